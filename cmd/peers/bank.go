@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
-	engine "verbatim/runtime/engine"
+	"verbatim/runtime/engine"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"

@@ -16,7 +16,7 @@ import (
 	"verbatim/runtime/frontends/http"
 	"verbatim/runtime/frontends/http/logins"
 
-	engine "verbatim/runtime/engine"
+	"verbatim/runtime/engine"
 )
 
 const (

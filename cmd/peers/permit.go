@@ -12,7 +12,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"verbatim/dsl"
-	engine "verbatim/runtime/engine"
+	"verbatim/runtime/engine"
 	"verbatim/stores"
 	"verbatim/verbs"
 )

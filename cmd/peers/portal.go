@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"verbatim/dsl"
-	engine "verbatim/runtime/engine"
+	"verbatim/runtime/engine"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/verbs"

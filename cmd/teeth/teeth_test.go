@@ -34,7 +34,7 @@ func TestMutantsThatSurviveAreTold(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod": "module toll\n\ngo 1.26\n",
-		"runtime/engine/permit.go": `package runtime
+		"runtime/engine/permit.go": `package engine
 
 func Fee(age int, member bool) (fee int) {
 	fee = 10
@@ -49,7 +49,7 @@ func Fee(age int, member bool) (fee int) {
 
 func Free(age int) bool { return age == 0 }
 `,
-		"runtime/engine/permit_test.go": `package runtime
+		"runtime/engine/permit_test.go": `package engine
 
 import "testing"
 

@@ -38,26 +38,26 @@ import (
 
 // wholePalettes loads the palettes of the directory and the system palette.
 func (a *app) wholePalettes(flag string) (*verbs.Registry, error) {
-	reg, err := a.palettesBeside(flag, system.Source())
+	reg, err := a.palettesBeside(flag, rights.Source())
 	if err == nil {
 		if beside := ownPalettes(reg); len(beside) > 1 {
 			reg, err = a.palettesBeside(flag, beside...)
 		}
 	}
 	if err == nil {
-		system.Follow(reg)
+		rights.Follow(reg)
 	}
 	return reg, err
 }
 
 // ownPalettes returns the palettes of this program that are loaded with those of a directory.
 func ownPalettes(reg *verbs.Registry) []*dsl.Source {
-	own := []*dsl.Source{system.Source()}
+	own := []*dsl.Source{rights.Source()}
 	if len(reg.Channels()) > 0 {
 		own = append(own, channel.Source())
 	}
 	if reg.Plans() {
-		own = append(own, plan.Source(), confidence.Source())
+		own = append(own, workflow.Source(), confidence.Source())
 	}
 	return own
 }
@@ -84,7 +84,7 @@ func declared(reg *verbs.Registry) int {
 }
 
 // newEngine joins palettes and a store.
-func (a *app) newEngine(reg *verbs.Registry, store stores.Store, tools tools.Servers) (*runtime.Engine, error) {
+func (a *app) newEngine(reg *verbs.Registry, store stores.Store, tools tools.Servers) (*engine.Engine, error) {
 	return a.newEngineAt(reg, store, tools, a.now)
 }
 
@@ -101,7 +101,7 @@ func (a *app) setupFlags(cmd *cobra.Command, s *setup, as string) {
 }
 
 // wire builds the registry, store and engine for a subcommand. The caller closes the store.
-func (a *app) wire(ctx context.Context, s setup, tools tools.Servers) (*verbs.Registry, stores.Store, *runtime.Engine, error) {
+func (a *app) wire(ctx context.Context, s setup, tools tools.Servers) (*verbs.Registry, stores.Store, *engine.Engine, error) {
 	if _, err := a.zone(); err != nil {
 		return nil, nil, nil, err
 	}
@@ -113,26 +113,26 @@ func (a *app) wire(ctx context.Context, s setup, tools tools.Servers) (*verbs.Re
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	engine, err := a.newEngine(reg, store, tools)
+	eng, err := a.newEngine(reg, store, tools)
 	if err != nil {
 		store.Close()
 		return nil, nil, nil, a.runFailed(err)
 	}
-	return reg, store, engine, nil
+	return reg, store, eng, nil
 }
 
 // domains register the handlers of a domain, if one of its verbs is declared.
-var domains = map[string]func(*runtime.Handlers){
+var domains = map[string]func(*engine.Handlers){
 	"channel.receive": channel.Register, "confidence.assess": confidence.Register, "graph.connections": confidence.RegisterGraph, "kiisha.suggest-link": kiisha.Register, "kyc.verify": kyc.Register, "manda.query-knowledge-base": manda.Register,
 }
 
 // handlers returns the program's handlers. A palette may have verbs that they do not cover.
-func handlers(reg *verbs.Registry) *runtime.Handlers {
-	h := &runtime.Handlers{Partial: true}
-	system.Register(h, reg)
+func handlers(reg *verbs.Registry) *engine.Handlers {
+	h := &engine.Handlers{Partial: true}
+	rights.Register(h, reg)
 	client.Register(h, reg)
 	if reg.Plans() {
-		plan.Register(h, reg)
+		workflow.Register(h, reg)
 	}
 	for verb, register := range domains {
 		if reg.Verb(verb) != nil {
@@ -143,7 +143,7 @@ func handlers(reg *verbs.Registry) *runtime.Handlers {
 }
 
 // newEngineAt is newEngine with a clock.
-func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.Servers, clock func() time.Time) (*runtime.Engine, error) {
+func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.Servers, clock func() time.Time) (*engine.Engine, error) {
 	zone, err := a.zone()
 	if err != nil {
 		return nil, err
@@ -160,20 +160,20 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 		}
 		scanner = s.String()
 	}
-	var engine *runtime.Engine
+	var eng *engine.Engine
 	var complete services.Complete
 	if slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return carriedBy(v, modelsServer, figuresServer) }) {
 		if complete, err = a.completes(); err != nil {
 			return nil, err
 		}
 	}
-	own := a.services(reg, tools, func() *runtime.Engine { return engine }, complete)
-	o := runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: own, Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe, Agreed: a.noteAgreed}
+	own := a.services(reg, tools, func() *engine.Engine { return eng }, complete)
+	o := engine.Options{Clock: clock, Zone: zone, Handlers: h, Tools: own, Authority: rights.Authority(reg), Profile: rights.Profile(reg), Deciders: rights.Deciders(reg), Scanner: scanner, Observe: a.observe, Agreed: a.noteAgreed}
 	if len(reg.Channels()) > 0 || reg.Plans() {
 		o.TellsAsker = tellsAsker
 	}
-	o.Keep = func(ctx context.Context, session *runtime.Session, verb, name string, content []byte) (uploads.Upload, error) {
-		s, err := a.shelf(ctx, engine)
+	o.Keep = func(ctx context.Context, session *engine.Session, verb, name string, content []byte) (uploads.Upload, error) {
+		s, err := a.shelf(ctx, eng)
 		if err != nil {
 			return uploads.Upload{}, err
 		}
@@ -185,8 +185,8 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 			return nil, err
 		}
 	}
-	engine, err = runtime.New(reg, store, o)
-	return engine, err
+	eng, err = engine.New(reg, store, o)
+	return eng, err
 }
 
 // The names under which palettes call functions of this program: those that read files, extract
@@ -206,12 +206,12 @@ func carriedBy(v *verbs.Verb, servers ...string) bool {
 }
 
 // services puts the functions of this program in front of the tools of other servers.
-func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() *runtime.Engine, complete services.Complete) tools.Servers {
+func (a *app) services(reg *verbs.Registry, others tools.Servers, eng func() *engine.Engine, complete services.Complete) tools.Servers {
 	if !slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return carriedBy(v, ownServers...) }) {
 		return others
 	}
 	open := func(ctx context.Context, reference string) (string, io.ReadCloser, error) {
-		s, err := a.shelf(ctx, engine())
+		s, err := a.shelf(ctx, eng())
 		if err != nil {
 			return "", nil, err
 		}
@@ -245,8 +245,8 @@ func (a *app) tokensOfADay() (int, error) {
 
 // shelf opens the files of the store, for verbs that read or write some. They are scanned as
 // uploads are.
-func (a *app) shelf(ctx context.Context, engine *runtime.Engine) (*upload.Service, error) {
-	scanner := upload.NoScanner
+func (a *app) shelf(ctx context.Context, eng *engine.Engine) (*intake.Service, error) {
+	scanner := intake.NoScanner
 	if a.env("VERBATIM_SCAN") != "" {
 		var err error
 		if scanner, err = a.scanner(""); err != nil {
@@ -261,7 +261,7 @@ func (a *app) shelf(ctx context.Context, engine *runtime.Engine) (*upload.Servic
 	if err != nil {
 		return nil, err
 	}
-	return &upload.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: a.now, Random: a.random}, nil
+	return &intake.Service{Engine: eng, Files: kept, Scanner: scanner, Clock: a.now, Random: a.random}, nil
 }
 
 // A both closes two things with one Close.
@@ -295,9 +295,9 @@ func (a *app) found(ctx context.Context, where, palettes string, names []string)
 		return err
 	}
 	defer store.Close()
-	err = system.CreateAdministrators(ctx, reg, store, names, a.now(), uuid.NewString)
+	err = rights.CreateAdministrators(ctx, reg, store, names, a.now(), uuid.NewString)
 	switch {
-	case errors.Is(err, system.ErrHasAdministrators):
+	case errors.Is(err, rights.ErrHasAdministrators):
 		return &stop{exitRefused, "administrator-exists", "the tables are migrated, and no administrator was made: there is one already, who can make others",
 			"as that administrator: verbatim run with system.grant-high-role"}
 	case err != nil:
@@ -321,8 +321,8 @@ func (a *app) completeNames(store, palettes *string) func(*cobra.Command, []stri
 		}
 		defer s.Close()
 		names, _ := s.Principals(ctx)
-		if l, err := loadPalettes(a.palettesDir(*palettes), system.Source()); err == nil && l.reg != nil {
-			more, _ := system.Names(ctx, l.reg, s)
+		if l, err := loadPalettes(a.palettesDir(*palettes), rights.Source()); err == nil && l.reg != nil {
+			more, _ := rights.Names(ctx, l.reg, s)
 			names = append(names, more...)
 		}
 		// The names go to a shell, one per line.

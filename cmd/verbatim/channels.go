@@ -113,7 +113,7 @@ type reached struct {
 
 // reach connects the palettes' channels to the service that handles messages; nil if there are
 // none.
-func (a *app) reach(reg *verbs.Registry, store stores.Store, engine *runtime.Engine, s *channel.Service) (*reached, error) {
+func (a *app) reach(reg *verbs.Registry, store stores.Store, engine *engine.Engine, s *channel.Service) (*reached, error) {
 	file, err := a.channelsNamed()
 	if err != nil || file == nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (a *app) reach(reg *verbs.Registry, store stores.Store, engine *runtime.Eng
 
 // reachAtWork connects channels to a separate worker, which handles stored messages and sends
 // answers, but receives nothing. The model is that of the environment, if any.
-func (a *app) reachAtWork(ctx context.Context, reg *verbs.Registry, store stores.Store, engine *runtime.Engine, clock func() time.Time, ends *[]func()) (*reached, error) {
+func (a *app) reachAtWork(ctx context.Context, reg *verbs.Registry, store stores.Store, engine *engine.Engine, clock func() time.Time, ends *[]func()) (*reached, error) {
 	if a.env("VERBATIM_CHANNELS") == "" {
 		return nil, nil
 	}
@@ -316,11 +316,11 @@ func (r *reached) open(ctx context.Context) error {
 }
 
 // delivers sends channel messages itself, and passes other notices to send, which may be nil.
-func (r *reached) delivers(send func(context.Context, runtime.Message) error) func(context.Context, runtime.Message) error {
+func (r *reached) delivers(send func(context.Context, engine.Message) error) func(context.Context, engine.Message) error {
 	if r == nil {
 		return send
 	}
-	return func(ctx context.Context, m runtime.Message) error {
+	return func(ctx context.Context, m engine.Message) error {
 		mine, err := r.service.Deliver(ctx, m)
 		if mine {
 			return err
@@ -330,11 +330,11 @@ func (r *reached) delivers(send func(context.Context, runtime.Message) error) fu
 }
 
 // nowhere reports a notice without a route if send is nil.
-func nowhere(send func(context.Context, runtime.Message) error) func(context.Context, runtime.Message) error {
+func nowhere(send func(context.Context, engine.Message) error) func(context.Context, engine.Message) error {
 	if send != nil {
 		return send
 	}
-	return func(_ context.Context, m runtime.Message) error {
+	return func(_ context.Context, m engine.Message) error {
 		return &notify.Error{Code: notify.CodeNoRoute, Text: fmt.Sprintf("nothing says where notices to %s go", m.Target)}
 	}
 }

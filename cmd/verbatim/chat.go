@@ -130,18 +130,18 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *talk, done fun
 	if err != nil {
 		return nil, nil, err
 	}
-	engine, err := a.newEngineAt(reg, store, tools, clock)
+	eng, err := a.newEngineAt(reg, store, tools, clock)
 	if err != nil {
 		return nil, nil, a.runFailed(err)
 	}
-	mark, _, err := a.marked(ctx, engine, store, f.store)
+	mark, _, err := a.marked(ctx, eng, store, f.store)
 	if err != nil {
 		return nil, nil, a.runFailed(err)
 	}
 	ends = append(ends, func() { mark.keep(ctx) })
-	open := func() (*runtime.Session, error) { return engine.Session(ctx, f.as) }
+	open := func() (*engine.Session, error) { return eng.Session(ctx, f.as) }
 	if f.session != "" {
-		open = func() (*runtime.Session, error) { return engine.Visit(ctx, f.as, runtime.Visit{Name: f.session}) }
+		open = func() (*engine.Session, error) { return eng.Visit(ctx, f.as, engine.Visit{Name: f.session}) }
 	}
 	session, err := open()
 	if err != nil {
@@ -166,7 +166,7 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *talk, done fun
 	}
 	t := &talk{Conversation: c}
 	if f.from != "" {
-		if t.sender, err = a.newSender(ctx, f, engine, session, clock, &ends); err != nil {
+		if t.sender, err = a.newSender(ctx, f, eng, session, clock, &ends); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -39,7 +39,7 @@ func readBudget(text string) (chatBudget, error) {
 
 // of makes the budget of a conversation. The budgets of a day and of a kept session are counted in
 // the store. A recording costs nothing.
-func (b chatBudget) of(f *chatFlags, s *runtime.Session, now func() time.Time) *llm.Budget {
+func (b chatBudget) of(f *chatFlags, s *engine.Session, now func() time.Time) *llm.Budget {
 	var session *llm.Budget
 	switch {
 	case f.replay != "":

@@ -52,7 +52,7 @@ func TestWaitingIsSaidALineAtATime(t *testing.T) {
 func TestWaitingIsSaidInTheLanguage(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, l := range words.Languages() {
+	for _, l := range values.Languages() {
 		for _, kind := range []dialog.EventKind{dialog.AskingModel, dialog.Mending, dialog.Reading, dialog.Doing} {
 			said := atWork(dialog.Event{Kind: kind, About: "x", Language: l})
 			if said == "" || seen[said] {

@@ -14,24 +14,24 @@ import (
 // language. Messages to the operator, about flags and endpoints, are in English.
 
 const (
-	sayBegin       words.Key = "chat/begin"
-	sayNoWhy       words.Key = "chat/no-why"
-	sayNoCommand   words.Key = "chat/no-command"
-	sayLineTooLong words.Key = "chat/line-too-long"
-	saySendPart    words.Key = "chat/send-part"
+	sayBegin       values.Key = "chat/begin"
+	sayNoWhy       values.Key = "chat/no-why"
+	sayNoCommand   values.Key = "chat/no-command"
+	sayLineTooLong values.Key = "chat/line-too-long"
+	saySendPart    values.Key = "chat/send-part"
 
 	// Files
-	hereIs        words.Key = "chat/here-is"
-	wasSent       words.Key = "chat/was-sent"
-	sayNotSent    words.Key = "chat/not-sent"
-	sayUnreadFile words.Key = "chat/unread-file"
-	sayFileLost   words.Key = "chat/file-lost"
+	hereIs        values.Key = "chat/here-is"
+	wasSent       values.Key = "chat/was-sent"
+	sayNotSent    values.Key = "chat/not-sent"
+	sayUnreadFile values.Key = "chat/unread-file"
+	sayFileLost   values.Key = "chat/file-lost"
 
 	// Meanwhile
-	sayAsksModel words.Key = "chat/asks-model"
-	sayMends     words.Key = "chat/mends"
-	sayLooks     words.Key = "chat/looks"
-	sayWorks     words.Key = "chat/works"
+	sayAsksModel values.Key = "chat/asks-model"
+	sayMends     values.Key = "chat/mends"
+	sayLooks     values.Key = "chat/looks"
+	sayWorks     values.Key = "chat/works"
 )
 
 // Why a file was not sent, and what to do.
@@ -45,45 +45,45 @@ var (
 	fileHarmful = unsent{
 		"chat/harmful",
 		"chat/harmful-next"}
-	tryAgain   words.Key = "chat/try-again"
-	nameOfFile words.Key = "chat/name-of-file"
+	tryAgain   values.Key = "chat/try-again"
+	nameOfFile values.Key = "chat/name-of-file"
 )
 
 // An unsent is the reason why a file was not sent, and the next step.
-type unsent struct{ why, next words.Key }
+type unsent struct{ why, next values.Key }
 
 // unsentBy words the refusal of an upload by its code. In English the refusal itself is told, which
 // is more exact.
 var unsentBy = map[string]unsent{
-	upload.CodeEmpty: {
+	intake.CodeEmpty: {
 		"chat/empty",
 		"chat/empty-next"},
-	upload.CodeTooLarge: {
+	intake.CodeTooLarge: {
 		"chat/too-large",
 		"chat/too-large-next"},
-	upload.CodeNotPermitted: {
+	intake.CodeNotPermitted: {
 		"chat/not-permitted",
 		"chat/not-permitted-next"},
 }
 
 // unreadable says why a file cannot be read. The operating system's reason is in English.
-func unreadable(l words.Language, err error) string {
+func unreadable(l values.Language, err error) string {
 	switch {
-	case l == words.English:
+	case l == values.English:
 		return reason(err)
 	case errors.Is(err, fs.ErrNotExist):
-		return words.Key("chat/not-there").In(l)
+		return values.Key("chat/not-there").In(l)
 	case errors.Is(err, fs.ErrPermission):
-		return words.Key("chat/may-not-be-read").In(l)
+		return values.Key("chat/may-not-be-read").In(l)
 	case errors.Is(err, errNoFile):
-		return words.Key("chat/no-file").In(l)
+		return values.Key("chat/no-file").In(l)
 	}
-	return words.Key("chat/not-in-the-folder").In(l)
+	return values.Key("chat/not-in-the-folder").In(l)
 }
 
 // notSentFor words a refusal of the upload service.
-func notSentFor(l words.Language, refused *upload.Refusal) (why, next string) {
-	if says, ok := unsentBy[refused.Code]; ok && l != words.English {
+func notSentFor(l values.Language, refused *intake.Refusal) (why, next string) {
+	if says, ok := unsentBy[refused.Code]; ok && l != values.English {
 		return says.why.In(l), says.next.In(l)
 	}
 	return refused.Text, refused.Next

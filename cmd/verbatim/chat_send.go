@@ -18,11 +18,11 @@ import (
 // since the person may sit at another machine.
 type sender struct {
 	folder  *os.Root
-	service *upload.Service
-	session *runtime.Session
+	service *intake.Service
+	session *engine.Session
 }
 
-func (a *app) newSender(ctx context.Context, f *chatFlags, engine *runtime.Engine, session *runtime.Session, clock func() time.Time, ends *[]func()) (*sender, error) {
+func (a *app) newSender(ctx context.Context, f *chatFlags, engine *engine.Engine, session *engine.Session, clock func() time.Time, ends *[]func()) (*sender, error) {
 	scanner, err := a.scanner("")
 	if err != nil {
 		return nil, err
@@ -41,12 +41,12 @@ func (a *app) newSender(ctx context.Context, f *chatFlags, engine *runtime.Engin
 		return nil, err
 	}
 	*ends = append(*ends, func() { kept.Close() })
-	return &sender{folder, &upload.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: clock, Random: a.random}, session}, nil
+	return &sender{folder, &intake.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: clock, Random: a.random}, session}, nil
 }
 
 // sendFile sends a file and returns the message about it in the conversation's language. A file
 // that cannot be sent is reported, and the result is "".
-func (a *app) sendFile(ctx context.Context, s *sender, l words.Language, name string) (said string, err error) {
+func (a *app) sendFile(ctx context.Context, s *sender, l values.Language, name string) (said string, err error) {
 	tell := func(why, next string) { fmt.Fprintln(a.err, visibly(sayNotSent.In(l, why, next))) }
 	tells := func(u unsent) { tell(u.why.In(l), u.next.In(l)) }
 	switch {
@@ -58,7 +58,7 @@ func (a *app) sendFile(ctx context.Context, s *sender, l words.Language, name st
 		return "", nil
 	}
 	u, err := s.send(ctx, name)
-	var refused *upload.Refusal
+	var refused *intake.Refusal
 	var path *os.PathError
 	switch {
 	case ctx.Err() != nil:
@@ -69,7 +69,7 @@ func (a *app) sendFile(ctx context.Context, s *sender, l words.Language, name st
 		tell(sayUnreadFile.In(l, quoted(name), unreadable(l, err)), nameOfFile.In(l))
 	case err != nil:
 		why := sayFileLost.In(l)
-		if l == words.English {
+		if l == values.English {
 			why += ": " + err.Error() // which is English
 		}
 		tell(why, tryAgain.In(l))

@@ -406,7 +406,7 @@ func TestADatasetIsScored(t *testing.T) {
 }
 
 // What a model answers to the workflow of the example.
-var workflow = []string{
+var planned = []string{
 	says("GREETING") + "\n" + tells("client.get-outstanding"),
 	`{"call": "client__provide-info", "args": {"request-id": "@maria-schmidt-date-of-birth", "info-type": "DATE_OF_BIRTH", "collected-data": {"date_of_birth": "1972-03-15"}}}`,
 	tells("client.get-status"),
@@ -433,10 +433,10 @@ func TestAWorkflowIsScored(t *testing.T) {
 		return o.String(), e.String(), code
 	}
 	dataset := filepath.Join(dir, "conversation", "workflow.yaml")
-	s := perform(t, workflow)
+	s := perform(t, planned)
 	record := filepath.Join(dir, "workflow.jsonl")
 	live, said, code := command("--base-url", s.URL, "--model", "scripted", "--record", record, dataset)
-	if code != 0 || said != "" || len(s.asked) != len(workflow) || !strings.Contains(live, "workflow 5 of 5 checks passed") || !strings.Contains(live, " of 50,000 tokens.") {
+	if code != 0 || said != "" || len(s.asked) != len(planned) || !strings.Contains(live, "workflow 5 of 5 checks passed") || !strings.Contains(live, " of 50,000 tokens.") {
 		t.Fatalf("exit %d, asked %d times: %s\n%s", code, len(s.asked), said, live)
 	}
 	if *update {

@@ -306,8 +306,8 @@ func TestQuestionsByEveryWire(t *testing.T) {
 // The end of a plan is logged at the level that the operator said, without what was asked (T51).
 func TestTheEndOfAPlanIsLogged(t *testing.T) {
 	t.Parallel()
-	ended := plan.Event{Kind: plan.Finished, Plan: &plan.Plan{Key: stores.NewString("1"), Title: "Who is Ann?", Question: "Who is Ann?", Status: "DONE", Steps: make([]*plan.Step, 2), Started: time.Unix(0, 0), Ended: time.Unix(3, 0)}}
-	waits := plan.Event{Kind: plan.Finished, Plan: &plan.Plan{Status: "RUNNING"}}
+	ended := workflow.Event{Kind: workflow.Finished, Plan: &workflow.Plan{Key: stores.NewString("1"), Title: "Who is Ann?", Question: "Who is Ann?", Status: "DONE", Steps: make([]*workflow.Step, 2), Started: time.Unix(0, 0), Ended: time.Unix(3, 0)}}
+	waits := workflow.Event{Kind: workflow.Finished, Plan: &workflow.Plan{Status: "RUNNING"}}
 	for want, c := range map[string]confidence.Audit{"WARN": {Enabled: true, Level: slog.LevelWarn}, "INFO": {Enabled: true}, "": {}} {
 		var out strings.Builder
 		log := logsPlans(c, slog.New(slog.NewTextHandler(&out, nil)))
@@ -325,12 +325,12 @@ func TestTheEndOfAPlanIsLogged(t *testing.T) {
 func TestAFailureInAPlanIsLogged(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
-		`level=ERROR msg="a step of a plan failed" plan=1 verb=bank.list attempt=2 error="the disk is full"` + "\n": &runtime.Failure{Err: errors.New("the disk is full")},
-		"": &runtime.Refusal{},
+		`level=ERROR msg="a step of a plan failed" plan=1 verb=bank.list attempt=2 error="the disk is full"` + "\n": &engine.Failure{Err: errors.New("the disk is full")},
+		"": &engine.Refusal{},
 	} {
 		var out strings.Builder
 		log := logsPlans(confidence.Audit{}, slog.New(slog.NewTextHandler(&out, nil)))
-		log(plan.Event{Kind: plan.Attempted, Plan: &plan.Plan{Key: stores.NewString("1")}, Step: &plan.Step{}, Attempt: &plan.Attempt{Number: 2, Call: dsl.NewCall("bank.list"), Err: err}})
+		log(workflow.Event{Kind: workflow.Attempted, Plan: &workflow.Plan{Key: stores.NewString("1")}, Step: &workflow.Step{}, Attempt: &workflow.Attempt{Number: 2, Call: dsl.NewCall("bank.list"), Err: err}})
 		if got := out.String(); !strings.HasSuffix(got, want) || want == "" && got != "" {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -173,7 +173,7 @@ func (d *decision) decline(ctx context.Context, reason string) error {
 }
 
 // card shows a confirmation: who asks for what, for which reason, and all changes as of now.
-func (d *decision) card(c *runtime.Pending) {
+func (d *decision) card(c *engine.Pending) {
 	fmt.Fprintf(d.out, "confirm  %s   %s asked at %s, from %s\n", spaced(c.ID), receipt.Safe(c.Asker), minute(c.Asked), receipt.Safe(c.Source))
 	// Some arguments do not show in a row, so the whole call is printed.
 	fmt.Fprintln(d.out)
@@ -223,7 +223,7 @@ func (d *decision) card(c *runtime.Pending) {
 }
 
 // listPending lists pending confirmations, one per line.
-func (a *app) listPending(ctx context.Context, s *runtime.Session) error {
+func (a *app) listPending(ctx context.Context, s *engine.Session) error {
 	all, err := s.Pending(ctx)
 	if err != nil {
 		return a.runFailed(err)
@@ -253,7 +253,7 @@ func (a *app) listPending(ctx context.Context, s *runtime.Session) error {
 }
 
 // missing lists the roles that have not agreed yet.
-func missing(c *runtime.Pending) string {
+func missing(c *engine.Pending) string {
 	var roles []string
 	for _, r := range c.Roles {
 		switch {

@@ -58,7 +58,7 @@ func pagesAmongMany(t *testing.T) (much []string) {
 		// An empty table is one page, and looked at from end to end.
 		ours[e.Store.Table] = strings.Contains(string(crowd), "INTO "+e.Store.Table+" ") || strings.Contains(string(crowd), `INTO "ob-poc".`+strings.TrimPrefix(e.Store.Table, "ob-poc.")+" ")
 	}
-	if plan, err := filler.Migrate(ctx, append(tables, runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
+	if plan, err := filler.Migrate(ctx, append(tables, engine.Own()...), true); err != nil || len(plan.Problems) > 0 {
 		t.Fatal(err, plan.Problems)
 	}
 	sent := `INSERT INTO verbatim.contents (sum, tag, size, state) VALUES ('ab', '01', 651, 'HELD');
@@ -75,12 +75,12 @@ func pagesAmongMany(t *testing.T) (much []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine, err := runtime.New(reg, store, runtime.Options{Handlers: &runtime.Handlers{Partial: true}})
+	eng, err := engine.New(reg, store, engine.Options{Handlers: &engine.Handlers{Partial: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	say := func(text string) (rows int) {
-		session, err := engine.Session(ctx, "clara")
+		session, err := eng.Session(ctx, "clara")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func pagesAmongMany(t *testing.T) (much []string) {
 		if p == nil {
 			t.Fatal(text, ds)
 		}
-		reply, err := session.Run(ctx, p, runtime.RunOptions{})
+		reply, err := session.Run(ctx, p, engine.RunOptions{})
 		if err != nil {
 			t.Fatal(text, err)
 		}

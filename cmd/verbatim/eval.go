@@ -245,13 +245,13 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 	if !set.Now.IsZero() {
 		clock = func() time.Time { return set.Now }
 	}
-	engine, err := a.newEngineAt(reg, store, nil, clock)
+	eng, err := a.newEngineAt(reg, store, nil, clock)
 	if err != nil {
 		return out, a.runFailed(err)
 	}
 	// The session has a name, as in `verbatim chat --session`, so that collections continue from
 	// turn to turn.
-	session, err := engine.Visit(ctx, set.As, runtime.Visit{Name: "case"})
+	session, err := eng.Visit(ctx, set.As, engine.Visit{Name: "case"})
 	if err != nil {
 		return out, a.runFailed(err)
 	}

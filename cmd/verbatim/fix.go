@@ -284,7 +284,7 @@ func (a *app) fixScript(ctx context.Context, f fixFlags) (*dsl.Source, dsl.Diagn
 		page := answer.Calls[0].Result
 		for _, row := range page.Rows {
 			cell := func(column string) string { return row[slices.Index(page.Columns, column)].Text() }
-			call, stays := plan.Renewed(reg, cell("call"))
+			call, stays := workflow.Renewed(reg, cell("call"))
 			for i := range stays {
 				stays[i].Place.Source.Name = cell("title") + ", step " + cell("name")
 			}
@@ -310,7 +310,7 @@ func (a *app) fixScript(ctx context.Context, f fixFlags) (*dsl.Source, dsl.Diagn
 // waitsDeprecated reports confirmations and scheduled work with deprecated verbs. They cannot be
 // rewritten: a confirmation is bound to its text, and of scheduled work only the verb that made it
 // is stored. It tells no values.
-func waitsDeprecated(ctx context.Context, reg *verbs.Registry, store stores.Store, session *runtime.Session) (left dsl.Diagnostics, err error) {
+func waitsDeprecated(ctx context.Context, reg *verbs.Registry, store stores.Store, session *engine.Session) (left dsl.Diagnostics, err error) {
 	stays := func(what, verb, why, next string) {
 		if v := reg.Verb(verb); v != nil && v.Deprecated != nil {
 			left = append(left, dsl.Diagnostic{Severity: dsl.Warning, Code: "deprecated-verb", Summary: what + " calls " + verb + ", which is deprecated",
@@ -332,9 +332,9 @@ func waitsDeprecated(ctx context.Context, reg *verbs.Registry, store stores.Stor
 			})
 		}
 	}
-	jobs, err := store.Jobs(ctx, stores.JobFilter{Kinds: []string{runtime.JobCall}, States: []stores.JobState{stores.JobWaiting, stores.JobRunning, stores.JobDead}})
+	jobs, err := store.Jobs(ctx, stores.JobFilter{Kinds: []string{engine.JobCall}, States: []stores.JobState{stores.JobWaiting, stores.JobRunning, stores.JobDead}})
 	for i := range jobs {
-		verb, _, _ := strings.Cut(runtime.JobSubject(&jobs[i].Job), " ")
+		verb, _, _ := strings.Cut(engine.JobSubject(&jobs[i].Job), " ")
 		stays("job "+jobs[i].ID, verb, "it is the work that this verb led to, as its trigger says", "leave the verb in the palette until "+jobs[i].At.UTC().Format(time.DateOnly))
 	}
 	return left, err

@@ -99,7 +99,7 @@ type hijacked struct {
 	t      testing.TB
 	reg    *verbs.Registry
 	store  stores.Store
-	engine *runtime.Engine
+	engine *engine.Engine
 	now    time.Time
 	model  *puppet
 }
@@ -121,9 +121,9 @@ func (s *hijack) open(t testing.TB, model *puppet, tools tools.Servers, text str
 	}
 	t.Cleanup(func() { store.Close() })
 	h.reg, h.store = reg, store
-	handlers := &runtime.Handlers{Partial: true}
+	handlers := &engine.Handlers{Partial: true}
 	client.Register(handlers, reg)
-	if h.engine, err = runtime.New(reg, store, runtime.Options{Clock: func() time.Time { return h.now }, Handlers: handlers, Tools: tools}); err != nil {
+	if h.engine, err = engine.New(reg, store, engine.Options{Clock: func() time.Time { return h.now }, Handlers: handlers, Tools: tools}); err != nil {
 		t.Fatal(err)
 	}
 	if s.prepare != nil && text != "" {
@@ -155,9 +155,9 @@ func (h *hijacked) writes(who, text string, origin verbs.Origin) {
 	}
 	preview, err := session.Preview(context.Background(), p)
 	if err == nil && len(preview.Asks()) > 0 {
-		_, err = session.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID})
+		_, err = session.Run(context.Background(), p, engine.RunOptions{Agreed: preview.ID})
 	} else if err == nil {
-		_, err = session.Run(context.Background(), p, runtime.RunOptions{})
+		_, err = session.Run(context.Background(), p, engine.RunOptions{})
 	}
 	if err != nil {
 		h.t.Fatal(text, err)
@@ -199,7 +199,7 @@ func (h *hijacked) talk(part string) *dialog.Conversation {
 	}
 	c, err := dialog.New(dialog.Options{
 		Registry: h.reg, Session: session, Model: model, Mode: dialog.Tools, Clock: func() time.Time { return h.now }, Zone: time.UTC,
-		Person: session.Person().Label, Interpreter: &interpreter{h.reg, phrase.New(h.reg), session, func() time.Time { return h.now }, time.UTC},
+		Person: session.Person().Label, Interpreter: &interpreter{h.reg, intent.New(h.reg), session, func() time.Time { return h.now }, time.UTC},
 	})
 	if err != nil {
 		h.t.Fatal(err)

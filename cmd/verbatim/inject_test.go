@@ -68,8 +68,8 @@ func TestTextsAreTextsInEveryOutput(t *testing.T) {
 		t.Fatalf("%d payloads", len(all))
 	}
 	domains := shippedReads(t)
-	domains["desk"] = func(t *testing.T) (*verbs.Registry, *runtime.Handlers) {
-		return mustLoad(t)(verbs.Load(os.DirFS("../../examples/helpdesk/verbs"))), &runtime.Handlers{Partial: true}
+	domains["desk"] = func(t *testing.T) (*verbs.Registry, *engine.Handlers) {
+		return mustLoad(t)(verbs.Load(os.DirFS("../../examples/helpdesk/verbs"))), &engine.Handlers{Partial: true}
 	}
 	dirs := map[string]string{"client": "../../verbs", "retail": "../../examples/retail/verbs", "manda": "../../examples/manda/verbs", "kyc": "../../examples/kyc/verbs", "kiisha": "../../examples/kiisha/verbs", "desk": "../../examples/helpdesk/verbs", "graph": "../../examples/confidence/verbs"}
 	for domain, load := range domains {
@@ -84,10 +84,10 @@ func TestTextsAreTextsInEveryOutput(t *testing.T) {
 			defer store.Close()
 			reg, _ := load(t)
 			if domain != "system" {
-				reg = mustLoad(t)(verbs.Load(os.DirFS(dirs[domain]), verbs.Beside(system.Source())))
+				reg = mustLoad(t)(verbs.Load(os.DirFS(dirs[domain]), verbs.Beside(rights.Source())))
 			}
-			h := &runtime.Handlers{Partial: true}
-			system.Register(h, reg)
+			h := &engine.Handlers{Partial: true}
+			rights.Register(h, reg)
 			c := newCrowd(t, reg, h, store, 2, 1, 2, 4, 6)
 			holds := map[string][]stores.Value{}
 			for _, e := range reg.Entities() {

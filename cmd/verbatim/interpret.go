@@ -20,26 +20,26 @@ import (
 // and names are those of the session at the time.
 type interpreter struct {
 	reg     *verbs.Registry
-	index   *phrase.Index
-	session *runtime.Session
+	index   *intent.Index
+	session *engine.Session
 	now     func() time.Time
 	zone    *time.Location
 }
 
 // reader reads with the verbs and names that the session has now. It detects the language, unless
 // the session has one.
-func (i *interpreter) reader(ctx context.Context, settled dialog.Settled) (*phrase.Reader, map[*verbs.Entity][]string, words.In, error) {
-	in := words.In{Now: i.now().In(i.zone)}
+func (i *interpreter) reader(ctx context.Context, settled dialog.Settled) (*intent.Reader, map[*verbs.Entity][]string, values.In, error) {
+	in := values.In{Now: i.now().In(i.zone)}
 	names, err := i.session.Names(ctx, i.reg.Entities())
 	if err != nil {
 		return nil, nil, in, err
 	}
-	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session), Useful: useful(ctx, i.session), Chosen: settled.Verb}
+	v := intent.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session), Useful: useful(ctx, i.session), Chosen: settled.Verb}
 	for _, g := range settled.Given {
-		v.Given = append(v.Given, phrase.Given(g))
+		v.Given = append(v.Given, intent.Given(g))
 	}
-	if l, ok := words.ParseLanguage(i.session.Person().Language); ok {
-		in.Languages, v.Tongue = []words.Language{l}, &l
+	if l, ok := values.ParseLanguage(i.session.Person().Language); ok {
+		in.Languages, v.Tongue = []values.Language{l}, &l
 	}
 	return i.index.Reader(v), names, in, nil
 }
@@ -68,7 +68,7 @@ func (i *interpreter) Interpret(ctx context.Context, said string, settled dialog
 		if p.Call != "" && !strings.Contains(u.Script, p.Call+"\n") { // a call that was said twice is made once
 			u.Script += p.Call + "\n"
 		}
-		u.Beyond = u.Beyond || p.Wish && p.Certainty == phrase.Nothing
+		u.Beyond = u.Beyond || p.Wish && p.Certainty == intent.Nothing
 		part := strings.TrimSpace(said[p.Range.Start:p.Range.End])
 		switch {
 		case p.Call != "":
@@ -89,7 +89,7 @@ func (i *interpreter) Interpret(ctx context.Context, said string, settled dialog
 				u.Texts = append(u.Texts, dialog.Given(g))
 			}
 		}
-		if p.Verb != nil && p.Certainty == phrase.Sure && !slices.Contains(u.Verbs, p.Verb.Name) {
+		if p.Verb != nil && p.Certainty == intent.Sure && !slices.Contains(u.Verbs, p.Verb.Name) {
 			u.Verbs = append(u.Verbs, p.Verb.Name)
 		}
 		if p.Verb != nil && (u.Confidence == 0 || p.Confidence < u.Confidence) {
@@ -142,8 +142,8 @@ func (i *interpreter) Named(ctx context.Context, text string) ([]string, error) 
 
 // saying returns a function that writes a name as the label of its row, and a code in the words of
 // a language.
-func saying(reg *verbs.Registry, s *runtime.Session) func(l words.Language, what string) string {
-	return func(l words.Language, what string) string {
+func saying(reg *verbs.Registry, s *engine.Session) func(l values.Language, what string) string {
+	return func(l values.Language, what string) string {
 		if name, ok := strings.CutPrefix(what, "@"); ok && s.Called(name) != "" {
 			what = s.Called(name)
 		}
@@ -153,7 +153,7 @@ func saying(reg *verbs.Registry, s *runtime.Session) func(l words.Language, what
 
 // usable returns a filter for the names offered in a question: those that the verb would refuse are
 // left out. If that cannot be determined, all are offered.
-func usable(ctx context.Context, s *runtime.Session) func(*verbs.Verb, *verbs.Param, []string) []string {
+func usable(ctx context.Context, s *engine.Session) func(*verbs.Verb, *verbs.Param, []string) []string {
 	return func(v *verbs.Verb, p *verbs.Param, names []string) []string {
 		if left, err := s.Usable(ctx, v, p, names); err == nil {
 			return left
@@ -164,7 +164,7 @@ func usable(ctx context.Context, s *runtime.Session) func(*verbs.Verb, *verbs.Pa
 
 // useful returns a filter for the verbs offered in a question: those that are useless now are left
 // out. If that cannot be determined, the verb is offered.
-func useful(ctx context.Context, s *runtime.Session) func(*verbs.Verb) bool {
+func useful(ctx context.Context, s *engine.Session) func(*verbs.Verb) bool {
 	return func(v *verbs.Verb) bool {
 		is, err := s.Useful(ctx, v)
 		return is || err != nil
@@ -172,7 +172,7 @@ func useful(ctx context.Context, s *runtime.Session) func(*verbs.Verb) bool {
 }
 
 // offers lists the choices of a question.
-func offers(p *phrase.Part, a *phrase.Ask) []dialog.Offer {
+func offers(p *intent.Part, a *intent.Ask) []dialog.Offer {
 	says := p.Offers(a)
 	all := make([]dialog.Offer, len(says))
 	for k, c := range a.Choices {
@@ -184,7 +184,7 @@ func offers(p *phrase.Part, a *phrase.Ask) []dialog.Offer {
 }
 
 // possible reports whether a call would be accepted. An incomplete call may be.
-func (i *interpreter) possible(ctx context.Context, p *phrase.Part) (bool, error) {
+func (i *interpreter) possible(ctx context.Context, p *intent.Part) (bool, error) {
 	if p.Call == "" {
 		return true, nil
 	}
@@ -200,7 +200,7 @@ func (i *interpreter) possible(ctx context.Context, p *phrase.Part) (bool, error
 		return true, nil
 	}
 	_, err := i.session.Preview(ctx, program)
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		return false, nil
 	}
@@ -208,9 +208,9 @@ func (i *interpreter) possible(ctx context.Context, p *phrase.Part) (bool, error
 }
 
 // Tongue implements dialog.Interpreter.
-func (i *interpreter) Tongue(said string) (words.Language, bool) { return i.index.Tongue(said) }
+func (i *interpreter) Tongue(said string) (values.Language, bool) { return i.index.Tongue(said) }
 
 // Shortlist implements dialog.Interpreter.
 func (i *interpreter) Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb {
-	return i.index.Reader(phrase.Vocabulary{Verbs: among}).Shortlist(said, most)
+	return i.index.Reader(intent.Vocabulary{Verbs: among}).Shortlist(said, most)
 }

@@ -21,10 +21,10 @@ import (
 
 // The texts of the program's mails.
 const (
-	saySignIn   words.Key = "serve/sign-in"
-	saySignInBy words.Key = "serve/sign-in-by"
-	sayAsked    words.Key = "serve/asked"
-	sayAskedBy  words.Key = "serve/asked-by"
+	saySignIn   values.Key = "serve/sign-in"
+	saySignInBy values.Key = "serve/sign-in-by"
+	sayAsked    values.Key = "serve/asked"
+	sayAskedBy  values.Key = "serve/asked-by"
 )
 
 // mailer sends sign-in links by mail.
@@ -35,28 +35,28 @@ func mailer(channels *notify.Sender) func(context.Context, string, string, strin
 	}
 }
 
-func reads(language string) words.Language {
-	if l, ok := words.ParseLanguage(language); ok {
+func reads(language string) values.Language {
+	if l, ok := values.ParseLanguage(language); ok {
 		return l
 	}
-	return words.English
+	return values.English
 }
 
 // sending sends notices. A notice that an agreement is needed goes out as a mail with a link to its
 // page, unless a route says otherwise. The link alone gives no access.
-func sending(reg *verbs.Registry, store stores.Store, channels *notify.Sender, url string) func(context.Context, runtime.Message) error {
+func sending(reg *verbs.Registry, store stores.Store, channels *notify.Sender, url string) func(context.Context, engine.Message) error {
 	if channels == nil {
 		return nil
 	}
-	return func(ctx context.Context, m runtime.Message) error {
-		if m.Target != runtime.TargetAgreement || !channels.Writes() || slices.Contains(channels.Targets(), m.Target) {
+	return func(ctx context.Context, m engine.Message) error {
+		if m.Target != engine.TargetAgreement || !channels.Writes() || slices.Contains(channels.Targets(), m.Target) {
 			return channels.Send(ctx, m)
 		}
 		var body struct{ Asker, Confirmation, To string }
 		if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
 			return &notify.Error{Code: "unreadable-payload", Text: "it names nobody", Permanent: true}
 		}
-		address, language, err := system.AddressOf(ctx, reg, store, body.To)
+		address, language, err := rights.AddressOf(ctx, reg, store, body.To)
 		switch {
 		case err != nil:
 			return fmt.Errorf("the address of somebody could not be read: %w", err)
@@ -89,12 +89,12 @@ func (a *app) posts() (serve.Posts, error) {
 
 // posting sends push notifications to other agents, if a palette has tasks, and passes other
 // notices to send, which may be nil.
-func posting(reg *verbs.Registry, book *peers.Book, posts serve.Posts, send func(context.Context, runtime.Message) error) func(context.Context, runtime.Message) error {
+func posting(reg *verbs.Registry, book *peers.Book, posts serve.Posts, send func(context.Context, engine.Message) error) func(context.Context, engine.Message) error {
 	if len(reg.Tasks()) == 0 || posts == serve.PostNone {
 		return send
 	}
 	poster := notify.NewPoster(posts == serve.PostPrivate)
-	return func(ctx context.Context, m runtime.Message) error {
+	return func(ctx context.Context, m engine.Message) error {
 		if m.Target != serve.TargetPush {
 			if send == nil {
 				return &notify.Error{Code: notify.CodeNoRoute, Text: fmt.Sprintf("nothing says where notices to %s go", m.Target)}

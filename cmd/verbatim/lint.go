@@ -89,7 +89,7 @@ type lintJSON struct {
 	Numbered []string     `json:"numbered,omitempty"` // arguments for which WhatsApp has no buttons
 	Without  []string     `json:"without,omitempty"`  // functions that this program lacks
 	NoUndo   []string     `json:"no_undo,omitempty"`  // verbs without a declaration of how to undo them
-	Held     *phrase.Held `json:"held,omitempty"`     // with --phrases
+	Held     *intent.Held `json:"held,omitempty"`     // with --phrases
 	wire.Report
 }
 
@@ -165,9 +165,9 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 			}
 		}
 	}
-	var held *phrase.Held
+	var held *intent.Held
 	if f.phrases && l.reg != nil {
-		found, figures := phrase.New(l.reg).Lint()
+		found, figures := intent.New(l.reg).Lint()
 		l.ds, held = append(l.ds, found...), &figures
 	}
 	j := newLint(l)

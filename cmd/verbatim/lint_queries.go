@@ -49,7 +49,7 @@ func (a *app) lintQueries(ctx context.Context, dir, where string) (dsl.Diagnosti
 }
 
 func checked(ctx context.Context, reg *verbs.Registry, store stores.Store) (dsl.Diagnostics, error) {
-	ds, err := runtime.CheckQueries(ctx, reg, store)
+	ds, err := engine.CheckQueries(ctx, reg, store)
 	if err != nil {
 		return nil, broken("queries cannot be tried", err, "try again")
 	}

@@ -193,7 +193,7 @@ func (a *app) findRow(ctx context.Context, s stores.Store, q *journalQuery) erro
 }
 
 // journalSession opens a session for reading or keeping the journal.
-func (a *app) journalSession(ctx context.Context, s stores.Store, palettes, as string) (*runtime.Session, error) {
+func (a *app) journalSession(ctx context.Context, s stores.Store, palettes, as string) (*engine.Session, error) {
 	reg, err := a.wholePalettes(palettes)
 	if err != nil {
 		return nil, err
@@ -215,8 +215,8 @@ func (a *app) readsJournal(ctx context.Context, s stores.Store, palettes, as, co
 	if cmp.Or(as, a.env("VERBATIM_AS")) == "" {
 		names, err := s.Principals(ctx)
 		if err == nil && len(names) == 0 {
-			reg, _ := verbs.LoadSources(system.Source())
-			names, err = system.Names(ctx, reg, s)
+			reg, _ := verbs.LoadSources(rights.Source())
+			names, err = rights.Names(ctx, reg, s)
 		}
 		switch {
 		case err != nil:
@@ -240,7 +240,7 @@ func (a *app) noRow(err error, row string) error {
 	switch {
 	case errors.Is(err, stores.ErrNotFound):
 		return &stop{exitInput, "no-such-row", fmt.Sprintf("no row is called %q", row), "give the name or the label of a row that --as may see"}
-	case errors.Is(err, runtime.ErrAmbiguous):
+	case errors.Is(err, engine.ErrAmbiguous):
 		return &stop{exitInput, "ambiguous-row", fmt.Sprintf("%q: %s", row, err), "say which of them is meant"}
 	}
 	return a.runFailed(err)

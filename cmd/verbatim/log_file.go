@@ -208,7 +208,7 @@ func (a *app) logRedact(ctx context.Context, f redactFlags) error {
 	if err != nil {
 		return err
 	}
-	w := runtime.Redaction{Principal: f.principal, Everywhere: f.everywhere}
+	w := engine.Redaction{Principal: f.principal, Everywhere: f.everywhere}
 	what := "what " + f.principal + " said"
 	if f.row != "" {
 		if w.Entity, w.Key, err = session.FindRow(ctx, f.row); err != nil {

@@ -14,22 +14,22 @@ import (
 
 // rights compares the rights in the store with those that the journal records. Otherwise somebody
 // who can write to the store could grant themselves any right unnoticed.
-type rights struct {
+type grantCheck struct {
 	store stores.Store
 	state *journal.State // nil if the palettes do not load
 }
 
-func (a *app) rights(s stores.Store, palettes string) *rights {
-	l, err := loadPalettes(a.palettesDir(palettes), system.Source())
+func (a *app) rights(s stores.Store, palettes string) *grantCheck {
+	l, err := loadPalettes(a.palettesDir(palettes), rights.Source())
 	if err != nil || l.reg == nil {
-		return &rights{store: s}
+		return &grantCheck{store: s}
 	}
-	system.Follow(l.reg)
-	return &rights{s, journal.NewState(system.Rights(l.reg))}
+	rights.Follow(l.reg)
+	return &grantCheck{s, journal.NewState(rights.Rights(l.reg))}
 }
 
 // watch passes entries on and applies them.
-func (r *rights) watch(lines iter.Seq2[*journal.Line, error]) iter.Seq2[*journal.Line, error] {
+func (r *grantCheck) watch(lines iter.Seq2[*journal.Line, error]) iter.Seq2[*journal.Line, error] {
 	if r.state == nil {
 		return lines
 	}
@@ -50,7 +50,7 @@ func (r *rights) watch(lines iter.Seq2[*journal.Line, error]) iter.Seq2[*journal
 
 // compare lists what the journal cannot tell about the rights. It fails with a *stop if the store's
 // rights differ from the journal's.
-func (r *rights) compare(ctx context.Context) (unsure []string, err error) {
+func (r *grantCheck) compare(ctx context.Context) (unsure []string, err error) {
 	names, err := r.store.Principals(ctx)
 	if err != nil {
 		return nil, err

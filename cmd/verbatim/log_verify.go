@@ -137,7 +137,7 @@ type verifying struct {
 	*app
 	file    string // "" for the journal of a store
 	losses  journal.Losses
-	given   *rights                     // nil for a file
+	given   *grantCheck                 // nil for a file
 	missing func(int64) (string, error) // returns the name of the missing part that has an entry; nil for a file
 }
 

@@ -94,11 +94,11 @@ type app struct {
 	order   []string      // subcommands, as help lists them
 	waits   bool          // the command waits for the agreement of somebody else
 	sent    *sink
-	stands  string                                  // the store that was opened, as the user named it
-	observe func(context.Context, runtime.Observed) // receives what the engine does; nil except for a server
-	agreed  func(context.Context)                   // writes the note of the store; nil until marked has read it
-	shares  *slog.Logger                            // logs clock differences; nil except for a server
-	replica postgres.Option                         // a replica for reads; nil except for a server
+	stands  string                                 // the store that was opened, as the user named it
+	observe func(context.Context, engine.Observed) // receives what the engine does; nil except for a server
+	agreed  func(context.Context)                  // writes the note of the store; nil until marked has read it
+	shares  *slog.Logger                           // logs clock differences; nil except for a server
+	replica postgres.Option                        // a replica for reads; nil except for a server
 }
 
 // run is the program. main passes the process, and tests something else.

@@ -58,9 +58,9 @@ func ours(v *verbs.Verb) bool {
 
 // phrases indexes the palettes' phrases, and what the data room's answers say in languages that its
 // palette does not speak.
-func (a *app) phrases(reg *verbs.Registry) *phrase.Index {
+func (a *app) phrases(reg *verbs.Registry) *intent.Index {
 	dir := cmp.Or(a.stateFolder(), os.DevNull) // if no state can be kept
-	index := phrase.New(reg, ours)
+	index := intent.New(reg, ours)
 	if reg.Verb("manda.query-knowledge-base") != nil {
 		index.Also(manda.Says)
 	}
@@ -72,7 +72,7 @@ func (a *app) phrases(reg *verbs.Registry) *phrase.Index {
 
 // marked compares a store with its note. unknown says that there is none, so a restored or copied
 // store would not be noticed.
-func (a *app) marked(ctx context.Context, engine *runtime.Engine, store stores.Store, flag string) (m *mark, unknown bool, err error) {
+func (a *app) marked(ctx context.Context, engine *engine.Engine, store stores.Store, flag string) (m *mark, unknown bool, err error) {
 	id, err := store.Identity(ctx)
 	if err != nil {
 		return nil, false, err
@@ -128,7 +128,7 @@ func (a *app) keeps(ctx context.Context, m *mark) {
 	a.agreed = m.keep
 }
 
-// noteAgreed is runtime.Options.Agreed.
+// noteAgreed is engine.Options.Agreed.
 func (a *app) noteAgreed(ctx context.Context) {
 	if a.agreed != nil {
 		a.agreed(ctx)

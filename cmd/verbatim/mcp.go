@@ -37,7 +37,7 @@ asks, the client asks you. verbatim serve is for clients elsewhere; runtime/prot
 	a.serversFlag(cmd, &f.servers)
 	cmd.Flags().StringVar(&f.sitting, "session", "", "continue your session of this `name`, or begin it")
 	cmd.Flags().StringVar(&f.origin, "origin", "model", "`whose` words the client sends: model, script, tool=NAME or document=NAME")
-	cmd.Flags().IntVar(&f.most, "tools", door.MostTools, "of more than `N` verbs, list three tools that find, describe and call them")
+	cmd.Flags().IntVar(&f.most, "tools", mcp.MostTools, "of more than `N` verbs, list three tools that find, describe and call them")
 	return cmd
 }
 
@@ -57,12 +57,12 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	reg, store, engine, err := a.wire(ctx, f.setup, tools)
+	reg, store, eng, err := a.wire(ctx, f.setup, tools)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	mark, _, err := a.marked(ctx, engine, store, f.store)
+	mark, _, err := a.marked(ctx, eng, store, f.store)
 	if err != nil {
 		return a.runFailed(err)
 	}
@@ -72,15 +72,15 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 		return a.runFailed(err)
 	}
 	name, _ := built()
-	d, err := door.New(door.Options{Registry: reg, Seal: of.Secret, Clock: a.now, Search: a.finding(reg), Most: max(f.most, 1), Version: name, Log: a.logger("error")})
+	d, err := mcp.New(mcp.Options{Registry: reg, Seal: of.Secret, Clock: a.now, Search: a.finding(reg), Most: max(f.most, 1), Version: name, Log: a.logger("error")})
 	if err != nil {
 		return err
 	}
-	sitting := &sitting{open: func(ctx context.Context) (*runtime.Session, error) { return begin(ctx, engine, f.as, f.sitting) }}
+	sitting := &sitting{open: func(ctx context.Context) (*engine.Session, error) { return begin(ctx, eng, f.as, f.sitting) }}
 	if _, err := sitting.session(ctx); err != nil {
 		return a.runFailed(err)
 	}
-	err = d.Serve(ctx, a.in, a.sent, &door.Caller{Key: f.as, Session: sitting.session, Said: said,
+	err = d.Serve(ctx, a.in, a.sent, &mcp.Caller{Key: f.as, Session: sitting.session, Said: said,
 		Agree: func(id string) string {
 			return fmt.Sprintf("verbatim confirm %s --as %s", receipt.Short(id), shell(f.as))
 		}})
@@ -100,17 +100,17 @@ func (a *app) finding(reg *verbs.Registry) func(string, []*verbs.Verb, int) []*v
 
 // A sitting reopens its session from time to time, so that changed rights take effect.
 type sitting struct {
-	open func(context.Context) (*runtime.Session, error)
+	open func(context.Context) (*engine.Session, error)
 
 	mu     sync.Mutex
-	now    *runtime.Session
+	now    *engine.Session
 	opened time.Time
 }
 
 // fresh is how long a session is used.
 const fresh = time.Second
 
-func (s *sitting) session(ctx context.Context) (*runtime.Session, error) {
+func (s *sitting) session(ctx context.Context) (*engine.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now != nil && time.Since(s.opened) < fresh {

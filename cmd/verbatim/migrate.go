@@ -191,7 +191,7 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 		return err
 	}
 	if !planOnly && len(plan.Problems) == 0 {
-		left, leftErr := runtime.Left(ctx, reg, store)
+		left, leftErr := engine.Left(ctx, reg, store)
 		if err = leftErr; err != nil {
 			return broken("what the store holds cannot be compared with the palettes", err, "migrate again")
 		}
@@ -231,7 +231,7 @@ func indexed(ctx context.Context, reg *verbs.Registry, store stores.Store) error
 
 // nameRows names rows that other programs wrote, and notes where the store is.
 func (a *app) nameRows(ctx context.Context, reg *verbs.Registry, store stores.Store, flag string, note bool) error {
-	engine, err := runtime.New(reg, store, runtime.Options{})
+	engine, err := engine.New(reg, store, engine.Options{})
 	if err == nil {
 		_, err = engine.NameRows(ctx)
 	}

@@ -42,7 +42,7 @@ func (a *app) checkStore(ctx context.Context, where, palettes, grantTo string) e
 		return err
 	}
 	defer store.Close()
-	plan, unfit, left, err := runtime.Rehearse(ctx, reg, store, ownTables()...)
+	plan, unfit, left, err := engine.Rehearse(ctx, reg, store, ownTables()...)
 	if err != nil {
 		return broken("the store cannot be checked", err, "nothing was changed; see that the role may read its tables")
 	}

@@ -106,7 +106,7 @@ func treeStore(t testing.TB, dir string, rows, entries int) (reg *verbs.Registry
 	if err := os.WriteFile(filepath.Join(dir, "verbs", "tree.yaml"), []byte(treePalette), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	reg, ds := verbs.Load(os.DirFS(filepath.Join(dir, "verbs")), verbs.Beside(system.Source()))
+	reg, ds := verbs.Load(os.DirFS(filepath.Join(dir, "verbs")), verbs.Beside(rights.Source()))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

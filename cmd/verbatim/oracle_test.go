@@ -148,17 +148,17 @@ func TestForeignCostsWhatAbsentCosts(t *testing.T) {
 				}
 				c := newCrowd(t, reg, h, filler, 2, 1, 2, 3, 4)
 				n := 0
-				engine, err := runtime.New(reg, asked, runtime.Options{Handlers: h, NewID: func() string {
+				eng, err := engine.New(reg, asked, engine.Options{Handlers: h, NewID: func() string {
 					n++
 					return fmt.Sprintf("00000000-0000-4000-9000-%012d", n)
 				}})
 				if err != nil {
 					t.Fatal(err)
 				}
-				calls, resolved := c.foreign(t, engine, filler)
+				calls, resolved := c.foreign(t, eng, filler)
 				// answer is all that is said of a call, and all that it takes.
 				answer := func(who, text string) (said, took string) {
-					s, err := engine.Session(ctx, who)
+					s, err := eng.Session(ctx, who)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -170,7 +170,7 @@ func TestForeignCostsWhatAbsentCosts(t *testing.T) {
 					if p != nil {
 						_, err = s.Preview(ctx, p)
 						said += "\npreview: " + refusalOf(err)
-						_, err = s.Run(ctx, p, runtime.RunOptions{})
+						_, err = s.Run(ctx, p, engine.RunOptions{})
 						said += "\nrun: " + refusalOf(err)
 					}
 					return said, strings.Join(append(asked.since(), statements()...), "\n")
@@ -206,9 +206,9 @@ func TestForeignCostsWhatAbsentCosts(t *testing.T) {
 }
 
 func refusalOf(err error) string {
-	var no *runtime.Refusal
+	var no *engine.Refusal
 	if errors.As(err, &no) {
-		return fmt.Sprintf("%v %s %s", no.Diagnostics, err, runtime.Sentence(err))
+		return fmt.Sprintf("%v %s %s", no.Diagnostics, err, engine.Sentence(err))
 	}
 	return fmt.Sprintf("nothing %v", err)
 }
@@ -219,7 +219,7 @@ type foreignCall struct{ who, text string }
 // foreign writes, for every reference argument of every verb, calls that name a
 // row of the second owner by its key, its name and its text, for somebody who
 // holds the first. Of how many the row is found by its own people is counted.
-func (c *crowd) foreign(t *testing.T, engine *runtime.Engine, store stores.Store) (calls []foreignCall, resolved int) {
+func (c *crowd) foreign(t *testing.T, eng *engine.Engine, store stores.Store) (calls []foreignCall, resolved int) {
 	t.Helper()
 	ctx := t.Context()
 	holds := func(i int) map[string][]stores.Value {
@@ -241,7 +241,7 @@ func (c *crowd) foreign(t *testing.T, engine *runtime.Engine, store stores.Store
 				t.Fatal(err)
 			}
 		}
-		theirs, err := engine.Session(ctx, "their-"+who)
+		theirs, err := eng.Session(ctx, "their-"+who)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -253,7 +253,7 @@ func (a *app) install(file, palettes, store, servers string) error {
 		kind = map[bool]string{true: "sqlite", false: "postgres"}[at.url == ""]
 	}
 	needs := next.unmet(kind)
-	l := next.load(system.Source())
+	l := next.load(rights.Source())
 	if l.reg != nil {
 		more, err := a.lacks(l.reg, file, servers)
 		if err != nil {

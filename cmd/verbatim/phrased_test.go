@@ -115,10 +115,10 @@ func phrasing(t *testing.T, url string) *dialog.Conversation {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	handlers := &runtime.Handlers{Partial: true}
+	handlers := &engine.Handlers{Partial: true}
 	client.Register(handlers, reg)
 	clock := func() time.Time { return morning }
-	engine, err := runtime.New(reg, store, runtime.Options{Clock: clock, Handlers: handlers})
+	engine, err := engine.New(reg, store, engine.Options{Clock: clock, Handlers: handlers})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ import (
 type planning struct {
 	file   string
 	config confidence.Config
-	runner *plan.Runner
+	runner *workflow.Runner
 	agent  *confidence.Agent
 	answer *trustgraph.Switch
 	log    *slog.Logger
@@ -69,7 +69,7 @@ func readPlans(name string) (c confidence.Config, err error) {
 }
 
 // plans builds the planner for an engine; nil if no palette has plans.
-func (a *app) plans(reg *verbs.Registry, store stores.Store, engine *runtime.Engine, model llm.Model, clock func() time.Time, meter *serve.Meter, log *slog.Logger) (*planning, error) {
+func (a *app) plans(reg *verbs.Registry, store stores.Store, eng *engine.Engine, model llm.Model, clock func() time.Time, meter *serve.Meter, log *slog.Logger) (*planning, error) {
 	if !reg.Plans() {
 		return nil, nil
 	}
@@ -78,15 +78,15 @@ func (a *app) plans(reg *verbs.Registry, store stores.Store, engine *runtime.Eng
 		return nil, err
 	}
 	host, _ := os.Hostname() // without one, the process id suffices
-	p := &planning{file: file, config: config, log: log, runner: &plan.Runner{
-		Clerk: clerk.Clerk{Registry: reg, Engine: engine, Store: store, As: config.As, Source: "plan"},
+	p := &planning{file: file, config: config, log: log, runner: &workflow.Runner{
+		Clerk: serviceaccount.Clerk{Registry: reg, Engine: eng, Store: store, As: config.As, Source: "plan"},
 		Name:  strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Clock: clock}}
 	p.agent = confidence.New(config, p.runner, model, clock)
 	count := func(trustgraph.Route, error) {}
 	p.runner.Observe = logsPlans(config.Audit, log)
 	if meter != nil {
 		counts, logs := countingPlans(meter), p.runner.Observe
-		p.runner.Observe = func(e plan.Event) { counts(e); logs(e) }
+		p.runner.Observe = func(e workflow.Event) { counts(e); logs(e) }
 		p.runner.Span, p.agent.Span = meter.Span, meter.Span
 		count = func(route trustgraph.Route, _ error) { meter.Routed(string(route)) }
 	}
@@ -94,13 +94,13 @@ func (a *app) plans(reg *verbs.Registry, store stores.Store, engine *runtime.Eng
 	if err != nil {
 		return nil, err
 	}
-	p.answer, err = trustgraph.NewSwitch(p.agent, reacting(engine, &react.Agent{Registry: reg, Model: model, Clock: clock, Zone: zone}, model != nil), flagsOf(config), count)
+	p.answer, err = trustgraph.NewSwitch(p.agent, reacting(eng, &react.Agent{Registry: reg, Model: model, Clock: clock, Zone: zone}, model != nil), flagsOf(config), count)
 	return p, err
 }
 
 // plansAtWork builds a planner for a separate worker: it runs steps, but asks no model for plans.
-func (a *app) plansAtWork(reg *verbs.Registry, store stores.Store, engine *runtime.Engine, clock func() time.Time) (*planning, error) {
-	return a.plans(reg, store, engine, nil, clock, nil, a.logger("error"))
+func (a *app) plansAtWork(reg *verbs.Registry, store stores.Store, eng *engine.Engine, clock func() time.Time) (*planning, error) {
+	return a.plans(reg, store, eng, nil, clock, nil, a.logger("error"))
 }
 
 func flagsOf(c confidence.Config) trustgraph.Flags {
@@ -109,41 +109,41 @@ func flagsOf(c confidence.Config) trustgraph.Flags {
 
 // logsPlans logs the end of each plan without its texts, and each attempt that failed for another
 // reason than a refusal, since the asker is only told that the system failed.
-func logsPlans(c confidence.Audit, log *slog.Logger) func(plan.Event) {
-	return func(e plan.Event) {
-		var refusal *runtime.Refusal
-		if at := e.Attempt; e.Kind == plan.Attempted && at.Err != nil && !errors.As(at.Err, &refusal) {
+func logsPlans(c confidence.Audit, log *slog.Logger) func(workflow.Event) {
+	return func(e workflow.Event) {
+		var refusal *engine.Refusal
+		if at := e.Attempt; e.Kind == workflow.Attempted && at.Err != nil && !errors.As(at.Err, &refusal) {
 			log.Error("a step of a plan failed", "plan", e.Plan.Key.Text(), "verb", at.Call.Verb, "attempt", at.Number, "error", at.Err.Error())
 		}
-		if p := e.Plan; c.Enabled && e.Kind == plan.Finished && !p.Ended.IsZero() {
+		if p := e.Plan; c.Enabled && e.Kind == workflow.Finished && !p.Ended.IsZero() {
 			log.Log(context.Background(), c.Level, "a plan has ended", "plan", p.Key.Text(), "status", p.Status, "steps", len(p.Steps), "took", p.Ended.Sub(p.Started))
 		}
 	}
 }
 
 // countingPlans counts plans in a meter.
-func countingPlans(m *serve.Meter) func(plan.Event) {
-	return func(e plan.Event) {
+func countingPlans(m *serve.Meter) func(workflow.Event) {
+	return func(e workflow.Event) {
 		switch {
-		case e.Kind == plan.Attempted:
+		case e.Kind == workflow.Attempted:
 			at := e.Attempt
 			m.Attempted(serve.Attempt{Function: string(confidence.ToolOf(e.Step.Verb)), Score: at.Verdict.Score, Good: at.Verdict.Good, Number: at.Number, Took: at.Ended.Sub(at.Began)})
-		case e.Kind == plan.Settled && e.Step.Tries > 0:
+		case e.Kind == workflow.Settled && e.Step.Tries > 0:
 			m.Settled(e.Step.Tries, e.Step.Status == "DONE")
-		case e.Kind == plan.Finished && !e.Plan.Ended.IsZero():
+		case e.Kind == workflow.Finished && !e.Plan.Ended.IsZero():
 			m.Planned(len(e.Plan.Steps), e.Plan.Ended.Sub(e.Plan.Started))
 		}
 	}
 }
 
 // reacting is the older agent, which asks a model for each next step.
-func reacting(engine *runtime.Engine, agent *react.Agent, there bool) trustgraph.Agent {
+func reacting(eng *engine.Engine, agent *react.Agent, there bool) trustgraph.Agent {
 	return trustgraph.AskFunc(func(ctx context.Context, who trustgraph.Caller, r trustgraph.Request, tell func(trustgraph.Message) error) error {
 		if !there {
 			return &trustgraph.Error{Type: trustgraph.AgentError, Message: "no model is set up here"}
 		}
-		s, err := engine.Session(ctx, who.Name)
-		var refusal *runtime.Refusal
+		s, err := eng.Session(ctx, who.Name)
+		var refusal *engine.Refusal
 		if errors.As(err, &refusal) {
 			return &trustgraph.Error{Type: trustgraph.AccessDenied, Message: "access denied"}
 		}
@@ -163,14 +163,14 @@ func reacting(engine *runtime.Engine, agent *react.Agent, there bool) trustgraph
 }
 
 // tellsAsker reports whether the asker must be told what others decided.
-func tellsAsker(source string) bool { return channel.TellsAsker(source) || plan.TellsAsker(source) }
+func tellsAsker(source string) bool { return channel.TellsAsker(source) || workflow.TellsAsker(source) }
 
 // delivers handles notices of plans, and passes others to send, which may be nil.
-func (p *planning) delivers(send func(context.Context, runtime.Message) error) func(context.Context, runtime.Message) error {
+func (p *planning) delivers(send func(context.Context, engine.Message) error) func(context.Context, engine.Message) error {
 	if p == nil {
 		return send
 	}
-	return func(ctx context.Context, m runtime.Message) error {
+	return func(ctx context.Context, m engine.Message) error {
 		mine, err := p.runner.Deliver(ctx, m)
 		if mine {
 			return err
@@ -310,17 +310,17 @@ include_raw_outputs.`,
 }
 
 // keepsPlans opens the store, the plans, and a session of an overseer.
-func (a *app) keepsPlans(ctx context.Context, from setup) (p *planning, session *runtime.Session, close func(), err error) {
-	reg, s, engine, err := a.wire(ctx, from, nil)
+func (a *app) keepsPlans(ctx context.Context, from setup) (p *planning, session *engine.Session, close func(), err error) {
+	reg, s, eng, err := a.wire(ctx, from, nil)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	close = func() { s.Close() }
-	if p, err = a.plans(reg, s, engine, nil, a.now, nil, slog.New(slog.DiscardHandler)); err == nil && p == nil {
+	if p, err = a.plans(reg, s, eng, nil, a.now, nil, slog.New(slog.DiscardHandler)); err == nil && p == nil {
 		err = usage("these palettes have no plans", "a palette that says plans: true has them")
 	}
 	if err == nil {
-		if session, err = engine.Session(ctx, cmp.Or(from.as, a.env("VERBATIM_AS"))); err != nil {
+		if session, err = eng.Session(ctx, cmp.Or(from.as, a.env("VERBATIM_AS"))); err != nil {
 			err = a.runFailed(err)
 		}
 	}

@@ -23,7 +23,7 @@ import (
 // tool's scores.
 
 // draws implements serve.Draws.
-func (p *planning) draws(ctx context.Context, s *runtime.Session, entity string, key stores.Value, l words.Language) ([]serve.Drawing, error) {
+func (p *planning) draws(ctx context.Context, s *engine.Session, entity string, key stores.Value, l values.Language) ([]serve.Drawing, error) {
 	switch entity {
 	case "plan":
 		of, err := p.runner.Load(ctx, key)
@@ -53,15 +53,15 @@ func (p *planning) draws(ctx context.Context, s *runtime.Session, entity string,
 }
 
 // oversees reports whether a principal may see confidence figures.
-func oversees(s *runtime.Session) bool {
+func oversees(s *engine.Session) bool {
 	return slices.ContainsFunc(s.Roles(), func(r *verbs.Role) bool { return r.Name == "plan-overseer" })
 }
 
 var tones = map[string]string{"DONE": "done", "WAITING": "wait", "DOUBTFUL": "wait", "FAILED": "bad", "SKIPPED": "left"}
 
-func say(l words.Language, key string, of ...string) string { return words.Key(key).In(l, of...) }
+func say(l values.Language, key string, of ...string) string { return values.Key(key).In(l, of...) }
 
-func drawnPlan(p *plan.Plan, named string, figures bool, l words.Language) serve.Drawing {
+func drawnPlan(p *workflow.Plan, named string, figures bool, l values.Language) serve.Drawing {
 	d := serve.Drawing{Title: say(l, "plans/steps"), Head: []string{say(l, "plans/step"), say(l, "plans/does"), say(l, "plans/state"), say(l, "plans/tries"), say(l, "plans/sure"), say(l, "plans/why")}, Moves: p.Status == "RUNNING"}
 	done := 0
 	for _, s := range p.Steps {
@@ -98,13 +98,15 @@ func drawnPlan(p *plan.Plan, named string, figures bool, l words.Language) serve
 }
 
 // drawnAttempts draws the confidence of each attempt of a step.
-func (p *planning) drawnAttempts(ctx context.Context, name string, step stores.Value, l words.Language) ([]serve.Drawing, error) {
+func (p *planning) drawnAttempts(ctx context.Context, name string, step stores.Value, l values.Language) ([]serve.Drawing, error) {
 	rows, err := p.runner.Clerk.All(ctx, "plan-attempt", map[string]stores.Value{"step": step})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
 	d := serve.Drawing{Title: say(l, "plans/attempts", name), Says: say(l, "plans/attempted", strconv.Itoa(len(rows))), Head: []string{say(l, "plans/tries"), say(l, "plans/does"), say(l, "plans/state"), say(l, "plans/sure"), say(l, "plans/why")}}
-	slices.SortFunc(rows, func(a, b *clerk.Row) int { return cmp.Compare(a.Value("number").Int(), b.Value("number").Int()) })
+	slices.SortFunc(rows, func(a, b *serviceaccount.Row) int {
+		return cmp.Compare(a.Value("number").Int(), b.Value("number").Int())
+	})
 	for i, r := range rows {
 		score, _ := strconv.ParseFloat(r.Text("score"), 64) // 0 if there is none
 		d.Bars = append(d.Bars, serve.Bars{Text: strconv.Itoa(i + 1), A: score})
@@ -114,7 +116,7 @@ func (p *planning) drawnAttempts(ctx context.Context, name string, step stores.V
 	return []serve.Drawing{d}, nil
 }
 
-func (p *planning) drawnReliability(ctx context.Context, tool string, l words.Language) (all []serve.Drawing) {
+func (p *planning) drawnReliability(ctx context.Context, tool string, l values.Language) (all []serve.Drawing) {
 	for _, r := range p.agent.Reliabilities(ctx) {
 		if confidence.CodeOf(r.Tool) != tool {
 			continue

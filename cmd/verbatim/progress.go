@@ -22,7 +22,7 @@ type meter struct {
 	now   func() time.Time
 	began time.Time
 
-	phase runtime.Phase
+	phase engine.Phase
 	call  int // the call whose tool is running
 	done  int
 	tenth int
@@ -35,9 +35,9 @@ const (
 )
 
 // due reports whether a line is due. After a retry, progress does not go back.
-func (m *meter) due(p runtime.Progress, patience time.Duration) bool {
+func (m *meter) due(p engine.Progress, patience time.Duration) bool {
 	now := m.now()
-	if p.Phase != m.phase || p.Phase == runtime.Asking && p.Number != m.call {
+	if p.Phase != m.phase || p.Phase == engine.Asking && p.Number != m.call {
 		m.phase, m.call, m.done, m.tenth, m.said = p.Phase, p.Number, 0, 0, now
 	}
 	if p.Done <= m.done {
@@ -56,11 +56,11 @@ func (m *meter) due(p runtime.Progress, patience time.Duration) bool {
 }
 
 // tell prints a line if one is due.
-func (m *meter) tell(p runtime.Progress) {
+func (m *meter) tell(p engine.Progress) {
 	if !m.due(p, meterPatience) {
 		return
 	}
-	if p.Phase == runtime.Asking {
+	if p.Phase == engine.Asking {
 		far := receipt.Thousands(p.Done)
 		if p.Total > 0 {
 			far += " of " + receipt.Thousands(p.Total)
@@ -69,7 +69,7 @@ func (m *meter) tell(p runtime.Progress) {
 		return
 	}
 	looking := ""
-	if p.Phase == runtime.Previewing {
+	if p.Phase == engine.Previewing {
 		looking = "preview: "
 	}
 	fmt.Fprintf(m.w, "%s%s of %s, %d %%\n", looking, receipt.Thousands(p.Done), receipt.Counted(p.Total, "call"), p.Done*100/p.Total)
@@ -77,11 +77,11 @@ func (m *meter) tell(p runtime.Progress) {
 
 // progress returns the function that receives the run's progress; nil unless a person watches a
 // terminal or events were asked for.
-func (j *job) progress() func(runtime.Progress) {
+func (j *job) progress() func(engine.Progress) {
 	m := &meter{w: j.err, now: j.now, began: j.started}
 	switch {
 	case j.streams:
-		return func(p runtime.Progress) {
+		return func(p engine.Progress) {
 			if p.Call != nil || m.due(p, 0) {
 				j.send(wire.NewProgress(p))
 			}
@@ -112,10 +112,10 @@ func (a *app) halted(err error) *stop {
 }
 
 // stopped reports how far a run that commits call by call has come, and how to continue.
-func (j *job) stopped(reply *receipt.Receipt, s *runtime.Stopped, seen bool) error {
+func (j *job) stopped(reply *receipt.Receipt, s *engine.Stopped, seen bool) error {
 	exit, code := exitRefused, "stopped"
-	var refusal *runtime.Refusal
-	var failed *runtime.Failure
+	var refusal *engine.Refusal
+	var failed *engine.Failure
 	unknown := errors.As(s.Err, &failed) && failed.Unknown
 	halt := j.halted(s.Err)
 	switch {

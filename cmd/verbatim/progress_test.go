@@ -43,7 +43,7 @@ func TestMeterSaysLittle(t *testing.T) {
 				if round == 1 {
 					now = morning.Add(time.Minute)
 				}
-				m.tell(runtime.Progress{Phase: runtime.Committing, Done: n, Total: c.total})
+				m.tell(engine.Progress{Phase: engine.Committing, Done: n, Total: c.total})
 			}
 		}
 		got := strings.Split(strings.TrimSuffix(said.String(), "\n"), "\n")
@@ -72,14 +72,14 @@ func TestMeterTellsOfTools(t *testing.T) {
 	var said bytes.Buffer
 	now := morning
 	m := &meter{w: &said, now: func() time.Time { return now }, began: morning}
-	for _, p := range []runtime.Progress{
-		{Phase: runtime.Asking, Number: 1, Verb: "room.read", What: "pages", Done: 1, Total: 3000},
-		{Phase: runtime.Asking, Number: 1, Verb: "room.read", What: "pages", Done: 1200, Total: 3000},
-		{Phase: runtime.Asking, Number: 1, Verb: "room.read", What: "pages", Done: 1201, Total: 3000},
-		{Phase: runtime.Asking, Number: 2, Verb: "room.read", What: "pages", Done: 900, Total: 1000},
-		{Phase: runtime.Asking, Number: 3, Verb: "desk.find", Done: 3},
-		{Phase: runtime.Asking, Number: 3, Verb: "desk.find", What: "\x1b[2Jtickets", Done: 4},
-		{Phase: runtime.Asking, Number: 3, Verb: "desk.find", Done: 5},
+	for _, p := range []engine.Progress{
+		{Phase: engine.Asking, Number: 1, Verb: "room.read", What: "pages", Done: 1, Total: 3000},
+		{Phase: engine.Asking, Number: 1, Verb: "room.read", What: "pages", Done: 1200, Total: 3000},
+		{Phase: engine.Asking, Number: 1, Verb: "room.read", What: "pages", Done: 1201, Total: 3000},
+		{Phase: engine.Asking, Number: 2, Verb: "room.read", What: "pages", Done: 900, Total: 1000},
+		{Phase: engine.Asking, Number: 3, Verb: "desk.find", Done: 3},
+		{Phase: engine.Asking, Number: 3, Verb: "desk.find", What: "\x1b[2Jtickets", Done: 4},
+		{Phase: engine.Asking, Number: 3, Verb: "desk.find", Done: 5},
 	} {
 		now = now.Add(6 * time.Second)
 		m.tell(p)

@@ -281,7 +281,7 @@ func (p *page) play(t *testing.T) {
 		switch lang {
 		case "console":
 			played++
-			return playedBlock(block, head+replay(body, p.run, &last)+"```")
+			return playedBlock(block, head+replayBlock(body, p.run, &last)+"```")
 		case "sh":
 			played++
 			printed = p.run(body)
@@ -382,9 +382,9 @@ func (l *lastIDs) see(out string) {
 	}
 }
 
-// replay runs the commands of a block and gives the block as it should read.
+// replayBlock runs the commands of a block and gives the block as it should read.
 // last are the ids that were printed last.
-func replay(body string, run func(string) string, last *lastIDs) string {
+func replayBlock(body string, run func(string) string, last *lastIDs) string {
 	var b strings.Builder
 	for line := range strings.Lines(body) {
 		command, ok := strings.CutPrefix(line, "$ ")

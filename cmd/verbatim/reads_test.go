@@ -25,24 +25,24 @@ import (
 
 // shippedReads are the palettes that we ship, with the verbs that read. They are
 // found where palettes stand, so that a new read is held to its plan by itself.
-func shippedReads(t *testing.T) map[string]func(*testing.T) (*verbs.Registry, *runtime.Handlers) {
+func shippedReads(t *testing.T) map[string]func(*testing.T) (*verbs.Registry, *engine.Handlers) {
 	t.Helper()
 	dirs, err := filepath.Glob("../../examples/*/verbs")
 	if err != nil || len(dirs) == 0 {
 		t.Fatal("there are no examples", err)
 	}
-	all := map[string]func(*testing.T) (*verbs.Registry, *runtime.Handlers){
-		"system": func(t *testing.T) (*verbs.Registry, *runtime.Handlers) {
-			reg := mustLoad(t)(verbs.LoadSources(system.Source()))
-			h := runtime.NewHandlers()
-			system.Register(h, reg)
+	all := map[string]func(*testing.T) (*verbs.Registry, *engine.Handlers){
+		"system": func(t *testing.T) (*verbs.Registry, *engine.Handlers) {
+			reg := mustLoad(t)(verbs.LoadSources(rights.Source()))
+			h := engine.NewHandlers()
+			rights.Register(h, reg)
 			return reg, h
 		},
 	}
 	for _, dir := range append(dirs, "../../verbs") {
-		load := func(t *testing.T) (*verbs.Registry, *runtime.Handlers) {
+		load := func(t *testing.T) (*verbs.Registry, *engine.Handlers) {
 			reg := mustLoad(t)(verbs.Load(os.DirFS(dir)))
-			h := runtime.NewHandlers()
+			h := engine.NewHandlers()
 			h.Partial = true
 			for verb, register := range domains {
 				if reg.Verb(verb) != nil {
@@ -93,7 +93,7 @@ type crowd struct {
 	reg    *verbs.Registry
 	roots  int
 	each   []int // rows of one owner by the length of the way to them
-	engine *runtime.Engine
+	engine *engine.Engine
 }
 
 // count is how many rows there are of an entity. It is a multiple of roots, so
@@ -152,7 +152,7 @@ func (c *crowd) value(e *stores.Entity, field, i int) stores.Value {
 // newCrowd fills a store. Every entity is made one of ours here, which is the
 // harder case: two locks, the engine's condition and the policy of the table,
 // look at each row.
-func newCrowd(t *testing.T, reg *verbs.Registry, h *runtime.Handlers, store stores.Store, roots int, each ...int) *crowd {
+func newCrowd(t *testing.T, reg *verbs.Registry, h *engine.Handlers, store stores.Store, roots int, each ...int) *crowd {
 	t.Helper()
 	ctx := context.Background()
 	c := &crowd{reg: reg, roots: roots, each: each}
@@ -161,7 +161,7 @@ func newCrowd(t *testing.T, reg *verbs.Registry, h *runtime.Handlers, store stor
 		e.Store.Managed = true
 		tables = append(tables, e.Store)
 	}
-	plan, err := store.Migrate(ctx, append(tables, runtime.Own()...), true)
+	plan, err := store.Migrate(ctx, append(tables, engine.Own()...), true)
 	if err != nil || len(plan.Problems) > 0 {
 		t.Fatal(err, plan.Problems)
 	}
@@ -203,7 +203,7 @@ func newCrowd(t *testing.T, reg *verbs.Registry, h *runtime.Handlers, store stor
 		filled[e] = true
 	}
 	noon := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
-	c.engine, err = runtime.New(reg, store, runtime.Options{Clock: func() time.Time { return noon }, Handlers: h})
+	c.engine, err = engine.New(reg, store, engine.Options{Clock: func() time.Time { return noon }, Handlers: h})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func (c *crowd) run(t *testing.T, v *verbs.Verb, call string) {
 	if p == nil {
 		t.Fatal(call, ds)
 	}
-	reply, err := s.Run(ctx, p, runtime.RunOptions{})
+	reply, err := s.Run(ctx, p, engine.RunOptions{})
 	if err != nil {
 		t.Fatal(call, err)
 	}
@@ -350,7 +350,7 @@ func TestReadsTouchNoMoreThanIsTheirs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.engine, err = runtime.New(reg, store, runtime.Options{Handlers: h}); err != nil {
+			if c.engine, err = engine.New(reg, store, engine.Options{Handlers: h}); err != nil {
 				t.Fatal(err)
 			}
 			own, every, hides := map[string]float64{}, map[string]float64{}, map[string]bool{}

@@ -82,8 +82,8 @@ type job struct {
 	*app
 	runFlags
 	file    string
-	engine  *runtime.Engine
-	session *runtime.Session
+	engine  *engine.Engine
+	session *engine.Session
 	program *verbs.Program
 	said    verbs.Literals
 	started time.Time
@@ -185,11 +185,11 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 }
 
 // begin opens a named session, or one that keeps nothing.
-func begin(ctx context.Context, e *runtime.Engine, as, name string) (*runtime.Session, error) {
+func begin(ctx context.Context, e *engine.Engine, as, name string) (*engine.Session, error) {
 	if name == "" {
 		return e.Session(ctx, as)
 	}
-	return e.Visit(ctx, as, runtime.Visit{Name: name})
+	return e.Visit(ctx, as, engine.Visit{Name: name})
 }
 
 // turn is the number of the person's last turn in the session, if it has no answer yet: the script
@@ -226,8 +226,8 @@ func (j *job) run(ctx context.Context) error {
 		// Its preview would already be the answer, and limits would count both.
 		return j.apply(ctx, "", false)
 	}
-	p, err := j.session.PreviewWith(ctx, j.program, runtime.RunOptions{Progress: j.progress(), From: j.from})
-	var refusal *runtime.Refusal
+	p, err := j.session.PreviewWith(ctx, j.program, engine.RunOptions{Progress: j.progress(), From: j.from})
+	var refusal *engine.Refusal
 	switch {
 	case errors.As(err, &refusal) && !j.dryRun:
 		// A preview leaves no trace, but a refused attempt belongs in the journal. So the engine
@@ -372,7 +372,7 @@ func (j *job) confirmed(ctx context.Context, id string) error {
 
 // propose keeps the script until somebody else agrees, and says who may.
 func (j *job) propose(ctx context.Context, agreed string, seen bool) error {
-	c, err := j.session.Propose(ctx, j.program, runtime.RunOptions{Agreed: agreed, Key: j.key})
+	c, err := j.session.Propose(ctx, j.program, engine.RunOptions{Agreed: agreed, Key: j.key})
 	if err != nil {
 		return j.runFailed(err)
 	}
@@ -403,8 +403,8 @@ func (j *job) apply(ctx context.Context, agreed string, seen bool) error {
 	if err != nil {
 		return j.runFailed(err)
 	}
-	reply, err := j.session.Run(ctx, j.program, runtime.RunOptions{Agreed: agreed, Key: j.key, Each: j.each, From: j.from, Turn: turn, Progress: j.progress()})
-	var stopped *runtime.Stopped
+	reply, err := j.session.Run(ctx, j.program, engine.RunOptions{Agreed: agreed, Key: j.key, Each: j.each, From: j.from, Turn: turn, Progress: j.progress()})
+	var stopped *engine.Stopped
 	if errors.As(err, &stopped) {
 		return j.stopped(reply, stopped, seen)
 	}
@@ -498,7 +498,7 @@ func (a *app) runInvalid(script *dsl.Script, ds dsl.Diagnostics) error {
 }
 
 // refused prints a refusal.
-func (a *app) refused(refusal *runtime.Refusal) {
+func (a *app) refused(refusal *engine.Refusal) {
 	for i := range refusal.Diagnostics {
 		d := &refusal.Diagnostics[i]
 		fmt.Fprintf(a.err, "refused[%s]: %s\n", d.Code, receipt.Safe(d.Summary))
@@ -516,9 +516,9 @@ func (a *app) refused(refusal *runtime.Refusal) {
 
 // runFailed prints why nothing was done.
 func (a *app) runFailed(err error) error {
-	var refusal *runtime.Refusal
-	var config *runtime.ConfigError
-	var failed *runtime.Failure
+	var refusal *engine.Refusal
+	var config *engine.ConfigError
+	var failed *engine.Failure
 	var known *stop
 	switch {
 	case errors.As(err, &known):
@@ -545,7 +545,7 @@ func (a *app) runFailed(err error) error {
 	if halt := a.halted(err); halt != nil && (failed == nil || !failed.Unknown) {
 		return halt
 	}
-	s := &stop{exit: exitSystem, code: "system", text: runtime.Sentence(err)}
+	s := &stop{exit: exitSystem, code: "system", text: engine.Sentence(err)}
 	if failed != nil && failed.Unknown {
 		s.code = "unknown"
 	}

@@ -49,13 +49,13 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 	if f.as = cmp.Or(f.as, a.env("VERBATIM_AS")); f.as == "" {
 		return usage("who is saying it?", "verbatim say --as NAME MESSAGE")
 	}
-	in := words.In{Now: a.now()}
+	in := values.In{Now: a.now()}
 	if f.language != "" {
-		l, ok := words.ParseLanguage(f.language)
+		l, ok := values.ParseLanguage(f.language)
 		if !ok {
-			return usage(fmt.Sprintf("%q is no language that is understood", f.language), "the languages are "+strings.Join(words.Tags(), ", "))
+			return usage(fmt.Sprintf("%q is no language that is understood", f.language), "the languages are "+strings.Join(values.Tags(), ", "))
 		}
-		in.Languages = []words.Language{l}
+		in.Languages = []values.Language{l}
 	}
 	if message == "-" {
 		text, err := io.ReadAll(io.LimitReader(a.in, longestMessage))
@@ -85,10 +85,10 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 		zone = own
 	}
 	in.Now = in.Now.In(zone)
-	if l, ok := words.ParseLanguage(session.Person().Language); ok && f.sitting != "" && in.Languages == nil {
-		in.Languages = []words.Language{l}
+	if l, ok := values.ParseLanguage(session.Person().Language); ok && f.sitting != "" && in.Languages == nil {
+		in.Languages = []values.Language{l}
 	}
-	heard := a.phrases(reg).Reader(phrase.Vocabulary{Verbs: session.Verbs(), Names: names, Say: saying(reg, session), Usable: usable(ctx, session), Useful: useful(ctx, session)}).Read(message, in)
+	heard := a.phrases(reg).Reader(intent.Vocabulary{Verbs: session.Verbs(), Names: names, Say: saying(reg, session), Usable: usable(ctx, session), Useful: useful(ctx, session)}).Read(message, in)
 	for i := range heard.Parts {
 		p := &heard.Parts[i]
 		if p.Call == "" {
@@ -105,7 +105,7 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 		if ds.HasErrors() {
 			a.complain(ds)
 			p.Call = ""
-			p.Asks = append(p.Asks, phrase.Ask{Text: "that cannot be said so"})
+			p.Asks = append(p.Asks, intent.Ask{Text: "that cannot be said so"})
 		}
 	}
 	return a.tellHeard(message, &heard)
@@ -113,7 +113,7 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 
 // tellHeard prints the reading of a message. If the whole message was understood, the calls go to
 // standard output; otherwise nothing does.
-func (a *app) tellHeard(message string, h *phrase.Heard) error {
+func (a *app) tellHeard(message string, h *intent.Heard) error {
 	calls, open := 0, false
 	for i := range h.Parts {
 		if h.Parts[i].Call != "" {
@@ -140,7 +140,7 @@ func (a *app) tellHeard(message string, h *phrase.Heard) error {
 	return nil
 }
 
-func (a *app) explainHeard(message string, h *phrase.Heard) {
+func (a *app) explainHeard(message string, h *intent.Heard) {
 	switch {
 	case h.Hidden:
 		fmt.Fprintln(a.err, "there are characters in it that cannot be seen; please type it again")
@@ -156,7 +156,7 @@ func (a *app) explainHeard(message string, h *phrase.Heard) {
 		switch {
 		case p.Verb != nil:
 			fmt.Fprintf(a.err, "  means  %s\n", p.Verb.Name)
-		case p.Certainty == phrase.Nothing:
+		case p.Certainty == intent.Nothing:
 			fmt.Fprintln(a.err, "  not understood")
 		}
 		for _, arg := range p.Args {
@@ -174,7 +174,7 @@ func (a *app) explainHeard(message string, h *phrase.Heard) {
 			}
 			fmt.Fprintf(a.err, "  :%s  %s  %s", arg.Param.Name, value, from)
 			if arg.Reading != nil && arg.Reading.Assumed != 0 {
-				fmt.Fprintf(a.err, ", %s", arg.Reading.Assumed.Say(words.English))
+				fmt.Fprintf(a.err, ", %s", arg.Reading.Assumed.Say(values.English))
 			}
 			fmt.Fprintln(a.err)
 		}
@@ -228,7 +228,7 @@ type questionJSON struct {
 	Choices  []string `json:"choices"`
 }
 
-func newSaid(h *phrase.Heard, whole bool) saidJSON {
+func newSaid(h *intent.Heard, whole bool) saidJSON {
 	out := saidJSON{Schema: "verbatim/say@1", Hidden: h.Hidden, Cut: h.Cut, Parts: []partJSON{}}
 	for i := range h.Parts {
 		p := &h.Parts[i]
@@ -244,7 +244,7 @@ func newSaid(h *phrase.Heard, whole bool) saidJSON {
 				heard.Value = "(not shown)"
 			}
 			if arg.Reading != nil {
-				heard.Assumed = arg.Reading.Assumed.Say(words.English)
+				heard.Assumed = arg.Reading.Assumed.Say(values.English)
 			}
 			part.Args = append(part.Args, heard)
 		}

@@ -388,26 +388,26 @@ func (a *app) announces(ctx context.Context, server *serve.Server, at string, si
 }
 
 // talks returns the options of conversations, for people who sign in or write.
-func (a *app) talks(reg *verbs.Registry, model llm.Model, chat *chatFlags, tokens chatBudget, zone *time.Location) func(*runtime.Session) dialog.Options {
+func (a *app) talks(reg *verbs.Registry, model llm.Model, chat *chatFlags, tokens chatBudget, zone *time.Location) func(*engine.Session) dialog.Options {
 	phrases := a.phrases(reg)
-	return func(s *runtime.Session) dialog.Options {
+	return func(s *engine.Session) dialog.Options {
 		return dialog.Options{Registry: reg, Model: model, Mode: dialog.Mode(chat.mode), Clock: a.now, Zone: zone, Person: s.Person().Label,
 			Budget: tokens.of(chat, s, a.now), Limits: dialog.Limits{Tokens: tokens.turn}, Source: "portal", Interpreter: &interpreter{reg, phrases, s, a.now, zone}}
 	}
 }
 
 // workBeside runs jobs for as long as the server runs.
-func (a *app) workBeside(ctx context.Context, f serveFlags, engine *runtime.Engine, store stores.Store, send func(context.Context, runtime.Message) error, channel func(string) string) error {
+func (a *app) workBeside(ctx context.Context, f serveFlags, engine *engine.Engine, store stores.Store, send func(context.Context, engine.Message) error, channel func(string) string) error {
 	if f.apart {
 		return nil
 	}
 	host, _ := os.Hostname() // without one, the process id suffices
-	w := &work.Worker{Engine: engine, Store: store, Name: strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Spread: rand.Float64, Send: send, Channel: channel}
+	w := &worker.Worker{Engine: engine, Store: store, Name: strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Spread: rand.Float64, Send: send, Channel: channel}
 	return w.Run(ctx)
 }
 
 // shelved opens the upload service, if a scanner is configured or verbs write files; nil otherwise.
-func (a *app) shelved(ctx context.Context, reg *verbs.Registry, engine *runtime.Engine, ends *[]func()) (*upload.Service, error) {
+func (a *app) shelved(ctx context.Context, reg *verbs.Registry, engine *engine.Engine, ends *[]func()) (*intake.Service, error) {
 	takes := a.env("VERBATIM_SCAN") != ""
 	if !takes && !slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return v.Read != nil && v.Read.File != "" }) {
 		return nil, nil
@@ -438,7 +438,7 @@ func (a *app) logger(level string) *slog.Logger {
 // people finds the principal of an identity.
 func people(reg *verbs.Registry, store stores.Store) func(context.Context, string, string) (string, error) {
 	return func(ctx context.Context, issuer, subject string) (string, error) {
-		name, err := system.PrincipalOf(ctx, reg, store, issuer, subject)
+		name, err := rights.PrincipalOf(ctx, reg, store, issuer, subject)
 		if err == nil && name == "" {
 			err = serve.ErrNobody
 		}
@@ -448,7 +448,7 @@ func people(reg *verbs.Registry, store stores.Store) func(context.Context, strin
 
 func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, string) (serve.Token, error) {
 	return func(ctx context.Context, digest string) (serve.Token, error) {
-		t, err := system.TokenOf(ctx, reg, store, digest)
+		t, err := rights.TokenOf(ctx, reg, store, digest)
 		if err != nil || t == nil {
 			return serve.Token{}, errors.Join(err, serve.ErrNobody)
 		}
@@ -457,7 +457,7 @@ func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, str
 }
 
 // ownTables returns the program's own tables.
-func ownTables() []*stores.Entity { return slices.Concat(runtime.Own(), logins.Own(), peers.Own()) }
+func ownTables() []*stores.Entity { return slices.Concat(engine.Own(), logins.Own(), peers.Own()) }
 
 // envelopes returns the JSON protocols of the loaded domains.
 func envelopes(reg *verbs.Registry) (all []serve.Envelope) {

@@ -118,7 +118,7 @@ func (a *app) lintTools(ctx context.Context, reg *verbs.Registry, file string, a
 }
 
 // toolFailed reports what is known of a tool call that did not succeed.
-func (a *app) toolFailed(failed *runtime.Failure) error {
+func (a *app) toolFailed(failed *engine.Failure) error {
 	d := failed.Told
 	if a.json {
 		a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Unknown, Report: wire.NewReport(dsl.Diagnostics{*d})})

@@ -84,19 +84,19 @@ func (a *app) showOwn(ctx context.Context, name string, f sessionFlags) error {
 	case !known:
 		return usage(fmt.Sprintf("nobody speaks as %q", f.by), "give --by client, agent or system")
 	}
-	reg, store, engine, err := a.wire(ctx, f.setup, nil)
+	reg, store, eng, err := a.wire(ctx, f.setup, nil)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	if name == "" {
-		s, err := engine.Session(ctx, f.as)
+		s, err := eng.Session(ctx, f.as)
 		if err != nil {
 			return a.runFailed(err)
 		}
 		return a.listSessions(ctx, s)
 	}
-	s, err := engine.Visit(ctx, f.as, runtime.Visit{Name: name, Existing: !begins, Zone: f.zone, Language: f.language})
+	s, err := eng.Visit(ctx, f.as, engine.Visit{Name: name, Existing: !begins, Zone: f.zone, Language: f.language})
 	if err != nil {
 		return a.runFailed(err)
 	}
@@ -106,17 +106,17 @@ func (a *app) showOwn(ctx context.Context, name string, f sessionFlags) error {
 		}
 	}
 	if f.export {
-		head, steps, err := rerun.Record(ctx, store, reg, s)
+		head, steps, err := replay.Record(ctx, store, reg, s)
 		if err != nil {
 			return a.journalFailed(err)
 		}
-		_ = rerun.Write(a.out, head, steps) // the writer reports it
+		_ = replay.Write(a.out, head, steps) // the writer reports it
 		return nil
 	}
 	return a.showSession(ctx, s)
 }
 
-func (a *app) listSessions(ctx context.Context, s *runtime.Session) error {
+func (a *app) listSessions(ctx context.Context, s *engine.Session) error {
 	all, err := s.Sessions(ctx)
 	if err != nil {
 		return a.runFailed(err)
@@ -134,7 +134,7 @@ func (a *app) listSessions(ctx context.Context, s *runtime.Session) error {
 	return nil
 }
 
-func (a *app) showSession(ctx context.Context, s *runtime.Session) error {
+func (a *app) showSession(ctx context.Context, s *engine.Session) error {
 	info, err := s.Info(ctx)
 	if err != nil {
 		return a.runFailed(err)

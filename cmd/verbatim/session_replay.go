@@ -15,10 +15,10 @@ import (
 )
 
 type replayedJSON struct {
-	Schema      string             `json:"schema"`
-	Mode        rerun.Mode         `json:"mode"`
-	Steps       int                `json:"steps"`
-	Differences []rerun.Difference `json:"differences"`
+	Schema      string              `json:"schema"`
+	Mode        replay.Mode         `json:"mode"`
+	Steps       int                 `json:"steps"`
+	Differences []replay.Difference `json:"differences"`
 }
 
 // replaySession repeats a recorded session on a copy of a store.
@@ -28,7 +28,7 @@ func (a *app) replaySession(ctx context.Context, f sessionFlags) error {
 		return usage(fmt.Sprintf("%s cannot be read: %s", quoted(f.replay), reason(err)), "verbatim session NAME --export writes one")
 	}
 	defer file.Close()
-	head, steps, err := rerun.Read(file)
+	head, steps, err := replay.Read(file)
 	if err != nil {
 		return &stop{exitInput, "bad-recording", fmt.Sprintf("%s cannot be played: %s", quoted(f.replay), receipt.Safe(err.Error())), "verbatim session NAME --export writes one"}
 	}
@@ -44,27 +44,27 @@ func (a *app) replaySession(ctx context.Context, f sessionFlags) error {
 	var at atomic.Pointer[time.Time] // the time of the engine's clock
 	now := a.now()
 	at.Store(&now)
-	engine, err := a.newEngineAt(reg, store, nil, func() time.Time { return *at.Load() })
+	eng, err := a.newEngineAt(reg, store, nil, func() time.Time { return *at.Load() })
 	if err != nil {
 		return a.runFailed(err)
 	}
-	mode := rerun.Strict
-	var session *runtime.Session
+	mode := replay.Strict
+	var session *engine.Session
 	switch as := cmp.Or(f.as, head.Principal); {
 	case f.dry:
-		mode = rerun.Dry
-		session, err = engine.Session(ctx, as)
+		mode = replay.Dry
+		session, err = eng.Session(ctx, as)
 	default:
 		if f.relaxed {
-			mode = rerun.Relaxed
+			mode = replay.Relaxed
 		}
-		session, err = engine.Visit(ctx, as, runtime.Visit{Name: "replay " + a.now().UTC().Format(time.RFC3339Nano)})
+		session, err = eng.Visit(ctx, as, engine.Visit{Name: "replay " + a.now().UTC().Format(time.RFC3339Nano)})
 	}
 	if err != nil {
 		return a.runFailed(err)
 	}
-	p := &rerun.Player{Session: session, Store: store, Registry: reg, Mode: mode, At: func(t time.Time) { at.Store(&t) },
-		As: func(ctx context.Context, name string) (*runtime.Session, error) { return engine.Session(ctx, name) }}
+	p := &replay.Player{Session: session, Store: store, Registry: reg, Mode: mode, At: func(t time.Time) { at.Store(&t) },
+		As: func(ctx context.Context, name string) (*engine.Session, error) { return eng.Session(ctx, name) }}
 	found, err := p.Play(ctx, steps)
 	if err != nil {
 		return a.runFailed(err)

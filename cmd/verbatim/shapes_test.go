@@ -23,8 +23,8 @@ func TestWhatACallChangedHasOneShape(t *testing.T) {
 		"runtime/engine/settle.go proposal":             "what was asked for, resolved and typed",
 		"runtime/engine/session_kept.go setting":        "what the session is to keep, with the entity that its value names",
 		"runtime/frontends/http/pages/views.go Changed": "how a page shows a field of a receipt",
-		"runtime/conversation/replay/rerun.go Change":   "how a recording spells a row of a receipt",
-		"runtime/conversation/replay/rerun.go Field":    "how a recording spells a field of a receipt",
+		"runtime/conversation/replay/replay.go Change":  "how a recording spells a row of a receipt",
+		"runtime/conversation/replay/replay.go Field":   "how a recording spells a field of a receipt",
 		"stores/sqlite/wording.go shape":                "which statement carries a change out",
 	}
 	gone := []string{"RowChange", "FieldChange", "NoticeChange", "SessionChange", "CallPreview", "CallReply", "TableTotal", "Preview", "TendedJob", "keptChange", "keptField",

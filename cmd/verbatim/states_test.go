@@ -41,12 +41,12 @@ func TestAConversationKeepsToItsMoves(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n++
 		ctx := context.Background()
-		session, err := h.engine.Visit(ctx, h.who, runtime.Visit{Name: fmt.Sprintf("walk-%d", n)})
+		session, err := h.engine.Visit(ctx, h.who, engine.Visit{Name: fmt.Sprintf("walk-%d", n)})
 		if err != nil {
 			r.Fatal(err)
 		}
 		clock := func() time.Time { return h.now }
-		c, err := dialog.New(dialog.Options{Registry: h.reg, Session: session, Clock: clock, Zone: time.UTC, Person: session.Person().Label, Interpreter: &interpreter{h.reg, phrase.New(h.reg), session, clock, time.UTC}})
+		c, err := dialog.New(dialog.Options{Registry: h.reg, Session: session, Clock: clock, Zone: time.UTC, Person: session.Person().Label, Interpreter: &interpreter{h.reg, intent.New(h.reg), session, clock, time.UTC}})
 		if err == nil {
 			err = c.Resume(ctx)
 		}

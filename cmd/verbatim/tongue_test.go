@@ -23,7 +23,7 @@ func speaks(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: speaks LANGUAGE")
 	}
-	if _, ok := words.ParseLanguage(args[0]); !ok {
+	if _, ok := values.ParseLanguage(args[0]); !ok {
 		ts.Fatalf("nobody speaks %s", args[0])
 	}
 	all, err := englishTexts()
@@ -68,7 +68,7 @@ var englishTexts = sync.OnceValues(func() (all []string, err error) {
 		return nil, err
 	}
 	for _, s := range sentences {
-		add(s[words.English])
+		add(s[values.English])
 	}
 	err = walkPalettes(func(file, under string, key, value *yaml.Node) {
 		switch {
@@ -83,16 +83,16 @@ var englishTexts = sync.OnceValues(func() (all []string, err error) {
 
 // houseSentences are those of the catalogue, and of the package dialog out of its
 // source.
-func houseSentences() (all []map[words.Language]string, err error) {
+func houseSentences() (all []map[values.Language]string, err error) {
 	english, err := os.ReadFile("../../runtime/conversation/values/catalogue/en.txt")
 	if err != nil {
 		return nil, err
 	}
 	for line := range strings.Lines(string(english)) {
 		if key, _, ok := strings.Cut(line, "  "); ok && key[0] != '#' {
-			s := map[words.Language]string{}
-			for _, l := range words.Languages() {
-				s[l] = words.Key(key).Text(l)
+			s := map[values.Language]string{}
+			for _, l := range values.Languages() {
+				s[l] = values.Key(key).Text(l)
 			}
 			all = append(all, s)
 		}
@@ -140,21 +140,21 @@ func walkPalettes(fn func(file, under string, key, value *yaml.Node), which ...s
 // high signs stand off, behind a space that no line breaks at, and so do the words
 // within quotation marks; in Spanish what asks or calls is opened; in each what is
 // quoted is quoted as is the custom there.
-func illSet(l words.Language, text string) string {
+func illSet(l values.Language, text string) string {
 	text = regexp.MustCompile(`\{[^}]*\}|\[[a-z_]+\?|<[a-z_]+\*`).ReplaceAllString(text, "x")
 	has := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 	switch {
-	case l != words.English && has(`["“”]`) && !(l == words.German && strings.Count(text, "„") == strings.Count(text, "“") && !has(`["”]`)):
+	case l != values.English && has(`["“”]`) && !(l == values.German && strings.Count(text, "„") == strings.Count(text, "“") && !has(`["”]`)):
 		return "quotation marks of another language"
-	case l != words.English && has(`\pL'\pL`):
+	case l != values.English && has(`\pL'\pL`):
 		return "an apostrophe of a typewriter"
-	case l == words.French && has("[^\u202f?!][;?!]|[^\u00a0]:(?:[ \n]|$)|[^\u00a0]%"):
+	case l == values.French && has("[^\u202f?!][;?!]|[^\u00a0]:(?:[ \n]|$)|[^\u00a0]%"):
 		return "a sign without its space before it"
-	case l == words.French && has("«[^\u00a0]|[^\u00a0]»"):
+	case l == values.French && has("«[^\u00a0]|[^\u00a0]»"):
 		return "a quotation without its spaces"
-	case l != words.French && has(`[ \x{a0}\x{202f}][;:?!]`):
+	case l != values.French && has(`[ \x{a0}\x{202f}][;:?!]`):
 		return "a space before a sign"
-	case l == words.Spanish && (strings.Count(text, "?") != strings.Count(text, "¿") || strings.Count(text, "!") != strings.Count(text, "¡")):
+	case l == values.Spanish && (strings.Count(text, "?") != strings.Count(text, "¿") || strings.Count(text, "!") != strings.Count(text, "¡")):
 		return "a question that is not opened"
 	}
 	return ""
@@ -164,9 +164,9 @@ func illSet(l words.Language, text string) string {
 func TestWhatIsSaidIsSetAsIsCustom(t *testing.T) {
 	t.Parallel()
 	n := 0
-	held := func(where string, l words.Language, text string) {
+	held := func(where string, l values.Language, text string) {
 		n++
-		if why := illSet(l, words.Typeset(l, text)); why != "" {
+		if why := illSet(l, values.Typeset(l, text)); why != "" {
 			t.Errorf("%s, in %s: %s: %q", where, l, why, text)
 		}
 	}
@@ -175,7 +175,7 @@ func TestWhatIsSaidIsSetAsIsCustom(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range sentences {
-		for _, l := range words.Languages() {
+		for _, l := range values.Languages() {
 			held("a sentence", l, s[l])
 		}
 	}
@@ -183,12 +183,12 @@ func TestWhatIsSaidIsSetAsIsCustom(t *testing.T) {
 	if err != nil || l.reg == nil {
 		t.Fatal(err)
 	}
-	for _, lang := range words.Languages()[1:] {
+	for _, lang := range values.Languages()[1:] {
 		if err := walkPalettes(func(file, under string, key, value *yaml.Node) {
 			if value.Kind == yaml.ScalarNode {
 				held(file, lang, value.Value)
 			}
-			if said, ok := l.reg.Says("fr", key.Value); ok && said != words.Typeset(words.French, said) {
+			if said, ok := l.reg.Says("fr", key.Value); ok && said != values.Typeset(values.French, said) {
 				t.Errorf("%s: the palette is not set as the house: %q", file, said)
 			}
 		}, "."+lang.String()); err != nil {
@@ -198,7 +198,7 @@ func TestWhatIsSaidIsSetAsIsCustom(t *testing.T) {
 	if n < 1500 {
 		t.Errorf("%d texts were found; there are more", n)
 	}
-	for text, l := range map[string]words.Language{"Où ?": words.French, "Où?": words.French, "« x »": words.French, "Cuándo?": words.Spanish, "„x”": words.German, `"x"`: words.German, "Was ?": words.German, "note: x": words.French} {
+	for text, l := range map[string]values.Language{"Où ?": values.French, "Où?": values.French, "« x »": values.French, "Cuándo?": values.Spanish, "„x”": values.German, `"x"`: values.German, "Was ?": values.German, "note: x": values.French} {
 		if illSet(l, text) == "" {
 			t.Errorf("nothing is wrong with %q in %s", text, l)
 		}
@@ -234,7 +234,7 @@ func TestPalettesSpeakEachLanguage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range l.reg.Palettes() {
-			for _, lang := range words.Languages()[1:] {
+			for _, lang := range values.Languages()[1:] {
 				if !slices.ContainsFunc(p.Sidecars, func(s *verbs.Sidecar) bool { return s.Language == lang.String() }) {
 					t.Errorf("%s says nothing in %s", p.Domain, lang)
 				}

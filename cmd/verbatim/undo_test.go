@@ -45,7 +45,7 @@ func TestShippedVerbsSayHowTheyAreTakenBack(t *testing.T) {
 		}
 		table.WriteByte('\n')
 	}
-	tell("runtime", system.Source(), channel.Source(), plan.Source(), confidence.Source())
+	tell("runtime", rights.Source(), channel.Source(), workflow.Source(), confidence.Source())
 	dirs, err := filepath.Glob(filepath.Join(root, "examples/*/verbs"))
 	if err != nil || len(dirs) < 6 {
 		t.Fatal(dirs, err)

@@ -96,7 +96,7 @@ func (a *app) openFiles(ctx context.Context, where string) (files.Store, error) 
 }
 
 // scanner returns the malware scanner. Having none must be said explicitly.
-func (a *app) scanner(flag string) (upload.Scanner, error) {
+func (a *app) scanner(flag string) (intake.Scanner, error) {
 	who := flag
 	if who == "" {
 		who = a.env("VERBATIM_SCAN")
@@ -104,7 +104,7 @@ func (a *app) scanner(flag string) (upload.Scanner, error) {
 	if who == "" {
 		return nil, usage("nothing says who looks at files for harm", "set VERBATIM_SCAN to clamd://HOST:PORT; none says that nobody does")
 	}
-	s, err := upload.ReadScanner(who)
+	s, err := intake.ReadScanner(who)
 	if err != nil {
 		return nil, usage(err.Error(), "verbatim upload --help")
 	}
@@ -148,7 +148,7 @@ func (a *app) upload(ctx context.Context, file string, f uploadFlags) error {
 }
 
 // filesOf opens the files of a store, and a session; end closes both.
-func (a *app) filesOf(ctx context.Context, f uploadFlags, reg *verbs.Registry, where string) (_ *upload.Service, _ *runtime.Session, end func(), err error) {
+func (a *app) filesOf(ctx context.Context, f uploadFlags, reg *verbs.Registry, where string) (_ *intake.Service, _ *engine.Session, end func(), err error) {
 	store, err := a.open(ctx, f.store)
 	if err != nil {
 		return nil, nil, nil, err
@@ -170,7 +170,7 @@ func (a *app) filesOf(ctx context.Context, f uploadFlags, reg *verbs.Registry, w
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return &upload.Service{Engine: engine, Files: kept, Clock: a.now, Random: a.random}, session, func() { kept.Close(); store.Close() }, nil
+	return &intake.Service{Engine: engine, Files: kept, Clock: a.now, Random: a.random}, session, func() { kept.Close(); store.Close() }, nil
 }
 
 // getFile downloads a file of the principal.
@@ -253,9 +253,9 @@ func (a *app) body(file string) (io.ReadCloser, string, error) {
 
 // uploaded reports the outcome of an upload.
 func (a *app) uploaded(u uploads.Upload, err error) error {
-	var refused *upload.Refusal
+	var refused *intake.Refusal
 	switch {
-	case errors.As(err, &refused) && refused.Code == upload.CodeNotPermitted:
+	case errors.As(err, &refused) && refused.Code == intake.CodeNotPermitted:
 		return &stop{exitRefused, refused.Code, refused.Text, refused.Next}
 	case errors.As(err, &refused):
 		return &stop{exitInput, refused.Code, refused.Text, refused.Next}
@@ -278,7 +278,7 @@ func (a *app) uploaded(u uploads.Upload, err error) error {
 	switch {
 	case err != nil:
 		looked = "not looked at for harm yet, scan: " + u.Scanner + " failed"
-	case u.Scanner == upload.NoScanner.String():
+	case u.Scanner == intake.NoScanner.String():
 		looked = "nobody looked for harm, scan: none"
 	}
 	fmt.Fprintf(a.err, "sent     %s, %s, %s\n         %s\n         goes unused on %s\n", u.Name, u.Type, verbs.SizeText(u.Size), looked, u.Expires.UTC().Format(time.DateOnly))
@@ -291,7 +291,7 @@ func (a *app) uploaded(u uploads.Upload, err error) error {
 
 // keepFiles lets the upload service delete expired files, if this process knows where files are and
 // who scans them. A failure is reported, and stops nothing else.
-func (a *app) keepFiles(ctx context.Context, engine *runtime.Engine, flag, store string, clock func() time.Time) error {
+func (a *app) keepFiles(ctx context.Context, engine *engine.Engine, flag, store string, clock func() time.Time) error {
 	where, err := a.filesAt(flag, store)
 	if err != nil {
 		return nil // no location was given, and there may be no files
@@ -306,7 +306,7 @@ func (a *app) keepFiles(ctx context.Context, engine *runtime.Engine, flag, store
 		return err
 	}
 	defer kept.Close()
-	service := &upload.Service{Engine: engine, Files: kept, Clock: clock, Random: a.random}
+	service := &intake.Service{Engine: engine, Files: kept, Clock: clock, Random: a.random}
 	if a.env("VERBATIM_SCAN") != "" {
 		if service.Scanner, err = a.scanner(""); err != nil {
 			return err

@@ -79,7 +79,7 @@ const keeping = 90 * 24 * time.Hour
 
 func (a *app) work(ctx context.Context, f workFlags) error {
 	clock := func() time.Time { return a.now() }
-	w := &work.Worker{Concurrency: f.concurrency, Timeout: f.timeout, Spread: rand.Float64}
+	w := &worker.Worker{Concurrency: f.concurrency, Timeout: f.timeout, Spread: rand.Float64}
 	switch {
 	case f.at != "" && !f.once:
 		return usage("--at is for one look at what is due", "give --once as well, or leave it out")
@@ -170,7 +170,7 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if !f.once {
 		err = w.Run(ctx)
 	} else {
-		var counts work.Counts
+		var counts worker.Counts
 		if counts, err = w.Once(ctx); err == nil && !a.json {
 			var parts []string
 			for outcome, n := range counts {
@@ -242,7 +242,7 @@ func (f *flushed) Write(b []byte) (int, error) {
 }
 
 // worked reports a job: each with --json, otherwise only those that need attention.
-func (a *app) worked(e work.Event) {
+func (a *app) worked(e worker.Event) {
 	if a.json {
 		out := workEventJSON{Schema: "verbatim/work@1", Outcome: e.Outcome, Job: e.Job.ID, Kind: e.Job.Kind, What: e.What, Attempt: e.Attempt,
 			Reason: e.Reason, Entry: e.Seq, Confirmation: e.Pending, Alarm: e.Alarm()}
@@ -334,7 +334,7 @@ func (a *app) listWork(ctx context.Context, ids []string, f workListFlags) error
 	now, err := store.Clock(ctx)
 	var all []stores.JobRecord
 	if err == nil {
-		pick := system.Troubled
+		pick := rights.Troubled
 		if f.all || len(ids) > 0 {
 			pick = stores.JobFilter{IDs: ids}
 		}
@@ -346,7 +346,7 @@ func (a *app) listWork(ctx context.Context, ids []string, f workListFlags) error
 	list := []jobJSON{}
 	for i := range all {
 		j := &all[i]
-		list = append(list, jobJSON{j.ID, j.State.String(), j.Kind, runtime.JobSubject(&j.Job), j.Created, int64(now.Sub(j.Created).Seconds()), j.Attempt, j.Tries(), j.At, j.Worker, j.Note})
+		list = append(list, jobJSON{j.ID, j.State.String(), j.Kind, engine.JobSubject(&j.Job), j.Created, int64(now.Sub(j.Created).Seconds()), j.Attempt, j.Tries(), j.At, j.Worker, j.Note})
 	}
 	if a.json {
 		a.emit(struct {

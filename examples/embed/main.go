@@ -33,11 +33,11 @@ func show(file string) error {
 	}
 	defer store.Close()
 	// Partial: the call needs no Go, so no verb of the palettes gets any here.
-	engine, err := runtime.New(palettes, store, runtime.Options{Handlers: &runtime.Handlers{Partial: true}})
+	eng, err := engine.New(palettes, store, engine.Options{Handlers: &engine.Handlers{Partial: true}})
 	if err != nil {
 		return err
 	}
-	session, err := engine.Session(ctx, "clara")
+	session, err := eng.Session(ctx, "clara")
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"errors"
@@ -38,7 +38,7 @@ func TestTheOnlyRowNeedNotBeNamed(t *testing.T) {
 	deskWorlds(t, func(t *testing.T, w *world) {
 		kim := w.session("kim")
 		for _, text := range []string{"desk.shelf", "desk.shelf :club-id nil", "desk.shelf :club-id @north"} {
-			reply := w.must(kim, text, runtime.RunOptions{})
+			reply := w.must(kim, text, engine.RunOptions{})
 			if got := things(reply, 0); got != "Drill Ladder Saw Tent" {
 				t.Errorf("%s: %s", text, got)
 			}
@@ -51,7 +51,7 @@ func TestTheOnlyRowNeedNotBeNamed(t *testing.T) {
 			stood(t, reply, 0, "@north", receipt.OnlyOne)
 		}
 		before := len(w.journal())
-		reply := w.must(kim, `desk.buy :name "Hammer"`, runtime.RunOptions{Key: "once"})
+		reply := w.must(kim, `desk.buy :name "Hammer"`, engine.RunOptions{Key: "once"})
 		stood(t, reply, 0, "@north", receipt.OnlyOne)
 		if got := reply.Calls[0].Rows[0].Fields[0].After.Text(); got != "@north" {
 			t.Errorf("it is %s's", got)
@@ -60,13 +60,13 @@ func TestTheOnlyRowNeedNotBeNamed(t *testing.T) {
 		if len(entries) != 1 || plain(entries[0].Call) != `desk.buy :club-id @north :name Hammer` && plain(entries[0].Call) != `desk.buy :name "Hammer" :club-id @north` {
 			t.Errorf("%+v", entries)
 		}
-		again := w.must(kim, `desk.buy :name "Hammer"`, runtime.RunOptions{Key: "once"})
+		again := w.must(kim, `desk.buy :name "Hammer"`, engine.RunOptions{Key: "once"})
 		if !again.Repeated {
 			t.Error("it was done twice")
 		}
 		stood(t, again, 0, "@north", receipt.OnlyOne)
 		// A macro and each of its calls.
-		two := w.must(kim, `desk.buy-two :one "Nail" :two "Screw"`, runtime.RunOptions{})
+		two := w.must(kim, `desk.buy-two :one "Nail" :two "Screw"`, engine.RunOptions{})
 		stood(t, two, 0, "@north", receipt.OnlyOne)
 		if n := len(two.Calls[0].Rows); n != 2 {
 			t.Errorf("%d rows", n)
@@ -80,10 +80,10 @@ func TestTheOnlyRowNeedNotBeNamed(t *testing.T) {
 func TestSeveralRowsAreAskedAbout(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
-		asked := func(s *runtime.Session, text string) {
+		asked := func(s *engine.Session, text string) {
 			t.Helper()
 			before := w.state()
-			_, err := w.does(s, text, runtime.RunOptions{})
+			_, err := w.does(s, text, engine.RunOptions{})
 			refusal := wantRefusal(t, err, "which-at-work")
 			for _, d := range refusal.Diagnostics {
 				if !strings.Contains(d.Summary, "you have 2") || len(d.Notes) != 1 || !strings.Contains(d.Notes[0], ":club-id @north (North) or :club-id @south (South)") || !strings.Contains(d.Notes[0], "desk.stand") {
@@ -101,14 +101,14 @@ func TestSeveralRowsAreAskedAbout(t *testing.T) {
 				t.Errorf("%s changed %v", text, got)
 			}
 		}
-		unnamed, named := w.session("ada"), w.visit(w.engine, "ada", runtime.Visit{Name: "today"})
+		unnamed, named := w.session("ada"), w.visit(w.engine, "ada", engine.Visit{Name: "today"})
 		asked(unnamed, "desk.shelf")
 		asked(unnamed, `desk.buy :name "Hammer"`)
 		asked(named, `desk.buy :name "Hammer"`)
 		asked(named, `desk.shelf desk.buy :name "Hammer"`) // what is looked at decides what is done
 		asked(named, `desk.buy-two :one "Nail" :two "Screw"`)
 
-		first := w.must(named, "desk.shelf", runtime.RunOptions{})
+		first := w.must(named, "desk.shelf", engine.RunOptions{})
 		stood(t, first, 0, "@north", receipt.FirstOfThese)
 		if f := first.Calls[0].Filled[0]; f.Of != 2 || f.Label != "North" || len(f.By) != 1 || f.By[0] != "desk.stand" {
 			t.Errorf("%+v", f)
@@ -117,7 +117,7 @@ func TestSeveralRowsAreAskedAbout(t *testing.T) {
 			t.Errorf("looking chose one: %+v, %v", info.Values, err)
 		}
 		// Said, it is that one, there and then.
-		if got := things(w.must(unnamed, "desk.shelf :club-id @south", runtime.RunOptions{}), 0); got != "Kayak" {
+		if got := things(w.must(unnamed, "desk.shelf :club-id @south", engine.RunOptions{}), 0); got != "Kayak" {
 			t.Error(got)
 		}
 	})
@@ -128,16 +128,16 @@ func TestSeveralRowsAreAskedAbout(t *testing.T) {
 func TestTheRowAtWorkStandsForWhatIsLeftOut(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
-		ada := w.visit(w.engine, "ada", runtime.Visit{Name: "today"})
-		reply := w.must(ada, `desk.stand :club-id @south desk.shelf desk.buy :name "Paddle"`, runtime.RunOptions{})
+		ada := w.visit(w.engine, "ada", engine.Visit{Name: "today"})
+		reply := w.must(ada, `desk.stand :club-id @south desk.shelf desk.buy :name "Paddle"`, engine.RunOptions{})
 		stood(t, reply, 1, "@south", receipt.AtWork)
 		stood(t, reply, 2, "@south", receipt.AtWork)
-		other := w.visit(w.another(counted(nil)), "ada", runtime.Visit{Name: "today"})
-		if got := things(w.must(other, "desk.shelf", runtime.RunOptions{}), 0); got != "Kayak Paddle" {
+		other := w.visit(w.another(counted(nil)), "ada", engine.Visit{Name: "today"})
+		if got := things(w.must(other, "desk.shelf", engine.RunOptions{}), 0); got != "Kayak Paddle" {
 			t.Error(got)
 		}
 		// Call by call it is the same.
-		reply = w.must(other, `desk.stand :club-id @north desk.buy :name "Rope"`, runtime.RunOptions{Each: true})
+		reply = w.must(other, `desk.stand :club-id @north desk.buy :name "Rope"`, engine.RunOptions{Each: true})
 		stood(t, reply, 1, "@north", receipt.AtWork)
 
 		// What was agreed to in one window is not done to another row because
@@ -147,9 +147,9 @@ func TestTheRowAtWorkStandsForWhatIsLeftOut(t *testing.T) {
 		if err != nil || preview.Calls[0].Filled[0].Name != "@north" || plain(preview.Calls[0].Text) != `desk.buy :name "Lamp" :club-id @north` {
 			t.Fatalf("%+v, %v", preview, err)
 		}
-		w.must(other, "desk.stand :club-id @south", runtime.RunOptions{})
+		w.must(other, "desk.stand :club-id @south", engine.RunOptions{})
 		before := w.state()
-		_, err = ada.Run(ctx, program, runtime.RunOptions{Agreed: preview.ID})
+		_, err = ada.Run(ctx, program, engine.RunOptions{Agreed: preview.ID})
 		wantRefusal(t, err, "stale-preview")
 		if got := diff(w.entity, before, w.state()); len(got) > 0 {
 			t.Errorf("changed %v", got)
@@ -160,20 +160,20 @@ func TestTheRowAtWorkStandsForWhatIsLeftOut(t *testing.T) {
 		if err := w.store.SetPrincipal(ctx, sam); err != nil {
 			t.Fatal(err)
 		}
-		w.must(w.visit(w.engine, "sam", runtime.Visit{Name: "today"}), "desk.stand :club-id @north", runtime.RunOptions{})
+		w.must(w.visit(w.engine, "sam", engine.Visit{Name: "today"}), "desk.stand :club-id @north", engine.RunOptions{})
 		sam.Holds["club"] = sam.Holds["club"][1:]
 		if err := w.store.SetPrincipal(ctx, sam); err != nil {
 			t.Fatal(err)
 		}
-		left := w.must(w.visit(w.engine, "sam", runtime.Visit{Name: "today"}), "desk.shelf", runtime.RunOptions{})
+		left := w.must(w.visit(w.engine, "sam", engine.Visit{Name: "today"}), "desk.shelf", engine.RunOptions{})
 		stood(t, left, 0, "@south", receipt.OnlyOne)
 		sam.Holds = nil
 		if err := w.store.SetPrincipal(ctx, sam); err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.does(w.visit(w.engine, "sam", runtime.Visit{Name: "today"}), "desk.shelf", runtime.RunOptions{})
+		_, err = w.does(w.visit(w.engine, "sam", engine.Visit{Name: "today"}), "desk.shelf", engine.RunOptions{})
 		wantRefusal(t, err, "nothing-at-work")
-		var refusal *runtime.Refusal
+		var refusal *engine.Refusal
 		if errors.As(err, &refusal) && strings.Contains(refusal.Diagnostics[0].Summary, "North") {
 			t.Errorf("%v", err)
 		}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"strings"
@@ -53,7 +53,7 @@ func TestAnEffectRefersToANewRow(t *testing.T) {
 			if err != nil || again.ID != preview.ID {
 				t.Errorf("looked at twice it is another: %v", err)
 			}
-			reply, err := s.Run(t.Context(), p, runtime.RunOptions{Agreed: preview.ID})
+			reply, err := s.Run(t.Context(), p, engine.RunOptions{Agreed: preview.ID})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"sync"
@@ -100,7 +100,7 @@ func TestWhatHoldsForAllIsHeld(t *testing.T) {
 		for range 12 {
 			w.set("loan", 31, "status", str("OPEN"))
 			w.set("loan", 31, "due", date("2025-01-10"))
-			engines := []*runtime.Engine{w.engine, w.another(nil)}
+			engines := []*engine.Engine{w.engine, w.another(nil)}
 			var errs [2]error
 			var all sync.WaitGroup
 			for i, script := range []string{`lending.fit :member-id @bob :loan-id @saw-bob`, `lending.hasten :loan-id @saw-bob`} {
@@ -109,7 +109,7 @@ func TestWhatHoldsForAllIsHeld(t *testing.T) {
 					t.Fatal(err)
 				}
 				p := w.program(s, script)
-				all.Go(func() { _, errs[i] = s.Run(t.Context(), p, runtime.RunOptions{}) })
+				all.Go(func() { _, errs[i] = s.Run(t.Context(), p, engine.RunOptions{}) })
 			}
 			all.Wait()
 			if (errs[0] == nil) == (errs[1] == nil) {

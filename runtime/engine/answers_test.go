@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func TestTheAnswerOfAToolIsKept(t *testing.T) {
 		if rows := preview.Calls[0].Rows; len(rows) != 1 || rows[0].Entity != "item" || len(shop.calls) > 0 {
 			t.Errorf("a preview shows %+v", rows)
 		}
-		reply, err := s.Run(t.Context(), p, runtime.RunOptions{Agreed: preview.ID})
+		reply, err := s.Run(t.Context(), p, engine.RunOptions{Agreed: preview.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,16 +97,16 @@ func TestTheAnswerOfAToolIsToldWhereRowsMoved(t *testing.T) {
 		shop.before = func() { w.set("item", 21, "worth", decimal("81")) }
 		s := w.session("kim")
 		p := w.program(s, orderKept)
-		_, err := s.Run(t.Context(), p, runtime.RunOptions{Key: "k"})
+		_, err := s.Run(t.Context(), p, engine.RunOptions{Key: "k"})
 		if got := codeOf(t, err); got != "tool-alone" {
 			t.Fatalf("%s: %v", got, err)
 		}
-		var f *runtime.Failure
+		var f *engine.Failure
 		if !errors.As(err, &f) || !slices.Contains(f.Told.Notes, `it answered: number "W-1", price 12.50, ready 2025-02-01`) {
 			t.Errorf("told %q", f.Told.Notes)
 		}
 		shop.before = nil
-		if _, err := s.Run(t.Context(), p, runtime.RunOptions{Key: "k"}); err != nil || len(shop.calls) != 1 {
+		if _, err := s.Run(t.Context(), p, engine.RunOptions{Key: "k"}); err != nil || len(shop.calls) != 1 {
 			t.Fatalf("%v, asked %d times", err, len(shop.calls))
 		}
 		if got := w.get("loan", id(31), "note"); got.Text() != "W-1" {
@@ -131,11 +131,11 @@ func TestRowsOfATool(t *testing.T) {
 		shop.answer = func(int, tools.Call) (tools.Answer, error) {
 			return tools.Answer{Structured: `{"prices":[{"service_id":"saw","price":3.10,"since":null},{"service_id":"hammer","price":4,"since":"2024-01-01"}]}`}, nil
 		}
-		if _, err := s.Run(t.Context(), p, runtime.RunOptions{Agreed: preview.ID}); codeOf(t, err) != "stale-preview" {
+		if _, err := s.Run(t.Context(), p, engine.RunOptions{Agreed: preview.ID}); codeOf(t, err) != "stale-preview" {
 			t.Errorf("another answer: %v", err)
 		}
 		shop.answer = answer
-		if _, err := s.Run(t.Context(), p, runtime.RunOptions{Agreed: preview.ID}); err != nil {
+		if _, err := s.Run(t.Context(), p, engine.RunOptions{Agreed: preview.ID}); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.done("kim", script); len(got) != 2 || !strings.Contains(got[0], "remind_on=2024-01-01") || !strings.Contains(got[1], `text="saw"`) {
@@ -169,7 +169,7 @@ func TestAToolIsAskedAgain(t *testing.T) {
 	answering(t, func(t *testing.T, w *world, shop *workshop) {
 		var waits []time.Duration
 		var err error
-		if w.engine, err = runtime.New(w.reg, w.store, runtime.Options{Clock: w.now, NewID: w.newID, Tools: shop, Sleep: func(_ context.Context, d time.Duration) { waits = append(waits, d) }}); err != nil {
+		if w.engine, err = engine.New(w.reg, w.store, engine.Options{Clock: w.now, NewID: w.newID, Tools: shop, Sleep: func(_ context.Context, d time.Duration) { waits = append(waits, d) }}); err != nil {
 			t.Fatal(err)
 		}
 		answer := shop.answer

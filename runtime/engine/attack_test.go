@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -178,7 +178,7 @@ func TestNoOriginReachesWhatDoesNotAcceptIt(t *testing.T) {
 						continue
 					}
 					s := w.session("kim")
-					if _, err := s.Run(context.Background(), w.said(s, text, ofPerson, said), runtime.RunOptions{}); err != nil {
+					if _, err := s.Run(context.Background(), w.said(s, text, ofPerson, said), engine.RunOptions{}); err != nil {
 						t.Fatalf("%s: %v", text, err)
 					}
 				}
@@ -189,7 +189,7 @@ func TestNoOriginReachesWhatDoesNotAcceptIt(t *testing.T) {
 				if job {
 					p = w.later(p)
 				}
-				_, err := s.Run(context.Background(), p, runtime.RunOptions{})
+				_, err := s.Run(context.Background(), p, engine.RunOptions{})
 				code, changed = codeOf(t, err), len(w.rowsOf("payment"))-before
 			}
 			name := fmt.Sprintf("%s :%s, %s, by %s", c.verb, c.arg, origin, c.route.name)
@@ -326,11 +326,11 @@ func sqliteBank(t testing.TB) *shop {
 	if err := store.Load(ctx, script.String()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Migrate(ctx, append(s.tables(), runtime.Own()...), true); err != nil {
+	if _, err := store.Migrate(ctx, append(s.tables(), engine.Own()...), true); err != nil {
 		t.Fatal(err)
 	}
 	noon := time.Date(2024, 12, 27, 12, 0, 0, 0, time.UTC)
-	s.engine, err = runtime.New(s.reg, store, runtime.Options{Clock: func() time.Time { return noon }, Handlers: &runtime.Handlers{Partial: true}})
+	s.engine, err = engine.New(s.reg, store, engine.Options{Clock: func() time.Time { return noon }, Handlers: &engine.Handlers{Partial: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +353,7 @@ func (s *shop) saidBy(who, call, arg string, origin verbs.Origin) error {
 	if p == nil {
 		return errors.New(told(ds))
 	}
-	_, err = session.Run(ctx, p, runtime.RunOptions{})
+	_, err = session.Run(ctx, p, engine.RunOptions{})
 	return err
 }
 
@@ -477,7 +477,7 @@ func TestSearchFindsNoWayAround(t *testing.T) {
 		s := w.session("kim")
 		err := w.try(ctx, s, text, pick("model", "tool=crm", "document=letter.pdf"))
 		if err != nil {
-			var r *runtime.Refusal
+			var r *engine.Refusal
 			if !errors.As(err, &r) {
 				t.Fatalf("seed %d: %v\n%s", seed, err, text)
 			}
@@ -522,12 +522,12 @@ func TestSearchFindsNoWayAround(t *testing.T) {
 }
 
 // try runs a script in which what stands in guillemets has an origin.
-func (w *till) try(ctx context.Context, s *runtime.Session, text, origin string) error {
+func (w *till) try(ctx context.Context, s *engine.Session, text, origin string) error {
 	o, err := verbs.ParseOrigin(origin)
 	if err != nil {
 		return err
 	}
-	_, err = s.Run(ctx, w.said(s, text, ofPerson, o), runtime.RunOptions{})
+	_, err = s.Run(ctx, w.said(s, text, ofPerson, o), engine.RunOptions{})
 	return err
 }
 

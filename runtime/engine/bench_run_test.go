@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -19,7 +19,7 @@ func BenchmarkRunWrite(b *testing.B) {
 	for b.Loop() {
 		n++
 		p := w.program(s, fmt.Sprintf(`lending.note :loan-id @saw-bob :note "n%d"`, n))
-		if _, err := s.Run(context.Background(), p, runtime.RunOptions{}); err != nil {
+		if _, err := s.Run(context.Background(), p, engine.RunOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -32,7 +32,7 @@ func BenchmarkRunRead(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		p := w.program(s, `lending.get-item :item-id @saw`)
-		if _, err := s.Run(context.Background(), p, runtime.RunOptions{}); err != nil {
+		if _, err := s.Run(context.Background(), p, engine.RunOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -50,7 +50,7 @@ func BenchmarkRunScript(b *testing.B) {
 			n++
 			fmt.Fprintf(&text, "lending.note :loan-id @saw-bob :note \"n%d\"\n", n)
 		}
-		if _, err := s.Run(context.Background(), w.program(s, text.String()), runtime.RunOptions{}); err != nil {
+		if _, err := s.Run(context.Background(), w.program(s, text.String()), engine.RunOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"sync"
@@ -14,7 +14,7 @@ import (
 func TestABudgetHasOneLimit(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
-		engines := []*runtime.Engine{w.another(counted(nil)), w.another(counted(nil))}
+		engines := []*engine.Engine{w.another(counted(nil)), w.another(counted(nil))}
 		var got atomic.Int64
 		var all sync.WaitGroup
 		for n := range 12 {

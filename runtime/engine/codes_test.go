@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 		}
 	}
 	documented := make(map[string]bool)
-	for _, doc := range runtime.Codes() {
+	for _, doc := range engine.Codes() {
 		if documented[doc.Code] {
 			t.Errorf("%s is documented twice", doc.Code)
 		}
@@ -57,7 +57,7 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 // right one earns nothing.
 func TestExamplesOfCodesRun(t *testing.T) {
 	t.Parallel()
-	for _, doc := range runtime.Codes() {
+	for _, doc := range engine.Codes() {
 		t.Run(doc.Code, func(t *testing.T) {
 			t.Parallel()
 			if got := earned(t, doc.Wrong); got != doc.Code {
@@ -81,20 +81,20 @@ func earned(t *testing.T, example string) string {
 	ctx := context.Background()
 	var w *world
 	if how == "with handlers" {
-		w = craftedWorld(t, honest, func(ctx context.Context, c *runtime.Call, a appraiseArgs) (runtime.Outcome, error) {
+		w = craftedWorld(t, honest, func(ctx context.Context, c *engine.Call, a appraiseArgs) (engine.Outcome, error) {
 			if a.Worth.Text() == "0" {
-				return runtime.Outcome{}, runtime.Refuse("nothing is worth nothing", "say what it is worth")
+				return engine.Outcome{}, engine.Refuse("nothing is worth nothing", "say what it is worth")
 			}
 			return appraised(ctx, c, a)
 		})
 	} else {
 		w = newWorld(t)
 	}
-	engine := w.engine
+	eng := w.engine
 	faulty := func(s *faultyStore) {
 		s.Store = w.store
 		var err error
-		if engine, err = runtime.New(w.reg, s, runtime.Options{Clock: w.now, NewID: w.newID}); err != nil {
+		if eng, err = engine.New(w.reg, s, engine.Options{Clock: w.now, NewID: w.newID}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,11 +106,11 @@ func earned(t *testing.T, example string) string {
 	}
 	if how == "with other clubs" {
 		w = fileWorld(t, map[string]string{"lending.yaml": lendingText(t) + disclosing})
-		engine = w.engine
+		eng = w.engine
 	}
 	if how == "with files" {
 		w = filingWorld(t)
-		engine = w.engine
+		eng = w.engine
 	}
 	switch how {
 	case "while somebody else writes":
@@ -122,12 +122,12 @@ func earned(t *testing.T, example string) string {
 	case "while the store does not answer":
 		faulty(&faultyStore{view: errors.New("no answer")})
 	}
-	s, err := engine.Session(ctx, who)
+	s, err := eng.Session(ctx, who)
 	if err != nil {
 		return codeOf(t, err)
 	}
 	if before, ok := strings.CutPrefix(how, "after "); ok { // what is taken back
-		if reply, err := s.Run(ctx, w.program(s, before), runtime.RunOptions{}); err != nil || reply.First != 1 {
+		if reply, err := s.Run(ctx, w.program(s, before), engine.RunOptions{}); err != nil || reply.First != 1 {
 			t.Fatalf("%+v, %v", reply, err)
 		}
 	}
@@ -153,7 +153,7 @@ func earned(t *testing.T, example string) string {
 		}
 		return ds[0].Code
 	}
-	o := runtime.RunOptions{Each: how == "call by call"}
+	o := engine.RunOptions{Each: how == "call by call"}
 	switch preview, err := s.Preview(ctx, p); {
 	case err != nil:
 		return codeOf(t, err)
@@ -192,7 +192,7 @@ func earned(t *testing.T, example string) string {
 }
 
 // agreedBy proposes a program and has somebody agree to it.
-func agreedBy(w *world, s *runtime.Session, p *verbs.Program, how string) error {
+func agreedBy(w *world, s *engine.Session, p *verbs.Program, how string) error {
 	ctx := context.Background()
 	c := w.propose(s, p)
 	who, rest, _ := strings.Cut(how, " ")
@@ -218,11 +218,11 @@ func agreedBy(w *world, s *runtime.Session, p *verbs.Program, how string) error 
 
 func codeOf(t testing.TB, err error) string {
 	t.Helper()
-	var r *runtime.Refusal
+	var r *engine.Refusal
 	if errors.As(err, &r) {
 		return r.Diagnostics[0].Code
 	}
-	var f *runtime.Failure
+	var f *engine.Failure
 	if errors.As(err, &f) && f.Told != nil {
 		return f.Told.Code
 	}
@@ -238,24 +238,24 @@ func earnedByPalette(t *testing.T, text string) string {
 	type price struct {
 		Name string `verb:"name"`
 	}
-	h := runtime.NewHandlers()
-	runtime.Handle(h, "shop.price", func(context.Context, *runtime.Call, price) (runtime.Outcome, error) { return runtime.Outcome{}, nil })
+	h := engine.NewHandlers()
+	engine.Handle(h, "shop.price", func(context.Context, *engine.Call, price) (engine.Outcome, error) { return engine.Outcome{}, nil })
 	store := &faultyStore{checkSQL: func(q stores.SQL) error {
 		if !strings.HasPrefix(q.Text, "SELECT") {
 			return &stores.SQLError{Offset: -1, Msg: "it is no SELECT"}
 		}
 		return nil
 	}}
-	engine, err := runtime.New(reg, store, runtime.Options{Handlers: h, Tools: deskTools{}})
+	eng, err := engine.New(reg, store, engine.Options{Handlers: h, Tools: deskTools{}})
 	if err == nil {
-		for _, d := range engine.Unfit() {
+		for _, d := range eng.Unfit() {
 			return d.Code
 		}
 		for _, d := range tools.Check(context.Background(), reg, deskTools{}) {
 			return d.Code
 		}
 	}
-	var config *runtime.ConfigError
+	var config *engine.ConfigError
 	if errors.As(err, &config) {
 		return config.Diagnostics[0].Code
 	}
@@ -270,14 +270,14 @@ func earnedByPalette(t *testing.T, text string) string {
 func TestMessagesAreWrittenAlike(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, doc := range runtime.Codes() {
+	for _, doc := range engine.Codes() {
 		if !strings.HasSuffix(doc.Meaning, ".") || strings.Contains(doc.Meaning, "!") {
 			t.Errorf("%s: %q", doc.Code, doc.Meaning)
 		}
 	}
 	for _, text := range []string{"lending.board-only :item-id @saw", "lending.lose :item-id " + id(25).Text()} {
 		_, err := w.run("kim", text)
-		r, ok := err.(*runtime.Refusal)
+		r, ok := err.(*engine.Refusal)
 		if !ok {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -26,17 +26,17 @@ const (
 var ctx = context.Background()
 
 // own agrees to what a program asks of the person themselves.
-func (w *world) own(s *runtime.Session, p *verbs.Program) runtime.RunOptions {
+func (w *world) own(s *engine.Session, p *verbs.Program) engine.RunOptions {
 	w.t.Helper()
 	preview, err := s.Preview(ctx, p)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return runtime.RunOptions{Agreed: preview.ID}
+	return engine.RunOptions{Agreed: preview.ID}
 }
 
 // propose asks for somebody else's agreement.
-func (w *world) propose(s *runtime.Session, p *verbs.Program) *runtime.Pending {
+func (w *world) propose(s *engine.Session, p *verbs.Program) *engine.Pending {
 	w.t.Helper()
 	c, err := s.Propose(ctx, p, w.own(s, p))
 	if err != nil {
@@ -84,7 +84,7 @@ func (w *world) otherPalettes() *world {
 // with is a world on another store or with other palettes, and the same clock.
 func (w *world) with(reg *verbs.Registry, store stores.Store) *world {
 	w.t.Helper()
-	engine, err := runtime.New(reg, store, runtime.Options{Clock: w.now, NewID: w.newID})
+	engine, err := engine.New(reg, store, engine.Options{Clock: w.now, NewID: w.newID})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -148,14 +148,14 @@ func TestOwnConsentNeverCoversSomebodyElses(t *testing.T) {
 	p := w.program(kim, tooLong)
 	c := w.propose(kim, p)
 	for _, agreed := range []string{"", c.ID, c.Preview.ID, w.own(kim, p).Agreed} {
-		_, err := kim.Run(ctx, p, runtime.RunOptions{Agreed: agreed})
+		_, err := kim.Run(ctx, p, engine.RunOptions{Agreed: agreed})
 		wantRefusal(t, err, "needs-agreement")
 	}
 	// And what it asks of the person is asked before anybody else is.
 	other := w.program(kim, "lending.extend :loan-id @saw-bob :new-date 2025-04-20")
-	_, err := kim.Propose(ctx, other, runtime.RunOptions{})
+	_, err := kim.Propose(ctx, other, engine.RunOptions{})
 	wantRefusal(t, err, "needs-agreement")
-	_, err = kim.Propose(ctx, other, runtime.RunOptions{Agreed: c.Preview.ID})
+	_, err = kim.Propose(ctx, other, engine.RunOptions{Agreed: c.Preview.ID})
 	wantRefusal(t, err, "stale-preview")
 }
 
@@ -165,41 +165,41 @@ func TestAnythingThatDiffersMakesAnAgreementWorthless(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		what, code string
-		change     func(w *world, c *runtime.Pending)
-		agreer     func(w *world) *runtime.Session
+		change     func(w *world, c *engine.Pending)
+		agreer     func(w *world) *engine.Session
 	}{
-		{"the row it changes", "stale-preview", func(w *world, _ *runtime.Pending) { w.set("loan", 31, "due", date("2025-01-11")) }, nil},
-		{"another field of that row", "stale-preview", func(w *world, _ *runtime.Pending) { w.set("loan", 31, "note", str("x")) }, nil},
-		{"a field that was empty", "stale-preview", func(w *world, _ *runtime.Pending) { w.set("loan", 31, "updated_at", stores.NewTime(time.Unix(1, 0))) }, nil},
-		{"the row is gone", "role-lost", func(w *world, _ *runtime.Pending) {
+		{"the row it changes", "stale-preview", func(w *world, _ *engine.Pending) { w.set("loan", 31, "due", date("2025-01-11")) }, nil},
+		{"another field of that row", "stale-preview", func(w *world, _ *engine.Pending) { w.set("loan", 31, "note", str("x")) }, nil},
+		{"a field that was empty", "stale-preview", func(w *world, _ *engine.Pending) { w.set("loan", 31, "updated_at", stores.NewTime(time.Unix(1, 0))) }, nil},
+		{"the row is gone", "role-lost", func(w *world, _ *engine.Pending) {
 			w.change(stores.Change{Op: stores.Delete, Entity: w.entity("reminder"), Key: id(41)}, stores.Change{Op: stores.Delete, Entity: w.entity("loan"), Key: id(31)})
 		}, nil},
-		{"the target of the reference", "stale-preview", func(w *world, _ *runtime.Pending) {
+		{"the target of the reference", "stale-preview", func(w *world, _ *engine.Pending) {
 			// The name is another row's now.
 			w.set("item", 22, "name", str("Old saw"))
 			w.set("item", 24, "name", str("Saw"))
 			w.set("loan", 33, "member", id(12))
 		}, nil},
-		{"the text", "stale-preview", func(w *world, c *runtime.Pending) {
+		{"the text", "stale-preview", func(w *world, c *engine.Pending) {
 			w.tamper(c.ID, "script", str(strings.Replace(tooLong, "03-20", "03-21", 1)))
 		}, nil},
-		{"the digest", "stale-preview", func(w *world, c *runtime.Pending) { w.tamper(c.ID, "digest", str(strings.Repeat("0", 64))) }, nil},
-		{"the asker", "same-person", func(w *world, c *runtime.Pending) { w.tamper(c.ID, "asker", str("bo")) }, nil},
-		{"another asker", "stale-preview", func(w *world, c *runtime.Pending) { w.tamper(c.ID, "asker", str("mia")) }, nil},
-		{"the palettes", "other-palette", nil, func(w *world) *runtime.Session { return w.otherPalettes().session("bo") }},
-		{"the palettes, by the row", "other-palette", func(w *world, c *runtime.Pending) { w.tamper(c.ID, "palette", str("x")) }, nil},
-		{"the asker's role", "role-lost", func(w *world, _ *runtime.Pending) { w.grant("kim", "auditor") }, nil},
-		{"the asker has one role more", "stale-preview", func(w *world, _ *runtime.Pending) { w.grant("kim", "keeper", "member") }, nil},
-		{"the agreer's role", "role-lost", nil, func(w *world) *runtime.Session {
+		{"the digest", "stale-preview", func(w *world, c *engine.Pending) { w.tamper(c.ID, "digest", str(strings.Repeat("0", 64))) }, nil},
+		{"the asker", "same-person", func(w *world, c *engine.Pending) { w.tamper(c.ID, "asker", str("bo")) }, nil},
+		{"another asker", "stale-preview", func(w *world, c *engine.Pending) { w.tamper(c.ID, "asker", str("mia")) }, nil},
+		{"the palettes", "other-palette", nil, func(w *world) *engine.Session { return w.otherPalettes().session("bo") }},
+		{"the palettes, by the row", "other-palette", func(w *world, c *engine.Pending) { w.tamper(c.ID, "palette", str("x")) }, nil},
+		{"the asker's role", "role-lost", func(w *world, _ *engine.Pending) { w.grant("kim", "auditor") }, nil},
+		{"the asker has one role more", "stale-preview", func(w *world, _ *engine.Pending) { w.grant("kim", "keeper", "member") }, nil},
+		{"the agreer's role", "role-lost", nil, func(w *world) *engine.Session {
 			bo := w.session("bo")
 			w.grant("bo", "auditor")
 			return bo
 		}},
-		{"the role that must agree", "unknown-confirmation", func(w *world, c *runtime.Pending) { w.tamper(c.ID, "roles", stores.NewList(str("auditor"))) }, nil},
-		{"the time, one second late", "agreement-expired", func(w *world, c *runtime.Pending) { w.at(c.Expires) }, nil},
-		{"the store is another", "unknown-confirmation", nil, func(w *world) *runtime.Session { return newWorld(w.t).session("bo") }},
-		{"used", "already-used", func(w *world, c *runtime.Pending) { w.tamper(c.ID, "status", str("USED")) }, nil},
-		{"declined", "declined-before", func(w *world, c *runtime.Pending) {
+		{"the role that must agree", "unknown-confirmation", func(w *world, c *engine.Pending) { w.tamper(c.ID, "roles", stores.NewList(str("auditor"))) }, nil},
+		{"the time, one second late", "agreement-expired", func(w *world, c *engine.Pending) { w.at(c.Expires) }, nil},
+		{"the store is another", "unknown-confirmation", nil, func(w *world) *engine.Session { return newWorld(w.t).session("bo") }},
+		{"used", "already-used", func(w *world, c *engine.Pending) { w.tamper(c.ID, "status", str("USED")) }, nil},
+		{"declined", "declined-before", func(w *world, c *engine.Pending) {
 			if err := w.session("bo").Decline(ctx, c.ID, "no"); err != nil {
 				w.t.Fatal(err)
 			}
@@ -253,7 +253,7 @@ func (w *world) at(t time.Time) {
 // tamper changes the row of a confirmation behind the engine's back.
 func (w *world) tamper(public, field string, v stores.Value) {
 	w.t.Helper()
-	e := runtime.Own()[0]
+	e := engine.Own()[0]
 	err := w.store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
 		rows, err := tx.Find(ctx, stores.Find{Entity: e, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: e.FieldIndex("id")}, Value: str(public)}})
 		if err != nil {
@@ -351,7 +351,7 @@ func TestFourEyesAreTwoPeople(t *testing.T) {
 	kim := w.session("kim")
 	c := w.propose(kim, w.program(kim, tooLong))
 	before := w.state()
-	for _, s := range []*runtime.Session{kim, w.session("kim")} {
+	for _, s := range []*engine.Session{kim, w.session("kim")} {
 		_, _, err := s.Agree(ctx, c.ID)
 		wantRefusal(t, err, "same-person")
 		wantRefusal(t, s.Decline(ctx, c.ID, ""), "same-person")
@@ -463,8 +463,8 @@ func TestAKeptPreviewIsGoodOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agreed := runtime.RunOptions{Agreed: kept.ID}
-	run := func(s *runtime.Session, o runtime.RunOptions) error {
+	agreed := engine.RunOptions{Agreed: kept.ID}
+	run := func(s *engine.Session, o engine.RunOptions) error {
 		_, err := s.Run(ctx, w.program(s, ask), o)
 		return err
 	}
@@ -548,7 +548,7 @@ func TestWhoeverAgreesSeesTheCallAndWhatMoved(t *testing.T) {
 	}
 	_, _, err = bo.Agree(ctx, c.ID)
 	wantRefusal(t, err, "stale-preview")
-	var r *runtime.Refusal
+	var r *engine.Refusal
 	if errors.As(err, &r); !strings.Contains(r.Diagnostics[0].Summary, want[0]) {
 		t.Errorf("the refusal says %s", r.Diagnostics[0].Summary)
 	}
@@ -560,14 +560,14 @@ func TestAPreviewIsOfItsSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const text = `lending.lose :item-id @saw`
-	one := w.visit(w.engine, "kim", runtime.Visit{Name: "one"})
+	one := w.visit(w.engine, "kim", engine.Visit{Name: "one"})
 	kept, err := one.Keep(ctx, w.program(one, text))
 	if err != nil || len(kept.ID) != 39 {
 		t.Fatalf("%+v %v", kept, err)
 	}
-	for what, s := range map[string]*runtime.Session{"another session": w.visit(w.engine, "kim", runtime.Visit{Name: "two"}), "no session": w.session("kim")} {
+	for what, s := range map[string]*engine.Session{"another session": w.visit(w.engine, "kim", engine.Visit{Name: "two"}), "no session": w.session("kim")} {
 		for _, id := range []string{kept.ID, receipt.Short(kept.ID)} {
-			_, err := s.Run(ctx, w.program(s, text), runtime.RunOptions{Agreed: id})
+			_, err := s.Run(ctx, w.program(s, text), engine.RunOptions{Agreed: id})
 			if err == nil {
 				t.Errorf("%s: it was done", what)
 				continue
@@ -575,8 +575,8 @@ func TestAPreviewIsOfItsSession(t *testing.T) {
 			wantRefusal(t, err, "stale-preview")
 		}
 	}
-	again := w.visit(w.engine, "kim", runtime.Visit{Name: "one"})
-	if _, err := again.Run(ctx, w.program(again, text), runtime.RunOptions{Agreed: receipt.Short(kept.ID)}); err != nil {
+	again := w.visit(w.engine, "kim", engine.Visit{Name: "one"})
+	if _, err := again.Run(ctx, w.program(again, text), engine.RunOptions{Agreed: receipt.Short(kept.ID)}); err != nil {
 		t.Errorf("its own session: %v", err)
 	}
 }

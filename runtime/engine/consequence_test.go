@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"fmt"
@@ -73,7 +73,7 @@ verbs:
 		if got := strings.Join(asks, " "); got != c.asks {
 			t.Errorf("%s of %s asks %q, want %q", c.amount, c.of, got, c.asks)
 		}
-		_, err = s.Run(t.Context(), p, runtime.RunOptions{})
+		_, err = s.Run(t.Context(), p, engine.RunOptions{})
 		if (err == nil) != (c.asks == "") {
 			t.Errorf("%s of %s, with nobody asked: %v", c.amount, c.of, err)
 		}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"bufio"
@@ -109,7 +109,7 @@ func (c *counter) through(t *testing.T, db pgtest.DB) string {
 }
 
 // cost is that of a call that is checked already.
-func (c *counter) cost(t *testing.T, s *runtime.Session, text string) string {
+func (c *counter) cost(t *testing.T, s *engine.Session, text string) string {
 	t.Helper()
 	script, _ := dsl.Parse(dsl.NewSource("cost.dsl", text))
 	prog, ds := s.Check(t.Context(), script)
@@ -119,7 +119,7 @@ func (c *counter) cost(t *testing.T, s *runtime.Session, text string) string {
 	c.mu.Lock()
 	c.statements, c.trips = nil, 0
 	c.mu.Unlock()
-	if _, err := s.Run(t.Context(), prog, runtime.RunOptions{}); err != nil {
+	if _, err := s.Run(t.Context(), prog, engine.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	c.mu.Lock()
@@ -132,7 +132,7 @@ func (c *counter) cost(t *testing.T, s *runtime.Session, text string) string {
 func TestWhatAVerbCosts(t *testing.T) {
 	t.Parallel()
 	type is struct{ name, call, want string }
-	costs := func(t *testing.T, c *counter, s *runtime.Session, prepare []string, all ...is) {
+	costs := func(t *testing.T, c *counter, s *engine.Session, prepare []string, all ...is) {
 		for _, text := range prepare { // the connection prepares its statements
 			c.cost(t, s, text)
 		}

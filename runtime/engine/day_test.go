@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -20,9 +20,9 @@ func TestBoundsOfToday(t *testing.T) {
 	p := newPortal(t, sqliteBank(t))
 	ctx := context.Background()
 	const ask = `client.add-note :request-id @pierre-dupont-source-of-wealth :note "x" :expected-date `
-	check := func(zone, call string) (*runtime.Session, *verbs.Program, dsl.Diagnostics) {
+	check := func(zone, call string) (*engine.Session, *verbs.Program, dsl.Diagnostics) {
 		t.Helper()
-		s, err := p.engine.Visit(ctx, "clara", runtime.Visit{Name: "in " + zone, Zone: zone})
+		s, err := p.engine.Visit(ctx, "clara", engine.Visit{Name: "in " + zone, Zone: zone})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,10 +46,10 @@ func TestBoundsOfToday(t *testing.T) {
 
 	// It was right when it was checked, and is not any more.
 	p.now = p.now.Add(24 * time.Hour)
-	refused := func(s *runtime.Session, program *verbs.Program) {
+	refused := func(s *engine.Session, program *verbs.Program) {
 		t.Helper()
-		var r *runtime.Refusal
-		if _, err := s.Run(ctx, program, runtime.RunOptions{}); !errors.As(err, &r) || !strings.Contains(told(r.Diagnostics), "the earliest is today") {
+		var r *engine.Refusal
+		if _, err := s.Run(ctx, program, engine.RunOptions{}); !errors.As(err, &r) || !strings.Contains(told(r.Diagnostics), "the earliest is today") {
 			t.Errorf("the day after: %v", err)
 		}
 	}

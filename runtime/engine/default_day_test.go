@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"strings"
@@ -25,8 +25,8 @@ func TestADefaultIsTheDay(t *testing.T) {
 `
 	w := newWorldOf(t, loadYAML(t, map[string]string{"lending.yaml": lendingText(t) + more}), nil)
 	w.clock = time.Date(2025, 1, 3, 23, 30, 0, 0, time.UTC)
-	s := w.visit(w.engine, "kim", runtime.Visit{Name: "east", Zone: "Asia/Tokyo"})
-	if _, err := s.Run(t.Context(), w.program(s, `lending.remind-soon :loan-id @saw-bob`), runtime.RunOptions{}); err != nil {
+	s := w.visit(w.engine, "kim", engine.Visit{Name: "east", Zone: "Asia/Tokyo"})
+	if _, err := s.Run(t.Context(), w.program(s, `lending.remind-soon :loan-id @saw-bob`), engine.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for script, want := range map[string]string{

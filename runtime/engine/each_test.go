@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 )
 
 // eachOf runs a script call by call, agreeing to what it asks.
-func (w *world) eachOf(s *runtime.Session, text string, o runtime.RunOptions) (*receipt.Receipt, error) {
+func (w *world) eachOf(s *engine.Session, text string, o engine.RunOptions) (*receipt.Receipt, error) {
 	w.t.Helper()
 	script, ds := dsl.Parse(dsl.NewSource("test.dsl", text))
 	if ds.HasErrors() {
@@ -47,8 +47,8 @@ func TestEachCallIsCommitted(t *testing.T) {
 	w := newWorld(t)
 	kim := w.session("kim")
 	var told []string
-	progress := func(p runtime.Progress) {
-		if (p.Call != nil) != (p.Phase == runtime.Committing) {
+	progress := func(p engine.Progress) {
+		if (p.Call != nil) != (p.Phase == engine.Committing) {
 			t.Errorf("told of %+v", p)
 		}
 		if p.Call == nil {
@@ -60,7 +60,7 @@ func TestEachCallIsCommitted(t *testing.T) {
 	reply, err := w.eachOf(kim, `lending.lend :item-id @drill :member-id @ann :as @l
 lending.remind :loan-id @l :on 2025-02-02
 lending.note :loan-id (lending.lend :item-id @tent :member-id @bob) :note "nested"
-lending.list-items :status IN`, runtime.RunOptions{Progress: progress})
+lending.list-items :status IN`, engine.RunOptions{Progress: progress})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,13 +97,13 @@ lending.note :loan-id @tent-ann :note "four"`
 		t.Fatal(told(ds))
 	}
 	// The axe is there before its turn comes.
-	taken := func(progress runtime.Progress) {
-		if progress.Phase == runtime.Committing && progress.Done == 1 {
+	taken := func(progress engine.Progress) {
+		if progress.Phase == engine.Committing && progress.Done == 1 {
 			w.change(stores.Change{Op: stores.Insert, Entity: w.entity("item"), Key: id(77), Set: []stores.Assign{{Field: 1, Value: id(1)}, {Field: 2, Value: str("Axe")}}})
 		}
 	}
-	reply, err := kim.Run(ctx, p, runtime.RunOptions{Each: true, Progress: taken})
-	var stopped *runtime.Stopped
+	reply, err := kim.Run(ctx, p, engine.RunOptions{Each: true, Progress: taken})
+	var stopped *engine.Stopped
 	if !errors.As(err, &stopped) || stopped.Done != 1 || stopped.Total != 4 || stopped.Next != 2 || stopped.First != 1 || stopped.Last != 1 {
 		t.Fatalf("%#v", err)
 	}
@@ -121,13 +121,13 @@ lending.note :loan-id @tent-ann :note "four"`
 		t.Errorf("the note is %s", note)
 	}
 	// What is known to go wrong is told before anything is done.
-	_, err = kim.Run(ctx, p, runtime.RunOptions{Each: true})
+	_, err = kim.Run(ctx, p, engine.RunOptions{Each: true})
 	wantRefusal(t, err, "already-exists")
 	if note := w.get("loan", id(33), "note"); !note.IsNull() || len(w.journal()) != 3 { // the refusals, and what was done
 		t.Errorf("something was done: %s", note)
 	}
 	w.change(stores.Change{Op: stores.Delete, Entity: w.entity("item"), Key: id(77)})
-	reply, err = w.eachOf(kim, text, runtime.RunOptions{From: stopped.Next})
+	reply, err = w.eachOf(kim, text, engine.RunOptions{From: stopped.Next})
 	if err != nil || len(reply.Calls) != 3 {
 		t.Fatalf("%v %v", reply, err)
 	}
@@ -145,13 +145,13 @@ func TestEachIsCancelledBetweenCalls(t *testing.T) {
 		kim := w.session("kim")
 		p := w.program(kim, strings.Repeat("lending.remind :loan-id @saw-bob :on 2025-02-02\n", 4))
 		ctx, cancel := context.WithCancel(ctx)
-		_, err := kim.Run(ctx, p, runtime.RunOptions{Each: true, Progress: func(p runtime.Progress) {
-			if p.Phase == runtime.Committing && p.Done == n {
+		_, err := kim.Run(ctx, p, engine.RunOptions{Each: true, Progress: func(p engine.Progress) {
+			if p.Phase == engine.Committing && p.Done == n {
 				cancel()
 			}
 		}})
 		cancel()
-		var stopped *runtime.Stopped
+		var stopped *engine.Stopped
 		switch {
 		case n == 4 && err != nil:
 			t.Errorf("all was done, and %v", err)
@@ -176,7 +176,7 @@ lending.note :loan-id @saw-bob :note "last"`
 	t.Run("as shown", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		reply, err := w.eachOf(w.session("kim"), text, runtime.RunOptions{})
+		reply, err := w.eachOf(w.session("kim"), text, engine.RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ lending.note :loan-id @saw-bob :note "last"`
 		t.Parallel()
 		w := newWorld(t)
 		kim := w.session("kim")
-		_, err := kim.Run(ctx, w.program(kim, "lending.note :loan-id @saw-bob :note \"x\"\n"+text), runtime.RunOptions{Each: true})
+		_, err := kim.Run(ctx, w.program(kim, "lending.note :loan-id @saw-bob :note \"x\"\n"+text), engine.RunOptions{Each: true})
 		wantRefusal(t, err, "needs-agreement")
 		if note := w.get("loan", id(31), "note"); !note.IsNull() {
 			t.Error("something was done before anybody agreed")
@@ -205,7 +205,7 @@ lending.note :loan-id @saw-bob :note "last"`
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = kim.Run(ctx, p, runtime.RunOptions{Each: true, Agreed: preview.ID})
+		_, err = kim.Run(ctx, p, engine.RunOptions{Each: true, Agreed: preview.ID})
 		wantRefusal(t, err, "needs-agreement")
 		if note := w.get("loan", id(31), "note"); !note.IsNull() {
 			t.Error("something was done before anybody agreed")
@@ -221,7 +221,7 @@ lending.note :loan-id @saw-bob :note "last"`
 			t.Fatal(err)
 		}
 		w.set("loan", 31, "due", date("2025-01-09"))
-		_, err = kim.Run(ctx, p, runtime.RunOptions{Each: true, Agreed: preview.ID})
+		_, err = kim.Run(ctx, p, engine.RunOptions{Each: true, Agreed: preview.ID})
 		wantRefusal(t, err, "stale-preview")
 		if len(w.journal()) != 1 { // that it was refused
 			t.Error("something was done")
@@ -236,12 +236,12 @@ lending.note :loan-id @saw-bob :note "last"`
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = kim.Run(ctx, p, runtime.RunOptions{Each: true, Agreed: preview.ID, Progress: func(p runtime.Progress) {
-			if p.Phase == runtime.Committing && p.Done == 2 {
+		_, err = kim.Run(ctx, p, engine.RunOptions{Each: true, Agreed: preview.ID, Progress: func(p engine.Progress) {
+			if p.Phase == engine.Committing && p.Done == 2 {
 				w.set("loan", 31, "due", date("2025-01-09"))
 			}
 		}})
-		var stopped *runtime.Stopped
+		var stopped *engine.Stopped
 		if !errors.As(err, &stopped) || stopped.Done != 4 {
 			t.Fatalf("%#v", err)
 		}
@@ -260,10 +260,10 @@ lending.note :loan-id @saw-bob :note "last"`
 		}
 		second := w.session("kim")
 		p := w.program(second, text)
-		if _, err = second.Run(ctx, p, runtime.RunOptions{Each: true, Agreed: kept.ID}); err != nil {
+		if _, err = second.Run(ctx, p, engine.RunOptions{Each: true, Agreed: kept.ID}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := second.Run(ctx, p, runtime.RunOptions{Each: true, Agreed: kept.ID}); err == nil {
+		if _, err := second.Run(ctx, p, engine.RunOptions{Each: true, Agreed: kept.ID}); err == nil {
 			t.Error("it was good twice")
 		}
 	})
@@ -283,24 +283,24 @@ lending.remind :loan-id @l :on 2025-03-03`
 	plain := strings.Replace(text, "lending.forget :reminder-id @saw-2025-01-11", "lending.note :loan-id @l :note \"x\"", 1)
 	stop, cancel := context.WithCancel(ctx)
 	p := w.program(kim, plain)
-	_, err := kim.Run(stop, p, runtime.RunOptions{Each: true, Key: "k", Progress: func(p runtime.Progress) {
-		if p.Phase == runtime.Committing && p.Done == 2 {
+	_, err := kim.Run(stop, p, engine.RunOptions{Each: true, Key: "k", Progress: func(p engine.Progress) {
+		if p.Phase == engine.Committing && p.Done == 2 {
 			cancel()
 		}
 	}})
-	var stopped *runtime.Stopped
+	var stopped *engine.Stopped
 	if !errors.As(err, &stopped) || stopped.Done != 2 {
 		t.Fatalf("%#v", err)
 	}
 	again := w.session("kim")
-	reply, err := again.Run(ctx, w.program(again, plain), runtime.RunOptions{Each: true, Key: "k"})
+	reply, err := again.Run(ctx, w.program(again, plain), engine.RunOptions{Each: true, Key: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(w.journal()) != 4 || reply.Repeated || reply.First != 1 || reply.Last != 4 {
 		t.Errorf("%d entries, repeated=%v, %d..%d", len(w.journal()), reply.Repeated, reply.First, reply.Last)
 	}
-	third, err := again.Run(ctx, w.program(again, plain), runtime.RunOptions{Each: true, Key: "k"})
+	third, err := again.Run(ctx, w.program(again, plain), engine.RunOptions{Each: true, Key: "k"})
 	if err != nil || !third.Repeated || len(w.journal()) != 4 {
 		t.Errorf("%v, %v, %d entries", third, err, len(w.journal()))
 	}
@@ -308,7 +308,7 @@ lending.remind :loan-id @l :on 2025-03-03`
 		t.Errorf("first\n%s\nthen\n%s", a, b)
 	}
 	// What asks and takes away is repeated as well, without asking.
-	if _, err := w.eachOf(kim, text, runtime.RunOptions{Key: "other"}); err != nil {
+	if _, err := w.eachOf(kim, text, engine.RunOptions{Key: "other"}); err != nil {
 		t.Fatal(err)
 	}
 	script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
@@ -328,16 +328,16 @@ func TestAWholeScriptTellsItsProgress(t *testing.T) {
 	kim := w.session("kim")
 	p := w.program(kim, "lending.lend :item-id @drill :member-id @ann :as @l\nlending.note :loan-id (lending.lend :item-id @tent :member-id @bob) :note \"x\"\nlending.relend :loan-id @l :item-id @ladder :member-id @bob")
 	var got []string
-	progress := func(p runtime.Progress) {
+	progress := func(p engine.Progress) {
 		got = append(got, fmt.Sprintf("%s %d of %d, number %d", p.Phase, p.Done, p.Total, p.Number))
 		if p.Call != nil {
 			t.Error("nothing is committed yet")
 		}
 	}
-	if _, err := kim.PreviewWith(ctx, p, runtime.RunOptions{Progress: progress}); err != nil {
+	if _, err := kim.PreviewWith(ctx, p, engine.RunOptions{Progress: progress}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := kim.Run(ctx, p, runtime.RunOptions{Progress: progress}); err != nil {
+	if _, err := kim.Run(ctx, p, engine.RunOptions{Progress: progress}); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, got, []string{"preview 1 of 3, number 1", "preview 2 of 3, number 2", "preview 3 of 3, number 3", "run 1 of 3, number 1", "run 2 of 3, number 2", "run 3 of 3, number 3"})
@@ -352,13 +352,13 @@ func TestADeadlineLeavesNothing(t *testing.T) {
 	p := w.program(kim, strings.Repeat("lending.remind :loan-id @saw-bob :on 2025-02-02\n", 5))
 	for n := 1; n <= 5; n++ {
 		ctx, cancel := context.WithCancelCause(ctx)
-		_, err := kim.Run(ctx, p, runtime.RunOptions{Progress: func(p runtime.Progress) {
+		_, err := kim.Run(ctx, p, engine.RunOptions{Progress: func(p engine.Progress) {
 			if p.Done == n {
 				cancel(context.DeadlineExceeded)
 			}
 		}})
 		cancel(nil)
-		var failed *runtime.Failure
+		var failed *engine.Failure
 		if !errors.As(err, &failed) || failed.Unknown || !errors.Is(err, context.Canceled) {
 			t.Errorf("stopped after %d: %T %v", n, err, err)
 		}
@@ -380,18 +380,18 @@ func TestConflictsAreTriedAgainAfterAWhile(t *testing.T) {
 		}
 		return nil
 	}}
-	engine, err := runtime.New(w.reg, busy, runtime.Options{Clock: w.now, NewID: w.newID, Backoff: func(attempt int) (_ time.Duration) {
+	eng, err := engine.New(w.reg, busy, engine.Options{Clock: w.now, NewID: w.newID, Backoff: func(attempt int) (_ time.Duration) {
 		waits = append(waits, attempt)
 		return
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := engine.Session(ctx, "kim")
+	s, err := eng.Session(ctx, "kim")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Run(ctx, w.program(s, "lending.lose :item-id @tent"), runtime.RunOptions{}); err != nil {
+	if _, err := s.Run(ctx, w.program(s, "lending.lose :item-id @tent"), engine.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(waits, []int{1, 2, 3}) {
@@ -412,7 +412,7 @@ func TestAKeyHasOneEffectHoweverItIsCommitted(t *testing.T) {
 			before := len(w.state())
 			for i, each := range order {
 				s := w.session("kim")
-				reply, err := s.Run(ctx, w.program(s, text), runtime.RunOptions{Key: "k", Each: each})
+				reply, err := s.Run(ctx, w.program(s, text), engine.RunOptions{Key: "k", Each: each})
 				if err != nil || reply.Repeated != (i > 0) || len(reply.Calls) != 2 {
 					t.Fatalf("run %d: %+v, %v", i, reply, err)
 				}
@@ -423,7 +423,7 @@ func TestAKeyHasOneEffectHoweverItIsCommitted(t *testing.T) {
 			// Another text under the key is refused, either way.
 			for _, each := range order {
 				s := w.session("kim")
-				_, err := s.Run(ctx, w.program(s, `lending.note :loan-id @saw-bob :note "x"`), runtime.RunOptions{Key: "k", Each: each})
+				_, err := s.Run(ctx, w.program(s, `lending.note :loan-id @saw-bob :note "x"`), engine.RunOptions{Key: "k", Each: each})
 				wantRefusal(t, err, "key-reused")
 			}
 		})
@@ -432,15 +432,15 @@ func TestAKeyHasOneEffectHoweverItIsCommitted(t *testing.T) {
 	w := newWorld(t)
 	s := w.session("kim")
 	part := w.program(s, "lending.remind :loan-id @saw-bob :on 2025-05-01\nlending.forget :reminder-id @saw-2025-01-11")
-	if _, err := s.Run(ctx, part, runtime.RunOptions{Key: "k", Each: true}); err == nil {
+	if _, err := s.Run(ctx, part, engine.RunOptions{Key: "k", Each: true}); err == nil {
 		t.Fatal("nobody was asked")
 	}
 	two := w.program(s, text)
-	if _, err := s.Run(ctx, w.program(s, "lending.remind :loan-id @saw-bob :on 2025-05-01"), runtime.RunOptions{Key: "k", Each: true}); err != nil {
+	if _, err := s.Run(ctx, w.program(s, "lending.remind :loan-id @saw-bob :on 2025-05-01"), engine.RunOptions{Key: "k", Each: true}); err != nil {
 		t.Fatal(err)
 	}
 	before := w.state()
-	_, err := s.Run(ctx, two, runtime.RunOptions{Key: "k"})
+	_, err := s.Run(ctx, two, engine.RunOptions{Key: "k"})
 	wantRefusal(t, err, "key-reused")
 	equal(t, diff(w.entity, before, w.state()), nil)
 	// Many at once, of both kinds, on a server: two rows are added, by one of them.
@@ -459,8 +459,8 @@ func TestAKeyHasOneEffectHoweverItIsCommitted(t *testing.T) {
 				t.Error(told(ds))
 				return
 			}
-			_, err := s.Run(ctx, p, runtime.RunOptions{Key: "k", Each: i%3 == 0})
-			var r *runtime.Refusal
+			_, err := s.Run(ctx, p, engine.RunOptions{Key: "k", Each: i%3 == 0})
+			var r *engine.Refusal
 			if err != nil && !(errors.As(err, &r) && (r.Diagnostics[0].Code == "key-reused" || r.Diagnostics[0].Code == "changed-meanwhile")) {
 				t.Error(err)
 			}

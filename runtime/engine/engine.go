@@ -1,4 +1,4 @@
-// Package runtime runs checked scripts. It checks permissions, resolves references within scope,
+// Package engine runs checked scripts. It checks permissions, resolves references within scope,
 // asks for agreement if a palette requires it, turns calls into changes that are plain values,
 // checks every change against the verb's declared effects, and commits changes, journal and notices
 // in one transaction.
@@ -7,18 +7,18 @@
 //
 // A program runs as a whole or not at all:
 //
-//	engine, err := runtime.New(registry, store, runtime.Options{})
-//	session, err := engine.Session(ctx, "clara")
+//	eng, err := engine.New(registry, store, engine.Options{})
+//	session, err := eng.Session(ctx, "clara")
 //	program, mistakes := session.Check(ctx, script)
 //	preview, err := session.Preview(ctx, program)    // a receipt: rows, before and after
-//	done, err := session.Run(ctx, program, runtime.RunOptions{Agreed: preview.ID})
+//	done, err := session.Run(ctx, program, engine.RunOptions{Agreed: preview.ID})
 //	receipt.Print(os.Stdout, done, receipt.Options{})
 //
 // If a rule requires somebody else's agreement, Run refuses. Propose keeps the program instead.
 // Agree, called by a person with the needed role, runs it in the asker's name, if its plan still
 // equals the proposed one:
 //
-//	pending, err := session.Propose(ctx, program, runtime.RunOptions{})
+//	pending, err := session.Propose(ctx, program, engine.RunOptions{})
 //	_, done, err := other.Agree(ctx, pending.ID)
 //
 // With a RunOptions.Key, Run can be repeated if its answer was lost: it takes effect once. Proposals
@@ -42,7 +42,7 @@
 //
 // The package knows no domain: what YAML cannot say of one is a handler,
 // registered by the domain's own package and joined to the engine in cmd.
-package runtime
+package engine
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"fmt"
@@ -56,7 +56,7 @@ func TestANameIsErasedWhereverItStands(t *testing.T) {
 	did := func(want, text string) {
 		t.Helper()
 		vera := w.session("vera")
-		_, err := vera.Run(t.Context(), w.program(vera, text), runtime.RunOptions{})
+		_, err := vera.Run(t.Context(), w.program(vera, text), engine.RunOptions{})
 		if got := codeOf(t, err); got != want {
 			t.Fatalf("%s: %q, %v", text, got, err)
 		}
@@ -81,7 +81,7 @@ func TestANameIsErasedWhereverItStands(t *testing.T) {
 			olga = row[w.entity("owner").Key]
 		}
 	}
-	n, err := w.session("ada").Redact(t.Context(), runtime.Redaction{Entity: w.entity("owner"), Key: olga})
+	n, err := w.session("ada").Redact(t.Context(), engine.Redaction{Entity: w.entity("owner"), Key: olga})
 	if err != nil || n.Entries != 3 { // she was met, and named in two calls that were refused
 		t.Errorf("%+v, %v", n, err)
 	}

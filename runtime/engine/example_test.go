@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -57,11 +57,11 @@ verbs:
 	store.Migrate(ctx, []*stores.Entity{reg.Entity("order").Store}, true)
 	store.SetPrincipal(ctx, stores.Principal{Name: "alice", Roles: []string{"guest"}})
 
-	engine, err := runtime.New(reg, store, runtime.Options{})
+	eng, err := engine.New(reg, store, engine.Options{})
 	if err != nil {
 		panic(err)
 	}
-	session, err := engine.Session(ctx, "alice")
+	session, err := eng.Session(ctx, "alice")
 	if err != nil {
 		panic(err)
 	}
@@ -69,12 +69,12 @@ verbs:
 	program, _ := session.Check(context.Background(), script)
 	preview, err := session.Preview(ctx, program)
 	if err != nil {
-		panic(runtime.Sentence(err))
+		panic(engine.Sentence(err))
 	}
 	receipt.PrintCalls(os.Stdout, preview, receipt.Options{}) // as the command prints it
-	done, err := session.Run(ctx, program, runtime.RunOptions{Agreed: preview.ID})
+	done, err := session.Run(ctx, program, engine.RunOptions{Agreed: preview.ID})
 	if err != nil {
-		panic(runtime.Sentence(err))
+		panic(engine.Sentence(err))
 	}
 	fmt.Println(done.Calls[0].Rows[0].Name, "journal", done.First)
 	// Output:

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func TestTwoInOneAnothersWayBothFinish(t *testing.T) {
 					two[0], two[1] = newTwoOnServer(t)
 				}
 				// One of them takes a lock for each row when it comes to it.
-				runtime.AtOnce(two[1].engine)
+				engine.AtOnce(two[1].engine)
 				scripts := [2]string{
 					"lending.note :loan-id @saw-bob :note \"%[1]s\"\nlending.note :loan-id @ladder-ann :note \"%[1]s\"\nlending.note :loan-id @tent-ann :note \"%[1]s\"\nlending.remind :loan-id @saw-bob :on 2025-04-01 :text \"%[1]s\"",
 					"lending.note :loan-id @tent-ann :note \"%[1]s\"\nlending.note :loan-id @saw-bob :note \"%[1]s\"\nlending.remind :loan-id @tent-ann :on 2025-04-01 :text \"%[1]s\"",
@@ -41,7 +41,7 @@ func TestTwoInOneAnothersWayBothFinish(t *testing.T) {
 					all.Go(func() {
 						for n := range rounds {
 							p := w.program(s, fmt.Sprintf(scripts[i], fmt.Sprintf("%d of %d", n, i)))
-							if _, err := s.Run(context.Background(), p, runtime.RunOptions{Each: each}); err != nil {
+							if _, err := s.Run(context.Background(), p, engine.RunOptions{Each: each}); err != nil {
 								t.Errorf("%d of %d: %v", n, i, err)
 							}
 						}

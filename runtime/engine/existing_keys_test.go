@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"fmt"
@@ -167,7 +167,7 @@ func TestAgreementsStandWhateverNumberTheDatabaseGives(t *testing.T) {
 		}
 		o.must(`music.add-artist :name "Chet" :as @chet
 			music.add-album :title "Chet Sings" :artist @chet`)
-		if _, err := session.Run(t.Context(), program, runtime.RunOptions{Agreed: preview.ID}); err != nil {
+		if _, err := session.Run(t.Context(), program, engine.RunOptions{Agreed: preview.ID}); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := o.answer("music.albums"), "Blue Miles 1\nChet Sings Chet 0\nKind of Blue Bill 1"; got != want {
@@ -179,7 +179,7 @@ func TestAgreementsStandWhateverNumberTheDatabaseGives(t *testing.T) {
 			t.Fatal(err)
 		}
 		other, changed := o.checked(strings.NewReplacer("Bill", "Paul", ":copies 2", ":copies 3").Replace(ask))
-		if _, err := other.Run(t.Context(), changed, runtime.RunOptions{Agreed: preview.ID}); err == nil {
+		if _, err := other.Run(t.Context(), changed, engine.RunOptions{Agreed: preview.ID}); err == nil {
 			t.Error("another number of copies was taken for what was agreed to")
 		}
 	})
@@ -214,7 +214,7 @@ verbs:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := session.Run(t.Context(), program, runtime.RunOptions{Agreed: preview.ID}); err != nil {
+		if _, err := session.Run(t.Context(), program, engine.RunOptions{Agreed: preview.ID}); err != nil {
 			t.Error(err)
 		}
 		session, program = o.checked(`notes.add :line "It pours" :at 2025-01-02T03:04:05Z`)
@@ -222,7 +222,7 @@ verbs:
 			t.Fatal(err)
 		}
 		other, later := o.checked(`notes.add :line "It pours" :at 2025-01-02T03:04:06Z`)
-		if _, err := other.Run(t.Context(), later, runtime.RunOptions{Agreed: preview.ID}); err == nil {
+		if _, err := other.Run(t.Context(), later, engine.RunOptions{Agreed: preview.ID}); err == nil {
 			t.Error("another instant was taken for the one that was agreed to")
 		}
 	})
@@ -240,7 +240,7 @@ func TestEffectsReferToRowsThatTheDatabaseNumbers(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.must(`music.add-artist :name "Between"`)
-		if _, err := s.Run(t.Context(), p, runtime.RunOptions{Agreed: preview.ID}); err != nil {
+		if _, err := s.Run(t.Context(), p, engine.RunOptions{Agreed: preview.ID}); err != nil {
 			t.Fatal(err)
 		}
 		if got := o.answer(`music.albums :artist @ella`); !strings.Contains(got, "Porgy") || !strings.Contains(got, "Bess") || !strings.Contains(got, "Best of") {

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -94,7 +94,7 @@ func onTables(t *testing.T, sql string, test func(t *testing.T, store stores.Sto
 // migrate compares the palette with the tables, and returns what stands in the way.
 func (o *old) migrate() []string {
 	o.t.Helper()
-	plan, err := o.store.Migrate(context.Background(), append(o.tables(), runtime.Own()...), true)
+	plan, err := o.store.Migrate(context.Background(), append(o.tables(), engine.Own()...), true)
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -111,14 +111,14 @@ func (o *old) begin(roles ...string) *old {
 		o.t.Fatal(err)
 	}
 	var err error
-	if o.engine, err = runtime.New(o.reg, o.store, runtime.Options{}); err != nil {
+	if o.engine, err = engine.New(o.reg, o.store, engine.Options{}); err != nil {
 		o.t.Fatal(err)
 	}
 	return o
 }
 
 // check begins a session of ada's and checks a script in it.
-func (o *old) check(text string) (*runtime.Session, *verbs.Program, error) {
+func (o *old) check(text string) (*engine.Session, *verbs.Program, error) {
 	ctx := context.Background()
 	session, err := o.engine.Session(ctx, "ada")
 	if err != nil {
@@ -135,7 +135,7 @@ func (o *old) check(text string) (*runtime.Session, *verbs.Program, error) {
 	return session, p, nil
 }
 
-func (o *old) checked(text string) (*runtime.Session, *verbs.Program) {
+func (o *old) checked(text string) (*engine.Session, *verbs.Program) {
 	o.t.Helper()
 	session, p, err := o.check(text)
 	if err != nil {
@@ -150,7 +150,7 @@ func (o *old) run(text string) (*receipt.Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return session.Run(context.Background(), p, runtime.RunOptions{})
+	return session.Run(context.Background(), p, engine.RunOptions{})
 }
 
 // must says a script that has to be done.
@@ -168,7 +168,7 @@ func (o *old) refused(text string, words ...string) {
 	o.t.Helper()
 	_, err := o.run(text)
 	said := fmt.Sprint(err)
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		said = told(refusal.Diagnostics)
 	}

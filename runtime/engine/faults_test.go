@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -165,7 +165,7 @@ func (t *faultyTx) Draw(ctx context.Context, e *stores.Entity, field int) (store
 func (w *world) faulty(s *faultyStore) {
 	w.t.Helper()
 	s.Store = w.store
-	engine, err := runtime.New(w.reg, s, runtime.Options{Clock: w.now, NewID: w.newID})
+	engine, err := engine.New(w.reg, s, engine.Options{Clock: w.now, NewID: w.newID})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ lending.list-items`
 		session := w.session("kim")
 		p := w.program(session, text)
 		s.calls, s.nth = 0, n
-		reply, err := session.Run(context.Background(), p, runtime.RunOptions{})
+		reply, err := session.Run(context.Background(), p, engine.RunOptions{})
 		d := diff(w.entity, before, w.state())
 		if err == nil {
 			if s.calls >= n || len(d) == 0 || len(reply.Calls) != 4 {
@@ -203,7 +203,7 @@ lending.list-items`
 		if !errors.Is(err, errNth) {
 			t.Fatalf("call %d: %v", n, err)
 		}
-		if said := runtime.Sentence(err); strings.Contains(said, "plug") {
+		if said := engine.Sentence(err); strings.Contains(said, "plug") {
 			t.Errorf("the person is told %q", said)
 		}
 		if len(d) > 0 || len(w.journal()) > 0 {
@@ -221,7 +221,7 @@ func TestAViewThatRunsAgainTellsTheSame(t *testing.T) {
 	ctx := context.Background()
 	s := &faultyStore{again: true}
 	w.faulty(s)
-	if _, err := w.session("kim").Run(ctx, w.program(w.session("kim"), "lending.lend :item-id @ladder :member-id @ann"), runtime.RunOptions{Key: "k"}); err != nil {
+	if _, err := w.session("kim").Run(ctx, w.program(w.session("kim"), "lending.lend :item-id @ladder :member-id @ann"), engine.RunOptions{Key: "k"}); err != nil {
 		t.Fatal(err)
 	}
 	tells := func(nth int) string {
@@ -234,8 +234,8 @@ func TestAViewThatRunsAgainTellsTheSame(t *testing.T) {
 		names, err := session.Names(ctx, w.reg.Entities())
 		again, failed := session.Repeat(ctx, repeated, "k")
 		_, ds := session.Check(ctx, ambiguous)
-		_, refused := session.Run(ctx, missing, runtime.RunOptions{})
-		listed, wrong := session.Run(ctx, looks, runtime.RunOptions{})
+		_, refused := session.Run(ctx, missing, engine.RunOptions{})
+		listed, wrong := session.Run(ctx, looks, engine.RunOptions{})
 		if err = errors.Join(err, failed, wrong); err != nil {
 			t.Fatalf("call %d: %v", nth, err)
 		}
@@ -267,7 +267,7 @@ func TestConflictsAreTriedAgain(t *testing.T) {
 			}})
 			s := w.session("kim")
 			before := w.state()
-			_, err := s.Run(context.Background(), w.program(s, "lending.lose :item-id @drill"), runtime.RunOptions{})
+			_, err := s.Run(context.Background(), w.program(s, "lending.lose :item-id @drill"), engine.RunOptions{})
 			if works {
 				if err != nil {
 					t.Fatal(err)
@@ -307,7 +307,7 @@ func TestConflictAfterAgreementRunsOnlyWhatWasAgreed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID})
+		_, err = s.Run(context.Background(), p, engine.RunOptions{Agreed: preview.ID})
 		if moved {
 			wantRefusal(t, err, "stale-preview")
 		} else if err != nil {
@@ -322,10 +322,10 @@ func TestLostAnswerIsUnknown(t *testing.T) {
 	w := newWorld(t)
 	w.faulty(&faultyStore{commit: func(int) error { return stores.ErrUnknown }})
 	s := w.session("kim")
-	_, err := s.Run(context.Background(), w.program(s, "lending.lose :item-id @drill"), runtime.RunOptions{})
-	var failure *runtime.Failure
-	if !errors.As(err, &failure) || !failure.Unknown || !strings.Contains(runtime.Sentence(err), "may or may not") {
-		t.Errorf("%v: %s", err, runtime.Sentence(err))
+	_, err := s.Run(context.Background(), w.program(s, "lending.lose :item-id @drill"), engine.RunOptions{})
+	var failure *engine.Failure
+	if !errors.As(err, &failure) || !failure.Unknown || !strings.Contains(engine.Sentence(err), "may or may not") {
+		t.Errorf("%v: %s", err, engine.Sentence(err))
 	}
 }
 
@@ -345,7 +345,7 @@ func TestSessionsRunBesideOneAnother(t *testing.T) {
 			if _, err := s.Preview(context.Background(), p); err != nil {
 				t.Error(err)
 			}
-			if _, err := s.Run(context.Background(), p, runtime.RunOptions{}); err != nil {
+			if _, err := s.Run(context.Background(), p, engine.RunOptions{}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"archive/zip"
@@ -23,7 +23,7 @@ import (
 var made sync.Map
 
 // keep keeps a file that a verb made, as package upload does.
-func (w *world) keep(ctx context.Context, s *runtime.Session, verb, name string, content []byte) (uploads.Upload, error) {
+func (w *world) keep(ctx context.Context, s *engine.Session, verb, name string, content []byte) (uploads.Upload, error) {
 	if len(content) > 0 && content[0] == '!' {
 		return uploads.Upload{}, errors.New("the disk is full")
 	}
@@ -84,7 +84,7 @@ func TestAReadMakesAFile(t *testing.T) {
 			if f := preview.Calls[0].Result.File; f == nil || f.Name != "My papers.xlsx" || f.Reference != "" || len(w.journal()) != before {
 				t.Errorf("a preview: %+v, and the journal went from %d to %d", f, before, len(w.journal()))
 			}
-			reply, err := s.Run(ctx, p, runtime.RunOptions{Key: "k"})
+			reply, err := s.Run(ctx, p, engine.RunOptions{Key: "k"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +108,7 @@ func TestAReadMakesAFile(t *testing.T) {
 			if strings.Count(told, "verbatim.upload") != 1 || !strings.Contains(told, res.File.Reference) || !strings.Contains(told, `:made-by "filing.papers"`) {
 				t.Errorf("the journal tells %s", told)
 			}
-			again, err := s.Run(ctx, p, runtime.RunOptions{Key: "k"})
+			again, err := s.Run(ctx, p, engine.RunOptions{Key: "k"})
 			if err != nil || again.Calls[0].Result.File == nil || again.Calls[0].Result.File.Reference != res.File.Reference {
 				t.Errorf("under the same key: %+v %v", again, err)
 			}
@@ -189,7 +189,7 @@ verbs:
 `})
 			who := &scribe{tools.Answer{Text: "written", File: &tools.File{Name: "letter.pdf", Content: []byte(c.content)}}}
 			var err error
-			if w.engine, err = runtime.New(w.reg, w.store, runtime.Options{Clock: w.now, NewID: w.newID, Keep: w.keep, Tools: who.service(!strings.HasPrefix(c.tool, "read"))}); err != nil {
+			if w.engine, err = engine.New(w.reg, w.store, engine.Options{Clock: w.now, NewID: w.newID, Keep: w.keep, Tools: who.service(!strings.HasPrefix(c.tool, "read"))}); err != nil {
 				t.Fatal(err)
 			}
 			s := w.session("kim")
@@ -199,8 +199,8 @@ verbs:
 				if p == nil {
 					t.Fatal(told(ds))
 				}
-				reply, err := s.Run(context.Background(), p, runtime.RunOptions{Key: "k"})
-				var f *runtime.Failure
+				reply, err := s.Run(context.Background(), p, engine.RunOptions{Key: "k"})
+				var f *engine.Failure
 				switch {
 				case c.want == "":
 					if err != nil || reply.Calls[0].Result.File == nil || reply.Calls[0].Result.File.Name != "letter.pdf" || reply.Calls[0].Result.Rows[0][0].Text() != "written" {

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -26,7 +26,7 @@ type world struct {
 	t      testing.TB
 	reg    *verbs.Registry
 	store  stores.Store
-	engine *runtime.Engine
+	engine *engine.Engine
 
 	mu    sync.Mutex
 	clock time.Time
@@ -128,7 +128,7 @@ func newWorld(t testing.TB) *world { return newWorldOf(t, load(t, "testdata/pale
 
 // newWorldOf opens a copy of the fixture: making it from nothing costs a dozen
 // flushes to the disk, and most tests want it.
-func newWorldOf(t testing.TB, reg *verbs.Registry, h *runtime.Handlers) *world {
+func newWorldOf(t testing.TB, reg *verbs.Registry, h *engine.Handlers) *world {
 	t.Helper()
 	w := &world{t: t, reg: reg, clock: newWorldClock}
 	first, err := fixture()
@@ -145,7 +145,7 @@ func newWorldOf(t testing.TB, reg *verbs.Registry, h *runtime.Handlers) *world {
 	}
 	t.Cleanup(func() { store.Close() })
 	w.store = store
-	w.engine, err = runtime.New(reg, store, runtime.Options{Clock: w.now, NewID: w.newID, Handlers: h})
+	w.engine, err = engine.New(reg, store, engine.Options{Clock: w.now, NewID: w.newID, Handlers: h})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ var fixture = sync.OnceValues(func() ([]byte, error) {
 // furnish makes the tables, and puts into them what every world begins with.
 func (w *world) furnish(store stores.Store) error {
 	ctx := context.Background()
-	if plan, err := store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
+	if plan, err := store.Migrate(ctx, append(w.tables(), engine.Own()...), true); err != nil || len(plan.Problems) > 0 {
 		return fmt.Errorf("migrate: %w %v", err, plan.Problems)
 	}
 	for _, p := range people {
@@ -205,7 +205,7 @@ func (w *world) furnish(store stores.Store) error {
 	}); err != nil {
 		return err
 	}
-	engine, err := runtime.New(w.reg, store, runtime.Options{})
+	engine, err := engine.New(w.reg, store, engine.Options{})
 	if err != nil {
 		return err
 	}
@@ -349,7 +349,7 @@ func (w *world) journal() []stores.Entry {
 	return entries
 }
 
-func (w *world) session(who string) *runtime.Session {
+func (w *world) session(who string) *engine.Session {
 	w.t.Helper()
 	s, err := w.engine.Session(context.Background(), who)
 	if err != nil {
@@ -359,7 +359,7 @@ func (w *world) session(who string) *runtime.Session {
 }
 
 // program checks a script that is meant to be in order.
-func (w *world) program(s *runtime.Session, text string) *verbs.Program {
+func (w *world) program(s *engine.Session, text string) *verbs.Program {
 	w.t.Helper()
 	script, ds := dsl.Parse(dsl.NewSource("test.dsl", text))
 	if ds.HasErrors() {
@@ -381,7 +381,7 @@ func (w *world) run(who, text string) (*receipt.Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := runtime.RunOptions{}
+	o := engine.RunOptions{}
 	if len(preview.Asks()) > 0 {
 		o.Agreed = preview.ID
 	}
@@ -399,7 +399,7 @@ func (w *world) done(who, text string) []string {
 }
 
 // refused runs a script that must be refused with a code and change nothing.
-func (w *world) refused(who, text, code string) *runtime.Refusal {
+func (w *world) refused(who, text, code string) *engine.Refusal {
 	w.t.Helper()
 	before := w.state()
 	_, err := w.run(who, text)
@@ -410,9 +410,9 @@ func (w *world) refused(who, text, code string) *runtime.Refusal {
 	return refusal
 }
 
-func wantRefusal(t testing.TB, err error, code string) *runtime.Refusal {
+func wantRefusal(t testing.TB, err error, code string) *engine.Refusal {
 	t.Helper()
-	refusal, ok := err.(*runtime.Refusal)
+	refusal, ok := err.(*engine.Refusal)
 	if !ok {
 		t.Fatalf("want a refusal %s, got %T: %v", code, err, err)
 	}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"errors"
@@ -46,7 +46,7 @@ const reckoners = `functions:
 
 `
 
-func reckoningWorld(t *testing.T, h *runtime.Handlers) *world {
+func reckoningWorld(t *testing.T, h *engine.Handlers) *world {
 	t.Helper()
 	text := strings.Replace(lendingText(t), "\nentities:\n", "\n"+reckoners+"entities:\n", 1) + reckoning
 	return newWorldOf(t, loadYAML(t, map[string]string{"lending.yaml": text}), h)
@@ -56,7 +56,7 @@ func reckoningWorld(t *testing.T, h *runtime.Handlers) *world {
 // its palette says, and what it gives is held to that.
 func TestFunctionsOfTheProgram(t *testing.T) {
 	t.Parallel()
-	h := runtime.NewHandlers()
+	h := engine.NewHandlers()
 	h.Function("check-code", func(args []stores.Value) (stores.Value, error) {
 		return stores.NewBool(strings.HasSuffix(args[0].Text(), args[1].Text())), nil
 	})
@@ -88,7 +88,7 @@ func TestFunctionsOfTheProgram(t *testing.T) {
 		t.Errorf("nobody is asked: %v", err)
 	}
 	_, err = w.run("kim", "lending.levels")
-	var failure *runtime.Failure
+	var failure *engine.Failure
 	if !errors.As(err, &failure) || !strings.Contains(err.Error(), "level panicked: no level") {
 		t.Errorf("it says %v", err)
 	}
@@ -102,15 +102,15 @@ func TestFunctionsOfTheProgram(t *testing.T) {
 // An engine says which functions it lacks, and which nobody asked for.
 func TestFunctionsThatAreNotThere(t *testing.T) {
 	t.Parallel()
-	w := reckoningWorld(t, &runtime.Handlers{Partial: true})
+	w := reckoningWorld(t, &engine.Handlers{Partial: true})
 	w.refused("kim", `lending.seal :loan-id @saw-bob :code "x-Saw"`, "requirement-not-met")
-	if got := (&runtime.Handlers{}).LacksFunctions(w.reg); strings.Join(got, " ") != "check-code level" {
+	if got := (&engine.Handlers{}).LacksFunctions(w.reg); strings.Join(got, " ") != "check-code level" {
 		t.Errorf("lacks %q", got)
 	}
-	h := runtime.NewHandlers()
+	h := engine.NewHandlers()
 	h.Function("levels", func([]stores.Value) (stores.Value, error) { return stores.Value{}, nil })
-	_, err := runtime.New(w.reg, w.store, runtime.Options{Handlers: h})
-	var config *runtime.ConfigError
+	_, err := engine.New(w.reg, w.store, engine.Options{Handlers: h})
+	var config *engine.ConfigError
 	if !errors.As(err, &config) || len(config.Diagnostics) != 3 {
 		t.Fatalf("it says %v", err)
 	}

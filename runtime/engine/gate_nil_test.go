@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"os"
@@ -46,8 +46,8 @@ verbs:
 	if ds.HasErrors() {
 		t.Fatal(told(ds))
 	}
-	w := newWorldOf(t, reg, &runtime.Handlers{Partial: true})
-	if _, err := w.store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil {
+	w := newWorldOf(t, reg, &engine.Handlers{Partial: true})
+	if _, err := w.store.Migrate(ctx, append(w.tables(), engine.Own()...), true); err != nil {
 		t.Fatal(err)
 	}
 	w.done("kim", `alarm.hang :club-id @north :name "Mute"`)
@@ -79,8 +79,8 @@ verbs:
 		{ring + "\n" + rest, 61 * time.Minute, "agreement-expired"}, {rest + "\n" + ring, 61 * time.Minute, "agreement-expired"},
 		{rest, 61 * time.Minute, ""}, {rest, 121 * time.Minute, "agreement-expired"}, {ring, 59 * time.Minute, ""}, {plain, 1000 * time.Hour, ""},
 	} {
-		w := newWorldOf(t, reg, &runtime.Handlers{Partial: true})
-		if _, err := w.store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil {
+		w := newWorldOf(t, reg, &engine.Handlers{Partial: true})
+		if _, err := w.store.Migrate(ctx, append(w.tables(), engine.Own()...), true); err != nil {
 			t.Fatal(err)
 		}
 		w.done("kim", `alarm.hang :club-id @north :name "Soft" :loud false :rung 3`)
@@ -92,7 +92,7 @@ verbs:
 			t.Fatal(err)
 		}
 		w.later(c.after)
-		_, err = s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID})
+		_, err = s.Run(ctx, p, engine.RunOptions{Agreed: preview.ID})
 		if c.want != "" {
 			wantRefusal(t, err, c.want)
 		} else if err != nil {

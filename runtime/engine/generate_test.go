@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -45,16 +45,16 @@ verbs:
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := runtime.NewHandlers()
-			runtime.Handle(h, "t.hand-over", func(context.Context, *runtime.Call, struct{}) (runtime.Outcome, error) { return runtime.Outcome{}, nil })
-			_, err := runtime.New(palette(c.internal, c.promised), nullStore{}, runtime.Options{Handlers: h})
+			h := engine.NewHandlers()
+			engine.Handle(h, "t.hand-over", func(context.Context, *engine.Call, struct{}) (engine.Outcome, error) { return engine.Outcome{}, nil })
+			_, err := engine.New(palette(c.internal, c.promised), nullStore{}, engine.Options{Handlers: h})
 			if c.want == "" {
 				if err != nil {
 					t.Fatal(err)
 				}
 				return
 			}
-			var config *runtime.ConfigError
+			var config *engine.ConfigError
 			if !errors.As(err, &config) || len(config.Diagnostics) != 1 {
 				t.Fatalf("got %v", err)
 			}

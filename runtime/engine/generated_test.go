@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -186,9 +186,9 @@ func (w *world) observes(t *testing.T, call string) string {
 	if d := diff(w.entity, before, w.state()); len(d) > 0 {
 		t.Fatalf("%s: the preview changed %q", call, d)
 	}
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
-		if _, again := s.Run(context.Background(), p, runtime.RunOptions{}); again == nil {
+		if _, again := s.Run(context.Background(), p, engine.RunOptions{}); again == nil {
 			t.Fatalf("%s: it is refused in the preview, and done", call)
 		}
 		if d := diff(w.entity, before, w.state()); len(d) > 0 {
@@ -202,7 +202,7 @@ func (w *world) observes(t *testing.T, call string) string {
 	if err != nil {
 		t.Fatalf("%s: %v", call, err)
 	}
-	done, err := s.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID})
+	done, err := s.Run(context.Background(), p, engine.RunOptions{Agreed: preview.ID})
 	if err != nil {
 		t.Fatalf("%s: %v", call, err)
 	}

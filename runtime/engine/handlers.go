@@ -1,4 +1,4 @@
-package runtime
+package engine
 
 import (
 	"cmp"
@@ -75,14 +75,14 @@ type handler struct {
 // field for every argument, which a tag names:
 //
 //	type addNote struct {
-//		Request  runtime.Ref `verb:"request-id"`
+//		Request  engine.Ref `verb:"request-id"`
 //		Note     string      `verb:"note"`
 //		Expected *time.Time  `verb:"expected-date"`
 //	}
 //
-//	runtime.Handle(h, "client.add-note", func(ctx context.Context, c *runtime.Call, a addNote) (runtime.Outcome, error) {
-//		return runtime.Outcome{Changes: []runtime.Edit{
-//			runtime.Update(a.Request, runtime.Fields{"client_notes": a.Note}),
+//	engine.Handle(h, "client.add-note", func(ctx context.Context, c *engine.Call, a addNote) (engine.Outcome, error) {
+//		return engine.Outcome{Changes: []engine.Edit{
+//			engine.Update(a.Request, engine.Fields{"client_notes": a.Note}),
 //		}}, nil
 //	})
 //

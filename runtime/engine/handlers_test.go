@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -21,40 +21,40 @@ import (
 )
 
 type repairArgs struct {
-	Item     runtime.Ref `verb:"item-id"`
-	Loan     runtime.Ref `verb:"loan-id"`
-	Reminder runtime.Ref `verb:"reminder-id"`
-	On       time.Time   `verb:"on"`
+	Item     engine.Ref `verb:"item-id"`
+	Loan     engine.Ref `verb:"loan-id"`
+	Reminder engine.Ref `verb:"reminder-id"`
+	On       time.Time  `verb:"on"`
 }
 
 type appraiseArgs struct {
-	Item  runtime.Ref  `verb:"item-id"`
+	Item  engine.Ref   `verb:"item-id"`
 	Worth stores.Value `verb:"worth"`
 	Note  *string      `verb:"note"`
 }
 
 type (
-	repair   func(context.Context, *runtime.Call, repairArgs) (runtime.Outcome, error)
-	appraise func(context.Context, *runtime.Call, appraiseArgs) (runtime.Outcome, error)
+	repair   func(context.Context, *engine.Call, repairArgs) (engine.Outcome, error)
+	appraise func(context.Context, *engine.Call, appraiseArgs) (engine.Outcome, error)
 )
 
 // honest keeps every promise of crafted.repair, to the letter.
-func honest(_ context.Context, c *runtime.Call, a repairArgs) (runtime.Outcome, error) {
+func honest(_ context.Context, c *engine.Call, a repairArgs) (engine.Outcome, error) {
 	return c.Declared(), nil
 }
 
-func appraised(_ context.Context, c *runtime.Call, a appraiseArgs) (runtime.Outcome, error) {
-	return runtime.Outcome{
-		Changes: []runtime.Edit{runtime.Update(a.Item, runtime.Fields{"worth": a.Worth})},
+func appraised(_ context.Context, c *engine.Call, a appraiseArgs) (engine.Outcome, error) {
+	return engine.Outcome{
+		Changes: []engine.Edit{engine.Update(a.Item, engine.Fields{"worth": a.Worth})},
 		Kept:    []string{"worth against the market"},
-		Result:  &runtime.Answer{Columns: []string{"item", "worth"}, Rows: [][]any{{a.Item, a.Worth}}},
+		Result:  &engine.Answer{Columns: []string{"item", "worth"}, Rows: [][]any{{a.Item, a.Worth}}},
 	}, nil
 }
 
-func handlers(r repair, a appraise) *runtime.Handlers {
-	h := runtime.NewHandlers()
-	runtime.Handle(h, "crafted.repair", r)
-	runtime.Handle(h, "crafted.appraise", a)
+func handlers(r repair, a appraise) *engine.Handlers {
+	h := engine.NewHandlers()
+	engine.Handle(h, "crafted.repair", r)
+	engine.Handle(h, "crafted.appraise", a)
 	return h
 }
 
@@ -94,23 +94,23 @@ func TestHandlersThatKeepTheirPromisesAreCommitted(t *testing.T) {
 // rolled back whole, and the error says which promise and what happened.
 func TestHandlersThatDoMoreOrLessAreRolledBack(t *testing.T) {
 	t.Parallel()
-	with := func(fn func(c *runtime.Call, a repairArgs, o *runtime.Outcome)) repair {
-		return func(_ context.Context, c *runtime.Call, a repairArgs) (runtime.Outcome, error) {
+	with := func(fn func(c *engine.Call, a repairArgs, o *engine.Outcome)) repair {
+		return func(_ context.Context, c *engine.Call, a repairArgs) (engine.Outcome, error) {
 			o := c.Declared()
 			fn(c, a, &o)
 			return o, nil
 		}
 	}
-	add := func(changes ...runtime.Edit) repair {
-		return with(func(_ *runtime.Call, _ repairArgs, o *runtime.Outcome) { o.Changes = append(o.Changes, changes...) })
+	add := func(changes ...engine.Edit) repair {
+		return with(func(_ *engine.Call, _ repairArgs, o *engine.Outcome) { o.Changes = append(o.Changes, changes...) })
 	}
-	drop := func(match func(runtime.Edit) bool) repair {
-		return with(func(_ *runtime.Call, _ repairArgs, o *runtime.Outcome) {
+	drop := func(match func(engine.Edit) bool) repair {
+		return with(func(_ *engine.Call, _ repairArgs, o *engine.Outcome) {
 			o.Changes = slices.DeleteFunc(o.Changes, match)
 		})
 	}
 	setField := func(op stores.Op, entity, field string, v any) repair {
-		return with(func(_ *runtime.Call, _ repairArgs, o *runtime.Outcome) {
+		return with(func(_ *engine.Call, _ repairArgs, o *engine.Outcome) {
 			for _, c := range o.Changes {
 				if c.Op == op && c.Entity == entity {
 					c.Fields[field] = v
@@ -118,8 +118,8 @@ func TestHandlersThatDoMoreOrLessAreRolledBack(t *testing.T) {
 			}
 		})
 	}
-	other := func(entity string, where runtime.Fields) func(c *runtime.Call) runtime.Ref {
-		return func(c *runtime.Call) runtime.Ref {
+	other := func(entity string, where engine.Fields) func(c *engine.Call) engine.Ref {
+		return func(c *engine.Call) engine.Ref {
 			found, err := c.Find(context.Background(), entity, where)
 			if err != nil || len(found) == 0 {
 				panic(fmt.Sprintf("no %s: %v", entity, err))
@@ -127,57 +127,57 @@ func TestHandlersThatDoMoreOrLessAreRolledBack(t *testing.T) {
 			return found[0].Ref()
 		}
 	}
-	drill := other("item", runtime.Fields{"name": "Drill"})
+	drill := other("item", engine.Fields{"name": "Drill"})
 	for _, c := range []struct {
 		name    string
 		fn      repair
 		happens string // in the error
 	}{
-		{"more: a row of an entity that nobody promised", add(runtime.Create("club", runtime.Fields{"name": "Third"})), "a row of club was to be added"},
-		{"more: a second row where one is promised", with(func(_ *runtime.Call, _ repairArgs, o *runtime.Outcome) { o.Changes = append(o.Changes, o.Changes[0]) }), "a row of reminder was to be added"},
-		{"more: a row whose may-create is not due", with(func(c *runtime.Call, a repairArgs, o *runtime.Outcome) {
-			o.Changes = append(o.Changes, runtime.Create("item", runtime.Fields{"name": "spare"}))
+		{"more: a row of an entity that nobody promised", add(engine.Create("club", engine.Fields{"name": "Third"})), "a row of club was to be added"},
+		{"more: a second row where one is promised", with(func(_ *engine.Call, _ repairArgs, o *engine.Outcome) { o.Changes = append(o.Changes, o.Changes[0]) }), "a row of reminder was to be added"},
+		{"more: a row whose may-create is not due", with(func(c *engine.Call, a repairArgs, o *engine.Outcome) {
+			o.Changes = append(o.Changes, engine.Create("item", engine.Fields{"name": "spare"}))
 		}), "a row of item was to be added"},
 		{"more: a field of the new row", setField(stores.Insert, "reminder", "at", time.Now()), "a row of reminder was to be added"},
 		{"more: another value in the new row", setField(stores.Insert, "reminder", "text", "paid"), "a row of reminder was to be added"},
 		{"more: a field that the update does not promise", setField(stores.Update, "item", "worth", 1), "worth of a row of item was to be changed"},
 		{"more: another value than the update promises", setField(stores.Update, "item", "status", "LOST"), "status of a row of item was to be changed"},
-		{"more: the same update of another row", with(func(c *runtime.Call, _ repairArgs, o *runtime.Outcome) {
-			o.Changes = append(o.Changes, runtime.Update(drill(c), runtime.Fields{"status": "IN"}))
+		{"more: the same update of another row", with(func(c *engine.Call, _ repairArgs, o *engine.Outcome) {
+			o.Changes = append(o.Changes, engine.Update(drill(c), engine.Fields{"status": "IN"}))
 		}), "status of a row of item was to be changed"},
-		{"more: an update of another entity", with(func(c *runtime.Call, a repairArgs, o *runtime.Outcome) {
-			o.Changes = append(o.Changes, runtime.Update(a.Loan, runtime.Fields{"note": "x"}))
+		{"more: an update of another entity", with(func(c *engine.Call, a repairArgs, o *engine.Outcome) {
+			o.Changes = append(o.Changes, engine.Update(a.Loan, engine.Fields{"note": "x"}))
 		}), "note of a row of loan was to be changed"},
-		{"more: the key of a row", with(func(c *runtime.Call, a repairArgs, o *runtime.Outcome) {
-			o.Changes = append(o.Changes, runtime.Update(a.Item, runtime.Fields{"item_id": id(99)}))
+		{"more: the key of a row", with(func(c *engine.Call, a repairArgs, o *engine.Outcome) {
+			o.Changes = append(o.Changes, engine.Update(a.Item, engine.Fields{"item_id": id(99)}))
 		}), "the key of a row of item was to be changed"},
-		{"more: the deletion of another row", with(func(c *runtime.Call, a repairArgs, o *runtime.Outcome) {
-			o.Changes = append(o.Changes, runtime.Delete(a.Loan))
+		{"more: the deletion of another row", with(func(c *engine.Call, a repairArgs, o *engine.Outcome) {
+			o.Changes = append(o.Changes, engine.Delete(a.Loan))
 		}), "a row of loan was to be deleted"},
-		{"more: the deletion of a row that is to be changed", with(func(c *runtime.Call, a repairArgs, o *runtime.Outcome) {
-			o.Changes = append(o.Changes, runtime.Delete(a.Item))
+		{"more: the deletion of a row that is to be changed", with(func(c *engine.Call, a repairArgs, o *engine.Outcome) {
+			o.Changes = append(o.Changes, engine.Delete(a.Item))
 		}), "a row of item was to be deleted"},
-		{"more: a notice to somebody else", with(func(_ *runtime.Call, _ repairArgs, o *runtime.Outcome) {
-			o.Notices = append(o.Notices, runtime.Notify("press", nil))
+		{"more: a notice to somebody else", with(func(_ *engine.Call, _ repairArgs, o *engine.Outcome) {
+			o.Notices = append(o.Notices, engine.Notify("press", nil))
 		}), "a notify to press was to go out"},
-		{"more: the same notice twice", with(func(_ *runtime.Call, _ repairArgs, o *runtime.Outcome) {
+		{"more: the same notice twice", with(func(_ *engine.Call, _ repairArgs, o *engine.Outcome) {
 			o.Notices = append(o.Notices, o.Notices[0])
 		}), "a notify to workshop was to go out"},
-		{"more: a notice of the other kind", with(func(_ *runtime.Call, _ repairArgs, o *runtime.Outcome) {
-			o.Notices = append(o.Notices, runtime.Trigger("workshop", nil))
+		{"more: a notice of the other kind", with(func(_ *engine.Call, _ repairArgs, o *engine.Outcome) {
+			o.Notices = append(o.Notices, engine.Trigger("workshop", nil))
 		}), "a trigger to workshop was to go out"},
-		{"more: a promise that nobody made", with(func(_ *runtime.Call, _ repairArgs, o *runtime.Outcome) {
+		{"more: a promise that nobody made", with(func(_ *engine.Call, _ repairArgs, o *engine.Outcome) {
 			o.Kept = append(o.Kept, "everything")
 		}), `it says that it did "everything"`},
-		{"less: no new row", drop(func(c runtime.Edit) bool { return c.Op == stores.Insert }), "no row of reminder was to be added"},
-		{"less: no update", drop(func(c runtime.Edit) bool { return c.Op == stores.Update }), "a row of item was not to be changed"},
-		{"less: no deletion", drop(func(c runtime.Edit) bool { return c.Op == stores.Delete }), "a row of reminder was not to be deleted"},
-		{"less: a promised field of the new row", with(func(_ *runtime.Call, _ repairArgs, o *runtime.Outcome) {
+		{"less: no new row", drop(func(c engine.Edit) bool { return c.Op == stores.Insert }), "no row of reminder was to be added"},
+		{"less: no update", drop(func(c engine.Edit) bool { return c.Op == stores.Update }), "a row of item was not to be changed"},
+		{"less: no deletion", drop(func(c engine.Edit) bool { return c.Op == stores.Delete }), "a row of reminder was not to be deleted"},
+		{"less: a promised field of the new row", with(func(_ *engine.Call, _ repairArgs, o *engine.Outcome) {
 			delete(o.Changes[0].Fields, "remind_on")
 		}), "a row of reminder was to be added"},
-		{"less: no notice", with(func(_ *runtime.Call, _ repairArgs, o *runtime.Outcome) { o.Notices = o.Notices[1:] }), "no notify to workshop was to go out"},
-		{"less: nothing at all", func(context.Context, *runtime.Call, repairArgs) (runtime.Outcome, error) {
-			return runtime.Outcome{}, nil
+		{"less: no notice", with(func(_ *engine.Call, _ repairArgs, o *engine.Outcome) { o.Notices = o.Notices[1:] }), "no notify to workshop was to go out"},
+		{"less: nothing at all", func(context.Context, *engine.Call, repairArgs) (engine.Outcome, error) {
+			return engine.Outcome{}, nil
 		}, "no row of reminder was to be added"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -187,8 +187,8 @@ func TestHandlersThatDoMoreOrLessAreRolledBack(t *testing.T) {
 			// What comes before it in the script is undone too.
 			s := w.session("kim")
 			p := w.program(s, "lending.note :loan-id @saw-bob :note \"before\"\n"+repairCall)
-			_, err := s.Run(context.Background(), p, runtime.RunOptions{})
-			var broken *runtime.BrokenPromise
+			_, err := s.Run(context.Background(), p, engine.RunOptions{})
+			var broken *engine.BrokenPromise
 			if !errors.As(err, &broken) {
 				t.Fatalf("want a broken promise, got %T: %v", err, err)
 			}
@@ -201,7 +201,7 @@ func TestHandlersThatDoMoreOrLessAreRolledBack(t *testing.T) {
 			if broken.Place.Source == nil {
 				t.Error("does not say where the palette promises it")
 			}
-			if said := runtime.Sentence(err); strings.Contains(said, "reminder") || !strings.Contains(said, "Nothing was changed") {
+			if said := engine.Sentence(err); strings.Contains(said, "reminder") || !strings.Contains(said, "Nothing was changed") {
 				t.Errorf("the person is told %q", said)
 			}
 			equal(t, diff(w.entity, before, w.state()), nil)
@@ -216,8 +216,8 @@ func TestHandlersThatDoMoreOrLessAreRolledBack(t *testing.T) {
 // what it may touch is what the promise names.
 func TestPromisesInWordsAreHeldToo(t *testing.T) {
 	t.Parallel()
-	with := func(fn func(a appraiseArgs, o *runtime.Outcome)) appraise {
-		return func(ctx context.Context, c *runtime.Call, a appraiseArgs) (runtime.Outcome, error) {
+	with := func(fn func(a appraiseArgs, o *engine.Outcome)) appraise {
+		return func(ctx context.Context, c *engine.Call, a appraiseArgs) (engine.Outcome, error) {
 			o, err := appraised(ctx, c, a)
 			fn(a, &o)
 			return o, err
@@ -228,10 +228,10 @@ func TestPromisesInWordsAreHeldToo(t *testing.T) {
 		fn      appraise
 		happens string
 	}{
-		{"less: did not validate", with(func(_ appraiseArgs, o *runtime.Outcome) { o.Kept = nil }), "nobody says that it was done"},
-		{"less: gave nothing back", with(func(_ appraiseArgs, o *runtime.Outcome) { o.Result = nil }), "nothing was given back"},
-		{"less: changed nothing", with(func(_ appraiseArgs, o *runtime.Outcome) { o.Changes = nil }), "no row of item was to be changed"},
-		{"more: another field", with(func(a appraiseArgs, o *runtime.Outcome) {
+		{"less: did not validate", with(func(_ appraiseArgs, o *engine.Outcome) { o.Kept = nil }), "nobody says that it was done"},
+		{"less: gave nothing back", with(func(_ appraiseArgs, o *engine.Outcome) { o.Result = nil }), "nothing was given back"},
+		{"less: changed nothing", with(func(_ appraiseArgs, o *engine.Outcome) { o.Changes = nil }), "no row of item was to be changed"},
+		{"more: another field", with(func(a appraiseArgs, o *engine.Outcome) {
 			o.Changes[0].Fields["name"] = "Gold"
 		}), "name of a row of item was to be changed"},
 	} {
@@ -240,7 +240,7 @@ func TestPromisesInWordsAreHeldToo(t *testing.T) {
 			w := craftedWorld(t, honest, c.fn)
 			before := w.state()
 			_, err := w.run("kim", appraiseCall)
-			var broken *runtime.BrokenPromise
+			var broken *engine.BrokenPromise
 			if !errors.As(err, &broken) || broken.Happened != c.happens {
 				t.Fatalf("got %T: %v", err, err)
 			}
@@ -255,18 +255,18 @@ func TestHandlersThatFailChangeNothing(t *testing.T) {
 	t.Parallel()
 	boom := errors.New("the market is closed: dial tcp 10.0.0.1")
 	for name, fn := range map[string]appraise{
-		"error": func(context.Context, *runtime.Call, appraiseArgs) (runtime.Outcome, error) {
-			return runtime.Outcome{}, boom
+		"error": func(context.Context, *engine.Call, appraiseArgs) (engine.Outcome, error) {
+			return engine.Outcome{}, boom
 		},
-		"panic": func(context.Context, *runtime.Call, appraiseArgs) (runtime.Outcome, error) { panic(boom) },
-		"unknown field": func(_ context.Context, _ *runtime.Call, a appraiseArgs) (runtime.Outcome, error) {
-			return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Item, runtime.Fields{"wroth": 1})}}, nil
+		"panic": func(context.Context, *engine.Call, appraiseArgs) (engine.Outcome, error) { panic(boom) },
+		"unknown field": func(_ context.Context, _ *engine.Call, a appraiseArgs) (engine.Outcome, error) {
+			return engine.Outcome{Changes: []engine.Edit{engine.Update(a.Item, engine.Fields{"wroth": 1})}}, nil
 		},
-		"wrong type": func(_ context.Context, _ *runtime.Call, a appraiseArgs) (runtime.Outcome, error) {
-			return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Item, runtime.Fields{"worth": "much"})}}, nil
+		"wrong type": func(_ context.Context, _ *engine.Call, a appraiseArgs) (engine.Outcome, error) {
+			return engine.Outcome{Changes: []engine.Edit{engine.Update(a.Item, engine.Fields{"worth": "much"})}}, nil
 		},
-		"unknown entity": func(context.Context, *runtime.Call, appraiseArgs) (runtime.Outcome, error) {
-			return runtime.Outcome{Changes: []runtime.Edit{runtime.Create("itme", nil)}}, nil
+		"unknown entity": func(context.Context, *engine.Call, appraiseArgs) (engine.Outcome, error) {
+			return engine.Outcome{Changes: []engine.Edit{engine.Create("itme", nil)}}, nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -274,11 +274,11 @@ func TestHandlersThatFailChangeNothing(t *testing.T) {
 			w := craftedWorld(t, honest, fn)
 			before := w.state()
 			_, err := w.run("kim", appraiseCall)
-			var failure *runtime.Failure
+			var failure *engine.Failure
 			if !errors.As(err, &failure) || !strings.Contains(err.Error(), "crafted.appraise") {
 				t.Fatalf("got %T: %v", err, err)
 			}
-			if said := runtime.Sentence(err); strings.Contains(said, "10.0.0.1") || strings.Contains(said, "item") {
+			if said := engine.Sentence(err); strings.Contains(said, "10.0.0.1") || strings.Contains(said, "item") {
 				t.Errorf("the person is told %q", said)
 			}
 			equal(t, diff(w.entity, before, w.state()), nil)
@@ -289,11 +289,11 @@ func TestHandlersThatFailChangeNothing(t *testing.T) {
 // A handler may decline, in words for the person.
 func TestHandlersMayDecline(t *testing.T) {
 	t.Parallel()
-	w := craftedWorld(t, honest, func(context.Context, *runtime.Call, appraiseArgs) (runtime.Outcome, error) {
-		return runtime.Outcome{}, runtime.Refuse("nobody can say what a saw is worth", "ask again in spring")
+	w := craftedWorld(t, honest, func(context.Context, *engine.Call, appraiseArgs) (engine.Outcome, error) {
+		return engine.Outcome{}, engine.Refuse("nobody can say what a saw is worth", "ask again in spring")
 	})
 	r := w.refused("kim", appraiseCall, "not-possible")
-	if said := runtime.Sentence(r); said != "nobody can say what a saw is worth; ask again in spring" {
+	if said := engine.Sentence(r); said != "nobody can say what a saw is worth; ask again in spring" {
 		t.Errorf("says %q", said)
 	}
 }
@@ -302,20 +302,20 @@ func TestHandlersMayDecline(t *testing.T) {
 func TestHandlersReadWithinScope(t *testing.T) {
 	t.Parallel()
 	var names []string
-	w := craftedWorld(t, honest, func(ctx context.Context, c *runtime.Call, a appraiseArgs) (runtime.Outcome, error) {
+	w := craftedWorld(t, honest, func(ctx context.Context, c *engine.Call, a appraiseArgs) (engine.Outcome, error) {
 		names = nil
 		found, err := c.Find(ctx, "item", nil)
 		for _, row := range found {
 			names = append(names, row.Value("name").Text())
 			if _, err := c.Get(ctx, row.Ref()); err != nil {
-				return runtime.Outcome{}, err
+				return engine.Outcome{}, err
 			}
 			if got := row.To("club").Entity(); got != "club" {
-				return runtime.Outcome{}, fmt.Errorf("club is a %s", got)
+				return engine.Outcome{}, fmt.Errorf("club is a %s", got)
 			}
 		}
 		if err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
 		return appraised(ctx, c, a)
 	})
@@ -336,49 +336,49 @@ func TestPalettesAndHandlersMustAgree(t *testing.T) {
 		Note  string       `verb:"note"`
 	}
 	type missing struct {
-		Item runtime.Ref `verb:"item-id"`
-		Note *string     `verb:"note"`
+		Item engine.Ref `verb:"item-id"`
+		Note *string    `verb:"note"`
 	}
 	type extra struct {
 		appraiseArgs
-		Item  runtime.Ref  `verb:"item-id"`
+		Item  engine.Ref   `verb:"item-id"`
 		Worth stores.Value `verb:"worth"`
 		Note  *string      `verb:"note"`
 		Nota  *string      `verb:"nota"`
 	}
 	for _, c := range []struct {
 		name string
-		make func(h *runtime.Handlers)
+		make func(h *engine.Handlers)
 		want []string // code:line
 	}{
-		{"in order", func(h *runtime.Handlers) { runtime.Handle(h, "crafted.appraise", appraised) }, nil},
-		{"none for a verb", func(*runtime.Handlers) {}, []string{"handler-missing"}},
-		{"of the wrong type", func(h *runtime.Handlers) {
-			runtime.Handle(h, "crafted.appraise", func(context.Context, *runtime.Call, mistyped) (runtime.Outcome, error) { return runtime.Outcome{}, nil })
+		{"in order", func(h *engine.Handlers) { engine.Handle(h, "crafted.appraise", appraised) }, nil},
+		{"none for a verb", func(*engine.Handlers) {}, []string{"handler-missing"}},
+		{"of the wrong type", func(h *engine.Handlers) {
+			engine.Handle(h, "crafted.appraise", func(context.Context, *engine.Call, mistyped) (engine.Outcome, error) { return engine.Outcome{}, nil })
 		}, []string{"handler-argument-type", "handler-argument-type"}},
-		{"without an argument", func(h *runtime.Handlers) {
-			runtime.Handle(h, "crafted.appraise", func(context.Context, *runtime.Call, missing) (runtime.Outcome, error) { return runtime.Outcome{}, nil })
+		{"without an argument", func(h *engine.Handlers) {
+			engine.Handle(h, "crafted.appraise", func(context.Context, *engine.Call, missing) (engine.Outcome, error) { return engine.Outcome{}, nil })
 		}, []string{"handler-argument-missing"}},
-		{"with an argument too many", func(h *runtime.Handlers) {
-			runtime.Handle(h, "crafted.appraise", func(context.Context, *runtime.Call, extra) (runtime.Outcome, error) { return runtime.Outcome{}, nil })
+		{"with an argument too many", func(h *engine.Handlers) {
+			engine.Handle(h, "crafted.appraise", func(context.Context, *engine.Call, extra) (engine.Outcome, error) { return engine.Outcome{}, nil })
 		}, []string{"handler-argument-extra"}},
-		{"for no verb", func(h *runtime.Handlers) {
-			runtime.Handle(h, "crafted.appraise", appraised)
-			runtime.Handle(h, "crafted.apraise", appraised)
+		{"for no verb", func(h *engine.Handlers) {
+			engine.Handle(h, "crafted.appraise", appraised)
+			engine.Handle(h, "crafted.apraise", appraised)
 		}, []string{"handler-unknown-verb"}},
-		{"for a verb that says it all", func(h *runtime.Handlers) {
-			runtime.Handle(h, "crafted.appraise", appraised)
-			runtime.Handle(h, "lending.list-items", appraised)
+		{"for a verb that says it all", func(h *engine.Handlers) {
+			engine.Handle(h, "crafted.appraise", appraised)
+			engine.Handle(h, "lending.list-items", appraised)
 		}, []string{"handler-not-wanted"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := runtime.NewHandlers()
-			runtime.Handle(h, "crafted.repair", honest)
+			h := engine.NewHandlers()
+			engine.Handle(h, "crafted.repair", honest)
 			c.make(h)
-			_, err := runtime.New(reg, nullStore{}, runtime.Options{Handlers: h})
+			_, err := engine.New(reg, nullStore{}, engine.Options{Handlers: h})
 			var got []string
-			var config *runtime.ConfigError
+			var config *engine.ConfigError
 			if errors.As(err, &config) {
 				for _, d := range config.Diagnostics {
 					got = append(got, d.Code)
@@ -455,10 +455,10 @@ verbs:
 		Def  int            `verb:"def"`
 	}
 	var got args
-	h := runtime.NewHandlers()
-	runtime.Handle(h, "t.v", func(_ context.Context, _ *runtime.Call, a args) (runtime.Outcome, error) {
+	h := engine.NewHandlers()
+	engine.Handle(h, "t.v", func(_ context.Context, _ *engine.Call, a args) (engine.Outcome, error) {
 		got = a
-		return runtime.Outcome{Result: &runtime.Answer{}}, nil
+		return engine.Outcome{Result: &engine.Answer{}}, nil
 	})
 	w := newBareWith(t, reg, h, stores.Principal{Name: "p", Roles: []string{"r"}})
 	if _, err := w.run("p", `t.v :s "x" :i 3 :d 1.50 :b true :day 2025-01-03 :at 2025-01-03T10:00:00Z :span "2h" :c B :o {:k "v" :n 1.10} :l [1 2] :any "y" :def 9`); err != nil {
@@ -497,7 +497,7 @@ func newBare(t testing.TB, reg *verbs.Registry, who ...stores.Principal) *world 
 	return newBareWith(t, reg, nil, who...)
 }
 
-func newBareWith(t testing.TB, reg *verbs.Registry, h *runtime.Handlers, who ...stores.Principal) *world {
+func newBareWith(t testing.TB, reg *verbs.Registry, h *engine.Handlers, who ...stores.Principal) *world {
 	t.Helper()
 	w := &world{t: t, reg: reg, clock: time.Date(2025, 1, 3, 10, 0, 0, 0, time.UTC)}
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "bare.db"))
@@ -506,7 +506,7 @@ func newBareWith(t testing.TB, reg *verbs.Registry, h *runtime.Handlers, who ...
 	}
 	t.Cleanup(func() { store.Close() })
 	w.store = store
-	plan, err := store.Migrate(context.Background(), append(w.tables(), runtime.Own()...), true)
+	plan, err := store.Migrate(context.Background(), append(w.tables(), engine.Own()...), true)
 	if err != nil || len(plan.Problems) > 0 {
 		t.Fatalf("migrate: %v %v", err, plan.Problems)
 	}
@@ -515,7 +515,7 @@ func newBareWith(t testing.TB, reg *verbs.Registry, h *runtime.Handlers, who ...
 			t.Fatal(err)
 		}
 	}
-	if w.engine, err = runtime.New(reg, store, runtime.Options{Clock: w.now, NewID: w.newID, Handlers: h}); err != nil {
+	if w.engine, err = engine.New(reg, store, engine.Options{Clock: w.now, NewID: w.newID, Handlers: h}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -541,20 +541,20 @@ verbs:
 	reg := loadYAML(t, map[string]string{"shop.yaml": palette})
 	w := newWorldOf(t, reg, nil)
 	drops := true
-	h := runtime.NewHandlers()
-	tend := func(ctx context.Context, c *runtime.Call, _ struct{}) (runtime.Outcome, error) {
+	h := engine.NewHandlers()
+	tend := func(ctx context.Context, c *engine.Call, _ struct{}) (engine.Outcome, error) {
 		all, err := c.Jobs(ctx, stores.JobFilter{})
 		if err != nil || len(all) != 1 {
-			return runtime.Outcome{}, fmt.Errorf("%d jobs: %w", len(all), err)
+			return engine.Outcome{}, fmt.Errorf("%d jobs: %w", len(all), err)
 		}
 		if !drops {
-			return runtime.Outcome{Kept: []string{"verbatim.job"}}, nil
+			return engine.Outcome{Kept: []string{"verbatim.job"}}, nil
 		}
-		return runtime.Outcome{Jobs: []runtime.JobChange{runtime.DropJob(all[0])}}, nil
+		return engine.Outcome{Jobs: []engine.JobChange{engine.DropJob(all[0])}}, nil
 	}
-	runtime.Handle(h, "shop.promised", tend)
-	runtime.Handle(h, "shop.silent", tend)
-	engine, err := runtime.New(reg, w.store, runtime.Options{Handlers: h})
+	engine.Handle(h, "shop.promised", tend)
+	engine.Handle(h, "shop.silent", tend)
+	eng, err := engine.New(reg, w.store, engine.Options{Handlers: h})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -568,7 +568,7 @@ verbs:
 		t.Fatal(err)
 	}
 	run := func(verb string) error {
-		s, err := engine.Session(ctx, "cy")
+		s, err := eng.Session(ctx, "cy")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -577,7 +577,7 @@ verbs:
 		if p == nil {
 			t.Fatal(ds)
 		}
-		_, err = s.Run(ctx, p, runtime.RunOptions{})
+		_, err = s.Run(ctx, p, engine.RunOptions{})
 		return err
 	}
 	left := func() int {
@@ -587,7 +587,7 @@ verbs:
 		}
 		return len(all)
 	}
-	var promise *runtime.BrokenPromise
+	var promise *engine.BrokenPromise
 	if err := run("shop.silent"); !errors.As(err, &promise) || left() != 1 {
 		t.Errorf("%v; %d jobs are left", err, left())
 	}

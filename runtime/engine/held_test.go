@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func (t *countingTx) Apply(ctx context.Context, b stores.Batch) error {
 func (w *world) counting() *countingStore {
 	w.t.Helper()
 	s := &countingStore{Store: w.store}
-	engine, err := runtime.New(w.reg, s, runtime.Options{Clock: w.now, NewID: w.newID})
+	engine, err := engine.New(w.reg, s, engine.Options{Clock: w.now, NewID: w.newID})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestARunAsksLittle(t *testing.T) {
 			s := w.counting()
 			kim := w.session("kim")
 			p := w.program(kim, c.text)
-			if _, err := kim.Run(context.Background(), p, runtime.RunOptions{}); err != nil {
+			if _, err := kim.Run(context.Background(), p, engine.RunOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			got := fmt.Sprintf("%d gets, %d rows, %d finds, %d applies", s.gets, s.rows, s.finds, s.applies)
@@ -120,7 +120,7 @@ func TestManyRowsOfOneLabelAreNamed(t *testing.T) {
 	w := newWorld(t)
 	kim := w.session("kim")
 	text := strings.Repeat("lending.remind :loan-id @saw-bob :on 2025-05-01\n", 999)
-	reply, err := kim.Run(context.Background(), w.program(kim, text), runtime.RunOptions{})
+	reply, err := kim.Run(context.Background(), w.program(kim, text), engine.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 // meaning is the row that a name stands for in a session, or the code of the
 // complaint about it.
-func meaning(t *testing.T, s *runtime.Session, name string) (key stores.Value, kept, code string) {
+func meaning(t *testing.T, s *engine.Session, name string) (key stores.Value, kept, code string) {
 	t.Helper()
 	script, ds := dsl.Parse(dsl.NewSource("test.dsl", "lending.close-late :member-id @"+name))
 	if ds.HasErrors() {
@@ -79,7 +79,7 @@ func TestANameThatWasShownMeansThatRow(t *testing.T) {
 				s := show.session(who)
 				for range min(3, len(keys)) {
 					k := keys[rnd.IntN(len(keys))]
-					if name, _ := runtime.NameOf(context.Background(), s, "member", k); name != "" {
+					if name, _ := engine.NameOf(context.Background(), s, "member", k); name != "" {
 						if was, told := shown[who+name]; told && was != k {
 							t.Fatalf("round %d: @%s was shown for two rows", round, name)
 						}
@@ -148,7 +148,7 @@ func TestAThousandHomonyms(t *testing.T) {
 		t.Error(told(ds))
 	}
 	// Somebody who sees one of them only calls it by the plain name.
-	if name, _ := runtime.NameOf(t.Context(), w.session("sam"), "member", id(2000)); name != "pierre-dupont" {
+	if name, _ := engine.NameOf(t.Context(), w.session("sam"), "member", id(2000)); name != "pierre-dupont" {
 		t.Errorf("sam is shown %s: that tells of rows of others", name)
 	}
 	if key, _, code := meaning(t, w.session("sam"), "pierre-dupont"); code != "" || key != id(2000) {
@@ -199,7 +199,7 @@ func TestOneRowIsOneTextUnderAKey(t *testing.T) {
 	w := newWorld(t)
 	s := w.session("kim")
 	ctx := context.Background()
-	first, err := s.Run(ctx, w.program(s, `lending.note :loan-id @saw-bob :note "x"`), runtime.RunOptions{Key: "k"})
+	first, err := s.Run(ctx, w.program(s, `lending.note :loan-id @saw-bob :note "x"`), engine.RunOptions{Key: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestOneRowIsOneTextUnderAKey(t *testing.T) {
 		t.Errorf("the journal holds %s", call)
 	}
 	again := w.session("kim")
-	reply, err := again.Run(ctx, w.program(again, call), runtime.RunOptions{Key: "k"})
+	reply, err := again.Run(ctx, w.program(again, call), engine.RunOptions{Key: "k"})
 	if err != nil || !reply.Repeated || reply.First != first.First {
 		t.Errorf("%+v, %v", reply, err)
 	}
@@ -217,7 +217,7 @@ func TestOneRowIsOneTextUnderAKey(t *testing.T) {
 	w.set("item", 24, "name", str("Saw"))
 	w.set("loan", 33, "member", id(12))
 	last := w.session("kim")
-	if _, err := last.Run(ctx, w.program(last, strings.Replace(call, `"x"`, `"y"`, 1)), runtime.RunOptions{}); err != nil {
+	if _, err := last.Run(ctx, w.program(last, strings.Replace(call, `"x"`, `"y"`, 1)), engine.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.get("loan", id(31), "note").Text(); got != "y" {
@@ -252,7 +252,7 @@ func TestAFormerNameIsNoOtherRows(t *testing.T) {
 				{Field: e.FieldIndex("club"), Value: id(1)}, {Field: e.FieldIndex("name"), Value: str("Zed")}}})
 		}
 		add(700)
-		if name, _ := runtime.NameOf(t.Context(), w.session("kim"), "member", id(700)); name != "zed" {
+		if name, _ := engine.NameOf(t.Context(), w.session("kim"), "member", id(700)); name != "zed" {
 			t.Fatalf("it is called %s", name)
 		}
 		change(w)
@@ -266,7 +266,7 @@ func TestAFormerNameIsNoOtherRows(t *testing.T) {
 		means()
 		// The second is never called by that name alone, and is not meant by it once the
 		// store keeps the names of both.
-		if name, _ := runtime.NameOf(t.Context(), w.session("kim"), "member", id(701)); name == "zed" {
+		if name, _ := engine.NameOf(t.Context(), w.session("kim"), "member", id(701)); name == "zed" {
 			t.Errorf("%s: another row is shown as @zed", what)
 		}
 		means()

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"fmt"
@@ -50,7 +50,7 @@ func TestTextsAreNothingButTexts(t *testing.T) {
 				fmt.Fprintf(&script, "lending.remind :loan-id @saw-bob :on 2025-02-01 :text %s\n", dsl.FormatValue(dsl.NewString(p)))
 			}
 			s := w.session("kim")
-			reply, err := s.Run(t.Context(), w.program(s, script.String()), runtime.RunOptions{})
+			reply, err := s.Run(t.Context(), w.program(s, script.String()), engine.RunOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -50,7 +50,7 @@ func TestALastReadIsTheOnlyOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	store := &watched{Store: w.store}
-	e, err := runtime.New(w.reg, store, runtime.Options{Clock: w.now, NewID: w.newID})
+	e, err := engine.New(w.reg, store, engine.Options{Clock: w.now, NewID: w.newID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestALastReadIsTheOnlyOne(t *testing.T) {
 		store.last.Store(0)
 		store.views.Store(0)
 		p := w.program(s, "lending.list-items")
-		reply, err := s.Run(context.Background(), p, runtime.RunOptions{})
+		reply, err := s.Run(context.Background(), p, engine.RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestALastReadIsTheOnlyOne(t *testing.T) {
 	// Two reads, or a read in the middle, are none.
 	store.last.Store(0)
 	p := w.program(s, "lending.list-items\nlending.count-loans")
-	if _, err := s.Run(context.Background(), p, runtime.RunOptions{}); err != nil || store.last.Load() != 0 {
+	if _, err := s.Run(context.Background(), p, engine.RunOptions{}); err != nil || store.last.Load() != 0 {
 		t.Errorf("%v, %d last reads", err, store.last.Load())
 	}
 }
@@ -121,9 +121,9 @@ func (r watchedReader) Together(ctx context.Context, asks []stores.Ask) error {
 // after the other, and says what it always says.
 func TestARowIsAskedForWithWhatIsReadOfIt(t *testing.T) {
 	t.Parallel()
-	w := newWorldOf(t, deskRegistry(t), &runtime.Handlers{Partial: true})
+	w := newWorldOf(t, deskRegistry(t), &engine.Handlers{Partial: true})
 	store := &watched{Store: w.store}
-	e, err := runtime.New(w.reg, store, runtime.Options{Clock: w.now, NewID: w.newID, Handlers: &runtime.Handlers{Partial: true}})
+	e, err := engine.New(w.reg, store, engine.Options{Clock: w.now, NewID: w.newID, Handlers: &engine.Handlers{Partial: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestARowIsAskedForWithWhatIsReadOfIt(t *testing.T) {
 		store.together.Store(0)
 		p := w.program(s, text)
 		store.views.Store(0)
-		reply, err := s.Run(context.Background(), p, runtime.RunOptions{})
+		reply, err := s.Run(context.Background(), p, engine.RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ verbs:
   - {verb: stock, description: Put an item on a shelf., roles: [clerk], args: [{name: shelf, type: ref, ref-type: shelf, required: true}, {name: name, type: string, required: true}], effects: [{creates: item, set: {name: name, shelf: shelf}}]}
   - {verb: move, description: Put an item on another shelf., roles: [clerk], args: [{name: item, type: ref, ref-type: item, required: true}, {name: shelf, type: ref, ref-type: shelf, required: true}], effects: [{updates: item.shelf, where: item, set: {shelf: shelf}}]}
 `})
-	w := newBareWith(t, reg, runtime.NewHandlers(), stores.Principal{Name: "p", Roles: []string{"clerk"}})
+	w := newBareWith(t, reg, engine.NewHandlers(), stores.Principal{Name: "p", Roles: []string{"clerk"}})
 	var fill, move strings.Builder
 	for n := range 300 {
 		fmt.Fprintf(&fill, "shop.build :name \"shelf %d\" :as @s%d\n", n, n)
@@ -211,7 +211,7 @@ verbs:
 		t.Fatal(err)
 	}
 	store := &foundStore{Store: w.store}
-	engine, err := runtime.New(reg, store, runtime.Options{Clock: w.now, NewID: w.newID})
+	engine, err := engine.New(reg, store, engine.Options{Clock: w.now, NewID: w.newID})
 	if err != nil {
 		t.Fatal(err)
 	}

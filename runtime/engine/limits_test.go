@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -87,7 +87,7 @@ func worldsOfPalettes(t *testing.T, text map[string]string, fn func(t *testing.T
 func fileWorld(t *testing.T, text map[string]string) *world {
 	t.Helper()
 	w := newWorldOf(t, loadYAML(t, text), nil)
-	if plan, err := w.store.Migrate(context.Background(), append(w.tables(), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
+	if plan, err := w.store.Migrate(context.Background(), append(w.tables(), engine.Own()...), true); err != nil || len(plan.Problems) > 0 {
 		t.Fatalf("migrate: %v %v", err, plan.Problems)
 	}
 	w.engine = w.another(nil)
@@ -158,7 +158,7 @@ func TestWhatALimitCounts(t *testing.T) {
 				_, err := kim.Preview(t.Context(), w.program(kim, script))
 				return err
 			}
-			_, err := kim.Run(t.Context(), w.program(kim, script), runtime.RunOptions{})
+			_, err := kim.Run(t.Context(), w.program(kim, script), engine.RunOptions{})
 			return err
 		}
 		for _, first := range []bool{true, false} {
@@ -190,7 +190,7 @@ func TestWhatALimitCounts(t *testing.T) {
 func TestALimitIsRaced(t *testing.T) {
 	t.Parallel()
 	worldsOf(t, limited, func(t *testing.T, w *world) {
-		engines := []*runtime.Engine{w.engine, w.another(nil)}
+		engines := []*engine.Engine{w.engine, w.another(nil)}
 		var done, over atomic.Int64
 		var all sync.WaitGroup
 		for n := range 64 {
@@ -201,8 +201,8 @@ func TestALimitIsRaced(t *testing.T) {
 			p := w.program(s, fmt.Sprintf(`lending.ring :loan-id @saw-bob :note "%d"`, n))
 			all.Go(func() {
 				for {
-					_, err := s.Run(context.Background(), p, runtime.RunOptions{})
-					var refusal *runtime.Refusal
+					_, err := s.Run(context.Background(), p, engine.RunOptions{})
+					var refusal *engine.Refusal
 					switch {
 					case err == nil:
 						done.Add(1)

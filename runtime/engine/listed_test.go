@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ func TestReferencesInAListAreTold(t *testing.T) {
 	t.Parallel()
 	worldsOf(t, listing, func(t *testing.T, w *world) {
 		s := w.session("kim")
-		r := w.must(s, `lending.has :member-id @ann`, runtime.RunOptions{})
+		r := w.must(s, `lending.has :member-id @ann`, engine.RunOptions{})
 		got := plain(fmt.Sprint(r.Calls[0].Result.Rows[0]))
 		if want := `["Ann" 2024-12-01 [{"club":"@north","due":"2024-12-01","item":"@ladder","loan":"@ladder-ann"},{"club":"@north","due":"2024-12-02","item":"@tent","loan":"@tent-ann"}]]`; got != want {
 			t.Errorf("it tells %s", got)
@@ -38,9 +38,9 @@ func TestReferencesInAListAreTold(t *testing.T) {
 		text := fmt.Sprint(r.Calls[0].Result.Rows[0])
 		_, rest, _ := strings.Cut(text, `"loan":"@tent`)
 		name, _, _ := strings.Cut(rest, `"`)
-		w.must(s, `lending.remind :on 2025-02-02 :loan-id @tent`+name, runtime.RunOptions{})
+		w.must(s, `lending.remind :on 2025-02-02 :loan-id @tent`+name, engine.RunOptions{})
 		// One that this script adds has no name yet.
-		r = w.must(s, "lending.lend :item-id @drill :member-id @ann\nlending.has :member-id @ann", runtime.RunOptions{})
+		r = w.must(s, "lending.lend :item-id @drill :member-id @ann\nlending.has :member-id @ann", engine.RunOptions{})
 		if text := plain(fmt.Sprint(r.Calls[1].Result.Rows[0])); strings.Count(text, "000000") > 0 || !strings.Contains(text, `"item":"@drill"`) {
 			t.Errorf("it tells %s", text)
 		}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -70,9 +70,9 @@ func TestAToolTellsHowFarItIs(t *testing.T) {
 			var told []string
 			listening := make(chan struct{}, 1)
 			s := w.session("kim")
-			_, err := s.Run(t.Context(), w.program(s, orderIt), runtime.RunOptions{Progress: func(p runtime.Progress) {
+			_, err := s.Run(t.Context(), w.program(s, orderIt), engine.RunOptions{Progress: func(p engine.Progress) {
 				listening <- struct{}{} // would block for ever, were somebody told at the same time
-				if p.Phase == runtime.Asking {
+				if p.Phase == engine.Asking {
 					if p.Verb != "desk.order" || p.Number != 1 {
 						t.Errorf("%+v", p)
 					}
@@ -128,8 +128,8 @@ func TestWhoStopsWaitingForATool(t *testing.T) {
 		s := w.session("kim")
 		p := w.program(s, script)
 		began := time.Now()
-		_, err := s.Run(ctx, p, runtime.RunOptions{})
-		var f *runtime.Failure
+		_, err := s.Run(ctx, p, engine.RunOptions{})
+		var f *engine.Failure
 		if !errors.Is(err, context.Canceled) || !errors.As(err, &f) || f.Unknown != c.unknown || time.Since(began) > 5*time.Second {
 			t.Errorf("%s: %v after %v", script, err, time.Since(began))
 		}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func TestALongSessionForgetsNames(t *testing.T) {
 	s := w.session("kim")
 	run := func(script string) *receipt.Receipt {
 		t.Helper()
-		r, err := s.Run(t.Context(), w.program(s, script), runtime.RunOptions{})
+		r, err := s.Run(t.Context(), w.program(s, script), engine.RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package runtime
+package engine
 
 import (
 	"context"
@@ -30,9 +30,9 @@ type Look struct {
 // Handle do, and returns, by name, the disclosed values that the palette has no expression
 // for; one that is left out is absent.
 //
-//	runtime.Looks(h, "desk.is-known", func(ctx context.Context, l *runtime.Look, a isKnown) (runtime.Fields, error) {
-//		rows, err := l.Rows(ctx, "person", runtime.Fields{"email": a.Email})
-//		return runtime.Fields{"known": len(rows) > 0}, err
+//	engine.Looks(h, "desk.is-known", func(ctx context.Context, l *engine.Look, a isKnown) (engine.Fields, error) {
+//		rows, err := l.Rows(ctx, "person", engine.Fields{"email": a.Email})
+//		return engine.Fields{"known": len(rows) > 0}, err
 //	})
 //
 // It may be called more than once for one run, and must not keep the Look. Only operators read

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -49,9 +49,9 @@ const looking = `
 `
 
 type vouch struct {
-	Loan runtime.Ref `verb:"loan-id"`
-	Name string      `verb:"name"`
-	Key  string      `verb:"public-key"`
+	Loan engine.Ref `verb:"loan-id"`
+	Name string     `verb:"name"`
+	Key  string     `verb:"public-key"`
 }
 
 // A function that looks at what its caller does not see tells only what the palette
@@ -60,14 +60,14 @@ func TestALookTellsOnlyWhatIsDisclosed(t *testing.T) { // H19
 	t.Parallel()
 	text := strings.Replace(lendingText(t), "      note:       {type: string}\n", "      note:       {type: string}\n      seen:       {type: string, sensitive: true}\n", 1)
 	worldsOfPalette(t, text+looking, func(t *testing.T, w *world) {
-		h := &runtime.Handlers{Partial: true}
+		h := &engine.Handlers{Partial: true}
 		mode := ""
-		runtime.Looks(h, "lending.vouch", func(ctx context.Context, l *runtime.Look, a vouch) (runtime.Fields, error) {
-			rows, err := l.Rows(ctx, "member", runtime.Fields{"name": a.Name})
+		engine.Looks(h, "lending.vouch", func(ctx context.Context, l *engine.Look, a vouch) (engine.Fields, error) {
+			rows, err := l.Rows(ctx, "member", engine.Fields{"name": a.Name})
 			if err != nil {
 				return nil, err
 			}
-			given := runtime.Fields{"known": min(len(rows), 2)}
+			given := engine.Fields{"known": min(len(rows), 2)}
 			for _, row := range rows {
 				given["phone"], given["who"] = row.Value("phone"), row.Value("name").Text()+" has "+row.Value("phone").Text()
 			}
@@ -77,9 +77,9 @@ func TestALookTellsOnlyWhatIsDisclosed(t *testing.T) { // H19
 			case "more":
 				given["club"] = "South"
 			case "refuses":
-				return nil, runtime.Refuse("Zoé Müller is at South", "ask there")
+				return nil, engine.Refuse("Zoé Müller is at South", "ask there")
 			case "elsewhere":
-				_, err := l.Rows(ctx, "item", runtime.Fields{"name": "Kayak"})
+				_, err := l.Rows(ctx, "item", engine.Fields{"name": "Kayak"})
 				return given, err
 			case "panics":
 				panic("+33 1 23 45 67 89")
@@ -138,7 +138,7 @@ func TestALookTellsOnlyWhatIsDisclosed(t *testing.T) { // H19
 		name, _ := parsed.Calls[0].Get("loan-id")
 		name.Text = name.Text[strings.LastIndexByte(name.Text, '~')+1:]
 		open := func(parts ...string) (string, error) {
-			plain, err := hpke.Open(owner, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(runtime.SealInfo(parts...)), raw)
+			plain, err := hpke.Open(owner, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(engine.SealInfo(parts...)), raw)
 			return string(plain), err
 		}
 		if got, err := open("lending.vouch", "phone", "kim", name.Text); err != nil || got != "+33 1 23 45 67 89" {
@@ -164,7 +164,7 @@ func TestALookTellsOnlyWhatIsDisclosed(t *testing.T) { // H19
 		// A function that gives what its palette does not say has failed, and tells nothing.
 		for _, mode = range []string{"too much", "more", "refuses", "elsewhere", "panics"} {
 			_, err = w.preview("kim", script("Zoé Müller", key))
-			var fault *runtime.Failure
+			var fault *engine.Failure
 			if !errors.As(err, &fault) {
 				t.Fatalf("%s: %v", mode, err)
 			}
@@ -183,9 +183,9 @@ func TestPreviewsOfALookTellNothing(t *testing.T) { // H16, H19
 	t.Parallel()
 	text := strings.Replace(lendingText(t), "      note:       {type: string}\n", "      note:       {type: string}\n      seen:       {type: string, sensitive: true}\n", 1)
 	worldsOfPalette(t, text+looking, func(t *testing.T, w *world) {
-		h := &runtime.Handlers{Partial: true}
-		runtime.Looks(h, "lending.vouch", func(context.Context, *runtime.Look, vouch) (runtime.Fields, error) {
-			return runtime.Fields{"known": 1, "phone": "+33", "who": "Bob"}, nil
+		h := &engine.Handlers{Partial: true}
+		engine.Looks(h, "lending.vouch", func(context.Context, *engine.Look, vouch) (engine.Fields, error) {
+			return engine.Fields{"known": 1, "phone": "+33", "who": "Bob"}, nil
 		})
 		w.engine = w.another(h)
 		private, err := ecdh.X25519().GenerateKey(rand.Reader)
@@ -226,9 +226,9 @@ func TestALookFindsNamesSpelledAlmostSo(t *testing.T) {
 	text := strings.NewReplacer("      note:       {type: string}\n", "      note:       {type: string}\n      seen:       {type: string, sensitive: true}\n",
 		"    table: club.members\n", "    table: club.members\n    search: {names: [name]}\n").Replace(lendingText(t))
 	worldsOfPalette(t, text+looking, func(t *testing.T, w *world) {
-		h := &runtime.Handlers{Partial: true}
+		h := &engine.Handlers{Partial: true}
 		var seen []string
-		runtime.Looks(h, "lending.vouch", func(ctx context.Context, l *runtime.Look, a vouch) (runtime.Fields, error) {
+		engine.Looks(h, "lending.vouch", func(ctx context.Context, l *engine.Look, a vouch) (engine.Fields, error) {
 			rows, _, err := l.Alike(ctx, "member", 2, a.Name)
 			seen = nil
 			for _, row := range rows {
@@ -237,7 +237,7 @@ func TestALookFindsNamesSpelledAlmostSo(t *testing.T) {
 			if _, _, err := l.Alike(ctx, "item", 2, a.Name); err == nil {
 				t.Error("it looks at things, too")
 			}
-			return runtime.Fields{"known": min(2, len(rows))}, err
+			return engine.Fields{"known": min(2, len(rows))}, err
 		})
 		w.engine = w.another(h)
 		private, err := ecdh.X25519().GenerateKey(rand.Reader)

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"fmt"
@@ -84,7 +84,7 @@ func TestAMacroMakesACallForEach(t *testing.T) {
 			rows = append(rows, r.Op+" "+r.Entity+" "+plain(r.Name))
 		}
 		equal(t, rows, []string{"insert loan new", "update item @tent", "insert loan new", "update item @drill"})
-		reply, err := s.Run(t.Context(), p, runtime.RunOptions{Agreed: shown.ID})
+		reply, err := s.Run(t.Context(), p, engine.RunOptions{Agreed: shown.ID})
 		if err != nil || len(reply.Calls[0].Rows) != 4 {
 			t.Fatal(reply, err)
 		}
@@ -122,7 +122,7 @@ func TestAMacroBeginsWorkForEach(t *testing.T) {
 			w.set("loan", loan, "due", due)
 		}
 		w.done("kim", `lending.ask-all :loan-ids [@saw-bob @tent-ann]`)
-		jobs, err := w.store.Jobs(t.Context(), stores.JobFilter{Kinds: []string{runtime.JobCall}})
+		jobs, err := w.store.Jobs(t.Context(), stores.JobFilter{Kinds: []string{engine.JobCall}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"testing"
@@ -15,7 +15,7 @@ func TestWhatIsSettledIsNotKeptForEver(t *testing.T) {
 	w := newWorld(t)
 	kim := w.session("kim")
 	said := w.program(kim, `lending.note :loan-id @saw-bob :note "once"`)
-	if _, err := kim.Run(ctx, said, runtime.RunOptions{Key: "k"}); err != nil {
+	if _, err := kim.Run(ctx, said, engine.RunOptions{Key: "k"}); err != nil {
 		t.Fatal(err)
 	}
 	before := len(w.journal())
@@ -27,7 +27,7 @@ func TestWhatIsSettledIsNotKeptForEver(t *testing.T) {
 		}
 	}
 	house(0)
-	if reply, err := kim.Run(ctx, said, runtime.RunOptions{Key: "k"}); err != nil || !reply.Repeated {
+	if reply, err := kim.Run(ctx, said, engine.RunOptions{Key: "k"}); err != nil || !reply.Repeated {
 		t.Errorf("the key is not known any more: %+v, %v", reply, err)
 	}
 	waiting := w.propose(kim, w.program(kim, tooLong))

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -120,27 +120,27 @@ func TestRowsOfOneOwnerAreFoundAsIfThereWereNoOthers(t *testing.T) {
     returns: {type: things, includes: [item, name]}
 `
 	type args struct {
-		Club  runtime.Ref `verb:"club-id"`
-		Other runtime.Ref `verb:"other-id"`
-		About string      `verb:"about"`
+		Club  engine.Ref `verb:"club-id"`
+		Other engine.Ref `verb:"other-id"`
+		About string     `verb:"about"`
 	}
-	h := new(runtime.Handlers)
+	h := new(engine.Handlers)
 	var failed error
-	runtime.Handle(h, "lending.rummage", func(ctx context.Context, c *runtime.Call, a args) (runtime.Outcome, error) {
+	engine.Handle(h, "lending.rummage", func(ctx context.Context, c *engine.Call, a args) (engine.Outcome, error) {
 		owner := a.Club
 		if !a.Other.IsZero() {
 			owner = a.Other
 		}
 		rows, _, err := c.Match(ctx, "item", owner, a.About, 5)
 		failed = err
-		out := &runtime.Answer{Columns: []string{"item", "name"}}
+		out := &engine.Answer{Columns: []string{"item", "name"}}
 		for _, r := range rows {
 			out.Rows = append(out.Rows, []any{r.Ref(), r.Value("name")})
 		}
-		return runtime.Outcome{Result: out}, err
+		return engine.Outcome{Result: out}, err
 	})
 	w := newWorldOf(t, loadYAML(t, map[string]string{"lending.yaml": text}), h)
-	if plan, err := w.store.Migrate(t.Context(), append(w.tables(), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
+	if plan, err := w.store.Migrate(t.Context(), append(w.tables(), engine.Own()...), true); err != nil || len(plan.Problems) > 0 {
 		t.Fatal(err, plan.Problems)
 	}
 	for _, name := range []string{"Red ladder", "Blue lamp", "Green lamp"} {
@@ -202,7 +202,7 @@ func TestRowsAreFoundByWhatTheyMean(t *testing.T) {
 	worldsOfPalette(t, searchedLending(t), func(t *testing.T, w *world) {
 		model := &scriptedEmbedder{}
 		var err error
-		if w.engine, err = runtime.New(w.reg, w.store, runtime.Options{Clock: w.now, NewID: w.newID, Embedder: model}); err != nil {
+		if w.engine, err = engine.New(w.reg, w.store, engine.Options{Clock: w.now, NewID: w.newID, Embedder: model}); err != nil {
 			t.Fatal(err)
 		}
 		w.done("kim", `lending.note :loan-id @saw-bob :note "the blade is blunt" lending.note :loan-id @tent-ann :note "it rains"`)

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type house struct {
 	name   string
 	reg    *verbs.Registry
 	store  stores.Store
-	engine *runtime.Engine
+	engine *engine.Engine
 	who    []string // whose doors are tried
 	all    string   // somebody who sees all rows
 }
@@ -46,7 +46,7 @@ var houses = map[string]func(t *testing.T) (a, b *house){
 func lendingHouse(t *testing.T, backend string) *house {
 	w := twinWorld(t, backend, 4)
 	h := handlers(honest, appraised)
-	engine, err := runtime.New(w.reg, w.store, runtime.Options{Clock: func() time.Time { return newWorldClock }, NewID: w.newID, Handlers: h})
+	engine, err := engine.New(w.reg, w.store, engine.Options{Clock: func() time.Time { return newWorldClock }, NewID: w.newID, Handlers: h})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +54,14 @@ func lendingHouse(t *testing.T, backend string) *house {
 }
 
 func retailHouse(t *testing.T, s *shop) *house {
-	if plan, err := s.store.Migrate(t.Context(), append(s.tables(), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
+	if plan, err := s.store.Migrate(t.Context(), append(s.tables(), engine.Own()...), true); err != nil || len(plan.Problems) > 0 {
 		t.Fatal(err, plan.Problems)
 	}
 	if err := s.store.SetPrincipal(t.Context(), stores.Principal{Name: "erik", Roles: []string{"accountant"}}); err != nil {
 		t.Fatal(err)
 	}
 	n := 0
-	engine, err := runtime.New(s.reg, s.store, runtime.Options{Clock: func() time.Time { return newWorldClock }, NewID: func() string {
+	engine, err := engine.New(s.reg, s.store, engine.Options{Clock: func() time.Time { return newWorldClock }, NewID: func() string {
 		n++
 		return fmt.Sprintf("00000000-0000-4000-9000-%012d", n)
 	}})
@@ -169,32 +169,32 @@ func value(p *verbs.Param, t *verbs.Type, own map[string][]stores.Value) string 
 }
 
 // doors are the ways into the engine.
-var doors = map[string]func(ctx context.Context, s *runtime.Session, p *verbs.Program) error{
-	"preview": func(ctx context.Context, s *runtime.Session, p *verbs.Program) error {
+var doors = map[string]func(ctx context.Context, s *engine.Session, p *verbs.Program) error{
+	"preview": func(ctx context.Context, s *engine.Session, p *verbs.Program) error {
 		_, err := s.Preview(ctx, p)
 		return err
 	},
-	"keep": func(ctx context.Context, s *runtime.Session, p *verbs.Program) error {
+	"keep": func(ctx context.Context, s *engine.Session, p *verbs.Program) error {
 		_, err := s.Keep(ctx, p)
 		return err
 	},
-	"run": func(ctx context.Context, s *runtime.Session, p *verbs.Program) error {
-		_, err := s.Run(ctx, p, runtime.RunOptions{})
+	"run": func(ctx context.Context, s *engine.Session, p *verbs.Program) error {
+		_, err := s.Run(ctx, p, engine.RunOptions{})
 		return err
 	},
-	"run under a key": func(ctx context.Context, s *runtime.Session, p *verbs.Program) error {
-		_, err := s.Run(ctx, p, runtime.RunOptions{Key: "a key"})
+	"run under a key": func(ctx context.Context, s *engine.Session, p *verbs.Program) error {
+		_, err := s.Run(ctx, p, engine.RunOptions{Key: "a key"})
 		return err
 	},
-	"run, agreed": func(ctx context.Context, s *runtime.Session, p *verbs.Program) error {
-		_, err := s.Run(ctx, p, runtime.RunOptions{Agreed: "0000-0000"})
+	"run, agreed": func(ctx context.Context, s *engine.Session, p *verbs.Program) error {
+		_, err := s.Run(ctx, p, engine.RunOptions{Agreed: "0000-0000"})
 		return err
 	},
-	"propose": func(ctx context.Context, s *runtime.Session, p *verbs.Program) error {
-		_, err := s.Propose(ctx, p, runtime.RunOptions{})
+	"propose": func(ctx context.Context, s *engine.Session, p *verbs.Program) error {
+		_, err := s.Propose(ctx, p, engine.RunOptions{})
 		return err
 	},
-	"decline": func(ctx context.Context, s *runtime.Session, p *verbs.Program) error {
+	"decline": func(ctx context.Context, s *engine.Session, p *verbs.Program) error {
 		return s.DeclinePreview(ctx, p, "0000-0000")
 	},
 }
@@ -221,7 +221,7 @@ func (h *house) told(t *testing.T, who, text string) (said string, refused bool)
 	for _, name := range names {
 		err := doors[name](context.Background(), s, p)
 		if name != "decline" {
-			_, no := err.(*runtime.Refusal)
+			_, no := err.(*engine.Refusal)
 			refused = refused && no
 		}
 		said += name + ": " + outcome(err)
@@ -261,7 +261,7 @@ func TestForeignIsAbsentAtEveryDoor(t *testing.T) {
 				spellings := make(map[string][]string)
 				for entity, keys := range foreign {
 					for _, key := range keys[:min(len(keys), 2)] {
-						name, label := runtime.NameOf(t.Context(), sees, entity, key)
+						name, label := engine.NameOf(t.Context(), sees, entity, key)
 						spellings[entity] = append(spellings[entity], key.Text(), `"`+key.Text()+`"`, "@"+name, `"`+name+`"`, dsl.FormatValue(dsl.NewString(label)),
 							"@"+name+"."+a.reg.Entity(entity).Store.Fields[a.reg.Entity(entity).Store.Key].Name)
 					}
@@ -385,7 +385,7 @@ func TestGuessedNamesFindNothing(t *testing.T) {
 		for key, row := range w.state() {
 			if of, text, _ := strings.Cut(key, " "); of == entity {
 				k, _ := stores.ParseUUID(text)
-				name, label := runtime.NameOf(t.Context(), earlier, entity, k)
+				name, label := engine.NameOf(t.Context(), earlier, entity, k)
 				if _, mine := w.seen(stores.Scope{Principal: "kim", Holds: holds(1)})[key]; !mine {
 					told = append(told, name, label, row[0].Text())
 				}
@@ -424,7 +424,7 @@ func TestGuessedNamesFindNothing(t *testing.T) {
 			}
 		}
 		script, _ := dsl.Parse(dsl.NewSource("guess.dsl", text.String()))
-		knows := runtime.Knows(s, script)
+		knows := engine.Knows(s, script)
 		for _, g := range batch {
 			if knows(g) {
 				t.Errorf("%q is known", g)
@@ -432,7 +432,7 @@ func TestGuessedNamesFindNothing(t *testing.T) {
 			tried++
 		}
 	}
-	if script, _ := dsl.Parse(dsl.NewSource("known.dsl", "lending.lose :item-id @drill")); !runtime.Knows(s, script)("drill") {
+	if script, _ := dsl.Parse(dsl.NewSource("known.dsl", "lending.lose :item-id @drill")); !engine.Knows(s, script)("drill") {
 		t.Error("nothing is known at all")
 	}
 	t.Logf("%d guesses, 0 found", tried)

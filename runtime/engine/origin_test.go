@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -39,7 +39,7 @@ func newTill(t testing.TB) *till {
 
 func (w *world) open(store stores.Store) error {
 	ctx := context.Background()
-	if plan, err := store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
+	if plan, err := store.Migrate(ctx, append(w.tables(), engine.Own()...), true); err != nil || len(plan.Problems) > 0 {
 		return fmt.Errorf("migrate: %w %v", err, plan.Problems)
 	}
 	for _, p := range []stores.Principal{
@@ -70,7 +70,7 @@ func (w *world) open(store stores.Store) error {
 		return tx.Apply(ctx, stores.Batch{Changes: all})
 	})
 	if err == nil {
-		w.engine, err = runtime.New(w.reg, store, runtime.Options{Clock: w.now, NewID: w.newID})
+		w.engine, err = engine.New(w.reg, store, engine.Options{Clock: w.now, NewID: w.newID})
 	}
 	return err
 }
@@ -86,7 +86,7 @@ var (
 
 // said makes a program of a script in which what stands in guillemets came from
 // elsewhere than the rest: "«DE89»" is "DE89", out of the letter, say.
-func (w *till) said(s *runtime.Session, text string, rest, marked verbs.Origin) *verbs.Program {
+func (w *till) said(s *engine.Session, text string, rest, marked verbs.Origin) *verbs.Program {
 	w.t.Helper()
 	var clean strings.Builder
 	var at []int
@@ -117,7 +117,7 @@ func (w *till) said(s *runtime.Session, text string, rest, marked verbs.Origin) 
 func (w *till) says(text string, marked verbs.Origin) (*receipt.Receipt, error) {
 	w.t.Helper()
 	s := w.session("kim")
-	return s.Run(context.Background(), w.said(s, text, ofPerson, marked), runtime.RunOptions{})
+	return s.Run(context.Background(), w.said(s, text, ofPerson, marked), engine.RunOptions{})
 }
 
 // came returns the origin of a field as it is stored.
@@ -177,7 +177,7 @@ func TestOriginsFlow(t *testing.T) {
 			text := c.text
 			if strings.Contains(text, "@model") {
 				s := w.session("kim")
-				if _, err := s.Run(context.Background(), w.said(s, `paying.note :payee-id @mallory :note "m"`, ofModel, ofModel), runtime.RunOptions{}); err != nil {
+				if _, err := s.Run(context.Background(), w.said(s, `paying.note :payee-id @mallory :note "m"`, ofModel, ofModel), engine.RunOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				text = strings.ReplaceAll(text, "@model", "@mallory")
@@ -262,7 +262,7 @@ func TestWhatIsSaidOfOrigins(t *testing.T) {
 		"paying.ask :text \"«x»\" :as @q\npaying.pay :payee-id @bob :iban @q.text :amount 2": ":iban must come from a person or a record; this came from letter.pdf and a record, through @q.text",
 	} {
 		_, err := w.says(text, ofLetter)
-		var r *runtime.Refusal
+		var r *engine.Refusal
 		if !errors.As(err, &r) || r.Diagnostics[0].Code != "origin" {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -292,10 +292,10 @@ func TestOtherOriginsAsk(t *testing.T) {
 	s := w.session("kim")
 	const text = `paying.pay-asking :payee-id @bob :iban "«DE89»"`
 	p := w.said(s, text, ofPerson, ofLetter)
-	if _, err := s.Run(ctx, p, runtime.RunOptions{}); codeOf(t, err) != "needs-agreement" {
+	if _, err := s.Run(ctx, p, engine.RunOptions{}); codeOf(t, err) != "needs-agreement" {
 		t.Fatal(err)
 	}
-	c, err := s.Propose(ctx, p, runtime.RunOptions{})
+	c, err := s.Propose(ctx, p, engine.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,10 +326,10 @@ func TestOtherOriginsAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := w.said(s, `paying.pay-sure :payee-id @bob :iban "«DE77»"`, ofPerson, ofTool)
-	if _, err := s.Run(ctx, other, runtime.RunOptions{Agreed: preview.ID}); codeOf(t, err) != "stale-preview" {
+	if _, err := s.Run(ctx, other, engine.RunOptions{Agreed: preview.ID}); codeOf(t, err) != "stale-preview" {
 		t.Errorf("what a tool says was agreed to as a letter's: %v", err)
 	}
-	if _, err := s.Run(ctx, mine, runtime.RunOptions{Agreed: preview.ID}); err != nil {
+	if _, err := s.Run(ctx, mine, engine.RunOptions{Agreed: preview.ID}); err != nil {
 		t.Error(err)
 	}
 }
@@ -351,7 +351,7 @@ func TestAnOriginThatChangesMakesAConfirmationStale(t *testing.T) {
 	if _, err := w.says(`paying.note :payee-id @ann :note "«DE89»"`, ofLetter); err != nil {
 		t.Fatal(err)
 	}
-	c, err := s.Propose(ctx, p, runtime.RunOptions{})
+	c, err := s.Propose(ctx, p, engine.RunOptions{})
 	if err != nil || c.ID == "" {
 		t.Fatal(c, err)
 	}
@@ -437,7 +437,7 @@ func TestOriginsAreJournalled(t *testing.T) {
 		t.Errorf("%+v, %v", record, err)
 	}
 	s := w.session("kim")
-	if _, err := s.Run(context.Background(), w.program(s, `paying.note :payee-id @bob :note "x"`), runtime.RunOptions{}); err != nil {
+	if _, err := s.Run(context.Background(), w.program(s, `paying.note :payee-id @bob :note "x"`), engine.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	entries = w.journal()
@@ -483,7 +483,7 @@ func TestAnAnswerSaysWhereItsValuesComeFrom(t *testing.T) {
 		if !s.Reads(p) {
 			t.Error(script, "does more than read")
 		}
-		reply, err := s.Run(context.Background(), p, runtime.RunOptions{})
+		reply, err := s.Run(context.Background(), p, engine.RunOptions{})
 		if err != nil {
 			t.Fatal(script, err)
 		}

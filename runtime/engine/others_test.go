@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -85,12 +85,12 @@ func TestWordsOfOthersAreAStrangers(t *testing.T) {
 				}
 			}
 			s := w.session("mia")
-			if _, err := s.Run(ctx, w.program(s, `lending.note :loan-id @saw-bob :note "Robert"`), runtime.RunOptions{}); err != nil {
+			if _, err := s.Run(ctx, w.program(s, `lending.note :loan-id @saw-bob :note "Robert"`), engine.RunOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			before := w.state()
 			s = w.session("kim")
-			_, err := s.Run(ctx, w.program(s, script), runtime.RunOptions{})
+			_, err := s.Run(ctx, w.program(s, script), engine.RunOptions{})
 			if got := codeOf(t, err); got != "origin" || !strings.Contains(err.Error(), "the words of a member") {
 				t.Errorf("told %q: %v", got, err)
 			}
@@ -102,7 +102,7 @@ func TestWordsOfOthersAreAStrangers(t *testing.T) {
 				return
 			}
 			s = w.session("both")
-			if _, err := s.Run(ctx, w.program(s, script), runtime.RunOptions{}); err != nil {
+			if _, err := s.Run(ctx, w.program(s, script), engine.RunOptions{}); err != nil {
 				t.Errorf("to who writes them they are no record: %v", err)
 			}
 		})
@@ -122,7 +122,7 @@ func TestAnAnswerShowsWhoseWordsItShows(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := &world{t: t, reg: reg}
-		reply, err := session.Run(ctx, w.program(session, text), runtime.RunOptions{})
+		reply, err := session.Run(ctx, w.program(session, text), engine.RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -62,11 +62,11 @@ func TestTwoPalettesOverTheSameTables(t *testing.T) {
 		ctx := context.Background()
 		noon := time.Date(2024, 12, 27, 12, 0, 0, 0, time.UTC)
 		reg := loadYAML(t, map[string]string{"stocktaking.yaml": stocktaking})
-		engine, err := runtime.New(reg, s.store, runtime.Options{Clock: func() time.Time { return noon }})
+		eng, err := engine.New(reg, s.store, engine.Options{Clock: func() time.Time { return noon }})
 		if err != nil {
 			t.Fatal(err)
 		}
-		other := &shop{reg: reg, store: s.store, engine: engine}
+		other := &shop{reg: reg, store: s.store, engine: eng}
 		for name, entity := range map[string]string{"cora": "branch", "nobody-else": "shop"} {
 			err := s.store.SetPrincipal(ctx, stores.Principal{Name: name, Roles: []string{"counter"}, Holds: map[string][]stores.Value{entity: {vienna}}})
 			if err != nil {
@@ -84,7 +84,7 @@ func TestTwoPalettesOverTheSameTables(t *testing.T) {
 			if p == nil {
 				t.Fatal(told(ds))
 			}
-			reply, err := session.Run(ctx, p, runtime.RunOptions{})
+			reply, err := session.Run(ctx, p, engine.RunOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +141,7 @@ func TestTwoPalettesOverTheSameTables(t *testing.T) {
 				text = "stocktaking.count :article-id " + mug + " :pieces 1"
 			}
 			err := in.say(who, text)
-			var refusal *runtime.Refusal
+			var refusal *engine.Refusal
 			if !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "not-permitted" {
 				t.Errorf("%s uses a verb of the other palette: %v", who, err)
 			}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -54,9 +54,9 @@ func newPortalAt(t testing.TB, s *shop, now time.Time) *portal {
 	t.Helper()
 	p := &portal{shop: s, now: now}
 	var err error
-	p.engine, err = runtime.New(s.reg, s.store, runtime.Options{
+	p.engine, err = engine.New(s.reg, s.store, engine.Options{
 		Clock:    func() time.Time { return p.now },
-		Handlers: &runtime.Handlers{Partial: true},
+		Handlers: &engine.Handlers{Partial: true},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func (p *portal) sentAgain(t testing.TB, who, file string, ids ...string) {
 	t.Helper()
 	ctx := context.Background()
 	own := map[string]*stores.Entity{}
-	for _, e := range runtime.Own() {
+	for _, e := range engine.Own() {
 		own[e.Name] = e
 	}
 	sum := str(fmt.Sprintf("%x", sha256.Sum256([]byte(file))))
@@ -137,7 +137,7 @@ func postgresBankAt(t testing.TB, app, owner string) *shop {
 	for _, e := range s.tables() {
 		e.Managed = true
 	}
-	plan, err := store.Migrate(ctx, append(s.tables(), runtime.Own()...), true)
+	plan, err := store.Migrate(ctx, append(s.tables(), engine.Own()...), true)
 	if err != nil || len(plan.Problems) > 0 {
 		t.Fatal(err, plan.Problems)
 	}
@@ -200,9 +200,9 @@ func (p *portal) try(who, text string) ([]*receipt.Result, error) {
 	}
 	prog, ds := session.Check(context.Background(), script)
 	if prog == nil {
-		return nil, &runtime.Refusal{Diagnostics: ds}
+		return nil, &engine.Refusal{Diagnostics: ds}
 	}
-	reply, err := session.Run(ctx, prog, runtime.RunOptions{})
+	reply, err := session.Run(ctx, prog, engine.RunOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -613,7 +613,7 @@ func TestTheConversation(t *testing.T) {
 				t.Fatal(step, err)
 			}
 			asked += len(preview.Asks())
-			reply, err := session.Run(ctx, prog, runtime.RunOptions{})
+			reply, err := session.Run(ctx, prog, engine.RunOptions{})
 			if err != nil {
 				t.Fatal(step, err)
 			}
@@ -794,7 +794,7 @@ func TestReviewCompletesTheLoop(t *testing.T) {
 		}
 		script, _ := dsl.Parse(dsl.NewSource("waive.dsl", waive))
 		prog, _ := session.Check(context.Background(), script)
-		pending, err := session.Propose(ctx, prog, runtime.RunOptions{})
+		pending, err := session.Propose(ctx, prog, engine.RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -86,7 +86,7 @@ func TestTheSameBytesAtOnceAreOneDocument(t *testing.T) {
 			}
 			wg.Go(func() {
 				<-start
-				_, errs[i] = session.Run(ctx, prog, runtime.RunOptions{})
+				_, errs[i] = session.Run(ctx, prog, engine.RunOptions{})
 			})
 		}
 		close(start)
@@ -164,7 +164,7 @@ func TestAFileIsShownAsItIsKnown(t *testing.T) {
 	}
 	shows(preview.Calls[0].Rows)
 	for range 2 { // done, and told again
-		reply, err := session.Run(ctx, prog, runtime.RunOptions{Key: "once"})
+		reply, err := session.Run(ctx, prog, engine.RunOptions{Key: "once"})
 		if err != nil {
 			t.Fatal(err)
 		}

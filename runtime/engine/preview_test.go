@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -126,7 +126,7 @@ func TestWhatIsShownIsWhatRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := w.state()
-		reply, err := s.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID})
+		reply, err := s.Run(context.Background(), p, engine.RunOptions{Agreed: preview.ID})
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -214,7 +214,7 @@ func TestStalePreviewRunsNothing(t *testing.T) {
 			}
 			c.change(w)
 			before := w.state()
-			_, err = s.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID})
+			_, err = s.Run(context.Background(), p, engine.RunOptions{Agreed: preview.ID})
 			r := wantRefusal(t, err, "stale-preview")
 			if !strings.Contains(r.Diagnostics[0].Summary, c.says) {
 				t.Errorf("says %q", r.Diagnostics[0].Summary)
@@ -224,7 +224,7 @@ func TestStalePreviewRunsNothing(t *testing.T) {
 			if preview, err = s.Preview(context.Background(), p); err != nil {
 				t.Fatal(err)
 			}
-			if _, err = s.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID}); err != nil {
+			if _, err = s.Run(context.Background(), p, engine.RunOptions{Agreed: preview.ID}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -244,20 +244,20 @@ func TestAgreementIsNotTransferred(t *testing.T) {
 		t.Fatal(err)
 	}
 	two := w.program(kim, "lending.note :loan-id @saw-bob :note \"and\"\nlending.forget :reminder-id @saw-2025-01-11")
-	_, err = kim.Run(ctx, two, runtime.RunOptions{Agreed: preview.ID})
+	_, err = kim.Run(ctx, two, engine.RunOptions{Agreed: preview.ID})
 	wantRefusal(t, err, "stale-preview")
 	// The same, from a session that never showed it.
 	again := w.session("kim")
-	_, err = again.Run(ctx, w.program(again, `lending.forget :reminder-id @saw-2025-01-11`), runtime.RunOptions{Agreed: "0000-0000"})
+	_, err = again.Run(ctx, w.program(again, `lending.forget :reminder-id @saw-2025-01-11`), engine.RunOptions{Agreed: "0000-0000"})
 	wantRefusal(t, err, "stale-preview")
 	// The person's own consent holds in another process where the preview was
 	// kept for it, and for as long as nothing moved.
-	_, err = again.Run(ctx, w.program(again, `lending.forget :reminder-id @saw-2025-01-11`), runtime.RunOptions{Agreed: preview.ID})
+	_, err = again.Run(ctx, w.program(again, `lending.forget :reminder-id @saw-2025-01-11`), engine.RunOptions{Agreed: preview.ID})
 	wantRefusal(t, err, "stale-preview")
 	if _, err = kim.Keep(ctx, one); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = again.Run(ctx, w.program(again, `lending.forget :reminder-id @saw-2025-01-11`), runtime.RunOptions{Agreed: preview.ID}); err != nil {
+	if _, err = again.Run(ctx, w.program(again, `lending.forget :reminder-id @saw-2025-01-11`), engine.RunOptions{Agreed: preview.ID}); err != nil {
 		t.Error(err)
 	}
 }
@@ -291,7 +291,7 @@ func TestConfirmRulesAddUp(t *testing.T) {
 		}
 		equal(t, asks, c.asks)
 		before := w.state()
-		_, err = s.Run(ctx, p, runtime.RunOptions{})
+		_, err = s.Run(ctx, p, engine.RunOptions{})
 		if len(c.asks) == 0 {
 			if err != nil {
 				t.Error(err)
@@ -300,7 +300,7 @@ func TestConfirmRulesAddUp(t *testing.T) {
 			continue
 		}
 		wantRefusal(t, err, "needs-agreement")
-		_, err = s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID})
+		_, err = s.Run(ctx, p, engine.RunOptions{Agreed: preview.ID})
 		if len(c.asks) == 2 {
 			r := wantRefusal(t, err, "needs-agreement")
 			if !strings.Contains(r.Diagnostics[0].Summary, "role board") {
@@ -324,7 +324,7 @@ func TestJournalSaysWhatWasAgreedTo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID}); err != nil {
+	if _, err := s.Run(context.Background(), p, engine.RunOptions{Agreed: preview.ID}); err != nil {
 		t.Fatal(err)
 	}
 	var got []string

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -153,12 +153,12 @@ func promisingWorld(t *testing.T) *world {
 	return newWorldOf(t, loadYAML(t, map[string]string{"lending.yaml": lendingText(t) + promising}), promisingHandlers())
 }
 
-func promisingHandlers() *runtime.Handlers {
-	h := runtime.NewHandlers()
+func promisingHandlers() *engine.Handlers {
+	h := engine.NewHandlers()
 	type args struct {
-		Member runtime.Ref `verb:"member-id"`
+		Member engine.Ref `verb:"member-id"`
 	}
-	runtime.Handle(h, "lending.tidy", func(_ context.Context, c *runtime.Call, _ args) (runtime.Outcome, error) { return c.Declared(), nil })
+	engine.Handle(h, "lending.tidy", func(_ context.Context, c *engine.Call, _ args) (engine.Outcome, error) { return c.Declared(), nil })
 	return h
 }
 

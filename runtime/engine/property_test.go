@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func TestObservedChangesArePromisedChanges(t *testing.T) {
 	if norace.Run(t) {
 		return
 	}
-	observed(t, load(t, "testdata/palettes"), func() *runtime.Handlers { return handlers(honest, appraised) })
+	observed(t, load(t, "testdata/palettes"), func() *engine.Handlers { return handlers(honest, appraised) })
 }
 
 // F12, F14: the same holds where effects are there for each of several rows, and where
@@ -42,7 +42,7 @@ func TestObservedChangesOfSeveralRowsArePromised(t *testing.T) {
 	observed(t, loadYAML(t, map[string]string{"lending.yaml": lendingText(t) + promising}), promisingHandlers)
 }
 
-func observed(t *testing.T, reg *verbs.Registry, handlers func() *runtime.Handlers) {
+func observed(t *testing.T, reg *verbs.Registry, handlers func() *engine.Handlers) {
 	t.Helper()
 	ran, refused := make(map[string]int), make(map[string]int)
 	next := 0 // every verb has its turn, again and again
@@ -160,11 +160,11 @@ func (w *world) oneCall(rt *rapid.T, who, text string, v *verbs.Verb) bool {
 	}
 	var reply *receipt.Receipt
 	if err == nil {
-		reply, err = s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID})
+		reply, err = s.Run(ctx, p, engine.RunOptions{Agreed: preview.ID})
 	}
 	after := w.state()
 	if err != nil {
-		var refusal *runtime.Refusal
+		var refusal *engine.Refusal
 		if !errors.As(err, &refusal) {
 			rt.Fatalf("%s: %T %v", text, err, err)
 		}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -81,7 +81,7 @@ func TestMistakesInQueriesPointIntoThePalette(t *testing.T) {
 			if ds.HasErrors() {
 				t.Fatal(told(ds))
 			}
-			plan, err := store.Migrate(context.Background(), append([]*stores.Entity{good.Entity("gate").Store}, runtime.Own()...), true)
+			plan, err := store.Migrate(context.Background(), append([]*stores.Entity{good.Entity("gate").Store}, engine.Own()...), true)
 			if err != nil || len(plan.Problems) > 0 {
 				t.Fatal(err, plan.Problems)
 			}
@@ -95,7 +95,7 @@ func TestMistakesInQueriesPointIntoThePalette(t *testing.T) {
 					t.Errorf("%s: %s", how, told(ds))
 					continue
 				}
-				engine, err := runtime.New(reg, store, runtime.Options{})
+				engine, err := engine.New(reg, store, engine.Options{})
 				if err != nil || len(engine.Unfit()) != 1 {
 					t.Errorf("%s: %v", how, err)
 					continue

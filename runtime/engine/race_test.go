@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -73,7 +73,7 @@ func TestOneAgreementIsCarriedOutOnce(t *testing.T) {
 		kim := a.session("kim")
 		// A row is added besides, so that a second execution would be seen.
 		c := a.propose(kim, a.program(kim, fmt.Sprintf("lending.extend :loan-id @saw-bob :new-date %d-06-20\nlending.remind :loan-id @saw-bob :on 2025-09-01 :text \"round %d\"", 2026+round, round)))
-		bo := [2]*runtime.Session{a.session("bo"), b.session("bo")}
+		bo := [2]*engine.Session{a.session("bo"), b.session("bo")}
 		var done, refused atomic.Int64
 		at64(a, b, func(w *world, n int) {
 			ctx, stop := context.WithCancel(ctx)
@@ -82,7 +82,7 @@ func TestOneAgreementIsCarriedOutOnce(t *testing.T) {
 				stop() // cut off: it must not count, and not stand in the way
 			}
 			_, reply, err := bo[n%2].Agree(ctx, c.ID)
-			var r *runtime.Refusal
+			var r *engine.Refusal
 			switch {
 			case err == nil && reply != nil:
 				done.Add(1)
@@ -116,7 +116,7 @@ func TestOnePreviewIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	a, b := newTwo(t)
 	const text = "lending.lose :item-id @saw\nlending.remind :loan-id @saw-bob :on 2025-09-01"
-	sessions := [3]*runtime.Session{a.session("kim"), b.session("kim"), a.session("kim")}
+	sessions := [3]*engine.Session{a.session("kim"), b.session("kim"), a.session("kim")}
 	kept, err := sessions[0].Keep(ctx, a.program(sessions[0], text))
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestOnePreviewIsUsedOnce(t *testing.T) {
 	var done atomic.Int64
 	at64(a, b, func(w *world, n int) {
 		s := sessions[n%3]
-		if _, err := s.Run(ctx, w.program(s, text), runtime.RunOptions{Agreed: kept.ID}); err == nil {
+		if _, err := s.Run(ctx, w.program(s, text), engine.RunOptions{Agreed: kept.ID}); err == nil {
 			done.Add(1)
 		}
 	})
@@ -147,12 +147,12 @@ func TestAPreviewThatWasShownIsUsedOnce(t *testing.T) {
 	}
 	var done atomic.Int64
 	at64(w, w, func(*world, int) {
-		_, err := s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID})
+		_, err := s.Run(ctx, p, engine.RunOptions{Agreed: preview.ID})
 		if err == nil {
 			done.Add(1)
 			return
 		}
-		var r *runtime.Refusal
+		var r *engine.Refusal
 		if !errors.As(err, &r) || r.Diagnostics[0].Code != "already-used" {
 			t.Errorf("%T: %v", err, err)
 		}
@@ -172,7 +172,7 @@ func TestOneKeyIsOneEffect(t *testing.T) {
 	a, b := newTwo(t)
 	before := a.state()
 	const text = `lending.remind :loan-id @saw-bob :on 2025-09-01 :text "once"`
-	sessions := [2]*runtime.Session{a.session("kim"), b.session("kim")}
+	sessions := [2]*engine.Session{a.session("kim"), b.session("kim")}
 	one, two := a.program(sessions[0], text), b.program(sessions[1], text)
 	var mu sync.Mutex
 	answers := map[string]int{}
@@ -188,7 +188,7 @@ func TestOneKeyIsOneEffect(t *testing.T) {
 			if w == b {
 				s, prog = sessions[1], two
 			}
-			reply, err := s.Run(ctx, prog, runtime.RunOptions{Key: "payment 7"})
+			reply, err := s.Run(ctx, prog, engine.RunOptions{Key: "payment 7"})
 			if err != nil {
 				if ctx.Err() == nil {
 					t.Errorf("%T: %v", err, err)
@@ -286,8 +286,8 @@ func TestAKeyIsOfOneTextAndOnePrincipal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	kim := w.session("kim")
-	note := func(s *runtime.Session, text, key string) (*receipt.Receipt, error) {
-		return s.Run(ctx, w.program(s, text), runtime.RunOptions{Key: key})
+	note := func(s *engine.Session, text, key string) (*receipt.Receipt, error) {
+		return s.Run(ctx, w.program(s, text), engine.RunOptions{Key: key})
 	}
 	const text = `lending.note :loan-id @saw-bob :note "one"`
 	if _, err := note(kim, text, "k"); err != nil {
@@ -335,10 +335,10 @@ func TestAKeySettlesWhatIsUnknown(t *testing.T) {
 		cutOff := w.with(w.reg, cut)
 		s := cutOff.session("kim")
 		const text = `lending.remind :loan-id @saw-bob :on 2025-09-01`
-		o := runtime.RunOptions{Key: "k"}
+		o := engine.RunOptions{Key: "k"}
 		_, err := s.Run(ctx, cutOff.program(s, text), o)
-		var f *runtime.Failure
-		if !errors.As(err, &f) || !f.Unknown || !strings.Contains(runtime.Sentence(err), "same key") {
+		var f *engine.Failure
+		if !errors.As(err, &f) || !f.Unknown || !strings.Contains(engine.Sentence(err), "same key") {
 			t.Fatalf("%v", err)
 		}
 		again := w.session("kim")
@@ -387,7 +387,7 @@ func TestAnAgreementKeepsItsKey(t *testing.T) {
 	if _, _, err := w.session("bo").Agree(ctx, c.ID); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := kim.Run(ctx, p, runtime.RunOptions{Key: "k"}); err != nil || !r.Repeated {
+	if r, err := kim.Run(ctx, p, engine.RunOptions{Key: "k"}); err != nil || !r.Repeated {
 		t.Errorf("%+v %v", r, err)
 	}
 }

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -105,7 +105,7 @@ func newLibrary(t *testing.T) *shop {
 	}
 	t.Cleanup(func() { store.Close() })
 	s := &shop{store: store, reg: loadYAML(t, map[string]string{"library.yaml": library})}
-	if _, err := store.Migrate(ctx, append(s.tables(), runtime.Own()...), true); err != nil {
+	if _, err := store.Migrate(ctx, append(s.tables(), engine.Own()...), true); err != nil {
 		t.Fatal(err)
 	}
 	add := func(entity string, key int, values map[string]stores.Value) stores.Change {
@@ -137,7 +137,7 @@ func newLibrary(t *testing.T) *shop {
 		t.Fatal(err)
 	}
 	noon := time.Date(2025, 1, 5, 12, 0, 0, 0, time.UTC)
-	if s.engine, err = runtime.New(s.reg, store, runtime.Options{Clock: func() time.Time { return noon }}); err != nil {
+	if s.engine, err = engine.New(s.reg, store, engine.Options{Clock: func() time.Time { return noon }}); err != nil {
 		t.Fatal(err)
 	}
 	return s

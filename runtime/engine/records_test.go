@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"fmt"
@@ -88,7 +88,7 @@ func TestRecordsAreCarriedOut(t *testing.T) {
 		}
 		// The worth of a thing in it changes meanwhile: nothing was agreed to of that.
 		w.set("item", 24, "worth", decimal("10"))
-		if _, err := s.Run(t.Context(), p, runtime.RunOptions{Agreed: shown.ID}); err == nil {
+		if _, err := s.Run(t.Context(), p, engine.RunOptions{Agreed: shown.ID}); err == nil {
 			t.Error("a row that a record refers to changed, and what was agreed to before still held")
 		}
 		before := len(w.journal())
@@ -261,7 +261,7 @@ func TestRecordsAreAsTrustedAndAsOpenAsTheirParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reply, err := s.Run(t.Context(), p, runtime.RunOptions{Agreed: shown.ID})
+	reply, err := s.Run(t.Context(), p, engine.RunOptions{Agreed: shown.ID})
 	if err != nil {
 		t.Fatal(err)
 	}

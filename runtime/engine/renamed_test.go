@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -55,7 +55,7 @@ func TestARenamedFieldKeepsWhatItHolds(t *testing.T) {
 		o := open(notesPalette).begin()
 		session, p := o.checked(`desk.write :title "One" :text "from a letter"`)
 		p.SaidBy(verbs.Literals{Origin: verbs.NewOrigin(verbs.FromDocument, "letter.pdf")})
-		if _, err := session.Run(ctx, p, runtime.RunOptions{}); err != nil {
+		if _, err := session.Run(ctx, p, engine.RunOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		lines := []string{"      text: {type: string}", "text: text}"}
@@ -97,12 +97,12 @@ func TestWhatPalettesLeaveBehindIsTold(t *testing.T) {
 	onExisting(t, "", func(t *testing.T, open func(string) *old) {
 		ctx := context.Background()
 		o := open(notesPalette).begin()
-		if left, err := runtime.Left(ctx, o.reg, o.store); err != nil || len(left) > 0 {
+		if left, err := engine.Left(ctx, o.reg, o.store); err != nil || len(left) > 0 {
 			t.Fatal(left, err)
 		}
 		o.must(`desk.write :title "One"`)
 		o = open(strings.NewReplacer("clerk", "scribe", "look-again", "look-later").Replace(notesPalette))
-		left, err := runtime.Left(ctx, o.reg, o.store)
+		left, err := engine.Left(ctx, o.reg, o.store)
 		if err != nil || len(left) != 2 || !strings.Contains(left[0], "1 job for look-again of desk.write") || !strings.Contains(left[1], "the role clerk, which no palette declares, is that of 1 principal") {
 			t.Errorf("%q %v", left, err)
 		}
@@ -122,7 +122,7 @@ func TestAMigrationIsRehearsed(t *testing.T) {
 		rehearse := func(palette string) (stores.Plan, dsl.Diagnostics, []string) {
 			t.Helper()
 			o = open(palette)
-			plan, ds, left, err := runtime.Rehearse(ctx, o.reg, o.store, runtime.Own()...)
+			plan, ds, left, err := engine.Rehearse(ctx, o.reg, o.store, engine.Own()...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -235,7 +235,7 @@ func TestWhatIsRenamedIsReadByBothNames(t *testing.T) {
 			"\n  memo:\n", "\n  note:\n    renamed-from: memo\n", "memo_id", "memo_id", "creates: memo", "creates: note", "entity: memo", "entity: note",
 			"\n  box:\n", "\n  folder:\n    renamed-from: box\n", "ref-type: box", "ref-type: folder", "creates: box", "creates: folder").Replace(memoPalette)
 		o = open(renamed)
-		plan, ds, left, err := runtime.Rehearse(ctx, o.reg, o.store, runtime.Own()...)
+		plan, ds, left, err := engine.Rehearse(ctx, o.reg, o.store, engine.Own()...)
 		if err != nil || len(plan.Problems)+len(ds)+len(left) > 0 {
 			t.Fatal(err, plan.Problems, told(ds), left)
 		}
@@ -263,7 +263,7 @@ func TestWhatIsRenamedIsReadByBothNames(t *testing.T) {
 			if p == nil {
 				t.Fatal(told(ds))
 			}
-			done, err := session.Run(ctx, p, runtime.RunOptions{})
+			done, err := session.Run(ctx, p, engine.RunOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -298,10 +298,10 @@ func TestWhatIsRenamedIsReadByBothNames(t *testing.T) {
 		if err != nil || len(jobs) != 1 {
 			t.Fatal(jobs, err)
 		}
-		err = o.store.Work(ctx, stores.Shift{Worker: "one", Kinds: runtime.JobKinds(), Once: true, Concurrency: 1, Timeout: time.Minute, Poll: 50 * time.Millisecond, Drain: 10 * time.Second, Kept: time.Hour,
+		err = o.store.Work(ctx, stores.Shift{Worker: "one", Kinds: engine.JobKinds(), Once: true, Concurrency: 1, Timeout: time.Minute, Poll: 50 * time.Millisecond, Drain: 10 * time.Second, Kept: time.Hour,
 			Lost: func(stores.Run) {}, Run: func(ctx context.Context, run stores.Run) error {
 				worked, err := o.engine.Work(ctx, run)
-				if err != nil || worked.Outcome != runtime.WorkDone {
+				if err != nil || worked.Outcome != engine.WorkDone {
 					t.Errorf("%+v %v", worked, err)
 				}
 				return err

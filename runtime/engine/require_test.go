@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -84,18 +84,18 @@ func lendingText(t *testing.T) string {
 func demandingWorld(t *testing.T) (w *world, painted *int) {
 	t.Helper()
 	painted = new(int)
-	h := runtime.NewHandlers()
+	h := engine.NewHandlers()
 	type args struct {
-		Item runtime.Ref `verb:"item-id"`
+		Item engine.Ref `verb:"item-id"`
 	}
-	runtime.Handle(h, "lending.paint", func(_ context.Context, c *runtime.Call, _ args) (runtime.Outcome, error) {
+	engine.Handle(h, "lending.paint", func(_ context.Context, c *engine.Call, _ args) (engine.Outcome, error) {
 		*painted++
 		return c.Declared(), nil
 	})
 	return newWorldOf(t, loadYAML(t, map[string]string{"lending.yaml": lendingText(t) + demanding}), h), painted
 }
 
-func sentences(r *runtime.Refusal) string {
+func sentences(r *engine.Refusal) string {
 	var all []string
 	for _, d := range r.Diagnostics {
 		all = append(all, d.Summary)
@@ -181,7 +181,7 @@ func TestUnmetRequirementsAreInTheJournal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.session("kim")
-	_, err := s.Run(context.Background(), w.program(s, `lending.return :loan-id @ladder-ann :on 2026-01-01`), runtime.RunOptions{})
+	_, err := s.Run(context.Background(), w.program(s, `lending.return :loan-id @ladder-ann :on 2026-01-01`), engine.RunOptions{})
 	wantRefusal(t, err, "requirement-not-met")
 	entries := w.journal()
 	if len(entries) != 1 || entries[0].Outcome != "refused" || entries[0].Reason != "requirement-not-met" || entries[0].Verb != "lending.return" {
@@ -202,11 +202,11 @@ func TestRequirementsCountForThePreview(t *testing.T) {
 	}
 	w.set("item", 22, "status", str("IN"))
 	w.set("loan", 31, "due", date("2025-01-11"))
-	_, err = s.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID})
+	_, err = s.Run(context.Background(), p, engine.RunOptions{Agreed: preview.ID})
 	wantRefusal(t, err, "requirement-not-met")
 	w.set("item", 22, "status", str("OUT"))
 	w.set("loan", 31, "status", str("LATE"))
-	_, err = s.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID})
+	_, err = s.Run(context.Background(), p, engine.RunOptions{Agreed: preview.ID})
 	wantRefusal(t, err, "stale-preview")
 }
 
@@ -286,11 +286,11 @@ func TestRequirementsHoldUntilTheChangeIsMade(t *testing.T) {
 				w, _ := demandingWorld(t)
 				loan := w.entity("loan")
 				late := &lateStore{Store: w.store, old: map[stores.Value]stores.Row{id(31): {Entity: loan, Values: w.state()["loan "+id(31).Text()]}}}
-				engine, err := runtime.New(w.reg, late, runtime.Options{Clock: w.now, NewID: w.newID})
+				eng, err := engine.New(w.reg, late, engine.Options{Clock: w.now, NewID: w.newID})
 				if err != nil {
 					t.Fatal(err)
 				}
-				s, err := engine.Session(context.Background(), "kim")
+				s, err := eng.Session(context.Background(), "kim")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -308,7 +308,7 @@ func TestRequirementsHoldUntilTheChangeIsMade(t *testing.T) {
 				}
 				w.set("loan", 31, "status", str("CLOSED")) // by the other transaction, which was quicker
 				late.updates, late.again = 0, again
-				_, err = s.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID})
+				_, err = s.Run(context.Background(), p, engine.RunOptions{Agreed: preview.ID})
 				if late.updates != 3 { // the last one writes down that it was refused
 					t.Errorf("it was tried %d times", late.updates)
 				}
@@ -356,11 +356,11 @@ func TestAStoreThatFailsWhileARequirementLooks(t *testing.T) {
 	tried, told := 0, 0
 	for n := 1; n < 12; n++ {
 		faulty := &faultyStore{Store: w.store, nth: n}
-		engine, err := runtime.New(w.reg, faulty, runtime.Options{Clock: w.now, NewID: w.newID})
+		eng, err := engine.New(w.reg, faulty, engine.Options{Clock: w.now, NewID: w.newID})
 		if err != nil {
 			continue
 		}
-		s, err := engine.Session(context.Background(), "kim")
+		s, err := eng.Session(context.Background(), "kim")
 		if err != nil {
 			continue
 		}
@@ -370,8 +370,8 @@ func TestAStoreThatFailsWhileARequirementLooks(t *testing.T) {
 			continue // the names could not be read
 		}
 		tried++
-		_, err = s.Run(context.Background(), p, runtime.RunOptions{})
-		var refusal *runtime.Refusal
+		_, err = s.Run(context.Background(), p, engine.RunOptions{})
+		var refusal *engine.Refusal
 		switch {
 		case !errors.Is(err, errNth) && !errors.As(err, &refusal):
 			t.Errorf("fault %d: %v", n, err)

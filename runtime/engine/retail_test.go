@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ const shops = "../../examples/retail/"
 type shop struct {
 	reg    *verbs.Registry
 	store  stores.Store
-	engine *runtime.Engine
+	engine *engine.Engine
 	url    string // of a database that was there before, "" where it does not matter
 }
 
@@ -62,7 +62,7 @@ func openShopOf(t testing.TB, reg *verbs.Registry, store stores.Store) *shop {
 	}
 	// A clock that stands still: what is compared are rows.
 	noon := time.Date(2024, 12, 27, 12, 0, 0, 0, time.UTC)
-	s.engine, err = runtime.New(s.reg, store, runtime.Options{Clock: func() time.Time { return noon }})
+	s.engine, err = engine.New(s.reg, store, engine.Options{Clock: func() time.Time { return noon }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func (s *shop) say(who, text string) error {
 	if p == nil {
 		return fmt.Errorf("%s: %s", text, told(ds))
 	}
-	_, err = session.Run(ctx, p, runtime.RunOptions{})
+	_, err = session.Run(ctx, p, engine.RunOptions{})
 	return err
 }
 
@@ -191,7 +191,7 @@ func (s *shop) field(t testing.TB, entity, key, field string) string {
 }
 
 func code(err error) string {
-	var r *runtime.Refusal
+	var r *engine.Refusal
 	if errors.As(err, &r) {
 		return r.Diagnostics[0].Code
 	}
@@ -340,14 +340,14 @@ func TestShopsKeepTheirBooks(t *testing.T) {
 		defer store.Close()
 		noon := time.Date(2024, 12, 27, 12, 0, 0, 0, time.UTC)
 		ids := 0 // the same each time, so that a failure can be played again
-		engine, err := runtime.New(reg, store, runtime.Options{Clock: func() time.Time { return noon }, NewID: func() string {
+		eng, err := engine.New(reg, store, engine.Options{Clock: func() time.Time { return noon }, NewID: func() string {
 			ids++
 			return fmt.Sprintf("00000009-0000-4000-8000-%012d", ids)
 		}})
 		if err != nil {
 			rt.Fatal(err)
 		}
-		s := &shop{reg: reg, store: store, engine: engine}
+		s := &shop{reg: reg, store: store, engine: eng}
 		b := s.books(t)
 		b.opening = b.pieces()
 		var calls []string
@@ -359,7 +359,7 @@ func TestShopsKeepTheirBooks(t *testing.T) {
 			calls = calls[1:]
 			verb, _, _ := strings.Cut(call, " ")
 			err := s.say("otto", call)
-			var refusal *runtime.Refusal
+			var refusal *engine.Refusal
 			switch {
 			case err == nil:
 				said[verb]++

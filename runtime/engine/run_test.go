@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -180,7 +180,7 @@ func TestSensitiveValuesStayOutOfTexts(t *testing.T) {
 	if f := preview.Calls[0].Rows[0].Fields[0]; !f.Sensitive || f.After.Text() != secret {
 		t.Errorf("field %+v: printers are told, and decide", f)
 	}
-	if _, err := s.Run(context.Background(), p, runtime.RunOptions{}); err != nil {
+	if _, err := s.Run(context.Background(), p, engine.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.get("member", id(12), "phone").Text(); got != secret {
@@ -188,7 +188,7 @@ func TestSensitiveValuesStayOutOfTexts(t *testing.T) {
 	}
 	// A refused call is told without it too.
 	p = w.program(w.session("kim"), `lending.set-phone :member-id `+id(13).Text()+` :phone "`+secret+`"`)
-	if _, err := s.Run(context.Background(), p, runtime.RunOptions{}); err == nil || strings.Contains(err.Error(), secret) {
+	if _, err := s.Run(context.Background(), p, engine.RunOptions{}); err == nil || strings.Contains(err.Error(), secret) {
 		t.Errorf("error: %v", err)
 	}
 	for _, e := range w.journal() {
@@ -267,7 +267,7 @@ func TestVerbsAreSuggestedToWhoMayUseThem(t *testing.T) {
 	only := w.session("kim")
 	only.Narrow([]*verbs.Verb{w.reg.Verb("lending.ring")})
 	for _, c := range []struct {
-		who  *runtime.Session
+		who  *engine.Session
 		text string
 		want bool
 	}{
@@ -312,7 +312,7 @@ func TestOnlyCheckedScriptsRun(t *testing.T) {
 			t.Errorf("%s: %s", text, told(ds))
 		}
 	}
-	if _, err := s.Run(context.Background(), nil, runtime.RunOptions{}); err == nil {
+	if _, err := s.Run(context.Background(), nil, engine.RunOptions{}); err == nil {
 		t.Error("ran nothing")
 	}
 	if n := len(w.journal()); n != 0 {
@@ -378,7 +378,7 @@ func TestEmptyScript(t *testing.T) {
 		t.Error(err)
 	}
 	s := w.session("kim")
-	_, err := s.Run(context.Background(), w.program(s, ""), runtime.RunOptions{Agreed: "0000-0000"})
+	_, err := s.Run(context.Background(), w.program(s, ""), engine.RunOptions{Agreed: "0000-0000"})
 	wantRefusal(t, err, "stale-preview")
 }
 
@@ -388,7 +388,7 @@ func TestRefusedCallsAreJournalled(t *testing.T) {
 	w := newWorld(t)
 	s := w.session("mia")
 	p := w.program(s, "lending.note :loan-id @saw-bob :note \"x\"\nlending.lose :item-id @saw")
-	if _, err := s.Run(context.Background(), p, runtime.RunOptions{Source: "stdin"}); err == nil {
+	if _, err := s.Run(context.Background(), p, engine.RunOptions{Source: "stdin"}); err == nil {
 		t.Fatal("not refused")
 	}
 	entries := w.journal()
@@ -483,11 +483,11 @@ func TestCancelledRunChangesNothing(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	before := w.state()
-	_, err := s.Run(ctx, p, runtime.RunOptions{})
+	_, err := s.Run(ctx, p, engine.RunOptions{})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
-	if s := runtime.Sentence(err); !strings.Contains(s, "Nothing was changed") {
+	if s := engine.Sentence(err); !strings.Contains(s, "Nothing was changed") {
 		t.Errorf("says %q", s)
 	}
 	equal(t, diff(w.entity, before, w.state()), nil)
@@ -498,8 +498,8 @@ func TestProgramsOfOtherPalettesAreNotRun(t *testing.T) {
 	t.Parallel()
 	w, other := newWorld(t), newWorld(t)
 	p := other.program(other.session("kim"), `lending.list-items`)
-	var failure *runtime.Failure
-	if _, err := w.session("kim").Run(context.Background(), p, runtime.RunOptions{}); !errors.As(err, &failure) {
+	var failure *engine.Failure
+	if _, err := w.session("kim").Run(context.Background(), p, engine.RunOptions{}); !errors.As(err, &failure) {
 		t.Errorf("error %v", err)
 	}
 }

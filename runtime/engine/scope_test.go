@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -93,15 +93,15 @@ func (w *world) everything(who, text string) string {
 	}
 	_, err := s.Preview(context.Background(), p)
 	out += outcome(err)
-	_, err = s.Run(context.Background(), p, runtime.RunOptions{})
+	_, err = s.Run(context.Background(), p, engine.RunOptions{})
 	return out + outcome(err)
 }
 
 func outcome(err error) string {
-	if r, ok := err.(*runtime.Refusal); ok {
-		return fmt.Sprintf("%s|%s|%s\n", told(r.Diagnostics), err, runtime.Sentence(err))
+	if r, ok := err.(*engine.Refusal); ok {
+		return fmt.Sprintf("%s|%s|%s\n", told(r.Diagnostics), err, engine.Sentence(err))
 	}
-	return fmt.Sprintf("%v|%s\n", err, runtime.Sentence(err))
+	return fmt.Sprintf("%v|%s\n", err, engine.Sentence(err))
 }
 
 // X4: names of the other club resolve to nothing and are never suggested, not
@@ -166,7 +166,7 @@ func TestKeysAreNotShown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply, err := s.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID})
+		reply, err := s.Run(context.Background(), p, engine.RunOptions{Agreed: preview.ID})
 		if err != nil {
 			t.Fatal(err)
 		}

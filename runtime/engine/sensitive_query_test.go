@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"fmt"
@@ -120,7 +120,7 @@ func TestAQueryHasNothingSensitiveToRead(t *testing.T) {
 func (o *old) again() *old {
 	o.t.Helper()
 	var err error
-	if o.engine, err = runtime.New(o.reg, o.store, runtime.Options{}); err != nil {
+	if o.engine, err = engine.New(o.reg, o.store, engine.Options{}); err != nil {
 		o.t.Fatal(err)
 	}
 	return o

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -54,48 +54,48 @@ func TestACarelessHandlerTellsNoSecret(t *testing.T) {
 	const pin, kept = "pin-4711-zq", "pin-0815-zq"
 	const own = "lock-3391-zq" // the handler's, which nobody else can know for a secret
 	type openArgs struct {
-		Box runtime.Ref `verb:"box-id"`
-		Pin string      `verb:"pin"`
+		Box engine.Ref `verb:"box-id"`
+		Pin string     `verb:"pin"`
 	}
-	read := func(ctx context.Context, c *runtime.Call, a openArgs) string {
+	read := func(ctx context.Context, c *engine.Call, a openArgs) string {
 		row, err := c.Get(ctx, a.Box)
 		if err != nil {
 			t.Error(err)
 		}
 		return row.Value("pin").Text()
 	}
-	none := runtime.Outcome{Result: &runtime.Answer{}}
-	for name, open := range map[string]func(context.Context, *runtime.Call, openArgs) (runtime.Outcome, error){
-		"panics": func(_ context.Context, _ *runtime.Call, a openArgs) (runtime.Outcome, error) {
+	none := engine.Outcome{Result: &engine.Answer{}}
+	for name, open := range map[string]func(context.Context, *engine.Call, openArgs) (engine.Outcome, error){
+		"panics": func(_ context.Context, _ *engine.Call, a openArgs) (engine.Outcome, error) {
 			panic("wrong: " + a.Pin)
 		},
-		"panics with what it knows": func(context.Context, *runtime.Call, openArgs) (runtime.Outcome, error) {
+		"panics with what it knows": func(context.Context, *engine.Call, openArgs) (engine.Outcome, error) {
 			panic("no answer to " + own)
 		},
-		"panics with a value": func(_ context.Context, _ *runtime.Call, a openArgs) (runtime.Outcome, error) { panic(a) },
-		"panics with what it read": func(ctx context.Context, c *runtime.Call, a openArgs) (runtime.Outcome, error) {
+		"panics with a value": func(_ context.Context, _ *engine.Call, a openArgs) (engine.Outcome, error) { panic(a) },
+		"panics with what it read": func(ctx context.Context, c *engine.Call, a openArgs) (engine.Outcome, error) {
 			panic(fmt.Errorf("not %q", read(ctx, c, a)))
 		},
-		"fails": func(_ context.Context, _ *runtime.Call, a openArgs) (runtime.Outcome, error) {
+		"fails": func(_ context.Context, _ *engine.Call, a openArgs) (engine.Outcome, error) {
 			return none, fmt.Errorf("the lock says no to %q", a.Pin)
 		},
-		"fails over what it read": func(ctx context.Context, c *runtime.Call, a openArgs) (runtime.Outcome, error) {
+		"fails over what it read": func(ctx context.Context, c *engine.Call, a openArgs) (engine.Outcome, error) {
 			return none, fmt.Errorf("%w: %s", errors.New("the lock wants "+read(ctx, c, a)), a.Pin)
 		},
-		"refuses": func(_ context.Context, _ *runtime.Call, a openArgs) (runtime.Outcome, error) {
-			return none, runtime.Refuse(a.Pin+" is wrong", "do not try "+a.Pin)
+		"refuses": func(_ context.Context, _ *engine.Call, a openArgs) (engine.Outcome, error) {
+			return none, engine.Refuse(a.Pin+" is wrong", "do not try "+a.Pin)
 		},
-		"writes it down": func(_ context.Context, _ *runtime.Call, a openArgs) (runtime.Outcome, error) {
-			return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Box, runtime.Fields{"remark": a.Pin})}, Result: &runtime.Answer{}}, nil
+		"writes it down": func(_ context.Context, _ *engine.Call, a openArgs) (engine.Outcome, error) {
+			return engine.Outcome{Changes: []engine.Edit{engine.Update(a.Box, engine.Fields{"remark": a.Pin})}, Result: &engine.Answer{}}, nil
 		},
-		"writes down what it read": func(ctx context.Context, c *runtime.Call, a openArgs) (runtime.Outcome, error) {
-			return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Box, runtime.Fields{"remark": read(ctx, c, a)})}, Result: &runtime.Answer{}}, nil
+		"writes down what it read": func(ctx context.Context, c *engine.Call, a openArgs) (engine.Outcome, error) {
+			return engine.Outcome{Changes: []engine.Edit{engine.Update(a.Box, engine.Fields{"remark": read(ctx, c, a)})}, Result: &engine.Answer{}}, nil
 		},
-		"sends it": func(ctx context.Context, c *runtime.Call, a openArgs) (runtime.Outcome, error) {
-			return runtime.Outcome{Notices: []runtime.Notice{{Kind: "notify", Target: "guard", With: runtime.Fields{"a": a.Pin, "b": read(ctx, c, a)}}}, Result: &runtime.Answer{}}, nil
+		"sends it": func(ctx context.Context, c *engine.Call, a openArgs) (engine.Outcome, error) {
+			return engine.Outcome{Notices: []engine.Notice{{Kind: "notify", Target: "guard", With: engine.Fields{"a": a.Pin, "b": read(ctx, c, a)}}}, Result: &engine.Answer{}}, nil
 		},
-		"gives it back": func(ctx context.Context, c *runtime.Call, a openArgs) (runtime.Outcome, error) {
-			return runtime.Outcome{Result: &runtime.Answer{Columns: []string{"a", "b"}, Rows: [][]any{{a.Pin, read(ctx, c, a)}}}}, nil
+		"gives it back": func(ctx context.Context, c *engine.Call, a openArgs) (engine.Outcome, error) {
+			return engine.Outcome{Result: &engine.Answer{Columns: []string{"a", "b"}, Rows: [][]any{{a.Pin, read(ctx, c, a)}}}}, nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestACarelessHandlerTellsNoSecret(t *testing.T) {
 			}
 			defer store.Close()
 			box := reg.Entity("box").Store
-			if _, err := store.Migrate(t.Context(), append([]*stores.Entity{box}, runtime.Own()...), true); err != nil {
+			if _, err := store.Migrate(t.Context(), append([]*stores.Entity{box}, engine.Own()...), true); err != nil {
 				t.Fatal(err)
 			}
 			if err := store.SetPrincipal(t.Context(), stores.Principal{Name: "kim", Roles: []string{"keeper"}, Holds: map[string][]stores.Value{"box": {id(1)}}}); err != nil {
@@ -124,13 +124,13 @@ func TestACarelessHandlerTellsNoSecret(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := new(runtime.Handlers)
-			runtime.Handle(h, "locker.open", open)
-			engine, err := runtime.New(reg, store, runtime.Options{Clock: func() time.Time { return newWorldClock }, Handlers: h})
+			h := new(engine.Handlers)
+			engine.Handle(h, "locker.open", open)
+			eng, err := engine.New(reg, store, engine.Options{Clock: func() time.Time { return newWorldClock }, Handlers: h})
 			if err != nil {
 				t.Fatal(err)
 			}
-			session, err := engine.Session(t.Context(), "kim")
+			session, err := eng.Session(t.Context(), "kim")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,11 +140,11 @@ func TestACarelessHandlerTellsNoSecret(t *testing.T) {
 				t.Fatal(told(ds))
 			}
 			var all strings.Builder
-			reply, err := session.Run(t.Context(), p, runtime.RunOptions{Key: "once"})
+			reply, err := session.Run(t.Context(), p, engine.RunOptions{Key: "once"})
 			if err != nil {
 				fmt.Fprintln(&all, outcome(err), err)
 			} else {
-				again, err := session.Run(t.Context(), p, runtime.RunOptions{Key: "once"})
+				again, err := session.Run(t.Context(), p, engine.RunOptions{Key: "once"})
 				if err != nil {
 					t.Fatal(err)
 				}

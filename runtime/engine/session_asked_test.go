@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 func TestAQuestionWaitsInItsSession(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
-		s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+		s := w.visit(w.engine, "kim", engine.Visit{Name: "today"})
 		p := w.program(s, `desk.whisper :secret "7310"`)
-		preview, err := s.KeepWith(ctx, p, runtime.RunOptions{Source: "talk"})
+		preview, err := s.KeepWith(ctx, p, engine.RunOptions{Source: "talk"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,13 +28,13 @@ func TestAQuestionWaitsInItsSession(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		there := w.visit(w.another(counted(nil)), "kim", runtime.Visit{Name: "today"})
+		there := w.visit(w.another(counted(nil)), "kim", engine.Visit{Name: "today"})
 		all, turns, err := there.Waiting(ctx)
 		if err != nil || len(all) != 1 || turns != 2 || !all[0].Last || all[0].Preview != preview.ID || all[0].About != `{"title":"whisper"}` || !all[0].Until.Equal(asked.Until) {
 			t.Fatalf("%+v, %d, %v", all, turns, err)
 		}
 		for _, who := range []string{"sam", "ada"} {
-			if all, _, err := w.visit(w.engine, who, runtime.Visit{Name: "today"}).Waiting(ctx); err != nil || len(all) > 0 {
+			if all, _, err := w.visit(w.engine, who, engine.Visit{Name: "today"}).Waiting(ctx); err != nil || len(all) > 0 {
 				t.Errorf("%s: %+v, %v", who, all, err)
 			}
 		}
@@ -59,7 +59,7 @@ func TestAQuestionWaitsInItsSession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := runtime.RunOptions{Said: []sessions.Said{{Role: sessions.Client, Content: "yes", Settles: []string{preview.ID}}}}
+		said := engine.RunOptions{Said: []sessions.Said{{Role: sessions.Client, Content: "yes", Settles: []string{preview.ID}}}}
 		if _, err := there.Run(ctx, again, said); err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestAQuestionWaitsInItsSession(t *testing.T) {
 			t.Error(values)
 		}
 		_, err = s.Run(ctx, p, said)
-		var refusal *runtime.Refusal
+		var refusal *engine.Refusal
 		if !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "already-used" {
 			t.Errorf("it was answered twice: %v", err)
 		}
@@ -83,12 +83,12 @@ func TestAQuestionWaitsInItsSession(t *testing.T) {
 func TestWordsWaitInTheirSession(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
-		s := w.visit(w.engine, "kim", runtime.Visit{Name: "words"})
+		s := w.visit(w.engine, "kim", engine.Visit{Name: "words"})
 		asked := sessions.Question{Preview: "words-1", Asked: newWorldClock, Until: newWorldClock.Add(time.Hour), Source: "talk", About: `{"asked": "Which one?"}`, Words: "the 7310 one"}
 		if _, err := s.Say(ctx, sessions.Said{Role: sessions.Agent, Content: "Which one?", Puts: []sessions.Question{asked}}); err != nil {
 			t.Fatal(err)
 		}
-		there := w.visit(w.another(counted(nil)), "kim", runtime.Visit{Name: "words"})
+		there := w.visit(w.another(counted(nil)), "kim", engine.Visit{Name: "words"})
 		all, _, err := there.Waiting(ctx)
 		if err != nil || len(all) != 1 || !all[0].Last || all[0].Words != asked.Words || all[0].About != `{"asked":"Which one?"}` {
 			t.Fatalf("%+v, %v", all, err)
@@ -96,7 +96,7 @@ func TestWordsWaitInTheirSession(t *testing.T) {
 		if p, err := there.Recall(context.Background(), &all[0]); p != nil || err == nil {
 			t.Errorf("a program was made of %q", asked.Words)
 		}
-		if other, _, err := w.visit(w.engine, "sam", runtime.Visit{Name: "words"}).Waiting(ctx); err != nil || len(other) > 0 {
+		if other, _, err := w.visit(w.engine, "sam", engine.Visit{Name: "words"}).Waiting(ctx); err != nil || len(other) > 0 {
 			t.Errorf("%+v, %v", other, err)
 		}
 		if strings.Contains(strings.Join(w.rendered(), "\n"), "7310") {
@@ -106,12 +106,12 @@ func TestWordsWaitInTheirSession(t *testing.T) {
 		if _, err := there.Say(ctx, answers); err != nil {
 			t.Fatal(err)
 		}
-		var refusal *runtime.Refusal
+		var refusal *engine.Refusal
 		if _, err := s.Say(ctx, answers); !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "already-used" {
 			t.Errorf("it was answered twice: %v", err)
 		}
 		p := w.program(s, `desk.jot :text "Ann"`)
-		if _, err := s.Run(ctx, p, runtime.RunOptions{Said: []sessions.Said{answers}}); !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "already-used" {
+		if _, err := s.Run(ctx, p, engine.RunOptions{Said: []sessions.Said{answers}}); !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "already-used" {
 			t.Errorf("something was done on an answer that came too late: %v", err)
 		}
 		asked.Again = true
@@ -137,12 +137,12 @@ func TestQuestionsAreForgotten(t *testing.T) {
 			forget func() error
 			left   int // of sam, who asked for nothing
 		}{
-			{"forgotten", func() error { _, err := ada.Redact(ctx, runtime.Redaction{Principal: "kim"}); return err }, 1},
+			{"forgotten", func() error { _, err := ada.Redact(ctx, engine.Redaction{Principal: "kim"}); return err }, 1},
 			{"too old", func() error { _, err := w.engine.Housekeep(ctx, newWorldClock.Add(2*time.Hour)); return err }, 0},
 		} {
-			windows := map[string]*runtime.Session{}
+			windows := map[string]*engine.Session{}
 			for _, who := range []string{"kim", "sam"} {
-				s := w.visit(w.engine, who, runtime.Visit{Name: c.name})
+				s := w.visit(w.engine, who, engine.Visit{Name: c.name})
 				p := w.program(s, `desk.jot :text "Ann"`)
 				q := sessions.Question{Preview: "aaaa-bbbb", Asked: newWorldClock, Until: newWorldClock.Add(time.Hour), Source: "talk", About: `{}`, Program: p}
 				if _, err := s.Say(ctx, sessions.Said{Role: sessions.Agent, Content: "Shall I?", Puts: []sessions.Question{q}}); err != nil {
@@ -155,7 +155,7 @@ func TestQuestionsAreForgotten(t *testing.T) {
 			}
 			for who, want := range map[string]int{"kim": 0, "sam": c.left} {
 				all, _, err := windows[who].Waiting(ctx)
-				var refusal *runtime.Refusal
+				var refusal *engine.Refusal
 				if len(all) != want || err != nil && !errors.As(err, &refusal) {
 					t.Errorf("%s: %s has %d questions, %v", c.name, who, len(all), err)
 				}
@@ -170,7 +170,7 @@ func TestAProposalStandsOnWhatWasSaidBeforeIt(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
 		w.grant("ada", "archivist")
-		s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+		s := w.visit(w.engine, "kim", engine.Visit{Name: "today"})
 		say := func(n int) {
 			for range n {
 				if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "and another thing"}); err != nil {
@@ -179,7 +179,7 @@ func TestAProposalStandsOnWhatWasSaidBeforeIt(t *testing.T) {
 			}
 		}
 		say(2)
-		pending, err := s.Propose(ctx, w.program(s, "desk.report"), runtime.RunOptions{})
+		pending, err := s.Propose(ctx, w.program(s, "desk.report"), engine.RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -177,12 +177,12 @@ func deskRegistry(t testing.TB) *verbs.Registry {
 }
 
 // counted is the handler of desk.count. More is what it sets besides.
-func counted(more runtime.Fields) *runtime.Handlers {
-	h := &runtime.Handlers{Partial: true}
-	runtime.Handle(h, "desk.count", func(ctx context.Context, c *runtime.Call, _ struct{}) (runtime.Outcome, error) {
+func counted(more engine.Fields) *engine.Handlers {
+	h := &engine.Handlers{Partial: true}
+	engine.Handle(h, "desk.count", func(ctx context.Context, c *engine.Call, _ struct{}) (engine.Outcome, error) {
 		s, err := c.Session(ctx)
 		if err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
 		n := int64(1)
 		if v := s.Value("count"); !v.IsNull() {
@@ -190,13 +190,13 @@ func counted(more runtime.Fields) *runtime.Handlers {
 		}
 		said, err := c.Turns(ctx)
 		if err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
 		club, err := c.Active(ctx, "club")
 		if err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
-		o := runtime.Outcome{Session: runtime.Fields{"count": n}, Result: &runtime.Answer{
+		o := engine.Outcome{Session: engine.Fields{"count": n}, Result: &engine.Answer{
 			Columns: []string{"kept", "turns", "in-hand", "club", "zone", "language"},
 			Rows:    [][]any{{s.Kept, len(said), s.To("in-hand"), club, s.Zone.String(), s.Language}}}}
 		for name, v := range more {
@@ -204,22 +204,22 @@ func counted(more runtime.Fields) *runtime.Handlers {
 		}
 		return o, nil
 	})
-	runtime.Handle(h, "desk.report", func(ctx context.Context, c *runtime.Call, _ struct{}) (runtime.Outcome, error) {
+	engine.Handle(h, "desk.report", func(ctx context.Context, c *engine.Call, _ struct{}) (engine.Outcome, error) {
 		said, err := c.Turns(ctx)
-		return runtime.Outcome{Session: runtime.Fields{"reported": int64(len(said))}}, err
+		return engine.Outcome{Session: engine.Fields{"reported": int64(len(said))}}, err
 	})
 	type handOver struct {
 		Kind   string `verb:"kind"`
 		Number int64  `verb:"number"`
 	}
-	runtime.Handle(h, "desk.hand-over", func(ctx context.Context, c *runtime.Call, a handOver) (runtime.Outcome, error) {
+	engine.Handle(h, "desk.hand-over", func(ctx context.Context, c *engine.Call, a handOver) (engine.Outcome, error) {
 		s, err := c.Session(ctx)
 		if err != nil || s.To("in-hand").IsZero() {
-			return runtime.Outcome{}, runtime.Refuse("nothing is in hand", "take something in hand first")
+			return engine.Outcome{}, engine.Refuse("nothing is in hand", "take something in hand first")
 		}
-		o := runtime.Outcome{Result: &runtime.Answer{Columns: []string{"ordered"}, Rows: [][]any{{true}}}}
+		o := engine.Outcome{Result: &engine.Answer{Columns: []string{"ordered"}, Rows: [][]any{{true}}}}
 		if a.Number != 0 {
-			o.Calls = []runtime.Generated{{Verb: "desk.order", Args: runtime.Fields{"item-id": s.To("in-hand"), "name": "made by hand", "kind": a.Kind, "details": map[string]any{"cm": a.Number}}}}
+			o.Calls = []engine.Generated{{Verb: "desk.order", Args: engine.Fields{"item-id": s.To("in-hand"), "name": "made by hand", "kind": a.Kind, "details": map[string]any{"cm": a.Number}}}}
 		}
 		return o, nil
 	})
@@ -231,7 +231,7 @@ func deskWorlds(t *testing.T, fn func(t *testing.T, w *world)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		w := newWorldOf(t, deskRegistry(t), counted(nil))
-		if _, err := w.store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil {
+		if _, err := w.store.Migrate(ctx, append(w.tables(), engine.Own()...), true); err != nil {
 			t.Fatal(err)
 		}
 		fn(t, w)
@@ -255,23 +255,23 @@ func deskWorlds(t *testing.T, fn func(t *testing.T, w *world)) {
 }
 
 // another is an engine of another process on the same store.
-func (w *world) another(h *runtime.Handlers) *runtime.Engine {
+func (w *world) another(h *engine.Handlers) *engine.Engine {
 	w.t.Helper()
-	e, err := runtime.New(w.reg, w.store, runtime.Options{Clock: w.now, NewID: w.newID, Handlers: h, Profile: profiles})
+	e, err := engine.New(w.reg, w.store, engine.Options{Clock: w.now, NewID: w.newID, Handlers: h, Profile: profiles})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return e
 }
 
-func profiles(_ context.Context, _ stores.Reader, name string) (runtime.Profile, error) {
+func profiles(_ context.Context, _ stores.Reader, name string) (engine.Profile, error) {
 	if name == "kim" {
-		return runtime.Profile{Label: "Kim Keeper", Email: "kim@north.example", Zone: "Europe/Luxembourg", Language: "de"}, nil
+		return engine.Profile{Label: "Kim Keeper", Email: "kim@north.example", Zone: "Europe/Luxembourg", Language: "de"}, nil
 	}
-	return runtime.Profile{}, nil
+	return engine.Profile{}, nil
 }
 
-func (w *world) visit(e *runtime.Engine, who string, v runtime.Visit) *runtime.Session {
+func (w *world) visit(e *engine.Engine, who string, v engine.Visit) *engine.Session {
 	w.t.Helper()
 	s, err := e.Visit(ctx, who, v)
 	if err != nil {
@@ -280,12 +280,12 @@ func (w *world) visit(e *runtime.Engine, who string, v runtime.Visit) *runtime.S
 	return s
 }
 
-func (w *world) does(s *runtime.Session, text string, o runtime.RunOptions) (*receipt.Receipt, error) {
+func (w *world) does(s *engine.Session, text string, o engine.RunOptions) (*receipt.Receipt, error) {
 	w.t.Helper()
 	return s.Run(ctx, w.program(s, text), o)
 }
 
-func (w *world) must(s *runtime.Session, text string, o runtime.RunOptions) *receipt.Receipt {
+func (w *world) must(s *engine.Session, text string, o engine.RunOptions) *receipt.Receipt {
 	w.t.Helper()
 	reply, err := w.does(s, text, o)
 	if err != nil {
@@ -305,7 +305,7 @@ func settings(all []receipt.Setting) []string {
 	return out
 }
 
-func (w *world) info(s *runtime.Session) (runtime.SessionInfo, []string) {
+func (w *world) info(s *engine.Session) (engine.SessionInfo, []string) {
 	w.t.Helper()
 	info, err := s.Info(ctx)
 	if err != nil {
@@ -324,7 +324,7 @@ func (w *world) info(s *runtime.Session) (runtime.SessionInfo, []string) {
 func TestASessionGoesOnInAnotherProcess(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
-		one := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+		one := w.visit(w.engine, "kim", engine.Visit{Name: "today"})
 		p := w.program(one, "desk.take :item-id @drill")
 		preview, err := one.Preview(ctx, p)
 		if err != nil {
@@ -335,43 +335,43 @@ func TestASessionGoesOnInAnotherProcess(t *testing.T) {
 		if _, values := w.info(one); values != nil {
 			t.Errorf("a preview has set %q", values)
 		}
-		reply, err := one.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID})
+		reply, err := one.Run(ctx, p, engine.RunOptions{Agreed: preview.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
 		equal(t, settings(reply.Calls[0].Session), want)
 
 		w.later(time.Hour)
-		two := w.visit(w.another(counted(nil)), "kim", runtime.Visit{Name: "today"})
+		two := w.visit(w.another(counted(nil)), "kim", engine.Visit{Name: "today"})
 		info, values := w.info(two)
 		equal(t, values, []string{"busy=true", `in_hand="@drill"`})
 		if info.Visits != 2 || info.Version != 2 || info.ID != one.ID() || info.Name != "today" || !info.LastActive.After(info.Started) {
 			t.Errorf("%+v", info)
 		}
-		if info.Person != (runtime.Profile{Label: "Kim", Zone: "UTC", Language: "en"}) && info.Person.Label != "Kim Keeper" {
+		if info.Person != (engine.Profile{Label: "Kim", Zone: "UTC", Language: "en"}) && info.Person.Label != "Kim Keeper" {
 			t.Errorf("%+v", info.Person)
 		}
 		// A handler sees the same, and sets something itself.
-		reply = w.must(two, "desk.count", runtime.RunOptions{})
+		reply = w.must(two, "desk.count", engine.RunOptions{})
 		equal(t, settings(reply.Calls[0].Session), []string{"count: nil -> 1 (, record)"})
 		equal(t, table(reply.Calls[0].Result), []string{"kept|turns|in-hand|club|zone|language", `true|0|"@drill"|"@north"|"Europe/Luxembourg"|"de"`})
-		reply = w.must(two, "desk.count desk.count", runtime.RunOptions{})
+		reply = w.must(two, "desk.count desk.count", engine.RunOptions{})
 		equal(t, settings(reply.Calls[1].Session), []string{"count: 2 -> 3 (, record)"})
 		// Setting what is there already changes nothing.
-		if reply := w.must(two, "desk.take :item-id @drill", runtime.RunOptions{}); len(reply.Calls[0].Session) > 0 {
+		if reply := w.must(two, "desk.take :item-id @drill", engine.RunOptions{}); len(reply.Calls[0].Session) > 0 {
 			t.Errorf("%q", settings(reply.Calls[0].Session))
 		}
 		// Minutes later is the same visit.
 		w.later(time.Minute)
-		info, _ = w.info(w.visit(w.engine, "kim", runtime.Visit{ID: one.ID(), Language: "fr", Zone: "Europe/Paris"}))
+		info, _ = w.info(w.visit(w.engine, "kim", engine.Visit{ID: one.ID(), Language: "fr", Zone: "Europe/Paris"}))
 		if info.Visits != 2 || info.Person.Language != "fr" || info.Person.Zone != "Europe/Paris" {
 			t.Errorf("%+v", info)
 		}
-		w.must(two, "desk.drop", runtime.RunOptions{})
+		w.must(two, "desk.drop", engine.RunOptions{})
 		_, values = w.info(two)
 		equal(t, values, []string{"busy=false", "count=3"})
 		// A macro sets what its calls set.
-		equal(t, settings(w.must(two, "desk.both :item-id @ladder", runtime.RunOptions{}).Calls[0].Session)[:1], []string{`in_hand: nil -> "@ladder" (:item-id, script)`})
+		equal(t, settings(w.must(two, "desk.both :item-id @ladder", engine.RunOptions{}).Calls[0].Session)[:1], []string{`in_hand: nil -> "@ladder" (:item-id, script)`})
 		if _, values := w.info(two); len(values) != 4 {
 			t.Errorf("a condition that holds has set %q", values)
 		}
@@ -384,12 +384,12 @@ func TestASessionGoesOnInAnotherProcess(t *testing.T) {
 func TestASessionIsOfItsPrincipalAlone(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
-		kim := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
-		w.must(kim, "desk.take :item-id @drill", runtime.RunOptions{Said: []sessions.Said{{Role: sessions.Client, Content: "mine alone"}}})
+		kim := w.visit(w.engine, "kim", engine.Visit{Name: "today"})
+		w.must(kim, "desk.take :item-id @drill", engine.RunOptions{Said: []sessions.Said{{Role: sessions.Client, Content: "mine alone"}}})
 		none := ""
 		for _, id := range []string{"s-00000000000000000000000000000000", "anything", kim.ID()} {
 			for _, who := range []string{"sam", "ada"} {
-				_, err := w.engine.Visit(ctx, who, runtime.Visit{ID: id})
+				_, err := w.engine.Visit(ctx, who, engine.Visit{ID: id})
 				text := wantRefusal(t, err, "unknown-session").Error()
 				if none != "" && text != none {
 					t.Errorf("%s is told %q of %s, and %q of others", who, text, id, none)
@@ -397,7 +397,7 @@ func TestASessionIsOfItsPrincipalAlone(t *testing.T) {
 				none = text
 			}
 		}
-		ada := w.visit(w.engine, "ada", runtime.Visit{Name: "today"})
+		ada := w.visit(w.engine, "ada", engine.Visit{Name: "today"})
 		if info, values := w.info(ada); values != nil || info.ID == kim.ID() || info.Turns != 0 {
 			t.Errorf("%+v %q", info, values)
 		}
@@ -405,7 +405,7 @@ func TestASessionIsOfItsPrincipalAlone(t *testing.T) {
 			t.Errorf("%+v, %v", said, err)
 		}
 		// The rows stand behind the scope of the store, too.
-		for _, e := range runtime.Own() {
+		for _, e := range engine.Own() {
 			if e.Name != "verbatim.session" && e.Name != "verbatim.turn" {
 				continue
 			}
@@ -429,21 +429,21 @@ func TestASessionIsOfItsPrincipalAlone(t *testing.T) {
 func TestTwoWindowsAtOnce(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
-		left := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
-		right := w.visit(w.another(counted(nil)), "kim", runtime.Visit{Name: "today"})
+		left := w.visit(w.engine, "kim", engine.Visit{Name: "today"})
+		right := w.visit(w.another(counted(nil)), "kim", engine.Visit{Name: "today"})
 		seen, _ := w.info(left)
-		w.must(right, "desk.take :item-id @saw", runtime.RunOptions{Version: seen.Version,
+		w.must(right, "desk.take :item-id @saw", engine.RunOptions{Version: seen.Version,
 			Said: []sessions.Said{{Role: sessions.Client, Content: "the saw", Action: "took the saw"}}})
-		_, err := w.does(left, "desk.take :item-id @drill", runtime.RunOptions{Version: seen.Version})
+		_, err := w.does(left, "desk.take :item-id @drill", engine.RunOptions{Version: seen.Version})
 		refusal := wantRefusal(t, err, "session-moved")
 		if text := refusal.Error(); !strings.Contains(text, "took the saw") || !strings.Contains(text, " on 2025-01-03") {
 			t.Error(text)
 		}
-		_, err = left.PreviewWith(ctx, w.program(left, "desk.take :item-id @drill"), runtime.RunOptions{Version: seen.Version})
+		_, err = left.PreviewWith(ctx, w.program(left, "desk.take :item-id @drill"), engine.RunOptions{Version: seen.Version})
 		wantRefusal(t, err, "session-moved")
 		now, values := w.info(left)
 		equal(t, values, []string{"busy=true", `in_hand="@saw"`})
-		w.must(left, "desk.take :item-id @drill", runtime.RunOptions{Version: now.Version})
+		w.must(left, "desk.take :item-id @drill", engine.RunOptions{Version: now.Version})
 
 		var all sync.WaitGroup
 		errs := make([]error, 6)
@@ -454,13 +454,13 @@ func TestTwoWindowsAtOnce(t *testing.T) {
 			}
 			p := w.program(s, "desk.count")
 			all.Go(func() {
-				_, errs[i] = s.Run(ctx, p, runtime.RunOptions{Said: []sessions.Said{{Role: sessions.Client, Content: fmt.Sprint("count ", i)}}})
+				_, errs[i] = s.Run(ctx, p, engine.RunOptions{Said: []sessions.Said{{Role: sessions.Client, Content: fmt.Sprint("count ", i)}}})
 			})
 		}
 		all.Wait()
 		done := 0
 		for _, err := range errs {
-			var refusal *runtime.Refusal
+			var refusal *engine.Refusal
 			if errors.As(err, &refusal) && refusal.Diagnostics[0].Code == "changed-meanwhile" {
 				continue // the loser of eight attempts is told, and nothing of theirs is there
 			}
@@ -491,7 +491,7 @@ func TestTwoWindowsAtOnce(t *testing.T) {
 func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
-		s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+		s := w.visit(w.engine, "kim", engine.Visit{Name: "today"})
 		first, err := s.Say(ctx, sessions.Said{Role: sessions.Agent, Content: "What is it about?"})
 		if err != nil || first != 1 {
 			t.Fatal(first, err)
@@ -501,7 +501,7 @@ func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
 			{Role: sessions.Agent, Content: "I have noted that.", Action: "noted it"},
 		}
 		w.program(s, "lending.lose :item-id @saw") // names are known once they were spoken of
-		reply := w.must(s, `lending.note :loan-id @saw-bob :note "lost, he fears"`, runtime.RunOptions{Said: said})
+		reply := w.must(s, `lending.note :loan-id @saw-bob :note "lost, he fears"`, engine.RunOptions{Said: said})
 		all, err := s.Turns(ctx, 1, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -523,7 +523,7 @@ func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
 		}
 		// What is refused leaves nothing of what was said with it, and the journal
 		// says of which turn it came.
-		_, err = w.does(s, "lending.return :loan-id @saw-bob lending.return :loan-id @saw-bob", runtime.RunOptions{Said: said, Turn: 2})
+		_, err = w.does(s, "lending.return :loan-id @saw-bob lending.return :loan-id @saw-bob", engine.RunOptions{Said: said, Turn: 2})
 		wantRefusal(t, err, "requirement-not-met")
 		if info, _ := w.info(s); info.Turns != 3 {
 			t.Errorf("%d turns", info.Turns)
@@ -532,9 +532,9 @@ func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
 			t.Errorf("%+v", last[len(last)-1])
 		}
 		// Words of which nothing comes but an answer are kept as well.
-		w.must(s, "lending.list-items", runtime.RunOptions{Said: said[:1]})
+		w.must(s, "lending.list-items", engine.RunOptions{Said: said[:1]})
 		// Call by call, the words are kept once.
-		w.must(s, `lending.note :loan-id @saw-bob :note "one" lending.note :loan-id @saw-bob :note "two"`, runtime.RunOptions{Said: said[:1], Each: true})
+		w.must(s, `lending.note :loan-id @saw-bob :note "one" lending.note :loan-id @saw-bob :note "two"`, engine.RunOptions{Said: said[:1], Each: true})
 		for _, e := range w.journal()[len(w.journal())-2:] {
 			if e.Turn != s.ID()+"/5" {
 				t.Errorf("%q", e.Turn)
@@ -545,7 +545,7 @@ func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
 		}
 		// A row that is out of scope by now is not named.
 		w.set("item", 22, "club", id(2))
-		fresh := w.visit(w.another(nil), "kim", runtime.Visit{Name: "today"})
+		fresh := w.visit(w.another(nil), "kim", engine.Visit{Name: "today"})
 		if part, err := fresh.Turns(ctx, 2, 2); err != nil || slices.Contains(part[0].Names, "@saw") {
 			t.Errorf("%+v, %v", part, err)
 		}
@@ -557,22 +557,22 @@ func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
 func TestWhatWasSaidIsForgotten(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
-		kim, sam := w.visit(w.engine, "kim", runtime.Visit{Name: "today"}), w.visit(w.engine, "sam", runtime.Visit{Name: "today"})
+		kim, sam := w.visit(w.engine, "kim", engine.Visit{Name: "today"}), w.visit(w.engine, "sam", engine.Visit{Name: "today"})
 		for i := range 3 {
-			for _, s := range []*runtime.Session{kim, sam} {
+			for _, s := range []*engine.Session{kim, sam} {
 				if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: fmt.Sprint("a word about Ann ", i), Mentions: []string{"Ann"}}); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		w.must(kim, `desk.jot :text "Ann" desk.take :item-id @drill desk.whisper :secret "7310"`, runtime.RunOptions{})
+		w.must(kim, `desk.jot :text "Ann" desk.take :item-id @drill desk.whisper :secret "7310"`, engine.RunOptions{})
 		w.grant("ada", "archivist")
 		ada := w.session("ada")
-		would, err := ada.Redactable(ctx, runtime.Redaction{Principal: "kim"})
+		would, err := ada.Redactable(ctx, engine.Redaction{Principal: "kim"})
 		if err != nil || would.Turns != 3 {
 			t.Fatalf("%+v, %v", would, err)
 		}
-		did, err := ada.Redact(ctx, runtime.Redaction{Principal: "kim"})
+		did, err := ada.Redact(ctx, engine.Redaction{Principal: "kim"})
 		if err != nil || did.Turns != 3 {
 			t.Fatalf("%+v, %v", did, err)
 		}
@@ -593,7 +593,7 @@ func TestWhatWasSaidIsForgotten(t *testing.T) {
 		if last := w.journal()[len(w.journal())-1]; !strings.Contains(last.Call, ":turns 3") {
 			t.Error(last.Call)
 		}
-		if again, err := ada.Redact(ctx, runtime.Redaction{Principal: "kim"}); err != nil || again.Turns != 0 {
+		if again, err := ada.Redact(ctx, engine.Redaction{Principal: "kim"}); err != nil || again.Turns != 0 {
 			t.Errorf("%+v, %v", again, err)
 		}
 	})
@@ -605,14 +605,14 @@ func TestOldSessionsGo(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
 		for i := range 25 {
-			s := w.visit(w.engine, "kim", runtime.Visit{Name: fmt.Sprint("old ", i)})
+			s := w.visit(w.engine, "kim", engine.Visit{Name: fmt.Sprint("old ", i)})
 			if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "hello"}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		stays := w.visit(w.engine, "kim", runtime.Visit{Name: "old 7"})
+		stays := w.visit(w.engine, "kim", engine.Visit{Name: "old 7"})
 		w.later(91 * 24 * time.Hour)
-		w.visit(w.engine, "kim", runtime.Visit{Name: "old 7"})
+		w.visit(w.engine, "kim", engine.Visit{Name: "old 7"})
 		n, err := w.engine.Housekeep(ctx, w.now().Add(-90*24*time.Hour))
 		if err != nil || n != 24 {
 			t.Fatal(n, err)
@@ -620,7 +620,7 @@ func TestOldSessionsGo(t *testing.T) {
 		if all, err := stays.Turns(ctx, 1, 0); err != nil || len(all) != 1 {
 			t.Error(all, err)
 		}
-		gone := w.visit(w.engine, "kim", runtime.Visit{Name: "old 8"})
+		gone := w.visit(w.engine, "kim", engine.Visit{Name: "old 8"})
 		if info, _ := w.info(gone); info.Turns != 0 || info.Visits != 1 {
 			t.Errorf("%+v", info)
 		}
@@ -632,18 +632,18 @@ func TestOldSessionsGo(t *testing.T) {
 func TestTheSessionIsGivenWhatIsPromised(t *testing.T) {
 	t.Parallel()
 	reg := deskRegistry(t)
-	w := newWorldOf(t, reg, counted(runtime.Fields{"busy": true}))
-	s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
-	var broken *runtime.BrokenPromise
-	if _, err := w.does(s, "desk.count", runtime.RunOptions{}); !errors.As(err, &broken) || broken.Happened != "session.busy was to be set" {
+	w := newWorldOf(t, reg, counted(engine.Fields{"busy": true}))
+	s := w.visit(w.engine, "kim", engine.Visit{Name: "today"})
+	var broken *engine.BrokenPromise
+	if _, err := w.does(s, "desk.count", engine.RunOptions{}); !errors.As(err, &broken) || broken.Happened != "session.busy was to be set" {
 		t.Errorf("%v", err)
 	}
-	idle := &runtime.Handlers{Partial: true}
-	runtime.Handle(idle, "desk.count", func(context.Context, *runtime.Call, struct{}) (runtime.Outcome, error) {
-		return runtime.Outcome{Result: &runtime.Answer{}}, nil
+	idle := &engine.Handlers{Partial: true}
+	engine.Handle(idle, "desk.count", func(context.Context, *engine.Call, struct{}) (engine.Outcome, error) {
+		return engine.Outcome{Result: &engine.Answer{}}, nil
 	})
-	s = w.visit(w.another(idle), "kim", runtime.Visit{Name: "today"})
-	if _, err := w.does(s, "desk.count", runtime.RunOptions{}); !errors.As(err, &broken) || broken.Happened != "session.count was not to be set" {
+	s = w.visit(w.another(idle), "kim", engine.Visit{Name: "today"})
+	if _, err := w.does(s, "desk.count", engine.RunOptions{}); !errors.As(err, &broken) || broken.Happened != "session.count was not to be set" {
 		t.Errorf("%v", err)
 	}
 	if _, values := w.info(s); values != nil {
@@ -656,9 +656,9 @@ func TestTheSessionIsGivenWhatIsPromised(t *testing.T) {
 func TestASecretOfTheSessionStaysOne(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, deskRegistry(t), counted(nil))
-	s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+	s := w.visit(w.engine, "kim", engine.Visit{Name: "today"})
 	for range 2 {
-		reply := w.must(s, `desk.whisper :secret "7310"`, runtime.RunOptions{Key: "k"})
+		reply := w.must(s, `desk.whisper :secret "7310"`, engine.RunOptions{Key: "k"})
 		if c := reply.Calls[0].Session; len(c) != 1 || !c[0].Sensitive {
 			t.Errorf("%+v", c)
 		}
@@ -682,19 +682,19 @@ func TestASecretOfTheSessionStaysOne(t *testing.T) {
 func TestTheRowAtWorkOn(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, deskRegistry(t), counted(nil))
-	at := func(s *runtime.Session, want string) {
+	at := func(s *engine.Session, want string) {
 		t.Helper()
 		if got, err := s.Active(ctx, "club"); err != nil || got != want {
 			t.Errorf("%q, %v; want %q", got, err, want)
 		}
 	}
-	ada := w.visit(w.engine, "ada", runtime.Visit{Name: "today"})
+	ada := w.visit(w.engine, "ada", engine.Visit{Name: "today"})
 	at(ada, "@north")
-	w.must(ada, "desk.stand :club-id @south", runtime.RunOptions{})
+	w.must(ada, "desk.stand :club-id @south", engine.RunOptions{})
 	at(ada, "@south")
 	at(w.session("ada"), "@north")
 	w.grant("ada", "keeper") // who holds nothing
-	at(w.visit(w.engine, "ada", runtime.Visit{Name: "today"}), "")
+	at(w.visit(w.engine, "ada", engine.Visit{Name: "today"}), "")
 	at(w.session("kim"), "@north")
 }
 
@@ -702,14 +702,14 @@ func TestTheRowAtWorkOn(t *testing.T) {
 func earnedAtDesk(t *testing.T, who, how, example string) string {
 	t.Helper()
 	w := newWorldOf(t, deskRegistry(t), counted(nil))
-	if _, err := w.store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil {
+	if _, err := w.store.Migrate(ctx, append(w.tables(), engine.Own()...), true); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(example, "@paint") {
 		w.done("kim", `desk.order :item-id @drill :name "paint" :kind PAINT :details {:colour RED}`)
 	}
-	o := runtime.RunOptions{}
-	v := runtime.Visit{Name: "today"}
+	o := engine.RunOptions{}
+	v := engine.Visit{Name: "today"}
 	switch {
 	case how == "holding nothing":
 		w.grant(who, "keeper")
@@ -718,12 +718,12 @@ func earnedAtDesk(t *testing.T, who, how, example string) string {
 		_, err := w.does(w.session(who), example, o)
 		return codeOf(t, err)
 	case how == "in the session of sam":
-		v = runtime.Visit{ID: w.visit(w.engine, "sam", v).ID()}
+		v = engine.Visit{ID: w.visit(w.engine, "sam", v).ID()}
 	case how == "in a session that went on":
 		o.Version = 1
-		w.must(w.visit(w.engine, who, v), "desk.drop", runtime.RunOptions{})
+		w.must(w.visit(w.engine, who, v), "desk.drop", engine.RunOptions{})
 	case how == "in a session that is full":
-		w.must(w.visit(w.engine, who, v), `desk.whisper :secret "`+strings.Repeat("x", 65_480)+`"`, runtime.RunOptions{})
+		w.must(w.visit(w.engine, who, v), `desk.whisper :secret "`+strings.Repeat("x", 65_480)+`"`, engine.RunOptions{})
 	case strings.HasPrefix(how, "in the zone "):
 		v.Zone = strings.TrimPrefix(how, "in the zone ")
 	case how == "saying too much":
@@ -745,10 +745,10 @@ func earnedAtDesk(t *testing.T, who, how, example string) string {
 func TestACallThatAHandlerMakesGoesThroughTheGate(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
-		s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
-		w.must(s, "desk.take :item-id @drill", runtime.RunOptions{})
+		s := w.visit(w.engine, "kim", engine.Visit{Name: "today"})
+		w.must(s, "desk.take :item-id @drill", engine.RunOptions{})
 		before := len(w.journal())
-		reply := w.must(s, "desk.hand-over :kind CUT :number 120", runtime.RunOptions{})
+		reply := w.must(s, "desk.hand-over :kind CUT :number 120", engine.RunOptions{})
 		if rows := reply.Calls[0].Rows; len(rows) != 1 || rows[0].Label != "made by hand" {
 			t.Errorf("%+v", rows)
 		}
@@ -758,33 +758,33 @@ func TestACallThatAHandlerMakesGoesThroughTheGate(t *testing.T) {
 		}
 		// What is wrong with it is said of the call that was written.
 		for _, text := range []string{"desk.hand-over :kind CUT :number 301", "desk.hand-over :kind PAINT :number 1"} {
-			_, err := w.does(s, text, runtime.RunOptions{})
+			_, err := w.does(s, text, engine.RunOptions{})
 			wantRefusal(t, err, "wrong-value")
 		}
-		var broken *runtime.BrokenPromise
-		if _, err := w.does(s, "desk.hand-over :kind CUT :number 0", runtime.RunOptions{}); !errors.As(err, &broken) || broken.Happened != "desk.order was not to be called" {
+		var broken *engine.BrokenPromise
+		if _, err := w.does(s, "desk.hand-over :kind CUT :number 0", engine.RunOptions{}); !errors.As(err, &broken) || broken.Happened != "desk.order was not to be called" {
 			t.Errorf("%v", err)
 		}
 		// Its own rule asks.
-		w.must(s, "desk.take :item-id @ladder", runtime.RunOptions{})
+		w.must(s, "desk.take :item-id @ladder", engine.RunOptions{})
 		lost := w.program(s, "desk.hand-over :kind CUT :number 12")
-		_, err := s.Run(ctx, lost, runtime.RunOptions{})
+		_, err := s.Run(ctx, lost, engine.RunOptions{})
 		wantRefusal(t, err, "needs-agreement")
 		preview, err := s.Preview(ctx, lost)
 		if err != nil || len(preview.Asks()) != 1 || preview.Asks()[0].Reason != "it is lost" {
 			t.Fatalf("%+v, %v", preview, err)
 		}
-		if _, err := s.Run(ctx, lost, runtime.RunOptions{Agreed: preview.ID}); err != nil {
+		if _, err := s.Run(ctx, lost, engine.RunOptions{Agreed: preview.ID}); err != nil {
 			t.Error(err)
 		}
 		// And its own roles: a member may hand over, and not order.
-		mia := w.visit(w.engine, "mia", runtime.Visit{Name: "today"})
-		_, err = w.does(mia, "desk.hand-over :kind CUT :number 12", runtime.RunOptions{})
+		mia := w.visit(w.engine, "mia", engine.Visit{Name: "today"})
+		_, err = w.does(mia, "desk.hand-over :kind CUT :number 12", engine.RunOptions{})
 		wantRefusal(t, err, "not-permitted")
 		// An object that comes out of a row is held against the schema of its code,
 		// too, where no checker could.
-		w.must(s, `desk.order :item-id @drill :name "one" :kind CUT :details {:cm 1}`, runtime.RunOptions{})
-		_, err = w.does(s, `desk.order :item-id @drill :name "two" :kind PAINT :details @one.details`, runtime.RunOptions{})
+		w.must(s, `desk.order :item-id @drill :name "one" :kind CUT :details {:cm 1}`, engine.RunOptions{})
+		_, err = w.does(s, `desk.order :item-id @drill :name "two" :kind PAINT :details @one.details`, engine.RunOptions{})
 		wantRefusal(t, err, "wrong-value")
 		script, _ := dsl.Parse(dsl.NewSource("test.dsl", `desk.order :item-id @drill :name "three" :kind PAINT :details {:colour GREEN :cm 1}`))
 		if p, ds := s.Check(context.Background(), script); p != nil || len(ds) != 2 || ds[0].Code != "schema-mismatch" || ds[1].Code != "schema-mismatch" {
@@ -797,7 +797,7 @@ func TestACallThatAHandlerMakesGoesThroughTheGate(t *testing.T) {
 func TestAStateFollowsAnother(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, deskRegistry(t), counted(nil))
-	if _, err := w.store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil {
+	if _, err := w.store.Migrate(ctx, append(w.tables(), engine.Own()...), true); err != nil {
 		t.Fatal(err)
 	}
 	w.done("kim", `desk.order :item-id @drill :name "paint" :kind PAINT :details {:colour RED}`)
@@ -813,17 +813,17 @@ func TestAStateFollowsAnother(t *testing.T) {
 // A handler makes no call that its verb does not promise, whoever asked.
 func TestAHandlerCallsOnlyWhatIsPromised(t *testing.T) {
 	t.Parallel()
-	h := &runtime.Handlers{Partial: true}
-	runtime.Handle(h, "desk.hand-over", func(context.Context, *runtime.Call, struct {
+	h := &engine.Handlers{Partial: true}
+	engine.Handle(h, "desk.hand-over", func(context.Context, *engine.Call, struct {
 		Kind   string `verb:"kind"`
 		Number int64  `verb:"number"`
-	}) (runtime.Outcome, error) {
-		return runtime.Outcome{Result: &runtime.Answer{}, Calls: []runtime.Generated{{Verb: "desk.drop"}}}, nil
+	}) (engine.Outcome, error) {
+		return engine.Outcome{Result: &engine.Answer{}, Calls: []engine.Generated{{Verb: "desk.drop"}}}, nil
 	})
 	w := newWorldOf(t, deskRegistry(t), h)
-	s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
-	var broken *runtime.BrokenPromise
-	if _, err := w.does(s, "desk.hand-over :kind CUT :number 1", runtime.RunOptions{}); !errors.As(err, &broken) || broken.Happened != "desk.drop was to be called" {
+	s := w.visit(w.engine, "kim", engine.Visit{Name: "today"})
+	var broken *engine.BrokenPromise
+	if _, err := w.does(s, "desk.hand-over :kind CUT :number 1", engine.RunOptions{}); !errors.As(err, &broken) || broken.Happened != "desk.drop was to be called" {
 		t.Errorf("%v", err)
 	}
 }

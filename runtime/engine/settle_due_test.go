@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -54,9 +54,9 @@ verbs:
 `
 
 type press struct {
-	Club  runtime.Ref `verb:"club-id"`
-	Bell  runtime.Ref `verb:"bell-id"`
-	Armed bool        `verb:"armed"`
+	Club  engine.Ref `verb:"club-id"`
+	Bell  engine.Ref `verb:"bell-id"`
+	Armed bool       `verb:"armed"`
 }
 
 // F13: whatever a handler wants done under a promise whose condition does not
@@ -69,84 +69,84 @@ func TestAPromiseWhoseConditionDoesNotHoldCoversNothing(t *testing.T) {
 	}
 	outcomes := map[string]struct {
 		refused string
-		outcome func(a press, job stores.JobRecord) runtime.Outcome
+		outcome func(a press, job stores.JobRecord) engine.Outcome
 	}{
-		"notice": {"a notify to guard was to go out", func(press, stores.JobRecord) runtime.Outcome {
-			return runtime.Outcome{Notices: []runtime.Notice{runtime.Notify("guard", nil)}}
+		"notice": {"a notify to guard was to go out", func(press, stores.JobRecord) engine.Outcome {
+			return engine.Outcome{Notices: []engine.Notice{engine.Notify("guard", nil)}}
 		}},
-		"trigger": {"a trigger to siren was to go out", func(press, stores.JobRecord) runtime.Outcome {
-			return runtime.Outcome{Notices: []runtime.Notice{runtime.Trigger("siren", nil)}}
+		"trigger": {"a trigger to siren was to go out", func(press, stores.JobRecord) engine.Outcome {
+			return engine.Outcome{Notices: []engine.Notice{engine.Trigger("siren", nil)}}
 		}},
-		"session": {"session.loud was to be set", func(press, stores.JobRecord) runtime.Outcome {
-			return runtime.Outcome{Session: runtime.Fields{"loud": true}}
+		"session": {"session.loud was to be set", func(press, stores.JobRecord) engine.Outcome {
+			return engine.Outcome{Session: engine.Fields{"loud": true}}
 		}},
-		"insert": {"a row of bell was to be added", func(a press, _ stores.JobRecord) runtime.Outcome {
-			return runtime.Outcome{Changes: []runtime.Edit{runtime.Create("bell", runtime.Fields{"club": a.Club, "name": "Second"})}}
+		"insert": {"a row of bell was to be added", func(a press, _ stores.JobRecord) engine.Outcome {
+			return engine.Outcome{Changes: []engine.Edit{engine.Create("bell", engine.Fields{"club": a.Club, "name": "Second"})}}
 		}},
-		"update": {"rung of a row of bell was to be changed", func(a press, _ stores.JobRecord) runtime.Outcome {
-			return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Bell, runtime.Fields{"rung": 1})}}
+		"update": {"rung of a row of bell was to be changed", func(a press, _ stores.JobRecord) engine.Outcome {
+			return engine.Outcome{Changes: []engine.Edit{engine.Update(a.Bell, engine.Fields{"rung": 1})}}
 		}},
-		"update of any row": {"sound of a row of bell was to be changed", func(a press, _ stores.JobRecord) runtime.Outcome {
-			return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Bell, runtime.Fields{"sound": "ding"})}}
+		"update of any row": {"sound of a row of bell was to be changed", func(a press, _ stores.JobRecord) engine.Outcome {
+			return engine.Outcome{Changes: []engine.Edit{engine.Update(a.Bell, engine.Fields{"sound": "ding"})}}
 		}},
-		"delete": {"a row of bell was to be deleted", func(a press, _ stores.JobRecord) runtime.Outcome {
-			return runtime.Outcome{Changes: []runtime.Edit{runtime.Delete(a.Bell)}}
+		"delete": {"a row of bell was to be deleted", func(a press, _ stores.JobRecord) engine.Outcome {
+			return engine.Outcome{Changes: []engine.Edit{engine.Delete(a.Bell)}}
 		}},
-		"call": {"alarm.hang was to be called", func(a press, _ stores.JobRecord) runtime.Outcome {
-			return runtime.Outcome{Calls: []runtime.Generated{{Verb: "alarm.hang", Args: runtime.Fields{"club-id": a.Club, "name": "Third"}}}}
+		"call": {"alarm.hang was to be called", func(a press, _ stores.JobRecord) engine.Outcome {
+			return engine.Outcome{Calls: []engine.Generated{{Verb: "alarm.hang", Args: engine.Fields{"club-id": a.Club, "name": "Third"}}}}
 		}},
-		"job": {"a job was to be dropped", func(_ press, job stores.JobRecord) runtime.Outcome {
-			return runtime.Outcome{Jobs: []runtime.JobChange{runtime.DropJob(job)}}
+		"job": {"a job was to be dropped", func(_ press, job stores.JobRecord) engine.Outcome {
+			return engine.Outcome{Jobs: []engine.JobChange{engine.DropJob(job)}}
 		}},
-		"claim": {`it says that it did "a picture of the hall"`, func(press, stores.JobRecord) runtime.Outcome {
-			return runtime.Outcome{Kept: []string{"a picture of the hall"}}
+		"claim": {`it says that it did "a picture of the hall"`, func(press, stores.JobRecord) engine.Outcome {
+			return engine.Outcome{Kept: []string{"a picture of the hall"}}
 		}},
 	}
 	// What no promise speaks of is refused although all of them hold.
-	type outcome = func(press, stores.JobRecord) runtime.Outcome
-	says := func(o runtime.Outcome) outcome { return func(press, stores.JobRecord) runtime.Outcome { return o } }
+	type outcome = func(press, stores.JobRecord) engine.Outcome
+	says := func(o engine.Outcome) outcome { return func(press, stores.JobRecord) engine.Outcome { return o } }
 	never := map[string]outcome{
-		"a notify to siren was to go out":     says(runtime.Outcome{Notices: []runtime.Notice{runtime.Notify("siren", nil)}}),
-		"a trigger to guard was to go out":    says(runtime.Outcome{Notices: []runtime.Notice{runtime.Trigger("guard", nil)}}),
-		"a notify to press was to go out":     says(runtime.Outcome{Notices: []runtime.Notice{runtime.Notify("press", nil)}}),
-		"a notify to bell.rung was to go out": says(runtime.Outcome{Notices: []runtime.Notice{runtime.Notify("bell.rung", nil)}}),
-		"a row of club was to be added":       says(runtime.Outcome{Changes: []runtime.Edit{runtime.Create("club", runtime.Fields{"name": "West"})}}),
-		"session.quiet was to be set":         says(runtime.Outcome{Session: runtime.Fields{"quiet": true}}),
-		"name of a row of bell was to be changed": func(a press, _ stores.JobRecord) runtime.Outcome {
-			return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Bell, runtime.Fields{"name": "x"})}}
+		"a notify to siren was to go out":     says(engine.Outcome{Notices: []engine.Notice{engine.Notify("siren", nil)}}),
+		"a trigger to guard was to go out":    says(engine.Outcome{Notices: []engine.Notice{engine.Trigger("guard", nil)}}),
+		"a notify to press was to go out":     says(engine.Outcome{Notices: []engine.Notice{engine.Notify("press", nil)}}),
+		"a notify to bell.rung was to go out": says(engine.Outcome{Notices: []engine.Notice{engine.Notify("bell.rung", nil)}}),
+		"a row of club was to be added":       says(engine.Outcome{Changes: []engine.Edit{engine.Create("club", engine.Fields{"name": "West"})}}),
+		"session.quiet was to be set":         says(engine.Outcome{Session: engine.Fields{"quiet": true}}),
+		"name of a row of bell was to be changed": func(a press, _ stores.JobRecord) engine.Outcome {
+			return engine.Outcome{Changes: []engine.Edit{engine.Update(a.Bell, engine.Fields{"name": "x"})}}
 		},
-		"rung of a row of bell was to be changed": func(a press, _ stores.JobRecord) runtime.Outcome {
-			return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Bell, runtime.Fields{"rung": 2})}}
+		"rung of a row of bell was to be changed": func(a press, _ stores.JobRecord) engine.Outcome {
+			return engine.Outcome{Changes: []engine.Edit{engine.Update(a.Bell, engine.Fields{"rung": 2})}}
 		},
-		"a row of club was to be deleted": func(a press, _ stores.JobRecord) runtime.Outcome {
-			return runtime.Outcome{Changes: []runtime.Edit{runtime.Delete(a.Club)}}
+		"a row of club was to be deleted": func(a press, _ stores.JobRecord) engine.Outcome {
+			return engine.Outcome{Changes: []engine.Edit{engine.Delete(a.Club)}}
 		},
 	}
 	for _, text := range []string{"a song", "guard", "siren", "bell", "bell.rung", "session.loud", "alarm.hang", "verbatim.job", "what was done"} {
-		never[fmt.Sprintf("it says that it did %q", text)] = says(runtime.Outcome{Kept: []string{text}})
+		never[fmt.Sprintf("it says that it did %q", text)] = says(engine.Outcome{Kept: []string{text}})
 	}
 	for refused, outcome := range never {
 		outcomes[refused] = struct {
 			refused string
-			outcome func(a press, job stores.JobRecord) runtime.Outcome
+			outcome func(a press, job stores.JobRecord) engine.Outcome
 		}{refused, outcome}
 	}
 	for name, c := range outcomes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := &runtime.Handlers{Partial: true}
-			runtime.Handle(h, "alarm.press", func(ctx context.Context, call *runtime.Call, a press) (runtime.Outcome, error) {
+			h := &engine.Handlers{Partial: true}
+			engine.Handle(h, "alarm.press", func(ctx context.Context, call *engine.Call, a press) (engine.Outcome, error) {
 				jobs, err := call.Jobs(ctx, stores.JobFilter{})
 				if err != nil || len(jobs) == 0 {
 					t.Errorf("no jobs: %v", err)
-					return runtime.Outcome{}, err
+					return engine.Outcome{}, err
 				}
 				o := c.outcome(a, jobs[0])
-				o.Result = &runtime.Answer{}
+				o.Result = &engine.Answer{}
 				return o, nil
 			})
 			w := newWorldOf(t, reg, h)
-			if _, err := w.store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil {
+			if _, err := w.store.Migrate(ctx, append(w.tables(), engine.Own()...), true); err != nil {
 				t.Fatal(err)
 			}
 			w.done("kim", `alarm.hang :club-id @north :name "First"`)
@@ -156,16 +156,16 @@ func TestAPromiseWhoseConditionDoesNotHoldCoversNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+			s := w.visit(w.engine, "kim", engine.Visit{Name: "today"})
 			before, entries := w.state(), len(w.journal())
-			var broken *runtime.BrokenPromise
-			if _, err := w.does(s, `alarm.press :club-id @north :bell-id @first :armed false`, runtime.RunOptions{}); !errors.As(err, &broken) || broken.Happened != c.refused {
+			var broken *engine.BrokenPromise
+			if _, err := w.does(s, `alarm.press :club-id @north :bell-id @first :armed false`, engine.RunOptions{}); !errors.As(err, &broken) || broken.Happened != c.refused {
 				t.Errorf("got %v; want %q", err, c.refused)
 			}
 			if d := diff(w.entity, before, w.state()); len(d) > 0 || len(w.journal()) != entries {
 				t.Errorf("left %q and %d journal entries", d, len(w.journal())-entries)
 			}
-			_, err = w.does(s, `alarm.press :club-id @north :bell-id @first :armed true`, runtime.RunOptions{})
+			_, err = w.does(s, `alarm.press :club-id @north :bell-id @first :armed true`, engine.RunOptions{})
 			switch {
 			case never[name] == nil && err != nil:
 				t.Errorf("armed: %v", err)
@@ -191,7 +191,7 @@ verbs:
 	if ds.HasErrors() {
 		t.Fatal(told(ds))
 	}
-	w := newWorldOf(t, reg, &runtime.Handlers{Partial: true})
+	w := newWorldOf(t, reg, &engine.Handlers{Partial: true})
 	w.refused("kim", "alarm.mark :thing-id @north", "unknown-name")
 	w.done("kim", "alarm.mark :thing-id @drill")
 

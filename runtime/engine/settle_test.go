@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -66,10 +66,10 @@ func TestEveryVerbIsHeldToItsPromises(t *testing.T) {
 	cells := 0
 	for _, name := range slices.Sorted(maps.Keys(calls)) {
 		v := reg.Verb(name)
-		var now func(c *runtime.Call, o *runtime.Outcome)
-		h := runtime.NewHandlers()
+		var now func(c *engine.Call, o *engine.Outcome)
+		h := engine.NewHandlers()
 		for other := range calls {
-			runtime.HandleAs(h, other, argsOf(reg.Verb(other)), func(_ context.Context, c *runtime.Call) (runtime.Outcome, error) {
+			engine.HandleAs(h, other, argsOf(reg.Verb(other)), func(_ context.Context, c *engine.Call) (engine.Outcome, error) {
 				o := c.Declared()
 				if now != nil {
 					now(c, &o)
@@ -85,12 +85,12 @@ func TestEveryVerbIsHeldToItsPromises(t *testing.T) {
 		before := w.state()
 		s := w.session(who)
 		p := w.program(s, calls[name])
-		try := func(what string, mutate func(c *runtime.Call, o *runtime.Outcome)) {
+		try := func(what string, mutate func(c *engine.Call, o *engine.Outcome)) {
 			t.Helper()
 			cells++
 			now = mutate
-			_, err := s.Run(context.Background(), p, runtime.RunOptions{})
-			var broken *runtime.BrokenPromise
+			_, err := s.Run(context.Background(), p, engine.RunOptions{})
+			var broken *engine.BrokenPromise
 			if !errors.As(err, &broken) || broken.Verb != name || broken.Happened == "" || broken.Place.Source == nil {
 				t.Errorf("%s, %s: got %v", name, what, err)
 			}
@@ -98,48 +98,48 @@ func TestEveryVerbIsHeldToItsPromises(t *testing.T) {
 				t.Fatalf("%s, %s: left %q", name, what, d)
 			}
 		}
-		var honest runtime.Outcome // what the palette says
-		now = func(_ *runtime.Call, o *runtime.Outcome) { honest = *o }
+		var honest engine.Outcome // what the palette says
+		now = func(_ *engine.Call, o *engine.Outcome) { honest = *o }
 		if _, err := s.Preview(context.Background(), p); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		// More: a row of every entity, beside those that are promised.
 		for _, e := range reg.Entities() {
-			try("a row of "+e.Store.Name, func(_ *runtime.Call, o *runtime.Outcome) {
-				o.Changes = append(o.Changes, runtime.Create(e.Store.Name, nil))
+			try("a row of "+e.Store.Name, func(_ *engine.Call, o *engine.Outcome) {
+				o.Changes = append(o.Changes, engine.Create(e.Store.Name, nil))
 			})
-			try("the deletion of a row of "+e.Store.Name, func(c *runtime.Call, o *runtime.Outcome) {
+			try("the deletion of a row of "+e.Store.Name, func(c *engine.Call, o *engine.Outcome) {
 				for _, row := range all(c, e.Store.Name) {
-					if !slices.ContainsFunc(o.Changes, func(d runtime.Edit) bool { return d.Row == row.Ref() }) {
-						o.Changes = append(o.Changes, runtime.Delete(row.Ref()))
+					if !slices.ContainsFunc(o.Changes, func(d engine.Edit) bool { return d.Row == row.Ref() }) {
+						o.Changes = append(o.Changes, engine.Delete(row.Ref()))
 						return
 					}
 				}
 				// All of them are in it already: one that is to be deleted
 				// goes a second way.
-				o.Changes = append(o.Changes, runtime.Create(e.Store.Name, nil))
+				o.Changes = append(o.Changes, engine.Create(e.Store.Name, nil))
 			})
 			for i := range e.Store.Fields {
 				f := &e.Store.Fields[i]
 				if i == e.Store.Key {
 					continue
 				}
-				try(fmt.Sprintf("%s of a row of %s", f.Name, e.Store.Name), func(c *runtime.Call, o *runtime.Outcome) {
+				try(fmt.Sprintf("%s of a row of %s", f.Name, e.Store.Name), func(c *engine.Call, o *engine.Outcome) {
 					for _, row := range all(c, e.Store.Name) {
-						if !slices.ContainsFunc(o.Changes, func(d runtime.Edit) bool { return d.Row == row.Ref() }) {
-							o.Changes = append(o.Changes, runtime.Update(row.Ref(), runtime.Fields{f.Name: some(f)}))
+						if !slices.ContainsFunc(o.Changes, func(d engine.Edit) bool { return d.Row == row.Ref() }) {
+							o.Changes = append(o.Changes, engine.Update(row.Ref(), engine.Fields{f.Name: some(f)}))
 							return
 						}
 					}
-					o.Changes = append(o.Changes, runtime.Create(e.Store.Name, nil))
+					o.Changes = append(o.Changes, engine.Create(e.Store.Name, nil))
 				})
 			}
 		}
-		for _, n := range []runtime.Notice{runtime.Notify("press", nil), runtime.Trigger("board", nil), runtime.Notify("insurance-claim", nil)} {
-			try("a "+n.Kind+" to "+n.Target, func(_ *runtime.Call, o *runtime.Outcome) { o.Notices = append(o.Notices, n) })
+		for _, n := range []engine.Notice{engine.Notify("press", nil), engine.Trigger("board", nil), engine.Notify("insurance-claim", nil)} {
+			try("a "+n.Kind+" to "+n.Target, func(_ *engine.Call, o *engine.Outcome) { o.Notices = append(o.Notices, n) })
 		}
 		for i := range honest.Notices {
-			try("a notice twice", func(_ *runtime.Call, o *runtime.Outcome) { o.Notices = append(o.Notices, o.Notices[i]) })
+			try("a notice twice", func(_ *engine.Call, o *engine.Outcome) { o.Notices = append(o.Notices, o.Notices[i]) })
 		}
 		for i, change := range honest.Changes {
 			e := reg.Entity(change.Entity).Store
@@ -152,7 +152,7 @@ func TestEveryVerbIsHeldToItsPromises(t *testing.T) {
 					continue
 				}
 				// Another field of a promised row, or another value of it.
-				try(fmt.Sprintf("another %s", f.Name), func(_ *runtime.Call, o *runtime.Outcome) {
+				try(fmt.Sprintf("another %s", f.Name), func(_ *engine.Call, o *engine.Outcome) {
 					o.Changes[i].Fields = maps.Clone(o.Changes[i].Fields)
 					o.Changes[i].Fields[f.Name] = some(f)
 				})
@@ -166,7 +166,7 @@ func TestEveryVerbIsHeldToItsPromises(t *testing.T) {
 		}
 		for i, change := range honest.Changes {
 			if !may(change.Entity, change.Op) {
-				try("no change "+change.Entity, func(_ *runtime.Call, o *runtime.Outcome) { o.Changes = slices.Delete(o.Changes, i, i+1) })
+				try("no change "+change.Entity, func(_ *engine.Call, o *engine.Outcome) { o.Changes = slices.Delete(o.Changes, i, i+1) })
 			}
 			if change.Op != stores.Delete {
 				for field := range change.Fields {
@@ -175,7 +175,7 @@ func TestEveryVerbIsHeldToItsPromises(t *testing.T) {
 					if ok && stores.Equal(given, def.Fields[def.FieldIndex(field)].Default) {
 						continue // it would come about anyhow
 					}
-					try("no "+field, func(_ *runtime.Call, o *runtime.Outcome) {
+					try("no "+field, func(_ *engine.Call, o *engine.Outcome) {
 						o.Changes[i].Fields = maps.Clone(o.Changes[i].Fields)
 						delete(o.Changes[i].Fields, field)
 					})
@@ -184,7 +184,7 @@ func TestEveryVerbIsHeldToItsPromises(t *testing.T) {
 		}
 		for i, n := range honest.Notices {
 			if n.Target != "board" { // which is a may-notify
-				try("no notice", func(_ *runtime.Call, o *runtime.Outcome) { o.Notices = slices.Delete(o.Notices, i, i+1) })
+				try("no notice", func(_ *engine.Call, o *engine.Outcome) { o.Notices = slices.Delete(o.Notices, i, i+1) })
 			}
 		}
 		if n := len(w.journal()); n > 0 {
@@ -202,7 +202,7 @@ func TestEveryVerbIsHeldToItsPromises(t *testing.T) {
 	t.Logf("%d handlers, all rolled back", cells)
 }
 
-func all(c *runtime.Call, entity string) []runtime.Row {
+func all(c *engine.Call, entity string) []engine.Row {
 	rows, err := c.Find(context.Background(), entity, nil)
 	if err != nil {
 		panic(err)
@@ -235,7 +235,7 @@ func argsOf(v *verbs.Verb) reflect.Type {
 		p := &v.Params[i]
 		t := reflect.TypeFor[stores.Value]()
 		if p.Type.Name == verbs.RefType {
-			t = reflect.TypeFor[runtime.Ref]()
+			t = reflect.TypeFor[engine.Ref]()
 		}
 		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("A%d", i), Type: t, Tag: reflect.StructTag(fmt.Sprintf("verb:%q", p.Name))})
 	}

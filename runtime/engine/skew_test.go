@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -230,7 +230,7 @@ type twoHouses struct {
 	t     *testing.T
 	db    pgtest.DB
 	two   [2]*world
-	at    [2]func(runtime.Stage)
+	at    [2]func(engine.Stage)
 	first state
 }
 
@@ -238,19 +238,19 @@ func newTwoHouses(t *testing.T) *twoHouses {
 	t.Helper()
 	h := &twoHouses{t: t, db: pgtest.Database(t)}
 	reg := loadYAML(t, map[string]string{"guild.yaml": guild})
-	handlers := runtime.NewHandlers()
+	handlers := engine.NewHandlers()
 	type roomOf struct {
-		Room runtime.Ref `verb:"room-id"`
+		Room engine.Ref `verb:"room-id"`
 	}
-	runtime.Handle(handlers, "guild.leave-one", func(ctx context.Context, c *runtime.Call, a roomOf) (runtime.Outcome, error) {
-		open, err := c.Find(ctx, "room", runtime.Fields{"state": "OPEN"})
+	engine.Handle(handlers, "guild.leave-one", func(ctx context.Context, c *engine.Call, a roomOf) (engine.Outcome, error) {
+		open, err := c.Find(ctx, "room", engine.Fields{"state": "OPEN"})
 		if err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
 		if len(open) < 2 {
-			return runtime.Outcome{}, runtime.Refuse("it is the last", "open another first")
+			return engine.Outcome{}, engine.Refuse("it is the last", "open another first")
 		}
-		return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Room, runtime.Fields{"state": "SHUT"})}}, nil
+		return engine.Outcome{Changes: []engine.Edit{engine.Update(a.Room, engine.Fields{"state": "SHUT"})}}, nil
 	})
 	for i := range h.two {
 		store, err := postgres.Open(t.Context(), h.db.App, postgres.MigrateAs(h.db.Owner))
@@ -260,13 +260,13 @@ func newTwoHouses(t *testing.T) *twoHouses {
 		t.Cleanup(func() { store.Close() })
 		w := &world{t: t, reg: reg, store: store, clock: newWorldClock}
 		if i == 0 {
-			if plan, err := store.Migrate(t.Context(), append(w.tables(), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
+			if plan, err := store.Migrate(t.Context(), append(w.tables(), engine.Own()...), true); err != nil || len(plan.Problems) > 0 {
 				t.Fatal(err, plan.Problems)
 			}
 		}
-		w.engine, err = runtime.New(reg, store, runtime.Options{Clock: func() time.Time { return newWorldClock }, NewID: w.newID, Handlers: handlers,
+		w.engine, err = engine.New(reg, store, engine.Options{Clock: func() time.Time { return newWorldClock }, NewID: w.newID, Handlers: handlers,
 			Backoff: func(int) time.Duration { return time.Millisecond },
-			At: func(s runtime.Stage) {
+			At: func(s engine.Stage) {
 				if h.at[i] != nil {
 					h.at[i](s)
 				}
@@ -341,8 +341,8 @@ func (h *twoHouses) do(i int, script string) string {
 	w := h.two[i]
 	who, text, _ := strings.Cut(script, ": ")
 	s := w.session(who)
-	_, err := s.Run(context.Background(), w.program(s, text), runtime.RunOptions{})
-	var refusal *runtime.Refusal
+	_, err := s.Run(context.Background(), w.program(s, text), engine.RunOptions{})
+	var refusal *engine.Refusal
 	switch {
 	case err == nil:
 		return "done"
@@ -400,9 +400,9 @@ func TestWhatDecidesStillHoldsAtTheCommit(t *testing.T) {
 				for n, far := 1, true; far; n++ {
 					var answers [2]string
 					reached, goOn, ended := make(chan struct{}), make(chan struct{}), [2]chan struct{}{make(chan struct{}), make(chan struct{})}
-					var stage runtime.Stage
+					var stage engine.Stage
 					entered := 0
-					h.at[stopped] = func(s runtime.Stage) {
+					h.at[stopped] = func(s engine.Stage) {
 						if entered++; entered == n {
 							stage = s
 							close(reached)
@@ -465,7 +465,7 @@ func TestTheSameQuestionAskedTwiceAtOnceIsOne(t *testing.T) {
 	var meet atomic.Pointer[chan struct{}] // whoever makes an id waits here for the other
 	for _, w := range two {
 		var err error
-		w.engine, err = runtime.New(w.reg, w.store, runtime.Options{Clock: func() time.Time { return newWorldClock }, NewID: func() string {
+		w.engine, err = engine.New(w.reg, w.store, engine.Options{Clock: func() time.Time { return newWorldClock }, NewID: func() string {
 			if at := meet.Load(); at != nil {
 				select {
 				case *at <- struct{}{}:
@@ -479,15 +479,15 @@ func TestTheSameQuestionAskedTwiceAtOnceIsOne(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var sessions [2]*runtime.Session
+	var sessions [2]*engine.Session
 	var programs [2]*verbs.Program
-	var own [2]runtime.RunOptions
+	var own [2]engine.RunOptions
 	for i, w := range two {
 		sessions[i] = w.session("kim")
 		programs[i] = w.program(sessions[i], "lending.extend :loan-id @saw-bob :new-date 2025-03-20")
 		own[i] = w.own(sessions[i], programs[i])
 	}
-	var got [2]*runtime.Pending
+	var got [2]*engine.Pending
 	at := make(chan struct{})
 	meet.Store(&at)
 	var all sync.WaitGroup
@@ -533,9 +533,9 @@ func TestRightsAreLookedAtAgainWhileASessionLasts(t *testing.T) {
 			before := w.state()
 			_, err := s.Preview(t.Context(), p)
 			wantRefusal(t, err, "rights-changed")
-			_, err = s.Run(t.Context(), p, runtime.RunOptions{})
+			_, err = s.Run(t.Context(), p, engine.RunOptions{})
 			wantRefusal(t, err, "rights-changed")
-			_, err = s.Run(t.Context(), w.program(s, lose+"\nlending.lose :item-id @tent"), runtime.RunOptions{Each: true})
+			_, err = s.Run(t.Context(), w.program(s, lose+"\nlending.lose :item-id @tent"), engine.RunOptions{Each: true})
 			wantRefusal(t, err, "rights-changed")
 			if d := diff(w.entity, before, w.state()); len(d) > 0 {
 				t.Errorf("changed %q", d)

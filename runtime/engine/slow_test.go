@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -53,12 +53,12 @@ func TestARunEndsWhileAStatementWaits(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer store.Close()
-				engine, err := runtime.New(other.reg, store, runtime.Options{Clock: func() time.Time { return newWorldClock }, NewID: other.newID,
+				eng, err := engine.New(other.reg, store, engine.Options{Clock: func() time.Time { return newWorldClock }, NewID: other.newID,
 					Backoff: func(int) time.Duration { return time.Millisecond }})
 				if err != nil {
 					t.Fatal(err)
 				}
-				s, err := engine.Session(t.Context(), "wim")
+				s, err := eng.Session(t.Context(), "wim")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -80,7 +80,7 @@ func TestARunEndsWhileAStatementWaits(t *testing.T) {
 				over := ending{context.Background(), make(chan struct{}), why}
 				answer := make(chan error, 1)
 				go func() {
-					_, err := s.Run(over, p, runtime.RunOptions{})
+					_, err := s.Run(over, p, engine.RunOptions{})
 					answer <- err
 				}()
 				for waiting := 0; waiting == 0; goruntime.Gosched() {
@@ -90,11 +90,11 @@ func TestARunEndsWhileAStatementWaits(t *testing.T) {
 				}
 				close(over.done)
 				err = <-answer // and the row is still held
-				var failed *runtime.Failure
+				var failed *engine.Failure
 				if !errors.As(err, &failed) || failed.Unknown || !errors.Is(err, why) {
 					t.Errorf("it ends with %T %v", err, err)
 				}
-				if got, want := runtime.Sentence(err), runtime.Sentence(&runtime.Failure{Err: why}); got != want {
+				if got, want := engine.Sentence(err), engine.Sentence(&engine.Failure{Err: why}); got != want {
 					t.Errorf("is told %q, and should be %q", got, want)
 				}
 				close(letGo)
@@ -107,7 +107,7 @@ func TestARunEndsWhileAStatementWaits(t *testing.T) {
 				if entries, err := store.Journal(t.Context(), 1, 0); err != nil || len(entries) > 0 {
 					t.Errorf("%d entries, %v", len(entries), err)
 				}
-				if _, err := s.Run(t.Context(), p, runtime.RunOptions{}); err != nil {
+				if _, err := s.Run(t.Context(), p, engine.RunOptions{}); err != nil {
 					t.Error("the next:", err)
 				}
 				if got := fmt.Sprint(diff(other.entity, h.first, other.state())); got == "[]" {

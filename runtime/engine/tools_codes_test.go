@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func (deskTools) Call(context.Context, tools.Call) (tools.Answer, error) {
 func earnedOfTools(t *testing.T, who, how, text string) string {
 	w, shop := newToolWorld(t)
 	ctx := context.Background()
-	o := runtime.RunOptions{}
+	o := engine.RunOptions{}
 	answer := func(a tools.Answer, err error) {
 		shop.answer = func(int, tools.Call) (tools.Answer, error) { return a, err }
 	}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -113,7 +113,7 @@ func newToolWorld(t *testing.T) (*world, *workshop) {
 func (w *world) tools(shop tools.Servers) {
 	w.t.Helper()
 	var err error
-	if w.engine, err = runtime.New(w.reg, w.store, runtime.Options{Clock: w.now, NewID: w.newID, Tools: shop}); err != nil {
+	if w.engine, err = engine.New(w.reg, w.store, engine.Options{Clock: w.now, NewID: w.newID, Tools: shop}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -172,7 +172,7 @@ func TestToolIsAskedAfterEverythingWasDecided(t *testing.T) {
 			t.Errorf("while the tool is asked the journal says %q", got)
 		}
 	}
-	reply, err := s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID})
+	reply, err := s.Run(ctx, p, engine.RunOptions{Agreed: preview.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,8 +219,8 @@ func TestRefusedCallsAskNoTool(t *testing.T) {
 		w, shop := newToolWorld(t)
 		s := w.session("kim")
 		for _, agreed := range []string{"", "0000-0000"} {
-			_, err := s.Run(context.Background(), w.program(s, `desk.order-asking :item-id @drill :text "x"`), runtime.RunOptions{Agreed: agreed})
-			if _, ok := err.(*runtime.Refusal); !ok || len(shop.calls) > 0 {
+			_, err := s.Run(context.Background(), w.program(s, `desk.order-asking :item-id @drill :text "x"`), engine.RunOptions{Agreed: agreed})
+			if _, ok := err.(*engine.Refusal); !ok || len(shop.calls) > 0 {
 				t.Errorf("%v, asked %q", err, shop.asked())
 			}
 		}
@@ -242,7 +242,7 @@ func TestToolThatOnlyReads(t *testing.T) {
 		t.Error(got)
 	}
 	equal(t, shop.asked(), []string{`prices {"text":"all"}`, `say {"text":"hello"}`})
-	if _, err := s.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID}); err != nil {
+	if _, err := s.Run(context.Background(), p, engine.RunOptions{Agreed: preview.ID}); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.get("loan", id(31), "note"); got.Text() != "We are open." {
@@ -257,7 +257,7 @@ func TestToolThatOnlyReads(t *testing.T) {
 	shop.answer = func(int, tools.Call) (tools.Answer, error) {
 		return tools.Answer{Text: "Pay me.", Structured: `{"prices":[]}`}, nil
 	}
-	_, err = s.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID})
+	_, err = s.Run(context.Background(), p, engine.RunOptions{Agreed: preview.ID})
 	wantRefusal(t, err, "stale-preview")
 }
 
@@ -279,7 +279,7 @@ func TestAReadThatIsSentAgainAsksUnderTheSameKey(t *testing.T) {
 			}
 			return tools.Answer{Text: "We are open."}, nil
 		}
-		if _, err := s.Run(ctx, w.program(s, text), runtime.RunOptions{Key: key, Asks: asks}); (err != nil) != cut {
+		if _, err := s.Run(ctx, w.program(s, text), engine.RunOptions{Key: key, Asks: asks}); (err != nil) != cut {
 			t.Fatal(err)
 		}
 		return shop.calls[len(shop.calls)-1].Key
@@ -354,7 +354,7 @@ func TestToolThatFails(t *testing.T) {
 			shop.answer = func(int, tools.Call) (tools.Answer, error) { return c.answer, c.err }
 			before := w.state()
 			s := w.session("kim")
-			_, err := s.Run(context.Background(), w.program(s, orderIt), runtime.RunOptions{})
+			_, err := s.Run(context.Background(), w.program(s, orderIt), engine.RunOptions{})
 			if got := codeOf(t, err); got != c.code {
 				t.Errorf("%s: %v", got, err)
 			}
@@ -365,7 +365,7 @@ func TestToolThatFails(t *testing.T) {
 				t.Errorf("asked %d times", len(shop.calls))
 			}
 			equal(t, w.outcomes(), []string{"attempted desk.order", c.last})
-			if said := runtime.Sentence(err); strings.ContainsAny(said, "\x1b\n") || strings.Contains(said, "W-1") || strings.Contains(said, "much") {
+			if said := engine.Sentence(err); strings.ContainsAny(said, "\x1b\n") || strings.Contains(said, "W-1") || strings.Contains(said, "much") {
 				t.Errorf("%q", said)
 			}
 		})
@@ -384,7 +384,7 @@ func TestRowsThatMoveWhileAToolIsAsked(t *testing.T) {
 			shop.before = func() { w.set("item", 21, "worth", decimal("81")) }
 			s := w.session("kim")
 			p := w.program(s, orderIt)
-			_, err := s.Run(context.Background(), p, runtime.RunOptions{Key: key})
+			_, err := s.Run(context.Background(), p, engine.RunOptions{Key: key})
 			if got := codeOf(t, err); got != "tool-alone" {
 				t.Fatalf("%s: %v", got, err)
 			}
@@ -399,7 +399,7 @@ func TestRowsThatMoveWhileAToolIsAsked(t *testing.T) {
 			// The clock has, and what is sent speaks of it: see desk.order-once
 			// for a tool that can be asked again.
 			shop.before = nil
-			_, err = s.Run(context.Background(), p, runtime.RunOptions{Key: key})
+			_, err = s.Run(context.Background(), p, engine.RunOptions{Key: key})
 			if got := codeOf(t, err); got != "tool-otherwise" {
 				t.Errorf("%s: %v", got, err)
 			}
@@ -414,7 +414,7 @@ func TestRowsThatMoveWhileAToolIsAsked(t *testing.T) {
 func agreeTo(w *world, text, key string) error {
 	ctx := context.Background()
 	kim := w.session("kim")
-	pending, err := kim.Propose(ctx, w.program(kim, text), runtime.RunOptions{Key: key})
+	pending, err := kim.Propose(ctx, w.program(kim, text), engine.RunOptions{Key: key})
 	if err != nil {
 		return err
 	}
@@ -434,7 +434,7 @@ func TestAgreementIsUsedUpByTheAttempt(t *testing.T) {
 			w, shop := newToolWorld(t)
 			ctx := context.Background()
 			kim, bo := w.session("kim"), w.session("bo")
-			pending, err := kim.Propose(ctx, w.program(kim, once), runtime.RunOptions{})
+			pending, err := kim.Propose(ctx, w.program(kim, once), engine.RunOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -506,7 +506,7 @@ func TestToolUnderAKey(t *testing.T) {
 		t.Errorf("the drill is %s", got)
 	}
 	kim := w.session("kim")
-	reply, err := kim.Run(context.Background(), w.program(kim, once), runtime.RunOptions{Key: "k"})
+	reply, err := kim.Run(context.Background(), w.program(kim, once), engine.RunOptions{Key: "k"})
 	if err != nil || !reply.Repeated || reply.Calls[0].Result.From != "tool" || len(shop.calls) != n {
 		t.Errorf("%+v %v", reply, err)
 	}
@@ -526,7 +526,7 @@ func TestToolThatIsNotAskedTwice(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID, Key: "k"})
+		_, err = s.Run(ctx, p, engine.RunOptions{Agreed: preview.ID, Key: "k"})
 		return err
 	}
 	died := errors.New("killed")
@@ -571,7 +571,7 @@ func TestFailedToolMayBeAskedAgain(t *testing.T) {
 	s := w.session("kim")
 	p := w.program(s, orderIt)
 	for _, want := range []string{"tool-failed", ""} {
-		_, err := s.Run(context.Background(), p, runtime.RunOptions{Key: "k"})
+		_, err := s.Run(context.Background(), p, engine.RunOptions{Key: "k"})
 		if got := codeOf(t, err); got != want {
 			t.Errorf("%s: %v", got, err)
 		}
@@ -624,14 +624,14 @@ func TestStoreThatFailsAroundATool(t *testing.T) {
 		w, shop := newToolWorld(t)
 		faulty := &faultyStore{Store: w.store}
 		var err error
-		if w.engine, err = runtime.New(w.reg, faulty, runtime.Options{Clock: w.now, NewID: w.newID, Tools: shop}); err != nil {
+		if w.engine, err = engine.New(w.reg, faulty, engine.Options{Clock: w.now, NewID: w.newID, Tools: shop}); err != nil {
 			t.Fatal(err)
 		}
 		s := w.session("kim")
 		p := w.program(s, orderIt)
 		before := w.state()
 		faulty.calls, faulty.nth = 0, nth
-		_, err = s.Run(context.Background(), p, runtime.RunOptions{})
+		_, err = s.Run(context.Background(), p, engine.RunOptions{})
 		changed := len(diff(w.entity, before, w.state()))
 		asked := len(shop.calls)
 		switch {

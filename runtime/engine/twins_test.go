@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -26,7 +26,7 @@ type twin struct {
 	name  string
 	messy bool // it is given the text as somebody in a hurry would write it
 	each  bool // it commits call by call what can be done whole
-	kim   *runtime.Session
+	kim   *engine.Session
 }
 
 // SAFE-R9: one stream of scripts is answered alike by every twin, to the word,
@@ -47,7 +47,7 @@ func TestTwinsAnswerAlike(t *testing.T) {
 		{name: "a server", world: twinWorld(t, "postgres", 8)},
 		{name: "a server, one connection, text as it comes", world: twinWorld(t, "postgres", 1), messy: true},
 	}
-	runtime.AtOnce(twins[0].engine)
+	engine.AtOnce(twins[0].engine)
 	rnd := rand.New(rand.NewPCG(8, 8))
 	done, refused := 0, map[string]int{}
 	for n := range scripts {
@@ -111,7 +111,7 @@ func (w *world) still(store stores.Store) *world {
 	w.t.Helper()
 	s := &world{t: w.t, reg: w.reg, store: store, clock: newWorldClock}
 	var err error
-	s.engine, err = runtime.New(w.reg, store, runtime.Options{Clock: func() time.Time { return s.clock }, NewID: s.newID})
+	s.engine, err = engine.New(w.reg, store, engine.Options{Clock: func() time.Time { return s.clock }, NewID: s.newID})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func (tw *twin) answer(n int, calls []string) string {
 	if err != nil {
 		return tw.error(script, err)
 	}
-	o := runtime.RunOptions{}
+	o := engine.RunOptions{}
 	if len(preview.Asks()) > 0 {
 		o.Agreed = preview.ID
 	}
@@ -210,7 +210,7 @@ func (tw *twin) answer(n int, calls []string) string {
 
 func (tw *twin) error(script *dsl.Script, err error) string {
 	tw.t.Helper()
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if !errors.As(err, &refusal) {
 		tw.t.Fatalf("%s: %T: %v", tw.name, err, err)
 	}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -67,7 +67,7 @@ func (w *world) whole() whole {
 				}
 			}
 		}
-		jobs, err := r.Jobs(ctx, stores.JobFilter{Kinds: []string{runtime.JobCall}})
+		jobs, err := r.Jobs(ctx, stores.JobFilter{Kinds: []string{engine.JobCall}})
 		for i := range jobs {
 			j := &jobs[i]
 			all[fmt.Sprintf("job %s %s %s %s %d", j.Payload, j.At.UTC(), j.Unique, j.Principal, j.Tries())] += j.State.String() + " " + j.Origins + ";"
@@ -98,16 +98,16 @@ func (w whole) differs(from whole) (lines []string) {
 
 // undertakes runs a script as somebody who agrees to what it asks them, and returns the number
 // of its first journal entry; 0 where it was refused.
-func (w *world) undertakes(t stopper, s *runtime.Session, script *dsl.Script, said verbs.Literals) (int64, *runtime.Refusal) {
+func (w *world) undertakes(t stopper, s *engine.Session, script *dsl.Script, said verbs.Literals) (int64, *engine.Refusal) {
 	ctx := context.Background()
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	p, ds := s.CheckFrom(ctx, script, said)
 	if p == nil {
 		t.Fatalf("%s: %s", dsl.Format(script), told(ds))
 	}
 	preview, err := s.Preview(ctx, p)
 	if err == nil {
-		if done, failed := s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID}); failed == nil {
+		if done, failed := s.Run(ctx, p, engine.RunOptions{Agreed: preview.ID}); failed == nil {
 			if done.Digest != preview.Digest {
 				t.Fatalf("%s: what ran is not what was shown", dsl.Format(script))
 			}
@@ -148,7 +148,7 @@ func TestUndoPutsBackWhatWas(t *testing.T) {
 		if err := w.furnish(store); err != nil {
 			t.Fatal(err)
 		}
-		if w.engine, err = runtime.New(reg, store, runtime.Options{Clock: w.now, NewID: w.newID, Handlers: promisingHandlers()}); err != nil {
+		if w.engine, err = engine.New(reg, store, engine.Options{Clock: w.now, NewID: w.newID, Handlers: promisingHandlers()}); err != nil {
 			t.Fatal(err)
 		}
 		undoes(t, reg, 3, func() *world { return w }) // which grows
@@ -197,9 +197,9 @@ func undoes(t *testing.T, reg *verbs.Registry, of int, begin func() *world) {
 		others := rapid.Bool().Draw(rt, "with another call in between") && call(rapid.SampledFrom(changing).Draw(rt, "between")) > 0
 		meanwhile := w.whole()
 		s := w.session("kim")
-		undo := func(seq int64) (int64, *runtime.Refusal) {
+		undo := func(seq int64) (int64, *engine.Refusal) {
 			script, err := s.Undo(ctx, seq)
-			var refusal *runtime.Refusal
+			var refusal *engine.Refusal
 			if errors.As(err, &refusal) {
 				return 0, refusal
 			} else if err != nil {
@@ -271,7 +271,7 @@ func (w *world) undo(t stopper, who string, seq int64) (*receipt.Receipt, error)
 	if err != nil {
 		return nil, err
 	}
-	return s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID})
+	return s.Run(ctx, p, engine.RunOptions{Agreed: preview.ID})
 }
 
 func printed(r *receipt.Receipt) string {
@@ -298,8 +298,8 @@ func refusedWith(t testing.TB, err error, code string, words ...string) {
 		t.Errorf("%v is %s, want %s", err, got, code)
 	}
 	for _, word := range words {
-		if !strings.Contains(runtime.Sentence(err), word) {
-			t.Errorf("%q does not say %q", runtime.Sentence(err), word)
+		if !strings.Contains(engine.Sentence(err), word) {
+			t.Errorf("%q does not say %q", engine.Sentence(err), word)
 		}
 	}
 }
@@ -314,18 +314,18 @@ func TestWhoMayUndo(t *testing.T) {
 	refusedWith(t, none, "unknown-entry")
 	for _, who := range []string{"sam", "bo"} { // of another club; of another role
 		_, err := w.undo(t, who, seq)
-		if want := strings.ReplaceAll(runtime.Sentence(none), "99", fmt.Sprint(seq)); err == nil || runtime.Sentence(err) != want {
+		if want := strings.ReplaceAll(engine.Sentence(none), "99", fmt.Sprint(seq)); err == nil || engine.Sentence(err) != want {
 			t.Errorf("%s: %v, want %s", who, err, want)
 		}
 		s := w.session(who)
 		p := w.program(s, fmt.Sprintf("lending.note.undo :entry %d", seq))
-		if _, err := s.Run(t.Context(), p, runtime.RunOptions{}); err == nil || who == "sam" && runtime.Sentence(err) != strings.ReplaceAll(runtime.Sentence(none), "99", fmt.Sprint(seq)) {
+		if _, err := s.Run(t.Context(), p, engine.RunOptions{}); err == nil || who == "sam" && engine.Sentence(err) != strings.ReplaceAll(engine.Sentence(none), "99", fmt.Sprint(seq)) {
 			t.Errorf("%s: %v", who, err)
 		}
 	}
 	// Nor is a row that is gone put back by those who never saw it.
 	gone := w.made(t, "kim", `lending.forget :reminder-id @saw-2025-01-11`)
-	if _, err := w.undo(t, "sam", gone); err == nil || runtime.Sentence(err) != strings.ReplaceAll(runtime.Sentence(none), "99", fmt.Sprint(gone)) {
+	if _, err := w.undo(t, "sam", gone); err == nil || engine.Sentence(err) != strings.ReplaceAll(engine.Sentence(none), "99", fmt.Sprint(gone)) {
 		t.Errorf("%v", err)
 	}
 	if _, err := w.undo(t, "kim", gone); err != nil {
@@ -333,14 +333,14 @@ func TestWhoMayUndo(t *testing.T) {
 	}
 	// The undo of another verb is none of this one.
 	s := w.session("kim")
-	_, err := s.Run(t.Context(), w.program(s, fmt.Sprintf("lending.ring.undo :entry %d", seq)), runtime.RunOptions{})
+	_, err := s.Run(t.Context(), w.program(s, fmt.Sprintf("lending.ring.undo :entry %d", seq)), engine.RunOptions{})
 	refusedWith(t, err, "unknown-entry")
 	only := w.session("kim")
 	only.Narrow([]*verbs.Verb{w.reg.Verb("lending.ring")})
-	if _, err := only.Run(t.Context(), w.program(only, fmt.Sprintf("lending.note.undo :entry %d", seq)), runtime.RunOptions{}); err == nil {
+	if _, err := only.Run(t.Context(), w.program(only, fmt.Sprintf("lending.note.undo :entry %d", seq)), engine.RunOptions{}); err == nil {
 		t.Error("a token for another verb took it back")
 	}
-	if _, err := only.Undo(t.Context(), seq); err == nil || runtime.Sentence(err) != strings.ReplaceAll(runtime.Sentence(none), "99", fmt.Sprint(seq)) {
+	if _, err := only.Undo(t.Context(), seq); err == nil || engine.Sentence(err) != strings.ReplaceAll(engine.Sentence(none), "99", fmt.Sprint(seq)) {
 		t.Errorf("a token for another verb is told of the entry: %v", err)
 	}
 	r, err := w.undo(t, "mia", seq)
@@ -499,7 +499,7 @@ func TestUndoUnderAKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, _ := s.Check(t.Context(), script)
-		if r, err := s.Run(t.Context(), p, runtime.RunOptions{Key: "k"}); err != nil || r.First != seq+1 {
+		if r, err := s.Run(t.Context(), p, engine.RunOptions{Key: "k"}); err != nil || r.First != seq+1 {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
@@ -523,7 +523,7 @@ func TestUndoAsksWhomTheVerbMayAsk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waiting, err := s.Propose(t.Context(), p, runtime.RunOptions{Agreed: preview.ID})
+	waiting, err := s.Propose(t.Context(), p, engine.RunOptions{Agreed: preview.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -546,7 +546,7 @@ func BenchmarkUndo(b *testing.B) {
 		if p == nil {
 			b.Fatal(told(ds))
 		}
-		r, err := s.Run(b.Context(), p, runtime.RunOptions{})
+		r, err := s.Run(b.Context(), p, engine.RunOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}

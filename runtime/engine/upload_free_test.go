@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func TestBytesThatAreSentAgainStay(t *testing.T) {
 			}
 			send("first", "0000000000000001", uploads.Infected)
 			looked := &afterView{Store: w.store}
-			other, err := runtime.New(w.reg, looked, runtime.Options{Clock: w.now, NewID: w.newID})
+			other, err := engine.New(w.reg, looked, engine.Options{Clock: w.now, NewID: w.newID})
 			if err != nil {
 				t.Fatal(err)
 			}

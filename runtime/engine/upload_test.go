@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func filingWorld(t testing.TB) *world {
 	}
 	t.Cleanup(func() { store.Close() })
 	w := &world{t: t, reg: load(t, "testdata/filing"), clock: newWorldClock}
-	if _, err := store.Migrate(context.Background(), append(w.tables(), runtime.Own()...), true); err != nil {
+	if _, err := store.Migrate(context.Background(), append(w.tables(), engine.Own()...), true); err != nil {
 		t.Fatal(err)
 	}
 	w.file(store)
@@ -63,7 +63,7 @@ func postgresFilingWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := owner.Migrate(ctx, append(w.tables(), runtime.Own()...), true)
+	plan, err := owner.Migrate(ctx, append(w.tables(), engine.Own()...), true)
 	if err != nil || len(plan.Problems) > 0 {
 		t.Fatal(err, plan.Problems)
 	}
@@ -83,7 +83,7 @@ func (w *world) file(store stores.Store) {
 	ctx := context.Background()
 	var err error
 	w.store = store
-	if w.engine, err = runtime.New(w.reg, store, runtime.Options{Clock: w.now, NewID: w.newID, Keep: w.keep}); err != nil {
+	if w.engine, err = engine.New(w.reg, store, engine.Options{Clock: w.now, NewID: w.newID, Keep: w.keep}); err != nil {
 		w.t.Fatal(err)
 	}
 	for _, p := range people {
@@ -117,7 +117,7 @@ func (w *world) send(owner, id, mime string, size int64, verdict string) uploads
 func (w *world) tries(who, script string) string {
 	w.t.Helper()
 	s := w.session(who)
-	_, err := s.Run(context.Background(), w.program(s, script), runtime.RunOptions{})
+	_, err := s.Run(context.Background(), w.program(s, script), engine.RunOptions{})
 	return codeOf(w.t, err)
 }
 
@@ -155,11 +155,11 @@ func TestGateOfUploads(t *testing.T) {
 			s := w.session("kim")
 			var first string
 			for _, id := range []string{"nobodys", "sams-letter", "sams-virus"} {
-				_, err := s.Run(context.Background(), w.program(s, fmt.Sprintf("filing.file :paper %q", "upload://"+id)), runtime.RunOptions{})
+				_, err := s.Run(context.Background(), w.program(s, fmt.Sprintf("filing.file :paper %q", "upload://"+id)), engine.RunOptions{})
 				if first == "" {
-					first = runtime.Sentence(err)
+					first = engine.Sentence(err)
 				}
-				if got := runtime.Sentence(err); got != first || strings.Contains(got, id) {
+				if got := engine.Sentence(err); got != first || strings.Contains(got, id) {
 					t.Errorf("%s: %q and not %q", id, got, first)
 				}
 			}
@@ -247,7 +247,7 @@ func TestUploadWaitsForAgreement(t *testing.T) {
 	ctx := context.Background()
 	w.later(7*24*time.Hour - time.Hour)
 	kim := w.session("kim")
-	c, err := kim.Propose(ctx, w.program(kim, `filing.file-asking :paper "upload://kims-letter"`), runtime.RunOptions{})
+	c, err := kim.Propose(ctx, w.program(kim, `filing.file-asking :paper "upload://kims-letter"`), engine.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -430,7 +430,7 @@ func TestFilesThatNobodyLookedAt(t *testing.T) {
 			}
 			for _, c := range []struct{ scanner, code string }{{"", ""}, {uploads.ScannedByNobody, ""}, {"clamd", "upload-not-scanned"}} {
 				var err error
-				if w.engine, err = runtime.New(w.reg, w.store, runtime.Options{Clock: w.now, NewID: w.newID, Scanner: c.scanner}); err != nil {
+				if w.engine, err = engine.New(w.reg, w.store, engine.Options{Clock: w.now, NewID: w.newID, Scanner: c.scanner}); err != nil {
 					t.Fatal(err)
 				}
 				for _, id := range []string{"unseen-good", "unseen-bad", "unseen-odd"} {

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"errors"
@@ -184,7 +184,7 @@ func TestConstraintsOverSeveralFieldsHold(t *testing.T) {
 func TestARowIsCreatedOnceByMany(t *testing.T) {
 	t.Parallel()
 	worldsOfPalette(t, wishing(t), func(t *testing.T, w *world) {
-		engines := []*runtime.Engine{w.engine, w.another(nil)}
+		engines := []*engine.Engine{w.engine, w.another(nil)}
 		var all sync.WaitGroup
 		for n := range 16 {
 			s, err := engines[n%2].Session(t.Context(), "kim")
@@ -193,7 +193,7 @@ func TestARowIsCreatedOnceByMany(t *testing.T) {
 			}
 			p := w.program(s, fmt.Sprintf(`lending.wish :member-id @ann :item-id @saw :weight %d :forever true`, n+1))
 			all.Go(func() {
-				if _, err := s.Run(t.Context(), p, runtime.RunOptions{}); err != nil {
+				if _, err := s.Run(t.Context(), p, engine.RunOptions{}); err != nil {
 					t.Error(err)
 				}
 			})

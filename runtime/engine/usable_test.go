@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -173,7 +173,7 @@ func TestWhatAQuestionOffersIsOfUse(t *testing.T) {
 		for _, verb := range asked {
 			useful("clara", verb, false) // nothing is being asked
 		}
-		s, err := p.engine.Visit(ctx, "clara", runtime.Visit{Name: "asked"})
+		s, err := p.engine.Visit(ctx, "clara", engine.Visit{Name: "asked"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func (w *world) hidesAnnsPhone(t *testing.T, text, code string) string {
 	if code != "" && err == nil {
 		t.Errorf("the preview does not say so: %+v", preview)
 	}
-	_, err = s.Run(t.Context(), p, runtime.RunOptions{})
+	_, err = s.Run(t.Context(), p, engine.RunOptions{})
 	if got := codeOf(t, err); got != code && !(code == "nothing-given" && got != "") {
 		t.Errorf("told %q, %v", got, err)
 	}

@@ -1,4 +1,4 @@
-package runtime_test
+package engine_test
 
 import (
 	"context"
@@ -45,7 +45,7 @@ func openWorkshops(t *testing.T) *shop {
 	}
 	t.Cleanup(func() { store.Close() })
 	s := &shop{reg: load(t, workshops+"verbs"), store: store, url: db.Admin}
-	plan, err := store.Migrate(ctx, append(s.tables(), runtime.Own()...), true)
+	plan, err := store.Migrate(ctx, append(s.tables(), engine.Own()...), true)
 	if err != nil || len(plan.Problems) > 0 {
 		t.Fatalf("migrate: %v %v", err, plan.Problems)
 	}
@@ -58,7 +58,7 @@ func openWorkshops(t *testing.T) *shop {
 		t.Fatal(err)
 	}
 	noon := time.Date(2024, 12, 27, 12, 0, 0, 0, time.UTC)
-	if s.engine, err = runtime.New(s.reg, store, runtime.Options{Clock: func() time.Time { return noon }}); err != nil {
+	if s.engine, err = engine.New(s.reg, store, engine.Options{Clock: func() time.Time { return noon }}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -125,7 +125,7 @@ func (s *shop) agreed(who, text string) error {
 	}
 	preview, err := session.Preview(ctx, p)
 	if err == nil {
-		_, err = session.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID})
+		_, err = session.Run(ctx, p, engine.RunOptions{Agreed: preview.ID})
 	}
 	return err
 }
@@ -187,7 +187,7 @@ func TestWorkshopsKeepTheirBooks(t *testing.T) {
 		who, call := l.draw(chance)
 		verb, _, _ := strings.Cut(call, " ")
 		err := s.agreed(who, call)
-		var refusal *runtime.Refusal
+		var refusal *engine.Refusal
 		switch {
 		case err == nil:
 			said[verb]++

@@ -24,7 +24,7 @@ import (
 // window opens ann's session of a name, as a process of its own does.
 func (h *house) window(who string, m *script) *talk {
 	h.t.Helper()
-	s, err := h.engine.Visit(context.Background(), who, runtime.Visit{Name: "repairs"})
+	s, err := h.engine.Visit(context.Background(), who, engine.Visit{Name: "repairs"})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestWhoMustAgreeReadsWhatWasWritten(t *testing.T) {
 			said = p.Said
 		}
 		words, err := s.Words(ctx, id)
-		var refusal *runtime.Refusal
+		var refusal *engine.Refusal
 		if errors.As(err, &refusal) {
 			code = refusal.Diagnostics[0].Code
 		} else if err != nil {
@@ -351,7 +351,7 @@ func TestWhoMustAgreeReadsWhatWasWritten(t *testing.T) {
 			t.Errorf("max reads %q (%t, %s)", words, said, code)
 		}
 		n, turn := told(h)
-		mine, err := h.engine.Visit(ctx, "ann", runtime.Visit{Name: "repairs"})
+		mine, err := h.engine.Visit(ctx, "ann", engine.Visit{Name: "repairs"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,14 +65,14 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 	old := t.expired()
 	a := t.heard.reply
 	if t.quotesAnother() {
-		a = words.Reply{} // it answers a question that is not open
+		a = values.Reply{} // it answers a question that is not open
 	}
 	said := a.Answer
-	if said != words.Agree && said != words.Decline {
-		said = words.Other
+	if said != values.Agree && said != values.Decline {
+		said = values.Other
 	}
-	if a.Which == 0 && a.Answer != words.Agree && a.Answer != words.Decline && t.restates(ctx) {
-		a.Answer, said = words.Agree, words.Agree
+	if a.Which == 0 && a.Answer != values.Agree && a.Answer != values.Decline && t.restates(ctx) {
+		a.Answer, said = values.Agree, values.Agree
 	}
 	t.said = said
 	t.waits()
@@ -90,32 +90,32 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 		return "", false, nil
 	}
 	t.as(TakenAgain)
-	t.choosing, c.choosing = c.choosing, words.Other
-	if a.Which == 0 && (a.Answer == words.Other || a.Answer == words.Change) && !t.quotesAnother() && !details().MatchString(t.heard.own) {
+	t.choosing, c.choosing = c.choosing, values.Other
+	if a.Which == 0 && (a.Answer == values.Other || a.Answer == values.Change) && !t.quotesAnother() && !details().MatchString(t.heard.own) {
 		if text, handled, err := t.corrects(ctx, t.heard.own); handled || err != nil {
 			return text, true, err
 		}
 	}
 	if len(c.open) == 0 {
-		if said == words.Agree && len(old) == 1 {
+		if said == values.Agree && len(old) == 1 {
 			t.as(TakenYes)
 			text, err := t.again(ctx, old[0], sayExpired)
 			return text, true, err
 		}
 		return "", false, nil
 	}
-	if said == words.Other && a.Which != 0 && t.choosing != words.Other {
+	if said == values.Other && a.Which != 0 && t.choosing != values.Other {
 		said = t.choosing
 	}
-	pleased := a.Answer == words.Pleased && slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh })
-	if said == words.Other || pleased || a.Answer == words.Change && len(c.open) == 1 && c.open[0].fresh {
+	pleased := a.Answer == values.Pleased && slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh })
+	if said == values.Other || pleased || a.Answer == values.Change && len(c.open) == 1 && c.open[0].fresh {
 		return t.otherwise(ctx, a, pleased)
 	}
 	q, asks := t.whichQuestion(a, said)
 	switch {
 	case q == nil:
 		return asks, true, nil
-	case said == words.Decline:
+	case said == values.Decline:
 		t.as(TakenNo)
 		if err := t.withdraw(ctx, q); err != nil {
 			return "", true, err
@@ -137,10 +137,10 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 
 // otherwise takes a message, while questions are open, that is no yes and no no. pleased reports that
 // it is a courtesy, such as "perfect", right after a question.
-func (t *turn) otherwise(ctx context.Context, a words.Reply, pleased bool) (text string, handled bool, err error) {
+func (t *turn) otherwise(ctx context.Context, a values.Reply, pleased bool) (text string, handled bool, err error) {
 	c := t.c
 	switch {
-	case a.Answer == words.Change && len(c.open) == 1 && c.open[0].fresh:
+	case a.Answer == values.Change && len(c.open) == 1 && c.open[0].fresh:
 		// "No wait, make it Friday": the question is withdrawn, and the rest is read as a new
 		// request.
 		q := c.open[0]
@@ -176,7 +176,7 @@ func (t *turn) otherwise(ctx context.Context, a words.Reply, pleased bool) (text
 
 // whichQuestion returns the open question that a yes or a no answers. If that is not clear, it
 // returns nil and what to ask the person.
-func (t *turn) whichQuestion(a words.Reply, said words.Answer) (q *Question, asks string) {
+func (t *turn) whichQuestion(a values.Reply, said values.Answer) (q *Question, asks string) {
 	c := t.c
 	if i := slices.IndexFunc(c.open, func(q *Question) bool { return q.ID == t.answers }); i >= 0 {
 		q = c.open[i]
@@ -214,15 +214,15 @@ func (t *turn) restates(ctx context.Context) bool {
 	if len(c.open) != 1 || !c.open[0].fresh || t.heard.hidden || t.quotesAnother() {
 		return false
 	}
-	if n := len(c.turns); n > 0 && words.Plain(c.turns[n-1].Said) == words.Plain(t.heard.own) {
+	if n := len(c.turns); n > 0 && values.Plain(c.turns[n-1].Said) == values.Plain(t.heard.own) {
 		return false
 	}
 	m := c.matter(ctx, c.open[0])
-	return m != nil && words.ReadAnswerTo(t.heard.own, m).Answer == words.Agree
+	return m != nil && values.ReadAnswerTo(t.heard.own, m).Answer == values.Agree
 }
 
 // matter returns the content of a question; nil if it is about several calls.
-func (c *Conversation) matter(ctx context.Context, q *Question) *words.Matter {
+func (c *Conversation) matter(ctx context.Context, q *Question) *values.Matter {
 	p, err := c.meaning(ctx, q)
 	if err != nil || len(p.Calls()) != 1 {
 		return nil
@@ -236,7 +236,7 @@ func (c *Conversation) matter(ctx context.Context, q *Question) *words.Matter {
 	for _, all := range v.PhrasesIn {
 		phrases = append(phrases, all...)
 	}
-	return words.NewMatter(asks, q.values, phrases, v.Name[strings.LastIndexByte(v.Name, '.')+1:])
+	return values.NewMatter(asks, q.values, phrases, v.Name[strings.LastIndexByte(v.Name, '.')+1:])
 }
 
 // goesOn puts the remaining questions after one was settled.
@@ -272,10 +272,10 @@ func (t *turn) quotesAnother() bool {
 	if len(ids) > 0 || !t.c.o.Referring || t.heard.quoted == "" || len(t.c.open) == 0 || t.answers != "" {
 		return false
 	}
-	quoted := words.Plain(t.heard.quoted)
+	quoted := values.Plain(t.heard.quoted)
 	return !slices.ContainsFunc(t.c.open, func(q *Question) bool {
 		asks, _, _ := strings.Cut(t.c.reveal(q.asks), "\n")
-		return asks != "" && strings.Contains(quoted, words.Plain(asks)) || strings.Contains(quoted, words.Plain(q.Title))
+		return asks != "" && strings.Contains(quoted, values.Plain(asks)) || strings.Contains(quoted, values.Plain(q.Title))
 	})
 }
 
@@ -290,7 +290,7 @@ func (t *turn) close(q *Question) {
 var previewIDs = regexp.MustCompile(`\b[0-9a-f]{4}-[0-9a-f]{4}\b`)
 
 // details matches a request to see all changes of a question.
-var details = lazily(func() string { return `(?i)^\W*(?:` + words.Expression("details") + `)\W*$` })
+var details = lazily(func() string { return `(?i)^\W*(?:` + values.Expression("details") + `)\W*$` })
 
 // withdraw declines a question for the person.
 func (t *turn) withdraw(ctx context.Context, q *Question) error {
@@ -299,7 +299,7 @@ func (t *turn) withdraw(ctx context.Context, q *Question) error {
 	if err == nil {
 		err = t.c.o.Session.DeclinePreview(ctx, p, q.ID)
 	}
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		return nil // it could not have been agreed to either
 	}
@@ -316,7 +316,7 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 	if err != nil {
 		return t.stopped(ctx, q, err)
 	}
-	o := runtime.RunOptions{Agreed: q.ID, Source: c.o.Source, Before: q.before}
+	o := engine.RunOptions{Agreed: q.ID, Source: c.o.Source, Before: q.before}
 	if len(q.others) > 0 {
 		if o.Turn, err = c.wrote(ctx, q.turn); err != nil {
 			return t.stopped(ctx, q, err)
@@ -362,8 +362,8 @@ func (c *Conversation) wrote(ctx context.Context, until int64) (int64, error) {
 
 // stopped says why an agreed call did not run, and puts the question again if it still makes sense.
 func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, error) {
-	var refusal *runtime.Refusal
-	var failed *runtime.Failure
+	var refusal *engine.Refusal
+	var failed *engine.Failure
 	switch {
 	case errors.As(err, &refusal):
 		code := ""
@@ -387,14 +387,14 @@ func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, err
 }
 
 // again asks a question again, with the present rows.
-func (t *turn) again(ctx context.Context, q *Question, why words.Key) (string, error) {
+func (t *turn) again(ctx context.Context, q *Question, why values.Key) (string, error) {
 	program, err := t.c.meaning(ctx, q)
 	var p *receipt.Receipt
 	var before int64
 	if err == nil {
 		p, before, err = t.preview(ctx, program)
 	}
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	switch {
 	case errors.As(err, &refusal):
 		t.record.refused(refusal.Diagnostics)
@@ -419,7 +419,7 @@ func (t *turn) preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt,
 		}
 		before = info.Turns + 1
 	}
-	o := runtime.RunOptions{Before: before, Source: t.c.o.Source, Progress: t.far}
+	o := engine.RunOptions{Before: before, Source: t.c.o.Source, Progress: t.far}
 	if t.c.kept {
 		// Another process may receive the answer, so the preview is kept in the store.
 		preview, err := t.c.o.Session.KeepWith(ctx, p, o)
@@ -455,7 +455,7 @@ func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64
 	for _, ask := range preview.Asks() {
 		if ask.Reason != "" && !slices.Contains(why, ask.Reason) {
 			said, ok := w.reg.Says(w.language, ask.Reason)
-			known = known && (ok || w.tongue == words.English)
+			known = known && (ok || w.tongue == values.English)
 			why, because = append(why, ask.Reason), append(because, strings.TrimSuffix(said, "."))
 		}
 		if ask.By != "" && !slices.Contains(q.others, ask.By) {
@@ -473,7 +473,7 @@ func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64
 	case known:
 		q.Because = w.say(sayBecause, strings.Join(because, w.say(sayAlso)))
 	default:
-		q.Because = sayBecause.In(words.English, strings.TrimSuffix(q.Why, "."))
+		q.Because = sayBecause.In(values.English, strings.TrimSuffix(q.Why, "."))
 	}
 	if len(more) == 0 {
 		q.asks = w.asks(preview)
@@ -538,6 +538,6 @@ type reason struct {
 	Said string `json:"said"` // in the person's language
 }
 
-func (w wording) reason(s words.Key, of ...string) reason {
-	return reason{s.In(words.English, of...), w.say(s, of...)}
+func (w wording) reason(s values.Key, of ...string) reason {
+	return reason{s.In(values.English, of...), w.say(s, of...)}
 }

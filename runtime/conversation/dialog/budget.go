@@ -131,7 +131,7 @@ func (t *turn) summedUp(ctx context.Context, script *dsl.Script, sums budget) (*
 		return &much, nil // the palette does not take such a sum at all
 	}
 	preview, err := t.c.o.Session.Preview(ctx, program)
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	switch {
 	case errors.As(err, &refusal):
 		return &much, nil
@@ -142,11 +142,11 @@ func (t *turn) summedUp(ctx context.Context, script *dsl.Script, sums budget) (*
 	}
 	rule := preview.Asks()[0].Reason
 	said, ok := w.reg.Says(w.language, rule)
-	if !ok && w.tongue != words.English {
-		much.Rule = sayTogether.In(words.English, strings.TrimSuffix(rule, "."))
+	if !ok && w.tongue != values.English {
+		much.Rule = sayTogether.In(values.English, strings.TrimSuffix(rule, "."))
 		return &much, nil
 	}
-	return &reason{sayTogether.In(words.English, strings.TrimSuffix(rule, ".")), w.say(sayTogether, strings.TrimSuffix(said, "."))}, nil
+	return &reason{sayTogether.In(values.English, strings.TrimSuffix(rule, ".")), w.say(sayTogether, strings.TrimSuffix(said, "."))}, nil
 }
 
 // summed returns an argument with the sums in place of its amounts; grown reports whether that

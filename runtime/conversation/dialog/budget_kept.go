@@ -96,7 +96,7 @@ func (h *hold) release(ctx context.Context) {
 
 // unless releases what a failed run did not do. If the outcome is unknown, it stays counted.
 func (h *hold) unless(ctx context.Context, err error) {
-	var failed *runtime.Failure
+	var failed *engine.Failure
 	if errors.As(err, &failed) && failed.Unknown {
 		return
 	}

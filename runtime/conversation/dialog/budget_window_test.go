@@ -43,7 +43,7 @@ func TestAmountsOfTwoWindowsAtEachStep(t *testing.T) {
 		other := h.another(h.reg)
 		s := &interrupted{Store: h.store, at: at}
 		var err error
-		if h.engine, err = runtime.New(h.reg, s, runtime.Options{Clock: h.clock, NewID: h.newID}); err != nil {
+		if h.engine, err = engine.New(h.reg, s, engine.Options{Clock: h.clock, NewID: h.newID}); err != nil {
 			t.Fatal(err)
 		}
 		first := h.talk(answers(calls(spendLine("60")), pleased), nil)

@@ -49,7 +49,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		t.event(kind, k.program.Calls()[i].Verb)
 	}
 	var counted *hold
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if kind == Doing {
 		q, held, err := t.asksAbout(ctx, k)
 		if errors.As(err, &refusal) {
@@ -61,7 +61,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		}
 		counted = held
 	}
-	reply, err := t.run(ctx, k.program, runtime.RunOptions{}, nil)
+	reply, err := t.run(ctx, k.program, engine.RunOptions{}, nil)
 	if err != nil {
 		counted.unless(ctx, err)
 	}
@@ -149,7 +149,7 @@ func (t *turn) doubts(k *task) (why []reason) {
 			why = append(why, w.reason(sayUnshown, name))
 		}
 		if names := t.mentioned(k.program); len(names) > 0 {
-			why = append(why, reason{sayOwnWord.In(words.English, strings.Join(names, ", ")), w.wholly(func(w wording) string {
+			why = append(why, reason{sayOwnWord.In(values.English, strings.Join(names, ", ")), w.wholly(func(w wording) string {
 				said := make([]string, len(names))
 				for i, name := range names {
 					said[i] = w.label(name)
@@ -159,7 +159,7 @@ func (t *turn) doubts(k *task) (why []reason) {
 		}
 	}
 	if len(k.swayed) > 0 {
-		why = append(why, reason{sayStrangers.In(words.English, k.by.Words()), w.say(sayStrangers, w.source(k.by))})
+		why = append(why, reason{sayStrangers.In(values.English, k.by.Words()), w.say(sayStrangers, w.source(k.by))})
 	}
 	return why
 }
@@ -389,7 +389,7 @@ func (t *turn) mistaken(script *dsl.Script, ds dsl.Diagnostics) step {
 	return step{wrong: modelMistakes(errs), why: errs}
 }
 
-func (t *turn) refusedStep(r *runtime.Refusal) step {
+func (t *turn) refusedStep(r *engine.Refusal) step {
 	t.record.refused(r.Diagnostics)
 	return step{wrong: modelMistakes(r.Diagnostics), why: r.Diagnostics}
 }

@@ -21,7 +21,7 @@ var operators = []string{"handler-unknown-verb", "handler-missing", "handler-not
 func TestEveryRefusalHasItsWordsInEachLanguage(t *testing.T) {
 	t.Parallel()
 	all := verbs.CheckCodes()
-	for _, d := range runtime.Codes() {
+	for _, d := range engine.Codes() {
 		if !slices.Contains(operators, d.Code) {
 			all = append(all, d)
 		}
@@ -33,13 +33,13 @@ func TestEveryRefusalHasItsWordsInEachLanguage(t *testing.T) {
 		if !ok {
 			t.Errorf("a person has no words for %s: add it to refusals.go, or to those that no conversation meets", d.Code)
 		}
-		if says.Text(words.English) == "" {
+		if says.Text(values.English) == "" {
 			t.Errorf("%s: %s is not in the catalogue", d.Code, says)
 		}
-		for _, l := range words.Languages() {
+		for _, l := range values.Languages() {
 			w := newWording(&verbs.Registry{}).in(l.String())
 			told := w.refused(dsl.Diagnostics{{Code: d.Code, Summary: "the summary of it", Notes: []string{"what to do next"}}})
-			if english := strings.Contains(told, "summary"); english != (l == words.English) {
+			if english := strings.Contains(told, "summary"); english != (l == values.English) {
 				t.Errorf("%s in %s: %s", d.Code, l, told)
 			}
 		}

@@ -100,13 +100,13 @@ func (t *turn) clarified(ctx context.Context, chosen *Understood, otherwise stri
 	t.as(TakenChoice)
 	t.record.note(noteAnswerBefore)
 	u := *chosen
-	if t.heard.reply.Answer == words.Decline && u.Script == "" {
+	if t.heard.reply.Answer == values.Decline && u.Script == "" {
 		t.as(TakenNo) // they do not want to be asked
 		t.closed(false)
 		return c.wording.say(sayWell), nil
 	}
 	t.closed(true)
-	if len(was.Offers) > 1 && u.Ask == was.Asked && t.heard.reply.Answer == words.Agree {
+	if len(was.Offers) > 1 && u.Ask == was.Asked && t.heard.reply.Answer == values.Agree {
 		text, err := t.makes(ctx, &u, was, otherwise)
 		return text + "\n" + c.wording.say(saySayWhich), err
 	}
@@ -127,7 +127,7 @@ func (t *turn) turnsTo(ctx context.Context, u *Understood) (turned, text string,
 		return "", "", false, nil
 	}
 	reads := u.Script != "" && t.reads(ctx, u)
-	if t.heard.reply.Answer == words.Decline && reads {
+	if t.heard.reply.Answer == values.Decline && reads {
 		u = &Understood{} // a bare "no" is no question, whatever a palette's phrases make of it
 	}
 	if reads && u.Script != "" && !was.subject(u) {
@@ -139,7 +139,7 @@ func (t *turn) turnsTo(ctx context.Context, u *Understood) (turned, text string,
 	}
 	t.closed(false)
 	switch {
-	case t.heard.reply.Answer == words.Decline && u.Script == "":
+	case t.heard.reply.Answer == values.Decline && u.Script == "":
 		t.as(TakenNo)
 		return "", c.wording.say(sayWell), true, nil
 	case u.Script == "" && u.Ask == "": // it answers nothing
@@ -157,9 +157,9 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 		return -1, false
 	}
 	reply := h.reply
-	which := cmp.Or(reply.Which, words.ReadChoice(h.own))
+	which := cmp.Or(reply.Which, values.ReadChoice(h.own))
 	switch {
-	case reply.Answer != words.Other && reply.Answer != words.Agree:
+	case reply.Answer != values.Other && reply.Answer != values.Agree:
 		return -1, false
 	case which == -1:
 		return len(offers) - 1, true
@@ -176,13 +176,13 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 			}
 		}
 		return took, took >= 0
-	case reply.Answer == words.Agree && len(offers) == 1:
+	case reply.Answer == values.Agree && len(offers) == 1:
 		return 0, true
 	}
 	took := -1
-	said, day := words.Plain(h.own), words.ReadDay(h.own)
+	said, day := values.Plain(h.own), values.ReadDay(h.own)
 	for i, o := range offers {
-		says := words.Plain(o.Says)
+		says := values.Plain(o.Says)
 		if says == said {
 			return i, false
 		}
@@ -209,7 +209,7 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 // reading that can run wins over one that asks again. An answer that leads to the same question
 // again is dropped, so that it does not confuse the next one.
 func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *unclear) (*Understood, error) {
-	if !was.open() || was.Corrects || t.heard.reply.Answer == words.Decline { // a no is a part of nothing
+	if !was.open() || was.Corrects || t.heard.reply.Answer == values.Decline { // a no is a part of nothing
 		return nil, nil
 	}
 	var attempts []unclear
@@ -270,7 +270,7 @@ func (u *unclear) narrows(now *Understood, was *unclear) bool {
 func (t *turn) correctsAsked(ctx context.Context) (text string, handled bool, err error) {
 	c, was := t.c, &t.was
 	v := c.o.Registry.Verb(was.Wants.Verb)
-	if v == nil || c.o.Model != nil || c.o.Interpreter == nil || was.Corrects || t.heard.hidden || t.heard.reply.Answer == words.Decline {
+	if v == nil || c.o.Model != nil || c.o.Interpreter == nil || was.Corrects || t.heard.hidden || t.heard.reply.Answer == values.Decline {
 		return "", false, nil
 	}
 	if err := t.ready(ctx); err != nil {
@@ -323,7 +323,7 @@ func (t *turn) correctsAsked(ctx context.Context) (text string, handled bool, er
 // mayFill reports whether a message may be the value that was asked for.
 func (t *turn) mayFill(says string, was *unclear) bool {
 	a := t.heard.reply.Answer
-	return was.open() && was.Wants.Param != "" && !was.Text && (a == words.Other || a == words.Change) && words.ReadRemark(says) != words.ARemark
+	return was.open() && was.Wants.Param != "" && !was.Text && (a == values.Other || a == values.Change) && values.ReadRemark(says) != values.ARemark
 }
 
 // fills takes an answer for the value that was asked for; nil if there is still something to ask, or
@@ -402,7 +402,7 @@ func (t *turn) fillsBesides(ctx context.Context, u *Understood, was *unclear) (*
 
 // besides matches what may stand between an answer and something else.
 var besides = lazily(func() string {
-	return `[,;:]|\.\s|\s[-–]\s|(?i:\s(?:` + strings.Join(words.Phrases("joining"), "|") + `)\s)`
+	return `[,;:]|\.\s|\s[-–]\s|(?i:\s(?:` + strings.Join(values.Phrases("joining"), "|") + `)\s)`
 })
 
 // sensitive reports whether an argument is sensitive.
@@ -428,7 +428,7 @@ func (t *turn) further(u, than *Understood) bool {
 // something else. Where the message announces a text, as "leave a note on Pierre" does, the answer
 // is read behind it, since it may say other things besides, such as a date.
 func (t *turn) dictated(ctx context.Context, says string, alone *Understood, was *unclear) (*Understood, error) {
-	if words.ReadAnswer(says).Answer != words.Other {
+	if values.ReadAnswer(says).Answer != values.Other {
 		return nil, nil
 	}
 	before, err := t.c.understood(ctx, was.said, was, was.Spoken)
@@ -493,11 +493,11 @@ func (t *turn) onlyReads(u *Understood) bool {
 
 // remarks reports whether the message is a remark of at most so many words.
 func (t *turn) remarks(most int) bool {
-	return len(strings.Fields(t.heard.own)) <= most && words.ReadRemark(t.heard.own) == words.ARemark
+	return len(strings.Fields(t.heard.own)) <= most && values.ReadRemark(t.heard.own) == values.ARemark
 }
 
 // unaware reports whether a message says that the person does not know, and nothing else.
-func (t *turn) unaware() bool { return notKnown().MatchString(words.Plain(t.heard.own)) }
+func (t *turn) unaware() bool { return notKnown().MatchString(values.Plain(t.heard.own)) }
 
 // staysOpen puts the question that waits again to a person who does not know the answer: that is
 // neither a text that was asked for nor a request. A palette's own question can be skipped.
@@ -578,7 +578,7 @@ const (
 func recallUnclear(k *sessions.Question) (unclear, error) {
 	u := unclear{said: k.Words, id: k.Preview, at: k.Asked, until: k.Until, fresh: k.Last, stored: true}
 	if err := json.Unmarshal([]byte(k.About), &u); err != nil || !u.open() {
-		return unclear{}, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
+		return unclear{}, &engine.Failure{Err: errors.New("a question that waits cannot be read")}
 	}
 	return u, nil
 }
@@ -687,7 +687,7 @@ func (t *turn) lapse(ctx context.Context) (string, error) {
 
 // quicker reports whether an error says that somebody else has settled the question of this turn.
 func quicker(err error) bool {
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	return errors.As(err, &refusal) && len(refusal.Diagnostics) > 0 && refusal.Diagnostics[0].Code == "already-used"
 }
 

@@ -121,7 +121,7 @@ func (book) Correct(context.Context, string, *dsl.Call) (dialog.Correction, bool
 	return dialog.Correction{}, false, nil
 }
 
-func (book) Tongue(string) (words.Language, bool) { return words.English, false }
+func (book) Tongue(string) (values.Language, bool) { return values.English, false }
 
 func (book) Shortlist(_ string, among []*verbs.Verb, most int) []*verbs.Verb {
 	return among[:min(len(among), most)]
@@ -135,7 +135,7 @@ func (h *house) asks(who, name string) *talk {
 	s := h.session(who)
 	if name != "" {
 		var err error
-		if s, err = h.engine.Visit(ctx, who, runtime.Visit{Name: name}); err != nil {
+		if s, err = h.engine.Visit(ctx, who, engine.Visit{Name: name}); err != nil {
 			h.t.Fatal(err)
 		}
 	}
@@ -154,7 +154,7 @@ func (h *house) asks(who, name string) *talk {
 // kept is what was asked back in a session and is waited for.
 func (h *house) waitsFor(who, name string) []sessions.Question {
 	h.t.Helper()
-	s, err := h.engine.Visit(context.Background(), who, runtime.Visit{Name: name})
+	s, err := h.engine.Visit(context.Background(), who, engine.Visit{Name: name})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -375,7 +375,7 @@ func TestWhatWasAskedBackIsAnsweredOnce(t *testing.T) {
 		if asked != 1 || late != windows-1 {
 			t.Errorf("asked %d, too late %d: %q", asked, late, told)
 		}
-		s, err := h.engine.Visit(context.Background(), "ann", runtime.Visit{Name: "s"})
+		s, err := h.engine.Visit(context.Background(), "ann", engine.Visit{Name: "s"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -418,7 +418,7 @@ func FuzzWhatWasAskedBack(f *testing.F) {
 			a := windows[int(m>>5)&1].send(dialog.Message{Text: said, From: from})
 			if now := h.state(); now != before {
 				own, _, _ := strings.Cut(said, "\n>") // the rest is quoted
-				if reply := words.ReadAnswer(own); reply.Answer != words.Agree || from != "" || !strings.Contains(last, "Answer yes or no") {
+				if reply := values.ReadAnswer(own); reply.Answer != values.Agree || from != "" || !strings.Contains(last, "Answer yes or no") {
 					t.Fatalf("%q did something, after %q", said, last)
 				}
 				before = now

@@ -36,32 +36,32 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 	reply := t.heard.reply
 	script, value := "", t.heard.own
 	if which := t.whichOfThose(); which != "" {
-		value, reply = which, words.Reply{}
+		value, reply = which, values.Reply{}
 	}
 	said, asked := t.wasAsked()
-	remark := words.ReadRemark(value)
-	if remark != words.NoRemark && !t.wouldKeep(ctx, a, value) {
-		remark = words.NoRemark // it does not fit, and the palette says what would
+	remark := values.ReadRemark(value)
+	if remark != values.NoRemark && !t.wouldKeep(ctx, a, value) {
+		remark = values.NoRemark // it does not fit, and the palette says what would
 	}
 	switch {
-	case asked && reply.Answer == words.Agree:
-		value, reply = said, words.Reply{}
-	case asked && reply.Answer == words.Decline:
+	case asked && reply.Answer == values.Agree:
+		value, reply = said, values.Reply{}
+	case asked && reply.Answer == values.Decline:
 		return t.c.wording.say(sayNotTaken), true, nil
-	case remark == words.ARemark && u.Script != "":
+	case remark == values.ARemark && u.Script != "":
 		return "", false, nil // it is understood as something else, however surely
-	case remark == words.ARemark:
+	case remark == values.ARemark:
 		t.record.note(noteRemark)
 		return t.c.wording.say(sayNotAnAnswer), true, nil
-	case remark == words.MaybeARemark:
+	case remark == values.MaybeARemark:
 		t.record.note(noteMaybeRemark)
 		return t.c.wording.say(sayTakeIt), true, nil
 	}
 	switch {
 	case reply.Which != 0:
-	case reply.Answer == words.Agree:
+	case reply.Answer == values.Agree:
 		script = a.Yes
-	case reply.Answer == words.Decline:
+	case reply.Answer == values.Decline:
 		script = a.No
 	}
 	given := answer(a, value)
@@ -102,7 +102,7 @@ func (t *turn) wouldKeep(ctx context.Context, a *verbs.Answering, value string) 
 	if program == nil {
 		return false
 	}
-	preview, err := t.c.o.Session.PreviewWith(ctx, program, runtime.RunOptions{Source: t.c.o.Source, Progress: t.far})
+	preview, err := t.c.o.Session.PreviewWith(ctx, program, engine.RunOptions{Source: t.c.o.Source, Progress: t.far})
 	if err != nil {
 		return false
 	}
@@ -128,7 +128,7 @@ func (t *turn) wasAsked() (said string, asked bool) {
 		return "", false
 	}
 	last := past[len(past)-1]
-	for _, l := range words.Languages() {
+	for _, l := range values.Languages() {
 		if last.Told == sayTakeIt.In(l) && !last.Foreign {
 			return last.Said, true
 		}
@@ -144,10 +144,10 @@ func (t *turn) whichOfThose() string {
 		return ""
 	}
 	last := past[len(past)-1]
-	found, _ := words.Find(last.Said, words.In{Now: t.now, Languages: []words.Language{t.c.wording.tongue}})
+	found, _ := values.Find(last.Said, values.In{Now: t.now, Languages: []values.Language{t.c.wording.tongue}})
 	for i := range found {
 		var offers []Offer
-		for _, l := range words.Languages() {
+		for _, l := range values.Languages() {
 			for _, o := range found[i].Others {
 				if said := found[i].SayChoice(o, l); said != "" && strings.Contains(last.Told, said) {
 					offers = append(offers, Offer{Says: said, Text: o.Value.Text()})

@@ -236,7 +236,7 @@ func (h *house) does(who, text string) {
 	if p == nil {
 		h.t.Fatal(ds, more)
 	}
-	if _, err := s.Run(context.Background(), p, runtime.RunOptions{}); err != nil {
+	if _, err := s.Run(context.Background(), p, engine.RunOptions{}); err != nil {
 		h.t.Fatal(err)
 	}
 }

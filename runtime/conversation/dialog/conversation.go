@@ -20,7 +20,7 @@ import (
 // Options configure a conversation.
 type Options struct {
 	Registry *verbs.Registry
-	Session  *runtime.Session
+	Session  *engine.Session
 	// Model writes calls. If it is nil, phrases are understood as far as Interpreter can.
 	Model llm.Model
 	// Budget bounds the tokens of the conversation. If it is nil, only the turn is bounded.
@@ -94,7 +94,7 @@ type Interpreter interface {
 	// Named lists the rows that a text names unambiguously.
 	Named(ctx context.Context, text string) ([]string, error)
 	// Tongue returns the language in which the palettes have the words of a few that are no sentence.
-	Tongue(said string) (words.Language, bool)
+	Tongue(said string) (values.Language, bool)
 	// Shortlist returns the verbs that a sentence may be about, the likeliest first.
 	Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb
 }
@@ -118,12 +118,12 @@ type Given struct {
 type Understood struct {
 	Script  string
 	Ask     string
-	Of      words.Range // the part of the message that Ask is about
-	Names   []string    // the rows that it names
-	Left    []string    // the parts that nothing was made of
-	Offers  []Offer     // what Ask offers to choose from
-	Matched string      // the phrase that fitted
-	Verb    string      // its verb
+	Of      values.Range // the part of the message that Ask is about
+	Names   []string     // the rows that it names
+	Left    []string     // the parts that nothing was made of
+	Offers  []Offer      // what Ask offers to choose from
+	Matched string       // the phrase that fitted
+	Verb    string       // its verb
 	// Confidence is the probability, from 0 to 1, that the reading is right.
 	Confidence float64
 	Verbs      []string // of every part of it that is understood for certain
@@ -162,7 +162,7 @@ type Conversation struct {
 	phrased   bool     // a palette lets a model add sentences of its own
 	words     []string // texts of palettes, folded: a model's own sentence may name things by them
 	wording   wording  // for texts to the person
-	tongue    words.Tongue
+	tongue    values.Tongue
 	answering []*verbs.Answering
 	otherwise *verbs.Answering
 	person    *verbs.Verb // the verb that asks for a human, nil if there is none
@@ -176,7 +176,7 @@ type Conversation struct {
 	leaves   []string        // ids of questions that nobody waits for any more
 	unasked  budget          // amounts of calls that ran without a question
 	named    map[string]bool // rows whose names a model was shown
-	choosing words.Answer    // the yes or no that led to asking which question is meant
+	choosing values.Answer   // the yes or no that led to asking which question is meant
 	alone    bool            // the model cannot be reached, and the person was told so
 	expected expected        // what the person was last asked for by itself
 	lately   latest          // the last call that ran
@@ -357,7 +357,7 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 		return &Answer{Open: slices.Clone(c.open), Turn: t.record, Closed: true}, nil
 	}
 	// Card numbers are masked before the text is read, kept or shown.
-	if without := words.WithoutCards(m.Text); without != m.Text {
+	if without := values.WithoutCards(m.Text); without != m.Text {
 		m.Text, t.spoken = without, without
 		t.tell(c.wording.say(sayCardTaken) + "\n")
 	}
@@ -395,7 +395,7 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	if keeps {
 		// The turn is over even if it could not be stored.
 		if err := t.keep(ctx); err != nil {
-			t.record.note(noteUnkept, runtime.Sentence(err))
+			t.record.note(noteUnkept, engine.Sentence(err))
 		}
 	}
 	return &Answer{Text: text, Open: slices.Clone(c.open), Done: t.done, Found: t.found, Turn: t.record}, nil
@@ -404,7 +404,7 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 // listen detects the person's language, unless they or their organisation set one. A repeated offer
 // says nothing about their language.
 func (c *Conversation) listen(said string) {
-	if !slices.ContainsFunc(c.unclear.Offers, func(o Offer) bool { return strings.Contains(words.Plain(o.Says), words.Plain(said)) }) {
+	if !slices.ContainsFunc(c.unclear.Offers, func(o Offer) bool { return strings.Contains(values.Plain(o.Says), values.Plain(said)) }) {
 		c.tongue.Hear(said)
 	}
 	if _, known := c.tongue.Language(); !known && c.o.Interpreter != nil {

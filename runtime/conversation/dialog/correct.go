@@ -144,7 +144,7 @@ func (t *turn) choosesCorrection(ctx context.Context, was *unclear) (text string
 	switch {
 	case i < 0: // or they say another value
 		text, handled, err = t.corrects(ctx, t.heard.own)
-		if !handled && (words.ReadChoice(t.heard.own) != 0 || t.heard.reply.Answer == words.Agree) {
+		if !handled && (values.ReadChoice(t.heard.own) != 0 || t.heard.reply.Answer == values.Agree) {
 			// "The second" may also be the second of a month.
 			t.as(TakenAgain)
 			t.c.unclear.fresh = true

@@ -15,7 +15,7 @@ import (
 // Courtesies, and how they are answered without a model, in their own language.
 
 // A courtesy is a kind of message that needs no palette, with its wordings in each language as
-// words.Plain writes them.
+// values.Plain writes them.
 type courtesy struct {
 	said   []func() *regexp.Regexp
 	answer func(*turn, context.Context, wording) (string, error)
@@ -23,7 +23,7 @@ type courtesy struct {
 
 var courtesies = sync.OnceValue(func() []courtesy {
 	of := func(key string) []func() *regexp.Regexp {
-		return polites(func(l words.Language) string { return l.Expression(key) })
+		return polites(func(l values.Language) string { return l.Expression(key) })
 	}
 	return append([]courtesy{
 		{of("greeting"), (*turn).greeted},
@@ -33,15 +33,15 @@ var courtesies = sync.OnceValue(func() []courtesy {
 	}, tongueAsked()...)
 })
 
-func polites(said func(words.Language) string) (all []func() *regexp.Regexp) {
-	for _, l := range words.Languages() {
+func polites(said func(values.Language) string) (all []func() *regexp.Regexp) {
+	for _, l := range values.Languages() {
 		all = append(all, lazily(func() string { return `^(` + said(l) + `)$` }))
 	}
 	return all
 }
 
 // greeted matches a greeting, and captures what follows it.
-var greeted = lazily(func() string { return `^(` + words.Expression("greeting") + `) (.+)$` })
+var greeted = lazily(func() string { return `^(` + values.Expression("greeting") + `) (.+)$` })
 
 // polite answers a message that is nothing but a courtesy.
 func (t *turn) polite(ctx context.Context) (string, bool, error) {
@@ -55,11 +55,11 @@ func (t *turn) polite(ctx context.Context) (string, bool, error) {
 
 // courtesyIn returns the courtesy that a message is, with or without a greeting before it, and its
 // language; nil if it is none.
-func courtesyIn(said string) (*courtesy, words.Language) {
-	plain := words.Plain(said)
+func courtesyIn(said string) (*courtesy, values.Language) {
+	plain := values.Plain(said)
 	for {
 		for i := range courtesies() {
-			for _, l := range words.Languages() {
+			for _, l := range values.Languages() {
 				if c := &courtesies()[i]; c.said[l]().MatchString(plain) {
 					return c, l
 				}
@@ -73,7 +73,7 @@ func courtesyIn(said string) (*courtesy, words.Language) {
 	}
 }
 
-func says(s words.Key) func(*turn, context.Context, wording) (string, error) {
+func says(s values.Key) func(*turn, context.Context, wording) (string, error) {
 	return func(_ *turn, _ context.Context, w wording) (string, error) { return w.say(s), nil }
 }
 
@@ -113,7 +113,7 @@ func (w wording) phrases(v *verbs.Verb, most int) (said []string) {
 		return nil
 	}
 	all := v.PhrasesIn[w.tongue.String()]
-	if w.tongue == words.English {
+	if w.tongue == values.English {
 		all = v.Phrases
 	}
 	for _, p := range all {
@@ -144,16 +144,16 @@ func (w wording) examples(most int, first, all []*verbs.Verb) string {
 }
 
 func (w wording) example(phrase string) string {
-	if w.tongue == words.English {
+	if w.tongue == values.English {
 		return "“" + phrase + "”"
 	}
 	return w.say(sayQuoted, phrase)
 }
 
 var (
-	undoSaid   = lazily(func() string { return `^(?:` + words.Expression("undo") + `)$` })
-	forgetSaid = lazily(func() string { return `^(?:` + words.Expression("forget") + `)$` })
-	notKnown   = lazily(func() string { return `^(?:` + words.Expression("unaware") + `)$` })
+	undoSaid   = lazily(func() string { return `^(?:` + values.Expression("undo") + `)$` })
+	forgetSaid = lazily(func() string { return `^(?:` + values.Expression("forget") + `)$` })
+	notKnown   = lazily(func() string { return `^(?:` + values.Expression("unaware") + `)$` })
 )
 
 // drops declines every open question when the person asks to forget what they said. It undoes no
@@ -161,7 +161,7 @@ var (
 func (t *turn) drops(ctx context.Context) (string, bool, error) {
 	c := t.c
 	waits := len(c.open) > 0 || t.was.open()
-	if !forgetSaid().MatchString(words.Plain(t.heard.own)) || !waits && t.asking(ctx) != nil {
+	if !forgetSaid().MatchString(values.Plain(t.heard.own)) || !waits && t.asking(ctx) != nil {
 		return "", false, nil
 	}
 	t.as(TakenNo)
@@ -182,10 +182,10 @@ func (t *turn) drops(ctx context.Context) (string, bool, error) {
 // which call is meant.
 func (t *turn) takesBack(ctx context.Context) (string, bool, error) {
 	c := t.c
-	if len(c.open) > 0 || !undoSaid().MatchString(words.Plain(t.heard.own)) {
+	if len(c.open) > 0 || !undoSaid().MatchString(values.Plain(t.heard.own)) {
 		return "", false, nil
 	}
-	if t.heard.reply.Answer == words.Decline && (t.was.open() || c.expected != (expected{}) || t.asking(ctx) != nil) {
+	if t.heard.reply.Answer == values.Decline && (t.was.open() || c.expected != (expected{}) || t.asking(ctx) != nil) {
 		return "", false, nil // "annuler" is also a no to an open question
 	}
 	t.as(TakenRequest)

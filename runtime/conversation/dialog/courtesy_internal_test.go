@@ -18,38 +18,38 @@ func TestCourtesies(t *testing.T) {
 	const english, german, french, spanish, others = 4, 5, 6, 7, 8
 	for _, c := range []struct {
 		is   int
-		in   words.Language
+		in   values.Language
 		said []string
 	}{
-		{greets, words.English, []string{"Hi", "hello there!", "Good morning."}},
-		{greets, words.German, []string{"Grüß Gott", "guten Tag!", "Servus"}},
-		{greets, words.French, []string{"Bonjour", "coucou !", "Bonjour bonjour"}},
-		{greets, words.Spanish, []string{"¡Hola!", "Buenos días"}},
-		{thanks, words.English, []string{"thanks, bye", "Thank you very much for your help. Goodbye!", "ok thanks", "That's all, thank you", "great, see you soon", "Thanks 👍"}},
-		{thanks, words.German, []string{"Vielen Dank, tschüss", "Das war alles, danke schön!", "Auf Wiedersehen", "super danke", "Danke, einen schönen Tag noch"}},
-		{thanks, words.French, []string{"merci, au revoir", "C’est tout, merci", "Bonne journée !"}},
-		{thanks, words.Spanish, []string{"gracias, adiós", "vale, muchas gracias", "Eso es todo, gracias. Hasta luego"}},
-		{able, words.English, []string{"What can you do?", "what can I say here", "How does this work?", "Hi, what can you do?"}},
-		{able, words.German, []string{"Was können Sie?", "Was kann ich hier tun?", "Wie funktioniert das?"}},
-		{able, words.French, []string{"Qu'est-ce que vous pouvez faire ?", "Que puis-je faire ici ?", "Comment ça marche ?"}},
-		{able, words.Spanish, []string{"¿Qué puede hacer?", "¿Cómo funciona?"}},
-		{who, words.English, []string{"Who are you?", "are you a bot", "Am I talking to a real person?"}},
-		{who, words.German, []string{"Wer sind Sie?", "Bist du ein Roboter?", "Spreche ich mit einem Menschen?"}},
-		{who, words.French, []string{"Qui êtes-vous ?", "Êtes-vous un robot ?", "Est-ce que je parle à une personne ?"}},
-		{who, words.Spanish, []string{"¿Quién es usted?", "¿Eres un robot?", "¿Estoy hablando con una persona?"}},
-		{english, words.English, []string{"in English please", "Can we speak English?"}},
-		{english, words.German, []string{"Auf Englisch bitte", "Sprechen Sie auch Englisch?"}},
-		{german, words.English, []string{"I want to speak German", "do you speak German?", "Could you answer me in German, please?", "in German"}},
-		{german, words.German, []string{"auf Deutsch bitte", "Guten Tag, sprechen Sie Deutsch?", "Ich möchte lieber Deutsch sprechen", "Können wir auf Deutsch schreiben?", "Geht das auch auf Deutsch?"}},
-		{german, words.French, []string{"Parlez-vous allemand ?", "en allemand, s'il vous plaît"}},
-		{french, words.French, []string{"en français s’il vous plaît", "Vous parlez français ?", "Je voudrais parler français", "Répondez-moi en français"}},
-		{french, words.Spanish, []string{"¿Habla francés?"}},
-		{spanish, words.Spanish, []string{"en español por favor", "¿Habla usted español?", "Prefiero hablar en castellano"}},
-		{spanish, words.English, []string{"Do you understand Spanish?"}},
-		{others, words.English, []string{"Do you speak Italian?"}},
-		{others, words.German, []string{"Sprechen Sie Türkisch?"}},
-		{others, words.French, []string{"Parlez-vous italien ?"}},
-		{others, words.Spanish, []string{"¿Habla portugués?"}},
+		{greets, values.English, []string{"Hi", "hello there!", "Good morning."}},
+		{greets, values.German, []string{"Grüß Gott", "guten Tag!", "Servus"}},
+		{greets, values.French, []string{"Bonjour", "coucou !", "Bonjour bonjour"}},
+		{greets, values.Spanish, []string{"¡Hola!", "Buenos días"}},
+		{thanks, values.English, []string{"thanks, bye", "Thank you very much for your help. Goodbye!", "ok thanks", "That's all, thank you", "great, see you soon", "Thanks 👍"}},
+		{thanks, values.German, []string{"Vielen Dank, tschüss", "Das war alles, danke schön!", "Auf Wiedersehen", "super danke", "Danke, einen schönen Tag noch"}},
+		{thanks, values.French, []string{"merci, au revoir", "C’est tout, merci", "Bonne journée !"}},
+		{thanks, values.Spanish, []string{"gracias, adiós", "vale, muchas gracias", "Eso es todo, gracias. Hasta luego"}},
+		{able, values.English, []string{"What can you do?", "what can I say here", "How does this work?", "Hi, what can you do?"}},
+		{able, values.German, []string{"Was können Sie?", "Was kann ich hier tun?", "Wie funktioniert das?"}},
+		{able, values.French, []string{"Qu'est-ce que vous pouvez faire ?", "Que puis-je faire ici ?", "Comment ça marche ?"}},
+		{able, values.Spanish, []string{"¿Qué puede hacer?", "¿Cómo funciona?"}},
+		{who, values.English, []string{"Who are you?", "are you a bot", "Am I talking to a real person?"}},
+		{who, values.German, []string{"Wer sind Sie?", "Bist du ein Roboter?", "Spreche ich mit einem Menschen?"}},
+		{who, values.French, []string{"Qui êtes-vous ?", "Êtes-vous un robot ?", "Est-ce que je parle à une personne ?"}},
+		{who, values.Spanish, []string{"¿Quién es usted?", "¿Eres un robot?", "¿Estoy hablando con una persona?"}},
+		{english, values.English, []string{"in English please", "Can we speak English?"}},
+		{english, values.German, []string{"Auf Englisch bitte", "Sprechen Sie auch Englisch?"}},
+		{german, values.English, []string{"I want to speak German", "do you speak German?", "Could you answer me in German, please?", "in German"}},
+		{german, values.German, []string{"auf Deutsch bitte", "Guten Tag, sprechen Sie Deutsch?", "Ich möchte lieber Deutsch sprechen", "Können wir auf Deutsch schreiben?", "Geht das auch auf Deutsch?"}},
+		{german, values.French, []string{"Parlez-vous allemand ?", "en allemand, s'il vous plaît"}},
+		{french, values.French, []string{"en français s’il vous plaît", "Vous parlez français ?", "Je voudrais parler français", "Répondez-moi en français"}},
+		{french, values.Spanish, []string{"¿Habla francés?"}},
+		{spanish, values.Spanish, []string{"en español por favor", "¿Habla usted español?", "Prefiero hablar en castellano"}},
+		{spanish, values.English, []string{"Do you understand Spanish?"}},
+		{others, values.English, []string{"Do you speak Italian?"}},
+		{others, values.German, []string{"Sprechen Sie Türkisch?"}},
+		{others, values.French, []string{"Parlez-vous italien ?"}},
+		{others, values.Spanish, []string{"¿Habla portugués?"}},
 		{none, 0, []string{
 			"German", "deutsch", "español", "is the passport German", "I sent it in German", "the letter is in German", "er ist Deutscher", "mon passeport allemand", "do you accept documents in German?",
 			"", "!", "ok", "no", "good", "perfect", "super", "that's all", "das ist alles", "c'est tout", "vale",
@@ -60,7 +60,7 @@ func TestCourtesies(t *testing.T) {
 		}},
 	} {
 		for _, said := range c.said {
-			is, in := none, words.English
+			is, in := none, values.English
 			if found, l := courtesyIn(said); found != nil {
 				in = l
 				for i := range courtesies() {
@@ -96,12 +96,12 @@ func TestRefusalsAreForPeople(t *testing.T) {
 		{dsl.Diagnostic{Code: "requirement-not-met", Summary: "it is sent at 10:30; see https://bank.example/a.b"}, "It is sent at 10:30; see https://bank.example/a.b."},
 		{dsl.Diagnostic{Code: "unknown-upload", Summary: ":file-reference names no file that you have sent", Notes: []string{"send the file, and use the reference that you are given"}},
 			"File reference names no file that you have sent. Send the file, and use the reference that you are given."},
-		{dsl.Diagnostic{Code: "not-permitted", Summary: "you may not use post.send", Notes: []string{"verbatim explain post.send says who may; ask one of them"}}, refusals()["not-permitted"].Text(words.English)},
-		{dsl.Diagnostic{Code: "unknown-name", Summary: "nothing is called @pierre here"}, refusals()["unknown-name"].Text(words.English)},
-		{dsl.Diagnostic{Code: "no-such-code", Summary: "use `as`"}, sayTooHard.Text(words.English)},
+		{dsl.Diagnostic{Code: "not-permitted", Summary: "you may not use post.send", Notes: []string{"verbatim explain post.send says who may; ask one of them"}}, refusals()["not-permitted"].Text(values.English)},
+		{dsl.Diagnostic{Code: "unknown-name", Summary: "nothing is called @pierre here"}, refusals()["unknown-name"].Text(values.English)},
+		{dsl.Diagnostic{Code: "no-such-code", Summary: "use `as`"}, sayTooHard.Text(values.English)},
 	} {
 		want := c.want
-		if want != sayTooHard.Text(words.English) {
+		if want != sayTooHard.Text(values.English) {
 			want += unchanged
 		}
 		if got := w.refused(dsl.Diagnostics{c.d}); got != want {

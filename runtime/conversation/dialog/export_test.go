@@ -12,11 +12,11 @@ import (
 func Answered(text string) (string, int) {
 	a := hear(text, false, "").reply
 	switch a.Answer {
-	case words.Agree:
+	case values.Agree:
 		return "yes", a.Which
-	case words.Decline:
+	case values.Decline:
 		return "no", a.Which
-	case words.Change:
+	case values.Change:
 		return "against", 0
 	}
 	return "other", a.Which

@@ -27,7 +27,7 @@ func (t *turn) sentence(text string, rows []string) string {
 	text = oneLine(seen)
 	f := &facts{sources: sources{read: readWords, now: t.now}, words: t.c.words}
 	w := t.c.wording
-	if l := words.Detect(text); len(l) == 1 {
+	if l := values.Detect(text); len(l) == 1 {
 		w = w.in(l[0].String())
 	}
 	for _, name := range rows {
@@ -86,7 +86,7 @@ var (
 	bullet   = lazily(as(`(?m)^\s*(\d{1,2})[.)]\s`))
 	digits   = lazily(as(`\d[\d.,'’  ]*\d|\d`))
 	large    = lazily(func() string {
-		return `(?i)\b(?:` + words.Expression("large") + `)\b|\pL*(?:` + words.Expression("compound") + `)\pL*`
+		return `(?i)\b(?:` + values.Expression("large") + `)\b|\pL*(?:` + values.Expression("compound") + `)\pL*`
 	})
 )
 
@@ -233,15 +233,15 @@ var noNames, titles = among("noname"), among("title")
 
 // among reports whether some language lists a word under a key.
 func among(key string) func(word string) bool {
-	return func(word string) bool { return slices.Contains(words.Phrases(key), words.Plain(word)) }
+	return func(word string) bool { return slices.Contains(values.Phrases(key), values.Plain(word)) }
 }
 
 // unknownNames returns the names in a reply that occur in no fact. A name is a capitalised word inside
 // a sentence, or at its beginning if a second one follows. In a language that capitalises nouns,
 // two in a row are needed.
 func (f *facts) unknownNames(reply string) []string {
-	in := words.Detect(reply)
-	nouns := len(in) == 1 && in[0].Has(words.NounCapitals)
+	in := values.Detect(reply)
+	nouns := len(in) == 1 && in[0].Has(values.NounCapitals)
 	var found []string
 	for _, line := range strings.Split(reply, "\n") {
 		begins := true

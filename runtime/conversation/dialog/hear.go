@@ -17,13 +17,13 @@ const MaxMessage = 32 << 10
 
 // A heard is a message after reading.
 type heard struct {
-	own    string      // the person's own words
-	quoted string      // what they quote from others
-	hidden bool        // characters that nobody sees were taken out
-	reply  words.Reply // the answer in own; see replied
-	auto   bool        // it is an automatic reply
-	long   int         // the length of a message that is too long
-	bad    words.Key   // why it cannot be handled, "" if it can
+	own    string       // the person's own words
+	quoted string       // what they quote from others
+	hidden bool         // characters that nobody sees were taken out
+	reply  values.Reply // the answer in own; see replied
+	auto   bool         // it is an automatic reply
+	long   int          // the length of a message that is too long
+	bad    values.Key   // why it cannot be handled, "" if it can
 }
 
 // hear reads a message.
@@ -56,25 +56,25 @@ func (h *heard) unquote() {
 
 // replied reads a yes or a no in the person's own words. An automatic reply is neither. A message
 // with hidden characters can decline, but not agree.
-func (h *heard) replied() words.Reply {
+func (h *heard) replied() values.Reply {
 	if h.auto {
-		return words.Reply{}
+		return values.Reply{}
 	}
-	r := words.ReadAnswer(h.own)
+	r := values.ReadAnswer(h.own)
 	switch {
-	case !h.hidden || r.Answer == words.Decline:
+	case !h.hidden || r.Answer == values.Decline:
 		return r
-	case r.Answer == words.Agree || r.Answer == words.Pleased:
-		return words.Reply{Answer: words.Pleased} // so the question is put again
+	case r.Answer == values.Agree || r.Answer == values.Pleased:
+		return values.Reply{Answer: values.Pleased} // so the question is put again
 	}
-	return words.Reply{}
+	return values.Reply{}
 }
 
 // The beginnings and ends of letters, in all languages.
 var (
-	salutes  = lazily(func() string { return `(?i)^(?:` + words.Expression("salutation") + `)\b[^.!?\n]{0,40}[,:!.]?\n` })
+	salutes  = lazily(func() string { return `(?i)^(?:` + values.Expression("salutation") + `)\b[^.!?\n]{0,40}[,:!.]?\n` })
 	signsOff = lazily(func() string {
-		return `\n\s*(?i:` + words.Expression("signoff") + `)[,.!]?(?:\s+\p{Lu}[\p{L}.'-]*){0,3}[ \t]*(\n[^?\n]{0,80}){0,9}$`
+		return `\n\s*(?i:` + values.Expression("signoff") + `)[,.!]?(?:\s+\p{Lu}[\p{L}.'-]*){0,3}[ \t]*(\n[^?\n]{0,80}){0,9}$`
 	})
 )
 
@@ -84,12 +84,12 @@ func unaddressed(text string) string {
 	text = strings.TrimSpace(text)
 	for {
 		at := strings.LastIndexByte(text, '\n')
-		if at < 0 || !words.Notice(text[at:]) {
+		if at < 0 || !values.Notice(text[at:]) {
 			break
 		}
 		text = strings.TrimSpace(text[:at])
 	}
-	if at := signsOff().FindStringIndex(text); at != nil && !words.Turns(text[at[0]:]) && words.Signature(strings.Split(strings.TrimSpace(text[at[0]:]), "\n")[1:]) {
+	if at := signsOff().FindStringIndex(text); at != nil && !values.Turns(text[at[0]:]) && values.Signature(strings.Split(strings.TrimSpace(text[at[0]:]), "\n")[1:]) {
 		text = strings.TrimSpace(text[:at[0]])
 	}
 	return strings.TrimSpace(salutes().ReplaceAllString(text, ""))
@@ -100,11 +100,11 @@ const mostSignature = 9
 
 // unsigned removes the person's name below a message, and the signature that follows it.
 func unsigned(text, person string) string {
-	names := strings.Fields(words.Plain(person))
+	names := strings.Fields(values.Plain(person))
 	lines := strings.Split(text, "\n")
 	for i := 1; i < len(lines); i++ {
 		below := lines[i+1:]
-		if isName(lines[i], names) && len(below) <= mostSignature && words.Signature(below) {
+		if isName(lines[i], names) && len(below) <= mostSignature && values.Signature(below) {
 			return strings.TrimSpace(strings.Join(lines[:i], "\n"))
 		}
 	}
@@ -119,7 +119,7 @@ func unsigned(text, person string) string {
 	return text
 }
 
-var closes = lazily(func() string { return `(?i)(?:^|[\s.!,])(?:` + words.Expression("signoff") + `),?$` })
+var closes = lazily(func() string { return `(?i)(?:^|[\s.!,])(?:` + values.Expression("signoff") + `),?$` })
 
 // isName reports whether a line is only the person's name, or its initials.
 func isName(line string, names []string) bool {
@@ -127,7 +127,7 @@ func isName(line string, names []string) bool {
 	for _, name := range names {
 		initials += name[:1]
 	}
-	said := strings.Fields(words.Plain(strings.NewReplacer(".", " ", ",", " ", "-", " ").Replace(line)))
+	said := strings.Fields(values.Plain(strings.NewReplacer(".", " ", ",", " ", "-", " ").Replace(line)))
 	return len(said) > 0 && (len(said) == 1 && said[0] == initials || !slices.ContainsFunc(said, func(word string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return name == word || len(word) == 1 && strings.HasPrefix(name, word) })
 	}))
@@ -161,13 +161,15 @@ func visible(text string) (string, bool) {
 
 // How mail programs introduce quoted text, in all languages.
 var (
-	wroteLine = lazily(func() string { return `(?i)^\s*(` + words.Expression("wrote") + `)\s*:\s*$` })
-	passedOn  = lazily(func() string { return `(?i)^[\s>*_-]*(-+ *|begin )?(` + words.Expression("passedon") + `)\b[\s:*_-]*$` })
-	headLine  = lazily(func() string { return `(?i)^\s*\**(` + words.Expression("sender") + `)\**\s*:\s*\S.*$` })
-	headNext  = lazily(func() string { return `(?i)^\s*\**(` + words.Expression("header") + `)\**\s*:\s*\S` })
+	wroteLine = lazily(func() string { return `(?i)^\s*(` + values.Expression("wrote") + `)\s*:\s*$` })
+	passedOn  = lazily(func() string {
+		return `(?i)^[\s>*_-]*(-+ *|begin )?(` + values.Expression("passedon") + `)\b[\s:*_-]*$`
+	})
+	headLine  = lazily(func() string { return `(?i)^\s*\**(` + values.Expression("sender") + `)\**\s*:\s*\S.*$` })
+	headNext  = lazily(func() string { return `(?i)^\s*\**(` + values.Expression("header") + `)\**\s*:\s*\S` })
 	quoteLine = lazily(as(`^\s*(>|\|\s|»\s)`))
 	autoReply = lazily(func() string {
-		return `(?i)^\s*(` + words.Expression("subject") + `)?\s*(` + words.Expression("automatic") + `)`
+		return `(?i)^\s*(` + values.Expression("subject") + `)?\s*(` + values.Expression("automatic") + `)`
 	})
 )
 

@@ -34,7 +34,7 @@ type house struct {
 	t      testing.TB
 	reg    *verbs.Registry
 	store  stores.Store
-	engine *runtime.Engine
+	engine *engine.Engine
 
 	open func() (stores.Store, error)
 
@@ -125,7 +125,7 @@ func (h *house) another(reg *verbs.Registry) *house {
 	h.others++
 	o := &house{t: h.t, reg: reg, store: store, open: h.open, now: h.now, ids: h.others * 100_000}
 	h.mu.Unlock()
-	if o.engine, err = runtime.New(reg, store, runtime.Options{Clock: o.clock, NewID: o.newID}); err != nil {
+	if o.engine, err = engine.New(reg, store, engine.Options{Clock: o.clock, NewID: o.newID}); err != nil {
 		h.t.Fatal(err)
 	}
 	return o
@@ -141,7 +141,7 @@ func newHouseOn(t testing.TB, dir string, open func() (stores.Store, error)) *ho
 	t.Cleanup(func() { store.Close() })
 	h := &house{t: t, reg: reg, store: store, open: open, now: morning}
 	ctx := context.Background()
-	tables := runtime.Own()
+	tables := engine.Own()
 	for _, e := range reg.Entities() {
 		tables = append(tables, e.Store)
 	}
@@ -180,7 +180,7 @@ func newHouseOn(t testing.TB, dir string, open func() (stores.Store, error)) *ho
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if h.engine, err = runtime.New(reg, store, runtime.Options{Clock: h.clock, NewID: h.newID}); err != nil {
+	if h.engine, err = engine.New(reg, store, engine.Options{Clock: h.clock, NewID: h.newID}); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -205,7 +205,7 @@ func (h *house) newID() string {
 	return fmt.Sprintf("10000000-0000-4000-8000-%012d", h.ids)
 }
 
-func (h *house) session(who string) *runtime.Session {
+func (h *house) session(who string) *engine.Session {
 	h.t.Helper()
 	s, err := h.engine.Session(context.Background(), who)
 	if err != nil {
@@ -292,7 +292,7 @@ func (h *house) files(repair, text string) {
 	if p == nil {
 		h.t.Fatal(ds)
 	}
-	if _, err := s.Run(context.Background(), p, runtime.RunOptions{}); err != nil {
+	if _, err := s.Run(context.Background(), p, engine.RunOptions{}); err != nil {
 		h.t.Fatal(err)
 	}
 }

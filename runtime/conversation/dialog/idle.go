@@ -61,10 +61,10 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		return text, err
 	}
 	resembles := slices.ContainsFunc(u.Offers, func(o Offer) bool { return o.Verb != "" })
-	if u.Script == "" && (content(t.heard.reply) || t.heard.reply.Answer == words.Decline && resembles) {
+	if u.Script == "" && (content(t.heard.reply) || t.heard.reply.Answer == values.Decline && resembles) {
 		u = Understood{} // a yes or a no alone asks for nothing, whatever it sounds like
 	}
-	if o := c.otherwise; o != nil && (u.Script == "" || u.Confidence < plainly) && !t.was.open() && !content(t.heard.reply) && t.heard.reply.Answer != words.Decline {
+	if o := c.otherwise; o != nil && (u.Script == "" || u.Confidence < plainly) && !t.was.open() && !content(t.heard.reply) && t.heard.reply.Answer != values.Decline {
 		given := answer(o, t.heard.own)
 		u = Understood{Script: dsl.FormatCall(&given), Verb: o.Verb.Name, Confidence: 1}
 	}
@@ -136,7 +136,7 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 			return c.wording.again(c.open), nil
 		}
 		return c.wording.say(sayWell), nil
-	case t.heard.reply.Answer == words.Decline:
+	case t.heard.reply.Answer == values.Decline:
 		t.as(TakenNo)
 		return c.wording.say(sayNothingOpen), nil
 	case otherwise == unread && len(c.open) == 1 && t.remarks(mostAsking):
@@ -203,7 +203,7 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 func (t *turn) notTaken(parts []string) string {
 	var said []string
 	for _, part := range parts {
-		if c, _ := courtesyIn(part); c == nil && words.Plain(part) != "" {
+		if c, _ := courtesyIn(part); c == nil && values.Plain(part) != "" {
 			said = append(said, t.c.wording.say(sayQuoted, escaped(oneLine(part))))
 		}
 	}
@@ -214,6 +214,6 @@ func (t *turn) notTaken(parts []string) string {
 }
 
 // content reports whether the person says that they are content.
-func content(r words.Reply) bool {
-	return r.Which == 0 && (r.Answer == words.Agree || r.Answer == words.Pleased)
+func content(r values.Reply) bool {
+	return r.Which == 0 && (r.Answer == values.Agree || r.Answer == values.Pleased)
 }

@@ -52,7 +52,7 @@ func (c *Conversation) catchUp(ctx context.Context) error {
 	}
 	// Questions that could not be stored are known here alone.
 	open := slices.DeleteFunc(slices.Clone(c.open), func(q *Question) bool { return q.stored })
-	c.choosing = words.Other
+	c.choosing = values.Other
 	if c.unclear.stored {
 		c.unclear = unclear{}
 	}
@@ -130,7 +130,7 @@ type aboutQuestion struct {
 }
 
 // answerWords spell an answer that did not say to which question it belongs.
-var answerWords = map[words.Answer]string{words.Agree: "yes", words.Decline: "no"}
+var answerWords = map[values.Answer]string{values.Agree: "yes", values.Decline: "no"}
 
 // recallQuestion reads a stored question.
 func (c *Conversation) recallQuestion(k *sessions.Question) (*Question, error) {
@@ -149,7 +149,7 @@ func (c *Conversation) recallQuestion(k *sessions.Question) (*Question, error) {
 	}
 	var about aboutQuestion
 	if err := json.Unmarshal([]byte(k.About), &about); err != nil {
-		return nil, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
+		return nil, &engine.Failure{Err: errors.New("a question that waits cannot be read")}
 	}
 	q := &Question{ID: k.Preview, Title: about.Title, secret: secret{mark: c.marks}, shows: shifted(about.Shows, c.marks), asks: shifted(about.Asks, c.marks), Why: about.Why, Because: about.Told, Calls: about.Calls, others: about.Others, more: about.More,
 		Asked: k.Asked.In(c.o.Zone), Until: k.Until.In(c.o.Zone), before: k.Before, turn: about.Turn, values: about.Values, fresh: k.Last, stored: true, recalled: k}
@@ -276,7 +276,7 @@ func (t *turn) client() sessions.Said {
 
 // run runs a program. The person's words are stored with the first run of the turn, so that the
 // journal can cite them, and the question that the turn answers is settled with it.
-func (t *turn) run(ctx context.Context, p *verbs.Program, o runtime.RunOptions, answered *Question) (*receipt.Receipt, error) {
+func (t *turn) run(ctx context.Context, p *verbs.Program, o engine.RunOptions, answered *Question) (*receipt.Receipt, error) {
 	o.Source, o.Progress = t.c.o.Source, t.far
 	with := t.c.kept && !t.kept && !t.c.o.Session.Reads(p)
 	if with {
@@ -356,7 +356,7 @@ func (c *Conversation) Reminder() string {
 }
 
 // Language returns the language in which the person is answered: the one they used last.
-func (c *Conversation) Language() words.Language {
+func (c *Conversation) Language() values.Language {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.wording.tongue

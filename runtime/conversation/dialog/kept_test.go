@@ -18,7 +18,7 @@ func TestAConversationIsKept(t *testing.T) {
 	h := newHouse(t, "house")
 	ctx := context.Background()
 	begin := func(m *script) *talk {
-		s, err := h.engine.Visit(ctx, "ann", runtime.Visit{Name: "repairs"})
+		s, err := h.engine.Visit(ctx, "ann", engine.Visit{Name: "repairs"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestAConversationIsKept(t *testing.T) {
 		t.Error("what was said in the other process is not the person's word")
 	}
 
-	s, err := h.engine.Visit(ctx, "ann", runtime.Visit{Name: "repairs", Existing: true})
+	s, err := h.engine.Visit(ctx, "ann", engine.Visit{Name: "repairs", Existing: true})
 	if err != nil {
 		t.Fatal(err)
 	}

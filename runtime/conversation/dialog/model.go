@@ -79,8 +79,8 @@ func (t *turn) known(ctx context.Context) (string, error) {
 			continue
 		}
 		t.event(Reading, v)
-		reply, err := t.c.o.Session.Run(ctx, program, runtime.RunOptions{Source: t.c.o.Source, Progress: t.far})
-		var refusal *runtime.Refusal
+		reply, err := t.c.o.Session.Run(ctx, program, engine.RunOptions{Source: t.c.o.Source, Progress: t.far})
+		var refusal *engine.Refusal
 		if errors.As(err, &refusal) {
 			t.record.note(noteContext, v.Name, refusal.Diagnostics[0].Summary)
 			if d := &refusal.Diagnostics[0]; d.Code == "which-at-work" {

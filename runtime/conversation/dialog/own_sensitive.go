@@ -115,7 +115,7 @@ func (w wording) own(a *verbs.Arg, s *verbs.Schema, said *verbs.Literals) (strin
 		return "", false
 	}
 	if a.Value.Kind() == stores.Date { // it may stand there as text
-		return words.SayDate(a.Value, w.tongue), true
+		return values.SayDate(a.Value, w.tongue), true
 	}
 	return w.ownValue(a.Syntax), true
 }
@@ -145,7 +145,7 @@ func (w wording) ownValue(v *dsl.Value) string {
 		return w.asWords(v.Text)
 	case dsl.Date, dsl.String:
 		if day, ok := stores.ParseDate(v.Text); ok {
-			return words.SayDate(day, w.tongue)
+			return values.SayDate(day, w.tongue)
 		}
 	}
 	return escaped(oneLine(v.Text))

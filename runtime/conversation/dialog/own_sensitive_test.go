@@ -55,9 +55,9 @@ func TestWhatWasSaidIsShownToWhoSaidIt(t *testing.T) {
 	t.Parallel()
 	h := newHouseAt(t, lockPalette(t))
 	ctx := context.Background()
-	begin := func(m *script) (*talk, *runtime.Session) {
+	begin := func(m *script) (*talk, *engine.Session) {
 		t.Helper()
-		s, err := h.engine.Visit(ctx, "ann", runtime.Visit{Name: "lock"})
+		s, err := h.engine.Visit(ctx, "ann", engine.Visit{Name: "lock"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,16 +11,16 @@ import (
 // readWords finds exact values in a text: dates, amounts, numbers and accounts, in all languages.
 // An ambiguous one has no value.
 func readWords(text string, now time.Time) []reading {
-	found, _ := words.Find(text, words.In{Now: now})
+	found, _ := values.Find(text, values.In{Now: now})
 	all := make([]reading, 0, len(found))
 	for i := range found {
 		f := &found[i]
 		r := reading{start: f.Range.Start, end: f.Range.End}
 		switch f.What {
-		case words.Date:
+		case values.Date:
 			r.date = true
-		case words.Money, words.Integer, words.Decimal, words.Percent:
-		case words.Country:
+		case values.Money, values.Integer, values.Decimal, values.Percent:
+		case values.Country:
 			continue // a name is looked for as one
 		default:
 			if f.Known() {
@@ -46,11 +46,11 @@ func readWords(text string, now time.Time) []reading {
 // moments are the moments that a text says: as programs write them, or as its only day and its only
 // time of day.
 func moments(text string, now time.Time, days []reading) (all []reading) {
-	for _, i := range words.Instants(text, words.In{Now: now}) {
+	for _, i := range values.Instants(text, values.In{Now: now}) {
 		all = append(all, reading{start: i.Range.Start, end: i.Range.End, value: stores.NewTime(i.Time)})
 	}
 	days = slices.DeleteFunc(slices.Clone(days), func(r reading) bool { return !r.date || r.value.IsNull() })
-	if clocks := words.Clocks(text, false); len(days) == 1 && len(clocks) == 1 {
+	if clocks := values.Clocks(text, false); len(days) == 1 && len(clocks) == 1 {
 		for _, m := range clocks[0].Minutes {
 			on := days[0].value.Time()
 			at := time.Date(on.Year(), on.Month(), on.Day(), m/60, m%60, 0, 0, now.Location())

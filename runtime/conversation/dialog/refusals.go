@@ -8,8 +8,8 @@ import (
 
 // What a refusal means to the person, by its code. In English they are told the refusal itself,
 // which is more exact; the model and the record always have that.
-var refusals = sync.OnceValue(func() map[string]words.Key {
-	all := map[string]words.Key{}
+var refusals = sync.OnceValue(func() map[string]values.Key {
+	all := map[string]values.Key{}
 	for _, m := range meanings {
 		for _, code := range m.codes {
 			all[code] = m.says
@@ -25,7 +25,7 @@ var misspoken = []string{"unknown-verb", "unknown-argument", "duplicate-argument
 
 var meanings = []struct {
 	codes []string
-	says  words.Key
+	says  values.Key
 }{
 	{misspoken, sayTooHard},
 	{[]string{"missing-argument", "value-needed"}, "dialog/refused-missing-argument"},

@@ -122,8 +122,8 @@ func (t *turn) readAgain(ctx context.Context) error {
 		if program == nil || !t.c.o.Session.Reads(program) {
 			continue
 		}
-		reply, err := t.c.o.Session.Run(ctx, program, runtime.RunOptions{Source: t.c.o.Source, Progress: t.far})
-		var refusal *runtime.Refusal
+		reply, err := t.c.o.Session.Run(ctx, program, engine.RunOptions{Source: t.c.o.Source, Progress: t.far})
+		var refusal *engine.Refusal
 		switch {
 		case errors.As(err, &refusal):
 			continue
@@ -422,8 +422,8 @@ func (t *turn) left(list []*receipt.Receipt) string {
 }
 
 const (
-	sayOf words.Key = "dialog/of"
+	sayOf values.Key = "dialog/of"
 	// sayOwnWord says why the person is asked about a value that they wrote themselves.
-	sayOwnWord words.Key = "dialog/own-word"
-	sayTellMe  words.Key = "dialog/tell-me"
+	sayOwnWord values.Key = "dialog/own-word"
+	sayTellMe  values.Key = "dialog/tell-me"
 )

@@ -103,7 +103,7 @@ func (w wording) does(v *verbs.Verb) string {
 	if v.Undoes != nil {
 		return w.say(sayTakesBack, w.does(v.Undoes))
 	}
-	if w.tongue == words.English {
+	if w.tongue == values.English {
 		return verbWords(v)
 	}
 	if said, ok := w.reg.Says(w.language, v.Description); ok {
@@ -255,7 +255,7 @@ func sentenceCase(s string) string {
 // titled returns the label of a row.
 func (w wording) titled(r *receipt.Row) string {
 	if r.Label != "" {
-		if w.tongue == words.English {
+		if w.tongue == values.English {
 			return escaped(r.Label)
 		}
 		return w.asWords(escaped(r.Label))
@@ -280,7 +280,7 @@ func (w wording) value(v stores.Value) string {
 		}
 		return w.say(sayNo)
 	case stores.Time:
-		return words.SayDate(stores.DateOf(v.Time().In(w.zone)), w.tongue) + " " + w.hour(v.Time())
+		return values.SayDate(stores.DateOf(v.Time().In(w.zone)), w.tongue) + " " + w.hour(v.Time())
 	case stores.JSON:
 		text := w.list(v)
 		switch n, ok := entries(v); {
@@ -293,9 +293,9 @@ func (w wording) value(v stores.Value) string {
 	case stores.String:
 		t := v.Text()
 		switch {
-		case strings.HasPrefix(t, "@") && w.tongue != words.English:
+		case strings.HasPrefix(t, "@") && w.tongue != values.English:
 			return w.row(&receipt.Call{}, t[1:])
-		case isCodeWord(t) && w.tongue != words.English:
+		case isCodeWord(t) && w.tongue != values.English:
 			return w.asWords(t)
 		case strings.HasPrefix(t, "@") || isCodeWord(t):
 			return t
@@ -332,8 +332,8 @@ func (w wording) result(r *receipt.Result) string {
 				continue
 			}
 			text := w.value(v)
-			if v.Kind() == stores.String && (w.tongue == words.English || !strings.HasPrefix(v.Text(), "@")) {
-				if text = escaped(oneLine(v.Text())); w.tongue != words.English {
+			if v.Kind() == stores.String && (w.tongue == values.English || !strings.HasPrefix(v.Text(), "@")) {
+				if text = escaped(oneLine(v.Text())); w.tongue != values.English {
 					text = w.words(v)
 				}
 			} else if v.Kind() == stores.JSON {

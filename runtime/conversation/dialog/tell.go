@@ -34,7 +34,7 @@ type Event struct {
 	// Text is the next part of the answer. All parts together are Answer.Text.
 	Text string `json:"text,omitempty"`
 	// Language is the conversation's language.
-	Language words.Language `json:"-"`
+	Language values.Language `json:"-"`
 }
 
 func (t *turn) event(kind EventKind, v *verbs.Verb) {
@@ -49,8 +49,8 @@ func (t *turn) event(kind EventKind, v *verbs.Verb) {
 }
 
 // far reports the progress of a tool.
-func (t *turn) far(p runtime.Progress) {
-	if v := t.c.o.Registry.Verb(p.Verb); t.events != nil && p.Phase == runtime.Asking {
+func (t *turn) far(p engine.Progress) {
+	if v := t.c.o.Registry.Verb(p.Verb); t.events != nil && p.Phase == engine.Asking {
 		t.events(Event{Kind: Doing, Verb: v.Name, About: t.c.wording.does(v), Done: p.Done, Total: p.Total, Language: t.c.wording.tongue})
 	}
 }

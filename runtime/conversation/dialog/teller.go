@@ -16,7 +16,7 @@ import (
 type Teller struct{ w wording }
 
 // NewTeller makes a Teller for a language, with a session's names for rows.
-func NewTeller(reg *verbs.Registry, s *runtime.Session, language words.Language) Teller {
+func NewTeller(reg *verbs.Registry, s *engine.Session, language values.Language) Teller {
 	w := newWording(reg)
 	if s != nil {
 		w.called = s.Called

@@ -55,7 +55,7 @@ type tracer struct {
 	// that they name are the person's choice, whoever mentioned them before.
 	phrased bool
 	// said is the yes or no that the person answered, if they did.
-	said words.Answer
+	said values.Answer
 }
 
 // literals returns the origin of every literal in a script.
@@ -116,7 +116,7 @@ func (t *tracer) origin(v *dsl.Value) verbs.Origin {
 	case dsl.Nil:
 		return ofModel
 	case dsl.Bool:
-		if t.said == words.Agree && v.Text == "true" || t.said == words.Decline && v.Text == "false" {
+		if t.said == values.Agree && v.Text == "true" || t.said == values.Decline && v.Text == "false" {
 			return ofPerson
 		}
 		return ofModel

@@ -30,12 +30,12 @@ type turn struct {
 	found    []*receipt.Receipt // receipts of reads, in order
 	ran      map[string]bool    // scripts that wrote something in this turn
 	calls    int
-	said     words.Answer
-	choosing words.Answer // Conversation.choosing, before this turn
-	spoken   string       // the message, if it is to be stored with its effects
-	kept     bool         // it was stored
-	intent   string       // the verb that seems to be meant, even if that is asked about first
-	about    []string     // names of the rows that seem to be meant
+	said     values.Answer
+	choosing values.Answer // Conversation.choosing, before this turn
+	spoken   string        // the message, if it is to be stored with its effects
+	kept     bool          // it was stored
+	intent   string        // the verb that seems to be meant, even if that is asked about first
+	about    []string      // names of the rows that seem to be meant
 
 	settled []string    // questions that this turn answers or drops
 	ends    string      // id of the unclear message that it answers, "" once that is stored
@@ -256,8 +256,8 @@ func (t *turn) ready(ctx context.Context) (err error) {
 
 // system reports an error of the system.
 func (t *turn) system(ctx context.Context, err error) (string, error) {
-	var refusal *runtime.Refusal
-	var failed *runtime.Failure
+	var refusal *engine.Refusal
+	var failed *engine.Failure
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -269,7 +269,7 @@ func (t *turn) system(ctx context.Context, err error) (string, error) {
 		return t.c.wording.say(sayUnknownEnd), nil
 	}
 	if len(t.done) > 0 {
-		t.record.note(noteFailed, runtime.Sentence(err))
+		t.record.note(noteFailed, engine.Sentence(err))
 		return joined(t.left(t.done), t.c.wording.say(sayThenFailed)), nil
 	}
 	return t.failed(err), nil
@@ -277,7 +277,7 @@ func (t *turn) system(ctx context.Context, err error) (string, error) {
 
 // failed reports that the system failed and nothing changed.
 func (t *turn) failed(err error) string {
-	t.record.note(noteFailed, runtime.Sentence(err))
+	t.record.note(noteFailed, engine.Sentence(err))
 	if errors.Is(err, stores.ErrSchema) {
 		return t.c.wording.say(sayNotMigrated)
 	}

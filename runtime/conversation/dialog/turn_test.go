@@ -232,7 +232,7 @@ func (f fixed) Correct(context.Context, string, *dsl.Call) (dialog.Correction, b
 	return dialog.Correction{}, false, nil
 }
 
-func (fixed) Tongue(string) (words.Language, bool) { return words.English, false }
+func (fixed) Tongue(string) (values.Language, bool) { return values.English, false }
 
 func (f fixed) Shortlist(_ string, among []*verbs.Verb, most int) []*verbs.Verb {
 	return among[:min(len(among), most)]

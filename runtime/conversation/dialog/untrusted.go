@@ -116,9 +116,9 @@ func wants(text string) bool {
 		return false
 	}
 	if strings.ContainsAny(text, "?¿") {
-		return slices.Contains(words.Phrases("wish"), said[0])
+		return slices.Contains(values.Phrases("wish"), said[0])
 	}
-	return !slices.Contains(words.Phrases("question"), said[0])
+	return !slices.Contains(values.Phrases("question"), said[0])
 }
 
 // nameable returns a text in lower case, without marks, as separate words.

@@ -140,7 +140,7 @@ func TestAStrangerIsRememberedInASession(t *testing.T) {
 	h.files("boiler", "zebra")
 	ctx := t.Context()
 	begin := func(m *script) *talk {
-		s, err := h.engine.Visit(ctx, "ann", runtime.Visit{Name: "letters"})
+		s, err := h.engine.Visit(ctx, "ann", engine.Visit{Name: "letters"})
 		if err != nil {
 			t.Fatal(err)
 		}

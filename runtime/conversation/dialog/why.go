@@ -28,7 +28,7 @@ func (c *Conversation) Why(w io.Writer) error {
 
 // A remark is a remark on a turn, or a refusal in it.
 type remark struct {
-	says words.Key
+	says values.Key
 	of   []string
 	why  *dsl.Diagnostic
 }
@@ -41,9 +41,9 @@ type firedRule struct {
 }
 
 // note adds a remark. Values without a place in the sentence are details for operators, in English.
-func (r *Turn) note(s words.Key, of ...string) {
-	text := s.In(words.English, of...)
-	for _, detail := range of[min(len(of), strings.Count(s.Text(words.English), "{}")):] {
+func (r *Turn) note(s values.Key, of ...string) {
+	text := s.In(values.English, of...)
+	for _, detail := range of[min(len(of), strings.Count(s.Text(values.English), "{}")):] {
 		text += ": " + detail
 	}
 	r.Notes = append(r.Notes, text)
@@ -53,7 +53,7 @@ func (r *Turn) note(s words.Key, of ...string) {
 func (r *Turn) refused(ds dsl.Diagnostics) {
 	for i := range ds {
 		d := &ds[i]
-		if text := whyRefused.In(words.English, d.Code, d.Summary); !slices.Contains(r.Notes, text) {
+		if text := whyRefused.In(values.English, d.Code, d.Summary); !slices.Contains(r.Notes, text) {
 			r.Notes = append(r.Notes, text)
 			r.noted = append(r.noted, remark{why: d})
 		}
@@ -61,14 +61,14 @@ func (r *Turn) refused(ds dsl.Diagnostics) {
 }
 
 func (r *Turn) rule(one firedRule) {
-	r.Rules = append(r.Rules, one.in(wording{tongue: words.English}))
+	r.Rules = append(r.Rules, one.in(wording{tongue: values.English}))
 	r.ruled = append(r.ruled, one)
 }
 
 // in words a rule in a language.
 func (r firedRule) in(w wording) string {
 	text := r.reason
-	if w.tongue != words.English {
+	if w.tongue != values.English {
 		if said, ok := w.reg.Says(w.language, r.reason); ok || r.said == "" {
 			text = said
 		} else {
@@ -76,7 +76,7 @@ func (r firedRule) in(w wording) string {
 		}
 	}
 	role := func(name string) string {
-		if w.tongue == words.English {
+		if w.tongue == values.English {
 			return name
 		}
 		said, _ := w.reg.Says(w.language, name)
@@ -98,7 +98,7 @@ func (r firedRule) in(w wording) string {
 // refusal says why something was refused.
 func (w wording) refusal(d *dsl.Diagnostic) string {
 	text := d.Summary
-	if w.tongue != words.English {
+	if w.tongue != values.English {
 		if own, ok := w.reg.Says(w.language, d.Summary); ok {
 			text = own
 		} else if means, ok := refusals()[d.Code]; ok {
@@ -110,7 +110,7 @@ func (w wording) refusal(d *dsl.Diagnostic) string {
 
 // saidSo quotes a text on one line.
 func (w wording) saidSo(text string) string {
-	if w.tongue == words.English {
+	if w.tongue == values.English {
 		return fmt.Sprintf("%q", text)
 	}
 	return w.say(sayQuoted, oneLine(text))
@@ -132,8 +132,8 @@ func (w wording) inPart(origin string) string {
 
 // outcome words the outcome of a proposal. What the model was told stays in English.
 func (w wording) outcome(text string) string {
-	for _, s := range [...]words.Key{whyWasAsked, whyWasDone} {
-		if text == s.In(words.English) {
+	for _, s := range [...]values.Key{whyWasAsked, whyWasDone} {
+		if text == s.In(values.English) {
 			return w.say(s)
 		}
 	}
@@ -147,7 +147,7 @@ func (w wording) why(r *Turn) string {
 	for _, l := range whyLabels {
 		width = max(width, len([]rune(l.Text(w.tongue))))
 	}
-	line := func(what *words.Key, text string) {
+	line := func(what *values.Key, text string) {
 		label := ""
 		if what != nil {
 			label = what.In(w.tongue)
@@ -216,7 +216,7 @@ func (w wording) why(r *Turn) string {
 			line(&whyNote, w.refusal(n.why))
 		} else {
 			text := w.say(n.says, n.of...)
-			if w.tongue == words.English {
+			if w.tongue == values.English {
 				text = r.Notes[i]
 			}
 			line(&whyNote, text)
@@ -244,59 +244,59 @@ func (w wording) why(r *Turn) string {
 
 // Explain explains a turn in English, as it is stored.
 func (r *Turn) Explain(w io.Writer) error {
-	_, err := io.WriteString(w, wording{tongue: words.English, language: words.English.String()}.why(r))
+	_, err := io.WriteString(w, wording{tongue: values.English, language: values.English.String()}.why(r))
 	return err
 }
 
 var (
-	whyTurn     words.Key = "dialog/why-turn"
-	whySaid     words.Key = "dialog/why-said"
-	whyQuoted   words.Key = "dialog/why-quoted"
-	whyRead     words.Key = "dialog/why-read"
-	whyMatched  words.Key = "dialog/why-matched"
-	whyProposed words.Key = "dialog/why-proposed"
-	whyResolved words.Key = "dialog/why-resolved"
-	whyDone     words.Key = "dialog/why-done"
-	whyNotUsed  words.Key = "dialog/why-not-used"
-	whyRule     words.Key = "dialog/why-rule"
-	whyAgreed   words.Key = "dialog/why-agreed"
-	whyDeclined words.Key = "dialog/why-declined"
-	whyReplaced words.Key = "dialog/why-replaced"
-	whyNote     words.Key = "dialog/why-note"
-	whyJournal  words.Key = "dialog/why-journal"
-	whyModel    words.Key = "dialog/why-model"
+	whyTurn     values.Key = "dialog/why-turn"
+	whySaid     values.Key = "dialog/why-said"
+	whyQuoted   values.Key = "dialog/why-quoted"
+	whyRead     values.Key = "dialog/why-read"
+	whyMatched  values.Key = "dialog/why-matched"
+	whyProposed values.Key = "dialog/why-proposed"
+	whyResolved values.Key = "dialog/why-resolved"
+	whyDone     values.Key = "dialog/why-done"
+	whyNotUsed  values.Key = "dialog/why-not-used"
+	whyRule     values.Key = "dialog/why-rule"
+	whyAgreed   values.Key = "dialog/why-agreed"
+	whyDeclined values.Key = "dialog/why-declined"
+	whyReplaced values.Key = "dialog/why-replaced"
+	whyNote     values.Key = "dialog/why-note"
+	whyJournal  values.Key = "dialog/why-journal"
+	whyModel    values.Key = "dialog/why-model"
 
-	whyLabels = [...]words.Key{whyTurn, whySaid, whyQuoted, whyRead, whyMatched, whyProposed, whyResolved, whyDone, whyNotUsed, whyRule, whyAgreed, whyDeclined, whyReplaced, whyNote, whyJournal, whyModel}
+	whyLabels = [...]values.Key{whyTurn, whySaid, whyQuoted, whyRead, whyMatched, whyProposed, whyResolved, whyDone, whyNotUsed, whyRule, whyAgreed, whyDeclined, whyReplaced, whyNote, whyJournal, whyModel}
 )
 
 const (
-	whyPhrase    words.Key = "dialog/why-phrase"
-	whyNothing   words.Key = "dialog/why-nothing"
-	whyOwnWords  words.Key = "dialog/why-own-words"
-	whyFromWords words.Key = "dialog/why-from-words"
-	whyFrom      words.Key = "dialog/why-from"
-	whyChanged   words.Key = "dialog/why-changed"
-	whyFound     words.Key = "dialog/why-found"
-	whyTo        words.Key = "dialog/why-to"
-	whyUnfounded words.Key = "dialog/why-unfounded"
-	whyUpTo      words.Key = "dialog/why-up-to"
-	whyNone      words.Key = "dialog/why-none"
-	whyAsked     words.Key = "dialog/why-asked"
-	whyNameless  words.Key = "dialog/why-nameless"
-	whyOnce      words.Key = "dialog/why-once"
-	whyTimes     words.Key = "dialog/why-times"
-	whyOneRow    words.Key = "dialog/why-one-row"
-	whyRows      words.Key = "dialog/why-rows"
-	whyInPart    words.Key = "dialog/why-in-part"
-	whyBy        words.Key = "dialog/why-by"
-	whyAgreement words.Key = "dialog/why-agreement"
-	whyWasAsked  words.Key = "dialog/why-was-asked"
-	whyWasDone   words.Key = "dialog/why-was-done"
-	whyRefused   words.Key = "dialog/why-refused"
+	whyPhrase    values.Key = "dialog/why-phrase"
+	whyNothing   values.Key = "dialog/why-nothing"
+	whyOwnWords  values.Key = "dialog/why-own-words"
+	whyFromWords values.Key = "dialog/why-from-words"
+	whyFrom      values.Key = "dialog/why-from"
+	whyChanged   values.Key = "dialog/why-changed"
+	whyFound     values.Key = "dialog/why-found"
+	whyTo        values.Key = "dialog/why-to"
+	whyUnfounded values.Key = "dialog/why-unfounded"
+	whyUpTo      values.Key = "dialog/why-up-to"
+	whyNone      values.Key = "dialog/why-none"
+	whyAsked     values.Key = "dialog/why-asked"
+	whyNameless  values.Key = "dialog/why-nameless"
+	whyOnce      values.Key = "dialog/why-once"
+	whyTimes     values.Key = "dialog/why-times"
+	whyOneRow    values.Key = "dialog/why-one-row"
+	whyRows      values.Key = "dialog/why-rows"
+	whyInPart    values.Key = "dialog/why-in-part"
+	whyBy        values.Key = "dialog/why-by"
+	whyAgreement values.Key = "dialog/why-agreement"
+	whyWasAsked  values.Key = "dialog/why-was-asked"
+	whyWasDone   values.Key = "dialog/why-was-done"
+	whyRefused   values.Key = "dialog/why-refused"
 )
 
 // claimKinds name the kinds of claims.
-var claimKinds = map[string]words.Key{
+var claimKinds = map[string]values.Key{
 	"date":   "dialog/claim-date",
 	"number": "dialog/claim-number",
 	"name":   "dialog/claim-name",
@@ -306,28 +306,28 @@ var claimKinds = map[string]words.Key{
 
 // Remarks on a turn.
 const (
-	noteRemark          words.Key = "dialog/note-remark"
-	noteMaybeRemark     words.Key = "dialog/note-maybe-remark"
-	noteAnswered        words.Key = "dialog/note-answered"
-	noteOthers          words.Key = "dialog/note-others"
-	noteAutomatic       words.Key = "dialog/note-automatic"
-	noteBadCorrection   words.Key = "dialog/note-bad-correction"
-	noteWhichCorrection words.Key = "dialog/note-which-correction"
-	noteCorrection      words.Key = "dialog/note-correction"
-	noteLetGo           words.Key = "dialog/note-let-go"
-	noteStillOpen       words.Key = "dialog/note-still-open"
-	noteElsewhere       words.Key = "dialog/note-elsewhere"
-	noteLost            words.Key = "dialog/note-lost"
-	noteDeclined        words.Key = "dialog/note-declined"
-	noteNoCalls         words.Key = "dialog/note-no-calls"
-	noteSteps           words.Key = "dialog/note-steps"
-	noteAnswerBefore    words.Key = "dialog/note-answer-before"
-	noteHeldUp          words.Key = "dialog/note-held-up"
-	noteUnkept          words.Key = "dialog/note-unkept"
-	noteFailed          words.Key = "dialog/note-failed"
-	noteContext         words.Key = "dialog/note-context"
-	noteBrokeOff        words.Key = "dialog/note-broke-off"
-	noteAssumed         words.Key = "dialog/note-assumed"
-	noteToolAfter       words.Key = "dialog/note-tool-after"
-	noteUnasked         words.Key = "dialog/note-unasked"
+	noteRemark          values.Key = "dialog/note-remark"
+	noteMaybeRemark     values.Key = "dialog/note-maybe-remark"
+	noteAnswered        values.Key = "dialog/note-answered"
+	noteOthers          values.Key = "dialog/note-others"
+	noteAutomatic       values.Key = "dialog/note-automatic"
+	noteBadCorrection   values.Key = "dialog/note-bad-correction"
+	noteWhichCorrection values.Key = "dialog/note-which-correction"
+	noteCorrection      values.Key = "dialog/note-correction"
+	noteLetGo           values.Key = "dialog/note-let-go"
+	noteStillOpen       values.Key = "dialog/note-still-open"
+	noteElsewhere       values.Key = "dialog/note-elsewhere"
+	noteLost            values.Key = "dialog/note-lost"
+	noteDeclined        values.Key = "dialog/note-declined"
+	noteNoCalls         values.Key = "dialog/note-no-calls"
+	noteSteps           values.Key = "dialog/note-steps"
+	noteAnswerBefore    values.Key = "dialog/note-answer-before"
+	noteHeldUp          values.Key = "dialog/note-held-up"
+	noteUnkept          values.Key = "dialog/note-unkept"
+	noteFailed          values.Key = "dialog/note-failed"
+	noteContext         values.Key = "dialog/note-context"
+	noteBrokeOff        values.Key = "dialog/note-broke-off"
+	noteAssumed         values.Key = "dialog/note-assumed"
+	noteToolAfter       values.Key = "dialog/note-tool-after"
+	noteUnasked         values.Key = "dialog/note-unasked"
 )

@@ -26,7 +26,7 @@ func TestWhyIsToldInEachLanguage(t *testing.T) {
 		Resolved: []Traced{{Text: "1", Origin: ofPerson, Words: "one"}, {Text: "2", Origin: ofRecord}},
 		NotUsed:  []string{"x.e"}, Agreed: "abcd-ef01", Withdrawn: []string{"x.f"}, Replaced: []claim{{claimDate, "tomorrow"}}, Journal: [][2]int64{{1, 2}},
 		Model: ModelNote{Prompt: "v1", Calls: 2, In: 10, Out: 20}}
-	for _, s := range []words.Key{noteRemark, noteMaybeRemark, noteAnswered, noteOthers, noteAutomatic, noteBadCorrection, noteWhichCorrection, noteCorrection, noteLetGo, noteStillOpen, noteElsewhere, noteLost, noteDeclined, noteNoCalls, noteSteps, noteAnswerBefore, noteHeldUp, noteUnkept, noteFailed, noteContext, noteBrokeOff, noteAssumed, noteToolAfter, noteUnasked} {
+	for _, s := range []values.Key{noteRemark, noteMaybeRemark, noteAnswered, noteOthers, noteAutomatic, noteBadCorrection, noteWhichCorrection, noteCorrection, noteLetGo, noteStillOpen, noteElsewhere, noteLost, noteDeclined, noteNoCalls, noteSteps, noteAnswerBefore, noteHeldUp, noteUnkept, noteFailed, noteContext, noteBrokeOff, noteAssumed, noteToolAfter, noteUnasked} {
 		r.note(s, "zz", "zz")
 	}
 	r.refused(dsl.Diagnostics{{Code: "not-permitted", Summary: "you may not use x.send"}})
@@ -39,7 +39,7 @@ func TestWhyIsToldInEachLanguage(t *testing.T) {
 	if n := strings.Count(english.String(), "\n"); n < 45 {
 		t.Errorf("only %d lines:\n%s", n, english.String())
 	}
-	for _, l := range words.Languages()[1:] {
+	for _, l := range values.Languages()[1:] {
 		said := newWording(reg).in(l.String()).why(r)
 		if strings.Count(said, "\n") != strings.Count(english.String(), "\n") || strings.Contains(said, "{}") {
 			t.Errorf("in %s:\n%s", l, said)

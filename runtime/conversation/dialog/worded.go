@@ -21,8 +21,8 @@ import (
 
 // A wording tells things in the palettes' words and in one language.
 type wording struct {
-	language string         // as palettes write it
-	tongue   words.Language // as the house speaks it
+	language string          // as palettes write it
+	tongue   values.Language // as the house speaks it
 	reg      *verbs.Registry
 	zone     *time.Location // of the person
 	refers   bool           // see Options.Referring
@@ -37,22 +37,22 @@ type wording struct {
 }
 
 func newWording(reg *verbs.Registry) wording {
-	w := wording{language: words.English.String(), reg: reg, zone: time.UTC, lacks: new(bool)}
+	w := wording{language: values.English.String(), reg: reg, zone: time.UTC, lacks: new(bool)}
 	return w
 }
 
 // in returns the wording in a language, such as "de" or "de-AT".
 func (w wording) in(tag string) wording {
 	w.language, _, _ = strings.Cut(strings.ReplaceAll(strings.ToLower(tag), "_", "-"), "-")
-	w.tongue, _ = words.ParseLanguage(w.language) // English if the engine does not have the language
+	w.tongue, _ = values.ParseLanguage(w.language) // English if the engine does not have the language
 	return w
 }
 
 // say returns a sentence of the engine.
-func (w wording) say(s words.Key, of ...string) string { return s.In(w.tongue, of...) }
+func (w wording) say(s values.Key, of ...string) string { return s.In(w.tongue, of...) }
 
 // day writes a date in full: "Friday 3 January 2025".
-func (w wording) day(v stores.Value) string { return words.SayDay(v, w.tongue) }
+func (w wording) day(v stores.Value) string { return values.SayDay(v, w.tongue) }
 
 // wholly makes a text in the language, or all of it in English if a part has no words in that
 // language, so that no sentence mixes two.
@@ -60,7 +60,7 @@ func (w wording) wholly(text func(w wording) string) string {
 	w.lacks = new(bool)
 	said := text(w)
 	if *w.lacks {
-		return text(w.in(words.English.String()))
+		return text(w.in(values.English.String()))
 	}
 	return said
 }
@@ -72,7 +72,7 @@ func (w wording) label(name string) string {
 		said, ok = w.reg.Says(w.language, strings.ReplaceAll(name, "-", "_"))
 	}
 	if !ok {
-		if w.tongue != words.English {
+		if w.tongue != values.English {
 			*w.lacks = true
 		}
 		return fieldWords(name)
@@ -279,7 +279,7 @@ func oneSpoken(s string) string {
 func (w wording) asWords(text string) string { return Worded(w.reg, w.tongue, text) }
 
 // Worded replaces the codes in a text by their words in a language.
-func Worded(reg *verbs.Registry, l words.Language, text string) string {
+func Worded(reg *verbs.Registry, l values.Language, text string) string {
 	return capitals.ReplaceAllStringFunc(text, func(code string) string {
 		if !slices.ContainsFunc(reg.CodeLists(), func(c *verbs.CodeList) bool {
 			return slices.ContainsFunc(c.Codes, func(c verbs.Code) bool { return c.Name == code })
@@ -419,24 +419,24 @@ func (w wording) source(o verbs.Origin) string {
 		o = o.Unnamed(w.reg.HasTool)
 	}
 	text := o.Words()
-	if w.tongue == words.English {
+	if w.tongue == values.English {
 		return text
 	}
 	text = othersWords.ReplaceAllString(text, sayOthersWords.In(w.tongue))
 	for _, s := range originSays {
-		text = strings.ReplaceAll(text, s.Text(words.English), s.Text(w.tongue))
+		text = strings.ReplaceAll(text, s.Text(values.English), s.Text(w.tongue))
 	}
 	return text
 }
 
 // othersWords matches the words of a person with a role, other than the one who is spoken to.
 var (
-	othersWords              = regexp.MustCompile(`\bthe words of a [\pL\d-]+(?: or [\pL\d-]+)*`)
-	sayOthersWords words.Key = "dialog/others-words"
+	othersWords               = regexp.MustCompile(`\bthe words of a [\pL\d-]+(?: or [\pL\d-]+)*`)
+	sayOthersWords values.Key = "dialog/others-words"
 )
 
 // originSays name origins that the catalogue has words for.
-var originSays = []words.Key{
+var originSays = []values.Key{
 	"dialog/origin-a-quoted-message",
 	"dialog/origin-a-document",
 	"dialog/origin-a-tool",

@@ -1,4 +1,4 @@
-package collect
+package forms
 
 import (
 	"maps"
@@ -17,7 +17,7 @@ import (
 // In is the context of an answer, as far as its meaning depends on it.
 type In struct {
 	Now      time.Time // in the person's own time zone
-	Language words.Language
+	Language values.Language
 }
 
 // A Wrong is the reason why an answer does not count. Nothing of the answer was kept.
@@ -29,7 +29,7 @@ type Wrong struct {
 	// Asks says that Says is a question: the words may mean several things.
 	Asks bool
 	// Others are those things, in the order of Says.
-	Others []words.Choice
+	Others []values.Choice
 }
 
 // maxAnswer is the greatest length of an answer, in characters, if its schema sets none.
@@ -59,7 +59,7 @@ func (f Filled) Answer(field string, v stores.Value, in In) (Filled, *Wrong) {
 		w := &Wrong{Field: field, Says: q.wrong, Entered: q.echo(value, in)}
 		if w.Says == "" {
 			w.Says = q.Label + " " + b.Says
-			if !b.Safe || in.Language != words.English {
+			if !b.Safe || in.Language != values.English {
 				w.Says = sayUnusable.In(in.Language, q.Label)
 			}
 		}
@@ -69,7 +69,7 @@ func (f Filled) Answer(field string, v stores.Value, in In) (Filled, *Wrong) {
 }
 
 // noQuestion returns the message about a field that is not a question, or not yet one.
-func (f *Form) noQuestion(field string, l words.Language) *Wrong {
+func (f *Form) noQuestion(field string, l values.Language) *Wrong {
 	var names []string
 	for i := range f.Questions {
 		if f.Questions[i].Field == field {
@@ -101,15 +101,15 @@ func (q *Question) read(v stores.Value, in In) (stores.Value, *Wrong) {
 	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError }):
 		return no(sayUnreadable.In(in.Language, q.Label))
 	}
-	said := words.In{Now: in.Now, Languages: slices.Compact([]words.Language{in.Language, words.English}), Day: q.Kind == Date || q.Kind == Birth}.Answered(text)
+	said := values.In{Now: in.Now, Languages: slices.Compact([]values.Language{in.Language, values.English}), Day: q.Kind == Date || q.Kind == Birth}.Answered(text)
 	switch q.Kind {
 	case Date, Birth:
-		return q.whole(text, words.Date, said, in)
+		return q.whole(text, values.Date, said, in)
 	case Country:
 		if len(text) == 2 {
 			text = strings.ToUpper(text)
 		}
-		return q.whole(text, words.Country, said, in)
+		return q.whole(text, values.Country, said, in)
 	case Number, Percent, Whole:
 		if v.Kind() == stores.Int || v.Kind() == stores.Decimal {
 			return v, nil
@@ -121,34 +121,34 @@ func (q *Question) read(v stores.Value, in In) (stores.Value, *Wrong) {
 			return n, nil
 		}
 		if q.Kind == Percent {
-			if _, found := words.Whole(text, words.Percent, said); found {
-				return q.whole(text, words.Percent, said, in)
+			if _, found := values.Whole(text, values.Percent, said); found {
+				return q.whole(text, values.Percent, said, in)
 			}
 		}
-		if _, found := words.Whole(text, words.Integer, said); found {
-			return q.whole(text, words.Integer, said, in)
+		if _, found := values.Whole(text, values.Integer, said); found {
+			return q.whole(text, values.Integer, said, in)
 		}
-		return q.whole(text, words.Decimal, said, in)
+		return q.whole(text, values.Decimal, said, in)
 	case YesNo:
 		if v.Kind() == stores.Bool {
 			return v, nil
 		}
-		switch words.ReadAnswer(text) {
-		case words.Reply{Answer: words.Agree}:
+		switch values.ReadAnswer(text) {
+		case values.Reply{Answer: values.Agree}:
 			return stores.NewBool(true), nil
-		case words.Reply{Answer: words.Decline}:
+		case values.Reply{Answer: values.Decline}:
 			return stores.NewBool(false), nil
 		}
 		return no(sayYesOrNo.In(in.Language, q.Label))
 	case Choice:
-		plain := words.Plain(text)
+		plain := values.Plain(text)
 		for _, o := range q.Choices {
-			if strings.EqualFold(o.Code, text) || plain != "" && (words.Plain(o.Label) == plain || words.Plain(o.Code) == plain) {
+			if strings.EqualFold(o.Code, text) || plain != "" && (values.Plain(o.Label) == plain || values.Plain(o.Code) == plain) {
 				return stores.NewString(o.Code), nil
 			}
 		}
 		for _, o := range q.choices {
-			if plain != "" && words.Plain(o.Label) == plain {
+			if plain != "" && values.Plain(o.Label) == plain {
 				return stores.NewString(o.Code), nil
 			}
 		}
@@ -158,16 +158,16 @@ func (q *Question) read(v stores.Value, in In) (stores.Value, *Wrong) {
 }
 
 // whole reads an answer that is one thing and nothing else.
-func (q *Question) whole(text string, what words.What, said words.In, in In) (stores.Value, *Wrong) {
-	r, found := words.Whole(text, what, said)
+func (q *Question) whole(text string, what values.What, said values.In, in In) (stores.Value, *Wrong) {
+	r, found := values.Whole(text, what, said)
 	if !found {
 		return stores.Value{}, &Wrong{Field: q.Field, Says: notUnderstood(q.Label, q.Example, in.Language)}
 	}
-	if what == words.Date && q.Kind == Birth {
-		r = words.Birth(in.Now).Hold(r)
+	if what == values.Date && q.Kind == Birth {
+		r = values.Birth(in.Now).Hold(r)
 	}
-	if what == words.Date {
-		r = words.Between(q.schema.Between(q.Field, stores.DateOf(in.Now))).Hold(r)
+	if what == values.Date {
+		r = values.Between(q.schema.Between(q.Field, stores.DateOf(in.Now))).Hold(r)
 	}
 	if !r.Known() {
 		w := &Wrong{Field: q.Field, Says: r.Ask(in.Language), Asks: r.Problem == 0 && len(r.Others) > 0}
@@ -177,15 +177,15 @@ func (q *Question) whole(text string, what words.What, said words.In, in In) (st
 		if w.Says == "" {
 			w.Says = notUnderstood(q.Label, q.Example, in.Language)
 		}
-		if iso, ok := stores.ParseDate(text); ok && !q.Sensitive && what == words.Date {
-			w.Entered = words.SayDate(iso, in.Language)
+		if iso, ok := stores.ParseDate(text); ok && !q.Sensitive && what == values.Date {
+			w.Entered = values.SayDate(iso, in.Language)
 			if q.wrong != "" && r.Problem != 0 {
 				w.Says = q.wrong
 			}
 		}
 		return stores.Value{}, w
 	}
-	if what == words.Date || what == words.Country {
+	if what == values.Date || what == values.Country {
 		return stores.NewString(r.Value.Text()), nil
 	}
 	return r.Value, nil
@@ -198,7 +198,7 @@ func (q *Question) echo(v stores.Value, in In) string {
 	}
 	if q.Kind == Date || q.Kind == Birth {
 		if day, ok := stores.ParseDate(v.Text()); ok {
-			return words.SayDate(day, in.Language)
+			return values.SayDate(day, in.Language)
 		}
 	}
 	const enough = 80
@@ -224,7 +224,7 @@ func (q *Question) Say(v stores.Value, in In) string {
 		return v.Text() + " %"
 	case q.Kind == Date || q.Kind == Birth:
 		if day, ok := stores.ParseDate(v.Text()); ok {
-			return words.SayDate(day, in.Language)
+			return values.SayDate(day, in.Language)
 		}
 	}
 	for _, o := range q.Choices {

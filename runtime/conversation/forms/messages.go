@@ -1,4 +1,4 @@
-package collect
+package forms
 
 import (
 	"strings"
@@ -14,31 +14,31 @@ import (
 const masked = "••••••"
 
 const (
-	sayNothing      words.Key = "collect/nothing"
-	sayOneAnswer    words.Key = "collect/one-answer"
-	sayTooLong      words.Key = "collect/too-long"
-	sayUnreadable   words.Key = "collect/unreadable"
-	sayUnusable     words.Key = "collect/unusable"
-	sayUnlikeThis   words.Key = "collect/unlike-this"
-	sayLikeThis     words.Key = "collect/like-this"
-	sayYesOrNo      words.Key = "collect/yes-or-no"
-	sayOnly         words.Key = "collect/only"
-	sayOneOf        words.Key = "collect/one-of"
-	sayNotAsked     words.Key = "collect/not-asked"
-	sayNearQuestion words.Key = "collect/near-question"
-	sayNoQuestion   words.Key = "collect/no-question"
-	sayYes          words.Key = "collect/yes"
-	sayNo           words.Key = "collect/no"
+	sayNothing      values.Key = "collect/nothing"
+	sayOneAnswer    values.Key = "collect/one-answer"
+	sayTooLong      values.Key = "collect/too-long"
+	sayUnreadable   values.Key = "collect/unreadable"
+	sayUnusable     values.Key = "collect/unusable"
+	sayUnlikeThis   values.Key = "collect/unlike-this"
+	sayLikeThis     values.Key = "collect/like-this"
+	sayYesOrNo      values.Key = "collect/yes-or-no"
+	sayOnly         values.Key = "collect/only"
+	sayOneOf        values.Key = "collect/one-of"
+	sayNotAsked     values.Key = "collect/not-asked"
+	sayNearQuestion values.Key = "collect/near-question"
+	sayNoQuestion   values.Key = "collect/no-question"
+	sayYes          values.Key = "collect/yes"
+	sayNo           values.Key = "collect/no"
 )
 
-func notUnderstood(label, example string, l words.Language) string {
+func notUnderstood(label, example string, l values.Language) string {
 	if example == "" {
 		return sayUnlikeThis.In(l, label)
 	}
 	return sayLikeThis.In(l, label, example)
 }
 
-func oneOf(label string, choices []Option, l words.Language) string {
+func oneOf(label string, choices []Option, l values.Language) string {
 	names := make([]string, len(choices))
 	for i, o := range choices {
 		names[i] = o.Label

@@ -1,4 +1,4 @@
-package collect
+package forms
 
 import (
 	"slices"
@@ -11,14 +11,14 @@ import (
 // Named divides an answer that names its question by the question's label: "Share held: 38 %". With
 // sentence, because no other question is open, a sentence may name one as well: "change the share
 // held to 38 %". The field is "" if none is named.
-func (f Filled) Named(text string, sentence bool, l words.Language) (field, answer string) {
+func (f Filled) Named(text string, sentence bool, l values.Language) (field, answer string) {
 	try := func(head, rest string) bool {
 		if rest = strings.TrimSpace(rest); rest == "" {
 			return false
 		}
-		said, most := words.Plain(head), 0
+		said, most := values.Plain(head), 0
 		for _, q := range f.Questions() {
-			label := words.Plain(q.Label)
+			label := values.Plain(q.Label)
 			before, ends := strings.CutSuffix(said, label)
 			if !ends || len(label) <= most || before != "" && !strings.HasSuffix(before, " ") || len(strings.Fields(before)) > mostBefore {
 				continue

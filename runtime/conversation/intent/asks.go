@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"strconv"
@@ -10,7 +10,7 @@ import (
 )
 
 // unclear asks for the meaning of an ambiguous value.
-func (r *Reader) unclear(pr *verbs.Param, l words.Language, rd *words.Reading) Ask {
+func (r *Reader) unclear(pr *verbs.Param, l values.Language, rd *values.Reading) Ask {
 	speaks := r.speaks(l)
 	q := Ask{Param: pr, Text: rd.Ask(speaks)}
 	if rd.Problem == 0 && len(rd.Others) > 0 {
@@ -22,7 +22,7 @@ func (r *Reader) unclear(pr *verbs.Param, l words.Language, rd *words.Reading) A
 }
 
 // either asks which of two values is meant for one argument.
-func (r *Reader) either(pr *verbs.Param, l words.Language, all ...*words.Reading) Ask {
+func (r *Reader) either(pr *verbs.Param, l values.Language, all ...*values.Reading) Ask {
 	q := Ask{Param: pr}
 	speaks := r.speaks(l)
 	for _, rd := range all {
@@ -38,7 +38,7 @@ func (r *Reader) either(pr *verbs.Param, l words.Language, all ...*words.Reading
 }
 
 // offer adds one meaning of an ambiguous value to the choices.
-func (q *Ask) offer(rd *words.Reading, c words.Choice, l words.Language) {
+func (q *Ask) offer(rd *values.Reading, c values.Choice, l values.Language) {
 	text := c.Text()
 	if c.Value.Kind() == stores.Int || c.Value.Kind() == stores.Decimal {
 		// Three digits after a point may be read as thousands; four cannot.
@@ -64,7 +64,7 @@ const maxNames = 5
 
 // which asks which of several rows is meant. It lists the first of those that the verb accepts, and
 // the number of the others. (F27)
-func (r *Reader) which(v *verbs.Verb, pr *verbs.Param, names []string, q question, l words.Language) Ask {
+func (r *Reader) which(v *verbs.Verb, pr *verbs.Param, names []string, q question, l values.Language) Ask {
 	names = r.usable(v, pr, names)
 	choices := symbols(names[:min(len(names), maxNames)])
 	a := Ask{Param: pr, Text: r.ask(l, q, pr, choices), Choices: choices}

@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"slices"
@@ -31,15 +31,15 @@ const shortHead = 4
 const mostBetween = 8
 
 // captured returns the range of the argument's text. The longest matching phrase wins.
-func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how) {
+func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (values.Range, how) {
 	if d := c.dictated; d != nil {
 		if d.param != pr {
-			return words.Range{}, elsewhere
+			return values.Range{}, elsewhere
 		}
 		if at := unquoted(c.text, d.at); at.Start < at.End {
 			return at, said
 		}
-		return words.Range{}, unsaid
+		return values.Range{}, unsaid
 	}
 	if at, how := r.divided(p.Verb, pr, c); how != elsewhere {
 		return at, how
@@ -52,11 +52,11 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 	case c.words[len(c.words)-2].Range.Start < comma:
 		comma, end = -1, comma // one word behind it is a courtesy
 	}
-	that := slices.IndexFunc(c.words, func(w words.Word) bool { return conjunctions()[w.Plain] })
+	that := slices.IndexFunc(c.words, func(w values.Word) bool { return conjunctions()[w.Plain] })
 	if that > 0 && c.words[that-1].Range.End <= comma && comma < c.words[that].Range.Start {
 		comma = -1 // "Notiz für Pierre, dass er krank ist"
 	}
-	var at words.Range
+	var at values.Range
 	longest, empty := 0, false
 	for t := range r.ix.templates {
 		tp := &r.ix.templates[t]
@@ -80,7 +80,7 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 		case !ok:
 			empty = empty || tp.colon && colon < 0 && r.heads(tp, c, end) == n-1 && r.nothingElse(p, tp, c, end)
 		case n > longest || n == longest && from > at.Start:
-			longest, at = n, words.Range{Start: from, End: c.rng.End}
+			longest, at = n, values.Range{Start: from, End: c.rng.End}
 		}
 	}
 	if longest > 0 {
@@ -212,7 +212,7 @@ func (r *Reader) marks(named []bool, p *verbs.Param, c *clause) {
 func (c *clause) colon() int { return colonIn(c.text, c.rng) }
 
 // colonIn is colon for a text; colons inside times and addresses do not count.
-func colonIn(text string, in words.Range) int {
+func colonIn(text string, in values.Range) int {
 	for i, s := range text[in.Start:in.End] {
 		if s != ':' && s != '：' {
 			continue
@@ -231,7 +231,7 @@ func colonIn(text string, in words.Range) int {
 var quotations = [...][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"‘", "’"}}
 
 // unquoted trims blanks, and quotation marks around the whole range.
-func unquoted(text string, at words.Range) words.Range {
+func unquoted(text string, at values.Range) values.Range {
 	for at.Start < at.End {
 		s, n := utf8.DecodeRuneInString(text[at.Start:at.End])
 		if !unicode.IsSpace(s) && s != ':' && s != '：' {
@@ -254,7 +254,7 @@ func unquoted(text string, at words.Range) words.Range {
 		if begins && ends && !strings.Contains(in, q[0]) && !strings.Contains(in, q[1]) {
 			trimmed := strings.TrimSpace(in)
 			start := at.Start + len(q[0]) + strings.Index(in, trimmed)
-			return words.Range{Start: start, End: start + len(trimmed)}
+			return values.Range{Start: start, End: start + len(trimmed)}
 		}
 	}
 	return at

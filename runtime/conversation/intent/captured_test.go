@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"slices"
@@ -43,10 +43,10 @@ func TestWhatFollowsIsTheNote(t *testing.T) {
 		{"es", "Nota: el contable de Pierre está enfermo", "el contable de Pierre está enfermo"},
 		{"es", "Deje una nota en Pierre: «el contable está enfermo»", "el contable está enfermo"},
 	} {
-		l, _ := words.ParseLanguage(c[0])
+		l, _ := values.ParseLanguage(c[0])
 		v := r.in
 		v.Chosen = "client.add-note" // where it is not sure that it is one
-		h := r.ix.Reader(v).Read(c[1], words.In{Now: now, Languages: []words.Language{l}})
+		h := r.ix.Reader(v).Read(c[1], values.In{Now: now, Languages: []values.Language{l}})
 		got, asks := "", 0
 		for i := range h.Parts {
 			p := &h.Parts[i]
@@ -95,7 +95,7 @@ func TestANoteOfSeveralSentences(t *testing.T) {
 		{"Leave a note for Pierre: he is ill. What is still missing?", pierre, "he is ill.", []string{"client.get-outstanding"}},
 		{"Leave a note for Pierre: he is ill.\nI want to talk to a person", pierre, "he is ill.", []string{"client.escalate"}},
 	} {
-		h := r.Read(c.text, words.In{Now: now})
+		h := r.Read(c.text, values.In{Now: now})
 		row, note := "", ""
 		var others []string
 		for i := range h.Parts {
@@ -128,7 +128,7 @@ func TestANoteOfSeveralSentences(t *testing.T) {
 		"Don't leave a note for Pierre: he is ill. He comes back.",
 		"Two things: Pierre is ill. Thomas is not.",
 	} {
-		h := r.Read(text, words.In{Now: now})
+		h := r.Read(text, values.In{Now: now})
 		for i := range h.Parts {
 			if p := &h.Parts[i]; p.Call != "" && p.Verb.Name == "client.add-note" {
 				t.Errorf("%q becomes %s", text, p.Call)
@@ -152,7 +152,7 @@ func TestTooMuchAtOnce(t *testing.T) {
 		"many words":       strings.Repeat("what is missing and ", maxWords/4+1),
 		"many lines":       strings.Repeat("leave a note for Pierre: he is ill\n", maxNote/7+1),
 		"more than a page": "leave a note for Pierre: " + strings.Repeat("x", maxBytes),
-		"many amounts":     strings.Repeat("EUR 5, ", words.MaxReadings+1),
+		"many amounts":     strings.Repeat("EUR 5, ", values.MaxReadings+1),
 	} {
 		if h := r.Read(text, english); !h.Cut {
 			t.Errorf("%s are read as %s", name, describe(text, &h))
@@ -271,7 +271,7 @@ func TestAQuestionAboutARowIsAnswered(t *testing.T) {
 		"Pour quand vous faut-il celui de Pierre ?": "client.get-request-detail :request-id @pierre-dupont-source-of-wealth",
 		"¿Para cuándo necesitan el de Pierre?":      "client.get-request-detail :request-id @pierre-dupont-source-of-wealth",
 	} {
-		if h := r.Read(text, words.In{Now: now}); len(h.Parts) != 1 || h.Parts[0].Call != want {
+		if h := r.Read(text, values.In{Now: now}); len(h.Parts) != 1 || h.Parts[0].Call != want {
 			t.Errorf("%q is read as %s", text, describe(text, &h))
 		}
 	}
@@ -291,7 +291,7 @@ func TestAWishIsKnown(t *testing.T) {
 		"können Sie mein Konto löschen?": true, "Could you lend me money?": true, "Pouvez-vous réserver un hôtel à Lyon ?": true, "¿Puede prestarme dinero?": true,
 		"cauliflower in space": false, "Blumenkohl im Weltall": false,
 	} {
-		if h := r.Read(text, words.In{Now: now}); h.Parts[0].Certainty != Nothing || h.Parts[0].Wish != want {
+		if h := r.Read(text, values.In{Now: now}); h.Parts[0].Certainty != Nothing || h.Parts[0].Wish != want {
 			t.Errorf("%q is a wish: %v, %s", text, h.Parts[0].Wish, describe(text, &h))
 		}
 	}
@@ -344,7 +344,7 @@ verbs:
 		"report damage Clarinet Buffet":   "",
 		"the clarinet is broken: the key": `lend.damage :instrument-id @clarinet-buffet :what "the key"`,
 	} {
-		if h := r.Read(said, words.In{Now: now}); len(h.Parts) != 1 || h.Parts[0].Call != want {
+		if h := r.Read(said, values.In{Now: now}); len(h.Parts) != 1 || h.Parts[0].Call != want {
 			t.Errorf("%q is read as %s", said, describe(said, &h))
 		}
 	}

@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"slices"
@@ -60,18 +60,18 @@ func codeAlike(w, s string) bool {
 
 // patternIn finds the only text in a clause that matches an argument's pattern. Digits inside a
 // longer number or a date are no value of their own, and neither is what another argument has.
-func patternIn(c *clause, p *verbs.Param, has ...Arg) (words.Range, bool) {
+func patternIn(c *clause, p *verbs.Param, has ...Arg) (values.Range, bool) {
 	if p.Upload != nil {
 		if len(c.files) != 1 || !p.Type.Pattern.MatchString(c.raw(c.files[0])) {
-			return words.Range{}, false
+			return values.Range{}, false
 		}
 		return c.files[0], true
 	}
-	var hit words.Range
+	var hit values.Range
 	n := 0
 	for i := range c.words {
 		for j := i; j < min(i+4, len(c.words)); j++ {
-			at := words.Range{Start: c.words[i].Range.Start, End: c.words[j].Range.End}
+			at := values.Range{Start: c.words[i].Range.Start, End: c.words[j].Range.End}
 			if raw := c.raw(at); !plainWord(raw) && p.Type.Pattern.MatchString(raw) && !c.withinNumber(at) && !slices.ContainsFunc(has, func(a Arg) bool { return a.Range.Start < at.End && at.Start < a.Range.End }) {
 				if n == 0 || at.Start >= hit.End {
 					n++
@@ -87,13 +87,13 @@ func patternIn(c *clause, p *verbs.Param, has ...Arg) (words.Range, bool) {
 
 // withinNumber reports that a text is only a part of a value that was read, or of a number: other
 // digits stand before or behind it with one blank or mark between.
-func (c *clause) withinNumber(at words.Range) bool {
+func (c *clause) withinNumber(at values.Range) bool {
 	digit := func(i int) bool { return i >= 0 && i < len(c.text) && c.text[i] >= '0' && c.text[i] <= '9' }
 	mark := func(i int) bool { return i >= 0 && i < len(c.text) && strings.IndexByte(" -./", c.text[i]) >= 0 }
 	if digit(at.Start) && mark(at.Start-1) && digit(at.Start-2) || digit(at.End-1) && mark(at.End) && digit(at.End+1) {
 		return true
 	}
-	return slices.ContainsFunc(c.readings, func(rd words.Reading) bool {
+	return slices.ContainsFunc(c.readings, func(rd values.Reading) bool {
 		return rd.Range != at && rd.Range.Start <= at.Start && at.End <= rd.Range.End
 	})
 }

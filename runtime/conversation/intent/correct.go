@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"slices"
@@ -42,21 +42,21 @@ type Fit struct {
 const mostCorrected = 20
 
 // Correct reads a message as a correction of a call; ok is false if it is none.
-func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call) (Correction, bool) {
+func (r *Reader) Correct(text string, in values.In, v *verbs.Verb, call *dsl.Call) (Correction, bool) {
 	var none Correction
 	if len(text) > maxBytes || v == nil {
 		return none, false
 	}
 	plain := alike(text)
-	all, more := words.Split(plain, mostCorrected)
-	if len(all) == 0 || more || slices.ContainsFunc(all, func(w words.Word) bool { return w.Hidden }) {
+	all, more := values.Split(plain, mostCorrected)
+	if len(all) == 0 || more || slices.ContainsFunc(all, func(w values.Word) bool { return w.Hidden }) {
 		return none, false
 	}
 	l := spoken(text, in)
 	if len(in.Languages) > 0 && !slices.Contains(in.Languages, l) {
-		in.Languages = append([]words.Language{l}, in.Languages...)
+		in.Languages = append([]values.Language{l}, in.Languages...)
 	}
-	readings, more := words.Find(plain, in)
+	readings, more := values.Find(plain, in)
 	if more {
 		return none, false
 	}
@@ -166,7 +166,7 @@ func (r *Reader) repeats(v *verbs.Verb, call *dsl.Call, c *clause, cues []bool) 
 }
 
 // apart describes fits of different arguments, so that a person can choose.
-func (r *Reader) apart(fits []Fit, was *dsl.Call, l words.Language) []Fit {
+func (r *Reader) apart(fits []Fit, was *dsl.Call, l values.Language) []Fit {
 	for i := range fits {
 		for k := range fits[i].Call.Args {
 			a := &fits[i].Call.Args[k]
@@ -183,7 +183,7 @@ func (r *Reader) apart(fits []Fit, was *dsl.Call, l words.Language) []Fit {
 }
 
 // label returns an argument's name in a language.
-func (r *Reader) label(l words.Language, name string) string {
+func (r *Reader) label(l values.Language, name string) string {
 	for _, n := range [...]string{name, strings.ReplaceAll(name, "-", "_")} {
 		if said, ok := r.ix.reg.Says(l.String(), n); ok {
 			return said
@@ -257,7 +257,7 @@ func slotsOf(v *verbs.Verb, call *dsl.Call) (all []slot) {
 
 // put returns the call with another value in a slot. If a free text of the call says the old date
 // in words, they are replaced too, by said with its lead ("on ") or, behind a small word, by behind.
-func (s *slot) put(call *dsl.Call, value dsl.Value, lead, said, behind string, in words.In) dsl.Call {
+func (s *slot) put(call *dsl.Call, value dsl.Value, lead, said, behind string, in values.In) dsl.Call {
 	out := *call
 	out.Args = slices.Clone(call.Args)
 	for i := range out.Args {
@@ -288,19 +288,19 @@ func (s *slot) put(call *dsl.Call, value dsl.Value, lead, said, behind string, i
 // reworded replaces the words of one date in a text by those of another: those behind a small word
 // by behind, since "on 4 March" must not become "on in two weeks". What stands before a week and not
 // before a day is replaced as well: "la semaine prochaine" by "le vendredi 11 décembre".
-func reworded(text, was, lead, said, behind string, in words.In) string {
-	all, more := words.Find(text, in)
+func reworded(text, was, lead, said, behind string, in values.In) string {
+	all, more := values.Find(text, in)
 	if more {
 		return text
 	}
 	l := spoken(text, in)
 	for i := len(all) - 1; i >= 0; i-- {
 		rd := &all[i]
-		if rd.What != words.Date || !rd.Known() || rd.Value.Text() != was {
+		if rd.What != values.Date || !rd.Known() || rd.Value.Text() != was {
 			continue
 		}
 		put, from := lead+said, rd.Range.Start
-		before, _ := words.Split(text[:from], maxNote)
+		before, _ := values.Split(text[:from], maxNote)
 		n := len(before)
 		if leading(l, before) > 0 || lead == "" && n > 0 && small()[before[n-1].Plain] {
 			put = behind
@@ -322,7 +322,7 @@ func reworded(text, was, lead, said, behind string, in words.In) string {
 }
 
 // leads is where the words begin that lead to a date in a clause: "on", "bis zum".
-func (c *clause) leads(at words.Range) int {
+func (c *clause) leads(at values.Range) int {
 	n := 0
 	for n < len(c.words) && c.words[n].Range.End <= at.Start {
 		n++
@@ -334,9 +334,9 @@ func (c *clause) leads(at words.Range) int {
 }
 
 // leading counts the words at the end of others that lead to a day.
-func leading(l words.Language, before []words.Word) (n int) {
+func leading(l values.Language, before []values.Word) (n int) {
 	for _, p := range l.Phrases("onday") {
-		if k := len(strings.Fields(p)); k > n && k <= len(before) && plainly(before[len(before)-k:], nil) == words.Plain(p) {
+		if k := len(strings.Fields(p)); k > n && k <= len(before) && plainly(before[len(before)-k:], nil) == values.Plain(p) {
 			n = k
 		}
 	}
@@ -352,7 +352,7 @@ type instead struct {
 
 type another struct {
 	value dsl.Value
-	at    words.Range
+	at    values.Range
 	says  string
 	text  string
 	full  bool // the words alone would not say which
@@ -371,7 +371,7 @@ func (m *instead) accounts(cues []bool) bool {
 }
 
 // matches reads the message for a slot; nil if it says nothing for it.
-func (r *Reader) matches(s *slot, c *clause, l words.Language) *instead {
+func (r *Reader) matches(s *slot, c *clause, l values.Language) *instead {
 	switch s.kind {
 	case verbs.RefType:
 		return r.rowsFor(s, c, l)
@@ -391,7 +391,7 @@ func (r *Reader) matches(s *slot, c *clause, l words.Language) *instead {
 		at, ok := patternIn(c, s.param)
 		text := c.raw(at)
 		for i := range c.readings {
-			if rd := &c.readings[i]; rd.What == words.IBAN && rd.Known() && s.param.Type.Pattern.MatchString(rd.Value.Text()) {
+			if rd := &c.readings[i]; rd.What == values.IBAN && rd.Known() && s.param.Type.Pattern.MatchString(rd.Value.Text()) {
 				at, text, ok = rd.Range, rd.Value.Text(), true
 			}
 		}
@@ -407,7 +407,7 @@ func (r *Reader) matches(s *slot, c *clause, l words.Language) *instead {
 }
 
 // rowsFor reads another row.
-func (r *Reader) rowsFor(s *slot, c *clause, l words.Language) *instead {
+func (r *Reader) rowsFor(s *slot, c *clause, l values.Language) *instead {
 	if r.names[s.param.Type.Entity] == nil {
 		return nil
 	}
@@ -433,7 +433,7 @@ func (c *clause) covers(at []int) *instead {
 	return m
 }
 
-func (m *instead) cover(c *clause, at words.Range) {
+func (m *instead) cover(c *clause, at values.Range) {
 	for i := range c.words {
 		if at.Start <= c.words[i].Range.Start && c.words[i].Range.End <= at.End {
 			m.covered[i] = true
@@ -442,41 +442,41 @@ func (m *instead) cover(c *clause, at words.Range) {
 }
 
 // kindsOf returns the kinds of readings that may be a value of a type.
-func kindsOf(t verbs.TypeName) []words.What {
+func kindsOf(t verbs.TypeName) []values.What {
 	switch t {
 	case verbs.DateType, verbs.DateTimeType:
-		return []words.What{words.Date}
+		return []values.What{values.Date}
 	case verbs.MoneyType:
-		return []words.What{words.Money}
+		return []values.What{values.Money}
 	case verbs.IntegerType:
-		return []words.What{words.Integer}
+		return []values.What{values.Integer}
 	case verbs.DecimalType:
-		return []words.What{words.Decimal, words.Percent, words.Integer}
+		return []values.What{values.Decimal, values.Percent, values.Integer}
 	case verbs.EmailType:
-		return []words.What{words.Email}
+		return []values.What{values.Email}
 	case verbs.PhoneType:
-		return []words.What{words.Phone}
+		return []values.What{values.Phone}
 	}
 	return nil
 }
 
 // valuesFor reads a date, an amount, a number or an address.
-func (c *clause) valuesFor(s *slot, l words.Language) *instead {
+func (c *clause) valuesFor(s *slot, l values.Language) *instead {
 	kinds := kindsOf(s.kind)
 	m := c.covers(nil)
-	var said []*words.Reading
+	var said []*values.Reading
 	for i := range c.readings {
 		rd := &c.readings[i]
 		if !slices.Contains(kinds, rd.What) {
 			continue
 		}
 		m.cover(c, rd.Range)
-		if rd.Problem != words.Negated && !c.replaced(rd) {
+		if rd.Problem != values.Negated && !c.replaced(rd) {
 			said = append(said, rd)
 		}
 	}
 	if len(said) == 2 { // "Thursday, and no longer Friday"
-		said = slices.DeleteFunc(said, func(rd *words.Reading) bool { return s.holds(rd) })
+		said = slices.DeleteFunc(said, func(rd *values.Reading) bool { return s.holds(rd) })
 	}
 	if len(said) != 1 {
 		return nil
@@ -484,7 +484,7 @@ func (c *clause) valuesFor(s *slot, l words.Language) *instead {
 	rd := said[0]
 	held := *rd
 	if s.kind == verbs.DateType && s.field == "" {
-		held = words.Between(s.param.Type.Between(stores.DateOf(c.in.Now))).Hold(held)
+		held = values.Between(s.param.Type.Between(stores.DateOf(c.in.Now))).Hold(held)
 	}
 	if held.Problem != 0 {
 		m.problem = held.Ask(l)
@@ -496,10 +496,10 @@ func (c *clause) valuesFor(s *slot, l words.Language) *instead {
 			continue
 		}
 		f := another{value: v, at: rd.Range, says: choice.Say(l)}
-		if rd.What == words.Date {
-			f.says, f.text = words.SayDay(choice.Value, l), choice.Value.Text()
-			f.away = rd.Kind != words.Exact && !rd.Weekday()
-			f.full = rd.Weekday() && len(rd.Others) > 1 || rd.Assumed&words.NextSuch != 0 && (!rd.Weekday() || choice.Value != rd.Value)
+		if rd.What == values.Date {
+			f.says, f.text = values.SayDay(choice.Value, l), choice.Value.Text()
+			f.away = rd.Kind != values.Exact && !rd.Weekday()
+			f.full = rd.Weekday() && len(rd.Others) > 1 || rd.Assumed&values.NextSuch != 0 && (!rd.Weekday() || choice.Value != rd.Value)
 		}
 		m.fits = append(m.fits, f)
 	}
@@ -510,7 +510,7 @@ func (c *clause) valuesFor(s *slot, l words.Language) *instead {
 }
 
 // literal writes a value as the slot holds it.
-func (s *slot) literal(c words.Choice) dsl.Value {
+func (s *slot) literal(c values.Choice) dsl.Value {
 	switch {
 	case s.kind == verbs.MoneyType:
 		return dsl.NewMap(dsl.NewArg("amount", dsl.NewNumber(c.Value.Text())), dsl.NewArg("currency", dsl.NewCode(c.Currency)))
@@ -525,8 +525,8 @@ func (s *slot) literal(c words.Choice) dsl.Value {
 }
 
 // holds reports whether a value may be the one in the slot.
-func (s *slot) holds(rd *words.Reading) bool {
-	for _, c := range append([]words.Choice{rd.Choice}, rd.Others...) {
+func (s *slot) holds(rd *values.Reading) bool {
+	for _, c := range append([]values.Choice{rd.Choice}, rd.Others...) {
 		if !c.Value.IsNull() && dsl.FormatValue(s.literal(c)) == dsl.FormatValue(s.value) {
 			return true
 		}
@@ -537,13 +537,13 @@ func (s *slot) holds(rd *words.Reading) bool {
 // meant lists the values that a reading may mean, given the old value. The bare name of a weekday
 // is that of the old date's week as well as the next one; the bare number of a day is in the old
 // date's month; a past date, such as a birthday, keeps its year.
-func (s *slot) meant(rd *words.Reading, c *clause) []words.Choice {
+func (s *slot) meant(rd *values.Reading, c *clause) []values.Choice {
 	all := slices.Clone(rd.Others)
 	if len(all) == 0 {
-		all = []words.Choice{rd.Choice}
+		all = []values.Choice{rd.Choice}
 	}
 	was, ok := stores.ParseDate(s.value.Text)
-	if s.kind != verbs.DateType || !ok || rd.Kind != words.Relative {
+	if s.kind != verbs.DateType || !ok || rd.Kind != values.Relative {
 		return all
 	}
 	today := stores.DateOf(c.in.Now)
@@ -552,11 +552,11 @@ func (s *slot) meant(rd *words.Reading, c *clause) []words.Choice {
 	case rd.Weekday() && len(rd.Others) > 1:
 		return all // today, or in a week
 	case rd.Weekday():
-		near = stores.NewDays(words.Monday(was).Days() + near.Days() - words.Monday(near).Days())
+		near = stores.NewDays(values.Monday(was).Days() + near.Days() - values.Monday(near).Days())
 		if near.Days() < today.Days() {
 			return all
 		}
-	case rd.Assumed&words.NextSuch != 0:
+	case rd.Assumed&values.NextSuch != 0:
 		y, m, d := near.Time().Date()
 		wy, wm, _ := was.Time().Date()
 		if strings.Trim(raw, "0123456789sthndreo. ") == "" {
@@ -573,22 +573,22 @@ func (s *slot) meant(rd *words.Reading, c *clause) []words.Choice {
 		}
 		near = day
 		if was.Days() < today.Days() {
-			return []words.Choice{{Value: near}}
+			return []values.Choice{{Value: near}}
 		}
 	default:
 		return all
 	}
-	if slices.ContainsFunc(all, func(o words.Choice) bool { return o.Value == near }) {
-		return []words.Choice{{Value: near}}
+	if slices.ContainsFunc(all, func(o values.Choice) bool { return o.Value == near }) {
+		return []values.Choice{{Value: near}}
 	}
 	if near.Days() < today.Days() {
 		return all
 	}
-	return append(all, words.Choice{Value: near})
+	return append(all, values.Choice{Value: near})
 }
 
 // replaced reports whether a value is the old one: it follows "instead of".
-func (c *clause) replaced(rd *words.Reading) bool {
+func (c *clause) replaced(rd *values.Reading) bool {
 	var before []string
 	for i := range c.words {
 		if c.words[i].Range.End <= rd.Range.Start {
@@ -599,7 +599,7 @@ func (c *clause) replaced(rd *words.Reading) bool {
 		before = before[:len(before)-1]
 	}
 	text := " " + strings.Join(before, " ")
-	for _, of := range words.Phrases("insteadof") {
+	for _, of := range values.Phrases("insteadof") {
 		if strings.HasSuffix(text, " "+of) {
 			return true
 		}
@@ -613,11 +613,11 @@ var cueing, asking, saying = cuesOf("cue"), cuesOf("cueasks"), cuesOf("cuesays")
 
 // cuesIn marks the words of a message that only mark a correction, and reports whether one does,
 // and whether they ask for it. The "No" of "Violin No. 1" is none.
-func cuesIn(all []words.Word, named func(int) bool) (cues []bool, cued, asks bool) {
+func cuesIn(all []values.Word, named func(int) bool) (cues []bool, cued, asks bool) {
 	cues = make([]bool, len(all))
 	longest := func(of map[string][][]string, i int) int {
 		for _, p := range of[all[i].Plain] {
-			if i+len(p) <= len(all) && slices.EqualFunc(p, all[i:i+len(p)], func(s string, w words.Word) bool { return s == w.Plain }) {
+			if i+len(p) <= len(all) && slices.EqualFunc(p, all[i:i+len(p)], func(s string, w values.Word) bool { return s == w.Plain }) {
 				return len(p)
 			}
 		}

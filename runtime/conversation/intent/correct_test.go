@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"hash/fnv"
@@ -52,7 +52,7 @@ func corrections(t testing.TB) (all []corrected) {
 // is reads what was said against the call, and tells what came of it as the file
 // does.
 func (c *corrected) is(r *Reader) string {
-	found, ok := r.Correct(c.said, words.In{Now: now}, r.ix.reg.Verb(c.call.Verb), &c.call)
+	found, ok := r.Correct(c.said, values.In{Now: now}, r.ix.reg.Verb(c.call.Verb), &c.call)
 	switch {
 	case !ok:
 		return "none"
@@ -131,7 +131,7 @@ verbs:
 		"no, borrow Violin No. 1":           true,
 		"wait, until 3 January 2027 please": true,
 	} {
-		found, ok := r.Correct(said, words.In{Now: now}, reg.Verb("lend.borrow"), &script.Calls[0])
+		found, ok := r.Correct(said, values.In{Now: now}, reg.Verb("lend.borrow"), &script.Calls[0])
 		if ok != corrects || corrects && len(found.Fits) != 1 {
 			t.Errorf("%q: %v, %+v", said, ok, found)
 		}
@@ -163,7 +163,7 @@ func TestACorrectedDayInTheNote(t *testing.T) {
 	} {
 		call := dsl.NewCall("client.add-note", dsl.NewArg("request-id", dsl.NewSymbol("pierre-dupont-source-of-wealth")),
 			dsl.NewArg("note", dsl.NewString(c.note)), dsl.NewArg("expected-date", dsl.NewDate(c.day)))
-		found, _ := r.Correct(c.said, words.In{Now: now}, r.ix.reg.Verb("client.add-note"), &call)
+		found, _ := r.Correct(c.said, values.In{Now: now}, r.ix.reg.Verb("client.add-note"), &call)
 		var got []string
 		for _, f := range found.Fits {
 			got = append(got, f.Call.Args[1].Value.Text)
@@ -195,7 +195,7 @@ func TestACorrectionChangesOneThing(t *testing.T) {
 		c := rapid.SampledFrom(all).Draw(t, "said")
 		other := rapid.SampledFrom(all).Draw(t, "of")
 		stray := rapid.SampledFrom([]string{"", "cauliflower ", "because ", "Blumenkohl ", "parce que ", "porque "}).Draw(t, "stray")
-		found, ok := r.Correct(stray+c.said, words.In{Now: now}, r.ix.reg.Verb(other.call.Verb), &other.call)
+		found, ok := r.Correct(stray+c.said, values.In{Now: now}, r.ix.reg.Verb(other.call.Verb), &other.call)
 		if ok && stray != "" {
 			t.Fatalf("%q corrects %s", stray+c.said, dsl.FormatCall(&other.call))
 		}
@@ -259,7 +259,7 @@ verbs:
 		{two, "lieber Donnerstag, 9. Januar", "? Was ist gemeint: erster Tag: Donnerstag, 9. Januar 2025 oder last day: Donnerstag, 9. Januar 2025?"},
 	} {
 		script, _ := dsl.Parse(dsl.NewSource("call", c.call))
-		found, ok := r.Correct(c.said, words.In{Now: now}, reg.Verb("pay.send"), &script.Calls[0])
+		found, ok := r.Correct(c.said, values.In{Now: now}, reg.Verb("pay.send"), &script.Calls[0])
 		got := ""
 		switch {
 		case ok && len(found.Fits) == 1:
@@ -289,7 +289,7 @@ func TestACallSaidAgainIsCorrected(t *testing.T) {
 		"no, and the passport of Thomas expires tomorrow": "none",
 		"Maria was born on 4 March 1972":                  "none", // it may be said of anything
 	} {
-		found, ok := r.Correct(said, words.In{Now: now}, r.ix.reg.Verb("client.provide-info"), &script.Calls[0])
+		found, ok := r.Correct(said, values.In{Now: now}, r.ix.reg.Verb("client.provide-info"), &script.Calls[0])
 		switch got := "none"; {
 		case ok && len(found.Fits) == 1:
 			if got = dsl.FormatCall(&found.Fits[0].Call); got != strings.ReplaceAll(born, "1972-04-03", want) {
@@ -314,7 +314,7 @@ func TestACallIsAddedTo(t *testing.T) {
 		"y llega el jueves":    call + " :expected-date 2025-01-02",
 		"it comes on Thursday": "", "and Thomas comes on Thursday": "", "and call me on Thursday": "", "and it never comes on Thursday": "",
 	} {
-		found, ok := r.Correct(said, words.In{Now: now}, r.ix.reg.Verb("client.add-note"), &script.Calls[0])
+		found, ok := r.Correct(said, values.In{Now: now}, r.ix.reg.Verb("client.add-note"), &script.Calls[0])
 		if got := len(found.Fits) == 1 && dsl.FormatCall(&found.Fits[0].Call) == want; ok != (want != "") || ok && !got {
 			t.Errorf("%q: %+v", said, found)
 		}
@@ -339,8 +339,8 @@ func TestACorrectedTextStaysASentence(t *testing.T) {
 	} {
 		call := "client.add-note :request-id @pierre-dupont-source-of-wealth :note \"" + c.note + "\" :expected-date 2025-01-03"
 		script, _ := dsl.Parse(dsl.NewSource("call", call))
-		l := spoken(c.said, words.In{})
-		found, _ := r.Correct(c.said, words.In{Now: now, Languages: []words.Language{l}}, r.ix.reg.Verb("client.add-note"), &script.Calls[0])
+		l := spoken(c.said, values.In{})
+		found, _ := r.Correct(c.said, values.In{Now: now, Languages: []values.Language{l}}, r.ix.reg.Verb("client.add-note"), &script.Calls[0])
 		if len(found.Fits) != 1 || found.Fits[0].Call.Args[1].Value.Text != c.want {
 			t.Errorf("%q, %q: %+v", c.note, c.said, found)
 		}

@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ import (
 
 // divided returns the range of the text in the place of an argument of such phrases. how is unsaid
 // if words of a phrase stand several times, so that the text may end at each of them.
-func (r *Reader) divided(v *verbs.Verb, pr *verbs.Param, c *clause) (at words.Range, how how) {
+func (r *Reader) divided(v *verbs.Verb, pr *verbs.Param, c *clause) (at values.Range, how how) {
 	longest := 0
 	for t := range r.ix.templates {
 		tp := &r.ix.templates[t]
@@ -103,11 +103,11 @@ func (tp *template) place(pr *verbs.Param, c *clause) (from, to, ways int) {
 }
 
 // quotation returns the range of words of a clause, with the quotation marks around them.
-func (c *clause) quotation(from, to int) words.Range {
-	at := words.Range{Start: c.words[from].Range.Start, End: c.words[to-1].Range.End}
+func (c *clause) quotation(from, to int) values.Range {
+	at := values.Range{Start: c.words[from].Range.Start, End: c.words[to-1].Range.End}
 	for _, q := range quotations {
 		if strings.HasSuffix(c.text[:at.Start], q[0]) && strings.HasPrefix(c.text[at.End:], q[1]) {
-			return unquoted(c.text, words.Range{Start: at.Start - len(q[0]), End: at.End + len(q[1])})
+			return unquoted(c.text, values.Range{Start: at.Start - len(q[0]), End: at.End + len(q[1])})
 		}
 	}
 	return at

@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"testing"
@@ -46,7 +46,7 @@ verbs:
 		{"quote Emma: It was a delightful visit", "shelf.quote", `shelf.quote :title "Emma" :sentence "It was a delightful visit"`},
 		{"quote Emma with It was a delightful visit", "shelf.quote", `shelf.quote :title "Emma" :sentence "It was a delightful visit"`},
 	} {
-		h := r.Read(c[0], words.In{Now: now})
+		h := r.Read(c[0], values.In{Now: now})
 		if len(h.Parts) != 1 || h.Parts[0].Verb == nil || h.Parts[0].Verb.Name != c[1] || h.Parts[0].Call != c[2] || c[2] == "" && len(h.Parts[0].Asks) != 1 {
 			t.Errorf("%q is read as %s", c[0], describe(c[0], &h))
 		}

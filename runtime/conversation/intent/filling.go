@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"regexp"
@@ -14,7 +14,7 @@ import (
 )
 
 // arguments fills the arguments that the clause gives, and asks for the others.
-func (r *Reader) arguments(p *Part, c *clause, l words.Language) {
+func (r *Reader) arguments(p *Part, c *clause, l values.Language) {
 	v := p.Verb
 	f := r.filling(p, c, l)
 	for i := range v.Params {
@@ -32,7 +32,7 @@ func (r *Reader) arguments(p *Part, c *clause, l words.Language) {
 }
 
 // fill adds the arguments from a later clause to a part.
-func (r *Reader) fill(p *Part, c *clause, l words.Language) {
+func (r *Reader) fill(p *Part, c *clause, l values.Language) {
 	f := r.filling(p, c, l)
 	for i := range p.Verb.Params {
 		pr := &p.Verb.Params[i]
@@ -73,7 +73,7 @@ type filling struct {
 	r     *Reader
 	p     *Part
 	c     *clause
-	l     words.Language
+	l     values.Language
 	used  map[int]bool // readings that an argument has
 	taken []bool       // words that name the row of an argument
 
@@ -82,7 +82,7 @@ type filling struct {
 	beside  string       // the words of the last answer besides the value
 }
 
-func (r *Reader) filling(p *Part, c *clause, l words.Language) *filling {
+func (r *Reader) filling(p *Part, c *clause, l values.Language) *filling {
 	return &filling{r: r, p: p, c: c, l: l, used: map[int]bool{}, taken: make([]bool, len(c.words))}
 }
 
@@ -116,7 +116,7 @@ func (f *filling) argument(pr *verbs.Param) {
 	n := len(f.p.Args)
 	of.said()
 	for i := n; i < len(f.p.Args) && len(f.answers) > 0; i++ {
-		f.p.Args[i].Given, f.p.Args[i].Range = true, words.Range{} // it has no place in the message
+		f.p.Args[i].Given, f.p.Args[i].Range = true, values.Range{} // it has no place in the message
 		f.p.Args[i].Beside = f.beside
 	}
 }
@@ -129,13 +129,13 @@ const mostBeside = 2
 // the value. It returns nil if the answer has no value, or asks or tells something about another row.
 func (f *filling) answer(text string) (c *clause, beside string) {
 	plain := alike(text)
-	all, more := words.Split(plain, maxWords)
+	all, more := values.Split(plain, maxWords)
 	if more || len(all) == 0 {
 		return nil, ""
 	}
 	in := f.c.in.Answered(plain)
 	in.Day = slices.Contains([]verbs.TypeName{verbs.DateType, verbs.DateTimeType, verbs.ObjectType}, f.pr.Type.Name)
-	readings, _ := words.Find(plain, in)
+	readings, _ := values.Find(plain, in)
 	c = f.r.clause(text, all, readings, in, f.l)
 	value := f.valueIn(c)
 	if !slices.Contains(value, true) {
@@ -157,7 +157,7 @@ func (f *filling) valueIn(c *clause) []bool {
 		return value
 	}
 	kinds := kindsOf(f.pr.Type.Name)
-	within := func(at words.Range) {
+	within := func(at values.Range) {
 		for k, w := range c.words {
 			value[k] = value[k] || at.Start <= w.Range.Start && w.Range.End <= at.End
 		}
@@ -167,7 +167,7 @@ func (f *filling) valueIn(c *clause) []bool {
 		for _, of := range c.clocks(true) {
 			within(of.Range)
 		}
-		for _, of := range words.Instants(c.text, c.in) {
+		for _, of := range values.Instants(c.text, c.in) {
 			within(of.Range)
 		}
 	case t.Entity != nil && f.r.names[t.Entity] != nil:
@@ -187,7 +187,7 @@ func (f *filling) valueIn(c *clause) []bool {
 // beside returns what a clause says besides some words: a text apart from them, or more than a few
 // words right before or behind them.
 func (c *clause) beside(value []bool) string {
-	var at words.Range
+	var at values.Range
 	for i := 0; i < len(c.words); {
 		from, says := i, 0
 		for ; i < len(c.words) && !value[i] && (i == from || !c.pauses(i)); i++ {
@@ -227,7 +227,7 @@ func (f *filling) said() {
 	case verbs.CodeType:
 		f.code()
 	case verbs.DateType:
-		f.value(func(v stores.Value) dsl.Value { return dsl.NewDate(v.Text()) }, words.Date)
+		f.value(func(v stores.Value) dsl.Value { return dsl.NewDate(v.Text()) }, values.Date)
 	case verbs.DateTimeType:
 		f.moment()
 	case verbs.MoneyType:
@@ -236,13 +236,13 @@ func (f *filling) said() {
 		f.value(func(v stores.Value) dsl.Value {
 			n, _ := strconv.ParseInt(v.Text(), 10, 64)
 			return dsl.NewInteger(n)
-		}, words.Integer)
+		}, values.Integer)
 	case verbs.DecimalType:
-		f.found(func(v stores.Value) dsl.Value { return dsl.NewNumber(offeredAs(v.Text())) }, words.Decimal, words.Percent, words.Integer)
+		f.found(func(v stores.Value) dsl.Value { return dsl.NewNumber(offeredAs(v.Text())) }, values.Decimal, values.Percent, values.Integer)
 	case verbs.EmailType:
-		f.address(words.Email)
+		f.address(values.Email)
 	case verbs.PhoneType:
-		f.address(words.Phone)
+		f.address(values.Phone)
 	case verbs.StringType:
 		f.text()
 	case verbs.ObjectType:
@@ -256,7 +256,7 @@ func (f *filling) said() {
 
 func asText(v stores.Value) dsl.Value { return dsl.NewString(v.Text()) }
 
-func (f *filling) take(v dsl.Value, at words.Range, rd *words.Reading) {
+func (f *filling) take(v dsl.Value, at values.Range, rd *values.Reading) {
 	f.p.Args = append(f.p.Args, Arg{Param: f.pr, Value: v, Range: at, Reading: rd})
 }
 
@@ -277,11 +277,11 @@ func (f *filling) several(codes []string) {
 // reading returns the only unused reading of some kinds; a repeated value counts once. there is
 // true if the clause has one, also if it is not returned because the person has to be asked about
 // it.
-func (f *filling) reading(what ...words.What) (one *words.Reading, there bool) {
+func (f *filling) reading(what ...values.What) (one *values.Reading, there bool) {
 	var said []int
 	for i := range f.c.readings {
 		rd := &f.c.readings[i]
-		if f.used[i] || !slices.Contains(what, rd.What) || rd.What == words.Integer && f.c.inName(rd.Range, f.taken) {
+		if f.used[i] || !slices.Contains(what, rd.What) || rd.What == values.Integer && f.c.inName(rd.Range, f.taken) {
 			continue
 		}
 		if one != nil && !one.Same(rd) {
@@ -299,7 +299,7 @@ func (f *filling) reading(what ...words.What) (one *words.Reading, there bool) {
 	f.use(said)
 	if f.pr.Type.Name == verbs.DateType {
 		// An ambiguous date means the one that the argument accepts.
-		held := words.Between(f.pr.Type.Between(stores.DateOf(f.c.in.Now))).Hold(*one)
+		held := values.Between(f.pr.Type.Between(stores.DateOf(f.c.in.Now))).Hold(*one)
 		one = &held
 	}
 	if !one.Known() && !f.pr.Required && f.c.tells(one.Range) {
@@ -314,8 +314,8 @@ func (f *filling) reading(what ...words.What) (one *words.Reading, there bool) {
 
 // tells reports whether a place is in a further sentence of a text that is taken as it comes: "he is
 // ill. Maria was born in 1972." What cannot be a value is a part of that text, and no more.
-func (c *clause) tells(at words.Range) bool {
-	return c.dictated != nil && slices.ContainsFunc(c.words, func(w words.Word) bool {
+func (c *clause) tells(at values.Range) bool {
+	return c.dictated != nil && slices.ContainsFunc(c.words, func(w values.Word) bool {
 		return w.Breaks && c.dictated.at.Start < w.Range.Start && w.Range.Start <= at.Start
 	})
 }
@@ -342,7 +342,7 @@ func (f *filling) accepted(v stores.Value) bool {
 }
 
 // found fills an argument with a reading of some kinds, and says how it is written.
-func (f *filling) found(written func(stores.Value) dsl.Value, what ...words.What) {
+func (f *filling) found(written func(stores.Value) dsl.Value, what ...values.What) {
 	rd, there := f.reading(what...)
 	switch {
 	case rd != nil:
@@ -354,7 +354,7 @@ func (f *filling) found(written func(stores.Value) dsl.Value, what ...words.What
 
 // address fills an argument with an e-mail address or a phone number. One that was said and cannot be
 // read is asked about, also where the argument may be left out.
-func (f *filling) address(what words.What) {
+func (f *filling) address(what values.What) {
 	n := len(f.p.Args) + len(f.p.Asks)
 	f.found(asText, what)
 	if at := f.unread(what); n == len(f.p.Args)+len(f.p.Asks) && at.End > 0 {
@@ -368,16 +368,16 @@ func (f *filling) address(what words.What) {
 
 // unread returns the place of a text that cannot be read as an e-mail address or a phone number: a word
 // with an @ inside, or digits in the place that a phrase has for the argument.
-func (f *filling) unread(what words.What) (at words.Range) {
+func (f *filling) unread(what values.What) (at values.Range) {
 	c := f.c
-	if what == words.Email {
+	if what == values.Email {
 		for _, m := range likeAddress.FindAllStringIndex(c.text[c.rng.Start:c.rng.End], -1) {
-			at = words.Range{Start: c.rng.Start + m[0], End: c.rng.Start + m[1]}
-			if !slices.ContainsFunc(c.readings, func(rd words.Reading) bool { return rd.Range.Start <= at.Start && at.End <= rd.Range.End }) {
+			at = values.Range{Start: c.rng.Start + m[0], End: c.rng.Start + m[1]}
+			if !slices.ContainsFunc(c.readings, func(rd values.Reading) bool { return rd.Range.Start <= at.Start && at.End <= rd.Range.End }) {
 				return at
 			}
 		}
-		return words.Range{}
+		return values.Range{}
 	}
 	for t := range f.r.ix.templates {
 		tp := &f.r.ix.templates[t]
@@ -386,7 +386,7 @@ func (f *filling) unread(what words.What) (at words.Range) {
 		}
 		from, to, _ := tp.place(f.pr, c)
 		for _, w := range c.words[from:to] {
-			if plainWord(w.Plain) || c.has(words.Date) || at.End > 0 && strings.Trim(c.text[at.End:w.Range.Start], " -/().") != "" {
+			if plainWord(w.Plain) || c.has(values.Date) || at.End > 0 && strings.Trim(c.text[at.End:w.Range.Start], " -/().") != "" {
 				continue
 			}
 			if at.End == 0 {
@@ -404,7 +404,7 @@ func (f *filling) unread(what words.What) (at words.Range) {
 var likeAddress = regexp.MustCompile(`[^\s@<(]+@\S*[^\s.,;:!?)>]`)
 
 // value is found, but the argument must accept the value.
-func (f *filling) value(written func(stores.Value) dsl.Value, what words.What) {
+func (f *filling) value(written func(stores.Value) dsl.Value, what values.What) {
 	rd, there := f.reading(what)
 	switch {
 	case rd != nil && f.accepted(rd.Value):
@@ -439,15 +439,15 @@ func (f *filling) row() {
 		f.take(dsl.NewSymbol(said.names[0]), c.span(said.words), nil)
 	case !pr.Required:
 	case len(said.names) > 1 && p.supposing == pr && slices.Contains(said.names, p.supposed):
-		f.take(dsl.NewSymbol(p.supposed), words.Range{}, nil)
+		f.take(dsl.NewSymbol(p.supposed), values.Range{}, nil)
 	case len(said.names) > 1:
 		a := r.which(p.Verb, pr, said.names, askSeveral, f.l)
 		a.Among = said.names
 		f.asks(a)
 	case len(all.names) == 1 && !r.others(c, p.Verb):
-		f.take(dsl.NewSymbol(all.names[0]), words.Range{}, nil)
+		f.take(dsl.NewSymbol(all.names[0]), values.Range{}, nil)
 	case p.supposing == pr && slices.Contains(all.names, p.supposed):
-		f.take(dsl.NewSymbol(p.supposed), words.Range{}, nil)
+		f.take(dsl.NewSymbol(p.supposed), values.Range{}, nil)
 	default:
 		a := r.which(p.Verb, pr, all.names, askMissing, f.l)
 		a.Open = !r.others(c, p.Verb)
@@ -482,7 +482,7 @@ func (f *filling) code() {
 }
 
 func (f *filling) money() {
-	rd, there := f.reading(words.Money)
+	rd, there := f.reading(values.Money)
 	switch {
 	case rd == nil && !there:
 		f.missing()
@@ -513,7 +513,7 @@ func (f *filling) text() {
 		return
 	}
 	if colon := c.colon(); how == elsewhere && colon > 0 && r.announcement(p.Verb, pr, c, colon) {
-		at, how = unquoted(c.text, words.Range{Start: colon, End: c.rng.End}), said
+		at, how = unquoted(c.text, values.Range{Start: colon, End: c.rng.End}), said
 	}
 	if sentences(pr) && at.End == c.rng.End && strings.HasPrefix(c.text[at.End:], "?") {
 		at.End++
@@ -537,9 +537,9 @@ func (f *filling) text() {
 // without returns the range of a name or another short text without the value of another argument
 // behind it: in "check John Smith, born 1980-05-01", the name is "John Smith". A note is not
 // shortened.
-func (r *Reader) without(v *verbs.Verb, pr *verbs.Param, c *clause, at words.Range) words.Range {
+func (r *Reader) without(v *verbs.Verb, pr *verbs.Param, c *clause, at values.Range) values.Range {
 	next := at.End
-	before := func(of words.Range) {
+	before := func(of values.Range) {
 		if of.Start > at.Start {
 			next = min(next, of.Start)
 		}
@@ -581,12 +581,12 @@ func (r *Reader) without(v *verbs.Verb, pr *verbs.Param, c *clause, at words.Ran
 			end = w.Range.End
 		}
 	}
-	return words.Range{Start: at.Start, End: end}
+	return values.Range{Start: at.Start, End: end}
 }
 
 // patterned fills a string argument that has a pattern.
 func (f *filling) patterned() {
-	rd, there := f.reading(words.IBAN)
+	rd, there := f.reading(values.IBAN)
 	if rd != nil && f.pr.Type.Pattern.MatchString(rd.Value.Text()) {
 		f.take(asText(rd.Value), rd.Range, rd)
 		return
@@ -602,7 +602,7 @@ func (f *filling) patterned() {
 }
 
 // took reports that a range of the message is the value of an argument, or within it.
-func (p *Part) took(at words.Range) bool {
+func (p *Part) took(at values.Range) bool {
 	return slices.ContainsFunc(p.Args, func(a Arg) bool { return a.Range.Start <= at.Start && at.End <= a.Range.End })
 }
 
@@ -626,7 +626,7 @@ func (p *Part) follows(pr *verbs.Param) (row, code string) {
 
 // onlyRow reports that a range of a clause is nothing but names of rows that a required argument
 // takes.
-func (r *Reader) onlyRow(v *verbs.Verb, c *clause, at words.Range) bool {
+func (r *Reader) onlyRow(v *verbs.Verb, c *clause, at values.Range) bool {
 	named := make([]bool, len(c.words))
 	for i := range v.Params {
 		if p := &v.Params[i]; p.Required {
@@ -637,7 +637,7 @@ func (r *Reader) onlyRow(v *verbs.Verb, c *clause, at words.Range) bool {
 }
 
 // only reports that a range of a clause has no other words than those that are marked.
-func (c *clause) only(at words.Range, marked []bool) bool {
+func (c *clause) only(at values.Range, marked []bool) bool {
 	for i := range c.words {
 		if c.words[i].Range.Start >= at.Start && c.words[i].Range.End <= at.End && !marked[i] {
 			return false
@@ -714,11 +714,11 @@ func (r *Reader) announcement(v *verbs.Verb, pr *verbs.Param, c *clause, upto in
 }
 
 // span returns the range from the first to the last of some words.
-func (c *clause) span(at []int) words.Range {
+func (c *clause) span(at []int) values.Range {
 	if len(at) == 0 {
-		return words.Range{}
+		return values.Range{}
 	}
-	return words.Range{Start: c.words[at[0]].Range.Start, End: c.words[at[len(at)-1]].Range.End}
+	return values.Range{Start: c.words[at[0]].Range.Start, End: c.words[at[len(at)-1]].Range.End}
 }
 
-func (c *clause) raw(at words.Range) string { return c.text[at.Start:at.End] }
+func (c *clause) raw(at values.Range) string { return c.text[at.Start:at.End] }

@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"testing"
@@ -35,19 +35,19 @@ verbs:
 		{"call me at home", "c.reach", ""},
 		{"call me at 5 tomorrow", "c.reach", ""},
 	} {
-		h := r.Read(c.said, words.In{Now: now})
+		h := r.Read(c.said, values.In{Now: now})
 		if len(h.Parts) != 1 || h.Parts[0].Call != c.call || c.asks != "" && (len(h.Parts[0].Asks) != 1 || h.Parts[0].Asks[0].Text != c.asks) {
 			t.Errorf("%q is read as %s", c.said, describe(c.said, &h))
 		}
 	}
-	for l, want := range map[words.Language]string{
-		words.German:  "„12“ kann ich nicht als eine Telefonnummer lesen. Bitte prüfen Sie das.",
-		words.French:  "Je ne peux pas lire «\u00a012\u00a0» comme un numéro de téléphone. Veuillez vérifier.",
-		words.Spanish: "No puedo leer «12» como un número de teléfono. Compruébelo, por favor.",
+	for l, want := range map[values.Language]string{
+		values.German:  "„12“ kann ich nicht als eine Telefonnummer lesen. Bitte prüfen Sie das.",
+		values.French:  "Je ne peux pas lire «\u00a012\u00a0» comme un numéro de téléphone. Veuillez vérifier.",
+		values.Spanish: "No puedo leer «12» como un número de teléfono. Compruébelo, por favor.",
 	} {
 		in := r.in
 		in.Tongue = &l
-		if h := r.ix.Reader(in).Read("my phone is 12", words.In{Now: now}); len(h.Parts) != 1 || len(h.Parts[0].Asks) != 1 || h.Parts[0].Asks[0].Text != want {
+		if h := r.ix.Reader(in).Read("my phone is 12", values.In{Now: now}); len(h.Parts) != 1 || len(h.Parts[0].Asks) != 1 || h.Parts[0].Asks[0].Text != want {
 			t.Errorf("%s", describe("my phone is 12", &h))
 		}
 	}
@@ -74,7 +74,7 @@ verbs:
 		{"pay 1.234", "c.pay", "c.pay :amount 1234", "c.pay :amount 1.234"},
 		{"pay 12.340", "c.pay", "c.pay :amount 12340", "c.pay :amount 12.340"},
 	} {
-		h := r.Read(c.said, words.In{Now: now})
+		h := r.Read(c.said, values.In{Now: now})
 		if len(h.Parts) != 1 || len(h.Parts[0].Asks) != 1 || len(h.Parts[0].Asks[0].Choices) != 2 {
 			t.Errorf("%s", describe(c.said, &h))
 			continue
@@ -82,7 +82,7 @@ verbs:
 		for i, want := range []string{c.first, c.second} {
 			v := r.in
 			v.Given = []Given{{c.verb, "amount", h.Parts[0].Asks[0].Choices[i]}}
-			if h := r.ix.Reader(v).Read(c.said, words.In{Now: now}); len(h.Parts) != 1 || h.Parts[0].Call != want {
+			if h := r.ix.Reader(v).Read(c.said, values.In{Now: now}); len(h.Parts) != 1 || h.Parts[0].Call != want {
 				t.Errorf("choice %d of %q is read as %s, want %s", i, c.said, describe(c.said, &h), want)
 			}
 		}

@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"slices"
@@ -19,12 +19,12 @@ type Index struct {
 	takes     []uint64 // by verb: what may stand in its arguments, see the kinds
 	templates []template
 	codes     map[*verbs.CodeList][]codeWords
-	forms     map[*verbs.Schema]*collect.Form
+	forms     map[*verbs.Schema]*forms.Form
 	firsts    []string // by verb: stem of its name's first word
 	asking    []bool   // by verb: it is said as a question, or puts one
 	entities  map[*verbs.Entity]int
 	model     func() *model
-	beside    []func(words.Language) string
+	beside    []func(values.Language) string
 	spoken    func() []map[string]bool // by language: the words of phrases and codes
 }
 
@@ -55,7 +55,7 @@ const maxTemplate = 24
 func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 	ix := &Index{reg: reg, verbs: slices.DeleteFunc(slices.Clone(reg.Verbs()), func(v *verbs.Verb) bool {
 		return v.Masked() || slices.ContainsFunc(without, func(leave func(*verbs.Verb) bool) bool { return leave(v) })
-	}), codes: map[*verbs.CodeList][]codeWords{}, forms: map[*verbs.Schema]*collect.Form{}, entities: map[*verbs.Entity]int{}}
+	}), codes: map[*verbs.CodeList][]codeWords{}, forms: map[*verbs.Schema]*forms.Form{}, entities: map[*verbs.Entity]int{}}
 	for _, l := range reg.CodeLists() {
 		ix.codeWords(l)
 	}
@@ -71,9 +71,9 @@ func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 			first = stem(word)
 		}
 		ix.firsts = append(ix.firsts, first)
-		k := known{phrases: make([][][]string, len(words.Languages()))}
-		k.phrases[words.English] = append(k.phrases[words.English], ix.template(i, v, nameOf(v), words.English))
-		phrasesOf(v, func(l words.Language, p string) {
+		k := known{phrases: make([][][]string, len(values.Languages()))}
+		k.phrases[values.English] = append(k.phrases[values.English], ix.template(i, v, nameOf(v), values.English))
+		phrasesOf(v, func(l values.Language, p string) {
 			k.phrases[l] = append(k.phrases[l], ix.template(i, v, p, l))
 			if w := split(p); len(w) > 0 && (questionWords()[w[0]] || strings.HasSuffix(p, "?")) {
 				ix.asking[i] = true
@@ -82,7 +82,7 @@ func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 		about := func(text string) {
 			for _, w := range split(strings.NewReplacer("-", " ", ".", " ", "_", " ", "{", " ", "}", " ").Replace(text)) {
 				if w != "id" {
-					k.about = append(k.about, root(words.English, w))
+					k.about = append(k.about, root(values.English, w))
 				}
 			}
 		}
@@ -129,30 +129,30 @@ func (ix *Index) kindsOf(p *verbs.Param) uint64 {
 	case verbs.CodeType:
 		return codeKind
 	case verbs.DateType, verbs.DateTimeType:
-		return 1 << words.Date
+		return 1 << values.Date
 	case verbs.MoneyType:
-		return 1<<words.Money | 1<<words.Integer | 1<<words.Decimal
+		return 1<<values.Money | 1<<values.Integer | 1<<values.Decimal
 	case verbs.IntegerType:
-		return 1 << words.Integer
+		return 1 << values.Integer
 	case verbs.DecimalType:
-		return 1<<words.Integer | 1<<words.Decimal | 1<<words.Percent
+		return 1<<values.Integer | 1<<values.Decimal | 1<<values.Percent
 	case verbs.EmailType:
-		return 1 << words.Email
+		return 1 << values.Email
 	case verbs.PhoneType:
-		return 1 << words.Phone
+		return 1 << values.Phone
 	case verbs.ObjectType:
-		return 1<<words.Date | 1<<words.Country | 1<<words.Percent
+		return 1<<values.Date | 1<<values.Country | 1<<values.Percent
 	case verbs.StringType:
 		if p.Upload != nil {
 			return fileKind
 		} else if p.Type.Pattern != nil {
-			return 1<<words.IBAN | patternKind
+			return 1<<values.IBAN | patternKind
 		}
 	}
 	return 0
 }
 
-// Kinds of values that words.Find does not return.
+// Kinds of values that values.Find does not return.
 const (
 	codeKind    = 1 << 29
 	fileKind    = 1 << 30
@@ -177,7 +177,7 @@ func freeText(p *verbs.Param) bool {
 func entityKind(n int) uint64 { return 1 << min(63, firstEntity+n) }
 
 // template adds a phrase, and returns the words by which it is compared.
-func (ix *Index) template(verb int, v *verbs.Verb, text string, l words.Language) (plain []string) {
+func (ix *Index) template(verb int, v *verbs.Verb, text string, l values.Language) (plain []string) {
 	t := template{verb: int32(verb), text: text}
 	for rest := text; rest != ""; {
 		before, after, open := strings.Cut(rest, "{")
@@ -226,7 +226,7 @@ func placeOf(p *verbs.Param) string {
 
 // split divides one of our own texts into words.
 func split(text string) []string {
-	all, _ := words.Split(text, 64)
+	all, _ := values.Split(text, 64)
 	plain := make([]string, len(all))
 	for i := range all {
 		plain[i] = all[i].Plain
@@ -269,9 +269,9 @@ type alias struct {
 
 // sayings returns the stems of a code's names in languages other than English, without articles.
 func (ix *Index) sayings(code string) (all [][]string) {
-	for _, l := range words.Languages() {
+	for _, l := range values.Languages() {
 		said, ok := ix.reg.Says(l.String(), code)
-		if !ok || l == words.English {
+		if !ok || l == values.English {
 			continue
 		}
 		var stems []string

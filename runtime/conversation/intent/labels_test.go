@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"slices"
@@ -136,7 +136,7 @@ func TestRowsAreFoundByTheirLabels(t *testing.T) {
 		"lift it with C5":             "",
 		"pay INV.2024.8":              "",
 	} {
-		h := r.Read(said, words.In{Now: now})
+		h := r.Read(said, values.In{Now: now})
 		call := ""
 		for i := range h.Parts {
 			call += h.Parts[i].Call
@@ -157,7 +157,7 @@ func TestRowsAreFoundByTheirLabels(t *testing.T) {
 		"X1\u202e":              nil,
 		strings.Repeat("X", 99): nil,
 	} {
-		if got := r.Named(subject, words.In{Now: now}); !slices.Equal(got, want) {
+		if got := r.Named(subject, values.In{Now: now}); !slices.Equal(got, want) {
 			t.Errorf("%q names %v, want %v", subject, got, want)
 		}
 	}
@@ -178,7 +178,7 @@ func TestALabelCorrects(t *testing.T) {
 		if ds.HasErrors() {
 			t.Fatal(ds)
 		}
-		got, _ := r.Correct(said, words.In{Now: now}, reg.Verb("freight.look"), &script.Calls[0])
+		got, _ := r.Correct(said, values.In{Now: now}, reg.Verb("freight.look"), &script.Calls[0])
 		call := ""
 		if len(got.Fits) == 1 {
 			call = dsl.FormatCall(&got.Fits[0].Call)
@@ -225,7 +225,7 @@ verbs:
 		if c.verb != "" {
 			given = []Given{{c.verb, "goal", c.goal}}
 		}
-		h := New(reg).Reader(Vocabulary{Verbs: reg.Verbs(), Given: given}).Read(c.said, words.In{Now: now})
+		h := New(reg).Reader(Vocabulary{Verbs: reg.Verbs(), Given: given}).Read(c.said, values.In{Now: now})
 		if len(h.Parts) != 1 || h.Parts[0].Call != c.call || c.asks != "" && (len(h.Parts[0].Asks) == 0 || !strings.Contains(h.Parts[0].Asks[0].Text, c.asks)) {
 			t.Errorf("%q with %q: %+v", c.said, c.goal, h.Parts)
 			continue

@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"slices"
@@ -16,13 +16,13 @@ import (
 // A literalText is a text that is taken literally.
 type literalText struct {
 	param *verbs.Param
-	at    words.Range
+	at    values.Range
 }
 
 // dictation reads the beginning of a message as a phrase with a colon and the text behind it, and
 // returns how many words that is. It returns none if the phrase does not determine one verb, or if
 // a single sentence follows and is understood together with it.
-func (r *Reader) dictation(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language) (Part, int) {
+func (r *Reader) dictation(text string, all []values.Word, readings []values.Reading, in values.In, l values.Language) (Part, int) {
 	sentence := 1
 	for sentence < len(all) && !all[sentence].Breaks {
 		sentence++
@@ -31,7 +31,7 @@ func (r *Reader) dictation(text string, all []words.Word, readings []words.Readi
 	if sentence < len(all) {
 		end = all[sentence].Range.Start
 	}
-	colon := colonIn(text, words.Range{Start: all[0].Range.Start, End: end})
+	colon := colonIn(text, values.Range{Start: all[0].Range.Start, End: end})
 	n := 0
 	for n < sentence && all[n].Range.End <= colon {
 		n++
@@ -65,7 +65,7 @@ func (r *Reader) dictation(text string, all []words.Word, readings []words.Readi
 			}
 		}
 	}
-	c.dictated = &literalText{tp.words[len(tp.words)-1].param, words.Range{Start: colon, End: end}}
+	c.dictated = &literalText{tp.words[len(tp.words)-1].param, values.Range{Start: colon, End: end}}
 	p := Part{Range: c.rng, Certainty: Sure, Verb: v, Phrase: tp.text, Confidence: 1, clauses: []*clause{c}, reader: r, language: l}
 	for _, s := range r.rank(head) {
 		if p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.verb], s.score}); len(p.Ranked) == ranked {
@@ -79,7 +79,7 @@ func (r *Reader) dictation(text string, all []words.Word, readings []words.Readi
 // quotation returns the end of a quotation behind a colon, if a sentence ends with it; otherwise 0.
 // What follows is addressed to us.
 func quotation(text string, colon int) int {
-	at := unquoted(text, words.Range{Start: colon, End: len(text)}).Start
+	at := unquoted(text, values.Range{Start: colon, End: len(text)}).Start
 	for _, q := range quotations {
 		said, ok := strings.CutPrefix(text[at:], q[0])
 		n := strings.Index(said, q[1])
@@ -97,7 +97,7 @@ func quotation(text string, colon int) int {
 
 // announces returns the phrase with a free text at its end that a clause is; nil if there is none,
 // or phrases of several verbs fit.
-func (r *Reader) announces(head *clause, l words.Language) *template {
+func (r *Reader) announces(head *clause, l values.Language) *template {
 	if head.question || head.forbids || head.negated || head.supposes {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (r *Reader) only(verb int32, c *clause) bool {
 
 // behind returns where a note ends: before a question to us, an order on its own line, or a final
 // line that only names the row.
-func (r *Reader) behind(head *clause, v *verbs.Verb, all []words.Word, text string, from int, readings []words.Reading, in words.In, l words.Language) int {
+func (r *Reader) behind(head *clause, v *verbs.Verb, all []values.Word, text string, from int, readings []values.Reading, in values.In, l values.Language) int {
 	if len(all) > maxWords {
 		return len(all)
 	}

@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ import (
 // Questions in the person's language. The names of verbs and arguments, and the descriptions of
 // arguments, come from the palette.
 
-type question = words.Key
+type question = values.Key
 
 const (
 	askVerb     question = "phrase/ask-verb"
@@ -65,7 +65,7 @@ func kindOf(t verbs.TypeName) question {
 }
 
 // speaks returns the language of questions about a sentence in language l.
-func (r *Reader) speaks(l words.Language) words.Language {
+func (r *Reader) speaks(l values.Language) values.Language {
 	if r.in.Tongue != nil {
 		return *r.in.Tongue
 	}
@@ -73,9 +73,9 @@ func (r *Reader) speaks(l words.Language) words.Language {
 }
 
 // ask words a question about a verb or an argument.
-func (r *Reader) ask(l words.Language, q question, about any, choices []string) string {
+func (r *Reader) ask(l values.Language, q question, about any, choices []string) string {
 	l = r.speaks(l)
-	if field, ok := about.(collect.Question); ok {
+	if field, ok := about.(forms.Question); ok {
 		field = field.In(l)
 		text := q.In(l, field.Label)
 		if field.Hint != "" {
@@ -93,19 +93,19 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 		case askShorter: // choices are how long it is, and may be
 			return q.In(l, choices...)
 		}
-		if q == askLimit && l != words.English {
+		if q == askLimit && l != values.English {
 			return askUnfit.In(l)
 		}
 		name, ok := r.ix.reg.Says(l.String(), p.Name)
 		switch {
-		case !ok && l != words.English && len(choices) > 0: // it need not be called anything
+		case !ok && l != values.English && len(choices) > 0: // it need not be called anything
 			return askWhich.In(l, r.join(l, choices))
-		case !ok && l != words.English:
+		case !ok && l != values.English:
 			q, name = askMissing, kindOf(p.Type.Name).In(l)
 		case !ok:
 			name = strings.ReplaceAll(strings.TrimSuffix(name, "-id"), "-", " ")
 		}
-		if q == askMissing && p.Type.Entity != nil && l == words.English {
+		if q == askMissing && p.Type.Entity != nil && l == values.English {
 			q = askSeveral // "What is yard?" would ask what a yard is
 		}
 		text := q.In(l, name)
@@ -124,8 +124,8 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 		names[i] = r.does(l, v)
 		if names[i] == "" {
 			english := *r
-			english.in.Tongue = new(words.Language)
-			return english.ask(words.English, q, about, choices)
+			english.in.Tongue = new(values.Language)
+			return english.ask(values.English, q, about, choices)
 		}
 	}
 	if len(names) == 1 {
@@ -146,8 +146,8 @@ func upper(s string) string {
 
 // does returns the effect of a verb in words: its description or, in another language, a phrase
 // without places; "" if there is none.
-func (r *Reader) does(l words.Language, v *verbs.Verb) string {
-	if l != words.English {
+func (r *Reader) does(l values.Language, v *verbs.Verb) string {
+	if l != values.English {
 		if said, ok := r.ix.reg.Says(l.String(), v.Description); ok {
 			first, _, _ := strings.Cut(said, ". ")
 			return strings.TrimSuffix(first, ".")
@@ -167,7 +167,7 @@ func (r *Reader) does(l words.Language, v *verbs.Verb) string {
 }
 
 // join lists choices; the names of rows are written as words.
-func (r *Reader) join(l words.Language, all []string) string {
+func (r *Reader) join(l values.Language, all []string) string {
 	all = slices.Clone(all)
 	for i, c := range all {
 		if r.in.Say != nil {
@@ -177,5 +177,5 @@ func (r *Reader) join(l words.Language, all []string) string {
 			all[i] = strings.ReplaceAll(name, "-", " ")
 		}
 	}
-	return words.Either(l, all)
+	return values.Either(l, all)
 }

@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"testing"
@@ -28,7 +28,7 @@ verbs:
 	if err != nil {
 		t.Skip(err)
 	}
-	in := words.In{Now: now.In(berlin)} // a Friday in December 2024
+	in := values.In{Now: now.In(berlin)} // a Friday in December 2024
 	for _, c := range []struct {
 		said, answer, more string
 		call, asks         string

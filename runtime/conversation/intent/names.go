@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"math"
@@ -423,14 +423,14 @@ func (r *Reader) doubt(v *verbs.Verb, c *clause, f *found) bool {
 func (c *clause) otherLabel(i int) bool {
 	from, to := c.glued(i, labelMarks)
 	at := c.words[i].Range
-	return to-from > 1 && !plainWord(c.joined(from, to)) && !slices.ContainsFunc(c.readings, func(rd words.Reading) bool {
-		return rd.What != words.Integer && rd.Range.Start <= at.Start && at.End <= rd.Range.End
+	return to-from > 1 && !plainWord(c.joined(from, to)) && !slices.ContainsFunc(c.readings, func(rd values.Reading) bool {
+		return rd.What != values.Integer && rd.Range.Start <= at.Start && at.End <= rd.Range.End
 	})
 }
 
 // integer reports that a word is a number and no more.
 func (c *clause) integer(i int) bool {
-	return slices.ContainsFunc(c.readings, func(rd words.Reading) bool { return rd.What == words.Integer && rd.Range == c.words[i].Range })
+	return slices.ContainsFunc(c.readings, func(rd values.Reading) bool { return rd.What == values.Integer && rd.Range == c.words[i].Range })
 }
 
 // takesNumbers reports that a verb has a use for a number.
@@ -449,7 +449,7 @@ func (r *Reader) others(c *clause, v *verbs.Verb) bool {
 			return true
 		}
 	}
-	return !takesNumbers(v) && c.has(words.Integer)
+	return !takesNumbers(v) && c.has(values.Integer)
 }
 
 // unknownName reports that a word has a capital letter inside a sentence and no known meaning, or is
@@ -467,7 +467,7 @@ func (r *Reader) unknownName(c *clause, i int) bool {
 }
 
 // inName reports that a number is part of a name that was found.
-func (c *clause) inName(at words.Range, taken []bool) bool {
+func (c *clause) inName(at values.Range, taken []bool) bool {
 	for i := range c.words {
 		if taken[i] && at.Start <= c.words[i].Range.Start && c.words[i].Range.End <= at.End {
 			return true

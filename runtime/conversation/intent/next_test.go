@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"maps"
@@ -43,12 +43,12 @@ func TestWhatIsSaidNext(t *testing.T) {
 		if len(part) != 3 || strings.HasPrefix(line, "#") {
 			continue
 		}
-		l, _ := words.ParseLanguage(part[0])
+		l, _ := values.ParseLanguage(part[0])
 		half, name := 0, kinds[0]
 		if phrases[plainly(part[2])] {
 			half, name = 1, kinds[1]
 		}
-		heard := r.Read(part[2], words.In{Now: now, Languages: []words.Language{l}})
+		heard := r.Read(part[2], values.In{Now: now, Languages: []values.Language{l}})
 		var p Part
 		for i := range heard.Parts {
 			if heard.Parts[i].Confidence >= p.Confidence {

@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"slices"
@@ -27,7 +27,7 @@ func (ix *Index) readForms(v *verbs.Verb) {
 			if _, known := ix.forms[code.Schema]; known || code.Schema == nil {
 				continue
 			}
-			form, err := collect.Read(code.Schema)
+			form, err := forms.Read(code.Schema)
 			if err != nil {
 				form = nil
 			}
@@ -37,14 +37,14 @@ func (ix *Index) readForms(v *verbs.Verb) {
 }
 
 // told returns the kinds of values that may answer a question of a form.
-func told(k collect.Kind) []words.What {
+func told(k forms.Kind) []values.What {
 	switch k {
-	case collect.Date, collect.Birth:
-		return []words.What{words.Date}
-	case collect.Country:
-		return []words.What{words.Country}
-	case collect.Percent:
-		return []words.What{words.Percent}
+	case forms.Date, forms.Birth:
+		return []values.What{values.Date}
+	case forms.Country:
+		return []values.What{values.Country}
+	case forms.Percent:
+		return []values.What{values.Percent}
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func (r *Reader) codeOfRow(l *verbs.CodeList, names ...string) string {
 }
 
 // formHere returns the form of an object, if the clause determines its code.
-func (r *Reader) formHere(c *clause, v *verbs.Verb, object int) *collect.Form {
+func (r *Reader) formHere(c *clause, v *verbs.Verb, object int) *forms.Form {
 	k, ok := v.Params[object].SchemaOf()
 	if !ok || v.Params[k].Type.Codes == nil {
 		return nil
@@ -101,14 +101,14 @@ func (r *Reader) formHere(c *clause, v *verbs.Verb, object int) *collect.Form {
 
 // answers reports whether a value in the clause may answer a question of a form. A date of birth
 // lies in the past and is not said in words such as "next week".
-func (c *clause) answers(form *collect.Form, what words.What) bool {
+func (c *clause) answers(form *forms.Form, what values.What) bool {
 	for i := range form.Questions {
 		q := &form.Questions[i]
 		if !slices.Contains(told(q.Kind), what) {
 			continue
 		}
 		for k := range c.readings {
-			if rd := &c.readings[k]; rd.What == what && (q.Kind != collect.Birth || c.birthday(rd)) {
+			if rd := &c.readings[k]; rd.What == what && (q.Kind != forms.Birth || c.birthday(rd)) {
 				return true
 			}
 		}
@@ -118,12 +118,12 @@ func (c *clause) answers(form *collect.Form, what words.What) bool {
 
 // birthday reports that a date may be a date of birth: one in the past, or one with an obviously
 // wrong year, which the person must be told.
-func (c *clause) birthday(rd *words.Reading) bool {
+func (c *clause) birthday(rd *values.Reading) bool {
 	if !rd.Known() {
 		return len(rd.Others) > 0 || rd.Problem != 0
 	}
 	day := rd.Value.Time()
-	return rd.What == words.Date && (day.Before(c.in.Now) || day.After(c.in.Now.AddDate(2, 0, 0)))
+	return rd.What == values.Date && (day.Before(c.in.Now) || day.After(c.in.Now.AddDate(2, 0, 0)))
 }
 
 // object fills an object, whose schema its code decides.
@@ -146,7 +146,7 @@ func (f *filling) object() {
 		f.missing()
 		return
 	}
-	var at words.Range
+	var at values.Range
 	for _, q := range filled.Questions() {
 		rd, in, ok := f.answering(form, q)
 		if !ok {
@@ -165,7 +165,7 @@ func (f *filling) object() {
 		}
 		at.End = max(at.End, rd.Range.End)
 	}
-	var lacks []collect.Question
+	var lacks []forms.Question
 	var entries []dsl.Arg
 	for _, q := range filled.Questions() {
 		v := filled.Given(q.Field)
@@ -204,7 +204,7 @@ func (f *filling) codeOfObject() string {
 // answering returns the reading that answers a question of a form, and its clause. It returns nil if
 // there is none, or if several questions would take it. ok is false if there are two readings: then
 // it has asked which is meant.
-func (f *filling) answering(form *collect.Form, q collect.Question) (rd *words.Reading, in *clause, ok bool) {
+func (f *filling) answering(form *forms.Form, q forms.Question) (rd *values.Reading, in *clause, ok bool) {
 	of := told(q.Kind)
 	alike := 0
 	for _, other := range form.Questions {
@@ -216,7 +216,7 @@ func (f *filling) answering(form *collect.Form, q collect.Question) (rd *words.R
 		return nil, nil, true
 	}
 	for _, c := range f.answers {
-		if i := slices.IndexFunc(c.readings, func(rd words.Reading) bool { return slices.Contains(of, rd.What) }); i >= 0 {
+		if i := slices.IndexFunc(c.readings, func(rd values.Reading) bool { return slices.Contains(of, rd.What) }); i >= 0 {
 			return &c.readings[i], c, true
 		}
 	}
@@ -245,9 +245,9 @@ func (f *filling) answering(form *collect.Form, q collect.Question) (rd *words.R
 
 // part answers a question of a form with a reading of a clause, or asks again if the form refuses
 // it.
-func (f *filling) part(filled collect.Filled, q collect.Question, rd *words.Reading, in *clause) (collect.Filled, bool) {
+func (f *filling) part(filled forms.Filled, q forms.Question, rd *values.Reading, in *clause) (forms.Filled, bool) {
 	speaks := f.r.speaks(f.l)
-	next, wrong := filled.Answer(q.Field, stores.NewString(in.raw(rd.Range)), collect.In{Now: f.c.in.Now, Language: speaks})
+	next, wrong := filled.Answer(q.Field, stores.NewString(in.raw(rd.Range)), forms.In{Now: f.c.in.Now, Language: speaks})
 	if wrong == nil {
 		return next, true
 	}

@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"flag"
@@ -316,8 +316,8 @@ func TestTheOnlyOneIsNotAnother(t *testing.T) {
 func TestAChoiceFillsItsArgument(t *testing.T) {
 	t.Parallel()
 	r, _ := domains[0].reader(t)
-	for _, l := range words.Languages() {
-		in := words.In{Now: now, Languages: []words.Language{l}}
+	for _, l := range values.Languages() {
+		in := values.In{Now: now, Languages: []values.Language{l}}
 		for _, text := range []string{"Maria's date of birth is 3/4/1972.", "Tell them that Pierre's accountant will have it on 03/04/2025"} {
 			h := r.Read(text, in)
 			if len(h.Parts) != 1 || len(h.Parts[0].Asks) != 1 {
@@ -340,12 +340,12 @@ func TestAChoiceFillsItsArgument(t *testing.T) {
 		}
 		// Three digits behind a point are thousands to some.
 		for _, text := range []string{"1.234", "1,234", "1.234 EUR", "500 $"} {
-			all, _ := words.Find(text, in)
+			all, _ := values.Find(text, in)
 			for i := range all {
 				for _, o := range all[i].Others {
 					var q Ask
 					q.offer(&all[i], o, l)
-					if again, _ := words.Find(q.Choices[0], in); len(again) != 1 || !again[0].Known() || again[0].Currency != o.Currency || !stores.Equal(again[0].Value, o.Value) {
+					if again, _ := values.Find(q.Choices[0], in); len(again) != 1 || !again[0].Known() || again[0].Currency != o.Currency || !stores.Equal(again[0].Value, o.Value) {
 						t.Errorf("%s: %q of %q means %+v", l, q.Choices[0], text, again)
 					}
 				}
@@ -356,7 +356,7 @@ func TestAChoiceFillsItsArgument(t *testing.T) {
 	v := r.in
 	for _, useful := range []bool{true, false} {
 		v.Useful = func(v *verbs.Verb) bool { return useful && v.Name != "client.collection-stop" }
-		h := r.ix.Reader(v).Read("I don't want any more questions", words.In{Now: now})
+		h := r.ix.Reader(v).Read("I don't want any more questions", values.In{Now: now})
 		if len(h.Parts) != 1 || len(h.Parts[0].Asks) != 1 || slices.Contains(h.Parts[0].Asks[0].Choices, "client.collection-stop") == useful {
 			t.Errorf("%v: %+v", useful, h.Parts)
 		}
@@ -451,7 +451,7 @@ func TestNoHalfOfAMessageIsDropped(t *testing.T) {
 		"What is still needed and why?":                                     {"client.get-outstanding"},
 		"Note for Pierre: accountant is late. Maria was born on 15.3.1972.": {"client.add-note :request-id @pierre-dupont-source-of-wealth :note \"accountant is late. Maria was born on 15.3.1972.\""},
 	} {
-		h := r.Read(said, words.In{Now: now})
+		h := r.Read(said, values.In{Now: now})
 		var got []string
 		for i := range h.Parts {
 			p := &h.Parts[i]
@@ -525,7 +525,7 @@ func FuzzRead(f *testing.F) {
 	r, _ := domains[0].reader(f)
 	_ = reg
 	f.Fuzz(func(t *testing.T, text string) {
-		h := r.Read(text, words.In{Now: now})
+		h := r.Read(text, values.In{Now: now})
 		for i := range h.Parts {
 			p := &h.Parts[i]
 			if p.Range.Start > p.Range.End || p.Range.End > len(text) {

@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"regexp"
@@ -71,18 +71,18 @@ const (
 // A clause is a piece of the message during reading.
 type clause struct {
 	text     string // of the message
-	in       words.In
-	tongue   words.Language
-	words    []words.Word
+	in       values.In
+	tongue   values.Language
+	words    []values.Word
 	stems    []string
 	own      []string // the stems in its own language, if that is not English
-	rng      words.Range
-	readings []words.Reading
+	rng      values.Range
+	readings []values.Reading
 	taken    []bool // words that stand inside a reading, or a reference to a file
-	files    []words.Range
-	called   []words.Range // names of files
-	quoted   []bool        // words that stand in quotation marks
-	first    string        // stem of the first word that carries meaning
+	files    []values.Range
+	called   []values.Range // names of files
+	quoted   []bool         // words that stand in quotation marks
+	first    string         // stem of the first word that carries meaning
 	question bool
 	wish     bool // it asks for something to be done
 	negated  bool
@@ -99,13 +99,13 @@ type clause struct {
 }
 
 // Read reads a message.
-func (r *Reader) Read(text string, in words.In) Heard {
+func (r *Reader) Read(text string, in values.In) Heard {
 	var h Heard
 	if len(text) > maxBytes {
 		text, h.Cut = text[:maxBytes], true
 	}
 	plain := alike(text)
-	all, more := words.Split(plain, maxNote)
+	all, more := values.Split(plain, maxNote)
 	h.Cut = h.Cut || more
 	for i := range all {
 		h.Hidden = h.Hidden || all[i].Hidden
@@ -115,11 +115,11 @@ func (r *Reader) Read(text string, in words.In) Heard {
 	}
 	l := spoken(text, in)
 	if len(in.Languages) > 0 && !slices.Contains(in.Languages, l) {
-		in.Languages = append([]words.Language{l}, in.Languages...)
+		in.Languages = append([]values.Language{l}, in.Languages...)
 	}
-	readings, more := words.Find(plain, in)
+	readings, more := values.Find(plain, in)
 	for i := range readings {
-		if readings[i].Problem == words.Hidden {
+		if readings[i].Problem == values.Hidden {
 			h.Hidden = true
 			return h
 		}
@@ -181,7 +181,7 @@ func (r *Reader) Read(text string, in words.In) Heard {
 // mean one thing than each of them alone, and at most one of them is clear, with another verb.
 // Otherwise it drops an unclear sentence whose likeliest verb is that of a clear one, unless it is about
 // another row.
-func (r *Reader) together(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language, parts []Part) []Part {
+func (r *Reader) together(text string, all []values.Word, readings []values.Reading, in values.In, l values.Language, parts []Part) []Part {
 	var clear []*verbs.Verb
 	most := 0.0
 	for i := range parts {
@@ -202,7 +202,7 @@ func (r *Reader) together(text string, all []words.Word, readings []words.Readin
 
 // within reports that a place lies inside a reading: the point of "15. March"
 // ends no sentence.
-func within(all []words.Reading, from, to int) bool {
+func within(all []values.Reading, from, to int) bool {
 	for i := range all {
 		if all[i].Range.Start < from && to < all[i].Range.End {
 			return true
@@ -213,9 +213,9 @@ func within(all []words.Reading, from, to int) bool {
 
 // Named lists the rows that a short text names beyond doubt, one of a kind at most, by their
 // names. Words that name rows of another kind as well name none.
-func (r *Reader) Named(text string, in words.In) []string {
-	all, more := words.Split(alike(text), maxWords)
-	if more || len(all) == 0 || slices.ContainsFunc(all, func(w words.Word) bool { return w.Hidden }) {
+func (r *Reader) Named(text string, in values.In) []string {
+	all, more := values.Split(alike(text), maxWords)
+	if more || len(all) == 0 || slices.ContainsFunc(all, func(w values.Word) bool { return w.Hidden }) {
 		return nil
 	}
 	c := r.clause(text, all, nil, in, spoken(text, in))
@@ -238,13 +238,13 @@ func (r *Reader) Named(text string, in words.In) []string {
 	return names
 }
 
-func (r *Reader) clause(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language) *clause {
+func (r *Reader) clause(text string, all []values.Word, readings []values.Reading, in values.In, l values.Language) *clause {
 	return r.clauseOf(text, all, readings, in, l, false)
 }
 
 // clauseOf is clause; with unnamed, the names of files carry no meaning.
-func (r *Reader) clauseOf(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language, unnamed bool) *clause {
-	c := &clause{text: text, in: in, tongue: l, words: all, rng: words.Range{Start: all[0].Range.Start, End: all[len(all)-1].Range.End}}
+func (r *Reader) clauseOf(text string, all []values.Word, readings []values.Reading, in values.In, l values.Language, unnamed bool) *clause {
+	c := &clause{text: text, in: in, tongue: l, words: all, rng: values.Range{Start: all[0].Range.Start, End: all[len(all)-1].Range.End}}
 	c.files = filesIn(text, c.rng)
 	if unnamed {
 		c.called = namesOf(text, c.files)
@@ -255,7 +255,7 @@ func (r *Reader) clauseOf(text string, all []words.Word, readings []words.Readin
 		}
 	}
 	c.stems = make([]string, len(all))
-	if c.tongue != words.English {
+	if c.tongue != values.English {
 		c.own = make([]string, len(all))
 	}
 	c.taken = make([]bool, len(all))
@@ -283,7 +283,7 @@ func (r *Reader) clauseOf(text string, all []words.Word, readings []words.Readin
 		c.taken[i] = inside(c.files, w.Range) || inside(c.called, w.Range)
 		for k := range c.readings {
 			rd := &c.readings[k]
-			if rd.What != words.Country && rd.Range.Start <= w.Range.Start && w.Range.End <= rd.Range.End {
+			if rd.What != values.Country && rd.Range.Start <= w.Range.Start && w.Range.End <= rd.Range.End {
 				c.taken[i] = true
 			}
 		}
@@ -314,21 +314,21 @@ func (c *clause) ownStem(i int) string {
 }
 
 // filesIn finds references to files. Their letters and digits mean nothing else.
-func filesIn(text string, at words.Range) (all []words.Range) {
+func filesIn(text string, at values.Range) (all []values.Range) {
 	for _, m := range fileReference.FindAllStringIndex(text[at.Start:at.End], -1) {
-		all = append(all, words.Range{Start: at.Start + m[0], End: at.Start + m[1]})
+		all = append(all, values.Range{Start: at.Start + m[0], End: at.Start + m[1]})
 	}
 	return all
 }
 
 // namesOf returns the range of the name before each reference to a file: in "here is Minutes.txt:
 // upload://…" it is Minutes.txt. If the words of the name make the rest unclear, they are ignored.
-func namesOf(text string, files []words.Range) (all []words.Range) {
+func namesOf(text string, files []values.Range) (all []values.Range) {
 	for _, f := range files {
 		before, ok := strings.CutSuffix(strings.TrimRightFunc(text[:f.Start], unicode.IsSpace), ":")
 		before = strings.TrimRightFunc(before, unicode.IsSpace)
 		if at := strings.LastIndexFunc(before, unicode.IsSpace) + 1; ok && strings.Contains(before[at:], ".") {
-			all = append(all, words.Range{Start: at, End: len(before)})
+			all = append(all, values.Range{Start: at, End: len(before)})
 		}
 	}
 	return all
@@ -344,7 +344,7 @@ func alike(text string) string {
 	})
 }
 
-func inside(all []words.Range, at words.Range) bool {
+func inside(all []values.Range, at values.Range) bool {
 	for _, r := range all {
 		if r.Start <= at.Start && at.End <= r.End {
 			return true
@@ -418,7 +418,7 @@ func (r *Reader) query(c *clause) *query {
 			rd := &c.readings[k]
 			if rd.Range.Start <= at.Start && at.End <= rd.Range.End {
 				kind |= 1 << rd.What
-				if s := placeOfReading(rd.What); s != "" && !whole[i] && (place != "{row}" || rd.What != words.Integer) {
+				if s := placeOfReading(rd.What); s != "" && !whole[i] && (place != "{row}" || rd.What != values.Integer) {
 					place = s
 				}
 			}
@@ -440,13 +440,13 @@ func (r *Reader) query(c *clause) *query {
 }
 
 // placeOfReading returns the placeholder of a reading in compared texts.
-func placeOfReading(w words.What) string {
+func placeOfReading(w values.What) string {
 	switch w {
-	case words.Date:
+	case values.Date:
 		return "{date}"
-	case words.Money, words.Integer, words.Decimal, words.Percent:
+	case values.Money, values.Integer, values.Decimal, values.Percent:
 		return "{number}"
-	case words.Email, words.Phone:
+	case values.Email, values.Phone:
 		return "{address}"
 	}
 	return ""
@@ -535,7 +535,7 @@ func (r *Reader) fits(c *clause, v *verbs.Verb) *fit {
 				for k := range c.readings {
 					if what := c.readings[k].What; c.answers(form, what) {
 						f.params[i] = true
-						dates = dates || what == words.Date
+						dates = dates || what == values.Date
 					}
 				}
 				if k, _ := p.SchemaOf(); f.params[i] && !f.params[k] {
@@ -545,27 +545,27 @@ func (r *Reader) fits(c *clause, v *verbs.Verb) *fit {
 			}
 		case verbs.DateType:
 			dates = true
-			f.params[i] = c.has(words.Date)
+			f.params[i] = c.has(values.Date)
 		case verbs.DateTimeType:
 			dates = true
 			f.params[i] = c.hasMoment()
 		case verbs.MoneyType:
 			amounts = true
-			f.params[i] = c.has(words.Money)
+			f.params[i] = c.has(values.Money)
 		case verbs.IntegerType:
-			f.params[i] = c.has(words.Integer)
+			f.params[i] = c.has(values.Integer)
 		case verbs.DecimalType:
-			f.params[i] = c.has(words.Decimal) || c.has(words.Integer) || c.has(words.Percent)
+			f.params[i] = c.has(values.Decimal) || c.has(values.Integer) || c.has(values.Percent)
 		case verbs.EmailType:
-			f.params[i] = c.has(words.Email)
+			f.params[i] = c.has(values.Email)
 		case verbs.PhoneType:
-			f.params[i] = c.has(words.Phone)
+			f.params[i] = c.has(values.Phone)
 		case verbs.StringType:
 			if p.Type.Pattern == nil {
 				f.params[i] = true
 				f.text = f.text || p.Required
 			} else {
-				var at words.Range
+				var at values.Range
 				at, f.params[i] = patternIn(c, p)
 				for k := range c.words {
 					if f.params[i] && at.Start <= c.words[k].Range.Start && c.words[k].Range.End <= at.End {
@@ -587,11 +587,11 @@ func (r *Reader) fits(c *clause, v *verbs.Verb) *fit {
 	}
 	for i := range c.readings {
 		switch c.readings[i].What {
-		case words.Date:
+		case values.Date:
 			if !dates && !f.text {
 				f.loose++
 			}
-		case words.Money:
+		case values.Money:
 			if !amounts && !f.text {
 				f.loose++
 			}
@@ -600,7 +600,7 @@ func (r *Reader) fits(c *clause, v *verbs.Verb) *fit {
 	return f
 }
 
-func (c *clause) has(w words.What) bool {
+func (c *clause) has(w values.What) bool {
 	for i := range c.readings {
 		if c.readings[i].What == w {
 			return true
@@ -610,7 +610,7 @@ func (c *clause) has(w words.What) bool {
 }
 
 // part reads one clause.
-func (r *Reader) part(c *clause, l words.Language) Part {
+func (r *Reader) part(c *clause, l values.Language) Part {
 	p := Part{Range: c.rng, Wish: c.wish, reader: r, language: l, clauses: []*clause{c}}
 	all := r.rank(c)
 	exact := r.exact(c, all)
@@ -666,9 +666,9 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 // accepts returns the part with the likeliest verb that takes the values, if nothing but values was
 // said and the verb of the part refuses a date: in "Maria 15 March 1972", the date is not the day
 // on which a note is expected. It returns nil if there is none.
-func (r *Reader) accepts(p *Part, c *clause, l words.Language) *Part {
+func (r *Reader) accepts(p *Part, c *clause, l values.Language) *Part {
 	f, dated := r.fits(c, p.Verb), func(pr *verbs.Param) bool { return pr.Type.Name == verbs.DateType || pr.Type.Name == verbs.ObjectType }
-	if len(p.Asks) != 1 || len(p.Asks[0].Choices) > 0 || p.Asks[0].Param == nil || !dated(p.Asks[0].Param) || !c.has(words.Date) {
+	if len(p.Asks) != 1 || len(p.Asks[0].Choices) > 0 || p.Asks[0].Param == nil || !dated(p.Asks[0].Param) || !c.has(values.Date) {
 		return nil
 	}
 	for i := range c.words {
@@ -798,8 +798,8 @@ func (r *Reader) choices(c *clause, all []candidate, unasked bool) (choices []st
 
 // stranger reports whether the clause has a name which the session does not know, and the verb takes
 // names of rows: the row belongs to somebody else, and no other row is meant.
-func (r *Reader) stranger(c *clause, f *fit, l words.Language) bool {
-	if f.text || l.Has(words.NounCapitals) {
+func (r *Reader) stranger(c *clause, f *fit, l values.Language) bool {
+	if f.text || l.Has(values.NounCapitals) {
 		return false
 	}
 	known := map[int]bool{} // a read may be asked about a row that it has no argument for (F27)
@@ -830,7 +830,7 @@ func (r *Reader) negative(s *candidate) bool {
 }
 
 // facts splits a clause into several facts, at an "and" or a comma; nil if it states only one.
-func (r *Reader) facts(text string, c *clause, readings []words.Reading, l words.Language) []Part {
+func (r *Reader) facts(text string, c *clause, readings []values.Reading, l values.Language) []Part {
 	for i := 1; i+1 < len(c.words); i++ {
 		from, comma := i, strings.Contains(text[c.words[i-1].Range.End:c.words[i].Range.Start], ",")
 		for from < len(c.words) && joins()[c.words[from].Plain] {
@@ -907,7 +907,7 @@ func (p *Part) continues(q *Part, c *clause) bool {
 	open := 0
 	for i := range p.Verb.Params {
 		pr := &p.Verb.Params[i]
-		if !p.given(pr) && (pr.Type.Name == verbs.DateType && c.has(words.Date) || pr.Type.Name == verbs.MoneyType && c.has(words.Money) || pr.Type.Name == verbs.ObjectType && len(c.readings) > 0 && !p.guide) {
+		if !p.given(pr) && (pr.Type.Name == verbs.DateType && c.has(values.Date) || pr.Type.Name == verbs.MoneyType && c.has(values.Money) || pr.Type.Name == verbs.ObjectType && len(c.readings) > 0 && !p.guide) {
 			open++
 		}
 	}
@@ -948,11 +948,11 @@ func (p *Part) given(pr *verbs.Param) bool {
 // a prompt that cannot hold all of them. If the sentence tells of too few, other verbs of the
 // session follow in their order.
 func (r *Reader) Shortlist(text string, n int) []*verbs.Verb {
-	all, _ := words.Split(alike(text[:min(len(text), maxBytes)]), maxWords)
+	all, _ := values.Split(alike(text[:min(len(text), maxBytes)]), maxWords)
 	var out []*verbs.Verb
 	have := make([]bool, len(r.ix.verbs))
 	if len(all) > 0 {
-		for _, s := range r.rank(r.clause(text, all, nil, words.In{}, spoken(text, words.In{}))) {
+		for _, s := range r.rank(r.clause(text, all, nil, values.In{}, spoken(text, values.In{}))) {
 			if len(out) == n {
 				return out
 			}

@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"verbatim/runtime/conversation/values"
@@ -38,8 +38,8 @@ func (c *clause) refers() Reference {
 }
 
 // standsFor reports whether the number of a reading is a pronoun: "the other one".
-func standsFor(all []words.Word, r *words.Reading) bool {
-	if r.What != words.Integer {
+func standsFor(all []values.Word, r *values.Reading) bool {
+	if r.What != values.Integer {
 		return false
 	}
 	for i := 1; i < len(all); i++ {

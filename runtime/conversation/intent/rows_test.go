@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"fmt"
@@ -56,7 +56,7 @@ verbs:
 		"it belongs to Kwale South":           "",
 		"Here is Minutes.txt: upload://abc12": `files.send :file "upload://abc12"`,
 	} {
-		h := r.Read(said, words.In{Now: now})
+		h := r.Read(said, values.In{Now: now})
 		if len(h.Parts) != 1 || h.Parts[0].Call != want || want == "" && (len(h.Parts[0].Asks) != 1 || !h.Parts[0].Asks[0].Open) {
 			t.Errorf("%s: %+v", said, h.Parts)
 		}
@@ -73,7 +73,7 @@ verbs:
 		"UMZA-1 \u202egnitirw":                   nil, // letters that nobody sees
 		strings.Repeat("UMZA-1 and so on ", 500): nil,
 	} {
-		if got := r.Named(subject, words.In{Now: now}); !slices.Equal(got, want) {
+		if got := r.Named(subject, values.In{Now: now}); !slices.Equal(got, want) {
 			t.Errorf("%.60q names %v, want %v", subject, got, want)
 		}
 	}
@@ -90,7 +90,7 @@ func TestDrawnLettersMeanNothing(t *testing.T) {
 	understood := func(format, letters string) string {
 		reference := "upload://" + letters
 		said := fmt.Sprintf(format, reference)
-		h, text := r.Read(said, words.In{Now: now}), ""
+		h, text := r.Read(said, values.In{Now: now}), ""
 		for i := range h.Parts {
 			text += fmt.Sprint(h.Parts[i].Call, h.Parts[i].Certainty, len(h.Parts[i].Asks), "\n")
 		}
@@ -131,7 +131,7 @@ func TestAnExtensionNamesNoFile(t *testing.T) {
 		"delete lease.txt":               "kiisha.delete-document :document-id @kwale-lease-txt",
 	} {
 		for _, r := range []*Reader{one, two} {
-			h := r.Read(said, words.In{Now: now})
+			h := r.Read(said, values.In{Now: now})
 			if len(h.Parts) != 1 || h.Parts[0].Call != want || want == "" && (len(h.Parts[0].Asks) != 1 || !strings.HasPrefix(h.Parts[0].Asks[0].Text, "I could not find that")) {
 				t.Errorf("%s: %+v", said, h.Parts)
 			}
@@ -157,7 +157,7 @@ func TestArgumentsDoNotOverlap(t *testing.T) {
 		"verify John Smith, 1234":                     `kyc.verify :name "John Smith" :ssn-last4 "1234"`,
 		"verify John Smith with phone 555-0123, 1234": `kyc.verify :name "John Smith" :phone "555-0123" :ssn-last4 "1234"`,
 	} {
-		if h := r.Read(said, words.In{Now: now}); len(h.Parts) != 1 || h.Parts[0].Call != want {
+		if h := r.Read(said, values.In{Now: now}); len(h.Parts) != 1 || h.Parts[0].Call != want {
 			t.Errorf("%s: %+v", said, h.Parts)
 		}
 	}

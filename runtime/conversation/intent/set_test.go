@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 // Friday, 27 December 2024, in the morning.
 var now = time.Date(2024, 12, 27, 9, 14, 0, 0, time.FixedZone("CET", 3600))
 
-var english = words.In{Now: now, Languages: []words.Language{words.English}}
+var english = values.In{Now: now, Languages: []values.Language{values.English}}
 
 // A domain is palettes and somebody who uses them.
 type domain struct {

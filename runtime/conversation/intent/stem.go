@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"regexp"
@@ -45,19 +45,19 @@ func undouble(w string) string {
 
 // root returns the stem of a word for comparison, cut to a length: long words of one family begin
 // alike.
-func root(l words.Language, w string) string { return short(stemIn(l, w)) }
+func root(l values.Language, w string) string { return short(stemIn(l, w)) }
 
 func short(s string) string { return s[:min(len(s), longestRoot)] }
 
 const longestRoot = 8
 
-// The words and expressions of a language are in its file, see words.Phrases.
+// The words and expressions of a language are in its file, see values.Phrases.
 
 // cuesOf returns the phrases of all languages under a key, by their first word.
 func cuesOf(key string) func() map[string][][]string {
 	return sync.OnceValue(func() map[string][][]string {
 		all := map[string][][]string{}
-		for _, p := range words.Phrases(key) {
+		for _, p := range values.Phrases(key) {
 			f := strings.Fields(p)
 			all[f[0]] = append(all[f[0]], f)
 		}
@@ -73,7 +73,7 @@ func set(keys ...string) func() map[string]bool {
 	return sync.OnceValue(func() map[string]bool {
 		all := map[string]bool{}
 		for _, key := range keys {
-			for _, w := range words.Phrases(key) {
+			for _, w := range values.Phrases(key) {
 				all[w] = true
 			}
 		}
@@ -99,11 +99,11 @@ var (
 var small = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range set("slight", "title")() {
-		for _, l := range words.Languages() {
+		for _, l := range values.Languages() {
 			m[w], m[stemIn(l, w)] = true, true
 		}
 	}
-	for _, w := range words.Phrases("wondering") {
+	for _, w := range values.Phrases("wondering") {
 		m[w] = true // but not its stem
 	}
 	return m
@@ -116,7 +116,7 @@ func begins(key string) expression { return compiled("^(?:", key, ")$") }
 func holds(key string) expression  { return compiled(`(?:^| )(?:`, key, `)(?: |$)`) }
 
 func compiled(before, key, after string) expression {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(before + words.Expression(key) + after) })
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(before + values.Expression(key) + after) })
 }
 
 func (e expression) in(said string) bool { return e().MatchString(said) }
@@ -135,7 +135,7 @@ var (
 )
 
 // plainly returns words in their compared form, without those in quotation marks.
-func plainly(all []words.Word, quoted []bool) string {
+func plainly(all []values.Word, quoted []bool) string {
 	var b strings.Builder
 	for i := range all {
 		if quoted == nil || !quoted[i] {
@@ -146,7 +146,7 @@ func plainly(all []words.Word, quoted []bool) string {
 }
 
 // greeting returns the number of words before the sentence proper; one is always left.
-func greeting(all []words.Word) int {
+func greeting(all []values.Word) int {
 	n := 0
 	if len(all) > 3 && all[0].Plain == "by" && all[1].Plain == "the" && all[2].Plain == "way" {
 		n = 3

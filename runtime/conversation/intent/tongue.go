@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"strings"
@@ -13,12 +13,12 @@ import (
 // other.
 
 // phrasesOf calls fn with each phrase of a verb and its language.
-func phrasesOf(v *verbs.Verb, fn func(l words.Language, phrase string)) {
+func phrasesOf(v *verbs.Verb, fn func(l values.Language, phrase string)) {
 	for _, p := range v.Phrases {
-		fn(words.English, p)
+		fn(values.English, p)
 	}
-	for _, l := range words.Languages() {
-		if l != words.English {
+	for _, l := range values.Languages() {
+		if l != values.English {
 			for _, p := range v.PhrasesIn[l.String()] {
 				fn(l, p)
 			}
@@ -28,8 +28,8 @@ func phrasesOf(v *verbs.Verb, fn func(l words.Language, phrase string)) {
 
 // stemIn returns a form of a word that its inflections in a language share. It is rough: words of a
 // phrase and of a sentence only have to get the same form.
-func stemIn(l words.Language, w string) string {
-	if l == words.English {
+func stemIn(l values.Language, w string) string {
+	if l == values.English {
 		return stem(w)
 	}
 	for _, end := range l.Phrases("ending") { // the longest first
@@ -43,7 +43,7 @@ func stemIn(l words.Language, w string) string {
 
 // family returns the stem that all forms of a word share, such as "manquants" and "manquent": the
 // word without any ending.
-func family(l words.Language, w string) string {
+func family(l values.Language, w string) string {
 	for s := stemIn(l, w); s != w && len(s) >= shortestFamily; s = stemIn(l, w) {
 		w = s
 	}
@@ -54,21 +54,21 @@ func family(l words.Language, w string) string {
 const shortestFamily = 4
 
 // Tongue returns the language in which the palettes' phrases and codes have more words of a text than
-// in any other: that of a few words such as "documents manquants", which words.Tongue does not know.
-func (ix *Index) Tongue(text string) (l words.Language, ok bool) {
+// in any other: that of a few words such as "documents manquants", which values.Tongue does not know.
+func (ix *Index) Tongue(text string) (l values.Language, ok bool) {
 	said, most := split(text), 0
 	for of, known := range ix.spoken() {
 		n := 0
 		for _, w := range said {
 			// The very word tells more than another form of it.
-			for _, form := range [...]string{w, family(words.Language(of), w)} {
+			for _, form := range [...]string{w, family(values.Language(of), w)} {
 				if known[form] {
 					n++
 				}
 			}
 		}
 		if n >= most {
-			most, l, ok = n, words.Language(of), n > most
+			most, l, ok = n, values.Language(of), n > most
 		}
 	}
 	return l, ok
@@ -76,20 +76,20 @@ func (ix *Index) Tongue(text string) (l words.Language, ok bool) {
 
 // Also adds texts to those of the palettes by which Tongue recognises a language, a sentence a line,
 // such as the answers of a domain.
-func (ix *Index) Also(texts func(words.Language) string) *Index {
+func (ix *Index) Also(texts func(values.Language) string) *Index {
 	ix.beside = append(ix.beside, texts)
 	return ix
 }
 
 // readSpoken returns the words in the phrases and codes of each language, and their families.
 func (ix *Index) readSpoken() []map[string]bool {
-	all := make([]map[string]bool, len(words.Languages()))
-	add := func(l words.Language, text string) {
+	all := make([]map[string]bool, len(values.Languages()))
+	add := func(l values.Language, text string) {
 		for _, w := range split(text) {
 			all[l][w], all[l][family(l, w)] = true, true
 		}
 	}
-	for _, l := range words.Languages() {
+	for _, l := range values.Languages() {
 		all[l] = map[string]bool{}
 		for _, texts := range ix.beside {
 			for line := range strings.Lines(texts(l)) {
@@ -114,13 +114,13 @@ func (ix *Index) readSpoken() []map[string]bool {
 
 // spoken returns the language of a sentence: the one that its words tell, or else the first of the
 // languages that it may be in.
-func spoken(text string, in words.In) words.Language {
-	likely := words.Detect(fileReference.ReplaceAllString(text, "")) // the letters of a reference belong to no language
+func spoken(text string, in values.In) values.Language {
+	likely := values.Detect(fileReference.ReplaceAllString(text, "")) // the letters of a reference belong to no language
 	switch {
 	case len(likely) == 1:
 		return likely[0]
 	case len(in.Languages) > 0:
 		return in.Languages[0]
 	}
-	return words.English
+	return values.English
 }

@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"os"
@@ -61,7 +61,7 @@ func TestAFewWordsTellTheirLanguage(t *testing.T) {
 func TestQuestionsAreInTheLanguageOfTheConversation(t *testing.T) {
 	t.Parallel()
 	r, reg := domains[0].reader(t)
-	for _, l := range []words.Language{words.German, words.French, words.Spanish} {
+	for _, l := range []values.Language{values.German, values.French, values.Spanish} {
 		for _, v := range reg.Palette("client").Verbs {
 			for i := range v.Params {
 				p := &v.Params[i]
@@ -73,7 +73,7 @@ func TestQuestionsAreInTheLanguageOfTheConversation(t *testing.T) {
 		}
 		nameless := verbs.Param{Name: "no-word-for-it"}
 		r := r.ix.Reader(Vocabulary{Tongue: &l})
-		if asks := r.ask(l, askSeveral, &nameless, []string{"A", "B"}); asks != askWhich.In(l, words.Either(l, []string{"A", "B"})) {
+		if asks := r.ask(l, askSeveral, &nameless, []string{"A", "B"}); asks != askWhich.In(l, values.Either(l, []string{"A", "B"})) {
 			t.Errorf("%s asks %q", l, asks)
 		}
 		nameless.Type = &verbs.Type{Name: verbs.DateType}
@@ -101,9 +101,9 @@ func tongues(t *testing.T, file string) (in understood) {
 		if len(part) != 3 || strings.HasPrefix(line, "#") {
 			continue
 		}
-		l, _ := words.ParseLanguage(part[0])
-		for _, languages := range [][]words.Language{{l}, {words.English}} {
-			h := r.Read(part[2], words.In{Now: now, Languages: languages})
+		l, _ := values.ParseLanguage(part[0])
+		for _, languages := range [][]values.Language{{l}, {values.English}} {
+			h := r.Read(part[2], values.In{Now: now, Languages: languages})
 			var p Part
 			for i := range h.Parts {
 				if h.Parts[i].Confidence >= p.Confidence {

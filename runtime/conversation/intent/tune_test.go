@@ -1,4 +1,4 @@
-package phrase
+package intent
 
 import (
 	"fmt"
@@ -23,12 +23,12 @@ func TestFitModel(t *testing.T) {
 		r := ix.Reader(Vocabulary{Verbs: reg.Verbs()})
 		kind, group := "", 0
 		add := func(text, want string, weight float64) {
-			all2, _ := words.Split(text, maxWords)
+			all2, _ := values.Split(text, maxWords)
 			if len(all2) == 0 {
 				return
 			}
-			readings, _ := words.Find(text, english)
-			e := tuned{example{r.signsOf(r.clause(text, all2, readings, english, words.English), -1), -1, weight}, s.name + kind, group}
+			readings, _ := values.Find(text, english)
+			e := tuned{example{r.signsOf(r.clause(text, all2, readings, english, values.English), -1), -1, weight}, s.name + kind, group}
 			for k := range e.all {
 				if ix.verbs[e.all[k].verb].Name == want {
 					e.meant = k
@@ -71,13 +71,13 @@ func TestFitModel(t *testing.T) {
 		}
 		// The halves of our own sets that are there to tune with.
 		add := func(text, want string) {
-			said, _ := words.Split(text, maxWords)
+			said, _ := values.Split(text, maxWords)
 			l := spoken(text, english)
-			readings, _ := words.Find(text, english)
+			readings, _ := values.Find(text, english)
 			for k, text := range []string{text, around[1].do(text), around[2].do(text)} {
 				if k > 0 {
-					said, _ = words.Split(text, maxWords)
-					readings, _ = words.Find(text, english)
+					said, _ = values.Split(text, maxWords)
+					readings, _ = values.Find(text, english)
 				}
 				e := tuned{example{r.signsOf(r.clause(text, said, readings, english, l), -1), -1, 1.5 / float64(1+k)}, d.name + " tuning", len(text)}
 				for k := range e.all {

@@ -26,7 +26,7 @@ type Budget struct {
 }
 
 // A Ledger counts for several processes: it adds n to an account, unless the total would exceed
-// limit, and returns the account's total. Without a limit it always adds. *runtime.Session is one.
+// limit, and returns the account's total. Without a limit it always adds. *engine.Session is one.
 type Ledger interface {
 	Count(ctx context.Context, account string, n, limit int64) (total int64, ok bool, err error)
 }

@@ -1,4 +1,4 @@
-package rerun
+package replay
 
 import (
 	"cmp"
@@ -36,11 +36,11 @@ const (
 
 // A Player replays the steps of a recording.
 type Player struct {
-	Session  *runtime.Session // of the recorded principal, on the store of the replay
+	Session  *engine.Session // of the recorded principal, on the store of the replay
 	Store    stores.Store
 	Registry *verbs.Registry
 	// As begins a session of a principal who agreed to a step.
-	As func(ctx context.Context, name string) (*runtime.Session, error)
+	As func(ctx context.Context, name string) (*engine.Session, error)
 	// At sets the engine's clock to the time of a step.
 	At   func(time.Time)
 	Mode Mode
@@ -140,7 +140,7 @@ func (p *Player) step(ctx context.Context, n int, s *Step) (all []Difference, er
 		return all, nil
 	}
 	made, err := p.make(ctx, program, s)
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	switch was := outcome(s.Outcome, s.Reason); {
 	case errors.As(err, &refusal):
 		if is := outcome("refused", refusal.Diagnostics[0].Code); is != was {
@@ -190,7 +190,7 @@ func (p *Player) written(ctx context.Context, seq int64) (text string, err error
 }
 
 // named returns the session that can be asked for names of added rows; nil in a dry run.
-func (p *Player) named() *runtime.Session {
+func (p *Player) named() *engine.Session {
 	if p.Mode == Dry {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (p *Player) named() *runtime.Session {
 
 // make makes the calls, with the agreements that were given.
 func (p *Player) make(ctx context.Context, program *verbs.Program, s *Step) (*receipt.Receipt, error) {
-	o := runtime.RunOptions{Source: "recording"}
+	o := engine.RunOptions{Source: "recording"}
 	if p.Mode == Dry {
 		return p.Session.Preview(ctx, program)
 	}

@@ -1,4 +1,4 @@
-package rerun
+package replay
 
 import (
 	"bytes"
@@ -91,7 +91,7 @@ type world struct {
 	t     *testing.T
 	reg   *verbs.Registry
 	store stores.Store
-	e     *runtime.Engine
+	e     *engine.Engine
 	now   atomic.Int64
 }
 
@@ -112,7 +112,7 @@ func newWorld(t *testing.T, store stores.Store, err error, changes ...string) *w
 	for _, e := range reg.Entities() {
 		all = append(all, e.Store)
 	}
-	if _, err := store.Migrate(t.Context(), append(all, runtime.Own()...), true); err != nil {
+	if _, err := store.Migrate(t.Context(), append(all, engine.Own()...), true); err != nil {
 		t.Fatal(err)
 	}
 	for who, roles := range map[string][]string{"ada": {"clerk"}, "cleo": {"chief"}} {
@@ -120,16 +120,16 @@ func newWorld(t *testing.T, store stores.Store, err error, changes ...string) *w
 			t.Fatal(err)
 		}
 	}
-	w.e, err = runtime.New(reg, store, runtime.Options{Clock: func() time.Time { return time.UnixMicro(w.now.Load()).UTC() }, Handlers: runtime.NewHandlers()})
+	w.e, err = engine.New(reg, store, engine.Options{Clock: func() time.Time { return time.UnixMicro(w.now.Load()).UTC() }, Handlers: engine.NewHandlers()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-func (w *world) visit(name string) *runtime.Session {
+func (w *world) visit(name string) *engine.Session {
 	w.t.Helper()
-	s, err := w.e.Visit(w.t.Context(), "ada", runtime.Visit{Name: name})
+	s, err := w.e.Visit(w.t.Context(), "ada", engine.Visit{Name: name})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func (w *world) visit(name string) *runtime.Session {
 }
 
 // do makes calls in a session, a minute after what was before.
-func (w *world) do(s *runtime.Session, text string) error {
+func (w *world) do(s *engine.Session, text string) error {
 	w.t.Helper()
 	w.now.Add(time.Minute.Microseconds())
 	script, ds := dsl.Parse(dsl.NewSource("test", text))
@@ -145,7 +145,7 @@ func (w *world) do(s *runtime.Session, text string) error {
 	if p == nil {
 		w.t.Fatal(ds, more)
 	}
-	_, err := s.Run(w.t.Context(), p, runtime.RunOptions{})
+	_, err := s.Run(w.t.Context(), p, engine.RunOptions{})
 	return err
 }
 
@@ -153,7 +153,7 @@ func (w *world) do(s *runtime.Session, text string) error {
 func (w *world) play(mode Mode, steps []Step) []Difference {
 	w.t.Helper()
 	p := &Player{Session: w.visit("again"), Store: w.store, Registry: w.reg, Mode: mode, At: func(at time.Time) { w.now.Store(at.UnixMicro()) },
-		As: func(ctx context.Context, name string) (*runtime.Session, error) { return w.e.Session(ctx, name) }}
+		As: func(ctx context.Context, name string) (*engine.Session, error) { return w.e.Session(ctx, name) }}
 	found, err := p.Play(w.t.Context(), steps)
 	if err != nil {
 		w.t.Fatal(err)
@@ -216,7 +216,7 @@ func recorded(t *testing.T, w *world) []Step {
 	if p == nil {
 		t.Fatal(ds)
 	}
-	pending, err := s.Propose(t.Context(), p, runtime.RunOptions{})
+	pending, err := s.Propose(t.Context(), p, engine.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package words
+package values
 
 // A money is a currency by its code, with its digits after the point.
 type money struct {

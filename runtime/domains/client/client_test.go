@@ -40,7 +40,7 @@ type bank struct {
 	t      testing.TB
 	reg    *verbs.Registry
 	store  stores.Store
-	engine *runtime.Engine
+	engine *engine.Engine
 
 	mu    sync.Mutex
 	clock time.Time
@@ -82,12 +82,12 @@ func (b *bank) newID() string {
 
 func (b *bank) open(store stores.Store) {
 	b.store = store
-	h := &runtime.Handlers{Partial: true}
+	h := &engine.Handlers{Partial: true}
 	client.Register(h, b.reg)
 	var err error
-	b.engine, err = runtime.New(b.reg, store, runtime.Options{Clock: b.now, NewID: b.newID, Handlers: h, Zone: time.UTC,
-		Profile: func(_ context.Context, _ stores.Reader, name string) (runtime.Profile, error) {
-			return runtime.Profile{Label: strings.ToUpper(name[:1]) + name[1:], Email: name + "@allianz.example", Zone: "UTC"}, nil
+	b.engine, err = engine.New(b.reg, store, engine.Options{Clock: b.now, NewID: b.newID, Handlers: h, Zone: time.UTC,
+		Profile: func(_ context.Context, _ stores.Reader, name string) (engine.Profile, error) {
+			return engine.Profile{Label: strings.ToUpper(name[:1]) + name[1:], Email: name + "@allianz.example", Zone: "UTC"}, nil
 		}})
 	if err != nil {
 		b.t.Fatal(err)
@@ -108,7 +108,7 @@ var requestsOf = []struct {
 // furnish makes the tables, two companies and what is needed of them.
 func (b *bank) furnish(store stores.Store) {
 	b.t.Helper()
-	all := runtime.Own()
+	all := engine.Own()
 	for _, e := range b.reg.Entities() {
 		all = append(all, e.Store)
 	}
@@ -192,17 +192,17 @@ func on(t *testing.T, store stores.Store, err error, story func(t *testing.T, b 
 }
 
 // visit opens somebody's session, as another process would.
-func (b *bank) visit(who string) *runtime.Session {
+func (b *bank) visit(who string) *engine.Session {
 	b.t.Helper()
 	b.open(b.store)
-	s, err := b.engine.Visit(ctx, who, runtime.Visit{Name: "portal"})
+	s, err := b.engine.Visit(ctx, who, engine.Visit{Name: "portal"})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	return s
 }
 
-func (b *bank) say(s *runtime.Session, text string, o runtime.RunOptions) (*receipt.Receipt, error) {
+func (b *bank) say(s *engine.Session, text string, o engine.RunOptions) (*receipt.Receipt, error) {
 	b.t.Helper()
 	script, ds := dsl.Parse(dsl.NewSource("story.dsl", text))
 	if ds.HasErrors() {
@@ -210,16 +210,16 @@ func (b *bank) say(s *runtime.Session, text string, o runtime.RunOptions) (*rece
 	}
 	p, ds := s.Check(context.Background(), script)
 	if p == nil {
-		return nil, &runtime.Refusal{Diagnostics: ds}
+		return nil, &engine.Refusal{Diagnostics: ds}
 	}
 	return s.Run(ctx, p, o)
 }
 
 // asks runs a call that must be done, and returns what it gives back: of each
 // row the step, the label or answer, and the message.
-func (b *bank) asks(s *runtime.Session, text string) []string {
+func (b *bank) asks(s *engine.Session, text string) []string {
 	b.t.Helper()
-	reply, err := b.say(s, text, runtime.RunOptions{})
+	reply, err := b.say(s, text, engine.RunOptions{})
 	if err != nil {
 		b.t.Fatalf("%s: %v", text, err)
 	}
@@ -238,10 +238,10 @@ func (b *bank) asks(s *runtime.Session, text string) []string {
 	return out
 }
 
-func (b *bank) refused(s *runtime.Session, text, code string) string {
+func (b *bank) refused(s *engine.Session, text, code string) string {
 	b.t.Helper()
-	_, err := b.say(s, text, runtime.RunOptions{})
-	var r *runtime.Refusal
+	_, err := b.say(s, text, engine.RunOptions{})
+	var r *engine.Refusal
 	if !errors.As(err, &r) || r.Diagnostics[0].Code != code {
 		b.t.Fatalf("%s: want %s, got %v", text, code, err)
 	}
@@ -401,7 +401,7 @@ func TestInlineValidationDuringCollection(t *testing.T) {
 		// Ten megabytes never get so far.
 		script, ds := dsl.Parse(dsl.NewSource("big.dsl", `client.collection-response :field "full_name" :value "`+strings.Repeat("x", 10<<20)+`"`))
 		if p, more := s.Check(context.Background(), script); p != nil && !ds.HasErrors() {
-			if _, err := s.Run(ctx, p, runtime.RunOptions{}); err == nil {
+			if _, err := s.Run(ctx, p, engine.RunOptions{}); err == nil {
 				if c := b.rows("collection"); strings.Contains(c[0]["collected"], "xxxx") {
 					t.Error("10 MB were stored")
 				}
@@ -415,7 +415,7 @@ func TestInlineValidationDuringCollection(t *testing.T) {
 			}
 		}
 		// In German it is asked in German.
-		german, err := b.engine.Visit(ctx, "carl", runtime.Visit{Name: "portal", Language: "de", Zone: "Europe/Berlin"})
+		german, err := b.engine.Visit(ctx, "carl", engine.Visit{Name: "portal", Language: "de", Zone: "Europe/Berlin"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -492,8 +492,8 @@ func TestTwoProcessesOnOneCollection(t *testing.T) {
 		for field, value := range fields {
 			s := b.visit("clara")
 			all.Go(func() {
-				_, err := b.say(s, "client.collection-response :field \""+field+"\" :value "+value, runtime.RunOptions{})
-				var r *runtime.Refusal
+				_, err := b.say(s, "client.collection-response :field \""+field+"\" :value "+value, engine.RunOptions{})
+				var r *engine.Refusal
 				if errors.As(err, &r) && r.Diagnostics[0].Code == "changed-meanwhile" {
 					mu.Lock()
 					defer mu.Unlock()
@@ -515,8 +515,8 @@ func TestTwoProcessesOnOneCollection(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.asks(b.visit("clara"), `client.collection-response :field "full_name" :value "Pierre D."`)
-		_, err = b.say(s, `client.collection-response :field "full_name" :value "Somebody Else"`, runtime.RunOptions{Version: info.Version})
-		var r *runtime.Refusal
+		_, err = b.say(s, `client.collection-response :field "full_name" :value "Somebody Else"`, engine.RunOptions{Version: info.Version})
+		var r *engine.Refusal
 		if !errors.As(err, &r) || r.Diagnostics[0].Code != "session-moved" {
 			t.Fatal(err)
 		}
@@ -540,19 +540,19 @@ func answerAndDie(path string) {
 	for _, e := range reg.Entities() {
 		e.Store.Managed = true
 	}
-	h := &runtime.Handlers{Partial: true}
+	h := &engine.Handlers{Partial: true}
 	client.Register(h, reg)
-	e, err := runtime.New(reg, store, runtime.Options{Handlers: h})
+	e, err := engine.New(reg, store, engine.Options{Handlers: h})
 	if err != nil {
 		panic(err)
 	}
-	s, err := e.Visit(ctx, "clara", runtime.Visit{Name: "portal"})
+	s, err := e.Visit(ctx, "clara", engine.Visit{Name: "portal"})
 	if err != nil {
 		panic(err)
 	}
 	script, _ := dsl.Parse(dsl.NewSource("a.dsl", os.Getenv("VERBATIM_TEST_CALL")))
 	p, _ := s.Check(context.Background(), script)
-	if _, err := s.Run(ctx, p, runtime.RunOptions{}); err != nil {
+	if _, err := s.Run(ctx, p, engine.RunOptions{}); err != nil {
 		panic(err)
 	}
 	self, err := os.FindProcess(os.Getpid())
@@ -599,7 +599,7 @@ func TestInformationFitsItsKind(t *testing.T) {
 	banks(t, func(t *testing.T, b *bank) {
 		s := b.visit("clara")
 		give := func(kind, data string) error {
-			_, err := b.say(s, "client.provide-info :request-id @maria-schmidt-date-of-birth :info-type "+kind+" :collected-data "+data, runtime.RunOptions{})
+			_, err := b.say(s, "client.provide-info :request-id @maria-schmidt-date-of-birth :info-type "+kind+" :collected-data "+data, engine.RunOptions{})
 			return err
 		}
 		for _, bad := range [][2]string{
@@ -607,7 +607,7 @@ func TestInformationFitsItsKind(t *testing.T) {
 			{"ADDRESS", `{:date_of_birth "1972-03-15"}`}, {"DATE_OF_BIRTH", `{:date_of_birth {:year 1972}}`}, {"SHOE_SIZE", `{:size 42}`},
 			{"TAX_RESIDENCE", `{:country LU}`}, {"TAX_RESIDENCE", `{:country LU :has_tax_number true :tax_number "?"}`},
 		} {
-			var r *runtime.Refusal
+			var r *engine.Refusal
 			if err := give(bad[0], bad[1]); !errors.As(err, &r) {
 				t.Errorf("%v was taken: %v", bad, err)
 			} else if strings.Contains(r.Error(), "1850") {
@@ -632,7 +632,7 @@ func TestFollowUpQuestions(t *testing.T) {
 		s := b.visit("clara")
 		give := func(more string) *receipt.Receipt {
 			t.Helper()
-			reply, err := b.say(s, "client.provide-info :request-id "+pierre+` :info-type BENEFICIAL_OWNER :collected-data {:full_name "Pierre Dupont" :date_of_birth 1972-03-15 :nationality "FR" :ownership_percent 40 :control "TRUST"`+more+`}`, runtime.RunOptions{})
+			reply, err := b.say(s, "client.provide-info :request-id "+pierre+` :info-type BENEFICIAL_OWNER :collected-data {:full_name "Pierre Dupont" :date_of_birth 1972-03-15 :nationality "FR" :ownership_percent 40 :control "TRUST"`+more+`}`, engine.RunOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -669,7 +669,7 @@ func TestFollowUpQuestions(t *testing.T) {
 		if !strings.Contains(told, "trust_name") {
 			t.Error(told)
 		}
-		detail, err := b.say(s, "client.get-request-detail :request-id "+pierre, runtime.RunOptions{})
+		detail, err := b.say(s, "client.get-request-detail :request-id "+pierre, engine.RunOptions{})
 		if err != nil || !strings.Contains(fmt.Sprint(detail.Calls[0].Result.Rows), `"missing":["trust_name"]`) {
 			t.Errorf("%v, %v", detail, err)
 		}
@@ -695,8 +695,8 @@ func TestFollowUpQuestions(t *testing.T) {
 			t.Errorf("%+v", n)
 		}
 		// What is always needed is no follow-up.
-		_, err = b.say(s, "client.provide-info :request-id "+pierre+` :info-type BENEFICIAL_OWNER :collected-data {:full_name "Pierre Dupont" :control "TRUST"}`, runtime.RunOptions{})
-		var r *runtime.Refusal
+		_, err = b.say(s, "client.provide-info :request-id "+pierre+` :info-type BENEFICIAL_OWNER :collected-data {:full_name "Pierre Dupont" :control "TRUST"}`, engine.RunOptions{})
+		var r *engine.Refusal
 		if !errors.As(err, &r) || strings.Contains(r.Error(), "trust_name") || !strings.Contains(r.Error(), "nationality") || !strings.Contains(r.Error(), "date_of_birth") {
 			t.Errorf("%v", err)
 		}
@@ -730,7 +730,7 @@ func TestEscalationTransfersContext(t *testing.T) {
 				t.Errorf("the preview does not show %q: %s", want, shown)
 			}
 		}
-		reply, err := s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID, Said: []sessions.Said{{Role: sessions.Client, Content: "yes"}}})
+		reply, err := s.Run(ctx, p, engine.RunOptions{Agreed: preview.ID, Said: []sessions.Said{{Role: sessions.Client, Content: "yes"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -757,8 +757,8 @@ func TestEscalationTransfersContext(t *testing.T) {
 		if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "and something private"}); err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID})
-		var r *runtime.Refusal
+		_, err = s.Run(ctx, p, engine.RunOptions{Agreed: preview.ID})
+		var r *engine.Refusal
 		if !errors.As(err, &r) || r.Diagnostics[0].Code != "stale-preview" {
 			t.Errorf("%v", err)
 		}
@@ -776,7 +776,7 @@ func TestEveryKindCanBeAskedFor(t *testing.T) {
 		t.Fatalf("%d kinds", len(codes.Codes))
 	}
 	for _, c := range codes.Codes {
-		form, err := collect.Read(c.Schema)
+		form, err := forms.Read(c.Schema)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -786,8 +786,8 @@ func TestEveryKindCanBeAskedFor(t *testing.T) {
 		}
 		for filled.Next() != nil {
 			q := filled.Next()
-			var wrong *collect.Wrong
-			if filled, wrong = filled.Answer(q.Field, str(q.Example), collect.In{Now: time.Date(2024, 12, 27, 0, 0, 0, 0, time.UTC)}); wrong != nil {
+			var wrong *forms.Wrong
+			if filled, wrong = filled.Answer(q.Field, str(q.Example), forms.In{Now: time.Date(2024, 12, 27, 0, 0, 0, 0, time.UTC)}); wrong != nil {
 				t.Fatalf("%s: the example of %s does not do: %+v", c.Name, q.Field, wrong)
 			}
 		}
@@ -807,7 +807,7 @@ func TestWhatIsGivenAtOnceGoesIntoTheOpenQuestions(t *testing.T) {
 	banks(t, func(t *testing.T, b *bank) {
 		give := func(data string) {
 			t.Helper()
-			if _, err := b.say(b.visit("clara"), "client.provide-info :request-id "+pierre+` :info-type BENEFICIAL_OWNER :collected-data {`+data+`}`, runtime.RunOptions{}); err != nil {
+			if _, err := b.say(b.visit("clara"), "client.provide-info :request-id "+pierre+` :info-type BENEFICIAL_OWNER :collected-data {`+data+`}`, engine.RunOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}

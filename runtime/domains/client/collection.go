@@ -17,17 +17,17 @@ import (
 )
 
 // Register registers the handlers of the palette's verbs, if the registry has the palette.
-func Register(h *runtime.Handlers, reg *verbs.Registry) {
+func Register(h *engine.Handlers, reg *verbs.Registry) {
 	if reg.Entity(collections) == nil || reg.Entity(escalations) == nil {
 		return
 	}
 	d := &desk{reg: reg}
-	runtime.Handle(h, "client.start-collection", d.start)
-	runtime.Handle(h, "client.collection-response", d.respond)
-	runtime.Handle(h, "client.collection-skip", d.skip)
-	runtime.Handle(h, "client.collection-stop", d.stop)
-	runtime.Handle(h, "client.collection-confirm", d.confirm)
-	runtime.Handle(h, "client.escalate", d.escalate)
+	engine.Handle(h, "client.start-collection", d.start)
+	engine.Handle(h, "client.collection-response", d.respond)
+	engine.Handle(h, "client.collection-skip", d.skip)
+	engine.Handle(h, "client.collection-stop", d.stop)
+	engine.Handle(h, "client.collection-confirm", d.confirm)
+	engine.Handle(h, "client.escalate", d.escalate)
 }
 
 // A desk asks clients for their answers.
@@ -56,26 +56,26 @@ const withBank = "PENDING_REVIEW"
 
 // A collection is a row, with the form of its schema.
 type collection struct {
-	row    runtime.Ref
+	row    engine.Ref
 	status string
 	info   string
 	at     string // the question at hand
-	filled collect.Filled
-	form   *collect.Form
-	in     collect.In
-	given  runtime.Ref // the answer given at once that is taken in; zero when none was
-	moved  bool        // one was taken in just now, and something else is asked since
+	filled forms.Filled
+	form   *forms.Form
+	in     forms.In
+	given  engine.Ref // the answer given at once that is taken in; zero when none was
+	moved  bool       // one was taken in just now, and something else is asked since
 }
 
 // form makes the questions for a kind of information, in a language.
-func (d *desk) form(info string, l words.Language) (*collect.Form, error) {
+func (d *desk) form(info string, l values.Language) (*forms.Form, error) {
 	e := d.reg.Entity(collections)
 	list := e.Fields[e.Store.FieldIndex("info_type")].Type.Codes
 	schema := list.Schema(info)
 	if schema == nil {
 		return nil, nil
 	}
-	form, err := collect.Read(schema)
+	form, err := forms.Read(schema)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (d *desk) form(info string, l words.Language) (*collect.Form, error) {
 }
 
 // read makes a collection of its row.
-func (d *desk) read(ctx context.Context, c *runtime.Call, row runtime.Row) (*collection, error) {
+func (d *desk) read(ctx context.Context, c *engine.Call, row engine.Row) (*collection, error) {
 	col := &collection{row: row.Ref(), status: row.Value("status").Text(), info: row.Value("info_type").Text(), at: row.Value("current_field").Text()}
 	err := col.listen(ctx, c)
 	if err != nil {
@@ -93,7 +93,7 @@ func (d *desk) read(ctx context.Context, c *runtime.Call, row runtime.Row) (*col
 		return nil, err
 	}
 	if col.form == nil {
-		return nil, runtime.Refuse(nothingToAsk, nextDetail)
+		return nil, engine.Refuse(nothingToAsk, nextDetail)
 	}
 	var skipped []string
 	if v := row.Value("skipped"); !v.IsNull() {
@@ -114,7 +114,7 @@ func (d *desk) read(ctx context.Context, c *runtime.Call, row runtime.Row) (*col
 
 // takeIn takes in an incomplete submission that was given since the last question. Earlier answers
 // stay, answers in the submission replace them, and questions without either are asked next.
-func (d *desk) takeIn(ctx context.Context, c *runtime.Call, col *collection, request runtime.Ref, skipped []string) error {
+func (d *desk) takeIn(ctx context.Context, c *engine.Call, col *collection, request engine.Ref, skipped []string) error {
 	last, err := d.given(ctx, c, request, col.info)
 	if err != nil || last == nil || last.Ref() == col.given {
 		return err
@@ -158,24 +158,24 @@ func over(below, above stores.Value) (stores.Value, []string, error) {
 }
 
 // listen notes in which language, and when, answers are given.
-func (col *collection) listen(ctx context.Context, c *runtime.Call) error {
+func (col *collection) listen(ctx context.Context, c *engine.Call) error {
 	s, err := c.Session(ctx)
 	if err != nil {
 		return err
 	}
-	language, _ := words.ParseLanguage(s.Language) // English if the language is not supported
-	col.in = collect.In{Now: c.Now().In(s.Zone), Language: language}
+	language, _ := values.ParseLanguage(s.Language) // English if the language is not supported
+	col.in = forms.In{Now: c.Now().In(s.Zone), Language: language}
 	return nil
 }
 
 // open finds the collection of a client for a request that is not over.
-func (d *desk) open(ctx context.Context, c *runtime.Call, request runtime.Ref, states ...string) (*collection, error) {
+func (d *desk) open(ctx context.Context, c *engine.Call, request engine.Ref, states ...string) (*collection, error) {
 	// The request is locked first: if two windows begin at once, they begin one collection.
 	if _, err := c.Get(ctx, request); err != nil {
 		return nil, err
 	}
 	for _, status := range states {
-		rows, err := c.Find(ctx, collections, runtime.Fields{"request": request, "client": c.Principal(), "status": status})
+		rows, err := c.Find(ctx, collections, engine.Fields{"request": request, "client": c.Principal(), "status": status})
 		if err != nil {
 			return nil, err
 		}
@@ -188,14 +188,14 @@ func (d *desk) open(ctx context.Context, c *runtime.Call, request runtime.Ref, s
 
 // current returns the open collection of the session. It may have been overtaken: the request was
 // answered in full in another way, or the bank settled it, and no more questions are asked.
-func (d *desk) current(ctx context.Context, c *runtime.Call) (*collection, runtime.Ref, error) {
+func (d *desk) current(ctx context.Context, c *engine.Call) (*collection, engine.Ref, error) {
 	s, err := c.Session(ctx)
 	if err != nil {
-		return nil, runtime.Ref{}, err
+		return nil, engine.Ref{}, err
 	}
 	request := s.To("active_collection")
 	if request.IsZero() || request.Entity() != requests {
-		return nil, request, runtime.Refuse(nothingAtHand, nextStart)
+		return nil, request, engine.Refuse(nothingAtHand, nextStart)
 	}
 	col, err := d.open(ctx, c, request, collecting, reviewing)
 	switch {
@@ -206,14 +206,14 @@ func (d *desk) current(ctx context.Context, c *runtime.Call) (*collection, runti
 		col, err = d.overtaken(ctx, c, request)
 	}
 	if err == nil && col == nil {
-		err = runtime.Refuse(nothingAtHand, nextStart)
+		err = engine.Refuse(nothingAtHand, nextStart)
 	}
 	return col, request, err
 }
 
 // needed ends a collection whose request the bank has settled, with or without an answer. The verb
 // that settles does not change clients' collections, so this happens at the client's next message.
-func (d *desk) needed(ctx context.Context, c *runtime.Call, request runtime.Ref, col *collection) error {
+func (d *desk) needed(ctx context.Context, c *engine.Call, request engine.Ref, col *collection) error {
 	row, err := c.Get(ctx, request)
 	if err != nil {
 		return err
@@ -233,12 +233,12 @@ func (d *desk) states(entity string) *verbs.CodeList {
 
 // overtaken returns the latest collection of a request if it ended because the request was answered
 // in another way: a window may still show it.
-func (d *desk) overtaken(ctx context.Context, c *runtime.Call, request runtime.Ref) (*collection, error) {
-	rows, err := c.Find(ctx, collections, runtime.Fields{"request": request, "client": c.Principal()})
+func (d *desk) overtaken(ctx context.Context, c *engine.Call, request engine.Ref) (*collection, error) {
+	rows, err := c.Find(ctx, collections, engine.Fields{"request": request, "client": c.Principal()})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	last := slices.MaxFunc(rows, func(a, b runtime.Row) int {
+	last := slices.MaxFunc(rows, func(a, b engine.Row) int {
 		return a.Value("started_at").Time().Compare(b.Value("started_at").Time())
 	})
 	if last.Value("status").Text() != answered {
@@ -253,7 +253,7 @@ func (d *desk) overtaken(ctx context.Context, c *runtime.Call, request runtime.R
 }
 
 // over tells a client who still answers that no more questions are asked, and stores no answer.
-func (col *collection) over(c *runtime.Call) (o runtime.Outcome, is bool) {
+func (col *collection) over(c *engine.Call) (o engine.Outcome, is bool) {
 	says := sayOvertaken
 	switch col.status {
 	case answered:
@@ -267,8 +267,8 @@ func (col *collection) over(c *runtime.Call) (o runtime.Outcome, is bool) {
 	if col.form != nil {
 		about = col.form.About
 	}
-	o.Session = runtime.Fields{"collection_mode": false}
-	o.Result = &runtime.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, says.In(col.in.Language, about)}}}
+	o.Session = engine.Fields{"collection_mode": false}
+	o.Result = &engine.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, says.In(col.in.Language, about)}}}
 	return o, true
 }
 
@@ -281,13 +281,13 @@ func (col *collection) taken() any {
 }
 
 // keep makes the change that stores a collection.
-func (col *collection) keep(c *runtime.Call, wrong *collect.Wrong) runtime.Edit {
-	return runtime.Update(col.row, col.fields(c, wrong))
+func (col *collection) keep(c *engine.Call, wrong *forms.Wrong) engine.Edit {
+	return engine.Update(col.row, col.fields(c, wrong))
 }
 
 // fields returns the fields of a collection's row, with the next question.
-func (col *collection) fields(c *runtime.Call, wrong *collect.Wrong) runtime.Fields {
-	f := runtime.Fields{"collected": col.filled.Object(), "skipped": nil, "status": col.status, "current_field": nil,
+func (col *collection) fields(c *engine.Call, wrong *forms.Wrong) engine.Fields {
+	f := engine.Fields{"collected": col.filled.Object(), "skipped": nil, "status": col.status, "current_field": nil,
 		"validation_errors": nil, "given": col.taken(), "updated_at": c.Now()}
 	if left := col.filled.Skipped(); len(left) > 0 {
 		f["skipped"] = left
@@ -311,16 +311,16 @@ func (col *collection) next() {
 }
 
 // counts says a sentence of how many questions are answered, and about what.
-func (col *collection) counts(s words.Key, n, of int) string {
+func (col *collection) counts(s values.Key, n, of int) string {
 	return s.In(col.in.Language, strconv.Itoa(n), strconv.Itoa(of), col.form.About)
 }
 
 var columns = []string{"status", "step", "field", "label", "hint", "example", "choices", "answer", "message"}
 
 // ask returns the present question, with a message.
-func (col *collection) ask(message string) *runtime.Answer {
+func (col *collection) ask(message string) *engine.Answer {
 	all := col.filled.Questions()
-	a := &runtime.Answer{Columns: columns}
+	a := &engine.Answer{Columns: columns}
 	for i := range all {
 		q := &all[i]
 		if q.Field != col.at {
@@ -349,8 +349,8 @@ func (col *collection) ask(message string) *runtime.Answer {
 }
 
 // review lists the answers to be checked.
-func (col *collection) review(message string) *runtime.Answer {
-	a := &runtime.Answer{Columns: columns}
+func (col *collection) review(message string) *engine.Answer {
+	a := &engine.Answer{Columns: columns}
 	all := col.filled.Questions()
 	for i := range all {
 		q := &all[i]
@@ -365,7 +365,7 @@ func (col *collection) review(message string) *runtime.Answer {
 }
 
 // show returns the question or the review, whichever is due.
-func (col *collection) show(message string) *runtime.Answer {
+func (col *collection) show(message string) *engine.Answer {
 	if col.status == collecting && col.at != "" {
 		return col.ask(message)
 	} else if col.status == collecting {
@@ -393,12 +393,12 @@ func join(parts ...string) string {
 }
 
 type startArgs struct {
-	Request runtime.Ref `verb:"request-id"`
+	Request engine.Ref `verb:"request-id"`
 }
 
 // start begins with the first question, continues where the client stopped, or offers returned
 // answers again.
-func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime.Outcome, error) {
+func (d *desk) start(ctx context.Context, c *engine.Call, a startArgs) (engine.Outcome, error) {
 	o := c.Declared()
 	request, err := c.Get(ctx, a.Request)
 	if err != nil {
@@ -421,7 +421,7 @@ func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime
 		return o, err
 	}
 	if col.form == nil {
-		return o, runtime.Refuse(nothingToAsk, nextDetail)
+		return o, engine.Refuse(nothingToAsk, nextDetail)
 	}
 	if col.filled, err = col.form.Fill(stores.Value{}, nil); err != nil {
 		return o, err
@@ -445,13 +445,13 @@ func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime
 	f := col.fields(c, nil)
 	maps.DeleteFunc(f, func(_ string, v any) bool { return v == nil })
 	f["request"], f["client"], f["info_type"], f["started_at"] = a.Request, c.Principal(), info, c.Now()
-	o.Changes = append(o.Changes, runtime.Create(collections, f))
+	o.Changes = append(o.Changes, engine.Create(collections, f))
 	o.Result = col.show(message)
 	return o, nil
 }
 
 // resume continues an open collection.
-func (d *desk) resume(ctx context.Context, c *runtime.Call, request *runtime.Row, col *collection) ([]runtime.Edit, *runtime.Answer, error) {
+func (d *desk) resume(ctx context.Context, c *engine.Call, request *engine.Row, col *collection) ([]engine.Edit, *engine.Answer, error) {
 	again := col.status == abandoned
 	if again {
 		col.status = collecting
@@ -478,12 +478,12 @@ func (d *desk) resume(ctx context.Context, c *runtime.Call, request *runtime.Row
 			col.status, col.at = collecting, col.filled.Questions()[0].Field
 		}
 	}
-	return []runtime.Edit{col.keep(c, nil)}, col.show(join(back.says, welcome)), nil
+	return []engine.Edit{col.keep(c, nil)}, col.show(join(back.says, welcome)), nil
 }
 
 // given returns the client's last submission if answers are missing in it; nil if there is none, or
 // if they were given since.
-func (d *desk) given(ctx context.Context, c *runtime.Call, request runtime.Ref, info string) (*runtime.Row, error) {
+func (d *desk) given(ctx context.Context, c *engine.Call, request engine.Ref, info string) (*engine.Row, error) {
 	last, err := d.sent(ctx, c, request, info)
 	if err != nil || last == nil || last.Value("verdict").Text() != received {
 		return nil, err
@@ -496,12 +496,12 @@ func (d *desk) given(ctx context.Context, c *runtime.Call, request runtime.Ref, 
 
 // instead handles an answer to a question that a submission has answered meanwhile: the next
 // question is asked, and the answer is not stored.
-func (col *collection) instead(c *runtime.Call) (runtime.Outcome, bool) {
+func (col *collection) instead(c *engine.Call) (engine.Outcome, bool) {
 	if !col.moved {
-		return runtime.Outcome{}, false
+		return engine.Outcome{}, false
 	}
 	n, of := col.filled.Answered()
-	return runtime.Outcome{Changes: []runtime.Edit{col.keep(c, nil)}, Result: col.show(col.counts(sayGoesOn, n, of))}, true
+	return engine.Outcome{Changes: []engine.Edit{col.keep(c, nil)}, Result: col.show(col.counts(sayGoesOn, n, of))}, true
 }
 
 type respondArgs struct {
@@ -520,7 +520,7 @@ func (col *collection) named(value stores.Value) (field string, answer stores.Va
 			return field, stores.NewString(said)
 		}
 	}
-	if all := col.filled.Questions(); col.at == "" && len(all) == 1 && all[0].Kind != collect.Text {
+	if all := col.filled.Questions(); col.at == "" && len(all) == 1 && all[0].Kind != forms.Text {
 		if _, wrong := col.filled.Answer(all[0].Field, value, col.in); wrong == nil {
 			return all[0].Field, value
 		}
@@ -529,8 +529,8 @@ func (col *collection) named(value stores.Value) (field string, answer stores.Va
 }
 
 // respond takes an answer. An answer that does not fit changes nothing.
-func (d *desk) respond(ctx context.Context, c *runtime.Call, a respondArgs) (runtime.Outcome, error) {
-	o := runtime.Outcome{Kept: []string{fieldSchema}}
+func (d *desk) respond(ctx context.Context, c *engine.Call, a respondArgs) (engine.Outcome, error) {
+	o := engine.Outcome{Kept: []string{fieldSchema}}
 	col, _, err := d.current(ctx, c)
 	if err != nil {
 		return o, err
@@ -549,7 +549,7 @@ func (d *desk) respond(ctx context.Context, c *runtime.Call, a respondArgs) (run
 		field, value = named, said
 	}
 	if field == "" {
-		return o, runtime.Refuse(nothingToAnswer, nextConfirm)
+		return o, engine.Refuse(nothingToAnswer, nextConfirm)
 	}
 	filled, wrong := col.filled.Answer(field, value, col.in)
 	if wrong != nil {
@@ -580,10 +580,10 @@ type skipArgs struct {
 }
 
 // skip leaves a question.
-func (d *desk) skip(ctx context.Context, c *runtime.Call, a skipArgs) (runtime.Outcome, error) {
+func (d *desk) skip(ctx context.Context, c *engine.Call, a skipArgs) (engine.Outcome, error) {
 	col, _, err := d.current(ctx, c)
 	if err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
 	if over, is := col.over(c); is {
 		return over, nil
@@ -595,11 +595,11 @@ func (d *desk) skip(ctx context.Context, c *runtime.Call, a skipArgs) (runtime.O
 		return other, nil
 	}
 	if field == "" {
-		return runtime.Outcome{}, runtime.Refuse(nothingToSkip, nextConfirm)
+		return engine.Outcome{}, engine.Refuse(nothingToSkip, nextConfirm)
 	}
 	filled, wrong := col.filled.Skip(field, col.in.Language)
 	if wrong != nil {
-		return runtime.Outcome{}, runtime.Refuse(wrong.Says, nextStart)
+		return engine.Outcome{}, engine.Refuse(wrong.Says, nextStart)
 	}
 	col.filled = filled
 	col.next()
@@ -607,11 +607,11 @@ func (d *desk) skip(ctx context.Context, c *runtime.Call, a skipArgs) (runtime.O
 	if col.at == field {
 		message = sayNeeded.In(col.in.Language)
 	}
-	return runtime.Outcome{Changes: []runtime.Edit{col.keep(c, nil)}, Result: col.show(message)}, nil
+	return engine.Outcome{Changes: []engine.Edit{col.keep(c, nil)}, Result: col.show(message)}, nil
 }
 
 // stop ends a collection before it is sent.
-func (d *desk) stop(ctx context.Context, c *runtime.Call, _ struct{}) (runtime.Outcome, error) {
+func (d *desk) stop(ctx context.Context, c *engine.Call, _ struct{}) (engine.Outcome, error) {
 	o := c.Declared()
 	col, _, err := d.current(ctx, c)
 	if err != nil {
@@ -623,7 +623,7 @@ func (d *desk) stop(ctx context.Context, c *runtime.Call, _ struct{}) (runtime.O
 	col.status, col.at = abandoned, ""
 	n, of := col.filled.Answered()
 	o.Changes = append(o.Changes, col.keep(c, nil))
-	o.Result = &runtime.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, col.counts(sayStopped, n, of)}}}
+	o.Result = &engine.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, col.counts(sayStopped, n, of)}}}
 	return o, nil
 }
 
@@ -633,8 +633,8 @@ type confirmArgs struct {
 
 // confirm sends the answers with the call that gives all of them at once, or returns to the
 // questions.
-func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (runtime.Outcome, error) {
-	var o runtime.Outcome
+func (d *desk) confirm(ctx context.Context, c *engine.Call, a confirmArgs) (engine.Outcome, error) {
+	var o engine.Outcome
 	col, request, err := d.current(ctx, c)
 	if err != nil {
 		return o, err
@@ -649,7 +649,7 @@ func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (run
 	switch {
 	case col.status == collecting && !changing || col.at != "":
 		q, _ := col.filled.Question(col.at)
-		return o, runtime.Refuse(notComplete(q.Label), nextAnswer(col.at))
+		return o, engine.Refuse(notComplete(q.Label), nextAnswer(col.at))
 	case !a.Confirmed:
 		// There is no present question: the next message names the question that it answers.
 		col.status, col.at = collecting, ""
@@ -669,11 +669,11 @@ func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (run
 	review, kind := row.Value("needs_review"), row.Value("request_type") // a bank's palette may not have them
 	looks := review.IsNull() || review.Bool() || kind.Text() == "DOCUMENT"
 	col.status, col.at = submitted, ""
-	o.Session = runtime.Fields{"collection_mode": false}
+	o.Session = engine.Fields{"collection_mode": false}
 	n, _ := col.filled.Answered()
 	o.Changes = append(o.Changes, col.keep(c, nil))
-	o.Calls = append(o.Calls, runtime.Generated{Verb: "client.provide-info", Args: runtime.Fields{
+	o.Calls = append(o.Calls, engine.Generated{Verb: "client.provide-info", Args: engine.Fields{
 		"request-id": request, "info-type": col.info, "collected-data": col.filled.Object()}})
-	o.Result = &runtime.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, col.sent(n, looks)}}}
+	o.Result = &engine.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, col.sent(n, looks)}}}
 	return o, nil
 }

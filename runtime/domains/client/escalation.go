@@ -13,10 +13,10 @@ import (
 )
 
 type escalateArgs struct {
-	Reason  *string     `verb:"reason"`
-	Contact *string     `verb:"preferred-contact"`
-	Company runtime.Ref `verb:"cbu-id"`
-	Without []int64     `verb:"leave-out"`
+	Reason  *string    `verb:"reason"`
+	Contact *string    `verb:"preferred-contact"`
+	Company engine.Ref `verb:"cbu-id"`
+	Without []int64    `verb:"leave-out"`
 }
 
 // wholeConversation is the promise that the whole conversation is handed over.
@@ -42,14 +42,14 @@ type openRequest struct {
 }
 
 // escalate hands the conversation over to the relationship manager.
-func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (runtime.Outcome, error) {
-	o := runtime.Outcome{Kept: []string{wholeConversation}}
+func (d *desk) escalate(ctx context.Context, c *engine.Call, a escalateArgs) (engine.Outcome, error) {
+	o := engine.Outcome{Kept: []string{wholeConversation}}
 	cbu := a.Company
 	// This read locks the company, so that its escalations can be counted.
 	if _, err := c.Get(ctx, cbu); err != nil {
 		return o, err
 	}
-	before, err := c.Find(ctx, escalations, runtime.Fields{"cbu": cbu})
+	before, err := c.Find(ctx, escalations, engine.Fields{"cbu": cbu})
 	if err != nil {
 		return o, err
 	}
@@ -77,7 +77,7 @@ func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (r
 	if err != nil {
 		return o, err
 	}
-	language, _ := words.ParseLanguage(session.Language)
+	language, _ := values.ParseLanguage(session.Language)
 	said, err := objects(transcript)
 	if err != nil {
 		return o, err
@@ -86,18 +86,18 @@ func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (r
 	if err != nil {
 		return o, err
 	}
-	o.Changes = append(o.Changes, runtime.Create(escalations, runtime.Fields{"cbu": cbu, "reference": reference, "client": c.Principal(), "reason": a.Reason,
+	o.Changes = append(o.Changes, engine.Create(escalations, engine.Fields{"cbu": cbu, "reference": reference, "client": c.Principal(), "reason": a.Reason,
 		"preferred_contact": a.Contact, "relationship_manager": manager, "outstanding": needed, "tried": tried, "transcript": said, "created_at": c.Now()}))
-	o.Notices = append(o.Notices, runtime.Notify("relationship-manager", runtime.Fields{"reference": reference, "client": c.Principal(),
+	o.Notices = append(o.Notices, engine.Notify("relationship-manager", engine.Fields{"reference": reference, "client": c.Principal(),
 		"relationship_manager": manager, "preferred_contact": a.Contact, "turns": len(transcript), "outstanding": len(outstanding)}))
-	o.Result = &runtime.Answer{Columns: []string{"reference", "relationship_manager", "turns", "outstanding", "message"},
+	o.Result = &engine.Answer{Columns: []string{"reference", "relationship_manager", "turns", "outstanding", "message"},
 		Rows: [][]any{{reference, manager, len(transcript), len(outstanding), handedOver(language, manager, reference)}}}
 	return o, nil
 }
 
 // outstanding lists the open requests of a company, and returns its manager.
-func (d *desk) outstanding(ctx context.Context, c *runtime.Call, cbu runtime.Ref) (manager any, all []openRequest, err error) {
-	cases, err := c.Find(ctx, "case", runtime.Fields{"cbu": cbu})
+func (d *desk) outstanding(ctx context.Context, c *engine.Call, cbu engine.Ref) (manager any, all []openRequest, err error) {
+	cases, err := c.Find(ctx, "case", engine.Fields{"cbu": cbu})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,7 +105,7 @@ func (d *desk) outstanding(ctx context.Context, c *runtime.Call, cbu runtime.Ref
 		if v := cases[i].Value("relationship_manager"); !v.IsNull() && manager == nil {
 			manager = v.Text()
 		}
-		streams, err := c.Find(ctx, "entity-workstream", runtime.Fields{"case": cases[i].Ref()})
+		streams, err := c.Find(ctx, "entity-workstream", engine.Fields{"case": cases[i].Ref()})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -114,7 +114,7 @@ func (d *desk) outstanding(ctx context.Context, c *runtime.Call, cbu runtime.Ref
 			if err != nil {
 				return nil, nil, err
 			}
-			needs, err := c.Find(ctx, requests, runtime.Fields{"workstream": streams[j].Ref()})
+			needs, err := c.Find(ctx, requests, engine.Fields{"workstream": streams[j].Ref()})
 			if err != nil {
 				return nil, nil, err
 			}
@@ -140,9 +140,9 @@ func (d *desk) outstanding(ctx context.Context, c *runtime.Call, cbu runtime.Ref
 }
 
 // answered says how far questions about a request have come.
-func (d *desk) answered(ctx context.Context, c *runtime.Call, request runtime.Ref) (string, error) {
+func (d *desk) answered(ctx context.Context, c *engine.Call, request engine.Ref) (string, error) {
 	for _, status := range []string{collecting, reviewing} {
-		rows, err := c.Find(ctx, collections, runtime.Fields{"request": request, "client": c.Principal(), "status": status})
+		rows, err := c.Find(ctx, collections, engine.Fields{"request": request, "client": c.Principal(), "status": status})
 		if err != nil || len(rows) == 0 {
 			if err != nil {
 				return "", err

@@ -124,7 +124,7 @@ func TestInformationIsOfTheKindThatWasAsked(t *testing.T) {
 	onSQLite(t, func(t *testing.T, b *bank) {
 		e := b.reg.Entity("collection")
 		kinds := e.Fields[e.Store.FieldIndex("info_type")].Type.Codes.Codes
-		sessions := map[int]*runtime.Session{1: b.visit("clara"), 2: b.visit("jonas")}
+		sessions := map[int]*engine.Session{1: b.visit("clara"), 2: b.visit("jonas")}
 		taken, refused := 0, 0
 		rapid.Check(t, func(t *rapid.T) {
 			kind := rapid.SampledFrom(kinds).Draw(t, "kind")
@@ -148,7 +148,7 @@ func TestInformationIsOfTheKindThatWasAsked(t *testing.T) {
 				t.Fatalf("%s\n%v", dsl.FormatCall(&call), ds)
 			}
 			_, err := s.Preview(ctx, p)
-			var r *runtime.Refusal
+			var r *engine.Refusal
 			switch asked := request.subtype == kind.Name; {
 			case asked && err != nil:
 				t.Fatalf("%s\n%v", dsl.FormatCall(&call), err)

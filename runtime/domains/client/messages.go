@@ -23,33 +23,33 @@ const (
 )
 
 const (
-	sayQuestionOf  words.Key = "client/question-of"
-	sayAnswerOf    words.Key = "client/answer-of"
-	sayLeftOut     words.Key = "client/left-out"
-	sayNeeded      words.Key = "client/needed"
-	sayChangeWhat  words.Key = "client/change-what"
-	sayWelcomeBack words.Key = "client/welcome-back"
-	sayGoesOn      words.Key = "client/goes-on"
-	sayCheckOne    words.Key = "client/check-one"
-	sayCheck       words.Key = "client/check"
-	sayEntered     words.Key = "client/entered"
-	sayNotSaved    words.Key = "client/not-saved"
-	sayChanged     words.Key = "client/changed"
-	sayStopped     words.Key = "client/stopped"
-	sayOvertaken   words.Key = "client/overtaken"
-	saySettled     words.Key = "client/settled"
-	sayWithBank    words.Key = "client/with-bank"
-	sayCannotUse   words.Key = "client/cannot-use"
-	sayStillNeeds  words.Key = "client/still-needs"
-	sayAsBefore    words.Key = "client/as-before"
-	sayNoLonger    words.Key = "client/no-longer"
-	saySentOne     words.Key = "client/sent-one"
-	saySent        words.Key = "client/sent"
+	sayQuestionOf  values.Key = "client/question-of"
+	sayAnswerOf    values.Key = "client/answer-of"
+	sayLeftOut     values.Key = "client/left-out"
+	sayNeeded      values.Key = "client/needed"
+	sayChangeWhat  values.Key = "client/change-what"
+	sayWelcomeBack values.Key = "client/welcome-back"
+	sayGoesOn      values.Key = "client/goes-on"
+	sayCheckOne    values.Key = "client/check-one"
+	sayCheck       values.Key = "client/check"
+	sayEntered     values.Key = "client/entered"
+	sayNotSaved    values.Key = "client/not-saved"
+	sayChanged     values.Key = "client/changed"
+	sayStopped     values.Key = "client/stopped"
+	sayOvertaken   values.Key = "client/overtaken"
+	saySettled     values.Key = "client/settled"
+	sayWithBank    values.Key = "client/with-bank"
+	sayCannotUse   values.Key = "client/cannot-use"
+	sayStillNeeds  values.Key = "client/still-needs"
+	sayAsBefore    values.Key = "client/as-before"
+	sayNoLonger    values.Key = "client/no-longer"
+	saySentOne     values.Key = "client/sent-one"
+	saySent        values.Key = "client/sent"
 	// For a request that nobody at the bank reviews.
-	sayTakenOne   words.Key = "client/taken-one"
-	sayTaken      words.Key = "client/taken"
-	sayManager    words.Key = "client/manager"
-	sayHandedOver words.Key = "client/handed-over"
+	sayTakenOne   values.Key = "client/taken-one"
+	sayTaken      values.Key = "client/taken"
+	sayManager    values.Key = "client/manager"
+	sayHandedOver values.Key = "client/handed-over"
 )
 
 func (col *collection) pleaseCheck(n int) string {
@@ -60,7 +60,7 @@ func (col *collection) pleaseCheck(n int) string {
 }
 
 // notSaved says why an answer is not valid, and that it was not stored.
-func (col *collection) notSaved(w *collect.Wrong) string {
+func (col *collection) notSaved(w *forms.Wrong) string {
 	l := col.in.Language
 	switch {
 	case w.Asks:
@@ -90,7 +90,7 @@ func (col *collection) sent(n int, looks bool) string {
 }
 
 // handedOver says who has the conversation now. A login name is not shown.
-func handedOver(l words.Language, manager any, reference string) string {
+func handedOver(l values.Language, manager any, reference string) string {
 	who := sayManager.In(l)
 	if name, ok := manager.(string); ok && strings.Contains(name, " ") {
 		who = name

@@ -40,7 +40,7 @@ func TestWhatIsAnsweredInFullIsAskedNoMore(t *testing.T) {
 		b.asks(b.visit("carl"), "client.start-collection :request-id "+pierre)
 		b.asks(b.visit("carl"), "client.start-collection :request-id "+maria)
 
-		if _, err := b.say(b.visit("clara"), bornAtOnce, runtime.RunOptions{}); err != nil {
+		if _, err := b.say(b.visit("clara"), bornAtOnce, engine.RunOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		equal(t, b.inState("ANSWERED"), []string{"carl", "clara"})
@@ -93,8 +93,8 @@ func TestWhatIsAnsweredAtOnceByTwoIsAskedNoMore(t *testing.T) {
 			for _, call := range calls {
 				s := b.visit(who)
 				all.Go(func() {
-					_, err := b.say(s, call, runtime.RunOptions{})
-					var r *runtime.Refusal
+					_, err := b.say(s, call, engine.RunOptions{})
+					var r *engine.Refusal
 					switch {
 					case err == nil && call == bornAtOnce:
 						mu.Lock()
@@ -110,7 +110,7 @@ func TestWhatIsAnsweredAtOnceByTwoIsAskedNoMore(t *testing.T) {
 		if full == 0 {
 			// Each may have been told that something changed meanwhile; one who
 			// asks again is alone.
-			if _, err := b.say(b.visit("clara"), bornAtOnce, runtime.RunOptions{}); err != nil {
+			if _, err := b.say(b.visit("clara"), bornAtOnce, engine.RunOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -149,7 +149,7 @@ func TestWhatTheBankSettlesIsAskedNoMore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pending, err := first.Propose(ctx, p, runtime.RunOptions{Agreed: preview.ID})
+		pending, err := first.Propose(ctx, p, engine.RunOptions{Agreed: preview.ID})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,12 +26,12 @@ const (
 
 // A returnedRequest is a request whose document was sent back.
 type returnedRequest struct {
-	says string       // why, for the person; "" if nothing came back or no reason was given
-	sent *runtime.Row // what they sent; nil if there is nothing to offer again
+	says string      // why, for the person; "" if nothing came back or no reason was given
+	sent *engine.Row // what they sent; nil if there is nothing to offer again
 }
 
 // returned finds what came back to the client of a request.
-func (d *desk) returned(ctx context.Context, c *runtime.Call, request *runtime.Row, col *collection) (r returnedRequest, err error) {
+func (d *desk) returned(ctx context.Context, c *engine.Call, request *engine.Row, col *collection) (r returnedRequest, err error) {
 	status, note := request.Value("status").Text(), request.Value("review_note")
 	switch {
 	case status == toCorrect && !note.IsNull():
@@ -55,9 +55,9 @@ func (d *desk) returned(ctx context.Context, c *runtime.Call, request *runtime.R
 }
 
 // lacks names the parts of a request that the bank does not have, the oldest first.
-func (d *desk) lacks(ctx context.Context, c *runtime.Call, request runtime.Ref) (names []string, err error) {
-	rows, err := c.Find(ctx, parts, runtime.Fields{"request": request})
-	slices.SortStableFunc(rows, func(a, b runtime.Row) int {
+func (d *desk) lacks(ctx context.Context, c *engine.Call, request engine.Ref) (names []string, err error) {
+	rows, err := c.Find(ctx, parts, engine.Fields{"request": request})
+	slices.SortStableFunc(rows, func(a, b engine.Row) int {
 		return a.Value("added_at").Time().Compare(b.Value("added_at").Time())
 	})
 	for i := range rows {
@@ -71,15 +71,15 @@ func (d *desk) lacks(ctx context.Context, c *runtime.Call, request runtime.Ref) 
 // sent returns the client's own last submission for a request; nil if there is none. A colleague's
 // submission is not theirs, and neither is any submission if the bank's palette does not keep who
 // sent it.
-func (d *desk) sent(ctx context.Context, c *runtime.Call, request runtime.Ref, info string) (*runtime.Row, error) {
+func (d *desk) sent(ctx context.Context, c *engine.Call, request engine.Ref, info string) (*engine.Row, error) {
 	if e := d.reg.Entity(submissions); e == nil || e.Store.FieldIndex("client") < 0 {
 		return nil, nil
 	}
-	rows, err := c.Find(ctx, submissions, runtime.Fields{"request": request, "info_type": info, "client": c.Principal()})
+	rows, err := c.Find(ctx, submissions, engine.Fields{"request": request, "info_type": info, "client": c.Principal()})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	last := slices.MaxFunc(rows, func(a, b runtime.Row) int {
+	last := slices.MaxFunc(rows, func(a, b engine.Row) int {
 		return a.Value("submitted_at").Time().Compare(b.Value("submitted_at").Time())
 	})
 	return &last, nil
@@ -87,7 +87,7 @@ func (d *desk) sent(ctx context.Context, c *runtime.Call, request runtime.Ref, i
 
 // offer takes a returned submission into the answers, each checked against the present questions,
 // and returns the questions whose answers are not valid any more. Later answers stay.
-func (col *collection) offer(r returnedRequest) (gone []collect.Question, err error) {
+func (col *collection) offer(r returnedRequest) (gone []forms.Question, err error) {
 	if r.sent == nil || r.sent.Ref() == col.given {
 		return nil, nil
 	}
@@ -101,7 +101,7 @@ func (col *collection) offer(r returnedRequest) (gone []collect.Question, err er
 }
 
 // before says which of the earlier answers were dropped, so that the questions are asked again.
-func (col *collection) before(gone []collect.Question) string {
+func (col *collection) before(gone []forms.Question) string {
 	var all []string
 	for i := range gone {
 		all = append(all, sayNoLonger.In(col.in.Language, gone[i].Label))
@@ -117,7 +117,7 @@ func (col *collection) before(gone []collect.Question) string {
 }
 
 // lacking reports whether a submission lacks an answer that is still to be asked for.
-func lacking(row *runtime.Row) (bool, error) {
+func lacking(row *engine.Row) (bool, error) {
 	v := row.Value("missing")
 	if v.IsNull() {
 		return false, nil

@@ -19,7 +19,7 @@ const taxes = "@clara-weiss-tax-residence"
 func (b *bank) does(who string, calls ...string) {
 	b.t.Helper()
 	for _, call := range calls {
-		if _, err := b.say(b.visit(who), call, runtime.RunOptions{}); err != nil {
+		if _, err := b.say(b.visit(who), call, engine.RunOptions{}); err != nil {
 			b.t.Fatalf("%s: %s: %v", who, call, err)
 		}
 	}
@@ -117,7 +117,7 @@ func TestWhatCameBackIsOfferedAgain(t *testing.T) {
 
 		// What was good and is not all comes back as well, with what is missing.
 		b.does("weber", `review.ask-for-more :request-id `+pierre+` :missing "The deed of the trust"`, `review.ask-for-more :request-id `+pierre+` :missing "The trustee's name"`)
-		german, err := b.engine.Visit(ctx, "clara", runtime.Visit{Name: "portal", Language: "de"})
+		german, err := b.engine.Visit(ctx, "clara", engine.Visit{Name: "portal", Language: "de"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestAnAnswerNamesItsQuestion(t *testing.T) {
 			{"es", "Fecha de nacimiento: 16 de marzo de 1972", "Fecha de nacimiento | 16 de marzo de 1972"},
 			{"en", "date of birth: 15 March 1972", "Date of birth | 15 March 1972"},
 		} {
-			s, err := b.engine.Visit(ctx, "clara", runtime.Visit{Name: "portal", Language: say.language})
+			s, err := b.engine.Visit(ctx, "clara", engine.Visit{Name: "portal", Language: say.language})
 			if err != nil {
 				t.Fatal(err)
 			}

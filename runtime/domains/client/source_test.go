@@ -73,7 +73,7 @@ func TestEveryStatementHasItsSource(t *testing.T) {
 				t.Fatal(text, err)
 			}
 			written(preview.Calls)
-			o := runtime.RunOptions{Source: "story.dsl", Said: []sessions.Said{{Role: sessions.Client, Content: "about " + text}}}
+			o := engine.RunOptions{Source: "story.dsl", Said: []sessions.Said{{Role: sessions.Client, Content: "about " + text}}}
 			if s.Reads(p) {
 				o.Said = nil
 			}
@@ -95,8 +95,8 @@ func TestEveryStatementHasItsSource(t *testing.T) {
 			"client.add-note :request-id @jonas-lindqvist-address :note \"x\"", "client.collection-confirm :confirmed true", "review.waiting",
 			`client.escalate :reason "again"`,
 		} {
-			_, err := b.say(s, text, runtime.RunOptions{})
-			var r *runtime.Refusal
+			_, err := b.say(s, text, engine.RunOptions{})
+			var r *engine.Refusal
 			if !errors.As(err, &r) {
 				t.Fatal(text, err)
 			}

@@ -17,10 +17,10 @@ func TestAllOfADialogueIsThereInAnotherProcess(t *testing.T) {
 	t.Parallel()
 	banks(t, func(t *testing.T, b *bank) {
 		const zone, language = "Europe/Luxembourg", "en"
-		visit := func() *runtime.Session {
+		visit := func() *engine.Session {
 			t.Helper()
 			b.open(b.store)
-			s, err := b.engine.Visit(ctx, "clara", runtime.Visit{Name: "portal", Zone: zone, Language: language})
+			s, err := b.engine.Visit(ctx, "clara", engine.Visit{Name: "portal", Zone: zone, Language: language})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +35,7 @@ func TestAllOfADialogueIsThereInAnotherProcess(t *testing.T) {
 		b.asks(s, `client.collection-response :field "full_name" :value "Pierre Dupont"`)
 		b.asks(s, `client.collection-response :field "nationality" :value "France"`)
 		b.asks(s, `client.collection-response :field "date_of_birth" :value "1850-01-01"`)
-		if _, err := b.say(s, `client.add-note :request-id @thomas-muller-identity :note "He is away" :expected-date 2025-01-03`, runtime.RunOptions{}); err != nil {
+		if _, err := b.say(s, `client.add-note :request-id @thomas-muller-identity :note "He is away" :expected-date 2025-01-03`, engine.RunOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		b.mu.Lock()
@@ -54,7 +54,7 @@ func TestAllOfADialogueIsThereInAnotherProcess(t *testing.T) {
 		}
 		read := func(text string) []string {
 			t.Helper()
-			reply, err := b.say(s, text, runtime.RunOptions{})
+			reply, err := b.say(s, text, engine.RunOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,7 +27,7 @@ import (
 // goroutines.
 type Agent struct {
 	Config Config
-	Runner *plan.Runner
+	Runner *workflow.Runner
 	Model  llm.Model // makes plans for questions without a template; may be nil
 	Clock  func() time.Time
 	// Observe is called with each plan that was made, and the time that took. It may be nil.
@@ -40,7 +40,7 @@ type Agent struct {
 }
 
 // New makes an agent, and sets it as the Judge of its runner.
-func New(c Config, r *plan.Runner, m llm.Model, clock func() time.Time) *Agent {
+func New(c Config, r *workflow.Runner, m llm.Model, clock func() time.Time) *Agent {
 	a := &Agent{Config: c, Runner: r, Model: m, Clock: clock}
 	a.kept.most = c.PlanCache
 	r.Judge, r.Text, r.Keep = a, c.Context, c.CacheTTL
@@ -60,7 +60,7 @@ func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Req
 		defer func() { end(err != nil) }()
 	}
 	s, err := a.Runner.Clerk.Engine.Session(ctx, who.Name)
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		return &trustgraph.Error{Type: trustgraph.AccessDenied, Message: "access denied"}
 	}
@@ -68,9 +68,9 @@ func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Req
 		return err
 	}
 	t := &telling{a: a, s: s, tell: tell, oversees: has(s, overseer), streams: r.Streaming}
-	t.language, _ = words.ParseLanguage(s.Person().Language)
+	t.language, _ = values.ParseLanguage(s.Person().Language)
 	if t.language == 0 {
-		t.language = words.English
+		t.language = values.English
 	}
 	key, planned, err := a.begin(ctx, s, &r, t)
 	if err != nil {
@@ -86,7 +86,7 @@ func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Req
 	if t.p == nil || status == "RUNNING" && !t.waits() {
 		return t.report(ctx, key) // another process makes it
 	}
-	if slices.ContainsFunc(t.p.Steps, func(s *plan.Step) bool { return s.Status == "DONE" && s.Answer() == nil }) {
+	if slices.ContainsFunc(t.p.Steps, func(s *workflow.Step) bool { return s.Status == "DONE" && s.Answer() == nil }) {
 		// Some steps were made by another process, or before somebody accepted their answer.
 		if t.p, err = a.Runner.Answered(ctx, key); err != nil {
 			return err
@@ -95,17 +95,17 @@ func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Req
 	return t.final()
 }
 
-func has(s *runtime.Session, role string) bool {
+func has(s *engine.Session, role string) bool {
 	return slices.ContainsFunc(s.Roles(), func(r *verbs.Role) bool { return r.Name == role })
 }
 
 // begin keeps the plan of a question and starts it. It makes no plan if the request asks for a plan
 // that has ended or is made elsewhere.
-func (a *Agent) begin(ctx context.Context, s *runtime.Session, r *trustgraph.Request, t *telling) (key stores.Value, planned bool, err error) {
+func (a *Agent) begin(ctx context.Context, s *engine.Session, r *trustgraph.Request, t *telling) (key stores.Value, planned bool, err error) {
 	if id, ok := strings.CutPrefix(r.State, statePrefix); ok {
 		e := a.Runner.Clerk.Registry.Entity("plan").Store
 		key, ok = stores.Parse(e.Fields[e.Key].Kind, id)
-		p, err := (*plan.Plan)(nil), error(nil)
+		p, err := (*workflow.Plan)(nil), error(nil)
 		if ok {
 			p, err = a.Runner.Load(ctx, key)
 		}
@@ -139,7 +139,7 @@ func (a *Agent) begin(ctx context.Context, s *runtime.Session, r *trustgraph.Req
 		return key, false, &trustgraph.Error{Type: trustgraph.BadRequest, Message: err.Error()}
 	}
 	if key, err = a.keep(ctx, s, r, &m, least); err != nil {
-		var refusal *runtime.Refusal
+		var refusal *engine.Refusal
 		if errors.As(err, &refusal) {
 			return key, false, &trustgraph.Error{Type: trustgraph.AgentError, Message: refusal.Diagnostics[0].Summary}
 		}
@@ -149,32 +149,32 @@ func (a *Agent) begin(ctx context.Context, s *runtime.Session, r *trustgraph.Req
 }
 
 // keep drafts a plan in the asker's name and starts it.
-func (a *Agent) keep(ctx context.Context, s *runtime.Session, r *trustgraph.Request, m *made, least []float64) (key stores.Value, err error) {
+func (a *Agent) keep(ctx context.Context, s *engine.Session, r *trustgraph.Request, m *made, least []float64) (key stores.Value, err error) {
 	steps, leasts := make([]dsl.Value, len(m.calls)), make([]dsl.Value, len(least))
 	for i := range m.calls {
 		steps[i], leasts[i] = dsl.NewNested(m.calls[i]), dsl.NewNumber(decimal(least[i]).Text())
 	}
-	draft := clerk.Call("plan.draft", clerk.Text("title", clip(r.Question, 200)), dsl.NewArg("steps", dsl.NewList(steps...)), clerk.Int("parallel", int64(a.Config.Parallel)),
-		clerk.Int("within", a.Config.StepTimeout.Milliseconds()), dsl.NewArg("least", dsl.NewList(leasts...)))
+	draft := serviceaccount.Call("plan.draft", serviceaccount.Text("title", clip(r.Question, 200)), dsl.NewArg("steps", dsl.NewList(steps...)), serviceaccount.Int("parallel", int64(a.Config.Parallel)),
+		serviceaccount.Int("within", a.Config.StepTimeout.Milliseconds()), dsl.NewArg("least", dsl.NewList(leasts...)))
 	threshold := a.Config.Threshold
 	if r.Plan.Threshold != nil {
 		threshold = *r.Plan.Threshold
 	}
-	draft.Args = append(draft.Args, clerk.Text("question", clip(r.Question, 20000)), dsl.NewArg("threshold", dsl.NewNumber(decimal(threshold).Text())))
+	draft.Args = append(draft.Args, serviceaccount.Text("question", clip(r.Question, 20000)), dsl.NewArg("threshold", dsl.NewNumber(decimal(threshold).Text())))
 	if r.Plan.MaxRetries != nil {
-		draft.Args = append(draft.Args, clerk.Int("retries", int64(*r.Plan.MaxRetries)))
+		draft.Args = append(draft.Args, serviceaccount.Int("retries", int64(*r.Plan.MaxRetries)))
 	}
 	draft.As = "p"
-	start := clerk.Call("plan.start", dsl.NewArg("plan-id", dsl.NewSymbol("p")), dsl.NewArg("here", dsl.NewBool(true)))
+	start := serviceaccount.Call("plan.start", dsl.NewArg("plan-id", dsl.NewSymbol("p")), dsl.NewArg("here", dsl.NewBool(true)))
 	script, ds := dsl.Parse(dsl.NewSource("confidence", dsl.FormatCall(&draft)+"\n"+dsl.FormatCall(&start)))
 	if ds.HasErrors() {
-		return key, &runtime.Refusal{Diagnostics: ds}
+		return key, &engine.Refusal{Diagnostics: ds}
 	}
 	program, ds := s.CheckFrom(ctx, script, verbs.Literals{Origin: m.origin})
 	if program == nil {
-		return key, &runtime.Refusal{Diagnostics: ds}
+		return key, &engine.Refusal{Diagnostics: ds}
 	}
-	done, err := s.Run(ctx, program, runtime.RunOptions{Source: "confidence"})
+	done, err := s.Run(ctx, program, engine.RunOptions{Source: "confidence"})
 	if err != nil {
 		return key, err
 	}
@@ -200,12 +200,12 @@ func (a *Agent) pause(ctx context.Context, d time.Duration) {
 // A telling tells one asker how far their question is.
 type telling struct {
 	a        *Agent
-	s        *runtime.Session
+	s        *engine.Session
 	tell     func(trustgraph.Message) error
-	language words.Language
+	language values.Language
 	oversees bool
 	streams  bool
-	p        *plan.Plan
+	p        *workflow.Plan
 	failed   error // of tell: the asker has gone
 	retries  int
 }
@@ -234,10 +234,10 @@ func (t *telling) planned(m *made, least []float64) error {
 }
 
 // last returns the step whose answer is that of the plan: the last one that no other needs.
-func last(p *plan.Plan) *plan.Step {
+func last(p *workflow.Plan) *workflow.Step {
 	for i := len(p.Steps) - 1; i >= 0; i-- {
 		s := p.Steps[i]
-		if !slices.ContainsFunc(p.Steps, func(o *plan.Step) bool { return slices.Contains(o.Needs, s) }) {
+		if !slices.ContainsFunc(p.Steps, func(o *workflow.Step) bool { return slices.Contains(o.Needs, s) }) {
 			return s
 		}
 	}
@@ -245,16 +245,16 @@ func last(p *plan.Plan) *plan.Step {
 }
 
 // event tells the outcome of a step.
-func (t *telling) event(e plan.Event) {
+func (t *telling) event(e workflow.Event) {
 	t.p = e.Plan
 	s, at := e.Step, e.Attempt
 	switch {
-	case e.Kind == plan.Attempted && at.Outcome == plan.OK && at.Number == 1:
+	case e.Kind == workflow.Attempted && at.Outcome == workflow.OK && at.Number == 1:
 		t.say(fmt.Sprintf("Made %s: %s.", s.Name, t.does(s)), t.came(s, at))
-	case e.Kind == plan.Attempted && at.Verdict.Again:
+	case e.Kind == workflow.Attempted && at.Verdict.Again:
 		t.retries++
 		thought := fmt.Sprintf("The answer to %s is not sure enough", s.Name)
-		if at.Outcome != plan.OK && at.Outcome != plan.Doubtful {
+		if at.Outcome != workflow.OK && at.Outcome != workflow.Doubtful {
 			thought = fmt.Sprintf("%s did not answer: %s", s.Name, at.Reason)
 		}
 		how := "it is asked again"
@@ -262,21 +262,21 @@ func (t *telling) event(e plan.Event) {
 			how = "it is asked otherwise: " + shown(at.Verdict.Next)
 		}
 		t.say(thought+"; "+how+".", t.came(s, at))
-	case e.Kind == plan.Settled && s.Status == "DONE" && s != last(e.Plan):
+	case e.Kind == workflow.Settled && s.Status == "DONE" && s != last(e.Plan):
 		t.say(fmt.Sprintf("%s will do%s.", s.Name, t.sure(s)), "It is kept for the steps that need it.")
-	case e.Kind == plan.Settled && s.Status == "WAITING":
+	case e.Kind == workflow.Settled && s.Status == "WAITING":
 		t.say(fmt.Sprintf("%s has to be agreed to first.", s.Name), "It waits for whoever may agree; the other steps go on.")
-	case e.Kind == plan.Settled && s.Status == "DOUBTFUL":
+	case e.Kind == workflow.Settled && s.Status == "DOUBTFUL":
 		t.say(fmt.Sprintf("The answer to %s stays in doubt%s.", s.Name, t.sure(s)), fmt.Sprintf("Somebody with the role %s may accept it. %s", overseer, t.needed(s)))
-	case e.Kind == plan.Settled && s.Status == "FAILED":
+	case e.Kind == workflow.Settled && s.Status == "FAILED":
 		t.say(fmt.Sprintf("%s was not made.", s.Name), sentence(s.Reason))
-	case e.Kind == plan.Settled && s.Status == "SKIPPED":
+	case e.Kind == workflow.Settled && s.Status == "SKIPPED":
 		t.say(fmt.Sprintf("%s is left out.", s.Name), sentence(s.Reason))
 	}
 }
 
 // needed says what depends on a step.
-func (t *telling) needed(s *plan.Step) string {
+func (t *telling) needed(s *workflow.Step) string {
 	var names []string
 	for _, o := range t.p.Steps {
 		if slices.Contains(o.Needs, s) {
@@ -293,7 +293,7 @@ func (t *telling) needed(s *plan.Step) string {
 }
 
 // does describes a step.
-func (t *telling) does(s *plan.Step) string {
+func (t *telling) does(s *workflow.Step) string {
 	if s.Verb == nil {
 		return "nothing"
 	}
@@ -315,7 +315,7 @@ func shown(c *dsl.Call) string {
 }
 
 // came describes the answer of an attempt, by its size and its score.
-func (t *telling) came(s *plan.Step, at *plan.Attempt) string {
+func (t *telling) came(s *workflow.Step, at *workflow.Attempt) string {
 	if at.Receipt == nil {
 		return sentence(at.Reason)
 	}
@@ -341,7 +341,7 @@ func (t *telling) came(s *plan.Step, at *plan.Attempt) string {
 }
 
 // sure says how sure the answer of a step is.
-func (t *telling) sure(s *plan.Step) string {
+func (t *telling) sure(s *workflow.Step) string {
 	switch {
 	case s.Score == nil:
 		return ""
@@ -373,12 +373,12 @@ func sentence(text string) string {
 
 // waits reports whether a step waits for somebody.
 func (t *telling) waits() bool {
-	return slices.ContainsFunc(t.p.Steps, func(s *plan.Step) bool { return s.Status == "WAITING" || s.Status == "DOUBTFUL" })
+	return slices.ContainsFunc(t.p.Steps, func(s *workflow.Step) bool { return s.Status == "WAITING" || s.Status == "DOUBTFUL" })
 }
 
 // Overall returns the confidence of a plan: the least score of its answers, nil if nothing has a
 // score.
-func Overall(p *plan.Plan) (least *float64) {
+func Overall(p *workflow.Plan) (least *float64) {
 	for _, s := range p.Steps {
 		if s.Status == "DONE" && s.Score != nil && (least == nil || *s.Score < *least) {
 			least = s.Score
@@ -441,11 +441,11 @@ func (t *telling) sayLast(answer, thought, observation string) error {
 
 // answer returns the plan's answer: the answers of the steps that no other needs, in the palettes'
 // words. A model's text is told as it is.
-func (t *telling) answer(p *plan.Plan) string {
+func (t *telling) answer(p *workflow.Plan) string {
 	teller := dialog.NewTeller(t.a.Runner.Clerk.Registry, t.s, t.language)
 	var parts []string
 	for _, s := range p.Steps {
-		if s.Status != "DONE" || s.Answer() == nil || slices.ContainsFunc(p.Steps, func(o *plan.Step) bool { return o.Status == "DONE" && slices.Contains(o.Needs, s) }) {
+		if s.Status != "DONE" || s.Answer() == nil || slices.ContainsFunc(p.Steps, func(o *workflow.Step) bool { return o.Status == "DONE" && slices.Contains(o.Needs, s) }) {
 			continue
 		}
 		text := ""
@@ -467,13 +467,13 @@ func (t *telling) answer(p *plan.Plan) string {
 }
 
 // sayInstead says that another verb was made than was planned: broader or simpler.
-const sayInstead words.Key = "plans/instead"
+const sayInstead values.Key = "plans/instead"
 
 // sayOtherwise says that the same verb was called with other arguments than planned.
-const sayOtherwise words.Key = "plans/otherwise"
+const sayOtherwise values.Key = "plans/otherwise"
 
 // waiting says for which decisions a plan waits.
-func (t *telling) waiting(p *plan.Plan) string {
+func (t *telling) waiting(p *workflow.Plan) string {
 	var lines []string
 	for _, s := range p.Steps {
 		switch s.Status {

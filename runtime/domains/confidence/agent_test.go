@@ -35,7 +35,7 @@ type world struct {
 	t     testing.TB
 	reg   *verbs.Registry
 	store stores.Store
-	e     *runtime.Engine
+	e     *engine.Engine
 	a     *Agent
 	now   atomic.Int64
 
@@ -97,7 +97,7 @@ func newWorldOf(t testing.TB, c Config, edit func(palette string) string) *world
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, ds := verbs.LoadSources(dsl.NewSource("graph.yaml", edit(string(text))), dsl.NewSource("keep.yaml", "domain: keep\nroles: [{name: keeper, keeps: journal, description: Who keeps the journal.}]\n"), dsl.NewSource("agencies.yaml", agencies), plan.Source(), Source())
+	reg, ds := verbs.LoadSources(dsl.NewSource("graph.yaml", edit(string(text))), dsl.NewSource("keep.yaml", "domain: keep\nroles: [{name: keeper, keeps: journal, description: Who keeps the journal.}]\n"), dsl.NewSource("agencies.yaml", agencies), workflow.Source(), Source())
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -105,7 +105,7 @@ func newWorldOf(t testing.TB, c Config, edit func(palette string) string) *world
 	for _, e := range reg.Entities() {
 		all = append(all, e.Store)
 	}
-	if _, err := store.Migrate(t.Context(), append(all, runtime.Own()...), true); err != nil {
+	if _, err := store.Migrate(t.Context(), append(all, engine.Own()...), true); err != nil {
 		t.Fatal(err)
 	}
 	w := &world{t: t, reg: reg, store: store, plans: func(string) string { return "" }}
@@ -114,16 +114,16 @@ func newWorldOf(t testing.TB, c Config, edit func(palette string) string) *world
 			t.Fatal(err)
 		}
 	}
-	h := runtime.NewHandlers()
-	plan.Register(h, reg)
+	h := engine.NewHandlers()
+	workflow.Register(h, reg)
 	Register(h)
 	RegisterGraph(h)
-	o := runtime.Options{Clock: w.clock, Handlers: h, TellsAsker: plan.TellsAsker, Embedder: compares{},
+	o := engine.Options{Clock: w.clock, Handlers: h, TellsAsker: workflow.TellsAsker, Embedder: compares{},
 		Tools: tools.Services{Own: map[string]map[string]tools.Service{modelsServer: services.Models(w.complete)}, Others: w}}
-	if w.e, err = runtime.New(reg, store, o); err != nil {
+	if w.e, err = engine.New(reg, store, o); err != nil {
 		t.Fatal(err)
 	}
-	r := &plan.Runner{Clerk: clerk.Clerk{Registry: reg, Engine: w.e, Store: store, As: "plans", Source: "plan"}, Name: "one", Clock: w.clock,
+	r := &workflow.Runner{Clerk: serviceaccount.Clerk{Registry: reg, Engine: w.e, Store: store, As: "plans", Source: "plan"}, Name: "one", Clock: w.clock,
 		Sleep: func(_ context.Context, d time.Duration) { w.now.Add(int64(d)) }}
 	w.a = New(c, r, w, w.clock)
 	w.fill()
@@ -166,24 +166,24 @@ func (w *world) try(as, text string) (*receipt.Receipt, error) {
 	}
 	script, ds := dsl.Parse(dsl.NewSource("test", text))
 	if ds.HasErrors() {
-		return nil, &runtime.Refusal{Diagnostics: ds}
+		return nil, &engine.Refusal{Diagnostics: ds}
 	}
 	p, ds := s.Check(w.t.Context(), script)
 	if p == nil {
-		return nil, &runtime.Refusal{Diagnostics: ds}
+		return nil, &engine.Refusal{Diagnostics: ds}
 	}
 	preview, err := s.Preview(w.t.Context(), p)
 	if err != nil {
 		return nil, err
 	}
-	return s.Run(w.t.Context(), p, runtime.RunOptions{Agreed: preview.ID})
+	return s.Run(w.t.Context(), p, engine.RunOptions{Agreed: preview.ID})
 }
 
 func (w *world) do(as, text string) *receipt.Receipt {
 	w.t.Helper()
 	r, err := w.try(as, text)
 	if err != nil {
-		var refusal *runtime.Refusal
+		var refusal *engine.Refusal
 		if errors.As(err, &refusal) {
 			w.t.Fatalf("%s: %s %v", text, refusal.Diagnostics[0].Summary, refusal.Diagnostics[0].Notes)
 		}
@@ -294,7 +294,7 @@ verbs:
     args:
       - {name: about, type: string, required: true, max-length: 100}
     tool: {server: elsewhere, name: look, read-only: true, with: {about: about}}
-`), plan.Source(), Source())
+`), workflow.Source(), Source())
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -235,7 +235,7 @@ func TestTemplatesAreProposed(t *testing.T) {
 	}
 	w.told("olga", "what are the connections between Entity X and Entity Y")
 	w.told("ada", "What are the connections between Zeppelin Works and Nobody Known?") // which stays in doubt
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	for _, who := range []string{"ada", "olga", "plans"} {
 		if _, err := propose(who, time.Hour, 3); !errors.As(err, &refusal) {
 			t.Errorf("%s is told: %v", who, err)
@@ -436,7 +436,7 @@ func TestAudit(t *testing.T) {
 		}
 		return w.a.Audit(t.Context(), s, id)
 	}
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	for _, who := range []string{"ada", "olga", "oskar", "plans"} {
 		if _, err := read(who); !errors.As(err, &refusal) {
 			t.Errorf("%s reads it: %v", who, err)
@@ -669,8 +669,8 @@ func TestRowsSpeakOfWhatWasFound(t *testing.T) {
 	least := 0.8
 	score := func(says string) float64 {
 		r := &receipt.Result{Columns: []string{"subject", "how", "object"}, Rows: [][]stores.Value{{stores.NewString(says), stores.NewString("makes"), stores.NewString("Boats")}}}
-		at := &plan.Attempt{Number: 1, Call: call(dsl.NewSymbol("founded.object")), Made: call(dsl.NewString("Acme")), Outcome: plan.OK, Receipt: &receipt.Receipt{Calls: []receipt.Call{{Result: r}}}}
-		v := w.a.Judge(t.Context(), &plan.Plan{Title: "What does the company make?"}, &plan.Step{Verb: w.reg.Verb("graph.links"), Least: &least}, at)
+		at := &workflow.Attempt{Number: 1, Call: call(dsl.NewSymbol("founded.object")), Made: call(dsl.NewString("Acme")), Outcome: workflow.OK, Receipt: &receipt.Receipt{Calls: []receipt.Call{{Result: r}}}}
+		v := w.a.Judge(t.Context(), &workflow.Plan{Title: "What does the company make?"}, &workflow.Step{Verb: w.reg.Verb("graph.links"), Least: &least}, at)
 		return *v.Score
 	}
 	if about, other := score("Acme"), score("Bolt"); about < 0.9 || other >= 0.8 {

@@ -83,7 +83,7 @@ var ErrDiffers = errors.New("the rows of the plan are not what the journal tells
 // Audit reads the record of a plan from the journal, by its ID or by a name such as @ends, for a
 // principal who may read the journal, and compares it with the plan's rows. The question and the
 // functions, to which the journal only holds commitments, are taken from the rows.
-func (a *Agent) Audit(ctx context.Context, s *runtime.Session, id string) (*Record, error) {
+func (a *Agent) Audit(ctx context.Context, s *engine.Session, id string) (*Record, error) {
 	if err := s.ReadsJournal(ctx); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (a *Agent) Audit(ctx context.Context, s *runtime.Session, id string) (*Reco
 		if n := count(t); n > 0 {
 			one := RecordedStep{StepID: t.text("name"), Start: t.text("started_at"), End: t.text("ended_at"), Score: t.number("score"), RetryCount: n - 1, Success: t.text("status") == "DONE"}
 			if a.Config.Audit.Raw && one.Success {
-				one.Output = plan.Text(resultOf(step), a.Config.Context)
+				one.Output = workflow.Text(resultOf(step), a.Config.Context)
 			}
 			r.Execution = append(r.Execution, one)
 			if one.Success && one.Score != nil && (r.FinalConfidence == nil || *one.Score < *r.FinalConfidence) {
@@ -152,7 +152,7 @@ func count(t told) int {
 func same(a, b *float64) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 
 // tells reads the journal's records of the rows of a plan, since it was drafted.
-func (a *Agent) tells(ctx context.Context, p *plan.Plan, from time.Time) (map[string]told, error) {
+func (a *Agent) tells(ctx context.Context, p *workflow.Plan, from time.Time) (map[string]told, error) {
 	rows := map[string]told{p.Key.Text(): {}}
 	for _, s := range p.Steps {
 		rows[s.Key.Text()] = told{}

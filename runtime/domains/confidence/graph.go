@@ -21,8 +21,8 @@ const (
 )
 
 // RegisterGraph registers the verb graph.connections, over things and the links between them.
-func RegisterGraph(h *runtime.Handlers) {
-	runtime.Handle(h, "graph.connections", connections)
+func RegisterGraph(h *engine.Handlers) {
+	engine.Handle(h, "graph.connections", connections)
 }
 
 type connectionsArgs struct {
@@ -34,7 +34,7 @@ type connectionsArgs struct {
 
 // A way leads from one thing to another.
 type way struct {
-	end  runtime.Ref
+	end  engine.Ref
 	name string // of the end
 	text string
 	hops int
@@ -42,8 +42,8 @@ type way struct {
 
 // connections tells the shortest ways from one thing to another, of at most so many links.
 // Where a part of a name will do, it tells the things it found too, as ends.
-func connections(ctx context.Context, c *runtime.Call, a connectionsArgs) (o runtime.Outcome, err error) {
-	o.Result = &runtime.Answer{Columns: []string{"what", "way", "hops", endColumn}}
+func connections(ctx context.Context, c *engine.Call, a connectionsArgs) (o engine.Outcome, err error) {
+	o.Result = &engine.Answer{Columns: []string{"what", "way", "hops", endColumn}}
 	from, err := named(ctx, c, a.From, a.Parts)
 	if err != nil {
 		return o, err
@@ -52,11 +52,11 @@ func connections(ctx context.Context, c *runtime.Call, a connectionsArgs) (o run
 	if err != nil {
 		return o, err
 	}
-	ends := map[runtime.Ref]bool{}
+	ends := map[engine.Ref]bool{}
 	for _, r := range to {
 		ends[r.Ref()] = true
 	}
-	seen := map[runtime.Ref]bool{}
+	seen := map[engine.Ref]bool{}
 	var ways []way
 	for _, r := range from {
 		ways = append(ways, way{r.Ref(), r.Value("name").Text(), "", 0})
@@ -81,7 +81,7 @@ func connections(ctx context.Context, c *runtime.Call, a connectionsArgs) (o run
 		for _, n := range next {
 			if ends[n.end] || !seen[n.end] {
 				if seen[n.end] = true; len(seen) > mostThings {
-					return o, runtime.Refuse("too many things lie between these", "ask for fewer hops")
+					return o, engine.Refuse("too many things lie between these", "ask for fewer hops")
 				}
 				ways = append(ways, n)
 			}
@@ -89,7 +89,7 @@ func connections(ctx context.Context, c *runtime.Call, a connectionsArgs) (o run
 	}
 	if a.Parts {
 		var known [][]any
-		for _, rows := range [][]runtime.Row{from, to} {
+		for _, rows := range [][]engine.Row{from, to} {
 			if len(rows) > 0 {
 				known = append(known, []any{"END", rows[0].Value("name").Text() + " is known", int64(0), true})
 			}
@@ -103,26 +103,26 @@ func connections(ctx context.Context, c *runtime.Call, a connectionsArgs) (o run
 }
 
 // named finds things by their name or by a part of it.
-func named(ctx context.Context, c *runtime.Call, name string, parts bool) ([]runtime.Row, error) {
+func named(ctx context.Context, c *engine.Call, name string, parts bool) ([]engine.Row, error) {
 	if !parts {
-		return c.Find(ctx, things, runtime.Fields{"name": name})
+		return c.Find(ctx, things, engine.Fields{"name": name})
 	}
 	all, err := c.Find(ctx, things, nil)
 	if err != nil {
 		return nil, err
 	}
 	low := strings.ToLower(name)
-	all = slices.DeleteFunc(all, func(r runtime.Row) bool { return !strings.Contains(strings.ToLower(r.Value("name").Text()), low) })
-	slices.SortStableFunc(all, func(a, b runtime.Row) int { // the name itself first
+	all = slices.DeleteFunc(all, func(r engine.Row) bool { return !strings.Contains(strings.ToLower(r.Value("name").Text()), low) })
+	slices.SortStableFunc(all, func(a, b engine.Row) int { // the name itself first
 		return len(a.Value("name").Text()) - len(b.Value("name").Text())
 	})
 	return all, nil
 }
 
 // beside returns the ways that go one link further.
-func beside(ctx context.Context, c *runtime.Call, at way) (next []way, err error) {
+func beside(ctx context.Context, c *engine.Call, at way) (next []way, err error) {
 	for _, side := range [...][2]string{{"subject", "object"}, {"object", "subject"}} {
-		rows, err := c.Find(ctx, links, runtime.Fields{side[0]: at.end})
+		rows, err := c.Find(ctx, links, engine.Fields{side[0]: at.end})
 		if err != nil {
 			return nil, err
 		}

@@ -30,16 +30,16 @@ type Scored struct {
 	Factors []score.Factor `json:"factors"`
 }
 
-// Judge implements plan.Judge. If a plan sets no least score for a step, any answer is accepted; and
+// Judge implements workflow.Judge. If a plan sets no least score for a step, any answer is accepted; and
 // the effect of a step that changes something is a fact, which needs no score.
-func (a *Agent) Judge(ctx context.Context, p *plan.Plan, s *plan.Step, t *plan.Attempt) plan.Verdict {
+func (a *Agent) Judge(ctx context.Context, p *workflow.Plan, s *workflow.Step, t *workflow.Attempt) workflow.Verdict {
 	c, tool := a.Config, ToolOf(s.Verb)
-	if t.Outcome == plan.OK && (s.Least == nil || s.Writes()) {
-		return plan.Verdict{Good: true}
+	if t.Outcome == workflow.OK && (s.Least == nil || s.Writes()) {
+		return workflow.Verdict{Good: true}
 	}
-	v := plan.Verdict{Least: s.Least}
-	if t.Outcome != plan.OK {
-		if t.Outcome != plan.Refused && t.Number <= a.retries(p) {
+	v := workflow.Verdict{Least: s.Least}
+	if t.Outcome != workflow.OK {
+		if t.Outcome != workflow.Refused && t.Number <= a.retries(p) {
 			v.Again, v.Next, v.Wait = true, asTried(s, t), c.backoff(t.Number)
 			return v
 		}
@@ -59,7 +59,7 @@ func (a *Agent) Judge(ctx context.Context, p *plan.Plan, s *plan.Step, t *plan.A
 }
 
 // retries returns how often a step of a plan is tried again.
-func (a *Agent) retries(p *plan.Plan) int {
+func (a *Agent) retries(p *workflow.Plan) int {
 	if p.Retries != nil {
 		return *p.Retries
 	}
@@ -80,7 +80,7 @@ func (c *Config) backoff(n int) time.Duration {
 // palette, then the simpler one. These are other questions and need no pause. If the palette has no
 // others, the last call is repeated until an answer comes a second time: then that is the tool's
 // answer. A model may always answer differently.
-func (a *Agent) next(p *plan.Plan, s *plan.Step, t *plan.Attempt, v plan.Verdict) plan.Verdict {
+func (a *Agent) next(p *workflow.Plan, s *workflow.Step, t *workflow.Attempt, v workflow.Verdict) workflow.Verdict {
 	left := t.Number <= a.retries(p)
 	var rungs []*dsl.Call
 	if s.Verb != nil {
@@ -95,16 +95,16 @@ func (a *Agent) next(p *plan.Plan, s *plan.Step, t *plan.Attempt, v plan.Verdict
 	switch {
 	case left && at < len(rungs):
 		v.Again, v.Next = true, rungs[at]
-	case left && t.Outcome == plan.OK && (asksModel(s) || !repeats(s, t)):
+	case left && t.Outcome == workflow.OK && (asksModel(s) || !repeats(s, t)):
 		v.Again, v.Next, v.Wait = true, asTried(s, t), a.Config.backoff(t.Number)
 	default:
-		v.Ask = a.Config.Override && t.Outcome == plan.OK
+		v.Ask = a.Config.Override && t.Outcome == workflow.OK
 	}
 	return v
 }
 
 // asTried returns the call of an attempt for the next one; nil if it is the step's own call.
-func asTried(s *plan.Step, t *plan.Attempt) *dsl.Call {
+func asTried(s *workflow.Step, t *workflow.Attempt) *dsl.Call {
 	if dsl.FormatCall(&t.Call) == dsl.FormatCall(&s.Call) {
 		return nil
 	}
@@ -112,16 +112,16 @@ func asTried(s *plan.Step, t *plan.Attempt) *dsl.Call {
 }
 
 // asksModel reports whether a step asks a model, which answers otherwise each time.
-func asksModel(s *plan.Step) bool {
+func asksModel(s *workflow.Step) bool {
 	tool := ToolOf(s.Verb)
 	return tool == score.TextCompletion || tool == score.Prompt
 }
 
 // repeats reports whether an attempt got the same answer as an earlier one.
-func repeats(s *plan.Step, t *plan.Attempt) bool {
-	return slices.ContainsFunc(s.Attempts, func(before *plan.Attempt) bool {
+func repeats(s *workflow.Step, t *workflow.Attempt) bool {
+	return slices.ContainsFunc(s.Attempts, func(before *workflow.Attempt) bool {
 		return before.Result() != nil && t.Result() != nil && dsl.FormatCall(&before.Call) == dsl.FormatCall(&t.Call) &&
-			plan.Text(before.Result(), math.MaxInt32) == plan.Text(t.Result(), math.MaxInt32)
+			workflow.Text(before.Result(), math.MaxInt32) == workflow.Text(t.Result(), math.MaxInt32)
 	})
 }
 
@@ -152,7 +152,7 @@ func instead(m *verbs.Macro, of *dsl.Call) []*dsl.Call {
 }
 
 // measure computes the factors that can be counted in an answer.
-func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Factor {
+func (a *Agent) measure(p *workflow.Plan, s *workflow.Step, t *workflow.Attempt) []score.Factor {
 	of := []score.Factor{score.Attempts(t.Number), a.agreed(s)}
 	res := t.Result()
 	asked := namesIn(p.Question)
@@ -160,7 +160,7 @@ func (a *Agent) measure(p *plan.Plan, s *plan.Step, t *plan.Attempt) []score.Fac
 		text := score.Text{Answer: plain(res), Question: p.Question, Given: []string{p.Question}}
 		for _, n := range s.Needs {
 			if r := resultOf(n); r != nil {
-				text.Given = append(text.Given, plan.Text(r, math.MaxInt32))
+				text.Given = append(text.Given, workflow.Text(r, math.MaxInt32))
 			}
 		}
 		for _, arg := range t.Made.Args {
@@ -242,7 +242,7 @@ const (
 
 // near compares the result of a search by meaning with the searched text. There is no factor for
 // other verbs, or if the embedding model does not answer: that counts neither for nor against.
-func (a *Agent) near(ctx context.Context, t *plan.Attempt) (f score.Factor) {
+func (a *Agent) near(ctx context.Context, t *workflow.Attempt) (f score.Factor) {
 	v := a.Runner.Clerk.Registry.Verb(t.Made.Verb)
 	res := t.Result()
 	if v == nil || res == nil || v.Matching == nil || v.Read == nil || v.Read.Entity.Store.Search == nil || len(v.Read.Entity.Store.Search.Meaning) == 0 {
@@ -277,7 +277,7 @@ func fraction(v stores.Value) (float64, bool) {
 // agreed compares the answers that a step uses, if different servers were asked the same: the
 // factor is the share of the other answers that agree with the most common one. A server's stated
 // confidence is not part of its answer. There is no factor if no two servers were asked the same.
-func (a *Agent) agreed(s *plan.Step) (best score.Factor) {
+func (a *Agent) agreed(s *workflow.Step) (best score.Factor) {
 	type asked struct{ server, what, says string }
 	var all []asked
 	for _, n := range s.Needs {
@@ -309,7 +309,7 @@ func (a *Agent) agreed(s *plan.Step) (best score.Factor) {
 }
 
 // found returns the texts in the arguments of an attempt that are values of another step's answer.
-func found(t *plan.Attempt) (texts []string) {
+func found(t *workflow.Attempt) (texts []string) {
 	for i := range t.Made.Args {
 		v := &t.Made.Args[i].Value
 		if v.Kind == dsl.String && len(v.Text) <= longestName && i < len(t.Call.Args) && t.Call.Args[i].Value.Kind == dsl.Symbol && strings.Contains(t.Call.Args[i].Value.Text, ".") {
@@ -323,7 +323,7 @@ func found(t *plan.Attempt) (texts []string) {
 const longestName = 200
 
 // resultOf returns the result of a step; nil if it has none.
-func resultOf(s *plan.Step) *receipt.Result {
+func resultOf(s *workflow.Step) *receipt.Result {
 	if r := s.Answer(); r != nil && len(r.Calls) > 0 {
 		return r.Calls[0].Result
 	}
@@ -335,11 +335,11 @@ func plain(res *receipt.Result) string {
 	if res == nil || len(res.Rows) == 0 {
 		return ""
 	}
-	return plan.Text(res, math.MaxInt32)
+	return workflow.Text(res, math.MaxInt32)
 }
 
 func textOf(res *receipt.Result, row []stores.Value) string {
-	return plan.Text(&receipt.Result{Columns: res.Columns, Sensitive: res.Sensitive, Rows: [][]stores.Value{row}}, math.MaxInt32)
+	return workflow.Text(&receipt.Result{Columns: res.Columns, Sensitive: res.Sensitive, Rows: [][]stores.Value{row}}, math.MaxInt32)
 }
 
 // namesIn returns the names in a question: texts in quotation marks, and runs of capitalised words

@@ -47,12 +47,12 @@ func Reasons(factors, language string) (all []string) {
 }
 
 // Register brings what carries out those verbs of the palette that YAML cannot say.
-func Register(h *runtime.Handlers) {
+func Register(h *engine.Handlers) {
 	type assessArgs struct {
-		Step  runtime.Ref `verb:"step-id"`
-		Right bool        `verb:"right"`
+		Step  engine.Ref `verb:"step-id"`
+		Right bool       `verb:"right"`
 	}
-	runtime.Handle(h, "confidence.assess", func(ctx context.Context, c *runtime.Call, a assessArgs) (o runtime.Outcome, err error) {
+	engine.Handle(h, "confidence.assess", func(ctx context.Context, c *engine.Call, a assessArgs) (o engine.Outcome, err error) {
 		step, err := c.Get(ctx, a.Step)
 		if err != nil {
 			return o, err
@@ -61,15 +61,15 @@ func Register(h *runtime.Handlers) {
 		if number.IsNull() {
 			number = step.Value("tries")
 		}
-		rows, err := c.Find(ctx, "plan-attempt", runtime.Fields{"step": a.Step, "number": number})
+		rows, err := c.Find(ctx, "plan-attempt", engine.Fields{"step": a.Step, "number": number})
 		if err != nil {
 			return o, err
 		}
 		var of Scored
 		if len(rows) == 0 || json.Unmarshal([]byte(rows[0].Value("factors").Text()), &of) != nil || codes[of.Tool] == "" {
-			return o, runtime.Refuse("it is not known what the score of this answer is made of", "assess another")
+			return o, engine.Refuse("it is not known what the score of this answer is made of", "assess another")
 		}
-		o.Changes = []runtime.Edit{runtime.Create(outcomes, runtime.Fields{"step": a.Step, "tool": codes[of.Tool], "raw": decimal(of.Raw), "right": a.Right, "assessed_by": c.Principal(), "assessed_at": c.Now()})}
+		o.Changes = []engine.Edit{engine.Create(outcomes, engine.Fields{"step": a.Step, "tool": codes[of.Tool], "raw": decimal(of.Raw), "right": a.Right, "assessed_by": c.Principal(), "assessed_at": c.Now()})}
 		return o, nil
 	})
 }
@@ -90,7 +90,7 @@ type known struct {
 }
 
 type bounded struct {
-	row   *clerk.Row
+	row   *serviceaccount.Row
 	value float64
 	score.Bounds
 }
@@ -153,7 +153,7 @@ func (a *Agent) readLearned(ctx context.Context) (*known, error) {
 	if rows, err = a.Runner.Clerk.All(ctx, outcomes, nil); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(rows, func(x, y *clerk.Row) int {
+	slices.SortStableFunc(rows, func(x, y *serviceaccount.Row) int {
 		return x.Value("assessed_at").Time().Compare(y.Value("assessed_at").Time())
 	})
 	for _, r := range rows {
@@ -273,7 +273,7 @@ func (a *Agent) Adapt(ctx context.Context) (moved []score.Tool, err error) {
 		if err != nil {
 			return moved, err
 		}
-		if _, err := a.Runner.Clerk.Do(ctx, d, "", clerk.Call("confidence.adapt", ref, dsl.NewArg("value", dsl.NewNumber(decimal(next).Text())), clerk.Text("reason", why.In("en")))); err != nil {
+		if _, err := a.Runner.Clerk.Do(ctx, d, "", serviceaccount.Call("confidence.adapt", ref, dsl.NewArg("value", dsl.NewNumber(decimal(next).Text())), serviceaccount.Text("reason", why.In("en")))); err != nil {
 			return moved, err
 		}
 		moved = append(moved, t)

@@ -35,7 +35,7 @@ func (e *errNoPlan) Error() string { return e.why }
 
 // make makes a plan for a question: of a template, of an earlier plan for a question of the
 // same shape, or by asking the model.
-func (a *Agent) make(ctx context.Context, s *runtime.Session, r *trustgraph.Request) (m made, err error) {
+func (a *Agent) make(ctx context.Context, s *engine.Session, r *trustgraph.Request) (m made, err error) {
 	for i := range a.Config.Templates {
 		t := &a.Config.Templates[i]
 		if text := t.plan(r.Question); text != "" {
@@ -73,7 +73,7 @@ func (a *Agent) make(ctx context.Context, s *runtime.Session, r *trustgraph.Requ
 }
 
 // unfit says why the asker cannot make the calls of a plan; "" if they can.
-func (a *Agent) unfit(ctx context.Context, s *runtime.Session, calls []dsl.Call) string {
+func (a *Agent) unfit(ctx context.Context, s *engine.Session, calls []dsl.Call) string {
 	if len(calls) > a.Config.MaxSteps {
 		return fmt.Sprintf("the plan has %d steps, and at most %d are made", len(calls), a.Config.MaxSteps)
 	}
@@ -100,7 +100,7 @@ func (a *Agent) unfit(ctx context.Context, s *runtime.Session, calls []dsl.Call)
 }
 
 // offered returns the verbs that a plan may use.
-func offered(s *runtime.Session) []*verbs.Verb {
+func offered(s *engine.Session) []*verbs.Verb {
 	return slices.DeleteFunc(slices.Clone(s.Verbs()), func(v *verbs.Verb) bool {
 		domain, _, _ := strings.Cut(v.Name, ".")
 		return slices.Contains([]string{"plan", "confidence", "system", "channel"}, domain) || v.Deprecated != nil ||
@@ -120,7 +120,7 @@ type draftPlan struct {
 }
 
 // ask asks the model for a plan, and shows it the errors of its last one, mostRepairs times.
-func (a *Agent) ask(ctx context.Context, s *runtime.Session, r *trustgraph.Request) ([]dsl.Call, error) {
+func (a *Agent) ask(ctx context.Context, s *engine.Session, r *trustgraph.Request) ([]dsl.Call, error) {
 	vocabulary := grammar.Vocabulary{Verbs: offered(s)}
 	offer, err := grammar.Tools(vocabulary)
 	if err != nil {
@@ -178,7 +178,7 @@ func (a *Agent) chat(ctx context.Context, ask llm.Request) (*llm.Reply, error) {
 }
 
 // read parses the plan that a model wrote. The errors in why are for the model to repair.
-func (a *Agent) read(ctx context.Context, s *runtime.Session, v grammar.Vocabulary, text string) (calls []dsl.Call, why string) {
+func (a *Agent) read(ctx context.Context, s *engine.Session, v grammar.Vocabulary, text string) (calls []dsl.Call, why string) {
 	var d draftPlan
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		return nil, "the answer is not the JSON that was asked for"

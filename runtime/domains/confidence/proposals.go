@@ -32,7 +32,7 @@ const mostLooked = 50
 // Proposals returns the templates that plans since a time suggest, for a principal who may read the
 // journal. It leaves out questions that were asked less often than least, and those that a template
 // answers already.
-func (a *Agent) Proposals(ctx context.Context, s *runtime.Session, since time.Time, least int) ([]Proposal, error) {
+func (a *Agent) Proposals(ctx context.Context, s *engine.Session, since time.Time, least int) ([]Proposal, error) {
 	if err := s.ReadsJournal(ctx); err != nil {
 		return nil, err
 	}
@@ -40,10 +40,10 @@ func (a *Agent) Proposals(ctx context.Context, s *runtime.Session, since time.Ti
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(rows, func(x, y *clerk.Row) int {
+	slices.SortStableFunc(rows, func(x, y *serviceaccount.Row) int {
 		return y.Value("created_at").Time().Compare(x.Value("created_at").Time())
 	})
-	shapes := map[string][]*clerk.Row{}
+	shapes := map[string][]*serviceaccount.Row{}
 	var order []string
 	for _, r := range rows {
 		question, ended := cmp.Or(r.Text("question"), r.Text("title")), r.Value("ended_at")
@@ -76,7 +76,7 @@ func (a *Agent) Proposals(ctx context.Context, s *runtime.Session, since time.Ti
 }
 
 // proposal returns the most common form of the plans for questions of one shape.
-func (a *Agent) proposal(ctx context.Context, rows []*clerk.Row) (best Proposal, err error) {
+func (a *Agent) proposal(ctx context.Context, rows []*serviceaccount.Row) (best Proposal, err error) {
 	type way struct {
 		Proposal
 		askers map[string]bool
@@ -116,7 +116,7 @@ func (a *Agent) proposal(ctx context.Context, rows []*clerk.Row) (best Proposal,
 
 // smooth reports whether all steps of a plan were made without a doubtful answer, and none names a
 // row.
-func smooth(p *plan.Plan) bool {
+func smooth(p *workflow.Plan) bool {
 	var calls []dsl.Call
 	for _, s := range p.Steps {
 		if s.Status != "DONE" || s.DecidedBy != "" {
@@ -128,7 +128,7 @@ func smooth(p *plan.Plan) bool {
 }
 
 // script returns the calls of a plan as a script.
-func script(p *plan.Plan) string {
+func script(p *workflow.Plan) string {
 	var b strings.Builder
 	for _, s := range p.Steps {
 		b.WriteString(dsl.FormatCall(&s.Call) + "\n")

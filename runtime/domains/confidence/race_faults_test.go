@@ -57,13 +57,13 @@ func (g *graph) ask(ctx context.Context, query string) (modeltest.Fault, error) 
 func (g *graph) instead(name string) string { return g.other[strings.ToLower(name)] }
 
 // connections is the handler of graph.connections, as a query of the graph.
-func (g *graph) connections(ctx context.Context, c *runtime.Call, a connectionsArgs) (o runtime.Outcome, err error) {
+func (g *graph) connections(ctx context.Context, c *engine.Call, a connectionsArgs) (o engine.Outcome, err error) {
 	fault, err := g.ask(ctx, fmt.Sprintf("connections %q %q %d %t", a.From, a.To, a.Hops, a.Parts))
 	switch {
 	case err != nil:
 		return o, err
 	case fault == modeltest.Empty:
-		return runtime.Outcome{Result: &runtime.Answer{Columns: []string{"what", "way", "hops", endColumn}}}, nil
+		return engine.Outcome{Result: &engine.Answer{Columns: []string{"what", "way", "hops", endColumn}}}, nil
 	case fault == modeltest.Nonsense:
 		a.From, a.To = g.instead(a.From), g.instead(a.To)
 	}

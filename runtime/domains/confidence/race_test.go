@@ -58,7 +58,7 @@ func raceRegistry(t testing.TB) *verbs.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, ds := verbs.LoadSources(dsl.NewSource("graph.yaml", string(text)), plan.Source(), Source())
+	reg, ds := verbs.LoadSources(dsl.NewSource("graph.yaml", string(text)), workflow.Source(), Source())
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -75,7 +75,7 @@ func (d *raceData) filled(t testing.TB) []byte {
 	}
 	defer store.Close()
 	reg := raceRegistry(t)
-	all := runtime.Own()
+	all := engine.Own()
 	for _, e := range reg.Entities() {
 		all = append(all, e.Store)
 	}
@@ -88,11 +88,11 @@ func (d *raceData) filled(t testing.TB) []byte {
 			t.Fatal(err)
 		}
 	}
-	h := runtime.NewHandlers()
-	plan.Register(h, reg)
+	h := engine.NewHandlers()
+	workflow.Register(h, reg)
 	Register(h)
 	RegisterGraph(h)
-	e, err := runtime.New(reg, store, runtime.Options{Clock: time.Now, Handlers: h, Tools: tools.Services{Own: map[string]map[string]tools.Service{modelsServer: services.Models(nil)}}})
+	e, err := engine.New(reg, store, engine.Options{Clock: time.Now, Handlers: h, Tools: tools.Services{Own: map[string]map[string]tools.Service{modelsServer: services.Models(nil)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,8 +109,8 @@ func (d *raceData) filled(t testing.TB) []byte {
 		if p == nil {
 			t.Fatal(ds)
 		}
-		if _, err := s.Run(t.Context(), p, runtime.RunOptions{}); err != nil {
-			t.Fatal(text, runtime.Sentence(err))
+		if _, err := s.Run(t.Context(), p, engine.RunOptions{}); err != nil {
+			t.Fatal(text, engine.Sentence(err))
 		}
 	}
 	store.Close()
@@ -131,7 +131,7 @@ type racer struct {
 
 	reg    *verbs.Registry
 	store  stores.Store
-	engine *runtime.Engine
+	engine *engine.Engine
 	model  atomic.Pointer[counted]
 	server *modeltest.Server
 }
@@ -170,13 +170,13 @@ func newRacer(t testing.TB, race *modeltest.Race, name string, d *raceData, file
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.store.Close() })
-	h := runtime.NewHandlers()
-	plan.Register(h, r.reg)
+	h := engine.NewHandlers()
+	workflow.Register(h, r.reg)
 	Register(h)
-	runtime.Handle(h, "graph.connections", r.graph.connections)
-	o := runtime.Options{Clock: time.Now, Handlers: h, TellsAsker: plan.TellsAsker,
+	engine.Handle(h, "graph.connections", r.graph.connections)
+	o := engine.Options{Clock: time.Now, Handlers: h, TellsAsker: workflow.TellsAsker,
 		Tools: tools.Services{Own: map[string]map[string]tools.Service{modelsServer: services.Models(r.complete)}}}
-	if r.engine, err = runtime.New(r.reg, &graphStore{r.store, r.graph}, o); err != nil {
+	if r.engine, err = engine.New(r.reg, &graphStore{r.store, r.graph}, o); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -239,7 +239,7 @@ func (r *racer) begin(seed uint64, rate float64, url string) {
 		if r.name == caching {
 			c.PlanCache, c.Parallel = DefaultConfig().PlanCache, parallel
 		}
-		runner := &plan.Runner{Clerk: clerk.Clerk{Registry: r.reg, Engine: r.engine, Store: r.store, As: "plans", Source: "plan"}, Name: "race", Clock: time.Now, Sleep: r.sleep}
+		runner := &workflow.Runner{Clerk: serviceaccount.Clerk{Registry: r.reg, Engine: r.engine, Store: r.store, As: "plans", Source: "plan"}, Name: "race", Clock: time.Now, Sleep: r.sleep}
 		agent := New(c, runner, model, time.Now)
 		r.ask = func(ctx context.Context, question string) (answer string, err error) {
 			err = agent.Ask(ctx, trustgraph.Caller{Name: "ada"}, trustgraph.Request{Question: question}, func(m trustgraph.Message) error {

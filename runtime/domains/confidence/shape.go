@@ -77,7 +77,7 @@ func (s shape) fill(plan string) string {
 
 // key identifies a kept plan: by the shape of the question, the palettes, the asker and the
 // asker's roles, so that nobody gets the plan of somebody else.
-func (a *Agent) key(s *runtime.Session, of shape) string {
+func (a *Agent) key(s *engine.Session, of shape) string {
 	rights := []string{"verbatim plan 1", a.Runner.Clerk.Registry.Digest(), s.Principal().Name, fmt.Sprint(len(of.names)), of.text}
 	for _, r := range s.Roles() {
 		rights = append(rights, r.Name)

@@ -22,32 +22,32 @@ import (
 )
 
 // Register brings the handlers of the palette.
-func Register(h *runtime.Handlers) {
-	runtime.Handle(h, "kiisha.suggest-link", suggest)
-	runtime.Handle(h, "kiisha.reject-document", func(ctx context.Context, c *runtime.Call, a rejectArgs) (runtime.Outcome, error) {
+func Register(h *engine.Handlers) {
+	engine.Handle(h, "kiisha.suggest-link", suggest)
+	engine.Handle(h, "kiisha.reject-document", func(ctx context.Context, c *engine.Call, a rejectArgs) (engine.Outcome, error) {
 		return leave(ctx, c, a.Document)
 	})
-	runtime.Handle(h, "kiisha.delete-document", func(ctx context.Context, c *runtime.Call, a documentArgs) (runtime.Outcome, error) {
+	engine.Handle(h, "kiisha.delete-document", func(ctx context.Context, c *engine.Call, a documentArgs) (engine.Outcome, error) {
 		return leave(ctx, c, a.Document)
 	})
 }
 
 type rejectArgs struct {
-	Document     runtime.Ref `verb:"document-id"`
-	Organisation runtime.Ref `verb:"organisation-id"` // the palette's rules look at it
+	Document     engine.Ref `verb:"document-id"`
+	Organisation engine.Ref `verb:"organisation-id"` // the palette's rules look at it
 }
 
 // leave resets the checklist items that a document counts for, when it is rejected or deleted: each
 // gets the state that its other documents give it. A verified item must not depend on a document
 // that is not verified.
-func leave(ctx context.Context, c *runtime.Call, document runtime.Ref) (runtime.Outcome, error) {
+func leave(ctx context.Context, c *engine.Call, document engine.Ref) (engine.Outcome, error) {
 	out := c.Declared()
 	doc, err := c.Get(ctx, document)
 	if err != nil {
 		return out, err
 	}
 	status := doc.Value("status").Text()
-	links, err := c.Find(ctx, "secondary-link", runtime.Fields{"document": document})
+	links, err := c.Find(ctx, "secondary-link", engine.Fields{"document": document})
 	if err != nil || status == "REJECTED" {
 		return out, err
 	}
@@ -60,7 +60,7 @@ func leave(ctx context.Context, c *runtime.Call, document runtime.Ref) (runtime.
 		if err != nil {
 			return out, err
 		}
-		others, err := c.Find(ctx, "secondary-link", runtime.Fields{"item": to})
+		others, err := c.Find(ctx, "secondary-link", engine.Fields{"item": to})
 		if err != nil {
 			return out, err
 		}
@@ -78,14 +78,14 @@ func leave(ctx context.Context, c *runtime.Call, document runtime.Ref) (runtime.
 			}
 		}
 		if was := item.Value("state").Text(); was != "MISSING" && was != state && (was != "VERIFIED" || status == "VERIFIED") {
-			out.Changes = append(out.Changes, runtime.Update(to, runtime.Fields{"state": state}))
+			out.Changes = append(out.Changes, engine.Update(to, engine.Fields{"state": state}))
 		}
 	}
 	return out, nil
 }
 
 type documentArgs struct {
-	Document runtime.Ref `verb:"document-id"`
+	Document engine.Ref `verb:"document-id"`
 }
 
 // mostRead is the greatest number of passages of a document that are read.
@@ -93,8 +93,8 @@ const mostRead = 200
 
 // suggest returns the kind of a document and its possible places, from its text and from the
 // projects, sites and assets of its organisation.
-func suggest(ctx context.Context, c *runtime.Call, a documentArgs) (runtime.Outcome, error) {
-	var out runtime.Outcome
+func suggest(ctx context.Context, c *engine.Call, a documentArgs) (engine.Outcome, error) {
+	var out engine.Outcome
 	doc, err := c.Get(ctx, a.Document)
 	if err != nil {
 		return out, err
@@ -103,7 +103,7 @@ func suggest(ctx context.Context, c *runtime.Call, a documentArgs) (runtime.Outc
 	if err != nil {
 		return out, err
 	}
-	rows, err := c.Find(ctx, "passage", runtime.Fields{"document": a.Document})
+	rows, err := c.Find(ctx, "passage", engine.Fields{"document": a.Document})
 	if err != nil {
 		return out, err
 	}
@@ -118,16 +118,16 @@ func suggest(ctx context.Context, c *runtime.Call, a documentArgs) (runtime.Outc
 	if s.To >= 0 {
 		filing = "SUGGESTED"
 		confidence, _ := stores.ParseDecimal(strconv.FormatFloat(s.Confidence, 'f', 4, 64))
-		out.Changes = append(out.Changes, runtime.Create("primary-link", runtime.Fields{"document": a.Document, [...]string{"project", "site", "asset"}[places[s.To].Kind]: refs[s.To],
+		out.Changes = append(out.Changes, engine.Create("primary-link", engine.Fields{"document": a.Document, [...]string{"project", "site", "asset"}[places[s.To].Kind]: refs[s.To],
 			"linked_by": "AI_SUGGESTION", "confidence": confidence, "linked_at": c.Now()}))
 	}
-	set := runtime.Fields{"class": class, "filing": filing}
+	set := engine.Fields{"class": class, "filing": filing}
 	for field, value := range map[string]string{"reason": s.Reason, "named": s.Named, "named_at": s.At, "also_named": s.Also} {
 		if value != "" {
 			set[field] = value
 		}
 	}
-	out.Changes = append(out.Changes, runtime.Update(a.Document, set))
+	out.Changes = append(out.Changes, engine.Update(a.Document, set))
 	return out, nil
 }
 
@@ -139,10 +139,10 @@ func some(s string) any {
 }
 
 // placesOf lists the projects of an organisation, with their sites and assets.
-func placesOf(ctx context.Context, c *runtime.Call, organisation runtime.Ref) (refs []runtime.Ref, places []Place, err error) {
-	var below func(kind Kind, entity, field string, of runtime.Ref, in int) error
-	below = func(kind Kind, entity, field string, of runtime.Ref, in int) error {
-		rows, err := c.Find(ctx, entity, runtime.Fields{field: of})
+func placesOf(ctx context.Context, c *engine.Call, organisation engine.Ref) (refs []engine.Ref, places []Place, err error) {
+	var below func(kind Kind, entity, field string, of engine.Ref, in int) error
+	below = func(kind Kind, entity, field string, of engine.Ref, in int) error {
+		rows, err := c.Find(ctx, entity, engine.Fields{field: of})
 		for _, row := range rows {
 			refs = append(refs, row.Ref())
 			at := len(places)

@@ -21,7 +21,7 @@ func BenchmarkVerify(b *testing.B) {
 		b.Fatal(err)
 	}
 	a := newAgent(b, store)
-	a.engine, err = runtime.New(a.reg, store, runtime.Options{Clock: a.hourly(), Handlers: a.handlers})
+	a.engine, err = engine.New(a.reg, store, engine.Options{Clock: a.hourly(), Handlers: a.handlers})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func BenchmarkVerify(b *testing.B) {
 			b.Fatal(ds, more)
 		}
 		start := time.Now()
-		if _, err := s.Run(ctx, p, runtime.RunOptions{}); err != nil {
+		if _, err := s.Run(ctx, p, engine.RunOptions{}); err != nil {
 			b.Fatal(err)
 		}
 		return time.Since(start)

@@ -21,12 +21,12 @@ import (
 )
 
 // Register brings the looks and the functions of the palette.
-func Register(h *runtime.Handlers) {
-	runtime.Looks(h, "kyc.verify", verify)
-	runtime.Looks(h, "kyc.supply", supply)
-	runtime.Looks(h, "kyc.exchange-keys", exchange)
-	runtime.Looks(h, "kyc.migrate", migrate)
-	runtime.Looks(h, "kyc.redeem", redeem)
+func Register(h *engine.Handlers) {
+	engine.Looks(h, "kyc.verify", verify)
+	engine.Looks(h, "kyc.supply", supply)
+	engine.Looks(h, "kyc.exchange-keys", exchange)
+	engine.Looks(h, "kyc.migrate", migrate)
+	engine.Looks(h, "kyc.redeem", redeem)
 	text := func(name string, fn func(string) string) {
 		h.Function(name, func(args []stores.Value) (stores.Value, error) { return stores.NewString(fn(args[0].Text())), nil })
 	}
@@ -66,23 +66,23 @@ func Email(text string) string { return strings.ToLower(strings.TrimSpace(text))
 // What was sent
 
 type verifyArgs struct {
-	Name      string      `verb:"name"`
-	Phone     *string     `verb:"phone"`
-	Email     *string     `verb:"email"`
-	SSNLast4  *string     `verb:"ssn-last4"`
-	BirthDate *time.Time  `verb:"birth-date"`
-	Purpose   string      `verb:"purpose"`
-	Level     *string     `verb:"risk-level"`
-	Peer      runtime.Ref `verb:"peer-id"`
+	Name      string     `verb:"name"`
+	Phone     *string    `verb:"phone"`
+	Email     *string    `verb:"email"`
+	SSNLast4  *string    `verb:"ssn-last4"`
+	BirthDate *time.Time `verb:"birth-date"`
+	Purpose   string     `verb:"purpose"`
+	Level     *string    `verb:"risk-level"`
+	Peer      engine.Ref `verb:"peer-id"`
 }
 
 type supplyArgs struct {
-	Verification runtime.Ref `verb:"verification-id"`
-	Name         *string     `verb:"name"`
-	Phone        *string     `verb:"phone"`
-	Email        *string     `verb:"email"`
-	SSNLast4     *string     `verb:"ssn-last4"`
-	BirthDate    *time.Time  `verb:"birth-date"`
+	Verification engine.Ref `verb:"verification-id"`
+	Name         *string    `verb:"name"`
+	Phone        *string    `verb:"phone"`
+	Email        *string    `verb:"email"`
+	SSNLast4     *string    `verb:"ssn-last4"`
+	BirthDate    *time.Time `verb:"birth-date"`
 }
 
 func sent(phone, email, last4 *string, birth *time.Time) (i Identifiers) {
@@ -101,7 +101,7 @@ func sent(phone, email, last4 *string, birth *time.Time) (i Identifiers) {
 	return i
 }
 
-func verify(ctx context.Context, l *runtime.Look, a verifyArgs) (runtime.Fields, error) {
+func verify(ctx context.Context, l *engine.Look, a verifyArgs) (engine.Fields, error) {
 	level := ""
 	if a.Level != nil {
 		level = *a.Level
@@ -115,7 +115,7 @@ func verify(ctx context.Context, l *runtime.Look, a verifyArgs) (runtime.Fields,
 	return decided(ctx, l, a.Name, sent(a.Phone, a.Email, a.SSNLast4, a.BirthDate), level)
 }
 
-func supply(ctx context.Context, l *runtime.Look, a supplyArgs) (runtime.Fields, error) {
+func supply(ctx context.Context, l *engine.Look, a supplyArgs) (engine.Fields, error) {
 	v, err := l.Get(ctx, a.Verification)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func supply(ctx context.Context, l *runtime.Look, a supplyArgs) (runtime.Fields,
 
 // decided computes the result of a verification, as the palette discloses it. It does the same
 // searches whether or not somebody is found, so that the time reveals nothing.
-func decided(ctx context.Context, l *runtime.Look, name string, i Identifiers, level string) (runtime.Fields, error) {
+func decided(ctx context.Context, l *engine.Look, name string, i Identifiers, level string) (engine.Fields, error) {
 	t, err := threshold(ctx, l, level)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func decided(ctx context.Context, l *runtime.Look, name string, i Identifiers, l
 	if err != nil {
 		return nil, err
 	}
-	given := runtime.Fields{
+	given := engine.Fields{
 		"status": s.Status, "likeness": d.Likeness, "reflected": reflected, "name-fits": string(NotGiven), "phone-fits": string(d.Fields[0]), "email-fits": string(d.Fields[1]), "ssn-fits": string(d.Fields[2]), "birth-date-fits": string(d.Fields[3]),
 		"seen": strings.Join(CandidateThoughts(name, &d), "\n"),
 	}
@@ -166,8 +166,8 @@ func decided(ctx context.Context, l *runtime.Look, name string, i Identifiers, l
 }
 
 // threshold returns the threshold of a level. A level without one is held.
-func threshold(ctx context.Context, l *runtime.Look, level string) (Threshold, error) {
-	rows, err := l.Rows(ctx, "threshold", runtime.Fields{"level": level})
+func threshold(ctx context.Context, l *engine.Look, level string) (Threshold, error) {
+	rows, err := l.Rows(ctx, "threshold", engine.Fields{"level": level})
 	if err != nil || len(rows) == 0 {
 		return Threshold{Least, 1, true}, err
 	}
@@ -184,7 +184,7 @@ func threshold(ctx context.Context, l *runtime.Look, level string) (Threshold, e
 
 // candidates returns everybody who may be meant: people with a nearly equal name, and people with
 // the telephone number or the address. more says that there are other people with such a name.
-func candidates(ctx context.Context, l *runtime.Look, name string, i Identifiers) (all []Candidate, more bool, err error) {
+func candidates(ctx context.Context, l *engine.Look, name string, i Identifiers) (all []Candidate, more bool, err error) {
 	rows, more, err := l.Alike(ctx, "person", 2, Spellings(name)...)
 	if err != nil {
 		return nil, false, err
@@ -193,7 +193,7 @@ func candidates(ctx context.Context, l *runtime.Look, name string, i Identifiers
 		if v == "" {
 			continue
 		}
-		known, err := l.Rows(ctx, "person", runtime.Fields{field: v})
+		known, err := l.Rows(ctx, "person", engine.Fields{field: v})
 		if err != nil {
 			return nil, false, err
 		}
@@ -207,7 +207,7 @@ func candidates(ctx context.Context, l *runtime.Look, name string, i Identifiers
 	return all, more, nil
 }
 
-func candidate(row runtime.Row) Candidate {
+func candidate(row engine.Row) Candidate {
 	c := Candidate{ID: row.Value("record").Text(), Names: []string{row.Value("full_name").Text()}}
 	if other := row.Value("other_name"); !other.IsNull() {
 		c.Names = append(c.Names, other.Text())
@@ -222,13 +222,13 @@ func candidate(row runtime.Row) Candidate {
 // Data of a verified person that is handed over
 
 type exchangeArgs struct {
-	Verification runtime.Ref `verb:"verification-id"`
-	Key          string      `verb:"public-key"`
+	Verification engine.Ref `verb:"verification-id"`
+	Key          string     `verb:"public-key"`
 }
 
 type migrateArgs struct {
-	Verification runtime.Ref `verb:"verification-id"`
-	Audience     string      `verb:"audience"`
+	Verification engine.Ref `verb:"verification-id"`
+	Audience     string     `verb:"audience"`
 }
 
 type redeemArgs struct {
@@ -237,12 +237,12 @@ type redeemArgs struct {
 }
 
 // subject returns the person that a row is about, and whether they consented to its purpose.
-func subject(ctx context.Context, l *runtime.Look, row runtime.Row) (person runtime.Row, consented bool, err error) {
+func subject(ctx context.Context, l *engine.Look, row engine.Row) (person engine.Row, consented bool, err error) {
 	record := row.Value("subject")
 	if record.IsNull() {
 		return person, false, nil
 	}
-	rows, err := l.Rows(ctx, "person", runtime.Fields{"record": record})
+	rows, err := l.Rows(ctx, "person", engine.Fields{"record": record})
 	if err != nil || len(rows) != 1 {
 		return person, false, err
 	}
@@ -251,26 +251,26 @@ func subject(ctx context.Context, l *runtime.Look, row runtime.Row) (person runt
 	return rows[0], consented, err
 }
 
-func exchange(ctx context.Context, l *runtime.Look, a exchangeArgs) (runtime.Fields, error) {
+func exchange(ctx context.Context, l *engine.Look, a exchangeArgs) (engine.Fields, error) {
 	v, err := l.Get(ctx, a.Verification)
 	if err != nil {
 		return nil, err
 	}
 	person, consented, err := subject(ctx, l, v)
-	given := runtime.Fields{"consented": consented}
+	given := engine.Fields{"consented": consented}
 	if consented {
 		given["ssn"] = person.Value("ssn")
 	}
 	return given, err
 }
 
-func migrate(ctx context.Context, l *runtime.Look, a migrateArgs) (runtime.Fields, error) {
+func migrate(ctx context.Context, l *engine.Look, a migrateArgs) (engine.Fields, error) {
 	v, err := l.Get(ctx, a.Verification)
 	if err != nil {
 		return nil, err
 	}
 	_, consented, err := subject(ctx, l, v)
-	given := runtime.Fields{"consented": consented}
+	given := engine.Fields{"consented": consented}
 	if consented {
 		given["subject"] = v.Value("subject")
 	}
@@ -279,14 +279,14 @@ func migrate(ctx context.Context, l *runtime.Look, a migrateArgs) (runtime.Field
 
 // redeem returns the data behind a link. It gives nothing, and no reason, if the link does not
 // exist, belongs to another wallet, or has expired. The store refuses a link that was used already.
-func redeem(ctx context.Context, l *runtime.Look, a redeemArgs) (runtime.Fields, error) {
-	rows, err := l.Rows(ctx, "migration", runtime.Fields{"link": a.Link})
+func redeem(ctx context.Context, l *engine.Look, a redeemArgs) (engine.Fields, error) {
+	rows, err := l.Rows(ctx, "migration", engine.Fields{"link": a.Link})
 	if err != nil || len(rows) != 1 || rows[0].Value("audience").Text() != l.Principal() || !rows[0].Value("until").Time().After(l.Now()) {
-		return runtime.Fields{"good": false}, err
+		return engine.Fields{"good": false}, err
 	}
 	person, consented, err := subject(ctx, l, rows[0])
 	if err != nil || !consented {
-		return runtime.Fields{"good": false}, err
+		return engine.Fields{"good": false}, err
 	}
 	data := map[string]string{}
 	for _, field := range []string{"full_name", "phone", "email", "birth_date"} {
@@ -295,5 +295,5 @@ func redeem(ctx context.Context, l *runtime.Look, a redeemArgs) (runtime.Fields,
 		}
 	}
 	text, err := json.Marshal(data)
-	return runtime.Fields{"good": true, "data": string(text)}, err
+	return engine.Fields{"good": true, "data": string(text)}, err
 }

@@ -35,8 +35,8 @@ var ctx = context.Background()
 type agent struct {
 	t        testing.TB
 	reg      *verbs.Registry
-	handlers *runtime.Handlers
-	engine   *runtime.Engine
+	handlers *engine.Handlers
+	engine   *engine.Engine
 	store    stores.Store
 
 	mu    sync.Mutex
@@ -92,14 +92,14 @@ func newAgent(t testing.TB, store stores.Store) *agent {
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
-	h := runtime.NewHandlers()
+	h := engine.NewHandlers()
 	kyc.Register(h)
 	a := &agent{t: t, reg: reg, handlers: h, store: store, clock: time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)}
 	var tables []*stores.Entity
 	for _, e := range reg.Entities() {
 		tables = append(tables, e.Store)
 	}
-	if plan, err := store.Migrate(ctx, append(tables, runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
+	if plan, err := store.Migrate(ctx, append(tables, engine.Own()...), true); err != nil || len(plan.Problems) > 0 {
 		t.Fatal(err, plan)
 	}
 	script, err := os.ReadFile("../../../examples/kyc/people.sql")
@@ -118,7 +118,7 @@ INSERT INTO verbatim_grant (principal, role, entity, key) VALUES
 	if _, err := store.(stores.Searcher).Index(ctx, reg.Entity("person").Store, true); err != nil {
 		t.Fatal(err)
 	}
-	if a.engine, err = runtime.New(reg, store, runtime.Options{Clock: a.now, Handlers: h}); err != nil {
+	if a.engine, err = engine.New(reg, store, engine.Options{Clock: a.now, Handlers: h}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.engine.NameRows(ctx); err != nil {
@@ -133,10 +133,10 @@ func (a *agent) run(who, text string) (*receipt.Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Run(ctx, p, runtime.RunOptions{})
+	return s.Run(ctx, p, engine.RunOptions{})
 }
 
-func (a *agent) checked(who, text string) (*runtime.Session, *verbs.Program, error) {
+func (a *agent) checked(who, text string) (*engine.Session, *verbs.Program, error) {
 	a.t.Helper()
 	s, err := a.engine.Session(ctx, who)
 	if err != nil {
@@ -310,7 +310,7 @@ func TestWhatIsGivenAwayOfSomebodyWhoAgreed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plain, err := hpke.Open(owner, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(runtime.SealInfo(info...)), raw)
+			plain, err := hpke.Open(owner, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(engine.SealInfo(info...)), raw)
 			if err != nil {
 				return err.Error()
 			}

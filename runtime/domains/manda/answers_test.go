@@ -82,7 +82,7 @@ func TestAnswersInFourLanguages(t *testing.T) {
 		}
 		b.WriteString("\n? " + asked + "\n")
 		turns := strings.Split(asked, " / ")
-		for _, l := range words.Languages() {
+		for _, l := range values.Languages() {
 			room := deal()
 			q := Read(turns[len(turns)-1], room.Deal, turns[:len(turns)-1])
 			q.Language = l
@@ -138,7 +138,7 @@ func TestCataloguesAreWhole(t *testing.T) {
 		}
 		sources.Write(text)
 	}
-	english := catalogues()[words.English]
+	english := catalogues()[values.English]
 	for name, m := range lexicon() {
 		if english["metric "+m.name] == nil {
 			t.Errorf("the metric %s has no name for an answer", name)
@@ -149,7 +149,7 @@ func TestCataloguesAreWhole(t *testing.T) {
 			t.Errorf("the group %s has no name for an answer", p.name)
 		}
 	}
-	for _, l := range words.Languages() {
+	for _, l := range values.Languages() {
 		text, err := answersFiles.ReadFile("answers/" + l.String() + ".txt")
 		if err != nil {
 			t.Fatal(err)
@@ -176,7 +176,7 @@ func TestCataloguesAreWhole(t *testing.T) {
 				if strings.Contains(form, "!") || strings.Count(form, "{") != len(placeNames.FindAllString(form, -1)) {
 					t.Errorf("%s: %s: %q", l, key, form)
 				}
-				if said := placeNames.ReplaceAllString(form, ""); l != words.English && !named && len(plainly(said)) > 3 && plainly(said) == plainly(placeNames.ReplaceAllString(english[key][0], "")) && !(l == words.French && slices.Contains(strings.Fields("source source-place overview-documents contradictions"), key)) { // which say it with the same word
+				if said := placeNames.ReplaceAllString(form, ""); l != values.English && !named && len(plainly(said)) > 3 && plainly(said) == plainly(placeNames.ReplaceAllString(english[key][0], "")) && !(l == values.French && slices.Contains(strings.Fields("source source-place overview-documents contradictions"), key)) { // which say it with the same word
 					t.Errorf("%s: %s is in English: %q", l, key, form)
 				}
 			}
@@ -194,7 +194,7 @@ func TestCataloguesAreWhole(t *testing.T) {
 func TestNoEnglishInOtherLanguages(t *testing.T) {
 	t.Parallel()
 	var runs []string
-	for key, forms := range catalogues()[words.English] {
+	for key, forms := range catalogues()[values.English] {
 		for _, run := range placeNames.Split(strings.Join(forms, "{}"), -1) {
 			if run = strings.Trim(run, " -*:,;.()“”\"✓✗"); !strings.Contains(key, " ") && (strings.Contains(run, " ") || len(run) > 6) && run != "source" {
 				runs = append(runs, run)
@@ -234,49 +234,49 @@ func TestAQuestionTellsTheLanguageOfItsAnswer(t *testing.T) {
 		text   string
 		before []string
 		person string
-		want   words.Language
+		want   values.Language
 	}{
-		{"How high was revenue in 2023?", nil, "", words.English},
-		{"Wie hoch war der Umsatz 2023?", nil, "", words.German},
-		{"Quel était le chiffre d'affaires 2023 ?", nil, "", words.French},
-		{"¿Cuáles fueron los ingresos de 2023?", nil, "", words.Spanish},
-		{"Was fehlt noch?", nil, "en", words.German},
-		{"How high was revenue in 2023?", nil, "de", words.English},
-		{"EBITDA 2023?", nil, "", words.English},
-		{"EBITDA 2023?", nil, "fr", words.French},
-		{"EBITDA 2023?", nil, "es-MX", words.Spanish},
-		{"EBITDA 2023?", german, "", words.German},
-		{"EBITDA 2023?", german, "fr", words.German},
-		{"Umsatz in 2023?", nil, "de", words.German}, // one word is no English
-		{"Umsatz und EBITDA in 2023?", german, "", words.German},
-		{"And what was it in the year before?", german, "de", words.English},
+		{"How high was revenue in 2023?", nil, "", values.English},
+		{"Wie hoch war der Umsatz 2023?", nil, "", values.German},
+		{"Quel était le chiffre d'affaires 2023 ?", nil, "", values.French},
+		{"¿Cuáles fueron los ingresos de 2023?", nil, "", values.Spanish},
+		{"Was fehlt noch?", nil, "en", values.German},
+		{"How high was revenue in 2023?", nil, "de", values.English},
+		{"EBITDA 2023?", nil, "", values.English},
+		{"EBITDA 2023?", nil, "fr", values.French},
+		{"EBITDA 2023?", nil, "es-MX", values.Spanish},
+		{"EBITDA 2023?", german, "", values.German},
+		{"EBITDA 2023?", german, "fr", values.German},
+		{"Umsatz in 2023?", nil, "de", values.German}, // one word is no English
+		{"Umsatz und EBITDA in 2023?", german, "", values.German},
+		{"And what was it in the year before?", german, "de", values.English},
 		// as much of several languages: the names of figures tell, and how it is spelt
-		{"Umsatz in Frankreich?", nil, "", words.German},
-		{"Umsatz in Frankreich?", nil, "fr", words.French},
-		{"Was kostet die Sanierung in Chemnitz?", nil, "", words.German},
-		{"Combien de salariés compte le site de Roanne ?", nil, "", words.French},
-		{"Revenue in France?", nil, "", words.English},
-		{"Revenue Mars 2024", nil, "", words.English},   // of which Mars is no French
-		{"Revenue Mars 2024", nil, "fr", words.English}, // a session takes the month to tell the language
-		{"was fehlt?", nil, "", words.German},
-		{"Umsatz je Mitarbeiter 2024", nil, "", words.German}, // of which "je" is no French
-		{"EBITDA je Quartal", nil, "", words.German},
-		{"liste des contradictions", nil, "", words.French},
-		{"Headcount in 2023?", german, "", words.German},
+		{"Umsatz in Frankreich?", nil, "", values.German},
+		{"Umsatz in Frankreich?", nil, "fr", values.French},
+		{"Was kostet die Sanierung in Chemnitz?", nil, "", values.German},
+		{"Combien de salariés compte le site de Roanne ?", nil, "", values.French},
+		{"Revenue in France?", nil, "", values.English},
+		{"Revenue Mars 2024", nil, "", values.English},   // of which Mars is no French
+		{"Revenue Mars 2024", nil, "fr", values.English}, // a session takes the month to tell the language
+		{"was fehlt?", nil, "", values.German},
+		{"Umsatz je Mitarbeiter 2024", nil, "", values.German}, // of which "je" is no French
+		{"EBITDA je Quartal", nil, "", values.German},
+		{"liste des contradictions", nil, "", values.French},
+		{"Headcount in 2023?", german, "", values.German},
 		// two languages: the one that more is said in
-		{"Wie hoch war der net debt at closing?", nil, "", words.German},
-		{"What was the Umsatz in the Geschäftsjahr 2023?", nil, "de", words.English},
+		{"Wie hoch war der net debt at closing?", nil, "", values.German},
+		{"What was the Umsatz in the Geschäftsjahr 2023?", nil, "de", values.English},
 		// others, and what is no language
-		{"Jakie były przychody w 2023 roku?", nil, "", words.English},
-		{"Jakie były przychody w 2023 roku?", nil, "de", words.German},
-		{"EBITDA 2023?", nil, "pl", words.English},
-		{"EBITDA 2023?", nil, "not a language", words.English},
-		{"P&L overview pls", nil, "", words.English}, // of which L is no French
-		{"¿?", nil, "de", words.German},
-		{strings.Repeat("\x00\xff", 4000), nil, "fr", words.French},
-		{"", nil, "", words.English},
+		{"Jakie były przychody w 2023 roku?", nil, "", values.English},
+		{"Jakie były przychody w 2023 roku?", nil, "de", values.German},
+		{"EBITDA 2023?", nil, "pl", values.English},
+		{"EBITDA 2023?", nil, "not a language", values.English},
+		{"P&L overview pls", nil, "", values.English}, // of which L is no French
+		{"¿?", nil, "de", values.German},
+		{strings.Repeat("\x00\xff", 4000), nil, "fr", values.French},
+		{"", nil, "", values.English},
 	} {
-		person, _ := words.ParseLanguage(c.person)
+		person, _ := values.ParseLanguage(c.person)
 		if got := spokenIn(c.text, c.before, person); got != c.want {
 			t.Errorf("%.40q after %q, of a person who speaks %q: %s, want %s", c.text, c.before, c.person, got, c.want)
 		}
@@ -298,7 +298,7 @@ func TestFiguresAndPeriodsInFourLanguages(t *testing.T) {
 	} {
 		for l, want := range [...]string{c.en, c.de, c.fr, c.es} {
 			if got := tongue(l).show(rat_(c.value), c.unit); got != want {
-				t.Errorf("%s %s in %s: %q, want %q", c.value, c.unit, words.Language(l), got, want)
+				t.Errorf("%s %s in %s: %q, want %q", c.value, c.unit, values.Language(l), got, want)
 			}
 		}
 	}
@@ -314,7 +314,7 @@ func TestFiguresAndPeriodsInFourLanguages(t *testing.T) {
 	} {
 		for l, want := range [...]string{c.en, c.de, c.fr, c.es} {
 			if got := tongue(l).at(&Fact{FindingFacts: FindingFacts{Period: c.period}}, label); got != want {
-				t.Errorf("%s in %s: %q, want %q", c.period, words.Language(l), got, want)
+				t.Errorf("%s in %s: %q, want %q", c.period, values.Language(l), got, want)
 			}
 		}
 	}

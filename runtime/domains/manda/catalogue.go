@@ -25,13 +25,13 @@ var answersFiles embed.FS
 // catalogues holds the sentences of each language by key, each with its forms.
 var catalogues = sync.OnceValue(func() []map[string][]string {
 	var all []map[string][]string
-	for _, l := range words.Languages() {
+	for _, l := range values.Languages() {
 		sentences := map[string][]string{}
-		words.Lines(answersFiles, "answers/"+l.String()+".txt", "  ", func(key, text string) {
+		values.Lines(answersFiles, "answers/"+l.String()+".txt", "  ", func(key, text string) {
 			if quoted, err := strconv.Unquote(text); err == nil {
 				text = quoted
 			}
-			sentences[key] = strings.Split(words.Typeset(l, text), " | ")
+			sentences[key] = strings.Split(values.Typeset(l, text), " | ")
 		})
 		all = append(all, sentences)
 	}
@@ -46,13 +46,13 @@ const (
 )
 
 // A tongue is the language of an answer.
-type tongue words.Language
+type tongue values.Language
 
 // form returns one form of a sentence, and whether the catalogue has the sentence.
 func (t tongue) form(n int, key string) (string, bool) {
 	forms := catalogues()[t][key]
 	if forms == nil {
-		forms = catalogues()[words.English][key]
+		forms = catalogues()[values.English][key]
 	}
 	if len(forms) == 0 {
 		return "", false
@@ -64,7 +64,7 @@ func (t tongue) form(n int, key string) (string, bool) {
 }
 
 // Says returns all sentences of a language, one per line.
-func Says(l words.Language) string {
+func Says(l values.Language) string {
 	var all strings.Builder
 	for _, forms := range catalogues()[l] {
 		all.WriteString(strings.Join(forms, " ") + "\n")
@@ -75,7 +75,7 @@ func Says(l words.Language) string {
 // spelt holds the words of each language of answers.
 var spelt = sync.OnceValue(func() []map[string]bool {
 	var all []map[string]bool
-	for _, l := range words.Languages() {
+	for _, l := range values.Languages() {
 		known := map[string]bool{}
 		for w := range strings.FieldsSeq(plainly(Says(l))) {
 			known[w] = true
@@ -87,13 +87,13 @@ var spelt = sync.OnceValue(func() []map[string]bool {
 
 // languages returns the languages that a question may be in, by its small words and, if they leave
 // several, by the words that answers have. Periods do not count, because Mars is a name too.
-func languages(text string) []words.Language {
+func languages(text string) []values.Language {
 	for _, p := range slices.Backward(periods(text)) {
 		text = text[:p.at] + " " + text[p.end:]
 	}
-	var best []words.Language
+	var best []values.Language
 	most := 0
-	for _, l := range words.Detect(text) {
+	for _, l := range values.Detect(text) {
 		n := 0
 		for w := range strings.FieldsSeq(plainly(text)) {
 			if spelt()[l][w] {
@@ -173,7 +173,7 @@ func (t tongue) withPart(what, part string) string {
 
 // day writes the day of a document.
 func (t tongue) day(at time.Time) string {
-	return words.SayDate(stores.DateOf(at), words.Language(t))
+	return values.SayDate(stores.DateOf(at), values.Language(t))
 }
 
 // period writes a period; "" if its year is not known.

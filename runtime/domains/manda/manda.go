@@ -27,13 +27,13 @@ import (
 )
 
 // Register brings the handlers and the functions of the palette.
-func Register(h *runtime.Handlers) {
-	runtime.Handle(h, "manda.relate-document", relate)
-	runtime.Handle(h, "manda.trigger-analysis", reanalyse)
-	runtime.Handle(h, "manda.query-knowledge-base", query)
-	runtime.Handle(h, "manda.find-gaps", gaps)
-	runtime.Handle(h, "manda.detect-contradictions", contradictions)
-	runtime.Handle(h, "manda.suggest-questions", suggest)
+func Register(h *engine.Handlers) {
+	engine.Handle(h, "manda.relate-document", relate)
+	engine.Handle(h, "manda.trigger-analysis", reanalyse)
+	engine.Handle(h, "manda.query-knowledge-base", query)
+	engine.Handle(h, "manda.find-gaps", gaps)
+	engine.Handle(h, "manda.detect-contradictions", contradictions)
+	engine.Handle(h, "manda.suggest-questions", suggest)
 	h.Function("counted", func(args []stores.Value) (stores.Value, error) {
 		m := lexicon()[args[0].Text()]
 		return stores.NewBool(m != nil && m.kind == "count"), nil
@@ -54,10 +54,10 @@ func Recency(days int64) float64 { return math.Exp2(-float64(max(0, days)) / hal
 // Relating documents and findings
 
 type relateArgs struct {
-	Document runtime.Ref `verb:"document-id"`
+	Document engine.Ref `verb:"document-id"`
 }
 
-func filed(row runtime.Row) DocumentFacts {
+func filed(row engine.Row) DocumentFacts {
 	f := DocumentFacts{Name: row.Value("name").Text(), Title: row.Value("title").Text()}
 	if v := row.Value("dated"); !v.IsNull() {
 		f.Dated = time.Unix(v.Days()*24*3600, 0).UTC()
@@ -67,7 +67,7 @@ func filed(row runtime.Row) DocumentFacts {
 }
 
 // stated makes a Stated from a row, with the name and the part of its document.
-func stated(row runtime.Row, document, part, main string) FindingFacts {
+func stated(row engine.Row, document, part, main string) FindingFacts {
 	return FindingFacts{Document: document, Metric: row.Value("metric").Text(), Subject: PartOf(row.Value("subject").Text(), part, main), Period: row.Value("period").Text(), Unit: row.Value("unit").Text(), Status: row.Value("status").Text(), Value: rat(row.Value("value")), Step: rat(row.Value("exact_to"))}
 }
 
@@ -86,14 +86,14 @@ const mostRelated = 12
 
 // relate finds the documents that a document replaces or is replaced by, and the relations of its
 // findings to theirs. A second call changes nothing.
-func relate(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outcome, error) {
-	var out runtime.Outcome
+func relate(ctx context.Context, c *engine.Call, a relateArgs) (engine.Outcome, error) {
+	var out engine.Outcome
 	own, err := c.Get(ctx, a.Document)
 	if err != nil {
 		return out, err
 	}
 	deal := own.To("deal")
-	documents, err := c.Find(ctx, "document", runtime.Fields{"deal": deal})
+	documents, err := c.Find(ctx, "document", engine.Fields{"deal": deal})
 	if err != nil {
 		return out, err
 	}
@@ -101,35 +101,35 @@ func relate(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outcome
 	if err != nil {
 		return out, err
 	}
-	names, parts := map[runtime.Ref]string{}, map[runtime.Ref]string{}
+	names, parts := map[engine.Ref]string{}, map[engine.Ref]string{}
 	for _, d := range documents {
 		names[d.Ref()], parts[d.Ref()] = d.Value("name").Text(), d.Value("part").Text()
 	}
 	main := Main(slices.Collect(maps.Values(parts)))
-	findings, err := c.Find(ctx, "finding", runtime.Fields{"deal": deal, "document": a.Document})
+	findings, err := c.Find(ctx, "finding", engine.Fields{"deal": deal, "document": a.Document})
 	if err != nil {
 		return out, err
 	}
-	known := map[[2]runtime.Ref]bool{}
+	known := map[[2]engine.Ref]bool{}
 	for _, f := range findings {
 		for _, end := range [...]string{"from", "to"} {
-			rows, err := c.Find(ctx, "relation", runtime.Fields{"deal": deal, end: f.Ref()})
+			rows, err := c.Find(ctx, "relation", engine.Fields{"deal": deal, end: f.Ref()})
 			if err != nil {
 				return out, err
 			}
 			for _, r := range rows {
-				known[[2]runtime.Ref{r.To("from"), r.To("to")}] = true
+				known[[2]engine.Ref{r.To("from"), r.To("to")}] = true
 			}
 		}
 	}
-	others := map[string][]runtime.Row{}
-	replaced := map[runtime.Ref]bool{}
-	related := map[runtime.Ref]int{}
+	others := map[string][]engine.Row{}
+	replaced := map[engine.Ref]bool{}
+	related := map[engine.Ref]int{}
 	for _, f := range findings {
 		mine := stated(f, names[a.Document], parts[a.Document], main)
 		all, ok := others[mine.Metric]
 		if !ok {
-			if all, err = c.Find(ctx, "finding", runtime.Fields{"deal": deal, "metric": mine.Metric}); err != nil {
+			if all, err = c.Find(ctx, "finding", engine.Fields{"deal": deal, "metric": mine.Metric}); err != nil {
 				return out, err
 			}
 			others[mine.Metric] = all
@@ -141,18 +141,18 @@ func relate(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outcome
 				from, to = o, f
 			}
 			how := Relate(mine, stated(o, names[of], parts[of], main), newer[of] || older[of])
-			if how == Unrelated || known[[2]runtime.Ref{from.Ref(), to.Ref()}] || known[[2]runtime.Ref{to.Ref(), from.Ref()}] {
+			if how == Unrelated || known[[2]engine.Ref{from.Ref(), to.Ref()}] || known[[2]engine.Ref{to.Ref(), from.Ref()}] {
 				continue
 			}
 			if related[f.Ref()] == mostRelated && how != Supersedes {
 				continue
 			}
 			related[f.Ref()]++
-			known[[2]runtime.Ref{from.Ref(), to.Ref()}] = true
-			out.Changes = append(out.Changes, runtime.Create("relation", runtime.Fields{"deal": deal, "from": from.Ref(), "to": to.Ref(), "kind": string(how)}))
+			known[[2]engine.Ref{from.Ref(), to.Ref()}] = true
+			out.Changes = append(out.Changes, engine.Create("relation", engine.Fields{"deal": deal, "from": from.Ref(), "to": to.Ref(), "kind": string(how)}))
 			if how == Supersedes && !to.Value("superseded").Bool() && !replaced[to.Ref()] {
 				replaced[to.Ref()] = true
-				out.Changes = append(out.Changes, runtime.Update(to.Ref(), runtime.Fields{"superseded": true}))
+				out.Changes = append(out.Changes, engine.Update(to.Ref(), engine.Fields{"superseded": true}))
 			}
 		}
 	}
@@ -161,18 +161,18 @@ func relate(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outcome
 
 // reanalyse gives findings of other documents back their place, where only findings of this
 // document, which are deleted, took it.
-func reanalyse(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outcome, error) {
+func reanalyse(ctx context.Context, c *engine.Call, a relateArgs) (engine.Outcome, error) {
 	out := c.Declared()
-	findings, err := c.Find(ctx, "finding", runtime.Fields{"document": a.Document})
+	findings, err := c.Find(ctx, "finding", engine.Fields{"document": a.Document})
 	if err != nil {
 		return out, err
 	}
-	own, seen := map[runtime.Ref]bool{}, map[runtime.Ref]bool{}
+	own, seen := map[engine.Ref]bool{}, map[engine.Ref]bool{}
 	for _, f := range findings {
 		own[f.Ref()], seen[f.Ref()] = true, true
 	}
 	for _, f := range findings {
-		relations, err := c.Find(ctx, "relation", runtime.Fields{"from": f.Ref(), "kind": string(Supersedes)})
+		relations, err := c.Find(ctx, "relation", engine.Fields{"from": f.Ref(), "kind": string(Supersedes)})
 		if err != nil {
 			return out, err
 		}
@@ -182,12 +182,12 @@ func reanalyse(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outc
 				continue
 			}
 			seen[to] = true
-			others, err := c.Find(ctx, "relation", runtime.Fields{"to": to, "kind": string(Supersedes)})
+			others, err := c.Find(ctx, "relation", engine.Fields{"to": to, "kind": string(Supersedes)})
 			if err != nil {
 				return out, err
 			}
-			if !slices.ContainsFunc(others, func(o runtime.Row) bool { return !own[o.To("from")] }) {
-				out.Changes = append(out.Changes, runtime.Update(to, runtime.Fields{"superseded": false}))
+			if !slices.ContainsFunc(others, func(o engine.Row) bool { return !own[o.To("from")] }) {
+				out.Changes = append(out.Changes, engine.Update(to, engine.Fields{"superseded": false}))
 			}
 		}
 	}
@@ -196,10 +196,10 @@ func reanalyse(ctx context.Context, c *runtime.Call, a relateArgs) (runtime.Outc
 
 // corrections returns the documents that replace a document, newer, and those that it replaces,
 // older, and adds the new ones to the outcome.
-func corrections(ctx context.Context, c *runtime.Call, own runtime.Ref, documents []runtime.Row, out *runtime.Outcome) (newer, older map[runtime.Ref]bool, err error) {
-	newer, older = map[runtime.Ref]bool{}, map[runtime.Ref]bool{}
-	for end, into := range map[string]map[runtime.Ref]bool{"older": newer, "newer": older} {
-		rows, err := c.Find(ctx, "correction", runtime.Fields{end: own})
+func corrections(ctx context.Context, c *engine.Call, own engine.Ref, documents []engine.Row, out *engine.Outcome) (newer, older map[engine.Ref]bool, err error) {
+	newer, older = map[engine.Ref]bool{}, map[engine.Ref]bool{}
+	for end, into := range map[string]map[engine.Ref]bool{"older": newer, "newer": older} {
+		rows, err := c.Find(ctx, "correction", engine.Fields{end: own})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -208,7 +208,7 @@ func corrections(ctx context.Context, c *runtime.Call, own runtime.Ref, document
 			into[r.To(other)] = true
 		}
 	}
-	i := slices.IndexFunc(documents, func(d runtime.Row) bool { return d.Ref() == own })
+	i := slices.IndexFunc(documents, func(d engine.Row) bool { return d.Ref() == own })
 	if i < 0 {
 		return newer, older, nil
 	}
@@ -220,10 +220,10 @@ func corrections(ctx context.Context, c *runtime.Call, own runtime.Ref, document
 		theirs := filed(d)
 		if by, ok := Replaced(mine, theirs); ok {
 			older[d.Ref()] = true
-			out.Changes = append(out.Changes, runtime.Create("correction", runtime.Fields{"newer": own, "older": d.Ref(), "by": string(by)}))
+			out.Changes = append(out.Changes, engine.Create("correction", engine.Fields{"newer": own, "older": d.Ref(), "by": string(by)}))
 		} else if by, ok := Replaced(theirs, mine); ok {
 			newer[d.Ref()] = true
-			out.Changes = append(out.Changes, runtime.Create("correction", runtime.Fields{"newer": d.Ref(), "older": own, "by": string(by)}))
+			out.Changes = append(out.Changes, engine.Create("correction", engine.Fields{"newer": d.Ref(), "older": own, "by": string(by)}))
 		}
 	}
 	return newer, older, nil
@@ -232,21 +232,21 @@ func corrections(ctx context.Context, c *runtime.Call, own runtime.Ref, document
 // Answering
 
 type queryArgs struct {
-	Deal     runtime.Ref `verb:"deal-id"`
-	Question string      `verb:"question"`
+	Deal     engine.Ref `verb:"deal-id"`
+	Question string     `verb:"question"`
 }
 
 type dealArgs struct {
-	Deal runtime.Ref `verb:"deal-id"`
+	Deal engine.Ref `verb:"deal-id"`
 }
 
 // columns are the columns of an answer: each line, and for a claim its figure and its place.
 var columns = []string{"text", "role", "finding", "document", "place", "value", "unit", "period", "passage"}
 
-func query(ctx context.Context, c *runtime.Call, a queryArgs) (runtime.Outcome, error) {
+func query(ctx context.Context, c *engine.Call, a queryArgs) (engine.Outcome, error) {
 	turns, err := c.Turns(ctx)
 	if err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
 	var before []string
 	for _, t := range turns {
@@ -257,7 +257,7 @@ func query(ctx context.Context, c *runtime.Call, a queryArgs) (runtime.Outcome, 
 	before = before[max(0, len(before)-mostBefore):]
 	l, err := load(ctx, c, a.Deal)
 	if err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
 	q := Read(a.Question, l.room.Deal, before)
 	q.Language = spokenIn(a.Question, before, l.person)
@@ -267,13 +267,13 @@ func query(ctx context.Context, c *runtime.Call, a queryArgs) (runtime.Outcome, 
 // spokenIn returns the language of a question. If its words do not tell, it is that of the
 // conversation, or else the person's own: a person with another language than English, the default,
 // is taken to speak it until a sentence shows otherwise.
-func spokenIn(question string, before []string, person words.Language) words.Language {
+func spokenIn(question string, before []string, person values.Language) values.Language {
 	all := append(slices.Clip(before), question)
-	var said, heard words.Tongue
+	var said, heard values.Tongue
 	for _, text := range all {
 		said.Hear(text)
 	}
-	if l, known := said.Language(); person != words.English && !(known && l == person) { // else these words may be all that tells it of the person
+	if l, known := said.Language(); person != values.English && !(known && l == person) { // else these words may be all that tells it of the person
 		heard.Hear(tongue(person).text("offer-topics"))
 	}
 	for _, text := range all {
@@ -291,27 +291,27 @@ func spokenIn(question string, before []string, person words.Language) words.Lan
 // mostBefore is the greatest number of earlier questions that a follow-up may refer to.
 const mostBefore = 10
 
-func gaps(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome, error) {
+func gaps(ctx context.Context, c *engine.Call, a dealArgs) (engine.Outcome, error) {
 	l, err := load(ctx, c, a.Deal)
 	if err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
 	return l.answers(ctx, Question{Intent: Gaps, Language: l.person})
 }
 
 type contradictionArgs struct {
-	Deal   runtime.Ref `verb:"deal-id"`
-	Metric *string     `verb:"metric"`
+	Deal   engine.Ref `verb:"deal-id"`
+	Metric *string    `verb:"metric"`
 }
 
 // contradictions lists the figures that contradict each other, of one metric or of all.
-func contradictions(ctx context.Context, c *runtime.Call, args contradictionArgs) (runtime.Outcome, error) {
+func contradictions(ctx context.Context, c *engine.Call, args contradictionArgs) (engine.Outcome, error) {
 	l, err := load(ctx, c, args.Deal)
 	if err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
 	if err := l.clashes(ctx, nil); err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
 	a := &answer{tongue: tongue(l.person), room: &l.room}
 	if !a.contradictions(func(f *Fact) bool { return args.Metric == nil || f.Metric == *args.Metric }) {
@@ -321,29 +321,29 @@ func contradictions(ctx context.Context, c *runtime.Call, args contradictionArgs
 }
 
 // suggest words questions to the company about missing information and contradictions.
-func suggest(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome, error) {
+func suggest(ctx context.Context, c *engine.Call, a dealArgs) (engine.Outcome, error) {
 	l, err := load(ctx, c, a.Deal)
 	if err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
-	asked, err := c.Find(ctx, "question", runtime.Fields{"deal": a.Deal})
+	asked, err := c.Find(ctx, "question", engine.Fields{"deal": a.Deal})
 	if err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
 	known := map[string]bool{}
 	for _, q := range asked {
 		known[plainly(q.Value("text").Text())] = true
 	}
 	if err := l.requests(ctx); err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
 	if err := l.clashes(ctx, nil); err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
-	out := &runtime.Answer{Columns: []string{"text", "domain", "priority"}}
+	out := &engine.Answer{Columns: []string{"text", "domain", "priority"}}
 	add := func(said func(t tongue) string, domain, priority string) {
 		var texts []string // it may have been asked by somebody who speaks another language
-		for _, l := range words.Languages() {
+		for _, l := range values.Languages() {
 			texts = append(texts, plainly(said(tongue(l))))
 		}
 		if !slices.ContainsFunc(texts, func(text string) bool { return known[text] }) {
@@ -362,24 +362,24 @@ func suggest(ctx context.Context, c *runtime.Call, a dealArgs) (runtime.Outcome,
 	for _, r := range of.missing() {
 		add(func(t tongue) string { return t.text("please-provide", "request", r.Text) }, r.Domain, strings.ToUpper(r.Priority))
 	}
-	return runtime.Outcome{Result: out}, nil
+	return engine.Outcome{Result: out}, nil
 }
 
 // A loader reads the facts of a deal that a question needs.
 type loader struct {
-	c         *runtime.Call
-	deal      runtime.Ref
-	person    words.Language // of the asker
+	c         *engine.Call
+	deal      engine.Ref
+	person    values.Language // of the asker
 	room      DealFacts
 	main      string // the part that the documents are of
-	documents map[runtime.Ref]runtime.Row
-	replaced  map[runtime.Ref]bool   // documents
-	by        map[runtime.Ref]string // the documents that took their places
-	facts     map[runtime.Ref]int    // in room.Facts
+	documents map[engine.Ref]engine.Row
+	replaced  map[engine.Ref]bool   // documents
+	by        map[engine.Ref]string // the documents that took their places
+	facts     map[engine.Ref]int    // in room.Facts
 }
 
-func load(ctx context.Context, c *runtime.Call, deal runtime.Ref) (*loader, error) {
-	l := &loader{c: c, deal: deal, documents: map[runtime.Ref]runtime.Row{}, replaced: map[runtime.Ref]bool{}, by: map[runtime.Ref]string{}, facts: map[runtime.Ref]int{}}
+func load(ctx context.Context, c *engine.Call, deal engine.Ref) (*loader, error) {
+	l := &loader{c: c, deal: deal, documents: map[engine.Ref]engine.Row{}, replaced: map[engine.Ref]bool{}, by: map[engine.Ref]string{}, facts: map[engine.Ref]int{}}
 	row, err := c.Get(ctx, deal)
 	if err != nil {
 		return nil, err
@@ -388,9 +388,9 @@ func load(ctx context.Context, c *runtime.Call, deal runtime.Ref) (*loader, erro
 	if err != nil {
 		return nil, err
 	}
-	l.person, _ = words.ParseLanguage(session.Language) // English if answers do not have the language
+	l.person, _ = values.ParseLanguage(session.Language) // English if answers do not have the language
 	l.room.Deal, l.room.Replaces = row.Value("name").Text(), map[string]string{}
-	documents, err := c.Find(ctx, "document", runtime.Fields{"deal": deal})
+	documents, err := c.Find(ctx, "document", engine.Fields{"deal": deal})
 	if err != nil {
 		return nil, err
 	}
@@ -421,48 +421,48 @@ func load(ctx context.Context, c *runtime.Call, deal runtime.Ref) (*loader, erro
 }
 
 // answers reads the facts that a question needs, and answers it.
-func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, error) {
+func (l *loader) answers(ctx context.Context, q Question) (engine.Outcome, error) {
 	if q.Vague {
 		return outcome(Answer(q, &l.room)), nil
 	}
 	var err error
 	for _, metric := range needs(&q) {
 		if err = l.metric(ctx, metric); err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
 	}
 	if len(q.Aims) > 0 && q.Group == "" && q.Intent != Gaps {
 		if err = l.labelled(ctx, widened(q.Text)); err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
 	}
 	if q.Intent == DeepDive && len(q.Metrics) == 1 {
 		if err = l.about(ctx, q.Metrics[0]); err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
 	}
 	if err = l.narrow(ctx, &q); err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
 	if err = l.parts(ctx, &q); err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
 	var only func(metric string) bool
 	if q.Intent != DueDiligence && q.Intent != Exploration {
 		only = func(metric string) bool { return slices.Contains(needs(&q), metric) }
 	}
 	if err = l.clashes(ctx, only); err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
 	if q.Intent != DeepDive && q.Intent != Comparison && (q.Intent != FactLookup || len(q.Metrics) == 0) {
 		if err = l.requests(ctx); err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
 	}
 	lines := Answer(q, &l.room)
 	if sources := slices.ContainsFunc(lines, func(l Line) bool { return l.Role == Claim }); q.Text != "" && (!sources || q.Most != "" || q.Intent == DueDiligence || q.Intent == Synthesis || q.Intent == Gaps) {
 		if err = l.passages(ctx, &q); err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
 		lines = Answer(q, &l.room)
 	}
@@ -470,8 +470,8 @@ func (l *loader) answers(ctx context.Context, q Question) (runtime.Outcome, erro
 }
 
 // outcome makes the palette's answer from lines.
-func outcome(lines []Line) runtime.Outcome {
-	a := &runtime.Answer{Columns: columns}
+func outcome(lines []Line) engine.Outcome {
+	a := &engine.Answer{Columns: columns}
 	for _, line := range lines {
 		row := []any{line.Text, string(line.Role), nil, nil, nil, nil, nil, nil, nil}
 		if line.Document != "" {
@@ -480,12 +480,12 @@ func outcome(lines []Line) runtime.Outcome {
 		if f := line.Fact; f != nil {
 			v, _ := stores.ParseDecimal(shown(f.Value))
 			row[2], row[5], row[6], row[7] = f.Row, v, f.Unit, f.Period
-		} else if ref, ok := line.Row.(runtime.Ref); ok && ref.Entity() == "passage" {
+		} else if ref, ok := line.Row.(engine.Ref); ok && ref.Entity() == "passage" {
 			row[8] = ref
 		}
 		a.Rows = append(a.Rows, row)
 	}
-	return runtime.Outcome{Result: a}
+	return engine.Outcome{Result: a}
 }
 
 // labelled reads the findings whose labels fit a question best.
@@ -507,7 +507,7 @@ func (l *loader) about(ctx context.Context, metric string) error {
 		if l.replaced[ref] || !ideas(spaced(d.Value("name").Text()))[metric] {
 			continue
 		}
-		rows, err := l.c.Find(ctx, "finding", runtime.Fields{"deal": l.deal, "document": ref})
+		rows, err := l.c.Find(ctx, "finding", engine.Fields{"deal": l.deal, "document": ref})
 		if err != nil {
 			return err
 		}
@@ -554,7 +554,7 @@ func (l *loader) parts(ctx context.Context, q *Question) error {
 // that part but none of the metrics that were asked for.
 func (l *loader) elsewhere(ctx context.Context, q *Question) error {
 	for _, w := range q.Topic {
-		rows, err := l.c.Find(ctx, "finding", runtime.Fields{"deal": l.deal, "subject": w})
+		rows, err := l.c.Find(ctx, "finding", engine.Fields{"deal": l.deal, "subject": w})
 		if err != nil {
 			return err
 		}
@@ -606,7 +606,7 @@ func (l *loader) ofPart(metrics []string, word string) bool {
 // same reports whether two words, or two names of several, are names of one thing: Brünn is Brno, and
 // Germany Deutschland.
 func same(a, b string) bool {
-	if code := words.CountryNamed(a); code != "" && code == words.CountryNamed(b) {
+	if code := values.CountryNamed(a); code != "" && code == values.CountryNamed(b) {
 		return true
 	}
 	of, ok := concepts().called(a)
@@ -690,7 +690,7 @@ func needs(q *Question) []string {
 
 // metric reads the findings of one metric.
 func (l *loader) metric(ctx context.Context, metric string) error {
-	rows, err := l.c.Find(ctx, "finding", runtime.Fields{"deal": l.deal, "metric": metric})
+	rows, err := l.c.Find(ctx, "finding", engine.Fields{"deal": l.deal, "metric": metric})
 	if err != nil {
 		return err
 	}
@@ -701,7 +701,7 @@ func (l *loader) metric(ctx context.Context, metric string) error {
 }
 
 // fact keeps a finding and returns its index; -1 if its document is not loaded or it is no finding.
-func (l *loader) fact(r runtime.Row) int {
+func (l *loader) fact(r engine.Row) int {
 	if i, ok := l.facts[r.Ref()]; ok {
 		return i
 	}
@@ -717,7 +717,7 @@ func (l *loader) fact(r runtime.Row) int {
 
 // clashes reads the findings that contradict each other, of some metrics or of all.
 func (l *loader) clashes(ctx context.Context, only func(metric string) bool) error {
-	rows, err := l.c.Find(ctx, "relation", runtime.Fields{"deal": l.deal, "kind": string(Contradicts)})
+	rows, err := l.c.Find(ctx, "relation", engine.Fields{"deal": l.deal, "kind": string(Contradicts)})
 	if err != nil {
 		return err
 	}
@@ -770,9 +770,9 @@ func (l *loader) passages(ctx context.Context, q *Question) error {
 	} else if q.Intent == Synthesis || q.Most != "" {
 		texts = append(texts, strings.Join(spoken(q.matter()), " "))
 	}
-	seen := map[runtime.Ref]bool{}
+	seen := map[engine.Ref]bool{}
 	for _, p := range l.room.Passages {
-		seen[p.Row.(runtime.Ref)] = true
+		seen[p.Row.(engine.Ref)] = true
 	}
 	for _, text := range texts {
 		some, err := l.matching(ctx, text, mostPassages)
@@ -780,7 +780,7 @@ func (l *loader) passages(ctx context.Context, q *Question) error {
 			return err
 		}
 		for _, p := range some {
-			if ref := p.Row.(runtime.Ref); !seen[ref] {
+			if ref := p.Row.(engine.Ref); !seen[ref] {
 				seen[ref] = true
 				l.room.Passages = append(l.room.Passages, p)
 			}
@@ -801,7 +801,7 @@ func (l *loader) beside(ctx context.Context) error {
 			continue
 		}
 		read[p.Of] = true
-		rows, err := l.c.Find(ctx, "finding", runtime.Fields{"deal": l.deal, "document": p.Of})
+		rows, err := l.c.Find(ctx, "finding", engine.Fields{"deal": l.deal, "document": p.Of})
 		if err != nil {
 			return err
 		}
@@ -812,7 +812,7 @@ func (l *loader) beside(ctx context.Context) error {
 	return nil
 }
 
-func passage(document, row runtime.Row) Passage {
+func passage(document, row engine.Row) Passage {
 	return Passage{Document: document.Value("name").Text(), Place: row.Value("place").Text(), Heading: row.Value("heading").Text(), Text: row.Value("text").Text(), Row: row.Ref(), Of: document.Ref()}
 }
 
@@ -828,11 +828,11 @@ func (l *loader) whole(ctx context.Context, topic []aim) error {
 		if shared(topic, ideas(d.Value("title").Text())) < len(topic) {
 			continue
 		}
-		rows, err := l.c.Find(ctx, "passage", runtime.Fields{"document": ref})
+		rows, err := l.c.Find(ctx, "passage", engine.Fields{"document": ref})
 		if err != nil {
 			return err
 		}
-		slices.SortFunc(rows, func(a, b runtime.Row) int { return cmp.Compare(a.Value("number").Int(), b.Value("number").Int()) })
+		slices.SortFunc(rows, func(a, b engine.Row) int { return cmp.Compare(a.Value("number").Int(), b.Value("number").Int()) })
 		for _, r := range rows[:min(len(rows), mostPassages)] {
 			p := passage(d, r)
 			p.Whole = true
@@ -861,7 +861,7 @@ func (l *loader) matching(ctx context.Context, text string, most int) ([]Passage
 // requests reads the information request list, and decides for each item whether it is covered: by a
 // person's decision, by a finding of the requested metric, or by a passage with its subjects.
 func (l *loader) requests(ctx context.Context) error {
-	rows, err := l.c.Find(ctx, "request", runtime.Fields{"deal": l.deal})
+	rows, err := l.c.Find(ctx, "request", engine.Fields{"deal": l.deal})
 	if err != nil {
 		return err
 	}
@@ -871,7 +871,7 @@ func (l *loader) requests(ctx context.Context) error {
 			passages = append(passages, Passage{Document: d.Value("name").Text(), Heading: d.Value("title").Text()})
 		}
 	}
-	seen := map[runtime.Ref]bool{}
+	seen := map[engine.Ref]bool{}
 	var open []string
 	for _, row := range rows {
 		text := row.Value("text").Text()
@@ -881,8 +881,8 @@ func (l *loader) requests(ctx context.Context) error {
 			return err
 		}
 		for _, p := range fit {
-			if ref := p.Row.(runtime.Ref); !seen[ref] {
-				p.Heading = strings.TrimSpace(p.Heading + " " + l.documents[p.Of.(runtime.Ref)].Value("title").Text())
+			if ref := p.Row.(engine.Ref); !seen[ref] {
+				p.Heading = strings.TrimSpace(p.Heading + " " + l.documents[p.Of.(engine.Ref)].Value("title").Text())
 				seen[ref], passages = true, append(passages, p)
 			}
 		}

@@ -29,7 +29,7 @@ const (
 // A Question is a parsed question.
 type Question struct {
 	Text     string
-	Language words.Language // of the answer
+	Language values.Language // of the answer
 	Intent   Intent
 	Metrics  []string
 	Group    string   // of figures that it names: P&L
@@ -175,14 +175,14 @@ func impossibles(text string) (all []said, rest string) {
 
 // times returns the periods that a question states. A month that is a name too counts in its own
 // language: in an English question "Mars 2024" is only a year.
-func times(text string, in []words.Language) []said {
+func times(text string, in []values.Language) []said {
 	never, rest := impossibles(text)
 	all := append(never, periods(rest)...)
 	sortSaid(all)
 	for i := range all {
 		s := &all[i]
 		name := strings.ToLower(monthIn.re().FindString(text[s.at:s.end]))
-		if slices.Contains(listed("month", "name"), name) && !slices.ContainsFunc(in, func(l words.Language) bool {
+		if slices.Contains(listed("month", "name"), name) && !slices.ContainsFunc(in, func(l values.Language) bool {
 			return strings.HasPrefix(strings.ToLower(tongue(l).word("month", strconv.Itoa(s.N))), name)
 		}) {
 			s.Period, s.at = Period{Kind: 'Y', Year: s.Year}, s.end-len("2024")
@@ -193,7 +193,7 @@ func times(text string, in []words.Language) []said {
 
 // asks returns the periods that a question asks for. A part of a year belongs to the year that is
 // named elsewhere: Q3 revenue in 2024.
-func asks(text string, in []words.Language) (all []Period) {
+func asks(text string, in []values.Language) (all []Period) {
 	stated := times(text, in)
 	var years []Period
 	for _, s := range stated {

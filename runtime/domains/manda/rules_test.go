@@ -138,12 +138,12 @@ func TestVariancesAreExact(t *testing.T) {
 		{"5000000", "5200000", "EUR", "+€200k (+4 %)"}, {"11610000", "13310000", "EUR", "+€1.7m (+14.6 %)"}, {"44", "42", "%", "-2 pp"}, {"36.8", "38.2", "%", "+1.4 pp"},
 		{"171", "268", "", "+97 (+56.7 %)"}, {"0", "10", "", "+10"}, {"-100", "-50", "EUR", "+€50 (+50 %)"}, {"3", "3", "EUR", "+€0 (+0 %)"},
 	} {
-		if got := tongue(words.English).change(rat_(c.from), rat_(c.to), c.unit); got != c.want {
+		if got := tongue(values.English).change(rat_(c.from), rat_(c.to), c.unit); got != c.want {
 			t.Errorf("from %s to %s %s: %q, want %q", c.from, c.to, c.unit, got, c.want)
 		}
 	}
 	for value, want := range map[string]string{"5200000": "€5.2m", "5187000": "€5.187m", "5187432": "€5,187,432", "300000": "€300k", "9999": "€9,999", "1900000000": "€1.9bn", "-62595000": "-€62.595m", "0.5": "€0.5"} {
-		if got := tongue(words.English).show(rat_(value), "EUR"); got != want {
+		if got := tongue(values.English).show(rat_(value), "EUR"); got != want {
 			t.Errorf("%s: %q, want %q", value, got, want)
 		}
 	}

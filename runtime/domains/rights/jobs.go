@@ -1,4 +1,4 @@
-package system
+package rights
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // registerJobs adds what looks after work for later.
-func registerJobs(h *runtime.Handlers) {
+func registerJobs(h *engine.Handlers) {
 	type which struct {
 		All bool    `verb:"all"`
 		Job *string `verb:"job"`
@@ -18,7 +18,7 @@ func registerJobs(h *runtime.Handlers) {
 		Job string `verb:"job"`
 	}
 
-	runtime.Handle(h, "system.jobs", func(ctx context.Context, c *runtime.Call, a which) (runtime.Outcome, error) {
+	engine.Handle(h, "system.jobs", func(ctx context.Context, c *engine.Call, a which) (engine.Outcome, error) {
 		f := Troubled
 		if a.All {
 			f = stores.JobFilter{}
@@ -28,49 +28,49 @@ func registerJobs(h *runtime.Handlers) {
 		}
 		all, err := c.Jobs(ctx, f)
 		if err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
-		answer := &runtime.Answer{Columns: []string{"job", "state", "kind", "what", "for", "since", "tried", "due", "worker", "problem"}}
+		answer := &engine.Answer{Columns: []string{"job", "state", "kind", "what", "for", "since", "tried", "due", "worker", "problem"}}
 		for i := range all {
 			j := &all[i]
-			answer.Rows = append(answer.Rows, []any{j.ID, j.State.String(), j.Kind, runtime.JobSubject(&j.Job), j.Principal,
+			answer.Rows = append(answer.Rows, []any{j.ID, j.State.String(), j.Kind, engine.JobSubject(&j.Job), j.Principal,
 				j.Created, fmt.Sprintf("%d of %d", j.Attempt, j.Tries()), j.At, j.Worker, j.Note})
 		}
-		return runtime.Outcome{Result: answer}, nil
+		return engine.Outcome{Result: answer}, nil
 	})
 
-	tend := func(drop bool) func(context.Context, *runtime.Call, one) (runtime.Outcome, error) {
-		return func(ctx context.Context, c *runtime.Call, a one) (runtime.Outcome, error) {
+	tend := func(drop bool) func(context.Context, *engine.Call, one) (engine.Outcome, error) {
+		return func(ctx context.Context, c *engine.Call, a one) (engine.Outcome, error) {
 			found, err := c.Jobs(ctx, stores.JobFilter{IDs: []string{a.Job}})
 			if err != nil {
-				return runtime.Outcome{}, err
+				return engine.Outcome{}, err
 			}
 			if len(found) == 0 {
-				return runtime.Outcome{}, runtime.Refuse("no work has this id", "system.jobs lists what failed, with :all true all there is")
+				return engine.Outcome{}, engine.Refuse("no work has this id", "system.jobs lists what failed, with :all true all there is")
 			}
 			j := found[0]
 			switch {
 			case j.State == stores.JobRunning:
-				return runtime.Outcome{}, runtime.Refuse("it is being done at this moment", "see what becomes of it: system.jobs :job "+quoted(j.ID))
+				return engine.Outcome{}, engine.Refuse("it is being done at this moment", "see what becomes of it: system.jobs :job "+quoted(j.ID))
 			case j.State == stores.JobDone:
-				return runtime.Outcome{}, runtime.Refuse("it is done", "there is nothing to do")
+				return engine.Outcome{}, engine.Refuse("it is done", "there is nothing to do")
 			case drop:
-				return runtime.Outcome{Jobs: []runtime.JobChange{runtime.DropJob(j)}}, nil
+				return engine.Outcome{Jobs: []engine.JobChange{engine.DropJob(j)}}, nil
 			}
 			if j.Unique != "" && j.State == stores.JobDead {
 				others, err := c.Jobs(ctx, stores.JobFilter{Kinds: []string{j.Kind}, Unique: j.Unique})
 				if err != nil {
-					return runtime.Outcome{}, err
+					return engine.Outcome{}, err
 				}
 				if len(others) > 0 {
-					return runtime.Outcome{}, runtime.Refuse("another piece of the same work waits or runs meanwhile", "let that be done, and drop this one: system.drop-job :job "+quoted(j.ID))
+					return engine.Outcome{}, engine.Refuse("another piece of the same work waits or runs meanwhile", "let that be done, and drop this one: system.drop-job :job "+quoted(j.ID))
 				}
 			}
-			return runtime.Outcome{Jobs: []runtime.JobChange{runtime.Retry(j)}}, nil
+			return engine.Outcome{Jobs: []engine.JobChange{engine.Retry(j)}}, nil
 		}
 	}
-	runtime.Handle(h, "system.retry-job", tend(false))
-	runtime.Handle(h, "system.drop-job", tend(true))
+	engine.Handle(h, "system.retry-job", tend(false))
+	engine.Handle(h, "system.drop-job", tend(true))
 }
 
 // Troubled selects the jobs that need attention: those that were given up, that failed before, or

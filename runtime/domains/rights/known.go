@@ -1,4 +1,4 @@
-package system
+package rights
 
 import (
 	"context"
@@ -14,51 +14,51 @@ import (
 // The ways to identify a person at an entrance: an identity that another system vouches for, a
 // verified address, or a token.
 
-func registerKnown(h *runtime.Handlers, reg *verbs.Registry) {
+func registerKnown(h *engine.Handlers, reg *verbs.Registry) {
 	type identity struct {
-		Principal runtime.Ref `verb:"principal-id"`
-		Issuer    string      `verb:"issuer"`
-		Subject   string      `verb:"subject"`
-		Status    string      `verb:"status"`
+		Principal engine.Ref `verb:"principal-id"`
+		Issuer    string     `verb:"issuer"`
+		Subject   string     `verb:"subject"`
+		Status    string     `verb:"status"`
 	}
-	runtime.Handle(h, "system.add-identity", func(_ context.Context, c *runtime.Call, a identity) (runtime.Outcome, error) {
+	engine.Handle(h, "system.add-identity", func(_ context.Context, c *engine.Call, a identity) (engine.Outcome, error) {
 		knownBy, err := Normalised(a.Issuer, a.Subject)
 		if err != nil {
 			next := "give one like clara@allianz.example"
 			if a.Issuer != Mail {
 				next = "give it with + and its country, like +352 26 12 34 56"
 			}
-			return runtime.Outcome{}, runtime.Refuse(err.Error(), next)
+			return engine.Outcome{}, engine.Refuse(err.Error(), next)
 		}
-		f := runtime.Fields{"principal": a.Principal, "issuer": a.Issuer, "subject": a.Subject, "known_by": knownBy, "status": a.Status, "added_at": c.Now()}
+		f := engine.Fields{"principal": a.Principal, "issuer": a.Issuer, "subject": a.Subject, "known_by": knownBy, "status": a.Status, "added_at": c.Now()}
 		if a.Status == Verified {
 			f["verified_at"], f["verified_by"] = c.Now(), c.Principal()
 		}
-		return runtime.Outcome{Changes: []runtime.Edit{runtime.Create("system-identity", f)}}, nil
+		return engine.Outcome{Changes: []engine.Edit{engine.Create("system-identity", f)}}, nil
 	})
 
 	type token struct {
-		Principal runtime.Ref `verb:"principal-id"`
-		Name      string      `verb:"name"`
-		Digest    string      `verb:"digest"`
-		Audience  string      `verb:"audience"`
-		Expires   time.Time   `verb:"expires-at"`
-		Only      *string     `verb:"only"`
+		Principal engine.Ref `verb:"principal-id"`
+		Name      string     `verb:"name"`
+		Digest    string     `verb:"digest"`
+		Audience  string     `verb:"audience"`
+		Expires   time.Time  `verb:"expires-at"`
+		Only      *string    `verb:"only"`
 	}
-	runtime.Handle(h, "system.add-token", func(_ context.Context, c *runtime.Call, a token) (runtime.Outcome, error) {
+	engine.Handle(h, "system.add-token", func(_ context.Context, c *engine.Call, a token) (engine.Outcome, error) {
 		if !a.Expires.After(c.Now()) {
-			return runtime.Outcome{}, runtime.Refuse("it has expired already", "give a time that lies ahead")
+			return engine.Outcome{}, engine.Refuse("it has expired already", "give a time that lies ahead")
 		}
-		f := runtime.Fields{"principal": a.Principal, "name": a.Name, "digest": a.Digest, "audience": a.Audience, "expires_at": a.Expires, "added_at": c.Now()}
+		f := engine.Fields{"principal": a.Principal, "name": a.Name, "digest": a.Digest, "audience": a.Audience, "expires_at": a.Expires, "added_at": c.Now()}
 		if a.Only != nil {
 			for _, name := range strings.Fields(*a.Only) {
 				if reg.Verb(name) == nil {
-					return runtime.Outcome{}, runtime.Refuse("there is no verb "+name, "verbatim explain lists them")
+					return engine.Outcome{}, engine.Refuse("there is no verb "+name, "verbatim explain lists them")
 				}
 			}
 			f["only"] = strings.Join(strings.Fields(*a.Only), " ")
 		}
-		return runtime.Outcome{Changes: []runtime.Edit{runtime.Create("system-token", f)}}, nil
+		return engine.Outcome{Changes: []engine.Edit{engine.Create("system-token", f)}}, nil
 	})
 }
 

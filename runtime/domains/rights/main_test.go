@@ -1,4 +1,4 @@
-package system_test
+package rights_test
 
 import (
 	"testing"

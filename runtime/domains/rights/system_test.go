@@ -1,4 +1,4 @@
-package system_test
+package rights_test
 
 import (
 	"context"
@@ -57,7 +57,7 @@ type world struct {
 	*testing.T
 	reg    *verbs.Registry
 	store  stores.Store
-	engine *runtime.Engine
+	engine *engine.Engine
 	mu     sync.Mutex
 	ids    int
 }
@@ -69,24 +69,24 @@ func newWorld(t *testing.T, store stores.Store) *world {
 	w := &world{T: t, store: store}
 	t.Cleanup(func() { store.Close() })
 	var ds dsl.Diagnostics
-	w.reg, ds = verbs.Load(fstest.MapFS{"garden.yaml": {Data: []byte(garden)}}, verbs.Beside(system.Source()))
+	w.reg, ds = verbs.Load(fstest.MapFS{"garden.yaml": {Data: []byte(garden)}}, verbs.Beside(rights.Source()))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
-	all := runtime.Own()
+	all := engine.Own()
 	for _, e := range w.reg.Entities() {
 		all = append(all, e.Store)
 	}
 	if plan, err := store.Migrate(t.Context(), all, true); err != nil || len(plan.Problems) > 0 {
 		t.Fatal(err, plan.Problems)
 	}
-	h := runtime.NewHandlers()
-	system.Register(h, w.reg)
+	h := engine.NewHandlers()
+	rights.Register(h, w.reg)
 	var err error
-	if w.engine, err = runtime.New(w.reg, store, runtime.Options{Clock: w.now, NewID: w.id, Handlers: h, Authority: system.Authority(w.reg)}); err != nil {
+	if w.engine, err = engine.New(w.reg, store, engine.Options{Clock: w.now, NewID: w.id, Handlers: h, Authority: rights.Authority(w.reg)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := system.CreateAdministrators(t.Context(), w.reg, store, []string{"ada", "bela"}, w.now(), w.id); err != nil {
+	if err := rights.CreateAdministrators(t.Context(), w.reg, store, []string{"ada", "bela"}, w.now(), w.id); err != nil {
 		t.Fatal(err)
 	}
 	e := w.reg.Entity("bed").Store
@@ -116,7 +116,7 @@ func (w *world) run(who, text string) string {
 	return said
 }
 
-func (w *world) try(who, text string) (*runtime.Pending, string) {
+func (w *world) try(who, text string) (*engine.Pending, string) {
 	w.Helper()
 	s, err := w.engine.Session(context.Background(), who)
 	if err != nil {
@@ -130,19 +130,19 @@ func (w *world) try(who, text string) (*runtime.Pending, string) {
 	if p == nil {
 		return nil, ds[0].Code
 	}
-	c, err := s.Propose(context.Background(), p, runtime.RunOptions{})
+	c, err := s.Propose(context.Background(), p, engine.RunOptions{})
 	if err != nil {
 		return nil, code(err)
 	}
 	if c.ID != "" {
 		return c, "asked"
 	}
-	_, err = s.Run(context.Background(), p, runtime.RunOptions{})
+	_, err = s.Run(context.Background(), p, engine.RunOptions{})
 	return nil, code(err)
 }
 
 // agree agrees to something as somebody.
-func (w *world) agree(who string, c *runtime.Pending) string {
+func (w *world) agree(who string, c *engine.Pending) string {
 	w.Helper()
 	s, err := w.engine.Session(context.Background(), who)
 	if err != nil {
@@ -153,7 +153,7 @@ func (w *world) agree(who string, c *runtime.Pending) string {
 }
 
 func code(err error) string {
-	var r *runtime.Refusal
+	var r *engine.Refusal
 	switch {
 	case err == nil:
 		return "ok"
@@ -263,7 +263,7 @@ func TestMuchTakesTwo(t *testing.T) {
 func TestTheLastAdministratorStays(t *testing.T) {
 	t.Parallel()
 	both(t, func(w *world) {
-		if err := system.CreateAdministrators(context.Background(), w.reg, w.store, []string{"eve"}, w.now(), w.id); !errors.Is(err, system.ErrHasAdministrators) {
+		if err := rights.CreateAdministrators(context.Background(), w.reg, w.store, []string{"eve"}, w.now(), w.id); !errors.Is(err, rights.ErrHasAdministrators) {
 			w.Error(err)
 		}
 		var done sync.WaitGroup
@@ -341,7 +341,7 @@ func TestGrantedRightsComeFirst(t *testing.T) {
 		w.want(w.run("ada", `system.add-principal :name "vera"`), "ok")
 		w.want(w.run("vera", "garden.dig :bed-id "+bed), "not-permitted")
 		w.want(w.run("old", "garden.dig :bed-id @rose"), "ok")
-		names, err := system.Names(context.Background(), w.reg, w.store)
+		names, err := rights.Names(context.Background(), w.reg, w.store)
 		if strings.Join(names, " ") != "ada bela vera" || err != nil {
 			w.Error(names, err)
 		}
@@ -408,7 +408,7 @@ func TestWorkThatFailedIsLookedAfter(t *testing.T) {
 			if p == nil {
 				t.Fatal(ds)
 			}
-			reply, err := s.Run(ctx, p, runtime.RunOptions{})
+			reply, err := s.Run(ctx, p, engine.RunOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -449,17 +449,17 @@ func TestWorkThatFailedIsLookedAfter(t *testing.T) {
 		}
 		w.want(w.run("otto", `system.retry-job :job "one"`), "ok")
 		state("later waiting, one waiting, two dead")
-		_, err = s.Run(ctx, p, runtime.RunOptions{Agreed: shown.ID})
+		_, err = s.Run(ctx, p, engine.RunOptions{Agreed: shown.ID})
 		w.want(code(err), "stale-preview")
 		state("later waiting, one waiting, two dead")
 		shown, err = s.Preview(ctx, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.Run(ctx, p, runtime.RunOptions{Agreed: shown.ID, Key: "drop"})
+		_, err = s.Run(ctx, p, engine.RunOptions{Agreed: shown.ID, Key: "drop"})
 		w.want(code(err), "ok")
 		state("later waiting, two dead")
-		again, err := s.Run(ctx, p, runtime.RunOptions{Agreed: shown.ID, Key: "drop"})
+		again, err := s.Run(ctx, p, engine.RunOptions{Agreed: shown.ID, Key: "drop"})
 		if err != nil || !again.Repeated || len(again.Calls[0].JobChanges) != 1 {
 			t.Errorf("%+v, %v", again, err)
 		}

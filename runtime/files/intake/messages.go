@@ -1,4 +1,4 @@
-package upload
+package intake
 
 import "verbatim/verbs"
 

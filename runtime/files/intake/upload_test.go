@@ -1,4 +1,4 @@
-package upload
+package intake
 
 import (
 	"bytes"
@@ -48,7 +48,7 @@ func newOffice(t testing.TB) *office {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	all := runtime.Own()
+	all := engine.Own()
 	for _, e := range reg.Entities() {
 		all = append(all, e.Store)
 	}
@@ -61,7 +61,7 @@ func newOffice(t testing.TB) *office {
 		}
 	}
 	o := &office{t: t, now: time.Date(2025, 1, 3, 10, 0, 0, 0, time.UTC)}
-	engine, err := runtime.New(reg, store, runtime.Options{Clock: o.clock})
+	engine, err := engine.New(reg, store, engine.Options{Clock: o.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func (o *office) later(d time.Duration) {
 	o.now = o.now.Add(d)
 }
 
-func (o *office) session(who string) *runtime.Session {
+func (o *office) session(who string) *engine.Session {
 	o.t.Helper()
 	s, err := o.Engine.Session(context.Background(), who)
 	if err != nil {
@@ -124,8 +124,8 @@ func (o *office) uses(who, reference string) string {
 	if ds.HasErrors() {
 		o.t.Fatal(ds)
 	}
-	_, err := s.Run(context.Background(), p, runtime.RunOptions{})
-	var refused *runtime.Refusal
+	_, err := s.Run(context.Background(), p, engine.RunOptions{})
+	var refused *engine.Refusal
 	if err != nil && !errors.As(err, &refused) {
 		o.t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func codeFrom(key stores.Value) string {
 }
 
 // sendCode sends a code to the address that is to be verified.
-func (s *Service) sendCode(ctx context.Context, m runtime.Message) error {
+func (s *Service) sendCode(ctx context.Context, m engine.Message) error {
 	var body struct {
 		With struct{ Identity string }
 	}
@@ -86,8 +86,8 @@ func (s *Service) sendCode(ctx context.Context, m runtime.Message) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.clerk().Do(ctx, d, "", clerk.Call("channel.send", clerk.Text("id", delivery), clerk.Word("channel", channel), clerk.Text("address", in.Text("address")), clerk.Text("recipient", id.Text("subject")), ref,
-		clerk.Text("text", sayCode.In(l, codeFrom(sent.Key()))), clerk.Text("facts", string(facts))))
+	_, err = s.clerk().Do(ctx, d, "", serviceaccount.Call("channel.send", serviceaccount.Text("id", delivery), serviceaccount.Word("channel", channel), serviceaccount.Text("address", in.Text("address")), serviceaccount.Text("recipient", id.Text("subject")), ref,
+		serviceaccount.Text("text", sayCode.In(l, codeFrom(sent.Key()))), serviceaccount.Text("facts", string(facts))))
 	return err
 }
 
@@ -99,7 +99,7 @@ func (h *handling) code(ctx context.Context) (proved bool, err error) {
 		return false, nil
 	}
 	for _, k := range h.f.Known {
-		knownBy, err := system.Normalised(k.Kind, k.Subject)
+		knownBy, err := rights.Normalised(k.Kind, k.Subject)
 		if err != nil {
 			continue
 		}
@@ -120,14 +120,14 @@ func (h *handling) code(ctx context.Context) (proved bool, err error) {
 			return false, nil
 		}
 		if subtle.ConstantTimeCompare([]byte(said), []byte(codeFrom(sent.Key()))) != 1 {
-			_, err := s.clerk().Do(ctx, h.d, "", clerk.Call("channel.try-code", ref))
+			_, err := s.clerk().Do(ctx, h.d, "", serviceaccount.Call("channel.try-code", ref))
 			return false, err
 		}
 		identity, err := s.clerk().Ref(ctx, h.d, "identity-id", identities, id.Key())
 		if err != nil {
 			return false, err
 		}
-		return true, h.settle(ctx, handled, sender{key: id.Value("principal")}, "", "", clerk.Call("channel.prove", ref, identity))
+		return true, h.settle(ctx, handled, sender{key: id.Value("principal")}, "", "", serviceaccount.Call("channel.prove", ref, identity))
 	}
 	return false, nil
 }

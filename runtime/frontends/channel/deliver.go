@@ -106,12 +106,12 @@ func templated(text string) string {
 func windowed(channel string) bool { return channel == "WHATSAPP" }
 
 // isOpen reports whether the person wrote to this inbox within the window.
-func (s *Service) isOpen(ctx context.Context, d *clerk.Row, now time.Time) (bool, error) {
+func (s *Service) isOpen(ctx context.Context, d *serviceaccount.Row, now time.Time) (bool, error) {
 	if m, err := s.clerk().Get(ctx, messages, d.Value("answers")); err != nil || m != nil && now.Sub(m.Value("received_at").Time()) < window {
 		return m != nil, err
 	}
 	for _, kind := range Kinds(d.Text("channel")) {
-		knownBy, unknown := system.Normalised(kind, dialled(kind, d.Text("recipient")))
+		knownBy, unknown := rights.Normalised(kind, dialled(kind, d.Text("recipient")))
 		if unknown != nil {
 			continue
 		}
@@ -127,7 +127,7 @@ func (s *Service) isOpen(ctx context.Context, d *clerk.Row, now time.Time) (bool
 }
 
 // noted notes what became of a delivery.
-func (s *Service) noted(ctx context.Context, d *runtime.Session, at *clerk.Row, status, external string, why *Failure) error {
+func (s *Service) noted(ctx context.Context, d *engine.Session, at *serviceaccount.Row, status, external string, why *Failure) error {
 	ref, err := s.clerk().Ref(ctx, d, "delivery-id", deliveries, at.Key())
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (s *Service) noted(ctx context.Context, d *runtime.Session, at *clerk.Row, 
 	if why != nil {
 		problem = clip(strings.TrimSpace(why.Code+" "+why.Text), 300)
 	}
-	_, err = s.clerk().Do(ctx, d, "", clerk.Call("channel.note", ref, clerk.Text("id", at.Text("delivery_id")), clerk.Word("status", status), clerk.Instant("at", s.Clock()), clerk.Text("external-id", clip(external, 300)), clerk.Text("problem", problem), closed(why)))
+	_, err = s.clerk().Do(ctx, d, "", serviceaccount.Call("channel.note", ref, serviceaccount.Text("id", at.Text("delivery_id")), serviceaccount.Word("status", status), serviceaccount.Instant("at", s.Clock()), serviceaccount.Text("external-id", clip(external, 300)), serviceaccount.Text("problem", problem), closed(why)))
 	return err
 }
 
@@ -150,7 +150,7 @@ func closed(why *Failure) dsl.Arg {
 
 // before looks at the deliveries that a delivery replaces: whether one of them arrived after all,
 // and by which channels they were tried.
-func (s *Service) before(ctx context.Context, at *clerk.Row) (arrived bool, tried []string, err error) {
+func (s *Service) before(ctx context.Context, at *serviceaccount.Row) (arrived bool, tried []string, err error) {
 	for at != nil && err == nil && len(tried) < mostWays {
 		arrived, tried = arrived || !at.Value("delivered_at").IsNull(), append(tried, at.Text("channel"))
 		at, err = s.clerk().Get(ctx, deliveries, at.Value("instead"))
@@ -191,7 +191,7 @@ func (s *Service) another(ctx context.Context, id string, closed bool) error {
 	if slices.Contains(tried, mailCode) || s.Adapters[mailCode] == nil {
 		return stuck
 	}
-	to, _, err := system.AddressOf(ctx, s.Registry, s.Store, p.Text("name"))
+	to, _, err := rights.AddressOf(ctx, s.Registry, s.Store, p.Text("name"))
 	if err != nil {
 		return err
 	}
@@ -208,15 +208,15 @@ func (s *Service) another(ctx context.Context, id string, closed bool) error {
 const mailCode = "MAIL"
 
 // speaks returns the language that a principal reads.
-func speaks(p *clerk.Row) words.Language {
-	if l, ok := words.ParseLanguage(p.Text("language")); ok {
+func speaks(p *serviceaccount.Row) values.Language {
+	if l, ok := values.ParseLanguage(p.Text("language")); ok {
 		return l
 	}
-	return words.English
+	return values.English
 }
 
 // queue has a message sent to a person.
-func (s *Service) queue(ctx context.Context, id string, p *clerk.Row, channel, address, to, says string, more *outFacts, instead *clerk.Row) error {
+func (s *Service) queue(ctx context.Context, id string, p *serviceaccount.Row, channel, address, to, says string, more *outFacts, instead *serviceaccount.Row) error {
 	if before, err := s.clerk().Get(ctx, deliveries, stores.NewString(id)); err != nil || before != nil {
 		return err
 	}
@@ -242,8 +242,8 @@ func (s *Service) queue(ctx context.Context, id string, p *clerk.Row, channel, a
 	if err != nil {
 		return err
 	}
-	_, err = s.clerk().Do(ctx, d, "", clerk.Call("channel.send", clerk.Text("id", id), clerk.Word("channel", channel), clerk.Text("address", address), clerk.Text("recipient", to), person, inPlace, clerk.Text("text", clip(says, mostText)), clerk.Text("facts", string(facts)),
-		clerk.Instant("at", at)))
+	_, err = s.clerk().Do(ctx, d, "", serviceaccount.Call("channel.send", serviceaccount.Text("id", id), serviceaccount.Word("channel", channel), serviceaccount.Text("address", address), serviceaccount.Text("recipient", to), person, inPlace, serviceaccount.Text("text", clip(says, mostText)), serviceaccount.Text("facts", string(facts)),
+		serviceaccount.Instant("at", at)))
 	return err
 }
 
@@ -258,7 +258,7 @@ const (
 // notBefore returns the time at which a person who waits for no answer may be written to: not at
 // night, and not too often in a day, unless they have just written themselves. The zero time means
 // now.
-func (s *Service) notBefore(ctx context.Context, p *clerk.Row) (time.Time, error) {
+func (s *Service) notBefore(ctx context.Context, p *serviceaccount.Row) (time.Time, error) {
 	zone := s.Zone
 	if at, err := time.LoadLocation(p.Text("zone")); err == nil && p.Text("zone") != "" {
 		zone = at
@@ -277,7 +277,7 @@ func (s *Service) notBefore(ctx context.Context, p *clerk.Row) (time.Time, error
 		return morning(0), nil
 	}
 	session, err := s.Engine.Session(ctx, p.Text("name"))
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		return time.Time{}, nil // they may do nothing any more, and are still told
 	}
@@ -295,7 +295,7 @@ func (s *Service) notBefore(ctx context.Context, p *clerk.Row) (time.Time, error
 const awake = time.Hour
 
 // heard returns the time when a person last wrote from any of their identities.
-func (s *Service) heard(ctx context.Context, p *clerk.Row) (last time.Time, err error) {
+func (s *Service) heard(ctx context.Context, p *serviceaccount.Row) (last time.Time, err error) {
 	e := s.Registry.Entity(identities).Store
 	at := e.FieldIndex("heard_at")
 	f := stores.Find{Entity: e, Limit: 100, Cut: true, Select: []stores.Path{{Field: at}},
@@ -313,7 +313,7 @@ func (s *Service) heard(ctx context.Context, p *clerk.Row) (last time.Time, err 
 }
 
 // decided tells an asker, in the conversation where they asked, how their proposal was decided.
-func (s *Service) decided(ctx context.Context, m runtime.Message) error {
+func (s *Service) decided(ctx context.Context, m engine.Message) error {
 	var body struct{ Confirmation, To, By, Status, Reason string }
 	if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
 		return err
@@ -337,7 +337,7 @@ func (s *Service) decided(ctx context.Context, m runtime.Message) error {
 	if asked == nil {
 		return &notify.Error{Code: notify.CodeNoRoute, Text: "it is not known any more where this was asked"}
 	}
-	session, err := s.Engine.Visit(ctx, body.To, runtime.Visit{ID: c.Session, Existing: true})
+	session, err := s.Engine.Visit(ctx, body.To, engine.Visit{ID: c.Session, Existing: true})
 	if err != nil {
 		return err
 	}
@@ -394,7 +394,7 @@ func (s *Service) changed(ctx context.Context, notice, to, status, issuer string
 	if err != nil || p == nil {
 		return err
 	}
-	address, _, err := system.AddressOf(ctx, s.Registry, s.Store, to)
+	address, _, err := rights.AddressOf(ctx, s.Registry, s.Store, to)
 	if err != nil {
 		return err
 	}
@@ -406,13 +406,13 @@ func (s *Service) changed(ctx context.Context, notice, to, status, issuer string
 		return nil // nobody can be told
 	}
 	say := sayVerified
-	if status != system.Verified {
+	if status != rights.Verified {
 		say = sayRevoked
 	}
 	l := speaks(p)
 	return s.queue(ctx, DeliveryID("changed", notice), p, mailCode, in.Text("address"), address, say.In(l, strings.ReplaceAll(issuer, "_", " ")), &outFacts{Subject: saySubject.In(l)}, nil)
 }
 
-// TellsAsker is for runtime.Options: an asker who wrote by a channel is told there about the
+// TellsAsker is for engine.Options: an asker who wrote by a channel is told there about the
 // decisions of others.
 func TellsAsker(of string) bool { return strings.HasPrefix(of, source) }

@@ -42,7 +42,7 @@ type world struct {
 	t      testing.TB
 	s      *Service
 	reg    *verbs.Registry
-	e      *runtime.Engine
+	e      *engine.Engine
 	store  stores.Store
 	steps  []string     // that made its tables
 	now    atomic.Int64 // nanoseconds since start
@@ -118,7 +118,7 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	sources := []*dsl.Source{system.Source(), Source()}
+	sources := []*dsl.Source{rights.Source(), Source()}
 	for _, name := range []string{"desk.yaml", "desk.de.yaml", "desk.fr.yaml", "desk.es.yaml"} {
 		text, err := os.ReadFile("testdata/" + name)
 		if err != nil {
@@ -134,14 +134,14 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 	for _, e := range reg.Entities() {
 		all = append(all, e.Store)
 	}
-	plan, err := store.Migrate(t.Context(), append(all, runtime.Own()...), true)
+	plan, err := store.Migrate(t.Context(), append(all, engine.Own()...), true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &world{t: t, reg: reg, store: store, steps: plan.Steps}
 	w.s = w.service()
 	w.e = w.s.Engine
-	if err := system.CreateAdministrators(t.Context(), reg, store, []string{"root", "other"}, start, ids()); err != nil {
+	if err := rights.CreateAdministrators(t.Context(), reg, store, []string{"root", "other"}, start, ids()); err != nil {
 		t.Fatal(err)
 	}
 	w.people()
@@ -160,12 +160,12 @@ func ids() func() string {
 
 // service is one process of the installation.
 func (w *world) service() *Service {
-	h := &runtime.Handlers{}
-	system.Register(h, w.reg)
+	h := &engine.Handlers{}
+	rights.Register(h, w.reg)
 	Register(h)
 	s := &Service{Registry: w.reg, Store: w.store, As: "channels", Clock: w.clock, Zone: time.UTC, Log: slog.New(slog.DiscardHandler),
 		Adapters: map[string]Adapter{"WHATSAPP": &recorder{w, "whatsapp"}, "MAIL": &recorder{w, "mail"}}}
-	e, err := runtime.New(w.reg, w.store, runtime.Options{Clock: w.clock, Zone: time.UTC, Handlers: h, Authority: system.Authority(w.reg), Profile: system.Profile(w.reg), TellsAsker: TellsAsker})
+	e, err := engine.New(w.reg, w.store, engine.Options{Clock: w.clock, Zone: time.UTC, Handlers: h, Authority: rights.Authority(w.reg), Profile: rights.Profile(w.reg), TellsAsker: TellsAsker})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -175,8 +175,8 @@ func (w *world) service() *Service {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { kept.Close() })
-	s.Uploads = &upload.Service{Engine: e, Files: kept, Scanner: upload.NoScanner, Clock: w.clock}
-	s.Talk = func(session *runtime.Session) dialog.Options {
+	s.Uploads = &intake.Service{Engine: e, Files: kept, Scanner: intake.NoScanner, Clock: w.clock}
+	s.Talk = func(session *engine.Session) dialog.Options {
 		w.model.Add(1)
 		return dialog.Options{Registry: w.reg, Clock: w.clock, Zone: time.UTC, Person: cmp.Or(w.person, session.Person().Label), Interpreter: phrases{session}}
 	}
@@ -199,7 +199,7 @@ func (w *world) script(as, text string) {
 	if p == nil {
 		w.t.Fatal(ds)
 	}
-	preview, err := s.KeepWith(ctx, p, runtime.RunOptions{})
+	preview, err := s.KeepWith(ctx, p, engine.RunOptions{})
 	if err != nil {
 		w.t.Fatal(text, err)
 	}
@@ -207,7 +207,7 @@ func (w *world) script(as, text string) {
 	for _, a := range preview.Asks() {
 		own, others = own || a.By == "", others || a.By != ""
 	}
-	o := runtime.RunOptions{}
+	o := engine.RunOptions{}
 	if own {
 		o.Agreed = preview.Sealed().ID
 	}
@@ -287,13 +287,13 @@ func (w *world) works() {
 
 func (w *world) worksAs(s *Service) {
 	w.t.Helper()
-	k := &work.Worker{Engine: s.Engine, Store: w.store, Name: "test", Clock: w.clock, Send: func(ctx context.Context, m runtime.Message) error {
+	k := &worker.Worker{Engine: s.Engine, Store: w.store, Name: "test", Clock: w.clock, Send: func(ctx context.Context, m engine.Message) error {
 		mine, err := s.Deliver(ctx, m)
 		if !mine && err == nil {
 			err = &notify.Error{Code: notify.CodeNoRoute, Text: "no route"}
 		}
 		return err
-	}, Report: func(e work.Event) {
+	}, Report: func(e worker.Event) {
 		w.t.Logf("%s %s %s", e.Outcome, e.What, e.Reason)
 		if e.Err != nil {
 			w.t.Logf("%s %s: %v", e.Outcome, e.What, e.Err)
@@ -335,13 +335,13 @@ func (w *world) outs() []Out {
 }
 
 // rows are those of an entity in which a field has a value; all with "".
-func (w *world) rows(entity, field, value string) (all []*clerk.Row) {
+func (w *world) rows(entity, field, value string) (all []*serviceaccount.Row) {
 	w.t.Helper()
 	e := w.reg.Entity(entity).Store
 	err := w.store.View(w.t.Context(), stores.Scope{All: true}, func(r stores.Reader) error {
 		rows, err := r.Find(w.t.Context(), stores.Find{Entity: e})
 		for _, v := range rows {
-			if at := (&clerk.Row{Entity: e, Values: v}); field == "" || at.Text(field) == value {
+			if at := (&serviceaccount.Row{Entity: e, Values: v}); field == "" || at.Text(field) == value {
 				all = append(all, at)
 			}
 		}
@@ -354,7 +354,7 @@ func (w *world) rows(entity, field, value string) (all []*clerk.Row) {
 }
 
 // phrases understands a few sentences; "this project" is what was spoken of last.
-type phrases struct{ s *runtime.Session }
+type phrases struct{ s *engine.Session }
 
 func (p phrases) Interpret(ctx context.Context, said string, _ dialog.Settled, before []dialog.Spoken) (dialog.Understood, error) {
 	name := named(said)
@@ -416,7 +416,7 @@ func (phrases) Correct(context.Context, string, *dsl.Call) (dialog.Correction, b
 	return dialog.Correction{}, false, nil
 }
 
-func (phrases) Tongue(string) (words.Language, bool)               { return words.English, false }
+func (phrases) Tongue(string) (values.Language, bool)              { return values.English, false }
 func (phrases) Shortlist(string, []*verbs.Verb, int) []*verbs.Verb { return nil }
 
 // tries runs calls as somebody, who agrees to nothing.
@@ -426,11 +426,11 @@ func (w *world) tries(as, text string) error {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	_, err = s.Run(w.t.Context(), w.program(s, text), runtime.RunOptions{})
+	_, err = s.Run(w.t.Context(), w.program(s, text), engine.RunOptions{})
 	return err
 }
 
-func (w *world) program(s *runtime.Session, text string) *verbs.Program {
+func (w *world) program(s *engine.Session, text string) *verbs.Program {
 	w.t.Helper()
 	src, ds := dsl.Parse(dsl.NewSource("test", text))
 	if ds.HasErrors() {
@@ -443,12 +443,12 @@ func (w *world) program(s *runtime.Session, text string) *verbs.Program {
 	return p
 }
 
-func (w *world) options() runtime.RunOptions { return runtime.RunOptions{Source: "test"} }
+func (w *world) options() engine.RunOptions { return engine.RunOptions{Source: "test"} }
 
 // visit opens a session that is kept.
-func (w *world) visit(who, name string) *runtime.Session {
+func (w *world) visit(who, name string) *engine.Session {
 	w.t.Helper()
-	s, err := w.e.Visit(w.t.Context(), who, runtime.Visit{Name: name})
+	s, err := w.e.Visit(w.t.Context(), who, engine.Visit{Name: name})
 	if err != nil {
 		w.t.Fatal(err)
 	}

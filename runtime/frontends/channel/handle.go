@@ -26,7 +26,7 @@ import (
 
 // Deliver handles the notices of the palette: a message to handle, a delivery to send, and one that
 // failed. It reports whether the notice is one of these.
-func (s *Service) Deliver(ctx context.Context, m runtime.Message) (mine bool, err error) {
+func (s *Service) Deliver(ctx context.Context, m engine.Message) (mine bool, err error) {
 	var body struct {
 		With struct {
 			ID, To, Status, Issuer string
@@ -34,7 +34,7 @@ func (s *Service) Deliver(ctx context.Context, m runtime.Message) (mine bool, er
 		}
 	}
 	switch m.Target {
-	case targetIn, targetOut, targetFailed, targetChanged, targetCode, runtime.TargetDecided:
+	case targetIn, targetOut, targetFailed, targetChanged, targetCode, engine.TargetDecided:
 		if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
 			return true, fmt.Errorf("a notice of a channel cannot be read: %w", err)
 		}
@@ -50,7 +50,7 @@ func (s *Service) Deliver(ctx context.Context, m runtime.Message) (mine bool, er
 		err = s.changed(ctx, m.ID, body.With.To, body.With.Status, body.With.Issuer)
 	case targetCode:
 		err = s.sendCode(ctx, m)
-	case runtime.TargetDecided:
+	case engine.TargetDecided:
 		err = s.decided(ctx, m)
 	default:
 		return false, nil
@@ -74,7 +74,7 @@ const silent = 90 * 24 * time.Hour
 // which must belong to one person.
 func (s *Service) who(ctx context.Context, known []Identity, now time.Time) (w sender, err error) {
 	for _, k := range known {
-		id, err := system.IdentityOf(ctx, s.Registry, s.Store, k.Kind, k.Subject)
+		id, err := rights.IdentityOf(ctx, s.Registry, s.Store, k.Kind, k.Subject)
 		if err != nil {
 			return sender{}, err
 		}
@@ -156,7 +156,7 @@ const patience = 5
 // Since each row waits for the one before it, they are handled in order by any number of processes.
 // times are the fields that order the rows: requests may arrive in any order, and WhatsApp gives
 // the sending time in whole seconds.
-func (s *Service) inTurn(ctx context.Context, at *clerk.Row, attempt int, address string, times ...string) error {
+func (s *Service) inTurn(ctx context.Context, at *serviceaccount.Row, attempt int, address string, times ...string) error {
 	if attempt > patience {
 		return nil
 	}
@@ -203,8 +203,8 @@ var errEarlier = &notify.Error{Code: "waits-for-earlier", Text: "what came befor
 // A handling is a message on its way to an answer.
 type handling struct {
 	s    *Service
-	d    *runtime.Session // the program's own
-	m    *clerk.Row
+	d    *engine.Session // the program's own
+	m    *serviceaccount.Row
 	f    *Facts
 	this dsl.Arg // the message, as an argument
 }
@@ -219,20 +219,20 @@ func (h *handling) stranger(ctx context.Context, w sender) error {
 		if err != nil {
 			return err
 		}
-		script = append(script, clerk.Call("channel.doubt", ref))
+		script = append(script, serviceaccount.Call("channel.doubt", ref))
 	}
 	sender, err := h.s.clerk().Find(ctx, senders, map[string]stores.Value{"inbox": h.m.Value("inbox"), "sender": h.m.Value("sender")})
 	if err != nil {
 		return err
 	}
 	keeps := !h.f.Automatic && (sender == nil || sender.Value("waiting").Int() < mostWaiting)
-	q := clerk.Call("channel.quarantine", h.this, clerk.Text("delivery", DeliveryID("stranger", h.m.Text("message_id"))), dsl.NewArg("keeps", dsl.NewBool(keeps)))
+	q := serviceaccount.Call("channel.quarantine", h.this, serviceaccount.Text("delivery", DeliveryID("stranger", h.m.Text("message_id"))), dsl.NewArg("keeps", dsl.NewBool(keeps)))
 	if !h.f.Automatic {
 		facts, err := h.facts(nil)
 		if err != nil {
 			return err
 		}
-		q.Args = append(q.Args, clerk.Text("tells", sayStranger.In(writtenIn(h.f.Text))), clerk.Text("facts", facts))
+		q.Args = append(q.Args, serviceaccount.Text("tells", sayStranger.In(writtenIn(h.f.Text))), serviceaccount.Text("facts", facts))
 	}
 	if keeps {
 		if err := h.keepFiles(ctx, &script); err != nil {
@@ -260,14 +260,14 @@ func (h *handling) keepFiles(ctx context.Context, script *[]dsl.Call) error {
 			return err
 		}
 		if refused == "" {
-			*script = append(*script, clerk.Call("channel.keep-file", h.this, clerk.Text("name", clip(f.Name, 255)), clerk.Text("content", reference)))
+			*script = append(*script, serviceaccount.Call("channel.keep-file", h.this, serviceaccount.Text("name", clip(f.Name, 255)), serviceaccount.Text("content", reference)))
 		}
 	}
 	return nil
 }
 
 // fetch takes a file for a session's principal. refused says why it cannot be taken.
-func (h *handling) fetch(ctx context.Context, to *runtime.Session, f *File) (reference, refused string, err error) {
+func (h *handling) fetch(ctx context.Context, to *engine.Session, f *File) (reference, refused string, err error) {
 	s := h.s
 	var failed *Failure
 	if strings.HasPrefix(f.ID, "upload:") {
@@ -306,8 +306,8 @@ func (h *handling) answer(ctx context.Context, w sender) error {
 	one, _ := s.talks.LoadOrStore(w.principal+" "+name, &sync.Mutex{})
 	one.(*sync.Mutex).Lock()
 	defer one.(*sync.Mutex).Unlock()
-	session, err := s.Engine.Visit(ctx, w.principal, runtime.Visit{Name: strings.ToLower(name)})
-	var refusal *runtime.Refusal
+	session, err := s.Engine.Visit(ctx, w.principal, engine.Visit{Name: strings.ToLower(name)})
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		return h.stranger(ctx, sender{}) // they may do nothing any more
 	}
@@ -335,20 +335,20 @@ func (h *handling) answer(ctx context.Context, w sender) error {
 const source = "channel "
 
 // languageOf returns the language in which a person is answered.
-func languageOf(session *runtime.Session) words.Language {
-	if l, ok := words.ParseLanguage(session.Person().Language); ok {
+func languageOf(session *engine.Session) values.Language {
+	if l, ok := values.ParseLanguage(session.Person().Language); ok {
 		return l
 	}
-	return words.English
+	return values.English
 }
 
 // writtenIn returns the language of a text, English if that is uncertain. Nothing else is known
 // about an unknown sender's language.
-func writtenIn(text string) words.Language {
-	if all := words.Detect(text); len(all) == 1 {
+func writtenIn(text string) values.Language {
+	if all := values.Detect(text); len(all) == 1 {
 		return all[0]
 	}
-	return words.English
+	return values.English
 }
 
 // settle notes what became of a message.
@@ -361,7 +361,7 @@ func (h *handling) settle(ctx context.Context, status string, w sender, answers,
 	if err != nil {
 		return err
 	}
-	_, err = h.s.clerk().Do(ctx, h.d, "", append(before, clerk.Call("channel.settle", h.this, clerk.Word("status", status), person, identity, clerk.Text("answers", answers), clerk.Text("reason", reason)))...)
+	_, err = h.s.clerk().Do(ctx, h.d, "", append(before, serviceaccount.Call("channel.settle", h.this, serviceaccount.Word("status", status), person, identity, serviceaccount.Text("answers", answers), serviceaccount.Text("reason", reason)))...)
 	return err
 }
 
@@ -370,7 +370,7 @@ type reply struct {
 	h *handling
 	c *dialog.Conversation
 	w sender
-	l words.Language
+	l values.Language
 
 	lines    []string
 	choices  []Choice
@@ -379,12 +379,12 @@ type reply struct {
 }
 
 // kinds are the answers to messages of kinds that cannot be read.
-var kinds = map[Kind]words.Key{
+var kinds = map[Kind]values.Key{
 	proven.Audio: sayAudio, proven.Video: sayVideo, proven.Sticker: sayUnknown, proven.Location: sayLocation, proven.Contacts: sayContacts, proven.Invite: sayInvite, proven.Unknown: sayUnknown,
 }
 
 // make makes the answer.
-func (r *reply) make(ctx context.Context, session *runtime.Session) error {
+func (r *reply) make(ctx context.Context, session *engine.Session) error {
 	f := r.h.f
 	if say, ok := kinds[f.Kind]; ok && f.Text == "" && len(f.Files) == 0 || ok && f.Kind != proven.Unknown && f.Kind != proven.Invite {
 		r.lines = append(r.lines, say.In(r.l))
@@ -481,7 +481,7 @@ func (r *reply) closed(ctx context.Context, question string) error {
 	}
 	at := before.Value("settled_at").Time().In(s.Zone)
 	day, _ := stores.NewDate(at.Year(), int(at.Month()), at.Day())
-	r.lines = append(r.lines, sayAnswered.In(r.l, words.SayDate(day, r.l)))
+	r.lines = append(r.lines, sayAnswered.In(r.l, values.SayDate(day, r.l)))
 	return nil
 }
 
@@ -500,7 +500,7 @@ func (r *reply) repliesTo(ctx context.Context, m *dialog.Message) error {
 
 // files takes the files of a message as uploads of the person, and adds a sentence about each
 // to m. Where m is nil, as for a voice message, they are kept and not spoken of.
-func (r *reply) files(ctx context.Context, session *runtime.Session, m *dialog.Message) error {
+func (r *reply) files(ctx context.Context, session *engine.Session, m *dialog.Message) error {
 	f := r.h.f
 	if len(f.Files) == 0 {
 		return nil
@@ -523,18 +523,18 @@ func (r *reply) files(ctx context.Context, session *runtime.Session, m *dialog.M
 		case err != nil:
 			return err
 		case refused != "":
-			r.lines = append(r.lines, sayRefused.In(r.l, upload.Harmless(file.Name)))
+			r.lines = append(r.lines, sayRefused.In(r.l, intake.Harmless(file.Name)))
 		case m != nil:
-			m.Text = strings.TrimSpace(m.Text + "\n" + sayHereIs.In(r.l, upload.Harmless(file.Name), reference))
+			m.Text = strings.TrimSpace(m.Text + "\n" + sayHereIs.In(r.l, intake.Harmless(file.Name), reference))
 		}
 	}
 	return nil
 }
 
 // take takes a file for a session's principal. refused says why it was not taken.
-func (s *Service) take(ctx context.Context, to *runtime.Session, name string, content io.Reader) (reference, refused string, err error) {
+func (s *Service) take(ctx context.Context, to *engine.Session, name string, content io.Reader) (reference, refused string, err error) {
 	u, err := s.Uploads.Receive(ctx, to, name, content)
-	var no *upload.Refusal
+	var no *intake.Refusal
 	switch {
 	case errors.As(err, &no):
 		return "", no.Text, nil
@@ -561,8 +561,8 @@ func (r *reply) send(ctx context.Context) error {
 		return err
 	}
 	m := r.h.m
-	return r.h.settle(ctx, handled, r.w, r.answered, "", clerk.Call("channel.send", clerk.Text("id", DeliveryID("answer", m.Text("message_id"), m.Text("status"))), clerk.Word("channel", m.Text("channel")), clerk.Text("address", r.h.f.Inbox),
-		clerk.Text("recipient", m.Text("sender")), person, r.h.this, clerk.Text("text", clip(said, mostText)), clerk.Text("facts", facts), clerk.Text("asks", r.asks)))
+	return r.h.settle(ctx, handled, r.w, r.answered, "", serviceaccount.Call("channel.send", serviceaccount.Text("id", DeliveryID("answer", m.Text("message_id"), m.Text("status"))), serviceaccount.Word("channel", m.Text("channel")), serviceaccount.Text("address", r.h.f.Inbox),
+		serviceaccount.Text("recipient", m.Text("sender")), person, r.h.this, serviceaccount.Text("text", clip(said, mostText)), serviceaccount.Text("facts", facts), serviceaccount.Text("asks", r.asks)))
 }
 
 // facts returns the JSON of an answer's outFacts.

@@ -38,8 +38,8 @@ func TestMessagesOfOneSenderAreHandledInOrder(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 3 {
 			s := w.service()
-			k := &work.Worker{Engine: s.Engine, Store: w.store, Name: fmt.Sprint("process ", i), Clock: w.clock, Poll: 5 * time.Millisecond,
-				Send: func(ctx context.Context, m runtime.Message) error { _, err := s.Deliver(ctx, m); return err }}
+			k := &worker.Worker{Engine: s.Engine, Store: w.store, Name: fmt.Sprint("process ", i), Clock: w.clock, Poll: 5 * time.Millisecond,
+				Send: func(ctx context.Context, m engine.Message) error { _, err := s.Deliver(ctx, m); return err }}
 			all.Go(func() { _ = k.Run(ctx) })
 		}
 		for len(w.outs()) < n && ctx.Err() == nil {

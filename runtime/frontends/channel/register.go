@@ -63,21 +63,21 @@ const (
 )
 
 // Register registers the handlers of the palette's verbs.
-func Register(h *runtime.Handlers) {
-	runtime.Handle(h, "channel.receive", receive)
-	runtime.Handle(h, "channel.quarantine", quarantine)
-	runtime.Handle(h, "channel.send", send)
-	runtime.Handle(h, "channel.note", note)
+func Register(h *engine.Handlers) {
+	engine.Handle(h, "channel.receive", receive)
+	engine.Handle(h, "channel.quarantine", quarantine)
+	engine.Handle(h, "channel.send", send)
+	engine.Handle(h, "channel.note", note)
 }
 
 // inbox finds an inbox by its channel and address.
-func inbox(ctx context.Context, c *runtime.Call, channel, address string) (runtime.Ref, error) {
-	rows, err := c.Find(ctx, inboxes, runtime.Fields{"channel": channel, "address": address})
+func inbox(ctx context.Context, c *engine.Call, channel, address string) (engine.Ref, error) {
+	rows, err := c.Find(ctx, inboxes, engine.Fields{"channel": channel, "address": address})
 	if err != nil {
-		return runtime.Ref{}, err
+		return engine.Ref{}, err
 	}
 	if len(rows) == 0 {
-		return runtime.Ref{}, runtime.Refuse("this is no inbox of ours", "name it in the file of channels, and start the server again")
+		return engine.Ref{}, engine.Refuse("this is no inbox of ours", "name it in the file of channels, and start the server again")
 	}
 	return rows[0].Ref(), nil
 }
@@ -97,46 +97,46 @@ type receiveArgs struct {
 	Sent    time.Time `verb:"sent-at"`
 }
 
-func receive(ctx context.Context, c *runtime.Call, a receiveArgs) (runtime.Outcome, error) {
+func receive(ctx context.Context, c *engine.Call, a receiveArgs) (engine.Outcome, error) {
 	in, err := inbox(ctx, c, a.Channel, a.Address)
 	if err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
-	f := runtime.Fields{"message_id": a.ID, "inbox": in, "channel": a.Channel, "kind": a.Kind, "status": received, "sender": a.Sender, "facts": a.Facts,
+	f := engine.Fields{"message_id": a.ID, "inbox": in, "channel": a.Channel, "kind": a.Kind, "status": received, "sender": a.Sender, "facts": a.Facts,
 		"files": a.Files, "sent_at": a.Sent, "received_at": c.Now(), "expires_at": c.Now().Add(keptFor)}
 	optional(f, "sender_name", a.Name)
 	optional(f, "issuer", a.Issuer)
 	optional(f, "subject", a.Subject)
 	optional(f, "text", a.Text)
-	return runtime.Outcome{Changes: []runtime.Edit{runtime.Create(messages, f)}, Notices: []runtime.Notice{runtime.Notify(targetIn, runtime.Fields{"id": a.ID})}}, nil
+	return engine.Outcome{Changes: []engine.Edit{engine.Create(messages, f)}, Notices: []engine.Notice{engine.Notify(targetIn, engine.Fields{"id": a.ID})}}, nil
 }
 
 // optional sets a field that may be absent.
-func optional(f runtime.Fields, name string, value *string) {
+func optional(f engine.Fields, name string, value *string) {
 	if value != nil {
 		f[name] = *value
 	}
 }
 
 type quarantineArgs struct {
-	Message runtime.Ref `verb:"message-id"`
-	Keeps   bool        `verb:"keeps"`
-	Tells   *string     `verb:"tells"`
-	Facts   *string     `verb:"facts"`
+	Message engine.Ref `verb:"message-id"`
+	Keeps   bool       `verb:"keeps"`
+	Tells   *string    `verb:"tells"`
+	Facts   *string    `verb:"facts"`
 	// Delivery is the id of the reply to the sender: a handler sees no key.
 	Delivery string `verb:"delivery"`
 }
 
 // quarantine keeps a message for a person to look at, and counts it for its sender. Whatever they
 // send, they are told once a day that nobody knows them.
-func quarantine(ctx context.Context, c *runtime.Call, a quarantineArgs) (o runtime.Outcome, err error) {
+func quarantine(ctx context.Context, c *engine.Call, a quarantineArgs) (o engine.Outcome, err error) {
 	o = c.Declared()
 	m, err := c.Get(ctx, a.Message)
 	if err != nil {
 		return o, err
 	}
 	from := m.Value("sender").Text()
-	rows, err := c.Find(ctx, senders, runtime.Fields{"inbox": m.To("inbox"), "sender": from})
+	rows, err := c.Find(ctx, senders, engine.Fields{"inbox": m.To("inbox"), "sender": from})
 	if err != nil {
 		return o, err
 	}
@@ -148,50 +148,50 @@ func quarantine(ctx context.Context, c *runtime.Call, a quarantineArgs) (o runti
 			told = at.Time()
 		}
 	}
-	status := runtime.Fields{"status": unclaimed}
+	status := engine.Fields{"status": unclaimed}
 	// Two messages of one sender may be handled at the same moment, so the limit is checked here
 	// again.
 	if !a.Keeps || waiting >= mostWaiting {
-		status = runtime.Fields{"status": ignored, "settled_at": c.Now(), "text": nil, "facts": nil}
+		status = engine.Fields{"status": ignored, "settled_at": c.Now(), "text": nil, "facts": nil}
 	} else {
 		waiting++
 	}
-	o.Changes = append(o.Changes, runtime.Update(a.Message, status))
-	f := runtime.Fields{"waiting": waiting}
+	o.Changes = append(o.Changes, engine.Update(a.Message, status))
+	f := engine.Fields{"waiting": waiting}
 	if a.Tells != nil && c.Now().Sub(told) >= toldEvery {
 		f["told_at"] = c.Now()
-		d := runtime.Fields{"delivery_id": a.Delivery, "inbox": m.To("inbox"), "channel": m.Value("channel").Text(), "answers": a.Message, "recipient": from, "text": *a.Tells, "status": queued, "created_at": c.Now()}
+		d := engine.Fields{"delivery_id": a.Delivery, "inbox": m.To("inbox"), "channel": m.Value("channel").Text(), "answers": a.Message, "recipient": from, "text": *a.Tells, "status": queued, "created_at": c.Now()}
 		optional(d, "facts", a.Facts)
-		o.Changes = append(o.Changes, runtime.Create(deliveries, d))
-		o.Notices = append(o.Notices, runtime.Notify(targetOut, runtime.Fields{"id": a.Delivery}))
+		o.Changes = append(o.Changes, engine.Create(deliveries, d))
+		o.Notices = append(o.Notices, engine.Notify(targetOut, engine.Fields{"id": a.Delivery}))
 	}
 	if len(rows) > 0 {
-		o.Changes = append(o.Changes, runtime.Update(rows[0].Ref(), f))
+		o.Changes = append(o.Changes, engine.Update(rows[0].Ref(), f))
 	} else {
 		f["inbox"], f["sender"] = m.To("inbox"), from
-		o.Changes = append(o.Changes, runtime.Create(senders, f))
+		o.Changes = append(o.Changes, engine.Create(senders, f))
 	}
 	return o, nil
 }
 
 type sendArgs struct {
-	ID        string      `verb:"id"`
-	Channel   string      `verb:"channel"`
-	Address   string      `verb:"address"`
-	Recipient string      `verb:"recipient"`
-	Person    runtime.Ref `verb:"person"`
-	Message   runtime.Ref `verb:"message-id"`
-	Instead   runtime.Ref `verb:"instead"`
-	Code      runtime.Ref `verb:"code-id"`
-	Text      string      `verb:"text"`
-	Facts     *string     `verb:"facts"`
-	Asks      *string     `verb:"asks"`
-	At        *time.Time  `verb:"at"`
+	ID        string     `verb:"id"`
+	Channel   string     `verb:"channel"`
+	Address   string     `verb:"address"`
+	Recipient string     `verb:"recipient"`
+	Person    engine.Ref `verb:"person"`
+	Message   engine.Ref `verb:"message-id"`
+	Instead   engine.Ref `verb:"instead"`
+	Code      engine.Ref `verb:"code-id"`
+	Text      string     `verb:"text"`
+	Facts     *string    `verb:"facts"`
+	Asks      *string    `verb:"asks"`
+	At        *time.Time `verb:"at"`
 }
 
 // send sends a message: to the sender of the message that it answers, to a verified identity of the
 // person, or to one that it serves to verify, and to nobody else.
-func send(ctx context.Context, c *runtime.Call, a sendArgs) (o runtime.Outcome, err error) {
+func send(ctx context.Context, c *engine.Call, a sendArgs) (o engine.Outcome, err error) {
 	o = c.Declared()
 	may := false
 	if !a.Message.IsZero() {
@@ -214,8 +214,8 @@ func send(ctx context.Context, c *runtime.Call, a sendArgs) (o runtime.Outcome, 
 	}
 	if !may && !a.Person.IsZero() {
 		for _, kind := range Kinds(a.Channel) {
-			knownBy, unknown := system.Normalised(kind, dialled(kind, a.Recipient))
-			rows, err := c.Find(ctx, identities, runtime.Fields{"principal": a.Person, "issuer": kind, "known_by": knownBy, "status": system.Verified})
+			knownBy, unknown := rights.Normalised(kind, dialled(kind, a.Recipient))
+			rows, err := c.Find(ctx, identities, engine.Fields{"principal": a.Person, "issuer": kind, "known_by": knownBy, "status": rights.Verified})
 			if err != nil {
 				return o, err
 			}
@@ -223,35 +223,35 @@ func send(ctx context.Context, c *runtime.Call, a sendArgs) (o runtime.Outcome, 
 		}
 	}
 	if !may {
-		return o, runtime.Refuse("this address is neither verified nor that of the person who wrote", "verify the identity first")
+		return o, engine.Refuse("this address is neither verified nor that of the person who wrote", "verify the identity first")
 	}
 	in, err := inbox(ctx, c, a.Channel, a.Address)
 	if err != nil {
 		return o, err
 	}
-	f := runtime.Fields{"delivery_id": a.ID, "inbox": in, "channel": a.Channel, "recipient": a.Recipient, "text": a.Text, "status": queued, "created_at": c.Now()}
-	for name, ref := range map[string]runtime.Ref{"person": a.Person, "answers": a.Message, "instead": a.Instead} {
+	f := engine.Fields{"delivery_id": a.ID, "inbox": in, "channel": a.Channel, "recipient": a.Recipient, "text": a.Text, "status": queued, "created_at": c.Now()}
+	for name, ref := range map[string]engine.Ref{"person": a.Person, "answers": a.Message, "instead": a.Instead} {
 		if !ref.IsZero() {
 			f[name] = ref
 		}
 	}
 	optional(f, "facts", a.Facts)
 	optional(f, "asks", a.Asks)
-	o.Changes = append(o.Changes, runtime.Create(deliveries, f))
+	o.Changes = append(o.Changes, engine.Create(deliveries, f))
 	if a.At == nil {
-		o.Notices = append(o.Notices, runtime.Notify(targetOut, runtime.Fields{"id": a.ID}))
+		o.Notices = append(o.Notices, engine.Notify(targetOut, engine.Fields{"id": a.ID}))
 	}
 	return o, nil
 }
 
 type noteArgs struct {
-	Delivery runtime.Ref `verb:"delivery-id"`
-	ID       string      `verb:"id"`
-	Status   string      `verb:"status"`
-	At       time.Time   `verb:"at"`
-	External *string     `verb:"external-id"`
-	Problem  *string     `verb:"problem"`
-	Closed   bool        `verb:"closed"`
+	Delivery engine.Ref `verb:"delivery-id"`
+	ID       string     `verb:"id"`
+	Status   string     `verb:"status"`
+	At       time.Time  `verb:"at"`
+	External *string    `verb:"external-id"`
+	Problem  *string    `verb:"problem"`
+	Closed   bool       `verb:"closed"`
 }
 
 // rank orders the states of a delivery.
@@ -259,13 +259,13 @@ var rank = map[string]int{queued: 0, string(Sent): 1, string(Delivered): 2, stri
 
 // note updates the state of a delivery, but never back to an earlier one: channels report states
 // late, twice and out of order.
-func note(ctx context.Context, c *runtime.Call, a noteArgs) (o runtime.Outcome, err error) {
+func note(ctx context.Context, c *engine.Call, a noteArgs) (o engine.Outcome, err error) {
 	d, err := c.Get(ctx, a.Delivery)
 	if err != nil {
 		return o, err
 	}
 	now := d.Value("status").Text()
-	f := runtime.Fields{}
+	f := engine.Fields{}
 	if a.External != nil && d.Value("external_id").IsNull() {
 		f["external_id"] = *a.External
 	}
@@ -283,7 +283,7 @@ func note(ctx context.Context, c *runtime.Call, a noteArgs) (o runtime.Outcome, 
 		f["status"], f["ended_at"] = a.Status, a.At
 		optional(f, "problem", a.Problem)
 		if a.Status == string(Failed) {
-			o.Notices = append(o.Notices, runtime.Notify(targetFailed, runtime.Fields{"id": a.ID, "closed": a.Closed}))
+			o.Notices = append(o.Notices, engine.Notify(targetFailed, engine.Fields{"id": a.ID, "closed": a.Closed}))
 		} else {
 			f["text"] = nil
 		}
@@ -306,14 +306,14 @@ func note(ctx context.Context, c *runtime.Call, a noteArgs) (o runtime.Outcome, 
 		}
 	}
 	if len(f) > 0 {
-		o.Changes = append(o.Changes, runtime.Update(a.Delivery, f))
+		o.Changes = append(o.Changes, engine.Update(a.Delivery, f))
 	}
 	return o, nil
 }
 
 // dialled returns an address in the form of identities: WhatsApp omits the + of a number.
 func dialled(kind, address string) string {
-	if kind == system.WhatsAppPhone && !strings.HasPrefix(address, "+") {
+	if kind == rights.WhatsAppPhone && !strings.HasPrefix(address, "+") {
 		return "+" + address
 	}
 	return address

@@ -25,12 +25,12 @@ import (
 // afterwards. It is safe for use by many goroutines.
 type Service struct {
 	Registry *verbs.Registry
-	Engine   *runtime.Engine
+	Engine   *engine.Engine
 	Store    stores.Store
 	// Uploads keeps files that people send; nil if files are not accepted.
-	Uploads *upload.Service
+	Uploads *intake.Service
 	// Talk returns the options of a conversation in a session, as for the portal.
-	Talk func(*runtime.Session) dialog.Options
+	Talk func(*engine.Session) dialog.Options
 	// Adapters are the adapters for outgoing messages, by the palette's code of the channel:
 	// "WHATSAPP".
 	Adapters map[string]Adapter
@@ -64,8 +64,8 @@ func DeliveryID(why ...string) string {
 func codeOf(channel string) string { return strings.ToUpper(channel) }
 
 // clerk returns a clerk that writes and reads in the name of the program.
-func (s *Service) clerk() *clerk.Clerk {
-	return &clerk.Clerk{Registry: s.Registry, Engine: s.Engine, Store: s.Store, As: s.As, Source: "channel"}
+func (s *Service) clerk() *serviceaccount.Clerk {
+	return &serviceaccount.Clerk{Registry: s.Registry, Engine: s.Engine, Store: s.Store, As: s.As, Source: "channel"}
 }
 
 // Open makes an inbox known.
@@ -77,7 +77,7 @@ func (s *Service) Open(ctx context.Context, channel, address string) error {
 	if at, err := s.clerk().Find(ctx, inboxes, map[string]stores.Value{"channel": stores.NewString(codeOf(channel)), "address": stores.NewString(address)}); err != nil || at != nil {
 		return err
 	}
-	_, err = s.clerk().Do(ctx, d, "", clerk.Call("channel.open-inbox", clerk.Word("channel", codeOf(channel)), clerk.Text("address", address)))
+	_, err = s.clerk().Do(ctx, d, "", serviceaccount.Call("channel.open-inbox", serviceaccount.Word("channel", codeOf(channel)), serviceaccount.Text("address", address)))
 	return err
 }
 
@@ -102,7 +102,7 @@ func (s *Service) Receive(ctx context.Context, all ...Message) error {
 // conversation accepts less.
 const mostText = 60_000
 
-func (s *Service) receive(ctx context.Context, d *runtime.Session, f Facts) error {
+func (s *Service) receive(ctx context.Context, d *engine.Session, f Facts) error {
 	if f.Channel == "" || f.Inbox == "" || f.ID == "" || f.From == "" {
 		return errors.New("an adapter brought a message without its channel, inbox, id or sender")
 	}
@@ -119,7 +119,7 @@ func (s *Service) receive(ctx context.Context, d *runtime.Session, f Facts) erro
 			continue
 		}
 		sent, err := s.Uploads.Receive(ctx, d, file.Name, bytes.NewReader(file.Content))
-		var refused *upload.Refusal
+		var refused *intake.Refusal
 		if errors.As(err, &refused) {
 			file.Content, file.ID = nil, ""
 			continue
@@ -128,7 +128,7 @@ func (s *Service) receive(ctx context.Context, d *runtime.Session, f Facts) erro
 			return err
 		}
 		file.Content, file.ID = nil, sent.Reference()
-		script = append(script, clerk.Call("channel.keep-file", dsl.NewArg("message-id", dsl.NewSymbol("m")), clerk.Text("name", clip(file.Name, 255)), clerk.Text("content", file.ID)))
+		script = append(script, serviceaccount.Call("channel.keep-file", dsl.NewArg("message-id", dsl.NewSymbol("m")), serviceaccount.Text("name", clip(file.Name, 255)), serviceaccount.Text("content", file.ID)))
 	}
 	own := clip(f.Text, mostText)
 	f.Text, f.Quoted = "", clip(f.Quoted, 20_000)
@@ -140,9 +140,9 @@ func (s *Service) receive(ctx context.Context, d *runtime.Session, f Facts) erro
 	if len(f.Known) > 0 {
 		proved = f.Known[0]
 	}
-	store := clerk.Call("channel.receive", clerk.Text("id", id), clerk.Word("channel", codeOf(f.Channel)), clerk.Text("address", f.Inbox), clerk.Word("kind", codeOf(string(f.Kind))), clerk.Text("sender", clip(f.From, 320)),
-		clerk.Text("sender-name", clip(f.Name, 200)), clerk.Text("issuer", proved.Kind), clerk.Text("subject", clip(proved.Subject, 320)), clerk.Text("text", own), clerk.Text("facts", string(facts)),
-		dsl.NewArg("files", dsl.NewInteger(int64(len(f.Files)))), clerk.Instant("sent-at", f.At))
+	store := serviceaccount.Call("channel.receive", serviceaccount.Text("id", id), serviceaccount.Word("channel", codeOf(f.Channel)), serviceaccount.Text("address", f.Inbox), serviceaccount.Word("kind", codeOf(string(f.Kind))), serviceaccount.Text("sender", clip(f.From, 320)),
+		serviceaccount.Text("sender-name", clip(f.Name, 200)), serviceaccount.Text("issuer", proved.Kind), serviceaccount.Text("subject", clip(proved.Subject, 320)), serviceaccount.Text("text", own), serviceaccount.Text("facts", string(facts)),
+		dsl.NewArg("files", dsl.NewInteger(int64(len(f.Files)))), serviceaccount.Instant("sent-at", f.At))
 	store.As = "m"
 	_, err = s.clerk().Do(ctx, d, "", append([]dsl.Call{store}, script...)...)
 	if err == nil {
@@ -179,7 +179,7 @@ func (s *Service) Once(ctx context.Context, channel, token, with string) (first 
 		if err != nil {
 			return false, err
 		}
-		if _, err = s.clerk().Do(ctx, d, "", clerk.Call("channel.take-token", clerk.Text("id", id), clerk.Text("with", with))); err == nil {
+		if _, err = s.clerk().Do(ctx, d, "", serviceaccount.Call("channel.take-token", serviceaccount.Text("id", id), serviceaccount.Text("with", with))); err == nil {
 			return true, nil
 		}
 		failed = err // unless another process took it at the same moment
@@ -204,8 +204,8 @@ func (s *Service) Note(ctx context.Context, all ...Status) error {
 	return nil
 }
 
-func (s *Service) note(ctx context.Context, d *runtime.Session, st *Status) error {
-	var at *clerk.Row
+func (s *Service) note(ctx context.Context, d *engine.Session, st *Status) error {
+	var at *serviceaccount.Row
 	var err error
 	if st.Ours != "" {
 		at, err = s.clerk().Get(ctx, deliveries, stores.NewString(st.Ours))
@@ -228,6 +228,6 @@ func (s *Service) note(ctx context.Context, d *runtime.Session, st *Status) erro
 	if now := s.Clock(); when.IsZero() || when.Sub(now).Abs() > 24*time.Hour {
 		when = now
 	}
-	_, err = s.clerk().Do(ctx, d, "", clerk.Call("channel.note", ref, clerk.Text("id", at.Text("delivery_id")), clerk.Word("status", string(st.State)), clerk.Instant("at", when), clerk.Text("external-id", clip(st.ID, 300)), clerk.Text("problem", clip(problem, 300)), closed(st.Why)))
+	_, err = s.clerk().Do(ctx, d, "", serviceaccount.Call("channel.note", ref, serviceaccount.Text("id", at.Text("delivery_id")), serviceaccount.Word("status", string(st.State)), serviceaccount.Instant("at", when), serviceaccount.Text("external-id", clip(st.ID, 300)), serviceaccount.Text("problem", clip(problem, 300)), closed(st.Why)))
 	return err
 }

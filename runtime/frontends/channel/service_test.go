@@ -110,14 +110,14 @@ func TestAStrangerIsToldInTheirLanguage(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {
 		for i, c := range []struct {
 			says string
-			l    words.Language
+			l    values.Language
 		}{
-			{"Wie ist der Stand von Solar One?", words.German},
-			{"Quel est l'état de Solar One ?", words.French},
-			{"¿Cuál es el estado de Solar One?", words.Spanish},
-			{"Hoe staat Solar One ervoor?", words.English},
-			{"Solar One", words.English},
-			{"", words.English},
+			{"Wie ist der Stand von Solar One?", values.German},
+			{"Quel est l'état de Solar One ?", values.French},
+			{"¿Cuál es el estado de Solar One?", values.Spanish},
+			{"Hoe staat Solar One ervoor?", values.English},
+			{"Solar One", values.English},
+			{"", values.English},
 		} {
 			out := one(t, w.hears(w.mail(fmt.Sprintf("nobody%d@umza.example", i), fmt.Sprint("s", i), c.says)))
 			if want := sayStranger.In(c.l); !strings.HasPrefix(out.Text, want) {
@@ -137,7 +137,7 @@ func (w *world) identity(address string) string {
 	return w.name("root", identities, rows[0])
 }
 
-func (w *world) name(as, entity string, r *clerk.Row) string {
+func (w *world) name(as, entity string, r *serviceaccount.Row) string {
 	w.t.Helper()
 	s, err := w.e.Session(w.t.Context(), as)
 	if err != nil {

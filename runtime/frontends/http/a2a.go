@@ -365,8 +365,8 @@ func (p *peer) takes(ctx context.Context, r *a2a.SendMessageRequest) (*a2a.SendM
 		return p.says(name, t, reply...), nil
 	}
 	said := p.said(m, t, asks.kept)
-	a, err := p.act(ctx, s, asks.script, runtime.RunOptions{Key: key, Agreed: asks.agreed, Said: said})
-	var refused *runtime.Refusal
+	a, err := p.act(ctx, s, asks.script, engine.RunOptions{Key: key, Agreed: asks.agreed, Said: said})
+	var refused *engine.Refusal
 	switch {
 	case errors.As(err, &refused) && problemOf(err).Code != "key-reused":
 		return p.says(name, t, refusedIn(problemOf(err))...), nil
@@ -445,7 +445,7 @@ func asksFirst(preview *receipt.Receipt) []a2a.Part {
 }
 
 // keeps notes what a message became, and returns the task that it is or was to, nil for none.
-func (p *peer) keeps(ctx context.Context, s *runtime.Session, id string, kept peers.Message, t *task, a *callOutcome, said []sessions.Said) (*task, error) {
+func (p *peer) keeps(ctx context.Context, s *engine.Session, id string, kept peers.Message, t *task, a *callOutcome, said []sessions.Said) (*task, error) {
 	now, err := p.became(ctx, a)
 	if err != nil {
 		return nil, err
@@ -595,8 +595,8 @@ func (p *peer) Cancel(ctx context.Context, r *a2a.CancelTaskRequest) (*a2a.Task,
 		if err != nil {
 			return nil, err
 		}
-		a, err := p.act(ctx, s, script, runtime.RunOptions{})
-		var refused *runtime.Refusal
+		a, err := p.act(ctx, s, script, engine.RunOptions{})
+		var refused *engine.Refusal
 		switch {
 		case errors.As(err, &refused):
 			return nil, no(problemOf(err).Title)

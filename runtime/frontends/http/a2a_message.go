@@ -55,7 +55,7 @@ type parsedMessage struct {
 // understands reads a message. Data are calls of values. A text is a script if it parses as one, an
 // answer if the task requires input, and otherwise a phrase. If no phrase fits, the reply lists
 // what can be asked for.
-func (p *peer) understands(ctx context.Context, s *runtime.Session, m *a2a.Message, t *task) (*parsedMessage, []a2a.Part, error) {
+func (p *peer) understands(ctx context.Context, s *engine.Session, m *a2a.Message, t *task) (*parsedMessage, []a2a.Part, error) {
 	a := &parsedMessage{}
 	var calls, texts []string
 	for i := range m.Parts {
@@ -111,7 +111,7 @@ func (p *peer) understands(ctx context.Context, s *runtime.Session, m *a2a.Messa
 // callOf reads data as a call: {"verb": NAME, "arguments": {…}}; skill may stand for verb. Without
 // a name, it is the first verb that begins a task, or the one that takes the task's answer. agreed
 // names the preview that the peer agreed to.
-func (p *peer) callOf(s *runtime.Session, data []byte, t *task, a *parsedMessage) (*dsl.Call, error) {
+func (p *peer) callOf(s *engine.Session, data []byte, t *task, a *parsedMessage) (*dsl.Call, error) {
 	var said struct {
 		Verb, Skill, Agreed string
 		Arguments           json.RawMessage
@@ -210,7 +210,7 @@ const plainly = 0.9
 
 // meant reads words as calls: as the answer that a task requires, as a phrase, or as the text of a
 // new task.
-func (p *peer) meant(ctx context.Context, s *runtime.Session, text string, t *task) (script string, reply []a2a.Part, err error) {
+func (p *peer) meant(ctx context.Context, s *engine.Session, text string, t *task) (script string, reply []a2a.Part, err error) {
 	if t != nil && t.state == verbs.TaskInput && t.of.Words >= 0 && s.May(t.of.Continues) {
 		verb := t.of.Continues
 		call := dsl.NewCall(verb.Name, dsl.NewArg(verb.Params[t.of.Row].Name, symbol(p.rowID(t))), dsl.NewArg(verb.Params[t.of.Words].Name, dsl.NewString(text)))

@@ -75,7 +75,7 @@ func newDesk(t testing.TB, migrate openStore, open func() (stores.Store, error))
 	for _, e := range reg.Entities() {
 		entities = append(entities, e.Store)
 	}
-	if _, err := migrate.Migrate(ctx, slices.Concat(entities, runtime.Own(), logins.Own(), peers.Own()), true); err != nil {
+	if _, err := migrate.Migrate(ctx, slices.Concat(entities, engine.Own(), logins.Own(), peers.Own()), true); err != nil {
 		t.Fatal(err)
 	}
 	for name, role := range deskPeople {
@@ -126,7 +126,7 @@ func sqliteDesk(t testing.TB) *desk {
 type deskServer struct {
 	*desk
 	url    string
-	engine *runtime.Engine
+	engine *engine.Engine
 	stop   func()
 }
 
@@ -146,7 +146,7 @@ func (understands) Interpret(_ context.Context, said string, _ dialog.Settled, _
 func (understands) Correct(context.Context, string, *dsl.Call) (dialog.Correction, bool, error) {
 	return dialog.Correction{}, false, nil
 }
-func (understands) Tongue(string) (words.Language, bool)               { return words.English, false }
+func (understands) Tongue(string) (values.Language, bool)              { return values.English, false }
 func (understands) Shortlist(string, []*verbs.Verb, int) []*verbs.Verb { return nil }
 
 func (d *desk) serve() *deskServer {
@@ -155,7 +155,7 @@ func (d *desk) serve() *deskServer {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	engine, err := runtime.New(d.reg, store, runtime.Options{})
+	eng, err := engine.New(d.reg, store, engine.Options{})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -163,11 +163,11 @@ func (d *desk) serve() *deskServer {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	s := &deskServer{desk: d, url: "http://" + l.Addr().String(), engine: engine}
+	s := &deskServer{desk: d, url: "http://" + l.Addr().String(), engine: eng}
 	limits := d.limits
 	limits.Drain = time.Second
-	server, err := serve.New(serve.Options{Registry: d.reg, Engine: engine, Store: store, URL: s.url, Posts: d.posts, Limits: limits,
-		Talk: func(*runtime.Session) dialog.Options { return dialog.Options{Interpreter: understands{}} },
+	server, err := serve.New(serve.Options{Registry: d.reg, Engine: eng, Store: store, URL: s.url, Posts: d.posts, Limits: limits,
+		Talk: func(*engine.Session) dialog.Options { return dialog.Options{Interpreter: understands{}} },
 		Tokens: func(_ context.Context, digest string) (serve.Token, error) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
@@ -219,7 +219,7 @@ func (s *deskServer) does(who, script string) {
 	if program == nil {
 		s.t.Fatal(ds, more)
 	}
-	if _, err := session.Run(ctx, program, runtime.RunOptions{}); err != nil {
+	if _, err := session.Run(ctx, program, engine.RunOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -507,7 +507,7 @@ func TestA2AWaitsForTheAgreementOfOthers(t *testing.T) {
 	t.Parallel()
 	onDesks(t, func(t *testing.T, d *desk) {
 		s := d.serve()
-		clerk := func() *runtime.Session {
+		clerk := func() *engine.Session {
 			session, err := s.engine.Session(context.Background(), "clara")
 			if err != nil {
 				t.Fatal(err)
@@ -916,7 +916,7 @@ func TestA2ATellsElsewhere(t *testing.T) {
 		defer receiver.Close()
 		one, two := d.serve(), d.serve()
 		poster := notify.NewPoster(true)
-		worker := &work.Worker{Engine: one.engine, Store: d.store, Name: "w", Poll: 10 * time.Millisecond, Send: func(ctx context.Context, m runtime.Message) error {
+		worker := &worker.Worker{Engine: one.engine, Store: d.store, Name: "w", Poll: 10 * time.Millisecond, Send: func(ctx context.Context, m engine.Message) error {
 			p, err := serve.PostingOf(ctx, &peers.Book{Store: d.store, Clock: time.Now, Random: rand.Reader}, m)
 			if err != nil || p == nil {
 				return err

@@ -74,12 +74,12 @@ type runRequest struct {
 // A paper is a request's script after parsing, with the session that it runs in.
 type paper struct {
 	runRequest
-	session *runtime.Session
+	session *engine.Session
 	script  *dsl.Script
 	program *verbs.Program
 	said    verbs.Literals
 	faults  dsl.Diagnostics
-	runtime.RunOptions
+	engine.RunOptions
 }
 
 // invalid is the problem document of a script with mistakes.
@@ -119,7 +119,7 @@ func (v *visit) open(p *paper) (err error) {
 			return err
 		}
 	}
-	p.RunOptions = runtime.RunOptions{Agreed: p.runRequest.Agreed, Source: p.Name, Each: p.runRequest.Each}
+	p.RunOptions = engine.RunOptions{Agreed: p.runRequest.Agreed, Source: p.Name, Each: p.runRequest.Each}
 	if p.Key, err = v.key(); err != nil {
 		return err
 	}
@@ -223,10 +223,10 @@ func (v *visit) carryOut(p *paper) error {
 	var stream *stream
 	if v.wantsEvents() {
 		stream = v.stream()
-		p.Progress = func(at runtime.Progress) { stream.send("", wire.NewProgress(at)) }
+		p.Progress = func(at engine.Progress) { stream.send("", wire.NewProgress(at)) }
 	}
 	done, err := p.session.Run(ctx, p.program, p.RunOptions)
-	var stopped *runtime.Stopped
+	var stopped *engine.Stopped
 	switch {
 	case errors.As(err, &stopped):
 		why := problemOf(stopped)
@@ -370,7 +370,7 @@ func (v *visit) sessions() error {
 
 func (v *visit) showSession() error {
 	ctx := v.r.Context()
-	s, err := v.Engine.Visit(ctx, v.principal, runtime.Visit{Name: v.r.PathValue("name"), Existing: true})
+	s, err := v.Engine.Visit(ctx, v.principal, engine.Visit{Name: v.r.PathValue("name"), Existing: true})
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (d *desk) queue() error {
 }
 
 // calls describes the calls of a confirmation.
-func (d *desk) calls(c *runtime.Pending) string {
+func (d *desk) calls(c *engine.Pending) string {
 	if len(c.Calls) == 0 {
 		return d.tells("pages/other-palettes")
 	}
@@ -77,7 +77,7 @@ func (d *desk) calls(c *runtime.Pending) string {
 }
 
 // missing lists the roles that have not agreed yet.
-func (d *desk) missing(c *runtime.Pending) string {
+func (d *desk) missing(c *engine.Pending) string {
 	var roles []string
 	for _, r := range c.Roles {
 		if r.By == "" {
@@ -139,9 +139,9 @@ func (d *desk) decisionPage(status int, wrong, said string, ids ...string) error
 }
 
 // decisionCard returns the card of one confirmation; nth makes its ids unique on the page.
-func (d *desk) decisionCard(c *runtime.Pending, wrong, said, nth string) pages.Card {
+func (d *desk) decisionCard(c *engine.Pending, wrong, said, nth string) pages.Card {
 	card := pages.Card{ID: "decision" + nth, Title: d.calls(c), Aside: d.tells("pages/asked-by", d.who(c.Asker), d.ago(c.Asked)), Calls: c.Calls}
-	fact := func(key words.Key, text string) { card.Facts = append(card.Facts, d.facts(string(key), text)...) }
+	fact := func(key values.Key, text string) { card.Facts = append(card.Facts, d.facts(string(key), text)...) }
 	if c.Preview != nil {
 		card.Rows = d.diffs(c.Preview, "pages/asker-said")
 		for _, ask := range c.Preview.Asks() {
@@ -197,7 +197,7 @@ func (d *desk) present(at string, card pages.Card) pages.Card {
 }
 
 // settledWords say how a confirmation ended.
-var settledWords = map[string]words.Key{confirmations.Used: "pages/settled-used", confirmations.Declined: "pages/settled-declined", confirmations.Expired: "pages/settled-expired", confirmations.Stale: "pages/settled-stale"}
+var settledWords = map[string]values.Key{confirmations.Used: "pages/settled-used", confirmations.Declined: "pages/settled-declined", confirmations.Expired: "pages/settled-expired", confirmations.Stale: "pages/settled-stale"}
 
 // decide agrees or declines.
 func (d *desk) decide() error {
@@ -208,7 +208,7 @@ func (d *desk) decide() error {
 	switch d.r.PostForm.Get("decide") {
 	case "agree":
 		c, r, err := d.session.Agree(ctx, id)
-		var refusal *runtime.Refusal
+		var refusal *engine.Refusal
 		switch {
 		case errors.As(err, &refusal) && refusal.Diagnostics[0].Code == "sign-in-again":
 			return d.see(signInAt(d.r.URL.Path))
@@ -326,7 +326,7 @@ func (d *desk) plots(ctx context.Context, size int64) ([]pages.Block, error) {
 	}
 	var names []string
 	for i := range plotDays {
-		names = append(names, words.SayDate(stores.DateOf(first.AddDate(0, 0, i)), d.lang))
+		names = append(names, values.SayDate(stores.DateOf(first.AddDate(0, 0, i)), d.lang))
 	}
 	all := []pages.Block{d.plot("per-day", "pages/per-day", "pages/per-day-says", names, days, "pages/day", "pages/done", "pages/refused")}
 	var counts [][2]int
@@ -372,7 +372,7 @@ func (d *desk) latency() (all []pages.Block) {
 }
 
 // plot draws pairs of counts, one above the other, with the table that they are of.
-func (d *desk) plot(id string, title, says words.Key, names []string, counts [][2]int, head ...words.Key) pages.Plot {
+func (d *desk) plot(id string, title, says values.Key, names []string, counts [][2]int, head ...values.Key) pages.Plot {
 	plot, most, sum := pages.Plot{ID: id, Title: d.tells(title)}, 1, [2]int{}
 	for _, key := range head {
 		plot.Head = append(plot.Head, d.tells(key))
@@ -515,7 +515,7 @@ func (d *desk) journalEntry() error {
 func (d *desk) facts(of ...string) (all []pages.Fact) {
 	for i := 0; i < len(of); i += 2 {
 		if of[i+1] != "" {
-			all = append(all, pages.Fact{Name: words.Key(of[i]).In(d.lang), Text: of[i+1]})
+			all = append(all, pages.Fact{Name: values.Key(of[i]).In(d.lang), Text: of[i+1]})
 		}
 	}
 	return all
@@ -566,7 +566,7 @@ func (d *desk) referencePage() error {
 		table.Rows = append(table.Rows, []pages.Cell{{Text: verb.Name, URL: "/verbs/" + verb.Name}, {Text: d.tell.Verb(verb)}})
 	}
 	table.Lines = []string{d.tells("pages/verbs-found", strconv.Itoa(len(found)))}
-	link := func(n int, key words.Key) *pages.Link {
+	link := func(n int, key values.Key) *pages.Link {
 		return &pages.Link{URL: "/verbs?" + query("q", said) + "&page=" + strconv.Itoa(n), Text: d.tells(key)}
 	}
 	pager := &pages.Pager{}
@@ -622,7 +622,7 @@ func (d *desk) tries(f *filledForm, program *verbs.Program) error {
 	card := pages.Card{ID: "try", Title: d.tells("pages/call"), Calls: []string{dsl.Format(program.Canonical())}, URL: "/do/" + f.verb.Name, Hidden: f.hidden(),
 		Buttons: []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/send-call")}, {Name: "try", Value: "change", Text: d.tells("pages/change")}}}
 	r, err := d.session.Preview(ctx, program)
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	switch {
 	case errors.As(err, &refusal):
 		card.Notes = []pages.Banner{{Tone: "bad", Text: d.tell.Refused(refusal.Diagnostics)}}

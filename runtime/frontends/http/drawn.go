@@ -35,7 +35,7 @@ type Bars struct {
 }
 
 // Draws returns the drawings of a row that the person may see.
-type Draws func(ctx context.Context, s *runtime.Session, entity string, key stores.Value, l words.Language) ([]Drawing, error)
+type Draws func(ctx context.Context, s *engine.Session, entity string, key stores.Value, l values.Language) ([]Drawing, error)
 
 // drawings returns the drawings of the one row that a call reads.
 func (d *desk) drawings(ctx context.Context, entity string, keys []stores.Value) (all []pages.Block, err error) {

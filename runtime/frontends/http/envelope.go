@@ -90,7 +90,7 @@ func (c *Caller) act(ctx context.Context, name string, args map[string]any, key 
 		return "", nil, nil, badBody(err.Error(), "")
 	}
 	script, _ := dsl.Parse(dsl.NewSource("message", dsl.FormatCall(&call)+"\n"))
-	o := runtime.RunOptions{}
+	o := engine.RunOptions{}
 	if key != "" {
 		o.Key = digest.Of("verbatim message 1", v.route.Pattern, key)
 	}

@@ -31,9 +31,9 @@ import (
 type filledForm struct {
 	v       *visit
 	verb    *verbs.Verb
-	session *runtime.Session
+	session *engine.Session
 	tell    dialog.Teller
-	lang    words.Language
+	lang    values.Language
 	now     time.Time
 	values  url.Values
 	wrong   map[string]string // by field name
@@ -42,13 +42,13 @@ type filledForm struct {
 	turns   []pages.Message   // that can be left out, of a call for a person
 }
 
-func (v *visit) fill(s *runtime.Session, verb *verbs.Verb, values url.Values) *filledForm {
+func (v *visit) fill(s *engine.Session, verb *verbs.Verb, vals url.Values) *filledForm {
 	l := v.tongue()
-	return &filledForm{v: v, verb: verb, session: s, tell: dialog.NewTeller(v.Registry, s, l), lang: l, now: v.Clock(), values: values,
+	return &filledForm{v: v, verb: verb, session: s, tell: dialog.NewTeller(v.Registry, s, l), lang: l, now: v.Clock(), values: vals,
 		wrong: map[string]string{}, fixed: map[int]string{}, only: map[int][]string{}}
 }
 
-func (f *filledForm) say(key words.Key, of ...string) string { return key.In(f.lang, of...) }
+func (f *filledForm) say(key values.Key, of ...string) string { return key.In(f.lang, of...) }
 
 // schema returns the schema of an object argument; nil if it depends on a code that is not chosen
 // yet.
@@ -72,12 +72,12 @@ func (f *filledForm) given(i int) string {
 }
 
 // questions returns the questions of an object argument.
-func (f *filledForm) questions(i int) *collect.Form {
+func (f *filledForm) questions(i int) *forms.Form {
 	s := f.schema(i)
 	if s == nil {
 		return nil
 	}
-	form, err := collect.Read(s)
+	form, err := forms.Read(s)
 	if err != nil {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (f *filledForm) field(ctx context.Context, p *verbs.Param, i int) (pages.Fi
 	if p.Sensitive || p.Personal {
 		out.Draft = "" // it does not stay behind in a browser
 	}
-	if f.lang != words.English && out.Hint == sentence(p.Description) {
+	if f.lang != values.English && out.Hint == sentence(p.Description) {
 		out.Hint = "" // it is not translated
 	}
 	if out.Value == "" && !p.Default.IsNull() && !f.values.Has(p.Name) {
@@ -223,15 +223,15 @@ func (f *filledForm) field(ctx context.Context, p *verbs.Param, i int) (pages.Fi
 }
 
 // fileHint says which files are accepted.
-func fileHint(l words.Language, u *verbs.Upload) string {
+func fileHint(l values.Language, u *verbs.Upload) string {
 	var kinds []string
 	for _, t := range u.Types {
 		kinds = append(kinds, verbs.TypeText(t))
 	}
 	if u.MaxSize == 0 {
-		return words.Either(l, kinds)
+		return values.Either(l, kinds)
 	}
-	return words.Key("pages/up-to").In(l, words.Either(l, kinds), verbs.SizeText(u.MaxSize))
+	return values.Key("pages/up-to").In(l, values.Either(l, kinds), verbs.SizeText(u.MaxSize))
 }
 
 // label returns the question for an argument, or its name.
@@ -279,23 +279,23 @@ func (f *filledForm) sent(ctx context.Context, reference string) string {
 }
 
 // asked converts a question of a schema into a field.
-func (f *filledForm) asked(q *collect.Question, name string) pages.Field {
+func (f *filledForm) asked(q *forms.Question, name string) pages.Field {
 	out := pages.Field{ID: strings.ReplaceAll(name, ".", "-"), Name: name, Kind: "text", Label: q.Label, Hint: q.Hint, Value: f.values.Get(name), Optional: q.Optional, Wrong: f.wrong[name], Max: 2000}
-	if q.Example != "" && q.Kind != collect.Date && q.Kind != collect.Birth {
+	if q.Example != "" && q.Kind != forms.Date && q.Kind != forms.Birth {
 		out.Hint = strings.TrimSpace(out.Hint + " " + f.say("pages/for-example", q.Example))
 	}
 	for _, o := range q.Choices {
 		out.Options = append(out.Options, pages.Choice{Value: o.Code, Text: sentence(o.Label), Chosen: o.Code == out.Value})
 	}
 	switch q.Kind {
-	case collect.Date, collect.Birth:
+	case forms.Date, forms.Birth:
 		out.Kind, out.Day, out.Month, out.Year = "date", f.values.Get(name+"-day"), f.values.Get(name+"-month"), f.values.Get(name+"-year")
 		out.Hint = strings.TrimSpace(out.Hint + " " + f.say("pages/date-example"))
-	case collect.Number, collect.Whole, collect.Percent:
+	case forms.Number, forms.Whole, forms.Percent:
 		out.Kind = "number"
-	case collect.YesNo:
+	case forms.YesNo:
 		out.Kind, out.Options = "radio", []pages.Choice{{Value: "true", Text: sentence(f.say("dialog/yes")), Chosen: out.Value == "true"}, {Value: "false", Text: sentence(f.say("dialog/no")), Chosen: out.Value == "false"}}
-	case collect.Choice:
+	case forms.Choice:
 		if out.Kind = "radio"; len(out.Options) > 7 {
 			out.Kind = "select"
 		}
@@ -310,7 +310,7 @@ func (f *filledForm) date(name string) (text string, ok bool) {
 		return strings.TrimSpace(f.values.Get(name)), true
 	}
 	if m+y == "" && len(d) > 2 { // a whole date was pasted
-		if found, _ := words.Find(d, words.In{Now: f.now, Languages: []words.Language{f.lang}}); len(found) == 1 && found[0].Known() && found[0].Assumed == 0 && found[0].Value.Kind() == stores.Date {
+		if found, _ := values.Find(d, values.In{Now: f.now, Languages: []values.Language{f.lang}}); len(found) == 1 && found[0].Known() && found[0].Assumed == 0 && found[0].Value.Kind() == stores.Date {
 			return found[0].Value.Text(), true
 		}
 	}
@@ -376,7 +376,7 @@ func (f *filledForm) call() (*dsl.Script, error) {
 			amount, currency, _ := strings.Cut(text, " ")
 			args[p.Name] = map[string]any{"amount": amount, "currency": strings.ToUpper(currency)}
 		case p.Type.Name == verbs.StringType && p.Type.Pattern == nil:
-			args[p.Name] = words.WithoutCards(text)
+			args[p.Name] = values.WithoutCards(text)
 		default:
 			args[p.Name] = text
 		}
@@ -406,16 +406,16 @@ func (f *filledForm) call() (*dsl.Script, error) {
 func (f *filledForm) number(p *verbs.Param, text string) string {
 	_, after, _ := strings.Cut(text, ".")
 	value, ok := stores.ParseDecimal(text)
-	if !ok || len(after) == 3 && f.lang != words.English {
-		found, _ := words.Find(text, words.In{Now: f.now, Languages: []words.Language{f.lang}})
-		if len(found) != 1 || found[0].Range.Start != 0 || found[0].Range.End != len(text) || found[0].What != words.Integer && found[0].What != words.Decimal {
+	if !ok || len(after) == 3 && f.lang != values.English {
+		found, _ := values.Find(text, values.In{Now: f.now, Languages: []values.Language{f.lang}})
+		if len(found) != 1 || found[0].Range.Start != 0 || found[0].Range.End != len(text) || found[0].What != values.Integer && found[0].What != values.Decimal {
 			f.wrong[p.Name] = f.say("pages/a-number")
 			return ""
 		}
 		value = found[0].Value
 		if others := found[0].Others; len(others) > 0 {
-			i := slices.IndexFunc(others, func(c words.Choice) bool { return c.Value.Kind() == stores.Decimal })
-			if i < 0 || f.lang == words.English || !strings.Contains(text, ",") {
+			i := slices.IndexFunc(others, func(c values.Choice) bool { return c.Value.Kind() == stores.Decimal })
+			if i < 0 || f.lang == values.English || !strings.Contains(text, ",") {
 				f.wrong[p.Name] = f.say("pages/which-number", others[0].Value.Text(), others[len(others)-1].Value.Text())
 				return ""
 			}
@@ -438,11 +438,11 @@ func (f *filledForm) needed(p *verbs.Param) string {
 }
 
 func (f *filledForm) list(p *verbs.Param) (all []any) {
-	values := f.values[p.Name]
-	if len(values) == 1 {
-		values = strings.Split(values[0], "\n")
+	vals := f.values[p.Name]
+	if len(vals) == 1 {
+		vals = strings.Split(vals[0], "\n")
 	}
-	for _, line := range values {
+	for _, line := range vals {
 		if line = strings.TrimSpace(line); line != "" {
 			all = append(all, line)
 		}
@@ -465,7 +465,7 @@ func (f *filledForm) object(i int) map[string]any {
 		q := &form.Questions[k]
 		name := p.Name + "." + q.Field
 		text, ok := strings.TrimSpace(f.values.Get(name)), true
-		if q.Kind == collect.Date || q.Kind == collect.Birth {
+		if q.Kind == forms.Date || q.Kind == forms.Birth {
 			text, ok = f.date(name)
 		}
 		if !ok {
@@ -474,7 +474,7 @@ func (f *filledForm) object(i int) map[string]any {
 		if text == "" {
 			continue
 		}
-		next, wrong := answers.Answer(q.Field, f.answer(q, text), collect.In{Now: f.now, Language: f.lang})
+		next, wrong := answers.Answer(q.Field, f.answer(q, text), forms.In{Now: f.now, Language: f.lang})
 		if wrong != nil {
 			f.wrong[name] = wrong.Says
 			continue
@@ -508,8 +508,8 @@ func (f *filledForm) wrongIn(prefix string) bool {
 	return false
 }
 
-func (f *filledForm) answer(q *collect.Question, text string) stores.Value {
-	if q.Kind == collect.YesNo {
+func (f *filledForm) answer(q *forms.Question, text string) stores.Value {
+	if q.Kind == forms.YesNo {
 		return stores.NewBool(text == "true")
 	}
 	return stores.NewString(text)
@@ -593,7 +593,7 @@ const fieldSize = 64 << 10
 
 // multipart reads a form that may hold a file. It stores a file while reading it, if the field
 // takes one, and puts the reference in its place.
-func (v *visit) multipart(s *runtime.Session, takes func(field string) bool) (url.Values, string, error) {
+func (v *visit) multipart(s *engine.Session, takes func(field string) bool) (url.Values, string, error) {
 	v.r.Body = io.NopCloser(v.slowly())
 	kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type"))
 	if kind != "multipart/form-data" {
@@ -606,11 +606,11 @@ func (v *visit) multipart(s *runtime.Session, takes func(field string) bool) (ur
 	if err != nil {
 		return nil, "", cutShort(err)
 	}
-	values, refused := url.Values{}, ""
+	vals, refused := url.Values{}, ""
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
-			return values, refused, nil
+			return vals, refused, nil
 		}
 		if err != nil {
 			return nil, "", cutShort(err)
@@ -624,8 +624,8 @@ func (v *visit) multipart(s *runtime.Session, takes func(field string) bool) (ur
 			if len(text) > fieldSize {
 				return nil, "", &http.MaxBytesError{Limit: fieldSize}
 			}
-			if values.Get(name) == "" {
-				values.Set(name, string(text))
+			if vals.Get(name) == "" {
+				vals.Set(name, string(text))
 			}
 			continue
 		}
@@ -639,32 +639,32 @@ func (v *visit) multipart(s *runtime.Session, takes func(field string) bool) (ur
 		case err != nil && u.ID == "":
 			return nil, "", err
 		default:
-			values.Set(name, u.Reference())
+			vals.Set(name, u.Reference())
 		}
 	}
 }
 
 // answeredBefore fills the fields of a question with the earlier answer.
-func (s *step) answeredBefore(q *collect.Question, text string, values url.Values) {
+func (s *step) answeredBefore(q *forms.Question, text string, vals url.Values) {
 	switch q.Kind {
-	case collect.Date, collect.Birth:
-		found, _ := words.Find(text, words.In{Now: s.Clock(), Languages: []words.Language{s.lang}})
+	case forms.Date, forms.Birth:
+		found, _ := values.Find(text, values.In{Now: s.Clock(), Languages: []values.Language{s.lang}})
 		if len(found) != 1 {
 			return
 		}
 		if day := strings.Split(found[0].Text(), "-"); len(day) == 3 {
-			values.Set("value-year", day[0])
-			values.Set("value-month", strings.TrimLeft(day[1], "0"))
-			values.Set("value-day", strings.TrimLeft(day[2], "0"))
+			vals.Set("value-year", day[0])
+			vals.Set("value-month", strings.TrimLeft(day[1], "0"))
+			vals.Set("value-day", strings.TrimLeft(day[2], "0"))
 		}
-	case collect.Choice:
+	case forms.Choice:
 		for _, o := range q.Choices {
 			if strings.EqualFold(o.Label, text) {
-				values.Set("value", o.Code)
+				vals.Set("value", o.Code)
 			}
 		}
-	case collect.YesNo:
-		values.Set("value", strconv.FormatBool(strings.EqualFold(text, words.Key("dialog/yes").In(s.lang))))
+	case forms.YesNo:
+		vals.Set("value", strconv.FormatBool(strings.EqualFold(text, values.Key("dialog/yes").In(s.lang))))
 	}
 }
 

@@ -41,7 +41,7 @@ func (s *Server) newMCP() error {
 	if err != nil {
 		return err
 	}
-	s.mcp, err = door.New(door.Options{Registry: s.Registry, Seal: of.Secret, Clock: s.Clock, Search: s.Search, Version: s.Version, Log: s.Log})
+	s.mcp, err = mcp.New(mcp.Options{Registry: s.Registry, Seal: of.Secret, Clock: s.Clock, Search: s.Search, Version: s.Version, Log: s.Log})
 	return err
 }
 
@@ -63,10 +63,10 @@ func (v *visit) mcpCall() error {
 	if err != nil {
 		return err
 	}
-	v.mcp.ServeHTTP(&prompt{v.w}, v.r, &door.Caller{
+	v.mcp.ServeHTTP(&prompt{v.w}, v.r, &mcp.Caller{
 		Key: v.principal + " " + v.token,
 		// A client may answer a question later, so the token is checked again each time.
-		Session: func(context.Context) (*runtime.Session, error) {
+		Session: func(context.Context) (*engine.Session, error) {
 			c, err := v.known.of(k.digest, func() (caller, error) { return v.finds(k) })
 			return c.session, err
 		},

@@ -36,8 +36,8 @@ func NewMeter() *Meter {
 	}
 }
 
-// Observe is for runtime.Options.
-func (m *Meter) Observe(ctx context.Context, o runtime.Observed) {
+// Observe is for engine.Options.
+func (m *Meter) Observe(ctx context.Context, o engine.Observed) {
 	stage := "run"
 	if o.Rehearsal {
 		stage = "preview"

@@ -84,31 +84,31 @@ func (v *visit) asset() error {
 }
 
 func (v *visit) notFound() error {
-	return problem{Status: http.StatusNotFound, Code: "not-found", Title: words.Key("pages/not-found").In(v.tongue())}
+	return problem{Status: http.StatusNotFound, Code: "not-found", Title: values.Key("pages/not-found").In(v.tongue())}
 }
 
 // tongue returns the language of the pages: the person's, or what their browser prefers.
-func (v *visit) tongue() words.Language {
+func (v *visit) tongue() values.Language {
 	if v.session != nil {
-		if l, ok := words.ParseLanguage(v.session.Person().Language); ok {
+		if l, ok := values.ParseLanguage(v.session.Person().Language); ok {
 			return l
 		}
 	}
 	return v.browser()
 }
 
-func (v *visit) browser() words.Language {
+func (v *visit) browser() values.Language {
 	for tag := range strings.SplitSeq(v.r.Header.Get("Accept-Language"), ",") {
-		if l, ok := words.ParseLanguage(strings.TrimSpace(tag)); ok {
+		if l, ok := values.ParseLanguage(strings.TrimSpace(tag)); ok {
 			return l
 		}
 	}
-	return words.English
+	return values.English
 }
 
 func (v *visit) language() string { return v.tongue().String() }
 
-func (v *visit) tells(key words.Key, of ...string) string { return key.In(v.tongue(), of...) }
+func (v *visit) tells(key values.Key, of ...string) string { return key.In(v.tongue(), of...) }
 
 // look stores a display setting.
 func (v *visit) look() error {
@@ -128,9 +128,9 @@ func (v *visit) look() error {
 // A desk is the state shared by a person's pages: their session, and their part of the palettes.
 type desk struct {
 	*visit
-	session *runtime.Session
+	session *engine.Session
 	tell    dialog.Teller
-	lang    words.Language
+	lang    values.Language
 	all     []*verbs.Page     // the person's pages, the first is their home
 	page    *verbs.Page       // the page that is shown; nil if they have none
 	names   map[string]string // what people call principals
@@ -215,7 +215,7 @@ func (d *desk) frame(title string) pages.Page {
 	if d.house() {
 		p.Keys = d.cookie(cookieKeys) != "off"
 		p.KeysOff = &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: d.r.URL.RequestURI()}, {Name: "keys", Value: "off"}}}
-		add := func(url string, key words.Key) {
+		add := func(url string, key values.Key) {
 			p.Nav = append(p.Nav, pages.Link{URL: url, Text: d.tells(key), Here: here == url})
 		}
 		add("/waiting", "pages/waiting")
@@ -252,7 +252,7 @@ func (d *desk) read(ctx context.Context, verb *verbs.Verb, args ...dsl.Arg) (*re
 	if err != nil {
 		return nil, err
 	}
-	r, err := d.session.Run(ctx, program, runtime.RunOptions{Source: "page"})
+	r, err := d.session.Run(ctx, program, engine.RunOptions{Source: "page"})
 	if err != nil {
 		return nil, err
 	}
@@ -438,7 +438,7 @@ func (r row) title() string {
 func (r row) state() string { return r.of.States[r.slot("status").Text()] }
 
 var stateWords = map[string]struct {
-	says words.Key
+	says values.Key
 	tone string
 }{
 	"to-do":      {"pages/to-do", "you"},
@@ -473,7 +473,7 @@ func (d *desk) due(v stores.Value) string {
 	if v.Kind() != stores.Date {
 		return ""
 	}
-	day := words.SayDay(v, d.lang)
+	day := values.SayDay(v, d.lang)
 	switch left := v.Days() - stores.DateOf(d.Clock().In(d.zone())).Days(); {
 	case left < 0:
 		return d.tells("pages/was-due", day)
@@ -514,9 +514,9 @@ func (r row) lines() (lines []string) {
 	}
 	switch on := r.slot("on"); on.Kind() {
 	case stores.Date:
-		add(words.SayDate(on, d.lang))
+		add(values.SayDate(on, d.lang))
 	case stores.Time:
-		add(words.SayDate(stores.DateOf(on.Time().In(d.zone())), d.lang))
+		add(values.SayDate(stores.DateOf(on.Time().In(d.zone())), d.lang))
 	}
 	return lines
 }
@@ -528,7 +528,7 @@ func (r row) facts(names ...string) (all []pages.Fact) {
 		text := r.text(r.of.Slots[name])
 		if name == "expected" {
 			if v := r.slot(name); v.Kind() == stores.Date {
-				text = words.SayDay(v, d.lang)
+				text = values.SayDay(v, d.lang)
 			}
 		}
 		if text != "" {
@@ -538,7 +538,7 @@ func (r row) facts(names ...string) (all []pages.Fact) {
 	return all
 }
 
-var factWords = map[string]words.Key{"why": "pages/why", "rule": "pages/rule", "accepts": "pages/accepts", "has": "pages/has", "lacks": "pages/lacks", "note": "pages/note", "expected": "pages/expected", "remark": "pages/remark"}
+var factWords = map[string]values.Key{"why": "pages/why", "rule": "pages/rule", "accepts": "pages/accepts", "has": "pages/has", "lacks": "pages/lacks", "note": "pages/note", "expected": "pages/expected", "remark": "pages/remark"}
 
 // progress says how much is done.
 func (d *desk) progress(ctx context.Context) (*pages.Progress, error) {
@@ -573,7 +573,7 @@ func (d *desk) progress(ctx context.Context) (*pages.Progress, error) {
 	return p, nil
 }
 
-func counted(v *visit, n int, none, one, some words.Key) string {
+func counted(v *visit, n int, none, one, some values.Key) string {
 	switch n {
 	case 0:
 		return v.tells(none)
@@ -723,7 +723,7 @@ func (d *desk) late(ctx context.Context) (all []pages.Banner, err error) {
 		if of.Slots["status"] != "" && r.state() != "late" {
 			continue
 		}
-		b := pages.Banner{Tone: "warn", Text: d.tells("pages/was-expected", r.title(), words.SayDate(r.slot("due"), d.lang))}
+		b := pages.Banner{Tone: "warn", Text: d.tells("pages/was-expected", r.title(), values.SayDate(r.slot("due"), d.lang))}
 		if found, ok, err := d.find(ctx, r.item()); err != nil {
 			return nil, err
 		} else if ok {
@@ -744,7 +744,7 @@ func (d *desk) item() error {
 		return d.notFound()
 	}
 	call, err := d.about(ctx, d.page.Detail, name)
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		return d.notFound()
 	}
@@ -935,7 +935,7 @@ func (d *desk) unasked(all []pages.Message, asks string) []pages.Message {
 		return all
 	}
 	put := strings.Split(strings.TrimSpace(asks), "\n")
-	for _, how := range [...]words.Key{"dialog/answer-how", "dialog/shall-i"} {
+	for _, how := range [...]values.Key{"dialog/answer-how", "dialog/shall-i"} {
 		text, _, _ := strings.Cut(how.Text(d.lang), "(")
 		put = append(put, strings.TrimSpace(text))
 	}
@@ -949,7 +949,7 @@ func (d *desk) unasked(all []pages.Message, asks string) []pages.Message {
 // clock formats an instant in the person's time zone.
 func (d *desk) clock(at time.Time) string {
 	at = at.In(d.zone())
-	return words.SayDate(stores.DateOf(at), d.lang) + ", " + at.Format("15:04")
+	return values.SayDate(stores.DateOf(at), d.lang) + ", " + at.Format("15:04")
 }
 
 // said takes a message, as `verbatim chat` does.

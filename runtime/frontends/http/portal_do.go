@@ -291,7 +291,7 @@ func (f *filledForm) moreGiven() bool {
 func (d *desk) does(f *filledForm, about string, script *dsl.Script, program *verbs.Program, key string) error {
 	ctx := d.r.Context()
 	refuse := func(err error) error {
-		var refusal *runtime.Refusal
+		var refusal *engine.Refusal
 		if !errors.As(err, &refusal) {
 			return err
 		}
@@ -317,13 +317,13 @@ func (d *desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 	}
 	agreed := f.values.Get("agreed")
 	if f.verb.Answers() {
-		r, err := d.session.Run(ctx, program, runtime.RunOptions{Source: "page"})
+		r, err := d.session.Run(ctx, program, engine.RunOptions{Source: "page"})
 		if err != nil {
 			return refuse(err)
 		}
 		return d.answers(f, r)
 	}
-	preview, err := d.session.KeepWith(ctx, program, runtime.RunOptions{Source: "page"})
+	preview, err := d.session.KeepWith(ctx, program, engine.RunOptions{Source: "page"})
 	if err != nil {
 		return refuse(err)
 	}
@@ -334,12 +334,12 @@ func (d *desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 	if (own || others) && agreed != preview.Sealed().ID {
 		return d.asks(f, preview, agreed != "", others)
 	}
-	o := runtime.RunOptions{Source: "page", Key: "form " + key}
+	o := engine.RunOptions{Source: "page", Key: "form " + key}
 	if own {
 		o.Agreed = agreed
 	}
 	if others {
-		pending, err := d.session.Propose(ctx, program, runtime.RunOptions{Source: "page", Agreed: o.Agreed})
+		pending, err := d.session.Propose(ctx, program, engine.RunOptions{Source: "page", Agreed: o.Agreed})
 		if err != nil {
 			return refuse(err)
 		}
@@ -470,7 +470,7 @@ func (d *desk) declines(f *filledForm) error {
 }
 
 // diffs lists the rows of a receipt, before and after. person labels values that the asker wrote.
-func (d *desk) diffs(r *receipt.Receipt, person words.Key) (all []pages.Diff) {
+func (d *desk) diffs(r *receipt.Receipt, person values.Key) (all []pages.Diff) {
 	for i := range r.Calls {
 		for k := range r.Calls[i].Rows {
 			all = append(all, d.diff(&r.Calls[i].Rows[k], person))
@@ -479,7 +479,7 @@ func (d *desk) diffs(r *receipt.Receipt, person words.Key) (all []pages.Diff) {
 	return all
 }
 
-func (d *desk) diff(row *receipt.Row, person words.Key) pages.Diff {
+func (d *desk) diff(row *receipt.Row, person values.Key) pages.Diff {
 	diff := pages.Diff{Title: d.tell.Row(row)}
 	switch row.Op {
 	case receipt.Inserted:
@@ -513,7 +513,7 @@ func (d *desk) diff(row *receipt.Row, person words.Key) pages.Diff {
 const masked = "••••••"
 
 // from says where a value comes from. person labels the asker's own words.
-func (d *desk) from(f *receipt.Field, person words.Key) string {
+func (d *desk) from(f *receipt.Field, person values.Key) string {
 	if text := d.tell.From(f.Origin); text != "" {
 		return d.tells("pages/from", text)
 	}
@@ -607,7 +607,7 @@ func (d *desk) program(ctx context.Context, text string, from verbs.Literals) (*
 	script, ds := dsl.Parse(dsl.NewSource("page", text))
 	program, more := d.session.CheckFrom(ctx, script, from)
 	if ds = append(ds, more...); ds.HasErrors() || program == nil {
-		return nil, &runtime.Refusal{Diagnostics: ds}
+		return nil, &engine.Refusal{Diagnostics: ds}
 	}
 	return program, nil
 }
@@ -756,13 +756,13 @@ func (s *step) answered() error {
 		return s.again(ctx, http.StatusOK, "", values, "")
 	}
 	q := s.page.Questions
-	o := runtime.RunOptions{Source: "page", Key: "form " + values.Get("key")}
+	o := engine.RunOptions{Source: "page", Key: "form " + values.Get("key")}
 	// The collection is started or continued in the session that answers.
 	start, err := s.starts(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := s.session.Run(ctx, start, runtime.RunOptions{Source: "page"}); err != nil {
+	if _, err := s.session.Run(ctx, start, engine.RunOptions{Source: "page"}); err != nil {
 		return err
 	}
 	here := "/questions/" + url.PathEscape(s.item)
@@ -798,7 +798,7 @@ func (s *step) answered() error {
 		return err
 	}
 	r, err := s.session.Run(ctx, program, o)
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.tell.Refused(refusal.Diagnostics))
 	}
@@ -839,7 +839,7 @@ func (s *step) again(ctx context.Context, status int, field string, values url.V
 
 // value converts a text into a value: a boolean, a date or a string.
 func (s *step) value(field, text string) dsl.Value {
-	if q, ok := s.schemaOf(field); ok && q.Kind == collect.YesNo {
+	if q, ok := s.schemaOf(field); ok && q.Kind == forms.YesNo {
 		return dsl.NewBool(text == "true")
 	}
 	if day := dsl.NewDate(text); day.Kind == dsl.Date {
@@ -849,23 +849,23 @@ func (s *step) value(field, text string) dsl.Value {
 }
 
 // schemaOf returns the schema's description of a question.
-func (s *step) schemaOf(field string) (collect.Question, bool) {
+func (s *step) schemaOf(field string) (forms.Question, bool) {
 	q := s.page.Questions
 	if q.Codes == nil {
-		return collect.Question{}, false
+		return forms.Question{}, false
 	}
 	schema := q.Codes.Schema(s.row.value(q.Kind).Text())
 	if schema == nil {
-		return collect.Question{}, false
+		return forms.Question{}, false
 	}
-	form, err := collect.Read(schema)
+	form, err := forms.Read(schema)
 	if err != nil {
-		return collect.Question{}, false
+		return forms.Question{}, false
 	}
 	form = form.In(s.lang)
-	i := slices.IndexFunc(form.Questions, func(q collect.Question) bool { return q.Field == field })
+	i := slices.IndexFunc(form.Questions, func(q forms.Question) bool { return q.Field == field })
 	if i < 0 {
-		return collect.Question{}, false
+		return forms.Question{}, false
 	}
 	return form.Questions[i], true
 }

@@ -85,7 +85,7 @@ func (d *desk) theRow() (*receipt.Call, *uploads.Upload, error) {
 		return nil, nil, d.notFound()
 	}
 	call, err := d.about(ctx, verb, d.r.PathValue("item"))
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		return nil, nil, d.notFound()
 	}

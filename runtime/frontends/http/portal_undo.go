@@ -41,7 +41,7 @@ func (v *visit) undo() error {
 // undoPage shows what taking it back would change, and asks for agreement.
 func (d *desk) undoPage() error {
 	script, err := d.undoing()
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		return d.notUndone(refusal)
 	}
@@ -72,8 +72,8 @@ func (d *desk) undoPage() error {
 }
 
 func (d *desk) showUndo(verb *verbs.Verb, program *verbs.Program, values url.Values) error {
-	preview, err := d.session.KeepWith(d.r.Context(), program, runtime.RunOptions{Source: "page"})
-	var refusal *runtime.Refusal
+	preview, err := d.session.KeepWith(d.r.Context(), program, engine.RunOptions{Source: "page"})
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		return d.notUndone(refusal)
 	}
@@ -99,7 +99,7 @@ func (d *desk) showUndo(verb *verbs.Verb, program *verbs.Program, values url.Val
 }
 
 // notUndone says why an entry cannot be taken back.
-func (d *desk) notUndone(refusal *runtime.Refusal) error {
+func (d *desk) notUndone(refusal *engine.Refusal) error {
 	p := d.frame(d.tells("pages/take-back"))
 	p.Back = &pages.Link{URL: d.at(d.page), Text: d.tells("pages/back")}
 	p.Banners = append(p.Banners, pages.Banner{Tone: "warn", Text: d.tell.Refused(refusal.Diagnostics)})

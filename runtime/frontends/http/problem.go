@@ -70,9 +70,9 @@ const codeNotMigrated = "not-migrated"
 // problemOf converts an error for the caller.
 func problemOf(err error) problem {
 	var p problem
-	var refusal *runtime.Refusal
-	var failed *runtime.Failure
-	var file *upload.Refusal
+	var refusal *engine.Refusal
+	var failed *engine.Failure
+	var file *intake.Refusal
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &p):
@@ -85,7 +85,7 @@ func problemOf(err error) problem {
 			if len(d.Notes) > 0 {
 				p.Next = d.Notes[0]
 			}
-			if d.Code == runtime.CodeNeedsAgreement {
+			if d.Code == engine.CodeNeedsAgreement {
 				p.Next += `; "agreed" takes the id of a preview, and POST /v1/propose waits for somebody else`
 			}
 			if status, ok := statuses[d.Code]; ok {
@@ -95,10 +95,10 @@ func problemOf(err error) problem {
 		return p
 	case errors.As(err, &file):
 		status := http.StatusUnprocessableEntity
-		if file.Code == upload.CodeTooLarge {
+		if file.Code == intake.CodeTooLarge {
 			status = http.StatusRequestEntityTooLarge
 		}
-		if file.Code == upload.CodeNotPermitted {
+		if file.Code == intake.CodeNotPermitted {
 			status = http.StatusForbidden
 		}
 		return problem{Status: status, Code: file.Code, Title: file.Text, Next: file.Next}
@@ -109,15 +109,15 @@ func problemOf(err error) problem {
 	case errors.As(err, &failed) && failed.Told != nil:
 		return problem{Status: http.StatusBadGateway, Code: failed.Told.Code, Title: failed.Told.Summary, Diagnostics: dsl.Diagnostics{*failed.Told}}
 	case errors.As(err, &failed) && failed.Unknown:
-		return problem{Status: http.StatusServiceUnavailable, Code: "unknown", Title: runtime.Sentence(err), Next: "send it again under the same Idempotency-Key", retry: 1}
+		return problem{Status: http.StatusServiceUnavailable, Code: "unknown", Title: engine.Sentence(err), Next: "send it again under the same Idempotency-Key", retry: 1}
 	case errors.Is(err, stores.ErrSchema):
 		return problem{Status: http.StatusServiceUnavailable, Code: codeNotMigrated, Title: "the store is not prepared for the palettes", Next: "verbatim migrate prepares it", retry: 5}
 	case errors.Is(err, context.Canceled):
 		return problem{Status: 499, Code: "stopped", Title: "whoever asked went away"}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, stores.ErrConflict):
-		return problem{Status: http.StatusServiceUnavailable, Code: "busy", Title: runtime.Sentence(err), retry: 1}
+		return problem{Status: http.StatusServiceUnavailable, Code: "busy", Title: engine.Sentence(err), retry: 1}
 	}
-	return problem{Status: http.StatusServiceUnavailable, Code: "system", Title: runtime.Sentence(err), retry: 5}
+	return problem{Status: http.StatusServiceUnavailable, Code: "system", Title: engine.Sentence(err), retry: 5}
 }
 
 //go:embed codes.txtar

@@ -287,7 +287,7 @@ func (v *visit) jwks() error {
 }
 
 // PostingOf reads a notice with TargetPush and signs it; nil if the peer no longer wants it.
-func PostingOf(ctx context.Context, book *peers.Book, m runtime.Message) (*Posting, error) {
+func PostingOf(ctx context.Context, book *peers.Book, m engine.Message) (*Posting, error) {
 	var body struct {
 		Event  json.RawMessage
 		Issuer string

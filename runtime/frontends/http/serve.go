@@ -38,14 +38,14 @@ import (
 // Options say what is served, and to whom.
 type Options struct {
 	Registry *verbs.Registry
-	Engine   *runtime.Engine
+	Engine   *engine.Engine
 	Store    stores.Store
 	// Uploads stores files and returns them to their owners. Without a Scanner no file is accepted.
 	// May be nil.
-	Uploads *upload.Service
+	Uploads *intake.Service
 	// Talk returns the options of a conversation in a session: the model and its budget. The server
 	// adds the session.
-	Talk func(*runtime.Session) dialog.Options
+	Talk func(*engine.Session) dialog.Options
 	// Codes explains every code that an answer may have, for the reference.
 	Codes []dsl.CodeDoc
 	// People finds a principal by an identity provider's issuer and subject, Tokens by the digest
@@ -114,7 +114,7 @@ type Server struct {
 	Options
 	book    *logins.Book
 	peers   *peers.Book
-	mcp     *door.Door // nil without a registry or a store
+	mcp     *mcp.Door // nil without a registry or a store
 	public  *url.URL
 	hosts   map[string]bool
 	cross   *http.CrossOriginProtection

@@ -72,7 +72,7 @@ func answered(span oteltrace.Span, method, route string, q *request) {
 	span.End()
 }
 
-func (s *Spans) program(ctx context.Context, stage string, o runtime.Observed) {
+func (s *Spans) program(ctx context.Context, stage string, o engine.Observed) {
 	names := make([]string, len(o.Calls))
 	for i, v := range o.Calls {
 		names[i] = v.Name

@@ -23,7 +23,7 @@ import (
 // protocols:
 //
 //	t, err := v.task(ctx, id)         // as it is now; errNoTask where there is none for the caller
-//	a, err := v.act(ctx, session, script, runtime.RunOptions{Key: key})
+//	a, err := v.act(ctx, session, script, engine.RunOptions{Key: key})
 //	t, err = v.became(ctx, a)         // the task that the call began or went on with
 //
 // The id of a task is ENTITY~SUFFIX, with the whole suffix of its row, which never changes and
@@ -165,8 +165,8 @@ func (v *visit) reads(ctx context.Context, text string) (*receipt.Receipt, error
 		}
 		return nil, errNoTask
 	}
-	r, err := v.session.Run(ctx, program, runtime.RunOptions{Source: taskKind})
-	var refusal *runtime.Refusal
+	r, err := v.session.Run(ctx, program, engine.RunOptions{Source: taskKind})
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		switch refusal.Diagnostics[0].Code {
 		case "rights-changed", "unknown-principal":
@@ -364,12 +364,12 @@ type callOutcome struct {
 	// asks is the preview that the caller has to agree to first, by its ID.
 	asks *receipt.Receipt
 	// pending waits for somebody else's agreement.
-	pending *runtime.Pending
+	pending *engine.Pending
 }
 
 // act runs a script once for its key. If an agreement is needed, it asks the caller, who repeats
 // the call with o.Agreed, or others.
-func (v *visit) act(ctx context.Context, s *runtime.Session, script *dsl.Script, o runtime.RunOptions) (*callOutcome, error) {
+func (v *visit) act(ctx context.Context, s *engine.Session, script *dsl.Script, o engine.RunOptions) (*callOutcome, error) {
 	o.Source = taskKind
 	if o.Key != "" {
 		if done, err := s.Repeat(ctx, script, o.Key); err != nil || done != nil {

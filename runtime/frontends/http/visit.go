@@ -43,7 +43,7 @@ type caller struct {
 	token     string // the digest of a token, "" for a login
 	login     logins.Login
 	only      []*verbs.Verb // that a token may use; nil is all
-	session   *runtime.Session
+	session   *engine.Session
 }
 
 // Deadlines of a request. A turn of a conversation may wait for a model.
@@ -326,8 +326,8 @@ func (v *visit) see(to string) error {
 }
 
 // named opens the caller's session of that name, or begins it.
-func (v *visit) named(name string) (*runtime.Session, error) {
-	s, err := v.Engine.Visit(v.r.Context(), v.principal, runtime.Visit{Name: name})
+func (v *visit) named(name string) (*engine.Session, error) {
+	s, err := v.Engine.Visit(v.r.Context(), v.principal, engine.Visit{Name: name})
 	if err != nil {
 		return nil, err
 	}
@@ -339,7 +339,7 @@ func (v *visit) named(name string) (*runtime.Session, error) {
 }
 
 // talk continues the conversation of a session.
-func (v *visit) talk(s *runtime.Session) (*dialog.Conversation, error) {
+func (v *visit) talk(s *engine.Session) (*dialog.Conversation, error) {
 	o := v.Talk(s)
 	o.Session = s
 	c, err := dialog.New(o)

@@ -1,4 +1,4 @@
-package door
+package mcp
 
 import (
 	"bytes"
@@ -47,7 +47,7 @@ var agreeSchema = json.RawMessage(`{"type":"object","properties":{"agree":{"type
 // asks words the question of a preview: in the sentences of the palettes, with every row that would
 // change.
 func (c *call) asks(preview *receipt.Receipt) *question {
-	language, _ := words.ParseLanguage(c.session.Person().Language)
+	language, _ := values.ParseLanguage(c.session.Person().Language)
 	var text bytes.Buffer
 	if says := dialog.NewTeller(c.Registry, c.session, language).Asks(preview); says != "" {
 		text.WriteString(says + "\n\n")

@@ -1,4 +1,4 @@
-package door
+package mcp
 
 import (
 	"context"
@@ -61,7 +61,7 @@ type call struct {
 	agreed string            // the sealed state of the question that the answer is to
 
 	began   time.Time
-	session *runtime.Session
+	session *engine.Session
 	text    string // in the language
 }
 
@@ -103,7 +103,7 @@ func (c *call) take(ctx context.Context) (*sdk.CallToolResult, *question) {
 			}
 		}
 	}
-	o := runtime.RunOptions{Source: Source}
+	o := engine.RunOptions{Source: Source}
 	key, ok := c.req.Params.Meta[mcp.IdempotencyKey]
 	if o.Key, _ = key.(string); ok && (o.Key == "" || len(o.Key) > maxKey) {
 		return c.invalid(badArguments("the idempotency key in _meta is a text of 200 bytes at most")), nil
@@ -134,7 +134,7 @@ func (c *call) take(ctx context.Context) (*sdk.CallToolResult, *question) {
 }
 
 // takeBack makes the call that takes another back.
-func (c *call) takeBack(ctx context.Context, args json.RawMessage, o runtime.RunOptions) (*sdk.CallToolResult, *question) {
+func (c *call) takeBack(ctx context.Context, args json.RawMessage, o engine.RunOptions) (*sdk.CallToolResult, *question) {
 	var said struct{ Entry int64 }
 	if ds := read(args, &said); ds != nil || said.Entry < 1 {
 		return c.invalid(badArguments("entry is the number of a call's entry in the journal")), nil
@@ -157,7 +157,7 @@ func toolOf(l *list, verb string) string {
 }
 
 // run carries the call out.
-func (c *call) run(ctx context.Context, o runtime.RunOptions) (*sdk.CallToolResult, *question) {
+func (c *call) run(ctx context.Context, o engine.RunOptions) (*sdk.CallToolResult, *question) {
 	script, faults := dsl.Parse(dsl.NewSource(Source, c.text))
 	faults = c.Registry.Mask(script, faults)
 	yes := false
@@ -194,14 +194,14 @@ func (c *call) run(ctx context.Context, o runtime.RunOptions) (*sdk.CallToolResu
 	if err == nil {
 		return c.done(done, faults), nil
 	}
-	if codeOf(err) != runtime.CodeNeedsAgreement {
+	if codeOf(err) != engine.CodeNeedsAgreement {
 		return c.refused(err), nil
 	}
 	return c.needs(ctx, program, o, err)
 }
 
 // needs asks for the missing agreements: the caller's own, and those of others.
-func (c *call) needs(ctx context.Context, program *verbs.Program, o runtime.RunOptions, refusal error) (*sdk.CallToolResult, *question) {
+func (c *call) needs(ctx context.Context, program *verbs.Program, o engine.RunOptions, refusal error) (*sdk.CallToolResult, *question) {
 	o.Progress = nil
 	if o.Agreed == "" {
 		preview, err := c.session.KeepWith(ctx, program, o)
@@ -235,7 +235,7 @@ func (c *call) declines(ctx context.Context, program *verbs.Program, preview str
 
 // codeOf returns the code of a refusal, "" for any other error.
 func codeOf(err error) string {
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) && len(refusal.Diagnostics) > 0 {
 		return refusal.Diagnostics[0].Code
 	}
@@ -244,22 +244,22 @@ func codeOf(err error) string {
 
 // progress tells a client that wants to know how far its call is. It never keeps the run
 // waiting: a client that reads slowly is told less. told waits until nothing more is told.
-func (c *call) progress(ctx context.Context) (tell func(runtime.Progress), told func()) {
+func (c *call) progress(ctx context.Context) (tell func(engine.Progress), told func()) {
 	token := c.req.Params.GetProgressToken()
 	if token == nil {
 		return nil, func() {}
 	}
-	next, ended := make(chan runtime.Progress, 16), make(chan struct{})
+	next, ended := make(chan engine.Progress, 16), make(chan struct{})
 	go func() {
 		defer close(ended)
 		last := -1.0
 		for p := range next {
 			// A run works things out, and then does them: each is half of the way.
 			at, total := float64(p.Done), float64(2*p.Total)
-			if p.Phase != runtime.Previewing {
+			if p.Phase != engine.Previewing {
 				at += float64(p.Total)
 			}
-			if p.Phase == runtime.Asking {
+			if p.Phase == engine.Asking {
 				at, total = float64(p.Done), float64(p.Total)
 			}
 			if at <= last { // it began again
@@ -269,7 +269,7 @@ func (c *call) progress(ctx context.Context) (tell func(runtime.Progress), told 
 			_ = c.req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: at, Total: total, Message: string(p.Phase)})
 		}
 	}()
-	return func(p runtime.Progress) {
+	return func(p engine.Progress) {
 			select {
 			case next <- p:
 			default:

@@ -1,4 +1,4 @@
-package door
+package mcp
 
 import (
 	"context"
@@ -169,7 +169,7 @@ func TestRepeatedMembersOfMessages(t *testing.T) {
 func TestAPanicIsAnsweredDirectly(t *testing.T) {
 	t.Parallel()
 	reg, c := house(t, 1)
-	c.Session = func(context.Context) (*runtime.Session, error) { panic("a secret") }
+	c.Session = func(context.Context) (*engine.Session, error) { panic("a secret") }
 	d, err := New(Options{Registry: reg, Seal: []byte("x"), Clock: time.Now})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
-// Package door serves the clients of models over MCP: each verb that the caller may use is a
+// Package mcp serves the clients of models over MCP: each verb that the caller may use is a
 // tool, and a call of a tool is a call like any other.
 //
-//	d, err := door.New(door.Options{Registry: reg, Seal: identity.Secret, Clock: time.Now})
+//	d, err := mcp.New(mcp.Options{Registry: reg, Seal: identity.Secret, Clock: time.Now})
 //	err = d.Serve(ctx, os.Stdin, os.Stdout, caller)    // one client, over a pipe
 //	d.ServeHTTP(w, r, caller)                          // one request of many clients
 //
@@ -17,7 +17,7 @@
 // The protocol's library is used only here and in package mcp. A Door is safe for use by many
 // goroutines. It keeps nothing that a second process would need, except the connections of HTTP
 // clients with a protocol version before 2026-07-28, which belong to one process.
-package door
+package mcp
 
 import (
 	"cmp"
@@ -74,7 +74,7 @@ type Caller struct {
 	// Key tells callers apart. A connection that one began is not gone on with by another.
 	Key string
 	// Session returns the caller's session, with their present rights.
-	Session func(context.Context) (*runtime.Session, error)
+	Session func(context.Context) (*engine.Session, error)
 	// Turn waits for a place among the callers that are served; nil means no waiting.
 	Turn func(context.Context) (leave func(), err error)
 	// Said is the origin of the client's values.
@@ -241,7 +241,7 @@ func (d *Door) answers(ctx context.Context, c *Caller, method string, req sdk.Re
 		if r.Params != nil && r.Params.Cursor != "" {
 			return nil, invalid("that is no cursor of this list: it has one page")
 		}
-		return turn(ctx, d, c, func(s *runtime.Session) (*sdk.ListToolsResult, error) {
+		return turn(ctx, d, c, func(s *engine.Session) (*sdk.ListToolsResult, error) {
 			l, err := d.list(s)
 			if err != nil {
 				return nil, err
@@ -249,11 +249,11 @@ func (d *Door) answers(ctx context.Context, c *Caller, method string, req sdk.Re
 			return &sdk.ListToolsResult{Tools: l.shown, Cacheable: ownOnly}, nil
 		})
 	case *sdk.ListPromptsRequest:
-		return turn(ctx, d, c, func(s *runtime.Session) (*sdk.ListPromptsResult, error) {
+		return turn(ctx, d, c, func(s *engine.Session) (*sdk.ListPromptsResult, error) {
 			return &sdk.ListPromptsResult{Prompts: d.prompts(s), Cacheable: ownOnly}, nil
 		})
 	case *sdk.ListResourcesRequest:
-		return turn(ctx, d, c, func(s *runtime.Session) (*sdk.ListResourcesResult, error) {
+		return turn(ctx, d, c, func(s *engine.Session) (*sdk.ListResourcesResult, error) {
 			return &sdk.ListResourcesResult{Resources: d.resources(s), Cacheable: ownOnly}, nil
 		})
 	case *sdk.ListResourceTemplatesRequest:
@@ -262,13 +262,13 @@ func (d *Door) answers(ctx context.Context, c *Caller, method string, req sdk.Re
 		if r.Params == nil || r.Params.Ref == nil || r.Params.Argument.Name == "" {
 			return nil, invalid("a completion says what is completed: ref and argument.name")
 		}
-		return turn(ctx, d, c, func(s *runtime.Session) (*sdk.CompleteResult, error) { return d.complete(ctx, s, r.Params) })
+		return turn(ctx, d, c, func(s *engine.Session) (*sdk.CompleteResult, error) { return d.complete(ctx, s, r.Params) })
 	}
 	return next(ctx, method, req)
 }
 
 // turn does something for a caller after waiting for a place. Its error is one of the protocol.
-func turn[T sdk.Result](ctx context.Context, d *Door, c *Caller, do func(*runtime.Session) (T, error)) (res sdk.Result, err error) {
+func turn[T sdk.Result](ctx context.Context, d *Door, c *Caller, do func(*engine.Session) (T, error)) (res sdk.Result, err error) {
 	if c.Turn != nil {
 		leave, err := c.Turn(ctx)
 		if err != nil {
@@ -294,7 +294,7 @@ func (d *Door) failed(err error) error {
 		return told
 	}
 	d.Log.Error("failed", "error", err.Error())
-	return internal(runtime.Sentence(err))
+	return internal(engine.Sentence(err))
 }
 
 // Serve answers one client over a pipe, until it goes or ctx ends.

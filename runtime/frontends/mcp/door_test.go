@@ -1,4 +1,4 @@
-package door
+package mcp
 
 import (
 	"bufio"
@@ -115,7 +115,7 @@ func TestSealedStates(t *testing.T) {
 const manyVerbs = 1257
 
 // house is an engine with a palette of so many verbs, and a caller who may use all.
-func house(t testing.TB, many int, at ...func(runtime.Stage)) (*verbs.Registry, *Caller) {
+func house(t testing.TB, many int, at ...func(engine.Stage)) (*verbs.Registry, *Caller) {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("domain: ledger\ndescription: What a large house has verbs for.\nroles: [{name: clerk, sees: all}]\nentities:\n  account:\n    managed: true\n    key: id\n    scope: {principal: owner}\n    label: \"{title}\"\n    fields:\n      owner: {type: string, required: true}\n      title: {type: string}\n      note: {type: string}\nverbs:\n")
@@ -134,7 +134,7 @@ func house(t testing.TB, many int, at ...func(runtime.Stage)) (*verbs.Registry, 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	tables := runtime.Own()
+	tables := engine.Own()
 	for _, e := range reg.Entities() {
 		tables = append(tables, e.Store)
 	}
@@ -144,16 +144,16 @@ func house(t testing.TB, many int, at ...func(runtime.Stage)) (*verbs.Registry, 
 	if err := store.SetPrincipal(t.Context(), stores.Principal{Name: "kim", Roles: []string{"clerk"}}); err != nil {
 		t.Fatal(err)
 	}
-	o := runtime.Options{}
+	o := engine.Options{}
 	for _, fn := range at {
 		o.At = fn
 	}
-	engine, err := runtime.New(reg, store, o)
+	eng, err := engine.New(reg, store, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return reg, &Caller{Key: "kim", Session: func(ctx context.Context) (*runtime.Session, error) {
-		return engine.Session(context.WithoutCancel(ctx), "kim")
+	return reg, &Caller{Key: "kim", Session: func(ctx context.Context) (*engine.Session, error) {
+		return eng.Session(context.WithoutCancel(ctx), "kim")
 	}}
 }
 
@@ -238,7 +238,7 @@ func BenchmarkListOfManyVerbs(b *testing.B) {
 func TestAPanicIsAnswered(t *testing.T) {
 	t.Parallel()
 	reg, c := house(t, 1)
-	c.Session = func(context.Context) (*runtime.Session, error) { panic("a secret") }
+	c.Session = func(context.Context) (*engine.Session, error) { panic("a secret") }
 	if text := lists(t, reg, c, 0)(); !strings.Contains(text, `"code":-32603`) || !strings.Contains(text, "the server itself failed") || strings.Contains(text, "secret") {
 		t.Error(text)
 	}
@@ -252,7 +252,7 @@ func BenchmarkCallOverHTTP(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c.Session = func(context.Context) (*runtime.Session, error) { return s, nil }
+	c.Session = func(context.Context) (*engine.Session, error) { return s, nil }
 	d, err := New(Options{Registry: reg, Seal: []byte("x"), Clock: time.Now})
 	if err != nil {
 		b.Fatal(err)
@@ -299,8 +299,8 @@ func TestACallIsCalledOff(t *testing.T) {
 	t.Parallel()
 	entered, release := make(chan bool), make(chan bool)
 	var once sync.Once
-	reg, c := house(t, 1, func(at runtime.Stage) {
-		if at == runtime.StageApply {
+	reg, c := house(t, 1, func(at engine.Stage) {
+		if at == engine.StageApply {
 			once.Do(func() {
 				close(entered)
 				<-release

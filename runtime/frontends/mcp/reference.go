@@ -1,4 +1,4 @@
-package door
+package mcp
 
 import (
 	"cmp"
@@ -37,7 +37,7 @@ var templates = []*sdk.ResourceTemplate{
 func said(v *verbs.Verb) bool { return !v.Internal }
 
 // domains lists the verbs that a session may use, by domain and in order.
-func (d *Door) domains(s *runtime.Session) (names []string, of map[string][]*verbs.Verb) {
+func (d *Door) domains(s *engine.Session) (names []string, of map[string][]*verbs.Verb) {
 	of = map[string][]*verbs.Verb{}
 	for _, v := range s.Verbs() {
 		if said(v) {
@@ -52,7 +52,7 @@ func (d *Door) domains(s *runtime.Session) (names []string, of map[string][]*ver
 }
 
 // resources lists the resources of a session.
-func (d *Door) resources(s *runtime.Session) []*sdk.Resource {
+func (d *Door) resources(s *engine.Session) []*sdk.Resource {
 	all := []*sdk.Resource{}
 	names, of := d.domains(s)
 	for _, domain := range names {
@@ -75,7 +75,7 @@ func (d *Door) resources(s *runtime.Session) []*sdk.Resource {
 
 // spoken lists the codes and entities of the arguments of the verbs that a session may use, and no
 // others.
-func (d *Door) spoken(s *runtime.Session) (lists []*verbs.CodeList, entities []*verbs.Entity) {
+func (d *Door) spoken(s *engine.Session) (lists []*verbs.CodeList, entities []*verbs.Entity) {
 	var add func(t *verbs.Type)
 	add = func(t *verbs.Type) {
 		if t == nil {
@@ -107,7 +107,7 @@ func (d *Door) spoken(s *runtime.Session) (lists []*verbs.CodeList, entities []*
 // readResource answers for a resource. One that is not there for the caller is not there.
 func (d *Door) readResource(ctx context.Context, _ *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	a := askedOf(ctx)
-	res, err := turn(ctx, d, a.caller, func(s *runtime.Session) (*sdk.ReadResourceResult, error) {
+	res, err := turn(ctx, d, a.caller, func(s *engine.Session) (*sdk.ReadResourceResult, error) {
 		text, err := d.resource(ctx, s, a.name)
 		if err != nil {
 			return nil, err
@@ -124,7 +124,7 @@ func (d *Door) readResource(ctx context.Context, _ *sdk.ReadResourceRequest) (*s
 }
 
 // resource returns the text of a resource; "" if there is none.
-func (d *Door) resource(ctx context.Context, s *runtime.Session, uri string) (string, error) {
+func (d *Door) resource(ctx context.Context, s *engine.Session, uri string) (string, error) {
 	var b strings.Builder
 	named := func(prefix string) (string, bool) {
 		rest, ok := strings.CutPrefix(uri, prefix)
@@ -200,7 +200,7 @@ var promptArguments = []*sdk.PromptArgument{
 }
 
 // prompts lists the conversation prompts of palettes of which the caller may use some verb.
-func (d *Door) prompts(s *runtime.Session) []*sdk.Prompt {
+func (d *Door) prompts(s *engine.Session) []*sdk.Prompt {
 	all := []*sdk.Prompt{}
 	_, of := d.domains(s)
 	for _, p := range d.Registry.Palettes() {
@@ -214,7 +214,7 @@ func (d *Door) prompts(s *runtime.Session) []*sdk.Prompt {
 // getPrompt returns a palette's conversation prompt: its rules of conduct, and its present context.
 func (d *Door) getPrompt(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	a := askedOf(ctx)
-	res, err := turn(ctx, d, a.caller, func(s *runtime.Session) (*sdk.GetPromptResult, error) {
+	res, err := turn(ctx, d, a.caller, func(s *engine.Session) (*sdk.GetPromptResult, error) {
 		i := slices.IndexFunc(d.prompts(s), func(p *sdk.Prompt) bool { return p.Name == a.name })
 		if i < 0 {
 			return nil, invalid("there is no such prompt")
@@ -258,14 +258,14 @@ func (d *Door) getPrompt(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.G
 }
 
 // tells returns the answer of a read without arguments; "" if it is refused.
-func (d *Door) tells(ctx context.Context, c *Caller, s *runtime.Session, v *verbs.Verb) (string, error) {
+func (d *Door) tells(ctx context.Context, c *Caller, s *engine.Session, v *verbs.Verb) (string, error) {
 	call := dsl.NewCall(v.Name)
 	script, _ := dsl.Parse(dsl.NewSource(Source, dsl.FormatCall(&call)+"\n"))
 	program, ds := s.CheckFrom(ctx, script, c.Said)
 	if ds.HasErrors() {
 		return "", nil
 	}
-	r, err := s.Run(ctx, program, runtime.RunOptions{Source: Source})
+	r, err := s.Run(ctx, program, engine.RunOptions{Source: Source})
 	if codeOf(err) != "" {
 		return "", nil
 	}
@@ -283,7 +283,7 @@ const mostCompleted = 100
 // complete lists the completions of an argument of a prompt or of a part of an address. For
 // something that does not exist for the caller the list is empty, and there is no error, so that
 // nobody can tell the difference.
-func (d *Door) complete(ctx context.Context, s *runtime.Session, p *sdk.CompleteParams) (*sdk.CompleteResult, error) {
+func (d *Door) complete(ctx context.Context, s *engine.Session, p *sdk.CompleteParams) (*sdk.CompleteResult, error) {
 	var all []string
 	lists, entities := d.spoken(s)
 	names := func() error {

@@ -1,4 +1,4 @@
-package door
+package mcp
 
 import (
 	"bytes"
@@ -95,23 +95,23 @@ func (d *Door) invalid(ds dsl.Diagnostics) *sdk.CallToolResult { return d.no(wir
 
 // refused makes the result of a call that was refused.
 func (d *Door) refused(err error) *sdk.CallToolResult {
-	var refusal *runtime.Refusal
-	var failed *runtime.Failure
+	var refusal *engine.Refusal
+	var failed *engine.Failure
 	switch {
 	case errors.As(err, &refusal):
 		return d.no(wire.Refused, refusal.Diagnostics)
 	case errors.As(err, &failed) && failed.Told != nil:
 		return d.no(wire.Unknown, dsl.Diagnostics{*failed.Told})
 	case errors.As(err, &failed) && failed.Unknown:
-		return d.no(wire.Unknown, dsl.Diagnostics{{Severity: dsl.Error, Code: "unknown", Summary: runtime.Sentence(err)}})
+		return d.no(wire.Unknown, dsl.Diagnostics{{Severity: dsl.Error, Code: "unknown", Summary: engine.Sentence(err)}})
 	}
 	d.Log.Error("failed", "error", err.Error())
-	return d.no(wire.Refused, dsl.Diagnostics{{Severity: dsl.Error, Code: "system", Summary: runtime.Sentence(err)}})
+	return d.no(wire.Refused, dsl.Diagnostics{{Severity: dsl.Error, Code: "system", Summary: engine.Sentence(err)}})
 }
 
 // waits tells whose agreement is waited for. own says that it is the caller's, whom the
 // client cannot ask.
-func (c *call) waits(p *runtime.Pending, own bool) *sdk.CallToolResult {
+func (c *call) waits(p *engine.Pending, own bool) *sdk.CallToolResult {
 	run := wire.Run{Schema: wire.RunSchema, Outcome: wire.Waiting, Preview: p.Preview, Confirmation: wire.NewConfirmation(p), Report: wire.NewReport(nil)}
 	var text bytes.Buffer
 	text.WriteString("This waits, and nothing was changed.\n")

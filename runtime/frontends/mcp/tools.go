@@ -1,4 +1,4 @@
-package door
+package mcp
 
 import (
 	"context"
@@ -30,7 +30,7 @@ type list struct {
 const maxLists = 256
 
 // list returns the verbs of a session as tools.
-func (d *Door) list(s *runtime.Session) (*list, error) {
+func (d *Door) list(s *engine.Session) (*list, error) {
 	may := s.Verbs()
 	var key strings.Builder
 	for _, v := range may {
@@ -211,7 +211,7 @@ type sketch struct {
 const mostFound = 10
 
 // meta answers search and describe.
-func (d *Door) meta(_ context.Context, s *runtime.Session, l *list, tool string, args json.RawMessage) *sdk.CallToolResult {
+func (d *Door) meta(_ context.Context, s *engine.Session, l *list, tool string, args json.RawMessage) *sdk.CallToolResult {
 	var said struct{ Words, Verb string }
 	if ds := read(args, &said); ds != nil {
 		return d.invalid(ds)

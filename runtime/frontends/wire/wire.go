@@ -118,7 +118,7 @@ type Agreement struct {
 }
 
 // NewConfirmation describes a confirmation.
-func NewConfirmation(c *runtime.Pending) *Confirmation {
+func NewConfirmation(c *engine.Pending) *Confirmation {
 	out := &Confirmation{ID: c.ID, Asker: c.Asker, Asked: c.Asked, Expires: c.Expires, Source: c.Source, Calls: Some(c.Calls),
 		Roles: []Agreement{}, Status: c.Status, By: c.By, Reason: c.Reason, Mine: c.Mine, Stale: c.Stale}
 	for _, r := range c.Roles {
@@ -134,7 +134,7 @@ type Confirmations struct {
 }
 
 // NewConfirmations lists confirmations.
-func NewConfirmations(all []*runtime.Pending) Confirmations {
+func NewConfirmations(all []*engine.Pending) Confirmations {
 	list := []*Confirmation{}
 	for _, c := range all {
 		list = append(list, NewConfirmation(c))
@@ -176,7 +176,7 @@ type Decision struct {
 }
 
 // NewDecision describes a decision; reply is the receipt of the run that it caused, or nil.
-func NewDecision(outcome string, c *runtime.Pending, reply *receipt.Receipt) Decision {
+func NewDecision(outcome string, c *engine.Pending, reply *receipt.Receipt) Decision {
 	out := Decision{Schema: "verbatim/confirm@1", Outcome: outcome, Confirmation: NewConfirmation(c), Preview: c.Preview}
 	if reply != nil {
 		out.First, out.Last = reply.First, reply.Last
@@ -232,7 +232,7 @@ type Sessions struct {
 }
 
 // NewSessions lists sessions.
-func NewSessions(all []runtime.SessionInfo) Sessions {
+func NewSessions(all []engine.SessionInfo) Sessions {
 	out := Sessions{"verbatim/sessions@1", []Session{}}
 	for i := range all {
 		out.Sessions = append(out.Sessions, NewSession(&all[i], nil))
@@ -283,7 +283,7 @@ type Turn struct {
 }
 
 // NewSession describes a session, and its turns.
-func NewSession(info *runtime.SessionInfo, said []sessions.Turn) Session {
+func NewSession(info *engine.SessionInfo, said []sessions.Turn) Session {
 	out := Session{ID: info.ID, Name: info.Name, Label: info.Person.Label, Email: info.Person.Email, Zone: info.Person.Zone, Language: info.Person.Language,
 		Started: info.Started, LastActive: info.LastActive, Visits: info.Visits, Turns: info.Turns, Version: info.Version}
 	for _, v := range info.Values {
@@ -334,23 +334,23 @@ const EventSchema = "verbatim/event@1"
 // An Event is a step of a run or a turn in progress. The last one carries the document that is the
 // reply.
 type Event struct {
-	Schema  string        `json:"schema"`
-	Event   string        `json:"event"` // "progress", "call" or "reply"; of a conversation, see dialog.EventKind
-	Phase   runtime.Phase `json:"phase,omitempty"`
-	Done    int           `json:"done,omitempty"`
-	Total   int           `json:"total,omitempty"`
-	Number  int           `json:"number,omitempty"`
-	Verb    string        `json:"verb,omitempty"`
-	Place   string        `json:"place,omitempty"`
-	Journal int64         `json:"journal,omitempty"`
-	Text    string        `json:"text,omitempty"`
-	Reply   any           `json:"reply,omitempty"`
+	Schema  string       `json:"schema"`
+	Event   string       `json:"event"` // "progress", "call" or "reply"; of a conversation, see dialog.EventKind
+	Phase   engine.Phase `json:"phase,omitempty"`
+	Done    int          `json:"done,omitempty"`
+	Total   int          `json:"total,omitempty"`
+	Number  int          `json:"number,omitempty"`
+	Verb    string       `json:"verb,omitempty"`
+	Place   string       `json:"place,omitempty"`
+	Journal int64        `json:"journal,omitempty"`
+	Text    string       `json:"text,omitempty"`
+	Reply   any          `json:"reply,omitempty"`
 }
 
 // NewProgress reports the progress of a run.
-func NewProgress(p runtime.Progress) Event {
+func NewProgress(p engine.Progress) Event {
 	e := Event{Schema: EventSchema, Event: "progress", Phase: p.Phase, Done: p.Done, Total: p.Total}
-	if p.Phase == runtime.Asking {
+	if p.Phase == engine.Asking {
 		e.Number, e.Verb, e.Text = p.Number, p.Verb, p.What
 	}
 	if p.Call != nil {

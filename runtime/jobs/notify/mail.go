@@ -46,7 +46,7 @@ func (c *mailChannel) check() error {
 	return nil
 }
 
-func (c *mailChannel) send(ctx context.Context, m runtime.Message, to []string) error {
+func (c *mailChannel) send(ctx context.Context, m engine.Message, to []string) error {
 	return c.deliver(ctx, to, c.compose(m, to))
 }
 
@@ -116,7 +116,7 @@ func answered(err error, text string) error {
 }
 
 // compose writes the mail: the fields that the palette sends along, and the call.
-func (c *mailChannel) compose(m runtime.Message, to []string) []byte {
+func (c *mailChannel) compose(m engine.Message, to []string) []byte {
 	var body struct {
 		Verb, Call string
 		With       map[string]json.RawMessage

@@ -102,7 +102,7 @@ type route struct {
 
 // A channel sends one message. to is the route's, and may be empty.
 type channel interface {
-	send(ctx context.Context, m runtime.Message, to []string) error
+	send(ctx context.Context, m engine.Message, to []string) error
 }
 
 type channelConfig struct {
@@ -235,7 +235,7 @@ func (s *Sender) route(target string) route {
 }
 
 // Send delivers a message. An *Error says why it could not.
-func (s *Sender) Send(ctx context.Context, m runtime.Message) error {
+func (s *Sender) Send(ctx context.Context, m engine.Message) error {
 	r := s.route(m.Target)
 	if r.Channel == "" {
 		return &Error{Code: CodeNoRoute, Text: fmt.Sprintf("nothing says where notices to %s go", m.Target)}
@@ -246,7 +246,7 @@ func (s *Sender) Send(ctx context.Context, m runtime.Message) error {
 }
 
 // document returns the written form of a message: one JSON object.
-func document(m runtime.Message) []byte {
+func document(m engine.Message) []byte {
 	b, _ := json.Marshal(struct {
 		ID     string          `json:"id"`
 		Kind   string          `json:"kind"`
@@ -265,7 +265,7 @@ type logChannel struct {
 	mu   sync.Mutex
 }
 
-func (l *logChannel) send(_ context.Context, m runtime.Message, _ []string) error {
+func (l *logChannel) send(_ context.Context, m engine.Message, _ []string) error {
 	line := append(document(m), '\n')
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,7 +23,7 @@ var at = time.Date(2025, 1, 4, 0, 0, 0, 0, time.UTC)
 
 var secret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))
 
-var message = runtime.Message{ID: "n-1", Kind: "notify", Target: "desk", Time: at,
+var message = engine.Message{ID: "n-1", Kind: "notify", Target: "desk", Time: at,
 	Body: `{"call":"desk.remind :note \"x\"","verb":"desk.remind","with":{"note":"Größe\r\nBcc: eve@example.com\r\n."}}`}
 
 func read(t *testing.T, text string, out io.Writer) *Sender {

@@ -57,7 +57,7 @@ func posts(private bool) *http.Client {
 	}
 }
 
-func (w *webhook) send(ctx context.Context, m runtime.Message, _ []string) error {
+func (w *webhook) send(ctx context.Context, m engine.Message, _ []string) error {
 	body := document(m)
 	at := w.clock().Unix()
 	return post(ctx, w.client, w.url, body, map[string]string{"Content-Type": "application/json", "webhook-id": m.ID,

@@ -1,4 +1,4 @@
-package work_test
+package worker_test
 
 import (
 	"context"
@@ -79,7 +79,7 @@ func TestWorkTakesAlongWhatWasAtWorkOn(t *testing.T) {
 			ctx := context.Background()
 			run := func(text string) *receipt.Receipt {
 				t.Helper()
-				s, err := w.engine.Visit(ctx, "kim", runtime.Visit{Name: "day"})
+				s, err := w.engine.Visit(ctx, "kim", engine.Visit{Name: "day"})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -88,7 +88,7 @@ func TestWorkTakesAlongWhatWasAtWorkOn(t *testing.T) {
 				if p == nil {
 					t.Fatal(ds)
 				}
-				reply, err := s.Run(ctx, p, runtime.RunOptions{})
+				reply, err := s.Run(ctx, p, engine.RunOptions{})
 				if err != nil {
 					t.Fatalf("%s: %v", text, err)
 				}
@@ -179,7 +179,7 @@ func newClub(t *testing.T, backend string) *world {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if w.engine, err = runtime.New(reg, store, runtime.Options{Clock: w.now, NewID: w.id, Zone: time.UTC}); err != nil {
+	if w.engine, err = engine.New(reg, store, engine.Options{Clock: w.now, NewID: w.id, Zone: time.UTC}); err != nil {
 		t.Fatal(err)
 	}
 	return w

@@ -1,4 +1,4 @@
-package work_test
+package worker_test
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func BenchmarkJobs(b *testing.B) {
 			for i := first; i < min(first+500, b.N); i++ {
 				note := stores.NewString(fmt.Sprint("note ", i))
 				arg := stores.NewObject([]string{"kind", "name", "text"}, []stores.Value{stores.NewString("string"), stores.NewString("note"), note})
-				batch.Jobs = append(batch.Jobs, stores.Job{ID: fmt.Sprint("bench ", i), Kind: runtime.JobCall, Principal: "ada", At: start, Origins: "script",
+				batch.Jobs = append(batch.Jobs, stores.Job{ID: fmt.Sprint("bench ", i), Kind: engine.JobCall, Principal: "ada", At: start, Origins: "script",
 					Payload: stores.NewObject([]string{"args", "trigger", "v", "verb"}, []stores.Value{stores.NewList(arg), stores.NewString("posting"), stores.NewInt(1), stores.NewString("desk.post-later")}).Text()})
 			}
 			if err := s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error { return tx.Apply(ctx, batch) }); err != nil {
@@ -37,7 +37,7 @@ func BenchmarkJobs(b *testing.B) {
 		b.ResetTimer()
 		began := time.Now()
 		counts, err := worker.Once(ctx)
-		if err != nil || counts[runtime.WorkDone] != b.N {
+		if err != nil || counts[engine.WorkDone] != b.N {
 			b.Fatal(counts, err)
 		}
 		b.ReportMetric(float64(b.N)/time.Since(began).Seconds(), "jobs/s")

@@ -1,4 +1,4 @@
-package work_test
+package worker_test
 
 import (
 	"context"
@@ -282,7 +282,7 @@ func registry(t testing.TB) *verbs.Registry {
 }
 
 func tables(reg *verbs.Registry) []*stores.Entity {
-	all := runtime.Own()
+	all := engine.Own()
 	for _, e := range reg.Entities() {
 		all = append(all, e.Store)
 	}
@@ -294,15 +294,15 @@ type world struct {
 	t      testing.TB
 	reg    *verbs.Registry
 	store  stores.Store
-	engine *runtime.Engine
+	engine *engine.Engine
 	where  string // the address of the store, for another process
 
 	mu     sync.Mutex
 	at     time.Time
 	ids    int
-	sent   []runtime.Message
-	events []work.Event
-	refuse func(runtime.Message) error
+	sent   []engine.Message
+	events []worker.Event
+	refuse func(engine.Message) error
 	said   verbs.Literals // of what run is given
 }
 
@@ -359,7 +359,7 @@ func newWorld(t testing.TB, store stores.Store, where string, zone *time.Locatio
 	}
 	w.grant("ada", "clerk")
 	w.grant("bo", "chief")
-	if w.engine, err = runtime.New(w.reg, store, runtime.Options{Clock: w.now, NewID: w.id, Zone: zone}); err != nil {
+	if w.engine, err = engine.New(w.reg, store, engine.Options{Clock: w.now, NewID: w.id, Zone: zone}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -397,18 +397,18 @@ func (w *world) try(who, text string) (*receipt.Receipt, error) {
 	if p == nil {
 		w.t.Fatal(ds)
 	}
-	return s.Run(ctx, p, runtime.RunOptions{})
+	return s.Run(ctx, p, engine.RunOptions{})
 }
 
-func (w *world) worker() *work.Worker {
-	return &work.Worker{Engine: w.engine, Store: w.store, Name: "test", Clock: w.now, Send: w.send, Report: func(e work.Event) {
+func (w *world) worker() *worker.Worker {
+	return &worker.Worker{Engine: w.engine, Store: w.store, Name: "test", Clock: w.now, Send: w.send, Report: func(e worker.Event) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.events = append(w.events, e)
 	}}
 }
 
-func (w *world) send(_ context.Context, m runtime.Message) error {
+func (w *world) send(_ context.Context, m engine.Message) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sent = append(w.sent, m)

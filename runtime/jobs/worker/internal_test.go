@@ -1,4 +1,4 @@
-package work_test
+package worker_test
 
 import (
 	"context"
@@ -35,13 +35,13 @@ func TestInternalVerbsAreWork(t *testing.T) {
 		if p == nil {
 			w.t.Fatal(ds)
 		}
-		var refusal *runtime.Refusal
+		var refusal *engine.Refusal
 		for name, door := range map[string]func() error{
-			"Run":     func() error { _, err := s.Run(ctx, p, runtime.RunOptions{}); return err },
-			"Each":    func() error { _, err := s.Run(ctx, p, runtime.RunOptions{Each: true}); return err },
+			"Run":     func() error { _, err := s.Run(ctx, p, engine.RunOptions{}); return err },
+			"Each":    func() error { _, err := s.Run(ctx, p, engine.RunOptions{Each: true}); return err },
 			"Preview": func() error { _, err := s.Preview(ctx, p); return err },
 			"Keep":    func() error { _, err := s.Keep(ctx, p); return err },
-			"Propose": func() error { _, err := s.Propose(ctx, p, runtime.RunOptions{}); return err },
+			"Propose": func() error { _, err := s.Propose(ctx, p, engine.RunOptions{}); return err },
 		} {
 			if err := door(); !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "not-permitted" {
 				w.t.Errorf("%s: %v", name, err)

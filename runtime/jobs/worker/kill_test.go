@@ -1,4 +1,4 @@
-package work_test
+package worker_test
 
 import (
 	"context"
@@ -47,10 +47,10 @@ func child() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	engine, err := runtime.New(reg, store, runtime.Options{})
+	eng, err := engine.New(reg, store, engine.Options{})
 	if err == nil {
-		w := &work.Worker{Engine: engine, Store: store, Name: fmt.Sprint(os.Getpid()), Timeout: 3 * time.Second, Poll: 20 * time.Millisecond,
-			Send: func(context.Context, runtime.Message) error { return nil }}
+		w := &worker.Worker{Engine: eng, Store: store, Name: fmt.Sprint(os.Getpid()), Timeout: 3 * time.Second, Poll: 20 * time.Millisecond,
+			Send: func(context.Context, engine.Message) error { return nil }}
 		err = w.Run(ctx)
 	}
 	fmt.Fprintln(os.Stderr, err)

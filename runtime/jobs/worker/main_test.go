@@ -1,4 +1,4 @@
-package work_test
+package worker_test
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package work_test
+package worker_test
 
 import (
 	"context"
@@ -55,7 +55,7 @@ func TestNoticesAboutOneRowLeaveInOrder(t *testing.T) {
 		for i := range 2 {
 			k := w.worker()
 			k.Name, k.Poll = fmt.Sprint("process ", i), 5*time.Millisecond
-			k.Send = func(ctx context.Context, m runtime.Message) error {
+			k.Send = func(ctx context.Context, m engine.Message) error {
 				if len(m.About)%2 == 1 && m.ID[len(m.ID)-1]%2 == 0 { // some take longer than those after them
 					time.Sleep(30 * time.Millisecond)
 				}
@@ -87,7 +87,7 @@ func TestANoticeThatFailsHoldsUpItsRowAlone(t *testing.T) {
 			w.run("ada", "desk.remind :promise-id "+call)
 		}
 		begun := ""
-		w.refuse = func(m runtime.Message) error {
+		w.refuse = func(m engine.Message) error {
 			if begun == "" {
 				begun = m.ID
 			}
@@ -120,8 +120,8 @@ func TestNoticesOfOtherChannelsAreNotWaitedFor(t *testing.T) {
 desk.remind :promise-id @papers :note "ended"`)
 		k := w.worker()
 		k.Channel = func(string) string { return "" } // as where a palette's notices have no route
-		k.Send = func(context.Context, runtime.Message) error { return errDown }
-		if counts, err := k.Once(t.Context()); err != nil || counts[work.Failed] != 2 {
+		k.Send = func(context.Context, engine.Message) error { return errDown }
+		if counts, err := k.Once(t.Context()); err != nil || counts[worker.Failed] != 2 {
 			w.t.Error(counts, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package work_test
+package worker_test
 
 import (
 	"context"
@@ -240,7 +240,7 @@ func TestWorkThatAsksWaits(t *testing.T) {
 		if n := len(w.rows("promise")); n != 3 {
 			w.t.Fatalf("%d promises are left", n)
 		}
-		session := func(who string) *runtime.Session {
+		session := func(who string) *engine.Session {
 			s, err := w.engine.Session(ctx, who)
 			if err != nil {
 				w.t.Fatal(err)
@@ -248,7 +248,7 @@ func TestWorkThatAsksWaits(t *testing.T) {
 			return s
 		}
 		ada, bo := session("ada"), session("bo")
-		mine := func(s *runtime.Session) (ids []string) {
+		mine := func(s *engine.Session) (ids []string) {
 			all, err := s.Pending(ctx)
 			if err != nil {
 				w.t.Fatal(err)
@@ -265,7 +265,7 @@ func TestWorkThatAsksWaits(t *testing.T) {
 		}
 		// Nobody else's word will do, and nor will one's own in place of another's.
 		for _, c := range []struct {
-			s  *runtime.Session
+			s  *engine.Session
 			id string
 		}{{bo, mine(ada)[0]}, {ada, mine(bo)[0]}} {
 			if _, reply, err := c.s.Agree(ctx, c.id); err == nil || reply != nil {
@@ -312,7 +312,7 @@ func TestAnExpiryThatIsNotDueYetIsLookedAtOnce(t *testing.T) {
 		ahead.Clock = func() time.Time { return w.now().Add(3 * time.Hour) }
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		if counts, err := ahead.Once(ctx); err != nil || counts[runtime.WorkWaiting] != 1 {
+		if counts, err := ahead.Once(ctx); err != nil || counts[engine.WorkWaiting] != 1 {
 			w.t.Errorf("%v, %v: it is looked at again and again", counts, err)
 		}
 	})
@@ -360,11 +360,11 @@ func TestWorkOfAnotherVersionStays(t *testing.T) {
 		ctx := context.Background()
 		err := w.store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
 			return tx.Apply(ctx, stores.Batch{Jobs: []stores.Job{
-				{ID: "a", Kind: runtime.JobCall, Payload: `{"args":[],"new":1,"trigger":"posting","v":2,"verb":"desk.post-later"}`, At: start, Principal: "ada"},
-				{ID: "b", Kind: runtime.JobExpire, Payload: `{"confirmation":"x","v":2}`, At: start, Principal: "ada"},
-				{ID: "c", Kind: runtime.JobNotice, Payload: `{"v":3}`, At: start, Principal: "ada"},
-				{ID: "d", Kind: runtime.JobCall, Payload: `{"args":[],"new":1,"trigger":"posting","v":1,"verb":"desk.post-later"}`, At: start, Principal: "ada"},
-				{ID: "e", Kind: runtime.JobExpire, Payload: `{"confirmation":"x"}`, At: start, Principal: "ada"},
+				{ID: "a", Kind: engine.JobCall, Payload: `{"args":[],"new":1,"trigger":"posting","v":2,"verb":"desk.post-later"}`, At: start, Principal: "ada"},
+				{ID: "b", Kind: engine.JobExpire, Payload: `{"confirmation":"x","v":2}`, At: start, Principal: "ada"},
+				{ID: "c", Kind: engine.JobNotice, Payload: `{"v":3}`, At: start, Principal: "ada"},
+				{ID: "d", Kind: engine.JobCall, Payload: `{"args":[],"new":1,"trigger":"posting","v":1,"verb":"desk.post-later"}`, At: start, Principal: "ada"},
+				{ID: "e", Kind: engine.JobExpire, Payload: `{"confirmation":"x"}`, At: start, Principal: "ada"},
 			}})
 		})
 		if err != nil {
@@ -378,7 +378,7 @@ func TestWorkOfAnotherVersionStays(t *testing.T) {
 		waiting := w.jobs(stores.JobWaiting)
 		for _, j := range waiting {
 			want := "it is of version 2, and this program knows version 1"
-			if j.Kind == runtime.JobNotice {
+			if j.Kind == engine.JobNotice {
 				want = "it is of version 3, and this program knows version 2"
 			}
 			if j.Tries()-j.Attempt != 12 || j.Note != want {
@@ -402,11 +402,11 @@ func TestWorkOfOtherPalettesIsSetAside(t *testing.T) {
 			for i, payload := range []string{`{"v":1}`, `{"args":[],"trigger":"reminder","v":1,"verb":"desk.unheard-of"}`, `{"args":[],"trigger":"unheard-of","v":1,"verb":"desk.expect"}`,
 				`{"args":[{"kind":"text","name":"note","text":"x"}],"trigger":"posting","v":1,"verb":"desk.post-later"}`,
 				`{"args":[{"kind":"string","name":"gone","text":"x"}],"trigger":"posting","v":1,"verb":"desk.post-later"}`, `{"args":7,"v":1}`} {
-				jobs = append(jobs, stores.Job{ID: fmt.Sprint("j", i), Kind: runtime.JobCall, Payload: payload, At: start, Principal: "ada"})
+				jobs = append(jobs, stores.Job{ID: fmt.Sprint("j", i), Kind: engine.JobCall, Payload: payload, At: start, Principal: "ada"})
 			}
-			jobs = append(jobs, stores.Job{ID: "x", Kind: runtime.JobExpire, Payload: `{"confirmation":"","v":1}`, At: start, Principal: "ada"},
-				stores.Job{ID: "y", Kind: runtime.JobNotice, Payload: `{}`, At: start},
-				stores.Job{ID: "z", Kind: runtime.JobCall, Payload: `{"args":[{"kind":"string","name":"note","text":"x"}],"trigger":"posting","v":1,"verb":"desk.post-later"}`, At: start, Principal: "nobody"})
+			jobs = append(jobs, stores.Job{ID: "x", Kind: engine.JobExpire, Payload: `{"confirmation":"","v":1}`, At: start, Principal: "ada"},
+				stores.Job{ID: "y", Kind: engine.JobNotice, Payload: `{}`, At: start},
+				stores.Job{ID: "z", Kind: engine.JobCall, Payload: `{"args":[{"kind":"string","name":"note","text":"x"}],"trigger":"posting","v":1,"verb":"desk.post-later"}`, At: start, Principal: "nobody"})
 			return tx.Apply(ctx, stores.Batch{Jobs: jobs})
 		})
 		if err != nil {
@@ -428,7 +428,7 @@ func TestNoticesLeaveAtLeastOnce(t *testing.T) {
 	bothStores(t, nil, func(w *world) {
 		w.run("ada", `desk.promise :name "Papers"`)
 		w.run("ada", `desk.remind :promise-id @papers :note "x"`)
-		w.refuse = func(runtime.Message) error {
+		w.refuse = func(engine.Message) error {
 			if len(w.sent) <= 3 {
 				return &notify.Error{Code: notify.CodeUnknown, Text: "it was sent and no answer came"}
 			}
@@ -462,7 +462,7 @@ func TestPoisonIsSetAside(t *testing.T) {
 	bothStores(t, nil, func(w *world) {
 		w.run("ada", `desk.promise :name "Papers"`)
 		w.run("ada", `desk.remind :promise-id @papers :note "x"`)
-		w.refuse = func(runtime.Message) error { return errDown }
+		w.refuse = func(engine.Message) error { return errDown }
 		var waits []time.Duration
 		for attempt := 1; attempt < stores.DefaultAttempts; attempt++ {
 			w.wantWork("failed customer system-failure")
@@ -504,7 +504,7 @@ func TestNoticeWithoutARouteStays(t *testing.T) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		w.refuse = func(m runtime.Message) error { return s.Send(context.Background(), m) }
+		w.refuse = func(m engine.Message) error { return s.Send(context.Background(), m) }
 		for range 2 * stores.DefaultAttempts {
 			w.wantWork("stays customer no-route")
 			w.set(w.jobs(stores.JobWaiting)[0].At)
@@ -564,7 +564,7 @@ func TestZombiesAreFenced(t *testing.T) {
 		w.set(start.Add(2*time.Minute + time.Second))
 		w.wantWork("rescued  worker-lost; done desk.post")
 		done, err := w.engine.Work(ctx, zombie[0])
-		if err != nil || done.Outcome != runtime.WorkFenced {
+		if err != nil || done.Outcome != engine.WorkFenced {
 			w.t.Errorf("%+v, %v", done, err)
 		}
 		if n := len(w.rows("posting")); n != 1 {
@@ -586,12 +586,12 @@ func TestStoppingDrains(t *testing.T) {
 		begun, finish := make(chan struct{}), make(chan struct{})
 		c := w.worker()
 		c.Drain = time.Minute
-		c.Send = func(context.Context, runtime.Message) error {
+		c.Send = func(context.Context, engine.Message) error {
 			close(begun)
 			<-finish
 			return nil
 		}
-		stopped := func(c *work.Worker) (context.CancelFunc, chan error) {
+		stopped := func(c *worker.Worker) (context.CancelFunc, chan error) {
 			ctx, stop := context.WithCancel(context.Background())
 			ended := make(chan error)
 			go func() { ended <- c.Run(ctx) }()
@@ -608,7 +608,7 @@ func TestStoppingDrains(t *testing.T) {
 		w.run("ada", `desk.remind :promise-id @papers :note "endless"`)
 		begun = make(chan struct{})
 		c.Drain = time.Millisecond
-		c.Send = func(ctx context.Context, _ runtime.Message) error {
+		c.Send = func(ctx context.Context, _ engine.Message) error {
 			close(begun)
 			<-ctx.Done()
 			return ctx.Err()
@@ -652,16 +652,16 @@ func TestBackoff(t *testing.T) {
 	t.Parallel()
 	total := time.Duration(0)
 	for n := 1; n < stores.DefaultAttempts; n++ {
-		low, high := work.Backoff(stores.DefaultRetry(), n, 0), work.Backoff(stores.DefaultRetry(), n, 0.999999)
+		low, high := worker.Backoff(stores.DefaultRetry(), n, 0), worker.Backoff(stores.DefaultRetry(), n, 0.999999)
 		if low >= high || high > 8*time.Hour || low < 4*time.Second {
 			t.Errorf("attempt %d: %s to %s", n, low, high)
 		}
-		total += work.Backoff(stores.DefaultRetry(), n, 0.5)
+		total += worker.Backoff(stores.DefaultRetry(), n, 0.5)
 	}
 	if total < 18*time.Hour || total > 30*time.Hour {
 		t.Errorf("a job is given up after %s, and the documentation says a day or so", total)
 	}
-	if work.Backoff(stores.DefaultRetry(), 1<<30, 0.5) != 6*time.Hour {
+	if worker.Backoff(stores.DefaultRetry(), 1<<30, 0.5) != 6*time.Hour {
 		t.Error("backoff grows without end")
 	}
 }
@@ -700,7 +700,7 @@ func TestTenYearsNothingEarlyAndNothingTwice(t *testing.T) {
 		all := slices.SortedFunc(maps.Keys(days), time.Time.Compare)
 		sent := map[string]int{} // notices that have left, by the job that asked for them
 		down := 0                // how often a notice is still refused
-		w.refuse = func(m runtime.Message) error {
+		w.refuse = func(m engine.Message) error {
 			if down > 0 {
 				down--
 				return errDown

@@ -1,4 +1,4 @@
-package plan
+package workflow
 
 import (
 	"cmp"
@@ -31,7 +31,7 @@ type filledCall struct {
 }
 
 // fill puts the results of other steps into a call.
-func (r *Runner) fill(ctx context.Context, asker *runtime.Session, p *Plan, s *Step, call *dsl.Call) (f filledCall, err error) {
+func (r *Runner) fill(ctx context.Context, asker *engine.Session, p *Plan, s *Step, call *dsl.Call) (f filledCall, err error) {
 	f = filledCall{call: *call, origins: map[int]verbs.Origin{}}
 	verb := r.Clerk.Registry.Verb(call.Verb)
 	f.call.Args = make([]dsl.Arg, len(call.Args))
@@ -75,7 +75,7 @@ func (r *Runner) fill(ctx context.Context, asker *runtime.Session, p *Plan, s *S
 }
 
 // valueOf returns the result of a step, or a field of it, as a written value of type t.
-func (r *Runner) valueOf(ctx context.Context, asker *runtime.Session, s *Step, path string, t *verbs.Type) (v dsl.Value, o verbs.Origin, err error) {
+func (r *Runner) valueOf(ctx context.Context, asker *engine.Session, s *Step, path string, t *verbs.Type) (v dsl.Value, o verbs.Origin, err error) {
 	if s.answer == nil || len(s.answer.Calls) == 0 {
 		return v, o, errors.New("it gave nothing")
 	}
@@ -145,7 +145,7 @@ func refersTo(t *verbs.Type) bool {
 }
 
 // rowOf returns the row that a call added or changed, or a value that it set in the row.
-func (r *Runner) rowOf(ctx context.Context, asker *runtime.Session, c *receipt.Call, path string) (v dsl.Value, o verbs.Origin, err error) {
+func (r *Runner) rowOf(ctx context.Context, asker *engine.Session, c *receipt.Call, path string) (v dsl.Value, o verbs.Origin, err error) {
 	for _, op := range [...]string{receipt.Inserted, receipt.Updated} {
 		for i := range c.Rows {
 			row := &c.Rows[i]

@@ -1,4 +1,4 @@
-package plan
+package workflow
 
 import (
 	"context"
@@ -35,7 +35,7 @@ type world struct {
 	t     testing.TB
 	reg   *verbs.Registry
 	store stores.Store
-	e     *runtime.Engine
+	e     *engine.Engine
 	r     *Runner
 	now   atomic.Int64
 
@@ -81,7 +81,7 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 	for _, e := range reg.Entities() {
 		all = append(all, e.Store)
 	}
-	if _, err := store.Migrate(t.Context(), append(all, runtime.Own()...), true); err != nil {
+	if _, err := store.Migrate(t.Context(), append(all, engine.Own()...), true); err != nil {
 		t.Fatal(err)
 	}
 	w := &world{t: t, reg: reg, store: store}
@@ -90,12 +90,12 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 			t.Fatal(err)
 		}
 	}
-	h := runtime.NewHandlers()
+	h := engine.NewHandlers()
 	Register(h, reg)
-	if w.e, err = runtime.New(reg, store, runtime.Options{Clock: w.clock, Handlers: h, TellsAsker: TellsAsker}); err != nil {
+	if w.e, err = engine.New(reg, store, engine.Options{Clock: w.clock, Handlers: h, TellsAsker: TellsAsker}); err != nil {
 		t.Fatal(err)
 	}
-	w.r = &Runner{Clerk: clerk.Clerk{Registry: reg, Engine: w.e, Store: store, As: "plans", Source: "plan"}, Name: "one", Clock: w.clock,
+	w.r = &Runner{Clerk: serviceaccount.Clerk{Registry: reg, Engine: w.e, Store: store, As: "plans", Source: "plan"}, Name: "one", Clock: w.clock,
 		Sleep: func(_ context.Context, d time.Duration) { w.wait(d) }, Observe: w.observe}
 	return w
 }
@@ -128,13 +128,13 @@ func (w *world) try(as, text string) (*receipt.Receipt, error) {
 	}
 	script, ds := dsl.Parse(dsl.NewSource("test", text))
 	if ds.HasErrors() {
-		return nil, &runtime.Refusal{Diagnostics: ds}
+		return nil, &engine.Refusal{Diagnostics: ds}
 	}
 	p, ds := s.Check(ctx, script)
 	if p == nil {
-		return nil, &runtime.Refusal{Diagnostics: ds}
+		return nil, &engine.Refusal{Diagnostics: ds}
 	}
-	return s.Run(ctx, p, runtime.RunOptions{})
+	return s.Run(ctx, p, engine.RunOptions{})
 }
 
 func (w *world) do(as, text string) *receipt.Receipt {
@@ -156,7 +156,7 @@ func (w *world) refused(as, text, says string) {
 }
 
 func tell(err error) string {
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if !errors.As(err, &refusal) {
 		return fmt.Sprint(err)
 	}
@@ -173,10 +173,10 @@ func (w *world) work() { w.workBy(w.r) }
 // workBy has a process work off what is due.
 func (w *world) workBy(r *Runner) {
 	w.t.Helper()
-	worker := &work.Worker{Engine: w.e, Store: w.store, Name: "w", Clock: w.clock, Send: func(ctx context.Context, m runtime.Message) error {
+	worker := &worker.Worker{Engine: w.e, Store: w.store, Name: "w", Clock: w.clock, Send: func(ctx context.Context, m engine.Message) error {
 		_, err := r.Deliver(ctx, m)
 		return err
-	}, Report: func(e work.Event) {
+	}, Report: func(e worker.Event) {
 		if e.Err != nil {
 			w.t.Errorf("%s %s: %v", e.What, e.Outcome, e.Err)
 		}
@@ -299,7 +299,7 @@ func TestAScriptIsStaged(t *testing.T) {
 		if n := len(preview.Calls[0].Rows); n != 5 || len(w.letters()) != 0 {
 			t.Fatalf("%d rows would change, and there are %q", n, w.letters())
 		}
-		if _, err := s.Run(t.Context(), p, runtime.RunOptions{Agreed: preview.ID}); err != nil {
+		if _, err := s.Run(t.Context(), p, engine.RunOptions{Agreed: preview.ID}); err != nil {
 			t.Fatal(tell(err))
 		}
 		w.want("Staged", "DONE, step-3 DONE, a DONE")
@@ -322,7 +322,7 @@ func TestATextThatReadsLikeAName(t *testing.T) {
 	}
 }
 
-type clerkRow = clerk.Row
+type clerkRow = serviceaccount.Row
 
 // sqliteWorld is a world in a file.
 func sqliteWorld(t testing.TB) *world {
@@ -361,9 +361,9 @@ func (s slowTx) Find(ctx context.Context, f stores.Find) ([][]stores.Value, erro
 // slow has the engine use another store.
 func (w *world) slow(store stores.Store) {
 	w.t.Helper()
-	h := runtime.NewHandlers()
+	h := engine.NewHandlers()
 	Register(h, w.reg)
-	e, err := runtime.New(w.reg, store, runtime.Options{Clock: w.clock, Handlers: h, TellsAsker: TellsAsker})
+	e, err := engine.New(w.reg, store, engine.Options{Clock: w.clock, Handlers: h, TellsAsker: TellsAsker})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package plan
+package workflow
 
 import (
 	"context"
@@ -49,24 +49,24 @@ const (
 )
 
 // Register registers the handlers of the palette's verbs.
-func Register(h *runtime.Handlers, reg *verbs.Registry) {
-	runtime.Handle(h, "plan.draft", draft)
-	runtime.Handle(h, "plan.run", run)
-	runtime.Handle(h, "plan.accept", accept)
+func Register(h *engine.Handlers, reg *verbs.Registry) {
+	engine.Handle(h, "plan.draft", draft)
+	engine.Handle(h, "plan.run", run)
+	engine.Handle(h, "plan.accept", accept)
 
 	type stageArgs struct {
-		Plan   runtime.Ref   `verb:"plan-id"`
+		Plan   engine.Ref    `verb:"plan-id"`
 		Call   string        `verb:"call"`
 		Least  *stores.Value `verb:"least"`
 		Within int64         `verb:"within"`
 	}
-	runtime.Handle(h, "plan.stage", func(ctx context.Context, c *runtime.Call, a stageArgs) (o runtime.Outcome, err error) {
+	engine.Handle(h, "plan.stage", func(ctx context.Context, c *engine.Call, a stageArgs) (o engine.Outcome, err error) {
 		all, err := stagedSteps(ctx, c, a.Plan)
 		if err != nil {
 			return o, err
 		}
 		if len(all) >= mostSteps {
-			return o, runtime.Refuse(fmt.Sprintf("a plan holds at most %d calls", mostSteps), "start this one, and make another")
+			return o, engine.Refuse(fmt.Sprintf("a plan holds at most %d calls", mostSteps), "start this one, and make another")
 		}
 		one := stagedStep{call: a.Call, position: 1}
 		if len(all) > 0 {
@@ -82,15 +82,15 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		if a.Least != nil {
 			f["least"] = *a.Least
 		}
-		o.Changes = []runtime.Edit{runtime.Create(steps, f)}
+		o.Changes = []engine.Edit{engine.Create(steps, f)}
 		return o, nil
 	})
 
 	type pickArgs struct {
-		Step runtime.Ref `verb:"step-id"`
-		Call string      `verb:"call"`
+		Step engine.Ref `verb:"step-id"`
+		Call string     `verb:"call"`
 	}
-	runtime.Handle(h, "plan.pick", func(ctx context.Context, c *runtime.Call, a pickArgs) (o runtime.Outcome, err error) {
+	engine.Handle(h, "plan.pick", func(ctx context.Context, c *engine.Call, a pickArgs) (o engine.Outcome, err error) {
 		_, all, i, err := stagedBeside(ctx, c, a.Step)
 		if err != nil {
 			return o, err
@@ -106,20 +106,20 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		if as := script.Calls[0].As; as == "" {
 			script.Calls[0].As = before.Calls[0].As
 		} else if as != "" && as != all[i].name {
-			return o, runtime.Refuse(fmt.Sprintf("other steps know this one as @%s", all[i].name), "leave :as out, or say :as @"+all[i].name)
+			return o, engine.Refuse(fmt.Sprintf("other steps know this one as @%s", all[i].name), "leave :as out, or say :as @"+all[i].name)
 		}
 		all[i].call = dsl.FormatCall(&script.Calls[0])
 		if err := fits(reg, all); err != nil {
 			return o, err
 		}
-		o.Changes = []runtime.Edit{runtime.Update(a.Step, runtime.Fields{"call": all[i].call})}
+		o.Changes = []engine.Edit{engine.Update(a.Step, engine.Fields{"call": all[i].call})}
 		return o, nil
 	})
 
 	type renewArgs struct {
-		Plan runtime.Ref `verb:"plan-id"`
+		Plan engine.Ref `verb:"plan-id"`
 	}
-	runtime.Handle(h, "plan.renew", func(ctx context.Context, c *runtime.Call, a renewArgs) (o runtime.Outcome, err error) {
+	engine.Handle(h, "plan.renew", func(ctx context.Context, c *engine.Call, a renewArgs) (o engine.Outcome, err error) {
 		all, err := stagedSteps(ctx, c, a.Plan)
 		if err != nil {
 			return o, err
@@ -129,19 +129,19 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 			call, _ := Renewed(reg, s.call)
 			if call != s.call {
 				s.call = call
-				o.Changes = append(o.Changes, runtime.Update(s.ref, runtime.Fields{"call": call}))
+				o.Changes = append(o.Changes, engine.Update(s.ref, engine.Fields{"call": call}))
 			}
 		}
 		if len(o.Changes) == 0 {
-			return o, runtime.Refuse("no call of this plan is one of a deprecated verb that can be written otherwise", "plan.show lists its calls")
+			return o, engine.Refuse("no call of this plan is one of a deprecated verb that can be written otherwise", "plan.show lists its calls")
 		}
 		return o, fits(reg, all)
 	})
 
 	type removeArgs struct {
-		Step runtime.Ref `verb:"step-id"`
+		Step engine.Ref `verb:"step-id"`
 	}
-	runtime.Handle(h, "plan.remove", func(ctx context.Context, c *runtime.Call, a removeArgs) (o runtime.Outcome, err error) {
+	engine.Handle(h, "plan.remove", func(ctx context.Context, c *engine.Call, a removeArgs) (o engine.Outcome, err error) {
 		_, all, i, err := stagedBeside(ctx, c, a.Step)
 		if err != nil {
 			return o, err
@@ -149,15 +149,15 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		if err := fits(reg, slices.Delete(all, i, i+1)); err != nil {
 			return o, err
 		}
-		o.Changes = []runtime.Edit{runtime.Delete(a.Step)}
+		o.Changes = []engine.Edit{engine.Delete(a.Step)}
 		return o, nil
 	})
 
 	type reorderArgs struct {
-		Step   runtime.Ref `verb:"step-id"`
-		Before runtime.Ref `verb:"before"`
+		Step   engine.Ref `verb:"step-id"`
+		Before engine.Ref `verb:"before"`
 	}
-	runtime.Handle(h, "plan.reorder", func(ctx context.Context, c *runtime.Call, a reorderArgs) (o runtime.Outcome, err error) {
+	engine.Handle(h, "plan.reorder", func(ctx context.Context, c *engine.Call, a reorderArgs) (o engine.Outcome, err error) {
 		of, all, i, err := stagedBeside(ctx, c, a.Step)
 		if err != nil {
 			return o, err
@@ -167,18 +167,18 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 			return o, err
 		}
 		if of != other || a.Step == a.Before {
-			return o, runtime.Refuse("a call is moved in front of another of its own plan", "plan.show lists them")
+			return o, engine.Refuse("a call is moved in front of another of its own plan", "plan.show lists them")
 		}
 		one := all[i]
 		all = slices.Delete(all, i, i+1)
 		to := slices.IndexFunc(all, func(s stagedStep) bool { return s.ref == a.Before })
 		for at, s := range slices.Insert(all, to, one) {
 			if s.position != int64(at+1) {
-				o.Changes = append(o.Changes, runtime.Update(s.ref, runtime.Fields{"position": int64(at + 1)}))
+				o.Changes = append(o.Changes, engine.Update(s.ref, engine.Fields{"position": int64(at + 1)}))
 			}
 		}
 		if len(o.Changes) == 0 {
-			return o, runtime.Refuse("it stands there already", "plan.show lists the calls of a plan")
+			return o, engine.Refuse("it stands there already", "plan.show lists the calls of a plan")
 		}
 		return o, nil
 	})
@@ -196,26 +196,26 @@ func Renewed(reg *verbs.Registry, call string) (string, dsl.Diagnostics) {
 
 // A stagedStep is a step of a plan that is being drafted.
 type stagedStep struct {
-	ref      runtime.Ref
+	ref      engine.Ref
 	name     string
 	call     string
 	position int64
 }
 
-func (s *stagedStep) fields(plan runtime.Ref, within int64) runtime.Fields {
-	return runtime.Fields{"plan": plan, "name": s.name, "position": s.position, "call": s.call, "status": staged, "within": within, "tries": 0}
+func (s *stagedStep) fields(plan engine.Ref, within int64) engine.Fields {
+	return engine.Fields{"plan": plan, "name": s.name, "position": s.position, "call": s.call, "status": staged, "within": within, "tries": 0}
 }
 
 // stagedSteps returns the steps of a plan that is not started, in order.
-func stagedSteps(ctx context.Context, c *runtime.Call, plan runtime.Ref) ([]stagedStep, error) {
+func stagedSteps(ctx context.Context, c *engine.Call, plan engine.Ref) ([]stagedStep, error) {
 	p, err := c.Get(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
 	if p.Value("status").Text() != staged {
-		return nil, runtime.Refuse("this plan was started", "make another with plan.draft")
+		return nil, engine.Refuse("this plan was started", "make another with plan.draft")
 	}
-	rows, err := c.Find(ctx, steps, runtime.Fields{"plan": plan})
+	rows, err := c.Find(ctx, steps, engine.Fields{"plan": plan})
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func stagedSteps(ctx context.Context, c *runtime.Call, plan runtime.Ref) ([]stag
 }
 
 // stagedBeside finds the plan of a staged step, its steps, and where among them it is.
-func stagedBeside(ctx context.Context, c *runtime.Call, step runtime.Ref) (plan runtime.Ref, all []stagedStep, at int, err error) {
+func stagedBeside(ctx context.Context, c *engine.Call, step engine.Ref) (plan engine.Ref, all []stagedStep, at int, err error) {
 	row, err := c.Get(ctx, step)
 	if err != nil {
 		return plan, nil, 0, err
@@ -252,7 +252,7 @@ func nameOf(call string, all []stagedStep, number int64) (string, error) {
 	as := script.Calls[0].As
 	switch {
 	case as != "" && has(as):
-		return "", runtime.Refuse(fmt.Sprintf("another step is called @%s", as), "give it another name behind :as")
+		return "", engine.Refuse(fmt.Sprintf("another step is called @%s", as), "give it another name behind :as")
 	case as != "":
 		return as, nil
 	}
@@ -281,7 +281,7 @@ func fits(reg *verbs.Registry, all []stagedStep) error {
 			if len(d.Notes) > 0 {
 				next = d.Notes[0]
 			}
-			return runtime.Refuse("the plan does not hold together: "+d.Summary, next)
+			return engine.Refuse("the plan does not hold together: "+d.Summary, next)
 		}
 	}
 	var lost string
@@ -301,7 +301,7 @@ func fits(reg *verbs.Registry, all []stagedStep) error {
 		return true
 	})
 	if lost != "" {
-		return runtime.Refuse(fmt.Sprintf("nothing is called @%s: neither a row that you see nor the result of another step", lost), "plan.show lists the steps")
+		return engine.Refuse(fmt.Sprintf("nothing is called @%s: neither a row that you see nor the result of another step", lost), "plan.show lists the steps")
 	}
 	return nil
 }
@@ -318,18 +318,18 @@ type draftArgs struct {
 	Deadline  *time.Time     `verb:"deadline"`
 }
 
-func draft(_ context.Context, c *runtime.Call, a draftArgs) (o runtime.Outcome, err error) {
+func draft(_ context.Context, c *engine.Call, a draftArgs) (o engine.Outcome, err error) {
 	if a.Deadline != nil && !a.Deadline.After(c.Now()) {
-		return o, runtime.Refuse("that moment is over", "give a later deadline, or none")
+		return o, engine.Refuse("that moment is over", "give a later deadline, or none")
 	}
 	if len(a.Least) > 1 && len(a.Least) != len(a.Steps) {
-		return o, runtime.Refuse(fmt.Sprintf("there are %d steps, and it is said of %d how sure they must be", len(a.Steps), len(a.Least)), "say it once for all, or for each")
+		return o, engine.Refuse(fmt.Sprintf("there are %d steps, and it is said of %d how sure they must be", len(a.Steps), len(a.Least)), "say it once for all, or for each")
 	}
 	plan, err := c.New(plans)
 	if err != nil {
 		return o, err
 	}
-	f := runtime.Fields{"owner": c.Principal(), "person": c.Person(), "title": a.Title, "status": staged, "parallel": a.Parallel, "created_at": c.Now()}
+	f := engine.Fields{"owner": c.Principal(), "person": c.Person(), "title": a.Title, "status": staged, "parallel": a.Parallel, "created_at": c.Now()}
 	if a.Question != nil {
 		f["question"] = *a.Question
 	}
@@ -342,7 +342,7 @@ func draft(_ context.Context, c *runtime.Call, a draftArgs) (o runtime.Outcome, 
 	if a.Retries != nil {
 		f["retries"] = *a.Retries
 	}
-	o.Changes = []runtime.Edit{runtime.Create(plans, f).As(plan)}
+	o.Changes = []engine.Edit{engine.Create(plans, f).As(plan)}
 	var all []stagedStep
 	for i, call := range a.Steps {
 		one := stagedStep{call: call, position: int64(i + 1)}
@@ -354,41 +354,41 @@ func draft(_ context.Context, c *runtime.Call, a draftArgs) (o runtime.Outcome, 
 		if len(a.Least) > 0 {
 			f["least"] = a.Least[min(i, len(a.Least)-1)]
 		}
-		o.Changes = append(o.Changes, runtime.Create(steps, f))
+		o.Changes = append(o.Changes, engine.Create(steps, f))
 	}
 	return o, nil
 }
 
 type runArgs struct {
-	Plan runtime.Ref `verb:"plan-id"`
+	Plan engine.Ref `verb:"plan-id"`
 }
 
 // run makes the calls of a plan as one script.
-func run(ctx context.Context, c *runtime.Call, a runArgs) (o runtime.Outcome, err error) {
+func run(ctx context.Context, c *engine.Call, a runArgs) (o engine.Outcome, err error) {
 	all, err := stagedSteps(ctx, c, a.Plan)
 	if err != nil {
 		return o, err
 	}
 	if len(all) == 0 {
-		return o, runtime.Refuse("this plan holds no calls", "add some with plan.stage")
+		return o, engine.Refuse("this plan holds no calls", "add some with plan.stage")
 	}
-	o.Changes = []runtime.Edit{runtime.Update(a.Plan, runtime.Fields{"status": done, "started_at": c.Now(), "ended_at": c.Now()})}
-	made := runtime.Generated{Field: keptIn}
+	o.Changes = []engine.Edit{engine.Update(a.Plan, engine.Fields{"status": done, "started_at": c.Now(), "ended_at": c.Now()})}
+	made := engine.Generated{Field: keptIn}
 	for _, s := range all {
 		made.Kept = append(made.Kept, s.call)
-		o.Changes = append(o.Changes, runtime.Update(s.ref, runtime.Fields{"status": done, "started_at": c.Now(), "ended_at": c.Now()}))
+		o.Changes = append(o.Changes, engine.Update(s.ref, engine.Fields{"status": done, "started_at": c.Now(), "ended_at": c.Now()}))
 	}
-	o.Calls = []runtime.Generated{made}
+	o.Calls = []engine.Generated{made}
 	return o, nil
 }
 
 type acceptArgs struct {
-	Step   runtime.Ref `verb:"step-id"`
-	Reason string      `verb:"reason"`
+	Step   engine.Ref `verb:"step-id"`
+	Reason string     `verb:"reason"`
 }
 
 // accept accepts a doubtful answer. Only a person other than the asker may do so.
-func accept(ctx context.Context, c *runtime.Call, a acceptArgs) (o runtime.Outcome, err error) {
+func accept(ctx context.Context, c *engine.Call, a acceptArgs) (o engine.Outcome, err error) {
 	step, err := c.Get(ctx, a.Step)
 	if err != nil {
 		return o, err
@@ -398,7 +398,7 @@ func accept(ctx context.Context, c *runtime.Call, a acceptArgs) (o runtime.Outco
 		return o, err
 	}
 	if plan.Value("person").Text() == c.Person() {
-		return o, runtime.Refuse("nobody accepts an answer to their own question", "somebody else with the role plan-overseer can")
+		return o, engine.Refuse("nobody accepts an answer to their own question", "somebody else with the role plan-overseer can")
 	}
 	return c.Declared(), nil
 }

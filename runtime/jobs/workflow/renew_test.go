@@ -1,4 +1,4 @@
-package plan
+package workflow
 
 import (
 	"testing"
@@ -30,7 +30,7 @@ func TestAStagedPlanIsRenewed(t *testing.T) {
 		if ds.HasErrors() {
 			t.Fatal(ds)
 		}
-		if _, err := ada.Run(t.Context(), p, runtime.RunOptions{}); err != nil {
+		if _, err := ada.Run(t.Context(), p, engine.RunOptions{}); err != nil {
 			t.Fatal(tell(err))
 		}
 		calls := func() (all []string) {

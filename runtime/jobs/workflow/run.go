@@ -1,4 +1,4 @@
-package plan
+package workflow
 
 import (
 	"cmp"
@@ -25,9 +25,9 @@ import (
 // on a plan at a time, and another takes over if it is silent for a minute. Set its fields before it
 // is used, and do not change them afterwards. It is safe for use by many goroutines.
 type Runner struct {
-	Clerk clerk.Clerk // with the role plan-runner
-	Name  string      // unique to this process
-	Judge Judge       // nil accepts every answer
+	Clerk serviceaccount.Clerk // with the role plan-runner
+	Name  string               // unique to this process
+	Judge Judge                // nil accepts every answer
 	Clock func() time.Time
 	// Sleep waits, or until ctx ends; nil uses the machine's clock.
 	Sleep func(ctx context.Context, d time.Duration)
@@ -85,7 +85,7 @@ const (
 
 // Deliver handles the notices of the palette, and those of decisions that plans wait for. It reports
 // whether the notice is one of these.
-func (r *Runner) Deliver(ctx context.Context, m runtime.Message) (mine bool, err error) {
+func (r *Runner) Deliver(ctx context.Context, m engine.Message) (mine bool, err error) {
 	switch m.Target {
 	case "plan-work", "plan-wake", "plan-deadline", "plan-lapse":
 		var body struct{ With struct{ Plan string } }
@@ -98,7 +98,7 @@ func (r *Runner) Deliver(ctx context.Context, m runtime.Message) (mine bool, err
 		}
 		_, err = r.Advance(ctx, key, nil)
 		return true, err
-	case runtime.TargetDecided:
+	case engine.TargetDecided:
 		var body struct{ Source string }
 		if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
 			return true, fmt.Errorf("a notice of a decision cannot be read: %w", err)
@@ -154,7 +154,9 @@ func (r *Runner) Load(ctx context.Context, key stores.Value) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b *clerk.Row) int { return cmp.Compare(a.Value("position").Int(), b.Value("position").Int()) })
+	slices.SortFunc(all, func(a, b *serviceaccount.Row) int {
+		return cmp.Compare(a.Value("position").Int(), b.Value("position").Int())
+	})
 	for _, at := range all {
 		s, err := stepOf(r.Clerk.Registry, at)
 		if err != nil {
@@ -167,7 +169,7 @@ func (r *Runner) Load(ctx context.Context, key stores.Value) (*Plan, error) {
 }
 
 // stepOf returns the step in a row.
-func stepOf(reg *verbs.Registry, at *clerk.Row) (*Step, error) {
+func stepOf(reg *verbs.Registry, at *serviceaccount.Row) (*Step, error) {
 	s := &Step{Key: at.Key(), Name: at.Text("name"), Status: at.Text("status"), Within: time.Duration(at.Value("within").Int()) * time.Millisecond, Tries: int(at.Value("tries").Int()),
 		Reason: at.Text("reason"), waitsFor: at.Text("waits_for"), DecidedBy: at.Text("decided_by"), Least: fraction(at.Value("least")), Score: fraction(at.Value("score"))}
 	if n := at.Value("settled"); !n.IsNull() {
@@ -237,8 +239,8 @@ func read(text string) (*dsl.Call, error) {
 type driver struct {
 	*Runner
 	p     *Plan
-	clerk *runtime.Session
-	asker *runtime.Session
+	clerk *engine.Session
+	asker *engine.Session
 	ref   dsl.Arg // of the plan
 	names map[*Step]dsl.Arg
 	tell  func(Event)
@@ -298,8 +300,8 @@ func (r *Runner) more(ctx context.Context, key stores.Value) (bool, error) {
 // others reports whether an error says that another process makes the plan, or that it has
 // ended.
 func others(err error) bool {
-	var refusal *runtime.Refusal
-	return errors.As(err, &refusal) && refusal.Diagnostics[0].Code != runtime.CodeChangedMeanwhile
+	var refusal *engine.Refusal
+	return errors.As(err, &refusal) && refusal.Diagnostics[0].Code != engine.CodeChangedMeanwhile
 }
 
 // advance is one round of Advance. It reports whether the plan was given back because it waits.
@@ -327,7 +329,7 @@ func (r *Runner) advance(ctx context.Context, key stores.Value, tell func(Event)
 	if d.ref, err = r.Clerk.Ref(ctx, d.clerk, "plan-id", plans, key); err != nil {
 		return "", false, err
 	}
-	if _, err = d.do(ctx, clerk.Call("plan.take", d.ref, clerk.Text("by", r.Name), clerk.Instant("until", d.until(0)))); err != nil {
+	if _, err = d.do(ctx, serviceaccount.Call("plan.take", d.ref, serviceaccount.Text("by", r.Name), serviceaccount.Instant("until", d.until(0)))); err != nil {
 		if others(err) {
 			return running, false, nil
 		}
@@ -343,7 +345,7 @@ func (r *Runner) advance(ctx context.Context, key stores.Value, tell func(Event)
 	}
 	d.tell(Event{Kind: Started})
 	if d.asker, err = r.Clerk.Engine.Session(ctx, d.p.Owner); err != nil {
-		var refusal *runtime.Refusal
+		var refusal *engine.Refusal
 		if !errors.As(err, &refusal) {
 			return "", false, err
 		}
@@ -384,7 +386,7 @@ func (d *driver) decided(ctx context.Context) error {
 		}
 		// In this order, a call that is agreed to in between is made, and was not proposed in vain.
 		c, err := d.asker.Show(ctx, s.waitsFor)
-		var refusal *runtime.Refusal
+		var refusal *engine.Refusal
 		if err != nil && !errors.As(err, &refusal) {
 			return err
 		}
@@ -425,11 +427,11 @@ func (d *driver) decided(ctx context.Context) error {
 func (d *driver) settles(s *Step, status, why string, settled int) dsl.Call {
 	reason := dsl.NewArg("reason", dsl.NewNil())
 	if why != "" {
-		reason = clerk.Text("reason", clip(why))
+		reason = serviceaccount.Text("reason", clip(why))
 	}
-	c := clerk.Call("plan.settle", d.names[s], clerk.Word("status", status), reason)
+	c := serviceaccount.Call("plan.settle", d.names[s], serviceaccount.Word("status", status), reason)
 	if settled > 0 {
-		c.Args = append(c.Args, clerk.Int("settled", int64(settled)))
+		c.Args = append(c.Args, serviceaccount.Int("settled", int64(settled)))
 	}
 	return c
 }
@@ -476,7 +478,7 @@ func (d *driver) answerOf(ctx context.Context, s *Step) (err error) {
 	}
 	a := &Attempt{Call: s.Asked()}
 	err = d.made(ctx, s, a, "")
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		return nil // its result is not available any more
 	}
@@ -603,7 +605,7 @@ func (d *driver) leave(ctx context.Context, out []*Step, why string) error {
 	for i, s := range out {
 		refs[i] = d.names[s].Value
 	}
-	if _, err := d.do(ctx, clerk.Call("plan.skip", dsl.NewArg("step-ids", dsl.NewList(refs...)), clerk.Text("reason", clip(why)))); err != nil {
+	if _, err := d.do(ctx, serviceaccount.Call("plan.skip", dsl.NewArg("step-ids", dsl.NewList(refs...)), serviceaccount.Text("reason", clip(why)))); err != nil {
 		return err
 	}
 	for _, s := range out {
@@ -634,13 +636,13 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // the process ends; another one continues
 	}
-	var refusal *runtime.Refusal
-	var failure *runtime.Failure
+	var refusal *engine.Refusal
+	var failure *engine.Failure
 	switch {
 	case err == nil && a.Outcome != "":
 	case err == nil:
 		a.Outcome = OK
-	case errors.As(err, &refusal) && (refusal.Diagnostics[0].Code == runtime.CodeChangedMeanwhile || !s.Writes() && slices.Contains(passing, refusal.Diagnostics[0].Code)):
+	case errors.As(err, &refusal) && (refusal.Diagnostics[0].Code == engine.CodeChangedMeanwhile || !s.Writes() && slices.Contains(passing, refusal.Diagnostics[0].Code)):
 		a.Outcome, a.Reason, a.Err = Failed, refusal.Diagnostics[0].Summary, err
 	case errors.As(err, &refusal):
 		a.Outcome, a.Reason, a.Err = Refused, refusal.Diagnostics[0].Summary, err
@@ -712,12 +714,12 @@ func (d *driver) run(ctx context.Context, s *Step, a *Attempt) error {
 func (d *driver) made(ctx context.Context, s *Step, a *Attempt, key string) error {
 	f, err := d.fill(ctx, d.asker, d.p, s, &a.Call)
 	if err != nil {
-		return &runtime.Refusal{Diagnostics: dsl.Diagnostics{{Code: "plan", Severity: dsl.Error, Summary: err.Error()}}}
+		return &engine.Refusal{Diagnostics: dsl.Diagnostics{{Code: "plan", Severity: dsl.Error, Summary: err.Error()}}}
 	}
 	a.Made = f.call
 	script, ds := dsl.Parse(dsl.NewSource(sourceOf(d.p.Key.Text()), dsl.FormatCall(&f.call)+"\n"))
 	if ds.HasErrors() {
-		return &runtime.Refusal{Diagnostics: ds}
+		return &engine.Refusal{Diagnostics: ds}
 	}
 	said := verbs.Literals{Origin: s.origin}
 	if len(f.origins) > 0 {
@@ -746,12 +748,12 @@ func (d *driver) made(ctx context.Context, s *Step, a *Attempt, key string) erro
 	}
 	program, ds := d.asker.CheckFrom(ctx, script, said)
 	if program == nil {
-		return &runtime.Refusal{Diagnostics: ds}
+		return &engine.Refusal{Diagnostics: ds}
 	}
-	o := runtime.RunOptions{Key: key, Asks: s.lost, Source: sourceOf(d.p.Key.Text())}
+	o := engine.RunOptions{Key: key, Asks: s.lost, Source: sourceOf(d.p.Key.Text())}
 	a.Receipt, err = d.asker.Run(ctx, program, o)
-	var refusal *runtime.Refusal
-	if !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != runtime.CodeNeedsAgreement {
+	var refusal *engine.Refusal
+	if !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != engine.CodeNeedsAgreement {
 		return err
 	}
 	o.Absent = true
@@ -791,9 +793,9 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 	}
 	reason, scored := cmp.Or(counts.Verdict.Reason, a.Reason), counts.Verdict.Score
 	nil_ := func(name string) dsl.Arg { return dsl.NewArg(name, dsl.NewNil()) }
-	c := clerk.Call("plan.note", d.names[s], clerk.Int("number", int64(a.Number)), clerk.Text("call", dsl.FormatCall(&a.Call)), clerk.Word("outcome", string(a.Outcome)), clerk.Word("status", next),
-		clerk.Text("factors", string(v.Factors)), clerk.Instant("started-at", a.Began), clerk.Instant("ended-at", a.Ended), clerk.Int("millis", max(0, a.Ended.Sub(a.Began).Milliseconds())),
-		clerk.Text("by", d.Name), clerk.Instant("until", d.until(s.Within)))
+	c := serviceaccount.Call("plan.note", d.names[s], serviceaccount.Int("number", int64(a.Number)), serviceaccount.Text("call", dsl.FormatCall(&a.Call)), serviceaccount.Word("outcome", string(a.Outcome)), serviceaccount.Word("status", next),
+		serviceaccount.Text("factors", string(v.Factors)), serviceaccount.Instant("started-at", a.Began), serviceaccount.Instant("ended-at", a.Ended), serviceaccount.Int("millis", max(0, a.Ended.Sub(a.Began).Milliseconds())),
+		serviceaccount.Text("by", d.Name), serviceaccount.Instant("until", d.until(s.Within)))
 	add := func(has bool, arg dsl.Arg, otherwise dsl.Arg) {
 		if !has {
 			arg = otherwise
@@ -802,10 +804,10 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 			c.Args = append(c.Args, arg)
 		}
 	}
-	add(reason != "", clerk.Text("reason", clip(reason)), nil_("reason"))
-	add(next == waiting, clerk.Text("waits-for", s.waitsFor), nil_("waits-for"))
+	add(reason != "", serviceaccount.Text("reason", clip(reason)), nil_("reason"))
+	add(next == waiting, serviceaccount.Text("waits-for", s.waitsFor), nil_("waits-for"))
 	if v.Again && v.Next != nil {
-		c.Args = append(c.Args, clerk.Text("next", dsl.FormatCall(v.Next)))
+		c.Args = append(c.Args, serviceaccount.Text("next", dsl.FormatCall(v.Next)))
 	} else {
 		c.Args = append(c.Args, nil_("next"))
 	}
@@ -819,7 +821,7 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 		c.Args = append(c.Args, dsl.NewArg("least", dsl.NewNumber(number(*v.Least).Text())))
 	}
 	if next == done || next == doubtful {
-		c.Args = append(c.Args, clerk.Int("settled", int64(counts.Number)))
+		c.Args = append(c.Args, serviceaccount.Int("settled", int64(counts.Number)))
 	}
 	noted, err := d.noteLast(ctx, s, next, c)
 	if !noted && err == nil {
@@ -857,7 +859,7 @@ func (d *driver) noteLast(ctx context.Context, s *Step, next string, note dsl.Ca
 		return false, nil
 	}
 	_, err = d.do(ctx, note, d.finishes(done, ""))
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		return false, nil
 	}
@@ -908,7 +910,7 @@ func (d *driver) end(ctx context.Context) (status string, rests bool, err error)
 	d.p.Status = row.Text("status")
 	again := d.later && d.p.Status == running
 	if d.p.Status == running || d.p.Status == "PAUSED" {
-		_, err := d.do(ctx, clerk.Call("plan.rest", d.ref, clerk.Text("by", d.Name), dsl.NewArg("again", dsl.NewBool(again))))
+		_, err := d.do(ctx, serviceaccount.Call("plan.rest", d.ref, serviceaccount.Text("by", d.Name), dsl.NewArg("again", dsl.NewBool(again))))
 		if err != nil && !others(err) {
 			return "", false, err
 		}
@@ -919,12 +921,12 @@ func (d *driver) end(ctx context.Context) (status string, rests bool, err error)
 }
 
 func (d *driver) finishes(status, why string) dsl.Call {
-	return clerk.Call("plan.finish", d.ref, clerk.Word("status", status), clerk.Text("reason", clipTo(why, 500)))
+	return serviceaccount.Call("plan.finish", d.ref, serviceaccount.Word("status", status), serviceaccount.Text("reason", clipTo(why, 500)))
 }
 
 func (d *driver) finish(ctx context.Context, status, why string) (string, error) {
 	if _, err := d.do(ctx, d.finishes(status, why)); err != nil {
-		var refusal *runtime.Refusal
+		var refusal *engine.Refusal
 		if !errors.As(err, &refusal) {
 			return "", err
 		}

@@ -1,4 +1,4 @@
-package plan
+package workflow
 
 import (
 	"context"
@@ -256,8 +256,8 @@ func TestBusyRowsAreTriedAgain(t *testing.T) {
 	busy.busy.Store(true)
 	w.slow(busy)
 	_, err := w.r.Advance(t.Context(), key, nil)
-	var refusal *runtime.Refusal
-	if !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != runtime.CodeChangedMeanwhile {
+	var refusal *engine.Refusal
+	if !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != engine.CodeChangedMeanwhile {
 		t.Errorf("%v", err)
 	}
 	busy.entity = "folder"

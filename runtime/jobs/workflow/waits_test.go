@@ -1,4 +1,4 @@
-package plan
+package workflow
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 )
 
 // pending are the confirmations that wait for somebody.
-func (w *world) pending(who string) []*runtime.Pending {
+func (w *world) pending(who string) []*engine.Pending {
 	w.t.Helper()
 	s, err := w.e.Session(w.t.Context(), who)
 	if err != nil {
@@ -30,7 +30,7 @@ func (w *world) pending(who string) []*runtime.Pending {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return slices.DeleteFunc(all, func(p *runtime.Pending) bool { return !p.Mine || p.Status != "WAITING" })
+	return slices.DeleteFunc(all, func(p *engine.Pending) bool { return !p.Mine || p.Status != "WAITING" })
 }
 
 func (w *world) agree(who string, declines string) {
@@ -548,7 +548,7 @@ func TestOriginsGoAlong(t *testing.T) {
 	if p == nil {
 		t.Fatal(ds)
 	}
-	if _, err := s.Run(ctx, p, runtime.RunOptions{}); err != nil {
+	if _, err := s.Run(ctx, p, engine.RunOptions{}); err != nil {
 		t.Fatal(tell(err))
 	}
 	w.work()

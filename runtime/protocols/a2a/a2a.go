@@ -3,7 +3,7 @@
 // A server hands over a Call as it arrived and sends the Answer; an Agent has the tasks.
 //
 //	door := &a2a.Door{Agent: agent, Wait: 30 * time.Second}
-//	answer := door.RPC(ctx, a2a.Call{Version: header.Get("A2A-Version"), Type: header.Get("Content-Type"), Body: body})
+//	answer := mcp.RPC(ctx, a2a.Call{Version: header.Get("A2A-Version"), Type: header.Get("Content-Type"), Body: body})
 //
 // A Client is the other side: it gives a task to a foreign agent, and waits for the result.
 //

@@ -3,7 +3,7 @@
 //
 //	config, err := mcp.ReadConfig(text)
 //	servers := mcp.New(config, accepted, mcp.Options{Env: os.Getenv})
-//	engine, err := runtime.New(registry, store, runtime.Options{Tools: servers})
+//	engine, err := engine.New(registry, store, engine.Options{Tools: servers})
 //
 // Nothing that a server says is trusted. It is a stranger that gets data: each external call has a
 // connection of its own, with a deadline, a limit on the answer, and no more of the environment

@@ -15,7 +15,7 @@ import (
 )
 
 // Servers are the tools of other servers. The engine knows no protocol: an implementation of one is
-// passed to runtime.New.
+// passed to engine.New.
 //
 // A tool acts outside of every transaction, so that the engine never calls the two methods inside
 // one.

@@ -162,7 +162,7 @@ func TestBackupWhileWriting(t *testing.T) {
 				y.wrong("backup %d was put back, and the checkpoint of %d entries says %v", i, final.Size, err)
 			}
 			// It goes on, and then it is another journal than the one that was lost.
-			tess, err := sit(context.Background(), s, "tess", runtime.Options{})
+			tess, err := sit(context.Background(), s, "tess", engine.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -207,7 +207,7 @@ func TestCopyWithoutItsLog(t *testing.T) {
 	y := begin(t, "SAFE-R13", "copy without the -wal file, SQLite", "copies")
 	at := newFile(t)
 	s := opened(t, at)
-	tess, err := sit(context.Background(), s, "tess", runtime.Options{})
+	tess, err := sit(context.Background(), s, "tess", engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

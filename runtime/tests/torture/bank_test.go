@@ -57,7 +57,7 @@ func tables(reg *verbs.Registry) []*stores.Entity {
 	for _, e := range reg.Entities() {
 		all = append(all, e.Store)
 	}
-	return append(all, runtime.Own()...)
+	return append(all, engine.Own()...)
 }
 
 func id(n int) stores.Value {
@@ -207,22 +207,22 @@ func opened(t testing.TB, at string) stores.Store {
 }
 
 // engine joins the palette with a store.
-func engine(s stores.Store, o runtime.Options) (*runtime.Engine, error) {
+func newEngine(s stores.Store, o engine.Options) (*engine.Engine, error) {
 	reg, err := registry()
 	if err != nil {
 		return nil, err
 	}
-	return runtime.New(reg, s, o)
+	return engine.New(reg, s, o)
 }
 
 // A desk is an engine with somebody at it.
 type desk struct {
-	*runtime.Session
-	engine *runtime.Engine
+	*engine.Session
+	engine *engine.Engine
 }
 
-func sit(ctx context.Context, s stores.Store, who string, o runtime.Options) (*desk, error) {
-	e, err := engine(s, o)
+func sit(ctx context.Context, s stores.Store, who string, o engine.Options) (*desk, error) {
+	e, err := newEngine(s, o)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (d *desk) do(ctx context.Context, text, key string) (*receipt.Receipt, erro
 	if err != nil {
 		return nil, err
 	}
-	o := runtime.RunOptions{Key: key}
+	o := engine.RunOptions{Key: key}
 	for tries := 0; ; tries++ {
 		reply, err := d.Run(ctx, p, o)
 		if tries > 5 || !refusedFor(err, "needs-agreement") && !refusedFor(err, "stale-preview") {
@@ -268,6 +268,6 @@ func (d *desk) do(ctx context.Context, text, key string) (*receipt.Receipt, erro
 }
 
 func refusedFor(err error, code string) bool {
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	return errors.As(err, &refusal) && refusal.Diagnostics[0].Code == code
 }

@@ -49,7 +49,7 @@ func BenchmarkJournal(b *testing.B) {
 				s = mute{s}
 			}
 			for range clients {
-				d, err := sit(ctx, s, "tess", runtime.Options{})
+				d, err := sit(ctx, s, "tess", engine.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -72,7 +72,7 @@ func BenchmarkJournal(b *testing.B) {
 			if p == nil {
 				return fmt.Errorf("%s", told(ds))
 			}
-			_, err := d.Run(ctx, p, runtime.RunOptions{})
+			_, err := d.Run(ctx, p, engine.RunOptions{})
 			return err
 		}
 		for range rounds {

@@ -168,11 +168,11 @@ func everyCall(t *testing.T, kind string, s stores.Store, idle func()) {
 		for _, leave := range []bool{false, true} {
 			for nth := 1; ; nth++ {
 				f := &failing{Store: s}
-				tess, err := sit(ctx, f, "tess", runtime.Options{})
+				tess, err := sit(ctx, f, "tess", engine.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				mara, err := sit(ctx, f, "mara", runtime.Options{})
+				mara, err := sit(ctx, f, "mara", engine.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -91,7 +91,7 @@ func (o *order) work(out io.Writer) error {
 	ctx := context.Background()
 	p := &points{die: o.Point, hit: o.Hit, passed: make(map[string]int)}
 	tell := teller(out)
-	opts := runtime.Options{At: func(s runtime.Stage) { p.at(string(s)) }}
+	opts := engine.Options{At: func(s engine.Stage) { p.at(string(s)) }}
 	streams := make([]*stream, max(1, o.Streams))
 	for n := range streams {
 		name := o.Name
@@ -128,7 +128,7 @@ func teller(out io.Writer) func(what, tag, rest string) {
 }
 
 // sitting opens the store, does so many scripts of each stream, and closes it.
-func (o *order) sitting(ctx context.Context, streams []*stream, count int, p *points, opts runtime.Options, tell func(what, tag, rest string)) error {
+func (o *order) sitting(ctx context.Context, streams []*stream, count int, p *points, opts engine.Options, tell func(what, tag, rest string)) error {
 	store, err := open(ctx, o.Store)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (o *order) sitting(ctx context.Context, streams []*stream, count int, p *po
 	return errors.Join(err, s.Close())
 }
 
-func (o *order) stream(ctx context.Context, s stores.Store, opts runtime.Options, scripts *stream, count int, p *points, tell func(what, tag, rest string)) error {
+func (o *order) stream(ctx context.Context, s stores.Store, opts engine.Options, scripts *stream, count int, p *points, tell func(what, tag, rest string)) error {
 	who := o.Who
 	if who == "" {
 		who = "tess"
@@ -204,8 +204,8 @@ func (o *order) stream(ctx context.Context, s stores.Store, opts runtime.Options
 
 // outcome puts what an engine answered into a word.
 func outcome(reply *receipt.Receipt, err error) (what, rest string) {
-	var refusal *runtime.Refusal
-	var failure *runtime.Failure
+	var refusal *engine.Refusal
+	var failure *engine.Failure
 	switch {
 	case err == nil:
 		return saidAck, fmt.Sprintf("%d..%d %t", reply.First, reply.Last, reply.Repeated)
@@ -234,7 +234,7 @@ func (d *desk) propose(ctx context.Context, manager *desk, sc script) (*receipt.
 	if err != nil {
 		return nil, err
 	}
-	o := runtime.RunOptions{Key: sc.tag}
+	o := engine.RunOptions{Key: sc.tag}
 	preview, err := d.Preview(ctx, p)
 	// A look is no attempt: one that met somebody's change is taken again, and
 	// the journal says nothing of it.
@@ -258,7 +258,7 @@ func (d *desk) propose(ctx context.Context, manager *desk, sc script) (*receipt.
 
 // meanwhile reports whether somebody else was changing the same rows.
 func meanwhile(err error) bool {
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	return errors.As(err, &refusal) && refusal.Diagnostics[0].Code == "changed-meanwhile"
 }
 

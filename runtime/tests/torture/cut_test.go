@@ -23,7 +23,7 @@ func TestLineCutAfterEveryByte(t *testing.T) {
 		y.asked = 2000
 	}
 	p := newProxy(t, db, "&pool_max_conns=1")
-	tess, err := sit(ctx, opened(t, p.store), "tess", runtime.Options{})
+	tess, err := sit(ctx, opened(t, p.store), "tess", engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestLineCutAfterEveryByte(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.arm(toServer, -1)
-		if _, err := tess.Run(ctx, prog, runtime.RunOptions{Key: sc.tag}); err != nil {
+		if _, err := tess.Run(ctx, prog, engine.RunOptions{Key: sc.tag}); err != nil {
 			t.Fatal(err)
 		}
 		_, passed := p.disarm()
@@ -76,7 +76,7 @@ func TestLineCutAfterEveryByte(t *testing.T) {
 				t.Fatal(when, err)
 			}
 			p.arm(way, at)
-			reply, err := tess.Run(ctx, prog, runtime.RunOptions{Key: sc.tag})
+			reply, err := tess.Run(ctx, prog, engine.RunOptions{Key: sc.tag})
 			cut, _ := p.disarm()
 			if !cut {
 				continue // what is sent differs by a few bytes from run to run
@@ -84,7 +84,7 @@ func TestLineCutAfterEveryByte(t *testing.T) {
 			y.try(1)
 			what, rest := outcome(reply, err)
 			words[what]++
-			again, err := tess.Run(ctx, prog, runtime.RunOptions{Key: sc.tag})
+			again, err := tess.Run(ctx, prog, engine.RunOptions{Key: sc.tag})
 			settled, why := outcome(again, err)
 			switch {
 			case settled != saidAck:

@@ -64,7 +64,7 @@ func TestADeadlineIsKept(t *testing.T) {
 	}
 	teller := func(t *testing.T, s stores.Store) *desk {
 		t.Helper()
-		d, err := sit(ctx, s, "tess", runtime.Options{})
+		d, err := sit(ctx, s, "tess", engine.Options{})
 		if err == nil {
 			_, err = d.do(ctx, text("first/1"), "first/1")
 		}
@@ -113,7 +113,7 @@ func TestADeadlineIsKept(t *testing.T) {
 						break
 					}
 				}
-				other, err := sit(ctx, watching, "theo", runtime.Options{})
+				other, err := sit(ctx, watching, "theo", engine.Options{})
 				if err == nil {
 					_, err = other.do(ctx, text(fmt.Sprintf("o%dp%d/1", way, part)), fmt.Sprintf("o%dp%d/1", way, part))
 				}

@@ -35,12 +35,12 @@ func settle(t *testing.T, y *tally, at, when string, said []word, text map[strin
 	for _, wrong := range v.wrongs {
 		y.wrong("%s: %s", when, wrong)
 	}
-	tess, err := sit(ctx, s, "tess", runtime.Options{})
+	tess, err := sit(ctx, s, "tess", engine.Options{})
 	if err != nil {
 		y.wrong("%s: %v", when, err)
 		return
 	}
-	mara, err := sit(ctx, s, "mara", runtime.Options{})
+	mara, err := sit(ctx, s, "mara", engine.Options{})
 	if err != nil {
 		y.wrong("%s: %v", when, err)
 		return

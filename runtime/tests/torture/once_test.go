@@ -50,11 +50,11 @@ func TestOneKeyInTwoProcesses(t *testing.T) {
 			rounds, streams, count, y.asked = 16, 64, 5, 10_000
 		}
 		s := opened(t, at)
-		tess, err := sit(ctx, s, "tess", runtime.Options{})
+		tess, err := sit(ctx, s, "tess", engine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		theo, err := sit(ctx, s, "theo", runtime.Options{})
+		theo, err := sit(ctx, s, "theo", engine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestOneAgreementInTwoProcesses(t *testing.T) {
 			rounds, streams = 50, 32
 		}
 		s := opened(t, at)
-		tess, err := sit(ctx, s, "tess", runtime.Options{})
+		tess, err := sit(ctx, s, "tess", engine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestOneAgreementInTwoProcesses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pending, err := tess.Propose(ctx, prog, runtime.RunOptions{})
+			pending, err := tess.Propose(ctx, prog, engine.RunOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,7 +33,7 @@ func TestForeignTakesAsLongAsAbsent(t *testing.T) {
 		ctx := context.Background()
 		s := opened(t, at.open())
 		elsewhere(t, s)
-		tess, err := sit(ctx, s, "tess", runtime.Options{})
+		tess, err := sit(ctx, s, "tess", engine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestForeignTakesAsLongAsAbsent(t *testing.T) {
 					p, ds := session.Check(context.Background(), script)
 					said := told(ds)
 					if p != nil {
-						_, err = session.Run(ctx, p, runtime.RunOptions{})
+						_, err = session.Run(ctx, p, engine.RunOptions{})
 						said += fmt.Sprint(err)
 						if err == nil {
 							y.wrong("%s is not refused", text)

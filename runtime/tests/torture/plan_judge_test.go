@@ -59,7 +59,7 @@ func audited(ctx context.Context, o *office) (*audit, error) {
 	a := &audit{plans: map[string]*planTold{}, steps: map[string]*stepTold{}}
 	c := &o.runner.Clerk
 	plans, steps := map[stores.Value]string{}, map[stores.Value]*stepTold{}
-	all := func(entity string, fn func(r *clerk.Row)) error {
+	all := func(entity string, fn func(r *serviceaccount.Row)) error {
 		rows, err := c.All(ctx, entity, nil)
 		for _, r := range rows {
 			fn(r)
@@ -68,26 +68,26 @@ func audited(ctx context.Context, o *office) (*audit, error) {
 	}
 	items := map[stores.Value]string{}
 	for _, err := range []error{
-		all("plan", func(r *clerk.Row) {
+		all("plan", func(r *serviceaccount.Row) {
 			plans[r.Key()] = r.Text("title")
 			if a.plans[r.Text("title")] != nil {
 				a.say("double: plan %s is there twice", r.Text("title"))
 			}
 			a.plans[r.Text("title")] = &planTold{status: r.Text("status")}
 		}),
-		all("plan-step", func(r *clerk.Row) {
+		all("plan-step", func(r *serviceaccount.Row) {
 			title := plans[r.Value("plan")]
 			s := &stepTold{status: r.Text("status"), tries: int(r.Value("tries").Int()), decided: r.Text("decided_by")}
 			a.plans[title].steps++
 			a.steps[title+"/"+r.Text("name")], steps[r.Key()] = s, s
 		}),
-		all("plan-attempt", func(r *clerk.Row) {
+		all("plan-attempt", func(r *serviceaccount.Row) {
 			s := steps[r.Value("step")]
 			s.attempts = append(s.attempts, attemptTold{r.Value("number").Int(), r.Text("outcome"), r.Text("score")})
 			a.attempts++
 		}),
-		all("item", func(r *clerk.Row) { items[r.Key()] = r.Text("text") }),
-		all("item", func(r *clerk.Row) {
+		all("item", func(r *serviceaccount.Row) { items[r.Key()] = r.Text("text") }),
+		all("item", func(r *serviceaccount.Row) {
 			s := a.steps[r.Text("text")]
 			if s == nil {
 				a.say("double: nobody asked for the item %s", r.Text("text"))

@@ -55,7 +55,7 @@ var errandRegistry = sync.OnceValues(func() (*verbs.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	reg, ds := verbs.LoadSources(dsl.NewSource("errand.yaml", string(text)), plan.Source())
+	reg, ds := verbs.LoadSources(dsl.NewSource("errand.yaml", string(text)), workflow.Source())
 	if ds.HasErrors() {
 		return nil, errors.New(told(ds))
 	}
@@ -67,8 +67,8 @@ var errandRegistry = sync.OnceValues(func() (*verbs.Registry, error) {
 // and so of the server, so that a job that is due by it is due for River's tables, too.
 type office struct {
 	store  stores.Store
-	engine *runtime.Engine
-	runner *plan.Runner
+	engine *engine.Engine
+	runner *workflow.Runner
 	clock  func() time.Time
 }
 
@@ -94,13 +94,13 @@ func openOffice(ctx context.Context, at, name string, began time.Time) (*office,
 		return nil, err
 	}
 	o := &office{store: s, clock: fastFrom(began)}
-	h := runtime.NewHandlers()
-	plan.Register(h, reg)
-	if o.engine, err = runtime.New(reg, s, runtime.Options{Clock: o.clock, Handlers: h, TellsAsker: plan.TellsAsker}); err != nil {
+	h := engine.NewHandlers()
+	workflow.Register(h, reg)
+	if o.engine, err = engine.New(reg, s, engine.Options{Clock: o.clock, Handlers: h, TellsAsker: workflow.TellsAsker}); err != nil {
 		s.Close()
 		return nil, err
 	}
-	o.runner = &plan.Runner{Clerk: clerk.Clerk{Registry: reg, Engine: o.engine, Store: s, As: "plans", Source: "plan"}, Name: name, Clock: o.clock, Judge: examiner{}}
+	o.runner = &workflow.Runner{Clerk: serviceaccount.Clerk{Registry: reg, Engine: o.engine, Store: s, As: "plans", Source: "plan"}, Name: name, Clock: o.clock, Judge: examiner{}}
 	return o, nil
 }
 
@@ -118,7 +118,7 @@ func (o *office) do(ctx context.Context, as, text string) error {
 	if p == nil {
 		return errors.New(told(ds))
 	}
-	_, err = s.Run(ctx, p, runtime.RunOptions{})
+	_, err = s.Run(ctx, p, engine.RunOptions{})
 	return err
 }
 
@@ -138,12 +138,12 @@ func (h *shift) work(at string, out io.Writer) error {
 	}
 	defer o.store.Close()
 	tell := teller(out)
-	w := &work.Worker{Engine: o.engine, Store: o.store, Name: h.Name, Clock: o.clock, Timeout: 3 * time.Minute, Poll: 20 * time.Millisecond, Drain: time.Second,
-		Send: func(ctx context.Context, m runtime.Message) error {
+	w := &worker.Worker{Engine: o.engine, Store: o.store, Name: h.Name, Clock: o.clock, Timeout: 3 * time.Minute, Poll: 20 * time.Millisecond, Drain: time.Second,
+		Send: func(ctx context.Context, m engine.Message) error {
 			_, err := o.runner.Deliver(ctx, m)
 			return err
 		},
-		Report: func(e work.Event) {
+		Report: func(e worker.Event) {
 			if e.Err != nil {
 				tell(saidFailed, e.What, fmt.Sprint(e.Outcome, " ", e.Reason, " ", chain(e.Err)))
 			}
@@ -153,7 +153,7 @@ func (h *shift) work(at string, out io.Writer) error {
 
 // chain tells an error with what the diagnostics of a refusal say.
 func chain(err error) string {
-	var refusal *runtime.Refusal
+	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		return err.Error() + " " + told(refusal.Diagnostics)
 	}
@@ -175,14 +175,14 @@ const (
 // An examiner says by the name of a step alone whether its answer will do.
 type examiner struct{}
 
-func (examiner) Judge(_ context.Context, _ *plan.Plan, s *plan.Step, a *plan.Attempt) plan.Verdict {
+func (examiner) Judge(_ context.Context, _ *workflow.Plan, s *workflow.Step, a *workflow.Attempt) workflow.Verdict {
 	score, least := 0.9, 0.75
-	v := plan.Verdict{Good: true, Score: &score, Least: &least}
+	v := workflow.Verdict{Good: true, Score: &score, Least: &least}
 	switch {
-	case a.Outcome == plan.Refused:
-		return plan.Verdict{}
-	case a.Outcome != plan.OK: // a store that others kept busy
-		return plan.Verdict{Again: a.Number < 20, Wait: 20 * time.Millisecond}
+	case a.Outcome == workflow.Refused:
+		return workflow.Verdict{}
+	case a.Outcome != workflow.OK: // a store that others kept busy
+		return workflow.Verdict{Again: a.Number < 20, Wait: 20 * time.Millisecond}
 	case s.Name[0] == odd && a.Call.Args[0].Value.Text != s.Call.Args[0].Value.Text:
 		score = 0.8
 	case s.Name[0] == odd:
@@ -550,7 +550,7 @@ func (o *office) agrees(ctx context.Context, y *tally) {
 			y.wrong("what waits: %s", chain(err))
 		}
 		for _, p := range all {
-			var refusal *runtime.Refusal
+			var refusal *engine.Refusal
 			if !p.Mine {
 				continue
 			}
@@ -577,10 +577,10 @@ func (o *office) accepts(ctx context.Context, y *tally) {
 		for _, row := range rows {
 			ref, err := c.Ref(ctx, s, "step-id", "plan-step", row.Key())
 			if err == nil {
-				call := clerk.Call("plan.accept", ref, clerk.Text("reason", "it is what the sheet says"))
+				call := serviceaccount.Call("plan.accept", ref, serviceaccount.Text("reason", "it is what the sheet says"))
 				err = o.do(ctx, "overseer", dsl.FormatCall(&call))
 			}
-			var refusal *runtime.Refusal
+			var refusal *engine.Refusal
 			if err != nil && !errors.As(err, &refusal) && ctx.Err() == nil {
 				y.wrong("accepting: %s", chain(err))
 			}

@@ -187,7 +187,7 @@ func headOf(t *testing.T, s stores.Store) string {
 
 // sitters are desks of everybody at one engine, which stands at one instant.
 func sitters(ctx context.Context, s stores.Store, reg *verbs.Registry, at time.Time) (tess, theo, mara *desk, err error) {
-	e, err := runtime.New(reg, s, runtime.Options{Clock: func() time.Time { return at }})
+	e, err := engine.New(reg, s, engine.Options{Clock: func() time.Time { return at }})
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -266,12 +266,12 @@ func leave(t *testing.T, address string) kept {
 	do("mark/1", `bank.mark :note-id `+sorted(k.Names)[0]+` :tag "mark/1" :part 1`)
 	do("later/1", `bank.write-on :account-id @acc2 :on 2026-06-03 :tag "later/1" :part 1 :then "`+k.Then+`"`)
 
-	talk, err := tess.engine.Visit(ctx, "tess", runtime.Visit{Name: "talk", Language: "de"})
+	talk, err := tess.engine.Visit(ctx, "tess", engine.Visit{Name: "talk", Language: "de"})
 	must(err)
 	tidy := &desk{talk, tess.engine}
 	p, err := tidy.program(`bank.tidy :account-id @acc3 :tag "asked/1" :part 1`)
 	must(err)
-	preview, err := talk.KeepWith(ctx, p, runtime.RunOptions{Source: "talk"})
+	preview, err := talk.KeepWith(ctx, p, engine.RunOptions{Source: "talk"})
 	must(err)
 	k.Question, k.Turns = preview.ID, []string{"Räum bei acc3 auf", "Soll ich?"}
 	_, err = talk.Say(ctx, sessions.Said{Role: sessions.Client, Content: k.Turns[0]}, sessions.Said{Role: sessions.Agent, Content: k.Turns[1],
@@ -288,7 +288,7 @@ func leave(t *testing.T, address string) kept {
 	k.Waiting = keyed{"pending/1", `bank.move :from-id @acc5 :to-id @acc6 :amount 501 :tag "pending/1" :part 1`}
 	p, err = tess.program(k.Waiting.Text)
 	must(err)
-	pending, err := tess.Propose(ctx, p, runtime.RunOptions{Key: k.Waiting.Key})
+	pending, err := tess.Propose(ctx, p, engine.RunOptions{Key: k.Waiting.Key})
 	must(err)
 	k.Pending = pending.ID
 	k.Head = headOf(t, s)
@@ -345,7 +345,7 @@ func stillGood(t *testing.T, kind releaseKind, dir string) (entries int, err err
 		{"preview", func() error {
 			p, err := theo.program(k.Preview.Text)
 			if err == nil {
-				_, err = theo.Run(ctx, p, runtime.RunOptions{Agreed: k.Preview.Key})
+				_, err = theo.Run(ctx, p, engine.RunOptions{Agreed: k.Preview.Key})
 			}
 			return err
 		}},
@@ -415,8 +415,8 @@ func (k *kept) names(ctx context.Context, tess *desk) error {
 
 // session goes on with the session. X11: it is as it was left, and its question is
 // answered once.
-func (k *kept) session(ctx context.Context, e *runtime.Engine) error {
-	talk, err := e.Visit(ctx, "tess", runtime.Visit{Name: "talk", Existing: true})
+func (k *kept) session(ctx context.Context, e *engine.Engine) error {
+	talk, err := e.Visit(ctx, "tess", engine.Visit{Name: "talk", Existing: true})
 	if err != nil {
 		return err
 	}
@@ -437,7 +437,7 @@ func (k *kept) session(ctx context.Context, e *runtime.Engine) error {
 	if err != nil {
 		return err
 	}
-	o := runtime.RunOptions{Agreed: k.Question, Source: "talk", Said: []sessions.Said{{Role: sessions.Client, Content: "ja", Settles: []string{k.Question}}}}
+	o := engine.RunOptions{Agreed: k.Question, Source: "talk", Said: []sessions.Said{{Role: sessions.Client, Content: "ja", Settles: []string{k.Question}}}}
 	if _, err := talk.Run(ctx, p, o); err != nil {
 		return err
 	}
@@ -454,14 +454,14 @@ func (k *kept) works(ctx context.Context, s stores.Store, reg *verbs.Registry) e
 		want []string
 	}{
 		{k.Due.Add(-time.Second), nil},
-		{k.Due, []string{runtime.WorkDone + " bank.write"}},
+		{k.Due, []string{engine.WorkDone + " bank.write"}},
 		{k.Due.AddDate(0, 1, 0), nil},
 	} {
-		e, err := runtime.New(reg, s, runtime.Options{Clock: func() time.Time { return look.at }})
+		e, err := engine.New(reg, s, engine.Options{Clock: func() time.Time { return look.at }})
 		if err != nil {
 			return err
 		}
-		runs, err := storetest.Take(ctx, s, look.at, "release", 100, runtime.JobKinds()...)
+		runs, err := storetest.Take(ctx, s, look.at, "release", 100, engine.JobKinds()...)
 		if err != nil {
 			return err
 		}
@@ -471,7 +471,7 @@ func (k *kept) works(ctx context.Context, s stores.Store, reg *verbs.Registry) e
 			if err != nil {
 				return err
 			}
-			if run.Kind == runtime.JobCall {
+			if run.Kind == engine.JobCall {
 				did = append(did, done.Outcome+" "+done.Verb)
 			}
 		}
@@ -479,9 +479,9 @@ func (k *kept) works(ctx context.Context, s stores.Store, reg *verbs.Registry) e
 			return fmt.Errorf("at %s it did %q", look.at, did)
 		}
 	}
-	notices, err := storetest.Take(ctx, s, k.Due, "release", 1000, runtime.JobNotice)
+	notices, err := storetest.Take(ctx, s, k.Due, "release", 1000, engine.JobNotice)
 	for i := range notices {
-		if m, err := runtime.ReadMessage(&notices[i].Job); err != nil || m.Target != "auditor" || m.Body == "" {
+		if m, err := engine.ReadMessage(&notices[i].Job); err != nil || m.Target != "auditor" || m.Body == "" {
 			return fmt.Errorf("a notice is read as %+v, %v", m, err)
 		}
 	}

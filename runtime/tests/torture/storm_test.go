@@ -40,7 +40,7 @@ func TestCommitWithoutAnswerIsUnknown(t *testing.T) {
 	db := newDatabase(t)
 	p := newProxy(t, db, "")
 	held := &beforeCommit{Store: opened(t, p.store), do: func() {}}
-	tess, err := sit(context.Background(), held, "tess", runtime.Options{})
+	tess, err := sit(context.Background(), held, "tess", engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestCommitWithoutAnswerIsUnknown(t *testing.T) {
 		soon.at.Store(time.Now().Add(200 * time.Millisecond).UnixNano())
 	}
 	began := time.Now()
-	what, rest := outcome(tess.Run(soon, prog, runtime.RunOptions{Key: "held-1/1"}))
+	what, rest := outcome(tess.Run(soon, prog, engine.RunOptions{Key: "held-1/1"}))
 	y.try(1)
 	if took := time.Since(began); took > 20*time.Second {
 		y.wrong("the answer took %s", took)
@@ -113,7 +113,7 @@ func TestStorm(t *testing.T) {
 	store := opened(t, p.store)
 	var all sync.WaitGroup
 	for n := range clients {
-		d, err := sit(ctx, store, "tess", runtime.Options{})
+		d, err := sit(ctx, store, "tess", engine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ import (
 // A work is one question that is being answered.
 type work struct {
 	Agent
-	session *runtime.Session
+	session *engine.Session
 	tell    func(Message) error
 	request llm.Request
 	named   []*verbs.Entity            // the entities whose rows are arguments of some function
@@ -124,8 +124,8 @@ func (w *work) act(ctx context.Context, reply *llm.Reply) (string, error) {
 		return refused(w.Registry.Mask(script, ds)), nil
 	}
 	done, err := w.run(ctx, script)
-	var refusal *runtime.Refusal
-	var broken *runtime.Failure
+	var refusal *engine.Refusal
+	var broken *engine.Failure
 	switch {
 	case errors.As(err, &refusal):
 		if !mayBeOver(nil, err) {
@@ -133,11 +133,11 @@ func (w *work) act(ctx context.Context, reply *llm.Reply) (string, error) {
 		}
 		return w.refused(refusal.Diagnostics), nil
 	case errors.As(err, &broken) && (broken.Unknown || broken.Told != nil):
-		return "", &Error{Unknown, runtime.Sentence(err), err}
+		return "", &Error{Unknown, engine.Sentence(err), err}
 	case err != nil && ctx.Err() != nil:
 		return "", ended(ctx, Failed, err)
 	case err != nil:
-		return runtime.Sentence(err), nil
+		return engine.Sentence(err), nil
 	}
 	switch {
 	case slices.ContainsFunc(done.Calls, acted):
@@ -157,11 +157,11 @@ func (w *work) run(ctx context.Context, script *dsl.Script) (done *receipt.Recei
 		program, ds := w.session.CheckFrom(ctx, script, verbs.Literals{Origin: w.origin})
 		switch {
 		case ds.HasErrors() || program == nil:
-			err = &runtime.Refusal{Diagnostics: ds}
+			err = &engine.Refusal{Diagnostics: ds}
 		case slices.ContainsFunc(program.Calls(), byKey):
-			err = &runtime.Refusal{Diagnostics: dsl.Diagnostics{{Code: "unknown-name", Summary: sayKey, Severity: dsl.Error}}}
+			err = &engine.Refusal{Diagnostics: dsl.Diagnostics{{Code: "unknown-name", Summary: sayKey, Severity: dsl.Error}}}
 		default:
-			done, err = w.session.Run(ctx, program, runtime.RunOptions{Source: source})
+			done, err = w.session.Run(ctx, program, engine.RunOptions{Source: source})
 		}
 		if err == nil || !mayBeOver(program, err) || !w.again(ctx, tries, 0) {
 			return done, err
@@ -188,8 +188,8 @@ func byKey(c verbs.Call) bool {
 // nothing, so that making it again does nothing twice. Without a program it does not matter
 // whether it acted.
 func mayBeOver(p *verbs.Program, err error) bool {
-	var refusal *runtime.Refusal
-	var broken *runtime.Failure
+	var refusal *engine.Refusal
+	var broken *engine.Failure
 	if errors.As(err, &refusal) && len(refusal.Diagnostics) > 0 {
 		switch refusal.Diagnostics[0].Code {
 		case "tool-silent", "names-unread", "changed-meanwhile":
@@ -205,7 +205,7 @@ func mayBeOver(p *verbs.Program, err error) bool {
 // refused tells the model why a call was not made. A tool's own text about its failure is untrusted.
 func (w *work) refused(ds dsl.Diagnostics) string {
 	for i := range ds {
-		if ds[i].Code == runtime.CodeNeedsAgreement {
+		if ds[i].Code == engine.CodeNeedsAgreement {
 			return fmt.Sprintf(sayAgree, ds[i].Summary)
 		}
 		if strings.HasPrefix(ds[i].Code, "tool-") {

@@ -34,7 +34,7 @@ type world struct {
 	t      testing.TB
 	reg    *verbs.Registry
 	store  stores.Store
-	engine *runtime.Engine
+	engine *engine.Engine
 	papers *papers
 	model  *modeltest.Server
 	client *llm.Client
@@ -58,14 +58,14 @@ func newWorld(t testing.TB, mind func(modeltest.Request) llm.Reply, o modeltest.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.store.Close() })
-	all := runtime.Own()
+	all := engine.Own()
 	for _, e := range w.reg.Entities() {
 		all = append(all, e.Store)
 	}
 	if _, err := w.store.Migrate(t.Context(), all, true); err != nil {
 		t.Fatal(err)
 	}
-	if w.engine, err = runtime.New(w.reg, w.store, runtime.Options{Clock: func() time.Time { return start }, Tools: w.papers}); err != nil {
+	if w.engine, err = engine.New(w.reg, w.store, engine.Options{Clock: func() time.Time { return start }, Tools: w.papers}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.store.SetPrincipal(t.Context(), stores.Principal{Name: "ada", Label: "Ada", Roles: []string{"analyst"}}); err != nil {

@@ -39,7 +39,7 @@ const (
 	Unknown      = "outcome-unknown" // a call may or may not have had its effect
 )
 
-// sentences are the messages of most types. For the others runtime.Sentence has better ones.
+// sentences are the messages of most types. For the others engine.Sentence has better ones.
 var sentences = map[string]string{
 	NoQuestion:   "There is no question. Ask one.",
 	ModelFailed:  "The language model could not be reached or gave no usable answer. Ask again in a while.",
@@ -57,7 +57,7 @@ func ended(ctx context.Context, kind string, err error) *Error {
 	case ctx.Err() != nil:
 		return failed(Cancelled, errors.Join(ctx.Err(), err))
 	case sentences[kind] == "":
-		return &Error{kind, runtime.Sentence(err), err}
+		return &Error{kind, engine.Sentence(err), err}
 	}
 	return failed(kind, err)
 }

@@ -78,7 +78,7 @@ const maxAnswer = 2048
 // Ask answers a question in the name of a session's principal. tell is called with each message; its
 // error ends the work, and Ask returns it. Any other error is an *Error. Changes that calls have
 // made until then stay.
-func (a Agent) Ask(ctx context.Context, session *runtime.Session, question string, tell func(Message) error) error {
+func (a Agent) Ask(ctx context.Context, session *engine.Session, question string, tell func(Message) error) error {
 	question = strings.TrimSpace(question)
 	if question == "" {
 		return failed(NoQuestion, nil)

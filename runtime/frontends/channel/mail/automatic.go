@@ -13,7 +13,7 @@ import (
 
 // away matches the subjects of automatic answers.
 var away = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("automatic") + `|` + words.Expression("away") + `)`)
+	return regexp.MustCompile(`(?i)^\s*(?:` + values.Expression("automatic") + `|` + values.Expression("away") + `)`)
 })
 
 var daemon = regexp.MustCompile(`(?i)^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply)(?:[+@-]|$)`)

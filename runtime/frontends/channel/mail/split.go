@@ -12,27 +12,27 @@ import (
 // Patterns of the lines with which mail programs introduce the words of others, in all languages.
 var (
 	wrote = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("wrote") + `)\s*:\s*$`)
+		return regexp.MustCompile(`(?i)^\s*(?:` + values.Expression("wrote") + `)\s*:\s*$`)
 	})
 	// Yahoo's line continues with the quoted text.
 	wroteOn = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("wrote") + `)\s*:\s+\S`)
+		return regexp.MustCompile(`(?i)^\s*(?:` + values.Expression("wrote") + `)\s*:\s+\S`)
 	})
 	wroteToo = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("attribution") + `)\s*:\s*$`)
+		return regexp.MustCompile(`(?i)^\s*(?:` + values.Expression("attribution") + `)\s*:\s*$`)
 	})
 	passedOn = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^[\s*_-]*(?:\pL+ ){0,3}(?:` + words.Expression("passedon") + `)[\s:*_-]*$`)
+		return regexp.MustCompile(`(?i)^[\s*_-]*(?:\pL+ ){0,3}(?:` + values.Expression("passedon") + `)[\s:*_-]*$`)
 	})
 	senderLine = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\s*\**(?:` + words.Expression("sender") + `)\**\s*:\**\s*\S`)
+		return regexp.MustCompile(`(?i)^\s*\**(?:` + values.Expression("sender") + `)\**\s*:\**\s*\S`)
 	})
 	headLine = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\s*\**(?:` + words.Expression("sender") + `|` + words.Expression("header") + `|cc)\**\s*:\**\s*\S`)
+		return regexp.MustCompile(`(?i)^\s*\**(?:` + values.Expression("sender") + `|` + values.Expression("header") + `|cc)\**\s*:\**\s*\S`)
 	})
-	sentFrom = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*(?:` + words.Expression("sentfrom") + `)`) })
+	sentFrom = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*(?:` + values.Expression("sentfrom") + `)`) })
 	inline   = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|\P{L})(?:` + words.Expression("inline") + `)`)
+		return regexp.MustCompile(`(?i)(?:^|\P{L})(?:` + values.Expression("inline") + `)`)
 	})
 
 	marked   = regexp.MustCompile(`^\s*>`)
@@ -91,7 +91,7 @@ func Split(text string) (own, quoted string, unsure bool) {
 			add(line, true)
 		case signed > 0:
 			signed++
-			unsure = unsure || signed > mostSignature || words.Afterthought(line)
+			unsure = unsure || signed > mostSignature || values.Afterthought(line)
 		case strings.TrimRight(line, " ") == "--":
 			signed = 1
 			unsure = unsure || !begun

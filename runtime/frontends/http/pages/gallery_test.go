@@ -24,7 +24,7 @@ import (
 const evil = `<script>alert(1)</script>"'><img src=x onerror=alert(2)> javascript:alert(3)`
 
 // gallery is one page of each kind of block, as full as it gets.
-func gallery(l words.Language) map[string]pages.Page {
+func gallery(l values.Language) map[string]pages.Page {
 	frame := pages.Page{Language: l, Title: "Your onboarding", Head: "Your onboarding", Org: "Allianz Reinsurance AG", Person: "Clara Weiss", Help: "/person",
 		SignOut: &pages.Act{URL: "/sign-out"}, Look: &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: "/"}}},
 		Nav: []pages.Link{{URL: "/", Text: "Your onboarding", Here: true}, {URL: "/a", Text: "What you told us"}}}
@@ -104,7 +104,7 @@ func serves(t *testing.T, all map[string]pages.Page) http.HandlerFunc {
 
 // U23, U24, U25, U26: every block, full and empty, light and dark, narrow and wide.
 func TestBrowserGallery(t *testing.T) {
-	all := gallery(words.English)
+	all := gallery(values.English)
 	server := httptest.NewServer(serves(t, all))
 	defer server.Close()
 	tab := browsertest.Open(t)
@@ -122,7 +122,7 @@ func TestBrowserGallery(t *testing.T) {
 // U25: where the system chooses the colours, everything is there and is told apart: by
 // shape, or by a pair of the system's own colours.
 func TestBrowserForcedColours(t *testing.T) {
-	all := gallery(words.English)
+	all := gallery(values.English)
 	server := httptest.NewServer(serves(t, all))
 	defer server.Close()
 	tab := browsertest.Open(t)
@@ -181,7 +181,7 @@ func TestBrowserForcedColours(t *testing.T) {
 // U26: a page whose second half comes late is painted when it is whole. Painted before, it
 // would move as the rest comes.
 func TestBrowserPaintsOnce(t *testing.T) {
-	all := gallery(words.English)
+	all := gallery(values.English)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, pages.Assets) {
 			serves(t, all)(w, r)
@@ -277,7 +277,7 @@ func TestMarkupIsText(t *testing.T) {
 		}
 		full = append(full, v.Interface().(pages.Block))
 	}
-	for _, l := range words.Languages() {
+	for _, l := range values.Languages() {
 		var page pages.Page
 		fill(reflect.ValueOf(&page).Elem(), evil, 5)
 		page.Language, page.Main = l, full

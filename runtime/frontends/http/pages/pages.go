@@ -2,7 +2,7 @@
 // it; each block is a struct that holds texts, and one template that sets them. No
 // struct knows a store, an engine or a palette: who fills one in does.
 //
-//	page := pages.Page{Language: words.English, Title: "Your onboarding", Main: []pages.Block{pages.Tasks{...}}}
+//	page := pages.Page{Language: values.English, Title: "Your onboarding", Main: []pages.Block{pages.Tasks{...}}}
 //	err := page.Render(w)
 //
 // Sentences of the house are in the catalogue of runtime/conversation/values, in each language. All
@@ -67,12 +67,12 @@ func Asset(name string) (text []byte, kind string, ok bool) {
 }
 
 // templates are the templates of the blocks, for each language.
-var templates = sync.OnceValue(func() map[words.Language]*template.Template {
-	all := map[words.Language]*template.Template{}
-	for _, l := range words.Languages() {
+var templates = sync.OnceValue(func() map[values.Language]*template.Template {
+	all := map[values.Language]*template.Template{}
+	for _, l := range values.Languages() {
 		t := template.New("parts")
 		t.Funcs(template.FuncMap{
-			"say":   func(key string, of ...string) string { return words.Key(key).In(l, of...) },
+			"say":   func(key string, of ...string) string { return values.Key(key).In(l, of...) },
 			"runs":  func(text string) []string { return strings.SplitAfter(text, "_") }, // of a name of a file, which may break between them
 			"asset": func(name string) string { return Assets + assets()[name].name },
 			"part": func(b Block) (template.HTML, error) {
@@ -90,7 +90,7 @@ var templates = sync.OnceValue(func() map[words.Language]*template.Template {
 func (p Page) Render(w io.Writer) error {
 	t := templates()[p.Language]
 	if t == nil {
-		t = templates()[words.English]
+		t = templates()[values.English]
 	}
 	var out bytes.Buffer
 	if err := t.ExecuteTemplate(&out, "page", p); err != nil {

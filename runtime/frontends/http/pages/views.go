@@ -4,7 +4,7 @@ import "verbatim/runtime/conversation/values"
 
 // A Page is the frame around the blocks of a page.
 type Page struct {
-	Language words.Language
+	Language values.Language
 	Title    string
 	Head     string // the heading; "" if a block has it
 	Wrong    bool   // the input is wrong: the title begins with that

@@ -1,7 +1,7 @@
-// Package work runs jobs: calls of triggers, notices to be delivered, and the expiry of
+// Package worker runs jobs: calls of triggers, notices to be delivered, and the expiry of
 // confirmations. Any number of workers, in any number of processes, share one store.
 //
-//	w := &work.Worker{Engine: engine, Store: store, Name: "host-7 4711", Send: sender.Send}
+//	w := &worker.Worker{Engine: engine, Store: store, Name: "host-7 4711", Send: sender.Send}
 //	err := w.Run(ctx)            // until ctx ends
 //	counts, err := w.Once(ctx)    // what is due now, as cron would have it
 //
@@ -30,7 +30,7 @@
 //
 // The store hands the jobs out: from a small table of its own in SQLite, by River on PostgreSQL,
 // which looks every 30 seconds for jobs that a lost worker left.
-package work
+package worker
 
 import (
 	"context"
@@ -50,11 +50,11 @@ import (
 // A Worker takes jobs and carries them out. Set its fields before it is used, and do not change them
 // afterwards.
 type Worker struct {
-	Engine *runtime.Engine
+	Engine *engine.Engine
 	Store  stores.Store
 	Name   string // unique, for operators who look at what runs where
 	// Send delivers a notice. Without it notices are left to other workers.
-	Send func(context.Context, runtime.Message) error
+	Send func(context.Context, engine.Message) error
 	// Channel returns the channel of notices to a target, "" for none. A notice waits only for
 	// earlier ones of the same channel. With nil, all have the same channel.
 	Channel func(target string) string
@@ -82,7 +82,7 @@ const Kept = 24 * time.Hour
 // again is how long to wait before a job that Stays is tried again.
 const again = 10 * time.Minute
 
-// The outcomes of an Event, beside those of runtime.Work….
+// The outcomes of an Event, beside those of engine.Work….
 const (
 	Delivered = "delivered" // a notice
 	Failed    = "failed"    // it will be tried again
@@ -108,7 +108,7 @@ type Event struct {
 // Alarm reports whether somebody should look.
 func (e *Event) Alarm() bool {
 	switch e.Outcome {
-	case Dead, Rescued, Stays, runtime.WorkRefused:
+	case Dead, Rescued, Stays, engine.WorkRefused:
 		return true
 	}
 	return e.Reason == notify.CodeUnknown
@@ -138,9 +138,9 @@ func (w *Worker) defaults() Worker {
 }
 
 func (w *Worker) kinds() []string {
-	kinds := runtime.JobKinds()
+	kinds := engine.JobKinds()
 	if w.Send != nil {
-		kinds = append(kinds, runtime.JobNotice)
+		kinds = append(kinds, engine.JobNotice)
 	}
 	return kinds
 }
@@ -202,7 +202,7 @@ func (s *shift) report(e Event) {
 func (s *shift) one(ctx context.Context, run stores.Run) error {
 	e := Event{Job: run.Job, Attempt: run.Attempt}
 	var err error
-	if run.Kind == runtime.JobNotice {
+	if run.Kind == engine.JobNotice {
 		err = s.deliver(ctx, run, &e)
 	} else {
 		err = s.call(ctx, run, &e)
@@ -238,7 +238,7 @@ func (s *shift) deliver(ctx context.Context, run stores.Run, e *Event) (err erro
 			err = fmt.Errorf("%w: %v", errPanicked, p)
 		}
 	}()
-	m, err := runtime.ReadMessage(&run.Job)
+	m, err := engine.ReadMessage(&run.Job)
 	if errors.Is(err, stores.ErrVersion) {
 		return err
 	}
@@ -269,7 +269,7 @@ func (s *shift) inOrder(ctx context.Context, run stores.Run, target string) erro
 			return err
 		}
 		all = slices.DeleteFunc(all, func(j stores.JobRecord) bool {
-			m, err := runtime.ReadMessage(&j.Job)
+			m, err := engine.ReadMessage(&j.Job)
 			return err != nil || strings.HasPrefix(j.Note, notify.CodeNoRoute) || s.Channel != nil && (s.Channel(target) == "" || s.Channel(m.Target) != s.Channel(target))
 		})
 		if len(all) == 0 {
@@ -302,7 +302,7 @@ var errPanicked = errors.New("it panicked")
 func (s *shift) fail(ctx context.Context, run stores.Run, e *Event, err error) *stores.Unfinished {
 	e.Err, e.Outcome = err, Failed
 	var channel *notify.Error
-	var promise *runtime.BrokenPromise
+	var promise *engine.BrokenPromise
 	var early *early
 	left := &stores.Unfinished{State: stores.JobWaiting, After: Backoff(s.Engine.Retry(run), run.Attempt, s.Spread())}
 	switch {
@@ -310,7 +310,7 @@ func (s *shift) fail(ctx context.Context, run stores.Run, e *Event, err error) *
 		// The worker was stopped; this does not count against the job.
 		e.Outcome, e.Reason, left.Free, left.After = Released, "worker-stopped", true, 0
 	case errors.As(err, &early):
-		e.Outcome, e.Reason, left.Free, left.After = runtime.WorkWaiting, early.Error(), true, early.after
+		e.Outcome, e.Reason, left.Free, left.After = engine.WorkWaiting, early.Error(), true, early.after
 	case errors.As(err, &channel):
 		e.Reason = channel.Code
 		if channel.Code == notify.CodeNoRoute {
@@ -378,7 +378,7 @@ func (s *shift) delivered(ctx context.Context, run stores.Run, e *Event) error {
 		}
 	}
 	if errors.Is(err, stores.ErrFenced) {
-		e.Outcome = runtime.WorkFenced
+		e.Outcome = engine.WorkFenced
 		return nil
 	}
 	return err

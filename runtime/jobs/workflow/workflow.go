@@ -1,4 +1,4 @@
-// Package plan makes the calls of a plan, step by step.
+// Package workflow makes the calls of a plan, step by step.
 //
 // A plan is a script that is kept as rows, by verbs of a palette of its own: plan.draft,
 // plan.stage, plan.start and so on. A step is one call. It needs the steps whose results it
@@ -7,7 +7,7 @@
 // plan, with their rights at that moment, a time-out, and a key, so that a step that changes
 // something takes effect once, however often processes die:
 //
-//	r := &plan.Runner{Clerk: clerk.Clerk{Registry: reg, Engine: engine, Store: store, As: "plans", Source: "plan"}, Name: "host 4711", Clock: time.Now}
+//	r := &workflow.Runner{Clerk: serviceaccount.Clerk{Registry: reg, Engine: engine, Store: store, As: "plans", Source: "plan"}, Name: "host 4711", Clock: time.Now}
 //	status, err := r.Advance(ctx, key, nil)   // until nothing more can be made now
 //	mine, err := r.Deliver(ctx, notice)       // the same, for a worker
 //
@@ -16,7 +16,7 @@
 // person is asked.
 //
 // A step that waits for a person is a row, and nothing else: no goroutine, no connection.
-package plan
+package workflow
 
 import (
 	"context"

@@ -1,11 +1,11 @@
-// Package clerk reads and writes rows as the program itself, such as incoming messages, or the
+// Package serviceaccount reads and writes rows as the program itself, such as incoming messages, or the
 // states of plans. It writes by calls of verbs, which are checked and journalled like those of a
 // person.
 //
-//	c := &clerk.Clerk{Registry: reg, Engine: engine, Store: store, As: "channels", Source: "channel"}
+//	c := &serviceaccount.Clerk{Registry: reg, Engine: engine, Store: store, As: "channels", Source: "channel"}
 //	d, err := c.Session(ctx)
-//	_, err = c.Do(ctx, d, "", clerk.Call("channel.open-inbox", clerk.Word("channel", "MAIL"), clerk.Text("address", at)))
-package clerk
+//	_, err = c.Do(ctx, d, "", serviceaccount.Call("channel.open-inbox", serviceaccount.Word("channel", "MAIL"), serviceaccount.Text("address", at)))
+package serviceaccount
 
 import (
 	"context"
@@ -27,14 +27,14 @@ import (
 // after; it is safe for use by many goroutines.
 type Clerk struct {
 	Registry *verbs.Registry
-	Engine   *runtime.Engine
+	Engine   *engine.Engine
 	Store    stores.Store
 	As       string // the principal
 	Source   string // source of the calls in the journal
 }
 
 // Session begins a session of the clerk's.
-func (c *Clerk) Session(ctx context.Context) (*runtime.Session, error) {
+func (c *Clerk) Session(ctx context.Context) (*engine.Session, error) {
 	d, err := c.Engine.Session(ctx, c.As)
 	if err != nil {
 		return nil, fmt.Errorf("the principal %q, in whose name the program writes, cannot be used: %w", c.As, err)
@@ -43,7 +43,7 @@ func (c *Clerk) Session(ctx context.Context) (*runtime.Session, error) {
 }
 
 // Do makes calls in one transaction, with a key once.
-func (c *Clerk) Do(ctx context.Context, d *runtime.Session, key string, calls ...dsl.Call) (*receipt.Receipt, error) {
+func (c *Clerk) Do(ctx context.Context, d *engine.Session, key string, calls ...dsl.Call) (*receipt.Receipt, error) {
 	var b strings.Builder
 	for i := range calls {
 		b.WriteString(dsl.FormatCall(&calls[i]) + "\n")
@@ -61,7 +61,7 @@ func (c *Clerk) Do(ctx context.Context, d *runtime.Session, key string, calls ..
 	if program == nil {
 		return nil, fmt.Errorf("what a %s stores does not fit its palette: %s", c.Source, ds[0].Summary)
 	}
-	return d.Run(ctx, program, runtime.RunOptions{Source: c.Source, Key: key})
+	return d.Run(ctx, program, engine.RunOptions{Source: c.Source, Key: key})
 }
 
 // Call makes a call of a verb, without the omitted arguments.
@@ -97,7 +97,7 @@ func Instant(name string, at time.Time) dsl.Arg {
 func Int(name string, n int64) dsl.Arg { return dsl.NewArg(name, dsl.NewInteger(n)) }
 
 // Name returns the permanent name of the row with a key.
-func (c *Clerk) Name(ctx context.Context, d *runtime.Session, entity string, key stores.Value) (dsl.Value, error) {
+func (c *Clerk) Name(ctx context.Context, d *engine.Session, entity string, key stores.Value) (dsl.Value, error) {
 	suffix, err := d.Suffixes(ctx, c.Registry.Entity(entity), key)
 	if err != nil {
 		return dsl.Value{}, err
@@ -106,7 +106,7 @@ func (c *Clerk) Name(ctx context.Context, d *runtime.Session, entity string, key
 }
 
 // Ref makes an argument that names the row with a key; a null key omits it.
-func (c *Clerk) Ref(ctx context.Context, d *runtime.Session, arg, entity string, key stores.Value) (dsl.Arg, error) {
+func (c *Clerk) Ref(ctx context.Context, d *engine.Session, arg, entity string, key stores.Value) (dsl.Arg, error) {
 	if key.IsNull() {
 		return dsl.Arg{}, nil
 	}

@@ -1,7 +1,7 @@
-// Package upload receives files from people. It keeps their bytes, determines their type from their
+// Package intake receives files from people. It keeps their bytes, determines their type from their
 // content, lets them be scanned, and deletes unused ones.
 //
-//	service := &upload.Service{Engine: engine, Files: store, Scanner: scanner}
+//	service := &intake.Service{Engine: engine, Files: store, Scanner: scanner}
 //	sent, err := service.Receive(ctx, session, "Passport.pdf", body)
 //	sent.Reference()                       // "upload://q3vn5…": what calls name it by
 //
@@ -28,7 +28,7 @@
 // bytes are sent meanwhile, they are kept anew, under another name, so that a late deletion removes
 // nothing in use. Only bytes that this database once knew are ever deleted: databases can share a
 // directory or a bucket.
-package upload
+package intake
 
 import (
 	"bytes"
@@ -54,7 +54,7 @@ const Unused = 7 * 24 * time.Hour
 // A Service takes files. Its fields are set before it is used and not after; it
 // is safe for use by many goroutines.
 type Service struct {
-	Engine *runtime.Engine
+	Engine *engine.Engine
 	Files  files.Store
 	// Scanner scans files for harm. It must be set: NoScanner means that files are not scanned.
 	Scanner Scanner
@@ -87,7 +87,7 @@ const (
 // Receive receives a file from the session's principal. name is its name for them. It returns a
 // *Refusal for a file that it does not accept. If the file was accepted but the scan failed, the
 // upload is returned with an error: it waits for Housekeep.
-func (s *Service) Receive(ctx context.Context, session *runtime.Session, name string, body io.Reader) (uploads.Upload, error) {
+func (s *Service) Receive(ctx context.Context, session *engine.Session, name string, body io.Reader) (uploads.Upload, error) {
 	if s.Scanner == nil {
 		return uploads.Upload{}, errors.New("nothing says who looks at files for harm")
 	}
@@ -100,7 +100,7 @@ func (s *Service) Receive(ctx context.Context, session *runtime.Session, name st
 
 // Keep keeps a file that a verb made for the session's principal, like an upload of theirs. It
 // returns an error if the file cannot be used yet.
-func (s *Service) Keep(ctx context.Context, session *runtime.Session, verb, name string, content []byte) (uploads.Upload, error) {
+func (s *Service) Keep(ctx context.Context, session *engine.Session, verb, name string, content []byte) (uploads.Upload, error) {
 	u, err := s.take(ctx, session, uploads.Upload{Name: name, MadeBy: verb}, bytes.NewReader(content), int64(len(content)))
 	if err == nil && u.Verdict != uploads.Clean {
 		err = errors.New("something harmful was found in it")
@@ -108,7 +108,7 @@ func (s *Service) Keep(ctx context.Context, session *runtime.Session, verb, name
 	return u, err
 }
 
-func (s *Service) take(ctx context.Context, session *runtime.Session, u uploads.Upload, body io.Reader, most int64) (uploads.Upload, error) {
+func (s *Service) take(ctx context.Context, session *engine.Session, u uploads.Upload, body io.Reader, most int64) (uploads.Upload, error) {
 	taken, err := s.Files.Take(ctx, body, most)
 	switch {
 	case errors.Is(err, files.ErrEmpty):

@@ -1,18 +1,18 @@
-// Package system manages rights: a palette of verbs that add principals, grant and revoke roles,
+// Package rights manages rights: a palette of verbs that add principals, grant and revoke roles,
 // and grant and revoke scopes. The engine runs them like any others, so that granting is permitted
 // by a role, needs a second person's agreement if it gives much, and is journalled. So are the
 // verbs that manage failed jobs.
 //
-//	reg, ds := verbs.Load(files, verbs.Beside(system.Source()))
-//	system.Register(handlers, reg)
-//	engine, err := runtime.New(reg, store, runtime.Options{Handlers: handlers, Authority: system.Authority(reg)})
+//	reg, ds := verbs.Load(files, verbs.Beside(rights.Source()))
+//	rights.Register(handlers, reg)
+//	engine, err := engine.New(reg, store, engine.Options{Handlers: handlers, Authority: rights.Authority(reg)})
 //
 // Found makes the first administrators, since nobody has a role that could.
 //
 // A principal who was added by these verbs has the rights that these verbs gave them, and no
 // others. The rights of all others come from the store's own table of principals, which the person
 // who sets a system up fills beforehand.
-package system
+package rights
 
 import (
 	"cmp"
@@ -79,135 +79,135 @@ func Follow(reg *verbs.Registry) {
 }
 
 // Register adds what carries the verbs out.
-func Register(h *runtime.Handlers, reg *verbs.Registry) {
+func Register(h *engine.Handlers, reg *verbs.Registry) {
 	type person struct {
 		Name   string  `verb:"name"`
 		Label  *string `verb:"label"`
 		Person *string `verb:"person"`
 	}
 	type roleOf struct {
-		Principal runtime.Ref `verb:"principal-id"`
-		Role      string      `verb:"role"`
+		Principal engine.Ref `verb:"principal-id"`
+		Role      string     `verb:"role"`
 	}
 	type rowOf struct {
-		Principal runtime.Ref `verb:"principal-id"`
-		Entity    string      `verb:"entity"`
-		Key       string      `verb:"key"`
+		Principal engine.Ref `verb:"principal-id"`
+		Entity    string     `verb:"entity"`
+		Key       string     `verb:"key"`
 	}
 
-	runtime.Handle(h, "system.add-principal", func(ctx context.Context, c *runtime.Call, a person) (runtime.Outcome, error) {
+	engine.Handle(h, "system.add-principal", func(ctx context.Context, c *engine.Call, a person) (engine.Outcome, error) {
 		all, err := theRealm(ctx, c)
 		if err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
-		f := runtime.Fields{"realm": all, "name": a.Name, "added_at": c.Now()}
+		f := engine.Fields{"realm": all, "name": a.Name, "added_at": c.Now()}
 		if a.Label != nil {
 			f["label"] = *a.Label
 		}
 		if a.Person != nil {
 			f["person"] = *a.Person
 		}
-		return runtime.Outcome{Changes: []runtime.Edit{runtime.Create(principals, f)}}, nil
+		return engine.Outcome{Changes: []engine.Edit{engine.Create(principals, f)}}, nil
 	})
 
 	type profile struct {
-		Principal runtime.Ref `verb:"principal-id"`
-		Label     *string     `verb:"label"`
-		Person    *string     `verb:"person"`
-		Email     *string     `verb:"email"`
-		Zone      *string     `verb:"zone"`
-		Language  *string     `verb:"language"`
+		Principal engine.Ref `verb:"principal-id"`
+		Label     *string    `verb:"label"`
+		Person    *string    `verb:"person"`
+		Email     *string    `verb:"email"`
+		Zone      *string    `verb:"zone"`
+		Language  *string    `verb:"language"`
 	}
-	runtime.Handle(h, "system.describe-principal", func(_ context.Context, _ *runtime.Call, a profile) (runtime.Outcome, error) {
-		f := runtime.Fields{}
+	engine.Handle(h, "system.describe-principal", func(_ context.Context, _ *engine.Call, a profile) (engine.Outcome, error) {
+		f := engine.Fields{}
 		for name, v := range map[string]*string{"label": a.Label, "person": a.Person, "email": a.Email, "zone": a.Zone, "language": a.Language} {
 			if v != nil {
 				f[name] = *v
 			}
 		}
 		if len(f) == 0 {
-			return runtime.Outcome{}, runtime.Refuse("nothing is said of them", "give at least one of :label, :person, :email, :zone and :language")
+			return engine.Outcome{}, engine.Refuse("nothing is said of them", "give at least one of :label, :person, :email, :zone and :language")
 		}
 		if a.Zone != nil {
 			if _, err := time.LoadLocation(*a.Zone); err != nil || *a.Zone == "" || *a.Zone == "Local" {
-				return runtime.Outcome{}, runtime.Refuse("there is no such time zone", "name it by its place, such as Europe/Luxembourg")
+				return engine.Outcome{}, engine.Refuse("there is no such time zone", "name it by its place, such as Europe/Luxembourg")
 			}
 		}
-		return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Principal, f)}}, nil
+		return engine.Outcome{Changes: []engine.Edit{engine.Update(a.Principal, f)}}, nil
 	})
 
-	grant := func(wantHigh bool) func(context.Context, *runtime.Call, roleOf) (runtime.Outcome, error) {
-		return func(ctx context.Context, c *runtime.Call, a roleOf) (runtime.Outcome, error) {
+	grant := func(wantHigh bool) func(context.Context, *engine.Call, roleOf) (engine.Outcome, error) {
+		return func(ctx context.Context, c *engine.Call, a roleOf) (engine.Outcome, error) {
 			role := reg.Role(a.Role)
 			switch {
 			case role == nil:
-				return runtime.Outcome{}, runtime.Refuse("no palette declares such a role"+nearest(reg, a.Role), "verbatim explain lists the verbs, and who may use each")
+				return engine.Outcome{}, engine.Refuse("no palette declares such a role"+nearest(reg, a.Role), "verbatim explain lists the verbs, and who may use each")
 			case high(role) && !wantHigh:
-				return runtime.Outcome{}, runtime.Refuse("this role opens every row, or gives power over all rights", "system.grant-high-role gives it, once another administrator agrees")
+				return engine.Outcome{}, engine.Refuse("this role opens every row, or gives power over all rights", "system.grant-high-role gives it, once another administrator agrees")
 			case !high(role) && wantHigh:
-				return runtime.Outcome{}, runtime.Refuse("this role sees no more than what somebody holds", "system.grant-role gives it")
+				return engine.Outcome{}, engine.Refuse("this role sees no more than what somebody holds", "system.grant-role gives it")
 			}
-			o := runtime.Outcome{Changes: []runtime.Edit{runtime.Create(roles, runtime.Fields{"principal": a.Principal, "role": role.Name})}}
+			o := engine.Outcome{Changes: []engine.Edit{engine.Create(roles, engine.Fields{"principal": a.Principal, "role": role.Name})}}
 			if role.Name != Administrator {
 				return o, nil
 			}
 			return withRealm(ctx, c, o)
 		}
 	}
-	runtime.Handle(h, "system.grant-role", grant(false))
-	runtime.Handle(h, "system.grant-high-role", grant(true))
+	engine.Handle(h, "system.grant-role", grant(false))
+	engine.Handle(h, "system.grant-high-role", grant(true))
 
-	runtime.Handle(h, "system.revoke-role", func(ctx context.Context, c *runtime.Call, a roleOf) (runtime.Outcome, error) {
-		has, err := c.Find(ctx, roles, runtime.Fields{"principal": a.Principal, "role": a.Role})
+	engine.Handle(h, "system.revoke-role", func(ctx context.Context, c *engine.Call, a roleOf) (engine.Outcome, error) {
+		has, err := c.Find(ctx, roles, engine.Fields{"principal": a.Principal, "role": a.Role})
 		if err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
 		if len(has) == 0 {
-			return runtime.Outcome{}, runtime.Refuse("they do not have this role", "system.list-roles says who has which")
+			return engine.Outcome{}, engine.Refuse("they do not have this role", "system.list-roles says who has which")
 		}
-		o := runtime.Outcome{Changes: []runtime.Edit{runtime.Delete(has[0].Ref())}}
+		o := engine.Outcome{Changes: []engine.Edit{engine.Delete(has[0].Ref())}}
 		if a.Role != Administrator {
 			return o, nil
 		}
 		// The realm is read before the administrators are counted: a later removal of an
 		// administrator changes the realm's row, and then this transaction is retried.
 		if o, err = withRealm(ctx, c, o); err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
-		all, err := c.Find(ctx, roles, runtime.Fields{"role": Administrator})
+		all, err := c.Find(ctx, roles, engine.Fields{"role": Administrator})
 		if err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
 		if len(all) < 2 {
-			return runtime.Outcome{}, runtime.Refuse("they are the last administrator, and nobody could make another", "make somebody else an administrator first, with system.grant-high-role")
+			return engine.Outcome{}, engine.Refuse("they are the last administrator, and nobody could make another", "make somebody else an administrator first, with system.grant-high-role")
 		}
 		return o, nil
 	})
 
-	runtime.Handle(h, "system.grant-scope", func(ctx context.Context, c *runtime.Call, a rowOf) (runtime.Outcome, error) {
+	engine.Handle(h, "system.grant-scope", func(ctx context.Context, c *engine.Call, a rowOf) (engine.Outcome, error) {
 		e := reg.Entity(a.Entity)
 		if e == nil || len(e.Store.Scope) > 0 || e.Store.Access != stores.ByPath || a.Entity == realms {
-			return runtime.Outcome{}, runtime.Refuse("rows of this kind cannot be held", "name an entity whose rows own themselves, with `scope: self` in its palette")
+			return engine.Outcome{}, engine.Refuse("rows of this kind cannot be held", "name an entity whose rows own themselves, with `scope: self` in its palette")
 		}
 		key, ok := stores.Parse(e.Store.Fields[e.Store.Key].Kind, a.Key)
 		if !ok {
-			return runtime.Outcome{}, runtime.Refuse("this is no key of such a row", "give the key as the database has it")
+			return engine.Outcome{}, engine.Refuse("this is no key of such a row", "give the key as the database has it")
 		}
 		if there, err := c.Exists(ctx, e.Store, key); err != nil || !there {
-			return runtime.Outcome{}, cmp.Or(err, runtime.Refuse("no row of this kind has this key", "give the key as the database has it, once the row is there"))
+			return engine.Outcome{}, cmp.Or(err, engine.Refuse("no row of this kind has this key", "give the key as the database has it, once the row is there"))
 		}
-		return runtime.Outcome{Changes: []runtime.Edit{runtime.Create(holds, runtime.Fields{"principal": a.Principal, "entity": e.Store.Name, "held": key.Text()})}}, nil
+		return engine.Outcome{Changes: []engine.Edit{engine.Create(holds, engine.Fields{"principal": a.Principal, "entity": e.Store.Name, "held": key.Text()})}}, nil
 	})
 
-	runtime.Handle(h, "system.revoke-scope", func(ctx context.Context, c *runtime.Call, a rowOf) (runtime.Outcome, error) {
-		has, err := c.Find(ctx, holds, runtime.Fields{"principal": a.Principal, "entity": a.Entity, "held": a.Key})
+	engine.Handle(h, "system.revoke-scope", func(ctx context.Context, c *engine.Call, a rowOf) (engine.Outcome, error) {
+		has, err := c.Find(ctx, holds, engine.Fields{"principal": a.Principal, "entity": a.Entity, "held": a.Key})
 		if err != nil {
-			return runtime.Outcome{}, err
+			return engine.Outcome{}, err
 		}
 		if len(has) == 0 {
-			return runtime.Outcome{}, runtime.Refuse("they do not hold this row", "system.list-scopes says who holds what")
+			return engine.Outcome{}, engine.Refuse("they do not hold this row", "system.list-scopes says who holds what")
 		}
-		return runtime.Outcome{Changes: []runtime.Edit{runtime.Delete(has[0].Ref())}}, nil
+		return engine.Outcome{Changes: []engine.Edit{engine.Delete(has[0].Ref())}}, nil
 	})
 	registerJobs(h)
 	registerKnown(h, reg)
@@ -225,35 +225,35 @@ func nearest(reg *verbs.Registry, role string) string {
 	return "; did you mean " + near[0] + "?"
 }
 
-func theRealm(ctx context.Context, c *runtime.Call) (runtime.Ref, error) {
+func theRealm(ctx context.Context, c *engine.Call) (engine.Ref, error) {
 	all, err := c.Find(ctx, realms, nil)
 	if err != nil {
-		return runtime.Ref{}, err
+		return engine.Ref{}, err
 	}
 	if len(all) != 1 {
-		return runtime.Ref{}, runtime.Refuse("nobody administers this store yet", "verbatim migrate --administrator NAME makes the first administrator")
+		return engine.Ref{}, engine.Refuse("nobody administers this store yet", "verbatim migrate --administrator NAME makes the first administrator")
 	}
 	return all[0].Ref(), nil
 }
 
 // withRealm marks the realm as changed. Two changes of who administers it meet
 // at its row, so that the last two administrators cannot unmake each other.
-func withRealm(ctx context.Context, c *runtime.Call, o runtime.Outcome) (runtime.Outcome, error) {
+func withRealm(ctx context.Context, c *engine.Call, o engine.Outcome) (engine.Outcome, error) {
 	all, err := theRealm(ctx, c)
 	if err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
 	// Get locks the row until the end of the transaction, in a store with several writers.
 	if _, err := c.Get(ctx, all); err != nil {
-		return runtime.Outcome{}, err
+		return engine.Outcome{}, err
 	}
-	o.Changes = append(o.Changes, runtime.Update(all, runtime.Fields{"changed": c.Now()}))
+	o.Changes = append(o.Changes, engine.Update(all, engine.Fields{"changed": c.Now()}))
 	return o, nil
 }
 
 // Authority returns the function by which the engine reads a principal's rights from the palette's
 // rows.
-func Authority(reg *verbs.Registry) runtime.Authority {
+func Authority(reg *verbs.Registry) engine.Authority {
 	t, err := tablesOf(reg)
 	if err != nil {
 		return nil
@@ -298,18 +298,18 @@ func Authority(reg *verbs.Registry) runtime.Authority {
 
 // Profile returns the function by which the engine reads a principal's personal data from the
 // palette's rows.
-func Profile(reg *verbs.Registry) func(context.Context, stores.Reader, string) (runtime.Profile, error) {
+func Profile(reg *verbs.Registry) func(context.Context, stores.Reader, string) (engine.Profile, error) {
 	t, err := tablesOf(reg)
 	if err != nil {
 		return nil
 	}
-	return func(ctx context.Context, r stores.Reader, name string) (runtime.Profile, error) {
+	return func(ctx context.Context, r stores.Reader, name string) (engine.Profile, error) {
 		rows, err := r.Find(ctx, stores.Find{Entity: t.principals, Where: is(t.principals, "name", stores.NewString(name)), Limit: 1})
 		if err != nil || len(rows) == 0 {
-			return runtime.Profile{}, err
+			return engine.Profile{}, err
 		}
 		text := func(field string) string { return rows[0][t.principals.FieldIndex(field)].Text() }
-		return runtime.Profile{Label: text("label"), Email: text("email"), Zone: text("zone"), Language: text("language")}, nil
+		return engine.Profile{Label: text("label"), Email: text("email"), Zone: text("zone"), Language: text("language")}, nil
 	}
 }
 
@@ -373,7 +373,7 @@ func CreateAdministrators(ctx context.Context, reg *verbs.Registry, store stores
 		insert(t.roles, uuid(), map[string]stores.Value{"principal": who, "role": stores.NewString(Administrator)})
 		call := dsl.NewCall("system.found", dsl.NewArg("administrator", dsl.NewString(name)))
 		b.Entries = append(b.Entries, stores.Entry{Time: now, Principal: name, Source: "migrate", Verb: "system.found",
-			Call: dsl.FormatCall(&call), Outcome: "ok", Palette: reg.Digest(), Changes: runtime.AddedRows(b.Changes[told:])})
+			Call: dsl.FormatCall(&call), Outcome: "ok", Palette: reg.Digest(), Changes: engine.AddedRows(b.Changes[told:])})
 		told = len(b.Changes)
 	}
 	err = store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {

@@ -1,11 +1,11 @@
-// Package collect asks a person for an object, question by question. The object's JSON Schema
+// Package forms asks a person for an object, question by question. The object's JSON Schema
 // contains the questions, their order and their words; the package knows nothing about their
 // subject.
 //
-//	form, err := collect.Read(schema)
+//	form, err := forms.Read(schema)
 //	filled := form.Fill(answers, skipped)     // what is known so far
 //	next := filled.Next()                     // the question to ask, nil when all is answered
-//	filled, wrong := filled.Answer(next.Field, value, collect.In{Now: now, Language: words.English})
+//	filled, wrong := filled.Answer(next.Field, value, forms.In{Now: now, Language: values.English})
 //	object := filled.Object()                 // what the schema describes
 //
 // A property is a question, in the order of the schema. Its title is the question's label, its
@@ -19,7 +19,7 @@
 //
 // An answer may be in words, in the person's language: it becomes an exact value, or a question. It
 // is checked against the schema before it counts, and an answer that does not fit changes nothing.
-package collect
+package forms
 
 import (
 	"bytes"
@@ -219,8 +219,8 @@ func thenRequired(text []byte) []string {
 }
 
 // In returns the form in the words of a language, as far as the palette translates it.
-func (f *Form) In(l words.Language) *Form {
-	if l == words.English {
+func (f *Form) In(l values.Language) *Form {
+	if l == values.English {
 		return f
 	}
 	out := *f
@@ -233,8 +233,8 @@ func (f *Form) In(l words.Language) *Form {
 }
 
 // In returns the question in the words of a language.
-func (q Question) In(l words.Language) Question {
-	if l == words.English || q.choices != nil {
+func (q Question) In(l values.Language) Question {
+	if l == values.English || q.choices != nil {
 		return q
 	}
 	says := func(text string) string { return q.schema.Says(l.String(), text) }
@@ -439,7 +439,7 @@ func (f Filled) Next() *Question {
 }
 
 // Skip leaves a question for later, or for good if it is optional.
-func (f Filled) Skip(field string, l words.Language) (Filled, *Wrong) {
+func (f Filled) Skip(field string, l values.Language) (Filled, *Wrong) {
 	if _, ok := f.Question(field); !ok {
 		return f, f.form.noQuestion(field, l)
 	}

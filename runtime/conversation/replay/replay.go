@@ -1,13 +1,13 @@
-// Package rerun records a session, call by call, and makes the calls again, on a copy of a store or
+// Package replay records a session, call by call, and makes the calls again, on a copy of a store or
 // with another palette, and reports the differences:
 //
-//	steps, err := rerun.Record(ctx, store, reg, session)
-//	p := &rerun.Player{Session: again, Registry: reg, Clock: clock, Mode: rerun.Strict}
+//	steps, err := replay.Record(ctx, store, reg, session)
+//	p := &replay.Player{Session: again, Registry: reg, Clock: clock, Mode: replay.Strict}
 //	differences, err := p.Play(ctx, steps)
 //
 // The recording comes from the journal: calls that changed something or were refused, and their
 // changes. Reads have no journal entry. Sensitive values are left out.
-package rerun
+package replay
 
 import (
 	"bufio"
@@ -77,7 +77,7 @@ type Field struct {
 }
 
 // Record reads the calls of a kept session of the principal from the journal.
-func Record(ctx context.Context, store stores.Store, reg *verbs.Registry, s *runtime.Session) (Head, []Step, error) {
+func Record(ctx context.Context, store stores.Store, reg *verbs.Registry, s *engine.Session) (Head, []Step, error) {
 	who := s.Principal().Name
 	head := Head{Schema: Schema, Session: s.ID(), Principal: who}
 	var steps []Step
@@ -145,7 +145,7 @@ func names(text string, before []Call) (does bool) {
 }
 
 // changesOf returns rows in the form of a recording, each row once.
-func changesOf(ctx context.Context, reg *verbs.Registry, s *runtime.Session, rows []receipt.Row) ([]Change, error) {
+func changesOf(ctx context.Context, reg *verbs.Registry, s *engine.Session, rows []receipt.Row) ([]Change, error) {
 	all := []Change{}
 	for _, r := range rows {
 		c := Change{Op: r.Op, Entity: r.Entity, Key: r.Key.Text()}

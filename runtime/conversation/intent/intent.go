@@ -1,4 +1,4 @@
-// Package phrase turns a person's message into calls, without a model and without a network: from
+// Package intent turns a person's message into calls, without a model and without a network: from
 // the phrases that palettes give for their verbs, the words of the verbs themselves, the names that
 // the session may use, and the dates, amounts and codes in the sentence.
 //
@@ -26,7 +26,7 @@
 // Every value from the sentence comes with its place there, so that the program that shows the call
 // can show the words of each part, and its origin is the person. An assumed value, such as the only
 // row that there is, was said by nobody, and its origin is the script.
-package phrase
+package intent
 
 import (
 	"slices"
@@ -42,9 +42,9 @@ type Vocabulary struct {
 	// Names are the session's names for the rows of an entity.
 	Names map[*verbs.Entity][]string
 	// Tongue is the language of questions; nil uses that of each sentence.
-	Tongue *words.Language
+	Tongue *values.Language
 	// Say words the name of a row or a code in a language; it may be nil.
-	Say func(l words.Language, what string) string
+	Say func(l values.Language, what string) string
 	// Usable filters the rows that an argument accepts, so that a question offers no others; it may
 	// be nil.
 	Usable func(v *verbs.Verb, p *verbs.Param, names []string) []string
@@ -91,7 +91,7 @@ type Given struct{ Verb, Param, Text string }
 
 // A Part is one or more sentences with one meaning.
 type Part struct {
-	Range     words.Range
+	Range     values.Range
 	Certainty Certainty
 	// Verb is the verb that is meant, if Certainty is Sure.
 	Verb *verbs.Verb
@@ -116,7 +116,7 @@ type Part struct {
 	guide     bool // it asks for what the object lacks
 	reader    *Reader
 	clauses   []*clause
-	language  words.Language
+	language  values.Language
 	supposing *verbs.Param
 	supposed  string
 }
@@ -133,8 +133,8 @@ type Arg struct {
 	Value dsl.Value
 	// Range is the place of the words in the message. It is empty if the value was not said: it is
 	// the only row, was supposed, or follows from another.
-	Range   words.Range
-	Reading *words.Reading // of a date, an amount or a number
+	Range   values.Range
+	Reading *values.Reading // of a date, an amount or a number
 	// Follows is the name of the row that implies the value, if nobody said it.
 	Follows string
 	// Given says that it is one of Vocabulary.Given.
@@ -209,7 +209,7 @@ func (p *Part) Offers(a *Ask) []string {
 		if a.Param != nil || v == nil {
 			said[i] = p.reader.join(p.reader.speaks(p.language), []string{c})
 		} else if said[i] = p.reader.does(p.reader.speaks(p.language), v); said[i] == "" {
-			said[i] = p.reader.does(words.English, v)
+			said[i] = p.reader.does(values.English, v)
 		}
 	}
 	return said

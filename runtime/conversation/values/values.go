@@ -1,10 +1,10 @@
-// Package words reads people's words as exact values: the dates, amounts, numbers, countries,
+// Package values reads people's words as exact values: the dates, amounts, numbers, countries,
 // account numbers and answers in a sentence, in English, German, French and Spanish.
 //
-//	in := words.In{Now: now, Languages: []words.Language{words.English}}
-//	all, _ := words.Find("Should have them next week.", in)
+//	in := values.In{Now: now, Languages: []values.Language{values.English}}
+//	all, _ := values.Find("Should have them next week.", in)
 //	all[0].Text()   // 2025-01-03, said on 27 December 2024
-//	all[0].Kind     // words.Vague: a span, of which it is the last working day
+//	all[0].Kind     // values.Vague: a span, of which it is the last working day
 //
 // It never guesses. An ambiguous text has no value but two choices; a text with a day that no
 // calendar has, a weekday of another day, a wrong check digit, invisible characters, or a part that
@@ -18,7 +18,7 @@
 //
 // The package has no model, reads no clock, and takes time in proportion to the text, whatever the
 // text contains.
-package words
+package values
 
 import (
 	"cmp"
