@@ -4,10 +4,10 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help release release-twice demo deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims teeth lint cover build
+.PHONY: help release release-twice demo deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims faults lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
-PEERS       := cmd/peers
+BENCH       := cmd/internal/bench
 # Programs of npm that judge what we generate: llama.cpp, as the packages
 # @node-llama-cpp/linux-* hold it, and ajv with its formats.
 LLAMA       := 3.22.1
@@ -102,7 +102,7 @@ test: postgres pgbouncer strace rabbit chromium lark neovim judges ## run every 
 	@scratch=$$($(IN_MEMORY)); if [ -n "$$scratch" ]; then export TMPDIR=$$scratch; trap 'rm -rf "$$scratch"' EXIT; echo "test: what tests write is in $$scratch" >&2; fi; set -x; \
 	$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) $(WATCHED) go test -vet=off $(RACED) -timeout 25m ./... \
 		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
-	cd $(PEERS) && VERBATIM_REQUIRE_POSTGRES=1 $(WATCHED) go test -timeout 10m ./...
+	cd $(BENCH) && VERBATIM_REQUIRE_POSTGRES=1 $(WATCHED) go test -timeout 10m ./...
 
 live: ## ask the model VERBATIM_MODEL at VERBATIM_BASE_URL, for 50 000 tokens at most; what each case costs
 	@go test ./cmd/verbatim -run 'TestLive$$' -count=1 -v
@@ -199,10 +199,10 @@ marathon: postgres chromium ## the tests that count, at the counts that are prom
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestADataRoom$$|TestARoomIsIngestedThroughKills$$' -room-whole -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestARoomIsIngestedThroughKills$$' -room-large 300 -timeout 4h -v
 	go test ./verbs/grammar -run 'TestWhatAGrammarAllowsIsAccepted$$|TestJSONSaysTheSameCalls$$|TestWhatTheSchemaAcceptsIsAccepted$$' -samples 100000 -timeout 6h -v
-	go run ./cmd/teeth -mutate
+	go run ./cmd/internal/mutants -mutate
 
 mutants: ## change one operator, condition or statement of the engine's core at a time; score what the tests notice (ONLY=file)
-	go run ./cmd/teeth -mutate $(filter-out .,$(ONLY))
+	go run ./cmd/internal/mutants -mutate $(filter-out .,$(ONLY))
 
 shuffle: postgres pgbouncer strace rabbit chromium lark neovim judges ## every test a hundred times, in another order each time; hours (SHUFFLES=100)
 	@for pkg in $$(go list ./...); do \
@@ -237,11 +237,11 @@ pglite: node ## have PGlite and its pgvector in .cache/pglite, as a peer of sear
 bench: ## measure against the peers, then the packages' own benchmarks (ROUNDS=7)
 	-@$(MAKE) --no-print-directory toolbox
 	-@$(MAKE) --no-print-directory pglite
-	cd $(PEERS) && go run . -rounds $(ROUNDS)
+	cd $(BENCH) && go run . -rounds $(ROUNDS)
 	go test -run '^$$' -bench . -benchmem ./...
 
 scale: postgres ## load 1, 2 and 4 servers and workers on one PostgreSQL, and a hundred clients of whom one is noisy; two minutes (SCALE=10s)
-	cd $(PEERS) && go run . -scale $(SCALE)
+	cd $(BENCH) && go run . -scale $(SCALE)
 
 race: ## race the agent that plans against ReAct, under the conditions of runtime/domains/confidence/testdata/race.yaml; ten minutes, on a quiet machine (SEEDS=5)
 	@go test -c -o bin/race ./runtime/domains/confidence
@@ -259,8 +259,8 @@ fuzz: ## run every fuzz target for FUZZTIME each (FUZZTIME=30s, FUZZ=name)
 claims: ## print what is claimed, and the tests that name it
 	@go test -count=1 -v -run TestEveryClaimIsNamedByATest ./cmd/verbatim -claims | grep -v '^=== \|^--- \|^ok\|^PASS'
 
-teeth: ## seed known faults, one at a time, and see that a test catches each
-	go run ./cmd/teeth
+faults: ## seed known faults, one at a time, and see that a test catches each
+	go run ./cmd/internal/mutants
 
 lint: ## gofmt, vet, staticcheck, modules verified and tidy, in all modules
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "lint: these files need gofmt -w:" $$bad >&2; exit 1; fi
@@ -268,7 +268,7 @@ lint: ## gofmt, vet, staticcheck, modules verified and tidy, in all modules
 	CGO_ENABLED=0 $(STATICCHECK) ./...
 	go mod verify
 	go mod tidy -diff
-	cd $(PEERS) && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./... && go mod tidy -diff
+	cd $(BENCH) && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./... && go mod tidy -diff
 	cd examples/kyc/bank && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./...
 	cd examples/kiisha/world && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./... && go mod tidy -diff
 	cd runtime/protocols/trustgraph/pulsar && go vet -tags pulsar ./... && $(STATICCHECK) -tags pulsar ./... && go mod tidy -diff

@@ -533,7 +533,7 @@ func TestExpressionsAreShared(t *testing.T) {
 	}
 }
 
-// PERF-C2: cmd/peers compares such conditions with a library's.
+// PERF-C2: cmd/internal/bench compares such conditions with a library's.
 func BenchmarkEval(b *testing.B) {
 	f := newExprFixture(b)
 	e, diags := f.compile("new_date > account_id.opened + days(14) and status == OPEN", wantBoolean)

@@ -27,7 +27,7 @@ func starting() (*race, func(), error) {
 		return fail(err)
 	}
 	for _, build := range []struct{ in, output, input string }{
-		{"../..", program, "./cmd/verbatim"},
+		{"../../..", program, "./cmd/verbatim"},
 		{"", nothing, source},
 	} {
 		cmd := exec.Command("go", "build", "-o", build.output, build.input)

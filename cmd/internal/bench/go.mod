@@ -1,4 +1,4 @@
-module verbatim/cmd/peers
+module verbatim/cmd/internal/bench
 
 go 1.26.0
 
@@ -93,4 +93,4 @@ require (
 	zombiezen.com/go/sqlite v1.4.2 // indirect
 )
 
-replace verbatim => ../..
+replace verbatim => ../../..

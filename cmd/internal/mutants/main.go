@@ -1,13 +1,13 @@
-// Command teeth shows that tests can fail. It seeds one fault at a time into a
+// Command mutants shows that tests can fail. It seeds one fault at a time into a
 // copy of a file, runs the test that exists for it on the faulty program, and
 // expects that test to fail. A fault that no test notices is printed, and the
 // command exits 1. A test that does not end has noticed nothing: a busy machine
 // does the same to it.
 //
-//	go run ./cmd/teeth              all of faults.txt
-//	go run ./cmd/teeth SAFE-C SAFE-A7
-//	go run ./cmd/teeth -mutate      every small change of a few files, see mutate.go
-//	go run ./cmd/teeth -mutate settle.go gate.go
+//	go run ./cmd/internal/mutants              all of faults.txt
+//	go run ./cmd/internal/mutants SAFE-C SAFE-A7
+//	go run ./cmd/internal/mutants -mutate      every small change of a few files, see mutate.go
+//	go run ./cmd/internal/mutants -mutate settle.go gate.go
 //
 // Nothing in the tree is changed: the faulty file reaches the compiler through
 // the overlay of the go command, and tests that read it a copy of the tree.
@@ -51,9 +51,9 @@ type fault struct {
 }
 
 func run(root string, want []string, out io.Writer) int {
-	faults, err := read(filepath.Join(root, "cmd/teeth/faults.txt"))
+	faults, err := read(filepath.Join(root, "cmd/internal/mutants/faults.txt"))
 	if err != nil {
-		fmt.Fprintln(out, "teeth:", err)
+		fmt.Fprintln(out, "mutants:", err)
 		return 1
 	}
 	faults = slices.DeleteFunc(faults, func(f fault) bool { return !wanted(f, want) })
@@ -83,9 +83,9 @@ func run(root string, want []string, out io.Writer) int {
 		fmt.Fprintf(out, "caught  %-8s %s\n", f.id, f.what)
 	}
 	if len(want) == 0 {
-		bare, err := toothless(root, faults)
+		bare, err := unseeded(root, faults)
 		if err != nil {
-			fmt.Fprintln(out, "teeth:", err)
+			fmt.Fprintln(out, "mutants:", err)
 			return 1
 		}
 		fmt.Fprintf(out, "\npromises that a test names and no fault is seeded for: %s\n", strings.Join(bare, " "))
@@ -97,9 +97,9 @@ func run(root string, want []string, out io.Writer) int {
 	return 0
 }
 
-// toothless finds the promises that tests name, such as SAFE-A1, and that no
+// unseeded finds the promises that tests name, such as SAFE-A1, and that no
 // fault is seeded for.
-func toothless(root string, faults []fault) ([]string, error) {
+func unseeded(root string, faults []fault) ([]string, error) {
 	named := make(map[string]bool)
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(name, "_test.go") {
@@ -137,7 +137,7 @@ func seed(root string, f fault) string {
 	if err != nil {
 		return err.Error()
 	}
-	dir, err := os.MkdirTemp("", "teeth")
+	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return err.Error()
 	}

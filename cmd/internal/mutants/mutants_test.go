@@ -10,7 +10,7 @@ import (
 )
 
 // The list says what it means, and each line to spoil is still there. Whether
-// the faults are caught is a matter of minutes: make teeth.
+// the faults are caught is a matter of minutes: make faults.
 func TestFaultsAreUpToDate(t *testing.T) {
 	t.Parallel()
 	faults, err := read("faults.txt")
@@ -21,7 +21,7 @@ func TestFaultsAreUpToDate(t *testing.T) {
 		t.Errorf("only %d faults", len(faults))
 	}
 	for _, f := range faults {
-		if err := f.fits("../.."); err != nil {
+		if err := f.fits("../../.."); err != nil {
 			t.Errorf("%s %s: %v", f.id, f.what, err)
 		}
 	}

@@ -64,7 +64,7 @@ func grow(name string, first int) (*grown, error) {
 	on := func(n ast.Node, what string) string {
 		m := mutant{first + len(g.mutants), fset.Position(n.Pos()), what}
 		g.mutants = append(g.mutants, m)
-		return fmt.Sprintf("teethOn(%d)", m.n)
+		return fmt.Sprintf("mutantOn(%d)", m.n)
 	}
 	source := func(n ast.Node) string {
 		var b bytes.Buffer
@@ -223,7 +223,7 @@ func handsOn(e ast.Expr) bool {
 func counts(f *ast.ForStmt) bool { return f.Post != nil }
 
 // switches is the file that switches mutants on. A test tells which of them it
-// came by in the file that TEETH_REACHED names.
+// came by in the file that MUTANTS_REACHED names.
 const switches = `package %s
 
 import (
@@ -234,21 +234,21 @@ import (
 )
 
 var (
-	teethChosen, _ = strconv.Atoi(os.Getenv("TEETH_MUTANT"))
-	teethFile      = os.Getenv("TEETH_REACHED")
-	teethSeen      sync.Map
+	mutantChosen, _ = strconv.Atoi(os.Getenv("MUTANT"))
+	mutantFile      = os.Getenv("MUTANTS_REACHED")
+	mutantSeen      sync.Map
 )
 
-func teethOn(n int) bool {
-	if teethFile != "" {
-		if _, seen := teethSeen.LoadOrStore(n, true); !seen {
-			if f, err := os.OpenFile(teethFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+func mutantOn(n int) bool {
+	if mutantFile != "" {
+		if _, seen := mutantSeen.LoadOrStore(n, true); !seen {
+			if f, err := os.OpenFile(mutantFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
 				fmt.Fprintln(f, n)
 				f.Close()
 			}
 		}
 	}
-	return n == teethChosen
+	return n == mutantChosen
 }
 `
 
@@ -270,13 +270,13 @@ func mutate(root string, want []string, out io.Writer) int {
 	for _, dir := range slices.Sorted(maps.Keys(byPackage)) {
 		k, n, err := mutatePackage(root, dir, byPackage[dir], out)
 		if err != nil {
-			fmt.Fprintln(out, "teeth:", err)
+			fmt.Fprintln(out, "mutants:", err)
 			return 1
 		}
 		killed, all = killed+k, all+n
 	}
 	if all == 0 {
-		fmt.Fprintln(out, "teeth: no such file is mutated; these are:", strings.Join(mutated, " "))
+		fmt.Fprintln(out, "mutants: no such file is mutated; these are:", strings.Join(mutated, " "))
 		return 1
 	}
 	fmt.Fprintf(out, "\n%d of %d mutants were noticed, %.1f %%\n", killed, all, 100*float64(killed)/float64(all))
@@ -310,7 +310,7 @@ func mutatePackage(root, dir string, files []string, out io.Writer) (killed, all
 			return 0, 0, err
 		}
 	}
-	if err := put("teeth_switches.go", fmt.Appendf(nil, switches, filepath.Base(dir))); err != nil {
+	if err := put("mutant_switches.go", fmt.Appendf(nil, switches, filepath.Base(dir))); err != nil {
 		return 0, 0, err
 	}
 	overlay := filepath.Join(temp, "overlay.json")
@@ -385,7 +385,7 @@ func (b *bed) survey(mutants int) error {
 		reached := filepath.Join(b.temp, "reached")
 		os.Remove(reached)
 		begun := time.Now()
-		if said, ok := b.run([]string{test}, 3*mutantTime, "TEETH_REACHED="+reached); !ok {
+		if said, ok := b.run([]string{test}, 3*mutantTime, "MUTANTS_REACHED="+reached); !ok {
 			if time.Since(begun) >= 3*mutantTime {
 				b.slow = append(b.slow, test)
 				continue
@@ -441,7 +441,7 @@ func (b *bed) try(n int, first []string) string {
 		if len(part) == 0 {
 			continue
 		}
-		if _, ok := b.run(part, 3*mutantTime, fmt.Sprintf("TEETH_MUTANT=%d", n)); !ok {
+		if _, ok := b.run(part, 3*mutantTime, fmt.Sprintf("MUTANT=%d", n)); !ok {
 			return ""
 		}
 		tried += len(part)

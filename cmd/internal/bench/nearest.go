@@ -23,7 +23,7 @@ import (
 )
 
 // pglitePath is where `make pglite` puts PGlite and its pgvector.
-const pglitePath = "../../.cache/pglite"
+const pglitePath = "../../../.cache/pglite"
 
 //go:embed pglite.mjs
 var pgliteScript []byte

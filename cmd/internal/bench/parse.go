@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"go.starlark.net/syntax"
 
-	"verbatim/cmd/peers/frozen"
 	"verbatim/dsl"
 )
 
@@ -34,9 +33,6 @@ func parsing() (*race, func(), error) {
 	if s, ds := dsl.Parse(dsl.NewSource("corpus", ours)); len(ds) > 0 || len(s.Calls) != calls {
 		return nil, nil, fmt.Errorf("dsl read %d calls with %d diagnostics", len(s.Calls), len(ds))
 	}
-	if cs, err := frozen.Parse(ours); err != nil || len(cs) != calls {
-		return nil, nil, fmt.Errorf("frozen read %d calls: %v", len(cs), err)
-	}
 	dialect := new(syntax.FileOptions)
 	if f, err := dialect.Parse("corpus", star, 0); err != nil || len(f.Stmts) != calls {
 		return nil, nil, fmt.Errorf("starlark: %v", err)
@@ -52,11 +48,6 @@ func parsing() (*race, func(), error) {
 	dslMany := &contestant{name: "dsl.Parse, a call", per: calls, run: func(n int) {
 		for range n {
 			dsl.Parse(dsl.NewSource("corpus", ours))
-		}
-	}}
-	frozenMany := &contestant{name: "frozen scanner, no diagnostics, a call", per: calls, run: func(n int) {
-		for range n {
-			_, _ = frozen.Parse(ours)
 		}
 	}}
 	starlark := &contestant{name: "Starlark's parser, a call", per: calls, run: func(n int) {
@@ -80,21 +71,14 @@ func parsing() (*race, func(), error) {
 			dsl.Parse(dsl.NewSource("one", single))
 		}
 	}}
-	frozenOne := &contestant{name: "frozen scanner, one call of 93 bytes", per: 1, run: func(n int) {
-		for range n {
-			_, _ = frozen.Parse(single)
-		}
-	}}
 	return &race{
 		name:        fmt.Sprintf("Parsing a script of %d calls (%.2f MB)", calls, float64(len(ours))/1e6),
-		contestants: []*contestant{dslMany, frozenMany, starlark, hcl2, std, dslOne, frozenOne},
+		contestants: []*contestant{dslMany, starlark, hcl2, std, dslOne},
 		goals: []goal{
-			{"PERF-P1", "speed of the frozen scanner", faster(dslMany, frozenMany), "x", true, 0.7},
 			{"PERF-P1", "times faster than Starlark", faster(dslMany, starlark), "x", true, 8},
 			{"PERF-P1", "times faster than HCL", faster(dslMany, hcl2), "x", true, 50},
 			{"PERF-P1", "times faster than encoding/json", faster(dslMany, std), "x", true, 4},
 			{"PERF-P1", "allocations a call", dslMany.allocs, "", false, 1},
-			{"PERF-P2", "times as long as the frozen scanner", func() float64 { return dslOne.ns() / frozenOne.ns() }, "x", false, 2.5},
 			{"PERF-P2", "allocations", dslOne.allocs, "", false, 15},
 		},
 	}, func() {}, nil

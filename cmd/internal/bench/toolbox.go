@@ -19,7 +19,7 @@ import (
 )
 
 // toolboxPath is where `make toolbox` puts MCP Toolbox for Databases.
-const toolboxPath = "../../.cache/toolbox/toolbox"
+const toolboxPath = "../../../.cache/toolbox/toolbox"
 
 // toolbox starts MCP Toolbox for Databases with our two statements as tools. They are called
 // over REST or over MCP. It checks no token and keeps to no policy: who may see what stands in

@@ -45,7 +45,7 @@ func openPortal(s *server) (*portal, error) {
 		return nil, err
 	}
 	s.host.Cleanup(func() { store.Close() })
-	reg, ds := verbs.Load(os.DirFS(filepath.Join("..", "..", "verbs")))
+	reg, ds := verbs.Load(os.DirFS(filepath.Join("..", "..", "..", "verbs")))
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("the palettes do not load: %v", ds)
 	}
@@ -57,7 +57,7 @@ func openPortal(s *server) (*portal, error) {
 	if plan, err := store.Migrate(ctx, tables, true); err != nil || len(plan.Problems) > 0 {
 		return nil, fmt.Errorf("the store cannot be prepared: %w %v", err, plan.Problems)
 	}
-	crowd, err := os.ReadFile(filepath.Join("..", "..", "examples", "client", "crowd.postgres.sql"))
+	crowd, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "client", "crowd.postgres.sql"))
 	if err == nil {
 		err = store.Load(ctx, string(crowd))
 	}

@@ -106,7 +106,7 @@ func openFleet() (f *fleet, err error) {
 	f.host.Cleanup(func() { os.RemoveAll(f.dir) })
 	f.program = filepath.Join(f.dir, "verbatim")
 	build := exec.Command("go", "build", "-o", f.program, "./cmd/verbatim")
-	build.Dir = filepath.Join("..", "..")
+	build.Dir = filepath.Join("..", "..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		return f, fmt.Errorf("go build: %w\n%s", err, out)
 	}
