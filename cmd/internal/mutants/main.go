@@ -7,7 +7,7 @@
 //	go run ./cmd/internal/mutants              all of faults.txt
 //	go run ./cmd/internal/mutants SAFE-C SAFE-A7
 //	go run ./cmd/internal/mutants -mutate      every small change of a few files, see mutate.go
-//	go run ./cmd/internal/mutants -mutate settle.go gate.go
+//	go run ./cmd/internal/mutants -mutate verify.go gate.go
 //
 // Nothing in the tree is changed: the faulty file reaches the compiler through
 // the overlay of the go command, and tests that read it a copy of the tree.
@@ -236,7 +236,7 @@ func (f fault) fits(root string) error {
 // read takes faults from lines such as
 //
 //	SAFE-A7 a change that no promise covers is let through
-//	  file runtime/engine/settle.go
+//	  file runtime/engine/verify.go
 //	  find if !covered {
 //	  put  if false {
 //	  test ./runtime/engine TestSettle
