@@ -109,13 +109,7 @@ func (p *parser) strayInCall(c *Call, paren bool) bool {
 		return true
 	case b == ']' || b == '}':
 		if paren && p.encloses(b) {
-			if p.closes(p.open, start+1) && !p.closes(p.open[:len(p.open)-1], start) {
-				p.pos++
-				p.tell(func() Diagnostic { return strayBracket(p.place(start, start+1)) })
-				return true
-			}
-			p.closeHere()
-			return false
+			return p.outerCloser(start)
 		}
 		if p.excused == b {
 			p.excused = 0
@@ -403,18 +397,24 @@ func (p *parser) unopened() (Value, bool) {
 	return v, !p.unwind
 }
 
+// outerCloser handles the closer of a bracket outside the innermost one: it is superfluous if the
+// brackets close without it, and otherwise the innermost bracket was forgotten.
+func (p *parser) outerCloser(start int) bool {
+	if p.closes(p.open, start+1) && !p.closes(p.open[:len(p.open)-1], start) {
+		p.pos++
+		p.tell(func() Diagnostic { return strayBracket(p.place(start, start+1)) })
+		return true
+	}
+	p.closeHere()
+	return false
+}
+
 // foreignCloser handles the closer of another kind of bracket: either the innermost bracket was
 // forgotten, or this one was mistyped.
 func (p *parser) foreignCloser(want byte) bool {
 	start := p.pos
 	if p.encloses(p.text[start]) {
-		if p.closes(p.open, start+1) && !p.closes(p.open[:len(p.open)-1], start) {
-			p.pos++
-			p.tell(func() Diagnostic { return strayBracket(p.place(start, start+1)) })
-			return true
-		}
-		p.closeHere()
-		return false
+		return p.outerCloser(start)
 	}
 	p.pos++
 	p.mistypedCloser(start, want)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"verbatim/runtime/protocols/trustgraph"
+	"verbatim/runtime/protocols/trustgraph/trustgraphtest"
 )
 
 // An agency is a server of somebody else's, which rates companies by A2A.
@@ -110,7 +111,7 @@ templates:
 `
 
 // newDesk starts a server whose questions agencies answer.
-func newDesk(t *testing.T, agencies map[string]*agency) (*house, *trustgraph.Client) {
+func newDesk(t *testing.T, agencies map[string]*agency) (*house, *trustgraphtest.Client) {
 	t.Helper()
 	h := layAgents(t, "brief")
 	servers := "servers:\n"
@@ -134,7 +135,7 @@ system.grant-role :principal-id @rita :role "planner"
 system.grant-role :principal-id @rita :role "reader"`)
 	h.script("ada", `system.grant-high-role :principal-id "plans" :role "plan-runner"`)
 	s := h.serve("--log", "off")
-	return h, &trustgraph.Client{URL: s.url, Token: h.granted("client", "rita", s.url, "")}
+	return h, &trustgraphtest.Client{URL: s.url, Token: h.granted("client", "rita", s.url, "")}
 }
 
 // Two agents of others answer the steps of one plan at once, and a third step uses what both
@@ -354,7 +355,7 @@ func TestAServerIsRolledOutAndBack(t *testing.T) {
 	}
 	config := strings.ReplaceAll(graphConfig, "  rabbitmq: {url_env: BROKER, subscription: agent, caller: ada, at_once: 4}\n", "")
 	h := newGraph(t, config+"feature_flags: {confidence_agent_traffic_percentage: 0}\n")
-	client := &trustgraph.Client{}
+	client := &trustgraphtest.Client{}
 	client.Token = h.serves("ada")
 	client.URL = h.url
 	routed := func() (confidence, react int) {

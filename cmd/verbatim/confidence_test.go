@@ -25,8 +25,8 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/jobs/workflow"
 	"verbatim/runtime/protocols/trustgraph"
-	"verbatim/runtime/protocols/trustgraph/rabbit"
 	"verbatim/runtime/protocols/trustgraph/rabbit/rabbittest"
+	"verbatim/runtime/protocols/trustgraph/trustgraphtest"
 	"verbatim/stores"
 	"verbatim/stores/postgres/pgtest"
 )
@@ -228,8 +228,8 @@ func TestQuestionsByEveryWire(t *testing.T) {
 	broker := rabbittest.Start(t)
 	h := newGraph(t, graphConfig, "BROKER="+broker.URL)
 	token := h.serves("ada")
-	client := &trustgraph.Client{URL: h.url, Token: token}
-	line, err := rabbit.NewLine(rabbit.Config{URL: broker.URL, Request: "flow:tg:agent-request:default", Response: "response:tg:agent-response:default"})
+	client := &trustgraphtest.Client{URL: h.url, Token: token}
+	line, err := rabbittest.NewLine(broker.URL, "flow:tg:agent-request:default", "response:tg:agent-response:default")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestQuestionsByEveryWire(t *testing.T) {
 	if len(want) != 7 || !strings.Contains(want[6], "no way of at most 3 links leads there") {
 		t.Fatalf("%q", want)
 	}
-	for way, a := range map[string]trustgraph.Agent{"events": trustgraph.AskFunc(client.Events), "queue": trustgraph.Over(line, uuid.NewString), "socket": trustgraph.AskFunc(client.Socket)} {
+	for way, a := range map[string]trustgraph.Agent{"events": trustgraph.AskFunc(client.Events), "queue": trustgraphtest.Over(line, uuid.NewString), "socket": trustgraph.AskFunc(client.Socket)} {
 		if got := hears(t, a, question); !slices.Equal(got, want) {
 			t.Errorf("by %s: %q\nwant %q", way, got, want)
 		}
@@ -247,7 +247,7 @@ func TestQuestionsByEveryWire(t *testing.T) {
 	if got := hears(t, trustgraph.AskFunc(client.Post), question); len(got) != 1 || got[0] != want[6] {
 		t.Errorf("by HTTP: %q", got)
 	}
-	if got := hears(t, trustgraph.AskFunc((&trustgraph.Client{URL: h.url, Token: strings.Repeat("x", 43)}).Socket), question); len(got) != 1 || !strings.Contains(got[0], "auth") {
+	if got := hears(t, trustgraph.AskFunc((&trustgraphtest.Client{URL: h.url, Token: strings.Repeat("x", 43)}).Socket), question); len(got) != 1 || !strings.Contains(got[0], "auth") {
 		t.Errorf("with a token that nobody has: %q", got)
 	}
 
@@ -363,7 +363,7 @@ func TestSpansOfAQuestion(t *testing.T) {
 	})
 	config := strings.ReplaceAll(graphConfig, "  rabbitmq: {url_env: BROKER, subscription: agent, caller: ada, at_once: 4}\n", "")
 	h := newGraph(t, config, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector, "OTEL_BSP_SCHEDULE_DELAY=100")
-	client := &trustgraph.Client{URL: h.url}
+	client := &trustgraphtest.Client{URL: h.url}
 	client.Token = h.serves("ada")
 	client.URL = h.url
 	hears(t, trustgraph.AskFunc(client.Events), "What are the connections between Company A and Company B?")

@@ -274,36 +274,36 @@ func (n *Erased) jobs(ctx context.Context, s stores.Store, texts map[stores.Valu
 
 // Count returns what Redact would erase.
 func Count(ctx context.Context, s stores.Store, principal string, w Redaction) (n Erased, err error) {
+	each := func(do func(*Line, *Record)) error {
+		for l, err := range Opened(ctx, s, principal, 1, 0) {
+			if err != nil {
+				return err
+			}
+			if record, err := Parse(l.Entry.Changes); err == nil && l.Opening != nil {
+				do(l, &record)
+			}
+		}
+		return nil
+	}
 	texts := map[stores.Value]bool{}
-	for l, err := range Opened(ctx, s, principal, 1, 0) {
-		if err != nil {
-			return n, err
-		}
-		record, err := Parse(l.Entry.Changes)
-		if err != nil || l.Opening == nil {
-			continue
-		}
+	err = each(func(l *Line, record *Record) {
 		values := 0
-		for _, c := range w.of(&l.Entry, &record) {
+		for _, c := range w.of(&l.Entry, record) {
 			if _, ok := l.Opening.Open(c); ok {
 				values++
 			}
 		}
 		n.add(l.Entry.Seq, values)
-		w.texts(&record, l.Opening, texts)
+		w.texts(record, l.Opening, texts)
+	})
+	if err != nil || len(texts) == 0 {
+		return n, err
 	}
-	if len(texts) == 0 {
-		return n, nil
-	}
-	for l, err := range Opened(ctx, s, principal, 1, 0) {
-		if err != nil {
-			return n, err
-		}
-		record, err := Parse(l.Entry.Changes)
-		if err != nil || l.Opening == nil {
-			continue
-		}
-		n.repeated(w, w.repeats(l.Entry.Seq, &record, l.Opening, texts), &record)
+	err = each(func(l *Line, record *Record) {
+		n.repeated(w, w.repeats(l.Entry.Seq, record, l.Opening, texts), record)
+	})
+	if err != nil {
+		return n, err
 	}
 	return n, n.jobs(ctx, s, texts)
 }

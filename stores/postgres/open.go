@@ -24,9 +24,10 @@ type Store struct {
 	config
 	sqlcore.Room
 	pool   *pgxpool.Pool
-	opened bool // the pools are ours to close
-	loose  bool // each transaction makes its own settings: the connections do not have them
-	late   bool // commits to the journal flush the disk after they release its lock: see lateFlush
+	owner  *pgxpool.Pool // of MigrateAs; nil without it
+	opened bool          // the pools are ours to close
+	loose  bool          // each transaction makes its own settings: the connections do not have them
+	late   bool          // commits to the journal flush the disk after they release its lock: see lateFlush
 	closed atomic.Bool
 
 	mu      sync.Mutex
@@ -54,7 +55,6 @@ type config struct {
 	busy      time.Duration
 	rowCap    int
 	queryTime time.Duration
-	owner     *pgxpool.Pool
 	ownerURL  string
 	asOwner   bool
 	grantTo   string
@@ -80,9 +80,6 @@ func QueryTime(d time.Duration) Option { return func(c *config) { c.queryTime = 
 // MigrateAs gives Migrate and Load connections of their own, as the role that owns our tables.
 // They grant what they create to the store's own role.
 func MigrateAs(url string) Option { return func(c *config) { c.ownerURL = url } }
-
-// MigrateOn is MigrateAs with a pool of the caller's.
-func MigrateOn(pool *pgxpool.Pool) Option { return func(c *config) { c.owner = pool } }
 
 // AsOwner opens the database as the role that owns our tables, to migrate them, to change
 // grants, and to name rows. View and Update take only the scope that sees all rows, and Apply
@@ -129,7 +126,7 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (*Store, error
 	s := newStore(opts)
 	s.pool, s.loose = pool, true
 	if s.ownerURL != "" {
-		return nil, errors.New("postgres: MigrateAs goes with Open; a store of a pool takes MigrateOn")
+		return nil, errors.New("postgres: MigrateAs goes with Open: a store of a pool has no connections of its own")
 	}
 	if err := s.start(ctx); err != nil {
 		return nil, err

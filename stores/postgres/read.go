@@ -264,12 +264,8 @@ func (r *reader) write(f *stores.Find, as asked) (*statementOf, error) {
 		}
 	}
 	where := q.From.Part()
-	if f.Where != nil {
-		if err := q.Cond(where, f.Where, false); err != nil {
-			return nil, err
-		}
-	} else {
-		where.Add(dialect.True)
+	if err := q.Where(where, f.Where); err != nil {
+		return nil, err
 	}
 	sqlcore.Within(where, r, f.Entity, "t", true)
 	order := q.From.Part()

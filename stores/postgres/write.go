@@ -384,16 +384,7 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 		q.Args = append(q.Args, p.Args...)
 		return p.String()
 	}
-	switch {
-	case t.Opens(e):
-	case len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field):
-		// If the path begins with a reference that vouches for the row, refers has tested the
-		// rest already.
-		sqlcore.Itself(q, t, e, col)
-	default:
-		q.Add(" AND ")
-		sqlcore.InScope(q, t, e, false, col)
-	}
+	sqlcore.Insertable(q, t, e, col)
 	return part{"insert", q.Add(" RETURNING 1"), len(cs), func(int64) error { return stores.ErrNotFound }}
 }
 

@@ -158,6 +158,15 @@ func (q *Finder[A, S]) Order(t *Text[A, S], by []stores.Order) error {
 	return nil
 }
 
+// Where writes the condition of a read; nil is none.
+func (q *Finder[A, S]) Where(t *Text[A, S], c *stores.Cond) error {
+	if c == nil {
+		t.Add(q.Spells().True)
+		return nil
+	}
+	return q.Cond(t, c, false)
+}
+
 // Cond writes a condition. SQL has three truth values and stores.Cond two: there null equals
 // null, and nothing is before or after null. The difference shows under a Not, so exact makes
 // unknown false there.

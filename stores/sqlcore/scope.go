@@ -114,6 +114,20 @@ func shown[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, col func(fie
 	t.Join(where).Add(")")
 }
 
+// Insertable adds the condition that a row that is about to be made lies within the scope. The
+// caller adds that the rows it refers to are visible.
+func Insertable[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, col func(field int) string) {
+	switch {
+	case v.Opens(e):
+	case len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field):
+		// The path begins with a reference that vouches for the row, and its row is visible.
+		Itself(t, v, e, col)
+	default:
+		t.Add(" AND ")
+		InScope(t, v, e, false, col)
+	}
+}
+
 // Itself adds the condition that a row does not hide itself.
 func Itself[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, col func(field int) string) {
 	if v.Opens(e) {

@@ -192,12 +192,8 @@ func (r *reader) find(ctx context.Context, f stores.Find, readable bool) ([][]st
 		t.Add("1")
 	}
 	where := q.From.Part()
-	if f.Where != nil {
-		if err := q.Cond(where, f.Where, false); err != nil {
-			return nil, err
-		}
-	} else {
-		where.Add(dialect.True)
+	if err := q.Where(where, f.Where); err != nil {
+		return nil, err
 	}
 	if readable {
 		for i := range f.Entity.Fields {

@@ -167,16 +167,7 @@ func (t *tx) insert(c stores.Change) error {
 			fill(q, &c, aSet, c.At(f))
 			return "?"
 		}
-		switch {
-		case t.Opens(e):
-		case len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field):
-			// If the path begins with a reference that vouches for the row, refers has tested the
-			// rest already.
-			sqlcore.Itself(q, t, e, col)
-		default:
-			q.Add(" AND ")
-			sqlcore.InScope(q, t, e, false, col)
-		}
+		sqlcore.Insertable(q, t, e, col)
 	})
 	n, err := t.c.exec(words, args...)
 	if err != nil {

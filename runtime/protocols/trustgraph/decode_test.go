@@ -2,7 +2,6 @@ package trustgraph
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -78,48 +77,6 @@ func TestARequestThatIsTooLargeIsRefused(t *testing.T) {
 	}
 }
 
-// T10: messages of every release are read, with dashes or underscores in their keys.
-func TestAMessageOfAnyReleaseIsRead(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		text string
-		want Message
-	}{
-		{`{"answer":"","thought":"t","observation":"","error":null}`, Message{Type: Thought, Content: "t", EndOfMessage: true}},
-		{`{"answer":null,"thought":null,"observation":"o"}`, Message{Type: Observation, Content: "o", EndOfMessage: true}},
-		{`{"answer":"","thought":"t","observation":"o","error":null}`, Message{Type: Observation, Content: "o", Thought: "t", EndOfMessage: true}},
-		{`{"answer":"a","thought":"t","observation":"o","error":null}`, Message{Type: Answer, Content: "a", Thought: "t", Observation: "o", EndOfMessage: true, EndOfDialog: true}},
-		{`{"answer":"","thought":"","observation":"","error":null}`, Message{Type: Answer, EndOfMessage: true, EndOfDialog: true}},
-		{`{"answer":"","thought":"","observation":"","error":{"type":"x","message":"m"}}`, failure(&Error{"x", "m"})},
-		{`{"message_type":"thought","content":"t","end_of_message":false,"end_of_dialog":false,"message_id":"1"}`, Message{Type: Thought, Content: "t", MessageID: "1"}},
-		{`{"chunk_type":"answer","content":"a","end_of_message":true,"end_of_dialog":true,"answer":"","thought":"","observation":"","error":null}`, Message{Type: Answer, Content: "a", EndOfMessage: true, EndOfDialog: true}},
-		{`{"chunk-type":"answer","end-of-message":true,"end-of-dialog":true,"message-id":"2"}`, Message{Type: Answer, EndOfMessage: true, EndOfDialog: true, MessageID: "2"}},
-		{`{"message_type":"answer","content":"","end_of_message":true,"end_of_dialog":true,"message_id":"","explain_id":null,"explain_graph":null,"explain_triples":[],"error":null,"in_token":7,"out_token":8,"model":"m"}`, Message{Type: Answer, EndOfMessage: true, EndOfDialog: true, InTokens: 7, OutTokens: 8, Model: "m"}},
-		{`{"message_type":"explain","end_of_message":true,"end_of_dialog":false,"explain_id":"e","explain_graph":"g","explain_triples":[{"s":1}]}`, Message{Type: Explain, EndOfMessage: true, ExplainID: "e", ExplainGraph: "g", ExplainTriples: json.RawMessage(`[{"s":1}]`)}},
-		{`{"message_type":"error","content":"m","end_of_message":true,"end_of_dialog":true}`, failure(&Error{AgentError, "m"})},
-		{`{"error":{"type":"gateway-error","message":""}}`, failure(&Error{GatewayError, ""})},
-		{`{"error":{"message":"m","code":"c"}}`, failure(&Error{AgentError, "m"})},
-		{`{"error":"question is missing"}`, failure(&Error{BadRequest, "question is missing"})},
-	} {
-		got, err := DecodeMessage([]byte(c.text))
-		if err != nil || fmt.Sprintf("%+v", deref(got)) != fmt.Sprintf("%+v", deref(c.want)) {
-			t.Errorf("%s:\n%+v, %v; want\n%+v", c.text, got, err, c.want)
-		}
-	}
-	for _, text := range []string{`{}`, `[]`, `{"message_type":7}`, `{"thought":""}`, `{"answer":"a","answer":"b"}`, `{"error":7}`, `x`} {
-		if m, err := DecodeMessage([]byte(text)); err == nil {
-			t.Errorf("%s is read as %+v", text, m)
-		}
-	}
-}
-
-// deref shows the error of a message instead of its address.
-func deref(m Message) any {
-	e := m.Error
-	m.Error = nil
-	return fmt.Sprint(m, e)
-}
-
 func TestAShapeIsKnownByItsName(t *testing.T) {
 	t.Parallel()
 	for _, s := range []Shape{Chunked, ChunkType, Old} {
@@ -159,29 +116,6 @@ func FuzzRequest(f *testing.F) {
 		}
 		if twice := encoded(again); !bytes.Equal(once, twice) {
 			t.Fatalf("%s\n%s", once, twice)
-		}
-	})
-}
-
-// T38: a message that was read is written so that it means the same, in each shape.
-func FuzzMessage(f *testing.F) {
-	for _, s := range []Shape{Chunked, ChunkType, Old} {
-		f.Add(s.Encode(Message{Type: Answer, Content: "a", MessageID: "1", EndOfMessage: true, EndOfDialog: true}))
-		f.Add(s.Record(Message{Type: Explain, ExplainTriples: json.RawMessage(`[1]`)}))
-		f.Add(s.Record(failure(errFailed)))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := DecodeMessage(text)
-		if err != nil || m.Thought != "" || m.Observation != "" { // which chunks have no place for
-			return
-		}
-		for _, s := range []Shape{Chunked, ChunkType} {
-			for _, once := range [][]byte{s.Encode(m), s.Record(m)} {
-				again, err := DecodeMessage(once)
-				if err != nil || !bytes.Equal(s.Record(again), s.Record(m)) {
-					t.Fatalf("%s: %+v, %v", once, again, err)
-				}
-			}
 		}
 	})
 }

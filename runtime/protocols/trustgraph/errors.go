@@ -60,10 +60,8 @@ func badRequest(format string, args ...any) *Error {
 
 func tooLarge(max int64) *Error { return badRequest("the request is larger than %d bytes", max) }
 
-// What agents and clients are told.
+// What agents are told.
 var (
-	errOver      = errors.New("trustgraph: the dialog is over")
-	errGone      = errors.New("trustgraph: the asker is gone")
-	errNoMessage = errors.New("trustgraph: this is no message of an agent")
-	errEnded     = errors.New("trustgraph: the answer ended before the dialog did")
+	errOver = errors.New("trustgraph: the dialog is over")
+	errGone = errors.New("trustgraph: the asker is gone")
 )

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 )
 
 // authenticate knows ana of workspace "default" and bo of workspace "books".
@@ -140,30 +139,5 @@ func TestMessagesComeAsEvents(t *testing.T) {
 	}
 	if kind := response.Header.Get("Content-Type"); kind != "text/event-stream" {
 		t.Error(kind)
-	}
-}
-
-// T10: when the client is gone, the agent is told to stop.
-func TestAQuestionEndsWithItsClient(t *testing.T) {
-	t.Parallel()
-	begun, ended := make(chan bool, 1), make(chan bool, 1)
-	agent := AskFunc(func(ctx context.Context, _ Caller, _ Request, _ func(Message) error) error {
-		begun <- true
-		<-ctx.Done()
-		ended <- true
-		return ctx.Err()
-	})
-	client := &Client{URL: serve(t, &Gateway{Agent: agent}), Token: "tg_ana"}
-	for name, ask := range map[string]AskFunc{"HTTP": client.Post, "SSE": client.Events, "WebSocket": client.Socket} {
-		ctx, stop := context.WithCancel(t.Context())
-		go func() { <-begun; stop() }()
-		if _, err := collect(ctx, ask, Request{Question: "q"}); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-		select {
-		case <-ended:
-		case <-time.After(5 * time.Second):
-			t.Errorf("%s: the agent goes on", name)
-		}
 	}
 }

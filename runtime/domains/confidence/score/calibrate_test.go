@@ -25,6 +25,17 @@ func simulated(r *rand.Rand, n int, p truth) []Outcome {
 	return all
 }
 
+// brier returns the mean squared distance between scores and outcomes, 1 or 0 (Brier 1950). Lower is
+// better; without outcomes it is 0.
+func brier(outcomes []Outcome) float64 {
+	sum := 0.0
+	for _, o := range outcomes {
+		d := unit(o.Score) - one(o.Right)
+		sum += d * d
+	}
+	return sum / float64(max(len(outcomes), 1))
+}
+
 // Outcomes to fit on and outcomes to measure on are of two types, so that no test can
 // measure a calibration on the outcomes that it was fitted on.
 type (
@@ -100,7 +111,7 @@ func calibrates(by fitter, log func(string, ...any)) error {
 				return fmt.Errorf("%s, seed %d: the error falls only from %.3f to %.3f (noise %.3f)", name, seed, was, is, floor)
 			}
 			before, after, noise = before+was/simulatedSeeds, after+is/simulatedSeeds, noise+floor/simulatedSeeds
-			over += (Brier(mapped) - Brier(perfect)) / simulatedSeeds
+			over += (brier(mapped) - brier(perfect)) / simulatedSeeds
 			if is > was {
 				worse += 1.0 / simulatedSeeds
 			}
@@ -173,7 +184,7 @@ func TestOutcomesLearntByHeartLookPerfectOnThemselvesAlone(t *testing.T) {
 	t.Parallel()
 	fit, measure := halves(simulated(rand.New(rand.NewPCG(1, 41)), simulatedTotal, func(float64) float64 { return 0.5 }))
 	c := byHeart(fit.outcomes)
-	if own, other := Brier(toMeasure(fit).through(c)), Brier(measure.through(c)); own != 0 || other < 0.4 {
+	if own, other := brier(toMeasure(fit).through(c)), brier(measure.through(c)); own != 0 || other < 0.4 {
 		t.Errorf("Brier score %v on its own outcomes, %v on others", own, other)
 	}
 }
@@ -284,7 +295,7 @@ func TestOutcomesWithoutAScoreAreRefused(t *testing.T) {
 func TestCalibrationIsMeasuredAsDefined(t *testing.T) {
 	t.Parallel()
 	o := []Outcome{{0.05, false}, {0.9, true}, {0.95, true}, {1, false}, {0.3, true}}
-	if got, want := Brier(o), (0.05*0.05+0.1*0.1+0.05*0.05+1+0.7*0.7)/5; math.Abs(got-want) > 1e-12 {
+	if got, want := brier(o), (0.05*0.05+0.1*0.1+0.05*0.05+1+0.7*0.7)/5; math.Abs(got-want) > 1e-12 {
 		t.Errorf("Brier score %v, want %v", got, want)
 	}
 	if got, want := ExpectedCalibrationError(o), 0.2*0.05+0.6*math.Abs(0.95-2.0/3)+0.2*0.7; math.Abs(got-want) > 1e-12 {
@@ -294,7 +305,7 @@ func TestCalibrationIsMeasuredAsDefined(t *testing.T) {
 	if len(b) != 10 || b[9].Count != 3 || b[0].Count != 1 || b[3].Count != 1 || b[5].Count != 0 || b[9].To != 1 {
 		t.Errorf("%+v", b)
 	}
-	if Brier(nil) != 0 || ExpectedCalibrationError(nil) != 0 {
+	if brier(nil) != 0 || ExpectedCalibrationError(nil) != 0 {
 		t.Error("nothing is wrong with no outcomes")
 	}
 }

@@ -2,17 +2,6 @@ package score
 
 import "math"
 
-// Brier returns the mean squared distance between scores and outcomes, 1 or 0 (Brier 1950). Lower is
-// better; without outcomes it is 0.
-func Brier(outcomes []Outcome) float64 {
-	sum := 0.0
-	for _, o := range outcomes {
-		d := unit(o.Score) - one(o.Right)
-		sum += d * d
-	}
-	return sum / float64(max(len(outcomes), 1))
-}
-
 // bins is the number of bins of equal width into which the scores from 0 to 1 are sorted.
 const bins = 10
 

@@ -1,5 +1,5 @@
 // Package rabbit implements TrustGraph's queues on RabbitMQ, in TrustGraph's layout since 2.3.14: a
-// queue for the service that answers, and a line for the askers.
+// queue for the service that answers.
 //
 //	q, err := rabbit.Open(rabbit.Config{
 //		URL: "amqp://guest:guest@localhost:5672/", Subscription: "agent",
@@ -81,11 +81,10 @@ func (t topic) declare(ch *amqp.Channel) error {
 	return ch.ExchangeDeclare(t.exchange, amqp.ExchangeFanout, true, false, false, false, nil)
 }
 
-// An end is one side of the queues: the topic that it reads, and the one that it sends to.
-type end struct {
+// A Queue is the answering side. It implements trustgraph.Queue.
+type Queue struct {
 	c       Config
-	in, out topic
-	began   func(*link) // called with each new connection; may be nil
+	in, out topic // that it reads, and that it sends to
 
 	shut   func() // closes closed, once
 	closed chan struct{}
@@ -106,10 +105,14 @@ func (l *link) dead() bool { return l.conn.IsClosed() || l.out.IsClosed() }
 // drop gives a connection up that failed.
 func (l *link) drop() { _ = l.conn.Close() }
 
-// errClosed says that an end was closed.
+// errClosed says that a queue was closed.
 var errClosed = errors.New("rabbit: closed")
 
-func newEnd(c Config, in, out string) (*end, error) {
+// Open makes a queue. It connects when the queue is used, and again when the broker went away.
+func Open(c Config) (*Queue, error) {
+	if c.Subscription == "" {
+		return nil, errors.New("rabbit: the subscription is missing")
+	}
 	if c.Longest == 0 {
 		c.Longest = 10 * time.Second
 	}
@@ -120,18 +123,18 @@ func newEnd(c Config, in, out string) (*end, error) {
 	if _, err := amqp.ParseURI(c.URL); err != nil {
 		return nil, errors.New("rabbit: the URL is not amqp://user:password@host:port/vhost") // err may hold the password
 	}
-	e := &end{c: c, closed: make(chan struct{}), turn: make(chan struct{}, 1)}
-	e.shut = sync.OnceFunc(func() { close(e.closed) })
+	q := &Queue{c: c, closed: make(chan struct{}), turn: make(chan struct{}, 1)}
+	q.shut = sync.OnceFunc(func() { close(q.closed) })
 	var err error
-	if e.in, err = parse(in); err == nil {
-		e.out, err = parse(out)
+	if q.in, err = parse(c.Request); err == nil {
+		q.out, err = parse(c.Response)
 	}
-	return e, err
+	return q, err
 }
 
 // connect makes one attempt.
-func (e *end) connect() (_ *link, err error) {
-	conn, err := amqp.DialConfig(e.c.URL, amqp.Config{Heartbeat: 10 * time.Second, Locale: "en_US", Dial: amqp.DefaultDial(10 * time.Second)})
+func (q *Queue) connect() (_ *link, err error) {
+	conn, err := amqp.DialConfig(q.c.URL, amqp.Config{Heartbeat: 10 * time.Second, Locale: "en_US", Dial: amqp.DefaultDial(10 * time.Second)})
 	if err != nil {
 		return nil, err
 	}
@@ -148,77 +151,74 @@ func (e *end) connect() (_ *link, err error) {
 	if l.out, err = conn.Channel(); err != nil {
 		return nil, err
 	}
-	if err = e.out.declare(l.out); err != nil {
+	if err = q.out.declare(l.out); err != nil {
 		return nil, err
 	}
 	if err = l.out.Confirm(false); err != nil {
 		return nil, err
 	}
-	l.in, err = e.in.consume(in, e.c.Subscription, e.c.Prefetch)
+	l.in, err = q.in.consume(in, q.c.Subscription, q.c.Prefetch)
 	return l, err
 }
 
 // get returns the present connection, or a new one. It tries until ctx ends.
-func (e *end) get(ctx context.Context) (*link, error) {
+func (q *Queue) get(ctx context.Context) (*link, error) {
 	select {
-	case e.turn <- struct{}{}:
-		defer func() { <-e.turn }()
+	case q.turn <- struct{}{}:
+		defer func() { <-q.turn }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	for wait := 50 * time.Millisecond; ; wait = min(2*wait, e.c.Longest) {
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, q.c.Longest) {
 		select {
-		case <-e.closed:
+		case <-q.closed:
 			return nil, errClosed
 		default:
 		}
-		if e.link != nil && !e.link.dead() {
-			return e.link, nil
+		if q.link != nil && !q.link.dead() {
+			return q.link, nil
 		}
-		if e.link != nil {
-			e.link.drop()
+		if q.link != nil {
+			q.link.drop()
 		}
-		l, err := e.connect()
+		l, err := q.connect()
 		if err == nil {
-			if e.link = l; e.began != nil {
-				e.began(l)
-			}
+			q.link = l
 			return l, nil
 		}
-		e.c.Log.Warn("rabbit: no connection", "error", err, "again", wait)
+		q.c.Log.Warn("rabbit: no connection", "error", err, "again", wait)
 		select {
 		case <-time.After(wait/2 + rand.N(wait/2)):
-		case <-e.closed:
+		case <-q.closed:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// close closes the end. What was read and not acknowledged is delivered to others.
-func (e *end) close() error {
-	e.shut()
-	e.turn <- struct{}{}
-	defer func() { <-e.turn }()
-	if e.link == nil || e.link.conn.IsClosed() {
+// Close closes the connection. What was read and not acknowledged is delivered to others.
+func (q *Queue) Close() error {
+	q.shut()
+	q.turn <- struct{}{}
+	defer func() { <-q.turn }()
+	if q.link == nil || q.link.conn.IsClosed() {
 		return nil
 	}
-	return e.link.conn.Close()
+	return q.link.conn.Close()
 }
 
 // errRefused says that the broker does not want a message.
 var errRefused = errors.New("rabbit: the broker refused a message")
 
-// send sends one message, and returns when the broker has it. It reconnects as long as ctx
-// lasts.
-func (e *end) send(ctx context.Context, id string, body []byte, mandatory bool) error {
+// Reply implements trustgraph.Queue.
+func (q *Queue) Reply(ctx context.Context, id string, body []byte) error {
 	for {
-		l, err := e.get(ctx)
+		l, err := q.get(ctx)
 		if err != nil {
 			return err
 		}
-		confirmed, err := l.out.PublishWithDeferredConfirmWithContext(ctx, e.out.exchange, "", mandatory, false, amqp.Publishing{
-			ContentType: "application/json", DeliveryMode: e.out.mode(), Headers: amqp.Table{"id": id}, Body: body,
+		confirmed, err := l.out.PublishWithDeferredConfirmWithContext(ctx, q.out.exchange, "", false, false, amqp.Publishing{
+			ContentType: "application/json", DeliveryMode: q.out.mode(), Headers: amqp.Table{"id": id}, Body: body,
 		})
 		taken := false
 		if err == nil {
@@ -241,25 +241,10 @@ func idOf(headers amqp.Table) string {
 	return id
 }
 
-// A Queue is the answering side. It implements trustgraph.Queue.
-type Queue struct{ end *end }
-
-// Open makes a queue. It connects when the queue is used, and again when the broker went away.
-func Open(c Config) (*Queue, error) {
-	if c.Subscription == "" {
-		return nil, errors.New("rabbit: the subscription is missing")
-	}
-	e, err := newEnd(c, c.Request, c.Response)
-	return &Queue{e}, err
-}
-
-// Close closes the connection.
-func (q *Queue) Close() error { return q.end.close() }
-
 // Receive implements trustgraph.Queue.
 func (q *Queue) Receive(ctx context.Context) (trustgraph.Delivery, error) {
 	for {
-		l, err := q.end.get(ctx)
+		l, err := q.get(ctx)
 		if err != nil {
 			return trustgraph.Delivery{}, err
 		}
@@ -277,9 +262,4 @@ func (q *Queue) Receive(ctx context.Context) (trustgraph.Delivery, error) {
 			return trustgraph.Delivery{}, ctx.Err()
 		}
 	}
-}
-
-// Reply implements trustgraph.Queue.
-func (q *Queue) Reply(ctx context.Context, id string, body []byte) error {
-	return q.end.send(ctx, id, body, false)
 }

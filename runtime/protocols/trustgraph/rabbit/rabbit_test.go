@@ -16,6 +16,7 @@ import (
 	"verbatim/runtime/protocols/trustgraph"
 	"verbatim/runtime/protocols/trustgraph/rabbit"
 	"verbatim/runtime/protocols/trustgraph/rabbit/rabbittest"
+	"verbatim/runtime/protocols/trustgraph/trustgraphtest"
 )
 
 func TestMain(m *testing.M) { rabbittest.Main(m) }
@@ -55,13 +56,13 @@ func answers(t *testing.T, c rabbit.Config, a trustgraph.Agent, o trustgraph.Ser
 // asks is an agent behind the queues.
 func asks(t *testing.T, c rabbit.Config) trustgraph.AskFunc {
 	t.Helper()
-	line, err := rabbit.NewLine(c)
+	line, err := rabbittest.NewLine(c.URL, c.Request, c.Response)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = line.Close() })
 	var n atomic.Int64
-	return trustgraph.Over(line, func() string { return fmt.Sprintf("%s-%d", t.Name(), n.Add(1)) })
+	return trustgraphtest.Over(line, func() string { return fmt.Sprintf("%s-%d", t.Name(), n.Add(1)) })
 }
 
 func channel(t *testing.T, b *rabbittest.Broker) *amqp.Channel {
@@ -126,7 +127,7 @@ func TestADialogIsTheSameOverEveryWire(t *testing.T) {
 			defer server.Close()
 			c := place(t, broker, "flow")
 			answers(t, c, agent, trustgraph.Service{Concurrency: 4})
-			client := &trustgraph.Client{URL: server.URL}
+			client := &trustgraphtest.Client{URL: server.URL}
 			queue := asks(t, c)
 			for _, streaming := range []bool{false, true} {
 				r := trustgraph.Request{Question: "Who owns Umza?", Streaming: streaming}
@@ -285,17 +286,12 @@ func TestWhatIsClosedTriesNoMore(t *testing.T) {
 	t.Parallel()
 	c := rabbit.Config{URL: "amqp://127.0.0.1:1/", Request: "flow:tg:q", Response: "response:tg:r", Subscription: "s"}
 	q := open(t, c)
-	line, err := rabbit.NewLine(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 3)
+	done := make(chan error, 2)
 	go func() { _, err := q.Receive(t.Context()); done <- err }()
 	go func() { done <- q.Reply(t.Context(), "1", nil) }()
-	go func() { done <- line.Ask(t.Context(), "1", nil, func([]byte) bool { return true }) }()
 	time.Sleep(100 * time.Millisecond)
-	_, _ = q.Close(), line.Close()
-	for range 3 {
+	_ = q.Close()
+	for range 2 {
 		select {
 		case err := <-done:
 			if err == nil {

@@ -19,6 +19,7 @@ import (
 
 	"verbatim/runtime/protocols/trustgraph"
 	"verbatim/runtime/protocols/trustgraph/pulsar"
+	"verbatim/runtime/protocols/trustgraph/trustgraphtest"
 )
 
 func main() {
@@ -39,7 +40,7 @@ func run(ctx context.Context, args []string, env func(string) string, stderr io.
 	f.StringVar(&c.Response, "response", "response:tg:agent-response:default", "the queue of the answers")
 	f.StringVar(&c.Subscription, "subscription", "", "what services that share the questions have in common")
 	f.IntVar(&c.Prefetch, "at-once", 1, "questions at once")
-	client := &trustgraph.Client{Token: env("BRIDGE_TOKEN")}
+	client := &trustgraphtest.Client{Token: env("BRIDGE_TOKEN")}
 	f.StringVar(&client.URL, "gateway", "http://localhost:8888", "the gateway; BRIDGE_TOKEN is the token")
 	f.StringVar(&client.Flow, "flow", "default", "the flow")
 	shape := f.String("shape", "chunked", "how answers are written: chunked, chunk-type or old")

@@ -1,4 +1,9 @@
-package trustgraph
+// Package trustgraphtest asks an agent as TrustGraph's clients do, over every wire. Tests use it, and
+// the bridge to Pulsar, which is a module of its own. A server never asks.
+//
+//	client := &trustgraphtest.Client{URL: server.URL, Token: token}
+//	err := client.Socket(ctx, trustgraph.Caller{}, request, tell)
+package trustgraphtest
 
 import (
 	"bufio"
@@ -6,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +19,14 @@ import (
 	"strings"
 
 	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+
+	"verbatim/runtime/protocols/trustgraph"
+)
+
+var (
+	errNoMessage = errors.New("trustgraphtest: this is no message of an agent")
+	errEnded     = errors.New("trustgraphtest: the answer ended before the dialog did")
 )
 
 // maxAnswer is the largest answer that a Client accepts: a frame of TrustGraph's gateway.
@@ -20,7 +34,7 @@ const maxAnswer = 50 << 20
 
 // A Client asks a gateway, ours or TrustGraph's. Post, Events and Socket are AskFuncs, so that a
 // gateway can be used wherever an Agent can. They ignore their Caller: the token says who asks. A
-// gateway's refusals and failures are *Error.
+// gateway's refusals and failures are *trustgraph.Error.
 type Client struct {
 	URL       string // of the gateway, such as http://localhost:8888
 	Token     string
@@ -30,7 +44,7 @@ type Client struct {
 }
 
 // Post asks over HTTP. It tells the last message only.
-func (c *Client) Post(ctx context.Context, _ Caller, r Request, tell func(Message) error) error {
+func (c *Client) Post(ctx context.Context, _ trustgraph.Caller, r trustgraph.Request, tell func(trustgraph.Message) error) error {
 	response, err := c.post(ctx, r, "application/json")
 	if err != nil {
 		return err
@@ -45,7 +59,7 @@ func (c *Client) Post(ctx context.Context, _ Caller, r Request, tell func(Messag
 }
 
 // Events asks over HTTP, and tells each message as the event comes.
-func (c *Client) Events(ctx context.Context, _ Caller, r Request, tell func(Message) error) error {
+func (c *Client) Events(ctx context.Context, _ trustgraph.Caller, r trustgraph.Request, tell func(trustgraph.Message) error) error {
 	response, err := c.post(ctx, r, "text/event-stream")
 	if err != nil {
 		return err
@@ -63,10 +77,14 @@ func (c *Client) Events(ctx context.Context, _ Caller, r Request, tell func(Mess
 	return cmp.Or(lines.Err(), errEnded)
 }
 
-func (c *Client) post(ctx context.Context, r Request, accept string) (*http.Response, error) {
+func (c *Client) post(ctx context.Context, r trustgraph.Request, accept string) (*http.Response, error) {
 	r.Workspace = cmp.Or(c.Workspace, r.Workspace)
 	address := strings.TrimSuffix(c.URL, "/") + "/api/v1/flow/" + url.PathEscape(cmp.Or(c.Flow, r.Flow, "default")) + "/service/agent"
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(encoded(r)))
+	body, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -82,22 +100,22 @@ func (c *Client) post(ctx context.Context, r Request, accept string) (*http.Resp
 	defer response.Body.Close()
 	var doc struct{ Error string }
 	err = json.NewDecoder(io.LimitReader(response.Body, 1<<16)).Decode(&doc)
-	kind := map[int]string{401: AuthRequired, 403: AccessDenied, 404: UnknownService}[response.StatusCode]
+	kind := map[int]string{401: trustgraph.AuthRequired, 403: trustgraph.AccessDenied, 404: trustgraph.UnknownService}[response.StatusCode]
 	if err != nil || doc.Error == "" {
-		return nil, fmt.Errorf("trustgraph: the gateway answered with status %d", response.StatusCode)
+		return nil, fmt.Errorf("trustgraphtest: the gateway answered with status %d", response.StatusCode)
 	}
-	return nil, &Error{cmp.Or(kind, BadRequest), doc.Error}
+	return nil, &trustgraph.Error{Type: cmp.Or(kind, trustgraph.BadRequest), Message: doc.Error}
 }
 
 // Socket asks over a WebSocket of its own.
-func (c *Client) Socket(ctx context.Context, _ Caller, r Request, tell func(Message) error) error {
+func (c *Client) Socket(ctx context.Context, _ trustgraph.Caller, r trustgraph.Request, tell func(trustgraph.Message) error) error {
 	conn, _, err := websocket.Dial(ctx, strings.TrimSuffix(c.URL, "/")+"/api/v1/socket", &websocket.DialOptions{HTTPClient: c.HTTP})
 	if err != nil {
 		return err
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(maxAnswer)
-	send := func(v any) error { return conn.Write(ctx, websocket.MessageText, encoded(v)) }
+	send := func(v any) error { return wsjson.Write(ctx, conn, v) }
 	if err := send(map[string]string{"type": "auth", "token": c.Token}); err != nil {
 		return err
 	}
@@ -111,15 +129,17 @@ func (c *Client) Socket(ctx context.Context, _ Caller, r Request, tell func(Mess
 			return err
 		}
 		var f struct {
-			frame
-			Type string `json:"type"`
+			Type     string            `json:"type"`
+			Response json.RawMessage   `json:"response"`
+			Error    *trustgraph.Error `json:"error"`
+			Complete bool              `json:"complete"`
 		}
 		if json.Unmarshal(text, &f) != nil && f.Type != "auth-failed" { // whose error is a text
 			return errNoMessage
 		}
 		switch {
 		case f.Type == "auth-failed":
-			return errAuth
+			return &trustgraph.Error{Type: trustgraph.AuthRequired, Message: "auth failure"}
 		case f.Type == "auth-ok":
 			if err := send(question); err != nil {
 				return err
@@ -137,13 +157,13 @@ func (c *Client) Socket(ctx context.Context, _ Caller, r Request, tell func(Mess
 }
 
 // relay tells a message. It reports whether it was the last one.
-func relay(text []byte, tell func(Message) error) (last bool, err error) {
+func relay(text []byte, tell func(trustgraph.Message) error) (last bool, err error) {
 	m, err := DecodeMessage(text)
 	switch {
 	case err != nil:
 		return true, err
-	case m.Type == Failure:
-		return true, m.failed()
+	case m.Type == trustgraph.Failure:
+		return true, m.Error
 	}
 	return m.EndOfDialog, tell(m)
 }
@@ -157,10 +177,14 @@ type Line interface {
 }
 
 // Over asks over a queue. NewID makes the id of each question.
-func Over(line Line, newID func() string) AskFunc {
-	return func(ctx context.Context, _ Caller, r Request, tell func(Message) error) error {
+func Over(line Line, newID func() string) trustgraph.AskFunc {
+	return func(ctx context.Context, _ trustgraph.Caller, r trustgraph.Request, tell func(trustgraph.Message) error) error {
+		question, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
 		var failed error
-		err := line.Ask(ctx, newID(), encoded(r), func(body []byte) (last bool) {
+		err = line.Ask(ctx, newID(), question, func(body []byte) (last bool) {
 			last, failed = relay(body, tell)
 			return last || failed != nil
 		})
