@@ -26,13 +26,13 @@ type operandRule struct {
 }
 
 var operandGrammar = dsl.NewGrammar[operandRule](`
+Or      \bOR\b
+Word    :?[A-Za-z_][A-Za-z0-9_-]*
+Dot     \.
 Space   [ \t\r\n]+
 Note    \([^()]*\)
 Value   =\s*("[^"]*"|-?[0-9]+(\.[0-9]+)?|:?[A-Za-z_][A-Za-z0-9_-]*)\s*$
 Formula =(?s:.*)
-Or      \bOR\b
-Word    :?[A-Za-z_][A-Za-z0-9_-]*
-Dot     \.
 `)
 
 // The grammar of expressions. The specification prints it, and the tests compare expr.Parse with
