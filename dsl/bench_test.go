@@ -109,3 +109,15 @@ var (
 	realisticActs    = []string{"add", "submit", "extend", "close", "list", "get", "escalate"}
 	realisticThings  = []string{"note", "document", "due-date", "request", "outstanding", "status", "reminder", "address", "owner", "review", "finding"}
 )
+
+// The grammar is the slow way, some 85 times: compare with BenchmarkParse10k.
+func BenchmarkGrammar10k(b *testing.B) {
+	text := realistic(10_000)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, ok := callGrammar.Read(text); !ok {
+			b.Fatal("refused")
+		}
+	}
+}

@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"verbatim/dsl"
-
-	"github.com/alecthomas/participle/v2"
 )
 
 func ExampleParse() {
@@ -109,37 +107,4 @@ func ExampleApplyFixes() {
 	fmt.Println(made, fixed)
 	// Output:
 	// 5 client.add-note :note "later" :expected-date 2025-01-03
-}
-
-// A language of somebody else's may hold calls of ours: a Script captures as
-// many as stand there.
-func ExampleScript_Parse() {
-	type rule struct {
-		Event  string      `parser:"'on' @Ident 'do'"`
-		Script *dsl.Script `parser:"@@ 'end'"`
-	}
-	type rules struct {
-		Rules []rule `parser:"@@*"`
-	}
-	parser := participle.MustBuild[rules]()
-	got, err := parser.ParseString("rules", `
-on upload do
-  client.add-note :request-id @it :note "received"
-  client.get-status
-end
-on expiry do (client.escalate :reason "late") end
-`)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, r := range got.Rules {
-		for i := range r.Script.Calls {
-			fmt.Println(r.Event, "->", dsl.FormatCall(&r.Script.Calls[i]))
-		}
-	}
-	// Output:
-	// upload -> client.add-note :request-id @it :note "received"
-	// upload -> client.get-status
-	// expiry -> client.escalate :reason "late"
 }

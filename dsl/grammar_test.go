@@ -9,55 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
-)
-
-// The grammar of the language, declared. It is what the specification prints
-// and what Parse is compared with; Parse itself does not use it, being some
-// thirty times faster. A type named xRule is the production x.
-type (
-	scriptRule struct {
-		Calls []*callRule `parser:"@@*"`
-	}
-	callRule struct {
-		Pos    lexer.Position
-		EndPos lexer.Position
-		Nested *nestedRule `parser:"@@"`
-		Bare   *bodyRule   `parser:"| @@"`
-	}
-	nestedRule struct {
-		Pos    lexer.Position
-		EndPos lexer.Position
-		Body   *bodyRule `parser:"'(' @@ ')'"`
-	}
-	bodyRule struct {
-		Verb      []lexer.Token   `parser:"@Verb"`
-		Arguments []*argumentRule `parser:"@@*"`
-	}
-	argumentRule struct {
-		As    []lexer.Token `parser:"':as' @Symbol"`
-		Key   []lexer.Token `parser:"| (?! ':as') @Key"`
-		Value *valueRule    `parser:"@@"`
-	}
-	valueRule struct {
-		Pos     lexer.Position
-		EndPos  lexer.Position
-		Literal []lexer.Token `parser:"@( String | Integer | Decimal | Date | DateTime | UUID | Code | Symbol | Row | Path | Word )"`
-		List    *listRule     `parser:"| @@"`
-		Map     *mapRule      `parser:"| @@"`
-		Call    *nestedRule   `parser:"| @@"`
-	}
-	listRule struct {
-		Items []*valueRule `parser:"'[' ( @@ ','? )* ']'"`
-	}
-	mapRule struct {
-		Entries []*entryRule `parser:"'{' ( @@ ','? )* '}'"`
-	}
-	entryRule struct {
-		Key   []lexer.Token `parser:"@( Key | QuotedKey )"`
-		Value *valueRule    `parser:"@@"`
-	}
 )
 
 // captured is the token a rule captures: participle puts those before it that
@@ -69,55 +21,14 @@ func captured(ts []lexer.Token) lexer.Token {
 	return ts[len(ts)-1]
 }
 
-// tokenRules are tried in this order; the first that matches is the token.
-var tokenRules = []lexer.SimpleRule{
-	{Name: "Space", Pattern: `[ \t\r\n]+`},
-	{Name: "Comment", Pattern: `[;#][^\x00-\x08\x0A-\x1F\x7F\x{80}-\x{9F}]*`},
-	{Name: "String", Pattern: `"([^"\\\x00-\x1F\x7F\x{80}-\x{9F}]|\\(["\\nrt]|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}))*"`},
-	{Name: "Verb", Pattern: `[a-z][A-Za-z0-9_-]*(\.[a-z][A-Za-z0-9_-]*)+`},
-	{Name: "QuotedKey", Pattern: `:"([^"\\\x00-\x1F\x7F\x{80}-\x{9F}]|\\(["\\nrt]|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}))+"`},
-	{Name: "Key", Pattern: `:[a-z][A-Za-z0-9_-]*`},
-	{Name: "Path", Pattern: `@[A-Za-z][A-Za-z0-9_-]*(~[a-z0-9]+)?(\.[A-Za-z][A-Za-z0-9_-]*)+`},
-	{Name: "Row", Pattern: `@[A-Za-z][A-Za-z0-9_-]*~[a-z0-9]+`},
-	{Name: "Symbol", Pattern: `@[A-Za-z][A-Za-z0-9_-]*`},
-	{Name: "UUID", Pattern: `[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`},
-	{Name: "DateTime", Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?([Zz]|[+-][0-9]{2}:[0-9]{2})`},
-	{Name: "Date", Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}`},
-	{Name: "Decimal", Pattern: `-?(0|[1-9][0-9]*)\.[0-9]+`},
-	{Name: "Integer", Pattern: `-?(0|[1-9][0-9]*)`},
-	{Name: "Code", Pattern: `[A-Z][A-Z0-9_]*`},
-	{Name: "Word", Pattern: `nil|true|false`},
-	{Name: "Punctuation", Pattern: `[()\[\]{},]`},
-}
-
-// A grammarParser is built when it is first asked for: nobody who only parses
-// pays for it.
-type grammarParser struct {
-	parser *participle.Parser[scriptRule]
-	names  map[lexer.TokenType]string
-}
-
-var theGrammar = sync.OnceValue(func() *grammarParser {
-	def := lexer.MustSimple(tokenRules)
-	g := &grammarParser{names: map[lexer.TokenType]string{}}
-	for name, t := range def.Symbols() {
-		g.names[t] = name
+// kinds are the names of the tokens of calls.
+var kinds = sync.OnceValue(func() map[lexer.TokenType]string {
+	names := map[lexer.TokenType]string{}
+	for name, t := range callGrammar.parser().Lexer().Symbols() {
+		names[t] = name
 	}
-	g.parser = participle.MustBuild[scriptRule](participle.Lexer(def), participle.Elide("Space", "Comment"))
-	return g
+	return names
 })
-
-// grammarText is the grammar of the language in EBNF: its productions, then its
-// tokens, which are regular expressions tried in that order.
-func grammarText() string {
-	var b strings.Builder
-	b.WriteString(strings.ReplaceAll(theGrammar().parser.String(), "Rule", ""))
-	b.WriteString("\n\n")
-	for _, r := range tokenRules {
-		fmt.Fprintf(&b, "%-11s = /%s/ .\n", strings.ToLower(r.Name), r.Pattern)
-	}
-	return b.String()
-}
 
 // parseByGrammar reads a script with the declared grammar. It is slow, stops at
 // the first mistake and says little about it; it is there to be compared with
@@ -130,14 +41,14 @@ func grammarText() string {
 // size apart.
 func parseByGrammar(src *Source) (*Script, error) {
 	text, skipped := strings.CutPrefix(src.Text, bom)
-	c := converter{g: theGrammar(), src: src}
+	c := converter{src: src}
 	if skipped {
 		c.shift = int32(len(bom))
 	}
 	if !utf8.ValidString(text) {
 		return nil, errors.New("the text is not UTF-8")
 	}
-	lex, err := c.g.parser.Lex(src.Name, strings.NewReader(text))
+	lex, err := callGrammar.parser().Lex(src.Name, strings.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
@@ -147,12 +58,12 @@ func parseByGrammar(src *Source) (*Script, error) {
 		if err := c.touching(before, t); err != nil {
 			return nil, err
 		}
-		if c.g.names[t.Type] == "Comment" {
+		if kinds()[t.Type] == "Comment" {
 			script.Comments = append(script.Comments, Comment{c.tokenRange(t, strings.TrimRight(t.Value, " \t"))})
 		}
 		before = t
 	}
-	tree, err := c.g.parser.ParseString(src.Name, text)
+	tree, err := callGrammar.parser().ParseString(src.Name, text)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +87,6 @@ func parseByGrammar(src *Source) (*Script, error) {
 }
 
 type converter struct {
-	g     *grammarParser
 	src   *Source
 	shift int32 // of a byte order mark
 	last  int32 // where the last token converted ends
@@ -194,13 +104,13 @@ func (c *converter) fail(format string, args ...any) {
 
 func (c *converter) touching(a, b lexer.Token) error {
 	word := func(t lexer.Token) bool {
-		switch c.g.names[t.Type] {
+		switch kinds()[t.Type] {
 		case "Space", "Comment", "Punctuation", "EOF", "":
 			return false
 		}
 		return true
 	}
-	if word(a) && (word(b) || c.g.names[a.Type] == "Verb" && b.Value == "(") {
+	if word(a) && (word(b) || kinds()[a.Type] == "Verb" && b.Value == "(") {
 		return fmt.Errorf("%s: %q touches %q", b.Pos, a.Value, b.Value)
 	}
 	return nil
@@ -244,7 +154,7 @@ func (c *converter) call(body *bodyRule) Call {
 func (c *converter) arg(key lexer.Token, v *valueRule) Arg {
 	c.counted()
 	name := key.Value[1:]
-	if c.g.names[key.Type] == "QuotedKey" {
+	if kinds()[key.Type] == "QuotedKey" {
 		name = c.unquote(name)
 	}
 	return Arg{Key: name, KeyRange: c.tokenRange(key, key.Value), Value: c.value(v)}
@@ -298,7 +208,7 @@ func (c *converter) value(r *valueRule) Value {
 
 func (c *converter) literal(t lexer.Token) Value {
 	v := Value{Range: c.token(t), Text: t.Value}
-	switch c.g.names[t.Type] {
+	switch kinds()[t.Type] {
 	case "String":
 		v.Kind = String
 		v.Text = c.unquote(t.Value)

@@ -14,7 +14,7 @@ func Parse(src *Source) (*Script, Diagnostics) { return DefaultLimits.Parse(src)
 
 // Parse is the function Parse with other limits than the default.
 func (l Limits) Parse(src *Source) (*Script, Diagnostics) {
-	p := newParser(src, l)
+	p := &parser{src: src, text: src.Text, limits: l.withDefaults(), budget: 8*len(src.Text) + 4096, endOf: 1}
 	if len(src.Text) > p.limits.Bytes {
 		return &Script{Source: src}, Diagnostics{tooLarge(src, p.limits.Bytes)}
 	}
@@ -22,15 +22,7 @@ func (l Limits) Parse(src *Source) (*Script, Diagnostics) {
 	if !utf8.ValidString(src.Text) {
 		p.invalidUTF8()
 	}
-	return p.result(), p.told()
-}
-
-func newParser(src *Source, l Limits) *parser {
-	return &parser{src: src, text: src.Text, limits: l.withDefaults(), budget: 8*len(src.Text) + 4096, endOf: 1}
-}
-
-func (p *parser) result() *Script {
-	return &Script{Source: p.src, Calls: p.calls, Comments: p.comments}
+	return &Script{Source: p.src, Calls: p.calls, Comments: p.comments}, p.told()
 }
 
 // A parser reads bytes by offset; lines and columns are computed only for diagnostics. Arguments
@@ -69,8 +61,6 @@ type parser struct {
 	// unwind is set when the parser has moved to the beginning of the next call and every open
 	// construct is to be abandoned.
 	unwind bool
-	// guest is set if the script is inside another language: anything that is not a call ends it.
-	guest bool
 	// excused is a closing bracket whose opening one is missing because of an earlier mistake.
 	excused byte
 	torn    int // the end of a line in which an unclosed string took too much
@@ -104,17 +94,11 @@ func (p *parser) script() {
 		errors, comments, nested, values := p.errors, len(p.comments), p.nested, p.values
 		switch {
 		case p.text[p.pos] == '(':
-			if ok, _ := p.lineCall(p.pos); p.guest && !ok {
-				return
-			}
 			p.push(')')
 			p.callBody(&c, true)
 		case class[p.text[p.pos]]&(isLower|isUpper) != 0 && (p.findVerb() || p.beginsCall() || p.meantAsCall()):
 			p.callBody(&c, false)
 		default:
-			if p.guest {
-				return
-			}
 			p.strayText()
 			continue
 		}

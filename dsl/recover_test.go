@@ -36,7 +36,6 @@ func TestMutatedCallsAreDiagnosedAndLeaveTheOthersAlone(t *testing.T) {
 	}
 	all := mixed()
 	r := rand.New(rand.NewPCG(1, 2))
-	g := theGrammar()
 	var mutants, refused, single, others, spared int
 	kinds := map[string]int{}
 	most := 10_000
@@ -47,7 +46,7 @@ func TestMutatedCallsAreDiagnosedAndLeaveTheOthersAlone(t *testing.T) {
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		calls := all[:4]
 		which := r.IntN(len(calls))
-		tokens, err := g.parser.Lex("", strings.NewReader(calls[which]))
+		tokens, err := callGrammar.parser().Lex("", strings.NewReader(calls[which]))
 		if err != nil {
 			t.Fatal(err)
 		}

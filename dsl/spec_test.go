@@ -18,7 +18,7 @@ func TestSpecification(t *testing.T) {
 	}
 	text := string(b)
 	block := regexp.MustCompile("(?s)```ebnf\n.*?```")
-	want := "```ebnf\n" + grammarText() + "```"
+	want := "```ebnf\n" + Syntax() + "```"
 	if *update {
 		text = block.ReplaceAllLiteralString(text, want)
 		if err := os.WriteFile("SPEC.md", []byte(text), 0o644); err != nil {

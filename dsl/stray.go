@@ -95,9 +95,6 @@ func (p *parser) lineEnd(i int) int {
 // strayInCall handles text that is neither an argument nor the end of a call. It returns true if
 // the call continues.
 func (p *parser) strayInCall(c *Call, paren bool) bool {
-	if p.guest && len(p.open) == 0 {
-		return false
-	}
 	start := p.pos
 	if !paren && p.text[start] != ',' && p.startsLine(start) && p.indent(start) <= p.callIndent() {
 		return false // text on a line of its own does not belong to the call above it

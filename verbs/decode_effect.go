@@ -482,8 +482,8 @@ func (l *loader) changes(vn *verbNode, e *Effect, f mapping, sc scope) {
 // where reads which rows an effect is about.
 func (l *loader) where(vn *verbNode, n *yaml.Node, sc scope) *Where {
 	d, v, ent := vn.d, vn.v, sc.row
-	name := strings.TrimPrefix(strings.TrimSpace(n.Value), ":")
-	if i := v.param(name); i >= 0 {
+	o := l.operand(n.Value)
+	if name, i := o.argument(v); i >= 0 {
 		at := strings.Index(n.Value, name)
 		d.usesParam(v, i, n, at, at+len(name), nil)
 		p := &v.Params[i]

@@ -18,38 +18,24 @@ import (
 // one of the organisations that they act for.
 const SessionActive = "active"
 
-// sessionOperand splits `session.NAME = VALUE`. from is where the value begins, 0 if there is
-// none.
-func sessionOperand(text string) (name string, from int, ok bool) {
-	path, _, given := strings.Cut(text, "=")
-	name, ok = strings.CutPrefix(strings.TrimSpace(path), "session.")
-	if !ok || !isName(name) {
-		return "", 0, false
-	}
-	if given {
-		from = len(path) + 1
-		from += len(text[from:]) - len(strings.TrimLeft(text[from:], " \t"))
-	}
-	return strings.ReplaceAll(name, "-", "_"), from, true
-}
-
 // session reads an effect that sets a session value. In any other form it is a promise for a
 // handler.
 func (l *loader) session(vn *verbNode, e *Effect, at *yaml.Node, sc scope) {
 	d := vn.d
-	name, from, ok := sessionOperand(at.Value)
-	if !ok {
+	name := e.Operand.session()
+	if name == "" {
 		return
 	}
-	e.Session = name
-	e.Operand = Operand{Text: at.Value, Path: []string{"session", name}}
-	if from == 0 {
+	e.Session, e.Operand.Path = name, []string{"session", name}
+	before, after, given := strings.Cut(at.Value, "=")
+	if !given {
 		return
 	}
-	if e.Operand.Value = strings.TrimSpace(at.Value[from:]); e.Operand.Value == "" {
+	if e.Operand.Value == "" {
 		d.report(tell(e.Place, "session-nothing", name))
 		return
 	}
+	from := len(before) + 1 + strings.Index(after, e.Operand.Value)
 	value := *at
 	value.Value, value.Style = e.Operand.Value, 0
 	if at.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {

@@ -111,17 +111,18 @@ func (l *loader) compileTerm(d *doc, n *yaml.Node, sc scope, w want, when *Expr)
 	}
 	var root *expr.Node
 	var t term
-	name, colon := strings.CutPrefix(n.Value, ":")
-	i := sc.verb.param(name)
-	if i >= 0 || colon && isName(name) {
-		d.usesParam(sc.verb, i, n, len(n.Value)-len(name), len(n.Value), sc.verb.paramNames)
+	o := l.operand(n.Value)
+	name, i := o.argument(sc.verb)
+	colon := isName(name) && o.Path[0] != name
+	if from := strings.Index(n.Value, name); i >= 0 || colon {
+		d.usesParam(sc.verb, i, n, from, from+len(name), sc.verb.paramNames)
 	}
 	switch {
 	case i >= 0 && sc.verb.Params[i].Type == nil:
 		return nil, bad
 	case i >= 0:
 		t = paramTerm(&sc.verb.Params[i], i)
-	case colon && isName(name):
+	case colon:
 		d.report(say.unknownArgument(d.within(n, 1, len(n.Value)), sc.verb, name))
 		return nil, bad
 	default:

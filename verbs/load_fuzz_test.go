@@ -144,24 +144,6 @@ func FuzzExpr(f *testing.F) {
 	})
 }
 
-// The grammar of operands is what participle says it is; the quick way reads
-// the same.
-func FuzzOperand(f *testing.F) {
-	for _, s := range []string{"a", "a.b", "a.b.c", "a OR b", "OR", "a.OR", "OR.a", "a-1", "a.1", "a (b)", "a = b", "a = 1.5", "a b", "", "a.", ".a", "a..b", "-a", "_", "a -b", "aOR", "A-Z_9.x"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		path, quick := plainPath(s)
-		o := operandByGrammar(s)
-		if !quick {
-			return
-		}
-		if o.Prose || o.Value != "" || o.Note != "" || o.Alternatives != nil || strings.Join(o.Path, "\x00") != strings.Join(path, "\x00") {
-			t.Errorf("%q: quickly %q, by the grammar %+v", s, path, o)
-		}
-	})
-}
-
 // hostileFiles are made to be slow, or large.
 func hostileFiles() map[string]string {
 	laughs := "a: &a [x, x, x, x, x, x, x, x, x]\n"

@@ -11,12 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"verbatim/dsl"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
 )
 
 // The formats of a grammar.
-var grammarFormats = []string{"gbnf", "lark", "json-schema", "openai-tools"}
+var grammarFormats = []string{"gbnf", "lark", "json-schema", "openai-tools", "ebnf"}
 
 func grammarCommand(a *app) *cobra.Command {
 	var f setup
@@ -28,7 +29,9 @@ func grammarCommand(a *app) *cobra.Command {
 		Example: `verbatim grammar --as clara --format gbnf
 verbatim grammar --format openai-tools`,
 		Long: `With --as, it holds the verbs that this principal may use and the names that stand for
-the rows that they may see now; without, all verbs and any name.`,
+the rows that they may see now; without, all verbs and any name. Format ebnf is
+the grammar of the language itself, whatever the palettes: that of calls, and those of
+the operands and the expressions in palettes.`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(grammarFormats, format) {
@@ -36,6 +39,14 @@ the rows that they may see now; without, all verbs and any name.`,
 			}
 			if calls < 0 {
 				return usage("--calls counts calls", "give a number, or 0 for any number of them")
+			}
+			if format == "ebnf" {
+				for _, flag := range []string{"as", "calls", "palettes"} {
+					if cmd.Flags().Changed(flag) {
+						return usage("--"+flag+" changes nothing in the grammar of the language", "leave it out, or ask for another format")
+					}
+				}
+				return a.printGrammar(grammar.Vocabulary{}, format)
 			}
 			v, err := a.vocabulary(cmd.Context(), f)
 			if err != nil {
@@ -101,6 +112,8 @@ func (a *app) printGrammar(v grammar.Vocabulary, format string) error {
 		if format == "lark" {
 			text = []byte(g.Lark())
 		}
+	case "ebnf":
+		text = []byte(dsl.Syntax() + "\n" + verbs.Syntax())
 	case "json-schema":
 		if text, err = grammar.JSONSchema(v); err == nil {
 			text = append(text, '\n')
