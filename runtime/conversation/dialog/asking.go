@@ -541,3 +541,14 @@ type reason struct {
 func (w wording) reason(s values.Key, of ...string) reason {
 	return reason{s.In(values.English, of...), w.say(s, of...)}
 }
+
+// arguments is a reason that names arguments.
+func (w wording) arguments(s values.Key, names []string) reason {
+	return reason{s.In(values.English, strings.Join(names, ", ")), w.wholly(func(w wording) string {
+		said := make([]string, len(names))
+		for i, name := range names {
+			said[i] = w.label(name)
+		}
+		return w.say(s, strings.Join(said, w.say(sayAnd)))
+	})}
+}

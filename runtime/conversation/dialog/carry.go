@@ -125,6 +125,9 @@ func (t *turn) asksAbout(ctx context.Context, k *task) (q *Question, counted *ho
 		return nil, nil, err
 	}
 	why := t.doubts(k)
+	if mine := slices.ContainsFunc(preview.Asks(), func(a receipt.Ask) bool { return a.By == "" }); !mine && !k.phrased {
+		why = append(why, t.unasked(k.call)...)
+	}
 	if len(preview.Asks()) == 0 {
 		var much *reason
 		if much, counted, err = t.together(ctx, k.call); err != nil {
@@ -149,13 +152,7 @@ func (t *turn) doubts(k *task) (why []reason) {
 			why = append(why, w.reason(sayUnshown, name))
 		}
 		if names := t.mentioned(k.program); len(names) > 0 {
-			why = append(why, reason{sayOwnWord.In(values.English, strings.Join(names, ", ")), w.wholly(func(w wording) string {
-				said := make([]string, len(names))
-				for i, name := range names {
-					said[i] = w.label(name)
-				}
-				return w.say(sayOwnWord, strings.Join(said, w.say(sayAnd)))
-			})})
+			why = append(why, w.arguments(sayOwnWord, names))
 		}
 	}
 	if len(k.swayed) > 0 {

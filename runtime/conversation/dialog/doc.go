@@ -14,6 +14,10 @@
 // Once the model has read an untrusted text (a document, a tool's answer, a quoted mail,
 // a field that its palette marks as written by others), everything that it proposes is
 // asked about, unless the person asked for exactly that and said every value of it.
+// Whatever it read, a model writes nothing unasked: a value that stands in no words of the
+// person since their last change, a row that they did not choose, and a change on a question or
+// thanks are asked about first, unless the argument's palette takes a model's value (from: names
+// model). That frees the value and never the act.
 // Amounts below the sum at which a rule asks are added up, over all conversations of a
 // person within two days, and the sum is asked about.
 //

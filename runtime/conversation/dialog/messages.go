@@ -100,6 +100,9 @@ const (
 	sayMuch      values.Key = "dialog/much"
 	sayTogether  values.Key = "dialog/together"
 	sayUnshown   values.Key = "dialog/unshown"
+	sayUnchosen  values.Key = "dialog/unchosen"
+	sayUnsourced values.Key = "dialog/unsourced"
+	sayUnasked   values.Key = "dialog/unasked"
 	sayStrangers values.Key = "dialog/strangers"
 )
 

@@ -19,6 +19,7 @@ type source struct {
 	text   string
 	when   time.Time // of people's words: the day to which "tomorrow" refers
 	past   bool      // it was shown in an earlier turn
+	spent  bool      // the person said it before their last change
 	// unshown says that the model does not see it now.
 	unshown bool
 

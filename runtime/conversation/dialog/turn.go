@@ -50,6 +50,7 @@ type turn struct {
 	toldOf  []*receipt.Receipt // of found, those that were told
 	expects expected           // what the person is asked for
 
+	civil    bool // the message is a courtesy
 	waitsFor bool // a proposal waits for somebody else
 
 	via     string // Message.ID
@@ -81,6 +82,8 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 		t.heard.unquote() // the requested text is in quotation marks
 	}
 	t.record.Said, t.record.Quoted = t.heard.own, t.heard.quoted
+	courtesy, _ := courtesyIn(t.heard.own)
+	t.civil = courtesy != nil
 	t.answers = m.Answers
 	if m.ReplyTo != "" {
 		if err := t.repliesTo(ctx, m.ReplyTo); err != nil {
@@ -198,6 +201,7 @@ func (t *turn) begin() {
 	for _, s := range t.trace.all {
 		s.past = true
 	}
+	t.trace.spent(c.latest())
 	t.trace.add(ofPerson, t.heard.own, t.now)
 	t.trace.add(ofQuoted, t.heard.quoted, t.now)
 	t.ran = map[string]bool{}

@@ -60,7 +60,7 @@ func TestALetterMovesNothingByItself(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, "house")
 		h.files("boiler", "zebra")
-		if a := h.talk(answers(calls(`house.note :repair-id @boiler :note "whatever"`), "What else?"), nil).say("Do as you like"); len(a.Open) > 0 {
+		if a := h.talk(answers(calls(`house.note :repair-id @boiler :note "whatever"`), "What else?"), nil).say("Note on the boiler: whatever"); len(a.Open) > 0 {
 			t.Errorf("told %q", a.Text)
 		}
 	})
@@ -69,7 +69,7 @@ func TestALetterMovesNothingByItself(t *testing.T) {
 		h := newHouse(t, "house")
 		h.files("boiler", "zebra")
 		// The plan was there before the letter was.
-		a := h.talk(answers(calls(`house.read-letters :repair-id @boiler`, `house.note :repair-id @kitchen-window :note "whatever"`), "What else?"), nil).say("Do as you like")
+		a := h.talk(answers(calls(`house.read-letters :repair-id @boiler`, `house.note :repair-id @kitchen-window :note "whatever"`), "What else?"), nil).say("Read the letters about the boiler, and note on the kitchen window: whatever")
 		if len(a.Open) > 0 {
 			t.Errorf("told %q", a.Text)
 		}

@@ -1,0 +1,63 @@
+package dialog_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// A model proposes a note. It is written at once only if the person said all of it; otherwise they
+// are asked first, and nothing has changed. (G1)
+func TestAModelWritesNothingUnasked(t *testing.T) {
+	t.Parallel()
+	const boiler = `house.note :repair-id @boiler `
+	for name, c := range map[string]struct {
+		before, say, call string
+		asks              string // what the question says of it; "" where nothing is asked
+	}{
+		"the words themselves":         {"", "Note on the boiler: come at noon", boiler + `:note "come at noon"`, ""},
+		"in another order and form":    {"", "The plumber is sending the spare part for the boiler on Friday", boiler + `:note "spare part: plumber sends it on Friday"`, ""},
+		"in German":                    {"", "Der Klempner bringt das Ersatzteil für den boiler", boiler + `:note "Klempner bringt Ersatzteil"`, ""},
+		"a day that the person said":   {"", "The part for the boiler comes on 3 March 2025", boiler + `:note "the part comes" :expected 2025-03-03`, ""},
+		"a day as words say it":        {"", "The part for the boiler comes tomorrow", boiler + `:note "the part comes" :expected 2024-12-28`, ""},
+		"a row of the answer before":   {"Tell me about the boiler", "The part comes tomorrow", boiler + `:note "the part comes tomorrow"`, ""},
+		"an invented text":             {"", "The boiler is still cold", boiler + `:note "the tenant has moved out"`, "you have not said"},
+		"an invented day":              {"", "The part for the boiler comes soon", boiler + `:note "the part comes soon" :expected 2025-03-03`, "you have not said"},
+		"one word too many":            {"", "The boiler is cold", boiler + `:note "the boiler is cold and dangerous"`, "you have not said"},
+		"a no turned into a yes":       {"", "The part for the boiler has not arrived", boiler + `:note "the part has arrived"`, "you have not said"},
+		"a yes turned into a no":       {"", "The part for the boiler has arrived", boiler + `:note "the part has not arrived"`, "you have not said"},
+		"a day that was denied":        {"", "The part for the boiler comes, but not on 3 March 2025", boiler + `:note "the part comes" :expected 2025-03-03`, "you have not said"},
+		"another row than the one":     {"", "Note on the boiler: come at noon", `house.note :repair-id @kitchen-window :note "come at noon"`, "Kitchen Window"},
+		"a row that nobody named":      {"", "Somebody should come at noon", `house.note :repair-id @kitchen-window :note "come at noon"`, "Kitchen Window"},
+		"a question":                   {"", "Is the boiler cold?", boiler + `:note "boiler cold"`, "you have not asked for a change"},
+		"thanks":                       {"Note on the boiler: come at noon", "Thanks a lot!", boiler + `:note "come at noon"`, "you have not asked for a change"},
+		"a greeting":                   {"", "Good morning", boiler + `:note "Good morning"`, "you have not asked for a change"},
+		"a request in form a question": {"", "Could you note on the boiler: come at noon?", boiler + `:note "come at noon"`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, "house")
+			m := answers(calls(c.call), "What else?")
+			if c.before != "" {
+				first := `house.read-letters :repair-id @boiler`
+				if strings.HasPrefix(c.before, "Note") {
+					first = boiler + `:note "come at noon"`
+				}
+				m = answers(calls(first), "I see.", calls(c.call), "What else?")
+			}
+			talk := h.talk(m, nil)
+			if c.before != "" {
+				talk.say(c.before)
+			}
+			state := h.state()
+			a := talk.say(c.say)
+			switch asked := len(a.Open) > 0; {
+			case asked != (c.asks != ""):
+				t.Fatalf("asks: %v; told %q", asked, a.Text)
+			case asked && (h.state() != state || !strings.Contains(a.Text, c.asks)):
+				t.Errorf("told %q", a.Text)
+			case !asked && h.state() == state:
+				t.Errorf("nothing was written; told %q", a.Text)
+			}
+		})
+	}
+}
