@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -175,6 +176,8 @@ func (l *loader) declare(d *doc) {
 		p.Domain = "" // verbs keep their own names and are not reported again
 	} else if isOurs(p.Domain) {
 		d.report(tell(d.place(n), "reserved-word/ours", "domain", n.Value))
+	} else {
+		d.domain = n
 	}
 	if p.Domain == "" {
 		l.nameless, l.lost["unknown-verb"] = true, true
@@ -252,11 +255,11 @@ func (l *loader) role(d *doc, n *yaml.Node) {
 			return dsl.Place{}, false
 		}})
 	}
-	if first := l.roleNamed[r.Name]; first != nil {
+	if first := l.roleNamed[d.key(r.Name)]; first != nil {
 		d.report(tell(r.Place, "declared-twice", "role", r.Name, first.Place))
 		return
 	}
-	l.roleNamed[r.Name] = r
+	l.roleNamed[d.key(r.Name)] = r
 	l.roles = append(l.roles, r)
 }
 
@@ -319,6 +322,10 @@ func (d *doc) names(f mapping) {
 	if !d.name(n, "namespace") {
 		return
 	}
+	if isOurs(n.Value) {
+		d.report(tell(d.place(n), "reserved-word/ours", "namespace", n.Value))
+		return
+	}
 	d.namespace, d.shared = n.Value, map[string]bool{}
 	d.sharing = f.at("shares")
 	d.items(d.sharing, func(n *yaml.Node) { d.shared[n.Value] = true })
@@ -332,6 +339,34 @@ func (d *doc) full(name string) string {
 	return d.namespace + "." + name
 }
 
+// hidden begins the key of what a palette of the program's own declares. No name holds it.
+const hidden = "\x00"
+
+// key returns the key by which the loader finds something that a palette declares.
+func (d *doc) key(full string) string {
+	if d.beside {
+		return hidden + full
+	}
+	return full
+}
+
+// apartly returns the name of a code list or a schema. Those of the program's own palettes have a
+// namespace, which no other palette can have.
+func (d *doc) apartly(name string) string {
+	if d.beside {
+		return "verbatim." + d.full(name)
+	}
+	return d.full(name)
+}
+
+// named finds what a palette names: in a palette of the program's own, first what those declare.
+func named[T any](d *doc, all map[string]*T, name string) *T {
+	if one := all[d.key(d.full(name))]; one != nil {
+		return one
+	}
+	return all[d.full(name)]
+}
+
 // short returns the name that a palette uses for a full name, "" if the palette does not know it.
 func (d *doc) short(full string) string {
 	name := full[strings.LastIndexByte(full, '.')+1:]
@@ -342,19 +377,55 @@ func (d *doc) short(full string) string {
 }
 
 // visible returns the names that a palette may use for some things.
-func visible[T interface{ known() string }](d *doc, all []T) []string {
+func visible[T thing](d *doc, all []T) []string {
 	names := make([]string, 0, len(all))
 	for _, one := range all {
-		if name := d.short(one.known()); name != "" {
+		full, at := one.known()
+		if name := d.short(full); name != "" && (d.beside || !slices.Contains(d.apart, at.Source)) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-func (e *Entity) known() string   { return e.Store.Name }
-func (c *CodeList) known() string { return c.Name }
-func (r *Role) known() string     { return r.Name }
+// A thing has a name, and a place where it is declared.
+type thing interface{ known() (string, dsl.Place) }
+
+func (e *Entity) known() (string, dsl.Place)   { return e.Store.Name, e.Place }
+func (c *CodeList) known() (string, dsl.Place) { return c.Name, c.Place }
+func (r *Role) known() (string, dsl.Place)     { return r.Name, r.Place }
+
+// taken reports domains, roles and entities that have the name of one of the program's own. What
+// the store keeps names them, so they cannot be told apart.
+func (l *loader) taken() {
+	for _, own := range l.docs {
+		for _, d := range l.docs {
+			if own.beside && !d.beside && own.domain != nil && d.domain != nil && own.domain.Value == d.domain.Value {
+				d.report(tell(d.place(d.domain), "declared-twice/domain", d.domain.Value, own.place(own.domain)))
+			}
+		}
+	}
+	clash := func(what string, first, own thing) {
+		name, at := first.known()
+		_, place := own.known()
+		l.docOf(at).report(tell(at, "declared-twice/ours", what, name, place))
+	}
+	for _, r := range l.roles {
+		if first, own := l.roleNamed[r.Name], l.roleNamed[hidden+r.Name]; first == r && own != nil {
+			clash("role", first, own)
+		}
+	}
+	for _, e := range l.entities {
+		if first, own := l.entityNamed[e.Store.Name], l.entityNamed[hidden+e.Store.Name]; first == e && own != nil {
+			clash("entity", first, own)
+		}
+	}
+}
+
+// docOf returns the file of a place.
+func (l *loader) docOf(at dsl.Place) *doc {
+	return l.docs[slices.IndexFunc(l.docs, func(d *doc) bool { return d.src == at.Source })]
+}
 
 // sharesKnown reports shared names that no palette without a namespace, or sharing them too,
 // declares.
@@ -375,7 +446,7 @@ func (l *loader) sharesKnown() {
 // Names that are looked up
 
 func (l *loader) entity(d *doc, n *yaml.Node, from int, name string) *Entity {
-	e := l.entityNamed[d.full(name)]
+	e := named(d, l.entityNamed, name)
 	d.use(n, from, from+len(name), EntityThing, d.full(name), false, e != nil, func() []string { return visible(d, l.entities) })
 	return e
 }
@@ -420,20 +491,20 @@ func (d *doc) fieldWithin(e *Entity, n *yaml.Node, from int, name string) int {
 }
 
 func (l *loader) codeListOf(d *doc, n *yaml.Node, from int, name string) *CodeList {
-	list := l.codesNamed[d.full(name)]
-	d.use(n, from, from+len(name), CodesThing, d.full(name), false, list != nil, func() []string { return visible(d, l.codes) })
+	list := named(d, l.codesNamed, name)
+	d.use(n, from, from+len(name), CodesThing, d.apartly(name), false, list != nil, func() []string { return visible(d, l.codes) })
 	return list
 }
 
 func (l *loader) roleOf(d *doc, n *yaml.Node) *Role {
-	r := l.roleNamed[d.full(n.Value)]
+	r := named(d, l.roleNamed, n.Value)
 	d.use(n, 0, len(n.Value), RoleThing, d.full(n.Value), false, r != nil, func() []string { return visible(d, l.roles) })
 	return r
 }
 
 func (l *loader) schemaNamedBy(d *doc, n *yaml.Node) *Schema {
-	s := l.schemaNamed[d.full(n.Value)]
-	d.use(n, 0, len(n.Value), SchemaThing, d.full(n.Value), false, s != nil, func() []string { return sortedKeys(l.schemaNamed) })
+	s := named(d, l.schemaNamed, n.Value)
+	d.use(n, 0, len(n.Value), SchemaThing, d.apartly(n.Value), false, s != nil, func() []string { return sortedKeys(l.schemaNamed) })
 	return s
 }
 

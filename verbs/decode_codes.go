@@ -17,13 +17,13 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 	}
 	k := f.at("name").value
 	d.name(k, "code list")
-	list := &CodeList{Name: d.full(k.Value), Description: f.text("description"), Place: d.place(k)}
+	list := &CodeList{Name: d.apartly(k.Value), Description: f.text("description"), Place: d.place(k)}
 	d.declares(k, CodesThing, list.Name)
-	first := l.codesNamed[list.Name]
+	first := l.codesNamed[d.key(d.full(k.Value))]
 	if first != nil {
 		d.report(tell(list.Place, "declared-twice", "code list", list.Name, first.Place))
 	} else {
-		l.codesNamed[list.Name] = list
+		l.codesNamed[d.key(d.full(k.Value))] = list
 		l.codes = append(l.codes, list)
 	}
 	if f.at("values").value == nil {
@@ -137,18 +137,19 @@ func (l *CodeList) called(word string) string {
 func (l *loader) schema(d *doc, k, v *yaml.Node) {
 	d.name(k, "schema")
 	place := d.place(k)
-	d.declares(k, SchemaThing, d.full(k.Value))
-	if first := l.schemaNamed[d.full(k.Value)]; first != nil {
+	key, name := d.key(d.full(k.Value)), d.apartly(k.Value)
+	d.declares(k, SchemaThing, name)
+	if first := l.schemaNamed[key]; first != nil {
 		d.report(tell(place, "declared-twice", "schema", k.Value, first.Place))
 		return
 	}
-	s := l.compileSchema(d, d.full(k.Value), place, v)
+	s := l.compileSchema(d, name, place, v)
 	if s == nil {
-		s = &Schema{Name: d.full(k.Value), Place: place} // declared, though with an error
+		s = &Schema{Name: name, Place: place} // declared, though with an error
 	} else {
 		l.schemas = append(l.schemas, s)
 	}
-	l.schemaNamed[d.full(k.Value)] = s
+	l.schemaNamed[key] = s
 }
 
 // compileSchema makes a JSON Schema from YAML, and compiles it, so that an error in it is

@@ -16,11 +16,11 @@ func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
 	e := &Entity{Store: &stores.Entity{Name: d.full(k.Value)}, Place: d.place(k)}
 	d.name(k, "entity")
 	d.declares(k, EntityThing, d.full(k.Value))
-	first := l.entityNamed[d.full(k.Value)]
+	first := l.entityNamed[d.key(d.full(k.Value))]
 	if first != nil {
 		d.report(tell(e.Place, "declared-twice", "entity", k.Value, first.Place))
 	} else {
-		l.entityNamed[d.full(k.Value)] = e
+		l.entityNamed[d.key(d.full(k.Value))] = e
 		l.entities = append(l.entities, e)
 	}
 	e.Store.Place = d.src.Name + ":" + strconv.Itoa(k.Line) + ":" + strconv.Itoa(k.Column)

@@ -3,6 +3,7 @@ package verbs
 import (
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,8 +74,8 @@ func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type 
 			return nil
 		}
 		list := l.codeListOf(d, ref.value, 0, ref.value.Value)
-		if list == nil && len(l.codes) == 0 {
-			// If a palette declares no lists at all, its codes are kept elsewhere and the name is
+		if list == nil && !slices.ContainsFunc(l.codes, func(c *CodeList) bool { return !slices.Contains(d.apart, c.Place.Source) }) {
+			// If the palettes declare no lists at all, its codes are kept elsewhere and the name is
 			// not misspelt.
 			d.report(tell(d.place(ref.value), "any-code/no-lists", ref.value.Value))
 			return plainTypes[CodeType]

@@ -31,7 +31,11 @@ func (l *loader) declareVerbs(d *doc, p *Palette, list *yaml.Node) {
 		}
 		d.name(k, "verb")
 		d.declares(k, VerbThing, vn.v.Name)
-		if first := l.verbNamed[vn.v.Name]; first != nil {
+		first := l.verbNamed[vn.v.Name]
+		if d.beside && first != nil && !slices.Contains(d.apart, first.Place.Source) {
+			first = nil // its domain is the program's own, which is said of that
+		}
+		if first != nil {
 			d.report(tell(vn.v.Place, "declared-twice", "verb", vn.v.Name, first.Place))
 		} else {
 			l.verbNamed[vn.v.Name] = vn.v

@@ -165,7 +165,7 @@ func TestPaletteSchemaAgreesWithLoad(t *testing.T) {
 	t.Parallel()
 	s := compiledSchema(t, PaletteSchema())
 	good := map[string][]byte{"generated": verbstest.Palette(16), "expressions": []byte(exprPalette)}
-	for _, pattern := range []string{"client.yaml", "onboarding.yaml", "testdata/printed/*.yaml", "testdata/codes/*.yaml", "../runtime/engine/testdata/palettes/*.yaml"} {
+	for _, pattern := range []string{"palettes/bank/client.yaml", "palettes/bank/onboarding.yaml", "testdata/printed/*.yaml", "testdata/codes/*.yaml", "../runtime/engine/testdata/palettes/*.yaml"} {
 		files, _ := filepath.Glob(pattern)
 		for _, f := range files {
 			text, err := os.ReadFile(f)
@@ -184,7 +184,7 @@ func TestPaletteSchemaAgreesWithLoad(t *testing.T) {
 		}
 	}
 	beside := compiledSchema(t, SidecarSchema())
-	files, _ := filepath.Glob("*.??.yaml")
+	files, _ := filepath.Glob("palettes/bank/*.??.yaml")
 	for _, f := range files {
 		text, _ := os.ReadFile(f)
 		if err := beside.Validate(asJSON(t, text)); err != nil {
@@ -199,8 +199,8 @@ func TestPaletteSchemaAgreesWithLoad(t *testing.T) {
 	}
 	own := regexp.MustCompile(`roles: +(\{|describe\()`) // a field of the bank's, and no word of ours
 	typos := strings.NewReplacer("roles:", "rolls:", "required:", "requird:", "table:", "tabel:", "set:", "sett:", "where:", "were:", "values:", "valus:", "columns:", "colums:")
-	text, _ := os.ReadFile("onboarding.yaml")
-	verbs, _ := os.ReadFile("client.yaml")
+	text, _ := os.ReadFile("palettes/bank/onboarding.yaml")
+	verbs, _ := os.ReadFile("palettes/bank/client.yaml")
 	// What stands in a JSON Schema is no word of ours.
 	before, rest, _ := strings.Cut(string(text), "\nschemas:\n")
 	_, after, _ := strings.Cut(rest, "\nentities:\n")

@@ -28,7 +28,10 @@ type options struct {
 // MaxFile sets the greatest size of a palette file in bytes, instead of DefaultMaxFile.
 func MaxFile(bytes int) Option { return func(o *options) { o.maxFile = bytes } }
 
-// Beside adds palettes from memory to those of the directory.
+// Beside adds a program's own palettes, from memory, to those of the directory. The directory
+// loads as it would without them: its palettes do not see their names, and may declare code lists
+// and schemas of the same names. A role, an entity or a domain of theirs is taken, as the store
+// knows it by its name.
 func Beside(srcs ...*dsl.Source) Option { return func(o *options) { o.with = append(o.with, srcs...) } }
 
 // Load reads the palettes at the top of a directory: every file whose name ends in .yaml or .yml,
@@ -118,7 +121,7 @@ func (l *loader) load(srcs []*dsl.Source, o options, always bool) (*Registry, ds
 				d = newDoc(src, o.maxFile)
 			}
 		}
-		d.uses = l.uses
+		d.uses, d.beside, d.apart = l.uses, slices.Contains(o.with, src), o.with
 		l.docs = append(l.docs, d)
 		if language != "" {
 			sidecars = append(sidecars, d)
@@ -128,6 +131,7 @@ func (l *loader) load(srcs []*dsl.Source, o options, always bool) (*Registry, ds
 			l.miss(d, false, mapping{})
 		}
 	}
+	l.taken()
 	l.sharesKnown()
 	l.schemasOfCodes()
 	if len(l.functions) > 0 {

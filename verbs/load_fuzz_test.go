@@ -77,7 +77,7 @@ func checkLoad(t *testing.T, texts ...string) (*Registry, dsl.Diagnostics) {
 // SAFE-P5, SAFE-P1: whatever a file holds, Load ends soon, says what is wrong
 // within it, and never loads a part.
 func FuzzLoad(f *testing.F) {
-	for _, pattern := range []string{"client.yaml", "client.de.yaml", "testdata/printed/*.yaml", "testdata/load/*.yaml"} {
+	for _, pattern := range []string{"palettes/bank/client.yaml", "palettes/bank/client.de.yaml", "testdata/printed/*.yaml", "testdata/load/*.yaml"} {
 		files, _ := filepath.Glob(pattern)
 		for _, file := range files {
 			text, err := os.ReadFile(file)

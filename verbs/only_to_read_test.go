@@ -39,7 +39,7 @@ func TestLintSaysWhoMayNotWrite(t *testing.T) {
 			t.Errorf("%s\nearns %q, want %q", text, got, want)
 		}
 	}
-	for _, dir := range []string{".", "../examples/helpdesk/verbs"} {
+	for _, dir := range []string{"palettes/bank", "../examples/helpdesk/verbs"} {
 		r, ds := Load(os.DirFS(dir))
 		if r == nil {
 			t.Fatal(inWords(ds))
@@ -80,7 +80,7 @@ func TestLintSaysWhoMayNotCall(t *testing.T) {
 			t.Errorf("%s\nearns %q, want %q", text, got, want)
 		}
 	}
-	for _, dir := range []string{".", "../examples/helpdesk/verbs", "../examples/kyc/verbs", "../examples/kiisha/verbs", "../examples/retail/verbs", "../examples/workshop/verbs"} {
+	for _, dir := range []string{"palettes/bank", "../examples/helpdesk/verbs", "palettes/kyc", "palettes/kiisha", "../examples/retail/verbs", "../examples/workshop/verbs"} {
 		r, ds := Load(os.DirFS(dir))
 		if r == nil {
 			t.Fatal(inWords(ds))

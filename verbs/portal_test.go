@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"verbatim/dsl"
@@ -11,7 +12,7 @@ import (
 func portalSources(t testing.TB) (all []*dsl.Source) {
 	t.Helper()
 	for _, name := range []string{"client.yaml", "onboarding.yaml"} {
-		text, err := os.ReadFile(name)
+		text, err := os.ReadFile(filepath.Join("palettes/bank", name))
 		if err != nil {
 			t.Fatal(err)
 		}

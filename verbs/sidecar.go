@@ -55,7 +55,7 @@ func (l *loader) sidecar(d *doc) {
 		if lang == "" {
 			files = append(files, of)
 		}
-		if lang == "" && of == name {
+		if lang == "" && of == name && other.beside == d.beside {
 			beside = other
 		}
 	}

@@ -33,6 +33,10 @@ type doc struct {
 	shared    map[string]bool // names that mean the same in it as in palettes without a namespace
 	sharing   pair
 
+	domain *yaml.Node    // nil if it declares none
+	beside bool          // it is a palette of the program's own
+	apart  []*dsl.Source // all of those
+
 	failed  bool // there is an error among diags
 	misread bool // YAML reads something other than the author wrote
 	more    int  // number of diagnostics that are not among diags

@@ -20,6 +20,7 @@ var commands = []subcommand{
 	{"fmt", fmtCommand},
 	{"fix", fixCommand},
 	{"lint", lintCommand},
+	{"palettes", palettesCommand},
 	{"pack", packCommand},
 	{"explain", explainCommand},
 	{"grammar", grammarCommand},

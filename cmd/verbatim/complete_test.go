@@ -165,8 +165,8 @@ func TestAModelSuggestsFindings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.migrates(dir+"/verbs", dir+"/people.sql")
-		h.env = append(h.env, "VERBATIM_PALETTES="+dir+"/verbs", "VERBATIM_AS=ada", "VERBATIM_SCAN=none")
+		h.migrates("manda", dir+"/people.sql")
+		h.env = append(h.env, "VERBATIM_PALETTES=manda", "VERBATIM_AS=ada", "VERBATIM_SCAN=none")
 		if err := os.WriteFile(filepath.Join(h.dir, "Fleet_2024.txt"), []byte("Fleet report FY2024\n\nRevenue in FY2024 was €9.1m. The rental fleet earned €3.4m in FY2024.\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ manda.analyse-document :document-id @document
 func TestAModelPhrasesWhatWasFound(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	text, err := os.ReadFile(mandaDir + "/verbs/manda.yaml")
+	text, err := os.ReadFile("../../verbs/palettes/manda/manda.yaml")
 	if err == nil {
 		err = os.MkdirAll(filepath.Join(h.dir, "deal"), 0o700)
 	}

@@ -76,7 +76,8 @@ func TestPlansReadmeIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.page(t, "examples/confidence/README.md", "examples/confidence/verbs/graph.yaml", "").play(t)
+	p := s.page(t, "examples/confidence/README.md", "verbs/palettes/confidence/graph.yaml", "")
+	s.with(t, p, "VERBATIM_PALETTES=confidence").play(t)
 }
 
 // A graphHouse is the graph of examples/confidence in a store, and the program that serves it.
@@ -92,15 +93,11 @@ func newGraph(t *testing.T, config string, env ...string) *graphHouse {
 	if err := putProgram(bin); err != nil {
 		t.Fatal(err)
 	}
-	palettes, err := filepath.Abs(filepath.Join(confidenceDir, "verbs"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	plans := filepath.Join(dir, "plans.yaml")
 	if err := os.WriteFile(plans, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h := &graphHouse{t: t, dir: dir, env: append(append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "TICK=now", "VERBATIM_PALETTES="+palettes, "VERBATIM_STORE="+filepath.Join(dir, "g.db"),
+	h := &graphHouse{t: t, dir: dir, env: append(append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "TICK=now", "VERBATIM_PALETTES=confidence", "VERBATIM_STORE="+filepath.Join(dir, "g.db"),
 		"VERBATIM_PLANS="+plans, "XDG_STATE_HOME="+dir), env...)}
 	h.does("migrate")
 	h.does("migrate", "--administrator", "vera", "--administrator", "wim")

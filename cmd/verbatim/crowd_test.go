@@ -45,7 +45,7 @@ func pagesAmongMany(t *testing.T) (much []string) {
 		t.Fatal(err)
 	}
 	defer filler.Close()
-	reg := mustLoad(t)(verbs.Load(os.DirFS("../../verbs")))
+	reg := mustLoad(t)(verbs.Load(os.DirFS("../../verbs/palettes/bank")))
 	crowd, err := os.ReadFile("../../examples/client/crowd.postgres.sql")
 	if err != nil {
 		t.Fatal(err)

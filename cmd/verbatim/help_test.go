@@ -205,7 +205,7 @@ func TestFaultIsOneSentence(t *testing.T) {
 		code := run(context.Background(), world{
 			args: []string{"check", "-"}, in: faulty{}, out: &out, err: &said,
 			env: func(name string) string {
-				return map[string]string{"VERBATIM_TRACE": trace, "VERBATIM_PALETTES": "../../verbs"}[name]
+				return map[string]string{"VERBATIM_TRACE": trace, "VERBATIM_PALETTES": "../../verbs/palettes/bank"}[name]
 			},
 		})
 		if code != exitSystem || out.Len() > 0 || !strings.Contains(said.String(), "the program itself failed") {

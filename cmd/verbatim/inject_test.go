@@ -71,7 +71,7 @@ func TestTextsAreTextsInEveryOutput(t *testing.T) {
 	domains["desk"] = func(t *testing.T) (*verbs.Registry, *engine.Handlers) {
 		return mustLoad(t)(verbs.Load(os.DirFS("../../examples/helpdesk/verbs"))), &engine.Handlers{Partial: true}
 	}
-	dirs := map[string]string{"client": "../../verbs", "retail": "../../examples/retail/verbs", "manda": "../../examples/manda/verbs", "kyc": "../../examples/kyc/verbs", "kiisha": "../../examples/kiisha/verbs", "desk": "../../examples/helpdesk/verbs", "graph": "../../examples/confidence/verbs"}
+	dirs := map[string]string{"client": "bank", "retail": "../../examples/retail/verbs", "manda": "manda", "kyc": "kyc", "kiisha": "kiisha", "desk": "../../examples/helpdesk/verbs", "graph": "confidence"}
 	for domain, load := range domains {
 		t.Run(domain, func(t *testing.T) {
 			t.Parallel()
@@ -84,7 +84,7 @@ func TestTextsAreTextsInEveryOutput(t *testing.T) {
 			defer store.Close()
 			reg, _ := load(t)
 			if domain != "system" {
-				reg = mustLoad(t)(verbs.Load(os.DirFS(dirs[domain]), verbs.Beside(rights.Source())))
+				reg = loadedFrom(t, dirs[domain], rights.Source())
 			}
 			h := &engine.Handlers{Partial: true}
 			rights.Register(h, reg)

@@ -63,7 +63,7 @@ func (h *kiishaHouse) says(who, in string, args ...string) (int, string) {
 	if args[0] == "migrate" {
 		at, args = h.owner, append(slices.Clone(args), h.grants...)
 	}
-	args = append(slices.Clone(args), "--palettes", kiishaDir+"/verbs", "--store", at)
+	args = append(slices.Clone(args), "--palettes", "kiisha", "--store", at)
 	if who != "" {
 		args = append(args, "--as", who)
 	}
@@ -537,9 +537,8 @@ func TestDocumentDeskReadmeIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := s.page(t, "examples/kiisha/README.md", "examples/kiisha/verbs/kiisha.yaml", "")
-	p.run = func(command string) string { return s.prints(t, "export VERBATIM_SCAN=none; "+command) }
-	p.play(t)
+	p := s.page(t, "examples/kiisha/README.md", "verbs/palettes/kiisha/kiisha.yaml", "")
+	s.with(t, p, "VERBATIM_PALETTES=kiisha VERBATIM_SCAN=none").play(t)
 }
 
 // The demonstration of the example is played to its end.
@@ -570,7 +569,7 @@ func TestDocumentDeskIsEvaluated(t *testing.T) {
 	for name, least := range map[string]int{"eval.yaml": 95, "eval-heldout.yaml": 50} {
 		h := &kiishaHouse{dir: t.TempDir(), env: map[string]string{}}
 		var out bytes.Buffer
-		run(context.Background(), world{args: []string{"eval", "--json", filepath.Join(kiishaDir, name), "--palettes", kiishaDir + "/verbs"}, in: strings.NewReader(""), out: &out, err: io.Discard,
+		run(context.Background(), world{args: []string{"eval", "--json", filepath.Join(kiishaDir, name), "--palettes", "kiisha"}, in: strings.NewReader(""), out: &out, err: io.Discard,
 			env: func(name string) string { return h.env[name] }, now: time.Now, random: rand.Reader})
 		var made eval.Run
 		if err := json.NewDecoder(&out).Decode(&made); err != nil {

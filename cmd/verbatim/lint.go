@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +19,8 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 	"verbatim/verbs/drift"
+	"verbatim/verbs/pack"
+	"verbatim/verbs/palettes"
 )
 
 func lintCommand(a *app) *cobra.Command {
@@ -29,9 +33,9 @@ func lintCommand(a *app) *cobra.Command {
 verbatim lint --against verbs verbs
 verbatim lint --missing client.it.yaml
 verbatim lint --schema`,
-		Long: `Queries are prepared, on an empty file of SQLite. What a palette says in another
-language stands beside it, in NAME.de.yaml for NAME.yaml; what that lacks is warned
-about, and printed by --missing.
+		Long: `DIR holds palettes, or folders of palettes, each of which is checked by itself. Queries are
+prepared, on an empty file of SQLite. What a palette says in another language stands beside
+it, in NAME.de.yaml for NAME.yaml; what that lacks is warned about, and printed by --missing.
 --against reports every change that lowers safety; --servers compares verbs with the tools
 that carry them out; --phrases names those that take each other's phrases.
 --schema prints the JSON Schema of palettes, --schema=sidecar that of what is beside.`,
@@ -65,7 +69,7 @@ that carry them out; --phrases names those that take each other's phrases.
 			if accept && a.serversFile(servers) == "" {
 				return usage("--accept accepts tools of servers, and none are named", "verbatim lint --servers FILE --accept")
 			}
-			return a.lint(cmd.Context(), lintFlags{dir, against, format, a.serversFile(servers), on, accept, phrases})
+			return a.lint(cmd.Context(), lintFlags{dir, against, format, a.serversFile(servers), on, accept, phrases, ""})
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text, json, or github for annotations of a pull request")
@@ -80,6 +84,8 @@ that carry them out; --phrases names those that take each other's phrases.
 	return cmd
 }
 
+const lintSchema = "verbatim/lint@1"
+
 type lintJSON struct {
 	Schema   string       `json:"schema"`
 	OK       bool         `json:"ok"`
@@ -90,11 +96,12 @@ type lintJSON struct {
 	Without  []string     `json:"without,omitempty"`  // functions that this program lacks
 	NoUndo   []string     `json:"no_undo,omitempty"`  // verbs without a declaration of how to undo them
 	Held     *intent.Held `json:"held,omitempty"`     // with --phrases
+	Sets     []string     `json:"sets,omitempty"`     // the folders, where each was checked by itself
 	wire.Report
 }
 
 func newLint(l *loaded) lintJSON {
-	j := lintJSON{Schema: "verbatim/lint@1", OK: !l.ds.HasErrors(), Palettes: l.files, Report: wire.NewReport(l.ds)}
+	j := lintJSON{Schema: lintSchema, OK: !l.ds.HasErrors(), Palettes: l.files, Report: wire.NewReport(l.ds)}
 	if l.reg != nil {
 		j.Verbs, j.Lacking, j.Without = len(l.reg.Verbs()), handlers(l.reg).Lacks(l.reg), handlers(l.reg).LacksFunctions(l.reg)
 		j.NoUndo = l.reg.NoUndo()
@@ -107,21 +114,125 @@ func newLint(l *loaded) lintJSON {
 type lintFlags struct {
 	dir, against, format, servers, store string
 	accept, phrases                      bool
+	set                                  string // one of several, with ": " behind it
 }
 
 func (a *app) lint(ctx context.Context, f lintFlags) error {
-	dir, against, format := f.dir, f.against, f.format
+	sets := setsIn(f.dir)
+	if len(sets) == 0 {
+		c, err := a.lintSet(ctx, f)
+		if err != nil {
+			return err
+		}
+		j := newLint(c.loaded)
+		j.Held = c.held
+		return a.linted(f, c, j)
+	}
+	if f.accept {
+		return usage("--accept accepts the tools of one set of palettes, and "+quoted(f.dir)+" holds "+receipt.Counted(len(sets), "set"), "verbatim lint "+shell(sets[0])+" --servers FILE --accept")
+	}
+	whole, failed := lintJSON{Schema: lintSchema, OK: true}, error(nil)
+	for _, dir := range sets {
+		one := f
+		if one.dir, one.set = dir, filepath.Base(dir)+": "; f.against != "" {
+			if one.against = filepath.Join(f.against, filepath.Base(dir)); !isFolder(one.against) {
+				one.against = "" // the set is new
+			}
+		}
+		c, err := a.lintSet(ctx, one)
+		if err != nil {
+			return err
+		}
+		j := newLint(c.loaded)
+		j.Held = c.held
+		if whole.join(j, dir); a.json {
+			continue
+		}
+		if err := a.linted(one, c, j); err != nil {
+			failed = err
+		}
+	}
+	if a.json {
+		a.emit(whole)
+		if whole.Errors > 0 {
+			return said(exitInput)
+		}
+	}
+	return failed
+}
+
+// join adds the figures of a set.
+func (j *lintJSON) join(one lintJSON, dir string) {
+	j.Sets = append(j.Sets, dir)
+	j.OK = j.OK && one.OK
+	j.Palettes += one.Palettes
+	j.Verbs += one.Verbs
+	j.Lacking = append(j.Lacking, one.Lacking...)
+	j.Numbered = append(j.Numbered, one.Numbered...)
+	j.Without = append(j.Without, one.Without...)
+	j.NoUndo = append(j.NoUndo, one.NoUndo...)
+	if one.Held != nil {
+		if j.Held == nil {
+			j.Held = &intent.Held{}
+		}
+		j.Held.Phrases += one.Held.Phrases
+		j.Held.First += one.Held.First
+		j.Held.Taken += one.Held.Taken
+	}
+	j.Errors += one.Errors
+	j.Warnings += one.Warnings
+	j.Diagnostics = append(wire.Some(j.Diagnostics), one.Diagnostics...)
+}
+
+// setsIn lists the folders with palettes in a folder that holds none itself.
+func setsIn(dir string) (sets []string) {
+	entries, err := os.ReadDir(dir)
+	if _, carried := palettes.Files(dir); err != nil || carried || holdsPalettes(dir) {
+		return nil
+	}
+	for _, e := range entries {
+		if name := filepath.Join(dir, e.Name()); e.IsDir() && !strings.HasPrefix(e.Name(), ".") && holdsPalettes(name) {
+			sets = append(sets, name)
+		}
+	}
+	return sets
+}
+
+func holdsPalettes(dir string) bool {
+	for _, pattern := range []string{"*.y*ml", pack.LockName} {
+		if found, _ := filepath.Glob(filepath.Join(dir, pattern)); len(found) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func isFolder(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir()
+}
+
+// A lintedSet is what lint knows of a set of palettes.
+type lintedSet struct {
+	*loaded
+	took time.Duration
+	held *intent.Held
+}
+
+// lintSet checks palettes that are loaded together.
+func (a *app) lintSet(ctx context.Context, f lintFlags) (c lintedSet, err error) {
+	dir, against := f.dir, f.against
 	started := time.Now()
 	l, err := loadPalettes(dir)
 	if err != nil {
-		return err
+		return c, err
 	}
-	took := time.Since(started)
+	c.took = time.Since(started)
 	if l.reg != nil {
 		// Other commands load them with the palettes of this program.
 		whole, err := loadPalettes(dir, ownPalettes(l.reg)...)
 		if err != nil {
-			return err
+			return c, err
 		}
 		if whole.reg == nil {
 			l = whole
@@ -131,17 +242,17 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		l.ds = slices.Concat(l.ds, verbs.Unspoken(l.reg), verbs.OnlyToRead(l.reg), verbs.NotForRoles(l.reg))
 		found, err := a.lintQueries(ctx, dir, f.store)
 		if err != nil {
-			return err
+			return c, err
 		}
 		l.ds = append(l.ds, found...)
 	}
 	if against != "" && l.reg != nil {
 		old, err := loadPalettes(against)
 		if err != nil {
-			return err
+			return c, err
 		}
 		if old.reg == nil {
-			return &stop{exitInput, "bad-palettes", fmt.Sprintf("the palettes in %s do not load, so nothing can be compared with them", quoted(against)),
+			return c, &stop{exitInput, "bad-palettes", fmt.Sprintf("the palettes in %s do not load, so nothing can be compared with them", quoted(against)),
 				"verbatim lint " + shell(against)}
 		}
 		l.ds = append(l.ds, drift.Between(old.reg, l.reg)...)
@@ -149,7 +260,7 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 	if f.servers != "" && l.reg != nil {
 		found, taken, err := a.lintTools(ctx, l.reg, f.servers, f.accept)
 		if err != nil {
-			return err
+			return c, err
 		}
 		l.ds = append(l.ds, found...)
 		if f.accept {
@@ -165,17 +276,21 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 			}
 		}
 	}
-	var held *intent.Held
 	if f.phrases && l.reg != nil {
 		found, figures := intent.New(l.reg).Lint()
-		l.ds, held = append(l.ds, found...), &figures
+		l.ds, c.held = append(l.ds, found...), &figures
 	}
-	j := newLint(l)
-	j.Held = held
+	c.loaded = l
+	return c, nil
+}
+
+// linted prints what was found in a set, and fails if that has errors.
+func (a *app) linted(f lintFlags, c lintedSet, j lintJSON) error {
+	l, held, against := c.loaded, c.held, f.against
 	switch {
 	case a.json:
 		a.emit(j)
-	case format == "github":
+	case f.format == "github":
 		for i := range l.ds {
 			fmt.Fprintln(a.out, annotation(&l.ds[i]))
 		}
@@ -188,11 +303,11 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 				state = "They load; what they allow is less safe than it was."
 			}
 		}
-		fmt.Fprintf(a.err, "\n%s in %s. %s\n%s\n", j.Report, receipt.Counted(j.Palettes, "palette"), state, explainOne(l.ds))
+		fmt.Fprintf(a.err, "\n%s%s in %s. %s\n%s\n", f.set, j.Report, receipt.Counted(j.Palettes, "palette"), state, explainOne(l.ds))
 	default:
 		a.complain(l.ds)
-		line := fmt.Sprintf("ok   %s, %s, %s", receipt.Counted(j.Palettes, "palette"), receipt.Counted(j.Verbs, "verb"), j.Report)
-		fmt.Fprintf(a.out, "%-72s %d ms\n", line, took.Milliseconds())
+		line := fmt.Sprintf("ok   %s%s, %s, %s", f.set, receipt.Counted(j.Palettes, "palette"), receipt.Counted(j.Verbs, "verb"), j.Report)
+		fmt.Fprintf(a.out, "%-72s %d ms\n", line, c.took.Milliseconds())
 		if n := len(j.Lacking); n > 0 {
 			fmt.Fprintf(a.out, "     nothing in this program carries out %s: %s\n", receipt.Counted(n, "verb"), receipt.Safe(shortened(j.Lacking)))
 		}

@@ -25,9 +25,11 @@ it or further up; those that have none use --palettes.`,
 			dir := ""
 			if palettes != "" || a.env("VERBATIM_PALETTES") != "" {
 				var err error
-				if dir, err = filepath.Abs(a.palettesDir(palettes)); err != nil {
-					return broken("the directory of the palettes cannot be found", err, "start verbatim lsp in a folder that exists")
+				var done func()
+				if dir, done, err = editorFolder(a.palettesDir(palettes)); err != nil {
+					return err
 				}
+				defer done()
 			}
 			err := lsp.Serve(cmd.Context(), stdio{a.in, a.sent}, lsp.Config{Palettes: dir, Version: version, Files: os.DirFS("/"), Log: a.err})
 			if errors.Is(err, lsp.ErrNoShutdown) {
@@ -38,6 +40,32 @@ it or further up; those that have none use --palettes.`,
 	}
 	a.palettesFlag(cmd, &palettes)
 	return cmd
+}
+
+// editorFolder returns a folder that holds the palettes of places, and what removes it if it was made
+// for this: an editor opens files.
+func editorFolder(places string) (dir string, done func(), err error) {
+	done = func() {}
+	dir, err = onePlace(places)
+	if err == nil {
+		if dir, err = filepath.Abs(dir); err != nil {
+			return "", done, broken("the directory of the palettes cannot be found", err, "start verbatim lsp in a folder that exists")
+		}
+		return dir, done, nil
+	}
+	found, err := shelve(places)
+	if err != nil {
+		return "", done, err
+	}
+	if dir, err = os.MkdirTemp("", "verbatim-palettes-"); err == nil {
+		done = func() { os.RemoveAll(dir) }
+		err = found.copyTo(dir)
+	}
+	if err != nil {
+		done()
+		return "", done, broken("the palettes cannot be shown to the editor", err, "see that temporary files can be written")
+	}
+	return dir, done, nil
 }
 
 // stdio is standard input and output as one connection.

@@ -196,7 +196,7 @@ func layOut(dir string) error {
 		return err
 	}
 	files := map[string]string{}
-	palettes, err := filepath.Glob("../../verbs/*.yaml")
+	palettes, err := filepath.Glob("../../verbs/palettes/bank/*.yaml")
 	if err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ var bankStore = sync.OnceValues(func() (fstest.MapFS, error) {
 	name := filepath.Join(dir, "verbatim.db")
 	var said bytes.Buffer
 	code := run(context.Background(), world{
-		args: []string{"migrate", "--palettes", "../../verbs", "--store", name, "--data", "../../examples/client/bank.sql", "--data", "../../examples/client/people.sql"},
+		args: []string{"migrate", "--palettes", "../../verbs/palettes/bank", "--store", name, "--data", "../../examples/client/bank.sql", "--data", "../../examples/client/people.sql"},
 		in:   strings.NewReader(""), out: &said, err: &said,
 		env: func(string) string { return "" }, now: func() time.Time { return morning }, terminal: openTerminal,
 	})

@@ -71,7 +71,7 @@ func (r *room) says(who, script string, args ...string) (int, string) {
 	}
 	args = slices.Clone(args)
 	if args[0] != "backup" {
-		args = append(args, "--palettes", mandaDir+"/verbs")
+		args = append(args, "--palettes", "manda")
 	}
 	if args[0] != "eval" {
 		args = append(args, "--store", at)
@@ -206,7 +206,7 @@ func asked(questions []string) (calls []string) {
 // name; told by fields that do not depend on when it was made.
 func (r *room) rows(t *testing.T) map[string][]string {
 	t.Helper()
-	return roomRows(t, r.store, mandaDir+"/verbs")
+	return roomRows(t, r.store, "manda")
 }
 
 func roomRows(t *testing.T, store, palettes string) map[string][]string {
@@ -368,7 +368,7 @@ func TestARoomAnswersInTheLanguageOfTheQuestion(t *testing.T) {
 			said := ""
 			for turn := range strings.SplitSeq(turns, " / ") {
 				var out bytes.Buffer
-				code := run(t.Context(), world{args: []string{"chat", "--session", fmt.Sprint("s", session), "--palettes", mandaDir + "/verbs", "--store", r.store, "--as", ada}, in: strings.NewReader(turn + "\n"), out: &out, err: io.Discard, env: func(name string) string { return r.env[name] },
+				code := run(t.Context(), world{args: []string{"chat", "--session", fmt.Sprint("s", session), "--palettes", "manda", "--store", r.store, "--as", ada}, in: strings.NewReader(turn + "\n"), out: &out, err: io.Discard, env: func(name string) string { return r.env[name] },
 					now: func() time.Time { return time.Date(2025, 6, 2, 9, 0, 0, 0, time.UTC) }, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
 				if said = out.String(); code != 0 {
 					t.Fatalf("%s: exit %d\n%s", turn, code, said)
@@ -1165,7 +1165,7 @@ func ingesting(t *testing.T, folder string) (sh shellIn, palettes string) {
 	if err == nil {
 		err = os.CopyFS(filepath.Join(sh.dir, "files"), os.DirFS(folder))
 	}
-	for _, copies := range [...][2]string{{mandaDir + "/ingest.sh", script}, {mandaDir + "/verbs/manda.yaml", palettes + "/manda.yaml"}} {
+	for _, copies := range [...][2]string{{mandaDir + "/ingest.sh", script}, {"../../verbs/palettes/manda/manda.yaml", palettes + "/manda.yaml"}} {
 		var text []byte
 		if err == nil {
 			text, err = os.ReadFile(copies[0])
@@ -1225,17 +1225,14 @@ func (r *room) ingestedThroughKills(t *testing.T, who, deal, folder string, coun
 // serve has a server answer for the room; signIn are those for whom it prints links.
 func (r *room) serve(t *testing.T, signIn ...string) *running {
 	t.Helper()
-	palettes, err := filepath.Abs(mandaDir + "/verbs")
-	if err == nil {
-		err = os.MkdirAll(filepath.Join(r.dir, ".bin"), 0o700)
-	}
+	err := os.MkdirAll(filepath.Join(r.dir, ".bin"), 0o700)
 	if err == nil {
 		err = putProgram(filepath.Join(r.dir, ".bin"))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := []string{"PATH=" + os.Getenv("PATH"), "VERBATIM_STORE=" + r.store, "VERBATIM_PALETTES=" + palettes}
+	env := []string{"PATH=" + os.Getenv("PATH"), "VERBATIM_STORE=" + r.store, "VERBATIM_PALETTES=manda"}
 	for name, value := range r.env {
 		env = append(env, name+"="+value)
 	}
@@ -1259,7 +1256,7 @@ func TestServeAnIndexThatIsNotMigrated(t *testing.T) {
 		t.Run(on, func(t *testing.T) {
 			t.Parallel()
 			r := newRoom(t, on)
-			text, err := os.ReadFile(mandaDir + "/verbs/manda.yaml")
+			text, err := os.ReadFile("../../verbs/palettes/manda/manda.yaml")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -1299,7 +1296,7 @@ func TestServeAnIndexThatIsNotMigrated(t *testing.T) {
 			if code, said := r.says(ada, `manda.find :text "lease"`, "run"); code != exitSystem || !strings.Contains(said, "verbatim migrate prepares it") {
 				t.Errorf("the command: %d %s", code, said)
 			}
-			migrate(mandaDir + "/verbs")
+			migrate("manda")
 			if status, body := visitor.get(s.url + "/readyz"); status != http.StatusOK {
 				t.Errorf("migrated, and /readyz: %d %s", status, body)
 			}

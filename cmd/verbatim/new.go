@@ -44,7 +44,11 @@ stand. NAME is the domain, the source's own name unless it is given.`,
 			if len(args) > 0 {
 				name = args[0]
 			}
-			return a.begin(cmd.Context(), name, from, servers, a.palettesDir(palettes))
+			dir, err := onePlace(a.palettesDir(palettes))
+			if err != nil {
+				return err
+			}
+			return a.begin(cmd.Context(), name, from, servers, dir)
 		},
 	}
 	a.palettesFlag(cmd, &palettes)

@@ -20,6 +20,7 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 	"verbatim/verbs/pack"
+	"verbatim/verbs/palettes"
 )
 
 // Packs: palettes and their other files in one archive, verified at each reading. Installed packs
@@ -93,7 +94,7 @@ there, and where its version is older than the one that is installed.`,
 // packed are the kinds of files that a pack contains besides palettes.
 var packed = []string{".dsl", ".json", ".jsonl", ".md", ".sql", ".txt", ".yaml", ".yml"}
 
-func (a *app) pack(dir, palettes, out string) error {
+func (a *app) pack(dir, places, out string) error {
 	text, err := os.ReadFile(filepath.Join(dir, pack.ManifestName))
 	if err != nil {
 		return usage(fmt.Sprintf("%s cannot be read: %s", quoted(filepath.Join(dir, pack.ManifestName)), reason(err)), `write {"name": "shop", "version": "1.0.0"} into it`)
@@ -101,13 +102,23 @@ func (a *app) pack(dir, palettes, out string) error {
 	if _, err := pack.ReadManifest(text); err != nil {
 		return &stop{exitInput, "bad-pack", receipt.Safe(err.Error()), "verbatim pack --help shows one"}
 	}
-	if info, err := os.Stat(filepath.Join(dir, pack.PalettesDir)); palettes == "" && err == nil && info.IsDir() {
-		palettes = filepath.Join(dir, pack.PalettesDir)
+	if info, err := os.Stat(filepath.Join(dir, pack.PalettesDir)); places == "" && err == nil && info.IsDir() {
+		places = filepath.Join(dir, pack.PalettesDir)
 	}
-	if _, err := a.wholePalettes(palettes); err != nil {
+	if _, err := a.wholePalettes(places); err != nil {
 		return err
 	}
-	palettes = a.palettesDir(palettes)
+	// Installed packs stay packs of their own.
+	found := &shelf{at: map[string]shelved{}}
+	for _, place := range placesIn(a.palettesDir(places)) {
+		files, carried := palettes.Files(place)
+		if !carried {
+			files = os.DirFS(place)
+		}
+		if err := found.add(place, files); err != nil {
+			return err
+		}
+	}
 	files := map[string][]byte{}
 	take := func(to, from string) error {
 		text, err := os.ReadFile(from)
@@ -124,7 +135,7 @@ func (a *app) pack(dir, palettes, out string) error {
 			if d.IsDir() {
 				return fs.SkipDir
 			}
-		case d.IsDir() || isPaletteIn(palettes, name): // palettes are added below
+		case d.IsDir() || found.holds(name): // palettes are added below
 		case !d.Type().IsRegular():
 			return &stop{exitInput, "bad-pack", quoted(name) + " is no plain file, and only those go into a pack", "put the file itself there"}
 		case slices.Contains(packed, filepath.Ext(name)):
@@ -134,13 +145,9 @@ func (a *app) pack(dir, palettes, out string) error {
 		}
 		return nil
 	})
-	if err == nil {
-		var found []fs.DirEntry
-		found, err = os.ReadDir(palettes)
-		for _, e := range found {
-			if is, _ := path.Match("*.y*ml", e.Name()); is && err == nil && e.Type().IsRegular() {
-				err = take(path.Join(pack.PalettesDir, e.Name()), filepath.Join(palettes, e.Name()))
-			}
+	for _, e := range found.entries {
+		if err == nil && e.Type().IsRegular() {
+			files[path.Join(pack.PalettesDir, e.Name())], err = fs.ReadFile(found, e.Name())
 		}
 	}
 	var told *stop
@@ -165,12 +172,15 @@ func (a *app) pack(dir, palettes, out string) error {
 	return nil
 }
 
-// isPaletteIn reports by its name whether a file is a palette of a folder.
-func isPaletteIn(palettes, name string) bool {
-	is, _ := path.Match("*.y*ml", filepath.Base(name))
-	a, err := os.Stat(filepath.Dir(name))
-	b, err2 := os.Stat(palettes)
-	return is && err == nil && err2 == nil && os.SameFile(a, b)
+// holds reports whether a file is one of the palettes.
+func (s *shelf) holds(name string) bool {
+	at, there := s.at[filepath.Base(name)]
+	if _, carried := palettes.Files(at.name); !there || carried {
+		return false
+	}
+	a, err := os.Stat(name)
+	b, err2 := os.Stat(filepath.Join(filepath.FromSlash(at.name), filepath.Base(name)))
+	return err == nil && err2 == nil && os.SameFile(a, b)
 }
 
 type packJSON struct {
@@ -213,7 +223,10 @@ func (a *app) install(file, palettes, store, servers string) error {
 	if err != nil {
 		return err
 	}
-	dir := a.palettesDir(palettes)
+	dir, err := onePlace(a.palettesDir(palettes))
+	if err != nil {
+		return err
+	}
 	info, err := os.Stat(dir)
 	fresh := errors.Is(err, fs.ErrNotExist)
 	if !fresh && (err != nil || !info.IsDir()) {

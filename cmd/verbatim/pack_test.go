@@ -13,17 +13,19 @@ import (
 // OB9: each example that has palettes is a pack, whose palettes are those of its folder.
 func TestEveryExampleIsAPack(t *testing.T) {
 	t.Parallel()
-	all, err := filepath.Glob("../../examples/*/verbs")
-	if err != nil || len(all) < 7 {
+	all, err := filepath.Glob("../../examples/*/pack.json")
+	if err != nil || len(all) < 8 {
 		t.Fatal(all, err)
 	}
-	all = append(all, "../../examples/client/verbs") // whose palettes are those of the program's own folder
-	for _, palettes := range all {
-		dir := filepath.Dir(palettes)
+	for _, manifest := range all {
+		dir := filepath.Dir(manifest)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Parallel()
-			if filepath.Base(dir) == "client" {
-				palettes = "../../verbs"
+			palettes := filepath.Base(dir) // most take a set that is carried
+			if own := filepath.Join(dir, "verbs"); isFolder(own) {
+				palettes = own
+			} else if palettes == "client" {
+				palettes = "bank"
 			}
 			file := filepath.Join(t.TempDir(), "pack.zip")
 			var said bytes.Buffer

@@ -80,7 +80,7 @@ func TestReadmeIsTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	sh := emptyShell(t, clone)
-	p := page{name: "README.md", palette: "verbs/client.yaml", run: sh.paste}
+	p := page{name: "README.md", palette: "verbs/palettes/bank/client.yaml", run: sh.paste}
 	p.play(t)
 	for _, want := range []string{"go install ./cmd/verbatim", "make build", "make demo", "--confirm", "go -C"} {
 		if !strings.Contains(sh.pasted.String(), want) {
@@ -188,7 +188,8 @@ func TestGuidesAreTrue(t *testing.T) {
 	for _, name := range []string{"cmd/verbatim/README.md", "runtime/domains/rights/README.md", "cmd/verbatim/guide/find-a-row.md", "stores/journal/README.md", "examples/client/conversation/README.md"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			newShell(t).page(t, name, "verbs/client.yaml", "").play(t)
+			s := newShell(t)
+			s.with(t, s.page(t, name, "verbs/palettes/bank/client.yaml", ""), "VERBATIM_PALETTES=bank").play(t)
 		})
 	}
 	t.Run("stores/README.md", func(t *testing.T) { // it begins with an empty folder
@@ -237,6 +238,12 @@ func (s shellIn) page(t *testing.T, name, palette, scripts string) *page {
 	return &page{name: name, palette: palette, scripts: scripts, dir: s.dir, run: func(command string) string { return s.prints(t, command) }}
 }
 
+// with sets variables for the commands of a page, as whoever plays it has set them.
+func (s shellIn) with(t *testing.T, p *page, variables string) *page {
+	p.run = func(command string) string { return s.prints(t, "export "+variables+"; "+command) }
+	return p
+}
+
 // prints is what a command prints, on either stream.
 func (s shellIn) prints(t *testing.T, command string) string {
 	t.Helper()
@@ -253,7 +260,7 @@ func (p *page) play(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, ds := verbs.Load(os.DirFS(filepath.Join(root, "verbs")))
+	reg, ds := verbs.Load(os.DirFS(filepath.Join(root, "verbs/palettes/bank")))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,7 +20,18 @@ import (
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/palettes"
 )
+
+// loadedFrom loads the palettes of a place, with others of the program's own.
+func loadedFrom(t *testing.T, place string, beside ...*dsl.Source) *verbs.Registry {
+	t.Helper()
+	l, err := loadPalettes(place, beside...)
+	if err != nil || l.reg == nil {
+		t.Fatal(place, err, l)
+	}
+	return l.reg
+}
 
 // shippedReads are the palettes that we ship, with the verbs that read. They are
 // found where palettes stand, so that a new read is held to its plan by itself.
@@ -39,9 +49,9 @@ func shippedReads(t *testing.T) map[string]func(*testing.T) (*verbs.Registry, *e
 			return reg, h
 		},
 	}
-	for _, dir := range append(dirs, "../../verbs") {
+	for _, place := range append(dirs, palettes.Names()...) {
 		load := func(t *testing.T) (*verbs.Registry, *engine.Handlers) {
-			reg := mustLoad(t)(verbs.Load(os.DirFS(dir)))
+			reg := loadedFrom(t, place)
 			h := engine.NewHandlers()
 			h.Partial = true
 			for verb, register := range domains {

@@ -124,7 +124,7 @@ func labelled(t *testing.T, room map[string][]recallPassage, file, place string)
 // recallEntities are those of the palette of examples/manda.
 func recallEntities(t *testing.T) (all []*stores.Entity, of func(name string) *stores.Entity) {
 	t.Helper()
-	reg, ds := verbs.Load(os.DirFS("../../examples/manda/verbs"))
+	reg, ds := verbs.Load(os.DirFS("../../verbs/palettes/manda"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -32,14 +32,14 @@ func TestDataRoomReadmeIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := s.page(t, "examples/manda/README.md", "examples/manda/verbs/manda.yaml", "")
-	p.run = func(command string) string { return s.prints(t, "export VERBATIM_SCAN=none VERBATIM_AS=ada; "+command) }
-	p.play(t)
+	p := s.page(t, "examples/manda/README.md", "verbs/palettes/manda/manda.yaml", "")
+	s.with(t, p, "VERBATIM_PALETTES=manda VERBATIM_SCAN=none VERBATIM_AS=ada").play(t)
 }
 
 // O26 to O30, O22, X16, U29: so is that of the bank, the conversation with a
 // client among it.
 func TestBankReadmeIsTrue(t *testing.T) {
 	t.Parallel()
-	newShell(t).page(t, "examples/client/README.md", "verbs/onboarding.yaml", "examples/client/conversation/*.dsl").play(t)
+	s := newShell(t)
+	s.with(t, s.page(t, "examples/client/README.md", "verbs/palettes/bank/onboarding.yaml", "examples/client/conversation/*.dsl"), "VERBATIM_PALETTES=bank").play(t)
 }

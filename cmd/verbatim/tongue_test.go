@@ -101,7 +101,7 @@ func houseSentences() (all []map[values.Language]string, err error) {
 }
 
 // speaking are the palettes of which people are told things.
-var speaking = []string{"../../verbs/client", "../../verbs/onboarding", "../../verbs/review", "../../examples/helpdesk/verbs/desk", "../../examples/kiisha/verbs/kiisha"}
+var speaking = []string{"../../verbs/palettes/bank/client", "../../verbs/palettes/bank/onboarding", "../../verbs/palettes/bank/review", "../../examples/helpdesk/verbs/desk", "../../verbs/palettes/kiisha/kiisha"}
 
 // walkPalettes calls fn with every pair of every mapping of them, and the key under
 // which that mapping stands: of the palettes themselves, "", and of what stands beside
@@ -179,7 +179,7 @@ func TestWhatIsSaidIsSetAsIsCustom(t *testing.T) {
 			held("a sentence", l, s[l])
 		}
 	}
-	l, err := loadPalettes("../../verbs")
+	l, err := loadPalettes("../../verbs/palettes/bank")
 	if err != nil || l.reg == nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestEnglishIsKnown(t *testing.T) {
 // answered half in another.
 func TestPalettesSpeakEachLanguage(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{"../../verbs", "../../examples/helpdesk/verbs", "../../examples/kiisha/verbs"} {
+	for _, dir := range []string{"../../verbs/palettes/bank", "../../examples/helpdesk/verbs", "../../verbs/palettes/kiisha"} {
 		l, err := loadPalettes(dir)
 		if err != nil || l.reg == nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"verbatim/runtime/frontends/channel"
 	"verbatim/runtime/jobs/workflow"
 	"verbatim/verbs"
+	"verbatim/verbs/palettes"
 )
 
 // Each verb of the palettes that we hand out says how it is taken back, or why it is not; the
@@ -47,16 +48,23 @@ func TestShippedVerbsSayHowTheyAreTakenBack(t *testing.T) {
 	}
 	tell("runtime", rights.Source(), channel.Source(), workflow.Source(), confidence.Source())
 	dirs, err := filepath.Glob(filepath.Join(root, "examples/*/verbs"))
-	if err != nil || len(dirs) < 6 {
+	if err != nil || len(dirs) < 3 {
 		t.Fatal(dirs, err)
 	}
-	for _, dir := range append([]string{filepath.Join(root, "verbs")}, dirs...) {
+	var sets []string
+	for _, name := range palettes.Names() {
+		sets = append(sets, filepath.Join(root, "verbs/palettes", name))
+	}
+	for _, dir := range append(sets, dirs...) {
 		files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var load []*dsl.Source
 		for _, file := range files {
+			if filepath.Base(file) == "confidence.yaml" {
+				continue // it is among the program's own
+			}
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)

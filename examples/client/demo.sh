@@ -15,7 +15,7 @@ esac
 
 folder=$(mktemp -d)
 trap 'kill $! 2>/dev/null; wait; rm -rf "$folder"' EXIT
-export PATH=$folder:$PATH VERBATIM_STORE=$folder/demo.db VERBATIM_PALETTES=$root/verbs VERBATIM_AS=clara NO_COLOR=1
+export PATH=$folder:$PATH VERBATIM_STORE=$folder/demo.db VERBATIM_PALETTES=bank VERBATIM_AS=clara NO_COLOR=1
 
 # say shows a command, runs it, and goes on whatever its exit code is: some of
 # them are meant to be refused.
@@ -28,7 +28,7 @@ started=$SECONDS
 (cd "$root" && CGO_ENABLED=0 go build -o "$folder/verbatim" ./cmd/verbatim) || stop "the program does not build. Look above, then run make demo again"
 echo "build     verbatim, one file, $(($(wc -c <"$folder/verbatim") / 1000000)) MB, $((SECONDS - started)) s"
 verbatim migrate --data bank.sql --data people.sql | sed "s|^ok   $folder/|store     |"
-verbatim lint "$root/verbs" 2>/dev/null | sed 's/^ok  /palettes /'
+verbatim lint 2>/dev/null | sed 's/^ok  /palettes /'
 echo 'Clara writes "Still waiting on our accountant. Should have them next week." As a call, in note.dsl:'
 # What is expected has to lie ahead, and the day in the script may be over.
 ahead=$(date -u -d '+7 days' +%F 2>/dev/null || date -u -v+7d +%F)

@@ -14,7 +14,7 @@ trap 'kill "${server:-}" "${model:-}" 2>/dev/null || true; rm -rf "$dir"' EXIT
 # CONFIDENCE_OWNER are a database and its owner, for PostgreSQL.
 [ -n "${VERBATIM_BIN:-}" ] || (cd ../.. && CGO_ENABLED=0 go build -o "$dir/verbatim" ./cmd/verbatim)
 (cd play && CGO_ENABLED=0 go build -o "$dir/play" .)
-export PATH="${VERBATIM_BIN:-$dir}:$dir:$PATH" VERBATIM_PALETTES="$PWD/verbs" VERBATIM_STORE="${CONFIDENCE_STORE:-$dir/graph.db}" VERBATIM_PLANS="$PWD/plans.yaml" XDG_STATE_HOME="$dir/state" NO_COLOR=1
+export PATH="${VERBATIM_BIN:-$dir}:$dir:$PATH" VERBATIM_PALETTES=confidence VERBATIM_STORE="${CONFIDENCE_STORE:-$dir/graph.db}" VERBATIM_PLANS="$PWD/plans.yaml" XDG_STATE_HOME="$dir/state" NO_COLOR=1
 
 migrate() { verbatim migrate --store "${CONFIDENCE_OWNER:-$VERBATIM_STORE}" ${CONFIDENCE_OWNER:+--grant-to verbatim_app} "$@" >>"$dir/log"; }
 agreed() { for id in $(verbatim confirm --as wim | cut -f 1); do verbatim confirm "$id" --agree --as wim >>"$dir/log"; done; }

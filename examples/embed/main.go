@@ -11,6 +11,7 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/palettes"
 )
 
 func main() {
@@ -23,7 +24,8 @@ func main() {
 // show previews a call on the store in a file.
 func show(file string) error {
 	ctx := context.Background()
-	palettes, mistakes := verbs.Load(os.DirFS("verbs"))
+	bank, _ := palettes.Files("bank")
+	reg, mistakes := verbs.Load(bank)
 	if mistakes.HasErrors() {
 		return fmt.Errorf("%s", mistakes[0].Summary)
 	}
@@ -33,7 +35,7 @@ func show(file string) error {
 	}
 	defer store.Close()
 	// Partial: the call needs no Go, so no verb of the palettes gets any here.
-	eng, err := engine.New(palettes, store, engine.Options{Handlers: &engine.Handlers{Partial: true}})
+	eng, err := engine.New(reg, store, engine.Options{Handlers: &engine.Handlers{Partial: true}})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ trap 'rm -rf "$dir"' EXIT
 # KIISHA_OWNER are a database and its owner, for PostgreSQL.
 [ -n "${VERBATIM_BIN:-}" ] || (cd ../.. && CGO_ENABLED=0 go build -o "$dir/verbatim" ./cmd/verbatim)
 (cd world && CGO_ENABLED=0 go build -o "$dir/world" .)
-export PATH="${VERBATIM_BIN:-$dir}:$dir:$PATH" VERBATIM_PALETTES="$PWD/verbs" VERBATIM_STORE="${KIISHA_STORE:-$dir/kiisha.db}" VERBATIM_FILES="$dir/files" VERBATIM_SCAN=none XDG_STATE_HOME="$dir/state" NO_COLOR=1
+export PATH="${VERBATIM_BIN:-$dir}:$dir:$PATH" VERBATIM_PALETTES=kiisha VERBATIM_STORE="${KIISHA_STORE:-$dir/kiisha.db}" VERBATIM_FILES="$dir/files" VERBATIM_SCAN=none XDG_STATE_HOME="$dir/state" NO_COLOR=1
 
 migrate() { verbatim migrate --store "${KIISHA_OWNER:-$VERBATIM_STORE}" ${KIISHA_OWNER:+--grant-to verbatim_app} "$@" >>"$dir/log"; }
 migrate

@@ -13,7 +13,7 @@ trap 'kill "${server:-}" 2>/dev/null || true; rm -rf "$dir"' EXIT
 # another, our server, with less than everything.
 [ -n "${VERBATIM_BIN:-}" ] || go build -o "$dir/verbatim" ../../cmd/verbatim
 (cd bank && go build -o "$dir/bank-agent" .)
-export PATH="${VERBATIM_BIN:-$dir}:$dir:$PATH" VERBATIM_PALETTES="$PWD/verbs" VERBATIM_STORE="${KYC_STORE:-$dir/kyc.db}" XDG_STATE_HOME="$dir/state"
+export PATH="${VERBATIM_BIN:-$dir}:$dir:$PATH" VERBATIM_PALETTES=kyc VERBATIM_STORE="${KYC_STORE:-$dir/kyc.db}" XDG_STATE_HOME="$dir/state"
 
 migrate() { verbatim migrate --store "${KYC_OWNER:-$VERBATIM_STORE}" ${KYC_OWNER:+--grant-to verbatim_app} "$@" >>"$dir/log"; }
 migrate

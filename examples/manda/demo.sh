@@ -9,7 +9,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 (cd "$root" && CGO_ENABLED=0 go build -o "$folder/verbatim" ./cmd/verbatim)
 cp -r . "$folder/deal"
-export PATH=$folder:$PATH VERBATIM_PALETTES=$PWD/verbs VERBATIM_STORE=$folder/deal/deal.db VERBATIM_AS=ada VERBATIM_SCAN=none NO_COLOR=1
+export PATH=$folder:$PATH VERBATIM_PALETTES=manda VERBATIM_STORE=$folder/deal/deal.db VERBATIM_AS=ada VERBATIM_SCAN=none NO_COLOR=1
 here=$PWD
 cd "$folder/deal"
 rm -f room.db

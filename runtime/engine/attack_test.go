@@ -24,7 +24,7 @@ import (
 
 // The palettes that are shipped, and the test's own, which has a sink of every
 // kind.
-var shippedPalettes = []string{"../../verbs", "../../examples/retail/verbs", "testdata/paying"}
+var shippedPalettes = []string{"../../verbs/palettes/bank", "../../examples/retail/verbs", "testdata/paying"}
 
 // A route is a way on which a value reaches an argument. begin is said in
 // sessions before, in order; text is the call, in which SINK stands for the verb
@@ -310,7 +310,7 @@ func sqliteBank(t testing.TB) *shop {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	s := &shop{store: store, reg: load(t, "../../verbs")}
+	s := &shop{store: store, reg: load(t, "../../verbs/palettes/bank")}
 	var script strings.Builder
 	for _, name := range []string{"bank.sql", "people.sql"} {
 		text, err := os.ReadFile("../../examples/client/" + name)

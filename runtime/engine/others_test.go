@@ -112,7 +112,7 @@ func TestWordsOfOthersAreAStrangers(t *testing.T) {
 // What an answer shows says whose words it shows.
 func TestAnAnswerShowsWhoseWordsItShows(t *testing.T) {
 	t.Parallel()
-	reg := load(t, "../../verbs")
+	reg := load(t, "../../verbs/palettes/bank")
 	s := sqliteBank(t)
 	ctx := context.Background()
 	run := func(who, text string) *receipt.Receipt {

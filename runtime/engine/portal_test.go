@@ -133,7 +133,7 @@ func postgresBankAt(t testing.TB, app, owner string) *shop {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	s := &shop{store: store, reg: load(t, "../../verbs")}
+	s := &shop{store: store, reg: load(t, "../../verbs/palettes/bank")}
 	for _, e := range s.tables() {
 		e.Managed = true
 	}
@@ -896,7 +896,7 @@ func TestClientsReadAndRespond(t *testing.T) {
 	}
 
 	// By the palette: what the verbs of a client promise is all that they can do.
-	reg := load(t, "../../verbs")
+	reg := load(t, "../../verbs/palettes/bank")
 	tried := 0
 	for _, v := range reg.Verbs() {
 		if !slices.ContainsFunc(v.Roles, func(r *verbs.Role) bool { return r.Name == "client" }) {

@@ -21,7 +21,7 @@ var (
 // The wide palette, and all that are shipped. bank is the portal with what its analysts
 // have beside it.
 var palettes = map[string]string{
-	"wide": "testdata/wide.yaml", "bank": "../client.yaml ../onboarding.yaml ../review.yaml",
+	"wide": "testdata/wide.yaml", "bank": "../palettes/bank/client.yaml ../palettes/bank/onboarding.yaml ../palettes/bank/review.yaml",
 	"retail": "../../examples/retail/verbs/retail.yaml", "helpdesk": "../../examples/helpdesk/verbs/desk.yaml",
 	"workshop": "../../examples/workshop/verbs/workshop.yaml", "system": "../../runtime/domains/rights/system.yaml",
 	"apart": "../../runtime/engine/testdata/apart/bank.yaml ../../runtime/engine/testdata/apart/club.yaml",

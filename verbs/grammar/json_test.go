@@ -359,7 +359,7 @@ func TestToolsAreNamed(t *testing.T) {
 // A program leaves out what is not required, and is not told the days of the calendar.
 func TestPlainLeavesOut(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(os.DirFS("../../verbs"))
+	reg, ds := verbs.Load(os.DirFS("../palettes/bank"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

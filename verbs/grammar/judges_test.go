@@ -254,7 +254,7 @@ func TestAjvCompilesEverySchema(t *testing.T) {
 		missing(t, "VERBATIM_REQUIRE_AJV", "ajv is not here; `make judges` fetches it into .cache/judges, which VERBATIM_JUDGES names")
 	}
 	schemas := map[string]json.RawMessage{}
-	for _, dir := range []string{"..", "../../examples/retail/verbs", "../../examples/helpdesk/verbs", "../../examples/workshop/verbs", "../../runtime/domains/rights", "testdata"} {
+	for _, dir := range []string{"../palettes/bank", "../../examples/retail/verbs", "../../examples/helpdesk/verbs", "../../examples/workshop/verbs", "../../runtime/domains/rights", "testdata"} {
 		reg, ds := verbs.Load(os.DirFS(dir))
 		if ds.HasErrors() {
 			t.Fatal(ds)

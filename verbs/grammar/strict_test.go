@@ -22,9 +22,17 @@ func shipped(t *testing.T) map[string]*verbs.Registry {
 	if err != nil || len(dirs) < 3 {
 		t.Fatal(dirs, err)
 	}
+	plan, err := os.ReadFile("../../runtime/jobs/workflow/plan.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
 	all := map[string]*verbs.Registry{}
-	for _, dir := range append(dirs, "..", "../../runtime/domains/rights", "testdata") {
-		reg, ds := verbs.Load(os.DirFS(dir))
+	for _, dir := range append(dirs, "../palettes/bank", "../palettes/confidence", "../palettes/kiisha", "../palettes/kyc", "../palettes/manda", "../../runtime/domains/rights", "testdata") {
+		var beside []*dsl.Source
+		if filepath.Base(dir) == "confidence" {
+			beside = append(beside, dsl.NewSource("plan.yaml", string(plan)))
+		}
+		reg, ds := verbs.Load(os.DirFS(dir), verbs.Beside(beside...))
 		if ds.HasErrors() {
 			t.Fatal(dir, ds)
 		}

@@ -45,7 +45,7 @@ func openPortal(s *server) (*portal, error) {
 		return nil, err
 	}
 	s.host.Cleanup(func() { store.Close() })
-	reg, ds := verbs.Load(os.DirFS(filepath.Join("..", "..", "..", "verbs")))
+	reg, ds := verbs.Load(os.DirFS(filepath.Join("..", "..", "..", "verbs", "palettes", "bank")))
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("the palettes do not load: %v", ds)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // analysts are at the other side of the client's palette.
-var analysts = domain{"review", "../../../verbs", "review", map[string][]string{
+var analysts = domain{"review", "../../../verbs/palettes/bank", "review", map[string][]string{
 	"outstanding-request":   {"pierre-dupont-source-of-wealth", "thomas-muller-identity", "maria-schmidt-date-of-birth", "clara-weiss-identity"},
 	"request-part":          {"pierre-dupont-bank-statements", "pierre-dupont-tax-return-2021", "pierre-dupont-tax-return-2022", "pierre-dupont-tax-return-2023"},
 	"clarification-request": {"pierre-dupont-question"},

@@ -82,7 +82,7 @@ verbs:
 // The letters of a reference to a file are drawn: whichever they are, the same is understood.
 func TestDrawnLettersMeanNothing(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(os.DirFS("../../../examples/kiisha/verbs"))
+	reg, ds := verbs.Load(os.DirFS("../../../verbs/palettes/kiisha"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -113,7 +113,7 @@ func TestDrawnLettersMeanNothing(t *testing.T) {
 // end alike are two files.
 func TestAnExtensionNamesNoFile(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(os.DirFS("../../../examples/kiisha/verbs"))
+	reg, ds := verbs.Load(os.DirFS("../../../verbs/palettes/kiisha"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -143,7 +143,7 @@ func TestAnExtensionNamesNoFile(t *testing.T) {
 // are no value.
 func TestArgumentsDoNotOverlap(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(os.DirFS("../../../examples/kyc/verbs"))
+	reg, ds := verbs.Load(os.DirFS("../../../verbs/palettes/kyc"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -26,7 +26,7 @@ type domain struct {
 }
 
 var domains = []domain{
-	{"client", "../../../verbs", "client", map[string][]string{
+	{"client", "../../../verbs/palettes/bank", "client", map[string][]string{
 		"cbu":                 {"allianz-reinsurance-ag"},
 		"entity":              {"pierre-dupont", "thomas-muller", "maria-schmidt", "clara-weiss", "allianz-reinsurance-ag-company"},
 		"outstanding-request": {"pierre-dupont-source-of-wealth", "thomas-muller-identity", "maria-schmidt-date-of-birth", "clara-weiss-identity"},

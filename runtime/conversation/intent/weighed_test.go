@@ -1,10 +1,13 @@
 package intent
 
 import (
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"verbatim/dsl"
+	"verbatim/verbs"
+	"verbatim/verbs/palettes"
 )
 
 // Bounds of how well the verbs of all our palettes as one are told apart, with some room for
@@ -20,15 +23,19 @@ const (
 // out, how often its verb comes first. (F28)
 func TestTheVerbsOfAllPalettes(t *testing.T) {
 	t.Parallel()
-	dirs, err := filepath.Glob("../../../examples/*/verbs")
-	if err != nil {
-		t.Fatal(err)
-	}
 	place := regexp.MustCompile(`\{[^}]*\}`)
 	meant := map[string]string{} // by phrase; "" where two verbs have it
 	var order [][2]string
-	for _, dir := range append(dirs, "../../../verbs") {
-		for _, v := range load(t, dir).Verbs() {
+	graph, ds := verbs.LoadSources(dsl.NewSource("graph.yaml", palettes.Text("confidence/graph.yaml")))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	regs := []*verbs.Registry{graph}
+	for _, dir := range []string{"examples/helpdesk/verbs", "verbs/palettes/kiisha", "verbs/palettes/kyc", "verbs/palettes/manda", "examples/retail/verbs", "examples/workshop/verbs", "verbs/palettes/bank"} {
+		regs = append(regs, load(t, "../../../"+dir))
+	}
+	for _, reg := range regs {
+		for _, v := range reg.Verbs() {
 			name := strings.NewReplacer(".", "_", "-", "_").Replace(v.Name)
 			for _, p := range v.Phrases {
 				p = place.ReplaceAllString(p, "it")

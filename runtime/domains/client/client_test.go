@@ -48,7 +48,7 @@ type bank struct {
 }
 
 func registry(t testing.TB) *verbs.Registry {
-	reg, ds := verbs.Load(os.DirFS("../../../verbs"))
+	reg, ds := verbs.Load(os.DirFS("../../../verbs/palettes/bank"))
 	if ds.HasErrors() {
 		t.Fatalf("%v", ds)
 	}
@@ -533,7 +533,7 @@ func answerAndDie(path string) {
 	if err != nil {
 		panic(err)
 	}
-	reg, ds := verbs.Load(os.DirFS("../../../verbs"))
+	reg, ds := verbs.Load(os.DirFS("../../../verbs/palettes/bank"))
 	if ds.HasErrors() {
 		panic(ds)
 	}

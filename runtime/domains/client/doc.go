@@ -4,7 +4,7 @@
 //
 //	client.Register(handlers, registry)
 //
-// Everything else of the palette, verbs/client.yaml, needs no Go.
+// Everything else of the palette, verbs/palettes/bank/client.yaml, needs no Go.
 //
 // # Guided collection
 //

@@ -276,7 +276,7 @@ func edited(t *testing.T, change ...string) *verbs.Registry {
 		missing[change[i]] = true
 	}
 	for _, name := range []string{"client.yaml", "onboarding.yaml", "review.yaml"} {
-		text, err := os.ReadFile("../../../verbs/" + name)
+		text, err := os.ReadFile("../../../verbs/palettes/bank/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -93,7 +93,7 @@ func newWorldOf(t testing.TB, c Config, edit func(palette string) string) *world
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	text, err := os.ReadFile("../../../examples/confidence/verbs/graph.yaml")
+	text, err := os.ReadFile("../../../verbs/palettes/confidence/graph.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func equal(t *testing.T, got, want []string) {
 // already: reads, search, models and tools. // T7 T17 T20
 func TestToolsOfVerbs(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../examples/confidence/verbs/graph.yaml")
+	text, err := os.ReadFile("../../../verbs/palettes/confidence/graph.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

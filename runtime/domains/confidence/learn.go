@@ -2,7 +2,6 @@ package confidence
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -14,13 +13,13 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/jobs/serviceaccount"
 	"verbatim/stores"
+	"verbatim/verbs/palettes"
 )
 
-//go:embed confidence.yaml
-var palette string
-
 // Source returns the text of the palette of thresholds and outcomes.
-func Source() *dsl.Source { return dsl.NewSource("confidence.yaml", palette) }
+func Source() *dsl.Source {
+	return dsl.NewSource("confidence.yaml", palettes.Text("confidence/confidence.yaml"))
+}
 
 // The entities of the palette.
 const (

@@ -54,7 +54,7 @@ var racers = []string{reacts, planning, caching}
 // raceSource is the palette of the example, as it stands.
 func raceRegistry(t testing.TB) *verbs.Registry {
 	t.Helper()
-	text, err := os.ReadFile("../../../examples/confidence/verbs/graph.yaml")
+	text, err := os.ReadFile("../../../verbs/palettes/confidence/graph.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

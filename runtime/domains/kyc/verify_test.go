@@ -88,7 +88,7 @@ func agents(t *testing.T, fn func(t *testing.T, a *agent)) {
 func newAgent(t testing.TB, store stores.Store) *agent {
 	t.Helper()
 	t.Cleanup(func() { store.Close() })
-	reg, ds := verbs.Load(os.DirFS("../../../examples/kyc/verbs"))
+	reg, ds := verbs.Load(os.DirFS("../../../verbs/palettes/kyc"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -35,7 +35,7 @@ func newWriting(t *testing.T) (*house, *cloudtest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.env = []string{"VERBATIM_PALETTES=" + example + "/verbs", "VERBATIM_FILES=" + filepath.Join(h.dir, "files")}
+	h.env = []string{"VERBATIM_PALETTES=kiisha", "VERBATIM_FILES=" + filepath.Join(h.dir, "files")}
 	h.run("migrate")
 	h.run("migrate", "--data", example+"/organisations.sql", "--administrator", "ada", "--administrator", "bo")
 	h.run("run", "--as", "ada", "--yes", example+"/people.dsl")

@@ -15,7 +15,7 @@ func newDeal(t *testing.T, documents ...string) *house {
 	t.Helper()
 	const example = root + "/examples/manda"
 	h := &house{t: t, dir: t.TempDir(), people: []string{"ada"}}
-	h.env = []string{"VERBATIM_PALETTES=" + example + "/verbs", "VERBATIM_FILES=" + filepath.Join(h.dir, "files")}
+	h.env = []string{"VERBATIM_PALETTES=manda", "VERBATIM_FILES=" + filepath.Join(h.dir, "files")}
 	h.run("migrate")
 	h.run("migrate", "--data", example+"/people.sql")
 	script := filepath.Join(h.dir, "add.dsl")

@@ -16,7 +16,7 @@ func newPlanning(t *testing.T) *house {
 	t.Helper()
 	const example = root + "/examples/confidence"
 	h := &house{t: t, dir: t.TempDir(), people: []string{"ada", "olga"}}
-	h.env = []string{"VERBATIM_PALETTES=" + example + "/verbs"}
+	h.env = []string{"VERBATIM_PALETTES=confidence"}
 	h.run("migrate")
 	h.run("migrate", "--administrator", "vera", "--administrator", "wim")
 	h.run("run", "--as", "vera", "--yes", example+"/people.dsl")

@@ -145,7 +145,7 @@ func (h *house) command(args ...string) *exec.Cmd {
 		h.t.Fatal(err)
 	}
 	cmd := exec.Command(name, args...)
-	cmd.Env = append(os.Environ(), "VERBATIM_STORE="+filepath.Join(h.dir, "house.db"), "VERBATIM_PALETTES="+filepath.Join(root, "verbs"), "VERBATIM_SCAN=none", "NO_COLOR=1", "VERBATIM_MODEL=", "VERBATIM_BASE_URL=")
+	cmd.Env = append(os.Environ(), "VERBATIM_STORE="+filepath.Join(h.dir, "house.db"), "VERBATIM_PALETTES="+filepath.Join(root, "verbs/palettes/bank"), "VERBATIM_SCAN=none", "NO_COLOR=1", "VERBATIM_MODEL=", "VERBATIM_BASE_URL=")
 	cmd.Env = append(cmd.Env, h.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd
@@ -773,7 +773,7 @@ func TestBrowserPromisesAndPersons(t *testing.T) {
 	// that is over.
 	h := newHouse(t, func(h *house) {
 		own := filepath.Join(h.dir, "palettes")
-		if err := os.CopyFS(own, os.DirFS(filepath.Join(root, "verbs"))); err != nil {
+		if err := os.CopyFS(own, os.DirFS(filepath.Join(root, "verbs/palettes/bank"))); err != nil {
 			t.Fatal(err)
 		}
 		h.edit("palettes/onboarding.yaml", "table: kyc.reminders\n    managed: true", "table: kyc.reminders")
@@ -934,7 +934,7 @@ func TestBrowserAcrossAnUpgrade(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, func(h *house) {
 		own := filepath.Join(h.dir, "palettes")
-		if err := os.CopyFS(own, os.DirFS(filepath.Join(root, "verbs"))); err != nil {
+		if err := os.CopyFS(own, os.DirFS(filepath.Join(root, "verbs/palettes/bank"))); err != nil {
 			t.Fatal(err)
 		}
 		h.env = []string{"VERBATIM_PALETTES=" + own}
@@ -1616,7 +1616,7 @@ func TestBrowserSignsInAgain(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, func(h *house) {
 		own := filepath.Join(h.dir, "palettes")
-		if err := os.CopyFS(own, os.DirFS(filepath.Join(root, "verbs"))); err != nil {
+		if err := os.CopyFS(own, os.DirFS(filepath.Join(root, "verbs/palettes/bank"))); err != nil {
 			t.Fatal(err)
 		}
 		h.edit("palettes/review.yaml", "- {by: analyst, expires: 3d,", "- {by: analyst, signed-in: 8s, expires: 3d,")

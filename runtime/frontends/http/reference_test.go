@@ -20,7 +20,7 @@ const manyVerbs = 1257
 func large(t testing.TB) (*house, *http.Client) {
 	h := newHouse(t, func(h *house) {
 		own := filepath.Join(h.dir, "palettes")
-		if err := os.CopyFS(own, os.DirFS(filepath.Join(root, "verbs"))); err != nil {
+		if err := os.CopyFS(own, os.DirFS(filepath.Join(root, "verbs/palettes/bank"))); err != nil {
 			t.Fatal(err)
 		}
 		var b strings.Builder
