@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"verbatim/runtime/frontends/channel/whatsapp/cloudtest"
-	"verbatim/runtime/frontends/http/browsertest"
+	"verbatim/runtime/tests/browsertest"
 )
 
 // newWriting is a house of projects that people write to by WhatsApp, with the WhatsApp.

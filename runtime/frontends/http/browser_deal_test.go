@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"verbatim/runtime/frontends/http/browsertest"
+	"verbatim/runtime/tests/browsertest"
 )
 
 // newDeal is a house with the data room of a deal, in which some documents were read.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime/frontends/http/browsertest"
+	"verbatim/runtime/tests/browsertest"
 )
 
 // newPlanning is a house with a graph, people who make plans, and one who decides what is in

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"verbatim/runtime/frontends/http"
-	"verbatim/runtime/frontends/http/browsertest"
+	"verbatim/runtime/tests/browsertest"
 	"verbatim/stores/postgres/pgtest"
 )
 
