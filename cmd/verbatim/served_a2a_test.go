@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime/frontends/http/logins"
+	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/stores/postgres/pgtest"
 )
 

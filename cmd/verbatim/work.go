@@ -18,7 +18,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/domains/rights"
 	"verbatim/runtime/engine"
-	"verbatim/runtime/frontends/http/peers"
+	"verbatim/runtime/frontends/http/server/peers"
 	"verbatim/runtime/jobs/notify"
 	"verbatim/runtime/jobs/worker"
 	"verbatim/stores"

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"verbatim/runtime/frontends/http"
-	"verbatim/runtime/frontends/http/logins"
+	serve "verbatim/runtime/frontends/http/server"
+	"verbatim/runtime/frontends/http/server/logins"
 
 	"verbatim/runtime/engine"
 )
