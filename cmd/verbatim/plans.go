@@ -236,25 +236,28 @@ func (p *planning) reload() {
 	p.log.Info("flags", "enabled", c.Flags.Enabled, "percent", c.Flags.Share, "fallback", c.Flags.Fallback)
 }
 
-// gateway serves TrustGraph's gateway protocol for programs with an API token.
-func (p *planning) gateway(of func() *server.Server) (*trustgraph.Gateway, []server.Hook) {
+// gateway has the server speak TrustGraph's gateway protocol, for programs with an API token; nil
+// without plans.
+func (p *planning) gateway(s *server.Server) *trustgraph.Gateway {
+	if p == nil {
+		return nil
+	}
 	g := &trustgraph.Gateway{Agent: p.answer, Shape: p.config.Wires.Shape, Log: p.log, Authenticate: func(ctx context.Context, token string) (trustgraph.Caller, error) {
-		who, err := of().Bearer(ctx, token)
+		who, err := s.Bearer(ctx, token)
 		return trustgraph.Caller{Name: who}, err
 	}}
-	return g, []server.Hook{
-		{Pattern: "POST /api/v1/flow/{flow}/service/agent", Body: 1 << 20, Stream: true, Does: "Answers a question, as TrustGraph's gateway does.", Handler: g},
-		{Pattern: "GET /api/v1/socket", Stream: true, Does: "Answers questions over a WebSocket, as TrustGraph's gateway does.", Handler: g},
-	}
+	s.Mount(server.Route{Pattern: "POST /api/v1/flow/{flow}/service/agent", Body: 1 << 20, Stream: true, Does: "Answers a question, as TrustGraph's gateway does.", Handle: server.Handler(g)},
+		server.Route{Pattern: "GET /api/v1/socket", Stream: true, Does: "Answers questions over a WebSocket, as TrustGraph's gateway does.", Handle: server.Handler(g)})
+	return g
 }
 
 // queue returns a function that serves questions from a broker until ctx ends; nil if there is no
 // broker.
 func (p *planning) queue(env func(string) string) (func(ctx context.Context) error, error) {
-	w := p.config.Wires
-	if w.URLEnv == "" {
+	if p == nil || p.config.Wires.URLEnv == "" {
 		return nil, nil
 	}
+	w := p.config.Wires
 	at := env(w.URLEnv)
 	if at == "" {
 		return nil, usage(fmt.Sprintf("the environment has no %s, which should hold the address of the broker", w.URLEnv), "set it, or take wires out of the file of plans")

@@ -27,9 +27,13 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/files/intake"
 	"verbatim/runtime/frontends/channel"
+	"verbatim/runtime/frontends/http/a2a"
+	"verbatim/runtime/frontends/http/a2a/peers"
+	"verbatim/runtime/frontends/http/api"
+	"verbatim/runtime/frontends/http/console"
+	"verbatim/runtime/frontends/http/portal"
 	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/frontends/http/server/logins"
-	"verbatim/runtime/frontends/http/server/peers"
 	"verbatim/runtime/jobs/worker"
 	"verbatim/runtime/protocols/trustgraph"
 	"verbatim/stores"
@@ -183,11 +187,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	o := server.Options{
-		Registry: reg, Engine: engine, Store: store, Codes: allCodes(), Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: certified, Log: logger,
-		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store), Envelopes: envelopes(reg), Search: a.finding(reg),
+		Registry: reg, Engine: engine, Store: store, Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: certified, Log: logger,
+		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store),
 	}
-	o.Version, _ = built()
-	if o.Posts, err = a.posts(); err != nil {
+	posts, err := a.posts()
+	if err != nil {
 		return err
 	}
 	o.Talk = a.talks(reg, model, chat, tokens, zone)
@@ -208,23 +212,14 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		if err := by.open(ctx); err != nil {
 			return a.runFailed(err)
 		}
-		o.Hooks = by.hooks
 	}
-	var s *server.Server
 	plans, err := a.plans(reg, store, engine, model, a.now, meter, logger)
 	if err != nil {
 		return err
 	}
-	var gateway *trustgraph.Gateway
-	var queue func(context.Context) error
-	if plans != nil {
-		var hooks []server.Hook
-		gateway, hooks = plans.gateway(func() *server.Server { return s })
-		o.Hooks = append(o.Hooks, hooks...)
-		o.Draws = plans.draws
-		if queue, err = plans.queue(a.env); err != nil {
-			return err
-		}
+	queue, err := plans.queue(a.env)
+	if err != nil {
+		return err
 	}
 	l, err := f.listener()
 	if err != nil {
@@ -234,11 +229,25 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if o.URL, o.Hosts, err = f.reached(l, certs != nil); err != nil {
 		return err
 	}
-	if s, err = server.New(o); err != nil {
+	s, err := server.New(o)
+	if err != nil {
 		return usage(err.Error(), "verbatim serve --help")
 	}
 	defer s.Close()
-	if err := s.Housekeep(ctx); err != nil {
+	version, _ := built()
+	programs, err := api.New(ctx, s, api.Options{Codes: allCodes(), Search: a.finding(reg), Version: version})
+	if err != nil {
+		return a.runFailed(err)
+	}
+	agents := a2a.New(s, a2a.Options{Envelopes: envelopes(reg), Posts: posts})
+	s.Beside(agents.Notify)
+	site := portal.New(portal.Options{Draws: plans.draws, Staff: console.Links()})
+	s.Mount(slices.Concat(programs.Routes(), agents.Routes(), site.Routes(), console.Routes(site))...)
+	gateway := plans.gateway(s)
+	if by != nil {
+		s.Mount(by.routes...)
+	}
+	if err := errors.Join(s.Housekeep(ctx), agents.Housekeep(ctx)); err != nil {
 		return a.runFailed(err)
 	}
 	if err := a.announces(ctx, s, o.URL, f.signIn); err != nil {
@@ -249,7 +258,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		debug.SetGCPercent(150)
 		debug.FreeOSMemory()
 	}
-	send := plans.delivers(by.delivers(posting(reg, &peers.Book{Store: store, Clock: o.Clock, Random: a.random}, o.Posts, sending(reg, store, channels, o.URL))))
+	send := plans.delivers(by.delivers(a.posting(reg, store, a.now, posts, sending(reg, store, channels, o.URL))))
 	r := runningServer{Server: s, channels: by, plans: plans, queue: queue, gateway: gateway, work: func(ctx context.Context) error { return a.workBeside(ctx, f, engine, store, send, channels.Channel) }}
 	return r.run(ctx, l, certs)
 }
@@ -461,11 +470,11 @@ func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, str
 func ownTables() []*stores.Entity { return slices.Concat(engine.Own(), logins.Own(), peers.Own()) }
 
 // envelopes returns the JSON protocols of the loaded domains.
-func envelopes(reg *verbs.Registry) (all []server.Envelope) {
+func envelopes(reg *verbs.Registry) (all []a2a.Envelope) {
 	if reg.Verb("kyc.verify") != nil {
-		all = append(all, server.Envelope{
+		all = append(all, a2a.Envelope{
 			Path: "/kyc", Does: "Takes the messages of verifications, " + kyc.Protocol + ".",
-			Answer: func(ctx context.Context, c *server.Caller, message []byte, step func(any)) any {
+			Answer: func(ctx context.Context, c *a2a.Caller, message []byte, step func(any)) any {
 				if step == nil {
 					return kyc.Answer(ctx, c, message, nil)
 				}

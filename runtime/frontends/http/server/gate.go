@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 )
 
@@ -18,6 +19,7 @@ import (
 type gate struct {
 	slots, streams chan struct{}
 	wait           time.Duration
+	sheds          prometheus.Counter // requests that got no place
 	rate           rate.Limit
 	burst          int
 
@@ -35,8 +37,8 @@ type client struct {
 // idle is how long a client is remembered. After that its bucket is full again.
 const idle = time.Minute
 
-func newGate(l Limits) *gate {
-	return &gate{slots: make(chan struct{}, l.Requests), streams: make(chan struct{}, l.Streams), wait: l.Wait, rate: rate.Limit(l.Rate), burst: l.Burst,
+func newGate(l Limits, sheds prometheus.Counter) *gate {
+	return &gate{slots: make(chan struct{}, l.Requests), streams: make(chan struct{}, l.Streams), wait: l.Wait, sheds: sheds, rate: rate.Limit(l.Rate), burst: l.Burst,
 		clients: map[string]*client{}}
 }
 
@@ -65,31 +67,29 @@ func (g *gate) lets(who string, times int, now time.Time) bool {
 const atOnce = 5
 
 // errTooMany asks the client to slow down.
-var errTooMany = problem{Status: http.StatusTooManyRequests, Code: "too-many", Title: "these are too many requests", Next: "wait a second", retry: 1}
+var errTooMany = Problem{Status: http.StatusTooManyRequests, Code: "too-many", Title: "these are too many requests", Next: "wait a second", Retry: 1}
 
-// enter waits shortly for a free place; ok is false if there is none. leave frees the place.
-func (g *gate) enter(ctx context.Context, stream bool) (leave func(), ok bool) {
-	places := g.slots
+// enter waits shortly for a free place; leave frees it.
+func (g *gate) enter(ctx context.Context, stream bool) (leave func(), err error) {
+	places, wait := g.slots, g.wait
 	if stream {
-		places = g.streams
+		places, wait = g.streams, 0
 	}
 	select {
 	case places <- struct{}{}:
-		return func() { <-places }, true
+		return func() { <-places }, nil
 	default:
 	}
-	if stream {
-		return nil, false
-	}
-	wait := time.NewTimer(g.wait)
-	defer wait.Stop()
+	late := time.NewTimer(wait)
+	defer late.Stop()
 	select {
 	case places <- struct{}{}:
-		return func() { <-places }, true
-	case <-wait.C:
+		return func() { <-places }, nil
+	case <-late.C:
 	case <-ctx.Done():
 	}
-	return nil, false
+	g.sheds.Inc()
+	return nil, errBusy
 }
 
 // mostBodies is how many bytes of bodies are held at once.
@@ -119,9 +119,9 @@ func (g *gate) hold(r *http.Request, c *http.ResponseController) (give func(), e
 		case errors.As(err, &large):
 			return give, err
 		case errors.As(err, &late) && late.Timeout():
-			return give, problem{Status: http.StatusRequestTimeout, Code: "bad-body", Title: "the body did not come in time"}
+			return give, Problem{Status: http.StatusRequestTimeout, Code: "bad-body", Title: "the body did not come in time"}
 		case err != nil:
-			return give, badBody("the body broke off", "send all of it")
+			return give, BadBody("the body broke off", "send all of it")
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +12,7 @@ import (
 	"regexp"
 	goruntime "runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -51,7 +51,7 @@ var traceparent = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]
 // hosts, compressed bodies and forms of other sites, and logs and counts the outcome.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q := &request{id: newID(), started: time.Now(), from: s.address(r)}
+		q := &request{id: rand.Text(), started: time.Now(), from: s.address(r)}
 		if m := traceparent.FindStringSubmatch(r.Header.Get("Traceparent")); m != nil && strings.Trim(m[1], "0") != "" {
 			q.trace = m[1]
 		}
@@ -81,23 +81,17 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
 		switch {
 		case !s.hosts[strings.ToLower(r.Host)]:
-			s.problem(t, problem{Status: http.StatusMisdirectedRequest, Code: "other-host", Title: "this server does not answer to that name"})
+			Problem{Status: http.StatusMisdirectedRequest, Code: "other-host", Title: "this server does not answer to that name"}.Send(t)
 		case r.Header.Get("Content-Encoding") != "" && r.Header.Get("Content-Encoding") != "identity":
-			s.problem(t, problem{Status: http.StatusUnsupportedMediaType, Code: "encoded", Title: "bodies are taken as they are, not compressed"})
+			Problem{Status: http.StatusUnsupportedMediaType, Code: "encoded", Title: "bodies are taken as they are, not compressed"}.Send(t)
 		case s.cross.Check(r) != nil:
-			s.problem(t, problem{Status: http.StatusForbidden, Code: "cross-origin", Title: "this was sent by a page of another site"})
+			Problem{Status: http.StatusForbidden, Code: "cross-origin", Title: "this was sent by a page of another site"}.Send(t)
 		case !s.gate.lets("from "+s.address(r), 1, time.Now()):
-			s.problem(t, errTooMany)
+			errTooMany.Send(t)
 		default:
 			next.ServeHTTP(t, r)
 		}
 	})
-}
-
-func newID() string {
-	var b [8]byte
-	rand.Read(b[:]) // never fails, by its documentation
-	return hex.EncodeToString(b[:])
 }
 
 // address returns the client's address. A trusted proxy appends its client to X-Forwarded-For.
@@ -125,7 +119,7 @@ func (s *Server) address(r *http.Request) string {
 // told logs a request: its route, status and duration, and nothing of its content.
 func (s *Server) told(r *http.Request, q *request) {
 	took, route := time.Since(q.started), q.matched()
-	s.metrics.answered(route, q.status, took)
+	s.metrics.requests.WithLabelValues(route, strconv.Itoa(q.status)).Observe(took.Seconds())
 	level := slog.LevelInfo
 	if q.status >= 500 {
 		level = slog.LevelError
@@ -163,7 +157,7 @@ func (s *Server) recovered(t *teller, q *request) {
 	}
 	s.Log.Error("panic", "id", q.id, "what", what, "stack", string(debug.Stack()))
 	if q.status == 0 {
-		s.problem(t, problem{Status: http.StatusInternalServerError, Code: "internal", Title: "the server itself failed"})
+		Problem{Status: http.StatusInternalServerError, Code: "internal", Title: "the server itself failed"}.Send(t)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,78 +50,44 @@ type news struct {
 	s *Server
 
 	mu        sync.Mutex
-	listeners map[*listener]bool
+	listeners map[*Listener]bool
 	ring      []newsEntry // the latest, oldest first
 	head      int64       // the entry that was read last
 	running   bool
-	looking   map[string]map[string]time.Time // by object, the principals who look at it, with the last time
 }
 
-// lookTime is how long a person counts as looking at a page that they opened.
-const lookTime = 5 * time.Minute
-
-// look records that a principal looks at something, and lists the others who do, among those
-// connected to this process.
-func (n *news) look(at, principal string, now time.Time) (others []string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for what, of := range n.looking {
-		maps.DeleteFunc(of, func(_ string, last time.Time) bool { return now.Sub(last) > lookTime })
-		if len(of) == 0 {
-			delete(n.looking, what)
-		}
-	}
-	for name := range n.looking[at] {
-		if name != principal {
-			others = append(others, name)
-		}
-	}
-	if n.looking[at] == nil {
-		n.looking[at] = map[string]time.Time{}
-	}
-	n.looking[at][principal] = now
-	slices.Sort(others)
-	return others
-}
-
-// A listener is woken by entries of its principal or, without a principal, by changes of a row; ""
-// stands for any row.
-type listener struct {
+// A Listener is woken by entries of its principal or, without a principal, by changes of a row. Close
+// it when it has heard enough.
+type Listener struct {
+	Wake      chan struct{} // has an element if something happened
+	n         *news
 	principal string
-	row       string // its key as JSON, as in the journal
-	wake      chan struct{}
-	all       bool            // it listens to every row, and learns which ones changed
-	touched   map[string]bool // since it was told last: see rows
+	row       string          // its key as JSON, as in the journal; "" stands for all rows
+	touched   map[string]bool // of all rows, those that changed since it was asked: see Rows
 }
 
-func newNews(s *Server) *news {
-	return &news{s: s, listeners: map[*listener]bool{}, looking: map[string]map[string]time.Time{}}
-}
+func newNews(s *Server) *news { return &news{s: s, listeners: map[*Listener]bool{}} }
 
-// listen adds a listener for a principal, and returns the number of the last entry.
-func (n *news) listen(ctx context.Context, principal string) (l *listener, head int64, err error) {
-	return n.add(ctx, &listener{principal: principal, wake: make(chan struct{}, 1)})
-}
-
-// about adds a listener for changes of a row.
-func (n *news) about(ctx context.Context, row string) (*listener, error) {
-	l, _, err := n.add(ctx, &listener{row: row, wake: make(chan struct{}, 1)})
+// Listen listens to changes of a row, by its key as JSON, or of all rows, for "".
+func (s *Server) Listen(ctx context.Context, row string) (*Listener, error) {
+	l, _, err := s.news.add(ctx, &Listener{row: row})
 	return l, err
 }
 
-// every adds a listener for changes of any row.
-func (n *news) every(ctx context.Context) (*listener, error) {
-	l, _, err := n.add(ctx, &listener{all: true, wake: make(chan struct{}, 1)})
-	return l, err
-}
-
-// rows returns the rows that changed since the listener asked last.
-func (n *news) rows(l *listener) map[string]bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+// Rows returns which of all rows changed since it was asked last.
+func (l *Listener) Rows() map[string]bool {
+	l.n.mu.Lock()
+	defer l.n.mu.Unlock()
 	touched := l.touched
 	l.touched = nil
 	return touched
+}
+
+// Close ends the listening.
+func (l *Listener) Close() {
+	l.n.mu.Lock()
+	delete(l.n.listeners, l)
+	l.n.mu.Unlock()
 }
 
 // mention collects the values in a JSON list of changes. The keys of the changed rows are among
@@ -152,7 +117,9 @@ func mention(changes string, values map[string]bool) {
 	}
 }
 
-func (n *news) add(ctx context.Context, l *listener) (_ *listener, head int64, err error) {
+// add adds a listener, and returns the number of the last entry.
+func (n *news) add(ctx context.Context, l *Listener) (_ *Listener, head int64, err error) {
+	l.n, l.Wake = n, make(chan struct{}, 1)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.running {
@@ -164,12 +131,6 @@ func (n *news) add(ctx context.Context, l *listener) (_ *listener, head int64, e
 	}
 	n.listeners[l] = true
 	return l, n.head, nil
-}
-
-func (n *news) leave(l *listener) {
-	n.mu.Lock()
-	delete(n.listeners, l)
-	n.mu.Unlock()
 }
 
 // follow polls the journal while anybody listens.
@@ -242,15 +203,13 @@ func (n *news) hand(all []newsEntry) {
 	}
 	for l := range n.listeners {
 		if l.principal != "" && concerned[l.principal] || l.principal == "" && (l.row == "" || touched[l.row]) {
-			if l.all && l.touched == nil {
-				l.touched = touched // which is not changed any more
-			} else if l.all {
-				both := maps.Clone(l.touched)
-				maps.Copy(both, touched)
-				l.touched = both
+			if l.principal == "" && l.row == "" {
+				all := maps.Clone(touched)
+				maps.Copy(all, l.touched)
+				l.touched = all
 			}
 			select {
-			case l.wake <- struct{}{}:
+			case l.Wake <- struct{}{}:
 			default: // it was woken, and has not looked yet
 			}
 		}
@@ -277,18 +236,18 @@ func (n *news) after(principal string, from int64) (all []newsEntry, head int64,
 // farthest is how many missed entries a listener receives at most.
 const farthest = 10_000
 
-// events streams what is done in the caller's name.
-func (v *visit) events() error {
-	ctx := v.r.Context()
+// Events streams what is done in the caller's name.
+func (v *Visit) Events() error {
+	ctx := v.R.Context()
 	last := int64(-1)
-	if text := v.r.Header.Get("Last-Event-ID"); text != "" {
+	if text := v.R.Header.Get("Last-Event-ID"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 {
-			return badBody("Last-Event-ID is the id of an event", "leave it out")
+			return BadBody("Last-Event-ID is the id of an event", "leave it out")
 		}
 		last = n
 	}
-	l, head, err := v.news.listen(ctx, v.principal)
+	l, head, err := v.news.add(ctx, &Listener{principal: v.Principal})
 	if err != nil {
 		return err
 	}
@@ -297,28 +256,28 @@ func (v *visit) events() error {
 	}
 	if conn := v.apart(); conn != nil {
 		// Only the caller's identity is kept of the request.
-		again := &visit{Server: v.Server, r: (&http.Request{Header: v.r.Header, RemoteAddr: v.r.RemoteAddr}).WithContext(v.ctx), route: v.route, caller: v.caller}
+		again := &Visit{Server: v.Server, R: (&http.Request{Header: v.R.Header, RemoteAddr: v.R.RemoteAddr}).WithContext(v.ctx), Route: v.Route, Caller: v.Caller, shown: v.shown}
 		leave := v.leave
 		v.leave = func() {}
 		v.after.Go(func() {
 			defer leave()
 			defer conn.Close()
-			again.listens(again.r.Context(), &stream{w: conn, deadline: conn.SetWriteDeadline}, l, last, head)
+			again.listens(again.R.Context(), &Stream{w: conn, deadline: conn.SetWriteDeadline}, l, last, head)
 		})
 		return nil
 	}
-	v.listens(ctx, v.stream(), l, last, head)
+	v.listens(ctx, v.Stream(), l, last, head)
 	return nil
 }
 
 // apart takes over an HTTP/1.1 connection. The server would keep two stacks and two buffers for it,
 // which is most of the memory of 10 000 listeners. It returns nil for HTTP/2, whose connection
 // serves other requests too.
-func (v *visit) apart() net.Conn {
-	if v.r.ProtoMajor != 1 {
+func (v *Visit) apart() net.Conn {
+	if v.R.ProtoMajor != 1 {
 		return nil
 	}
-	conn, _, err := http.NewResponseController(v.w).Hijack()
+	conn, _, err := http.NewResponseController(v.W).Hijack()
 	if err != nil {
 		return nil
 	}
@@ -332,26 +291,26 @@ func (v *visit) apart() net.Conn {
 	_ = conn.SetDeadline(time.Time{})
 	_ = conn.SetWriteDeadline(time.Now().Add(stallTime))
 	_, _ = conn.Write(head.Bytes()) // later writes show whether the client is still there
-	requestOf(v.r.Context()).status = http.StatusOK
+	requestOf(v.R.Context()).status = http.StatusOK
 	return conn
 }
 
 // listens sends events until the listener leaves or the server stops.
-func (v *visit) listens(ctx context.Context, s *stream, l *listener, last, head int64) {
-	defer v.news.leave(l)
+func (v *Visit) listens(ctx context.Context, s *Stream, l *Listener, last, head int64) {
+	defer l.Close()
 	if head-last > farthest {
-		s.send(strconv.FormatInt(head, 10), object{"schema": "verbatim/missed@1"})
+		s.Send(strconv.FormatInt(head, 10), object{"schema": "verbatim/missed@1"})
 		last = head
 	}
 	beat := time.NewTicker(25 * time.Second)
 	defer beat.Stop()
 	for {
 		for last < head {
-			all, to, ok := v.news.after(v.principal, last)
+			all, to, ok := v.news.after(v.Principal, last)
 			if !ok {
 				var err error
 				if all, err = v.news.since(ctx, last); err != nil {
-					s.send("", problemOf(err))
+					s.Send("", ProblemOf(err))
 					return
 				}
 				if len(all) == 0 {
@@ -360,13 +319,13 @@ func (v *visit) listens(ctx context.Context, s *stream, l *listener, last, head 
 				to = all[len(all)-1].Seq
 			}
 			for i := range all {
-				if all[i].principal == v.principal {
-					s.send(strconv.FormatInt(all[i].Seq, 10), all[i])
+				if all[i].principal == v.Principal {
+					s.Send(strconv.FormatInt(all[i].Seq, 10), all[i])
 				}
 			}
 			last = to
 		}
-		if s.failed {
+		if s.Failed {
 			return
 		}
 		select {
@@ -374,60 +333,55 @@ func (v *visit) listens(ctx context.Context, s *stream, l *listener, last, head 
 			return
 		case <-v.draining:
 			return // who listens comes back, to a server that is there
-		case <-l.wake:
-			_, head, _ = v.news.after(v.principal, head)
+		case <-l.Wake:
+			_, head, _ = v.news.after(v.Principal, head)
 		case <-beat.C:
 			// The caller's rights are checked again from time to time.
-			if p := problemOf(v.stillIn(ctx)); p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden {
-				s.send("", p)
+			if _, gone, err := v.Again(); gone {
+				s.Send("", ProblemOf(err))
 				return
 			}
-			s.beat()
+			s.Beat()
 		}
 	}
 }
 
-// stillIn returns an error once the caller may no longer come in.
-func (v *visit) stillIn(ctx context.Context) error {
-	again := &visit{Server: v.Server, w: v.w, r: v.r.WithContext(ctx), route: v.route}
-	return again.enters()
-}
-
-// wantsEvents reports whether the client accepts events.
-func (v *visit) wantsEvents() bool {
-	return strings.Contains(v.r.Header.Get("Accept"), "text/event-stream")
+// WantsEvents reports whether the client accepts events.
+func (v *Visit) WantsEvents() bool {
+	return strings.Contains(v.R.Header.Get("Accept"), "text/event-stream")
 }
 
 // A stream is an answer that is sent in parts.
-type stream struct {
+type Stream struct {
 	w        io.Writer
 	deadline func(time.Time) error
 	flush    func() error // nil if every write is sent at once
-	failed   bool
+	Failed   bool         // the client is gone
 }
 
 // streams sets the headers of a stream.
-func (v *visit) streams() http.Header {
-	h := v.w.Header()
+func (v *Visit) streams() http.Header {
+	h := v.W.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	return h
 }
 
-func (v *visit) stream() *stream {
-	c := http.NewResponseController(v.w)
-	s := &stream{w: v.w, deadline: c.SetWriteDeadline, flush: c.Flush}
+// Stream begins an answer of server-sent events.
+func (v *Visit) Stream() *Stream {
+	c := http.NewResponseController(v.W)
+	s := &Stream{w: v.W, deadline: c.SetWriteDeadline, flush: c.Flush}
 	v.streams()
-	v.w.WriteHeader(http.StatusOK)
-	s.beat()
+	v.W.WriteHeader(http.StatusOK)
+	s.Beat()
 	return s
 }
 
-// send writes an event. A client that does not read for stallTime is cut off.
-func (s *stream) send(id string, data any) {
+// Send writes an event. A client that does not read for stallTime is cut off.
+func (s *Stream) Send(id string, data any) {
 	text, err := json.Marshal(data)
 	if err != nil {
-		s.failed = true
+		s.Failed = true
 		return
 	}
 	line := "data: " + string(text) + "\n\n"
@@ -437,8 +391,8 @@ func (s *stream) send(id string, data any) {
 	s.write(line)
 }
 
-// event writes an event with a name, or "" for none.
-func (s *stream) event(name string, data []byte) {
+// Event writes an event with a name, or "" for none.
+func (s *Stream) Event(name string, data []byte) {
 	line := "data: " + string(data) + "\n\n"
 	if name != "" {
 		line = "event: " + name + "\n" + line
@@ -446,11 +400,11 @@ func (s *stream) event(name string, data []byte) {
 	s.write(line)
 }
 
-// beat writes a comment, which keeps the connection open and finds out if it is gone.
-func (s *stream) beat() { s.write(": \n\n") }
+// Beat writes a comment, which keeps the connection open and finds out if it is gone.
+func (s *Stream) Beat() { s.write(": \n\n") }
 
-func (s *stream) write(text string) {
-	if s.failed {
+func (s *Stream) write(text string) {
+	if s.Failed {
 		return
 	}
 	_ = s.deadline(time.Now().Add(stallTime))
@@ -458,11 +412,11 @@ func (s *stream) write(text string) {
 	if err == nil && s.flush != nil {
 		err = s.flush()
 	}
-	s.failed = err != nil
+	s.Failed = err != nil
 }
 
-// end writes the last event.
-func (s *stream) end(data any) error {
-	s.send("", data)
+// End writes the last event.
+func (s *Stream) End(data any) error {
+	s.Send("", data)
 	return nil
 }

@@ -47,7 +47,7 @@ func (o *OpenID) found(ctx context.Context) (*oidc.Provider, error) {
 }
 
 func (s *Server) oauth(p *oidc.Provider) *oauth2.Config {
-	return &oauth2.Config{ClientID: s.OpenID.ClientID, ClientSecret: s.OpenID.Secret, Endpoint: p.Endpoint(), RedirectURL: s.origin() + "/sign-in/openid/back", Scopes: []string{oidc.ScopeOpenID}}
+	return &oauth2.Config{ClientID: s.OpenID.ClientID, ClientSecret: s.OpenID.Secret, Endpoint: p.Endpoint(), RedirectURL: s.Origin() + "/sign-in/openid/back", Scopes: []string{oidc.ScopeOpenID}}
 }
 
 // A flow is the state of a sign-in, which the browser carries to the provider and back.
@@ -60,20 +60,20 @@ type flow struct {
 
 const flowTime = 10 * time.Minute
 
-func (v *visit) toOpenID() error {
+func (v *Visit) toOpenID() error {
 	if v.OpenID == nil {
-		return problem{Status: http.StatusNotFound, Code: "no-openid", Title: "nobody signs in with another system here"}
+		return Problem{Status: http.StatusNotFound, Code: "no-openid", Title: "nobody signs in with another system here"}
 	}
-	if err := v.book.Try(v.r.Context(), "openid from", v.address(v.r), 2*triesAddress, triesPeriod); err != nil {
+	if err := v.Logins.Try(v.R.Context(), "openid from", v.address(v.R), 2*triesAddress, triesPeriod); err != nil {
 		return err
 	}
-	provider, err := v.OpenID.found(v.r.Context())
+	provider, err := v.OpenID.found(v.R.Context())
 	if err != nil {
 		return v.openIDFailed(err)
 	}
-	f := flow{Verifier: oauth2.GenerateVerifier(), To: back(v.r.FormValue("to"))}
-	if f.State, err = v.book.Secret(); err == nil {
-		f.Nonce, err = v.book.Secret()
+	f := flow{Verifier: oauth2.GenerateVerifier(), To: back(v.R.FormValue("to"))}
+	if f.State, err = v.Logins.Secret(); err == nil {
+		f.Nonce, err = v.Logins.Secret()
 	}
 	if err != nil {
 		return err
@@ -83,19 +83,19 @@ func (v *visit) toOpenID() error {
 		return err
 	}
 	v.setCookie(cookieFlow, base64.RawURLEncoding.EncodeToString(text), flowTime)
-	return v.see(v.oauth(provider).AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)))
+	return v.See(v.oauth(provider).AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)))
 }
 
-func (v *visit) openIDFailed(err error) error {
-	v.Log.Error("openid", "id", requestOf(v.r.Context()).id, "error", err.Error())
+func (v *Visit) openIDFailed(err error) error {
+	v.LogError("openid", err)
 	p := v.signIn()
 	p.Failed = true
 	return v.signInPage(http.StatusBadGateway, p)
 }
 
-func (v *visit) fromOpenID() error {
+func (v *Visit) fromOpenID() error {
 	if v.OpenID == nil || v.People == nil {
-		return problem{Status: http.StatusNotFound, Code: "no-openid", Title: "nobody signs in with another system here"}
+		return Problem{Status: http.StatusNotFound, Code: "no-openid", Title: "nobody signs in with another system here"}
 	}
 	var f flow
 	text, err := base64.RawURLEncoding.DecodeString(v.cookie(cookieFlow))
@@ -103,7 +103,7 @@ func (v *visit) fromOpenID() error {
 		err = json.Unmarshal(text, &f)
 	}
 	v.setCookie(cookieFlow, "", 0)
-	q := v.r.URL.Query()
+	q := v.R.URL.Query()
 	if err != nil || f.State == "" || subtle.ConstantTimeCompare([]byte(f.State), []byte(q.Get("state"))) != 1 {
 		p := v.signIn()
 		p.Over = true
@@ -113,7 +113,7 @@ func (v *visit) fromOpenID() error {
 	if err != nil {
 		return v.openIDFailed(err)
 	}
-	principal, err := v.People(v.r.Context(), v.OpenID.Issuer, subject)
+	principal, err := v.People(v.R.Context(), v.OpenID.Issuer, subject)
 	if errors.Is(err, ErrNobody) {
 		p := v.signIn()
 		p.Nobody = true
@@ -122,7 +122,7 @@ func (v *visit) fromOpenID() error {
 	if err != nil {
 		return err
 	}
-	secret, err := v.book.Begin(v.r.Context(), principal, "openid")
+	secret, err := v.Logins.Begin(v.R.Context(), principal, "openid")
 	if err != nil {
 		return err
 	}
@@ -130,8 +130,8 @@ func (v *visit) fromOpenID() error {
 }
 
 // subject exchanges a code for the subject.
-func (v *visit) subject(code string, f flow) (string, error) {
-	ctx, cancel := context.WithTimeout(v.r.Context(), openIDTime)
+func (v *Visit) subject(code string, f flow) (string, error) {
+	ctx, cancel := context.WithTimeout(v.R.Context(), openIDTime)
 	defer cancel()
 	provider, err := v.OpenID.found(ctx)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -12,12 +13,14 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/files/intake"
 	"verbatim/runtime/frontends/http/server/logins"
+	"verbatim/runtime/frontends/wire"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 // A problem is an answer that reports an error: RFC 9457, with the diagnostics that the command
 // prints.
-type problem struct {
+type Problem struct {
 	Type   string `json:"type"` // where its code is explained
 	Title  string `json:"title"`
 	Status int    `json:"status"`
@@ -27,21 +30,27 @@ type problem struct {
 	Request     string          `json:"request"`
 	Diagnostics dsl.Diagnostics `json:"diagnostics,omitempty"`
 
-	retry int // seconds to wait, if the problem is temporary
+	Retry int `json:"-"` // seconds to wait, if the problem is temporary
 }
 
 // Error implements error.
-func (p problem) Error() string { return p.Title }
+func (p Problem) Error() string { return p.Title }
 
-// problem answers with a problem.
-func (s *Server) problem(w http.ResponseWriter, p problem) {
+// Is compares problems by code and title, for errors.Is.
+func (p Problem) Is(other error) bool {
+	q, ok := other.(Problem)
+	return ok && q.Code == p.Code && q.Title == p.Title
+}
+
+// Send answers with the problem as JSON.
+func (p Problem) Send(w http.ResponseWriter) {
 	h := w.Header()
 	p.Type = "/v1/codes/" + p.Code
 	p.Request = h.Get("X-Request-Id")
 	h.Set("Content-Type", "application/problem+json")
 	h.Del("Etag")
-	if p.retry > 0 {
-		h.Set("Retry-After", strconv.Itoa(p.retry))
+	if p.Retry > 0 {
+		h.Set("Retry-After", strconv.Itoa(p.Retry))
 	}
 	body, err := json.Marshal(p)
 	if err != nil {
@@ -67,9 +76,9 @@ var statuses = map[string]int{
 // codeNotMigrated says that the store's schema differs from the palettes.
 const codeNotMigrated = "not-migrated"
 
-// problemOf converts an error for the caller.
-func problemOf(err error) problem {
-	var p problem
+// ProblemOf converts an error for the caller.
+func ProblemOf(err error) Problem {
+	var p Problem
 	var refusal *engine.Refusal
 	var failed *engine.Failure
 	var file *intake.Refusal
@@ -78,7 +87,7 @@ func problemOf(err error) problem {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &refusal):
-		p = problem{Status: http.StatusUnprocessableEntity, Title: "refused", Diagnostics: refusal.Diagnostics}
+		p = Problem{Status: http.StatusUnprocessableEntity, Title: "refused", Diagnostics: refusal.Diagnostics}
 		if len(refusal.Diagnostics) > 0 {
 			d := &refusal.Diagnostics[0]
 			p.Code, p.Title = d.Code, d.Summary
@@ -101,23 +110,43 @@ func problemOf(err error) problem {
 		if file.Code == intake.CodeNotPermitted {
 			status = http.StatusForbidden
 		}
-		return problem{Status: status, Code: file.Code, Title: file.Text, Next: file.Next}
+		return Problem{Status: status, Code: file.Code, Title: file.Text, Next: file.Next}
 	case errors.As(err, &large):
-		return problem{Status: http.StatusRequestEntityTooLarge, Code: "too-large", Title: "the body is larger than " + strconv.FormatInt(large.Limit, 10) + " bytes"}
+		return Problem{Status: http.StatusRequestEntityTooLarge, Code: "too-large", Title: "the body is larger than " + strconv.FormatInt(large.Limit, 10) + " bytes"}
 	case errors.Is(err, logins.ErrTooMany):
-		return problem{Status: http.StatusTooManyRequests, Code: "too-many", Title: "this was tried too often", Next: "wait a few minutes", retry: 300}
+		return Problem{Status: http.StatusTooManyRequests, Code: "too-many", Title: "this was tried too often", Next: "wait a few minutes", Retry: 300}
 	case errors.As(err, &failed) && failed.Told != nil:
-		return problem{Status: http.StatusBadGateway, Code: failed.Told.Code, Title: failed.Told.Summary, Diagnostics: dsl.Diagnostics{*failed.Told}}
+		return Problem{Status: http.StatusBadGateway, Code: failed.Told.Code, Title: failed.Told.Summary, Diagnostics: dsl.Diagnostics{*failed.Told}}
 	case errors.As(err, &failed) && failed.Unknown:
-		return problem{Status: http.StatusServiceUnavailable, Code: "unknown", Title: engine.Sentence(err), Next: "send it again under the same Idempotency-Key", retry: 1}
+		return Problem{Status: http.StatusServiceUnavailable, Code: "unknown", Title: engine.Sentence(err), Next: "send it again under the same Idempotency-Key", Retry: 1}
 	case errors.Is(err, stores.ErrSchema):
-		return problem{Status: http.StatusServiceUnavailable, Code: codeNotMigrated, Title: "the store is not prepared for the palettes", Next: "verbatim migrate prepares it", retry: 5}
+		return Problem{Status: http.StatusServiceUnavailable, Code: codeNotMigrated, Title: "the store is not prepared for the palettes", Next: "verbatim migrate prepares it", Retry: 5}
 	case errors.Is(err, context.Canceled):
-		return problem{Status: 499, Code: "stopped", Title: "whoever asked went away"}
+		return Problem{Status: 499, Code: "stopped", Title: "whoever asked went away"}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, stores.ErrConflict):
-		return problem{Status: http.StatusServiceUnavailable, Code: "busy", Title: engine.Sentence(err), retry: 1}
+		return Problem{Status: http.StatusServiceUnavailable, Code: "busy", Title: engine.Sentence(err), Retry: 1}
 	}
-	return problem{Status: http.StatusServiceUnavailable, Code: "system", Title: engine.Sentence(err), retry: 5}
+	return Problem{Status: http.StatusServiceUnavailable, Code: "system", Title: engine.Sentence(err), Retry: 5}
+}
+
+// BadBody is the error of an unreadable body.
+func BadBody(why, next string) error {
+	return Problem{Status: http.StatusBadRequest, Code: "bad-body", Title: why, Next: next}
+}
+
+// CutShort converts an error of reading a body.
+func CutShort(err error) error {
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return err
+	}
+	return BadBody("the body was cut short", "send it again")
+}
+
+// Invalid is the error of a script with mistakes.
+func Invalid(script *dsl.Script, faults dsl.Diagnostics) error {
+	r := wire.NewReport(faults)
+	return Problem{Status: http.StatusUnprocessableEntity, Code: "invalid", Title: fmt.Sprintf("%s in %s; nothing was changed",
+		receipt.Counted(r.Errors, "error"), receipt.Counted(len(script.Calls), "call")), Diagnostics: faults}
 }
 
 //go:embed codes.txtar

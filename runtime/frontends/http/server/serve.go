@@ -1,9 +1,12 @@
-// Package server is the HTTP server: an API for programs, pages for the people served and
-// for those who serve them, and streams of events. Text enters at Parse and values at
-// Check, and everything runs on the same engine; no route has a door of its own.
+// Package server is the HTTP server that all doors share: it says who calls, sheds load, serves
+// pages to sign in, and answers errors. The doors themselves, such as the API and the portal, are
+// packages beside it, which it does not know. Each is a list of routes:
 //
-//	server, err := server.New(server.Options{Engine: engine, Registry: reg, Store: store, ...})
-//	err = server.Run(ctx, listener)    // until ctx ends; then what was begun is finished
+//	s, err := server.New(server.Options{Engine: engine, Registry: reg, Store: store, ...})
+//	s.Mount(server.Route{Pattern: "GET /hello", Door: server.API, Handle: func(v *server.Visit) error {
+//		return v.JSON(http.StatusOK, v.Principal)
+//	}})
+//	err = s.Run(ctx, listener, nil) // until ctx ends; then what was begun is finished
 //
 // Everything that a second process must know is in the store: logins, attempts at secrets,
 // and receipts of idempotency keys. Only the counts that limit load are in memory.
@@ -15,22 +18,23 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"io"
 	"log/slog"
+	"math"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"time"
 
-	"verbatim/dsl"
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/files/intake"
+	"verbatim/runtime/frontends/http/pages"
 	"verbatim/runtime/frontends/http/server/logins"
-	"verbatim/runtime/frontends/http/server/peers"
-	"verbatim/runtime/frontends/mcp"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -46,8 +50,6 @@ type Options struct {
 	// Talk returns the options of a conversation in a session: the model and its budget. The server
 	// adds the session.
 	Talk func(*engine.Session) dialog.Options
-	// Codes explains every code that an answer may have, for the reference.
-	Codes []dsl.CodeDoc
 	// People finds a principal by an identity provider's issuer and subject, Tokens by the digest
 	// of an API token. Either may be nil.
 	People func(ctx context.Context, issuer, subject string) (principal string, err error)
@@ -66,12 +68,6 @@ type Options struct {
 	Clock   func() time.Time
 	Random  io.Reader
 	Log     *slog.Logger
-	// Envelopes are JSON protocols of domains.
-	Envelopes []Envelope
-	// Hooks are paths to which other systems post signed messages.
-	Hooks []Hook
-	// Draws draws rows; nil for no drawings.
-	Draws Draws
 	// Meter counts what the engine does; nil for no counts.
 	Meter *Meter
 	// Limits bound concurrent work; a zero field means its default.
@@ -79,12 +75,6 @@ type Options struct {
 	// Certificates allows a client certificate in place of a token; Tokens knows it by its digest.
 	// The listener must request one; it need not be signed by any authority.
 	Certificates bool
-	// Posts says to which addresses other agents may have notifications sent.
-	Posts Posts
-	// Search finds verbs by words, for clients of models; nil matches the words literally.
-	Search func(words string, among []*verbs.Verb, most int) []*verbs.Verb
-	// Version is the program's version, for such clients.
-	Version string
 }
 
 // ErrNobody says that an identity or a token is unknown.
@@ -112,9 +102,9 @@ type Limits struct {
 // A Server answers requests. Make it with New.
 type Server struct {
 	Options
-	book    *logins.Book
-	peers   *peers.Book
-	mcp     *mcp.Door // nil without a registry or a store
+	Logins  *logins.Book
+	routes  []Route
+	mux     *http.ServeMux
 	public  *url.URL
 	hosts   map[string]bool
 	cross   *http.CrossOriginProtection
@@ -123,10 +113,9 @@ type Server struct {
 	known   *known
 	news    *news
 	metrics *metrics
-	// described caches the API description by the verbs that a caller may use.
-	described sync.Map
-	ctx       context.Context // of the server: sessions read within it
-	stop      context.CancelFunc
+	beside  []func(context.Context)
+	ctx     context.Context // of the server: sessions read within it
+	stop    context.CancelFunc
 	// draining is closed when the server accepts nothing new; after counts work that continues
 	// behind an answer.
 	draining chan struct{}
@@ -153,54 +142,57 @@ func New(o Options) (*Server, error) {
 		Requests: cmp.Or(o.Limits.Requests, 256), Streams: cmp.Or(o.Limits.Streams, 20_000), Wait: cmp.Or(o.Limits.Wait, 250*time.Millisecond),
 		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Script: cmp.Or(o.Limits.Script, 1<<20), Drain: cmp.Or(o.Limits.Drain, 10*time.Second),
 	}
-	s := &Server{Options: o, public: public, hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(),
-		book: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}, peers: &peers.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}}
+	s := &Server{Options: o, public: public, hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(), mux: http.NewServeMux(),
+		Logins: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}}
 	for _, host := range append([]string{public.Host}, o.Hosts...) {
 		s.hosts[strings.ToLower(host)] = true
 	}
-	if err := s.cross.AddTrustedOrigin(s.origin()); err != nil {
+	if err := s.cross.AddTrustedOrigin(s.Origin()); err != nil {
 		return nil, err
 	}
 	s.draining = make(chan struct{})
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.gate, s.known, s.metrics = newGate(o.Limits), newKnown(), newMetrics(s)
+	s.known, s.metrics = newKnown(), newMetrics(s)
+	s.gate = newGate(o.Limits, s.metrics.sheds)
 	s.news = newNews(s)
-	if err := s.newMCP(); err != nil {
-		return nil, err
-	}
-	mux := http.NewServeMux()
-	for _, r := range s.Routes() {
-		mux.Handle(r.Pattern, s.answer(r))
-	}
-	s.handler = s.guard(s.elsewhere(mux))
+	s.Mount(s.own()...)
+	s.handler = s.guard(http.HandlerFunc(s.dispatch))
 	return s, nil
 }
 
-// elsewhere answers paths without a route, in the form of the API or as a page.
-func (s *Server) elsewhere(mux *http.ServeMux) http.Handler {
-	nowhere := Route{Name: "elsewhere", Door: Open}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, pattern := mux.Handler(r); pattern != "" {
-			mux.ServeHTTP(w, r)
-			return
-		}
-		told := &onlyHead{header: w.Header()} // 404, 405 with what is allowed, or where else
-		mux.ServeHTTP(told, r)
-		if told.status < 400 {
-			w.WriteHeader(told.status)
-			return
-		}
-		p := problem{Status: told.status, Code: "not-found", Title: "there is nothing here", Next: "GET /v1/openapi.json lists what there is"}
-		if p.Status == http.StatusMethodNotAllowed {
-			p.Code, p.Title = "method", "this is not done by "+method(r.Method)
-		}
-		v := &visit{Server: s, w: w, r: r, route: &nowhere}
-		if strings.HasPrefix(r.URL.Path, "/v1/") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
-			s.problem(w, p)
-			return
-		}
-		v.failPage(p)
-	})
+// Mount adds routes, before the server runs. It panics if two routes have one pattern.
+func (s *Server) Mount(routes ...Route) {
+	s.routes = append(s.routes, routes...)
+	for _, r := range routes {
+		s.mux.Handle(r.Pattern, s.answer(r))
+	}
+}
+
+// Beside adds a function that Run runs beside the requests. It has to return when ctx ends.
+func (s *Server) Beside(run func(ctx context.Context)) { s.beside = append(s.beside, run) }
+
+// dispatch answers a request by its route. A path without a route is answered in the form of the API
+// or as a page.
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
+	if _, pattern := s.mux.Handler(r); pattern != "" {
+		s.mux.ServeHTTP(w, r)
+		return
+	}
+	told := &onlyHead{header: w.Header()} // 404, 405 with what is allowed, or where else
+	s.mux.ServeHTTP(told, r)
+	if told.status < 400 {
+		w.WriteHeader(told.status)
+		return
+	}
+	p := Problem{Status: told.status, Code: "not-found", Title: "there is nothing here", Next: "GET /v1/openapi.json lists what there is"}
+	if p.Status == http.StatusMethodNotAllowed {
+		p.Code, p.Title = "method", "this is not done by "+method(r.Method)
+	}
+	if strings.HasPrefix(r.URL.Path, "/v1/") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		p.Send(w)
+		return
+	}
+	(&Visit{Server: s, W: w, R: r, Route: &Route{Name: "elsewhere", Door: Open}}).failPage(p)
 }
 
 // An onlyHead records the head of an answer and drops the body.
@@ -213,8 +205,8 @@ func (h *onlyHead) Header() http.Header         { return h.header }
 func (h *onlyHead) WriteHeader(status int)      { h.status = status }
 func (h *onlyHead) Write(b []byte) (int, error) { return len(b), nil }
 
-// origin returns the URL without a slash at its end.
-func (s *Server) origin() string { return s.public.Scheme + "://" + s.public.Host }
+// Origin returns the URL without a slash at its end.
+func (s *Server) Origin() string { return s.public.Scheme + "://" + s.public.Host }
 
 // secure reports whether people reach the server by TLS.
 func (s *Server) secure() bool { return s.public.Scheme == "https" }
@@ -231,16 +223,16 @@ func (s *Server) Link(ctx context.Context, principal, to string) (string, error)
 	if _, err := s.Engine.Session(ctx, principal); err != nil {
 		return "", err
 	}
-	secret, err := s.book.Link(ctx, principal, "", logins.Link)
+	secret, err := s.Logins.Link(ctx, principal, "", logins.Link)
 	if err != nil {
 		return "", err
 	}
-	return s.origin() + "/sign-in/link?" + url.Values{"link": {secret}, "to": {to}}.Encode(), nil
+	return s.Origin() + "/sign-in/link?" + url.Values{"link": {secret}, "to": {to}}.Encode(), nil
 }
 
 // Housekeep deletes expired data of the server.
 func (s *Server) Housekeep(ctx context.Context) error {
-	return errors.Join(s.book.Housekeep(ctx), s.peers.Housekeep(ctx))
+	return s.Logins.Housekeep(ctx)
 }
 
 // A Door says who may use a route.
@@ -248,12 +240,13 @@ type Door int
 
 // The doors.
 const (
-	Open Door = iota // anybody
-	API              // callers with a token, or signed in
-	Page             // people who are signed in; others are sent to sign in
+	Open    Door = iota // anybody
+	API                 // callers with a token, or signed in
+	Program             // programs, which show a token
+	Page                // people who are signed in; others are sent to sign in
 )
 
-// A Route is one route. Routes lists them all.
+// A Route is one route. Its zero fields say: for anybody, without a body, and no page.
 type Route struct {
 	Pattern string // of net/http: "POST /v1/run"
 	Name    string // of a page, as tests and screenshots call it; "" of others
@@ -263,22 +256,114 @@ type Route struct {
 	Upload  bool  // its body may take its time
 	Whole   bool  // it reveals more than verbs do, so tokens limited to some verbs may not use it
 	Does    string
-	handle  func(*visit) error
-	refuse  func(*visit, problem) // writes a refusal, if another protocol defines its form
+	// Handle answers. An error is answered as a problem, or as a page that says so.
+	Handle func(*Visit) error
+	// Refuse writes a refusal, if another protocol defines its form; may be nil.
+	Refuse func(*Visit, Problem)
 }
 
-// Routes lists all routes.
-func (s *Server) Routes() []Route {
-	routes := []Route{
-		{Pattern: "GET /healthz", Does: "Says that the process is there.", handle: s.healthz},
-		{Pattern: "GET /readyz", Does: "Says whether requests can be answered: the store is reached, migrated and not full, and the server is not ending.", handle: s.readyz},
-		{Pattern: "GET /metrics", Does: "Counts and durations, for Prometheus; for this machine only.", handle: s.showMetrics},
+// Handler makes a route answer as a handler of net/http does.
+func Handler(h http.Handler) func(*Visit) error {
+	return func(v *Visit) error {
+		h.ServeHTTP(v.W, v.R)
+		return nil
 	}
-	routes = append(routes, s.signInRoutes()...)
-	routes = append(routes, s.apiRoutes()...)
-	routes = append(routes, s.a2aRoutes()...)
-	routes = append(routes, s.mcpRoutes()...)
-	routes = append(routes, s.envelopeRoutes()...)
-	routes = append(routes, s.hookRoutes()...)
-	return append(routes, s.pageRoutes()...)
+}
+
+// Routes lists all routes: the server's own, and those that were mounted.
+func (s *Server) Routes() []Route { return s.routes }
+
+func (s *Server) own() []Route {
+	return []Route{
+		{Pattern: "GET /healthz", Does: "Says that the process is there.", Handle: func(v *Visit) error { return v.Send(http.StatusOK, "text/plain; charset=utf-8", []byte("ok\n")) }},
+		{Pattern: "GET /readyz", Does: "Says whether requests can be answered: the store is reached, migrated and not full, and the server is not ending.", Handle: s.readyz},
+		{Pattern: "GET /metrics", Does: "Counts and durations, for Prometheus; for this machine only.", Handle: s.showMetrics},
+		{Pattern: "GET " + pages.Assets + "{name}", Handle: (*Visit).asset},
+		{Pattern: "POST /look", Body: 64 << 10, Handle: (*Visit).look},
+		{Pattern: "GET /sign-in", Name: "sign-in", Handle: func(v *Visit) error { return v.signInPage(http.StatusOK, v.signIn()) }},
+		{Pattern: "POST /sign-in/mail", Name: "sign-in-sent", Body: formSize, Handle: (*Visit).mailLink},
+		{Pattern: "GET /sign-in/link", Name: "sign-in-link", Handle: (*Visit).showLink},
+		{Pattern: "POST /sign-in/link", Name: "sign-in-over", Body: formSize, Handle: (*Visit).useLink},
+		{Pattern: "GET /sign-in/openid", Name: "sign-in-openid", Handle: (*Visit).toOpenID},
+		{Pattern: "GET /sign-in/openid/back", Name: "sign-in-back", Handle: (*Visit).fromOpenID},
+		{Pattern: "POST /sign-out", Name: "sign-out", Body: formSize, Handle: (*Visit).signOut},
+	}
+}
+
+// Run serves a listener until ctx ends. Then it accepts nothing new, finishes running requests for
+// at most Limits.Drain, and returns. A request that is cut off either committed or not; its
+// idempotency key tells which.
+func (s *Server) Run(ctx context.Context, l net.Listener, certs *tls.Config) error {
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 5 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		TLSConfig:         certs,
+		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
+	}
+	for _, run := range s.beside {
+		s.after.Go(func() { run(ctx) })
+	}
+	failed := make(chan error, 1)
+	go func() {
+		if certs != nil {
+			failed <- server.ServeTLS(l, "", "")
+			return
+		}
+		failed <- server.Serve(l)
+	}()
+	select {
+	case err := <-failed:
+		s.stop()
+		return err
+	case <-ctx.Done():
+	}
+	s.drain.Do(func() { close(s.draining) })
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Limits.Drain)
+	defer cancel()
+	err := server.Shutdown(ending)
+	if errors.Is(err, context.DeadlineExceeded) {
+		// The contexts of the remaining requests end; what they have not committed is rolled back.
+		err = server.Close()
+	}
+	s.stop()
+	s.after.Wait()
+	return err
+}
+
+// Draining is closed when the server accepts nothing new: whoever listens to a stream comes back, to
+// a server that is there.
+func (s *Server) Draining() <-chan struct{} { return s.draining }
+
+// readyz says whether the server can answer requests.
+func (s *Server) readyz(v *Visit) error {
+	select {
+	case <-s.draining:
+		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("ending\n"))
+	default:
+	}
+	ctx, cancel := context.WithTimeout(v.R.Context(), time.Second)
+	defer cancel()
+	_, _, err := s.Store.Head(ctx)
+	if err == nil {
+		// The tables of logins are the last that migrate creates, so they stand for all.
+		_, err = s.Logins.List(ctx, "")
+	}
+	if err == nil {
+		err = s.Engine.Searches(ctx)
+	}
+	if err == nil && s.Store.Full() {
+		// Whether there is room by now, only a write tells.
+		err = s.Logins.Try(ctx, "ready", "", math.MaxInt64, 24*time.Hour)
+	}
+	switch {
+	case errors.Is(err, stores.ErrFull):
+		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the disk of the store is full\n"))
+	case errors.Is(err, stores.ErrSchema):
+		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("not migrated\n"))
+	case err != nil:
+		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the store does not answer\n"))
+	}
+	return v.Send(http.StatusOK, "text/plain; charset=utf-8", []byte("ready\n"))
 }

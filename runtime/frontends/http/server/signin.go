@@ -30,16 +30,16 @@ func (s *Server) cookieName(name string) string {
 }
 
 // setCookie stores a value in the browser for a while; an empty value deletes it.
-func (v *visit) setCookie(name, value string, lasts time.Duration) {
+func (v *Visit) setCookie(name, value string, lasts time.Duration) {
 	c := &http.Cookie{Name: v.cookieName(name), Value: value, Path: "/", HttpOnly: true, Secure: v.secure(), SameSite: http.SameSiteLaxMode, MaxAge: int(lasts / time.Second)}
 	if lasts == 0 {
 		c.MaxAge = -1
 	}
-	http.SetCookie(v.w, c)
+	http.SetCookie(v.W, c)
 }
 
-func (v *visit) cookie(name string) string {
-	c, err := v.r.Cookie(v.cookieName(name))
+func (v *Visit) cookie(name string) string {
+	c, err := v.R.Cookie(v.cookieName(name))
 	if err != nil {
 		return ""
 	}
@@ -59,8 +59,8 @@ type signIn struct {
 	Failed bool   // the other system did not answer as it should
 }
 
-func (v *visit) signIn() signIn {
-	p := signIn{To: back(v.r.FormValue("to")), Mail: v.Mail != nil}
+func (v *Visit) signIn() signIn {
+	p := signIn{To: back(v.R.FormValue("to")), Mail: v.Mail != nil}
 	if v.OpenID != nil {
 		p.OpenID = v.OpenID.Name
 	}
@@ -69,26 +69,14 @@ func (v *visit) signIn() signIn {
 
 const formSize = 16 << 10
 
-func (s *Server) signInRoutes() []Route {
-	return []Route{
-		{Pattern: "GET /sign-in", Name: "sign-in", handle: func(v *visit) error { return v.signInPage(http.StatusOK, v.signIn()) }},
-		{Pattern: "POST /sign-in/mail", Name: "sign-in-sent", Body: formSize, handle: (*visit).mailLink},
-		{Pattern: "GET /sign-in/link", Name: "sign-in-link", handle: (*visit).showLink},
-		{Pattern: "POST /sign-in/link", Name: "sign-in-over", Body: formSize, handle: (*visit).useLink},
-		{Pattern: "GET /sign-in/openid", Name: "sign-in-openid", handle: (*visit).toOpenID},
-		{Pattern: "GET /sign-in/openid/back", Name: "sign-in-back", handle: (*visit).fromOpenID},
-		{Pattern: "POST /sign-out", Name: "sign-out", Body: formSize, handle: (*visit).signOut},
+// Form reads a form in which each field occurs once.
+func (v *Visit) Form() error {
+	if err := v.R.ParseForm(); err != nil {
+		return CutShort(err)
 	}
-}
-
-// form reads a form in which each field occurs once.
-func (v *visit) form() error {
-	if err := v.r.ParseForm(); err != nil {
-		return cutShort(err)
-	}
-	for _, values := range v.r.PostForm {
+	for _, values := range v.R.PostForm {
 		if len(values) > 1 {
-			return badBody("a field was sent twice", "go back and send the form again")
+			return BadBody("a field was sent twice", "go back and send the form again")
 		}
 	}
 	return nil
@@ -103,35 +91,35 @@ const (
 
 // mailLink mails a link to a person known by the address. If nobody is, it answers the same, after
 // the same time.
-func (v *visit) mailLink() error {
-	if err := v.form(); err != nil {
+func (v *Visit) mailLink() error {
+	if err := v.Form(); err != nil {
 		return err
 	}
 	if v.Mail == nil || v.People == nil {
-		return problem{Status: http.StatusNotFound, Code: "no-mail", Title: "nobody signs in by mail here"}
+		return Problem{Status: http.StatusNotFound, Code: "no-mail", Title: "nobody signs in by mail here"}
 	}
-	ctx := v.r.Context()
+	ctx := v.R.Context()
 	p := v.signIn()
-	p.Email = v.r.PostForm.Get("email")
+	p.Email = v.R.PostForm.Get("email")
 	to, err := mail.ParseAddress(p.Email)
 	if err != nil || strings.ContainsAny(to.Address, "\r\n") {
 		return v.signInPage(http.StatusUnprocessableEntity, p)
 	}
 	address := strings.ToLower(to.Address)
-	if err := v.book.Try(ctx, "link from", v.address(v.r), triesAddress, triesPeriod); err != nil {
+	if err := v.Logins.Try(ctx, "link from", v.address(v.R), triesAddress, triesPeriod); err != nil {
 		return err
 	}
 	asked := v.cookie(cookieAsked)
 	if asked == "" {
-		if asked, err = v.book.Secret(); err != nil {
+		if asked, err = v.Logins.Secret(); err != nil {
 			return err
 		}
 	}
 	v.setCookie(cookieAsked, asked, logins.Link)
-	language := v.language()
+	language := v.Language().String()
 	v.later(func(ctx context.Context) error {
 		// The number of mails to an account is limited too; the answer does not say so.
-		if err := v.book.Try(ctx, "link to", address, triesAccount, triesPeriod); err != nil {
+		if err := v.Logins.Try(ctx, "link to", address, triesAccount, triesPeriod); err != nil {
 			return nil
 		}
 		principal, err := v.People(ctx, "email", address)
@@ -141,11 +129,11 @@ func (v *visit) mailLink() error {
 		if err != nil {
 			return err
 		}
-		secret, err := v.book.Link(ctx, principal, asked, logins.Link)
+		secret, err := v.Logins.Link(ctx, principal, asked, logins.Link)
 		if err != nil {
 			return err
 		}
-		return v.Mail(ctx, address, language, v.origin()+"/sign-in/link?"+url.Values{"link": {secret}, "to": {p.To}}.Encode())
+		return v.Mail(ctx, address, language, v.Origin()+"/sign-in/link?"+url.Values{"link": {secret}, "to": {p.To}}.Encode())
 	})
 	p.Sent = true
 	return v.signInPage(http.StatusOK, p)
@@ -163,22 +151,22 @@ func (s *Server) later(do func(context.Context) error) {
 }
 
 // showLink shows a button that signs in. Mail scanners follow links, but press no buttons.
-func (v *visit) showLink() error {
+func (v *Visit) showLink() error {
 	p := v.signIn()
-	p.Link = v.r.FormValue("link")
+	p.Link = v.R.FormValue("link")
 	return v.signInPage(http.StatusOK, p)
 }
 
-func (v *visit) useLink() error {
-	if err := v.form(); err != nil {
+func (v *Visit) useLink() error {
+	if err := v.Form(); err != nil {
 		return err
 	}
-	ctx := v.r.Context()
+	ctx := v.R.Context()
 	p := v.signIn()
-	if err := v.book.Try(ctx, "use from", v.address(v.r), 4*triesAddress, triesPeriod); err != nil {
+	if err := v.Logins.Try(ctx, "use from", v.address(v.R), 4*triesAddress, triesPeriod); err != nil {
 		return err
 	}
-	secret, _, err := v.book.Use(ctx, v.r.PostForm.Get("link"), v.cookie(cookieAsked), "link")
+	secret, _, err := v.Logins.Use(ctx, v.R.PostForm.Get("link"), v.cookie(cookieAsked), "link")
 	if errors.Is(err, logins.ErrOver) {
 		p.Over = true
 		return v.signInPage(http.StatusForbidden, p)
@@ -190,7 +178,7 @@ func (v *visit) useLink() error {
 }
 
 // signedIn gives the browser a new login, and ends the one that it had.
-func (v *visit) signedIn(secret, to string) error {
+func (v *Visit) signedIn(secret, to string) error {
 	if old := v.cookie(cookieLogin); old != "" {
 		if err := v.endLogin(old); err != nil {
 			return err
@@ -198,21 +186,21 @@ func (v *visit) signedIn(secret, to string) error {
 	}
 	v.setCookie(cookieLogin, secret, logins.Longest)
 	v.setCookie(cookieAsked, "", 0)
-	return v.see(to)
+	return v.See(to)
 }
 
-func (v *visit) endLogin(secret string) error {
+func (v *Visit) endLogin(secret string) error {
 	v.known.forget("login " + logins.Digest(secret))
-	return v.book.End(v.r.Context(), secret)
+	return v.Logins.End(v.R.Context(), secret)
 }
 
-func (v *visit) signOut() error {
+func (v *Visit) signOut() error {
 	if secret := v.cookie(cookieLogin); secret != "" {
 		if err := v.endLogin(secret); err != nil {
 			return err
 		}
 	}
 	v.setCookie(cookieLogin, "", 0)
-	v.w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
-	return v.see("/sign-in")
+	v.W.Header().Set("Clear-Site-Data", `"cache", "storage"`)
+	return v.See("/sign-in")
 }

@@ -112,6 +112,8 @@ func (m *Meter) Asked(ctx context.Context, model string) (_ context.Context, don
 	}
 }
 
+type object = map[string]any
+
 // An exporter sends spans as OTLP 1.x in JSON over HTTP (opentelemetry.io/docs/specs/otlp). The
 // library's exporters bring protocol buffers and gRPC, which cost every command five milliseconds
 // at its start.

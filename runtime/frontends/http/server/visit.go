@@ -26,24 +26,25 @@ import (
 	"verbatim/verbs"
 )
 
-// A visit is one request and its caller.
-type visit struct {
+// A Visit is one request and its caller: what a route is given to answer. It lasts as long as the
+// request, and is not shared by goroutines.
+type Visit struct {
 	*Server
-	w     http.ResponseWriter
-	r     *http.Request
-	route *Route
-	leave func() // gives the place of a stream back
-	caller
+	W     http.ResponseWriter
+	R     *http.Request
+	Route *Route
+	Caller
+	shown credential // by which the caller came in
+	leave func()     // gives the place of a stream back
 }
 
-// A caller is the principal of a request, as far as it is proven.
-type caller struct {
-	principal string
-	secret    string // of the login's cookie, "" for a token
-	token     string // the digest of a token, "" for a login
-	login     logins.Login
-	only      []*verbs.Verb // that a token may use; nil is all
-	session   *engine.Session
+// A Caller is the principal of a request, as far as it is proven: nobody at a route that is open.
+type Caller struct {
+	Principal string
+	Token     string // the digest of the token or the certificate that was shown, "" for a person who is signed in
+	Login     logins.Login
+	Only      []*verbs.Verb // that a token may use; nil is all
+	Session   *engine.Session
 }
 
 // Deadlines of a request. A turn of a conversation may wait for a model.
@@ -58,7 +59,7 @@ const (
 func (s *Server) answer(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requestOf(r.Context()).route = route.Pattern
-		v := &visit{Server: s, w: w, r: r, route: &route}
+		v := &Visit{Server: s, W: w, R: r, Route: &route}
 		c := http.NewResponseController(w) // without a connection there are no deadlines
 		r.Body = http.MaxBytesReader(w, r.Body, route.Body)
 		if r.ContentLength != 0 && !route.Upload {
@@ -71,22 +72,21 @@ func (s *Server) answer(route Route) http.Handler {
 			}
 		}
 		if route.Door != Open || route.Body > 0 {
-			leave, ok := s.gate.enter(r.Context(), route.Stream)
-			if !ok {
-				s.metrics.shed()
-				v.fail(errBusy)
+			leave, err := s.gate.enter(r.Context(), route.Stream)
+			if err != nil {
+				v.fail(err)
 				return
 			}
 			switch {
 			case route.Stream: // it may outlast this
-				v.leave = leave
+				v.W, v.leave = &prompt{w}, leave
 				defer func() { v.leave() }()
 			case route.Upload:
 				defer leave()
 			default:
 				// The answer is sent after the place is free, so a slow reader blocks none either.
 				answer := &held{ResponseWriter: w}
-				v.w = answer
+				v.W = answer
 				defer answer.send(c)
 				defer leave()
 				_ = c.SetWriteDeadline(time.Now().Add(writeTime))
@@ -96,14 +96,31 @@ func (s *Server) answer(route Route) http.Handler {
 			v.fail(err)
 			return
 		}
-		if err := route.handle(v); err != nil {
+		if err := route.Handle(v); err != nil {
 			v.fail(err)
 		}
 	})
 }
 
+// Enter waits shortly for one of the places for work, and returns the function that gives it back. A
+// route that streams holds no such place: it takes one for each piece of its work.
+func (s *Server) Enter(ctx context.Context) (leave func(), err error) {
+	return s.gate.enter(ctx, false)
+}
+
+// A prompt answer has to be read without delay: a client that does not read is cut off.
+type prompt struct{ http.ResponseWriter }
+
+func (p *prompt) Write(b []byte) (int, error) {
+	_ = http.NewResponseController(p.ResponseWriter).SetWriteDeadline(time.Now().Add(stallTime))
+	return p.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (p *prompt) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
 // errBusy asks a client that got no place to come back.
-var errBusy = problem{Status: http.StatusServiceUnavailable, Code: "busy", Title: "the server has too much to do", Next: "try again in a second", retry: 1}
+var errBusy = Problem{Status: http.StatusServiceUnavailable, Code: "busy", Title: "the server has too much to do", Next: "try again in a second", Retry: 1}
 
 // A held answer is sent when it is complete, or from the first flush on.
 type held struct {
@@ -162,153 +179,216 @@ func (h *held) send(c *http.ResponseController) {
 }
 
 // errSignIn sends a person to the sign-in page.
-var errSignIn = problem{Status: http.StatusUnauthorized, Code: "sign-in", Title: "sign in first"}
+var errSignIn = Problem{Status: http.StatusUnauthorized, Code: "sign-in", Title: "sign in first"}
 
 // enters identifies the caller and checks that they may use the route.
-func (v *visit) enters() error {
-	if v.route.Door == Open {
+func (v *Visit) enters() (err error) {
+	if v.Route.Door == Open {
 		return nil
 	}
-	key, err := v.shown()
-	if err != nil {
+	if v.shown, err = v.credential(); err != nil {
 		return err
 	}
-	v.caller, err = v.known.of(key.digest, func() (caller, error) { return v.finds(key) })
-	if err == nil && !v.gate.lets("as "+v.principal, atOnce, time.Now()) {
+	v.Caller, err = v.identify()
+	switch {
+	case err != nil:
+		return err
+	case !v.gate.lets("as "+v.Principal, atOnce, time.Now()):
 		return errTooMany
+	case v.Only != nil && v.Route.Whole:
+		return Problem{Status: http.StatusForbidden, Code: "not-permitted", Title: "this token is good for some verbs, and for nothing else", Next: "GET /v1/verbs lists them"}
+	case v.Token == "" && v.Route.Door == Program:
+		return errToken
 	}
-	if err == nil && v.only != nil && v.route.Whole {
-		return problem{Status: http.StatusForbidden, Code: "not-permitted", Title: "this token is good for some verbs, and for nothing else", Next: "GET /v1/verbs lists them"}
-	}
-	return err
+	return nil
 }
 
-// finds looks up the holder of a key. The session outlives the request, and serves the caller's
+// Again looks the caller up once more, for an answer that lasts, and returns their session as it is
+// now. gone says that they may not come in any more.
+func (v *Visit) Again() (s *engine.Session, gone bool, err error) {
+	c, err := v.identify()
+	if err != nil {
+		p := ProblemOf(err)
+		gone = p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden
+	}
+	return c.Session, gone, err
+}
+
+func (v *Visit) identify() (Caller, error) {
+	return v.known.of(v.shown.digest, func() (Caller, error) { return v.finds(v.shown) })
+}
+
+// finds looks up the holder of a credential. The session outlives the request, and serves the caller's
 // next ones.
-func (v *visit) finds(k key) (c caller, err error) {
+func (v *Visit) finds(k credential) (c Caller, err error) {
 	ctx, cancel := context.WithTimeout(v.ctx, readTime)
 	defer cancel()
 	if k.token != "" {
-		c, err = v.byToken(ctx, k)
+		c, err = v.byToken(ctx, k.token)
+	} else if c.Login, err = v.Logins.Find(ctx, k.secret); errors.Is(err, logins.ErrOver) {
+		return c, errSignIn
 	} else {
-		c.secret = k.secret
-		if c.login, err = v.book.Find(ctx, k.secret); errors.Is(err, logins.ErrOver) {
-			return c, errSignIn
-		}
-		c.principal = c.login.Principal
+		c.Principal = c.Login.Principal
+	}
+	if err == nil {
+		c.Session, err = v.Engine.Session(v.ctx, c.Principal)
 	}
 	if err != nil {
 		return c, err
 	}
-	if c.session, err = v.Engine.Session(v.ctx, c.principal); err != nil {
-		return c, err
-	}
-	if c.only != nil {
-		c.session.Narrow(c.only)
-	}
-	c.session.Prove(c.login.Proven)
+	c.proves(c.Session)
 	return c, nil
 }
 
-// A key is a credential.
-type key struct {
+// proves tells a session what is proven of its principal, and to which verbs their token is limited.
+func (c *Caller) proves(s *engine.Session) {
+	if c.Only != nil {
+		s.Narrow(c.Only)
+	}
+	s.Prove(c.Login.Proven)
+}
+
+// A credential is what a caller showed.
+type credential struct {
 	secret, digest string
 	token          string // the digest of a token or a certificate, "" of a login
 }
 
-// shown returns the credential of a request. A token comes before a certificate, and both before a
+// credential returns the credential of a request. A token comes before a certificate, and both before a
 // cookie, so that a program never acts as a person by accident.
-func (v *visit) shown() (key, error) {
-	if given := v.r.Header.Values("Authorization"); len(given) > 0 {
+func (v *Visit) credential() (credential, error) {
+	if given := v.R.Header.Values("Authorization"); len(given) > 0 {
 		kind, secret, _ := strings.Cut(given[0], " ")
-		if len(given) > 1 || !strings.EqualFold(kind, "Bearer") || secret == "" || v.route.Door == Page {
-			return key{}, errToken
+		if len(given) > 1 || !strings.EqualFold(kind, "Bearer") || secret == "" || v.Route.Door == Page {
+			return credential{}, errToken
 		}
 		known := logins.Digest(secret)
-		return key{secret, "token " + known, known}, nil
+		return credential{secret, "token " + known, known}, nil
 	}
 	// The TLS handshake proved that the client has the certificate's key.
-	if v.Certificates && v.r.TLS != nil && len(v.r.TLS.PeerCertificates) > 0 && v.route.Door != Page {
-		shown := v.r.TLS.PeerCertificates[0]
+	if v.Certificates && v.R.TLS != nil && len(v.R.TLS.PeerCertificates) > 0 && v.Route.Door != Page {
+		shown := v.R.TLS.PeerCertificates[0]
 		if now := v.Clock(); now.Before(shown.NotBefore) || now.After(shown.NotAfter) {
-			return key{}, errToken
+			return credential{}, errToken
 		}
 		known := logins.CertificateDigest(shown.Raw)
-		return key{"", "token " + known, known}, nil
+		return credential{"", "token " + known, known}, nil
 	}
-	cookie, err := v.r.Cookie(v.cookieName(cookieLogin))
+	cookie, err := v.R.Cookie(v.cookieName(cookieLogin))
 	if err != nil || cookie.Value == "" {
-		return key{}, errSignIn
+		return credential{}, errSignIn
 	}
-	return key{cookie.Value, "login " + logins.Digest(cookie.Value), ""}, nil
+	return credential{cookie.Value, "login " + logins.Digest(cookie.Value), ""}, nil
 }
 
 // errToken answers an unknown, expired, revoked or foreign token.
-var errToken = problem{Status: http.StatusUnauthorized, Code: "no-such-token", Title: "that is no token of this server", Next: "ask an administrator for one"}
+var errToken = Problem{Status: http.StatusUnauthorized, Code: "no-such-token", Title: "that is no token of this server", Next: "ask an administrator for one"}
 
-func (v *visit) byToken(ctx context.Context, k key) (c caller, err error) {
+func (v *Visit) byToken(ctx context.Context, digest string) (c Caller, err error) {
 	if v.Tokens == nil {
 		return c, errToken
 	}
-	c, err = v.holds(ctx, k.token)
-	if errors.Is(err, ErrNobody) {
-		// Attempts are counted in the store, for all processes, and all failures look the same.
-		if err := v.book.Try(ctx, "token", v.address(v.r), 30, time.Minute); err != nil {
-			return c, err
-		}
-		return c, errToken
+	if c, err = v.tries(ctx, digest, v.address(v.R)); errors.Is(err, ErrNobody) {
+		err = errToken
+	}
+	return c, err
+}
+
+// tries returns the holder of a token by its digest, and counts attempts: in the store, for all
+// processes. All failures look the same.
+func (s *Server) tries(ctx context.Context, digest, from string) (c Caller, err error) {
+	if c, err = s.holds(ctx, digest); errors.Is(err, ErrNobody) {
+		err = cmp.Or(s.Logins.Try(ctx, "token", from, 30, time.Minute), err)
 	}
 	return c, err
 }
 
 // holds returns the holder of a token by its digest; ErrNobody if the token is not valid.
-func (s *Server) holds(ctx context.Context, digest string) (c caller, err error) {
+func (s *Server) holds(ctx context.Context, digest string) (c Caller, err error) {
 	t, err := s.Tokens(ctx, digest)
-	if err == nil && (t.Audience != s.origin() || !s.Clock().Before(t.Expires)) {
+	if err == nil && (t.Audience != s.Origin() || !s.Clock().Before(t.Expires)) {
 		err = ErrNobody
 	}
 	if err != nil {
 		return c, err
 	}
-	c.principal, c.token = t.Principal, digest
+	c.Principal, c.Token = t.Principal, digest
 	if t.Verbs != nil {
-		c.only = []*verbs.Verb{}
+		c.Only = []*verbs.Verb{}
 		for _, name := range t.Verbs {
 			if verb := s.Registry.Verb(name); verb != nil {
-				c.only = append(c.only, verb)
+				c.Only = append(c.Only, verb)
 			}
 		}
 	}
 	return c, nil
 }
 
-// fail answers with an error.
-func (v *visit) fail(err error) {
-	p := problemOf(err)
-	if p.Code == errToken.Code {
-		v.w.Header().Set("WWW-Authenticate", `Bearer realm="verbatim"`)
+// Holder returns the holder of a token by its digest, with a session, for work that nobody waits for;
+// ErrNobody if the token is not valid any more.
+func (s *Server) Holder(ctx context.Context, digest string) (c Caller, err error) {
+	if c, err = s.holds(ctx, digest); err == nil {
+		c.Session, err = s.Engine.Session(ctx, c.Principal)
 	}
-	if p.Status >= 500 {
-		v.Log.Error("failed", "id", requestOf(v.r.Context()).id, "error", err.Error())
+	if err == nil {
+		c.proves(c.Session)
 	}
-	if p.Code == "unknown-principal" || p.Code == "rights-changed" {
-		if k, err := v.shown(); err == nil {
-			v.known.forget(k.digest)
-		}
-	}
-	if v.route.refuse != nil {
-		v.route.refuse(v, p)
-		return
-	}
-	if v.route.Door == API || v.route.Name == "" && v.route.Door == Open {
-		v.Server.problem(v.w, p)
-		return
-	}
-	v.failPage(p)
+	return c, err
 }
 
-// signInAt returns the sign-in page that leads on to another.
-func signInAt(to string) string { return "/sign-in?" + url.Values{"to": {to}}.Encode() }
+// Bearer returns the principal of an API token, for a handler that received the token somewhere
+// else than in a header. ctx is that of the request. A token that is limited to some verbs is
+// refused. It fails if the token is unknown, or if too many were tried.
+func (s *Server) Bearer(ctx context.Context, secret string) (principal string, err error) {
+	if s.Tokens == nil || secret == "" {
+		return "", ErrNobody
+	}
+	from := ""
+	if q := requestOf(ctx); q != nil {
+		from = q.from
+	}
+	c, err := s.tries(ctx, logins.Digest(secret), from)
+	if err == nil && c.Only != nil {
+		return "", ErrNobody
+	}
+	return c.Principal, err
+}
+
+// EndLogin signs the caller out where they have the login with an id.
+func (v *Visit) EndLogin(id string) error {
+	v.known.forget("login " + id)
+	return v.Logins.EndOne(v.R.Context(), v.Principal, id)
+}
+
+// LogError logs a failure that the caller is told of in a sentence alone.
+func (v *Visit) LogError(what string, err error) {
+	v.Log.Error(what, "id", requestOf(v.R.Context()).id, "error", err.Error())
+}
+
+// fail answers with an error.
+func (v *Visit) fail(err error) {
+	p := ProblemOf(err)
+	if p.Code == errToken.Code {
+		v.W.Header().Set("WWW-Authenticate", `Bearer realm="verbatim"`)
+	}
+	if p.Status >= 500 {
+		v.LogError("failed", err)
+	}
+	if p.Code == "unknown-principal" || p.Code == "rights-changed" {
+		v.known.forget(v.shown.digest)
+	}
+	switch {
+	case v.Route.Refuse != nil:
+		v.Route.Refuse(v, p)
+	case v.Route.Door == Page, v.Route.Door == Open && v.Route.Name != "":
+		v.failPage(p)
+	default:
+		p.Send(v.W)
+	}
+}
+
+// SignInAt returns the sign-in page that leads on to another.
+func SignInAt(to string) string { return "/sign-in?" + url.Values{"to": {to}}.Encode() }
 
 // back checks a path to return to: it must be on this server.
 func back(to string) string {
@@ -319,72 +399,66 @@ func back(to string) string {
 	return to
 }
 
-// see redirects to a page.
-func (v *visit) see(to string) error {
-	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
+// See redirects to a path of this server.
+func (v *Visit) See(to string) error {
+	http.Redirect(v.W, v.R, to, http.StatusSeeOther)
 	return nil
 }
 
-// named opens the caller's session of that name, or begins it.
-func (v *visit) named(name string) (*engine.Session, error) {
-	s, err := v.Engine.Visit(v.r.Context(), v.principal, engine.Visit{Name: name})
-	if err != nil {
-		return nil, err
+// Named opens the caller's session of that name, or begins it.
+func (v *Visit) Named(name string) (*engine.Session, error) {
+	s, err := v.Engine.Visit(v.R.Context(), v.Principal, engine.Visit{Name: name})
+	if err == nil {
+		v.proves(s)
 	}
-	if v.only != nil {
-		s.Narrow(v.only)
-	}
-	s.Prove(v.login.Proven)
-	return s, nil
+	return s, err
 }
 
-// talk continues the conversation of a session.
-func (v *visit) talk(s *engine.Session) (*dialog.Conversation, error) {
+// Converse continues the conversation of a session.
+func (v *Visit) Converse(s *engine.Session) (*dialog.Conversation, error) {
 	o := v.Talk(s)
 	o.Session = s
 	c, err := dialog.New(o)
 	if err == nil {
-		err = c.Resume(v.r.Context())
+		err = c.Resume(v.R.Context())
 	}
 	return c, err
 }
 
-// isJSON reports whether a body is declared as JSON.
-func isJSON(r *http.Request) bool {
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
+// Entry returns the number of an entry of the journal, which the path has as {entry}.
+func (v *Visit) Entry() (int64, error) {
+	n, err := strconv.ParseInt(v.R.PathValue("entry"), 10, 64)
+	if err != nil || n < 1 {
+		return 0, v.NotFound()
+	}
+	return n, nil
 }
 
-// key returns the Idempotency-Key of a request, "" where it has none.
-func (v *visit) key() (string, error) {
-	switch keys := v.r.Header.Values("Idempotency-Key"); {
+// Key returns the Idempotency-Key of a request, "" where it has none.
+func (v *Visit) Key() (string, error) {
+	switch keys := v.R.Header.Values("Idempotency-Key"); {
 	case len(keys) == 0:
 		return "", nil
 	case len(keys) > 1:
-		return "", badBody("the request has several Idempotency-Keys", "send one: what is sent twice under it is done once")
+		return "", BadBody("the request has several Idempotency-Keys", "send one: what is sent twice under it is done once")
 	case len(keys[0]) > 200:
-		return "", badBody("the Idempotency-Key is longer than 200 bytes", "a UUID does")
+		return "", BadBody("the Idempotency-Key is longer than 200 bytes", "a UUID does")
 	default:
 		return keys[0], nil
 	}
 }
 
-// badBody is the error of an unreadable body.
-func badBody(why, next string) error {
-	return problem{Status: http.StatusBadRequest, Code: "bad-body", Title: why, Next: next}
-}
-
-// body decodes the JSON of a request; each member occurs once.
-func (v *visit) body(into any) error {
-	if !isJSON(v.r) {
-		return problem{Status: http.StatusUnsupportedMediaType, Code: "bad-body", Title: "the body is not application/json", Next: "set Content-Type"}
+// Body decodes the JSON of a request; each member occurs once.
+func (v *Visit) Body(into any) error {
+	if kind, _, err := mime.ParseMediaType(v.R.Header.Get("Content-Type")); err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
+		return Problem{Status: http.StatusUnsupportedMediaType, Code: "bad-body", Title: "the body is not application/json", Next: "set Content-Type"}
 	}
-	text, err := io.ReadAll(v.r.Body)
+	text, err := io.ReadAll(v.R.Body)
 	if err != nil {
-		return cutShort(err)
+		return CutShort(err)
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return badBody("the body is empty", "send a JSON object")
+		return BadBody("the body is empty", "send a JSON object")
 	}
 	// Two readers may take a member that occurs twice, or in other capitals, or a text that is no
 	// Unicode differently, for instance a proxy and this server.
@@ -394,53 +468,38 @@ func (v *visit) body(into any) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, json.ErrUnknownName) && errors.As(err, &bad):
-		return badBody(fmt.Sprintf("the body has a member that means nothing here: %q", bad.JSONPointer.LastToken()), "see /v1/openapi.json")
+		return BadBody(fmt.Sprintf("the body has a member that means nothing here: %q", bad.JSONPointer.LastToken()), "see /v1/openapi.json")
 	case errors.As(err, &bad):
-		return badBody("the member "+cmp.Or(bad.JSONPointer.LastToken(), "at the top")+" has a value of another type", "see /v1/openapi.json")
+		return BadBody("the member "+cmp.Or(bad.JSONPointer.LastToken(), "at the top")+" has a value of another type", "see /v1/openapi.json")
 	}
 	why := "the body is no JSON"
 	var at *jsontext.SyntacticError
 	if errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &at) {
 		why = fmt.Sprintf("the body is no JSON that is read in one way alone: the member %q stands twice", at.JSONPointer.LastToken())
 	}
-	return badBody(why, "send a JSON object in UTF-8, each member once")
+	return BadBody(why, "send a JSON object in UTF-8, each member once")
 }
 
-// cutShort converts an error of reading a body.
-func cutShort(err error) error {
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
-		return err
-	}
-	return badBody("the body was cut short", "send it again")
-}
-
-// json answers with a JSON document.
-func (v *visit) json(status int, document any) error {
-	text, err := jsonText(document)
+// JSON answers with a JSON document.
+func (v *Visit) JSON(status int, document any) error {
+	text, err := encoding.Marshal(document)
 	if err != nil {
 		return err
 	}
-	return v.whole(status, "application/json", text)
+	return v.Send(status, "application/json", append(text, '\n'))
 }
 
-func jsonText(document any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := encoding.NewEncoder(&b)
-	enc.SetEscapeHTML(true)
-	err := enc.Encode(document)
-	return b.Bytes(), err
-}
-
-// whole answers with a text that nobody changes, so it is not copied.
-func (v *visit) whole(status int, kind string, text []byte) error {
-	v.w.Header().Set("Content-Type", kind)
-	v.w.WriteHeader(status)
-	if h, ok := v.w.(*held); ok && !h.direct && h.body == nil {
+// Send answers with a text that nobody changes, so it is not copied.
+func (v *Visit) Send(status int, kind string, text []byte) error {
+	if kind != "" {
+		v.W.Header().Set("Content-Type", kind)
+	}
+	v.W.WriteHeader(status)
+	if h, ok := v.W.(*held); ok && !h.direct && h.body == nil {
 		h.body = text[:len(text):len(text)]
 		return nil
 	}
-	_, _ = v.w.Write(text)
+	_, _ = v.W.Write(text)
 	return nil
 }
 
@@ -455,7 +514,7 @@ type known struct {
 }
 
 type remembered struct {
-	caller
+	Caller
 	until time.Time
 }
 
@@ -465,12 +524,12 @@ const fresh = time.Second
 func newKnown() *known { return &known{all: map[string]remembered{}} }
 
 // of returns the holder of a digest, and calls find if none is cached.
-func (k *known) of(digest string, find func() (caller, error)) (caller, error) {
+func (k *known) of(digest string, find func() (Caller, error)) (Caller, error) {
 	k.mu.Lock()
 	c, ok := k.all[digest]
 	k.mu.Unlock()
 	if ok && time.Now().Before(c.until) {
-		return c.caller, nil
+		return c.Caller, nil
 	}
 	// The look-up runs on a goroutine of its own: the stacks of streams must stay small.
 	found := <-k.asking.DoChan(digest, func() (any, error) {
@@ -480,10 +539,10 @@ func (k *known) of(digest string, find func() (caller, error)) (caller, error) {
 		}
 		return c, err
 	})
-	return found.Val.(caller), found.Err
+	return found.Val.(Caller), found.Err
 }
 
-func (k *known) put(digest string, c caller) {
+func (k *known) put(digest string, c Caller) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := time.Now()

@@ -1,7 +1,9 @@
-package server
+// Package portal shows the pages of people who have a page in a palette: their tasks, the forms for
+// them, and a conversation. It shows what verbs return, and changes things only by verbs. Pages of
+// other packages are answered at a Desk too, so that all look alike.
+package portal
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -13,15 +15,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/http/pages"
+	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/runtime/state/sessions"
 	"verbatim/runtime/state/uploads"
@@ -30,119 +32,80 @@ import (
 	"verbatim/verbs"
 )
 
-// The pages of people who have a page in a palette: their tasks, the forms for them, and a
-// conversation. They show what verbs return, and change things only by verbs.
-
-// The cookies of display settings.
-const (
-	cookieTheme = "verbatim-theme"
-	cookieKeys  = "verbatim-keys"
-)
-
 // visited is the name of each person's session for pages.
 const visited = "pages"
 
-func (s *Server) pageRoutes() []Route {
+// Options are what the portal needs besides a server.
+type Options struct {
+	// Draws draws rows; nil for no drawings.
+	Draws Draws
+	// Staff are the pages that staff has besides those of the palettes.
+	Staff []Link
+}
+
+// A Link leads to a page that stands in the navigation of staff.
+type Link struct {
+	URL  string
+	Text values.Key
+	For  func(*Desk) bool // says who may go there; nil for all
+}
+
+// A Portal shows the pages of people. Make it with New.
+type Portal struct {
+	Options
+
+	mu      sync.Mutex
+	looking map[string]map[string]time.Time // by object, the principals who look at it, with the last time
+}
+
+// New makes a portal. Mount its Routes.
+func New(o Options) *Portal { return &Portal{Options: o, looking: map[string]map[string]time.Time{}} }
+
+// Routes returns the routes of the pages.
+func (p *Portal) Routes() []server.Route {
 	const form, file = 64 << 10, 26 << 20
-	return []Route{
-		{Pattern: "GET " + pages.Assets + "{name}", handle: (*visit).asset},
-		{Pattern: "GET /{$}", Name: "home", Door: Page, handle: desked((*desk).home)},
-		{Pattern: "GET /p/{page}", Name: "page", Door: Page, handle: desked((*desk).home)},
-		{Pattern: "GET /p/{page}/item/{item}", Name: "item", Door: Page, handle: desked((*desk).item)},
-		{Pattern: "POST /p/{page}/item/{item}", Name: "item-opened", Door: Page, Body: form, handle: desked((*desk).item)},
-		{Pattern: "POST /say", Door: Page, Body: form, handle: desked((*desk).said)},
-		{Pattern: "POST /say/file", Door: Page, Body: file, Upload: true, handle: desked((*desk).sent)},
-		{Pattern: "GET /do/{verb}", Name: "form", Door: Page, handle: desked((*desk).formPage)},
-		{Pattern: "POST /do/{verb}", Name: "done", Door: Page, Body: file, Upload: true, handle: desked((*desk).do)},
-		{Pattern: "GET /undo/{entry}", Name: "undo", Door: Page, handle: desked((*desk).undoPage)},
-		{Pattern: "GET /row/{verb}/{item}", Name: "row", Door: Page, handle: desked((*desk).rowPage)},
-		{Pattern: "GET /row/{verb}/{item}/file", Door: Page, Whole: true, handle: desked((*desk).rowFile)},
-		{Pattern: "GET /questions/{item}", Name: "question", Door: Page, handle: stepped((*step).question)},
-		{Pattern: "POST /questions/{item}", Name: "answered", Door: Page, Body: form, handle: stepped((*step).answered)},
-		{Pattern: "GET /why", Name: "why", Door: Page, handle: desked((*desk).why)},
-		{Pattern: "GET /waiting", Name: "queue", Door: Page, handle: desked((*desk).queue)},
-		{Pattern: "GET /waiting/{id}", Name: "decision", Door: Page, handle: desked((*desk).decision)},
-		{Pattern: "POST /waiting/{id}", Name: "decided", Door: Page, Body: form, handle: desked((*desk).decide)},
-		{Pattern: "GET /journal", Name: "journal", Door: Page, handle: desked((*desk).journalPage)},
-		{Pattern: "GET /journal/{entry}", Name: "entry", Door: Page, handle: desked((*desk).journalEntry)},
-		{Pattern: "POST /journal/{entry}", Name: "entry-opened", Door: Page, Body: form, handle: desked((*desk).journalEntry)},
-		{Pattern: "GET /verbs", Name: "reference", Door: Page, handle: desked((*desk).referencePage)},
-		{Pattern: "GET /verbs/{verb}", Name: "verb", Door: Page, handle: desked((*desk).verbPage)},
-		{Pattern: "POST /look", Body: form, handle: (*visit).look},
+	routes := []server.Route{
+		{Pattern: "GET /{$}", Name: "home", Handle: p.Desk((*Desk).home)},
+		{Pattern: "GET /p/{page}", Name: "page", Handle: p.Desk((*Desk).home)},
+		{Pattern: "GET /p/{page}/item/{item}", Name: "item", Handle: p.Desk((*Desk).item)},
+		{Pattern: "POST /p/{page}/item/{item}", Name: "item-opened", Body: form, Handle: p.Desk((*Desk).item)},
+		{Pattern: "POST /say", Body: form, Handle: p.Desk((*Desk).said)},
+		{Pattern: "POST /say/file", Body: file, Upload: true, Handle: p.Desk((*Desk).sent)},
+		{Pattern: "GET /do/{verb}", Name: "form", Handle: p.Desk((*Desk).formPage)},
+		{Pattern: "POST /do/{verb}", Name: "done", Body: file, Upload: true, Handle: p.Desk((*Desk).do)},
+		{Pattern: "GET /undo/{entry}", Name: "undo", Handle: p.Desk((*Desk).undoPage)},
+		{Pattern: "GET /row/{verb}/{item}", Name: "row", Handle: p.Desk((*Desk).rowPage)},
+		{Pattern: "GET /row/{verb}/{item}/file", Whole: true, Handle: p.Desk((*Desk).rowFile)},
+		{Pattern: "GET /questions/{item}", Name: "question", Handle: p.step((*step).question)},
+		{Pattern: "POST /questions/{item}", Name: "answered", Body: form, Handle: p.step((*step).answered)},
+		{Pattern: "GET /why", Name: "why", Handle: p.Desk((*Desk).why)},
+		{Pattern: "GET /journal/{entry}", Name: "entry", Handle: p.Desk((*Desk).journalEntry)},
+		{Pattern: "POST /journal/{entry}", Name: "entry-opened", Body: form, Handle: p.Desk((*Desk).journalEntry)},
 	}
+	for i := range routes {
+		routes[i].Door = server.Page
+	}
+	return routes
 }
 
-func (v *visit) asset() error {
-	text, kind, ok := pages.Asset(v.r.PathValue("name"))
-	if !ok {
-		return v.notFound()
-	}
-	v.w.Header().Set("Content-Type", kind)
-	v.w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = v.w.Write(text)
-	return nil
+// A Desk is the state shared by a person's pages: their session, and their part of the palettes.
+type Desk struct {
+	*server.Visit
+	Tell   dialog.Teller // words rows, values and refusals for the person
+	portal *Portal
+	lang   values.Language
+	all    []*verbs.Page     // the person's pages, the first is their home
+	page   *verbs.Page       // the page that is shown; nil if they have none
+	names  map[string]string // what people call principals
+	lists  map[*verbs.PageList][]row
 }
 
-func (v *visit) notFound() error {
-	return problem{Status: http.StatusNotFound, Code: "not-found", Title: values.Key("pages/not-found").In(v.tongue())}
-}
-
-// tongue returns the language of the pages: the person's, or what their browser prefers.
-func (v *visit) tongue() values.Language {
-	if v.session != nil {
-		if l, ok := values.ParseLanguage(v.session.Person().Language); ok {
-			return l
-		}
-	}
-	return v.browser()
-}
-
-func (v *visit) browser() values.Language {
-	for tag := range strings.SplitSeq(v.r.Header.Get("Accept-Language"), ",") {
-		if l, ok := values.ParseLanguage(strings.TrimSpace(tag)); ok {
-			return l
-		}
-	}
-	return values.English
-}
-
-func (v *visit) language() string { return v.tongue().String() }
-
-func (v *visit) tells(key values.Key, of ...string) string { return key.In(v.tongue(), of...) }
-
-// look stores a display setting.
-func (v *visit) look() error {
-	if err := v.form(); err != nil {
-		return err
-	}
-	const year = 365 * 24 * time.Hour
-	if theme := v.r.PostForm.Get("theme"); theme == "light" || theme == "dark" {
-		v.setCookie(cookieTheme, theme, year)
-	}
-	if keys := v.r.PostForm.Get("keys"); keys == "on" || keys == "off" {
-		v.setCookie(cookieKeys, keys, year)
-	}
-	return v.see(back(v.r.PostForm.Get("to")))
-}
-
-// A desk is the state shared by a person's pages: their session, and their part of the palettes.
-type desk struct {
-	*visit
-	session *engine.Session
-	tell    dialog.Teller
-	lang    values.Language
-	all     []*verbs.Page     // the person's pages, the first is their home
-	page    *verbs.Page       // the page that is shown; nil if they have none
-	names   map[string]string // what people call principals
-	lists   map[*verbs.PageList][]row
-}
-
-// desked reads the form of a request and answers it at the caller's desk.
-func desked(answer func(*desk) error) func(*visit) error {
-	return func(v *visit) error {
-		d, err := v.desk()
-		if err == nil && v.r.Method == http.MethodPost && !v.route.Upload {
-			err = v.form()
+// Desk makes a route of a page answer at the caller's desk, with the form of the request read.
+func (p *Portal) Desk(answer func(*Desk) error) func(*server.Visit) error {
+	return func(v *server.Visit) error {
+		d, err := p.desk(v)
+		if err == nil && v.R.Method == http.MethodPost && !v.Route.Upload {
+			err = v.Form()
 		}
 		if err != nil {
 			return err
@@ -151,15 +114,15 @@ func desked(answer func(*desk) error) func(*visit) error {
 	}
 }
 
-func (v *visit) desk() (*desk, error) {
-	s, err := v.named(visited)
+func (p *Portal) desk(v *server.Visit) (*Desk, error) {
+	s, err := v.Named(visited)
 	if err != nil {
 		return nil, err
 	}
-	s.Hears(v.browser().String())
-	v.session = s
-	d := &desk{visit: v, session: s, lang: v.tongue(), names: map[string]string{}, lists: map[*verbs.PageList][]row{}}
-	d.tell = dialog.NewTeller(v.Registry, s, d.lang)
+	s.Hears(v.Browser().String())
+	v.Session = s
+	d := &Desk{Visit: v, portal: p, lang: v.Language(), names: map[string]string{}, lists: map[*verbs.PageList][]row{}}
+	d.Tell = dialog.NewTeller(v.Registry, s, d.lang)
 	for _, p := range v.Registry.Palettes() {
 		for _, page := range p.Pages {
 			if slices.Contains(s.Roles(), page.Role) {
@@ -170,10 +133,10 @@ func (v *visit) desk() (*desk, error) {
 	if len(d.all) > 0 {
 		d.page = d.all[0]
 	}
-	if page := v.r.PathValue("page"); page != "" {
+	if page := v.R.PathValue("page"); page != "" {
 		n, err := strconv.Atoi(page)
 		if err != nil || n < 1 || n > len(d.all) {
-			return nil, v.notFound()
+			return nil, v.NotFound()
 		}
 		d.page = d.all[n-1]
 	}
@@ -181,7 +144,7 @@ func (v *visit) desk() (*desk, error) {
 }
 
 // at returns the path of a palette's page, by its number.
-func (d *desk) at(page *verbs.Page) string {
+func (d *Desk) at(page *verbs.Page) string {
 	if i := slices.Index(d.all, page); i > 0 {
 		return "/p/" + strconv.Itoa(i+1)
 	}
@@ -189,40 +152,34 @@ func (d *desk) at(page *verbs.Page) string {
 }
 
 // house reports whether the person is staff.
-func (d *desk) house() bool {
+func (d *Desk) house() bool {
 	return len(d.all) == 0 || slices.ContainsFunc(d.all, func(p *verbs.Page) bool { return p.Desk })
 }
 
-// frame returns the part of a page around its blocks.
-func (d *desk) frame(title string) pages.Page {
-	here := d.r.URL.Path
-	p := pages.Page{Language: d.lang, Title: title, Head: title, Theme: d.cookie(cookieTheme), Org: d.public.Hostname(), Person: d.person(),
-		SignOut: &pages.Act{URL: "/sign-out"}, Look: &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: d.r.URL.RequestURI()}}}}
-	if p.Theme != "dark" && p.Theme != "light" {
-		p.Theme = ""
-	}
+// Frame returns the part of a page around its blocks, with what the person may go to.
+func (d *Desk) Frame(title string) pages.Page {
+	here := d.R.URL.Path
+	p := d.Visit.Frame(title)
+	p.Person, p.SignOut = d.person(), &pages.Act{URL: "/sign-out"}
 	if d.page != nil && d.page.About != nil {
-		if name, err := d.session.Active(d.r.Context(), d.page.About.Store.Name); err == nil && name != "" {
-			p.Org = d.tell.Value(stores.NewString("@" + strings.TrimPrefix(name, "@")))
+		if name, err := d.Session.Active(d.R.Context(), d.page.About.Store.Name); err == nil && name != "" {
+			p.Org = d.Tell.Value(stores.NewString("@" + strings.TrimPrefix(name, "@")))
 		}
 	}
 	if d.page != nil && d.page.Person != nil {
 		p.Help = "/do/" + d.page.Person.Name
 	}
 	for _, page := range d.all {
-		p.Nav = append(p.Nav, pages.Link{URL: d.at(page), Text: d.tell.Text(page.Title), Here: here == d.at(page)})
+		p.Nav = append(p.Nav, pages.Link{URL: d.at(page), Text: d.Tell.Text(page.Title), Here: here == d.at(page)})
 	}
 	if d.house() {
-		p.Keys = d.cookie(cookieKeys) != "off"
-		p.KeysOff = &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: d.r.URL.RequestURI()}, {Name: "keys", Value: "off"}}}
-		add := func(url string, key values.Key) {
-			p.Nav = append(p.Nav, pages.Link{URL: url, Text: d.tells(key), Here: here == url})
+		p.Keys = d.Setting("keys") != "off"
+		p.KeysOff = &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: d.R.URL.RequestURI()}, {Name: "keys", Value: "off"}}}
+		for _, l := range d.portal.Staff {
+			if l.For == nil || l.For(d) {
+				p.Nav = append(p.Nav, pages.Link{URL: l.URL, Text: d.Say(l.Text), Here: here == l.URL})
+			}
 		}
-		add("/waiting", "pages/waiting")
-		if d.keeps() {
-			add("/journal", "pages/journal")
-		}
-		add("/verbs", "pages/reference")
 	}
 	if len(p.Nav) < 2 {
 		p.Nav = nil
@@ -230,29 +187,21 @@ func (d *desk) frame(title string) pages.Page {
 	return p
 }
 
-func (d *desk) person() string {
-	if label := d.session.Person().Label; label != "" {
+func (d *Desk) person() string {
+	if label := d.Session.Person().Label; label != "" {
 		return label
 	}
-	return d.principal
-}
-
-func (v *visit) render(status int, p pages.Page) error {
-	var out bytes.Buffer
-	if err := p.Render(&out); err != nil {
-		return err
-	}
-	return v.whole(status, "text/html; charset=utf-8", out.Bytes())
+	return d.Principal
 }
 
 // read runs a verb that only reads.
-func (d *desk) read(ctx context.Context, verb *verbs.Verb, args ...dsl.Arg) (*receipt.Call, error) {
+func (d *Desk) read(ctx context.Context, verb *verbs.Verb, args ...dsl.Arg) (*receipt.Call, error) {
 	call := dsl.NewCall(verb.Name, args...)
 	program, err := d.program(ctx, dsl.FormatCall(&call), verbs.Literals{})
 	if err != nil {
 		return nil, err
 	}
-	r, err := d.session.Run(ctx, program, engine.RunOptions{Source: "page"})
+	r, err := d.Session.Run(ctx, program, engine.RunOptions{Source: "page"})
 	if err != nil {
 		return nil, err
 	}
@@ -260,24 +209,27 @@ func (d *desk) read(ctx context.Context, verb *verbs.Verb, args ...dsl.Arg) (*re
 }
 
 // home shows the tasks and the conversation.
-func (d *desk) home() error {
-	if d.page == nil {
-		return d.see("/waiting")
+func (d *Desk) home() error {
+	switch {
+	case d.page == nil && len(d.portal.Staff) > 0:
+		return d.See(d.portal.Staff[0].URL)
+	case d.page == nil:
+		return d.NotFound()
 	}
 	return d.homePage(http.StatusOK, "", "")
 }
 
-func (d *desk) homePage(status int, draft, unsent string) error {
-	ctx := d.r.Context()
-	p := d.frame(d.tell.Text(d.page.Title))
+func (d *Desk) homePage(status int, draft, unsent string) error {
+	ctx := d.R.Context()
+	p := d.Frame(d.Tell.Text(d.page.Title))
 	if d.page.About != nil {
-		if name, err := d.session.Active(ctx, d.page.About.Store.Name); err == nil && name == "" {
+		if name, err := d.Session.Active(ctx, d.page.About.Store.Name); err == nil && name == "" {
 			var help []pages.Link
 			if p.Help != "" {
-				help = []pages.Link{{URL: p.Help, Text: d.tells("pages/person"), Tone: "main"}}
+				help = []pages.Link{{URL: p.Help, Text: d.Say("pages/person"), Tone: "main"}}
 			}
-			p.Main = []pages.Block{pages.Prose{ID: "empty", Title: d.tells("pages/nothing-visible"), Lines: []string{d.tells("pages/not-linked")}, Links: help}}
-			return d.render(status, p)
+			p.Main = []pages.Block{pages.Prose{ID: "empty", Title: d.Say("pages/nothing-visible"), Lines: []string{d.Say("pages/not-linked")}, Links: help}}
+			return d.Render(status, p)
 		}
 	}
 	if banner := d.doneBanner(ctx); banner != nil {
@@ -303,10 +255,10 @@ func (d *desk) homePage(status int, draft, unsent string) error {
 	p.Main = append(p.Main, tasks)
 	var also []pages.Link
 	for _, verb := range d.page.Also {
-		also = append(also, pages.Link{URL: "/do/" + verb.Name, Text: d.tell.Verb(verb)})
+		also = append(also, pages.Link{URL: "/do/" + verb.Name, Text: d.Tell.Verb(verb)})
 	}
 	if len(also) > 0 {
-		p.Main = append(p.Main, pages.Prose{ID: "also", Title: d.tells("pages/also"), Links: also})
+		p.Main = append(p.Main, pages.Prose{ID: "also", Title: d.Say("pages/also"), Links: also})
 	}
 	drawn, err := d.drawn(ctx)
 	if err != nil {
@@ -318,19 +270,19 @@ func (d *desk) homePage(status int, draft, unsent string) error {
 		return err
 	}
 	p.Aside = append(p.Aside, talk)
-	return d.render(status, p)
+	return d.Render(status, p)
 }
 
 // A row is a row of an answer, for a page.
 type row struct {
-	d    *desk
+	d    *Desk
 	of   *verbs.PageList
 	call *receipt.Call
 	n    int
 }
 
 // rows reads the rows of a list, once for each page.
-func (d *desk) rows(ctx context.Context, of *verbs.PageList) ([]row, error) {
+func (d *Desk) rows(ctx context.Context, of *verbs.PageList) ([]row, error) {
 	if of == nil {
 		return nil, nil
 	}
@@ -369,9 +321,9 @@ func (r row) text(column string) string {
 		}
 	}
 	if v.Kind() == stores.Time {
-		return r.d.clock(v.Time())
+		return r.d.Time(v.Time())
 	}
-	return r.d.tell.Value(v)
+	return r.d.Tell.Value(v)
 }
 
 // list writes a list of objects: the first column of each, with the others in brackets.
@@ -398,9 +350,9 @@ func (r row) list(column string, v stores.Value) string {
 		}
 		var parts []string
 		for _, name := range of {
-			text := r.d.tell.Item(item, name)
+			text := r.d.Tell.Item(item, name)
 			if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
-				text = r.d.clock(at)
+				text = r.d.Time(at)
 			}
 			if text != "" && !strings.HasPrefix(text, "upload://") {
 				parts = append(parts, text)
@@ -412,7 +364,7 @@ func (r row) list(column string, v stores.Value) string {
 		case len(parts) > 1 && names != nil:
 			lines = append(lines, parts[0]+" ("+strings.Join(parts[1:], ", ")+")")
 		default:
-			lines = append(lines, sentence(strings.Join(parts, ": ")))
+			lines = append(lines, pages.Sentence(strings.Join(parts, ": ")))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -431,7 +383,7 @@ func (r row) title() string {
 			parts = append(parts, text)
 		}
 	}
-	return sentence(strings.Join(parts, ": "))
+	return pages.Sentence(strings.Join(parts, ": "))
 }
 
 // state maps the status to one of verbs.PageStates; "" if the palette does not.
@@ -451,43 +403,35 @@ var stateWords = map[string]struct {
 
 func (r row) tag() pages.Tag {
 	if s, ok := stateWords[r.state()]; ok {
-		return pages.Tag{Text: r.d.tells(s.says), Tone: s.tone}
+		return pages.Tag{Text: r.d.Say(s.says), Tone: s.tone}
 	}
-	if text := r.d.tell.Value(r.slot("status")); text != "" {
-		return pages.Tag{Text: sentence(text), Tone: "us"}
+	if text := r.d.Tell.Value(r.slot("status")); text != "" {
+		return pages.Tag{Text: pages.Sentence(text), Tone: "us"}
 	}
 	return pages.Tag{}
 }
 
-// sentence capitalises the first letter.
-func sentence(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	if n == 0 {
-		return s
-	}
-	return string(unicode.ToUpper(r)) + s[n:]
-}
-
 // due says when something is due, and how far away that is.
-func (d *desk) due(v stores.Value) string {
+func (d *Desk) due(v stores.Value) string {
 	if v.Kind() != stores.Date {
 		return ""
 	}
 	day := values.SayDay(v, d.lang)
-	switch left := v.Days() - stores.DateOf(d.Clock().In(d.zone())).Days(); {
+	switch left := v.Days() - stores.DateOf(d.Clock().In(d.Zone())).Days(); {
 	case left < 0:
-		return d.tells("pages/was-due", day)
+		return d.Say("pages/was-due", day)
 	case left == 0:
-		return d.tells("pages/due-today", day)
+		return d.Say("pages/due-today", day)
 	case left == 1:
-		return d.tells("pages/due-tomorrow", day)
+		return d.Say("pages/due-tomorrow", day)
 	default:
-		return d.tells("pages/due-in", day, strconv.FormatInt(int64(left), 10))
+		return d.Say("pages/due-in", day, strconv.FormatInt(int64(left), 10))
 	}
 }
 
-func (d *desk) zone() *time.Location {
-	if zone, err := time.LoadLocation(d.session.Person().Zone); err == nil {
+// Zone returns the person's time zone.
+func (d *Desk) Zone() *time.Location {
+	if zone, err := time.LoadLocation(d.Session.Person().Zone); err == nil {
 		return zone
 	}
 	return time.UTC
@@ -501,14 +445,14 @@ func (r row) lines() (lines []string) {
 			lines = append(lines, text)
 		}
 	}
-	add(d.tell.Value(r.slot("owner")))
+	add(d.Tell.Value(r.slot("owner")))
 	if s := r.state(); s != "done" && s != "with-us" {
 		add(d.due(r.slot("due")))
 		if n := r.slot("minutes"); n.Kind() == stores.Int {
 			if n.Text() == "1" {
-				add(d.tells("pages/one-minute"))
+				add(d.Say("pages/one-minute"))
 			} else {
-				add(d.tells("pages/minutes", n.Text()))
+				add(d.Say("pages/minutes", n.Text()))
 			}
 		}
 	}
@@ -516,7 +460,7 @@ func (r row) lines() (lines []string) {
 	case stores.Date:
 		add(values.SayDate(on, d.lang))
 	case stores.Time:
-		add(values.SayDate(stores.DateOf(on.Time().In(d.zone())), d.lang))
+		add(values.SayDate(stores.DateOf(on.Time().In(d.Zone())), d.lang))
 	}
 	return lines
 }
@@ -532,7 +476,7 @@ func (r row) facts(names ...string) (all []pages.Fact) {
 			}
 		}
 		if text != "" {
-			all = append(all, pages.Fact{Name: d.tells(factWords[name]), Text: sentence(text)})
+			all = append(all, pages.Fact{Name: d.Say(factWords[name]), Text: pages.Sentence(text)})
 		}
 	}
 	return all
@@ -541,7 +485,7 @@ func (r row) facts(names ...string) (all []pages.Fact) {
 var factWords = map[string]values.Key{"why": "pages/why", "rule": "pages/rule", "accepts": "pages/accepts", "has": "pages/has", "lacks": "pages/lacks", "note": "pages/note", "expected": "pages/expected", "remark": "pages/remark"}
 
 // progress says how much is done.
-func (d *desk) progress(ctx context.Context) (*pages.Progress, error) {
+func (d *Desk) progress(ctx context.Context) (*pages.Progress, error) {
 	of := d.page.Progress
 	if of == nil {
 		return nil, nil
@@ -559,12 +503,12 @@ func (d *desk) progress(ctx context.Context) (*pages.Progress, error) {
 	if total <= 0 {
 		return nil, nil
 	}
-	p := &pages.Progress{Bold: d.tells("pages/steps", strconv.Itoa(done), strconv.Itoa(total)), Done: done * 1000 / total, Total: 1000}
+	p := &pages.Progress{Bold: d.Say("pages/steps", strconv.Itoa(done), strconv.Itoa(total)), Done: done * 1000 / total, Total: 1000}
 	if percent := r.value(of.Percent).Text(); percent != "" {
-		p.Bold = d.tells("pages/steps-percent", strconv.Itoa(done), strconv.Itoa(total), percent)
+		p.Bold = d.Say("pages/steps-percent", strconv.Itoa(done), strconv.Itoa(total), percent)
 	}
 	if of.Yours != "" && of.Ours != "" {
-		p.Text = counted(d.visit, number(of.Yours), "pages/with-you-none", "pages/with-you-one", "pages/with-you-some") + " " + counted(d.visit, ours, "pages/with-us-none", "pages/with-us-one", "pages/with-us-some")
+		p.Text = d.counted(number(of.Yours), "pages/with-you-none", "pages/with-you-one", "pages/with-you-some") + " " + d.counted(ours, "pages/with-us-none", "pages/with-us-one", "pages/with-us-some")
 		// For the sender, what the bank is checking counts as done; it is shown as the last part of
 		// it.
 		p.Ours = min(ours*1000/total, p.Done)
@@ -573,25 +517,25 @@ func (d *desk) progress(ctx context.Context) (*pages.Progress, error) {
 	return p, nil
 }
 
-func counted(v *visit, n int, none, one, some values.Key) string {
+func (d *Desk) counted(n int, none, one, some values.Key) string {
 	switch n {
 	case 0:
-		return v.tells(none)
+		return d.Say(none)
 	case 1:
-		return v.tells(one)
+		return d.Say(one)
 	}
-	return v.tells(some, strconv.Itoa(n))
+	return d.Say(some, strconv.Itoa(n))
 }
 
 // tasks lists the tasks, each with the forms offered for it.
-func (d *desk) tasks(ctx context.Context) (pages.Tasks, error) {
+func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 	rows, err := d.rows(ctx, d.page.Items)
 	if err != nil {
 		return pages.Tasks{}, err
 	}
-	t := pages.Tasks{ID: "items", Title: d.tells("pages/needed-list", strconv.Itoa(len(rows))), Empty: d.tells("pages/all-here")}
+	t := pages.Tasks{ID: "items", Title: d.Say("pages/needed-list", strconv.Itoa(len(rows))), Empty: d.Say("pages/all-here")}
 	if d.page.Desk {
-		t.Title, t.Empty = d.tells("pages/count", d.tell.Text(d.page.Title), strconv.Itoa(len(rows))), d.tells("pages/none")
+		t.Title, t.Empty = d.Say("pages/count", d.Tell.Text(d.page.Title), strconv.Itoa(len(rows))), d.Say("pages/none")
 		if none := d.page.Items.Verb.Tells.None.In(d.lang.String()); none != nil {
 			t.Empty = none.Say(nothing{})
 		}
@@ -604,7 +548,7 @@ func (d *desk) tasks(ctx context.Context) (pages.Tasks, error) {
 		} else {
 			task.Facts = first
 			if len(more) > 0 {
-				task.More = &pages.More{Summary: d.tells("pages/why-accepts"), Of: task.Title, Facts: more}
+				task.More = &pages.More{Summary: d.Say("pages/why-accepts"), Of: task.Title, Facts: more}
 			}
 		}
 		if task.Acts, err = d.acts(ctx, r); err != nil {
@@ -616,16 +560,16 @@ func (d *desk) tasks(ctx context.Context) (pages.Tasks, error) {
 	if err != nil || len(done) == 0 {
 		return t, err
 	}
-	fold := &pages.Folded{Summary: d.tells("pages/done-list", strconv.Itoa(len(done)))}
+	fold := &pages.Folded{Summary: d.Say("pages/done-list", strconv.Itoa(len(done)))}
 	for _, r := range done {
-		fold.Tasks = append(fold.Tasks, pages.Task{Title: r.title(), Tag: pages.Tag{Text: d.tells("pages/done"), Tone: "done"}, Lines: r.lines()})
+		fold.Tasks = append(fold.Tasks, pages.Task{Title: r.title(), Tag: pages.Tag{Text: d.Say("pages/done"), Tone: "done"}, Lines: r.lines()})
 	}
 	t.Folded = fold
 	return t, nil
 }
 
 // itemURL is the address of the page of an item; "" if the palette declares no detail for it.
-func (d *desk) itemURL(item string) string {
+func (d *Desk) itemURL(item string) string {
 	if d.page.Detail == nil {
 		return ""
 	}
@@ -634,14 +578,14 @@ func (d *desk) itemURL(item string) string {
 }
 
 // acts lists the verbs offered for an item, if the item is in a state for them.
-func (d *desk) acts(ctx context.Context, r row) (all []pages.Link, err error) {
+func (d *Desk) acts(ctx context.Context, r row) (all []pages.Link, err error) {
 	item := r.item()
 	if item == "" {
 		return nil, nil
 	}
 	for i := range d.page.Acts {
 		act := &d.page.Acts[i]
-		if !d.session.May(act.Verb) {
+		if !d.Session.May(act.Verb) {
 			continue
 		}
 		if _, ok := d.settles(r, act); !ok {
@@ -649,7 +593,7 @@ func (d *desk) acts(ctx context.Context, r row) (all []pages.Link, err error) {
 		}
 		names := []string{item}
 		if p := &act.Verb.Params[act.Item]; p.Type.Name == verbs.RefType {
-			if names, err = d.session.Usable(ctx, act.Verb, p, names); err != nil {
+			if names, err = d.Session.Usable(ctx, act.Verb, p, names); err != nil {
 				return nil, err
 			}
 		}
@@ -663,9 +607,9 @@ func (d *desk) acts(ctx context.Context, r row) (all []pages.Link, err error) {
 			}
 			where = "/questions/" + url.PathEscape(item)
 		}
-		says := d.tell.Text(act.Says)
+		says := d.Tell.Text(act.Says)
 		if act.Says == "" {
-			says = d.tell.Verb(act.Verb)
+			says = d.Tell.Verb(act.Verb)
 		}
 		link := pages.Link{URL: where, Text: says, Of: r.title()}
 		if len(all) == 0 {
@@ -678,7 +622,7 @@ func (d *desk) acts(ctx context.Context, r row) (all []pages.Link, err error) {
 
 // settles returns the arguments whose values follow from the item; ok is false if the verb accepts
 // none of those values.
-func (d *desk) settles(r row, act *verbs.PageAct) (of map[int][]string, ok bool) {
+func (d *Desk) settles(r row, act *verbs.PageAct) (of map[int][]string, ok bool) {
 	of = map[int][]string{}
 	for _, w := range act.With {
 		v, t := r.value(w.Column), act.Verb.Params[w.Param].Type
@@ -700,7 +644,7 @@ func (d *desk) settles(r row, act *verbs.PageAct) (of map[int][]string, ok bool)
 }
 
 // find returns the row of an item, by its name.
-func (d *desk) find(ctx context.Context, item string) (row, bool, error) {
+func (d *Desk) find(ctx context.Context, item string) (row, bool, error) {
 	rows, err := d.rows(ctx, d.page.Items)
 	if err != nil {
 		return row{}, false, err
@@ -713,7 +657,7 @@ func (d *desk) find(ctx context.Context, item string) (row, bool, error) {
 }
 
 // late lists promises whose day has passed.
-func (d *desk) late(ctx context.Context) (all []pages.Banner, err error) {
+func (d *Desk) late(ctx context.Context) (all []pages.Banner, err error) {
 	of := d.page.Promises
 	rows, err := d.rows(ctx, of)
 	if err != nil {
@@ -723,7 +667,7 @@ func (d *desk) late(ctx context.Context) (all []pages.Banner, err error) {
 		if of.Slots["status"] != "" && r.state() != "late" {
 			continue
 		}
-		b := pages.Banner{Tone: "warn", Text: d.tells("pages/was-expected", r.title(), values.SayDate(r.slot("due"), d.lang))}
+		b := pages.Banner{Tone: "warn", Text: d.Say("pages/was-expected", r.title(), values.SayDate(r.slot("due"), d.lang))}
 		if found, ok, err := d.find(ctx, r.item()); err != nil {
 			return nil, err
 		} else if ok {
@@ -737,16 +681,15 @@ func (d *desk) late(ctx context.Context) (all []pages.Banner, err error) {
 }
 
 // item shows all of one item.
-func (d *desk) item() error {
-	ctx := d.r.Context()
-	name := d.r.PathValue("item")
+func (d *Desk) item() error {
+	ctx := d.R.Context()
+	name := d.R.PathValue("item")
 	if d.page == nil || d.page.Detail == nil {
-		return d.notFound()
+		return d.NotFound()
 	}
 	call, err := d.about(ctx, d.page.Detail, name)
-	var refusal *engine.Refusal
-	if errors.As(err, &refusal) {
-		return d.notFound()
+	if _, ok := errors.AsType[*engine.Refusal](err); ok {
+		return d.NotFound()
 	}
 	if err != nil {
 		return err
@@ -755,12 +698,12 @@ func (d *desk) item() error {
 	if err != nil {
 		return err
 	}
-	title := d.tell.Value(stores.NewString("@" + name))
+	title := d.Tell.Value(stores.NewString("@" + name))
 	if listed {
 		title = r.title()
 	}
-	p := d.frame(sentence(title))
-	p.Back = &pages.Link{URL: d.at(d.page), Text: d.tell.Text(d.page.Title)}
+	p := d.Frame(pages.Sentence(title))
+	p.Back = &pages.Link{URL: d.at(d.page), Text: d.Tell.Text(d.page.Title)}
 	block := pages.Prose{ID: "detail", Facts: d.details(call)}
 	if listed {
 		block.Lines = r.lines()
@@ -779,33 +722,33 @@ func (d *desk) item() error {
 			p.Main = append(p.Main, drawn...)
 		}
 	}
-	if d.page.Desk && d.page.Opens != nil && d.session.May(d.page.Opens) {
-		card := pages.Card{ID: "opened", Title: d.tell.Verb(d.page.Opens)}
-		if d.r.Method != http.MethodPost {
-			card.URL, card.Lines, card.Buttons = d.r.URL.Path, []string{masked}, []pages.Button{{Name: "show", Value: "1", Text: d.tells("pages/show")}}
+	if d.page.Desk && d.page.Opens != nil && d.Session.May(d.page.Opens) {
+		card := pages.Card{ID: "opened", Title: d.Tell.Verb(d.page.Opens)}
+		if d.R.Method != http.MethodPost {
+			card.URL, card.Lines, card.Buttons = d.R.URL.Path, []string{Masked}, []pages.Button{{Name: "show", Value: "1", Text: d.Say("pages/show")}}
 		} else if card.Facts, err = d.opened(ctx, name); err != nil {
 			return err
 		} else if len(card.Facts) == 0 {
-			card.Lines = []string{d.tells("pages/none")}
+			card.Lines = []string{d.Say("pages/none")}
 		}
-		p.Main = append(p.Main, d.present("item "+name, card))
+		p.Main = append(p.Main, d.Present("item "+name, card))
 	}
-	return d.render(http.StatusOK, p)
+	return d.Render(http.StatusOK, p)
 }
 
 // about runs a verb that reads an item, by the item's name.
-func (d *desk) about(ctx context.Context, verb *verbs.Verb, item string) (*receipt.Call, error) {
+func (d *Desk) about(ctx context.Context, verb *verbs.Verb, item string) (*receipt.Call, error) {
 	i := slices.IndexFunc(verb.Params, func(p verbs.Param) bool { return p.Type.Name == verbs.RefType && p.Required })
 	symbol := dsl.NewSymbol(item)
 	if i < 0 || symbol.Kind == dsl.Invalid {
-		return nil, d.notFound()
+		return nil, d.NotFound()
 	}
 	return d.read(ctx, verb, dsl.NewArg(verb.Params[i].Name, symbol))
 }
 
 // opened returns the values of an item that are otherwise masked. The person asked for them, and
 // the engine journals that.
-func (d *desk) opened(ctx context.Context, item string) (all []pages.Fact, err error) {
+func (d *Desk) opened(ctx context.Context, item string) (all []pages.Fact, err error) {
 	call, err := d.about(ctx, d.page.Opens, item)
 	if err != nil || call.Result == nil {
 		return nil, err
@@ -814,10 +757,10 @@ func (d *desk) opened(ctx context.Context, item string) (all []pages.Fact, err e
 		for _, v := range values {
 			var of map[string]any
 			if json.Unmarshal([]byte(v.Text()), &of) != nil {
-				all = append(all, pages.Fact{Name: d.tell.Label(call.Result.Columns[0]), Text: v.Text()})
+				all = append(all, pages.Fact{Name: d.Tell.Label(call.Result.Columns[0]), Text: v.Text()})
 			}
 			for _, name := range slices.Sorted(maps.Keys(of)) {
-				all = append(all, pages.Fact{Key: name, Name: d.tell.Label(name), Text: d.tell.Item(of, name)})
+				all = append(all, pages.Fact{Key: name, Name: d.Tell.Label(name), Text: d.Tell.Item(of, name)})
 			}
 		}
 	}
@@ -825,7 +768,7 @@ func (d *desk) opened(ctx context.Context, item string) (all []pages.Fact, err e
 }
 
 // details returns all fields of one row of an answer.
-func (d *desk) details(call *receipt.Call) (all []pages.Fact) {
+func (d *Desk) details(call *receipt.Call) (all []pages.Fact) {
 	if call.Result == nil || len(call.Result.Rows) == 0 {
 		return nil
 	}
@@ -841,7 +784,7 @@ func (d *desk) details(call *receipt.Call) (all []pages.Fact) {
 			continue
 		}
 		if text := r.text(column); text != "" && text != "[]" {
-			all = append(all, pages.Fact{Name: d.tell.Label(column), Text: sentence(text)})
+			all = append(all, pages.Fact{Name: d.Tell.Label(column), Text: pages.Sentence(text)})
 		}
 	}
 	return all
@@ -858,29 +801,29 @@ const mostTurns = 40
 
 // conversation shows the turns, and the forms to go on. draft is a message that was not accepted,
 // and unsent the reason why a file was not.
-func (d *desk) conversation(ctx context.Context, draft, unsent string) (pages.Talk, error) {
+func (d *Desk) conversation(ctx context.Context, draft, unsent string) (pages.Talk, error) {
 	t := pages.Talk{URL: "/say", Draft: draft}
 	if d.Talk == nil {
-		t.Off = d.tells("pages/no-chat")
+		t.Off = d.Say("pages/no-chat")
 		return t, nil
 	}
-	info, err := d.session.Info(ctx)
+	info, err := d.Session.Info(ctx)
 	if err != nil {
 		return t, err
 	}
-	turns, err := d.session.Turns(ctx, max(1, info.Turns-mostTurns), info.Turns)
+	turns, err := d.Session.Turns(ctx, max(1, info.Turns-mostTurns), info.Turns)
 	if err != nil {
 		return t, err
 	}
 	var did *sessions.Turn // the turn that the next message answers, if it did something
 	for i := range turns {
 		if turn := &turns[i]; !turn.Erased && turn.Intent != sessions.WhyIntent && turn.Content != "" {
-			m := pages.Message{Number: strconv.FormatInt(turn.Number, 10), Who: d.tells("pages/assistant"), Lines: strings.Split(strings.TrimSpace(ids.ReplaceAllString(turn.Content, "")), "\n")}
+			m := pages.Message{Number: strconv.FormatInt(turn.Number, 10), Who: d.Say("pages/assistant"), Lines: strings.Split(strings.TrimSpace(ids.ReplaceAllString(turn.Content, "")), "\n")}
 			switch turn.Role {
 			case sessions.Client:
-				m.Who, m.Mine, t.Last, did = d.tells("pages/you"), true, strings.TrimSpace(turn.Content), turn
+				m.Who, m.Mine, t.Last, did = d.Say("pages/you"), true, strings.TrimSpace(turn.Content), turn
 			case sessions.System:
-				m.Who = d.tells("pages/done")
+				m.Who = d.Say("pages/done")
 			case sessions.Agent:
 				if did != nil && did.Entries > 0 {
 					if m.Acts, err = d.acted(ctx, did.Action, did.Names, did.First); err != nil {
@@ -894,25 +837,25 @@ func (d *desk) conversation(ctx context.Context, draft, unsent string) (pages.Ta
 		}
 	}
 	if len(t.Messages) > 0 {
-		t.Acts = []pages.Link{{URL: "/why", Text: d.tells("pages/how-it-came")}}
+		t.Acts = []pages.Link{{URL: "/why", Text: d.Say("pages/how-it-came")}}
 	} else {
-		t.Messages = []pages.Message{{Who: d.tells("pages/assistant"), Lines: []string{d.tells("pages/hello", d.person())}}}
+		t.Messages = []pages.Message{{Who: d.Say("pages/assistant"), Lines: []string{d.Say("pages/hello", d.person())}}}
 	}
-	key, err := d.book.Secret()
+	key, err := d.Logins.Secret()
 	if err != nil {
 		return t, err
 	}
 	t.Hidden = []pages.Hidden{{Name: "page", Value: strconv.Itoa(slices.Index(d.all, d.page) + 1)}, {Name: "key", Value: key}}
 	t.File = d.takesFile(unsent)
-	c, err := d.talk(d.session)
+	c, err := d.Converse(d.Session)
 	if err != nil {
 		return t, err
 	}
 	if open := c.Open(); len(open) > 0 {
 		q := open[len(open)-1]
-		card := pages.Card{ID: "asked", Title: d.tells("pages/shall-i"), URL: "/say", Hidden: append(t.Hidden, pages.Hidden{Name: "asked", Value: q.ID}),
-			Facts:   []pages.Fact{{Name: d.tells("pages/why"), Text: sentence(q.Because)}, {Name: d.tells("pages/good-until"), Text: d.clock(q.Until)}},
-			Buttons: []pages.Button{{Name: "said", Value: d.tells("dialog/yes"), Text: sentence(d.tells("dialog/yes"))}, {Name: "said", Value: d.tells("dialog/no"), Text: sentence(d.tells("dialog/no"))}}}
+		card := pages.Card{ID: "asked", Title: d.Say("pages/shall-i"), URL: "/say", Hidden: append(t.Hidden, pages.Hidden{Name: "asked", Value: q.ID}),
+			Facts:   []pages.Fact{{Name: d.Say("pages/why"), Text: pages.Sentence(q.Because)}, {Name: d.Say("pages/good-until"), Text: d.Time(q.Until)}},
+			Buttons: []pages.Button{{Name: "said", Value: d.Say("dialog/yes"), Text: pages.Sentence(d.Say("dialog/yes"))}, {Name: "said", Value: d.Say("dialog/no"), Text: pages.Sentence(d.Say("dialog/no"))}}}
 		asks, shows := c.Asked(q)
 		card.Lines = strings.Split(strings.TrimSpace(cmp.Or(asks, shows)), "\n")
 		t.Messages = d.unasked(t.Messages, cmp.Or(q.Asks, q.Shows))
@@ -922,14 +865,14 @@ func (d *desk) conversation(ctx context.Context, draft, unsent string) (pages.Ta
 		t.Cards = append(t.Cards, card)
 	} else {
 		for _, says := range c.Offered() {
-			t.Replies = append(t.Replies, pages.Button{Value: says, Text: sentence(says)})
+			t.Replies = append(t.Replies, pages.Button{Value: says, Text: pages.Sentence(says)})
 		}
 	}
 	return t, nil
 }
 
 // unasked removes a question from the last message, since a card asks it.
-func (d *desk) unasked(all []pages.Message, asks string) []pages.Message {
+func (d *Desk) unasked(all []pages.Message, asks string) []pages.Message {
 	last := &all[len(all)-1]
 	if last.Mine {
 		return all
@@ -946,17 +889,17 @@ func (d *desk) unasked(all []pages.Message, asks string) []pages.Message {
 	return all
 }
 
-// clock formats an instant in the person's time zone.
-func (d *desk) clock(at time.Time) string {
-	at = at.In(d.zone())
+// Time formats an instant in the person's time zone.
+func (d *Desk) Time(at time.Time) string {
+	at = at.In(d.Zone())
 	return values.SayDate(stores.DateOf(at), d.lang) + ", " + at.Format("15:04")
 }
 
 // said takes a message, as `verbatim chat` does.
-func (d *desk) said() error { return d.says(d.r.PostForm, d.r.PostForm.Get("said")) }
+func (d *Desk) said() error { return d.says(d.R.PostForm, d.R.PostForm.Get("said")) }
 
 // says takes a message of a form. The form has a key, so a message that is sent twice counts once.
-func (d *desk) says(form url.Values, text string) error {
+func (d *Desk) says(form url.Values, text string) error {
 	d.onPage(form)
 	// A button answers the question above it, and no later question.
 	m := dialog.Message{Text: strings.TrimSpace(text), Answers: form.Get("asked")}
@@ -964,53 +907,53 @@ func (d *desk) says(form url.Values, text string) error {
 		m.ID = "page " + logins.Digest(key+" "+m.Text) // an edited text is another message
 	}
 	if m.Text == "" || d.page == nil || d.Talk == nil {
-		return d.see(d.at(d.page))
+		return d.See(d.at(d.page))
 	}
-	ctx := d.r.Context()
-	c, err := d.talk(d.session)
+	ctx := d.R.Context()
+	c, err := d.Converse(d.Session)
 	if err != nil {
 		return err
 	}
 	here := d.at(d.page)
-	if d.wantsEvents() {
-		s := d.stream()
+	if d.WantsEvents() {
+		s := d.Stream()
 		_, err := c.Follow(ctx, m, func(e dialog.Event) {
 			if told := strings.TrimSpace(ids.ReplaceAllString(e.Text, "")); told != "" {
-				s.send("", object{"text": told})
+				s.Send("", map[string]any{"text": told})
 			}
 		})
 		if err != nil {
 			here = "failed"
 			if !errors.Is(err, context.Canceled) { // they stopped it
-				d.Log.Error("said", "id", requestOf(ctx).id, "error", err.Error())
+				d.LogError("said", err)
 			}
 		}
-		return s.end(object{"to": here})
+		return s.End(map[string]any{"to": here})
 	}
 	if _, err := c.Say(ctx, m); err != nil {
 		if errors.Is(err, context.Canceled) {
 			return err
 		}
-		d.Log.Error("said", "id", requestOf(ctx).id, "error", err.Error())
+		d.LogError("said", err)
 		return d.homePage(http.StatusServiceUnavailable, m.Text, "")
 	}
-	return d.see(here + "#talk")
+	return d.See(here + "#talk")
 }
 
 // onPage continues on the page that the form stood on.
-func (d *desk) onPage(form url.Values) {
+func (d *Desk) onPage(form url.Values) {
 	if n, err := strconv.Atoi(form.Get("page")); err == nil && n >= 1 && n <= len(d.all) {
 		d.page = d.all[n-1]
 	}
 }
 
 // takesFile returns the field for a file; nil if no file can be sent.
-func (d *desk) takesFile(unsent string) *pages.Field {
-	if !d.takes() {
+func (d *Desk) takesFile(unsent string) *pages.Field {
+	if !d.TakesFiles() {
 		return nil
 	}
-	all := verbs.Upload{MaxSize: d.session.LargestUpload()}
-	for _, verb := range d.session.Verbs() {
+	all := verbs.Upload{MaxSize: d.Session.LargestUpload()}
+	for _, verb := range d.Session.Verbs() {
 		for i := range verb.Params {
 			if u := verb.Params[i].Upload; u != nil {
 				all.Types = append(all.Types, u.Types...)
@@ -1021,33 +964,80 @@ func (d *desk) takesFile(unsent string) *pages.Field {
 		return nil
 	}
 	all.Types = slices.Compact(all.Types)
-	return &pages.Field{ID: "file", Name: "file", Kind: "file", Label: d.tells("pages/add-file"), Accept: strings.Join(all.Types, ","), Hint: fileHint(d.lang, &all), Wrong: unsent}
+	return &pages.Field{ID: "file", Name: "file", Kind: "file", Label: d.Say("pages/add-file"), Accept: strings.Join(all.Types, ","), Hint: fileHint(d.lang, &all), Wrong: unsent}
 }
 
 // sent uploads a file and names it in the conversation, as the person would.
-func (d *desk) sent() error {
-	form, unsent, err := d.multipart(d.session, func(name string) bool { return name == "file" })
+func (d *Desk) sent() error {
+	form, unsent, err := d.multipart(func(name string) bool { return name == "file" })
 	if err != nil {
 		return err
 	}
 	ref := form.Get("file")
 	if unsent == "" && ref == "" {
-		unsent = d.tells("pages/no-file")
+		unsent = d.Say("pages/no-file")
 	}
 	if d.onPage(form); d.page == nil {
-		return d.see("/")
+		return d.See("/")
 	}
 	if unsent != "" {
 		return d.homePage(http.StatusUnprocessableEntity, "", unsent)
 	}
-	u, err := d.session.Upload(d.r.Context(), ref)
+	u, err := d.Session.Upload(d.R.Context(), ref)
 	switch {
 	case errors.Is(err, stores.ErrNotFound):
-		return errNoUpload
+		return server.ErrNoUpload
 	case err != nil:
 		return err
 	case u.Verdict == uploads.Infected:
-		return d.homePage(http.StatusUnprocessableEntity, "", sentence(d.tells("chat/harmful"))+". "+sentence(d.tells("chat/harmful-next")))
+		return d.homePage(http.StatusUnprocessableEntity, "", pages.Sentence(d.Say("chat/harmful"))+". "+pages.Sentence(d.Say("chat/harmful-next")))
 	}
-	return d.says(form, d.tells("chat/here-is", u.Name, ref))
+	return d.says(form, d.Say("chat/here-is", u.Name, ref))
+}
+
+// Keeps reports whether a role of the person keeps the journal.
+func (d *Desk) Keeps() bool {
+	return slices.ContainsFunc(d.Session.Roles(), func(r *verbs.Role) bool { return r.Keeps })
+}
+
+// Who returns the label of a principal.
+func (d *Desk) Who(name string) string {
+	if d.names[name] == "" {
+		d.names[name] = d.Engine.Label(d.R.Context(), name)
+	}
+	return d.names[name]
+}
+
+// lookTime is how long a person counts as looking at a page that they opened.
+const lookTime = 5 * time.Minute
+
+// Present adds to a card who else is looking at it, among those who came to this process.
+func (d *Desk) Present(at string, card pages.Card) pages.Card {
+	for _, name := range d.portal.look(at, d.Principal, d.Clock()) {
+		card.Notes = append(card.Notes, pages.Banner{Text: d.Say("pages/also-looking", d.Who(name))})
+	}
+	return card
+}
+
+// look records that a principal looks at something, and lists the others who do.
+func (p *Portal) look(at, principal string, now time.Time) (others []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for what, of := range p.looking {
+		maps.DeleteFunc(of, func(_ string, last time.Time) bool { return now.Sub(last) > lookTime })
+		if len(of) == 0 {
+			delete(p.looking, what)
+		}
+	}
+	for name := range p.looking[at] {
+		if name != principal {
+			others = append(others, name)
+		}
+	}
+	if p.looking[at] == nil {
+		p.looking[at] = map[string]time.Time{}
+	}
+	p.looking[at][principal] = now
+	slices.Sort(others)
+	return others
 }

@@ -1,4 +1,4 @@
-package server
+package api
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/runtime/frontends/http/server"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
 )
@@ -24,10 +25,10 @@ type verbDoc struct {
 
 func (v *visit) verbs() error {
 	list := []verbDoc{}
-	for _, verb := range v.session.Verbs() {
+	for _, verb := range v.Session.Verbs() {
 		list = append(list, verbDoc{Verb: verb.Name, Description: verb.Description, Example: verb.Example()})
 	}
-	return v.json(http.StatusOK, struct {
+	return v.JSON(http.StatusOK, struct {
 		Schema string    `json:"schema"`
 		Verbs  []verbDoc `json:"verbs"`
 	}{"verbatim/reference@1", list})
@@ -46,17 +47,17 @@ func (v *visit) verb() error {
 	if tools, err := grammar.Tools(grammar.Vocabulary{Verbs: []*verbs.Verb{verb}}); err == nil && len(tools) == 1 {
 		doc.Arguments = tools[0].Parameters
 	}
-	return v.json(http.StatusOK, doc)
+	return v.JSON(http.StatusOK, doc)
 }
 
 func (v *visit) code() error {
-	code := v.r.PathValue("code")
-	i := slices.IndexFunc(v.Codes, func(d dsl.CodeDoc) bool { return d.Code == code })
+	code := v.R.PathValue("code")
+	i := slices.IndexFunc(v.api.Codes, func(d dsl.CodeDoc) bool { return d.Code == code })
 	if i < 0 {
-		return problem{Status: http.StatusNotFound, Code: "unknown-code", Title: "there is no such code"}
+		return server.Problem{Status: http.StatusNotFound, Code: "unknown-code", Title: "there is no such code"}
 	}
-	d := v.Codes[i]
-	return v.json(http.StatusOK, struct {
+	d := v.api.Codes[i]
+	return v.JSON(http.StatusOK, struct {
 		Schema  string `json:"schema"`
 		Code    string `json:"code"`
 		Meaning string `json:"meaning"`
@@ -69,36 +70,38 @@ func (v *visit) code() error {
 // with the schema of its arguments, and the routes for scripts. Callers with the same verbs share
 // one document.
 func (v *visit) openAPI() error {
-	may := v.session.Verbs()
+	may := v.Session.Verbs()
 	var names strings.Builder
 	for _, verb := range may {
 		names.WriteString(verb.Name + " ")
 	}
-	text, ok := v.described.Load(names.String())
+	text, ok := v.api.described.Load(names.String())
 	if !ok {
-		doc, err := v.describe(may)
-		if err == nil {
-			text, err = jsonText(doc)
-		}
+		doc, err := v.api.describe(may)
 		if err != nil {
 			return err
 		}
-		if v.only == nil { // there are as many as sets of roles, not as tokens
-			v.described.Store(names.String(), text)
+		line, err := json.Marshal(doc)
+		if err != nil {
+			return err
+		}
+		text = append(line, '\n')
+		if v.Only == nil { // there are as many as sets of roles, not as tokens
+			v.api.described.Store(names.String(), text)
 		}
 	}
-	return v.whole(http.StatusOK, "application/json", text.([]byte))
+	return v.Send(http.StatusOK, "application/json", text.([]byte))
 }
 
 type object = map[string]any
 
-func (s *Server) describe(may []*verbs.Verb) (object, error) {
+func (a *API) describe(may []*verbs.Verb) (object, error) {
 	ref := func(name string) object { return object{"$ref": "#/components/schemas/" + name} }
 	content := func(kind string, schema object) object { return object{kind: object{"schema": schema}} }
 	answers := func(of object) object {
 		return object{
 			"200":     object{"description": "What it came to.", "content": content("application/json", of)},
-			"default": object{"description": "Why it was not done.", "content": content("application/problem+json", ref("Problem"))},
+			"default": object{"description": "Why it was not done.", "content": content("application/problem+json", ref("server.Problem"))},
 		}
 	}
 	parameter := func(name, in, does string, schema object, required bool) object {
@@ -108,7 +111,7 @@ func (s *Server) describe(may []*verbs.Verb) (object, error) {
 	once := parameter("Idempotency-Key", "header", "What is sent twice under one key is done once.", object{"type": "string", "maxLength": 200}, false)
 	match := parameter("If-Match", "header", "The ETag of the session, as it was last seen.", text, false)
 	paths := object{}
-	for _, r := range s.apiRoutes() {
+	for _, r := range a.routes() {
 		method, path, _ := strings.Cut(r.Pattern, " ")
 		if path == "/v1/verbs/{verb}" && method == http.MethodPost {
 			continue // it is replaced by a path for each verb
@@ -165,8 +168,8 @@ func (s *Server) describe(may []*verbs.Verb) (object, error) {
 	any := object{"type": "object"}
 	return object{
 		"openapi":  "3.1.0",
-		"info":     object{"title": "Verbatim", "version": s.Registry.Digest()[:12]},
-		"servers":  []object{{"url": s.origin()}},
+		"info":     object{"title": "Verbatim", "version": a.server.Registry.Digest()[:12]},
+		"servers":  []object{{"url": a.server.Origin()}},
 		"security": []object{{"token": []string{}}},
 		"paths":    paths,
 		"components": object{
@@ -176,7 +179,7 @@ func (s *Server) describe(may []*verbs.Verb) (object, error) {
 					"script": text, "name": text, "session": text, "agreed": text, "origin": text, "each": object{"type": "boolean"}}},
 				"Run": object{"type": "object", "required": []string{"schema", "outcome"}, "properties": object{
 					"schema": text, "outcome": text, "preview": any, "first": object{"type": "integer"}, "last": object{"type": "integer"}, "repeated": object{"type": "boolean"}, "confirmation": any}},
-				"Problem": object{"type": "object", "required": []string{"type", "title", "status", "code"}, "properties": object{
+				"server.Problem": object{"type": "object", "required": []string{"type", "title", "status", "code"}, "properties": object{
 					"type": text, "title": text, "status": object{"type": "integer"}, "code": text, "next": text, "request": text, "diagnostics": object{"type": "array", "items": any}}},
 			},
 		},

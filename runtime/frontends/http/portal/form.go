@@ -1,4 +1,4 @@
-package server
+package portal
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/http/pages"
+	"verbatim/runtime/frontends/http/server"
 	"verbatim/stores"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
@@ -29,7 +30,6 @@ import (
 
 // A filledForm is a form with the values that somebody entered.
 type filledForm struct {
-	v       *visit
 	verb    *verbs.Verb
 	session *engine.Session
 	tell    dialog.Teller
@@ -42,9 +42,8 @@ type filledForm struct {
 	turns   []pages.Message   // that can be left out, of a call for a person
 }
 
-func (v *visit) fill(s *engine.Session, verb *verbs.Verb, vals url.Values) *filledForm {
-	l := v.tongue()
-	return &filledForm{v: v, verb: verb, session: s, tell: dialog.NewTeller(v.Registry, s, l), lang: l, now: v.Clock(), values: vals,
+func (d *Desk) fill(verb *verbs.Verb, vals url.Values) *filledForm {
+	return &filledForm{verb: verb, session: d.Session, tell: d.Tell, lang: d.lang, now: d.Clock(), values: vals,
 		wrong: map[string]string{}, fixed: map[int]string{}, only: map[int][]string{}}
 }
 
@@ -148,11 +147,11 @@ func (f *filledForm) passed() pages.Field {
 const shortText = 200
 
 func (f *filledForm) field(ctx context.Context, p *verbs.Param, i int) (pages.Field, error) {
-	out := pages.Field{ID: p.Name, Name: p.Name, Kind: "text", Label: f.label(p), Hint: sentence(f.tell.Text(p.Description)), Value: f.values.Get(p.Name), Optional: !p.Required, Wrong: f.wrong[p.Name], Max: p.Type.MaxLength, Draft: f.verb.Name + " " + f.values.Get("item") + " " + p.Name}
+	out := pages.Field{ID: p.Name, Name: p.Name, Kind: "text", Label: f.label(p), Hint: pages.Sentence(f.tell.Text(p.Description)), Value: f.values.Get(p.Name), Optional: !p.Required, Wrong: f.wrong[p.Name], Max: p.Type.MaxLength, Draft: f.verb.Name + " " + f.values.Get("item") + " " + p.Name}
 	if p.Sensitive || p.Personal {
 		out.Draft = "" // it does not stay behind in a browser
 	}
-	if f.lang != values.English && out.Hint == sentence(p.Description) {
+	if f.lang != values.English && out.Hint == pages.Sentence(p.Description) {
 		out.Hint = "" // it is not translated
 	}
 	if out.Value == "" && !p.Default.IsNull() && !f.values.Has(p.Name) {
@@ -194,8 +193,8 @@ func (f *filledForm) field(ctx context.Context, p *verbs.Param, i int) (pages.Fi
 		}
 		out.Kind, out.Hint = "area", f.say("pages/one-a-line")
 	case verbs.BooleanType:
-		choose("true", sentence(f.say("dialog/yes")))
-		choose("false", sentence(f.say("dialog/no")))
+		choose("true", pages.Sentence(f.say("dialog/yes")))
+		choose("false", pages.Sentence(f.say("dialog/no")))
 		out.Kind = "radio"
 	case verbs.DateType:
 		out.Kind, out.Day, out.Month, out.Year = "date", f.values.Get(p.Name+"-day"), f.values.Get(p.Name+"-month"), f.values.Get(p.Name+"-year")
@@ -249,7 +248,7 @@ func (nothing) Value(string) string       { return "" }
 func (nothing) Items(string) []verbs.Told { return nil }
 
 func (f *filledForm) code(code string) string {
-	return sentence(f.tell.Value(stores.NewString(code)))
+	return pages.Sentence(f.tell.Value(stores.NewString(code)))
 }
 
 func (f *filledForm) called(name string) string { return f.tell.Value(stores.NewString("@" + name)) }
@@ -285,7 +284,7 @@ func (f *filledForm) asked(q *forms.Question, name string) pages.Field {
 		out.Hint = strings.TrimSpace(out.Hint + " " + f.say("pages/for-example", q.Example))
 	}
 	for _, o := range q.Choices {
-		out.Options = append(out.Options, pages.Choice{Value: o.Code, Text: sentence(o.Label), Chosen: o.Code == out.Value})
+		out.Options = append(out.Options, pages.Choice{Value: o.Code, Text: pages.Sentence(o.Label), Chosen: o.Code == out.Value})
 	}
 	switch q.Kind {
 	case forms.Date, forms.Birth:
@@ -294,7 +293,7 @@ func (f *filledForm) asked(q *forms.Question, name string) pages.Field {
 	case forms.Number, forms.Whole, forms.Percent:
 		out.Kind = "number"
 	case forms.YesNo:
-		out.Kind, out.Options = "radio", []pages.Choice{{Value: "true", Text: sentence(f.say("dialog/yes")), Chosen: out.Value == "true"}, {Value: "false", Text: sentence(f.say("dialog/no")), Chosen: out.Value == "false"}}
+		out.Kind, out.Options = "radio", []pages.Choice{{Value: "true", Text: pages.Sentence(f.say("dialog/yes")), Chosen: out.Value == "true"}, {Value: "false", Text: pages.Sentence(f.say("dialog/no")), Chosen: out.Value == "false"}}
 	case forms.Choice:
 		if out.Kind = "radio"; len(out.Options) > 7 {
 			out.Kind = "select"
@@ -390,7 +389,7 @@ func (f *filledForm) call() (*dsl.Script, error) {
 	}
 	call, err := grammar.Call(grammar.Vocabulary{Verbs: []*verbs.Verb{f.verb}}, strings.ReplaceAll(f.verb.Name, ".", "__"), string(text))
 	if err != nil {
-		return nil, badBody("what was sent is no call: "+err.Error(), "go back and fill the form in again")
+		return nil, server.BadBody("what was sent is no call: "+err.Error(), "go back and fill the form in again")
 	}
 	script, ds := dsl.Parse(dsl.NewSource("form", dsl.FormatCall(&call)))
 	if ds.HasErrors() {
@@ -593,18 +592,18 @@ const fieldSize = 64 << 10
 
 // multipart reads a form that may hold a file. It stores a file while reading it, if the field
 // takes one, and puts the reference in its place.
-func (v *visit) multipart(s *engine.Session, takes func(field string) bool) (url.Values, string, error) {
-	v.r.Body = io.NopCloser(v.slowly())
-	kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type"))
+func (d *Desk) multipart(takes func(field string) bool) (url.Values, string, error) {
+	d.R.Body = io.NopCloser(d.Slowly())
+	kind, _, _ := mime.ParseMediaType(d.R.Header.Get("Content-Type"))
 	if kind != "multipart/form-data" {
-		if err := v.r.ParseForm(); err != nil {
-			return nil, "", cutShort(err)
+		if err := d.R.ParseForm(); err != nil {
+			return nil, "", server.CutShort(err)
 		}
-		return v.r.PostForm, "", nil
+		return d.R.PostForm, "", nil
 	}
-	parts, err := v.r.MultipartReader()
+	parts, err := d.R.MultipartReader()
 	if err != nil {
-		return nil, "", cutShort(err)
+		return nil, "", server.CutShort(err)
 	}
 	vals, refused := url.Values{}, ""
 	for {
@@ -613,13 +612,13 @@ func (v *visit) multipart(s *engine.Session, takes func(field string) bool) (url
 			return vals, refused, nil
 		}
 		if err != nil {
-			return nil, "", cutShort(err)
+			return nil, "", server.CutShort(err)
 		}
 		name := part.FormName()
 		if part.FileName() == "" {
 			text, err := io.ReadAll(io.LimitReader(part, fieldSize+1))
 			if err != nil {
-				return nil, "", cutShort(err)
+				return nil, "", server.CutShort(err)
 			}
 			if len(text) > fieldSize {
 				return nil, "", &http.MaxBytesError{Limit: fieldSize}
@@ -629,13 +628,13 @@ func (v *visit) multipart(s *engine.Session, takes func(field string) bool) (url
 			}
 			continue
 		}
-		if !v.takes() || !takes(name) {
-			return nil, "", badBody("no file is taken there", "send the form as it was shown")
+		if !d.TakesFiles() || !takes(name) {
+			return nil, "", server.BadBody("no file is taken there", "send the form as it was shown")
 		}
-		u, err := v.Uploads.Receive(v.r.Context(), s, part.FileName(), part)
-		switch p := problemOf(err); {
+		u, err := d.Uploads.Receive(d.R.Context(), d.Session, part.FileName(), part)
+		switch p := server.ProblemOf(err); {
 		case err != nil && u.ID == "" && p.Status < 500:
-			refused = sentence(strings.TrimSuffix(p.Title, ".")) + ". " + sentence(p.Next)
+			refused = pages.Sentence(strings.TrimSuffix(p.Title, ".")) + ". " + pages.Sentence(p.Next)
 		case err != nil && u.ID == "":
 			return nil, "", err
 		default:
@@ -667,6 +666,3 @@ func (s *step) answeredBefore(q *forms.Question, text string, vals url.Values) {
 		vals.Set("value", strconv.FormatBool(strings.EqualFold(text, values.Key("dialog/yes").In(s.lang))))
 	}
 }
-
-// query writes one parameter of an address.
-func query(name, value string) string { return url.Values{name: {value}}.Encode() }

@@ -1,13 +1,15 @@
-package server
+package portal
 
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/http/pages"
 	"verbatim/stores"
+	"verbatim/verbs"
 )
 
 // A Drawing is drawn by a domain below the facts of a row: boxes with arrows, or pairs of bars,
@@ -38,11 +40,11 @@ type Bars struct {
 type Draws func(ctx context.Context, s *engine.Session, entity string, key stores.Value, l values.Language) ([]Drawing, error)
 
 // drawings returns the drawings of the one row that a call reads.
-func (d *desk) drawings(ctx context.Context, entity string, keys []stores.Value) (all []pages.Block, err error) {
-	if d.Draws == nil || len(keys) != 1 {
+func (d *Desk) drawings(ctx context.Context, entity string, keys []stores.Value) (all []pages.Block, err error) {
+	if d.portal.Draws == nil || len(keys) != 1 {
 		return nil, nil
 	}
-	drawn, err := d.Draws(ctx, d.session, entity, keys[0], d.tongue())
+	drawn, err := d.portal.Draws(ctx, d.Session, entity, keys[0], d.lang)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +53,7 @@ func (d *desk) drawings(ctx context.Context, entity string, keys []stores.Value)
 		if len(drawn[i].Boxes) > 0 {
 			again := ""
 			if drawn[i].Moves {
-				again = d.r.URL.EscapedPath()
+				again = d.R.URL.EscapedPath()
 			}
 			all = append(all, graph(id, &drawn[i], again))
 			continue
@@ -109,4 +111,46 @@ func pairs(id string, d *Drawing) pages.Plot {
 		plot.Marks = append(plot.Marks, pages.Mark{X: x, Text: b.Text})
 	}
 	return plot
+}
+
+// mostBars is how many bars a plot has.
+const mostBars = 14
+
+// drawn draws the answers that the palette has drawn on the page.
+func (d *Desk) drawn(ctx context.Context) (all []pages.Block, err error) {
+	for i := range d.page.Plots {
+		of := &d.page.Plots[i]
+		call, err := d.read(ctx, of.Verb)
+		if err != nil {
+			return nil, err
+		}
+		if call.Result == nil || len(call.Result.Rows) == 0 {
+			continue
+		}
+		plot := pages.Plot{ID: "plot-" + strconv.Itoa(i+1), Title: d.Tell.Text(of.Title), Head: []string{d.Tell.Text(of.Title), d.Tell.Label(of.Number)}}
+		list := &verbs.PageList{Verb: of.Verb}
+		var counts []int
+		most, sum := 1, 0
+		for n := range call.Result.Rows[:min(len(call.Result.Rows), mostBars)] {
+			r := row{d, list, call, n}
+			var label []string
+			for _, column := range of.Label {
+				label = append(label, r.text(column))
+			}
+			count, _ := strconv.ParseFloat(r.value(of.Number).Text(), 64)
+			counts, most, sum = append(counts, int(count)), max(most, int(count)), sum+int(count)
+			plot.Rows = append(plot.Rows, []string{strings.Join(label, ", "), r.text(of.Number)})
+		}
+		for n, count := range counts {
+			high := count * 150 / most
+			plot.Bars = append(plot.Bars, pages.Bar{Class: "a", X: 8 + n*45, Y: 160 - high, W: 30, H: high})
+		}
+		plot.Marks = []pages.Mark{{X: 8, Text: plot.Rows[0][0]}}
+		if n := len(counts); n > 6 {
+			plot.Marks = append(plot.Marks, pages.Mark{X: 480, Text: plot.Rows[n-1][0]})
+		}
+		plot.Says = d.Say("pages/plot-says", strconv.Itoa(len(counts)), strconv.Itoa(sum))
+		all = append(all, plot)
+	}
+	return all, nil
 }

@@ -1,8 +1,9 @@
-package server
+package a2a
 
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/internal/digest"
 	"verbatim/runtime/protocols/a2a"
 	"verbatim/runtime/state/sessions"
@@ -21,7 +23,7 @@ import (
 
 // says answers with a message that is no task.
 func (p *peer) says(session string, t *task, parts ...a2a.Part) *a2a.SendMessageResponse {
-	m := &a2a.Message{MessageID: newID(), ContextID: session, Role: a2a.Other, Parts: parts}
+	m := &a2a.Message{MessageID: rand.Text(), ContextID: session, Role: a2a.Other, Parts: parts}
 	if t != nil {
 		m.TaskID = t.id
 	}
@@ -62,7 +64,7 @@ func (p *peer) understands(ctx context.Context, s *engine.Session, m *a2a.Messag
 		part := m.Parts[i]
 		switch {
 		case part.Data != nil:
-			call, err := p.callOf(s, part.Data, t, a)
+			call, err := p.callOf(ctx, s, part.Data, t, a)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -91,7 +93,7 @@ func (p *peer) understands(ctx context.Context, s *engine.Session, m *a2a.Messag
 	}
 	script, ds := dsl.Parse(dsl.NewSource(taskKind, text+"\n"))
 	if ds.HasErrors() {
-		return nil, nil, (&paper{script: script, faults: p.Registry.Mask(script, ds)}).invalid()
+		return nil, nil, server.Invalid(script, p.Registry.Mask(script, ds))
 	}
 	if a.script = script; len(calls) == 0 {
 		var masked []a2a.Part
@@ -111,7 +113,7 @@ func (p *peer) understands(ctx context.Context, s *engine.Session, m *a2a.Messag
 // callOf reads data as a call: {"verb": NAME, "arguments": {…}}; skill may stand for verb. Without
 // a name, it is the first verb that begins a task, or the one that takes the task's answer. agreed
 // names the preview that the peer agreed to.
-func (p *peer) callOf(s *engine.Session, data []byte, t *task, a *parsedMessage) (*dsl.Call, error) {
+func (p *peer) callOf(ctx context.Context, s *engine.Session, data []byte, t *task, a *parsedMessage) (*dsl.Call, error) {
 	var said struct {
 		Verb, Skill, Agreed string
 		Arguments           json.RawMessage
@@ -158,15 +160,15 @@ func (p *peer) callOf(s *engine.Session, data []byte, t *task, a *parsedMessage)
 		return param.Type != nil && param.Type.Name == verbs.RefType && param.Type.Entity == t.of.Entity
 	})
 	if i >= 0 && !slices.ContainsFunc(call.Args, func(arg dsl.Arg) bool { return arg.Key == verb.Params[i].Name }) {
-		call.Args = append(call.Args, dsl.NewArg(verb.Params[i].Name, symbol(p.rowID(t))))
+		call.Args = append(call.Args, dsl.NewArg(verb.Params[i].Name, symbol(p.rowID(ctx, t))))
 	}
 	return &call, nil
 }
 
 // rowID returns the name of a task's row, even if the task is known by its confirmation.
-func (p *peer) rowID(t *task) string {
+func (p *peer) rowID(ctx context.Context, t *task) string {
 	if strings.HasPrefix(t.id, askPrefix) && !t.key.IsNull() {
-		if id, err := p.called(p.ctx, t.of, t.key); err == nil {
+		if id, err := p.called(ctx, t.of, t.key); err == nil {
 			return id[0]
 		}
 	}
@@ -213,7 +215,7 @@ const plainly = 0.9
 func (p *peer) meant(ctx context.Context, s *engine.Session, text string, t *task) (script string, reply []a2a.Part, err error) {
 	if t != nil && t.state == verbs.TaskInput && t.of.Words >= 0 && s.May(t.of.Continues) {
 		verb := t.of.Continues
-		call := dsl.NewCall(verb.Name, dsl.NewArg(verb.Params[t.of.Row].Name, symbol(p.rowID(t))), dsl.NewArg(verb.Params[t.of.Words].Name, dsl.NewString(text)))
+		call := dsl.NewCall(verb.Name, dsl.NewArg(verb.Params[t.of.Row].Name, symbol(p.rowID(ctx, t))), dsl.NewArg(verb.Params[t.of.Words].Name, dsl.NewString(text)))
 		return dsl.FormatCall(&call), nil, nil
 	}
 	var otherwise *verbs.Answering
@@ -234,7 +236,7 @@ func (p *peer) meant(ctx context.Context, s *engine.Session, text string, t *tas
 				for _, offer := range u.Offers {
 					offers = append(offers, offer.Says)
 				}
-				return "", []a2a.Part{a2a.TextPart(u.Ask), a2a.DataPart(object{"verb": u.Verb, "offers": offers})}, nil
+				return "", []a2a.Part{a2a.TextPart(u.Ask), a2a.DataPart(map[string]any{"verb": u.Verb, "offers": offers})}, nil
 			case u.Script != "" && len(u.Left) == 0:
 				return u.Script, nil, nil
 			}
@@ -249,5 +251,5 @@ func (p *peer) meant(ctx context.Context, s *engine.Session, text string, t *tas
 	for _, skill := range skills {
 		lines = append(lines, skill.ID+": "+skill.Description)
 	}
-	return "", []a2a.Part{a2a.TextPart(strings.Join(lines, "\n")), a2a.DataPart(object{"skills": skills})}, nil
+	return "", []a2a.Part{a2a.TextPart(strings.Join(lines, "\n")), a2a.DataPart(map[string]any{"skills": skills})}, nil
 }

@@ -1,15 +1,14 @@
-package server
+package a2a
 
 import (
 	"context"
 	"encoding/json"
 	"io"
 	"net/http"
-	"strings"
-	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/internal/digest"
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -30,10 +29,10 @@ type Envelope struct {
 }
 
 // A Caller makes calls as the program that sent the message.
-type Caller struct{ v *visit }
+type Caller struct{ p *peer }
 
 // A toldProblem is the error of a refused call, with a sentence for the program.
-type toldProblem struct{ problem }
+type toldProblem struct{ server.Problem }
 
 // Sentence returns the code and the sentence.
 func (p toldProblem) Sentence() (code, text string) {
@@ -50,9 +49,9 @@ func (p toldProblem) Sentence() (code, text string) {
 func (c *Caller) Act(ctx context.Context, verb string, args map[string]any, key string) (id string, told, answered map[string]any, err error) {
 	id, told, answered, err = c.act(ctx, verb, args, key)
 	if err != nil {
-		p := problemOf(err)
+		p := server.ProblemOf(err)
 		if p.Status >= 500 {
-			c.v.Log.Error("a message failed", "error", err)
+			c.p.Log.Error("a message failed", "error", err)
 		}
 		err = toldProblem{p}
 	}
@@ -60,20 +59,20 @@ func (c *Caller) Act(ctx context.Context, verb string, args map[string]any, key 
 }
 
 func (c *Caller) act(ctx context.Context, name string, args map[string]any, key string) (string, map[string]any, map[string]any, error) {
-	v := c.v
-	verb := v.Registry.Verb(name)
-	if verb == nil || !v.session.May(verb) {
-		return "", nil, nil, problem{Status: http.StatusForbidden, Code: "not-permitted", Title: "there is no such message for you"}
+	p := c.p
+	verb := p.Registry.Verb(name)
+	if verb == nil || !p.Session.May(verb) {
+		return "", nil, nil, server.Problem{Status: http.StatusForbidden, Code: "not-permitted", Title: "there is no such message for you"}
 	}
 	about := ""
 	for i := range verb.Params {
-		p := &verb.Params[i]
-		said, ok := args[p.Name].(string)
-		if ok && p.Type.Name == verbs.RefType {
-			if _, err := v.task(ctx, said); err != nil {
+		param := &verb.Params[i]
+		said, ok := args[param.Name].(string)
+		if ok && param.Type.Name == verbs.RefType {
+			if _, err := p.task(ctx, said); err != nil {
 				return "", nil, nil, err
 			}
-			about, args[p.Name] = said, "@"+said
+			about, args[param.Name] = said, "@"+said
 		}
 	}
 	text, err := json.Marshal(args)
@@ -83,27 +82,27 @@ func (c *Caller) act(ctx context.Context, name string, args map[string]any, key 
 	vocabulary := grammar.Vocabulary{Verbs: []*verbs.Verb{verb}}
 	tools, err := grammar.Tools(vocabulary)
 	if err != nil || len(tools) == 0 {
-		return "", nil, nil, badBody("this cannot be said with values", "")
+		return "", nil, nil, server.BadBody("this cannot be said with values", "")
 	}
 	call, err := grammar.Call(vocabulary, tools[0].Name, string(text))
 	if err != nil {
-		return "", nil, nil, badBody(err.Error(), "")
+		return "", nil, nil, server.BadBody(err.Error(), "")
 	}
 	script, _ := dsl.Parse(dsl.NewSource("message", dsl.FormatCall(&call)+"\n"))
 	o := engine.RunOptions{}
 	if key != "" {
-		o.Key = digest.Of("verbatim message 1", v.route.Pattern, key)
+		o.Key = digest.Of("verbatim message 1", p.Route.Pattern, key)
 	}
-	a, err := v.act(ctx, v.session, script, o)
+	a, err := p.act(ctx, p.Session, script, o)
 	if err != nil {
 		return "", nil, nil, err
 	}
 	if a.asks != nil {
-		return "", nil, nil, problem{Status: http.StatusForbidden, Code: "needs-agreement", Title: "this asks somebody first, and a message cannot agree"}
+		return "", nil, nil, server.Problem{Status: http.StatusForbidden, Code: "needs-agreement", Title: "this asks somebody first, and a message cannot agree"}
 	}
-	t, err := v.became(ctx, a)
+	t, err := p.became(ctx, a)
 	if t == nil && err == nil && about != "" {
-		t, err = v.task(ctx, about)
+		t, err = p.task(ctx, about)
 	}
 	if t == nil || err != nil {
 		return "", nil, nil, err
@@ -124,48 +123,31 @@ func (c *Caller) act(ctx context.Context, name string, args map[string]any, key 
 	return t.id, told, answered, nil
 }
 
-// envelopeRoutes returns the routes of the envelopes.
-func (s *Server) envelopeRoutes() (all []Route) {
-	for _, e := range s.Envelopes {
-		all = append(all, Route{Pattern: "POST " + e.Path, Door: API, Body: s.Limits.Script, Stream: true, Does: e.Does,
-			handle: func(v *visit) error { return v.message(e) },
-			refuse: func(v *visit, p problem) {
-				if p.retry > 0 {
-					v.w.Header().Set("Retry-After", "1")
-				}
-				v.answerMessage(p.Status, e.Refuse(p.Code, p.Title, p.Next))
+// envelopes returns the routes of the envelopes.
+func (a *Agents) envelopes() (all []server.Route) {
+	for _, e := range a.Envelopes {
+		all = append(all, server.Route{Pattern: "POST " + e.Path, Door: server.Program, Body: a.server.Limits.Script, Stream: true, Does: e.Does,
+			Handle: func(v *server.Visit) error { return (&peer{v, a}).message(e) },
+			Refuse: func(v *server.Visit, why server.Problem) {
+				hurry(v.W, why)
+				_ = v.JSON(why.Status, e.Refuse(why.Code, why.Title, why.Next))
 			}})
 	}
 	return all
 }
 
 // message answers one message of an envelope, with its steps if the program listens.
-func (v *visit) message(e Envelope) error {
-	if v.secret != "" {
-		return errToken
-	}
-	body, err := io.ReadAll(v.r.Body)
+func (p *peer) message(e Envelope) error {
+	body, err := io.ReadAll(p.R.Body)
 	if err != nil {
-		return cutShort(err)
+		return server.CutShort(err)
 	}
-	c := &Caller{v}
-	if !strings.Contains(v.r.Header.Get("Accept"), "text/event-stream") {
-		v.answerMessage(http.StatusOK, e.Answer(v.r.Context(), c, body, nil))
-		return nil
+	c := &Caller{p}
+	if !p.WantsEvents() {
+		return p.JSON(http.StatusOK, e.Answer(p.R.Context(), c, body, nil))
 	}
-	stream := v.stream()
-	tell := func(reply any) {
-		if text, err := json.Marshal(reply); err == nil {
-			stream.event("", text)
-		}
-	}
-	tell(e.Answer(v.r.Context(), c, body, tell))
+	stream := p.Stream()
+	tell := func(reply any) { stream.Send("", reply) }
+	tell(e.Answer(p.R.Context(), c, body, tell))
 	return nil
-}
-
-func (v *visit) answerMessage(status int, reply any) {
-	_ = http.NewResponseController(v.w).SetWriteDeadline(time.Now().Add(stallTime))
-	v.w.Header().Set("Content-Type", "application/json")
-	v.w.WriteHeader(status)
-	_ = json.NewEncoder(v.w).Encode(reply)
 }

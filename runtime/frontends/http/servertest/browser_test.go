@@ -1,4 +1,4 @@
-package server_test
+package servertest
 
 import (
 	"bufio"
@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"verbatim/runtime/frontends/http/console"
+	"verbatim/runtime/frontends/http/portal"
 	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/tests/browsertest"
 	"verbatim/stores/postgres/pgtest"
@@ -413,7 +415,8 @@ func TestBrowserEveryPage(t *testing.T) {
 	h.signIn(tab, "otto")
 	tab.Wait("Jobs (0)")
 	look("jobs", "/", "Jobs (0)")
-	for _, r := range new(server.Server).Routes() {
+	site := portal.New(portal.Options{})
+	for _, r := range slices.Concat(new(server.Server).Routes(), site.Routes(), console.Routes(site)) {
 		switch r.Name {
 		case "row": // the bank's verbs read no row alone: TestBrowserTheDeal looks at it
 		case "", "sign-out", "sign-in-openid", "sign-in-back", "sign-in-sent": // no page of their own, or none without another system

@@ -1,4 +1,4 @@
-package server_test
+package a2a_test
 
 import (
 	"bufio"
@@ -29,9 +29,10 @@ import (
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/http/a2a"
+	"verbatim/runtime/frontends/http/a2a/peers"
 	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/frontends/http/server/logins"
-	"verbatim/runtime/frontends/http/server/peers"
 	"verbatim/runtime/jobs/notify"
 	"verbatim/runtime/jobs/worker"
 	"verbatim/stores"
@@ -41,6 +42,8 @@ import (
 	"verbatim/verbs"
 )
 
+func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
+
 // A desk is the help desk of testdata on a store, of which any number of servers run in this
 // process, each with an engine of its own.
 type desk struct {
@@ -48,7 +51,7 @@ type desk struct {
 	reg   *verbs.Registry
 	open  func() (stores.Store, error)
 	store stores.Store
-	posts server.Posts
+	posts a2a.Posts
 
 	limits server.Limits
 
@@ -166,7 +169,7 @@ func (d *desk) serve() *deskServer {
 	s := &deskServer{desk: d, url: "http://" + l.Addr().String(), engine: eng}
 	limits := d.limits
 	limits.Drain = time.Second
-	server, err := server.New(server.Options{Registry: d.reg, Engine: eng, Store: store, URL: s.url, Posts: d.posts, Limits: limits,
+	web, err := server.New(server.Options{Registry: d.reg, Engine: eng, Store: store, URL: s.url, Limits: limits,
 		Talk: func(*engine.Session) dialog.Options { return dialog.Options{Interpreter: understands{}} },
 		Tokens: func(_ context.Context, digest string) (server.Token, error) {
 			d.mu.Lock()
@@ -180,6 +183,9 @@ func (d *desk) serve() *deskServer {
 	if err != nil {
 		d.t.Fatal(err)
 	}
+	agents := a2a.New(web, a2a.Options{Posts: d.posts})
+	web.Mount(agents.Routes()...)
+	web.Beside(agents.Notify)
 	for name := range deskPeople {
 		d.grant(name, nil)
 	}
@@ -187,7 +193,7 @@ func (d *desk) serve() *deskServer {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Run(ctx, l, nil)
+		_ = web.Run(ctx, l, nil)
 	}()
 	s.stop = sync.OnceFunc(func() {
 		end()
@@ -895,7 +901,7 @@ func TestA2ARefusesWhatItCannotRead(t *testing.T) {
 func TestA2ATellsElsewhere(t *testing.T) {
 	t.Parallel()
 	onDesks(t, func(t *testing.T, d *desk) {
-		d.posts = server.PostPrivate
+		d.posts = a2a.PostPrivate
 		type posted struct {
 			header http.Header
 			body   dict
@@ -917,7 +923,7 @@ func TestA2ATellsElsewhere(t *testing.T) {
 		one, two := d.serve(), d.serve()
 		poster := notify.NewPoster(true)
 		worker := &worker.Worker{Engine: one.engine, Store: d.store, Name: "w", Poll: 10 * time.Millisecond, Send: func(ctx context.Context, m engine.Message) error {
-			p, err := server.PostingOf(ctx, &peers.Book{Store: d.store, Clock: time.Now, Random: rand.Reader}, m)
+			p, err := a2a.PostingOf(ctx, &peers.Book{Store: d.store, Clock: time.Now, Random: rand.Reader}, m)
 			if err != nil || p == nil {
 				return err
 			}
@@ -998,7 +1004,7 @@ func TestA2ATellsElsewhere(t *testing.T) {
 		if last := get(); state(at(last.body, "task")) != "COMPLETED" || last.header.Get("Authorization") != "Bearer sesame" || last.header.Get("X-A2A-Notification-Token") != "" {
 			t.Error(last)
 		} else {
-			signed(last, server.HeaderSigned)
+			signed(last, a2a.HeaderSigned)
 		}
 		// Nobody is told anything by a token that was taken back.
 		d.grant("acme/short", nil)
@@ -1040,7 +1046,7 @@ func TestA2ATellsNobody(t *testing.T) {
 			t.Error(i, doc)
 		}
 	}
-	d.posts = server.PostNone
+	d.posts = a2a.PostNone
 	off := d.serve()
 	if _, text := off.asks("", "GET", "/.well-known/jwks.json", nil, nil); text != `{"keys":[]}`+"\n" {
 		t.Errorf("%q", text)

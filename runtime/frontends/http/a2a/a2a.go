@@ -1,4 +1,6 @@
-package server
+// Package a2a is for agents of others: A2A 1.0 and the older envelopes of domains, by which other
+// companies' programs give tasks and are told what becomes of them.
+package a2a
 
 import (
 	"context"
@@ -12,7 +14,8 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
-	"verbatim/runtime/frontends/http/server/peers"
+	"verbatim/runtime/frontends/http/a2a/peers"
+	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/frontends/wire"
 	"verbatim/runtime/internal/digest"
 	"verbatim/runtime/protocols/a2a"
@@ -21,23 +24,47 @@ import (
 	"verbatim/verbs"
 )
 
-// The door for other agents: A2A 1.0. A message becomes calls, and a row becomes a task, as task.go
-// describes. This file writes both in the protocol's form.
+// Options say what agents may ask for, besides the tasks that the palettes declare.
+type Options struct {
+	// Envelopes are JSON protocols of domains.
+	Envelopes []Envelope
+	// Posts says to which addresses agents may have notifications sent.
+	Posts Posts
+}
 
-// a2aRoutes returns the routes of the door. There are none unless a palette declares a task.
-func (s *Server) a2aRoutes() []Route {
-	if s.Registry == nil || len(s.Registry.Tasks()) == 0 {
-		return nil
+// Agents are the doors for agents of others. A message becomes calls, and a row becomes a task, as
+// task.go describes. Make it with New.
+type Agents struct {
+	Options
+	server *server.Server
+	peers  *peers.Book
+}
+
+// New makes the doors of a server. Mount its Routes, and let Notify run beside them.
+func New(s *server.Server, o Options) *Agents {
+	return &Agents{o, s, &peers.Book{Store: s.Store, Clock: s.Clock, Random: s.Random}}
+}
+
+// Housekeep deletes expired data.
+func (a *Agents) Housekeep(ctx context.Context) error { return a.peers.Housekeep(ctx) }
+
+// Routes returns the routes: of A2A if a palette declares a task, and of the envelopes.
+func (a *Agents) Routes() []server.Route {
+	all := a.envelopes()
+	if len(a.server.Registry.Tasks()) == 0 {
+		return all
 	}
-	body := s.Limits.Script + 64<<10
-	return []Route{
-		{Pattern: "GET /.well-known/agent-card.json", Does: "Says to agents of others what can be asked for, and how.", handle: (*visit).agentCard},
-		{Pattern: "GET /.well-known/jwks.json", Does: "Says to agents of others by which keys their notifications are signed.", handle: (*visit).jwks},
-		{Pattern: "POST /a2a", Door: API, Body: body, Stream: true, Does: "Takes calls of A2A, by JSON-RPC.", handle: (*visit).a2aRPC, refuse: (*visit).a2aRefuse},
-		{Pattern: "POST /a2a/{path...}", Door: API, Body: body, Stream: true, Does: "Takes calls of A2A, by HTTP and JSON.", handle: (*visit).a2aREST, refuse: (*visit).a2aRefuse},
-		{Pattern: "GET /a2a/{path...}", Door: API, Body: body, Stream: true, Does: "Tells of tasks, by HTTP and JSON.", handle: (*visit).a2aREST, refuse: (*visit).a2aRefuse},
-		{Pattern: "DELETE /a2a/{path...}", Door: API, Body: body, Stream: true, Does: "Takes back where a peer is told of a task.", handle: (*visit).a2aREST, refuse: (*visit).a2aRefuse},
+	route := func(pattern, does string, by func(*a2a.Door, context.Context, a2a.Call) a2a.Answer) server.Route {
+		return server.Route{Pattern: pattern, Door: server.Program, Body: a.server.Limits.Script + 64<<10, Stream: true, Does: does,
+			Handle: func(v *server.Visit) error { return (&peer{v, a}).answers(by) }, Refuse: func(v *server.Visit, p server.Problem) { (&peer{v, a}).refuses(p) }}
 	}
+	return append(all,
+		server.Route{Pattern: "GET /.well-known/agent-card.json", Does: "Says to agents of others what can be asked for, and how.", Handle: a.agentCard},
+		server.Route{Pattern: "GET /.well-known/jwks.json", Does: "Says to agents of others by which keys their notifications are signed.", Handle: a.jwks},
+		route("POST /a2a", "Takes calls of A2A, by JSON-RPC.", (*a2a.Door).RPC),
+		route("POST /a2a/{path...}", "Takes calls of A2A, by HTTP and JSON.", (*a2a.Door).REST),
+		route("GET /a2a/{path...}", "Tells of tasks, by HTTP and JSON.", (*a2a.Door).REST),
+		route("DELETE /a2a/{path...}", "Takes back where a peer is told of a task.", (*a2a.Door).REST))
 }
 
 // a2aWait is how long a message waits for its task to end or to pause.
@@ -45,35 +72,23 @@ const a2aWait = 30 * time.Second
 
 var a2aModes = []string{"application/json", "text/plain"}
 
-func (v *visit) a2aDoor() *a2a.Door {
-	return &a2a.Door{Agent: &peer{v}, Wait: a2aWait, Modes: a2aModes}
-}
-
-func (v *visit) a2aRPC() error  { return v.a2aAnswers((*a2a.Door).RPC) }
-func (v *visit) a2aREST() error { return v.a2aAnswers((*a2a.Door).REST) }
-
-// a2aAnswers runs a call through the a2a package and sends its answer. An agent must show a token:
-// a person's login is refused.
-func (v *visit) a2aAnswers(by func(*a2a.Door, context.Context, a2a.Call) a2a.Answer) error {
-	if v.secret != "" {
-		return errToken
-	}
-	body, err := io.ReadAll(v.r.Body)
+// answers runs a call through the package of the protocol and sends its answer.
+func (p *peer) answers(by func(*a2a.Door, context.Context, a2a.Call) a2a.Answer) error {
+	body, err := io.ReadAll(p.R.Body)
 	if err != nil {
-		return cutShort(err)
+		return server.CutShort(err)
 	}
-	h := v.r.Header
-	answer := by(v.a2aDoor(), v.r.Context(), a2a.Call{Version: h.Get("A2A-Version"), Extensions: h.Get("A2A-Extensions"), Type: h.Get("Content-Type"), Body: body,
-		Method: v.r.Method, Path: v.r.PathValue("path"), Query: v.r.URL.Query()})
-	v.a2aSend(answer)
-	return nil
+	h := p.R.Header
+	door := &a2a.Door{Agent: p, Wait: a2aWait, Modes: a2aModes}
+	return p.sends(by(door, p.R.Context(), a2a.Call{Version: h.Get("A2A-Version"), Extensions: h.Get("A2A-Extensions"), Type: h.Get("Content-Type"), Body: body,
+		Method: p.R.Method, Path: p.R.PathValue("path"), Query: p.R.URL.Query()}))
 }
 
-func (v *visit) a2aSend(answer a2a.Answer) {
+func (p *peer) sends(answer a2a.Answer) error {
 	if answer.Follow != nil {
-		ctx, stop := context.WithCancel(v.r.Context())
+		ctx, stop := context.WithCancel(p.R.Context())
 		defer stop()
-		stream := v.stream()
+		stream := p.Stream()
 		beat := time.NewTicker(25 * time.Second)
 		defer beat.Stop()
 		events := make(chan func() bool)
@@ -83,7 +98,7 @@ func (v *visit) a2aSend(answer a2a.Answer) {
 			answer.Follow(ctx, func(name string, data []byte) error {
 				told := make(chan bool, 1)
 				select {
-				case events <- func() bool { stream.event(name, data); told <- !stream.failed; return !stream.failed }:
+				case events <- func() bool { stream.Event(name, data); told <- !stream.Failed; return !stream.Failed }:
 				case <-ctx.Done():
 					return ctx.Err()
 				}
@@ -96,70 +111,70 @@ func (v *visit) a2aSend(answer a2a.Answer) {
 		for {
 			select {
 			case <-done:
-				return
-			case <-v.draining:
-				stop() // who listens subscribes again, to a server that is there
+				return nil
+			case <-p.Draining():
+				stop()
 				<-done
-				return
+				return nil
 			case write := <-events:
 				if !write() {
 					stop()
 				}
 			case <-beat.C:
-				if p := problemOf(v.stillIn(ctx)); p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden {
+				if _, gone, _ := p.Again(); gone {
 					stop()
 					continue
 				}
-				if stream.beat(); stream.failed {
+				if stream.Beat(); stream.Failed {
 					stop()
 				}
 			}
 		}
 	}
-	_ = http.NewResponseController(v.w).SetWriteDeadline(time.Now().Add(stallTime))
-	if answer.Type != "" {
-		v.w.Header().Set("Content-Type", answer.Type)
-	}
-	v.w.WriteHeader(answer.Status)
-	_, _ = v.w.Write(answer.Body)
+	return p.Visit.Send(answer.Status, answer.Type, answer.Body)
 }
 
 var errGone = errors.New("whoever listened is gone")
 
-// a2aRefuse answers a request that was refused before it was read.
-func (v *visit) a2aRefuse(p problem) {
-	if p.retry > 0 {
-		v.w.Header().Set("Retry-After", "1")
-	}
+// refuses answers a request that was refused before it was read.
+func (p *peer) refuses(why server.Problem) {
+	hurry(p.W, why)
 	code := a2a.InvalidRequest
-	if p.Status >= 500 {
+	if why.Status >= 500 {
 		code = a2a.Internal
 	}
-	v.a2aSend(a2a.Refused(v.route.Pattern == "POST /a2a", &a2a.Error{Code: code, Status: p.Status, Text: p.Title}))
+	_ = p.sends(a2a.Refused(p.Route.Pattern == "POST /a2a", &a2a.Error{Code: code, Status: why.Status, Text: why.Title}))
+}
+
+// hurry says that a refusal is temporary, where it is: programs come back within a second.
+func hurry(w http.ResponseWriter, why server.Problem) {
+	if why.Retry > 0 {
+		w.Header().Set("Retry-After", "1")
+	}
 }
 
 // agentCard is public: it lists what the palettes offer, and says nothing about their users.
-func (v *visit) agentCard() error {
-	return v.json(http.StatusOK, v.card(func(*verbs.Verb) bool { return true }))
+func (a *Agents) agentCard(v *server.Visit) error {
+	return v.JSON(http.StatusOK, a.card(func(*verbs.Verb) bool { return true }))
 }
 
 // card describes the agent with the skills that the caller may use.
-func (v *visit) card(may func(*verbs.Verb) bool) *a2a.AgentCard {
+func (a *Agents) card(may func(*verbs.Verb) bool) *a2a.AgentCard {
 	c := &a2a.AgentCard{
-		Version: v.Registry.Digest()[:12], DefaultInputModes: a2aModes, DefaultOutputModes: a2aModes, Skills: []a2a.AgentSkill{},
+		Version: a.server.Registry.Digest()[:12], DefaultInputModes: a2aModes, DefaultOutputModes: a2aModes, Skills: []a2a.AgentSkill{},
 		SupportedInterfaces: []a2a.AgentInterface{
-			{URL: v.origin() + "/a2a", ProtocolBinding: "JSONRPC", ProtocolVersion: a2a.Version},
-			{URL: v.origin() + "/a2a", ProtocolBinding: "HTTP+JSON", ProtocolVersion: a2a.Version}},
-		Capabilities:         a2a.AgentCapabilities{Streaming: true, PushNotifications: v.Posts != PostNone, ExtendedAgentCard: true},
+			{URL: a.server.Origin() + "/a2a", ProtocolBinding: "JSONRPC", ProtocolVersion: a2a.Version},
+			{URL: a.server.Origin() + "/a2a", ProtocolBinding: "HTTP+JSON", ProtocolVersion: a2a.Version}},
+		Capabilities:         a2a.AgentCapabilities{Streaming: true, PushNotifications: a.Posts != PostNone, ExtendedAgentCard: true},
 		SecuritySchemes:      map[string]a2a.SecurityScheme{"bearer": {HTTP: &a2a.HTTPAuthScheme{Scheme: "Bearer", Description: "A token of this server's API."}}},
 		SecurityRequirements: []a2a.SecurityRequirement{{Schemes: map[string]a2a.StringList{"bearer": {List: []string{}}}}},
 	}
-	if v.Certificates {
+	if a.server.Certificates {
 		c.SecuritySchemes["certificate"] = a2a.SecurityScheme{MTLS: &a2a.MTLSScheme{Description: "A client's certificate that this server knows."}}
 		c.SecurityRequirements = append(c.SecurityRequirements, a2a.SecurityRequirement{Schemes: map[string]a2a.StringList{"certificate": {List: []string{}}}})
 	}
 	var names, descriptions []string
-	for _, p := range v.Registry.Palettes() {
+	for _, p := range a.server.Registry.Palettes() {
 		if p.Task == nil {
 			continue
 		}
@@ -176,16 +191,20 @@ func (v *visit) card(may func(*verbs.Verb) bool) *a2a.AgentCard {
 	return c
 }
 
-// A peer is another agent, speaking as its principal. It implements a2a.Agent.
-type peer struct{ *visit }
+// A peer is a program of somebody else that sent a request, and speaks as its principal. It implements
+// a2a.Agent.
+type peer struct {
+	*server.Visit
+	*Agents
+}
 
 // works runs a function in one of the limited places for work. A stream holds no place while it
 // waits.
 func works[T any](ctx context.Context, p *peer, do func() (T, error)) (T, error) {
-	leave, ok := p.gate.enter(ctx, false)
-	if !ok {
+	leave, err := p.Enter(ctx)
+	if err != nil {
 		var none T
-		return none, peerError(errBusy)
+		return none, peerError(err)
 	}
 	defer leave()
 	done, err := do()
@@ -194,14 +213,13 @@ func works[T any](ctx context.Context, p *peer, do func() (T, error)) (T, error)
 
 // peerError converts an error into the protocol's form.
 func peerError(err error) error {
-	var known *a2a.Error
-	if err == nil || errors.As(err, &known) {
+	if _, known := errors.AsType[*a2a.Error](err); known || err == nil {
 		return err
 	}
 	if errors.Is(err, errNoTask) {
 		return &a2a.Error{Code: a2a.TaskNotFound, Text: errNoTask.Title}
 	}
-	p := problemOf(err)
+	p := server.ProblemOf(err)
 	switch {
 	case p.Status >= 500 || p.Status == 499:
 		return &a2a.Error{Code: a2a.Internal, Status: p.Status, Text: p.Title}
@@ -224,7 +242,7 @@ type refusal struct {
 	Diagnostics dsl.Diagnostics `json:"diagnostics,omitempty"`
 }
 
-func refusalOf(p problem) refusal {
+func refusalOf(p server.Problem) refusal {
 	return refusal{"verbatim/refusal@1", p.Code, p.Title, p.Next, p.Diagnostics}
 }
 
@@ -235,7 +253,7 @@ func (p *peer) Card(_ context.Context, extended bool) (*a2a.AgentCard, error) {
 	if !extended {
 		return p.card(func(*verbs.Verb) bool { return true }), nil
 	}
-	return p.card(p.session.May), nil
+	return p.card(p.Session.May), nil
 }
 
 // stateOf spells a state as the protocol does.
@@ -249,7 +267,7 @@ func (p *peer) contexts(ctx context.Context, all ...*task) ([]string, error) {
 	for _, t := range all {
 		ids = append(ids, t.id)
 	}
-	of, err := p.peers.Contexts(ctx, p.principal, ids...)
+	of, err := p.peers.Contexts(ctx, p.Principal, ids...)
 	names := make([]string, len(all))
 	for i, t := range all {
 		if names[i] = of[t.id]; names[i] == "" {
@@ -291,6 +309,15 @@ func (p *peer) tells(ctx context.Context, t *task, session string, history int) 
 	return w, nil
 }
 
+// told converts a task for a peer, in the session that it has.
+func (p *peer) told(ctx context.Context, t *task, history int) (*a2a.Task, error) {
+	names, err := p.contexts(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return p.tells(ctx, t, names[0], history)
+}
+
 // toldTask reads a task and converts it for a peer.
 func (p *peer) toldTask(ctx context.Context, id string, history int) (*a2a.Task, error) {
 	t, err := p.task(ctx, id)
@@ -301,12 +328,12 @@ func (p *peer) toldTask(ctx context.Context, id string, history int) (*a2a.Task,
 	if err != nil {
 		return nil, err
 	}
-	if row := p.rowID(t); row != t.id && !t.key.IsNull() {
+	if row := p.rowID(ctx, t); row != t.id && !t.key.IsNull() {
 		// The task has two names, and one session.
-		if of, err := p.peers.Contexts(ctx, p.principal, row); err != nil {
+		if of, err := p.peers.Contexts(ctx, p.Principal, row); err != nil {
 			return nil, err
 		} else if of[row] == "" {
-			if err := p.peers.Begun(ctx, p.principal, row, names[0]); err != nil {
+			if err := p.peers.Begun(ctx, p.Principal, row, names[0]); err != nil {
 				return nil, err
 			}
 		}
@@ -338,8 +365,8 @@ func (p *peer) takes(ctx context.Context, r *a2a.SendMessageRequest) (*a2a.SendM
 	if err != nil {
 		return nil, err
 	}
-	key, sum := "a2a "+m.MessageID, digest.Of("verbatim message 1", p.principal, m.MessageID, m.TaskID, m.ContextID, string(parts))
-	before, err := p.peers.Message(ctx, p.principal, m.MessageID)
+	key, sum := "a2a "+m.MessageID, digest.Of("verbatim message 1", p.Principal, m.MessageID, m.TaskID, m.ContextID, string(parts))
+	before, err := p.peers.Message(ctx, p.Principal, m.MessageID)
 	switch {
 	case err != nil:
 		return nil, err
@@ -353,7 +380,7 @@ func (p *peer) takes(ctx context.Context, r *a2a.SendMessageRequest) (*a2a.SendM
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.named(name)
+	s, err := p.Named(name)
 	if err != nil {
 		return nil, err
 	}
@@ -368,8 +395,8 @@ func (p *peer) takes(ctx context.Context, r *a2a.SendMessageRequest) (*a2a.SendM
 	a, err := p.act(ctx, s, asks.script, engine.RunOptions{Key: key, Agreed: asks.agreed, Said: said})
 	var refused *engine.Refusal
 	switch {
-	case errors.As(err, &refused) && problemOf(err).Code != "key-reused":
-		return p.says(name, t, refusedIn(problemOf(err))...), nil
+	case errors.As(err, &refused) && server.ProblemOf(err).Code != "key-reused":
+		return p.says(name, t, refusedIn(server.ProblemOf(err))...), nil
 	case err != nil:
 		return nil, err
 	case a.asks != nil:
@@ -385,11 +412,7 @@ func (p *peer) takes(ctx context.Context, r *a2a.SendMessageRequest) (*a2a.SendM
 	case now == nil:
 		return p.says(name, nil, a2a.DataPart(wire.DoneRun(a.done))), nil
 	}
-	names, err := p.contexts(ctx, now)
-	if err != nil {
-		return nil, err
-	}
-	w, err := p.tells(ctx, now, names[0], history)
+	w, err := p.told(ctx, now, history)
 	if err == nil && r.Configuration.Push != nil {
 		c := *r.Configuration.Push
 		c.TaskID = now.id
@@ -418,14 +441,14 @@ func (p *peer) addressed(ctx context.Context, m *a2a.Message, key string) (t *ta
 		return nil, "", invalidParams("the task is of another contextId")
 	}
 	// This message may be the one that ended the task, if its answer was lost.
-	done, err := p.session.Done(ctx, key)
+	done, err := p.Session.Done(ctx, key)
 	if err == nil && done == nil && (t.state.Ended() || t.key.IsNull()) {
 		err = &a2a.Error{Code: a2a.UnsupportedOperation, Text: "the task takes no messages as it is"}
 	}
 	return t, names[0], err
 }
 
-func refusedIn(why problem) []a2a.Part {
+func refusedIn(why server.Problem) []a2a.Part {
 	text := why.Title + "."
 	if why.Next != "" {
 		text += " " + why.Next + "."
@@ -469,7 +492,7 @@ func (p *peer) keeps(ctx context.Context, s *engine.Session, id string, kept pee
 			return nil, err
 		}
 	}
-	return now, p.peers.Keep(ctx, p.principal, id, kept)
+	return now, p.peers.Keep(ctx, p.Principal, id, kept)
 }
 
 // List implements a2a.Agent.
@@ -488,7 +511,7 @@ func (p *peer) List(ctx context.Context, r *a2a.ListTasksRequest) (*a2a.ListTask
 			var in map[string]string
 			if r.ContextID != "" {
 				var err error
-				if in, err = p.peers.Contexts(ctx, p.principal, ids...); err != nil {
+				if in, err = p.peers.Contexts(ctx, p.Principal, ids...); err != nil {
 					return err
 				}
 			}
@@ -582,16 +605,16 @@ func (p *peer) Cancel(ctx context.Context, r *a2a.CancelTaskRequest) (*a2a.Task,
 			return nil, no("the task has ended")
 		case t.key.IsNull():
 			return nil, no("what waits for an agreement is not taken back; it ends by itself where nobody agrees in time")
-		case t.of.Cancels == nil || !p.session.May(t.of.Cancels):
+		case t.of.Cancels == nil || !p.Session.May(t.of.Cancels):
 			return nil, no("tasks of this kind are not canceled")
 		}
-		call := dsl.NewCall(t.of.Cancels.Name, dsl.NewArg(t.of.Cancels.Params[t.of.CancelRow].Name, symbol(p.rowID(t))))
+		call := dsl.NewCall(t.of.Cancels.Name, dsl.NewArg(t.of.Cancels.Params[t.of.CancelRow].Name, symbol(p.rowID(ctx, t))))
 		script, _ := dsl.Parse(dsl.NewSource(taskKind, dsl.FormatCall(&call)+"\n"))
 		names, err := p.contexts(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		s, err := p.named(names[0])
+		s, err := p.Named(names[0])
 		if err != nil {
 			return nil, err
 		}
@@ -599,7 +622,7 @@ func (p *peer) Cancel(ctx context.Context, r *a2a.CancelTaskRequest) (*a2a.Task,
 		var refused *engine.Refusal
 		switch {
 		case errors.As(err, &refused):
-			return nil, no(problemOf(err).Title)
+			return nil, no(server.ProblemOf(err).Title)
 		case err != nil:
 			return nil, err
 		case a.asks != nil:
@@ -616,11 +639,11 @@ func (p *peer) Watch(ctx context.Context, was *a2a.Task, tell func(*a2a.Task) bo
 	if err != nil {
 		return err
 	}
-	l, err := p.news.about(ctx, rowOf(t))
+	l, err := p.Listen(ctx, rowOf(t))
 	if err != nil {
 		return peerError(err)
 	}
-	defer p.news.leave(l)
+	defer l.Close()
 	again := time.NewTicker(25 * time.Second) // columns may depend on other rows
 	defer again.Stop()
 	for {
@@ -637,9 +660,10 @@ func (p *peer) Watch(ctx context.Context, was *a2a.Task, tell func(*a2a.Task) bo
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-p.draining:
+		case <-p.Draining():
 			return nil
-		case <-l.wake:
+		case <-l.Wake:
+			l.Rows() // whichever they are, the task is looked at
 		case <-again.C:
 		}
 	}

@@ -1,4 +1,4 @@
-package server
+package portal
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/http/pages"
+	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
@@ -24,14 +25,14 @@ import (
 // Running a verb from a page: the form, the preview if a rule asks for it, and the result.
 
 // asked returns the form of the verb in the path, with the values that follow from the item.
-func (d *desk) asked(values url.Values) (*filledForm, string, error) {
-	verb := d.Registry.Verb(d.r.PathValue("verb"))
-	if verb == nil || !d.session.May(verb) {
-		return nil, "", d.notFound()
+func (d *Desk) asked(values url.Values) (*filledForm, string, error) {
+	verb := d.Registry.Verb(d.R.PathValue("verb"))
+	if verb == nil || !d.Session.May(verb) {
+		return nil, "", d.NotFound()
 	}
-	f := d.fill(d.session, verb, values)
+	f := d.fill(verb, values)
 	if d.page != nil && verb == d.page.Person {
-		talk, err := d.conversation(d.r.Context(), "", "")
+		talk, err := d.conversation(d.R.Context(), "", "")
 		if err != nil {
 			return nil, "", err
 		}
@@ -49,18 +50,18 @@ func (d *desk) asked(values url.Values) (*filledForm, string, error) {
 			}
 			d.page = page
 			f.fixed[act.Item] = item
-			r, ok, err := d.find(d.r.Context(), item)
+			r, ok, err := d.find(d.R.Context(), item)
 			switch {
 			case err != nil:
 				return nil, "", err
-			case !ok && d.session.Called(item) == "":
-				return nil, "", d.notFound()
+			case !ok && d.Session.Called(item) == "":
+				return nil, "", d.NotFound()
 			case !ok:
 				return f, f.called(item), nil
 			}
 			given, ok := d.settles(r, act)
-			if !ok && d.r.Method == http.MethodGet {
-				return nil, "", d.notFound()
+			if !ok && d.R.Method == http.MethodGet {
+				return nil, "", d.NotFound()
 			}
 			// A form keeps the values that were settled when it was opened. The item may have
 			// changed since; then the engine says so.
@@ -81,7 +82,7 @@ func (d *desk) asked(values url.Values) (*filledForm, string, error) {
 }
 
 // before fills a form with the current values of what it changes.
-func (d *desk) before(f *filledForm, r row) {
+func (d *Desk) before(f *filledForm, r row) {
 	for i := range f.verb.Effects {
 		for _, set := range f.verb.Effects[i].Set {
 			param, ok := set.Value.ArgOnly()
@@ -94,13 +95,13 @@ func (d *desk) before(f *filledForm, r row) {
 	}
 }
 
-func (d *desk) formPage() error {
-	f, about, err := d.asked(d.r.URL.Query())
+func (d *Desk) formPage() error {
+	f, about, err := d.asked(d.R.URL.Query())
 	if err != nil {
 		return err
 	}
 	if f.values.Get("key") == "" {
-		key, err := d.book.Secret()
+		key, err := d.Logins.Secret()
 		if err != nil {
 			return err
 		}
@@ -110,8 +111,8 @@ func (d *desk) formPage() error {
 }
 
 // showForm shows the form of a verb, with its mistakes.
-func (d *desk) showForm(status int, f *filledForm, about string) error {
-	ctx := d.r.Context()
+func (d *Desk) showForm(status int, f *filledForm, about string) error {
+	ctx := d.R.Context()
 	fields, files, more, err := f.fields(ctx)
 	if err != nil {
 		return err
@@ -142,19 +143,19 @@ func (d *desk) showForm(status int, f *filledForm, about string) error {
 	}
 	button := pages.Button{Text: title, Tone: "main"}
 	if more {
-		button.Text = d.tells("pages/continue")
+		button.Text = d.Say("pages/continue")
 		form.Hidden = append(form.Hidden, pages.Hidden{Name: "more", Value: "1"})
 	}
 	form.Buttons = []pages.Button{button}
-	back := pages.Link{URL: d.at(d.page), Text: d.tells("pages/back")}
+	back := pages.Link{URL: d.at(d.page), Text: d.Say("pages/back")}
 	if f.values.Get("try") != "" {
 		back.URL = "/verbs/" + f.verb.Name
 	}
 	form.Links = []pages.Link{back}
 	if f.values.Get("try") != "" {
-		form.Buttons = []pages.Button{{Name: "try", Value: "show", Text: d.tells("pages/show-call"), Tone: "main"}}
+		form.Buttons = []pages.Button{{Name: "try", Value: "show", Text: d.Say("pages/show-call"), Tone: "main"}}
 	}
-	p := d.frame(title)
+	p := d.Frame(title)
 	p.Wrong = len(form.Wrong) > 0
 	p.Main = []pages.Block{form}
 	if d.page != nil && f.verb == d.page.Person {
@@ -164,34 +165,34 @@ func (d *desk) showForm(status int, f *filledForm, about string) error {
 		}
 		p.Main = append(p.Main, passed)
 	}
-	return d.render(status, p)
+	return d.Render(status, p)
 }
 
 // edition returns a digest of the verb's form: it differs if a newer palette changed it.
-func (d *desk) edition(verb *verbs.Verb) string {
+func (d *Desk) edition(verb *verbs.Verb) string {
 	var text strings.Builder
 	_ = d.Registry.Explain(&text, verb) // a builder takes it all
 	return logins.Digest(text.String())[:12]
 }
 
 // actTitle returns the title under which a verb is offered.
-func (d *desk) actTitle(verb *verbs.Verb) string {
+func (d *Desk) actTitle(verb *verbs.Verb) string {
 	for _, page := range d.all {
 		if page.Person == verb {
-			return d.tells("pages/person")
+			return d.Say("pages/person")
 		}
 		for i := range page.Acts {
 			if act := &page.Acts[i]; act.Verb == verb && act.Says != "" {
-				return d.tell.Text(act.Says)
+				return d.Tell.Text(act.Says)
 			}
 		}
 	}
-	return d.tell.Verb(verb)
+	return d.Tell.Verb(verb)
 }
 
 // passedOn lists what a call for a person passes on besides the conversation: the open tasks.
-func (d *desk) passedOn(ctx context.Context) (pages.Prose, error) {
-	out := pages.Prose{ID: "passed", Title: d.tells("pages/passed-on")}
+func (d *Desk) passedOn(ctx context.Context) (pages.Prose, error) {
+	out := pages.Prose{ID: "passed", Title: d.Say("pages/passed-on")}
 	rows, err := d.rows(ctx, d.page.Items)
 	if err != nil {
 		return out, err
@@ -203,12 +204,12 @@ func (d *desk) passedOn(ctx context.Context) (pages.Prose, error) {
 }
 
 // do runs the call of a form, once; or shows its preview, if a rule asks for an agreement.
-func (d *desk) do() error {
-	verb := d.Registry.Verb(d.r.PathValue("verb"))
+func (d *Desk) do() error {
+	verb := d.Registry.Verb(d.R.PathValue("verb"))
 	if verb == nil {
-		return d.notFound()
+		return d.NotFound()
 	}
-	values, refused, err := d.multipart(d.session, func(name string) bool {
+	values, refused, err := d.multipart(func(name string) bool {
 		return slices.ContainsFunc(verb.Params, func(p verbs.Param) bool { return p.Name == name && p.Upload != nil })
 	})
 	if err != nil {
@@ -220,7 +221,7 @@ func (d *desk) do() error {
 	}
 	key := values.Get("key")
 	if key == "" || len(key) > 100 {
-		return badBody("the form has no key", "go back and open it again")
+		return server.BadBody("the form has no key", "go back and open it again")
 	}
 	if refused != "" {
 		for i := range verb.Params {
@@ -234,7 +235,7 @@ func (d *desk) do() error {
 	}
 	// Under a newer palette the answers may mean something else, so the form is shown again.
 	if edition := values.Get("edition"); edition != "" && edition != d.edition(verb) {
-		f.wrong[""] = d.tells("pages/asked-again")
+		f.wrong[""] = d.Say("pages/asked-again")
 		return d.showForm(http.StatusConflict, f, about)
 	}
 	if values.Get("change") != "" || values.Get("try") == "change" || values.Get("more") != "" && !f.moreGiven() {
@@ -247,15 +248,15 @@ func (d *desk) do() error {
 	if script == nil {
 		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
-	ctx := d.r.Context()
+	ctx := d.R.Context()
 	// A repeated form gets the same answer, even if the run removed the row that the call names.
 	if d.did(script, key) {
-		return d.see(d.at(d.page) + "?done=again")
+		return d.See(d.at(d.page) + "?done=again")
 	}
-	program, ds := d.session.CheckFrom(ctx, script, theirs)
+	program, ds := d.Session.CheckFrom(ctx, script, theirs)
 	if ds.HasErrors() || program == nil {
 		if d.did(script, key) { // just now, by the same form
-			return d.see(d.at(d.page) + "?done=again")
+			return d.See(d.at(d.page) + "?done=again")
 		}
 		f.misfits(script, ds)
 		return d.showForm(http.StatusUnprocessableEntity, f, about)
@@ -267,8 +268,8 @@ func (d *desk) do() error {
 }
 
 // did reports whether a form with this key already ran this script.
-func (d *desk) did(script *dsl.Script, key string) bool {
-	done, err := d.session.Repeat(d.r.Context(), script, "form "+key)
+func (d *Desk) did(script *dsl.Script, key string) bool {
+	done, err := d.Session.Repeat(d.R.Context(), script, "form "+key)
 	return err == nil && done != nil
 }
 
@@ -288,8 +289,8 @@ func (f *filledForm) moreGiven() bool {
 
 // does runs a program. It asks first if a rule says so, and proposes it if somebody else must
 // agree.
-func (d *desk) does(f *filledForm, about string, script *dsl.Script, program *verbs.Program, key string) error {
-	ctx := d.r.Context()
+func (d *Desk) does(f *filledForm, about string, script *dsl.Script, program *verbs.Program, key string) error {
+	ctx := d.R.Context()
 	refuse := func(err error) error {
 		var refusal *engine.Refusal
 		if !errors.As(err, &refusal) {
@@ -297,33 +298,33 @@ func (d *desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 		}
 		// The refusal may come from a double submit: the first one already did it.
 		if d.did(script, key) {
-			return d.see(d.at(d.page) + "?done=again")
+			return d.See(d.at(d.page) + "?done=again")
 		}
 		if refusal.Diagnostics[0].Code == "key-reused" {
 			// The form was sent before with other values: it gets a key of its own.
-			key, err := d.book.Secret()
+			key, err := d.Logins.Secret()
 			if err != nil {
 				return err
 			}
 			f.values.Set("key", key)
-			f.wrong[""] = d.tells("pages/sent-before")
+			f.wrong[""] = d.Say("pages/sent-before")
 			return d.showForm(http.StatusConflict, f, about)
 		}
 		f.misfits(script, refusal.Diagnostics)
 		if len(f.wrong) == 0 {
-			f.wrong[""] = d.tell.Refused(refusal.Diagnostics)
+			f.wrong[""] = d.Tell.Refused(refusal.Diagnostics)
 		}
 		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
 	agreed := f.values.Get("agreed")
 	if f.verb.Answers() {
-		r, err := d.session.Run(ctx, program, engine.RunOptions{Source: "page"})
+		r, err := d.Session.Run(ctx, program, engine.RunOptions{Source: "page"})
 		if err != nil {
 			return refuse(err)
 		}
 		return d.answers(f, r)
 	}
-	preview, err := d.session.KeepWith(ctx, program, engine.RunOptions{Source: "page"})
+	preview, err := d.Session.KeepWith(ctx, program, engine.RunOptions{Source: "page"})
 	if err != nil {
 		return refuse(err)
 	}
@@ -339,57 +340,57 @@ func (d *desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 		o.Agreed = agreed
 	}
 	if others {
-		pending, err := d.session.Propose(ctx, program, engine.RunOptions{Source: "page", Agreed: o.Agreed})
+		pending, err := d.Session.Propose(ctx, program, engine.RunOptions{Source: "page", Agreed: o.Agreed})
 		if err != nil {
 			return refuse(err)
 		}
 		var roles []string
 		for _, r := range pending.Roles {
 			if r.By == "" {
-				roles = append(roles, d.tell.Text(r.Role))
+				roles = append(roles, d.Tell.Text(r.Role))
 			}
 		}
-		return d.settled(ctx, f, d.tells("pages/proposed", strings.Join(roles, ", "), d.clock(pending.Expires)), 0)
+		return d.settled(ctx, f, d.Say("pages/proposed", strings.Join(roles, ", "), d.Time(pending.Expires)), 0)
 	}
-	r, err := d.session.Run(ctx, program, o)
+	r, err := d.Session.Run(ctx, program, o)
 	if err != nil {
 		return refuse(err)
 	}
 	if r.Repeated {
-		return d.see(d.at(d.page) + "?done=again")
+		return d.See(d.at(d.page) + "?done=again")
 	}
-	return d.settled(ctx, f, d.tell.Done(r), r.First)
+	return d.settled(ctx, f, d.Tell.Done(r), r.First)
 }
 
 // settled records in the conversation what a form did. It returns to the page of the form, with a
 // link to the entry of the journal.
-func (d *desk) settled(ctx context.Context, f *filledForm, told string, entry int64) error {
+func (d *Desk) settled(ctx context.Context, f *filledForm, told string, entry int64) error {
 	var names []string
 	if item := f.values.Get("item"); item != "" {
 		names = []string{item}
 	}
-	n, err := d.session.Say(ctx, sessions.Said{Role: sessions.System, Content: strings.TrimSpace(ids.ReplaceAllString(told, "")), Intent: formIntent + f.verb.Name, Names: names})
+	n, err := d.Session.Say(ctx, sessions.Said{Role: sessions.System, Content: strings.TrimSpace(ids.ReplaceAllString(told, "")), Intent: formIntent + f.verb.Name, Names: names})
 	if err != nil {
 		// The run is committed, so a failure to record it is no error.
-		return d.see(d.at(d.page) + "?done=again")
+		return d.See(d.at(d.page) + "?done=again")
 	}
-	return d.see(d.at(d.page) + "?done=" + strconv.FormatInt(n, 10) + "&entry=" + strconv.FormatInt(entry, 10))
+	return d.See(d.at(d.page) + "?done=" + strconv.FormatInt(n, 10) + "&entry=" + strconv.FormatInt(entry, 10))
 }
 
 // formIntent is the prefix of the intent of a turn that a form made.
 const formIntent = "form "
 
 // doneBanner says what was just done, and how to change it.
-func (d *desk) doneBanner(ctx context.Context) *pages.Banner {
-	done := d.r.URL.Query().Get("done")
+func (d *Desk) doneBanner(ctx context.Context) *pages.Banner {
+	done := d.R.URL.Query().Get("done")
 	if done == "again" {
-		return &pages.Banner{Tone: "ok", Text: d.tells("pages/done-before")}
+		return &pages.Banner{Tone: "ok", Text: d.Say("pages/done-before")}
 	}
 	n, err := strconv.ParseInt(done, 10, 64)
 	if err != nil {
 		return nil
 	}
-	turns, err := d.session.Turns(ctx, n, n)
+	turns, err := d.Session.Turns(ctx, n, n)
 	if err != nil || len(turns) != 1 || turns[0].Role != sessions.System {
 		return nil
 	}
@@ -397,7 +398,7 @@ func (d *desk) doneBanner(ctx context.Context) *pages.Banner {
 	if !ok {
 		return nil
 	}
-	entry, _ := strconv.ParseInt(d.r.URL.Query().Get("entry"), 10, 64)
+	entry, _ := strconv.ParseInt(d.R.URL.Query().Get("entry"), 10, 64)
 	b := &pages.Banner{Tone: "ok", Text: turns[0].Content}
 	b.Acts, _ = d.acted(ctx, verb, turns[0].Names, entry) // without them it is told all the same
 	return b
@@ -405,7 +406,7 @@ func (d *desk) doneBanner(ctx context.Context) *pages.Banner {
 
 // acted lists what the person can do about an entry of the journal: change it, take it back, or see
 // how it came about.
-func (d *desk) acted(ctx context.Context, verb string, names []string, entry int64) (all []pages.Link, err error) {
+func (d *Desk) acted(ctx context.Context, verb string, names []string, entry int64) (all []pages.Link, err error) {
 	v := d.Registry.Verb(verb)
 	if v == nil {
 		return nil, nil
@@ -417,60 +418,60 @@ func (d *desk) acted(ctx context.Context, verb string, names []string, entry int
 		if r, ok, err := d.find(ctx, item); err != nil {
 			return nil, err
 		} else if ok && offered && len(v.Confirm) == 0 && r.state() != "with-us" {
-			all = append(all, pages.Link{URL: "/do/" + verb + "?" + url.Values{"item": {item}}.Encode(), Text: d.tells("pages/change"), Of: of})
+			all = append(all, pages.Link{URL: "/do/" + verb + "?" + url.Values{"item": {item}}.Encode(), Text: d.Say("pages/change"), Of: of})
 			break
 		}
 	}
 	if entry > 0 {
 		at := strconv.FormatInt(entry, 10)
 		if v.Undoes != nil || v.Undo != nil && v.Undo.None == "" {
-			all = append(all, pages.Link{URL: "/undo/" + at, Text: d.tells("pages/take-back"), Of: of})
+			all = append(all, pages.Link{URL: "/undo/" + at, Text: d.Say("pages/take-back"), Of: of})
 		}
-		all = append(all, pages.Link{URL: "/journal/" + at, Text: d.tells("pages/came-about"), Of: of})
+		all = append(all, pages.Link{URL: "/journal/" + at, Text: d.Say("pages/came-about"), Of: of})
 	}
 	return all, nil
 }
 
 // asks shows a preview and asks for agreement.
-func (d *desk) asks(f *filledForm, preview *receipt.Receipt, stale, others bool) error {
+func (d *Desk) asks(f *filledForm, preview *receipt.Receipt, stale, others bool) error {
 	id := preview.Sealed().ID
-	card := pages.Card{ID: "ask", Title: d.tells("pages/shall-i"), Rows: d.diffs(preview, "pages/you-said"), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: id})}
-	if text := d.tell.Asks(preview); text != "" {
+	card := pages.Card{ID: "ask", Title: d.Say("pages/shall-i"), Rows: d.Diffs(preview, "pages/you-said"), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: id})}
+	if text := d.Tell.Asks(preview); text != "" {
 		card.Lines = strings.Split(text, "\n")
 		// The question already says what changes; the rows are folded away.
 		card.Rows, card.Folded = nil, card.Rows
 	}
 	if stale {
-		card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: d.tells("pages/asked-again")})
+		card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: d.Say("pages/asked-again")})
 	}
 	for _, ask := range preview.Asks() {
-		card.Facts = append(card.Facts, pages.Fact{Name: d.tells("pages/why"), Text: sentence(d.tell.Text(ask.Reason))})
+		card.Facts = append(card.Facts, pages.Fact{Name: d.Say("pages/why"), Text: pages.Sentence(d.Tell.Text(ask.Reason))})
 		if ask.By != "" {
-			card.Facts = append(card.Facts, pages.Fact{Name: d.tells("pages/agrees-too"), Text: sentence(d.tell.Text(ask.By))})
+			card.Facts = append(card.Facts, pages.Fact{Name: d.Say("pages/agrees-too"), Text: pages.Sentence(d.Tell.Text(ask.By))})
 		}
 	}
-	card.Buttons = []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/do-it")}, {Name: "no", Value: "1", Text: d.tells("pages/do-not")}, {Name: "change", Value: "1", Text: d.tells("pages/change")}}
+	card.Buttons = []pages.Button{{Name: "yes", Value: "1", Text: d.Say("pages/do-it")}, {Name: "no", Value: "1", Text: d.Say("pages/do-not")}, {Name: "change", Value: "1", Text: d.Say("pages/change")}}
 	if others {
-		card.Buttons[0].Text = d.tells("pages/ask-for-it")
+		card.Buttons[0].Text = d.Say("pages/ask-for-it")
 	}
-	p := d.frame(d.actTitle(f.verb))
+	p := d.Frame(d.actTitle(f.verb))
 	p.Main = []pages.Block{card}
-	return d.render(http.StatusOK, p)
+	return d.Render(http.StatusOK, p)
 }
 
 // declines declines a preview.
-func (d *desk) declines(f *filledForm) error {
-	ctx := d.r.Context()
+func (d *Desk) declines(f *filledForm) error {
+	ctx := d.R.Context()
 	if script, err := f.call(); err == nil && script != nil && f.values.Get("agreed") != "" {
-		if program, ds := d.session.CheckFrom(ctx, script, theirs); !ds.HasErrors() && program != nil {
-			_ = d.session.DeclinePreview(ctx, program, f.values.Get("agreed")) // a preview that does not exist any more counts as declined
+		if program, ds := d.Session.CheckFrom(ctx, script, theirs); !ds.HasErrors() && program != nil {
+			_ = d.Session.DeclinePreview(ctx, program, f.values.Get("agreed")) // a preview that does not exist any more counts as declined
 		}
 	}
-	return d.settled(ctx, f, d.tells("pages/not-done"), 0)
+	return d.settled(ctx, f, d.Say("pages/not-done"), 0)
 }
 
-// diffs lists the rows of a receipt, before and after. person labels values that the asker wrote.
-func (d *desk) diffs(r *receipt.Receipt, person values.Key) (all []pages.Diff) {
+// Diffs lists the rows of a receipt, before and after. person labels values that the asker wrote.
+func (d *Desk) Diffs(r *receipt.Receipt, person values.Key) (all []pages.Diff) {
 	for i := range r.Calls {
 		for k := range r.Calls[i].Rows {
 			all = append(all, d.diff(&r.Calls[i].Rows[k], person))
@@ -479,19 +480,19 @@ func (d *desk) diffs(r *receipt.Receipt, person values.Key) (all []pages.Diff) {
 	return all
 }
 
-func (d *desk) diff(row *receipt.Row, person values.Key) pages.Diff {
-	diff := pages.Diff{Title: d.tell.Row(row)}
+func (d *Desk) diff(row *receipt.Row, person values.Key) pages.Diff {
+	diff := pages.Diff{Title: d.Tell.Row(row)}
 	switch row.Op {
 	case receipt.Inserted:
-		diff.Op = d.tells("pages/new")
+		diff.Op = d.Say("pages/new")
 	case receipt.Deleted:
-		diff.Op = d.tells("pages/deleted")
+		diff.Op = d.Say("pages/deleted")
 	}
 	if row.Op == receipt.Inserted || row.Name == "" {
-		diff.Title = d.tell.Label(row.Entity)
+		diff.Title = d.Tell.Label(row.Entity)
 	}
 	if row.Owner != "" {
-		diff.Title += ", " + d.tell.Value(stores.NewString("@"+strings.TrimPrefix(row.Owner, "@")))
+		diff.Title += ", " + d.Tell.Value(stores.NewString("@"+strings.TrimPrefix(row.Owner, "@")))
 	}
 	for n := range row.Fields {
 		field := &row.Fields[n]
@@ -500,43 +501,43 @@ func (d *desk) diff(row *receipt.Row, person values.Key) pages.Diff {
 		}
 		side := func(v receipt.Value) string {
 			if v.Is != "" && v.IsNull() && !v.Gone {
-				return masked
+				return Masked
 			}
-			return d.tell.Field(field, v)
+			return d.Tell.Field(field, v)
 		}
-		diff.Fields = append(diff.Fields, pages.Changed{Name: d.tell.Label(field.Name), Was: row.Op == receipt.Updated, Before: side(field.Before), After: side(field.After), From: d.from(field, person)})
+		diff.Fields = append(diff.Fields, pages.Changed{Name: d.Tell.Label(field.Name), Was: row.Op == receipt.Updated, Before: side(field.Before), After: side(field.After), From: d.from(field, person)})
 	}
 	return diff
 }
 
-// masked replaces a value that is shown on request.
-const masked = "••••••"
+// Masked replaces a value that is shown on request.
+const Masked = "••••••"
 
 // from says where a value comes from. person labels the asker's own words.
-func (d *desk) from(f *receipt.Field, person values.Key) string {
-	if text := d.tell.From(f.Origin); text != "" {
-		return d.tells("pages/from", text)
+func (d *Desk) from(f *receipt.Field, person values.Key) string {
+	if text := d.Tell.From(f.Origin); text != "" {
+		return d.Say("pages/from", text)
 	}
 	if strings.Contains(f.Origin, "person") && strings.HasPrefix(f.From, ":") {
-		return d.tells(person)
+		return d.Say(person)
 	}
 	return ""
 }
 
 // answers shows the rows that a verb returned.
-func (d *desk) answers(f *filledForm, r *receipt.Receipt) error {
+func (d *Desk) answers(f *filledForm, r *receipt.Receipt) error {
 	call := &r.Calls[0]
-	p := d.frame(d.actTitle(f.verb))
+	p := d.Frame(d.actTitle(f.verb))
 	p.Wide = true
-	table := pages.Table{ID: "found", Title: d.tells("pages/found"), Empty: d.tells("pages/none")}
+	table := pages.Table{ID: "found", Title: d.Say("pages/found"), Empty: d.Say("pages/none")}
 	if res := call.Result; res != nil {
 		if f := res.File; f != nil {
-			p.Banners = append(p.Banners, pages.Banner{Tone: "ok", Text: d.tells("pages/file", f.Says), Acts: []pages.Link{{URL: "/v1/uploads/" + strings.TrimPrefix(f.Reference, verbs.UploadScheme) + "/content", Text: f.Name}}})
+			p.Banners = append(p.Banners, pages.Banner{Tone: "ok", Text: d.Say("pages/file", f.Says), Acts: []pages.Link{{URL: "/v1/uploads/" + strings.TrimPrefix(f.Reference, verbs.UploadScheme) + "/content", Text: f.Name}}})
 		}
 		of := &verbs.PageList{Verb: f.verb}
 		for j, column := range res.Columns {
 			if !res.Withheld(j) {
-				table.Head = append(table.Head, d.tell.Label(column))
+				table.Head = append(table.Head, d.Tell.Label(column))
 			}
 		}
 		for n := range res.Rows {
@@ -551,13 +552,13 @@ func (d *desk) answers(f *filledForm, r *receipt.Receipt) error {
 		}
 	}
 	p.Main = []pages.Block{table}
-	return d.render(http.StatusOK, p)
+	return d.Render(http.StatusOK, p)
 }
 
 // Questions, one a page.
 
 // questionsOf lists the questions of an item, from the schema of its kind.
-func (d *desk) questionsOf(r row) []string {
+func (d *Desk) questionsOf(r row) []string {
 	q := d.page.Questions
 	if q.Codes == nil {
 		return []string{""}
@@ -570,26 +571,26 @@ func (d *desk) questionsOf(r row) []string {
 
 // A step is the current question of an item.
 type step struct {
-	*desk
+	*Desk
 	item string
 	row  row
 	call *receipt.Call
 }
 
-// stepped answers a request at the current question of an item.
-func stepped(answer func(*step) error) func(*visit) error {
-	return desked(func(d *desk) (err error) {
-		i := slices.IndexFunc(d.all, func(p *verbs.Page) bool { return p.Questions != nil && d.session.May(p.Questions.Start) })
+// step makes a route answer at the current question of an item.
+func (p *Portal) step(answer func(*step) error) func(*server.Visit) error {
+	return p.Desk(func(d *Desk) (err error) {
+		i := slices.IndexFunc(d.all, func(p *verbs.Page) bool { return p.Questions != nil && d.Session.May(p.Questions.Start) })
 		if i < 0 {
-			return d.notFound()
+			return d.NotFound()
 		}
 		d.page = d.all[i]
-		s, ok := &step{desk: d, item: d.r.PathValue("item")}, false
-		if s.row, ok, err = d.find(d.r.Context(), s.item); err != nil {
+		s, ok := &step{Desk: d, item: d.R.PathValue("item")}, false
+		if s.row, ok, err = d.find(d.R.Context(), s.item); err != nil {
 			return err
 		}
 		if !ok {
-			return d.notFound()
+			return d.NotFound()
 		}
 		return answer(s)
 	})
@@ -603,9 +604,9 @@ func (s *step) starts(ctx context.Context) (*verbs.Program, error) {
 }
 
 // program parses and checks a call, whose values have the given origin.
-func (d *desk) program(ctx context.Context, text string, from verbs.Literals) (*verbs.Program, error) {
+func (d *Desk) program(ctx context.Context, text string, from verbs.Literals) (*verbs.Program, error) {
 	script, ds := dsl.Parse(dsl.NewSource("page", text))
-	program, more := d.session.CheckFrom(ctx, script, from)
+	program, more := d.Session.CheckFrom(ctx, script, from)
 	if ds = append(ds, more...); ds.HasErrors() || program == nil {
 		return nil, &engine.Refusal{Diagnostics: ds}
 	}
@@ -617,7 +618,7 @@ var theirs = verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}
 
 // question shows the current question from a preview, since looking changes nothing.
 func (s *step) question() error {
-	return s.again(s.r.Context(), http.StatusOK, s.r.URL.Query().Get("field"), url.Values{}, "")
+	return s.again(s.R.Context(), http.StatusOK, s.R.URL.Query().Get("field"), url.Values{}, "")
 }
 
 // text returns a column of the current question.
@@ -637,7 +638,7 @@ func (s *step) text(n int, column string) string {
 func (s *step) show(ctx context.Context, status int, field string, values url.Values, wrong string) error {
 	rows := len(s.call.Result.Rows)
 	if rows == 0 {
-		return s.notFound()
+		return s.NotFound()
 	}
 	n, other := 0, false // a question that is not asked now: it counts too
 	if field != "" {
@@ -652,7 +653,7 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 		return s.check(ctx, status, values.Get("show"))
 	}
 	if s.text(n, "field") == "" {
-		return s.see(s.at(s.page) + "?done=again")
+		return s.See(s.at(s.page) + "?done=again")
 	}
 	if !other {
 		field = s.text(n, "field")
@@ -660,7 +661,7 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 	q := s.asks(n, field, values)
 	q.Wrong, q.Heading = wrong, true
 	here := "/questions/" + url.PathEscape(s.item)
-	form := pages.Form{URL: here, Fields: []pages.Field{q}, Hidden: []pages.Hidden{{Name: "field", Value: field}}, Buttons: []pages.Button{{Text: s.tells("pages/save-continue"), Tone: "main"}}}
+	form := pages.Form{URL: here, Fields: []pages.Field{q}, Hidden: []pages.Hidden{{Name: "field", Value: field}}, Buttons: []pages.Button{{Text: s.Say("pages/save-continue"), Tone: "main"}}}
 	if !other {
 		form.Step = s.text(n, "step")
 		if message := s.text(n, "message"); message != "" && wrong == "" {
@@ -668,33 +669,33 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 		}
 	}
 	if s.text(0, "status") == s.page.Questions.Checking {
-		form.Buttons[0].Text = s.tells("pages/save-return")
-		form.Links = []pages.Link{{URL: here, Text: s.tells("pages/back")}}
-	} else if after := s.r.URL.Query().Get("after"); after != "" && !other {
-		form.Links = []pages.Link{{URL: here + "?" + query("field", after), Text: s.tells("pages/back")}}
+		form.Buttons[0].Text = s.Say("pages/save-return")
+		form.Links = []pages.Link{{URL: here, Text: s.Say("pages/back")}}
+	} else if after := s.R.URL.Query().Get("after"); after != "" && !other {
+		form.Links = []pages.Link{{URL: here + "?" + url.Values{"field": {after}}.Encode(), Text: s.Say("pages/back")}}
 	}
-	form.Links = append(form.Links, pages.Link{URL: s.at(s.page), Text: s.tells("pages/come-back")})
+	form.Links = append(form.Links, pages.Link{URL: s.at(s.page), Text: s.Say("pages/come-back")})
 	if s.page.Questions.Skip != nil && q.Optional {
-		form.Buttons = append(form.Buttons, pages.Button{Name: "skip", Value: "1", Text: s.tells("pages/skip-question")})
+		form.Buttons = append(form.Buttons, pages.Button{Name: "skip", Value: "1", Text: s.Say("pages/skip-question")})
 	}
 	if wrong != "" {
 		form.Wrong = []pages.Mistake{{Field: q.ID, Text: wrong}}
 	}
-	key, err := s.book.Secret()
+	key, err := s.Logins.Secret()
 	if err != nil {
 		return err
 	}
 	form.Hidden = append(form.Hidden, pages.Hidden{Name: "key", Value: key})
-	p := s.frame(q.Label)
+	p := s.Frame(q.Label)
 	p.Head, p.Wrong = "", wrong != ""
-	p.Back = &pages.Link{URL: s.at(s.page), Text: s.tell.Text(s.page.Title)}
+	p.Back = &pages.Link{URL: s.at(s.page), Text: s.Tell.Text(s.page.Title)}
 	p.Main = []pages.Block{form}
-	return s.render(status, p)
+	return s.Render(status, p)
 }
 
 // asks returns the field for a question, as its schema describes it.
 func (s *step) asks(n int, name string, values url.Values) pages.Field {
-	f := s.fill(s.session, s.page.Questions.Answer, values)
+	f := s.fill(s.page.Questions.Answer, values)
 	if q, ok := s.schemaOf(name); ok {
 		if text := s.text(n, "answer"); text != "" && len(values) == 0 && !q.Sensitive {
 			values.Set("value", text)
@@ -711,22 +712,22 @@ func (s *step) asks(n int, name string, values url.Values) pages.Field {
 
 // check shows all answers before they are sent.
 func (s *step) check(ctx context.Context, status int, show string) error {
-	key, err := s.book.Secret()
+	key, err := s.Logins.Secret()
 	if err != nil {
 		return err
 	}
 	here := "/questions/" + url.PathEscape(s.item)
-	changed := s.r.URL.Query().Get("changed")
-	a := pages.Answers{Title: s.tells("pages/check-answers"), URL: here, Hidden: []pages.Hidden{{Name: "key", Value: key}, {Name: "send", Value: "1"}},
-		Buttons: []pages.Button{{Text: s.tells("pages/send-answers", strconv.Itoa(len(s.call.Result.Rows))), Tone: "main"}},
-		Links:   []pages.Link{{URL: s.at(s.page), Text: s.tells("pages/come-back")}}}
+	changed := s.R.URL.Query().Get("changed")
+	a := pages.Answers{Title: s.Say("pages/check-answers"), URL: here, Hidden: []pages.Hidden{{Name: "key", Value: key}, {Name: "send", Value: "1"}},
+		Buttons: []pages.Button{{Text: s.Say("pages/send-answers", strconv.Itoa(len(s.call.Result.Rows))), Tone: "main"}},
+		Links:   []pages.Link{{URL: s.at(s.page), Text: s.Say("pages/come-back")}}}
 	if message := s.text(0, "message"); message != "" {
 		a.Lines = []string{message}
 	}
 	for n := range s.call.Result.Rows {
 		field := s.text(n, "field")
 		row := pages.Answered{Label: s.text(n, "label"), Answer: s.text(n, "answer"), Change: here + "?" + url.Values{"field": {field}}.Encode(), Now: field != "" && field == changed}
-		if q, ok := s.schemaOf(field); ok && q.Sensitive && s.page.Opens != nil && s.session.May(s.page.Opens) {
+		if q, ok := s.schemaOf(field); ok && q.Sensitive && s.page.Opens != nil && s.Session.May(s.page.Opens) {
 			row.Show = field
 			if field == show {
 				all, err := s.opened(ctx, s.item)
@@ -742,16 +743,16 @@ func (s *step) check(ctx context.Context, status int, show string) error {
 		}
 		a.Rows = append(a.Rows, row)
 	}
-	p := s.frame(s.row.title())
-	p.Back = &pages.Link{URL: s.at(s.page), Text: s.tell.Text(s.page.Title)}
+	p := s.Frame(s.row.title())
+	p.Back = &pages.Link{URL: s.at(s.page), Text: s.Tell.Text(s.page.Title)}
 	p.Main = []pages.Block{a}
-	return s.render(status, p)
+	return s.Render(status, p)
 }
 
 // answered takes one answer, or sends all of them.
 func (s *step) answered() error {
-	ctx := s.r.Context()
-	values := s.r.PostForm
+	ctx := s.R.Context()
+	values := s.R.PostForm
 	if values.Get("show") != "" {
 		return s.again(ctx, http.StatusOK, "", values, "")
 	}
@@ -762,7 +763,7 @@ func (s *step) answered() error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.session.Run(ctx, start, engine.RunOptions{Source: "page"}); err != nil {
+	if _, err := s.Session.Run(ctx, start, engine.RunOptions{Source: "page"}); err != nil {
 		return err
 	}
 	here := "/questions/" + url.PathEscape(s.item)
@@ -778,13 +779,13 @@ func (s *step) answered() error {
 		}
 		text = dsl.FormatCall(&call)
 	default:
-		f := s.fill(s.session, q.Answer, values)
+		f := s.fill(q.Answer, values)
 		value, ok := f.date("value")
 		if !ok {
 			return s.again(ctx, http.StatusUnprocessableEntity, field, values, f.wrong["value"])
 		}
 		if value == "" {
-			return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.tells("pages/needed"))
+			return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.Say("pages/needed"))
 		}
 		call := dsl.NewCall(q.Answer.Name)
 		if q.Field != "" {
@@ -797,30 +798,29 @@ func (s *step) answered() error {
 	if err != nil {
 		return err
 	}
-	r, err := s.session.Run(ctx, program, o)
-	var refusal *engine.Refusal
-	if errors.As(err, &refusal) {
-		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.tell.Refused(refusal.Diagnostics))
+	r, err := s.Session.Run(ctx, program, o)
+	if refusal, ok := errors.AsType[*engine.Refusal](err); ok {
+		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.Tell.Refused(refusal.Diagnostics))
 	}
 	if err != nil {
 		return err
 	}
 	s.call = &r.Calls[len(r.Calls)-1]
 	if s.call.Result == nil || len(s.call.Result.Rows) == 0 || values.Get("send") != "" {
-		told := s.tell.Done(r)
+		told := s.Tell.Done(r)
 		if s.call.Result != nil && len(s.call.Result.Rows) > 0 && s.text(0, "message") != "" {
 			told = s.text(0, "message")
 		}
-		f := s.fill(s.session, q.Answer, url.Values{})
+		f := s.fill(q.Answer, url.Values{})
 		return s.settled(ctx, f, told, r.First)
 	}
 	if len(s.call.Result.Rows) == 1 && s.text(0, "field") == field && values.Get("skip") == "" && s.text(0, "message") != "" {
 		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.text(0, "message"))
 	}
 	if s.text(0, "status") == q.Checking {
-		return s.see(here + "?" + query("changed", field))
+		return s.See(here + "?" + url.Values{"changed": {field}}.Encode())
 	}
-	return s.see(here + "?" + query("after", field))
+	return s.See(here + "?" + url.Values{"after": {field}}.Encode())
 }
 
 // again shows a question once more, with what was typed and why it was refused.
@@ -829,7 +829,7 @@ func (s *step) again(ctx context.Context, status int, field string, values url.V
 	if err != nil {
 		return err
 	}
-	r, err := s.session.Preview(ctx, program)
+	r, err := s.Session.Preview(ctx, program)
 	if err != nil {
 		return err
 	}
@@ -868,4 +868,33 @@ func (s *step) schemaOf(field string) (forms.Question, bool) {
 		return forms.Question{}, false
 	}
 	return form.Questions[i], true
+}
+
+// tries previews the call of a form, in the palette's sentences. It sends nothing; sending takes
+// another press.
+func (d *Desk) tries(f *filledForm, program *verbs.Program) error {
+	ctx := d.R.Context()
+	p := d.Frame(d.actTitle(f.verb))
+	p.Back = &pages.Link{URL: "/verbs/" + f.verb.Name, Text: f.verb.Name}
+	card := pages.Card{ID: "try", Title: d.Say("pages/call"), Calls: []string{dsl.Format(program.Canonical())}, URL: "/do/" + f.verb.Name, Hidden: f.hidden(),
+		Buttons: []pages.Button{{Name: "yes", Value: "1", Text: d.Say("pages/send-call")}, {Name: "try", Value: "change", Text: d.Say("pages/change")}}}
+	r, err := d.Session.Preview(ctx, program)
+	var refusal *engine.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		card.Notes = []pages.Banner{{Tone: "bad", Text: d.Tell.Refused(refusal.Diagnostics)}}
+		card.Buttons = card.Buttons[1:]
+	case err != nil:
+		return err
+	default:
+		card.Rows = d.Diffs(r, "pages/you-said")
+		if text := d.Tell.Asks(r); text != "" {
+			card.Facts = append(card.Facts, pages.Fact{Name: d.Say("pages/asked-before"), Text: text})
+		}
+		if text := strings.TrimSpace(d.Tell.Done(r)); text != "" {
+			card.Facts = append(card.Facts, pages.Fact{Name: d.Say("pages/told-after"), Text: text})
+		}
+	}
+	p.Main = []pages.Block{card}
+	return d.Render(http.StatusOK, p)
 }

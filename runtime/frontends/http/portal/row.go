@@ -1,4 +1,4 @@
-package server
+package portal
 
 import (
 	"cmp"
@@ -23,9 +23,9 @@ import (
 
 // shows returns a verb that reads one row of an entity and that the person may use; nil if there is
 // none.
-func (d *desk) shows(e *verbs.Entity) *verbs.Verb {
+func (d *Desk) shows(e *verbs.Entity) *verbs.Verb {
 	for _, v := range d.Registry.Verbs() {
-		if v.Read == nil || !v.Read.One || v.Read.File != "" || v.Read.Entity != e || v.Internal || v.Masked() || !d.session.May(v) {
+		if v.Read == nil || !v.Read.One || v.Read.File != "" || v.Read.Entity != e || v.Internal || v.Masked() || !d.Session.May(v) {
 			continue
 		}
 		alone := true
@@ -40,7 +40,7 @@ func (d *desk) shows(e *verbs.Entity) *verbs.Verb {
 }
 
 // rowURL returns the page of the row in a cell of an answer; "" if there is none.
-func (d *desk) rowURL(res *receipt.Result, row, column int) string {
+func (d *Desk) rowURL(res *receipt.Result, row, column int) string {
 	i := slices.IndexFunc(res.Refs, func(ref receipt.Ref) bool { return ref.Row == row && ref.Column == column })
 	name, named := strings.CutPrefix(res.Rows[row][column].Text(), "@")
 	if i < 0 || !named {
@@ -57,12 +57,12 @@ func (d *desk) rowURL(res *receipt.Result, row, column int) string {
 const mostSources = 12
 
 // sources links the rows that an answer cites, if a palette declares their entity as a source.
-func (d *desk) sources(turn *sessions.Turn) (links []pages.Link) {
+func (d *Desk) sources(turn *sessions.Turn) (links []pages.Link) {
 	if turn.Role != sessions.Agent {
 		return nil
 	}
 	for _, name := range turn.Names {
-		e := d.session.Of(name)
+		e := d.Session.Of(name)
 		if e == nil || len(links) == mostSources || !slices.ContainsFunc(d.Registry.Palettes(), func(p *verbs.Palette) bool {
 			return p.Conversation != nil && slices.Contains(p.Conversation.Sources, e)
 		}) {
@@ -70,7 +70,7 @@ func (d *desk) sources(turn *sessions.Turn) (links []pages.Link) {
 		}
 		if v := d.shows(e); v != nil {
 			name = strings.TrimPrefix(name, "@")
-			links = append(links, pages.Link{URL: "/row/" + v.Name + "/" + url.PathEscape(name), Text: cmp.Or(d.session.Called(name), name)})
+			links = append(links, pages.Link{URL: "/row/" + v.Name + "/" + url.PathEscape(name), Text: cmp.Or(d.Session.Called(name), name)})
 		}
 	}
 	return links
@@ -78,27 +78,26 @@ func (d *desk) sources(turn *sessions.Turn) (links []pages.Link) {
 
 // theRow reads the row in the path and its file; either may be nil. A missing row and another
 // person's row give the same answer.
-func (d *desk) theRow() (*receipt.Call, *uploads.Upload, error) {
-	ctx := d.r.Context()
-	verb := d.Registry.Verb(d.r.PathValue("verb"))
+func (d *Desk) theRow() (*receipt.Call, *uploads.Upload, error) {
+	ctx := d.R.Context()
+	verb := d.Registry.Verb(d.R.PathValue("verb"))
 	if verb == nil || verb.Read == nil || d.shows(verb.Read.Entity) != verb {
-		return nil, nil, d.notFound()
+		return nil, nil, d.NotFound()
 	}
-	call, err := d.about(ctx, verb, d.r.PathValue("item"))
-	var refusal *engine.Refusal
-	if errors.As(err, &refusal) {
-		return nil, nil, d.notFound()
+	call, err := d.about(ctx, verb, d.R.PathValue("item"))
+	if _, ok := errors.AsType[*engine.Refusal](err); ok {
+		return nil, nil, d.NotFound()
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	if call == nil || call.Result == nil || len(call.Result.Keys) != 1 {
-		return nil, nil, d.notFound()
+		return nil, nil, d.NotFound()
 	}
 	if d.Uploads == nil {
 		return call, nil, nil
 	}
-	u, err := d.session.FileOf(ctx, call.Result.Entity, call.Result.Keys[0])
+	u, err := d.Session.FileOf(ctx, call.Result.Entity, call.Result.Keys[0])
 	if errors.Is(err, stores.ErrNotFound) {
 		return call, nil, nil
 	}
@@ -108,37 +107,37 @@ func (d *desk) theRow() (*receipt.Call, *uploads.Upload, error) {
 // onPage matches a place on a page, as package documents writes it.
 var onPage = regexp.MustCompile(`^p\.([0-9]{1,6})\b`)
 
-func (d *desk) rowPage() error {
+func (d *Desk) rowPage() error {
 	call, file, err := d.theRow()
 	if err != nil {
 		return err
 	}
-	p := d.frame(sentence(d.tell.Value(stores.NewString("@" + d.r.PathValue("item")))))
-	p.Back = &pages.Link{URL: d.at(d.page), Text: d.tells("pages/to-start")}
+	p := d.Frame(pages.Sentence(d.Tell.Value(stores.NewString("@" + d.R.PathValue("item")))))
+	p.Back = &pages.Link{URL: d.at(d.page), Text: d.Say("pages/to-start")}
 	block := pages.Prose{ID: "row", Facts: d.details(call)}
 	if file != nil {
-		link := pages.Link{URL: d.r.URL.EscapedPath() + "/file", Text: d.tells("pages/open-file", file.Name), Tone: "main"}
+		link := pages.Link{URL: d.R.URL.EscapedPath() + "/file", Text: d.Say("pages/open-file", file.Name), Tone: "main"}
 		for _, v := range call.Result.Rows[0] {
-			if at := onPage.FindStringSubmatch(v.Text()); at != nil && file.Type == pdf {
+			if at := onPage.FindStringSubmatch(v.Text()); at != nil && file.Type == "application/pdf" {
 				link.URL += "#page=" + at[1]
-				link.Text = d.tells("pages/open-page", file.Name, at[1])
+				link.Text = d.Say("pages/open-page", file.Name, at[1])
 				break
 			}
 		}
 		block.Links = []pages.Link{link}
 	}
 	p.Main = []pages.Block{block}
-	return d.render(http.StatusOK, p)
+	return d.Render(http.StatusOK, p)
 }
 
 // rowFile sends the file of a row to a person who may see the row.
-func (d *desk) rowFile() error {
+func (d *Desk) rowFile() error {
 	_, file, err := d.theRow()
 	if err == nil && file == nil {
-		err = d.notFound()
+		err = d.NotFound()
 	}
 	if err != nil {
 		return err
 	}
-	return d.give(file, true)
+	return d.Give(file, true)
 }

@@ -1,8 +1,9 @@
-package server
+package a2a
 
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,7 +14,8 @@ import (
 	"time"
 
 	"verbatim/runtime/engine"
-	"verbatim/runtime/frontends/http/server/peers"
+	"verbatim/runtime/frontends/http/a2a/peers"
+	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/internal/digest"
 	"verbatim/runtime/protocols/a2a"
 	"verbatim/stores"
@@ -59,8 +61,8 @@ func sum(w *a2a.Task) string {
 // setPush stores where a peer wants notifications of a task. w is the task as the peer already
 // knows it.
 func (p *peer) setPush(ctx context.Context, c *a2a.PushConfig, t *task, w *a2a.Task) (*a2a.PushConfig, error) {
-	c.ID = cmp.Or(c.ID, newID())
-	push := peers.Push{Principal: p.principal, Task: c.TaskID, ID: c.ID, Row: rowOf(t), By: p.token, URL: c.URL, Token: c.Token, Told: sum(w), Ended: w.Status.State.Ended()}
+	c.ID = cmp.Or(c.ID, rand.Text())
+	push := peers.Push{Principal: p.Principal, Task: c.TaskID, ID: c.ID, Row: rowOf(t), By: p.Token, URL: c.URL, Token: c.Token, Told: sum(w), Ended: w.Status.State.Ended()}
 	if c.Authentication != nil {
 		push.Scheme, push.Credentials = c.Authentication.Scheme, c.Authentication.Credentials
 	}
@@ -81,11 +83,7 @@ func (p *peer) SetPush(ctx context.Context, c *a2a.PushConfig) (*a2a.PushConfig,
 		if err != nil {
 			return nil, err
 		}
-		names, err := p.contexts(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		w, err := p.tells(ctx, t, names[0], 0)
+		w, err := p.told(ctx, t, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +100,7 @@ func (p *peer) Pushes(ctx context.Context, id string) ([]a2a.PushConfig, error) 
 		if _, err := p.task(ctx, id); err != nil {
 			return nil, err
 		}
-		all, err := p.peers.Pushes(ctx, p.principal, id)
+		all, err := p.peers.Pushes(ctx, p.Principal, id)
 		list := make([]a2a.PushConfig, len(all))
 		for i, push := range all {
 			// The credentials that the peer gave us are never returned.
@@ -134,18 +132,19 @@ func (p *peer) DropPush(ctx context.Context, task, id string) error {
 	if _, err := p.Push(ctx, task, id); err != nil {
 		return err
 	}
-	return peerError(p.peers.DropPush(ctx, p.principal, task, id))
+	return peerError(p.peers.DropPush(ctx, p.Principal, task, id))
 }
 
 // sweep is how often all tasks are checked: a task may show rows whose changes do not name it.
 const sweep = time.Minute
 
-// tellPeers watches tasks that have push addresses, until the server stops.
-func (s *Server) tellPeers(ctx context.Context) {
-	if s.Posts == PostNone || s.Tokens == nil || len(s.Registry.Tasks()) == 0 {
+// Notify watches tasks that have push addresses, until ctx ends.
+func (a *Agents) Notify(ctx context.Context) {
+	s := a.server
+	if a.Posts == PostNone || s.Tokens == nil || len(s.Registry.Tasks()) == 0 {
 		return
 	}
-	l, err := s.news.every(ctx)
+	l, err := s.Listen(ctx, "")
 	for err != nil {
 		s.Log.Error("push", "error", err.Error())
 		select {
@@ -153,22 +152,22 @@ func (s *Server) tellPeers(ctx context.Context) {
 			return
 		case <-time.After(time.Second):
 		}
-		l, err = s.news.every(ctx)
+		l, err = s.Listen(ctx, "")
 	}
-	defer s.news.leave(l)
+	defer l.Close()
 	again := time.NewTicker(sweep)
 	defer again.Stop()
 	all := true // changes while no process watched are notified too
 	for {
-		touched := s.news.rows(l)
-		if err := s.noticed(ctx, func(row string) bool { return all || row == "" || touched[row] }); err != nil && ctx.Err() == nil {
+		touched := l.Rows()
+		if err := a.noticed(ctx, func(row string) bool { return all || row == "" || touched[row] }); err != nil && ctx.Err() == nil {
 			s.Log.Error("push", "error", err.Error())
 		}
 		all = false
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.wake:
+		case <-l.Wake:
 		case <-again.C:
 			all = true
 		}
@@ -177,10 +176,10 @@ func (s *Server) tellPeers(ctx context.Context) {
 
 // noticed checks the tasks of some rows, and queues a notice for each that differs from what its
 // peer was told.
-func (s *Server) noticed(ctx context.Context, touched func(row string) bool) error {
+func (a *Agents) noticed(ctx context.Context, touched func(row string) bool) error {
 	const page = 200
 	for behind := ""; ; {
-		open, err := s.peers.Open(ctx, behind, page)
+		open, err := a.peers.Open(ctx, behind, page)
 		if err != nil {
 			return err
 		}
@@ -189,7 +188,7 @@ func (s *Server) noticed(ctx context.Context, touched func(row string) bool) err
 			if behind = push.Key(); !touched(push.Row) {
 				continue
 			}
-			if err := s.notice(ctx, push); err != nil {
+			if err := a.notice(ctx, push); err != nil {
 				failed = err // the others are told
 			}
 		}
@@ -200,33 +199,24 @@ func (s *Server) noticed(ctx context.Context, touched func(row string) bool) err
 }
 
 // notice queues a notice of one task. A peer whose token has ended gets none.
-func (s *Server) notice(ctx context.Context, push *peers.Push) error {
-	c, err := s.holds(ctx, push.By)
-	if errors.Is(err, ErrNobody) || err == nil && c.principal != push.Principal {
-		return s.peers.DropPush(ctx, push.Principal, push.Task, push.ID)
+func (a *Agents) notice(ctx context.Context, push *peers.Push) error {
+	s := a.server
+	c, err := s.Holder(ctx, push.By)
+	if errors.Is(err, server.ErrNobody) || err == nil && c.Principal != push.Principal {
+		return a.peers.DropPush(ctx, push.Principal, push.Task, push.ID)
 	}
 	if err != nil {
 		return err
 	}
-	if c.session, err = s.Engine.Session(ctx, c.principal); err != nil {
-		return err
-	}
-	if c.only != nil {
-		c.session.Narrow(c.only)
-	}
-	p := &peer{&visit{Server: s, caller: c}}
+	p := &peer{&server.Visit{Server: s, Caller: c}, a}
 	t, err := p.task(ctx, push.Task)
 	if errors.Is(err, errNoTask) {
-		return s.peers.DropPush(ctx, push.Principal, push.Task, push.ID)
+		return a.peers.DropPush(ctx, push.Principal, push.Task, push.ID)
 	}
 	if err != nil {
 		return err
 	}
-	names, err := p.contexts(ctx, t)
-	if err != nil {
-		return err
-	}
-	w, err := p.tells(ctx, t, names[0], 0)
+	w, err := p.told(ctx, t, 0)
 	if err != nil || sum(w) == push.Told {
 		return err
 	}
@@ -238,8 +228,8 @@ func (s *Server) notice(ctx context.Context, push *peers.Push) error {
 	if err != nil {
 		return err
 	}
-	job := s.Engine.Notice(TargetPush, s.Clock(), push.Principal, stores.NewObject([]string{"event", "issuer", "push"}, []stores.Value{value, stores.NewString(s.origin()), stores.NewString(push.Key())}))
-	return s.peers.Tell(ctx, push, sum(w), w.Status.State.Ended(), []stores.Job{job})
+	job := s.Engine.Notice(TargetPush, s.Clock(), push.Principal, stores.NewObject([]string{"event", "issuer", "push"}, []stores.Value{value, stores.NewString(s.Origin()), stores.NewString(push.Key())}))
+	return a.peers.Tell(ctx, push, sum(w), w.Status.State.Ended(), []stores.Job{job})
 }
 
 // A Posting is a notification that is ready to send.
@@ -269,12 +259,12 @@ type notificationClaims struct {
 const lastsSigned = 5 * time.Minute
 
 // jwks is public: it lists the keys that sign notifications.
-func (v *visit) jwks() error {
+func (a *Agents) jwks(v *server.Visit) error {
 	shown := struct {
 		Keys []peers.JWK `json:"keys"`
 	}{[]peers.JWK{}}
-	if v.Posts != PostNone {
-		all, err := v.peers.Keys(v.r.Context())
+	if a.Posts != PostNone {
+		all, err := a.peers.Keys(v.R.Context())
 		if err != nil {
 			return err
 		}
@@ -282,8 +272,8 @@ func (v *visit) jwks() error {
 			shown.Keys = append(shown.Keys, k.JWK())
 		}
 	}
-	v.w.Header().Set("Cache-Control", "public, max-age=300")
-	return v.json(http.StatusOK, shown)
+	v.W.Header().Set("Cache-Control", "public, max-age=300")
+	return v.JSON(http.StatusOK, shown)
 }
 
 // PostingOf reads a notice with TargetPush and signs it; nil if the peer no longer wants it.

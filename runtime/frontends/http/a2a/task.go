@@ -1,4 +1,4 @@
-package server
+package a2a
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/state/confirmations"
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
@@ -22,9 +23,9 @@ import (
 // task becomes an answer. The doors for foreign programs use this file, which knows none of their
 // protocols:
 //
-//	t, err := v.task(ctx, id)         // as it is now; errNoTask where there is none for the caller
-//	a, err := v.act(ctx, session, script, engine.RunOptions{Key: key})
-//	t, err = v.became(ctx, a)         // the task that the call began or went on with
+//	t, err := p.task(ctx, id)         // as it is now; errNoTask where there is none for the caller
+//	a, err := p.act(ctx, session, script, engine.RunOptions{Key: key})
+//	t, err = p.became(ctx, a)         // the task that the call began or went on with
 //
 // The id of a task is ENTITY~SUFFIX, with the whole suffix of its row, which never changes and
 // reveals nothing of the key. A task that waits for an agreement before it has a row has the id
@@ -62,7 +63,7 @@ func (t *task) document() json.RawMessage {
 }
 
 // errNoTask answers if a task does not exist or is not the caller's.
-var errNoTask = problem{Status: 404, Code: "not-found", Title: "there is no such task"}
+var errNoTask = server.Problem{Status: 404, Code: "not-found", Title: "there is no such task"}
 
 const (
 	askPrefix = "ask~"
@@ -79,19 +80,19 @@ func short(of *verbs.Task) string {
 func symbol(id string) dsl.Value { return dsl.NewSymbol(id) }
 
 // task finds a task by its id.
-func (v *visit) task(ctx context.Context, id string) (*task, error) {
+func (p *peer) task(ctx context.Context, id string) (*task, error) {
 	if ask, ok := strings.CutPrefix(id, askPrefix); ok {
-		return v.askedTask(ctx, id, ask)
+		return p.askedTask(ctx, id, ask)
 	}
 	name, suffix, ok := strings.Cut(id, "~")
 	if !ok || len(suffix) != 16 || strings.Trim(suffix, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		return nil, errNoTask
 	}
-	for _, of := range v.Registry.Tasks() {
+	for _, of := range p.Registry.Tasks() {
 		if short(of) != name {
 			continue
 		}
-		if t, err := v.tellTasks(ctx, of, id); !errors.Is(err, errNoTask) {
+		if t, err := p.tellTasks(ctx, of, id); !errors.Is(err, errNoTask) {
 			if err != nil {
 				return nil, err
 			}
@@ -101,14 +102,8 @@ func (v *visit) task(ctx context.Context, id string) (*task, error) {
 	return nil, errNoTask
 }
 
-// Is compares problems by code and title, for errors.Is.
-func (p problem) Is(other error) bool {
-	q, ok := other.(problem)
-	return ok && q.Code == p.Code && q.Title == p.Title
-}
-
 // tellTasks reads several tasks with one script.
-func (v *visit) tellTasks(ctx context.Context, of *verbs.Task, ids ...string) ([]*task, error) {
+func (p *peer) tellTasks(ctx context.Context, of *verbs.Task, ids ...string) ([]*task, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -117,7 +112,7 @@ func (v *visit) tellTasks(ctx context.Context, of *verbs.Task, ids ...string) ([
 		call := dsl.NewCall(of.Tells.Name, dsl.NewArg(of.Tells.Params[of.Tells.Read.By].Name, symbol(id)))
 		text.WriteString(dsl.FormatCall(&call) + "\n")
 	}
-	r, err := v.reads(ctx, text.String())
+	r, err := p.reads(ctx, text.String())
 	if err != nil {
 		return nil, err
 	}
@@ -146,28 +141,27 @@ func (v *visit) tellTasks(ctx context.Context, of *verbs.Task, ids ...string) ([
 			all[i].told = append(all[i].told, told{name, value})
 		}
 		if all[i].state == "" { // a code that columns of other programs hold and no list has
-			return nil, problem{Status: 500, Code: "internal", Title: "the status of the task is none that its palette knows"}
+			return nil, server.Problem{Status: 500, Code: "internal", Title: "the status of the task is none that its palette knows"}
 		}
 	}
-	return all, v.waiting(ctx, of, all)
+	return all, p.waiting(ctx, of, all)
 }
 
 // reads runs a script that only reads. Rows that the caller may not see are missing from it.
-func (v *visit) reads(ctx context.Context, text string) (*receipt.Receipt, error) {
+func (p *peer) reads(ctx context.Context, text string) (*receipt.Receipt, error) {
 	script, ds := dsl.Parse(dsl.NewSource(taskKind, text))
 	if ds.HasErrors() {
 		return nil, errNoTask
 	}
-	program, ds := v.session.CheckFrom(ctx, script, verbs.Literals{})
+	program, ds := p.Session.CheckFrom(ctx, script, verbs.Literals{})
 	if program == nil {
 		if len(ds) > 0 && ds[0].Code == "names-unread" {
-			return nil, problem{Status: 503, Code: "busy", Title: ds[0].Summary, retry: 1}
+			return nil, server.Problem{Status: 503, Code: "busy", Title: ds[0].Summary, Retry: 1}
 		}
 		return nil, errNoTask
 	}
-	r, err := v.session.Run(ctx, program, engine.RunOptions{Source: taskKind})
-	var refusal *engine.Refusal
-	if errors.As(err, &refusal) {
+	r, err := p.Session.Run(ctx, program, engine.RunOptions{Source: taskKind})
+	if refusal, ok := errors.AsType[*engine.Refusal](err); ok {
 		switch refusal.Diagnostics[0].Code {
 		case "rights-changed", "unknown-principal":
 			return nil, err
@@ -183,18 +177,18 @@ func byOthers(verb *verbs.Verb) bool {
 }
 
 // waiting finds the tasks for which a call of the caller waits for somebody else's agreement.
-func (v *visit) waiting(ctx context.Context, of *verbs.Task, all []*task) error {
+func (p *peer) waiting(ctx context.Context, of *verbs.Task, all []*task) error {
 	if !byOthers(of.Continues) && !byOthers(of.Cancels) {
 		return nil
 	}
-	waits, err := v.asksOf(ctx, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
+	waits, err := p.asksOf(ctx, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
 	if err != nil {
 		return err
 	}
 	for _, t := range all {
 		row := of.Entity.Store.Name + " " + t.key.Text()
 		for _, c := range waits {
-			if slices.Contains(c.Rows, row) && v.Clock().Before(c.Expires) && !t.state.Ended() {
+			if slices.Contains(c.Rows, row) && p.Clock().Before(c.Expires) && !t.state.Ended() {
 				t.asked, t.state, t.says = c, verbs.TaskAuth, awaits(c)
 			}
 		}
@@ -203,9 +197,9 @@ func (v *visit) waiting(ctx context.Context, of *verbs.Task, all []*task) error 
 }
 
 // asksOf returns the caller's pending confirmations.
-func (v *visit) asksOf(ctx context.Context, where map[int]stores.Value) (all []*confirmations.Confirmation, err error) {
-	where[confirmations.FieldAsker] = stores.NewString(v.principal)
-	err = v.Store.View(ctx, stores.Scope{Principal: "verbatim", All: true}, func(r stores.Reader) (err error) {
+func (p *peer) asksOf(ctx context.Context, where map[int]stores.Value) (all []*confirmations.Confirmation, err error) {
+	where[confirmations.FieldAsker] = stores.NewString(p.Principal)
+	err = p.Store.View(ctx, stores.Scope{Principal: "verbatim", All: true}, func(r stores.Reader) (err error) {
 		all, err = confirmations.Find(ctx, r, where)
 		return err
 	})
@@ -218,10 +212,10 @@ func awaits(c *confirmations.Confirmation) string {
 }
 
 // listAsked lists the ids of tasks that have no row before somebody agrees.
-func (v *visit) listAsked(ctx context.Context) (ids []string, err error) {
-	waits, err := v.asksOf(ctx, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
+func (p *peer) listAsked(ctx context.Context) (ids []string, err error) {
+	waits, err := p.asksOf(ctx, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
 	for _, c := range waits {
-		if c.Source == taskKind && v.taskAsked(c) != nil {
+		if c.Source == taskKind && p.taskAsked(c) != nil {
 			ids = append(ids, askPrefix+c.ID)
 		}
 	}
@@ -230,26 +224,26 @@ func (v *visit) listAsked(ctx context.Context) (ids []string, err error) {
 }
 
 // askedTask returns a task by its confirmation.
-func (v *visit) askedTask(ctx context.Context, id, ask string) (*task, error) {
-	all, err := v.asksOf(ctx, map[int]stores.Value{confirmations.FieldID: stores.NewString(ask)})
+func (p *peer) askedTask(ctx context.Context, id, ask string) (*task, error) {
+	all, err := p.asksOf(ctx, map[int]stores.Value{confirmations.FieldID: stores.NewString(ask)})
 	if err != nil {
 		return nil, err
 	}
 	i := slices.IndexFunc(all, func(c *confirmations.Confirmation) bool {
-		return c.Source == taskKind && v.taskAsked(c) != nil
+		return c.Source == taskKind && p.taskAsked(c) != nil
 	})
 	if i < 0 {
 		return nil, errNoTask
 	}
 	c := all[i]
-	t := &task{of: v.taskAsked(c), id: id, asked: c, changed: c.Time}
+	t := &task{of: p.taskAsked(c), id: id, asked: c, changed: c.Time}
 	if !c.Settled.IsZero() {
 		t.changed = c.Settled
 	}
 	switch c.Status {
 	case confirmations.Waiting:
 		t.state, t.says = verbs.TaskAuth, awaits(c)
-		if !v.Clock().Before(c.Expires) {
+		if !p.Clock().Before(c.Expires) {
 			t.state, t.says = verbs.TaskFailed, "Nobody agreed in time."
 		}
 	case confirmations.Declined:
@@ -259,11 +253,11 @@ func (v *visit) askedTask(ctx context.Context, id, ask string) (*task, error) {
 	case confirmations.Stale:
 		t.state, t.says = verbs.TaskFailed, "What it would have done had changed by the time that somebody agreed."
 	case confirmations.Used:
-		done, err := v.session.Done(ctx, c.UnderKey)
+		done, err := p.Session.Done(ctx, c.UnderKey)
 		if err != nil {
 			return nil, err
 		}
-		made, err := v.became(ctx, &callOutcome{done: done})
+		made, err := p.became(ctx, &callOutcome{done: done})
 		if err != nil || made == nil {
 			return nil, cmp.Or[error](err, errNoTask)
 		}
@@ -274,9 +268,9 @@ func (v *visit) askedTask(ctx context.Context, id, ask string) (*task, error) {
 }
 
 // taskAsked returns the kind of task that a confirmation would begin; nil if it begins none.
-func (v *visit) taskAsked(c *confirmations.Confirmation) *verbs.Task {
+func (p *peer) taskAsked(c *confirmations.Confirmation) *verbs.Task {
 	script, _ := dsl.Parse(dsl.NewSource(taskKind, c.Script))
-	for _, of := range v.Registry.Tasks() {
+	for _, of := range p.Registry.Tasks() {
 		for i := range script.Calls {
 			if slices.ContainsFunc(of.Begins, func(verb *verbs.Verb) bool { return verb.Name == script.Calls[i].Verb }) {
 				return of
@@ -287,8 +281,8 @@ func (v *visit) taskAsked(c *confirmations.Confirmation) *verbs.Task {
 }
 
 // taskOf returns the kind of task whose rows are of an entity; nil if there is none.
-func (v *visit) taskOf(entity string) *verbs.Task {
-	for _, of := range v.Registry.Tasks() {
+func (p *peer) taskOf(entity string) *verbs.Task {
+	for _, of := range p.Registry.Tasks() {
 		if of.Entity.Store.Name == entity {
 			return of
 		}
@@ -297,8 +291,8 @@ func (v *visit) taskOf(entity string) *verbs.Task {
 }
 
 // called returns the ids of tasks.
-func (v *visit) called(ctx context.Context, of *verbs.Task, keys ...stores.Value) ([]string, error) {
-	ids, err := v.session.Suffixes(ctx, of.Entity, keys...)
+func (p *peer) called(ctx context.Context, of *verbs.Task, keys ...stores.Value) ([]string, error) {
+	ids, err := p.Session.Suffixes(ctx, of.Entity, keys...)
 	for i := range ids {
 		ids[i] = short(of) + "~" + ids[i]
 	}
@@ -307,9 +301,9 @@ func (v *visit) called(ctx context.Context, of *verbs.Task, keys ...stores.Value
 
 // listTasks calls each with the caller's tasks, a page at a time: their ids, their states, and when
 // they changed, if the palette lists that.
-func (v *visit) listTasks(ctx context.Context, each func(of *verbs.Task, ids []string, states []verbs.TaskState, changed []time.Time) error) error {
-	for _, of := range v.Registry.Tasks() {
-		if of.Lists == nil || !v.session.May(of.Lists) {
+func (p *peer) listTasks(ctx context.Context, each func(of *verbs.Task, ids []string, states []verbs.TaskState, changed []time.Time) error) error {
+	for _, of := range p.Registry.Tasks() {
+		if of.Lists == nil || !p.Session.May(of.Lists) {
 			continue
 		}
 		for after := ""; ; {
@@ -317,7 +311,7 @@ func (v *visit) listTasks(ctx context.Context, each func(of *verbs.Task, ids []s
 			if after != "" {
 				call.Args = append(call.Args, dsl.NewArg(of.Lists.Params[of.Lists.Read.After].Name, symbol(after)))
 			}
-			r, err := v.reads(ctx, dsl.FormatCall(&call)+"\n")
+			r, err := p.reads(ctx, dsl.FormatCall(&call)+"\n")
 			if err != nil {
 				return err
 			}
@@ -326,7 +320,7 @@ func (v *visit) listTasks(ctx context.Context, each func(of *verbs.Task, ids []s
 				return errNoTask
 			}
 			at, since := slices.Index(res.Columns, of.Status), slices.Index(res.Columns, of.Changed)
-			ids, err := v.called(ctx, of, res.Keys...)
+			ids, err := p.called(ctx, of, res.Keys...)
 			if err != nil {
 				return err
 			}
@@ -354,8 +348,8 @@ func (v *visit) listTasks(ctx context.Context, each func(of *verbs.Task, ids []s
 }
 
 // listed reports whether the caller can list tasks.
-func (v *visit) listed() bool {
-	return slices.ContainsFunc(v.Registry.Tasks(), func(of *verbs.Task) bool { return of.Lists != nil && v.session.May(of.Lists) })
+func (p *peer) listed() bool {
+	return slices.ContainsFunc(p.Registry.Tasks(), func(of *verbs.Task) bool { return of.Lists != nil && p.Session.May(of.Lists) })
 }
 
 // A callOutcome is the outcome of a call. Exactly one of these is set.
@@ -369,7 +363,7 @@ type callOutcome struct {
 
 // act runs a script once for its key. If an agreement is needed, it asks the caller, who repeats
 // the call with o.Agreed, or others.
-func (v *visit) act(ctx context.Context, s *engine.Session, script *dsl.Script, o engine.RunOptions) (*callOutcome, error) {
+func (p *peer) act(ctx context.Context, s *engine.Session, script *dsl.Script, o engine.RunOptions) (*callOutcome, error) {
 	o.Source = taskKind
 	if o.Key != "" {
 		if done, err := s.Repeat(ctx, script, o.Key); err != nil || done != nil {
@@ -378,11 +372,10 @@ func (v *visit) act(ctx context.Context, s *engine.Session, script *dsl.Script, 
 	}
 	program, ds := s.CheckFrom(ctx, script, verbs.Literals{})
 	if program == nil {
-		p := &paper{script: script, faults: v.Registry.Mask(script, ds)}
-		return nil, p.invalid()
+		return nil, server.Invalid(script, p.Registry.Mask(script, ds))
 	}
 	done, err := s.Run(ctx, program, o)
-	if err == nil || problemOf(err).Code != "needs-agreement" {
+	if err == nil || server.ProblemOf(err).Code != "needs-agreement" {
 		return &callOutcome{done: done}, err
 	}
 	preview, err := s.KeepWith(ctx, program, o)
@@ -405,9 +398,9 @@ func (v *visit) act(ctx context.Context, s *engine.Session, script *dsl.Script, 
 }
 
 // became returns the task that a call began or continued; nil if it did neither.
-func (v *visit) became(ctx context.Context, a *callOutcome) (*task, error) {
+func (p *peer) became(ctx context.Context, a *callOutcome) (*task, error) {
 	if a.pending != nil {
-		t, err := v.task(ctx, askPrefix+a.pending.ID)
+		t, err := p.task(ctx, askPrefix+a.pending.ID)
 		if errors.Is(err, errNoTask) { // it is about a task that is there
 			return nil, nil
 		}
@@ -420,15 +413,15 @@ func (v *visit) became(ctx context.Context, a *callOutcome) (*task, error) {
 		for i := range a.done.Calls {
 			for j := range a.done.Calls[i].Rows {
 				row := &a.done.Calls[i].Rows[j]
-				of := v.taskOf(row.Entity)
+				of := p.taskOf(row.Entity)
 				if of == nil || row.Op != op {
 					continue
 				}
-				id, err := v.called(ctx, of, row.Key)
+				id, err := p.called(ctx, of, row.Key)
 				if err != nil {
 					return nil, err
 				}
-				t, err := v.task(ctx, id[0])
+				t, err := p.task(ctx, id[0])
 				if errors.Is(err, errNoTask) { // the caller may begin it, but not read it
 					return nil, nil
 				}
@@ -441,10 +434,10 @@ func (v *visit) became(ctx context.Context, a *callOutcome) (*task, error) {
 
 // saidOf returns the turns of a session that mention a task, oldest first. It returns the last ones
 // if there are too many.
-func (v *visit) saidOf(ctx context.Context, t *task, session string) (all []sessions.Turn, err error) {
+func (p *peer) saidOf(ctx context.Context, t *task, session string) (all []sessions.Turn, err error) {
 	const farthest = 1000 // turns of a session are looked through
-	err = v.Store.View(ctx, stores.Scope{Principal: v.principal}, func(r stores.Reader) error {
-		key := sessions.Key(v.principal, session)
+	err = p.Store.View(ctx, stores.Scope{Principal: p.Principal}, func(r stores.Reader) error {
+		key := sessions.Key(p.Principal, session)
 		kept, err := sessions.Get(ctx, r, key)
 		if err != nil || kept == nil {
 			return err
