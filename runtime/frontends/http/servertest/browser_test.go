@@ -415,8 +415,16 @@ func TestBrowserEveryPage(t *testing.T) {
 	h.signIn(tab, "otto")
 	tab.Wait("Jobs (0)")
 	look("jobs", "/", "Jobs (0)")
+	s, err := server.New(server.Options{URL: "http://localhost"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	site := portal.New(portal.Options{})
-	for _, r := range slices.Concat(new(server.Server).Routes(), site.Routes(), console.Routes(site)) {
+	s.Mount(append(site.Routes(), console.Routes(site)...)...)
+	if len(s.Routes()) < 30 {
+		t.Errorf("only %d routes", len(s.Routes()))
+	}
+	for _, r := range s.Routes() {
 		switch r.Name {
 		case "row": // the bank's verbs read no row alone: TestBrowserTheDeal looks at it
 		case "", "sign-out", "sign-in-openid", "sign-in-back", "sign-in-sent": // no page of their own, or none without another system
