@@ -26,10 +26,8 @@ import (
 
 // Options say what agents may ask for, besides the tasks that the palettes declare.
 type Options struct {
-	// Envelopes are JSON protocols of domains.
-	Envelopes []Envelope
-	// Posts says to which addresses agents may have notifications sent.
-	Posts Posts
+	Envelopes []Envelope // JSON protocols of domains
+	Posts     Posts      // to which addresses agents may have notifications sent
 }
 
 // Agents are the doors for agents of others. A message becomes calls, and a row becomes a task, as
@@ -112,7 +110,7 @@ func (p *peer) sends(answer a2a.Answer) error {
 			select {
 			case <-done:
 				return nil
-			case <-p.Draining():
+			case <-p.Draining:
 				stop()
 				<-done
 				return nil
@@ -660,7 +658,7 @@ func (p *peer) Watch(ctx context.Context, was *a2a.Task, tell func(*a2a.Task) bo
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-p.Draining():
+		case <-p.Draining:
 			return nil
 		case <-l.Wake:
 			l.Rows() // whichever they are, the task is looked at

@@ -35,12 +35,10 @@ import (
 
 // Options are what the API needs besides a server.
 type Options struct {
-	// Codes explains every code that an answer may have, for the reference.
-	Codes []dsl.CodeDoc
+	Codes   []dsl.CodeDoc // explain every code that an answer may have, for the reference
+	Version string        // of the program, for clients of models
 	// Search finds verbs by words, for clients of models; nil matches the words literally.
 	Search func(words string, among []*verbs.Verb, most int) []*verbs.Verb
-	// Version is the program's version, for such clients.
-	Version string
 }
 
 // An API answers programs. Make it with New.

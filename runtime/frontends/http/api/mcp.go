@@ -18,21 +18,17 @@ const mcpPath = "/mcp"
 
 // mcpRoutes has no GET: the server only answers, so there is no stream to open.
 func (a *API) mcpRoutes() []server.Route {
+	// The metadata of RFC 9728. Administrators issue tokens, so it names no authorization server. It
+	// lists no scopes: only the holder of a token learns what it may do.
 	resource := func(path, does string) server.Route {
-		return server.Route{Pattern: "GET /.well-known/oauth-protected-resource" + path, Does: does, Handle: a.by(func(v *visit) error { return v.protectedResource(path) })}
+		return server.Route{Pattern: "GET /.well-known/oauth-protected-resource" + path, Does: does, Handle: func(v *server.Visit) error {
+			return v.JSON(http.StatusOK, map[string]any{"resource": v.Origin() + path, "resource_name": "Verbatim", "bearer_methods_supported": []string{"header"}})
+		}}
 	}
-	return []server.Route{
-		resource("", "Says how programs show who they are."),
-		resource(mcpPath, "Says how the clients of models show who they are."),
-		{Pattern: "POST " + mcpPath, Door: server.Program, Body: a.server.Limits.Script + 64<<10, Stream: true, Does: "Takes calls of tools from the clients of models, over MCP.", Handle: a.by((*visit).mcpCall), Refuse: mcpRefuse},
-		{Pattern: "DELETE " + mcpPath, Door: server.Program, Stream: true, Does: "Ends the connection of a client of an earlier version of MCP.", Handle: a.by((*visit).mcpCall), Refuse: mcpRefuse},
-	}
-}
-
-// protectedResource is the metadata of RFC 9728. Administrators issue tokens, so it names no
-// authorization server. It lists no scopes: only the holder of a token learns what it may do.
-func (v *visit) protectedResource(path string) error {
-	return v.JSON(http.StatusOK, map[string]any{"resource": v.Origin() + path, "resource_name": "Verbatim", "bearer_methods_supported": []string{"header"}})
+	call := server.Route{Pattern: "POST " + mcpPath, Door: server.Program, Body: a.server.Limits.Script + 64<<10, Stream: true, Does: "Takes calls of tools from the clients of models, over MCP.", Handle: a.by((*visit).mcpCall), Refuse: mcpRefuse}
+	end := call
+	end.Pattern, end.Body, end.Does = "DELETE "+mcpPath, 0, "Ends the connection of a client of an earlier version of MCP."
+	return []server.Route{resource("", "Says how programs show who they are."), resource(mcpPath, "Says how the clients of models show who they are."), call, end}
 }
 
 var ofModel = verbs.Literals{Origin: verbs.NewOrigin(verbs.FromModel, "")}

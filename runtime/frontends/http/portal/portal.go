@@ -37,10 +37,8 @@ const visited = "pages"
 
 // Options are what the portal needs besides a server.
 type Options struct {
-	// Draws draws rows; nil for no drawings.
-	Draws Draws
-	// Staff are the pages that staff has besides those of the palettes.
-	Staff []Link
+	Draws Draws  // draws rows; nil for no drawings
+	Staff []Link // pages that staff has besides those of the palettes
 }
 
 // A Link leads to a page that stands in the navigation of staff.

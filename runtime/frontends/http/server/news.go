@@ -66,8 +66,6 @@ type Listener struct {
 	touched   map[string]bool // of all rows, those that changed since it was asked: see Rows
 }
 
-func newNews(s *Server) *news { return &news{s: s, listeners: map[*Listener]bool{}} }
-
 // Listen listens to changes of a row, by its key as JSON, or of all rows, for "".
 func (s *Server) Listen(ctx context.Context, row string) (*Listener, error) {
 	l, _, err := s.news.add(ctx, &Listener{row: row})
@@ -331,8 +329,8 @@ func (v *Visit) listens(ctx context.Context, s *Stream, l *Listener, last, head 
 		select {
 		case <-ctx.Done():
 			return
-		case <-v.draining:
-			return // who listens comes back, to a server that is there
+		case <-v.Draining:
+			return
 		case <-l.Wake:
 			_, head, _ = v.news.after(v.Principal, head)
 		case <-beat.C:

@@ -116,11 +116,11 @@ type Server struct {
 	beside  []func(context.Context)
 	ctx     context.Context // of the server: sessions read within it
 	stop    context.CancelFunc
-	// draining is closed when the server accepts nothing new; after counts work that continues
-	// behind an answer.
-	draining chan struct{}
-	drain    sync.Once
-	after    sync.WaitGroup
+	// Draining is closed when the server accepts nothing new: who listens to a stream comes back, to a
+	// server that is there.
+	Draining <-chan struct{}
+	drain    func()
+	after    sync.WaitGroup // counts work that continues behind an answer
 }
 
 // New makes a server. It fails if the options cannot be served safely.
@@ -150,11 +150,12 @@ func New(o Options) (*Server, error) {
 	if err := s.cross.AddTrustedOrigin(s.Origin()); err != nil {
 		return nil, err
 	}
-	s.draining = make(chan struct{})
+	draining := make(chan struct{})
+	s.Draining, s.drain = draining, sync.OnceFunc(func() { close(draining) })
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.known, s.metrics = newKnown(), newMetrics(s)
+	s.metrics = newMetrics(s)
 	s.gate = newGate(o.Limits, s.metrics.sheds)
-	s.news = newNews(s)
+	s.known, s.news = &known{all: map[string]remembered{}}, &news{s: s, listeners: map[*Listener]bool{}}
 	s.Mount(s.own()...)
 	s.handler = s.guard(http.HandlerFunc(s.dispatch))
 	return s, nil
@@ -319,7 +320,7 @@ func (s *Server) Run(ctx context.Context, l net.Listener, certs *tls.Config) err
 		return err
 	case <-ctx.Done():
 	}
-	s.drain.Do(func() { close(s.draining) })
+	s.drain()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Limits.Drain)
 	defer cancel()
 	err := server.Shutdown(ending)
@@ -332,14 +333,10 @@ func (s *Server) Run(ctx context.Context, l net.Listener, certs *tls.Config) err
 	return err
 }
 
-// Draining is closed when the server accepts nothing new: whoever listens to a stream comes back, to
-// a server that is there.
-func (s *Server) Draining() <-chan struct{} { return s.draining }
-
 // readyz says whether the server can answer requests.
 func (s *Server) readyz(v *Visit) error {
 	select {
-	case <-s.draining:
+	case <-s.Draining:
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("ending\n"))
 	default:
 	}
