@@ -136,19 +136,14 @@ var errGone = errors.New("whoever listened is gone")
 
 // refuses answers a request that was refused before it was read.
 func (p *peer) refuses(why server.Problem) {
-	hurry(p.W, why)
+	if why.Retry > 0 {
+		p.W.Header().Set("Retry-After", "1")
+	}
 	code := a2a.InvalidRequest
 	if why.Status >= 500 {
 		code = a2a.Internal
 	}
 	_ = p.sends(a2a.Refused(p.Route.Pattern == "POST /a2a", &a2a.Error{Code: code, Status: why.Status, Text: why.Title}))
-}
-
-// hurry says that a refusal is temporary, where it is: programs come back within a second.
-func hurry(w http.ResponseWriter, why server.Problem) {
-	if why.Retry > 0 {
-		w.Header().Set("Retry-After", "1")
-	}
 }
 
 // agentCard is public: it lists what the palettes offer, and says nothing about their users.

@@ -129,7 +129,9 @@ func (a *Agents) envelopes() (all []server.Route) {
 		all = append(all, server.Route{Pattern: "POST " + e.Path, Door: server.Program, Body: a.server.Limits.Script, Stream: true, Does: e.Does,
 			Handle: func(v *server.Visit) error { return (&peer{v, a}).message(e) },
 			Refuse: func(v *server.Visit, why server.Problem) {
-				hurry(v.W, why)
+				if why.Retry > 0 {
+					v.W.Header().Set("Retry-After", "1")
+				}
 				_ = v.JSON(why.Status, e.Refuse(why.Code, why.Title, why.Next))
 			}})
 	}

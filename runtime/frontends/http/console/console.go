@@ -37,18 +37,16 @@ func Links() []portal.Link {
 
 // Routes returns the routes of the console, whose pages look as those of a portal do.
 func Routes(p *portal.Portal) []server.Route {
-	route := func(pattern, name string, answer func(*desk) error) server.Route {
-		return server.Route{Pattern: pattern, Name: name, Door: server.Page, Handle: p.Desk(func(d *portal.Desk) error { return answer(&desk{d}) })}
+	route := func(pattern, name string, body int64, answer func(*desk) error) server.Route {
+		return server.Route{Pattern: pattern, Name: name, Door: server.Page, Body: body, Handle: p.Desk(func(d *portal.Desk) error { return answer(&desk{d}) })}
 	}
-	decided := route("POST /waiting/{id}", "decided", (*desk).decide)
-	decided.Body = 64 << 10
 	return []server.Route{
-		route("GET /waiting", "queue", (*desk).queue),
-		route("GET /waiting/{id}", "decision", (*desk).decision),
-		decided,
-		route("GET /journal", "journal", (*desk).journalPage),
-		route("GET /verbs", "reference", (*desk).referencePage),
-		route("GET /verbs/{verb}", "verb", (*desk).verbPage),
+		route("GET /waiting", "queue", 0, (*desk).queue),
+		route("GET /waiting/{id}", "decision", 0, (*desk).decision),
+		route("POST /waiting/{id}", "decided", 64<<10, (*desk).decide),
+		route("GET /journal", "journal", 0, (*desk).journalPage),
+		route("GET /verbs", "reference", 0, (*desk).referencePage),
+		route("GET /verbs/{verb}", "verb", 0, (*desk).verbPage),
 	}
 }
 

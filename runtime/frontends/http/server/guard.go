@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -51,7 +52,7 @@ var traceparent = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]
 // hosts, compressed bodies and forms of other sites, and logs and counts the outcome.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q := &request{id: rand.Text(), started: time.Now(), from: s.address(r)}
+		q := &request{id: newID(), started: time.Now(), from: s.address(r)}
 		if m := traceparent.FindStringSubmatch(r.Header.Get("Traceparent")); m != nil && strings.Trim(m[1], "0") != "" {
 			q.trace = m[1]
 		}
@@ -92,6 +93,12 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			next.ServeHTTP(t, r)
 		}
 	})
+}
+
+func newID() string {
+	var b [8]byte
+	rand.Read(b[:]) // never fails, by its documentation
+	return hex.EncodeToString(b[:])
 }
 
 // address returns the client's address. A trusted proxy appends its client to X-Forwarded-For.

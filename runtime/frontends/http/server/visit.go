@@ -208,11 +208,8 @@ func (v *Visit) enters() (err error) {
 // now. gone says that they may not come in any more.
 func (v *Visit) Again() (s *engine.Session, gone bool, err error) {
 	c, err := v.identify()
-	if err != nil {
-		p := ProblemOf(err)
-		gone = p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden
-	}
-	return c.Session, gone, err
+	p := ProblemOf(err)
+	return c.Session, p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden, err
 }
 
 func (v *Visit) identify() (Caller, error) {
