@@ -21,7 +21,7 @@ import (
 	"verbatim/runtime/frontends/channel/mail"
 	"verbatim/runtime/frontends/channel/signed"
 	"verbatim/runtime/frontends/channel/whatsapp"
-	"verbatim/runtime/frontends/http"
+	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/jobs/notify"
 	"verbatim/runtime/state/contact"
 	"verbatim/stores"
@@ -106,7 +106,7 @@ func (a *app) channelsNamed() (*channelsFile, error) {
 // reached holds the channels that this process serves.
 type reached struct {
 	service *channel.Service
-	hooks   []serve.Hook
+	routes  []server.Route
 	listen  []func(ctx context.Context) error // what listens beside HTTP, until ctx ends
 	inboxes [][2]string                       // channel and address of each
 }
@@ -218,7 +218,7 @@ func (r *reached) whatsApp(f *whatsAppFile, private bool, secret secrets, warn f
 		r.service.Templates[strings.ToUpper(whatsapp.Channel)] = channel.Template{Name: t.Name, Language: t.Language}
 	}
 	for _, method := range [...]string{"GET", "POST"} {
-		r.hooks = append(r.hooks, serve.Hook{Pattern: method + " /channels/whatsapp", Body: 4 << 20, Does: "Takes messages by WhatsApp.", Handler: w})
+		r.routes = append(r.routes, server.Route{Pattern: method + " /channels/whatsapp", Body: 4 << 20, Does: "Takes messages by WhatsApp.", Handle: server.Handler(w)})
 	}
 	return nil
 }
@@ -264,7 +264,7 @@ func (r *reached) mail(f *mailFile, secret secrets) error {
 	}
 	r.join(mail.Channel, m, nil)
 	if of[1] != "" {
-		r.hooks = append(r.hooks, serve.Hook{Pattern: "POST /channels/mail/mime", Body: 50 << 20, Does: "Takes mails of a provider.", Handler: m.Mailgun()})
+		r.routes = append(r.routes, server.Route{Pattern: "POST /channels/mail/mime", Body: 50 << 20, Does: "Takes mails of a provider.", Handle: server.Handler(m.Mailgun())})
 	}
 	if f.Listen != "" {
 		r.listen = append(r.listen, func(ctx context.Context) error {
@@ -294,7 +294,7 @@ func (r *reached) programs(all []programFile, private bool, secret secrets) erro
 		return err
 	}
 	r.join(signed.Channel, s, issuers)
-	r.hooks = append(r.hooks, serve.Hook{Pattern: "POST /channels/api/{program}", Body: signed.MaxBody, Does: "Takes messages that a program signed.", Handler: s})
+	r.routes = append(r.routes, server.Route{Pattern: "POST /channels/api/{program}", Body: signed.MaxBody, Does: "Takes messages that a program signed.", Handle: server.Handler(s)})
 	return nil
 }
 

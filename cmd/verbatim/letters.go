@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/domains/rights"
 	"verbatim/runtime/engine"
-	"verbatim/runtime/frontends/http"
-	"verbatim/runtime/frontends/http/peers"
+	"verbatim/runtime/frontends/http/a2a"
+	"verbatim/runtime/frontends/http/a2a/peers"
 	"verbatim/runtime/jobs/notify"
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -74,14 +75,14 @@ func sending(reg *verbs.Registry, store stores.Store, channels *notify.Sender, u
 
 // posts reads VERBATIM_A2A_PUSH, which says to which addresses push notifications may be sent:
 // private, off, or unset.
-func (a *app) posts() (serve.Posts, error) {
+func (a *app) posts() (a2a.Posts, error) {
 	switch how := a.env("VERBATIM_A2A_PUSH"); how {
 	case "":
-		return serve.PostPublic, nil
+		return a2a.PostPublic, nil
 	case "private":
-		return serve.PostPrivate, nil
+		return a2a.PostPrivate, nil
 	case "off":
-		return serve.PostNone, nil
+		return a2a.PostNone, nil
 	default:
 		return 0, usage(fmt.Sprintf("VERBATIM_A2A_PUSH is private or off, not %q", how), "leave it out, and notifications go to the public internet alone")
 	}
@@ -89,19 +90,20 @@ func (a *app) posts() (serve.Posts, error) {
 
 // posting sends push notifications to other agents, if a palette has tasks, and passes other
 // notices to send, which may be nil.
-func posting(reg *verbs.Registry, book *peers.Book, posts serve.Posts, send func(context.Context, engine.Message) error) func(context.Context, engine.Message) error {
-	if len(reg.Tasks()) == 0 || posts == serve.PostNone {
+func (a *app) posting(reg *verbs.Registry, store stores.Store, clock func() time.Time, posts a2a.Posts, send func(context.Context, engine.Message) error) func(context.Context, engine.Message) error {
+	if len(reg.Tasks()) == 0 || posts == a2a.PostNone {
 		return send
 	}
-	poster := notify.NewPoster(posts == serve.PostPrivate)
+	book := &peers.Book{Store: store, Clock: clock, Random: a.random}
+	poster := notify.NewPoster(posts == a2a.PostPrivate)
 	return func(ctx context.Context, m engine.Message) error {
-		if m.Target != serve.TargetPush {
+		if m.Target != a2a.TargetPush {
 			if send == nil {
 				return &notify.Error{Code: notify.CodeNoRoute, Text: fmt.Sprintf("nothing says where notices to %s go", m.Target)}
 			}
 			return send(ctx, m)
 		}
-		p, err := serve.PostingOf(ctx, book, m)
+		p, err := a2a.PostingOf(ctx, book, m)
 		if err != nil {
 			return fmt.Errorf("where an agent is told could not be read: %w", err)
 		}

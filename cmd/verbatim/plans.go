@@ -19,7 +19,7 @@ import (
 	"verbatim/runtime/domains/confidence/react"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/channel"
-	"verbatim/runtime/frontends/http"
+	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/jobs/serviceaccount"
 	"verbatim/runtime/jobs/workflow"
 	"verbatim/runtime/protocols/trustgraph"
@@ -69,7 +69,7 @@ func readPlans(name string) (c confidence.Config, err error) {
 }
 
 // plans builds the planner for an engine; nil if no palette has plans.
-func (a *app) plans(reg *verbs.Registry, store stores.Store, eng *engine.Engine, model llm.Model, clock func() time.Time, meter *serve.Meter, log *slog.Logger) (*planning, error) {
+func (a *app) plans(reg *verbs.Registry, store stores.Store, eng *engine.Engine, model llm.Model, clock func() time.Time, meter *server.Meter, log *slog.Logger) (*planning, error) {
 	if !reg.Plans() {
 		return nil, nil
 	}
@@ -122,12 +122,12 @@ func logsPlans(c confidence.Audit, log *slog.Logger) func(workflow.Event) {
 }
 
 // countingPlans counts plans in a meter.
-func countingPlans(m *serve.Meter) func(workflow.Event) {
+func countingPlans(m *server.Meter) func(workflow.Event) {
 	return func(e workflow.Event) {
 		switch {
 		case e.Kind == workflow.Attempted:
 			at := e.Attempt
-			m.Attempted(serve.Attempt{Function: string(confidence.ToolOf(e.Step.Verb)), Score: at.Verdict.Score, Good: at.Verdict.Good, Number: at.Number, Took: at.Ended.Sub(at.Began)})
+			m.Attempted(server.Attempt{Function: string(confidence.ToolOf(e.Step.Verb)), Score: at.Verdict.Score, Good: at.Verdict.Good, Number: at.Number, Took: at.Ended.Sub(at.Began)})
 		case e.Kind == workflow.Settled && e.Step.Tries > 0:
 			m.Settled(e.Step.Tries, e.Step.Status == "DONE")
 		case e.Kind == workflow.Finished && !e.Plan.Ended.IsZero():
@@ -236,25 +236,28 @@ func (p *planning) reload() {
 	p.log.Info("flags", "enabled", c.Flags.Enabled, "percent", c.Flags.Share, "fallback", c.Flags.Fallback)
 }
 
-// gateway serves TrustGraph's gateway protocol for programs with an API token.
-func (p *planning) gateway(server func() *serve.Server) (*trustgraph.Gateway, []serve.Hook) {
+// gateway has the server speak TrustGraph's gateway protocol, for programs with an API token; nil
+// without plans.
+func (p *planning) gateway(s *server.Server) *trustgraph.Gateway {
+	if p == nil {
+		return nil
+	}
 	g := &trustgraph.Gateway{Agent: p.answer, Shape: p.config.Wires.Shape, Log: p.log, Authenticate: func(ctx context.Context, token string) (trustgraph.Caller, error) {
-		who, err := server().Bearer(ctx, token)
+		who, err := s.Bearer(ctx, token)
 		return trustgraph.Caller{Name: who}, err
 	}}
-	return g, []serve.Hook{
-		{Pattern: "POST /api/v1/flow/{flow}/service/agent", Body: 1 << 20, Stream: true, Does: "Answers a question, as TrustGraph's gateway does.", Handler: g},
-		{Pattern: "GET /api/v1/socket", Stream: true, Does: "Answers questions over a WebSocket, as TrustGraph's gateway does.", Handler: g},
-	}
+	s.Mount(server.Route{Pattern: "POST /api/v1/flow/{flow}/service/agent", Body: 1 << 20, Stream: true, Does: "Answers a question, as TrustGraph's gateway does.", Handle: server.Handler(g)},
+		server.Route{Pattern: "GET /api/v1/socket", Stream: true, Does: "Answers questions over a WebSocket, as TrustGraph's gateway does.", Handle: server.Handler(g)})
+	return g
 }
 
 // queue returns a function that serves questions from a broker until ctx ends; nil if there is no
 // broker.
 func (p *planning) queue(env func(string) string) (func(ctx context.Context) error, error) {
-	w := p.config.Wires
-	if w.URLEnv == "" {
+	if p == nil || p.config.Wires.URLEnv == "" {
 		return nil, nil
 	}
+	w := p.config.Wires
 	at := env(w.URLEnv)
 	if at == "" {
 		return nil, usage(fmt.Sprintf("the environment has no %s, which should hold the address of the broker", w.URLEnv), "set it, or take wires out of the file of plans")

@@ -27,9 +27,13 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/files/intake"
 	"verbatim/runtime/frontends/channel"
-	"verbatim/runtime/frontends/http"
-	"verbatim/runtime/frontends/http/logins"
-	"verbatim/runtime/frontends/http/peers"
+	"verbatim/runtime/frontends/http/a2a"
+	"verbatim/runtime/frontends/http/a2a/peers"
+	"verbatim/runtime/frontends/http/api"
+	"verbatim/runtime/frontends/http/console"
+	"verbatim/runtime/frontends/http/portal"
+	"verbatim/runtime/frontends/http/server"
+	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/runtime/jobs/worker"
 	"verbatim/runtime/protocols/trustgraph"
 	"verbatim/stores"
@@ -158,7 +162,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	meter, logger := serve.NewMeter(), a.logger(f.log)
+	meter, logger := server.NewMeter(), a.logger(f.log)
 	if err := a.spans(ctx, meter, logger, &ends); err != nil {
 		return err
 	}
@@ -182,12 +186,12 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	o := serve.Options{
-		Registry: reg, Engine: engine, Store: store, Codes: allCodes(), Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: certified, Log: logger,
-		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store), Envelopes: envelopes(reg), Search: a.finding(reg),
+	o := server.Options{
+		Registry: reg, Engine: engine, Store: store, Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: certified, Log: logger,
+		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store),
 	}
-	o.Version, _ = built()
-	if o.Posts, err = a.posts(); err != nil {
+	posts, err := a.posts()
+	if err != nil {
 		return err
 	}
 	o.Talk = a.talks(reg, model, chat, tokens, zone)
@@ -208,23 +212,14 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		if err := by.open(ctx); err != nil {
 			return a.runFailed(err)
 		}
-		o.Hooks = by.hooks
 	}
-	var server *serve.Server
 	plans, err := a.plans(reg, store, engine, model, a.now, meter, logger)
 	if err != nil {
 		return err
 	}
-	var gateway *trustgraph.Gateway
-	var queue func(context.Context) error
-	if plans != nil {
-		var hooks []serve.Hook
-		gateway, hooks = plans.gateway(func() *serve.Server { return server })
-		o.Hooks = append(o.Hooks, hooks...)
-		o.Draws = plans.draws
-		if queue, err = plans.queue(a.env); err != nil {
-			return err
-		}
+	queue, err := plans.queue(a.env)
+	if err != nil {
+		return err
 	}
 	l, err := f.listener()
 	if err != nil {
@@ -234,14 +229,28 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if o.URL, o.Hosts, err = f.reached(l, certs != nil); err != nil {
 		return err
 	}
-	if server, err = serve.New(o); err != nil {
+	s, err := server.New(o)
+	if err != nil {
 		return usage(err.Error(), "verbatim serve --help")
 	}
-	defer server.Close()
-	if err := server.Housekeep(ctx); err != nil {
+	defer s.Close()
+	version, _ := built()
+	programs, err := api.New(ctx, s, api.Options{Codes: allCodes(), Search: a.finding(reg), Version: version})
+	if err != nil {
 		return a.runFailed(err)
 	}
-	if err := a.announces(ctx, server, o.URL, f.signIn); err != nil {
+	agents := a2a.New(s, a2a.Options{Envelopes: envelopes(reg), Posts: posts})
+	s.Beside(agents.Notify)
+	site := portal.New(portal.Options{Draws: plans.draws, Staff: console.Links()})
+	s.Mount(slices.Concat(programs.Routes(), agents.Routes(), site.Routes(), console.Routes(site))...)
+	gateway := plans.gateway(s)
+	if by != nil {
+		s.Mount(by.routes...)
+	}
+	if err := errors.Join(s.Housekeep(ctx), agents.Housekeep(ctx)); err != nil {
+		return a.runFailed(err)
+	}
+	if err := a.announces(ctx, s, o.URL, f.signIn); err != nil {
 		return err
 	}
 	if a.env("GOGC") == "" {
@@ -249,14 +258,14 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		debug.SetGCPercent(150)
 		debug.FreeOSMemory()
 	}
-	send := plans.delivers(by.delivers(posting(reg, &peers.Book{Store: store, Clock: o.Clock, Random: a.random}, o.Posts, sending(reg, store, channels, o.URL))))
-	r := runningServer{Server: server, channels: by, plans: plans, queue: queue, gateway: gateway, work: func(ctx context.Context) error { return a.workBeside(ctx, f, engine, store, send, channels.Channel) }}
+	send := plans.delivers(by.delivers(a.posting(reg, store, a.now, posts, sending(reg, store, channels, o.URL))))
+	r := runningServer{Server: s, channels: by, plans: plans, queue: queue, gateway: gateway, work: func(ctx context.Context) error { return a.workBeside(ctx, f, engine, store, send, channels.Channel) }}
 	return r.run(ctx, l, certs)
 }
 
 // A runningServer is a server with everything that runs beside it.
 type runningServer struct {
-	*serve.Server
+	*server.Server
 	work     func(context.Context) error
 	channels *reached
 	plans    *planning
@@ -324,12 +333,12 @@ func (a *app) certificates(f *serveFlags) (certified bool, certs *tls.Config, er
 }
 
 // spans sends the meter's spans to the endpoint in the environment.
-func (a *app) spans(ctx context.Context, meter *serve.Meter, logger *slog.Logger, ends *[]func()) (err error) {
+func (a *app) spans(ctx context.Context, meter *server.Meter, logger *slog.Logger, ends *[]func()) (err error) {
 	endpoint := a.env("OTEL_EXPORTER_OTLP_ENDPOINT")
 	if endpoint == "" {
 		return nil
 	}
-	meter.Spans, err = serve.NewSpans(endpoint, a.env("OTEL_EXPORTER_OTLP_HEADERS"), a.env("OTEL_SERVICE_NAME"), func(err error) { logger.Error("spans", "lost", err.Error()) })
+	meter.Spans, err = server.NewSpans(endpoint, a.env("OTEL_EXPORTER_OTLP_HEADERS"), a.env("OTEL_SERVICE_NAME"), func(err error) { logger.Error("spans", "lost", err.Error()) })
 	if err != nil {
 		return usage(err.Error(), "set OTEL_EXPORTER_OTLP_ENDPOINT, or leave it out")
 	}
@@ -342,7 +351,7 @@ func (a *app) spans(ctx context.Context, meter *serve.Meter, logger *slog.Logger
 }
 
 // openID returns the provider that the environment names, nil if it names none.
-func (a *app) openID() (*serve.OpenID, error) {
+func (a *app) openID() (*server.OpenID, error) {
 	issuer, client := a.env("VERBATIM_OPENID"), a.env("VERBATIM_OPENID_CLIENT")
 	switch {
 	case issuer == "":
@@ -350,7 +359,7 @@ func (a *app) openID() (*serve.OpenID, error) {
 	case client == "":
 		return nil, usage("an OpenID provider knows this server by an id", "set VERBATIM_OPENID_CLIENT")
 	}
-	return &serve.OpenID{Name: cmp.Or(a.env("VERBATIM_OPENID_NAME"), "your organisation"), Issuer: strings.TrimRight(issuer, "/"), ClientID: client, Secret: a.env("VERBATIM_OPENID_SECRET")}, nil
+	return &server.OpenID{Name: cmp.Or(a.env("VERBATIM_OPENID_NAME"), "your organisation"), Issuer: strings.TrimRight(issuer, "/"), ClientID: client, Secret: a.env("VERBATIM_OPENID_SECRET")}, nil
 }
 
 // reached returns how people reach the server: the URL for links, and the hosts that it answers
@@ -375,10 +384,10 @@ func (f *serveFlags) reached(l net.Listener, secure bool) (first string, hosts [
 }
 
 // announces prints the address of the server, and links for those who sign in at this machine.
-func (a *app) announces(ctx context.Context, server *serve.Server, at string, signIn []string) error {
+func (a *app) announces(ctx context.Context, s *server.Server, at string, signIn []string) error {
 	said := fmt.Sprintf("serving   %s\n", at)
 	for _, name := range signIn {
-		link, err := server.Link(ctx, name, "/")
+		link, err := s.Link(ctx, name, "/")
 		if err != nil {
 			return a.runFailed(err)
 		}
@@ -441,19 +450,19 @@ func people(reg *verbs.Registry, store stores.Store) func(context.Context, strin
 	return func(ctx context.Context, issuer, subject string) (string, error) {
 		name, err := rights.PrincipalOf(ctx, reg, store, issuer, subject)
 		if err == nil && name == "" {
-			err = serve.ErrNobody
+			err = server.ErrNobody
 		}
 		return name, err
 	}
 }
 
-func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, string) (serve.Token, error) {
-	return func(ctx context.Context, digest string) (serve.Token, error) {
+func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, string) (server.Token, error) {
+	return func(ctx context.Context, digest string) (server.Token, error) {
 		t, err := rights.TokenOf(ctx, reg, store, digest)
 		if err != nil || t == nil {
-			return serve.Token{}, errors.Join(err, serve.ErrNobody)
+			return server.Token{}, errors.Join(err, server.ErrNobody)
 		}
-		return serve.Token{Principal: t.Principal, Audience: t.Audience, Expires: t.Expires, Verbs: t.Only}, nil
+		return server.Token{Principal: t.Principal, Audience: t.Audience, Expires: t.Expires, Verbs: t.Only}, nil
 	}
 }
 
@@ -461,11 +470,11 @@ func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, str
 func ownTables() []*stores.Entity { return slices.Concat(engine.Own(), logins.Own(), peers.Own()) }
 
 // envelopes returns the JSON protocols of the loaded domains.
-func envelopes(reg *verbs.Registry) (all []serve.Envelope) {
+func envelopes(reg *verbs.Registry) (all []a2a.Envelope) {
 	if reg.Verb("kyc.verify") != nil {
-		all = append(all, serve.Envelope{
+		all = append(all, a2a.Envelope{
 			Path: "/kyc", Does: "Takes the messages of verifications, " + kyc.Protocol + ".",
-			Answer: func(ctx context.Context, c *serve.Caller, message []byte, step func(any)) any {
+			Answer: func(ctx context.Context, c *a2a.Caller, message []byte, step func(any)) any {
 				if step == nil {
 					return kyc.Answer(ctx, c, message, nil)
 				}

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime/frontends/http/logins"
+	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/stores/postgres/pgtest"
 )
 
@@ -106,7 +106,7 @@ system.grant-role :principal-id @acme :role "guest"`)
 // agentsHouse is a house whose palette has tasks for agents of others.
 func agentsHouse(t *testing.T) *house {
 	t.Helper()
-	desk, err := filepath.Abs(filepath.Join(root, "runtime", "frontends", "http", "testdata", "desk"))
+	desk, err := filepath.Abs(filepath.Join(root, "runtime", "frontends", "http", "a2a", "testdata", "desk"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -991,7 +991,7 @@ func TestCodesOfTheServerAreExplained(t *testing.T) {
 	for _, d := range allCodes() {
 		known[d.Code] = true
 	}
-	files, err := filepath.Glob(filepath.Join(root, "runtime", "frontends", "http", "*.go"))
+	files, err := filepath.Glob(filepath.Join(root, "runtime", "frontends", "http", "*", "*.go"))
 	if err != nil || len(files) < 10 {
 		t.Fatal(files, err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
-	"verbatim/runtime/frontends/http/logins"
+	"verbatim/runtime/frontends/http/server/logins"
 )
 
 // tokenCommand makes tokens for programs.

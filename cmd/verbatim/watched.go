@@ -5,18 +5,18 @@ import (
 	"errors"
 
 	"verbatim/runtime/conversation/llm"
-	"verbatim/runtime/frontends/http"
+	"verbatim/runtime/frontends/http/server"
 )
 
 // A watchedModel reports the cost and duration of a model's answers.
 type watchedModel struct {
 	llm.Model
 	name  string
-	meter *serve.Meter
+	meter *server.Meter
 }
 
 // watched wraps a model; nil stays nil.
-func watched(model llm.Model, name string, meter *serve.Meter) llm.Model {
+func watched(model llm.Model, name string, meter *server.Meter) llm.Model {
 	if model == nil {
 		return nil
 	}

@@ -18,7 +18,6 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/domains/rights"
 	"verbatim/runtime/engine"
-	"verbatim/runtime/frontends/http/peers"
 	"verbatim/runtime/jobs/notify"
 	"verbatim/runtime/jobs/worker"
 	"verbatim/stores"
@@ -150,7 +149,7 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if err != nil {
 		return err
 	}
-	w.Send = by.delivers(posting(reg, &peers.Book{Store: store, Clock: clock, Random: a.random}, posts, sending(reg, store, channels, a.env("VERBATIM_URL"))))
+	w.Send = by.delivers(a.posting(reg, store, clock, posts, sending(reg, store, channels, a.env("VERBATIM_URL"))))
 	plans, err := a.plansAtWork(reg, store, w.Engine, clock)
 	if err != nil {
 		return err

@@ -13,8 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"verbatim/runtime/frontends/http"
-	"verbatim/runtime/frontends/http/logins"
+	"verbatim/runtime/frontends/http/api"
+	serve "verbatim/runtime/frontends/http/server"
+	"verbatim/runtime/frontends/http/server/logins"
 
 	"verbatim/runtime/engine"
 )
@@ -166,6 +167,11 @@ func (s *server) listen(tokens map[string]int) (string, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.host.Cleanup(stop)
+	programs, err := api.New(ctx, door, api.Options{})
+	if err != nil {
+		return "", err
+	}
+	door.Mount(programs.Routes()...)
 	go func() { _ = door.Run(ctx, l, nil) }()
 	return at, nil
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime/frontends/http/browsertest"
+	"verbatim/runtime/tests/browsertest"
 )
 
 // OB12, U13: the extension is packaged, installed into VS Code, as code-server serves it to a

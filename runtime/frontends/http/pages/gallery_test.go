@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"verbatim/runtime/conversation/values"
-	"verbatim/runtime/frontends/http/browsertest"
 	"verbatim/runtime/frontends/http/pages"
+	"verbatim/runtime/tests/browsertest"
 )
 
 // evil is markup that somebody stored.

@@ -21,6 +21,8 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"verbatim/runtime/conversation/values"
 )
@@ -98,4 +100,13 @@ func (p Page) Render(w io.Writer) error {
 	}
 	_, err := w.Write(out.Bytes())
 	return err
+}
+
+// Sentence capitalises the first letter of a text.
+func Sentence(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
 }

@@ -1,0 +1,233 @@
+package portal
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/http/pages"
+	"verbatim/runtime/state/sessions"
+	"verbatim/stores"
+	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
+)
+
+// An entry of the journal: how it came about, and the call that takes back what it did. That call runs
+// like any other.
+
+// journalEntry shows a journal entry: the call, the changes, and the recorded reasons. It is for
+// roles that keep the journal, and for the principal of the entry. Personal data is masked until
+// somebody opens it, which is journalled.
+func (d *Desk) journalEntry() error {
+	ctx := d.R.Context()
+	n, err := d.Entry()
+	if err != nil {
+		return err
+	}
+	for l, err := range journal.Opened(ctx, d.Store, d.Principal, n, n) {
+		if err != nil {
+			return err
+		}
+		e, opened := &l.Entry, d.R.Method == http.MethodPost
+		if e.Principal != d.Principal {
+			if err := d.Session.ReadsJournal(ctx); err != nil {
+				return err
+			}
+		}
+		record, err := journal.Parse(e.Changes)
+		if opened && err == nil {
+			if err := d.Session.OpensEntry(ctx, e); err != nil {
+				return err
+			}
+			record, err = l.Record()
+		}
+		if err != nil {
+			return err
+		}
+		p := d.Frame(d.Say("pages/entry", strconv.FormatInt(n, 10)))
+		p.Wide = true
+		p.Back = &pages.Link{URL: d.at(d.page), Text: d.Say("pages/back")}
+		if d.Keeps() {
+			p.Back = &pages.Link{URL: "/journal", Text: d.Say("pages/journal")}
+		}
+		card := pages.Card{ID: "entry", Title: d.Say("pages/came-about"), Calls: []string{cmp.Or(record.Words, e.Call, e.Verb)}}
+		for i := range record.Rows {
+			card.Rows = append(card.Rows, d.diff(&record.Rows[i], "pages/asker-said"))
+		}
+		who := d.Who(e.Principal) + " (" + e.Principal + ")"
+		card.Facts = d.whyDone(e, d.Facts("pages/when", d.Time(e.Time), "pages/who", strings.TrimRight(who+", "+strings.Join(e.Roles, ", "), ", "), "pages/became", e.Outcome+strings.TrimRight(": "+e.Reason, ": "), "pages/source", e.Source))
+		if l.Opening != nil && !opened {
+			card.URL, card.Buttons = "/journal/"+strconv.FormatInt(n, 10), []pages.Button{{Name: "show", Value: "1", Text: d.Say("pages/show-masked")}}
+		}
+		p.Main = []pages.Block{card}
+		if session, turn, _ := strings.Cut(e.Turn, "/"); session == d.Session.ID() {
+			p.Main = append(p.Main, pages.Prose{ID: "turn", Links: []pages.Link{{URL: "/why?" + url.Values{"turn": {turn}}.Encode(), Text: d.Say("pages/happened")}}})
+		}
+		return d.Render(http.StatusOK, p)
+	}
+	if err := d.Session.ReadsJournal(ctx); err != nil {
+		return err // like an entry of somebody else
+	}
+	return d.NotFound()
+}
+
+// Facts makes facts from keys and texts in turn, without those whose text is "".
+func (d *Desk) Facts(of ...string) (all []pages.Fact) {
+	for i := 0; i < len(of); i += 2 {
+		if of[i+1] != "" {
+			all = append(all, pages.Fact{Name: values.Key(of[i]).In(d.lang), Text: of[i+1]})
+		}
+	}
+	return all
+}
+
+// whyDone adds why an entry came about: where its arguments came from, the rules that
+// asked, who agreed, and the turn of the conversation that it came of.
+func (d *Desk) whyDone(e *stores.Entry, all []pages.Fact) []pages.Fact {
+	var from map[string]string
+	if json.Unmarshal([]byte(e.Origins), &from) == nil {
+		for _, name := range slices.Sorted(maps.Keys(from)) {
+			all = append(all, d.Facts("pages/value-from", d.Tell.Label(strings.TrimSuffix(name, "-id"))+": "+from[name])...)
+		}
+	}
+	if verb := d.Registry.Verb(e.Verb); verb != nil && e.Preview != "" && e.Palette == d.Registry.Digest() {
+		for i := range verb.Confirm {
+			all = append(all, d.Facts("pages/rule", pages.Sentence(d.Tell.Text(verb.Confirm[i].Reason))+" ("+path.Base(verb.Confirm[i].Place.String())+")")...)
+		}
+	}
+	agreed := e.Agreed
+	if name, rest, _ := strings.Cut(agreed, ","); agreed != "" {
+		agreed = strings.TrimRight(d.Who(name)+","+rest, ",")
+	}
+	return append(all, d.Facts("pages/agreed-by", agreed, "pages/preview", e.Preview, "pages/turn", e.Turn, "pages/palette", e.Palette[:min(12, len(e.Palette))])...)
+}
+
+// why shows how an answer of the conversation came about, from the recorded turn: the last one, or
+// the one whose number is given.
+func (d *Desk) why() error {
+	ctx := d.R.Context()
+	info, err := d.Session.Info(ctx)
+	if err != nil {
+		return err
+	}
+	from, last := max(1, info.Turns-mostTurns), info.Turns
+	only, _ := strconv.ParseInt(d.R.URL.Query().Get("turn"), 10, 64)
+	if only > 0 {
+		from, last = only, only+mostTurns
+	}
+	turns, err := d.Session.Turns(ctx, from, last)
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(turns, func(t sessions.Turn) bool { return t.Role == sessions.Client && t.Number > only }); only > 0 && i >= 0 {
+		turns = turns[:i]
+	}
+	var turn pages.Turn
+	var said int64
+	for i := range turns {
+		t := &turns[i]
+		at := t.Time.In(d.Zone()).Format("15:04") + " "
+		switch {
+		case t.Erased:
+		case t.Intent == sessions.WhyIntent:
+			turn.Why = nil
+			for line := range strings.SplitSeq(strings.TrimSpace(t.Content), "\n") {
+				// Each line is a name, two blanks, and a text.
+				name, text, ok := strings.Cut(strings.TrimSpace(line), "  ")
+				if !ok {
+					name, text, _ = strings.Cut(strings.TrimSpace(line), " ")
+				}
+				turn.Why = append(turn.Why, pages.Fact{Name: pages.Sentence(name), Text: strings.TrimSpace(text)})
+			}
+		case t.Role == sessions.Client:
+			turn.Happened, said = []string{at + d.Say("pages/you") + ": " + t.Content}, t.Number
+		default:
+			turn.Happened = append(turn.Happened, at+d.Say("pages/assistant")+": "+ids.ReplaceAllString(t.Content, ""))
+			if t.Action != "" {
+				turn.Happened = append(turn.Happened, at+t.Action)
+			}
+		}
+	}
+	turn.Why = append(turn.Why, d.Facts("pages/turn", sessions.TurnID(d.Session.ID(), said))...)
+	p := d.Frame(d.Say("pages/how-it-came"))
+	p.Wide = true
+	p.Back = &pages.Link{URL: d.at(d.page), Text: d.Say("pages/back")}
+	p.Main = []pages.Block{turn}
+	if len(turn.Happened) == 0 {
+		p.Main = []pages.Block{pages.Prose{ID: "none", Lines: []string{d.Say("pages/no-messages")}}}
+	}
+	return d.Render(http.StatusOK, p)
+}
+
+// undoPage shows what taking it back would change, and asks for agreement, or says why it cannot be
+// taken back.
+func (d *Desk) undoPage() error {
+	err := d.undoes()
+	if refusal, ok := errors.AsType[*engine.Refusal](err); ok {
+		p := d.Frame(d.Say("pages/take-back"))
+		p.Back = &pages.Link{URL: d.at(d.page), Text: d.Say("pages/back")}
+		p.Banners = append(p.Banners, pages.Banner{Tone: "warn", Text: d.Tell.Refused(refusal.Diagnostics)})
+		return d.Render(http.StatusUnprocessableEntity, p)
+	}
+	return err
+}
+
+func (d *Desk) undoes() error {
+	ctx := d.R.Context()
+	seq, err := d.Entry()
+	if err != nil {
+		return err
+	}
+	script, err := d.Session.Undo(ctx, seq)
+	if err != nil {
+		return err
+	}
+	call := &script.Calls[0]
+	values := url.Values{}
+	for _, a := range call.Args {
+		values.Set(a.Key, a.Value.Text)
+	}
+	verb := d.Registry.Verb(call.Verb)
+	if verb.Undoes == nil {
+		return d.See("/do/" + call.Verb + "?" + values.Encode()) // the form of that verb, filled in
+	}
+	program, err := d.program(ctx, dsl.Format(script), theirs)
+	if err != nil {
+		return err
+	}
+	key, err := d.Logins.Secret()
+	if err != nil {
+		return err
+	}
+	values.Set("key", key)
+	preview, err := d.Session.KeepWith(ctx, program, engine.RunOptions{Source: "page"})
+	if err != nil {
+		return err
+	}
+	f := d.fill(verb, values)
+	card := pages.Card{ID: "ask", Title: d.Say("pages/shall-i"), Rows: d.Diffs(preview, "pages/you-said"), URL: "/do/" + verb.Name,
+		Hidden:  append(f.hidden(), pages.Hidden{Name: "agreed", Value: preview.Sealed().ID}),
+		Buttons: []pages.Button{{Name: "yes", Value: "1", Text: d.Say("pages/take-back"), Tone: "main"}, {Name: "no", Value: "1", Text: d.Say("pages/do-not")}}}
+	if slices.ContainsFunc(preview.Asks(), func(a receipt.Ask) bool { return a.By != "" }) {
+		card.Buttons[0].Text = d.Say("pages/ask-for-it")
+	}
+	card.Lines = []string{d.Tell.Verb(verb) + "."}
+	if r := preview.Calls[0].Result; r != nil {
+		for _, row := range r.Rows {
+			card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: d.Say("dialog/stays", row[0].Text())})
+		}
+	}
+	p := d.Frame(d.Say("pages/take-back"))
+	p.Main = []pages.Block{card}
+	return d.Render(http.StatusOK, p)
+}

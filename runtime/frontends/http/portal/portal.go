@@ -1,0 +1,1041 @@
+// Package portal shows the pages of people who have a page in a palette: their tasks, the forms for
+// them, and a conversation. It shows what verbs return, and changes things only by verbs. Pages of
+// other packages are answered at a Desk too, so that all look alike.
+package portal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/http/pages"
+	"verbatim/runtime/frontends/http/server"
+	"verbatim/runtime/frontends/http/server/logins"
+	"verbatim/runtime/state/sessions"
+	"verbatim/runtime/state/uploads"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// visited is the name of each person's session for pages.
+const visited = "pages"
+
+// Options are what the portal needs besides a server.
+type Options struct {
+	Draws Draws  // draws rows; nil for no drawings
+	Staff []Link // pages that staff has besides those of the palettes
+}
+
+// A Link leads to a page that stands in the navigation of staff.
+type Link struct {
+	URL  string
+	Text values.Key
+	For  func(*Desk) bool // says who may go there; nil for all
+}
+
+// A Portal shows the pages of people. Make it with New.
+type Portal struct {
+	Options
+
+	mu      sync.Mutex
+	looking map[string]map[string]time.Time // by object, the principals who look at it, with the last time
+}
+
+// New makes a portal. Mount its Routes.
+func New(o Options) *Portal { return &Portal{Options: o, looking: map[string]map[string]time.Time{}} }
+
+// Routes returns the routes of the pages.
+func (p *Portal) Routes() []server.Route {
+	const form, file = 64 << 10, 26 << 20
+	routes := []server.Route{
+		{Pattern: "GET /{$}", Name: "home", Handle: p.Desk((*Desk).home)},
+		{Pattern: "GET /p/{page}", Name: "page", Handle: p.Desk((*Desk).home)},
+		{Pattern: "GET /p/{page}/item/{item}", Name: "item", Handle: p.Desk((*Desk).item)},
+		{Pattern: "POST /p/{page}/item/{item}", Name: "item-opened", Body: form, Handle: p.Desk((*Desk).item)},
+		{Pattern: "POST /say", Body: form, Handle: p.Desk((*Desk).said)},
+		{Pattern: "POST /say/file", Body: file, Upload: true, Handle: p.Desk((*Desk).sent)},
+		{Pattern: "GET /do/{verb}", Name: "form", Handle: p.Desk((*Desk).formPage)},
+		{Pattern: "POST /do/{verb}", Name: "done", Body: file, Upload: true, Handle: p.Desk((*Desk).do)},
+		{Pattern: "GET /undo/{entry}", Name: "undo", Handle: p.Desk((*Desk).undoPage)},
+		{Pattern: "GET /row/{verb}/{item}", Name: "row", Handle: p.Desk((*Desk).rowPage)},
+		{Pattern: "GET /row/{verb}/{item}/file", Whole: true, Handle: p.Desk((*Desk).rowFile)},
+		{Pattern: "GET /questions/{item}", Name: "question", Handle: p.step((*step).question)},
+		{Pattern: "POST /questions/{item}", Name: "answered", Body: form, Handle: p.step((*step).answered)},
+		{Pattern: "GET /why", Name: "why", Handle: p.Desk((*Desk).why)},
+		{Pattern: "GET /journal/{entry}", Name: "entry", Handle: p.Desk((*Desk).journalEntry)},
+		{Pattern: "POST /journal/{entry}", Name: "entry-opened", Body: form, Handle: p.Desk((*Desk).journalEntry)},
+	}
+	for i := range routes {
+		routes[i].Door = server.Page
+	}
+	return routes
+}
+
+// A Desk is the state shared by a person's pages: their session, and their part of the palettes.
+type Desk struct {
+	*server.Visit
+	Tell   dialog.Teller // words rows, values and refusals for the person
+	portal *Portal
+	lang   values.Language
+	all    []*verbs.Page     // the person's pages, the first is their home
+	page   *verbs.Page       // the page that is shown; nil if they have none
+	names  map[string]string // what people call principals
+	lists  map[*verbs.PageList][]row
+}
+
+// Desk makes a route of a page answer at the caller's desk, with the form of the request read.
+func (p *Portal) Desk(answer func(*Desk) error) func(*server.Visit) error {
+	return func(v *server.Visit) error {
+		d, err := p.desk(v)
+		if err == nil && v.R.Method == http.MethodPost && !v.Route.Upload {
+			err = v.Form()
+		}
+		if err != nil {
+			return err
+		}
+		return answer(d)
+	}
+}
+
+func (p *Portal) desk(v *server.Visit) (*Desk, error) {
+	s, err := v.Named(visited)
+	if err != nil {
+		return nil, err
+	}
+	s.Hears(v.Browser().String())
+	v.Session = s
+	d := &Desk{Visit: v, portal: p, lang: v.Language(), names: map[string]string{}, lists: map[*verbs.PageList][]row{}}
+	d.Tell = dialog.NewTeller(v.Registry, s, d.lang)
+	for _, p := range v.Registry.Palettes() {
+		for _, page := range p.Pages {
+			if slices.Contains(s.Roles(), page.Role) {
+				d.all = append(d.all, page)
+			}
+		}
+	}
+	if len(d.all) > 0 {
+		d.page = d.all[0]
+	}
+	if page := v.R.PathValue("page"); page != "" {
+		n, err := strconv.Atoi(page)
+		if err != nil || n < 1 || n > len(d.all) {
+			return nil, v.NotFound()
+		}
+		d.page = d.all[n-1]
+	}
+	return d, nil
+}
+
+// at returns the path of a palette's page, by its number.
+func (d *Desk) at(page *verbs.Page) string {
+	if i := slices.Index(d.all, page); i > 0 {
+		return "/p/" + strconv.Itoa(i+1)
+	}
+	return "/"
+}
+
+// house reports whether the person is staff.
+func (d *Desk) house() bool {
+	return len(d.all) == 0 || slices.ContainsFunc(d.all, func(p *verbs.Page) bool { return p.Desk })
+}
+
+// Frame returns the part of a page around its blocks, with what the person may go to.
+func (d *Desk) Frame(title string) pages.Page {
+	here := d.R.URL.Path
+	p := d.Visit.Frame(title)
+	p.Person, p.SignOut = d.person(), &pages.Act{URL: "/sign-out"}
+	if d.page != nil && d.page.About != nil {
+		if name, err := d.Session.Active(d.R.Context(), d.page.About.Store.Name); err == nil && name != "" {
+			p.Org = d.Tell.Value(stores.NewString("@" + strings.TrimPrefix(name, "@")))
+		}
+	}
+	if d.page != nil && d.page.Person != nil {
+		p.Help = "/do/" + d.page.Person.Name
+	}
+	for _, page := range d.all {
+		p.Nav = append(p.Nav, pages.Link{URL: d.at(page), Text: d.Tell.Text(page.Title), Here: here == d.at(page)})
+	}
+	if d.house() {
+		p.Keys = d.Setting("keys") != "off"
+		p.KeysOff = &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: d.R.URL.RequestURI()}, {Name: "keys", Value: "off"}}}
+		for _, l := range d.portal.Staff {
+			if l.For == nil || l.For(d) {
+				p.Nav = append(p.Nav, pages.Link{URL: l.URL, Text: d.Say(l.Text), Here: here == l.URL})
+			}
+		}
+	}
+	if len(p.Nav) < 2 {
+		p.Nav = nil
+	}
+	return p
+}
+
+func (d *Desk) person() string {
+	if label := d.Session.Person().Label; label != "" {
+		return label
+	}
+	return d.Principal
+}
+
+// read runs a verb that only reads.
+func (d *Desk) read(ctx context.Context, verb *verbs.Verb, args ...dsl.Arg) (*receipt.Call, error) {
+	call := dsl.NewCall(verb.Name, args...)
+	program, err := d.program(ctx, dsl.FormatCall(&call), verbs.Literals{})
+	if err != nil {
+		return nil, err
+	}
+	r, err := d.Session.Run(ctx, program, engine.RunOptions{Source: "page"})
+	if err != nil {
+		return nil, err
+	}
+	return &r.Calls[0], nil
+}
+
+// home shows the tasks and the conversation.
+func (d *Desk) home() error {
+	switch {
+	case d.page == nil && len(d.portal.Staff) > 0:
+		return d.See(d.portal.Staff[0].URL)
+	case d.page == nil:
+		return d.NotFound()
+	}
+	return d.homePage(http.StatusOK, "", "")
+}
+
+func (d *Desk) homePage(status int, draft, unsent string) error {
+	ctx := d.R.Context()
+	p := d.Frame(d.Tell.Text(d.page.Title))
+	if d.page.About != nil {
+		if name, err := d.Session.Active(ctx, d.page.About.Store.Name); err == nil && name == "" {
+			var help []pages.Link
+			if p.Help != "" {
+				help = []pages.Link{{URL: p.Help, Text: d.Say("pages/person"), Tone: "main"}}
+			}
+			p.Main = []pages.Block{pages.Prose{ID: "empty", Title: d.Say("pages/nothing-visible"), Lines: []string{d.Say("pages/not-linked")}, Links: help}}
+			return d.Render(status, p)
+		}
+	}
+	if banner := d.doneBanner(ctx); banner != nil {
+		p.Banners = append(p.Banners, *banner)
+	}
+	late, err := d.late(ctx)
+	if err != nil {
+		return err
+	}
+	p.Banners = append(p.Banners, late...)
+	far, err := d.progress(ctx)
+	if err != nil {
+		return err
+	}
+	if far != nil {
+		p.Main = append(p.Main, *far)
+		p.Title = p.Title + ": " + strings.TrimSuffix(far.Bold, ".")
+	}
+	tasks, err := d.tasks(ctx)
+	if err != nil {
+		return err
+	}
+	p.Main = append(p.Main, tasks)
+	var also []pages.Link
+	for _, verb := range d.page.Also {
+		also = append(also, pages.Link{URL: "/do/" + verb.Name, Text: d.Tell.Verb(verb)})
+	}
+	if len(also) > 0 {
+		p.Main = append(p.Main, pages.Prose{ID: "also", Title: d.Say("pages/also"), Links: also})
+	}
+	drawn, err := d.drawn(ctx)
+	if err != nil {
+		return err
+	}
+	p.Main = append(p.Main, drawn...)
+	talk, err := d.conversation(ctx, draft, unsent)
+	if err != nil {
+		return err
+	}
+	p.Aside = append(p.Aside, talk)
+	return d.Render(status, p)
+}
+
+// A row is a row of an answer, for a page.
+type row struct {
+	d    *Desk
+	of   *verbs.PageList
+	call *receipt.Call
+	n    int
+}
+
+// rows reads the rows of a list, once for each page.
+func (d *Desk) rows(ctx context.Context, of *verbs.PageList) ([]row, error) {
+	if of == nil {
+		return nil, nil
+	}
+	if all, ok := d.lists[of]; ok {
+		return all, nil
+	}
+	call, err := d.read(ctx, of.Verb)
+	if err != nil {
+		return nil, err
+	}
+	var all []row
+	if call.Result != nil {
+		for n := range call.Result.Rows {
+			all = append(all, row{d, of, call, n})
+		}
+	}
+	d.lists[of] = all
+	return all, nil
+}
+
+func (r row) value(column string) (v stores.Value) {
+	if j := slices.Index(r.call.Result.Columns, column); column != "" && j >= 0 && !r.call.Result.Withheld(j) {
+		v = r.call.Result.Rows[r.n][j]
+	}
+	return v
+}
+
+func (r row) slot(name string) stores.Value { return r.value(r.of.Slots[name]) }
+
+// text returns the text of a column; a list gets a line for each item.
+func (r row) text(column string) string {
+	v := r.value(column)
+	if v.Kind() == stores.JSON {
+		if lines := r.list(column, v); lines != "" {
+			return lines
+		}
+	}
+	if v.Kind() == stores.Time {
+		return r.d.Time(v.Time())
+	}
+	return r.d.Tell.Value(v)
+}
+
+// list writes a list of objects: the first column of each, with the others in brackets.
+func (r row) list(column string, v stores.Value) string {
+	var names []string // in the order in which the palette has them
+	if read := r.of.Verb.Read; read != nil {
+		if i := slices.IndexFunc(read.Lists, func(l verbs.ReadList) bool { return l.Name == column }); i >= 0 {
+			for _, field := range read.Lists[i].Fields {
+				names = append(names, field.Name)
+			}
+		}
+	}
+	var items []map[string]any
+	d := json.NewDecoder(strings.NewReader(v.Text()))
+	d.UseNumber()
+	if d.Decode(&items) != nil {
+		return ""
+	}
+	var lines []string
+	for _, item := range items {
+		of := names
+		if of == nil {
+			of = slices.Sorted(maps.Keys(item))
+		}
+		var parts []string
+		for _, name := range of {
+			text := r.d.Tell.Item(item, name)
+			if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+				text = r.d.Time(at)
+			}
+			if text != "" && !strings.HasPrefix(text, "upload://") {
+				parts = append(parts, text)
+			}
+		}
+		switch {
+		case len(parts) == 0:
+			continue
+		case len(parts) > 1 && names != nil:
+			lines = append(lines, parts[0]+" ("+strings.Join(parts[1:], ", ")+")")
+		default:
+			lines = append(lines, pages.Sentence(strings.Join(parts, ": ")))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// item returns the name of the row, without its @.
+func (r row) item() string {
+	return strings.TrimPrefix(r.value(r.of.Row).Text(), "@")
+}
+
+// title returns the title of the row.
+func (r row) title() string {
+	var parts []string
+	for _, column := range r.of.Title {
+		if text := r.text(column); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return pages.Sentence(strings.Join(parts, ": "))
+}
+
+// state maps the status to one of verbs.PageStates; "" if the palette does not.
+func (r row) state() string { return r.of.States[r.slot("status").Text()] }
+
+var stateWords = map[string]struct {
+	says values.Key
+	tone string
+}{
+	"to-do":      {"pages/to-do", "you"},
+	"part":       {"pages/part", "you"},
+	"with-us":    {"pages/with-us", "us"},
+	"correction": {"pages/correction", "bad"},
+	"late":       {"pages/late", "bad"},
+	"done":       {"pages/done", "done"},
+}
+
+func (r row) tag() pages.Tag {
+	if s, ok := stateWords[r.state()]; ok {
+		return pages.Tag{Text: r.d.Say(s.says), Tone: s.tone}
+	}
+	if text := r.d.Tell.Value(r.slot("status")); text != "" {
+		return pages.Tag{Text: pages.Sentence(text), Tone: "us"}
+	}
+	return pages.Tag{}
+}
+
+// due says when something is due, and how far away that is.
+func (d *Desk) due(v stores.Value) string {
+	if v.Kind() != stores.Date {
+		return ""
+	}
+	day := values.SayDay(v, d.lang)
+	switch left := v.Days() - stores.DateOf(d.Clock().In(d.Zone())).Days(); {
+	case left < 0:
+		return d.Say("pages/was-due", day)
+	case left == 0:
+		return d.Say("pages/due-today", day)
+	case left == 1:
+		return d.Say("pages/due-tomorrow", day)
+	default:
+		return d.Say("pages/due-in", day, strconv.FormatInt(int64(left), 10))
+	}
+}
+
+// Zone returns the person's time zone.
+func (d *Desk) Zone() *time.Location {
+	if zone, err := time.LoadLocation(d.Session.Person().Zone); err == nil {
+		return zone
+	}
+	return time.UTC
+}
+
+// lines returns the lines below the title of a row.
+func (r row) lines() (lines []string) {
+	d := r.d
+	add := func(text string) {
+		if text != "" {
+			lines = append(lines, text)
+		}
+	}
+	add(d.Tell.Value(r.slot("owner")))
+	if s := r.state(); s != "done" && s != "with-us" {
+		add(d.due(r.slot("due")))
+		if n := r.slot("minutes"); n.Kind() == stores.Int {
+			if n.Text() == "1" {
+				add(d.Say("pages/one-minute"))
+			} else {
+				add(d.Say("pages/minutes", n.Text()))
+			}
+		}
+	}
+	switch on := r.slot("on"); on.Kind() {
+	case stores.Date:
+		add(values.SayDate(on, d.lang))
+	case stores.Time:
+		add(values.SayDate(stores.DateOf(on.Time().In(d.Zone())), d.lang))
+	}
+	return lines
+}
+
+// facts returns columns of a row under labels of our own.
+func (r row) facts(names ...string) (all []pages.Fact) {
+	d := r.d
+	for _, name := range names {
+		text := r.text(r.of.Slots[name])
+		if name == "expected" {
+			if v := r.slot(name); v.Kind() == stores.Date {
+				text = values.SayDay(v, d.lang)
+			}
+		}
+		if text != "" {
+			all = append(all, pages.Fact{Name: d.Say(factWords[name]), Text: pages.Sentence(text)})
+		}
+	}
+	return all
+}
+
+var factWords = map[string]values.Key{"why": "pages/why", "rule": "pages/rule", "accepts": "pages/accepts", "has": "pages/has", "lacks": "pages/lacks", "note": "pages/note", "expected": "pages/expected", "remark": "pages/remark"}
+
+// progress says how much is done.
+func (d *Desk) progress(ctx context.Context) (*pages.Progress, error) {
+	of := d.page.Progress
+	if of == nil {
+		return nil, nil
+	}
+	call, err := d.read(ctx, of.Verb)
+	if err != nil || call.Result == nil || len(call.Result.Rows) == 0 {
+		return nil, err
+	}
+	r := row{d, &verbs.PageList{Verb: of.Verb}, call, 0}
+	number := func(column string) int {
+		n, _ := strconv.Atoi(r.value(column).Text())
+		return n
+	}
+	done, total, ours := number(of.Done), number(of.Total), number(of.Ours)
+	if total <= 0 {
+		return nil, nil
+	}
+	p := &pages.Progress{Bold: d.Say("pages/steps", strconv.Itoa(done), strconv.Itoa(total)), Done: done * 1000 / total, Total: 1000}
+	if percent := r.value(of.Percent).Text(); percent != "" {
+		p.Bold = d.Say("pages/steps-percent", strconv.Itoa(done), strconv.Itoa(total), percent)
+	}
+	if of.Yours != "" && of.Ours != "" {
+		p.Text = d.counted(number(of.Yours), "pages/with-you-none", "pages/with-you-one", "pages/with-you-some") + " " + d.counted(ours, "pages/with-us-none", "pages/with-us-one", "pages/with-us-some")
+		// For the sender, what the bank is checking counts as done; it is shown as the last part of
+		// it.
+		p.Ours = min(ours*1000/total, p.Done)
+		p.Done -= p.Ours
+	}
+	return p, nil
+}
+
+func (d *Desk) counted(n int, none, one, some values.Key) string {
+	switch n {
+	case 0:
+		return d.Say(none)
+	case 1:
+		return d.Say(one)
+	}
+	return d.Say(some, strconv.Itoa(n))
+}
+
+// tasks lists the tasks, each with the forms offered for it.
+func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
+	rows, err := d.rows(ctx, d.page.Items)
+	if err != nil {
+		return pages.Tasks{}, err
+	}
+	t := pages.Tasks{ID: "items", Title: d.Say("pages/needed-list", strconv.Itoa(len(rows))), Empty: d.Say("pages/all-here")}
+	if d.page.Desk {
+		t.Title, t.Empty = d.Say("pages/count", d.Tell.Text(d.page.Title), strconv.Itoa(len(rows))), d.Say("pages/none")
+		if none := d.page.Items.Verb.Tells.None.In(d.lang.String()); none != nil {
+			t.Empty = none.Say(nothing{})
+		}
+	}
+	for i, r := range rows {
+		task := pages.Task{Title: r.title(), Tag: r.tag(), Lines: r.lines(), URL: d.itemURL(r.item())}
+		first, more := r.facts("remark", "has", "lacks", "note", "expected"), r.facts("why", "rule", "accepts")
+		if i == 0 || d.page.Desk {
+			task.Facts = append(first, more...)
+		} else {
+			task.Facts = first
+			if len(more) > 0 {
+				task.More = &pages.More{Summary: d.Say("pages/why-accepts"), Of: task.Title, Facts: more}
+			}
+		}
+		if task.Acts, err = d.acts(ctx, r); err != nil {
+			return t, err
+		}
+		t.Tasks = append(t.Tasks, task)
+	}
+	done, err := d.rows(ctx, d.page.Done)
+	if err != nil || len(done) == 0 {
+		return t, err
+	}
+	fold := &pages.Folded{Summary: d.Say("pages/done-list", strconv.Itoa(len(done)))}
+	for _, r := range done {
+		fold.Tasks = append(fold.Tasks, pages.Task{Title: r.title(), Tag: pages.Tag{Text: d.Say("pages/done"), Tone: "done"}, Lines: r.lines()})
+	}
+	t.Folded = fold
+	return t, nil
+}
+
+// itemURL is the address of the page of an item; "" if the palette declares no detail for it.
+func (d *Desk) itemURL(item string) string {
+	if d.page.Detail == nil {
+		return ""
+	}
+	n := slices.Index(d.all, d.page) + 1
+	return "/p/" + strconv.Itoa(n) + "/item/" + url.PathEscape(item)
+}
+
+// acts lists the verbs offered for an item, if the item is in a state for them.
+func (d *Desk) acts(ctx context.Context, r row) (all []pages.Link, err error) {
+	item := r.item()
+	if item == "" {
+		return nil, nil
+	}
+	for i := range d.page.Acts {
+		act := &d.page.Acts[i]
+		if !d.Session.May(act.Verb) {
+			continue
+		}
+		if _, ok := d.settles(r, act); !ok {
+			continue
+		}
+		names := []string{item}
+		if p := &act.Verb.Params[act.Item]; p.Type.Name == verbs.RefType {
+			if names, err = d.Session.Usable(ctx, act.Verb, p, names); err != nil {
+				return nil, err
+			}
+		}
+		if len(names) == 0 || r.state() == "with-us" && len(all) > 0 {
+			continue
+		}
+		where := "/do/" + act.Verb.Name + "?" + url.Values{"item": {item}}.Encode()
+		if q := d.page.Questions; q != nil && q.Start == act.Verb {
+			if len(d.questionsOf(r)) == 0 {
+				continue
+			}
+			where = "/questions/" + url.PathEscape(item)
+		}
+		says := d.Tell.Text(act.Says)
+		if act.Says == "" {
+			says = d.Tell.Verb(act.Verb)
+		}
+		link := pages.Link{URL: where, Text: says, Of: r.title()}
+		if len(all) == 0 {
+			link.Tone = "main"
+		}
+		all = append(all, link)
+	}
+	return all, nil
+}
+
+// settles returns the arguments whose values follow from the item; ok is false if the verb accepts
+// none of those values.
+func (d *Desk) settles(r row, act *verbs.PageAct) (of map[int][]string, ok bool) {
+	of = map[int][]string{}
+	for _, w := range act.With {
+		v, t := r.value(w.Column), act.Verb.Params[w.Param].Type
+		var given []string
+		if v.Kind() == stores.JSON {
+			_ = json.Unmarshal([]byte(v.Text()), &given)
+		} else if !v.IsNull() {
+			given = []string{v.Text()}
+		}
+		if t.Codes != nil {
+			given = slices.DeleteFunc(given, func(code string) bool { return !t.Codes.Has(code) })
+		}
+		if len(given) == 0 && !(act.All && v.IsNull()) {
+			return nil, false
+		}
+		of[w.Param] = given
+	}
+	return of, true
+}
+
+// find returns the row of an item, by its name.
+func (d *Desk) find(ctx context.Context, item string) (row, bool, error) {
+	rows, err := d.rows(ctx, d.page.Items)
+	if err != nil {
+		return row{}, false, err
+	}
+	i := slices.IndexFunc(rows, func(r row) bool { return r.item() == item })
+	if i < 0 {
+		return row{}, false, nil
+	}
+	return rows[i], true, nil
+}
+
+// late lists promises whose day has passed.
+func (d *Desk) late(ctx context.Context) (all []pages.Banner, err error) {
+	of := d.page.Promises
+	rows, err := d.rows(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		if of.Slots["status"] != "" && r.state() != "late" {
+			continue
+		}
+		b := pages.Banner{Tone: "warn", Text: d.Say("pages/was-expected", r.title(), values.SayDate(r.slot("due"), d.lang))}
+		if found, ok, err := d.find(ctx, r.item()); err != nil {
+			return nil, err
+		} else if ok {
+			if b.Acts, err = d.acts(ctx, found); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+// item shows all of one item.
+func (d *Desk) item() error {
+	ctx := d.R.Context()
+	name := d.R.PathValue("item")
+	if d.page == nil || d.page.Detail == nil {
+		return d.NotFound()
+	}
+	call, err := d.about(ctx, d.page.Detail, name)
+	if _, ok := errors.AsType[*engine.Refusal](err); ok {
+		return d.NotFound()
+	}
+	if err != nil {
+		return err
+	}
+	r, listed, err := d.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	title := d.Tell.Value(stores.NewString("@" + name))
+	if listed {
+		title = r.title()
+	}
+	p := d.Frame(pages.Sentence(title))
+	p.Back = &pages.Link{URL: d.at(d.page), Text: d.Tell.Text(d.page.Title)}
+	block := pages.Prose{ID: "detail", Facts: d.details(call)}
+	if listed {
+		block.Lines = r.lines()
+		if block.Links, err = d.acts(ctx, r); err != nil {
+			return err
+		}
+	}
+	p.Main = []pages.Block{block}
+	if call != nil && call.Result != nil {
+		drawn, err := d.drawings(ctx, call.Result.Entity, call.Result.Keys)
+		if err != nil {
+			return err
+		}
+		if len(drawn) > 0 {
+			p.Wide = true
+			p.Main = append(p.Main, drawn...)
+		}
+	}
+	if d.page.Desk && d.page.Opens != nil && d.Session.May(d.page.Opens) {
+		card := pages.Card{ID: "opened", Title: d.Tell.Verb(d.page.Opens)}
+		if d.R.Method != http.MethodPost {
+			card.URL, card.Lines, card.Buttons = d.R.URL.Path, []string{Masked}, []pages.Button{{Name: "show", Value: "1", Text: d.Say("pages/show")}}
+		} else if card.Facts, err = d.opened(ctx, name); err != nil {
+			return err
+		} else if len(card.Facts) == 0 {
+			card.Lines = []string{d.Say("pages/none")}
+		}
+		p.Main = append(p.Main, d.Present("item "+name, card))
+	}
+	return d.Render(http.StatusOK, p)
+}
+
+// about runs a verb that reads an item, by the item's name.
+func (d *Desk) about(ctx context.Context, verb *verbs.Verb, item string) (*receipt.Call, error) {
+	i := slices.IndexFunc(verb.Params, func(p verbs.Param) bool { return p.Type.Name == verbs.RefType && p.Required })
+	symbol := dsl.NewSymbol(item)
+	if i < 0 || symbol.Kind == dsl.Invalid {
+		return nil, d.NotFound()
+	}
+	return d.read(ctx, verb, dsl.NewArg(verb.Params[i].Name, symbol))
+}
+
+// opened returns the values of an item that are otherwise masked. The person asked for them, and
+// the engine journals that.
+func (d *Desk) opened(ctx context.Context, item string) (all []pages.Fact, err error) {
+	call, err := d.about(ctx, d.page.Opens, item)
+	if err != nil || call.Result == nil {
+		return nil, err
+	}
+	for _, values := range call.Result.Rows {
+		for _, v := range values {
+			var of map[string]any
+			if json.Unmarshal([]byte(v.Text()), &of) != nil {
+				all = append(all, pages.Fact{Name: d.Tell.Label(call.Result.Columns[0]), Text: v.Text()})
+			}
+			for _, name := range slices.Sorted(maps.Keys(of)) {
+				all = append(all, pages.Fact{Key: name, Name: d.Tell.Label(name), Text: d.Tell.Item(of, name)})
+			}
+		}
+	}
+	return all, nil
+}
+
+// details returns all fields of one row of an answer.
+func (d *Desk) details(call *receipt.Call) (all []pages.Fact) {
+	if call.Result == nil || len(call.Result.Rows) == 0 {
+		return nil
+	}
+	of := &verbs.PageList{Verb: d.Registry.Verb(call.Verb)}
+	r := row{d, of, call, 0}
+	columns := of.Verb.Returns.Includes
+	if len(columns) == 0 {
+		columns = call.Result.Columns
+	}
+	for _, column := range columns {
+		v := r.value(column)
+		if strings.HasPrefix(v.Text(), "@") && v.Kind() == stores.String || strings.HasPrefix(v.Text(), "upload://") {
+			continue
+		}
+		if text := r.text(column); text != "" && text != "[]" {
+			all = append(all, pages.Fact{Name: d.Tell.Label(column), Text: pages.Sentence(text)})
+		}
+	}
+	return all
+}
+
+// The conversation.
+
+// ids matches what a terminal shows and a page does not: ids of previews, and references of files
+// that have a name.
+var ids = regexp.MustCompile(` ?\((?:[0-9a-f]{4}-?){2}[^)]*\)| ?: upload://\w+`)
+
+// mostTurns is how many turns a page shows.
+const mostTurns = 40
+
+// conversation shows the turns, and the forms to go on. draft is a message that was not accepted,
+// and unsent the reason why a file was not.
+func (d *Desk) conversation(ctx context.Context, draft, unsent string) (pages.Talk, error) {
+	t := pages.Talk{URL: "/say", Draft: draft}
+	if d.Talk == nil {
+		t.Off = d.Say("pages/no-chat")
+		return t, nil
+	}
+	info, err := d.Session.Info(ctx)
+	if err != nil {
+		return t, err
+	}
+	turns, err := d.Session.Turns(ctx, max(1, info.Turns-mostTurns), info.Turns)
+	if err != nil {
+		return t, err
+	}
+	var did *sessions.Turn // the turn that the next message answers, if it did something
+	for i := range turns {
+		if turn := &turns[i]; !turn.Erased && turn.Intent != sessions.WhyIntent && turn.Content != "" {
+			m := pages.Message{Number: strconv.FormatInt(turn.Number, 10), Who: d.Say("pages/assistant"), Lines: strings.Split(strings.TrimSpace(ids.ReplaceAllString(turn.Content, "")), "\n")}
+			switch turn.Role {
+			case sessions.Client:
+				m.Who, m.Mine, t.Last, did = d.Say("pages/you"), true, strings.TrimSpace(turn.Content), turn
+			case sessions.System:
+				m.Who = d.Say("pages/done")
+			case sessions.Agent:
+				if did != nil && did.Entries > 0 {
+					if m.Acts, err = d.acted(ctx, did.Action, did.Names, did.First); err != nil {
+						return t, err
+					}
+				}
+				did = nil
+			}
+			m.Sources = d.sources(turn)
+			t.Messages = append(t.Messages, m)
+		}
+	}
+	if len(t.Messages) > 0 {
+		t.Acts = []pages.Link{{URL: "/why", Text: d.Say("pages/how-it-came")}}
+	} else {
+		t.Messages = []pages.Message{{Who: d.Say("pages/assistant"), Lines: []string{d.Say("pages/hello", d.person())}}}
+	}
+	key, err := d.Logins.Secret()
+	if err != nil {
+		return t, err
+	}
+	t.Hidden = []pages.Hidden{{Name: "page", Value: strconv.Itoa(slices.Index(d.all, d.page) + 1)}, {Name: "key", Value: key}}
+	t.File = d.takesFile(unsent)
+	c, err := d.Converse(d.Session)
+	if err != nil {
+		return t, err
+	}
+	if open := c.Open(); len(open) > 0 {
+		q := open[len(open)-1]
+		card := pages.Card{ID: "asked", Title: d.Say("pages/shall-i"), URL: "/say", Hidden: append(t.Hidden, pages.Hidden{Name: "asked", Value: q.ID}),
+			Facts:   []pages.Fact{{Name: d.Say("pages/why"), Text: pages.Sentence(q.Because)}, {Name: d.Say("pages/good-until"), Text: d.Time(q.Until)}},
+			Buttons: []pages.Button{{Name: "said", Value: d.Say("dialog/yes"), Text: pages.Sentence(d.Say("dialog/yes"))}, {Name: "said", Value: d.Say("dialog/no"), Text: pages.Sentence(d.Say("dialog/no"))}}}
+		asks, shows := c.Asked(q)
+		card.Lines = strings.Split(strings.TrimSpace(cmp.Or(asks, shows)), "\n")
+		t.Messages = d.unasked(t.Messages, cmp.Or(q.Asks, q.Shows))
+		if q.Because == "" {
+			card.Facts = card.Facts[1:]
+		}
+		t.Cards = append(t.Cards, card)
+	} else {
+		for _, says := range c.Offered() {
+			t.Replies = append(t.Replies, pages.Button{Value: says, Text: pages.Sentence(says)})
+		}
+	}
+	return t, nil
+}
+
+// unasked removes a question from the last message, since a card asks it.
+func (d *Desk) unasked(all []pages.Message, asks string) []pages.Message {
+	last := &all[len(all)-1]
+	if last.Mine {
+		return all
+	}
+	put := strings.Split(strings.TrimSpace(asks), "\n")
+	for _, how := range [...]values.Key{"dialog/answer-how", "dialog/shall-i"} {
+		text, _, _ := strings.Cut(how.Text(d.lang), "(")
+		put = append(put, strings.TrimSpace(text))
+	}
+	last.Lines = slices.DeleteFunc(last.Lines, func(line string) bool { return slices.Contains(put, strings.TrimSpace(line)) })
+	if len(last.Lines) == 0 {
+		return all[:len(all)-1]
+	}
+	return all
+}
+
+// Time formats an instant in the person's time zone.
+func (d *Desk) Time(at time.Time) string {
+	at = at.In(d.Zone())
+	return values.SayDate(stores.DateOf(at), d.lang) + ", " + at.Format("15:04")
+}
+
+// said takes a message, as `verbatim chat` does.
+func (d *Desk) said() error { return d.says(d.R.PostForm, d.R.PostForm.Get("said")) }
+
+// says takes a message of a form. The form has a key, so a message that is sent twice counts once.
+func (d *Desk) says(form url.Values, text string) error {
+	d.onPage(form)
+	// A button answers the question above it, and no later question.
+	m := dialog.Message{Text: strings.TrimSpace(text), Answers: form.Get("asked")}
+	if key := form.Get("key"); key != "" {
+		m.ID = "page " + logins.Digest(key+" "+m.Text) // an edited text is another message
+	}
+	if m.Text == "" || d.page == nil || d.Talk == nil {
+		return d.See(d.at(d.page))
+	}
+	ctx := d.R.Context()
+	c, err := d.Converse(d.Session)
+	if err != nil {
+		return err
+	}
+	here := d.at(d.page)
+	if d.WantsEvents() {
+		s := d.Stream()
+		_, err := c.Follow(ctx, m, func(e dialog.Event) {
+			if told := strings.TrimSpace(ids.ReplaceAllString(e.Text, "")); told != "" {
+				s.Send("", map[string]any{"text": told})
+			}
+		})
+		if err != nil {
+			here = "failed"
+			if !errors.Is(err, context.Canceled) { // they stopped it
+				d.LogError("said", err)
+			}
+		}
+		return s.End(map[string]any{"to": here})
+	}
+	if _, err := c.Say(ctx, m); err != nil {
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+		d.LogError("said", err)
+		return d.homePage(http.StatusServiceUnavailable, m.Text, "")
+	}
+	return d.See(here + "#talk")
+}
+
+// onPage continues on the page that the form stood on.
+func (d *Desk) onPage(form url.Values) {
+	if n, err := strconv.Atoi(form.Get("page")); err == nil && n >= 1 && n <= len(d.all) {
+		d.page = d.all[n-1]
+	}
+}
+
+// takesFile returns the field for a file; nil if no file can be sent.
+func (d *Desk) takesFile(unsent string) *pages.Field {
+	if !d.TakesFiles() {
+		return nil
+	}
+	all := verbs.Upload{MaxSize: d.Session.LargestUpload()}
+	for _, verb := range d.Session.Verbs() {
+		for i := range verb.Params {
+			if u := verb.Params[i].Upload; u != nil {
+				all.Types = append(all.Types, u.Types...)
+			}
+		}
+	}
+	if slices.Sort(all.Types); all.MaxSize == 0 {
+		return nil
+	}
+	all.Types = slices.Compact(all.Types)
+	return &pages.Field{ID: "file", Name: "file", Kind: "file", Label: d.Say("pages/add-file"), Accept: strings.Join(all.Types, ","), Hint: fileHint(d.lang, &all), Wrong: unsent}
+}
+
+// sent uploads a file and names it in the conversation, as the person would.
+func (d *Desk) sent() error {
+	form, unsent, err := d.multipart(func(name string) bool { return name == "file" })
+	if err != nil {
+		return err
+	}
+	ref := form.Get("file")
+	if unsent == "" && ref == "" {
+		unsent = d.Say("pages/no-file")
+	}
+	if d.onPage(form); d.page == nil {
+		return d.See("/")
+	}
+	if unsent != "" {
+		return d.homePage(http.StatusUnprocessableEntity, "", unsent)
+	}
+	u, err := d.Session.Upload(d.R.Context(), ref)
+	switch {
+	case errors.Is(err, stores.ErrNotFound):
+		return server.ErrNoUpload
+	case err != nil:
+		return err
+	case u.Verdict == uploads.Infected:
+		return d.homePage(http.StatusUnprocessableEntity, "", pages.Sentence(d.Say("chat/harmful"))+". "+pages.Sentence(d.Say("chat/harmful-next")))
+	}
+	return d.says(form, d.Say("chat/here-is", u.Name, ref))
+}
+
+// Keeps reports whether a role of the person keeps the journal.
+func (d *Desk) Keeps() bool {
+	return slices.ContainsFunc(d.Session.Roles(), func(r *verbs.Role) bool { return r.Keeps })
+}
+
+// Who returns the label of a principal.
+func (d *Desk) Who(name string) string {
+	if d.names[name] == "" {
+		d.names[name] = d.Engine.Label(d.R.Context(), name)
+	}
+	return d.names[name]
+}
+
+// lookTime is how long a person counts as looking at a page that they opened.
+const lookTime = 5 * time.Minute
+
+// Present adds to a card who else is looking at it, among those who came to this process.
+func (d *Desk) Present(at string, card pages.Card) pages.Card {
+	for _, name := range d.portal.look(at, d.Principal, d.Clock()) {
+		card.Notes = append(card.Notes, pages.Banner{Text: d.Say("pages/also-looking", d.Who(name))})
+	}
+	return card
+}
+
+// look records that a principal looks at something, and lists the others who do.
+func (p *Portal) look(at, principal string, now time.Time) (others []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for what, of := range p.looking {
+		maps.DeleteFunc(of, func(_ string, last time.Time) bool { return now.Sub(last) > lookTime })
+		if len(of) == 0 {
+			delete(p.looking, what)
+		}
+	}
+	for name := range p.looking[at] {
+		if name != principal {
+			others = append(others, name)
+		}
+	}
+	if p.looking[at] == nil {
+		p.looking[at] = map[string]time.Time{}
+	}
+	p.looking[at][principal] = now
+	slices.Sort(others)
+	return others
+}

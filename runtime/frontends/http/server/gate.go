@@ -1,0 +1,127 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
+)
+
+// A gate sheds load. It counts in memory of this process; no secret depends on the counts.
+type gate struct {
+	slots, streams chan struct{}
+	wait           time.Duration
+	sheds          prometheus.Counter // requests that got no place
+	rate           rate.Limit
+	burst          int
+
+	bodies  atomic.Int64 // bytes of bodies that were read, and are not answered yet
+	mu      sync.Mutex
+	clients map[string]*client
+	swept   time.Time
+}
+
+type client struct {
+	bucket *rate.Limiter
+	seen   time.Time
+}
+
+// idle is how long a client is remembered. After that its bucket is full again.
+const idle = time.Minute
+
+func newGate(l Limits, sheds prometheus.Counter) *gate {
+	return &gate{slots: make(chan struct{}, l.Requests), streams: make(chan struct{}, l.Streams), wait: l.Wait, sheds: sheds, rate: rate.Limit(l.Rate), burst: l.Burst,
+		clients: map[string]*client{}}
+}
+
+// lets reports whether a client may make another request, out of times as many as one address may.
+func (g *gate) lets(who string, times int, now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if now.Sub(g.swept) >= idle {
+		for name, c := range g.clients {
+			if now.Sub(c.seen) >= idle {
+				delete(g.clients, name)
+			}
+		}
+		g.swept = now
+	}
+	c := g.clients[who]
+	if c == nil {
+		c = &client{bucket: rate.NewLimiter(g.rate*rate.Limit(times), g.burst*times)}
+		g.clients[who] = c
+	}
+	c.seen = now
+	return c.bucket.AllowN(now, 1)
+}
+
+// atOnce is how many addresses' worth of requests a principal may make.
+const atOnce = 5
+
+// errTooMany asks the client to slow down.
+var errTooMany = Problem{Status: http.StatusTooManyRequests, Code: "too-many", Title: "these are too many requests", Next: "wait a second", Retry: 1}
+
+// enter waits shortly for a free place; leave frees it.
+func (g *gate) enter(ctx context.Context, stream bool) (leave func(), err error) {
+	places, wait := g.slots, g.wait
+	if stream {
+		places, wait = g.streams, 0
+	}
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, nil
+	default:
+	}
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, nil
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	g.sheds.Inc()
+	return nil, errBusy
+}
+
+// mostBodies is how many bytes of bodies are held at once.
+const mostBodies = 256 << 20
+
+// hold reads the body of a request, within the deadline that guard set; give releases the memory.
+func (g *gate) hold(r *http.Request, c *http.ResponseController) (give func(), err error) {
+	var body bytes.Buffer
+	var read int64
+	give = func() { g.bodies.Add(-read) }
+	for {
+		n, err := io.CopyN(&body, r.Body, 32<<10)
+		read += n
+		if g.bodies.Add(n) > mostBodies {
+			return give, errBusy
+		}
+		if err == io.EOF {
+			// The body is read. The deadline has to go, since it would end the request when it
+			// passes.
+			_ = c.SetReadDeadline(time.Time{})
+			r.Body = io.NopCloser(&body)
+			return give, nil
+		}
+		var large *http.MaxBytesError
+		var late net.Error
+		switch {
+		case errors.As(err, &large):
+			return give, err
+		case errors.As(err, &late) && late.Timeout():
+			return give, Problem{Status: http.StatusRequestTimeout, Code: "bad-body", Title: "the body did not come in time"}
+		case err != nil:
+			return give, BadBody("the body broke off", "send all of it")
+		}
+	}
+}

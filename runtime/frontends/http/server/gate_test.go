@@ -1,0 +1,125 @@
+package server_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/http/server"
+	"verbatim/runtime/frontends/http/server/logins"
+	"verbatim/stores"
+	"verbatim/stores/sqlite"
+	"verbatim/verbs"
+)
+
+// serve serves one route on a store with principals, each with a token of their name, and returns
+// its URL.
+func serve(t *testing.T, limits server.Limits, names ...string) string {
+	t.Helper()
+	ctx := t.Context()
+	reg, ds := verbs.Load(os.DirFS("../a2a/testdata/desk"))
+	if reg == nil {
+		t.Fatal(ds)
+	}
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "gate.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	var entities []*stores.Entity
+	for _, e := range reg.Entities() {
+		entities = append(entities, e.Store)
+	}
+	if _, err := store.Migrate(ctx, slices.Concat(entities, engine.Own(), logins.Own()), true); err != nil {
+		t.Fatal(err)
+	}
+	tokens := map[string]server.Token{}
+	for _, name := range names {
+		if err := store.SetPrincipal(ctx, stores.Principal{Name: name, Label: name, Roles: []string{"guest"}}); err != nil {
+			t.Fatal(err)
+		}
+		tokens[logins.Digest(name)] = server.Token{Principal: name, Expires: time.Now().Add(time.Hour)}
+	}
+	eng, err := engine.New(reg, store, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + l.Addr().String()
+	s, err := server.New(server.Options{Registry: reg, Engine: eng, Store: store, URL: url, Limits: limits,
+		Tokens: func(_ context.Context, digest string) (server.Token, error) {
+			token, ok := tokens[digest]
+			if !ok {
+				return token, server.ErrNobody
+			}
+			token.Audience = url
+			return token, nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Mount(server.Route{Pattern: "GET /who", Door: server.API, Handle: func(v *server.Visit) error { return v.JSON(http.StatusOK, v.Principal) }})
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.Run(ctx, l, nil)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-done
+	})
+	return url
+}
+
+// Whoever asks too much is told to wait, by their address and by who they are: from many
+// addresses, a principal is answered as often as from five, and others are answered still.
+func TestOnePersonFromManyAddresses(t *testing.T) {
+	t.Parallel()
+	url := serve(t, server.Limits{Rate: 0.001, Burst: 4, Drain: time.Second}, "acme", "other")
+	ask := func(address byte, who string) int {
+		t.Helper()
+		c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 2, address)}}).DialContext}}
+		r, _ := http.NewRequest(http.MethodGet, url+"/who", nil)
+		r.Header.Set("Authorization", "Bearer "+who)
+		answer, err := c.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode == http.StatusTooManyRequests && answer.Header.Get("Retry-After") == "" {
+			t.Error("nobody is told for how long to wait")
+		}
+		return answer.StatusCode
+	}
+	count := func(address byte, who string) (answered int) {
+		t.Helper()
+		for range 5 {
+			if ask(address, who) == http.StatusOK {
+				answered++
+			}
+		}
+		return answered
+	}
+	for address := range byte(8) {
+		want := 4 // of five, by the address
+		if address >= 5 {
+			want = 0 // by who asks
+		}
+		if got := count(address+1, "acme"); got != want {
+			t.Errorf("from address %d, %d of 5 are answered, want %d", address+1, got, want)
+		}
+	}
+	if got := count(20, "other"); got != 4 {
+		t.Errorf("%d of 5 of somebody else are answered", got)
+	}
+}

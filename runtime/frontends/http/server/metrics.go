@@ -1,0 +1,275 @@
+package server
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel/codes"
+
+	"verbatim/runtime/engine"
+	"verbatim/stores"
+)
+
+// A Meter counts what an engine does and what a model costs. Make it before the engine, give the
+// engine its Observe, and give the Meter to the server that shows it.
+type Meter struct {
+	Spans  *Spans // exported to a collector, or nil
+	calls  *prometheus.CounterVec
+	took   *prometheus.HistogramVec
+	tokens *prometheus.CounterVec
+	plans  *planMeter
+}
+
+// NewMeter makes a Meter.
+func NewMeter() *Meter {
+	return &Meter{
+		plans: newPlanMeter(),
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "verbatim_calls_total", Help: "Calls, by verb and by what became of the program that they stand in."}, []string{"verb", "outcome", "code"}),
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "verbatim_program_seconds", Help: "How long programs took to be worked out or carried out.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}}, []string{"stage", "outcome"}),
+		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "verbatim_model_tokens_total", Help: "Tokens that a model read and wrote."}, []string{"model", "direction"}),
+	}
+}
+
+// Observe is for engine.Options.
+func (m *Meter) Observe(ctx context.Context, o engine.Observed) {
+	stage := "run"
+	if o.Rehearsal {
+		stage = "preview"
+	}
+	m.took.WithLabelValues(stage, o.Outcome).Observe(o.Took.Seconds())
+	if m.Spans != nil {
+		m.Spans.program(ctx, stage, o)
+	}
+	if o.Rehearsal {
+		return
+	}
+	for _, v := range o.Calls {
+		m.calls.WithLabelValues(v.Name, o.Outcome, o.Code).Inc()
+	}
+}
+
+// Programs counts runs that succeeded and failed, by their duration. The last count is of runs
+// longer than the last bound.
+func (m *Meter) Programs() (bounds []float64, counts [][2]int) {
+	own := prometheus.NewRegistry()
+	own.MustRegister(m.took)
+	families, _ := own.Gather() // of one histogram, which is whole
+	for _, family := range families {
+		for _, of := range family.GetMetric() {
+			if label := of.GetLabel(); label[1].GetValue() != "run" { // outcome, stage
+				continue
+			}
+			h, no, below := of.GetHistogram(), 0, uint64(0)
+			if of.GetLabel()[0].GetValue() != "ok" {
+				no = 1
+			}
+			if counts == nil {
+				counts = make([][2]int, len(h.GetBucket())+1)
+			}
+			for i, b := range h.GetBucket() {
+				if len(bounds) < len(h.GetBucket()) {
+					bounds = append(bounds, b.GetUpperBound())
+				}
+				counts[i][no], below = int(b.GetCumulativeCount()-below), b.GetCumulativeCount()
+			}
+			counts[len(counts)-1][no] = int(h.GetSampleCount() - below)
+		}
+	}
+	return bounds, counts
+}
+
+// metrics are what an operator watches. No label holds user text: a route is a pattern of the route
+// table, a verb one of the palettes.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+	sheds    prometheus.Counter
+	show     http.Handler
+}
+
+func newMetrics(s *Server) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "verbatim_request_seconds", Help: "How long requests took, by route and status.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 120}}, []string{"route", "status"}),
+		sheds: prometheus.NewCounter(prometheus.CounterOpts{Name: "verbatim_requests_shed_total", Help: "Requests that were turned away because there was too much to do."}),
+	}
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests, m.sheds,
+		&gauges{s, []*prometheus.Desc{prometheus.NewDesc("verbatim_jobs", "Jobs, by state; those that are done are not counted.", []string{"state"}, nil),
+			prometheus.NewDesc("verbatim_oldest_job_seconds", "How late the job is that is due longest.", nil, nil)}, s.countJobs},
+		&gauges{s, []*prometheus.Desc{prometheus.NewDesc("verbatim_waiting_agreements", "What waits for somebody's agreement.", nil, nil),
+			prometheus.NewDesc("verbatim_oldest_agreement_seconds", "For how long the oldest of them waits.", nil, nil)}, s.countWaiting})
+	if s.Meter != nil {
+		m.registry.MustRegister(append([]prometheus.Collector{s.Meter.calls, s.Meter.took, s.Meter.tokens}, s.Meter.plans.collectors()...)...)
+	}
+	m.show = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return m
+}
+
+// showMetrics answers programs on this machine only.
+func (s *Server) showMetrics(v *Visit) error {
+	host, _, err := net.SplitHostPort(v.R.RemoteAddr)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() || v.R.Header.Get("X-Forwarded-For") != "" {
+		return Problem{Status: http.StatusForbidden, Code: "not-permitted", Title: "only this machine may see that"}
+	}
+	s.metrics.show.ServeHTTP(v.W, v.R)
+	return nil
+}
+
+// Gauges are computed when they are scraped.
+type gauges struct {
+	s     *Server
+	descs []*prometheus.Desc
+	count func(ctx context.Context, to chan<- prometheus.Metric, descs []*prometheus.Desc) error
+}
+
+func (c *gauges) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range c.descs {
+		to <- d
+	}
+}
+
+func (c *gauges) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(c.s.ctx, 2*time.Second)
+	defer cancel()
+	_ = c.count(ctx, to, c.descs) // what cannot be counted is left out
+}
+
+func gauge(to chan<- prometheus.Metric, of *prometheus.Desc, value float64, labels ...string) {
+	to <- prometheus.MustNewConstMetric(of, prometheus.GaugeValue, value, labels...)
+}
+
+func (s *Server) countJobs(ctx context.Context, to chan<- prometheus.Metric, descs []*prometheus.Desc) error {
+	now, err := s.Store.Clock(ctx)
+	if err != nil {
+		return err
+	}
+	var late time.Duration
+	for _, state := range []stores.JobState{stores.JobWaiting, stores.JobRunning, stores.JobDead} {
+		all, err := s.Store.Jobs(ctx, stores.JobFilter{States: []stores.JobState{state}, Limit: 10_000})
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			if state == stores.JobWaiting {
+				late = max(late, now.Sub(all[i].At))
+			}
+		}
+		gauge(to, descs[0], float64(len(all)), state.String())
+	}
+	gauge(to, descs[1], late.Seconds())
+	return nil
+}
+
+func (s *Server) countWaiting(ctx context.Context, to chan<- prometheus.Metric, descs []*prometheus.Desc) error {
+	n, oldest, err := s.Engine.Waiting(ctx)
+	if err != nil {
+		return err
+	}
+	age := time.Duration(0)
+	if n > 0 {
+		age = s.Clock().Sub(oldest)
+	}
+	gauge(to, descs[0], float64(n))
+	gauge(to, descs[1], age.Seconds())
+	return nil
+}
+
+// A planMeter counts plans and their steps under the names of TrustGraph's specification of the
+// confidence agent, section 6.1. No label holds user text.
+type planMeter struct {
+	score      *prometheus.HistogramVec
+	failures   *prometheus.CounterVec
+	retries    *prometheus.CounterVec
+	success    prometheus.Gauge
+	plan, step prometheus.Histogram
+	complexity prometheus.Histogram
+	routes     *prometheus.CounterVec
+
+	mu             sync.Mutex
+	retried, right int // steps that were retried, and those of them that succeeded
+}
+
+func newPlanMeter() *planMeter {
+	seconds := []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
+	return &planMeter{
+		score:      prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "agent_confidence_score", Help: "How sure answers are.", Buckets: []float64{0.1, 0.3, 0.5, 0.7, 0.9, 1.0}}, []string{"function"}),
+		failures:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "agent_confidence_failures", Help: "Answers that were not sure enough."}, []string{"function"}),
+		retries:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "agent_retry_count", Help: "Further tries of steps."}, []string{"function"}),
+		success:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "agent_retry_success_rate", Help: "The share of steps done among those that were tried again, in percent."}),
+		plan:       prometheus.NewHistogram(prometheus.HistogramOpts{Name: "agent_plan_execution_seconds", Help: "How long plans took from their start to their end.", Buckets: seconds}),
+		step:       prometheus.NewHistogram(prometheus.HistogramOpts{Name: "agent_step_execution_seconds", Help: "How long attempts of steps took.", Buckets: seconds}),
+		complexity: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "agent_plan_complexity", Help: "Steps of a plan.", Buckets: []float64{1, 2, 3, 5, 8, 12, 15, 30, 100}}),
+		routes:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "agent_routes_total", Help: "Questions by the agent that they were given to: confidence, react, or fallback from the one to the other."}, []string{"route"}),
+	}
+}
+
+func (m *planMeter) collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.score, m.failures, m.retries, m.success, m.plan, m.step, m.complexity, m.routes}
+}
+
+// An Attempt is one attempt at a step.
+type Attempt struct {
+	Function string
+	Score    *float64 // nil if it did not answer
+	Good     bool
+	Number   int
+	Took     time.Duration
+}
+
+// Attempted counts an attempt at a step.
+func (m *Meter) Attempted(a Attempt) {
+	m.plans.step.Observe(a.Took.Seconds())
+	if a.Score != nil {
+		m.plans.score.WithLabelValues(a.Function).Observe(*a.Score)
+		if !a.Good {
+			m.plans.failures.WithLabelValues(a.Function).Inc()
+		}
+	}
+	if a.Number > 1 {
+		m.plans.retries.WithLabelValues(a.Function).Inc()
+	}
+}
+
+// Settled counts a step that has ended.
+func (m *Meter) Settled(tries int, done bool) {
+	if tries < 2 {
+		return
+	}
+	m.plans.mu.Lock()
+	defer m.plans.mu.Unlock()
+	if m.plans.retried++; done {
+		m.plans.right++
+	}
+	m.plans.success.Set(100 * float64(m.plans.right) / float64(m.plans.retried))
+}
+
+// Planned counts a plan that has ended.
+func (m *Meter) Planned(steps int, took time.Duration) {
+	m.plans.complexity.Observe(float64(steps))
+	m.plans.plan.Observe(took.Seconds())
+}
+
+// Routed counts a question by the agent that answers it.
+func (m *Meter) Routed(route string) { m.plans.routes.WithLabelValues(route).Inc() }
+
+// Span begins a span, and returns the function that ends it. Without a collector it does nothing.
+func (m *Meter) Span(ctx context.Context, name string) (context.Context, func(failed bool)) {
+	if m.Spans == nil {
+		return ctx, func(bool) {}
+	}
+	ctx, span := m.Spans.tracer.Start(ctx, name)
+	return ctx, func(failed bool) {
+		if failed {
+			span.SetStatus(codes.Error, "")
+		}
+		span.End()
+	}
+}

@@ -1,0 +1,176 @@
+package server
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/frontends/http/pages"
+)
+
+// What all pages share: their language, their frame, and how people like to see them. And the pages
+// for people who are not signed in, and those that report an error.
+
+// Language returns the language of the pages: the person's, or what their browser prefers.
+func (v *Visit) Language() values.Language {
+	if v.Session != nil {
+		if l, ok := values.ParseLanguage(v.Session.Person().Language); ok {
+			return l
+		}
+	}
+	return v.Browser()
+}
+
+// Browser returns the language that the browser prefers.
+func (v *Visit) Browser() values.Language {
+	for tag := range strings.SplitSeq(v.R.Header.Get("Accept-Language"), ",") {
+		if l, ok := values.ParseLanguage(strings.TrimSpace(tag)); ok {
+			return l
+		}
+	}
+	return values.English
+}
+
+// Say words a message in the language of the pages.
+func (v *Visit) Say(key values.Key, of ...string) string { return key.In(v.Language(), of...) }
+
+// NotFound is the error of a page that does not exist, or not for this person.
+func (v *Visit) NotFound() error {
+	return Problem{Status: http.StatusNotFound, Code: "not-found", Title: v.Say("pages/not-found")}
+}
+
+// Frame returns the part of a page around its blocks that all pages have.
+func (v *Visit) Frame(title string) pages.Page {
+	return pages.Page{Language: v.Language(), Title: title, Head: title, Theme: v.Setting("theme"), Org: v.public.Hostname(),
+		Look: &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: v.R.URL.RequestURI()}}}}
+}
+
+// Render answers with a page.
+func (v *Visit) Render(status int, p pages.Page) error {
+	var out bytes.Buffer
+	if err := p.Render(&out); err != nil {
+		return err
+	}
+	return v.Send(status, "text/html; charset=utf-8", out.Bytes())
+}
+
+func (v *Visit) asset() error {
+	text, kind, ok := pages.Asset(v.R.PathValue("name"))
+	if !ok {
+		return v.NotFound()
+	}
+	v.W.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	return v.Send(http.StatusOK, kind, text)
+}
+
+// settings are what somebody may choose on every page, with the values of each. A cookie keeps it.
+var settings = map[string][]string{"theme": {"light", "dark"}, "keys": {"on", "off"}}
+
+// Setting returns what the person chose for the theme or the keys, "" if nothing.
+func (v *Visit) Setting(name string) string {
+	if chosen := v.cookie("verbatim-" + name); slices.Contains(settings[name], chosen) {
+		return chosen
+	}
+	return ""
+}
+
+// look stores settings.
+func (v *Visit) look() error {
+	if err := v.Form(); err != nil {
+		return err
+	}
+	for name, all := range settings {
+		if chosen := v.R.PostForm.Get(name); slices.Contains(all, chosen) {
+			v.setCookie("verbatim-"+name, chosen, 365*24*time.Hour)
+		}
+	}
+	return v.See(back(v.R.PostForm.Get("to")))
+}
+
+// outside returns the frame of a page for anybody.
+func (v *Visit) outside(title string) pages.Page {
+	p := v.Frame(title)
+	if v.R.Method != http.MethodGet {
+		p.Look.Hidden[0].Value = "/"
+	}
+	return p
+}
+
+func (v *Visit) signInPage(status int, s signIn) error {
+	p := v.outside(v.Say("pages/sign-in"))
+	to := pages.Hidden{Name: "to", Value: s.To}
+	note := func(tone, text string) { p.Banners = append(p.Banners, pages.Banner{Tone: tone, Text: text}) }
+	switch {
+	case s.Over:
+		note("warn", v.Say("pages/link-over"))
+	case s.Nobody:
+		note("warn", v.Say("pages/nobody"))
+	case s.Failed:
+		note("bad", v.Say("pages/openid-failed"))
+	case s.Sent:
+		note("ok", v.Say("pages/link-sent"))
+	}
+	var form *pages.Form
+	switch {
+	case s.Link != "" && !s.Over:
+		form = &pages.Form{URL: "/sign-in/link", Hidden: []pages.Hidden{to, {Name: "link", Value: s.Link}}, Lines: []string{v.Say("pages/press-to-sign-in")}, Buttons: []pages.Button{{Text: v.Say("pages/sign-in"), Tone: "main"}}}
+	case s.Mail:
+		email := pages.Field{ID: "email", Name: "email", Kind: "email", Label: v.Say("pages/email"), Hint: v.Say("pages/email-hint"), Value: s.Email}
+		form = &pages.Form{URL: "/sign-in/mail", Hidden: []pages.Hidden{to}, Buttons: []pages.Button{{Text: v.Say("pages/mail-link"), Tone: "main"}}}
+		if status == http.StatusUnprocessableEntity {
+			p.Wrong, email.Wrong = true, v.Say("pages/no-address")
+			form.Wrong = []pages.Mistake{{Field: "email", Text: email.Wrong}}
+		}
+		form.Fields = []pages.Field{email}
+	}
+	if form != nil {
+		p.Main = append(p.Main, *form)
+	}
+	if s.OpenID != "" && s.Link == "" {
+		p.Main = append(p.Main, pages.Prose{ID: "openid", Links: []pages.Link{{URL: "/sign-in/openid?" + url.Values{"to": {s.To}}.Encode(), Text: v.Say("pages/sign-in-with", s.OpenID), Tone: "main"}}})
+	}
+	if len(p.Main) == 0 {
+		p.Main = append(p.Main, pages.Prose{ID: "how", Lines: []string{v.Say("pages/link-elsewhere")}})
+	}
+	return v.Render(status, p)
+}
+
+// failPage reports an error. A person who has to sign in is sent there, and then back to the page
+// they wanted; their browser keeps what they typed.
+func (v *Visit) failPage(q Problem) {
+	if q.Code == errSignIn.Code {
+		to := v.R.URL.RequestURI()
+		if v.R.Method != http.MethodGet {
+			// Go back to the form: the browser still has what was typed.
+			to = "/"
+			if u, err := url.Parse(v.R.Referer()); err == nil && u.Host == v.R.Host {
+				to = back(u.RequestURI())
+			}
+		}
+		_ = v.See(SignInAt(to))
+		return
+	}
+	title := v.Say("pages/not-possible")
+	switch {
+	case q.Status == http.StatusNotFound:
+		title = v.Say("pages/not-found")
+	case q.Code == codeNotMigrated:
+		title = v.Say("pages/not-migrated")
+	case q.Status >= 500 || q.Status == http.StatusTooManyRequests:
+		title = v.Say("pages/busy")
+	}
+	p := v.outside(title)
+	p.Wrong = true
+	var lines []string
+	if q.Status < 500 && q.Status != http.StatusNotFound {
+		lines = append(lines, pages.Sentence(q.Title)+".")
+	}
+	p.Main = []pages.Block{pages.Prose{ID: "failed", Lines: append(lines, v.Say("pages/nothing-changed")), Links: []pages.Link{{URL: "/", Text: v.Say("pages/to-start"), Tone: "main"}}}}
+	if v.Render(q.Status, p) != nil {
+		v.W.WriteHeader(http.StatusInternalServerError)
+	}
+}

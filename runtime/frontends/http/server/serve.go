@@ -1,0 +1,366 @@
+// Package server is the HTTP server that all doors share: it says who calls, sheds load, serves
+// pages to sign in, and answers errors. The doors themselves, such as the API and the portal, are
+// packages beside it, which it does not know. Each is a list of routes:
+//
+//	s, err := server.New(server.Options{Engine: engine, Registry: reg, Store: store, ...})
+//	s.Mount(server.Route{Pattern: "GET /hello", Door: server.API, Handle: func(v *server.Visit) error {
+//		return v.JSON(http.StatusOK, v.Principal)
+//	}})
+//	err = s.Run(ctx, listener, nil) // until ctx ends; then what was begun is finished
+//
+// Everything that a second process must know is in the store: logins, attempts at secrets,
+// and receipts of idempotency keys. Only the counts that limit load are in memory.
+//
+// A Server is safe for use by many goroutines.
+package server
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/engine"
+	"verbatim/runtime/files/intake"
+	"verbatim/runtime/frontends/http/pages"
+	"verbatim/runtime/frontends/http/server/logins"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Options say what is served, and to whom.
+type Options struct {
+	Registry *verbs.Registry
+	Engine   *engine.Engine
+	Store    stores.Store
+	// Uploads stores files and returns them to their owners. Without a Scanner no file is accepted.
+	// May be nil.
+	Uploads *intake.Service
+	// Talk returns the options of a conversation in a session: the model and its budget. The server
+	// adds the session.
+	Talk func(*engine.Session) dialog.Options
+	// People finds a principal by an identity provider's issuer and subject, Tokens by the digest
+	// of an API token. Either may be nil.
+	People func(ctx context.Context, issuer, subject string) (principal string, err error)
+	Tokens func(ctx context.Context, digest string) (Token, error)
+	// Mail sends a sign-in link; nil if nobody signs in by mail.
+	Mail func(ctx context.Context, to, language, link string) error
+	// OpenID is the identity provider; nil without one.
+	OpenID *OpenID
+	// URL is the server's address from outside, "https://portal.bank.example". Cookies and links
+	// use it.
+	URL string
+	// Hosts are other host names that the server answers to.
+	Hosts []string
+	// Proxied says that a trusted proxy is in front, whose X-Forwarded-For names the client.
+	Proxied bool
+	Clock   func() time.Time
+	Random  io.Reader
+	Log     *slog.Logger
+	// Meter counts what the engine does; nil for no counts.
+	Meter *Meter
+	// Limits bound concurrent work; a zero field means its default.
+	Limits Limits
+	// Certificates allows a client certificate in place of a token; Tokens knows it by its digest.
+	// The listener must request one; it need not be signed by any authority.
+	Certificates bool
+}
+
+// ErrNobody says that an identity or a token is unknown.
+var ErrNobody = errors.New("nobody is known by that")
+
+// A Token describes an API token.
+type Token struct {
+	Principal string
+	Audience  string // the URL of the server that it is for
+	Expires   time.Time
+	Verbs     []string // nil if it may do everything that its principal may
+}
+
+// Limits bound concurrent work.
+type Limits struct {
+	Requests int           // that are answered at once: 256
+	Streams  int           // of events: 20 000
+	Wait     time.Duration // how long a request waits to be begun: 250 ms
+	Rate     float64       // requests of one client a second: 200
+	Burst    int           // that may come together: 1 000
+	Script   int64         // of a script, in bytes: 1 MiB
+	Drain    time.Duration // how long running requests may take when the server ends: 10 s
+}
+
+// A Server answers requests. Make it with New.
+type Server struct {
+	Options
+	Logins  *logins.Book
+	routes  []Route
+	mux     *http.ServeMux
+	public  *url.URL
+	hosts   map[string]bool
+	cross   *http.CrossOriginProtection
+	handler http.Handler
+	gate    *gate
+	known   *known
+	news    *news
+	metrics *metrics
+	beside  []func(context.Context)
+	ctx     context.Context // of the server: sessions read within it
+	stop    context.CancelFunc
+	// Draining is closed when the server accepts nothing new: who listens to a stream comes back, to a
+	// server that is there.
+	Draining <-chan struct{}
+	drain    func()
+	after    sync.WaitGroup // counts work that continues behind an answer
+}
+
+// New makes a server. It fails if the options cannot be served safely.
+func New(o Options) (*Server, error) {
+	public, err := url.Parse(o.URL)
+	if err != nil || public.Scheme != "http" && public.Scheme != "https" || public.Host == "" || strings.Trim(public.Path, "/") != "" || public.User != nil || public.RawQuery != "" {
+		return nil, errors.New("the URL of the server is like https://portal.bank.example, without a path")
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.Limits = Limits{
+		Requests: cmp.Or(o.Limits.Requests, 256), Streams: cmp.Or(o.Limits.Streams, 20_000), Wait: cmp.Or(o.Limits.Wait, 250*time.Millisecond),
+		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Script: cmp.Or(o.Limits.Script, 1<<20), Drain: cmp.Or(o.Limits.Drain, 10*time.Second),
+	}
+	s := &Server{Options: o, public: public, hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(), mux: http.NewServeMux(),
+		Logins: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}}
+	for _, host := range append([]string{public.Host}, o.Hosts...) {
+		s.hosts[strings.ToLower(host)] = true
+	}
+	if err := s.cross.AddTrustedOrigin(s.Origin()); err != nil {
+		return nil, err
+	}
+	draining := make(chan struct{})
+	s.Draining, s.drain = draining, sync.OnceFunc(func() { close(draining) })
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.metrics = newMetrics(s)
+	s.gate = newGate(o.Limits, s.metrics.sheds)
+	s.known, s.news = &known{all: map[string]remembered{}}, &news{s: s, listeners: map[*Listener]bool{}}
+	s.Mount(s.own()...)
+	s.handler = s.guard(http.HandlerFunc(s.dispatch))
+	return s, nil
+}
+
+// Mount adds routes, before the server runs. It panics if two routes have one pattern.
+func (s *Server) Mount(routes ...Route) {
+	s.routes = append(s.routes, routes...)
+	for _, r := range routes {
+		s.mux.Handle(r.Pattern, s.answer(r))
+	}
+}
+
+// Beside adds a function that Run runs beside the requests. It has to return when ctx ends.
+func (s *Server) Beside(run func(ctx context.Context)) { s.beside = append(s.beside, run) }
+
+// dispatch answers a request by its route. A path without a route is answered in the form of the API
+// or as a page.
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
+	if _, pattern := s.mux.Handler(r); pattern != "" {
+		s.mux.ServeHTTP(w, r)
+		return
+	}
+	told := &onlyHead{header: w.Header()} // 404, 405 with what is allowed, or where else
+	s.mux.ServeHTTP(told, r)
+	if told.status < 400 {
+		w.WriteHeader(told.status)
+		return
+	}
+	p := Problem{Status: told.status, Code: "not-found", Title: "there is nothing here", Next: "GET /v1/openapi.json lists what there is"}
+	if p.Status == http.StatusMethodNotAllowed {
+		p.Code, p.Title = "method", "this is not done by "+method(r.Method)
+	}
+	if strings.HasPrefix(r.URL.Path, "/v1/") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		p.Send(w)
+		return
+	}
+	(&Visit{Server: s, W: w, R: r, Route: &Route{Name: "elsewhere", Door: Open}}).failPage(p)
+}
+
+// An onlyHead records the head of an answer and drops the body.
+type onlyHead struct {
+	header http.Header
+	status int
+}
+
+func (h *onlyHead) Header() http.Header         { return h.header }
+func (h *onlyHead) WriteHeader(status int)      { h.status = status }
+func (h *onlyHead) Write(b []byte) (int, error) { return len(b), nil }
+
+// Origin returns the URL without a slash at its end.
+func (s *Server) Origin() string { return s.public.Scheme + "://" + s.public.Host }
+
+// secure reports whether people reach the server by TLS.
+func (s *Server) secure() bool { return s.public.Scheme == "https" }
+
+// Close stops the server's background work. Run ends requests.
+func (s *Server) Close() { s.stop() }
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Link makes a sign-in link for a principal, valid once and in any browser. The operator hands it
+// on.
+func (s *Server) Link(ctx context.Context, principal, to string) (string, error) {
+	if _, err := s.Engine.Session(ctx, principal); err != nil {
+		return "", err
+	}
+	secret, err := s.Logins.Link(ctx, principal, "", logins.Link)
+	if err != nil {
+		return "", err
+	}
+	return s.Origin() + "/sign-in/link?" + url.Values{"link": {secret}, "to": {to}}.Encode(), nil
+}
+
+// Housekeep deletes expired data of the server.
+func (s *Server) Housekeep(ctx context.Context) error {
+	return s.Logins.Housekeep(ctx)
+}
+
+// A Door says who may use a route.
+type Door int
+
+// The doors.
+const (
+	Open    Door = iota // anybody
+	API                 // callers with a token, or signed in
+	Program             // programs, which show a token
+	Page                // people who are signed in; others are sent to sign in
+)
+
+// A Route is one route. Its zero fields say: for anybody, without a body, and no page.
+type Route struct {
+	Pattern string // of net/http: "POST /v1/run"
+	Name    string // of a page, as tests and screenshots call it; "" of others
+	Door    Door
+	Body    int64 // the greatest size of a body, in bytes; 0 means no body
+	Stream  bool  // it lasts as long as the client listens
+	Upload  bool  // its body may take its time
+	Whole   bool  // it reveals more than verbs do, so tokens limited to some verbs may not use it
+	Does    string
+	// Handle answers. An error is answered as a problem, or as a page that says so.
+	Handle func(*Visit) error
+	// Refuse writes a refusal, if another protocol defines its form; may be nil.
+	Refuse func(*Visit, Problem)
+}
+
+// Handler makes a route answer as a handler of net/http does.
+func Handler(h http.Handler) func(*Visit) error {
+	return func(v *Visit) error {
+		h.ServeHTTP(v.W, v.R)
+		return nil
+	}
+}
+
+// Routes lists all routes: the server's own, and those that were mounted.
+func (s *Server) Routes() []Route { return s.routes }
+
+func (s *Server) own() []Route {
+	return []Route{
+		{Pattern: "GET /healthz", Does: "Says that the process is there.", Handle: func(v *Visit) error { return v.Send(http.StatusOK, "text/plain; charset=utf-8", []byte("ok\n")) }},
+		{Pattern: "GET /readyz", Does: "Says whether requests can be answered: the store is reached, migrated and not full, and the server is not ending.", Handle: s.readyz},
+		{Pattern: "GET /metrics", Does: "Counts and durations, for Prometheus; for this machine only.", Handle: s.showMetrics},
+		{Pattern: "GET " + pages.Assets + "{name}", Handle: (*Visit).asset},
+		{Pattern: "POST /look", Body: 64 << 10, Handle: (*Visit).look},
+		{Pattern: "GET /sign-in", Name: "sign-in", Handle: func(v *Visit) error { return v.signInPage(http.StatusOK, v.signIn()) }},
+		{Pattern: "POST /sign-in/mail", Name: "sign-in-sent", Body: formSize, Handle: (*Visit).mailLink},
+		{Pattern: "GET /sign-in/link", Name: "sign-in-link", Handle: (*Visit).showLink},
+		{Pattern: "POST /sign-in/link", Name: "sign-in-over", Body: formSize, Handle: (*Visit).useLink},
+		{Pattern: "GET /sign-in/openid", Name: "sign-in-openid", Handle: (*Visit).toOpenID},
+		{Pattern: "GET /sign-in/openid/back", Name: "sign-in-back", Handle: (*Visit).fromOpenID},
+		{Pattern: "POST /sign-out", Name: "sign-out", Body: formSize, Handle: (*Visit).signOut},
+	}
+}
+
+// Run serves a listener until ctx ends. Then it accepts nothing new, finishes running requests for
+// at most Limits.Drain, and returns. A request that is cut off either committed or not; its
+// idempotency key tells which.
+func (s *Server) Run(ctx context.Context, l net.Listener, certs *tls.Config) error {
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 5 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		TLSConfig:         certs,
+		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
+	}
+	for _, run := range s.beside {
+		s.after.Go(func() { run(ctx) })
+	}
+	failed := make(chan error, 1)
+	go func() {
+		if certs != nil {
+			failed <- server.ServeTLS(l, "", "")
+			return
+		}
+		failed <- server.Serve(l)
+	}()
+	select {
+	case err := <-failed:
+		s.stop()
+		return err
+	case <-ctx.Done():
+	}
+	s.drain()
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Limits.Drain)
+	defer cancel()
+	err := server.Shutdown(ending)
+	if errors.Is(err, context.DeadlineExceeded) {
+		// The contexts of the remaining requests end; what they have not committed is rolled back.
+		err = server.Close()
+	}
+	s.stop()
+	s.after.Wait()
+	return err
+}
+
+// readyz says whether the server can answer requests.
+func (s *Server) readyz(v *Visit) error {
+	select {
+	case <-s.Draining:
+		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("ending\n"))
+	default:
+	}
+	ctx, cancel := context.WithTimeout(v.R.Context(), time.Second)
+	defer cancel()
+	_, _, err := s.Store.Head(ctx)
+	if err == nil {
+		// The tables of logins are the last that migrate creates, so they stand for all.
+		_, err = s.Logins.List(ctx, "")
+	}
+	if err == nil {
+		err = s.Engine.Searches(ctx)
+	}
+	if err == nil && s.Store.Full() {
+		// Whether there is room by now, only a write tells.
+		err = s.Logins.Try(ctx, "ready", "", math.MaxInt64, 24*time.Hour)
+	}
+	switch {
+	case errors.Is(err, stores.ErrFull):
+		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the disk of the store is full\n"))
+	case errors.Is(err, stores.ErrSchema):
+		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("not migrated\n"))
+	case err != nil:
+		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the store does not answer\n"))
+	}
+	return v.Send(http.StatusOK, "text/plain; charset=utf-8", []byte("ready\n"))
+}
