@@ -77,7 +77,7 @@ func Phone(text, country string) (string, error) {
 			return text, fault("its country is not said: a number begins with + and the country, as in +44 20 7946 0018")
 		}
 		number := home.national(digits)
-		if f := home.fits(number, home.lengths); f != nil {
+		if f := fits(number, []*numbering{home}); f != nil {
 			return text, f
 		}
 		return "+" + home.code + number, nil
@@ -87,15 +87,14 @@ func Phone(text, country string) (string, error) {
 		if len(regions) == 0 {
 			continue
 		}
-		var lengths []int
-		for _, r := range regions {
-			lengths = append(lengths, r.lengths...)
-		}
 		// What is only written inside the country may stand behind its code as well: +44 (0)20 …,
 		// +54 11 15 …, +52 1 55 ….
 		number := regions[0].national(digits[n:])
-		if f := regions[0].fits(number, lengths); f != nil {
+		if f := fits(number, regions); f != nil {
 			return text, f
+		}
+		if text[1:] == digits && number == digits[n:] {
+			return text, nil
 		}
 		return "+" + digits[:n] + number, nil
 	}
@@ -105,6 +104,9 @@ func Phone(text, country string) (string, error) {
 // dialled returns the digits of a number without the usual punctuation; abroad says that they begin
 // with the country.
 func dialled(text string) (digits string, abroad bool, f *Fault) {
+	if len(text) > 4 && text[0] == '+' && strings.Trim(text[1:], "0123456789") == "" {
+		return text[1:], true, nil // as it is kept
+	}
 	b := make([]byte, 0, 20)
 	text = strings.TrimSpace(text)
 	for i, r := range text {
@@ -158,11 +160,19 @@ func (n *numbering) national(digits string) string {
 	return short
 }
 
-func (n *numbering) fits(number string, lengths []int) *Fault {
-	if slices.Contains(lengths, len(number)) && len(n.code)+len(number) <= longestPhone {
-		return nil
+// fits reports a number with more or fewer digits than any of the countries that share a code has.
+func fits(number string, all []*numbering) *Fault {
+	n := all[0]
+	var lengths []int
+	for _, r := range all {
+		if slices.Contains(r.lengths, len(number)) && len(n.code)+len(number) <= longestPhone {
+			return nil
+		}
 	}
-	lengths = slices.Sorted(slices.Values(lengths))
+	for _, r := range all {
+		lengths = append(lengths, r.lengths...)
+	}
+	slices.Sort(lengths)
 	var says []string
 	for i := 0; i < len(lengths); {
 		j := i
