@@ -57,6 +57,16 @@ var phones = sync.OnceValue(func() numberings {
 	return all
 })
 
+// IsCalled reports whether digits begin with the code of a country.
+func IsCalled(digits string) bool {
+	for n := 1; n <= min(3, len(digits)); n++ {
+		if len(phones().code[digits[:n]]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // longestPhone is how many digits a number has at most, by E.164.
 const longestPhone = 15
 
