@@ -99,6 +99,7 @@ func (l *loader) params(vn *verbNode) {
 		})
 		schemasOf = append(schemasOf, f.at("schema-of"))
 		countries = append(countries, f.at("country"))
+		l.textForType(d, &p, f.at("type").value)
 		v.Params = append(v.Params, p)
 	})
 	for i, f := range schemasOf {

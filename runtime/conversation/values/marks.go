@@ -189,12 +189,13 @@ func (s *scan) phone(i int) (Reading, int) {
 		r.Problem = NoCountry
 		return r, s.upTo(i, end)
 	}
+	if len(number) < 8 || len(number) > 15 {
+		return Reading{}, i
+	}
 	kept, err := written.Phone("+"+number, "")
 	switch known := written.IsCalled(number); {
 	case !known:
 		r.Problem = NoCountry
-	case err != nil && len(number) < 8:
-		return Reading{}, i
 	case err != nil:
 		r.Problem = Unread
 	default:
