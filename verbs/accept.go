@@ -40,6 +40,9 @@ func (t *Type) Accept(v stores.Value) (stores.Value, error) {
 	}
 	v, p := t.limit(v)
 	if p != fine {
+		if p == notRuled {
+			return v, fmt.Errorf("%s; %s", t.wants(p), t.fault(v.Text(), true))
+		}
 		return v, errors.New(t.wants(p))
 	}
 	return v, nil
@@ -47,7 +50,7 @@ func (t *Type) Accept(v stores.Value) (stores.Value, error) {
 
 func (t *Type) kind() stores.Kind {
 	switch t.Name {
-	case StringType, CodeType, EmailType, PhoneType, CallType:
+	case StringType, CodeType, EmailType, PhoneType, IBANType, BICType, LEIType, NationalIDType, CallType:
 		return stores.String
 	case IntegerType:
 		return stores.Int

@@ -94,3 +94,32 @@ func TestAcceptAgreesWithCheck(t *testing.T) {
 		}
 	})
 }
+
+// What becomes known during a run is judged as what is written is, and the reason has nothing of the
+// value in it (G13).
+func TestAcceptSaysNothingOfANumber(t *testing.T) {
+	t.Parallel()
+	for name, texts := range map[TypeName]map[string]string{
+		IBANType:       {"DE89370400440532013000": "", "DЕ89370400440532013000": "an IBAN is wanted; character 2 is neither a letter from A to Z nor a digit, and only looks like one: type it again", "US64SVBKUS6S3300958879": "an IBAN is wanted; its country has no IBANs (SWIFT's registry, release 100)"},
+		BICType:        {"DEUTXXFF": "a BIC is wanted; characters 5 and 6 are no country"},
+		NationalIDType: {"131052T308T": "a henkilötunnus is wanted; character 7 is no sign of a century"},
+		PhoneType:      {"+44 20 79O6 0018": "a telephone number is wanted; it holds more than digits, and + and the usual marks between them"},
+	} {
+		is := &Type{Name: name, Scale: -1}
+		if name == NationalIDType {
+			is = (&Type{Name: name, Scale: -1, CountryOf: "nationality"}).In(stores.NewString("fi"))
+		}
+		for text, want := range texts {
+			got := ""
+			if _, err := is.Accept(stores.NewString(text)); err != nil {
+				got = err.Error()
+			}
+			if got != want {
+				t.Errorf("%s: %s", text, got)
+			}
+		}
+	}
+	if _, err := (&Type{Name: NationalIDType, Scale: -1, CountryOf: "nationality"}).In(stores.Value{}).Accept(stores.NewString("131052-308T")); err == nil || err.Error() != "a national id is wanted; its country is not said" {
+		t.Errorf("without its country: %v", err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/values"
 )
 
 // maxNesting bounds calls, lists and maps inside one another, for scripts that
@@ -335,6 +336,13 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 	for k := 0; v.plan.defaulted>>k != 0; k++ {
 		if v.plan.defaulted&(1<<k) != 0 && args[k].Syntax == nil {
 			args[k].Kind, args[k].Value = Literal, v.Params[k].Default
+		}
+	}
+	for k := range v.Params {
+		if by, ok := v.CountryParam(k); ok {
+			c.sensitive = v.Params[k].Sensitive
+			c.countryOf(site{verb: v, param: &v.Params[k]}, v.Params[k].Type, &args[by], &args[k])
+			c.sensitive = false
 		}
 	}
 }
@@ -691,6 +699,9 @@ func (c *checker) money(at site, t *Type, v *dsl.Value, seen map[string]int) boo
 		if !t.acceptsCurrency(cur.Text) {
 			c.add(c.unknownCurrency(at, t, cur))
 			return false
+		}
+		if is, _ := values.CurrencyOf(cur.Text); is.Ended != "" && !c.sensitive {
+			c.add(tell(c.place(cur.Range), "ended-currency", is.Code, is.Ended, is.Now))
 		}
 	}
 	return true

@@ -278,8 +278,8 @@ func (m meaning) fits(t *Type) bool {
 	case DecimalType:
 		return m.name == DecimalType || m.name == IntegerType
 	case StringType:
-		return m.name == StringType || m.name == CodeType || m.name == EmailType || m.name == PhoneType
-	case EmailType, PhoneType:
+		return m.name == StringType || m.name == CodeType || m.name.Ruled()
+	case EmailType, PhoneType, IBANType, BICType, LEIType, NationalIDType:
 		return m.name == t.Name || m.name == StringType
 	case ObjectType:
 		return m.name == ObjectType || m.name == MoneyType

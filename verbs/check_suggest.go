@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/verbs/values"
 )
 
 // unknownVerb searches all verbs; a verb of the same last part in another domain counts as near,
@@ -265,7 +266,7 @@ func (c *checker) misfit(at site, t *Type, v *dsl.Value, m meaning, what string)
 func (c *checker) unknownCurrency(at site, t *Type, v *dsl.Value) dsl.Diagnostic {
 	known := t.Currencies
 	if len(known) == 0 {
-		known = strings.Fields(currencies)
+		known = values.Currencies()
 	}
 	return unknownCurrency(c.place(v.Range), at, v, known, c.sensitive)
 }

@@ -115,7 +115,8 @@ type entityNode struct {
 	e *Entity
 	f mapping
 
-	columns map[string]int // fields by column
+	columns   map[string]int // fields by column
+	countries map[int]pair   // what holds the country of a field
 }
 
 type verbNode struct {

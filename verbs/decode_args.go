@@ -19,7 +19,7 @@ func (l *loader) params(vn *verbNode) {
 		return
 	}
 	v.Params = make([]Param, 0, len(n.Content))
-	var schemasOf []pair // parallel to v.Params
+	var schemasOf, countries []pair // parallel to v.Params
 	d.each(vn.f.at("args"), func(n *yaml.Node) {
 		f, ok := d.fields(n, "arg")
 		if !ok || f.at("name").value == nil {
@@ -98,10 +98,13 @@ func (l *loader) params(vn *verbNode) {
 			}
 		})
 		schemasOf = append(schemasOf, f.at("schema-of"))
+		countries = append(countries, f.at("country"))
+		l.textForType(d, &p, f.at("type").value)
 		v.Params = append(v.Params, p)
 	})
 	for i, f := range schemasOf {
 		l.schemaOfCode(d, v, &v.Params[i], f)
+		l.beside(d, v.Params[i].Type, countries[i], paramsBeside(v.Params), namesBy(v.Params, func(p Param) string { return p.Name }))
 	}
 }
 

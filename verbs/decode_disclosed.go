@@ -48,7 +48,7 @@ func (l *loader) discloses(vn *verbNode) {
 			d.report(tell(x.Place, "declared-twice", "total", name.Value, x.Place))
 			return
 		}
-		if x.Type = l.typeOf(d, f, n, "disclosed value"); x.Type == nil {
+		if x.Type = l.alone(d, l.typeOf(d, f, n, "disclosed value"), f.at("country")); x.Type == nil {
 			return
 		}
 		x.Withheld, x.Fresh, x.SealedFor = f.boolean("withheld"), f.boolean("fresh"), -1

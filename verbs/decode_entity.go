@@ -234,6 +234,12 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 	d.declares(k, FieldThing, e.Store.Name+"."+k.Value)
 	field := Field{Description: f.text("description"), Place: d.place(k)}
 	field.Type = l.typeOf(d, f, k, "field")
+	if field.Type != nil && field.Type.CountryOf != "" {
+		if en.countries == nil {
+			en.countries = make(map[int]pair)
+		}
+		en.countries[len(e.Fields)] = f.at("country")
+	}
 	if field.Type.Record() != nil {
 		d.report(tell(d.place(f.at("type").value), "contradiction", k.Value+" would keep a record", "records are for arguments: keep what is in them in rows of an entity", dsl.Place{}, ""))
 		field.Type = nil
@@ -440,6 +446,15 @@ func (l *loader) relate(en *entityNode) {
 	}
 	if e.Twice = f.text("unique-else"); e.Twice != "" && f.at("unique").value == nil {
 		d.report(tell(d.place(f.at("unique-else").key), "contradiction", "unique-else says what is told of rows that are the same, and no two need differ", "unique says in what they do: [[a, b]]", dsl.Place{}, ""))
+	}
+	for i, country := range en.countries {
+		l.beside(d, e.Fields[i].Type, country, func(ident string) (*Type, bool) {
+			at := e.field(ident)
+			if at < 0 {
+				return nil, false
+			}
+			return e.Fields[at].Type, true
+		}, e.fieldNames())
 	}
 	e.Store.Unique = d.sets(e, f, "unique")
 	e.Store.Found = d.sets(e, f, "found-by")

@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"verbatim/stores"
+	"verbatim/verbs/values"
 )
 
 // plainTypes are the types without limits, shared by all their users.
@@ -110,6 +111,8 @@ func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type 
 		return &Type{Name: ObjectType, Scale: -1, Schema: s}
 	case RecordType:
 		return l.record(d, f, n)
+	case PhoneType, NationalIDType:
+		return l.ofCountry(d, name, f.at("country"), n)
 	}
 	if plain {
 		return plainTypes[name]
@@ -131,7 +134,7 @@ func (l *loader) itemType(d *doc, of pair, owner *yaml.Node) *Type {
 	if !ok {
 		return nil
 	}
-	return l.typeOf(d, f, owner, "list")
+	return l.alone(d, l.typeOf(d, f, owner, "list"), f.at("country"))
 }
 
 // typeText reads a type that is written in one scalar: `integer`, `ref cbu`,
@@ -141,6 +144,10 @@ func (l *loader) typeText(d *doc, n *yaml.Node) *Type {
 	name, known := typeNamed[word]
 	if !known {
 		d.report(tell(d.within(n, 0, len(word)), "unknown-type", word, sortedTypes))
+		return nil
+	}
+	if name == NationalIDType || of == typeWords[NationalIDType] {
+		d.report(tell(d.place(n), "bad-country/missing", values.IDCountries()))
 		return nil
 	}
 	if name == RecordType || of == typeWords[RecordType] {
@@ -248,6 +255,8 @@ func limitApplies(key string, name TypeName) bool {
 		return name == DecimalType || name == MoneyType
 	case "currencies":
 		return name == MoneyType
+	case "country":
+		return name == PhoneType || name == NationalIDType
 	}
 	return true
 }

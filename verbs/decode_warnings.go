@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -147,6 +148,19 @@ func onNil(n *expr.Node, text, path string) certainty {
 		return no
 	}
 	return perhaps
+}
+
+// textForType warns about a string argument that is called what a type is, and has no rule of its own: no
+// pattern, no length, nothing that says it is another's claim about a secret.
+func (l *loader) textForType(d *doc, p *Param, typ *yaml.Node) {
+	if t := p.Type; typ == nil || t != plainTypes[StringType] || p.Sensitive || p.Upload != nil {
+		return
+	}
+	for _, name := range []TypeName{IBANType, BICType, LEIType, EmailType, PhoneType} {
+		if word := typeWords[name]; p.Ident == word || strings.HasSuffix(p.Ident, "_"+word) {
+			d.report(tell(d.place(typ), "text-for-type", p, word))
+		}
+	}
 }
 
 // unheld warns about a code that selects the schema of an object although no precondition or

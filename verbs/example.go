@@ -1,11 +1,13 @@
 package verbs
 
 import (
+	"cmp"
 	"regexp"
 	"regexp/syntax"
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/verbs/values"
 )
 
 // example returns a value that the argument accepts, as a script writes it: the palette's own
@@ -61,7 +63,7 @@ func (t *Type) spelt() string {
 // write writes an example of the palette as a script would.
 func (t *Type) write(text string) string {
 	switch t.Name {
-	case StringType, EmailType, PhoneType, DurationType:
+	case StringType, EmailType, PhoneType, IBANType, BICType, LEIType, NationalIDType, DurationType:
 		return dsl.FormatValue(dsl.NewString(text))
 	case RefType:
 		if text != "" && text[0] != '@' && dsl.NewSymbol(text).Kind == dsl.Symbol {
@@ -106,6 +108,15 @@ func (t *Type) example(name string) string {
 		return `"clara@example.com"`
 	case PhoneType:
 		return `"+44 20 7946 0018"`
+	case IBANType:
+		return `"DE89 3704 0044 0532 0130 00"`
+	case BICType:
+		return `"DEUTDEFF"`
+	case LEIType:
+		return `"5493001KJTIIGC8Y1R12"`
+	case NationalIDType:
+		_, sample := values.IDName(t.Country)
+		return dsl.FormatValue(dsl.NewString(cmp.Or(sample, "131052-308T")))
 	case MoneyType:
 		currency := "EUR"
 		if len(t.Currencies) > 0 {

@@ -37,7 +37,7 @@ func (c *exprChecker) string(n *expr.Node, expect *term) term {
 		switch expect.name {
 		case CodeType:
 			return c.fail(say.codeInQuotes(c.place(n), n.Text, expect.codes))
-		case DateType, DateTimeType, DurationType, UUIDType, RefType, EmailType, PhoneType:
+		case DateType, DateTimeType, DurationType, UUIDType, RefType, EmailType, PhoneType, IBANType, BICType, LEIType, NationalIDType:
 			t := plainTypes[expect.name]
 			v, p := t.read(n.Text)
 			if p != fine {

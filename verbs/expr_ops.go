@@ -48,7 +48,7 @@ func (c *exprChecker) apply(name TypeName, fn string, args ...term) term {
 func (t *term) number() bool { return t.name == IntegerType || t.name == DecimalType }
 
 func (t *term) textual() bool {
-	return t.name == StringType || t.name == EmailType || t.name == PhoneType
+	return t.name == StringType || t.name.Ruled()
 }
 
 // Phrase describes a term.

@@ -180,6 +180,7 @@ var typeWords = []string{
 	AnyType: "any", StringType: "string", IntegerType: "integer", DecimalType: "decimal",
 	BooleanType: "boolean", DateType: "date", DateTimeType: "datetime", DurationType: "duration",
 	UUIDType: "uuid", CodeType: "code", RefType: "ref", EmailType: "email", PhoneType: "phone",
+	IBANType: "iban", BICType: "bic", LEIType: "lei", NationalIDType: "national-id",
 	MoneyType: "money", ObjectType: "object", ListType: "list", RecordType: "record", CallType: "call",
 }
 

@@ -167,6 +167,8 @@ func (loaderMessages) badValue(at dsl.Place, name, word string, t *Type, p probl
 		}
 		d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
 		d.Notes = []string{"codes of " + t.Codes.Name + ": " + Some(t.Codes.Names(), 16)}
+	case p == notRuled:
+		d = tell(at, "bad-value", name, t, cmp.Or(word, "something else"), t.fault(strings.Trim(word, `"`), false))
 	case t.Name == BooleanType:
 		d.Fixes = say.notBoolean(at, name, word).Fixes
 	case t.Name == DateType && (name == "min" || name == "max"):
@@ -189,8 +191,7 @@ var problemWords = [...]string{
 	notDateTime: "with its offset: 2025-01-03T10:00:00Z",
 	notDuration: "a number and a unit: 24h",
 	notUUID:     "8-4-4-4-12 hexadecimal digits",
-	notEmail:    "one address: name@example.com",
-	notPhone:    "7 to 15 digits, with + and the country first",
+	notRuled:    "something else is written",
 	unknownCode: "not in the list",
 	notCode:     "capitals, digits and underscores",
 	notText:     "not UTF-8 without zero characters",

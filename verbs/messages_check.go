@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/values"
 )
 
 // The messages of the checker. A summary says what is wrong in the words of the text; a label
@@ -151,6 +152,8 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 		}
 	case notDecimal:
 		quoted = strconv.Itoa(stores.MaxDigits)
+	case notRuled:
+		return tell(at, "invalid-"+typeWords[t.Name], what, quoted, t.fault(v.Text, sensitive), t)
 	case notCode:
 		d := tell(at, name, what, quoted)
 		if up := strings.ToUpper(strings.NewReplacer(" ", "_", "-", "_").Replace(v.Text)); isCode(up) && !sensitive {
@@ -165,7 +168,7 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 // refusals are the messages for values that a type does not accept.
 var refusals = [...]string{
 	notUUID: "wrong-type/uuid", notDate: "invalid-date", notDateTime: "invalid-datetime", notDuration: "invalid-duration",
-	notEmail: "invalid-email", notPhone: "invalid-phone", notInt64: "out-of-range/int64", notDecimal: "out-of-range/digits",
+	notInt64: "out-of-range/int64", notDecimal: "out-of-range/digits",
 	notText: "wrong-type/text", noMatch: "pattern-mismatch", tooSmall: "out-of-range/least", tooLarge: "out-of-range/most",
 	tooPrecise: "too-precise", notCode: "wrong-type/code",
 }
@@ -471,6 +474,17 @@ func (t *Type) Phrase() string {
 		return "an e-mail address"
 	case PhoneType:
 		return "a telephone number"
+	case IBANType:
+		return "an IBAN"
+	case BICType:
+		return "a BIC"
+	case LEIType:
+		return "an LEI"
+	case NationalIDType:
+		if name, _ := values.IDName(t.Country); name != "" {
+			return "a " + name
+		}
+		return "a national id"
 	case MoneyType:
 		return "an amount of money"
 	case CodeType:
@@ -513,6 +527,10 @@ func (t *Type) plural() string {
 		return "e-mail addresses"
 	case PhoneType:
 		return "telephone numbers"
+	case IBANType, BICType, LEIType:
+		return strings.ToUpper(typeWords[t.Name]) + "s"
+	case NationalIDType:
+		return "national ids"
 	case AnyType:
 		return "values"
 	}

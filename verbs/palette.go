@@ -365,12 +365,20 @@ const (
 	RefType
 	EmailType
 	PhoneType
+	IBANType
+	BICType
+	LEIType
+	NationalIDType
 	MoneyType
 	ObjectType
 	ListType
 	RecordType
 	CallType // calls that are stored, and not made: see check_kept.go
 )
+
+// Ruled reports whether values of the type are texts with a rule of their own, which is in
+// verbs/values: an address, a number of an account, a company or a person.
+func (n TypeName) Ruled() bool { return n >= EmailType && n <= NationalIDType }
 
 // A Type is a type with its limits. Nil pointers and zero values mean that a limit is not set.
 type Type struct {
@@ -388,6 +396,8 @@ type Type struct {
 	Fields     []Param        // of a record; a name, a type and further declarations
 	Schema     *Schema        // of an object; nil is any object
 	Currencies []string       // of money; nil is any ISO 4217 code
+	Country    string         // of a phone or a national-id: whose numbers they are; "" if that is not fixed
+	CountryOf  string         // the argument or field beside it that holds the country, by its Ident
 }
 
 // Record returns the type of a record, or of the records in a list; nil if t is neither.

@@ -40,28 +40,32 @@ func (l *loader) record(d *doc, f mapping, typ *yaml.Node) *Type {
 	}
 	t := &Type{Name: RecordType, Scale: -1}
 	whole := true
+	var countries []pair // parallel to t.Fields
 	d.entries(fields.value, func(k, v *yaml.Node) {
-		p, ok := l.recordField(d, k, v)
+		p, country, ok := l.recordField(d, k, v)
 		whole = whole && ok
-		t.Fields = append(t.Fields, p)
+		t.Fields, countries = append(t.Fields, p), append(countries, country)
 	})
 	if !whole {
 		return nil
 	}
+	for i := range t.Fields {
+		l.beside(d, t.Fields[i].Type, countries[i], paramsBeside(t.Fields), namesBy(t.Fields, func(p Param) string { return p.Name }))
+	}
 	return t
 }
 
-func (l *loader) recordField(d *doc, k, v *yaml.Node) (p Param, ok bool) {
+func (l *loader) recordField(d *doc, k, v *yaml.Node) (p Param, country pair, ok bool) {
 	if !d.name(k, "field") || v.Kind == poisoned {
-		return p, false
+		return p, country, false
 	}
 	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
 		d.report(say.nothingWritten(d.place(k), shapes()["item"].key("fields")))
-		return p, false
+		return p, country, false
 	}
 	f, ok := d.fields(v, "record-field")
 	if !ok {
-		return p, false
+		return p, country, false
 	}
 	p = Param{
 		Name: k.Value, Ident: underscored(k.Value), Description: f.text("description"), Place: d.place(k),
@@ -70,13 +74,13 @@ func (l *loader) recordField(d *doc, k, v *yaml.Node) (p Param, ok bool) {
 	p.Type = l.typeOf(d, f, k, "field")
 	switch {
 	case p.Type == nil:
-		return p, false
+		return p, country, false
 	case p.Type.Record() != nil:
 		d.report(tell(p.Place, "contradiction", k.Value+" is a record inside a record", "keep it in rows of an entity, or make it an object with a schema", dsl.Place{}, ""))
-		return p, false
+		return p, country, false
 	case p.Type.refersTo(nil):
 		d.report(tell(p.Place, "contradiction", k.Value+" refers to anything", "say with ref-type which rows it may refer to", dsl.Place{}, ""))
-		return p, false
+		return p, country, false
 	}
 	d.items(f.at("examples"), func(n *yaml.Node) {
 		p.Examples = append(p.Examples, n.Value)
@@ -84,7 +88,7 @@ func (l *loader) recordField(d *doc, k, v *yaml.Node) (p Param, ok bool) {
 			l.example(d, p.Type, n, p.Name)
 		}
 	})
-	return p, true
+	return p, f.at("country"), true
 }
 
 // refersTo reports whether t is a reference to an entity, or a list of those; nil is
@@ -149,7 +153,11 @@ func (t *Type) acceptRecord(v stores.Value) (stores.Value, error) {
 		if f.Type.refersTo(f.Type.entity()) {
 			continue // the store decides whether it leads to a row
 		}
-		part, err := f.Type.Accept(parts[i])
+		is := f.Type
+		if by := t.field(is.CountryOf); is.CountryOf != "" && by >= 0 {
+			is = is.In(parts[by])
+		}
+		part, err := is.Accept(parts[i])
 		if err != nil {
 			return v, fmt.Errorf(":%s: %w", f.Name, err)
 		}
@@ -224,8 +232,27 @@ func (c *checker) record(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		for i := range entries {
 			parts[t.field(entries[i].Key)] = args[i].Value
 		}
+		for k := range parts {
+			parts[k] = c.partIn(at, t, k, parts, entries)
+		}
 		out.Kind, out.Value = Literal, t.Whole(parts)
 	}
+}
+
+// partIn reads a part of a record again by the country in the part beside it.
+func (c *checker) partIn(at site, t *Type, k int, parts []stores.Value, entries []dsl.Arg) stores.Value {
+	f := &t.Fields[k]
+	if f.Type.CountryOf == "" || parts[k].IsNull() {
+		return parts[k]
+	}
+	is := f.Type.In(parts[t.field(f.Type.CountryOf)])
+	v, p := is.limit(parts[k])
+	if p != fine {
+		at.part, at.field = ":"+f.Name+" in "+at.part, f
+		i := slices.IndexFunc(entries, func(e dsl.Arg) bool { return t.field(e.Key) == k })
+		c.add(c.refuse(at, is, &entries[i].Value, p))
+	}
+	return v
 }
 
 // unknownField returns the fields that may have been meant; they are not reported as missing too.

@@ -7,14 +7,14 @@ import (
 	"verbatim/dsl"
 )
 
-// values are those of a row, and the items of its lists.
-type values struct {
+// rowValues are those of a row, and the items of its lists.
+type rowValues struct {
 	of    map[string]string
 	items map[string][]Told
 }
 
-func (v values) Value(name string) string { return v.of[name] }
-func (v values) Items(name string) []Told { return v.items[name] }
+func (v rowValues) Value(name string) string { return v.of[name] }
+func (v rowValues) Items(name string) []Told { return v.items[name] }
 
 const tellingPalette = `
 domain: x
@@ -51,9 +51,9 @@ func TestTells(t *testing.T) {
 		t.Fatal(inWords(ds))
 	}
 	v := r.Verb("x.list")
-	full := values{map[string]string{"title": "Boiler", "due": "today", "urgent": "yes", "count": "2"}, map[string][]Told{"parts": {
-		values{of: map[string]string{"name": "pump", "note": "old"}}, values{of: map[string]string{"name": "pipe"}}, values{of: map[string]string{}}}}}
-	bare := values{of: map[string]string{"title": "Roof", "urgent": "0"}}
+	full := rowValues{map[string]string{"title": "Boiler", "due": "today", "urgent": "yes", "count": "2"}, map[string][]Told{"parts": {
+		rowValues{of: map[string]string{"name": "pump", "note": "old"}}, rowValues{of: map[string]string{"name": "pipe"}}, rowValues{of: map[string]string{}}}}}
+	bare := rowValues{of: map[string]string{"title": "Roof", "urgent": "0"}}
 	for _, c := range []struct {
 		in   Wordings
 		lang string
@@ -64,8 +64,8 @@ func TestTells(t *testing.T) {
 		{v.Tells.Each, "fr", bare, "Roof."},
 		{v.Tells.Each, "de", full, "Boiler bis today."},
 		{v.Tells.Each, "es", full, "pump. pipe."},
-		{v.Tells.Each, "fr", values{of: map[string]string{"title": "It leaks. Again."}}, "It leaks. Again."},
-		{v.Tells.Each, "de", values{of: map[string]string{"title": "Wer kommt?"}}, "Wer kommt?"},
+		{v.Tells.Each, "fr", rowValues{of: map[string]string{"title": "It leaks. Again."}}, "It leaks. Again."},
+		{v.Tells.Each, "de", rowValues{of: map[string]string{"title": "Wer kommt?"}}, "Wer kommt?"},
 		{v.Tells.First, "de", full, "2 of them:"},
 		{v.Tells.None, "", bare, "Nothing."},
 		{v.Params[0].Asks, "de", nil, "Bis wann?"},

@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"math"
-	"net/mail"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/values"
 )
 
 // A problem says why a value is not accepted. It is a small number rather than an error so that
@@ -32,8 +32,7 @@ const (
 	notDateTime
 	notDuration
 	notUUID
-	notEmail
-	notPhone
+	notRuled // an email, a phone, an iban and so on
 	unknownCode
 	notCode
 	notText // not UTF-8, or with a zero character
@@ -90,7 +89,7 @@ func (t *Type) literal(v *dsl.Value) (stores.Value, problem) {
 		if v.Kind != dsl.Code && v.Kind != dsl.String {
 			return stores.Value{}, wrongType
 		}
-	case DurationType, EmailType, PhoneType:
+	case DurationType, EmailType, PhoneType, IBANType, BICType, LEIType, NationalIDType:
 		if v.Kind != dsl.String {
 			return stores.Value{}, wrongType
 		}
@@ -164,7 +163,7 @@ func anyLiteral(v *dsl.Value) (w stores.Value, p problem) {
 }
 
 // limit checks a value of the right kind against the limits of the type. It returns the value in
-// its stored form: a phone number without punctuation.
+// its stored form: an IBAN in capitals and without spaces.
 func (t *Type) limit(v stores.Value) (stores.Value, problem) {
 	switch t.Name {
 	case StringType:
@@ -183,17 +182,12 @@ func (t *Type) limit(v stores.Value) (stores.Value, problem) {
 		case t.Codes != nil && !t.Codes.Has(v.Text()):
 			return v, unknownCode
 		}
-	case EmailType:
-		if !isEmail(v.Text()) {
-			return v, notEmail
+	case EmailType, PhoneType, IBANType, BICType, LEIType, NationalIDType:
+		s, err := t.ruled(v.Text())
+		if err != nil {
+			return v, notRuled
 		}
-		return v, t.limitText(v.Text())
-	case PhoneType:
-		s, ok := phone(v.Text())
-		if !ok {
-			return v, notPhone
-		}
-		return stores.NewString(s), fine
+		return stores.NewString(s), t.limitText(s)
 	}
 	return v, fine
 }
@@ -320,62 +314,48 @@ func isCode(s string) bool {
 	return s != ""
 }
 
-// isEmail reports whether s is one bare address, which is stored as it is written. Ordinary
-// addresses are decided here, without allocating; net/mail decides the rest.
-func isEmail(s string) bool {
-	local, domain, ok := strings.Cut(s, "@")
-	if ok && len(s) <= 254 && isDotted(local, "!#$%&'*+-/=?^_`{|}~") && isDotted(domain, "-") {
-		return true
+// ruled reads a text by the rule of its type, and returns the one spelling in which it is kept. If the
+// country stands in another argument or field, the text is only read as far as that does not matter:
+// In gives the type with the country.
+func (t *Type) ruled(s string) (string, error) {
+	switch t.Name {
+	case EmailType:
+		return values.Email(s)
+	case PhoneType:
+		kept, err := values.Phone(s, t.Country)
+		if err != nil && t.CountryOf != "" {
+			return s, nil
+		}
+		return kept, err
+	case IBANType:
+		return values.IBAN(s)
+	case BICType:
+		return values.BIC(s)
+	case LEIType:
+		return values.LEI(s)
 	}
-	if len(s) > 320 || strings.ContainsAny(s, "<>()\r\n\t, ") || !utf8.ValidString(s) {
-		return false
+	if t.Country == "" {
+		return s, nil
 	}
-	a, err := mail.ParseAddress(s)
-	return err == nil && a.Name == "" && strings.Contains(s, "@")
+	return values.NationalID(s, t.Country)
 }
 
-func isDotted(s, more string) bool {
-	if s == "" || s[0] == '.' || s[len(s)-1] == '.' || strings.Contains(s, "..") {
-		return false
+// In returns the type for the country that the argument or field beside it holds: t itself if its
+// country is fixed or does not matter.
+func (t *Type) In(country stores.Value) *Type {
+	if t.CountryOf == "" {
+		return t
 	}
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || strings.IndexByte(more, c) >= 0) {
-			return false
-		}
+	is := *t
+	is.CountryOf, is.Country = "", noCountry
+	if country.Kind() == stores.String && country.Text() != "" {
+		is.Country = strings.ToUpper(country.Text())
 	}
-	return true
+	return &is
 }
 
-// phone removes the usual punctuation from a number of 7 to 15 digits. A leading plus stays; the
-// country of a number without one is not guessed.
-func phone(s string) (string, bool) {
-	digits, clean := 0, true
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c >= '0' && c <= '9':
-			digits++
-		case c == '+' && i == 0:
-		case strings.IndexByte(" -./()", c) >= 0:
-			clean = false
-		default:
-			return s, false
-		}
-	}
-	if digits < 7 || digits > 15 {
-		return s, false
-	}
-	if clean {
-		return s, true
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c >= '0' && c <= '9' || c == '+' {
-			b = append(b, c)
-		}
-	}
-	return string(b), true
-}
+// noCountry is the Country of a type whose value is of no known country.
+const noCountry = "-"
 
 // parseDuration reads "90m", "24h", "3d", "2w", combinations such as "1d12h",
 // and the ISO 8601 form of the same, "P1DT12H". A day is 24 hours. Months and
@@ -465,7 +445,8 @@ func unitOf(s string, iso, clock bool) time.Duration {
 // acceptsCurrency reports whether money of this type may be in a currency.
 func (t *Type) acceptsCurrency(code string) bool {
 	if len(t.Currencies) == 0 {
-		return len(code) == 3 && isCode(code) && strings.Contains(currencies, " "+code+" ")
+		_, ok := values.CurrencyOf(code)
+		return ok
 	}
 	for _, c := range t.Currencies {
 		if c == code {
@@ -480,13 +461,5 @@ func (t *Type) CurrencyCodes() []string {
 	if len(t.Currencies) > 0 {
 		return slices.Clone(t.Currencies)
 	}
-	return strings.Fields(currencies)
+	return values.Currencies()
 }
-
-// currencies are the codes of ISO 4217 in use, without funds, metals and tests.
-const currencies = " AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD " +
-	"CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD " +
-	"HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD " +
-	"MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG " +
-	"QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS " +
-	"UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG "

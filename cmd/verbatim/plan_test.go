@@ -92,6 +92,7 @@ var plan = []struct{ from, to string }{
 	{"runtime/domains/kiisha", "stores"},
 	{"runtime/domains/kyc", "runtime/engine"},
 	{"runtime/domains/kyc", "stores"},
+	{"runtime/domains/kyc", "verbs"},
 	{"runtime/domains/manda", "runtime/conversation"},
 	{"runtime/domains/manda", "runtime/files"},
 	{"runtime/domains/manda", "runtime/engine"},

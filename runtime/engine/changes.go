@@ -114,8 +114,11 @@ func (r *reading) join(all []change, st *step, p *proposal, others bool) ([]chan
 			continue
 		}
 		var err error
-		if a.value, err = r.accept(st, p.entity, a); err != nil {
+		if a.value, err = r.accept(st, p, a); err != nil {
 			return nil, err
+		}
+		if by, ok := p.entity.CountryField(a.field); ok {
+			c.guard(by)
 		}
 		if err := follows(st, p.entity, a, p.before.Values[a.field]); err != nil {
 			return nil, err
@@ -240,7 +243,7 @@ func (r *reading) insert(st *step, p *proposal) (change, error) {
 			continue
 		}
 		var err error
-		if a.value, err = r.accept(st, p.entity, a); err != nil {
+		if a.value, err = r.accept(st, p, a); err != nil {
 			return c, err
 		}
 		if a.value.IsNull() && f.Default.IsNull() {
@@ -274,17 +277,34 @@ func (r *reading) insert(st *step, p *proposal) (change, error) {
 // accept checks a value against the type of its field, wherever the value comes from: arguments
 // have limits of their own, and computed values have none. A store would refuse such a value
 // without saying why, or round it.
-func (r *reading) accept(st *step, entity *verbs.Entity, a assignment) (stores.Value, error) {
-	e := entity.Store
+func (r *reading) accept(st *step, p *proposal, a assignment) (stores.Value, error) {
+	entity, e := p.entity, p.entity.Store
 	f := &e.Fields[a.field]
 	if f.Required && a.value.IsNull() {
 		return a.value, &complaint{st.index, valueNeeded(st.place, st.verb.Name, e.Name, f.Name)}
 	}
-	v, err := entity.Fields[a.field].Type.Accept(a.value)
+	t := entity.Fields[a.field].Type
+	if by, ok := entity.CountryField(a.field); ok {
+		t = t.In(p.holds(by))
+	}
+	v, err := t.Accept(a.value)
 	if err != nil {
 		return v, &complaint{st.index, notHeld(st.place, st.verb.Name, e.Name, f.Name, err.Error())}
 	}
 	return v, nil
+}
+
+// holds returns the value that a field has once the row is changed.
+func (p *proposal) holds(field int) stores.Value {
+	for _, a := range p.set {
+		if a.field == field {
+			return a.value
+		}
+	}
+	if field < len(p.before.Values) {
+		return p.before.Values[field]
+	}
+	return p.entity.Store.Fields[field].Default
 }
 
 // isNew notes that the run adds a row. The digest uses a description in place of a key that the

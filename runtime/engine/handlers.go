@@ -769,6 +769,12 @@ var goTypes = map[verbs.TypeName]struct {
 	verbs.CodeType:   {"a string", isString},
 	verbs.EmailType:  {"a string", isString},
 	verbs.PhoneType:  {"a string", isString},
+	verbs.IBANType:   {"a string", isString},
+	verbs.BICType:    {"a string", isString},
+	verbs.LEIType:    {"a string", isString},
+
+	verbs.NationalIDType: {"a string", isString},
+
 	verbs.UUIDType:   {"a string", isString},
 	verbs.CallType:   {"a string", isString},
 	verbs.ObjectType: {"a map[string]any", isObject},

@@ -139,7 +139,7 @@ func (h *house) dump(t *testing.T) string {
 // value writes a value that an argument takes.
 func value(p *verbs.Param, t *verbs.Type, own map[string][]stores.Value) string {
 	if len(p.Examples) > 0 && t == p.Type {
-		if t.Name == verbs.StringType || t.Name == verbs.EmailType || t.Name == verbs.PhoneType {
+		if t.Name == verbs.StringType || t.Name.Ruled() {
 			return dsl.FormatValue(dsl.NewString(p.Examples[0]))
 		}
 		return p.Examples[0]

@@ -15,6 +15,9 @@ import (
 // not hold either; it is reported only if no other is, since a rule may rely on those before
 // it.
 func require(ctx context.Context, r *reading, st *step) error {
+	if err := r.inCountry(st); err != nil {
+		return err
+	}
 	if err := r.schematic(st); err != nil {
 		return err
 	}
@@ -46,6 +49,24 @@ func (r *reading) required(ctx context.Context, st *step, rule *verbs.Require) (
 		return holds, err
 	}
 	return r.eval(ctx, st, rule.That, nil)
+}
+
+// inCountry reads telephone numbers and national ids by the country in the argument beside them. The
+// checker has done so for literals.
+func (r *reading) inCountry(st *step) error {
+	for i := range st.verb.Params {
+		by, ok := st.verb.CountryParam(i)
+		if !ok || st.args[i].IsNull() {
+			continue
+		}
+		p := &st.verb.Params[i]
+		v, err := p.Type.In(st.args[by]).Accept(st.args[i])
+		if err != nil {
+			return &complaint{st.index, wrongValue(st.place, p.Name, err.Error())}
+		}
+		st.args[i] = v
+	}
+	return nil
 }
 
 // schematic checks objects against the schemas of the codes beside them. The checker has done

@@ -440,7 +440,7 @@ func sameWord(a, b string) bool {
 // kindOf returns the kind of value that a type has, Null when it has several.
 func kindOf(t verbs.TypeName) stores.Kind {
 	switch t {
-	case verbs.StringType, verbs.CodeType, verbs.EmailType, verbs.PhoneType, verbs.CallType:
+	case verbs.StringType, verbs.CodeType, verbs.EmailType, verbs.PhoneType, verbs.IBANType, verbs.BICType, verbs.LEIType, verbs.NationalIDType, verbs.CallType:
 		return stores.String
 	case verbs.IntegerType:
 		return stores.Int

@@ -397,6 +397,9 @@ func (d *drift) typ(at, before dsl.Place, name string, n, o *verbs.Type) {
 	if o.Schema != nil && schemaText(n.Schema) != schemaText(o.Schema) {
 		loosened("two schemas cannot be compared; somebody must", "has another schema, or none")
 	}
+	if o.Country != n.Country || o.CountryOf != n.CountryOf {
+		loosened("it was of "+cmp.Or(o.Country, o.CountryOf, "no country"), "is of %s", cmp.Or(n.Country, n.CountryOf, "no country"))
+	}
 	if len(o.Currencies) > 0 && (len(n.Currencies) == 0 || !subset(n.Currencies, o.Currencies)) {
 		loosened("it took "+verbs.Joined(o.Currencies, "and"), "takes other currencies")
 	}
@@ -429,10 +432,10 @@ func (d *drift) typ(at, before dsl.Place, name string, n, o *verbs.Type) {
 // isSpelt reports whether values of a type are strings with a form.
 func isSpelt(t verbs.TypeName) bool {
 	switch t {
-	case verbs.DateType, verbs.DateTimeType, verbs.DurationType, verbs.UUIDType, verbs.CodeType, verbs.EmailType, verbs.PhoneType, verbs.RefType:
+	case verbs.DateType, verbs.DateTimeType, verbs.DurationType, verbs.UUIDType, verbs.CodeType, verbs.RefType:
 		return true
 	}
-	return false
+	return t.Ruled()
 }
 
 // requires compares each old requirement with the new ones, without its message.

@@ -213,6 +213,7 @@ var ruleNames = map[verbs.TypeName]string{
 	verbs.StringType: "string", verbs.IntegerType: "integer", verbs.DecimalType: "decimal", verbs.BooleanType: "boolean",
 	verbs.DateType: "date", verbs.DateTimeType: "datetime", verbs.DurationType: "duration", verbs.UUIDType: "uuid",
 	verbs.CodeType: "code", verbs.RefType: "ref", verbs.EmailType: "email", verbs.PhoneType: "phone",
+	verbs.IBANType: "iban", verbs.BICType: "bic", verbs.LEIType: "lei", verbs.NationalIDType: "national-id",
 }
 
 // leaf names a value's rule. Two that accept the same share a rule.
@@ -306,7 +307,17 @@ func (b *builder) scalar(t *verbs.Type, site string) (node, bool) {
 			b.loosen(site)
 		}
 		return email(), true
+	case verbs.IBANType, verbs.BICType, verbs.LEIType:
+		b.loosen(site) // check digits are no matter of form
+		return seq{text(`"`), codes[t.Name], text(`"`)}, true
+	case verbs.NationalIDType:
+		b.loosen(site)
+		return seq{text(`"`), times{class{{' ', ' '}, {'-', '9'}, {'A', 'Z'}, {'a', 'z'}}, 1, 40}, text(`"`)}, true
 	case verbs.PhoneType:
+		b.loosen(site) // how many digits a number has is a matter of its country
+		if t.Country == "" && t.CountryOf == "" {
+			return seq{text(`"+`), digits('1', '9'), times{seq{maybe(class{{' ', ' '}, {'-', '/'}}), digits('0', '9')}, 6, 14}, text(`"`)}, true
+		}
 		return seq{text(`"`), maybe(text("+")), digits('0', '9'), times{seq{maybe(class{{' ', ' '}, {'-', '/'}}), digits('0', '9')}, 6, 14}, text(`"`)}, true
 	}
 	return nil, false
@@ -325,6 +336,19 @@ func (b *builder) names(t *verbs.Type) []string {
 		names[i] = "@" + names[i]
 	}
 	return names
+}
+
+var (
+	capitals = class{{'A', 'Z'}}
+	decimal  = class{{'0', '9'}}
+	either   = class{{'0', '9'}, {'A', 'Z'}}
+)
+
+// codes are the forms of codes with check digits, as they are kept.
+var codes = map[verbs.TypeName]node{
+	verbs.IBANType: seq{times{capitals, 2, 2}, times{decimal, 2, 2}, times{either, 11, 29}},
+	verbs.BICType:  seq{times{either, 4, 4}, times{capitals, 2, 2}, times{either, 2, 2}, maybe(times{either, 3, 3})},
+	verbs.LEIType:  seq{times{either, 18, 18}, times{decimal, 2, 2}},
 }
 
 // anyName returns a node for any name.

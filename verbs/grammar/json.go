@@ -383,8 +383,19 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 		return pattern(strings.Trim(regexpOf(durations()), `\"`)), true
 	case verbs.UUIDType:
 		return append(text, member{"format", "uuid"}), true
+	case verbs.IBANType:
+		return pattern(`[A-Za-z]{2}[ \-]?[0-9]{2}(?:[ \-]?[A-Za-z0-9]){11,29}`), true
+	case verbs.BICType:
+		return pattern(`(?:[ \-]?[A-Za-z0-9]){8}(?:(?:[ \-]?[A-Za-z0-9]){3})?`), true
+	case verbs.LEIType:
+		return pattern(`[A-Za-z0-9](?:[ \-]?[A-Za-z0-9]){17}(?:[ \-]?[0-9]){2}`), true
+	case verbs.NationalIDType:
+		return append(text, member{"minLength", 1}, member{"maxLength", 60}), true
 	case verbs.PhoneType:
-		return pattern(`\+?[0-9](?:[ \-./]?[0-9]){6,14}`), true
+		if t.Country == "" && t.CountryOf == "" {
+			return pattern(`(?:\+|00)[ ()]?[1-9](?:[ \-./()]{0,2}[0-9]){4,14}`), true
+		}
+		return pattern(`\+?[ (]?[0-9](?:[ \-./()]{0,2}[0-9]){3,17}`), true
 	case verbs.CodeType:
 		if t.Codes == nil {
 			return pattern(`[A-Z][A-Z0-9_]{0,40}`), true

@@ -312,6 +312,41 @@ func TestATextGoesOnBehindAShortForm(t *testing.T) {
 	}
 }
 
+// A word of a sentence fills one argument (G14): who a thing is lent to is not the clerk as well, and
+// the clerk is asked for, whichever of the two the palette names first.
+func TestAWordFillsOneArgument(t *testing.T) {
+	t.Parallel()
+	const member, clerk = "{name: member-id, type: ref, ref-type: person, required: true}", "{name: clerk-id, type: ref, ref-type: person, required: true}"
+	for _, args := range []string{member + ", " + clerk, clerk + ", " + member} {
+		_, r := inline(t, `
+domain: lend
+roles: [{name: player}]
+entities:
+  person: {key: person_id, scope: everyone, label: "{name}", fields: {name: {type: string}}}
+verbs:
+  - verb: hand
+    description: Lend a thing to somebody.
+    roles: [player]
+    phrases: ["lend {what} to {member-id}", "{clerk-id} lends {what} to {member-id}"]
+    handler: true
+    args: [{name: what, type: string, required: true}, `+args+`]
+`, "person", "tom-brandt", "maria-lopez")
+		h := r.Read("lend ATLAS to Tom Brandt", values.In{Now: now})
+		if len(h.Parts) != 1 {
+			t.Fatalf("%s", describe("lend ATLAS to Tom Brandt", &h))
+		}
+		p := &h.Parts[0]
+		for i := range p.Args {
+			if a := &p.Args[i]; a.Param.Name == "clerk-id" || a.Param.Name == "member-id" && a.Value.Text != "tom-brandt" {
+				t.Errorf("%s is %s", a.Param.Name, a.Value.Text)
+			}
+		}
+		if len(p.Asks) != 1 || p.Asks[0].Param.Name != "clerk-id" {
+			t.Errorf("%s asks %v", args, p.Asks)
+		}
+	}
+}
+
 // What stands in the place of a text is the text, also where a row is called so: whoever looks for a
 // violin means the word. A row that has to be named is the row.
 func TestATextThatNamesARow(t *testing.T) {

@@ -226,7 +226,7 @@ func slotsOf(v *verbs.Verb, call *dsl.Call) (all []slot) {
 					all = append(all, slot{p, e.Key, e.Value, verbs.DecimalType})
 				}
 			}
-		case verbs.DateType, verbs.MoneyType, verbs.IntegerType, verbs.DecimalType, verbs.EmailType, verbs.PhoneType:
+		case verbs.DateType, verbs.MoneyType, verbs.IntegerType, verbs.DecimalType, verbs.EmailType, verbs.PhoneType, verbs.IBANType:
 			all = append(all, slot{p, "", a.Value, p.Type.Name})
 		case verbs.RefType:
 			if p.Type.Entity != nil && a.Value.Kind == dsl.Symbol {
@@ -456,6 +456,8 @@ func kindsOf(t verbs.TypeName) []values.What {
 		return []values.What{values.Email}
 	case verbs.PhoneType:
 		return []values.What{values.Phone}
+	case verbs.IBANType:
+		return []values.What{values.IBAN}
 	}
 	return nil
 }

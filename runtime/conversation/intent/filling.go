@@ -243,6 +243,14 @@ func (f *filling) said() {
 		f.address(values.Email)
 	case verbs.PhoneType:
 		f.address(values.Phone)
+	case verbs.IBANType:
+		f.found(asText, values.IBAN)
+	case verbs.BICType, verbs.LEIType, verbs.NationalIDType:
+		if at, v, ok := f.c.written(pr.Type); ok && !f.p.took(at) {
+			f.take(asText(v), at, nil)
+			return
+		}
+		f.missing()
 	case verbs.StringType:
 		f.text()
 	case verbs.ObjectType:
@@ -252,6 +260,32 @@ func (f *filling) said() {
 	default:
 		f.missing()
 	}
+}
+
+// written finds the only run of words that a type with a rule of its own accepts: "the LEI is 5493 001K
+// JTII GC8Y 1R12". A BIC has no check digits, so it has to stand in capitals.
+func (c *clause) written(t *verbs.Type) (at values.Range, v stores.Value, ok bool) {
+	if t.CountryOf != "" {
+		return at, v, false // any word would do
+	}
+	for n := min(6, len(c.words)); n > 0 && !ok; n-- {
+		for i := 0; i+n <= len(c.words); i++ {
+			run := values.Range{Start: c.words[i].Range.Start, End: c.words[i+n-1].Range.End}
+			text := c.raw(run)
+			if t.Name == verbs.BICType && (text != strings.ToUpper(text) || strings.Contains(text, " ")) {
+				continue
+			}
+			is, err := t.Accept(stores.NewString(text))
+			switch {
+			case err != nil:
+			case ok && !stores.Equal(is, v):
+				return at, v, false
+			default:
+				at, v, ok = run, is, true
+			}
+		}
+	}
+	return at, v, ok
 }
 
 func asText(v stores.Value) dsl.Value { return dsl.NewString(v.Text()) }
@@ -414,6 +448,43 @@ func (f *filling) value(written func(stores.Value) dsl.Value, what values.What) 
 	}
 }
 
+// others reports that the words which name a row fill another argument: one that took them before, or
+// one whose place in a phrase they stand in. A word of a sentence fills one argument: "lend ATLAS to Tom
+// Brandt" does not say whose desk it went over.
+func (f *filling) others(said *found) bool {
+	if len(said.names) == 0 || said.written && len(said.words) == 0 {
+		return false
+	}
+	at := f.c.span(said.words)
+	for i := range f.p.Args {
+		if a := &f.p.Args[i]; a.Param != f.pr && a.Param.Type.Name == verbs.RefType && a.Param.Type.Entity == f.pr.Type.Entity && a.Range.Start <= at.Start && at.End <= a.Range.End {
+			return true
+		}
+	}
+	theirs := false
+	for t := range f.r.ix.templates {
+		tp := &f.r.ix.templates[t]
+		if f.r.ix.verbs[tp.verb] != f.p.Verb {
+			continue
+		}
+		for i := range f.p.Verb.Params {
+			pr := &f.p.Verb.Params[i]
+			if pr.Type.Name != verbs.RefType || pr.Type.Entity != f.pr.Type.Entity {
+				continue
+			}
+			from, to, ways := tp.place(pr, f.c)
+			if ways == 0 || f.c.words[from].Range.Start > at.Start || at.End > f.c.words[to-1].Range.End {
+				continue
+			}
+			if pr == f.pr {
+				return false
+			}
+			theirs = true
+		}
+	}
+	return theirs
+}
+
 func (f *filling) row() {
 	r, p, pr, c := f.r, f.p, f.pr, f.c
 	if pr.Type.Entity == nil {
@@ -426,6 +497,10 @@ func (f *filling) row() {
 		return
 	}
 	said := r.rowsApart(p.Verb, pr, c)
+	if f.others(said) {
+		f.missing() // the words say somebody else
+		return
+	}
 	switch {
 	case len(said.names) > 0 && r.doubt(p.Verb, c, said):
 		// "Thomas Schmidt", if only Thomas Müller exists.
@@ -554,7 +629,7 @@ func (r *Reader) without(v *verbs.Verb, pr *verbs.Param, c *clause, at values.Ra
 			if hit, ok := patternIn(c, other); ok {
 				before(hit)
 			}
-		case verbs.DateType, verbs.MoneyType, verbs.EmailType, verbs.PhoneType:
+		case verbs.DateType, verbs.MoneyType, verbs.EmailType, verbs.PhoneType, verbs.IBANType:
 			for _, rd := range c.readings {
 				if slices.Contains(kindsOf(other.Type.Name), rd.What) {
 					before(rd.Range)

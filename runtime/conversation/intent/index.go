@@ -140,6 +140,10 @@ func (ix *Index) kindsOf(p *verbs.Param) uint64 {
 		return 1 << values.Email
 	case verbs.PhoneType:
 		return 1 << values.Phone
+	case verbs.IBANType:
+		return 1 << values.IBAN
+	case verbs.BICType, verbs.LEIType, verbs.NationalIDType:
+		return patternKind
 	case verbs.ObjectType:
 		return 1<<values.Date | 1<<values.Country | 1<<values.Percent
 	case verbs.StringType:
@@ -216,7 +220,7 @@ func placeOf(p *verbs.Param) string {
 		return "{date}"
 	case verbs.MoneyType, verbs.IntegerType, verbs.DecimalType:
 		return "{number}"
-	case verbs.EmailType, verbs.PhoneType:
+	case verbs.EmailType, verbs.PhoneType, verbs.IBANType, verbs.BICType, verbs.LEIType, verbs.NationalIDType:
 		return "{address}"
 	case verbs.CodeType:
 		return "{code}"

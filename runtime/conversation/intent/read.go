@@ -560,6 +560,10 @@ func (r *Reader) fits(c *clause, v *verbs.Verb) *fit {
 			f.params[i] = c.has(values.Email)
 		case verbs.PhoneType:
 			f.params[i] = c.has(values.Phone)
+		case verbs.IBANType:
+			f.params[i] = c.has(values.IBAN)
+		case verbs.BICType, verbs.LEIType, verbs.NationalIDType:
+			_, _, f.params[i] = c.written(p.Type)
 		case verbs.StringType:
 			if p.Type.Pattern == nil {
 				f.params[i] = true

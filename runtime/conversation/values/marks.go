@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"verbatim/stores"
+	written "verbatim/verbs/values"
 )
 
 // Addresses, account numbers and phone numbers are made of signs, and are the
@@ -71,7 +72,11 @@ func (s *scan) email(i int) (Reading, int) {
 			return Reading{}, i
 		}
 	}
-	return Reading{What: Email, Choice: Choice{Value: stores.NewString(text[:n+1] + strings.ToLower(domain))}}, s.upTo(i, at+m)
+	address, err := written.Email(text[:m])
+	if err != nil {
+		return Reading{}, i
+	}
+	return Reading{What: Email, Choice: Choice{Value: stores.NewString(address)}}, s.upTo(i, at+m)
 }
 
 func alnum(c byte) bool {
@@ -87,21 +92,16 @@ func letters(text string) bool {
 	return true
 }
 
-// ibanLengths are the lengths of the IBANs of the countries that have them.
-const ibanLengths = "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30"
-
 // iban reads an account number, with or without groups.
 func (s *scan) iban(i int) (Reading, int) {
 	at := s.raw(i)
 	if len(s.text)-at < 15 || !s.begins(at) || !letters(s.text[at:at+2]) || s.text[at+2] < '0' || s.text[at+2] > '9' || s.text[at+3] < '0' || s.text[at+3] > '9' {
 		return Reading{}, i
 	}
-	country := strings.ToUpper(s.text[at : at+2])
-	k := strings.Index(ibanLengths, country)
-	if k < 0 || k%5 != 0 {
+	want := written.IBANLength(strings.ToUpper(s.text[at : at+2]))
+	if want == 0 {
 		return Reading{}, i
 	}
-	want := int(ibanLengths[k+2]-'0')*10 + int(ibanLengths[k+3]-'0')
 	b := make([]byte, 0, 34)
 	end := at
 	for end < len(s.text) && len(b) < want {
@@ -129,29 +129,14 @@ func (s *scan) iban(i int) (Reading, int) {
 		r.Problem = Checksum
 		return r, s.upTo(i, end)
 	}
-	r.Value = stores.NewString(string(b))
-	if !checkIBAN(b) {
-		r = Reading{What: IBAN, Problem: Checksum}
+	number, err := written.IBAN(string(b))
+	if err != nil {
+		r.Problem = Checksum
+		return r, s.upTo(i, end)
 	}
+	r.Value = stores.NewString(number)
 	return r, s.upTo(i, end)
 }
-
-// checkIBAN verifies the check digits of an account number.
-func checkIBAN(b []byte) bool {
-	rest := 0
-	for k := range b {
-		switch c := b[(k+4)%len(b)]; {
-		case c <= '9':
-			rest = (rest*10 + int(c-'0')) % 97
-		default:
-			rest = (rest*100 + int(c-'A') + 10) % 97
-		}
-	}
-	return rest == 1
-}
-
-// callingCodes are the countries' calling codes; none is the beginning of another.
-const callingCodes = " 1 7 20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 84 86 90 91 92 93 94 95 98 211 212 213 216 218 220 221 222 223 224 225 226 227 228 229 230 231 232 233 234 235 236 237 238 239 240 241 242 243 244 245 246 248 249 250 251 252 253 254 255 256 257 258 260 261 262 263 264 265 266 267 268 269 290 291 297 298 299 350 351 352 353 354 355 356 357 358 359 370 371 372 373 374 375 376 377 378 380 381 382 383 385 386 387 389 420 421 423 500 501 502 503 504 505 506 507 508 509 590 591 592 593 594 595 596 597 598 599 670 672 673 674 675 676 677 678 679 680 681 682 683 685 686 687 688 689 690 691 692 850 852 853 855 856 880 886 960 961 962 963 964 965 966 967 968 970 971 972 973 974 975 976 977 992 993 994 995 996 998 "
 
 // phone reads "+49 151 555 0199". It accepts no number without its country.
 func (s *scan) phone(i int) (Reading, int) {
@@ -177,10 +162,6 @@ func (s *scan) phone(i int) (Reading, int) {
 			continue
 		case c == '(' && depth == 0 && k+1 < len(s.text):
 			depth = 1
-			if strings.HasPrefix(s.text[k:], "(0)") && len(digits) > 0 {
-				k += 2 // "+44 (0)20": only without the country
-				depth = 0
-			}
 			continue
 		case c == ')' && depth == 1:
 			depth = 0
@@ -211,14 +192,14 @@ func (s *scan) phone(i int) (Reading, int) {
 	if len(number) < 8 || len(number) > 15 {
 		return Reading{}, i
 	}
-	known := false
-	for n := 1; n <= 3; n++ {
-		known = known || strings.Contains(callingCodes, " "+number[:n]+" ")
-	}
-	if !known {
+	kept, err := written.Phone("+"+number, "")
+	switch known := written.IsCalled(number); {
+	case !known:
 		r.Problem = NoCountry
-		return r, s.upTo(i, end)
+	case err != nil:
+		r.Problem = Unread
+	default:
+		r.Value = stores.NewString(kept)
 	}
-	r.Value = stores.NewString("+" + number)
 	return r, s.upTo(i, end)
 }

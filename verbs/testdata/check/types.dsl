@@ -47,11 +47,32 @@ bank.everything :email "Clara <clara@example.com>"  ;! invalid-email
 bank.everything :email "clara"  ;! invalid-email
 bank.everything :email "a@b@c"  ;! invalid-email
 bank.everything :phone "+44 20 7946 0018"
-bank.everything :phone "(415) 555-0132"
-bank.everything :phone "555-01"  ;! invalid-phone `7 to 15 digits`
+bank.everything :phone "+1 (415) 555-0132"
+bank.everything :phone "(415) 555-0132"  ;! invalid-phone `its country is not said`
+bank.everything :phone "+44 555-01"  ;! invalid-phone `it has 5 digits, and those of +44 have 7 or 9 to 10 after the country`
 bank.everything :phone "call me"  ;! invalid-phone
+bank.everything :iban "de89 3704 0044 0532 0130 00"
+bank.everything :iban "DE88 3704 0044 0532 0130 00"  ;! invalid-iban `its check digits do not fit the rest`
+bank.everything :iban "DE8937O400440532013000"  ;! invalid-iban `is 0 meant`
+bank.everything :iban "DЕ89370400440532013000"  ;! invalid-iban `only looks like E`
+bank.everything :iban "DE893704004405320130"  ;! invalid-iban `it has 20 characters, and those of DE have 22`
+bank.everything :iban 89370400440532013000  ;! wrong-type
+bank.everything :bic "deutdeff"
+bank.everything :bic "DEUTXXFF"  ;! invalid-bic `XX is none`
+bank.everything :lei "5493001KJTIIGC8Y1R12"
+bank.everything :lei "5493001KJTIIGC8Y1R13"  ;! invalid-lei
+bank.everything :finn "131052-308t"
+bank.everything :finn "131052-308U"  ;! invalid-national-id `is not a henkilötunnus`
+bank.everything :person "211062-5629" :nationality "DK"
+bank.everything :person "211062-5629" :nationality "FI"  ;! invalid-national-id `is not a henkilötunnus`
+bank.everything :person "811228-9874" :nationality "SE"
+bank.everything :person "211062-5629"  ;! invalid-national-id `its country is not said`
+bank.everything :known-as [{:country "PL" :id "44051401359"}]
+bank.everything :known-as [{:country "PL" :id "44051401358"}]  ;! invalid-national-id `is not a PESEL`
 bank.everything :money {:amount 12.50 :currency EUR}
 bank.everything :money {:currency "USD" :amount 3}
+bank.everything :any-money {:amount 12.50 :currency BGN}  ;! ended-currency `its last day was 2025-12-31`
+bank.everything :any-money {:amount 12.50 :currency XCG}
 bank.everything :money {:amount 12.50 :currency GBP}  ;! unknown-code `currencies: EUR, USD`
 bank.everything :money {:amount "12" :currency EUR}  ;! wrong-type
 bank.everything :money {:amount 12}  ;! wrong-type `{:amount 12.50 :currency EUR}`

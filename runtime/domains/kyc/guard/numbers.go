@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"verbatim/verbs/values"
 )
 
 // numbers looks for everything that has digits or an @.
@@ -496,7 +498,7 @@ func (v *view) iban(i int) int {
 	if !isLower(v.at(i)) || !isLower(v.at(i+1)) {
 		return 0
 	}
-	n := loadWords().ibans[string(v.c[i:i+2])]
+	n := values.IBANLength(strings.ToUpper(string(v.c[i : i+2])))
 	if n == 0 {
 		return 0
 	}
@@ -504,15 +506,7 @@ func (v *view) iban(i int) int {
 	if text == "" || !isDigit(text[2]) || !isDigit(text[3]) {
 		return 0
 	}
-	rest := 0
-	for _, c := range text[4:] + text[:4] {
-		if c >= 'a' {
-			rest = (rest*100 + int(c-'a') + 10) % 97
-		} else {
-			rest = (rest*10 + int(c-'0')) % 97
-		}
-	}
-	if rest != 1 {
+	if _, err := values.IBAN(text); err != nil {
 		return 0
 	}
 	return to

@@ -2,7 +2,6 @@ package guard
 
 import (
 	_ "embed"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -29,11 +28,10 @@ const (
 type wordList struct {
 	labels, begins map[string]label
 	months         map[string]int
-	ibans          map[string]int
 }
 
 var loadWords = sync.OnceValue(func() wordList {
-	list := wordList{map[string]label{}, map[string]label{}, map[string]int{}, map[string]int{}}
+	list := wordList{map[string]label{}, map[string]label{}, map[string]int{}}
 	labels := map[string]label{"phone": phoneLabel, "ssn": ssnLabel, "tax": taxLabel, "dob": dobLabel, "other": otherLabel, "money": moneyLabel, "short": shortLabel}
 	for line := range strings.Lines(wordsText) {
 		kind, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
@@ -41,10 +39,6 @@ var loadWords = sync.OnceValue(func() wordList {
 		case "months":
 			for i, name := range strings.Fields(rest) {
 				list.months[squeeze(name)] = i%12 + 1
-			}
-		case "ibans":
-			for _, f := range strings.Fields(rest) {
-				list.ibans[strings.ToLower(f[:2])], _ = strconv.Atoi(f[2:])
 			}
 		default:
 			for word := range strings.SplitSeq(rest, ",") {
