@@ -199,10 +199,12 @@ func agreedBy(w *world, s *engine.Session, p *verbs.Program, how string) error {
 	who = strings.TrimSuffix(who, ",")
 	agreer := w.session(who)
 	switch rest {
-	case "twice":
-		if _, _, err := agreer.Agree(ctx, c.ID); err != nil {
+	case "after bo":
+		w.grant(who, "board")
+		if _, _, err := w.session("bo").Agree(ctx, c.ID); err != nil {
 			return err
 		}
+		agreer = w.session(who)
 	case "a week later":
 		w.later(7 * 24 * time.Hour)
 	case "who has just signed in":

@@ -75,6 +75,7 @@ type journaledCall struct {
 	st     *step         // nil if the call was not carried out
 	about  []journal.Row // the rows that it names
 	names  bool          // one of them has a personal name
+	after  int64         // see journal.Record
 }
 
 // saidOf makes the saying of a call that was not carried out as a step.
@@ -147,6 +148,7 @@ func (e *Engine) tell(b *stores.Batch, entry stores.Entry, say journaledCall) er
 			w.later(st)
 		}
 	}
+	w.record.After = say.after
 	if w.err != nil {
 		return failure(w.err)
 	}

@@ -599,6 +599,7 @@ func (c *coder) externalCall(e *ExternalCall) {
 			c.object(func() {
 				c.text("From", &s.From)
 				c.text("Key", &s.Key)
+				c.text("Origin", &s.Origin)
 				c.flag("Sensitive", &s.Sensitive)
 				if c.reading || c.told(s.Sensitive) {
 					c.value("Value", &s.Value)

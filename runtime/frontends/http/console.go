@@ -144,6 +144,9 @@ func (d *desk) decisionCard(c *engine.Pending, wrong, said, nth string) pages.Ca
 	fact := func(key values.Key, text string) { card.Facts = append(card.Facts, d.facts(string(key), text)...) }
 	if c.Preview != nil {
 		card.Rows = d.diffs(c.Preview, "pages/asker-said")
+		if text := d.tell.Earlier(c.Preview, d.zone()); text != "" {
+			card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: text})
+		}
 		for _, ask := range c.Preview.Asks() {
 			fact("pages/why-asked", sentence(d.tell.Text(ask.Reason))+" ("+path.Base(ask.Rule.String())+")")
 		}

@@ -249,12 +249,12 @@ func (d *desk) do() error {
 	}
 	ctx := d.r.Context()
 	// A repeated form gets the same answer, even if the run removed the row that the call names.
-	if d.did(script, key) {
+	if d.did(f, script, key) {
 		return d.see(d.at(d.page) + "?done=again")
 	}
 	program, ds := d.session.CheckFrom(ctx, script, theirs)
 	if ds.HasErrors() || program == nil {
-		if d.did(script, key) { // just now, by the same form
+		if d.did(f, script, key) { // just now, by the same form
 			return d.see(d.at(d.page) + "?done=again")
 		}
 		f.misfits(script, ds)
@@ -266,8 +266,13 @@ func (d *desk) do() error {
 	return d.does(f, about, script, program, key)
 }
 
-// did reports whether a form with this key already ran this script.
-func (d *desk) did(script *dsl.Script, key string) bool {
+// did reports whether a form already ran this script: by the same answer to the same question or,
+// where nobody was asked, under the key of the form.
+func (d *desk) did(f *filledForm, script *dsl.Script, key string) bool {
+	if agreed := f.values.Get("agreed"); agreed != "" {
+		done, err := d.session.Answered(d.r.Context(), script, agreed)
+		return err == nil && done != nil
+	}
 	done, err := d.session.Repeat(d.r.Context(), script, "form "+key)
 	return err == nil && done != nil
 }
@@ -296,7 +301,7 @@ func (d *desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 			return err
 		}
 		// The refusal may come from a double submit: the first one already did it.
-		if d.did(script, key) {
+		if d.did(f, script, key) {
 			return d.see(d.at(d.page) + "?done=again")
 		}
 		if refusal.Diagnostics[0].Code == "key-reused" {
@@ -323,7 +328,16 @@ func (d *desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 		}
 		return d.answers(f, r)
 	}
-	preview, err := d.session.KeepWith(ctx, program, engine.RunOptions{Source: "page"})
+	// The answer is to the question that was shown: it is not asked again.
+	id, _ := receipt.ReadAnswer(agreed)
+	look := d.session.KeepWith
+	if agreed != "" {
+		look = d.session.PreviewWith
+	}
+	preview, err := look(ctx, program, engine.RunOptions{Source: "page"})
+	if err == nil && agreed != "" && preview.Sealed().ID != id { // this is another question
+		preview, err = d.session.KeepWith(ctx, program, engine.RunOptions{Source: "page"})
+	}
 	if err != nil {
 		return refuse(err)
 	}
@@ -331,12 +345,12 @@ func (d *desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 	for _, ask := range preview.Asks() {
 		own, others = own || ask.By == "", others || ask.By != ""
 	}
-	if (own || others) && agreed != preview.Sealed().ID {
+	if (own || others) && preview.Sealed().ID != id {
 		return d.asks(f, preview, agreed != "", others)
 	}
 	o := engine.RunOptions{Source: "page", Key: "form " + key}
 	if own {
-		o.Agreed = agreed
+		o.Agreed, o.Key = agreed, ""
 	}
 	if others {
 		pending, err := d.session.Propose(ctx, program, engine.RunOptions{Source: "page", Agreed: o.Agreed})
@@ -433,12 +447,14 @@ func (d *desk) acted(ctx context.Context, verb string, names []string, entry int
 
 // asks shows a preview and asks for agreement.
 func (d *desk) asks(f *filledForm, preview *receipt.Receipt, stale, others bool) error {
-	id := preview.Sealed().ID
-	card := pages.Card{ID: "ask", Title: d.tells("pages/shall-i"), Rows: d.diffs(preview, "pages/you-said"), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: id})}
+	card := pages.Card{ID: "ask", Title: d.tells("pages/shall-i"), Rows: d.diffs(preview, "pages/you-said"), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: preview.Answer()})}
 	if text := d.tell.Asks(preview); text != "" {
 		card.Lines = strings.Split(text, "\n")
 		// The question already says what changes; the rows are folded away.
 		card.Rows, card.Folded = nil, card.Rows
+	}
+	if text := d.tell.Earlier(preview, d.zone()); text != "" {
+		card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: text})
 	}
 	if stale {
 		card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: d.tells("pages/asked-again")})

@@ -82,7 +82,7 @@ func (d *desk) showUndo(verb *verbs.Verb, program *verbs.Program, values url.Val
 	}
 	f := d.fill(d.session, verb, values)
 	card := pages.Card{ID: "ask", Title: d.tells("pages/shall-i"), Rows: d.diffs(preview, "pages/you-said"), URL: "/do/" + verb.Name,
-		Hidden:  append(f.hidden(), pages.Hidden{Name: "agreed", Value: preview.Sealed().ID}),
+		Hidden:  append(f.hidden(), pages.Hidden{Name: "agreed", Value: preview.Answer()}),
 		Buttons: []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/take-back"), Tone: "main"}, {Name: "no", Value: "1", Text: d.tells("pages/do-not")}}}
 	if slices.ContainsFunc(preview.Asks(), func(a receipt.Ask) bool { return a.By != "" }) {
 		card.Buttons[0].Text = d.tells("pages/ask-for-it")
