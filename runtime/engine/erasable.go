@@ -222,6 +222,13 @@ func (w *recorder) row(c *change) receipt.Row {
 		if g.Sensitive || def.Personal {
 			g.Before, g.After = receipt.Value{Is: w.commit(f.Before.Value)}, receipt.Value{Is: w.commit(f.After.Value)}
 		}
+		switch g.Made = f.Made; {
+		case f.Given.IsNull():
+		case g.Sensitive, def.Personal:
+			g.Given = receipt.Value{Is: w.commit(f.Given.Value)}
+		default:
+			g.Given = receipt.Of(f.Given.Value)
+		}
 		w.fields = append(w.fields, g)
 	}
 	out.Fields = w.fields[from:len(w.fields):len(w.fields)]

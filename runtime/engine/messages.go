@@ -204,6 +204,7 @@ const (
 	codeToolAnswer      = "tool-answer"
 	codeToolUnknown     = "tool-unknown"
 	codeToolSettled     = "tool-settled"
+	codeRowRewritten    = "row-rewritten"
 	codeStillAsking     = "still-asking"
 	codeToolAlone       = "tool-alone"
 	codeToolOtherwise   = "tool-otherwise"
@@ -782,6 +783,12 @@ func toolLost(place dsl.Place, v *verbs.Verb, when string, again, asked bool) ds
 func toolSettled(place dsl.Place, v *verbs.Verb, when, by string) dsl.Diagnostic {
 	return complain(codeToolSettled, place, fmt.Sprintf("%s of %s was asked at %s, and %s has settled that it did what it was asked", v.Tool.Name, v.Tool.Server, when, by),
 		"nothing was done now; to do it once more, send it under another key")
+}
+
+// rowRewritten is for a row that is not found under its key after it was written.
+func rowRewritten(place dsl.Place, verb, entity string) dsl.Diagnostic {
+	return complain(codeRowRewritten, place, fmt.Sprintf("%s wrote a row of %s, and the database does not have it under its key any more, or not where you can see it", verb, entity),
+		"a trigger of its table drops the row, or changes its key or its owner: that cannot be shown, recorded or taken back, so nothing was changed; ask whoever looks after the database")
 }
 
 func nothingToSettle(entry int64) dsl.Diagnostic {

@@ -380,6 +380,7 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 			if def.Ref != nil {
 				r.nameValue(&f.Before, def.Ref)
 				r.nameValue(&f.After, def.Ref)
+				r.nameValue(&f.Given, def.Ref)
 			}
 			if !f.Sensitive {
 				f.File = r.fileOf(f.After.Shown())

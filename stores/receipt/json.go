@@ -126,6 +126,9 @@ func (o *outside) field(f *Field) {
 		o.said("field", f.Name)
 		o.said("column", f.Column)
 		o.change(f.Before, f.After, f.Sensitive)
+		if o.flag("made", &f.Made); f.Made && !f.Sensitive {
+			o.value("given", f.Given.Shown())
+		}
 		o.text("from", &f.From)
 		o.text("origin", &f.Origin)
 		o.text("was", &f.Was)

@@ -515,8 +515,21 @@ func (v *view) row(r *Row, width int) {
 		default:
 			what = f.spell(&f.Before) + " -> " + f.spell(&f.After)
 		}
-		fmt.Fprintf(v.w, "         %-*s  %s%s\n", column, f.Column, what, from(f.From, f.Origin, f.Was, what))
+		fmt.Fprintf(v.w, "         %-*s  %s%s%s\n", column, f.Column, what, from(f.From, f.Origin, f.Was, what), f.made())
 	}
+}
+
+// made says that the database made something else of the value that was set.
+func (f *Field) made() string {
+	switch {
+	case !f.Made:
+		return ""
+	case f.Sensitive:
+		return "     the database made this of what was set"
+	case f.Given.IsNull() && f.Given.Is == "":
+		return "     the database made this"
+	}
+	return "     the database made this of " + f.spell(&f.Given)
 }
 
 // from says what a value is computed from, unless that is the value itself, and its origin.

@@ -142,6 +142,9 @@ type Field struct {
 	Before, After Value
 	Sensitive     bool   // printers show that it changed, but not its values
 	From          string // ":expected-date", "expected_date + days(1)", "default"; "" if a handler made it
+	// Made says that the database made After of it: by a trigger. Given is then the value that was set; null if none was.
+	Made  bool
+	Given Value
 	// Origin says where After came from, in the words of verbs.Origin; in the journal, it is the
 	// mark of the field. Was is the mark before, "" for a value that was as trusted as a record.
 	Origin, Was string
