@@ -524,10 +524,10 @@ func (f *Field) made() string {
 	switch {
 	case !f.Made:
 		return ""
-	case f.Sensitive:
-		return "     the database made this of what was set"
 	case f.Given.IsNull() && f.Given.Is == "":
 		return "     the database made this"
+	case f.Sensitive, f.Given.IsNull():
+		return "     the database made this of what was set"
 	}
 	return "     the database made this of " + f.spell(&f.Given)
 }
@@ -786,7 +786,7 @@ func PrintLogged(w io.Writer, rows []Row) {
 			case r.Op == Deleted:
 				after = logged(&f.Before) + " -> gone"
 			}
-			fmt.Fprintf(&b, "    %s  %s\n", f.Name, after)
+			fmt.Fprintf(&b, "    %s  %s%s\n", f.Name, after, f.made())
 		}
 		w.Write(b.Bytes())
 	}
