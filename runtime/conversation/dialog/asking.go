@@ -336,6 +336,9 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 	if err != nil {
 		return t.stopped(ctx, q, err)
 	}
+	if reply.Repeated { // the same answer reached another window first
+		return c.wording.say(sayAnswered), nil
+	}
 	t.did(p, reply)
 	t.remember(p)
 	c.unasked.forget(p.Script())
