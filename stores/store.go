@@ -660,6 +660,10 @@ type Tx interface {
 	// Draw returns the value that the database gives a drawn field of a new row: the next
 	// of a sequence, or its default. A drawn value is not given out again.
 	Draw(ctx context.Context, e *Entity, field int) (Value, error)
+	// Rewrites reports whether the database may keep something else of a row than what is written:
+	// the table is not ours, and has triggers. PostgreSQL knows of a trigger that is added later
+	// once the store is opened again.
+	Rewrites(ctx context.Context, e *Entity) (bool, error)
 	// Chained returns the entries of all batches as they were chained, in order and
 	// consecutive in the journal. Their numbers are settled during the commit, so that
 	// writers wait for one another no longer than that: Chained returns nothing before

@@ -26,7 +26,7 @@ import (
 func logCommand(a *app) *cobra.Command {
 	subcommands := []*cobra.Command{
 		logShowCommand(a), logVerifyCommand(a), logCheckpointCommand(a), logKeygenCommand(a),
-		logExportCommand(a), logImportCommand(a), logReplayCommand(a), logBaselineCommand(a), logRedactCommand(a), logPlanCommand(a), logTemplatesCommand(a),
+		logExportCommand(a), logImportCommand(a), logReplayCommand(a), logSettleCommand(a), logBaselineCommand(a), logRedactCommand(a), logPlanCommand(a), logTemplatesCommand(a),
 	}
 	cmd := &cobra.Command{
 		Use:     "log",
@@ -369,6 +369,9 @@ func (a *app) logEntry(ctx context.Context, s stores.Store, n int64) error {
 		changed = b.String()
 	}
 	line("changed", changed)
+	if record.After > 0 {
+		line("after", fmt.Sprintf("entry %d, of which nobody knew whether it was done", record.After))
+	}
 	if e.Agreed != "" || e.Preview != "" && e.Outcome != "ok" {
 		agreed := e.Agreed
 		if agreed == "" {

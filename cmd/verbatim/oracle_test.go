@@ -104,6 +104,10 @@ func (t countingTx) Chained() []stores.Entry { return t.tx.Chained() }
 
 func (t countingTx) Discard() { t.tx.Discard() }
 
+func (t countingTx) Rewrites(ctx context.Context, e *stores.Entity) (bool, error) {
+	return t.tx.Rewrites(ctx, e)
+}
+
 func (t countingTx) Draw(ctx context.Context, e *stores.Entity, field int) (stores.Value, error) {
 	return t.tx.Draw(ctx, e, field)
 }

@@ -246,9 +246,9 @@ func (j *job) run(ctx context.Context) error {
 	case mine == 0:
 		return j.apply(ctx, "", false)
 	case j.yes && others:
-		return j.propose(ctx, p.ID, false)
+		return j.propose(ctx, p.Answer(), false)
 	case j.yes:
-		return j.apply(ctx, p.ID, false)
+		return j.apply(ctx, p.Answer(), false)
 	}
 	terminal, ok := j.terminal(j.world)
 	if !ok {
@@ -280,14 +280,14 @@ func (j *job) run(ctx context.Context) error {
 	}
 	switch {
 	case !yes:
-		if err := j.session.DeclinePreview(ctx, j.program, p.ID); err != nil {
+		if err := j.session.DeclinePreview(ctx, j.program, p.Answer()); err != nil {
 			return j.runFailed(err)
 		}
 		return &stop{exitRefused, "declined", "not agreed to; nothing was changed", "to do it after all, run it again and type yes"}
 	case others:
-		return j.propose(ctx, p.ID, true)
+		return j.propose(ctx, p.Answer(), true)
 	}
-	return j.apply(ctx, p.ID, true)
+	return j.apply(ctx, p.Answer(), true)
 }
 
 // answersAlone reports whether a verb only answers, and needs no confirmation.

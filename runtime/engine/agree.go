@@ -91,6 +91,12 @@ func (s *Session) Agree(ctx context.Context, id string) (*Pending, *receipt.Rece
 func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*receipt.Receipt, error) {
 	now := stores.NewTime(s.e.clock()).Time()
 	if d := s.e.unusable(c, now, dsl.Place{}); d != nil {
+		if c.Status == confirmations.Used && slices.Contains(c.Agreed, s.who.Name) {
+			// The same answer again: it gets the same reply.
+			if again, err := s.agreedBefore(ctx, c); err != nil || again != nil {
+				return again, err
+			}
+		}
 		return nil, refuse([]complaint{{-1, *d}})
 	}
 	if !c.MayDecide(&s.who) {
@@ -145,6 +151,19 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 		return r.repeated, nil
 	}
 	return r.reply(), nil
+}
+
+// agreedBefore returns the receipt of what an agreement led to; nil if it is not known.
+func (s *Session) agreedBefore(ctx context.Context, c *confirmations.Confirmation) (*receipt.Receipt, error) {
+	asker, err := s.e.freshSession(ctx, c.Asker)
+	var refusal *Refusal
+	if err != nil || c.UnderKey == "" {
+		if errors.As(err, &refusal) {
+			err = nil
+		}
+		return nil, err
+	}
+	return asker.Done(ctx, c.UnderKey)
 }
 
 // agreeToo records an agreement that is not the last one needed.
@@ -283,6 +302,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 	t := &runOptions{RunOptions: RunOptions{Agreed: id}}
 	s.claim(ctx, t) // and never released
 	keys := t.kept
+	id, _ = receipt.ReadAnswer(id)
 	b := stores.Batch{}
 	calls := p.Calls()
 	asking := []int{}

@@ -43,7 +43,83 @@ func (r *run) apply(ctx context.Context, st *step, proposals []proposal) (err er
 	if err := r.still(st); err != nil {
 		return err
 	}
-	return r.read.Change(ctx, batch)
+	if err := r.read.Change(ctx, batch); err != nil {
+		return err
+	}
+	return r.readBack(ctx, st)
+}
+
+// readBack replaces the values of changed rows by those that the triggers of the database made of
+// them. Only tables of others have triggers: for those without, it reads nothing.
+func (r *run) readBack(ctx context.Context, st *step) error {
+	rewritten := map[*verbs.Entity][]*change{}
+	var order []*verbs.Entity
+	for i := range st.changes {
+		c := &st.changes[i]
+		if c.Op == stores.Delete || c.Entity.Managed {
+			continue
+		}
+		if rewritten[c.entity] == nil {
+			if does, err := r.read.Rewrites(ctx, c.Entity); err != nil {
+				return err
+			} else if !does {
+				continue
+			}
+			order = append(order, c.entity)
+		}
+		rewritten[c.entity] = append(rewritten[c.entity], c)
+	}
+	if len(order) == 0 {
+		return nil
+	}
+	if err := r.read.Flush(ctx); err != nil {
+		return err
+	}
+	for _, e := range order {
+		keys := make([]stores.Value, len(rewritten[e]))
+		for i, c := range rewritten[e] {
+			keys[i] = c.Key
+		}
+		rows, err := r.read.Rows(ctx, e.Store, keys)
+		if err != nil {
+			return err
+		}
+		for _, c := range rewritten[e] {
+			i := slices.IndexFunc(rows, func(row stores.Row) bool { return row.Key() == c.Key })
+			if i < 0 {
+				return &complaint{st.index, rowRewritten(st.place, st.verb.Name, e.Store.Name)}
+			}
+			r.became(c, rows[i].Values)
+		}
+	}
+	return nil
+}
+
+// became compares a change with the row that the database has after it.
+func (r *run) became(c *change, is []stores.Value) {
+	c.Set = slices.Clone(c.Set) // the store may still hold the old one
+	for f := range c.Entity.Fields {
+		if f == c.Entity.Key || slices.Contains(c.Entity.Parts, f) || c.Entity.Fields[f].Computed {
+			continue
+		}
+		at, set := slices.BinarySearchFunc(c.Set, f, func(a stores.Assign, field int) int { return a.Field - field })
+		switch {
+		case set && !stores.Equal(c.Set[at].Value, is[f]):
+			c.row.Fields[at].Made, c.row.Fields[at].Given = true, receipt.Of(c.Set[at].Value)
+			c.Set[at].Value, c.row.Fields[at].After = is[f], receipt.Of(is[f])
+		case !set && c.Op == stores.Insert && !is[f].IsNull(), !set && c.Op == stores.Update && !stores.Equal(c.Before[f], is[f]):
+			made := c.field(assignment{field: f, value: is[f], from: drawnBy, came: ofRecord})
+			made.Made = true
+			c.Set = slices.Insert(c.Set, at, stores.Assign{Field: f, Value: is[f]})
+			c.row.Fields = slices.Insert(c.row.Fields, at, made)
+		default:
+			continue
+		}
+		switch is[f].Kind() {
+		case stores.Time, stores.UUID:
+			r.alias[is[f]] = "drawn" // as in draw
+		}
+	}
 }
 
 // changes turns settled proposals into changes. Proposals for one row become one change, and an

@@ -14,6 +14,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/protocols/tools"
 	"verbatim/stores"
+	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
 
@@ -112,6 +113,11 @@ func earned(t *testing.T, example string) string {
 		w = filingWorld(t)
 		eng = w.engine
 	}
+	if how == "with a trigger that changes keys" {
+		e := w.entity("reminder")
+		e.Managed = false // only tables of others have triggers
+		trigger(t, w, fmt.Sprintf(`CREATE TRIGGER other AFTER INSERT ON "%s" BEGIN UPDATE "%[1]s" SET "%s" = '00000000-0000-4000-8000-000000000999' WHERE rowid = NEW.rowid; END`, strings.ReplaceAll(e.Table, ".", "_"), e.Fields[e.Key].Column))
+	}
 	switch how {
 	case "while somebody else writes":
 		faulty(&faultyStore{update: func(int) error { return stores.ErrConflict }})
@@ -199,10 +205,12 @@ func agreedBy(w *world, s *engine.Session, p *verbs.Program, how string) error {
 	who = strings.TrimSuffix(who, ",")
 	agreer := w.session(who)
 	switch rest {
-	case "twice":
-		if _, _, err := agreer.Agree(ctx, c.ID); err != nil {
+	case "after bo":
+		w.grant(who, "board")
+		if _, _, err := w.session("bo").Agree(ctx, c.ID); err != nil {
 			return err
 		}
+		agreer = w.session(who)
 	case "a week later":
 		w.later(7 * 24 * time.Hour)
 	case "who has just signed in":
@@ -291,5 +299,13 @@ func TestMessagesAreWrittenAlike(t *testing.T) {
 				t.Errorf("%s has no next step", d.Code)
 			}
 		}
+	}
+}
+
+// trigger adds a trigger to the tables of a world, which are made by others.
+func trigger(t *testing.T, w *world, sql string) {
+	t.Helper()
+	if err := w.store.(*sqlite.Store).Load(context.Background(), sql); err != nil {
+		t.Fatal(err)
 	}
 }

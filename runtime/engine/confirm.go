@@ -88,22 +88,6 @@ func (e *Engine) unusable(c *confirmations.Confirmation, now time.Time, at dsl.P
 // engineScope returns the scope for the engine's own rows.
 func (s *Session) engineScope() stores.Scope { return stores.Scope{Principal: s.who.Name, All: true} }
 
-// keptPreviews finds previews with an ID that the principal kept.
-func (s *Session) keptPreviews(ctx context.Context, id string) ([]stores.Value, error) {
-	var keys []stores.Value
-	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) error {
-		found, err := confirmations.Find(ctx, r, map[int]stores.Value{
-			confirmations.FieldID: {}, confirmations.FieldAsker: stores.NewString(s.who.Name)})
-		for _, c := range found {
-			if receipt.IsID(c.Preview, id) {
-				keys = append(keys, c.Key)
-			}
-		}
-		return err
-	})
-	return keys, err
-}
-
 // Keep is Preview for a person who will agree in another process. Where the program asks
 // them, the store keeps the preview: only they can use it, once, and only as long as the
 // rules allow. If the store fails to keep it, Keep returns both the preview and the error.
@@ -124,43 +108,35 @@ func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) 
 		s.remember(shown)
 		return preview, nil
 	}
+	if err := s.asksOn(ctx, r, preview, shown); err != nil {
+		return nil, failure(err)
+	}
 	c := r.confirmation("", nil, RunOptions{Source: o.Source})
+	c.Occasion = shown.occasion
 	c.Script = s.e.writtenScript(c) // the person who agrees to their own preview has the script
 	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
-		shown.kept = stores.Value{}
 		mine := map[int]stores.Value{confirmations.FieldID: {}, confirmations.FieldAsker: stores.NewString(s.who.Name)}
 		old, err := confirmations.Find(ctx, tx, mine)
 		if err != nil {
 			return err
 		}
-		b := stores.Batch{}
+		b := stores.Batch{Changes: []stores.Change{c.Insert()}}
 		for _, o := range old {
-			switch {
-			case !r.now.Before(o.Expires):
+			if !r.now.Before(o.Expires) {
 				// Nobody can agree to it any more, so there is nothing to remember.
 				b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: confirmations.Entity, Key: o.Key, Before: o.Row.Values, Guard: []int{confirmations.FieldExpires}})
 				if o.Status == confirmations.Waiting {
 					b.Entries = append(b.Entries, s.e.expired(o, o.Source, r.now))
 				}
-			case o.Digest == c.Digest && o.Status == confirmations.Waiting:
-				c.Key = stores.Value{}
-				shown.kept = o.Key
-				b.Changes = append(b.Changes, o.Change(stores.Assign{Field: confirmations.FieldExpires, Value: stores.NewTime(c.Expires)}))
 			}
 		}
-		if shown.kept.IsNull() {
-			c.Key = c.MakeKey(old)
-			b.Changes = append(b.Changes, c.Insert())
-		}
-		return asConflict(tx.Apply(ctx, b))
+		return tx.Apply(ctx, b)
 	})
 	if err != nil {
 		s.remember(shown)
 		return preview, failure(fmt.Errorf("the preview could not be kept: %w", err))
 	}
-	if shown.kept.IsNull() {
-		shown.kept = c.Key
-	}
+	shown.kept = c.Key
 	s.remember(shown)
 	return preview, nil
 }
@@ -307,7 +283,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	}
 	r, err := s.attempts(ctx, p, rehearsal(RunOptions{Before: o.Before}))
 	if err != nil {
-		return nil, s.refusal(ctx, p, o, err)
+		return s.proposed(ctx, p, o, err)
 	}
 	preview := r.preview()
 	others, mine := r.unanswered()
@@ -327,11 +303,20 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	c, err := s.propose(ctx, r, t, others, len(mine) > 0)
 	if err != nil {
 		s.release(t, err)
-		return nil, s.refusal(ctx, p, o, s.finalError(p, err))
+		return s.proposed(ctx, p, o, s.finalError(p, err))
 	}
 	pending := s.pending(c)
 	pending.Preview = preview
 	return pending, nil
+}
+
+// proposed ends a proposal that was refused. If its answer was given before and led to something,
+// there is nothing to propose, and Run tells what was done.
+func (s *Session) proposed(ctx context.Context, p *verbs.Program, o RunOptions, err error) (*Pending, error) {
+	if again := s.answered(ctx, p, o.Agreed, err); again != nil {
+		return &Pending{Asker: s.who.Name, Preview: again}, nil
+	}
+	return nil, s.refusal(ctx, p, o, err)
 }
 
 func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []complaint, asked bool) (*confirmations.Confirmation, error) {
@@ -366,18 +351,22 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 				return tx.Apply(ctx, stores.Batch{Settled: r.settled})
 			}
 		}
+		var bits [16]byte
+		if _, err := io.ReadFull(s.e.random, bits[:]); err != nil {
+			return &Failure{Err: fmt.Errorf("an id cannot be drawn: %w", err)}
+		}
+		id := receipt.NewID(bits[:])
+		if t.Key == "" { // the answer of others is to this question alone
+			t.Key, t.drawn = occasionKey(id), true
+		}
 		if t.Agreed != "" {
 			if err := r.ownConsent(ctx, t, asked); err != nil {
 				return err
 			}
 		}
-		c = r.confirmation("", roles, t.RunOptions)
+		c = r.confirmation(id, roles, t.RunOptions)
+		_, c.Occasion = receipt.ReadAnswer(t.Agreed)
 		c.Key = c.MakeKey(before)
-		var bits [16]byte
-		if _, err := io.ReadFull(s.e.random, bits[:]); err != nil {
-			return &Failure{Err: fmt.Errorf("an id cannot be drawn: %w", err)}
-		}
-		c.ID = receipt.NewID(bits[:])
 		kept, err := r.await(ctx, tx, c.Expires)
 		if err != nil {
 			return err
@@ -586,6 +575,9 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 		var r *run
 		if r, err = asker.attempts(ctx, prog, s.looks(c)); err == nil {
 			p.Preview = r.preview()
+			if p.Preview.Earlier, err = asker.earlier(ctx, prog.Canonical()); err != nil {
+				return nil, failure(err)
+			}
 			p.Preview.ToOthers()
 			if err := s.learns(ctx, asker, p.Preview); err != nil {
 				return nil, failure(err)

@@ -321,10 +321,17 @@ func TestAnAgreementCannotBeReplayedOrGuessed(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.set("loan", 31, "due", date("2025-01-10")) // as it was
-	for range 2 {
-		_, _, err := w.session("bo").Agree(ctx, c.ID)
-		wantRefusal(t, err, "already-used")
+	before := w.state()
+	for range 2 { // the same answer gets the same reply, and does nothing
+		if _, reply, err := w.session("bo").Agree(ctx, c.ID); err != nil || !reply.Repeated {
+			t.Errorf("%+v, %v", reply, err)
+		}
 	}
+	w.grant("mia", "board")
+	_, _, err = w.session("mia").Agree(ctx, c.ID) // hers is another
+	wantRefusal(t, err, "already-used")
+	w.grant("mia", "member")
+	equal(t, diff(func(name string) *stores.Entity { return w.entity(name) }, before, w.state()), nil)
 
 	// Declined is declined, until something about it changes.
 	c = w.propose(kim, p)
@@ -492,8 +499,14 @@ func TestAKeptPreviewIsGoodOnce(t *testing.T) {
 		}
 	}
 	w.change(put)
-	wantRefusal(t, run(w.session("kim"), agreed), "already-used")
-	wantRefusal(t, run(kim, agreed), "already-used")
+	for _, s := range []*engine.Session{w.session("kim"), kim} { // the same answer gets the same reply, and does nothing
+		if r, err := s.Run(ctx, w.program(s, ask), agreed); err != nil || !r.Repeated {
+			t.Error(r, err)
+		}
+	}
+	if _, there := w.state()["reminder "+id(41).Text()]; !there {
+		t.Error("it was done again")
+	}
 
 	// Declined at the question, it is worth nothing either.
 	if _, err := kim.Keep(ctx, p); err != nil {

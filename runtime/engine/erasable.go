@@ -75,6 +75,7 @@ type journaledCall struct {
 	st     *step         // nil if the call was not carried out
 	about  []journal.Row // the rows that it names
 	names  bool          // one of them has a personal name
+	after  int64         // see journal.Record
 }
 
 // saidOf makes the saying of a call that was not carried out as a step.
@@ -147,6 +148,7 @@ func (e *Engine) tell(b *stores.Batch, entry stores.Entry, say journaledCall) er
 			w.later(st)
 		}
 	}
+	w.record.After = say.after
 	if w.err != nil {
 		return failure(w.err)
 	}
@@ -219,6 +221,13 @@ func (w *recorder) row(c *change) receipt.Row {
 		}
 		if g.Sensitive || def.Personal {
 			g.Before, g.After = receipt.Value{Is: w.commit(f.Before.Value)}, receipt.Value{Is: w.commit(f.After.Value)}
+		}
+		switch g.Made = f.Made; {
+		case f.Given.IsNull():
+		case g.Sensitive, def.Personal:
+			g.Given = receipt.Value{Is: w.commit(f.Given.Value)}
+		default:
+			g.Given = receipt.Of(f.Given.Value)
 		}
 		w.fields = append(w.fields, g)
 	}

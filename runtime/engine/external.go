@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,7 +63,8 @@ type sentCall struct {
 	plan     *run     // the plan that it belongs to
 	digest   [32]byte // of the plan that was agreed to
 	agreedBy string
-	row      stores.Value // key of its row, if it has one
+	row      stores.Value // key of its row
+	after    *Unsettled   // an earlier request for the same calls, which this one repeats
 }
 
 // still compares a plan made with the tool's answer to the plan made before it.
@@ -71,9 +73,9 @@ func (a *sentCall) still(r *run) error {
 		return errMoved
 	}
 	r.agreedBy = a.agreedBy
-	if !a.row.IsNull() {
-		r.own = append(r.own, a.settle(AttemptDone, r.answers[a.call.id()], r.now))
-	}
+	done := a.settle(AttemptDone, r.answers[a.call.id()], r.now)
+	done.Set = append(done.Set, stores.Assign{Field: attEnded, Value: stores.NewString(endedStored)})
+	r.own = append(r.own, done)
 	return nil
 }
 
@@ -193,7 +195,7 @@ func (s *Session) send(ctx context.Context, o *runOptions, a *externalAnswers, r
 		return s.afterwards(ctx, o, sent, entry, AttemptFailed, nil, err)
 	default:
 		// It answered with something that cannot be understood, or not at all.
-		d := toolLost(e.st.place, e.st.verb, stamp(r.now), o.Key != "" && e.st.verb.Tool.Idempotent)
+		d := toolLost(e.st.place, e.st.verb, stamp(r.now), o.known() && e.st.verb.Tool.Idempotent, o.asked())
 		if c != nil {
 			d.Notes = append(d.Notes, c.diagnostic.Summary)
 		}
@@ -220,7 +222,7 @@ func (s *Session) halfway(ctx context.Context, o *runOptions, a *externalAnswers
 	entry := s.attemptEntry(o, a.sent)
 	entry.Outcome, entry.Reason = outcomeFailed, codeToolAlone
 	answer := a.answers[e.id()]
-	d := toolAlone(e.st.place, e.st.verb, why, o.Key != "")
+	d := toolAlone(e.st.place, e.st.verb, why, o.known(), o.asked())
 	if said := e.said(answer); said != "" {
 		d.Notes = append(d.Notes, said)
 	}
@@ -243,8 +245,18 @@ func (s *Session) attemptEntry(o *runOptions, a *sentCall) stores.Entry {
 // tellAttempt adds a journal entry about an attempt to a batch.
 func (s *Session) tellAttempt(b *stores.Batch, a *sentCall, entry stores.Entry) error {
 	st := a.call.st
-	return s.e.tell(b, entry, s.e.says(a.plan.prog, st))
+	say := s.e.says(a.plan.prog, st)
+	if a.after != nil {
+		say.after = a.after.Entry
+	}
+	return s.e.tell(b, entry, say)
 }
+
+// known reports whether the caller has the key of the run.
+func (o *runOptions) known() bool { return o.Key != "" && !o.drawn }
+
+// asked reports whether somebody agreed to the run, and is asked again if it is tried again.
+func (o *runOptions) asked() bool { return o.Agreed != "" || o.pending != nil }
 
 // afterwards journals the outcome of an attempt, even if the request was cancelled meanwhile,
 // and returns the error for the caller.
@@ -253,13 +265,11 @@ func (s *Session) afterwards(ctx context.Context, o *runOptions, a *sentCall, en
 	if failed := s.tellAttempt(&b, a, entry); failed != nil {
 		return failed
 	}
-	if !a.row.IsNull() {
-		var kept tools.Answer
-		if answer != nil {
-			kept = *answer
-		}
-		b.Changes = append(b.Changes, a.settle(status, kept, entry.Time))
+	var kept tools.Answer
+	if answer != nil {
+		kept = *answer
 	}
+	b.Changes = append(b.Changes, a.settle(status, kept, entry.Time))
 	ctx, stop := detached(ctx)
 	defer stop()
 	failed := s.e.write(ctx, o.opens(s), func(tx stores.Tx) error {
@@ -302,7 +312,23 @@ const (
 // answer.
 func (s *Session) begin(ctx context.Context, o *runOptions, a *sentCall) (key string, answer *tools.Answer, err error) {
 	r := a.plan
-	key = s.e.newID()
+	under := o.Key
+	if under == "" { // its row is found by nobody's key
+		if under, err = s.e.draw(); err != nil {
+			return "", nil, err
+		}
+	}
+	a.row = attemptKey(s.who.Name, under)
+	key = a.row.Text()
+	o.attempts = []stores.Value{a.row}
+	if o.asked() {
+		if a.after, err = s.before(ctx, r, a.row); err != nil {
+			return "", nil, err
+		}
+		if a.after != nil {
+			o.attempts = append(o.attempts, a.after.row.Key())
+		}
+	}
 	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
 		entry := s.attemptEntry(o, a)
 		entry.Time, entry.Outcome = r.now, outcomeAttempted
@@ -310,25 +336,24 @@ func (s *Session) begin(ctx context.Context, o *runOptions, a *sentCall) (key st
 		if err := s.tellAttempt(&b, a, entry); err != nil {
 			return err
 		}
-		if o.Key != "" {
-			a.row = attemptKey(s.who.Name, o.Key)
-			key = a.row.Text()
-			row, err := tx.Get(ctx, attempts, a.row)
-			switch {
-			case errors.Is(err, stores.ErrNotFound):
-				b.Changes = append(b.Changes, a.insert(r, o.Key))
-			case err != nil:
+		row, err := tx.Get(ctx, attempts, a.row)
+		switch {
+		case errors.Is(err, stores.ErrNotFound):
+			b.Changes = append(b.Changes, a.insert(r, under))
+		case err != nil:
+			return err
+		default:
+			var again stores.Change
+			if answer, again, err = a.resume(r, row, under); err != nil {
 				return err
-			default:
-				var again stores.Change
-				if answer, again, err = a.resume(r, row, o.Key); err != nil {
-					return err
-				}
-				b.Changes = append(b.Changes, again)
 			}
+			b.Changes = append(b.Changes, again)
 		}
-		err := tx.Apply(ctx, b)
-		if errors.Is(err, stores.ErrDuplicate) && o.Key != "" {
+		if a.after != nil {
+			b.Changes = append(b.Changes, a.after.end(SettleAgain, s.who.Name))
+		}
+		err = tx.Apply(ctx, b)
+		if errors.Is(err, stores.ErrDuplicate) {
 			return fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
 		}
 		return err
@@ -339,18 +364,35 @@ func (s *Session) begin(ctx context.Context, o *runOptions, a *sentCall) (key st
 	return key, answer, nil
 }
 
+// before returns the latest request for the same calls that nobody has settled: somebody was told
+// of it and agreed to do it again.
+func (s *Session) before(ctx context.Context, r *run, but stores.Value) (last *Unsettled, err error) {
+	same, _ := s.sameCalls(r.settledScript())
+	err = s.e.store.View(ctx, s.engineScope(), func(read stores.Reader) error {
+		all, err := unsettled(ctx, read, isField(attSame, same))
+		all = slices.DeleteFunc(all, func(u Unsettled) bool { return u.row.Key() == but })
+		if last = nil; len(all) > 0 {
+			last = &all[0]
+		}
+		return err
+	})
+	return last, err
+}
+
 // resume continues an attempt that was begun under the same key.
 func (a *sentCall) resume(r *run, row stores.Row, key string) (*tools.Answer, stores.Change, error) {
 	e := a.call
 	at := dsl.Place{Source: r.prog.Script().Source}
 	v := row.Values
 	change := stores.Change{Op: stores.Update, Entity: attempts, Key: a.row, Before: v, Guard: []int{attText, attSent, attStatus},
-		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)}}}
+		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)}, {Field: attEnded, Value: stores.NewString(endedOpen)}}}
 	status := v[attStatus].Text()
 	switch {
 	case v[attText].Text() != textDigest(r.script(), key):
 		return nil, change, refuse([]complaint{{-1, keyReused(at)}})
-	case status == AttemptFailed:
+	case v[attEnded].Text() == SettleDone:
+		return nil, change, refuse([]complaint{{e.st.index, toolSettled(e.st.place, e.st.verb, stamp(v[attTime].Time()), v[attEndedBy].Text())}})
+	case status == AttemptFailed, v[attEnded].Text() == SettleNotDone, v[attEnded].Text() == SettleAgain:
 		return nil, change, nil
 	case v[attSent].Text() != sentDigest(e, key):
 		return nil, change, refuse([]complaint{{e.st.index, toolOtherwise(e.st.place, e.st.verb, stamp(v[attTime].Time()))}})
@@ -361,7 +403,7 @@ func (a *sentCall) resume(r *run, row stores.Row, key string) (*tools.Answer, st
 	case e.st.verb.Tool.Idempotent:
 		return nil, change, nil
 	}
-	d := toolLost(e.st.place, e.st.verb, stamp(v[attTime].Time()), false)
+	d := toolLost(e.st.place, e.st.verb, stamp(v[attTime].Time()), false, false)
 	return nil, change, &Failure{Err: errLost, Unknown: true, Told: &d}
 }
 
@@ -386,10 +428,12 @@ func attemptKey(principal, key string) stores.Value {
 
 func (a *sentCall) insert(r *run, key string) stores.Change {
 	e := a.call
-	return stores.Change{Op: stores.Insert, Entity: attempts, Key: a.row, Set: []stores.Assign{
+	same, _ := r.s.sameCalls(r.settledScript())
+	return stores.Change{Op: stores.Insert, Entity: attempts, Key: a.row, Number: attFirst, Set: []stores.Assign{
 		{Field: attPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.script(), key))},
 		{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attTool, Value: stores.NewString(e.Server + " " + e.Name)},
 		{Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)},
+		{Field: attSame, Value: stores.NewString(same)}, {Field: attEnded, Value: stores.NewString(endedOpen)},
 	}}
 }
 

@@ -155,6 +155,10 @@ func (t *faultyTx) Chained() []stores.Entry { return t.tx.Chained() }
 
 func (t *faultyTx) Discard() { t.tx.Discard() }
 
+func (t *faultyTx) Rewrites(ctx context.Context, e *stores.Entity) (bool, error) {
+	return t.tx.Rewrites(ctx, e)
+}
+
 func (t *faultyTx) Draw(ctx context.Context, e *stores.Entity, field int) (stores.Value, error) {
 	if err := t.s.count(); err != nil {
 		return stores.Value{}, err

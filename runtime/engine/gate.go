@@ -162,6 +162,7 @@ func (r *run) ownConsent(ctx context.Context, o *runOptions, asked bool) error {
 		}
 		keys = []stores.Value{c.kept}
 	}
+	id, _ := receipt.ReadAnswer(o.Agreed)
 	why := stalePreview(at, nil)
 	for _, key := range keys {
 		c, err := confirmations.Get(ctx, r.read, key)
@@ -175,13 +176,13 @@ func (r *run) ownConsent(ctx context.Context, o *runOptions, asked bool) error {
 			why = *d
 			continue
 		}
-		r.own = append(r.own, c.Settle(r.e.writtenScript(c), confirmations.Used, r.s.who.Name, "", r.now))
+		r.own = append(r.own, c.Use(r.e.writtenScript(c), r.s.who.Name, o.Key, r.now))
 		return nil
 	}
 	switch {
 	case asked && o.unread != nil:
 		return &Failure{Err: o.unread}
-	case !asked && o.claimed == nil && receipt.IsID(r.id, o.Agreed):
+	case !asked && o.claimed == nil && receipt.IsID(r.id, id):
 		return nil
 	}
 	return refuse([]complaint{{-1, why}})

@@ -233,9 +233,11 @@ func (r *run) delivery(key string) stores.Change {
 			c.Result = &res
 		}
 	}
+	same, _ := r.s.sameCalls(r.settledScript())
 	return stores.Change{Op: stores.Insert, Entity: deliveries, Key: deliveryKey(r.s.who.Name, key), Number: dlvFirst, Set: []stores.Assign{
 		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.settledScript(), key))}, {Field: dlvWritten, Value: stores.NewString(textDigest(r.script(), key))},
 		{Field: dlvReply, Value: stores.NewString(string(kept.AppendKept(nil)))}, {Field: dlvEach, Value: stores.NewBool(false)}, {Field: dlvTime, Value: stores.NewTime(r.now)},
+		{Field: dlvSame, Value: stores.NewString(same)},
 	}}
 }
 

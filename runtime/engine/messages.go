@@ -203,6 +203,9 @@ const (
 	codeToolFailed      = "tool-failed"
 	codeToolAnswer      = "tool-answer"
 	codeToolUnknown     = "tool-unknown"
+	codeToolSettled     = "tool-settled"
+	codeRowRewritten    = "row-rewritten"
+	codeStillAsking     = "still-asking"
 	codeToolAlone       = "tool-alone"
 	codeToolOtherwise   = "tool-otherwise"
 	codeOneTool         = "one-tool"
@@ -763,21 +766,49 @@ func toolAnswerUnfit(place dsl.Place, v *verbs.Verb, why string) dsl.Diagnostic 
 		"ask whoever looks after this system to compare the palette with the tool")
 }
 
-func toolLost(place dsl.Place, v *verbs.Verb, when string, again bool) dsl.Diagnostic {
+func toolLost(place dsl.Place, v *verbs.Verb, when string, again, asked bool) dsl.Diagnostic {
 	d := complain(codeToolUnknown, place,
 		fmt.Sprintf("%s of %s was asked at %s and its answer was lost: it is unknown whether it did what it was asked. Nothing was changed here", v.Tool.Name, v.Tool.Server, when),
-		"look there before you ask again, under another key if this had one")
-	if again {
+		"look there before you ask again, under another key if this had one; verbatim log settle says what became of it")
+	switch {
+	case again:
 		d.Notes[0] = "send it again under the same key: the tool does it once"
+	case asked:
+		d.Notes[0] = "look there before you ask for it again: the next question says that this one was lost, and a yes to it does it again. verbatim log settle says what became of it"
 	}
 	return d
 }
 
-func toolAlone(place dsl.Place, v *verbs.Verb, why string, keyed bool) dsl.Diagnostic {
+// toolSettled is for a request that a person settled as done.
+func toolSettled(place dsl.Place, v *verbs.Verb, when, by string) dsl.Diagnostic {
+	return complain(codeToolSettled, place, fmt.Sprintf("%s of %s was asked at %s, and %s has settled that it did what it was asked", v.Tool.Name, v.Tool.Server, when, by),
+		"nothing was done now; to do it once more, send it under another key")
+}
+
+// rowRewritten is for a row that is not found under its key after it was written.
+func rowRewritten(place dsl.Place, verb, entity string) dsl.Diagnostic {
+	return complain(codeRowRewritten, place, fmt.Sprintf("%s wrote a row of %s, and the database does not have it under its key any more, or not where you can see it", verb, entity),
+		"a trigger of its table drops the row, or changes its key or its owner: that cannot be shown, recorded or taken back, so nothing was changed; ask whoever looks after the database")
+}
+
+func nothingToSettle(entry int64) dsl.Diagnostic {
+	return complain(codeUnknownEntry, dsl.Place{}, fmt.Sprintf("entry %d of the journal is no request of yours that waits to be settled", entry),
+		"verbatim log settle lists those that do")
+}
+
+func mayBeAsking(entry int64, when, until string) dsl.Diagnostic {
+	return complain(codeStillAsking, dsl.Place{}, fmt.Sprintf("the tool of entry %d was asked at %s and may still answer", entry, when),
+		"settle it after "+until)
+}
+
+func toolAlone(place dsl.Place, v *verbs.Verb, why string, keyed, asked bool) dsl.Diagnostic {
 	d := complain(codeToolAlone, place, fmt.Sprintf("%s of %s did what it was asked, but nothing was changed here: %s", v.Tool.Name, v.Tool.Server, why),
 		"what it did stands; look at both, and do here what is missing")
-	if keyed {
+	switch {
+	case keyed:
 		d.Notes[0] = "send it again under the same key: the tool is not asked again, and what is missing here is done"
+	case asked:
+		d.Notes[0] += ". If it is asked for again, the tool is asked again"
 	}
 	return d
 }

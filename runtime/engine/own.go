@@ -35,6 +35,7 @@ const (
 	dlvEach    // the key is used to commit call by call, and the calls have rows of their own
 	dlvTime
 	dlvFirst // number of the first journal entry, if there is one
+	dlvSame  // see sameCalls
 )
 
 var deliveries = &stores.Entity{
@@ -52,7 +53,9 @@ var deliveries = &stores.Entity{
 		dlvEach:      {Name: "each", Column: "call_by_call", Kind: stores.Bool, Required: true},
 		dlvTime:      {Name: "time", Column: "done_at", Kind: stores.Time, Required: true},
 		dlvFirst:     {Name: "first", Column: "first_entry", Kind: stores.Int},
+		dlvSame:      {Name: "same", Column: "same_calls", Kind: stores.String},
 	},
+	Found: [][]int{{dlvSame, dlvTime}}, // by every question
 }
 
 // holding adds rows of the engine's own to a scope.
@@ -75,10 +78,9 @@ func withoutOwn(holds map[string][]stores.Value) map[string][]stores.Value {
 	return holds
 }
 
-// The fields of an attempt: a request to a tool of another server, by a run with an
-// idempotency key.
+// The fields of an attempt: a request to a tool of another server that may act.
 const (
-	attKey = iota // hash of the principal and their key; the tool is asked under it
+	attKey = iota // hash of the principal and their key, or of one that was drawn; the tool is asked under it
 	attPrincipal
 	attText // hash of the canonical text
 	attSent // hash of what was asked
@@ -86,6 +88,10 @@ const (
 	attStatus
 	attAnswer // of a tool that has answered
 	attTime
+	attSame    // see sameCalls
+	attFirst   // number of its first journal entry
+	attEnded   // how it ended where attStatus alone does not say: see the constants beside it
+	attEndedBy // who settled it
 )
 
 var attempts = &stores.Entity{
@@ -103,5 +109,10 @@ var attempts = &stores.Entity{
 		attStatus:    {Name: "status", Column: "status", Kind: stores.String, Required: true, Codes: []string{AttemptOpen, AttemptDone, AttemptFailed, AttemptUnknown}},
 		attAnswer:    {Name: "answer", Column: "answer", Kind: stores.JSON, Sensitive: true},
 		attTime:      {Name: "time", Column: "settled_at", Kind: stores.Time, Required: true},
+		attSame:      {Name: "same", Column: "same_calls", Kind: stores.String},
+		attFirst:     {Name: "first", Column: "first_entry", Kind: stores.Int},
+		attEnded:     {Name: "ended", Column: "ended", Kind: stores.String},
+		attEndedBy:   {Name: "ended-by", Column: "ended_by", Kind: stores.String},
 	},
+	Found: [][]int{{attSame, attTime}, {attFirst}},
 }

@@ -23,8 +23,10 @@ type shown struct {
 	kept   stores.Value // key of its row, if other processes know it too
 	asking []int        // calls that ask the person
 
-	used     bool // guarded by Session.mu: a run has claimed it
-	declined bool // guarded by Session.mu: its person said no
+	occasion string // see receipt.Receipt; "" if it asks nobody
+	key      string // guarded by Session.mu: under which the run that claimed it goes
+	used     bool   // guarded by Session.mu: a run has claimed it
+	declined bool   // guarded by Session.mu: its person said no
 }
 
 // moved names the rows that have changed since the preview was shown. It is empty if something
@@ -378,6 +380,7 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 			if def.Ref != nil {
 				r.nameValue(&f.Before, def.Ref)
 				r.nameValue(&f.After, def.Ref)
+				r.nameValue(&f.Given, def.Ref)
 			}
 			if !f.Sensitive {
 				f.File = r.fileOf(f.After.Shown())

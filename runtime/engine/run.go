@@ -20,8 +20,9 @@ const maxAttempts = 8
 
 // RunOptions say how a program is run.
 type RunOptions struct {
-	// Agreed is the ID of the preview that the person agreed to. If it is given, the
-	// plan must equal that preview, even where no rule asks.
+	// Agreed is the Answer of the preview that the person agreed to. Its ID, or the short form of
+	// that, means the latest such preview. If it is given, the plan must equal that preview, even
+	// where no rule asks. The same answer, given again, is done once.
 	Agreed string
 	// Source says where the program came from, for the journal. The default is the name of its
 	// script.
@@ -66,12 +67,14 @@ type runOptions struct {
 	unread   error          // why kept could not be read
 	pending  *consent       // somebody else's agreement
 	job      *work          // the job that this run carries out
+	drawn    bool           // Key was drawn when the question was asked, and the caller does not know it
 
-	rehearsal bool  // the run is rolled back
-	part      *part // the part of the program to run; nil for all of it
-	tools     bool  // the program uses tools of other servers
-	attempted bool  // one of them was asked to change something
-	owners    bool  // the reader of the receipt sees rows of several owners
+	rehearsal bool           // the run is rolled back
+	part      *part          // the part of the program to run; nil for all of it
+	tools     bool           // the program uses tools of other servers
+	attempted bool           // one of them was asked to change something
+	attempts  []stores.Value // keys of the rows about them: that of this run, and of one it repeats
+	owners    bool           // the reader of the receipt sees rows of several owners
 
 	counted []stores.Value // keys of what its limits count
 }
@@ -90,8 +93,12 @@ func (s *Session) PreviewWith(ctx context.Context, p *verbs.Program, o RunOption
 	if err != nil {
 		return nil, err
 	}
-	s.remember(r.shown())
-	return r.preview(), nil
+	shown, preview := r.shown(), r.preview()
+	if err := s.asksOn(ctx, r, preview, shown); err != nil {
+		return nil, failure(err)
+	}
+	s.remember(shown)
+	return preview, nil
 }
 
 func (s *Session) rehearse(ctx context.Context, p *verbs.Program, o RunOptions) (*run, error) {
@@ -134,6 +141,9 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 			if again, failed := s.Repeat(ctx, p.Script(), o.Key); failed == nil && again != nil {
 				return again, nil
 			}
+		}
+		if again := s.answered(ctx, p, o.Agreed, err); again != nil {
+			return again, nil
 		}
 		return nil, s.refusal(ctx, p, o, err)
 	}
@@ -389,9 +399,9 @@ func (o *runOptions) opens(s *Session) stores.Scope {
 	scope := s.scope
 	if o.Key != "" {
 		scope = holding(scope, deliveries, deliveryKey(s.who.Name, o.Key))
-		if o.tools {
-			scope = holding(scope, attempts, attemptKey(s.who.Name, o.Key))
-		}
+	}
+	if o.tools {
+		scope = holding(scope, attempts, o.attempts...)
 	}
 	if o.part != nil && o.part.key != "" {
 		scope = holding(scope, deliveries, deliveryKey(s.who.Name, o.part.key))

@@ -9,10 +9,10 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/internal/provenance"
+	"verbatim/runtime/state/confirmations"
 	"verbatim/runtime/state/names"
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
-	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -147,16 +147,10 @@ func (s *Session) mentionedNames(ctx context.Context, script *dsl.Script) (*scri
 	return names, err
 }
 
-// remember keeps a preview that was shown. If the store kept it before, the session still
-// knows that when the preview is shown again, so that agreeing to it uses up the kept one.
+// remember keeps a preview that was shown.
 func (s *Session) remember(p *shown) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, old := range s.shown {
-		if p.kept.IsNull() && !old.used && old.digest == p.digest {
-			p.kept = old.kept
-		}
-	}
 	if len(s.shown) >= maxShown {
 		s.shown = append(s.shown[:0], s.shown[1:]...)
 	}
@@ -169,16 +163,28 @@ func (s *Session) claim(ctx context.Context, t *runOptions) {
 	if t.Agreed == "" {
 		return
 	}
+	under := func(occasion string) {
+		if t.Key == "" && occasion != "" && !t.Each {
+			t.Key, t.drawn = occasionKey(occasion), true
+		}
+	}
 	s.mu.Lock()
-	for i := len(s.shown) - 1; i >= 0 && t.claimed == nil; i-- {
-		if p := s.shown[i]; receipt.IsID(p.id, t.Agreed) {
-			t.claimed, t.spent, t.declined = p, p.used, p.declined
-			p.used = true
+	p := s.newest(t.Agreed)
+	if p != nil {
+		under(p.occasion)
+		t.claimed, t.spent, t.declined = p, p.used, p.declined
+		if !p.used {
+			p.used, p.key = true, t.Key
 		}
 	}
 	s.mu.Unlock()
-	if t.claimed == nil {
-		t.kept, t.unread = s.keptPreviews(ctx, t.Agreed)
+	if p != nil {
+		return
+	}
+	var c *confirmations.Confirmation
+	if c, t.unread = s.newestKept(ctx, t.Agreed); c != nil {
+		under(c.Occasion)
+		t.kept = []stores.Value{c.Key}
 	}
 }
 

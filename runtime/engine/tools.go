@@ -156,12 +156,14 @@ func (r *reading) pack(ctx context.Context, e *externalCall) error {
 	for i := range st.verb.Tool.Sends {
 		s := &st.verb.Tool.Sends[i]
 		sent := receipt.Sent{Key: s.Key}
+		var came verbs.Origin
 		if s.Value == nil {
 			p := &st.verb.Params[s.Param]
 			sent.Value, sent.Sensitive, sent.From = st.args[s.Param], st.isSensitive(s.Param), ":"+p.Name
+			came = st.from[s.Param]
 		} else {
 			var err error
-			if sent.Value, err = r.eval(ctx, st, s.Value, nil); err != nil {
+			if sent.Value, came, err = r.evalFrom(ctx, st, s.Value, nil); err != nil {
 				return err
 			}
 			sent.From, sent.Sensitive = st.origin(s.Value, nil)
@@ -169,7 +171,7 @@ func (r *reading) pack(ctx context.Context, e *externalCall) error {
 		if sent.Value.IsNull() {
 			continue
 		}
-		sent.Value = s.Type.Spelled(sent.Value)
+		sent.Value, sent.Origin = s.Type.Spelled(sent.Value), came.String()
 		e.Sent = append(e.Sent, sent)
 		keys, values = append(keys, s.Key), append(values, sent.Value)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"verbatim/runtime/engine"
@@ -72,6 +73,25 @@ func earnedOfTools(t *testing.T, who, how, text string) string {
 		if _, err := s.Run(ctx, w.program(s, text), o); err == nil {
 			t.Error("nothing moved")
 		}
+	case "of which it was settled that it did it", "of which it was settled that it did not":
+		o.Key = "k"
+		normal := shop.answer
+		answer(tools.Answer{}, errCut)
+		s := w.session(who)
+		if _, err := s.Run(ctx, w.program(s, text), o); err == nil {
+			t.Error("nothing was lost")
+		}
+		how = map[bool]string{true: engine.SettleDone, false: engine.SettleNotDone}[strings.HasSuffix(how, "it")]
+		if err := s.Settle(ctx, 1, how); err != nil {
+			t.Fatal(err)
+		}
+		shop.answer = normal
+	case "that is settled while it is asked":
+		s := w.session(who)
+		err := errors.New("it is not asked")
+		shop.before = func() { err = s.Settle(ctx, 1, engine.SettleDone) }
+		_, _ = s.Run(ctx, w.program(s, text), o)
+		return codeOf(t, err)
 	default:
 		t.Fatalf("no workshop %q", how)
 	}

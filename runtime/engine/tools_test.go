@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"verbatim/dsl"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/protocols/tools"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -458,8 +460,11 @@ func TestAgreementIsUsedUpByTheAttempt(t *testing.T) {
 			if got := codeOf(t, err); got != want {
 				t.Errorf("%s: %v", got, err)
 			}
-			if _, _, err := bo.Agree(ctx, pending.ID); codeOf(t, err) != "already-used" {
+			switch _, reply, err := bo.Agree(ctx, pending.ID); {
+			case lost && codeOf(t, err) != "already-used":
 				t.Errorf("agreed to again: %v", err)
+			case !lost && (err != nil || !reply.Repeated):
+				t.Errorf("agreed to again: %+v, %v", reply, err)
 			}
 			if len(shop.calls) != calls {
 				t.Errorf("asked %d times", len(shop.calls))
@@ -752,5 +757,44 @@ func TestToolThatAnswersWithTooMuch(t *testing.T) {
 		if got := codeOf(t, err); got != code {
 			t.Errorf("%d rows: %s %v", n, got, err)
 		}
+	}
+}
+
+// What is sent to a tool is shown with its origin (G63): in the preview that a person agrees to, and
+// in the receipt, printed and as JSON.
+func TestWhatIsSentSaysWhereItCameFrom(t *testing.T) {
+	t.Parallel()
+	w, _ := newToolWorld(t)
+	s := w.session("kim")
+	for origin, want := range map[verbs.Origin]string{
+		verbs.NewOrigin(verbs.FromModel, ""):             "(model)",
+		verbs.NewOrigin(verbs.FromDocument, "offer.pdf"): "(offer.pdf)",
+		verbs.NewOrigin(verbs.FromPerson, ""):            "(person)",
+	} {
+		script, _ := dsl.Parse(dsl.NewSource("test.dsl", orderIt))
+		p, ds := s.CheckFrom(ctx, script, verbs.Literals{Origin: origin})
+		if p == nil {
+			t.Fatal(told(ds))
+		}
+		preview, err := s.Preview(ctx, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.set("item", 21, "status", str("IN"))
+		done, err := s.Run(ctx, p, engine.RunOptions{Agreed: preview.Answer()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []*receipt.Receipt{preview, done} {
+			var b strings.Builder
+			receipt.Print(&b, r, receipt.Options{Full: true})
+			if !strings.Contains(b.String(), `"new blade"     from :text `+want) {
+				t.Errorf("%s is printed so:\n%s", origin, b.String())
+			}
+			if text, err := json.Marshal(r); err != nil || !strings.Contains(string(text), `"origin":"`+origin.String()+`"`) {
+				t.Errorf("%s %v", text, err)
+			}
+		}
+		w.set("item", 21, "status", str("IN"))
 	}
 }

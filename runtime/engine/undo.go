@@ -328,7 +328,8 @@ func (b *undoing) row(ctx context.Context, told *receipt.Row, now stores.Row) (*
 				return nil, b.changed(def.Name+" of "+b.called(ctx, entity, told.Key)+" is not what it was set to", told)
 			}
 		}
-		if told.Op == receipt.Inserted || told.Op == receipt.Updated && b.undo.Spares(e, field) {
+		alone := f.Made && f.Given.IsNull() && f.Given.Is == "" // the database set it by itself, and will again
+		if told.Op == receipt.Inserted || told.Op == receipt.Updated && (alone || b.undo.Spares(e, field)) {
 			continue
 		}
 		p.set = append(p.set, assignment{field: field, value: def.Now(f.Before.Value), from: b.from, sensitive: f.Sensitive, came: verbs.Stored(f.Was), back: true})

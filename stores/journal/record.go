@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"verbatim/stores"
@@ -31,6 +32,9 @@ type Record struct {
 	Sent    []string
 	// Erased lists the entries from which a redaction erased values, as in "4 9-12".
 	Erased string
+	// After is the entry of an earlier attempt at the same call, of which nobody knew whether it was
+	// done when somebody agreed to do it again.
+	After int64
 	// Words is the text of the call, and Dropped the values of Instead, once the record was
 	// opened. Erased values are null.
 	Words   string
@@ -64,7 +68,7 @@ var bare = fmt.Sprintf(`[{"v":%d}`, version)
 // AppendText appends the canonical text of the record: a JSON list without white space, first the
 // version and the commitments, then the rows. An empty record is the empty text.
 func (r *Record) AppendText(b []byte) []byte {
-	if r.Opening == "" && len(r.Rows) == 0 && r.Erased == "" && len(r.Jobs)+len(r.Sent) == 0 {
+	if r.Opening == "" && len(r.Rows) == 0 && r.Erased == "" && len(r.Jobs)+len(r.Sent) == 0 && r.After == 0 {
 		return b
 	}
 	b = append(b, bare...)
@@ -74,6 +78,10 @@ func (r *Record) AppendText(b []byte) []byte {
 			member(name)
 			b = append(append(b, stores.NewList(all...).Text()...), '}')
 		}
+	}
+	if r.After != 0 {
+		member("After")
+		b = append(strconv.AppendInt(b, r.After, 10), '}')
 	}
 	if r.Erased != "" {
 		member("Erased")
@@ -129,6 +137,7 @@ func Parse(text string) (Record, error) {
 		var is struct{ V int }
 		var head struct {
 			V             int
+			After         int64
 			Erased        string
 			About         []json.RawMessage
 			Call, Opening string
@@ -149,6 +158,7 @@ func Parse(text string) (Record, error) {
 			return r, fmt.Errorf("the changes of a journal entry cannot be read: %w", err)
 		}
 		r.Opening, r.Call, r.Erased = head.Opening, receipt.Commitment(head.Call), head.Erased
+		r.After = head.After
 		r.Jobs, r.Instead, r.Sent = head.Jobs, head.Instead, head.Sent
 		for _, a := range head.About {
 			row, _, err := receipt.ParseRow(string(a))

@@ -34,3 +34,14 @@ func (t *tx) Draw(ctx context.Context, e *stores.Entity, field int) (v stores.Va
 	}})
 	return v, err
 }
+
+// Rewrites implements stores.Tx.
+func (t *tx) Rewrites(ctx context.Context, e *stores.Entity) (bool, error) {
+	if e.Managed {
+		return false, nil
+	}
+	if err := t.c.ready(ctx, &t.view, e); err != nil {
+		return false, err
+	}
+	return t.shapes[e].rewrites, nil
+}

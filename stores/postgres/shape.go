@@ -21,6 +21,7 @@ type shape struct {
 	rooted   bool     // its rows keep their owner: see root.go
 	marked   bool     // its rows keep their marks: see mark.go
 	always   bool     // the database generates keys, and accepts no other unless told to
+	rewrites bool     // see stores.Tx
 	drawn    []string // parallel to columns: the expression that gives a new row its value, "" if there is none
 	parts    []int    // the parts of a key that has several; the key is the last of the columns
 	quoted   []string
@@ -108,6 +109,7 @@ type declaration struct {
 	category       string // pg_type.typcategory of the base: A is an array
 	element        string // typname of an array's element
 	always         bool   // an identity that takes no other value unless it is told to
+	triggers       bool   // its table has triggers
 	exact          bool   // its collation distinguishes all different texts
 }
 
@@ -117,7 +119,8 @@ const theColumns = `SELECT a.attname::text, pg_catalog.format_type(a.atttypid, N
 	a.attnotnull, a.atthasdef OR a.attidentity <> '' OR a.attgenerated <> '', COALESCE(co.collisdeterministic, true),
 	COALESCE((SELECT pg_catalog.string_agg(en.enumlabel::text, E'\x01' ORDER BY en.enumsortorder) FROM pg_catalog.pg_enum en WHERE en.enumtypid = b.oid), ''),
 	COALESCE(CASE WHEN a.attidentity <> '' THEN 'pg_catalog.nextval(' || pg_catalog.quote_literal(pg_catalog.pg_get_serial_sequence(pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname), a.attname)) || '::regclass)'
-		WHEN a.attgenerated = '' THEN pg_catalog.pg_get_expr(ad.adbin, ad.adrelid) END, ''), a.attidentity = 'a', a.attgenerated <> ''
+		WHEN a.attgenerated = '' THEN pg_catalog.pg_get_expr(ad.adbin, ad.adrelid) END, ''), a.attidentity = 'a', a.attgenerated <> '',
+	EXISTS (SELECT 1 FROM pg_catalog.pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgenabled <> 'D')
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -130,7 +133,7 @@ LEFT JOIN pg_catalog.pg_attrdef ad ON ad.adrelid = a.attrelid AND ad.adnum = a.a
 WHERE n.nspname = $1::text AND c.relname = $2::text ORDER BY a.attnum`
 
 func readDeclaration(r row) declaration {
-	d := declaration{name: r.str(0), typ: r.str(1), base: r.str(3), baseSchema: r.str(4), class: r.str(5), category: r.str(6), element: r.str(7), exact: r.yes(10), always: r.yes(13),
+	d := declaration{name: r.str(0), typ: r.str(1), base: r.str(3), baseSchema: r.str(4), class: r.str(5), category: r.str(6), element: r.str(7), exact: r.yes(10), always: r.yes(13), triggers: r.yes(15),
 		Column: sqlcore.Column{Declared: r.str(2), NotNull: r.yes(8), Fallback: r.yes(9), Gives: r.str(12), Computed: r.yes(14)}}
 	if labels := r.str(11); labels != "" {
 		d.Takes = strings.Split(labels, "\x01")
@@ -332,6 +335,7 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 		}
 		d, ok := found[f.Column]
 		sh.drawn[i], sh.always = d.Gives, sh.always || d.always
+		sh.rewrites = sh.rewrites || !e.Managed && d.triggers
 		if !ok {
 			return nil, sqlcore.Because(stores.ErrSchema, &failure{doing: "schema", code: "42703", about: "column " + e.Table + "." + f.Column})
 		}

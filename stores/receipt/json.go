@@ -34,6 +34,20 @@ func (r *Receipt) MarshalJSON() ([]byte, error) {
 		o.count("notices", t.Notices)
 		o.count("jobs", t.Jobs)
 		shown(&o, "asks", asks, o.ask)
+		if !r.Done && r.Occasion != "" {
+			answer := r.Answer()
+			o.text("answer", &answer)
+		}
+		some(&o, "earlier", r.Earlier, func(e *Earlier) {
+			o.object(func() {
+				o.said("outcome", e.Outcome)
+				o.value("time", stores.NewTime(e.Time))
+				if e.Entry > 0 {
+					o.count("entry", int(e.Entry))
+				}
+				o.text("tool", &e.Tool)
+			})
+		})
 	})
 	return o.b, nil
 }
@@ -112,6 +126,9 @@ func (o *outside) field(f *Field) {
 		o.said("field", f.Name)
 		o.said("column", f.Column)
 		o.change(f.Before, f.After, f.Sensitive)
+		if o.flag("made", &f.Made); f.Made && !f.Sensitive {
+			o.value("given", f.Given.Shown())
+		}
 		o.text("from", &f.From)
 		o.text("origin", &f.Origin)
 		o.text("was", &f.Was)
@@ -204,6 +221,7 @@ func (o *outside) externalCall(e *ExternalCall) {
 					o.value("value", s.Value)
 				}
 				o.text("from", &s.From)
+				o.text("origin", &s.Origin)
 			})
 		})
 		some(o, "then", e.Then, func(f *Follow) {

@@ -480,7 +480,9 @@ func (c *coder) field(f *Field) {
 			c.file(f.File)
 		}
 		c.text("From", &f.From)
+		given := c.side("Given", &f.Given, told)
 		c.kind(&f.Kind, stores.String)
+		c.flag("Made", &f.Made)
 		c.text("Origin", &f.Origin)
 		c.flag("Sensitive", &f.Sensitive)
 		c.text("Was", &f.Was)
@@ -489,6 +491,9 @@ func (c *coder) field(f *Field) {
 		}
 		if before != "" {
 			c.parse(&f.Before.Value, f.Kind, before)
+		}
+		if given != "" {
+			c.parse(&f.Given.Value, f.Kind, given)
 		}
 	})
 }
@@ -599,6 +604,7 @@ func (c *coder) externalCall(e *ExternalCall) {
 			c.object(func() {
 				c.text("From", &s.From)
 				c.text("Key", &s.Key)
+				c.text("Origin", &s.Origin)
 				c.flag("Sensitive", &s.Sensitive)
 				if c.reading || c.told(s.Sensitive) {
 					c.value("Value", &s.Value)

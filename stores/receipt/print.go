@@ -89,6 +89,26 @@ func Print(w io.Writer, r *Receipt, o Options) {
 	}
 }
 
+// earlier says that the same was done before.
+func earlier(e *Earlier) string {
+	when, what := e.Time.UTC().Format("2006-01-02 15:04 MST"), "the same"
+	if e.Withheld {
+		what += ", as far as it is shown,"
+	}
+	switch e.Outcome {
+	case EarlierUnknown:
+		what += " was asked of " + Safe(e.Tool) + " at " + when + ", and nobody knows whether it was done"
+	case EarlierAlone:
+		what += " was done by " + Safe(e.Tool) + " at " + when + ", and nothing was stored here"
+	default:
+		what += " was done at " + when
+	}
+	if e.Entry > 0 {
+		what += " (journal entry " + strconv.FormatInt(e.Entry, 10) + ")"
+	}
+	return what
+}
+
 // summary says "2 calls would change 3 rows in 2 tables and send 1 notice".
 func summary(r *Receipt, t *Totals, done bool) string {
 	var parts []string
@@ -136,8 +156,14 @@ func summary(r *Receipt, t *Totals, done bool) string {
 	return Counted(len(r.Calls), "call") + " " + all
 }
 
-// PrintCalls writes only the totals and the calls, for use within another text.
+// PrintCalls writes only the totals and the calls, and when the same was done before, for use within
+// another text.
 func PrintCalls(w io.Writer, r *Receipt, o Options) {
+	defer func() {
+		for i := range r.Earlier {
+			fmt.Fprintln(w, "  earlier  "+earlier(&r.Earlier[i]))
+		}
+	}()
 	t := r.Totals()
 	if r.Done && o.Entry != "" {
 		o.Whole = "" // it would show what another run would do; the journal has what was done
@@ -449,7 +475,7 @@ func (v *view) externalCall(e *ExternalCall) {
 		if !s.Sensitive {
 			what = spell(s.Value, false)
 		}
-		fmt.Fprintf(v.w, "         %-*s  %s%s\n", width, Safe(s.Key), what, from(s.From, "", "", what))
+		fmt.Fprintf(v.w, "         %-*s  %s%s\n", width, Safe(s.Key), what, from(s.From, s.Origin, "", what))
 	}
 	for _, f := range e.Then {
 		line := cmp.Or(opMark[f.Op], ">") + " " + Safe(f.What)
@@ -489,8 +515,21 @@ func (v *view) row(r *Row, width int) {
 		default:
 			what = f.spell(&f.Before) + " -> " + f.spell(&f.After)
 		}
-		fmt.Fprintf(v.w, "         %-*s  %s%s\n", column, f.Column, what, from(f.From, f.Origin, f.Was, what))
+		fmt.Fprintf(v.w, "         %-*s  %s%s%s\n", column, f.Column, what, from(f.From, f.Origin, f.Was, what), f.made())
 	}
+}
+
+// made says that the database made something else of the value that was set.
+func (f *Field) made() string {
+	switch {
+	case !f.Made:
+		return ""
+	case f.Given.IsNull() && f.Given.Is == "":
+		return "     the database made this"
+	case f.Sensitive, f.Given.IsNull():
+		return "     the database made this of what was set"
+	}
+	return "     the database made this of " + f.spell(&f.Given)
 }
 
 // from says what a value is computed from, unless that is the value itself, and its origin.
@@ -747,7 +786,7 @@ func PrintLogged(w io.Writer, rows []Row) {
 			case r.Op == Deleted:
 				after = logged(&f.Before) + " -> gone"
 			}
-			fmt.Fprintf(&b, "    %s  %s\n", f.Name, after)
+			fmt.Fprintf(&b, "    %s  %s%s\n", f.Name, after, f.made())
 		}
 		w.Write(b.Bytes())
 	}

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"verbatim/stores"
 )
@@ -33,6 +34,12 @@ type Receipt struct {
 	// Repeated says that the calls were done before, under the same idempotency key. Values of
 	// sensitive fields are not kept, and are missing from such a receipt.
 	Repeated bool
+	// Occasion identifies the question that a preview asks: it is drawn each time that somebody is
+	// asked, and empty if nobody is.
+	Occasion string
+	// Earlier says when the same calls were done before, or asked of a tool whose answer was lost.
+	// Only a preview that asks somebody has it.
+	Earlier []Earlier
 
 	seal func() (id string, digest [32]byte)
 }
@@ -49,6 +56,24 @@ func (r *Receipt) Sealed() *Receipt {
 	}
 	return r
 }
+
+// An Earlier is an earlier time at which the same principal did the same calls.
+type Earlier struct {
+	// Outcome is EarlierDone, EarlierUnknown or EarlierAlone.
+	Outcome string
+	Time    time.Time
+	Entry   int64  // of the journal; zero when there is none
+	Tool    string // that was asked, "bank pay"; "" if the calls asked none
+	// Withheld says that the calls hold sensitive values, which were not compared.
+	Withheld bool
+}
+
+// The outcomes of an Earlier.
+const (
+	EarlierDone    = "done"
+	EarlierUnknown = "unknown" // the tool's answer was lost, and nobody has settled it
+	EarlierAlone   = "alone"   // the tool did it, and nothing was stored here
+)
 
 // A Call is what one call would do or did; for a macro, what its calls do.
 type Call struct {
@@ -117,6 +142,9 @@ type Field struct {
 	Before, After Value
 	Sensitive     bool   // printers show that it changed, but not its values
 	From          string // ":expected-date", "expected_date + days(1)", "default"; "" if a handler made it
+	// Made says that the database made After of it: by a trigger. Given is then the value that was set; null if none was.
+	Made  bool
+	Given Value
 	// Origin says where After came from, in the words of verbs.Origin; in the journal, it is the
 	// mark of the field. Was is the mark before, "" for a value that was as trusted as a record.
 	Origin, Was string
@@ -262,6 +290,7 @@ type Sent struct {
 	Value     stores.Value
 	Sensitive bool   // printers do not show it
 	From      string // ":text", "request_id.subtype"
+	Origin    string // where the value came from, in the words of verbs.Origin
 }
 
 // A Result is the result of a call. Its values are what is shown: a reference is the name of its

@@ -58,3 +58,16 @@ func (t *tx) Draw(ctx context.Context, e *stores.Entity, field int) (stores.Valu
 	}
 	return v, nil
 }
+
+// Rewrites implements stores.Tx.
+func (t *tx) Rewrites(ctx context.Context, e *stores.Entity) (bool, error) {
+	if e.Managed {
+		return false, nil
+	}
+	name := []stores.Value{str(tableName(e))}
+	found, err := t.c.exists("SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger' AND lower(tbl_name) = lower(?1)", name)
+	if err != nil {
+		return false, fault("draw", err)
+	}
+	return found, ctx.Err()
+}

@@ -12,6 +12,7 @@ import (
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/state/sessions"
+	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -335,6 +336,9 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 	if err != nil {
 		return t.stopped(ctx, q, err)
 	}
+	if reply.Repeated { // the same answer reached another window first
+		return c.wording.say(sayAnswered), nil
+	}
 	t.did(p, reply)
 	t.remember(p)
 	c.unasked.forget(p.Script())
@@ -432,10 +436,29 @@ func (t *turn) preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt,
 	return preview, before, err
 }
 
+// earlier says when the same was done before, or asked for and lost.
+func (w wording) earlier(all []receipt.Earlier) (text string) {
+	for i := range all {
+		e := &all[i]
+		key := saySameDone
+		switch e.Outcome {
+		case receipt.EarlierUnknown:
+			key = saySameUnknown
+		case receipt.EarlierAlone:
+			key = saySameAlone
+		}
+		text = joined(text, w.say(key, w.day(stores.DateOf(e.Time.In(w.zone))), w.hour(e.Time)))
+		if e.Withheld {
+			text = joined(text, w.say(saySameShown))
+		}
+	}
+	return text
+}
+
 // question makes a question of a program and its preview.
 func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64, more ...reason) *Question {
 	w := t.c.wording
-	q := &Question{before: before, turn: before, ID: preview.ID, Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
+	q := &Question{before: before, turn: before, ID: preview.Answer(), Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
 	q.secret = t.c.confide(p, preview)
 	w.mark = q.markOf
 	var shows, titles []string
@@ -475,6 +498,7 @@ func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64
 	default:
 		q.Because = sayBecause.In(values.English, strings.TrimSuffix(q.Why, "."))
 	}
+	q.Because = joined(w.earlier(preview.Earlier), q.Because)
 	if len(more) == 0 {
 		q.asks = w.asks(preview)
 	}
@@ -491,7 +515,7 @@ func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64
 	// with rows that have changed.
 	for _, o := range slices.Clone(t.c.open) {
 		switch {
-		case o.ID == q.ID:
+		case o.ID == q.ID: // it asks nobody, and has no occasion
 			t.c.open = slices.DeleteFunc(t.c.open, func(other *Question) bool { return other == o })
 		case q.overtakes(o):
 			t.close(o)

@@ -291,7 +291,7 @@ func (t *turn) run(ctx context.Context, p *verbs.Program, o engine.RunOptions, a
 		o.Said = []sessions.Said{said}
 	}
 	reply, err := t.c.o.Session.Run(ctx, p, o)
-	if with && err == nil {
+	if with && err == nil && !reply.Repeated { // what was done before kept no words of this turn
 		t.kept, t.ends = true, ""
 	}
 	if with && err != nil && t.via != "" {

@@ -204,6 +204,9 @@ func (w wording) changes(c *receipt.Call, ahead bool) string {
 			if s.Sensitive {
 				value = w.say(sayNotShown)
 			}
+			if o := verbs.Stored(s.Origin); foreign(o) || o.Kinds()&verbs.FromModel != 0 {
+				value += w.say(sayFrom, w.source(o))
+			}
 			sent = append(sent, w.say(sayBecomes, w.label(s.Key), value))
 		}
 		asks := sayAsksTool

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"strings"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
@@ -83,6 +84,12 @@ func (t Teller) Done(r *receipt.Receipt) string { return t.w.told([]*receipt.Rec
 
 // Asks returns the question for agreement; "" if the palettes have none.
 func (t Teller) Asks(r *receipt.Receipt) string { return strings.TrimSpace(t.w.asks(r)) }
+
+// Earlier says when the same was done before; "" if it never was.
+func (t Teller) Earlier(r *receipt.Receipt, zone *time.Location) string {
+	t.w.zone = zone
+	return t.w.earlier(r.Earlier)
+}
 
 // Refused says why something cannot be done, and what to do.
 func (t Teller) Refused(ds dsl.Diagnostics) string { return t.w.refused(ds) }

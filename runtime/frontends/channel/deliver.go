@@ -330,7 +330,7 @@ func (s *Service) decided(ctx context.Context, m engine.Message) error {
 	if err != nil || p == nil {
 		return err
 	}
-	asked, err := s.clerk().Find(ctx, deliveries, map[string]stores.Value{"person": p.Key(), "asks": stores.NewString(c.Preview)})
+	asked, err := s.clerk().Find(ctx, deliveries, map[string]stores.Value{"person": p.Key(), "asks": stores.NewString(receipt.AnswerTo(c.Preview, c.Occasion))})
 	if err != nil {
 		return err
 	}

@@ -128,13 +128,13 @@ func (c *call) unanswered(ctx context.Context, err error) *sdk.CallToolResult {
 type state struct {
 	Principal string    `json:"principal"`
 	Caller    string    `json:"caller"`
-	Call      string    `json:"call"` // SHA-256 of its text
-	Preview   string    `json:"preview"`
+	Call      string    `json:"call"`   // SHA-256 of its text
+	Answer    string    `json:"answer"` // of its preview: what it is about, and on which occasion
 	Until     time.Time `json:"until"`
 }
 
 func (c *call) states(q *question) state {
-	return state{c.session.Principal().Name, c.caller.Key, sum(c.text), q.preview.ID, c.Clock().Add(lasting)}
+	return state{c.session.Principal().Name, c.caller.Key, sum(c.text), q.preview.Answer(), c.Clock().Add(lasting)}
 }
 
 func sum(text string) string {
@@ -142,15 +142,15 @@ func sum(text string) string {
 	return base64.RawURLEncoding.EncodeToString(s[:])
 }
 
-// opens returns the preview that the client's answer is about. It refuses an answer to anything but
+// opens returns the question that the client's answer is about. It refuses an answer to anything but
 // a question that this caller was asked about this call, and does not say what is wrong with it.
-func (c *call) opens() (preview string, ds dsl.Diagnostics) {
+func (c *call) opens() (answer string, ds dsl.Diagnostics) {
 	s, ok := c.seal.open(c.agreed)
 	asked := c.canAsk() && (c.answer != nil || c.req.Params.InputResponses[agreeInput] != nil)
 	if !ok || !asked || s.Principal != c.session.Principal().Name || s.Caller != c.caller.Key || s.Call != sum(c.text) || !c.Clock().Before(s.Until) {
 		return "", notAsked()
 	}
-	return s.Preview, nil
+	return s.Answer, nil
 }
 
 // says reports whether the answer is a yes: an accepted form in which it says so.

@@ -162,18 +162,16 @@ func (c *call) run(ctx context.Context, o engine.RunOptions) (*sdk.CallToolResul
 	faults = c.Registry.Mask(script, faults)
 	yes := false
 	if c.agreed != "" || len(c.req.Params.InputResponses) > 0 {
-		preview, ds := c.opens()
+		answer, ds := c.opens()
 		if ds != nil {
 			return c.invalid(ds), nil
 		}
-		if o.Agreed, yes = preview, c.says(); o.Key == "" {
-			o.Key = "mcp " + preview // an answer that is sent again is the same answer
-		}
+		o.Agreed, yes = answer, c.says()
 	}
-	if o.Key != "" && !faults.HasErrors() {
+	if !faults.HasErrors() {
 		// An earlier run may have deleted the rows that the call names: its receipt is looked for
 		// before the call is checked.
-		if done, err := c.session.Repeat(ctx, script, o.Key); err != nil {
+		if done, err := c.before(ctx, script, o); err != nil {
 			return c.refused(err), nil
 		} else if done != nil {
 			return c.done(done, nil), nil
@@ -198,6 +196,18 @@ func (c *call) run(ctx context.Context, o engine.RunOptions) (*sdk.CallToolResul
 		return c.refused(err), nil
 	}
 	return c.needs(ctx, program, o, err)
+}
+
+// before returns the receipt of what the same request, or the same answer, did before; nil if it did
+// nothing yet.
+func (c *call) before(ctx context.Context, script *dsl.Script, o engine.RunOptions) (done *receipt.Receipt, err error) {
+	if o.Key != "" {
+		done, err = c.session.Repeat(ctx, script, o.Key)
+	}
+	if done == nil && err == nil {
+		done, err = c.session.Answered(ctx, script, o.Agreed)
+	}
+	return done, err
 }
 
 // needs asks for the missing agreements: the caller's own, and those of others.

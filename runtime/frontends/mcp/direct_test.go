@@ -206,3 +206,51 @@ func FuzzBothWaysAnswerTheSame(f *testing.F) {
 		}
 	})
 }
+
+// Agreeing again to the same call does it again, and says when it was done; the same answer, sent
+// again, is done once (G60).
+func TestASecondAgreementIsASecondAct(t *testing.T) {
+	t.Parallel()
+	reg, c := house(t, 1)
+	d, err := New(Options{Registry: reg, Seal: []byte("x"), Clock: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const paying = `"arguments":{"title":"Rent"},` + about
+	ask := func() (state, text string) {
+		_, m := asking("tools/call", "ledger__pay", paying).at(t, d, c, plainly)
+		result, _ := m["result"].(map[string]any)
+		state, _ = result["requestState"].(string)
+		raw, _ := json.Marshal(result["inputRequests"])
+		return state, string(raw)
+	}
+	agree := func(state string) string {
+		sealed, _ := json.Marshal(state)
+		_, m := asking("tools/call", "ledger__pay", `"requestState":`+string(sealed)+`,"inputResponses":{"agree":{"action":"accept","content":{"agree":true}}},`+paying).at(t, d, c, byLibrary)
+		raw, _ := json.Marshal(m)
+		return string(raw)
+	}
+	rows := func() int {
+		_, m := asking("tools/call", "ledger__list", about).at(t, d, c, plainly)
+		raw, _ := json.Marshal(m["result"].(map[string]any)["structuredContent"])
+		return strings.Count(string(raw), "\"Rent\"")
+	}
+	first, text := ask()
+	second, _ := ask()
+	if strings.Contains(text, "earlier") {
+		t.Error(text)
+	}
+	for i, c := range []struct {
+		state  string
+		rows   int
+		before bool
+	}{{first, 1, false}, {second, 2, false}, {first, 2, true}, {second, 2, true}} {
+		answer := agree(c.state)
+		if n := rows(); n != c.rows || strings.Contains(answer, "This was done before") != c.before {
+			t.Errorf("answer %d: %d rows, want %d: %s", i+1, n, c.rows, answer)
+		}
+	}
+	if _, text = ask(); !strings.Contains(text, "the same was done at ") {
+		t.Error(text)
+	}
+}

@@ -55,7 +55,7 @@ func (c *call) done(r *receipt.Receipt, ds dsl.Diagnostics) *sdk.CallToolResult 
 	run.Report = wire.NewReport(ds)
 	var text bytes.Buffer
 	if r.Repeated {
-		text.WriteString("This was done before, under the same key; here is what it did then.\n")
+		text.WriteString("This was done before, under the same key or by the same answer; here is what it did then.\n")
 	}
 	receipt.Print(&text, r, receipt.Options{Took: c.Clock().Sub(c.began)})
 	for i := range ds {

@@ -202,6 +202,7 @@ type Entry struct {
 	Origins   json.RawMessage `json:"origins,omitempty"`
 	Preview   string          `json:"preview,omitempty"`
 	Agreed    string          `json:"agreed,omitempty"`
+	After     int64           `json:"after,omitempty"` // the entry of an attempt of which nobody knew whether it was done
 	Palette   string          `json:"palette"`
 	Prev      string          `json:"prev"`
 	Hash      string          `json:"hash"`
@@ -212,7 +213,7 @@ func NewEntry(e *stores.Entry, r *journal.Record) Entry {
 	return Entry{
 		Schema: "verbatim/entry@1", Seq: e.Seq, Time: e.Time, Principal: e.Principal, Roles: Some(e.Roles), Session: e.Session, Source: e.Source, Turn: e.Turn,
 		Verb: e.Verb, Call: CallOf(e, r), Outcome: e.Outcome, Reason: e.Reason, Origins: json.RawMessage(e.Origins), Preview: e.Preview,
-		Agreed: e.Agreed, Palette: e.Palette, Prev: hex.EncodeToString(e.Prev[:]), Hash: hex.EncodeToString(e.Hash[:]),
+		Agreed: e.Agreed, After: r.After, Palette: e.Palette, Prev: hex.EncodeToString(e.Prev[:]), Hash: hex.EncodeToString(e.Hash[:]),
 		Changes: receipt.Logged(r.Rows),
 	}
 }

@@ -148,6 +148,10 @@ func (b *buffered) Draw(ctx context.Context, e *stores.Entity, field int) (store
 	return draw(ctx, b.tx, e, field)
 }
 
+func (b *buffered) Rewrites(ctx context.Context, e *stores.Entity) (bool, error) {
+	return b.tx.Rewrites(ctx, e)
+}
+
 func (b *buffered) Waiting() bool { return len(b.waiting) > 0 }
 
 func (b *buffered) Flush(ctx context.Context) error {

@@ -48,6 +48,8 @@ type View interface {
 	Flush(ctx context.Context) error
 	// Draw calls the transaction's Draw; delayed changes stay delayed.
 	Draw(ctx context.Context, e *stores.Entity, field int) (stores.Value, error)
+	// Rewrites calls the transaction's Rewrites.
+	Rewrites(ctx context.Context, e *stores.Entity) (bool, error)
 	// Apply hands the delayed changes over, and then a batch.
 	Apply(ctx context.Context, b stores.Batch) error
 	// Waiting reports whether there are delayed changes.
@@ -148,6 +150,10 @@ func draw(ctx context.Context, tx stores.Tx, e *stores.Entity, field int) (store
 		return stores.Value{}, stores.ErrReadOnly
 	}
 	return tx.Draw(ctx, e, field)
+}
+
+func (d *direct) Rewrites(ctx context.Context, e *stores.Entity) (bool, error) {
+	return d.tx.Rewrites(ctx, e)
 }
 
 func (d *direct) Waiting() bool { return false }

@@ -57,9 +57,10 @@ const (
 	FieldSettledBy
 	FieldSettledAt
 	FieldReason
-	FieldReceipt // the preview shown to the asker, in the kept form
-	FieldBefore  // the conversation's position at the time: of the run
-	FieldTurn    // id of the turn in which the asker said what led to it
+	FieldReceipt  // the preview shown to the asker, in the kept form
+	FieldBefore   // the conversation's position at the time: of the run
+	FieldTurn     // id of the turn in which the asker said what led to it
+	FieldOccasion // of the question that the asker answered, or was asked: see receipt.Receipt
 )
 
 // Entity is the entity of confirmations.
@@ -95,6 +96,7 @@ var Entity = &stores.Entity{
 		FieldReceipt:   {Name: "receipt", Column: "receipt", Kind: stores.String, Sensitive: true},
 		FieldBefore:    {Name: "before", Column: "before_turn", Kind: stores.Int},
 		FieldTurn:      {Name: "turn", Column: "turn", Kind: stores.String},
+		FieldOccasion:  {Name: "occasion", Column: "occasion", Kind: stores.String},
 	},
 	// Every proposal looks up waiting confirmations, those that an asker proposed or kept, and
 	// those with a short id; settled rows stay, and their number only grows.
@@ -118,6 +120,7 @@ type Confirmation struct {
 	UnderKey       string
 	Before         int64
 	Turn           string
+	Occasion       string
 	Time, Expires  time.Time
 	Status         string
 	By, Reason     string
@@ -135,7 +138,7 @@ func Of(row stores.Row) *Confirmation {
 		return v[i].Time()
 	}
 	return &Confirmation{
-		Row: row, Before: v[FieldBefore].Int(), Turn: v[FieldTurn].Text(), Key: v[FieldKey], ID: v[FieldID].Text(), Asker: v[FieldAsker].Text(), Person: v[FieldPerson].Text(), Session: v[FieldSession].Text(),
+		Row: row, Before: v[FieldBefore].Int(), Turn: v[FieldTurn].Text(), Occasion: v[FieldOccasion].Text(), Key: v[FieldKey], ID: v[FieldID].Text(), Asker: v[FieldAsker].Text(), Person: v[FieldPerson].Text(), Session: v[FieldSession].Text(),
 		Source: v[FieldSource].Text(), Script: v[FieldScript].Text(), Origins: v[FieldOrigins].Text(), Digest: v[FieldDigest].Text(), Preview: v[FieldPreview].Text(),
 		Palette: v[FieldPalette].Text(), Roles: Texts(v[FieldRoles]), Agreed: Texts(v[FieldAgreed]), Rows: Texts(v[FieldRows]),
 		UnderKey: v[FieldUnderKey].Text(), Time: when(FieldTime), Expires: when(FieldExpires), Status: v[FieldStatus].Text(),
@@ -166,6 +169,15 @@ func List(words []string) stores.Value {
 func (c *Confirmation) Change(set ...stores.Assign) stores.Change {
 	return stores.Change{Op: stores.Update, Entity: Entity, Key: c.Key, Set: set, Before: c.Row.Values,
 		Guard: []int{FieldDigest, FieldAgreed, FieldExpires, FieldStatus}}
+}
+
+// Use makes the change that uses it up for a run under a key, so that the same answer, sent again,
+// finds what that run did.
+func (c *Confirmation) Use(script, by, key string, now time.Time) stores.Change {
+	change := c.Settle(script, Used, by, "", now)
+	at := slices.IndexFunc(change.Set, func(a stores.Assign) bool { return a.Field > FieldUnderKey })
+	change.Set = slices.Insert(change.Set, at, stores.Assign{Field: FieldUnderKey, Value: stores.NewString(key)})
+	return change
 }
 
 // Settle makes the change that decides it, which can happen once. What was
@@ -240,6 +252,7 @@ func (c *Confirmation) Insert() stores.Change {
 		{Field: FieldPalette, Value: stores.NewString(c.Palette)}, {Field: FieldRoles, Value: List(c.Roles)}, {Field: FieldAgreed, Value: List(c.Agreed)},
 		{Field: FieldRows, Value: List(c.Rows)}, {Field: FieldUnderKey, Value: stores.NewString(c.UnderKey)}, {Field: FieldTime, Value: stores.NewTime(c.Time)},
 		{Field: FieldExpires, Value: stores.NewTime(c.Expires)}, {Field: FieldStatus, Value: stores.NewString(c.Status)}, {Field: FieldReceipt, Value: stores.NewString(c.Receipt)}, {Field: FieldBefore, Value: stores.NewInt(c.Before)}, {Field: FieldTurn, Value: stores.NewString(c.Turn)},
+		{Field: FieldOccasion, Value: stores.NewString(c.Occasion)},
 	}}
 }
 

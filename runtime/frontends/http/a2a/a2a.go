@@ -455,7 +455,7 @@ func asksFirst(preview *receipt.Receipt) []a2a.Part {
 		why = append(why, ask.Reason)
 	}
 	return []a2a.Part{
-		a2a.TextPart("You have to agree first: " + strings.Join(why, "; ") + ". Send it again as data in this context, with agreed: " + preview.ID + "."),
+		a2a.TextPart("You have to agree first: " + strings.Join(why, "; ") + ". Send it again as data in this context, with agreed: " + preview.Answer() + "."),
 		a2a.DataPart(wire.Run{Schema: wire.RunSchema, Outcome: wire.Previewed, Preview: preview}),
 	}
 }

@@ -370,6 +370,9 @@ func (p *peer) act(ctx context.Context, s *engine.Session, script *dsl.Script, o
 			return &callOutcome{done: done}, err
 		}
 	}
+	if done, err := s.Answered(ctx, script, o.Agreed); err != nil || done != nil {
+		return &callOutcome{done: done}, err
+	}
 	program, ds := s.CheckFrom(ctx, script, verbs.Literals{})
 	if program == nil {
 		return nil, server.Invalid(script, p.Registry.Mask(script, ds))
@@ -378,21 +381,21 @@ func (p *peer) act(ctx context.Context, s *engine.Session, script *dsl.Script, o
 	if err == nil || server.ProblemOf(err).Code != "needs-agreement" {
 		return &callOutcome{done: done}, err
 	}
-	preview, err := s.KeepWith(ctx, program, o)
-	if err != nil {
-		return nil, err
-	}
-	asks := preview.Asks()
-	own := slices.ContainsFunc(asks, func(a receipt.Ask) bool { return a.By == "" })
-	if own && o.Agreed == "" {
-		return &callOutcome{asks: preview}, nil
+	if o.Agreed == "" {
+		preview, err := s.KeepWith(ctx, program, o)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(preview.Asks(), func(a receipt.Ask) bool { return a.By == "" }) {
+			return &callOutcome{asks: preview}, nil
+		}
 	}
 	c, err := s.Propose(ctx, program, o)
 	if err != nil {
 		return nil, err
 	}
 	if c.ID == "" {
-		return &callOutcome{asks: preview}, nil
+		return &callOutcome{asks: c.Preview}, nil
 	}
 	return &callOutcome{pending: c}, nil
 }

@@ -258,6 +258,13 @@ func (v *visit) carryOut(p *paper) error {
 			return v.told(p, wire.DoneRun(done), nil)
 		}
 	}
+	if !p.faults.HasErrors() && !p.RunOptions.Each {
+		if done, err := p.session.Answered(ctx, p.script, p.RunOptions.Agreed); err != nil {
+			return err
+		} else if done != nil {
+			return v.told(p, wire.DoneRun(done), nil)
+		}
+	}
 	if err := v.checked(p); err != nil {
 		return err
 	}

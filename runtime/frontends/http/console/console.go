@@ -162,6 +162,9 @@ func (d *desk) decisionCard(c *engine.Pending, wrong, said, nth string) pages.Ca
 	fact := func(key values.Key, text string) { card.Facts = append(card.Facts, d.Facts(string(key), text)...) }
 	if c.Preview != nil {
 		card.Rows = d.Diffs(c.Preview, "pages/asker-said")
+		if text := d.Tell.Earlier(c.Preview, d.Zone()); text != "" {
+			card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: text})
+		}
 		for _, ask := range c.Preview.Asks() {
 			fact("pages/why-asked", pages.Sentence(d.Tell.Text(ask.Reason))+" ("+path.Base(ask.Rule.String())+")")
 		}

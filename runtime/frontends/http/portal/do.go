@@ -250,12 +250,12 @@ func (d *Desk) do() error {
 	}
 	ctx := d.R.Context()
 	// A repeated form gets the same answer, even if the run removed the row that the call names.
-	if d.did(script, key) {
+	if d.did(f, script, key) {
 		return d.See(d.at(d.page) + "?done=again")
 	}
 	program, ds := d.Session.CheckFrom(ctx, script, theirs)
 	if ds.HasErrors() || program == nil {
-		if d.did(script, key) { // just now, by the same form
+		if d.did(f, script, key) { // just now, by the same form
 			return d.See(d.at(d.page) + "?done=again")
 		}
 		f.misfits(script, ds)
@@ -267,8 +267,13 @@ func (d *Desk) do() error {
 	return d.does(f, about, script, program, key)
 }
 
-// did reports whether a form with this key already ran this script.
-func (d *Desk) did(script *dsl.Script, key string) bool {
+// did reports whether a form already ran this script: by the same answer to the same question or,
+// where nobody was asked, under the key of the form.
+func (d *Desk) did(f *filledForm, script *dsl.Script, key string) bool {
+	if agreed := f.values.Get("agreed"); agreed != "" {
+		done, err := d.Session.Answered(d.R.Context(), script, agreed)
+		return err == nil && done != nil
+	}
 	done, err := d.Session.Repeat(d.R.Context(), script, "form "+key)
 	return err == nil && done != nil
 }
@@ -297,7 +302,7 @@ func (d *Desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 			return err
 		}
 		// The refusal may come from a double submit: the first one already did it.
-		if d.did(script, key) {
+		if d.did(f, script, key) {
 			return d.See(d.at(d.page) + "?done=again")
 		}
 		if refusal.Diagnostics[0].Code == "key-reused" {
@@ -324,7 +329,16 @@ func (d *Desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 		}
 		return d.answers(f, r)
 	}
-	preview, err := d.Session.KeepWith(ctx, program, engine.RunOptions{Source: "page"})
+	// The answer is to the question that was shown: it is not asked again.
+	id, _ := receipt.ReadAnswer(agreed)
+	look := d.Session.KeepWith
+	if agreed != "" {
+		look = d.Session.PreviewWith
+	}
+	preview, err := look(ctx, program, engine.RunOptions{Source: "page"})
+	if err == nil && agreed != "" && preview.Sealed().ID != id { // this is another question
+		preview, err = d.Session.KeepWith(ctx, program, engine.RunOptions{Source: "page"})
+	}
 	if err != nil {
 		return refuse(err)
 	}
@@ -332,12 +346,12 @@ func (d *Desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 	for _, ask := range preview.Asks() {
 		own, others = own || ask.By == "", others || ask.By != ""
 	}
-	if (own || others) && agreed != preview.Sealed().ID {
+	if (own || others) && preview.Sealed().ID != id {
 		return d.asks(f, preview, agreed != "", others)
 	}
 	o := engine.RunOptions{Source: "page", Key: "form " + key}
 	if own {
-		o.Agreed = agreed
+		o.Agreed, o.Key = agreed, ""
 	}
 	if others {
 		pending, err := d.Session.Propose(ctx, program, engine.RunOptions{Source: "page", Agreed: o.Agreed})
@@ -434,12 +448,14 @@ func (d *Desk) acted(ctx context.Context, verb string, names []string, entry int
 
 // asks shows a preview and asks for agreement.
 func (d *Desk) asks(f *filledForm, preview *receipt.Receipt, stale, others bool) error {
-	id := preview.Sealed().ID
-	card := pages.Card{ID: "ask", Title: d.Say("pages/shall-i"), Rows: d.Diffs(preview, "pages/you-said"), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: id})}
+	card := pages.Card{ID: "ask", Title: d.Say("pages/shall-i"), Rows: d.Diffs(preview, "pages/you-said"), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: preview.Answer()})}
 	if text := d.Tell.Asks(preview); text != "" {
 		card.Lines = strings.Split(text, "\n")
 		// The question already says what changes; the rows are folded away.
 		card.Rows, card.Folded = nil, card.Rows
+	}
+	if text := d.Tell.Earlier(preview, d.Zone()); text != "" {
+		card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: text})
 	}
 	if stale {
 		card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: d.Say("pages/asked-again")})

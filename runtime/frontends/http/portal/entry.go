@@ -216,7 +216,7 @@ func (d *Desk) undoes() error {
 	}
 	f := d.fill(verb, values)
 	card := pages.Card{ID: "ask", Title: d.Say("pages/shall-i"), Rows: d.Diffs(preview, "pages/you-said"), URL: "/do/" + verb.Name,
-		Hidden:  append(f.hidden(), pages.Hidden{Name: "agreed", Value: preview.Sealed().ID}),
+		Hidden:  append(f.hidden(), pages.Hidden{Name: "agreed", Value: preview.Answer()}),
 		Buttons: []pages.Button{{Name: "yes", Value: "1", Text: d.Say("pages/take-back"), Tone: "main"}, {Name: "no", Value: "1", Text: d.Say("pages/do-not")}}}
 	if slices.ContainsFunc(preview.Asks(), func(a receipt.Ask) bool { return a.By != "" }) {
 		card.Buttons[0].Text = d.Say("pages/ask-for-it")
