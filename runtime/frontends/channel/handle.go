@@ -390,7 +390,7 @@ func (r *reply) make(ctx context.Context, session *engine.Session) error {
 		r.lines = append(r.lines, say.In(r.l))
 		return r.files(ctx, session, nil)
 	}
-	if f.Unsure && f.Text != "" {
+	if f.Unsure && (f.Text != "" || f.Channel == "mail") { // of a mail, the words may be in what was taken for a file
 		r.lines = append(r.lines, sayUnsure.In(r.l))
 		return nil
 	}

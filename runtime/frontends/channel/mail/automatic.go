@@ -9,6 +9,7 @@ import (
 
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/frontends/channel"
+	"verbatim/runtime/internal/mimepart"
 )
 
 // away matches the subjects of automatic answers.
@@ -21,7 +22,7 @@ var daemon = regexp.MustCompile(`(?i)^(?:mailer-daemon|postmaster|no-?reply|do-?
 // automatic reports whether a machine sent a mail; such a mail is not answered.
 func automatic(h *head, in arrival) bool {
 	is := func(name string, values ...string) bool {
-		value, _, _ := strings.Cut(strings.ToLower(h.value(name)), ";")
+		value, _, _ := strings.Cut(strings.ToLower(mimepart.Uncommented(h.value(name))), ";")
 		for _, v := range values {
 			if strings.TrimSpace(value) == v {
 				return true
@@ -37,7 +38,7 @@ func automatic(h *head, in arrival) bool {
 	from, _ := h.answerTo()
 	return in.null || h.count["auto-submitted"] > 0 && !is("auto-submitted", "no") || is("precedence", "bulk", "list", "junk", "auto_reply") ||
 		h.count["x-auto-response-suppress"] > 0 && !is("x-auto-response-suppress", "none") || is("content-type", "multipart/report") ||
-		daemon.MatchString(from) || away().MatchString(decoded(h.value("subject")))
+		daemon.MatchString(from) || away().MatchString(mimepart.Text(h.value("subject")))
 }
 
 var (
@@ -48,20 +49,18 @@ var (
 
 // bounce reads a report (RFC 3464) that a mail of ours was not delivered.
 func (a *Adapter) bounce(h *head, body []byte) (s channel.Status, ok bool) {
-	e, _ := h.entity(body)
-	kind, params, _ := e.Header.ContentType()
-	if kind != "multipart/report" || !strings.EqualFold(params["report-type"], "delivery-status") {
+	whole := h.part(body)
+	if !whole.Multipart() || whole.Kind != "multipart/report" || !strings.EqualFold(whole.Params["report-type"], "delivery-status") {
 		return s, false
 	}
 	var report, original []byte
-	parts := e.MultipartReader()
 	for range 10 {
-		p, _ := parts.NextPart()
+		p, _ := whole.Next()
 		if p == nil {
 			break
 		}
 		text, _ := io.ReadAll(io.LimitReader(p.Body, 64<<10))
-		switch kind, _, _ := p.Header.ContentType(); kind {
+		switch p.Kind {
 		case "message/delivery-status", "message/global-delivery-status":
 			report = text
 		case "message/rfc822", "message/global", "text/rfc822-headers", "message/rfc822-headers":

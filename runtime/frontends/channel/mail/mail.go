@@ -28,13 +28,13 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/mail"
 	"net/netip"
 	"strings"
 	"time"
 
 	"verbatim/runtime/frontends/channel"
 	"verbatim/runtime/frontends/channel/internal/proven"
+	"verbatim/runtime/internal/mimepart"
 	"verbatim/runtime/state/contact"
 )
 
@@ -204,12 +204,16 @@ func (a *Adapter) facts(h *head, body []byte, in arrival, p proof) proven.Facts 
 	c := read(h, body)
 	f := proven.Facts{
 		Channel: Channel, ID: messageID(h.value("message-id")), Known: p.known, At: now, Kind: c.kind(), Text: c.own, Quoted: c.quoted,
-		Unsure: c.unsure || p.loose, Automatic: automatic(h, in), ReplyTo: messageID(h.value("in-reply-to")), Subject: oneLine(decoded(h.value("subject")), 500),
+		Unsure: c.unsure || p.loose, Automatic: automatic(h, in), ReplyTo: messageID(h.value("in-reply-to")), Subject: oneLine(mimepart.Text(h.value("subject")), 500),
 		Files: c.files, TooMany: c.tooMany,
 	}
 	f.From, f.Name = h.answerTo()
-	if at, _ := mail.ParseDate(h.value("date")); at.Sub(now).Abs() <= 24*time.Hour {
-		f.At = at
+	if h.count["date"] > 0 {
+		at, err := mimepart.Date(h.value("date"))
+		f.Unsure = f.Unsure || err != nil
+		if at.Sub(now).Abs() <= 24*time.Hour {
+			f.At = at
+		}
 	}
 	if f.ID == "" || p.unnamed {
 		f.ID = h.sum(body)
