@@ -301,7 +301,7 @@ func (h *handling) answer(ctx context.Context, w sender) error {
 	}
 	name := h.m.Text("channel") + " " + h.f.Inbox
 	if h.f.Thread != "" {
-		name = h.m.Text("channel") + " " + MessageID(h.f.Channel, h.f.Inbox, h.f.Thread)[:16]
+		name = h.m.Text("channel") + " " + olderID(h.f.Channel, h.f.Inbox, h.f.Thread)[:16]
 	}
 	one, _ := s.talks.LoadOrStore(w.principal+" "+name, &sync.Mutex{})
 	one.(*sync.Mutex).Lock()
