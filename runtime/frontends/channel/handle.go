@@ -134,6 +134,9 @@ func (s *Service) handle(ctx context.Context, id string, attempt int) error {
 		}
 		return h.answer(ctx, sender{principal: p.Text("name"), key: p.Key()})
 	}
+	if len(f.Left) > 0 {
+		return h.left(ctx)
+	}
 	w, err := s.who(ctx, f.Known, s.Clock())
 	if err != nil {
 		return err
@@ -145,6 +148,40 @@ func (s *Service) handle(ctx context.Context, id string, attempt int) error {
 		return err
 	}
 	return h.stranger(ctx, w)
+}
+
+// left notes that somebody is not known any more by an identity: its verification ends, or goes on
+// with what the channel gave them in place of it.
+func (h *handling) left(ctx context.Context) error {
+	var script []dsl.Call
+	for _, k := range h.f.Left {
+		id, err := rights.IdentityOf(ctx, h.s.Registry, h.s.Store, k.Kind, k.Subject)
+		if err != nil {
+			return err
+		}
+		if id == nil {
+			continue
+		}
+		ref, err := h.s.clerk().Ref(ctx, h.d, "identity-id", identities, id.Key)
+		if err != nil {
+			return err
+		}
+		follows := dsl.Call{}
+		if became := h.f.Became; became != nil {
+			taken, err := h.s.clerk().Find(ctx, identities, map[string]stores.Value{"issuer": stores.NewString(became.Kind), "known_by": stores.NewString(became.Subject)})
+			if err != nil {
+				return err
+			}
+			if taken == nil {
+				follows = serviceaccount.Call("channel.follow", ref, serviceaccount.Text("subject", became.Subject))
+			}
+		}
+		if follows.Verb == "" {
+			follows = serviceaccount.Call("channel.doubt", ref)
+		}
+		script = append(script, follows)
+	}
+	return h.settle(ctx, ignored, sender{}, "", "the sender is not known by this any more", script...)
 }
 
 // patience is the number of attempts for which a message waits for the one before it. With the

@@ -950,3 +950,50 @@ func TestAQuotationOfSignsIsKept(t *testing.T) {
 		}
 	})
 }
+
+// Who gave a number up is not known by it any more, and who has another id is known by that. // G6
+func TestWhoChangesIsFollowed(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		w.known("ada", "whatsapp_id", "DE.1", "VERIFIED")
+		says := func(id, by string, kind string) Facts {
+			f := w.whatsapp("491515550199", id, "status of Solar One")
+			f.Known = []Identity{{Kind: kind, Subject: by}}
+			return f
+		}
+		report := func(id string, left Identity, became *Identity) Facts {
+			f := w.whatsapp("491515550199", id, "")
+			f.Kind, f.Automatic, f.Left, f.Became = proven.Unknown, true, []Identity{left}, became
+			return f
+		}
+		status := func(by string) string {
+			all := w.rows(identities, "known_by", by)
+			if len(all) != 1 {
+				return fmt.Sprint(len(all))
+			}
+			return all[0].Text("status")
+		}
+		if out := w.hears(report("r1", Identity{Kind: "whatsapp_id", Subject: "DE.1"}, &Identity{Kind: "whatsapp_id", Subject: "DE.2"})); len(out) != 0 || status("DE.1") != "0" || status("DE.2") != "VERIFIED" {
+			t.Fatalf("%v: %s, %s", out, status("DE.1"), status("DE.2"))
+		}
+		one(t, w.hears(says("m1", "DE.2", "whatsapp_id"))).says(t, "Solar One")
+		// An id that somebody has already is nobody else's.
+		w.known("eve", "whatsapp_id", "DE.3", "VERIFIED")
+		if w.hears(report("r2", Identity{Kind: "whatsapp_id", Subject: "DE.2"}, &Identity{Kind: "whatsapp_id", Subject: "DE.3"})); status("DE.2") != "PENDING" || status("DE.3") != "VERIFIED" {
+			t.Fatalf("%s, %s", status("DE.2"), status("DE.3"))
+		}
+		// The number of somebody else now.
+		one(t, w.hears(says("m2", "+491515550199", "whatsapp_phone"))).says(t, "Solar One")
+		if w.hears(report("r3", Identity{Kind: "whatsapp_phone", Subject: "+491515550199"}, nil)); status("+491515550199") != "PENDING" {
+			t.Fatal(status("+491515550199"))
+		}
+		if out := one(t, w.hears(says("m3", "+491515550199", "whatsapp_phone"))); strings.Contains(out.Text, "Solar") {
+			t.Error(out.Text)
+		}
+		for _, id := range []string{"r1", "r2", "r3"} {
+			f := report(id, Identity{}, nil)
+			if m := w.rows(messages, "message_id", MessageID(&f)); len(m) != 1 || m[0].Text("status") != ignored {
+				t.Errorf("%s: %v", id, m)
+			}
+		}
+	})
+}
