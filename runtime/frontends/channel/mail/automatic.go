@@ -2,6 +2,7 @@ package mail
 
 import (
 	"bytes"
+	_ "embed"
 	"io"
 	"regexp"
 	"strings"
@@ -16,6 +17,30 @@ import (
 var away = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\s*(?:` + values.Expression("automatic") + `|` + values.Expression("away") + `)`)
 })
+
+//go:embed fields.txt
+var fields string
+
+// unread says what the presence of fields does that are not read.
+var unread = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(fields) {
+		if words := strings.Fields(line); len(words) > 2 && words[0] != "#" {
+			all[words[0]] = words[1]
+		}
+	}
+	return all
+})
+
+// replaces reports whether a mail stands for another that may have been handled.
+func (h *head) replaces() bool {
+	for name := range h.count {
+		if unread()[name] == "unsure" {
+			return true
+		}
+	}
+	return false
+}
 
 var daemon = regexp.MustCompile(`(?i)^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply)(?:[+@-]|$)`)
 

@@ -220,7 +220,7 @@ func (a *Adapter) facts(h *head, body []byte, in arrival, p proof) proven.Facts 
 	c := read(h, body)
 	f := proven.Facts{
 		Channel: Channel, ID: messageID(h.value("message-id")), Known: p.known, At: now, Kind: c.kind(), Text: c.own, Quoted: c.quoted,
-		Unsure: c.unsure || p.loose, Automatic: automatic(h, in), ReplyTo: messageID(h.value("in-reply-to")), Subject: oneLine(mimepart.Text(h.value("subject")), 500),
+		Unsure: c.unsure || p.loose || h.replaces(), Automatic: automatic(h, in), ReplyTo: messageID(h.value("in-reply-to")), Subject: oneLine(mimepart.Text(h.value("subject")), 500),
 		Files: c.files, TooMany: c.tooMany,
 	}
 	f.From, f.Name = h.answerTo()
