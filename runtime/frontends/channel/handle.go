@@ -155,14 +155,18 @@ func (s *Service) handle(ctx context.Context, id string, attempt int) error {
 func (h *handling) left(ctx context.Context) error {
 	var script []dsl.Call
 	for _, k := range h.f.Left {
-		id, err := rights.IdentityOf(ctx, h.s.Registry, h.s.Store, k.Kind, k.Subject)
+		w, err := h.s.who(ctx, []Identity{k}, h.s.Clock())
 		if err != nil {
 			return err
 		}
-		if id == nil {
+		key := w.identity
+		if key.IsNull() {
+			key = w.doubted
+		}
+		if key.IsNull() {
 			continue
 		}
-		ref, err := h.s.clerk().Ref(ctx, h.d, "identity-id", identities, id.Key)
+		ref, err := h.s.clerk().Ref(ctx, h.d, "identity-id", identities, key)
 		if err != nil {
 			return err
 		}
