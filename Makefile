@@ -14,10 +14,12 @@ LLAMA       := 3.22.1
 AJV         := ajv@8.17.1 ajv-formats@3.0.1
 # axe-core judges pages; htmx.org is what the one that pages load is held against.
 AXE         := axe-core@4.14.1 htmx.org@4.0.1
+# Readers of mails, with which ours is compared.
+MAILS       := postal-mime@4.0.0 mailparser@3.14.2
 # What signs people in with another system, what makes a client of our description, and
 # the clients of A2A and of MCP that their makers have; 0.1.13 is the last suite of MCP that runs on node 20.
 OUTSIDE     := oidc-provider@9.13.3 openapi-client-axios@7.9.1 axios@1.21.1 @seriousme/openapi-schema-validator@2.11.0 @a2a-js/sdk@1.3.0 \
-               @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/conformance@0.1.13
+               @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/conformance@0.1.13 $(MAILS)
 JUDGES      := $(CURDIR)/.cache/judges
 TOOLBOX     := $(CURDIR)/.cache/toolbox
 TOOLBOX_IS  := @toolbox-sdk/server@1.12.0
@@ -174,7 +176,7 @@ judges: node ## have llama.cpp's reader of grammars, ajv and axe in .cache/judge
 	ln -s "node_modules/@node-llama-cpp/linux-$$arch/bins/linux-$$arch/llama-addon.node" "$(JUDGES)/llama-addon.node"; \
 	echo "$$want" >"$(JUDGES)/fetched"
 
-JUDGED = VERBATIM_JUDGES="$(JUDGES)" VERBATIM_REQUIRE_GBNF=1 VERBATIM_REQUIRE_AJV=1 VERBATIM_REQUIRE_OIDC=1 VERBATIM_REQUIRE_A2A=1 VERBATIM_REQUIRE_MCP=1
+JUDGED = VERBATIM_JUDGES="$(JUDGES)" VERBATIM_REQUIRE_GBNF=1 VERBATIM_REQUIRE_AJV=1 VERBATIM_REQUIRE_OIDC=1 VERBATIM_REQUIRE_A2A=1 VERBATIM_REQUIRE_MCP=1 VERBATIM_REQUIRE_MAILS=1
 BROWSED = VERBATIM_REQUIRE_CHROMIUM=1
 
 grammars: lark judges ## have llama.cpp, Lark and ajv judge many of our grammars and schemas

@@ -47,6 +47,7 @@ type whatsAppFile struct {
 	Secret   string   `json:"secret-env"`
 	Verify   string   `json:"verify-env"`
 	Media    []string `json:"media-hosts"`
+	Ignore   []string `json:"ignore"`
 	Template *struct {
 		Name     string `json:"name"`
 		Language string `json:"language"`
@@ -209,7 +210,7 @@ func (r *reached) whatsApp(f *whatsAppFile, private bool, secret secrets, warn f
 		return err
 	}
 	w, err := whatsapp.New(whatsapp.Options{API: f.API, Token: of[0], Secret: of[1], Verify: of[2], Numbers: f.Numbers, Door: r.service, Clock: r.service.Clock,
-		MediaHosts: f.Media, Private: private, Log: func(what string, times int) { warn("whatsapp", "what", what, "times", times) }})
+		MediaHosts: f.Media, Ignore: f.Ignore, Private: private, Log: func(what string, times int) { warn("whatsapp", "what", what, "times", times) }})
 	if err != nil {
 		return err
 	}
@@ -237,7 +238,7 @@ func (r *reached) mail(f *mailFile, secret secrets) error {
 		ours[inbox] = true
 		r.inboxes = append(r.inboxes, [2]string{mail.Channel, inbox})
 	}
-	o := mail.Options{Domain: f.Domain, Inboxes: func(address string) bool { return ours[address] }, Door: r.service, Clock: r.service.Clock, AuthServID: f.AuthServID, Sealers: f.Sealers, Plain: f.Plain, SigningKey: of[1], Once: r.service.Once,
+	o := mail.Options{Domain: f.Domain, Inboxes: func(address string) bool { return ours[address] }, Door: r.service, Clock: r.service.Clock, AuthServID: f.AuthServID, Sealers: f.Sealers, Plain: f.Plain, SigningKey: of[1], Once: r.service.Once, Log: r.service.Log.Warn,
 		Submission: mail.Submission{Server: f.Submission.Server, User: f.Submission.User, Password: of[0], Security: f.Submission.Security}}
 	for _, at := range f.Relays {
 		net, err := netip.ParsePrefix(at)

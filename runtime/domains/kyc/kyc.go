@@ -112,7 +112,7 @@ func verify(ctx context.Context, l *engine.Look, a verifyArgs) (engine.Fields, e
 		}
 		level = peer.Value("level").Text()
 	}
-	return decided(ctx, l, a.Name, sent(a.Phone, a.Email, a.SSNLast4, a.BirthDate), level)
+	return decided(ctx, l, a.Peer, a.Name, sent(a.Phone, a.Email, a.SSNLast4, a.BirthDate), level)
 }
 
 func supply(ctx context.Context, l *engine.Look, a supplyArgs) (engine.Fields, error) {
@@ -124,12 +124,12 @@ func supply(ctx context.Context, l *engine.Look, a supplyArgs) (engine.Fields, e
 	if a.Name != nil {
 		name = *a.Name
 	}
-	return decided(ctx, l, name, sent(a.Phone, a.Email, a.SSNLast4, a.BirthDate), v.Value("level").Text())
+	return decided(ctx, l, v.To("peer"), name, sent(a.Phone, a.Email, a.SSNLast4, a.BirthDate), v.Value("level").Text())
 }
 
 // decided computes the result of a verification, as the palette discloses it. It does the same
 // searches whether or not somebody is found, so that the time reveals nothing.
-func decided(ctx context.Context, l *engine.Look, name string, i Identifiers, level string) (engine.Fields, error) {
+func decided(ctx context.Context, l *engine.Look, peer engine.Ref, name string, i Identifiers, level string) (engine.Fields, error) {
 	t, err := threshold(ctx, l, level)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,21 @@ func decided(ctx context.Context, l *engine.Look, name string, i Identifiers, le
 			return nil, err
 		}
 		d = Decide(name, i, people, more, t)
-		s.Status, s.Likeness, s.Fields = d.Status(t), d.Likeness, d.Fields
+		s.Status = d.Status(t)
+	}
+	seen := CandidateThoughts(name, &d)
+	about := d.guess()
+	w, err := guessed(ctx, l, peer, &d, about)
+	if err != nil {
+		return nil, err
+	}
+	if w.held {
+		d.hold(w.told)
+		s.Status, about, w.holds = d.Status(t), "", ""
+		seen = append(seen, "held: too many wrong answers about this person")
+	}
+	if i.Given() > 0 {
+		s.Likeness, s.Fields = d.Likeness, d.Fields
 	}
 	reflected, err := Reflect(&s, people)
 	if err != nil {
@@ -151,7 +165,7 @@ func decided(ctx context.Context, l *engine.Look, name string, i Identifiers, le
 	}
 	given := engine.Fields{
 		"status": s.Status, "likeness": d.Likeness, "reflected": reflected, "name-fits": string(NotGiven), "phone-fits": string(d.Fields[0]), "email-fits": string(d.Fields[1]), "ssn-fits": string(d.Fields[2]), "birth-date-fits": string(d.Fields[3]),
-		"seen": strings.Join(CandidateThoughts(name, &d), "\n"),
+		"seen": strings.Join(seen, "\n"),
 	}
 	if s.Status != statusNeeds {
 		given["outcome"], given["name-fits"] = string(d.Outcome), string(Mismatched)
@@ -161,6 +175,12 @@ func decided(ctx context.Context, l *engine.Look, name string, i Identifiers, le
 	}
 	if d.Subject != "" {
 		given["subject"] = d.Subject
+	}
+	if about != "" {
+		given["about"] = about
+	}
+	if w.holds != "" {
+		given["holds"] = w.holds
 	}
 	return given, nil
 }

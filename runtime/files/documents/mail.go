@@ -9,9 +9,9 @@ import (
 	"path"
 	"strings"
 
-	"github.com/emersion/go-message"
-	_ "github.com/emersion/go-message/charset" // tells the library the names of encodings
-	"github.com/emersion/go-message/mail"
+	"github.com/emersion/go-message/textproto"
+
+	"verbatim/runtime/internal/mimepart"
 )
 
 // mostMails is the greatest depth of mails inside mails.
@@ -23,20 +23,21 @@ func (x *extractor) mail(data []byte) error {
 		return fail(Loop, "mails are nested more than %d deep", mostMails)
 	}
 	defer func() { x.mails-- }()
-	e, err := message.Read(bufio.NewReader(bytes.NewReader(data)))
-	if e == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
+	r := bufio.NewReader(bytes.NewReader(data))
+	h, err := textproto.ReadHeader(r)
+	if err != nil {
 		return fail(Damaged, "its headers cannot be taken apart")
 	}
-	if e.Header.Len() == 0 {
+	if h.Len() == 0 {
 		return fail(WrongType, "it has no headers of a mail")
 	}
-	h := mail.Header{Header: e.Header}
+	var fields []mimepart.Field
+	for all := h.Fields(); all.Next(); {
+		fields = append(fields, mimepart.Field{Name: all.Key(), Value: all.Value()})
+	}
 	for _, name := range []string{"From", "To", "Cc", "Date", "Subject"} {
-		value, err := h.Text(name)
-		if err != nil {
-			value = h.Get(name)
-		}
-		if value = strings.TrimSpace(value); value == "" {
+		value := strings.TrimSpace(mimepart.Text(h.Get(name)))
+		if value == "" {
 			continue
 		}
 		if err := x.add(Piece{Kind: Header, At: Location{Part: name}, Text: value}); err != nil {
@@ -48,48 +49,43 @@ func (x *extractor) mail(data []byte) error {
 			x.doc.Title = value
 		}
 	}
-	if date, err := h.Date(); err == nil && x.inside == "" {
+	if date, err := mimepart.Date(h.Get("Date")); err == nil && x.inside == "" {
 		x.doc.Modified = date
 	}
 	line := 0
-	return x.part(e, &line, 0)
+	return x.part(mimepart.New(fields, r), &line, 0)
 }
 
 // part reads one part of a mail, and the parts of that.
-func (x *extractor) part(e *message.Entity, line *int, depth int) error {
+func (x *extractor) part(p *mimepart.Part, line *int, depth int) error {
 	if err := x.entry(); err != nil {
 		return err
 	}
 	if depth > 20 {
 		return fail(Loop, "the parts of a mail are nested more than 20 deep")
 	}
-	kind, params, _ := e.Header.ContentType()
-	if parts := e.MultipartReader(); parts != nil {
-		return x.multipart(parts, kind, line, depth)
+	if p.Multipart() {
+		return x.multipart(p, line, depth)
 	}
 	// With an unknown character set, the bytes stay as they are.
-	data, err := x.unpack(e.Body)
+	data, err := x.unpack(p.Body)
 	var failure *Failure
 	if errors.As(err, &failure) {
 		return err
 	}
-	disposition, with, _ := e.Header.ContentDisposition()
-	name := with["filename"]
-	if name == "" {
-		name = params["name"]
-	}
-	switch body := disposition != "attachment" && name == ""; {
-	case body && (kind == "text/plain" || kind == ""):
+	name := p.Name
+	switch body := !p.Attached && name == ""; {
+	case body && p.Kind == "text/plain":
 		s, _, _ := decode(data)
 		*line, err = x.lines(s, *line)
 		return err
-	case body && kind == "text/html" && params["charset"] != "":
+	case body && p.Kind == "text/html" && p.Params["charset"] != "":
 		return x.markup(data) // the library has made it UTF-8
-	case body && kind == "text/html":
+	case body && p.Kind == "text/html":
 		return x.html(data)
-	case kind == "message/rfc822" && name == "":
+	case p.Kind == "message/rfc822" && name == "":
 		name = "message.eml"
-	case name == "" && strings.HasPrefix(kind, "image/"):
+	case name == "" && strings.HasPrefix(p.Kind, "image/"):
 		return nil // a picture in the text
 	case name == "":
 		name = "attachment"
@@ -98,17 +94,17 @@ func (x *extractor) part(e *message.Entity, line *int, depth int) error {
 }
 
 // multipart reads the parts; of alternatives, the first that has text.
-func (x *extractor) multipart(parts message.MultipartReader, kind string, line *int, depth int) error {
+func (x *extractor) multipart(whole *mimepart.Part, line *int, depth int) error {
 	var told bool
 	for {
-		p, err := parts.NextPart()
-		if p == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
-			if err != nil && !errors.Is(err, io.EOF) && !told {
+		p, err := whole.Next()
+		if p == nil {
+			if !errors.Is(err, io.EOF) && !told {
 				return fail(Damaged, "its parts cannot be taken apart")
 			}
 			return nil
 		}
-		if told && kind == "multipart/alternative" {
+		if told && whole.Kind == "multipart/alternative" {
 			if err := x.entry(); err != nil {
 				return err
 			}

@@ -20,6 +20,7 @@ func TestOneWayInAndOneIdentity(t *testing.T) {
 		"runtime/domains/rights/known.go":       "the function, and the verb that adds one",
 		"runtime/frontends/channel/register.go": "whether an address of a person's own may be written to",
 		"runtime/frontends/channel/deliver.go":  "whether the person wrote from an address lately",
+		"runtime/frontends/channel/handle.go":   "whether what somebody is to be known by from now on is anybody's already",
 		"runtime/frontends/channel/code.go":     "an identity that waits to be verified, which lets nobody in",
 	}
 	var made []string

@@ -21,10 +21,10 @@ func BenchmarkMessages(b *testing.B) {
 				if err := w.s.Receive(b.Context(), proven.Prove(f)); err != nil {
 					b.Fatal(err)
 				}
-				if err := w.s.handle(b.Context(), MessageID("whatsapp", "1065", f.ID), 1); err != nil {
+				if err := w.s.handle(b.Context(), MessageID(&f), 1); err != nil {
 					b.Fatal(err)
 				}
-				if err := w.s.send(b.Context(), DeliveryID("answer", MessageID("whatsapp", "1065", f.ID), received), 1); err != nil {
+				if err := w.s.send(b.Context(), DeliveryID("answer", MessageID(&f), received), 1); err != nil {
 					b.Fatal(err)
 				}
 			}

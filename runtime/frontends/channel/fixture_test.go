@@ -309,6 +309,12 @@ func (w *world) mail(from, id, text string) Facts {
 	return Facts{Channel: "mail", Inbox: "deals@umza.example", ID: id, Known: []Identity{{Kind: "email", Subject: from}}, From: from, At: w.clock(), Kind: proven.Text, Text: text, Thread: "t1", Subject: "Solar"}
 }
 
+// idOf returns our ID of such a message by mail.
+func (w *world) idOf(from, id string) string {
+	f := w.mail(from, id, "")
+	return MessageID(&f)
+}
+
 func (w *world) whatsapp(from, id, text string) Facts {
 	return Facts{Channel: "whatsapp", Inbox: "1065", ID: id, Known: []Identity{{Kind: "whatsapp_phone", Subject: "+" + from}}, From: from, At: w.clock(), Kind: proven.Text, Text: text}
 }

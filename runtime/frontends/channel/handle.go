@@ -134,6 +134,9 @@ func (s *Service) handle(ctx context.Context, id string, attempt int) error {
 		}
 		return h.answer(ctx, sender{principal: p.Text("name"), key: p.Key()})
 	}
+	if len(f.Left) > 0 {
+		return h.left(ctx)
+	}
 	w, err := s.who(ctx, f.Known, s.Clock())
 	if err != nil {
 		return err
@@ -145,6 +148,44 @@ func (s *Service) handle(ctx context.Context, id string, attempt int) error {
 		return err
 	}
 	return h.stranger(ctx, w)
+}
+
+// left notes that somebody is not known any more by an identity: its verification ends, or goes on
+// with what the channel gave them in place of it.
+func (h *handling) left(ctx context.Context) error {
+	var script []dsl.Call
+	for _, k := range h.f.Left {
+		w, err := h.s.who(ctx, []Identity{k}, h.s.Clock())
+		if err != nil {
+			return err
+		}
+		key := w.identity
+		if key.IsNull() {
+			key = w.doubted
+		}
+		if key.IsNull() {
+			continue
+		}
+		ref, err := h.s.clerk().Ref(ctx, h.d, "identity-id", identities, key)
+		if err != nil {
+			return err
+		}
+		follows := dsl.Call{}
+		if became := h.f.Became; became != nil {
+			taken, err := h.s.clerk().Find(ctx, identities, map[string]stores.Value{"issuer": stores.NewString(became.Kind), "known_by": stores.NewString(became.Subject)})
+			if err != nil {
+				return err
+			}
+			if taken == nil {
+				follows = serviceaccount.Call("channel.follow", ref, serviceaccount.Text("subject", became.Subject))
+			}
+		}
+		if follows.Verb == "" {
+			follows = serviceaccount.Call("channel.doubt", ref)
+		}
+		script = append(script, follows)
+	}
+	return h.settle(ctx, ignored, sender{}, "", "the sender is not known by this any more", script...)
 }
 
 // patience is the number of attempts for which a message waits for the one before it. With the
@@ -301,7 +342,7 @@ func (h *handling) answer(ctx context.Context, w sender) error {
 	}
 	name := h.m.Text("channel") + " " + h.f.Inbox
 	if h.f.Thread != "" {
-		name = h.m.Text("channel") + " " + MessageID(h.f.Channel, h.f.Inbox, h.f.Thread)[:16]
+		name = h.m.Text("channel") + " " + olderID(h.f.Channel, h.f.Inbox, h.f.Thread)[:16]
 	}
 	one, _ := s.talks.LoadOrStore(w.principal+" "+name, &sync.Mutex{})
 	one.(*sync.Mutex).Lock()
@@ -390,7 +431,7 @@ func (r *reply) make(ctx context.Context, session *engine.Session) error {
 		r.lines = append(r.lines, say.In(r.l))
 		return r.files(ctx, session, nil)
 	}
-	if f.Unsure && f.Text != "" {
+	if f.Unsure && (f.Text != "" || f.Channel == "mail") { // of a mail, the words may be in what was taken for a file
 		r.lines = append(r.lines, sayUnsure.In(r.l))
 		return nil
 	}

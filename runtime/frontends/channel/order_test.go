@@ -80,7 +80,7 @@ func TestAMessageThatFailsDoesNotSilenceItsSender(t *testing.T) {
 			if err := w.s.Receive(t.Context(), proven.Prove(f)); err != nil {
 				t.Fatal(err)
 			}
-			ids[i] = MessageID("whatsapp", "1065", f.ID)
+			ids[i] = MessageID(&f)
 		}
 		status := func(i int) string { return w.rows(messages, "message_id", ids[i])[0].Text("status") }
 		if err := w.s.handle(t.Context(), ids[0], 1); err == nil {

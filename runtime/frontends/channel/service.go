@@ -49,9 +49,43 @@ type Service struct {
 
 var _ Door = (*Service)(nil)
 
-// MessageID returns our ID of a message: the same however often it arrives.
-func MessageID(channel, inbox, id string) string {
+// MessageID returns our ID of a message: the same however often it arrives. Its sender belongs to
+// it, as far as the channel proved them: a stranger who makes up the ID of somebody else's message
+// has written another one.
+func MessageID(f *Facts) string {
+	proved := provedOf(f)
+	if len(f.Known) == 0 {
+		proved.Subject = f.From
+	}
+	return digest.Of("verbatim channel message 2", f.Channel, f.Inbox, proved.Kind, proved.Subject, f.ID)[:40]
+}
+
+// provedOf returns the surest identity that a channel proved, the zero one if it proved none.
+func provedOf(f *Facts) (proved Identity) {
+	if len(f.Known) > 0 {
+		proved = f.Known[0]
+	}
+	return proved
+}
+
+// olderID returns the ID that a message had before its sender belonged to it, and that rows of then
+// still have. Sessions are named by it too.
+func olderID(channel, inbox, id string) string {
 	return digest.Of("verbatim channel message 1", channel, inbox, id)[:40]
+}
+
+// stored reports whether a message is stored already.
+func (s *Service) stored(ctx context.Context, f *Facts) (bool, error) {
+	before, err := s.clerk().Get(ctx, messages, stores.NewString(MessageID(f)))
+	if err != nil || before != nil {
+		return before != nil, err
+	}
+	before, err = s.clerk().Get(ctx, messages, stores.NewString(olderID(f.Channel, f.Inbox, f.ID)))
+	if err != nil || before == nil {
+		return false, err
+	}
+	proved := provedOf(f)
+	return before.Text("issuer") == proved.Kind && before.Text("subject") == clip(proved.Subject, 320) && (len(f.Known) > 0 || before.Text("sender") == clip(f.From, 320)), nil
 }
 
 // DeliveryID returns the ID of a delivery for a reason: the same however often it is sent for that
@@ -99,16 +133,18 @@ func (s *Service) Receive(ctx context.Context, all ...Message) error {
 }
 
 // mostText is the greatest number of bytes of a message that are kept: nobody says more, and a
-// conversation accepts less.
-const mostText = 60_000
+// conversation accepts less. mostFacts is what the palette keeps of the rest.
+const (
+	mostText  = 60_000
+	mostFacts = 65_536
+)
 
 func (s *Service) receive(ctx context.Context, d *engine.Session, f Facts) error {
 	if f.Channel == "" || f.Inbox == "" || f.ID == "" || f.From == "" {
 		return errors.New("an adapter brought a message without its channel, inbox, id or sender")
 	}
-	id := MessageID(f.Channel, f.Inbox, f.ID)
-	key := stores.NewString(id)
-	if before, err := s.clerk().Get(ctx, messages, key); err != nil || before != nil {
+	id := MessageID(&f)
+	if before, err := s.stored(ctx, &f); err != nil || before {
 		return err
 	}
 	script := []dsl.Call{}
@@ -133,13 +169,14 @@ func (s *Service) receive(ctx context.Context, d *engine.Session, f Facts) error
 	own := clip(f.Text, mostText)
 	f.Text, f.Quoted = "", clip(f.Quoted, 20_000)
 	facts, err := json.Marshal(f)
+	for err == nil && len(facts) > mostFacts && f.Quoted != "" { // as JSON some letters are six
+		f.Quoted = clip(f.Quoted, len(f.Quoted)/2)
+		facts, err = json.Marshal(f)
+	}
 	if err != nil {
 		return err
 	}
-	var proved Identity
-	if len(f.Known) > 0 {
-		proved = f.Known[0]
-	}
+	proved := provedOf(&f)
 	store := serviceaccount.Call("channel.receive", serviceaccount.Text("id", id), serviceaccount.Word("channel", codeOf(f.Channel)), serviceaccount.Text("address", f.Inbox), serviceaccount.Word("kind", codeOf(string(f.Kind))), serviceaccount.Text("sender", clip(f.From, 320)),
 		serviceaccount.Text("sender-name", clip(f.Name, 200)), serviceaccount.Text("issuer", proved.Kind), serviceaccount.Text("subject", clip(proved.Subject, 320)), serviceaccount.Text("text", own), serviceaccount.Text("facts", string(facts)),
 		dsl.NewArg("files", dsl.NewInteger(int64(len(f.Files)))), serviceaccount.Instant("sent-at", f.At))
@@ -148,7 +185,7 @@ func (s *Service) receive(ctx context.Context, d *engine.Session, f Facts) error
 	if err == nil {
 		return nil
 	}
-	if before, gone := s.clerk().Get(ctx, messages, key); gone == nil && before != nil {
+	if before, gone := s.clerk().Get(ctx, messages, stores.NewString(id)); gone == nil && before != nil {
 		return nil // another process stored it at the same moment
 	}
 	return err

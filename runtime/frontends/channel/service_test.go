@@ -2,6 +2,7 @@ package channel
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -155,9 +156,10 @@ func (w *world) name(as, entity string, r *serviceaccount.Row) string {
 func TestQuarantine(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {
 		w.hears(w.mail("new@umza.example", "q1", "note on Wind Two: hello"), w.mail("new@umza.example", "q2", "status of Secret Three"), w.mail("spam@x.example", "q3", "note on Wind Two: buy"), w.mail("late@x.example", "q4", "Hello"))
+		from := map[string]string{"q1": "new@umza.example", "q2": "new@umza.example", "q3": "spam@x.example", "q4": "late@x.example"}
 		byID := map[string]string{}
 		for _, id := range []string{"q1", "q2", "q3", "q4"} {
-			m := w.rows(messages, "message_id", MessageID("mail", "deals@umza.example", id))
+			m := w.rows(messages, "message_id", w.idOf(from[id], id))
 			if len(m) != 1 || m[0].Text("status") != unclaimed || m[0].Value("text").IsNull() {
 				t.Fatal(id, m)
 			}
@@ -182,7 +184,7 @@ func TestQuarantine(t *testing.T) {
 		w.wait(30 * 24 * time.Hour)
 		w.works()
 		for id, want := range map[string]string{"q1": handled, "q2": handled, "q3": "REJECTED", "q4": "EXPIRED"} {
-			m := w.rows(messages, "message_id", MessageID("mail", "deals@umza.example", id))[0]
+			m := w.rows(messages, "message_id", w.idOf(from[id], id))[0]
 			if m.Text("status") != want || !m.Value("text").IsNull() || !m.Value("facts").IsNull() {
 				t.Errorf("%s: %v, want %s", id, m.Values, want)
 			}
@@ -196,7 +198,7 @@ func TestQuarantine(t *testing.T) {
 		f := w.mail("ben@umza.example", "q5", "note on Wind Two: forged")
 		f.Known = nil
 		w.hears(f)
-		m := w.rows(messages, "message_id", MessageID("mail", "deals@umza.example", "q5"))[0]
+		m := w.rows(messages, "message_id", MessageID(&f))[0]
 		if err := w.tries("tia", `channel.claim :message-id @`+w.name("tia", messages, m)+` :principal-id "ben"`); err == nil || !strings.Contains(err.Error(), "nothing proves who sent") {
 			t.Error(err)
 		}
@@ -244,7 +246,7 @@ func TestAMessageHasOneEffect(t *testing.T) {
 		}
 		all.Wait()
 		failed.Range(func(k, v any) bool { t.Errorf("%v: %v", k, v); return true })
-		id := MessageID("whatsapp", "1065", "same")
+		id := MessageID(&f)
 		// Both processes handle it at the same moment, and again.
 		for range 2 {
 			for _, s := range []*Service{w.s, two} {
@@ -346,7 +348,7 @@ func TestATurnThatWasCutOff(t *testing.T) {
 		v := w.visit("ada", "whatsapp 1065")
 		script := w.program(v, `desk.remark :project-id @solar-one :text "once"`)
 		o := w.options()
-		o.Said = []sessions.Said{{Role: sessions.Client, Content: f.Text, Via: MessageID("whatsapp", "1065", "cut")}}
+		o.Said = []sessions.Said{{Role: sessions.Client, Content: f.Text, Via: MessageID(&f)}}
 		if _, err := v.Run(t.Context(), script, o); err != nil {
 			t.Fatal(err)
 		}
@@ -822,7 +824,7 @@ func TestWhatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 			t.Error(err)
 		}
 		w.works()
-		if m, _ := w.s.clerk().Get(t.Context(), messages, stores.NewString(MessageID("mail", "deals@umza.example", "m3"))); m == nil || m.Text("status") != handled {
+		if m, _ := w.s.clerk().Get(t.Context(), messages, stores.NewString(MessageID(&f))); m == nil || m.Text("status") != handled {
 			t.Error("it was not handled")
 		}
 	})
@@ -883,6 +885,115 @@ func TestAPendingActionExpires(t *testing.T) {
 		info, err := s.Info(t.Context())
 		if err != nil || len(info.Values) != 0 {
 			t.Errorf("the session keeps %v %v", info.Values, err)
+		}
+	})
+}
+
+// Whoever makes up the ID of somebody else's message has written another one, whichever comes first.
+// G7
+func TestAStrangerDropsNobodysMessage(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		const id = "<m1@umza.example>"
+		forged := w.mail("ada@umza.example", id, "note on Wind Two: forged")
+		forged.Known = nil
+		stranger := w.mail("eve@evil.example", id, "note on Wind Two: forged too")
+		w.hears(forged, stranger)
+		real := w.mail("ada@umza.example", id, "note on Wind Two: real")
+		out := one(t, w.hears(real))
+		out.says(t, "Wind Two: note")
+		if out.To != "ada@umza.example" {
+			t.Errorf("%+v", out)
+		}
+		// Each of them is stored once, however often it comes.
+		if again := w.hears(real, stranger, forged); len(again) != 0 || len(w.rows(messages, "", "")) != 3 {
+			t.Errorf("%v, %d messages", again, len(w.rows(messages, "", "")))
+		}
+	})
+}
+
+// A store of an older version has the same messages under other keys. None of them has a second
+// effect, and none of them drops somebody else's. G7
+func TestMessagesOfAnOlderStoreAreKnown(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		older := func(f Facts) {
+			facts, err := json.Marshal(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			proved := ""
+			if p := provedOf(&f); p.Kind != "" {
+				proved = fmt.Sprintf(" :issuer %q :subject %q", p.Kind, p.Subject)
+			}
+			w.script("channels", fmt.Sprintf("channel.receive :id %q :channel MAIL :address %q :kind TEXT :sender %q%s :text %q :facts %q :files 0 :sent-at %s", olderID(f.Channel, f.Inbox, f.ID), f.Inbox, f.From, proved, f.Text, facts, f.At.UTC().Format(time.RFC3339)))
+		}
+		real, forged := w.mail("ada@umza.example", "m1", "note on Wind Two: once"), w.mail("ada@umza.example", "m2", "note on Wind Two: forged")
+		forged.Known = nil
+		older(real)
+		older(forged)
+		if out := w.hears(); len(out) != 2 {
+			t.Fatal(out)
+		}
+		if out := w.hears(real, forged); len(out) != 0 || len(w.rows(messages, "", "")) != 2 {
+			t.Errorf("%v, %d messages", out, len(w.rows(messages, "", "")))
+		}
+		one(t, w.hears(w.mail("ada@umza.example", "m2", "note on Wind Two: real"))).says(t, "Wind Two: note")
+	})
+}
+
+// What is quoted may be twice as long and more once it is kept; that stops no message.
+func TestAQuotationOfSignsIsKept(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		f := w.mail("ada@umza.example", "m1", "note on Wind Two: hello")
+		f.Quoted = strings.Repeat("<", 30_000)
+		if err := w.s.Receive(t.Context(), proven.Prove(f)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Who gave a number up is not known by it any more, and who has another id is known by that. // G6
+func TestWhoChangesIsFollowed(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		w.known("ada", "whatsapp_id", "DE.1", "VERIFIED")
+		says := func(id, by string, kind string) Facts {
+			f := w.whatsapp("491515550199", id, "status of Solar One")
+			f.Known = []Identity{{Kind: kind, Subject: by}}
+			return f
+		}
+		report := func(id string, left Identity, became *Identity) Facts {
+			f := w.whatsapp("491515550199", id, "")
+			f.Kind, f.Automatic, f.Left, f.Became = proven.Unknown, true, []Identity{left}, became
+			return f
+		}
+		status := func(by string) string {
+			all := w.rows(identities, "known_by", by)
+			if len(all) != 1 {
+				return fmt.Sprint(len(all))
+			}
+			return all[0].Text("status")
+		}
+		if out := w.hears(report("r1", Identity{Kind: "whatsapp_id", Subject: "DE.1"}, &Identity{Kind: "whatsapp_id", Subject: "DE.2"})); len(out) != 0 || status("DE.1") != "0" || status("DE.2") != "VERIFIED" {
+			t.Fatalf("%v: %s, %s", out, status("DE.1"), status("DE.2"))
+		}
+		one(t, w.hears(says("m1", "DE.2", "whatsapp_id"))).says(t, "Solar One")
+		// An id that somebody has already is nobody else's.
+		w.known("eve", "whatsapp_id", "DE.3", "VERIFIED")
+		if w.hears(report("r2", Identity{Kind: "whatsapp_id", Subject: "DE.2"}, &Identity{Kind: "whatsapp_id", Subject: "DE.3"})); status("DE.2") != "PENDING" || status("DE.3") != "VERIFIED" {
+			t.Fatalf("%s, %s", status("DE.2"), status("DE.3"))
+		}
+		// The number of somebody else now.
+		one(t, w.hears(says("m2", "+491515550199", "whatsapp_phone"))).says(t, "Solar One")
+		if w.hears(report("r3", Identity{Kind: "whatsapp_phone", Subject: "+491515550199"}, nil)); status("+491515550199") != "PENDING" {
+			t.Fatal(status("+491515550199"))
+		}
+		if out := one(t, w.hears(says("m3", "+491515550199", "whatsapp_phone"))); strings.Contains(out.Text, "Solar") {
+			t.Error(out.Text)
+		}
+		for _, id := range []string{"r1", "r2", "r3"} {
+			f := report(id, Identity{}, nil)
+			if m := w.rows(messages, "message_id", MessageID(&f)); len(m) != 1 || m[0].Text("status") != ignored {
+				t.Errorf("%s: %v", id, m)
+			}
 		}
 	})
 }

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"bytes"
+	_ "embed"
 	"io"
 	"regexp"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/frontends/channel"
+	"verbatim/runtime/internal/mimepart"
 )
 
 // away matches the subjects of automatic answers.
@@ -16,12 +18,36 @@ var away = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\s*(?:` + values.Expression("automatic") + `|` + values.Expression("away") + `)`)
 })
 
+//go:embed fields.txt
+var fields string
+
+// unread says what the presence of fields does that are not read.
+var unread = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(fields) {
+		if words := strings.Fields(line); len(words) > 2 && words[0] != "#" {
+			all[words[0]] = words[1]
+		}
+	}
+	return all
+})
+
+// replaces reports whether a mail stands for another that may have been handled.
+func (h *head) replaces() bool {
+	for name := range h.count {
+		if unread()[name] == "unsure" {
+			return true
+		}
+	}
+	return false
+}
+
 var daemon = regexp.MustCompile(`(?i)^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply)(?:[+@-]|$)`)
 
 // automatic reports whether a machine sent a mail; such a mail is not answered.
 func automatic(h *head, in arrival) bool {
 	is := func(name string, values ...string) bool {
-		value, _, _ := strings.Cut(strings.ToLower(h.value(name)), ";")
+		value, _, _ := strings.Cut(strings.ToLower(mimepart.Uncommented(h.value(name))), ";")
 		for _, v := range values {
 			if strings.TrimSpace(value) == v {
 				return true
@@ -37,7 +63,7 @@ func automatic(h *head, in arrival) bool {
 	from, _ := h.answerTo()
 	return in.null || h.count["auto-submitted"] > 0 && !is("auto-submitted", "no") || is("precedence", "bulk", "list", "junk", "auto_reply") ||
 		h.count["x-auto-response-suppress"] > 0 && !is("x-auto-response-suppress", "none") || is("content-type", "multipart/report") ||
-		daemon.MatchString(from) || away().MatchString(decoded(h.value("subject")))
+		daemon.MatchString(from) || away().MatchString(mimepart.Text(h.value("subject")))
 }
 
 var (
@@ -48,20 +74,18 @@ var (
 
 // bounce reads a report (RFC 3464) that a mail of ours was not delivered.
 func (a *Adapter) bounce(h *head, body []byte) (s channel.Status, ok bool) {
-	e, _ := h.entity(body)
-	kind, params, _ := e.Header.ContentType()
-	if kind != "multipart/report" || !strings.EqualFold(params["report-type"], "delivery-status") {
+	whole := h.part(body)
+	if !whole.Multipart() || whole.Kind != "multipart/report" || !strings.EqualFold(whole.Params["report-type"], "delivery-status") {
 		return s, false
 	}
 	var report, original []byte
-	parts := e.MultipartReader()
 	for range 10 {
-		p, _ := parts.NextPart()
+		p, _ := whole.Next()
 		if p == nil {
 			break
 		}
 		text, _ := io.ReadAll(io.LimitReader(p.Body, 64<<10))
-		switch kind, _, _ := p.Header.ContentType(); kind {
+		switch p.Kind {
 		case "message/delivery-status", "message/global-delivery-status":
 			report = text
 		case "message/rfc822", "message/global", "text/rfc822-headers", "message/rfc822-headers":

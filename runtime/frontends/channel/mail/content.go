@@ -11,12 +11,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/emersion/go-message"
-	_ "github.com/emersion/go-message/charset" // tells the library the names of encodings
-	"golang.org/x/text/encoding/charmap"
-
 	"verbatim/runtime/frontends/channel"
 	"verbatim/runtime/frontends/channel/internal/proven"
+	"verbatim/runtime/internal/mimepart"
 )
 
 // The greatest amounts that are read of one mail.
@@ -74,12 +71,11 @@ type picture struct {
 
 // read reads a mail, as far as it can be read.
 func read(h *head, body []byte) *content {
-	c := &content{left: mostBytes}
-	e, err := h.entity(body)
-	c.unsure = err != nil
-	c.part(e, 0, false)
-	if kind, _, _ := e.Header.ContentType(); c.parts == 1 && strings.HasPrefix(kind, "multipart/") { // not one of its parts could be found
-		c.texts = append(c.texts, text{said: c.plain(body, nil)})
+	c := &content{left: mostBytes, unsure: h.odd}
+	whole := h.part(body)
+	c.part(whole, 0, false)
+	if whole.Multipart() && c.parts == 1 { // not one of its parts could be found
+		c.keep("", whole, body)
 	}
 	for _, p := range c.pictures {
 		if p.file.Size > iconBytes || p.id == "" || !strings.Contains(c.markup.String(), "cid:"+p.id) {
@@ -122,42 +118,38 @@ func (c *content) kind() channel.Kind {
 }
 
 // part reads one part of a mail, and the parts of that. What is forwarded is not the sender's.
-func (c *content) part(e *message.Entity, depth int, forwarded bool) {
+func (c *content) part(p *mimepart.Part, depth int, forwarded bool) {
 	if c.parts++; c.parts > mostParts || depth > mostDepth {
 		c.tooMany = true
 		return
 	}
-	kind, params, err := e.Header.ContentType()
-	if err != nil {
-		c.unsure = true
-		first, _, _ := strings.Cut(e.Header.Get("Content-Type"), ";")
-		kind = strings.ToLower(strings.TrimSpace(first))
-	}
-	if parts := e.MultipartReader(); parts != nil {
-		c.multipart(parts, kind == "multipart/alternative", depth, forwarded)
+	c.unsure = c.unsure || p.Unsure
+	if p.Multipart() {
+		c.multipart(p, depth, forwarded)
 		return
 	}
-	data, err := io.ReadAll(io.LimitReader(e.Body, c.left+1))
+	data, err := io.ReadAll(io.LimitReader(p.Body, c.left+1))
 	if int64(len(data)) > c.left {
 		c.tooMany, c.left = true, 0
 		return
 	}
 	c.left -= int64(len(data))
 	c.unsure = c.unsure || err != nil
-	disposition, with, _ := e.Header.ContentDisposition()
-	name := decoded(with["filename"])
-	if name == "" {
-		name = decoded(params["name"])
+	name, words := p.Name, !p.Attached
+	if p.Name != "" && len(c.texts) > 0 {
+		words = false // a text beside the sender's own is a file, though it is shown
 	}
-	body := disposition != "attachment" && name == ""
+	if words = words && (p.Kind == "text/plain" || p.Kind == "text/html"); words && !utf8.Valid(data) {
+		c.unsure, words = true, false // its bytes are not of its character set
+	}
 	switch {
-	case kind == "message/rfc822":
+	case p.Kind == "message/rfc822" || p.Kind == "message/global":
 		c.mail(data, depth)
 		return
-	case body && kind == "text/plain":
-		c.say(text{said: c.plain(data, params)}, forwarded)
+	case words && p.Kind == "text/plain":
+		c.say(text{said: c.plain(data, p.Params)}, forwarded)
 		return
-	case body && kind == "text/html":
+	case words:
 		if len(data) > mostMarkup {
 			data, c.unsure = data[:mostMarkup], true
 		}
@@ -167,18 +159,23 @@ func (c *content) part(e *message.Entity, depth int, forwarded bool) {
 		c.unsure = c.unsure || !ok
 		c.say(text{said, true, hides}, forwarded)
 		return
-	case strings.HasPrefix(kind, "message/"):
+	case strings.HasPrefix(p.Kind, "message/"):
 		return // what servers report to one another
-	case slices.Contains(signatures, kind):
+	case slices.Contains(signatures, p.Kind):
 		return
-	case kind == "text/calendar":
+	case p.Kind == "text/calendar":
 		c.invited = c.invited || !forwarded
 		name = cmp.Or(name, "invite.ics")
 	}
+	c.keep(name, p, data)
+}
+
+// keep keeps a part as a file, or as a picture that a page may show.
+func (c *content) keep(name string, p *mimepart.Part, data []byte) {
 	sum := sha256.Sum256(data)
-	f := proven.File{Name: fileName(name), Type: kind, Size: int64(len(data)), Sum: hex.EncodeToString(sum[:]), Content: data}
-	if id := strings.Trim(e.Header.Get("Content-Id"), "<> "); strings.HasPrefix(kind, "image/") {
-		c.pictures = append(c.pictures, picture{f, id})
+	f := proven.File{Name: fileName(name), Type: p.Kind, Size: int64(len(data)), Sum: hex.EncodeToString(sum[:]), Content: data}
+	if strings.HasPrefix(p.Kind, "image/") {
+		c.pictures = append(c.pictures, picture{f, p.ID})
 		return
 	}
 	c.file(f)
@@ -203,16 +200,16 @@ func (c *content) say(t text, forwarded bool) {
 }
 
 // multipart reads the parts, and of alternatives one.
-func (c *content) multipart(parts message.MultipartReader, alternative bool, depth int, forwarded bool) {
+func (c *content) multipart(whole *mimepart.Part, depth int, forwarded bool) {
+	alternative := whole.Kind == "multipart/alternative"
 	texts := &c.texts
 	before, best := len(*texts), []text(nil)
 	for c.parts <= mostParts {
-		p, err := parts.NextPart()
+		p, err := whole.Next()
 		if p == nil {
 			c.unsure = c.unsure || err != io.EOF
 			break
 		}
-		c.unsure = c.unsure || err != nil
 		c.part(p, depth+1, forwarded)
 		if said := (*texts)[before:]; alternative && len(said) > 0 {
 			blank := func(all []text) bool { return len(all) == 1 && strings.TrimSpace(all[0].said) == "" && !all[0].hides }
@@ -229,13 +226,12 @@ func (c *content) multipart(parts message.MultipartReader, alternative bool, dep
 func (c *content) mail(data []byte, depth int) {
 	h, body := readHead(data)
 	for _, name := range [...]string{"From", "Date", "Subject"} {
-		if v := oneLine(decoded(h.value(strings.ToLower(name))), 300); v != "" {
+		if v := oneLine(mimepart.Text(h.value(strings.ToLower(name))), 300); v != "" {
 			c.forwarded = append(c.forwarded, name+": "+v)
 		}
 	}
-	e, err := h.entity(body)
-	c.unsure = c.unsure || err != nil
-	c.part(e, depth+1, true)
+	c.unsure = c.unsure || h.odd
+	c.part(h.part(body), depth+1, true)
 }
 
 // plain reads plain text.
@@ -247,15 +243,10 @@ func (c *content) plain(data []byte, params map[string]string) string {
 	return s
 }
 
-// letters makes valid UTF-8 of text that the library took for UTF-8.
+// letters removes what a text cannot hold.
 func (c *content) letters(data []byte) string {
 	if bytes.IndexByte(data, 0) >= 0 {
 		c.unsure, data = true, bytes.ReplaceAll(data, []byte{0}, nil)
-	}
-	if !utf8.Valid(data) {
-		c.unsure = true
-		s, _ := charmap.Windows1252.NewDecoder().Bytes(data) // what most senders mean who say nothing
-		return string(s)
 	}
 	return strings.TrimPrefix(string(data), "\uFEFF")
 }

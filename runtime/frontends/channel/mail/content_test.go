@@ -214,17 +214,20 @@ func TestAlternativesAreReadOnce(t *testing.T) {
 // What cannot be read whole says so.
 func TestBrokenMailsAreUnsure(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ raw, own string }{
-		"a boundary that never comes":   {"Content-Type: multipart/mixed; boundary=b\r\n\r\nYes\r\n", "Yes"},
-		"a type that is none":           {"Content-Type: text/plain; charset\r\n\r\nYes\r\n", "Yes"},
-		"a header of a part that ends":  {string(mixed("Content-Type: text/plain\r\n\r\nYes", "no field\r\n\r\nNo")), "Yes"},
-		"an unknown charset in a part":  {string(mixed("Content-Type: text/plain; charset=x-klingon\r\n\r\nYes")), "Yes"},
-		"an unknown encoding":           {"Content-Type: text/plain\r\nContent-Transfer-Encoding: x-uu\r\n\r\nYes", "Yes"},
-		"an unknown charset in a mail":  {"Content-Type: message/rfc822\r\n\r\nContent-Type: text/plain; charset=x-klingon\r\n\r\nYes", ""},
-		"base64 that ends in the midst": {"Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\nWWVz!", "Yes"},
+	for name, c := range map[string]struct {
+		raw, own string
+		files    int
+	}{
+		"a boundary that never comes":   {"Content-Type: multipart/mixed; boundary=b\r\n\r\nYes\r\n", "", 1},
+		"a type that is none":           {"Content-Type: text/plain; charset\r\n\r\nYes\r\n", "", 1},
+		"a header of a part that ends":  {string(mixed("Content-Type: text/plain\r\n\r\nYes", "no field\r\n\r\nNo")), "Yes", 0},
+		"an unknown charset in a part":  {string(mixed("Content-Type: text/plain; charset=x-klingon\r\n\r\nYes")), "", 1},
+		"an unknown encoding":           {"Content-Type: text/plain\r\nContent-Transfer-Encoding: x-uu\r\n\r\nYes", "", 1},
+		"an unknown charset in a mail":  {"Content-Type: message/rfc822\r\n\r\nContent-Type: text/plain; charset=x-klingon\r\n\r\nYes", "", 1},
+		"base64 that ends in the midst": {"Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\nWWVz!", "Yes", 0},
 	} {
-		if got := read(readHead([]byte(c.raw))); got.own != c.own || !got.unsure {
-			t.Errorf("%s: %q, unsure %v", name, got.own, got.unsure)
+		if got := read(readHead([]byte(c.raw))); got.own != c.own || len(got.files) != c.files || !got.unsure {
+			t.Errorf("%s: %q, %d files, unsure %v", name, got.own, len(got.files), got.unsure)
 		}
 	}
 }
@@ -330,5 +333,43 @@ func TestALineIsOneLine(t *testing.T) {
 		if got := oneLine(text, 5+2*strings.Count(text, " a ")); got != want {
 			t.Errorf("%q is %q", text, got)
 		}
+	}
+}
+
+// What cannot be read with certainty speaks for nobody. // G5
+func TestAFileNeverSpeaksForItsSender(t *testing.T) {
+	t.Parallel()
+	for header, unsure := range map[string]bool{
+		"Content-Disposition: attachment; filename=note (1).txt":                              true,
+		"Content-Disposition: attachment; filename=my note.txt":                               true,
+		"Content-Disposition: attachment; filename=\"note.txt":                                true,
+		"Content-Disposition: attachment; filename":                                           true,
+		"Content-Disposition: attachment filename=note.txt":                                   true,
+		"Content-Disposition: attachment; filename=a; filename=b":                             true,
+		"Content-Disposition: attachment; filename=n\xf6te.txt":                               true,
+		"Content-Disposition: attachment, inline":                                             true,
+		"Content-Type: text/plain; charset=x-klingon":                                         true,
+		"Content-Type: text/plain; name=note 1.txt":                                           true,
+		"Content-Disposition: attachment (the note) ; filename=note.txt (1)":                  false, // G73
+		"Content-Disposition: (c) attachment":                                                 false,
+		"Content-Disposition: x-new; filename=note.txt":                                       false,
+		"Content-Type: text/plain\r\nContent-Disposition: inline; filename=beside-others.txt": false,
+	} {
+		c := read(readHead(mixed("Content-Type: text/plain\r\n\r\nHello", header+"\r\n\r\nYes")))
+		if c.own != "Hello" || len(c.files) != 1 || c.unsure != unsure {
+			t.Errorf("%q: %q, %d files, unsure %v", header, c.own, len(c.files), c.unsure)
+		}
+	}
+	// A part of parts may be a file as well, and what lies in a digest is a mail of somebody's.
+	parts := "Content-Type: multipart/mixed; boundary=c\r\nContent-Disposition: attachment\r\n\r\n--c\r\n\r\nYes\r\n--c--"
+	if c := read(readHead(mixed("\r\nHello", parts))); c.own != "Hello" || len(c.files) != 1 {
+		t.Errorf("%q, %d files", c.own, len(c.files))
+	}
+	if c := read(readHead([]byte("Content-Type: multipart/digest; boundary=b\r\n\r\n--b\r\n\r\nSubject: x\r\n\r\nYes\r\n--b--\r\n"))); c.own != "" || !strings.Contains(c.quoted, "Yes") {
+		t.Errorf("%q, %q", c.own, c.quoted)
+	}
+	// A named text that is shown, and stands first, is what its sender says. // G34
+	if c := read(readHead([]byte("Content-Type: text/plain; name=text.txt\r\nContent-Disposition: inline\r\n\r\nHello\r\n"))); c.own != "Hello" || c.unsure {
+		t.Errorf("%q, unsure %v", c.own, c.unsure)
 	}
 }

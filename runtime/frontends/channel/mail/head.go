@@ -3,17 +3,15 @@ package mail
 import (
 	"bytes"
 	"errors"
-	"mime"
 	"net/mail"
 	"regexp"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
-	"verbatim/runtime/state/contact"
 
-	"github.com/emersion/go-message"
-	"github.com/emersion/go-message/charset"
+	"verbatim/runtime/internal/mimepart"
+	"verbatim/runtime/state/contact"
 )
 
 // What a header holds at most. More is read no further, and proves nothing: comparing each
@@ -101,21 +99,19 @@ func (h *head) last(name string, n int) *field {
 	return nil
 }
 
-// entity returns the mail as an entity of the MIME library.
-func (h *head) entity(body []byte) (*message.Entity, error) {
-	var all message.Header
-	for _, name := range [...]string{"content-type", "content-transfer-encoding", "content-disposition", "content-id"} {
-		if v := h.value(name); v != "" {
-			all.Set(name, v)
-		}
+// part returns the mail as a part that can be taken apart.
+func (h *head) part(body []byte) *mimepart.Part {
+	var all []mimepart.Field
+	for _, f := range h.fields {
+		all = append(all, mimepart.Field{Name: f.name, Value: f.value})
 	}
-	return message.New(all, bytes.NewReader(body))
+	return mimepart.New(all, bytes.NewReader(body))
 }
 
 // author returns the normalised address of a mail with one author.
 func (h *head) author() (string, error) {
 	from := h.value("from")
-	a, err := addresses.Parse(from)
+	a, err := addresses.Parse(mimepart.Unspoken(from))
 	if err != nil {
 		return "", err
 	}
@@ -126,11 +122,11 @@ func (h *head) author() (string, error) {
 }
 
 // addresses parses addresses; names in unknown encodings stay as they are.
-var addresses = mail.AddressParser{WordDecoder: &mime.WordDecoder{CharsetReader: charset.Reader}}
+var addresses = mail.AddressParser{WordDecoder: mimepart.Words}
 
 // answerTo returns the address for answers, and the sender's name for themselves.
 func (h *head) answerTo() (address, name string) {
-	all, _ := addresses.ParseList(h.value("from"))
+	all, _ := addresses.ParseList(mimepart.Unspoken(h.value("from")))
 	if len(all) == 0 {
 		return "", ""
 	}
@@ -184,14 +180,6 @@ func messageIDs(value string) []string {
 		ids = append(ids[:1], ids[len(ids)-mostReferences+1:]...)
 	}
 	return ids
-}
-
-// decoded reads encoded words.
-func decoded(value string) string {
-	if s, err := addresses.WordDecoder.DecodeHeader(value); err == nil {
-		return s
-	}
-	return value
 }
 
 // oneLine makes one line of a text, of so many letters at most.

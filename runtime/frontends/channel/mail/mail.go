@@ -28,13 +28,13 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/mail"
 	"net/netip"
 	"strings"
 	"time"
 
 	"verbatim/runtime/frontends/channel"
 	"verbatim/runtime/frontends/channel/internal/proven"
+	"verbatim/runtime/internal/mimepart"
 	"verbatim/runtime/state/contact"
 )
 
@@ -47,7 +47,8 @@ type Options struct {
 	Inboxes func(address string) bool // reports whether a normalised address is ours
 	Door    channel.Door
 	Clock   func() time.Time
-	DNS     Resolver // nil is the system's
+	DNS     Resolver                          // nil is the system's
+	Log     func(message string, with ...any) // for the operator; nil is nowhere
 
 	// AuthServID is the name with which the operator's own mail server adds its
 	// Authentication-Results; "" believes none. That server has to add one to each mail, and remove
@@ -125,6 +126,9 @@ func New(o Options) (*Adapter, error) {
 		sealers = append(sealers, domain)
 	}
 	o.Sealers = sealers
+	if o.Log == nil {
+		o.Log = func(string, ...any) {}
+	}
 	if o.DNS == nil {
 		o.DNS = net.DefaultResolver
 	}
@@ -162,8 +166,12 @@ type arrival struct {
 	relayed  bool       // the operator's mail server added its results on top
 }
 
-// errLater says that a mail has to be sent again.
-var errLater = errors.New("try again later")
+var (
+	// errLater says that a mail has to be sent again.
+	errLater = errors.New("try again later")
+	// errNobody says that a mail is refused for good: nobody could be answered.
+	errNobody = errors.New("the sender in From cannot be read")
+)
 
 // take proves who sent a mail and hands it to the door. After an error it is not safe.
 func (a *Adapter) take(ctx context.Context, in arrival) error {
@@ -180,6 +188,10 @@ func (a *Adapter) take(ctx context.Context, in arrival) error {
 	if status, ok := a.bounce(h, body); ok {
 		return a.o.Door.Note(ctx, status)
 	}
+	if from, _ := h.answerTo(); from == "" {
+		a.o.Log("a mail was refused: the sender in From cannot be read", "envelope", oneLine(in.envelope, 320), "from", in.ip.String())
+		return errNobody
+	}
 	p, err := a.prove(ctx, h, body, in)
 	if err != nil {
 		return err
@@ -190,7 +202,11 @@ func (a *Adapter) take(ctx context.Context, in arrival) error {
 		f.Inbox, f.Others = inbox, h.others(inbox)
 		all = append(all, proven.Prove(f))
 	}
-	return a.o.Door.Receive(ctx, all...)
+	if err := a.o.Door.Receive(ctx, all...); err != nil {
+		a.o.Log("a mail was not stored, and will come again", "error", err)
+		return err
+	}
+	return nil
 }
 
 const (
@@ -204,12 +220,16 @@ func (a *Adapter) facts(h *head, body []byte, in arrival, p proof) proven.Facts 
 	c := read(h, body)
 	f := proven.Facts{
 		Channel: Channel, ID: messageID(h.value("message-id")), Known: p.known, At: now, Kind: c.kind(), Text: c.own, Quoted: c.quoted,
-		Unsure: c.unsure || p.loose, Automatic: automatic(h, in), ReplyTo: messageID(h.value("in-reply-to")), Subject: oneLine(decoded(h.value("subject")), 500),
+		Unsure: c.unsure || p.loose || h.replaces(), Automatic: automatic(h, in), ReplyTo: messageID(h.value("in-reply-to")), Subject: oneLine(mimepart.Text(h.value("subject")), 500),
 		Files: c.files, TooMany: c.tooMany,
 	}
 	f.From, f.Name = h.answerTo()
-	if at, _ := mail.ParseDate(h.value("date")); at.Sub(now).Abs() <= 24*time.Hour {
-		f.At = at
+	if h.count["date"] > 0 {
+		at, err := mimepart.Date(h.value("date"))
+		f.Unsure = f.Unsure || err != nil
+		if at.Sub(now).Abs() <= 24*time.Hour {
+			f.At = at
+		}
 	}
 	if f.ID == "" || p.unnamed {
 		f.ID = h.sum(body)

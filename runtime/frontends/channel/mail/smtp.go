@@ -114,15 +114,30 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	return nil
 }
 
-func (s *session) Data(r io.Reader) (err error) {
+func (s *session) Data(r io.Reader) error {
 	_ = s.conn.Conn().SetReadDeadline(time.Now().Add(5 * s.a.o.Timeout)) // 25 MB take longer than a command
-	if s.in.raw, err = io.ReadAll(r); err == nil {
-		err = s.a.take(s.ctx, s.in)
-	}
-	if err == nil || errors.Is(err, smtp.ErrDataTooLarge) {
+	raw, err := io.ReadAll(r)
+	if errors.Is(err, smtp.ErrDataTooLarge) {
 		return err
 	}
-	return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "Try again later"}
+	if err != nil {
+		return later
+	}
+	return s.taken(raw)
+}
+
+var later = &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "Try again later"}
+
+// taken takes a mail, and says how it is answered.
+func (s *session) taken(raw []byte) error {
+	s.in.raw = raw
+	switch err := s.a.take(s.ctx, s.in); {
+	case err == nil:
+		return nil
+	case errors.Is(err, errNobody):
+		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 6, 0}, Message: "The sender in From cannot be read: write one address, like Ada <ada@umza.example>"}
+	}
+	return later
 }
 
 // inbox returns an address in normalised form, and reports whether it is ours.

@@ -315,3 +315,21 @@ func TestConnectionsAreLimited(t *testing.T) {
 		t.Errorf("a silent connection hears %q", line)
 	}
 }
+
+// A mail whose sender cannot be read is refused for good, and the operator is told. // G18
+func TestAMailOfNobodyIsRefusedForGood(t *testing.T) {
+	t.Parallel()
+	for _, from := range []string{"", "From:\r\n", "From: Ada\r\n", "From: <>\r\n", "From: Ada <ada@umza.example\r\n", "From: ada@\r\n", "From: @umza.example\r\n", "From: Ada Lovelace ada@umza.example\r\n", "From: us:;\r\n", "From: undisclosed-recipients:;\r\n",
+		"From: \"Ada <ada@umza.example>\r\n", "From: ada@umza..example\r\n", "From: ,\r\n", "From: =?utf-8?Q?Ada?=\r\n", "From: ada at umza.example\r\n", "From: (Ada)\r\n"} {
+		d, logged := &door{}, 0
+		a := testAdapter(t, d, func(o *Options) { o.Log = func(string, ...any) { logged++ } })
+		raw := from + strings.SplitAfterN(plain, "\r\n", 2)[1]
+		s := &session{a: a, ctx: t.Context(), in: arrival{inboxes: []string{"bot@ours.example"}, envelope: "ada@umza.example"}}
+		if err := s.taken([]byte(raw)); code(err) != 550 || len(d.messages) != 0 || logged != 1 {
+			t.Errorf("%q: %v, %d messages, %d lines in the log", from, err, len(d.messages), logged)
+		}
+		if got := post(t, a.Mailgun(), urlencoded, hook("secret", now, raw).Encode()); got != 406 {
+			t.Errorf("%q: %d by a webhook", from, got)
+		}
+	}
+}

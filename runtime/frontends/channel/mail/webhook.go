@@ -82,7 +82,10 @@ func (a *Adapter) posted(r *http.Request, most int64) int {
 	if len(in.raw) == 0 || int64(len(in.raw)) > a.o.MaxBytes || len(in.inboxes) == 0 {
 		return http.StatusNotAcceptable
 	}
-	if a.take(r.Context(), in) != nil {
+	switch err := a.take(r.Context(), in); {
+	case errors.Is(err, errNobody):
+		return http.StatusNotAcceptable
+	case err != nil:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusOK

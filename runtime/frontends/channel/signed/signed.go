@@ -9,6 +9,7 @@
 package signed
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"encoding/json"
@@ -131,8 +132,11 @@ func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var m struct{ Sender, Text, Thread, ReplyTo, Tapped string }
-	if err := json.Unmarshal(body, &m); err != nil || m.Sender == "" || len(m.Sender) > 300 || len(m.Thread) > 300 || len(m.ReplyTo) > 300 || len(m.Tapped) > 300 {
-		http.Error(w, `a message is JSON like {"sender": "u-17", "text": "…", "thread": "t-1"}`, http.StatusBadRequest)
+	// A member that is not read may say that these are another's words, or said elsewhere.
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&m); err != nil || dec.More() || m.Sender == "" || len(m.Sender) > 300 || len(m.Thread) > 300 || len(m.ReplyTo) > 300 || len(m.Tapped) > 300 {
+		http.Error(w, `a message is JSON like {"sender": "u-17", "text": "…", "thread": "t-1", "replyTo": "…", "tapped": "…"}, and nothing else`, http.StatusBadRequest)
 		return
 	}
 	err = a.o.Door.Receive(r.Context(), proven.Prove(proven.Facts{Channel: Channel, Inbox: p.Issuer, ID: r.Header.Get("Webhook-Id"), Known: []proven.Identity{{Kind: p.Issuer, Subject: m.Sender}},

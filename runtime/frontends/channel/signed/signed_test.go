@@ -113,6 +113,12 @@ func TestOnlyASignedMessageIsTaken(t *testing.T) {
 	if status, _ := post("crm", good, nil); status != http.StatusAccepted {
 		t.Fatal(status)
 	}
+	// A member that is not read is refused, whatever it says. // G6
+	for _, body := range []string{`{"sender": "u-17", "text": "Yes", "group": "g"}`, `{"sender": "u-17", "text": "Yes", "forwarded": true}`, `{"sender": "u-17", "text": "Yes"} {}`} {
+		if status, text := post("crm", []byte(body), func(h http.Header) { sign(h, key, []byte(body), now) }); status != http.StatusBadRequest || !strings.Contains(text, "nothing else") || len(d.all) != 1 {
+			t.Errorf("%s: %d %s", body, status, text)
+		}
+	}
 	// One of several signatures is enough: keys are changed.
 	if status, _ := post("crm", good, func(h http.Header) { h.Set("Webhook-Signature", "v1,x "+h.Get("Webhook-Signature")) }); status != http.StatusAccepted {
 		t.Fatal(status)

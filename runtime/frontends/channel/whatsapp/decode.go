@@ -75,7 +75,11 @@ type wireMessage struct {
 		ID    string `json:"message_id"`
 		Emoji string
 	}
-	System struct{ Body string }
+	System struct {
+		Body, Type string
+		UserID     string `json:"user_id"`
+		Previous   string `json:"previous_user_id"`
+	}
 }
 
 type wireMedia struct {
@@ -153,7 +157,18 @@ func (a *Adapter) change(raw json.RawMessage, now time.Time, got *batch) {
 		return
 	}
 	for _, raw := range c.Messages {
-		if f, ok := facts(raw, c.Metadata.ID, c.Contacts, now); ok {
+		does, unknown := unread(raw, a.opt.Ignore)
+		for _, member := range unknown {
+			if got.unknown == nil {
+				got.unknown = map[string]int{}
+			}
+			got.unknown[member]++
+		}
+		if does == refuse {
+			got.refused++
+			continue
+		}
+		if f, ok := facts(raw, c.Metadata.ID, c.Contacts, now, does == unsure); ok {
 			got.messages = append(got.messages, proven.Prove(f))
 		} else {
 			got.broken++
@@ -170,8 +185,8 @@ func (a *Adapter) change(raw json.RawMessage, now time.Time, got *batch) {
 	}
 }
 
-// facts reads one message.
-func facts(raw json.RawMessage, inbox string, contacts []profiled, now time.Time) (f proven.Facts, ok bool) {
+// facts reads one message. doubted says that more than is read of it may change whose words it holds.
+func facts(raw json.RawMessage, inbox string, contacts []profiled, now time.Time, doubted bool) (f proven.Facts, ok bool) {
 	var m wireMessage
 	if err := json.Unmarshal(raw, &m); err != nil || !named(m.ID) {
 		return f, false
@@ -181,7 +196,7 @@ func facts(raw json.RawMessage, inbox string, contacts []profiled, now time.Time
 		return f, false
 	}
 	m.content(&f)
-	if m.Context.Forwarded || m.Context.Often {
+	if m.Context.Forwarded || m.Context.Often || doubted {
 		// Somebody else wrote it, and the sender's own words cannot be told apart.
 		f.Text, f.Tapped, f.Quoted, f.Unsure = "", "", join("\n", f.Text, f.Quoted), true
 	}
@@ -195,6 +210,9 @@ func named(id string) bool { return id != "" && len(id) <= 512 && clean(id) == i
 // sender fills in the sender of a message, and reports whether they are known.
 func (m *wireMessage) sender(f *proven.Facts, contacts []profiled) bool {
 	from, user := m.From, m.FromUserID
+	if from == "" && user == "" && m.Type == "system" {
+		user = m.System.Previous
+	}
 	for _, c := range contacts {
 		// A contact is the sender's if it has an id of theirs and no id of another person.
 		same := c.WaID != "" && c.WaID == from || c.UserID != "" && c.UserID == user
@@ -265,6 +283,26 @@ func (m *wireMessage) content(f *proven.Facts) {
 		f.Kind, f.Text, f.ReplyTo = proven.Reaction, m.Reaction.Emoji, clean(m.Reaction.ID)
 	case "system": // a report of WhatsApp about the sender, not words of theirs
 		f.Automatic, f.Quoted = true, m.System.Body
+		m.changed(f)
+	}
+}
+
+// changed notes what the sender is not known by any more.
+func (m *wireMessage) changed(f *proven.Facts) {
+	switch m.System.Type {
+	case "user_changed_number", "customer_changed_number":
+		for _, k := range f.Known {
+			if k.Kind == "whatsapp_phone" {
+				f.Left = append(f.Left, k)
+			}
+		}
+	case "user_changed_user_id":
+		if before, after := m.System.Previous, m.System.UserID; before != "" && clean(before) == before {
+			f.Left = append(f.Left, proven.Identity{Kind: "whatsapp_id", Subject: before})
+			if after != "" && clean(after) == after && after != before {
+				f.Became = &proven.Identity{Kind: "whatsapp_id", Subject: after}
+			}
+		}
 	}
 }
 

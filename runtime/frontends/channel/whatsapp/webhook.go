@@ -72,6 +72,12 @@ func (a *Adapter) take(w http.ResponseWriter, r *http.Request) {
 		a.broken.Add(int64(got.broken))
 		a.opt.Log("parts of a webhook of WhatsApp could not be read", got.broken)
 	}
+	if got.refused > 0 {
+		a.opt.Log("messages that were written to a group were left out", got.refused)
+	}
+	for member, n := range got.unknown {
+		a.opt.Log(fmt.Sprintf("WhatsApp sends %.100q, which is unknown here; words beside it are not taken for their sender's", member), n)
+	}
 	for code, n := range got.errors {
 		a.opt.Log(fmt.Sprintf("WhatsApp reports error %d of the account", code), n)
 	}
@@ -156,5 +162,7 @@ type batch struct {
 	messages []channel.Message
 	statuses []channel.Status
 	broken   int
-	errors   map[int]int // how often, by code
+	refused  int            // of groups
+	unknown  map[string]int // members of messages that are neither read nor listed
+	errors   map[int]int    // how often, by code
 }

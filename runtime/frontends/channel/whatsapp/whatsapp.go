@@ -42,8 +42,11 @@ type Options struct {
 	Secret  string   // of the app, for signatures
 	Verify  string   // the token with which the webhook is set up
 	Numbers []string // phone_number_ids; messages to others are ignored
-	Door    channel.Door
-	Clock   func() time.Time
+	// Ignore are members of messages, like "messages.new_thing", that are unknown here and change
+	// nothing, as the operator knows.
+	Ignore []string
+	Door   channel.Door
+	Clock  func() time.Time
 	// Log is called with the kind and number of parts that were left out of a proven request, and
 	// with nothing that anybody wrote. It may be nil.
 	Log func(what string, times int)

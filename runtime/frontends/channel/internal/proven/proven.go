@@ -48,11 +48,15 @@ type Facts struct {
 	// Known are the proven identities of the sender, the surest first. It is empty if the channel
 	// could prove nothing, as for a mail that no domain vouches for.
 	Known []Identity `json:"known,omitempty"`
-	From  string     `json:"from"`           // the sender's address as it arrived, for answers
-	Name  string     `json:"name,omitempty"` // the sender's name for themselves. It proves nothing.
-	At    time.Time  `json:"at"`             // when it was sent, by the channel's clock
-	Kind  Kind       `json:"kind"`
-	Text  string     `json:"text,omitempty"` // the sender's new text, without quoted text
+	// Left are identities that are the sender's no longer, as the channel reports, and Became what
+	// they have in place of them; nil if that has to be verified anew.
+	Left   []Identity `json:"left,omitempty"`
+	Became *Identity  `json:"became,omitempty"`
+	From   string     `json:"from"`           // the sender's address as it arrived, for answers
+	Name   string     `json:"name,omitempty"` // the sender's name for themselves. It proves nothing.
+	At     time.Time  `json:"at"`             // when it was sent, by the channel's clock
+	Kind   Kind       `json:"kind"`
+	Text   string     `json:"text,omitempty"` // the sender's new text, without quoted text
 	// Quoted is text of others, below or between the sender's own.
 	Quoted string `json:"quoted,omitempty"`
 	// Unsure says that it is not certain where Text ends and Quoted begins, or whether a reader
