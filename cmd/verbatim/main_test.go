@@ -261,8 +261,8 @@ var bankStore = sync.OnceValues(func() (fstest.MapFS, error) {
 	name := filepath.Join(dir, "verbatim.db")
 	var said bytes.Buffer
 	code := run(context.Background(), world{
-		args: []string{"migrate", "--palettes", "../../verbs/palettes/bank", "--store", name, "--data", "../../examples/client/bank.sql", "--data", "../../examples/client/people.sql"},
-		in:   strings.NewReader(""), out: &said, err: &said,
+		load: loadOnce, args: []string{"migrate", "--palettes", "../../verbs/palettes/bank", "--store", name, "--data", "../../examples/client/bank.sql", "--data", "../../examples/client/people.sql"},
+		in: strings.NewReader(""), out: &said, err: &said,
 		env: func(string) string { return "" }, now: func() time.Time { return morning }, terminal: openTerminal,
 	})
 	if code != exitDone {

@@ -104,7 +104,7 @@ func atTheBank(t *testing.T) (dir string, verbatim func(at func(look int, cancel
 		var out, said bytes.Buffer
 		looks := 0
 		code := run(ctx, world{
-			args: args, in: strings.NewReader(""), out: &out, err: &said, terminal: openTerminal,
+			load: loadOnce, args: args, in: strings.NewReader(""), out: &out, err: &said, terminal: openTerminal,
 			now: func() time.Time {
 				looks++
 				if at != nil {
