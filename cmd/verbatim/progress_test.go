@@ -241,7 +241,7 @@ func TestInterruptedProcess(t *testing.T) {
 	start := func(args ...string) (*exec.Cmd, *bufio.Scanner, *bytes.Buffer, io.WriteCloser) {
 		cmd := exec.Command(filepath.Join(s.bin, "verbatim"), args...)
 		cmd.Dir = s.dir
-		cmd.Env = append(os.Environ(), "VERBATIM_AS=clara", "VERBATIM_STORE=verbatim.db", "VERBATIM_PALETTES=verbs")
+		cmd.Env = append(os.Environ(), "VERBATIM_AS=clara", "VERBATIM_STORE=verbatim.db", "VERBATIM_PALETTES=verbs", "PROCESS=own")
 		var said bytes.Buffer
 		cmd.Stderr = &said
 		in, err := cmd.StdinPipe()
