@@ -194,6 +194,7 @@ marathon: postgres chromium ## the tests that count, at the counts that are prom
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestServeLoad$$|TestIdleStreams$$' -serve-for 30m -serve-connections 200 -streams 10000 -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/jobs/worker -run 'TestWorkersAreKilled$$' -jobs 10000 -every 1s -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/tests/torture -run 'TestPlansAreKilled$$' -plans 10000 -every 1s -timeout 2h -v
+	go test ./cmd/verbatim -run 'TestAWalkThroughOneCallIsShort$$' -walk -timeout 1h -v
 	go test ./cmd/verbatim -run 'TestTextsAreTextsInEveryOutput$$' -payloads -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestAModelThatObeysStrangers$$' -every-pair 1 -timeout 1h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestADataRoom$$|TestARoomIsIngestedThroughKills$$' -room-whole -timeout 2h -v
