@@ -38,10 +38,10 @@ import (
 
 // wholePalettes loads the palettes of the directory and the system palette.
 func (a *app) wholePalettes(flag string) (*verbs.Registry, error) {
-	reg, err := a.palettesBeside(flag, rights.Source())
+	reg, err := a.palettes(flag, rights.Source())
 	if err == nil {
 		if beside := ownPalettes(reg); len(beside) > 1 {
-			reg, err = a.palettesBeside(flag, beside...)
+			reg, err = a.palettes(flag, beside...)
 		}
 	}
 	if err == nil {

@@ -226,7 +226,7 @@ func (c *cage) play(answer string, args ...string) (string, int) {
 	env := map[string]string{"VERBATIM_PALETTES": filepath.Join(c.dir, "verbs"), "VERBATIM_STORE": filepath.Join(c.dir, "verbatim.db"),
 		"VERBATIM_TRACE": "1"}
 	code := run(context.Background(), world{
-		args: args, in: strings.NewReader(""), out: &out, err: &errs,
+		load: loadOnce, args: args, in: strings.NewReader(""), out: &out, err: &errs,
 		env: func(name string) string { return env[name] }, now: func() time.Time { return c.now },
 		terminal: func(world) (io.ReadCloser, bool) {
 			return io.NopCloser(strings.NewReader(answer + "\n")), answer != ""

@@ -143,7 +143,7 @@ func spokenIn(t testing.TB, at time.Time, dir, in string, args ...string) (out, 
 	t.Helper()
 	var o, e bytes.Buffer
 	env := func(name string) string { return map[string]string{"VERBATIM_SCAN": "none"}[name] }
-	w := world{args: append([]string{"chat"}, args...), in: strings.NewReader(in), out: &o, err: &e, env: env,
+	w := world{load: loadOnce, args: append([]string{"chat"}, args...), in: strings.NewReader(in), out: &o, err: &e, env: env,
 		now: func() time.Time { return at }, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }}
 	w.args = append(w.args, "--palettes", filepath.Join(dir, "verbs"), "--store", filepath.Join(dir, "verbatim.db"), "--as", "clara", "--send-from", dir)
 	code = run(context.Background(), w)
@@ -239,7 +239,7 @@ INSERT INTO verbatim_grant (principal, entity, key) VALUES ('ann', 'flat', '0000
 	command := func(in string, args ...string) (string, string, int) {
 		var o, e bytes.Buffer
 		args = append(args, "--palettes", filepath.Join(dir, "verbs"), "--store", filepath.Join(dir, "house.db"))
-		code := run(context.Background(), world{args: args, in: strings.NewReader(in), out: &o, err: &e, env: func(string) string { return "" },
+		code := run(context.Background(), world{load: loadOnce, args: args, in: strings.NewReader(in), out: &o, err: &e, env: func(string) string { return "" },
 			now: func() time.Time { return morning }, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
 		return o.String(), e.String(), code
 	}
@@ -316,7 +316,7 @@ func TestADatasetIsScored(t *testing.T) {
 	}
 	command := func(args ...string) (string, string, int) {
 		var o, e bytes.Buffer
-		code := run(context.Background(), world{args: append([]string{"eval"}, args...), in: strings.NewReader(""), out: &o, err: &e, env: func(string) string { return "" },
+		code := run(context.Background(), world{load: loadOnce, args: append([]string{"eval"}, args...), in: strings.NewReader(""), out: &o, err: &e, env: func(string) string { return "" },
 			now: func() time.Time { return morning }, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
 		return o.String(), e.String(), code
 	}
@@ -428,7 +428,7 @@ func TestAWorkflowIsScored(t *testing.T) {
 	}
 	command := func(args ...string) (string, string, int) {
 		var o, e bytes.Buffer
-		code := run(context.Background(), world{args: append([]string{"eval", "--palettes", filepath.Join(dir, "verbs")}, args...), in: strings.NewReader(""), out: &o, err: &e, env: func(string) string { return "" },
+		code := run(context.Background(), world{load: loadOnce, args: append([]string{"eval", "--palettes", filepath.Join(dir, "verbs")}, args...), in: strings.NewReader(""), out: &o, err: &e, env: func(string) string { return "" },
 			now: func() time.Time { return morning }, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
 		return o.String(), e.String(), code
 	}

@@ -56,7 +56,7 @@ func TestServersWhoseClocksDisagree(t *testing.T) {
 		env["VERBATIM_SCAN"] = ""
 		out, in := io.Pipe()
 		ended.Go(func() {
-			code := run(ctx, world{args: []string{"serve", "--listen", "127.0.0.1:0", "--no-work", "--sign-in", "t.weber", "--sign-in", "a.nowak"},
+			code := run(ctx, world{load: loadOnce, args: []string{"serve", "--listen", "127.0.0.1:0", "--no-work", "--sign-in", "t.weber", "--sign-in", "a.nowak"},
 				in: strings.NewReader(""), out: in, err: log, env: func(name string) string { return env[name] },
 				now: func() time.Time { return time.Now().Add(ahead) }, random: rand.Reader, terminal: openTerminal})
 			in.CloseWithError(fmt.Errorf("it ended with %d: %s", code, log))

@@ -86,7 +86,7 @@ func TestAPaletteBeginsWithAnAddress(t *testing.T) {
 	t.Cleanup(web.Close)
 	dir := t.TempDir()
 	var out, said bytes.Buffer
-	code := run(t.Context(), world{args: []string{"new", "crm", "--from", "mcp:" + web.URL, "--palettes", dir}, out: &out, err: &said, env: func(string) string { return "" }})
+	code := run(t.Context(), world{load: loadOnce, args: []string{"new", "crm", "--from", "mcp:" + web.URL, "--palettes", dir}, out: &out, err: &said, env: func(string) string { return "" }})
 	text, err := os.ReadFile(filepath.Join(dir, "crm.yaml"))
 	if err != nil || code != exitDone || !strings.Contains(out.String(), "1 verb for 1 tool of 127.0.0.1") {
 		t.Fatalf("%d %v\n%s%s", code, err, &out, &said)

@@ -143,7 +143,7 @@ func atBank(ctx context.Context, dir, store, in string, args ...string) (out, sa
 		}
 	}
 	code = run(ctx, world{
-		args: args, in: strings.NewReader(in), out: &stdout, err: &stderr, terminal: openTerminal,
+		load: loadOnce, args: args, in: strings.NewReader(in), out: &stdout, err: &stderr, terminal: openTerminal,
 		now: func() time.Time { return morning },
 		env: func(name string) string {
 			return map[string]string{"VERBATIM_AS": "clara", "VERBATIM_STORE": store, "VERBATIM_PALETTES": filepath.Join(dir, "verbs")}[name]

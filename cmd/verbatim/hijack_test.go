@@ -702,7 +702,7 @@ func made(dir, palettes string, data ...string) error {
 		args = append(args, "--data", file)
 	}
 	var said strings.Builder
-	if code := run(context.Background(), world{args: args, in: strings.NewReader(""), out: &said, err: &said, env: func(string) string { return "" },
+	if code := run(context.Background(), world{load: loadOnce, args: args, in: strings.NewReader(""), out: &said, err: &said, env: func(string) string { return "" },
 		now: func() time.Time { return morning }, terminal: openTerminal}); code != exitDone {
 		return fmt.Errorf("%s", said.String())
 	}

@@ -114,7 +114,7 @@ INSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('ada', 'reader
 				if script != "" {
 					args = append(args, "-")
 				}
-				code := run(context.Background(), world{args: args, in: strings.NewReader(script), out: &out, err: &out, env: func(name string) string { return env[name] }, now: time.Now, random: rand.Reader,
+				code := run(context.Background(), world{load: loadOnce, args: args, in: strings.NewReader(script), out: &out, err: &out, env: func(name string) string { return env[name] }, now: time.Now, random: rand.Reader,
 					terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
 				if code != want {
 					t.Fatalf("%v: exit %d, want %d\n%s", args, code, want, &out)

@@ -109,7 +109,7 @@ func TestTextsAreTextsInEveryOutput(t *testing.T) {
 			outputs := 0
 			play := func(args ...string) (string, int) {
 				var out, errs bytes.Buffer
-				code := run(context.Background(), world{args: args, in: strings.NewReader(""), out: &out, err: &errs,
+				code := run(context.Background(), world{load: loadOnce, args: args, in: strings.NewReader(""), out: &out, err: &errs,
 					env: func(name string) string { return env[name] }, now: func() time.Time { return time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC) }})
 				for _, text := range []string{out.String(), errs.String()} {
 					outputs++

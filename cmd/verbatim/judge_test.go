@@ -71,7 +71,7 @@ func TestAJudgeChangesNoVerdict(t *testing.T) {
 		}
 		var out, said bytes.Buffer
 		args := append([]string{"eval", "--json", "--palettes", filepath.Join(dir, "verbs")}, flags...)
-		code := run(context.Background(), world{args: append(args, dataset), in: strings.NewReader(""), out: &out, err: &said, env: func(name string) string { return env[name] },
+		code := run(context.Background(), world{load: loadOnce, args: append(args, dataset), in: strings.NewReader(""), out: &out, err: &said, env: func(name string) string { return env[name] },
 			now: func() time.Time { return morning }, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
 		got, err := eval.Read(out.Bytes())
 		if err != nil {

@@ -93,7 +93,7 @@ func TestKeysOfTheOperatorAreSilent(t *testing.T) {
 		maps.Copy(env, operatorKeys)
 		maps.Copy(env, more)
 		var out bytes.Buffer
-		run(t.Context(), world{args: args, in: strings.NewReader("what is still missing?\n"), out: &out, err: &out, env: func(name string) string { return env[name] },
+		run(t.Context(), world{load: loadOnce, args: args, in: strings.NewReader("what is still missing?\n"), out: &out, err: &out, env: func(name string) string { return env[name] },
 			now: func() time.Time { return morning }, terminal: func(world) (io.ReadCloser, bool) { return nil, false }}) // most of it fails, as it should
 		l.hears("verbatim "+strings.Join(args, " "), out.String())
 	}

@@ -71,7 +71,7 @@ func (h *kiishaHouse) says(who, in string, args ...string) (int, string) {
 		args = append(args, "-")
 	}
 	var out bytes.Buffer
-	code := run(context.Background(), world{args: args, in: strings.NewReader(in), out: &out, err: &out, env: func(name string) string { return h.env[name] },
+	code := run(context.Background(), world{load: loadOnce, args: args, in: strings.NewReader(in), out: &out, err: &out, env: func(name string) string { return h.env[name] },
 		now: func() time.Time { return time.Date(2025, 1, 17, 9, 0, 0, 0, time.UTC) }, random: rand.Reader,
 		terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
 	return code, out.String()
@@ -569,7 +569,7 @@ func TestDocumentDeskIsEvaluated(t *testing.T) {
 	for name, least := range map[string]int{"eval.yaml": 95, "eval-heldout.yaml": 50} {
 		h := &kiishaHouse{dir: t.TempDir(), env: map[string]string{}}
 		var out bytes.Buffer
-		run(context.Background(), world{args: []string{"eval", "--json", filepath.Join(kiishaDir, name), "--palettes", "kiisha"}, in: strings.NewReader(""), out: &out, err: io.Discard,
+		run(context.Background(), world{load: loadOnce, args: []string{"eval", "--json", filepath.Join(kiishaDir, name), "--palettes", "kiisha"}, in: strings.NewReader(""), out: &out, err: io.Discard,
 			env: func(name string) string { return h.env[name] }, now: time.Now, random: rand.Reader})
 		var made eval.Run
 		if err := json.NewDecoder(&out).Decode(&made); err != nil {

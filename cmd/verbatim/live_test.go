@@ -40,7 +40,7 @@ func scoreLive(t *testing.T, env func(string) string, budget int) (eval.Run, int
 		t.Fatal(err)
 	}
 	var out, said bytes.Buffer
-	code := run(context.Background(), world{args: []string{"eval", "--json", "--palettes", filepath.Join(dir, "verbs"), dataset},
+	code := run(context.Background(), world{load: loadOnce, args: []string{"eval", "--json", "--palettes", filepath.Join(dir, "verbs"), dataset},
 		in: strings.NewReader(""), out: &out, err: &said, env: env, now: time.Now, random: rand.Reader,
 		terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
 	var got eval.Run

@@ -82,6 +82,8 @@ type world struct {
 	terminal func(world) (io.ReadCloser, bool)
 	// after waits; nil uses the clock.
 	after func(time.Duration) <-chan time.Time
+	// load loads palettes; nil is loadPalettes.
+	load func(dir string, beside ...*dsl.Source) (*loaded, error)
 }
 
 // An app is one invocation.

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -38,6 +40,9 @@ var update = flag.Bool("update", false, "write what the program printed into the
 // down.
 func TestMain(m *testing.M) {
 	documents.Child() // as main does
+	if filepath.Base(os.Args[0]) == "worker" {
+		work()
+	}
 	testscript.Main(servers{m}, map[string]func(){"verbatim": func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		code := run(ctx, world{
@@ -65,13 +70,18 @@ func ticking(tick string) func() time.Time {
 
 // putProgram puts the program into a folder, under its names: this binary, or the same one
 // without the race detector. With it every command of a session takes seven times as long,
-// and minutes in all, and finds what the tests of the packages find anyway.
+// and minutes in all, and finds what the tests of the packages find anyway. Most commands
+// are run by workers; PROCESS=own in their environment makes processes of them.
 func putProgram(dir string) error {
-	from, err := norace.Binary()
-	for _, name := range []string{"verbatim", "helpdesk"} {
-		if err == nil {
-			err = os.Symlink(from, filepath.Join(dir, name))
-		}
+	program, err := norace.Binary()
+	if err == nil {
+		err = os.Symlink(program, filepath.Join(dir, "helpdesk"))
+	}
+	if err == nil {
+		program, err = launcher()
+	}
+	if err == nil {
+		err = os.Symlink(program, filepath.Join(dir, "verbatim"))
 	}
 	return err
 }
@@ -82,6 +92,7 @@ type servers struct{ m *testing.M }
 func (s servers) Run() int {
 	code := pgtest.Run(s.m)
 	rabbittest.Stop()
+	dismissWorkers()
 	return norace.Cleanup(code)
 }
 
@@ -140,6 +151,39 @@ func scripts(t *testing.T, dir string, vars ...string) {
 		},
 	})
 }
+
+// Every command is run as a process of its own somewhere, as it is outside of tests.
+func TestEveryCommandIsAProcess(t *testing.T) {
+	t.Parallel()
+	all, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := map[string]bool{"serve": true, "work": true, "mcp": true, "lsp": true} // testdata/launcher starts them
+	for _, name := range all {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		process := false
+		for line := range strings.Lines(string(txtar.Parse(text).Comment)) {
+			if value, ok := strings.CutPrefix(line, "env PROCESS="); ok {
+				process = strings.TrimSpace(value) == "own"
+			}
+			for _, command := range ranIn.FindAllStringSubmatch(line, -1) {
+				own[command[1]] = own[command[1]] || process
+			}
+		}
+	}
+	for _, c := range commands {
+		if !own[c.name] {
+			t.Errorf("no script with PROCESS=own runs verbatim %s", c.name)
+		}
+	}
+}
+
+// ranIn finds the commands that a line of a script runs.
+var ranIn = regexp.MustCompile(`(?:exec|exits \d+) verbatim ([a-z]+)`)
 
 // exits runs a program and says which exit code it must have:
 //
@@ -261,8 +305,8 @@ var bankStore = sync.OnceValues(func() (fstest.MapFS, error) {
 	name := filepath.Join(dir, "verbatim.db")
 	var said bytes.Buffer
 	code := run(context.Background(), world{
-		args: []string{"migrate", "--palettes", "../../verbs/palettes/bank", "--store", name, "--data", "../../examples/client/bank.sql", "--data", "../../examples/client/people.sql"},
-		in:   strings.NewReader(""), out: &said, err: &said,
+		load: loadOnce, args: []string{"migrate", "--palettes", "../../verbs/palettes/bank", "--store", name, "--data", "../../examples/client/bank.sql", "--data", "../../examples/client/people.sql"},
+		in: strings.NewReader(""), out: &said, err: &said,
 		env: func(string) string { return "" }, now: func() time.Time { return morning }, terminal: openTerminal,
 	})
 	if code != exitDone {

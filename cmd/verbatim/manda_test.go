@@ -83,7 +83,7 @@ func (r *room) says(who, script string, args ...string) (int, string) {
 		args = append(args, "-")
 	}
 	var out bytes.Buffer
-	code := run(context.Background(), world{args: args, in: strings.NewReader(script), out: &out, err: &out, env: func(name string) string { return r.env[name] },
+	code := run(context.Background(), world{load: loadOnce, args: args, in: strings.NewReader(script), out: &out, err: &out, env: func(name string) string { return r.env[name] },
 		now: func() time.Time { return time.Date(2025, 6, 2, 9, 0, 0, 0, time.UTC) }, random: rand.Reader,
 		terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
 	return code, out.String()
@@ -368,7 +368,7 @@ func TestARoomAnswersInTheLanguageOfTheQuestion(t *testing.T) {
 			said := ""
 			for turn := range strings.SplitSeq(turns, " / ") {
 				var out bytes.Buffer
-				code := run(t.Context(), world{args: []string{"chat", "--session", fmt.Sprint("s", session), "--palettes", "manda", "--store", r.store, "--as", ada}, in: strings.NewReader(turn + "\n"), out: &out, err: io.Discard, env: func(name string) string { return r.env[name] },
+				code := run(t.Context(), world{load: loadOnce, args: []string{"chat", "--session", fmt.Sprint("s", session), "--palettes", "manda", "--store", r.store, "--as", ada}, in: strings.NewReader(turn + "\n"), out: &out, err: io.Discard, env: func(name string) string { return r.env[name] },
 					now: func() time.Time { return time.Date(2025, 6, 2, 9, 0, 0, 0, time.UTC) }, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
 				if said = out.String(); code != 0 {
 					t.Fatalf("%s: exit %d\n%s", turn, code, said)
@@ -1272,7 +1272,7 @@ func TestServeAnIndexThatIsNotMigrated(t *testing.T) {
 				if on == "postgres" {
 					args = append(args, "--grant-to", "verbatim_app")
 				}
-				if code := run(t.Context(), world{args: args, in: strings.NewReader(""), out: &out, err: &out, env: func(name string) string { return r.env[name] }, now: time.Now, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }}); code != 0 {
+				if code := run(t.Context(), world{load: loadOnce, args: args, in: strings.NewReader(""), out: &out, err: &out, env: func(name string) string { return r.env[name] }, now: time.Now, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }}); code != 0 {
 					t.Fatal(code, out.String())
 				}
 			}

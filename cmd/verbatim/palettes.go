@@ -148,15 +148,13 @@ func (a *app) palettesDir(flag string) string {
 	return "verbs"
 }
 
-// palettes loads a directory of palettes and prints its errors. Only lint prints warnings.
-func (a *app) palettes(flag string) (*verbs.Registry, error) {
-	return a.palettesBeside(flag)
-}
-
-// palettesBeside loads additional palettes with those of the directory.
-func (a *app) palettesBeside(flag string, beside ...*dsl.Source) (*verbs.Registry, error) {
-	dir := a.palettesDir(flag)
-	l, err := loadPalettes(dir, beside...)
+// palettes loads palettes, with others beside them, and prints errors. Only lint prints warnings.
+func (a *app) palettes(flag string, beside ...*dsl.Source) (*verbs.Registry, error) {
+	dir, load := a.palettesDir(flag), loadPalettes
+	if a.load != nil {
+		load = a.load
+	}
+	l, err := load(dir, beside...)
 	if err != nil {
 		return nil, err
 	}

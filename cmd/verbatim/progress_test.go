@@ -104,7 +104,7 @@ func atTheBank(t *testing.T) (dir string, verbatim func(at func(look int, cancel
 		var out, said bytes.Buffer
 		looks := 0
 		code := run(ctx, world{
-			args: args, in: strings.NewReader(""), out: &out, err: &said, terminal: openTerminal,
+			load: loadOnce, args: args, in: strings.NewReader(""), out: &out, err: &said, terminal: openTerminal,
 			now: func() time.Time {
 				looks++
 				if at != nil {
@@ -241,7 +241,7 @@ func TestInterruptedProcess(t *testing.T) {
 	start := func(args ...string) (*exec.Cmd, *bufio.Scanner, *bytes.Buffer, io.WriteCloser) {
 		cmd := exec.Command(filepath.Join(s.bin, "verbatim"), args...)
 		cmd.Dir = s.dir
-		cmd.Env = append(os.Environ(), "VERBATIM_AS=clara", "VERBATIM_STORE=verbatim.db", "VERBATIM_PALETTES=verbs")
+		cmd.Env = append(os.Environ(), "VERBATIM_AS=clara", "VERBATIM_STORE=verbatim.db", "VERBATIM_PALETTES=verbs", "PROCESS=own")
 		var said bytes.Buffer
 		cmd.Stderr = &said
 		in, err := cmd.StdinPipe()

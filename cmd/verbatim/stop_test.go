@@ -44,7 +44,7 @@ func TestStoppingAtTheQuestionChangesNothing(t *testing.T) {
 	verbatim := func(ctx context.Context, terminal func(world) (io.ReadCloser, bool), args ...string) (string, int) {
 		var said bytes.Buffer
 		code := run(ctx, world{
-			args: args, in: strings.NewReader(""), out: &said, err: &said, now: time.Now, terminal: terminal,
+			load: loadOnce, args: args, in: strings.NewReader(""), out: &said, err: &said, now: time.Now, terminal: terminal,
 			env: func(name string) string {
 				return map[string]string{"VERBATIM_AS": "anna", "VERBATIM_STORE": filepath.Join(dir, "verbatim.db"), "VERBATIM_PALETTES": filepath.Join(dir, "verbs")}[name]
 			},

@@ -398,7 +398,7 @@ func TestALongDocumentTellsItsPages(t *testing.T) {
 	}
 
 	cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), "run", "--palettes", "papers", "--as", "clara", "--json", "--events", "describe.dsl")
-	cmd.Dir, cmd.Env = h.dir, h.env
+	cmd.Dir, cmd.Env = h.dir, append(h.env, "PROCESS=own")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
