@@ -72,3 +72,29 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 		t.Errorf("only %d links were found", seen)
 	}
 }
+
+var namedPage = regexp.MustCompile(`[\w./-]+\.md\b`)
+
+// What the program prints names no page that is gone.
+func TestMessagesNamePagesThatAreThere(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	goFiles(t, func(rel string, text []byte) {
+		if strings.HasSuffix(rel, "_test.go") || strings.HasPrefix(rel, "cmd/internal/") {
+			return
+		}
+		for line := range strings.Lines(string(text)) {
+			if code, _, _ := strings.Cut(line, "//"); strings.Contains(code, "README.md") || strings.Contains(code, "SPEC.md") {
+				for _, name := range namedPage.FindAllString(code, -1) {
+					seen++
+					if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+						t.Errorf("%s names %s, which is not there", rel, name)
+					}
+				}
+			}
+		}
+	})
+	if seen == 0 {
+		t.Error("no message names a page")
+	}
+}
