@@ -102,7 +102,7 @@ test: build postgres pgbouncer strace rabbit chromium lark neovim judges ## run 
 	@echo "test: RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) make test tries the same inputs again"
 	@[ -n "$${VERBATIM_MODEL:-}" ] || echo "test: SKIPPED, no model is asked: VERBATIM_MODEL=NAME VERBATIM_BASE_URL=URL make live asks one" >&2
 	@scratch=$$($(IN_MEMORY)); if [ -n "$$scratch" ]; then export TMPDIR=$$scratch; trap 'rm -rf "$$scratch"' EXIT; echo "test: what tests write is in $$scratch" >&2; fi; set -x; \
-	VERBATIM_BUILT=$(CURDIR)/bin/verbatim $(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) $(WATCHED) go test -vet=off $(RACED) -timeout 25m ./... \
+	VERBATIM_BUILT=$(CURDIR)/bin/verbatim $(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) $(WATCHED) go test -vet=off $(RACED) -timeout 45m ./... \
 		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
 	cd $(BENCH) && VERBATIM_REQUIRE_POSTGRES=1 $(WATCHED) go test -timeout 10m ./...
 
