@@ -476,7 +476,7 @@ func TestOwnAnswersAreForTheirOwnEyes(t *testing.T) {
 		t.Errorf("she is told\n%s", out)
 	}
 	s := perform(t, []string{`{"call": "client__start-collection", "args": {"request-id": "@pierre-dupont-source-of-wealth"}}`, "Please check your answers."})
-	talk([]string{"Where were we with Pierre?"}, "--session", "s2", "--base-url", s.URL, "--model", "scripted")
+	talk([]string{"Please go on with the questions about Pierre"}, "--session", "s2", "--base-url", s.URL, "--model", "scripted")
 	if len(s.asked) < 2 || !strings.Contains(s.asked[1], "Please check your 5 answers") {
 		t.Fatalf("the model was asked %d times", len(s.asked))
 	}

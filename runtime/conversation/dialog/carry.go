@@ -126,7 +126,11 @@ func (t *turn) asksAbout(ctx context.Context, k *task) (q *Question, counted *ho
 	}
 	why := t.doubts(k)
 	if mine := slices.ContainsFunc(preview.Asks(), func(a receipt.Ask) bool { return a.By == "" }); !mine && !k.phrased {
-		why = append(why, t.unasked(k.call)...)
+		unasked, err := t.unasked(ctx, k.call)
+		if err != nil {
+			return nil, nil, err
+		}
+		why = append(why, unasked...)
 	}
 	if len(preview.Asks()) == 0 {
 		var much *reason

@@ -157,7 +157,7 @@ func TestTheShortlistIsShort(t *testing.T) {
 		o.Mode = dialog.Tools
 		o.Interpreter = fixed{}
 	})
-	for _, said := range []string{"thing 7", "thing 8", "the Chimney is broken", "thing 9"} {
+	for _, said := range []string{"thing 7", "thing 8", "report that the Chimney is broken", "thing 9"} {
 		c.say(said)
 	}
 	names := func(r llm.Request) (all string, context bool) {

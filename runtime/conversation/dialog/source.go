@@ -19,7 +19,6 @@ type source struct {
 	text   string
 	when   time.Time // of people's words: the day to which "tomorrow" refers
 	past   bool      // it was shown in an earlier turn
-	spent  bool      // the person said it before their last change
 	// unshown says that the model does not see it now.
 	unshown bool
 
@@ -46,6 +45,8 @@ type reader func(text string, now time.Time) []reading
 // sources are the sources of a turn so far.
 type sources struct {
 	all  []*source
+	wish []*source // the person's words that may lead to a change now
+	told []*source // what the person was told before
 	read reader
 	now  time.Time
 }

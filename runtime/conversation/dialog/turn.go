@@ -201,8 +201,8 @@ func (t *turn) begin() {
 	for _, s := range t.trace.all {
 		s.past = true
 	}
-	t.trace.spent(c.latest())
 	t.trace.add(ofPerson, t.heard.own, t.now)
+	t.trace.wishes(c.latest(), c.expected != (expected{}))
 	t.trace.add(ofQuoted, t.heard.quoted, t.now)
 	t.ran = map[string]bool{}
 }

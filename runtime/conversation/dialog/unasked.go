@@ -1,12 +1,13 @@
 package dialog
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
-	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/stores/search"
 	"verbatim/verbs"
@@ -18,22 +19,79 @@ import (
 // act is a value as well: a question, thanks or a greeting asks for no change.
 //
 // Words lead to one change. What the person said before the last change was said for that one, so a
-// model that repeats it is asked about.
+// model that repeats it is asked about. Words count where they say it: not in quotation marks, and not
+// in a sentence that only supposes. A sentence that denies something has to be told as one that does.
 
 // unasked says what of a script that a model wrote nobody asked for. It is told where no rule of the
 // palette puts the question anyway.
-func (t *turn) unasked(script *dsl.Script) (why []reason) {
+func (t *turn) unasked(ctx context.Context, script *dsl.Script) (why []reason, err error) {
 	w := t.c.wording
-	if t.talks() && slices.ContainsFunc(script.Calls, func(c dsl.Call) bool { return t.changes(t.c.o.Registry.Verb(c.Verb)) }) {
+	var u Understood
+	if t.c.o.Interpreter != nil {
+		if u, err = t.c.o.Interpreter.Interpret(ctx, t.heard.own, Settled{}, t.before()); err != nil {
+			return nil, err
+		}
+	}
+	var changes []*verbs.Verb
+	for i := range script.Calls {
+		if v := t.c.o.Registry.Verb(script.Calls[i].Verb); t.changes(v) {
+			changes = append(changes, v)
+		}
+	}
+	if len(changes) > 0 && (t.talks() || t.denied(script) || !t.wishedFor(script, changes, &u)) {
 		why = append(why, w.reason(sayUnasked))
 	}
-	for _, name := range t.unchosen(script) {
+	for _, name := range t.unchosen(script, &u) {
 		why = append(why, w.reason(sayUnchosen, name))
 	}
 	if names := t.unsourced(script); len(names) > 0 {
 		why = append(why, w.arguments(sayUnsourced, names))
 	}
-	return why
+	return why, nil
+}
+
+// wishedFor reports whether a message may ask for a change: it names a row, holds a word of request, or
+// is understood as one of the verbs. Without an interpreter nobody can tell.
+func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understood) bool {
+	if t.c.o.Interpreter == nil || t.c.expected != (expected{}) || t.was.open() || len(t.subject.Names) > 0 {
+		return true
+	}
+	for _, v := range changes {
+		if slices.Contains(u.Verbs, v.Name) || u.Verb == v.Name || namesVerb(strings.Fields(nameable(t.heard.own)), v) {
+			return true
+		}
+	}
+	fits := false // a required value that the message says
+	t.eachChanging(script, func(p *verbs.Param, v *dsl.Value) {
+		fits = fits || p.Required && (v.Kind == dsl.Date || v.Kind == dsl.Integer || v.Kind == dsl.Decimal) && t.trace.wishedNow(func(s *source) bool { certain, _ := s.says(v); return certain })
+	})
+	if fits {
+		return true
+	}
+	for _, all := range t.names {
+		if slices.ContainsFunc(all, func(name string) bool { return t.trace.wishedNow(func(s *source) bool { return s.chooses(name, all) }) }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(strings.Fields(nameable(t.heard.own)), func(word string) bool { return slices.Contains(values.Phrases("wish"), word) })
+}
+
+// denied reports whether the message denies or forbids something, and no text of the calls says so.
+func (t *turn) denied(script *dsl.Script) bool {
+	var texts []string
+	t.eachChanging(script, func(_ *verbs.Param, v *dsl.Value) {
+		if v.Kind == dsl.String && slices.ContainsFunc(wordsIn(v.Text), denies) {
+			texts = append(texts, v.Text)
+		}
+	})
+	return slices.ContainsFunc(sentencesOf(ownSay(t.heard.own)), func(said string) bool {
+		words := wordsIn(said)
+		return slices.ContainsFunc(words, denies) && !slices.ContainsFunc(texts, func(text string) bool {
+			return slices.ContainsFunc(meaningful(text), func(w string) bool {
+				return slices.ContainsFunc(words, func(other string) bool { return sameStem(w, other) })
+			})
+		})
+	})
 }
 
 // unsourced lists the arguments of changing calls with a value that nobody said.
@@ -49,10 +107,24 @@ func (t *turn) unsourced(script *dsl.Script) (names []string) {
 // unchosen lists, by their labels, the rows of changing calls that the model chose: the person named
 // none of them, they are not the only ones of their kind, and the last answer was not about them
 // alone. (SAFE-S8)
-func (t *turn) unchosen(script *dsl.Script) (called []string) {
+func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 	var last []string
 	if before := t.before(); len(before) > 0 {
 		last = before[0].Names
+	}
+	if past := t.c.latest(); len(past) > 0 {
+		// A row whose change the last turn reported is done with: what it told of others is about those.
+		settled := map[string]bool{}
+		for _, c := range past[len(past)-1].Calls {
+			if c.Wrote > 0 {
+				for _, at := range atNames().FindAllString(c.Call, -1) {
+					settled[at[1:]] = true
+				}
+			}
+		}
+		if rest := slices.DeleteFunc(slices.Clone(last), func(name string) bool { return settled[name] }); len(rest) > 0 {
+			last = rest
+		}
 	}
 	made := map[string]bool{}
 	for i := range script.Calls {
@@ -64,11 +136,13 @@ func (t *turn) unchosen(script *dsl.Script) (called []string) {
 			return
 		}
 		others := t.alike(name)
+		if slices.Contains(u.Assumed, name) || slices.Contains(u.Names, name) || strings.Contains(u.Script, "@"+name+" ") {
+			return // our own reader takes it from the words
+		}
 		switch same := func(other string) bool { return other != name && slices.Contains(others, other) }; {
 		case t.trace.chose(name, others), len(others) == 1 && others[0] == name:
 			return
-		case slices.Contains(last, name) && !slices.ContainsFunc(last, same) &&
-			!slices.ContainsFunc(others, func(other string) bool { return other != name && t.trace.chose(other, others) }):
+		case slices.Contains(last, name) && !slices.ContainsFunc(last, same) && !slices.ContainsFunc(others, func(other string) bool { return same(other) && t.trace.chose(other, others) }):
 			return
 		}
 		label := t.c.o.Session.Called(name)
@@ -139,7 +213,10 @@ func (t *turn) talks() bool {
 	if !strings.ContainsAny(t.heard.own, "?¿") {
 		return false
 	}
-	return !slices.ContainsFunc(sentencesOf(t.heard.own), func(s string) bool { return wants(s) })
+	return !slices.ContainsFunc(sentencesOf(t.heard.own), func(s string) bool {
+		order, _, _ := strings.Cut(s, ":") // "ask them this: will a copy do?"
+		return wants(order) || slices.ContainsFunc(wordsIn(order), func(w string) bool { return slices.Contains(values.Phrases("enquiring"), values.Plain(w)) }) && wants(strings.TrimRight(order, "?"))
+	})
 }
 
 // sentencesOf divides a text at the ends of its sentences and lines.
@@ -158,112 +235,159 @@ func sentencesOf(text string) (all []string) {
 	return all
 }
 
-// spent marks the person's words before their last change.
-func (s *sources) spent(past []*Turn) {
-	for _, p := range slices.Backward(past) {
-		if slices.ContainsFunc(p.Calls, func(c CallNote) bool { return c.Wrote > 0 }) {
-			for _, src := range s.all {
-				src.spent = src.spent || src.past && !src.when.After(p.Time)
-			}
-			return
+// wishes gathers the person's words that may lead to a change now. Where the last turn asked for more, what
+// was said in it is not settled.
+func (s *sources) wishes(past []*Turn, asked bool) {
+	var spent time.Time
+	for i, p := range past {
+		if p.Told != "" {
+			s.told = append(s.told, &source{origin: ofRecord, text: p.Told, when: p.Time})
+		}
+		if (i+1 < len(past) || !asked) && slices.ContainsFunc(p.Calls, func(c CallNote) bool { return c.Wrote > 0 }) {
+			spent = p.Time
+		}
+	}
+	for _, src := range s.all {
+		if text := ownSay(src.text); src.origin == ofPerson && text != "" && !(src.past && !src.when.After(spent)) {
+			s.wish = append(s.wish, &source{origin: src.origin, text: text, when: src.when, past: src.past})
 		}
 	}
 }
 
-// wished are the person's words that may have led to a change now.
-func (s *sources) wished(fn func(*source) bool) bool {
-	return slices.ContainsFunc(s.all, func(src *source) bool {
-		if src.origin != ofPerson || src.spent {
-			return false
+// ownSay returns what a message says as the person's own statement: without what stands in quotation
+// marks, and without sentences that only suppose.
+func ownSay(text string) string {
+	var kept []string
+	for _, said := range sentencesOf(inQuotes().ReplaceAllString(text, " ")) {
+		if !supposes(said) {
+			kept = append(kept, said)
 		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// supposes reports whether a sentence only supposes. "Ask them if …" wants to know, and "if you could" is
+// polite.
+func supposes(said string) bool {
+	words := wordsIn(said)
+	for i, w := range words {
+		if !slices.Contains(values.Phrases("supposing"), values.Plain(w)) {
+			continue
+		}
+		asks := slices.ContainsFunc(words[:i], func(w string) bool { return slices.Contains(values.Phrases("enquiring"), values.Plain(w)) })
+		you := i+1 < len(words) && slices.Contains(values.Phrases("addressing"), values.Plain(words[i+1]))
+		if !asks && !you {
+			return true
+		}
+	}
+	return false
+}
+
+var inQuotes = lazily(func() string {
+	return `"[^"\n]+"|“[^”“\n]+[”“]|„[^“”\n]+[“”]|«[^»\n]+»|»[^«\n]+«`
+})
+
+// wished reports whether fn holds for the person's words that may lead to a change now.
+func (s *sources) wished(fn func(*source) bool) bool {
+	return slices.ContainsFunc(s.wish, func(src *source) bool {
 		src.prepare(s.read)
 		return fn(src)
 	})
 }
 
-// chose reports whether the person named a row in the words that led here.
+// wishedNow is wished for this message alone.
+func (s *sources) wishedNow(fn func(*source) bool) bool {
+	return s.wished(func(src *source) bool { return !src.past && fn(src) })
+}
+
+// chose reports whether the person named a row in the words that led here. A row of this kind that
+// this message names takes the place of those before.
 func (t *tracer) chose(name string, others []string) bool {
-	spoken := strings.ReplaceAll(name, "-", " ")
-	return t.wished(func(s *source) bool {
-		return s.hasWords("@"+strings.ToLower(name)) || s.hasWords(spoken) || calls(s, name, others)
-	})
+	if t.wishedNow(func(s *source) bool {
+		return slices.ContainsFunc(others, func(other string) bool { return s.chooses(other, others) })
+	}) {
+		return t.wishedNow(func(s *source) bool { return s.chooses(name, others) })
+	}
+	return t.wished(func(s *source) bool { return s.chooses(name, others) })
+}
+
+// chooses reports whether a sentence of the source names a row, or has more words of its name than of
+// any other of its kind.
+func (s *source) chooses(name string, others []string) bool {
+	if s.hasWords("@"+strings.ToLower(name)) || s.hasWords(strings.ReplaceAll(name, "-", " ")) {
+		return true
+	}
+	return slices.ContainsFunc(sentencesOf(s.text), func(said string) bool { return calls(&source{text: said}, name, others) })
 }
 
 // sourced reports whether a value of an argument has a source.
 func (t *tracer) sourced(v *dsl.Value, p *verbs.Param) bool {
-	if o := t.origin(v); o != ofPerson && o.Kinds()&verbs.FromModel == 0 {
+	switch o := t.origin(v); {
+	case o == ofRecord && (v.Kind == dsl.Date || v.Kind == dsl.Integer || v.Kind == dsl.Decimal):
+		// Of all days and numbers of all rows, one is meant only if the person was told of it.
+		if slices.ContainsFunc(t.told, func(s *source) bool { s.prepare(t.read); certain, _ := s.says(v); return certain }) {
+			return true
+		}
+	case o != ofPerson && o.Kinds()&verbs.FromModel == 0:
 		return true // a row's, a document's or a tool's: untrusted ones are asked about as such
 	}
 	return t.wished(func(s *source) bool {
-		if certain, _ := s.says(v); certain && !s.denies(v) {
-			return true
-		}
+		certain, _ := s.says(v)
 		switch v.Kind {
 		case dsl.String:
-			return s.words(v.Text, t.read)
+			return certain && len(strings.Fields(v.Text)) == 1 || s.tells(v.Text, t.read)
 		case dsl.Code:
-			return s.words(strings.ReplaceAll(strings.ToLower(v.Text), "_", " "), t.read)
+			return certain || s.tells(strings.ReplaceAll(strings.ToLower(v.Text), "_", " "), t.read)
 		case dsl.Bool:
-			return v.Text == "true" && s.words(strings.ReplaceAll(p.Name, "-", " "), t.read)
+			return v.Text == "true" && s.tells(strings.ReplaceAll(p.Name, "-", " "), t.read)
 		}
-		return false
+		return certain
 	})
 }
 
-// nearby is within how many words before a value a denial is one of that value.
-const nearby = 4
-
-// denies reports whether the source says a date or a number only to deny it.
-func (s *source) denies(v *dsl.Value) bool {
-	seen, affirmed := false, false
-	for i := range s.readings {
-		r := &s.readings[i]
-		same := false
-		switch v.Kind {
-		case dsl.Date:
-			day, ok := stores.ParseDate(v.Text)
-			same = ok && r.date && r.value == day
-		case dsl.Integer, dsl.Decimal:
-			n, ok := stores.ParseDecimal(v.Text)
-			same = ok && !r.date && isNumber(r.value) && stores.Equal(r.value, n)
-		}
-		if !same {
-			continue
-		}
-		seen = true
-		clause := s.text[:r.start]
-		clause = clause[strings.LastIndexAny(clause, ".,;:!?\n")+1:]
-		words := search.Words(clause)
-		affirmed = affirmed || !slices.ContainsFunc(words[max(0, len(words)-nearby):], denial)
-	}
-	return seen && !affirmed
+// wordsIn returns the words of a text, "can't" as two.
+func wordsIn(text string) []string {
+	return search.Words(strings.NewReplacer("n't", " not", "n’t", " not").Replace(text))
 }
 
-func denial(word string) bool { return slices.Contains(values.Phrases("denial"), values.Plain(word)) }
+// denies reports whether a word turns what a sentence says into its opposite.
+func denies(word string) bool {
+	word = values.Plain(word)
+	return slices.Contains(values.Phrases("denial"), word) || slices.Contains(values.Phrases("negating"), word)
+}
 
-// words reports whether the names, numbers and content words of a text stand in the source, in any
-// order and inflection: all of them in a few sentences on end, which deny as much as the text does.
-func (s *source) words(text string, read reader) bool {
-	content, no, ok := s.content(text, read)
-	if !ok || len(content) == 0 {
-		return false
+// meaningful returns the words of a text without those that only join others.
+func meaningful(text string) (words []string) {
+	for _, w := range wordsIn(text) {
+		plain := values.Plain(w)
+		slight := slices.Contains(values.Phrases("slight"), plain) && (!slices.Contains(values.Phrases("unsaid"), plain) || slices.Contains(values.Phrases("filler"), plain))
+		if !slight && !denies(w) {
+			words = append(words, w)
+		}
 	}
+	return words
+}
+
+func sameStem(a, b string) bool {
+	stems := search.Stems(b)
+	return slices.ContainsFunc(search.Stems(a), func(stem string) bool { return slices.Contains(stems, stem) })
+}
+
+// tells reports whether the names, numbers and content words of a text stand in the source, in any
+// order and inflection: all of them in a few sentences on end, which deny as much as the text does.
+func (s *source) tells(text string, read reader) bool {
+	words, dated, ok := s.content(text, read)
+	if !ok || len(words) == 0 {
+		return ok && dated
+	}
+	no := slices.ContainsFunc(wordsIn(text), denies)
 	said := sentencesOf(s.text)
 	most := max(2, len(sentencesOf(text)))
 	for i := range said {
 		for n := 1; n <= most && i+n <= len(said); n++ {
-			window := strings.Join(said[i:i+n], " ")
-			stems, denials := map[string]bool{}, 0
-			for _, w := range search.Words(window) {
-				if denial(w) {
-					denials++
-				}
-				for _, stem := range search.Stems(w) {
-					stems[stem] = true
-				}
-			}
-			if (denials > 0) == (no > 0) && !slices.ContainsFunc(content, func(w string) bool {
-				return !slices.ContainsFunc(search.Stems(w), func(stem string) bool { return stems[stem] })
+			window := wordsIn(strings.Join(said[i:i+n], " "))
+			if slices.ContainsFunc(window, denies) == no && !slices.ContainsFunc(words, func(w string) bool {
+				return !slices.ContainsFunc(window, func(other string) bool { return sameStem(w, other) })
 			}) {
 				return true
 			}
@@ -272,28 +396,29 @@ func (s *source) words(text string, read reader) bool {
 	return false
 }
 
-// content returns the words of a text that carry meaning, and how many deny. It is not ok if the
-// text holds a date that the source does not.
-func (s *source) content(text string, read reader) (words []string, denials int, ok bool) {
-	left := []byte(text)
-	for _, r := range read(text, s.when) {
+// content returns the words of a text that carry meaning, those of its dates apart; dated reports
+// whether it has any. It is not ok if the text holds a date that the source does not.
+func (s *source) content(text string, read reader) (words []string, dated, ok bool) {
+	left := text
+	for _, r := range slices.Backward(read(text, s.when)) {
 		if !r.date || r.value.IsNull() {
 			continue
 		}
 		if certain, _ := s.hasDate(r.value); !certain {
-			return nil, 0, false
+			return nil, false, false
 		}
-		for i := r.start; i < r.end; i++ {
-			left[i] = ' '
+		dated = true
+		// "Monday morning" says more than Monday: what the day is understood without is kept.
+		more := ""
+		of := text[r.start:r.end]
+		for _, w := range search.Words(of) {
+			rest := read(strings.Replace(of, text[r.start+strings.Index(strings.ToLower(of), w):][:len(w)], "", 1), s.when)
+			if strings.ContainsAny(w, "0123456789") || len(rest) != 1 || !rest[0].date || rest[0].value != r.value {
+				continue
+			}
+			more += " " + w
 		}
+		left = left[:r.start] + more + " " + left[r.end:]
 	}
-	for _, w := range search.Words(string(left)) {
-		switch {
-		case denial(w):
-			denials++
-		case !slices.Contains(values.Phrases("slight"), values.Plain(w)):
-			words = append(words, w)
-		}
-	}
-	return words, denials, true
+	return meaningful(left), dated, true
 }
