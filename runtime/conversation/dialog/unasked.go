@@ -181,11 +181,12 @@ func (s *sources) wished(fn func(*source) bool) bool {
 	})
 }
 
-// chose reports whether the person named a row in the words that led here.
+// chose reports whether the person named a row in the words that led here. Each sentence may name
+// one: "Maria was born in May. I have the passport of Thomas."
 func (t *tracer) chose(name string, others []string) bool {
 	spoken := strings.ReplaceAll(name, "-", " ")
 	return t.wished(func(s *source) bool {
-		return s.hasWords("@"+strings.ToLower(name)) || s.hasWords(spoken) || calls(s, name, others)
+		return s.hasWords("@"+strings.ToLower(name)) || s.hasWords(spoken) || slices.ContainsFunc(sentencesOf(s.text), func(said string) bool { return calls(said, name, others) })
 	})
 }
 
