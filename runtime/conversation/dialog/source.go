@@ -20,6 +20,7 @@ type source struct {
 	when   time.Time // of people's words: the day to which "tomorrow" refers
 	past   bool      // it was shown in an earlier turn
 	spent  bool      // the person said it before their last change
+	used   []string  // the calls that changed something since the person said it
 	// unshown says that the model does not see it now.
 	unshown bool
 

@@ -160,20 +160,39 @@ func sentencesOf(text string) (all []string) {
 
 // spent marks the person's words before their last change.
 func (s *sources) spent(past []*Turn) {
-	for _, p := range slices.Backward(past) {
-		if slices.ContainsFunc(p.Calls, func(c CallNote) bool { return c.Wrote > 0 }) {
-			for _, src := range s.all {
-				src.spent = src.spent || src.past && !src.when.After(p.Time)
+	for _, p := range past {
+		for _, c := range p.Calls {
+			if c.Wrote == 0 {
+				continue
 			}
-			return
+			for _, src := range s.all {
+				if src.past && !src.when.After(p.Time) {
+					src.spent, src.used = true, append(src.used, c.Call)
+				}
+			}
 		}
 	}
 }
 
+// about reports whether a call that changed something since the words were said names a row.
+func (s *source) about(name string) bool {
+	return slices.ContainsFunc(s.used, func(call string) bool {
+		return slices.ContainsFunc(atNames().FindAllString(call, -1), func(at string) bool {
+			at, _, _ = strings.Cut(at[1:], "~")
+			return at == name
+		})
+	})
+}
+
 // wished are the person's words that may have led to a change now.
 func (s *sources) wished(fn func(*source) bool) bool {
+	return s.byPerson(func(src *source) bool { return !src.spent && fn(src) })
+}
+
+// byPerson are the person's words.
+func (s *sources) byPerson(fn func(*source) bool) bool {
 	return slices.ContainsFunc(s.all, func(src *source) bool {
-		if src.origin != ofPerson || src.spent {
+		if src.origin != ofPerson {
 			return false
 		}
 		src.prepare(s.read)
@@ -182,11 +201,12 @@ func (s *sources) wished(fn func(*source) bool) bool {
 }
 
 // chose reports whether the person named a row in the words that led here. Each sentence may name
-// one: "Maria was born in May. I have the passport of Thomas."
+// one, and what was done since for one row is not yet done for another: "Maria was born in May. I
+// have the passport of Thomas."
 func (t *tracer) chose(name string, others []string) bool {
 	spoken := strings.ReplaceAll(name, "-", " ")
-	return t.wished(func(s *source) bool {
-		return s.hasWords("@"+strings.ToLower(name)) || s.hasWords(spoken) || slices.ContainsFunc(sentencesOf(s.text), func(said string) bool { return calls(said, name, others) })
+	return t.byPerson(func(s *source) bool {
+		return !s.about(name) && (s.hasWords("@"+strings.ToLower(name)) || s.hasWords(spoken) || slices.ContainsFunc(sentencesOf(s.text), func(said string) bool { return calls(said, name, others) }))
 	})
 }
 

@@ -21,6 +21,8 @@ func TestAModelWritesNothingUnasked(t *testing.T) {
 		"a day as words say it":        {"", "The part for the boiler comes tomorrow", boiler + `:note "the part comes" :expected 2024-12-28`, ""},
 		"a row of the answer before":   {"Tell me about the boiler", "The part comes tomorrow", boiler + `:note "the part comes tomorrow"`, ""},
 		"rows in two sentences":        {"", "The boiler is warm again. Note on the kitchen: come at noon", `house.note :repair-id @kitchen-window :note "come at noon"`, ""},
+		"a row that is left":           {"Note on the boiler: come at noon. The kitchen is next", "Somebody should come at ten", `house.note :repair-id @kitchen-window :note "come at ten"`, ""},
+		"a row that was not left":      {"Note on the boiler: come at noon", "Somebody should come at ten", `house.note :repair-id @kitchen-window :note "come at ten"`, "Kitchen Window"},
 		"an invented text":             {"", "The boiler is still cold", boiler + `:note "the tenant has moved out"`, "you have not said"},
 		"an invented day":              {"", "The part for the boiler comes soon", boiler + `:note "the part comes soon" :expected 2025-03-03`, "you have not said"},
 		"one word too many":            {"", "The boiler is cold", boiler + `:note "the boiler is cold and dangerous"`, "you have not said"},
