@@ -125,7 +125,7 @@ func (t *turn) asksAbout(ctx context.Context, k *task) (q *Question, counted *ho
 		return nil, nil, err
 	}
 	why := t.doubts(k)
-	if mine := slices.ContainsFunc(preview.Asks(), func(a receipt.Ask) bool { return a.By == "" }); !mine && !k.phrased {
+	if mine := slices.ContainsFunc(preview.Asks(), func(a receipt.Ask) bool { return a.By == "" }); !mine && !k.phrased && !k.given {
 		unasked, err := t.unasked(ctx, k.call)
 		if err != nil {
 			return nil, nil, err

@@ -70,7 +70,7 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 		if call == "" {
 			continue
 		}
-		outcome, err := t.carry(ctx, proposal{script: call})
+		outcome, err := t.carry(ctx, proposal{script: call, given: true})
 		switch {
 		case err != nil:
 			return "", true, err

@@ -21,7 +21,7 @@ var refusals = sync.OnceValue(func() map[string]values.Key {
 // Codes of a wrong call. The person did not write it, so they are told only that we could not do
 // it.
 var misspoken = []string{"unknown-verb", "unknown-argument", "duplicate-argument", "wrong-type", "bad-ref-kind", "ambiguous-name", "unknown-field", "duplicate-binding",
-	"unused-binding", "binding-shadows-name", "cycle", "hard-coded-uuid", "deprecated-verb", "no-result", "needs-earlier-call", "out-of-order", "no-such-call", "bad-turn", "one-tool", "not-previewed"}
+	"unused-binding", "binding-shadows-name", "cycle", "ended-currency", "hard-coded-uuid", "deprecated-verb", "no-result", "needs-earlier-call", "out-of-order", "no-such-call", "bad-turn", "one-tool", "not-previewed"}
 
 var meanings = []struct {
 	codes []string
@@ -64,6 +64,7 @@ var meanings = []struct {
 	{[]string{"origin"}, "dialog/refused-origin"},
 	{[]string{"which-at-work", "nothing-at-work"}, "dialog/refused-which-at-work"},
 	{[]string{"no-session", "unknown-session", "session-too-large", "bad-session"}, "dialog/refused-no-session"},
-	{[]string{"tool-unfit", "tool-needs", "tool-silent", "tool-failed", "tool-answer", "tool-alone", "tool-otherwise", "tool-answers-later", "names-unread", "unreadable-row", "not-carried-out"}, "dialog/refused-tool-unfit"},
+	{[]string{"tool-unfit", "tool-needs", "tool-silent", "tool-failed", "tool-answer", "tool-alone", "tool-otherwise", "tool-answers-later", "names-unread", "unreadable-row", "row-rewritten", "not-carried-out"}, "dialog/refused-tool-unfit"},
 	{[]string{"tool-unknown"}, sayUnknownEnd},
+	{[]string{"tool-settled"}, "dialog/refused-tool-settled"},
 }

@@ -275,9 +275,9 @@ func (t *tracer) named(symbol string) verbs.Origin {
 		exact := s.hasWords("@"+strings.ToLower(name)) || s.hasWords(spoken)
 		switch {
 		case s.origin == ofPerson:
-			person = person || exact || calls(s, name, others)
+			person = person || exact || calls(s.text, name, others)
 		case s.origin.Trusted():
-		case exact || calls(s, name, others):
+		case exact || calls(s.text, name, others):
 			worst = worse(worst, s.origin)
 		}
 	}
@@ -293,8 +293,8 @@ func (t *tracer) named(symbol string) verbs.Origin {
 }
 
 // calls reports whether a text contains more words of a name than of any other name of its kind.
-func calls(s *source, name string, others []string) bool {
-	words := wordsOf(s.text)
+func calls(text, name string, others []string) bool {
+	words := wordsOf(text)
 	mine := hits(words, name)
 	if mine == 0 {
 		return false

@@ -317,7 +317,7 @@ func (s *source) chooses(name string, others []string) bool {
 	if s.hasWords("@"+strings.ToLower(name)) || s.hasWords(strings.ReplaceAll(name, "-", " ")) {
 		return true
 	}
-	return slices.ContainsFunc(sentencesOf(s.text), func(said string) bool { return calls(&source{text: said}, name, others) })
+	return slices.ContainsFunc(sentencesOf(s.text), func(said string) bool { return calls(said, name, others) })
 }
 
 // sourced reports whether a value of an argument has a source.
