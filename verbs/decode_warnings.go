@@ -156,11 +156,19 @@ func (l *loader) textForType(d *doc, p *Param, typ *yaml.Node) {
 	if t := p.Type; typ == nil || t != plainTypes[StringType] || p.Sensitive || p.Upload != nil {
 		return
 	}
+	if word := typeOfName(p.Ident); word != "" {
+		d.report(tell(d.place(typ), "text-for-type", p, word))
+	}
+}
+
+// typeOfName returns the type that an argument of text is called like, as iban of payee_iban.
+func typeOfName(ident string) string {
 	for _, name := range []TypeName{IBANType, BICType, LEIType, EmailType, PhoneType} {
-		if word := typeWords[name]; p.Ident == word || strings.HasSuffix(p.Ident, "_"+word) {
-			d.report(tell(d.place(typ), "text-for-type", p, word))
+		if word := typeWords[name]; ident == word || strings.HasSuffix(ident, "_"+word) {
+			return word
 		}
 	}
+	return ""
 }
 
 // unheld warns about a code that selects the schema of an object although no precondition or

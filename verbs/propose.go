@@ -662,7 +662,11 @@ func (e *draftEntity) writeAdd(w *writer) {
 		if !f.kept || c.Computed || ours {
 			continue
 		}
-		arg := fmt.Sprintf("{name: %s, type: %s", yamlText(f.arg), f.typed())
+		typ := f.typed()
+		if word := typeOfName(f.name); word != "" && typ == "string" && !secret.MatchString(f.name) {
+			typ = word // what is written from now on is one; the field stays text, since nobody knows what rows hold
+		}
+		arg := fmt.Sprintf("{name: %s, type: %s", yamlText(f.arg), typ)
 		if c.Required && !c.Given {
 			arg += ", required: true"
 		}

@@ -466,10 +466,24 @@ func (v *Verb) Example() string {
 	b.WriteString(v.Name)
 	for i := range v.Params {
 		if p := &v.Params[i]; p.Required {
-			fmt.Fprintf(&b, " :%s %s", p.Name, p.example())
+			value := p.example()
+			if len(p.Examples) == 0 && p.Type.Name == StringType && v.isCountry(i) {
+				value = `"FI"` // whose number the example of a national id is
+			}
+			fmt.Fprintf(&b, " :%s %s", p.Name, value)
 		}
 	}
 	return b.String()
+}
+
+// isCountry reports whether an argument holds the country of another one.
+func (v *Verb) isCountry(param int) bool {
+	for i := range v.Params {
+		if by, ok := v.CountryParam(i); ok && by == param {
+			return true
+		}
+	}
+	return false
 }
 
 // Markdown prints the reference of a whole palette.

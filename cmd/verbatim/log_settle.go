@@ -21,10 +21,11 @@ func logSettleCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "settle [ENTRY OUTCOME]",
 		Short:   "Say what became of a request to a tool whose answer was lost",
-		Example: "verbatim log settle --as clara\nverbatim log settle 12 done --as clara",
+		Example: "verbatim log settle --as clara",
 		Long: `Without an entry it lists the requests of which nobody knows what became: yours, or those of
-everybody if your role keeps the journal. OUTCOME is done, not-done, or again: then it may be done
-again, whether or not it was done. The journal gets an entry that names the other.`,
+everybody if your role keeps the journal. With one it says what became of it, as settle 12 done:
+OUTCOME is done, not-done, or again: then it may be done again, whether or not it was done. The
+journal gets an entry that names the other.`,
 		Args: atMost(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.as = cmp.Or(f.as, a.env("VERBATIM_AS"))

@@ -40,8 +40,8 @@ and without that the folder verbs.`,
 	}
 }
 
-// A setJSON is a set of palettes that this program carries.
-type setJSON struct {
+// A carriedSet is a set of palettes that this program carries.
+type carriedSet struct {
 	Name      string   `json:"name"`
 	About     string   `json:"about"`
 	Palettes  []string `json:"palettes"`
@@ -51,14 +51,14 @@ type setJSON struct {
 }
 
 func (a *app) listSets() error {
-	all := []setJSON{}
+	all := []carriedSet{}
 	for _, set := range palettes.Sets() {
 		reg, err := a.wholePalettes(set.Name)
 		if err != nil {
 			return err
 		}
 		files, _ := palettes.Files(set.Name)
-		one := setJSON{Name: set.Name, About: set.About, Languages: []string{}, Begin: "verbatim migrate --palettes " + set.Name}
+		one := carriedSet{Name: set.Name, About: set.About, Languages: []string{}, Begin: "verbatim migrate --palettes " + set.Name}
 		for _, p := range reg.Palettes() {
 			if _, err := fs.Stat(files, path.Base(p.Source.Name)); err != nil {
 				continue // the program's own
@@ -75,8 +75,8 @@ func (a *app) listSets() error {
 	}
 	if a.json {
 		a.emit(struct {
-			Schema string    `json:"schema"`
-			Sets   []setJSON `json:"sets"`
+			Schema string       `json:"schema"`
+			Sets   []carriedSet `json:"sets"`
 		}{"verbatim/palettes@1", all})
 		return nil
 	}
@@ -89,7 +89,7 @@ func (a *app) listSets() error {
 
 // palettesFlag declares --palettes. What it holds are places of palettes with commas between them.
 func (a *app) palettesFlag(cmd *cobra.Command, places *string) {
-	cmd.Flags().Var((*placesFlag)(places), "palettes", "a `dir`, pack or carried set; ./bank is a dir (default $VERBATIM_PALETTES or verbs)")
+	cmd.Flags().Var((*placesFlag)(places), "palettes", "a `dir`, pack or set; ./bank is a dir (default $VERBATIM_PALETTES or verbs)")
 	_ = cmd.RegisterFlagCompletionFunc("palettes", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return palettes.Names(), cobra.ShellCompDirectiveDefault
 	})

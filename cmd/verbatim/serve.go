@@ -57,10 +57,9 @@ func serveCommand(a *app) *cobra.Command {
 		Use:     "serve",
 		Short:   "Serve the portal, the console and the API",
 		Example: "verbatim serve --sign-in clara",
-		Long: `It proves who speaks: by a token, a mailed link or OpenID Connect. runtime/frontends/http/README.md
-says how.`,
-		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), f) },
+		Long:    `It proves who speaks, by a token, a mailed link or OpenID Connect: runtime/frontends/http/README.md.`,
+		Args:    atMost(0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), f) },
 	}
 	cmd.AddCommand(tokenCommand(a))
 	a.palettesFlag(cmd, &f.palettes)

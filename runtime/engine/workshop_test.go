@@ -82,7 +82,7 @@ func TestAFirstPaletteOfTheWorkshops(t *testing.T) {
 		"  - name: job-state\n", "state: {type: code, ref-type: job-state, required: true, default-by: database}", "      state: {type: code, ref-type: job-state}\n",
 		"part: {type: ref, ref-type: part, column: part_no, required: true}", "(depot_id, part_no) together refer to a row of stock.shelf",
 		"key: job_no  # DECIDE: it tells the rows apart that are there now", "key: [depot, part]  # DECIDE: it tells", "scope: customer.home_depot", "scope: invoice.customer.home_depot",
-		"order: [depot, bay, day]", "column search is left out", "nothing is said of fleet.odometer_feed",
+		"order: [depot, bay, day]", "contact_email: {type: string", "{name: contact-email, type: email", "column search is left out", "nothing is said of fleet.odometer_feed",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q", want)
