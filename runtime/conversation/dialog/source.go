@@ -47,6 +47,7 @@ type sources struct {
 	all  []*source
 	wish []*source // the person's words that may lead to a change now
 	told []*source // what the person was told before
+	used []string  // names in the calls that changed something
 	read reader
 	now  time.Time
 }

@@ -112,20 +112,20 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 	if before := t.before(); len(before) > 0 {
 		last = before[0].Names
 	}
+	settled := map[string]bool{} // rows whose change the last turn reported: they are done with
+	var told source
 	if past := t.c.latest(); len(past) > 0 {
-		// A row whose change the last turn reported is done with: what it told of others is about those.
-		settled := map[string]bool{}
+		told.text = past[len(past)-1].Told
 		for _, c := range past[len(past)-1].Calls {
 			if c.Wrote > 0 {
 				for _, at := range atNames().FindAllString(c.Call, -1) {
-					settled[at[1:]] = true
+					name, _, _ := strings.Cut(at[1:], "~")
+					settled[name] = true
 				}
 			}
 		}
-		if rest := slices.DeleteFunc(slices.Clone(last), func(name string) bool { return settled[name] }); len(rest) > 0 {
-			last = rest
-		}
 	}
+	told.prepare(t.trace.read)
 	made := map[string]bool{}
 	for i := range script.Calls {
 		made[script.Calls[i].As] = true
@@ -139,10 +139,13 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 		if slices.Contains(u.Assumed, name) || slices.Contains(u.Names, name) || strings.Contains(u.Script, "@"+name+" ") {
 			return // our own reader takes it from the words
 		}
+		about := slices.DeleteFunc(slices.Clone(others), func(other string) bool {
+			return settled[other] && other != name || !slices.Contains(last, other) && !told.chooses(other, others)
+		})
 		switch same := func(other string) bool { return other != name && slices.Contains(others, other) }; {
 		case t.trace.chose(name, others), len(others) == 1 && others[0] == name:
 			return
-		case slices.Contains(last, name) && !slices.ContainsFunc(last, same) && !slices.ContainsFunc(others, func(other string) bool { return same(other) && t.trace.chose(other, others) }):
+		case len(about) == 1 && about[0] == name && !slices.ContainsFunc(others, func(other string) bool { return same(other) && t.trace.chose(other, others) }):
 			return
 		}
 		label := t.c.o.Session.Called(name)
@@ -243,6 +246,11 @@ func (s *sources) wishes(past []*Turn, asked bool) {
 		if p.Told != "" {
 			s.told = append(s.told, &source{origin: ofRecord, text: p.Told, when: p.Time})
 		}
+		for _, c := range p.Calls {
+			if c.Wrote > 0 {
+				s.used = append(s.used, atNames().FindAllString(c.Call, -1)...)
+			}
+		}
 		if (i+1 < len(past) || !asked) && slices.ContainsFunc(p.Calls, func(c CallNote) bool { return c.Wrote > 0 }) {
 			spent = p.Time
 		}
@@ -308,7 +316,17 @@ func (t *tracer) chose(name string, others []string) bool {
 	}) {
 		return t.wishedNow(func(s *source) bool { return s.chooses(name, others) })
 	}
-	return t.wished(func(s *source) bool { return s.chooses(name, others) })
+	if t.wished(func(s *source) bool { return s.chooses(name, others) }) {
+		return true
+	}
+	// A change uses up the words for its own rows. Another one that they named is still to come.
+	return !slices.ContainsFunc(t.used, func(at string) bool { return strings.HasPrefix(at[1:]+"~", name+"~") }) && slices.ContainsFunc(t.all, func(s *source) bool {
+		if s.origin != ofPerson {
+			return false
+		}
+		s.prepare(t.read)
+		return s.chooses(name, others)
+	})
 }
 
 // chooses reports whether a sentence of the source names a row, or has more words of its name than of
