@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"unicode/utf8"
 
 	"verbatim/dsl"
@@ -28,11 +29,19 @@ func shipped(t *testing.T) map[string]*verbs.Registry {
 	}
 	all := map[string]*verbs.Registry{}
 	for _, dir := range append(dirs, "../palettes/bank", "../palettes/confidence", "../palettes/kiisha", "../palettes/kyc", "../palettes/manda", "../../runtime/domains/rights", "testdata") {
-		var beside []*dsl.Source
-		if filepath.Base(dir) == "confidence" {
-			beside = append(beside, dsl.NewSource("plan.yaml", string(plan)))
+		files := os.DirFS(dir)
+		if filepath.Base(dir) == "confidence" { // its palette of plans stands on that of the program
+			both := fstest.MapFS{"plan.yaml": {Data: plan}}
+			for _, name := range []string{"confidence.yaml", "graph.yaml"} {
+				text, err := os.ReadFile(filepath.Join(dir, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				both[name] = &fstest.MapFile{Data: text}
+			}
+			files = both
 		}
-		reg, ds := verbs.Load(os.DirFS(dir), verbs.Beside(beside...))
+		reg, ds := verbs.Load(files)
 		if ds.HasErrors() {
 			t.Fatal(dir, ds)
 		}
