@@ -328,7 +328,7 @@ func mutatePackage(root, dir string, files []string, out io.Writer) (killed, all
 		return 0, 0, fmt.Errorf("the mutants of %s do not build:\n%s", dir, said)
 	}
 	b := &bed{binary: binary, dir: base, temp: temp}
-	if err := b.survey(len(mutants)); err != nil {
+	if err := b.survey(len(mutants), out); err != nil {
 		return 0, 0, err
 	}
 	b.hung.Store(0)
@@ -372,8 +372,8 @@ type bed struct {
 }
 
 // survey runs each test by itself, and notes how long it takes and which mutants
-// it reaches.
-func (b *bed) survey(mutants int) error {
+// it reaches. It tells of every hundredth test, since a large package takes minutes.
+func (b *bed) survey(mutants int, out io.Writer) error {
 	list := exec.Command(b.binary, "-test.list", "^Test")
 	list.Dir = b.dir
 	said, err := list.Output()
@@ -381,7 +381,11 @@ func (b *bed) survey(mutants int) error {
 		return fmt.Errorf("the tests cannot be listed: %w", err)
 	}
 	b.tests, b.took = make([][]string, mutants+1), map[string]time.Duration{}
-	for _, test := range strings.Fields(string(said)) {
+	tests := strings.Fields(string(said))
+	for i, test := range tests {
+		if i%100 == 0 {
+			fmt.Fprintf(out, "%s: %d of %d tests were run by themselves\n", b.dir, i, len(tests))
+		}
 		reached := filepath.Join(b.temp, "reached")
 		os.Remove(reached)
 		begun := time.Now()
