@@ -74,6 +74,32 @@ func TestAnAgreementIsForOneOccasion(t *testing.T) {
 	}
 }
 
+// An answer that was carried out under a key of the caller's own is found again by the answer alone
+// and by the key alone, by whichever process (G60): a door that sends an answer twice need not know
+// which key the first one had.
+func TestAnAnswerFindsWhatItLedToUnderAnyKey(t *testing.T) {
+	t.Parallel()
+	w, shop := newToolWorld(t)
+	const text = `desk.order-asking :item-id @drill :text "new blade"`
+	s := w.session("kim")
+	question, err := s.Keep(ctx, w.program(s, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range []engine.RunOptions{
+		{Agreed: question.Answer(), Key: "order-7"}, {Agreed: question.Answer()}, {Agreed: question.Answer(), Key: "order-7"}, {Key: "order-7"},
+	} {
+		s := w.session("kim")
+		r, err := s.Run(ctx, w.program(s, text), o)
+		if err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		if r.Repeated != (i > 0) || r.First != 2 || len(shop.calls) != 1 {
+			t.Errorf("%d: %+v, asked %d times", i, r, len(shop.calls))
+		}
+	}
+}
+
 // A lost answer locks nothing (G61): the next question says so, a yes to it does the same again,
 // and the journal links the two.
 func TestALostAnswerIsAskedAbout(t *testing.T) {

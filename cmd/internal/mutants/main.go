@@ -121,7 +121,7 @@ var promise = regexp.MustCompile(`\bSAFE-[A-Z]\d+\b`)
 
 func wanted(f fault, want []string) bool {
 	for _, w := range want {
-		if strings.HasPrefix(f.id, w) {
+		if strings.HasPrefix(f.id+" "+f.what, w) {
 			return true
 		}
 	}
