@@ -3,6 +3,7 @@ package grammar_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"regexp/syntax"
 	"slices"
@@ -90,6 +91,13 @@ func (p speaker) call(v *verbs.Verb) dsl.Call {
 	return call
 }
 
+// iban is the number of a German account: 13 and 14 stand for D and E (ISO 13616).
+func (p speaker) iban() string {
+	account := p.matching("[0-9]{18}")
+	n, _ := new(big.Int).SetString(account+"131400", 10)
+	return fmt.Sprintf("DE%02d%s", 98-n.Mod(n, big.NewInt(97)).Int64(), account)
+}
+
 func (p speaker) value(t *verbs.Type) dsl.Value {
 	switch t.Name {
 	case verbs.StringType:
@@ -99,6 +107,8 @@ func (p speaker) value(t *verbs.Type) dsl.Value {
 		return dsl.NewString(p.text(t.MinLength, t.MaxLength))
 	case verbs.EmailType:
 		return dsl.NewString(p.matching("[a-z]{1,9}(\\.[a-z]{1,5})?@[a-z]{2,8}\\.(com|ch)"))
+	case verbs.IBANType:
+		return dsl.NewString(p.iban())
 	case verbs.PhoneType:
 		return dsl.NewString(p.matching("\\+4[1-9]( [0-9]{2,3}){3}"))
 	case verbs.IntegerType:

@@ -30,7 +30,7 @@ var palettes = map[string]string{
 // What these palettes leave open: values of any type, and objects that a condition of
 // their schema is about.
 var looseOf = map[string][]string{
-	"bank":   {"client.add-note :expected-date", "client.collection-response :value", "client.provide-info :collected-data"},
+	"bank":   {"client.add-note :expected-date", "client.collection-response :value", "client.name-repayment-account :iban", "client.provide-info :collected-data"},
 	"system": {"system.add-identity :issuer", "system.add-token :audience"},
 }
 
@@ -104,12 +104,15 @@ func TestWhatAGrammarAllowsIsAccepted(t *testing.T) {
 				if ds.HasErrors() {
 					t.Fatalf("%s\n%v", text, ds)
 				}
-				program, ds := s.reg.Check(script, s)
-				if ds.HasErrors() {
-					t.Fatalf("%s\n%v", text, ds)
+				// No grammar counts check digits: that is all that may be wrong, and only where it says so.
+				_, ds = s.reg.Check(script, s)
+				for _, d := range ds {
+					if d.Severity == dsl.Error && !(d.Code == "invalid-iban" && slices.ContainsFunc(g.Loose(), func(arg string) bool { return strings.HasSuffix(arg, ":iban") })) {
+						t.Fatalf("%s\n%v", text, ds)
+					}
 				}
-				for _, c := range program.Calls() {
-					said[c.Verb.Name] = true
+				for _, c := range script.Calls {
+					said[c.Verb] = true
 				}
 				for i := range script.Calls {
 					line := strings.Split(text, "\n")[i]
