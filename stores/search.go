@@ -143,7 +143,11 @@ func (e *Entity) Indexed(key, owner string, fields []string) Indexed {
 	}
 	slices.Sort(x.Names)
 	x.Names = slices.Compact(x.Names)
-	x.Digest = search.Digest(append([]string{owner}, fields...)...)
+	of := append([]string{owner}, fields...)
+	if len(x.Names) > 0 {
+		of = append(of, search.Folding)
+	}
+	x.Digest = search.Digest(of...)
 	return x
 }
 

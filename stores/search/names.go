@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/mozillazg/go-unidecode"
-	"golang.org/x/text/unicode/norm"
 )
 
 // MostEdits is the greatest edit distance at which a name is found.
@@ -16,30 +13,6 @@ const MostEdits = 8
 
 // mostName is how many letters of a name are compared: the rest is ignored.
 const mostName = 64
-
-// Name folds a name for comparison: lower-case Latin letters without diacritics, other alphabets
-// transliterated letter by letter, words separated by one space, no punctuation. "Müller-Łukasz,
-// J." is "muller lukasz j", "О’Брайен" is "obraien".
-func Name(text string) string {
-	out := make([]byte, 0, min(len(text), 2*mostName))
-	for _, r := range norm.NFKC.String(text) {
-		for _, letter := range []byte(unidecode.Unidecode(string(r))) {
-			if len(out) == mostName {
-				return strings.TrimSuffix(string(out), " ")
-			}
-			switch {
-			case letter >= 'A' && letter <= 'Z':
-				out = append(out, letter+'a'-'A')
-			case letter >= 'a' && letter <= 'z' || letter >= '0' && letter <= '9':
-				out = append(out, letter)
-			case letter == '\'' || letter == '`':
-			case len(out) > 0 && out[len(out)-1] != ' ':
-				out = append(out, ' ')
-			}
-		}
-	}
-	return strings.TrimSuffix(string(out), " ")
-}
 
 // A Pattern is a folded name that others are compared with.
 type Pattern struct {

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
+	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
 	"verbatim/stores/search"
@@ -21,7 +23,7 @@ func TestNamesAreFolded(t *testing.T) {
 		"Müller-Łukasz, J.":     "muller lukasz j",
 		"O'Brien":               "obrien",
 		"O’Brien":               "obrien",
-		"Пётр Ильич":            "piotr ilich",
+		"Пётр Ильич":            "petr ilich",
 		"Ｊｏｈｎ":                  "john",
 		"José\u0301":            "jose",
 		"":                      "",
@@ -32,6 +34,62 @@ func TestNamesAreFolded(t *testing.T) {
 		if got := search.Name(text); got != want {
 			t.Errorf("%q is folded to %q, want %q", text, got, want)
 		}
+	}
+}
+
+// Every letter of these alphabets has a spelling in Latin letters; the marks of two, Cyrillic's soft
+// sign and hard sign, are spelled by nothing. (G49)
+func TestEveryLetterIsSpelled(t *testing.T) {
+	t.Parallel()
+	for _, table := range []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Georgian, unicode.Armenian} {
+		for r := rune(0x80); r <= unicode.MaxRune; r++ {
+			if plain := norm.NFKC.String(string(r)); !unicode.Is(table, r) || !unicode.IsLetter(r) || strings.ContainsAny(plain, "ъьЪЬ ") {
+				continue // a space stands in a mark of Greek that is shown by itself
+			}
+			got := search.Name("x" + string(r) + "x")
+			if len(got) < 3 || strings.Trim(got, "abcdefghijklmnopqrstuvwxyz") != "" {
+				t.Errorf("%c (%U) is spelled %q", r, r, got)
+			}
+		}
+	}
+}
+
+// People, as they write their names and as passports and letters do: all of these are one name. (G49, G69)
+func TestOneNameInManySpellings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []string{
+		"Jürgen Schröder = Juergen Schroeder = Jurgen Schroder", "Søren Ærø = Soeren Aeroe = Soren Aero", "Åse Ångström = Aase Aangstroem = Ase Angstrom",
+		"Weiß = Weiss", "Łukasz Żółć = Lukasz Zolc", "Þór Guðmundsson = Thor Gudmundsson", "Đorđe = Djordje = Dorde", "Məmmədov = Mammadov = Memmedov",
+		"Yıldız = Yildiz", "Gal·la = Galla", "Ñuñez = Nunez", "Ђорђе Ћирић = Đorđe Ćirić = Djordje Ciric = Dorde Ciric", "Ана Ћирић = Ana Ćirić",
+		"Щукин Юрий = Shchukin Yuriy = Shchukin Iurii = Schukin Yury", "Дмитрий Толстой = Dmitriy Tolstoy = Dmitrii Tolstoi = Dmitry Tolstoy", "Александр = Aleksandr = Alexandr",
+		"Първанов = Parvanov", "Щерева = Shtereva", "Олексій Гнатюк = Oleksii Hnatiuk = Oleksiy Hnatyuk", "Єлизавета = Yelyzaveta", "Әсел Құнанбаев = Asel Qunanbaev = Asel Kunanbaev",
+		"Δημήτρης Μπακογιάννης = Dimitris Bakogiannis", "Γιώργος Παπανδρέου = Giorgos Papandreou", "Ευάγγελος = Evangelos", "Χρήστος = Christos = Hristos",
+		"გიორგი ჭავჭავაძე = Giorgi Chavchavadze", "ᲒᲘᲝᲠᲒᲘ = Giorgi", "Արամ Խաչատրյան = Aram Khachatryan", "Պետրոսյան = Petrosyan",
+	} {
+		names := strings.Split(c, " = ")
+		for _, a := range names {
+			for _, b := range names {
+				if x, y := search.NameWords(a), search.NameWords(b); len(x) != len(y) {
+					t.Errorf("%s and %s: %d and %d words", a, b, len(x), len(y))
+				} else {
+					for i := range x {
+						// Spellings in Latin letters of a third one need not be one another's.
+						if d := x[i].Edits(y[i]); d > 0 && (a == names[0] || b == names[0]) {
+							t.Errorf("%s and %s: %d letters", a, b, d)
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, c := range []string{"Müller = Möller", "Jürgen = Jorgen", "Шевченко = Щевченко", "Ана = Ања", "Гнатюк = Кнатюк", "Weiss = Weis", "Hoang = Huang"} {
+		a, b, _ := strings.Cut(c, " = ")
+		if search.NameWords(a)[0].Edits(search.NameWords(b)[0]) == 0 {
+			t.Error(c)
+		}
+	}
+	if d := search.NameWords("Smith")[0].Edits(search.NameWords("Simth")[0]); d != 1 {
+		t.Errorf("two letters that change places count as %d", d)
 	}
 }
 

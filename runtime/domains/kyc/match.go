@@ -50,21 +50,38 @@ type Rule string
 // The rules.
 const (
 	ByLetters Rule = "letters" // Similarity of the names as typed
-	ByFolding Rule = "marks"   // the same without marks, and in Latin letters
+	ByFolding Rule = "marks"   // the same without marks, and in Latin letters, as passports and people spell them
 	ByWords   Rule = "words"   // word by word, in any order
 )
 
 // Alike returns the likeness of two names, and the rule that gives the greatest likeness. Besides
-// letters it considers that the words of a name may come in any order; that marks may be left out
-// and other alphabets transliterated; that a nickname, a form in another language or an initial may
-// stand for a name; and that particles, titles and middle names may be left out.
+// letters it considers that the words of a name may come in any order, written together or apart;
+// that marks may be left out and letters spelled in several ways (search.NameWords); that a nickname,
+// a form in another language or an initial may stand for a name; and that particles, titles,
+// patronymics and middle names may be left out.
+//
+// Where one of the names ends with a legal form, both are of companies: they are compared word by word
+// alone, since names of a group have most of their letters in common, and each word that only one has
+// counts. Another way to write the form is the same form.
 func Alike(a, b string) (likeness float64, by Rule) {
+	x, y := search.NameWords(a), search.NameWords(b)
+	m, formOfA := company(x, a)
+	n, formOfB := company(y, b)
+	if formOfA != "" || formOfB != "" {
+		if slices.EqualFunc(x, y, func(v, w search.NameWord) bool { return v.Plain == w.Plain }) {
+			return 1, ByFolding
+		}
+		likeness = wordsAlike(m, n, len(m) != len(n))
+		if formOfA != formOfB && formOfA != "" && formOfB != "" {
+			likeness -= otherForm
+		}
+		return max(0, likeness), ByWords
+	}
 	likeness, by = Similarity(a, b), ByLetters
-	x, y := search.Name(a), search.Name(b)
-	if s := Similarity(x, y); s > likeness {
+	if s := together(x, y); s > likeness {
 		likeness, by = s, ByFolding
 	}
-	if s := wordsAlike(words(x), words(y)); s > likeness {
+	if s := wordsAlike(words(x), words(y), false); s > likeness {
 		likeness, by = s, ByWords
 	}
 	return likeness, by
@@ -74,70 +91,176 @@ func Alike(a, b string) (likeness float64, by Rule) {
 const (
 	nicknameCost = 1
 	initialCost  = 1
-	missingCost  = 2 // a middle name that one of two leaves out, at most
+	missingCost  = 2 // a word that one of two leaves out, at most
+)
+
+// What is taken off the likeness of two companies.
+const (
+	otherForm = 0.03 // their legal forms differ
+	otherWord = 0.1  // for each word that only one of them has
 )
 
 // mostCompared is the greatest number of words of a name that are compared.
-const mostCompared = 6
+const mostCompared = 8
 
-// words returns the words of a folded name without its particles, unless there is nothing else.
-func words(name string) []string {
-	all := strings.Fields(name)
-	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return known().particles[w] })
+// together compares names as if each were one word.
+func together(a, b []search.NameWord) float64 {
+	if len(a) == 0 || len(b) == 0 {
+		return 0
+	}
+	join := func(all []search.NameWord) (one search.NameWord) {
+		for i, w := range all {
+			if i == 0 {
+				one = w
+			} else {
+				one = one.Join(w)
+			}
+		}
+		return one
+	}
+	x, y := join(a), join(b)
+	spaces := max(len(a), len(b)) - min(len(a), len(b))
+	return max(0, 1-float64(x.Edits(y)+spaces)/float64(max(len(x.Plain), len(y.Plain))))
+}
+
+// words returns the words of a name of a person without its particles, unless there is nothing else.
+func words(all []search.NameWord) []search.NameWord {
+	kept := slices.DeleteFunc(slices.Clone(all), func(w search.NameWord) bool { return known().particles[w.Plain] })
 	if len(kept) == 0 {
 		kept = all
 	}
 	return kept[:min(len(kept), mostCompared)]
 }
 
-// wordsAlike compares names word by word, each with the one of the other name for which the
-// whole comes out best. Two words at least must have a partner, where both names have two.
-func wordsAlike(a, b []string) float64 {
-	if len(a) > len(b) {
-		a, b = b, a
+// company returns the words of a name that distinguish a company, and its legal form; "" if the name
+// ends with none. Two letters are a form where they are written as one: Maria Sá is a person.
+func company(all []search.NameWord, written string) (rest []search.NameWord, form string) {
+	fields := strings.Fields(written)
+	short := len(fields) > 0 && (strings.Contains(fields[len(fields)-1], ".") || strings.ToUpper(fields[len(fields)-1]) == fields[len(fields)-1] && strings.ToUpper(written) != written)
+	text := ""
+	for i := len(all) - 1; i > 0 && len(all)-i <= 6; i-- { // never the whole name
+		text = strings.TrimSpace(all[i].Plain + " " + text)
+		if f := known().forms[text]; f != "" && (len(text) > 2 || short) {
+			form, rest = f, all[:i]
+		} else if f := known().forms[strings.ReplaceAll(text, " ", "")]; f != "" && len(text) == 2*(len(all)-i)-1 {
+			form, rest = f, all[:i] // S. A.
+		}
 	}
-	if len(a) == 0 || len(a) == 1 && len(b) > 1 {
-		return 0
+	if form == "" {
+		rest = all
 	}
-	letters := 0
-	for _, w := range b {
-		letters += len(w)
+	if kept := slices.DeleteFunc(slices.Clone(rest), func(w search.NameWord) bool { return slices.Contains(fillers, w.Plain) }); len(kept) > 0 {
+		rest = kept
 	}
-	letters = max(letters, len(strings.Join(a, "")))
-	cost := cheapest(a, b, make([]bool, len(b)))
-	return max(0, 1-float64(cost)/float64(letters))
+	return rest[:min(len(rest), mostCompared)], form
 }
 
-// cheapest pairs each word of a with one of b that is not taken.
-func cheapest(a, b []string, taken []bool) int {
-	if len(a) == 0 {
-		cost := 0
-		for i, w := range b {
-			if !taken[i] {
-				cost += min(len(w), missingCost)
-			}
-		}
-		return cost
+// fillers are words by which no company is distinguished from another.
+var fillers = []string{"the", "of", "and", "a", "de", "la", "et", "und", "y"}
+
+// wordsAlike compares names word by word, each with the one of the other name for which the whole
+// comes out best; two words of one of them may be one word of the other. Two words at least must have
+// a partner, where both names have two.
+func wordsAlike(a, b []search.NameWord, each bool) float64 {
+	best := pairedAlike(a, b, each)
+	for i := 0; i+1 < len(a) && best < 1; i++ {
+		best = max(best, pairedAlike(joined(a, i), b, each))
 	}
-	best := math.MaxInt32
-	for i, w := range b {
-		if !taken[i] {
-			taken[i] = true
-			best = min(best, wordCost(a[0], w)+cheapest(a[1:], b, taken))
-			taken[i] = false
-		}
+	for i := 0; i+1 < len(b) && best < 1; i++ {
+		best = max(best, pairedAlike(a, joined(b, i), each))
 	}
 	return best
 }
 
-func wordCost(a, b string) int {
+func joined(all []search.NameWord, i int) []search.NameWord {
+	return slices.Concat(all[:i], []search.NameWord{all[i].Join(all[i+1])}, all[i+2:])
+}
+
+// pairedAlike compares names of as many words as they have. If each is set, each word that only one of
+// them has takes something off.
+func pairedAlike(a, b []search.NameWord, each bool) float64 {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) == 0 || len(a) == 1 && len(b) > 1 && !each {
+		return 0
+	}
+	size := func(all []search.NameWord) (n int) {
+		for _, w := range all {
+			n += len(w.Plain)
+		}
+		return n
+	}
+	likeness := 1 - float64(cheapest(a, b))/float64(max(size(a), size(b)))
+	if each {
+		likeness -= otherWord * float64(len(b)-len(a))
+	}
+	return max(0, likeness)
+}
+
+// cheapest pairs each word of a with one of b, and returns what the best way costs. A set of words of
+// b is the bits of a number.
+func cheapest(a, b []search.NameWord) int {
+	const never = math.MaxInt32
+	left := make([]int, len(b))
+	for i, w := range b {
+		if left[i] = min(len(w.Plain), missingCost); patronymic(w.Plain) {
+			left[i] = 0
+		}
+	}
+	costs := map[int]int{0: 0} // by the words of b that are taken
+	for _, v := range a {
+		cost := make([]int, len(b))
+		for j, w := range b {
+			cost[j] = wordCost(v, w)
+		}
+		next := map[int]int{}
+		for taken, so := range costs {
+			for j := range b {
+				if taken>>j&1 == 0 {
+					set := taken | 1<<j
+					if old, ok := next[set]; !ok || so+cost[j] < old {
+						next[set] = so + cost[j]
+					}
+				}
+			}
+		}
+		costs = next
+	}
+	best := never
+	for taken, so := range costs {
+		for j := range b {
+			if taken>>j&1 == 0 {
+				so += left[j]
+			}
+		}
+		best = min(best, so)
+	}
+	return best
+}
+
+// patronymic reports whether a word is made of the father's name, as in Russian: such a word is often
+// left out.
+func patronymic(w string) bool {
+	for _, end := range [...]string{"ovich", "evich", "ovna", "evna", "ivna", "yovych", "ovych"} {
+		if len(w) > len(end)+2 && strings.HasSuffix(w, end) {
+			return true
+		}
+	}
+	return slices.Contains([]string{"ilich", "ilyich", "kuzmich", "lukich", "fomich", "nikitich"}, w)
+}
+
+func wordCost(v, w search.NameWord) int {
+	a, b := v.Plain, w.Plain
 	switch {
 	case a == b:
 		return 0
 	case len(a) == 1 && a[0] == b[0] || len(b) == 1 && a[0] == b[0]:
 		return initialCost
+	case strings.Trim(a, "0123456789") == "" || strings.Trim(b, "0123456789") == "":
+		return max(len(a), len(b)) // another number is something else
 	}
-	cost := distance([]byte(a), []byte(b))
+	cost := v.Edits(w)
 	if cost > nicknameCost && oneName(a, b) {
 		cost = nicknameCost
 	}
@@ -147,19 +270,23 @@ func wordCost(a, b string) int {
 //go:embed nicknames.txt
 var nicknamesText string
 
+//go:embed legalforms.txt
+var legalFormsText string
+
 //go:embed particles.txt
 var particlesText string
 
-// A lexicon holds the data files: the lines in which a name stands, the names of each line, and
-// the words that are particles. It is read on first use.
+// A lexicon holds the data files: the lines in which a name stands, the names of each line, the
+// words that are particles, and legal forms by the ways to write them. It is read on first use.
 type lexicon struct {
 	of        map[string][]int
 	lines     [][]string
 	particles map[string]bool
+	forms     map[string]string
 }
 
 var known = sync.OnceValue(func() *lexicon {
-	l := &lexicon{of: map[string][]int{}, particles: map[string]bool{}}
+	l := &lexicon{of: map[string][]int{}, particles: map[string]bool{}, forms: map[string]string{}}
 	for line := range strings.Lines(nicknamesText) {
 		if names := strings.Fields(line); len(names) > 0 && names[0] != "#" {
 			for _, name := range names {
@@ -172,6 +299,13 @@ var known = sync.OnceValue(func() *lexicon {
 		for _, w := range strings.Fields(line) {
 			if !strings.HasPrefix(line, "#") {
 				l.particles[w] = true
+			}
+		}
+	}
+	for line := range strings.Lines(legalFormsText) {
+		if ways := strings.Split(strings.TrimSpace(line), "; "); line[0] != '#' {
+			for _, way := range ways {
+				l.forms[way] = ways[0]
 			}
 		}
 	}
@@ -192,14 +326,16 @@ const mostSpellings = 24
 // for a nickname or the other way round. The name itself comes first. The number of spellings
 // depends on the name alone.
 func Spellings(name string) []string {
-	folded := search.Name(name)
-	all := []string{folded}
+	all := []string{search.Name(name)}
 	add := func(words ...string) {
 		if s := strings.Join(words, " "); len(words) > 0 && len(all) < mostSpellings && !slices.Contains(all, s) {
 			all = append(all, s)
 		}
 	}
-	w := words(folded)
+	var w []string
+	for _, word := range words(search.NameWords(name)) {
+		w = append(w, word.Plain)
+	}
 	add(w...)
 	if len(w) > 1 {
 		first, last := w[0], w[len(w)-1]

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"verbatim/stores/search"
 )
 
 // valued is the greatest length of a value of a record, squeezed, in bytes.
@@ -16,11 +18,10 @@ type record struct {
 	sizes []int
 }
 
-// People write umlauts in two ways, and squeeze knows one.
+// People write umlauts in two ways, and a record may have either.
 var (
-	twoLetters = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ø", "oe", "å", "aa", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue", "Ø", "Oe", "Å", "Aa")
-	oneLetter  = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u", "aa", "a", "Ae", "a", "Oe", "o", "Ue", "u", "Aa", "a")
-	atAndDot   = strings.NewReplacer("@", " at ", ".", " dot ")
+	oneLetter = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u", "aa", "a", "Ae", "a", "Oe", "o", "Ue", "u", "Aa", "a")
+	atAndDot  = strings.NewReplacer("@", " at ", ".", " dot ")
 )
 
 // compile returns nil for a record without values.
@@ -35,7 +36,7 @@ func compile(r Record) *record {
 		}
 	}
 	for _, name := range r.Names {
-		for _, name := range []string{name, twoLetters.Replace(name), oneLetter.Replace(name)} {
+		for _, name := range append(search.Spelled(name), name, oneLetter.Replace(name)) {
 			for _, spelling := range spellings(name) {
 				add(Name, 3, spelling)
 				add(Name, 4, spelling+"s") // a genitive

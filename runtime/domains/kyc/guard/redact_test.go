@@ -310,3 +310,14 @@ func FuzzRedact(f *testing.F) {
 		}
 	})
 }
+
+// A record's name goes whatever alphabet and spelling a text has it in (G49).
+func TestNamesAreRedactedInEverySpelling(t *testing.T) {
+	t.Parallel()
+	record := Record{Names: []string{"Ђорђе Ћирић", "Søren Ærø", "Jürgen Groß"}}
+	for _, text := range []string{"Ђорђе Ћирић", "Dorde Ciric", "Søren Ærø", "Soren Aero", "Soeren Aeroe", "JUERGEN GROSS", "Jurgen Gross"} {
+		if got, _ := Redact("It was "+text+".", record); got != "It was [name]." {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
