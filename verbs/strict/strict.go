@@ -245,6 +245,7 @@ func JSON(text []byte, into any) error {
 		return &Error{1 + bytes.Count(text[:min(offset, int64(len(text)))], []byte("\n")), fmt.Sprintf(format, args...)}
 	}
 	dec := jsontext.NewDecoder(bytes.NewReader(text))
+	ended := false
 	for first := true; ; first = false {
 		token, err := dec.ReadToken()
 		var wrong *jsontext.SyntacticError
@@ -256,9 +257,12 @@ func JSON(text []byte, into any) error {
 			return at(wrong.ByteOffset, "this is not JSON: %s", wrong.Err)
 		case err != nil:
 			return at(dec.InputOffset(), "this is not JSON: it ends too early")
+		case ended:
+			return at(dec.InputOffset(), "a second value begins here, and one is wanted")
 		case token.Kind() == 'n':
 			return at(dec.InputOffset(), "%s is null; leave it out to have its default", place(dec.StackPointer()))
 		default:
+			ended = dec.StackDepth() == 0
 			continue
 		}
 		break

@@ -70,7 +70,7 @@ func TestNothingIsCut(t *testing.T) {
 		"{\"name\":1,\n\"name\":2}": `line 2: "name" stands twice`,
 		"{\"turns\": [null]}":       `"turns/0" is null`,
 		"{\"turns\": \"a\"}":        `"turns" is a text, and a list is wanted`,
-		"{} {}":                     `this is not JSON`,
+		"{} {}":                     `a second value begins here`,
 		"{":                         `this is not JSON`,
 		"{ }x":                      `this is not JSON`,
 	} {
