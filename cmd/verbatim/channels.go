@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -27,6 +25,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/strict"
 )
 
 // Message channels. Palettes declare them (verbs.Conversation), and VERBATIM_CHANNELS names a JSON
@@ -90,15 +89,12 @@ func (a *app) channelsNamed() (*channelsFile, error) {
 	unfit := func(why string) error {
 		return usage(fmt.Sprintf("the file of channels %q cannot be used: %s", name, receipt.Safe(why)), "runtime/frontends/channel/README.md describes its form")
 	}
-	f, err := os.Open(name)
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, unfit(reason(err))
 	}
-	defer f.Close()
 	c := &channelsFile{As: "channels"}
-	dec := json.NewDecoder(io.LimitReader(f, 1<<20))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(c); err != nil {
+	if err := strict.JSON(text, c); err != nil {
 		return nil, unfit(err.Error())
 	}
 	return c, nil

@@ -12,7 +12,6 @@ package pack
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +26,8 @@ import (
 
 	"golang.org/x/mod/semver"
 	"golang.org/x/mod/sumdb/dirhash"
+
+	"verbatim/verbs/strict"
 )
 
 const (
@@ -79,13 +80,8 @@ var nameOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^
 
 // ReadManifest reads a manifest, strictly.
 func ReadManifest(text []byte) (m Manifest, err error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&m); err != nil {
-		return m, fmt.Errorf("%s cannot be read: %s", ManifestName, strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return m, fmt.Errorf("%s holds more than one JSON object", ManifestName)
+	if err := strict.JSON(text, &m); err != nil {
+		return m, fmt.Errorf("%s cannot be read: %w", ManifestName, err)
 	}
 	if !nameOf().MatchString(m.Name) {
 		return m, fmt.Errorf("%s: the name %q is not one of small letters, digits and dashes", ManifestName, m.Name)

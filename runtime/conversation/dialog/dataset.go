@@ -6,8 +6,6 @@ import (
 	"io"
 	"maps"
 	"math/big"
-	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +14,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores/receipt"
+	"verbatim/verbs/strict"
 )
 
 // A Dataset has conversations, each with its expected results. It evaluates a change of a prompt,
@@ -152,15 +151,13 @@ var sentences = lazily(as(`[^.!?\n]*[\pL\d)][.!?](\s|$)|[^.!?\n]*\pL[^.!?\n]*$`)
 // ReadDataset reads a dataset. It refuses unknown keys, and cases whose checks cannot tell the good
 // example from the bad one.
 func ReadDataset(r io.Reader) (*Dataset, error) {
-	dec := yaml.NewDecoder(r)
-	dec.KnownFields(true)
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
 	d := &Dataset{Threshold: 90, Budget: 50_000}
-	if err := dec.Decode(d); err != nil {
-		var wrong *yaml.TypeError
-		if errors.As(err, &wrong) && len(wrong.Errors) > 0 {
-			return nil, errors.New(plainYAML(wrong.Errors[0]) + meantKey(wrong.Errors[0]))
-		}
-		return nil, errors.New(plainYAML(strings.TrimPrefix(err.Error(), "yaml: ")))
+	if err := strict.YAML(text, d); err != nil {
+		return nil, err
 	}
 	switch {
 	case d.As == "":
@@ -179,31 +176,6 @@ func ReadDataset(r io.Reader) (*Dataset, error) {
 		}
 	}
 	return d, nil
-}
-
-// meantKey names the keys that are nearest to one that is not found.
-func meantKey(text string) string {
-	m := regexp.MustCompile(`field (\S+) not found in type \w+\.(\w+)`).FindStringSubmatch(text)
-	if m == nil {
-		return ""
-	}
-	var keys []string
-	for _, t := range [...]reflect.Type{reflect.TypeFor[Dataset](), reflect.TypeFor[Case](), reflect.TypeFor[Check]()} {
-		for i := 0; t.Name() == m[2] && i < t.NumField(); i++ {
-			keys = append(keys, t.Field(i).Tag.Get("yaml"))
-		}
-	}
-	near := dsl.Nearest(m[1], slices.Values(keys))
-	if len(near) == 0 {
-		return ""
-	}
-	return "; did you mean " + strings.Join(near, " or ") + "?"
-}
-
-// plainYAML removes Go type names from an error.
-func plainYAML(text string) string {
-	text = regexp.MustCompile(` in type \S+`).ReplaceAllString(text, "")
-	return regexp.MustCompile(`into \S+$`).ReplaceAllString(text, "here")
 }
 
 func (c *Case) fit(i int, seen map[string]bool) error {

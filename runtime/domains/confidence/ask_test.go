@@ -711,10 +711,11 @@ feature_flags: {confidence_agent_enabled: true, confidence_agent_traffic_percent
 	}
 	for text, says := range map[string]string{
 		"config: {confidence_threshold: 1.1}":                            "from 0 to 1",
-		"config: {confidence_threshold: .nan}":                           "from 0 to 1",
-		"config: {retry: {backoff_factor: .inf}}":                        "from 1 to 10",
+		"config: {confidence_threshold: .nan}":                           "a number is wanted",
+		"config: {retry: {backoff_factor: .inf}}":                        "a number is wanted",
 		"config: {max_retries: -1}":                                      "from 0 to 10",
 		"config: {tool_confidence: {Oracle: 0.5}}":                       `no tool is called "Oracle"`,
+		"feature_flags: {confidence_agent_traffic_percentage: 0.5}":      "is 0.5, and a whole number is wanted", // G70
 		"config: {tresholds: 1}":                                         "tresholds",
 		"feature_flags: {confidence_agent_traffic_percentage: 101}":      "from 0 to 100",
 		"config: {audit: {log_level: LOUD}}":                             "log_level",

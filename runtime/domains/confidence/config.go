@@ -1,10 +1,8 @@
 package confidence
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"regexp"
@@ -12,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"verbatim/dsl"
 	"verbatim/runtime/domains/confidence/score"
 	"verbatim/runtime/protocols/trustgraph"
+	"verbatim/verbs/strict"
 )
 
 // A Config says how the agent works. It is the operator's. The zero Config is not usable:
@@ -176,10 +173,8 @@ func ReadConfig(text []byte) (Config, error) {
 		return c, errors.New("the configuration is larger than 1 MiB")
 	}
 	var f configFile
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	if err := dec.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
-		return c, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	if err := strict.YAML(text, &f); err != nil {
+		return c, err
 	}
 	var r reader
 	if f.As != "" {

@@ -55,6 +55,7 @@ import (
 	"time"
 
 	"verbatim/runtime/engine"
+	"verbatim/verbs/strict"
 )
 
 // An Error tells why a notice was not delivered. Its text is for operators and holds nothing of the
@@ -124,10 +125,12 @@ func Read(r io.Reader, o Options) (*Sender, error) {
 		Channels map[string]channelConfig `json:"channels"`
 		Routes   map[string]route         `json:"routes"`
 	}
-	dec := json.NewDecoder(io.LimitReader(r, 1<<20))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&file); err != nil {
-		return nil, fmt.Errorf("it is not the JSON that is wanted: %w", err)
+	text, err := io.ReadAll(io.LimitReader(r, 1<<20))
+	if err != nil {
+		return nil, err
+	}
+	if err := strict.JSON(text, &file); err != nil {
+		return nil, err
 	}
 	s := &Sender{routes: file.Routes, channels: map[string]channel{}, timeout: o.Timeout}
 	if s.timeout <= 0 {

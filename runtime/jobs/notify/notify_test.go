@@ -214,7 +214,7 @@ func TestMail(t *testing.T) {
 func TestWhatIsWrongWithAFileIsTold(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`[]`: "not the JSON", `{"chanels": {}}`: "unknown field",
+		`[]`: "a mapping of keys is wanted", `{"chanels": {}}`: `"chanels" means nothing`,
 		`{"channels": {"x": {"kind": "fax"}}}`:                                                                                                                         "log, smtp or webhook",
 		`{"channels": {"x": {"kind": "log"}}}`:                                                                                                                         "needs a path",
 		`{"channels": {"x": {"kind": "webhook", "url": "http://a.example", "secret-env": "S"}}}`:                                                                       "https",

@@ -1,7 +1,6 @@
 package modeltest
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -11,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"verbatim/verbs/strict"
 )
 
 // A Race is the conditions of race.yaml, whose comments say what each is for.
@@ -72,9 +71,7 @@ func ReadRace(path string) (*Race, error) {
 		return nil, err
 	}
 	var r Race
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	if err := dec.Decode(&r); err != nil {
+	if err := strict.YAML(text, &r); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return &r, nil
