@@ -24,6 +24,7 @@ import (
 	"io"
 	"math/big"
 	"mime/multipart"
+	"mime/quotedprintable"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -56,7 +57,7 @@ var (
 	outsideStrict      = flag.Bool("outside-strict", false, "fail where a case is not right")
 )
 
-// A outsideFlow is what one person does with pages, and what must stand in the
+// An outsideFlow is what one person does with pages, and what must stand in the
 // store afterwards. Each text of Stored and Unstored is compared with the lines that
 // outsideDifference makes; where it has several parts with " & " between them, all of them must
 // stand in one line; one that begins with "2x " in two lines. "*" in Unstored is any line at all.
@@ -279,7 +280,7 @@ func outsideStands(lines []string, text string) bool {
 	return stand >= want
 }
 
-// A outsideServer is the program, serving one store.
+// An outsideServer is the program, serving one store.
 type outsideServer struct {
 	cmd  *exec.Cmd
 	base string
@@ -344,7 +345,7 @@ func (s *outsideServer) stop() {
 	}
 }
 
-// A outsidePage is what a browser without scripts shows, with what was filled in.
+// An outsidePage is what a browser without scripts shows, with what was filled in.
 type outsidePage struct {
 	at     *url.URL
 	root   *html.Node
@@ -353,7 +354,7 @@ type outsidePage struct {
 	files  map[*html.Node]string
 }
 
-// A outsideBrowser is one person with tabs.
+// An outsideBrowser is one person with tabs.
 type outsideBrowser struct {
 	base string
 	http *http.Client
@@ -444,7 +445,8 @@ func outsideText(n *html.Node) string {
 }
 
 // outsideFind is the only element with this text: the very text, or else the only one that
-// begins with it, or else the only one that has it.
+// begins with it, or else the only one that has it. Of several buttons it is the last, which
+// is that of the newest question.
 func outsideFind(root *html.Node, text, what string, is func(*html.Node) bool) (*html.Node, error) {
 	ways := []func(string) bool{
 		func(s string) bool { return s == text },
@@ -463,7 +465,7 @@ func outsideFind(root *html.Node, text, what string, is func(*html.Node) bool) (
 				}
 			}
 		}
-		if len(found) == 1 || len(found) > 1 && what == "a button" && len(all) > 0 {
+		if len(found) == 1 || len(found) > 1 && what == "a button" {
 			return found[len(found)-1], nil
 		}
 		if len(found) > 1 {
@@ -747,7 +749,7 @@ func outsideSignIn(s *outsideServer, name string) (*outsideBrowser, error) {
 	return b, nil
 }
 
-// A outsideVerdict is what became of one case.
+// An outsideVerdict is what became of one case.
 type outsideVerdict struct {
 	id, kind         string
 	unsaid, unstored []string // stored that nobody said; said and not stored
@@ -887,9 +889,9 @@ func outsideTable(t *testing.T, what string, verdicts []outsideVerdict) {
 	}
 }
 
-// A outsideLetter is a mail or a message, as it arrives, and what a careful person makes of it.
+// An outsideLetter is a mail or a message, as it arrives, and what a careful person makes of it.
 // In Raw, {{asked}} is the id of the message that holds our question, {{thread}} are its own
-// References, {{button}} is its button for yes, {{id}} and {{wamid}} are ids of its own, and {{date}} and {{ts}} say now.
+// References, {{q1}} to {{q3}} its lines, {{button}} is its button for yes, {{id}} and {{wamid}} are ids of its own, and {{date}} and {{ts}} say now.
 type outsideLetter struct {
 	ID       string   `json:"id"`
 	Lang     string   `json:"lang"`
@@ -902,7 +904,7 @@ type outsideLetter struct {
 	Why      string   `json:"why"`
 }
 
-// A outsideWorld is WhatsApp and a mail server, which note what the program sends.
+// An outsideWorld is WhatsApp and a mail server, which note what the program sends.
 type outsideWorld struct {
 	mu    sync.Mutex
 	sent  []outsideSent
@@ -914,6 +916,15 @@ type outsideWorld struct {
 }
 
 type outsideSent struct{ id, thread, button, text string }
+
+// lines puts the lines of a question where a letter quotes them.
+func (s outsideSent) lines() *strings.Replacer {
+	var pairs []string
+	for i, line := range strings.Split(strings.ReplaceAll(strings.TrimSpace(s.text), "\r\n", "\n"), "\n") {
+		pairs = append(pairs, fmt.Sprintf("{{q%d}}", i+1), line)
+	}
+	return strings.NewReplacer(pairs...)
+}
 
 func (w *outsideWorld) note(s outsideSent) {
 	w.mu.Lock()
@@ -973,6 +984,9 @@ func (m *outsideMail) Data(r io.Reader) error {
 		return err
 	}
 	body, _ := io.ReadAll(msg.Body)
+	if msg.Header.Get("Content-Transfer-Encoding") == "quoted-printable" {
+		body, _ = io.ReadAll(quotedprintable.NewReader(bytes.NewReader(body)))
+	}
 	m.w.note(outsideSent{id: strings.Trim(msg.Header.Get("Message-Id"), "<>"), thread: msg.Header.Get("References"), text: string(body)})
 	return nil
 }
@@ -1015,8 +1029,9 @@ func outsideNewWorld(t *testing.T) *outsideWorld {
 	return w
 }
 
-// outsideDesk makes the store that letters come to: Nadia is known by an address and a number.
-func outsideDesk(t *testing.T, built string) string {
+// outsideDesk makes the store that letters in a language come to: Nadia is known by an address
+// and a number, and is written to in that language.
+func outsideDesk(t *testing.T, built, lang string) string {
 	kiisha, err := filepath.Abs("../../examples/kiisha")
 	if err != nil {
 		t.Fatal(err)
@@ -1041,8 +1056,7 @@ func outsideDesk(t *testing.T, built string) string {
 		}
 		return file
 	}
-	// Without a language of her own, Nadia is answered in the one that she writes.
-	text := strings.ReplaceAll(string(people), ` :email "nadia@savanna.example" :language "en"`, ` :email "nadia@example.com"`)
+	text := strings.ReplaceAll(string(people), ` :email "nadia@savanna.example" :language "en"`, ` :email "nadia@example.com" :language "`+lang+`"`)
 	outsideRun(t, dir, env, built, "run", "--as", "ada", "--yes", script("people.dsl", text+"\nsystem.add-principal :name \"channels\"\n"))
 	cmd := exec.Command(built, "run", "--as", "ada", "--yes", script("ids.dsl", `system.add-identity :principal-id @nadia :issuer "email" :subject "nadia@example.com"
 system.add-identity :principal-id @nadia :issuer "whatsapp_phone" :subject "+254700000101"
@@ -1092,6 +1106,7 @@ func outsideOpen(t *testing.T, built, template string) *outsideDoor {
 func (d *outsideDoor) send(wire, raw string, asked outsideSent) error {
 	d.n++
 	now := time.Now()
+	raw = asked.lines().Replace(raw)
 	raw = strings.NewReplacer("{{asked}}", asked.id, "{{thread}}", asked.thread, "{{button}}", asked.button, "{{id}}", fmt.Sprintf("letter-%d", d.n), "{{wamid}}", fmt.Sprintf("wamid.THEIRS%d", d.n),
 		"{{date}}", now.Format(time.RFC1123Z), "{{ts}}", fmt.Sprint(now.Unix())).Replace(raw)
 	if wire == "mail" {
@@ -1181,32 +1196,27 @@ func (d *outsideDoor) waiting(t *testing.T) []string {
 	return d.query(t, "SELECT status FROM channel_messages WHERE status = 'RECEIVED' UNION ALL SELECT status FROM channel_deliveries WHERE status = 'QUEUED'")
 }
 
-// outsideAsks are the orders to which our question is the answer.
-var outsideAsks = map[string]string{"en": "Delete the Kwale lease", "de": "Löschen Sie Kwale lease.txt", "fr": "Supprimez Kwale lease.txt", "es": "Borre Kwale lease.txt"}
-
-func outsidePost(t *testing.T, built, template string, l outsideLetter) (v outsideVerdict, yes bool) {
+func outsidePost(t *testing.T, built, template string, l outsideLetter) (v outsideVerdict) {
 	v.id, v.kind = l.ID, map[bool]string{true: "yes", false: "noyes"}[l.Yes]
 	d := outsideOpen(t, built, template)
 	defer d.stop()
 	var asked outsideSent
 	if l.Question {
-		order := outsideAsks[l.Lang]
-		if order == "" {
-			order = outsideAsks["en"]
-		}
+		const order = "Delete the Kwale lease"
 		raw := "From: Nadia Achieng <nadia@example.com>\nTo: Document desk <deals@desk.example.com>\nSubject: Lease\nDate: {{date}}\nMessage-ID: <{{id}}@example.com>\nMIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: 8bit\n\n" + order + "\n"
 		if l.Wire == "whatsapp" {
 			raw = `{"object":"whatsapp_business_account","entry":[{"id":"102290129340398","changes":[{"value":{"messaging_product":"whatsapp","metadata":{"display_phone_number":"254700000999","phone_number_id":"106540352242922"},"contacts":[{"profile":{"name":"Nadia"},"wa_id":"254700000101"}],"messages":[{"from":"254700000101","id":"{{wamid}}","timestamp":"{{ts}}","type":"text","text":{"body":"` + order + `"}}]},"field":"messages"}]}]}`
 		}
 		if err := d.send(l.Wire, raw, asked); err != nil {
 			v.broken = append(v.broken, "the order: "+err.Error()+" "+d.logs.String())
-			return v, false
+			return v
 		}
 		d.settled(t, func() bool { return len(d.world.all()) > 0 })
+		d.settled(t, nil)
 		sent := d.world.all()
-		if len(sent) == 0 {
-			v.broken = append(v.broken, "no question was asked: "+d.logs.String())
-			return v, false
+		if len(sent) != 1 || !strings.Contains(sent[0].text, "Kwale lease") {
+			v.broken = append(v.broken, fmt.Sprintf("no question was asked, but %q %s", sent, d.logs.String()))
+			return v
 		}
 		asked = sent[len(sent)-1]
 		if *outsideTrace {
@@ -1222,19 +1232,17 @@ func outsidePost(t *testing.T, built, template string, l outsideLetter) (v outsi
 	}
 	heard := d.query(t, fmt.Sprintf("SELECT content FROM (SELECT content, role, row_number() OVER (ORDER BY said_at, number) AS n FROM verbatim_turns) WHERE n > %d AND role = 'CLIENT'", before))
 	lines := outsideDifference(rows, outsideRows(t, d.store))
-	for i, h := range heard { // what is marked as quoted is not taken for own
+	for i, h := range heard { // neither what is marked as quoted nor a file is taken for own words
 		var own []string
 		for line := range strings.Lines(h) {
-			if !strings.HasPrefix(line, ">") {
+			if !strings.HasPrefix(line, ">") && !strings.Contains(line, "upload://") {
 				own = append(own, line)
 			}
 		}
 		heard[i] = strings.TrimSpace(strings.Join(own, ""))
 	}
-	yes = outsideStands(lines, "document & DELETED") || outsideStands(lines, "- document ")
-	for _, line := range lines {
-		v.lines = append(v.lines, line)
-	}
+	yes := outsideStands(lines, "document & DELETED") || outsideStands(lines, "- document ")
+	v.lines = append(v.lines, lines...)
 	for _, s := range d.world.all()[min(len(d.world.all()), 1):] {
 		v.lines = append(v.lines, "told: "+s.text)
 	}
@@ -1245,6 +1253,7 @@ func outsidePost(t *testing.T, built, template string, l outsideLetter) (v outsi
 		v.unstored = append(v.unstored, "it was not deleted")
 	}
 	for _, text := range l.NotOwn {
+		text = asked.lines().Replace(text)
 		for _, h := range heard {
 			if strings.Contains(h, text) && !strings.Contains(l.Own, text) {
 				v.told = append(v.told, "heard as own: "+text)
@@ -1257,20 +1266,27 @@ func outsidePost(t *testing.T, built, template string, l outsideLetter) (v outsi
 			v.copied = 1
 		}
 	}
-	return v, yes
+	return v
 }
 
 // Mails and messages, each to a desk of its own at which a question stands or does not.
 func TestSaidOutsideInLetters(t *testing.T) {
 	built := outsideBuilt(t)
-	template := outsideDesk(t, built)
+	desks := map[string]string{}
+	for _, lang := range []string{"en", "de", "fr", "es"} {
+		desks[lang] = outsideDesk(t, built, lang)
+	}
 	letters := outsideRead(t, *outsideLettersFile, func(l outsideLetter) string { return l.ID })
 	verdicts := make([]outsideVerdict, len(letters))
 	t.Run("letters", func(t *testing.T) {
 		for i, l := range letters {
 			t.Run(l.ID, func(t *testing.T) {
 				t.Parallel()
-				verdicts[i], _ = outsidePost(t, built, template, l)
+				desk := desks[l.Lang]
+				if desk == "" {
+					desk = desks["en"] // the palette speaks no Italian, Dutch and Polish
+				}
+				verdicts[i] = outsidePost(t, built, desk, l)
 				if *outsideTrace {
 					t.Logf("%s\n%s", l.ID, strings.Join(verdicts[i].lines, "\n"))
 				}
