@@ -307,6 +307,26 @@ func (h *handling) keepFiles(ctx context.Context, script *[]dsl.Call) error {
 	return nil
 }
 
+// joins puts a message that cites an answer of ours into the thread of what was answered, if it does
+// not say in which it is: some programs for mail send no References.
+func (h *handling) joins(ctx context.Context) error {
+	if h.f.Thread == "" || h.f.Thread != h.f.ReplyTo {
+		return nil
+	}
+	d, err := h.cited(ctx)
+	if err != nil || d == nil || d.Value("facts").IsNull() {
+		return err
+	}
+	var of outFacts
+	if err := json.Unmarshal([]byte(d.Text("facts")), &of); err != nil {
+		return err
+	}
+	if len(of.References) > 0 {
+		h.f.Thread = of.References[0]
+	}
+	return nil
+}
+
 // fetch takes a file for a session's principal. refused says why it cannot be taken.
 func (h *handling) fetch(ctx context.Context, to *engine.Session, f *File) (reference, refused string, err error) {
 	s := h.s
@@ -339,6 +359,9 @@ func (h *handling) answer(ctx context.Context, w sender) error {
 	s := h.s
 	if h.f.Automatic || h.f.Kind == proven.Reaction {
 		return h.settle(ctx, ignored, w, "", "nobody waits for an answer to it")
+	}
+	if err := h.joins(ctx); err != nil {
+		return err
 	}
 	name := h.m.Text("channel") + " " + h.f.Inbox
 	if h.f.Thread != "" {
@@ -437,8 +460,13 @@ func (r *reply) make(ctx context.Context, session *engine.Session) error {
 	}
 	m := dialog.Message{Text: f.Text, ID: r.h.m.Text("message_id"), Subject: f.Subject}
 	if f.ReplyTo != "" {
-		if err := r.repliesTo(ctx, &m); err != nil {
+		other, err := r.repliesTo(ctx, &m)
+		if err != nil {
 			return err
+		}
+		if other && (f.Tapped != "" || decides(f.Text)) {
+			r.lines = append(r.lines, sayOther.In(r.l))
+			return r.files(ctx, session, nil)
 		}
 	}
 	if verb, question, ok := strings.Cut(f.Tapped, " "); ok && (verb == tapYes || verb == tapNo) {
@@ -526,17 +554,46 @@ func (r *reply) closed(ctx context.Context, question string) error {
 	return nil
 }
 
-// repliesTo finds the message to whose answer this one replies.
-func (r *reply) repliesTo(ctx context.Context, m *dialog.Message) error {
-	s, f := r.h.s, r.h.f
-	d, err := s.clerk().Find(ctx, deliveries, map[string]stores.Value{"inbox": r.h.m.Value("inbox"), "external_id": stores.NewString(clip(f.ReplyTo, 300))})
-	if err != nil || d == nil {
-		return err
+// decides reports whether a text is a yes, a no or a choice and nothing else.
+func decides(text string) bool {
+	return values.ReadAnswer(text).Answer != values.Other || values.ReadChoice(text) != 0
+}
+
+// cited finds the delivery that a message cites; nil if it cites none, or one that we did not send.
+func (h *handling) cited(ctx context.Context) (*serviceaccount.Row, error) {
+	if h.f.ReplyTo == "" {
+		return nil, nil
+	}
+	return h.s.clerk().Find(ctx, deliveries, map[string]stores.Value{"inbox": h.m.Value("inbox"), "external_id": stores.NewString(clip(h.f.ReplyTo, 300))})
+}
+
+// repliesTo finds the message to whose answer this one replies, and the question that it answers. It
+// reports whether a question or a choice is open that was put in another message than the one that
+// is cited: a yes to that one is none to this. Mails cite whatever their program likes, so that an
+// id which is not ours says nothing there.
+func (r *reply) repliesTo(ctx context.Context, m *dialog.Message) (other bool, err error) {
+	d, err := r.h.cited(ctx)
+	if err != nil {
+		return false, err
+	}
+	open := r.c.Open()
+	if d == nil {
+		return r.h.m.Text("channel") != mailCode && (len(open) > 0 || len(r.c.Offered()) > 0), nil
 	}
 	if to := d.Value("answers"); !to.IsNull() {
 		m.ReplyTo = to.Text()
 	}
-	return nil
+	asks := d.Text("asks")
+	for _, q := range open {
+		if q.ID == asks {
+			if decides(r.h.f.Text) {
+				m.Answers = asks
+			}
+			return false, nil
+		}
+	}
+	sent := d.Value("created_at").Time()
+	return slices.ContainsFunc(open, func(q *dialog.Question) bool { return q.Asked.After(sent) }), nil
 }
 
 // files takes the files of a message as uploads of the person, and adds a sentence about each
@@ -608,7 +665,7 @@ func (r *reply) send(ctx context.Context) error {
 
 // facts returns the JSON of an answer's outFacts.
 func (h *handling) facts(choices []Choice) (string, error) {
-	facts, err := json.Marshal(outFacts{Choices: choices, Subject: h.f.Subject, ReplyTo: h.f.ID, References: append(slices.Clone(h.f.References), h.f.ID)})
+	facts, err := json.Marshal(outFacts{Choices: choices, Subject: h.f.Subject, ReplyTo: h.f.ID, References: append(slices.DeleteFunc(slices.Clone(h.f.References), func(id string) bool { return id == h.f.ID }), h.f.ID)})
 	return string(facts), err
 }
 

@@ -12,6 +12,7 @@ const (
 	sayInvite   values.Key = "channel/invite"
 	sayUnknown  values.Key = "channel/unknown"
 	sayUnsure   values.Key = "channel/unsure"
+	sayOther    values.Key = "channel/other"
 	sayEmpty    values.Key = "channel/empty"
 	sayTooMany  values.Key = "channel/too-many"
 	sayNoFiles  values.Key = "channel/no-files"

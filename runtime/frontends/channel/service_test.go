@@ -412,6 +412,60 @@ func TestAQuestionIsAnsweredWhereItWasAsked(t *testing.T) {
 	})
 }
 
+// A yes is one to the message that it cites, and to no other question (G2, G6): a button of an older
+// template, an entry of a list, a quotation of another message.
+func TestAYesIsToTheMessageThatItCites(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		orders := func() int { return len(w.rows("order", "", "")) }
+		cites := func(id, text, to string) Facts {
+			f := w.whatsapp("491515550199", id, text)
+			f.ReplyTo = to
+			return f
+		}
+		sentAs := func(o Out) string { return w.rows(deliveries, "delivery_id", o.ID)[0].Text("external_id") }
+		status := sentAs(one(t, w.hears(w.whatsapp("491515550199", "c1", "status of Solar One"))))
+		w.wait(time.Minute)
+		asked := sentAs(one(t, w.hears(w.whatsapp("491515550199", "c2", "order repairs for Solar One"))))
+		tapped := cites("c3", "Yes", "wamid.template")
+		tapped.Tapped = "yes"
+		listed := cites("c4", "Newsletter", "wamid.list")
+		listed.Tapped = "row-7"
+		for _, f := range []Facts{tapped, listed, cites("c5", "Yes", "wamid.unknown"), cites("c6", "yes please", status), cites("c7", "1", status)} {
+			one(t, w.hears(f)).says(t, "You answer another message")
+		}
+		if orders() != 0 {
+			t.Fatal("a yes to another message counted")
+		}
+		// What is no answer is a message, whatever it cites.
+		one(t, w.hears(cites("c8", "status of Wind Two", "wamid.unknown"))).says(t, "Wind Two")
+		one(t, w.hears(cites("c9", "Yes", asked))).says(t, "Ordered for Solar One")
+		if orders() != 1 {
+			t.Error("a yes to the question did not count")
+		}
+		// Where nothing is open, a yes is told as such, whatever it cites.
+		if out := one(t, w.hears(cites("c10", "Yes", "wamid.unknown"))); strings.Contains(out.Text, "another message") {
+			t.Error(out.Text)
+		}
+	})
+}
+
+// A mail that cites our question and says nothing of the thread is in that thread.
+func TestAMailIsInTheThreadThatItCites(t *testing.T) {
+	on(t, func(t *testing.T, w *world) {
+		order := w.mail("ada@umza.example", "i1", "order repairs for Solar One")
+		order.Thread = "i1" // as a first mail is
+		out := one(t, w.hears(order))
+		yes := w.mail("ada@umza.example", "i2", "Yes")
+		yes.ReplyTo = w.rows(deliveries, "delivery_id", out.ID)[0].Text("external_id")
+		yes.Thread = yes.ReplyTo
+		out = one(t, w.hears(yes))
+		out.says(t, "Ordered for Solar One")
+		if !slices.Equal(out.References, []string{"i2"}) { // each once
+			t.Errorf("%q", out.References)
+		}
+	})
+}
+
 // K38: "this project" is what the message was about to whose answer a message replies, and
 // otherwise what was spoken of last in the thread, or its subject.
 func TestThisProject(t *testing.T) {
