@@ -102,9 +102,9 @@ func (r *reading) mine(ctx context.Context, e *verbs.Entity) (keys []stores.Valu
 	if held := r.s.scope.Holds[e.Store.Name]; !r.s.scope.All && len(held) <= 1 {
 		return held, false, nil // a principal with one row in scope sees no other
 	}
-	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.labelled[e], Limit: maxNamed})
+	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.catalog.labels[e], Limit: maxNamed})
 	if errors.Is(err, stores.ErrLimit) {
-		rows, err = r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.labelled[e], Limit: maxChoices + 1, Cut: true})
+		rows, err = r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.catalog.labels[e], Limit: maxChoices + 1, Cut: true})
 		more = true
 	}
 	if err != nil {
@@ -137,7 +137,7 @@ func settersOf(all []*verbs.Verb) map[*verbs.Entity][]*verbs.Verb {
 // settersOf lists the setters of an entity that the principal may use.
 func (s *Session) settersOf(e *verbs.Entity) []*verbs.Verb {
 	var may []*verbs.Verb
-	for _, v := range s.e.setters[e] {
+	for _, v := range s.e.catalog.setters[e] {
 		if s.May(v) {
 			may = append(may, v)
 		}

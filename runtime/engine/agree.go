@@ -50,7 +50,7 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 	default:
 		return nil, nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
 	}
-	if len(permit(p, asker.roles, s.e.inside, true)) > 0 {
+	if len(permit(p, asker.roles, s.e.verbs, true)) > 0 {
 		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.Asker)}})
 	}
 	return asker, p, nil
@@ -89,7 +89,7 @@ func (s *Session) Agree(ctx context.Context, id string) (*Pending, *receipt.Rece
 }
 
 func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*receipt.Receipt, error) {
-	now := stores.NewTime(s.e.clock()).Time()
+	now := stores.NewTime(s.e.opt.Clock()).Time()
 	if d := s.e.unusable(c, now, dsl.Place{}); d != nil {
 		if c.Status == confirmations.Used && slices.Contains(c.Agreed, s.who.Name) {
 			// The same answer again: it gets the same reply.
@@ -280,7 +280,7 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 			return err
 		}
 		now := confirmations.Of(row)
-		at := stores.NewTime(s.e.clock()).Time()
+		at := stores.NewTime(s.e.opt.Clock()).Time()
 		// The palettes have changed, and a no is a no all the same.
 		if d := s.e.unusable(now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
 			return refuse([]complaint{{-1, *d}})
@@ -318,7 +318,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 	if len(asking) == 0 && len(calls) > 0 {
 		asking = p.Order()[:1] // it is about the whole script, so the journal names its first call
 	}
-	now := stores.NewTime(s.e.clock()).Time()
+	now := stores.NewTime(s.e.opt.Clock()).Time()
 	for _, i := range asking {
 		c := &calls[i]
 		e := s.entry(p, RunOptions{}, placeOf(p, c))

@@ -24,16 +24,16 @@ const TargetAgreement = "agreement"
 // decidersJob returns the job that notifies the deciders; none if nobody with these roles can be
 // told.
 func (e *Engine) decidersJob(ctx context.Context, r stores.Reader, c *confirmations.Confirmation) ([]stores.Job, error) {
-	if e.deciders == nil {
+	if e.opt.Deciders == nil {
 		return nil, nil
 	}
 	for _, role := range c.Roles {
-		names, err := e.deciders(ctx, r, role)
+		names, err := e.opt.Deciders(ctx, r, role)
 		if err != nil {
 			return nil, err
 		}
 		if len(names) > 0 {
-			return []stores.Job{{ID: e.newID(), Kind: JobNotifyDeciders, At: c.Time, Principal: c.Asker,
+			return []stores.Job{{ID: e.opt.NewID(), Kind: JobNotifyDeciders, At: c.Time, Principal: c.Asker,
 				Payload: stores.NewObject([]string{"confirmation", "v"}, []stores.Value{c.Key, jobV}).Text()}}, nil
 		}
 	}
@@ -45,7 +45,7 @@ func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked
 	if id == "" {
 		return done, err
 	}
-	now := stores.NewTime(e.clock()).Time()
+	now := stores.NewTime(e.opt.Clock()).Time()
 	b := stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, now, "")}}
 	var c *confirmations.Confirmation
 	var names []string
@@ -55,8 +55,8 @@ func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked
 			return err
 		}
 		asker = c.Asker
-		if e.profile != nil {
-			whom, err := e.profile(ctx, r, c.Asker)
+		if e.opt.Profile != nil {
+			whom, err := e.opt.Profile(ctx, r, c.Asker)
 			if err != nil {
 				return err
 			}
@@ -65,10 +65,10 @@ func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked
 			}
 		}
 		for i, role := range c.Roles {
-			if c.Agreed[i] != "" || e.deciders == nil {
+			if c.Agreed[i] != "" || e.opt.Deciders == nil {
 				continue
 			}
-			more, err := e.deciders(ctx, r, role)
+			more, err := e.opt.Deciders(ctx, r, role)
 			if err != nil {
 				return err
 			}
@@ -126,7 +126,7 @@ const TargetDecided = "decided"
 // decided returns the notice to an asker who wrote through a channel. Other askers get none: they
 // see the decision where they asked.
 func (e *Engine) decided(c *confirmations.Confirmation, status, by, reason string, now time.Time) []stores.Job {
-	if e.tellsAsker == nil || !e.tellsAsker(c.Source) {
+	if e.opt.TellsAsker == nil || !e.opt.TellsAsker(c.Source) {
 		return nil
 	}
 	body := stores.NewObject([]string{"by", "confirmation", "reason", "source", "status", "to"},

@@ -431,7 +431,7 @@ func (r *reading) draw(ctx context.Context, proposals []proposal) (err error) {
 
 // newKey makes up the key of a new row.
 func (r *reading) newKey(e *stores.Entity) (stores.Value, error) {
-	text := r.e.newID()
+	text := r.e.opt.NewID()
 	kind := e.Fields[e.Key].Kind
 	key, ok := stores.Parse(kind, text)
 	if !ok {

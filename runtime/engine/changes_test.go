@@ -97,10 +97,10 @@ func deskRegistry(t *testing.T) *verbs.Registry {
 func joining(t *testing.T) (*reading, *step) {
 	t.Helper()
 	n := 0
-	e := &Engine{newID: func() string {
+	e := &Engine{opt: Options{NewID: func() string {
 		n++
 		return fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
-	}}
+	}}}
 	src := dsl.NewSource("a.dsl", "desk.note")
 	return &reading{e: e, added: map[view.RowKey]bool{}, alias: map[stores.Value]string{}},
 		&step{verb: &verbs.Verb{Name: "desk.note"}, index: 3, place: dsl.Place{Source: src}}

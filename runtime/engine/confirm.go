@@ -148,7 +148,7 @@ func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmatio
 		source = src.Name
 	}
 	return &confirmations.Confirmation{
-		Key: stores.NewString(r.e.newID()), ID: id, Asker: r.s.who.Name, Person: r.s.who.Whose(), Session: r.s.id, Source: source,
+		Key: stores.NewString(r.e.opt.NewID()), ID: id, Asker: r.s.who.Name, Person: r.s.who.Whose(), Session: r.s.id, Source: source,
 		Script: dsl.Format(r.prog.Canonical()), Origins: r.prog.Literals().Encode(r.prog.Script()), Digest: fmt.Sprintf("%x", r.digest), Preview: r.id, Palette: r.e.reg.Digest(),
 		Roles: roles, Agreed: make([]string, len(roles)), Rows: r.dependsOn(), UnderKey: o.Key, Before: r.heardUntil(), Turn: r.s.turnID(o),
 		Time: r.now, Expires: r.now.Add(r.lasts()), Status: confirmations.Waiting, Receipt: string(r.preview().AppendKept(nil)),
@@ -352,7 +352,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 			}
 		}
 		var bits [16]byte
-		if _, err := io.ReadFull(s.e.random, bits[:]); err != nil {
+		if _, err := io.ReadFull(s.e.opt.Random, bits[:]); err != nil {
 			return &Failure{Err: fmt.Errorf("an id cannot be drawn: %w", err)}
 		}
 		id := receipt.NewID(bits[:])
@@ -418,7 +418,7 @@ func (s *Session) pending(c *confirmations.Confirmation) *Pending {
 // Pending lists what waits for the principal's agreement, and what they asked
 // others for, oldest first.
 func (s *Session) Pending(ctx context.Context) ([]*Pending, error) {
-	now := s.e.clock()
+	now := s.e.opt.Clock()
 	var found []*confirmations.Confirmation
 	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) (err error) {
 		found, err = confirmations.Find(ctx, r, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
@@ -562,7 +562,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 	if c.Status != confirmations.Waiting {
 		return p, nil
 	}
-	now := s.e.clock()
+	now := s.e.opt.Clock()
 	if !now.Before(c.Expires) {
 		p.Status, p.Mine = confirmations.Expired, false
 		if err := s.e.expire(ctx, stores.NewTime(now).Time()); err != nil {
@@ -640,7 +640,7 @@ func (s *Session) Words(ctx context.Context, id string) (string, error) {
 	switch {
 	case err != nil:
 		return "", failure(err)
-	case turn == nil || !s.e.clock().Before(c.Expires):
+	case turn == nil || !s.e.opt.Clock().Before(c.Expires):
 		return "", refuse([]complaint{{-1, unknownConfirmation(id)}})
 	}
 	e := s.own(verbWords, c.ID, c)

@@ -49,9 +49,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
@@ -129,54 +127,32 @@ type Authority func(ctx context.Context, r stores.Reader, name string) (p stores
 // An Engine runs programs of one set of palettes on one store. It is immutable
 // and safe for use by many goroutines.
 type Engine struct {
-	reg            *verbs.Registry
-	store          stores.Store
-	clock          func() time.Time
-	newID          func() string
-	at             func(Stage) // nil but in tests
-	observe        func(context.Context, Observed)
-	agreed         func(context.Context)
-	backoff        func(attempt int) time.Duration
-	sleep          func(context.Context, time.Duration)
-	zone           *time.Location
-	random         io.Reader
-	embedder       Embedder
-	keep           func(ctx context.Context, s *Session, verb, name string, content []byte) (uploads.Upload, error)
-	personal       map[*verbs.Verb]bool // see erasable.go
-	people         bool                 // the names of some rows are personal
-	writers        provenance.Written
-	handlers       map[*verbs.Verb]*handler
-	lookers        map[*verbs.Verb]*handler // that look for verbs, also where the caller does not see
-	macros         map[*verbs.Verb]*verbs.Program
-	inside         map[*verbs.Verb][]*verbs.Verb   // of a macro: every verb that it uses, however deep, once
-	excluded       map[*verbs.Verb][]exclusionSide // of verbs that do not go with others
-	limited        []*verbs.Verb                   // those that have limits
-	countsPreviews bool                            // some verb counts or discloses even in a preview
-	unfit          map[*verbs.Verb]dsl.Diagnostic  // queries that cannot be run
-	sensitive      map[*verbs.Verb][]bool          // of a query: which columns are sensitive; none of a verb that has no such
-	entities       []*verbs.Entity                 // every entity, sorted by name
-	tables         []*stores.Entity                // the same, as they are kept
-	open           view.Opener
-	facts          *view.Facts
-	outside        []verbs.Outside     // parallel to the functions of the palettes
-	counted        map[view.Field]bool // fields by which a read counts rows
-	labelled       map[*verbs.Entity][]stores.Path
-	naming         map[*verbs.Entity][]stores.Path // see namedBy
-	idOnce         sync.Mutex
-	id             stores.Identity                 // of the store, once it has been read
-	setters        map[*verbs.Entity][]*verbs.Verb // verbs that set the session's active row
-	wants          map[*verbs.Verb][]wants         // of each argument: see ahead
-	reads          map[*verbs.Verb]bool            // verbs whose reads need no row first: see owes
-	selected       sync.Map                        // *verbs.Read -> *selections
-	tools          tools.Servers
-	box            *tools.Box
-	usesTools      map[*verbs.Verb][]*verbs.Verb // verbs that lead to a tool, however deep, and which
-	scanner        string
+	reg     *verbs.Registry
+	store   stores.Store
+	opt     Options // with their defaults filled in
+	verbs   map[*verbs.Verb]*prepared
+	catalog catalog
+	outside []verbs.Outside // parallel to the functions of the palettes
+	limited []*verbs.Verb   // those that have limits
+	tells   bool            // some verb counts or discloses even in a preview
+	box     *tools.Box      // nil where no verb has a tool
+	open    view.Opener
+	idOnce  sync.Mutex
+	id      stores.Identity // of the store, once it has been read
+}
 
-	authority  Authority // nil where the store alone says who somebody is
-	profile    func(ctx context.Context, r stores.Reader, name string) (Profile, error)
-	deciders   func(ctx context.Context, r stores.Reader, role string) ([]string, error)
-	tellsAsker func(string) bool
+// A catalog is what the entities of the palettes come to. New makes it, and nothing changes it
+// afterwards.
+type catalog struct {
+	entities []*verbs.Entity  // every entity, sorted by name
+	tables   []*stores.Entity // the same, as they are kept
+	facts    *view.Facts
+	labels   map[*verbs.Entity][]stores.Path // what the label of a row is made of
+	names    map[*verbs.Entity][]stores.Path // see namedBy
+	setters  map[*verbs.Entity][]*verbs.Verb // verbs that set the session's active row
+	counted  map[view.Field]bool             // fields by which a read counts rows
+	writers  provenance.Written
+	personal bool // the names of some rows are personal
 }
 
 // A ConfigError says that palettes, handlers and store do not fit together, so that New made
@@ -188,176 +164,61 @@ func (e *ConfigError) Error() string { return tell(e.Diagnostics) }
 
 // New joins palettes, a store and handlers. Where they disagree it returns a *ConfigError
 // whose diagnostics point into the YAML. A query that cannot run does not stop New: see Unfit.
-func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err error) {
-	e = &Engine{
-		reg:       reg,
-		store:     store,
-		clock:     opt.Clock,
-		newID:     opt.NewID,
-		at:        opt.At,
-		observe:   opt.Observe,
-		agreed:    opt.Agreed,
-		keep:      opt.Keep,
-		backoff:   opt.Backoff,
-		sleep:     opt.Sleep,
-		zone:      opt.Zone,
-		handlers:  make(map[*verbs.Verb]*handler),
-		lookers:   make(map[*verbs.Verb]*handler),
-		macros:    make(map[*verbs.Verb]*verbs.Program),
-		inside:    make(map[*verbs.Verb][]*verbs.Verb),
-		limited:   slices.DeleteFunc(slices.Clone(reg.Verbs()), func(v *verbs.Verb) bool { return len(v.Limits) == 0 }),
-		sensitive: make(map[*verbs.Verb][]bool),
-		entities:  reg.Entities(),
-		labelled:  make(map[*verbs.Entity][]stores.Path),
-		naming:    make(map[*verbs.Entity][]stores.Path),
-		wants:     make(map[*verbs.Verb][]wants),
-		reads:     make(map[*verbs.Verb]bool),
-
-		authority:  opt.Authority,
-		profile:    opt.Profile,
-		deciders:   opt.Deciders,
-		tellsAsker: opt.TellsAsker,
-		scanner:    opt.Scanner,
-	}
-	if reg.Excludes() {
-		e.excluded = exclusions(reg.Verbs())
-	}
-	if e.clock == nil {
-		e.clock = time.Now
-	}
-	if e.backoff == nil {
-		e.backoff = backoff
-	}
-	if e.sleep == nil {
-		e.sleep = sleep
-	}
-	if e.newID == nil {
-		e.newID = uuid.NewString
-	}
-	if e.zone == nil {
-		e.zone = time.UTC
-	}
-	e.embedder = opt.Embedder
-	if e.random = opt.Random; e.random == nil {
-		e.random = rand.Reader
-	}
-	for _, entity := range e.entities {
-		e.tables = append(e.tables, entity.Store)
-		e.labelled[entity], e.naming[entity] = labels(entity), namedBy(entity)
-	}
-	e.open, e.facts = view.Open, view.NewFacts(e.tables)
-	e.counted = countedBy(reg.Verbs())
-	e.countsPreviews = slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return len(v.Limits)+len(v.Discloses) > 0 })
-	e.setters = settersOf(reg.Verbs())
-	var ds dsl.Diagnostics
-	ds = append(ds, e.join(opt.Handlers)...)
-	if e.unfit, err = unfitQueries(context.Background(), reg, store); err != nil {
-		return nil, err
-	}
+func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) {
+	opt.fill()
+	e := &Engine{reg: reg, store: store, opt: opt, catalog: newCatalog(reg), open: view.Open}
 	for _, v := range reg.Verbs() {
-		ds = append(ds, e.prepare(v)...)
-		e.wants[v] = e.predictedReads(v)
-		e.reads[v] = e.readsAtOnce(v)
+		if len(v.Limits) > 0 {
+			e.limited = append(e.limited, v)
+		}
+		e.tells = e.tells || len(v.Limits)+len(v.Discloses) > 0
+	}
+	ds, err := e.prepare(opt.Handlers)
+	if err != nil {
+		return nil, err
 	}
 	if ds.HasErrors() {
 		return nil, &ConfigError{ds}
 	}
-	for v := range e.macros {
-		e.look(v)
-	}
-	if ds := e.findGenerated(); ds.HasErrors() {
-		return nil, &ConfigError{ds}
-	}
-	if e.usesTools = e.findTools(); len(e.usesTools) > 0 {
-		e.tools, e.box = opt.Tools, tools.NewBox(opt.Tools, reg)
-	}
-	e.findPersonal()
-	e.writers = provenance.New(e.entities)
 	return e, nil
 }
 
-// CheckQueries lists the queries of palettes that cannot run on a store that has their tables.
-// An engine refuses their verbs, and no others.
-func CheckQueries(ctx context.Context, reg *verbs.Registry, store stores.Store) (dsl.Diagnostics, error) {
-	unfit, err := unfitQueries(ctx, reg, store)
-	return inOrder(reg, unfit), err
+// fill sets the options that were left out to their defaults.
+func (o *Options) fill() {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Backoff == nil {
+		o.Backoff = backoff
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
 }
 
-// Unfit lists the queries of its palettes that an engine cannot run.
-func (e *Engine) Unfit() dsl.Diagnostics { return inOrder(e.reg, e.unfit) }
-
-func inOrder(reg *verbs.Registry, of map[*verbs.Verb]dsl.Diagnostic) (ds dsl.Diagnostics) {
-	for _, v := range reg.Verbs() {
-		if d, ok := of[v]; ok {
-			ds = append(ds, d)
-		}
+func newCatalog(reg *verbs.Registry) catalog {
+	c := catalog{
+		entities: reg.Entities(),
+		labels:   make(map[*verbs.Entity][]stores.Path),
+		names:    make(map[*verbs.Entity][]stores.Path),
+		setters:  settersOf(reg.Verbs()),
+		counted:  countedBy(reg.Verbs()),
 	}
-	return ds
-}
-
-func unfitQueries(ctx context.Context, reg *verbs.Registry, store stores.Store) (map[*verbs.Verb]dsl.Diagnostic, error) {
-	var tables []*stores.Entity
-	for _, e := range reg.Entities() {
-		tables = append(tables, e.Store)
+	for _, entity := range c.entities {
+		c.tables = append(c.tables, entity.Store)
+		c.labels[entity], c.names[entity] = labels(entity), namedBy(entity)
 	}
-	unfit := make(map[*verbs.Verb]dsl.Diagnostic)
-	for _, v := range reg.Verbs() {
-		if v.Query == nil {
-			continue
-		}
-		err := store.CheckSQL(ctx, tables, queryOf(v, nil))
-		var wrong *stores.SQLError
-		switch {
-		case errors.As(err, &wrong):
-			unfit[v] = badQuery(v, wrong)
-		case err != nil:
-			return nil, fmt.Errorf("the query of %s: %w", v.Name, err)
-		}
-	}
-	return unfit, nil
-}
-
-// look finds the verbs that a macro uses. Nested macros multiply their calls, so each macro is
-// visited once.
-func (e *Engine) look(v *verbs.Verb) []*verbs.Verb {
-	p := e.macros[v]
-	if found, done := e.inside[v]; done || p == nil {
-		return found
-	}
-	e.inside[v] = nil // loading refused circles; this would end one
-	var all []*verbs.Verb
-	calls := p.Calls()
-	for i := range calls {
-		for _, inner := range append([]*verbs.Verb{calls[i].Verb}, e.look(calls[i].Verb)...) {
-			if !slices.Contains(all, inner) {
-				all = append(all, inner)
-			}
-		}
-	}
-	e.inside[v] = all
-	return all
-}
-
-// prepare checks what a verb needs of handlers and store, which the loader does not know.
-func (e *Engine) prepare(v *verbs.Verb) dsl.Diagnostics {
-	var ds dsl.Diagnostics
-	if v.Query != nil {
-		if v.Query.IsSensitive() {
-			e.sensitive[v] = v.Query.Sensitive
-		}
-	}
-	if v.Macro != nil {
-		p, found := e.reg.CheckMacro(v)
-		for _, d := range found {
-			if d.Severity == dsl.Error {
-				ds = append(ds, d)
-			}
-		}
-		if p != nil {
-			e.macros[v] = p
-		}
-	}
-	return ds
+	c.facts, c.writers = view.NewFacts(c.tables), provenance.New(c.entities)
+	return c
 }
 
 // Session begins a session for a principal, and reads their roles and scope. Runs read them
@@ -380,9 +241,9 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 	s := &Session{
 		e:     e,
 		ctx:   ctx,
-		id:    e.newID(),
+		id:    e.opt.NewID(),
 		who:   who,
-		zone:  e.zone,
+		zone:  e.opt.Zone,
 		scope: stores.Scope{Principal: who.Name, Holds: withoutOwn(who.Holds)},
 	}
 	for _, name := range who.Roles {
@@ -392,16 +253,16 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 			s.scope.All = s.scope.All || role.SeesAll
 		}
 	}
-	s.from = e.writers.For(s.roles)
+	s.from = e.catalog.writers.For(s.roles)
 	return s, nil
 }
 
 // principal reads a principal with their present rights.
 func (e *Engine) principal(ctx context.Context, name string) (who stores.Principal, err error) {
-	if e.authority != nil {
+	if e.opt.Authority != nil {
 		known := false
 		err = e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
-			who, known, err = e.authority(ctx, r, name)
+			who, known, err = e.opt.Authority(ctx, r, name)
 			return err
 		})
 		if err != nil || known {
@@ -452,7 +313,7 @@ const (
 
 // enter calls Options.At with a stage.
 func (e *Engine) enter(s Stage) {
-	if e.at != nil {
-		e.at(s)
+	if e.opt.At != nil {
+		e.opt.At(s)
 	}
 }

@@ -25,15 +25,7 @@ import (
 // erasable replaces a value in the text of a call that may have to be erased.
 const erasable = "(personal)"
 
-// findPersonal finds the verbs whose calls may hold personal data.
-func (e *Engine) findPersonal() {
-	e.people = slices.ContainsFunc(e.entities, personalLabel)
-	e.personal = make(map[*verbs.Verb]bool)
-	for _, v := range e.reg.Verbs() {
-		e.personal[v] = e.isPersonal(v) || slices.ContainsFunc(e.inside[v], e.isPersonal)
-	}
-}
-
+// isPersonal reports whether the calls of a verb may hold personal data.
 func (e *Engine) isPersonal(v *verbs.Verb) bool {
 	for i := range v.Params {
 		p := &v.Params[i]
@@ -56,7 +48,7 @@ func (e *Engine) namesPersonal(t *verbs.Type) bool {
 	case t != nil && t.Name == verbs.RecordType:
 		return slices.ContainsFunc(t.Fields, func(f verbs.Param) bool { return e.namesPersonal(f.Type) })
 	case t == nil || t.Name == verbs.AnyType || t.Name == verbs.CallType || t.Name == verbs.RefType && t.Entity == nil:
-		return slices.ContainsFunc(e.entities, personalLabel)
+		return slices.ContainsFunc(e.catalog.entities, personalLabel)
 	case t.Name == verbs.RefType:
 		return personalLabel(t.Entity)
 	}
@@ -97,7 +89,7 @@ func (e *Engine) says(p *verbs.Program, st *step) journaledCall {
 // aboutRows notes the rows that a call names. The calls of a macro name the rows of the macro's
 // call.
 func (say *journaledCall) aboutRows(e *Engine, p *verbs.Program, call int) {
-	if !e.personal[say.verb] && !e.people {
+	if !e.verbs[say.verb].personal && !e.catalog.personal {
 		return
 	}
 	p.RowsIn(call, func(row verbs.Row) {
@@ -128,7 +120,7 @@ func (e *Engine) tell(b *stores.Batch, entry stores.Entry, say journaledCall) er
 	defer recorders.Put(w)
 	*w = recorder{e: e, of: &entry, fields: w.fields[:0], text: w.text[:0]}
 	st := say.st
-	if e.personal[say.verb] || say.names {
+	if e.verbs[say.verb].personal || say.names {
 		entry.Call = outline(say.syntax)
 		w.record.Call = w.commit(stores.NewString(say.text))
 		if st != nil {
@@ -179,9 +171,9 @@ var recorders = sync.Pool{New: func() any { return new(recorder) }}
 // commit moves a value to the erasable opening, and returns the commitment to it.
 func (w *recorder) commit(v stores.Value) receipt.Commitment {
 	if w.opening == nil {
-		w.opening = journal.NewOpening(w.e.newID(), w.of.Principal)
+		w.opening = journal.NewOpening(w.e.opt.NewID(), w.of.Principal)
 	}
-	c, err := w.opening.Commit(w.e.random, v)
+	c, err := w.opening.Commit(w.e.opt.Random, v)
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("the journal cannot be written: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 // and the answer as values.
 func carry(ctx context.Context, r *reading, st *step, promises []promise) (done claim, err error) {
 	v := st.verb
-	switch h := r.e.handlers[v]; {
+	switch h := st.prep.handler; {
 	case h != nil:
 		return r.handle(ctx, st, h, promises)
 	case v.Handler:
@@ -38,13 +38,13 @@ func carry(ctx context.Context, r *reading, st *step, promises []promise) (done 
 // query carries out a read in the palette author's own SQL.
 func (r *reading) query(ctx context.Context, st *step) (*table, error) {
 	q := st.verb.Query
-	if _, unfit := r.e.unfit[st.verb]; unfit {
+	if st.prep.unfit != nil {
 		return nil, &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noQueryHere)}
 	}
 	sql := queryOf(st.verb, st.args)
 	var marks []string
 	sql.Origins = &marks
-	rows, err := r.read.SQL(ctx, r.e.tables, sql)
+	rows, err := r.read.SQL(ctx, r.e.catalog.tables, sql)
 	var wrong *stores.SQLError
 	if errors.As(err, &wrong) {
 		// The query's columns do not fit its palette. No caller can help it.
@@ -54,9 +54,8 @@ func (r *reading) query(ctx context.Context, st *step) (*table, error) {
 		return nil, err
 	}
 	t := &table{}
-	sensitive := r.e.sensitive[st.verb]
 	for i, c := range q.Columns {
-		t.columns = append(t.columns, column{c.Name, sensitive != nil && sensitive[i]})
+		t.columns = append(t.columns, column{c.Name, q.IsSensitive() && q.Sensitive[i]})
 	}
 	if q.One && len(rows) != 1 {
 		if len(rows) > 1 {

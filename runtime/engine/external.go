@@ -106,7 +106,7 @@ func (s *Session) fetch(ctx context.Context, o *runOptions, a *externalAnswers, 
 		return err
 	}
 	if e.st.verb.Tool.ReadOnly {
-		key := s.e.newID()
+		key := s.e.opt.NewID()
 		if asks := cmp.Or(o.Asks, o.Key); asks != "" { // a run that was cut off asks the same again, and not for a second time
 			key = digest.Of("verbatim question 1", s.who.Name, asks, e.id())
 		}
@@ -144,7 +144,7 @@ func (s *Session) ask(ctx context.Context, o *runOptions, e *externalCall, key s
 		case errors.Is(err, tools.ErrChanged):
 			return answer, &complaint{e.st.index, toolUnfit(e.st.place, v, tools.CodeChanged)}
 		case ctx.Err() == nil && try < retry.Attempts && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
-			s.e.sleep(ctx, retry.Wait(try))
+			s.e.opt.Sleep(ctx, retry.Wait(try))
 			continue
 		case ctx.Err() != nil && v.Tool.ReadOnly:
 			return answer, ctx.Err() // nobody waits for it any more
@@ -162,7 +162,7 @@ func (s *Session) once(ctx context.Context, timeout time.Duration, c tools.Call)
 		ctx, stop = context.WithTimeout(ctx, timeout)
 		defer stop()
 	}
-	return s.e.tools.Call(ctx, c)
+	return s.e.opt.Tools.Call(ctx, c)
 }
 
 // errLost says that a tool's answer was lost.
@@ -232,7 +232,7 @@ func (s *Session) halfway(ctx context.Context, o *runOptions, a *externalAnswers
 func (s *Session) attemptEntry(o *runOptions, a *sentCall) stores.Entry {
 	st := a.call.st
 	e := s.entry(a.plan.prog, o.RunOptions, st.place)
-	e.Time, e.Verb = s.e.clock(), st.verb.Name
+	e.Time, e.Verb = s.e.opt.Clock(), st.verb.Name
 	switch {
 	case a.agreedBy != "":
 		e.Preview, e.Agreed = a.plan.id, a.agreedBy

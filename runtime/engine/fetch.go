@@ -34,11 +34,8 @@ type selections struct {
 	lists []*selection
 }
 
-// selections returns the selections of a read, which it computes on first use.
+// selections works out what a read asks of the store.
 func (e *Engine) selections(read *verbs.Read) *selections {
-	if known, ok := e.selected.Load(read); ok {
-		return known.(*selections)
-	}
 	fields := read.Fields
 	if read.Weigh != nil {
 		fields = append(fields[:len(fields):len(fields)], *read.Weigh)
@@ -48,7 +45,6 @@ func (e *Engine) selections(read *verbs.Read) *selections {
 		list := &read.Lists[i]
 		all.lists = append(all.lists, e.selection(list.Entity, list.Fields, list.By))
 	}
-	e.selected.Store(read, all)
 	return all
 }
 

@@ -26,7 +26,7 @@ func (r *run) files(st *step) (*externalCall, error) {
 	if r.phase == Previewing {
 		return nil, nil
 	}
-	if r.e.keep == nil {
+	if r.e.opt.Keep == nil {
 		return nil, &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noFilesHere)}
 	}
 	res := r.result(st)
@@ -96,12 +96,12 @@ func (s *Session) keepFile(ctx context.Context, v *verbs.Verb, f *tools.File) er
 	switch {
 	case f == nil:
 		return nil
-	case s.e.keep == nil:
+	case s.e.opt.Keep == nil:
 		return fmt.Errorf("%s makes a file, and nothing keeps files here", v.Name)
 	case len(f.Content) > maxFile:
 		return fmt.Errorf("%s makes a file of %d bytes, and %d are allowed", v.Name, len(f.Content), maxFile)
 	}
-	u, err := s.e.keep(ctx, s, v.Name, f.Name, f.Content)
+	u, err := s.e.opt.Keep(ctx, s, v.Name, f.Name, f.Content)
 	if err != nil {
 		return fmt.Errorf("the file of %s could not be kept: %w", v.Name, err)
 	}

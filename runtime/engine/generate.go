@@ -42,7 +42,7 @@ func (e *Engine) findGenerated() dsl.Diagnostics {
 				ds = append(ds, generatesUnknown(&v.Effects[i], v, name, nearVerbs(e.reg, name)))
 				continue
 			}
-			e.inside[v] = append(append(e.inside[v], inner), e.inside[inner]...)
+			e.verbs[v].inside = append(append(e.verbs[v].inside, inner), e.verbs[inner].inside...)
 		}
 	}
 	return ds
@@ -98,7 +98,7 @@ func (r *reading) generate(ctx context.Context, st *step, g Generated, came verb
 		return generatedCalls{}, &complaint{st.index, wrongCall(st.place, st.verb.Name, as, d)}
 	}
 	for i := range p.Calls() {
-		if v := p.Calls()[i].Verb; g.Kept != nil && len(r.e.usesTools[v]) > 0 {
+		if v := p.Calls()[i].Verb; g.Kept != nil && len(r.e.verbs[v].tools) > 0 {
 			return generatedCalls{}, &complaint{st.index, keptTool(st.place, st.verb.Name, v.Name)}
 		}
 	}

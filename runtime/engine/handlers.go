@@ -642,7 +642,7 @@ func (e *Engine) join(h *Handlers) dsl.Diagnostics {
 		}
 		joined := *one // the same Handlers may serve several engines
 		ds = append(ds, joined.fit(v)...)
-		e.handlers[v] = &joined
+		e.verbs[v].handler = &joined
 	}
 	for _, one := range h.looks {
 		v := e.reg.Verb(one.verb)
@@ -656,10 +656,10 @@ func (e *Engine) join(h *Handlers) dsl.Diagnostics {
 		}
 		joined := *one
 		ds = append(ds, joined.fit(v)...)
-		e.lookers[v] = &joined
+		e.verbs[v].looker = &joined
 	}
 	for _, v := range e.reg.Verbs() {
-		if (v.Handler && e.handlers[v] == nil || len(v.Looks) > 0 && e.lookers[v] == nil) && !h.Partial {
+		if (v.Handler && e.verbs[v].handler == nil || len(v.Looks) > 0 && e.verbs[v].looker == nil) && !h.Partial {
 			ds = append(ds, handlerMissing(v))
 		}
 	}

@@ -23,7 +23,7 @@ const housekeeper = "verbatim"
 //
 // It is safe to call at any time, from several processes at once.
 func (e *Engine) Housekeep(ctx context.Context, before time.Time) (pruned int, err error) {
-	now := stores.NewTime(e.clock()).Time()
+	now := stores.NewTime(e.opt.Clock()).Time()
 	for _, what := range []struct {
 		of    *stores.Entity
 		where stores.Cond
@@ -119,7 +119,7 @@ func (e *Engine) expire(ctx context.Context, now time.Time) error {
 // DropPending drops all pending confirmations, and returns their number. It is for a store
 // that was restored or copied: its pending confirmations may have been decided elsewhere.
 func (e *Engine) DropPending(ctx context.Context) (dropped int, err error) {
-	now := stores.NewTime(e.clock()).Time()
+	now := stores.NewTime(e.opt.Clock()).Time()
 	err = e.write(ctx, system(), func(tx stores.Tx) error {
 		dropped = 0
 		found, err := confirmations.Find(ctx, tx, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})

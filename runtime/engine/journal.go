@@ -34,7 +34,7 @@ func (r *run) entries(b *stores.Batch, o RunOptions) ([]*step, error) {
 	var of []*step
 	b.Entries = slices.Grow(b.Entries, len(r.steps))
 	for _, st := range r.steps {
-		if r.e.onlyReads(st.verb) && !gaveSensitive(st) && len(st.verb.Discloses) == 0 {
+		if r.e.verbs[st.verb].reads && !gaveSensitive(st) && len(st.verb.Discloses) == 0 {
 			continue
 		}
 		e := r.s.entry(r.prog, o, st.place)
@@ -111,7 +111,7 @@ func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, e
 		told[call] = true
 		c := &calls[call]
 		e := s.entry(p, o, placeOf(p, c))
-		e.Time, e.Verb, e.Outcome, e.Reason = s.e.clock(), c.Verb.Name, outcomeRefused, r.Diagnostics[i].Code
+		e.Time, e.Verb, e.Outcome, e.Reason = s.e.opt.Clock(), c.Verb.Name, outcomeRefused, r.Diagnostics[i].Code
 		if failed := s.e.tell(&b, e, s.e.saidOf(p, call)); failed != nil {
 			return failed
 		}
@@ -131,7 +131,7 @@ func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, e
 func (s *Session) stands(p *verbs.Program) int {
 	calls, order := p.Calls(), p.Order()
 	for _, i := range order {
-		if !s.e.onlyReads(calls[i].Verb) {
+		if !s.e.verbs[calls[i].Verb].reads {
 			return i
 		}
 	}
@@ -198,19 +198,12 @@ func AddedRows(changes []stores.Change) string {
 	return string(told.AppendText(nil))
 }
 
-// onlyReads reports whether a verb cannot change anything: it and all verbs that it uses promise
-// nothing but an answer.
-func (e *Engine) onlyReads(v *verbs.Verb) bool {
-	return v.Answers() && !slices.ContainsFunc(e.inside[v], func(inner *verbs.Verb) bool { return !inner.Answers() })
-}
-
 // onlyLooks reports whether a program can run on a snapshot: it changes nothing and is not
 // journalled.
 func (e *Engine) onlyLooks(p *verbs.Program) bool {
 	calls := p.Calls()
 	for i := range calls {
-		v := calls[i].Verb
-		if !e.onlyReads(v) || e.onRecord(v) || slices.ContainsFunc(e.inside[v], e.onRecord) {
+		if v := e.verbs[calls[i].Verb]; !v.reads || v.recorded {
 			return false
 		}
 	}
@@ -219,8 +212,8 @@ func (e *Engine) onlyLooks(p *verbs.Program) bool {
 
 // onRecord reports whether a verb is journalled even though it only reads: its answer may
 // hold sensitive values, or tell of rows outside the caller's scope.
-func (e *Engine) onRecord(v *verbs.Verb) bool {
-	return e.sensitive[v] != nil || len(v.Discloses) > 0 || v.Read != nil && slices.ContainsFunc(v.Read.Fields, func(f verbs.ReadField) bool { return f.Sensitive })
+func onRecord(v *verbs.Verb) bool {
+	return v.Query != nil && v.Query.IsSensitive() || len(v.Discloses) > 0 || v.Read != nil && slices.ContainsFunc(v.Read.Fields, func(f verbs.ReadField) bool { return f.Sensitive })
 }
 
 // withheld replaces the value of a sensitive argument in a text. It is a string literal, so

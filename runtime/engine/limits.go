@@ -59,8 +59,7 @@ func (s *Session) limitKey(v *verbs.Verb, l *verbs.Limit) stores.Value {
 // handler may use any verb.
 func (s *Session) limitKeys(p *verbs.Program) (keys []stores.Value) {
 	limited := func(v *verbs.Verb) bool { return len(v.Limits) > 0 || v.Handler }
-	calls := p.Calls()
-	if !slices.ContainsFunc(calls, func(c verbs.Call) bool { return limited(c.Verb) || slices.ContainsFunc(s.e.inside[c.Verb], limited) }) {
+	if !slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return s.e.verbs[c.Verb].uses(limited) }) {
 		return nil
 	}
 	for _, v := range s.e.limited {
@@ -112,7 +111,7 @@ func (l *useLog) change(key stores.Value) stores.Change {
 
 // limit checks a call against the limits of its verb, and counts it. The count is committed
 // with the run.
-func (r *run) limit(ctx context.Context, st *step) error {
+func limit(ctx context.Context, r *run, st *step) error {
 	for i := range st.verb.Limits {
 		l := &st.verb.Limits[i]
 		key := r.s.limitKey(st.verb, l)
@@ -222,7 +221,7 @@ func counting(v *verbs.Verb, counts func(*verbs.Limit) bool) (all []countedUse) 
 
 // counts makes the changes that count some uses, up to the number that each limit allows.
 func (s *Session) counts(ctx context.Context, tx stores.Tx, used []countedUse) (all []stores.Change, err error) {
-	now := stores.NewTime(s.e.clock()).Time()
+	now := stores.NewTime(s.e.opt.Clock()).Time()
 	logs := make(map[stores.Value]*useLog)
 	var keys []stores.Value
 	for _, u := range used {

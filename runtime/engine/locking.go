@@ -29,7 +29,7 @@ func (r *reading) holdsAs(h stores.Hold) stores.Hold {
 func (e *Engine) writes(p *verbs.Program) bool {
 	calls := p.Calls()
 	for i := range calls {
-		if !e.onlyReads(calls[i].Verb) {
+		if !e.verbs[calls[i].Verb].reads {
 			return true
 		}
 	}
@@ -91,7 +91,7 @@ func countedBy(all []*verbs.Verb) map[view.Field]bool {
 // lockParents locks the parent rows whose counts a change may alter. Most are locked already, because a
 // reference of the call names them.
 func (r *reading) lockParents(ctx context.Context, c *stores.Change) error {
-	if len(r.e.counted) == 0 || !r.locks {
+	if len(r.e.catalog.counted) == 0 || !r.locks {
 		return nil
 	}
 	hold := func(field int, key stores.Value) error {
@@ -110,7 +110,7 @@ func (r *reading) lockParents(ctx context.Context, c *stores.Change) error {
 		return nil
 	}
 	for i := range c.Entity.Fields {
-		counts, is := r.e.counted[view.Field{Entity: c.Entity, Field: i}]
+		counts, is := r.e.catalog.counted[view.Field{Entity: c.Entity, Field: i}]
 		if !is {
 			continue
 		}

@@ -131,7 +131,7 @@ func (l *Look) find(ctx context.Context, e *verbs.Entity, where *stores.Cond) ([
 
 // looked calls the function of a verb that looks, once for each call, and keeps its values.
 func (r *reading) looked(ctx context.Context, st *step) error {
-	h := r.e.lookers[st.verb]
+	h := st.prep.looker
 	if h == nil {
 		return &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noHandlerHere)}
 	}

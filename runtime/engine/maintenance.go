@@ -85,7 +85,7 @@ func (s *Session) OpensEntry(ctx context.Context, e *stores.Entry) error {
 // act begins a journal entry about an act of the engine itself.
 func (s *Session) act(verb string, args ...dsl.Arg) stores.Entry {
 	call := dsl.NewCall(verb, args...)
-	return stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "log", Verb: verb, Call: dsl.FormatCall(&call),
+	return stores.Entry{Time: s.e.opt.Clock(), Principal: s.who.Name, Session: s.id, Source: "log", Verb: verb, Call: dsl.FormatCall(&call),
 		Outcome: outcomeOK, Palette: s.e.reg.Digest(), Roles: s.roleNames()}
 }
 
@@ -145,10 +145,10 @@ func (s *Session) Baseline(ctx context.Context, state *journal.State) (int, erro
 	if err := s.mayKeepJournal(ctx, verbBaseline); err != nil {
 		return 0, err
 	}
-	n, err := journal.Baseline(ctx, s.e.store, s.who.Name, state, s.act(verbBaseline), s.e.newID, s.e.random)
+	n, err := journal.Baseline(ctx, s.e.store, s.who.Name, state, s.act(verbBaseline), s.e.opt.NewID, s.e.opt.Random)
 	return n, failure(err)
 }
 
 // Tables returns the entities of the palettes as the store knows them. The slice must not be
 // changed.
-func (e *Engine) Tables() []*stores.Entity { return e.tables }
+func (e *Engine) Tables() []*stores.Entity { return e.catalog.tables }

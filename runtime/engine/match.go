@@ -61,7 +61,7 @@ func (r *reading) embedding(ctx context.Context, st *step) (*externalCall, error
 	st.matching = m
 	switch read := st.verb.Read; {
 	case read != nil && len(read.Entity.Store.Search.Meaning) == 0:
-	case r.e.embedder == nil:
+	case r.e.opt.Embedder == nil:
 		m.near, m.maker, m.found = search.Grams(m.text), search.Letters, receipt.ByLetters
 	default:
 		e := &externalCall{ExternalCall: receipt.ExternalCall{Name: "meaning", ReadOnly: true}, st: st, args: text, embeds: true}
@@ -72,7 +72,7 @@ func (r *reading) embedding(ctx context.Context, st *step) (*externalCall, error
 		case answer.Failed:
 			m.found = receipt.ByWords
 		default:
-			m.near, m.maker = search.Vector([]byte(answer.Text), nil), r.e.embedder.Maker()
+			m.near, m.maker = search.Vector([]byte(answer.Text), nil), r.e.opt.Embedder.Maker()
 		}
 	}
 	return nil, nil
@@ -118,7 +118,7 @@ func (c *Call) Match(ctx context.Context, entity string, owner Ref, text string,
 
 // embed asks for the vector of one text. If that fails, the search uses words alone.
 func (e *Engine) embed(ctx context.Context, text string) (tools.Answer, error) {
-	vectors, err := e.embedder.Embed(ctx, []string{text})
+	vectors, err := e.opt.Embedder.Embed(ctx, []string{text})
 	if ctx.Err() != nil {
 		return tools.Answer{}, ctx.Err()
 	}
@@ -131,10 +131,10 @@ func (e *Engine) embed(ctx context.Context, text string) (tools.Answer, error) {
 // Near returns how close each of some texts is to another in meaning: the cosine of their
 // vectors, at least 0. It returns nil without an Embedder. Nothing is kept.
 func (e *Engine) Near(ctx context.Context, text string, others []string) ([]float64, error) {
-	if e.embedder == nil || len(others) == 0 {
+	if e.opt.Embedder == nil || len(others) == 0 {
 		return nil, nil
 	}
-	vectors, err := e.embedder.Embed(ctx, append([]string{text}, others...))
+	vectors, err := e.opt.Embedder.Embed(ctx, append([]string{text}, others...))
 	if err == nil && len(vectors) != len(others)+1 {
 		err = fmt.Errorf("the model made %d vectors of %d texts", len(vectors), len(others)+1)
 	}
@@ -156,21 +156,21 @@ func (e *Engine) Near(ctx context.Context, text string, others []string) ([]floa
 }
 
 // Embeds reports whether there is an Embedder.
-func (e *Engine) Embeds() bool { return e.embedder != nil }
+func (e *Engine) Embeds() bool { return e.opt.Embedder != nil }
 
 // Embed makes the vectors of rows that lack them, at most so many, and returns the number.
 // Background workers call it. Without an Embedder it does nothing. Until then, searches find
 // such rows by their words.
 func (e *Engine) Embed(ctx context.Context, most int) (n int, err error) {
-	if e.embedder == nil {
+	if e.opt.Embedder == nil {
 		return 0, nil
 	}
-	for _, t := range e.tables {
+	for _, t := range e.catalog.tables {
 		if t.Search == nil || len(t.Search.Meaning) == 0 || n >= most {
 			continue
 		}
-		made, err := e.store.Vectors(ctx, t, e.embedder.Maker(), most-n, func(texts []string) ([][]float32, error) {
-			vectors, err := e.embedder.Embed(ctx, texts)
+		made, err := e.store.Vectors(ctx, t, e.opt.Embedder.Maker(), most-n, func(texts []string) ([][]float32, error) {
+			vectors, err := e.opt.Embedder.Embed(ctx, texts)
 			if err == nil && len(vectors) != len(texts) {
 				err = fmt.Errorf("%d vectors for %d texts", len(vectors), len(texts))
 			}
@@ -192,7 +192,7 @@ func (e *Engine) Embed(ctx context.Context, most int) (n int, err error) {
 // made an index that the palettes declare.
 func (e *Engine) Searches(ctx context.Context) error {
 	return e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
-		for _, t := range e.tables {
+		for _, t := range e.catalog.tables {
 			if t.Search == nil {
 				continue
 			}

@@ -302,7 +302,7 @@ func label(e *verbs.Entity, values []stores.Value) string {
 // read names every row of an entity within scope, except rows that a run has added and not yet
 // committed.
 func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, uncommitted map[view.RowKey]bool) error {
-	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.naming[e], Limit: maxNamed})
+	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.catalog.names[e], Limit: maxNamed})
 	if errors.Is(err, stores.ErrLimit) {
 		s.names.SetExtent(e.Store, names.TooMany)
 		return nil
@@ -329,7 +329,7 @@ func (s *Session) nameKeys(ctx context.Context, r stores.Reader, e *verbs.Entity
 	if len(keys) > 1 {
 		where = &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)}
 	}
-	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.naming[e], Where: where, Limit: len(keys)})
+	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.catalog.names[e], Where: where, Limit: len(keys)})
 	if err != nil {
 		return err
 	}
@@ -350,8 +350,8 @@ func (e *Engine) NameRows(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, failure(err)
 	}
-	for _, entity := range e.entities {
-		find := stores.Find{Entity: entity.Store, Select: e.naming[entity], Limit: maxNamed, Cut: true}
+	for _, entity := range e.catalog.entities {
+		find := stores.Find{Entity: entity.Store, Select: e.catalog.names[entity], Limit: maxNamed, Cut: true}
 		for {
 			var missing []stores.Name
 			var last stores.Value
@@ -525,7 +525,7 @@ var ErrAmbiguous = errors.New("that is the name of several rows")
 // where there is no such row within scope, and an error that wraps ErrAmbiguous where there
 // are several.
 func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, stores.Value, error) {
-	among := s.e.entities
+	among := s.e.catalog.entities
 	if name, rest, ok := strings.Cut(text, " "); ok {
 		if e := s.e.reg.Entity(name); e != nil {
 			among, text = []*verbs.Entity{e}, rest

@@ -179,7 +179,7 @@ func (s *Session) mentioned(script *dsl.Script) *scriptNames {
 		call(&script.Calls[i])
 	}
 	if len(n.all) > 0 {
-		n.among = s.e.entities
+		n.among = s.e.catalog.entities
 	}
 	return n
 }

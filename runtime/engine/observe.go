@@ -21,20 +21,20 @@ type Observed struct {
 // tried calls tries, and then Options.Agreed if an agreement was used.
 func (s *Session) tried(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
 	r, err := s.tries(ctx, p, o)
-	if err == nil && !o.rehearsal && (o.Agreed != "" || o.pending != nil) && s.e.agreed != nil {
-		s.e.agreed(ctx)
+	if err == nil && !o.rehearsal && (o.Agreed != "" || o.pending != nil) && s.e.opt.Agreed != nil {
+		s.e.opt.Agreed(ctx)
 	}
 	return r, err
 }
 
 // attempts calls tried, and then Options.Observe with the outcome.
 func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
-	if s.e.observe == nil {
+	if s.e.opt.Observe == nil {
 		return s.tried(ctx, p, o)
 	}
-	began := s.e.clock()
+	began := s.e.opt.Clock()
 	r, err := s.tried(ctx, p, o)
-	seen := Observed{Rehearsal: o.rehearsal, Outcome: outcomeOK, Took: s.e.clock().Sub(began)}
+	seen := Observed{Rehearsal: o.rehearsal, Outcome: outcomeOK, Took: s.e.opt.Clock().Sub(began)}
 	for i := range p.Calls() {
 		seen.Calls = append(seen.Calls, p.Calls()[i].Verb)
 	}
@@ -45,6 +45,6 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *runOptions)
 	case err != nil:
 		seen.Outcome = outcomeFailed
 	}
-	s.e.observe(ctx, seen)
+	s.e.opt.Observe(ctx, seen)
 	return r, err
 }

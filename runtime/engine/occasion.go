@@ -40,7 +40,7 @@ func (s *Session) asksOn(ctx context.Context, r *run, preview *receipt.Receipt, 
 // draw returns 128 random bits as a text.
 func (e *Engine) draw() (string, error) {
 	var bits [16]byte
-	if _, err := io.ReadFull(e.random, bits[:]); err != nil {
+	if _, err := io.ReadFull(e.opt.Random, bits[:]); err != nil {
 		return "", &Failure{Err: fmt.Errorf("an id cannot be drawn: %w", err)}
 	}
 	return hex.EncodeToString(bits[:]), nil
@@ -275,7 +275,7 @@ func (s *Session) Settle(ctx context.Context, entry int64, how string) error {
 			return refuse([]complaint{{-1, nothingToSettle(entry)}})
 		}
 		u := &open[0]
-		now := s.e.clock()
+		now := s.e.opt.Clock()
 		if u.Status == AttemptOpen && now.Sub(u.Time) < stillAsking {
 			return refuse([]complaint{{-1, mayBeAsking(entry, stamp(u.Time), stamp(u.Time.Add(stillAsking)))}})
 		}

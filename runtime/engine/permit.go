@@ -22,10 +22,10 @@ func (s *Session) Prove(when time.Time) { s.proven = when }
 
 // permit finds every call of a program that may not be made in this session.
 func (s *Session) permit(p *verbs.Program) []complaint {
-	all := append(permit(p, s.roles, s.e.inside, false), s.beyond(p)...)
+	all := append(permit(p, s.roles, s.e.verbs, false), s.beyond(p)...)
 	// A principal may keep only calls that they could make.
 	p.EachKept(func(of int, kept *verbs.Program) {
-		for _, c := range append(permit(kept, s.roles, s.e.inside, false), s.beyond(kept)...) {
+		for _, c := range append(permit(kept, s.roles, s.e.verbs, false), s.beyond(kept)...) {
 			all = append(all, complaint{call: of, diagnostic: c.diagnostic})
 		}
 	})
@@ -57,9 +57,9 @@ func permits(have, may []*verbs.Role) bool {
 }
 
 // permit finds every call of a program that a principal with these roles may not make, including
-// the calls of macros: inside lists the verbs that each macro uses. Only work, the call of a job,
+// the calls of macros. Only work, the call of a job,
 // may use internal verbs.
-func permit(p *verbs.Program, roles []*verbs.Role, inside map[*verbs.Verb][]*verbs.Verb, work bool) []complaint {
+func permit(p *verbs.Program, roles []*verbs.Role, of map[*verbs.Verb]*prepared, work bool) []complaint {
 	var all []complaint
 	calls := p.Calls()
 	for i := range calls {
@@ -69,7 +69,7 @@ func permit(p *verbs.Program, roles []*verbs.Role, inside map[*verbs.Verb][]*ver
 			continue
 		}
 		// A macro runs with its caller's rights.
-		for _, inner := range inside[v] {
+		for _, inner := range of[v].inside {
 			if !permits(roles, inner.Roles) {
 				all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, inner.Name)})
 				break

@@ -125,7 +125,7 @@ func (r *run) items(st *step, param int) ([]stores.Value, error) {
 // beginCall makes the step of a call.
 func (r *run) beginCall(f *frame, i int) *step {
 	c := &f.prog.Calls()[i]
-	st := &step{verb: c.Verb, index: i}
+	st := &step{verb: c.Verb, prep: r.e.verbs[c.Verb], index: i}
 	if f.macro == nil {
 		st.place = placeOf(f.prog, c)
 	} else {
@@ -180,17 +180,8 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		// nothing relies on that check alone.
 		return nil, &complaint{st.index, notPermitted(st.place, st.verb.Name, "")}
 	}
-	if r.phase == Previewing {
-		// The preview of this call, or its refusal, could reveal the hidden result.
-		if r.untold != nil {
-			return nil, &complaint{st.index, notPreviewed(st.place, st.verb.Name, r.untold.Name)}
-		}
-		if tellsOnceDone(st.verb) {
-			r.untold = st.verb
-		}
-	}
-	if len(st.verb.Limits) > 0 {
-		if err := r.limit(ctx, st); err != nil {
+	for _, check := range st.prep.early {
+		if err := check(ctx, r, st); err != nil {
 			return nil, err
 		}
 	}
@@ -198,8 +189,8 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	if err := r.resolve(ctx, f, st, c); err != nil {
 		return nil, err
 	}
-	if all := r.e.excluded[st.verb]; all != nil {
-		if err := r.together(st, all); err != nil {
+	for _, check := range st.prep.late {
+		if err := check(ctx, r, st); err != nil {
 			return nil, err
 		}
 	}
@@ -217,7 +208,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	if st.verb.Macro != nil {
 		return r.macro(ctx, st)
 	}
-	if st.verb.Tool != nil && r.e.handlers[st.verb] == nil {
+	if st.verb.Tool != nil && st.prep.handler == nil {
 		if err := r.asks(ctx, st); err != nil {
 			return nil, err
 		}
@@ -275,7 +266,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 // macro carries out the script of a macro, with the rights of its caller: permit has checked its
 // calls before anything began.
 func (r *run) macro(ctx context.Context, st *step) (*externalCall, error) {
-	inner := &frame{prog: r.e.macros[st.verb], macro: st}
+	inner := &frame{prog: st.prep.script, macro: st}
 	if needs, err := r.program(ctx, inner); err != nil || needs != nil {
 		return needs, err
 	}

@@ -25,8 +25,9 @@ type postponed struct {
 
 // readsAtOnce reports whether neither the read of a verb nor anything before it depends on the
 // values of a row that an argument names.
-func (e *Engine) readsAtOnce(v *verbs.Verb) bool {
-	if v.Read == nil || e.handlers[v] != nil || v.Handler || v.Macro != nil || v.Tool != nil ||
+func (p *prepared) readsAtOnce() bool {
+	v := p.verb
+	if v.Read == nil || p.handler != nil || v.Handler || v.Macro != nil || v.Tool != nil ||
 		len(v.Requires) > 0 || len(v.Confirm) > 0 || len(v.Effects) > 0 {
 		return false
 	}
@@ -42,7 +43,7 @@ func (e *Engine) readsAtOnce(v *verbs.Verb) bool {
 // canPostpone reports whether the row of an argument can be fetched together with the read. The
 // session must know its name already, since a name is made from the label.
 func (r *reading) canPostpone(st *step, e *stores.Entity, key stores.Value) bool {
-	if r.calls != 1 || st.outer != nil || !r.e.reads[st.verb] || !r.read.Postpone(view.RowKey{Entity: e, Key: key}) {
+	if r.calls != 1 || st.outer != nil || !st.prep.atOnce || !r.read.Postpone(view.RowKey{Entity: e, Key: key}) {
 		return false
 	}
 	_, named := r.s.names.Row(e, key)

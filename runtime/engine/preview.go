@@ -151,7 +151,7 @@ func (r *reading) labelKnown(e *verbs.Entity, key stores.Value) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	paths := r.e.labelled[e]
+	paths := r.e.catalog.labels[e]
 	values := make([]stores.Value, len(paths))
 	for i, p := range paths {
 		if values[i], ok = r.read.Follow(row.Values, p); !ok {
@@ -283,7 +283,7 @@ func (r *run) nameReferences(ctx context.Context) error {
 		if len(fresh[e]) > 1 {
 			where = &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(fresh[e]...)}
 		}
-		rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.naming[e], Limit: len(fresh[e]), Where: where})
+		rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.catalog.names[e], Limit: len(fresh[e]), Where: where})
 		if err != nil {
 			return err
 		}

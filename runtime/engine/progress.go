@@ -104,7 +104,7 @@ func backoff(attempt int) time.Duration {
 
 // pause waits before the next attempt, unless the context ends.
 func (e *Engine) pause(ctx context.Context, attempt int) {
-	e.sleep(ctx, e.backoff(attempt))
+	e.opt.Sleep(ctx, e.opt.Backoff(attempt))
 }
 
 // sleep waits, unless the context ends or d is not positive.

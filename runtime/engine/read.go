@@ -29,7 +29,7 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 		}
 		where = onlyThose(where, read.Entity.Store, along)
 	}
-	selected := r.e.selections(read)
+	selected := st.prep.selects
 	f, err := r.fetch(ctx, st, selected.rows)
 	if err != nil {
 		return nil, err

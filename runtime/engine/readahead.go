@@ -92,7 +92,7 @@ func (e *Engine) predictedReads(v *verbs.Verb) []wants {
 			if !alone || to == nil {
 				continue
 			}
-			for _, p := range e.labelled[f.Entity] {
+			for _, p := range e.catalog.labels[f.Entity] {
 				if len(p.Steps) == 0 || p.Steps[0].Field != s.Field {
 					continue
 				}
@@ -130,7 +130,7 @@ func (r *run) wanted() []view.Want {
 				continue // the first change of a mapped table would discard its rows
 			}
 			want := view.Want{Row: view.RowKey{Entity: e, Key: key}}
-			if along := &r.e.wants[c.Verb][j]; !r.snapshot {
+			if along := &r.e.verbs[c.Verb].ahead[j]; !r.snapshot {
 				if len(along.locked) > 0 {
 					paths, _ := provenance.WithMarks(e, along.locked)
 					want.Along = append(want.Along, view.Paths{Paths: paths, Hold: r.holdsAs(stores.Shared)})

@@ -59,7 +59,7 @@ type reading struct {
 
 // reads begins a reading that changes nothing.
 func (s *Session) reads(r stores.Reader) *reading {
-	return s.readsAt(r, stores.NewTime(s.e.clock()).Time())
+	return s.readsAt(r, stores.NewTime(s.e.opt.Clock()).Time())
 }
 
 func (s *Session) readsAt(r stores.Reader, now time.Time) *reading {

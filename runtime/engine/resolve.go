@@ -215,7 +215,7 @@ func (r *reading) referred(ctx context.Context, st *step, t *verbs.Type, g resol
 
 // reference fetches the row that a key names.
 func (r *reading) reference(ctx context.Context, st *step, g resolvedArg, place dsl.Place, param string) (resolvedArg, error) {
-	candidates := r.e.entities
+	candidates := r.e.catalog.entities
 	if g.entity != nil {
 		candidates = []*verbs.Entity{g.entity}
 	}

@@ -109,7 +109,7 @@ func (s *Session) rehearse(ctx context.Context, p *verbs.Program, o RunOptions) 
 		return nil, refuse(all)
 	}
 	r, err := s.attempts(ctx, p, rehearsal(o))
-	if s.e.countsPreviews {
+	if s.e.tells {
 		err = s.countPreview(ctx, p, o, r, err)
 	}
 	return r, err
@@ -252,7 +252,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 				return stores.ErrConflict // a run cannot go over its calls twice: another attempt does
 			}
 			begun = true
-			r.read = open(read, nil, s.e.facts)
+			r.read = open(read, nil, s.e.catalog.facts)
 			return r.plan(ctx, o, asked)
 		})
 		if err == nil {
@@ -262,7 +262,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 	}
 	var last stores.Tx
 	err := s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
-		last, r.read = tx, open(tx, tx, s.e.facts)
+		last, r.read = tx, open(tx, tx, s.e.catalog.facts)
 		done, err := r.begin(ctx, tx, o)
 		if err != nil {
 			return err
@@ -296,7 +296,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers) *run {
 	now := asked.now // what was asked may speak of it
 	if now.IsZero() {
-		now = stores.NewTime(s.e.clock()).Time() // as it will be read back
+		now = stores.NewTime(s.e.opt.Clock()).Time() // as it will be read back
 	}
 	r := &run{
 		reading: s.readsAt(nil, now),

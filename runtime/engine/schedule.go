@@ -100,7 +100,7 @@ func (r *run) earlier(n *notice) *earlierWork {
 func (r *reading) moment(at stores.Value) time.Time {
 	switch at.Kind() {
 	case stores.Date:
-		return dayStart(at.Time(), r.e.zone)
+		return dayStart(at.Time(), r.e.opt.Zone)
 	case stores.Time:
 		return at.Time()
 	}

@@ -74,7 +74,7 @@ func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.
 	names, err := s.mentionedNames(ctx, script)
 	p, ds := with(script, names)
 	if p != nil && p.Moves() {
-		if late := p.Days(s.today(s.e.clock())); late.HasErrors() {
+		if late := p.Days(s.today(s.e.opt.Clock())); late.HasErrors() {
 			p, ds = nil, append(ds, late...)
 		}
 	}
@@ -123,7 +123,7 @@ func (s *Session) begins() (ends func()) {
 func (s *Session) today(now time.Time) stores.Value {
 	zone := s.zone
 	if zone == nil {
-		zone = s.e.zone
+		zone = s.e.opt.Zone
 	}
 	if zone != nil {
 		now = now.In(zone)

@@ -79,7 +79,7 @@ func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session
 	if v.ID == "" {
 		s.kept = sessions.Key(s.who.Name, v.Name)
 	}
-	now := stores.NewTime(e.clock()).Time()
+	now := stores.NewTime(e.opt.Clock()).Time()
 	var kept *sessions.Session
 	err = e.write(ctx, s.mine(), func(tx stores.Tx) (err error) {
 		kept, err = sessions.Get(ctx, tx, s.kept)
@@ -107,9 +107,9 @@ func (s *Session) mine() stores.Scope { return stores.Scope{Principal: s.who.Nam
 // speaks settles the person's zone and language: the session's, else those of their profile,
 // else the organisation's.
 func (s *Session) speaks(ctx context.Context, zone, language string) error {
-	if s.e.profile != nil {
+	if s.e.opt.Profile != nil {
 		err := s.e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
-			s.person, err = s.e.profile(ctx, r, s.who.Name)
+			s.person, err = s.e.opt.Profile(ctx, r, s.who.Name)
 			return err
 		})
 		if err != nil {
@@ -118,7 +118,7 @@ func (s *Session) speaks(ctx context.Context, zone, language string) error {
 	}
 	s.person.Label = cmp.Or(s.person.Label, s.who.Label, s.who.Name)
 	s.person.Zone, s.person.Language = cmp.Or(zone, s.person.Zone), cmp.Or(language, s.person.Language)
-	s.zone = s.e.zone
+	s.zone = s.e.opt.Zone
 	if at, err := time.LoadLocation(s.person.Zone); err == nil && s.person.Zone != "" {
 		s.zone = at
 	}
@@ -131,7 +131,7 @@ func (s *Session) speaks(ctx context.Context, zone, language string) error {
 func (s *Session) Person() Profile {
 	p := s.person
 	if s.kept.IsNull() {
-		p = Profile{Label: cmp.Or(s.who.Label, s.who.Name), Zone: s.e.zone.String()}
+		p = Profile{Label: cmp.Or(s.who.Label, s.who.Name), Zone: s.e.opt.Zone.String()}
 	}
 	p.Language = cmp.Or(p.Language, s.speech.heard(), "en")
 	return p
@@ -396,7 +396,7 @@ func (r *reading) active(ctx context.Context, e *verbs.Entity) (stores.Value, er
 			}
 		}
 	}
-	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.labelled[e], Limit: maxNamed})
+	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.catalog.labels[e], Limit: maxNamed})
 	if err != nil {
 		return stores.Value{}, err
 	}
@@ -517,7 +517,7 @@ func (s *Session) Count(ctx context.Context, name string, n, limit int64) (total
 		return 0, false, &Failure{Err: fmt.Errorf("no budget is called %q", name)}
 	}
 	err = s.e.write(ctx, s.mine(), func(tx stores.Tx) (err error) {
-		total, ok, err = sessions.Count(ctx, tx, s.who.Name, name, n, limit, s.e.clock())
+		total, ok, err = sessions.Count(ctx, tx, s.who.Name, name, n, limit, s.e.opt.Clock())
 		return asConflict(err)
 	})
 	return total, ok, failure(err)

@@ -85,7 +85,7 @@ func (s *Session) Known(names []string) []string {
 
 // keyNamed finds the row that a name of this session stands for.
 func (s *Session) keyNamed(name string) (*stores.Entity, stores.Value, bool) {
-	for _, e := range s.e.entities {
+	for _, e := range s.e.catalog.entities {
 		if key, ok := s.names.Key(e.Store, name); ok {
 			return e.Store, key, true
 		}
@@ -230,7 +230,7 @@ func (s *Session) Hears(language string) { s.speech.language.Store(&language) }
 // differ in punctuation and capitals at most.
 func (s *Session) Called(name string) string {
 	called := ""
-	for _, e := range s.e.entities {
+	for _, e := range s.e.catalog.entities {
 		if key, ok := s.names.Key(e.Store, name); ok {
 			if row, _ := s.names.Row(e.Store, key); row.Label != "" && (called == "" || row.Label < called) {
 				called = row.Label
@@ -304,7 +304,7 @@ func (c *Call) Session(ctx context.Context) (SessionState, error) {
 	p := c.r.s.Person()
 	st := SessionState{Zone: c.r.s.zone, Language: p.Language, c: c}
 	if st.Zone == nil {
-		st.Zone = c.r.e.zone
+		st.Zone = c.r.e.opt.Zone
 	}
 	if c.over {
 		return st, nil

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,6 +17,7 @@ import (
 // A step is one call that is being carried out.
 type step struct {
 	verb   *verbs.Verb
+	prep   *prepared
 	index  int       // in Program.Calls: of the call, or of the call of the macro that it belongs to
 	place  dsl.Place // in the script that was run
 	syntax *dsl.Call // as the journal keeps it: see written
@@ -61,6 +63,19 @@ type step struct {
 // limit how often it can be asked: they use up a link, or count a question. A preview is rolled
 // back, so it must not show the result.
 func tellsOnceDone(v *verbs.Verb) bool { return len(v.Discloses) > 0 && !v.Answers() }
+
+// previewable refuses the preview of a call after one whose result the preview hides: this
+// preview, or its refusal, could reveal that result.
+func previewable(_ context.Context, r *run, st *step) error {
+	switch {
+	case r.phase != Previewing:
+	case r.untold != nil:
+		return &complaint{st.index, notPreviewed(st.place, st.verb.Name, r.untold.Name)}
+	case tellsOnceDone(st.verb):
+		r.untold = st.verb
+	}
+	return nil
+}
 
 // toldOnceDone stands in a preview in place of the result of such a call.
 const toldOnceDone = "what comes of it is told once it is done"

@@ -11,31 +11,18 @@ import (
 	"verbatim/verbs"
 )
 
-// findTools notes, for each verb, the verbs with tools that it uses, at any depth.
-func (e *Engine) findTools() map[*verbs.Verb][]*verbs.Verb {
-	used := make(map[*verbs.Verb][]*verbs.Verb)
-	for _, v := range e.reg.Verbs() {
-		for _, inner := range append([]*verbs.Verb{v}, e.inside[v]...) {
-			if inner.Tool != nil {
-				used[v] = append(used[v], inner)
-			}
-		}
-	}
-	return used
-}
-
 // meetTools asks for the descriptions of the tools that a program uses, before anything of it
 // is planned.
 func (e *Engine) meetTools(ctx context.Context, p *verbs.Program) (uses bool, err error) {
-	if len(e.usesTools) == 0 {
+	if e.box == nil {
 		return false, nil
 	}
 	var all []complaint
 	calls := p.Calls()
 	for i := range calls {
-		for _, v := range e.usesTools[calls[i].Verb] {
+		for _, v := range e.verbs[calls[i].Verb].tools {
 			uses = true
-			if e.tools == nil {
+			if e.opt.Tools == nil {
 				all = append(all, complaint{i, notCarriedOut(placeOf(p, &calls[i]), v.Name, noToolHere)})
 				break
 			}
@@ -80,7 +67,7 @@ func (e *externalCall) id() string {
 func (r *reading) asks(ctx context.Context, st *step) error {
 	t := st.verb.Tool
 	spec, met := r.e.box.Spec(st.verb)
-	if r.e.tools == nil || !met {
+	if r.e.opt.Tools == nil || !met {
 		return &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noToolHere)}
 	}
 	// A tool may repeat its arguments in the answer.

@@ -362,7 +362,7 @@ func (b *undoing) row(ctx context.Context, told *receipt.Row, now stores.Row) (*
 
 // free refuses to delete a row if other rows refer to it that are not deleted with it.
 func (b *undoing) free(ctx context.Context, of *verbs.Entity, told *receipt.Row) error {
-	for _, e := range b.e.entities {
+	for _, e := range b.e.catalog.entities {
 		for i := range e.Store.Fields {
 			if e.Store.Fields[i].Ref != of.Store {
 				continue
@@ -507,7 +507,7 @@ func (s *Session) blame(ctx context.Context, b *laterChange, err error) error {
 	for i := range refusal.Diagnostics {
 		if d := &refusal.Diagnostics[i]; last != nil && refusal.calls[i] == b.at {
 			already, what, _ := strings.Cut(d.Summary, "; ")
-			d.Summary = fmt.Sprintf("%s; %s changed it on %s; %s: see entry %d of the journal, %s", already, s.e.Label(ctx, last.Principal), last.Time.In(s.e.zone).Format(time.DateTime), what, last.Seq, last.Verb)
+			d.Summary = fmt.Sprintf("%s; %s changed it on %s; %s: see entry %d of the journal, %s", already, s.e.Label(ctx, last.Principal), last.Time.In(s.e.opt.Zone).Format(time.DateTime), what, last.Seq, last.Verb)
 		}
 	}
 	return err

@@ -104,7 +104,7 @@ func (r *reading) fileOf(v stores.Value) *receipt.File {
 // looksAgain reports whether a file has to be scanned again: there is a scanner now, and there was
 // none when the file was taken.
 func (e *Engine) looksAgain(u *uploads.Upload) bool {
-	return u.Verdict == uploads.Clean && u.Scanner == uploads.ScannedByNobody && e.scanner != "" && e.scanner != uploads.ScannedByNobody
+	return u.Verdict == uploads.Clean && u.Scanner == uploads.ScannedByNobody && e.opt.Scanner != "" && e.opt.Scanner != uploads.ScannedByNobody
 }
 
 // A usedUpload is an upload that nothing used before this run.
@@ -157,7 +157,7 @@ func (s *Session) LargestUpload() int64 {
 //
 // If equal bytes are just being deleted, drop is called to delete them first.
 func (s *Session) BeginUpload(ctx context.Context, u uploads.Upload, id, tag string, lasts time.Duration, drop func(context.Context, uploads.Upload) error) (uploads.Upload, error) {
-	now := stores.NewTime(s.e.clock()).Time()
+	now := stores.NewTime(s.e.opt.Clock()).Time()
 	u.ID, u.Owner, u.Verdict, u.Scanner = id, s.who.Name, uploads.Pending, ""
 	u.Uploaded, u.Expires = now, now.Add(lasts)
 	args := []dsl.Arg{dsl.NewArg("reference", dsl.NewString(u.Reference())), dsl.NewArg("sha-256", dsl.NewString(u.Sum)),
@@ -189,7 +189,7 @@ func (s *Session) BeginUpload(ctx context.Context, u uploads.Upload, id, tag str
 // Uploads looks after the uploads of the store.
 func (e *Engine) Uploads() *uploads.Shelf {
 	return &uploads.Shelf{
-		Clock: e.clock,
+		Clock: e.opt.Clock,
 		View: func(ctx context.Context, fn func(stores.Reader) error) error {
 			return failure(e.store.View(ctx, system(), fn))
 		},
@@ -216,7 +216,7 @@ func (s *Session) Upload(ctx context.Context, reference string) (u uploads.Uploa
 		u = uploads.Of(row.Values)
 		return nil
 	})
-	if err == nil && u.Gone(s.e.clock()) {
+	if err == nil && u.Gone(s.e.opt.Clock()) {
 		return uploads.Upload{}, stores.ErrNotFound
 	}
 	return u, err

@@ -97,7 +97,7 @@ func (r *run) job(st *step, n *notice) stores.Job {
 	switch {
 	case n.again != nil:
 		again := *n.again
-		again.ID = r.e.newID()
+		again.ID = r.e.opt.NewID()
 		return again
 	case n.effect == nil || n.effect.Run == nil:
 		return r.e.message(n.kind, n.target, r.now, r.s.who.Name, r.outgoing(st, n), about(st)...)
@@ -128,7 +128,7 @@ func (r *run) job(st *step, n *notice) stores.Job {
 		same := sha256.Sum256([]byte(r.s.who.Name + "\x00" + stores.NewTime(due).Text() + "\x00" + payload))
 		unique = fmt.Sprintf("%x", same[:16])
 	}
-	return stores.Job{ID: r.e.newID(), Kind: JobCall, Payload: payload, At: due, Principal: r.s.who.Name,
+	return stores.Job{ID: r.e.opt.NewID(), Kind: JobCall, Payload: payload, At: due, Principal: r.s.who.Name,
 		Origins: strings.Join(came, ";"), // parallel to args
 		Unique:  unique, Again: n.onceUnder(), Attempts: n.effect.Retry.Tries()}
 }
@@ -156,7 +156,7 @@ func dayStart(day time.Time, zone *time.Location) time.Time {
 
 // expiry returns the job that ends a confirmation.
 func (e *Engine) expiry(c *confirmations.Confirmation) stores.Job {
-	return stores.Job{ID: e.newID(), Kind: JobExpire, At: c.Expires, Principal: c.Asker,
+	return stores.Job{ID: e.opt.NewID(), Kind: JobExpire, At: c.Expires, Principal: c.Asker,
 		Payload: stores.NewObject([]string{"confirmation", "v"}, []stores.Value{c.Key, jobV}).Text()}
 }
 
@@ -181,7 +181,7 @@ func (e *Engine) message(kind, target string, at time.Time, principal string, bo
 		keys, values[4] = slices.Insert(keys, 0, "about"), stores.NewInt(noticeVersion)
 		values = slices.Insert(values, 0, stores.NewList(about...))
 	}
-	return stores.Job{ID: e.newID(), Kind: JobNotice, At: at, Principal: principal, Payload: stores.NewObject(keys, values).Text()}
+	return stores.Job{ID: e.opt.NewID(), Kind: JobNotice, At: at, Principal: principal, Payload: stores.NewObject(keys, values).Text()}
 }
 
 // mostAbout is the greatest length of Message.About.
@@ -290,7 +290,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 		}
 		return e.giveUp(ctx, run, done.Verb, reasonOther)
 	}
-	if all := permit(p, s.roles, e.inside, true); len(all) > 0 {
+	if all := permit(p, s.roles, e.verbs, true); len(all) > 0 {
 		return s.refuseWork(ctx, w, done, p, o, refuse(all))
 	}
 	if s.mayAsk(p) {
@@ -309,7 +309,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 	if r.repeated != nil {
 		// It has taken effect already. A job is completed with its effect, so somebody
 		// put this one back by hand.
-		return done, e.endWork(ctx, stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, e.clock(), "")}}, &done, WorkDone)
+		return done, e.endWork(ctx, stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, e.opt.Clock(), "")}}, &done, WorkDone)
 	}
 	done.Outcome = WorkDone
 	done.Seq, _ = r.journalled()
@@ -578,8 +578,7 @@ func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, no
 func (s *Session) mayAsk(p *verbs.Program) bool {
 	calls := p.Calls()
 	for i := range calls {
-		v := calls[i].Verb
-		if len(v.Confirm) > 0 || slices.ContainsFunc(s.e.inside[v], func(v *verbs.Verb) bool { return len(v.Confirm) > 0 }) {
+		if s.e.verbs[calls[i].Verb].uses(func(v *verbs.Verb) bool { return len(v.Confirm) > 0 }) {
 			return true
 		}
 	}
@@ -590,7 +589,7 @@ func (s *Session) mayAsk(p *verbs.Program) bool {
 // for all of them, its own principal's included.
 func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl.Script, p *verbs.Program, o RunOptions) (Worked, bool, error) {
 	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) (err error) {
-		done.Reason, err = w.pointless(ctx, s, read, stores.NewTime(s.e.clock()).Time())
+		done.Reason, err = w.pointless(ctx, s, read, stores.NewTime(s.e.opt.Clock()).Time())
 		return err
 	})
 	if err != nil {
@@ -625,7 +624,7 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl
 
 // skip ends a job that has become pointless, and journals that.
 func (s *Session) skip(ctx context.Context, w *work, done Worked, script *dsl.Script, reason string) (Worked, error) {
-	entry := stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "job " + w.run.ID, Verb: done.Verb,
+	entry := stores.Entry{Time: s.e.opt.Clock(), Principal: s.who.Name, Session: s.id, Source: "job " + w.run.ID, Verb: done.Verb,
 		Outcome: outcomeSkipped, Reason: reason, Palette: s.e.reg.Digest(), Roles: s.roleNames()}
 	var b stores.Batch
 	if v := s.e.reg.Verb(done.Verb); script != nil && v != nil {
@@ -637,7 +636,7 @@ func (s *Session) skip(ctx context.Context, w *work, done Worked, script *dsl.Sc
 		b.Entries = append(b.Entries, entry)
 	}
 	done.Reason = reason
-	b.Settled = []stores.Settlement{ends(w.run, stores.JobDone, s.e.clock(), reason)}
+	b.Settled = []stores.Settlement{ends(w.run, stores.JobDone, s.e.opt.Clock(), reason)}
 	err := s.e.endWork(ctx, b, &done, WorkSkipped)
 	return done, err
 }
@@ -645,7 +644,7 @@ func (s *Session) skip(ctx context.Context, w *work, done Worked, script *dsl.Sc
 // refuseWork ends a job that was refused: an operator may try it again.
 func (s *Session) refuseWork(ctx context.Context, w *work, done Worked, p *verbs.Program, o RunOptions, refusal *Refusal) (Worked, error) {
 	done.Outcome, done.Reason = WorkRefused, refusal.Diagnostics[0].Code
-	err := s.refused(ctx, p, o, refusal, ends(w.run, stores.JobDead, s.e.clock(), done.Reason))
+	err := s.refused(ctx, p, o, refusal, ends(w.run, stores.JobDead, s.e.opt.Clock(), done.Reason))
 	var failed *Failure
 	if errors.As(err, &failed) {
 		return done, err
@@ -656,8 +655,8 @@ func (s *Session) refuseWork(ctx context.Context, w *work, done Worked, p *verbs
 // giveUp ends a job whose payload cannot be read.
 func (e *Engine) giveUp(ctx context.Context, run stores.Run, verb, reason string) (Worked, error) {
 	done := Worked{Verb: verb, Reason: reason}
-	entry := stores.Entry{Time: e.clock(), Principal: run.Principal, Source: "job " + run.ID, Verb: verb, Outcome: outcomeRefused, Reason: reason, Palette: e.reg.Digest()}
-	err := e.endWork(ctx, stores.Batch{Entries: []stores.Entry{entry}, Settled: []stores.Settlement{ends(run, stores.JobDead, e.clock(), reason)}}, &done, WorkRefused)
+	entry := stores.Entry{Time: e.opt.Clock(), Principal: run.Principal, Source: "job " + run.ID, Verb: verb, Outcome: outcomeRefused, Reason: reason, Palette: e.reg.Digest()}
+	err := e.endWork(ctx, stores.Batch{Entries: []stores.Entry{entry}, Settled: []stores.Settlement{ends(run, stores.JobDead, e.opt.Clock(), reason)}}, &done, WorkRefused)
 	return done, err
 }
 
@@ -709,7 +708,7 @@ func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error)
 	var last stores.Tx
 	err = e.write(ctx, stores.Scope{Principal: run.Principal, All: true}, func(tx stores.Tx) error {
 		last = tx
-		now := stores.NewTime(e.clock()).Time()
+		now := stores.NewTime(e.opt.Clock()).Time()
 		done.Outcome, done.Reason = WorkDone, ""
 		b := stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, now, "")}}
 		c, err := confirmations.Get(ctx, tx, stores.NewString(id))

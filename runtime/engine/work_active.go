@@ -40,8 +40,8 @@ func (e *Engine) looksAtWork(call *dsl.Call) bool {
 			return true
 		}
 	}
-	if v := e.reg.Verb(call.Verb); v != nil && e.macros[v] != nil {
-		calls := e.macros[v].Calls()
+	if v := e.reg.Verb(call.Verb); v != nil && e.verbs[v].script != nil {
+		calls := e.verbs[v].script.Calls()
 		for i := range calls {
 			if e.looksAtWork(calls[i].Syntax) {
 				return true

@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"verbatim/dsl"
+	"verbatim/runtime/protocols/tools"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A prepared is what a verb comes to on one engine: what its palette, the handlers and the store
+// settle before any call of it. New makes one for each verb, and nothing changes it afterwards.
+type prepared struct {
+	verb    *verbs.Verb
+	handler *handler
+	looker  *handler        // looks for the verb, also where its caller does not see
+	script  *verbs.Program  // of a macro
+	inside  []*verbs.Verb   // of a macro, or a handler that makes calls: every verb that it uses, however deep, once
+	tools   []*verbs.Verb   // the verbs with tools among it and those inside
+	unfit   *dsl.Diagnostic // why its query cannot be run; nil if it can
+	ahead   []wants         // parallel to the arguments: what it reads along references from them
+	selects *selections     // of a read: what is asked of the store
+
+	early []check // what must hold before its arguments are resolved
+	late  []check // what must hold of its resolved arguments
+
+	atOnce   bool // its read needs no row first: see canPostpone
+	reads    bool // it and the verbs inside promise nothing but an answer
+	recorded bool // it, or a verb inside, is journalled even though it only reads
+	personal bool // its calls may hold personal data: see erasable.go
+}
+
+// A check is a concern that only some verbs have: it refuses a call, or lets it pass.
+type check func(ctx context.Context, r *run, st *step) error
+
+// prepare makes the prepared values of all verbs. The diagnostics point into the YAML.
+func (e *Engine) prepare(h *Handlers) (ds dsl.Diagnostics, err error) {
+	all := slices.Clone(e.reg.Verbs())
+	for _, v := range e.reg.Verbs() {
+		if v.Undo != nil && v.Undo.Back != nil {
+			all = append(all, v.Undo.Back) // no palette declares it
+		}
+	}
+	e.verbs = make(map[*verbs.Verb]*prepared, len(all))
+	for _, v := range all {
+		e.verbs[v] = &prepared{verb: v}
+	}
+	ds = e.join(h)
+	unfit, err := unfitQueries(context.Background(), e.reg, e.store)
+	if err != nil {
+		return nil, err
+	}
+	var excluded map[*verbs.Verb][]exclusionSide
+	if e.reg.Excludes() {
+		excluded = exclusions(all)
+	}
+	hides := slices.ContainsFunc(all, tellsOnceDone)
+	for _, v := range all {
+		p := e.verbs[v]
+		if d, is := unfit[v]; is {
+			p.unfit = &d
+		}
+		if v.Macro != nil {
+			var found dsl.Diagnostics
+			p.script, found = e.reg.CheckMacro(v)
+			ds = append(ds, slices.DeleteFunc(found, func(d dsl.Diagnostic) bool { return d.Severity != dsl.Error })...)
+		}
+		p.ahead, p.atOnce = e.predictedReads(v), p.readsAtOnce()
+		if v.Read != nil {
+			p.selects = e.selections(v.Read)
+		}
+		p.checks(hides, excluded[v])
+	}
+	if ds.HasErrors() {
+		return ds, nil
+	}
+	for _, v := range all {
+		e.usedBy(v)
+	}
+	if ds := e.findGenerated(); ds.HasErrors() {
+		return ds, nil
+	}
+	e.catalog.personal = slices.ContainsFunc(e.catalog.entities, personalLabel)
+	for _, v := range all {
+		p := e.verbs[v]
+		with := append([]*verbs.Verb{v}, p.inside...)
+		p.reads = !slices.ContainsFunc(with, func(v *verbs.Verb) bool { return !v.Answers() })
+		p.recorded = slices.ContainsFunc(with, onRecord)
+		p.personal = v.Undoes == nil && slices.ContainsFunc(with, e.isPersonal)
+		for _, inner := range with {
+			if inner.Tool != nil {
+				p.tools = append(p.tools, inner)
+			}
+		}
+		if len(p.tools) > 0 && e.box == nil {
+			e.box = tools.NewBox(e.opt.Tools, e.reg)
+		}
+	}
+	return nil, nil
+}
+
+// checks lists the concerns of a verb. hides says that a preview may hide the result of some verb.
+func (p *prepared) checks(hides bool, excluded []exclusionSide) {
+	if hides {
+		p.early = append(p.early, previewable)
+	}
+	if len(p.verb.Limits) > 0 {
+		p.early = append(p.early, limit)
+	}
+	if excluded != nil {
+		p.late = append(p.late, func(_ context.Context, r *run, st *step) error { return r.together(st, excluded) })
+	}
+}
+
+// usedBy finds the verbs that a macro uses. Nested macros multiply their calls, so each macro is
+// visited once.
+func (e *Engine) usedBy(v *verbs.Verb) []*verbs.Verb {
+	p := e.verbs[v]
+	if p.inside != nil || p.script == nil {
+		return p.inside
+	}
+	p.inside = []*verbs.Verb{} // loading refused circles; this would end one
+	calls := p.script.Calls()
+	var all []*verbs.Verb
+	for i := range calls {
+		for _, inner := range append([]*verbs.Verb{calls[i].Verb}, e.usedBy(calls[i].Verb)...) {
+			if !slices.Contains(all, inner) {
+				all = append(all, inner)
+			}
+		}
+	}
+	p.inside = all
+	return all
+}
+
+// uses reports whether a verb, or one that it uses, has a property.
+func (p *prepared) uses(has func(*verbs.Verb) bool) bool {
+	return has(p.verb) || slices.ContainsFunc(p.inside, has)
+}
+
+// CheckQueries lists the queries of palettes that cannot run on a store that has their tables.
+// An engine refuses their verbs, and no others.
+func CheckQueries(ctx context.Context, reg *verbs.Registry, store stores.Store) (ds dsl.Diagnostics, err error) {
+	unfit, err := unfitQueries(ctx, reg, store)
+	for _, v := range reg.Verbs() {
+		if d, ok := unfit[v]; ok {
+			ds = append(ds, d)
+		}
+	}
+	return ds, err
+}
+
+// Unfit lists the queries of its palettes that an engine cannot run.
+func (e *Engine) Unfit() (ds dsl.Diagnostics) {
+	for _, v := range e.reg.Verbs() {
+		if d := e.verbs[v].unfit; d != nil {
+			ds = append(ds, *d)
+		}
+	}
+	return ds
+}
+
+func unfitQueries(ctx context.Context, reg *verbs.Registry, store stores.Store) (map[*verbs.Verb]dsl.Diagnostic, error) {
+	var tables []*stores.Entity
+	for _, e := range reg.Entities() {
+		tables = append(tables, e.Store)
+	}
+	unfit := make(map[*verbs.Verb]dsl.Diagnostic)
+	for _, v := range reg.Verbs() {
+		if v.Query == nil {
+			continue
+		}
+		err := store.CheckSQL(ctx, tables, queryOf(v, nil))
+		var wrong *stores.SQLError
+		switch {
+		case errors.As(err, &wrong):
+			unfit[v] = badQuery(v, wrong)
+		case err != nil:
+			return nil, fmt.Errorf("the query of %s: %w", v.Name, err)
+		}
+	}
+	return unfit, nil
+}
