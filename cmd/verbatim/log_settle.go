@@ -52,13 +52,13 @@ journal gets an entry that names the other.`,
 				return a.runFailed(err)
 			}
 			if entry > 0 {
-				if err := session.Settle(cmd.Context(), entry, args[1]); err != nil {
+				if err := session.Journal().Settle(cmd.Context(), entry, args[1]); err != nil {
 					return a.runFailed(err)
 				}
 				fmt.Fprintf(a.out, "settled  entry %d: %s\n", entry, args[1])
 				return nil
 			}
-			all, err := session.Unsettled(cmd.Context())
+			all, err := session.Journal().Unsettled(cmd.Context())
 			if err != nil {
 				return a.runFailed(err)
 			}

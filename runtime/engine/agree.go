@@ -41,7 +41,7 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 	}
 	// Internal verbs are allowed: only a job can have proposed one, and it was checked
 	// then.
-	p, ds := asker.checkWork(ctx, script, said)
+	p, ds := asker.check(ctx, script, asker.e.reg.CheckWork, said)
 	switch {
 	case p != nil:
 	case len(ds) == 1 && ds[0].Code == codeNamesUnread:
@@ -163,7 +163,7 @@ func (s *Session) agreedBefore(ctx context.Context, c *confirmations.Confirmatio
 		}
 		return nil, err
 	}
-	return asker.Done(ctx, c.UnderKey)
+	return asker.Journal().Done(ctx, c.UnderKey)
 }
 
 // agreeToo records an agreement that is not the last one needed.

@@ -88,15 +88,12 @@ func (e *Engine) unusable(c *confirmations.Confirmation, now time.Time, at dsl.P
 // engineScope returns the scope for the engine's own rows.
 func (s *Session) engineScope() stores.Scope { return stores.Scope{Principal: s.who.Name, All: true} }
 
-// Keep is Preview for a person who will agree in another process. Where the program asks
-// them, the store keeps the preview: only they can use it, once, and only as long as the
-// rules allow. If the store fails to keep it, Keep returns both the preview and the error.
-func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*receipt.Receipt, error) {
-	return s.KeepWith(ctx, p, RunOptions{})
-}
-
-// KeepWith is Keep with the options of PreviewWith, and their Source.
-func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
+// Keep is Preview for a person who will agree in another process, with the options of Preview and
+// Source. Where the program asks them, the store keeps the preview: only they can use it, once, and
+// only as long as the rules allow. If the store fails to keep it, Keep returns both the preview and
+// the error.
+func (s *Session) Keep(ctx context.Context, p *verbs.Program, options ...RunOptions) (*receipt.Receipt, error) {
+	o := given(options)
 	defer s.begins()()
 	r, err := s.rehearse(ctx, p, o)
 	if err != nil {

@@ -80,12 +80,9 @@ func units(p *verbs.Program) [][]int {
 	return all
 }
 
-// CheckRest is CheckFrom for the rest of a script, from the call of that number on; the first
-// is 1. A call that uses the result of an earlier one is an error.
-func (s *Session) CheckRest(ctx context.Context, script *dsl.Script, from int, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
-	if from <= 1 {
-		return s.CheckFrom(ctx, script, said)
-	}
+// rest returns a script from the call of a number on. A call that uses the result of an earlier one
+// is an error.
+func rest(script *dsl.Script, from int) (*dsl.Script, dsl.Diagnostics) {
 	if from > len(script.Calls) {
 		return nil, dsl.Diagnostics{noSuchCall(dsl.Place{Source: script.Source}, from, len(script.Calls))}
 	}
@@ -125,7 +122,7 @@ func (s *Session) CheckRest(ctx context.Context, script *dsl.Script, from int, s
 	if len(ds) > 0 {
 		return nil, ds
 	}
-	return s.CheckFrom(ctx, &rest, said)
+	return &rest, nil
 }
 
 // each carries a program out call by call.
@@ -144,7 +141,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 	known := 0 // calls that were done under the key already
 	if o.Key != "" {
 		// It may have been done under the key before, all at once.
-		if again, err := s.Repeat(ctx, p.Script(), o.Key); err != nil || again != nil {
+		if again, err := s.Journal().Repeat(ctx, p.Script(), o.Key); err != nil || again != nil {
 			return again, err
 		}
 		before, err := s.doneEach(ctx, p.Script(), o.Key, first)
@@ -166,7 +163,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 	}
 	done.ID, done.Digest = plan.id, plan.digest
 	if len(o.Said) > 0 {
-		first, err := s.Say(ctx, o.Said...)
+		first, err := s.Turns().Say(ctx, o.Said...)
 		if err != nil {
 			return nil, s.refusal(ctx, p, o, err)
 		}
@@ -311,11 +308,11 @@ func keyOfCall(key string, number int) string { return fmt.Sprintf("%s\x1f%d", k
 
 // RepeatEach is Repeat for a script that was run with RunOptions.Each, from the
 // call of that number on. It returns nil unless every call of it was done.
-func (s *Session) RepeatEach(ctx context.Context, script *dsl.Script, key string, from int) (*receipt.Receipt, error) {
+func (jn Journal) RepeatEach(ctx context.Context, script *dsl.Script, key string, from int) (*receipt.Receipt, error) {
 	if from <= 1 {
-		return s.Repeat(ctx, script, key) // it may have been done all at once
+		return jn.s.Journal().Repeat(ctx, script, key) // it may have been done all at once
 	}
-	return s.repeatCalls(ctx, script, key, from)
+	return jn.s.repeatCalls(ctx, script, key, from)
 }
 
 func (s *Session) repeatCalls(ctx context.Context, script *dsl.Script, key string, from int) (*receipt.Receipt, error) {
@@ -338,7 +335,7 @@ func (s *Session) doneEach(ctx context.Context, script *dsl.Script, key string, 
 	for i := range script.Calls {
 		its := keyOfCall(key, first+i)
 		one := &dsl.Script{Source: script.Source, Calls: script.Calls[i : i+1]}
-		done, err := s.Repeat(ctx, one, its)
+		done, err := s.Journal().Repeat(ctx, one, its)
 		if err != nil {
 			return nil, err
 		}

@@ -31,24 +31,24 @@ func textDigest(script *dsl.Script, key string) string {
 // Repeat returns the receipt of a script that already took effect under a key, nil if none
 // did. Run does the same, but only for a script that still checks: the first run may have
 // deleted the rows that it names.
-func (s *Session) Repeat(ctx context.Context, script *dsl.Script, key string) (*receipt.Receipt, error) {
+func (jn Journal) Repeat(ctx context.Context, script *dsl.Script, key string) (*receipt.Receipt, error) {
 	var again *receipt.Receipt
-	err := s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) (err error) {
-		settled, err := s.settled(ctx, r, script)
+	err := jn.s.e.store.View(ctx, holding(jn.s.scope, deliveries, deliveryKey(jn.s.who.Name, key)), func(r stores.Reader) (err error) {
+		settled, err := jn.s.settled(ctx, r, script)
 		if err != nil {
 			return err
 		}
-		again, err = s.delivered(ctx, r, script, settled, key, false)
+		again, err = jn.s.delivered(ctx, r, script, settled, key, false)
 		return err
 	})
 	if err != nil {
 		return nil, failure(err)
 	}
 	if again == nil {
-		if each, err := s.usedForCalls(ctx, key); err != nil || !each {
+		if each, err := jn.s.usedForCalls(ctx, key); err != nil || !each {
 			return nil, err
 		}
-		return s.repeatCalls(ctx, script, key, 1)
+		return jn.s.repeatCalls(ctx, script, key, 1)
 	}
 	return again, nil
 }
@@ -144,14 +144,14 @@ func (s *Session) keptReceipt(ctx context.Context, read stores.Reader, row store
 
 // Done returns the receipt of the principal's run under a key, whatever its text; nil if
 // there was none, or if it was committed call by call.
-func (s *Session) Done(ctx context.Context, key string) (done *receipt.Receipt, err error) {
-	err = s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) error {
-		row, err := r.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
+func (jn Journal) Done(ctx context.Context, key string) (done *receipt.Receipt, err error) {
+	err = jn.s.e.store.View(ctx, holding(jn.s.scope, deliveries, deliveryKey(jn.s.who.Name, key)), func(r stores.Reader) error {
+		row, err := r.Get(ctx, deliveries, deliveryKey(jn.s.who.Name, key))
 		if errors.Is(err, stores.ErrNotFound) || err == nil && row.Values[dlvEach].Bool() {
 			return nil
 		}
 		if err == nil {
-			done, err = s.keptReceipt(ctx, r, row)
+			done, err = jn.s.keptReceipt(ctx, r, row)
 		}
 		return err
 	})

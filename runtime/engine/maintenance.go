@@ -67,19 +67,19 @@ func (s *Session) mayKeepJournal(ctx context.Context, verb string, others ...str
 }
 
 // ReadsJournal refuses a principal with neither a role that keeps the journal nor one of others.
-func (s *Session) ReadsJournal(ctx context.Context, others ...string) error {
-	return s.mayKeepJournal(ctx, verbRead, others...)
+func (jn Journal) Reads(ctx context.Context, others ...string) error {
+	return jn.s.mayKeepJournal(ctx, verbRead, others...)
 }
 
 // OpensEntry journals that one entry is shown with its personal data: to a role that keeps the
 // journal, or to the principal of that entry.
-func (s *Session) OpensEntry(ctx context.Context, e *stores.Entry) error {
-	if e.Principal != s.who.Name {
-		if err := s.mayKeepJournal(ctx, verbRead); err != nil {
+func (jn Journal) Opens(ctx context.Context, e *stores.Entry) error {
+	if e.Principal != jn.s.who.Name {
+		if err := jn.s.mayKeepJournal(ctx, verbRead); err != nil {
 			return err
 		}
 	}
-	return failure(s.record(ctx, stores.Batch{Entries: []stores.Entry{s.act(verbRead, dsl.NewArg("entry", dsl.NewInteger(e.Seq)))}}))
+	return failure(jn.s.record(ctx, stores.Batch{Entries: []stores.Entry{jn.s.act(verbRead, dsl.NewArg("entry", dsl.NewInteger(e.Seq)))}}))
 }
 
 // act begins a journal entry about an act of the engine itself.
@@ -90,13 +90,13 @@ func (s *Session) act(verb string, args ...dsl.Arg) stores.Entry {
 }
 
 // Redactable returns what Redact would erase.
-func (s *Session) Redactable(ctx context.Context, w Redaction) (journal.Erased, error) {
-	if err := s.mayKeepJournal(ctx, verbRedact); err != nil {
+func (jn Journal) Redactable(ctx context.Context, w Redaction) (journal.Erased, error) {
+	if err := jn.s.mayKeepJournal(ctx, verbRedact); err != nil {
 		return journal.Erased{}, err
 	}
-	n, err := journal.Count(ctx, s.e.store, s.who.Name, w.of())
+	n, err := journal.Count(ctx, jn.s.e.store, jn.s.who.Name, w.of())
 	if err == nil && w.Principal != "" {
-		n.Turns, err = s.e.forget(ctx, w.Principal, true)
+		n.Turns, err = jn.s.e.forget(ctx, w.Principal, true)
 	}
 	return n, failure(err)
 }
@@ -105,18 +105,18 @@ func (s *Session) Redactable(ctx context.Context, w Redaction) (journal.Erased, 
 // to the erased values; the hash chain stays valid, and nobody can recover the values. The
 // redaction itself is journalled, with its principal and subject. Rows are not changed, except
 // that the turns of a principal lose their words.
-func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, error) {
-	if err := s.mayKeepJournal(ctx, verbRedact); err != nil {
+func (jn Journal) Redact(ctx context.Context, w Redaction) (journal.Erased, error) {
+	if err := jn.s.mayKeepJournal(ctx, verbRedact); err != nil {
 		return journal.Erased{}, err
 	}
 	said := 0
 	if w.Principal != "" {
 		var err error
-		if said, err = s.e.forget(ctx, w.Principal, false); err != nil {
+		if said, err = jn.s.e.forget(ctx, w.Principal, false); err != nil {
 			return journal.Erased{}, failure(err)
 		}
 	}
-	n, err := journal.Redact(ctx, s.e.store, s.who.Name, w.of(), func(n journal.Erased) stores.Entry {
+	n, err := journal.Redact(ctx, jn.s.e.store, jn.s.who.Name, w.of(), func(n journal.Erased) stores.Entry {
 		var args []dsl.Arg
 		record := journal.Record{Erased: n.Of.String()}
 		if w.Principal != "" {
@@ -131,7 +131,7 @@ func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, erro
 		if said > 0 {
 			args = append(args, dsl.NewArg("turns", dsl.NewInteger(int64(said))))
 		}
-		e := s.act(verbRedact, append(args, dsl.NewArg("entries", dsl.NewInteger(int64(n.Entries))), dsl.NewArg("values", dsl.NewInteger(int64(n.Values))))...)
+		e := jn.s.act(verbRedact, append(args, dsl.NewArg("entries", dsl.NewInteger(int64(n.Entries))), dsl.NewArg("values", dsl.NewInteger(int64(n.Values))))...)
 		e.Changes = string(record.AppendText(nil))
 		return e
 	})
@@ -141,11 +141,11 @@ func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, erro
 
 // Baseline adds to the journal the rows that it does not know, or knows only in part, so that a
 // replay can start with them. It returns the number of those rows.
-func (s *Session) Baseline(ctx context.Context, state *journal.State) (int, error) {
-	if err := s.mayKeepJournal(ctx, verbBaseline); err != nil {
+func (jn Journal) Baseline(ctx context.Context, state *journal.State) (int, error) {
+	if err := jn.s.mayKeepJournal(ctx, verbBaseline); err != nil {
 		return 0, err
 	}
-	n, err := journal.Baseline(ctx, s.e.store, s.who.Name, state, s.act(verbBaseline), s.e.opt.NewID, s.e.opt.Random)
+	n, err := journal.Baseline(ctx, jn.s.e.store, jn.s.who.Name, state, jn.s.act(verbBaseline), jn.s.e.opt.NewID, jn.s.e.opt.Random)
 	return n, failure(err)
 }
 

@@ -82,8 +82,8 @@ func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, ro
 
 // Suffixes returns the whole suffixes of rows that the session sees, by their keys. A suffix
 // never changes, and a name that ends with it finds the row whatever its label is.
-func (s *Session) Suffixes(ctx context.Context, e *verbs.Entity, keys ...stores.Value) ([]string, error) {
-	id, err := s.e.identity(ctx)
+func (ns Names) Suffixes(ctx context.Context, e *verbs.Entity, keys ...stores.Value) ([]string, error) {
+	id, err := ns.s.e.identity(ctx)
 	if err != nil {
 		return nil, failure(err)
 	}
@@ -91,12 +91,12 @@ func (s *Session) Suffixes(ctx context.Context, e *verbs.Entity, keys ...stores.
 	var unnamed []stores.Value // such as rows of other programs
 	for i, key := range keys {
 		all[i] = names.Suffix(id.Secret, e.Store, key)
-		if _, named := s.names.Row(e.Store, key); !named {
+		if _, named := ns.s.names.Row(e.Store, key); !named {
 			unnamed = append(unnamed, key)
 		}
 	}
 	if len(unnamed) > 0 {
-		err = s.view(ctx, func(r stores.Reader) error { return s.nameKeys(ctx, r, e, unnamed) })
+		err = ns.s.view(ctx, func(r stores.Reader) error { return ns.s.nameKeys(ctx, r, e, unnamed) })
 	}
 	return all, failure(err)
 }
@@ -524,10 +524,10 @@ var ErrAmbiguous = errors.New("that is the name of several rows")
 // of its entity may stand before either, separated by a blank. It returns stores.ErrNotFound
 // where there is no such row within scope, and an error that wraps ErrAmbiguous where there
 // are several.
-func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, stores.Value, error) {
-	among := s.e.catalog.entities
+func (ns Names) Find(ctx context.Context, text string) (*stores.Entity, stores.Value, error) {
+	among := ns.s.e.catalog.entities
 	if name, rest, ok := strings.Cut(text, " "); ok {
-		if e := s.e.reg.Entity(name); e != nil {
+		if e := ns.s.e.reg.Entity(name); e != nil {
 			among, text = []*verbs.Entity{e}, rest
 		}
 	}
@@ -538,17 +538,17 @@ func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, sto
 	}
 	var hits []hit
 	name, isName := strings.CutPrefix(text, "@")
-	err := s.view(ctx, func(r stores.Reader) error {
+	err := ns.s.view(ctx, func(r stores.Reader) error {
 		for _, e := range among {
 			if isName {
-				if err := s.lookUp(ctx, r, e, []string{name}); err != nil {
+				if err := ns.s.lookUp(ctx, r, e, []string{name}); err != nil {
 					return err
 				}
-				if _, found := s.names.Key(e.Store, name); found {
+				if _, found := ns.s.names.Key(e.Store, name); found {
 					continue
 				}
 			}
-			if err := s.read(ctx, r, e, nil); err != nil {
+			if err := ns.s.read(ctx, r, e, nil); err != nil {
 				return err
 			}
 		}
@@ -558,8 +558,8 @@ func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, sto
 		return nil, stores.Value{}, failure(err)
 	}
 	for _, e := range among {
-		means, known := s.names.Key(e.Store, name)
-		s.names.Each(e.Store, func(key stores.Value, row names.Row) {
+		means, known := ns.s.names.Key(e.Store, name)
+		ns.s.names.Each(e.Store, func(key stores.Value, row names.Row) {
 			if isName && (known && means == key || row.Plain() == name) || !isName && strings.EqualFold(row.Label, text) {
 				hits = append(hits, hit{e, key, row})
 			}

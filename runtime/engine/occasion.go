@@ -90,22 +90,22 @@ func (s *Session) keptPreviews(ctx context.Context, answer string) (all []*confi
 // Answered returns the receipt of what an answer led to before, nil if it led to nothing yet. Run
 // returns it too, but only for a script that still checks: what was done may have deleted the rows
 // that it names.
-func (s *Session) Answered(ctx context.Context, script *dsl.Script, agreed string) (*receipt.Receipt, error) {
+func (jn Journal) Answered(ctx context.Context, script *dsl.Script, agreed string) (*receipt.Receipt, error) {
 	if agreed == "" {
 		return nil, nil
 	}
 	_, occasion := receipt.ReadAnswer(agreed)
 	key, kept := "", true
-	s.mu.Lock()
-	if p := s.newest(agreed); p != nil {
+	jn.s.mu.Lock()
+	if p := jn.s.newest(agreed); p != nil {
 		if kept = !p.kept.IsNull(); p.used {
 			key = p.key
 		}
 		agreed = receipt.AnswerTo(p.id, p.occasion)
 	}
-	s.mu.Unlock()
+	jn.s.mu.Unlock()
 	if key == "" && kept {
-		c, err := s.newestKept(ctx, agreed)
+		c, err := jn.s.newestKept(ctx, agreed)
 		switch {
 		case err != nil:
 			return nil, failure(err)
@@ -118,7 +118,7 @@ func (s *Session) Answered(ctx context.Context, script *dsl.Script, agreed strin
 	if key == "" {
 		return nil, nil
 	}
-	return s.Repeat(ctx, script, key)
+	return jn.s.Journal().Repeat(ctx, script, key)
 }
 
 // answered is Answered for a run that was refused. Errors count as no receipt: then the refusal
@@ -128,7 +128,7 @@ func (s *Session) answered(ctx context.Context, p *verbs.Program, agreed string,
 	if agreed == "" || !errors.As(err, &refusal) {
 		return nil
 	}
-	again, failed := s.Answered(ctx, p.Script(), agreed)
+	again, failed := s.Journal().Answered(ctx, p.Script(), agreed)
 	if failed != nil {
 		return nil
 	}
@@ -154,8 +154,8 @@ func settledDone(same string) stores.Find {
 
 // Earlier returns when the principal did the same calls before, or asked a tool for them and lost
 // its answer: the latest time of each. Previews that ask somebody have it.
-func (s *Session) Earlier(ctx context.Context, p *verbs.Program) ([]receipt.Earlier, error) {
-	all, err := s.earlier(ctx, p.Canonical())
+func (jn Journal) Earlier(ctx context.Context, p *verbs.Program) ([]receipt.Earlier, error) {
+	all, err := jn.s.earlier(ctx, p.Canonical())
 	return all, failure(err)
 }
 
@@ -250,12 +250,12 @@ const verbSettle = "verbatim.settle"
 
 // Unsettled lists the requests to tools of which nobody knows what became: those of everybody for a
 // role that keeps the journal, the principal's own for others.
-func (s *Session) Unsettled(ctx context.Context) (all []Unsettled, err error) {
+func (jn Journal) Unsettled(ctx context.Context) (all []Unsettled, err error) {
 	var mine []stores.Cond
-	if !s.keepsJournal() {
-		mine = append(mine, isField(attPrincipal, s.who.Name))
+	if !jn.s.keepsJournal() {
+		mine = append(mine, isField(attPrincipal, jn.s.who.Name))
 	}
-	err = s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) error {
+	err = jn.s.e.store.View(ctx, jn.s.engineScope(), func(r stores.Reader) error {
 		all, err = unsettled(ctx, r, mine...)
 		return err
 	})
@@ -265,23 +265,23 @@ func (s *Session) Unsettled(ctx context.Context) (all []Unsettled, err error) {
 // Settle says what became of a request, known by its entry in the journal: SettleDone,
 // SettleNotDone or SettleAgain. The principal is the one who asked, or keeps the journal. The
 // journal gets an entry that names the other.
-func (s *Session) Settle(ctx context.Context, entry int64, how string) error {
-	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+func (jn Journal) Settle(ctx context.Context, entry int64, how string) error {
+	err := jn.s.e.write(ctx, jn.s.engineScope(), func(tx stores.Tx) error {
 		open, err := unsettled(ctx, tx, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: attFirst}, Value: stores.NewInt(entry)})
 		if err != nil {
 			return err
 		}
-		if len(open) == 0 || open[0].Principal != s.who.Name && !s.keepsJournal() {
+		if len(open) == 0 || open[0].Principal != jn.s.who.Name && !jn.s.keepsJournal() {
 			return refuse([]complaint{{-1, nothingToSettle(entry)}})
 		}
 		u := &open[0]
-		now := s.e.opt.Clock()
+		now := jn.s.e.opt.Clock()
 		if u.Status == AttemptOpen && now.Sub(u.Time) < stillAsking {
 			return refuse([]complaint{{-1, mayBeAsking(entry, stamp(u.Time), stamp(u.Time.Add(stillAsking)))}})
 		}
-		e := s.act(verbSettle, dsl.NewArg("entry", dsl.NewInteger(entry)), dsl.NewArg("outcome", dsl.NewString(how)))
+		e := jn.s.act(verbSettle, dsl.NewArg("entry", dsl.NewInteger(entry)), dsl.NewArg("outcome", dsl.NewString(how)))
 		e.Time = now
-		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{u.end(how, s.who.Name)}})
+		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{u.end(how, jn.s.who.Name)}})
 	})
 	return storeError(dsl.Place{}, err)
 }

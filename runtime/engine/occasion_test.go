@@ -168,17 +168,17 @@ func TestAPersonSettlesALostRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.later(2 * time.Hour)
-			if all, err := kim.Unsettled(ctx); err != nil || len(all) != 1 || all[0].Entry != 1 || all[0].Principal != "kim" {
+			if all, err := kim.Journal().Unsettled(ctx); err != nil || len(all) != 1 || all[0].Entry != 1 || all[0].Principal != "kim" {
 				t.Fatal(all, err)
 			}
-			if all, err := w.session("mia").Unsettled(ctx); err != nil || len(all) != 0 {
+			if all, err := w.session("mia").Journal().Unsettled(ctx); err != nil || len(all) != 0 {
 				t.Error("somebody else sees it:", all, err)
 			}
-			wantRefusal(t, w.session("mia").Settle(ctx, 1, how), "unknown-entry")
-			if err := kim.Settle(ctx, 1, how); err != nil {
+			wantRefusal(t, w.session("mia").Journal().Settle(ctx, 1, how), "unknown-entry")
+			if err := kim.Journal().Settle(ctx, 1, how); err != nil {
 				t.Fatal(err)
 			}
-			wantRefusal(t, kim.Settle(ctx, 1, how), "unknown-entry")
+			wantRefusal(t, kim.Journal().Settle(ctx, 1, how), "unknown-entry")
 			if e := w.last(); e.Verb != "verbatim.settle" || e.Call != fmt.Sprintf("verbatim.settle :entry 1 :outcome %q", how) || e.Principal != "kim" {
 				t.Errorf("%+v", e)
 			}

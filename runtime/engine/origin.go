@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 // Where values come from.
 //
 // Every argument of a call has an origin. A literal has the origin of its author (see
-// Session.CheckFrom), a field of a row that of a record or of the field's mark, an answer that of
+// CheckOptions.Said), a field of a row that of a record or of the field's mark, an answer that of
 // its tool, and a value computed from several values all of their origins. If a saved value is
 // less trusted than a record, its origin is saved as a mark beside the field, so that saving and
 // reading back does not raise trust.
@@ -28,17 +27,6 @@ import (
 // a document can only choose among what they foresaw. (If it were marked, nearly every row would be
 // marked after the first document, and people would learn to agree without reading.) A conditional
 // expression is different: `a ? b : c` has the origins of all three.
-
-// CheckFrom is Check for a script that holds values of several origins, such as a document's
-// or a model's: said gives the origin of each literal. The program keeps the origins, for
-// previews, runs and proposals.
-func (s *Session) CheckFrom(ctx context.Context, script *dsl.Script, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
-	p, ds := s.Check(ctx, script)
-	if p != nil {
-		p.SaidBy(said)
-	}
-	return p, ds
-}
 
 var (
 	ofRecord   = provenance.OfRecord

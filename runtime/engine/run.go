@@ -37,7 +37,7 @@ type RunOptions struct {
 	// Each commits after each call instead of once at the end: see Stopped.
 	Each bool
 	// From is the number that the program's first call has in its script, for the rest
-	// of a script: see Session.CheckRest. 0 means 1.
+	// of a script: see CheckOptions.From. 0 means 1.
 	From int
 	// Said are turns of the session that belong to this run. They are kept in its
 	// transaction, and the journal names the person's turn, or the last one.
@@ -81,13 +81,9 @@ type runOptions struct {
 
 // Preview works out what a program would do, and rolls it back. It returns a *Refusal where
 // the program could not run. Agreements that it needs are part of the preview, not a refusal.
-func (s *Session) Preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt, error) {
-	return s.PreviewWith(ctx, p, RunOptions{})
-}
-
-// PreviewWith is Preview with the options Progress, From, Version and Before. It ignores the
-// others.
-func (s *Session) PreviewWith(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
+// Of the options, if they are given, it heeds Progress, From, Version and Before.
+func (s *Session) Preview(ctx context.Context, p *verbs.Program, options ...RunOptions) (*receipt.Receipt, error) {
+	o := given(options)
 	defer s.begins()()
 	r, err := s.rehearse(ctx, p, o)
 	if err != nil {
@@ -138,7 +134,7 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 		s.release(t, err)
 		if isCode(err, codeKeyReused) {
 			// An earlier run may have used the key call by call.
-			if again, failed := s.Repeat(ctx, p.Script(), o.Key); failed == nil && again != nil {
+			if again, failed := s.Journal().Repeat(ctx, p.Script(), o.Key); failed == nil && again != nil {
 				return again, nil
 			}
 		}

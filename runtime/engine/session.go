@@ -53,23 +53,39 @@ func (s *Session) Principal() stores.Principal { return s.who }
 // Roles returns the principal's roles that palettes declare. The slice must not be changed.
 func (s *Session) Roles() []*verbs.Role { return s.roles }
 
-// Check turns a script into a Program, with the names that this session knows. Check settles
-// which row a name means: the Program keeps that row, even if the name means another row by
-// the time it runs.
-func (s *Session) Check(ctx context.Context, script *dsl.Script) (*verbs.Program, dsl.Diagnostics) {
-	return s.check(ctx, script, s.e.reg.Check)
+// CheckOptions say how a script is checked.
+type CheckOptions struct {
+	// Said gives the origin of each literal, for a script that holds values of several, such as a
+	// document's or a model's. The program keeps the origins, for previews, runs and proposals.
+	Said verbs.Literals
+	// From is the number of the call to begin with; 0 means 1. A call after it that uses the result
+	// of one before it is an error.
+	From int
 }
 
-// checkWork is CheckFrom for the script of a job, which may call internal verbs.
-func (s *Session) checkWork(ctx context.Context, script *dsl.Script, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
-	p, ds := s.check(ctx, script, s.e.reg.CheckWork)
-	if p != nil {
-		p.SaidBy(said)
+// given returns the options that a caller gave, or none.
+func given[O any](all []O) (o O) {
+	if len(all) > 0 {
+		o = all[0]
 	}
-	return p, ds
+	return o
 }
 
-func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.Script, verbs.Names) (*verbs.Program, dsl.Diagnostics)) (*verbs.Program, dsl.Diagnostics) {
+// Check turns a script into a Program, with the names that this session knows, and with options if
+// they are given. Check settles which row a name means: the Program keeps that row, even if the name
+// means another row by the time it runs.
+func (s *Session) Check(ctx context.Context, script *dsl.Script, options ...CheckOptions) (*verbs.Program, dsl.Diagnostics) {
+	o := given(options)
+	if o.From > 1 {
+		var ds dsl.Diagnostics
+		if script, ds = rest(script, o.From); ds != nil {
+			return nil, ds
+		}
+	}
+	return s.check(ctx, script, s.e.reg.Check, o.Said)
+}
+
+func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.Script, verbs.Names) (*verbs.Program, dsl.Diagnostics), said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
 	defer s.begins()()
 	names, err := s.mentionedNames(ctx, script)
 	p, ds := with(script, names)
@@ -86,6 +102,7 @@ func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.
 	s.unseen(script, ds)
 	if p != nil {
 		names.bind(p)
+		p.SaidBy(said)
 	}
 	return p, ds
 }
@@ -199,3 +216,27 @@ func (s *Session) release(t *runOptions, err error) {
 	defer s.mu.Unlock()
 	t.claimed.used = false
 }
+
+// Names are what a session calls rows, and the rows that it can see.
+type Names struct{ s *Session }
+
+// Names returns the names of the session.
+func (s *Session) Names() Names { return Names{s} }
+
+// A Journal is what was done, as far as the principal of a session may look it up.
+type Journal struct{ s *Session }
+
+// Journal returns what was done: receipts of earlier runs, and the entries of the journal.
+func (s *Session) Journal() Journal { return Journal{s} }
+
+// Uploads are the files that a session has taken in.
+type Uploads struct{ s *Session }
+
+// Uploads returns the files of the session.
+func (s *Session) Uploads() Uploads { return Uploads{s} }
+
+// Turns are what was said in a session, and what the session keeps.
+type Turns struct{ s *Session }
+
+// Turns returns what was said in the session.
+func (s *Session) Turns() Turns { return Turns{s} }

@@ -280,14 +280,14 @@ type SessionValue struct {
 }
 
 // Info describes the session. It returns a *Refusal where the session is not kept.
-func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
+func (ts Turns) Info(ctx context.Context) (SessionInfo, error) {
 	var info SessionInfo
-	err := s.lookInto(ctx, func(r *reading, kept *sessions.Session) error {
-		info = SessionInfo{Info: kept.Info, Person: s.Person()}
+	err := ts.s.lookInto(ctx, func(r *reading, kept *sessions.Session) error {
+		info = SessionInfo{Info: kept.Info, Person: ts.s.Person()}
 		for _, name := range slices.Sorted(maps.Keys(kept.Values)) {
 			v := kept.Values[name]
 			shown := v.Value()
-			if e := s.e.reg.Entity(v.Entity); e != nil {
+			if e := ts.s.e.reg.Entity(v.Entity); e != nil {
 				if _, err := r.nameRow(ctx, e, shown); err != nil {
 					return err
 				}
@@ -302,9 +302,9 @@ func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 
 // Sessions lists the principal's sessions without their values, the most recently active
 // first.
-func (s *Session) Sessions(ctx context.Context) ([]SessionInfo, error) {
+func (ts Turns) Sessions(ctx context.Context) ([]SessionInfo, error) {
 	var all []SessionInfo
-	err := s.e.store.View(ctx, s.mine(), func(r stores.Reader) error {
+	err := ts.s.e.store.View(ctx, ts.s.mine(), func(r stores.Reader) error {
 		found, err := sessions.List(ctx, r)
 		for _, one := range found {
 			all = append(all, SessionInfo{Info: one, Person: Profile{Zone: one.Zone, Language: one.Language}})
@@ -332,13 +332,13 @@ func (s *Session) lookInto(ctx context.Context, fn func(*reading, *sessions.Sess
 // Active returns the name of the row of an entity that the person is at work on: the one that
 // session.active was set to, or else the first by label that they can see. It returns ""
 // where they can see none.
-func (s *Session) Active(ctx context.Context, entity string) (name string, err error) {
-	e := s.e.reg.Entity(entity)
+func (ns Names) Active(ctx context.Context, entity string) (name string, err error) {
+	e := ns.s.e.reg.Entity(entity)
 	if e == nil {
 		return "", &Failure{Err: fmt.Errorf("no entity is called %q", entity)}
 	}
-	err = s.view(ctx, func(read stores.Reader) error {
-		r := s.reads(read)
+	err = ns.s.view(ctx, func(read stores.Reader) error {
+		r := ns.s.reads(read)
 		key, err := r.active(ctx, e)
 		if err != nil || key.IsNull() {
 			return err
@@ -352,12 +352,12 @@ func (s *Session) Active(ctx context.Context, entity string) (name string, err e
 
 // AtWork returns the name of the row that session.active was set to, where that is a row of
 // an entity and can still be seen; "" otherwise.
-func (s *Session) AtWork(ctx context.Context, e *verbs.Entity) (name string, err error) {
-	if s.kept.IsNull() {
+func (ns Names) AtWork(ctx context.Context, e *verbs.Entity) (name string, err error) {
+	if ns.s.kept.IsNull() {
 		return "", nil
 	}
-	err = s.view(ctx, func(read stores.Reader) error {
-		r := s.reads(read)
+	err = ns.s.view(ctx, func(read stores.Reader) error {
+		r := ns.s.reads(read)
 		kept, err := r.session(ctx)
 		if err != nil || kept == nil {
 			return err
@@ -512,21 +512,21 @@ func (r *reading) spoken(ctx context.Context, o *RunOptions) error {
 // Count adds n to a counter of the principal and returns the new total. If the total would
 // exceed limit, nothing is added and ok is false. Without a limit it always adds. A counter
 // never falls below zero.
-func (s *Session) Count(ctx context.Context, name string, n, limit int64) (total int64, ok bool, err error) {
+func (ts Turns) Count(ctx context.Context, name string, n, limit int64) (total int64, ok bool, err error) {
 	if name == "" || len(name) > maxSessionName {
 		return 0, false, &Failure{Err: fmt.Errorf("no budget is called %q", name)}
 	}
-	err = s.e.write(ctx, s.mine(), func(tx stores.Tx) (err error) {
-		total, ok, err = sessions.Count(ctx, tx, s.who.Name, name, n, limit, s.e.opt.Clock())
+	err = ts.s.e.write(ctx, ts.s.mine(), func(tx stores.Tx) (err error) {
+		total, ok, err = sessions.Count(ctx, tx, ts.s.who.Name, name, n, limit, ts.s.e.opt.Clock())
 		return asConflict(err)
 	})
 	return total, ok, failure(err)
 }
 
 // Counted returns the total of a counter of the principal.
-func (s *Session) Counted(ctx context.Context, name string) (total int64, err error) {
-	err = s.e.store.View(ctx, s.mine(), func(r stores.Reader) (err error) {
-		total, err = sessions.Counted(ctx, r, s.who.Name, name)
+func (ts Turns) Counted(ctx context.Context, name string) (total int64, err error) {
+	err = ts.s.e.store.View(ctx, ts.s.mine(), func(r stores.Reader) (err error) {
+		total, err = sessions.Counted(ctx, r, ts.s.who.Name, name)
 		return err
 	})
 	return total, failure(err)

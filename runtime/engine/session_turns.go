@@ -19,8 +19,8 @@ import (
 
 // Waiting returns the questions that wait in the session, the oldest first, and the number of turns
 // of the session.
-func (s *Session) Waiting(ctx context.Context) (all []sessions.Question, turns int64, err error) {
-	err = s.lookInto(ctx, func(r *reading, kept *sessions.Session) (err error) {
+func (ts Turns) Waiting(ctx context.Context) (all []sessions.Question, turns int64, err error) {
+	err = ts.s.lookInto(ctx, func(r *reading, kept *sessions.Session) (err error) {
 		all, err = kept.Waiting(ctx, r.read)
 		turns = kept.Turns
 		return err
@@ -29,9 +29,9 @@ func (s *Session) Waiting(ctx context.Context) (all []sessions.Question, turns i
 }
 
 // Via returns the number of the turn that came by a channel under a name, 0 if there is none.
-func (s *Session) Via(ctx context.Context, via string) (number int64, err error) {
-	err = s.lookInto(ctx, func(r *reading, _ *sessions.Session) (err error) {
-		number, err = sessions.Via(ctx, r.read, s.kept, via)
+func (ts Turns) Via(ctx context.Context, via string) (number int64, err error) {
+	err = ts.s.lookInto(ctx, func(r *reading, _ *sessions.Session) (err error) {
+		number, err = sessions.Via(ctx, r.read, ts.s.kept, via)
 		return err
 	})
 	return number, err
@@ -40,12 +40,12 @@ func (s *Session) Via(ctx context.Context, via string) (number int64, err error)
 // Recall checks the script of a waiting question under the palettes as they are now. Its
 // preview tells whether it still does what was asked. Recall returns a *Refusal where the
 // script is not valid any more.
-func (s *Session) Recall(ctx context.Context, q *sessions.Question) (*verbs.Program, error) {
+func (ts Turns) Recall(ctx context.Context, q *sessions.Question) (*verbs.Program, error) {
 	script, said, err := q.Read()
 	if err != nil {
 		return nil, &Failure{Err: err}
 	}
-	p, ds := s.CheckFrom(ctx, script, said)
+	p, ds := ts.s.Check(ctx, script, CheckOptions{Said: said})
 	switch {
 	case p != nil:
 		return p, nil
@@ -69,14 +69,14 @@ func (s *Session) rowsNamed(names []string) (rows []sessions.Row, err error) {
 
 // Known returns the present labels of the rows that some names of this session stand for,
 // each row once. Names that stand for no row are left out.
-func (s *Session) Known(names []string) []string {
+func (ns Names) Known(names []string) []string {
 	var known []string
 	for _, name := range names {
-		e, key, ok := s.keyNamed(strings.TrimPrefix(name, "@"))
+		e, key, ok := ns.s.keyNamed(strings.TrimPrefix(name, "@"))
 		if !ok {
 			continue
 		}
-		if n, ok := s.names.Row(e, key); ok && !slices.Contains(known, n.Name) {
+		if n, ok := ns.s.names.Row(e, key); ok && !slices.Contains(known, n.Name) {
 			known = append(known, n.Name)
 		}
 	}
@@ -95,12 +95,12 @@ func (s *Session) keyNamed(name string) (*stores.Entity, stores.Value, bool) {
 
 // Of returns the entity of the row that a name stands for in this session; nil where it
 // stands for none.
-func (s *Session) Of(name string) *verbs.Entity {
-	e, _, ok := s.keyNamed(strings.TrimPrefix(name, "@"))
+func (ns Names) Of(name string) *verbs.Entity {
+	e, _, ok := ns.s.keyNamed(strings.TrimPrefix(name, "@"))
 	if !ok {
 		return nil
 	}
-	return s.e.reg.Entity(e.Name)
+	return ns.s.e.reg.Entity(e.Name)
 }
 
 // say makes turns of what was said, the first with the number after after.
@@ -159,12 +159,12 @@ func (r *run) about() sessions.Notes {
 // Say keeps turns that led to no run, and returns the number of the first. A later run can
 // name that turn with RunOptions.Turn. To keep turns together with a run, use
 // RunOptions.Said instead.
-func (s *Session) Say(ctx context.Context, all ...sessions.Said) (first int64, err error) {
+func (ts Turns) Say(ctx context.Context, all ...sessions.Said) (first int64, err error) {
 	if len(all) == 0 {
 		return 0, nil
 	}
-	err = s.e.write(ctx, s.mine(), func(tx stores.Tx) error {
-		r := s.reads(tx)
+	err = ts.s.e.write(ctx, ts.s.mine(), func(tx stores.Tx) error {
+		r := ts.s.reads(tx)
 		var b stores.Batch
 		if err := r.keepSession(ctx, &b, all, nil); err != nil {
 			return err
@@ -178,8 +178,8 @@ func (s *Session) Say(ctx context.Context, all ...sessions.Said) (first int64, e
 // Turns returns the turns of the session between two numbers; to == 0 means up to the
 // latest. Rows have their names of this session. A row that has left the principal's scope
 // is left out.
-func (s *Session) Turns(ctx context.Context, from, to int64) (all []sessions.Turn, err error) {
-	err = s.lookInto(ctx, func(r *reading, _ *sessions.Session) error {
+func (ts Turns) Between(ctx context.Context, from, to int64) (all []sessions.Turn, err error) {
+	err = ts.s.lookInto(ctx, func(r *reading, _ *sessions.Session) error {
 		all, err = r.turns(ctx, from, to)
 		return err
 	})
@@ -223,16 +223,16 @@ func (s *speech) heard() string {
 
 // Hears notes the language that the person speaks, such as "de". It counts only if neither
 // the session nor the person's profile names one.
-func (s *Session) Hears(language string) { s.speech.language.Store(&language) }
+func (ts Turns) Hears(language string) { ts.s.speech.language.Store(&language) }
 
 // Called returns the label of the row that a name of this session stands for; "" where the
 // session knows no such name. Rows of several entities may share a name; their labels then
 // differ in punctuation and capitals at most.
-func (s *Session) Called(name string) string {
+func (ns Names) Called(name string) string {
 	called := ""
-	for _, e := range s.e.catalog.entities {
-		if key, ok := s.names.Key(e.Store, name); ok {
-			if row, _ := s.names.Row(e.Store, key); row.Label != "" && (called == "" || row.Label < called) {
+	for _, e := range ns.s.e.catalog.entities {
+		if key, ok := ns.s.names.Key(e.Store, name); ok {
+			if row, _ := ns.s.names.Row(e.Store, key); row.Label != "" && (called == "" || row.Label < called) {
 				called = row.Label
 			}
 		}

@@ -75,23 +75,23 @@ func (p *pastCall) of(v *verbs.Verb) bool {
 // Undo writes the call that undoes a journal entry, to be previewed and run like any other. It
 // returns a *Refusal if the principal does not see the entry, may not use its verb, or if
 // nothing undoes it. Its preview tells whether the call can still be undone.
-func (s *Session) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
+func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 	var unknown error = refuse([]complaint{{-1, unknownEntry(dsl.Place{}, seq)}})
-	p, err := s.e.past(ctx, seq)
+	p, err := jn.s.e.past(ctx, seq)
 	if err != nil || p == nil {
 		return nil, cmp.Or(err, unknown)
 	}
-	v := s.e.reg.Verb(p.entry.Verb)
+	v := jn.s.e.reg.Verb(p.entry.Verb)
 	if v != nil && v.Undoes != nil {
 		v = v.Undoes
 	}
-	if v == nil || !s.May(v) {
+	if v == nil || !jn.s.May(v) {
 		return nil, unknown
 	}
 	name := "undo of " + fmt.Sprint(seq)
 	var text string
-	err = s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
-		r := s.reads(read)
+	err = jn.s.e.store.View(ctx, jn.s.scope, func(read stores.Reader) error {
+		r := jn.s.reads(read)
 		if _, err := r.rowsOf(ctx, p); err != nil {
 			return err
 		}
@@ -518,20 +518,20 @@ const lastDone = 1000
 
 // LastDone returns the number of the latest journal entry of a call in this session that changed
 // something and was not undone; 0 if there is none among the latest lastDone entries.
-func (s *Session) LastDone(ctx context.Context) (int64, error) {
-	head, _, err := s.e.store.Head(ctx)
+func (jn Journal) Last(ctx context.Context) (int64, error) {
+	head, _, err := jn.s.e.store.Head(ctx)
 	if err != nil {
 		return 0, failure(err)
 	}
-	entries, err := s.e.store.Journal(ctx, max(1, head-lastDone+1), head)
+	entries, err := jn.s.e.store.Journal(ctx, max(1, head-lastDone+1), head)
 	if err != nil {
 		return 0, failure(err)
 	}
 	undone := map[int64]bool{}
 	for i := len(entries) - 1; i >= 0; i-- {
 		e := &entries[i]
-		v := s.e.reg.Verb(e.Verb)
-		if e.Session != s.id || e.Principal != s.who.Name || e.Outcome != outcomeOK || v == nil || undone[e.Seq] || v.Answers() {
+		v := jn.s.e.reg.Verb(e.Verb)
+		if e.Session != jn.s.id || e.Principal != jn.s.who.Name || e.Outcome != outcomeOK || v == nil || undone[e.Seq] || v.Answers() {
 			continue
 		}
 		if v.Undoes == nil {

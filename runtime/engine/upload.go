@@ -138,11 +138,11 @@ const verbUpload = "verbatim.upload"
 
 // LargestUpload returns the greatest size of a file for any verb that the session may use; 0 if none
 // takes a file.
-func (s *Session) LargestUpload() int64 {
+func (up Uploads) Largest() int64 {
 	var most int64
-	for _, v := range s.e.reg.Verbs() {
+	for _, v := range up.s.e.reg.Verbs() {
 		for i := range v.Params {
-			if u := v.Params[i].Upload; u != nil && u.MaxSize > most && s.May(v) {
+			if u := v.Params[i].Upload; u != nil && u.MaxSize > most && up.s.May(v) {
 				most = u.MaxSize
 			}
 		}
@@ -156,20 +156,20 @@ func (s *Session) LargestUpload() int64 {
 // be stored after this, and not before, so that bytes without a reference can be found.
 //
 // If equal bytes are just being deleted, drop is called to delete them first.
-func (s *Session) BeginUpload(ctx context.Context, u uploads.Upload, id, tag string, lasts time.Duration, drop func(context.Context, uploads.Upload) error) (uploads.Upload, error) {
-	now := stores.NewTime(s.e.opt.Clock()).Time()
-	u.ID, u.Owner, u.Verdict, u.Scanner = id, s.who.Name, uploads.Pending, ""
+func (up Uploads) Begin(ctx context.Context, u uploads.Upload, id, tag string, lasts time.Duration, drop func(context.Context, uploads.Upload) error) (uploads.Upload, error) {
+	now := stores.NewTime(up.s.e.opt.Clock()).Time()
+	u.ID, u.Owner, u.Verdict, u.Scanner = id, up.s.who.Name, uploads.Pending, ""
 	u.Uploaded, u.Expires = now, now.Add(lasts)
 	args := []dsl.Arg{dsl.NewArg("reference", dsl.NewString(u.Reference())), dsl.NewArg("sha-256", dsl.NewString(u.Sum)),
 		dsl.NewArg("type", dsl.NewString(u.Type)), dsl.NewArg("size", dsl.NewInteger(u.Size))}
 	if u.MadeBy != "" {
 		args = append(args, dsl.NewArg("made-by", dsl.NewString(u.MadeBy)))
 	}
-	entry := s.act(verbUpload, args...)
+	entry := up.s.act(verbUpload, args...)
 	entry.Source, entry.Time = "upload", now
 	for dropped := ""; ; {
 		var going *uploads.Upload
-		err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) (err error) {
+		err := up.s.e.write(ctx, up.s.engineScope(), func(tx stores.Tx) (err error) {
 			going, err = uploads.Begin(ctx, tx, &u, tag, dropped, entry)
 			return err
 		})
@@ -203,12 +203,12 @@ func (e *Engine) Uploads() *uploads.Shelf {
 
 // Upload returns the record of an upload of the session's principal, by its reference;
 // stores.ErrNotFound if they have no such upload, or it has expired.
-func (s *Session) Upload(ctx context.Context, reference string) (u uploads.Upload, err error) {
+func (up Uploads) Get(ctx context.Context, reference string) (u uploads.Upload, err error) {
 	id, ok := strings.CutPrefix(reference, verbs.UploadScheme)
 	if !ok {
 		return u, stores.ErrNotFound
 	}
-	err = s.e.store.View(ctx, stores.Scope{Principal: s.who.Name}, func(r stores.Reader) error {
+	err = up.s.e.store.View(ctx, stores.Scope{Principal: up.s.who.Name}, func(r stores.Reader) error {
 		row, err := r.Get(ctx, uploads.Entity, stores.NewString(id))
 		if err != nil {
 			return err
@@ -216,7 +216,7 @@ func (s *Session) Upload(ctx context.Context, reference string) (u uploads.Uploa
 		u = uploads.Of(row.Values)
 		return nil
 	})
-	if err == nil && u.Gone(s.e.opt.Clock()) {
+	if err == nil && u.Gone(up.s.e.opt.Clock()) {
 		return uploads.Upload{}, stores.ErrNotFound
 	}
 	return u, err
@@ -225,21 +225,21 @@ func (s *Session) Upload(ctx context.Context, reference string) (u uploads.Uploa
 // FileOf returns the file that a row within the session's scope names, or one to which a reference
 // of the row leads, regardless of its sender. verbs.FileField decides which fields name files. It
 // returns stores.ErrNotFound if there is no row, or no permitted file of it.
-func (s *Session) FileOf(ctx context.Context, entity string, key stores.Value) (u uploads.Upload, err error) {
-	e := s.e.reg.Entity(entity)
+func (up Uploads) Of(ctx context.Context, entity string, key stores.Value) (u uploads.Upload, err error) {
+	e := up.s.e.reg.Entity(entity)
 	if e == nil {
 		return u, stores.ErrNotFound
 	}
 	reference := ""
-	err = s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
+	err = up.s.e.store.View(ctx, up.s.scope, func(r stores.Reader) error {
 		row, err := r.Get(ctx, e.Store, key)
-		at := s.e.reg.FileField(e)
+		at := up.s.e.reg.FileField(e)
 		for i := 0; err == nil && at < 0 && i < len(e.Fields); i++ {
 			f := &e.Store.Fields[i]
 			if f.Ref == nil || f.Sensitive || row.Values[i].IsNull() {
 				continue
 			}
-			if at = s.e.reg.FileField(s.e.reg.EntityOf(f.Ref)); at >= 0 {
+			if at = up.s.e.reg.FileField(up.s.e.reg.EntityOf(f.Ref)); at >= 0 {
 				row, err = r.Get(ctx, f.Ref, row.Values[i])
 			}
 		}
@@ -254,8 +254,8 @@ func (s *Session) FileOf(ctx context.Context, entity string, key stores.Value) (
 	if err != nil {
 		return u, err
 	}
-	u, given, err := s.e.Uploads().Named(ctx, reference)
-	if err == nil && (!given || u.UsedAt.IsZero() || s.e.looksAgain(&u)) {
+	u, given, err := up.s.e.Uploads().Named(ctx, reference)
+	if err == nil && (!given || u.UsedAt.IsZero() || up.s.e.looksAgain(&u)) {
 		return uploads.Upload{}, stores.ErrNotFound
 	}
 	return u, err

@@ -20,7 +20,7 @@ const maxUsable = 200
 // for nothing are left out.
 //
 // If there are more rows than maxUsable, all are returned.
-func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all []string) ([]string, error) {
+func (ns Names) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all []string) ([]string, error) {
 	i := slices.IndexFunc(v.Params, func(q verbs.Param) bool { return q.Name == p.Name })
 	if i < 0 || p.Type == nil || p.Type.Name != verbs.RefType || p.Type.Entity == nil || len(all) == 0 || len(all) > maxUsable {
 		return all, nil
@@ -29,13 +29,13 @@ func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all
 	keys := make([]stores.Value, 0, len(all))
 	names := make(map[stores.Value]string, len(all))
 	for _, name := range all {
-		if key, ok := s.names.Key(e.Store, name); ok {
+		if key, ok := ns.s.names.Key(e.Store, name); ok {
 			keys = append(keys, key)
 			names[key] = name
 		}
 	}
 	var usable, ended []string
-	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+	err := ns.s.e.store.View(ctx, ns.s.scope, func(read stores.Reader) error {
 		usable, ended = nil, nil
 		rows, err := read.Rows(ctx, e.Store, keys)
 		if err != nil {
@@ -45,7 +45,7 @@ func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all
 		for _, row := range rows {
 			at[row.Key()] = row
 		}
-		r := s.reads(read)
+		r := ns.s.reads(read)
 		for _, key := range keys {
 			row, there := at[key]
 			if !there {
@@ -140,7 +140,7 @@ func hangs(v *verbs.Verb, param int) bool {
 // call that names one is answered as usual.
 //
 // If an entity has more names than maxUsable, none of them is settled.
-func (s *Session) Settled(ctx context.Context, list []*verbs.Verb, names map[*verbs.Entity][]string) (map[*verbs.Param][]string, error) {
+func (ns Names) Settled(ctx context.Context, list []*verbs.Verb, names map[*verbs.Entity][]string) (map[*verbs.Param][]string, error) {
 	type place struct {
 		verb  *verbs.Verb
 		param int
@@ -161,14 +161,14 @@ func (s *Session) Settled(ctx context.Context, list []*verbs.Verb, names map[*ve
 		return nil, nil
 	}
 	settled := make(map[*verbs.Param][]string)
-	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+	err := ns.s.e.store.View(ctx, ns.s.scope, func(read stores.Reader) error {
 		clear(settled)
-		r := s.reads(read)
+		r := ns.s.reads(read)
 		for e, at := range places {
 			keys := make([]stores.Value, 0, len(names[e]))
 			called := make(map[stores.Value]string, len(names[e]))
 			for _, name := range names[e] {
-				if key, ok := s.names.Key(e.Store, name); ok {
+				if key, ok := ns.s.names.Key(e.Store, name); ok {
 					keys = append(keys, key)
 					called[key] = name
 				}
@@ -226,25 +226,25 @@ func onlyOf(x *verbs.Expr, param int) bool {
 // it sees: for each required reference there is a usable row, and if the verb promises to
 // change or delete rows that no argument names, there is one that is not in a final state. It
 // is for questions, as Usable is.
-func (s *Session) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
+func (ns Names) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
 	for i := range v.Params {
 		p := &v.Params[i]
 		if !p.Required || p.Type == nil || p.Type.Name != verbs.RefType || p.Type.Entity == nil {
 			continue
 		}
-		known, err := s.Names(ctx, []*verbs.Entity{p.Type.Entity})
+		known, err := ns.s.Names().All(ctx, []*verbs.Entity{p.Type.Entity})
 		if err != nil {
 			return false, err
 		}
-		if s.names.Extent(p.Type.Entity.Store) != names.All {
+		if ns.s.names.Extent(p.Type.Entity.Store) != names.All {
 			continue // there are too many to know them all
 		}
-		left, err := s.Usable(ctx, v, p, known[p.Type.Entity])
+		left, err := ns.s.Names().Usable(ctx, v, p, known[p.Type.Entity])
 		if err != nil || len(left) == 0 {
 			return false, err
 		}
 	}
-	if off, err := s.ends(ctx, v); off || err != nil {
+	if off, err := ns.s.ends(ctx, v); off || err != nil {
 		return false, err
 	}
 	for i := range v.Effects {
@@ -252,7 +252,7 @@ func (s *Session) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
 		if f.Kind != verbs.Updates && f.Kind != verbs.Deletes || f.May || f.When != nil || f.Where != nil || f.Entity == nil || makes(v, f.Entity) {
 			continue
 		}
-		some, err := s.some(ctx, f.Entity, f.Fields == nil && !namesOne(v, f.Entity))
+		some, err := ns.s.some(ctx, f.Entity, f.Fields == nil && !namesOne(v, f.Entity))
 		if err != nil || !some {
 			return false, err
 		}
@@ -282,7 +282,7 @@ func (s *Session) ends(ctx context.Context, v *verbs.Verb) (bool, error) {
 	if len(off) == 0 || s.kept.IsNull() {
 		return len(off) > 0, nil
 	}
-	info, err := s.Info(ctx)
+	info, err := s.Turns().Info(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -37,13 +37,13 @@ func (s *Session) Reads(p *verbs.Program) bool { return s.e.onlyLooks(p) }
 // Names returns the session's names of the rows of entities, in order, and names those that
 // have none yet. If an entity has more rows than maxNamed, only those that were shown are
 // returned.
-func (s *Session) Names(ctx context.Context, entities []*verbs.Entity) (map[*verbs.Entity][]string, error) {
-	err := s.view(ctx, func(r stores.Reader) error {
+func (ns Names) All(ctx context.Context, entities []*verbs.Entity) (map[*verbs.Entity][]string, error) {
+	err := ns.s.view(ctx, func(r stores.Reader) error {
 		for _, e := range entities {
-			if s.names.Extent(e.Store) == names.All {
+			if ns.s.names.Extent(e.Store) == names.All {
 				continue
 			}
-			if err := s.read(ctx, r, e, nil); err != nil {
+			if err := ns.s.read(ctx, r, e, nil); err != nil {
 				return err
 			}
 		}
@@ -54,7 +54,7 @@ func (s *Session) Names(ctx context.Context, entities []*verbs.Entity) (map[*ver
 	}
 	all := make(map[*verbs.Entity][]string, len(entities))
 	for _, e := range entities {
-		s.names.Each(e.Store, func(_ stores.Value, row names.Row) { all[e] = append(all[e], row.Name) })
+		ns.s.names.Each(e.Store, func(_ stores.Value, row names.Row) { all[e] = append(all[e], row.Name) })
 		slices.Sort(all[e])
 	}
 	return all, nil

@@ -283,7 +283,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 	if err != nil {
 		return s.worked(ctx, w, done, nil, o, nil, err)
 	}
-	p, ds := s.checkWork(ctx, script, said)
+	p, ds := s.check(ctx, script, s.e.reg.CheckWork, said)
 	if p == nil {
 		if len(ds) == 1 && ds[0].Code == codeNamesUnread {
 			return done, &Failure{Err: errors.New("the rows that a job is about could not be read")}

@@ -170,7 +170,7 @@ func (a *Agent) keep(ctx context.Context, s *engine.Session, r *trustgraph.Reque
 	if ds.HasErrors() {
 		return key, &engine.Refusal{Diagnostics: ds}
 	}
-	program, ds := s.CheckFrom(ctx, script, verbs.Literals{Origin: m.origin})
+	program, ds := s.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: m.origin}})
 	if program == nil {
 		return key, &engine.Refusal{Diagnostics: ds}
 	}

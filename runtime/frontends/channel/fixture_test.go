@@ -199,7 +199,7 @@ func (w *world) script(as, text string) {
 	if p == nil {
 		w.t.Fatal(ds)
 	}
-	preview, err := s.KeepWith(ctx, p, engine.RunOptions{})
+	preview, err := s.Keep(ctx, p, engine.RunOptions{})
 	if err != nil {
 		w.t.Fatal(text, err)
 	}

@@ -544,7 +544,7 @@ func TestOriginsGoAlong(t *testing.T) {
 	}
 	script, _ := dsl.Parse(dsl.NewSource("test", `plan.draft :title "Model" :as @p :steps [(desk.write :folder-id @box :title "said" :as @a) (desk.letters :folder-id @box :as @found) (desk.write :folder-id @box :title "again" :body @found :as @b)]
 		plan.start :plan-id @p`))
-	p, ds := s.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromModel, "")})
+	p, ds := s.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: verbs.NewOrigin(verbs.FromModel, "")}})
 	if p == nil {
 		t.Fatal(ds)
 	}

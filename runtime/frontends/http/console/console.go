@@ -263,7 +263,7 @@ const entriesPage = 50
 
 func (d *desk) journalPage() error {
 	ctx := d.R.Context()
-	if err := d.Session.ReadsJournal(ctx); err != nil {
+	if err := d.Session.Journal().Reads(ctx); err != nil {
 		return err
 	}
 	size, _, err := d.Store.Head(ctx)
