@@ -22,14 +22,14 @@ import (
 const maxChoices = 5
 
 // atWork fills an argument that was left out with the row at work.
-func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Place) (resolvedArg, error) {
+func (r *source) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Place) (resolvedArg, error) {
 	e := p.Type.Entity
 	fill := func(g resolvedArg, how string, of int) (resolvedArg, error) {
 		row, err := r.nameRow(ctx, e, g.value)
 		if err != nil {
 			return resolvedArg{}, err
 		}
-		st.filled = append(st.filled, receipt.Filled{Param: p.Name, Entity: e.Store.Name, Key: g.value, Stand: how, Of: of})
+		st.out.filled = append(st.out.filled, receipt.Filled{Param: p.Name, Entity: e.Store.Name, Key: g.value, Stand: how, Of: of})
 		if row.Name != "" {
 			st.says(p.Name, dsl.NewSymbol(row.Kept))
 		}
@@ -73,7 +73,7 @@ func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place ds
 		keys = keys[1:]
 	}
 	if len(keys) == 0 {
-		return resolvedArg{}, &complaint{st.index, noneAtWork(place, st.verb.Name, p)}
+		return resolvedArg{}, &complaint{st.call.index, noneAtWork(place, st.verb.Name, p)}
 	}
 	var rows []names.Row
 	for _, key := range keys[:min(len(keys), maxChoices)] {
@@ -83,11 +83,11 @@ func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place ds
 		}
 		rows = append(rows, row)
 	}
-	return resolvedArg{}, &complaint{st.index, whichAtWork(place, st, p, rows, len(keys), more, r.s.settersOf(e))}
+	return resolvedArg{}, &complaint{st.call.index, whichAtWork(place, st, p, rows, len(keys), more, r.s.settersOf(e))}
 }
 
 // standing fetches the row that is to fill an argument, and reports whether it exists in scope.
-func (r *reading) standing(ctx context.Context, st *step, g resolvedArg, place dsl.Place, param string) (resolvedArg, bool, error) {
+func (r *source) standing(ctx context.Context, st *step, g resolvedArg, place dsl.Place, param string) (resolvedArg, bool, error) {
 	got, err := r.reference(ctx, st, g, place, param)
 	var none *complaint
 	if errors.As(err, &none) {
@@ -98,7 +98,7 @@ func (r *reading) standing(ctx context.Context, st *step, g resolvedArg, place d
 
 // mine lists the rows of an entity that the principal sees, ordered by their labels. If more is
 // true, the list is cut.
-func (r *reading) mine(ctx context.Context, e *verbs.Entity) (keys []stores.Value, more bool, err error) {
+func (r *source) mine(ctx context.Context, e *verbs.Entity) (keys []stores.Value, more bool, err error) {
 	if held := r.s.scope.Holds[e.Store.Name]; !r.s.scope.All && len(held) <= 1 {
 		return held, false, nil // a principal with one row in scope sees no other
 	}
@@ -146,9 +146,9 @@ func (s *Session) settersOf(e *verbs.Entity) []*verbs.Verb {
 }
 
 // fills lists the arguments that a call and the calls of its macro left out and the engine filled.
-func (r *reading) fills(st *step) []receipt.Filled {
+func (r *source) fills(st *step) []receipt.Filled {
 	var out []receipt.Filled
-	for _, f := range st.filled {
+	for _, f := range st.out.filled {
 		e := r.e.reg.Entity(f.Entity)
 		row, _ := r.s.names.Row(e.Store, f.Key)
 		f.Name, f.Label = r.shownName(e.Store, f.Key), row.Label
@@ -157,7 +157,7 @@ func (r *reading) fills(st *step) []receipt.Filled {
 		}
 		out = append(out, f)
 	}
-	for _, inner := range st.inner {
+	for _, inner := range st.tree.inner {
 		for _, f := range r.fills(inner) {
 			if !slices.ContainsFunc(out, func(o receipt.Filled) bool { return o.Name == f.Name }) {
 				out = append(out, f)

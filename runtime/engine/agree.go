@@ -50,7 +50,7 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 	default:
 		return nil, nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
 	}
-	if len(permit(p, asker.roles, s.e.verbs, true)) > 0 {
+	if len(permit(p, asker.rights.roles, s.e.verbs, true)) > 0 {
 		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.Asker)}})
 	}
 	return asker, p, nil
@@ -102,7 +102,7 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if !c.MayDecide(&s.who) {
 		return nil, refuse([]complaint{{-1, samePerson()}})
 	}
-	if s.only != nil {
+	if s.rights.only != nil {
 		return nil, refuse([]complaint{{-1, narrowed()}})
 	}
 	// Roles are what they are now, not what they were when the session began.
@@ -110,7 +110,7 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if err != nil {
 		return nil, err
 	}
-	k := &consent{key: c.Key, by: s.who.Name, proven: s.proven}
+	k := &consent{key: c.Key, by: s.who.Name, proven: s.rights.proven}
 	has := false
 	for i, role := range c.Roles {
 		if c.MayAgree(&me.who, me.has, role) {
@@ -141,12 +141,12 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if slices.Contains(c.Agreed, "") {
 		return nil, s.agreeToo(ctx, asker, p, c, k)
 	}
-	t := &runOptions{RunOptions: RunOptions{Source: c.Source, Key: c.UnderKey, Before: c.Before}, pending: k, owners: s.SeesSeveral()}
+	t := &runOptions{opt: RunOptions{Source: c.Source, Key: c.UnderKey, Before: c.Before}, pending: k, owners: s.SeesSeveral()}
 	r, err := asker.attempts(ctx, p, t)
 	if err != nil {
 		return nil, err
 	}
-	c.Status, c.By, c.Settled = confirmations.Used, s.who.Name, r.now
+	c.Status, c.By, c.Settled = confirmations.Used, s.who.Name, r.src.now
 	if r.repeated != nil {
 		return r.repeated, nil
 	}
@@ -172,7 +172,7 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 	if err != nil {
 		return err
 	}
-	if fmt.Sprintf("%x", r.digest) != c.Digest {
+	if fmt.Sprintf("%x", r.plan.digest) != c.Digest {
 		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Differences(r.preview()))}})
 	}
 	if err := r.recent(k.proven, true); err != nil {
@@ -184,7 +184,7 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 			return err
 		}
 		now := confirmations.Of(row)
-		if d := s.e.unusable(now, r.now, dsl.Place{}); d != nil {
+		if d := s.e.unusable(now, r.src.now, dsl.Place{}); d != nil {
 			return refuse([]complaint{{-1, *d}})
 		}
 		for _, i := range k.fills {
@@ -209,14 +209,14 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 // consented compares somebody else's agreement with the plan that is about to be committed,
 // and uses it up.
 func (r *run) consented(ctx context.Context, k *consent) error {
-	c, err := confirmations.Get(ctx, r.read, k.key)
+	c, err := confirmations.Get(ctx, r.src.read, k.key)
 	if err != nil {
 		return err
 	}
 	if c == nil {
 		return refuse([]complaint{{-1, unknownConfirmation("")}})
 	}
-	if d := r.e.unusable(c, r.now, dsl.Place{}); d != nil {
+	if d := r.src.e.unusable(c, r.src.now, dsl.Place{}); d != nil {
 		return refuse([]complaint{{-1, *d}})
 	}
 	if err := r.recent(k.proven, true); err != nil {
@@ -229,7 +229,7 @@ func (r *run) consented(ctx context.Context, k *consent) error {
 	}
 	// The digest holds every question that the plan asks, so that the roles are
 	// those of this plan.
-	if c.Asker != r.s.who.Name || c.Digest != fmt.Sprintf("%x", r.digest) || slices.Contains(c.Agreed, "") {
+	if c.Asker != r.src.s.who.Name || c.Digest != fmt.Sprintf("%x", r.plan.digest) || slices.Contains(c.Agreed, "") {
 		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Differences(r.preview()))}})
 	}
 	var said []string
@@ -241,8 +241,8 @@ func (r *run) consented(ctx context.Context, k *consent) error {
 		said = append(said, c.Agreed[i]+", role "+role)
 	}
 	r.agreedBy = strings.Join(said, "; ")
-	r.own = append(r.own, c.Settle(r.e.writtenScript(c), confirmations.Used, k.by, "", r.now))
-	r.tells = r.e.decided(c, confirmations.Used, k.by, "", r.now)
+	r.own.Changes = append(r.own.Changes, c.Settle(r.src.e.writtenScript(c), confirmations.Used, k.by, "", r.src.now))
+	r.own.Jobs = r.src.e.decided(c, confirmations.Used, k.by, "", r.src.now)
 	return nil
 }
 
@@ -264,7 +264,7 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 	if !c.MayDecide(&s.who) {
 		return refuse([]complaint{{-1, samePerson()}})
 	}
-	if s.only != nil {
+	if s.rights.only != nil {
 		return refuse([]complaint{{-1, narrowed()}})
 	}
 	me, err := s.e.Session(ctx, s.who.Name)
@@ -299,20 +299,20 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 	if err := s.ready(p); err != nil {
 		return err
 	}
-	t := &runOptions{RunOptions: RunOptions{Agreed: id}}
+	t := &runOptions{opt: RunOptions{Agreed: id}}
 	s.claim(ctx, t) // and never released
-	keys := t.kept
+	keys := t.answer.kept
 	id, _ = receipt.ReadAnswer(id)
 	b := stores.Batch{}
 	calls := p.Calls()
 	asking := []int{}
-	if t.claimed != nil {
-		asking, id = t.claimed.asking, t.claimed.id
-		s.mu.Lock()
-		t.claimed.declined = t.claimed.declined || !t.spent
-		s.mu.Unlock()
-		if !t.claimed.kept.IsNull() {
-			keys = append(keys, t.claimed.kept)
+	if t.answer.claimed != nil {
+		asking, id = t.answer.claimed.asking, t.answer.claimed.id
+		s.previews.mu.Lock()
+		t.answer.claimed.declined = t.answer.claimed.declined || !t.answer.spent
+		s.previews.mu.Unlock()
+		if !t.answer.claimed.kept.IsNull() {
+			keys = append(keys, t.answer.claimed.kept)
 		}
 	}
 	if len(asking) == 0 && len(calls) > 0 {

@@ -24,11 +24,11 @@ const TargetAgreement = "agreement"
 // decidersJob returns the job that notifies the deciders; none if nobody with these roles can be
 // told.
 func (e *Engine) decidersJob(ctx context.Context, r stores.Reader, c *confirmations.Confirmation) ([]stores.Job, error) {
-	if e.opt.Deciders == nil {
+	if e.opt.People.Deciders == nil {
 		return nil, nil
 	}
 	for _, role := range c.Roles {
-		names, err := e.opt.Deciders(ctx, r, role)
+		names, err := e.opt.People.Deciders(ctx, r, role)
 		if err != nil {
 			return nil, err
 		}
@@ -55,8 +55,8 @@ func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked
 			return err
 		}
 		asker = c.Asker
-		if e.opt.Profile != nil {
-			whom, err := e.opt.Profile(ctx, r, c.Asker)
+		if e.opt.People.Profile != nil {
+			whom, err := e.opt.People.Profile(ctx, r, c.Asker)
 			if err != nil {
 				return err
 			}
@@ -65,10 +65,10 @@ func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked
 			}
 		}
 		for i, role := range c.Roles {
-			if c.Agreed[i] != "" || e.opt.Deciders == nil {
+			if c.Agreed[i] != "" || e.opt.People.Deciders == nil {
 				continue
 			}
-			more, err := e.opt.Deciders(ctx, r, role)
+			more, err := e.opt.People.Deciders(ctx, r, role)
 			if err != nil {
 				return err
 			}
@@ -126,7 +126,7 @@ const TargetDecided = "decided"
 // decided returns the notice to an asker who wrote through a channel. Other askers get none: they
 // see the decision where they asked.
 func (e *Engine) decided(c *confirmations.Confirmation, status, by, reason string, now time.Time) []stores.Job {
-	if e.opt.TellsAsker == nil || !e.opt.TellsAsker(c.Source) {
+	if e.opt.People.TellsAsker == nil || !e.opt.People.TellsAsker(c.Source) {
 		return nil
 	}
 	body := stores.NewObject([]string{"by", "confirmation", "reason", "source", "status", "to"},

@@ -28,9 +28,8 @@ type Pending struct {
 	Calls   []string // canonical text, sensitive values withheld; none if the palettes have changed since
 	Roles   []Agreement
 	Status  string // confirmations.Waiting and the others
-	Settled time.Time
-	By      string // who settled it
-	Reason  string // of a decline
+	// Decision is zero while it waits.
+	Decision Decision
 	// Mine says that it waits for the principal of this session.
 	Mine bool
 	// Said says that the asker's own words led to it, and that this principal may read
@@ -43,6 +42,13 @@ type Pending struct {
 	// to it any more. Moved lists the rows that differ.
 	Stale bool
 	Moved []string
+}
+
+// A Decision says how a Pending ended.
+type Decision struct {
+	By     string // who settled it
+	At     time.Time
+	Reason string // of a decline
 }
 
 // An Agreement is a role whose agreement is needed, and who gave it.
@@ -119,11 +125,11 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program, options ...RunOpti
 		}
 		b := stores.Batch{Changes: []stores.Change{c.Insert()}}
 		for _, o := range old {
-			if !r.now.Before(o.Expires) {
+			if !r.src.now.Before(o.Expires) {
 				// Nobody can agree to it any more, so there is nothing to remember.
 				b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: confirmations.Entity, Key: o.Key, Before: o.Row.Values, Guard: []int{confirmations.FieldExpires}})
 				if o.Status == confirmations.Waiting {
-					b.Entries = append(b.Entries, s.e.expired(o, o.Source, r.now))
+					b.Entries = append(b.Entries, s.e.expired(o, o.Source, r.src.now))
 				}
 			}
 		}
@@ -141,14 +147,14 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program, options ...RunOpti
 // confirmation makes the row that stands for a plan.
 func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmations.Confirmation {
 	source := o.Source
-	if src := r.prog.Script().Source; source == "" && src != nil {
+	if src := r.plan.prog.Script().Source; source == "" && src != nil {
 		source = src.Name
 	}
 	return &confirmations.Confirmation{
-		Key: stores.NewString(r.e.opt.NewID()), ID: id, Asker: r.s.who.Name, Person: r.s.who.Whose(), Session: r.s.id, Source: source,
-		Script: dsl.Format(r.prog.Canonical()), Origins: r.prog.Literals().Encode(r.prog.Script()), Digest: fmt.Sprintf("%x", r.digest), Preview: r.id, Palette: r.e.reg.Digest(),
-		Roles: roles, Agreed: make([]string, len(roles)), Rows: r.dependsOn(), UnderKey: o.Key, Before: r.heardUntil(), Turn: r.s.turnID(o),
-		Time: r.now, Expires: r.now.Add(r.lasts()), Status: confirmations.Waiting, Receipt: string(r.preview().AppendKept(nil)),
+		Key: stores.NewString(r.src.e.opt.NewID()), ID: id, Asker: r.src.s.who.Name, Person: r.src.s.who.Whose(), Session: r.src.s.id, Source: source,
+		Script: dsl.Format(r.plan.prog.Canonical()), Origins: r.plan.prog.Literals().Encode(r.plan.prog.Script()), Digest: fmt.Sprintf("%x", r.plan.digest), Preview: r.plan.id, Palette: r.src.e.reg.Digest(),
+		Roles: roles, Agreed: make([]string, len(roles)), Rows: r.dependsOn(), UnderKey: o.Key, Before: r.src.heardUntil(), Turn: r.src.s.turnID(o),
+		Time: r.src.now, Expires: r.src.now.Add(r.lasts()), Status: confirmations.Waiting, Receipt: string(r.preview().AppendKept(nil)),
 	}
 }
 
@@ -190,12 +196,12 @@ func (r *run) dependsOn() []string {
 			rows = append(rows, row)
 		}
 	}
-	for _, s := range r.readSet {
+	for _, s := range r.src.mem.reads {
 		if s.entity == nil {
 			add(anything)
 			continue
 		}
-		if !r.added[view.RowKey{Entity: s.entity, Key: s.key}] {
+		if !r.src.mem.added[view.RowKey{Entity: s.entity, Key: s.key}] {
 			add(s.entity.Name + " " + s.key.Text())
 		}
 	}
@@ -245,7 +251,7 @@ func (s *Session) finds(ctx context.Context, r stores.Reader, rows []string) (bo
 
 // has reports whether the session's principal has a role.
 func (s *Session) has(role string) bool {
-	return slices.ContainsFunc(s.roles, func(r *verbs.Role) bool { return r.Name == role })
+	return slices.ContainsFunc(s.rights.roles, func(r *verbs.Role) bool { return r.Name == role })
 }
 
 // concerns reports whether the principal may see a confirmation: they asked for it, or a
@@ -295,7 +301,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 		s.remember(r.shown())
 		return nil, s.refusal(ctx, p, o, refuse(mine))
 	}
-	t := &runOptions{RunOptions: o}
+	t := &runOptions{opt: o}
 	s.claim(ctx, t)
 	c, err := s.propose(ctx, r, t, others, len(mine) > 0)
 	if err != nil {
@@ -320,18 +326,18 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 	var roles []string
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
-			if (ask.By != "" || t.job != nil || t.Absent) && !slices.Contains(roles, ask.By) {
+			if (ask.By != "" || t.job != nil || t.opt.Absent) && !slices.Contains(roles, ask.By) {
 				roles = append(roles, ask.By)
 			}
 		}
 	}
 	slices.Sort(roles)
-	at := dsl.Place{Source: r.prog.Script().Source}
+	at := dsl.Place{Source: r.plan.prog.Script().Source}
 	var c *confirmations.Confirmation
 	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
-		r.read, r.own = view.Direct(tx, tx, nil), nil
+		r.src.read, r.own.Changes = view.Direct(tx, tx, nil), nil
 		before, err := confirmations.Find(ctx, tx, map[int]stores.Value{
-			confirmations.FieldAsker: stores.NewString(s.who.Name), confirmations.FieldDigest: stores.NewString(fmt.Sprintf("%x", r.digest))})
+			confirmations.FieldAsker: stores.NewString(s.who.Name), confirmations.FieldDigest: stores.NewString(fmt.Sprintf("%x", r.plan.digest))})
 		if err != nil {
 			return err
 		}
@@ -340,12 +346,12 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 			case b.ID == "":
 			case b.Status == confirmations.Declined:
 				return refuse([]complaint{{-1, declinedBefore(at, b.By, b.Reason)}})
-			case b.Status == confirmations.Waiting && r.now.Before(b.Expires):
+			case b.Status == confirmations.Waiting && r.src.now.Before(b.Expires):
 				c = b
 				if t.job == nil {
 					return nil
 				}
-				return tx.Apply(ctx, stores.Batch{Settled: r.settled})
+				return tx.Apply(ctx, stores.Batch{Settled: r.own.Settled})
 			}
 		}
 		var bits [16]byte
@@ -353,18 +359,18 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 			return &Failure{Err: fmt.Errorf("an id cannot be drawn: %w", err)}
 		}
 		id := receipt.NewID(bits[:])
-		if t.Key == "" { // the answer of others is to this question alone
-			t.Key, t.drawn = occasionKey(id), true
+		if t.opt.Key == "" { // the answer of others is to this question alone
+			t.opt.Key, t.drawn = occasionKey(id), true
 		}
-		if t.Agreed != "" {
+		if t.opt.Agreed != "" {
 			if err := r.ownConsent(ctx, t, asked); err != nil {
 				return err
 			}
 		}
-		c = r.confirmation(id, roles, t.RunOptions)
-		_, c.Occasion = receipt.ReadAnswer(t.Agreed)
+		c = r.confirmation(id, roles, t.opt)
+		_, c.Occasion = receipt.ReadAnswer(t.opt.Agreed)
 		c.Key = c.MakeKey(before)
-		kept, err := r.await(ctx, tx, c.Expires)
+		kept, err := r.src.await(ctx, tx, c.Expires)
 		if err != nil {
 			return err
 		}
@@ -372,17 +378,17 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 		if err != nil {
 			return err
 		}
-		b := stores.Batch{Changes: append(append(r.own, kept...), c.Insert()), Jobs: append(jobs, s.e.expiry(c)), Settled: r.settled}
+		b := stores.Batch{Changes: append(append(r.own.Changes, kept...), c.Insert()), Jobs: append(jobs, s.e.expiry(c)), Settled: r.own.Settled}
 		told := map[int]bool{}
 		for _, o := range others {
-			if st := r.top[o.call]; !told[o.call] {
+			if st := r.plan.top[o.call]; !told[o.call] {
 				told[o.call] = true
-				e := s.entry(r.prog, t.RunOptions, st.place)
-				e.Time, e.Verb, e.Outcome, e.Reason, e.Preview = r.now, st.verb.Name, outcomeRefused, CodeNeedsAgreement, r.id
-				if t.Agreed != "" {
+				e := s.entry(r.plan.prog, t.opt, st.call.place)
+				e.Time, e.Verb, e.Outcome, e.Reason, e.Preview = r.src.now, st.verb.Name, outcomeRefused, CodeNeedsAgreement, r.plan.id
+				if t.opt.Agreed != "" {
 					e.Agreed = s.who.Name
 				}
-				if err := s.e.tell(&b, e, s.e.says(r.prog, st)); err != nil {
+				if err := s.e.tell(&b, e, s.e.says(r.plan.prog, st)); err != nil {
 					return err
 				}
 			}
@@ -397,7 +403,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 
 // pending describes a confirmation.
 func (s *Session) pending(c *confirmations.Confirmation) *Pending {
-	p := &Pending{ID: c.ID, Asker: c.Asker, Asked: c.Time, Expires: c.Expires, Source: c.Source, Status: c.Status, Settled: c.Settled, By: c.By, Reason: c.Reason}
+	p := &Pending{ID: c.ID, Asker: c.Asker, Asked: c.Time, Expires: c.Expires, Source: c.Source, Status: c.Status, Decision: Decision{c.By, c.Settled, c.Reason}}
 	if c.Palette == s.e.reg.Digest() {
 		// Only the palettes of that time know which values are sensitive.
 		script, _ := dsl.Parse(dsl.NewSource(c.Source, c.Script))
@@ -584,7 +590,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 				return nil, failure(err)
 			}
 			p.Said = turn != nil
-			if p.Stale = fmt.Sprintf("%x", r.digest) != c.Digest; p.Stale {
+			if p.Stale = fmt.Sprintf("%x", r.plan.digest) != c.Digest; p.Stale {
 				p.Moved = c.Differences(p.Preview)
 			}
 			return p, nil
@@ -602,7 +608,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 // this session may not read it: the confirmation does not wait for its principal, the turn
 // speaks of a row outside their scope, or it may repeat a value that is withheld.
 func (s *Session) said(ctx context.Context, c *confirmations.Confirmation, p *Pending) (*sessions.Turn, error) {
-	if c.Turn == "" || !p.Mine || s.only != nil || strings.Contains(s.e.writtenScript(c), withheld) {
+	if c.Turn == "" || !p.Mine || s.rights.only != nil || strings.Contains(s.e.writtenScript(c), withheld) {
 		return nil, nil
 	}
 	var turn sessions.Turn

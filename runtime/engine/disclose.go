@@ -21,23 +21,23 @@ type disclosure struct {
 }
 
 // disclosed returns one value that a verb discloses.
-func (r *reading) disclosed(ctx context.Context, st *step, i int) (stores.Value, error) {
-	if st.disclosures == nil {
-		st.disclosures = make([]disclosure, len(st.verb.Discloses))
+func (r *source) disclosed(ctx context.Context, st *step, i int) (stores.Value, error) {
+	if st.sees.disclosures == nil {
+		st.sees.disclosures = make([]disclosure, len(st.verb.Discloses))
 	}
-	if d := st.disclosures[i]; d.known {
+	if d := st.sees.disclosures[i]; d.known {
 		return d.value, nil
 	}
 	x := &st.verb.Discloses[i]
 	if x.Fresh {
 		v := stores.NewString(rand.Text())
-		r.alias[v] = "fresh " + x.Name
-		st.disclosures[i] = disclosure{true, v}
+		r.mem.alias[v] = "fresh " + x.Name
+		st.sees.disclosures[i] = disclosure{true, v}
 		return v, nil
 	}
 	if x.Is == nil {
 		err := r.looked(ctx, st)
-		return st.disclosures[i].value, err
+		return st.sees.disclosures[i].value, err
 	}
 	v, err := r.eval(ctx, st, x.Is, nil)
 	switch {
@@ -52,12 +52,12 @@ func (r *reading) disclosed(ctx context.Context, st *step, i int) (stores.Value,
 	if v, err = x.Type.Accept(v); err != nil {
 		return stores.Value{}, &Failure{Err: fmt.Errorf("%s: %s is outside what may be told", at(x.Place), x.Name)}
 	}
-	st.disclosures[i] = disclosure{true, v}
+	st.sees.disclosures[i] = disclosure{true, v}
 	return v, nil
 }
 
 // disclosure makes the answer of a verb from all values that it discloses.
-func (r *reading) disclosure(ctx context.Context, st *step) (*table, error) {
+func (r *source) disclosure(ctx context.Context, st *step) (*table, error) {
 	t := &table{rows: make([][]cell, 1)}
 	for i := range st.verb.Discloses {
 		v, err := r.disclosed(ctx, st, i)
@@ -73,7 +73,7 @@ func (r *reading) disclosure(ctx context.Context, st *step) (*table, error) {
 }
 
 // beyond works out a total over rows outside the caller's scope.
-func (r *reading) beyond(ctx context.Context, st *step, t *verbs.Total) (v stores.Value, err error) {
+func (r *source) beyond(ctx context.Context, st *step, t *verbs.Total) (v stores.Value, err error) {
 	e := t.Entity.Store
 	among, err := r.cond(ctx, st, t.Where.Filter)
 	if err != nil {

@@ -136,7 +136,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 		}
 	}
 	first := max(1, o.From)
-	whole := &run{reading: s.readsAt(nil, time.Time{}), prog: p, top: make([]*step, len(p.Calls()))}
+	whole := &run{src: s.readsAt(nil, time.Time{}), plan: plan{prog: p, top: make([]*step, len(p.Calls()))}}
 	done := &receipt.Receipt{Done: true}
 	known := 0 // calls that were done under the key already
 	if o.Key != "" {
@@ -157,11 +157,11 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 			return s.repeated(done), nil
 		}
 	}
-	plan, err := s.agreeToAll(ctx, p, o, &part{calls: slices.Concat(parts[known:]...), before: whole.top}, first+known)
+	plan, err := s.agreeToAll(ctx, p, o, &part{calls: slices.Concat(parts[known:]...), before: whole.plan.top}, first+known)
 	if err != nil {
 		return nil, err
 	}
-	done.ID, done.Digest = plan.id, plan.digest
+	done.ID, done.Digest = plan.plan.id, plan.plan.digest
 	if len(o.Said) > 0 {
 		first, err := s.Turns().Say(ctx, o.Said...)
 		if err != nil {
@@ -173,9 +173,9 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 	canonical := p.Canonical()
 	for n := known; n < len(parts); n++ {
 		unit, number := parts[n], first+n
-		part := &part{calls: unit, before: whole.top, script: only(p.Script(), n), settled: only(canonical, n), alias: whole.alias, made: len(whole.added)}
+		part := &part{calls: unit, before: whole.plan.top, script: only(p.Script(), n), settled: only(canonical, n), alias: whole.src.mem.alias, made: len(whole.src.mem.added)}
 		if o.Agreed != "" {
-			part.shown, part.agreed = plan.unitDigest(unit), plan.id
+			part.shown, part.agreed = plan.unitDigest(unit), plan.plan.id
 		}
 		its := o
 		if o.Key != "" {
@@ -189,9 +189,9 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 			return done, &Stopped{Done: n, Total: len(parts), Next: number, Err: onlyThis(err), First: done.First, Last: done.Last}
 		}
 		for _, i := range unit {
-			whole.top[i] = r.top[i]
+			whole.plan.top[i] = r.plan.top[i]
 		}
-		maps.Copy(whole.added, r.added)
+		maps.Copy(whole.src.mem.added, r.src.mem.added)
 		join(done, reply)
 		if o.Progress != nil {
 			o.Progress(Progress{Phase: Committing, Done: n + 1, Total: len(parts), Number: number, Call: &reply.Calls[len(reply.Calls)-1]})
@@ -228,13 +228,13 @@ func (s *Session) repeated(done *receipt.Receipt) *receipt.Receipt {
 func (r *run) repeat(p *verbs.Program, unit []int, done *receipt.Receipt) {
 	for i := range done.Calls[:min(len(done.Calls), len(unit))] {
 		call := &p.Calls()[unit[i]]
-		st := &step{verb: call.Verb, index: unit[i], place: placeOf(p, call), syntax: call.Syntax, rows: make([]stores.Row, len(call.Verb.Params)), cells: r.e.tableOf(done.Calls[i].Result)}
+		st := &step{verb: call.Verb, call: spelling{index: unit[i], place: placeOf(p, call), syntax: call.Syntax}, args: arguments{rows: make([]stores.Row, len(call.Verb.Params))}, out: effects{cells: r.src.e.tableOf(done.Calls[i].Result)}}
 		for _, row := range done.Calls[i].Rows {
-			if e := r.e.reg.Entity(row.Entity); e != nil {
-				st.changes = append(st.changes, change{entity: e, row: row, Change: stores.Change{Op: stores.Op(slices.Index(opNames[:], row.Op)), Entity: e.Store, Key: row.Key}})
+			if e := r.src.e.reg.Entity(row.Entity); e != nil {
+				st.out.changes = append(st.out.changes, change{entity: e, row: row, Change: stores.Change{Op: stores.Op(slices.Index(opNames[:], row.Op)), Entity: e.Store, Key: row.Key}})
 			}
 		}
-		r.top[unit[i]] = st
+		r.plan.top[unit[i]] = st
 	}
 }
 
@@ -243,7 +243,7 @@ func (s *Session) one(ctx context.Context, p *verbs.Program, o RunOptions, part 
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	r, err := s.attempts(ctx, p, &runOptions{RunOptions: o, part: part})
+	r, err := s.attempts(ctx, p, &runOptions{opt: o, part: part})
 	if err != nil {
 		return nil, nil, s.refusal(ctx, p, o, aboutCall(p, part.calls[len(part.calls)-1], err))
 	}
@@ -257,19 +257,19 @@ func (s *Session) one(ctx context.Context, p *verbs.Program, o RunOptions, part 
 
 // agreeToAll plans the whole script, and compares the agreement with it.
 func (s *Session) agreeToAll(ctx context.Context, p *verbs.Program, o RunOptions, part *part, first int) (*run, error) {
-	t := &runOptions{RunOptions: o, part: part}
-	t.From = first
+	t := &runOptions{opt: o, part: part}
+	t.opt.From = first
 	s.claim(ctx, t)
 	plan, err := s.agreeToPlan(ctx, p, t)
 	if err != nil {
 		s.release(t, err)
-		return nil, s.refusal(ctx, p, t.RunOptions, err)
+		return nil, s.refusal(ctx, p, t.opt, err)
 	}
 	return plan, nil
 }
 
 func (s *Session) agreeToPlan(ctx context.Context, p *verbs.Program, t *runOptions) (*run, error) {
-	rehearse := rehearsal(t.RunOptions)
+	rehearse := rehearsal(t.opt)
 	rehearse.part = t.part
 	plan, err := s.attempts(ctx, p, rehearse)
 	if err != nil {
@@ -280,17 +280,17 @@ func (s *Session) agreeToPlan(ctx context.Context, p *verbs.Program, t *runOptio
 	case len(others) > 0:
 		// They would have to agree to all of it at once.
 		return nil, refuse(append(others, mine...))
-	case t.Agreed == "" && len(mine) > 0:
+	case t.opt.Agreed == "" && len(mine) > 0:
 		return nil, refuse(mine)
-	case t.Agreed == "":
+	case t.opt.Agreed == "":
 		return plan, nil
 	}
 	err = s.e.write(ctx, t.opens(s), func(tx stores.Tx) error {
-		plan.read, plan.own = view.Direct(tx, tx, nil), nil
-		if err := plan.ownConsent(ctx, t, len(mine) > 0); err != nil || len(plan.own) == 0 {
+		plan.src.read, plan.own.Changes = view.Direct(tx, tx, nil), nil
+		if err := plan.ownConsent(ctx, t, len(mine) > 0); err != nil || len(plan.own.Changes) == 0 {
 			return err
 		}
-		return tx.Apply(ctx, stores.Batch{Changes: plan.own})
+		return tx.Apply(ctx, stores.Batch{Changes: plan.own.Changes})
 	})
 	if err != nil {
 		return nil, s.finalError(p, err)

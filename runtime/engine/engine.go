@@ -83,9 +83,8 @@ type Options struct {
 	// Handlers are the Go functions that carry out verbs. If it is nil, such verbs are
 	// refused when they are used; otherwise New demands one for each of them.
 	Handlers *Handlers
-	// Authority reads principals that are kept in rows. If it is nil, or does not know
-	// somebody, the store's own principals count.
-	Authority Authority
+	// People says who principals are, where rows keep it.
+	People People
 	// At, if set, is called with each stage that a run enters, on the run's goroutine.
 	// Tests stop a process there.
 	At func(Stage)
@@ -97,16 +96,6 @@ type Options struct {
 	// Zone is the organisation's time zone: a job for a day begins at midnight there. The
 	// default is UTC.
 	Zone *time.Location
-	// Profile returns the profile of a principal. Without it, only the store's label is
-	// known.
-	Profile func(ctx context.Context, r stores.Reader, name string) (Profile, error)
-	// Deciders names the holders of a role who can be notified that a proposal waits for
-	// them. Without it nobody is notified.
-	Deciders func(ctx context.Context, r stores.Reader, role string) ([]string, error)
-	// TellsAsker reports, for the source of a call, whether its asker is to be notified
-	// when somebody else decides: a notice with TargetDecided is queued then. Without it
-	// nobody is notified.
-	TellsAsker func(source string) bool
 	// Scanner names the malware scanner in use; "" if it is unknown. With a scanner, a file that was
 	// accepted without one, ScannedByNobody, has to be scanned before it is used.
 	Scanner string
@@ -119,6 +108,23 @@ type Options struct {
 	// Embedder makes the vectors for searches by meaning. Without one, such searches compare
 	// runs of letters, and each answer says so.
 	Embedder Embedder
+}
+
+// People tell who principals are. Every function may be left out.
+type People struct {
+	// Authority reads principals that are kept in rows. If it is nil, or does not know
+	// somebody, the store's own principals count.
+	Authority Authority
+	// Profile returns the profile of a principal. Without it, only the store's label is
+	// known.
+	Profile func(ctx context.Context, r stores.Reader, name string) (Profile, error)
+	// Deciders names the holders of a role who can be notified that a proposal waits for
+	// them. Without it nobody is notified.
+	Deciders func(ctx context.Context, r stores.Reader, role string) ([]string, error)
+	// TellsAsker reports, for the source of a call, whether its asker is to be notified
+	// when somebody else decides: a notice with TargetDecided is queued then. Without it
+	// nobody is notified.
+	TellsAsker func(source string) bool
 }
 
 // An Authority reads a principal from rows, in a scope that sees all.
@@ -249,20 +255,20 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 	for _, name := range who.Roles {
 		// A role that no palette declares gives no rights.
 		if role := e.reg.Role(name); role != nil {
-			s.roles = append(s.roles, role)
+			s.rights.roles = append(s.rights.roles, role)
 			s.scope.All = s.scope.All || role.SeesAll
 		}
 	}
-	s.from = e.catalog.writers.For(s.roles)
+	s.from = e.catalog.writers.For(s.rights.roles)
 	return s, nil
 }
 
 // principal reads a principal with their present rights.
 func (e *Engine) principal(ctx context.Context, name string) (who stores.Principal, err error) {
-	if e.opt.Authority != nil {
+	if e.opt.People.Authority != nil {
 		known := false
 		err = e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
-			who, known, err = e.opt.Authority(ctx, r, name)
+			who, known, err = e.opt.People.Authority(ctx, r, name)
 			return err
 		})
 		if err != nil || known {

@@ -81,8 +81,8 @@ func (e *Engine) saidOf(p *verbs.Program, call int) journaledCall {
 
 // says makes the saying of a step.
 func (e *Engine) says(p *verbs.Program, st *step) journaledCall {
-	say := journaledCall{verb: st.verb, syntax: st.syntax, text: st.text}
-	say.aboutRows(e, p, st.index)
+	say := journaledCall{verb: st.verb, syntax: st.call.syntax, text: st.call.text}
+	say.aboutRows(e, p, st.call.index)
 	return say
 }
 
@@ -124,7 +124,7 @@ func (e *Engine) tell(b *stores.Batch, entry stores.Entry, say journaledCall) er
 		entry.Call = outline(say.syntax)
 		w.record.Call = w.commit(stores.NewString(say.text))
 		if st != nil {
-			for _, row := range st.rows {
+			for _, row := range st.args.rows {
 				if row.Entity != nil {
 					say.add(row.Entity, row.Key())
 				}
@@ -133,8 +133,8 @@ func (e *Engine) tell(b *stores.Batch, entry stores.Entry, say journaledCall) er
 		w.record.About = say.about
 	}
 	if st != nil {
-		for i := range st.changes {
-			w.record.Rows = append(w.record.Rows, w.row(&st.changes[i]))
+		for i := range st.out.changes {
+			w.record.Rows = append(w.record.Rows, w.row(&st.out.changes[i]))
 		}
 		if v := say.verb; v.Undoes != nil || v.Undo != nil && v.Undo.Back != nil {
 			w.later(st)
@@ -183,15 +183,15 @@ func (w *recorder) commit(v stores.Value) receipt.Commitment {
 // later records the jobs that a call scheduled and dropped, and the messages that it sent, so that
 // the call can be undone.
 func (w *recorder) later(st *step) {
-	for i := range st.jobs {
-		if st.jobs[i].Kind == JobCall {
-			w.record.Jobs = append(w.record.Jobs, st.jobs[i].ID)
+	for i := range st.out.jobs {
+		if st.out.jobs[i].Kind == JobCall {
+			w.record.Jobs = append(w.record.Jobs, st.out.jobs[i].ID)
 		} else {
-			w.record.Sent = append(w.record.Sent, st.notices[i].target)
+			w.record.Sent = append(w.record.Sent, st.out.notices[i].target)
 		}
 	}
-	for i := range st.dropped {
-		w.record.Instead = append(w.record.Instead, w.commit(journal.JobValue(&st.dropped[i])))
+	for i := range st.out.dropped {
+		w.record.Instead = append(w.record.Instead, w.commit(journal.JobValue(&st.out.dropped[i])))
 	}
 }
 

@@ -41,20 +41,20 @@ func (r *run) together(st *step, all []exclusionSide) error {
 		if param < 0 {
 			return stores.Value{}, true
 		}
-		return st.args[param], !st.args[param].IsNull()
+		return st.args.values[param], !st.args.values[param].IsNull()
 	}
 	for i := range all {
 		x := &all[i]
-		if v, ok := value(x.mine); ok && x.after && r.metCalls[metCall{x.with, x.theirs, v}] {
-			return &complaint{st.index, notTogether(st.place, x.of, x.rule)}
+		if v, ok := value(x.mine); ok && x.after && r.met.calls[metCall{x.with, x.theirs, v}] {
+			return &complaint{st.call.index, notTogether(st.call.place, x.of, x.rule)}
 		}
 	}
-	if r.metCalls == nil {
-		r.metCalls = make(map[metCall]bool)
+	if r.met.calls == nil {
+		r.met.calls = make(map[metCall]bool)
 	}
 	for i := range all {
 		if v, ok := value(all[i].mine); ok {
-			r.metCalls[metCall{st.verb, all[i].mine, v}] = true
+			r.met.calls[metCall{st.verb, all[i].mine, v}] = true
 		}
 	}
 	return nil

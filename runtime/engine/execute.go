@@ -11,13 +11,13 @@ import (
 
 // carry carries out a verb in the way that its palette declares, and returns the claimed changes
 // and the answer as values.
-func carry(ctx context.Context, r *reading, st *step, promises []promise) (done claim, err error) {
+func carry(ctx context.Context, r *source, st *step, promises []promise) (done claim, err error) {
 	v := st.verb
 	switch h := st.prep.handler; {
 	case h != nil:
 		return r.handle(ctx, st, h, promises)
 	case v.Handler:
-		return done, &complaint{st.index, notCarriedOut(st.place, v.Name, noHandlerHere)}
+		return done, &complaint{st.call.index, notCarriedOut(st.call.place, v.Name, noHandlerHere)}
 	case v.Tool != nil:
 		return useTool(st, promises), nil
 	case v.Undoes != nil:
@@ -36,19 +36,19 @@ func carry(ctx context.Context, r *reading, st *step, promises []promise) (done 
 }
 
 // query carries out a read in the palette author's own SQL.
-func (r *reading) query(ctx context.Context, st *step) (*table, error) {
+func (r *source) query(ctx context.Context, st *step) (*table, error) {
 	q := st.verb.Query
 	if st.prep.unfit != nil {
-		return nil, &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noQueryHere)}
+		return nil, &complaint{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noQueryHere)}
 	}
-	sql := queryOf(st.verb, st.args)
+	sql := queryOf(st.verb, st.args.values)
 	var marks []string
 	sql.Origins = &marks
 	rows, err := r.read.SQL(ctx, r.e.catalog.tables, sql)
 	var wrong *stores.SQLError
 	if errors.As(err, &wrong) {
 		// The query's columns do not fit its palette. No caller can help it.
-		return nil, &complaint{st.index, notCarriedOut(st.place, st.verb.Name, "its query does not come to what its palette says: "+wrong.Msg)}
+		return nil, &complaint{st.call.index, notCarriedOut(st.call.place, st.verb.Name, "its query does not come to what its palette says: "+wrong.Msg)}
 	}
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (r *reading) query(ctx context.Context, st *step) (*table, error) {
 		if len(rows) > 1 {
 			return nil, &Failure{Err: fmt.Errorf("%s: the query of %s says one row and gave %d", at(q.Place), st.verb.Name, len(rows))}
 		}
-		return nil, &complaint{st.index, nothingThere(st.place, st.verb.Name)}
+		return nil, &complaint{st.call.index, nothingThere(st.call.place, st.verb.Name)}
 	}
 	// The origins of what SQL computes from arguments and rows cannot be followed.
 	came := st.told().Mix(ofRecord).Mix(r.s.from.Query(q))
@@ -74,7 +74,7 @@ func (r *reading) query(ctx context.Context, st *step) (*table, error) {
 			cells[i] = cell{value: v, entity: queryRef(q, i), from: came}
 		}
 		t.rows = append(t.rows, cells)
-		r.readSet = append(r.readSet, readRow{values: row})
+		r.mem.reads = append(r.mem.reads, readRow{values: row})
 	}
 	return t, r.nameCells(ctx, t)
 }

@@ -69,13 +69,13 @@ type sentCall struct {
 
 // still compares a plan made with the tool's answer to the plan made before it.
 func (a *sentCall) still(r *run) error {
-	if r.digest != a.digest {
+	if r.plan.digest != a.digest {
 		return errMoved
 	}
 	r.agreedBy = a.agreedBy
-	done := a.settle(AttemptDone, r.answers[a.call.id()], r.now)
+	done := a.settle(AttemptDone, r.src.answers[a.call.id()], r.src.now)
 	done.Set = append(done.Set, stores.Assign{Field: attEnded, Value: stores.NewString(endedStored)})
-	r.own = append(r.own, done)
+	r.own.Changes = append(r.own.Changes, done)
 	return nil
 }
 
@@ -86,10 +86,10 @@ var errMoved = errors.New("rows changed while the tool was being asked")
 func (s *Session) fetch(ctx context.Context, o *runOptions, a *externalAnswers, r *run) error {
 	e := r.waits()
 	if len(a.answers) >= maxExternalCalls {
-		return &complaint{e.st.index, tooDeep(e.st.place, e.st.verb.Name)}
+		return &complaint{e.st.call.index, tooDeep(e.st.call.place, e.st.verb.Name)}
 	}
 	if a.answers == nil {
-		a.answers, a.now = make(map[string]tools.Answer), r.now
+		a.answers, a.now = make(map[string]tools.Answer), r.src.now
 	}
 	if e.embeds {
 		answer, err := s.e.embed(ctx, e.args.Text())
@@ -107,7 +107,7 @@ func (s *Session) fetch(ctx context.Context, o *runOptions, a *externalAnswers, 
 	}
 	if e.st.verb.Tool.ReadOnly {
 		key := s.e.opt.NewID()
-		if asks := cmp.Or(o.Asks, o.Key); asks != "" { // a run that was cut off asks the same again, and not for a second time
+		if asks := cmp.Or(o.opt.Asks, o.opt.Key); asks != "" { // a run that was cut off asks the same again, and not for a second time
 			key = digest.Of("verbatim question 1", s.who.Name, asks, e.id())
 		}
 		answer, err := s.ask(ctx, o, e, key)
@@ -134,22 +134,22 @@ func (s *Session) ask(ctx context.Context, o *runOptions, e *externalCall, key s
 		over()
 		switch {
 		case err == nil && answer.Failed:
-			return answer, &complaint{e.st.index, toolFailed(e, answer.Text)}
+			return answer, &complaint{e.st.call.index, toolFailed(e, answer.Text)}
 		case err == nil:
 			if _, err = answerTable(v, answer); err == nil {
 				return answer, s.keepFile(ctx, v, answer.File)
 			}
 			// It would answer the same again.
-			return answer, &complaint{e.st.index, toolAnswerUnfit(e.st.place, v, err.Error())}
+			return answer, &complaint{e.st.call.index, toolAnswerUnfit(e.st.call.place, v, err.Error())}
 		case errors.Is(err, tools.ErrChanged):
-			return answer, &complaint{e.st.index, toolUnfit(e.st.place, v, tools.CodeChanged)}
+			return answer, &complaint{e.st.call.index, toolUnfit(e.st.call.place, v, tools.CodeChanged)}
 		case ctx.Err() == nil && try < retry.Attempts && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
 			s.e.opt.Sleep(ctx, retry.Wait(try))
 			continue
 		case ctx.Err() != nil && v.Tool.ReadOnly:
 			return answer, ctx.Err() // nobody waits for it any more
 		case errors.Is(err, tools.ErrNotCalled), v.Tool.ReadOnly:
-			return answer, &complaint{e.st.index, toolSilent(e.st.place, v)}
+			return answer, &complaint{e.st.call.index, toolSilent(e.st.call.place, v)}
 		}
 		return answer, fmt.Errorf("%w: %w", errLost, err)
 	}
@@ -170,8 +170,8 @@ var errLost = errors.New("the answer of the tool was lost")
 
 // send journals the attempt, asks the tool, and journals any outcome but success.
 func (s *Session) send(ctx context.Context, o *runOptions, a *externalAnswers, r *run) error {
-	e := r.external
-	sent := &sentCall{call: e, plan: r, digest: r.digest, agreedBy: r.agreedBy}
+	e := r.plan.external
+	sent := &sentCall{call: e, plan: r, digest: r.plan.digest, agreedBy: r.agreedBy}
 	key, answer, err := s.begin(ctx, o, sent)
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func (s *Session) send(ctx context.Context, o *runOptions, a *externalAnswers, r
 		return s.afterwards(ctx, o, sent, entry, AttemptFailed, nil, err)
 	default:
 		// It answered with something that cannot be understood, or not at all.
-		d := toolLost(e.st.place, e.st.verb, stamp(r.now), o.known() && e.st.verb.Tool.Idempotent, o.asked())
+		d := toolLost(e.st.call.place, e.st.verb, stamp(r.src.now), o.known() && e.st.verb.Tool.Idempotent, o.asked())
 		if c != nil {
 			d.Notes = append(d.Notes, c.diagnostic.Summary)
 		}
@@ -222,7 +222,7 @@ func (s *Session) halfway(ctx context.Context, o *runOptions, a *externalAnswers
 	entry := s.attemptEntry(o, a.sent)
 	entry.Outcome, entry.Reason = outcomeFailed, codeToolAlone
 	answer := a.answers[e.id()]
-	d := toolAlone(e.st.place, e.st.verb, why, o.known(), o.asked())
+	d := toolAlone(e.st.call.place, e.st.verb, why, o.known(), o.asked())
 	if said := e.said(answer); said != "" {
 		d.Notes = append(d.Notes, said)
 	}
@@ -231,13 +231,13 @@ func (s *Session) halfway(ctx context.Context, o *runOptions, a *externalAnswers
 
 func (s *Session) attemptEntry(o *runOptions, a *sentCall) stores.Entry {
 	st := a.call.st
-	e := s.entry(a.plan.prog, o.RunOptions, st.place)
+	e := s.entry(a.plan.plan.prog, o.opt, st.call.place)
 	e.Time, e.Verb = s.e.opt.Clock(), st.verb.Name
 	switch {
 	case a.agreedBy != "":
-		e.Preview, e.Agreed = a.plan.id, a.agreedBy
-	case o.Agreed != "":
-		e.Preview, e.Agreed = a.plan.id, s.who.Name
+		e.Preview, e.Agreed = a.plan.plan.id, a.agreedBy
+	case o.opt.Agreed != "":
+		e.Preview, e.Agreed = a.plan.plan.id, s.who.Name
 	}
 	return e
 }
@@ -245,7 +245,7 @@ func (s *Session) attemptEntry(o *runOptions, a *sentCall) stores.Entry {
 // tellAttempt adds a journal entry about an attempt to a batch.
 func (s *Session) tellAttempt(b *stores.Batch, a *sentCall, entry stores.Entry) error {
 	st := a.call.st
-	say := s.e.says(a.plan.prog, st)
+	say := s.e.says(a.plan.plan.prog, st)
 	if a.after != nil {
 		say.after = a.after.Entry
 	}
@@ -253,10 +253,10 @@ func (s *Session) tellAttempt(b *stores.Batch, a *sentCall, entry stores.Entry) 
 }
 
 // known reports whether the caller has the key of the run.
-func (o *runOptions) known() bool { return o.Key != "" && !o.drawn }
+func (o *runOptions) known() bool { return o.opt.Key != "" && !o.drawn }
 
 // asked reports whether somebody agreed to the run, and is asked again if it is tried again.
-func (o *runOptions) asked() bool { return o.Agreed != "" || o.pending != nil }
+func (o *runOptions) asked() bool { return o.opt.Agreed != "" || o.pending != nil }
 
 // afterwards journals the outcome of an attempt, even if the request was cancelled meanwhile,
 // and returns the error for the caller.
@@ -312,7 +312,7 @@ const (
 // answer.
 func (s *Session) begin(ctx context.Context, o *runOptions, a *sentCall) (key string, answer *tools.Answer, err error) {
 	r := a.plan
-	under := o.Key
+	under := o.opt.Key
 	if under == "" { // its row is found by nobody's key
 		if under, err = s.e.draw(); err != nil {
 			return "", nil, err
@@ -331,8 +331,8 @@ func (s *Session) begin(ctx context.Context, o *runOptions, a *sentCall) (key st
 	}
 	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
 		entry := s.attemptEntry(o, a)
-		entry.Time, entry.Outcome = r.now, outcomeAttempted
-		b := stores.Batch{Changes: append([]stores.Change(nil), r.own...)}
+		entry.Time, entry.Outcome = r.src.now, outcomeAttempted
+		b := stores.Batch{Changes: append([]stores.Change(nil), r.own.Changes...)}
 		if err := s.tellAttempt(&b, a, entry); err != nil {
 			return err
 		}
@@ -382,28 +382,28 @@ func (s *Session) before(ctx context.Context, r *run, but stores.Value) (last *U
 // resume continues an attempt that was begun under the same key.
 func (a *sentCall) resume(r *run, row stores.Row, key string) (*tools.Answer, stores.Change, error) {
 	e := a.call
-	at := dsl.Place{Source: r.prog.Script().Source}
+	at := dsl.Place{Source: r.plan.prog.Script().Source}
 	v := row.Values
 	change := stores.Change{Op: stores.Update, Entity: attempts, Key: a.row, Before: v, Guard: []int{attText, attSent, attStatus},
-		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)}, {Field: attEnded, Value: stores.NewString(endedOpen)}}}
+		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.src.now)}, {Field: attEnded, Value: stores.NewString(endedOpen)}}}
 	status := v[attStatus].Text()
 	switch {
 	case v[attText].Text() != textDigest(r.script(), key):
 		return nil, change, refuse([]complaint{{-1, keyReused(at)}})
 	case v[attEnded].Text() == SettleDone:
-		return nil, change, refuse([]complaint{{e.st.index, toolSettled(e.st.place, e.st.verb, stamp(v[attTime].Time()), v[attEndedBy].Text())}})
+		return nil, change, refuse([]complaint{{e.st.call.index, toolSettled(e.st.call.place, e.st.verb, stamp(v[attTime].Time()), v[attEndedBy].Text())}})
 	case status == AttemptFailed, v[attEnded].Text() == SettleNotDone, v[attEnded].Text() == SettleAgain:
 		return nil, change, nil
 	case v[attSent].Text() != sentDigest(e, key):
-		return nil, change, refuse([]complaint{{e.st.index, toolOtherwise(e.st.place, e.st.verb, stamp(v[attTime].Time()))}})
+		return nil, change, refuse([]complaint{{e.st.call.index, toolOtherwise(e.st.call.place, e.st.verb, stamp(v[attTime].Time()))}})
 	case status == AttemptDone:
-		change.Set = []stores.Assign{{Field: attTime, Value: stores.NewTime(r.now)}}
+		change.Set = []stores.Assign{{Field: attTime, Value: stores.NewTime(r.src.now)}}
 		kept := keptAnswer(v[attAnswer])
 		return &kept, change, nil
 	case e.st.verb.Tool.Idempotent:
 		return nil, change, nil
 	}
-	d := toolLost(e.st.place, e.st.verb, stamp(v[attTime].Time()), false, false)
+	d := toolLost(e.st.call.place, e.st.verb, stamp(v[attTime].Time()), false, false)
 	return nil, change, &Failure{Err: errLost, Unknown: true, Told: &d}
 }
 
@@ -428,11 +428,11 @@ func attemptKey(principal, key string) stores.Value {
 
 func (a *sentCall) insert(r *run, key string) stores.Change {
 	e := a.call
-	same, _ := r.s.sameCalls(r.settledScript())
+	same, _ := r.src.s.sameCalls(r.settledScript())
 	return stores.Change{Op: stores.Insert, Entity: attempts, Key: a.row, Number: attFirst, Set: []stores.Assign{
-		{Field: attPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.script(), key))},
+		{Field: attPrincipal, Value: stores.NewString(r.src.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.script(), key))},
 		{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attTool, Value: stores.NewString(e.Server + " " + e.Name)},
-		{Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)},
+		{Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.src.now)},
 		{Field: attSame, Value: stores.NewString(same)}, {Field: attEnded, Value: stores.NewString(endedOpen)},
 	}}
 }

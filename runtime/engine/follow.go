@@ -16,8 +16,8 @@ const mostWalked = 10_000
 // along returns the keys of the row that a read starts at and of all rows that can be reached from
 // it by a reference, the nearest first. It sends one query per step. Each row is followed once, so
 // that circles end.
-func (r *reading) along(ctx context.Context, st *step, a *verbs.Along) ([]stores.Value, error) {
-	start := st.rows[a.From].Key()
+func (r *source) along(ctx context.Context, st *step, a *verbs.Along) ([]stores.Value, error) {
+	start := st.args.rows[a.From].Key()
 	found, met := []stores.Value{start}, map[stores.Value]bool{start: true}
 	for from := 0; from < len(found); {
 		find := a.Step(found[from:])

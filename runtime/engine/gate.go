@@ -23,7 +23,7 @@ type ask struct {
 
 // newAsk makes the question that a rule of a palette asks about a call.
 func newAsk(st *step, rule *verbs.Confirm) ask {
-	a := ask{receipt.Ask{Reason: rule.Reason, Rule: placed(rule.Place), Call: st.index}, rule.Lasts(), rule.Proof()}
+	a := ask{receipt.Ask{Reason: rule.Reason, Rule: placed(rule.Place), Call: st.call.index}, rule.Lasts(), rule.Proof()}
 	if rule.By != nil {
 		a.By = rule.By.Name
 	}
@@ -32,7 +32,7 @@ func newAsk(st *step, rule *verbs.Confirm) ask {
 
 // gate works out who must agree to a call before it is made. Rules add up. A rule whose
 // condition has no value, or cannot be evaluated, asks: it fails closed.
-func gate(ctx context.Context, r *reading, st *step) ([]ask, error) {
+func gate(ctx context.Context, r *source, st *step) ([]ask, error) {
 	var asks []ask
 	for i := range st.verb.Confirm {
 		rule := &st.verb.Confirm[i]
@@ -64,8 +64,8 @@ func (r *run) agreed(ctx context.Context, o *runOptions) error {
 	if part := o.part; part != nil && part.agreed != "" {
 		// The agreement is to the whole script, of which this is a part.
 		if r.unitDigest(part.calls) != part.shown {
-			last := r.top[part.calls[len(part.calls)-1]]
-			return refuse([]complaint{{last.index, stalePreview(last.place, nil)}})
+			last := r.plan.top[part.calls[len(part.calls)-1]]
+			return refuse([]complaint{{last.call.index, stalePreview(last.call.place, nil)}})
 		}
 		return nil
 	}
@@ -80,9 +80,9 @@ func (r *run) agreed(ctx context.Context, o *runOptions) error {
 		// Somebody else has to agree, for which there is Propose: the caller's own
 		// agreement does not replace theirs.
 		return refuse(append(others, mine...))
-	case o.Agreed == "" && len(mine) > 0:
+	case o.opt.Agreed == "" && len(mine) > 0:
 		return refuse(mine)
-	case o.Agreed == "":
+	case o.opt.Agreed == "":
 		return nil
 	}
 	return r.ownConsent(ctx, o, len(mine) > 0)
@@ -90,14 +90,14 @@ func (r *run) agreed(ctx context.Context, o *runOptions) error {
 
 // asksAnybody reports whether somebody has to agree to what is planned.
 func (r *run) asksAnybody() bool {
-	return slices.ContainsFunc(r.steps, func(st *step) bool { return len(st.asks) > 0 })
+	return slices.ContainsFunc(r.plan.steps, func(st *step) bool { return len(st.asks) > 0 })
 }
 
 // unanswered returns the agreements that others have to give, and those that the caller has to.
 func (r *run) unanswered() (others, mine []complaint) {
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
-			c := complaint{st.index, needsAgreement(st.place, st.verb.Name, ask.Reason, ask.By, r.id)}
+			c := complaint{st.call.index, needsAgreement(st.call.place, st.verb.Name, ask.Reason, ask.By, r.plan.id)}
 			if ask.By != "" {
 				others = append(others, c)
 			} else {
@@ -127,8 +127,8 @@ func (r *run) lasts() time.Duration {
 func (r *run) recent(proven time.Time, others bool) error {
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
-			if ask.proof > 0 && others == (ask.By != "") && (proven.IsZero() || r.now.Sub(proven) > ask.proof) {
-				return refuse([]complaint{{st.index, signInAgain(st.place, ask.proof)}})
+			if ask.proof > 0 && others == (ask.By != "") && (proven.IsZero() || r.src.now.Sub(proven) > ask.proof) {
+				return refuse([]complaint{{st.call.index, signInAgain(st.call.place, ask.proof)}})
 			}
 		}
 	}
@@ -142,47 +142,47 @@ func (r *run) recent(proven time.Time, others bool) error {
 // digest. A preview that asks nobody, and that another process showed, is known by its
 // short id alone: that stops a caller who looked at something else, and grants no right.
 func (r *run) ownConsent(ctx context.Context, o *runOptions, asked bool) error {
-	at := dsl.Place{Source: r.prog.Script().Source}
-	if err := r.recent(r.s.proven, false); err != nil {
+	at := dsl.Place{Source: r.plan.prog.Script().Source}
+	if err := r.recent(r.src.s.rights.proven, false); err != nil {
 		return err
 	}
-	keys := o.kept
-	if c := o.claimed; c != nil {
+	keys := o.answer.kept
+	if c := o.answer.claimed; c != nil {
 		switch {
-		case o.declined:
+		case o.answer.declined:
 			return refuse([]complaint{{-1, declinedYourself(at)}})
-		case o.spent:
+		case o.answer.spent:
 			return refuse([]complaint{{-1, alreadyUsed(at, "", "")}})
-		case c.digest != r.digest:
+		case c.digest != r.plan.digest:
 			return refuse([]complaint{{-1, stalePreview(at, c.moved(r))}})
-		case asked && !r.now.Before(c.until):
+		case asked && !r.src.now.Before(c.until):
 			return refuse([]complaint{{-1, agreementExpired(at, c.until)}})
 		case c.kept.IsNull():
 			return nil
 		}
 		keys = []stores.Value{c.kept}
 	}
-	id, _ := receipt.ReadAnswer(o.Agreed)
+	id, _ := receipt.ReadAnswer(o.opt.Agreed)
 	why := stalePreview(at, nil)
 	for _, key := range keys {
-		c, err := confirmations.Get(ctx, r.read, key)
+		c, err := confirmations.Get(ctx, r.src.read, key)
 		if err != nil {
 			return err
 		}
-		if c == nil || c.Digest != fmt.Sprintf("%x", r.digest) {
+		if c == nil || c.Digest != fmt.Sprintf("%x", r.plan.digest) {
 			continue
 		}
-		if d := r.e.unusable(c, r.now, at); d != nil {
+		if d := r.src.e.unusable(c, r.src.now, at); d != nil {
 			why = *d
 			continue
 		}
-		r.own = append(r.own, c.Use(r.e.writtenScript(c), r.s.who.Name, o.Key, r.now))
+		r.own.Changes = append(r.own.Changes, c.Use(r.src.e.writtenScript(c), r.src.s.who.Name, o.opt.Key, r.src.now))
 		return nil
 	}
 	switch {
-	case asked && o.unread != nil:
-		return &Failure{Err: o.unread}
-	case !asked && o.claimed == nil && receipt.IsID(r.id, id):
+	case asked && o.answer.unread != nil:
+		return &Failure{Err: o.answer.unread}
+	case !asked && o.answer.claimed == nil && receipt.IsID(r.plan.id, id):
 		return nil
 	}
 	return refuse([]complaint{{-1, why}})
@@ -191,7 +191,7 @@ func (r *run) ownConsent(ctx context.Context, o *runOptions, asked bool) error {
 // allAsks gathers the asks of a call and of those it makes as a macro.
 func (st *step) allAsks(asks []ask) []ask {
 	asks = append(asks, st.asks...)
-	for _, inner := range st.inner {
+	for _, inner := range st.tree.inner {
 		asks = inner.allAsks(asks)
 	}
 	return asks

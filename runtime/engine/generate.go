@@ -70,7 +70,7 @@ func isCodeArg(v *verbs.Verb, name string) bool {
 }
 
 // generate checks the calls of a handler: one that is written here, or several that were kept.
-func (r *reading) generate(ctx context.Context, st *step, g Generated, came verbs.Origin) (generatedCalls, error) {
+func (r *source) generate(ctx context.Context, st *step, g Generated, came verbs.Origin) (generatedCalls, error) {
 	text, as := strings.Join(g.Kept, "\n"), g.Field
 	if g.Kept == nil {
 		var err error
@@ -94,12 +94,12 @@ func (r *reading) generate(ctx context.Context, st *step, g Generated, came verb
 	if p == nil {
 		// The caller did not write this, but the mistake comes from their arguments.
 		d := ds[0]
-		d.Place = st.place
-		return generatedCalls{}, &complaint{st.index, wrongCall(st.place, st.verb.Name, as, d)}
+		d.Place = st.call.place
+		return generatedCalls{}, &complaint{st.call.index, wrongCall(st.call.place, st.verb.Name, as, d)}
 	}
 	for i := range p.Calls() {
 		if v := p.Calls()[i].Verb; g.Kept != nil && len(r.e.verbs[v].tools) > 0 {
-			return generatedCalls{}, &complaint{st.index, keptTool(st.place, st.verb.Name, v.Name)}
+			return generatedCalls{}, &complaint{st.call.index, keptTool(st.call.place, st.verb.Name, v.Name)}
 		}
 	}
 	names.bind(p)
@@ -108,7 +108,7 @@ func (r *reading) generate(ctx context.Context, st *step, g Generated, came verb
 }
 
 // write writes the call that a handler asks for.
-func (r *reading) write(ctx context.Context, g Generated) (string, error) {
+func (r *source) write(ctx context.Context, g Generated) (string, error) {
 	verb := r.e.reg.Verb(g.Verb)
 	if verb == nil {
 		return "", fmt.Errorf("no verb is called %q", g.Verb)

@@ -220,7 +220,7 @@ type Answer struct {
 // A Call is a call as its handler sees it.
 type Call struct {
 	ctx      context.Context // of the call, for methods that get none
-	r        *reading
+	r        *source
 	st       *step
 	promises []promise
 	over     bool
@@ -382,7 +382,7 @@ func (r Row) index(field string) int {
 
 // handle calls a handler and copies its outcome into the engine's proposals, so that the handler
 // cannot change them afterwards.
-func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []promise) (d claim, err error) {
+func (r *source) handle(ctx context.Context, st *step, h *handler, promises []promise) (d claim, err error) {
 	args, err := h.arguments(r, st)
 	if err != nil {
 		return claim{}, &Failure{Err: err}
@@ -468,7 +468,7 @@ func handlerError(st *step, err error) error {
 	return &Failure{Err: fmt.Errorf("the handler of %s: %w", st.verb.Name, err)}
 }
 
-func (r *reading) proposal(ctx context.Context, st *step, c Edit) (proposal, error) {
+func (r *source) proposal(ctx context.Context, st *step, c Edit) (proposal, error) {
 	e := r.e.reg.Entity(c.Entity)
 	if e == nil {
 		return proposal{}, fmt.Errorf("no entity is called %q", c.Entity)
@@ -494,7 +494,7 @@ func (r *reading) proposal(ctx context.Context, st *step, c Edit) (proposal, err
 }
 
 // assign turns fields by name into assignments by index, in the order of the entity's fields.
-func (r *reading) assign(e *verbs.Entity, f Fields) ([]assignment, error) {
+func (r *source) assign(e *verbs.Entity, f Fields) ([]assignment, error) {
 	var set []assignment
 	for _, name := range sortedKeys(f) {
 		i := slices.IndexFunc(e.Store.Fields, func(have stores.Field) bool { return sameWord(have.Name, name) })
@@ -529,7 +529,7 @@ func sortedKeys(f Fields) []string {
 }
 
 // plainValue turns a handler's value into a stores.Value.
-func (r *reading) plainValue(v any) (stores.Value, error) {
+func (r *source) plainValue(v any) (stores.Value, error) {
 	switch v := v.(type) {
 	case nil:
 		return stores.Value{}, nil
@@ -594,7 +594,7 @@ func (r *reading) plainValue(v any) (stores.Value, error) {
 	return stores.Value{}, fmt.Errorf("a %T cannot be stored", v)
 }
 
-func (r *reading) answer(a *Answer, came verbs.Origin) (*table, error) {
+func (r *source) answer(a *Answer, came verbs.Origin) (*table, error) {
 	t := &table{}
 	for _, name := range a.Columns {
 		t.columns = append(t.columns, column{name: name})
@@ -821,17 +821,17 @@ func goType(t *verbs.Type) string {
 }
 
 // arguments fills the argument struct of a handler.
-func (h *handler) arguments(r *reading, st *step) (reflect.Value, error) {
+func (h *handler) arguments(r *source, st *step) (reflect.Value, error) {
 	args := reflect.New(h.args).Elem()
-	for i := range st.args {
-		if err := r.fill(args.Field(h.fields[i]), st.verb.Params[i].Type, st.args[i], st.rows[i]); err != nil {
+	for i := range st.args.values {
+		if err := r.fill(args.Field(h.fields[i]), st.verb.Params[i].Type, st.args.values[i], st.args.rows[i]); err != nil {
 			return args, fmt.Errorf("%s: argument %s: %w", st.verb.Name, st.verb.Params[i].Name, err)
 		}
 	}
 	return args, nil
 }
 
-func (r *reading) fill(to reflect.Value, t *verbs.Type, v stores.Value, row stores.Row) error {
+func (r *source) fill(to reflect.Value, t *verbs.Type, v stores.Value, row stores.Row) error {
 	if to.Type() == valueType {
 		to.Set(reflect.ValueOf(v))
 		return nil

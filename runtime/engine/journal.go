@@ -32,22 +32,22 @@ const (
 // carried out, and returns the steps of the entries.
 func (r *run) entries(b *stores.Batch, o RunOptions) ([]*step, error) {
 	var of []*step
-	b.Entries = slices.Grow(b.Entries, len(r.steps))
-	for _, st := range r.steps {
-		if r.e.verbs[st.verb].reads && !gaveSensitive(st) && len(st.verb.Discloses) == 0 {
+	b.Entries = slices.Grow(b.Entries, len(r.plan.steps))
+	for _, st := range r.plan.steps {
+		if r.src.e.verbs[st.verb].reads && !gaveSensitive(st) && len(st.verb.Discloses) == 0 {
 			continue
 		}
-		e := r.s.entry(r.prog, o, st.place)
-		e.Time, e.Verb, e.Outcome, e.Origins = r.now, st.verb.Name, outcomeOK, originsText(st)
+		e := r.src.s.entry(r.plan.prog, o, st.call.place)
+		e.Time, e.Verb, e.Outcome, e.Origins = r.src.now, st.verb.Name, outcomeOK, originsText(st)
 		switch {
 		case r.agreedBy != "":
-			e.Preview, e.Agreed = r.id, r.agreedBy
+			e.Preview, e.Agreed = r.plan.id, r.agreedBy
 		case o.Agreed != "":
-			e.Preview, e.Agreed = r.id, r.s.who.Name
+			e.Preview, e.Agreed = r.plan.id, r.src.s.who.Name
 		}
-		say := r.e.says(r.prog, st)
+		say := r.src.e.says(r.plan.prog, st)
 		say.st = st
-		if err := r.e.tell(b, e, say); err != nil {
+		if err := r.src.e.tell(b, e, say); err != nil {
 			return nil, err
 		}
 		of = append(of, st)
@@ -56,7 +56,7 @@ func (r *run) entries(b *stores.Batch, o RunOptions) ([]*step, error) {
 }
 
 func gaveSensitive(st *step) bool {
-	return st.cells != nil && len(st.cells.rows) > 0 && slices.ContainsFunc(st.cells.columns, func(c column) bool { return c.sensitive })
+	return st.out.cells != nil && len(st.out.cells.rows) > 0 && slices.ContainsFunc(st.out.cells.columns, func(c column) bool { return c.sensitive })
 }
 
 // entry begins a journal entry with the fields that every entry of a session has.
@@ -73,7 +73,7 @@ func (s *Session) entry(p *verbs.Program, o RunOptions, place dsl.Place) stores.
 
 // roleNames returns the principal's roles for a journal entry.
 func (s *Session) roleNames() (names []string) {
-	for _, role := range s.roles {
+	for _, role := range s.rights.roles {
 		names = append(names, role.Name)
 	}
 	return names
@@ -240,14 +240,14 @@ func (e *Engine) written(p *verbs.Program, c *dsl.Call, macro *step) *dsl.Call {
 func (st *step) given(symbol string) (dsl.Value, bool) {
 	name, path, _ := strings.Cut(symbol, ".")
 	if of, ok := st.verb.Macro.ForEach(); ok && name == "each" {
-		outer, given := st.syntax.Get(st.verb.Params[of].Name)
+		outer, given := st.call.syntax.Get(st.verb.Params[of].Name)
 		switch items := outer.Items(); {
 		case st.isSensitive(of):
 			return dsl.NewString(withheld), true
-		case !given || st.each.at >= len(items):
-			return verbs.AsLiteral(st.each.item), true
+		case !given || st.sees.each.at >= len(items):
+			return verbs.AsLiteral(st.sees.each.item), true
 		default:
-			return inMap(items[st.each.at], path), true
+			return inMap(items[st.sees.each.at], path), true
 		}
 	}
 	for i := range st.verb.Params {
@@ -255,12 +255,12 @@ func (st *step) given(symbol string) (dsl.Value, bool) {
 		if !sameWord(p.Name, name) {
 			continue
 		}
-		outer, given := st.syntax.Get(p.Name)
+		outer, given := st.call.syntax.Get(p.Name)
 		switch {
 		case st.isSensitive(i) && (!given || outer.Kind != dsl.Symbol):
 			outer = dsl.NewString(withheld)
 		case !given:
-			outer = verbs.AsLiteral(st.args[i])
+			outer = verbs.AsLiteral(st.args.values[i])
 		default:
 			outer = inMap(outer, path)
 		}

@@ -162,18 +162,18 @@ func (jn Journal) Done(ctx context.Context, key string) (done *receipt.Receipt, 
 // a call. A run of all calls at once under the same key finds this row, and the other way
 // round, so that a key has one effect however it is committed.
 func (r *run) claimKey(ctx context.Context, tx stores.Tx, key string) error {
-	at := deliveryKey(r.s.who.Name, key)
+	at := deliveryKey(r.src.s.who.Name, key)
 	row, err := tx.Get(ctx, deliveries, at)
 	switch {
 	case err == nil && !row.Values[dlvEach].Bool():
-		return refuse([]complaint{{-1, keyReused(dsl.Place{Source: r.prog.Script().Source})}})
+		return refuse([]complaint{{-1, keyReused(dsl.Place{Source: r.plan.prog.Script().Source})}})
 	case err == nil || !errors.Is(err, stores.ErrNotFound):
 		return err
 	}
-	text := stores.NewString(textDigest(r.prog.Canonical(), key))
-	r.own = append(r.own, stores.Change{Op: stores.Insert, Entity: deliveries, Key: at, Set: []stores.Assign{
-		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: text}, {Field: dlvWritten, Value: text},
-		{Field: dlvReply, Value: stores.NewString("")}, {Field: dlvEach, Value: stores.NewBool(true)}, {Field: dlvTime, Value: stores.NewTime(r.now)},
+	text := stores.NewString(textDigest(r.plan.prog.Canonical(), key))
+	r.own.Changes = append(r.own.Changes, stores.Change{Op: stores.Insert, Entity: deliveries, Key: at, Set: []stores.Assign{
+		{Field: dlvPrincipal, Value: stores.NewString(r.src.s.who.Name)}, {Field: dlvText, Value: text}, {Field: dlvWritten, Value: text},
+		{Field: dlvReply, Value: stores.NewString("")}, {Field: dlvEach, Value: stores.NewBool(true)}, {Field: dlvTime, Value: stores.NewTime(r.src.now)},
 	}})
 	return nil
 }
@@ -216,7 +216,7 @@ func (s *Session) nameNew(ctx context.Context, read stores.Reader, again *receip
 // delivery makes the row that keeps the receipt of a run. The run has no place in the journal
 // yet: the store notes the number of its first entry, and the receipt counts from one.
 func (r *run) delivery(key string) stores.Change {
-	kept := &receipt.Receipt{ID: r.id, Digest: r.digest, Done: true, Calls: slices.Clone(r.told), Last: int64(len(r.of))}
+	kept := &receipt.Receipt{ID: r.plan.id, Digest: r.plan.digest, Done: true, Calls: slices.Clone(r.plan.told), Last: int64(len(r.of))}
 	if kept.Last > 0 {
 		kept.First = 1
 	}
@@ -228,21 +228,21 @@ func (r *run) delivery(key string) stores.Change {
 			res := *c.Result
 			res.Own = slices.Clone(res.Own)
 			for j := range res.Own {
-				res.Own[j] = res.Own[j] && !st.cells.columns[j].sensitive
+				res.Own[j] = res.Own[j] && !st.out.cells.columns[j].sensitive
 			}
 			c.Result = &res
 		}
 	}
-	same, _ := r.s.sameCalls(r.settledScript())
-	return stores.Change{Op: stores.Insert, Entity: deliveries, Key: deliveryKey(r.s.who.Name, key), Number: dlvFirst, Set: []stores.Assign{
-		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.settledScript(), key))}, {Field: dlvWritten, Value: stores.NewString(textDigest(r.script(), key))},
-		{Field: dlvReply, Value: stores.NewString(string(kept.AppendKept(nil)))}, {Field: dlvEach, Value: stores.NewBool(false)}, {Field: dlvTime, Value: stores.NewTime(r.now)},
+	same, _ := r.src.s.sameCalls(r.settledScript())
+	return stores.Change{Op: stores.Insert, Entity: deliveries, Key: deliveryKey(r.src.s.who.Name, key), Number: dlvFirst, Set: []stores.Assign{
+		{Field: dlvPrincipal, Value: stores.NewString(r.src.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.settledScript(), key))}, {Field: dlvWritten, Value: stores.NewString(textDigest(r.script(), key))},
+		{Field: dlvReply, Value: stores.NewString(string(kept.AppendKept(nil)))}, {Field: dlvEach, Value: stores.NewBool(false)}, {Field: dlvTime, Value: stores.NewTime(r.src.now)},
 		{Field: dlvSame, Value: stores.NewString(same)},
 	}}
 }
 
 // refers adds the rows that the fields of a change refer to, before it and after.
-func (r *reading) refers(all []reference, c *change) []reference {
+func (r *source) refers(all []reference, c *change) []reference {
 	for _, a := range c.Set {
 		to := r.e.refersTo(c.Entity, a.Field)
 		if to == nil || a.Field == c.Entity.Key {

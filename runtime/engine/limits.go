@@ -114,20 +114,20 @@ func (l *useLog) change(key stores.Value) stores.Change {
 func limit(ctx context.Context, r *run, st *step) error {
 	for i := range st.verb.Limits {
 		l := &st.verb.Limits[i]
-		key := r.s.limitKey(st.verb, l)
-		log := r.uses[key]
+		key := r.src.s.limitKey(st.verb, l)
+		log := r.met.uses[key]
 		if log == nil {
 			var err error
-			if log, err = r.s.useLogOf(ctx, r.read.Get, st.verb, l, r.now); err != nil {
+			if log, err = r.src.s.useLogOf(ctx, r.src.read.Get, st.verb, l, r.src.now); err != nil {
 				return err
 			}
-			if r.uses == nil {
-				r.uses = make(map[stores.Value]*useLog)
+			if r.met.uses == nil {
+				r.met.uses = make(map[stores.Value]*useLog)
 			}
-			r.uses[key] = log
+			r.met.uses[key] = log
 		}
-		if wait, ok := log.use(r.now); !ok {
-			return &complaint{st.index, limitReached(st.place, st.verb.Name, l, wait)}
+		if wait, ok := log.use(r.src.now); !ok {
+			return &complaint{st.call.index, limitReached(st.call.place, st.verb.Name, l, wait)}
 		}
 	}
 	return nil
@@ -135,10 +135,10 @@ func limit(ctx context.Context, r *run, st *step) error {
 
 // usedUp lists the changes that keep what a run counted.
 func (r *run) usedUp() (all []stores.Change) {
-	for _, v := range r.s.e.limited {
+	for _, v := range r.src.s.e.limited {
 		for i := range v.Limits {
-			key := r.s.limitKey(v, &v.Limits[i])
-			if log := r.uses[key]; log != nil {
+			key := r.src.s.limitKey(v, &v.Limits[i])
+			if log := r.met.uses[key]; log != nil {
 				all = append(all, log.change(key))
 			}
 		}
@@ -149,7 +149,7 @@ func (r *run) usedUp() (all []stores.Change) {
 // beginsUses reports whether a run makes the row of a count: another run may make it at the
 // same time.
 func (r *run) beginsUses() bool {
-	for _, log := range r.uses {
+	for _, log := range r.met.uses {
 		if log.found == nil {
 			return true
 		}
@@ -168,14 +168,14 @@ func (s *Session) countPreview(ctx context.Context, p *verbs.Program, o RunOptio
 	case errors.As(err, &refusal):
 		used = s.countsRefused(p, refusal)
 	case err == nil:
-		for _, st := range r.steps {
+		for _, st := range r.plan.steps {
 			if !st.verb.Answers() {
 				continue // it told nothing
 			}
 			used = append(used, counting(st.verb, func(*verbs.Limit) bool { return true })...)
-			if st.disclosures != nil {
-				e := s.entry(p, o, st.place)
-				e.Time, e.Verb, e.Outcome, e.Preview = r.now, st.verb.Name, outcomeOK, r.id
+			if st.sees.disclosures != nil {
+				e := s.entry(p, o, st.call.place)
+				e.Time, e.Verb, e.Outcome, e.Preview = r.src.now, st.verb.Name, outcomeOK, r.plan.id
 				if err := s.e.tell(&b, e, s.e.says(p, st)); err != nil {
 					return err
 				}

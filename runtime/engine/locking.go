@@ -18,7 +18,7 @@ import (
 // of the two waits.
 
 // holdsAs returns the lock for rows that a run reads: none if it changes nothing or is rolled back.
-func (r *reading) holdsAs(h stores.Hold) stores.Hold {
+func (r *source) holdsAs(h stores.Hold) stores.Hold {
 	if !r.locks {
 		return stores.Loose
 	}
@@ -90,23 +90,23 @@ func countedBy(all []*verbs.Verb) map[view.Field]bool {
 
 // lockParents locks the parent rows whose counts a change may alter. Most are locked already, because a
 // reference of the call names them.
-func (r *reading) lockParents(ctx context.Context, c *stores.Change) error {
+func (r *source) lockParents(ctx context.Context, c *stores.Change) error {
 	if len(r.e.catalog.counted) == 0 || !r.locks {
 		return nil
 	}
 	hold := func(field int, key stores.Value) error {
 		to := c.Entity.Fields[field].Ref
-		if r.added[view.RowKey{Entity: to, Key: key}] || key.IsNull() || to == nil || r.lockedParents[view.RowKey{Entity: to, Key: key}] {
+		if r.mem.added[view.RowKey{Entity: to, Key: key}] || key.IsNull() || to == nil || r.mem.locked[view.RowKey{Entity: to, Key: key}] {
 			return nil
 		}
 		// This principal can neither refer to a row outside their scope nor count for it.
 		if _, err := r.read.Get(ctx, to, key); err != nil && !errors.Is(err, stores.ErrNotFound) {
 			return err
 		}
-		if r.lockedParents == nil {
-			r.lockedParents = make(map[view.RowKey]bool)
+		if r.mem.locked == nil {
+			r.mem.locked = make(map[view.RowKey]bool)
 		}
-		r.lockedParents[view.RowKey{Entity: to, Key: key}] = true
+		r.mem.locked[view.RowKey{Entity: to, Key: key}] = true
 		return nil
 	}
 	for i := range c.Entity.Fields {

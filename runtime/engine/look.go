@@ -21,7 +21,7 @@ import (
 // scope. The function that looks returns values for `discloses` and nothing else: no change,
 // no answer, no notice.
 type Look struct {
-	r    *reading
+	r    *source
 	st   *step
 	over bool
 }
@@ -130,10 +130,10 @@ func (l *Look) find(ctx context.Context, e *verbs.Entity, where *stores.Cond) ([
 }
 
 // looked calls the function of a verb that looks, once for each call, and keeps its values.
-func (r *reading) looked(ctx context.Context, st *step) error {
+func (r *source) looked(ctx context.Context, st *step) error {
 	h := st.prep.looker
 	if h == nil {
-		return &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noHandlerHere)}
+		return &complaint{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noHandlerHere)}
 	}
 	args, err := h.arguments(r, st)
 	if err != nil {
@@ -143,7 +143,7 @@ func (r *reading) looked(ctx context.Context, st *step) error {
 	// there was something to seal.
 	for i := range st.verb.Discloses {
 		if k := st.verb.Discloses[i].SealedFor; k >= 0 {
-			if _, err := publicKey(st.args[k].Text()); err != nil {
+			if _, err := publicKey(st.args.values[k].Text()); err != nil {
 				return handlerError(st, Refuse(":"+st.verb.Params[k].Name+" is no public key of X25519", "send 32 bytes in base64, made anew for this"))
 			}
 		}
@@ -174,7 +174,7 @@ func (r *reading) looked(ctx context.Context, st *step) error {
 		if err != nil { // the error may reveal what was read
 			return &Failure{Err: fmt.Errorf("%s: the function of %s gave %s a value that is no %s", at(x.Place), st.verb.Name, x.Name, x.Type.Phrase())}
 		}
-		st.disclosures[i] = disclosure{true, v}
+		st.sees.disclosures[i] = disclosure{true, v}
 		delete(given, name)
 	}
 	for _, name := range sortedKeys(given) {
@@ -195,29 +195,29 @@ func (h *handler) looksSafely(ctx context.Context, l *Look, args reflect.Value) 
 
 // tellable returns a disclosed value as the caller gets it: of its type, and sealed where the
 // palette says so.
-func (r *reading) tellable(st *step, x *verbs.Disclosed, v stores.Value) (stores.Value, error) {
+func (r *source) tellable(st *step, x *verbs.Disclosed, v stores.Value) (stores.Value, error) {
 	v, err := x.Type.Accept(v)
 	if err != nil || x.SealedFor < 0 || v.IsNull() {
 		return v, err
 	}
-	sealed, err := Seal(st.args[x.SealedFor].Text(), st.sealInfo(r, x), []byte(v.Text()))
+	sealed, err := Seal(st.args.values[x.SealedFor].Text(), st.sealInfo(r, x), []byte(v.Text()))
 	if err != nil {
 		return v, err
 	}
 	told := stores.NewString(sealed)
-	r.alias[told] = "sealed " + x.Name // another each time
+	r.mem.alias[told] = "sealed " + x.Name // another each time
 	return told, nil
 }
 
 // sealInfo returns the info that a seal is bound to: the verb, the name of the value, the caller,
 // and the arguments that the palette names. A row stands in it by the whole suffix of its name,
 // which never changes.
-func (st *step) sealInfo(r *reading, x *verbs.Disclosed) string {
+func (st *step) sealInfo(r *source, x *verbs.Disclosed) string {
 	parts := []string{st.verb.Name, x.Name, r.s.who.Name}
 	for _, i := range x.Bound {
-		text := st.args[i].Text()
+		text := st.args.values[i].Text()
 		if p := &st.verb.Params[i]; p.Type.Name == verbs.RefType {
-			if kept, ok := st.syntax.Get(p.Name); ok {
+			if kept, ok := st.call.syntax.Get(p.Name); ok {
 				text = kept.Text[strings.LastIndexByte(kept.Text, '~')+1:]
 			}
 		}

@@ -41,14 +41,14 @@ func (w Redaction) of() journal.Redaction {
 
 // keepsJournal reports whether the principal has a role that keeps the journal.
 func (s *Session) keepsJournal() bool {
-	return slices.ContainsFunc(s.roles, func(r *verbs.Role) bool { return r.Keeps })
+	return slices.ContainsFunc(s.rights.roles, func(r *verbs.Role) bool { return r.Keeps })
 }
 
 // mayKeepJournal refuses a principal who has neither a role that keeps the journal nor one of the
 // others, and journals the attempt.
 func (s *Session) mayKeepJournal(ctx context.Context, verb string, others ...string) error {
 	may := func(r *verbs.Role) bool { return r.Keeps || slices.Contains(others, r.Name) }
-	if s.keepsJournal() || slices.ContainsFunc(s.roles, may) {
+	if s.keepsJournal() || slices.ContainsFunc(s.rights.roles, may) {
 		return nil
 	}
 	var names []string

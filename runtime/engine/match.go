@@ -52,13 +52,13 @@ func (m *matching) match(e *stores.Entity, owner stores.Value, limit int) stores
 
 // embedding returns the request for the vector of a search by meaning, which is made with no
 // transaction open; nil where no vector is needed.
-func (r *reading) embedding(ctx context.Context, st *step) (*externalCall, error) {
+func (r *source) embedding(ctx context.Context, st *step) (*externalCall, error) {
 	text, err := r.eval(ctx, st, st.verb.Matching, nil)
 	if err != nil || text.IsNull() {
 		return nil, err
 	}
 	m := &matching{text: text.Text()}
-	st.matching = m
+	st.sees.matching = m
 	switch read := st.verb.Read; {
 	case read != nil && len(read.Entity.Store.Search.Meaning) == 0:
 	case r.e.opt.Embedder == nil:
@@ -90,7 +90,7 @@ func (c *Call) Match(ctx context.Context, entity string, owner Ref, text string,
 	if !owner.IsZero() && c.r.e.reg.Entity(owner.entity).Store != e.Store.Root() {
 		return nil, nil, fmt.Errorf("rows of %q are not owned by a %s", entity, owner.entity)
 	}
-	m := c.st.matching
+	m := c.st.sees.matching
 	if m == nil || m.text != text {
 		m = &matching{text: text, near: search.Grams(text), maker: search.Letters}
 	}
@@ -206,8 +206,8 @@ func (e *Engine) Searches(ctx context.Context) error {
 
 // match finds the rows that fit best, in that order. If the palette weighs rows, the weight is
 // the last of their fields.
-func (r *reading) match(ctx context.Context, st *step, f *fetch, find stores.Find) ([][]stores.Value, error) {
-	read, m := st.verb.Read, st.matching
+func (r *source) match(ctx context.Context, st *step, f *fetch, find stores.Find) ([][]stores.Value, error) {
+	read, m := st.verb.Read, st.sees.matching
 	e := read.Entity.Store
 	key := e.Fields[e.Key].Kind
 	fit, owner := map[stores.Value]float64{}, e.OwnerIn(find.Where)
@@ -260,8 +260,8 @@ func (r *reading) match(ctx context.Context, st *step, f *fetch, find stores.Fin
 
 // found says how the rows of a read were found, if a better way is switched off.
 func (st *step) found() receipt.FoundBy {
-	if st.matching == nil || st.verb.Handler && !st.matching.asked {
+	if st.sees.matching == nil || st.verb.Handler && !st.sees.matching.asked {
 		return ""
 	}
-	return st.matching.found
+	return st.sees.matching.found
 }

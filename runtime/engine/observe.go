@@ -21,7 +21,7 @@ type Observed struct {
 // tried calls tries, and then Options.Agreed if an agreement was used.
 func (s *Session) tried(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
 	r, err := s.tries(ctx, p, o)
-	if err == nil && !o.rehearsal && (o.Agreed != "" || o.pending != nil) && s.e.opt.Agreed != nil {
+	if err == nil && !o.rehearsal && (o.opt.Agreed != "" || o.pending != nil) && s.e.opt.Agreed != nil {
 		s.e.opt.Agreed(ctx)
 	}
 	return r, err

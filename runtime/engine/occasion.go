@@ -50,10 +50,10 @@ func (e *Engine) draw() (string, error) {
 func occasionKey(occasion string) string { return "asked " + occasion }
 
 // newest returns the latest of the previews that this session showed and that an answer may mean.
-// The caller holds s.mu.
+// The caller holds s.previews.mu.
 func (s *Session) newest(answer string) *shown {
 	id, occasion := receipt.ReadAnswer(answer)
-	for _, p := range slices.Backward(s.shown) {
+	for _, p := range slices.Backward(s.previews.list) {
 		if receipt.IsID(p.id, id) && (occasion == "" || p.occasion == occasion) {
 			return p
 		}
@@ -96,14 +96,14 @@ func (jn Journal) Answered(ctx context.Context, script *dsl.Script, agreed strin
 	}
 	_, occasion := receipt.ReadAnswer(agreed)
 	key, kept := "", true
-	jn.s.mu.Lock()
+	jn.s.previews.mu.Lock()
 	if p := jn.s.newest(agreed); p != nil {
 		if kept = !p.kept.IsNull(); p.used {
 			key = p.key
 		}
 		agreed = receipt.AnswerTo(p.id, p.occasion)
 	}
-	jn.s.mu.Unlock()
+	jn.s.previews.mu.Unlock()
 	if key == "" && kept {
 		c, err := jn.s.newestKept(ctx, agreed)
 		switch {

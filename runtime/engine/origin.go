@@ -45,12 +45,12 @@ func (st *step) chosen() verbs.Origin {
 // told mixes the origins of all arguments, those of the calls of a macro too.
 func (st *step) told() verbs.Origin {
 	var o verbs.Origin
-	for i := range st.from {
-		if !st.args[i].IsNull() {
-			o = o.Mix(st.from[i])
+	for i := range st.args.from {
+		if !st.args.values[i].IsNull() {
+			o = o.Mix(st.args.from[i])
 		}
 	}
-	for _, inner := range st.inner {
+	for _, inner := range st.tree.inner {
 		o = o.Mix(inner.told())
 	}
 	return o
@@ -60,15 +60,15 @@ func (st *step) told() verbs.Origin {
 // that named the row, if one did.
 func (st *step) rowOrigin(key stores.Value) verbs.Origin {
 	for s := st; s != nil; {
-		for i := range s.rows {
-			if s.rows[i].Entity != nil && s.args[i] == key {
-				return s.from[i]
+		for i := range s.args.rows {
+			if s.args.rows[i].Entity != nil && s.args.values[i] == key {
+				return s.args.from[i]
 			}
 		}
-		if len(s.inner) != 1 {
+		if len(s.tree.inner) != 1 {
 			break
 		}
-		s = s.inner[0]
+		s = s.tree.inner[0]
 	}
 	return st.chosen()
 }
@@ -78,11 +78,11 @@ func (st *step) rowOrigin(key stores.Value) verbs.Origin {
 func made(st *step, x *verbs.Expr, reads []verbs.Origin) verbs.Origin {
 	var o verbs.Origin
 	if i, alone := x.ArgOnly(); alone {
-		return st.from[i]
+		return st.args.from[i]
 	}
 	x.Args(func(i int) {
-		if !st.args[i].IsNull() {
-			o = o.Mix(st.from[i])
+		if !st.args.values[i].IsNull() {
+			o = o.Mix(st.args.from[i])
 		}
 	})
 	for _, p := range reads {
@@ -102,10 +102,10 @@ func (st *step) wants(i int, g resolvedArg, place dsl.Place) *complaint {
 		return nil
 	}
 	if p.Otherwise == nil {
-		return &complaint{st.index, wrongOrigin(place, p, g.from, st.trail)}
+		return &complaint{st.call.index, wrongOrigin(place, p, g.from, st.resolving.trail)}
 	}
 	ask := newAsk(st, p.Otherwise)
-	said := cameFrom(p, g.from, st.trail)
+	said := cameFrom(p, g.from, st.resolving.trail)
 	if ask.Reason != "" {
 		said += "; " + ask.Reason
 	}
@@ -116,7 +116,7 @@ func (st *step) wants(i int, g resolvedArg, place dsl.Place) *complaint {
 
 // follow notes the path by which an argument got an origin that is not accepted.
 func (st *step) follow(f *frame, a *verbs.Arg, g resolvedArg) {
-	if st.accepts == 0 || g.value.IsNull() || g.from.Within(st.accepts) {
+	if st.resolving.accepts == 0 || g.value.IsNull() || g.from.Within(st.resolving.accepts) {
 		return
 	}
 	way := symbolOf(a)
@@ -128,13 +128,13 @@ func (st *step) follow(f *frame, a *verbs.Arg, g resolvedArg) {
 			if !sameWord(p.Name, a.Name()) {
 				continue
 			}
-			if outer, ok := f.macro.syntax.Get(p.Name); ok && outer.Kind == dsl.Symbol {
+			if outer, ok := f.macro.call.syntax.Get(p.Name); ok && outer.Kind == dsl.Symbol {
 				way = "@" + names.Shorten(outer.Text) + " and " + way
 			}
 		}
 	}
-	if way != "" && !slices.Contains(st.trail, way) {
-		st.trail = append(st.trail, way)
+	if way != "" && !slices.Contains(st.resolving.trail, way) {
+		st.resolving.trail = append(st.resolving.trail, way)
 	}
 }
 
@@ -153,8 +153,8 @@ func symbolOf(a *verbs.Arg) string {
 func originsText(st *step) string {
 	var keys []string
 	var values []stores.Value
-	for i, o := range st.from {
-		if o.Kinds()&^verbs.FromScript != 0 && !st.args[i].IsNull() {
+	for i, o := range st.args.from {
+		if o.Kinds()&^verbs.FromScript != 0 && !st.args.values[i].IsNull() {
 			keys, values = append(keys, st.verb.Params[i].Name), append(values, stores.NewString(o.String()))
 		}
 	}
@@ -211,9 +211,9 @@ type Known struct {
 
 // Origin returns the origin of an argument; the zero Origin if there is no such argument.
 func (c *Call) Origin(arg string) verbs.Origin {
-	for i := range c.st.from {
+	for i := range c.st.args.from {
 		if sameWord(c.st.verb.Params[i].Name, arg) {
-			return c.st.from[i]
+			return c.st.args.from[i]
 		}
 	}
 	return verbs.Origin{}

@@ -14,18 +14,18 @@ import (
 
 // Narrow restricts the session to some of the verbs that its principal may use, as a token does. A
 // narrowed session cannot decide others' proposals. Call it before the session is used.
-func (s *Session) Narrow(only []*verbs.Verb) { s.only = only }
+func (s *Session) Narrow(only []*verbs.Verb) { s.rights.only = only }
 
 // Prove notes when the principal last signed in. A rule that wants a recent sign-in accepts no
 // agreement in a session without one. Call it before the session is used.
-func (s *Session) Prove(when time.Time) { s.proven = when }
+func (s *Session) Prove(when time.Time) { s.rights.proven = when }
 
 // permit finds every call of a program that may not be made in this session.
 func (s *Session) permit(p *verbs.Program) []complaint {
-	all := append(permit(p, s.roles, s.e.verbs, false), s.beyond(p)...)
+	all := append(permit(p, s.rights.roles, s.e.verbs, false), s.beyond(p)...)
 	// A principal may keep only calls that they could make.
 	p.EachKept(func(of int, kept *verbs.Program) {
-		for _, c := range append(permit(kept, s.roles, s.e.verbs, false), s.beyond(kept)...) {
+		for _, c := range append(permit(kept, s.rights.roles, s.e.verbs, false), s.beyond(kept)...) {
 			all = append(all, complaint{call: of, diagnostic: c.diagnostic})
 		}
 	})
@@ -36,7 +36,7 @@ func (s *Session) permit(p *verbs.Program) []complaint {
 func (s *Session) beyond(p *verbs.Program) (all []complaint) {
 	calls := p.Calls()
 	for i := range calls {
-		if v := calls[i].Verb; s.only != nil && permits(s.roles, v.Roles) && !v.Internal && !s.May(v) {
+		if v := calls[i].Verb; s.rights.only != nil && permits(s.rights.roles, v.Roles) && !v.Internal && !s.May(v) {
 			all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, "")})
 		}
 	}
@@ -87,7 +87,7 @@ const rightsAge = time.Second
 func (e *Engine) freshSession(ctx context.Context, principal string) (*Session, error) {
 	s, err := e.Session(ctx, principal)
 	if err == nil {
-		s.fresh = true
+		s.rights.fresh = true
 	}
 	return s, err
 }
@@ -95,12 +95,12 @@ func (e *Engine) freshSession(ctx context.Context, principal string) (*Session, 
 // entitled reads the principal's rights again if they are older than rightsAge. The rights of a
 // session are fixed when it begins; once they have changed, it refuses all further runs.
 func (s *Session) entitled(ctx context.Context, now time.Time) error {
-	s.mu.Lock()
-	due := !s.fresh && (s.looked.IsZero() || now.Sub(s.looked) >= rightsAge || now.Before(s.looked))
-	if s.fresh {
-		s.fresh, s.looked = false, now
+	s.rights.mu.Lock()
+	due := !s.rights.fresh && (s.rights.looked.IsZero() || now.Sub(s.rights.looked) >= rightsAge || now.Before(s.rights.looked))
+	if s.rights.fresh {
+		s.rights.fresh, s.rights.looked = false, now
 	}
-	s.mu.Unlock()
+	s.rights.mu.Unlock()
 	if !due {
 		return nil
 	}
@@ -113,8 +113,8 @@ func (s *Session) entitled(ctx context.Context, now time.Time) error {
 	case !slices.Equal(who.Roles, s.who.Roles) || !maps.EqualFunc(who.Holds, s.who.Holds, slices.Equal[[]stores.Value]):
 		return refuse([]complaint{{-1, rightsChanged()}})
 	}
-	s.mu.Lock()
-	s.looked = now
-	s.mu.Unlock()
+	s.rights.mu.Lock()
+	s.rights.looked = now
+	s.rights.mu.Unlock()
 	return nil
 }

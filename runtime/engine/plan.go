@@ -18,42 +18,53 @@ const (
 	maxMacroCalls = 1000 // made by one call of the script
 )
 
-// A run is one attempt at a program: what it reads, and the plan that it comes to.
+// A run is one attempt at a program.
 type run struct {
-	*reading
-	prog  *verbs.Program
-	part  *part          // the part of the program that this is about; nil for all of it
-	tell  func(Progress) // nil where nobody listens
+	src   *source
 	phase Phase
-	first int // number of the program's first call
-	done  int // calls carried out, of total, for tell
-	total int
+	plan  plan
+	own   stores.Batch // the engine's own rows about this run, notices about what it decided, and settled jobs
+	met   metSoFar
 
-	top   []*step // parallel to prog.Calls()
-	steps []*step // every call carried out, those of macros included, in order
-	of    []*step // those with a journal entry, parallel to the entries
-	rest  []int   // calls that were not planned because one before them was refused
-
-	called   []*newNames    // their names, by entity
-	told     []receipt.Call // parallel to written; nil before tellAll
-	digest   [32]byte
-	id       string
-	unsealed bool   // its digest is worked out on demand
-	scratch  []byte // for seals
-
-	metCalls map[metCall]bool // that exclude others
-	untold   *verbs.Verb      // of the first call whose result this preview hides
-
-	own      []stores.Change          // of the engine's own rows about this run
-	tells    []stores.Job             // notices about what this run decided
-	uses     map[stores.Value]*useLog // of verbs that have limits
-	settled  []stores.Settlement
+	listen   listener
+	of       []*step          // those with a journal entry, parallel to the entries
 	agreedBy string           // who else agreed, and in which role
 	repeated *receipt.Receipt // of the earlier run with the same key
 	skipped  string           // why its job has become pointless
+	scratch  []byte           // for seals
+}
+
+// A plan is what a run comes to: the steps of its program, their digest, and what it waits for.
+type plan struct {
+	prog  *verbs.Program
+	part  *part // the part of the program that this is about; nil for all of it
+	first int   // number of the program's first call
+
+	top   []*step // parallel to prog.Calls()
+	steps []*step // every call carried out, those of macros included, in order
+	rest  []int   // calls that were not planned because one before them was refused
+
+	called   []*newNames    // the names of new rows, by entity
+	told     []receipt.Call // parallel to written; nil before tellAll
+	digest   [32]byte
+	id       string
+	unsealed bool // its digest is worked out on demand
 
 	external *externalCall // an unanswered request that changes something on another server
 	needs    *externalCall // a request whose answer the plan needs before it can go on
+}
+
+// A metSoFar is what checks of calls remember of the calls before them.
+type metSoFar struct {
+	calls  map[metCall]bool         // that exclude others
+	untold *verbs.Verb              // of the first call whose result this preview hides
+	uses   map[stores.Value]*useLog // of verbs that have limits
+}
+
+// A listener is told how far a run is.
+type listener struct {
+	tell        func(Progress) // nil where nobody listens
+	done, total int            // calls carried out
 }
 
 // program carries out the calls of a frame in the order of their bindings. It stops at a
@@ -61,15 +72,15 @@ type run struct {
 func (r *run) program(ctx context.Context, f *frame) (*externalCall, error) {
 	calls, order := f.prog.Calls(), f.prog.Order()
 	f.steps = make([]*step, len(calls))
-	if r.part != nil && f.macro == nil {
-		order = r.part.calls
-		copy(f.steps, r.part.before)
+	if r.plan.part != nil && f.macro == nil {
+		order = r.plan.part.calls
+		copy(f.steps, r.plan.part.before)
 	}
 	for at, i := range order {
 		st, needs, err := r.callOften(ctx, f, i)
 		if err != nil || needs != nil {
 			if f.macro == nil {
-				r.rest = order[at+1:]
+				r.plan.rest = order[at+1:]
 			}
 			return needs, err
 		}
@@ -92,12 +103,12 @@ func (r *run) callOften(ctx context.Context, f *frame, i int) (st *step, needs *
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.top[f.macro.index].made+len(items) > maxMacroCalls { // known before the first is made
-		return nil, nil, &complaint{f.macro.index, tooDeep(f.macro.place, f.macro.verb.Name)}
+	if r.plan.top[f.macro.call.index].tree.made+len(items) > maxMacroCalls { // known before the first is made
+		return nil, nil, &complaint{f.macro.call.index, tooDeep(f.macro.call.place, f.macro.verb.Name)}
 	}
-	defer func() { f.macro.each = eachOf{} }()
+	defer func() { f.macro.sees.each = eachOf{} }()
 	for at, item := range items {
-		f.macro.each = eachOf{item: item, at: at}
+		f.macro.sees.each = eachOf{item: item, at: at}
 		if st, needs, err = r.call(ctx, f, i); err != nil || needs != nil {
 			break
 		}
@@ -107,7 +118,7 @@ func (r *run) callOften(ctx context.Context, f *frame, i int) (st *step, needs *
 
 // items returns the items of a list argument; none if it was left out.
 func (r *run) items(st *step, param int) ([]stores.Value, error) {
-	if st.args[param].IsNull() {
+	if st.args.values[param].IsNull() {
 		return nil, nil
 	}
 	t := st.verb.Params[param].Type.Item
@@ -115,9 +126,9 @@ func (r *run) items(st *step, param int) ([]stores.Value, error) {
 	if t.Name == verbs.RefType && t.Entity != nil {
 		kind = t.Entity.Store.Fields[t.Entity.Store.Key].Kind
 	}
-	items, err := st.args[param].Items(kind)
+	items, err := st.args.values[param].Items(kind)
 	if err != nil {
-		return nil, &complaint{st.index, wrongValue(st.place, st.verb.Params[param].Name, "a list is wanted")}
+		return nil, &complaint{st.call.index, wrongValue(st.call.place, st.verb.Params[param].Name, "a list is wanted")}
 	}
 	return items, nil
 }
@@ -125,19 +136,19 @@ func (r *run) items(st *step, param int) ([]stores.Value, error) {
 // beginCall makes the step of a call.
 func (r *run) beginCall(f *frame, i int) *step {
 	c := &f.prog.Calls()[i]
-	st := &step{verb: c.Verb, prep: r.e.verbs[c.Verb], index: i}
+	st := &step{verb: c.Verb, prep: r.src.e.verbs[c.Verb], call: spelling{index: i}}
 	if f.macro == nil {
-		st.place = placeOf(f.prog, c)
+		st.call.place = placeOf(f.prog, c)
 	} else {
 		// The calls of a macro are reported at the call in the script.
-		st.outer, st.index, st.place, st.depth = f.macro, f.macro.index, f.macro.place, f.macro.depth+1
+		st.tree.outer, st.call.index, st.call.place, st.tree.depth = f.macro, f.macro.call.index, f.macro.call.place, f.macro.tree.depth+1
 	}
 	outer := f.macro
 	if f.made {
 		outer = nil
 	}
-	st.syntax = r.e.written(f.prog, c.Syntax, outer)
-	st.text = dsl.FormatCall(st.syntax)
+	st.call.syntax = r.src.e.written(f.prog, c.Syntax, outer)
+	st.call.text = dsl.FormatCall(st.call.syntax)
 	return st
 }
 
@@ -152,41 +163,41 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, 
 		return nil, nil, err
 	}
 	st := r.beginCall(f, i)
-	st.readFrom = len(r.readSet)
-	r.steps = append(r.steps, st)
-	r.begun++
+	st.reads.from = len(r.src.mem.reads)
+	r.plan.steps = append(r.plan.steps, st)
+	r.src.mem.begun++
 	if f.macro == nil {
-		r.top[i] = st
+		r.plan.top[i] = st
 	} else {
-		f.macro.inner = append(f.macro.inner, st)
+		f.macro.tree.inner = append(f.macro.tree.inner, st)
 	}
-	written := r.top[st.index]
-	if written.made++; written.made > maxMacroCalls || st.depth > maxMacroDepth {
-		return nil, nil, &complaint{st.index, tooDeep(st.place, st.verb.Name)}
+	written := r.plan.top[st.call.index]
+	if written.tree.made++; written.tree.made > maxMacroCalls || st.tree.depth > maxMacroDepth {
+		return nil, nil, &complaint{st.call.index, tooDeep(st.call.place, st.verb.Name)}
 	}
 	needs, err := r.step(ctx, f, st, &f.prog.Calls()[i])
 	if err != nil {
 		return nil, nil, told(st, err)
 	}
-	st.readTo = len(r.readSet)
+	st.reads.to = len(r.src.mem.reads)
 	return st, needs, nil
 }
 
 // step takes a call through the steps: permit, resolve, gate, carry, settle, and its
 // changes to the transaction that commits them.
 func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (needs *externalCall, err error) {
-	if !permits(r.s.roles, st.verb.Roles) {
+	if !permits(r.src.s.rights.roles, st.verb.Roles) {
 		// permit has checked every call before anything began. It is checked again here, so that
 		// nothing relies on that check alone.
-		return nil, &complaint{st.index, notPermitted(st.place, st.verb.Name, "")}
+		return nil, &complaint{st.call.index, notPermitted(st.call.place, st.verb.Name, "")}
 	}
 	for _, check := range st.prep.early {
 		if err := check(ctx, r, st); err != nil {
 			return nil, err
 		}
 	}
-	r.e.enter(StageResolve)
-	if err := r.resolve(ctx, f, st, c); err != nil {
+	r.src.e.enter(StageResolve)
+	if err := r.src.resolve(ctx, f, st, c); err != nil {
 		return nil, err
 	}
 	for _, check := range st.prep.late {
@@ -194,27 +205,27 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 			return nil, err
 		}
 	}
-	r.e.enter(StageGate)
-	st.sealed = st.sealIn(&r.scratch)
-	if err := require(ctx, r.reading, st); err != nil {
+	r.src.e.enter(StageGate)
+	st.args.sealed = st.sealIn(&r.scratch)
+	if err := require(ctx, r.src, st); err != nil {
 		return nil, err
 	}
-	asks, err := gate(ctx, r.reading, st)
+	asks, err := gate(ctx, r.src, st)
 	if err != nil {
 		return nil, err
 	}
 	st.asks = append(st.asks, asks...) // behind what resolve asks of origins
-	r.e.enter(StageCarry)
+	r.src.e.enter(StageCarry)
 	if st.verb.Macro != nil {
 		return r.macro(ctx, st)
 	}
 	if st.verb.Tool != nil && st.prep.handler == nil {
-		if err := r.asks(ctx, st); err != nil {
+		if err := r.src.asks(ctx, st); err != nil {
 			return nil, err
 		}
 	}
 	if st.verb.Matching != nil {
-		if e, err := r.embedding(ctx, st); e != nil || err != nil {
+		if e, err := r.src.embedding(ctx, st); e != nil || err != nil {
 			return e, err // nothing can be planned without it
 		}
 	}
@@ -222,24 +233,24 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		switch {
 		case st.external.ReadOnly:
 			return st.external, nil // nothing can be planned without what it says
-		case r.external != nil:
-			return nil, &complaint{st.index, oneTool(st.place, st.verb.Name, r.external.st.verb.Name)}
+		case r.plan.external != nil:
+			return nil, &complaint{st.call.index, oneTool(st.call.place, st.verb.Name, r.plan.external.st.verb.Name)}
 		}
-		r.external = st.external
+		r.plan.external = st.external
 	}
-	promises, err := r.promises(ctx, st)
+	promises, err := r.src.promises(ctx, st)
 	if err != nil {
 		return nil, err
 	}
-	done, err := carry(ctx, r.reading, st, promises)
+	done, err := carry(ctx, r.src, st, promises)
 	if err != nil {
 		return nil, err
 	}
-	r.e.enter(StageSettle)
+	r.src.e.enter(StageSettle)
 	if err := settle(st.verb, promises, &done); err != nil {
 		return nil, err
 	}
-	st.cells, st.notices, st.jobChanges, st.dropped = done.answer, done.notices, done.jobChanges, done.dropped
+	st.out.cells, st.out.notices, st.out.jobChanges, st.out.dropped = done.answer, done.notices, done.jobChanges, done.dropped
 	if st.verb.Read != nil && st.verb.Read.File != "" {
 		if e, err := r.files(st); e != nil || err != nil {
 			return e, err
@@ -248,10 +259,10 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	if err := r.later(ctx, st); err != nil {
 		return nil, err
 	}
-	if err := r.set(ctx, st, done.sets); err != nil {
+	if err := r.src.set(ctx, st, done.sets); err != nil {
 		return nil, err
 	}
-	r.e.enter(StageApply)
+	r.src.e.enter(StageApply)
 	if err := r.apply(ctx, st, done.proposals); err != nil {
 		return nil, err
 	}
@@ -272,7 +283,7 @@ func (r *run) macro(ctx context.Context, st *step) (*externalCall, error) {
 	}
 	if order := inner.prog.Order(); len(order) > 0 {
 		if last := inner.steps[order[len(order)-1]]; last != nil {
-			st.cells = last.cells
+			st.out.cells = last.out.cells
 		}
 	}
 	return nil, settleMacro(st.verb, st.gather())
@@ -281,7 +292,7 @@ func (r *run) macro(ctx context.Context, st *step) (*externalCall, error) {
 // still checks that a call has the arguments with which it passed the gate. It is asked
 // before the call is carried out, and again before the commit.
 func (r *run) still(st *step) error {
-	if st.sealIn(&r.scratch) != st.sealed {
+	if st.sealIn(&r.scratch) != st.args.sealed {
 		return &Failure{Err: fmt.Errorf("%s: its arguments changed after they passed the gate", st.verb.Name)}
 	}
 	return nil
@@ -289,33 +300,33 @@ func (r *run) still(st *step) error {
 
 // plan carries the program out in the transaction, and compares the outcome with what was
 // agreed to.
-func (r *run) plan(ctx context.Context, o *runOptions, asked *externalAnswers) error {
-	if err := r.meanwhile(ctx, o.Version); err != nil {
+func (r *run) makePlan(ctx context.Context, o *runOptions, asked *externalAnswers) error {
+	if err := r.src.meanwhile(ctx, o.opt.Version); err != nil {
 		return err
 	}
-	if err := r.read.ReadAhead(ctx, r.wanted(), r.predictedAsks()); err != nil {
+	if err := r.src.read.ReadAhead(ctx, r.wanted(), r.predictedAsks()); err != nil {
 		return err
 	}
 	var err error
-	if r.needs, err = r.program(ctx, &frame{prog: r.prog}); err != nil || r.needs != nil {
+	if r.plan.needs, err = r.program(ctx, &frame{prog: r.plan.prog}); err != nil || r.plan.needs != nil {
 		return err
 	}
 	if err = r.nameReferences(ctx); err != nil {
 		return err
 	}
-	if o.plain() && r.external == nil && asked.sent == nil && !r.asksAnybody() {
-		r.unsealed = true // nobody saw a plan that it could differ from
+	if o.plain() && r.plan.external == nil && asked.sent == nil && !r.asksAnybody() {
+		r.plan.unsealed = true // nobody saw a plan that it could differ from
 	} else {
 		r.tellAll()
 		r.finish()
 	}
-	if r.part != nil && r.part.agreed != "" {
-		r.id = r.part.agreed // the agreement is to the whole script
+	if r.plan.part != nil && r.plan.part.agreed != "" {
+		r.plan.id = r.plan.part.agreed // the agreement is to the whole script
 	}
-	if o.rehearsal || o.Agreed != "" || o.pending != nil || r.asksAnybody() || r.external != nil {
+	if o.rehearsal || o.opt.Agreed != "" || o.pending != nil || r.asksAnybody() || r.plan.external != nil {
 		// Previews, agreements and requests to tools rest on changes that the database
 		// has accepted.
-		if err := r.read.Flush(ctx); err != nil {
+		if err := r.src.read.Flush(ctx); err != nil {
 			return err
 		}
 	}
@@ -328,20 +339,20 @@ func (r *run) plan(ctx context.Context, o *runOptions, asked *externalAnswers) e
 		}
 		return r.follow(ctx, asked.sent.call.id())
 	}
-	r.e.enter(StageAgreed)
+	r.src.e.enter(StageAgreed)
 	return r.agreed(ctx, o)
 }
 
 // follow carries out the effects that waited for a tool's answer. The rest of the plan has
 // been compared with what was agreed to.
 func (r *run) follow(ctx context.Context, id string) error {
-	i := slices.IndexFunc(r.steps, func(st *step) bool { return st.external != nil && st.external.id() == id })
-	if i < 0 || len(r.steps[i].external.Then) == 0 {
+	i := slices.IndexFunc(r.plan.steps, func(st *step) bool { return st.external != nil && st.external.id() == id })
+	if i < 0 || len(r.plan.steps[i].external.Then) == 0 {
 		return nil
 	}
-	st := r.steps[i]
+	st := r.plan.steps[i]
 	st.follows = true
-	promises, err := r.promises(ctx, st)
+	promises, err := r.src.promises(ctx, st)
 	if err != nil {
 		return told(st, err)
 	}
@@ -349,11 +360,11 @@ func (r *run) follow(ctx context.Context, id string) error {
 	if err := settle(st.verb, promises, &done); err != nil {
 		return err
 	}
-	before := st.changes
+	before := st.out.changes
 	if err := r.apply(ctx, st, done.proposals); err != nil {
 		return told(st, err)
 	}
-	st.changes, st.notices = append(before[:len(before):len(before)], st.changes...), append(st.notices, done.notices...)
+	st.out.changes, st.out.notices = append(before[:len(before):len(before)], st.out.changes...), append(st.out.notices, done.notices...)
 	if err = r.nameReferences(ctx); err != nil {
 		return err
 	}
@@ -364,35 +375,35 @@ func (r *run) follow(ctx context.Context, id string) error {
 // waits returns the request that a tool has to answer before the run can go on or commit;
 // nil if there is none.
 func (r *run) waits() *externalCall {
-	if r.needs != nil {
-		return r.needs
+	if r.plan.needs != nil {
+		return r.plan.needs
 	}
 	if r.phase == Previewing {
 		return nil // a preview tells of it
 	}
-	return r.external
+	return r.plan.external
 }
 
 // script returns the script of the run: a part of the program's, if it is a share.
 func (r *run) script() *dsl.Script {
-	if r.part != nil {
-		return r.part.script
+	if r.plan.part != nil {
+		return r.plan.part.script
 	}
-	return r.prog.Script()
+	return r.plan.prog.Script()
 }
 
 // settledScript is script with suffixed names.
 func (r *run) settledScript() *dsl.Script {
-	if r.part != nil {
-		return r.part.settled
+	if r.plan.part != nil {
+		return r.plan.part.settled
 	}
-	return r.prog.Canonical()
+	return r.plan.prog.Canonical()
 }
 
 // written returns the steps of the script's own calls, as far as they were carried out.
 func (r *run) written() []*step {
-	if !slices.Contains(r.top, nil) {
-		return r.top
+	if !slices.Contains(r.plan.top, nil) {
+		return r.plan.top
 	}
-	return slices.DeleteFunc(slices.Clone(r.top), func(st *step) bool { return st == nil })
+	return slices.DeleteFunc(slices.Clone(r.plan.top), func(st *step) bool { return st == nil })
 }

@@ -42,8 +42,8 @@ func (p *prepared) readsAtOnce() bool {
 
 // canPostpone reports whether the row of an argument can be fetched together with the read. The
 // session must know its name already, since a name is made from the label.
-func (r *reading) canPostpone(st *step, e *stores.Entity, key stores.Value) bool {
-	if r.calls != 1 || st.outer != nil || !st.prep.atOnce || !r.read.Postpone(view.RowKey{Entity: e, Key: key}) {
+func (r *source) canPostpone(st *step, e *stores.Entity, key stores.Value) bool {
+	if r.mem.calls != 1 || st.tree.outer != nil || !st.prep.atOnce || !r.read.Postpone(view.RowKey{Entity: e, Key: key}) {
 		return false
 	}
 	_, named := r.s.names.Row(e, key)
@@ -51,39 +51,39 @@ func (r *reading) canPostpone(st *step, e *stores.Entity, key stores.Value) bool
 }
 
 // postpone notes that a row is to be fetched with the next read. Until then it holds only its key.
-func (r *reading) postpone(st *step, e *stores.Entity, key stores.Value) stores.Row {
+func (r *source) postpone(st *step, e *stores.Entity, key stores.Value) stores.Row {
 	row := stores.Row{Entity: e, Values: make([]stores.Value, len(e.Fields))}
 	row.Values[e.Key] = key
-	r.postponed = append(r.postponed, postponed{view.RowKey{Entity: e, Key: key}, st, len(r.readSet)})
-	r.readSet = append(r.readSet, readRow{entity: e, key: key})
+	r.mem.postponed = append(r.mem.postponed, postponed{view.RowKey{Entity: e, Key: key}, st, len(r.mem.reads)})
+	r.mem.reads = append(r.mem.reads, readRow{entity: e, key: key})
 	return row
 }
 
 // findWithPostponed is Find that also asks for the postponed rows.
-func (r *reading) findWithPostponed(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
-	if len(r.postponed) == 0 {
+func (r *source) findWithPostponed(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
+	if len(r.mem.postponed) == 0 {
 		return r.read.Find(ctx, f)
 	}
-	asks := make([]stores.Ask, len(r.postponed), len(r.postponed)+1)
-	for i, o := range r.postponed {
+	asks := make([]stores.Ask, len(r.mem.postponed), len(r.mem.postponed)+1)
+	for i, o := range r.mem.postponed {
 		asks[i] = stores.Ask{Entity: o.row.Entity, Keys: []stores.Value{o.row.Key}}
 	}
 	asks = append(asks, stores.Ask{Find: &f})
 	if err := r.read.Together(ctx, asks); err != nil {
 		return nil, err
 	}
-	for i, o := range r.postponed {
+	for i, o := range r.mem.postponed {
 		if len(asks[i].Rows) == 0 {
 			return nil, r.read.Missed(o.row)
 		}
 		row := asks[i].Rows[0]
-		r.readSet[o.at].values, r.readSet[o.at].marks = row.Values, row.Marks
-		for j := range o.step.rows {
-			if at := &o.step.rows[j]; at.Entity == o.row.Entity && at.Key() == o.row.Key {
+		r.mem.reads[o.at].values, r.mem.reads[o.at].marks = row.Values, row.Marks
+		for j := range o.step.args.rows {
+			if at := &o.step.args.rows[j]; at.Entity == o.row.Entity && at.Key() == o.row.Key {
 				*at = row
 			}
 		}
 	}
-	r.postponed = nil
+	r.mem.postponed = nil
 	return asks[len(asks)-1].Found, nil
 }

@@ -48,7 +48,7 @@ const (
 // listens returns a function that passes on a tool's progress, each percent once, and a function
 // after which it passes on nothing.
 func (o *runOptions) listens(st *step) (tell func(done, total int, what string), over func()) {
-	if o.Progress == nil {
+	if o.opt.Progress == nil {
 		return nil, func() {}
 	}
 	var m sync.Mutex
@@ -65,7 +65,7 @@ func (o *runOptions) listens(st *step) (tell func(done, total int, what string),
 		} else {
 			what = string(r)
 		}
-		o.Progress(Progress{Phase: Asking, Done: done, Total: total, Number: max(1, o.From) + st.index, Verb: st.verb.Name, What: what})
+		o.opt.Progress(Progress{Phase: Asking, Done: done, Total: total, Number: max(1, o.opt.From) + st.call.index, Verb: st.verb.Name, What: what})
 	}
 	return tell, func() {
 		m.Lock()
@@ -76,21 +76,21 @@ func (o *runOptions) listens(st *step) (tell func(done, total int, what string),
 
 // progress reports a call that was carried out.
 func (r *run) progress(i int) {
-	if r.tell == nil {
+	if r.listen.tell == nil {
 		return
 	}
-	calls := r.prog.Calls()
+	calls := r.plan.prog.Calls()
 	if calls[i].Nested {
 		return
 	}
-	if r.total == 0 {
-		r.total = len(r.prog.Script().Calls)
-		if r.part != nil {
-			r.total = len(slices.DeleteFunc(slices.Clone(r.part.calls), func(i int) bool { return calls[i].Nested }))
+	if r.listen.total == 0 {
+		r.listen.total = len(r.plan.prog.Script().Calls)
+		if r.plan.part != nil {
+			r.listen.total = len(slices.DeleteFunc(slices.Clone(r.plan.part.calls), func(i int) bool { return calls[i].Nested }))
 		}
 	}
-	r.done++
-	r.tell(Progress{Phase: r.phase, Done: r.done, Total: r.total, Number: r.first + r.done - 1})
+	r.listen.done++
+	r.listen.tell(Progress{Phase: r.phase, Done: r.listen.done, Total: r.listen.total, Number: r.plan.first + r.listen.done - 1})
 }
 
 // backoff returns how long to wait before the next attempt after a conflict: a short time, longer

@@ -48,7 +48,7 @@ type assignment struct {
 }
 
 // promises works out what each effect of a verb means for this call.
-func (r *reading) promises(ctx context.Context, st *step) ([]promise, error) {
+func (r *source) promises(ctx context.Context, st *step) ([]promise, error) {
 	promises := make([]promise, 0, len(st.verb.Effects))
 	for i := range st.verb.Effects {
 		p := promise{effect: &st.verb.Effects[i]}
@@ -94,7 +94,7 @@ func (r *reading) promises(ctx context.Context, st *step) ([]promise, error) {
 }
 
 // called gives a row that is to be added its key, so that other effects can refer to it.
-func (r *reading) called(ctx context.Context, st *step, effect int, p *promise) (err error) {
+func (r *source) called(ctx context.Context, st *step, effect int, p *promise) (err error) {
 	e := p.effect.Entity.Store
 	set := slices.IndexFunc(p.set, func(a assignment) bool { return a.field == e.Key })
 	switch {
@@ -104,7 +104,7 @@ func (r *reading) called(ctx context.Context, st *step, effect int, p *promise) 
 		p.key, err = r.read.Draw(ctx, e, e.Key)
 	default:
 		if p.key, err = r.newKey(e); err == nil {
-			r.alias[p.key] = fmt.Sprintf("%s of effect %d", r.alias[p.key], effect) // there may be several before one is added
+			r.mem.alias[p.key] = fmt.Sprintf("%s of effect %d", r.mem.alias[p.key], effect) // there may be several before one is added
 		}
 	}
 	st.adds(effect, p.key)
@@ -113,10 +113,10 @@ func (r *reading) called(ctx context.Context, st *step, effect int, p *promise) 
 
 // adds records the row that later effects of the verb may refer to.
 func (st *step) adds(effect int, key stores.Value) {
-	if st.added == nil {
-		st.added = make([]stores.Value, len(st.verb.Effects))
+	if st.sees.added == nil {
+		st.sees.added = make([]stores.Value, len(st.verb.Effects))
 	}
-	st.added[effect] = key
+	st.sees.added[effect] = key
 }
 
 // maxEach is the greatest number of rows or items that one effect may run over.
@@ -130,7 +130,7 @@ type eachOf struct {
 }
 
 // each calls a function for each row or item that an effect runs over.
-func (r *reading) each(ctx context.Context, st *step, effect *verbs.Effect, do func() error) error {
+func (r *source) each(ctx context.Context, st *step, effect *verbs.Effect, do func() error) error {
 	var all []eachOf
 	if of := effect.Each; of.Entity != nil {
 		rows, named, err := r.picked(ctx, st, of.Entity, of.Where, of.Order...)
@@ -152,7 +152,7 @@ func (r *reading) each(ctx context.Context, st *step, effect *verbs.Effect, do f
 			all = append(all, eachOf{item: st.verb.Tool.Answers(values)})
 		}
 	} else {
-		items, err := st.args[of.Param].Items(kindOf(st.verb.Params[of.Param].Type.Item.Name))
+		items, err := st.args.values[of.Param].Items(kindOf(st.verb.Params[of.Param].Type.Item.Name))
 		if err != nil {
 			return err
 		}
@@ -161,10 +161,10 @@ func (r *reading) each(ctx context.Context, st *step, effect *verbs.Effect, do f
 		}
 	}
 	if len(all) > maxEach {
-		return &complaint{st.index, tooMuch(st.place, st.verb.Name)}
+		return &complaint{st.call.index, tooMuch(st.call.place, st.verb.Name)}
 	}
-	defer func() { st.each = eachOf{} }()
-	for _, st.each = range all {
+	defer func() { st.sees.each = eachOf{} }()
+	for _, st.sees.each = range all {
 		if err := do(); err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (r *reading) each(ctx context.Context, st *step, effect *verbs.Effect, do f
 
 // mustMatch refuses a call if one of its effects found no row though its palette promises
 // one.
-func (r *reading) mustMatch(ctx context.Context, st *step, effect *verbs.Effect, of *verbs.Entity) error {
+func (r *source) mustMatch(ctx context.Context, st *step, effect *verbs.Effect, of *verbs.Entity) error {
 	if effect.May || effect.When != nil && slices.ContainsFunc(effect.When.Reads, func(read verbs.ExprRead) bool {
 		return read.Param == verbs.OfEach || read.Each || ofTheRow(effect, &read)
 	}) {
@@ -182,13 +182,13 @@ func (r *reading) mustMatch(ctx context.Context, st *step, effect *verbs.Effect,
 	}
 	due, err := r.holds(ctx, st, effect.When, nil)
 	if err == nil && due {
-		err = &complaint{st.index, nothingMatched(st.place, st.verb.Name, of, effect)}
+		err = &complaint{st.call.index, nothingMatched(st.call.place, st.verb.Name, of, effect)}
 	}
 	return err
 }
 
 // values evaluates an effect that picks no rows.
-func (r *reading) values(ctx context.Context, st *step, p *promise) (err error) {
+func (r *source) values(ctx context.Context, st *step, p *promise) (err error) {
 	effect := p.effect
 	if p.due, err = r.holds(ctx, st, effect.When, nil); !p.due {
 		return err
@@ -216,7 +216,7 @@ func (r *reading) values(ctx context.Context, st *step, p *promise) (err error) 
 }
 
 // targets finds the rows of an effect, and its changes of each.
-func (r *reading) targets(ctx context.Context, st *step, p *promise) (err error) {
+func (r *source) targets(ctx context.Context, st *step, p *promise) (err error) {
 	switch effect := p.effect; {
 	case effect.Where == nil:
 		// The promise names no row: a handler may keep it on any row within scope. Only
@@ -231,7 +231,7 @@ func (r *reading) targets(ctx context.Context, st *step, p *promise) (err error)
 
 // aim adds the rows that an effect picks to its targets. A row that is picked several times
 // is one target: each change builds on the one before.
-func (r *reading) aim(ctx context.Context, st *step, p *promise) error {
+func (r *source) aim(ctx context.Context, st *step, p *promise) error {
 	rows, named, err := r.picked(ctx, st, p.effect.Entity, p.effect.Where)
 	if err == nil && named && len(rows) == 0 {
 		err = r.mustMatch(ctx, st, p.effect, p.effect.Entity)
@@ -242,7 +242,7 @@ func (r *reading) aim(ctx context.Context, st *step, p *promise) error {
 	return r.aimAt(ctx, st, p, rows)
 }
 
-func (r *reading) aimAt(ctx context.Context, st *step, p *promise, rows []stores.Row) error {
+func (r *source) aimAt(ctx context.Context, st *step, p *promise, rows []stores.Row) error {
 	effect := p.effect
 	for _, row := range rows {
 		t := &target{row: row, stood: stoodOn(effect)}
@@ -283,7 +283,7 @@ func (r *reading) aimAt(ctx context.Context, st *step, p *promise, rows []stores
 
 // upsert computes the rows that an effect changes or, if there are none, adds. If it names one row
 // twice, the second values win.
-func (r *reading) upsert(ctx context.Context, st *step, i int) (found promise, added []promise, err error) {
+func (r *source) upsert(ctx context.Context, st *step, i int) (found promise, added []promise, err error) {
 	change, create := &st.verb.Effects[i], &st.verb.Effects[i+1]
 	found = promise{effect: change}
 	one := func() error {
@@ -324,7 +324,7 @@ func (r *reading) upsert(ctx context.Context, st *step, i int) (found promise, a
 
 // alike finds the row with the values of the effect's `by:` fields, nil if there is none. If another
 // transaction adds such a row first, the commit conflicts and the run is retried.
-func (r *reading) alike(ctx context.Context, st *step, effect *verbs.Effect) (*stores.Row, error) {
+func (r *source) alike(ctx context.Context, st *step, effect *verbs.Effect) (*stores.Row, error) {
 	e := effect.Entity.Store
 	where := stores.Cond{Op: stores.And}
 	for _, by := range effect.Where.By {
@@ -333,7 +333,7 @@ func (r *reading) alike(ctx context.Context, st *step, effect *verbs.Effect) (*s
 			return nil, err
 		}
 		if v.IsNull() {
-			return nil, &complaint{st.index, valueNeeded(st.place, st.verb.Name, e.Name, e.Fields[by.Field].Name)}
+			return nil, &complaint{st.call.index, valueNeeded(st.call.place, st.verb.Name, e.Name, e.Fields[by.Field].Name)}
 		}
 		where.Kids = append(where.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: by.Field}, Value: v})
 	}
@@ -356,7 +356,7 @@ func (p *promise) gives(field int) stores.Value {
 
 // picked returns the rows that a palette names: those that a filter picks, the row that an argument
 // refers to, or the rows of a list of references. named is false if the argument was left out.
-func (r *reading) picked(ctx context.Context, st *step, e *verbs.Entity, w *verbs.Where, order ...stores.Order) (rows []stores.Row, named bool, err error) {
+func (r *source) picked(ctx context.Context, st *step, e *verbs.Entity, w *verbs.Where, order ...stores.Order) (rows []stores.Row, named bool, err error) {
 	if w.Filter != nil {
 		where, err := r.cond(ctx, st, w.Filter)
 		if err != nil {
@@ -367,26 +367,26 @@ func (r *reading) picked(ctx context.Context, st *step, e *verbs.Entity, w *verb
 	}
 	p := &st.verb.Params[w.Param]
 	if !w.List {
-		switch row := st.rows[w.Param]; row.Entity {
+		switch row := st.args.rows[w.Param]; row.Entity {
 		case e.Store:
 			return []stores.Row{row}, true, nil
 		case nil:
 			return nil, false, nil
 		}
 		// The argument takes a row of any kind, the effect does not.
-		return nil, true, &complaint{st.index, unknownName(st.place, p.Name)}
+		return nil, true, &complaint{st.call.index, unknownName(st.call.place, p.Name)}
 	}
-	if st.args[w.Param].IsNull() {
+	if st.args.values[w.Param].IsNull() {
 		return nil, false, nil
 	}
-	keys, err := st.args[w.Param].Items(e.Store.Fields[e.Store.Key].Kind)
+	keys, err := st.args.values[w.Param].Items(e.Store.Fields[e.Store.Key].Kind)
 	if err != nil {
-		return nil, true, &complaint{st.index, wrongValue(st.place, p.Name, "a list of references is wanted")}
+		return nil, true, &complaint{st.call.index, wrongValue(st.call.place, p.Name, "a list of references is wanted")}
 	}
 	rows = make([]stores.Row, len(keys))
 	for i, key := range keys {
 		if slices.Contains(keys[:i], key) {
-			return nil, true, &complaint{st.index, wrongValue(st.place, p.Name, "it names a row twice")}
+			return nil, true, &complaint{st.call.index, wrongValue(st.call.place, p.Name, "it names a row twice")}
 		}
 		if rows[i], err = r.get(ctx, e.Store, key); err != nil {
 			return nil, true, err
@@ -428,7 +428,7 @@ func ofTheRow(e *verbs.Effect, read *verbs.ExprRead) bool {
 	return one && read.Param == param
 }
 
-func (r *reading) holds(ctx context.Context, st *step, when *verbs.Expr, row *stores.Row) (bool, error) {
+func (r *source) holds(ctx context.Context, st *step, when *verbs.Expr, row *stores.Row) (bool, error) {
 	if when == nil {
 		return true, nil
 	}
@@ -436,11 +436,11 @@ func (r *reading) holds(ctx context.Context, st *step, when *verbs.Expr, row *st
 	return v.Bool(), err
 }
 
-func (r *reading) sets(ctx context.Context, st *step, effect *verbs.Effect, row *stores.Row) ([]assignment, error) {
+func (r *source) sets(ctx context.Context, st *step, effect *verbs.Effect, row *stores.Row) ([]assignment, error) {
 	set := make([]assignment, 0, len(effect.Set))
 	for i := range effect.Set {
 		x := effect.Set[i].Value
-		if param, alone := x.ArgOnly(); alone && st.args[param].IsNull() && st.emptied&(1<<param) == 0 {
+		if param, alone := x.ArgOnly(); alone && st.args.values[param].IsNull() && st.args.emptied&(1<<param) == 0 {
 			continue // an argument that is left out changes nothing
 		}
 		v, came, err := r.evalFrom(ctx, st, x, row)
@@ -451,8 +451,8 @@ func (r *reading) sets(ctx context.Context, st *step, effect *verbs.Effect, row 
 			continue // nor does a part of a record
 		}
 		from, secret := st.origin(x, row)
-		if f := &effect.Entity.Store.Fields[effect.Set[i].Field]; st.sensitive != nil && !v.IsNull() && !f.Sensitive && f.Kind != stores.Bool && x.Copies(st.secret, nil) {
-			return nil, &complaint{st.index, secretOpen(st.place, st.verb.Name, effect.Entity.Store.Name, f.Name)}
+		if f := &effect.Entity.Store.Fields[effect.Set[i].Field]; st.args.sensitive != nil && !v.IsNull() && !f.Sensitive && f.Kind != stores.Bool && x.Copies(st.secret, nil) {
+			return nil, &complaint{st.call.index, secretOpen(st.call.place, st.verb.Name, effect.Entity.Store.Name, f.Name)}
 		}
 		set = append(set, assignment{field: effect.Set[i].Field, value: v, from: from, sensitive: secret, came: came})
 	}

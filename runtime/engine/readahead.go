@@ -112,28 +112,28 @@ func (e *Engine) predictedReads(v *verbs.Verb) []wants {
 // wanted lists the rows that the calls of a script name, and the paths that they read from
 // them. A missing row is reported later, at the call that names it.
 func (r *run) wanted() []view.Want {
-	calls, order := r.prog.Calls(), r.prog.Order()
-	if r.part != nil {
-		order = r.part.calls
+	calls, order := r.plan.prog.Calls(), r.plan.prog.Order()
+	if r.plan.part != nil {
+		order = r.plan.part.calls
 	}
 	var wants []view.Want
 	for _, i := range order {
 		c := &calls[i]
 		for j := range c.Args {
-			if p := &c.Verb.Params[j]; p.Upload != nil && !r.snapshot && c.Args[j].Kind == verbs.Literal {
+			if p := &c.Verb.Params[j]; p.Upload != nil && !r.src.snapshot && c.Args[j].Kind == verbs.Literal {
 				if id, ok := strings.CutPrefix(c.Args[j].Value.Text(), verbs.UploadScheme); ok {
 					wants = append(wants, view.Want{Row: view.RowKey{Entity: uploads.Entity, Key: stores.NewString(id)}})
 				}
 			}
-			e, key := rowOf(r.prog, c, j)
-			if e == nil || !e.Managed && !r.snapshot && len(order) >= view.Few {
+			e, key := rowOf(r.plan.prog, c, j)
+			if e == nil || !e.Managed && !r.src.snapshot && len(order) >= view.Few {
 				continue // the first change of a mapped table would discard its rows
 			}
 			want := view.Want{Row: view.RowKey{Entity: e, Key: key}}
-			if along := &r.e.verbs[c.Verb].ahead[j]; !r.snapshot {
+			if along := &r.src.e.verbs[c.Verb].ahead[j]; !r.src.snapshot {
 				if len(along.locked) > 0 {
 					paths, _ := provenance.WithMarks(e, along.locked)
-					want.Along = append(want.Along, view.Paths{Paths: paths, Hold: r.holdsAs(stores.Shared)})
+					want.Along = append(want.Along, view.Paths{Paths: paths, Hold: r.src.holdsAs(stores.Shared)})
 				}
 				if names := r.labelled(c, along); len(names) > 0 {
 					paths, _ := provenance.WithMarks(e, names)
@@ -167,14 +167,14 @@ func (r *run) labelled(c *verbs.Call, along *wants) []stores.Path {
 // known returns a step for a call if all its arguments are known before it begins, and nil
 // otherwise.
 func (r *run) known(c *verbs.Call) *step {
-	st := &step{verb: c.Verb, args: make([]stores.Value, len(c.Args)), rows: make([]stores.Row, len(c.Args))}
+	st := &step{verb: c.Verb, args: arguments{values: make([]stores.Value, len(c.Args)), rows: make([]stores.Row, len(c.Args))}}
 	for i := range c.Args {
-		e, key := rowOf(r.prog, c, i)
+		e, key := rowOf(r.plan.prog, c, i)
 		switch {
 		case e != nil:
-			st.rows[i].Entity, st.args[i] = e, key
+			st.args.rows[i].Entity, st.args.values[i] = e, key
 		case c.Args[i].Kind == verbs.Literal:
-			st.args[i] = c.Args[i].Value
+			st.args.values[i] = c.Args[i].Value
 		case c.Args[i].Kind != verbs.Absent:
 			return nil
 		}
@@ -184,17 +184,17 @@ func (r *run) known(c *verbs.Call) *step {
 
 // argued returns the environment of expressions that depend on arguments alone.
 func (r *run) argued(st *step) verbs.Env {
-	return verbs.Env{Args: st.args, Principal: r.s.who.Name, Now: r.now, Outside: r.e.outside}
+	return verbs.Env{Args: st.args.values, Principal: r.src.s.who.Name, Now: r.src.now, Outside: r.src.e.outside}
 }
 
 // predictedAsks lists the queries that a program of one call is going to make, as far as they depend on
 // its arguments alone: for the rows that its effects pick, and for the jobs that its own jobs
 // replace.
 func (r *run) predictedAsks() (asks []stores.Ask) {
-	if r.part != nil || len(r.prog.Calls()) != 1 || r.snapshot {
+	if r.plan.part != nil || len(r.plan.prog.Calls()) != 1 || r.src.snapshot {
 		return nil
 	}
-	c := &r.prog.Calls()[0]
+	c := &r.plan.prog.Calls()[0]
 	st := r.known(c)
 	if st == nil {
 		return nil
@@ -206,11 +206,11 @@ func (r *run) predictedAsks() (asks []stores.Ask) {
 		case f.Each != nil:
 		case f.Run != nil && len(f.Key) > 0 && f.Again != verbs.Keep:
 			if f.When == nil || len(f.When.Reads) == 0 && fires(f.When, env) {
-				asks = append(asks, stores.Ask{Jobs: waitingUnder(r.workKey(st, &notice{effect: f, target: noticeTarget(f)}))})
+				asks = append(asks, stores.Ask{Jobs: waitingUnder(r.src.workKey(st, &notice{effect: f, target: noticeTarget(f)}))})
 			}
 		case f.OnRows() && f.Where != nil && f.Where.Filter != nil && len(f.Where.Filter.Reads) == 0:
 			if where, err := f.Where.Filter.Cond(env); err == nil { // if it fails, it fails again when the call is made
-				find := r.picking(f.Entity.Store, &where)
+				find := r.src.picking(f.Entity.Store, &where)
 				asks = append(asks, stores.Ask{Find: &find})
 			}
 		}

@@ -16,9 +16,9 @@ import (
 	"verbatim/verbs"
 )
 
-// A reading reads rows for a session at one time, and records what it read: a plan depends on
-// that. The steps of a call read through it and through nothing else.
-type reading struct {
+// A source reads rows for a session at one time. The steps of a call read through it and through
+// nothing else; what they have read is in its memory, which a plan depends on.
+type source struct {
 	e    *Engine
 	s    *Session
 	read view.View
@@ -29,14 +29,20 @@ type reading struct {
 	writes   bool  // some call of the program may change something
 	owners   bool  // the receipt names the owner of each row
 	before   int64 // RunOptions.Before
-	calls    int   // the number of calls of the program
-	begun    int   // the number of calls that have begun, those of macros included
 
-	source *dsl.Source // of the script; diagnostics about all of it are placed there
+	script  *dsl.Source             // diagnostics about all of the script are placed there
+	answers map[string]tools.Answer // of tools, by externalCall.id
+	mem     memory
+}
 
-	readSet       []readRow            // what was read
-	postponed     []postponed          // rows to be fetched together with the next read
-	lockedParents map[view.RowKey]bool // rows that are locked because rows that refer to them are counted
+// A memory is what one attempt at a program has read and made so far.
+type memory struct {
+	calls int // the number of calls of the program
+	begun int // the number of calls that have begun, those of macros included
+
+	reads     []readRow            // what was read
+	postponed []postponed          // rows to be fetched together with the next read
+	locked    map[view.RowKey]bool // rows that are locked because rows that refer to them are counted
 
 	// alias holds values that differ between two previews of the same plan: generated
 	// keys, and instants relative to now. The digest uses their description instead.
@@ -51,20 +57,17 @@ type reading struct {
 	uploads []usedUpload // files that nothing had used before
 	files   []knownFile  // that arguments name
 
-	answers map[string]tools.Answer // of tools, by externalCall.id
-
 	pasts  map[int64]*pastCall // calls that are taken back, by the numbers of their journal entries
 	blamed *laterChange        // the later change that stands in the way of an undo; nil without one
 }
 
 // reads begins a reading that changes nothing.
-func (s *Session) reads(r stores.Reader) *reading {
+func (s *Session) reads(r stores.Reader) *source {
 	return s.readsAt(r, stores.NewTime(s.e.opt.Clock()).Time())
 }
 
-func (s *Session) readsAt(r stores.Reader, now time.Time) *reading {
-	return &reading{e: s.e, s: s, read: view.Direct(r, nil, nil), now: now, snapshot: true,
-		alias: make(map[stores.Value]string), added: make(map[view.RowKey]bool), minted: make(map[view.RowKey]*names.NamedRow)}
+func (s *Session) readsAt(r stores.Reader, now time.Time) *source {
+	return &source{e: s.e, s: s, read: view.Direct(r, nil, nil), now: now, snapshot: true, mem: memory{alias: make(map[stores.Value]string), added: make(map[view.RowKey]bool), minted: make(map[view.RowKey]*names.NamedRow)}}
 }
 
 // A readRow is a row that was read, with its values at that time.
@@ -77,16 +80,16 @@ type readRow struct {
 }
 
 // get reads a row within scope and records it.
-func (r *reading) get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
+func (r *source) get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
 	row, err := r.read.Get(ctx, e, key)
 	if err == nil {
-		r.readSet = append(r.readSet, readRow{entity: e, key: key, values: row.Values, marks: row.Marks})
+		r.mem.reads = append(r.mem.reads, readRow{entity: e, key: key, values: row.Values, marks: row.Marks})
 	}
 	return row, err
 }
 
 // fields reads along paths from one row, and returns the origins of the values.
-func (r *reading) fields(ctx context.Context, e *stores.Entity, key stores.Value, paths []stores.Path) ([]stores.Value, []verbs.Origin, error) {
+func (r *source) fields(ctx context.Context, e *stores.Entity, key stores.Value, paths []stores.Path) ([]stores.Value, []verbs.Origin, error) {
 	all, at := provenance.WithMarks(e, paths)
 	hold := r.holdsAs(stores.Shared)
 	values, known := r.read.Along(view.RowKey{Entity: e, Key: key}, all, hold != stores.Loose)
@@ -100,7 +103,7 @@ func (r *reading) fields(ctx context.Context, e *stores.Entity, key stores.Value
 		}
 		values = rows[0]
 	}
-	r.readSet = append(r.readSet, readRow{entity: e, key: key, paths: all, values: values})
+	r.mem.reads = append(r.mem.reads, readRow{entity: e, key: key, paths: all, values: values})
 	came := make([]verbs.Origin, len(paths))
 	for i := range came {
 		came[i] = r.s.from.Path(e, paths, at, i, values)
@@ -109,7 +112,7 @@ func (r *reading) fields(ctx context.Context, e *stores.Entity, key stores.Value
 }
 
 // rowsWhere reads the rows that a condition picks, and records them.
-func (r *reading) rowsWhere(ctx context.Context, e *stores.Entity, where *stores.Cond, order ...stores.Order) ([]stores.Row, error) {
+func (r *source) rowsWhere(ctx context.Context, e *stores.Entity, where *stores.Cond, order ...stores.Order) ([]stores.Row, error) {
 	n := len(e.Fields)
 	found, err := r.read.Find(ctx, r.picking(e, where, order...))
 	if err != nil {
@@ -121,14 +124,14 @@ func (r *reading) rowsWhere(ctx context.Context, e *stores.Entity, where *stores
 		if row.Marks, err = stores.ReadMarks(e, values[n]); err != nil {
 			return nil, err
 		}
-		r.readSet = append(r.readSet, readRow{entity: e, key: row.Key(), values: row.Values, marks: row.Marks})
+		r.mem.reads = append(r.mem.reads, readRow{entity: e, key: row.Key(), values: row.Values, marks: row.Marks})
 		rows[i] = row
 	}
 	return rows, nil
 }
 
 // picking asks for whole rows, with their marks.
-func (r *reading) picking(e *stores.Entity, where *stores.Cond, order ...stores.Order) stores.Find {
+func (r *source) picking(e *stores.Entity, where *stores.Cond, order ...stores.Order) stores.Find {
 	paths := make([]stores.Path, len(e.Fields)+1)
 	for i := range e.Fields {
 		paths[i].Field = i
@@ -155,13 +158,13 @@ func (e *evalError) Error() string {
 func (e *evalError) Unwrap() error { return e.err }
 
 // eval evaluates an expression. row is the row being read or changed, nil if there is none.
-func (r *reading) eval(ctx context.Context, st *step, x *verbs.Expr, row *stores.Row) (stores.Value, error) {
+func (r *source) eval(ctx context.Context, st *step, x *verbs.Expr, row *stores.Row) (stores.Value, error) {
 	v, _, err := r.evalFrom(ctx, st, x, row)
 	return v, err
 }
 
 // evalFrom is eval that also returns the origin of the value.
-func (r *reading) evalFrom(ctx context.Context, st *step, x *verbs.Expr, row *stores.Row) (stores.Value, verbs.Origin, error) {
+func (r *source) evalFrom(ctx context.Context, st *step, x *verbs.Expr, row *stores.Row) (stores.Value, verbs.Origin, error) {
 	env, reads, err := r.env(ctx, st, x.Reads, row)
 	if err != nil {
 		return stores.Value{}, verbs.Origin{}, err
@@ -175,7 +178,7 @@ func (r *reading) evalFrom(ctx context.Context, st *step, x *verbs.Expr, row *st
 		later := env
 		later.Now = env.Now.Add(time.Microsecond)
 		if w, err := x.Eval(later); err == nil && w.Kind() == stores.Time && w.Time().Sub(v.Time()) == time.Microsecond {
-			r.alias[v] = "now " + strconv.FormatInt(v.Time().Sub(r.now).Microseconds(), 10)
+			r.mem.alias[v] = "now " + strconv.FormatInt(v.Time().Sub(r.now).Microseconds(), 10)
 		}
 	}
 	return v, made(st, x, reads), nil
@@ -183,8 +186,8 @@ func (r *reading) evalFrom(ctx context.Context, st *step, x *verbs.Expr, row *st
 
 // env reads the fields that an expression uses, and returns their origins, parallel to reads.
 // Fields of the row itself need no query; all paths from one row are one query.
-func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row *stores.Row) (verbs.Env, []verbs.Origin, error) {
-	env := verbs.Env{Args: st.args, Item: st.each.item, Contents: st.contents, Principal: r.s.who.Name, Now: r.now, Outside: r.e.outside}
+func (r *source) env(ctx context.Context, st *step, reads []verbs.ExprRead, row *stores.Row) (verbs.Env, []verbs.Origin, error) {
+	env := verbs.Env{Args: st.args.values, Item: st.sees.each.item, Contents: st.args.contents, Principal: r.s.who.Name, Now: r.now, Outside: r.e.outside}
 	if len(reads) == 0 {
 		return env, nil, nil
 	}
@@ -196,8 +199,8 @@ func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row
 			continue
 		}
 		if reads[i].Param == verbs.OfNew {
-			if st.added != nil {
-				env.Reads[i], came[i] = st.added[reads[i].Path.Field], ofRecord
+			if st.sees.added != nil {
+				env.Reads[i], came[i] = st.sees.added[reads[i].Path.Field], ofRecord
 			}
 			continue
 		}
@@ -224,9 +227,9 @@ func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row
 				return env, nil, err
 			}
 		case p >= 0:
-			from = &st.rows[p]
+			from = &st.args.rows[p]
 		case p == verbs.OfEach:
-			from = st.each.row
+			from = st.sees.each.row
 		}
 		if from == nil || from.Entity == nil {
 			continue // the argument was left out: its fields are absent
@@ -255,7 +258,7 @@ func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row
 }
 
 // cond turns a filter into a condition for the store.
-func (r *reading) cond(ctx context.Context, st *step, f *verbs.Filter) (*stores.Cond, error) {
+func (r *source) cond(ctx context.Context, st *step, f *verbs.Filter) (*stores.Cond, error) {
 	if f == nil {
 		return nil, nil
 	}

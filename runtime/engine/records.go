@@ -14,11 +14,11 @@ import (
 // scope and locked like other rows that are read, and the reads along it are part of the plan.
 
 // referredInside fetches the rows that a record, or a list of them, refers to.
-func (r *reading) referredInside(ctx context.Context, st *step, t *verbs.Type, v stores.Value, place dsl.Place, param string) error {
+func (r *source) referredInside(ctx context.Context, st *step, t *verbs.Type, v stores.Value, place dsl.Place, param string) error {
 	if t.Name == verbs.ListType {
 		items, err := v.Items(stores.JSON)
 		if err != nil {
-			return &complaint{st.index, wrongValue(place, param, "a list of records is wanted")}
+			return &complaint{st.call.index, wrongValue(place, param, "a list of records is wanted")}
 		}
 		for _, item := range items {
 			if err := r.referredInside(ctx, st, t.Item, item, place, param); err != nil {
@@ -29,7 +29,7 @@ func (r *reading) referredInside(ctx context.Context, st *step, t *verbs.Type, v
 	}
 	parts, ok := t.Parts(v)
 	if !ok {
-		return &complaint{st.index, wrongValue(place, param, t.Phrase()+" is wanted")}
+		return &complaint{st.call.index, wrongValue(place, param, t.Phrase()+" is wanted")}
 	}
 	for i := range parts {
 		if _, err := r.referred(ctx, st, t.Fields[i].Type, resolvedArg{value: parts[i]}, place, param); err != nil {
@@ -40,10 +40,10 @@ func (r *reading) referredInside(ctx context.Context, st *step, t *verbs.Type, v
 }
 
 // rowOfPart returns the row that a field of a record refers to; nil if it refers to none.
-func (r *reading) rowOfPart(ctx context.Context, st *step, read *verbs.ExprRead) (*stores.Row, error) {
-	t, v := st.verb.Params[read.Param].Type, st.args[read.Param]
+func (r *source) rowOfPart(ctx context.Context, st *step, read *verbs.ExprRead) (*stores.Row, error) {
+	t, v := st.verb.Params[read.Param].Type, st.args.values[read.Param]
 	if read.Each {
-		t, v = t.Item, st.each.item
+		t, v = t.Item, st.sees.each.item
 	}
 	parts, ok := t.Parts(v)
 	if !ok || parts[read.Part-1].IsNull() {
@@ -51,13 +51,13 @@ func (r *reading) rowOfPart(ctx context.Context, st *step, read *verbs.ExprRead)
 	}
 	row, err := r.get(ctx, t.Fields[read.Part-1].Type.Entity.Store, parts[read.Part-1])
 	if errors.Is(err, stores.ErrNotFound) {
-		return nil, &complaint{st.index, unknownName(st.place, st.verb.Params[read.Param].Name)}
+		return nil, &complaint{st.call.index, unknownName(st.call.place, st.verb.Params[read.Param].Name)}
 	}
 	return &row, err
 }
 
 // ofRecord follows a path into a record that a macro was given.
-func (r *reading) ofRecord(ctx context.Context, st *step, t *verbs.Type, g resolvedArg, a *verbs.Arg, place dsl.Place) (resolvedArg, error) {
+func (r *source) ofRecord(ctx context.Context, st *step, t *verbs.Type, g resolvedArg, a *verbs.Arg, place dsl.Place) (resolvedArg, error) {
 	part, rest, _ := strings.Cut(a.Path(), ".")
 	parts, ok := t.Parts(g.value)
 	for i := range t.Fields {
@@ -81,11 +81,11 @@ func (r *reading) ofRecord(ctx context.Context, st *step, t *verbs.Type, g resol
 		}
 		return r.follow(ctx, st, out.entity, row, a.Name(), rest, place)
 	}
-	return resolvedArg{}, &complaint{st.index, noResult(place, a.Name(), "it has no "+a.Path())}
+	return resolvedArg{}, &complaint{st.call.index, noResult(place, a.Name(), "it has no "+a.Path())}
 }
 
 // ofItem resolves @each, or a part of it, in a call of a macro.
-func (r *reading) ofItem(ctx context.Context, st *step, t *verbs.Type, g resolvedArg, a *verbs.Arg, place dsl.Place) (resolvedArg, error) {
+func (r *source) ofItem(ctx context.Context, st *step, t *verbs.Type, g resolvedArg, a *verbs.Arg, place dsl.Place) (resolvedArg, error) {
 	if t.Name == verbs.RefType {
 		g.entity = t.Entity
 	}
@@ -95,7 +95,7 @@ func (r *reading) ofItem(ctx context.Context, st *step, t *verbs.Type, g resolve
 	case t.Name == verbs.RecordType:
 		return r.ofRecord(ctx, st, t, g, a, place)
 	case g.entity == nil:
-		return resolvedArg{}, &complaint{st.index, noResult(place, a.Name(), "it has no "+a.Path())}
+		return resolvedArg{}, &complaint{st.call.index, noResult(place, a.Name(), "it has no "+a.Path())}
 	}
 	row, err := r.get(ctx, g.entity.Store, g.value)
 	if err != nil {

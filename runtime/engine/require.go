@@ -14,7 +14,7 @@ import (
 // calls. It reports all rules that do not hold at once. A rule that cannot be evaluated does
 // not hold either; it is reported only if no other is, since a rule may rely on those before
 // it.
-func require(ctx context.Context, r *reading, st *step) error {
+func require(ctx context.Context, r *source, st *step) error {
 	if err := r.inCountry(st); err != nil {
 		return err
 	}
@@ -29,9 +29,9 @@ func require(ctx context.Context, r *reading, st *step) error {
 		case err != nil && (ctx.Err() != nil || isStoreError(err)):
 			return err
 		case err != nil || holds.Kind() != stores.Bool:
-			unclear = append(unclear, complaint{st.index, requirementUnclear(st.place, st.verb.Name, rule)})
+			unclear = append(unclear, complaint{st.call.index, requirementUnclear(st.call.place, st.verb.Name, rule)})
 		case !holds.Bool():
-			unmet = append(unmet, complaint{st.index, requirementNotMet(st.place, st.verb.Name, rule)})
+			unmet = append(unmet, complaint{st.call.index, requirementNotMet(st.call.place, st.verb.Name, rule)})
 		}
 	}
 	if len(unmet) == 0 {
@@ -43,7 +43,7 @@ func require(ctx context.Context, r *reading, st *step) error {
 	return nil
 }
 
-func (r *reading) required(ctx context.Context, st *step, rule *verbs.Require) (holds stores.Value, err error) {
+func (r *source) required(ctx context.Context, st *step, rule *verbs.Require) (holds stores.Value, err error) {
 	if rule.Rows != nil {
 		holds, _, err = r.total(ctx, st, rule.Rows)
 		return holds, err
@@ -53,36 +53,36 @@ func (r *reading) required(ctx context.Context, st *step, rule *verbs.Require) (
 
 // inCountry reads telephone numbers and national ids by the country in the argument beside them. The
 // checker has done so for literals.
-func (r *reading) inCountry(st *step) error {
+func (r *source) inCountry(st *step) error {
 	for i := range st.verb.Params {
 		by, ok := st.verb.CountryParam(i)
-		if !ok || st.args[i].IsNull() {
+		if !ok || st.args.values[i].IsNull() {
 			continue
 		}
 		p := &st.verb.Params[i]
-		v, err := p.Type.In(st.args[by]).Accept(st.args[i])
+		v, err := p.Type.In(st.args.values[by]).Accept(st.args.values[i])
 		if err != nil {
-			return &complaint{st.index, wrongValue(st.place, p.Name, err.Error())}
+			return &complaint{st.call.index, wrongValue(st.call.place, p.Name, err.Error())}
 		}
-		st.args[i] = v
+		st.args.values[i] = v
 	}
 	return nil
 }
 
 // schematic checks objects against the schemas of the codes beside them. The checker has done
 // so for literals; values of rows, answers and macros are known only here.
-func (r *reading) schematic(st *step) error {
+func (r *source) schematic(st *step) error {
 	for i := range st.verb.Params {
 		p := &st.verb.Params[i]
 		by, ok := p.SchemaOf()
-		if !ok || st.args[i].IsNull() || st.args[by].IsNull() {
+		if !ok || st.args.values[i].IsNull() || st.args.values[by].IsNull() {
 			continue
 		}
-		s := st.verb.Params[by].Type.Codes.Schema(st.args[by].Text())
+		s := st.verb.Params[by].Type.Codes.Schema(st.args.values[by].Text())
 		if s == nil {
-			return &complaint{st.index, wrongValue(st.place, p.Name, "nothing is declared for "+st.args[by].Text())}
+			return &complaint{st.call.index, wrongValue(st.call.place, p.Name, "nothing is declared for "+st.args.values[by].Text())}
 		}
-		found, err := s.Check(st.args[i])
+		found, err := s.Check(st.args.values[i])
 		if err != nil {
 			return &Failure{Err: fmt.Errorf("the schema %s: %w", s.Name, err)}
 		}
@@ -94,11 +94,11 @@ func (r *reading) schematic(st *step) error {
 			if !b.Safe {
 				b.Says = "does not satisfy its schema"
 			}
-			return &complaint{st.index, wrongValue(st.place, p.Name, cmp.Or(b.Wrong, strings.TrimSpace(what+" "+b.Says)))}
+			return &complaint{st.call.index, wrongValue(st.call.place, p.Name, cmp.Or(b.Wrong, strings.TrimSpace(what+" "+b.Says)))}
 		}
 		if st.verb.Moves() {
-			for _, b := range s.OnDay(r.s.today(r.now), st.args[i]) {
-				return &complaint{st.index, wrongValue(st.place, p.Name, cmp.Or(b.Wrong, strings.Join(b.Path, ".")+" "+b.Says))}
+			for _, b := range s.OnDay(r.s.today(r.now), st.args.values[i]) {
+				return &complaint{st.call.index, wrongValue(st.call.place, p.Name, cmp.Or(b.Wrong, strings.Join(b.Path, ".")+" "+b.Says))}
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func (r *reading) schematic(st *step) error {
 // tried again. others says that earlier calls changed something.
 func rely(c *change, st *step, others bool) error {
 	between := false // this run may have changed the row since it was looked at
-	for s := st; s != nil; s = s.outer {
+	for s := st; s != nil; s = s.tree.outer {
 		for i := range s.verb.Requires {
 			if s.verb.Requires[i].That == nil {
 				continue
@@ -122,7 +122,7 @@ func rely(c *change, st *step, others bool) error {
 				if read.Param < 0 || read.Path.Count != nil && len(read.Path.Steps) == 0 {
 					continue
 				}
-				row := &s.rows[read.Param]
+				row := &s.args.rows[read.Param]
 				if row.Entity != c.Entity || row.Key() != c.Key {
 					continue
 				}

@@ -35,17 +35,17 @@ type resolvedArg struct {
 // resolve resolves the arguments of a call: literals are taken as they are, names and results become
 // values, and references become rows within scope. A row out of scope gets the same answer as a row
 // that does not exist.
-func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) error {
-	st.args = make([]stores.Value, len(c.Args))
-	st.rows = make([]stores.Row, len(c.Args))
-	st.from = make([]verbs.Origin, len(c.Args))
+func (r *source) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) error {
+	st.args.values = make([]stores.Value, len(c.Args))
+	st.args.rows = make([]stores.Row, len(c.Args))
+	st.args.from = make([]verbs.Origin, len(c.Args))
 	var elsewhere []complaint
 	for i := range c.Args {
 		p := &st.verb.Params[i]
-		st.accepts, st.trail = p.From, nil
+		st.resolving.accepts, st.resolving.trail = p.From, nil
 		g, err := r.argument(ctx, f, st, p.Type, &c.Args[i], p.Name)
 		if err == nil && p.Active && g.value.IsNull() {
-			g, err = r.atWork(ctx, st, p, st.place)
+			g, err = r.atWork(ctx, st, p, st.call.place)
 		}
 		if err == nil && p.DefaultDay != nil && c.Args[i].Syntax == nil && g.value.IsNull() {
 			g = resolvedArg{value: p.DefaultDay.On(r.s.today(r.now)), from: f.said(&c.Args[i])}
@@ -57,17 +57,17 @@ func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call
 			return err
 		}
 		if p.Required && g.value.IsNull() {
-			return &complaint{st.index, gaveNothing(r.placeOfArg(f, st, &c.Args[i]), p.Name)}
+			return &complaint{st.call.index, gaveNothing(r.placeOfArg(f, st, &c.Args[i]), p.Name)}
 		}
-		st.args[i], st.rows[i], st.from[i] = g.value, g.row, g.from
+		st.args.values[i], st.args.rows[i], st.args.from[i] = g.value, g.row, g.from
 		if p.Clear && g.value.IsNull() && c.Args[i].Syntax != nil && !g.left {
-			st.emptied |= 1 << i
+			st.args.emptied |= 1 << i
 		}
 		if g.sensitive || p.Sensitive {
 			st.markSensitive(i)
 		}
 		if g.sensitive && !(g.partly && p.Partly) {
-			st.taken |= 1 << i
+			st.args.taken |= 1 << i
 		}
 		if p.Upload != nil && !g.value.IsNull() {
 			if err := r.upload(ctx, st, i, g.value, r.placeOfArg(f, st, &c.Args[i])); err != nil {
@@ -76,7 +76,7 @@ func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call
 		}
 		if st.verb.Moves() {
 			if err := p.Type.OnDay(r.s.today(r.now), g.value); err != nil {
-				elsewhere = append(elsewhere, complaint{st.index, wrongValue(r.placeOfArg(f, st, &c.Args[i]), p.Name, err.Error())})
+				elsewhere = append(elsewhere, complaint{st.call.index, wrongValue(r.placeOfArg(f, st, &c.Args[i]), p.Name, err.Error())})
 			}
 		}
 		if c := st.wants(i, g, r.placeOfArg(f, st, &c.Args[i])); c != nil {
@@ -92,12 +92,12 @@ func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call
 // says adds an argument that the engine filled in to the text of the call in the journal, so that
 // the text alone says what was done.
 func (st *step) says(param string, v dsl.Value) {
-	call := *st.syntax
+	call := *st.call.syntax
 	call.Args = append(call.Args[:len(call.Args):len(call.Args)], dsl.Arg{Key: param, Value: v})
-	st.syntax, st.text = &call, dsl.FormatCall(&call)
+	st.call.syntax, st.call.text = &call, dsl.FormatCall(&call)
 }
 
-func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, param string) (resolvedArg, error) {
+func (r *source) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, param string) (resolvedArg, error) {
 	place := r.placeOfArg(f, st, a)
 	switch a.Kind {
 	case verbs.Literal:
@@ -156,16 +156,16 @@ func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Typ
 }
 
 // placeOfArg returns the place of an argument; inside a macro, the place of the macro's call.
-func (r *reading) placeOfArg(f *frame, st *step, a *verbs.Arg) dsl.Place {
+func (r *source) placeOfArg(f *frame, st *step, a *verbs.Arg) dsl.Place {
 	if f.macro == nil && a.Syntax != nil {
 		return dsl.Place{Source: f.prog.Script().Source, Range: a.Syntax.Range}
 	}
-	return st.place
+	return st.call.place
 }
 
 // settleType checks a value that only the run knows against the type of its argument. The
 // checker has done so for literals.
-func (r *reading) settleType(ctx context.Context, st *step, t *verbs.Type, g resolvedArg, place dsl.Place, param string) (resolvedArg, error) {
+func (r *source) settleType(ctx context.Context, st *step, t *verbs.Type, g resolvedArg, place dsl.Place, param string) (resolvedArg, error) {
 	g, err := r.referred(ctx, st, t, g, place, param)
 	if err != nil || t == nil || t.Name == verbs.RefType || t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.RefType {
 		return g, err
@@ -181,14 +181,14 @@ func accept(st *step, t *verbs.Type, g resolvedArg, place dsl.Place, param strin
 	}
 	v, err := t.Accept(g.value)
 	if err != nil {
-		return resolvedArg{}, &complaint{st.index, wrongValue(place, param, err.Error())}
+		return resolvedArg{}, &complaint{st.call.index, wrongValue(place, param, err.Error())}
 	}
 	g.value = v
 	return g, nil
 }
 
 // referred fetches the rows that a value refers to, if its type is a reference.
-func (r *reading) referred(ctx context.Context, st *step, t *verbs.Type, g resolvedArg, place dsl.Place, param string) (resolvedArg, error) {
+func (r *source) referred(ctx context.Context, st *step, t *verbs.Type, g resolvedArg, place dsl.Place, param string) (resolvedArg, error) {
 	switch {
 	case t == nil || g.value.IsNull():
 	case t.Name == verbs.RefType:
@@ -200,7 +200,7 @@ func (r *reading) referred(ctx context.Context, st *step, t *verbs.Type, g resol
 		e := t.Item.Entity
 		keys, err := g.value.Items(e.Store.Fields[e.Store.Key].Kind)
 		if err != nil {
-			return resolvedArg{}, &complaint{st.index, wrongValue(place, param, "a list of references is wanted")}
+			return resolvedArg{}, &complaint{st.call.index, wrongValue(place, param, "a list of references is wanted")}
 		}
 		for _, key := range keys {
 			if _, err := r.reference(ctx, st, resolvedArg{value: key, entity: e}, place, param); err != nil {
@@ -214,7 +214,7 @@ func (r *reading) referred(ctx context.Context, st *step, t *verbs.Type, g resol
 }
 
 // reference fetches the row that a key names.
-func (r *reading) reference(ctx context.Context, st *step, g resolvedArg, place dsl.Place, param string) (resolvedArg, error) {
+func (r *source) reference(ctx context.Context, st *step, g resolvedArg, place dsl.Place, param string) (resolvedArg, error) {
 	candidates := r.e.catalog.entities
 	if g.entity != nil {
 		candidates = []*verbs.Entity{g.entity}
@@ -240,18 +240,18 @@ func (r *reading) reference(ctx context.Context, st *step, g resolvedArg, place 
 		}
 		return resolvedArg{value: key, entity: e, row: row, sensitive: g.sensitive, from: g.from}, nil
 	}
-	return resolvedArg{}, &complaint{st.index, unknownName(place, param)}
+	return resolvedArg{}, &complaint{st.call.index, unknownName(place, param)}
 }
 
 // named resolves a name: inside a macro to an argument of the macro, otherwise to a row that the
 // session knows.
-func (r *reading) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place, param string) (resolvedArg, error) {
+func (r *source) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place, param string) (resolvedArg, error) {
 	if f.macro != nil && !f.made {
 		return r.ofMacro(ctx, f, st, a, place)
 	}
 	bound, ok := f.prog.Bound(a)
 	if !ok {
-		return resolvedArg{}, &complaint{st.index, unknownName(place, param)}
+		return resolvedArg{}, &complaint{st.call.index, unknownName(place, param)}
 	}
 	e := bound.Entity
 	if a.Path() == "" {
@@ -259,7 +259,7 @@ func (r *reading) named(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 	}
 	row, err := r.get(ctx, e.Store, bound.Key)
 	if errors.Is(err, stores.ErrNotFound) {
-		return resolvedArg{}, &complaint{st.index, unknownName(place, param)}
+		return resolvedArg{}, &complaint{st.call.index, unknownName(place, param)}
 	}
 	if err != nil {
 		return resolvedArg{}, err
@@ -268,19 +268,19 @@ func (r *reading) named(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 }
 
 // ofMacro resolves a name to an argument of the macro whose script is being run.
-func (r *reading) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, place dsl.Place) (resolvedArg, error) {
+func (r *source) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, place dsl.Place) (resolvedArg, error) {
 	m := f.macro
 	if of, ok := m.verb.Macro.ForEach(); ok && a.Name() == "each" {
-		return r.ofItem(ctx, st, m.verb.Params[of].Type.Item, resolvedArg{value: m.each.item, sensitive: m.isSensitive(of), partly: m.partly(of), from: m.from[of]}, a, place)
+		return r.ofItem(ctx, st, m.verb.Params[of].Type.Item, resolvedArg{value: m.sees.each.item, sensitive: m.isSensitive(of), partly: m.partly(of), from: m.args.from[of]}, a, place)
 	}
 	for i := range m.verb.Params {
 		p := &m.verb.Params[i]
 		if !sameWord(p.Name, a.Name()) {
 			continue
 		}
-		g := resolvedArg{value: m.args[i], row: m.rows[i], sensitive: m.isSensitive(i), partly: m.partly(i), left: m.emptied&(1<<i) == 0, from: m.from[i]}
-		if m.rows[i].Entity != nil {
-			g.entity = r.e.reg.EntityOf(m.rows[i].Entity)
+		g := resolvedArg{value: m.args.values[i], row: m.args.rows[i], sensitive: m.isSensitive(i), partly: m.partly(i), left: m.args.emptied&(1<<i) == 0, from: m.args.from[i]}
+		if m.args.rows[i].Entity != nil {
+			g.entity = r.e.reg.EntityOf(m.args.rows[i].Entity)
 		}
 		if a.Path() == "" || g.value.IsNull() {
 			return g, nil
@@ -293,14 +293,14 @@ func (r *reading) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg,
 		}
 		return r.follow(ctx, st, g.entity, g.row, a.Name(), a.Path(), place)
 	}
-	return resolvedArg{}, &complaint{st.index, noResult(place, a.Name(), "the script of "+m.verb.Name+" has no such argument")}
+	return resolvedArg{}, &complaint{st.call.index, noResult(place, a.Name(), "the script of "+m.verb.Name+" has no such argument")}
 }
 
 // resulting returns the result of an earlier call of the same script: the row that it
 // added, changed or read, or a field of that row.
-func (r *reading) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place) (resolvedArg, error) {
+func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place) (resolvedArg, error) {
 	from := f.steps[a.Call]
-	symbol := from.syntax.As
+	symbol := from.call.syntax.As
 	if symbol == "" {
 		symbol = from.verb.Name
 	}
@@ -309,31 +309,31 @@ func (r *reading) resulting(ctx context.Context, f *frame, st *step, t *verbs.Ty
 		want = t.Entity
 	}
 	entity, key, some := from.row(want)
-	if t := from.cells; t != nil && t.late && (!some || a.Path() != "" && t.has(a.Path())) {
-		return resolvedArg{}, &complaint{st.index, toolAnswersLater(place, symbol, from.verb.Name)}
+	if t := from.out.cells; t != nil && t.late && (!some || a.Path() != "" && t.has(a.Path())) {
+		return resolvedArg{}, &complaint{st.call.index, toolAnswersLater(place, symbol, from.verb.Name)}
 	}
 	if a.Path() == "" {
 		switch {
 		case some:
 			return resolvedArg{value: key, entity: entity, from: from.rowOrigin(key)}, nil
-		case from.cells != nil && len(from.cells.rows) == 1 && len(from.cells.columns) == 1:
-			cell := from.cells.rows[0][0]
-			return resolvedArg{value: cell.value, entity: cell.entity, sensitive: from.cells.columns[0].sensitive, from: cell.from}, nil
-		case from.cells != nil && len(from.cells.rows) > 1:
-			return resolvedArg{}, &complaint{st.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, len(from.cells.rows)))}
+		case from.out.cells != nil && len(from.out.cells.rows) == 1 && len(from.out.cells.columns) == 1:
+			cell := from.out.cells.rows[0][0]
+			return resolvedArg{value: cell.value, entity: cell.entity, sensitive: from.out.cells.columns[0].sensitive, from: cell.from}, nil
+		case from.out.cells != nil && len(from.out.cells.rows) > 1:
+			return resolvedArg{}, &complaint{st.call.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, len(from.out.cells.rows)))}
 		}
-		return resolvedArg{}, &complaint{st.index, noResult(place, symbol, from.verb.Name+" gave no row")}
+		return resolvedArg{}, &complaint{st.call.index, noResult(place, symbol, from.verb.Name+" gave no row")}
 	}
 	step, rest, more := strings.Cut(a.Path(), ".")
-	if from.cells != nil {
-		for i, column := range from.cells.columns {
+	if from.out.cells != nil {
+		for i, column := range from.out.cells.columns {
 			if !sameWord(column.name, step) {
 				continue
 			}
-			if n := len(from.cells.rows); n != 1 {
-				return resolvedArg{}, &complaint{st.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, n))}
+			if n := len(from.out.cells.rows); n != 1 {
+				return resolvedArg{}, &complaint{st.call.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, n))}
 			}
-			cell := from.cells.rows[0][i]
+			cell := from.out.cells.rows[0][i]
 			if !more {
 				return resolvedArg{value: cell.value, entity: cell.entity, sensitive: column.sensitive, from: cell.from}, nil
 			}
@@ -348,7 +348,7 @@ func (r *reading) resulting(ctx context.Context, f *frame, st *step, t *verbs.Ty
 		}
 	}
 	if !some {
-		return resolvedArg{}, &complaint{st.index, noResult(place, symbol, from.verb.Name+" gave no row")}
+		return resolvedArg{}, &complaint{st.call.index, noResult(place, symbol, from.verb.Name+" gave no row")}
 	}
 	row, err := r.get(ctx, entity.Store, key)
 	if err != nil {
@@ -364,10 +364,10 @@ func (t *table) has(path string) bool {
 }
 
 // follow reads along a path such as "workstream.entity.name", from a row.
-func (r *reading) follow(ctx context.Context, st *step, e *verbs.Entity, row stores.Row, symbol, path string, place dsl.Place) (resolvedArg, error) {
+func (r *source) follow(ctx context.Context, st *step, e *verbs.Entity, row stores.Row, symbol, path string, place dsl.Place) (resolvedArg, error) {
 	p, to, ok := r.path(e, path)
 	if !ok {
-		return resolvedArg{}, &complaint{st.index, noResult(place, symbol, "it has no "+path)}
+		return resolvedArg{}, &complaint{st.call.index, noResult(place, symbol, "it has no "+path)}
 	}
 	g := resolvedArg{entity: to, sensitive: sensitivePath(e.Store, p)}
 	if len(p.Steps) == 0 {
@@ -384,7 +384,7 @@ func (r *reading) follow(ctx context.Context, st *step, e *verbs.Entity, row sto
 
 // path turns words into a Path. If the path ends at a reference or a key, it also returns the
 // entity of that.
-func (r *reading) path(e *verbs.Entity, words string) (p stores.Path, to *verbs.Entity, ok bool) {
+func (r *source) path(e *verbs.Entity, words string) (p stores.Path, to *verbs.Entity, ok bool) {
 	at := e.Store
 	for {
 		word, rest, more := strings.Cut(words, ".")

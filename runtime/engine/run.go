@@ -59,15 +59,11 @@ type RunOptions struct {
 
 // runOptions are RunOptions with what the session has found out about them.
 type runOptions struct {
-	RunOptions
-	claimed  *shown         // the preview agreed to, when this session showed it
-	spent    bool           // another run has used claimed
-	declined bool           // or its person said no
-	kept     []stores.Value // keys of the previews of that ID that the store keeps
-	unread   error          // why kept could not be read
-	pending  *consent       // somebody else's agreement
-	job      *work          // the job that this run carries out
-	drawn    bool           // Key was drawn when the question was asked, and the caller does not know it
+	opt     RunOptions
+	answer  answerOf
+	pending *consent // somebody else's agreement
+	job     *work    // the job that this run carries out
+	drawn   bool     // the key was drawn when the question was asked, and the caller does not know it
 
 	rehearsal bool           // the run is rolled back
 	part      *part          // the part of the program to run; nil for all of it
@@ -77,6 +73,15 @@ type runOptions struct {
 	owners    bool           // the reader of the receipt sees rows of several owners
 
 	counted []stores.Value // keys of what its limits count
+}
+
+// An answerOf is what RunOptions.Agreed answers.
+type answerOf struct {
+	claimed  *shown         // the preview agreed to, when this session showed it
+	spent    bool           // another run has used claimed
+	declined bool           // or its person said no
+	kept     []stores.Value // keys of the previews of that ID that the store keeps
+	unread   error          // why kept could not be read
 }
 
 // Preview works out what a program would do, and rolls it back. It returns a *Refusal where
@@ -127,7 +132,7 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 	if o.Each {
 		return s.each(ctx, p, o)
 	}
-	t := &runOptions{RunOptions: o}
+	t := &runOptions{opt: o}
 	s.claim(ctx, t)
 	r, err := s.attempts(ctx, p, t)
 	if err != nil {
@@ -160,7 +165,7 @@ func (s *Session) ready(p *verbs.Program) error {
 
 // rehearsal returns the options of a run that is rolled back.
 func rehearsal(o RunOptions) *runOptions {
-	return &runOptions{RunOptions: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version, Before: o.Before}, rehearsal: true}
+	return &runOptions{opt: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version, Before: o.Before}, rehearsal: true}
 }
 
 // tries carries a program out and, unless it rehearses, commits it. If rows change meanwhile,
@@ -200,7 +205,7 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*
 		case asked.sent != nil:
 			return nil, s.halfway(ctx, o, &asked, err)
 		}
-		return nil, s.blame(ctx, r.blamed, s.finalError(p, s.lookOn(ctx, r, err)))
+		return nil, s.blame(ctx, r.src.mem.blamed, s.finalError(p, s.lookOn(ctx, r, err)))
 	}
 }
 
@@ -229,15 +234,15 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 // attempt makes one attempt at a program. If a tool has to be asked before it can go on, the
 // run says so and nothing is committed.
 func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, asked *externalAnswers, open view.Opener) (*run, error) {
-	looks := s.e.onlyLooks(p) && (o.rehearsal || len(o.counted) == 0 && o.Key == "" && o.Agreed == "" && o.pending == nil && o.job == nil && len(o.Said) == 0)
+	looks := s.e.onlyLooks(p) && (o.rehearsal || len(o.counted) == 0 && o.opt.Key == "" && o.opt.Agreed == "" && o.pending == nil && o.job == nil && len(o.opt.Said) == 0)
 	r := s.newRun(p, o, asked)
-	r.snapshot, r.locks = looks, !looks && !o.rehearsal && r.writes
-	if err := s.entitled(ctx, r.now); err != nil {
+	r.src.snapshot, r.src.locks = looks, !looks && !o.rehearsal && r.src.writes
+	if err := s.entitled(ctx, r.src.now); err != nil {
 		return r, err
 	}
 	if slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return c.Verb.Undoes != nil }) {
 		var err error
-		if r.pasts, err = s.pasts(ctx, p); err != nil {
+		if r.src.mem.pasts, err = s.pasts(ctx, p); err != nil {
 			return r, err
 		}
 	}
@@ -248,8 +253,8 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 				return stores.ErrConflict // a run cannot go over its calls twice: another attempt does
 			}
 			begun = true
-			r.read = open(read, nil, s.e.catalog.facts)
-			return r.plan(ctx, o, asked)
+			r.src.read = open(read, nil, s.e.catalog.facts)
+			return r.makePlan(ctx, o, asked)
 		})
 		if err == nil {
 			s.keepNames(ctx)
@@ -258,13 +263,13 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 	}
 	var last stores.Tx
 	err := s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
-		last, r.read = tx, open(tx, tx, s.e.catalog.facts)
+		last, r.src.read = tx, open(tx, tx, s.e.catalog.facts)
 		done, err := r.begin(ctx, tx, o)
 		if err != nil {
 			return err
 		}
 		if !done {
-			if err := r.plan(ctx, o, asked); err != nil {
+			if err := r.makePlan(ctx, o, asked); err != nil {
 				return err
 			}
 		}
@@ -272,15 +277,15 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 			tx.Discard()
 			return nil
 		}
-		return r.commit(ctx, o.RunOptions)
+		return r.commit(ctx, o.opt)
 	})
 	switch {
 	case err == nil:
 		for i, e := range last.Chained() {
-			r.of[i].seq = e.Seq
+			r.of[i].out.seq = e.Seq
 		}
 		s.keepNames(ctx)
-	case (o.Key != "" || r.beginsUses()) && errors.Is(err, stores.ErrDuplicate) && !r.misjudged(err):
+	case (o.opt.Key != "" || r.beginsUses()) && errors.Is(err, stores.ErrDuplicate) && !r.misjudged(err):
 		// Somebody did it under the same key, or a use that is counted with this one, at
 		// the same time: looking again finds what they did.
 		err = fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
@@ -295,35 +300,30 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 		now = stores.NewTime(s.e.opt.Clock()).Time() // as it will be read back
 	}
 	r := &run{
-		reading: s.readsAt(nil, now),
-		prog:    p,
-		part:    o.part,
-		phase:   Running,
-		first:   max(1, o.From),
-		top:     make([]*step, len(p.Calls())),
+		src: s.readsAt(nil, now), phase: Running, plan: plan{prog: p, part: o.part, first: max(1, o.opt.From), top: make([]*step, len(p.Calls()))},
 	}
-	r.owners, r.writes, r.before, r.answers = o.owners || s.SeesSeveral(), s.e.writes(p), o.Before, asked.answers
-	r.source, r.calls = p.Script().Source, len(p.Calls())
+	r.src.owners, r.src.writes, r.src.before, r.src.answers = o.owners || s.SeesSeveral(), s.e.writes(p), o.opt.Before, asked.answers
+	r.src.script, r.src.mem.calls = p.Script().Source, len(p.Calls())
 	if o.rehearsal {
 		r.phase = Previewing
 	}
 	if o.part == nil || o.rehearsal {
-		r.tell = o.Progress
+		r.listen.tell = o.opt.Progress
 	} else if o.part.agreed != "" {
-		r.alias = o.part.alias
+		r.src.mem.alias = o.part.alias
 	}
 	if o.part != nil {
-		r.made = o.part.made
+		r.src.mem.made = o.part.made
 	}
-	r.alias[stores.NewTime(r.now)] = "now 0"
+	r.src.mem.alias[stores.NewTime(r.src.now)] = "now 0"
 	return r
 }
 
 // begin does what comes before the plan in the transaction that is to commit it. It reports
 // done if an earlier run took effect under the same key, or if a job has become pointless.
 func (r *run) begin(ctx context.Context, tx stores.Tx, o *runOptions) (done bool, err error) {
-	if o.Key != "" {
-		if r.repeated, err = r.s.delivered(ctx, tx, r.script(), r.settledScript(), o.Key, true); err != nil || r.repeated != nil {
+	if o.opt.Key != "" {
+		if r.repeated, err = r.src.s.delivered(ctx, tx, r.script(), r.settledScript(), o.opt.Key, true); err != nil || r.repeated != nil {
 			return true, err
 		}
 	}
@@ -335,14 +335,14 @@ func (r *run) begin(ctx context.Context, tx stores.Tx, o *runOptions) (done bool
 	if o.job == nil {
 		return false, nil
 	}
-	r.settled = []stores.Settlement{ends(o.job.run, stores.JobDone, r.now, "")}
-	r.skipped, err = o.job.pointless(ctx, r.s, tx, r.now)
+	r.own.Settled = []stores.Settlement{ends(o.job.run, stores.JobDone, r.src.now, "")}
+	r.skipped, err = o.job.pointless(ctx, r.src.s, tx, r.src.now)
 	return r.skipped != "", err
 }
 
 // misjudged reports whether the run may end differently with a view that neither reads ahead
 // nor delays changes.
-func (r *run) misjudged(err error) bool { return r.read != nil && r.read.Misjudged(err) }
+func (r *run) misjudged(err error) bool { return r.src.read != nil && r.src.read.Misjudged(err) }
 
 // lookOn adds to a refusal the unknown names in the calls after it, so that a person who
 // repairs a script learns of all of them at once.
@@ -351,7 +351,7 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 	var refusal *Refusal
 	var all []complaint
 	switch {
-	case len(r.rest) == 0:
+	case len(r.plan.rest) == 0:
 		return err
 	case errors.As(err, &c):
 		all = []complaint{*c}
@@ -363,16 +363,16 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 	first := len(all)
 	looked := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
 		all = all[:first]
-		on := s.newRun(r.prog, &runOptions{part: r.part}, &externalAnswers{now: r.now}) // at the same time
-		on.read = view.Direct(read, nil, nil)
-		f := &frame{prog: r.prog}
-		calls := r.prog.Calls()
-		for _, i := range r.rest {
+		on := s.newRun(r.plan.prog, &runOptions{part: r.plan.part}, &externalAnswers{now: r.src.now}) // at the same time
+		on.src.read = view.Direct(read, nil, nil)
+		f := &frame{prog: r.plan.prog}
+		calls := r.plan.prog.Calls()
+		for _, i := range r.plan.rest {
 			if len(calls[i].Needs) > 0 {
 				continue // it hangs on a call that was not carried out
 			}
 			var c *complaint
-			if err := on.resolve(ctx, f, on.beginCall(f, i), &calls[i]); errors.As(err, &c) {
+			if err := on.src.resolve(ctx, f, on.beginCall(f, i), &calls[i]); errors.As(err, &c) {
 				all = append(all, *c)
 			}
 		}
@@ -387,14 +387,14 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 // plain reports whether nobody has seen the plan of a run, and nothing keeps it. Only then
 // can its digest be worked out later.
 func (o *runOptions) plain() bool {
-	return !o.rehearsal && o.Agreed == "" && o.Key == "" && o.pending == nil && o.part == nil && o.job == nil
+	return !o.rehearsal && o.opt.Agreed == "" && o.opt.Key == "" && o.pending == nil && o.part == nil && o.job == nil
 }
 
 // opens returns the scope of a run: the session's, and the engine's own rows about this run.
 func (o *runOptions) opens(s *Session) stores.Scope {
 	scope := s.scope
-	if o.Key != "" {
-		scope = holding(scope, deliveries, deliveryKey(s.who.Name, o.Key))
+	if o.opt.Key != "" {
+		scope = holding(scope, deliveries, deliveryKey(s.who.Name, o.opt.Key))
 	}
 	if o.tools {
 		scope = holding(scope, attempts, o.attempts...)
@@ -402,9 +402,9 @@ func (o *runOptions) opens(s *Session) stores.Scope {
 	if o.part != nil && o.part.key != "" {
 		scope = holding(scope, deliveries, deliveryKey(s.who.Name, o.part.key))
 	}
-	keys := o.kept
-	if o.claimed != nil && !o.claimed.kept.IsNull() {
-		keys = append(keys, o.claimed.kept)
+	keys := o.answer.kept
+	if o.answer.claimed != nil && !o.answer.claimed.kept.IsNull() {
+		keys = append(keys, o.answer.claimed.kept)
 	}
 	if o.pending != nil {
 		keys = append(keys, o.pending.key)

@@ -19,42 +19,42 @@ import (
 
 // later looks for waiting jobs with the correlation keys of the jobs that a call schedules.
 func (r *run) later(ctx context.Context, st *step) error {
-	for i := range st.notices {
-		n := &st.notices[i]
+	for i := range st.out.notices {
+		n := &st.out.notices[i]
 		if n.effect == nil || n.effect.Run == nil {
 			continue
 		}
 		if c := st.keepsNoSecret(n.effect); c != nil {
 			return c
 		}
-		if err := r.takeAlong(ctx, n); err != nil {
+		if err := r.src.takeAlong(ctx, n); err != nil {
 			return err
 		}
 		if len(n.effect.Key) == 0 {
 			continue
 		}
-		n.unique = r.workKey(st, n)
+		n.unique = r.src.workKey(st, n)
 		if n.effect.Again == verbs.Keep {
 			continue
 		}
 		if before := r.earlier(n); before != nil {
 			// Of the same script, and not handed over yet.
 			if n.effect.Again == verbs.Refuse {
-				return &complaint{st.index, workWaits(st.place, st.verb.Name, r.moment(before.at))}
+				return &complaint{st.call.index, workWaits(st.call.place, st.verb.Name, r.src.moment(before.at))}
 			}
 			n.instead = []stores.JobRecord{{Job: stores.Job{ID: fmt.Sprintf("call %d", before.call+1)}}}
 			continue
 		}
-		waiting, err := r.read.Jobs(ctx, *waitingUnder(n.unique))
+		waiting, err := r.src.read.Jobs(ctx, *waitingUnder(n.unique))
 		if err != nil {
 			return err
 		}
 		// A running job may schedule its own successor.
-		if s := r.settled; len(s) > 0 && len(waiting) > 0 && waiting[0].ID == s[0].Run.ID {
+		if s := r.own.Settled; len(s) > 0 && len(waiting) > 0 && waiting[0].ID == s[0].Run.ID {
 			continue
 		}
 		if n.effect.Again == verbs.Refuse && len(waiting) > 0 {
-			return &complaint{st.index, workWaits(st.place, st.verb.Name, waiting[0].At)}
+			return &complaint{st.call.index, workWaits(st.call.place, st.verb.Name, waiting[0].At)}
 		}
 		n.instead = waiting
 	}
@@ -70,9 +70,9 @@ func waitingUnder(unique string) *stores.JobFilter {
 // jobs until their time, and longer if they fail. A palette that passes a sensitive argument
 // to a job does not load. Values from other calls and from names are known only now.
 func (st *step) keepsNoSecret(e *verbs.Effect) *complaint {
-	for i := range st.sensitive {
-		if st.sensitive[i] && !st.args[i].IsNull() && e.WorkTakes(st.verb, i) {
-			return &complaint{st.index, secretWaits(st.place, st.verb.Name, st.verb.Params[i].Name)}
+	for i := range st.args.sensitive {
+		if st.args.sensitive[i] && !st.args.values[i].IsNull() && e.WorkTakes(st.verb, i) {
+			return &complaint{st.call.index, secretWaits(st.call.place, st.verb.Name, st.verb.Params[i].Name)}
 		}
 	}
 	return nil
@@ -86,10 +86,10 @@ type earlierWork struct {
 
 // earlier finds a job of this run with the same correlation key.
 func (r *run) earlier(n *notice) *earlierWork {
-	for i := len(r.steps) - 1; i >= 0; i-- {
-		for j := range r.steps[i].notices {
-			if m := &r.steps[i].notices[j]; m != n && m.unique == n.unique {
-				return &earlierWork{m, r.steps[i].index}
+	for i := len(r.plan.steps) - 1; i >= 0; i-- {
+		for j := range r.plan.steps[i].out.notices {
+			if m := &r.plan.steps[i].out.notices[j]; m != n && m.unique == n.unique {
+				return &earlierWork{m, r.plan.steps[i].call.index}
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (r *run) earlier(n *notice) *earlierWork {
 }
 
 // moment turns a value into an instant: a date into its first instant, null into now.
-func (r *reading) moment(at stores.Value) time.Time {
+func (r *source) moment(at stores.Value) time.Time {
 	switch at.Kind() {
 	case stores.Date:
 		return dayStart(at.Time(), r.e.opt.Zone)
@@ -109,7 +109,7 @@ func (r *reading) moment(at stores.Value) time.Time {
 
 // workKey returns the correlation key of a job: if it names a row, the same for everybody,
 // and otherwise for one principal.
-func (r *reading) workKey(st *step, n *notice) string {
+func (r *source) workKey(st *step, n *notice) string {
 	var d digester
 	d.Text("verbatim work key 1")
 	d.Text(st.verb.Name)
@@ -118,10 +118,10 @@ func (r *reading) workKey(st *step, n *notice) string {
 		d.Text(r.s.who.Name)
 	}
 	for _, i := range n.effect.Key {
-		if e := st.rows[i].Entity; e != nil {
+		if e := st.args.rows[i].Entity; e != nil {
 			d.Text(e.Name)
 		}
-		d.Value(st.args[i])
+		d.Value(st.args.values[i])
 	}
 	return d.Hex()[:32]
 }
@@ -135,13 +135,13 @@ func (n *notice) onceUnder() stores.Again {
 }
 
 // callOf writes the job of a notice as a call, in the names of the session.
-func (r *reading) callOf(st *step, n *notice) string {
+func (r *source) callOf(st *step, n *notice) string {
 	if n.effect == nil || n.effect.Run == nil {
 		return n.says
 	}
-	w := &work{verb: st.verb, from: st.from}
-	values := make([]dsl.Value, len(st.args))
-	for i, v := range st.args {
+	w := &work{verb: st.verb, from: st.args.from}
+	values := make([]dsl.Value, len(st.args.values))
+	for i, v := range st.args.values {
 		values[i] = r.shownArgument(st, i, v)
 	}
 	var came []verbs.Origin
@@ -152,7 +152,7 @@ func (r *reading) callOf(st *step, n *notice) string {
 }
 
 // shownArgument writes an argument as people are shown it.
-func (r *reading) shownArgument(st *step, i int, v stores.Value) dsl.Value {
+func (r *source) shownArgument(st *step, i int, v stores.Value) dsl.Value {
 	t := st.verb.Params[i].Type
 	name := func(e *stores.Entity, key stores.Value) dsl.Value {
 		if shown := r.shownName(e, key); strings.HasPrefix(shown, "@") || shown == newRow {
@@ -165,8 +165,8 @@ func (r *reading) shownArgument(st *step, i int, v stores.Value) dsl.Value {
 		return dsl.NewNil()
 	case st.isSensitive(i) || st.verb.Params[i].Sensitive:
 		return dsl.NewString("(not shown)")
-	case st.rows[i].Entity != nil:
-		return name(st.rows[i].Entity, v)
+	case st.args.rows[i].Entity != nil:
+		return name(st.args.rows[i].Entity, v)
 	}
 	said, err := asSaid(t, v, func(e *verbs.Entity, key stores.Value) (dsl.Value, error) { return name(e.Store, key), nil })
 	if err != nil {
@@ -235,9 +235,9 @@ func jobChangeText(t *receipt.JobChange) string {
 
 // changeJobs adds the job changes of a call to a batch.
 func (r *run) changeJobs(b *stores.Batch, st *step) {
-	for i := range st.jobChanges {
-		t := &st.jobChanges[i]
-		b.JobChanges = append(b.JobChanges, stores.JobChange{ID: t.ID, Attempt: t.Attempt, Drop: t.Drop, At: r.now})
+	for i := range st.out.jobChanges {
+		t := &st.out.jobChanges[i]
+		b.JobChanges = append(b.JobChanges, stores.JobChange{ID: t.ID, Attempt: t.Attempt, Drop: t.Drop, At: r.src.now})
 	}
 }
 

@@ -17,8 +17,8 @@ type digester struct{ digest.Writer }
 func (st *step) sealIn(b *[]byte) [32]byte {
 	d := digester{digest.Writer{B: (*b)[:0]}}
 	d.Text(st.verb.Name)
-	d.Values(st.args)
-	d.origins(st.from)
+	d.Values(st.args.values)
+	d.origins(st.args.from)
 	*b = d.B
 	return sha256.Sum256(d.B)
 }
@@ -27,40 +27,40 @@ func (st *step) sealIn(b *[]byte) [32]byte {
 // rows that they depend on. Generated keys and instants that move with the clock are replaced
 // by descriptions, so that two previews of the same plan are equal.
 func (r *run) finish() {
-	d := digester{digest.Writer{Alias: r.alias, Into: sha256.New()}}
+	d := digester{digest.Writer{Alias: r.src.mem.alias, Into: sha256.New()}}
 	d.Text("verbatim preview 1")
-	d.Text(r.e.reg.Digest())
-	d.Text(r.s.who.Name)
-	d.Value(r.s.kept) // what was shown in one session is not agreed to in another
-	d.Number(len(r.s.roles))
-	for _, role := range r.s.roles {
+	d.Text(r.src.e.reg.Digest())
+	d.Text(r.src.s.who.Name)
+	d.Value(r.src.s.kept) // what was shown in one session is not agreed to in another
+	d.Number(len(r.src.s.rights.roles))
+	for _, role := range r.src.s.rights.roles {
 		d.Text(role.Name)
 	}
-	d.Number(len(r.steps))
-	for i := range r.told {
-		d.B = r.told[i].AppendDigest(d.B, d.Alias)
+	d.Number(len(r.plan.steps))
+	for i := range r.plan.told {
+		d.B = r.plan.told[i].AppendDigest(d.B, d.Alias)
 		d.Spill()
 	}
-	for _, st := range r.steps {
+	for _, st := range r.plan.steps {
 		d.step(st)
 		d.Spill()
 	}
-	d.readSet(r.readSet)
+	d.readSet(r.src.mem.reads)
 	d.Into.Write(d.B)
-	d.Into.Sum(r.digest[:0])
-	r.id = receipt.NewID(r.digest[:16])
+	d.Into.Sum(r.plan.digest[:0])
+	r.plan.id = receipt.NewID(r.plan.digest[:16])
 }
 
 // step hashes what a call depends on and its receipt does not hold.
 func (d *digester) step(st *step) {
-	d.Text(st.text)
-	d.Number(len(st.args))
-	for i, v := range st.args {
+	d.Text(st.call.text)
+	d.Number(len(st.args.values))
+	for i, v := range st.args.values {
 		d.of(st.verb.Params[i].Type, v)
 	}
-	d.origins(st.from)
-	d.Number(len(st.notices))
-	for _, n := range st.notices {
+	d.origins(st.args.from)
+	d.Number(len(st.out.notices))
+	for _, n := range st.out.notices {
 		d.Number(len(n.values))
 		for i, v := range n.values {
 			if n.effect != nil && i < len(n.effect.With) && n.effect.With[i].Of != nil {
@@ -158,23 +158,23 @@ func (d *digester) instead(jobs []stores.JobRecord) {
 // unitDigest returns the digest of some calls of a plan: what they would do, and the rows that they
 // depend on, after the earlier calls.
 func (r *run) unitDigest(calls []int) [32]byte {
-	d := digester{digest.Writer{Alias: r.alias}}
+	d := digester{digest.Writer{Alias: r.src.mem.alias}}
 	d.Text("verbatim call 1")
-	d.Text(r.e.reg.Digest())
-	d.Text(r.s.who.Name)
+	d.Text(r.src.e.reg.Digest())
+	d.Text(r.src.s.who.Name)
 	for i, st := range r.written() {
-		if slices.Contains(calls, st.index) {
-			d.B = r.told[i].AppendDigest(d.B, d.Alias)
+		if slices.Contains(calls, st.call.index) {
+			d.B = r.plan.told[i].AppendDigest(d.B, d.Alias)
 		}
 	}
-	for _, st := range r.steps {
-		if slices.Contains(calls, st.index) {
+	for _, st := range r.plan.steps {
+		if slices.Contains(calls, st.call.index) {
 			d.step(st)
 		}
 	}
 	for _, i := range calls {
-		if st := r.top[i]; st != nil {
-			d.readSet(r.readSet[st.readFrom:st.readTo])
+		if st := r.plan.top[i]; st != nil {
+			d.readSet(r.src.mem.reads[st.reads.from:st.reads.to])
 		}
 	}
 	return sha256.Sum256(d.B)

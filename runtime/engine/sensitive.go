@@ -21,21 +21,21 @@ import (
 
 // markSensitive notes that an argument was taken from something sensitive.
 func (st *step) markSensitive(i int) {
-	if st.sensitive == nil {
-		st.sensitive = make([]bool, len(st.args))
+	if st.args.sensitive == nil {
+		st.args.sensitive = make([]bool, len(st.args.values))
 	}
-	st.sensitive[i] = true
+	st.args.sensitive[i] = true
 }
 
-func (st *step) isSensitive(i int) bool { return st.sensitive != nil && st.sensitive[i] }
+func (st *step) isSensitive(i int) bool { return st.args.sensitive != nil && st.args.sensitive[i] }
 
 // secret reports whether an argument, or a part of the record that it is, holds a sensitive value.
 func (st *step) secret(i, part int) bool {
-	return st.taken&(1<<i) != 0 || st.verb.Params[i].SensitivePart(part)
+	return st.args.taken&(1<<i) != 0 || st.verb.Params[i].SensitivePart(part)
 }
 
 // partly reports whether an argument is a record of which only the sensitive parts are sensitive.
-func (st *step) partly(i int) bool { return st.verb.Params[i].Partly && st.taken&(1<<i) == 0 }
+func (st *step) partly(i int) bool { return st.verb.Params[i].Partly && st.args.taken&(1<<i) == 0 }
 
 // sensitiveAt marks one of several values as sensitive.
 func sensitiveAt(sensitive []bool, i int) []bool {
@@ -84,9 +84,9 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, sensitive b
 			}
 			continue
 		case read.Param >= 0:
-			of = &st.rows[read.Param]
+			of = &st.args.rows[read.Param]
 		case read.Param == verbs.OfEach:
-			of = st.each.row
+			of = st.sees.each.row
 		case read.Param == verbs.OfNew, read.Param == verbs.OfDisclosed:
 			continue
 		case read.Param == verbs.OfTotal:
@@ -99,14 +99,14 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, sensitive b
 			return x.Text, true
 		}
 	}
-	if st.sensitive == nil {
+	if st.args.sensitive == nil {
 		return x.Text, false
 	}
 	words := strings.FieldsFunc(askedLater.ReplaceAllString(x.Text, ""), func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
 	for i := range st.verb.Params {
-		if st.sensitive[i] && slices.Contains(words, st.verb.Params[i].Ident) {
+		if st.args.sensitive[i] && slices.Contains(words, st.verb.Params[i].Ident) {
 			return x.Text, true
 		}
 	}
@@ -115,14 +115,14 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, sensitive b
 
 // secrets calls fn for each sensitive value among the arguments of a call and in the rows that were
 // read for it.
-func (r *reading) secrets(st *step, fn func(stores.Value)) {
-	for i := range st.args {
+func (r *source) secrets(st *step, fn func(stores.Value)) {
+	for i := range st.args.values {
 		if st.isSensitive(i) {
-			fn(st.args[i])
+			fn(st.args.values[i])
 		}
 	}
-	for i := range r.readSet {
-		s := &r.readSet[i]
+	for i := range r.mem.reads {
+		s := &r.mem.reads[i]
 		if s.entity == nil {
 			continue
 		}
@@ -135,7 +135,7 @@ func (r *reading) secrets(st *step, fn func(stores.Value)) {
 }
 
 // carries reports whether a handler's value equals a sensitive value that the handler got or read.
-func (r *reading) carries(st *step, v stores.Value) bool {
+func (r *source) carries(st *step, v stores.Value) bool {
 	found := false
 	if !v.IsNull() && v.Kind() != stores.Bool {
 		r.secrets(st, func(secret stores.Value) { found = found || stores.Equal(secret, v) })
@@ -144,7 +144,7 @@ func (r *reading) carries(st *step, v stores.Value) bool {
 }
 
 // dim marks the columns of a handler's answer that hold a sensitive value.
-func (r *reading) dim(st *step, t *table) {
+func (r *source) dim(st *step, t *table) {
 	for _, row := range t.rows {
 		for i, c := range row {
 			if !t.columns[i].sensitive && c.entity == nil {
@@ -165,7 +165,7 @@ func (e *redactedError) Error() string { return e.text }
 func (e *redactedError) Unwrap() error { return e.err }
 
 // redact removes the sensitive values of a call from an error of its handler.
-func (r *reading) redact(st *step, err error) error {
+func (r *source) redact(st *step, err error) error {
 	dim := func(text string) string {
 		r.secrets(st, func(v stores.Value) {
 			if secret := v.Text(); len(secret) > 1 {

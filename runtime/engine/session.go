@@ -19,14 +19,11 @@ import (
 // A Session is the session of one principal: their rights, their scope, and the names of rows that
 // they know. It is safe for use by many goroutines.
 type Session struct {
-	e     *Engine
-	ctx   context.Context // of Engine.Session
-	id    string
-	who   stores.Principal
-	roles []*verbs.Role // those that palettes declare
-	only  []*verbs.Verb // nil unless it is narrowed
-	// proven is when the principal last signed in; see Prove.
-	proven time.Time
+	e      *Engine
+	ctx    context.Context // of Engine.Session
+	id     string
+	who    stores.Principal
+	rights rights
 	scope  stores.Scope
 	names  names.Cache
 	naming sync.RWMutex // held by a request that uses names: see begins
@@ -38,10 +35,24 @@ type Session struct {
 	speech speech
 	active sessions.Value // of a job: the row at work that it took along
 
+	previews previews
+}
+
+// Rights are what the principal of a session may do.
+type rights struct {
+	roles  []*verbs.Role // those that palettes declare
+	only   []*verbs.Verb // nil unless it is narrowed
+	proven time.Time     // when the principal last signed in; see Prove
+
 	mu     sync.Mutex
-	shown  []*shown  // the latest previews, oldest first
-	looked time.Time // when the principal's rights were last looked at; see entitled
+	looked time.Time // when they were last looked at; see entitled
 	fresh  bool      // they were read just now
+}
+
+// Previews are the latest that a session showed, oldest first.
+type previews struct {
+	mu   sync.Mutex
+	list []*shown
 }
 
 // maxShown is how many previews a session remembers, to say which rows have moved since.
@@ -51,7 +62,7 @@ const maxShown = 16
 func (s *Session) Principal() stores.Principal { return s.who }
 
 // Roles returns the principal's roles that palettes declare. The slice must not be changed.
-func (s *Session) Roles() []*verbs.Role { return s.roles }
+func (s *Session) Roles() []*verbs.Role { return s.rights.roles }
 
 // CheckOptions say how a script is checked.
 type CheckOptions struct {
@@ -117,7 +128,7 @@ func (s *Session) unseen(script *dsl.Script, ds dsl.Diagnostics) {
 		}
 		for k := range script.Calls {
 			c := &script.Calls[k]
-			if v := s.e.reg.Verb(c.Verb); v != nil && !v.Internal && !permits(s.roles, v.Roles) && c.Range.Start <= d.Place.Range.Start && d.Place.Range.End <= c.Range.End {
+			if v := s.e.reg.Verb(c.Verb); v != nil && !v.Internal && !permits(s.rights.roles, v.Roles) && c.Range.Start <= d.Place.Range.Start && d.Place.Range.End <= c.Range.End {
 				refused := notPermitted(d.Place, c.Verb, "")
 				d.Notes = append([]string{refused.Summary + "; " + refused.Notes[0]}, d.Notes...)
 			}
@@ -166,42 +177,42 @@ func (s *Session) mentionedNames(ctx context.Context, script *dsl.Script) (*scri
 
 // remember keeps a preview that was shown.
 func (s *Session) remember(p *shown) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.shown) >= maxShown {
-		s.shown = append(s.shown[:0], s.shown[1:]...)
+	s.previews.mu.Lock()
+	defer s.previews.mu.Unlock()
+	if len(s.previews.list) >= maxShown {
+		s.previews.list = append(s.previews.list[:0], s.previews.list[1:]...)
 	}
-	s.shown = append(s.shown, p)
+	s.previews.list = append(s.previews.list, p)
 }
 
 // claim takes the preview that a run agrees to, so that no other run of this session can use
 // it. If this session did not show it, claim looks for a kept one.
 func (s *Session) claim(ctx context.Context, t *runOptions) {
-	if t.Agreed == "" {
+	if t.opt.Agreed == "" {
 		return
 	}
 	under := func(occasion string) {
-		if t.Key == "" && occasion != "" && !t.Each {
-			t.Key, t.drawn = occasionKey(occasion), true
+		if t.opt.Key == "" && occasion != "" && !t.opt.Each {
+			t.opt.Key, t.drawn = occasionKey(occasion), true
 		}
 	}
-	s.mu.Lock()
-	p := s.newest(t.Agreed)
+	s.previews.mu.Lock()
+	p := s.newest(t.opt.Agreed)
 	if p != nil {
 		under(p.occasion)
-		t.claimed, t.spent, t.declined = p, p.used, p.declined
+		t.answer.claimed, t.answer.spent, t.answer.declined = p, p.used, p.declined
 		if !p.used {
-			p.used, p.key = true, t.Key
+			p.used, p.key = true, t.opt.Key
 		}
 	}
-	s.mu.Unlock()
+	s.previews.mu.Unlock()
 	if p != nil {
 		return
 	}
 	var c *confirmations.Confirmation
-	if c, t.unread = s.newestKept(ctx, t.Agreed); c != nil {
+	if c, t.answer.unread = s.newestKept(ctx, t.opt.Agreed); c != nil {
 		under(c.Occasion)
-		t.kept = []stores.Value{c.Key}
+		t.answer.kept = []stores.Value{c.Key}
 	}
 }
 
@@ -209,12 +220,12 @@ func (s *Session) claim(ctx context.Context, t *runOptions) {
 // unknown, the preview counts as used.
 func (s *Session) release(t *runOptions, err error) {
 	var failed *Failure
-	if t.claimed == nil || t.spent || t.attempted || errors.As(err, &failed) && failed.Unknown {
+	if t.answer.claimed == nil || t.answer.spent || t.attempted || errors.As(err, &failed) && failed.Unknown {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t.claimed.used = false
+	s.previews.mu.Lock()
+	defer s.previews.mu.Unlock()
+	t.answer.claimed.used = false
 }
 
 // Names are what a session calls rows, and the rows that it can see.

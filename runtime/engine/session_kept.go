@@ -107,9 +107,9 @@ func (s *Session) mine() stores.Scope { return stores.Scope{Principal: s.who.Nam
 // speaks settles the person's zone and language: the session's, else those of their profile,
 // else the organisation's.
 func (s *Session) speaks(ctx context.Context, zone, language string) error {
-	if s.e.opt.Profile != nil {
+	if s.e.opt.People.Profile != nil {
 		err := s.e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
-			s.person, err = s.e.opt.Profile(ctx, r, s.who.Name)
+			s.person, err = s.e.opt.People.Profile(ctx, r, s.who.Name)
 			return err
 		})
 		if err != nil {
@@ -143,22 +143,22 @@ func (s *Session) ID() string { return s.id }
 // What a session keeps
 
 // session returns the session's row, nil where the session is not kept.
-func (r *reading) session(ctx context.Context) (*sessions.Session, error) {
-	if r.visit != nil || r.s.kept.IsNull() {
-		return r.visit, nil
+func (r *source) session(ctx context.Context) (*sessions.Session, error) {
+	if r.mem.visit != nil || r.s.kept.IsNull() {
+		return r.mem.visit, nil
 	}
 	kept, err := sessions.Get(ctx, r.read, r.s.kept)
 	if err == nil && kept == nil {
 		// Housekeeping has removed it since it was opened.
 		return nil, refuse([]complaint{{-1, unknownSession()}})
 	}
-	r.visit = kept
+	r.mem.visit = kept
 	return kept, err
 }
 
 // sessionSaw notes that a plan depends on a value of the session.
-func (r *reading) sessionSaw(name string, v sessions.Value) {
-	r.readSet = append(r.readSet, readRow{entity: sessions.Entity, key: stores.NewString(name), paths: []stores.Path{{Field: sessions.FieldValues}}, values: []stores.Value{v.Value()}})
+func (r *source) sessionSaw(name string, v sessions.Value) {
+	r.mem.reads = append(r.mem.reads, readRow{entity: sessions.Entity, key: stores.NewString(name), paths: []stores.Path{{Field: sessions.FieldValues}}, values: []stores.Value{v.Value()}})
 }
 
 // A setting is a value that an effect gives the session.
@@ -173,7 +173,7 @@ type setting struct {
 }
 
 // set notes the values that a call gives the session. They are written when the run commits.
-func (r *reading) set(ctx context.Context, st *step, all []setting) error {
+func (r *source) set(ctx context.Context, st *step, all []setting) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (r *reading) set(ctx context.Context, st *step, all []setting) error {
 		return err
 	}
 	if kept == nil {
-		return &complaint{st.index, noSession(st.place, st.verb.Name)}
+		return &complaint{st.call.index, noSession(st.call.place, st.verb.Name)}
 	}
 	for i := range all {
 		a := &all[i]
@@ -193,17 +193,17 @@ func (r *reading) set(ctx context.Context, st *step, all []setting) error {
 			now.Entity = a.entity.Store.Name
 		}
 		if kept.Set(a.name, now) {
-			st.sets = append(st.sets, *a)
+			st.out.sets = append(st.out.sets, *a)
 		}
 	}
 	if kept.TooLarge() {
-		return &complaint{st.index, sessionTooLarge(st.place)}
+		return &complaint{st.call.index, sessionTooLarge(st.call.place)}
 	}
 	return nil
 }
 
 // meanwhile refuses a run whose session has moved on since its caller last saw it.
-func (r *reading) meanwhile(ctx context.Context, version int64) error {
+func (r *source) meanwhile(ctx context.Context, version int64) error {
 	if version == 0 {
 		return nil
 	}
@@ -219,21 +219,21 @@ func (r *reading) meanwhile(ctx context.Context, version int64) error {
 		if err != nil {
 			return err
 		}
-		return refuse([]complaint{{-1, sessionMoved(dsl.Place{Source: r.source}, kept.LastActive.In(r.s.zone), last.Action)}})
+		return refuse([]complaint{{-1, sessionMoved(dsl.Place{Source: r.script}, kept.LastActive.In(r.s.zone), last.Action)}})
 	}
 	return nil
 }
 
 // keepSession writes the values that a run gave its session, and the turns that belong to
 // the run. about lists the rows and verbs of the run; it is nil where nothing was run.
-func (r *reading) keepSession(ctx context.Context, b *stores.Batch, said []sessions.Said, about func() sessions.Notes) error {
+func (r *source) keepSession(ctx context.Context, b *stores.Batch, said []sessions.Said, about func() sessions.Notes) error {
 	if r.s.kept.IsNull() {
 		if len(said) > 0 {
 			return r.unkept()
 		}
 		return nil
 	}
-	if len(b.Entries) == 0 && len(said) == 0 && (r.visit == nil || !r.visit.Changed) {
+	if len(b.Entries) == 0 && len(said) == 0 && (r.mem.visit == nil || !r.mem.visit.Changed) {
 		return nil
 	}
 	kept, err := r.session(ctx)
@@ -247,7 +247,7 @@ func (r *reading) keepSession(ctx context.Context, b *stores.Batch, said []sessi
 	asked, gone, err := kept.Ask(ctx, r.read, said, about != nil)
 	switch {
 	case gone:
-		return refuse([]complaint{{-1, alreadyUsed(dsl.Place{Source: r.source}, "", "")}})
+		return refuse([]complaint{{-1, alreadyUsed(dsl.Place{Source: r.script}, "", "")}})
 	case err != nil:
 		return err
 	}
@@ -257,8 +257,8 @@ func (r *reading) keepSession(ctx context.Context, b *stores.Batch, said []sessi
 }
 
 // unkept refuses to keep turns in a session that is not kept.
-func (r *reading) unkept() error {
-	return refuse([]complaint{{-1, noSession(dsl.Place{Source: r.source}, "what was said")}})
+func (r *source) unkept() error {
+	return refuse([]complaint{{-1, noSession(dsl.Place{Source: r.script}, "what was said")}})
 }
 
 // Looking at a session
@@ -282,7 +282,7 @@ type SessionValue struct {
 // Info describes the session. It returns a *Refusal where the session is not kept.
 func (ts Turns) Info(ctx context.Context) (SessionInfo, error) {
 	var info SessionInfo
-	err := ts.s.lookInto(ctx, func(r *reading, kept *sessions.Session) error {
+	err := ts.s.lookInto(ctx, func(r *source, kept *sessions.Session) error {
 		info = SessionInfo{Info: kept.Info, Person: ts.s.Person()}
 		for _, name := range slices.Sorted(maps.Keys(kept.Values)) {
 			v := kept.Values[name]
@@ -315,7 +315,7 @@ func (ts Turns) Sessions(ctx context.Context) ([]SessionInfo, error) {
 }
 
 // lookInto reads the session on one snapshot.
-func (s *Session) lookInto(ctx context.Context, fn func(*reading, *sessions.Session) error) error {
+func (s *Session) lookInto(ctx context.Context, fn func(*source, *sessions.Session) error) error {
 	if s.kept.IsNull() {
 		return refuse([]complaint{{-1, unknownSession()}})
 	}
@@ -380,7 +380,7 @@ func (ns Names) AtWork(ctx context.Context, e *verbs.Entity) (name string, err e
 }
 
 // active returns the key of the row at work.
-func (r *reading) active(ctx context.Context, e *verbs.Entity) (stores.Value, error) {
+func (r *source) active(ctx context.Context, e *verbs.Entity) (stores.Value, error) {
 	kept, err := r.session(ctx)
 	if err != nil {
 		return stores.Value{}, err
@@ -409,7 +409,7 @@ func (r *reading) active(ctx context.Context, e *verbs.Entity) (stores.Value, er
 }
 
 // given evaluates the value that an effect sets in the session.
-func (r *reading) given(ctx context.Context, st *step, p *promise) error {
+func (r *source) given(ctx context.Context, st *step, p *promise) error {
 	x := p.effect.Value
 	v, came, err := r.evalFrom(ctx, st, x, nil)
 	if err != nil {
@@ -424,7 +424,7 @@ func (r *reading) given(ctx context.Context, st *step, p *promise) error {
 }
 
 // settings turns the session values that a handler returns into settings.
-func (r *reading) settings(st *step, f Fields, came verbs.Origin, promises []promise) ([]setting, error) {
+func (r *source) settings(st *step, f Fields, came verbs.Origin, promises []promise) ([]setting, error) {
 	var all []setting
 	for _, key := range sortedKeys(f) {
 		v, err := r.plainValue(f[key])
@@ -451,8 +451,8 @@ func (r *reading) settings(st *step, f Fields, came verbs.Origin, promises []pro
 }
 
 // nameSets names the rows that session values are set to, and those that they replace.
-func (r *reading) nameSets(ctx context.Context, st *step) error {
-	for _, a := range st.sets {
+func (r *source) nameSets(ctx context.Context, st *step) error {
+	for _, a := range st.out.sets {
 		for _, ref := range [...]struct {
 			e   *verbs.Entity
 			key stores.Value
@@ -470,8 +470,8 @@ func (r *reading) nameSets(ctx context.Context, st *step) error {
 
 // sessionChanges lists the values that a call gives the session, including the calls of a
 // macro.
-func (r *reading) sessionChanges(st *step) []receipt.Setting {
-	if len(st.sets) == 0 && len(st.inner) == 0 {
+func (r *source) sessionChanges(st *step) []receipt.Setting {
+	if len(st.out.sets) == 0 && len(st.tree.inner) == 0 {
 		return nil
 	}
 	var out []receipt.Setting
@@ -489,7 +489,7 @@ func (r *reading) sessionChanges(st *step) []receipt.Setting {
 }
 
 // spoken finds out which turn the journal entries of a run name.
-func (r *reading) spoken(ctx context.Context, o *RunOptions) error {
+func (r *source) spoken(ctx context.Context, o *RunOptions) error {
 	if len(o.Said) == 0 && o.Turn == 0 {
 		return nil
 	}

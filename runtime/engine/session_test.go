@@ -257,7 +257,7 @@ func deskWorlds(t *testing.T, fn func(t *testing.T, w *world)) {
 // another is an engine of another process on the same store.
 func (w *world) another(h *engine.Handlers) *engine.Engine {
 	w.t.Helper()
-	e, err := engine.New(w.reg, w.store, engine.Options{Clock: w.now, NewID: w.newID, Handlers: h, Profile: profiles})
+	e, err := engine.New(w.reg, w.store, engine.Options{Clock: w.now, NewID: w.newID, Handlers: h, People: engine.People{Profile: profiles}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 // Waiting returns the questions that wait in the session, the oldest first, and the number of turns
 // of the session.
 func (ts Turns) Waiting(ctx context.Context) (all []sessions.Question, turns int64, err error) {
-	err = ts.s.lookInto(ctx, func(r *reading, kept *sessions.Session) (err error) {
+	err = ts.s.lookInto(ctx, func(r *source, kept *sessions.Session) (err error) {
 		all, err = kept.Waiting(ctx, r.read)
 		turns = kept.Turns
 		return err
@@ -30,7 +30,7 @@ func (ts Turns) Waiting(ctx context.Context) (all []sessions.Question, turns int
 
 // Via returns the number of the turn that came by a channel under a name, 0 if there is none.
 func (ts Turns) Via(ctx context.Context, via string) (number int64, err error) {
-	err = ts.s.lookInto(ctx, func(r *reading, _ *sessions.Session) (err error) {
+	err = ts.s.lookInto(ctx, func(r *source, _ *sessions.Session) (err error) {
 		number, err = sessions.Via(ctx, r.read, ts.s.kept, via)
 		return err
 	})
@@ -104,7 +104,7 @@ func (ns Names) Of(name string) *verbs.Entity {
 }
 
 // say makes turns of what was said, the first with the number after after.
-func (r *reading) say(all []sessions.Said, after int64, entries int, about func() sessions.Notes) (changes []stores.Change, err error) {
+func (r *source) say(all []sessions.Said, after int64, entries int, about func() sessions.Notes) (changes []stores.Change, err error) {
 	var of sessions.Notes
 	if about != nil && len(all) > 0 {
 		of = about()
@@ -140,16 +140,16 @@ func (r *run) about() sessions.Notes {
 		}
 	}
 	var called []string
-	for _, st := range r.steps {
-		for i := range st.rows {
-			if e := st.rows[i].Entity; e != nil {
-				add(e, st.rows[i].Key())
+	for _, st := range r.plan.steps {
+		for i := range st.args.rows {
+			if e := st.args.rows[i].Entity; e != nil {
+				add(e, st.args.rows[i].Key())
 			}
 		}
-		for i := range st.changes {
-			add(st.changes[i].Entity, st.changes[i].Key)
+		for i := range st.out.changes {
+			add(st.out.changes[i].Entity, st.out.changes[i].Key)
 		}
-		if st.outer == nil && !slices.Contains(called, st.verb.Name) && len(called) < enough {
+		if st.tree.outer == nil && !slices.Contains(called, st.verb.Name) && len(called) < enough {
 			called = append(called, st.verb.Name)
 		}
 	}
@@ -169,7 +169,7 @@ func (ts Turns) Say(ctx context.Context, all ...sessions.Said) (first int64, err
 		if err := r.keepSession(ctx, &b, all, nil); err != nil {
 			return err
 		}
-		first = r.visit.Turns + 1
+		first = r.mem.visit.Turns + 1
 		return tx.Apply(ctx, b)
 	})
 	return first, storeError(dsl.Place{}, err)
@@ -179,7 +179,7 @@ func (ts Turns) Say(ctx context.Context, all ...sessions.Said) (first int64, err
 // latest. Rows have their names of this session. A row that has left the principal's scope
 // is left out.
 func (ts Turns) Between(ctx context.Context, from, to int64) (all []sessions.Turn, err error) {
-	err = ts.s.lookInto(ctx, func(r *reading, _ *sessions.Session) error {
+	err = ts.s.lookInto(ctx, func(r *source, _ *sessions.Session) error {
 		all, err = r.turns(ctx, from, to)
 		return err
 	})
@@ -187,7 +187,7 @@ func (ts Turns) Between(ctx context.Context, from, to int64) (all []sessions.Tur
 }
 
 // turns reads turns, in their order, and names their rows.
-func (r *reading) turns(ctx context.Context, from, to int64) ([]sessions.Turn, error) {
+func (r *source) turns(ctx context.Context, from, to int64) ([]sessions.Turn, error) {
 	all, err := sessions.Between(ctx, r.read, r.s.kept, from, to)
 	for i := range all {
 		for _, about := range all[i].Rows {
@@ -292,11 +292,11 @@ type SessionState struct {
 
 // heardUntil returns the first turn that a plan does not know. A person who agrees to the
 // plan later agrees to what was said before that turn, and to nothing said since.
-func (r *reading) heardUntil() int64 {
-	if r.before != 0 || r.visit == nil {
+func (r *source) heardUntil() int64 {
+	if r.before != 0 || r.mem.visit == nil {
 		return r.before
 	}
-	return r.visit.Turns + 1
+	return r.mem.visit.Turns + 1
 }
 
 // Session returns the session that the call is made in.
@@ -385,6 +385,6 @@ func (c *Call) Turns(ctx context.Context) ([]sessions.Turn, error) {
 		}
 		c.read = c.read.Mix(verbs.NewOrigin(who, ""))
 	}
-	c.r.readSet = append(c.r.readSet, readRow{entity: sessions.Turns, key: c.r.s.kept, paths: []stores.Path{{Field: sessions.FieldNumber}}, values: []stores.Value{stores.NewInt(int64(len(all)))}})
+	c.r.mem.reads = append(c.r.mem.reads, readRow{entity: sessions.Turns, key: c.r.s.kept, paths: []stores.Path{{Field: sessions.FieldNumber}}, values: []stores.Value{stores.NewInt(int64(len(all)))}})
 	return all, nil
 }

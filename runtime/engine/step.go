@@ -16,30 +16,52 @@ import (
 
 // A step is one call that is being carried out.
 type step struct {
-	verb   *verbs.Verb
-	prep   *prepared
+	verb *verbs.Verb
+	prep *prepared
+	call spelling
+	args arguments
+	sees within
+	asks []ask
+	out  effects
+
+	external *externalCall // the request to a tool
+	follows  bool          // the tool has answered, and the effects that wait for that are carried out
+
+	tree      nesting
+	resolving resolving
+	reads     span
+}
+
+// A spelling is a call as it was written.
+type spelling struct {
 	index  int       // in Program.Calls: of the call, or of the call of the macro that it belongs to
 	place  dsl.Place // in the script that was run
 	syntax *dsl.Call // as the journal keeps it: see written
 	text   string    // canonical
-	args   []stores.Value
-	// contents is parallel to args, nil where none is an upload: the digests of uploads.
-	contents    []stores.Value
+}
+
+// Arguments are the resolved arguments of a call. The slices are parallel to Verb.Params.
+type arguments struct {
+	values    []stores.Value
+	rows      []stores.Row   // that references name
+	from      []verbs.Origin // where they came from
+	contents  []stores.Value // the digests of uploads; nil where none is an upload
+	sensitive []bool         // taken from a sensitive value; nil when none was
+	emptied   uint64         // bits of the arguments that were given as nil, and not left out
+	taken     uint64         // one bit for each argument: its value was taken from something sensitive, whatever its palette says
+	sealed    [32]byte       // digest of verb and arguments when they passed the gate
+}
+
+// A within is what expressions of a call see beside its arguments.
+type within struct {
+	each        eachOf         // the row or item that an effect, or a call of a macro, is being worked out for
 	added       []stores.Value // parallel to the effects of the verb, nil where none is named: the keys of the rows that they add
 	disclosures []disclosure   // parallel to the verb's `discloses`; nil before any was needed
-	each        eachOf         // the row or item that an effect, or a call of a macro, is being worked out for
-	emptied     uint64         // bits of the arguments that were given as nil, and not left out
-	rows        []stores.Row   // parallel to args: the rows that references name
-	from        []verbs.Origin // parallel to args: where they came from
-	accepts     verbs.Origins  // of the argument being resolved: the origins that it accepts
-	trail       []string       // the path by which a value with another origin came
-	sensitive   []bool         // parallel to args: taken from a sensitive value; nil when none was
-	taken       uint64         // one bit for each argument: its value was taken from something sensitive, whatever its palette says
-	sealed      [32]byte       // digest of verb and arguments when they passed the gate
+	matching    *matching      // the text that a read searches for; nil without one
+}
 
-	matching *matching // the text that a read searches for; nil without one
-
-	asks       []ask
+// Effects are what a call did, once it was settled.
+type effects struct {
 	changes    []change
 	notices    []notice
 	sets       []setting        // values that it gave the session
@@ -48,16 +70,25 @@ type step struct {
 	jobs       []stores.Job // of notices, once they are to be committed
 	dropped    []stores.Job // jobs that it drops, where it can be taken back
 	cells      *table
-	external   *externalCall // the request to a tool
-	follows    bool          // the tool has answered, and the effects that wait for that are carried out
-	inner      []*step       // of a macro
-	outer      *step         // the macro that it belongs to
-	depth      int           // how many macros it stands in
-	made       int           // of a call in the script: the number of calls that it led to, itself included
-	seq        int64         // of its journal entry
-
-	readFrom, readTo int // the part of run.seen that was read for it
+	seq        int64 // of its journal entry
 }
+
+// A nesting says which calls led to a call, and to which it led.
+type nesting struct {
+	inner []*step // of a macro
+	outer *step   // the macro that it belongs to
+	depth int     // how many macros it stands in
+	made  int     // of a call in the script: the number of calls that it led to, itself included
+}
+
+// A resolving is the argument that is being resolved.
+type resolving struct {
+	accepts verbs.Origins // the origins that it accepts
+	trail   []string      // the path by which a value with another origin came
+}
+
+// A span is the part of memory.reads that was read for one call.
+type span struct{ from, to int }
 
 // tellsOnceDone reports whether a verb discloses something and also changes something. The changes
 // limit how often it can be asked: they use up a link, or count a question. A preview is rolled
@@ -69,10 +100,10 @@ func tellsOnceDone(v *verbs.Verb) bool { return len(v.Discloses) > 0 && !v.Answe
 func previewable(_ context.Context, r *run, st *step) error {
 	switch {
 	case r.phase != Previewing:
-	case r.untold != nil:
-		return &complaint{st.index, notPreviewed(st.place, st.verb.Name, r.untold.Name)}
+	case r.met.untold != nil:
+		return &complaint{st.call.index, notPreviewed(st.call.place, st.verb.Name, r.met.untold.Name)}
 	case tellsOnceDone(st.verb):
-		r.untold = st.verb
+		r.met.untold = st.verb
 	}
 	return nil
 }
@@ -82,7 +113,7 @@ const toldOnceDone = "what comes of it is told once it is done"
 
 // hidesResult reports whether a preview hides the result of a call, or of a call inside its macro.
 func (st *step) hidesResult() bool {
-	return tellsOnceDone(st.verb) || slices.ContainsFunc(st.inner, (*step).hidesResult)
+	return tellsOnceDone(st.verb) || slices.ContainsFunc(st.tree.inner, (*step).hidesResult)
 }
 
 // A change is a change of a row for the store, and the receipt's account of it.
@@ -152,31 +183,31 @@ func told(st *step, err error) error {
 	switch {
 	case errors.As(err, &c):
 		if c.call < 0 { // of a handler, which knows nothing of calls
-			c = &complaint{st.index, c.diagnostic}
-			c.diagnostic.Place = st.place
+			c = &complaint{st.call.index, c.diagnostic}
+			c.diagnostic.Place = st.call.place
 		}
 		return c
 	case errors.As(err, &refusal), errors.As(err, &promise), errors.As(err, &failed):
 		return err
 	case errors.Is(err, verbs.ErrAbsent):
-		return &complaint{st.index, cannotWorkOut(st.place, st.verb.Name)}
+		return &complaint{st.call.index, cannotWorkOut(st.call.place, st.verb.Name)}
 	case errors.Is(err, verbs.ErrRange), errors.Is(err, verbs.ErrZero):
-		return &complaint{st.index, leadsOutOfRange(st.place, st.verb.Name)}
+		return &complaint{st.call.index, leadsOutOfRange(st.call.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrConflict):
 		return err // the whole run may be tried again
 	case errors.Is(err, stores.ErrNotFound):
 		// A row that it would change does not exist, or is out of scope.
-		return &complaint{st.index, notReached(st.place, st.verb.Name)}
+		return &complaint{st.call.index, notReached(st.call.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrReadOnly):
-		return &complaint{st.index, onlyForReading(st.place, st.verb.Name)}
+		return &complaint{st.call.index, onlyForReading(st.call.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrDuplicate):
-		return &complaint{st.index, alreadyExists(st.place, st.verb.Name, duplicateText(st))}
+		return &complaint{st.call.index, alreadyExists(st.call.place, st.verb.Name, duplicateText(st))}
 	case errors.As(err, &unread):
-		return &complaint{st.index, unreadable(st.place, st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)}
+		return &complaint{st.call.index, unreadable(st.call.place, st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)}
 	case errors.Is(err, stores.ErrInvalid):
-		return &complaint{st.index, notAccepted(st.place, st.verb.Name)}
+		return &complaint{st.call.index, notAccepted(st.call.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrLimit):
-		return &complaint{st.index, tooMuch(st.place, st.verb.Name)}
+		return &complaint{st.call.index, tooMuch(st.call.place, st.verb.Name)}
 	}
 	return &Failure{Err: fmt.Errorf("%s: %w", st.verb.Name, err)}
 }
@@ -196,7 +227,7 @@ func (st *step) row(want *verbs.Entity) (*verbs.Entity, stores.Value, bool) {
 			return c.entity, c.Key, true
 		}
 	}
-	if t := st.cells; t != nil && t.entity != nil && len(t.keys) == 1 && fits(t.entity) {
+	if t := st.out.cells; t != nil && t.entity != nil && len(t.keys) == 1 && fits(t.entity) {
 		return t.entity, t.keys[0], true
 	}
 	// A change that sets a field to its present value is still about its row.
@@ -205,11 +236,11 @@ func (st *step) row(want *verbs.Entity) (*verbs.Entity, stores.Value, bool) {
 		if !e.OnRows() || e.Where == nil || !fits(e.Entity) {
 			continue
 		}
-		if e.Upsert && i+1 < len(st.added) && !st.added[i+1].IsNull() {
-			return e.Entity, st.added[i+1], true
+		if e.Upsert && i+1 < len(st.sees.added) && !st.sees.added[i+1].IsNull() {
+			return e.Entity, st.sees.added[i+1], true
 		}
-		if param, one := e.Where.One(); one && st.rows[param].Entity != nil {
-			return e.Entity, st.rows[param].Key(), true
+		if param, one := e.Where.One(); one && st.args.rows[param].Entity != nil {
+			return e.Entity, st.args.rows[param].Key(), true
 		}
 	}
 	return nil, stores.Value{}, false

@@ -64,11 +64,11 @@ func (e *externalCall) id() string {
 }
 
 // asks makes the request of a call to its tool, and types the answer if there is one.
-func (r *reading) asks(ctx context.Context, st *step) error {
+func (r *source) asks(ctx context.Context, st *step) error {
 	t := st.verb.Tool
 	spec, met := r.e.box.Spec(st.verb)
 	if r.e.opt.Tools == nil || !met {
-		return &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noToolHere)}
+		return &complaint{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noToolHere)}
 	}
 	// A tool may repeat its arguments in the answer.
 	from := verbs.FromTool
@@ -136,7 +136,7 @@ func useTool(st *step, promises []promise) claim {
 }
 
 // pack makes the arguments of the tool. Absent values are left out.
-func (r *reading) pack(ctx context.Context, e *externalCall) error {
+func (r *source) pack(ctx context.Context, e *externalCall) error {
 	st := e.st
 	var keys []string
 	var values []stores.Value
@@ -146,8 +146,8 @@ func (r *reading) pack(ctx context.Context, e *externalCall) error {
 		var came verbs.Origin
 		if s.Value == nil {
 			p := &st.verb.Params[s.Param]
-			sent.Value, sent.Sensitive, sent.From = st.args[s.Param], st.isSensitive(s.Param), ":"+p.Name
-			came = st.from[s.Param]
+			sent.Value, sent.Sensitive, sent.From = st.args.values[s.Param], st.isSensitive(s.Param), ":"+p.Name
+			came = st.args.from[s.Param]
 		} else {
 			var err error
 			if sent.Value, came, err = r.evalFrom(ctx, st, s.Value, nil); err != nil {
@@ -164,7 +164,7 @@ func (r *reading) pack(ctx context.Context, e *externalCall) error {
 	}
 	for _, name := range tools.Required(e.spec.Input) {
 		if !slices.Contains(keys, name) {
-			return &complaint{st.index, toolNeeds(st.place, st.verb.Name, e.Name, name)}
+			return &complaint{st.call.index, toolNeeds(st.call.place, st.verb.Name, e.Name, name)}
 		}
 	}
 	e.args = stores.NewObject(keys, values)

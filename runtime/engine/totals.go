@@ -10,7 +10,7 @@ import (
 // total computes one value from several rows, and returns its origin. The engine adds up the
 // rows, not the store, so that both stores return the same sum. The rows are locked until the
 // end; a lock on the row that they belong to keeps others from being added.
-func (r *reading) total(ctx context.Context, st *step, t *verbs.Total) (sum stores.Value, came verbs.Origin, err error) {
+func (r *source) total(ctx context.Context, st *step, t *verbs.Total) (sum stores.Value, came verbs.Origin, err error) {
 	if t.Beyond {
 		sum, err = r.beyond(ctx, st, t)
 		return sum, ofRecord, err
@@ -43,7 +43,7 @@ func (r *reading) total(ctx context.Context, st *step, t *verbs.Total) (sum stor
 // `that` does not hold. The call names the parent of these rows, so the parent is locked: a
 // transaction that adds such a row, or changes one so that it counts, locks the parent first, and
 // the answer stays true until this run ends. See meet.
-func (r *reading) anyOf(ctx context.Context, st *step, t *verbs.Total) (bool, error) {
+func (r *source) anyOf(ctx context.Context, st *step, t *verbs.Total) (bool, error) {
 	e := t.Entity.Store
 	var among stores.Cond
 	if t.Where.Filter == nil {
@@ -72,7 +72,7 @@ func (r *reading) anyOf(ctx context.Context, st *step, t *verbs.Total) (bool, er
 }
 
 // counterexample adds the negation of a total's `that` to a condition.
-func (r *reading) counterexample(ctx context.Context, st *step, t *verbs.Total, among stores.Cond) (stores.Cond, error) {
+func (r *source) counterexample(ctx context.Context, st *step, t *verbs.Total, among stores.Cond) (stores.Cond, error) {
 	if t.That == nil {
 		return among, nil
 	}

@@ -33,11 +33,11 @@ import (
 // At the gate
 
 // upload resolves the reference in an argument to a file that may be used.
-func (r *reading) upload(ctx context.Context, st *step, i int, v stores.Value, place dsl.Place) error {
+func (r *source) upload(ctx context.Context, st *step, i int, v stores.Value, place dsl.Place) error {
 	p := &st.verb.Params[i]
 	id, ok := strings.CutPrefix(v.Text(), verbs.UploadScheme)
 	if !ok || v.Kind() != stores.String {
-		return &complaint{st.index, unknownUpload(place, p.Name)}
+		return &complaint{st.call.index, unknownUpload(place, p.Name)}
 	}
 	row, err := r.read.Get(ctx, uploads.Entity, stores.NewString(id))
 	if err != nil && !errors.Is(err, stores.ErrNotFound) {
@@ -49,25 +49,25 @@ func (r *reading) upload(ctx context.Context, st *step, i int, v stores.Value, p
 	}
 	// A role that sees all rows sees other people's uploads, and may not use one.
 	if err != nil || u.Owner != r.s.who.Name || u.Gone(r.now) {
-		return &complaint{st.index, unknownUpload(place, p.Name)}
+		return &complaint{st.call.index, unknownUpload(place, p.Name)}
 	}
 	switch {
 	case u.Verdict == uploads.Infected:
-		return &complaint{st.index, harmfulUpload(place, p.Name)}
+		return &complaint{st.call.index, harmfulUpload(place, p.Name)}
 	case u.Verdict != uploads.Clean, r.e.looksAgain(&u):
-		return &complaint{st.index, unscannedUpload(place, p.Name, u.Verdict == uploads.Failed)}
+		return &complaint{st.call.index, unscannedUpload(place, p.Name, u.Verdict == uploads.Failed)}
 	case !p.Upload.Takes(u.Type):
-		return &complaint{st.index, uploadOfType(place, p, u.Type)}
+		return &complaint{st.call.index, uploadOfType(place, p, u.Type)}
 	case u.Size > p.Upload.MaxSize:
-		return &complaint{st.index, uploadTooLarge(place, p, u.Size)}
+		return &complaint{st.call.index, uploadTooLarge(place, p, u.Size)}
 	}
-	if st.contents == nil {
-		st.contents = make([]stores.Value, len(st.verb.Params))
+	if st.args.contents == nil {
+		st.args.contents = make([]stores.Value, len(st.verb.Params))
 	}
-	st.contents[i] = stores.NewString(u.Sum)
+	st.args.contents[i] = stores.NewString(u.Sum)
 	r.know(v, &u)
-	if u.UsedAt.IsZero() && !slices.ContainsFunc(r.uploads, func(used usedUpload) bool { return used.row.Key() == row.Key() }) {
-		r.uploads = append(r.uploads, usedUpload{row, st.verb.Name})
+	if u.UsedAt.IsZero() && !slices.ContainsFunc(r.mem.uploads, func(used usedUpload) bool { return used.row.Key() == row.Key() }) {
+		r.mem.uploads = append(r.mem.uploads, usedUpload{row, st.verb.Name})
 	}
 	return nil
 }
@@ -80,21 +80,21 @@ type knownFile struct {
 }
 
 // know remembers the description of a file for people.
-func (r *reading) know(reference stores.Value, u *uploads.Upload) {
+func (r *source) know(reference stores.Value, u *uploads.Upload) {
 	k := knownFile{reference.Text(), u.Sum, uploads.FileOf(u)}
-	if !slices.Contains(r.files, k) {
-		r.files = append(r.files, k)
+	if !slices.Contains(r.mem.files, k) {
+		r.mem.files = append(r.mem.files, k)
 	}
 }
 
 // fileOf finds the file that a value stands for; nil if the value stands for no file.
-func (r *reading) fileOf(v stores.Value) *receipt.File {
-	if len(r.files) == 0 || v.Kind() != stores.String {
+func (r *source) fileOf(v stores.Value) *receipt.File {
+	if len(r.mem.files) == 0 || v.Kind() != stores.String {
 		return nil
 	}
 	text := v.Text()
-	for i := range r.files {
-		if k := &r.files[i]; k.Reference == text || k.Content == text {
+	for i := range r.mem.files {
+		if k := &r.mem.files[i]; k.Reference == text || k.Content == text {
 			return &k.File
 		}
 	}
@@ -114,9 +114,9 @@ type usedUpload struct {
 }
 
 // await extends the life of the uploads that a proposal names until the proposal expires.
-func (r *reading) await(ctx context.Context, tx stores.Tx, until time.Time) ([]stores.Change, error) {
+func (r *source) await(ctx context.Context, tx stores.Tx, until time.Time) ([]stores.Change, error) {
 	var all []stores.Change
-	for _, u := range r.uploads {
+	for _, u := range r.mem.uploads {
 		row, err := tx.Get(ctx, uploads.Entity, u.row.Key())
 		if errors.Is(err, stores.ErrNotFound) {
 			continue // agreeing to it says so

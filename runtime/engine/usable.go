@@ -71,7 +71,7 @@ func (ns Names) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all [
 }
 
 // usable reports whether an argument may name a row, whatever the other arguments are.
-func (r *reading) usable(ctx context.Context, st *step, param int) (bool, error) {
+func (r *source) usable(ctx context.Context, st *step, param int) (bool, error) {
 	for i := range st.verb.Requires {
 		that := st.verb.Requires[i].That
 		if that == nil || !onlyOf(that, param) {
@@ -88,7 +88,7 @@ func (r *reading) usable(ctx context.Context, st *step, param int) (bool, error)
 			return false, nil
 		}
 	}
-	row := &st.rows[param]
+	row := &st.args.rows[param]
 	for i := range st.verb.Effects {
 		f := &st.verb.Effects[i]
 		if !movesOn(f, param) || f.Entity.Store != row.Entity {
@@ -206,8 +206,8 @@ func (ns Names) Settled(ctx context.Context, list []*verbs.Verb, names map[*verb
 
 // onRow makes a step for a call of which only the row of one argument is known.
 func onRow(v *verbs.Verb, param int, row stores.Row) *step {
-	st := &step{verb: v, args: make([]stores.Value, len(v.Params)), rows: make([]stores.Row, len(v.Params)), from: make([]verbs.Origin, len(v.Params))}
-	st.args[param], st.rows[param] = row.Key(), row
+	st := &step{verb: v, args: arguments{values: make([]stores.Value, len(v.Params)), rows: make([]stores.Row, len(v.Params)), from: make([]verbs.Origin, len(v.Params))}}
+	st.args.values[param], st.args.rows[param] = row.Key(), row
 	return st
 }
 

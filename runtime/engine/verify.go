@@ -413,8 +413,8 @@ type collectedEffects struct {
 
 // gather collects what a call and the calls inside it do.
 func (st *step) gather() collectedEffects {
-	g := collectedEffects{slices.Clip(st.changes), slices.Clip(st.notices), slices.Clip(st.sets), slices.Clip(st.jobChanges), nil, st.cells != nil}
-	for _, inner := range st.inner {
+	g := collectedEffects{slices.Clip(st.out.changes), slices.Clip(st.out.notices), slices.Clip(st.out.sets), slices.Clip(st.out.jobChanges), nil, st.out.cells != nil}
+	for _, inner := range st.tree.inner {
 		more := inner.gather()
 		g.changes = append(g.changes, more.changes...)
 		g.notices = append(g.notices, more.notices...)

@@ -15,7 +15,7 @@ func (s *Session) May(v *verbs.Verb) bool {
 	if v.Undoes != nil {
 		v = v.Undoes // who may do something may take it back
 	}
-	return !v.Internal && permits(s.roles, v.Roles) && (s.only == nil || slices.Contains(s.only, v))
+	return !v.Internal && permits(s.rights.roles, v.Roles) && (s.rights.only == nil || slices.Contains(s.rights.only, v))
 }
 
 // Verbs returns the verbs that the principal may use, by name, except those that unmask values:

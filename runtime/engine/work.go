@@ -97,25 +97,25 @@ func (r *run) job(st *step, n *notice) stores.Job {
 	switch {
 	case n.again != nil:
 		again := *n.again
-		again.ID = r.e.opt.NewID()
+		again.ID = r.src.e.opt.NewID()
 		return again
 	case n.effect == nil || n.effect.Run == nil:
-		return r.e.message(n.kind, n.target, r.now, r.s.who.Name, r.outgoing(st, n), about(st)...)
+		return r.src.e.message(n.kind, n.target, r.src.now, r.src.s.who.Name, r.outgoing(st, n), about(st)...)
 	}
-	due := r.moment(n.at)
+	due := r.src.moment(n.at)
 	var args []stores.Value
 	var came []string
-	for i := range st.args {
+	for i := range st.args.values {
 		p := &st.verb.Params[i]
-		if p.Sensitive || st.isSensitive(i) || st.args[i].IsNull() {
+		if p.Sensitive || st.isSensitive(i) || st.args.values[i].IsNull() {
 			continue // the work does not speak of it: see keepsNoSecret, and the loader
 		}
 		keys := []string{"kind", "name", "text"}
-		values := []stores.Value{stores.NewString(st.args[i].Kind().String()), stores.NewString(p.Name), stores.NewString(st.args[i].Text())}
-		if st.rows[i].Entity != nil {
-			keys, values = append(keys, "entity"), append(values, stores.NewString(st.rows[i].Entity.Name))
+		values := []stores.Value{stores.NewString(st.args.values[i].Kind().String()), stores.NewString(p.Name), stores.NewString(st.args.values[i].Text())}
+		if st.args.rows[i].Entity != nil {
+			keys, values = append(keys, "entity"), append(values, stores.NewString(st.args.rows[i].Entity.Name))
 		}
-		args, came = append(args, stores.NewObject(keys, values)), append(came, st.from[i].String())
+		args, came = append(args, stores.NewObject(keys, values)), append(came, st.args.from[i].String())
 	}
 	keys := []string{"args", "trigger", "v", "verb"}
 	values := []stores.Value{stores.NewList(args...), stores.NewString(n.target), jobV, stores.NewString(st.verb.Name)}
@@ -125,10 +125,10 @@ func (r *run) job(st *step, n *notice) stores.Job {
 	payload := stores.NewObject(keys, values).Text()
 	unique := n.unique
 	if unique == "" { // the same work for the same moment is waited for once
-		same := sha256.Sum256([]byte(r.s.who.Name + "\x00" + stores.NewTime(due).Text() + "\x00" + payload))
+		same := sha256.Sum256([]byte(r.src.s.who.Name + "\x00" + stores.NewTime(due).Text() + "\x00" + payload))
 		unique = fmt.Sprintf("%x", same[:16])
 	}
-	return stores.Job{ID: r.e.opt.NewID(), Kind: JobCall, Payload: payload, At: due, Principal: r.s.who.Name,
+	return stores.Job{ID: r.src.e.opt.NewID(), Kind: JobCall, Payload: payload, At: due, Principal: r.src.s.who.Name,
 		Origins: strings.Join(came, ";"), // parallel to args
 		Unique:  unique, Again: n.onceUnder(), Attempts: n.effect.Retry.Tries()}
 }
@@ -190,8 +190,8 @@ const mostAbout = 100
 // about returns digests of the rows that a call changed. Two calls that changed the same row have
 // one in common. They are digests since the key of a row may identify a person.
 func about(st *step) (all []stores.Value) {
-	for i := range st.changes[:min(len(st.changes), mostAbout)] {
-		c := &st.changes[i]
+	for i := range st.out.changes[:min(len(st.out.changes), mostAbout)] {
+		c := &st.out.changes[i]
 		same := sha256.Sum256([]byte(c.Entity.Name + "\x00" + c.Key.Text()))
 		all = append(all, stores.NewString(fmt.Sprintf("%x", same[:16])))
 	}
@@ -290,7 +290,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 		}
 		return e.giveUp(ctx, run, done.Verb, reasonOther)
 	}
-	if all := permit(p, s.roles, e.verbs, true); len(all) > 0 {
+	if all := permit(p, s.rights.roles, e.verbs, true); len(all) > 0 {
 		return s.refuseWork(ctx, w, done, p, o, refuse(all))
 	}
 	if s.mayAsk(p) {
@@ -299,7 +299,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 			return s.worked(ctx, w, waiting, p, o, script, err)
 		}
 	}
-	r, err := s.attempts(ctx, p, &runOptions{RunOptions: o, job: w})
+	r, err := s.attempts(ctx, p, &runOptions{opt: o, job: w})
 	if err != nil {
 		return s.worked(ctx, w, done, p, o, script, err)
 	}
@@ -546,7 +546,7 @@ func leaves(v dsl.Value) int {
 // pointless; "" if it is not. Its reads are not part of the call's plan.
 func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, now time.Time) (reason string, err error) {
 	look := s.readsAt(read, now)
-	st := &step{verb: w.verb, args: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}
+	st := &step{verb: w.verb, args: arguments{values: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}}
 	for i, e := range w.refs {
 		if e == nil {
 			continue
@@ -558,7 +558,7 @@ func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, no
 		if err != nil {
 			return "", err
 		}
-		st.rows[i] = row
+		st.args.rows[i] = row
 	}
 	holds, err := look.holds(ctx, st, w.effect.When, nil)
 	if err == nil && holds && w.effect.Unless != nil {
@@ -613,8 +613,8 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl
 	if len(others)+len(mine) == 0 {
 		return done, false, nil
 	}
-	r.settled = []stores.Settlement{ends(w.run, stores.JobDone, r.now, "")}
-	c, err := s.propose(ctx, r, &runOptions{RunOptions: o, job: w}, append(others, mine...), false)
+	r.own.Settled = []stores.Settlement{ends(w.run, stores.JobDone, r.src.now, "")}
+	c, err := s.propose(ctx, r, &runOptions{opt: o, job: w}, append(others, mine...), false)
 	if err != nil {
 		return done, true, s.finalError(p, err)
 	}

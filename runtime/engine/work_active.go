@@ -52,7 +52,7 @@ func (e *Engine) looksAtWork(call *dsl.Call) bool {
 }
 
 // takeAlong notes the row at work that a job takes along.
-func (r *reading) takeAlong(ctx context.Context, n *notice) error {
+func (r *source) takeAlong(ctx context.Context, n *notice) error {
 	if !r.e.looksAtWork(&n.effect.Run.Script.Calls[0]) {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (r *reading) takeAlong(ctx context.Context, n *notice) error {
 }
 
 // fillActive writes the row that a job takes along into its call, as people are shown it.
-func (r *reading) fillActive(n *notice, call *dsl.Call) {
+func (r *source) fillActive(n *notice, call *dsl.Call) {
 	e := r.e.reg.Entity(n.active.Entity)
 	if e == nil {
 		return

@@ -86,9 +86,9 @@ func (b *bank) open(store stores.Store) {
 	client.Register(h, b.reg)
 	var err error
 	b.engine, err = engine.New(b.reg, store, engine.Options{Clock: b.now, NewID: b.newID, Handlers: h, Zone: time.UTC,
-		Profile: func(_ context.Context, _ stores.Reader, name string) (engine.Profile, error) {
+		People: engine.People{Profile: func(_ context.Context, _ stores.Reader, name string) (engine.Profile, error) {
 			return engine.Profile{Label: strings.ToUpper(name[:1]) + name[1:], Email: name + "@allianz.example", Zone: "UTC"}, nil
-		}})
+		}}})
 	if err != nil {
 		b.t.Fatal(err)
 	}

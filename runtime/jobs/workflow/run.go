@@ -402,10 +402,10 @@ func (d *driver) decided(ctx context.Context) error {
 			case err == nil && c.Status == confirmations.Waiting && c.Stale:
 				// What was asked for is otherwise now: they are asked again.
 				status, settled = open, 0
-			case err == nil && c.Reason != "":
-				status, why, settled = failed, fmt.Sprintf("%s declined: %s", c.By, c.Reason), 0
-			case err == nil && c.By != "" && c.Status == confirmations.Declined:
-				status, why, settled = failed, fmt.Sprintf("%s declined", c.By), 0
+			case err == nil && c.Decision.Reason != "":
+				status, why, settled = failed, fmt.Sprintf("%s declined: %s", c.Decision.By, c.Decision.Reason), 0
+			case err == nil && c.Decision.By != "" && c.Status == confirmations.Declined:
+				status, why, settled = failed, fmt.Sprintf("%s declined", c.Decision.By), 0
 			default:
 				status, why, settled = failed, "nobody agreed in time", 0
 			}

@@ -404,7 +404,7 @@ func (v *visit) decline() error {
 	if err != nil {
 		return err
 	}
-	c.Status, c.By, c.Reason, c.Mine = confirmations.Declined, v.Principal, why.Reason, false
+	c.Status, c.Decision.By, c.Decision.Reason, c.Mine = confirmations.Declined, v.Principal, why.Reason, false
 	return v.JSON(http.StatusOK, wire.NewDecision("declined", c, nil))
 }
 

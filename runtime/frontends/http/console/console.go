@@ -181,11 +181,11 @@ func (d *desk) decisionCard(c *engine.Pending, wrong, said, nth string) pages.Ca
 	switch {
 	case c.Status != confirmations.Waiting:
 		state := d.Say(settledWords[c.Status])
-		if c.By != "" {
-			state += ": " + d.Who(c.By)
+		if c.Decision.By != "" {
+			state += ": " + d.Who(c.Decision.By)
 		}
-		if c.Reason != "" {
-			state += ". " + c.Reason
+		if c.Decision.Reason != "" {
+			state += ". " + c.Decision.Reason
 		}
 		card.Notes = append(card.Notes, pages.Banner{Text: state})
 	case c.Stale:
