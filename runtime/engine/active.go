@@ -120,20 +120,6 @@ func (r *source) mine(ctx context.Context, e *verbs.Entity) (keys []stores.Value
 	return keys, more, nil
 }
 
-// settersOf finds, for each entity, the verbs that set the session's row at work.
-func settersOf(all []*verbs.Verb) map[*verbs.Entity][]*verbs.Verb {
-	by := make(map[*verbs.Entity][]*verbs.Verb)
-	for _, v := range all {
-		for i := range v.Effects {
-			f := &v.Effects[i]
-			if f.Session == verbs.SessionActive && f.Value != nil && f.Of != nil && !slices.Contains(by[f.Of.Entity], v) {
-				by[f.Of.Entity] = append(by[f.Of.Entity], v)
-			}
-		}
-	}
-	return by
-}
-
 // settersOf lists the setters of an entity that the principal may use.
 func (s *Session) settersOf(e *verbs.Entity) []*verbs.Verb {
 	var may []*verbs.Verb

@@ -228,36 +228,6 @@ func (n *scriptNames) ask(text string, e *verbs.Entity) {
 	n.meant[e] = append(all, &meaning{text: text, words: names.Words(text)})
 }
 
-// look looks for every text that is no name.
-func (n *scriptNames) look(ctx context.Context, r stores.Reader) error {
-	for _, e := range n.among {
-		var all []*meaning
-		for _, m := range n.meant[e] {
-			if _, named := n.s.names.Key(e.Store, m.text); !named && len(m.words) > 0 {
-				all = append(all, m)
-			}
-		}
-		if len(all) == 0 {
-			continue
-		}
-		if err := n.s.search(ctx, r, e, all); err != nil {
-			return err
-		}
-		for _, m := range all {
-			if key, exact := n.s.names.Text(e.Store, m.text); exact {
-				if err := n.s.nameKeys(ctx, r, e, []stores.Value{key}); err != nil {
-					return err
-				}
-				continue
-			}
-			if err := n.s.tell(ctx, r, e, m); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // likeNames finds names that share words with an unknown name: the name may have been made up from a
 // row's label.
 func (s *Session) likeNames(among []*verbs.Entity, name string) []string {

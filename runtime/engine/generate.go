@@ -15,49 +15,6 @@ import (
 // It runs as the calls of macros do: with the caller's rights, through the same gate, under the
 // confirmation rules of its verb, and with its own journal entry.
 
-// generates returns the verb that an effect promises to call, or the field whose calls it
-// promises to make; "" for other effects.
-func generates(e *verbs.Effect) string {
-	if e.Kind != verbs.Generates || len(e.Operand.Path) < 2 {
-		return ""
-	}
-	return strings.Join(e.Operand.Path, ".")
-}
-
-// findGenerated notes the verbs that each verb may call through its handler, as is done for macros.
-func (e *Engine) findGenerated() dsl.Diagnostics {
-	var ds dsl.Diagnostics
-	for _, v := range e.reg.Verbs() {
-		for i := range v.Effects {
-			name := generates(&v.Effects[i])
-			if name == "" || e.keepsCalls(v.Effects[i].Operand.Path) {
-				continue
-			}
-			inner := e.reg.Verb(name)
-			if inner != nil && inner.Internal {
-				ds = append(ds, generatesInternal(&v.Effects[i], v, inner))
-				continue
-			}
-			if inner == nil || inner == v {
-				ds = append(ds, generatesUnknown(&v.Effects[i], v, name, nearVerbs(e.reg, name)))
-				continue
-			}
-			e.verbs[v].inside = append(append(e.verbs[v].inside, inner), e.verbs[inner].inside...)
-		}
-	}
-	return ds
-}
-
-// keepsCalls reports whether a path names a field of an entity that holds calls.
-func (e *Engine) keepsCalls(path []string) bool {
-	entity := e.reg.Entity(path[0])
-	if entity == nil || len(path) != 2 {
-		return false
-	}
-	i := entity.Store.FieldIndex(path[1])
-	return i >= 0 && entity.Fields[i].Type != nil && entity.Fields[i].Type.Name == verbs.CallType
-}
-
 // isCodeArg reports whether an argument is a code, which is written without
 // quotes.
 func isCodeArg(v *verbs.Verb, name string) bool {

@@ -241,28 +241,6 @@ func (r *run) delivery(key string) stores.Change {
 	}}
 }
 
-// refers adds the rows that the fields of a change refer to, before it and after.
-func (r *source) refers(all []reference, c *change) []reference {
-	for _, a := range c.Set {
-		to := r.e.refersTo(c.Entity, a.Field)
-		if to == nil || a.Field == c.Entity.Key {
-			continue
-		}
-		all = append(all, reference{to, a.Value})
-		if c.Before != nil {
-			all = append(all, reference{to, c.Before[a.Field]})
-		}
-	}
-	if c.Op == stores.Delete { // also report the references of a deleted row
-		for field, v := range c.Before {
-			if to := r.e.refersTo(c.Entity, field); to != nil && field != c.Entity.Key && !v.IsNull() {
-				all = append(all, reference{to, v})
-			}
-		}
-	}
-	return all
-}
-
 // isCode reports whether an error is a refusal with a code.
 func isCode(err error, code string) bool {
 	var r *Refusal

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"verbatim/dsl"
+	"verbatim/runtime/internal/provenance"
 	"verbatim/runtime/protocols/tools"
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -31,7 +33,7 @@ type prepared struct {
 	atOnce   bool // its read needs no row first: see canPostpone
 	reads    bool // it and the verbs inside promise nothing but an answer
 	recorded bool // it, or a verb inside, is journalled even though it only reads
-	personal bool // its calls may hold personal data: see erasable.go
+	personal bool // its calls may hold personal data: see journaledCall
 }
 
 // A check is a concern that only some verbs have: it refuses a call, or lets it pass.
@@ -184,4 +186,144 @@ func unfitQueries(ctx context.Context, reg *verbs.Registry, store stores.Store) 
 		}
 	}
 	return unfit, nil
+}
+
+// An exclusionSide is one side of an exclusion: how calls of one verb stand to those of another.
+type exclusionSide struct {
+	with         *verbs.Verb
+	mine, theirs int  // indexes of the arguments that must be equal; -1 where none has to be
+	after        bool // the call may not come after one of the other verb
+	rule         *verbs.Exclusion
+	of           *verbs.Verb // the verb that declares it
+}
+
+// exclusions collects, for each verb, the exclusions that it is part of.
+func exclusions(all []*verbs.Verb) map[*verbs.Verb][]exclusionSide {
+	by := make(map[*verbs.Verb][]exclusionSide)
+	for _, v := range all {
+		for i := range v.Excludes {
+			x := &v.Excludes[i]
+			by[v] = append(by[v], exclusionSide{x.Verb, x.Param, x.Other, true, x, v})
+			by[x.Verb] = append(by[x.Verb], exclusionSide{v, x.Other, x.Param, !x.Before, x, v})
+		}
+	}
+	return by
+}
+
+// A metCall is a call of this run that excludes other calls.
+type metCall struct {
+	verb  *verbs.Verb
+	param int
+	value stores.Value
+}
+
+// together refuses a call that an earlier call of the run excludes, whether the script, a macro or
+// a handler made that one.
+func (r *run) together(st *step, all []exclusionSide) error {
+	value := func(param int) (stores.Value, bool) {
+		if param < 0 {
+			return stores.Value{}, true
+		}
+		return st.args.values[param], !st.args.values[param].IsNull()
+	}
+	for i := range all {
+		x := &all[i]
+		if v, ok := value(x.mine); ok && x.after && r.met.calls[metCall{x.with, x.theirs, v}] {
+			return &complaint{st.call.index, notTogether(st.call.place, x.of, x.rule)}
+		}
+	}
+	if r.met.calls == nil {
+		r.met.calls = make(map[metCall]bool)
+	}
+	for i := range all {
+		if v, ok := value(all[i].mine); ok {
+			r.met.calls[metCall{st.verb, all[i].mine, v}] = true
+		}
+	}
+	return nil
+}
+
+// generates returns the verb that an effect promises to call, or the field whose calls it
+// promises to make; "" for other effects.
+func generates(e *verbs.Effect) string {
+	if e.Kind != verbs.Generates || len(e.Operand.Path) < 2 {
+		return ""
+	}
+	return strings.Join(e.Operand.Path, ".")
+}
+
+// findGenerated notes the verbs that each verb may call through its handler, as is done for macros.
+func (e *Engine) findGenerated() dsl.Diagnostics {
+	var ds dsl.Diagnostics
+	for _, v := range e.reg.Verbs() {
+		for i := range v.Effects {
+			name := generates(&v.Effects[i])
+			if name == "" || e.keepsCalls(v.Effects[i].Operand.Path) {
+				continue
+			}
+			inner := e.reg.Verb(name)
+			if inner != nil && inner.Internal {
+				ds = append(ds, generatesInternal(&v.Effects[i], v, inner))
+				continue
+			}
+			if inner == nil || inner == v {
+				ds = append(ds, generatesUnknown(&v.Effects[i], v, name, nearVerbs(e.reg, name)))
+				continue
+			}
+			e.verbs[v].inside = append(append(e.verbs[v].inside, inner), e.verbs[inner].inside...)
+		}
+	}
+	return ds
+}
+
+// keepsCalls reports whether a path names a field of an entity that holds calls.
+func (e *Engine) keepsCalls(path []string) bool {
+	entity := e.reg.Entity(path[0])
+	if entity == nil || len(path) != 2 {
+		return false
+	}
+	i := entity.Store.FieldIndex(path[1])
+	return i >= 0 && entity.Fields[i].Type != nil && entity.Fields[i].Type.Name == verbs.CallType
+}
+
+// selections works out what a read asks of the store.
+func (e *Engine) selections(read *verbs.Read) *selections {
+	fields := read.Fields
+	if read.Weigh != nil {
+		fields = append(fields[:len(fields):len(fields)], *read.Weigh)
+	}
+	all := &selections{rows: e.selection(read.Entity, fields)}
+	for i := range read.Lists {
+		list := &read.Lists[i]
+		all.lists = append(all.lists, e.selection(list.Entity, list.Fields, list.By))
+	}
+	return all
+}
+
+func (e *Engine) selection(of *verbs.Entity, fields []verbs.ReadField, more ...stores.Path) *selection {
+	s := &selection{of: of, paths: append([]stores.Path{{Field: of.Store.Key}}, more...), fields: make([]selectedField, len(fields))}
+	for i := range fields {
+		g := &s.fields[i]
+		g.ReadField = &fields[i]
+		switch g.From {
+		case verbs.FromPath, verbs.FromCodes:
+			g.at = len(s.paths)
+			s.paths = append(s.paths, g.Path)
+			if g.From == verbs.FromPath {
+				g.to = e.pathEnd(of.Store, g.Path)
+			}
+		case verbs.FromExpr:
+			s.works = true
+			g.row = make([]int, len(g.Expr.Reads))
+			for j, read := range g.Expr.Reads {
+				g.row[j] = -1
+				if read.Param == verbs.OfRow {
+					g.row[j] = len(s.paths)
+					s.paths = append(s.paths, read.Path)
+				}
+			}
+		}
+	}
+	s.all, s.marks = provenance.WithMarks(of.Store, s.paths)
+	return s
 }

@@ -548,3 +548,17 @@ func (r *run) shown() *shown {
 	}
 	return p
 }
+
+// fileOf finds the file that a value stands for; nil if the value stands for no file.
+func (r *source) fileOf(v stores.Value) *receipt.File {
+	if len(r.mem.files) == 0 || v.Kind() != stores.String {
+		return nil
+	}
+	text := v.Text()
+	for i := range r.mem.files {
+		if k := &r.mem.files[i]; k.Reference == text || k.Content == text {
+			return &k.File
+		}
+	}
+	return nil
+}

@@ -2,9 +2,14 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime/internal/view"
@@ -172,11 +177,12 @@ func rehearsal(o RunOptions) *runOptions {
 // it begins again. Each attempt compares its plan with what was agreed to, so that a retry
 // never does anything else.
 func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
-	tools, err := s.e.meetTools(ctx, p)
-	if err != nil {
-		return nil, err
+	if s.e.box != nil {
+		var err error
+		if o.tools, err = s.e.meetTools(ctx, p); err != nil {
+			return nil, err
+		}
 	}
-	o.tools = tools
 	if len(s.e.limited) > 0 {
 		o.counted = s.limitKeys(p)
 	}
@@ -416,4 +422,170 @@ func (o *runOptions) opens(s *Session) stores.Scope {
 		scope = holding(scope, uses, o.counted...)
 	}
 	return scope
+}
+
+// A Phase is a phase of a long run.
+type Phase string
+
+// The phases of a run.
+const (
+	Previewing Phase = "preview" // the program is previewed
+	Running    Phase = "run"     // the program runs in a transaction that is still open
+	Committing Phase = "commit"  // the program runs, and finished calls are committed
+	Asking     Phase = "ask"     // a tool works, and reports its progress
+)
+
+// A Progress is the progress of a run. It is reported after each call and while a tool works, one
+// at a time, and the run waits for the listener, which must be quick. If a run starts again, it
+// counts from the beginning.
+type Progress struct {
+	Phase  Phase
+	Done   int
+	Total  int
+	Number int // the number of the call, counted as in RunOptions.From
+	// Verb and What describe a tool at work: it has done Done of Total units of What, such as
+	// pages. Total is 0 if it is not known.
+	Verb, What string
+	// Call is the receipt of a call once it is committed; nil before.
+	Call *receipt.Call
+}
+
+const (
+	// mostTold is the greatest number of reports of one tool that are passed on.
+	mostTold = 200
+	// longestWhat is the greatest number of characters of a tool's own word that are repeated.
+	longestWhat = 40
+)
+
+// listens returns a function that passes on a tool's progress, each percent once, and a function
+// after which it passes on nothing.
+func (o *runOptions) listens(st *step) (tell func(done, total int, what string), over func()) {
+	if o.opt.Progress == nil {
+		return nil, func() {}
+	}
+	var m sync.Mutex
+	last, told, ended := 0, 0, false
+	tell = func(done, total int, what string) {
+		m.Lock()
+		defer m.Unlock()
+		if ended || done <= last || told == mostTold || total < 0 || total > 0 && (done > total || done < total && last > 0 && done*100/total == last*100/total) {
+			return
+		}
+		last, told = done, told+1
+		if r := []rune(strings.Join(strings.Fields(what), " ")); len(r) > longestWhat {
+			what = string(r[:longestWhat])
+		} else {
+			what = string(r)
+		}
+		o.opt.Progress(Progress{Phase: Asking, Done: done, Total: total, Number: max(1, o.opt.From) + st.call.index, Verb: st.verb.Name, What: what})
+	}
+	return tell, func() {
+		m.Lock()
+		defer m.Unlock()
+		ended = true
+	}
+}
+
+// progress reports a call that was carried out.
+func (r *run) progress(i int) {
+	if r.listen.tell == nil {
+		return
+	}
+	calls := r.plan.prog.Calls()
+	if calls[i].Nested {
+		return
+	}
+	if r.listen.total == 0 {
+		r.listen.total = len(r.plan.prog.Script().Calls)
+		if r.plan.part != nil {
+			r.listen.total = len(slices.DeleteFunc(slices.Clone(r.plan.part.calls), func(i int) bool { return calls[i].Nested }))
+		}
+	}
+	r.listen.done++
+	r.listen.tell(Progress{Phase: r.phase, Done: r.listen.done, Total: r.listen.total, Number: r.plan.first + r.listen.done - 1})
+}
+
+// backoff returns how long to wait before the next attempt after a conflict: a short time, longer
+// for each attempt, with jitter.
+func backoff(attempt int) time.Duration {
+	var b [8]byte
+	rand.Read(b[:]) // never fails, by its documentation
+	most := time.Millisecond << min(attempt, 7)
+	return most/2 + time.Duration(binary.BigEndian.Uint64(b[:])%uint64(most/2))
+}
+
+// pause waits before the next attempt, unless the context ends.
+func (e *Engine) pause(ctx context.Context, attempt int) {
+	e.opt.Sleep(ctx, e.opt.Backoff(attempt))
+}
+
+// sleep waits, unless the context ends or d is not positive.
+func sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// An Observed describes one preview or run for the observer. It holds no values.
+type Observed struct {
+	Calls []*verbs.Verb // in order; each as often as it was called
+	// Rehearsal says that the program was only previewed.
+	Rehearsal bool
+	Outcome   string        // "ok", "refused" or "failed"
+	Code      string        // of a refusal
+	Took      time.Duration // by the engine's clock, including waiting
+}
+
+// tried calls tries, and then Options.Agreed if an agreement was used.
+func (s *Session) tried(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
+	r, err := s.tries(ctx, p, o)
+	if err == nil && !o.rehearsal && (o.opt.Agreed != "" || o.pending != nil) && s.e.opt.Agreed != nil {
+		s.e.opt.Agreed(ctx)
+	}
+	return r, err
+}
+
+// attempts calls tried, and then Options.Observe with the outcome.
+func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
+	if s.e.opt.Observe == nil {
+		return s.tried(ctx, p, o)
+	}
+	began := s.e.opt.Clock()
+	r, err := s.tried(ctx, p, o)
+	seen := Observed{Rehearsal: o.rehearsal, Outcome: outcomeOK, Took: s.e.opt.Clock().Sub(began)}
+	for i := range p.Calls() {
+		seen.Calls = append(seen.Calls, p.Calls()[i].Verb)
+	}
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &refusal):
+		seen.Outcome, seen.Code = outcomeRefused, refusal.Diagnostics[0].Code
+	case err != nil:
+		seen.Outcome = outcomeFailed
+	}
+	s.e.opt.Observe(ctx, seen)
+	return r, err
+}
+
+const (
+	// patience is how long storing may take if the request has no deadline.
+	patience = 30 * time.Second
+	// grace is how long storing may take after the deadline of the request: its caller waits.
+	grace = 500 * time.Millisecond
+)
+
+// detached makes a context for what has to be stored even if the request was cancelled meanwhile.
+// It cannot be cancelled, and ends grace after the deadline of ctx, or after patience.
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	wait := patience
+	if at, ok := ctx.Deadline(); ok {
+		wait = min(wait, max(0, time.Until(at))+grace)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), wait)
 }

@@ -233,14 +233,6 @@ func jobChangeText(t *receipt.JobChange) string {
 	return "a job was to be tried again"
 }
 
-// changeJobs adds the job changes of a call to a batch.
-func (r *run) changeJobs(b *stores.Batch, st *step) {
-	for i := range st.out.jobChanges {
-		t := &st.out.jobChanges[i]
-		b.JobChanges = append(b.JobChanges, stores.JobChange{ID: t.ID, Attempt: t.Attempt, Drop: t.Drop, At: r.src.now})
-	}
-}
-
 // asSaid writes a value as a script would, where name returns the name of a row.
 func asSaid(t *verbs.Type, v stores.Value, name func(e *verbs.Entity, key stores.Value) (dsl.Value, error)) (dsl.Value, error) {
 	var items []stores.Value

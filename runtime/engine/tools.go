@@ -14,9 +14,6 @@ import (
 // meetTools asks for the descriptions of the tools that a program uses, before anything of it
 // is planned.
 func (e *Engine) meetTools(ctx context.Context, p *verbs.Program) (uses bool, err error) {
-	if e.box == nil {
-		return false, nil
-	}
 	var all []complaint
 	calls := p.Calls()
 	for i := range calls {

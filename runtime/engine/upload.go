@@ -87,20 +87,6 @@ func (r *source) know(reference stores.Value, u *uploads.Upload) {
 	}
 }
 
-// fileOf finds the file that a value stands for; nil if the value stands for no file.
-func (r *source) fileOf(v stores.Value) *receipt.File {
-	if len(r.mem.files) == 0 || v.Kind() != stores.String {
-		return nil
-	}
-	text := v.Text()
-	for i := range r.mem.files {
-		if k := &r.mem.files[i]; k.Reference == text || k.Content == text {
-			return &k.File
-		}
-	}
-	return nil
-}
-
 // looksAgain reports whether a file has to be scanned again: there is a scanner now, and there was
 // none when the file was taken.
 func (e *Engine) looksAgain(u *uploads.Upload) bool {

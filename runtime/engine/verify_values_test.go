@@ -232,7 +232,7 @@ func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			verb := &verbs.Verb{Name: "test.verb"}
-			err := settle(verb, c.promises, &c.claim)
+			err := verify(verb, c.promises, &c.claim)
 			var b *BrokenPromise
 			switch {
 			case c.want == "" && err != nil:
@@ -253,7 +253,7 @@ func TestANoticeTakesTheTimeOfItsPromise(t *testing.T) {
 	first, second := due(operand(verbs.Triggers, "siren")), due(operand(verbs.Triggers, "siren"))
 	second.at = stores.NewDays(7)
 	d := claim{notices: []notice{{kind: "trigger", target: "siren"}, {kind: "trigger", target: "siren"}}}
-	if err := settle(&verbs.Verb{}, []promise{first, second}, &d); err != nil {
+	if err := verify(&verbs.Verb{}, []promise{first, second}, &d); err != nil {
 		t.Fatal(err)
 	}
 	if n := d.notices; n[0].effect != first.effect || !n[0].at.IsNull() || n[1].effect != second.effect || n[1].at != second.at {
@@ -390,7 +390,7 @@ func TestWhatTheCallsOfAMacroDoIsHeldToItsPromises(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := settleMacro(&verbs.Verb{Name: "test.macro", Effects: c.effects}, c.done)
+			err := verifyMacro(&verbs.Verb{Name: "test.macro", Effects: c.effects}, c.done)
 			var b *BrokenPromise
 			switch {
 			case c.want == "" && err != nil:
