@@ -22,7 +22,7 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 	if c.Palette != s.e.reg.Digest() {
 		return nil, nil, refuse([]complaint{{-1, otherPalette(dsl.Place{})}})
 	}
-	asker, err := s.e.freshSession(ctx, c.Asker)
+	asker, err := freshSession(ctx, s.e, c.Asker)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.Asker)}})
@@ -90,7 +90,7 @@ func (s *Session) Agree(ctx context.Context, id string) (*Pending, *receipt.Rece
 
 func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*receipt.Receipt, error) {
 	now := stores.NewTime(s.e.opt.Clock()).Time()
-	if d := s.e.unusable(c, now, dsl.Place{}); d != nil {
+	if d := unusable(s.e, c, now, dsl.Place{}); d != nil {
 		if c.Status == confirmations.Used && slices.Contains(c.Agreed, s.who.Name) {
 			// The same answer again: it gets the same reply.
 			if again, err := s.agreedBefore(ctx, c); err != nil || again != nil {
@@ -155,7 +155,7 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 
 // agreedBefore returns the receipt of what an agreement led to; nil if it is not known.
 func (s *Session) agreedBefore(ctx context.Context, c *confirmations.Confirmation) (*receipt.Receipt, error) {
-	asker, err := s.e.freshSession(ctx, c.Asker)
+	asker, err := freshSession(ctx, s.e, c.Asker)
 	var refusal *Refusal
 	if err != nil || c.UnderKey == "" {
 		if errors.As(err, &refusal) {
@@ -178,13 +178,13 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 	if err := r.recent(k.proven, true); err != nil {
 		return err
 	}
-	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+	err = writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		row, err := tx.Get(ctx, confirmations.Entity, c.Key)
 		if err != nil {
 			return err
 		}
 		now := confirmations.Of(row)
-		if d := s.e.unusable(now, r.src.now, dsl.Place{}); d != nil {
+		if d := unusable(s.e, now, r.src.now, dsl.Place{}); d != nil {
 			return refuse([]complaint{{-1, *d}})
 		}
 		for _, i := range k.fills {
@@ -208,7 +208,7 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 
 // consented compares somebody else's agreement with the plan that is about to be committed,
 // and uses it up.
-func (r *run) consented(ctx context.Context, k *consent) error {
+func consented(ctx context.Context, r *run, k *consent) error {
 	c, err := confirmations.Get(ctx, r.src.read, k.key)
 	if err != nil {
 		return err
@@ -216,7 +216,7 @@ func (r *run) consented(ctx context.Context, k *consent) error {
 	if c == nil {
 		return refuse([]complaint{{-1, unknownConfirmation("")}})
 	}
-	if d := r.src.e.unusable(c, r.src.now, dsl.Place{}); d != nil {
+	if d := unusable(r.src.e, c, r.src.now, dsl.Place{}); d != nil {
 		return refuse([]complaint{{-1, *d}})
 	}
 	if err := r.recent(k.proven, true); err != nil {
@@ -241,8 +241,8 @@ func (r *run) consented(ctx context.Context, k *consent) error {
 		said = append(said, c.Agreed[i]+", role "+role)
 	}
 	r.agreedBy = strings.Join(said, "; ")
-	r.own.Changes = append(r.own.Changes, c.Settle(r.src.e.writtenScript(c), confirmations.Used, k.by, "", r.src.now))
-	r.own.Jobs = r.src.e.decided(c, confirmations.Used, k.by, "", r.src.now)
+	r.own.Changes = append(r.own.Changes, c.Settle(writtenScript(r.src.e, c), confirmations.Used, k.by, "", r.src.now))
+	r.own.Jobs = decided(r.src.e, c, confirmations.Used, k.by, "", r.src.now)
 	return nil
 }
 
@@ -274,7 +274,7 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 	if !slices.ContainsFunc(c.Roles, func(role string) bool { return c.MayAgree(&me.who, me.has, role) }) {
 		return refuse([]complaint{{-1, roleLost(c.Roles)}})
 	}
-	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+	err = writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		row, err := tx.Get(ctx, confirmations.Entity, c.Key)
 		if err != nil {
 			return err
@@ -282,13 +282,13 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 		now := confirmations.Of(row)
 		at := stores.NewTime(s.e.opt.Clock()).Time()
 		// The palettes have changed, and a no is a no all the same.
-		if d := s.e.unusable(now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
+		if d := unusable(s.e, now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
 			return refuse([]complaint{{-1, *d}})
 		}
 		e := s.own(verbDecline, c.ID, c)
 		e.Time, e.Outcome = at, outcomeDeclined
-		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Jobs: s.e.decided(now, confirmations.Declined, s.who.Name, reason, at),
-			Changes: []stores.Change{now.Settle(s.e.writtenScript(now), confirmations.Declined, s.who.Name, reason, at)}})
+		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Jobs: decided(s.e, now, confirmations.Declined, s.who.Name, reason, at),
+			Changes: []stores.Change{now.Settle(writtenScript(s.e, now), confirmations.Declined, s.who.Name, reason, at)}})
 	})
 	return storeError(dsl.Place{}, err)
 }
@@ -321,14 +321,14 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 	now := stores.NewTime(s.e.opt.Clock()).Time()
 	for _, i := range asking {
 		c := &calls[i]
-		e := s.entry(p, RunOptions{}, placeOf(p, c))
+		e := entryOf(s, p, RunOptions{}, placeOf(p, c))
 		e.Time, e.Verb, e.Outcome, e.Preview = now, c.Verb.Name, outcomeDeclined, id
-		if err := s.e.tell(&b, e, s.e.saidOf(p, i)); err != nil {
+		if err := tellCall(s.e, &b, e, saidOf(s.e, p, i)); err != nil {
 			return err
 		}
 	}
 	said := b.Changes
-	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+	err := writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		b.Changes = said[:len(said):len(said)]
 		for _, key := range keys {
 			c, err := confirmations.Get(ctx, tx, key)
@@ -336,7 +336,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 				return err
 			}
 			if c != nil && c.Status == confirmations.Waiting {
-				b.Changes = append(b.Changes, c.Settle(s.e.writtenScript(c), confirmations.Declined, s.who.Name, "", now))
+				b.Changes = append(b.Changes, c.Settle(writtenScript(s.e, c), confirmations.Declined, s.who.Name, "", now))
 			}
 		}
 		return tx.Apply(ctx, b)
@@ -346,7 +346,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 
 // own begins a journal entry about a confirmation.
 func (s *Session) own(verb, id string, c *confirmations.Confirmation) stores.Entry {
-	e := s.act(verb, dsl.NewArg("id", dsl.NewString(id)))
+	e := actEntry(s, verb, dsl.NewArg("id", dsl.NewString(id)))
 	e.Source, e.Outcome = "confirm", ""
 	if c != nil {
 		e.Preview = c.Preview
@@ -380,7 +380,7 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.C
 	e.Outcome, e.Reason = outcomeRefused, code
 	ctx, stop := detached(ctx)
 	defer stop()
-	failed := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+	failed := writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		b := stores.Batch{Entries: []stores.Entry{e}}
 		if c != nil && status != "" {
 			now, err := confirmations.Get(ctx, tx, c.Key)
@@ -388,7 +388,7 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.C
 				return err
 			}
 			if now != nil && now.Status == confirmations.Waiting {
-				b.Changes = append(b.Changes, now.Settle(s.e.writtenScript(now), status, "", "", stores.NewTime(e.Time).Time()))
+				b.Changes = append(b.Changes, now.Settle(writtenScript(s.e, now), status, "", "", stores.NewTime(e.Time).Time()))
 			}
 		}
 		return tx.Apply(ctx, b)

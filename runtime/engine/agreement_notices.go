@@ -23,7 +23,7 @@ const TargetAgreement = "agreement"
 
 // decidersJob returns the job that notifies the deciders; none if nobody with these roles can be
 // told.
-func (e *Engine) decidersJob(ctx context.Context, r stores.Reader, c *confirmations.Confirmation) ([]stores.Job, error) {
+func decidersJob(ctx context.Context, e *Engine, r stores.Reader, c *confirmations.Confirmation) ([]stores.Job, error) {
 	if e.opt.People.Deciders == nil {
 		return nil, nil
 	}
@@ -40,7 +40,7 @@ func (e *Engine) decidersJob(ctx context.Context, r stores.Reader, c *confirmati
 	return nil, nil
 }
 
-func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked, error) {
+func workNotifyDeciders(ctx context.Context, e *Engine, run stores.Run) (Worked, error) {
 	id, done, err := e.confirmationOf(ctx, run, verbNotifyDeciders)
 	if id == "" {
 		return done, err
@@ -89,7 +89,7 @@ func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		may, err := e.mayDecide(ctx, c, name)
+		may, err := mayDecide(ctx, e, c, name)
 		if err != nil {
 			return done, failure(err)
 		}
@@ -103,8 +103,8 @@ func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked
 }
 
 // mayDecide reports whether somebody may agree to what waits, and sees what it is about.
-func (e *Engine) mayDecide(ctx context.Context, c *confirmations.Confirmation, name string) (bool, error) {
-	s, err := e.freshSession(ctx, name)
+func mayDecide(ctx context.Context, e *Engine, c *confirmations.Confirmation, name string) (bool, error) {
+	s, err := freshSession(ctx, e, name)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return false, nil // they are gone, or may do nothing any more
@@ -125,7 +125,7 @@ const TargetDecided = "decided"
 
 // decided returns the notice to an asker who wrote through a channel. Other askers get none: they
 // see the decision where they asked.
-func (e *Engine) decided(c *confirmations.Confirmation, status, by, reason string, now time.Time) []stores.Job {
+func decided(e *Engine, c *confirmations.Confirmation, status, by, reason string, now time.Time) []stores.Job {
 	if e.opt.People.TellsAsker == nil || !e.opt.People.TellsAsker(c.Source) {
 		return nil
 	}

@@ -62,9 +62,9 @@ func (a *ranked) better(b *ranked) bool {
 	return a.key.Text() < b.key.Text()
 }
 
-// search looks for texts among the labels of an entity's rows, a page at a
+// searchLabels looks for texts among the labels of an entity's rows, a page at a
 // time.
-func (s *Session) search(ctx context.Context, r stores.Reader, e *verbs.Entity, all []*meaning) error {
+func searchLabels(ctx context.Context, s *Session, r stores.Reader, e *verbs.Entity, all []*meaning) error {
 	if len(e.Label.Text) == 0 {
 		return nil
 	}
@@ -124,8 +124,8 @@ func (m *meaning) weigh(key stores.Value, label string, words []string) {
 	m.ranked = m.ranked[:min(len(m.ranked), maxMeant)]
 }
 
-// tell names the candidates, and adds the first fields in which they differ.
-func (s *Session) tell(ctx context.Context, r stores.Reader, e *verbs.Entity, m *meaning) error {
+// tellCandidates names the candidates, and adds the first fields in which they differ.
+func tellCandidates(ctx context.Context, s *Session, r stores.Reader, e *verbs.Entity, m *meaning) error {
 	if m.ready || len(m.ranked) == 0 {
 		return nil
 	}
@@ -230,7 +230,7 @@ func (n *scriptNames) ask(text string, e *verbs.Entity) {
 
 // likeNames finds names that share words with an unknown name: the name may have been made up from a
 // row's label.
-func (s *Session) likeNames(among []*verbs.Entity, name string) []string {
+func likeNames(s *Session, among []*verbs.Entity, name string) []string {
 	m := meaning{words: names.Words(name)}
 	for _, e := range among {
 		s.names.Each(e.Store, func(key stores.Value, row names.Row) { m.weigh(key, row.Name, names.Words(row.Label)) })

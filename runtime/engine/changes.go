@@ -14,10 +14,10 @@ import (
 // apply hands the changes of a call to the transaction, so that later calls see them.
 func (r *run) apply(ctx context.Context, st *step, proposals []proposal) (err error) {
 	others := slices.ContainsFunc(r.plan.steps, func(other *step) bool { return other != st && len(other.out.changes) > 0 })
-	if err := r.src.draw(ctx, proposals); err != nil {
+	if err := drawValues(ctx, r.src, proposals); err != nil {
 		return err
 	}
-	if st.out.changes, err = r.src.changes(st, proposals, others); err != nil || len(st.out.changes) == 0 {
+	if st.out.changes, err = changesOf(r.src, st, proposals, others); err != nil || len(st.out.changes) == 0 {
 		return err
 	}
 	if r.src.snapshot {
@@ -122,12 +122,12 @@ func (r *run) became(c *change, is []stores.Value) {
 	}
 }
 
-// changes turns settled proposals into changes. Proposals for one row become one change, and an
+// changesOf turns settled proposals into changes. Proposals for one row become one change, and an
 // update that would set nothing new is dropped. others says that earlier calls may have changed
 // the rows since they were read.
-func (r *source) changes(st *step, proposals []proposal, others bool) (all []change, err error) {
+func changesOf(r *source, st *step, proposals []proposal, others bool) (all []change, err error) {
 	for i := range proposals {
-		if all, err = r.join(all, st, &proposals[i], others); err != nil {
+		if all, err = joinChange(r, all, st, &proposals[i], others); err != nil {
 			return nil, err
 		}
 	}
@@ -155,11 +155,11 @@ func (c *change) after(field int) stores.Value {
 	return c.Before[field]
 }
 
-// join adds a proposal to the changes of a call.
-func (r *source) join(all []change, st *step, p *proposal, others bool) ([]change, error) {
+// joinChange adds a proposal to the changes of a call.
+func joinChange(r *source, all []change, st *step, p *proposal, others bool) ([]change, error) {
 	e := p.entity.Store
 	if p.op == stores.Insert {
-		c, err := r.insert(st, p)
+		c, err := insertRow(r, st, p)
 		return append(all, c), err
 	}
 	var c *change
@@ -190,7 +190,7 @@ func (r *source) join(all []change, st *step, p *proposal, others bool) ([]chang
 			continue
 		}
 		var err error
-		if a.value, err = r.accept(st, p, a); err != nil {
+		if a.value, err = acceptValue(r, st, p, a); err != nil {
 			return nil, err
 		}
 		if by, ok := p.entity.CountryField(a.field); ok {
@@ -296,9 +296,9 @@ func filled(e *stores.Entity, set []assignment) int {
 	return n
 }
 
-// insert makes the change that adds a row. It makes up a key unless one was given, and writes out
+// insertRow makes the change that adds a row. It makes up a key unless one was given, and writes out
 // the defaults of fields that were left out, so that a person who agrees sees them.
-func (r *source) insert(st *step, p *proposal) (change, error) {
+func insertRow(r *source, st *step, p *proposal) (change, error) {
 	e := p.entity.Store
 	c := planned(p.entity, stores.Change{Op: stores.Insert, Entity: e, Key: p.key, Set: make([]stores.Assign, 0, filled(e, p.set))})
 	for i := range e.Fields {
@@ -319,7 +319,7 @@ func (r *source) insert(st *step, p *proposal) (change, error) {
 			continue
 		}
 		var err error
-		if a.value, err = r.accept(st, p, a); err != nil {
+		if a.value, err = acceptValue(r, st, p, a); err != nil {
 			return c, err
 		}
 		if a.value.IsNull() && f.Default.IsNull() {
@@ -341,19 +341,19 @@ func (r *source) insert(st *step, p *proposal) (change, error) {
 	}
 	if c.Key.IsNull() {
 		var err error
-		if c.Key, err = r.newKey(e); err != nil {
+		if c.Key, err = newKey(r, e); err != nil {
 			return c, err
 		}
 	}
 	c.row.Key = c.Key
-	r.isNew(e, c.Key)
+	isNew(r, e, c.Key)
 	return c, nil
 }
 
-// accept checks a value against the type of its field, wherever the value comes from: arguments
+// acceptValue checks a value against the type of its field, wherever the value comes from: arguments
 // have limits of their own, and computed values have none. A store would refuse such a value
 // without saying why, or round it.
-func (r *source) accept(st *step, p *proposal, a assignment) (stores.Value, error) {
+func acceptValue(r *source, st *step, p *proposal, a assignment) (stores.Value, error) {
 	entity, e := p.entity, p.entity.Store
 	f := &e.Fields[a.field]
 	if f.Required && a.value.IsNull() {
@@ -385,7 +385,7 @@ func (p *proposal) holds(field int) stores.Value {
 
 // isNew notes that the run adds a row. The digest uses a description in place of a key that the
 // database numbers, but only for this row: elsewhere the same number has its usual meaning.
-func (r *source) isNew(e *stores.Entity, key stores.Value) {
+func isNew(r *source, e *stores.Entity, key stores.Value) {
 	r.mem.added[view.RowKey{Entity: e, Key: key}] = true
 	if key.Kind() != stores.UUID && (e.Fields[e.Key].Drawn || len(e.Parts) > 0) { // the parts stand in fields
 		r.mem.alias[stores.NewRow(e.Name, key)] = fmt.Sprintf("new %d", r.mem.made+len(r.mem.added))
@@ -395,9 +395,9 @@ func (r *source) isNew(e *stores.Entity, key stores.Value) {
 // drawnBy is the source that the receipt names for a value that the database makes.
 const drawnBy = "database"
 
-// draw lets the database make those values of new rows that only it can make: keys, and fields that
+// drawValues lets the database make those values of new rows that only it can make: keys, and fields that
 // nothing sets.
-func (r *source) draw(ctx context.Context, proposals []proposal) (err error) {
+func drawValues(ctx context.Context, r *source, proposals []proposal) (err error) {
 	for i := range proposals {
 		p := &proposals[i]
 		e := p.entity.Store
@@ -430,7 +430,7 @@ func (r *source) draw(ctx context.Context, proposals []proposal) (err error) {
 }
 
 // newKey makes up the key of a new row.
-func (r *source) newKey(e *stores.Entity) (stores.Value, error) {
+func newKey(r *source, e *stores.Entity) (stores.Value, error) {
 	text := r.e.opt.NewID()
 	kind := e.Fields[e.Key].Kind
 	key, ok := stores.Parse(kind, text)

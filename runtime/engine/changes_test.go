@@ -184,7 +184,7 @@ func TestProposalsForOneRowBecomeOneChange(t *testing.T) {
 	} {
 		r, st := joining(t)
 		var err error
-		st.out.changes, err = r.changes(st, c.proposals, false)
+		st.out.changes, err = changesOf(r, st, c.proposals, false)
 		if codeOf(err) != c.code {
 			t.Errorf("%s: %v, want %q", c.name, err, c.code)
 		}
@@ -227,7 +227,7 @@ func TestADeletionTellsWhatIsLost(t *testing.T) {
 	note, _ := desk(t)
 	r, st := joining(t)
 	p := proposal{op: stores.Delete, entity: note, key: keyOf(1), before: stores.Row{Values: []stores.Value{keyOf(1), str("old"), str("LOW"), {}, {}, {}}}}
-	changes, err := r.changes(st, []proposal{p}, false)
+	changes, err := changesOf(r, st, []proposal{p}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestARowIsAddedWithItsDefaults(t *testing.T) {
 	} {
 		r, st := joining(t)
 		c.p.op, c.p.entity = stores.Insert, note
-		changes, err := r.changes(st, []proposal{c.p}, false)
+		changes, err := changesOf(r, st, []proposal{c.p}, false)
 		if codeOf(err) != c.code {
 			t.Errorf("%s: %v, want %q", c.name, err, c.code)
 		}
@@ -293,7 +293,7 @@ func TestKeysAreMadeUpWhereTheyCanBe(t *testing.T) {
 	t.Parallel()
 	for kind := stores.Bool; kind <= stores.JSON; kind++ {
 		r, _ := joining(t)
-		key, err := r.newKey(&stores.Entity{Name: "thing", Fields: []stores.Field{{Name: "id", Kind: kind}}})
+		key, err := newKey(r, &stores.Entity{Name: "thing", Fields: []stores.Field{{Name: "id", Kind: kind}}})
 		if kind == stores.UUID || kind == stores.String {
 			if err != nil || key.Kind() != kind || r.mem.alias[key] != "new 1" {
 				t.Errorf("%s: %v %v %q", kind, key, err, r.mem.alias[key])
@@ -305,7 +305,7 @@ func TestKeysAreMadeUpWhereTheyCanBe(t *testing.T) {
 	r, _ := joining(t)
 	r.mem.made = 4
 	r.mem.added[view.RowKey{Key: keyOf(1)}] = true
-	key, err := r.newKey(&stores.Entity{Fields: []stores.Field{{Kind: stores.UUID}}})
+	key, err := newKey(r, &stores.Entity{Fields: []stores.Field{{Kind: stores.UUID}}})
 	if err != nil || r.mem.alias[key] != "new 6" {
 		t.Errorf("%v %q", err, r.mem.alias[key])
 	}

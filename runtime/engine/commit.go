@@ -34,7 +34,7 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 		r.own.Changes = append(r.own.Changes, uploads.Use(r.src.mem.uploads[i].row, r.src.mem.uploads[i].verb, r.src.now))
 	}
 	if len(r.met.uses) > 0 {
-		r.own.Changes = append(r.own.Changes, r.usedUp()...)
+		r.own.Changes = append(r.own.Changes, usedUp(r)...)
 	}
 	b := r.own
 	b.Late = true
@@ -56,18 +56,18 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 				}
 				st.out.dropped = append(st.out.dropped, was.Job)
 			}
-			st.out.jobs = append(st.out.jobs, r.job(st, n))
+			st.out.jobs = append(st.out.jobs, jobOf(r, st, n))
 		}
 		b.Jobs = append(b.Jobs, st.out.jobs...)
 	}
 	if r.of, err = r.entries(&b, o); err != nil {
 		return err
 	}
-	if err := r.src.keepSession(ctx, &b, o.Said, r.about); err != nil {
+	if err := r.src.keepSession(ctx, &b, o.Said, func() sessions.Notes { return aboutRun(r) }); err != nil {
 		return err
 	}
 	if o.Key != "" {
-		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], r.delivery(o.Key))
+		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], deliveryOf(r, o.Key))
 	}
 	if len(b.Entries) == 0 && len(b.Changes) == 0 && len(b.Jobs) == 0 && len(b.Settled) == 0 && len(b.JobChanges) == 0 && !r.src.read.Waiting() {
 		return nil
@@ -349,7 +349,7 @@ func (r *run) entries(b *stores.Batch, o RunOptions) ([]*step, error) {
 		if r.src.e.verbs[st.verb].reads && !gaveSensitive(st) && len(st.verb.Discloses) == 0 {
 			continue
 		}
-		e := r.src.s.entry(r.plan.prog, o, st.call.place)
+		e := entryOf(r.src.s, r.plan.prog, o, st.call.place)
 		e.Time, e.Verb, e.Outcome, e.Origins = r.src.now, st.verb.Name, outcomeOK, originsText(st)
 		switch {
 		case r.agreedBy != "":
@@ -357,9 +357,9 @@ func (r *run) entries(b *stores.Batch, o RunOptions) ([]*step, error) {
 		case o.Agreed != "":
 			e.Preview, e.Agreed = r.plan.id, r.src.s.who.Name
 		}
-		say := r.src.e.says(r.plan.prog, st)
+		say := saidAs(r.src.e, r.plan.prog, st)
 		say.st = st
-		if err := r.src.e.tell(b, e, say); err != nil {
+		if err := tellCall(r.src.e, b, e, say); err != nil {
 			return nil, err
 		}
 		of = append(of, st)
@@ -371,9 +371,9 @@ func gaveSensitive(st *step) bool {
 	return st.out.cells != nil && len(st.out.cells.rows) > 0 && slices.ContainsFunc(st.out.cells.columns, func(c column) bool { return c.sensitive })
 }
 
-// entry begins a journal entry with the fields that every entry of a session has.
-func (s *Session) entry(p *verbs.Program, o RunOptions, place dsl.Place) stores.Entry {
-	e := stores.Entry{Principal: s.who.Name, Session: s.id, Source: o.Source, Palette: s.e.reg.Digest(), Turn: s.turnID(o), Roles: s.roleNames()}
+// entryOf begins a journal entry with the fields that every entry of a session has.
+func entryOf(s *Session, p *verbs.Program, o RunOptions, place dsl.Place) stores.Entry {
+	e := stores.Entry{Principal: s.who.Name, Session: s.id, Source: o.Source, Palette: s.e.reg.Digest(), Turn: turnID(s, o), Roles: roleNames(s)}
 	if src := p.Script().Source; src != nil {
 		if e.Source == "" {
 			e.Source = src.Name
@@ -384,7 +384,7 @@ func (s *Session) entry(p *verbs.Program, o RunOptions, place dsl.Place) stores.
 }
 
 // roleNames returns the principal's roles for a journal entry.
-func (s *Session) roleNames() (names []string) {
+func roleNames(s *Session) (names []string) {
 	for _, role := range s.rights.roles {
 		names = append(names, role.Name)
 	}
@@ -392,20 +392,20 @@ func (s *Session) roleNames() (names []string) {
 }
 
 // turnID returns the id of the turn that led to a run, "" if there is none.
-func (s *Session) turnID(o RunOptions) string {
+func turnID(s *Session, o RunOptions) string {
 	if o.Turn > 0 && !s.kept.IsNull() {
 		return sessions.TurnID(s.id, o.Turn)
 	}
 	return ""
 }
 
-// refusal writes refused calls into the journal, in a transaction of their own.
-func (s *Session) refusal(ctx context.Context, p *verbs.Program, o RunOptions, err error) error {
-	return s.refused(ctx, p, o, err)
+// refusalOf writes refused calls into the journal, in a transaction of their own.
+func refusalOf(ctx context.Context, s *Session, p *verbs.Program, o RunOptions, err error) error {
+	return refusedEntry(ctx, s, p, o, err)
 }
 
-// refused is refusal for the run of a job, if there is one.
-func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, err error, settled ...stores.Settlement) error {
+// refusedEntry is refusal for the run of a job, if there is one.
+func refusedEntry(ctx context.Context, s *Session, p *verbs.Program, o RunOptions, err error, settled ...stores.Settlement) error {
 	var r *Refusal
 	if !errors.As(err, &r) || r.told {
 		return err
@@ -415,16 +415,16 @@ func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, e
 	calls := p.Calls()
 	for i, call := range r.calls {
 		if call < 0 && len(calls) > 0 {
-			call = s.stands(p) // it is about the script
+			call = stands(s, p) // it is about the script
 		}
 		if call < 0 || told[call] {
 			continue
 		}
 		told[call] = true
 		c := &calls[call]
-		e := s.entry(p, o, placeOf(p, c))
+		e := entryOf(s, p, o, placeOf(p, c))
 		e.Time, e.Verb, e.Outcome, e.Reason = s.e.opt.Clock(), c.Verb.Name, outcomeRefused, r.Diagnostics[i].Code
-		if failed := s.e.tell(&b, e, s.e.saidOf(p, call)); failed != nil {
+		if failed := tellCall(s.e, &b, e, saidOf(s.e, p, call)); failed != nil {
 			return failed
 		}
 	}
@@ -432,7 +432,7 @@ func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, e
 		return err
 	}
 	b.Settled = settled
-	if failed := s.record(ctx, b, s.countsRefused(p, r)...); failed != nil {
+	if failed := recordEntries(ctx, s, b, countsRefused(s, p, r)...); failed != nil {
 		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed)}
 	}
 	return err
@@ -440,7 +440,7 @@ func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, e
 
 // stands picks the call that the journal names for a whole program: the first one that may
 // change something, or else the first one.
-func (s *Session) stands(p *verbs.Program) int {
+func stands(s *Session, p *verbs.Program) int {
 	calls, order := p.Calls(), p.Order()
 	for _, i := range order {
 		if !s.e.verbs[calls[i].Verb].reads {
@@ -450,19 +450,19 @@ func (s *Session) stands(p *verbs.Program) int {
 	return order[0]
 }
 
-// record writes a batch that has to be kept even if the request was cancelled meanwhile, and
+// recordEntries writes a batch that has to be kept even if the request was cancelled meanwhile, and
 // counts the uses of limited verbs.
-func (s *Session) record(ctx context.Context, b stores.Batch, used ...countedUse) error {
+func recordEntries(ctx context.Context, s *Session, b stores.Batch, used ...countedUse) error {
 	ctx, stop := detached(ctx)
 	defer stop()
 	scope := s.scope
 	for _, u := range used {
-		scope = holding(scope, uses, s.limitKey(u.verb, u.limit))
+		scope = holding(scope, uses, limitKey(s, u.verb, u.limit))
 	}
-	return s.e.write(ctx, scope, func(tx stores.Tx) error {
+	return writeTo(ctx, s.e, scope, func(tx stores.Tx) error {
 		with := b
 		if len(used) > 0 {
-			more, err := s.counts(ctx, tx, used)
+			more, err := countUses(ctx, s, tx, used)
 			if err != nil {
 				return err
 			}
@@ -476,12 +476,12 @@ func (s *Session) record(ctx context.Context, b stores.Batch, used ...countedUse
 	})
 }
 
-// write runs fn in a transaction, again when rows change meanwhile.
-func (e *Engine) write(ctx context.Context, scope stores.Scope, fn func(stores.Tx) error) error {
+// writeTo runs fn in a transaction, again when rows change meanwhile.
+func writeTo(ctx context.Context, e *Engine, scope stores.Scope, fn func(stores.Tx) error) error {
 	var err error
 	for attempt := range maxAttempts {
 		if attempt > 0 {
-			e.pause(ctx, attempt)
+			pause(ctx, e, attempt)
 		}
 		if err = e.store.Update(ctx, scope, fn); !errors.Is(err, stores.ErrConflict) || ctx.Err() != nil {
 			break
@@ -512,7 +512,7 @@ func AddedRows(changes []stores.Change) string {
 
 // onlyLooks reports whether a program can run on a snapshot: it changes nothing and is not
 // journalled.
-func (e *Engine) onlyLooks(p *verbs.Program) bool {
+func onlyLooks(e *Engine, p *verbs.Program) bool {
 	calls := p.Calls()
 	for i := range calls {
 		if v := e.verbs[calls[i].Verb]; !v.reads || v.recorded {
@@ -532,11 +532,11 @@ func onRecord(v *verbs.Verb) bool {
 // that the text still parses.
 const withheld = "(withheld)"
 
-// written returns a call of a program as it is kept and shown: with suffixed names, without
+// writtenCall returns a call of a program as it is kept and shown: with suffixed names, without
 // the values of sensitive arguments and, inside a macro, with the macro's arguments in place
 // of their names. p is nil for a call whose names are not settled. A call in which nothing
 // needs replacing is returned unchanged.
-func (e *Engine) written(p *verbs.Program, c *dsl.Call, macro *step) *dsl.Call {
+func writtenCall(e *Engine, p *verbs.Program, c *dsl.Call, macro *step) *dsl.Call {
 	return dsl.Replace(c, func(of *dsl.Call, key string, v *dsl.Value) (dsl.Value, bool) {
 		if verb := e.reg.Verb(of.Verb); verb != nil && isSensitive(verb, key) {
 			return dsl.NewString(withheld), true
@@ -618,10 +618,10 @@ func isSensitive(v *verbs.Verb, key string) bool {
 const erasable = "(personal)"
 
 // isPersonal reports whether the calls of a verb may hold personal data.
-func (e *Engine) isPersonal(v *verbs.Verb) bool {
+func isPersonal(e *Engine, v *verbs.Verb) bool {
 	for i := range v.Params {
 		p := &v.Params[i]
-		if p.Personal || e.namesPersonal(p.Type) {
+		if p.Personal || namesPersonal(e, p.Type) {
 			return true
 		}
 	}
@@ -632,13 +632,13 @@ func (e *Engine) isPersonal(v *verbs.Verb) bool {
 
 // namesPersonal reports whether a value of a type may be the name of a row whose label shows a
 // personal field.
-func (e *Engine) namesPersonal(t *verbs.Type) bool {
+func namesPersonal(e *Engine, t *verbs.Type) bool {
 	for t != nil && t.Name == verbs.ListType {
 		t = t.Item
 	}
 	switch {
 	case t != nil && t.Name == verbs.RecordType:
-		return slices.ContainsFunc(t.Fields, func(f verbs.Param) bool { return e.namesPersonal(f.Type) })
+		return slices.ContainsFunc(t.Fields, func(f verbs.Param) bool { return namesPersonal(e, f.Type) })
 	case t == nil || t.Name == verbs.AnyType || t.Name == verbs.CallType || t.Name == verbs.RefType && t.Entity == nil:
 		return slices.ContainsFunc(e.catalog.entities, personalLabel)
 	case t.Name == verbs.RefType:
@@ -663,16 +663,16 @@ type journaledCall struct {
 }
 
 // saidOf makes the saying of a call that was not carried out as a step.
-func (e *Engine) saidOf(p *verbs.Program, call int) journaledCall {
+func saidOf(e *Engine, p *verbs.Program, call int) journaledCall {
 	c := &p.Calls()[call]
-	syntax := e.written(p, c.Syntax, nil)
+	syntax := writtenCall(e, p, c.Syntax, nil)
 	say := journaledCall{verb: c.Verb, syntax: syntax, text: dsl.FormatCall(syntax)}
 	say.aboutRows(e, p, call)
 	return say
 }
 
-// says makes the saying of a step.
-func (e *Engine) says(p *verbs.Program, st *step) journaledCall {
+// saidAs makes the saying of a step.
+func saidAs(e *Engine, p *verbs.Program, st *step) journaledCall {
 	say := journaledCall{verb: st.verb, syntax: st.call.syntax, text: st.call.text}
 	say.aboutRows(e, p, st.call.index)
 	return say
@@ -705,8 +705,8 @@ func outline(c *dsl.Call) string {
 	return dsl.FormatCall(&out)
 }
 
-// tell adds a journal entry about a call to a batch, with the values that the entry commits to.
-func (e *Engine) tell(b *stores.Batch, entry stores.Entry, say journaledCall) error {
+// tellCall adds a journal entry about a call to a batch, with the values that the entry commits to.
+func tellCall(e *Engine, b *stores.Batch, entry stores.Entry, say journaledCall) error {
 	entry.Call = say.text
 	w := recorders.Get().(*recorder)
 	defer recorders.Put(w)
@@ -828,9 +828,9 @@ func (r *run) changeJobs(b *stores.Batch, st *step) {
 }
 
 // refers adds the rows that the fields of a change refer to, before it and after.
-func (r *source) refers(all []reference, c *change) []reference {
+func refers(r *source, all []reference, c *change) []reference {
 	for _, a := range c.Set {
-		to := r.e.refersTo(c.Entity, a.Field)
+		to := refersTo(r.e, c.Entity, a.Field)
 		if to == nil || a.Field == c.Entity.Key {
 			continue
 		}
@@ -841,7 +841,7 @@ func (r *source) refers(all []reference, c *change) []reference {
 	}
 	if c.Op == stores.Delete { // also report the references of a deleted row
 		for field, v := range c.Before {
-			if to := r.e.refersTo(c.Entity, field); to != nil && field != c.Entity.Key && !v.IsNull() {
+			if to := refersTo(r.e, c.Entity, field); to != nil && field != c.Entity.Key && !v.IsNull() {
 				all = append(all, reference{to, v})
 			}
 		}

@@ -68,7 +68,7 @@ const (
 )
 
 // unusable says why nobody can use a confirmation now; nil if it can be used.
-func (e *Engine) unusable(c *confirmations.Confirmation, now time.Time, at dsl.Place) *dsl.Diagnostic {
+func unusable(e *Engine, c *confirmations.Confirmation, now time.Time, at dsl.Place) *dsl.Diagnostic {
 	var d dsl.Diagnostic
 	switch {
 	case c.Status == confirmations.Used:
@@ -111,13 +111,13 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program, options ...RunOpti
 		s.remember(shown)
 		return preview, nil
 	}
-	if err := s.asksOn(ctx, r, preview, shown); err != nil {
+	if err := asksOn(ctx, s, r, preview, shown); err != nil {
 		return nil, failure(err)
 	}
-	c := r.confirmation("", nil, RunOptions{Source: o.Source})
+	c := confirmationOfRun(r, "", nil, RunOptions{Source: o.Source})
 	c.Occasion = shown.occasion
-	c.Script = s.e.writtenScript(c) // the person who agrees to their own preview has the script
-	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+	c.Script = writtenScript(s.e, c) // the person who agrees to their own preview has the script
+	err = writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		mine := map[int]stores.Value{confirmations.FieldID: {}, confirmations.FieldAsker: stores.NewString(s.who.Name)}
 		old, err := confirmations.Find(ctx, tx, mine)
 		if err != nil {
@@ -144,8 +144,8 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program, options ...RunOpti
 	return preview, nil
 }
 
-// confirmation makes the row that stands for a plan.
-func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmations.Confirmation {
+// confirmationOfRun makes the row that stands for a plan.
+func confirmationOfRun(r *run, id string, roles []string, o RunOptions) *confirmations.Confirmation {
 	source := o.Source
 	if src := r.plan.prog.Script().Source; source == "" && src != nil {
 		source = src.Name
@@ -153,7 +153,7 @@ func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmatio
 	return &confirmations.Confirmation{
 		Key: stores.NewString(r.src.e.opt.NewID()), ID: id, Asker: r.src.s.who.Name, Person: r.src.s.who.Whose(), Session: r.src.s.id, Source: source,
 		Script: dsl.Format(r.plan.prog.Canonical()), Origins: r.plan.prog.Literals().Encode(r.plan.prog.Script()), Digest: fmt.Sprintf("%x", r.plan.digest), Preview: r.plan.id, Palette: r.src.e.reg.Digest(),
-		Roles: roles, Agreed: make([]string, len(roles)), Rows: r.dependsOn(), UnderKey: o.Key, Before: r.src.heardUntil(), Turn: r.src.s.turnID(o),
+		Roles: roles, Agreed: make([]string, len(roles)), Rows: dependsOn(r), UnderKey: o.Key, Before: heardUntil(r.src), Turn: turnID(r.src.s, o),
 		Time: r.src.now, Expires: r.src.now.Add(r.lasts()), Status: confirmations.Waiting, Receipt: string(r.preview().AppendKept(nil)),
 	}
 }
@@ -168,14 +168,14 @@ func asConflict(err error) error {
 }
 
 // writtenScript returns the script of a confirmation without its secrets.
-func (e *Engine) writtenScript(c *confirmations.Confirmation) string {
+func writtenScript(e *Engine, c *confirmations.Confirmation) string {
 	if c.Palette != e.reg.Digest() {
 		return withheld // only the palettes that were loaded then know what is sensitive
 	}
 	script, _ := dsl.Parse(dsl.NewSource(c.Source, c.Script))
 	var b strings.Builder
 	for i := range script.Calls {
-		b.WriteString(dsl.FormatCall(e.written(nil, &script.Calls[i], nil)))
+		b.WriteString(dsl.FormatCall(writtenCall(e, nil, &script.Calls[i], nil)))
 		b.WriteByte('\n')
 	}
 	return b.String()
@@ -189,7 +189,7 @@ func (e *Engine) writtenScript(c *confirmations.Confirmation) string {
 const anything = "*"
 
 // dependsOn lists the rows that a plan depends on, without those that it adds.
-func (r *run) dependsOn() []string {
+func dependsOn(r *run) []string {
 	var rows []string
 	add := func(row string) {
 		if !slices.Contains(rows, row) {
@@ -282,7 +282,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 		return nil, err
 	}
 	if all := s.permit(p); len(all) > 0 {
-		return nil, s.refusal(ctx, p, o, refuse(all))
+		return nil, refusalOf(ctx, s, p, o, refuse(all))
 	}
 	r, err := s.attempts(ctx, p, rehearsal(RunOptions{Before: o.Before}))
 	if err != nil {
@@ -299,7 +299,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	}
 	if len(mine) > 0 && o.Agreed == "" {
 		s.remember(r.shown())
-		return nil, s.refusal(ctx, p, o, refuse(mine))
+		return nil, refusalOf(ctx, s, p, o, refuse(mine))
 	}
 	t := &runOptions{opt: o}
 	s.claim(ctx, t)
@@ -316,10 +316,10 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 // proposed ends a proposal that was refused. If its answer was given before and led to something,
 // there is nothing to propose, and Run tells what was done.
 func (s *Session) proposed(ctx context.Context, p *verbs.Program, o RunOptions, err error) (*Pending, error) {
-	if again := s.answered(ctx, p, o.Agreed, err); again != nil {
+	if again := answeredBefore(ctx, s, p, o.Agreed, err); again != nil {
 		return &Pending{Asker: s.who.Name, Preview: again}, nil
 	}
-	return nil, s.refusal(ctx, p, o, err)
+	return nil, refusalOf(ctx, s, p, o, err)
 }
 
 func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []complaint, asked bool) (*confirmations.Confirmation, error) {
@@ -334,7 +334,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 	slices.Sort(roles)
 	at := dsl.Place{Source: r.plan.prog.Script().Source}
 	var c *confirmations.Confirmation
-	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+	err := writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		r.src.read, r.own.Changes = view.Direct(tx, tx, nil), nil
 		before, err := confirmations.Find(ctx, tx, map[int]stores.Value{
 			confirmations.FieldAsker: stores.NewString(s.who.Name), confirmations.FieldDigest: stores.NewString(fmt.Sprintf("%x", r.plan.digest))})
@@ -367,14 +367,14 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 				return err
 			}
 		}
-		c = r.confirmation(id, roles, t.opt)
+		c = confirmationOfRun(r, id, roles, t.opt)
 		_, c.Occasion = receipt.ReadAnswer(t.opt.Agreed)
 		c.Key = c.MakeKey(before)
-		kept, err := r.src.await(ctx, tx, c.Expires)
+		kept, err := awaitFile(ctx, r.src, tx, c.Expires)
 		if err != nil {
 			return err
 		}
-		jobs, err := s.e.decidersJob(ctx, tx, c)
+		jobs, err := decidersJob(ctx, s.e, tx, c)
 		if err != nil {
 			return err
 		}
@@ -383,12 +383,12 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 		for _, o := range others {
 			if st := r.plan.top[o.call]; !told[o.call] {
 				told[o.call] = true
-				e := s.entry(r.plan.prog, t.opt, st.call.place)
+				e := entryOf(s, r.plan.prog, t.opt, st.call.place)
 				e.Time, e.Verb, e.Outcome, e.Reason, e.Preview = r.src.now, st.verb.Name, outcomeRefused, CodeNeedsAgreement, r.plan.id
 				if t.opt.Agreed != "" {
 					e.Agreed = s.who.Name
 				}
-				if err := s.e.tell(&b, e, s.e.says(r.plan.prog, st)); err != nil {
+				if err := tellCall(s.e, &b, e, saidAs(s.e, r.plan.prog, st)); err != nil {
 					return err
 				}
 			}
@@ -408,7 +408,7 @@ func (s *Session) pending(c *confirmations.Confirmation) *Pending {
 		// Only the palettes of that time know which values are sensitive.
 		script, _ := dsl.Parse(dsl.NewSource(c.Source, c.Script))
 		for i := range script.Calls {
-			p.Calls = append(p.Calls, dsl.FormatCall(s.e.written(nil, &script.Calls[i], nil)))
+			p.Calls = append(p.Calls, dsl.FormatCall(writtenCall(s.e, nil, &script.Calls[i], nil)))
 		}
 	}
 	for i, role := range c.Roles {
@@ -483,23 +483,6 @@ func (s *Session) look(ctx context.Context, id string) (*confirmations.Confirmat
 		return mine[0], nil
 	}
 	return nil, refuse([]complaint{{-1, unknownConfirmation(id)}})
-}
-
-// Waiting returns the number of proposals that wait for an agreement, and the time of the oldest.
-func (e *Engine) Waiting(ctx context.Context) (n int, oldest time.Time, err error) {
-	err = e.store.View(ctx, system(), func(r stores.Reader) error {
-		all, err := confirmations.Find(ctx, r, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
-		for _, c := range all {
-			if c.ID == "" { // somebody's own preview
-				continue
-			}
-			if n++; oldest.IsZero() || c.Time.Before(oldest) {
-				oldest = c.Time
-			}
-		}
-		return err
-	})
-	return n, oldest, err
 }
 
 // learns gives the session names for the rows of somebody else's preview, and for their
@@ -578,7 +561,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 		var r *run
 		if r, err = asker.attempts(ctx, prog, s.looks(c)); err == nil {
 			p.Preview = r.preview()
-			if p.Preview.Earlier, err = asker.earlier(ctx, prog.Canonical()); err != nil {
+			if p.Preview.Earlier, err = earlierDone(ctx, asker, prog.Canonical()); err != nil {
 				return nil, failure(err)
 			}
 			p.Preview.ToOthers()
@@ -608,7 +591,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 // this session may not read it: the confirmation does not wait for its principal, the turn
 // speaks of a row outside their scope, or it may repeat a value that is withheld.
 func (s *Session) said(ctx context.Context, c *confirmations.Confirmation, p *Pending) (*sessions.Turn, error) {
-	if c.Turn == "" || !p.Mine || s.rights.only != nil || strings.Contains(s.e.writtenScript(c), withheld) {
+	if c.Turn == "" || !p.Mine || s.rights.only != nil || strings.Contains(writtenScript(s.e, c), withheld) {
 		return nil, nil
 	}
 	var turn sessions.Turn
@@ -648,7 +631,7 @@ func (s *Session) Words(ctx context.Context, id string) (string, error) {
 	}
 	e := s.own(verbWords, c.ID, c)
 	e.Outcome, e.Turn = outcomeOK, c.Turn
-	if err := s.record(ctx, stores.Batch{Entries: []stores.Entry{e}}); err != nil {
+	if err := recordEntries(ctx, s, stores.Batch{Entries: []stores.Entry{e}}); err != nil {
 		return "", failure(err)
 	}
 	return turn.Content, nil

@@ -21,7 +21,7 @@ type disclosure struct {
 }
 
 // disclosed returns one value that a verb discloses.
-func (r *source) disclosed(ctx context.Context, st *step, i int) (stores.Value, error) {
+func disclosed(ctx context.Context, r *source, st *step, i int) (stores.Value, error) {
 	if st.sees.disclosures == nil {
 		st.sees.disclosures = make([]disclosure, len(st.verb.Discloses))
 	}
@@ -36,7 +36,7 @@ func (r *source) disclosed(ctx context.Context, st *step, i int) (stores.Value, 
 		return v, nil
 	}
 	if x.Is == nil {
-		err := r.looked(ctx, st)
+		err := looked(ctx, r, st)
 		return st.sees.disclosures[i].value, err
 	}
 	v, err := r.eval(ctx, st, x.Is, nil)
@@ -56,11 +56,11 @@ func (r *source) disclosed(ctx context.Context, st *step, i int) (stores.Value, 
 	return v, nil
 }
 
-// disclosure makes the answer of a verb from all values that it discloses.
-func (r *source) disclosure(ctx context.Context, st *step) (*table, error) {
+// disclose makes the answer of a verb from all values that it discloses.
+func disclose(ctx context.Context, r *source, st *step) (*table, error) {
 	t := &table{rows: make([][]cell, 1)}
 	for i := range st.verb.Discloses {
-		v, err := r.disclosed(ctx, st, i)
+		v, err := disclosed(ctx, r, st, i)
 		if err != nil {
 			return nil, err
 		}
@@ -72,8 +72,8 @@ func (r *source) disclosure(ctx context.Context, st *step) (*table, error) {
 	return t, nil
 }
 
-// beyond works out a total over rows outside the caller's scope.
-func (r *source) beyond(ctx context.Context, st *step, t *verbs.Total) (v stores.Value, err error) {
+// seenBeyond works out a total over rows outside the caller's scope.
+func seenBeyond(ctx context.Context, r *source, st *step, t *verbs.Total) (v stores.Value, err error) {
 	e := t.Entity.Store
 	among, err := r.cond(ctx, st, t.Where.Filter)
 	if err != nil {

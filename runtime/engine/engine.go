@@ -449,3 +449,60 @@ func settersOf(all []*verbs.Verb) map[*verbs.Entity][]*verbs.Verb {
 	}
 	return by
 }
+
+// Tables returns the entities of the palettes as the store knows them. The slice must not be
+// changed.
+func (e *Engine) Tables() []*stores.Entity { return e.catalog.tables }
+
+// Uploads looks after the uploads of the store.
+func (e *Engine) Uploads() *uploads.Shelf {
+	return &uploads.Shelf{
+		Clock: e.opt.Clock,
+		View: func(ctx context.Context, fn func(stores.Reader) error) error {
+			return failure(e.store.View(ctx, system(), fn))
+		},
+		Write: func(ctx context.Context, fn func(stores.Tx) error) error {
+			return failure(writeTo(ctx, e, system(), fn))
+		},
+		Prune: func(ctx context.Context, of *stores.Entity, where stores.Cond) (int, error) {
+			n, err := e.prune(ctx, of, where)
+			return n, failure(err)
+		},
+	}
+}
+
+// Visit opens a kept session, and counts a visit if the person had been away. Any number of
+// processes may have the same session open.
+func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session, error) {
+	if err := v.fit(); err != nil {
+		return nil, err
+	}
+	s, err := e.Session(ctx, principal)
+	if err != nil {
+		return nil, err
+	}
+	s.kept = stores.NewString(v.ID)
+	if v.ID == "" {
+		s.kept = sessions.Key(s.who.Name, v.Name)
+	}
+	now := stores.NewTime(e.opt.Clock()).Time()
+	var kept *sessions.Session
+	err = writeTo(ctx, e, mineOnly(s), func(tx stores.Tx) (err error) {
+		kept, err = sessions.Get(ctx, tx, s.kept)
+		switch {
+		case err != nil:
+			return err
+		case kept == nil && (v.ID != "" || v.Existing):
+			return refuse([]complaint{{-1, unknownSession()}})
+		case kept == nil:
+			kept = sessions.Begin(s.kept, s.who.Name, v.Name, now)
+		}
+		// If two processes begin it at once, the second one finds it.
+		return asConflict(tx.Apply(ctx, stores.Batch{Changes: []stores.Change{kept.Visit(v.Zone, v.Language, now)}}))
+	})
+	if err != nil {
+		return nil, storeError(dsl.Place{}, err)
+	}
+	s.id = s.kept.Text()
+	return s, speaks(ctx, s, kept.Zone, kept.Language)
+}

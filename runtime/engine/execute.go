@@ -16,13 +16,13 @@ func execute(ctx context.Context, r *source, st *step, promises []promise) (done
 	v := st.verb
 	switch h := st.prep.handler; {
 	case h != nil:
-		return r.handle(ctx, st, h, promises)
+		return handle(ctx, r, st, h, promises)
 	case v.Handler:
 		return done, &complaint{st.call.index, notCarriedOut(st.call.place, v.Name, noHandlerHere)}
 	case v.Tool != nil:
 		return useTool(st, promises), nil
 	case v.Undoes != nil:
-		return r.takeBack(ctx, st)
+		return takeBack(ctx, r, st)
 	}
 	done = declared(promises)
 	switch {
@@ -31,7 +31,7 @@ func execute(ctx context.Context, r *source, st *step, promises []promise) (done
 	case v.Query != nil:
 		done.answer, err = r.query(ctx, st)
 	case len(v.Discloses) > 0:
-		done.answer, err = r.disclosure(ctx, st)
+		done.answer, err = disclose(ctx, r, st)
 	}
 	return done, err
 }
@@ -187,7 +187,7 @@ func (r *source) called(ctx context.Context, st *step, effect int, p *promise) (
 	case e.Fields[e.Key].Drawn:
 		p.key, err = r.read.Draw(ctx, e, e.Key)
 	default:
-		if p.key, err = r.newKey(e); err == nil {
+		if p.key, err = newKey(r, e); err == nil {
 			r.mem.alias[p.key] = fmt.Sprintf("%s of effect %d", r.mem.alias[p.key], effect) // there may be several before one is added
 		}
 	}
@@ -548,7 +548,7 @@ func (r *source) sets(ctx context.Context, st *step, effect *verbs.Effect, row *
 // end; a lock on the row that they belong to keeps others from being added.
 func (r *source) total(ctx context.Context, st *step, t *verbs.Total) (sum stores.Value, came verbs.Origin, err error) {
 	if t.Beyond {
-		sum, err = r.beyond(ctx, st, t)
+		sum, err = seenBeyond(ctx, r, st, t)
 		return sum, ofRecord, err
 	}
 	if t.Kind.Asks() {

@@ -48,7 +48,7 @@ type exprInputs struct {
 	came []verbs.Origin
 }
 
-func (r *source) fetch(ctx context.Context, st *step, s *selection) (*fetch, error) {
+func fetchesOf(ctx context.Context, r *source, st *step, s *selection) (*fetch, error) {
 	f := &fetch{selection: s, s: r.s, chosen: st.chosen()}
 	if !s.works {
 		return f, nil

@@ -19,9 +19,9 @@ import (
 // caller, with no transaction open and before anything is committed. If the run then cannot
 // commit, the file stays behind: nobody was told of it, and it expires.
 
-// files returns the external call that makes a file of the rows of a read; nil if the file is made
+// filesOf returns the external call that makes a file of the rows of a read; nil if the file is made
 // already. A preview only names the file.
-func (r *run) files(st *step) (*externalCall, error) {
+func filesOf(r *run, st *step) (*externalCall, error) {
 	st.out.cells.file = &tools.File{Name: st.verb.Read.File}
 	if r.phase == Previewing {
 		return nil, nil
@@ -75,11 +75,11 @@ func digestOf(columns []string, rows [][]stores.Value) string {
 	return d.Hex()
 }
 
-// file makes a file and keeps it.
-func (s *Session) file(ctx context.Context, e *externalCall) (tools.Answer, error) {
+// makeFile makes a file and keeps it.
+func makeFile(ctx context.Context, s *Session, e *externalCall) (tools.Answer, error) {
 	f, err := e.files()
 	if err == nil {
-		err = s.keepFile(ctx, e.st.verb, f)
+		err = keepFile(ctx, s, e.st.verb, f)
 	}
 	var c *complaint
 	if err != nil && !errors.As(err, &c) {
@@ -92,7 +92,7 @@ func (s *Session) file(ctx context.Context, e *externalCall) (tools.Answer, erro
 const maxFile = 32_000_000
 
 // keepFile keeps the file that a verb made, if it made one.
-func (s *Session) keepFile(ctx context.Context, v *verbs.Verb, f *tools.File) error {
+func keepFile(ctx context.Context, s *Session, v *verbs.Verb, f *tools.File) error {
 	switch {
 	case f == nil:
 		return nil

@@ -73,7 +73,7 @@ func (r *run) agreed(ctx context.Context, o *runOptions) error {
 	if o.pending != nil {
 		// The asker gave their own agreement when they proposed it, and the digest
 		// covers the whole script.
-		return r.consented(ctx, o.pending)
+		return consented(ctx, r, o.pending)
 	}
 	others, mine := r.unanswered()
 	switch {
@@ -173,11 +173,11 @@ func (r *run) ownConsent(ctx context.Context, o *runOptions, asked bool) error {
 		if c == nil || c.Digest != fmt.Sprintf("%x", r.plan.digest) {
 			continue
 		}
-		if d := r.src.e.unusable(c, r.src.now, at); d != nil {
+		if d := unusable(r.src.e, c, r.src.now, at); d != nil {
 			why = *d
 			continue
 		}
-		r.own.Changes = append(r.own.Changes, c.Use(r.src.e.writtenScript(c), r.src.s.who.Name, o.opt.Key, r.src.now))
+		r.own.Changes = append(r.own.Changes, c.Use(writtenScript(r.src.e, c), r.src.s.who.Name, o.opt.Key, r.src.now))
 		return nil
 	}
 	switch {
@@ -211,16 +211,16 @@ func (st *step) questions() (all []receipt.Ask) {
 // not hold either; it is reported only if no other is, since a rule may rely on those before
 // it.
 func require(ctx context.Context, r *source, st *step) error {
-	if err := r.inCountry(st); err != nil {
+	if err := inCountry(r, st); err != nil {
 		return err
 	}
-	if err := r.schematic(st); err != nil {
+	if err := schematic(r, st); err != nil {
 		return err
 	}
 	var unmet, unclear []complaint
 	for i := range st.verb.Requires {
 		rule := &st.verb.Requires[i]
-		holds, err := r.required(ctx, st, rule)
+		holds, err := requiredHolds(ctx, r, st, rule)
 		switch {
 		case err != nil && (ctx.Err() != nil || isStoreError(err)):
 			return err
@@ -239,7 +239,7 @@ func require(ctx context.Context, r *source, st *step) error {
 	return nil
 }
 
-func (r *source) required(ctx context.Context, st *step, rule *verbs.Require) (holds stores.Value, err error) {
+func requiredHolds(ctx context.Context, r *source, st *step, rule *verbs.Require) (holds stores.Value, err error) {
 	if rule.Rows != nil {
 		holds, _, err = r.total(ctx, st, rule.Rows)
 		return holds, err
@@ -249,7 +249,7 @@ func (r *source) required(ctx context.Context, st *step, rule *verbs.Require) (h
 
 // inCountry reads telephone numbers and national ids by the country in the argument beside them. The
 // checker has done so for literals.
-func (r *source) inCountry(st *step) error {
+func inCountry(r *source, st *step) error {
 	for i := range st.verb.Params {
 		by, ok := st.verb.CountryParam(i)
 		if !ok || st.args.values[i].IsNull() {
@@ -267,7 +267,7 @@ func (r *source) inCountry(st *step) error {
 
 // schematic checks objects against the schemas of the codes beside them. The checker has done
 // so for literals; values of rows, answers and macros are known only here.
-func (r *source) schematic(st *step) error {
+func schematic(r *source, st *step) error {
 	for i := range st.verb.Params {
 		p := &st.verb.Params[i]
 		by, ok := p.SchemaOf()

@@ -26,12 +26,12 @@ func isCodeArg(v *verbs.Verb, name string) bool {
 	return false
 }
 
-// generate checks the calls of a handler: one that is written here, or several that were kept.
-func (r *source) generate(ctx context.Context, st *step, g Generated, came verbs.Origin) (generatedCalls, error) {
+// generateCalls checks the calls of a handler: one that is written here, or several that were kept.
+func generateCalls(ctx context.Context, r *source, st *step, g Generated, came verbs.Origin) (generatedCalls, error) {
 	text, as := strings.Join(g.Kept, "\n"), g.Field
 	if g.Kept == nil {
 		var err error
-		if text, err = r.write(ctx, g); err != nil {
+		if text, err = writeCall(ctx, r, g); err != nil {
 			return generatedCalls{}, err
 		}
 		as = g.Verb
@@ -64,8 +64,8 @@ func (r *source) generate(ctx context.Context, st *step, g Generated, came verbs
 	return generatedCalls{p, as}, nil
 }
 
-// write writes the call that a handler asks for.
-func (r *source) write(ctx context.Context, g Generated) (string, error) {
+// writeCall writes the call that a handler asks for.
+func writeCall(ctx context.Context, r *source, g Generated) (string, error) {
 	verb := r.e.reg.Verb(g.Verb)
 	if verb == nil {
 		return "", fmt.Errorf("no verb is called %q", g.Verb)
@@ -91,7 +91,7 @@ func (r *source) write(ctx context.Context, g Generated) (string, error) {
 			}
 			out = dsl.NewSymbol(named.Kept)
 		} else {
-			v, err := r.plainValue(value)
+			v, err := plainValue(r, value)
 			if err != nil {
 				return "", fmt.Errorf("%s.%s: %w", g.Verb, name, err)
 			}

@@ -8,9 +8,9 @@ import (
 	"verbatim/verbs"
 )
 
-// group joins the rows that are equal in all fields without a total into one row, with the totals
+// groupRows joins the rows that are equal in all fields without a total into one row, with the totals
 // of the group. If all fields are totals, there is one group, even without rows.
-func (r *source) group(st *step, t *table) error {
+func groupRows(r *source, st *step, t *table) error {
 	read := st.verb.Read
 	type group struct {
 		cells []cell

@@ -253,7 +253,7 @@ func (c *Call) New(entity string) (Ref, error) {
 	if e.Store.Fields[e.Store.Key].Drawn {
 		key, err = c.r.read.Draw(c.ctx, e.Store, e.Store.Key)
 	} else {
-		key, err = c.r.newKey(e.Store)
+		key, err = newKey(c.r, e.Store)
 	}
 	return Ref{entity, key}, err
 }
@@ -279,7 +279,7 @@ func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, er
 	if c.over || e == nil {
 		return nil, fmt.Errorf("no entity is called %q", entity)
 	}
-	set, err := c.r.assign(e, where)
+	set, err := assignFields(c.r, e, where)
 	if err != nil {
 		return nil, err
 	}
@@ -382,7 +382,7 @@ func (r Row) index(field string) int {
 
 // handle calls a handler and copies its outcome into the engine's proposals, so that the handler
 // cannot change them afterwards.
-func (r *source) handle(ctx context.Context, st *step, h *handler, promises []promise) (d claim, err error) {
+func handle(ctx context.Context, r *source, st *step, h *handler, promises []promise) (d claim, err error) {
 	args, err := h.arguments(r, st)
 	if err != nil {
 		return claim{}, &Failure{Err: err}
@@ -395,7 +395,7 @@ func (r *source) handle(ctx context.Context, st *step, h *handler, promises []pr
 	}
 	came := st.told().Mix(c.read)
 	for _, change := range outcome.Changes {
-		p, err := r.proposal(ctx, st, change)
+		p, err := proposalOf(ctx, r, st, change)
 		if err != nil {
 			return claim{}, handlerError(st, err)
 		}
@@ -405,7 +405,7 @@ func (r *source) handle(ctx context.Context, st *step, h *handler, promises []pr
 	for _, n := range outcome.Notices {
 		out := notice{kind: n.Kind, target: n.Target}
 		for _, key := range sortedKeys(n.With) {
-			v, err := r.plainValue(n.With[key])
+			v, err := plainValue(r, n.With[key])
 			if err != nil {
 				return claim{}, handlerError(st, err)
 			}
@@ -421,10 +421,10 @@ func (r *source) handle(ctx context.Context, st *step, h *handler, promises []pr
 		d.jobChanges = append(d.jobChanges, jobChangeOf(j))
 	}
 	if a := outcome.Result; a != nil {
-		if d.answer, err = r.answer(a, came); err != nil {
+		if d.answer, err = answerOfHandler(r, a, came); err != nil {
 			return claim{}, handlerError(st, r.redact(st, err))
 		}
-		d.answer.found = st.found()
+		d.answer.found = foundBy(st)
 		r.dim(st, d.answer)
 		if err := r.nameCells(ctx, d.answer); err != nil {
 			return claim{}, err
@@ -434,7 +434,7 @@ func (r *source) handle(ctx context.Context, st *step, h *handler, promises []pr
 		return claim{}, handlerError(st, err)
 	}
 	for _, g := range outcome.Calls {
-		made, err := r.generate(ctx, st, g, came)
+		made, err := generateCalls(ctx, r, st, g, came)
 		if err != nil {
 			return claim{}, handlerError(st, err)
 		}
@@ -468,7 +468,7 @@ func handlerError(st *step, err error) error {
 	return &Failure{Err: fmt.Errorf("the handler of %s: %w", st.verb.Name, err)}
 }
 
-func (r *source) proposal(ctx context.Context, st *step, c Edit) (proposal, error) {
+func proposalOf(ctx context.Context, r *source, st *step, c Edit) (proposal, error) {
 	e := r.e.reg.Entity(c.Entity)
 	if e == nil {
 		return proposal{}, fmt.Errorf("no entity is called %q", c.Entity)
@@ -484,7 +484,7 @@ func (r *source) proposal(ctx context.Context, st *step, c Edit) (proposal, erro
 		}
 	}
 	var err error
-	if p.set, err = r.assign(e, c.Fields); err != nil {
+	if p.set, err = assignFields(r, e, c.Fields); err != nil {
 		return proposal{}, err
 	}
 	for i := range p.set {
@@ -493,8 +493,8 @@ func (r *source) proposal(ctx context.Context, st *step, c Edit) (proposal, erro
 	return p, nil
 }
 
-// assign turns fields by name into assignments by index, in the order of the entity's fields.
-func (r *source) assign(e *verbs.Entity, f Fields) ([]assignment, error) {
+// assignFields turns fields by name into assignments by index, in the order of the entity's fields.
+func assignFields(r *source, e *verbs.Entity, f Fields) ([]assignment, error) {
 	var set []assignment
 	for _, name := range sortedKeys(f) {
 		i := slices.IndexFunc(e.Store.Fields, func(have stores.Field) bool { return sameWord(have.Name, name) })
@@ -502,7 +502,7 @@ func (r *source) assign(e *verbs.Entity, f Fields) ([]assignment, error) {
 			return nil, fmt.Errorf("%s has no field %q", e.Store.Name, name)
 		}
 		field := &e.Store.Fields[i]
-		v, err := r.plainValue(f[name])
+		v, err := plainValue(r, f[name])
 		if err != nil {
 			return nil, fmt.Errorf("%s.%s: %w", e.Store.Name, name, err)
 		}
@@ -529,7 +529,7 @@ func sortedKeys(f Fields) []string {
 }
 
 // plainValue turns a handler's value into a stores.Value.
-func (r *source) plainValue(v any) (stores.Value, error) {
+func plainValue(r *source, v any) (stores.Value, error) {
 	switch v := v.(type) {
 	case nil:
 		return stores.Value{}, nil
@@ -539,7 +539,7 @@ func (r *source) plainValue(v any) (stores.Value, error) {
 		if _, twice := v.Value.(Known); twice {
 			return stores.Value{}, errors.New("a Known holds another")
 		}
-		return r.plainValue(v.Value)
+		return plainValue(r, v.Value)
 	case Ref:
 		return v.key, nil
 	case string:
@@ -570,7 +570,7 @@ func (r *source) plainValue(v any) (stores.Value, error) {
 		if rv.IsNil() {
 			return stores.Value{}, nil
 		}
-		return r.plainValue(rv.Elem().Interface())
+		return plainValue(r, rv.Elem().Interface())
 	case reflect.Slice:
 		items := make([]stores.Value, rv.Len())
 		for i := range items {
@@ -579,7 +579,7 @@ func (r *source) plainValue(v any) (stores.Value, error) {
 			if _, known := item.(Known); known {
 				return stores.Value{}, errors.New("a Known is the whole of a value, not a part of it")
 			}
-			if items[i], err = r.plainValue(item); err != nil {
+			if items[i], err = plainValue(r, item); err != nil {
 				return stores.Value{}, err
 			}
 		}
@@ -594,7 +594,7 @@ func (r *source) plainValue(v any) (stores.Value, error) {
 	return stores.Value{}, fmt.Errorf("a %T cannot be stored", v)
 }
 
-func (r *source) answer(a *Answer, came verbs.Origin) (*table, error) {
+func answerOfHandler(r *source, a *Answer, came verbs.Origin) (*table, error) {
 	t := &table{}
 	for _, name := range a.Columns {
 		t.columns = append(t.columns, column{name: name})
@@ -606,7 +606,7 @@ func (r *source) answer(a *Answer, came verbs.Origin) (*table, error) {
 		cells := make([]cell, len(row))
 		for i, v := range row {
 			var err error
-			if cells[i].value, err = r.plainValue(v); err != nil {
+			if cells[i].value, err = plainValue(r, v); err != nil {
 				return nil, err
 			}
 			cells[i].from = vouched(v, came)
@@ -624,8 +624,8 @@ func (r *source) answer(a *Answer, came verbs.Origin) (*table, error) {
 
 // Joining handlers and palettes
 
-// join compares handlers with palettes.
-func (e *Engine) join(h *Handlers) dsl.Diagnostics {
+// joinHandlers compares handlers with palettes.
+func joinHandlers(e *Engine, h *Handlers) dsl.Diagnostics {
 	if h == nil {
 		return nil
 	}
@@ -824,14 +824,14 @@ func goType(t *verbs.Type) string {
 func (h *handler) arguments(r *source, st *step) (reflect.Value, error) {
 	args := reflect.New(h.args).Elem()
 	for i := range st.args.values {
-		if err := r.fill(args.Field(h.fields[i]), st.verb.Params[i].Type, st.args.values[i], st.args.rows[i]); err != nil {
+		if err := fillArgs(r, args.Field(h.fields[i]), st.verb.Params[i].Type, st.args.values[i], st.args.rows[i]); err != nil {
 			return args, fmt.Errorf("%s: argument %s: %w", st.verb.Name, st.verb.Params[i].Name, err)
 		}
 	}
 	return args, nil
 }
 
-func (r *source) fill(to reflect.Value, t *verbs.Type, v stores.Value, row stores.Row) error {
+func fillArgs(r *source, to reflect.Value, t *verbs.Type, v stores.Value, row stores.Row) error {
 	if to.Type() == valueType {
 		to.Set(reflect.ValueOf(v))
 		return nil
@@ -842,7 +842,7 @@ func (r *source) fill(to reflect.Value, t *verbs.Type, v stores.Value, row store
 	if to.Kind() == reflect.Pointer {
 		to.Set(reflect.New(to.Type().Elem()))
 		to = to.Elem()
-		return r.fill(to, t, v, row)
+		return fillArgs(r, to, t, v, row)
 	}
 	switch {
 	case to.Type() == refType:
@@ -876,7 +876,7 @@ func (r *source) fill(to reflect.Value, t *verbs.Type, v stores.Value, row store
 		}
 		to.Set(reflect.MakeSlice(to.Type(), len(items), len(items)))
 		for i, item := range items {
-			if err := r.fill(to.Index(i), t.Item, item, stores.Row{}); err != nil {
+			if err := fillArgs(r, to.Index(i), t.Item, item, stores.Row{}); err != nil {
 				return err
 			}
 		}

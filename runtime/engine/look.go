@@ -63,7 +63,7 @@ func (l *Look) Rows(ctx context.Context, entity string, where Fields) ([]Row, er
 	if err != nil {
 		return nil, err
 	}
-	set, err := l.r.assign(e, where)
+	set, err := assignFields(l.r, e, where)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (l *Look) find(ctx context.Context, e *verbs.Entity, where *stores.Cond) ([
 }
 
 // looked calls the function of a verb that looks, once for each call, and keeps its values.
-func (r *source) looked(ctx context.Context, st *step) error {
+func looked(ctx context.Context, r *source, st *step) error {
 	h := st.prep.looker
 	if h == nil {
 		return &complaint{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noHandlerHere)}
@@ -167,9 +167,9 @@ func (r *source) looked(ctx context.Context, st *step) error {
 		if _, ok := given[name]; !ok {
 			name = strings.ReplaceAll(name, "_", "-")
 		}
-		v, err := r.plainValue(given[name])
+		v, err := plainValue(r, given[name])
 		if err == nil {
-			v, err = r.tellable(st, x, v)
+			v, err = tellable(r, st, x, v)
 		}
 		if err != nil { // the error may reveal what was read
 			return &Failure{Err: fmt.Errorf("%s: the function of %s gave %s a value that is no %s", at(x.Place), st.verb.Name, x.Name, x.Type.Phrase())}
@@ -195,12 +195,12 @@ func (h *handler) looksSafely(ctx context.Context, l *Look, args reflect.Value) 
 
 // tellable returns a disclosed value as the caller gets it: of its type, and sealed where the
 // palette says so.
-func (r *source) tellable(st *step, x *verbs.Disclosed, v stores.Value) (stores.Value, error) {
+func tellable(r *source, st *step, x *verbs.Disclosed, v stores.Value) (stores.Value, error) {
 	v, err := x.Type.Accept(v)
 	if err != nil || x.SealedFor < 0 || v.IsNull() {
 		return v, err
 	}
-	sealed, err := Seal(st.args.values[x.SealedFor].Text(), st.sealInfo(r, x), []byte(v.Text()))
+	sealed, err := Seal(st.args.values[x.SealedFor].Text(), sealInfo(st, r, x), []byte(v.Text()))
 	if err != nil {
 		return v, err
 	}
@@ -212,7 +212,7 @@ func (r *source) tellable(st *step, x *verbs.Disclosed, v stores.Value) (stores.
 // sealInfo returns the info that a seal is bound to: the verb, the name of the value, the caller,
 // and the arguments that the palette names. A row stands in it by the whole suffix of its name,
 // which never changes.
-func (st *step) sealInfo(r *source, x *verbs.Disclosed) string {
+func sealInfo(st *step, r *source, x *verbs.Disclosed) string {
 	parts := []string{st.verb.Name, x.Name, r.s.who.Name}
 	for _, i := range x.Bound {
 		text := st.args.values[i].Text()

@@ -52,7 +52,7 @@ func (m *matching) match(e *stores.Entity, owner stores.Value, limit int) stores
 
 // embedding returns the request for the vector of a search by meaning, which is made with no
 // transaction open; nil where no vector is needed.
-func (r *source) embedding(ctx context.Context, st *step) (*externalCall, error) {
+func embedding(ctx context.Context, r *source, st *step) (*externalCall, error) {
 	text, err := r.eval(ctx, st, st.verb.Matching, nil)
 	if err != nil || text.IsNull() {
 		return nil, err
@@ -204,9 +204,9 @@ func (e *Engine) Searches(ctx context.Context) error {
 	})
 }
 
-// match finds the rows that fit best, in that order. If the palette weighs rows, the weight is
+// matchRows finds the rows that fit best, in that order. If the palette weighs rows, the weight is
 // the last of their fields.
-func (r *source) match(ctx context.Context, st *step, f *fetch, find stores.Find) ([][]stores.Value, error) {
+func matchRows(ctx context.Context, r *source, st *step, f *fetch, find stores.Find) ([][]stores.Value, error) {
 	read, m := st.verb.Read, st.sees.matching
 	e := read.Entity.Store
 	key := e.Fields[e.Key].Kind
@@ -258,8 +258,8 @@ func (r *source) match(ctx context.Context, st *step, f *fetch, find stores.Find
 	return rows[:min(len(rows), read.Limit)], nil
 }
 
-// found says how the rows of a read were found, if a better way is switched off.
-func (st *step) found() receipt.FoundBy {
+// foundBy says how the rows of a read were found, if a better way is switched off.
+func foundBy(st *step) receipt.FoundBy {
 	if st.sees.matching == nil || st.verb.Handler && !st.sees.matching.asked {
 		return ""
 	}

@@ -380,7 +380,7 @@ func (e *Engine) NameRows(ctx context.Context) (int, error) {
 				return err
 			})
 			if err == nil && len(missing) > 0 {
-				err = e.write(ctx, all, func(tx stores.Tx) error { return tx.Apply(ctx, stores.Batch{Names: missing}) })
+				err = writeTo(ctx, e, all, func(tx stores.Tx) error { return tx.Apply(ctx, stores.Batch{Names: missing}) })
 			}
 			if err != nil {
 				return total, failure(err)
@@ -648,7 +648,7 @@ func (n *scriptNames) Nearby(name string) []string {
 	plain, _, _ := strings.Cut(name, "~")
 	near := dsl.Nearest(name, slices.Values(slices.Compact(all)))
 	if len(near) == 0 {
-		near = n.s.likeNames(among, plain)
+		near = likeNames(n.s, among, plain)
 	}
 	return near
 }
@@ -840,7 +840,7 @@ func (n *scriptNames) look(ctx context.Context, r stores.Reader) error {
 		if len(all) == 0 {
 			continue
 		}
-		if err := n.s.search(ctx, r, e, all); err != nil {
+		if err := searchLabels(ctx, n.s, r, e, all); err != nil {
 			return err
 		}
 		for _, m := range all {
@@ -850,7 +850,7 @@ func (n *scriptNames) look(ctx context.Context, r stores.Reader) error {
 				}
 				continue
 			}
-			if err := n.s.tell(ctx, r, e, m); err != nil {
+			if err := tellCandidates(ctx, n.s, r, e, m); err != nil {
 				return err
 			}
 		}

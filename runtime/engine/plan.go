@@ -150,7 +150,7 @@ func (r *run) beginCall(f *frame, i int) *step {
 	if f.made {
 		outer = nil
 	}
-	st.call.syntax = r.src.e.written(f.prog, c.Syntax, outer)
+	st.call.syntax = writtenCall(r.src.e, f.prog, c.Syntax, outer)
 	st.call.text = dsl.FormatCall(st.call.syntax)
 	return st
 }
@@ -223,12 +223,12 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		return r.macro(ctx, st)
 	}
 	if st.verb.Tool != nil && st.prep.handler == nil {
-		if err := r.src.asks(ctx, st); err != nil {
+		if err := askOfTool(ctx, r.src, st); err != nil {
 			return nil, err
 		}
 	}
 	if st.verb.Matching != nil {
-		if e, err := r.src.embedding(ctx, st); e != nil || err != nil {
+		if e, err := embedding(ctx, r.src, st); e != nil || err != nil {
 			return e, err // nothing can be planned without it
 		}
 	}
@@ -255,11 +255,11 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	}
 	st.out.cells, st.out.notices, st.out.jobChanges, st.out.dropped = done.answer, done.notices, done.jobChanges, done.dropped
 	if st.verb.Read != nil && st.verb.Read.File != "" {
-		if e, err := r.files(st); e != nil || err != nil {
+		if e, err := filesOf(r, st); e != nil || err != nil {
 			return e, err
 		}
 	}
-	if err := r.later(ctx, st); err != nil {
+	if err := later(ctx, r, st); err != nil {
 		return nil, err
 	}
 	if err := r.src.set(ctx, st, done.sets); err != nil {
@@ -307,7 +307,7 @@ func (r *run) makePlan(ctx context.Context, o *runOptions, asked *externalAnswer
 	if err := r.src.meanwhile(ctx, o.opt.Version); err != nil {
 		return err
 	}
-	if err := r.src.read.ReadAhead(ctx, r.wanted(), r.predictedAsks()); err != nil {
+	if err := r.src.read.ReadAhead(ctx, wanted(r), predictedAsks(r)); err != nil {
 		return err
 	}
 	var err error

@@ -51,7 +51,7 @@ func (e *Engine) prepare(h *Handlers) (ds dsl.Diagnostics, err error) {
 	for _, v := range all {
 		e.verbs[v] = &prepared{verb: v}
 	}
-	ds = e.join(h)
+	ds = joinHandlers(e, h)
 	unfit, err := unfitQueries(context.Background(), e.reg, e.store)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (e *Engine) prepare(h *Handlers) (ds dsl.Diagnostics, err error) {
 			p.script, found = e.reg.CheckMacro(v)
 			ds = append(ds, slices.DeleteFunc(found, func(d dsl.Diagnostic) bool { return d.Severity != dsl.Error })...)
 		}
-		p.ahead, p.atOnce = e.predictedReads(v), p.readsAtOnce()
+		p.ahead, p.atOnce = predictedReads(e, v), p.readsAtOnce()
 		if v.Read != nil {
 			p.selects = e.selections(v.Read)
 		}
@@ -92,7 +92,7 @@ func (e *Engine) prepare(h *Handlers) (ds dsl.Diagnostics, err error) {
 		with := append([]*verbs.Verb{v}, p.inside...)
 		p.reads = !slices.ContainsFunc(with, func(v *verbs.Verb) bool { return !v.Answers() })
 		p.recorded = slices.ContainsFunc(with, onRecord)
-		p.personal = v.Undoes == nil && slices.ContainsFunc(with, e.isPersonal)
+		p.personal = v.Undoes == nil && slices.ContainsFunc(with, func(v *verbs.Verb) bool { return isPersonal(e, v) })
 		for _, inner := range with {
 			if inner.Tool != nil {
 				p.tools = append(p.tools, inner)
@@ -114,7 +114,7 @@ func (p *prepared) checks(hides bool, excluded []exclusionSide) {
 		p.early = append(p.early, limit)
 	}
 	if excluded != nil {
-		p.late = append(p.late, func(_ context.Context, r *run, st *step) error { return r.together(st, excluded) })
+		p.late = append(p.late, func(_ context.Context, r *run, st *step) error { return together(r, st, excluded) })
 	}
 }
 
@@ -219,7 +219,7 @@ type metCall struct {
 
 // together refuses a call that an earlier call of the run excludes, whether the script, a macro or
 // a handler made that one.
-func (r *run) together(st *step, all []exclusionSide) error {
+func together(r *run, st *step, all []exclusionSide) error {
 	value := func(param int) (stores.Value, bool) {
 		if param < 0 {
 			return stores.Value{}, true
@@ -310,7 +310,7 @@ func (e *Engine) selection(of *verbs.Entity, fields []verbs.ReadField, more ...s
 			g.at = len(s.paths)
 			s.paths = append(s.paths, g.Path)
 			if g.From == verbs.FromPath {
-				g.to = e.pathEnd(of.Store, g.Path)
+				g.to = pathEnd(e, of.Store, g.Path)
 			}
 		case verbs.FromExpr:
 			s.works = true

@@ -267,7 +267,7 @@ func (r *run) nameReferences(ctx context.Context) error {
 					fresh[c.entity] = append(fresh[c.entity], c.Key)
 				}
 			}
-			refs = r.src.refers(refs, c)
+			refs = refers(r.src, refs, c)
 		}
 		if err := r.src.nameSets(ctx, st); err != nil {
 			return err
@@ -326,8 +326,8 @@ func (r *run) tellAll() {
 	written := r.written()
 	r.plan.told = make([]receipt.Call, len(written))
 	for i, st := range written {
-		r.plan.told[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.call.place), Text: st.call.text, Rows: r.rowsOf(st), Notices: r.src.noticesOf(st, nil), Filled: r.src.fills(st),
-			JobChanges: st.gather().jobChanges, Asks: st.questions(), Session: r.src.sessionChanges(st), External: st.externalCallsOf(nil), Result: r.src.result(st), Seq: st.out.seq}
+		r.plan.told[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.call.place), Text: st.call.text, Rows: r.rowsOf(st), Notices: r.src.noticesOf(st, nil), Filled: fills(r.src, st),
+			JobChanges: st.gather().jobChanges, Asks: st.questions(), Session: r.src.sessionChanges(st), External: externalCallsOf(st, nil), Result: r.src.result(st), Seq: st.out.seq}
 	}
 }
 
@@ -400,7 +400,7 @@ func (r *source) nameValue(v *receipt.Value, e *stores.Entity) {
 func (r *source) noticesOf(st *step, all []receipt.Notice) []receipt.Notice {
 	for i := range st.out.notices {
 		n := &st.out.notices[i]
-		all = append(all, receipt.Notice{Kind: n.kind, Target: n.target, Calls: r.callOf(st, n), At: n.at, Instead: len(n.instead)})
+		all = append(all, receipt.Notice{Kind: n.kind, Target: n.target, Calls: callOf(r, st, n), At: n.at, Instead: len(n.instead)})
 	}
 	for _, inner := range st.tree.inner {
 		all = r.noticesOf(inner, all)
@@ -409,12 +409,12 @@ func (r *source) noticesOf(st *step, all []receipt.Notice) []receipt.Notice {
 }
 
 // externalCallsOf collects the external calls of a call, and of the calls in a macro.
-func (st *step) externalCallsOf(all []receipt.ExternalCall) []receipt.ExternalCall {
+func externalCallsOf(st *step, all []receipt.ExternalCall) []receipt.ExternalCall {
 	if st.external != nil {
 		all = append(all, st.external.ExternalCall)
 	}
 	for _, inner := range st.tree.inner {
-		all = inner.externalCallsOf(all)
+		all = externalCallsOf(inner, all)
 	}
 	return all
 }
@@ -508,7 +508,7 @@ func (r *source) result(st *step) *receipt.Result {
 
 // tableOf makes the table of a call from the receipt of an earlier run, for the calls that use
 // its result.
-func (e *Engine) tableOf(res *receipt.Result) *table {
+func tableOf(e *Engine, res *receipt.Result) *table {
 	if res == nil {
 		return nil
 	}

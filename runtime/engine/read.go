@@ -30,7 +30,7 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 		where = onlyThose(where, read.Entity.Store, along)
 	}
 	selected := st.prep.selects
-	f, err := r.fetch(ctx, st, selected.rows)
+	f, err := fetchesOf(ctx, r, st, selected.rows)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 	var rows [][]stores.Value
 	if st.sees.matching != nil {
 		find.Last = false
-		rows, err = r.match(ctx, st, f, find)
+		rows, err = matchRows(ctx, r, st, f, find)
 	} else {
 		rows, err = r.findWithPostponed(ctx, find)
 	}
@@ -72,7 +72,7 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 	if read.One && len(rows) == 0 {
 		return nil, &complaint{st.call.index, unknownName(st.call.place, st.verb.Params[read.By].Name)}
 	}
-	t := &table{left: left, found: st.found(), entity: read.Entity, columns: make([]column, len(read.Fields)), keys: make([]stores.Value, len(rows)), rows: make([][]cell, len(rows))}
+	t := &table{left: left, found: foundBy(st), entity: read.Entity, columns: make([]column, len(read.Fields)), keys: make([]stores.Value, len(rows)), rows: make([][]cell, len(rows))}
 	for i := range read.Fields {
 		t.columns[i] = column{read.Fields[i].Name, read.Fields[i].Sensitive}
 	}
@@ -88,7 +88,7 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 		return nil, err
 	}
 	if read.Groups() {
-		if err := r.group(st, t); err != nil {
+		if err := groupRows(r, st, t); err != nil {
 			return nil, err
 		}
 	}
@@ -282,7 +282,7 @@ func (r *source) beside(ctx context.Context, st *step, lists []*selection) (*rel
 		if err != nil {
 			return nil, err
 		}
-		f, err := r.fetch(ctx, st, lists[i])
+		f, err := fetchesOf(ctx, r, st, lists[i])
 		if err != nil {
 			return nil, err
 		}

@@ -51,7 +51,7 @@ func (r *source) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call)
 		st.resolving.accepts, st.resolving.trail = p.From, nil
 		g, err := r.argument(ctx, f, st, p.Type, &c.Args[i], p.Name)
 		if err == nil && p.Active && g.value.IsNull() {
-			g, err = r.atWork(ctx, st, p, st.call.place)
+			g, err = atWork(ctx, r, st, p, st.call.place)
 		}
 		if err == nil && p.DefaultDay != nil && c.Args[i].Syntax == nil && g.value.IsNull() {
 			g = resolvedArg{value: p.DefaultDay.On(r.s.today(r.now)), from: f.said(&c.Args[i])}
@@ -76,7 +76,7 @@ func (r *source) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call)
 			st.args.taken |= 1 << i
 		}
 		if p.Upload != nil && !g.value.IsNull() {
-			if err := r.upload(ctx, st, i, g.value, r.placeOfArg(f, st, &c.Args[i])); err != nil {
+			if err := useUpload(ctx, r, st, i, g.value, r.placeOfArg(f, st, &c.Args[i])); err != nil {
 				return err
 			}
 		}
@@ -405,7 +405,7 @@ func (r *source) path(e *verbs.Entity, words string) (p stores.Path, to *verbs.E
 		}
 		if !more {
 			p.Field = i
-			return p, r.e.refersTo(at, i), true
+			return p, refersTo(r.e, at, i), true
 		}
 		if at.Fields[i].Ref == nil {
 			return p, nil, false
@@ -416,7 +416,7 @@ func (r *source) path(e *verbs.Entity, words string) (p stores.Path, to *verbs.E
 }
 
 // refersTo returns the entity whose key a field holds, nil when it holds none.
-func (e *Engine) refersTo(of *stores.Entity, field int) *verbs.Entity {
+func refersTo(e *Engine, of *stores.Entity, field int) *verbs.Entity {
 	if field == of.Key {
 		return e.reg.EntityOf(of)
 	}

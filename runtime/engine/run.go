@@ -100,7 +100,7 @@ func (s *Session) Preview(ctx context.Context, p *verbs.Program, options ...RunO
 		return nil, err
 	}
 	shown, preview := r.shown(), r.preview()
-	if err := s.asksOn(ctx, r, preview, shown); err != nil {
+	if err := asksOn(ctx, s, r, preview, shown); err != nil {
 		return nil, failure(err)
 	}
 	s.remember(shown)
@@ -116,7 +116,7 @@ func (s *Session) rehearse(ctx context.Context, p *verbs.Program, o RunOptions) 
 	}
 	r, err := s.attempts(ctx, p, rehearsal(o))
 	if s.e.tells {
-		err = s.countPreview(ctx, p, o, r, err)
+		err = countPreview(ctx, s, p, o, r, err)
 	}
 	return r, err
 }
@@ -131,11 +131,11 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 	}
 	s.e.enter(StagePermit)
 	if all := s.permit(p); len(all) > 0 {
-		return nil, s.refusal(ctx, p, o, refuse(all))
+		return nil, refusalOf(ctx, s, p, o, refuse(all))
 	}
 	defer s.begins()()
 	if o.Each {
-		return s.each(ctx, p, o)
+		return runEach(ctx, s, p, o)
 	}
 	t := &runOptions{opt: o}
 	s.claim(ctx, t)
@@ -148,10 +148,10 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 				return again, nil
 			}
 		}
-		if again := s.answered(ctx, p, o.Agreed, err); again != nil {
+		if again := answeredBefore(ctx, s, p, o.Agreed, err); again != nil {
 			return again, nil
 		}
-		return nil, s.refusal(ctx, p, o, err)
+		return nil, refusalOf(ctx, s, p, o, err)
 	}
 	if r.repeated != nil {
 		s.release(t, nil)
@@ -179,19 +179,19 @@ func rehearsal(o RunOptions) *runOptions {
 func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
 	if s.e.box != nil {
 		var err error
-		if o.tools, err = s.e.meetTools(ctx, p); err != nil {
+		if o.tools, err = meetTools(ctx, s.e, p); err != nil {
 			return nil, err
 		}
 	}
 	if len(s.e.limited) > 0 {
-		o.counted = s.limitKeys(p)
+		o.counted = limitKeys(s, p)
 	}
 	var asked externalAnswers
 	open := s.e.open
 	for attempt := 1; ; attempt++ {
 		r, err := s.attempt(ctx, p, o, &asked, open)
 		if err == nil && r.waits() != nil {
-			if err = s.fetch(ctx, o, &asked, r); err == nil {
+			if err = fetchAnswer(ctx, s, o, &asked, r); err == nil {
 				attempt-- // it only goes on
 				continue
 			}
@@ -206,12 +206,12 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*
 			open = view.Direct
 			continue
 		case errors.Is(err, stores.ErrConflict) && attempt < maxAttempts && ctx.Err() == nil:
-			s.e.pause(ctx, attempt)
+			pause(ctx, s.e, attempt)
 			continue
 		case asked.sent != nil:
-			return nil, s.halfway(ctx, o, &asked, err)
+			return nil, halfway(ctx, s, o, &asked, err)
 		}
-		return nil, s.blame(ctx, r.src.mem.blamed, s.finalError(p, s.lookOn(ctx, r, err)))
+		return nil, blame(ctx, s, r.src.mem.blamed, s.finalError(p, s.lookOn(ctx, r, err)))
 	}
 }
 
@@ -240,7 +240,7 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 // attempt makes one attempt at a program. If a tool has to be asked before it can go on, the
 // run says so and nothing is committed.
 func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, asked *externalAnswers, open view.Opener) (*run, error) {
-	looks := s.e.onlyLooks(p) && (o.rehearsal || len(o.counted) == 0 && o.opt.Key == "" && o.opt.Agreed == "" && o.pending == nil && o.job == nil && len(o.opt.Said) == 0)
+	looks := onlyLooks(s.e, p) && (o.rehearsal || len(o.counted) == 0 && o.opt.Key == "" && o.opt.Agreed == "" && o.pending == nil && o.job == nil && len(o.opt.Said) == 0)
 	r := s.newRun(p, o, asked)
 	r.src.snapshot, r.src.locks = looks, !looks && !o.rehearsal && r.src.writes
 	if err := s.entitled(ctx, r.src.now); err != nil {
@@ -248,7 +248,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 	}
 	if slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return c.Verb.Undoes != nil }) {
 		var err error
-		if r.src.mem.pasts, err = s.pasts(ctx, p); err != nil {
+		if r.src.mem.pasts, err = pastCalls(ctx, s, p); err != nil {
 			return r, err
 		}
 	}
@@ -291,7 +291,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 			r.of[i].out.seq = e.Seq
 		}
 		s.keepNames(ctx)
-	case (o.opt.Key != "" || r.beginsUses()) && errors.Is(err, stores.ErrDuplicate) && !r.misjudged(err):
+	case (o.opt.Key != "" || beginsUses(r)) && errors.Is(err, stores.ErrDuplicate) && !r.misjudged(err):
 		// Somebody did it under the same key, or a use that is counted with this one, at
 		// the same time: looking again finds what they did.
 		err = fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
@@ -306,9 +306,9 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 		now = stores.NewTime(s.e.opt.Clock()).Time() // as it will be read back
 	}
 	r := &run{
-		src: s.readsAt(nil, now), phase: Running, plan: plan{prog: p, part: o.part, first: max(1, o.opt.From), top: make([]*step, len(p.Calls()))},
+		src: sourceAt(s, nil, now), phase: Running, plan: plan{prog: p, part: o.part, first: max(1, o.opt.From), top: make([]*step, len(p.Calls()))},
 	}
-	r.src.owners, r.src.writes, r.src.before, r.src.answers = o.owners || s.SeesSeveral(), s.e.writes(p), o.opt.Before, asked.answers
+	r.src.owners, r.src.writes, r.src.before, r.src.answers = o.owners || s.SeesSeveral(), writesRows(s.e, p), o.opt.Before, asked.answers
 	r.src.script, r.src.mem.calls = p.Script().Source, len(p.Calls())
 	if o.rehearsal {
 		r.phase = Previewing
@@ -329,12 +329,12 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 // done if an earlier run took effect under the same key, or if a job has become pointless.
 func (r *run) begin(ctx context.Context, tx stores.Tx, o *runOptions) (done bool, err error) {
 	if o.opt.Key != "" {
-		if r.repeated, err = r.src.s.delivered(ctx, tx, r.script(), r.settledScript(), o.opt.Key, true); err != nil || r.repeated != nil {
+		if r.repeated, err = delivered(ctx, r.src.s, tx, r.script(), r.settledScript(), o.opt.Key, true); err != nil || r.repeated != nil {
 			return true, err
 		}
 	}
 	if o.part != nil && o.part.key != "" {
-		if err := r.claimKey(ctx, tx, o.part.key); err != nil {
+		if err := claimKey(ctx, r, tx, o.part.key); err != nil {
 			return false, err
 		}
 	}
@@ -515,7 +515,7 @@ func backoff(attempt int) time.Duration {
 }
 
 // pause waits before the next attempt, unless the context ends.
-func (e *Engine) pause(ctx context.Context, attempt int) {
+func pause(ctx context.Context, e *Engine, attempt int) {
 	e.opt.Sleep(ctx, e.opt.Backoff(attempt))
 }
 

@@ -18,29 +18,29 @@ import (
 // preview says which job would be replaced, and an agreement covers that.
 
 // later looks for waiting jobs with the correlation keys of the jobs that a call schedules.
-func (r *run) later(ctx context.Context, st *step) error {
+func later(ctx context.Context, r *run, st *step) error {
 	for i := range st.out.notices {
 		n := &st.out.notices[i]
 		if n.effect == nil || n.effect.Run == nil {
 			continue
 		}
-		if c := st.keepsNoSecret(n.effect); c != nil {
+		if c := keepsNoSecret(st, n.effect); c != nil {
 			return c
 		}
-		if err := r.src.takeAlong(ctx, n); err != nil {
+		if err := takeAlong(ctx, r.src, n); err != nil {
 			return err
 		}
 		if len(n.effect.Key) == 0 {
 			continue
 		}
-		n.unique = r.src.workKey(st, n)
+		n.unique = workKey(r.src, st, n)
 		if n.effect.Again == verbs.Keep {
 			continue
 		}
-		if before := r.earlier(n); before != nil {
+		if before := earlierNotice(r, n); before != nil {
 			// Of the same script, and not handed over yet.
 			if n.effect.Again == verbs.Refuse {
-				return &complaint{st.call.index, workWaits(st.call.place, st.verb.Name, r.src.moment(before.at))}
+				return &complaint{st.call.index, workWaits(st.call.place, st.verb.Name, moment(r.src, before.at))}
 			}
 			n.instead = []stores.JobRecord{{Job: stores.Job{ID: fmt.Sprintf("call %d", before.call+1)}}}
 			continue
@@ -69,7 +69,7 @@ func waitingUnder(unique string) *stores.JobFilter {
 // keepsNoSecret refuses a job that would hold a sensitive value: operators and backups see
 // jobs until their time, and longer if they fail. A palette that passes a sensitive argument
 // to a job does not load. Values from other calls and from names are known only now.
-func (st *step) keepsNoSecret(e *verbs.Effect) *complaint {
+func keepsNoSecret(st *step, e *verbs.Effect) *complaint {
 	for i := range st.args.sensitive {
 		if st.args.sensitive[i] && !st.args.values[i].IsNull() && e.WorkTakes(st.verb, i) {
 			return &complaint{st.call.index, secretWaits(st.call.place, st.verb.Name, st.verb.Params[i].Name)}
@@ -84,8 +84,8 @@ type earlierWork struct {
 	call int
 }
 
-// earlier finds a job of this run with the same correlation key.
-func (r *run) earlier(n *notice) *earlierWork {
+// earlierNotice finds a job of this run with the same correlation key.
+func earlierNotice(r *run, n *notice) *earlierWork {
 	for i := len(r.plan.steps) - 1; i >= 0; i-- {
 		for j := range r.plan.steps[i].out.notices {
 			if m := &r.plan.steps[i].out.notices[j]; m != n && m.unique == n.unique {
@@ -97,7 +97,7 @@ func (r *run) earlier(n *notice) *earlierWork {
 }
 
 // moment turns a value into an instant: a date into its first instant, null into now.
-func (r *source) moment(at stores.Value) time.Time {
+func moment(r *source, at stores.Value) time.Time {
 	switch at.Kind() {
 	case stores.Date:
 		return dayStart(at.Time(), r.e.opt.Zone)
@@ -109,7 +109,7 @@ func (r *source) moment(at stores.Value) time.Time {
 
 // workKey returns the correlation key of a job: if it names a row, the same for everybody,
 // and otherwise for one principal.
-func (r *source) workKey(st *step, n *notice) string {
+func workKey(r *source, st *step, n *notice) string {
 	var d digester
 	d.Text("verbatim work key 1")
 	d.Text(st.verb.Name)
@@ -135,24 +135,24 @@ func (n *notice) onceUnder() stores.Again {
 }
 
 // callOf writes the job of a notice as a call, in the names of the session.
-func (r *source) callOf(st *step, n *notice) string {
+func callOf(r *source, st *step, n *notice) string {
 	if n.effect == nil || n.effect.Run == nil {
 		return n.says
 	}
 	w := &work{verb: st.verb, from: st.args.from}
 	values := make([]dsl.Value, len(st.args.values))
 	for i, v := range st.args.values {
-		values[i] = r.shownArgument(st, i, v)
+		values[i] = shownArgument(r, st, i, v)
 	}
 	var came []verbs.Origin
 	call := w.fill(dsl.NewNested(n.effect.Run.Script.Calls[0]), values, &came).Call()
 	call.As = ""
-	r.fillActive(n, call)
+	fillActive(r, n, call)
 	return dsl.FormatCall(call)
 }
 
 // shownArgument writes an argument as people are shown it.
-func (r *source) shownArgument(st *step, i int, v stores.Value) dsl.Value {
+func shownArgument(r *source, st *step, i int, v stores.Value) dsl.Value {
 	t := st.verb.Params[i].Type
 	name := func(e *stores.Entity, key stores.Value) dsl.Value {
 		if shown := r.shownName(e, key); strings.HasPrefix(shown, "@") || shown == newRow {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -197,7 +198,7 @@ func (s *Session) claim(ctx context.Context, t *runOptions) {
 		}
 	}
 	s.previews.mu.Lock()
-	p := s.newest(t.opt.Agreed)
+	p := newestShown(s, t.opt.Agreed)
 	if p != nil {
 		under(p.occasion)
 		t.answer.claimed, t.answer.spent, t.answer.declined = p, p.used, p.declined
@@ -210,7 +211,7 @@ func (s *Session) claim(ctx context.Context, t *runOptions) {
 		return
 	}
 	var c *confirmations.Confirmation
-	if c, t.answer.unread = s.newestKept(ctx, t.opt.Agreed); c != nil {
+	if c, t.answer.unread = newestKept(ctx, s, t.opt.Agreed); c != nil {
 		under(c.Occasion)
 		t.answer.kept = []stores.Value{c.Key}
 	}
@@ -251,3 +252,17 @@ type Turns struct{ s *Session }
 
 // Turns returns what was said in the session.
 func (s *Session) Turns() Turns { return Turns{s} }
+
+// ID returns the id of the session in the journal.
+func (s *Session) ID() string { return s.id }
+
+// Person returns the principal's profile, with the zone and the language of this session. If
+// the session is not kept, it holds only the name.
+func (s *Session) Person() Profile {
+	p := s.person
+	if s.kept.IsNull() {
+		p = Profile{Label: cmp.Or(s.who.Label, s.who.Name), Zone: s.e.opt.Zone.String()}
+	}
+	p.Language = cmp.Or(p.Language, s.speech.heard(), "en")
+	return p
+}

@@ -65,48 +65,12 @@ func (v *Visit) fit() error {
 	return nil
 }
 
-// Visit opens a kept session, and counts a visit if the person had been away. Any number of
-// processes may have the same session open.
-func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session, error) {
-	if err := v.fit(); err != nil {
-		return nil, err
-	}
-	s, err := e.Session(ctx, principal)
-	if err != nil {
-		return nil, err
-	}
-	s.kept = stores.NewString(v.ID)
-	if v.ID == "" {
-		s.kept = sessions.Key(s.who.Name, v.Name)
-	}
-	now := stores.NewTime(e.opt.Clock()).Time()
-	var kept *sessions.Session
-	err = e.write(ctx, s.mine(), func(tx stores.Tx) (err error) {
-		kept, err = sessions.Get(ctx, tx, s.kept)
-		switch {
-		case err != nil:
-			return err
-		case kept == nil && (v.ID != "" || v.Existing):
-			return refuse([]complaint{{-1, unknownSession()}})
-		case kept == nil:
-			kept = sessions.Begin(s.kept, s.who.Name, v.Name, now)
-		}
-		// If two processes begin it at once, the second one finds it.
-		return asConflict(tx.Apply(ctx, stores.Batch{Changes: []stores.Change{kept.Visit(v.Zone, v.Language, now)}}))
-	})
-	if err != nil {
-		return nil, storeError(dsl.Place{}, err)
-	}
-	s.id = s.kept.Text()
-	return s, s.speaks(ctx, kept.Zone, kept.Language)
-}
-
-// mine returns the scope of rows that belong to the principal alone.
-func (s *Session) mine() stores.Scope { return stores.Scope{Principal: s.who.Name} }
+// mineOnly returns the scope of rows that belong to the principal alone.
+func mineOnly(s *Session) stores.Scope { return stores.Scope{Principal: s.who.Name} }
 
 // speaks settles the person's zone and language: the session's, else those of their profile,
 // else the organisation's.
-func (s *Session) speaks(ctx context.Context, zone, language string) error {
+func speaks(ctx context.Context, s *Session, zone, language string) error {
 	if s.e.opt.People.Profile != nil {
 		err := s.e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
 			s.person, err = s.e.opt.People.Profile(ctx, r, s.who.Name)
@@ -125,20 +89,6 @@ func (s *Session) speaks(ctx context.Context, zone, language string) error {
 	s.person.Zone = s.zone.String()
 	return nil
 }
-
-// Person returns the principal's profile, with the zone and the language of this session. If
-// the session is not kept, it holds only the name.
-func (s *Session) Person() Profile {
-	p := s.person
-	if s.kept.IsNull() {
-		p = Profile{Label: cmp.Or(s.who.Label, s.who.Name), Zone: s.e.opt.Zone.String()}
-	}
-	p.Language = cmp.Or(p.Language, s.speech.heard(), "en")
-	return p
-}
-
-// ID returns the id of the session in the journal.
-func (s *Session) ID() string { return s.id }
 
 // What a session keeps
 
@@ -240,7 +190,7 @@ func (r *source) keepSession(ctx context.Context, b *stores.Batch, said []sessio
 	if err != nil {
 		return err
 	}
-	spoken, err := r.say(said, kept.Turns, len(b.Entries), about)
+	spoken, err := sayTurns(r, said, kept.Turns, len(b.Entries), about)
 	if err != nil {
 		return err
 	}
@@ -282,7 +232,7 @@ type SessionValue struct {
 // Info describes the session. It returns a *Refusal where the session is not kept.
 func (ts Turns) Info(ctx context.Context) (SessionInfo, error) {
 	var info SessionInfo
-	err := ts.s.lookInto(ctx, func(r *source, kept *sessions.Session) error {
+	err := lookInto(ctx, ts.s, func(r *source, kept *sessions.Session) error {
 		info = SessionInfo{Info: kept.Info, Person: ts.s.Person()}
 		for _, name := range slices.Sorted(maps.Keys(kept.Values)) {
 			v := kept.Values[name]
@@ -304,7 +254,7 @@ func (ts Turns) Info(ctx context.Context) (SessionInfo, error) {
 // first.
 func (ts Turns) Sessions(ctx context.Context) ([]SessionInfo, error) {
 	var all []SessionInfo
-	err := ts.s.e.store.View(ctx, ts.s.mine(), func(r stores.Reader) error {
+	err := ts.s.e.store.View(ctx, mineOnly(ts.s), func(r stores.Reader) error {
 		found, err := sessions.List(ctx, r)
 		for _, one := range found {
 			all = append(all, SessionInfo{Info: one, Person: Profile{Zone: one.Zone, Language: one.Language}})
@@ -315,12 +265,12 @@ func (ts Turns) Sessions(ctx context.Context) ([]SessionInfo, error) {
 }
 
 // lookInto reads the session on one snapshot.
-func (s *Session) lookInto(ctx context.Context, fn func(*source, *sessions.Session) error) error {
+func lookInto(ctx context.Context, s *Session, fn func(*source, *sessions.Session) error) error {
 	if s.kept.IsNull() {
 		return refuse([]complaint{{-1, unknownSession()}})
 	}
 	return storeError(dsl.Place{}, s.view(ctx, func(read stores.Reader) error {
-		r := s.reads(read)
+		r := sourceOf(s, read)
 		kept, err := r.session(ctx)
 		if err != nil {
 			return err
@@ -338,7 +288,7 @@ func (ns Names) Active(ctx context.Context, entity string) (name string, err err
 		return "", &Failure{Err: fmt.Errorf("no entity is called %q", entity)}
 	}
 	err = ns.s.view(ctx, func(read stores.Reader) error {
-		r := ns.s.reads(read)
+		r := sourceOf(ns.s, read)
 		key, err := r.active(ctx, e)
 		if err != nil || key.IsNull() {
 			return err
@@ -357,7 +307,7 @@ func (ns Names) AtWork(ctx context.Context, e *verbs.Entity) (name string, err e
 		return "", nil
 	}
 	err = ns.s.view(ctx, func(read stores.Reader) error {
-		r := ns.s.reads(read)
+		r := sourceOf(ns.s, read)
 		kept, err := r.session(ctx)
 		if err != nil || kept == nil {
 			return err
@@ -427,7 +377,7 @@ func (r *source) given(ctx context.Context, st *step, p *promise) error {
 func (r *source) settings(st *step, f Fields, came verbs.Origin, promises []promise) ([]setting, error) {
 	var all []setting
 	for _, key := range sortedKeys(f) {
-		v, err := r.plainValue(f[key])
+		v, err := plainValue(r, f[key])
 		if err != nil {
 			return nil, fmt.Errorf("session.%s: %w", key, err)
 		}
@@ -516,7 +466,7 @@ func (ts Turns) Count(ctx context.Context, name string, n, limit int64) (total i
 	if name == "" || len(name) > maxSessionName {
 		return 0, false, &Failure{Err: fmt.Errorf("no budget is called %q", name)}
 	}
-	err = ts.s.e.write(ctx, ts.s.mine(), func(tx stores.Tx) (err error) {
+	err = writeTo(ctx, ts.s.e, mineOnly(ts.s), func(tx stores.Tx) (err error) {
 		total, ok, err = sessions.Count(ctx, tx, ts.s.who.Name, name, n, limit, ts.s.e.opt.Clock())
 		return asConflict(err)
 	})
@@ -525,7 +475,7 @@ func (ts Turns) Count(ctx context.Context, name string, n, limit int64) (total i
 
 // Counted returns the total of a counter of the principal.
 func (ts Turns) Counted(ctx context.Context, name string) (total int64, err error) {
-	err = ts.s.e.store.View(ctx, ts.s.mine(), func(r stores.Reader) (err error) {
+	err = ts.s.e.store.View(ctx, mineOnly(ts.s), func(r stores.Reader) (err error) {
 		total, err = sessions.Counted(ctx, r, ts.s.who.Name, name)
 		return err
 	})

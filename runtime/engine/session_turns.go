@@ -20,7 +20,7 @@ import (
 // Waiting returns the questions that wait in the session, the oldest first, and the number of turns
 // of the session.
 func (ts Turns) Waiting(ctx context.Context) (all []sessions.Question, turns int64, err error) {
-	err = ts.s.lookInto(ctx, func(r *source, kept *sessions.Session) (err error) {
+	err = lookInto(ctx, ts.s, func(r *source, kept *sessions.Session) (err error) {
 		all, err = kept.Waiting(ctx, r.read)
 		turns = kept.Turns
 		return err
@@ -30,7 +30,7 @@ func (ts Turns) Waiting(ctx context.Context) (all []sessions.Question, turns int
 
 // Via returns the number of the turn that came by a channel under a name, 0 if there is none.
 func (ts Turns) Via(ctx context.Context, via string) (number int64, err error) {
-	err = ts.s.lookInto(ctx, func(r *source, _ *sessions.Session) (err error) {
+	err = lookInto(ctx, ts.s, func(r *source, _ *sessions.Session) (err error) {
 		number, err = sessions.Via(ctx, r.read, ts.s.kept, via)
 		return err
 	})
@@ -56,9 +56,9 @@ func (ts Turns) Recall(ctx context.Context, q *sessions.Question) (*verbs.Progra
 }
 
 // rowsNamed returns pointers to the rows that names of this session stand for.
-func (s *Session) rowsNamed(names []string) (rows []sessions.Row, err error) {
+func rowsNamed(s *Session, names []string) (rows []sessions.Row, err error) {
 	for _, name := range names {
-		e, key, ok := s.keyNamed(strings.TrimPrefix(name, "@"))
+		e, key, ok := keyNamed(s, strings.TrimPrefix(name, "@"))
 		if !ok {
 			return nil, refuse([]complaint{{-1, unknownName(dsl.Place{}, "names")}})
 		}
@@ -72,7 +72,7 @@ func (s *Session) rowsNamed(names []string) (rows []sessions.Row, err error) {
 func (ns Names) Known(names []string) []string {
 	var known []string
 	for _, name := range names {
-		e, key, ok := ns.s.keyNamed(strings.TrimPrefix(name, "@"))
+		e, key, ok := keyNamed(ns.s, strings.TrimPrefix(name, "@"))
 		if !ok {
 			continue
 		}
@@ -84,7 +84,7 @@ func (ns Names) Known(names []string) []string {
 }
 
 // keyNamed finds the row that a name of this session stands for.
-func (s *Session) keyNamed(name string) (*stores.Entity, stores.Value, bool) {
+func keyNamed(s *Session, name string) (*stores.Entity, stores.Value, bool) {
 	for _, e := range s.e.catalog.entities {
 		if key, ok := s.names.Key(e.Store, name); ok {
 			return e.Store, key, true
@@ -96,15 +96,15 @@ func (s *Session) keyNamed(name string) (*stores.Entity, stores.Value, bool) {
 // Of returns the entity of the row that a name stands for in this session; nil where it
 // stands for none.
 func (ns Names) Of(name string) *verbs.Entity {
-	e, _, ok := ns.s.keyNamed(strings.TrimPrefix(name, "@"))
+	e, _, ok := keyNamed(ns.s, strings.TrimPrefix(name, "@"))
 	if !ok {
 		return nil
 	}
 	return ns.s.e.reg.Entity(e.Name)
 }
 
-// say makes turns of what was said, the first with the number after after.
-func (r *source) say(all []sessions.Said, after int64, entries int, about func() sessions.Notes) (changes []stores.Change, err error) {
+// sayTurns makes turns of what was said, the first with the number after after.
+func sayTurns(r *source, all []sessions.Said, after int64, entries int, about func() sessions.Notes) (changes []stores.Change, err error) {
 	var of sessions.Notes
 	if about != nil && len(all) > 0 {
 		of = about()
@@ -117,7 +117,7 @@ func (r *source) say(all []sessions.Said, after int64, entries int, about func()
 		case !said.IsText():
 			return nil, refuse([]complaint{{-1, turnUnreadable()}})
 		}
-		rows, err := r.s.rowsNamed(said.Names)
+		rows, err := rowsNamed(r.s, said.Names)
 		if err != nil {
 			return nil, err
 		}
@@ -130,8 +130,8 @@ func (r *source) say(all []sessions.Said, after int64, entries int, about func()
 	return changes, nil
 }
 
-// about returns the rows that a run is about, and the verbs that it calls.
-func (r *run) about() sessions.Notes {
+// aboutRun returns the rows that a run is about, and the verbs that it calls.
+func aboutRun(r *run) sessions.Notes {
 	const enough = 100
 	var rows []sessions.Row
 	add := func(e *stores.Entity, key stores.Value) {
@@ -163,8 +163,8 @@ func (ts Turns) Say(ctx context.Context, all ...sessions.Said) (first int64, err
 	if len(all) == 0 {
 		return 0, nil
 	}
-	err = ts.s.e.write(ctx, ts.s.mine(), func(tx stores.Tx) error {
-		r := ts.s.reads(tx)
+	err = writeTo(ctx, ts.s.e, mineOnly(ts.s), func(tx stores.Tx) error {
+		r := sourceOf(ts.s, tx)
 		var b stores.Batch
 		if err := r.keepSession(ctx, &b, all, nil); err != nil {
 			return err
@@ -179,15 +179,15 @@ func (ts Turns) Say(ctx context.Context, all ...sessions.Said) (first int64, err
 // latest. Rows have their names of this session. A row that has left the principal's scope
 // is left out.
 func (ts Turns) Between(ctx context.Context, from, to int64) (all []sessions.Turn, err error) {
-	err = ts.s.lookInto(ctx, func(r *source, _ *sessions.Session) error {
-		all, err = r.turns(ctx, from, to)
+	err = lookInto(ctx, ts.s, func(r *source, _ *sessions.Session) error {
+		all, err = turnsBetween(ctx, r, from, to)
 		return err
 	})
 	return all, err
 }
 
-// turns reads turns, in their order, and names their rows.
-func (r *source) turns(ctx context.Context, from, to int64) ([]sessions.Turn, error) {
+// turnsBetween reads turns, in their order, and names their rows.
+func turnsBetween(ctx context.Context, r *source, from, to int64) ([]sessions.Turn, error) {
 	all, err := sessions.Between(ctx, r.read, r.s.kept, from, to)
 	for i := range all {
 		for _, about := range all[i].Rows {
@@ -242,9 +242,9 @@ func (ns Names) Called(name string) string {
 
 // Forgetting
 
-// forget erases the words of every turn of a principal, and the values of their sessions
+// forgetWords erases the words of every turn of a principal, and the values of their sessions
 // except references and marks. It returns the number of turns.
-func (e *Engine) forget(ctx context.Context, principal string, dry bool) (n int, err error) {
+func forgetWords(ctx context.Context, e *Engine, principal string, dry bool) (n int, err error) {
 	if dry {
 		err = e.store.View(ctx, system(), func(r stores.Reader) error {
 			rows, err := r.Find(ctx, sessions.SaidBy(principal, 0))
@@ -265,7 +265,7 @@ func (e *Engine) forget(ctx context.Context, principal string, dry bool) (n int,
 	if _, err := e.prune(ctx, sessions.Questions, sessions.AskedOf(principal)); err != nil {
 		return n, err
 	}
-	return n, e.write(ctx, system(), func(tx stores.Tx) error {
+	return n, writeTo(ctx, e, system(), func(tx stores.Tx) error {
 		changes, err := sessions.ForgetValues(ctx, tx, principal)
 		if err != nil || len(changes) == 0 {
 			return err
@@ -292,7 +292,7 @@ type SessionState struct {
 
 // heardUntil returns the first turn that a plan does not know. A person who agrees to the
 // plan later agrees to what was said before that turn, and to nothing said since.
-func (r *source) heardUntil() int64 {
+func heardUntil(r *source) int64 {
 	if r.before != 0 || r.mem.visit == nil {
 		return r.before
 	}
@@ -371,7 +371,7 @@ func (c *Call) Turns(ctx context.Context) ([]sessions.Turn, error) {
 	}
 	var all []sessions.Turn
 	if before := c.r.before; before != 1 { // nothing was said before the first
-		if all, err = c.r.turns(ctx, 1, max(0, before-1)); err != nil {
+		if all, err = turnsBetween(ctx, c.r, 1, max(0, before-1)); err != nil {
 			return nil, err
 		}
 	}

@@ -65,12 +65,12 @@ type memory struct {
 	blamed *laterChange        // the later change that stands in the way of an undo; nil without one
 }
 
-// reads begins a reading that changes nothing.
-func (s *Session) reads(r stores.Reader) *source {
-	return s.readsAt(r, stores.NewTime(s.e.opt.Clock()).Time())
+// sourceOf begins a reading that changes nothing.
+func sourceOf(s *Session, r stores.Reader) *source {
+	return sourceAt(s, r, stores.NewTime(s.e.opt.Clock()).Time())
 }
 
-func (s *Session) readsAt(r stores.Reader, now time.Time) *source {
+func sourceAt(s *Session, r stores.Reader, now time.Time) *source {
 	return &source{e: s.e, s: s, read: view.Direct(r, nil, nil), now: now, snapshot: true, mem: memory{alias: make(map[stores.Value]string), added: make(map[view.RowKey]bool), minted: make(map[view.RowKey]*names.NamedRow)}}
 }
 
@@ -210,7 +210,7 @@ func (r *source) env(ctx context.Context, st *step, reads []verbs.ExprRead, row 
 		}
 		if reads[i].Param == verbs.OfDisclosed {
 			var err error
-			if env.Reads[i], err = r.disclosed(ctx, st, reads[i].Path.Field); err != nil {
+			if env.Reads[i], err = disclosed(ctx, r, st, reads[i].Path.Field); err != nil {
 				return env, nil, err
 			}
 			came[i] = ofRecord
@@ -278,14 +278,14 @@ func (r *source) cond(ctx context.Context, st *step, f *verbs.Filter) (*stores.C
 }
 
 // pathEnd returns the entity whose key a path ends at.
-func (e *Engine) pathEnd(from *stores.Entity, p stores.Path) *verbs.Entity {
+func pathEnd(e *Engine, from *stores.Entity, p stores.Path) *verbs.Entity {
 	if p.Count != nil {
 		return nil
 	}
 	for _, s := range p.Steps {
 		from = s.To
 	}
-	return e.refersTo(from, p.Field)
+	return refersTo(e, from, p.Field)
 }
 
 // Read-ahead. Most reads of a call are known before it begins: the rows that it names, the fields
@@ -306,7 +306,7 @@ type conditionalPath struct {
 }
 
 // predictedReads works out what a verb reads from the row of each argument.
-func (e *Engine) predictedReads(v *verbs.Verb) []wants {
+func predictedReads(e *Engine, v *verbs.Verb) []wants {
 	all := make([]wants, len(v.Params))
 	add := func(to *[]stores.Path, p stores.Path) {
 		if (len(p.Steps) > 0 || p.Count != nil) && !slices.ContainsFunc(*to, func(have stores.Path) bool { return have.Is(p) }) {
@@ -388,7 +388,7 @@ func (e *Engine) predictedReads(v *verbs.Verb) []wants {
 
 // wanted lists the rows that the calls of a script name, and the paths that they read from
 // them. A missing row is reported later, at the call that names it.
-func (r *run) wanted() []view.Want {
+func wanted(r *run) []view.Want {
 	calls, order := r.plan.prog.Calls(), r.plan.prog.Order()
 	if r.plan.part != nil {
 		order = r.plan.part.calls
@@ -412,7 +412,7 @@ func (r *run) wanted() []view.Want {
 					paths, _ := provenance.WithMarks(e, along.locked)
 					want.Along = append(want.Along, view.Paths{Paths: paths, Hold: r.src.holdsAs(stores.Shared)})
 				}
-				if names := r.labelled(c, along); len(names) > 0 {
+				if names := labelled(r, c, along); len(names) > 0 {
 					paths, _ := provenance.WithMarks(e, names)
 					want.Along = append(want.Along, view.Paths{Paths: paths})
 				}
@@ -424,15 +424,15 @@ func (r *run) wanted() []view.Want {
 }
 
 // labelled lists the paths from the row of an argument that the labels of added rows use.
-func (r *run) labelled(c *verbs.Call, along *wants) []stores.Path {
+func labelled(r *run, c *verbs.Call, along *wants) []stores.Path {
 	if len(along.adding) == 0 {
 		return along.names
 	}
-	st := r.known(c)
+	st := known(r, c)
 	if st == nil {
 		return along.names
 	}
-	names, env := slices.Clip(along.names), r.argued(st)
+	names, env := slices.Clip(along.names), argued(r, st)
 	for _, a := range along.adding {
 		if fires(a.when, env) && !slices.ContainsFunc(names, a.path.Is) {
 			names = append(names, a.path)
@@ -443,7 +443,7 @@ func (r *run) labelled(c *verbs.Call, along *wants) []stores.Path {
 
 // known returns a step for a call if all its arguments are known before it begins, and nil
 // otherwise.
-func (r *run) known(c *verbs.Call) *step {
+func known(r *run, c *verbs.Call) *step {
 	st := &step{verb: c.Verb, args: arguments{values: make([]stores.Value, len(c.Args)), rows: make([]stores.Row, len(c.Args))}}
 	for i := range c.Args {
 		e, key := rowOf(r.plan.prog, c, i)
@@ -460,30 +460,30 @@ func (r *run) known(c *verbs.Call) *step {
 }
 
 // argued returns the environment of expressions that depend on arguments alone.
-func (r *run) argued(st *step) verbs.Env {
+func argued(r *run, st *step) verbs.Env {
 	return verbs.Env{Args: st.args.values, Principal: r.src.s.who.Name, Now: r.src.now, Outside: r.src.e.outside}
 }
 
 // predictedAsks lists the queries that a program of one call is going to make, as far as they depend on
 // its arguments alone: for the rows that its effects pick, and for the jobs that its own jobs
 // replace.
-func (r *run) predictedAsks() (asks []stores.Ask) {
+func predictedAsks(r *run) (asks []stores.Ask) {
 	if r.plan.part != nil || len(r.plan.prog.Calls()) != 1 || r.src.snapshot {
 		return nil
 	}
 	c := &r.plan.prog.Calls()[0]
-	st := r.known(c)
+	st := known(r, c)
 	if st == nil {
 		return nil
 	}
-	env := r.argued(st)
+	env := argued(r, st)
 	for i := range c.Verb.Effects {
 		f := &c.Verb.Effects[i]
 		switch {
 		case f.Each != nil:
 		case f.Run != nil && len(f.Key) > 0 && f.Again != verbs.Keep:
 			if f.When == nil || len(f.When.Reads) == 0 && fires(f.When, env) {
-				asks = append(asks, stores.Ask{Jobs: waitingUnder(r.src.workKey(st, &notice{effect: f, target: noticeTarget(f)}))})
+				asks = append(asks, stores.Ask{Jobs: waitingUnder(workKey(r.src, st, &notice{effect: f, target: noticeTarget(f)}))})
 			}
 		case f.OnRows() && f.Where != nil && f.Where.Filter != nil && len(f.Where.Filter.Reads) == 0:
 			if where, err := f.Where.Filter.Cond(env); err == nil { // if it fails, it fails again when the call is made
@@ -626,8 +626,8 @@ func (r *source) holdsAs(h stores.Hold) stores.Hold {
 	return h
 }
 
-// writes reports whether a call of a program may change something.
-func (e *Engine) writes(p *verbs.Program) bool {
+// writesRows reports whether a call of a program may change something.
+func writesRows(e *Engine, p *verbs.Program) bool {
 	calls := p.Calls()
 	for i := range calls {
 		if !e.verbs[calls[i].Verb].reads {

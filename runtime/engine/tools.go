@@ -13,7 +13,7 @@ import (
 
 // meetTools asks for the descriptions of the tools that a program uses, before anything of it
 // is planned.
-func (e *Engine) meetTools(ctx context.Context, p *verbs.Program) (uses bool, err error) {
+func meetTools(ctx context.Context, e *Engine, p *verbs.Program) (uses bool, err error) {
 	var all []complaint
 	calls := p.Calls()
 	for i := range calls {
@@ -60,8 +60,8 @@ func (e *externalCall) id() string {
 	return string(d.B)
 }
 
-// asks makes the request of a call to its tool, and types the answer if there is one.
-func (r *source) asks(ctx context.Context, st *step) error {
+// askOfTool makes the request of a call to its tool, and types the answer if there is one.
+func askOfTool(ctx context.Context, r *source, st *step) error {
 	t := st.verb.Tool
 	spec, met := r.e.box.Spec(st.verb)
 	if r.e.opt.Tools == nil || !met {
@@ -77,7 +77,7 @@ func (r *source) asks(ctx context.Context, st *step) error {
 	}
 	e := &externalCall{ExternalCall: receipt.ExternalCall{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly, Local: spec.Local}, st: st, spec: spec,
 		came: st.told().Mix(verbs.NewOrigin(from, t.Server+"."+t.Name))}
-	if err := r.pack(ctx, e); err != nil {
+	if err := packArgs(ctx, r, e); err != nil {
 		return err
 	}
 	for i := range st.verb.Effects {
@@ -132,8 +132,8 @@ func useTool(st *step, promises []promise) claim {
 	return d
 }
 
-// pack makes the arguments of the tool. Absent values are left out.
-func (r *source) pack(ctx context.Context, e *externalCall) error {
+// packArgs makes the arguments of the tool. Absent values are left out.
+func packArgs(ctx context.Context, r *source, e *externalCall) error {
 	st := e.st
 	var keys []string
 	var values []stores.Value

@@ -30,8 +30,8 @@ type pastCall struct {
 	record journal.Record
 }
 
-// past reads the journal entry of a call that can be undone; nil if there is none.
-func (e *Engine) past(ctx context.Context, seq int64) (*pastCall, error) {
+// pastOf reads the journal entry of a call that can be undone; nil if there is none.
+func pastOf(ctx context.Context, e *Engine, seq int64) (*pastCall, error) {
 	for line, err := range journal.Opened(ctx, e.store, housekeeper, seq, seq) {
 		if err != nil {
 			return nil, failure(err)
@@ -45,9 +45,9 @@ func (e *Engine) past(ctx context.Context, seq int64) (*pastCall, error) {
 	return nil, nil
 }
 
-// pasts reads the journal for the calls that a program undoes, before a transaction begins: an entry
+// pastCalls reads the journal for the calls that a program undoes, before a transaction begins: an entry
 // does not change.
-func (s *Session) pasts(ctx context.Context, p *verbs.Program) (map[int64]*pastCall, error) {
+func pastCalls(ctx context.Context, s *Session, p *verbs.Program) (map[int64]*pastCall, error) {
 	var found map[int64]*pastCall
 	calls := p.Calls()
 	for i := range calls {
@@ -55,7 +55,7 @@ func (s *Session) pasts(ctx context.Context, p *verbs.Program) (map[int64]*pastC
 			continue
 		}
 		seq := calls[i].Args[0].Value.Int()
-		of, err := s.e.past(ctx, seq)
+		of, err := pastOf(ctx, s.e, seq)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func (p *pastCall) of(v *verbs.Verb) bool {
 // nothing undoes it. Its preview tells whether the call can still be undone.
 func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 	var unknown error = refuse([]complaint{{-1, unknownEntry(dsl.Place{}, seq)}})
-	p, err := jn.s.e.past(ctx, seq)
+	p, err := pastOf(ctx, jn.s.e, seq)
 	if err != nil || p == nil {
 		return nil, cmp.Or(err, unknown)
 	}
@@ -91,8 +91,8 @@ func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 	name := "undo of " + fmt.Sprint(seq)
 	var text string
 	err = jn.s.e.store.View(ctx, jn.s.scope, func(read stores.Reader) error {
-		r := jn.s.reads(read)
-		if _, err := r.rowsOf(ctx, p); err != nil {
+		r := sourceOf(jn.s, read)
+		if _, err := rowsOfUndo(ctx, r, p); err != nil {
 			return err
 		}
 		switch {
@@ -105,7 +105,7 @@ func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 			text = dsl.FormatCall(&call)
 			return nil
 		}
-		text, err = r.undoCall(ctx, v, p)
+		text, err = undoCall(ctx, r, v, p)
 		return err
 	})
 	var c *complaint
@@ -126,7 +126,7 @@ func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 
 // undoCall writes the call that a palette declares as the inverse of another, with that call's
 // arguments and the names of the rows that it added.
-func (r *source) undoCall(ctx context.Context, v *verbs.Verb, p *pastCall) (string, error) {
+func undoCall(ctx context.Context, r *source, v *verbs.Verb, p *pastCall) (string, error) {
 	if by := p.entry.Time.Add(v.Undo.Within); r.now.After(by) {
 		return "", &complaint{-1, undoLate(dsl.Place{}, by)}
 	}
@@ -147,7 +147,7 @@ func (r *source) undoCall(ctx context.Context, v *verbs.Verb, p *pastCall) (stri
 		if e == nil || row.Op != receipt.Inserted {
 			continue
 		}
-		name, err := r.s.workName(ctx, r.read, e, row.Key)
+		name, err := workName(ctx, r.s, r.read, e, row.Key)
 		if errors.Is(err, errRowGone) {
 			return "", &complaint{-1, changedSince(dsl.Place{}, "a row that it added is not there any more")}
 		}
@@ -185,10 +185,10 @@ func (r *source) undoCall(ctx context.Context, v *verbs.Verb, p *pastCall) (stri
 	return dsl.FormatCall(&out), nil
 }
 
-// rowsOf reads the present rows that a past call added or changed, parallel to those of its record.
+// rowsOfUndo reads the present rows that a past call added or changed, parallel to those of its record.
 // It returns stores.ErrNotFound if the caller does not see one of the rows, or if the entry has no
 // rows and is not the caller's own.
-func (r *source) rowsOf(ctx context.Context, p *pastCall) ([]stores.Row, error) {
+func rowsOfUndo(ctx context.Context, r *source, p *pastCall) ([]stores.Row, error) {
 	own := p.entry.Principal == r.s.who.Name
 	if len(p.record.Rows) == 0 && !own {
 		return nil, stores.ErrNotFound
@@ -201,7 +201,7 @@ func (r *source) rowsOf(ctx context.Context, p *pastCall) ([]stores.Row, error) 
 			return nil, &complaint{-1, changedSince(dsl.Place{}, "no palette knows "+row.Entity+" any more")}
 		}
 		if row.Op == receipt.Deleted {
-			if sees, err := r.saw(ctx, e.Store, row); err != nil || !sees && !own {
+			if sees, err := sawRow(ctx, r, e.Store, row); err != nil || !sees && !own {
 				return nil, cmp.Or(err, stores.ErrNotFound)
 			}
 			continue
@@ -216,9 +216,9 @@ func (r *source) rowsOf(ctx context.Context, p *pastCall) ([]stores.Row, error) 
 	return rows, nil
 }
 
-// saw reports whether the caller would see a row that was deleted: whether they see the row
+// sawRow reports whether the caller would see a row that was deleted: whether they see the row
 // that it belonged to. The store checks the whole scope path when the row is put back.
-func (r *source) saw(ctx context.Context, e *stores.Entity, gone *receipt.Row) (bool, error) {
+func sawRow(ctx context.Context, r *source, e *stores.Entity, gone *receipt.Row) (bool, error) {
 	switch {
 	case r.s.scope.All:
 		return true, nil
@@ -244,7 +244,7 @@ func (r *source) saw(ctx context.Context, e *stores.Entity, gone *receipt.Row) (
 }
 
 // takeBack carries out a verb that undoes another.
-func (r *source) takeBack(ctx context.Context, st *step) (d claim, err error) {
+func takeBack(ctx context.Context, r *source, st *step) (d claim, err error) {
 	v := st.verb.Undoes
 	seq := st.args.values[0].Int()
 	p := r.mem.pasts[seq]
@@ -263,7 +263,7 @@ func (r *source) takeBack(ctx context.Context, st *step) (d claim, err error) {
 		}
 		return err
 	}
-	rows, err := r.rowsOf(ctx, p)
+	rows, err := rowsOfUndo(ctx, r, p)
 	if err != nil {
 		return d, refused(err)
 	}
@@ -460,7 +460,7 @@ func (b *undoing) says(ctx context.Context, job *stores.Job) string {
 		}
 		b.called(ctx, b.src.e.reg.Entity(e.Name), w.args[i])
 	}
-	return b.src.callOf(st, &notice{effect: w.effect, active: w.active})
+	return callOf(b.src, st, &notice{effect: w.effect, active: w.active})
 }
 
 // called returns the name of a row.
@@ -489,7 +489,7 @@ type laterChange struct {
 
 // blame adds to a refusal who changed the row. It reads the journal, so it is called after the
 // transaction has ended.
-func (s *Session) blame(ctx context.Context, b *laterChange, err error) error {
+func blame(ctx context.Context, s *Session, b *laterChange, err error) error {
 	var refusal *Refusal
 	if b == nil || !errors.As(err, &refusal) {
 		return err

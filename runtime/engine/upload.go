@@ -32,8 +32,8 @@ import (
 
 // At the gate
 
-// upload resolves the reference in an argument to a file that may be used.
-func (r *source) upload(ctx context.Context, st *step, i int, v stores.Value, place dsl.Place) error {
+// useUpload resolves the reference in an argument to a file that may be used.
+func useUpload(ctx context.Context, r *source, st *step, i int, v stores.Value, place dsl.Place) error {
 	p := &st.verb.Params[i]
 	id, ok := strings.CutPrefix(v.Text(), verbs.UploadScheme)
 	if !ok || v.Kind() != stores.String {
@@ -54,7 +54,7 @@ func (r *source) upload(ctx context.Context, st *step, i int, v stores.Value, pl
 	switch {
 	case u.Verdict == uploads.Infected:
 		return &complaint{st.call.index, harmfulUpload(place, p.Name)}
-	case u.Verdict != uploads.Clean, r.e.looksAgain(&u):
+	case u.Verdict != uploads.Clean, looksAgain(r.e, &u):
 		return &complaint{st.call.index, unscannedUpload(place, p.Name, u.Verdict == uploads.Failed)}
 	case !p.Upload.Takes(u.Type):
 		return &complaint{st.call.index, uploadOfType(place, p, u.Type)}
@@ -65,7 +65,7 @@ func (r *source) upload(ctx context.Context, st *step, i int, v stores.Value, pl
 		st.args.contents = make([]stores.Value, len(st.verb.Params))
 	}
 	st.args.contents[i] = stores.NewString(u.Sum)
-	r.know(v, &u)
+	knowFile(r, v, &u)
 	if u.UsedAt.IsZero() && !slices.ContainsFunc(r.mem.uploads, func(used usedUpload) bool { return used.row.Key() == row.Key() }) {
 		r.mem.uploads = append(r.mem.uploads, usedUpload{row, st.verb.Name})
 	}
@@ -79,8 +79,8 @@ type knownFile struct {
 	File               receipt.File
 }
 
-// know remembers the description of a file for people.
-func (r *source) know(reference stores.Value, u *uploads.Upload) {
+// knowFile remembers the description of a file for people.
+func knowFile(r *source, reference stores.Value, u *uploads.Upload) {
 	k := knownFile{reference.Text(), u.Sum, uploads.FileOf(u)}
 	if !slices.Contains(r.mem.files, k) {
 		r.mem.files = append(r.mem.files, k)
@@ -89,7 +89,7 @@ func (r *source) know(reference stores.Value, u *uploads.Upload) {
 
 // looksAgain reports whether a file has to be scanned again: there is a scanner now, and there was
 // none when the file was taken.
-func (e *Engine) looksAgain(u *uploads.Upload) bool {
+func looksAgain(e *Engine, u *uploads.Upload) bool {
 	return u.Verdict == uploads.Clean && u.Scanner == uploads.ScannedByNobody && e.opt.Scanner != "" && e.opt.Scanner != uploads.ScannedByNobody
 }
 
@@ -99,8 +99,8 @@ type usedUpload struct {
 	verb string
 }
 
-// await extends the life of the uploads that a proposal names until the proposal expires.
-func (r *source) await(ctx context.Context, tx stores.Tx, until time.Time) ([]stores.Change, error) {
+// awaitFile extends the life of the uploads that a proposal names until the proposal expires.
+func awaitFile(ctx context.Context, r *source, tx stores.Tx, until time.Time) ([]stores.Change, error) {
 	var all []stores.Change
 	for _, u := range r.mem.uploads {
 		row, err := tx.Get(ctx, uploads.Entity, u.row.Key())
@@ -151,11 +151,11 @@ func (up Uploads) Begin(ctx context.Context, u uploads.Upload, id, tag string, l
 	if u.MadeBy != "" {
 		args = append(args, dsl.NewArg("made-by", dsl.NewString(u.MadeBy)))
 	}
-	entry := up.s.act(verbUpload, args...)
+	entry := actEntry(up.s, verbUpload, args...)
 	entry.Source, entry.Time = "upload", now
 	for dropped := ""; ; {
 		var going *uploads.Upload
-		err := up.s.e.write(ctx, up.s.engineScope(), func(tx stores.Tx) (err error) {
+		err := writeTo(ctx, up.s.e, up.s.engineScope(), func(tx stores.Tx) (err error) {
 			going, err = uploads.Begin(ctx, tx, &u, tag, dropped, entry)
 			return err
 		})
@@ -169,21 +169,6 @@ func (up Uploads) Begin(ctx context.Context, u uploads.Upload, id, tag string, l
 			return u, failure(err)
 		}
 		dropped = going.Kept
-	}
-}
-
-// Uploads looks after the uploads of the store.
-func (e *Engine) Uploads() *uploads.Shelf {
-	return &uploads.Shelf{
-		Clock: e.opt.Clock,
-		View: func(ctx context.Context, fn func(stores.Reader) error) error {
-			return failure(e.store.View(ctx, system(), fn))
-		},
-		Write: func(ctx context.Context, fn func(stores.Tx) error) error { return failure(e.write(ctx, system(), fn)) },
-		Prune: func(ctx context.Context, of *stores.Entity, where stores.Cond) (int, error) {
-			n, err := e.prune(ctx, of, where)
-			return n, failure(err)
-		},
 	}
 }
 
@@ -241,7 +226,7 @@ func (up Uploads) Of(ctx context.Context, entity string, key stores.Value) (u up
 		return u, err
 	}
 	u, given, err := up.s.e.Uploads().Named(ctx, reference)
-	if err == nil && (!given || u.UsedAt.IsZero() || up.s.e.looksAgain(&u)) {
+	if err == nil && (!given || u.UsedAt.IsZero() || looksAgain(up.s.e, &u)) {
 		return uploads.Upload{}, stores.ErrNotFound
 	}
 	return u, err

@@ -45,13 +45,13 @@ func (ns Names) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all [
 		for _, row := range rows {
 			at[row.Key()] = row
 		}
-		r := ns.s.reads(read)
+		r := sourceOf(ns.s, read)
 		for _, key := range keys {
 			row, there := at[key]
 			if !there {
 				continue
 			}
-			ok, err := r.usable(ctx, onRow(v, i, row), i)
+			ok, err := usableRows(ctx, r, onRow(v, i, row), i)
 			switch {
 			case err != nil:
 				return err
@@ -70,8 +70,8 @@ func (ns Names) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all [
 	return append(usable, ended...), nil
 }
 
-// usable reports whether an argument may name a row, whatever the other arguments are.
-func (r *source) usable(ctx context.Context, st *step, param int) (bool, error) {
+// usableRows reports whether an argument may name a row, whatever the other arguments are.
+func usableRows(ctx context.Context, r *source, st *step, param int) (bool, error) {
 	for i := range st.verb.Requires {
 		that := st.verb.Requires[i].That
 		if that == nil || !onlyOf(that, param) {
@@ -163,7 +163,7 @@ func (ns Names) Settled(ctx context.Context, list []*verbs.Verb, names map[*verb
 	settled := make(map[*verbs.Param][]string)
 	err := ns.s.e.store.View(ctx, ns.s.scope, func(read stores.Reader) error {
 		clear(settled)
-		r := ns.s.reads(read)
+		r := sourceOf(ns.s, read)
 		for e, at := range places {
 			keys := make([]stores.Value, 0, len(names[e]))
 			called := make(map[stores.Value]string, len(names[e]))
@@ -182,7 +182,7 @@ func (ns Names) Settled(ctx context.Context, list []*verbs.Verb, names map[*verb
 					continue
 				}
 				for _, p := range at {
-					ok, err := r.usable(ctx, onRow(p.verb, p.param, row), p.param)
+					ok, err := usableRows(ctx, r, onRow(p.verb, p.param, row), p.param)
 					if err != nil {
 						return err
 					}
@@ -244,7 +244,7 @@ func (ns Names) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
 			return false, err
 		}
 	}
-	if off, err := ns.s.ends(ctx, v); off || err != nil {
+	if off, err := endsAt(ctx, ns.s, v); off || err != nil {
 		return false, err
 	}
 	for i := range v.Effects {
@@ -252,7 +252,7 @@ func (ns Names) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
 		if f.Kind != verbs.Updates && f.Kind != verbs.Deletes || f.May || f.When != nil || f.Where != nil || f.Entity == nil || makes(v, f.Entity) {
 			continue
 		}
-		some, err := ns.s.some(ctx, f.Entity, f.Fields == nil && !namesOne(v, f.Entity))
+		some, err := someUsable(ctx, ns.s, f.Entity, f.Fields == nil && !namesOne(v, f.Entity))
 		if err != nil || !some {
 			return false, err
 		}
@@ -260,9 +260,9 @@ func (ns Names) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
 	return true, nil
 }
 
-// ends reports whether the only certain effect of a verb is to clear session values that are clear
+// endsAt reports whether the only certain effect of a verb is to clear session values that are clear
 // already.
-func (s *Session) ends(ctx context.Context, v *verbs.Verb) (bool, error) {
+func endsAt(ctx context.Context, s *Session, v *verbs.Verb) (bool, error) {
 	var off []string
 	for i := range v.Effects {
 		f := &v.Effects[i]
@@ -307,9 +307,9 @@ func namesOne(v *verbs.Verb, e *verbs.Entity) bool {
 	})
 }
 
-// some reports whether the session can see a row of an entity; if open is true, one that is not in a
+// someUsable reports whether the session can see a row of an entity; if open is true, one that is not in a
 // final state.
-func (s *Session) some(ctx context.Context, e *verbs.Entity, open bool) (some bool, err error) {
+func someUsable(ctx context.Context, s *Session, e *verbs.Entity, open bool) (some bool, err error) {
 	err = s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
 		rows, err := read.Find(ctx, stores.Find{Entity: e.Store, Limit: maxUsable, Cut: true})
 		some = len(rows) == maxUsable || slices.ContainsFunc(rows, func(row []stores.Value) bool { return !open || !e.Ended(row) })

@@ -92,8 +92,8 @@ type Worked struct {
 	Pending string // ID of the confirmation that it waits for
 }
 
-// job turns a notice into a job: a call, or a message to deliver.
-func (r *run) job(st *step, n *notice) stores.Job {
+// jobOf turns a notice into a job: a call, or a message to deliver.
+func jobOf(r *run, st *step, n *notice) stores.Job {
 	switch {
 	case n.again != nil:
 		again := *n.again
@@ -102,7 +102,7 @@ func (r *run) job(st *step, n *notice) stores.Job {
 	case n.effect == nil || n.effect.Run == nil:
 		return r.src.e.message(n.kind, n.target, r.src.now, r.src.s.who.Name, r.outgoing(st, n), about(st)...)
 	}
-	due := r.src.moment(n.at)
+	due := moment(r.src, n.at)
 	var args []stores.Value
 	var came []string
 	for i := range st.args.values {
@@ -233,7 +233,7 @@ func (e *Engine) Work(ctx context.Context, run stores.Run) (Worked, error) {
 	case JobExpire:
 		done, err = e.workExpire(ctx, run)
 	case JobNotifyDeciders:
-		done, err = e.workNotifyDeciders(ctx, run)
+		done, err = workNotifyDeciders(ctx, e, run)
 	default:
 		return done, &Failure{Err: fmt.Errorf("nobody here knows jobs of kind %s", run.Kind)}
 	}
@@ -270,7 +270,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 		return e.giveUp(ctx, run, "", why)
 	}
 	done := Worked{Verb: w.effect.Run.Script.Calls[0].Verb}
-	s, err := e.freshSession(ctx, run.Principal)
+	s, err := freshSession(ctx, e, run.Principal)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return e.giveUp(ctx, run, done.Verb, codeUnknownPrincipal)
@@ -279,9 +279,9 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 		return done, err
 	}
 	o := RunOptions{Source: "job " + run.ID, Key: "job " + run.ID}
-	script, said, err := s.workScript(ctx, w, o.Source)
+	script, said, err := workScript(ctx, s, w, o.Source)
 	if err != nil {
-		return s.worked(ctx, w, done, nil, o, nil, err)
+		return worked(ctx, s, w, done, nil, o, nil, err)
 	}
 	p, ds := s.check(ctx, script, s.e.reg.CheckWork, said)
 	if p == nil {
@@ -291,20 +291,20 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 		return e.giveUp(ctx, run, done.Verb, reasonOther)
 	}
 	if all := permit(p, s.rights.roles, e.verbs, true); len(all) > 0 {
-		return s.refuseWork(ctx, w, done, p, o, refuse(all))
+		return refuseWork(ctx, s, w, done, p, o, refuse(all))
 	}
-	if s.mayAsk(p) {
-		waiting, asked, err := s.askWork(ctx, w, done, script, p, o)
+	if mayAsk(s, p) {
+		waiting, asked, err := askWork(ctx, s, w, done, script, p, o)
 		if err != nil || asked {
-			return s.worked(ctx, w, waiting, p, o, script, err)
+			return worked(ctx, s, w, waiting, p, o, script, err)
 		}
 	}
 	r, err := s.attempts(ctx, p, &runOptions{opt: o, job: w})
 	if err != nil {
-		return s.worked(ctx, w, done, p, o, script, err)
+		return worked(ctx, s, w, done, p, o, script, err)
 	}
 	if r.skipped != "" {
-		return s.skip(ctx, w, done, script, r.skipped)
+		return skipWork(ctx, s, w, done, script, r.skipped)
 	}
 	if r.repeated != nil {
 		// It has taken effect already. A job is completed with its effect, so somebody
@@ -317,15 +317,15 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 }
 
 // worked turns the end of a run into its outcome.
-func (s *Session) worked(ctx context.Context, w *work, done Worked, p *verbs.Program, o RunOptions, script *dsl.Script, err error) (Worked, error) {
+func worked(ctx context.Context, s *Session, w *work, done Worked, p *verbs.Program, o RunOptions, script *dsl.Script, err error) (Worked, error) {
 	var refusal *Refusal
 	switch {
 	case err == nil:
 		return done, nil
 	case errors.Is(err, errRowGone):
-		return s.skip(ctx, w, done, script, reasonRowGone)
+		return skipWork(ctx, s, w, done, script, reasonRowGone)
 	case errors.As(err, &refusal) && refusal.Diagnostics[0].Code != CodeChangedMeanwhile && refusal.Diagnostics[0].Code != CodeNeedsAgreement:
-		return s.refuseWork(ctx, w, done, p, o, refusal)
+		return refuseWork(ctx, s, w, done, p, o, refusal)
 	}
 	return done, failure(err)
 }
@@ -430,7 +430,7 @@ func kindNamed(name string) (stores.Kind, bool) {
 }
 
 // workScript writes the call of a job, in the names of the session.
-func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.Script, verbs.Literals, error) {
+func workScript(ctx context.Context, s *Session, w *work, source string) (*dsl.Script, verbs.Literals, error) {
 	values := make([]dsl.Value, len(w.args))
 	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
 		for i, v := range w.args {
@@ -440,9 +440,9 @@ func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.
 			case v.IsNull():
 				values[i] = dsl.NewNil()
 			case w.refs[i] != nil:
-				values[i], err = s.workName(ctx, r, s.e.reg.Entity(w.refs[i].Name), v)
+				values[i], err = workName(ctx, s, r, s.e.reg.Entity(w.refs[i].Name), v)
 			default:
-				values[i], err = asSaid(t, v, func(e *verbs.Entity, key stores.Value) (dsl.Value, error) { return s.workName(ctx, r, e, key) })
+				values[i], err = asSaid(t, v, func(e *verbs.Entity, key stores.Value) (dsl.Value, error) { return workName(ctx, s, r, e, key) })
 			}
 			if err != nil {
 				return err
@@ -457,7 +457,7 @@ func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.
 	call := w.fill(dsl.NewNested(w.effect.Run.Script.Calls[0]), values, &came).Call()
 	call.As = ""
 	if w.active.Entity != "" {
-		if err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error { return s.setToWork(ctx, r, w, call, &came) }); err != nil {
+		if err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error { return setToWork(ctx, s, r, w, call, &came) }); err != nil {
 			return nil, verbs.Literals{}, err
 		}
 	}
@@ -470,7 +470,7 @@ func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.
 }
 
 // workName names a row that a job refers to.
-func (s *Session) workName(ctx context.Context, r stores.Reader, e *verbs.Entity, key stores.Value) (dsl.Value, error) {
+func workName(ctx context.Context, s *Session, r stores.Reader, e *verbs.Entity, key stores.Value) (dsl.Value, error) {
 	if err := s.nameKeys(ctx, r, e, []stores.Value{key}); err != nil {
 		return dsl.Value{}, err
 	}
@@ -545,7 +545,7 @@ func leaves(v dsl.Value) int {
 // pointless evaluates the trigger's `unless` on the present rows, and returns why the job is
 // pointless; "" if it is not. Its reads are not part of the call's plan.
 func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, now time.Time) (reason string, err error) {
-	look := s.readsAt(read, now)
+	look := sourceAt(s, read, now)
 	st := &step{verb: w.verb, args: arguments{values: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}}
 	for i, e := range w.refs {
 		if e == nil {
@@ -575,7 +575,7 @@ func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, no
 }
 
 // mayAsk reports whether a program may have to ask somebody first.
-func (s *Session) mayAsk(p *verbs.Program) bool {
+func mayAsk(s *Session, p *verbs.Program) bool {
 	calls := p.Calls()
 	for i := range calls {
 		if s.e.verbs[calls[i].Verb].uses(func(v *verbs.Verb) bool { return len(v.Confirm) > 0 }) {
@@ -587,7 +587,7 @@ func (s *Session) mayAsk(p *verbs.Program) bool {
 
 // askWork rehearses a job whose call may need agreements. If it does, it is proposed, and waits
 // for all of them, its own principal's included.
-func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl.Script, p *verbs.Program, o RunOptions) (Worked, bool, error) {
+func askWork(ctx context.Context, s *Session, w *work, done Worked, script *dsl.Script, p *verbs.Program, o RunOptions) (Worked, bool, error) {
 	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) (err error) {
 		done.Reason, err = w.pointless(ctx, s, read, stores.NewTime(s.e.opt.Clock()).Time())
 		return err
@@ -596,7 +596,7 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl
 		return done, true, err
 	}
 	if done.Reason != "" {
-		done, err = s.skip(ctx, w, done, script, done.Reason)
+		done, err = skipWork(ctx, s, w, done, script, done.Reason)
 		return done, true, err
 	}
 	t := rehearsal(RunOptions{})
@@ -606,7 +606,7 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl
 		return done, true, err
 	}
 	if r.skipped != "" {
-		done, err = s.skip(ctx, w, done, script, r.skipped)
+		done, err = skipWork(ctx, s, w, done, script, r.skipped)
 		return done, true, err
 	}
 	others, mine := r.unanswered()
@@ -622,14 +622,14 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl
 	return done, true, nil
 }
 
-// skip ends a job that has become pointless, and journals that.
-func (s *Session) skip(ctx context.Context, w *work, done Worked, script *dsl.Script, reason string) (Worked, error) {
+// skipWork ends a job that has become pointless, and journals that.
+func skipWork(ctx context.Context, s *Session, w *work, done Worked, script *dsl.Script, reason string) (Worked, error) {
 	entry := stores.Entry{Time: s.e.opt.Clock(), Principal: s.who.Name, Session: s.id, Source: "job " + w.run.ID, Verb: done.Verb,
-		Outcome: outcomeSkipped, Reason: reason, Palette: s.e.reg.Digest(), Roles: s.roleNames()}
+		Outcome: outcomeSkipped, Reason: reason, Palette: s.e.reg.Digest(), Roles: roleNames(s)}
 	var b stores.Batch
 	if v := s.e.reg.Verb(done.Verb); script != nil && v != nil {
-		c := s.e.written(nil, &script.Calls[0], nil)
-		if err := s.e.tell(&b, entry, journaledCall{verb: v, syntax: c, text: dsl.FormatCall(c)}); err != nil {
+		c := writtenCall(s.e, nil, &script.Calls[0], nil)
+		if err := tellCall(s.e, &b, entry, journaledCall{verb: v, syntax: c, text: dsl.FormatCall(c)}); err != nil {
 			return done, err
 		}
 	} else {
@@ -642,9 +642,9 @@ func (s *Session) skip(ctx context.Context, w *work, done Worked, script *dsl.Sc
 }
 
 // refuseWork ends a job that was refused: an operator may try it again.
-func (s *Session) refuseWork(ctx context.Context, w *work, done Worked, p *verbs.Program, o RunOptions, refusal *Refusal) (Worked, error) {
+func refuseWork(ctx context.Context, s *Session, w *work, done Worked, p *verbs.Program, o RunOptions, refusal *Refusal) (Worked, error) {
 	done.Outcome, done.Reason = WorkRefused, refusal.Diagnostics[0].Code
-	err := s.refused(ctx, p, o, refusal, ends(w.run, stores.JobDead, s.e.opt.Clock(), done.Reason))
+	err := refusedEntry(ctx, s, p, o, refusal, ends(w.run, stores.JobDead, s.e.opt.Clock(), done.Reason))
 	var failed *Failure
 	if errors.As(err, &failed) {
 		return done, err
@@ -664,7 +664,7 @@ func (e *Engine) giveUp(ctx context.Context, run stores.Run, verb, reason string
 func (e *Engine) endWork(ctx context.Context, b stores.Batch, done *Worked, outcome string) error {
 	ctx = context.WithoutCancel(ctx)
 	var last stores.Tx
-	err := e.write(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+	err := writeTo(ctx, e, stores.Scope{All: true}, func(tx stores.Tx) error {
 		last = tx
 		return tx.Apply(ctx, b)
 	})
@@ -706,7 +706,7 @@ func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error)
 		return done, err
 	}
 	var last stores.Tx
-	err = e.write(ctx, stores.Scope{Principal: run.Principal, All: true}, func(tx stores.Tx) error {
+	err = writeTo(ctx, e, stores.Scope{Principal: run.Principal, All: true}, func(tx stores.Tx) error {
 		last = tx
 		now := stores.NewTime(e.opt.Clock()).Time()
 		done.Outcome, done.Reason = WorkDone, ""
@@ -729,8 +729,8 @@ func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error)
 			b.Settled[0] = stores.Settlement{Run: run, State: stores.JobWaiting, At: there.Add(c.Expires.Sub(now)), Free: true}
 			done.Outcome = WorkWaiting
 		default:
-			b.Changes = append(b.Changes, c.Settle(e.writtenScript(c), confirmations.Expired, "", "", now))
-			b.Jobs = e.decided(c, confirmations.Expired, "", "", now)
+			b.Changes = append(b.Changes, c.Settle(writtenScript(e, c), confirmations.Expired, "", "", now))
+			b.Jobs = decided(e, c, confirmations.Expired, "", "", now)
 			b.Entries = append(b.Entries, e.expired(c, "job "+run.ID, now))
 		}
 		return tx.Apply(ctx, b)

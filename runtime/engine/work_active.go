@@ -16,7 +16,7 @@ import (
 // will be about.
 
 // leavesOut lists the arguments of a call that are left out and stand for the row at work.
-func (e *Engine) leavesOut(call *dsl.Call) (all []*verbs.Param) {
+func leavesOut(e *Engine, call *dsl.Call) (all []*verbs.Param) {
 	v := e.reg.Verb(call.Verb)
 	if v == nil {
 		return nil
@@ -31,19 +31,19 @@ func (e *Engine) leavesOut(call *dsl.Call) (all []*verbs.Param) {
 }
 
 // looksAtWork reports whether a call, or a call inside it, leaves such an argument out.
-func (e *Engine) looksAtWork(call *dsl.Call) bool {
-	if len(e.leavesOut(call)) > 0 {
+func looksAtWork(e *Engine, call *dsl.Call) bool {
+	if len(leavesOut(e, call)) > 0 {
 		return true
 	}
 	for i := range call.Args {
-		if inner := call.Args[i].Value.Call(); inner != nil && e.looksAtWork(inner) {
+		if inner := call.Args[i].Value.Call(); inner != nil && looksAtWork(e, inner) {
 			return true
 		}
 	}
 	if v := e.reg.Verb(call.Verb); v != nil && e.verbs[v].script != nil {
 		calls := e.verbs[v].script.Calls()
 		for i := range calls {
-			if e.looksAtWork(calls[i].Syntax) {
+			if looksAtWork(e, calls[i].Syntax) {
 				return true
 			}
 		}
@@ -52,8 +52,8 @@ func (e *Engine) looksAtWork(call *dsl.Call) bool {
 }
 
 // takeAlong notes the row at work that a job takes along.
-func (r *source) takeAlong(ctx context.Context, n *notice) error {
-	if !r.e.looksAtWork(&n.effect.Run.Script.Calls[0]) {
+func takeAlong(ctx context.Context, r *source, n *notice) error {
+	if !looksAtWork(r.e, &n.effect.Run.Script.Calls[0]) {
 		return nil
 	}
 	kept, err := r.session(ctx)
@@ -75,7 +75,7 @@ func (r *source) takeAlong(ctx context.Context, n *notice) error {
 }
 
 // fillActive writes the row that a job takes along into its call, as people are shown it.
-func (r *source) fillActive(n *notice, call *dsl.Call) {
+func fillActive(r *source, n *notice, call *dsl.Call) {
 	e := r.e.reg.Entity(n.active.Entity)
 	if e == nil {
 		return
@@ -84,7 +84,7 @@ func (r *source) fillActive(n *notice, call *dsl.Call) {
 	if len(name) < 2 || name[0] != '@' {
 		return
 	}
-	for _, p := range r.e.leavesOut(call) {
+	for _, p := range leavesOut(r.e, call) {
 		if p.Type.Entity == e {
 			call.Args = append(slices.Clone(call.Args), dsl.NewArg(p.Name, dsl.NewSymbol(name[1:])))
 		}
@@ -113,17 +113,17 @@ func (a *takenAlong) read() (sessions.Value, bool) {
 
 // setToWork writes the row at work that a job took along into its call, so that all records of the
 // call name the row, and lets the calls inside it find the row.
-func (s *Session) setToWork(ctx context.Context, read stores.Reader, w *work, call *dsl.Call, came *[]verbs.Origin) error {
+func setToWork(ctx context.Context, s *Session, read stores.Reader, w *work, call *dsl.Call, came *[]verbs.Origin) error {
 	e := s.e.reg.Entity(w.active.Entity)
 	if e == nil {
 		return nil
 	}
 	s.active = w.active
-	for _, p := range s.e.leavesOut(call) {
+	for _, p := range leavesOut(s.e, call) {
 		if p.Type.Entity != e {
 			continue
 		}
-		name, err := s.workName(ctx, read, e, w.active.Value())
+		name, err := workName(ctx, s, read, e, w.active.Value())
 		if err != nil {
 			return err
 		}
