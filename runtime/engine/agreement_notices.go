@@ -16,10 +16,17 @@ import (
 // the job, so that each of them is told once however often the job is tried. The notice says that
 // a proposal waits, and not what it is.
 
-// TargetAgreement is the target of the notice that a proposal waits for a decision. Its body holds
-// "confirmation", "to", the name of a principal who may decide, "asker", the label of the principal
-// who proposed it, and "until".
-const TargetAgreement = "agreement"
+// The targets of notices about agreements.
+const (
+	// TargetAgreement is the target of the notice that a proposal waits for a decision. Its body holds
+	// "confirmation", "to", the name of a principal who may decide, "asker", the label of the principal
+	// who proposed it, and "until".
+	TargetAgreement = "agreement"
+	// TargetDecided is the target of the notice that tells an asker what was decided. Its body holds
+	// "confirmation", the key of the confirmation, "to", the asker's name, "by", the name of the person
+	// who decided, "source", where the calls come from, "status" and "reason".
+	TargetDecided = "decided"
+)
 
 // decidersJob returns the job that notifies the deciders; none if nobody with these roles can be
 // told.
@@ -117,11 +124,6 @@ func mayDecide(ctx context.Context, e *Engine, c *confirmations.Confirmation, na
 	}
 	return s.concerns(ctx, c)
 }
-
-// TargetDecided is the target of the notice that tells an asker what was decided. Its body holds
-// "confirmation", the key of the confirmation, "to", the asker's name, "by", the name of the person
-// who decided, "source", where the calls come from, "status" and "reason".
-const TargetDecided = "decided"
 
 // decided returns the notice to an asker who wrote through a channel. Other askers get none: they
 // see the decision where they asked.

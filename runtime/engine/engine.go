@@ -1,47 +1,21 @@
-// Package engine runs checked scripts. It checks permissions, resolves references within scope,
-// asks for agreement if a palette requires it, turns calls into changes that are plain values,
-// checks every change against the verb's declared effects, and commits changes, journal and notices
-// in one transaction.
-//
-//	text ─dsl.Parse→ Script ─Session.Check→ Program ─Session.Run→ Receipt
-//
-// A program runs as a whole or not at all:
+// Package engine runs checked scripts, as a whole or not at all.
 //
 //	eng, err := engine.New(registry, store, engine.Options{})
 //	session, err := eng.Session(ctx, "clara")
 //	program, mistakes := session.Check(ctx, script)
 //	preview, err := session.Preview(ctx, program)    // a receipt: rows, before and after
 //	done, err := session.Run(ctx, program, engine.RunOptions{Agreed: preview.ID})
-//	receipt.Print(os.Stdout, done, receipt.Options{})
 //
-// If a rule requires somebody else's agreement, Run refuses. Propose keeps the program instead.
-// Agree, called by a person with the needed role, runs it in the asker's name, if its plan still
-// equals the proposed one:
+// If a rule requires somebody else's agreement, Run refuses. Propose keeps the program instead, and
+// Agree, called by a person with the needed role, runs it in the asker's name if its plan still
+// equals the proposed one. With a RunOptions.Key, Run can be repeated if its answer was lost.
 //
-//	pending, err := session.Propose(ctx, program, engine.RunOptions{})
-//	_, done, err := other.Agree(ctx, pending.ID)
+// A call goes through six steps, each in the file of its name: permit (may this caller use the
+// verb), resolve (which rows and values do its arguments stand for), gate (what must hold, and who
+// must agree), execute (what would it do), verify (is that what its palette promised), and commit
+// (changes, journal, notices and jobs, in one transaction).
 //
-// With a RunOptions.Key, Run can be repeated if its answer was lost: it takes effect once. Proposals
-// and keys are rows of the engine's own; Migrate takes the entities of Own for them, beside those of
-// the palettes.
-//
-// Preview runs the program in a transaction that is then rolled back, and Run runs it again,
-// compares, and commits. An overlay of planned rows over the store was considered instead: it would
-// not hold SQLite's one writer during a preview, but it would have to answer filters, orders, counts
-// and the palette author's own SQL as the database does, and would know nothing of its constraints.
-// A preview must show exactly what will run, so the database itself executes it.
-//
-// A call goes through six steps, each in the file of its name, in plan.go:
-//
-//	permit   may this caller use the verb
-//	resolve  which rows and values do its arguments stand for
-//	gate     who must agree first and what must hold
-//	execute  what would it do: effects, read, query, handler or tool
-//	verify   is that what its palette promised
-//	commit   changes, journal, notices and jobs, in one transaction
-//
-// The package knows no domain: what YAML cannot say of one is a handler,
-// registered by the domain's own package and joined to the engine in cmd.
+// The package knows no domain: what YAML cannot say of one is a handler.
 package engine
 
 import (
@@ -425,7 +399,7 @@ var attempts = &stores.Entity{
 		attText:      {Name: "text", Column: "text_digest", Kind: stores.String, Required: true},
 		attSent:      {Name: "sent", Column: "sent_digest", Kind: stores.String, Required: true},
 		attTool:      {Name: "tool", Column: "tool", Kind: stores.String, Required: true},
-		attStatus:    {Name: "status", Column: "status", Kind: stores.String, Required: true, Codes: []string{AttemptOpen, AttemptDone, AttemptFailed, AttemptUnknown}},
+		attStatus:    {Name: "status", Column: "status", Kind: stores.String, Required: true, Codes: []string{attemptOpen, attemptDone, attemptFailed, attemptUnknown}},
 		attAnswer:    {Name: "answer", Column: "answer", Kind: stores.JSON, Sensitive: true},
 		attTime:      {Name: "time", Column: "settled_at", Kind: stores.Time, Required: true},
 		attSame:      {Name: "same", Column: "same_calls", Kind: stores.String},

@@ -200,7 +200,7 @@ func tellable(r *source, st *step, x *verbs.Disclosed, v stores.Value) (stores.V
 	if err != nil || x.SealedFor < 0 || v.IsNull() {
 		return v, err
 	}
-	sealed, err := Seal(st.args.values[x.SealedFor].Text(), sealInfo(st, r, x), []byte(v.Text()))
+	sealed, err := sealFor(st.args.values[x.SealedFor].Text(), sealInfo(st, r, x), []byte(v.Text()))
 	if err != nil {
 		return v, err
 	}
@@ -232,10 +232,10 @@ func SealInfo(parts ...string) string {
 	return digest.Of(append([]string{"verbatim sealed 1"}, parts...)...)
 }
 
-// Seal seals a text for the owner of a public key, 32 bytes of X25519 in base64. Nobody else can
+// sealFor seals a text for the owner of a public key, 32 bytes of X25519 in base64. Nobody else can
 // read it, and the owner can only with the same info (HPKE, RFC 9180, base mode with HKDF-SHA256
 // and AES-256-GCM). The result is the encapsulated key and the ciphertext, in base64.
-func Seal(key, info string, plain []byte) (string, error) {
+func sealFor(key, info string, plain []byte) (string, error) {
 	public, err := publicKey(key)
 	if err != nil {
 		return "", err

@@ -202,13 +202,13 @@ type Unsettled struct {
 	Principal string
 	Tool      string // "bank pay"
 	Time      time.Time
-	Status    string // AttemptOpen, AttemptUnknown, or AttemptDone where nothing was stored here
+	Status    string // attemptOpen, attemptUnknown, or attemptDone where nothing was stored here
 
 	row stores.Row
 }
 
 func (u *Unsettled) outcome() string {
-	if u.Status == AttemptDone {
+	if u.Status == attemptDone {
 		return receipt.EarlierAlone
 	}
 	return receipt.EarlierUnknown
@@ -220,7 +220,7 @@ const maxUnsettled = 200
 // unsettled finds requests that nobody has settled, latest first.
 func unsettled(ctx context.Context, r stores.Reader, where ...stores.Cond) (all []Unsettled, err error) {
 	var states []stores.Value
-	for _, s := range []string{AttemptOpen, AttemptUnknown, AttemptDone} {
+	for _, s := range []string{attemptOpen, attemptUnknown, attemptDone} {
 		states = append(states, stores.NewString(s))
 	}
 	rows, err := r.Find(ctx, lastOf(attempts, attTime, maxUnsettled, append(where,
@@ -276,7 +276,7 @@ func (jn Journal) Settle(ctx context.Context, entry int64, how string) error {
 		}
 		u := &open[0]
 		now := jn.s.e.opt.Clock()
-		if u.Status == AttemptOpen && now.Sub(u.Time) < stillAsking {
+		if u.Status == attemptOpen && now.Sub(u.Time) < stillAsking {
 			return refuse([]complaint{{-1, mayBeAsking(entry, stamp(u.Time), stamp(u.Time.Add(stillAsking)))}})
 		}
 		e := actEntry(jn.s, verbSettle, dsl.NewArg("entry", dsl.NewInteger(entry)), dsl.NewArg("outcome", dsl.NewString(how)))

@@ -301,8 +301,11 @@ func (r *run) still(st *step) error {
 	return nil
 }
 
-// plan carries the program out in the transaction, and compares the outcome with what was
-// agreed to.
+// makePlan carries the program out in the transaction, and compares the outcome with what was
+// agreed to. A preview is the same plan, in a transaction that is then rolled back: an overlay of
+// planned rows would not hold SQLite's one writer meanwhile, but it would have to answer filters,
+// counts and the palette author's own SQL as the database does, and would know nothing of its
+// constraints. A preview must show exactly what will run, so the database itself executes it.
 func (r *run) makePlan(ctx context.Context, o *runOptions, asked *externalAnswers) error {
 	if err := r.src.meanwhile(ctx, o.opt.Version); err != nil {
 		return err
