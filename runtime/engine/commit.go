@@ -21,8 +21,7 @@ import (
 	"verbatim/verbs"
 )
 
-// commit adds the journal entries, notices and the engine's own rows to a transaction that already
-// holds the changes.
+// commit checks that nothing of a plan changed on its way, and hands over its batch.
 func (r *run) commit(ctx context.Context, o RunOptions) error {
 	r.src.e.enter(StageRecord)
 	for _, st := range r.plan.steps {
@@ -30,20 +29,29 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 			return err
 		}
 	}
+	b, err := r.batch(ctx, o)
+	if err != nil || len(b.Entries) == 0 && len(b.Changes) == 0 && len(b.Jobs) == 0 && len(b.Settled) == 0 && len(b.JobChanges) == 0 && !r.src.read.Waiting() {
+		return err
+	}
+	return r.src.read.Apply(ctx, b)
+}
+
+// batch makes what a plan adds to a transaction that already holds its changes: the journal entries,
+// the notices, and the engine's own rows.
+func (r *run) batch(ctx context.Context, o RunOptions) (b stores.Batch, err error) {
 	for i := range r.src.mem.uploads {
 		r.own.Changes = append(r.own.Changes, uploads.Use(r.src.mem.uploads[i].row, r.src.mem.uploads[i].verb, r.src.now))
 	}
 	if len(r.met.uses) > 0 {
 		r.own.Changes = append(r.own.Changes, usedUp(r)...)
 	}
-	b := r.own
+	b = r.own
 	b.Late = true
-	var err error
 	if err = r.nameAdded(ctx, &b); err != nil {
-		return err
+		return b, err
 	}
 	if err := r.src.spoken(ctx, &o); err != nil {
-		return err
+		return b, err
 	}
 	for _, st := range r.plan.steps {
 		r.changeJobs(&b, st)
@@ -61,18 +69,15 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 		b.Jobs = append(b.Jobs, st.out.jobs...)
 	}
 	if r.of, err = r.entries(&b, o); err != nil {
-		return err
+		return b, err
 	}
 	if err := r.src.keepSession(ctx, &b, o.Said, func() sessions.Notes { return aboutRun(r) }); err != nil {
-		return err
+		return b, err
 	}
 	if o.Key != "" {
 		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], deliveryOf(r, o.Key))
 	}
-	if len(b.Entries) == 0 && len(b.Changes) == 0 && len(b.Jobs) == 0 && len(b.Settled) == 0 && len(b.JobChanges) == 0 && !r.src.read.Waiting() {
-		return nil
-	}
-	return r.src.read.Apply(ctx, b)
+	return b, nil
 }
 
 // outgoing returns the content of a notice: the call, the rows that it speaks of, and the
