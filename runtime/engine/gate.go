@@ -31,9 +31,12 @@ func newAsk(st *step, rule *verbs.Confirm) ask {
 	return a
 }
 
-// gate works out who must agree to a call before it is made. Rules add up. A rule whose
+// gate checks what must hold of a call, and works out who must agree to it. Rules add up. A rule whose
 // condition has no value, or cannot be evaluated, asks: it fails closed.
 func gate(ctx context.Context, r *source, st *step) ([]ask, error) {
+	if err := require(ctx, r, st); err != nil {
+		return nil, err
+	}
 	var asks []ask
 	for i := range st.verb.Confirm {
 		rule := &st.verb.Confirm[i]

@@ -52,8 +52,8 @@ func (m *matching) match(e *stores.Entity, owner stores.Value, limit int) stores
 
 // embedding returns the request for the vector of a search by meaning, which is made with no
 // transaction open; nil where no vector is needed.
-func embedding(ctx context.Context, r *source, st *step) (*externalCall, error) {
-	text, err := r.eval(ctx, st, st.verb.Matching, nil)
+func embedding(ctx context.Context, r *run, st *step) (*externalCall, error) {
+	text, err := r.src.eval(ctx, st, st.verb.Matching, nil)
 	if err != nil || text.IsNull() {
 		return nil, err
 	}
@@ -61,18 +61,18 @@ func embedding(ctx context.Context, r *source, st *step) (*externalCall, error) 
 	st.sees.matching = m
 	switch read := st.verb.Read; {
 	case read != nil && len(read.Entity.Store.Search.Meaning) == 0:
-	case r.e.opt.Embedder == nil:
+	case r.src.e.opt.Embedder == nil:
 		m.near, m.maker, m.found = search.Grams(m.text), search.Letters, receipt.ByLetters
 	default:
 		e := &externalCall{ExternalCall: receipt.ExternalCall{Name: "meaning", ReadOnly: true}, st: st, args: text, embeds: true}
-		answer, answered := r.answers[e.id()]
+		answer, answered := r.src.answers[e.id()]
 		switch {
 		case !answered:
 			return e, nil
 		case answer.Failed:
 			m.found = receipt.ByWords
 		default:
-			m.near, m.maker = search.Vector([]byte(answer.Text), nil), r.e.opt.Embedder.Maker()
+			m.near, m.maker = search.Vector([]byte(answer.Text), nil), r.src.e.opt.Embedder.Maker()
 		}
 	}
 	return nil, nil

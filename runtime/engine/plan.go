@@ -186,7 +186,7 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, 
 	return st, needs, nil
 }
 
-// step takes a call through the steps: permit, resolve, gate, carry, settle, and its
+// step takes a call through the steps: permit, resolve, gate, execute, verify, and its
 // changes to the transaction that commits them.
 func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (needs *externalCall, err error) {
 	if !permits(r.src.s.rights.roles, st.verb.Roles) {
@@ -194,7 +194,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		// nothing relies on that check alone.
 		return nil, &complaint{st.call.index, notPermitted(st.call.place, st.verb.Name, "")}
 	}
-	for _, check := range st.prep.early {
+	for _, check := range st.prep.checks.early {
 		if err := check(ctx, r, st); err != nil {
 			return nil, err
 		}
@@ -203,16 +203,13 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	if err := r.src.resolve(ctx, f, st, c); err != nil {
 		return nil, err
 	}
-	for _, check := range st.prep.late {
+	for _, check := range st.prep.checks.late {
 		if err := check(ctx, r, st); err != nil {
 			return nil, err
 		}
 	}
 	r.src.e.enter(StageGate)
 	st.args.sealed = st.sealIn(&r.scratch)
-	if err := require(ctx, r.src, st); err != nil {
-		return nil, err
-	}
 	asks, err := gate(ctx, r.src, st)
 	if err != nil {
 		return nil, err
@@ -222,24 +219,10 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	if st.verb.Macro != nil {
 		return r.macro(ctx, st)
 	}
-	if st.verb.Tool != nil && st.prep.handler == nil {
-		if err := askOfTool(ctx, r.src, st); err != nil {
-			return nil, err
+	for _, need := range st.prep.checks.needs {
+		if e, err := need(ctx, r, st); e != nil || err != nil {
+			return e, err // nothing can be planned without its answer
 		}
-	}
-	if st.verb.Matching != nil {
-		if e, err := embedding(ctx, r.src, st); e != nil || err != nil {
-			return e, err // nothing can be planned without it
-		}
-	}
-	if st.external != nil && !st.external.answered {
-		switch {
-		case st.external.ReadOnly:
-			return st.external, nil // nothing can be planned without what it says
-		case r.plan.external != nil:
-			return nil, &complaint{st.call.index, oneTool(st.call.place, st.verb.Name, r.plan.external.st.verb.Name)}
-		}
-		r.plan.external = st.external
 	}
 	promises, err := r.src.promises(ctx, st)
 	if err != nil {
@@ -254,7 +237,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		return nil, err
 	}
 	st.out.cells, st.out.notices, st.out.jobChanges, st.out.dropped = done.answer, done.notices, done.jobChanges, done.dropped
-	if st.verb.Read != nil && st.verb.Read.File != "" {
+	if st.prep.files {
 		if e, err := filesOf(r, st); e != nil || err != nil {
 			return e, err
 		}

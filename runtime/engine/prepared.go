@@ -27,8 +27,8 @@ type prepared struct {
 	ahead   []wants         // parallel to the arguments: what it reads along references from them
 	selects *selections     // of a read: what is asked of the store
 
-	early []check // what must hold before its arguments are resolved
-	late  []check // what must hold of its resolved arguments
+	checks checks
+	files  bool // its rows become a file
 
 	atOnce   bool // its read needs no row first: see canPostpone
 	reads    bool // it and the verbs inside promise nothing but an answer
@@ -36,8 +36,18 @@ type prepared struct {
 	personal bool // its calls may hold personal data: see journaledCall
 }
 
+// Checks are the concerns of a verb that not every verb has.
+type checks struct {
+	early []check // what must hold before its arguments are resolved
+	late  []check // what must hold of its resolved arguments
+	needs []need  // what has to be asked before it can be planned
+}
+
 // A check is a concern that only some verbs have: it refuses a call, or lets it pass.
 type check func(ctx context.Context, r *run, st *step) error
+
+// A need returns a request without whose answer a call cannot be planned, nil if it has the answer.
+type need func(ctx context.Context, r *run, st *step) (*externalCall, error)
 
 // prepare makes the prepared values of all verbs. The diagnostics point into the YAML.
 func (e *Engine) prepare(h *Handlers) (ds dsl.Diagnostics, err error) {
@@ -75,7 +85,7 @@ func (e *Engine) prepare(h *Handlers) (ds dsl.Diagnostics, err error) {
 		if v.Read != nil {
 			p.selects = e.selections(v.Read)
 		}
-		p.checks(hides, excluded[v])
+		p.check(hides, excluded[v])
 	}
 	if ds.HasErrors() {
 		return ds, nil
@@ -105,16 +115,23 @@ func (e *Engine) prepare(h *Handlers) (ds dsl.Diagnostics, err error) {
 	return nil, nil
 }
 
-// checks lists the concerns of a verb. hides says that a preview may hide the result of some verb.
-func (p *prepared) checks(hides bool, excluded []exclusionSide) {
+// check lists the concerns of a verb. hides says that a preview may hide the result of some verb.
+func (p *prepared) check(hides bool, excluded []exclusionSide) {
 	if hides {
-		p.early = append(p.early, previewable)
+		p.checks.early = append(p.checks.early, previewable)
 	}
 	if len(p.verb.Limits) > 0 {
-		p.early = append(p.early, limit)
+		p.checks.early = append(p.checks.early, limit)
 	}
+	if p.verb.Tool != nil && p.handler == nil {
+		p.checks.needs = append(p.checks.needs, needTool)
+	}
+	if p.verb.Matching != nil {
+		p.checks.needs = append(p.checks.needs, embedding)
+	}
+	p.files = p.verb.Read != nil && p.verb.Read.File != ""
 	if excluded != nil {
-		p.late = append(p.late, func(_ context.Context, r *run, st *step) error { return together(r, st, excluded) })
+		p.checks.late = append(p.checks.late, func(_ context.Context, r *run, st *step) error { return together(r, st, excluded) })
 	}
 }
 

@@ -60,6 +60,24 @@ func (e *externalCall) id() string {
 	return string(d.B)
 }
 
+// needTool makes the request of a call to its tool. One that changes something does not hold up the
+// plan, which has to be agreed to first.
+func needTool(ctx context.Context, r *run, st *step) (*externalCall, error) {
+	if err := askOfTool(ctx, r.src, st); err != nil {
+		return nil, err
+	}
+	switch {
+	case st.external.answered:
+	case st.external.ReadOnly:
+		return st.external, nil
+	case r.plan.external != nil:
+		return nil, &complaint{st.call.index, oneTool(st.call.place, st.verb.Name, r.plan.external.st.verb.Name)}
+	default:
+		r.plan.external = st.external
+	}
+	return nil, nil
+}
+
 // askOfTool makes the request of a call to its tool, and types the answer if there is one.
 func askOfTool(ctx context.Context, r *source, st *step) error {
 	t := st.verb.Tool
