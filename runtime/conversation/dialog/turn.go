@@ -25,17 +25,16 @@ type turn struct {
 	names  map[*verbs.Entity][]string
 	// over are the names that the model is not offered for an argument, since the verb no longer
 	// accepts those rows.
-	over     map[*verbs.Param][]string
-	done     []*receipt.Receipt // receipts of runs with effects
-	found    []*receipt.Receipt // receipts of reads, in order
-	ran      map[string]bool    // scripts that wrote something in this turn
-	calls    int
-	said     values.Answer
-	choosing values.Answer // Conversation.choosing, before this turn
-	spoken   string        // the message, if it is to be stored with its effects
-	kept     bool          // it was stored
-	intent   string        // the verb that seems to be meant, even if that is asked about first
-	about    []string      // names of the rows that seem to be meant
+	over   map[*verbs.Param][]string
+	done   []*receipt.Receipt // receipts of runs with effects
+	found  []*receipt.Receipt // receipts of reads, in order
+	ran    map[string]bool    // scripts that wrote something in this turn
+	calls  int
+	said   values.Answer
+	spoken string   // the message, if it is to be stored with its effects
+	kept   bool     // it was stored
+	intent string   // the verb that seems to be meant, even if that is asked about first
+	about  []string // names of the rows that seem to be meant
 
 	settled []string    // questions that this turn answers or drops
 	ends    string      // id of the unclear message that it answers, "" once that is stored
@@ -45,6 +44,7 @@ type turn struct {
 	also    string      // complete calls in a message about whose rest the person is asked
 	lapsed  unclear     // an unclear message that has expired
 	held    *Question   // the question that a "no, wait" delays, without a model
+	stood   bool        // it was the last thing said, and the message is no yes and no no
 
 	results []readout          // answers of reads, in order: a model names them
 	toldOf  []*receipt.Receipt // of found, those that were told
