@@ -91,15 +91,71 @@ func (b *clarasBank) says(name, text string) *dialog.Answer {
 	return a
 }
 
-// yesOrNo is how many questions for a yes or a no an answer puts.
-func yesOrNo(a *dialog.Answer) int { return strings.Count(a.Text, "yes or no") }
-
-func TestProbe(t *testing.T) {
+// The person's side of the seed's conversation, without a model: no turn puts more than one question, a
+// plain yes answers the one that stands, and nobody is asked which of several is meant. (G4)
+func TestAConversationAsksOneQuestionAtATime(t *testing.T) {
+	t.Parallel()
 	b := newClarasBank(t)
-	for i, talk := range strings.Split(os.Getenv("PROBE"), "|") {
-		for _, said := range strings.Split(talk, "/") {
-			a := b.says(string(rune('a'+i)), said)
-			t.Logf("> %s\n%s\n   [%s %s->%s open %d done %d]", said, a.Text, a.Turn.Taken, a.Turn.From, a.Turn.To, len(a.Open), len(a.Done))
+	done := 0
+	for _, said := range []string{
+		"Hi, what do you still need from us?",
+		"Maria was born March 15, 1972. I have Thomas's passport here.",
+		"yes",
+		"Still waiting on our accountant. Should have them next week.",
+		"yes",
+		"Perfect",
+		"leave a note on Pierre: the returns come soon. Leave a note on Thomas: he is away",
+		"My accountant will ask the bank about something else entirely",
+		"leave a note on Pierre: his lawyer is ill",
+		"yes",
+		"yes",
+	} {
+		a := b.says("seed", said)
+		done += len(a.Done)
+		if n := strings.Count(a.Text, "Answer yes or no"); n > 1 || n == 1 && strings.Contains(a.Text, "My question is still open") {
+			t.Errorf("%q is asked several things at once: %s", said, a.Text)
+		}
+	}
+	if done < 3 {
+		t.Errorf("%d changes were made", done)
+	}
+}
+
+// A menu takes its number, its words, or a yes to the only choice; anything else is a message of its
+// own, and is not read together with the one before. (G3)
+func TestAMenuReadsNoMessageWithAnother(t *testing.T) {
+	t.Parallel()
+	b := newClarasBank(t)
+	for i, second := range []string{"My adviser is ill", "he is on holiday until spring", "it rains here"} {
+		name := string(rune('a' + i))
+		if a := b.says(name, "What does the bank need from me?"); a.Turn.To != dialog.Clarifying {
+			t.Fatalf("no menu: %s", a.Text)
+		}
+		if a := b.says(name, second); len(a.Open) > 0 || len(a.Done) > 0 {
+			t.Errorf("%q after a menu is answered %s", second, a.Text)
+		}
+	}
+}
+
+// An unknown yes is asked back about the question that stands: it asks for nothing else, and the next
+// plain yes is to that question. (G4)
+func TestAnUnknownYesDisplacesNothing(t *testing.T) {
+	t.Parallel()
+	b := newClarasBank(t)
+	for i, odd := range []string{"sí, apúntelo", "gerne", "correcto", "ja bitte mach das", "d'accord allez-y", "claro que sí, adelante pues", "oui, notez-le donc", "jawoll so machen"} {
+		name := string(rune('a' + i))
+		a := b.says(name, "Still waiting on our accountant for Pierre's tax returns.")
+		if len(a.Open) != 1 {
+			t.Fatalf("asks %d things: %s", len(a.Open), a.Text)
+		}
+		if a = b.says(name, odd); len(a.Done) == 0 {
+			if len(a.Open) != 1 || a.Turn.Taken != dialog.TakenAgain || !strings.Contains(a.Text, "our accountant for Pierre's tax returns") {
+				t.Errorf("%q is answered %s", odd, a.Text)
+			}
+			a = b.says(name, "yes")
+		}
+		if len(a.Done) != 1 || a.Done[0].Calls[0].Verb != "client.add-note" || len(a.Open) != 0 {
+			t.Errorf("after %q, a yes is answered %s", odd, a.Text)
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (t *turn) turnsTo(ctx context.Context, u *Understood) (turned, text string,
 		t.as(TakenNo)
 		return "", c.wording.say(sayWell), true, nil
 	case u.Script == "" && u.Ask == "": // it answers nothing
-	case !was.subject(u) || was.namesOthers(u) || u.Script == "" && u.Ask != was.Asked:
+	case !was.subject(u) || was.namesOthers(u) || u.Script == "" && u.Ask != was.Asked || len(was.Given) > 0:
 		turned = c.wording.say(sayLetGo, firstLine(was.Asked)) + "\n"
 		t.record.note(noteLetGo)
 	}
@@ -201,48 +201,66 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 }
 
 // takesValue takes a message as the value of the argument that was asked for; nil if it is none, or is
-// surely something else. What it says besides is read as a message of its own, if it stands behind the
-// value: "3 April, also leave a note on Thomas". Otherwise it is named as not taken.
+// surely something else. What it says besides, and is no request of its own, is named as not taken.
 func (t *turn) takesValue(ctx context.Context, alone *Understood, was *unclear) (*Understood, error) {
 	says, reply := t.heard.own, t.heard.reply.Answer
 	switch {
 	case !was.open() || was.Corrects || was.Wants.Param == "" || reply != values.Other && (reply != values.Change || was.Text && values.Begins(says) != values.Other):
 		return nil, nil
 	case was.Text:
-		if strings.HasSuffix(says, "?") || strings.HasPrefix(says, "¿") || slices.ContainsFunc(alone.Verbs, func(verb string) bool { return verb != was.Wants.Verb }) {
+		asks := slices.ContainsFunc(wordsIn(was.Asked), func(w string) bool { return slices.Contains(values.Phrases("enquiring"), values.Plain(w)) })
+		if strings.HasSuffix(says, "?") && !asks || slices.ContainsFunc(alone.Verbs, func(verb string) bool { return verb != was.Wants.Verb }) {
 			return nil, nil
 		}
 	case values.ReadRemark(says) == values.ARemark:
 		return nil, nil
+	}
+	if !was.Text {
+		// A request of its own may stand behind the value: "3 April, also leave a note on Thomas".
+		for _, at := range besides().FindAllStringIndex(says, -1) {
+			next := was.with(says[:at[0]])
+			u, err := t.c.understood(ctx, &next, was.Spoken)
+			if err != nil || u.Script == "" || u.Beside != "" {
+				continue
+			}
+			more, err := t.c.o.Interpreter.Interpret(ctx, says[at[1]:], Settled{}, nil)
+			if err != nil {
+				return nil, err
+			}
+			if more.Script != "" && more.Ask == "" && more.Confidence >= plainly {
+				t.next, t.also, u.Left = next, more.Script, more.Left
+				return &u, nil
+			}
+			break
+		}
+		if alone.Script != "" && len(alone.Assumed) == 0 {
+			return nil, nil // it says all by itself
+		}
 	}
 	next := was.with(says)
 	u, err := t.c.understood(ctx, &next, was.Spoken)
 	if err != nil || u.Script == "" && (u.Ask == "" || u.Ask == was.Asked && u.Wants == was.Wants) {
 		return nil, err
 	}
-	front, ok := strings.CutSuffix(says, u.Beside)
-	front = strings.TrimSpace(front)
-	switch {
-	case u.Beside == "":
-		if !was.Text && alone.Script != "" && len(alone.Assumed) == 0 {
-			return nil, nil // it says all by itself
+	if beside := u.Beside; beside != "" {
+		if slices.ContainsFunc(alone.Verbs, func(verb string) bool { return verb != was.Wants.Verb }) {
+			return nil, nil
 		}
-	case ok && front != "":
-		more, err := t.c.o.Interpreter.Interpret(ctx, u.Beside, Settled{}, nil)
-		if err != nil {
-			return nil, err
+		if u.Dictated { // "Pierre: it comes soon", where the text would be asked for next
+			next.Given = append(next.Given, Given{u.Wants.Verb, u.Wants.Param, beside})
+			u, err = t.c.understood(ctx, &next, was.Spoken)
+		} else {
+			u.Left = []string{beside}
 		}
-		if u.Left = []string{u.Beside}; more.Script != "" && more.Ask == "" && more.Confidence >= plainly {
-			t.also, u.Left = more.Script, more.Left
-		}
-	case alone.Script != "", slices.ContainsFunc(alone.Verbs, func(verb string) bool { return verb != was.Wants.Verb }):
-		return nil, nil
-	default:
-		u.Left = []string{u.Beside}
 	}
 	t.next = next
-	return &u, nil
+	return &u, err
 }
+
+// besides matches what may stand between an answer and something else.
+var besides = lazily(func() string {
+	return `[,;:]|\.\s|\s[-–]\s|(?i:\s(?:` + strings.Join(values.Phrases("joining"), "|") + `)\s)`
+})
 
 // correctsAsked takes a message that corrects a row of the unclear message, such as "no, I meant Pierre"
 // where a text is asked for, and puts the question again for that row. A message that only says that

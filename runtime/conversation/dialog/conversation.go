@@ -360,9 +360,9 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 		m.Text, t.spoken = without, without
 		t.tell(c.wording.say(sayCardTaken) + "\n")
 	}
-	stood := c.stands()
+	stood, asked := c.stands(), c.unclear.id
 	text, err := t.take(ctx, m)
-	if stood != nil && err == nil && slices.Contains(c.open, stood) && (c.stands() != stood || c.unclear.fresh && !stood.fresh) {
+	if stood != nil && err == nil && slices.Contains(c.open, stood) && (c.stands() != stood || c.unclear.open() && c.unclear.id != asked && !c.unclear.Corrects) {
 		text = joined(c.wording.say(sayPutOff, stood.line()), text)
 	}
 	c.expected = t.expects

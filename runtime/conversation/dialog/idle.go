@@ -194,7 +194,11 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 	}
 	if u.Ask != "" && first != nil { // one question at a time
 		c.unclear.fresh = false
-		return joined(c.wording.say(sayPutOff, firstLine(u.Ask)), t.notTaken(u.Left), supposed), nil
+		name := firstLine(u.Ask)
+		if slices.ContainsFunc(u.Offers, func(o Offer) bool { return o.Verb != "" }) && u.Of.End <= len(t.heard.own) { // which verb is meant says nothing by itself
+			name = c.wording.say(sayQuoted, escaped(oneLine(t.heard.own[u.Of.Start:u.Of.End])))
+		}
+		return joined(c.wording.say(sayPutOff, name), t.notTaken(u.Left), supposed), nil
 	}
 	if u.Ask != "" {
 		return joined(supposed+part+u.Ask, t.notTaken(u.Left)), nil
