@@ -3,10 +3,12 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"verbatim/dsl"
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/intent"
 	"verbatim/runtime/domains/client"
@@ -144,7 +146,7 @@ func TestAnUnknownYesDisplacesNothing(t *testing.T) {
 	b := newClarasBank(t)
 	for i, odd := range []string{"sí, apúntelo", "gerne", "correcto", "ja bitte mach das", "d'accord allez-y", "claro que sí, adelante pues", "oui, notez-le donc", "jawoll so machen"} {
 		name := string(rune('a' + i))
-		a := b.says(name, "Still waiting on our accountant for Pierre's tax returns.")
+		a := b.says(name, "Still waiting on our accountant for Pierre's tax returns, chapter "+strconv.Itoa(i))
 		if len(a.Open) != 1 {
 			t.Fatalf("asks %d things: %s", len(a.Open), a.Text)
 		}
@@ -158,4 +160,56 @@ func TestAnUnknownYesDisplacesNothing(t *testing.T) {
 			t.Errorf("after %q, a yes is answered %s", odd, a.Text)
 		}
 	}
+}
+
+// What is written into the chat is an answer only to the question that stands there: not to one that was
+// begun on a page, nor to one that went on elsewhere since. (G2)
+func TestOnlyWhatIsOnTheScreenIsFilled(t *testing.T) {
+	t.Parallel()
+	b := newClarasBank(t)
+	run := func(name, call string) {
+		t.Helper()
+		script, ds := dsl.Parse(dsl.NewSource("page", call))
+		s := b.session(name)
+		program, more := s.Check(t.Context(), script)
+		if ds = append(ds, more...); ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		if _, err := s.Run(t.Context(), program, engine.RunOptions{Source: "page"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const wealth, birth = "client.start-collection :request-id @pierre-dupont-source-of-wealth", "client.start-collection :request-id @maria-schmidt-date-of-birth"
+	untouched := func(name, said string) {
+		t.Helper()
+		a := b.says(name, said)
+		if len(a.Done) > 0 || a.Turn.Taken == dialog.TakenAnswer {
+			t.Errorf("%q was stored as an answer: %s", said, a.Text)
+		}
+	}
+	answers := func(name, said string) {
+		t.Helper()
+		if a := b.says(name, said); len(a.Done) != 1 || a.Turn.Taken != dialog.TakenAnswer {
+			t.Errorf("%q is no answer: %s", said, a.Text)
+		}
+	}
+	// Begun on a page.
+	run("page", wealth)
+	untouched("page", "Jonas is a resident of Norway")
+	untouched("page", "yes")
+	// Begun here, and gone on with on a page.
+	b.says("two", "let us do Pierre's source of wealth together")
+	answers("two", "a business")
+	run("two", "client.collection-response :value \"Holdings SA\"")
+	untouched("two", "Jonas is a resident of Norway")
+	// Begun here, and another one begun on a page.
+	b.says("other", "let us do Pierre's source of wealth together")
+	run("other", birth)
+	untouched("other", "a business")
+	// After something in between, the question is put again, and then stands.
+	b.says("between", "let us do Pierre's source of wealth together")
+	if a := b.says("between", "how far are we?"); !strings.Contains(a.Text, "My question is still open: Question ") {
+		t.Errorf("it is not put again: %s", a.Text)
+	}
+	answers("between", "a business")
 }

@@ -223,11 +223,15 @@ func (t *turn) takesValue(ctx context.Context, alone *Understood, was *unclear) 
 			if err != nil || u.Script == "" || u.Beside != "" {
 				continue
 			}
+			head, err := t.c.o.Interpreter.Interpret(ctx, says[:at[0]], Settled{}, nil)
+			if err != nil {
+				return nil, err
+			}
 			more, err := t.c.o.Interpreter.Interpret(ctx, says[at[1]:], Settled{}, nil)
 			if err != nil {
 				return nil, err
 			}
-			if more.Script != "" && more.Ask == "" && more.Confidence >= plainly {
+			if len(head.Verbs) == 0 && more.Script != "" && more.Ask == "" && more.Confidence >= plainly {
 				t.next, t.also, u.Left = next, more.Script, more.Left
 				return &u, nil
 			}

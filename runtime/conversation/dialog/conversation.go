@@ -345,7 +345,7 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 		return nil, err
 	}
 	t.record.Number = len(c.turns) + 1
-	t.record.From = t.state(ctx)
+	t.record.From = t.state(t.asking(ctx) != nil)
 	if c.kept && m.ID != "" {
 		if before, err := c.answeredBefore(ctx, m.ID); err != nil || before != nil {
 			return before, err
@@ -364,6 +364,9 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	text, err := t.take(ctx, m)
 	if stood != nil && err == nil && slices.Contains(c.open, stood) && (c.stands() != stood || c.unclear.open() && c.unclear.id != asked && !c.unclear.Corrects) {
 		text = joined(c.wording.say(sayPutOff, stood.line()), text)
+	}
+	if err == nil {
+		text = t.collects(ctx, text)
 	}
 	c.expected = t.expects
 	if t.via != "" && t.twice {
@@ -393,7 +396,7 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	t.tell(text)
 	text = c.reveal(t.told.String())
 	t.record.Told = c.conceal(t.told.String())
-	t.record.To = t.state(ctx)
+	t.record.To = t.state(t.record.asks != "" && !t.record.later)
 	c.turns = append(c.turns, t.record)
 	if keeps {
 		// The turn is over even if it could not be stored.

@@ -142,6 +142,7 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 	case content(t.heard.reply):
 		t.as(TakenCourtesy)
 		if a := t.asking(ctx); a != nil && a.Yes != "" {
+			t.puts = true
 			return c.wording.say(sayWasItYes), nil // "perfect" settles nothing
 		}
 		if len(c.open) > 0 { // nor does it where a question waits, whatever was said since

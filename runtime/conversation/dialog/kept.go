@@ -101,7 +101,14 @@ func (c *Conversation) recall(said []sessions.Turn) {
 			// The text of a stored answer counts as written by a model, and may repeat an untrusted
 			// text.
 			c.turns[last].tainted = verbs.NewOrigin(verbs.FromModel, "")
-			if mark, ok := strings.CutPrefix(s.Intent, repeatsIntent); ok {
+			intent := s.Intent
+			for _, put := range [...]string{asksIntent, laterIntent} {
+				if rest, ok := strings.CutPrefix(intent, put); ok {
+					c.turns[last].asks, intent, _ = strings.Cut(rest, " ")
+					c.turns[last].later = put == laterIntent
+				}
+			}
+			if mark, ok := strings.CutPrefix(intent, repeatsIntent); ok {
 				c.turns[last].tainted = c.turns[last].tainted.Mix(verbs.Stored(mark))
 			}
 		}
@@ -111,6 +118,8 @@ func (c *Conversation) recall(said []sessions.Turn) {
 // The intents with a meaning of their own.
 const (
 	foreignIntent = "not the person's own"
+	asksIntent    = "asks "           // a question of a collection, by its digest
+	laterIntent   = "puts off "       // the same, while something else is asked
 	repeatsIntent = "after words of " // of untrusted origins, in the form of verbs.Origin.Mark
 )
 
@@ -206,6 +215,11 @@ func (t *turn) keep(ctx context.Context) error {
 	agent := sessions.Said{Role: sessions.Agent, Content: t.record.Told, Names: c.o.Session.Known(t.record.spoken.Names), Puts: c.puts(), Settles: append(t.settled, c.leaves...), Answers: t.ends}
 	if foreign(t.record.tainted) {
 		agent.Intent = repeatsIntent + t.record.tainted.Mark()
+	}
+	if put := t.record.asks; put != "" && t.record.later {
+		agent.Intent = strings.TrimSuffix(laterIntent+put+" "+agent.Intent, " ")
+	} else if put != "" {
+		agent.Intent = strings.TrimSuffix(asksIntent+put+" "+agent.Intent, " ")
 	}
 	all := []sessions.Said{client, agent,
 		{Role: sessions.System, Intent: sessions.WhyIntent, Content: why.String()}}

@@ -53,6 +53,10 @@ type turn struct {
 	civil    bool // the message is a courtesy
 	waitsFor bool // a proposal waits for somebody else
 
+	rule   *verbs.Answering // of the palette's question that stands, once looked
+	looked bool
+	puts   bool // it put a question of a collection
+
 	via     string // Message.ID
 	twice   bool   // another process dealt with the message meanwhile
 	answers string // Message.Answers
@@ -146,6 +150,7 @@ func (t *turn) did(p *verbs.Program, reply *receipt.Receipt) {
 		}
 		note.Wrote = len(call.Rows)
 		t.record.spoken.speak(call)
+		t.puts = t.puts || t.steps(t.c.o.Registry.Verb(call.Verb))
 		t.record.Calls = append(t.record.Calls, note)
 	}
 	t.found = append(t.found, reply)
