@@ -198,10 +198,14 @@ func (t *turn) collects(ctx context.Context, text string) string {
 	}
 	t.record.asks = digest
 	q := c.stands()
-	if t.record.later = c.unclear.fresh || q != nil && q.fresh; t.record.later || t.puts {
-		return text
+	t.record.later = c.unclear.fresh || q != nil && q.fresh
+	switch {
+	case t.record.later && t.asking(ctx) != nil: // it stood until now
+		return joined(c.wording.say(sayPutOff, firstLine(words)), text)
+	case !t.record.later && !t.puts:
+		return joined(text, c.wording.say(sayOpenStill, words))
 	}
-	return joined(text, c.wording.say(sayOpenStill, words))
+	return text
 }
 
 // atHand returns the palette's rule for answers while a collection is running, with a digest of the
@@ -238,7 +242,10 @@ func (t *turn) atHand(ctx context.Context) (a *verbs.Answering, digest, words st
 			if err != nil || len(r.Calls) == 0 || r.Calls[0].Result == nil {
 				continue
 			}
-			words := t.c.wording.told([]*receipt.Receipt{r})
+			words := strings.TrimSpace(t.c.wording.told([]*receipt.Receipt{r}))
+			if len(r.Calls[0].Result.Rows) == 1 { // without what is said before it
+				words = words[strings.LastIndexByte(words, '\n')+1:]
+			}
 			sum := sha256.Sum256([]byte(call + "\x00" + shown(v.Name, r.Calls[0].Result, false)))
 			return a, hex.EncodeToString(sum[:8]), words
 		}
