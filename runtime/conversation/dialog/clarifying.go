@@ -209,7 +209,7 @@ func (t *turn) takesValue(ctx context.Context, alone *Understood, was *unclear) 
 		return nil, nil
 	case was.Text:
 		asks := slices.ContainsFunc(wordsIn(was.Asked), func(w string) bool { return slices.Contains(values.Phrases("enquiring"), values.Plain(w)) })
-		if strings.HasSuffix(says, "?") && !asks || slices.ContainsFunc(alone.Verbs, func(verb string) bool { return verb != was.Wants.Verb }) {
+		if strings.HasSuffix(says, "?") && !asks || alone.Verb != "" && alone.Verb != was.Wants.Verb || slices.ContainsFunc(alone.Verbs, func(verb string) bool { return verb != was.Wants.Verb }) {
 			return nil, nil
 		}
 	case values.ReadRemark(says) == values.ARemark:
