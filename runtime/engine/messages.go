@@ -875,6 +875,12 @@ func Refuse(reason, next string) error {
 
 // What a person is asked
 
+// wroteUnheard is the reason of a question about a model's call: see standing.go.
+const wroteUnheard = "a model wrote it, and the person it works for was not heard"
+
+// byStandingRule says in the journal who agreed to a call that was not asked about.
+func byStandingRule(who, rule string) string { return who + ", standing rule " + rule }
+
 func alwaysAsks(verb string) string { return verb + " always asks" }
 
 func asksWhen(condition string) string { return "it asks when " + condition }
