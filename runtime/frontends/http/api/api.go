@@ -184,7 +184,7 @@ func (v *visit) whose(text string) (verbs.Literals, error) {
 	if err != nil || o.Kinds()&verbs.FromRecord != 0 || v.Token != "" && o.Kinds()&verbs.FromPerson != 0 {
 		return verbs.Literals{}, server.BadBody(fmt.Sprintf("no script that you send comes from %q", text), "leave origin out, or give model, document=NAME or tool=NAME")
 	}
-	return verbs.Literals{Origin: o}, nil
+	return verbs.Literals{Origin: o, Unheard: o.Kinds()&verbs.FromModel != 0}, nil
 }
 
 // checked checks the script of a paper.
