@@ -127,7 +127,7 @@ func TestClientsOfModelsAreServed(t *testing.T) {
 			if doc["outcome"] != "done" || !strings.Contains(text, "(model)") {
 				t.Errorf("%s: %s", version, text)
 			}
-			if text, doc, _ := a.call("client__escalate", map[string]any{"reason": "Stuck " + version}); doc["outcome"] != "done" || len(a.asked) != 1 {
+			if text, doc, _ := a.call("client__escalate", map[string]any{"reason": "Stuck " + version}); doc["outcome"] != "done" || len(a.asked) != 2 {
 				t.Errorf("%s: %q %s", version, a.asked, text)
 			}
 			if text, doc, _ := reaches(t, s, token, version, no).call("client__escalate", map[string]any{"reason": "No " + version}); doc["code"] != "declined" {

@@ -428,7 +428,8 @@ func outgoing(n *Notice) string {
 	return when + n.Calls
 }
 
-// unshownOrigins says where arguments came from, without those beside whose value it stands anyway.
+// unshownOrigins says where arguments came from, without those beside whose value it stands anyway, and
+// those that were left out.
 func (c *Call) unshownOrigins() string {
 	if c.Origins == "" {
 		return ""
@@ -448,7 +449,7 @@ func (c *Call) unshownOrigins() string {
 	}
 	var parts []string
 	for _, arg := range slices.Sorted(maps.Keys(from)) {
-		if !beside(arg) {
+		if !beside(arg) && !slices.ContainsFunc(c.Filled, func(f Filled) bool { return f.Param == arg }) {
 			parts = append(parts, fmt.Sprintf(":%s (%s)", arg, brief(from[arg])))
 		}
 	}
