@@ -445,7 +445,9 @@ func (c *Call) unshownOrigins() string {
 		}
 		return slices.ContainsFunc(c.Rows, func(r Row) bool { return slices.ContainsFunc(r.Fields, func(f Field) bool { return has(f.From) }) }) ||
 			slices.ContainsFunc(c.Session, func(s Setting) bool { return has(s.From) }) ||
-			slices.ContainsFunc(c.External, func(e ExternalCall) bool { return slices.ContainsFunc(e.Sent, func(s Sent) bool { return has(s.From) }) })
+			slices.ContainsFunc(c.External, func(e ExternalCall) bool {
+				return slices.ContainsFunc(e.Sent, func(s Sent) bool { return has(s.From) })
+			})
 	}
 	var parts []string
 	for _, arg := range slices.Sorted(maps.Keys(from)) {
