@@ -45,7 +45,7 @@ func (r *run) standingRules(ctx context.Context) (all []StandingRule, err error)
 // unheard asks about a call of the script that a model wrote, or notes the standing rule that passes
 // it.
 func (r *run) unheard(st *step) {
-	if !r.prog.Literals().Unheard || r.e.onlyReads(st.verb) || slices.ContainsFunc(st.asks, func(a ask) bool { return a.By == "" }) {
+	if !r.prog.Literals().Unheard || r.e.reg.OnlyReads(st.verb) || slices.ContainsFunc(st.asks, func(a ask) bool { return a.By == "" }) {
 		return
 	}
 	if i := slices.IndexFunc(r.standing, func(rule StandingRule) bool { return rule.Verb == st.verb.Name }); i >= 0 {
