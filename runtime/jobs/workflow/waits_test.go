@@ -542,13 +542,19 @@ func TestOriginsGoAlong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script, _ := dsl.Parse(dsl.NewSource("test", `plan.draft :title "Model" :as @p :steps [(desk.write :folder-id @box :title "said" :as @a) (desk.letters :folder-id @box :as @found) (desk.write :folder-id @box :title "again" :body @found :as @b)]
-		plan.start :plan-id @p`))
-	p, ds := s.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromModel, "")})
-	if p == nil {
-		t.Fatal(ds)
+	by := func(text string) *verbs.Program {
+		script, _ := dsl.Parse(dsl.NewSource("test", text))
+		p, ds := s.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromModel, "")})
+		if p == nil {
+			t.Fatal(ds)
+		}
+		return p
 	}
-	w.agreesToAll(s, p)
+	if _, err := s.Run(ctx, by(`desk.write :folder-id @box :title "said"`), engine.RunOptions{}); err != nil {
+		t.Fatal(tell(err))
+	}
+	w.agreesToAll(s, by(`plan.draft :title "Model" :as @p :steps [(desk.write :folder-id @box :title "then" :as @a) (desk.letters :folder-id @box :about "said" :as @found) (desk.write :folder-id @box :title "again" :body @found.title :as @b)]
+		plan.start :plan-id @p`))
 	w.work()
 	// What a step read of a model's words was not there to be agreed to with the plan.
 	w.want("Model", "RUNNING, a DONE, found DONE, b WAITING")
