@@ -118,6 +118,8 @@ type Options struct {
 	// Keep stores a file that a verb made, as an upload of the session's principal. It is
 	// called with no transaction open. Without it, verbs that make files are refused.
 	Keep func(ctx context.Context, s *Session, verb, name string, content []byte) (uploads.Upload, error)
+	// Standing returns the standing rules of a principal. Without it nobody has any.
+	Standing func(ctx context.Context, r stores.Reader, principal string) ([]StandingRule, error)
 	// Embedder makes the vectors for searches by meaning. Without one, such searches compare
 	// runs of letters, and each answer says so.
 	Embedder Embedder
@@ -176,6 +178,7 @@ type Engine struct {
 	authority  Authority // nil where the store alone says who somebody is
 	profile    func(ctx context.Context, r stores.Reader, name string) (Profile, error)
 	deciders   func(ctx context.Context, r stores.Reader, role string) ([]string, error)
+	standing   func(ctx context.Context, r stores.Reader, principal string) ([]StandingRule, error)
 	tellsAsker func(string) bool
 }
 
@@ -216,6 +219,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 		authority:  opt.Authority,
 		profile:    opt.Profile,
 		deciders:   opt.Deciders,
+		standing:   opt.Standing,
 		tellsAsker: opt.TellsAsker,
 		scanner:    opt.Scanner,
 	}

@@ -44,6 +44,8 @@ func (r *run) entries(b *stores.Batch, o RunOptions) ([]*step, error) {
 			e.Preview, e.Agreed = r.id, r.agreedBy
 		case o.Agreed != "":
 			e.Preview, e.Agreed = r.id, r.s.who.Name
+		case r.top[st.index].passed != "":
+			e.Agreed = byStandingRule(r.s.who.Name, r.top[st.index].passed)
 		}
 		say := r.e.says(r.prog, st)
 		say.st = st

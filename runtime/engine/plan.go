@@ -48,6 +48,7 @@ type run struct {
 	tells    []stores.Job             // notices about what this run decided
 	uses     map[stores.Value]*useLog // of verbs that have limits
 	settled  []stores.Settlement
+	standing []StandingRule   // of the principal, if the program was written by a model that nobody heard
 	agreedBy string           // who else agreed, and in which role
 	repeated *receipt.Receipt // of the earlier run with the same key
 	skipped  string           // why its job has become pointless
@@ -213,6 +214,9 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		return nil, err
 	}
 	st.asks = append(st.asks, asks...) // behind what resolve asks of origins
+	if f.macro == nil {
+		r.unheard(st)
+	}
 	r.e.enter(StageCarry)
 	if st.verb.Macro != nil {
 		return r.macro(ctx, st)

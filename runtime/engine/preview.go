@@ -327,7 +327,7 @@ func (r *run) tellAll() {
 	r.told = make([]receipt.Call, len(written))
 	for i, st := range written {
 		r.told[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.place), Text: st.text, Rows: r.rowsOf(st), Notices: r.noticesOf(st, nil), Filled: r.fills(st),
-			JobChanges: st.gather().jobChanges, Asks: st.questions(), Session: r.sessionChanges(st), External: st.externalCallsOf(nil), Result: r.result(st), Seq: st.seq}
+			JobChanges: st.gather().jobChanges, Asks: st.questions(), Passed: st.passed, Origins: originsText(st), Session: r.sessionChanges(st), External: st.externalCallsOf(nil), Result: r.result(st), Seq: st.seq}
 	}
 }
 
@@ -339,7 +339,7 @@ func (r *run) preview() *receipt.Receipt {
 		calls = slices.Clone(calls)
 		for i, st := range r.written() {
 			if c := &calls[i]; st.hidesResult() {
-				calls[i] = receipt.Call{Verb: c.Verb, Place: c.Place, Text: c.Text, Filled: c.Filled, Asks: c.Asks, Result: &receipt.Result{Left: []string{toldOnceDone}}}
+				calls[i] = receipt.Call{Verb: c.Verb, Place: c.Place, Text: c.Text, Filled: c.Filled, Asks: c.Asks, Passed: c.Passed, Origins: c.Origins, Result: &receipt.Result{Left: []string{toldOnceDone}}}
 			}
 		}
 	}

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -114,6 +116,14 @@ func (r *reading) rowsWhere(ctx context.Context, e *stores.Entity, where *stores
 	found, err := r.read.Find(ctx, r.picking(e, where, order...))
 	if err != nil {
 		return nil, err
+	}
+	if len(order) == 0 && len(r.added) > 0 {
+		// Rows that this run added have random keys. They stand in the order in which they were added,
+		// so that a preview and the run that it is agreed to are the same.
+		slices.SortStableFunc(found, func(a, b []stores.Value) int {
+			x, y := r.alias[a[e.Key]], r.alias[b[e.Key]]
+			return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
+		})
 	}
 	rows := make([]stores.Row, len(found))
 	for i, values := range found {

@@ -239,8 +239,11 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 	if err := s.entitled(ctx, r.now); err != nil {
 		return r, err
 	}
+	var err error
+	if r.standing, err = r.standingRules(ctx); err != nil {
+		return r, err
+	}
 	if slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return c.Verb.Undoes != nil }) {
-		var err error
 		if r.pasts, err = s.pasts(ctx, p); err != nil {
 			return r, err
 		}
@@ -261,7 +264,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 		return r, err
 	}
 	var last stores.Tx
-	err := s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
+	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
 		last, r.read = tx, open(tx, tx, s.e.facts)
 		done, err := r.begin(ctx, tx, o)
 		if err != nil {

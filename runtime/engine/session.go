@@ -25,6 +25,8 @@ type Session struct {
 	who   stores.Principal
 	roles []*verbs.Role // those that palettes declare
 	only  []*verbs.Verb // nil unless it is narrowed
+	// program says that no person began it: see ByProgram.
+	program bool
 	// proven is when the principal last signed in; see Prove.
 	proven time.Time
 	scope  stores.Scope

@@ -38,6 +38,7 @@ type step struct {
 	matching *matching // the text that a read searches for; nil without one
 
 	asks       []ask
+	passed     string // the standing rule that passed it; "" if none had to
 	changes    []change
 	notices    []notice
 	sets       []setting        // values that it gave the session
