@@ -88,6 +88,9 @@ func (l *loader) params(vn *verbNode) {
 			if len(f.at("from").value.Content) == 0 {
 				d.report(tell(d.place(f.at("from").key), "contradiction", ":"+p.Name+" may come from nowhere", "leave `from` out to accept a value from anywhere", dsl.Place{}, ""))
 			}
+			if what := p.Type.notModels(); p.From&FromModel != 0 && what != nil {
+				d.report(tell(d.place(f.at("from").key), "from-model", p.Name, typeWords[what.Name]))
+			}
 		}
 		l.otherwise(d, &p, f)
 		d.wording(v, f.at("asks"), &p.Asks, "", nil)

@@ -478,3 +478,49 @@ func (l *loader) value(d *doc, t *Type, n *yaml.Node, name string) (stores.Value
 	}
 	return v, true
 }
+
+// notModels returns the part of a type that a model may not fill by itself, whatever `from` says: a
+// reference, an amount, a text with a rule of its own, and what may hold one. It is nil if there is
+// none. A decimal from 0 to 100 at most is a score or a share, and no amount. Calls are no such part,
+// since each of their arguments says itself where it may come from.
+func (t *Type) notModels() *Type {
+	if t == nil {
+		return nil
+	}
+	switch t.Name {
+	case RefType, MoneyType, ObjectType, AnyType:
+		return t
+	case DecimalType:
+		low, least := stores.Compare(t.Min, stores.NewInt(0))
+		high, most := stores.Compare(t.Max, stores.NewInt(100))
+		if !least || !most || low < 0 || high > 0 {
+			return t
+		}
+	case ListType:
+		return t.Item.notModels()
+	case RecordType:
+		for i := range t.Fields {
+			if part := t.Fields[i].Type.notModels(); part != nil {
+				return part
+			}
+		}
+	default:
+		if t.Name.Ruled() {
+			return t
+		}
+	}
+	return nil
+}
+
+// FromModels lists the arguments that a model may fill by itself: those whose `from` names model.
+// That frees the value, and never the act.
+func (r *Registry) FromModels() (names []string) {
+	for _, v := range r.sorted {
+		for i := range v.Params {
+			if v.Params[i].From&FromModel != 0 {
+				names = append(names, v.Name+" :"+v.Params[i].Name)
+			}
+		}
+	}
+	return names
+}

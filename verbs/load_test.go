@@ -258,6 +258,30 @@ func TestLoadReadsADirectory(t *testing.T) {
 	}
 }
 
+// A model may fill what it judges or sums up, where a palette says so, and never a reference, an amount
+// or a text with a rule of its own, nor what may hold one. (G1)
+func TestWhatAModelMayFill(t *testing.T) {
+	t.Parallel()
+	for kind, may := range map[string]bool{
+		"type: string": true, "type: integer": true, "type: boolean": true, "type: date": true, "type: uuid": true, "type: list, of: string": true,
+		"type: decimal, min: 0, max: 1": true, "type: decimal, min: 0, max: 100": true,
+		"type: decimal": false, "type: decimal, min: 0": false, "type: decimal, min: -1, max: 1": false, "type: decimal, min: 0, max: 101": false,
+		"type: ref, ref-type: account": false, "type: money": false, "type: iban": false, "type: bic": false, "type: lei": false, "type: phone": false, "type: email": false,
+		"type: national-id, country: DE": false, "type: object": false, "type: any": false, "type: list, of: iban": false, "type: list, of: {type: decimal}": false,
+	} {
+		for from, loads := range map[string]bool{"person, record, model": may, "model": may, "person, record": true} {
+			text := "domain: bank\nroles: [{name: teller}]\nentities:\n  account: {key: id, scope: self, fields: {name: {type: string}}}\nverbs:\n  - verb: pay\n    roles: [teller]\n    handler: true\n    args: [{name: x, " + kind + ", from: [" + from + "]}]\n"
+			r, ds := Load(fstest.MapFS{"bank.yaml": {Data: []byte(text)}})
+			if refused := slices.ContainsFunc(ds, func(d dsl.Diagnostic) bool { return d.Code == "from-model" }); refused == loads {
+				t.Errorf("%s from %s: %v", kind, from, ds)
+			}
+			if r != nil && len(r.FromModels()) > 0 != strings.Contains(from, "model") {
+				t.Errorf("%s from %s: a model may fill %q", kind, from, r.FromModels())
+			}
+		}
+	}
+}
+
 // One bad file keeps all the others from loading, and every file is heard.
 func TestADirectoryLoadsWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()

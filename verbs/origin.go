@@ -264,7 +264,14 @@ type Literals struct {
 	// example, the values that repeat the person's own words. It is called for each scalar, and
 	// for each part of a list or a map.
 	Of func(at dsl.Range) (Origin, bool)
+	// Unheard says that a model wrote the script, and that the door which took it does not hear the
+	// person whom the model works for. Calls that may change something are then asked about, whatever
+	// their values come from.
+	Unheard bool
 }
+
+// unheard begins the text of Literals that are Unheard.
+const unheard = "!"
 
 func (l *Literals) at(r dsl.Range) Origin {
 	if l.Of != nil {
@@ -317,14 +324,16 @@ func eachLiteral(v *dsl.Value, fn func(*dsl.Value)) {
 
 // Encode writes Literals for a script in few bytes, for ReadLiterals to read with the script's
 // canonical text: "" for the author's own, "model;2:person" if the third value is the person's
-// own words.
+// own words. A "!" in front says that they are Unheard.
 func (l Literals) Encode(script *dsl.Script) string {
 	all := l.at(dsl.Range{})
 	if l.Of != nil {
 		all = (&Literals{Origin: l.Origin}).at(dsl.Range{})
 	}
 	text := all.String()
-	if l.Of == nil && all.kinds == FromScript {
+	if l.Unheard {
+		text = unheard + text
+	} else if l.Of == nil && all.kinds == FromScript {
 		return ""
 	}
 	n := 0
@@ -362,13 +371,14 @@ var errLiterals = errors.New("what was kept of where values came from cannot be 
 // ReadLiterals reads what Encode wrote for a script. On an error every value of the script counts
 // as a document's.
 func ReadLiterals(text string, script *dsl.Script) (Literals, error) {
-	worst := Literals{Origin: Origin{kinds: FromDocument}}
+	text, isUnheard := strings.CutPrefix(text, unheard)
+	worst := Literals{Origin: Origin{kinds: FromDocument}, Unheard: isUnheard}
 	parts := strings.Split(text, ";")
 	all, err := ParseOrigin(parts[0])
 	if err != nil {
 		return worst, errLiterals
 	}
-	l := Literals{Origin: all}
+	l := Literals{Origin: all, Unheard: isUnheard}
 	if len(parts) == 1 {
 		return l, nil
 	}

@@ -168,7 +168,7 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 		}
 	}
 	own := a.services(reg, tools, func() *engine.Engine { return eng }, complete)
-	o := engine.Options{Clock: clock, Zone: zone, Handlers: h, Tools: own, People: engine.People{Authority: rights.Authority(reg), Profile: rights.Profile(reg), Deciders: rights.Deciders(reg)}, Scanner: scanner, Observe: a.observe, Agreed: a.noteAgreed}
+	o := engine.Options{Clock: clock, Zone: zone, Handlers: h, Tools: own, People: engine.People{Authority: rights.Authority(reg), Profile: rights.Profile(reg), Deciders: rights.Deciders(reg), Standing: rights.Standing(reg)}, Scanner: scanner, Observe: a.observe, Agreed: a.noteAgreed}
 	if len(reg.Channels()) > 0 || reg.Plans() {
 		o.People.TellsAsker = tellsAsker
 	}

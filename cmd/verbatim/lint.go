@@ -95,6 +95,7 @@ type lintJSON struct {
 	Numbered []string     `json:"numbered,omitempty"` // arguments for which WhatsApp has no buttons
 	Without  []string     `json:"without,omitempty"`  // functions that this program lacks
 	NoUndo   []string     `json:"no_undo,omitempty"`  // verbs without a declaration of how to undo them
+	Models   []string     `json:"models,omitempty"`   // arguments that a model may fill by itself
 	Held     *intent.Held `json:"held,omitempty"`     // with --phrases
 	Sets     []string     `json:"sets,omitempty"`     // the folders, where each was checked by itself
 	wire.Report
@@ -104,7 +105,7 @@ func newLint(l *loaded) lintJSON {
 	j := lintJSON{Schema: lintSchema, OK: !l.ds.HasErrors(), Palettes: l.files, Report: wire.NewReport(l.ds)}
 	if l.reg != nil {
 		j.Verbs, j.Lacking, j.Without = len(l.reg.Verbs()), handlers(l.reg).Lacks(l.reg), handlers(l.reg).LacksFunctions(l.reg)
-		j.NoUndo = l.reg.NoUndo()
+		j.NoUndo, j.Models = l.reg.NoUndo(), l.reg.FromModels()
 	}
 	j.Numbered = withoutButtons(l.reg)
 	return j
@@ -171,6 +172,7 @@ func (j *lintJSON) join(one lintJSON, dir string) {
 	j.Numbered = append(j.Numbered, one.Numbered...)
 	j.Without = append(j.Without, one.Without...)
 	j.NoUndo = append(j.NoUndo, one.NoUndo...)
+	j.Models = append(j.Models, one.Models...)
 	if one.Held != nil {
 		if j.Held == nil {
 			j.Held = &intent.Held{}
@@ -316,6 +318,9 @@ func (a *app) linted(f lintFlags, c lintedSet, j lintJSON) error {
 		}
 		if n := len(j.NoUndo); n > 0 {
 			fmt.Fprintf(a.out, "     nothing says how to take back %s: %s\n", receipt.Counted(n, "verb"), receipt.Safe(shortened(j.NoUndo)))
+		}
+		if n := len(j.Models); n > 0 {
+			fmt.Fprintf(a.out, "     a model may fill %s by itself: %s\n", receipt.Counted(n, "argument"), receipt.Safe(shortened(j.Models)))
 		}
 		if n := len(j.Numbered); n > 0 {
 			fmt.Fprintf(a.out, "     on WhatsApp, numbered lines stand for buttons: %s\n", receipt.Safe(shortened(j.Numbered)))

@@ -53,6 +53,7 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 	case err != nil:
 		return err
 	}
+	said.Unheard = said.Origin.Kinds()&verbs.FromModel != 0
 	tools, err := a.tools(f.servers)
 	if err != nil {
 		return err

@@ -154,9 +154,10 @@ func TestAClientOfAModelCallsVerbs(t *testing.T) {
 					t.Errorf("%s %s tells a key:\n%s", c.tool, c.args, text)
 				}
 			}
-			if len(a.asked) != 0 {
+			if len(a.asked) != 1 || !strings.Contains(a.asked[0], "May I note for Pierre Dupont") || !strings.Contains(a.asked[0], "You are asked because a model wrote it") {
 				t.Errorf("the person was asked %q", a.asked)
 			}
+			a.asked = nil
 			text, doc, failed := a.call("client__escalate", map[string]any{"reason": "We are stuck, " + version})
 			if failed || doc["outcome"] != "done" || len(a.asked) != 1 || !strings.Contains(a.asked[0], "May I pass this conversation on to a person at the bank, for Allianz Reinsurance AG?") ||
 				!strings.Contains(a.asked[0], "You are asked because it sends a message that cannot be recalled") || !strings.Contains(text, "applied  1 call changed 1 row and sent 1 notice") {
@@ -245,11 +246,11 @@ func TestFourEyesOverMCP(t *testing.T) {
 	}
 	text, doc := saysOf(r), docOf(t, r)
 	id := regexp.MustCompile(`It is kept as (\S+) until`).FindStringSubmatch(text)
-	if r.IsError || doc["outcome"] != "waiting" || id == nil || !strings.Contains(text, "somebody else with the role analyst") || !strings.Contains(text, "a requirement is waived by two people") || len(a.asked) > 0 {
+	if r.IsError || doc["outcome"] != "waiting" || id == nil || !strings.Contains(text, "somebody else with the role analyst") || !strings.Contains(text, "a requirement is waived by two people") || len(a.asked) != 1 {
 		t.Fatalf("%v %q\n%s", doc, a.asked, text)
 	}
-	if r, err = a.CallTool(t.Context(), waive); err != nil || !strings.Contains(saysOf(r), id[0]) {
-		t.Errorf("%v %s", err, saysOf(r))
+	if r, err = a.CallTool(t.Context(), waive); err != nil || !strings.Contains(saysOf(r), id[0]) || len(a.asked) != 1 {
+		t.Errorf("%v %q %s", err, a.asked, saysOf(r))
 	}
 	h.do("confirm", id[1], "--as", "a.nowak", "--agree")
 	if r, err = a.CallTool(t.Context(), waive); err != nil || docOf(t, r)["outcome"] != "done" || docOf(t, r)["repeated"] != true {
@@ -262,7 +263,7 @@ func TestAnIdempotencyKeyOverMCP(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	note := func(key any, note string) (string, map[string]any) {
-		a := h.starts("clara", "", nil)
+		a := h.starts("clara", "", yes)
 		r, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: "client__add-note", Meta: sdk.Meta{"verbatim/idempotency-key": key},
 			Arguments: map[string]any{"request-id": "@pierre-dupont-source-of-wealth", "note": note}})
 		if err != nil {
@@ -319,7 +320,7 @@ func TestManyVerbsAreFoundOverMCP(t *testing.T) {
 	if text, doc, _ := a.call("call", map[string]any{"verb": "client.add-note", "arguments": map[string]any{"request-id": "@pierre-dupont-source-of-wealth", "note": "Soon"}}); doc["outcome"] != "done" {
 		t.Errorf("%s", text)
 	}
-	if text, doc, _ := a.call("call", map[string]any{"verb": "client.escalate", "arguments": map[string]any{"reason": "Stuck"}}); doc["outcome"] != "done" || len(a.asked) != 1 {
+	if text, doc, _ := a.call("call", map[string]any{"verb": "client.escalate", "arguments": map[string]any{"reason": "Stuck"}}); doc["outcome"] != "done" || len(a.asked) != 2 {
 		t.Errorf("%q %s", a.asked, text)
 	}
 }

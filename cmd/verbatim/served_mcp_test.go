@@ -127,7 +127,7 @@ func TestClientsOfModelsAreServed(t *testing.T) {
 			if doc["outcome"] != "done" || !strings.Contains(text, "(model)") {
 				t.Errorf("%s: %s", version, text)
 			}
-			if text, doc, _ := a.call("client__escalate", map[string]any{"reason": "Stuck " + version}); doc["outcome"] != "done" || len(a.asked) != 1 {
+			if text, doc, _ := a.call("client__escalate", map[string]any{"reason": "Stuck " + version}); doc["outcome"] != "done" || len(a.asked) != 2 {
 				t.Errorf("%s: %q %s", version, a.asked, text)
 			}
 			if text, doc, _ := reaches(t, s, token, version, no).call("client__escalate", map[string]any{"reason": "No " + version}); doc["code"] != "declined" {
@@ -729,5 +729,82 @@ func TestLinesThatOneWouldHate(t *testing.T) {
 	}
 	if lines := h.do("log", "show", "--as", "d.lang"); strings.Contains(lines, "ok\tclient.") {
 		t.Errorf("something was done:\n%s", lines)
+	}
+}
+
+// What a program with a token says a model wrote waits for the person, who agrees where they are
+// proven; the token is no yes of theirs. What it says by itself is done. A standing rule of the person
+// passes its verb in both doors, until they take it back. (G1)
+func TestWhatAModelSendsByHTTPWaits(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.administered().script("ada", `system.grant-role :principal-id @clara :role "delegator"`)
+	s := h.serve("--log", "off", "--sign-in", "clara")
+	token := h.granted("aide", "clara", s.url, "")
+	ask := func(path string, body map[string]any) (int, string) {
+		text, _ := json.Marshal(body)
+		r, _ := http.NewRequest("POST", s.url+path, bytes.NewReader(text))
+		r.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
+		v := newVisitor(t)
+		return v.answer(v.Do(r))
+	}
+	note := func(text string) map[string]any {
+		return map[string]any{"script": fmt.Sprintf("client.add-note :request-id @pierre-dupont-source-of-wealth :note %q", text), "origin": "model"}
+	}
+	written := func(text string) bool {
+		_, body := ask("/v1/run", map[string]any{"script": "client.get-request-detail :request-id @pierre-dupont-source-of-wealth"})
+		return strings.Contains(body, text)
+	}
+	status, body := ask("/v1/run", note("Once"))
+	id := regexp.MustCompile(`"confirmation":{"id":"([0-9a-f-]{20,})"`).FindStringSubmatch(body)
+	if status != http.StatusAccepted || !strings.Contains(body, `"outcome":"waiting"`) || id == nil || written("Once") {
+		t.Fatalf("%d %s", status, body)
+	}
+	agreed := note("Once")
+	_, shown := ask("/v1/preview", note("Once"))
+	agreed["agreed"] = regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(shown)[1]
+	if status, body := ask("/v1/run", agreed); status != http.StatusForbidden || !strings.Contains(body, "not-asked") || written("Once") {
+		t.Errorf("a token agrees: %d %s", status, body)
+	}
+	if status, body := ask("/v1/confirmations/"+id[1]+"/agree", map[string]any{}); status != http.StatusForbidden || written("Once") {
+		t.Errorf("a token agrees to what waits: %d %s", status, body)
+	}
+	clara := newVisitor(t).comes(s, "clara")
+	if status, body, err := clara.post(s.url+"/v1/confirmations/"+id[1]+"/agree", "", map[string]string{}); err != nil || status != http.StatusOK || !written("Once") {
+		t.Errorf("she agrees: %d %s %v", status, body, err)
+	}
+	own := note("By a program")
+	delete(own, "origin")
+	if status, body := ask("/v1/run", own); status != http.StatusOK || !written("By a program") {
+		t.Errorf("%d %s", status, body)
+	}
+
+	allow := `system.allow :name "notes" :verb "client.add-note" :until ` + time.Now().AddDate(0, 1, 0).Format(time.DateOnly)
+	for _, origin := range []string{"", "model"} {
+		if status, body := ask("/v1/run", map[string]any{"script": allow, "origin": origin}); status != http.StatusForbidden || !strings.Contains(body, `"origin"`) {
+			t.Errorf("a token with origin %q gives a rule: %d %s", origin, status, body)
+		}
+	}
+	a := reaches(t, s, token, "", no)
+	if text, doc, _ := a.call("system__allow", map[string]any{"name": "notes", "verb": "client.add-note", "until": time.Now().AddDate(0, 1, 0).Format(time.DateOnly)}); doc["code"] != "origin" {
+		t.Error(text)
+	}
+	if err := os.WriteFile(filepath.Join(h.dir, "allow.dsl"), []byte(allow+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	h.do("run", "allow.dsl", "--as", "clara", "--origin", "person", "--yes")
+	asked := len(a.asked)
+	if text, doc, _ := a.call("client__add-note", map[string]any{"request-id": "@pierre-dupont-source-of-wealth", "note": "By rule"}); doc["outcome"] != "done" || len(a.asked) != asked || !strings.Contains(text, "the standing rule notes passes it") {
+		t.Error(text)
+	}
+	if status, body := ask("/v1/run", note("By rule too")); status != http.StatusOK || !strings.Contains(body, `"passed":"notes"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if log := h.do("log", "show", "--as", "d.lang", "--json"); strings.Count(log, "clara, standing rule notes") != 2 {
+		t.Error(log)
+	}
+	h.script("clara", "system.disallow :rule @notes")
+	if _, doc, _ := a.call("client__add-note", map[string]any{"request-id": "@pierre-dupont-source-of-wealth", "note": "After"}); doc["code"] != "declined" || written("After") {
+		t.Error(doc)
 	}
 }

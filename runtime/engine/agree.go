@@ -135,6 +135,9 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if asker.who.Name != me.who.Name && asker.who.IsPerson(&me.who) {
 		return nil, refuse([]complaint{{-1, samePerson()}})
 	}
+	if s.rights.program && p.Literals().Unheard && slices.ContainsFunc(k.fills, func(i int) bool { return c.Roles[i] == confirmations.ByAsker }) {
+		return nil, refuse([]complaint{{-1, byProgram()}})
+	}
 	for _, i := range k.fills {
 		c.Agreed[i] = s.who.Name
 	}

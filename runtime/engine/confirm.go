@@ -313,6 +313,25 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	return pending, nil
 }
 
+// Proposed returns what waits for the agreement of others to a preview of the session's principal, nil
+// if they have not proposed it.
+func (s *Session) Proposed(ctx context.Context, preview *receipt.Receipt) (*Pending, error) {
+	var found []*confirmations.Confirmation
+	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) (err error) {
+		found, err = confirmations.Find(ctx, r, map[int]stores.Value{confirmations.FieldAsker: stores.NewString(s.who.Name),
+			confirmations.FieldDigest: stores.NewString(fmt.Sprintf("%x", preview.Digest)), confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
+		return err
+	})
+	now := s.e.opt.Clock()
+	i := slices.IndexFunc(found, func(c *confirmations.Confirmation) bool { return c.ID != "" && now.Before(c.Expires) })
+	if err != nil || i < 0 {
+		return nil, failure(err)
+	}
+	p := s.pending(found[i])
+	p.Preview = preview
+	return p, nil
+}
+
 // proposed ends a proposal that was refused. If its answer was given before and led to something,
 // there is nothing to propose, and Run tells what was done.
 func (s *Session) proposed(ctx context.Context, p *verbs.Program, o RunOptions, err error) (*Pending, error) {

@@ -100,6 +100,8 @@ type People struct {
 	// Deciders names the holders of a role who can be notified that a proposal waits for
 	// them. Without it nobody is notified.
 	Deciders func(ctx context.Context, r stores.Reader, role string) ([]string, error)
+	// Standing returns the standing rules of a principal. Without it nobody has any.
+	Standing func(ctx context.Context, r stores.Reader, principal string) ([]StandingRule, error)
 	// TellsAsker reports, for the source of a call, whether its asker is to be notified
 	// when somebody else decides: a notice with TargetDecided is queued then. Without it
 	// nobody is notified.

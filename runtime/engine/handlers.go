@@ -236,6 +236,9 @@ func (c *Call) Principal() string { return c.r.s.who.Name }
 // Person returns the name of the person behind the caller, the same for all their logins.
 func (c *Call) Person() string { return c.r.s.who.Whose() }
 
+// May reports whether the caller may use a verb.
+func (c *Call) May(v *verbs.Verb) bool { return c.r.s.May(v) }
+
 // Now returns the time of the run. It is the same for all of it.
 func (c *Call) Now() time.Time { return c.r.now }
 

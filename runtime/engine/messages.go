@@ -292,6 +292,10 @@ func narrowed() dsl.Diagnostic {
 	return complain(codeRoleLost, dsl.Place{}, "what you showed is good for some verbs, and decides nothing", "sign in to decide")
 }
 
+func byProgram() dsl.Diagnostic {
+	return complain(codeRoleLost, dsl.Place{}, "a program does not agree in its person's place to what a model wrote", "sign in to decide, or use verbatim confirm")
+}
+
 // notJournalKeeper names the roles that may keep the journal, if there are any.
 func notJournalKeeper(may []string) dsl.Diagnostic {
 	next := "give one role `keeps: journal` in the palettes, and the role to a person"
@@ -874,6 +878,12 @@ func Refuse(reason, next string) error {
 }
 
 // What a person is asked
+
+// wroteUnheard is the reason of a question about a model's call: see standing.go.
+const wroteUnheard = "a model wrote it, and the person it works for was not heard"
+
+// byStandingRule says in the journal who agreed to a call that was not asked about.
+func byStandingRule(who, rule string) string { return who + ", standing rule " + rule }
 
 func alwaysAsks(verb string) string { return verb + " always asks" }
 

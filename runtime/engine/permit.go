@@ -17,6 +17,10 @@ import (
 // narrowed session cannot decide others' proposals. Call it before the session is used.
 func (s *Session) Narrow(only []*verbs.Verb) { s.rights.only = only }
 
+// ByProgram says that a program shows what only it knows, a token: it gives no agreement in the
+// principal's place to what a model wrote and nobody heard. Call it before the session is used.
+func (s *Session) ByProgram() { s.rights.program = true }
+
 // Prove notes when the principal last signed in. A rule that wants a recent sign-in accepts no
 // agreement in a session without one. Call it before the session is used.
 func (s *Session) Prove(when time.Time) { s.rights.proven = when }

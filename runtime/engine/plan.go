@@ -31,6 +31,7 @@ type run struct {
 
 	listen   listener
 	of       []*step          // those with a journal entry, parallel to the entries
+	standing []StandingRule   // of the principal, if the program was written by a model that nobody heard
 	agreedBy string           // who else agreed, and in which role
 	repeated *receipt.Receipt // of the earlier run with the same key
 	skipped  string           // why its job has become pointless
@@ -215,6 +216,9 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		return nil, err
 	}
 	st.asks = append(st.asks, asks...) // behind what resolve asks of origins
+	if f.macro == nil {
+		unheard(r, st)
+	}
 	r.src.e.enter(StageCarry)
 	if st.verb.Macro != nil {
 		return r.macro(ctx, st)
@@ -399,13 +403,14 @@ func (r *run) written() []*step {
 
 // A step is one call that is being carried out.
 type step struct {
-	verb *verbs.Verb
-	prep *prepared
-	call spelling
-	args arguments
-	sees within
-	asks []ask
-	out  effects
+	verb   *verbs.Verb
+	prep   *prepared
+	call   spelling
+	args   arguments
+	sees   within
+	asks   []ask
+	passed string // the standing rule that passed it; "" if none had to
+	out    effects
 
 	external *externalCall // the request to a tool
 	follows  bool          // the tool has answered, and the effects that wait for that are carried out

@@ -246,8 +246,11 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 	if err := s.entitled(ctx, r.src.now); err != nil {
 		return r, err
 	}
+	var err error
+	if r.standing, err = standingRules(ctx, r); err != nil {
+		return r, err
+	}
 	if slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return c.Verb.Undoes != nil }) {
-		var err error
 		if r.src.mem.pasts, err = pastCalls(ctx, s, p); err != nil {
 			return r, err
 		}
@@ -268,7 +271,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 		return r, err
 	}
 	var last stores.Tx
-	err := s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
+	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
 		last, r.src.read = tx, open(tx, tx, s.e.catalog.facts)
 		done, err := r.begin(ctx, tx, o)
 		if err != nil {

@@ -41,9 +41,11 @@ type Session struct {
 
 // Rights are what the principal of a session may do.
 type rights struct {
-	roles  []*verbs.Role // those that palettes declare
-	only   []*verbs.Verb // nil unless it is narrowed
-	proven time.Time     // when the principal last signed in; see Prove
+	roles []*verbs.Role // those that palettes declare
+	only  []*verbs.Verb // nil unless it is narrowed
+	// program says that no person began it: see ByProgram.
+	program bool
+	proven  time.Time // when the principal last signed in; see Prove
 
 	mu     sync.Mutex
 	looked time.Time // when they were last looked at; see entitled

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,6 +122,14 @@ func (r *source) rowsWhere(ctx context.Context, e *stores.Entity, where *stores.
 	found, err := r.read.Find(ctx, r.picking(e, where, order...))
 	if err != nil {
 		return nil, err
+	}
+	if len(order) == 0 && len(r.mem.added) > 0 {
+		// Rows that this run added have random keys. They stand in the order in which they were added,
+		// so that a preview and the run that it is agreed to are the same.
+		slices.SortStableFunc(found, func(a, b []stores.Value) int {
+			x, y := r.mem.alias[a[e.Key]], r.mem.alias[b[e.Key]]
+			return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
+		})
 	}
 	rows := make([]stores.Row, len(found))
 	for i, values := range found {

@@ -93,6 +93,11 @@ func (o *outside) call(c *Call) {
 		some(o, "filled", c.Filled, o.filled)
 		some(o, "jobs", c.JobChanges, o.jobChange)
 		shown(o, "asks", c.Asks, o.ask)
+		o.text("passed", &c.Passed)
+		if c.Origins != "" {
+			o.member("origins", true)
+			o.b = append(o.b, c.Origins...)
+		}
 		some(o, "sets", c.Session, o.setting)
 		some(o, "external", c.External, o.externalCall)
 		if !c.Undo.IsNull() {

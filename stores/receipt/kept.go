@@ -398,6 +398,10 @@ func (c *coder) call(k *Call) {
 		list(c, "Errands", &k.External, c.externalCall)
 		list(c, "Filled", &k.Filled, c.filled)
 		list(c, "Notices", &k.Notices, c.notice)
+		if !c.digest { // it is made of what the engine hashes itself
+			c.text("Origins", &k.Origins)
+		}
+		c.text("Passed", &k.Passed)
 		c.place("Place", &k.Place)
 		if there := k.Result != nil && !(c.digest && k.Result.Late); c.member("Result", there) {
 			if c.reading {

@@ -352,6 +352,12 @@ func (v *view) call(n int, c *Call) {
 			fmt.Fprintln(v.w, "     . "+Safe(filledText(f)))
 		}
 	}
+	if from := c.unshownOrigins(); from != "" {
+		fmt.Fprintln(v.w, "     . "+Safe(from))
+	}
+	if c.Passed != "" {
+		fmt.Fprintf(v.w, "     . not asked about: the standing rule %s passes it\n", Safe(c.Passed))
+	}
 	width := 0
 	for i := range c.Rows {
 		width = max(width, len(v.table(c.Rows[i].Table)))
@@ -420,6 +426,36 @@ func outgoing(n *Notice) string {
 		when = "instead of what waits, " + when
 	}
 	return when + n.Calls
+}
+
+// unshownOrigins says where arguments came from, without those beside whose value it stands anyway, and
+// those that were left out.
+func (c *Call) unshownOrigins() string {
+	if c.Origins == "" {
+		return ""
+	}
+	var from map[string]string
+	if json.Unmarshal([]byte(c.Origins), &from) != nil {
+		return ""
+	}
+	beside := func(arg string) bool {
+		has := func(from string) bool {
+			return slices.ContainsFunc(strings.FieldsFunc(from, func(r rune) bool { return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }),
+				func(word string) bool { return word == arg || word == strings.ReplaceAll(arg, "-", "_") })
+		}
+		return slices.ContainsFunc(c.Rows, func(r Row) bool { return slices.ContainsFunc(r.Fields, func(f Field) bool { return has(f.From) }) }) ||
+			slices.ContainsFunc(c.Session, func(s Setting) bool { return has(s.From) }) ||
+			slices.ContainsFunc(c.External, func(e ExternalCall) bool {
+				return slices.ContainsFunc(e.Sent, func(s Sent) bool { return has(s.From) })
+			})
+	}
+	var parts []string
+	for _, arg := range slices.Sorted(maps.Keys(from)) {
+		if !beside(arg) && !slices.ContainsFunc(c.Filled, func(f Filled) bool { return f.Param == arg }) {
+			parts = append(parts, fmt.Sprintf(":%s (%s)", arg, brief(from[arg])))
+		}
+	}
+	return strings.Join(parts, "  ")
 }
 
 // filledText describes the row that stands for an argument that was left out.

@@ -85,10 +85,16 @@ type Call struct {
 	Filled     []Filled
 	JobChanges []JobChange
 	Asks       []Ask
-	Session    []Setting
-	External   []ExternalCall
-	Result     *Result
-	Seq        int64 // its journal entry; zero when there is none
+	// Passed is the name of the person's standing rule that passed a model's call without a
+	// question; "" if none had to.
+	Passed string
+	// Origins says where the arguments came from, as JSON from argument to the words of
+	// verbs.Origin, without those that a script or a palette gave; "" if there are no others.
+	Origins  string
+	Session  []Setting
+	External []ExternalCall
+	Result   *Result
+	Seq      int64 // its journal entry; zero when there is none
 	// Undo is the time until which the call can be undone; null if it cannot be, or if the
 	// palette does not say.
 	Undo stores.Value

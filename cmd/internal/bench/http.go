@@ -18,6 +18,7 @@ import (
 	"verbatim/runtime/frontends/http/server/logins"
 
 	"verbatim/runtime/engine"
+	"verbatim/stores"
 )
 
 const (
@@ -145,7 +146,8 @@ func token(who int) string { return "the token of " + strconv.Itoa(who) }
 
 // listen starts our server.
 func (s *server) listen(tokens map[string]int) (string, error) {
-	e, err := engine.New(s.reg, s.store, engine.Options{})
+	rule := []engine.StandingRule{{Name: "notes", Verb: "bank.add-note", Until: stores.DateOf(time.Now().AddDate(0, 0, 1))}} // so that nobody is asked over MCP
+	e, err := engine.New(s.reg, s.store, engine.Options{Standing: func(context.Context, stores.Reader, string) ([]engine.StandingRule, error) { return rule, nil }})
 	if err != nil {
 		return "", err
 	}

@@ -60,19 +60,48 @@ func (t *turn) expired() (old []*Question) {
 	return old
 }
 
-// settles reads a message as an answer to a question; handled is false if it is none.
+// stands returns the question that a yes or a no would answer: the one that was asked last. Older
+// ones are put off, and come back when it is settled. It is nil if none is open.
+func (c *Conversation) stands() *Question {
+	if len(c.open) == 0 {
+		return nil
+	}
+	return c.open[len(c.open)-1]
+}
+
+// putsAgain puts the question that stands again.
+func (t *turn) putsAgain() string {
+	q := t.c.stands()
+	t.c.freshen(q)
+	return t.c.wording.say(sayMeantThat) + "\n" + t.c.wording.question(q)
+}
+
+// freshen makes a question the one that was put last; nil is none of them.
+func (c *Conversation) freshen(q *Question) {
+	for _, o := range c.open {
+		o.fresh = o == q
+	}
+}
+
+// settles reads a message as an answer to the question that stands; handled is false if it is none.
 func (t *turn) settles(ctx context.Context) (text string, handled bool, err error) {
 	c := t.c
 	old := t.expired()
 	a := t.heard.reply
-	if t.quotesAnother() {
+	q, another := t.addressed()
+	if another {
 		a = values.Reply{} // it answers a question that is not open
+	}
+	if q != nil {
+		c.freshen(q)
+	} else {
+		q = c.stands()
 	}
 	said := a.Answer
 	if said != values.Agree && said != values.Decline {
 		said = values.Other
 	}
-	if a.Which == 0 && a.Answer != values.Agree && a.Answer != values.Decline && t.restates(ctx) {
+	if a.Which == 0 && said == values.Other && !another && t.restates(ctx, q) {
 		a.Answer, said = values.Agree, values.Agree
 	}
 	t.said = said
@@ -80,9 +109,9 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 	if text, handled, err := t.drops(ctx); handled || err != nil {
 		return text, handled, err
 	}
-	if t.was.open() && t.was.fresh && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }) && !details().MatchString(t.heard.own) {
+	if t.was.open() && t.was.fresh && (q == nil || !q.fresh) && !details().MatchString(t.heard.own) {
 		// An answer belongs to the latest question, which was the correction.
-		if i, _ := choice(&t.heard, t.was.Offers); i < 0 && !t.was.Corrects && a.Which == 0 && !t.quotesAnother() {
+		if i, _ := choice(&t.heard, t.was.Offers); i < 0 && !t.was.Corrects && a.Which == 0 && !another {
 			if text, handled, err := t.correctsAsked(ctx); handled || err != nil {
 				return text, handled, err
 			}
@@ -91,31 +120,22 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 		return "", false, nil
 	}
 	t.as(TakenAgain)
-	t.choosing, c.choosing = c.choosing, values.Other
-	if a.Which == 0 && (a.Answer == values.Other || a.Answer == values.Change) && !t.quotesAnother() && !details().MatchString(t.heard.own) {
+	if a.Which == 0 && (a.Answer == values.Other || a.Answer == values.Change) && !another && !details().MatchString(t.heard.own) {
 		if text, handled, err := t.corrects(ctx, t.heard.own); handled || err != nil {
 			return text, true, err
 		}
 	}
-	if len(c.open) == 0 {
-		if said == values.Agree && len(old) == 1 {
-			t.as(TakenYes)
-			text, err := t.again(ctx, old[0], sayExpired)
-			return text, true, err
-		}
-		return "", false, nil
-	}
-	if said == values.Other && a.Which != 0 && t.choosing != values.Other {
-		said = t.choosing
-	}
-	pleased := a.Answer == values.Pleased && slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh })
-	if said == values.Other || pleased || a.Answer == values.Change && len(c.open) == 1 && c.open[0].fresh {
-		return t.otherwise(ctx, a, pleased)
-	}
-	q, asks := t.whichQuestion(a, said)
 	switch {
+	case q == nil && said == values.Agree && len(old) == 1:
+		t.as(TakenYes)
+		text, err := t.again(ctx, old[0], sayExpired)
+		return text, true, err
 	case q == nil:
-		return asks, true, nil
+		return "", false, nil
+	case said == values.Other:
+		return t.otherwise(ctx, q, a)
+	case !q.fresh, a.Which > 1, a.Which != 0 && len(c.open) > 1:
+		return t.putsAgain(), true, nil
 	case said == values.Decline:
 		t.as(TakenNo)
 		if err := t.withdraw(ctx, q); err != nil {
@@ -125,10 +145,6 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 		text, err = t.goesOn(ctx, c.wording.say(sayNotDone))
 		return text, true, err
 	}
-	if !q.fresh {
-		q.fresh = true
-		return c.wording.meantThat(q), true, nil
-	}
 	t.as(TakenYes)
 	if text, err = t.agree(ctx, q); err == nil {
 		text, err = t.goesOn(ctx, text)
@@ -136,17 +152,17 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 	return text, true, err
 }
 
-// otherwise takes a message, while questions are open, that is no yes and no no. pleased reports that
-// it is a courtesy, such as "perfect", right after a question.
-func (t *turn) otherwise(ctx context.Context, a values.Reply, pleased bool) (text string, handled bool, err error) {
+// otherwise takes a message, while a question stands, that is no yes and no no.
+func (t *turn) otherwise(ctx context.Context, q *Question, a values.Reply) (text string, handled bool, err error) {
 	c := t.c
+	asked := q.fresh
+	q.fresh = false // another subject, unless it is put again
 	switch {
-	case a.Answer == values.Change && len(c.open) == 1 && c.open[0].fresh:
+	case a.Answer == values.Change && asked:
 		// "No wait, make it Friday": the question is withdrawn, and the rest is read as a new
 		// request.
-		q := c.open[0]
 		if c.o.Model == nil && c.o.Interpreter != nil {
-			q.fresh, t.held = false, q // until the new wish is understood
+			t.held = q // until the new wish is understood
 			return "", false, nil
 		}
 		if err := t.withdraw(ctx, q); err != nil {
@@ -154,71 +170,35 @@ func (t *turn) otherwise(ctx context.Context, a values.Reply, pleased bool) (tex
 		}
 		t.record.Withdrawn = q.Calls
 		return "", false, nil
-	case pleased: // it is no new subject either
+	case a.Answer == values.Pleased && asked: // a courtesy right after a question is no new subject either
 		t.as(TakenCourtesy)
-		freshen(c.open)
-		return c.wording.again(c.open), true, nil
+		return t.putsAgain(), true, nil
 	case !t.heard.hidden && details().MatchString(t.heard.own):
-		// They asked for details: all changes are shown, and the question is put again.
-		freshen(c.open)
-		var all []string
-		for _, q := range c.open {
-			all = append(all, c.wording.rows(q))
+		c.freshen(q)
+		return c.wording.rows(q), true, nil
+	case asked && t.heard.quoted == "" && values.Begins(t.heard.own) == values.Agree && (c.o.Model == nil || len(strings.Fields(t.heard.own)) <= mostAsking):
+		// "Sí, apúntelo": perhaps a yes. It is asked back about this question, unless it is surely
+		// something else.
+		if sure, err := t.surely(ctx); err != nil || !sure {
+			return t.putsAgain(), true, err
 		}
-		return strings.Join(all, "\n"), true, nil
 	}
-	// They changed the subject. The question stays open, and is put again before an answer to it
-	// counts.
-	for _, q := range c.open {
-		q.fresh = false
-	}
+	t.stood = asked
 	return "", false, nil
-}
-
-// whichQuestion returns the open question that a yes or a no answers. If that is not clear, it
-// returns nil and what to ask the person.
-func (t *turn) whichQuestion(a values.Reply, said values.Answer) (q *Question, asks string) {
-	c := t.c
-	if i := slices.IndexFunc(c.open, func(q *Question) bool { return q.ID == t.answers }); i >= 0 {
-		q = c.open[i]
-		q.fresh = true // it says itself which it answers
-		return q, ""
-	}
-	if len(c.open) > 1 {
-		at := a.Which - 1
-		if a.Which < 0 {
-			at = len(c.open) - 1
-		}
-		which := whichAsks(said)
-		if a.Which != 0 && at < len(c.open) {
-			return c.open[at], ""
-		} else if a.Which != 0 {
-			which = sayNoSuch
-		}
-		c.choosing = said
-		freshen(c.open)
-		return nil, c.wording.whichOne(c.open, which)
-	}
-	q = c.open[0]
-	if a.Which > 1 {
-		q.fresh = true
-		return nil, c.wording.meantThat(q)
-	}
-	return q, ""
 }
 
 // restates reports whether a message agrees to the one question that was just put, in words of that
 // question, its verb and its rows as well as words of agreement: "Yes, order the repairs". A
 // message that is sent twice does not answer the question that it led to.
-func (t *turn) restates(ctx context.Context) bool {
+func (t *turn) restates(ctx context.Context, q *Question) bool {
 	c := t.c
-	if len(c.open) != 1 || !c.open[0].fresh || t.heard.hidden || t.quotesAnother() {
+	if q == nil || !q.fresh || t.heard.hidden {
 		return false
 	}
 	if n := len(c.turns); n > 0 && values.Plain(c.turns[n-1].Said) == values.Plain(t.heard.own) {
 		return false
 	}
-	m := c.matter(ctx, c.open[0])
+	m := c.matter(ctx, q)
 	return m != nil && values.ReadAnswerTo(t.heard.own, m).Answer == values.Agree
 }
 
@@ -240,44 +220,54 @@ func (c *Conversation) matter(ctx context.Context, q *Question) *values.Matter {
 	return values.NewMatter(asks, q.values, phrases, v.Name[strings.LastIndexByte(v.Name, '.')+1:])
 }
 
-// goesOn puts the remaining questions after one was settled.
+// goesOn puts the question that was put off before the one that was settled.
 func (t *turn) goesOn(ctx context.Context, text string) (string, error) {
 	c := t.c
-	if len(c.open) > 0 && len(t.asked) == 0 {
-		freshen(c.open)
-		more := c.wording.whichOne(c.open, sayWhichMean)
-		if len(c.open) == 1 {
-			more = c.wording.say(sayStillOpen) + "\n" + c.wording.question(c.open[0])
-		}
-		text = joined(text, more)
+	if q := c.stands(); q != nil && len(t.asked) == 0 && !c.unclear.open() {
+		c.freshen(q)
+		return joined(text, c.wording.say(sayStillOpen)+"\n"+c.wording.question(q)), nil
 	}
 	return t.aside(ctx, text)
 }
 
-func freshen(list []*Question) {
-	for _, q := range list {
-		q.fresh = true
+// addressed returns the open question that the message says that it answers: by a button, or by
+// quoting it. another reports that it quotes something else, as an answer to an older mail does.
+func (t *turn) addressed() (q *Question, another bool) {
+	open := t.c.open
+	find := func(is func(*Question) bool) *Question {
+		if i := slices.IndexFunc(open, is); i >= 0 {
+			return open[i]
+		}
+		return nil
 	}
-}
-
-// quotesAnother reports whether the message quotes a question other than the open one, as an answer
-// to an older mail does.
-func (t *turn) quotesAnother() bool {
+	if t.answers != "" {
+		return find(func(q *Question) bool { return q.ID == t.answers }), false
+	}
 	ids := previewIDs.FindAllString(t.heard.quoted, -1)
-	for _, id := range ids {
-		if !slices.ContainsFunc(t.c.open, func(q *Question) bool { return receipt.IsID(q.ID, id) }) {
-			return true
+	for _, id := range slices.Backward(ids) { // what was quoted last stands first
+		if q = find(func(q *Question) bool { return receipt.IsID(q.ID, id) }); q == nil {
+			return nil, true
 		}
 	}
 	// In channels where answers quote, a message that quotes something else answers that.
-	if len(ids) > 0 || !t.c.o.Referring || t.heard.quoted == "" || len(t.c.open) == 0 || t.answers != "" {
-		return false
+	if len(ids) > 0 || !t.c.o.Referring || t.heard.quoted == "" || len(open) == 0 {
+		return q, false
 	}
 	quoted := values.Plain(t.heard.quoted)
-	return !slices.ContainsFunc(t.c.open, func(q *Question) bool {
+	q = find(func(q *Question) bool {
 		asks, _, _ := strings.Cut(t.c.reveal(q.asks), "\n")
 		return asks != "" && strings.Contains(quoted, values.Plain(asks)) || strings.Contains(quoted, values.Plain(q.Title))
 	})
+	return q, q == nil
+}
+
+// surely reports whether the phrases understand the message as something to do, by itself.
+func (t *turn) surely(ctx context.Context) (bool, error) {
+	if t.c.o.Interpreter == nil {
+		return false, nil
+	}
+	u, err := t.c.o.Interpreter.Interpret(ctx, t.heard.own, Settled{}, t.before())
+	return u.Script != "" && u.Confidence >= plainly, err
 }
 
 // close removes a question from the open ones.
@@ -523,7 +513,7 @@ func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64
 	}
 	t.asked = append(t.asked, q)
 	t.c.open = append(t.c.open, q)
-	freshen(t.c.open)
+	t.c.freshen(q)
 	return q
 }
 

@@ -132,6 +132,9 @@ func (t *turn) asksAbout(ctx context.Context, k *task) (q *Question, counted *ho
 		}
 		why = append(why, unasked...)
 	}
+	if !k.phrased && !k.given && t.asking(ctx) == nil && slices.ContainsFunc(k.program.Calls(), func(call verbs.Call) bool { return t.answersOne(call.Verb) }) {
+		why = append(why, t.c.wording.reason(sayUnasked)) // its question does not stand here
+	}
 	if len(preview.Asks()) == 0 {
 		var much *reason
 		if much, counted, err = t.together(ctx, k.call); err != nil {
@@ -285,6 +288,13 @@ func (t *turn) questions(v *verbs.Verb) bool {
 		return slices.ContainsFunc(v.Effects, func(e verbs.Effect) bool {
 			return e.Kind == verbs.Sets && !e.May && e.Session == a.While
 		})
+	})
+}
+
+// steps reports whether a verb may begin, continue or end a collection.
+func (t *turn) steps(v *verbs.Verb) bool {
+	return slices.ContainsFunc(t.c.answering, func(a *verbs.Answering) bool {
+		return v == a.Verb || slices.ContainsFunc(v.Effects, func(e verbs.Effect) bool { return e.Kind == verbs.Sets && e.Session == a.While })
 	})
 }
 

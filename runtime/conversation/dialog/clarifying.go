@@ -15,7 +15,6 @@ import (
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/state/sessions"
-	"verbatim/verbs"
 )
 
 // Clarifying: a message was unclear and the person was asked about it, without a model.
@@ -24,10 +23,9 @@ import (
 // person answers, declines, or moves on to something else. Its exported fields are what a session
 // keeps of it besides its words.
 type unclear struct {
-	said     string   // all of it so far
-	Before   string   `json:"before,omitempty"`   // the same without the last answer
+	said     string   // the message
 	Verb     string   `json:"verb,omitempty"`     // the verb that the person chose, "" if they were not asked
-	Given    []Given  `json:"given,omitempty"`    // answers that are not part of said
+	Given    []Given  `json:"given,omitempty"`    // the answers so far
 	Wants    Given    `json:"wants,omitzero"`     // the argument that is asked for, without a text
 	Text     bool     `json:"text,omitempty"`     // it is free text
 	Asked    string   `json:"asked"`              // the question
@@ -51,7 +49,7 @@ func (u *unclear) open() bool { return u.Asked != "" }
 func (u *unclear) with(text string) unclear {
 	g := u.Wants
 	g.Text = text
-	return unclear{said: u.said, Before: u.Before, Verb: cmp.Or(u.Verb, g.Verb), Given: append(slices.Clone(u.Given), g)}
+	return unclear{said: u.said, Verb: cmp.Or(u.Verb, g.Verb), Given: append(slices.Clone(u.Given), g)}
 }
 
 // chosen reads an answer that picks an offer: "yes" to a single one, "the second one", or its
@@ -68,24 +66,21 @@ func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again b
 	o := was.Offers[i]
 	next := was.with(o.Text)
 	if o.Verb != "" {
-		next = unclear{said: was.said, Before: was.Before, Verb: o.Verb, Given: was.Given}
+		next = unclear{said: was.said, Verb: o.Verb, Given: was.Given}
 	}
-	got, err := t.c.understood(ctx, next.said, &next, was.Spoken)
-	switch {
-	case err != nil:
+	got, err := t.c.understood(ctx, &next, was.Spoken)
+	if err != nil || got.Script == "" && (got.Ask == "" || got.Ask == was.Asked) {
 		return nil, false, err
-	case got.Script != "" || got.Ask != "" && got.Ask != was.Asked:
-		t.next = next
-		return &got, false, nil
-	case o.Verb == "":
-		u, err = t.answer(ctx, o.Text, &Understood{}, was)
 	}
-	return u, false, err
+	t.next = next
+	return &got, false, nil
 }
 
-// understood interprets a message in one part. A message that is unclear runs nothing.
-func (c *Conversation) understood(ctx context.Context, said string, of *unclear, spoken []Spoken) (Understood, error) {
-	u, err := c.o.Interpreter.Interpret(ctx, said, Settled{of.Verb, of.Given}, spoken)
+// understood reads an unclear message with the answers to what was asked about it. It is read by itself:
+// an answer is the value of the argument that was asked for, and no part of the message. A message
+// that stays unclear runs nothing.
+func (c *Conversation) understood(ctx context.Context, of *unclear, spoken []Spoken) (Understood, error) {
+	u, err := c.o.Interpreter.Interpret(ctx, of.said, Settled{of.Verb, of.Given}, spoken)
 	if u.Ask != "" {
 		u.Script = ""
 	}
@@ -106,17 +101,17 @@ func (t *turn) clarified(ctx context.Context, chosen *Understood, otherwise stri
 		return c.wording.say(sayWell), nil
 	}
 	t.closed(true)
-	if len(was.Offers) > 1 && u.Ask == was.Asked && t.heard.reply.Answer == values.Agree {
-		text, err := t.makes(ctx, &u, was, otherwise)
-		return text + "\n" + c.wording.say(saySayWhich), err
-	}
 	t.trace.add(ofPerson, t.next.said, t.now)
 	for _, g := range t.next.Given {
 		if !strings.HasPrefix(g.Text, "@") { // they picked the row, and did not say the words of its label
 			t.trace.add(ofPerson, g.Text, t.now)
 		}
 	}
-	return t.makes(ctx, &u, was, otherwise)
+	text, err := t.makes(ctx, &u, was, otherwise)
+	if err != nil || c.unclear.open() {
+		return text, err
+	}
+	return t.goesOn(ctx, text)
 }
 
 // turnsTo ends the waiting when the person says something else; turned announces that. A read in
@@ -143,7 +138,7 @@ func (t *turn) turnsTo(ctx context.Context, u *Understood) (turned, text string,
 		t.as(TakenNo)
 		return "", c.wording.say(sayWell), true, nil
 	case u.Script == "" && u.Ask == "": // it answers nothing
-	case !was.subject(u) || was.namesOthers(u):
+	case !was.subject(u) || was.namesOthers(u) || u.Script == "" && u.Ask != was.Asked || len(was.Given) > 0:
 		turned = c.wording.say(sayLetGo, firstLine(was.Asked)) + "\n"
 		t.record.note(noteLetGo)
 	}
@@ -205,64 +200,71 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 	return took, false
 }
 
-// answer reads an answer together with the unclear message; nil if that makes no sense either. A
-// reading that can run wins over one that asks again. An answer that leads to the same question
-// again is dropped, so that it does not confuse the next one.
-func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *unclear) (*Understood, error) {
-	if !was.open() || was.Corrects || t.heard.reply.Answer == values.Decline { // a no is a part of nothing
+// takesValue takes a message as the value of the argument that was asked for; nil if it is none, or is
+// surely something else. What it says besides, and is no request of its own, is named as not taken.
+func (t *turn) takesValue(ctx context.Context, alone *Understood, was *unclear) (*Understood, error) {
+	says, reply := t.heard.own, t.heard.reply.Answer
+	switch {
+	case !was.open() || was.Corrects || was.Wants.Param == "" || reply != values.Other && (reply != values.Change || was.Text && values.Begins(says) != values.Other):
+		return nil, nil
+	case was.Text:
+		asks := slices.ContainsFunc(wordsIn(was.Asked), func(w string) bool { return slices.Contains(values.Phrases("enquiring"), values.Plain(w)) })
+		if strings.HasSuffix(says, "?") && !asks || alone.Verb != "" && alone.Verb != was.Wants.Verb || slices.ContainsFunc(alone.Verbs, func(verb string) bool { return verb != was.Wants.Verb }) {
+			return nil, nil
+		}
+	case values.ReadRemark(says) == values.ARemark:
 		return nil, nil
 	}
-	var attempts []unclear
-	if u, err := t.dictated(ctx, says, alone, was); u != nil || err != nil {
-		return u, err
-	}
-	if t.mayFill(says, was) {
-		if u, err := t.fills(ctx, says, alone, was); u != nil || err != nil {
-			return u, err
-		}
-		attempts = append(attempts, was.with(says))
-	}
-	for _, said := range [...]string{was.said, was.Before} {
-		for _, between := range [...]string{"\n", ", "} {
-			if said != "" {
-				attempts = append(attempts, unclear{said: said + between + says, Before: said, Verb: was.Verb, Given: was.Given})
+	if !was.Text {
+		// A request of its own may stand behind the value: "3 April, also leave a note on Thomas".
+		for _, at := range besides().FindAllStringIndex(says, -1) {
+			next := was.with(says[:at[0]])
+			u, err := t.c.understood(ctx, &next, was.Spoken)
+			if err != nil || u.Script == "" || u.Beside != "" {
+				continue
 			}
+			head, err := t.c.o.Interpreter.Interpret(ctx, says[:at[0]], Settled{}, nil)
+			if err != nil {
+				return nil, err
+			}
+			more, err := t.c.o.Interpreter.Interpret(ctx, says[at[1]:], Settled{}, nil)
+			if err != nil {
+				return nil, err
+			}
+			if len(head.Verbs) == 0 && more.Script != "" && more.Ask == "" && more.Confidence >= plainly {
+				t.next, t.also, u.Left = next, more.Script, more.Left
+				return &u, nil
+			}
+			break
+		}
+		if alone.Script != "" && len(alone.Assumed) == 0 {
+			return nil, nil // it says all by itself
 		}
 	}
-	var found, same *Understood
-	for _, a := range attempts {
-		u, err := t.c.understood(ctx, a.said, &a, was.Spoken)
-		switch {
-		case err != nil:
-			return nil, err
-		case (alone.Ask != "" || was.About != "") && !was.subject(&u):
-			// The message means something by itself, or it was clear which verb is meant; joined
-			// with the earlier one it would mean something else.
-		case u.Script != "":
-			t.next = unclear{said: a.said, Given: a.Given}
-			return &u, nil
-		case len(a.Given) > len(was.Given) && u.Wants.Verb == was.Wants.Verb && u.Wants.Param != was.Wants.Param && u.Beside == "":
-			t.next = a // it is the whole answer, and no part of the next one
-			return &u, nil
-		case u.Ask == "" || alone.Ask != "" && !t.further(&u, alone) && !a.narrows(&u, was) || a.Before == was.Before && u.Ask == was.Asked:
-		case u.Ask == was.Asked:
-			same = cmp.Or(same, &u)
-		case found == nil:
-			found, t.next = &u, a
+	next := was.with(says)
+	u, err := t.c.understood(ctx, &next, was.Spoken)
+	if err != nil || u.Script == "" && (u.Ask == "" || u.Ask == was.Asked && u.Wants == was.Wants) {
+		return nil, err
+	}
+	if beside := u.Beside; beside != "" {
+		if slices.ContainsFunc(alone.Verbs, func(verb string) bool { return verb != was.Wants.Verb }) {
+			return nil, nil
+		}
+		if u.Dictated { // "Pierre: it comes soon", where the text would be asked for next
+			next.Given = append(next.Given, Given{u.Wants.Verb, u.Wants.Param, beside})
+			u, err = t.c.understood(ctx, &next, was.Spoken)
+		} else {
+			u.Left = []string{beside}
 		}
 	}
-	if found == nil && same != nil {
-		t.next = unclear{said: was.said, Before: was.Before, Verb: was.Verb, Given: was.Given}
-		same.Offers, same.Wants = was.Offers, was.Wants
-	}
-	return cmp.Or(found, same), nil
+	t.next = next
+	return &u, err
 }
 
-// narrows reports whether a message with an answer for the argument that was asked for asks which of
-// several values the answer means: "1.234".
-func (u *unclear) narrows(now *Understood, was *unclear) bool {
-	return len(u.Given) > len(was.Given) && now.Wants == was.Wants && len(now.Offers) > 1 && now.Ask != was.Asked
-}
+// besides matches what may stand between an answer and something else.
+var besides = lazily(func() string {
+	return `[,;:]|\.\s|\s[-–]\s|(?i:\s(?:` + strings.Join(values.Phrases("joining"), "|") + `)\s)`
+})
 
 // correctsAsked takes a message that corrects a row of the unclear message, such as "no, I meant Pierre"
 // where a text is asked for, and puts the question again for that row. A message that only says that
@@ -305,7 +307,7 @@ func (t *turn) correctsAsked(ctx context.Context) (text string, handled bool, er
 		}
 		next := was.with("")
 		next.Given = append(slices.Clone(was.Given), Given{Verb: v.Name, Param: args[i].Key, Text: "@" + fit.Args[i].Value.Text})
-		u, err := c.understood(ctx, next.said, &next, was.Spoken)
+		u, err := c.understood(ctx, &next, was.Spoken)
 		if err != nil || u.Script == "" && u.Ask == "" {
 			return "", err != nil, err
 		}
@@ -318,144 +320,6 @@ func (t *turn) correctsAsked(ctx context.Context) (text string, handled bool, er
 		return c.wording.say(sayInstead) + "\n" + text, true, err
 	}
 	return "", false, nil
-}
-
-// mayFill reports whether a message may be the value that was asked for.
-func (t *turn) mayFill(says string, was *unclear) bool {
-	a := t.heard.reply.Answer
-	return was.open() && was.Wants.Param != "" && !was.Text && (a == values.Other || a == values.Change) && values.ReadRemark(says) != values.ARemark
-}
-
-// fills takes an answer for the value that was asked for; nil if there is still something to ask, or
-// if it says more and is about another verb. What it says more is added to the call's text. A call
-// without a text, or with a sensitive value, leaves it out, and the person is told so.
-func (t *turn) fills(ctx context.Context, says string, alone *Understood, was *unclear) (*Understood, error) {
-	next := was.with(says)
-	u, err := t.c.understood(ctx, next.said, &next, was.Spoken)
-	other := func(verb string) bool { return verb != was.Wants.Verb }
-	if err != nil || u.Script == "" || u.Beside != "" && slices.ContainsFunc(alone.Verbs, other) {
-		return nil, err
-	}
-	t.next = next
-	if u.Beside == "" {
-		return &u, nil
-	}
-	if len(u.Texts) == 1 && !t.sensitive(was.Wants) {
-		more := u.Texts[0]
-		more.Text = strings.TrimRight(more.Text, ".,; ") + "; " + says
-		next.Given = append(slices.Clone(next.Given), more)
-		for _, said := range [...]string{was.said + "\n" + u.Beside, was.said} { // it may have a value of its own
-			next.said = said
-			longer, err := t.c.understood(ctx, said, &next, was.Spoken)
-			if err != nil {
-				return nil, err
-			}
-			if longer.Script != "" && !strings.Contains(longer.Script, "\n") {
-				t.next = next
-				return &longer, nil
-			}
-		}
-	}
-	u.Left = []string{u.Beside}
-	return &u, nil
-}
-
-// fillsBesides takes a message that could also be a request as the value that was asked for: one
-// for the same verb that names no row, or one that begins with the value by itself ("Pierre, it
-// comes next week"). A separate request after the value is carried out too: "3 April, also leave a
-// note on Thomas: …".
-func (t *turn) fillsBesides(ctx context.Context, u *Understood, was *unclear) (*Understood, error) {
-	said, front := t.heard.own, false
-	for _, at := range besides().FindAllStringIndex(said, -1) {
-		next := was.with(said[:at[0]])
-		if !t.mayFill(said[:at[0]], was) {
-			continue
-		}
-		chosen, err := t.c.understood(ctx, next.said, &next, was.Spoken)
-		if err != nil {
-			return nil, err
-		}
-		if chosen.Script == "" {
-			continue
-		}
-		more, err := t.c.o.Interpreter.Interpret(ctx, said[at[1]:], Settled{}, nil)
-		if err != nil {
-			return nil, err
-		}
-		if more.Script != "" && more.Ask == "" && more.Confidence >= plainly && chosen.Beside == "" {
-			t.next, t.also, chosen.Left = next, more.Script, more.Left
-			return &chosen, nil
-		}
-		front = true
-		break
-	}
-	if u.Script == "" || !t.mayFill(said, was) {
-		return nil, nil
-	}
-	chosen, err := t.fills(ctx, said, u, was)
-	if chosen == nil || len(u.Assumed) > 0 || front {
-		return chosen, err
-	}
-	t.next = unclear{}
-	return nil, nil
-}
-
-// besides matches what may stand between an answer and something else.
-var besides = lazily(func() string {
-	return `[,;:]|\.\s|\s[-–]\s|(?i:\s(?:` + strings.Join(values.Phrases("joining"), "|") + `)\s)`
-})
-
-// sensitive reports whether an argument is sensitive.
-func (t *turn) sensitive(g Given) bool {
-	v := t.c.o.Registry.Verb(g.Verb)
-	return v == nil || slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.Name == g.Param && p.Sensitive })
-}
-
-// further reports whether a reading asks for a later argument of the same verb than another reading,
-// and so knows a value that the other one lacks or assumes: the row was named in the message before.
-func (t *turn) further(u, than *Understood) bool {
-	v := t.c.o.Registry.Verb(u.Wants.Verb)
-	if v == nil || u.Wants.Verb != than.Wants.Verb {
-		return false
-	}
-	at := func(g Given) int {
-		return slices.IndexFunc(v.Params, func(p verbs.Param) bool { return p.Name == g.Param })
-	}
-	return at(u.Wants) > at(than.Wants) || at(u.Wants) == at(than.Wants) && len(u.Assumed) < len(than.Assumed)
-}
-
-// dictated takes an answer as the free text that was asked for; nil if none was, or the answer is
-// something else. Where the message announces a text, as "leave a note on Pierre" does, the answer
-// is read behind it, since it may say other things besides, such as a date.
-func (t *turn) dictated(ctx context.Context, says string, alone *Understood, was *unclear) (*Understood, error) {
-	if values.ReadAnswer(says).Answer != values.Other {
-		return nil, nil
-	}
-	before, err := t.c.understood(ctx, was.said, was, was.Spoken)
-	if err != nil || !before.Dictated {
-		return nil, err
-	}
-	asked := func(g Given) bool { return g.Verb == before.Wants.Verb && g.Param == before.Wants.Param }
-	given := slices.DeleteFunc(slices.Clone(was.Given), asked)
-	try := func(next unclear) (*Understood, error) {
-		u, err := t.c.understood(ctx, next.said, &next, was.Spoken)
-		if err != nil || u.Script == "" && (u.Ask == "" || u.Ask == was.Asked) || next.said != was.said && !slices.ContainsFunc(u.Texts, asked) {
-			return nil, err
-		}
-		t.next = next
-		return &u, nil
-	}
-	if head := strings.ReplaceAll(was.said, "\n", " "); alone.Ask == "" || was.subject(alone) { // the row that was asked for first stands in it
-		if u, err := try(unclear{said: head + ": " + says, Before: was.said, Verb: was.Verb, Given: given}); u != nil || err != nil {
-			return u, err
-		}
-	}
-	other := func(verb string) bool { return verb != before.Verb }
-	if strings.HasSuffix(says, "?") || strings.HasPrefix(says, "¿") || slices.ContainsFunc(alone.Verbs, other) {
-		return nil, nil
-	}
-	given = append(given, Given{before.Wants.Verb, before.Wants.Param, says})
-	return try(unclear{said: was.said, Before: was.Before, Verb: was.Verb, Given: given})
 }
 
 // The greatest number of words of a message that counts as a counter-question. If a text is asked
@@ -509,8 +373,7 @@ func (t *turn) staysOpen(ctx context.Context) (text string, ok bool) {
 	t.as(TakenAgain)
 	text = t.was.Asked
 	if c.unclear.fresh = t.was.open(); !c.unclear.fresh {
-		freshen(c.open)
-		text = c.wording.again(c.open)
+		text = t.putsAgain()
 	}
 	return c.wording.say(sayUnaware) + "\n" + text, true
 }
@@ -598,6 +461,9 @@ func (t *turn) waits() {
 		t.closed(false)
 	}
 	t.was = c.unclear
+	if q := c.stands(); q != nil && q.fresh {
+		t.was.fresh = false // it was put off
+	}
 	c.unclear.fresh = false // until it is put again
 }
 
@@ -652,7 +518,7 @@ func (t *turn) aside(ctx context.Context, text string) (string, error) {
 		return text + "\n" + t.c.wording.say(sayOpenStill, u.Asked), nil
 	}
 	// Read it again: rows and the language may have changed.
-	now, err := t.c.understood(ctx, u.said, u, u.Spoken)
+	now, err := t.c.understood(ctx, u, u.Spoken)
 	if err != nil {
 		return text, err
 	}
@@ -671,13 +537,12 @@ func (t *turn) lapse(ctx context.Context) (string, error) {
 		return "", nil // the corrected call is too old as well
 	}
 	if i, _ := choice(&t.heard, was.Offers); i < 0 {
-		u, err := t.answer(ctx, t.heard.own, &Understood{}, &was)
-		if err != nil || u == nil || u.Script == "" && u.Ask == was.Asked {
+		if u, err := t.takesValue(ctx, &Understood{}, &was); err != nil || u == nil {
 			return "", err
 		}
 	}
-	t.next = unclear{said: was.said, Before: was.Before, Verb: was.Verb, Given: was.Given}
-	now, err := t.c.understood(ctx, was.said, &was, was.Spoken)
+	t.next = unclear{said: was.said, Verb: was.Verb, Given: was.Given}
+	now, err := t.c.understood(ctx, &was, was.Spoken)
 	if err != nil || now.Ask == "" {
 		return "", err
 	}

@@ -67,12 +67,16 @@ func (book) Interpret(_ context.Context, said string, settled dialog.Settled, _ 
 		}
 	case strings.Contains(plain, "expected"):
 		u.Verb = "house.note"
-		day := cmp.Or(oneDay.FindString(answered("expected")), oneDay.FindString(said))
+		given := answered("expected")
+		day := cmp.Or(oneDay.FindString(given), oneDay.FindString(said))
+		if _, beside, ok := strings.Cut(given, ", "); ok {
+			u.Beside = beside
+		}
 		u.Wants = dialog.Given{Verb: "house.note", Param: "expected"}
 		switch {
 		case row == "":
 			which("house.note")
-		case day == "" && twoDays.MatchString(said):
+		case day == "" && twoDays.MatchString(said+given):
 			u.Ask = "Is that 3 April 2027 or 4 March 2027?"
 			u.Offers = []dialog.Offer{{Says: "3 April 2027", Text: "2027-04-03"}, {Says: "4 March 2027", Text: "2027-03-04"}}
 		case day == "":
@@ -101,6 +105,8 @@ func note(said string, given []dialog.Given) dialog.Understood {
 	for _, g := range given {
 		if g.Param == "note" {
 			text = g.Text
+		} else {
+			day = oneDay.FindString(g.Text)
 		}
 	}
 	switch {
@@ -110,7 +116,7 @@ func note(said string, given []dialog.Given) dialog.Understood {
 		u.Ask, u.Dictated, u.Wants = fmt.Sprintf("%d letters are too many.", len(text)), true, dialog.Given{Verb: "house.note", Param: "note"}
 	default:
 		u.Texts = []dialog.Given{{Verb: "house.note", Param: "note", Text: text}}
-		if u.Ask = "When is it?"; day != "" {
+		if u.Ask, u.Wants = "When is it?", (dialog.Given{Verb: "house.note", Param: "expected"}); day != "" {
 			u.Ask, u.Script = "", fmt.Sprintf("house.note :repair-id @boiler :note %q :expected 2027-03-04", text)
 		}
 	}
@@ -195,7 +201,7 @@ func TestWhatWasAskedBackIsAnsweredElsewhere(t *testing.T) {
 			{"by a month", []string{"the boiler is expected 3/4/2027", "March"}, []string{"Is that", "4 March 2027"}, true},
 			{"by a number that is a day", []string{"the boiler is expected 3/4/2027", "the 4th"}, []string{"Is that", "4 March 2027"}, true},
 			{"by a yes", []string{"the repairs", "yes"}, []string{"Is that what you mean: the list?", "Boiler"}, true},
-			{"a yes that says nothing", []string{"I would like to cancel", "yes", "the first"}, []string{"Which repair", "Which of them?", "Boiler"}, true},
+			{"a yes that says nothing", []string{"I would like to cancel", "yes", "the first"}, []string{"Which repair", "so that we mean the same:\nWhich repair", "Boiler"}, true},
 			{"after a question in between", []string{"I would like to cancel", "what is there", "the second"}, []string{"Which repair", stillOpen + "Which repair is it?", "Kitchen Window"}, true},
 			{"after thanks", []string{"I would like to cancel", "thanks", "the second"}, []string{"Which repair", stillOpen, "Kitchen Window"}, true},
 			{"after others' words", []string{"I would like to cancel", "> the first", "the second", "the second"}, []string{"Which repair", "only words of others", "so that we mean the same:\nWhich repair is it?", "Kitchen Window"}, true},
@@ -225,7 +231,7 @@ func TestWhatWasAskedBackIsAnsweredElsewhere(t *testing.T) {
 			{"what was said is forgotten", []string{"I would like to cancel", "forget what I said", "the second"}, []string{"Which repair", "Not done.", "did not understand"}, true},
 			{"a question is asked what it is for", []string{"cancel the boiler", "why?", "no"}, []string{"Boiler", "I need it for this: cancel a repair.\n", "Not done."}, true},
 			{"no text", []string{"write down 4 March 2027", "no"}, []string{"What is", "Good."}, true},
-			{"a question that was put before it", []string{"cancel the boiler", "the repairs", "yes"}, []string{"Boiler", "Is that what you mean", "Boiler"}, true},
+			{"a question that was put before it", []string{"cancel the boiler", "I wonder about all of the repairs", "yes", "no"}, []string{"Boiler", "I come back to this question afterwards: cancel a repair (Boiler)\nIs that what you mean", "Kitchen Window", "Not done."}, true},
 		} {
 			name := fmt.Sprintf("%d", i)
 			before := h.state()

@@ -2,6 +2,8 @@ package dialog
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -31,6 +33,7 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 	defer func() {
 		if ok {
 			t.as(TakenAnswer)
+			t.puts = true
 		}
 	}()
 	reply := t.heard.reply
@@ -162,21 +165,110 @@ func (t *turn) whichOfThose() string {
 	return ""
 }
 
-// asking returns the palette's rule for answers while a collection is running.
+// asking returns the palette's rule for answers, if its question stands in this conversation: the last
+// turn put it, and it is still the question at hand. What was begun or went on elsewhere, such as on a
+// page, is filled there. (G2)
 func (t *turn) asking(ctx context.Context) *verbs.Answering {
-	if !t.c.kept || len(t.c.answering) == 0 {
+	past := t.c.turns
+	if len(past) == 0 || past[len(past)-1].asks == "" || past[len(past)-1].later {
 		return nil
+	}
+	if !t.looked {
+		t.looked = true
+		if a, digest, _ := t.atHand(ctx); digest == past[len(past)-1].asks {
+			t.rule = a
+		}
+	}
+	return t.rule
+}
+
+// collects notes which question of a collection the turn leaves open, and puts the one again that stood
+// before it, unless something else is asked: then it comes back afterwards.
+func (t *turn) collects(ctx context.Context, text string) string {
+	c, was := t.c, ""
+	if n := len(c.turns); n > 0 {
+		was = c.turns[n-1].asks
+	}
+	if !t.puts && was == "" {
+		return text
+	}
+	a, digest, words := t.atHand(ctx)
+	if a == nil || !t.puts && digest != was {
+		return text // it is over, or went on elsewhere
+	}
+	t.record.asks = digest
+	q := c.stands()
+	t.record.later = c.unclear.fresh || q != nil && q.fresh
+	switch {
+	case t.record.later && t.asking(ctx) != nil: // it stood until now
+		return joined(c.wording.say(sayPutOff, firstLine(words)), text)
+	case !t.record.later && !t.puts:
+		return joined(text, c.wording.say(sayOpenStill, words))
+	}
+	return text
+}
+
+// atHand returns the palette's rule for answers while a collection is running, with a digest of the
+// question at hand and its words. It looks by a preview of the call that begins or continues it.
+func (t *turn) atHand(ctx context.Context) (a *verbs.Answering, digest, words string) {
+	if !t.c.kept || len(t.c.answering) == 0 {
+		return nil, "", ""
 	}
 	info, err := t.c.o.Session.Turns().Info(ctx)
 	if err != nil {
-		return nil
+		return nil, "", ""
 	}
-	for _, a := range t.c.answering {
-		for i := range info.Values {
-			if v := &info.Values[i]; v.Name == a.While && !v.Sensitive && v.Value.Bool() {
-				return a
-			}
+	holds := map[string]stores.Value{}
+	for i := range info.Values {
+		if v := &info.Values[i]; !v.Sensitive {
+			holds[v.Name] = v.Value
 		}
 	}
-	return nil
+	for _, a := range t.c.answering {
+		if v, ok := holds[a.While]; !ok || !v.Bool() {
+			continue
+		}
+		for _, v := range t.c.verbs {
+			call, ok := continues(v, a, holds)
+			if !ok {
+				continue
+			}
+			script, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, call))
+			program, more := t.c.o.Session.Check(ctx, script)
+			if append(ds, more...).HasErrors() || program == nil {
+				continue
+			}
+			r, err := t.c.o.Session.Preview(ctx, program, engine.RunOptions{Source: t.c.o.Source})
+			if err != nil || len(r.Calls) == 0 || r.Calls[0].Result == nil {
+				continue
+			}
+			words := strings.TrimSpace(t.c.wording.told([]*receipt.Receipt{r}))
+			if len(r.Calls[0].Result.Rows) == 1 { // without what is said before it
+				words = words[strings.LastIndexByte(words, '\n')+1:]
+			}
+			sum := sha256.Sum256([]byte(call + "\x00" + shown(v.Name, r.Calls[0].Result, false)))
+			return a, hex.EncodeToString(sum[:8]), words
+		}
+	}
+	return nil, "", ""
+}
+
+// continues returns the call of a verb that begins or continues a collection, with its arguments out of
+// the session's values, where the verb keeps them.
+func continues(v *verbs.Verb, a *verbs.Answering, holds map[string]stores.Value) (string, bool) {
+	begins := false
+	var args []dsl.Arg
+	for _, e := range v.Effects {
+		if e.Kind != verbs.Sets || e.May {
+			continue
+		}
+		if begins = begins || e.Session == a.While; e.Session == a.While {
+			continue
+		}
+		if p, ok := e.Value.ArgOnly(); ok {
+			args = append(args, dsl.NewArg(v.Params[p].Name, dsl.NewSymbol(strings.TrimPrefix(holds[e.Session].Text(), "@"))))
+		}
+	}
+	call := dsl.NewCall(v.Name, args...)
+	return dsl.FormatCall(&call), begins && len(args) > 0 && call.Err() == nil
 }

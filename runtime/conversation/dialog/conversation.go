@@ -169,14 +169,13 @@ type Conversation struct {
 
 	mu       sync.Mutex
 	turns    []*Turn
-	kept     bool  // in the session
-	known    int64 // number of the session's turns that are in turns
-	open     []*Question
+	kept     bool            // in the session
+	known    int64           // number of the session's turns that are in turns
+	open     []*Question     // the last one stands, and those before it are put off
 	unclear  unclear         // the unclear message, without a model
 	leaves   []string        // ids of questions that nobody waits for any more
 	unasked  budget          // amounts of calls that ran without a question
 	named    map[string]bool // rows whose names a model was shown
-	choosing values.Answer   // the yes or no that led to asking which question is meant
 	alone    bool            // the model cannot be reached, and the person was told so
 	expected expected        // what the person was last asked for by itself
 	lately   latest          // the last call that ran
@@ -279,7 +278,7 @@ type Message struct {
 // An Answer is the reply to a message.
 type Answer struct {
 	Text  string
-	Open  []*Question        // questions that wait, oldest first
+	Open  []*Question        // questions that wait, oldest first: the last one is asked, the others are put off
 	Done  []*receipt.Receipt // what was done, in order
 	Found []*receipt.Receipt // all that was called, including reads
 	Turn  *Turn
@@ -346,7 +345,7 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 		return nil, err
 	}
 	t.record.Number = len(c.turns) + 1
-	t.record.From = t.state(ctx)
+	t.record.From = t.state(t.asking(ctx) != nil)
 	if c.kept && m.ID != "" {
 		if before, err := c.answeredBefore(ctx, m.ID); err != nil || before != nil {
 			return before, err
@@ -361,7 +360,14 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 		m.Text, t.spoken = without, without
 		t.tell(c.wording.say(sayCardTaken) + "\n")
 	}
+	stood, asked := c.stands(), c.unclear.id
 	text, err := t.take(ctx, m)
+	if stood != nil && err == nil && slices.Contains(c.open, stood) && (c.stands() != stood || c.unclear.open() && c.unclear.id != asked && !c.unclear.Corrects) {
+		text = joined(c.wording.say(sayPutOff, stood.line()), text)
+	}
+	if err == nil {
+		text = t.collects(ctx, text)
+	}
 	c.expected = t.expects
 	if t.via != "" && t.twice {
 		// Another process may be handling the same message.
@@ -390,7 +396,7 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	t.tell(text)
 	text = c.reveal(t.told.String())
 	t.record.Told = c.conceal(t.told.String())
-	t.record.To = t.state(ctx)
+	t.record.To = t.state(t.record.asks != "" && !t.record.later)
 	c.turns = append(c.turns, t.record)
 	if keeps {
 		// The turn is over even if it could not be stored.

@@ -2,9 +2,7 @@ package dialog
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
@@ -46,19 +44,18 @@ type correctable struct {
 	call *dsl.Call
 }
 
-// correctables returns the pending calls or, if there are none, the last call that ran.
-func (t *turn) correctables(ctx context.Context) []correctable {
+// correctables returns the call that stands to be agreed to or, if there is none, those that ran last,
+// the latest first.
+func (t *turn) correctables(ctx context.Context) (all []correctable) {
 	c := t.c
-	var all []correctable
-	for _, q := range c.open {
-		p, err := c.meaning(ctx, q)
-		if err != nil || p == nil || len(p.Script().Calls) != 1 {
-			continue // of several calls it is not clear which
+	if q := c.stands(); q != nil {
+		if p, err := c.meaning(ctx, q); err == nil && p != nil && len(p.Script().Calls) == 1 { // of several it is not clear which
+			all = append(all, correctable{q, &p.Script().Calls[0]})
 		}
-		all = append(all, correctable{q, &p.Script().Calls[0]})
+		return all
 	}
-	if len(c.open) == 0 && t.record.Number-c.lately.turn <= soon {
-		for i := range c.lately.calls {
+	if t.record.Number-c.lately.turn <= soon {
+		for i := range slices.Backward(c.lately.calls) {
 			all = append(all, correctable{nil, &c.lately.calls[i]})
 		}
 	}
@@ -71,60 +68,35 @@ func (t *turn) corrects(ctx context.Context, said string) (text string, handled 
 	if c.o.Model != nil || c.o.Interpreter == nil || said == "" || t.heard.hidden || t.heard.quoted != "" || t.unaware() {
 		return "", false, nil
 	}
-	type meant struct {
-		of  correctable
-		fit Fit
-	}
-	var all []meant
-	var asks, problem string
-	calls := 0
+	var found Correction
+	var meant correctable
 	for _, of := range t.correctables(ctx) {
-		found, ok, err := c.o.Interpreter.Correct(ctx, said, of.call)
+		f, ok, err := c.o.Interpreter.Correct(ctx, said, of.call)
 		switch {
 		case err != nil:
 			return "", true, err
-		case !ok:
-			continue
-		case !found.Cued && !t.was.Corrects && (of.of == nil || !of.of.fresh || t.asking(ctx) != nil):
-			// A bare value corrects the question that was just put, but may answer another one.
-			continue
-		case len(found.Fits) == 0:
-			problem = found.Ask
-			continue
+		case !ok, !f.Cued && !t.was.Corrects && (of.of == nil || !of.of.fresh || t.asking(ctx) != nil):
+			continue // a bare value corrects the question that was just put, but may answer another one
 		}
-		calls++
-		asks = found.Ask
-		for _, fit := range found.Fits {
-			all = append(all, meant{of, fit})
+		if found, meant = f, of; len(f.Fits) > 0 {
+			break
 		}
 	}
-	if len(all) > 0 || problem != "" {
-		t.as(TakenCorrection)
-	}
-	switch {
-	case len(all) == 0 && problem != "":
-		t.record.note(noteBadCorrection)
-		return problem, true, nil
-	case len(all) == 0:
+	if meant.call == nil {
 		return "", false, nil
-	case len(all) == 1:
-		text, err := t.corrected(ctx, all[0].of, all[0].fit, said)
+	}
+	t.as(TakenCorrection)
+	switch len(found.Fits) {
+	case 0:
+		t.record.note(noteBadCorrection)
+		return found.Ask, true, nil
+	case 1:
+		text, err := t.corrected(ctx, meant, found.Fits[0], said)
 		return text, true, err
 	}
-	u := Understood{Ask: asks}
-	if calls > 1 {
-		var list strings.Builder
-		list.WriteString(c.wording.say(sayWhichMean) + "\n")
-		for i := range all {
-			if q := all[i].of.of; q != nil {
-				all[i].fit.Says = q.line() + " – " + all[i].fit.Says
-			}
-			fmt.Fprintf(&list, "%d. %s\n", i+1, all[i].fit.Says)
-		}
-		u.Ask = list.String() + c.wording.say(sayNumber)
-	}
-	for _, m := range all {
-		u.Offers = append(u.Offers, Offer{Says: m.fit.Says, Text: m.fit.Text})
+	u := Understood{Ask: found.Ask}
+	for _, fit := range found.Fits {
+		u.Offers = append(u.Offers, Offer{Says: fit.Says, Text: fit.Text})
 	}
 	t.record.note(noteWhichCorrection)
 	if c.unclear.Corrects {
@@ -132,9 +104,7 @@ func (t *turn) corrects(ctx context.Context, said string) (text string, handled 
 	}
 	t.next = unclear{said: said, Corrects: true}
 	t.asksBack(&u, &unclear{})
-	for _, q := range c.open {
-		q.fresh = false // the latest question is this one
-	}
+	c.freshen(nil) // the latest question is this one
 	return u.Ask, true, nil
 }
 
@@ -154,28 +124,18 @@ func (t *turn) choosesCorrection(ctx context.Context, was *unclear) (text string
 	case bare && !was.fresh:
 		return "", false, nil
 	}
-	n := 0
 	for _, of := range t.correctables(ctx) {
 		found, ok, err := t.c.o.Interpreter.Correct(ctx, was.said, of.call)
 		if err != nil {
 			return "", true, err
 		}
-		if !ok {
+		if !ok || i >= len(found.Fits) || found.Fits[i].Says != was.Offers[i].Says {
 			continue
 		}
-		for _, fit := range found.Fits {
-			if n == i && strings.HasSuffix(was.Offers[i].Says, fit.Says) {
-				t.as(TakenChoice)
-				t.closed(true)
-				said := was.said
-				if fit.Text != "" {
-					said += "\n" + fit.Text // they chose it
-				}
-				text, err := t.corrected(ctx, of, fit, said)
-				return text, true, err
-			}
-			n++
-		}
+		t.as(TakenChoice)
+		t.closed(true)
+		text, err := t.corrected(ctx, of, found.Fits[i], was.said)
+		return text, true, err
 	}
 	return "", false, nil
 }
@@ -190,6 +150,9 @@ func (t *turn) corrected(ctx context.Context, of correctable, fit Fit, said stri
 		t.closed(false)
 	}
 	t.trace.add(ofPerson, said, t.now)
+	if fit.Text != "" {
+		t.trace.add(ofPerson, fit.Text, t.now) // they chose it
+	}
 	t.spokenFor(of.call, fit.Script)
 	t.record.note(noteCorrection)
 	before := slices.Clone(c.open)

@@ -66,15 +66,15 @@ func TestHiddenValuesAreShown(t *testing.T) {
 	}
 }
 
-// halting understands a sentence only as a whole.
+// halting asks for the row, and takes it for the answer alone.
 type halting struct{ fixed }
 
-func (halting) Interpret(_ context.Context, said string, _ dialog.Settled, _ []dialog.Spoken) (dialog.Understood, error) {
+func (halting) Interpret(_ context.Context, said string, settled dialog.Settled, _ []dialog.Spoken) (dialog.Understood, error) {
 	switch {
-	case strings.Contains(said, "cancel") && strings.Contains(said, "boiler"):
+	case strings.Contains(said, "cancel") && len(settled.Given) == 1 && settled.Given[0].Text == "the boiler":
 		return dialog.Understood{Script: cancelBoiler}, nil
 	case strings.Contains(said, "cancel"):
-		return dialog.Understood{Ask: "Which repair?"}, nil
+		return dialog.Understood{Ask: "Which repair?", Wants: dialog.Given{Verb: "house.cancel", Param: "repair-id"}}, nil
 	}
 	return dialog.Understood{}, nil
 }

@@ -68,26 +68,29 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		given := answer(o, t.heard.own)
 		u = Understood{Script: dsl.FormatCall(&given), Verb: o.Verb.Name, Confidence: 1}
 	}
-	if chosen, err = t.fillsBesides(ctx, &u, &t.was); err != nil {
+	if u.Script == "" && t.was.open() && t.puzzled(&u) {
+		return t.saysWhy(), nil
+	}
+	if chosen, err = t.takesValue(ctx, &u, &t.was); err != nil {
 		return t.system(ctx, err)
 	}
 	if u.Ask != "" && chosen == nil { // the complete calls run besides
 		t.also, u.Script = u.Script, ""
 	}
-	if u.Script == "" && chosen == nil {
-		puzzled := t.was.open() && t.puzzled(&u)
-		if puzzled && t.was.Text { // it would be taken for the text
-			return t.saysWhy(), nil
-		}
-		if chosen, err = t.answer(ctx, t.heard.own, &u, &t.was); err != nil {
-			return t.system(ctx, err)
-		}
-		if puzzled && (chosen == nil || chosen.Script == "") {
-			return t.saysWhy(), nil
-		}
-	}
-	if chosen != nil && t.was.open() {
+	if chosen != nil {
 		return t.clarified(ctx, chosen, otherwise)
+	}
+	if t.stood && (u.Script == "" || u.Confidence < plainly) && t.vague(&u) {
+		t.as(TakenAgain)
+		return joined(t.notTaken([]string{t.heard.own}), t.putsAgain()), nil
+	}
+	if t.was.open() && u.Script == "" && u.Ask == "" && !u.Beyond && t.heard.reply.Answer != values.Decline {
+		t.as(TakenAgain)
+		if content(t.heard.reply) {
+			c.unclear.fresh = true
+			return c.wording.say(sayMeantThat) + "\n" + t.was.Asked, nil
+		}
+		return t.aside(ctx, t.notTaken([]string{t.heard.own}))
 	}
 	turned, text, done, err := t.turnsTo(ctx, &u)
 	if done || err != nil {
@@ -102,6 +105,16 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		return text, err
 	}
 	return turned + text, nil
+}
+
+// vague reports whether a message right after a question says nothing that can be worked with, or so
+// little that it may be an answer to it: "gerne". It displaces nothing.
+func (t *turn) vague(u *Understood) bool {
+	if t.remarks(mostAsking) {
+		return false
+	}
+	menu := u.Verb == "" && len(u.Names) == 0
+	return u.Ask == "" && u.Script == "" || menu && len(strings.Fields(t.heard.own)) <= mostAsking
 }
 
 // makes answers a reading.
@@ -129,26 +142,21 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 	case content(t.heard.reply):
 		t.as(TakenCourtesy)
 		if a := t.asking(ctx); a != nil && a.Yes != "" {
+			t.puts = true
 			return c.wording.say(sayWasItYes), nil // "perfect" settles nothing
 		}
 		if len(c.open) > 0 { // nor does it where a question waits, whatever was said since
-			freshen(c.open)
-			return c.wording.again(c.open), nil
+			return t.putsAgain(), nil
 		}
 		return c.wording.say(sayWell), nil
 	case t.heard.reply.Answer == values.Decline:
 		t.as(TakenNo)
 		return c.wording.say(sayNothingOpen), nil
-	case otherwise == unread && len(c.open) == 1 && t.remarks(mostAsking):
-		if p, err := c.meaning(ctx, c.open[0]); err == nil && len(p.Calls()) == 1 {
-			freshen(c.open)
-			return t.neededFor(p.Calls()[0].Verb.Name, c.wording.again(c.open)), nil
+	case otherwise == unread && len(c.open) > 0 && t.remarks(mostAsking):
+		if p, err := c.meaning(ctx, c.stands()); err == nil && len(p.Calls()) == 1 {
+			return t.neededFor(p.Calls()[0].Verb.Name, t.putsAgain()), nil
 		}
 		return otherwise, nil
-	case otherwise == unread && len(c.open) > 1 && t.remarks(mostAsking):
-		freshen(c.open)
-		c.choosing = t.choosing
-		return t.notSure(c.wording.whichOne(c.open, whichAsks(c.choosing))), nil
 	case otherwise == unread && u.Beyond:
 		return t.cannot(), nil
 	case otherwise == unread:
@@ -166,6 +174,7 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed
 	t.intent = u.Verb
 	supposed, part := "", ""
+	var first *Question // of the calls besides
 	if u.Ask != "" && u.Of.End <= len(t.heard.own) && (t.also != "" || len(u.Left) > 0) {
 		part = c.wording.say(sayAboutPart, escaped(oneLine(t.heard.own[u.Of.Start:u.Of.End]))) + "\n"
 	}
@@ -176,11 +185,21 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		supposed = text + "\n"
+		if supposed = text + "\n"; len(t.asked) > 0 {
+			first = c.stands()
+		}
 	}
 	if len(u.Assumed) > 0 {
 		supposed += c.wording.assumed(u.Assumed)
 		t.record.note(noteAssumed, "@"+strings.Join(u.Assumed, ", @"))
+	}
+	if u.Ask != "" && first != nil { // one question at a time
+		c.unclear.fresh = false
+		name := firstLine(u.Ask)
+		if slices.ContainsFunc(u.Offers, func(o Offer) bool { return o.Verb != "" }) && u.Of.End <= len(t.heard.own) { // which verb is meant says nothing by itself
+			name = c.wording.say(sayQuoted, escaped(oneLine(t.heard.own[u.Of.Start:u.Of.End])))
+		}
+		return joined(c.wording.say(sayPutOff, name), t.notTaken(u.Left), supposed), nil
 	}
 	if u.Ask != "" {
 		return joined(supposed+part+u.Ask, t.notTaken(u.Left)), nil
@@ -190,6 +209,9 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 	case err != nil:
 		return t.system(ctx, err)
 	case outcome.question != nil:
+		if first != nil && first != outcome.question {
+			supposed = c.wording.say(sayPutOff, first.line()) + "\n"
+		}
 		return joined(t.notTaken(u.Left), supposed+c.wording.question(outcome.question)), nil
 	case outcome.wrong != "" && t.ends != "" && outcome.why[0].Code == "already-used":
 		return t.overtaken(), nil

@@ -52,7 +52,6 @@ func (c *Conversation) catchUp(ctx context.Context) error {
 	}
 	// Questions that could not be stored are known here alone.
 	open := slices.DeleteFunc(slices.Clone(c.open), func(q *Question) bool { return q.stored })
-	c.choosing = values.Other
 	if c.unclear.stored {
 		c.unclear = unclear{}
 	}
@@ -102,7 +101,14 @@ func (c *Conversation) recall(said []sessions.Turn) {
 			// The text of a stored answer counts as written by a model, and may repeat an untrusted
 			// text.
 			c.turns[last].tainted = verbs.NewOrigin(verbs.FromModel, "")
-			if mark, ok := strings.CutPrefix(s.Intent, repeatsIntent); ok {
+			intent := s.Intent
+			for _, put := range [...]string{asksIntent, laterIntent} {
+				if rest, ok := strings.CutPrefix(intent, put); ok {
+					c.turns[last].asks, intent, _ = strings.Cut(rest, " ")
+					c.turns[last].later = put == laterIntent
+				}
+			}
+			if mark, ok := strings.CutPrefix(intent, repeatsIntent); ok {
 				c.turns[last].tainted = c.turns[last].tainted.Mix(verbs.Stored(mark))
 			}
 		}
@@ -112,6 +118,8 @@ func (c *Conversation) recall(said []sessions.Turn) {
 // The intents with a meaning of their own.
 const (
 	foreignIntent = "not the person's own"
+	asksIntent    = "asks "           // a question of a collection, by its digest
+	laterIntent   = "puts off "       // the same, while something else is asked
 	repeatsIntent = "after words of " // of untrusted origins, in the form of verbs.Origin.Mark
 )
 
@@ -129,18 +137,8 @@ type aboutQuestion struct {
 	Values map[string]string `json:"values,omitempty"` // of the arguments
 }
 
-// answerWords spell an answer that did not say to which question it belongs.
-var answerWords = map[values.Answer]string{values.Agree: "yes", values.Decline: "no"}
-
 // recallQuestion reads a stored question.
 func (c *Conversation) recallQuestion(k *sessions.Question) (*Question, error) {
-	if k.Last && k.After != "" {
-		for answer, word := range answerWords {
-			if word == k.After {
-				c.choosing = answer
-			}
-		}
-	}
 	for _, q := range c.open {
 		if q.stored && q.ID == k.Preview && q.Until.Equal(k.Until) {
 			q.fresh = k.Last
@@ -187,13 +185,13 @@ func (c *Conversation) puts() []sessions.Question {
 			continue // of strings: it does not happen
 		}
 		k.Preview, k.Asked, k.Until, k.Before, k.Source = q.ID, q.Asked, q.Until, q.before, c.o.Source
-		k.After, k.About = answerWords[c.choosing], string(about)
+		k.About = string(about)
 		if q.program != nil {
 			k.Program = q.program
 		}
 		all = append(all, k)
 	}
-	if c.unclear.open() && c.unclear.fresh {
+	if c.unclear.open() && (c.unclear.fresh || !c.unclear.stored) {
 		if k, err := c.unclear.kept(c.o.Source); err == nil {
 			all = append(all, k)
 		}
@@ -218,6 +216,11 @@ func (t *turn) keep(ctx context.Context) error {
 	if foreign(t.record.tainted) {
 		agent.Intent = repeatsIntent + t.record.tainted.Mark()
 	}
+	if put := t.record.asks; put != "" && t.record.later {
+		agent.Intent = strings.TrimSuffix(laterIntent+put+" "+agent.Intent, " ")
+	} else if put != "" {
+		agent.Intent = strings.TrimSuffix(asksIntent+put+" "+agent.Intent, " ")
+	}
 	all := []sessions.Said{client, agent,
 		{Role: sessions.System, Intent: sessions.WhyIntent, Content: why.String()}}
 	ours := 0
@@ -231,7 +234,7 @@ func (t *turn) keep(ctx context.Context) error {
 	for _, q := range c.open {
 		q.stored = q.stored || q.fresh
 	}
-	c.unclear.stored = c.unclear.stored || c.unclear.fresh
+	c.unclear.stored = c.unclear.open()
 	t.ends = ""
 	if first > c.known+1+int64(ours) {
 		// Somebody took a turn elsewhere meanwhile.
@@ -335,24 +338,22 @@ func (t *turn) answeredElsewhere(ctx context.Context, q *Question) bool {
 	return err == nil && !slices.ContainsFunc(waiting, func(k sessions.Question) bool { return k.Preview == q.ID })
 }
 
-// Reminder lists the questions that are open from an earlier process; "" if there are none.
+// Reminder puts the question that stands open from an earlier process; "" if there is none.
 func (c *Conversation) Reminder() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.o.Clock()
-	var parts []string
-	for _, q := range c.open {
-		if now.Before(q.Until) {
-			parts = append(parts, c.reveal(c.wording.question(q)))
-		}
+	now, asks := c.o.Clock(), ""
+	q := c.stands()
+	if q != nil && now.Before(q.Until) {
+		asks = c.reveal(c.wording.question(q))
 	}
-	if c.unclear.open() && now.Before(c.unclear.until) {
-		parts = append(parts, c.unclear.Asked)
+	if c.unclear.open() && now.Before(c.unclear.until) && (asks == "" || !q.fresh) {
+		asks = c.unclear.Asked
 	}
-	if len(parts) == 0 {
+	if asks == "" {
 		return ""
 	}
-	return c.wording.say(sayStillOpen) + "\n" + strings.Join(parts, "\n")
+	return c.wording.say(sayStillOpen) + "\n" + asks
 }
 
 // Language returns the language in which the person is answered: the one they used last.

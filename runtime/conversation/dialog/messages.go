@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -68,7 +67,6 @@ const (
 	sayNeededFor      values.Key = "dialog/needed-for"
 	sayNotSure        values.Key = "dialog/not-sure"
 	sayUnaware        values.Key = "dialog/unaware"
-	saySayWhich       values.Key = "dialog/say-which"
 	sayLetGo          values.Key = "dialog/let-go"
 	sayUnknownEnd     values.Key = "dialog/unknown-end"
 	sayFailed         values.Key = "dialog/failed"
@@ -95,10 +93,7 @@ const (
 	sayBesides     values.Key = "dialog/besides"
 	sayRows        values.Key = "dialog/rows"
 	sayMeantThat   values.Key = "dialog/meant-that"
-	sayWhichAgree  values.Key = "dialog/which-agree"
-	sayWhichMean   values.Key = "dialog/which-mean"
-	sayNoSuch      values.Key = "dialog/no-such"
-	sayNumber      values.Key = "dialog/number"
+	sayPutOff      values.Key = "dialog/put-off"
 	sayWaitsFor    values.Key = "dialog/waits-for"
 	sayAnd         values.Key = "dialog/and"
 	// Why the person is asked although no rule of a palette asks.
@@ -171,34 +166,7 @@ func size(n int) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }
 
-func (w wording) whichOne(list []*Question, asks values.Key) string {
-	var b strings.Builder
-	b.WriteString(w.say(asks) + "\n")
-	for i, q := range list {
-		b.WriteString(strconv.Itoa(i+1) + ". " + q.line() + "\n")
-	}
-	b.WriteString(w.say(sayNumber))
-	return b.String()
-}
-
-func whichAsks(a values.Answer) values.Key {
-	if a == values.Agree {
-		return sayWhichAgree
-	}
-	return sayWhichMean
-}
-
-func (w wording) meantThat(q *Question) string { return w.say(sayMeantThat) + "\n" + w.question(q) }
-
-// again puts the open questions again.
-func (w wording) again(list []*Question) string {
-	if len(list) == 1 {
-		return w.meantThat(list[0])
-	}
-	return w.whichOne(list, sayWhichMean)
-}
-
-// line returns a question as an item of a list: its wording, or its title.
+// line returns a question in one line: its wording, or its title.
 func (q *Question) line() string {
 	if q.asks != "" {
 		return oneLine(q.asks)

@@ -41,6 +41,8 @@ type Turn struct {
 	To    State `json:"to,omitempty"`
 
 	spoken  Spoken
+	asks    string       // the question of a collection that it leaves open, as a digest
+	later   bool         // that one was put off
 	noted   []remark     // Notes, in any language
 	ruled   []firedRule  // and Rules
 	tainted verbs.Origin // untrusted origins of text that may be repeated in it

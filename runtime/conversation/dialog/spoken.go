@@ -94,7 +94,7 @@ func (t *turn) repliesTo(ctx context.Context, id string) error {
 func (t *turn) before() []Spoken {
 	var all []Spoken
 	know := t.c.o.Session.Names().Known
-	if names := know(t.was.Names); len(names) > 0 && t.remarks(mostAsking) { // the rows of the open question
+	if names := know(t.was.Names); len(names) > 0 { // the rows of the open question
 		all = append(all, Spoken{Names: names})
 	}
 	if names := know(t.earlier.Names); len(names) > 0 {

@@ -1,9 +1,6 @@
 package dialog
 
-import (
-	"context"
-	"slices"
-)
+import "slices"
 
 // A State is what a conversation waits for after a turn.
 type State string
@@ -69,15 +66,16 @@ func (r *Turn) Drawn() bool {
 	return false
 }
 
-// state returns what the conversation waits for now.
-func (t *turn) state(ctx context.Context) State {
+// state returns what the conversation waits for now; collects reports that it is a question of a
+// collection, if it is nothing else.
+func (t *turn) state(collects bool) State {
 	c := t.c
 	switch {
 	case len(c.open) > 0:
 		return Asking
 	case c.unclear.open():
 		return Clarifying
-	case t.asking(ctx) != nil:
+	case collects:
 		return Collecting
 	case t.waitsFor:
 		return Waiting

@@ -25,17 +25,16 @@ type turn struct {
 	names  map[*verbs.Entity][]string
 	// over are the names that the model is not offered for an argument, since the verb no longer
 	// accepts those rows.
-	over     map[*verbs.Param][]string
-	done     []*receipt.Receipt // receipts of runs with effects
-	found    []*receipt.Receipt // receipts of reads, in order
-	ran      map[string]bool    // scripts that wrote something in this turn
-	calls    int
-	said     values.Answer
-	choosing values.Answer // Conversation.choosing, before this turn
-	spoken   string        // the message, if it is to be stored with its effects
-	kept     bool          // it was stored
-	intent   string        // the verb that seems to be meant, even if that is asked about first
-	about    []string      // names of the rows that seem to be meant
+	over   map[*verbs.Param][]string
+	done   []*receipt.Receipt // receipts of runs with effects
+	found  []*receipt.Receipt // receipts of reads, in order
+	ran    map[string]bool    // scripts that wrote something in this turn
+	calls  int
+	said   values.Answer
+	spoken string   // the message, if it is to be stored with its effects
+	kept   bool     // it was stored
+	intent string   // the verb that seems to be meant, even if that is asked about first
+	about  []string // names of the rows that seem to be meant
 
 	settled []string    // questions that this turn answers or drops
 	ends    string      // id of the unclear message that it answers, "" once that is stored
@@ -45,6 +44,7 @@ type turn struct {
 	also    string      // complete calls in a message about whose rest the person is asked
 	lapsed  unclear     // an unclear message that has expired
 	held    *Question   // the question that a "no, wait" delays, without a model
+	stood   bool        // it was the last thing said, and the message is no yes and no no
 
 	results []readout          // answers of reads, in order: a model names them
 	toldOf  []*receipt.Receipt // of found, those that were told
@@ -52,6 +52,10 @@ type turn struct {
 
 	civil    bool // the message is a courtesy
 	waitsFor bool // a proposal waits for somebody else
+
+	rule   *verbs.Answering // of the palette's question that stands, once looked
+	looked bool
+	puts   bool // it put a question of a collection
 
 	via     string // Message.ID
 	twice   bool   // another process dealt with the message meanwhile
@@ -146,6 +150,7 @@ func (t *turn) did(p *verbs.Program, reply *receipt.Receipt) {
 		}
 		note.Wrote = len(call.Rows)
 		t.record.spoken.speak(call)
+		t.puts = t.puts || t.steps(t.c.o.Registry.Verb(call.Verb))
 		t.record.Calls = append(t.record.Calls, note)
 	}
 	t.found = append(t.found, reply)

@@ -28,7 +28,33 @@ func (r *Reader) arguments(p *Part, c *clause, l values.Language) {
 		}
 	}
 	r.refer(p, c)
+	r.besideText(p, c, l)
 	p.finish()
+}
+
+// besideText fills what a dictated answer says besides, such as the day in "they send it on Friday".
+func (r *Reader) besideText(p *Part, c *clause, l values.Language) {
+	for _, g := range r.in.Given {
+		pr := slices.IndexFunc(p.Verb.Params, func(pr verbs.Param) bool { return pr.Name == g.Param && freeText(&pr) })
+		all, more := values.Split(alike(g.Text), maxWords)
+		if g.Verb != p.Verb.Name || pr < 0 || more || len(all) == 0 {
+			continue
+		}
+		readings, _ := values.Find(alike(g.Text), c.in)
+		said, n := r.clause(g.Text, all, readings, c.in, l), len(p.Args)
+		f := r.filling(p, said, l)
+		for i := range p.Verb.Params {
+			other := &p.Verb.Params[i]
+			if t := other.Type.Name; p.given(other) || t != verbs.DateType && t != verbs.DateTimeType && t != verbs.MoneyType {
+				continue
+			}
+			p.Asks = slices.DeleteFunc(p.Asks, func(a Ask) bool { return a.Param == other })
+			f.argument(other)
+			for ; n < len(p.Args); n++ {
+				p.Args[n].Given, p.Args[n].Range = true, values.Range{} // it has no place in the message
+			}
+		}
+	}
 }
 
 // fill adds the arguments from a later clause to a part.

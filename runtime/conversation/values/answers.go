@@ -135,6 +135,35 @@ func ReadAnswerTo(text string, m *Matter) Reply {
 	return replyOf(words, question, plain, m)
 }
 
+// Begins says how a text begins, whatever follows: like a yes ("sí, apúntelo"), like a no or a but, or
+// otherwise. It answers nothing: a beginning like a yes may be an answer to a question that stands.
+func Begins(text string) Answer {
+	s := scan{text: text}
+	s.divide()
+	var words []string
+	for i := range s.tokens {
+		switch t := &s.tokens[i]; t.mark {
+		case '?', '¿':
+			return Other
+		case 0:
+			words = append(words, short(string(s.plain[t.from:t.to])))
+		}
+	}
+	i := 0
+	for i < len(words) && agreeing.at(words, i) == 0 && besides.at(words, i) > 0 {
+		i += besides.at(words, i)
+	}
+	switch {
+	case i == len(words), words[i] == "si" && ifClause(&s, 0):
+		return Other
+	case refusing.at(words, i)+turning.at(words, i) > 0:
+		return Change
+	case agreeing.at(words, i)+approving.at(words, i) > 0:
+		return Agree
+	}
+	return Other
+}
+
 // Turns reports whether a text has a word that may take back or limit an earlier statement: a no, a
 // but, an if, an amount. A telephone number is no amount.
 func Turns(text string) bool {

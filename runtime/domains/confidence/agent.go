@@ -73,6 +73,10 @@ func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Req
 		t.language = values.English
 	}
 	key, planned, err := a.begin(ctx, s, &r, t)
+	var waits *errWaits
+	if errors.As(err, &waits) {
+		return t.sayLast(waits.says, "The plan changes something.", "It waits for whoever asked.")
+	}
 	if err != nil {
 		return err
 	}
@@ -165,16 +169,12 @@ func (a *Agent) keep(ctx context.Context, s *engine.Session, r *trustgraph.Reque
 		draft.Args = append(draft.Args, serviceaccount.Int("retries", int64(*r.Plan.MaxRetries)))
 	}
 	draft.As = "p"
-	start := serviceaccount.Call("plan.start", dsl.NewArg("plan-id", dsl.NewSymbol("p")), dsl.NewArg("here", dsl.NewBool(true)))
-	script, ds := dsl.Parse(dsl.NewSource("confidence", dsl.FormatCall(&draft)+"\n"+dsl.FormatCall(&start)))
-	if ds.HasErrors() {
-		return key, &engine.Refusal{Diagnostics: ds}
+	// Whoever asked agrees to a plan of a model that changes something, all of it, before it is kept.
+	// It is made by a worker then.
+	done, err := a.begins(ctx, s, m, &draft, true)
+	if needsAgreement(err) {
+		return key, a.waits(ctx, s, m, &draft)
 	}
-	program, ds := s.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: m.origin}})
-	if program == nil {
-		return key, &engine.Refusal{Diagnostics: ds}
-	}
-	done, err := s.Run(ctx, program, engine.RunOptions{Source: "confidence"})
 	if err != nil {
 		return key, err
 	}
@@ -184,6 +184,58 @@ func (a *Agent) keep(ctx context.Context, s *engine.Session, r *trustgraph.Reque
 		}
 	}
 	return key, errors.New("a plan was drafted, and is not there")
+}
+
+// begins runs the calls that keep a plan and start it.
+func (a *Agent) begins(ctx context.Context, s *engine.Session, m *made, draft *dsl.Call, here bool) (*receipt.Receipt, error) {
+	program, err := a.beginning(ctx, s, m, draft, here)
+	if err != nil {
+		return nil, err
+	}
+	return s.Run(ctx, program, engine.RunOptions{Source: "confidence"})
+}
+
+func needsAgreement(err error) bool {
+	var refusal *engine.Refusal
+	return errors.As(err, &refusal) && refusal.Diagnostics[0].Code == engine.CodeNeedsAgreement
+}
+
+// An errWaits tells the asker that their plan waits for them.
+type errWaits struct{ says string }
+
+func (e *errWaits) Error() string { return e.says }
+
+// waits keeps the calls that keep and start a plan until the asker agrees to them.
+func (a *Agent) waits(ctx context.Context, s *engine.Session, m *made, draft *dsl.Call) error {
+	program, err := a.beginning(ctx, s, m, draft, false)
+	if err != nil {
+		return err
+	}
+	pending, err := s.Propose(ctx, program, engine.RunOptions{Source: "confidence", Absent: true})
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "This changes something, and %s made the plan of it, so you are asked first. Nothing was changed. It would be:\n", m.by)
+	for i := range m.calls {
+		b.WriteString("  " + shown(&m.calls[i]) + "\n")
+	}
+	fmt.Fprintf(&b, "It waits as %s until %s; verbatim confirm shows it, and so does the page of what waits for you.", receipt.Short(pending.ID), pending.Expires.UTC().Format("2006-01-02 15:04 MST"))
+	return &errWaits{b.String()}
+}
+
+// beginning checks the calls that keep a plan and start it. here says that this process makes its steps.
+func (a *Agent) beginning(ctx context.Context, s *engine.Session, m *made, draft *dsl.Call, here bool) (*verbs.Program, error) {
+	start := serviceaccount.Call("plan.start", dsl.NewArg("plan-id", dsl.NewSymbol("p")), dsl.NewArg("here", dsl.NewBool(here)))
+	script, ds := dsl.Parse(dsl.NewSource("confidence", dsl.FormatCall(draft)+"\n"+dsl.FormatCall(&start)))
+	if ds.HasErrors() {
+		return nil, &engine.Refusal{Diagnostics: ds}
+	}
+	program, ds := s.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: m.origin}})
+	if program == nil {
+		return nil, &engine.Refusal{Diagnostics: ds}
+	}
+	return program, nil
 }
 
 func (a *Agent) pause(ctx context.Context, d time.Duration) {

@@ -796,3 +796,45 @@ func TestAnswersAreUsedAgain(t *testing.T) {
 	ask("ada", 7)
 	ask("ada", 11)
 }
+
+// A plan of a model that changes something is not begun: whoever asked is shown its calls, and it is
+// made once they agree. (G1)
+func TestAPlanThatChangesSomethingWaitsForTheAsker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, DefaultConfig())
+	w.plans = func(string) string {
+		return `{"steps": [{"id": "a", "function": "graph__add", "arguments": {"name": "Company Z", "kind": "company"}, "dependencies": []}]}`
+	}
+	things := func() (n int) {
+		rows, err := w.a.Runner.Clerk.All(t.Context(), "thing", map[string]stores.Value{"name": stores.NewString("Company Z")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(rows)
+	}
+	told, err := w.ask("eve", trustgraph.Request{Question: "Add Company Z."})
+	if err != nil || len(told) == 0 {
+		t.Fatal(told, err)
+	}
+	if last := told[len(told)-1]; !strings.HasPrefix(last, string(trustgraph.Answer)) || !strings.Contains(last, `graph.add :name "Company Z"`) || !strings.Contains(last, "you are asked first") || things() != 0 {
+		t.Errorf("%s, and there are %d", last, things())
+	}
+	if rows, _ := w.a.Runner.Clerk.All(t.Context(), "plan", nil); len(rows) > 0 {
+		t.Error("a plan was kept")
+	}
+	s, err := w.e.Session(t.Context(), "eve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits, err := s.Pending(t.Context())
+	if err != nil || len(waits) != 1 || !waits[0].Mine {
+		t.Fatal(waits, err)
+	}
+	_, done, err := s.Agree(t.Context(), waits[0].ID)
+	if err != nil || done == nil {
+		t.Fatal(done, err)
+	}
+	if _, err := w.a.Runner.Advance(t.Context(), done.Calls[0].Rows[0].Key, nil); err != nil || things() != 1 {
+		t.Errorf("%v: there are %d", err, things())
+	}
+}

@@ -211,6 +211,7 @@ func Register(h *engine.Handlers, reg *verbs.Registry) {
 	})
 	registerJobs(h)
 	registerKnown(h, reg)
+	registerStanding(h, reg)
 }
 
 func nearest(reg *verbs.Registry, role string) string {
@@ -315,7 +316,7 @@ func Profile(reg *verbs.Registry) func(context.Context, stores.Reader, string) (
 
 // Rights returns the entities whose rows decide rights and identities.
 func Rights(reg *verbs.Registry) (all []*stores.Entity) {
-	for _, name := range [...]string{roles, holds, "system-identity", "system-token"} {
+	for _, name := range [...]string{roles, holds, "system-identity", "system-token", standing} {
 		if e := reg.Entity(name); e != nil {
 			all = append(all, e.Store)
 		}

@@ -219,6 +219,16 @@ func (c *call) needs(ctx context.Context, program *verbs.Program, o engine.RunOp
 			return c.refused(err), nil
 		}
 		own := slices.ContainsFunc(preview.Asks(), func(a receipt.Ask) bool { return a.By == "" })
+		if slices.ContainsFunc(preview.Asks(), func(a receipt.Ask) bool { return a.By != "" }) {
+			// The person may have been asked before, and others are still to agree.
+			p, err := c.session.Proposed(ctx, preview)
+			if err != nil {
+				return c.refused(err), nil
+			}
+			if p != nil {
+				return c.waits(p, slices.ContainsFunc(p.Roles, func(a engine.Agreement) bool { return a.Role == "" && a.By == "" })), nil
+			}
+		}
 		if own && c.canAsk() {
 			return nil, c.asks(preview)
 		}

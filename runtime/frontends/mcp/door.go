@@ -77,7 +77,8 @@ type Caller struct {
 	Session func(context.Context) (*engine.Session, error)
 	// Turn waits for a place among the callers that are served; nil means no waiting.
 	Turn func(context.Context) (leave func(), err error)
-	// Said is the origin of the client's values.
+	// Said is the origin of the client's values. It is Unheard for the client of a model: then each
+	// call that may change something is asked about.
 	Said verbs.Literals
 	// Agree says how a person agrees to the preview with an id, for clients that cannot ask.
 	Agree func(id string) string

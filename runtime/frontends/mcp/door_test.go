@@ -115,7 +115,7 @@ func TestSealedStates(t *testing.T) {
 const manyVerbs = 1257
 
 // house is an engine with a palette of so many verbs, and a caller who may use all.
-func house(t testing.TB, many int, at ...func(engine.Stage)) (*verbs.Registry, *Caller) {
+func house(t testing.TB, many int, with ...func(*engine.Options)) (*verbs.Registry, *Caller) {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("domain: ledger\ndescription: What a large house has verbs for.\nroles: [{name: clerk, sees: all}]\nentities:\n  account:\n    managed: true\n    key: id\n    scope: {principal: owner}\n    label: \"{title}\"\n    fields:\n      owner: {type: string, required: true}\n      title: {type: string}\n      note: {type: string}\nverbs:\n")
@@ -146,8 +146,8 @@ func house(t testing.TB, many int, at ...func(engine.Stage)) (*verbs.Registry, *
 		t.Fatal(err)
 	}
 	o := engine.Options{}
-	for _, fn := range at {
-		o.At = fn
+	for _, fn := range with {
+		fn(&o)
 	}
 	eng, err := engine.New(reg, store, o)
 	if err != nil {
@@ -300,12 +300,14 @@ func TestACallIsCalledOff(t *testing.T) {
 	t.Parallel()
 	entered, release := make(chan bool), make(chan bool)
 	var once sync.Once
-	reg, c := house(t, 1, func(at engine.Stage) {
-		if at == engine.StageApply {
-			once.Do(func() {
-				close(entered)
-				<-release
-			})
+	reg, c := house(t, 1, func(o *engine.Options) {
+		o.At = func(at engine.Stage) {
+			if at == engine.StageApply {
+				once.Do(func() {
+					close(entered)
+					<-release
+				})
+			}
 		}
 	})
 	ask, send, next := pipes(t, reg, c, 0)

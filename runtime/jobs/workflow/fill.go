@@ -28,6 +28,7 @@ var errWithheld = errors.New("what is sensitive was not kept")
 type filledCall struct {
 	call    dsl.Call
 	origins map[int]verbs.Origin // by the index of the argument
+	ofModel bool                 // one of the results is a model's: nobody saw it when the plan was agreed to
 }
 
 // fill puts the results of other steps into a call.
@@ -63,6 +64,7 @@ func (r *Runner) fill(ctx context.Context, asker *engine.Session, p *Plan, s *St
 				return dsl.Value{}, false
 			}
 			came, has = came.Mix(o), true
+			f.ofModel = f.ofModel || o.Kinds()&verbs.FromModel != 0
 			return w, true
 		})
 		f.call.Args[i] = out.Args[0]

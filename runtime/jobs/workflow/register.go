@@ -50,7 +50,15 @@ const (
 
 // Register registers the handlers of the palette's verbs.
 func Register(h *engine.Handlers, reg *verbs.Registry) {
-	engine.Handle(h, "plan.draft", draft)
+	unheard := func(c *engine.Call, arg string, calls ...string) bool {
+		return c.Origin(arg).Kinds()&verbs.FromModel != 0 && slices.ContainsFunc(calls, func(text string) bool {
+			call, err := read(text)
+			return err != nil || writes(reg, call)
+		})
+	}
+	engine.Handle(h, "plan.draft", func(ctx context.Context, c *engine.Call, a draftArgs) (engine.Outcome, error) {
+		return draft(c, a, unheard(c, "steps", a.Steps...))
+	})
 	engine.Handle(h, "plan.run", run)
 	engine.Handle(h, "plan.accept", accept)
 
@@ -83,6 +91,9 @@ func Register(h *engine.Handlers, reg *verbs.Registry) {
 			f["least"] = *a.Least
 		}
 		o.Changes = []engine.Edit{engine.Create(steps, f)}
+		if unheard(c, "call", a.Call) {
+			o.Changes = append(o.Changes, engine.Update(a.Plan, engine.Fields{"unheard": true}))
+		}
 		return o, nil
 	})
 
@@ -91,7 +102,7 @@ func Register(h *engine.Handlers, reg *verbs.Registry) {
 		Call string     `verb:"call"`
 	}
 	engine.Handle(h, "plan.pick", func(ctx context.Context, c *engine.Call, a pickArgs) (o engine.Outcome, err error) {
-		_, all, i, err := stagedBeside(ctx, c, a.Step)
+		plan, all, i, err := stagedBeside(ctx, c, a.Step)
 		if err != nil {
 			return o, err
 		}
@@ -113,6 +124,9 @@ func Register(h *engine.Handlers, reg *verbs.Registry) {
 			return o, err
 		}
 		o.Changes = []engine.Edit{engine.Update(a.Step, engine.Fields{"call": all[i].call})}
+		if unheard(c, "call", a.Call) {
+			o.Changes = append(o.Changes, engine.Update(plan, engine.Fields{"unheard": true}))
+		}
 		return o, nil
 	})
 
@@ -318,7 +332,8 @@ type draftArgs struct {
 	Deadline  *time.Time     `verb:"deadline"`
 }
 
-func draft(_ context.Context, c *engine.Call, a draftArgs) (o engine.Outcome, err error) {
+// draft keeps calls as a plan. unheard says that a model wrote one that changes something.
+func draft(c *engine.Call, a draftArgs, unheard bool) (o engine.Outcome, err error) {
 	if a.Deadline != nil && !a.Deadline.After(c.Now()) {
 		return o, engine.Refuse("that moment is over", "give a later deadline, or none")
 	}
@@ -341,6 +356,9 @@ func draft(_ context.Context, c *engine.Call, a draftArgs) (o engine.Outcome, er
 	}
 	if a.Retries != nil {
 		f["retries"] = *a.Retries
+	}
+	if unheard {
+		f["unheard"] = true
 	}
 	o.Changes = []engine.Edit{engine.Create(plans, f).As(plan)}
 	var all []stagedStep

@@ -192,6 +192,7 @@ func stepOf(reg *verbs.Registry, at *serviceaccount.Row) (*Step, error) {
 	if s.origin, err = verbs.ParseOrigin(cmp.Or(stores.MarkOf(at.Marks, field), "script")); err != nil {
 		return nil, err
 	}
+	s.unheard = s.writes && s.origin.Kinds()&verbs.FromModel != 0 && at.Text("agreed") != at.Text("call")
 	return s, nil
 }
 
@@ -721,7 +722,7 @@ func (d *driver) made(ctx context.Context, s *Step, a *Attempt, key string) erro
 	if ds.HasErrors() {
 		return &engine.Refusal{Diagnostics: ds}
 	}
-	said := verbs.Literals{Origin: s.origin}
+	said := verbs.Literals{Origin: s.origin, Unheard: s.unheard || s.writes && f.ofModel}
 	if len(f.origins) > 0 {
 		args := script.Calls[0].Args
 		said.Of = func(at dsl.Range) (verbs.Origin, bool) {

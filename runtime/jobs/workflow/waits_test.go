@@ -542,15 +542,23 @@ func TestOriginsGoAlong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script, _ := dsl.Parse(dsl.NewSource("test", `plan.draft :title "Model" :as @p :steps [(desk.write :folder-id @box :title "said" :as @a) (desk.letters :folder-id @box :as @found) (desk.write :folder-id @box :title "again" :body @found :as @b)]
-		plan.start :plan-id @p`))
-	p, ds := s.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: verbs.NewOrigin(verbs.FromModel, "")}})
-	if p == nil {
-		t.Fatal(ds)
+	by := func(text string) *verbs.Program {
+		script, _ := dsl.Parse(dsl.NewSource("test", text))
+		p, ds := s.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: verbs.NewOrigin(verbs.FromModel, "")}})
+		if p == nil {
+			t.Fatal(ds)
+		}
+		return p
 	}
-	if _, err := s.Run(ctx, p, engine.RunOptions{}); err != nil {
+	if _, err := s.Run(ctx, by(`desk.write :folder-id @box :title "said"`), engine.RunOptions{}); err != nil {
 		t.Fatal(tell(err))
 	}
+	w.agreesToAll(s, by(`plan.draft :title "Model" :as @p :steps [(desk.write :folder-id @box :title "then" :as @a) (desk.letters :folder-id @box :about "said" :as @found) (desk.write :folder-id @box :title "again" :body @found.title :as @b)]
+		plan.start :plan-id @p`))
+	w.work()
+	// What a step read of a model's words was not there to be agreed to with the plan.
+	w.want("Model", "RUNNING, a DONE, found DONE, b WAITING")
+	w.agree("ada", "")
 	w.work()
 	w.want("Model", "DONE, a DONE, found DONE, b DONE")
 	rows, _ := w.r.Clerk.All(ctx, "letter", nil)
@@ -612,4 +620,87 @@ func TestTwoProcessesMeet(t *testing.T) {
 			t.Errorf("%d attempts", len(n))
 		}
 	})
+}
+
+// agreesToAll agrees to a plan that a model made, which is not started without that.
+func (w *world) agreesToAll(s *engine.Session, p *verbs.Program) {
+	w.t.Helper()
+	preview, err := s.Preview(w.t.Context(), p)
+	if err != nil || len(preview.Asks()) != 1 {
+		w.t.Fatal(preview, tell(err))
+	}
+	if _, err := s.Run(w.t.Context(), p, engine.RunOptions{}); err == nil {
+		w.t.Error("it is started unasked")
+	}
+	if _, err := s.Run(w.t.Context(), p, engine.RunOptions{Agreed: preview.Answer()}); err != nil {
+		w.t.Fatal(tell(err))
+	}
+}
+
+// A plan that a model made is agreed to as a whole, with the values of its steps, if one of them
+// changes something; a step that is added or changed after that is asked about. (G1)
+func TestAPlanOfAModelIsAgreedToWhole(t *testing.T) {
+	t.Parallel()
+	w := sqliteWorld(t)
+	w.do("ada", `desk.open :name "Box"`)
+	ctx := t.Context()
+	s, err := w.e.Session(ctx, "ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := func(text string, from verbs.Literals) *verbs.Program {
+		t.Helper()
+		script, _ := dsl.Parse(dsl.NewSource("test", text))
+		p, ds := s.Check(ctx, script, engine.CheckOptions{Said: from})
+		if p == nil {
+			t.Fatal(ds)
+		}
+		return p
+	}
+	model := verbs.Literals{Origin: verbs.NewOrigin(verbs.FromModel, "")}
+	run := func(p *verbs.Program, o engine.RunOptions) error {
+		_, err := s.Run(ctx, p, o)
+		return err
+	}
+	// What only reads is made at once.
+	if err := run(by(`plan.draft :title "Reads" :as @p :steps [(desk.letters :folder-id @box)]
+		plan.start :plan-id @p`, model), engine.RunOptions{}); err != nil {
+		t.Fatal(tell(err))
+	}
+	if err := run(by(`plan.draft :title "Writes" :as @p :steps [(desk.write :folder-id @box :title "One")]`, model), engine.RunOptions{}); err != nil {
+		t.Fatal(tell(err)) // nothing is made of it yet
+	}
+	start := by(`plan.start :plan-id @writes`, verbs.Literals{})
+	preview, err := s.Preview(ctx, start)
+	if err != nil || len(preview.Asks()) != 1 {
+		t.Fatal(preview, tell(err))
+	}
+	var shown strings.Builder
+	receipt.Print(&shown, preview, receipt.Options{Full: true})
+	if !strings.Contains(shown.String(), `:title \"One\"`) {
+		t.Errorf("its values are not shown:\n%s", shown.String())
+	}
+	for _, later := range []string{`plan.stage :plan-id @writes :call (desk.write :folder-id @box :title "Two")`, `plan.pick :step-id @writes-step-1 :call (desk.write :folder-id @box :title "Three")`} {
+		if err := run(by(later, model), engine.RunOptions{}); err != nil {
+			t.Fatal(later, tell(err))
+		}
+		if err := run(start, engine.RunOptions{Agreed: preview.Answer()}); err == nil {
+			t.Errorf("%s: a yes to the plan as it was starts it", later)
+		}
+		if preview, err = s.Preview(ctx, start); err != nil {
+			t.Fatal(tell(err))
+		}
+	}
+	if err := run(start, engine.RunOptions{Agreed: preview.Answer()}); err != nil {
+		t.Fatal(tell(err))
+	}
+	w.work()
+	w.want("Writes", "DONE, step-1 DONE, step-2 DONE")
+	// A person's own plan is not asked about until a model adds to it.
+	w.do("ada", `plan.draft :title "Mine" :as @p :steps [(desk.write :folder-id @box :title "Four")]`)
+	if err := run(by(`plan.stage :plan-id @mine :call (desk.write :folder-id @box :title "Five")`, model), engine.RunOptions{}); err != nil {
+		t.Fatal(tell(err))
+	}
+	w.refused("ada", `plan.start :plan-id @mine`, "a model wrote steps of it")
+	w.refused("ada", `plan.run :plan-id @mine`, "a model wrote steps of it")
 }

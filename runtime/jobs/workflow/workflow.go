@@ -69,6 +69,7 @@ type Step struct {
 	DecidedBy string
 
 	writes   bool
+	unheard  bool // a model wrote its call, and nobody agreed to it with the plan
 	span     func(failed bool)
 	traced   context.Context // of the step, while it is being made
 	waitsFor string

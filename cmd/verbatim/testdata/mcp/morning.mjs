@@ -8,7 +8,7 @@ const { Client } = await sdk('client/index')
 const { ElicitRequestSchema } = await sdk('types')
 
 const client = new Client({ name: 'morning', version: '1' }, { capabilities: { elicitation: {} } })
-let answer = { action: 'decline' }
+let answer = { action: 'accept', content: { agree: true } }
 client.setRequestHandler(ElicitRequestSchema, async (request) => {
   console.log(`asked: ${request.params.message.split('\n')[0]} (${Object.keys(request.params.requestedSchema.properties)})`)
   return answer
@@ -51,6 +51,7 @@ await call('undo', { entry: wrong.preview.calls[0].undo.entry })
 await call('undo', { entry: wrong.preview.calls[0].undo.entry })
 await call('client__name-repayment-account', { 'cbu-id': '@allianz-reinsurance-ag', iban: 'LU280019400644750000' })
 await call('review__accept', { 'request-id': name })
+answer = { action: 'decline' }
 await call('client__escalate', { reason: 'This takes too long.' })
 answer = { action: 'accept', content: { agree: true } }
 await call('client__escalate', { reason: 'This takes too long.' })

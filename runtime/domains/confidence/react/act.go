@@ -154,7 +154,7 @@ func (w *work) act(ctx context.Context, reply *llm.Reply) (string, error) {
 // run checks and carries out a script, and repeats it after a transient fault.
 func (w *work) run(ctx context.Context, script *dsl.Script) (done *receipt.Receipt, err error) {
 	for tries := 1; ; tries++ {
-		program, ds := w.session.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: w.origin}})
+		program, ds := w.session.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: w.origin, Unheard: true}})
 		switch {
 		case ds.HasErrors() || program == nil:
 			err = &engine.Refusal{Diagnostics: ds}

@@ -31,6 +31,7 @@ var secrets = []string{"LU28-SECRET-4711", "+352-SECRET-55", "SECRET"}
 
 // A world is an engine with companies on SQLite, a server of tools, and a model behind HTTP.
 type world struct {
+	rules  []engine.StandingRule
 	t      testing.TB
 	reg    *verbs.Registry
 	store  stores.Store
@@ -65,7 +66,11 @@ func newWorld(t testing.TB, mind func(modeltest.Request) llm.Reply, o modeltest.
 	if _, err := w.store.Migrate(t.Context(), all, true); err != nil {
 		t.Fatal(err)
 	}
-	if w.engine, err = engine.New(w.reg, w.store, engine.Options{Clock: func() time.Time { return start }, Tools: w.papers}); err != nil {
+	for _, v := range w.reg.Verbs() { // whoever asks lets the model do all of it
+		w.rules = append(w.rules, engine.StandingRule{Name: "all", Verb: v.Name, Until: stores.DateOf(start)})
+	}
+	if w.engine, err = engine.New(w.reg, w.store, engine.Options{Clock: func() time.Time { return start }, Tools: w.papers,
+		People: engine.People{Standing: func(context.Context, stores.Reader, string) ([]engine.StandingRule, error) { return w.rules, nil }}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.store.SetPrincipal(t.Context(), stores.Principal{Name: "ada", Label: "Ada", Roles: []string{"analyst"}}); err != nil {

@@ -149,6 +149,18 @@ func TestSensitiveArgumentsAreNotTold(t *testing.T) {
 	}
 }
 
+// A model changes nothing that whoever asked did not let it do by a standing rule; it reads what it
+// wants. (G1)
+func TestNothingIsChangedUnasked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, plays(call("", "get-company", `{"company-id":"@acme-holding"}`), call("", "note", `{"company-id":"@acme-holding","note":"Ours"}`), says("It has to be agreed to.")), modeltest.Options{})
+	w.rules = nil
+	all := w.must("How is Acme?")
+	if !strings.Contains(lines(all), "Founded by Mia Lund.") || !strings.Contains(lines(all), "it needs an agreement that cannot be given here") || w.field("company", 3, "note") != "Founded by Mia Lund." {
+		t.Errorf("told: %s", lines(all))
+	}
+}
+
 // What a stranger wrote is quoted and marked, and what the model writes after it has the
 // stranger's origin too: a palette that takes no tool's word refuses it.
 func TestTheWordOfAToolIsNotTheModels(t *testing.T) {

@@ -4,6 +4,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -154,6 +155,9 @@ func (v *visit) open(p *paper) (err error) {
 	if p.said, err = v.whose(p.runRequest.Origin); err != nil {
 		return err
 	}
+	if v.byModel(p) && p.runRequest.Agreed != "" {
+		return server.Problem{Status: http.StatusForbidden, Code: "not-asked", Title: "a token does not agree to what a model wrote", Next: "leave agreed out: the answer names the confirmation to which the person agrees, signed in"}
+	}
 	p.session = v.Session
 	if p.Session != "" {
 		if p.session, err = v.Named(p.Session); err != nil {
@@ -184,8 +188,12 @@ func (v *visit) whose(text string) (verbs.Literals, error) {
 	if err != nil || o.Kinds()&verbs.FromRecord != 0 || v.Token != "" && o.Kinds()&verbs.FromPerson != 0 {
 		return verbs.Literals{}, server.BadBody(fmt.Sprintf("no script that you send comes from %q", text), "leave origin out, or give model, document=NAME or tool=NAME")
 	}
-	return verbs.Literals{Origin: o}, nil
+	return verbs.Literals{Origin: o, Unheard: o.Kinds()&verbs.FromModel != 0}, nil
 }
+
+// byModel reports whether a program sends what a model wrote. Its token is no word of the person, who
+// agrees elsewhere.
+func (v *visit) byModel(p *paper) bool { return v.Token != "" && p.said.Unheard }
 
 // checked checks the script of a paper.
 func (v *visit) checked(p *paper) error {
@@ -274,6 +282,16 @@ func (v *visit) carryOut(p *paper) error {
 		p.Progress = func(at engine.Progress) { stream.Send("", wire.NewProgress(at)) }
 	}
 	done, err := p.session.Run(ctx, p.program, p.RunOptions)
+	var refusal *engine.Refusal
+	if v.byModel(p) && !p.RunOptions.Each && errors.As(err, &refusal) && refusal.Diagnostics[0].Code == engine.CodeNeedsAgreement {
+		waits, failed := v.proposed(p)
+		if waits != nil && stream == nil {
+			return v.JSON(http.StatusAccepted, waits)
+		} else if waits != nil {
+			return v.told(p, *waits, stream)
+		}
+		err = cmp.Or(failed, err)
+	}
 	var stopped *engine.Stopped
 	switch {
 	case errors.As(err, &stopped):
@@ -286,6 +304,18 @@ func (v *visit) carryOut(p *paper) error {
 		return err
 	}
 	return v.told(p, wire.DoneRun(done), stream)
+}
+
+// proposed asks those for their agreement whom the calls of a paper ask, the caller's person among them
+// if a model wrote it. It returns nil if nobody has to be asked.
+func (v *visit) proposed(p *paper) (*wire.Run, error) {
+	o := p.RunOptions
+	o.Absent, o.Progress = v.byModel(p), nil
+	c, err := p.session.Propose(v.R.Context(), p.program, o)
+	if err != nil || c.ID == "" {
+		return nil, err
+	}
+	return &wire.Run{Schema: wire.RunSchema, Outcome: wire.Waiting, Preview: c.Preview, Confirmation: wire.NewConfirmation(c), Report: wire.NewReport(p.faults)}, nil
 }
 
 // told answers with the result of a run and the version of the session.
@@ -313,14 +343,14 @@ func (v *visit) propose() error {
 	if err != nil {
 		return err
 	}
-	c, err := p.session.Propose(v.R.Context(), p.program, p.RunOptions)
-	if err != nil {
+	waits, err := v.proposed(p)
+	switch {
+	case err != nil:
 		return err
-	}
-	if c.ID == "" { // nobody else has to be asked
+	case waits == nil:
 		return v.carryOut(p)
 	}
-	return v.JSON(http.StatusAccepted, wire.Run{Schema: wire.RunSchema, Outcome: wire.Waiting, Preview: c.Preview, Confirmation: wire.NewConfirmation(c), Report: wire.NewReport(p.faults)})
+	return v.JSON(http.StatusAccepted, waits)
 }
 
 // callVerb makes one call of JSON values. It formats them as a script, which takes the usual way.

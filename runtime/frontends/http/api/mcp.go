@@ -31,7 +31,7 @@ func (a *API) mcpRoutes() []server.Route {
 	return []server.Route{resource("", "Says how programs show who they are."), resource(mcpPath, "Says how the clients of models show who they are."), call, end}
 }
 
-var ofModel = verbs.Literals{Origin: verbs.NewOrigin(verbs.FromModel, "")}
+var ofModel = verbs.Literals{Origin: verbs.NewOrigin(verbs.FromModel, ""), Unheard: true}
 
 // mcpCall passes a request to package mcp. All values of the call count as written by a model.
 func (v *visit) mcpCall() error {

@@ -243,6 +243,9 @@ func (c *Caller) proves(s *engine.Session) {
 	if c.Only != nil {
 		s.Narrow(c.Only)
 	}
+	if c.Token != "" {
+		s.ByProgram()
+	}
 	s.Prove(c.Login.Proven)
 }
 
