@@ -66,12 +66,12 @@ func mayKeepJournal(ctx context.Context, s *Session, verb string, others ...stri
 	return err
 }
 
-// ReadsJournal refuses a principal with neither a role that keeps the journal nor one of others.
+// Reads refuses a principal with neither a role that keeps the journal nor one of others.
 func (jn Journal) Reads(ctx context.Context, others ...string) error {
 	return mayKeepJournal(ctx, jn.s, verbRead, others...)
 }
 
-// OpensEntry journals that one entry is shown with its personal data: to a role that keeps the
+// Opens journals that one entry is shown with its personal data: to a role that keeps the
 // journal, or to the principal of that entry.
 func (jn Journal) Opens(ctx context.Context, e *stores.Entry) error {
 	if e.Principal != jn.s.who.Name {

@@ -521,7 +521,7 @@ func fieldAt(e *stores.Entity, p stores.Path) *stores.Field {
 // ErrAmbiguous says that a name stands for several rows. Its text lists them.
 var ErrAmbiguous = errors.New("that is the name of several rows")
 
-// FindRow finds a row within scope by its name, such as @pierre-sow, or by its label. The name
+// Find finds a row within scope by its name, such as @pierre-sow, or by its label. The name
 // of its entity may stand before either, separated by a blank. It returns stores.ErrNotFound
 // where there is no such row within scope, and an error that wraps ErrAmbiguous where there
 // are several.

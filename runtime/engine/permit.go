@@ -149,7 +149,7 @@ func (s *Session) Verbs() []*verbs.Verb {
 // answers from rows, and no sensitive values.
 func (s *Session) Reads(p *verbs.Program) bool { return onlyLooks(s.e, p) }
 
-// Names returns the session's names of the rows of entities, in order, and names those that
+// All returns the session's names of the rows of entities, in order, and names those that
 // have none yet. If an entity has more rows than maxNamed, only those that were shown are
 // returned.
 func (ns Names) All(ctx context.Context, entities []*verbs.Entity) (map[*verbs.Entity][]string, error) {

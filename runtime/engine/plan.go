@@ -216,7 +216,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		return nil, err
 	}
 	st.asks = append(st.asks, asks...) // behind what resolve asks of origins
-	if f.macro == nil {
+	if f.macro == nil && f.prog.Literals().Unheard {
 		unheard(r, st)
 	}
 	r.src.e.enter(StageCarry)

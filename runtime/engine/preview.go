@@ -562,3 +562,25 @@ func (r *source) fileOf(v stores.Value) *receipt.File {
 	}
 	return nil
 }
+
+// fills lists the arguments that a call and the calls of its macro left out and the engine filled.
+func fills(r *source, st *step) []receipt.Filled {
+	var out []receipt.Filled
+	for _, f := range st.out.filled {
+		e := r.e.reg.Entity(f.Entity)
+		row, _ := r.s.names.Row(e.Store, f.Key)
+		f.Name, f.Label = r.shownName(e.Store, f.Key), row.Label
+		for _, v := range settersFor(r.s, e) {
+			f.By = append(f.By, v.Name)
+		}
+		out = append(out, f)
+	}
+	for _, inner := range st.tree.inner {
+		for _, f := range fills(r, inner) {
+			if !slices.ContainsFunc(out, func(o receipt.Filled) bool { return o.Name == f.Name }) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}

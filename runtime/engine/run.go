@@ -247,8 +247,10 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 		return r, err
 	}
 	var err error
-	if r.standing, err = standingRules(ctx, r); err != nil {
-		return r, err
+	if p.Literals().Unheard && r.src.writes {
+		if r.standing, err = standingRules(ctx, r); err != nil {
+			return r, err
+		}
 	}
 	if slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return c.Verb.Undoes != nil }) {
 		if r.src.mem.pasts, err = pastCalls(ctx, s, p); err != nil {

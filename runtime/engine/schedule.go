@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -276,4 +278,104 @@ func asSaid(t *verbs.Type, v stores.Value, name func(e *verbs.Entity, key stores
 		}
 	}
 	return dsl.NewList(all...), err
+}
+
+// jobOf turns a notice into a job: a call, or a message to deliver.
+func jobOf(r *run, st *step, n *notice) stores.Job {
+	switch {
+	case n.again != nil:
+		again := *n.again
+		again.ID = r.src.e.opt.NewID()
+		return again
+	case n.effect == nil || n.effect.Run == nil:
+		return r.src.e.message(n.kind, n.target, r.src.now, r.src.s.who.Name, r.outgoing(st, n), about(st)...)
+	}
+	due := moment(r.src, n.at)
+	var args []stores.Value
+	var came []string
+	for i := range st.args.values {
+		p := &st.verb.Params[i]
+		if p.Sensitive || st.isSensitive(i) || st.args.values[i].IsNull() {
+			continue // the work does not speak of it: see keepsNoSecret, and the loader
+		}
+		keys := []string{"kind", "name", "text"}
+		values := []stores.Value{stores.NewString(st.args.values[i].Kind().String()), stores.NewString(p.Name), stores.NewString(st.args.values[i].Text())}
+		if st.args.rows[i].Entity != nil {
+			keys, values = append(keys, "entity"), append(values, stores.NewString(st.args.rows[i].Entity.Name))
+		}
+		args, came = append(args, stores.NewObject(keys, values)), append(came, st.args.from[i].String())
+	}
+	keys := []string{"args", "trigger", "v", "verb"}
+	values := []stores.Value{stores.NewList(args...), stores.NewString(n.target), jobV, stores.NewString(st.verb.Name)}
+	if n.active.Entity != "" {
+		keys, values = slices.Insert(keys, 0, "active"), slices.Insert(values, 0, along(n.active))
+	}
+	payload := stores.NewObject(keys, values).Text()
+	unique := n.unique
+	if unique == "" { // the same work for the same moment is waited for once
+		same := sha256.Sum256([]byte(r.src.s.who.Name + "\x00" + stores.NewTime(due).Text() + "\x00" + payload))
+		unique = fmt.Sprintf("%x", same[:16])
+	}
+	return stores.Job{ID: r.src.e.opt.NewID(), Kind: JobCall, Payload: payload, At: due, Principal: r.src.s.who.Name,
+		Origins: strings.Join(came, ";"), // parallel to args
+		Unique:  unique, Again: n.onceUnder(), Attempts: n.effect.Retry.Tries()}
+}
+
+// takeAlong notes the row at work that a job takes along.
+func takeAlong(ctx context.Context, r *source, n *notice) error {
+	if !looksAtWork(r.e, &n.effect.Run.Script.Calls[0]) {
+		return nil
+	}
+	kept, err := r.session(ctx)
+	if err != nil {
+		return err
+	}
+	v := r.s.active // of a piece of work that leads to the next
+	if kept != nil {
+		v = kept.Values[verbs.SessionActive]
+		r.sessionSaw(verbs.SessionActive, v)
+	}
+	e := r.e.reg.Entity(v.Entity)
+	if v.Sensitive || e == nil {
+		return nil
+	}
+	n.active = v
+	_, err = r.nameRow(ctx, e, v.Value())
+	return err
+}
+
+// looksAtWork reports whether a call, or a call inside it, leaves such an argument out.
+func looksAtWork(e *Engine, call *dsl.Call) bool {
+	if len(leavesOut(e, call)) > 0 {
+		return true
+	}
+	for i := range call.Args {
+		if inner := call.Args[i].Value.Call(); inner != nil && looksAtWork(e, inner) {
+			return true
+		}
+	}
+	if v := e.reg.Verb(call.Verb); v != nil && e.verbs[v].script != nil {
+		calls := e.verbs[v].script.Calls()
+		for i := range calls {
+			if looksAtWork(e, calls[i].Syntax) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leavesOut lists the arguments of a call that are left out and stand for the row at work.
+func leavesOut(e *Engine, call *dsl.Call) (all []*verbs.Param) {
+	v := e.reg.Verb(call.Verb)
+	if v == nil {
+		return nil
+	}
+	for i := range v.Params {
+		p := &v.Params[i]
+		if p.Active && p.Type.Entity != nil && !slices.ContainsFunc(call.Args, func(a dsl.Arg) bool { return sameWord(a.Key, p.Name) }) {
+			all = append(all, p)
+		}
+	}
+	return all
 }

@@ -175,7 +175,7 @@ func (ts Turns) Say(ctx context.Context, all ...sessions.Said) (first int64, err
 	return first, storeError(dsl.Place{}, err)
 }
 
-// Turns returns the turns of the session between two numbers; to == 0 means up to the
+// Between returns the turns of the session between two numbers; to == 0 means up to the
 // latest. Rows have their names of this session. A row that has left the principal's scope
 // is left out.
 func (ts Turns) Between(ctx context.Context, from, to int64) (all []sessions.Turn, err error) {

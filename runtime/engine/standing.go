@@ -28,7 +28,7 @@ type StandingRule struct {
 
 // standingRules reads the rules of the session's principal that hold on the day of the run.
 func standingRules(ctx context.Context, r *run) (all []StandingRule, err error) {
-	if r.src.s.e.opt.People.Standing == nil || !r.plan.prog.Literals().Unheard || !r.src.writes {
+	if r.src.s.e.opt.People.Standing == nil {
 		return nil, nil
 	}
 	err = r.src.e.store.View(ctx, r.src.s.engineScope(), func(read stores.Reader) (err error) {
@@ -45,7 +45,7 @@ func standingRules(ctx context.Context, r *run) (all []StandingRule, err error) 
 // unheard asks about a call of the script that a model wrote, or notes the standing rule that passes
 // it.
 func unheard(r *run, st *step) {
-	if !r.plan.prog.Literals().Unheard || r.src.e.reg.OnlyReads(st.verb) || slices.ContainsFunc(st.asks, func(a ask) bool { return a.By == "" }) {
+	if r.src.e.reg.OnlyReads(st.verb) || slices.ContainsFunc(st.asks, func(a ask) bool { return a.By == "" }) {
 		return
 	}
 	if i := slices.IndexFunc(r.standing, func(rule StandingRule) bool { return rule.Verb == st.verb.Name }); i >= 0 {

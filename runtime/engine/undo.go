@@ -516,7 +516,7 @@ func blame(ctx context.Context, s *Session, b *laterChange, err error) error {
 // lastDone is how many of the latest journal entries LastDone reads.
 const lastDone = 1000
 
-// LastDone returns the number of the latest journal entry of a call in this session that changed
+// Last returns the number of the latest journal entry of a call in this session that changed
 // something and was not undone; 0 if there is none among the latest lastDone entries.
 func (jn Journal) Last(ctx context.Context) (int64, error) {
 	head, _, err := jn.s.e.store.Head(ctx)

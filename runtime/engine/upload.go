@@ -122,7 +122,7 @@ func awaitFile(ctx context.Context, r *source, tx stores.Tx, until time.Time) ([
 // verbUpload is the verb of the journal entries of uploads. No palette can declare it.
 const verbUpload = "verbatim.upload"
 
-// LargestUpload returns the greatest size of a file for any verb that the session may use; 0 if none
+// Largest returns the greatest size of a file for any verb that the session may use; 0 if none
 // takes a file.
 func (up Uploads) Largest() int64 {
 	var most int64
@@ -136,7 +136,7 @@ func (up Uploads) Largest() int64 {
 	return most
 }
 
-// BeginUpload records that the session's principal sent a file with a known Name, Type, Size and
+// Begin records that the session's principal sent a file with a known Name, Type, Size and
 // Sum. The upload is pending, and expires after a while unless it is used. The returned upload has
 // the tag for its bytes: tag, or another under which equal bytes are kept already. The bytes must
 // be stored after this, and not before, so that bytes without a reference can be found.
@@ -172,7 +172,7 @@ func (up Uploads) Begin(ctx context.Context, u uploads.Upload, id, tag string, l
 	}
 }
 
-// Upload returns the record of an upload of the session's principal, by its reference;
+// Get returns the record of an upload of the session's principal, by its reference;
 // stores.ErrNotFound if they have no such upload, or it has expired.
 func (up Uploads) Get(ctx context.Context, reference string) (u uploads.Upload, err error) {
 	id, ok := strings.CutPrefix(reference, verbs.UploadScheme)
@@ -193,7 +193,7 @@ func (up Uploads) Get(ctx context.Context, reference string) (u uploads.Upload, 
 	return u, err
 }
 
-// FileOf returns the file that a row within the session's scope names, or one to which a reference
+// Of returns the file that a row within the session's scope names, or one to which a reference
 // of the row leads, regardless of its sender. verbs.FileField decides which fields name files. It
 // returns stores.ErrNotFound if there is no row, or no permitted file of it.
 func (up Uploads) Of(ctx context.Context, entity string, key stores.Value) (u uploads.Upload, err error) {

@@ -92,47 +92,6 @@ type Worked struct {
 	Pending string // ID of the confirmation that it waits for
 }
 
-// jobOf turns a notice into a job: a call, or a message to deliver.
-func jobOf(r *run, st *step, n *notice) stores.Job {
-	switch {
-	case n.again != nil:
-		again := *n.again
-		again.ID = r.src.e.opt.NewID()
-		return again
-	case n.effect == nil || n.effect.Run == nil:
-		return r.src.e.message(n.kind, n.target, r.src.now, r.src.s.who.Name, r.outgoing(st, n), about(st)...)
-	}
-	due := moment(r.src, n.at)
-	var args []stores.Value
-	var came []string
-	for i := range st.args.values {
-		p := &st.verb.Params[i]
-		if p.Sensitive || st.isSensitive(i) || st.args.values[i].IsNull() {
-			continue // the work does not speak of it: see keepsNoSecret, and the loader
-		}
-		keys := []string{"kind", "name", "text"}
-		values := []stores.Value{stores.NewString(st.args.values[i].Kind().String()), stores.NewString(p.Name), stores.NewString(st.args.values[i].Text())}
-		if st.args.rows[i].Entity != nil {
-			keys, values = append(keys, "entity"), append(values, stores.NewString(st.args.rows[i].Entity.Name))
-		}
-		args, came = append(args, stores.NewObject(keys, values)), append(came, st.args.from[i].String())
-	}
-	keys := []string{"args", "trigger", "v", "verb"}
-	values := []stores.Value{stores.NewList(args...), stores.NewString(n.target), jobV, stores.NewString(st.verb.Name)}
-	if n.active.Entity != "" {
-		keys, values = slices.Insert(keys, 0, "active"), slices.Insert(values, 0, along(n.active))
-	}
-	payload := stores.NewObject(keys, values).Text()
-	unique := n.unique
-	if unique == "" { // the same work for the same moment is waited for once
-		same := sha256.Sum256([]byte(r.src.s.who.Name + "\x00" + stores.NewTime(due).Text() + "\x00" + payload))
-		unique = fmt.Sprintf("%x", same[:16])
-	}
-	return stores.Job{ID: r.src.e.opt.NewID(), Kind: JobCall, Payload: payload, At: due, Principal: r.src.s.who.Name,
-		Origins: strings.Join(came, ";"), // parallel to args
-		Unique:  unique, Again: n.onceUnder(), Attempts: n.effect.Retry.Tries()}
-}
-
 // Retry returns how long a failed job waits before it is tried again, by the present palette.
 func (e *Engine) Retry(run stores.Run) stores.Retry {
 	if run.Kind == JobCall {

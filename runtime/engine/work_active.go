@@ -15,65 +15,6 @@ import (
 // session that turns to another row does not change the job, and a plan says which row the job
 // will be about.
 
-// leavesOut lists the arguments of a call that are left out and stand for the row at work.
-func leavesOut(e *Engine, call *dsl.Call) (all []*verbs.Param) {
-	v := e.reg.Verb(call.Verb)
-	if v == nil {
-		return nil
-	}
-	for i := range v.Params {
-		p := &v.Params[i]
-		if p.Active && p.Type.Entity != nil && !slices.ContainsFunc(call.Args, func(a dsl.Arg) bool { return sameWord(a.Key, p.Name) }) {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// looksAtWork reports whether a call, or a call inside it, leaves such an argument out.
-func looksAtWork(e *Engine, call *dsl.Call) bool {
-	if len(leavesOut(e, call)) > 0 {
-		return true
-	}
-	for i := range call.Args {
-		if inner := call.Args[i].Value.Call(); inner != nil && looksAtWork(e, inner) {
-			return true
-		}
-	}
-	if v := e.reg.Verb(call.Verb); v != nil && e.verbs[v].script != nil {
-		calls := e.verbs[v].script.Calls()
-		for i := range calls {
-			if looksAtWork(e, calls[i].Syntax) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// takeAlong notes the row at work that a job takes along.
-func takeAlong(ctx context.Context, r *source, n *notice) error {
-	if !looksAtWork(r.e, &n.effect.Run.Script.Calls[0]) {
-		return nil
-	}
-	kept, err := r.session(ctx)
-	if err != nil {
-		return err
-	}
-	v := r.s.active // of a piece of work that leads to the next
-	if kept != nil {
-		v = kept.Values[verbs.SessionActive]
-		r.sessionSaw(verbs.SessionActive, v)
-	}
-	e := r.e.reg.Entity(v.Entity)
-	if v.Sensitive || e == nil {
-		return nil
-	}
-	n.active = v
-	_, err = r.nameRow(ctx, e, v.Value())
-	return err
-}
-
 // fillActive writes the row that a job takes along into its call, as people are shown it.
 func fillActive(r *source, n *notice, call *dsl.Call) {
 	e := r.e.reg.Entity(n.active.Entity)

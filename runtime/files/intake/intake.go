@@ -210,7 +210,7 @@ func nameOf(u uploads.Upload) (files.Name, error) {
 }
 
 // Open opens a file by a reference: one that the engine passed to a service of this program, or
-// that Session.Upload found for its owner. It returns files.ErrNotFound if the file is missing, not
+// that Uploads.Get found for its owner. It returns files.ErrNotFound if the file is missing, not
 // yet found harmless, or deleted.
 func (s *Service) Open(ctx context.Context, reference string) (name string, content io.ReadCloser, err error) {
 	u, found, err := s.Engine.Uploads().Named(ctx, reference)
