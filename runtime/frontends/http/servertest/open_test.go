@@ -3,10 +3,12 @@ package servertest
 import (
 	"context"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -64,7 +66,7 @@ func (r reader) read(status int) func(*http.Response, error) string {
 
 // lost puts a request to a tool into the store whose answer was lost, as the engine notes it, and a
 // notice that no worker has taken.
-func (h *house) lost(entry int64, principal string) {
+func (h *house) lost(entry int64, principal string, due time.Time) {
 	h.t.Helper()
 	ctx := context.Background()
 	store, err := sqlite.Open(filepath.Join(h.dir, "house.db"))
@@ -83,7 +85,7 @@ func (h *house) lost(entry int64, principal string) {
 			insert.Set = append(insert.Set, stores.Assign{Field: i, Value: v})
 		}
 	}
-	notice := stores.Job{ID: fmt.Sprint("notice ", entry), Kind: engine.JobNotice, At: at.Add(4 * time.Hour), Principal: principal, Payload: `{"body":{},"kind":"notify","target":"assigned-analyst","time":"2025-01-01T00:00:00Z","v":1}`}
+	notice := stores.Job{ID: fmt.Sprint("notice ", entry), Kind: engine.JobNotice, At: due, Principal: principal, Payload: `{"body":{},"kind":"notify","target":"assigned-analyst","time":"2025-01-01T00:00:00Z","v":1}`}
 	err = store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
 		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{insert}, Jobs: []stores.Job{notice}})
 	})
@@ -99,7 +101,7 @@ func TestTheConsoleSettlesWhatIsUnknown(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	for i := range int64(3) {
-		h.lost(i+1, "t.weber")
+		h.lost(i+1, "t.weber", time.Now().Add(2*time.Hour))
 	}
 	weber, nowak, lang := h.reader("t.weber"), h.reader("a.nowak"), h.reader("d.lang")
 	if text := nowak.get("/open", http.StatusOK); strings.Contains(text, "bank pay") || !strings.Contains(text, "found none that you can see") || strings.Contains(text, "not sent yet") {
@@ -125,5 +127,33 @@ func TestTheConsoleSettlesWhatIsUnknown(t *testing.T) {
 	}
 	if text := lang.get("/open", http.StatusOK); strings.Contains(text, "bank pay") {
 		t.Errorf("it is still open:\n%s", text)
+	}
+}
+
+// G10: the first press of a button is not told as done before, whatever the row that it is about.
+func TestTheFirstPressIsNotARepetition(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(h *house) {
+		nowhere := filepath.Join(h.dir, "nowhere.json")
+		if err := os.WriteFile(nowhere, []byte(`{"channels": {}, "routes": {}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h.env = []string{"VERBATIM_NOTIFY=" + nowhere}
+	})
+	h.lost(1, "t.weber", time.Now())
+	otto := h.reader("otto")
+	for end := time.Now().Add(30 * time.Second); !strings.Contains(otto.get("/", http.StatusOK), "no-route") && time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	}
+	page := otto.get("/do/system.retry-job?"+url.Values{"item": {"notice 1"}}.Encode(), http.StatusOK)
+	form := url.Values{}
+	for _, m := range regexp.MustCompile(`<input[^>]* name="([^"]*)"[^>]* value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		form.Set(m[1], html.UnescapeString(m[2]))
+	}
+	text := otto.post("/do/system.retry-job", http.StatusOK, form)
+	if strings.Contains(text, "done already") || !strings.Contains(text, "waiting job") && !strings.Contains(text, "Done:") {
+		t.Errorf("the first press is told as\n%s\n%v\n%s", text, form, page)
+	}
+	if text := otto.post("/do/system.retry-job", http.StatusOK, form); !strings.Contains(text, "done already") {
+		t.Errorf("the same press again is told as\n%s", text)
 	}
 }
