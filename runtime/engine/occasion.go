@@ -264,9 +264,11 @@ func (s *Session) Unsettled(ctx context.Context) (all []Unsettled, err error) {
 
 // Settle says what became of a request, known by its entry in the journal: SettleDone,
 // SettleNotDone or SettleAgain. The principal is the one who asked, or keeps the journal. The
-// journal gets an entry that names the other.
-func (s *Session) Settle(ctx context.Context, entry int64, how string) error {
-	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+// journal gets an entry that names the other, and Settle returns its number.
+func (s *Session) Settle(ctx context.Context, entry int64, how string) (by int64, err error) {
+	var done stores.Tx
+	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		done = tx
 		open, err := unsettled(ctx, tx, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: attFirst}, Value: stores.NewInt(entry)})
 		if err != nil {
 			return err
@@ -283,7 +285,13 @@ func (s *Session) Settle(ctx context.Context, entry int64, how string) error {
 		e.Time = now
 		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{u.end(how, s.who.Name)}})
 	})
-	return storeError(dsl.Place{}, err)
+	if err != nil {
+		return 0, storeError(dsl.Place{}, err)
+	}
+	for _, e := range done.Chained() {
+		by = e.Seq
+	}
+	return by, nil
 }
 
 // stillAsking is how long a request without an outcome may still be under way: longer than any tool
