@@ -52,10 +52,11 @@ journal gets an entry that names the other.`,
 				return a.runFailed(err)
 			}
 			if entry > 0 {
-				if err := session.Journal().Settle(cmd.Context(), entry, args[1]); err != nil {
+				by, err := session.Journal().Settle(cmd.Context(), entry, args[1])
+				if err != nil {
 					return a.runFailed(err)
 				}
-				fmt.Fprintf(a.out, "settled  entry %d: %s\n", entry, args[1])
+				fmt.Fprintf(a.out, "settled  entry %d: %s (entry %d)\n", entry, args[1], by)
 				return nil
 			}
 			all, err := session.Journal().Unsettled(cmd.Context())
@@ -63,7 +64,7 @@ journal gets an entry that names the other.`,
 				return a.runFailed(err)
 			}
 			if len(all) == 0 {
-				fmt.Fprintln(a.err, "nothing waits to be settled")
+				fmt.Fprintln(a.err, "I looked for requests without an outcome and found none that you can see")
 			}
 			for _, u := range all {
 				fmt.Fprintln(a.out, strings.Join([]string{strconv.FormatInt(u.Entry, 10), stamp(u.Time), receipt.Safe(u.Principal), strings.ToLower(u.Status), receipt.Safe(u.Tool)}, "\t"))

@@ -1063,7 +1063,7 @@ func TestANameOfAFileIsNoScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRoom(t, "sqlite")
-	if said := fmt.Sprint(r.asks(t, leo, `manda.query-knowledge-base :question "What is the revenue?"`)[0].Result.Rows); !strings.Contains(said, "There are no documents in the room yet.") {
+	if said := fmt.Sprint(r.asks(t, leo, `manda.query-knowledge-base :question "What is the revenue?"`)[0].Result.Rows); !strings.Contains(said, "and found none that you can see.") {
 		t.Errorf("an empty room: %s", said)
 	}
 	r.ingestedThroughKills(t, leo, osprey, folder, 1, 0, 1)

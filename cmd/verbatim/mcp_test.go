@@ -160,7 +160,7 @@ func TestAClientOfAModelCallsVerbs(t *testing.T) {
 			a.asked = nil
 			text, doc, failed := a.call("client__escalate", map[string]any{"reason": "We are stuck, " + version})
 			if failed || doc["outcome"] != "done" || len(a.asked) != 1 || !strings.Contains(a.asked[0], "May I pass this conversation on to a person at the bank, for Allianz Reinsurance AG?") ||
-				!strings.Contains(a.asked[0], "You are asked because it sends a message that cannot be recalled") || !strings.Contains(text, "applied  1 call changed 1 row and sent 1 notice") {
+				!strings.Contains(a.asked[0], "You are asked because it sends a message that cannot be recalled") || !strings.Contains(text, "applied  1 call changed 1 row and queued 1 notice") {
 				t.Errorf("%v %q\n%s", doc, a.asked, text)
 			}
 			// What was done is taken back by the number that its receipt tells.

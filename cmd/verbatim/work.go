@@ -333,11 +333,11 @@ func (a *app) listWork(ctx context.Context, ids []string, f workListFlags) error
 	now, err := store.Clock(ctx)
 	var all []stores.JobRecord
 	if err == nil {
-		pick := rights.Troubled
 		if f.all || len(ids) > 0 {
-			pick = stores.JobFilter{IDs: ids}
+			all, err = store.Jobs(ctx, stores.JobFilter{IDs: ids})
+		} else {
+			all, err = rights.Troubled(ctx, store, now)
 		}
-		all, err = store.Jobs(ctx, pick)
 	}
 	if err != nil {
 		return broken("the work could not be listed", err, "check the store; verbatim migrate prepares it")
@@ -345,7 +345,7 @@ func (a *app) listWork(ctx context.Context, ids []string, f workListFlags) error
 	list := []jobJSON{}
 	for i := range all {
 		j := &all[i]
-		list = append(list, jobJSON{j.ID, j.State.String(), j.Kind, engine.JobSubject(&j.Job), j.Created, int64(now.Sub(j.Created).Seconds()), j.Attempt, j.Tries(), j.At, j.Worker, j.Note})
+		list = append(list, jobJSON{j.ID, j.State.String(), j.Kind, engine.JobSubject(&j.Job), j.Created, int64(now.Sub(j.Created).Seconds()), j.Attempt, j.Tries(), j.At, j.Worker, rights.Problem(j, now)})
 	}
 	if a.json {
 		a.emit(struct {
@@ -355,7 +355,7 @@ func (a *app) listWork(ctx context.Context, ids []string, f workListFlags) error
 		return nil
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(a.err, "nothing failed and nothing is running")
+		fmt.Fprintln(a.err, "I looked for work that failed, is late or is running, and found none")
 	}
 	for _, j := range list {
 		fmt.Fprintln(a.out, strings.Join([]string{receipt.Safe(j.ID), j.State, j.Kind + " " + receipt.Safe(j.What), (time.Duration(j.Age) * time.Second).String(),

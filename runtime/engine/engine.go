@@ -401,7 +401,7 @@ var attempts = &stores.Entity{
 		attText:      {Name: "text", Column: "text_digest", Kind: stores.String, Required: true},
 		attSent:      {Name: "sent", Column: "sent_digest", Kind: stores.String, Required: true},
 		attTool:      {Name: "tool", Column: "tool", Kind: stores.String, Required: true},
-		attStatus:    {Name: "status", Column: "status", Kind: stores.String, Required: true, Codes: []string{attemptOpen, attemptDone, attemptFailed, attemptUnknown}},
+		attStatus:    {Name: "status", Column: "status", Kind: stores.String, Required: true, Codes: []string{AttemptOpen, AttemptDone, AttemptFailed, AttemptUnknown}},
 		attAnswer:    {Name: "answer", Column: "answer", Kind: stores.JSON, Sensitive: true},
 		attTime:      {Name: "time", Column: "settled_at", Kind: stores.Time, Required: true},
 		attSame:      {Name: "same", Column: "same_calls", Kind: stores.String},

@@ -73,7 +73,7 @@ func (a *sentCall) still(r *run) error {
 		return errMoved
 	}
 	r.agreedBy = a.agreedBy
-	done := a.settle(attemptDone, r.src.answers[a.call.id()], r.src.now)
+	done := a.settle(AttemptDone, r.src.answers[a.call.id()], r.src.now)
 	done.Set = append(done.Set, stores.Assign{Field: attEnded, Value: stores.NewString(endedStored)})
 	r.own.Changes = append(r.own.Changes, done)
 	return nil
@@ -192,7 +192,7 @@ func sendCall(ctx context.Context, s *Session, o *runOptions, a *externalAnswers
 	case errors.As(err, &c) && c.diagnostic.Code != codeToolAnswer:
 		entry.Outcome, entry.Reason = outcomeFailed, c.diagnostic.Code
 		err = &Refusal{Diagnostics: dsl.Diagnostics{c.diagnostic}, calls: []int{c.call}, told: true}
-		return afterwards(ctx, s, o, sent, entry, attemptFailed, nil, err)
+		return afterwards(ctx, s, o, sent, entry, AttemptFailed, nil, err)
 	default:
 		// It answered with something that cannot be understood, or not at all.
 		d := toolLost(e.st.call.place, e.st.verb, stamp(r.src.now), o.known() && e.st.verb.Tool.Idempotent, o.asked())
@@ -200,7 +200,7 @@ func sendCall(ctx context.Context, s *Session, o *runOptions, a *externalAnswers
 			d.Notes = append(d.Notes, c.diagnostic.Summary)
 		}
 		entry.Outcome, entry.Reason = outcomeUnknown, codeToolUnknown
-		return afterwards(ctx, s, o, sent, entry, attemptUnknown, nil, &Failure{Err: err, Unknown: true, Told: &d})
+		return afterwards(ctx, s, o, sent, entry, AttemptUnknown, nil, &Failure{Err: err, Unknown: true, Told: &d})
 	}
 }
 
@@ -226,7 +226,7 @@ func halfway(ctx context.Context, s *Session, o *runOptions, a *externalAnswers,
 	if said := e.said(answer); said != "" {
 		d.Notes = append(d.Notes, said)
 	}
-	return afterwards(ctx, s, o, a.sent, entry, attemptDone, &answer, &Failure{Err: err, Unknown: errors.Is(err, stores.ErrUnknown), Told: &d})
+	return afterwards(ctx, s, o, a.sent, entry, AttemptDone, &answer, &Failure{Err: err, Unknown: errors.Is(err, stores.ErrUnknown), Told: &d})
 }
 
 func attemptEntry(s *Session, o *runOptions, a *sentCall) stores.Entry {
@@ -297,14 +297,14 @@ func toldOf(err error) *dsl.Diagnostic {
 
 // The states of an attempt.
 const (
-	// attemptOpen says that the tool may have been asked, and no more is known.
-	attemptOpen = "ATTEMPTED"
-	// attemptDone says that the tool answered; the answer is kept.
-	attemptDone = "DONE"
-	// attemptFailed says that the tool failed.
-	attemptFailed = "FAILED"
-	// attemptUnknown says that its answer was lost.
-	attemptUnknown = "UNKNOWN"
+	// AttemptOpen says that the tool may have been asked, and no more is known.
+	AttemptOpen = "ATTEMPTED"
+	// AttemptDone says that the tool answered; the answer is kept.
+	AttemptDone = "DONE"
+	// AttemptFailed says that the tool failed.
+	AttemptFailed = "FAILED"
+	// AttemptUnknown says that its answer was lost.
+	AttemptUnknown = "UNKNOWN"
 )
 
 // beginAttempt commits that a tool is about to be asked, and uses up the agreement. It returns the key
@@ -385,18 +385,18 @@ func (a *sentCall) resume(r *run, row stores.Row, key string) (*tools.Answer, st
 	at := dsl.Place{Source: r.plan.prog.Script().Source}
 	v := row.Values
 	change := stores.Change{Op: stores.Update, Entity: attempts, Key: a.row, Before: v, Guard: []int{attText, attSent, attStatus},
-		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attStatus, Value: stores.NewString(attemptOpen)}, {Field: attTime, Value: stores.NewTime(r.src.now)}, {Field: attEnded, Value: stores.NewString(endedOpen)}}}
+		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.src.now)}, {Field: attEnded, Value: stores.NewString(endedOpen)}}}
 	status := v[attStatus].Text()
 	switch {
 	case v[attText].Text() != textDigest(r.script(), key):
 		return nil, change, refuse([]complaint{{-1, keyReused(at)}})
 	case v[attEnded].Text() == SettleDone:
 		return nil, change, refuse([]complaint{{e.st.call.index, toolSettled(e.st.call.place, e.st.verb, stamp(v[attTime].Time()), v[attEndedBy].Text())}})
-	case status == attemptFailed, v[attEnded].Text() == SettleNotDone, v[attEnded].Text() == SettleAgain:
+	case status == AttemptFailed, v[attEnded].Text() == SettleNotDone, v[attEnded].Text() == SettleAgain:
 		return nil, change, nil
 	case v[attSent].Text() != sentDigest(e, key):
 		return nil, change, refuse([]complaint{{e.st.call.index, toolOtherwise(e.st.call.place, e.st.verb, stamp(v[attTime].Time()))}})
-	case status == attemptDone:
+	case status == AttemptDone:
 		change.Set = []stores.Assign{{Field: attTime, Value: stores.NewTime(r.src.now)}}
 		kept := keptAnswer(v[attAnswer])
 		return &kept, change, nil
@@ -432,7 +432,7 @@ func (a *sentCall) insert(r *run, key string) stores.Change {
 	return stores.Change{Op: stores.Insert, Entity: attempts, Key: a.row, Number: attFirst, Set: []stores.Assign{
 		{Field: attPrincipal, Value: stores.NewString(r.src.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.script(), key))},
 		{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attTool, Value: stores.NewString(e.Server + " " + e.Name)},
-		{Field: attStatus, Value: stores.NewString(attemptOpen)}, {Field: attTime, Value: stores.NewTime(r.src.now)},
+		{Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.src.now)},
 		{Field: attSame, Value: stores.NewString(same)}, {Field: attEnded, Value: stores.NewString(endedOpen)},
 	}}
 }
@@ -440,7 +440,7 @@ func (a *sentCall) insert(r *run, key string) stores.Change {
 // settle makes the change that records the outcome of an attempt.
 func (a *sentCall) settle(status string, answer tools.Answer, now time.Time) stores.Change {
 	set := []stores.Assign{{Field: attStatus, Value: stores.NewString(status)}}
-	if status == attemptDone {
+	if status == AttemptDone {
 		keys := []string{"structured", "text"}
 		values := []stores.Value{stores.NewString(answer.Structured), stores.NewString(strings.ReplaceAll(answer.Text, "\x00", ""))}
 		if answer.File != nil {

@@ -202,13 +202,13 @@ type Unsettled struct {
 	Principal string
 	Tool      string // "bank pay"
 	Time      time.Time
-	Status    string // attemptOpen, attemptUnknown, or attemptDone where nothing was stored here
+	Status    string // AttemptOpen, AttemptUnknown, or AttemptDone where nothing was stored here
 
 	row stores.Row
 }
 
 func (u *Unsettled) outcome() string {
-	if u.Status == attemptDone {
+	if u.Status == AttemptDone {
 		return receipt.EarlierAlone
 	}
 	return receipt.EarlierUnknown
@@ -220,7 +220,7 @@ const maxUnsettled = 200
 // unsettled finds requests that nobody has settled, latest first.
 func unsettled(ctx context.Context, r stores.Reader, where ...stores.Cond) (all []Unsettled, err error) {
 	var states []stores.Value
-	for _, s := range []string{attemptOpen, attemptUnknown, attemptDone} {
+	for _, s := range []string{AttemptOpen, AttemptUnknown, AttemptDone} {
 		states = append(states, stores.NewString(s))
 	}
 	rows, err := r.Find(ctx, lastOf(attempts, attTime, maxUnsettled, append(where,
@@ -264,9 +264,11 @@ func (jn Journal) Unsettled(ctx context.Context) (all []Unsettled, err error) {
 
 // Settle says what became of a request, known by its entry in the journal: SettleDone,
 // SettleNotDone or SettleAgain. The principal is the one who asked, or keeps the journal. The
-// journal gets an entry that names the other.
-func (jn Journal) Settle(ctx context.Context, entry int64, how string) error {
-	err := writeTo(ctx, jn.s.e, jn.s.engineScope(), func(tx stores.Tx) error {
+// journal gets an entry that names the other, and Settle returns its number.
+func (jn Journal) Settle(ctx context.Context, entry int64, how string) (by int64, err error) {
+	var done stores.Tx
+	err = writeTo(ctx, jn.s.e, jn.s.engineScope(), func(tx stores.Tx) error {
+		done = tx
 		open, err := unsettled(ctx, tx, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: attFirst}, Value: stores.NewInt(entry)})
 		if err != nil {
 			return err
@@ -276,14 +278,20 @@ func (jn Journal) Settle(ctx context.Context, entry int64, how string) error {
 		}
 		u := &open[0]
 		now := jn.s.e.opt.Clock()
-		if u.Status == attemptOpen && now.Sub(u.Time) < stillAsking {
+		if u.Status == AttemptOpen && now.Sub(u.Time) < stillAsking {
 			return refuse([]complaint{{-1, mayBeAsking(entry, stamp(u.Time), stamp(u.Time.Add(stillAsking)))}})
 		}
 		e := actEntry(jn.s, verbSettle, dsl.NewArg("entry", dsl.NewInteger(entry)), dsl.NewArg("outcome", dsl.NewString(how)))
 		e.Time = now
 		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{u.end(how, jn.s.who.Name)}})
 	})
-	return storeError(dsl.Place{}, err)
+	if err != nil {
+		return 0, storeError(dsl.Place{}, err)
+	}
+	for _, e := range done.Chained() {
+		by = e.Seq
+	}
+	return by, nil
 }
 
 // stillAsking is how long a request without an outcome may still be under way: longer than any tool

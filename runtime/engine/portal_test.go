@@ -487,6 +487,36 @@ func TestDocumentSubmissionUpdatesRequest(t *testing.T) {
 	})
 }
 
+// G10: what is missing keeps a request with the client, whatever was sent of it: of three tax
+// returns, one or two leave it there, and the bank may look at them all the same.
+func TestMissingPartsKeepARequestWithTheClient(t *testing.T) {
+	t.Parallel()
+	onPortals(t, func(t *testing.T, p *portal) {
+		wealth, _ := stores.ParseUUID(sourceOfWealth)
+		steps := func() string {
+			res := p.did(t, "clara", "client.get-status")[0]
+			row := map[string]string{}
+			for i, column := range res.Columns {
+				row[column] = res.Rows[0][i].Text()
+			}
+			return fmt.Sprint(row["steps_done"], " done, ", row["with_you"], " with you, ", row["with_us"], " with us, Pierre ", strings.Contains(row["blockers"], "Pierre"))
+		}
+		before := steps()
+		for i, want := range []string{"PART_IN_REVIEW", "PART_IN_REVIEW", "PENDING_REVIEW"} {
+			p.did(t, "clara", fmt.Sprintf(`client.submit-document :request-id @pierre-dupont-source-of-wealth :document-type TAX_RETURN :file-reference "upload://f%d"`, i+1))
+			if got := p.rows(t, "outstanding-request")[wealth]["status"].Text(); got != want {
+				t.Errorf("%d of three returns: %s, want %s", i+1, got, want)
+			}
+			if after := steps(); (after == before) != (want == "PART_IN_REVIEW") {
+				t.Errorf("%d of three returns: %s, and before %s", i+1, after, before)
+			}
+			if res := p.did(t, "t.weber", "review.waiting")[0]; len(res.Rows) != 1 {
+				t.Errorf("%d of three returns: %d requests wait for the bank", i+1, len(res.Rows))
+			}
+		}
+	})
+}
+
 // O36, X4: what is another CBU's cannot be looked at, answered or named, and is
 // refused as what is nobody's.
 func TestCBUScopingEnforced(t *testing.T) {
@@ -708,7 +738,10 @@ func TestClientNoteCreatesReminder(t *testing.T) {
 		if res := p.did(t, "t.weber", "review.overdue")[0]; len(res.Rows) != 0 {
 			t.Error("somebody is late who named another day")
 		}
-		p.did(t, "clara", `client.submit-document :request-id @pierre-dupont-source-of-wealth :document-type TAX_RETURN :file-reference "upload://returns"`)
+		for _, file := range []string{"f1", "f2", "f3"} { // of three returns, one does not keep a promise
+			commitments("@pierre-dupont-source-of-wealth He is ill 2025-01-10 2025-01-11 PENDING")
+			p.did(t, "clara", `client.submit-document :request-id @pierre-dupont-source-of-wealth :document-type TAX_RETURN :file-reference "upload://`+file+`"`)
+		}
 		commitments("@pierre-dupont-source-of-wealth He is ill 2025-01-10 2025-01-11 FULFILLED")
 	})
 }
@@ -1006,7 +1039,7 @@ func TestClientsReadAndRespond(t *testing.T) {
 					if !fields[entity+"."+field] {
 						t.Fatalf("%s\nmade %s of %s.%s", call, v, entity, field)
 					}
-					if field == "status" && !(v.Text() == "PENDING_REVIEW" || v.Text() == "PARTIALLY_FULFILLED" || v.Text() == "FULFILLED" && id == dateOfBirth) {
+					if field == "status" && !(v.Text() == "PENDING_REVIEW" || v.Text() == "PART_IN_REVIEW" || v.Text() == "PARTIALLY_FULFILLED" || v.Text() == "FULFILLED" && id == dateOfBirth) {
 						t.Fatalf("%s\nmade a request %s", call, v)
 					}
 				}

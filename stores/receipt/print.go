@@ -135,7 +135,7 @@ func summary(r *Receipt, t *Totals, done bool) string {
 		add("change", "changed", rows)
 	}
 	if t.Notices > 0 {
-		add("send", "sent", Counted(t.Notices, "notice"))
+		add("queue", "queued", Counted(t.Notices, "notice"))
 	}
 	if t.Settings > 0 {
 		add("set", "set", Counted(t.Settings, "value")+" of the session")
@@ -295,7 +295,7 @@ func (v *view) folded(from, to int, shown map[string]int) {
 			if c.Notices[j].Scheduled() {
 				add("scheduled")
 			} else {
-				add("sent")
+				add("queued")
 			}
 		}
 		for range c.JobChanges {
@@ -315,8 +315,8 @@ func (v *view) folded(from, to int, shown map[string]int) {
 	var parts []string
 	for _, what := range order {
 		switch what {
-		case "sent":
-			parts = append(parts, Counted(count[what], "notice")+" sent")
+		case "queued":
+			parts = append(parts, Counted(count[what], "notice")+" queued")
 		case "scheduled":
 			parts = append(parts, Counted(count[what], "job")+" scheduled")
 		case "job":

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -65,6 +67,25 @@ func TestTagsOfLanguages(t *testing.T) {
 	for tag, want := range map[string]string{"de-AT": "Erledigt.", "FR": "C’est fait.", "es_MX": "Hecho.", "it": "Done.", "": "Done.", "english": "Done."} {
 		if got := newWording(&verbs.Registry{}).in(tag).say(sayDone); got != want {
 			t.Errorf("%q: %q, not %q", tag, got, want)
+		}
+	}
+}
+
+// G9: a search without rows says what was looked for, and never that nothing is there.
+func TestASearchWithoutRowsSaysWhatWasLookedFor(t *testing.T) {
+	t.Parallel()
+	reg, ds := verbs.Load(os.DirFS("testdata/house"))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	w := newWording(reg).in("en")
+	for text, want := range map[string]string{
+		`house.list-repairs`:                    "I looked for this and found nothing that you can see: what is being repaired, and what it waits for",
+		`house.read-letters :repair-id @boiler`: "I looked for this and found nothing that you can see: what was written about a repair (boiler)",
+	} {
+		verb, _, _ := strings.Cut(text, " ")
+		if got := w.plainly(&receipt.Call{Verb: verb, Text: text, Result: &receipt.Result{}}); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -196,7 +196,7 @@ func (w wording) reference(q *Question) string {
 }
 
 // hour returns a time of day in the person's zone.
-func (w wording) hour(t time.Time) string { return t.In(w.zone).Format("15:04") }
+func (w wording) hour(t time.Time) string { return values.SayTime(t, w.zone) }
 
 func (q *Question) why() string {
 	if q.Because == "" {

@@ -61,7 +61,11 @@ func (w wording) plainly(c *receipt.Call) string {
 		b.WriteString(w.say(sayDid, w.does(w.reg.Verb(c.Verb))) + "\n" + w.changes(c, false))
 	}
 	if r := c.Result; r != nil && !w.undoes(c) && (r.File == nil || r.From != "") && (len(c.Rows) == 0 || len(r.Rows) > 0 && !onlyReferences(r)) {
-		b.WriteString(w.result(r))
+		if len(r.Rows) == 0 {
+			b.WriteString(w.say(sayNoneFound, w.sought(c)) + "\n")
+		} else {
+			b.WriteString(w.result(r))
+		}
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -310,11 +314,24 @@ func (w wording) value(v stores.Value) string {
 
 func isCodeWord(t string) bool { return t != "" && codeOnly().MatchString(t) }
 
+// sought says what a call looked for: what its verb does, and with which values.
+func (w wording) sought(c *receipt.Call) string {
+	v := w.reg.Verb(c.Verb)
+	of, said := w.does(v), w.args(c)
+	var values []string
+	for i := range v.Params {
+		if text := said[v.Params[i].Name]; text != "" {
+			values = append(values, text)
+		}
+	}
+	if len(values) > 0 {
+		of += " (" + strings.Join(values, ", ") + ")"
+	}
+	return of
+}
+
 // result words what was found.
 func (w wording) result(r *receipt.Result) string {
-	if len(r.Rows) == 0 {
-		return w.say(sayNoneFound) + "\n"
-	}
 	var b strings.Builder
 	for i, row := range r.Rows {
 		if i == maxTold {

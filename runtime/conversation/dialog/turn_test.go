@@ -251,7 +251,7 @@ func TestWhatWasDoneIsTakenBack(t *testing.T) {
 		calls(`house.note :repair-id @boiler :note "no, it comes on 2025-01-20" :expected 2025-01-20`), tells("@boiler.due"),
 		calls(`house.note.undo :entry 1`))
 	talk := h.talk(m, nil)
-	if a := talk.say("Please undo that"); a.Text != "Nothing that I did here can be taken back." {
+	if a := talk.say("Please undo that"); a.Text != "I looked through what I did here and found nothing that can be taken back." {
 		t.Errorf("%q", a.Text)
 	}
 	talk.say("For the boiler: the part comes on 2025-01-10")
@@ -273,7 +273,7 @@ func TestWhatWasDoneIsTakenBack(t *testing.T) {
 	if a := talk.say("What about the first note?"); len(a.Done) != 0 {
 		t.Errorf("a model took something back: %q", a.Text)
 	}
-	if a := newHouse(t, "house").talk(answers(), nil).say("Bitte rückgängig machen"); a.Text != "Hier ist nichts, was ich rückgängig machen könnte." {
+	if a := newHouse(t, "house").talk(answers(), nil).say("Bitte rückgängig machen"); a.Text != "Ich habe durchgesehen, was ich hier getan habe, und nichts gefunden, was sich zurücknehmen lässt." {
 		t.Errorf("%q", a.Text)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
+	"time"
 
 	"verbatim/stores"
 )
@@ -57,4 +58,13 @@ func (c Choice) Say(l Language) string {
 		return c.Currency + " " + c.Value.Text()
 	}
 	return c.Value.Text()
+}
+
+// SayTime words a time of day in the reader's zone. It names UTC, which is also the zone of a reader
+// whose own is not known: nobody is to take such a time for a local one.
+func SayTime(t time.Time, zone *time.Location) string {
+	if t = t.In(zone); t.Location() == time.UTC {
+		return t.Format("15:04 MST")
+	}
+	return t.Format("15:04")
 }

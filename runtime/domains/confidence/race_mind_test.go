@@ -118,7 +118,7 @@ func turnsOf(history []llm.Message) (all []turn) {
 }
 
 // What the loop says where a call answered, and found nothing.
-const foundNothing = "Nothing was found."
+const foundNothing = "Nothing was found that you can see."
 
 // rows are the rows of an answer, by their columns; nil of what is no answer.
 func (t turn) rows() (all []map[string]string) {

@@ -39,7 +39,8 @@ type Passage struct {
 // DealFacts holds the facts about a deal that a question needs.
 type DealFacts struct {
 	Deal      string
-	Documents int
+	Documents int       // that the person can see
+	Unread    int       // of them, those whose text is not here, so that no search finds it
 	Newest    time.Time // of the documents
 	Facts     []Fact
 	Clashes   []Clash

@@ -319,3 +319,26 @@ func TestFiguresAndPeriodsInFourLanguages(t *testing.T) {
 		}
 	}
 }
+
+// G9: what was not found is told as a search, with what was looked for in the person's own words and
+// in how many documents; those that have no text here were not searched, and that is said.
+func TestWhatIsNotFoundIsToldAsASearch(t *testing.T) {
+	t.Parallel()
+	room := deal()
+	room.Documents, room.Unread, room.Passages = 8, 1, nil
+	for asked, want := range map[string][]string{
+		"Is there a product liability claim?":  {"I looked for a risk of “product liability claim” in 7 documents and found no passage.", "1 document of the room has not been read, so I could not look in it.", "What stands out in all of them:"},
+		"How much do they spend on marketing?": {"I looked for “spend marketing” in 7 documents and found no passage.", "1 document of the room has not been read, so I could not look in it."},
+	} {
+		var got []string
+		for _, l := range Answer(Read(asked, room.Deal, nil), room) {
+			got = append(got, l.Text)
+		}
+		if len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
+			t.Errorf("%s\n%q\nwant\n%q", asked, got, want)
+		}
+	}
+	if got := Answer(Read("Is there a product liability claim?", "Acme", nil), &DealFacts{Deal: "Acme"}); got[0].Text != "I looked for documents in the room of Acme and found none that you can see." {
+		t.Errorf("%q", got[0].Text)
+	}
+}

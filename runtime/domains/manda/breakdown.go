@@ -206,15 +206,15 @@ func (a *answer) compare() {
 			some = a.figure(metric) || some
 		}
 		if some {
-			a.say("one-side")
+			a.looked("one-side")
 			a.offer()
 			return
 		}
+		what := ""
 		if len(q.Metrics) > 0 {
-			a.lacks("nothing-sides", "metric", a.called(q.Metrics[0], q.Part))
-		} else {
-			a.lacks("nothing-sides-this")
+			what = a.called(q.Metrics[0], q.Part)
 		}
+		a.lacks("nothing-sides", "topic", a.subject(what))
 		return
 	}
 	a.say("sides", "to", pairs[0].to, "from", pairs[0].from)

@@ -69,16 +69,17 @@ func TestAnAnswerHasTheFormOfWhatItSays(t *testing.T) {
 			"said: **Contradictions:**",
 			"claim: - Headcount, FY2024: 634 (source: slides.pptx, p.1)",
 			"claim:   but 641 (source: staff.xlsx, p.1)",
-			"said: **Gaps:**",
+			"said: **Gaps** (I looked in 6 documents and found no passage):",
 			"missing: - Transfer pricing documentation (tax, HIGH priority)",
 			"next: To put a question to the company on the Q&A list, write “Q&A:” and the question.",
 		}},
 		{"Are there concerns about dragons?", []string{
-			"said: Nothing in the documents speaks of a risk of that. What stands out in all of them:",
+			"said: I looked for a risk of “dragons” in 6 documents and found no passage.",
+			"said: What stands out in all of them:",
 			"said: **Contradictions:**",
 			"claim: - Headcount, FY2024: 634 (source: slides.pptx, p.1)",
 			"claim:   but 641 (source: staff.xlsx, p.1)",
-			"said: **Gaps:**",
+			"said: **Gaps** (I looked in 6 documents and found no passage):",
 			"missing: - Transfer pricing documentation (tax, HIGH priority)",
 			"next: To put a question to the company on the Q&A list, write “Q&A:” and the question.",
 		}},
@@ -97,13 +98,13 @@ func TestAnAnswerHasTheFormOfWhatItSays(t *testing.T) {
 			"claim: “The facilities agreement runs until 14 March 2027.” (source: notes.pdf, p.7)",
 		}},
 		{"How much do they spend on marketing?", []string{
-			"said: I couldn't find information about spend marketing: none of the 6 documents in the room says anything of it.",
+			"said: I looked for “spend marketing” in 6 documents and found no passage.",
 			"next: To put a question to the company on the Q&A list, write “Q&A:” and the question.",
 		}},
 		{"Who is the biggest?", []string{"next: What would you like to explore? The P&L, the management team, red flags, or what is missing?"}},
 		{"???", []string{"next: What would you like to explore? The P&L, the management team, red flags, or what is missing?"}},
 		{"What's missing?", []string{
-			"said: Here's the coverage against the information request list of Acme, judged by the words of the documents:",
+			"said: I compared the information request list of Acme with the words of 6 documents (✓ I found a passage, ✗ I found none):",
 			"said: **Tax (0/1 items covered)**",
 			"missing: - ✗ Transfer pricing documentation (HIGH priority)",
 			"said: **Legal (1/1 items covered)**",
@@ -160,7 +161,7 @@ func TestWhatHasMostIsTold(t *testing.T) {
 		{"Which site has the most employees?", []Passage{customers, staff}, "Site: Siegen | Blue collar: 61 | Total: 268"},
 		{"Welcher Standort hat die wenigsten Mitarbeiter?", []Passage{customers, staff}, "Site: Roanne | Blue collar: 58 | Total: 84"},
 		{"Who owns the company?", []Passage{customers, owners}, "Shareholder: Alpha Fund | Shares: 70 Shareholder: Beta Fund | Shares: 30"},
-		{"Who owns the company?", []Passage{{Document: "a.xlsx", Place: "A1", Text: "Company | Revenue\nAlpha | 7\nBeta | 3"}}, "couldn't find information"},
+		{"Who owns the company?", []Passage{{Document: "a.xlsx", Place: "A1", Text: "Company | Revenue\nAlpha | 7\nBeta | 3"}}, "I looked for Who owns the company? in 6 documents and found no passage."},
 		{"Which country has the highest revenue?", []Passage{customers, land}, "Land: Deutschland | Umsatz (T€): 41.730 | Anteil: 41,2 %"},
 		{"Which country has the highest revenue?", []Passage{customers, pays}, "Pays: Allemagne | Chiffre d'affaires (k€): 41 730"},
 		{"Quel pays a le chiffre d'affaires le plus élevé ?", []Passage{land}, "Land: Deutschland |"},
@@ -173,8 +174,8 @@ func TestWhatHasMostIsTold(t *testing.T) {
 		{"Empleados por sede", []Passage{customers, staff}, "Site: Brno | Blue collar: 71 | Total: 96 Site: Siegen |"},
 		{"headcount by site", []Passage{customers, staff}, "Site: Brno | Blue collar: 71 | Total: 96 Site: Siegen |"},
 		{"Who is the biggest supplier?", []Passage{customers, sentence}, "The largest supplier is Moravia Castings."},
-		{"Who is the biggest supplier?", []Passage{customers}, "couldn't find information"},
-		{"Who is the biggest customer?", nil, "couldn't find information"},
+		{"Who is the biggest supplier?", []Passage{customers}, "I looked for Who is the biggest supplier? in 6 documents and found no passage."},
+		{"Who is the biggest customer?", nil, "I looked for Who is the biggest customer? in 6 documents and found no passage."},
 	} {
 		room := deal()
 		room.Facts = append(room.Facts, Fact{FindingFacts: FindingFacts{Metric: "customers", Period: "FY2024", Document: "memo.pdf", Status: Actual, Value: rat_("1140"), Step: rat_("1")}, Confidence: 95})
@@ -209,7 +210,7 @@ func TestNotesOfAFigureAreTrue(t *testing.T) {
 		"De combien le chiffre d'affaires a-t-il augmenté en 2024 ?": growth,
 		"¿Cuánto crecieron los ingresos en 2024?":                    growth,
 		"revenue forecast 2024":                                      "FY2024 revenue is forecast at €100m (source: budget.pdf)",
-		"revenue forecast 2025":                                      "FY2025 revenue is forecast at €108m (source: budget.pdf)\nNote: this is a forecast; the documents have no actual figure for FY2025.",
+		"revenue forecast 2025":                                      "FY2025 revenue is forecast at €108m (source: budget.pdf)\nNote: this is a forecast; I looked for an actual figure for FY2025 in 4 documents and found none.",
 		"revenue growth 2024":                                        growth,
 		"Revenue 2024?":                                              "FY2024 revenue was €101.287m (source: 2024.pdf)\nNote: the forecast was €100m; the figure above is the actual one (source: budget.pdf)",
 	} {
@@ -269,7 +270,7 @@ func TestEachPeriodThatWasAskedForIsTold(t *testing.T) {
 		return Fact{FindingFacts: FindingFacts{Metric: "revenue", Unit: "EUR", Period: period, Document: "a.pdf", Status: Actual, Value: rat_(value), Step: rat_("1")}, Confidence: 95}
 	}
 	room := &DealFacts{Deal: "Acme", Documents: 1, Facts: []Fact{fact("FY2022", "80000000"), fact("FY2023", "90000000"), fact("FY2024", "99000000"), fact("Q4 2024", "25000000")}}
-	const no = "No figure of revenue for %s was found"
+	const no = "I looked for revenue for %s in"
 	years := "Revenue over time:\n- FY2024: €99m, +€9m (+10 %) on the year before (source: a.pdf)\n- FY2023: €90m, +€10m (+12.5 %) on the year before (source: a.pdf)\n- FY2022: €80m (source: a.pdf)"
 	for asked, want := range map[string]string{
 		"What was revenue in 1823?":           strings.Replace(no, "%s", "FY1823", 1),

@@ -184,7 +184,7 @@ func most(head string, rows []string, comma, least bool) (best []string) {
 // company.
 func (a *answer) unknown() {
 	if a.q.Unknown != "" && len(a.q.Metrics) > 0 {
-		a.say("no-part", "metric", a.called(a.q.Metrics[0], ""), "part", a.q.Unknown)
+		a.looked("no-part", "metric", a.called(a.q.Metrics[0], ""), "part", a.q.Unknown)
 	}
 }
 
@@ -250,7 +250,7 @@ func (a *answer) requested() {
 	for _, r := range a.missing() {
 		want := wanted(r.Text)
 		if n := shared(a.q.Aims, ideas(r.Text)); n > 0 && 2*n >= len(want) {
-			a.lines = append(a.lines, Line{Text: a.text("requested", "request", r.Text), Row: r.Row, Role: Missing})
+			a.lines = append(a.lines, Line{Text: a.counted(a.room.Documents-a.room.Unread, "requested", "request", r.Text), Row: r.Row, Role: Missing})
 			some = true
 		}
 	}
@@ -318,7 +318,7 @@ func (a *answer) state(f *Fact) {
 // doubts says what makes a fact less than certain, in words (M3, M9).
 func (a *answer) doubts(f *Fact) {
 	if f.Status == Forecast && len(a.of(f.Metric, false, asked(parsePeriod(f.Period)))) == 0 {
-		a.say("note-forecast", "period", a.at(f, label))
+		a.looked("note-forecast", "period", a.at(f, label))
 	}
 	if f.Status == Draft {
 		a.say("note-draft")
@@ -345,9 +345,9 @@ func (a *answer) doubts(f *Fact) {
 	}
 	if p := parsePeriod(f.Period); len(a.q.Periods) == 0 && !a.room.Newest.IsZero() && p.Year < a.room.Newest.Year()-1 {
 		if f.Dated.IsZero() {
-			a.say("note-old-undated")
+			a.looked("note-old-undated")
 		} else {
-			a.say("note-old", "day", a.day(f.Dated))
+			a.looked("note-old", "day", a.day(f.Dated))
 		}
 	}
 }
@@ -361,7 +361,7 @@ func (a *answer) otherPeriods(metric string, want Period) bool {
 	if want.Kind == 'Y' { // its quarters give a part of it
 		parts := a.of(metric, false, func(p Period) bool { return p.Year == want.Year && (p.Kind == 'Q' || p.Kind == 'H') })
 		if len(parts) > 0 {
-			a.say("no-year", "period", a.period(want, label))
+			a.looked("no-year", "period", a.period(want, label))
 			for _, f := range onePerPeriod(parts) {
 				a.tell(f, "at-period")
 			}
@@ -369,7 +369,7 @@ func (a *answer) otherPeriods(metric string, want Period) bool {
 			return true
 		}
 	}
-	a.say("no-period", "metric", a.called(metric, a.q.Part), "period", a.yearless(want, label))
+	a.looked("no-period", "metric", a.called(metric, a.q.Part), "period", a.yearless(want, label))
 	for _, f := range onePerPeriod(all)[:min(4, len(onePerPeriod(all)))] {
 		a.tell(f, "at-period")
 	}

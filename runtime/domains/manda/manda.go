@@ -315,7 +315,11 @@ func contradictions(ctx context.Context, c *engine.Call, args contradictionArgs)
 	}
 	a := &answer{tongue: tongue(l.person), room: &l.room}
 	if !a.contradictions(func(f *Fact) bool { return args.Metric == nil || f.Metric == *args.Metric }) {
-		a.say("no-contradictions")
+		if args.Metric != nil {
+			a.looked("no-contradictions-of", "metric", a.called(*args.Metric, ""))
+		} else {
+			a.looked("no-contradictions")
+		}
 	}
 	return outcome(a.lines), nil
 }
@@ -398,6 +402,9 @@ func load(ctx context.Context, c *engine.Call, deal engine.Ref) (*loader, error)
 	for _, d := range documents {
 		l.documents[d.Ref()] = d
 		parts = append(parts, d.Value("part").Text())
+		if d.Value("state").Text() == "ADDED" {
+			l.room.Unread++
+		}
 		if dated := filed(d).Dated; dated.After(l.room.Newest) && dated.Before(c.Now()) {
 			l.room.Newest = dated
 		}

@@ -16,7 +16,8 @@ func (a *answer) risks() {
 		if a.risksOf(about, a.q.matter()) {
 			return
 		}
-		a.say("no-risk")
+		a.missed("no-risk", "topic", a.subject(""))
+		a.say("stands-out")
 		a.q.Metrics, a.q.Aims, a.q.Topic = nil, nil, nil
 	}
 	if !a.risksOf(nil, nil) {
@@ -87,7 +88,7 @@ func (a *answer) risksOf(about, matter []aim) bool {
 		})
 	}
 	if len(missing) > 0 {
-		a.say("gaps")
+		a.looked("gaps")
 		for _, r := range missing[:min(len(missing), 15)] {
 			a.lines = append(a.lines, Line{Text: a.text("gap", "request", r.Text, "domain", a.word("domain", r.Domain), "priority", a.word("priority", r.Priority)), Row: r.Row, Role: Missing})
 		}
@@ -215,7 +216,7 @@ func (a *answer) gaps() {
 			a.lines = append(a.lines, l)
 		}
 	}
-	a.say("coverage", "deal", a.room.Deal)
+	a.looked("coverage", "deal", a.room.Deal)
 	some := false
 	for _, d := range domains {
 		n, all := a.coverage(d)
@@ -340,7 +341,7 @@ func (a *answer) bringTogether() {
 		}
 	}
 	if len(open) > 0 {
-		a.say("gaps")
+		a.looked("gaps")
 		for _, r := range open {
 			a.lines = append(a.lines, Line{Text: "- " + r.Text, Row: r.Row, Role: Missing})
 		}

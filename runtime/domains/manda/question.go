@@ -28,7 +28,8 @@ const (
 
 // A Question is a parsed question.
 type Question struct {
-	Text     string
+	Text     string          // in the words that the reader knows: owner is shareholder
+	Asked    string          // in the person's own
 	Language values.Language // of the answer
 	Intent   Intent
 	Metrics  []string
@@ -319,7 +320,7 @@ var possessive = pattern(`['’]s\b`)
 func read(text, deal string) Question {
 	asked := written(strings.TrimSpace(firstRunes(text, mostAsked)))
 	text = named(asked)
-	q := Question{Text: text}
+	q := Question{Text: text, Asked: asked}
 	plain := plainly(possessive.re().ReplaceAllString(text, ""))
 	whole := plainly(joined.re().ReplaceAllString(text, " "))
 	intent, sure := intended(asked, whole)

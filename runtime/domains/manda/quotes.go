@@ -23,7 +23,7 @@ func (a *answer) passages(what string) {
 		return
 	}
 	if what != "" {
-		a.say("no-figure", "topic", what)
+		a.looked("no-figure", "topic", what)
 	} else if len(quoted) > 1 {
 		a.say("quotes")
 	}
@@ -38,23 +38,44 @@ func (a *answer) passages(what string) {
 	}
 }
 
-// nothing says that nothing was found about a subject, or else about the question.
-func (a *answer) nothing(what string) {
-	if what = cmp.Or(what, strings.Join(a.q.Topic, " ")); what == "" || a.q.Most != "" {
-		a.lacks("nothing-this")
-		return
+// nothing says that a search for a subject, or else for what the question asks, found nothing.
+func (a *answer) nothing(what string) { a.lacks("nothing", "topic", a.subject(what)) }
+
+// subject returns the words that were looked for: those given, the topic of the question, its
+// figure, or else the question itself.
+func (a *answer) subject(what string) string {
+	if what = cmp.Or(what, strings.Join(a.q.Topic, " ")); what == "" && len(a.q.Metrics) > 0 {
+		what = a.called(a.q.Metrics[0], a.q.Part)
 	}
-	a.lacks("nothing", "topic", what)
+	if what == "" || a.q.Most != "" {
+		what = firstRunes(strings.Join(strings.Fields(a.q.Asked), " "), mostSaid)
+	}
+	return what
 }
 
-// lacks says why nothing was found, and what the reader can do next.
-func (a *answer) lacks(key string, places ...string) {
+// looked adds a sentence about a search, with the number of documents that could be searched.
+func (a *answer) looked(key string, places ...string) {
+	a.write(a.counted(a.room.Documents-a.room.Unread, key, places...))
+}
+
+// missed says what was looked for and not found, and how many documents could not be searched.
+func (a *answer) missed(key string, places ...string) {
 	if a.room.Documents == 0 {
-		a.say("no-documents")
+		a.say("no-documents", "deal", a.room.Deal)
 		return
 	}
-	a.write(a.counted(a.room.Documents, key, places...))
-	a.offer()
+	a.looked(key, places...)
+	if a.room.Unread > 0 {
+		a.write(a.counted(a.room.Unread, "unread"))
+	}
+}
+
+// lacks is missed, with what the reader can do next.
+func (a *answer) lacks(key string, places ...string) {
+	a.missed(key, places...)
+	if a.room.Documents > 0 {
+		a.offer()
+	}
 }
 
 // quotes returns the sentences that fit the question best, each with its place, without those that

@@ -3,6 +3,7 @@ package rights
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"verbatim/runtime/engine"
 	"verbatim/stores"
@@ -19,14 +20,16 @@ func registerJobs(h *engine.Handlers) {
 	}
 
 	engine.Handle(h, "system.jobs", func(ctx context.Context, c *engine.Call, a which) (engine.Outcome, error) {
-		f := Troubled
-		if a.All {
-			f = stores.JobFilter{}
+		var all []stores.JobRecord
+		var err error
+		switch {
+		case a.Job != nil:
+			all, err = c.Jobs(ctx, stores.JobFilter{IDs: []string{*a.Job}})
+		case a.All:
+			all, err = c.Jobs(ctx, stores.JobFilter{})
+		default:
+			all, err = Troubled(ctx, c, c.Now())
 		}
-		if a.Job != nil {
-			f = stores.JobFilter{IDs: []string{*a.Job}}
-		}
-		all, err := c.Jobs(ctx, f)
 		if err != nil {
 			return engine.Outcome{}, err
 		}
@@ -34,7 +37,7 @@ func registerJobs(h *engine.Handlers) {
 		for i := range all {
 			j := &all[i]
 			answer.Rows = append(answer.Rows, []any{j.ID, j.State.String(), j.Kind, engine.JobSubject(&j.Job), j.Principal,
-				j.Created, fmt.Sprintf("%d of %d", j.Attempt, j.Tries()), j.At, j.Worker, j.Note})
+				j.Created, fmt.Sprintf("%d of %d", j.Attempt, j.Tries()), j.At, j.Worker, Problem(j, c.Now())})
 		}
 		return engine.Outcome{Result: answer}, nil
 	})
@@ -73,8 +76,41 @@ func registerJobs(h *engine.Handlers) {
 	engine.Handle(h, "system.drop-job", tend(true))
 }
 
-// Troubled selects the jobs that need attention: those that were given up, that failed before, or
-// that are running.
-var Troubled = stores.JobFilter{States: []stores.JobState{stores.JobDead, stores.JobRunning, stores.JobWaiting}, Tried: true}
+// lateAfter is how long after its time a job counts as late that no worker has taken.
+const lateAfter = time.Minute
+
+// Troubled lists the jobs that need attention: those that were given up, that failed before, that
+// are running, or that are due and that no worker has taken.
+func Troubled(ctx context.Context, from interface {
+	Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error)
+}, now time.Time) ([]stores.JobRecord, error) {
+	all, err := from.Jobs(ctx, stores.JobFilter{States: []stores.JobState{stores.JobDead, stores.JobRunning, stores.JobWaiting}, Tried: true})
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := from.Jobs(ctx, stores.JobFilter{States: []stores.JobState{stores.JobWaiting}})
+	for i := range waiting {
+		if late(&waiting[i], now) {
+			all = append(all, waiting[i])
+		}
+	}
+	return all, err
+}
+
+func late(j *stores.JobRecord, now time.Time) bool {
+	return j.State == stores.JobWaiting && j.Attempt == 0 && j.At.Before(now.Add(-lateAfter))
+}
+
+// Problem says why a job is not done, as its worker noted it, or that none has taken it. It is "" for
+// one that is not late.
+func Problem(j *stores.JobRecord, now time.Time) string {
+	switch {
+	case !late(j, now):
+		return j.Note
+	case j.Kind == engine.JobNotice:
+		return "not yet sent: no worker has taken it"
+	}
+	return "not yet begun: no worker has taken it"
+}
 
 func quoted(id string) string { return fmt.Sprintf("%q", id) }

@@ -424,6 +424,10 @@ func TestWorkThatFailedIsLookedAfter(t *testing.T) {
 			t.Error(all)
 		}
 		w.want(told(`system.jobs :job "later"`), "later waiting garden.dig digging vera ")
+		// G10: a notice that no worker has taken is not sent yet, and is no quiet list.
+		batch(stores.Batch{Jobs: []stores.Job{{ID: "unsent", Kind: engine.JobNotice, Payload: `{"target":"owner"}`, At: noon.Add(-2 * time.Minute), Principal: "vera"}}})
+		w.want(told(`system.jobs`), "one dead garden.dig digging vera not-permitted; two dead garden.dig digging vera not-permitted; unsent waiting owner vera not yet sent: no worker has taken it")
+		batch(stores.Batch{JobChanges: []stores.JobChange{{ID: "unsent", Drop: true}}})
 
 		for _, text := range []string{`system.jobs`, `system.retry-job :job "one"`, `system.drop-job :job "one"`} {
 			for _, who := range []string{"vera", "ada"} { // an administrator has no part in it by that alone

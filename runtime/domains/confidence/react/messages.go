@@ -70,7 +70,7 @@ const (
 	sayCutCall  = "Your call was cut off and was not made. Write it again, shorter."
 	sayRepeated = "You have made this very call before, and nothing was changed since that could change what it comes to. Take another way, or answer with what you know."
 	sayNothing  = "Done. It answered nothing."
-	sayNotFound = "Nothing was found."
+	sayNotFound = "Nothing was found that you can see."
 	sayAgree    = "The call was not made and nothing was changed, because it needs an agreement that cannot be given here: %s."
 	sayRefused  = "The call was refused and nothing was changed. The reason:\n"
 	sayUnread   = "The call of %q could not be read and was not made: %v. Write it again, whole."

@@ -30,6 +30,7 @@ import (
 func Links() []portal.Link {
 	return []portal.Link{
 		{URL: "/waiting", Text: "pages/waiting"},
+		{URL: "/open", Text: "pages/open"},
 		{URL: "/journal", Text: "pages/journal", For: (*portal.Desk).Keeps},
 		{URL: "/verbs", Text: "pages/reference"},
 	}
@@ -44,6 +45,8 @@ func Routes(p *portal.Portal) []server.Route {
 		route("GET /waiting", "queue", 0, (*desk).queue),
 		route("GET /waiting/{id}", "decision", 0, (*desk).decision),
 		route("POST /waiting/{id}", "decided", 64<<10, (*desk).decide),
+		route("GET /open", "open", 0, (*desk).openPage),
+		route("POST /open/{entry}", "settled", 4<<10, (*desk).settle),
 		route("GET /journal", "journal", 0, (*desk).journalPage),
 		route("GET /verbs", "reference", 0, (*desk).referencePage),
 		route("GET /verbs/{verb}", "verb", 0, (*desk).verbPage),

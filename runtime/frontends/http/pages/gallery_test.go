@@ -81,7 +81,7 @@ func gallery(l values.Language) map[string]pages.Page {
 		pages.Plot{ID: "plot", Title: "Calls per day", Says: "Most calls were done.", Bars: []pages.Bar{{Class: "a", X: 10, Y: 60, W: 40, H: 100}, {Class: "b", X: 60, Y: 100, W: 40, H: 60}}, Marks: []pages.Mark{{X: 10, Text: "1 Jan"}}, Head: []string{"Day", "Done"}, Rows: [][]string{{"1 Jan", "10"}}},
 	})
 	console.Keys, console.KeysOff = true, &pages.Act{URL: "/keys"}
-	empty := with(false, []pages.Block{pages.Tasks{ID: "open", Title: "What we still need", Empty: "Everything we asked for is here."}, pages.Inbox{ID: "q", Title: "Waiting for you", Empty: "Nothing waits."}, pages.Table{ID: "t", Title: "Jobs", Empty: "There are none."}}, pages.Talk{Off: "I cannot chat just now. Everything can still be done with the buttons above."})
+	empty := with(false, []pages.Block{pages.Tasks{ID: "open", Title: "What we still need", Empty: "No open request that you can see."}, pages.Inbox{ID: "q", Title: "Waiting for you", Empty: "Nothing waits."}, pages.Table{ID: "t", Title: "Jobs", Empty: "There are none."}}, pages.Talk{Off: "I cannot chat just now. Everything can still be done with the buttons above."})
 	return map[string]pages.Page{"portal": portal, "forms": forms, "question": asked, "receipt": receipt, "console": console, "empty": empty}
 }
 

@@ -385,8 +385,11 @@ func (d *Desk) settled(ctx context.Context, f *filledForm, told string, entry in
 	}
 	n, err := d.Session.Turns().Say(ctx, sessions.Said{Role: sessions.System, Content: strings.TrimSpace(ids.ReplaceAllString(told, "")), Intent: formIntent + f.verb.Name, Names: names})
 	if err != nil {
-		// The run is committed, so a failure to record it is no error.
-		return d.See(d.at(d.page) + "?done=again")
+		// The run is committed, so a failure to record it in the conversation is no error: what was
+		// done is told here.
+		p := d.Frame(d.actTitle(f.verb))
+		p.Main = []pages.Block{pages.Prose{ID: "told", Told: true, Title: d.Say("pages/happened"), Lines: strings.Split(strings.TrimSpace(told), "\n"), Links: []pages.Link{{URL: d.at(d.page), Text: d.Say("pages/continue"), Tone: "main"}}}}
+		return d.Render(http.StatusOK, p)
 	}
 	return d.See(d.at(d.page) + "?done=" + strconv.FormatInt(n, 10) + "&entry=" + strconv.FormatInt(entry, 10))
 }

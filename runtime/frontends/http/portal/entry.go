@@ -136,7 +136,7 @@ func (d *Desk) why() error {
 	var said int64
 	for i := range turns {
 		t := &turns[i]
-		at := t.Time.In(d.Zone()).Format("15:04") + " "
+		at := values.SayTime(t.Time, d.Zone()) + " "
 		switch {
 		case t.Erased:
 		case t.Intent == sessions.WhyIntent:

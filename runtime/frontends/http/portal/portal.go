@@ -889,8 +889,8 @@ func (d *Desk) unasked(all []pages.Message, asks string) []pages.Message {
 
 // Time formats an instant in the person's time zone.
 func (d *Desk) Time(at time.Time) string {
-	at = at.In(d.Zone())
-	return values.SayDate(stores.DateOf(at), d.lang) + ", " + at.Format("15:04")
+	zone := d.Zone()
+	return values.SayDate(stores.DateOf(at.In(zone)), d.lang) + ", " + values.SayTime(at, zone)
 }
 
 // said takes a message, as `verbatim chat` does.

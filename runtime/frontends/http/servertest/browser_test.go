@@ -300,7 +300,7 @@ func TestBrowserEveryPage(t *testing.T) {
 	look("form-account", "/do/client.name-repayment-account", "What is the IBAN?")
 	look("question", "/questions/pierre-dupont-source-of-wealth", "Question 1 of")
 	look("why", "/why", "How the last answer came about")
-	look("not-found", "/p/77", "There is nothing here.")
+	look("not-found", "/p/77", "There is nothing here that you can see.")
 	if tab.Eval(`document.querySelector("header a.btn")?.textContent ?? ""`) == "Talk to a person" {
 		t.Error("a page outside offers a person of one palette")
 	}
@@ -333,10 +333,10 @@ func TestBrowserEveryPage(t *testing.T) {
 	seen["sign-in-over"] = true
 	h.signIn(tab, "t.weber")
 	tab.Wait("What clients sent")
-	look("analyst", "/", "Nothing waits for a decision.")
+	look("analyst", "/", "I looked for decisions to make and found none that you can see.")
 	look("reference", "/verbs", "review.accept")
 	look("verb", "/verbs/review.accept", "Try it")
-	look("queue", "/waiting", "Nothing waits for you.")
+	look("queue", "/waiting", "Nothing that you can see waits for you.")
 	tab.Go(h.url("/do/review.waive?try=1"))
 	tab.Wait("Show the call")
 	id := h.waive(tab)
@@ -345,7 +345,7 @@ func TestBrowserEveryPage(t *testing.T) {
 	look("queue", "/waiting", "asked by T. Weber")
 	tab.Go(h.url("/p/1/item/pierre-dupont-source-of-wealth"))
 	follow(tab, "main", "Show")
-	tab.Wait("There is none.")
+	tab.Wait("None that you can see.")
 	everywhere(tab, "item-opened")
 	seen["item-opened"] = true
 	look("decision", "/waiting/"+id, "Allianz Reinsurance AG")
@@ -581,7 +581,7 @@ func TestBrowserConversation(t *testing.T) {
 			tab.Scripts(scripts)
 			tab.Click("main form .btn")
 			tab.Wait("Accepted: Thomas Müller (identity).")
-			tab.Wait("Nothing waits for a decision.")
+			tab.Wait("I looked for decisions to make and found none that you can see.")
 		})
 	}
 }
@@ -984,7 +984,7 @@ func TestBrowserAcrossAnUpgrade(t *testing.T) {
 	tab.Click("main form .btn")
 	tab.Wait("Your note")
 	other.Click("main form .btn")
-	other.Wait("There is nothing here.")
+	other.Wait("There is nothing here that you can see.")
 }
 
 // U47: what somebody gave is there when a page comes again: after a mistake, from the
@@ -1160,7 +1160,7 @@ func TestBrowserCardIsWhatRuns(t *testing.T) {
 	follow(tab, "main", "Yes, ask for it")
 	tab.Wait("Something has changed since.")
 	tab.Go(h.url("/waiting"))
-	tab.Wait("Nothing waits for you.")
+	tab.Wait("Nothing that you can see waits for you.")
 	if text := tab.Text(); strings.Contains(text, "What you asked others for") {
 		t.Errorf("something else is asked for:\n%s", text)
 	}
@@ -1572,7 +1572,7 @@ func TestBrowserTogether(t *testing.T) {
 	h.signIn(decides, "a.nowak")
 	decides.Wait("What clients sent")
 	decides.Go(h.url("/waiting"))
-	decides.Wait("Nothing waits for you.")
+	decides.Wait("Nothing that you can see waits for you.")
 	h.signIn(asks, "t.weber")
 	asks.Wait("What clients sent")
 	h.waive(asks)
@@ -1618,7 +1618,7 @@ func TestBrowserTogether(t *testing.T) {
 	h.signIn(asks, "jonas")
 	asks.Wait("Your onboarding")
 	asks.Go(h.url("/waiting?show=" + second))
-	asks.Wait("There is nothing here.")
+	asks.Wait("There is nothing here that you can see.")
 }
 
 // A palette may want an agreement from somebody who has just signed in: others sign in
@@ -1798,10 +1798,10 @@ func TestBrowserConsole(t *testing.T) {
 	asks.Wait("Your onboarding")
 	for _, path := range []string{"/p/1/item/thomas-muller-identity", "/p/1/item/thomas-muller-identify", "/do/client.add-note?item=thomas-muller-identity", "/do/client.add-note?item=thomas-muller-identify", "/questions/pierre-dupont-source-of-wealth", "/questions/nobody"} {
 		asks.Go(h.url(path))
-		asks.Wait("There is nothing here.")
+		asks.Wait("There is nothing here that you can see.")
 	}
 	// A client has none of it.
-	for path, wants := range map[string]string{"/journal": "This could not be done", "/waiting/" + id: "There is nothing here.", "/verbs/review.waive": "There is nothing here.", "/do/review.waive": "There is nothing here."} {
+	for path, wants := range map[string]string{"/journal": "This could not be done", "/waiting/" + id: "There is nothing here that you can see.", "/verbs/review.waive": "There is nothing here that you can see.", "/do/review.waive": "There is nothing here that you can see."} {
 		client.Go(h.url(path))
 		client.Wait(wants)
 	}
