@@ -30,8 +30,8 @@ import (
 )
 
 // Plans. If a palette says `plans: true`, the plan verbs are loaded, and servers and workers run
-// their steps. VERBATIM_PLANS names a YAML file with thresholds and transports, described in
-// The guide "answer-by-plans" describes it.
+// their steps. VERBATIM_PLANS names a YAML file with thresholds and transports; the guide
+// "answer-by-plans" describes it.
 
 // planning makes plans and answers questions with them.
 type planning struct {

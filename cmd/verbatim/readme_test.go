@@ -17,8 +17,11 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
+	"verbatim/runtime/domains/confidence"
+	"verbatim/runtime/protocols/mcp"
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/verbs"
+	"verbatim/verbs/strict"
 )
 
 // A page is a Markdown file whose blocks the tests play. The commands of a
@@ -235,6 +238,15 @@ func (s shellIn) prints(t *testing.T, command string) string {
 	return out
 }
 
+// configs read the files that an operator writes, by the name that a page gives them.
+var configs = map[string]func([]byte) error{
+	"channels": func(text []byte) error { return strict.JSON(text, new(channelsFile)) },
+	"servers":  func(text []byte) error { _, err := mcp.ReadConfig(text); return err },
+	"plans":    func(text []byte) error { _, err := confidence.ReadConfig(text); return err },
+	"yaml":     func(text []byte) error { return yaml.Unmarshal(text, new(any)) },
+	"editor":   func([]byte) error { return nil }, // of programs that are not here
+}
+
 var blockOf = regexp.MustCompile("(?ms)^```(\\w+)([^\n]*)\n(.*?)^```$")
 
 func (p *page) play(t *testing.T) {
@@ -266,8 +278,10 @@ func (p *page) play(t *testing.T) {
 		if info == " checked" { // by another test
 			return block
 		}
-		if info == " config" { // a file of the operator's
-			if err := yaml.Unmarshal([]byte(body), new(any)); err != nil && (lang == "yaml" || lang == "json") {
+		if kind, ok := strings.CutPrefix(info, " config="); ok { // a file of the operator's
+			if reads := configs[kind]; reads == nil {
+				t.Errorf("nothing reads a configuration of %s", kind)
+			} else if err := reads([]byte(body)); err != nil {
 				t.Errorf("%v:\n%s", err, body)
 			}
 			return block
