@@ -112,7 +112,7 @@ func plainPage(text string) string {
 			fmt.Fprintln(&b, line)
 			continue
 		}
-		line = pageLink.ReplaceAllStringFunc(line, plainLink)
+		line = strings.ReplaceAll(pageLink.ReplaceAllStringFunc(line, plainLink), "**", "")
 		switch item := listItem.FindString(line); {
 		case line == "":
 			flush()

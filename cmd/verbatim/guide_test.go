@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"verbatim/verbs"
 )
 
 // A guide says in one of its first lines where it is played, and otherwise begins with an empty folder.
@@ -147,6 +149,7 @@ var (
 	namedFlag    = regexp.MustCompile(`(?:^|[\s(])(--[a-z][a-z-]+)`)
 	inQuotes     = regexp.MustCompile(`"[^"]*"`)
 	wordOnly     = regexp.MustCompile(`^[a-z]+$`)
+	namedKeys    = regexp.MustCompile(`verbatim help keys "([^"]*)"`)
 	namedHelp    = regexp.MustCompile(`verbatim help ([a-z][a-z-]+)`)
 )
 
@@ -230,6 +233,11 @@ func TestGuidesNameFlagsThatAreThere(t *testing.T) {
 				if command, ok := strings.CutPrefix(line, "$ "); ok {
 					check(page, strings.TrimSpace(command))
 				}
+			}
+		}
+		for _, m := range namedKeys.FindAllStringSubmatch(string(text), -1) {
+			if _, ok := verbs.KeysOf(m[1]); !ok {
+				t.Errorf("%s names the keys of %q, which a palette has not", page, m[1])
 			}
 		}
 		for _, m := range namedHelp.FindAllStringSubmatch(string(text), -1) {
