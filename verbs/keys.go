@@ -2,6 +2,7 @@ package verbs
 
 import (
 	_ "embed"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -56,6 +57,41 @@ func KeyDoc(name string) (doc, example string) {
 		}
 	}
 	return "", ""
+}
+
+// KeyKinds lists the kinds of mappings that a palette has, as messages call them, the palette itself first.
+func KeyKinds() []string {
+	var kinds []string
+	for line := range strings.Lines(keysText) {
+		if word, kind, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && line[0] != ' ' && line[0] != '#' && !strings.Contains(word, " ") {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// KeysOf tells the keys of a kind of mapping, "an entity" or "entity": what each holds and is for,
+// with an example. Keys that must be given end in an exclamation mark.
+func KeysOf(kind string) (text string, ok bool) {
+	for name, sh := range shapes() {
+		if kind != name && kind != sh.name {
+			continue
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s: %s\n", sh.name, sh.doc)
+		for _, k := range sh.keys {
+			mark := ""
+			if k.required {
+				mark = "!"
+			}
+			fmt.Fprintf(&b, "\n  %s%s: %s\n      %s\n", k.name, mark, k.example, k.doc)
+			if k.of != nil {
+				fmt.Fprintf(&b, "      its keys are those of %s\n", k.of.name)
+			}
+		}
+		return b.String(), true
+	}
+	return "", false
 }
 
 // forms are the kinds of YAML that a key may hold, by their names in keys.txt.

@@ -29,7 +29,7 @@ import (
 )
 
 // Message channels. Palettes declare them (verbs.Conversation), and VERBATIM_CHANNELS names a JSON
-// file with the accounts and secrets of each. runtime/frontends/channel/README.md describes the file.
+// file with the accounts and secrets of each. The guide "channels" describes the file.
 
 type channelsFile struct {
 	As       string        `json:"as"`
@@ -87,7 +87,7 @@ func (a *app) channelsNamed() (*channelsFile, error) {
 		return nil, nil
 	}
 	unfit := func(why string) error {
-		return usage(fmt.Sprintf("the file of channels %q cannot be used: %s", name, receipt.Safe(why)), "runtime/frontends/channel/README.md describes its form")
+		return usage(fmt.Sprintf("the file of channels %q cannot be used: %s", name, receipt.Safe(why)), "verbatim help channels")
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {

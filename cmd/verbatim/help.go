@@ -8,15 +8,33 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"verbatim/verbs"
 )
 
 func helpCommand(a *app) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
-		Use:     "help [COMMAND|exit-codes|json|man]",
-		Short:   "Show how a command is used, the exit codes, or the shape of the JSON",
-		Example: "verbatim help run\nverbatim help exit-codes\nverbatim help man --dir man",
-		Args:    atMost(1),
+		Use:   "help [TASK|COMMAND|tasks|keys [KIND]|exit-codes|json|man]",
+		Short: "Print the guide to a task, or how a command is used",
+		Example: `verbatim help tasks
+verbatim help write-a-palette
+verbatim help keys "an entity"
+verbatim help run
+verbatim help exit-codes
+verbatim help man --dir man`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && args[0] == "keys" {
+				return atMost(2)(cmd, args)
+			}
+			return atMost(1)(cmd, args)
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return helpTopics(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Root().Help()
@@ -30,15 +48,27 @@ func helpCommand(a *app) *cobra.Command {
 				return nil
 			case "man":
 				return a.writeMan(cmd.Root(), dir)
+			case "keys":
+				return a.printKeys(args[1:])
+			case "tasks":
+				args[0] = "README"
 			}
-			names := []string{"exit-codes", "json", "man"}
-			for _, c := range cmd.Root().Commands() {
-				if c.Name() == args[0] {
-					return c.Help()
+			about := slices.IndexFunc(cmd.Root().Commands(), func(c *cobra.Command) bool { return c.Name() == args[0] })
+			if text, ok := guideText(args[0]); ok {
+				if about >= 0 { // a task and a command have one name
+					text += fmt.Sprintf("\nThe flags of the command: verbatim %s --help\n", args[0])
 				}
-				names = append(names, c.Name())
+				a.printHelp(text)
+				return nil
 			}
-			return usage(fmt.Sprintf("there is no help about %q%s", args[0], didYouMean(args[0], names)), "verbatim --help")
+			if about >= 0 {
+				return cmd.Root().Commands()[about].Help()
+			}
+			next := "verbatim help tasks lists the tasks, and verbatim --help the commands"
+			if near := nearGuides(args[0]); len(near) > 0 {
+				next = "verbatim help " + strings.Join(near, ", verbatim help ") + "; verbatim help tasks lists all"
+			}
+			return usage(fmt.Sprintf("there is no help about %q%s", args[0], didYouMean(args[0], helpTopics(cmd.Root()))), next)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "write the manual pages, of which man is asked, into this `folder`")
@@ -133,14 +163,43 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 		}
 		fmt.Fprintf(&b, "  %-18s %s\n", flag, what)
 	})
+	a.printHelp(b.String())
+}
+
+func (a *app) printHelp(text string) {
 	if a.json {
 		a.emit(struct {
 			Schema string `json:"schema"`
 			Text   string `json:"text"`
-		}{"verbatim/help@1", b.String()})
+		}{"verbatim/help@1", text})
 		return
 	}
-	fmt.Fprint(a.out, b.String())
+	fmt.Fprint(a.out, text)
+}
+
+// helpTopics are the words that verbatim help knows.
+func helpTopics(root *cobra.Command) []string {
+	all := append(guideNames(), "tasks", "keys", "exit-codes", "json", "man")
+	for _, c := range root.Commands() {
+		if !slices.Contains(all, c.Name()) {
+			all = append(all, c.Name())
+		}
+	}
+	return all
+}
+
+// printKeys prints the kinds of mappings in palettes, or the keys of one.
+func (a *app) printKeys(kind []string) error {
+	if len(kind) == 0 {
+		a.printHelp(strings.Join(verbs.KeyKinds(), "\n") + "\n\nThe keys of one: verbatim help keys \"an entity\"\n")
+		return nil
+	}
+	text, ok := verbs.KeysOf(kind[0])
+	if !ok {
+		return usage(fmt.Sprintf("no mapping of a palette is called %q%s", kind[0], didYouMean(kind[0], verbs.KeyKinds())), "verbatim help keys lists them")
+	}
+	a.printHelp(text)
+	return nil
 }
 
 // flagError suggests the flag that was probably meant.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -73,28 +74,29 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 	}
 }
 
-var namedPage = regexp.MustCompile(`[\w./-]+\.md\b`)
-
-// What the program prints names no page that is gone.
-func TestMessagesNamePagesThatAreThere(t *testing.T) {
+// What the program prints names no page of Markdown but the language's, and no task that verbatim help
+// does not know.
+func TestMessagesNameTasksThatAreThere(t *testing.T) {
 	t.Parallel()
+	topics := helpTopics((&app{world: world{env: func(string) string { return "" }}}).root())
 	seen := 0
 	goFiles(t, func(rel string, text []byte) {
-		if strings.HasSuffix(rel, "_test.go") || strings.HasPrefix(rel, "cmd/internal/") {
+		if strings.HasSuffix(rel, "_test.go") || strings.HasPrefix(rel, "cmd/internal/") || rel == "cmd/verbatim/guide.go" {
 			return
 		}
 		for line := range strings.Lines(string(text)) {
-			if code, _, _ := strings.Cut(line, "//"); strings.Contains(code, "README.md") || strings.Contains(code, "SPEC.md") {
-				for _, name := range namedPage.FindAllString(code, -1) {
-					seen++
-					if _, err := os.Stat(filepath.Join(root, name)); err != nil {
-						t.Errorf("%s names %s, which is not there", rel, name)
-					}
+			code, _, _ := strings.Cut(line, "//")
+			if strings.Contains(code, "README.md") {
+				t.Errorf("%s prints the name of a file: %s", rel, strings.TrimSpace(line))
+			}
+			for _, m := range namedHelp.FindAllStringSubmatch(code, -1) {
+				if seen++; !slices.Contains(topics, m[1]) {
+					t.Errorf("%s names verbatim help %s, which is not there", rel, m[1])
 				}
 			}
 		}
 	})
 	if seen == 0 {
-		t.Error("no message names a page")
+		t.Error("no message names a task")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -380,13 +381,24 @@ func built() (name, revision string) {
 	return name, revision
 }
 
+// licences are the notices that whoever hands the program on has to hand on with it: the texts of
+// the licences of all modules in it. A test writes the file and compares it.
+//
+//go:embed release/licences.txt
+var licences string
+
 func versionCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var notices bool
+	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Say which build this is",
-		Example: "verbatim version",
+		Short:   "Say which build this is, and print the licences of what it is made of",
+		Example: "verbatim version\nverbatim version --licences",
 		Args:    atMost(0),
 		RunE: func(*cobra.Command, []string) error {
+			if notices {
+				a.printHelp(licences)
+				return nil
+			}
 			name, revision := built()
 			if a.json {
 				a.emit(struct {
@@ -405,4 +417,6 @@ func versionCommand(a *app) *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&notices, "licences", false, "print the licences of everything in the program, as its release carries them")
+	return cmd
 }

@@ -29,7 +29,7 @@ func mcpCommand(a *app) *cobra.Command {
 		Short:   "Let the client of a model call verbs, over MCP on standard input and output",
 		Example: `verbatim mcp --as clara </dev/null`,
 		Long: `A client starts it, and each verb that you may use is a tool. It believes --as. What a rule
-asks, the client asks you. verbatim serve is for clients elsewhere; runtime/protocols/mcp/README.md.`,
+asks, the client asks you. verbatim serve is for clients elsewhere: verbatim help models-as-clients.`,
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveMCP(cmd.Context(), f) },
 	}

@@ -465,14 +465,14 @@ func TestTheTranscriptIsTrue(t *testing.T) {
 	for pattern, once := range map[string]string{`preview \w{4} \w{4}`: "preview 3aa5 ac3f", `14:02\.\d+Z`: "14:02Z", `\d\.\d s\n`: "0.0 s\n"} {
 		shown = regexp.MustCompile(pattern).ReplaceAllString(shown, once)
 	}
-	const page = "../../runtime/frontends/mcp/README.md"
+	const page = "guide/models-as-clients.md"
 	readme, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	block := regexp.MustCompile("(?s)```text\n(.*?)```")
+	block := regexp.MustCompile("(?s)```text checked\n(.*?)```")
 	if *update {
-		put(t, page, []byte(block.ReplaceAllLiteralString(string(readme), "```text\n"+shown+"```")))
+		put(t, page, []byte(block.ReplaceAllLiteralString(string(readme), "```text checked\n"+shown+"```")))
 	} else if m := block.FindStringSubmatch(string(readme)); m == nil || m[1] != shown {
 		t.Errorf("the page shows another; run with -update, and read it:\n%s", shown)
 	}

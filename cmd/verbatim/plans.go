@@ -30,8 +30,8 @@ import (
 )
 
 // Plans. If a palette says `plans: true`, the plan verbs are loaded, and servers and workers run
-// their steps. VERBATIM_PLANS names a YAML file with thresholds and transports, described in
-// runtime/domains/confidence/README.md.
+// their steps. VERBATIM_PLANS names a YAML file with thresholds and transports; the guide
+// "answer-by-plans" describes it.
 
 // planning makes plans and answers questions with them.
 type planning struct {
@@ -50,7 +50,7 @@ func (a *app) plansConfig() (c confidence.Config, name string, err error) {
 	}
 	c, err = readPlans(name)
 	if err != nil {
-		return c, name, usage(fmt.Sprintf("the file of plans %q cannot be used: %s", name, receipt.Safe(err.Error())), "runtime/domains/confidence/README.md describes its form")
+		return c, name, usage(fmt.Sprintf("the file of plans %q cannot be used: %s", name, receipt.Safe(err.Error())), "verbatim help answer-by-plans")
 	}
 	return c, name, nil
 }

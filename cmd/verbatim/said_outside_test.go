@@ -1,6 +1,6 @@
 package main
 
-// The cases of testdata/said/flows.jsonl and letters.jsonl were written, like this driver, by
+// The cases of testdata/said/flows-seen.jsonl and letters.jsonl were written, like this driver, by
 // somebody who had read the guides and the palettes and none of the program's code. They
 // judge the built program from outside, as people use it: pages over HTTP, without
 // scripts, and messages by WhatsApp and mail. See testdata/said/README.md.
@@ -50,10 +50,11 @@ import (
 )
 
 var (
-	outsideFlowsFile   = flag.String("outside-flows", "testdata/said/flows.jsonl", "the page flows to judge")
-	outsideLettersFile = flag.String("outside-letters", "testdata/said/letters.jsonl", "the mails and messages to judge")
+	outsideFlowsFile   = flag.String("outside-flows", "testdata/said/flows-seen.jsonl", "the page flows to judge")
+	outsideLettersFile = flag.String("outside-letters", "testdata/said/letters-seen.jsonl", "the mails and messages to judge")
 	outsideOnly        = flag.String("outside-only", "", "judge only the cases whose id matches")
 	outsideTrace       = flag.Bool("outside-trace", false, "print what each step shows")
+	outsideEvery       = flag.Int("outside-every", 12, "judge one case in so many")
 	outsideStrict      = flag.Bool("outside-strict", false, "fail where a case is not right")
 )
 

@@ -57,7 +57,7 @@ func serveCommand(a *app) *cobra.Command {
 		Use:     "serve",
 		Short:   "Serve the portal, the console and the API",
 		Example: "verbatim serve --sign-in clara",
-		Long:    `It proves who speaks, by a token, a mailed link or OpenID Connect: runtime/frontends/http/README.md.`,
+		Long:    `It proves who speaks, by a token, a mailed link or OpenID Connect: verbatim help serve.`,
 		Args:    atMost(0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), f) },
 	}

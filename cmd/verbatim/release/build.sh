@@ -31,19 +31,8 @@ go mod verify >&2
 build "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" "$scratch/verbatim"
 "$scratch/verbatim" help man --dir "$scratch/man"
 
-# The licences of all modules ask for their texts to be handed on.
-go version -m "$scratch/verbatim" | awk '$1 == "dep" { print $2 }' | sort | while read -r module; do
-	folder=$(go list -m -f '{{.Dir}}' "$module")
-	texts=$(find "$folder" -maxdepth 1 -type f -iregex '.*/\(licen[sc]e\|copying\|notice\|patents\)[^/]*' | sort)
-	[ -n "$texts" ] || { echo "build.sh: $module has no text of its licence" >&2; exit 1; }
-	for text in $texts; do
-		printf '==== %s: %s\n\n' "$module" "$(basename "$text")"
-		cat "$text"
-		echo
-	done
-done >"$scratch/LICENSES.txt"
-printf '==== Go\n\n' >>"$scratch/LICENSES.txt"
-cat "$(go env GOROOT)/LICENSE" >>"$scratch/LICENSES.txt"
+# The licences of all modules ask for their texts to be handed on. TestLicences keeps the list.
+"$scratch/verbatim" version --licences >"$scratch/LICENSES.txt"
 
 go run "$sbom" app -json -licenses -assert-licenses -noserial -main cmd/verbatim -output "$scratch/sbom.json" . 2>/dev/null
 sed -E "s/(\"timestamp\": \")[^\"]*/\1$(date -u -d "@$moment" +%FT%TZ)/; s/verbatim@v0\.0\.0-[0-9]{14}-[0-9a-f]{12}/verbatim@$version/g; s/(\"version\": \")v0\.0\.0-[0-9]{14}-[0-9a-f]{12}/\1$version/" "$scratch/sbom.json" >"$out/verbatim_$version.cdx.json"

@@ -87,7 +87,7 @@ type pipes struct {
 	io.WriteCloser
 }
 
-// OB12, U21, U13: the tutorial "Ten minutes" of verbs/README.md is written in Neovim, its
+// OB12, U21, U13: the guide "your first palette" is written in Neovim, its
 // mistake and the fix included.
 func TestTutorialInNeovim(t *testing.T) {
 	t.Parallel()
@@ -100,7 +100,7 @@ func TestTutorialInNeovim(t *testing.T) {
 		fmt.Fprintln(os.Stderr, "SKIPPED, NOT TESTED:", t.Name(), why)
 		t.Skip("SKIPPED, NOT TESTED: " + why)
 	}
-	guide, err := os.ReadFile("../../../verbs/README.md")
+	guide, err := os.ReadFile("../../../cmd/verbatim/guide/your-first-palette.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
--- The ten minutes of verbs/README.md, in an editor. Each step prints a line; the test
+-- The guide "your first palette", in an editor. Each step prints a line; the test
 -- compares them. Debian's nvim has no -l, hence -S.
 local function say(...) io.stdout:write(table.concat({...}, " ") .. "\n") end
 local ok, err = pcall(function()
