@@ -272,6 +272,7 @@ lint: ## gofmt, vet, staticcheck, modules verified and tidy, in all modules
 	go mod verify
 	go mod tidy -diff
 	cd $(BENCH) && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./... && go mod tidy -diff
+	cd examples/embed && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./... && go mod tidy -diff
 	cd examples/kyc/bank && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./...
 	cd examples/kiisha/world && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./... && go mod tidy -diff
 	cd runtime/protocols/trustgraph/pulsar && go vet -tags pulsar ./... && $(STATICCHECK) -tags pulsar ./... && go mod tidy -diff

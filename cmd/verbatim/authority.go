@@ -168,9 +168,9 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 		}
 	}
 	own := a.services(reg, tools, func() *engine.Engine { return eng }, complete)
-	o := engine.Options{Clock: clock, Zone: zone, Handlers: h, Tools: own, Authority: rights.Authority(reg), Profile: rights.Profile(reg), Deciders: rights.Deciders(reg), Standing: rights.Standing(reg), Scanner: scanner, Observe: a.observe, Agreed: a.noteAgreed}
+	o := engine.Options{Clock: clock, Zone: zone, Handlers: h, Tools: own, People: engine.People{Authority: rights.Authority(reg), Profile: rights.Profile(reg), Deciders: rights.Deciders(reg), Standing: rights.Standing(reg)}, Scanner: scanner, Observe: a.observe, Agreed: a.noteAgreed}
 	if len(reg.Channels()) > 0 || reg.Plans() {
-		o.TellsAsker = tellsAsker
+		o.People.TellsAsker = tellsAsker
 	}
 	o.Keep = func(ctx context.Context, session *engine.Session, verb, name string, content []byte) (uploads.Upload, error) {
 		s, err := a.shelf(ctx, eng)

@@ -45,13 +45,13 @@ func (b chatBudget) of(f *chatFlags, s *engine.Session, now func() time.Time) *l
 	case f.replay != "":
 		return llm.NewBudget("conversation", b.session)
 	case b.day > 0:
-		day := llm.NewBudget(dialog.DayBudget, b.day).Kept(func() string { return "tokens of " + now().UTC().Format(time.DateOnly) }, s)
+		day := llm.NewBudget(dialog.DayBudget, b.day).Kept(func() string { return "tokens of " + now().UTC().Format(time.DateOnly) }, s.Turns())
 		session = day.Within("conversation", b.session)
 	default:
 		session = llm.NewBudget("conversation", b.session)
 	}
 	if f.session != "" {
-		session.Kept(func() string { return "tokens of " + s.ID() }, s)
+		session.Kept(func() string { return "tokens of " + s.ID() }, s.Turns())
 	}
 	return session
 }

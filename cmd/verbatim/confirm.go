@@ -163,7 +163,7 @@ func (d *decision) decline(ctx context.Context, reason string) error {
 	if err != nil {
 		return d.runFailed(err)
 	}
-	c.Status, c.By, c.Reason, c.Mine = confirmations.Declined, d.as, reason, false
+	c.Status, c.Decision.By, c.Decision.Reason, c.Mine = confirmations.Declined, d.as, reason, false
 	if d.json {
 		d.emit(wire.NewDecision("declined", c, nil))
 		return nil
@@ -209,14 +209,14 @@ func (d *decision) card(c *engine.Pending) {
 		fmt.Fprintf(d.out, "  state    waits for somebody with %s, until %s\n", missing(c), minute(c.Expires))
 	default:
 		state := strings.ToLower(c.Status)
-		if c.By != "" {
-			state += " by " + receipt.Safe(c.By)
+		if c.Decision.By != "" {
+			state += " by " + receipt.Safe(c.Decision.By)
 		}
-		if !c.Settled.IsZero() {
-			state += " at " + minute(c.Settled)
+		if !c.Decision.At.IsZero() {
+			state += " at " + minute(c.Decision.At)
 		}
-		if c.Reason != "" {
-			state += ": " + receipt.Safe(c.Reason)
+		if c.Decision.Reason != "" {
+			state += ": " + receipt.Safe(c.Decision.Reason)
 		}
 		fmt.Fprintln(d.out, "  state    "+state)
 	}

@@ -80,11 +80,11 @@ func (a *app) vocabulary(ctx context.Context, f setup) (grammar.Vocabulary, erro
 	if err != nil {
 		return grammar.Vocabulary{}, a.runFailed(err)
 	}
-	names, err := session.Names(ctx, reg.Entities())
+	names, err := session.Names().All(ctx, reg.Entities())
 	if err != nil {
 		return grammar.Vocabulary{}, a.runFailed(err)
 	}
-	settled, err := session.Settled(ctx, session.Verbs(), names)
+	settled, err := session.Names().Settled(ctx, session.Verbs(), names)
 	if err != nil {
 		return grammar.Vocabulary{}, a.runFailed(err)
 	}

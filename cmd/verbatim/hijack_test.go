@@ -149,7 +149,7 @@ func (h *hijacked) writes(who, text string, origin verbs.Origin) {
 			long[a.Value.Range] = a.Value.Kind == dsl.String && len(a.Value.Text) > 25
 		}
 	}
-	p, ds := session.CheckFrom(context.Background(), script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, ""), Of: func(at dsl.Range) (verbs.Origin, bool) { return origin, long[at] }})
+	p, ds := session.Check(context.Background(), script, engine.CheckOptions{Said: verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, ""), Of: func(at dsl.Range) (verbs.Origin, bool) { return origin, long[at] }}})
 	if p == nil {
 		h.t.Fatal(ds)
 	}

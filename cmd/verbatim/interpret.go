@@ -30,7 +30,7 @@ type interpreter struct {
 // the session has one.
 func (i *interpreter) reader(ctx context.Context, settled dialog.Settled) (*intent.Reader, map[*verbs.Entity][]string, values.In, error) {
 	in := values.In{Now: i.now().In(i.zone)}
-	names, err := i.session.Names(ctx, i.reg.Entities())
+	names, err := i.session.Names().All(ctx, i.reg.Entities())
 	if err != nil {
 		return nil, nil, in, err
 	}
@@ -144,8 +144,8 @@ func (i *interpreter) Named(ctx context.Context, text string) ([]string, error) 
 // a language.
 func saying(reg *verbs.Registry, s *engine.Session) func(l values.Language, what string) string {
 	return func(l values.Language, what string) string {
-		if name, ok := strings.CutPrefix(what, "@"); ok && s.Called(name) != "" {
-			what = s.Called(name)
+		if name, ok := strings.CutPrefix(what, "@"); ok && s.Names().Called(name) != "" {
+			what = s.Names().Called(name)
 		}
 		return dialog.Worded(reg, l, what)
 	}
@@ -155,7 +155,7 @@ func saying(reg *verbs.Registry, s *engine.Session) func(l values.Language, what
 // left out. If that cannot be determined, all are offered.
 func usable(ctx context.Context, s *engine.Session) func(*verbs.Verb, *verbs.Param, []string) []string {
 	return func(v *verbs.Verb, p *verbs.Param, names []string) []string {
-		if left, err := s.Usable(ctx, v, p, names); err == nil {
+		if left, err := s.Names().Usable(ctx, v, p, names); err == nil {
 			return left
 		}
 		return names
@@ -166,7 +166,7 @@ func usable(ctx context.Context, s *engine.Session) func(*verbs.Verb, *verbs.Par
 // out. If that cannot be determined, the verb is offered.
 func useful(ctx context.Context, s *engine.Session) func(*verbs.Verb) bool {
 	return func(v *verbs.Verb) bool {
-		is, err := s.Useful(ctx, v)
+		is, err := s.Names().Useful(ctx, v)
 		return is || err != nil
 	}
 }
@@ -192,7 +192,7 @@ func (i *interpreter) possible(ctx context.Context, p *intent.Part) (bool, error
 	if ds.HasErrors() {
 		return false, nil
 	}
-	program, ds := i.session.CheckFrom(ctx, script, p.Literals(script))
+	program, ds := i.session.Check(ctx, script, engine.CheckOptions{Said: p.Literals(script)})
 	if ds.HasErrors() {
 		return false, ctx.Err()
 	}

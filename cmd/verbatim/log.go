@@ -181,7 +181,7 @@ func (a *app) findRow(ctx context.Context, s stores.Store, q *journalQuery) erro
 	if err != nil {
 		return err
 	}
-	e, key, err := session.FindRow(ctx, q.row)
+	e, key, err := session.Names().Find(ctx, q.row)
 	if errors.Is(err, stores.ErrNotFound) {
 		return nil // it may be deleted, and may have had that name
 	}
@@ -230,7 +230,7 @@ func (a *app) readsJournal(ctx context.Context, s stores.Store, palettes, as, co
 	if err != nil {
 		return err
 	}
-	if err = session.ReadsJournal(ctx, also...); err != nil {
+	if err = session.Journal().Reads(ctx, also...); err != nil {
 		err = a.runFailed(err)
 	}
 	return err

@@ -211,12 +211,12 @@ func (a *app) logRedact(ctx context.Context, f redactFlags) error {
 	w := engine.Redaction{Principal: f.principal, Everywhere: f.everywhere}
 	what := "what " + f.principal + " said"
 	if f.row != "" {
-		if w.Entity, w.Key, err = session.FindRow(ctx, f.row); err != nil {
+		if w.Entity, w.Key, err = session.Names().Find(ctx, f.row); err != nil {
 			return a.noRow(err, f.row)
 		}
 		what = "what was said of " + f.row
 	}
-	n, err := session.Redactable(ctx, w)
+	n, err := session.Journal().Redactable(ctx, w)
 	if err != nil {
 		return a.redactFailed(err)
 	}
@@ -248,7 +248,7 @@ func (a *app) logRedact(ctx context.Context, f redactFlags) error {
 			return &stop{exitRefused, "declined", "not agreed to; nothing was erased", "to do it after all, run it again and type yes"}
 		}
 	}
-	if n, err = session.Redact(ctx, w); err != nil {
+	if n, err = session.Journal().Redact(ctx, w); err != nil {
 		return a.redactFailed(err)
 	}
 	return a.toldRedacted(n)

@@ -290,7 +290,7 @@ func (a *app) logBaseline(ctx context.Context, f setup) error {
 		}
 		state.Apply(l.Entry.Seq, &record)
 	}
-	n, err := session.Baseline(ctx, state)
+	n, err := session.Journal().Baseline(ctx, state)
 	if err != nil {
 		return a.runFailed(err)
 	}

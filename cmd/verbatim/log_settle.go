@@ -52,14 +52,14 @@ journal gets an entry that names the other.`,
 				return a.runFailed(err)
 			}
 			if entry > 0 {
-				by, err := session.Settle(cmd.Context(), entry, args[1])
+				by, err := session.Journal().Settle(cmd.Context(), entry, args[1])
 				if err != nil {
 					return a.runFailed(err)
 				}
 				fmt.Fprintf(a.out, "settled  entry %d: %s (entry %d)\n", entry, args[1], by)
 				return nil
 			}
-			all, err := session.Unsettled(cmd.Context())
+			all, err := session.Journal().Unsettled(cmd.Context())
 			if err != nil {
 				return a.runFailed(err)
 			}

@@ -258,7 +258,7 @@ func (c *crowd) foreign(t *testing.T, eng *engine.Engine, store stores.Store) (c
 			if of.Entity == nil || of.Entity.Store.Access != stores.ByPath {
 				continue
 			}
-			names, err := theirs.Names(ctx, []*verbs.Entity{of.Entity})
+			names, err := theirs.Names().All(ctx, []*verbs.Entity{of.Entity})
 			if err != nil {
 				t.Fatal(err)
 			}

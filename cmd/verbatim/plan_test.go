@@ -56,11 +56,6 @@ var plan = []struct{ from, to string }{
 	{"cmd/verbatim", "stores/postgres"},
 	{"cmd/verbatim", "stores"},
 	{"cmd/verbatim", "dsl"},
-	{"examples", "runtime/engine"},
-	{"examples", "verbs"},
-	{"examples", "stores/sqlite"},
-	{"examples", "stores"},
-	{"examples", "dsl"},
 	{"runtime/frontends", "runtime/domains/rights"},
 	{"runtime/frontends", "runtime/conversation"},
 	{"runtime/frontends", "runtime/jobs"},
@@ -198,7 +193,7 @@ var standard = map[string]struct {
 	in  []string
 	why string
 }{
-	"os":           {[]string{"runtime/tests/norace", "cmd/verbatim", "cmd/internal/mutants", "examples/embed", "stores/sqlite", "stores/files", "stores/postgres/pgtest", "runtime/files/documents", "runtime/protocols/trustgraph/rabbit/rabbittest", "runtime/domains/confidence/modeltest"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them; a child that reads a file has a mark in its environment"},
+	"os":           {[]string{"runtime/tests/norace", "cmd/verbatim", "cmd/internal/mutants", "stores/sqlite", "stores/files", "stores/postgres/pgtest", "runtime/files/documents", "runtime/protocols/trustgraph/rabbit/rabbittest", "runtime/domains/confidence/modeltest"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them; a child that reads a file has a mark in its environment"},
 	"os/exec":      {[]string{"runtime/tests/norace", "cmd/internal/mutants", "stores/postgres/pgtest", "runtime/protocols/mcp", "runtime/files/documents", "runtime/protocols/trustgraph/rabbit/rabbittest"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names; this program starts itself to read a file"},
 	"net":          {[]string{"runtime/frontends/channel/mail", "runtime/protocols/dial", "runtime/jobs/notify", "runtime/files/intake", "runtime/frontends/http/server", "stores/files", "cmd/verbatim", "runtime/protocols/trustgraph/rabbit/rabbittest", "stores/postgres/pgtest"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so do a bucket, a scanner, and tests that wait for a pooler"},
 	"net/http":     {[]string{"runtime/protocols/a2a", "runtime/protocols/dial", "runtime/conversation/llm", "runtime/protocols/mcp", "runtime/frontends/mcp", "runtime/jobs/notify", "runtime/frontends/channel/mail", "runtime/frontends/channel/signed", "runtime/frontends/channel/whatsapp", "runtime/frontends/channel/whatsapp/cloudtest", "runtime/frontends/http/server", "runtime/frontends/http/api", "runtime/frontends/http/a2a", "runtime/frontends/http/portal", "runtime/frontends/http/console", "stores/files", "runtime/protocols/trustgraph", "runtime/domains/confidence/modeltest"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another, agents of others among them; whoever is sent a webhook is behind another, a bucket of files behind another, and a channel that people write in behind another"},

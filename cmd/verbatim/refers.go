@@ -79,7 +79,7 @@ func (i *interpreter) nearest(ctx context.Context, p *intent.Part, n int, among 
 
 // atWork returns the session's active row.
 func (i *interpreter) atWork(ctx context.Context, p *intent.Part, n int, among []string) ([]string, error) {
-	name, err := i.session.AtWork(ctx, p.Asks[n].Param.Type.Entity)
+	name, err := i.session.Names().AtWork(ctx, p.Asks[n].Param.Type.Entity)
 	if err != nil || !slices.Contains(among, name) {
 		return nil, err
 	}

@@ -131,26 +131,26 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	if err != nil {
 		return err
 	}
-	reg, store, engine, err := a.wire(ctx, f.setup, tools)
+	reg, store, eng, err := a.wire(ctx, f.setup, tools)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	session, err := begin(ctx, engine, f.as, f.sitting)
+	session, err := begin(ctx, eng, f.as, f.sitting)
 	if err != nil {
 		return a.runFailed(err)
 	}
-	mark, _, err := a.marked(ctx, engine, store, f.store)
+	mark, _, err := a.marked(ctx, eng, store, f.store)
 	if err != nil {
 		return a.runFailed(err)
 	}
 	defer mark.keep(ctx)
 	script, ds := dsl.Parse(src)
 	if f.key != "" && !ds.HasErrors() {
-		repeat := session.Repeat
+		repeat := session.Journal().Repeat
 		if f.each {
 			repeat = func(ctx context.Context, script *dsl.Script, key string) (*receipt.Receipt, error) {
-				return session.RepeatEach(ctx, script, key, f.from)
+				return session.Journal().RepeatEach(ctx, script, key, f.from)
 			}
 		}
 		reply, err := repeat(ctx, script, f.key)
@@ -162,7 +162,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 			return j.told(reply, false)
 		}
 	}
-	program, more := session.CheckRest(ctx, script, f.from, said)
+	program, more := session.Check(ctx, script, engine.CheckOptions{Said: said, From: f.from})
 	ds = inOrder(append(reg.Mask(script, ds), more...))
 	if halt := a.halted(ctx.Err()); halt != nil {
 		// An interrupted check reports the interruption.
@@ -180,7 +180,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 		fmt.Fprintln(a.err, "the script holds no calls; nothing was done")
 		return nil
 	}
-	j := &job{app: a, runFlags: f, file: file, engine: engine, session: session, program: program, said: said, started: started}
+	j := &job{app: a, runFlags: f, file: file, engine: eng, session: session, program: program, said: said, started: started}
 	return j.run(ctx)
 }
 
@@ -198,11 +198,11 @@ func (j *job) turn(ctx context.Context) (int64, error) {
 	if j.sitting == "" {
 		return 0, nil
 	}
-	info, err := j.session.Info(ctx)
+	info, err := j.session.Turns().Info(ctx)
 	if err != nil || info.Turns == 0 {
 		return 0, err
 	}
-	last, err := j.session.Turns(ctx, info.Turns, info.Turns)
+	last, err := j.session.Turns().Between(ctx, info.Turns, info.Turns)
 	if err != nil || len(last) == 0 || last[0].Role != sessions.Client {
 		return 0, err
 	}
@@ -226,7 +226,7 @@ func (j *job) run(ctx context.Context) error {
 		// Its preview would already be the answer, and limits would count both.
 		return j.apply(ctx, "", false)
 	}
-	p, err := j.session.PreviewWith(ctx, j.program, engine.RunOptions{Progress: j.progress(), From: j.from})
+	p, err := j.session.Preview(ctx, j.program, engine.RunOptions{Progress: j.progress(), From: j.from})
 	var refusal *engine.Refusal
 	switch {
 	case errors.As(err, &refusal) && !j.dryRun:
@@ -360,7 +360,7 @@ func (j *job) confirmed(ctx context.Context, id string) error {
 	if err != nil {
 		return j.runFailed(err)
 	}
-	if program, _ := other.CheckFrom(ctx, j.program.Script(), j.said); program != nil && !j.each {
+	if program, _ := other.Check(ctx, j.program.Script(), engine.CheckOptions{Said: j.said}); program != nil && !j.each {
 		if p, err := other.Preview(ctx, program); err == nil {
 			if _, others := asking(p); others {
 				return j.propose(ctx, id, false)

@@ -14,6 +14,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/intent"
 	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/engine"
 )
 
 // sayFlags are the flags of `verbatim say`.
@@ -68,16 +69,16 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 	if err != nil {
 		return err
 	}
-	reg, store, engine, err := a.wire(ctx, f.setup, nil)
+	reg, store, eng, err := a.wire(ctx, f.setup, nil)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	session, err := begin(ctx, engine, f.as, f.sitting)
+	session, err := begin(ctx, eng, f.as, f.sitting)
 	if err != nil {
 		return a.runFailed(err)
 	}
-	names, err := session.Names(ctx, reg.Entities())
+	names, err := session.Names().All(ctx, reg.Entities())
 	if err != nil {
 		return a.runFailed(err)
 	}
@@ -97,7 +98,7 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 		// The interpreter's call must pass the same check as any script.
 		script, ds := dsl.Parse(dsl.NewSource("said", p.Call+"\n"))
 		if !ds.HasErrors() {
-			_, ds = session.CheckFrom(ctx, script, p.Literals(script))
+			_, ds = session.Check(ctx, script, engine.CheckOptions{Said: p.Literals(script)})
 		}
 		if halt := a.halted(ctx.Err()); halt != nil {
 			return halt

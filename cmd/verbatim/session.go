@@ -101,7 +101,7 @@ func (a *app) showOwn(ctx context.Context, name string, f sessionFlags) error {
 		return a.runFailed(err)
 	}
 	if f.say != "" {
-		if _, err := s.Say(ctx, sessions.Said{Role: role, Content: f.say}); err != nil {
+		if _, err := s.Turns().Say(ctx, sessions.Said{Role: role, Content: f.say}); err != nil {
 			return a.runFailed(err)
 		}
 	}
@@ -117,7 +117,7 @@ func (a *app) showOwn(ctx context.Context, name string, f sessionFlags) error {
 }
 
 func (a *app) listSessions(ctx context.Context, s *engine.Session) error {
-	all, err := s.Sessions(ctx)
+	all, err := s.Turns().Sessions(ctx)
 	if err != nil {
 		return a.runFailed(err)
 	}
@@ -135,11 +135,11 @@ func (a *app) listSessions(ctx context.Context, s *engine.Session) error {
 }
 
 func (a *app) showSession(ctx context.Context, s *engine.Session) error {
-	info, err := s.Info(ctx)
+	info, err := s.Turns().Info(ctx)
 	if err != nil {
 		return a.runFailed(err)
 	}
-	said, err := s.Turns(ctx, 1, 0)
+	said, err := s.Turns().Between(ctx, 1, 0)
 	if err != nil {
 		return a.runFailed(err)
 	}

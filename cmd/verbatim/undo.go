@@ -64,7 +64,7 @@ func (a *app) undoScript(ctx context.Context, seq int64, f runFlags) (*dsl.Sourc
 	if err != nil {
 		return nil, a.runFailed(err)
 	}
-	script, err := session.Undo(ctx, seq)
+	script, err := session.Journal().Undo(ctx, seq)
 	if err != nil {
 		return nil, a.runFailed(err)
 	}

@@ -196,7 +196,7 @@ func (a *app) getFile(ctx context.Context, args []string, f uploadFlags) error {
 	}
 	defer end()
 	var content io.ReadCloser
-	u, err := session.Upload(ctx, f.get)
+	u, err := session.Uploads().Get(ctx, f.get)
 	if err == nil {
 		_, content, err = service.Open(ctx, f.get)
 	}

@@ -15,7 +15,7 @@ import (
 // mostWalked bounds in how many files of the product one run of an add-note script
 // executes a statement. It was 177 before the engine was rebuilt, and 88 is the
 // goal. It is only ever lowered.
-const mostWalked = 164
+const mostWalked = 156
 
 var walk = flag.Bool("walk", false, "have TestAWalkThroughOneCallIsShort build the program to count files: make marathon")
 

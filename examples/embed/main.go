@@ -1,4 +1,4 @@
-// Embed previews one call, and prints what it would change as the command does.
+// Embed adds a note, as somebody does who has seen what it would change, and takes it back.
 package main
 
 import (
@@ -15,15 +15,14 @@ import (
 )
 
 func main() {
-	if err := show(os.Args[1]); err != nil {
+	if err := run(context.Background(), os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// show previews a call on the store in a file.
-func show(file string) error {
-	ctx := context.Background()
+// run makes one call on the store in a file, and undoes it.
+func run(ctx context.Context, file string) error {
 	bank, _ := palettes.Files("bank")
 	reg, mistakes := verbs.Load(bank)
 	if mistakes.HasErrors() {
@@ -47,14 +46,28 @@ func show(file string) error {
 	if mistakes.HasErrors() {
 		return fmt.Errorf("%s", mistakes[0].Summary)
 	}
-	program, mistakes := session.Check(ctx, script)
-	if mistakes.HasErrors() {
-		return fmt.Errorf("%s", mistakes[0].Summary)
-	}
-	preview, err := session.Preview(ctx, program)
+	done, err := agreed(ctx, session, script)
 	if err != nil {
 		return err
 	}
-	receipt.PrintCalls(os.Stdout, preview, receipt.Options{})
-	return nil
+	back, err := session.Journal().Undo(ctx, done.Last)
+	if err != nil {
+		return err
+	}
+	_, err = agreed(ctx, session, back)
+	return err
+}
+
+// agreed checks and previews a script, prints what it would change, and runs that and nothing else.
+func agreed(ctx context.Context, session *engine.Session, script *dsl.Script) (*receipt.Receipt, error) {
+	program, mistakes := session.Check(ctx, script)
+	if mistakes.HasErrors() {
+		return nil, fmt.Errorf("%s", mistakes[0].Summary)
+	}
+	preview, err := session.Preview(ctx, program)
+	if err != nil {
+		return nil, err
+	}
+	receipt.PrintCalls(os.Stdout, preview, receipt.Options{}) // a person would be asked here
+	return session.Run(ctx, program, engine.RunOptions{Agreed: preview.Answer()})
 }

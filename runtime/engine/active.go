@@ -22,14 +22,14 @@ import (
 const maxChoices = 5
 
 // atWork fills an argument that was left out with the row at work.
-func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Place) (resolvedArg, error) {
+func atWork(ctx context.Context, r *source, st *step, p *verbs.Param, place dsl.Place) (resolvedArg, error) {
 	e := p.Type.Entity
 	fill := func(g resolvedArg, how string, of int) (resolvedArg, error) {
 		row, err := r.nameRow(ctx, e, g.value)
 		if err != nil {
 			return resolvedArg{}, err
 		}
-		st.filled = append(st.filled, receipt.Filled{Param: p.Name, Entity: e.Store.Name, Key: g.value, Stand: how, Of: of})
+		st.out.filled = append(st.out.filled, receipt.Filled{Param: p.Name, Entity: e.Store.Name, Key: g.value, Stand: how, Of: of})
 		if row.Name != "" {
 			st.says(p.Name, dsl.NewSymbol(row.Kept))
 		}
@@ -44,7 +44,7 @@ func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place ds
 		v = kept.Values[verbs.SessionActive]
 	}
 	if r.e.reg.Entity(v.Entity) == e {
-		g, there, err := r.standing(ctx, st, resolvedArg{value: v.Value(), entity: e, from: ofRecord.Mix(verbs.Stored(v.Origin)), sensitive: v.Sensitive}, place, p.Name)
+		g, there, err := standing(ctx, r, st, resolvedArg{value: v.Value(), entity: e, from: ofRecord.Mix(verbs.Stored(v.Origin)), sensitive: v.Sensitive}, place, p.Name)
 		if err != nil {
 			return resolvedArg{}, err
 		}
@@ -56,12 +56,12 @@ func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place ds
 		}
 		// The row that was at work is out of scope by now.
 	}
-	keys, more, err := r.mine(ctx, e)
+	keys, more, err := mineOf(ctx, r, e)
 	if err != nil {
 		return resolvedArg{}, err
 	}
 	if len(keys) == 1 || len(keys) > 1 && kept != nil && !r.writes {
-		g, there, err := r.standing(ctx, st, resolvedArg{value: keys[0], entity: e, from: ofRecord}, place, p.Name)
+		g, there, err := standing(ctx, r, st, resolvedArg{value: keys[0], entity: e, from: ofRecord}, place, p.Name)
 		switch {
 		case err != nil:
 			return resolvedArg{}, err
@@ -73,7 +73,7 @@ func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place ds
 		keys = keys[1:]
 	}
 	if len(keys) == 0 {
-		return resolvedArg{}, &complaint{st.index, noneAtWork(place, st.verb.Name, p)}
+		return resolvedArg{}, &complaint{st.call.index, noneAtWork(place, st.verb.Name, p)}
 	}
 	var rows []names.Row
 	for _, key := range keys[:min(len(keys), maxChoices)] {
@@ -83,11 +83,11 @@ func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place ds
 		}
 		rows = append(rows, row)
 	}
-	return resolvedArg{}, &complaint{st.index, whichAtWork(place, st, p, rows, len(keys), more, r.s.settersOf(e))}
+	return resolvedArg{}, &complaint{st.call.index, whichAtWork(place, st, p, rows, len(keys), more, settersFor(r.s, e))}
 }
 
 // standing fetches the row that is to fill an argument, and reports whether it exists in scope.
-func (r *reading) standing(ctx context.Context, st *step, g resolvedArg, place dsl.Place, param string) (resolvedArg, bool, error) {
+func standing(ctx context.Context, r *source, st *step, g resolvedArg, place dsl.Place, param string) (resolvedArg, bool, error) {
 	got, err := r.reference(ctx, st, g, place, param)
 	var none *complaint
 	if errors.As(err, &none) {
@@ -96,15 +96,15 @@ func (r *reading) standing(ctx context.Context, st *step, g resolvedArg, place d
 	return got, err == nil, err
 }
 
-// mine lists the rows of an entity that the principal sees, ordered by their labels. If more is
+// mineOf lists the rows of an entity that the principal sees, ordered by their labels. If more is
 // true, the list is cut.
-func (r *reading) mine(ctx context.Context, e *verbs.Entity) (keys []stores.Value, more bool, err error) {
+func mineOf(ctx context.Context, r *source, e *verbs.Entity) (keys []stores.Value, more bool, err error) {
 	if held := r.s.scope.Holds[e.Store.Name]; !r.s.scope.All && len(held) <= 1 {
 		return held, false, nil // a principal with one row in scope sees no other
 	}
-	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.labelled[e], Limit: maxNamed})
+	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.catalog.labels[e], Limit: maxNamed})
 	if errors.Is(err, stores.ErrLimit) {
-		rows, err = r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.labelled[e], Limit: maxChoices + 1, Cut: true})
+		rows, err = r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.catalog.labels[e], Limit: maxChoices + 1, Cut: true})
 		more = true
 	}
 	if err != nil {
@@ -120,49 +120,13 @@ func (r *reading) mine(ctx context.Context, e *verbs.Entity) (keys []stores.Valu
 	return keys, more, nil
 }
 
-// settersOf finds, for each entity, the verbs that set the session's row at work.
-func settersOf(all []*verbs.Verb) map[*verbs.Entity][]*verbs.Verb {
-	by := make(map[*verbs.Entity][]*verbs.Verb)
-	for _, v := range all {
-		for i := range v.Effects {
-			f := &v.Effects[i]
-			if f.Session == verbs.SessionActive && f.Value != nil && f.Of != nil && !slices.Contains(by[f.Of.Entity], v) {
-				by[f.Of.Entity] = append(by[f.Of.Entity], v)
-			}
-		}
-	}
-	return by
-}
-
-// settersOf lists the setters of an entity that the principal may use.
-func (s *Session) settersOf(e *verbs.Entity) []*verbs.Verb {
+// settersFor lists the setters of an entity that the principal may use.
+func settersFor(s *Session, e *verbs.Entity) []*verbs.Verb {
 	var may []*verbs.Verb
-	for _, v := range s.e.setters[e] {
+	for _, v := range s.e.catalog.setters[e] {
 		if s.May(v) {
 			may = append(may, v)
 		}
 	}
 	return may
-}
-
-// fills lists the arguments that a call and the calls of its macro left out and the engine filled.
-func (r *reading) fills(st *step) []receipt.Filled {
-	var out []receipt.Filled
-	for _, f := range st.filled {
-		e := r.e.reg.Entity(f.Entity)
-		row, _ := r.s.names.Row(e.Store, f.Key)
-		f.Name, f.Label = r.shownName(e.Store, f.Key), row.Label
-		for _, v := range r.s.settersOf(e) {
-			f.By = append(f.By, v.Name)
-		}
-		out = append(out, f)
-	}
-	for _, inner := range st.inner {
-		for _, f := range r.fills(inner) {
-			if !slices.ContainsFunc(out, func(o receipt.Filled) bool { return o.Name == f.Name }) {
-				out = append(out, f)
-			}
-		}
-	}
-	return out
 }

@@ -113,7 +113,7 @@ func TestSeveralRowsAreAskedAbout(t *testing.T) {
 		if f := first.Calls[0].Filled[0]; f.Of != 2 || f.Label != "North" || len(f.By) != 1 || f.By[0] != "desk.stand" {
 			t.Errorf("%+v", f)
 		}
-		if info, err := named.Info(ctx); err != nil || len(info.Values) > 0 {
+		if info, err := named.Turns().Info(ctx); err != nil || len(info.Values) > 0 {
 			t.Errorf("looking chose one: %+v, %v", info.Values, err)
 		}
 		// Said, it is that one, there and then.

@@ -22,7 +22,7 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 	if c.Palette != s.e.reg.Digest() {
 		return nil, nil, refuse([]complaint{{-1, otherPalette(dsl.Place{})}})
 	}
-	asker, err := s.e.freshSession(ctx, c.Asker)
+	asker, err := freshSession(ctx, s.e, c.Asker)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.Asker)}})
@@ -41,7 +41,7 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 	}
 	// Internal verbs are allowed: only a job can have proposed one, and it was checked
 	// then.
-	p, ds := asker.checkWork(ctx, script, said)
+	p, ds := asker.check(ctx, script, asker.e.reg.CheckWork, said)
 	switch {
 	case p != nil:
 	case len(ds) == 1 && ds[0].Code == codeNamesUnread:
@@ -50,7 +50,7 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 	default:
 		return nil, nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
 	}
-	if len(permit(p, asker.roles, s.e.inside, true)) > 0 {
+	if len(permit(p, asker.rights.roles, s.e.verbs, true)) > 0 {
 		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.Asker)}})
 	}
 	return asker, p, nil
@@ -89,8 +89,8 @@ func (s *Session) Agree(ctx context.Context, id string) (*Pending, *receipt.Rece
 }
 
 func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*receipt.Receipt, error) {
-	now := stores.NewTime(s.e.clock()).Time()
-	if d := s.e.unusable(c, now, dsl.Place{}); d != nil {
+	now := stores.NewTime(s.e.opt.Clock()).Time()
+	if d := unusable(s.e, c, now, dsl.Place{}); d != nil {
 		if c.Status == confirmations.Used && slices.Contains(c.Agreed, s.who.Name) {
 			// The same answer again: it gets the same reply.
 			if again, err := s.agreedBefore(ctx, c); err != nil || again != nil {
@@ -102,7 +102,7 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if !c.MayDecide(&s.who) {
 		return nil, refuse([]complaint{{-1, samePerson()}})
 	}
-	if s.only != nil {
+	if s.rights.only != nil {
 		return nil, refuse([]complaint{{-1, narrowed()}})
 	}
 	// Roles are what they are now, not what they were when the session began.
@@ -110,7 +110,7 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if err != nil {
 		return nil, err
 	}
-	k := &consent{key: c.Key, by: s.who.Name, proven: s.proven}
+	k := &consent{key: c.Key, by: s.who.Name, proven: s.rights.proven}
 	has := false
 	for i, role := range c.Roles {
 		if c.MayAgree(&me.who, me.has, role) {
@@ -135,7 +135,7 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if asker.who.Name != me.who.Name && asker.who.IsPerson(&me.who) {
 		return nil, refuse([]complaint{{-1, samePerson()}})
 	}
-	if s.program && p.Literals().Unheard && slices.ContainsFunc(k.fills, func(i int) bool { return c.Roles[i] == confirmations.ByAsker }) {
+	if s.rights.program && p.Literals().Unheard && slices.ContainsFunc(k.fills, func(i int) bool { return c.Roles[i] == confirmations.ByAsker }) {
 		return nil, refuse([]complaint{{-1, byProgram()}})
 	}
 	for _, i := range k.fills {
@@ -144,12 +144,12 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if slices.Contains(c.Agreed, "") {
 		return nil, s.agreeToo(ctx, asker, p, c, k)
 	}
-	t := &runOptions{RunOptions: RunOptions{Source: c.Source, Key: c.UnderKey, Before: c.Before}, pending: k, owners: s.SeesSeveral()}
+	t := &runOptions{opt: RunOptions{Source: c.Source, Key: c.UnderKey, Before: c.Before}, pending: k, owners: s.SeesSeveral()}
 	r, err := asker.attempts(ctx, p, t)
 	if err != nil {
 		return nil, err
 	}
-	c.Status, c.By, c.Settled = confirmations.Used, s.who.Name, r.now
+	c.Status, c.By, c.Settled = confirmations.Used, s.who.Name, r.src.now
 	if r.repeated != nil {
 		return r.repeated, nil
 	}
@@ -158,7 +158,7 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 
 // agreedBefore returns the receipt of what an agreement led to; nil if it is not known.
 func (s *Session) agreedBefore(ctx context.Context, c *confirmations.Confirmation) (*receipt.Receipt, error) {
-	asker, err := s.e.freshSession(ctx, c.Asker)
+	asker, err := freshSession(ctx, s.e, c.Asker)
 	var refusal *Refusal
 	if err != nil || c.UnderKey == "" {
 		if errors.As(err, &refusal) {
@@ -166,7 +166,7 @@ func (s *Session) agreedBefore(ctx context.Context, c *confirmations.Confirmatio
 		}
 		return nil, err
 	}
-	return asker.Done(ctx, c.UnderKey)
+	return asker.Journal().Done(ctx, c.UnderKey)
 }
 
 // agreeToo records an agreement that is not the last one needed.
@@ -175,19 +175,19 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 	if err != nil {
 		return err
 	}
-	if fmt.Sprintf("%x", r.digest) != c.Digest {
+	if fmt.Sprintf("%x", r.plan.digest) != c.Digest {
 		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Differences(r.preview()))}})
 	}
 	if err := r.recent(k.proven, true); err != nil {
 		return err
 	}
-	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+	err = writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		row, err := tx.Get(ctx, confirmations.Entity, c.Key)
 		if err != nil {
 			return err
 		}
 		now := confirmations.Of(row)
-		if d := s.e.unusable(now, r.now, dsl.Place{}); d != nil {
+		if d := unusable(s.e, now, r.src.now, dsl.Place{}); d != nil {
 			return refuse([]complaint{{-1, *d}})
 		}
 		for _, i := range k.fills {
@@ -211,15 +211,15 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 
 // consented compares somebody else's agreement with the plan that is about to be committed,
 // and uses it up.
-func (r *run) consented(ctx context.Context, k *consent) error {
-	c, err := confirmations.Get(ctx, r.read, k.key)
+func consented(ctx context.Context, r *run, k *consent) error {
+	c, err := confirmations.Get(ctx, r.src.read, k.key)
 	if err != nil {
 		return err
 	}
 	if c == nil {
 		return refuse([]complaint{{-1, unknownConfirmation("")}})
 	}
-	if d := r.e.unusable(c, r.now, dsl.Place{}); d != nil {
+	if d := unusable(r.src.e, c, r.src.now, dsl.Place{}); d != nil {
 		return refuse([]complaint{{-1, *d}})
 	}
 	if err := r.recent(k.proven, true); err != nil {
@@ -232,7 +232,7 @@ func (r *run) consented(ctx context.Context, k *consent) error {
 	}
 	// The digest holds every question that the plan asks, so that the roles are
 	// those of this plan.
-	if c.Asker != r.s.who.Name || c.Digest != fmt.Sprintf("%x", r.digest) || slices.Contains(c.Agreed, "") {
+	if c.Asker != r.src.s.who.Name || c.Digest != fmt.Sprintf("%x", r.plan.digest) || slices.Contains(c.Agreed, "") {
 		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Differences(r.preview()))}})
 	}
 	var said []string
@@ -244,8 +244,8 @@ func (r *run) consented(ctx context.Context, k *consent) error {
 		said = append(said, c.Agreed[i]+", role "+role)
 	}
 	r.agreedBy = strings.Join(said, "; ")
-	r.own = append(r.own, c.Settle(r.e.writtenScript(c), confirmations.Used, k.by, "", r.now))
-	r.tells = r.e.decided(c, confirmations.Used, k.by, "", r.now)
+	r.own.Changes = append(r.own.Changes, c.Settle(writtenScript(r.src.e, c), confirmations.Used, k.by, "", r.src.now))
+	r.own.Jobs = decided(r.src.e, c, confirmations.Used, k.by, "", r.src.now)
 	return nil
 }
 
@@ -267,7 +267,7 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 	if !c.MayDecide(&s.who) {
 		return refuse([]complaint{{-1, samePerson()}})
 	}
-	if s.only != nil {
+	if s.rights.only != nil {
 		return refuse([]complaint{{-1, narrowed()}})
 	}
 	me, err := s.e.Session(ctx, s.who.Name)
@@ -277,21 +277,21 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 	if !slices.ContainsFunc(c.Roles, func(role string) bool { return c.MayAgree(&me.who, me.has, role) }) {
 		return refuse([]complaint{{-1, roleLost(c.Roles)}})
 	}
-	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+	err = writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		row, err := tx.Get(ctx, confirmations.Entity, c.Key)
 		if err != nil {
 			return err
 		}
 		now := confirmations.Of(row)
-		at := stores.NewTime(s.e.clock()).Time()
+		at := stores.NewTime(s.e.opt.Clock()).Time()
 		// The palettes have changed, and a no is a no all the same.
-		if d := s.e.unusable(now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
+		if d := unusable(s.e, now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
 			return refuse([]complaint{{-1, *d}})
 		}
 		e := s.own(verbDecline, c.ID, c)
 		e.Time, e.Outcome = at, outcomeDeclined
-		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Jobs: s.e.decided(now, confirmations.Declined, s.who.Name, reason, at),
-			Changes: []stores.Change{now.Settle(s.e.writtenScript(now), confirmations.Declined, s.who.Name, reason, at)}})
+		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Jobs: decided(s.e, now, confirmations.Declined, s.who.Name, reason, at),
+			Changes: []stores.Change{now.Settle(writtenScript(s.e, now), confirmations.Declined, s.who.Name, reason, at)}})
 	})
 	return storeError(dsl.Place{}, err)
 }
@@ -302,36 +302,36 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 	if err := s.ready(p); err != nil {
 		return err
 	}
-	t := &runOptions{RunOptions: RunOptions{Agreed: id}}
+	t := &runOptions{opt: RunOptions{Agreed: id}}
 	s.claim(ctx, t) // and never released
-	keys := t.kept
+	keys := t.answer.kept
 	id, _ = receipt.ReadAnswer(id)
 	b := stores.Batch{}
 	calls := p.Calls()
 	asking := []int{}
-	if t.claimed != nil {
-		asking, id = t.claimed.asking, t.claimed.id
-		s.mu.Lock()
-		t.claimed.declined = t.claimed.declined || !t.spent
-		s.mu.Unlock()
-		if !t.claimed.kept.IsNull() {
-			keys = append(keys, t.claimed.kept)
+	if t.answer.claimed != nil {
+		asking, id = t.answer.claimed.asking, t.answer.claimed.id
+		s.previews.mu.Lock()
+		t.answer.claimed.declined = t.answer.claimed.declined || !t.answer.spent
+		s.previews.mu.Unlock()
+		if !t.answer.claimed.kept.IsNull() {
+			keys = append(keys, t.answer.claimed.kept)
 		}
 	}
 	if len(asking) == 0 && len(calls) > 0 {
 		asking = p.Order()[:1] // it is about the whole script, so the journal names its first call
 	}
-	now := stores.NewTime(s.e.clock()).Time()
+	now := stores.NewTime(s.e.opt.Clock()).Time()
 	for _, i := range asking {
 		c := &calls[i]
-		e := s.entry(p, RunOptions{}, placeOf(p, c))
+		e := entryOf(s, p, RunOptions{}, placeOf(p, c))
 		e.Time, e.Verb, e.Outcome, e.Preview = now, c.Verb.Name, outcomeDeclined, id
-		if err := s.e.tell(&b, e, s.e.saidOf(p, i)); err != nil {
+		if err := tellCall(s.e, &b, e, saidOf(s.e, p, i)); err != nil {
 			return err
 		}
 	}
 	said := b.Changes
-	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+	err := writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		b.Changes = said[:len(said):len(said)]
 		for _, key := range keys {
 			c, err := confirmations.Get(ctx, tx, key)
@@ -339,7 +339,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 				return err
 			}
 			if c != nil && c.Status == confirmations.Waiting {
-				b.Changes = append(b.Changes, c.Settle(s.e.writtenScript(c), confirmations.Declined, s.who.Name, "", now))
+				b.Changes = append(b.Changes, c.Settle(writtenScript(s.e, c), confirmations.Declined, s.who.Name, "", now))
 			}
 		}
 		return tx.Apply(ctx, b)
@@ -349,7 +349,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 
 // own begins a journal entry about a confirmation.
 func (s *Session) own(verb, id string, c *confirmations.Confirmation) stores.Entry {
-	e := s.act(verb, dsl.NewArg("id", dsl.NewString(id)))
+	e := actEntry(s, verb, dsl.NewArg("id", dsl.NewString(id)))
 	e.Source, e.Outcome = "confirm", ""
 	if c != nil {
 		e.Preview = c.Preview
@@ -383,7 +383,7 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.C
 	e.Outcome, e.Reason = outcomeRefused, code
 	ctx, stop := detached(ctx)
 	defer stop()
-	failed := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+	failed := writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		b := stores.Batch{Entries: []stores.Entry{e}}
 		if c != nil && status != "" {
 			now, err := confirmations.Get(ctx, tx, c.Key)
@@ -391,7 +391,7 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.C
 				return err
 			}
 			if now != nil && now.Status == confirmations.Waiting {
-				b.Changes = append(b.Changes, now.Settle(s.e.writtenScript(now), status, "", "", stores.NewTime(e.Time).Time()))
+				b.Changes = append(b.Changes, now.Settle(writtenScript(s.e, now), status, "", "", stores.NewTime(e.Time).Time()))
 			}
 		}
 		return tx.Apply(ctx, b)

@@ -16,36 +16,43 @@ import (
 // the job, so that each of them is told once however often the job is tried. The notice says that
 // a proposal waits, and not what it is.
 
-// TargetAgreement is the target of the notice that a proposal waits for a decision. Its body holds
-// "confirmation", "to", the name of a principal who may decide, "asker", the label of the principal
-// who proposed it, and "until".
-const TargetAgreement = "agreement"
+// The targets of notices about agreements.
+const (
+	// TargetAgreement is the target of the notice that a proposal waits for a decision. Its body holds
+	// "confirmation", "to", the name of a principal who may decide, "asker", the label of the principal
+	// who proposed it, and "until".
+	TargetAgreement = "agreement"
+	// TargetDecided is the target of the notice that tells an asker what was decided. Its body holds
+	// "confirmation", the key of the confirmation, "to", the asker's name, "by", the name of the person
+	// who decided, "source", where the calls come from, "status" and "reason".
+	TargetDecided = "decided"
+)
 
 // decidersJob returns the job that notifies the deciders; none if nobody with these roles can be
 // told.
-func (e *Engine) decidersJob(ctx context.Context, r stores.Reader, c *confirmations.Confirmation) ([]stores.Job, error) {
-	if e.deciders == nil {
+func decidersJob(ctx context.Context, e *Engine, r stores.Reader, c *confirmations.Confirmation) ([]stores.Job, error) {
+	if e.opt.People.Deciders == nil {
 		return nil, nil
 	}
 	for _, role := range c.Roles {
-		names, err := e.deciders(ctx, r, role)
+		names, err := e.opt.People.Deciders(ctx, r, role)
 		if err != nil {
 			return nil, err
 		}
 		if len(names) > 0 {
-			return []stores.Job{{ID: e.newID(), Kind: JobNotifyDeciders, At: c.Time, Principal: c.Asker,
+			return []stores.Job{{ID: e.opt.NewID(), Kind: JobNotifyDeciders, At: c.Time, Principal: c.Asker,
 				Payload: stores.NewObject([]string{"confirmation", "v"}, []stores.Value{c.Key, jobV}).Text()}}, nil
 		}
 	}
 	return nil, nil
 }
 
-func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked, error) {
+func workNotifyDeciders(ctx context.Context, e *Engine, run stores.Run) (Worked, error) {
 	id, done, err := e.confirmationOf(ctx, run, verbNotifyDeciders)
 	if id == "" {
 		return done, err
 	}
-	now := stores.NewTime(e.clock()).Time()
+	now := stores.NewTime(e.opt.Clock()).Time()
 	b := stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, now, "")}}
 	var c *confirmations.Confirmation
 	var names []string
@@ -55,8 +62,8 @@ func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked
 			return err
 		}
 		asker = c.Asker
-		if e.profile != nil {
-			whom, err := e.profile(ctx, r, c.Asker)
+		if e.opt.People.Profile != nil {
+			whom, err := e.opt.People.Profile(ctx, r, c.Asker)
 			if err != nil {
 				return err
 			}
@@ -65,10 +72,10 @@ func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked
 			}
 		}
 		for i, role := range c.Roles {
-			if c.Agreed[i] != "" || e.deciders == nil {
+			if c.Agreed[i] != "" || e.opt.People.Deciders == nil {
 				continue
 			}
-			more, err := e.deciders(ctx, r, role)
+			more, err := e.opt.People.Deciders(ctx, r, role)
 			if err != nil {
 				return err
 			}
@@ -89,7 +96,7 @@ func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		may, err := e.mayDecide(ctx, c, name)
+		may, err := mayDecide(ctx, e, c, name)
 		if err != nil {
 			return done, failure(err)
 		}
@@ -103,8 +110,8 @@ func (e *Engine) workNotifyDeciders(ctx context.Context, run stores.Run) (Worked
 }
 
 // mayDecide reports whether somebody may agree to what waits, and sees what it is about.
-func (e *Engine) mayDecide(ctx context.Context, c *confirmations.Confirmation, name string) (bool, error) {
-	s, err := e.freshSession(ctx, name)
+func mayDecide(ctx context.Context, e *Engine, c *confirmations.Confirmation, name string) (bool, error) {
+	s, err := freshSession(ctx, e, name)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return false, nil // they are gone, or may do nothing any more
@@ -118,15 +125,10 @@ func (e *Engine) mayDecide(ctx context.Context, c *confirmations.Confirmation, n
 	return s.concerns(ctx, c)
 }
 
-// TargetDecided is the target of the notice that tells an asker what was decided. Its body holds
-// "confirmation", the key of the confirmation, "to", the asker's name, "by", the name of the person
-// who decided, "source", where the calls come from, "status" and "reason".
-const TargetDecided = "decided"
-
 // decided returns the notice to an asker who wrote through a channel. Other askers get none: they
 // see the decision where they asked.
-func (e *Engine) decided(c *confirmations.Confirmation, status, by, reason string, now time.Time) []stores.Job {
-	if e.tellsAsker == nil || !e.tellsAsker(c.Source) {
+func decided(e *Engine, c *confirmations.Confirmation, status, by, reason string, now time.Time) []stores.Job {
+	if e.opt.People.TellsAsker == nil || !e.opt.People.TellsAsker(c.Source) {
 		return nil
 	}
 	body := stores.NewObject([]string{"by", "confirmation", "reason", "source", "status", "to"},

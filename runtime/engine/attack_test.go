@@ -232,7 +232,7 @@ func (w *till) later(p *verbs.Program) *verbs.Program {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	again, ds := w.session("kim").CheckFrom(context.Background(), script, said)
+	again, ds := w.session("kim").Check(context.Background(), script, engine.CheckOptions{Said: said})
 	if again == nil {
 		w.t.Fatal(told(ds))
 	}
@@ -349,7 +349,7 @@ func (s *shop) saidBy(who, call, arg string, origin verbs.Origin) error {
 	if !ok {
 		return errors.New("no such argument")
 	}
-	p, ds := session.CheckFrom(context.Background(), script, verbs.Literals{Origin: ofPerson, Of: func(at dsl.Range) (verbs.Origin, bool) { return origin, at == part.Range }})
+	p, ds := session.Check(context.Background(), script, engine.CheckOptions{Said: verbs.Literals{Origin: ofPerson, Of: func(at dsl.Range) (verbs.Origin, bool) { return origin, at == part.Range }}})
 	if p == nil {
 		return errors.New(told(ds))
 	}

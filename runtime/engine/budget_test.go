@@ -25,7 +25,7 @@ func TestABudgetHasOneLimit(t *testing.T) {
 					return
 				}
 				for range 3 {
-					if _, ok, err := s.Count(ctx, "tokens 2025-01-03", 10, 100); err != nil {
+					if _, ok, err := s.Turns().Count(ctx, "tokens 2025-01-03", 10, 100); err != nil {
 						t.Error(err)
 					} else if ok {
 						got.Add(10)
@@ -35,25 +35,25 @@ func TestABudgetHasOneLimit(t *testing.T) {
 		}
 		all.Wait()
 		kim := w.session("kim")
-		total, ok, err := kim.Count(ctx, "tokens 2025-01-03", 0, 100)
+		total, ok, err := kim.Turns().Count(ctx, "tokens 2025-01-03", 0, 100)
 		if err != nil || !ok || total != 100 || got.Load() != 100 {
 			t.Errorf("%d counted, %d given, %v", total, got.Load(), err)
 		}
 		// What was set aside and not needed comes back, and never makes less than
 		// nothing; another name, and somebody else, begin at nothing.
-		if total, _, err := kim.Count(ctx, "tokens 2025-01-03", -30, 100); err != nil || total != 70 {
+		if total, _, err := kim.Turns().Count(ctx, "tokens 2025-01-03", -30, 100); err != nil || total != 70 {
 			t.Error(total, err)
 		}
-		if total, _, err := kim.Count(ctx, "tokens 2025-01-04", -30, 100); err != nil || total != 0 {
+		if total, _, err := kim.Turns().Count(ctx, "tokens 2025-01-04", -30, 100); err != nil || total != 0 {
 			t.Error(total, err)
 		}
-		if total, ok, err := w.session("sam").Count(ctx, "tokens 2025-01-03", 5, 100); err != nil || !ok || total != 5 {
+		if total, ok, err := w.session("sam").Turns().Count(ctx, "tokens 2025-01-03", 5, 100); err != nil || !ok || total != 5 {
 			t.Error(total, ok, err)
 		}
 		if n, err := w.engine.Housekeep(ctx, newWorldClock.Add(240*time.Hour)); err != nil || n < 3 {
 			t.Error(n, err)
 		}
-		if total, _, err := kim.Count(ctx, "tokens 2025-01-03", 1, 100); err != nil || total != 1 {
+		if total, _, err := kim.Turns().Count(ctx, "tokens 2025-01-03", 1, 100); err != nil || total != 1 {
 			t.Error(total, err)
 		}
 	})

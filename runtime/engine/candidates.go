@@ -62,9 +62,9 @@ func (a *ranked) better(b *ranked) bool {
 	return a.key.Text() < b.key.Text()
 }
 
-// search looks for texts among the labels of an entity's rows, a page at a
+// searchLabels looks for texts among the labels of an entity's rows, a page at a
 // time.
-func (s *Session) search(ctx context.Context, r stores.Reader, e *verbs.Entity, all []*meaning) error {
+func searchLabels(ctx context.Context, s *Session, r stores.Reader, e *verbs.Entity, all []*meaning) error {
 	if len(e.Label.Text) == 0 {
 		return nil
 	}
@@ -124,8 +124,8 @@ func (m *meaning) weigh(key stores.Value, label string, words []string) {
 	m.ranked = m.ranked[:min(len(m.ranked), maxMeant)]
 }
 
-// tell names the candidates, and adds the first fields in which they differ.
-func (s *Session) tell(ctx context.Context, r stores.Reader, e *verbs.Entity, m *meaning) error {
+// tellCandidates names the candidates, and adds the first fields in which they differ.
+func tellCandidates(ctx context.Context, s *Session, r stores.Reader, e *verbs.Entity, m *meaning) error {
 	if m.ready || len(m.ranked) == 0 {
 		return nil
 	}
@@ -228,39 +228,9 @@ func (n *scriptNames) ask(text string, e *verbs.Entity) {
 	n.meant[e] = append(all, &meaning{text: text, words: names.Words(text)})
 }
 
-// look looks for every text that is no name.
-func (n *scriptNames) look(ctx context.Context, r stores.Reader) error {
-	for _, e := range n.among {
-		var all []*meaning
-		for _, m := range n.meant[e] {
-			if _, named := n.s.names.Key(e.Store, m.text); !named && len(m.words) > 0 {
-				all = append(all, m)
-			}
-		}
-		if len(all) == 0 {
-			continue
-		}
-		if err := n.s.search(ctx, r, e, all); err != nil {
-			return err
-		}
-		for _, m := range all {
-			if key, exact := n.s.names.Text(e.Store, m.text); exact {
-				if err := n.s.nameKeys(ctx, r, e, []stores.Value{key}); err != nil {
-					return err
-				}
-				continue
-			}
-			if err := n.s.tell(ctx, r, e, m); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // likeNames finds names that share words with an unknown name: the name may have been made up from a
 // row's label.
-func (s *Session) likeNames(among []*verbs.Entity, name string) []string {
+func likeNames(s *Session, among []*verbs.Entity, name string) []string {
 	m := meaning{words: names.Words(name)}
 	for _, e := range among {
 		s.names.Each(e.Store, func(key stores.Value, row names.Row) { m.weigh(key, row.Name, names.Words(row.Label)) })

@@ -13,21 +13,21 @@ import (
 
 // apply hands the changes of a call to the transaction, so that later calls see them.
 func (r *run) apply(ctx context.Context, st *step, proposals []proposal) (err error) {
-	others := slices.ContainsFunc(r.steps, func(other *step) bool { return other != st && len(other.changes) > 0 })
-	if err := r.draw(ctx, proposals); err != nil {
+	others := slices.ContainsFunc(r.plan.steps, func(other *step) bool { return other != st && len(other.out.changes) > 0 })
+	if err := drawValues(ctx, r.src, proposals); err != nil {
 		return err
 	}
-	if st.changes, err = r.changes(st, proposals, others); err != nil || len(st.changes) == 0 {
+	if st.out.changes, err = changesOf(r.src, st, proposals, others); err != nil || len(st.out.changes) == 0 {
 		return err
 	}
-	if r.snapshot {
+	if r.src.snapshot {
 		return &Failure{Err: fmt.Errorf("%s was taken for a verb that only reads", st.verb.Name)}
 	}
-	batch := make([]stores.Change, len(st.changes))
-	for i := range st.changes {
-		c := &st.changes[i]
+	batch := make([]stores.Change, len(st.out.changes))
+	for i := range st.out.changes {
+		c := &st.out.changes[i]
 		if c.Op != stores.Insert {
-			row, err := r.nameRow(ctx, c.entity, c.Key)
+			row, err := r.src.nameRow(ctx, c.entity, c.Key)
 			if err != nil {
 				return err
 			}
@@ -35,7 +35,7 @@ func (r *run) apply(ctx context.Context, st *step, proposals []proposal) (err er
 				c.row.Name = row.Shown()
 			}
 		}
-		if err := r.lockParents(ctx, &c.Change); err != nil {
+		if err := r.src.lockParents(ctx, &c.Change); err != nil {
 			return err
 		}
 		batch[i] = c.Change
@@ -43,7 +43,7 @@ func (r *run) apply(ctx context.Context, st *step, proposals []proposal) (err er
 	if err := r.still(st); err != nil {
 		return err
 	}
-	if err := r.read.Change(ctx, batch); err != nil {
+	if err := r.src.read.Change(ctx, batch); err != nil {
 		return err
 	}
 	return r.readBack(ctx, st)
@@ -54,13 +54,13 @@ func (r *run) apply(ctx context.Context, st *step, proposals []proposal) (err er
 func (r *run) readBack(ctx context.Context, st *step) error {
 	rewritten := map[*verbs.Entity][]*change{}
 	var order []*verbs.Entity
-	for i := range st.changes {
-		c := &st.changes[i]
+	for i := range st.out.changes {
+		c := &st.out.changes[i]
 		if c.Op == stores.Delete || c.Entity.Managed {
 			continue
 		}
 		if rewritten[c.entity] == nil {
-			if does, err := r.read.Rewrites(ctx, c.Entity); err != nil {
+			if does, err := r.src.read.Rewrites(ctx, c.Entity); err != nil {
 				return err
 			} else if !does {
 				continue
@@ -72,7 +72,7 @@ func (r *run) readBack(ctx context.Context, st *step) error {
 	if len(order) == 0 {
 		return nil
 	}
-	if err := r.read.Flush(ctx); err != nil {
+	if err := r.src.read.Flush(ctx); err != nil {
 		return err
 	}
 	for _, e := range order {
@@ -80,14 +80,14 @@ func (r *run) readBack(ctx context.Context, st *step) error {
 		for i, c := range rewritten[e] {
 			keys[i] = c.Key
 		}
-		rows, err := r.read.Rows(ctx, e.Store, keys)
+		rows, err := r.src.read.Rows(ctx, e.Store, keys)
 		if err != nil {
 			return err
 		}
 		for _, c := range rewritten[e] {
 			i := slices.IndexFunc(rows, func(row stores.Row) bool { return row.Key() == c.Key })
 			if i < 0 {
-				return &complaint{st.index, rowRewritten(st.place, st.verb.Name, e.Store.Name)}
+				return &complaint{st.call.index, rowRewritten(st.call.place, st.verb.Name, e.Store.Name)}
 			}
 			r.became(c, rows[i].Values)
 		}
@@ -117,17 +117,17 @@ func (r *run) became(c *change, is []stores.Value) {
 		}
 		switch is[f].Kind() {
 		case stores.Time, stores.UUID:
-			r.alias[is[f]] = "drawn" // as in draw
+			r.src.mem.alias[is[f]] = "drawn" // as in draw
 		}
 	}
 }
 
-// changes turns settled proposals into changes. Proposals for one row become one change, and an
+// changesOf turns settled proposals into changes. Proposals for one row become one change, and an
 // update that would set nothing new is dropped. others says that earlier calls may have changed
 // the rows since they were read.
-func (r *reading) changes(st *step, proposals []proposal, others bool) (all []change, err error) {
+func changesOf(r *source, st *step, proposals []proposal, others bool) (all []change, err error) {
 	for i := range proposals {
-		if all, err = r.join(all, st, &proposals[i], others); err != nil {
+		if all, err = joinChange(r, all, st, &proposals[i], others); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +135,7 @@ func (r *reading) changes(st *step, proposals []proposal, others bool) (all []ch
 	for i := range all {
 		for j := range all[i].Entity.Given {
 			if c := &all[i]; c.Op != stores.Delete && !c.Entity.Given[j].Holds(c.after) {
-				return nil, &complaint{st.index, constraintBroken(st.place, c.Entity.Name, &c.entity.Given[j])}
+				return nil, &complaint{st.call.index, constraintBroken(st.call.place, c.Entity.Name, &c.entity.Given[j])}
 			}
 		}
 	}
@@ -155,11 +155,11 @@ func (c *change) after(field int) stores.Value {
 	return c.Before[field]
 }
 
-// join adds a proposal to the changes of a call.
-func (r *reading) join(all []change, st *step, p *proposal, others bool) ([]change, error) {
+// joinChange adds a proposal to the changes of a call.
+func joinChange(r *source, all []change, st *step, p *proposal, others bool) ([]change, error) {
 	e := p.entity.Store
 	if p.op == stores.Insert {
-		c, err := r.insert(st, p)
+		c, err := insertRow(r, st, p)
 		return append(all, c), err
 	}
 	var c *change
@@ -190,7 +190,7 @@ func (r *reading) join(all []change, st *step, p *proposal, others bool) ([]chan
 			continue
 		}
 		var err error
-		if a.value, err = r.accept(st, p, a); err != nil {
+		if a.value, err = acceptValue(r, st, p, a); err != nil {
 			return nil, err
 		}
 		if by, ok := p.entity.CountryField(a.field); ok {
@@ -230,7 +230,7 @@ func follows(st *step, e *verbs.Entity, a assignment, before stores.Value) error
 		return nil
 	}
 	if declared, may := t.Codes.Steps(before.Text(), a.value.Text()); declared && !may {
-		return &complaint{st.index, noStep(st.place, st.verb.Name, e.Store.Name, e.Store.Fields[a.field].Name, before.Text(), a.value.Text(), t.Codes.Else(before.Text()))}
+		return &complaint{st.call.index, noStep(st.call.place, st.verb.Name, e.Store.Name, e.Store.Fields[a.field].Name, before.Text(), a.value.Text(), t.Codes.Else(before.Text()))}
 	}
 	return nil
 }
@@ -239,10 +239,10 @@ func follows(st *step, e *verbs.Entity, a assignment, before stores.Value) error
 // changes that could have met a duplicate.
 func duplicateText(st *step) string {
 	says := ""
-	for i := range st.changes {
-		e := st.changes[i].entity
+	for i := range st.out.changes {
+		e := st.out.changes[i].entity
 		switch {
-		case len(e.Store.Unique) == 0 || st.changes[i].Op == stores.Delete:
+		case len(e.Store.Unique) == 0 || st.out.changes[i].Op == stores.Delete:
 		case says != "" && says != e.Twice, e.Twice == "":
 			return ""
 		default:
@@ -296,9 +296,9 @@ func filled(e *stores.Entity, set []assignment) int {
 	return n
 }
 
-// insert makes the change that adds a row. It makes up a key unless one was given, and writes out
+// insertRow makes the change that adds a row. It makes up a key unless one was given, and writes out
 // the defaults of fields that were left out, so that a person who agrees sees them.
-func (r *reading) insert(st *step, p *proposal) (change, error) {
+func insertRow(r *source, st *step, p *proposal) (change, error) {
 	e := p.entity.Store
 	c := planned(p.entity, stores.Change{Op: stores.Insert, Entity: e, Key: p.key, Set: make([]stores.Assign, 0, filled(e, p.set))})
 	for i := range e.Fields {
@@ -319,7 +319,7 @@ func (r *reading) insert(st *step, p *proposal) (change, error) {
 			continue
 		}
 		var err error
-		if a.value, err = r.accept(st, p, a); err != nil {
+		if a.value, err = acceptValue(r, st, p, a); err != nil {
 			return c, err
 		}
 		if a.value.IsNull() && f.Default.IsNull() {
@@ -333,7 +333,7 @@ func (r *reading) insert(st *step, p *proposal) (change, error) {
 		for i, f := range e.Parts {
 			at := c.At(f)
 			if at < 0 {
-				return c, &complaint{st.index, valueNeeded(st.place, st.verb.Name, e.Name, e.Fields[f].Name)}
+				return c, &complaint{st.call.index, valueNeeded(st.call.place, st.verb.Name, e.Name, e.Fields[f].Name)}
 			}
 			parts[i] = c.Set[at].Value
 		}
@@ -341,23 +341,23 @@ func (r *reading) insert(st *step, p *proposal) (change, error) {
 	}
 	if c.Key.IsNull() {
 		var err error
-		if c.Key, err = r.newKey(e); err != nil {
+		if c.Key, err = newKey(r, e); err != nil {
 			return c, err
 		}
 	}
 	c.row.Key = c.Key
-	r.isNew(e, c.Key)
+	isNew(r, e, c.Key)
 	return c, nil
 }
 
-// accept checks a value against the type of its field, wherever the value comes from: arguments
+// acceptValue checks a value against the type of its field, wherever the value comes from: arguments
 // have limits of their own, and computed values have none. A store would refuse such a value
 // without saying why, or round it.
-func (r *reading) accept(st *step, p *proposal, a assignment) (stores.Value, error) {
+func acceptValue(r *source, st *step, p *proposal, a assignment) (stores.Value, error) {
 	entity, e := p.entity, p.entity.Store
 	f := &e.Fields[a.field]
 	if f.Required && a.value.IsNull() {
-		return a.value, &complaint{st.index, valueNeeded(st.place, st.verb.Name, e.Name, f.Name)}
+		return a.value, &complaint{st.call.index, valueNeeded(st.call.place, st.verb.Name, e.Name, f.Name)}
 	}
 	t := entity.Fields[a.field].Type
 	if by, ok := entity.CountryField(a.field); ok {
@@ -365,7 +365,7 @@ func (r *reading) accept(st *step, p *proposal, a assignment) (stores.Value, err
 	}
 	v, err := t.Accept(a.value)
 	if err != nil {
-		return v, &complaint{st.index, notHeld(st.place, st.verb.Name, e.Name, f.Name, err.Error())}
+		return v, &complaint{st.call.index, notHeld(st.call.place, st.verb.Name, e.Name, f.Name, err.Error())}
 	}
 	return v, nil
 }
@@ -385,19 +385,19 @@ func (p *proposal) holds(field int) stores.Value {
 
 // isNew notes that the run adds a row. The digest uses a description in place of a key that the
 // database numbers, but only for this row: elsewhere the same number has its usual meaning.
-func (r *reading) isNew(e *stores.Entity, key stores.Value) {
-	r.added[view.RowKey{Entity: e, Key: key}] = true
+func isNew(r *source, e *stores.Entity, key stores.Value) {
+	r.mem.added[view.RowKey{Entity: e, Key: key}] = true
 	if key.Kind() != stores.UUID && (e.Fields[e.Key].Drawn || len(e.Parts) > 0) { // the parts stand in fields
-		r.alias[stores.NewRow(e.Name, key)] = fmt.Sprintf("new %d", r.made+len(r.added))
+		r.mem.alias[stores.NewRow(e.Name, key)] = fmt.Sprintf("new %d", r.mem.made+len(r.mem.added))
 	}
 }
 
 // drawnBy is the source that the receipt names for a value that the database makes.
 const drawnBy = "database"
 
-// draw lets the database make those values of new rows that only it can make: keys, and fields that
+// drawValues lets the database make those values of new rows that only it can make: keys, and fields that
 // nothing sets.
-func (r *reading) draw(ctx context.Context, proposals []proposal) (err error) {
+func drawValues(ctx context.Context, r *source, proposals []proposal) (err error) {
 	for i := range proposals {
 		p := &proposals[i]
 		e := p.entity.Store
@@ -416,7 +416,7 @@ func (r *reading) draw(ctx context.Context, proposals []proposal) (err error) {
 				a := assignment{field: f, from: drawnBy, came: ofRecord}
 				a.value, err = r.read.Draw(ctx, e, f)
 				if k := a.value.Kind(); k == stores.Time || k == stores.UUID {
-					r.alias[a.value] = "drawn" // another each time: now(), gen_random_uuid()
+					r.mem.alias[a.value] = "drawn" // another each time: now(), gen_random_uuid()
 				}
 				p.set = slices.DeleteFunc(slices.Clone(p.set), func(b assignment) bool { return b.field == f })
 				p.set = append(p.set, a)
@@ -430,13 +430,13 @@ func (r *reading) draw(ctx context.Context, proposals []proposal) (err error) {
 }
 
 // newKey makes up the key of a new row.
-func (r *reading) newKey(e *stores.Entity) (stores.Value, error) {
-	text := r.e.newID()
+func newKey(r *source, e *stores.Entity) (stores.Value, error) {
+	text := r.e.opt.NewID()
 	kind := e.Fields[e.Key].Kind
 	key, ok := stores.Parse(kind, text)
 	if !ok {
 		return stores.Value{}, &Failure{Err: fmt.Errorf("the key of %s is a %s, which cannot be made up: set it", e.Name, kind)}
 	}
-	r.alias[key] = fmt.Sprintf("new %d", r.made+len(r.added)+1)
+	r.mem.alias[key] = fmt.Sprintf("new %d", r.mem.made+len(r.mem.added)+1)
 	return key, nil
 }

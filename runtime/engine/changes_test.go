@@ -94,16 +94,16 @@ func deskRegistry(t *testing.T) *verbs.Registry {
 	return reg
 }
 
-func joining(t *testing.T) (*reading, *step) {
+func joining(t *testing.T) (*source, *step) {
 	t.Helper()
 	n := 0
-	e := &Engine{newID: func() string {
+	e := &Engine{opt: Options{NewID: func() string {
 		n++
 		return fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
-	}}
+	}}}
 	src := dsl.NewSource("a.dsl", "desk.note")
-	return &reading{e: e, added: map[view.RowKey]bool{}, alias: map[stores.Value]string{}},
-		&step{verb: &verbs.Verb{Name: "desk.note"}, index: 3, place: dsl.Place{Source: src}}
+	return &source{e: e, mem: memory{added: map[view.RowKey]bool{}, alias: map[stores.Value]string{}}},
+		&step{verb: &verbs.Verb{Name: "desk.note"}, call: spelling{index: 3, place: dsl.Place{Source: src}}}
 }
 
 func str(s string) stores.Value { return stores.NewString(s) }
@@ -184,7 +184,7 @@ func TestProposalsForOneRowBecomeOneChange(t *testing.T) {
 	} {
 		r, st := joining(t)
 		var err error
-		st.changes, err = r.changes(st, c.proposals, false)
+		st.out.changes, err = changesOf(r, st, c.proposals, false)
 		if codeOf(err) != c.code {
 			t.Errorf("%s: %v, want %q", c.name, err, c.code)
 		}
@@ -192,7 +192,7 @@ func TestProposalsForOneRowBecomeOneChange(t *testing.T) {
 			continue
 		}
 		var got []want
-		for _, d := range st.changes {
+		for _, d := range st.out.changes {
 			w := want{op: d.Op, entity: d.entity, guard: d.Guard}
 			for i, a := range d.Set {
 				w.set += fmt.Sprintf(" %d=%s", a.Field, a.Value.Text())
@@ -227,7 +227,7 @@ func TestADeletionTellsWhatIsLost(t *testing.T) {
 	note, _ := desk(t)
 	r, st := joining(t)
 	p := proposal{op: stores.Delete, entity: note, key: keyOf(1), before: stores.Row{Values: []stores.Value{keyOf(1), str("old"), str("LOW"), {}, {}, {}}}}
-	changes, err := r.changes(st, []proposal{p}, false)
+	changes, err := changesOf(r, st, []proposal{p}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestARowIsAddedWithItsDefaults(t *testing.T) {
 	} {
 		r, st := joining(t)
 		c.p.op, c.p.entity = stores.Insert, note
-		changes, err := r.changes(st, []proposal{c.p}, false)
+		changes, err := changesOf(r, st, []proposal{c.p}, false)
 		if codeOf(err) != c.code {
 			t.Errorf("%s: %v, want %q", c.name, err, c.code)
 		}
@@ -281,7 +281,7 @@ func TestARowIsAddedWithItsDefaults(t *testing.T) {
 		for _, a := range d.Set {
 			set += fmt.Sprintf(" %d=%s", a.Field, a.Value.Text())
 		}
-		if is := r.added[view.RowKey{Entity: d.Entity, Key: d.Key}]; d.Key.Text() != c.key || d.row.Key != d.Key || trimmed(set) != c.set || !is {
+		if is := r.mem.added[view.RowKey{Entity: d.Entity, Key: d.Key}]; d.Key.Text() != c.key || d.row.Key != d.Key || trimmed(set) != c.set || !is {
 			t.Errorf("%s: %s with%s", c.name, d.Key.Text(), set)
 		}
 	}
@@ -293,21 +293,21 @@ func TestKeysAreMadeUpWhereTheyCanBe(t *testing.T) {
 	t.Parallel()
 	for kind := stores.Bool; kind <= stores.JSON; kind++ {
 		r, _ := joining(t)
-		key, err := r.newKey(&stores.Entity{Name: "thing", Fields: []stores.Field{{Name: "id", Kind: kind}}})
+		key, err := newKey(r, &stores.Entity{Name: "thing", Fields: []stores.Field{{Name: "id", Kind: kind}}})
 		if kind == stores.UUID || kind == stores.String {
-			if err != nil || key.Kind() != kind || r.alias[key] != "new 1" {
-				t.Errorf("%s: %v %v %q", kind, key, err, r.alias[key])
+			if err != nil || key.Kind() != kind || r.mem.alias[key] != "new 1" {
+				t.Errorf("%s: %v %v %q", kind, key, err, r.mem.alias[key])
 			}
 		} else if codeOf(err) != "failure" {
 			t.Errorf("%s: %v %v", kind, key, err)
 		}
 	}
 	r, _ := joining(t)
-	r.made = 4
-	r.added[view.RowKey{Key: keyOf(1)}] = true
-	key, err := r.newKey(&stores.Entity{Fields: []stores.Field{{Kind: stores.UUID}}})
-	if err != nil || r.alias[key] != "new 6" {
-		t.Errorf("%v %q", err, r.alias[key])
+	r.mem.made = 4
+	r.mem.added[view.RowKey{Key: keyOf(1)}] = true
+	key, err := newKey(r, &stores.Entity{Fields: []stores.Field{{Kind: stores.UUID}}})
+	if err != nil || r.mem.alias[key] != "new 6" {
+		t.Errorf("%v %q", err, r.mem.alias[key])
 	}
 }
 
@@ -358,7 +358,7 @@ func TestRowsThatAreTheSameAreToldInThePalettesWords(t *testing.T) {
 		{[]change{with(stores.Insert, note), with(stores.Insert, &silent)}, ""},
 		{[]change{with(stores.Insert, &silent), with(stores.Insert, note)}, ""},
 	} {
-		if got := duplicateText(&step{changes: c.changes}); got != c.want {
+		if got := duplicateText(&step{out: effects{changes: c.changes}}); got != c.want {
 			t.Errorf("%d changes: %q, want %q", len(c.changes), got, c.want)
 		}
 	}
@@ -383,21 +383,21 @@ func TestWhatAStoreSaysIsToldInTheWordsOfTheCall(t *testing.T) {
 		t.Error(got)
 	}
 	var c *complaint
-	if got := told(st, &complaint{call: -1, diagnostic: notReached(elsewhere, "x")}); !errors.As(got, &c) || c.call != st.index || c.diagnostic.Place != st.place {
+	if got := told(st, &complaint{call: -1, diagnostic: notReached(elsewhere, "x")}); !errors.As(got, &c) || c.call != st.call.index || c.diagnostic.Place != st.call.place {
 		t.Errorf("of a handler: %+v", got)
 	}
 	for err, want := range map[error]dsl.Diagnostic{
-		verbs.ErrAbsent:     cannotWorkOut(st.place, st.verb.Name),
-		verbs.ErrRange:      leadsOutOfRange(st.place, st.verb.Name),
-		verbs.ErrZero:       leadsOutOfRange(st.place, st.verb.Name),
-		stores.ErrNotFound:  notReached(st.place, st.verb.Name),
-		stores.ErrReadOnly:  onlyForReading(st.place, st.verb.Name),
-		stores.ErrDuplicate: alreadyExists(st.place, st.verb.Name, ""),
-		stores.ErrInvalid:   notAccepted(st.place, st.verb.Name),
-		stores.ErrLimit:     tooMuch(st.place, st.verb.Name),
+		verbs.ErrAbsent:     cannotWorkOut(st.call.place, st.verb.Name),
+		verbs.ErrRange:      leadsOutOfRange(st.call.place, st.verb.Name),
+		verbs.ErrZero:       leadsOutOfRange(st.call.place, st.verb.Name),
+		stores.ErrNotFound:  notReached(st.call.place, st.verb.Name),
+		stores.ErrReadOnly:  onlyForReading(st.call.place, st.verb.Name),
+		stores.ErrDuplicate: alreadyExists(st.call.place, st.verb.Name, ""),
+		stores.ErrInvalid:   notAccepted(st.call.place, st.verb.Name),
+		stores.ErrLimit:     tooMuch(st.call.place, st.verb.Name),
 	} {
 		got := told(st, fmt.Errorf("apply: %w", err))
-		if !errors.As(got, &c) || c.call != st.index || c.diagnostic.Summary != want.Summary || c.diagnostic.Code != want.Code {
+		if !errors.As(got, &c) || c.call != st.call.index || c.diagnostic.Summary != want.Summary || c.diagnostic.Code != want.Code {
 			t.Errorf("%v is told as %v", err, got)
 		}
 	}
@@ -434,20 +434,20 @@ func TestACallGivesTheRowThatItIsAbout(t *testing.T) {
 		gave *verbs.Entity
 		key  int
 	}{
-		{"added", step{changes: changed}, nil, note, 4},
-		{"added, of a kind", step{changes: changed}, pin, pin, 5},
-		{"added by a call inside", step{changes: changed[:3], inner: []*step{{changes: changed[3:]}}}, nil, note, 4},
-		{"changed", step{changes: changed[:3], cells: read(note, 6)}, nil, note, 2},
-		{"changed, of a kind", step{changes: changed[:3]}, pin, pin, 3},
-		{"changed, while another kind was added", step{changes: []change{changed[1], changed[4]}}, note, note, 2},
-		{"deleted", step{changes: changed[:1]}, nil, nil, 0},
-		{"changed, of another kind", step{changes: changed[:2]}, pin, nil, 0},
-		{"read", step{cells: read(note, 6)}, nil, note, 6},
-		{"read, of a kind", step{cells: read(note, 6)}, note, note, 6},
-		{"read, of another kind", step{cells: read(note, 6)}, pin, nil, 0},
-		{"read several", step{cells: read(note, 6, 7)}, nil, nil, 0},
-		{"read none", step{cells: read(note)}, nil, nil, 0},
-		{"read what is no row", step{cells: read(nil, 6)}, nil, nil, 0},
+		{"added", step{out: effects{changes: changed}}, nil, note, 4},
+		{"added, of a kind", step{out: effects{changes: changed}}, pin, pin, 5},
+		{"added by a call inside", step{out: effects{changes: changed[:3]}, tree: nesting{inner: []*step{{out: effects{changes: changed[3:]}}}}}, nil, note, 4},
+		{"changed", step{out: effects{changes: changed[:3], cells: read(note, 6)}}, nil, note, 2},
+		{"changed, of a kind", step{out: effects{changes: changed[:3]}}, pin, pin, 3},
+		{"changed, while another kind was added", step{out: effects{changes: []change{changed[1], changed[4]}}}, note, note, 2},
+		{"deleted", step{out: effects{changes: changed[:1]}}, nil, nil, 0},
+		{"changed, of another kind", step{out: effects{changes: changed[:2]}}, pin, nil, 0},
+		{"read", step{out: effects{cells: read(note, 6)}}, nil, note, 6},
+		{"read, of a kind", step{out: effects{cells: read(note, 6)}}, note, note, 6},
+		{"read, of another kind", step{out: effects{cells: read(note, 6)}}, pin, nil, 0},
+		{"read several", step{out: effects{cells: read(note, 6, 7)}}, nil, nil, 0},
+		{"read none", step{out: effects{cells: read(note)}}, nil, nil, 0},
+		{"read what is no row", step{out: effects{cells: read(nil, 6)}}, nil, nil, 0},
 		{"about", step{verb: &verbs.Verb{Effects: []verbs.Effect{effect(verbs.Updates, note, &verbs.Where{Param: 0})}}}, nil, note, 9},
 		{"about, of a kind", step{verb: &verbs.Verb{Effects: []verbs.Effect{effect(verbs.Updates, note, &verbs.Where{Param: 0}), effect(verbs.Updates, pin, &verbs.Where{Param: 1})}}}, pin, pin, 8},
 		{"about, of another kind", step{verb: &verbs.Verb{Effects: []verbs.Effect{effect(verbs.Updates, note, &verbs.Where{Param: 0})}}}, pin, nil, 0},
@@ -456,7 +456,7 @@ func TestACallGivesTheRowThatItIsAbout(t *testing.T) {
 		{"about a new one", step{verb: &verbs.Verb{Effects: []verbs.Effect{effect(verbs.Creates, note, &verbs.Where{Param: 0})}}}, nil, nil, 0},
 		{"about an argument that was left out", step{verb: &verbs.Verb{Effects: []verbs.Effect{effect(verbs.Updates, note, &verbs.Where{Param: 2})}}}, nil, nil, 0},
 	} {
-		if c.st.rows = rows; c.st.verb == nil {
+		if c.st.args.rows = rows; c.st.verb == nil {
 			c.st.verb = &verbs.Verb{}
 		}
 		e, key, some := c.st.row(c.want)
@@ -472,11 +472,11 @@ func TestAVerbThatOnlyReadsChangesNothing(t *testing.T) {
 	note, _ := desk(t)
 	look, st := joining(t)
 	look.snapshot, look.read = true, view.Open(nil, nil, nil)
-	r := &run{reading: look, steps: []*step{st}}
-	st.sealed = st.sealIn(new([]byte))
+	r := &run{src: look, plan: plan{steps: []*step{st}}}
+	st.args.sealed = st.sealIn(new([]byte))
 	err := r.apply(t.Context(), st, []proposal{{op: stores.Insert, entity: note, set: []assignment{{field: noteText, value: str("new")}}}})
-	if codeOf(err) != "failure" || r.read.Waiting() {
-		t.Errorf("%v, changes wait: %t", err, r.read.Waiting())
+	if codeOf(err) != "failure" || r.src.read.Waiting() {
+		t.Errorf("%v, changes wait: %t", err, r.src.read.Waiting())
 	}
 }
 

@@ -152,7 +152,7 @@ func earned(t *testing.T, example string) string {
 	if _, err := fmt.Sscanf(how, "from call %d", &from); err != nil {
 		from = 0
 	}
-	p, ds := s.CheckRest(context.Background(), script, from, said)
+	p, ds := s.Check(context.Background(), script, engine.CheckOptions{Said: said, From: from})
 	if p == nil {
 		if len(ds) != 1 {
 			t.Fatal(told(ds))

@@ -28,9 +28,8 @@ type Pending struct {
 	Calls   []string // canonical text, sensitive values withheld; none if the palettes have changed since
 	Roles   []Agreement
 	Status  string // confirmations.Waiting and the others
-	Settled time.Time
-	By      string // who settled it
-	Reason  string // of a decline
+	// Decision is zero while it waits.
+	Decision Decision
 	// Mine says that it waits for the principal of this session.
 	Mine bool
 	// Said says that the asker's own words led to it, and that this principal may read
@@ -43,6 +42,13 @@ type Pending struct {
 	// to it any more. Moved lists the rows that differ.
 	Stale bool
 	Moved []string
+}
+
+// A Decision says how a Pending ended.
+type Decision struct {
+	By     string // who settled it
+	At     time.Time
+	Reason string // of a decline
 }
 
 // An Agreement is a role whose agreement is needed, and who gave it.
@@ -62,7 +68,7 @@ const (
 )
 
 // unusable says why nobody can use a confirmation now; nil if it can be used.
-func (e *Engine) unusable(c *confirmations.Confirmation, now time.Time, at dsl.Place) *dsl.Diagnostic {
+func unusable(e *Engine, c *confirmations.Confirmation, now time.Time, at dsl.Place) *dsl.Diagnostic {
 	var d dsl.Diagnostic
 	switch {
 	case c.Status == confirmations.Used:
@@ -88,15 +94,12 @@ func (e *Engine) unusable(c *confirmations.Confirmation, now time.Time, at dsl.P
 // engineScope returns the scope for the engine's own rows.
 func (s *Session) engineScope() stores.Scope { return stores.Scope{Principal: s.who.Name, All: true} }
 
-// Keep is Preview for a person who will agree in another process. Where the program asks
-// them, the store keeps the preview: only they can use it, once, and only as long as the
-// rules allow. If the store fails to keep it, Keep returns both the preview and the error.
-func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*receipt.Receipt, error) {
-	return s.KeepWith(ctx, p, RunOptions{})
-}
-
-// KeepWith is Keep with the options of PreviewWith, and their Source.
-func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
+// Keep is Preview for a person who will agree in another process, with the options of Preview and
+// Source. Where the program asks them, the store keeps the preview: only they can use it, once, and
+// only as long as the rules allow. If the store fails to keep it, Keep returns both the preview and
+// the error.
+func (s *Session) Keep(ctx context.Context, p *verbs.Program, options ...RunOptions) (*receipt.Receipt, error) {
+	o := given(options)
 	defer s.begins()()
 	r, err := s.rehearse(ctx, p, o)
 	if err != nil {
@@ -108,13 +111,13 @@ func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) 
 		s.remember(shown)
 		return preview, nil
 	}
-	if err := s.asksOn(ctx, r, preview, shown); err != nil {
+	if err := asksOn(ctx, s, r, preview, shown); err != nil {
 		return nil, failure(err)
 	}
-	c := r.confirmation("", nil, RunOptions{Source: o.Source})
+	c := confirmationOfRun(r, "", nil, RunOptions{Source: o.Source})
 	c.Occasion = shown.occasion
-	c.Script = s.e.writtenScript(c) // the person who agrees to their own preview has the script
-	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+	c.Script = writtenScript(s.e, c) // the person who agrees to their own preview has the script
+	err = writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		mine := map[int]stores.Value{confirmations.FieldID: {}, confirmations.FieldAsker: stores.NewString(s.who.Name)}
 		old, err := confirmations.Find(ctx, tx, mine)
 		if err != nil {
@@ -122,11 +125,11 @@ func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) 
 		}
 		b := stores.Batch{Changes: []stores.Change{c.Insert()}}
 		for _, o := range old {
-			if !r.now.Before(o.Expires) {
+			if !r.src.now.Before(o.Expires) {
 				// Nobody can agree to it any more, so there is nothing to remember.
 				b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: confirmations.Entity, Key: o.Key, Before: o.Row.Values, Guard: []int{confirmations.FieldExpires}})
 				if o.Status == confirmations.Waiting {
-					b.Entries = append(b.Entries, s.e.expired(o, o.Source, r.now))
+					b.Entries = append(b.Entries, s.e.expired(o, o.Source, r.src.now))
 				}
 			}
 		}
@@ -141,17 +144,17 @@ func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) 
 	return preview, nil
 }
 
-// confirmation makes the row that stands for a plan.
-func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmations.Confirmation {
+// confirmationOfRun makes the row that stands for a plan.
+func confirmationOfRun(r *run, id string, roles []string, o RunOptions) *confirmations.Confirmation {
 	source := o.Source
-	if src := r.prog.Script().Source; source == "" && src != nil {
+	if src := r.plan.prog.Script().Source; source == "" && src != nil {
 		source = src.Name
 	}
 	return &confirmations.Confirmation{
-		Key: stores.NewString(r.e.newID()), ID: id, Asker: r.s.who.Name, Person: r.s.who.Whose(), Session: r.s.id, Source: source,
-		Script: dsl.Format(r.prog.Canonical()), Origins: r.prog.Literals().Encode(r.prog.Script()), Digest: fmt.Sprintf("%x", r.digest), Preview: r.id, Palette: r.e.reg.Digest(),
-		Roles: roles, Agreed: make([]string, len(roles)), Rows: r.dependsOn(), UnderKey: o.Key, Before: r.heardUntil(), Turn: r.s.turnID(o),
-		Time: r.now, Expires: r.now.Add(r.lasts()), Status: confirmations.Waiting, Receipt: string(r.preview().AppendKept(nil)),
+		Key: stores.NewString(r.src.e.opt.NewID()), ID: id, Asker: r.src.s.who.Name, Person: r.src.s.who.Whose(), Session: r.src.s.id, Source: source,
+		Script: dsl.Format(r.plan.prog.Canonical()), Origins: r.plan.prog.Literals().Encode(r.plan.prog.Script()), Digest: fmt.Sprintf("%x", r.plan.digest), Preview: r.plan.id, Palette: r.src.e.reg.Digest(),
+		Roles: roles, Agreed: make([]string, len(roles)), Rows: dependsOn(r), UnderKey: o.Key, Before: heardUntil(r.src), Turn: turnID(r.src.s, o),
+		Time: r.src.now, Expires: r.src.now.Add(r.lasts()), Status: confirmations.Waiting, Receipt: string(r.preview().AppendKept(nil)),
 	}
 }
 
@@ -165,14 +168,14 @@ func asConflict(err error) error {
 }
 
 // writtenScript returns the script of a confirmation without its secrets.
-func (e *Engine) writtenScript(c *confirmations.Confirmation) string {
+func writtenScript(e *Engine, c *confirmations.Confirmation) string {
 	if c.Palette != e.reg.Digest() {
 		return withheld // only the palettes that were loaded then know what is sensitive
 	}
 	script, _ := dsl.Parse(dsl.NewSource(c.Source, c.Script))
 	var b strings.Builder
 	for i := range script.Calls {
-		b.WriteString(dsl.FormatCall(e.written(nil, &script.Calls[i], nil)))
+		b.WriteString(dsl.FormatCall(writtenCall(e, nil, &script.Calls[i], nil)))
 		b.WriteByte('\n')
 	}
 	return b.String()
@@ -186,19 +189,19 @@ func (e *Engine) writtenScript(c *confirmations.Confirmation) string {
 const anything = "*"
 
 // dependsOn lists the rows that a plan depends on, without those that it adds.
-func (r *run) dependsOn() []string {
+func dependsOn(r *run) []string {
 	var rows []string
 	add := func(row string) {
 		if !slices.Contains(rows, row) {
 			rows = append(rows, row)
 		}
 	}
-	for _, s := range r.readSet {
+	for _, s := range r.src.mem.reads {
 		if s.entity == nil {
 			add(anything)
 			continue
 		}
-		if !r.added[view.RowKey{Entity: s.entity, Key: s.key}] {
+		if !r.src.mem.added[view.RowKey{Entity: s.entity, Key: s.key}] {
 			add(s.entity.Name + " " + s.key.Text())
 		}
 	}
@@ -248,7 +251,7 @@ func (s *Session) finds(ctx context.Context, r stores.Reader, rows []string) (bo
 
 // has reports whether the session's principal has a role.
 func (s *Session) has(role string) bool {
-	return slices.ContainsFunc(s.roles, func(r *verbs.Role) bool { return r.Name == role })
+	return slices.ContainsFunc(s.rights.roles, func(r *verbs.Role) bool { return r.Name == role })
 }
 
 // concerns reports whether the principal may see a confirmation: they asked for it, or a
@@ -279,7 +282,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 		return nil, err
 	}
 	if all := s.permit(p); len(all) > 0 {
-		return nil, s.refusal(ctx, p, o, refuse(all))
+		return nil, refusalOf(ctx, s, p, o, refuse(all))
 	}
 	r, err := s.attempts(ctx, p, rehearsal(RunOptions{Before: o.Before}))
 	if err != nil {
@@ -296,9 +299,9 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	}
 	if len(mine) > 0 && o.Agreed == "" {
 		s.remember(r.shown())
-		return nil, s.refusal(ctx, p, o, refuse(mine))
+		return nil, refusalOf(ctx, s, p, o, refuse(mine))
 	}
-	t := &runOptions{RunOptions: o}
+	t := &runOptions{opt: o}
 	s.claim(ctx, t)
 	c, err := s.propose(ctx, r, t, others, len(mine) > 0)
 	if err != nil {
@@ -319,7 +322,7 @@ func (s *Session) Proposed(ctx context.Context, preview *receipt.Receipt) (*Pend
 			confirmations.FieldDigest: stores.NewString(fmt.Sprintf("%x", preview.Digest)), confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
 		return err
 	})
-	now := s.e.clock()
+	now := s.e.opt.Clock()
 	i := slices.IndexFunc(found, func(c *confirmations.Confirmation) bool { return c.ID != "" && now.Before(c.Expires) })
 	if err != nil || i < 0 {
 		return nil, failure(err)
@@ -332,28 +335,28 @@ func (s *Session) Proposed(ctx context.Context, preview *receipt.Receipt) (*Pend
 // proposed ends a proposal that was refused. If its answer was given before and led to something,
 // there is nothing to propose, and Run tells what was done.
 func (s *Session) proposed(ctx context.Context, p *verbs.Program, o RunOptions, err error) (*Pending, error) {
-	if again := s.answered(ctx, p, o.Agreed, err); again != nil {
+	if again := answeredBefore(ctx, s, p, o.Agreed, err); again != nil {
 		return &Pending{Asker: s.who.Name, Preview: again}, nil
 	}
-	return nil, s.refusal(ctx, p, o, err)
+	return nil, refusalOf(ctx, s, p, o, err)
 }
 
 func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []complaint, asked bool) (*confirmations.Confirmation, error) {
 	var roles []string
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
-			if (ask.By != "" || t.job != nil || t.Absent) && !slices.Contains(roles, ask.By) {
+			if (ask.By != "" || t.job != nil || t.opt.Absent) && !slices.Contains(roles, ask.By) {
 				roles = append(roles, ask.By)
 			}
 		}
 	}
 	slices.Sort(roles)
-	at := dsl.Place{Source: r.prog.Script().Source}
+	at := dsl.Place{Source: r.plan.prog.Script().Source}
 	var c *confirmations.Confirmation
-	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
-		r.read, r.own = view.Direct(tx, tx, nil), nil
+	err := writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
+		r.src.read, r.own.Changes = view.Direct(tx, tx, nil), nil
 		before, err := confirmations.Find(ctx, tx, map[int]stores.Value{
-			confirmations.FieldAsker: stores.NewString(s.who.Name), confirmations.FieldDigest: stores.NewString(fmt.Sprintf("%x", r.digest))})
+			confirmations.FieldAsker: stores.NewString(s.who.Name), confirmations.FieldDigest: stores.NewString(fmt.Sprintf("%x", r.plan.digest))})
 		if err != nil {
 			return err
 		}
@@ -362,49 +365,49 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 			case b.ID == "":
 			case b.Status == confirmations.Declined:
 				return refuse([]complaint{{-1, declinedBefore(at, b.By, b.Reason)}})
-			case b.Status == confirmations.Waiting && r.now.Before(b.Expires):
+			case b.Status == confirmations.Waiting && r.src.now.Before(b.Expires):
 				c = b
 				if t.job == nil {
 					return nil
 				}
-				return tx.Apply(ctx, stores.Batch{Settled: r.settled})
+				return tx.Apply(ctx, stores.Batch{Settled: r.own.Settled})
 			}
 		}
 		var bits [16]byte
-		if _, err := io.ReadFull(s.e.random, bits[:]); err != nil {
+		if _, err := io.ReadFull(s.e.opt.Random, bits[:]); err != nil {
 			return &Failure{Err: fmt.Errorf("an id cannot be drawn: %w", err)}
 		}
 		id := receipt.NewID(bits[:])
-		if t.Key == "" { // the answer of others is to this question alone
-			t.Key, t.drawn = occasionKey(id), true
+		if t.opt.Key == "" { // the answer of others is to this question alone
+			t.opt.Key, t.drawn = occasionKey(id), true
 		}
-		if t.Agreed != "" {
+		if t.opt.Agreed != "" {
 			if err := r.ownConsent(ctx, t, asked); err != nil {
 				return err
 			}
 		}
-		c = r.confirmation(id, roles, t.RunOptions)
-		_, c.Occasion = receipt.ReadAnswer(t.Agreed)
+		c = confirmationOfRun(r, id, roles, t.opt)
+		_, c.Occasion = receipt.ReadAnswer(t.opt.Agreed)
 		c.Key = c.MakeKey(before)
-		kept, err := r.await(ctx, tx, c.Expires)
+		kept, err := awaitFile(ctx, r.src, tx, c.Expires)
 		if err != nil {
 			return err
 		}
-		jobs, err := s.e.decidersJob(ctx, tx, c)
+		jobs, err := decidersJob(ctx, s.e, tx, c)
 		if err != nil {
 			return err
 		}
-		b := stores.Batch{Changes: append(append(r.own, kept...), c.Insert()), Jobs: append(jobs, s.e.expiry(c)), Settled: r.settled}
+		b := stores.Batch{Changes: append(append(r.own.Changes, kept...), c.Insert()), Jobs: append(jobs, s.e.expiry(c)), Settled: r.own.Settled}
 		told := map[int]bool{}
 		for _, o := range others {
-			if st := r.top[o.call]; !told[o.call] {
+			if st := r.plan.top[o.call]; !told[o.call] {
 				told[o.call] = true
-				e := s.entry(r.prog, t.RunOptions, st.place)
-				e.Time, e.Verb, e.Outcome, e.Reason, e.Preview = r.now, st.verb.Name, outcomeRefused, CodeNeedsAgreement, r.id
-				if t.Agreed != "" {
+				e := entryOf(s, r.plan.prog, t.opt, st.call.place)
+				e.Time, e.Verb, e.Outcome, e.Reason, e.Preview = r.src.now, st.verb.Name, outcomeRefused, CodeNeedsAgreement, r.plan.id
+				if t.opt.Agreed != "" {
 					e.Agreed = s.who.Name
 				}
-				if err := s.e.tell(&b, e, s.e.says(r.prog, st)); err != nil {
+				if err := tellCall(s.e, &b, e, saidAs(s.e, r.plan.prog, st)); err != nil {
 					return err
 				}
 			}
@@ -419,12 +422,12 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 
 // pending describes a confirmation.
 func (s *Session) pending(c *confirmations.Confirmation) *Pending {
-	p := &Pending{ID: c.ID, Asker: c.Asker, Asked: c.Time, Expires: c.Expires, Source: c.Source, Status: c.Status, Settled: c.Settled, By: c.By, Reason: c.Reason}
+	p := &Pending{ID: c.ID, Asker: c.Asker, Asked: c.Time, Expires: c.Expires, Source: c.Source, Status: c.Status, Decision: Decision{c.By, c.Settled, c.Reason}}
 	if c.Palette == s.e.reg.Digest() {
 		// Only the palettes of that time know which values are sensitive.
 		script, _ := dsl.Parse(dsl.NewSource(c.Source, c.Script))
 		for i := range script.Calls {
-			p.Calls = append(p.Calls, dsl.FormatCall(s.e.written(nil, &script.Calls[i], nil)))
+			p.Calls = append(p.Calls, dsl.FormatCall(writtenCall(s.e, nil, &script.Calls[i], nil)))
 		}
 	}
 	for i, role := range c.Roles {
@@ -437,7 +440,7 @@ func (s *Session) pending(c *confirmations.Confirmation) *Pending {
 // Pending lists what waits for the principal's agreement, and what they asked
 // others for, oldest first.
 func (s *Session) Pending(ctx context.Context) ([]*Pending, error) {
-	now := s.e.clock()
+	now := s.e.opt.Clock()
 	var found []*confirmations.Confirmation
 	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) (err error) {
 		found, err = confirmations.Find(ctx, r, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
@@ -499,23 +502,6 @@ func (s *Session) look(ctx context.Context, id string) (*confirmations.Confirmat
 		return mine[0], nil
 	}
 	return nil, refuse([]complaint{{-1, unknownConfirmation(id)}})
-}
-
-// Waiting returns the number of proposals that wait for an agreement, and the time of the oldest.
-func (e *Engine) Waiting(ctx context.Context) (n int, oldest time.Time, err error) {
-	err = e.store.View(ctx, system(), func(r stores.Reader) error {
-		all, err := confirmations.Find(ctx, r, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
-		for _, c := range all {
-			if c.ID == "" { // somebody's own preview
-				continue
-			}
-			if n++; oldest.IsZero() || c.Time.Before(oldest) {
-				oldest = c.Time
-			}
-		}
-		return err
-	})
-	return n, oldest, err
 }
 
 // learns gives the session names for the rows of somebody else's preview, and for their
@@ -581,7 +567,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 	if c.Status != confirmations.Waiting {
 		return p, nil
 	}
-	now := s.e.clock()
+	now := s.e.opt.Clock()
 	if !now.Before(c.Expires) {
 		p.Status, p.Mine = confirmations.Expired, false
 		if err := s.e.expire(ctx, stores.NewTime(now).Time()); err != nil {
@@ -594,7 +580,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 		var r *run
 		if r, err = asker.attempts(ctx, prog, s.looks(c)); err == nil {
 			p.Preview = r.preview()
-			if p.Preview.Earlier, err = asker.earlier(ctx, prog.Canonical()); err != nil {
+			if p.Preview.Earlier, err = earlierDone(ctx, asker, prog.Canonical()); err != nil {
 				return nil, failure(err)
 			}
 			p.Preview.ToOthers()
@@ -606,7 +592,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 				return nil, failure(err)
 			}
 			p.Said = turn != nil
-			if p.Stale = fmt.Sprintf("%x", r.digest) != c.Digest; p.Stale {
+			if p.Stale = fmt.Sprintf("%x", r.plan.digest) != c.Digest; p.Stale {
 				p.Moved = c.Differences(p.Preview)
 			}
 			return p, nil
@@ -624,7 +610,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 // this session may not read it: the confirmation does not wait for its principal, the turn
 // speaks of a row outside their scope, or it may repeat a value that is withheld.
 func (s *Session) said(ctx context.Context, c *confirmations.Confirmation, p *Pending) (*sessions.Turn, error) {
-	if c.Turn == "" || !p.Mine || s.only != nil || strings.Contains(s.e.writtenScript(c), withheld) {
+	if c.Turn == "" || !p.Mine || s.rights.only != nil || strings.Contains(writtenScript(s.e, c), withheld) {
 		return nil, nil
 	}
 	var turn sessions.Turn
@@ -659,12 +645,12 @@ func (s *Session) Words(ctx context.Context, id string) (string, error) {
 	switch {
 	case err != nil:
 		return "", failure(err)
-	case turn == nil || !s.e.clock().Before(c.Expires):
+	case turn == nil || !s.e.opt.Clock().Before(c.Expires):
 		return "", refuse([]complaint{{-1, unknownConfirmation(id)}})
 	}
 	e := s.own(verbWords, c.ID, c)
 	e.Outcome, e.Turn = outcomeOK, c.Turn
-	if err := s.record(ctx, stores.Batch{Entries: []stores.Entry{e}}); err != nil {
+	if err := recordEntries(ctx, s, stores.Batch{Entries: []stores.Entry{e}}); err != nil {
 		return "", failure(err)
 	}
 	return turn.Content, nil

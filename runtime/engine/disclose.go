@@ -21,23 +21,23 @@ type disclosure struct {
 }
 
 // disclosed returns one value that a verb discloses.
-func (r *reading) disclosed(ctx context.Context, st *step, i int) (stores.Value, error) {
-	if st.disclosures == nil {
-		st.disclosures = make([]disclosure, len(st.verb.Discloses))
+func disclosed(ctx context.Context, r *source, st *step, i int) (stores.Value, error) {
+	if st.sees.disclosures == nil {
+		st.sees.disclosures = make([]disclosure, len(st.verb.Discloses))
 	}
-	if d := st.disclosures[i]; d.known {
+	if d := st.sees.disclosures[i]; d.known {
 		return d.value, nil
 	}
 	x := &st.verb.Discloses[i]
 	if x.Fresh {
 		v := stores.NewString(rand.Text())
-		r.alias[v] = "fresh " + x.Name
-		st.disclosures[i] = disclosure{true, v}
+		r.mem.alias[v] = "fresh " + x.Name
+		st.sees.disclosures[i] = disclosure{true, v}
 		return v, nil
 	}
 	if x.Is == nil {
-		err := r.looked(ctx, st)
-		return st.disclosures[i].value, err
+		err := looked(ctx, r, st)
+		return st.sees.disclosures[i].value, err
 	}
 	v, err := r.eval(ctx, st, x.Is, nil)
 	switch {
@@ -52,15 +52,15 @@ func (r *reading) disclosed(ctx context.Context, st *step, i int) (stores.Value,
 	if v, err = x.Type.Accept(v); err != nil {
 		return stores.Value{}, &Failure{Err: fmt.Errorf("%s: %s is outside what may be told", at(x.Place), x.Name)}
 	}
-	st.disclosures[i] = disclosure{true, v}
+	st.sees.disclosures[i] = disclosure{true, v}
 	return v, nil
 }
 
-// disclosure makes the answer of a verb from all values that it discloses.
-func (r *reading) disclosure(ctx context.Context, st *step) (*table, error) {
+// disclose makes the answer of a verb from all values that it discloses.
+func disclose(ctx context.Context, r *source, st *step) (*table, error) {
 	t := &table{rows: make([][]cell, 1)}
 	for i := range st.verb.Discloses {
-		v, err := r.disclosed(ctx, st, i)
+		v, err := disclosed(ctx, r, st, i)
 		if err != nil {
 			return nil, err
 		}
@@ -72,8 +72,8 @@ func (r *reading) disclosure(ctx context.Context, st *step) (*table, error) {
 	return t, nil
 }
 
-// beyond works out a total over rows outside the caller's scope.
-func (r *reading) beyond(ctx context.Context, st *step, t *verbs.Total) (v stores.Value, err error) {
+// seenBeyond works out a total over rows outside the caller's scope.
+func seenBeyond(ctx context.Context, r *source, st *step, t *verbs.Total) (v stores.Value, err error) {
 	e := t.Entity.Store
 	among, err := r.cond(ctx, st, t.Where.Filter)
 	if err != nil {

@@ -80,12 +80,9 @@ func units(p *verbs.Program) [][]int {
 	return all
 }
 
-// CheckRest is CheckFrom for the rest of a script, from the call of that number on; the first
-// is 1. A call that uses the result of an earlier one is an error.
-func (s *Session) CheckRest(ctx context.Context, script *dsl.Script, from int, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
-	if from <= 1 {
-		return s.CheckFrom(ctx, script, said)
-	}
+// rest returns a script from the call of a number on. A call that uses the result of an earlier one
+// is an error.
+func rest(script *dsl.Script, from int) (*dsl.Script, dsl.Diagnostics) {
 	if from > len(script.Calls) {
 		return nil, dsl.Diagnostics{noSuchCall(dsl.Place{Source: script.Source}, from, len(script.Calls))}
 	}
@@ -125,50 +122,50 @@ func (s *Session) CheckRest(ctx context.Context, script *dsl.Script, from int, s
 	if len(ds) > 0 {
 		return nil, ds
 	}
-	return s.CheckFrom(ctx, &rest, said)
+	return &rest, nil
 }
 
-// each carries a program out call by call.
-func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
+// runEach carries a program out call by call.
+func runEach(ctx context.Context, s *Session, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
 	parts := units(p)
 	for at, i := range p.Order() {
 		if at != i {
 			// Calls are numbered in the order in which they are written, and have to be
 			// made in that order.
-			return nil, s.refusal(ctx, p, o, refuse([]complaint{{i, outOfOrder(placeOf(p, &p.Calls()[i]))}}))
+			return nil, refusalOf(ctx, s, p, o, refuse([]complaint{{i, outOfOrder(placeOf(p, &p.Calls()[i]))}}))
 		}
 	}
 	first := max(1, o.From)
-	whole := &run{reading: s.readsAt(nil, time.Time{}), prog: p, top: make([]*step, len(p.Calls()))}
+	whole := &run{src: sourceAt(s, nil, time.Time{}), plan: plan{prog: p, top: make([]*step, len(p.Calls()))}}
 	done := &receipt.Receipt{Done: true}
 	known := 0 // calls that were done under the key already
 	if o.Key != "" {
 		// It may have been done under the key before, all at once.
-		if again, err := s.Repeat(ctx, p.Script(), o.Key); err != nil || again != nil {
+		if again, err := s.Journal().Repeat(ctx, p.Script(), o.Key); err != nil || again != nil {
 			return again, err
 		}
-		before, err := s.doneEach(ctx, p.Script(), o.Key, first)
+		before, err := doneEach(ctx, s, p.Script(), o.Key, first)
 		if err != nil {
 			return nil, err
 		}
 		for _, part := range before {
-			whole.repeat(p, parts[known], part)
+			repeatStep(whole, p, parts[known], part)
 			join(done, part)
 			known++
 		}
 		if known == len(parts) && known > 0 {
-			return s.repeated(done), nil
+			return asRepeated(s, done), nil
 		}
 	}
-	plan, err := s.agreeToAll(ctx, p, o, &part{calls: slices.Concat(parts[known:]...), before: whole.top}, first+known)
+	plan, err := agreeToAll(ctx, s, p, o, &part{calls: slices.Concat(parts[known:]...), before: whole.plan.top}, first+known)
 	if err != nil {
 		return nil, err
 	}
-	done.ID, done.Digest = plan.id, plan.digest
+	done.ID, done.Digest = plan.plan.id, plan.plan.digest
 	if len(o.Said) > 0 {
-		first, err := s.Say(ctx, o.Said...)
+		first, err := s.Turns().Say(ctx, o.Said...)
 		if err != nil {
-			return nil, s.refusal(ctx, p, o, err)
+			return nil, refusalOf(ctx, s, p, o, err)
 		}
 		o.Turn, o.Said = sessions.SpokenBy(o.Said, first, o.Turn), nil
 	}
@@ -176,15 +173,15 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 	canonical := p.Canonical()
 	for n := known; n < len(parts); n++ {
 		unit, number := parts[n], first+n
-		part := &part{calls: unit, before: whole.top, script: only(p.Script(), n), settled: only(canonical, n), alias: whole.alias, made: len(whole.added)}
+		part := &part{calls: unit, before: whole.plan.top, script: only(p.Script(), n), settled: only(canonical, n), alias: whole.src.mem.alias, made: len(whole.src.mem.added)}
 		if o.Agreed != "" {
-			part.shown, part.agreed = plan.unitDigest(unit), plan.id
+			part.shown, part.agreed = plan.unitDigest(unit), plan.plan.id
 		}
 		its := o
 		if o.Key != "" {
 			its.Key, part.key = keyOfCall(o.Key, number), o.Key
 		}
-		r, reply, err := s.one(ctx, p, its, part)
+		r, reply, err := runOne(ctx, s, p, its, part)
 		if err != nil {
 			if n == known {
 				return nil, err
@@ -192,9 +189,9 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 			return done, &Stopped{Done: n, Total: len(parts), Next: number, Err: onlyThis(err), First: done.First, Last: done.Last}
 		}
 		for _, i := range unit {
-			whole.top[i] = r.top[i]
+			whole.plan.top[i] = r.plan.top[i]
 		}
-		maps.Copy(whole.added, r.added)
+		maps.Copy(whole.src.mem.added, r.src.mem.added)
 		join(done, reply)
 		if o.Progress != nil {
 			o.Progress(Progress{Phase: Committing, Done: n + 1, Total: len(parts), Number: number, Call: &reply.Calls[len(reply.Calls)-1]})
@@ -212,9 +209,9 @@ func join(all, part *receipt.Receipt) {
 	all.Last = max(all.Last, part.Last)
 }
 
-// repeated returns the receipt of calls that were committed before: they are looked up, not
+// asRepeated returns the receipt of calls that were committed before: they are looked up, not
 // planned.
-func (s *Session) repeated(done *receipt.Receipt) *receipt.Receipt {
+func asRepeated(s *Session, done *receipt.Receipt) *receipt.Receipt {
 	d := digester{}
 	d.Text("verbatim repeated 1")
 	d.Text(s.who.Name)
@@ -226,53 +223,53 @@ func (s *Session) repeated(done *receipt.Receipt) *receipt.Receipt {
 	return done
 }
 
-// repeat takes over the results of calls that were committed before: later calls may use
+// repeatStep takes over the results of calls that were committed before: later calls may use
 // them.
-func (r *run) repeat(p *verbs.Program, unit []int, done *receipt.Receipt) {
+func repeatStep(r *run, p *verbs.Program, unit []int, done *receipt.Receipt) {
 	for i := range done.Calls[:min(len(done.Calls), len(unit))] {
 		call := &p.Calls()[unit[i]]
-		st := &step{verb: call.Verb, index: unit[i], place: placeOf(p, call), syntax: call.Syntax, rows: make([]stores.Row, len(call.Verb.Params)), cells: r.e.tableOf(done.Calls[i].Result)}
+		st := &step{verb: call.Verb, call: spelling{index: unit[i], place: placeOf(p, call), syntax: call.Syntax}, args: arguments{rows: make([]stores.Row, len(call.Verb.Params))}, out: effects{cells: tableOf(r.src.e, done.Calls[i].Result)}}
 		for _, row := range done.Calls[i].Rows {
-			if e := r.e.reg.Entity(row.Entity); e != nil {
-				st.changes = append(st.changes, change{entity: e, row: row, Change: stores.Change{Op: stores.Op(slices.Index(opNames[:], row.Op)), Entity: e.Store, Key: row.Key}})
+			if e := r.src.e.reg.Entity(row.Entity); e != nil {
+				st.out.changes = append(st.out.changes, change{entity: e, row: row, Change: stores.Change{Op: stores.Op(slices.Index(opNames[:], row.Op)), Entity: e.Store, Key: row.Key}})
 			}
 		}
-		r.top[unit[i]] = st
+		r.plan.top[unit[i]] = st
 	}
 }
 
-// one carries out and commits one call of a program, with those inside it.
-func (s *Session) one(ctx context.Context, p *verbs.Program, o RunOptions, part *part) (*run, *receipt.Receipt, error) {
+// runOne carries out and commits one call of a program, with those inside it.
+func runOne(ctx context.Context, s *Session, p *verbs.Program, o RunOptions, part *part) (*run, *receipt.Receipt, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	r, err := s.attempts(ctx, p, &runOptions{RunOptions: o, part: part})
+	r, err := s.attempts(ctx, p, &runOptions{opt: o, part: part})
 	if err != nil {
-		return nil, nil, s.refusal(ctx, p, o, aboutCall(p, part.calls[len(part.calls)-1], err))
+		return nil, nil, refusalOf(ctx, s, p, o, aboutCall(p, part.calls[len(part.calls)-1], err))
 	}
 	if r.repeated != nil {
 		// Somebody did it under the same key just now.
-		r.repeat(p, part.calls, r.repeated)
+		repeatStep(r, p, part.calls, r.repeated)
 		return r, r.repeated, nil
 	}
 	return r, r.reply(), nil // a row that was added is a row like any other from here on
 }
 
 // agreeToAll plans the whole script, and compares the agreement with it.
-func (s *Session) agreeToAll(ctx context.Context, p *verbs.Program, o RunOptions, part *part, first int) (*run, error) {
-	t := &runOptions{RunOptions: o, part: part}
-	t.From = first
+func agreeToAll(ctx context.Context, s *Session, p *verbs.Program, o RunOptions, part *part, first int) (*run, error) {
+	t := &runOptions{opt: o, part: part}
+	t.opt.From = first
 	s.claim(ctx, t)
-	plan, err := s.agreeToPlan(ctx, p, t)
+	plan, err := agreeToPlan(ctx, s, p, t)
 	if err != nil {
 		s.release(t, err)
-		return nil, s.refusal(ctx, p, t.RunOptions, err)
+		return nil, refusalOf(ctx, s, p, t.opt, err)
 	}
 	return plan, nil
 }
 
-func (s *Session) agreeToPlan(ctx context.Context, p *verbs.Program, t *runOptions) (*run, error) {
-	rehearse := rehearsal(t.RunOptions)
+func agreeToPlan(ctx context.Context, s *Session, p *verbs.Program, t *runOptions) (*run, error) {
+	rehearse := rehearsal(t.opt)
 	rehearse.part = t.part
 	plan, err := s.attempts(ctx, p, rehearse)
 	if err != nil {
@@ -283,17 +280,17 @@ func (s *Session) agreeToPlan(ctx context.Context, p *verbs.Program, t *runOptio
 	case len(others) > 0:
 		// They would have to agree to all of it at once.
 		return nil, refuse(append(others, mine...))
-	case t.Agreed == "" && len(mine) > 0:
+	case t.opt.Agreed == "" && len(mine) > 0:
 		return nil, refuse(mine)
-	case t.Agreed == "":
+	case t.opt.Agreed == "":
 		return plan, nil
 	}
-	err = s.e.write(ctx, t.opens(s), func(tx stores.Tx) error {
-		plan.read, plan.own = view.Direct(tx, tx, nil), nil
-		if err := plan.ownConsent(ctx, t, len(mine) > 0); err != nil || len(plan.own) == 0 {
+	err = writeTo(ctx, s.e, t.opens(s), func(tx stores.Tx) error {
+		plan.src.read, plan.own.Changes = view.Direct(tx, tx, nil), nil
+		if err := plan.ownConsent(ctx, t, len(mine) > 0); err != nil || len(plan.own.Changes) == 0 {
 			return err
 		}
-		return tx.Apply(ctx, stores.Batch{Changes: plan.own})
+		return tx.Apply(ctx, stores.Batch{Changes: plan.own.Changes})
 	})
 	if err != nil {
 		return nil, s.finalError(p, err)
@@ -311,17 +308,17 @@ func keyOfCall(key string, number int) string { return fmt.Sprintf("%s\x1f%d", k
 
 // RepeatEach is Repeat for a script that was run with RunOptions.Each, from the
 // call of that number on. It returns nil unless every call of it was done.
-func (s *Session) RepeatEach(ctx context.Context, script *dsl.Script, key string, from int) (*receipt.Receipt, error) {
+func (jn Journal) RepeatEach(ctx context.Context, script *dsl.Script, key string, from int) (*receipt.Receipt, error) {
 	if from <= 1 {
-		return s.Repeat(ctx, script, key) // it may have been done all at once
+		return jn.s.Journal().Repeat(ctx, script, key) // it may have been done all at once
 	}
-	return s.repeatCalls(ctx, script, key, from)
+	return repeatCalls(ctx, jn.s, script, key, from)
 }
 
-func (s *Session) repeatCalls(ctx context.Context, script *dsl.Script, key string, from int) (*receipt.Receipt, error) {
+func repeatCalls(ctx context.Context, s *Session, script *dsl.Script, key string, from int) (*receipt.Receipt, error) {
 	rest := *script
 	rest.Calls = script.Calls[min(max(1, from), len(script.Calls)+1)-1:]
-	parts, err := s.doneEach(ctx, &rest, key, max(1, from))
+	parts, err := doneEach(ctx, s, &rest, key, max(1, from))
 	if err != nil || len(parts) < len(rest.Calls) || len(parts) == 0 {
 		return nil, err
 	}
@@ -329,16 +326,16 @@ func (s *Session) repeatCalls(ctx context.Context, script *dsl.Script, key strin
 	for _, part := range parts {
 		join(done, part)
 	}
-	return s.repeated(done), nil
+	return asRepeated(s, done), nil
 }
 
 // doneEach finds what the first calls of a script did under a key, up to the
 // first that was not done.
-func (s *Session) doneEach(ctx context.Context, script *dsl.Script, key string, first int) (all []*receipt.Receipt, err error) {
+func doneEach(ctx context.Context, s *Session, script *dsl.Script, key string, first int) (all []*receipt.Receipt, err error) {
 	for i := range script.Calls {
 		its := keyOfCall(key, first+i)
 		one := &dsl.Script{Source: script.Source, Calls: script.Calls[i : i+1]}
-		done, err := s.Repeat(ctx, one, its)
+		done, err := s.Journal().Repeat(ctx, one, its)
 		if err != nil {
 			return nil, err
 		}

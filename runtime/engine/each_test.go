@@ -24,7 +24,7 @@ func (w *world) eachOf(s *engine.Session, text string, o engine.RunOptions) (*re
 	if ds.HasErrors() {
 		w.t.Fatal(told(ds))
 	}
-	p, ds := s.CheckRest(context.Background(), script, o.From, verbs.Literals{})
+	p, ds := s.Check(context.Background(), script, engine.CheckOptions{Said: verbs.Literals{}, From: o.From})
 	if p == nil {
 		w.t.Fatalf("check: %s", told(ds))
 	}
@@ -312,11 +312,11 @@ lending.remind :loan-id @l :on 2025-03-03`
 		t.Fatal(err)
 	}
 	script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
-	fourth, err := w.session("kim").RepeatEach(ctx, script, "other", 0)
+	fourth, err := w.session("kim").Journal().RepeatEach(ctx, script, "other", 0)
 	if err != nil || fourth == nil || len(fourth.Calls) != 4 {
 		t.Errorf("%v %v", fourth, err)
 	}
-	if none, err := w.session("mia").RepeatEach(ctx, script, "other", 0); err != nil || none != nil {
+	if none, err := w.session("mia").Journal().RepeatEach(ctx, script, "other", 0); err != nil || none != nil {
 		t.Errorf("somebody else is told %v %v", none, err)
 	}
 }
@@ -334,7 +334,7 @@ func TestAWholeScriptTellsItsProgress(t *testing.T) {
 			t.Error("nothing is committed yet")
 		}
 	}
-	if _, err := kim.PreviewWith(ctx, p, engine.RunOptions{Progress: progress}); err != nil {
+	if _, err := kim.Preview(ctx, p, engine.RunOptions{Progress: progress}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := kim.Run(ctx, p, engine.RunOptions{Progress: progress}); err != nil {

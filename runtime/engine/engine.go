@@ -1,47 +1,21 @@
-// Package engine runs checked scripts. It checks permissions, resolves references within scope,
-// asks for agreement if a palette requires it, turns calls into changes that are plain values,
-// checks every change against the verb's declared effects, and commits changes, journal and notices
-// in one transaction.
-//
-//	text ─dsl.Parse→ Script ─Session.Check→ Program ─Session.Run→ Receipt
-//
-// A program runs as a whole or not at all:
+// Package engine runs checked scripts, as a whole or not at all.
 //
 //	eng, err := engine.New(registry, store, engine.Options{})
 //	session, err := eng.Session(ctx, "clara")
 //	program, mistakes := session.Check(ctx, script)
 //	preview, err := session.Preview(ctx, program)    // a receipt: rows, before and after
 //	done, err := session.Run(ctx, program, engine.RunOptions{Agreed: preview.ID})
-//	receipt.Print(os.Stdout, done, receipt.Options{})
 //
-// If a rule requires somebody else's agreement, Run refuses. Propose keeps the program instead.
-// Agree, called by a person with the needed role, runs it in the asker's name, if its plan still
-// equals the proposed one:
+// If a rule requires somebody else's agreement, Run refuses. Propose keeps the program instead, and
+// Agree, called by a person with the needed role, runs it in the asker's name if its plan still
+// equals the proposed one. With a RunOptions.Key, Run can be repeated if its answer was lost.
 //
-//	pending, err := session.Propose(ctx, program, engine.RunOptions{})
-//	_, done, err := other.Agree(ctx, pending.ID)
+// A call goes through six steps, each in the file of its name: permit (may this caller use the
+// verb), resolve (which rows and values do its arguments stand for), gate (what must hold, and who
+// must agree), execute (what would it do), verify (is that what its palette promised), and commit
+// (changes, journal, notices and jobs, in one transaction).
 //
-// With a RunOptions.Key, Run can be repeated if its answer was lost: it takes effect once. Proposals
-// and keys are rows of the engine's own; Migrate takes the entities of Own for them, beside those of
-// the palettes.
-//
-// Preview runs the program in a transaction that is then rolled back, and Run runs it again,
-// compares, and commits. An overlay of planned rows over the store was considered instead: it would
-// not hold SQLite's one writer during a preview, but it would have to answer filters, orders, counts
-// and the palette author's own SQL as the database does, and would know nothing of its constraints.
-// A preview must show exactly what will run, so the database itself executes it.
-//
-// A call goes through six steps, each in the file of its name, in plan.go:
-//
-//	permit   may this caller use the verb
-//	resolve  which rows and values do its arguments stand for
-//	gate     who must agree first (require.go: what must hold)
-//	carry    what would it do: effects, read, query, handler or tool
-//	settle   is that what its palette promised
-//	commit   changes, journal, notices and jobs, in one transaction
-//
-// The package knows no domain: what YAML cannot say of one is a handler,
-// registered by the domain's own package and joined to the engine in cmd.
+// The package knows no domain: what YAML cannot say of one is a handler.
 package engine
 
 import (
@@ -49,8 +23,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -61,8 +35,11 @@ import (
 	"verbatim/runtime/internal/provenance"
 	"verbatim/runtime/internal/view"
 	"verbatim/runtime/protocols/tools"
+	"verbatim/runtime/state/confirmations"
+	"verbatim/runtime/state/sessions"
 	"verbatim/runtime/state/uploads"
 	"verbatim/stores"
+	"verbatim/stores/journal"
 	"verbatim/verbs"
 )
 
@@ -85,9 +62,8 @@ type Options struct {
 	// Handlers are the Go functions that carry out verbs. If it is nil, such verbs are
 	// refused when they are used; otherwise New demands one for each of them.
 	Handlers *Handlers
-	// Authority reads principals that are kept in rows. If it is nil, or does not know
-	// somebody, the store's own principals count.
-	Authority Authority
+	// People says who principals are, where rows keep it.
+	People People
 	// At, if set, is called with each stage that a run enters, on the run's goroutine.
 	// Tests stop a process there.
 	At func(Stage)
@@ -99,16 +75,6 @@ type Options struct {
 	// Zone is the organisation's time zone: a job for a day begins at midnight there. The
 	// default is UTC.
 	Zone *time.Location
-	// Profile returns the profile of a principal. Without it, only the store's label is
-	// known.
-	Profile func(ctx context.Context, r stores.Reader, name string) (Profile, error)
-	// Deciders names the holders of a role who can be notified that a proposal waits for
-	// them. Without it nobody is notified.
-	Deciders func(ctx context.Context, r stores.Reader, role string) ([]string, error)
-	// TellsAsker reports, for the source of a call, whether its asker is to be notified
-	// when somebody else decides: a notice with TargetDecided is queued then. Without it
-	// nobody is notified.
-	TellsAsker func(source string) bool
 	// Scanner names the malware scanner in use; "" if it is unknown. With a scanner, a file that was
 	// accepted without one, ScannedByNobody, has to be scanned before it is used.
 	Scanner string
@@ -118,11 +84,28 @@ type Options struct {
 	// Keep stores a file that a verb made, as an upload of the session's principal. It is
 	// called with no transaction open. Without it, verbs that make files are refused.
 	Keep func(ctx context.Context, s *Session, verb, name string, content []byte) (uploads.Upload, error)
-	// Standing returns the standing rules of a principal. Without it nobody has any.
-	Standing func(ctx context.Context, r stores.Reader, principal string) ([]StandingRule, error)
 	// Embedder makes the vectors for searches by meaning. Without one, such searches compare
 	// runs of letters, and each answer says so.
 	Embedder Embedder
+}
+
+// People tell who principals are. Every function may be left out.
+type People struct {
+	// Authority reads principals that are kept in rows. If it is nil, or does not know
+	// somebody, the store's own principals count.
+	Authority Authority
+	// Profile returns the profile of a principal. Without it, only the store's label is
+	// known.
+	Profile func(ctx context.Context, r stores.Reader, name string) (Profile, error)
+	// Deciders names the holders of a role who can be notified that a proposal waits for
+	// them. Without it nobody is notified.
+	Deciders func(ctx context.Context, r stores.Reader, role string) ([]string, error)
+	// Standing returns the standing rules of a principal. Without it nobody has any.
+	Standing func(ctx context.Context, r stores.Reader, principal string) ([]StandingRule, error)
+	// TellsAsker reports, for the source of a call, whether its asker is to be notified
+	// when somebody else decides: a notice with TargetDecided is queued then. Without it
+	// nobody is notified.
+	TellsAsker func(source string) bool
 }
 
 // An Authority reads a principal from rows, in a scope that sees all.
@@ -131,55 +114,32 @@ type Authority func(ctx context.Context, r stores.Reader, name string) (p stores
 // An Engine runs programs of one set of palettes on one store. It is immutable
 // and safe for use by many goroutines.
 type Engine struct {
-	reg            *verbs.Registry
-	store          stores.Store
-	clock          func() time.Time
-	newID          func() string
-	at             func(Stage) // nil but in tests
-	observe        func(context.Context, Observed)
-	agreed         func(context.Context)
-	backoff        func(attempt int) time.Duration
-	sleep          func(context.Context, time.Duration)
-	zone           *time.Location
-	random         io.Reader
-	embedder       Embedder
-	keep           func(ctx context.Context, s *Session, verb, name string, content []byte) (uploads.Upload, error)
-	personal       map[*verbs.Verb]bool // see erasable.go
-	people         bool                 // the names of some rows are personal
-	writers        provenance.Written
-	handlers       map[*verbs.Verb]*handler
-	lookers        map[*verbs.Verb]*handler // that look for verbs, also where the caller does not see
-	macros         map[*verbs.Verb]*verbs.Program
-	inside         map[*verbs.Verb][]*verbs.Verb   // of a macro: every verb that it uses, however deep, once
-	excluded       map[*verbs.Verb][]exclusionSide // of verbs that do not go with others
-	limited        []*verbs.Verb                   // those that have limits
-	countsPreviews bool                            // some verb counts or discloses even in a preview
-	unfit          map[*verbs.Verb]dsl.Diagnostic  // queries that cannot be run
-	sensitive      map[*verbs.Verb][]bool          // of a query: which columns are sensitive; none of a verb that has no such
-	entities       []*verbs.Entity                 // every entity, sorted by name
-	tables         []*stores.Entity                // the same, as they are kept
-	open           view.Opener
-	facts          *view.Facts
-	outside        []verbs.Outside     // parallel to the functions of the palettes
-	counted        map[view.Field]bool // fields by which a read counts rows
-	labelled       map[*verbs.Entity][]stores.Path
-	naming         map[*verbs.Entity][]stores.Path // see namedBy
-	idOnce         sync.Mutex
-	id             stores.Identity                 // of the store, once it has been read
-	setters        map[*verbs.Entity][]*verbs.Verb // verbs that set the session's active row
-	wants          map[*verbs.Verb][]wants         // of each argument: see ahead
-	reads          map[*verbs.Verb]bool            // verbs whose reads need no row first: see owes
-	selected       sync.Map                        // *verbs.Read -> *selections
-	tools          tools.Servers
-	box            *tools.Box
-	usesTools      map[*verbs.Verb][]*verbs.Verb // verbs that lead to a tool, however deep, and which
-	scanner        string
+	reg     *verbs.Registry
+	store   stores.Store
+	opt     Options // with their defaults filled in
+	verbs   map[*verbs.Verb]*prepared
+	catalog catalog
+	outside []verbs.Outside // parallel to the functions of the palettes
+	limited []*verbs.Verb   // those that have limits
+	tells   bool            // some verb counts or discloses even in a preview
+	box     *tools.Box      // nil where no verb has a tool
+	open    view.Opener
+	idOnce  sync.Mutex
+	id      stores.Identity // of the store, once it has been read
+}
 
-	authority  Authority // nil where the store alone says who somebody is
-	profile    func(ctx context.Context, r stores.Reader, name string) (Profile, error)
-	deciders   func(ctx context.Context, r stores.Reader, role string) ([]string, error)
-	standing   func(ctx context.Context, r stores.Reader, principal string) ([]StandingRule, error)
-	tellsAsker func(string) bool
+// A catalog is what the entities of the palettes come to. New makes it, and nothing changes it
+// afterwards.
+type catalog struct {
+	entities []*verbs.Entity  // every entity, sorted by name
+	tables   []*stores.Entity // the same, as they are kept
+	facts    *view.Facts
+	labels   map[*verbs.Entity][]stores.Path // what the label of a row is made of
+	names    map[*verbs.Entity][]stores.Path // see namedBy
+	setters  map[*verbs.Entity][]*verbs.Verb // verbs that set the session's active row
+	counted  map[view.Field]bool             // fields by which a read counts rows
+	writers  provenance.Written
+	personal bool // the names of some rows are personal
 }
 
 // A ConfigError says that palettes, handlers and store do not fit together, so that New made
@@ -191,177 +151,61 @@ func (e *ConfigError) Error() string { return tell(e.Diagnostics) }
 
 // New joins palettes, a store and handlers. Where they disagree it returns a *ConfigError
 // whose diagnostics point into the YAML. A query that cannot run does not stop New: see Unfit.
-func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err error) {
-	e = &Engine{
-		reg:       reg,
-		store:     store,
-		clock:     opt.Clock,
-		newID:     opt.NewID,
-		at:        opt.At,
-		observe:   opt.Observe,
-		agreed:    opt.Agreed,
-		keep:      opt.Keep,
-		backoff:   opt.Backoff,
-		sleep:     opt.Sleep,
-		zone:      opt.Zone,
-		handlers:  make(map[*verbs.Verb]*handler),
-		lookers:   make(map[*verbs.Verb]*handler),
-		macros:    make(map[*verbs.Verb]*verbs.Program),
-		inside:    make(map[*verbs.Verb][]*verbs.Verb),
-		limited:   slices.DeleteFunc(slices.Clone(reg.Verbs()), func(v *verbs.Verb) bool { return len(v.Limits) == 0 }),
-		sensitive: make(map[*verbs.Verb][]bool),
-		entities:  reg.Entities(),
-		labelled:  make(map[*verbs.Entity][]stores.Path),
-		naming:    make(map[*verbs.Entity][]stores.Path),
-		wants:     make(map[*verbs.Verb][]wants),
-		reads:     make(map[*verbs.Verb]bool),
-
-		authority:  opt.Authority,
-		profile:    opt.Profile,
-		deciders:   opt.Deciders,
-		standing:   opt.Standing,
-		tellsAsker: opt.TellsAsker,
-		scanner:    opt.Scanner,
-	}
-	if reg.Excludes() {
-		e.excluded = exclusions(reg.Verbs())
-	}
-	if e.clock == nil {
-		e.clock = time.Now
-	}
-	if e.backoff == nil {
-		e.backoff = backoff
-	}
-	if e.sleep == nil {
-		e.sleep = sleep
-	}
-	if e.newID == nil {
-		e.newID = uuid.NewString
-	}
-	if e.zone == nil {
-		e.zone = time.UTC
-	}
-	e.embedder = opt.Embedder
-	if e.random = opt.Random; e.random == nil {
-		e.random = rand.Reader
-	}
-	for _, entity := range e.entities {
-		e.tables = append(e.tables, entity.Store)
-		e.labelled[entity], e.naming[entity] = labels(entity), namedBy(entity)
-	}
-	e.open, e.facts = view.Open, view.NewFacts(e.tables)
-	e.counted = countedBy(reg.Verbs())
-	e.countsPreviews = slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return len(v.Limits)+len(v.Discloses) > 0 })
-	e.setters = settersOf(reg.Verbs())
-	var ds dsl.Diagnostics
-	ds = append(ds, e.join(opt.Handlers)...)
-	if e.unfit, err = unfitQueries(context.Background(), reg, store); err != nil {
-		return nil, err
-	}
+func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) {
+	opt.fill()
+	e := &Engine{reg: reg, store: store, opt: opt, catalog: newCatalog(reg), open: view.Open}
 	for _, v := range reg.Verbs() {
-		ds = append(ds, e.prepare(v)...)
-		e.wants[v] = e.predictedReads(v)
-		e.reads[v] = e.readsAtOnce(v)
+		if len(v.Limits) > 0 {
+			e.limited = append(e.limited, v)
+		}
+		e.tells = e.tells || len(v.Limits)+len(v.Discloses) > 0
+	}
+	ds, err := e.prepare(opt.Handlers)
+	if err != nil {
+		return nil, err
 	}
 	if ds.HasErrors() {
 		return nil, &ConfigError{ds}
 	}
-	for v := range e.macros {
-		e.look(v)
-	}
-	if ds := e.findGenerated(); ds.HasErrors() {
-		return nil, &ConfigError{ds}
-	}
-	if e.usesTools = e.findTools(); len(e.usesTools) > 0 {
-		e.tools, e.box = opt.Tools, tools.NewBox(opt.Tools, reg)
-	}
-	e.findPersonal()
-	e.writers = provenance.New(e.entities)
 	return e, nil
 }
 
-// CheckQueries lists the queries of palettes that cannot run on a store that has their tables.
-// An engine refuses their verbs, and no others.
-func CheckQueries(ctx context.Context, reg *verbs.Registry, store stores.Store) (dsl.Diagnostics, error) {
-	unfit, err := unfitQueries(ctx, reg, store)
-	return inOrder(reg, unfit), err
+// fill sets the options that were left out to their defaults.
+func (o *Options) fill() {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Backoff == nil {
+		o.Backoff = backoff
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
 }
 
-// Unfit lists the queries of its palettes that an engine cannot run.
-func (e *Engine) Unfit() dsl.Diagnostics { return inOrder(e.reg, e.unfit) }
-
-func inOrder(reg *verbs.Registry, of map[*verbs.Verb]dsl.Diagnostic) (ds dsl.Diagnostics) {
-	for _, v := range reg.Verbs() {
-		if d, ok := of[v]; ok {
-			ds = append(ds, d)
-		}
+func newCatalog(reg *verbs.Registry) catalog {
+	c := catalog{
+		entities: reg.Entities(),
+		labels:   make(map[*verbs.Entity][]stores.Path),
+		names:    make(map[*verbs.Entity][]stores.Path),
+		setters:  settersOf(reg.Verbs()),
+		counted:  countedBy(reg.Verbs()),
 	}
-	return ds
-}
-
-func unfitQueries(ctx context.Context, reg *verbs.Registry, store stores.Store) (map[*verbs.Verb]dsl.Diagnostic, error) {
-	var tables []*stores.Entity
-	for _, e := range reg.Entities() {
-		tables = append(tables, e.Store)
+	for _, entity := range c.entities {
+		c.tables = append(c.tables, entity.Store)
+		c.labels[entity], c.names[entity] = labels(entity), namedBy(entity)
 	}
-	unfit := make(map[*verbs.Verb]dsl.Diagnostic)
-	for _, v := range reg.Verbs() {
-		if v.Query == nil {
-			continue
-		}
-		err := store.CheckSQL(ctx, tables, queryOf(v, nil))
-		var wrong *stores.SQLError
-		switch {
-		case errors.As(err, &wrong):
-			unfit[v] = badQuery(v, wrong)
-		case err != nil:
-			return nil, fmt.Errorf("the query of %s: %w", v.Name, err)
-		}
-	}
-	return unfit, nil
-}
-
-// look finds the verbs that a macro uses. Nested macros multiply their calls, so each macro is
-// visited once.
-func (e *Engine) look(v *verbs.Verb) []*verbs.Verb {
-	p := e.macros[v]
-	if found, done := e.inside[v]; done || p == nil {
-		return found
-	}
-	e.inside[v] = nil // loading refused circles; this would end one
-	var all []*verbs.Verb
-	calls := p.Calls()
-	for i := range calls {
-		for _, inner := range append([]*verbs.Verb{calls[i].Verb}, e.look(calls[i].Verb)...) {
-			if !slices.Contains(all, inner) {
-				all = append(all, inner)
-			}
-		}
-	}
-	e.inside[v] = all
-	return all
-}
-
-// prepare checks what a verb needs of handlers and store, which the loader does not know.
-func (e *Engine) prepare(v *verbs.Verb) dsl.Diagnostics {
-	var ds dsl.Diagnostics
-	if v.Query != nil {
-		if v.Query.IsSensitive() {
-			e.sensitive[v] = v.Query.Sensitive
-		}
-	}
-	if v.Macro != nil {
-		p, found := e.reg.CheckMacro(v)
-		for _, d := range found {
-			if d.Severity == dsl.Error {
-				ds = append(ds, d)
-			}
-		}
-		if p != nil {
-			e.macros[v] = p
-		}
-	}
-	return ds
+	c.facts, c.writers = view.NewFacts(c.tables), provenance.New(c.entities)
+	return c
 }
 
 // Session begins a session for a principal, and reads their roles and scope. Runs read them
@@ -384,28 +228,28 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 	s := &Session{
 		e:     e,
 		ctx:   ctx,
-		id:    e.newID(),
+		id:    e.opt.NewID(),
 		who:   who,
-		zone:  e.zone,
+		zone:  e.opt.Zone,
 		scope: stores.Scope{Principal: who.Name, Holds: withoutOwn(who.Holds)},
 	}
 	for _, name := range who.Roles {
 		// A role that no palette declares gives no rights.
 		if role := e.reg.Role(name); role != nil {
-			s.roles = append(s.roles, role)
+			s.rights.roles = append(s.rights.roles, role)
 			s.scope.All = s.scope.All || role.SeesAll
 		}
 	}
-	s.from = e.writers.For(s.roles)
+	s.from = e.catalog.writers.For(s.rights.roles)
 	return s, nil
 }
 
 // principal reads a principal with their present rights.
 func (e *Engine) principal(ctx context.Context, name string) (who stores.Principal, err error) {
-	if e.authority != nil {
+	if e.opt.People.Authority != nil {
 		known := false
 		err = e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
-			who, known, err = e.authority(ctx, r, name)
+			who, known, err = e.opt.People.Authority(ctx, r, name)
 			return err
 		})
 		if err != nil || known {
@@ -456,7 +300,185 @@ const (
 
 // enter calls Options.At with a stage.
 func (e *Engine) enter(s Stage) {
-	if e.at != nil {
-		e.at(s)
+	if e.opt.At != nil {
+		e.opt.At(s)
 	}
+}
+
+// The engine keeps rows of its own: confirmations, receipts of idempotency keys, attempts with
+// tools, uses of limited verbs, sessions with their turns and questions, counters, and
+// uploads. They are entities like those of palettes, so that a store writes them in the same
+// transaction as the rows they are about. Palettes cannot declare their names and tables.
+//
+// Each row of the first four owns itself, and nobody holds it: the engine adds the rows that a
+// transaction needs to its scope, and looks for others in a scope of its own. Sessions belong
+// to their principal, see sessions.Entity, and so do uploads, see upload.go.
+
+// Own returns the entities of the engine's own rows. Pass them to Migrate together with those of
+// the palettes.
+func Own() []*stores.Entity {
+	return append([]*stores.Entity{confirmations.Entity, deliveries, attempts, uses, sessions.Entity, sessions.Turns, sessions.Questions, sessions.Budgets, uploads.Contents, uploads.Entity}, journal.Own()...)
+}
+
+// The fields of a delivery: the receipt that is kept for an idempotency key.
+const (
+	dlvKey = iota // hash of the principal and their key
+	dlvPrincipal
+	dlvText    // hash of the canonical text
+	dlvWritten // hash of the text as it was written
+	dlvReply   // the kept form of its receipt
+	dlvEach    // the key is used to commit call by call, and the calls have rows of their own
+	dlvTime
+	dlvFirst // number of the first journal entry, if there is one
+	dlvSame  // see sameCalls
+)
+
+var deliveries = &stores.Entity{
+	Name:    "verbatim.delivery",
+	Table:   "verbatim.deliveries",
+	Managed: true,
+	Place:   "the engine's own",
+	Key:     dlvKey,
+	Fields: []stores.Field{
+		dlvKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
+		dlvPrincipal: {Name: "principal", Column: "principal", Kind: stores.String, Required: true},
+		dlvText:      {Name: "text", Column: "text_digest", Kind: stores.String, Required: true},
+		dlvWritten:   {Name: "written", Column: "written_digest", Kind: stores.String, Required: true},
+		dlvReply:     {Name: "reply", Column: "reply", Kind: stores.String, Required: true, Sensitive: true},
+		dlvEach:      {Name: "each", Column: "call_by_call", Kind: stores.Bool, Required: true},
+		dlvTime:      {Name: "time", Column: "done_at", Kind: stores.Time, Required: true},
+		dlvFirst:     {Name: "first", Column: "first_entry", Kind: stores.Int},
+		dlvSame:      {Name: "same", Column: "same_calls", Kind: stores.String},
+	},
+	Found: [][]int{{dlvSame, dlvTime}}, // by every question
+}
+
+// holding adds rows of the engine's own to a scope.
+func holding(s stores.Scope, e *stores.Entity, keys ...stores.Value) stores.Scope {
+	holds := maps.Clone(s.Holds)
+	if holds == nil {
+		holds = map[string][]stores.Value{}
+	}
+	holds[e.Name] = append(holds[e.Name][:len(holds[e.Name]):len(holds[e.Name])], keys...)
+	s.Holds = holds
+	return s
+}
+
+// withoutOwn removes the engine's own rows from a scope, whatever the grants say.
+func withoutOwn(holds map[string][]stores.Value) map[string][]stores.Value {
+	holds = maps.Clone(holds)
+	for _, own := range []*stores.Entity{confirmations.Entity, deliveries, attempts, uses, uploads.Contents, journal.Openings} {
+		delete(holds, own.Name)
+	}
+	return holds
+}
+
+// The fields of an attempt: a request to a tool of another server that may act.
+const (
+	attKey = iota // hash of the principal and their key, or of one that was drawn; the tool is asked under it
+	attPrincipal
+	attText // hash of the canonical text
+	attSent // hash of what was asked
+	attTool
+	attStatus
+	attAnswer // of a tool that has answered
+	attTime
+	attSame    // see sameCalls
+	attFirst   // number of its first journal entry
+	attEnded   // how it ended where attStatus alone does not say: see the constants beside it
+	attEndedBy // who settled it
+)
+
+var attempts = &stores.Entity{
+	Name:    "verbatim.attempt",
+	Table:   "verbatim.attempts",
+	Managed: true,
+	Place:   "the engine's own",
+	Key:     attKey,
+	Fields: []stores.Field{
+		attKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
+		attPrincipal: {Name: "principal", Column: "principal", Kind: stores.String, Required: true},
+		attText:      {Name: "text", Column: "text_digest", Kind: stores.String, Required: true},
+		attSent:      {Name: "sent", Column: "sent_digest", Kind: stores.String, Required: true},
+		attTool:      {Name: "tool", Column: "tool", Kind: stores.String, Required: true},
+		attStatus:    {Name: "status", Column: "status", Kind: stores.String, Required: true, Codes: []string{AttemptOpen, AttemptDone, AttemptFailed, AttemptUnknown}},
+		attAnswer:    {Name: "answer", Column: "answer", Kind: stores.JSON, Sensitive: true},
+		attTime:      {Name: "time", Column: "settled_at", Kind: stores.Time, Required: true},
+		attSame:      {Name: "same", Column: "same_calls", Kind: stores.String},
+		attFirst:     {Name: "first", Column: "first_entry", Kind: stores.Int},
+		attEnded:     {Name: "ended", Column: "ended", Kind: stores.String},
+		attEndedBy:   {Name: "ended-by", Column: "ended_by", Kind: stores.String},
+	},
+	Found: [][]int{{attSame, attTime}, {attFirst}},
+}
+
+// settersOf finds, for each entity, the verbs that set the session's row at work.
+func settersOf(all []*verbs.Verb) map[*verbs.Entity][]*verbs.Verb {
+	by := make(map[*verbs.Entity][]*verbs.Verb)
+	for _, v := range all {
+		for i := range v.Effects {
+			f := &v.Effects[i]
+			if f.Session == verbs.SessionActive && f.Value != nil && f.Of != nil && !slices.Contains(by[f.Of.Entity], v) {
+				by[f.Of.Entity] = append(by[f.Of.Entity], v)
+			}
+		}
+	}
+	return by
+}
+
+// Tables returns the entities of the palettes as the store knows them. The slice must not be
+// changed.
+func (e *Engine) Tables() []*stores.Entity { return e.catalog.tables }
+
+// Uploads looks after the uploads of the store.
+func (e *Engine) Uploads() *uploads.Shelf {
+	return &uploads.Shelf{
+		Clock: e.opt.Clock,
+		View: func(ctx context.Context, fn func(stores.Reader) error) error {
+			return failure(e.store.View(ctx, system(), fn))
+		},
+		Write: func(ctx context.Context, fn func(stores.Tx) error) error {
+			return failure(writeTo(ctx, e, system(), fn))
+		},
+		Prune: func(ctx context.Context, of *stores.Entity, where stores.Cond) (int, error) {
+			n, err := e.prune(ctx, of, where)
+			return n, failure(err)
+		},
+	}
+}
+
+// Visit opens a kept session, and counts a visit if the person had been away. Any number of
+// processes may have the same session open.
+func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session, error) {
+	if err := v.fit(); err != nil {
+		return nil, err
+	}
+	s, err := e.Session(ctx, principal)
+	if err != nil {
+		return nil, err
+	}
+	s.kept = stores.NewString(v.ID)
+	if v.ID == "" {
+		s.kept = sessions.Key(s.who.Name, v.Name)
+	}
+	now := stores.NewTime(e.opt.Clock()).Time()
+	var kept *sessions.Session
+	err = writeTo(ctx, e, mineOnly(s), func(tx stores.Tx) (err error) {
+		kept, err = sessions.Get(ctx, tx, s.kept)
+		switch {
+		case err != nil:
+			return err
+		case kept == nil && (v.ID != "" || v.Existing):
+			return refuse([]complaint{{-1, unknownSession()}})
+		case kept == nil:
+			kept = sessions.Begin(s.kept, s.who.Name, v.Name, now)
+		}
+		// If two processes begin it at once, the second one finds it.
+		return asConflict(tx.Apply(ctx, stores.Batch{Changes: []stores.Change{kept.Visit(v.Zone, v.Language, now)}}))
+	})
+	if err != nil {
+		return nil, storeError(dsl.Place{}, err)
+	}
+	s.id = s.kept.Text()
+	return s, speaks(ctx, s, kept.Zone, kept.Language)
 }

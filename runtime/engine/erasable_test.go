@@ -81,7 +81,7 @@ func TestANameIsErasedWhereverItStands(t *testing.T) {
 			olga = row[w.entity("owner").Key]
 		}
 	}
-	n, err := w.session("ada").Redact(t.Context(), engine.Redaction{Entity: w.entity("owner"), Key: olga})
+	n, err := w.session("ada").Journal().Redact(t.Context(), engine.Redaction{Entity: w.entity("owner"), Key: olga})
 	if err != nil || n.Entries != 3 { // she was met, and named in two calls that were refused
 		t.Errorf("%+v, %v", n, err)
 	}

@@ -69,27 +69,27 @@ type sentCall struct {
 
 // still compares a plan made with the tool's answer to the plan made before it.
 func (a *sentCall) still(r *run) error {
-	if r.digest != a.digest {
+	if r.plan.digest != a.digest {
 		return errMoved
 	}
 	r.agreedBy = a.agreedBy
-	done := a.settle(AttemptDone, r.answers[a.call.id()], r.now)
+	done := a.settle(AttemptDone, r.src.answers[a.call.id()], r.src.now)
 	done.Set = append(done.Set, stores.Assign{Field: attEnded, Value: stores.NewString(endedStored)})
-	r.own = append(r.own, done)
+	r.own.Changes = append(r.own.Changes, done)
 	return nil
 }
 
 // errMoved says that the plan of a run has changed since its tool was asked.
 var errMoved = errors.New("rows changed while the tool was being asked")
 
-// fetch asks a tool for an answer that a run needs before it can go on.
-func (s *Session) fetch(ctx context.Context, o *runOptions, a *externalAnswers, r *run) error {
+// fetchAnswer asks a tool for an answer that a run needs before it can go on.
+func fetchAnswer(ctx context.Context, s *Session, o *runOptions, a *externalAnswers, r *run) error {
 	e := r.waits()
 	if len(a.answers) >= maxExternalCalls {
-		return &complaint{e.st.index, tooDeep(e.st.place, e.st.verb.Name)}
+		return &complaint{e.st.call.index, tooDeep(e.st.call.place, e.st.verb.Name)}
 	}
 	if a.answers == nil {
-		a.answers, a.now = make(map[string]tools.Answer), r.now
+		a.answers, a.now = make(map[string]tools.Answer), r.src.now
 	}
 	if e.embeds {
 		answer, err := s.e.embed(ctx, e.args.Text())
@@ -99,30 +99,30 @@ func (s *Session) fetch(ctx context.Context, o *runOptions, a *externalAnswers, 
 		return err
 	}
 	if e.files != nil {
-		answer, err := s.file(ctx, e)
+		answer, err := makeFile(ctx, s, e)
 		if err == nil {
 			a.answers[e.id()] = answer
 		}
 		return err
 	}
 	if e.st.verb.Tool.ReadOnly {
-		key := s.e.newID()
-		if asks := cmp.Or(o.Asks, o.Key); asks != "" { // a run that was cut off asks the same again, and not for a second time
+		key := s.e.opt.NewID()
+		if asks := cmp.Or(o.opt.Asks, o.opt.Key); asks != "" { // a run that was cut off asks the same again, and not for a second time
 			key = digest.Of("verbatim question 1", s.who.Name, asks, e.id())
 		}
-		answer, err := s.ask(ctx, o, e, key)
+		answer, err := askTool(ctx, s, o, e, key)
 		if err != nil {
 			return err
 		}
 		a.answers[e.id()] = answer
 		return nil
 	}
-	return s.send(ctx, o, a, r)
+	return sendCall(ctx, s, o, a, r)
 }
 
-// ask asks a tool until it gives a valid answer. A tool that may have acted is asked again only
+// askTool asks a tool until it gives a valid answer. A tool that may have acted is asked again only
 // if that cannot act twice.
-func (s *Session) ask(ctx context.Context, o *runOptions, e *externalCall, key string) (tools.Answer, error) {
+func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, key string) (tools.Answer, error) {
 	v := e.st.verb
 	retry := stores.Retry{Attempts: toolTries}
 	if v.Tool.Retry != nil {
@@ -130,49 +130,49 @@ func (s *Session) ask(ctx context.Context, o *runOptions, e *externalCall, key s
 	}
 	for try := 1; ; try++ {
 		tell, over := o.listens(e.st)
-		answer, err := s.once(ctx, v.Tool.Timeout, tools.Call{Tell: tell, Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key, Columns: v.Tool.Columns, Rows: v.Tool.Rows})
+		answer, err := askOnce(ctx, s, v.Tool.Timeout, tools.Call{Tell: tell, Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key, Columns: v.Tool.Columns, Rows: v.Tool.Rows})
 		over()
 		switch {
 		case err == nil && answer.Failed:
-			return answer, &complaint{e.st.index, toolFailed(e, answer.Text)}
+			return answer, &complaint{e.st.call.index, toolFailed(e, answer.Text)}
 		case err == nil:
 			if _, err = answerTable(v, answer); err == nil {
-				return answer, s.keepFile(ctx, v, answer.File)
+				return answer, keepFile(ctx, s, v, answer.File)
 			}
 			// It would answer the same again.
-			return answer, &complaint{e.st.index, toolAnswerUnfit(e.st.place, v, err.Error())}
+			return answer, &complaint{e.st.call.index, toolAnswerUnfit(e.st.call.place, v, err.Error())}
 		case errors.Is(err, tools.ErrChanged):
-			return answer, &complaint{e.st.index, toolUnfit(e.st.place, v, tools.CodeChanged)}
+			return answer, &complaint{e.st.call.index, toolUnfit(e.st.call.place, v, tools.CodeChanged)}
 		case ctx.Err() == nil && try < retry.Attempts && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
-			s.e.sleep(ctx, retry.Wait(try))
+			s.e.opt.Sleep(ctx, retry.Wait(try))
 			continue
 		case ctx.Err() != nil && v.Tool.ReadOnly:
 			return answer, ctx.Err() // nobody waits for it any more
 		case errors.Is(err, tools.ErrNotCalled), v.Tool.ReadOnly:
-			return answer, &complaint{e.st.index, toolSilent(e.st.place, v)}
+			return answer, &complaint{e.st.call.index, toolSilent(e.st.call.place, v)}
 		}
 		return answer, fmt.Errorf("%w: %w", errLost, err)
 	}
 }
 
-// once asks a tool once, with a deadline.
-func (s *Session) once(ctx context.Context, timeout time.Duration, c tools.Call) (tools.Answer, error) {
+// askOnce asks a tool once, with a deadline.
+func askOnce(ctx context.Context, s *Session, timeout time.Duration, c tools.Call) (tools.Answer, error) {
 	if timeout > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, timeout)
 		defer stop()
 	}
-	return s.e.tools.Call(ctx, c)
+	return s.e.opt.Tools.Call(ctx, c)
 }
 
 // errLost says that a tool's answer was lost.
 var errLost = errors.New("the answer of the tool was lost")
 
-// send journals the attempt, asks the tool, and journals any outcome but success.
-func (s *Session) send(ctx context.Context, o *runOptions, a *externalAnswers, r *run) error {
-	e := r.external
-	sent := &sentCall{call: e, plan: r, digest: r.digest, agreedBy: r.agreedBy}
-	key, answer, err := s.begin(ctx, o, sent)
+// sendCall journals the attempt, asks the tool, and journals any outcome but success.
+func sendCall(ctx context.Context, s *Session, o *runOptions, a *externalAnswers, r *run) error {
+	e := r.plan.external
+	sent := &sentCall{call: e, plan: r, digest: r.plan.digest, agreedBy: r.agreedBy}
+	key, answer, err := beginAttempt(ctx, s, o, sent)
 	if err != nil {
 		return err
 	}
@@ -181,32 +181,32 @@ func (s *Session) send(ctx context.Context, o *runOptions, a *externalAnswers, r
 		a.answers[e.id()] = *answer
 		return nil
 	}
-	got, err := s.ask(ctx, o, e, key)
+	got, err := askTool(ctx, s, o, e, key)
 	if err == nil {
 		a.answers[e.id()] = got
 		return nil
 	}
-	entry := s.attemptEntry(o, sent)
+	entry := attemptEntry(s, o, sent)
 	var c *complaint
 	switch {
 	case errors.As(err, &c) && c.diagnostic.Code != codeToolAnswer:
 		entry.Outcome, entry.Reason = outcomeFailed, c.diagnostic.Code
 		err = &Refusal{Diagnostics: dsl.Diagnostics{c.diagnostic}, calls: []int{c.call}, told: true}
-		return s.afterwards(ctx, o, sent, entry, AttemptFailed, nil, err)
+		return afterwards(ctx, s, o, sent, entry, AttemptFailed, nil, err)
 	default:
 		// It answered with something that cannot be understood, or not at all.
-		d := toolLost(e.st.place, e.st.verb, stamp(r.now), o.known() && e.st.verb.Tool.Idempotent, o.asked())
+		d := toolLost(e.st.call.place, e.st.verb, stamp(r.src.now), o.known() && e.st.verb.Tool.Idempotent, o.asked())
 		if c != nil {
 			d.Notes = append(d.Notes, c.diagnostic.Summary)
 		}
 		entry.Outcome, entry.Reason = outcomeUnknown, codeToolUnknown
-		return s.afterwards(ctx, o, sent, entry, AttemptUnknown, nil, &Failure{Err: err, Unknown: true, Told: &d})
+		return afterwards(ctx, s, o, sent, entry, AttemptUnknown, nil, &Failure{Err: err, Unknown: true, Told: &d})
 	}
 }
 
 // halfway makes the error that says that a tool has acted, but that the script was not
 // committed here.
-func (s *Session) halfway(ctx context.Context, o *runOptions, a *externalAnswers, err error) error {
+func halfway(ctx context.Context, s *Session, o *runOptions, a *externalAnswers, err error) error {
 	e := a.sent.call
 	why := "a row that it stands on was changed meanwhile"
 	var refusal *Refusal
@@ -219,50 +219,50 @@ func (s *Session) halfway(ctx context.Context, o *runOptions, a *externalAnswers
 	case !errors.Is(err, errMoved) && !errors.Is(err, stores.ErrConflict):
 		why = "the system could not store it"
 	}
-	entry := s.attemptEntry(o, a.sent)
+	entry := attemptEntry(s, o, a.sent)
 	entry.Outcome, entry.Reason = outcomeFailed, codeToolAlone
 	answer := a.answers[e.id()]
-	d := toolAlone(e.st.place, e.st.verb, why, o.known(), o.asked())
+	d := toolAlone(e.st.call.place, e.st.verb, why, o.known(), o.asked())
 	if said := e.said(answer); said != "" {
 		d.Notes = append(d.Notes, said)
 	}
-	return s.afterwards(ctx, o, a.sent, entry, AttemptDone, &answer, &Failure{Err: err, Unknown: errors.Is(err, stores.ErrUnknown), Told: &d})
+	return afterwards(ctx, s, o, a.sent, entry, AttemptDone, &answer, &Failure{Err: err, Unknown: errors.Is(err, stores.ErrUnknown), Told: &d})
 }
 
-func (s *Session) attemptEntry(o *runOptions, a *sentCall) stores.Entry {
+func attemptEntry(s *Session, o *runOptions, a *sentCall) stores.Entry {
 	st := a.call.st
-	e := s.entry(a.plan.prog, o.RunOptions, st.place)
-	e.Time, e.Verb = s.e.clock(), st.verb.Name
+	e := entryOf(s, a.plan.plan.prog, o.opt, st.call.place)
+	e.Time, e.Verb = s.e.opt.Clock(), st.verb.Name
 	switch {
 	case a.agreedBy != "":
-		e.Preview, e.Agreed = a.plan.id, a.agreedBy
-	case o.Agreed != "":
-		e.Preview, e.Agreed = a.plan.id, s.who.Name
+		e.Preview, e.Agreed = a.plan.plan.id, a.agreedBy
+	case o.opt.Agreed != "":
+		e.Preview, e.Agreed = a.plan.plan.id, s.who.Name
 	}
 	return e
 }
 
 // tellAttempt adds a journal entry about an attempt to a batch.
-func (s *Session) tellAttempt(b *stores.Batch, a *sentCall, entry stores.Entry) error {
+func tellAttempt(s *Session, b *stores.Batch, a *sentCall, entry stores.Entry) error {
 	st := a.call.st
-	say := s.e.says(a.plan.prog, st)
+	say := saidAs(s.e, a.plan.plan.prog, st)
 	if a.after != nil {
 		say.after = a.after.Entry
 	}
-	return s.e.tell(b, entry, say)
+	return tellCall(s.e, b, entry, say)
 }
 
 // known reports whether the caller has the key of the run.
-func (o *runOptions) known() bool { return o.Key != "" && !o.drawn }
+func (o *runOptions) known() bool { return o.opt.Key != "" && !o.drawn }
 
 // asked reports whether somebody agreed to the run, and is asked again if it is tried again.
-func (o *runOptions) asked() bool { return o.Agreed != "" || o.pending != nil }
+func (o *runOptions) asked() bool { return o.opt.Agreed != "" || o.pending != nil }
 
 // afterwards journals the outcome of an attempt, even if the request was cancelled meanwhile,
 // and returns the error for the caller.
-func (s *Session) afterwards(ctx context.Context, o *runOptions, a *sentCall, entry stores.Entry, status string, answer *tools.Answer, err error) error {
+func afterwards(ctx context.Context, s *Session, o *runOptions, a *sentCall, entry stores.Entry, status string, answer *tools.Answer, err error) error {
 	var b stores.Batch
-	if failed := s.tellAttempt(&b, a, entry); failed != nil {
+	if failed := tellAttempt(s, &b, a, entry); failed != nil {
 		return failed
 	}
 	var kept tools.Answer
@@ -272,7 +272,7 @@ func (s *Session) afterwards(ctx context.Context, o *runOptions, a *sentCall, en
 	b.Changes = append(b.Changes, a.settle(status, kept, entry.Time))
 	ctx, stop := detached(ctx)
 	defer stop()
-	failed := s.e.write(ctx, o.opens(s), func(tx stores.Tx) error {
+	failed := writeTo(ctx, s.e, o.opens(s), func(tx stores.Tx) error {
 		return tx.Apply(ctx, b)
 	})
 	if failed != nil {
@@ -307,14 +307,14 @@ const (
 	AttemptUnknown = "UNKNOWN"
 )
 
-// begin commits that a tool is about to be asked, and uses up the agreement. It returns the key
+// beginAttempt commits that a tool is about to be asked, and uses up the agreement. It returns the key
 // under which to ask. If an earlier run with the same key asked the same, it returns that
 // answer.
-func (s *Session) begin(ctx context.Context, o *runOptions, a *sentCall) (key string, answer *tools.Answer, err error) {
+func beginAttempt(ctx context.Context, s *Session, o *runOptions, a *sentCall) (key string, answer *tools.Answer, err error) {
 	r := a.plan
-	under := o.Key
+	under := o.opt.Key
 	if under == "" { // its row is found by nobody's key
-		if under, err = s.e.draw(); err != nil {
+		if under, err = drawKey(s.e); err != nil {
 			return "", nil, err
 		}
 	}
@@ -322,7 +322,7 @@ func (s *Session) begin(ctx context.Context, o *runOptions, a *sentCall) (key st
 	key = a.row.Text()
 	o.attempts = []stores.Value{a.row}
 	if o.asked() {
-		if a.after, err = s.before(ctx, r, a.row); err != nil {
+		if a.after, err = requestBefore(ctx, s, r, a.row); err != nil {
 			return "", nil, err
 		}
 		if a.after != nil {
@@ -330,10 +330,10 @@ func (s *Session) begin(ctx context.Context, o *runOptions, a *sentCall) (key st
 		}
 	}
 	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
-		entry := s.attemptEntry(o, a)
-		entry.Time, entry.Outcome = r.now, outcomeAttempted
-		b := stores.Batch{Changes: append([]stores.Change(nil), r.own...)}
-		if err := s.tellAttempt(&b, a, entry); err != nil {
+		entry := attemptEntry(s, o, a)
+		entry.Time, entry.Outcome = r.src.now, outcomeAttempted
+		b := stores.Batch{Changes: append([]stores.Change(nil), r.own.Changes...)}
+		if err := tellAttempt(s, &b, a, entry); err != nil {
 			return err
 		}
 		row, err := tx.Get(ctx, attempts, a.row)
@@ -364,10 +364,10 @@ func (s *Session) begin(ctx context.Context, o *runOptions, a *sentCall) (key st
 	return key, answer, nil
 }
 
-// before returns the latest request for the same calls that nobody has settled: somebody was told
+// requestBefore returns the latest request for the same calls that nobody has settled: somebody was told
 // of it and agreed to do it again.
-func (s *Session) before(ctx context.Context, r *run, but stores.Value) (last *Unsettled, err error) {
-	same, _ := s.sameCalls(r.settledScript())
+func requestBefore(ctx context.Context, s *Session, r *run, but stores.Value) (last *Unsettled, err error) {
+	same, _ := sameCalls(s, r.settledScript())
 	err = s.e.store.View(ctx, s.engineScope(), func(read stores.Reader) error {
 		all, err := unsettled(ctx, read, isField(attSame, same))
 		all = slices.DeleteFunc(all, func(u Unsettled) bool { return u.row.Key() == but })
@@ -382,28 +382,28 @@ func (s *Session) before(ctx context.Context, r *run, but stores.Value) (last *U
 // resume continues an attempt that was begun under the same key.
 func (a *sentCall) resume(r *run, row stores.Row, key string) (*tools.Answer, stores.Change, error) {
 	e := a.call
-	at := dsl.Place{Source: r.prog.Script().Source}
+	at := dsl.Place{Source: r.plan.prog.Script().Source}
 	v := row.Values
 	change := stores.Change{Op: stores.Update, Entity: attempts, Key: a.row, Before: v, Guard: []int{attText, attSent, attStatus},
-		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)}, {Field: attEnded, Value: stores.NewString(endedOpen)}}}
+		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.src.now)}, {Field: attEnded, Value: stores.NewString(endedOpen)}}}
 	status := v[attStatus].Text()
 	switch {
 	case v[attText].Text() != textDigest(r.script(), key):
 		return nil, change, refuse([]complaint{{-1, keyReused(at)}})
 	case v[attEnded].Text() == SettleDone:
-		return nil, change, refuse([]complaint{{e.st.index, toolSettled(e.st.place, e.st.verb, stamp(v[attTime].Time()), v[attEndedBy].Text())}})
+		return nil, change, refuse([]complaint{{e.st.call.index, toolSettled(e.st.call.place, e.st.verb, stamp(v[attTime].Time()), v[attEndedBy].Text())}})
 	case status == AttemptFailed, v[attEnded].Text() == SettleNotDone, v[attEnded].Text() == SettleAgain:
 		return nil, change, nil
 	case v[attSent].Text() != sentDigest(e, key):
-		return nil, change, refuse([]complaint{{e.st.index, toolOtherwise(e.st.place, e.st.verb, stamp(v[attTime].Time()))}})
+		return nil, change, refuse([]complaint{{e.st.call.index, toolOtherwise(e.st.call.place, e.st.verb, stamp(v[attTime].Time()))}})
 	case status == AttemptDone:
-		change.Set = []stores.Assign{{Field: attTime, Value: stores.NewTime(r.now)}}
+		change.Set = []stores.Assign{{Field: attTime, Value: stores.NewTime(r.src.now)}}
 		kept := keptAnswer(v[attAnswer])
 		return &kept, change, nil
 	case e.st.verb.Tool.Idempotent:
 		return nil, change, nil
 	}
-	d := toolLost(e.st.place, e.st.verb, stamp(v[attTime].Time()), false, false)
+	d := toolLost(e.st.call.place, e.st.verb, stamp(v[attTime].Time()), false, false)
 	return nil, change, &Failure{Err: errLost, Unknown: true, Told: &d}
 }
 
@@ -428,11 +428,11 @@ func attemptKey(principal, key string) stores.Value {
 
 func (a *sentCall) insert(r *run, key string) stores.Change {
 	e := a.call
-	same, _ := r.s.sameCalls(r.settledScript())
+	same, _ := sameCalls(r.src.s, r.settledScript())
 	return stores.Change{Op: stores.Insert, Entity: attempts, Key: a.row, Number: attFirst, Set: []stores.Assign{
-		{Field: attPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.script(), key))},
+		{Field: attPrincipal, Value: stores.NewString(r.src.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.script(), key))},
 		{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attTool, Value: stores.NewString(e.Server + " " + e.Name)},
-		{Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)},
+		{Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.src.now)},
 		{Field: attSame, Value: stores.NewString(same)}, {Field: attEnded, Value: stores.NewString(endedOpen)},
 	}}
 }

@@ -235,8 +235,8 @@ func TestAViewThatRunsAgainTellsTheSame(t *testing.T) {
 		missing := w.program(session, "lending.note :loan-id \""+id(901).Text()+"\" :note \"a\"\nlending.note :loan-id \""+id(902).Text()+"\" :note \"b\"\nlending.note :loan-id \""+id(903).Text()+"\" :note \"c\"")
 		looks := w.program(session, "lending.list-items\nlending.count-loans")
 		s.calls, s.nth = 0, nth
-		names, err := session.Names(ctx, w.reg.Entities())
-		again, failed := session.Repeat(ctx, repeated, "k")
+		names, err := session.Names().All(ctx, w.reg.Entities())
+		again, failed := session.Journal().Repeat(ctx, repeated, "k")
 		_, ds := session.Check(ctx, ambiguous)
 		_, refused := session.Run(ctx, missing, engine.RunOptions{})
 		listed, wrong := session.Run(ctx, looks, engine.RunOptions{})

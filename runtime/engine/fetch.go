@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"verbatim/runtime/internal/provenance"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -34,52 +33,6 @@ type selections struct {
 	lists []*selection
 }
 
-// selections returns the selections of a read, which it computes on first use.
-func (e *Engine) selections(read *verbs.Read) *selections {
-	if known, ok := e.selected.Load(read); ok {
-		return known.(*selections)
-	}
-	fields := read.Fields
-	if read.Weigh != nil {
-		fields = append(fields[:len(fields):len(fields)], *read.Weigh)
-	}
-	all := &selections{rows: e.selection(read.Entity, fields)}
-	for i := range read.Lists {
-		list := &read.Lists[i]
-		all.lists = append(all.lists, e.selection(list.Entity, list.Fields, list.By))
-	}
-	e.selected.Store(read, all)
-	return all
-}
-
-func (e *Engine) selection(of *verbs.Entity, fields []verbs.ReadField, more ...stores.Path) *selection {
-	s := &selection{of: of, paths: append([]stores.Path{{Field: of.Store.Key}}, more...), fields: make([]selectedField, len(fields))}
-	for i := range fields {
-		g := &s.fields[i]
-		g.ReadField = &fields[i]
-		switch g.From {
-		case verbs.FromPath, verbs.FromCodes:
-			g.at = len(s.paths)
-			s.paths = append(s.paths, g.Path)
-			if g.From == verbs.FromPath {
-				g.to = e.pathEnd(of.Store, g.Path)
-			}
-		case verbs.FromExpr:
-			s.works = true
-			g.row = make([]int, len(g.Expr.Reads))
-			for j, read := range g.Expr.Reads {
-				g.row[j] = -1
-				if read.Param == verbs.OfRow {
-					g.row[j] = len(s.paths)
-					s.paths = append(s.paths, read.Path)
-				}
-			}
-		}
-	}
-	s.all, s.marks = provenance.WithMarks(of.Store, s.paths)
-	return s
-}
-
 // A fetch is a selection for one call.
 type fetch struct {
 	*selection
@@ -95,7 +48,7 @@ type exprInputs struct {
 	came []verbs.Origin
 }
 
-func (r *reading) fetch(ctx context.Context, st *step, s *selection) (*fetch, error) {
+func fetchesOf(ctx context.Context, r *source, st *step, s *selection) (*fetch, error) {
 	f := &fetch{selection: s, s: r.s, chosen: st.chosen()}
 	if !s.works {
 		return f, nil

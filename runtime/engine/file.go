@@ -19,19 +19,19 @@ import (
 // caller, with no transaction open and before anything is committed. If the run then cannot
 // commit, the file stays behind: nobody was told of it, and it expires.
 
-// files returns the external call that makes a file of the rows of a read; nil if the file is made
+// filesOf returns the external call that makes a file of the rows of a read; nil if the file is made
 // already. A preview only names the file.
-func (r *run) files(st *step) (*externalCall, error) {
-	st.cells.file = &tools.File{Name: st.verb.Read.File}
+func filesOf(r *run, st *step) (*externalCall, error) {
+	st.out.cells.file = &tools.File{Name: st.verb.Read.File}
 	if r.phase == Previewing {
 		return nil, nil
 	}
-	if r.e.keep == nil {
-		return nil, &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noFilesHere)}
+	if r.src.e.opt.Keep == nil {
+		return nil, &complaint{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noFilesHere)}
 	}
-	res := r.result(st)
+	res := r.src.result(st)
 	if slices.ContainsFunc(res.Refs, func(f receipt.Ref) bool { return res.Rows[f.Row][f.Column].Text() == newRow }) {
-		return nil, &complaint{st.index, noFile(st.place, st.verb.Name, "a row that this script adds has no name yet, by which the file could tell of it", "call it in a script of its own")}
+		return nil, &complaint{st.call.index, noFile(st.call.place, st.verb.Name, "a row that this script adds has no name yet, by which the file could tell of it", "call it in a script of its own")}
 	}
 	rows := make([][]stores.Value, len(res.Rows))
 	for i, row := range res.Rows {
@@ -48,18 +48,18 @@ func (r *run) files(st *step) (*externalCall, error) {
 		content, err := sheet.Write(st.verb.Read.File, res.Columns, rows)
 		var long *sheet.TooLong
 		if errors.As(err, &long) {
-			return nil, &complaint{st.index, noFile(st.place, st.verb.Name, long.Error(), "shorten it; comma-separated values hold texts of any length")}
+			return nil, &complaint{st.call.index, noFile(st.call.place, st.verb.Name, long.Error(), "shorten it; comma-separated values hold texts of any length")}
 		}
 		if len(content) > maxFile {
-			return nil, &complaint{st.index, noFile(st.place, st.verb.Name, fmt.Sprintf("it would have %s, and %s are allowed", verbs.SizeText(int64(len(content))), verbs.SizeText(maxFile)), "ask for fewer rows")}
+			return nil, &complaint{st.call.index, noFile(st.call.place, st.verb.Name, fmt.Sprintf("it would have %s, and %s are allowed", verbs.SizeText(int64(len(content))), verbs.SizeText(maxFile)), "ask for fewer rows")}
 		}
 		return &tools.File{Name: st.verb.Read.File, Content: content}, err
 	}
-	answer, made := r.answers[e.id()]
+	answer, made := r.src.answers[e.id()]
 	if !made {
 		return e, nil
 	}
-	st.cells.file = answer.File
+	st.out.cells.file = answer.File
 	return nil, nil
 }
 
@@ -75,11 +75,11 @@ func digestOf(columns []string, rows [][]stores.Value) string {
 	return d.Hex()
 }
 
-// file makes a file and keeps it.
-func (s *Session) file(ctx context.Context, e *externalCall) (tools.Answer, error) {
+// makeFile makes a file and keeps it.
+func makeFile(ctx context.Context, s *Session, e *externalCall) (tools.Answer, error) {
 	f, err := e.files()
 	if err == nil {
-		err = s.keepFile(ctx, e.st.verb, f)
+		err = keepFile(ctx, s, e.st.verb, f)
 	}
 	var c *complaint
 	if err != nil && !errors.As(err, &c) {
@@ -92,16 +92,16 @@ func (s *Session) file(ctx context.Context, e *externalCall) (tools.Answer, erro
 const maxFile = 32_000_000
 
 // keepFile keeps the file that a verb made, if it made one.
-func (s *Session) keepFile(ctx context.Context, v *verbs.Verb, f *tools.File) error {
+func keepFile(ctx context.Context, s *Session, v *verbs.Verb, f *tools.File) error {
 	switch {
 	case f == nil:
 		return nil
-	case s.e.keep == nil:
+	case s.e.opt.Keep == nil:
 		return fmt.Errorf("%s makes a file, and nothing keeps files here", v.Name)
 	case len(f.Content) > maxFile:
 		return fmt.Errorf("%s makes a file of %d bytes, and %d are allowed", v.Name, len(f.Content), maxFile)
 	}
-	u, err := s.e.keep(ctx, s, v.Name, f.Name, f.Content)
+	u, err := s.e.opt.Keep(ctx, s, v.Name, f.Name, f.Content)
 	if err != nil {
 		return fmt.Errorf("the file of %s could not be kept: %w", v.Name, err)
 	}

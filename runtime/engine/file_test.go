@@ -28,7 +28,7 @@ func (w *world) keep(ctx context.Context, s *engine.Session, verb, name string, 
 		return uploads.Upload{}, errors.New("the disk is full")
 	}
 	id := "made" + w.newID()
-	u, err := s.BeginUpload(ctx, uploads.Upload{Name: name, Type: "application/pdf", Size: int64(len(content)), Sum: fmt.Sprintf("%064x", id), MadeBy: verb}, id, "0000000000000001", 7*24*time.Hour,
+	u, err := s.Uploads().Begin(ctx, uploads.Upload{Name: name, Type: "application/pdf", Size: int64(len(content)), Sum: fmt.Sprintf("%064x", id), MadeBy: verb}, id, "0000000000000001", 7*24*time.Hour,
 		func(context.Context, uploads.Upload) error { return nil })
 	if err != nil {
 		return u, err
@@ -113,11 +113,11 @@ func TestAReadMakesAFile(t *testing.T) {
 				t.Errorf("under the same key: %+v %v", again, err)
 			}
 			// Only its owner has it, and only until it expires.
-			if u, err := s.Upload(ctx, res.File.Reference); err != nil || u.Owner != "kim" || u.Verdict != uploads.Clean {
+			if u, err := s.Uploads().Get(ctx, res.File.Reference); err != nil || u.Owner != "kim" || u.Verdict != uploads.Clean {
 				t.Errorf("%+v %v", u, err)
 			}
 			for _, other := range []string{"sam", "bo"} {
-				if _, err := w.session(other).Upload(ctx, res.File.Reference); !errors.Is(err, stores.ErrNotFound) {
+				if _, err := w.session(other).Uploads().Get(ctx, res.File.Reference); !errors.Is(err, stores.ErrNotFound) {
 					t.Errorf("%s finds %v", other, err)
 				}
 			}
@@ -125,7 +125,7 @@ func TestAReadMakesAFile(t *testing.T) {
 				t.Errorf("sam files it: %s", got)
 			}
 			w.clock = w.clock.Add(8 * 24 * time.Hour)
-			if _, err := s.Upload(ctx, res.File.Reference); !errors.Is(err, stores.ErrNotFound) {
+			if _, err := s.Uploads().Get(ctx, res.File.Reference); !errors.Is(err, stores.ErrNotFound) {
 				t.Errorf("a week later there is %v", err)
 			}
 		})

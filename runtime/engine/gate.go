@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"verbatim/dsl"
@@ -23,16 +24,19 @@ type ask struct {
 
 // newAsk makes the question that a rule of a palette asks about a call.
 func newAsk(st *step, rule *verbs.Confirm) ask {
-	a := ask{receipt.Ask{Reason: rule.Reason, Rule: placed(rule.Place), Call: st.index}, rule.Lasts(), rule.Proof()}
+	a := ask{receipt.Ask{Reason: rule.Reason, Rule: placed(rule.Place), Call: st.call.index}, rule.Lasts(), rule.Proof()}
 	if rule.By != nil {
 		a.By = rule.By.Name
 	}
 	return a
 }
 
-// gate works out who must agree to a call before it is made. Rules add up. A rule whose
+// gate checks what must hold of a call, and works out who must agree to it. Rules add up. A rule whose
 // condition has no value, or cannot be evaluated, asks: it fails closed.
-func gate(ctx context.Context, r *reading, st *step) ([]ask, error) {
+func gate(ctx context.Context, r *source, st *step) ([]ask, error) {
+	if err := require(ctx, r, st); err != nil {
+		return nil, err
+	}
 	var asks []ask
 	for i := range st.verb.Confirm {
 		rule := &st.verb.Confirm[i]
@@ -64,15 +68,15 @@ func (r *run) agreed(ctx context.Context, o *runOptions) error {
 	if part := o.part; part != nil && part.agreed != "" {
 		// The agreement is to the whole script, of which this is a part.
 		if r.unitDigest(part.calls) != part.shown {
-			last := r.top[part.calls[len(part.calls)-1]]
-			return refuse([]complaint{{last.index, stalePreview(last.place, nil)}})
+			last := r.plan.top[part.calls[len(part.calls)-1]]
+			return refuse([]complaint{{last.call.index, stalePreview(last.call.place, nil)}})
 		}
 		return nil
 	}
 	if o.pending != nil {
 		// The asker gave their own agreement when they proposed it, and the digest
 		// covers the whole script.
-		return r.consented(ctx, o.pending)
+		return consented(ctx, r, o.pending)
 	}
 	others, mine := r.unanswered()
 	switch {
@@ -80,9 +84,9 @@ func (r *run) agreed(ctx context.Context, o *runOptions) error {
 		// Somebody else has to agree, for which there is Propose: the caller's own
 		// agreement does not replace theirs.
 		return refuse(append(others, mine...))
-	case o.Agreed == "" && len(mine) > 0:
+	case o.opt.Agreed == "" && len(mine) > 0:
 		return refuse(mine)
-	case o.Agreed == "":
+	case o.opt.Agreed == "":
 		return nil
 	}
 	return r.ownConsent(ctx, o, len(mine) > 0)
@@ -90,14 +94,14 @@ func (r *run) agreed(ctx context.Context, o *runOptions) error {
 
 // asksAnybody reports whether somebody has to agree to what is planned.
 func (r *run) asksAnybody() bool {
-	return slices.ContainsFunc(r.steps, func(st *step) bool { return len(st.asks) > 0 })
+	return slices.ContainsFunc(r.plan.steps, func(st *step) bool { return len(st.asks) > 0 })
 }
 
 // unanswered returns the agreements that others have to give, and those that the caller has to.
 func (r *run) unanswered() (others, mine []complaint) {
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
-			c := complaint{st.index, needsAgreement(st.place, st.verb.Name, ask.Reason, ask.By, r.id)}
+			c := complaint{st.call.index, needsAgreement(st.call.place, st.verb.Name, ask.Reason, ask.By, r.plan.id)}
 			if ask.By != "" {
 				others = append(others, c)
 			} else {
@@ -127,8 +131,8 @@ func (r *run) lasts() time.Duration {
 func (r *run) recent(proven time.Time, others bool) error {
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
-			if ask.proof > 0 && others == (ask.By != "") && (proven.IsZero() || r.now.Sub(proven) > ask.proof) {
-				return refuse([]complaint{{st.index, signInAgain(st.place, ask.proof)}})
+			if ask.proof > 0 && others == (ask.By != "") && (proven.IsZero() || r.src.now.Sub(proven) > ask.proof) {
+				return refuse([]complaint{{st.call.index, signInAgain(st.call.place, ask.proof)}})
 			}
 		}
 	}
@@ -142,47 +146,47 @@ func (r *run) recent(proven time.Time, others bool) error {
 // digest. A preview that asks nobody, and that another process showed, is known by its
 // short id alone: that stops a caller who looked at something else, and grants no right.
 func (r *run) ownConsent(ctx context.Context, o *runOptions, asked bool) error {
-	at := dsl.Place{Source: r.prog.Script().Source}
-	if err := r.recent(r.s.proven, false); err != nil {
+	at := dsl.Place{Source: r.plan.prog.Script().Source}
+	if err := r.recent(r.src.s.rights.proven, false); err != nil {
 		return err
 	}
-	keys := o.kept
-	if c := o.claimed; c != nil {
+	keys := o.answer.kept
+	if c := o.answer.claimed; c != nil {
 		switch {
-		case o.declined:
+		case o.answer.declined:
 			return refuse([]complaint{{-1, declinedYourself(at)}})
-		case o.spent:
+		case o.answer.spent:
 			return refuse([]complaint{{-1, alreadyUsed(at, "", "")}})
-		case c.digest != r.digest:
+		case c.digest != r.plan.digest:
 			return refuse([]complaint{{-1, stalePreview(at, c.moved(r))}})
-		case asked && !r.now.Before(c.until):
+		case asked && !r.src.now.Before(c.until):
 			return refuse([]complaint{{-1, agreementExpired(at, c.until)}})
 		case c.kept.IsNull():
 			return nil
 		}
 		keys = []stores.Value{c.kept}
 	}
-	id, _ := receipt.ReadAnswer(o.Agreed)
+	id, _ := receipt.ReadAnswer(o.opt.Agreed)
 	why := stalePreview(at, nil)
 	for _, key := range keys {
-		c, err := confirmations.Get(ctx, r.read, key)
+		c, err := confirmations.Get(ctx, r.src.read, key)
 		if err != nil {
 			return err
 		}
-		if c == nil || c.Digest != fmt.Sprintf("%x", r.digest) {
+		if c == nil || c.Digest != fmt.Sprintf("%x", r.plan.digest) {
 			continue
 		}
-		if d := r.e.unusable(c, r.now, at); d != nil {
+		if d := unusable(r.src.e, c, r.src.now, at); d != nil {
 			why = *d
 			continue
 		}
-		r.own = append(r.own, c.Use(r.e.writtenScript(c), r.s.who.Name, o.Key, r.now))
+		r.own.Changes = append(r.own.Changes, c.Use(writtenScript(r.src.e, c), r.src.s.who.Name, o.opt.Key, r.src.now))
 		return nil
 	}
 	switch {
-	case asked && o.unread != nil:
-		return &Failure{Err: o.unread}
-	case !asked && o.claimed == nil && receipt.IsID(r.id, id):
+	case asked && o.answer.unread != nil:
+		return &Failure{Err: o.answer.unread}
+	case !asked && o.answer.claimed == nil && receipt.IsID(r.plan.id, id):
 		return nil
 	}
 	return refuse([]complaint{{-1, why}})
@@ -191,7 +195,7 @@ func (r *run) ownConsent(ctx context.Context, o *runOptions, asked bool) error {
 // allAsks gathers the asks of a call and of those it makes as a macro.
 func (st *step) allAsks(asks []ask) []ask {
 	asks = append(asks, st.asks...)
-	for _, inner := range st.inner {
+	for _, inner := range st.tree.inner {
 		asks = inner.allAsks(asks)
 	}
 	return asks
@@ -203,4 +207,135 @@ func (st *step) questions() (all []receipt.Ask) {
 		all = append(all, a.Ask)
 	}
 	return all
+}
+
+// require checks the `requires` rules of a call, on the rows as they are after the earlier
+// calls. It reports all rules that do not hold at once. A rule that cannot be evaluated does
+// not hold either; it is reported only if no other is, since a rule may rely on those before
+// it.
+func require(ctx context.Context, r *source, st *step) error {
+	if err := inCountry(r, st); err != nil {
+		return err
+	}
+	if err := schematic(r, st); err != nil {
+		return err
+	}
+	var unmet, unclear []complaint
+	for i := range st.verb.Requires {
+		rule := &st.verb.Requires[i]
+		holds, err := requiredHolds(ctx, r, st, rule)
+		switch {
+		case err != nil && (ctx.Err() != nil || isStoreError(err)):
+			return err
+		case err != nil || holds.Kind() != stores.Bool:
+			unclear = append(unclear, complaint{st.call.index, requirementUnclear(st.call.place, st.verb.Name, rule)})
+		case !holds.Bool():
+			unmet = append(unmet, complaint{st.call.index, requirementNotMet(st.call.place, st.verb.Name, rule)})
+		}
+	}
+	if len(unmet) == 0 {
+		unmet = unclear
+	}
+	if len(unmet) > 0 {
+		return refuse(unmet)
+	}
+	return nil
+}
+
+func requiredHolds(ctx context.Context, r *source, st *step, rule *verbs.Require) (holds stores.Value, err error) {
+	if rule.Rows != nil {
+		holds, _, err = r.total(ctx, st, rule.Rows)
+		return holds, err
+	}
+	return r.eval(ctx, st, rule.That, nil)
+}
+
+// inCountry reads telephone numbers and national ids by the country in the argument beside them. The
+// checker has done so for literals.
+func inCountry(r *source, st *step) error {
+	for i := range st.verb.Params {
+		by, ok := st.verb.CountryParam(i)
+		if !ok || st.args.values[i].IsNull() {
+			continue
+		}
+		p := &st.verb.Params[i]
+		v, err := p.Type.In(st.args.values[by]).Accept(st.args.values[i])
+		if err != nil {
+			return &complaint{st.call.index, wrongValue(st.call.place, p.Name, err.Error())}
+		}
+		st.args.values[i] = v
+	}
+	return nil
+}
+
+// schematic checks objects against the schemas of the codes beside them. The checker has done
+// so for literals; values of rows, answers and macros are known only here.
+func schematic(r *source, st *step) error {
+	for i := range st.verb.Params {
+		p := &st.verb.Params[i]
+		by, ok := p.SchemaOf()
+		if !ok || st.args.values[i].IsNull() || st.args.values[by].IsNull() {
+			continue
+		}
+		s := st.verb.Params[by].Type.Codes.Schema(st.args.values[by].Text())
+		if s == nil {
+			return &complaint{st.call.index, wrongValue(st.call.place, p.Name, "nothing is declared for "+st.args.values[by].Text())}
+		}
+		found, err := s.Check(st.args.values[i])
+		if err != nil {
+			return &Failure{Err: fmt.Errorf("the schema %s: %w", s.Name, err)}
+		}
+		for _, b := range found {
+			if p.FollowUps && s.Follows(b) {
+				continue
+			}
+			what := strings.Join(b.Path, ".")
+			if !b.Safe {
+				b.Says = "does not satisfy its schema"
+			}
+			return &complaint{st.call.index, wrongValue(st.call.place, p.Name, cmp.Or(b.Wrong, strings.TrimSpace(what+" "+b.Says)))}
+		}
+		if st.verb.Moves() {
+			for _, b := range s.OnDay(r.s.today(r.now), st.args.values[i]) {
+				return &complaint{st.call.index, wrongValue(st.call.place, p.Name, cmp.Or(b.Wrong, strings.Join(b.Path, ".")+" "+b.Says))}
+			}
+		}
+	}
+	return nil
+}
+
+// rely guards a change with the fields of its row that requirements read: those of its call,
+// and of the macros that it belongs to.
+//
+// A row that a condition picked has been read again since its requirement was evaluated. If it
+// has changed, and no call of this run has changed it, another transaction did, and the run is
+// tried again. others says that earlier calls changed something.
+func rely(c *change, st *step, others bool) error {
+	between := false // this run may have changed the row since it was looked at
+	for s := st; s != nil; s = s.tree.outer {
+		for i := range s.verb.Requires {
+			if s.verb.Requires[i].That == nil {
+				continue
+			}
+			for _, read := range s.verb.Requires[i].That.Reads {
+				if read.Param < 0 || read.Path.Count != nil && len(read.Path.Steps) == 0 {
+					continue
+				}
+				row := &s.args.rows[read.Param]
+				if row.Entity != c.Entity || row.Key() != c.Key {
+					continue
+				}
+				field := read.Path.Field
+				if len(read.Path.Steps) > 0 {
+					field = read.Path.Steps[0].Field
+				}
+				if !between && !stores.Equal(row.Values[field], c.Before[field]) {
+					return fmt.Errorf("%s: %w", c.Entity.Name, stores.ErrConflict)
+				}
+				c.guard(field)
+			}
+		}
+		between = between || others
+	}
+	return nil
 }

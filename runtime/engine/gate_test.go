@@ -17,9 +17,9 @@ import (
 // argument that is another one afterwards stops the run.
 func TestArgumentsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 	t.Parallel()
-	st := &step{verb: &verbs.Verb{Name: "a.b"}, args: []stores.Value{stores.NewString("x"), stores.NewInt(1)}}
-	st.sealed = st.sealIn(new([]byte))
-	r := &run{reading: &reading{e: &Engine{}}, steps: []*step{st}}
+	st := &step{verb: &verbs.Verb{Name: "a.b"}, args: arguments{values: []stores.Value{stores.NewString("x"), stores.NewInt(1)}}}
+	st.args.sealed = st.sealIn(new([]byte))
+	r := &run{src: &source{e: &Engine{}}, plan: plan{steps: []*step{st}}}
 	if err := r.still(st); err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestArgumentsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 		{stores.NewString("x"), stores.NewInt(1), stores.NewInt(1)},
 		{stores.NewString("x")},
 	} {
-		st.args = other
+		st.args.values = other
 		var failure *Failure
 		if err := r.still(st); !errors.As(err, &failure) {
 			t.Errorf("%v passed", other)
@@ -45,14 +45,14 @@ func TestArgumentsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 func TestOriginsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 	t.Parallel()
 	person, letter := verbs.NewOrigin(verbs.FromPerson, ""), verbs.NewOrigin(verbs.FromDocument, "letter.pdf")
-	st := &step{verb: &verbs.Verb{Name: "a.b"}, args: []stores.Value{stores.NewString("x"), stores.NewInt(1)}, from: []verbs.Origin{letter, person}}
-	st.sealed = st.sealIn(new([]byte))
-	r := &run{reading: &reading{e: new(Engine)}, steps: []*step{st}}
+	st := &step{verb: &verbs.Verb{Name: "a.b"}, args: arguments{values: []stores.Value{stores.NewString("x"), stores.NewInt(1)}, from: []verbs.Origin{letter, person}}}
+	st.args.sealed = st.sealIn(new([]byte))
+	r := &run{src: &source{e: new(Engine)}, plan: plan{steps: []*step{st}}}
 	if err := r.still(st); err != nil {
 		t.Fatal(err)
 	}
 	for _, other := range [][]verbs.Origin{{person, person}, {letter, letter}, {person, letter}, {verbs.NewOrigin(verbs.FromDocument, ""), person}, {{}, {}}, nil} {
-		st.from = other
+		st.args.from = other
 		var failure *Failure
 		if err := r.still(st); !errors.As(err, &failure) {
 			t.Errorf("%v passed", other)
@@ -69,7 +69,7 @@ func TestSealKeepsArgumentsApart(t *testing.T) {
 	seal := func(texts ...string) [32]byte {
 		st := &step{verb: &verbs.Verb{Name: "a.b"}}
 		for _, s := range texts {
-			st.args = append(st.args, stores.NewString(s))
+			st.args.values = append(st.args.values, stores.NewString(s))
 		}
 		return st.sealIn(new([]byte))
 	}
@@ -122,8 +122,8 @@ func TestARuleAsksUnlessItIsKnownNotToHold(t *testing.T) {
 		if c.err != nil {
 			pin.Values[2] = keyOf(2) // the note has to be read
 		}
-		st := &step{verb: drop, args: []stores.Value{keyOf(1)}, rows: []stores.Row{pin}}
-		r := &reading{e: e, s: &Session{e: e}, read: view.Direct(brokenReader{err: c.err}, nil, nil)}
+		st := &step{verb: drop, args: arguments{values: []stores.Value{keyOf(1)}, rows: []stores.Row{pin}}}
+		r := &source{e: e, s: &Session{e: e}, read: view.Direct(brokenReader{err: c.err}, nil, nil)}
 		found, err := gate(t.Context(), r, st)
 		var asks []string
 		for _, a := range found {
@@ -149,7 +149,7 @@ func TestTheStrictestRuleSaysHowLongAnAgreementIsGood(t *testing.T) {
 		for _, d := range c.lasts {
 			st.asks = append(st.asks, ask{lasts: d})
 		}
-		r := &run{top: []*step{st}, steps: []*step{st}}
+		r := &run{plan: plan{top: []*step{st}, steps: []*step{st}}}
 		if got := r.lasts(); got != c.want {
 			t.Errorf("%v: %s", c.lasts, got)
 		}
@@ -178,24 +178,24 @@ func TestAnIDAloneIsAnAgreementToWhatAsksNobody(t *testing.T) {
 		want   string // the code of a refusal, "" of consent
 		failed error
 	}{
-		{name: "what asks nobody", t: runOptions{RunOptions: RunOptions{Agreed: id}}},
-		{name: "what asks nobody, and another ID", t: runOptions{RunOptions: RunOptions{Agreed: "f" + id[1:]}}, want: codeStalePreview},
-		{name: "what asks somebody", t: runOptions{RunOptions: RunOptions{Agreed: id}}, asked: true, want: codeStalePreview},
-		{name: "what asks nobody, and no list", t: runOptions{RunOptions: RunOptions{Agreed: id}, unread: gone}},
-		{name: "what asks nobody, another ID and no list", t: runOptions{RunOptions: RunOptions{Agreed: "f" + id[1:]}, unread: gone}, want: codeStalePreview},
-		{name: "what asks somebody, and no list", t: runOptions{RunOptions: RunOptions{Agreed: id}, unread: gone}, asked: true, failed: gone},
-		{name: "a kept preview that is gone", t: runOptions{RunOptions: RunOptions{Agreed: id}, kept: kept}, asked: true, read: stores.ErrNotFound, want: codeStalePreview},
-		{name: "a kept preview that is gone, of what asks nobody", t: runOptions{RunOptions: RunOptions{Agreed: id}, kept: kept}, read: stores.ErrNotFound},
-		{name: "a kept preview that cannot be read", t: runOptions{RunOptions: RunOptions{Agreed: id}, kept: kept}, read: gone, failed: gone},
-		{name: "one that was shown", t: runOptions{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}}},
-		{name: "one that was shown and kept, and is gone", t: runOptions{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, kept: keyOf(1)}}, read: stores.ErrNotFound, want: codeStalePreview},
-		{name: "one that was shown and used", t: runOptions{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}, spent: true}, want: codeAlreadyUsed},
-		{name: "one that was shown and declined", t: runOptions{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}, spent: true, declined: true}, want: codeDeclinedBefore},
-		{name: "one that was shown, of something else", t: runOptions{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, digest: [32]byte{1}}}, want: codeStalePreview},
-		{name: "one that was shown, too late", t: runOptions{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}}, asked: true, want: codeAgreementExpired},
-		{name: "one that was shown, in time", t: runOptions{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, until: time.Unix(1, 0)}}, asked: true},
+		{name: "what asks nobody", t: runOptions{opt: RunOptions{Agreed: id}}},
+		{name: "what asks nobody, and another ID", t: runOptions{opt: RunOptions{Agreed: "f" + id[1:]}}, want: codeStalePreview},
+		{name: "what asks somebody", t: runOptions{opt: RunOptions{Agreed: id}}, asked: true, want: codeStalePreview},
+		{name: "what asks nobody, and no list", t: runOptions{opt: RunOptions{Agreed: id}, answer: answerOf{unread: gone}}},
+		{name: "what asks nobody, another ID and no list", t: runOptions{opt: RunOptions{Agreed: "f" + id[1:]}, answer: answerOf{unread: gone}}, want: codeStalePreview},
+		{name: "what asks somebody, and no list", t: runOptions{opt: RunOptions{Agreed: id}, answer: answerOf{unread: gone}}, asked: true, failed: gone},
+		{name: "a kept preview that is gone", t: runOptions{opt: RunOptions{Agreed: id}, answer: answerOf{kept: kept}}, asked: true, read: stores.ErrNotFound, want: codeStalePreview},
+		{name: "a kept preview that is gone, of what asks nobody", t: runOptions{opt: RunOptions{Agreed: id}, answer: answerOf{kept: kept}}, read: stores.ErrNotFound},
+		{name: "a kept preview that cannot be read", t: runOptions{opt: RunOptions{Agreed: id}, answer: answerOf{kept: kept}}, read: gone, failed: gone},
+		{name: "one that was shown", t: runOptions{opt: RunOptions{Agreed: id}, answer: answerOf{claimed: &shown{id: id}}}},
+		{name: "one that was shown and kept, and is gone", t: runOptions{opt: RunOptions{Agreed: id}, answer: answerOf{claimed: &shown{id: id, kept: keyOf(1)}}}, read: stores.ErrNotFound, want: codeStalePreview},
+		{name: "one that was shown and used", t: runOptions{opt: RunOptions{Agreed: id}, answer: answerOf{claimed: &shown{id: id}, spent: true}}, want: codeAlreadyUsed},
+		{name: "one that was shown and declined", t: runOptions{opt: RunOptions{Agreed: id}, answer: answerOf{claimed: &shown{id: id}, spent: true, declined: true}}, want: codeDeclinedBefore},
+		{name: "one that was shown, of something else", t: runOptions{opt: RunOptions{Agreed: id}, answer: answerOf{claimed: &shown{id: id, digest: [32]byte{1}}}}, want: codeStalePreview},
+		{name: "one that was shown, too late", t: runOptions{opt: RunOptions{Agreed: id}, answer: answerOf{claimed: &shown{id: id}}}, asked: true, want: codeAgreementExpired},
+		{name: "one that was shown, in time", t: runOptions{opt: RunOptions{Agreed: id}, answer: answerOf{claimed: &shown{id: id, until: time.Unix(1, 0)}}}, asked: true},
 	} {
-		r := &run{reading: &reading{e: e, s: &Session{e: e}, now: time.Unix(0, 0), read: view.Direct(brokenReader{err: c.read}, nil, nil)}, prog: p, id: id}
+		r := &run{src: &source{e: e, s: &Session{e: e}, now: time.Unix(0, 0), read: view.Direct(brokenReader{err: c.read}, nil, nil)}, plan: plan{prog: p, id: id}}
 		err := r.ownConsent(t.Context(), &c.t, c.asked)
 		var refusal *Refusal
 		switch {

@@ -15,49 +15,6 @@ import (
 // It runs as the calls of macros do: with the caller's rights, through the same gate, under the
 // confirmation rules of its verb, and with its own journal entry.
 
-// generates returns the verb that an effect promises to call, or the field whose calls it
-// promises to make; "" for other effects.
-func generates(e *verbs.Effect) string {
-	if e.Kind != verbs.Generates || len(e.Operand.Path) < 2 {
-		return ""
-	}
-	return strings.Join(e.Operand.Path, ".")
-}
-
-// findGenerated notes the verbs that each verb may call through its handler, as is done for macros.
-func (e *Engine) findGenerated() dsl.Diagnostics {
-	var ds dsl.Diagnostics
-	for _, v := range e.reg.Verbs() {
-		for i := range v.Effects {
-			name := generates(&v.Effects[i])
-			if name == "" || e.keepsCalls(v.Effects[i].Operand.Path) {
-				continue
-			}
-			inner := e.reg.Verb(name)
-			if inner != nil && inner.Internal {
-				ds = append(ds, generatesInternal(&v.Effects[i], v, inner))
-				continue
-			}
-			if inner == nil || inner == v {
-				ds = append(ds, generatesUnknown(&v.Effects[i], v, name, nearVerbs(e.reg, name)))
-				continue
-			}
-			e.inside[v] = append(append(e.inside[v], inner), e.inside[inner]...)
-		}
-	}
-	return ds
-}
-
-// keepsCalls reports whether a path names a field of an entity that holds calls.
-func (e *Engine) keepsCalls(path []string) bool {
-	entity := e.reg.Entity(path[0])
-	if entity == nil || len(path) != 2 {
-		return false
-	}
-	i := entity.Store.FieldIndex(path[1])
-	return i >= 0 && entity.Fields[i].Type != nil && entity.Fields[i].Type.Name == verbs.CallType
-}
-
 // isCodeArg reports whether an argument is a code, which is written without
 // quotes.
 func isCodeArg(v *verbs.Verb, name string) bool {
@@ -69,12 +26,12 @@ func isCodeArg(v *verbs.Verb, name string) bool {
 	return false
 }
 
-// generate checks the calls of a handler: one that is written here, or several that were kept.
-func (r *reading) generate(ctx context.Context, st *step, g Generated, came verbs.Origin) (generatedCalls, error) {
+// generateCalls checks the calls of a handler: one that is written here, or several that were kept.
+func generateCalls(ctx context.Context, r *source, st *step, g Generated, came verbs.Origin) (generatedCalls, error) {
 	text, as := strings.Join(g.Kept, "\n"), g.Field
 	if g.Kept == nil {
 		var err error
-		if text, err = r.write(ctx, g); err != nil {
+		if text, err = writeCall(ctx, r, g); err != nil {
 			return generatedCalls{}, err
 		}
 		as = g.Verb
@@ -94,12 +51,12 @@ func (r *reading) generate(ctx context.Context, st *step, g Generated, came verb
 	if p == nil {
 		// The caller did not write this, but the mistake comes from their arguments.
 		d := ds[0]
-		d.Place = st.place
-		return generatedCalls{}, &complaint{st.index, wrongCall(st.place, st.verb.Name, as, d)}
+		d.Place = st.call.place
+		return generatedCalls{}, &complaint{st.call.index, wrongCall(st.call.place, st.verb.Name, as, d)}
 	}
 	for i := range p.Calls() {
-		if v := p.Calls()[i].Verb; g.Kept != nil && len(r.e.usesTools[v]) > 0 {
-			return generatedCalls{}, &complaint{st.index, keptTool(st.place, st.verb.Name, v.Name)}
+		if v := p.Calls()[i].Verb; g.Kept != nil && len(r.e.verbs[v].tools) > 0 {
+			return generatedCalls{}, &complaint{st.call.index, keptTool(st.call.place, st.verb.Name, v.Name)}
 		}
 	}
 	names.bind(p)
@@ -107,8 +64,8 @@ func (r *reading) generate(ctx context.Context, st *step, g Generated, came verb
 	return generatedCalls{p, as}, nil
 }
 
-// write writes the call that a handler asks for.
-func (r *reading) write(ctx context.Context, g Generated) (string, error) {
+// writeCall writes the call that a handler asks for.
+func writeCall(ctx context.Context, r *source, g Generated) (string, error) {
 	verb := r.e.reg.Verb(g.Verb)
 	if verb == nil {
 		return "", fmt.Errorf("no verb is called %q", g.Verb)
@@ -134,7 +91,7 @@ func (r *reading) write(ctx context.Context, g Generated) (string, error) {
 			}
 			out = dsl.NewSymbol(named.Kept)
 		} else {
-			v, err := r.plainValue(value)
+			v, err := plainValue(r, value)
 			if err != nil {
 				return "", fmt.Errorf("%s.%s: %w", g.Verb, name, err)
 			}

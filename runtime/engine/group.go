@@ -8,9 +8,9 @@ import (
 	"verbatim/verbs"
 )
 
-// group joins the rows that are equal in all fields without a total into one row, with the totals
+// groupRows joins the rows that are equal in all fields without a total into one row, with the totals
 // of the group. If all fields are totals, there is one group, even without rows.
-func (r *reading) group(st *step, t *table) error {
+func groupRows(r *source, st *step, t *table) error {
 	read := st.verb.Read
 	type group struct {
 		cells []cell
@@ -68,7 +68,7 @@ func (r *reading) group(st *step, t *table) error {
 	}
 	slices.SortStableFunc(t.rows, func(a, b []cell) int { return sorted(read.Sort, a, b) })
 	if read.Limit > 0 && len(t.rows) > read.Limit {
-		return &complaint{st.index, tooMuch(st.place, st.verb.Name)}
+		return &complaint{st.call.index, tooMuch(st.call.place, st.verb.Name)}
 	}
 	return nil
 }

@@ -220,7 +220,7 @@ type Answer struct {
 // A Call is a call as its handler sees it.
 type Call struct {
 	ctx      context.Context // of the call, for methods that get none
-	r        *reading
+	r        *source
 	st       *step
 	promises []promise
 	over     bool
@@ -256,7 +256,7 @@ func (c *Call) New(entity string) (Ref, error) {
 	if e.Store.Fields[e.Store.Key].Drawn {
 		key, err = c.r.read.Draw(c.ctx, e.Store, e.Store.Key)
 	} else {
-		key, err = c.r.newKey(e.Store)
+		key, err = newKey(c.r, e.Store)
 	}
 	return Ref{entity, key}, err
 }
@@ -282,7 +282,7 @@ func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, er
 	if c.over || e == nil {
 		return nil, fmt.Errorf("no entity is called %q", entity)
 	}
-	set, err := c.r.assign(e, where)
+	set, err := assignFields(c.r, e, where)
 	if err != nil {
 		return nil, err
 	}
@@ -385,7 +385,7 @@ func (r Row) index(field string) int {
 
 // handle calls a handler and copies its outcome into the engine's proposals, so that the handler
 // cannot change them afterwards.
-func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []promise) (d claim, err error) {
+func handle(ctx context.Context, r *source, st *step, h *handler, promises []promise) (d claim, err error) {
 	args, err := h.arguments(r, st)
 	if err != nil {
 		return claim{}, &Failure{Err: err}
@@ -398,7 +398,7 @@ func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []p
 	}
 	came := st.told().Mix(c.read)
 	for _, change := range outcome.Changes {
-		p, err := r.proposal(ctx, st, change)
+		p, err := proposalOf(ctx, r, st, change)
 		if err != nil {
 			return claim{}, handlerError(st, err)
 		}
@@ -408,7 +408,7 @@ func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []p
 	for _, n := range outcome.Notices {
 		out := notice{kind: n.Kind, target: n.Target}
 		for _, key := range sortedKeys(n.With) {
-			v, err := r.plainValue(n.With[key])
+			v, err := plainValue(r, n.With[key])
 			if err != nil {
 				return claim{}, handlerError(st, err)
 			}
@@ -424,10 +424,10 @@ func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []p
 		d.jobChanges = append(d.jobChanges, jobChangeOf(j))
 	}
 	if a := outcome.Result; a != nil {
-		if d.answer, err = r.answer(a, came); err != nil {
+		if d.answer, err = answerOfHandler(r, a, came); err != nil {
 			return claim{}, handlerError(st, r.redact(st, err))
 		}
-		d.answer.found = st.found()
+		d.answer.found = foundBy(st)
 		r.dim(st, d.answer)
 		if err := r.nameCells(ctx, d.answer); err != nil {
 			return claim{}, err
@@ -437,7 +437,7 @@ func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []p
 		return claim{}, handlerError(st, err)
 	}
 	for _, g := range outcome.Calls {
-		made, err := r.generate(ctx, st, g, came)
+		made, err := generateCalls(ctx, r, st, g, came)
 		if err != nil {
 			return claim{}, handlerError(st, err)
 		}
@@ -471,7 +471,7 @@ func handlerError(st *step, err error) error {
 	return &Failure{Err: fmt.Errorf("the handler of %s: %w", st.verb.Name, err)}
 }
 
-func (r *reading) proposal(ctx context.Context, st *step, c Edit) (proposal, error) {
+func proposalOf(ctx context.Context, r *source, st *step, c Edit) (proposal, error) {
 	e := r.e.reg.Entity(c.Entity)
 	if e == nil {
 		return proposal{}, fmt.Errorf("no entity is called %q", c.Entity)
@@ -487,7 +487,7 @@ func (r *reading) proposal(ctx context.Context, st *step, c Edit) (proposal, err
 		}
 	}
 	var err error
-	if p.set, err = r.assign(e, c.Fields); err != nil {
+	if p.set, err = assignFields(r, e, c.Fields); err != nil {
 		return proposal{}, err
 	}
 	for i := range p.set {
@@ -496,8 +496,8 @@ func (r *reading) proposal(ctx context.Context, st *step, c Edit) (proposal, err
 	return p, nil
 }
 
-// assign turns fields by name into assignments by index, in the order of the entity's fields.
-func (r *reading) assign(e *verbs.Entity, f Fields) ([]assignment, error) {
+// assignFields turns fields by name into assignments by index, in the order of the entity's fields.
+func assignFields(r *source, e *verbs.Entity, f Fields) ([]assignment, error) {
 	var set []assignment
 	for _, name := range sortedKeys(f) {
 		i := slices.IndexFunc(e.Store.Fields, func(have stores.Field) bool { return sameWord(have.Name, name) })
@@ -505,7 +505,7 @@ func (r *reading) assign(e *verbs.Entity, f Fields) ([]assignment, error) {
 			return nil, fmt.Errorf("%s has no field %q", e.Store.Name, name)
 		}
 		field := &e.Store.Fields[i]
-		v, err := r.plainValue(f[name])
+		v, err := plainValue(r, f[name])
 		if err != nil {
 			return nil, fmt.Errorf("%s.%s: %w", e.Store.Name, name, err)
 		}
@@ -532,7 +532,7 @@ func sortedKeys(f Fields) []string {
 }
 
 // plainValue turns a handler's value into a stores.Value.
-func (r *reading) plainValue(v any) (stores.Value, error) {
+func plainValue(r *source, v any) (stores.Value, error) {
 	switch v := v.(type) {
 	case nil:
 		return stores.Value{}, nil
@@ -542,7 +542,7 @@ func (r *reading) plainValue(v any) (stores.Value, error) {
 		if _, twice := v.Value.(Known); twice {
 			return stores.Value{}, errors.New("a Known holds another")
 		}
-		return r.plainValue(v.Value)
+		return plainValue(r, v.Value)
 	case Ref:
 		return v.key, nil
 	case string:
@@ -573,7 +573,7 @@ func (r *reading) plainValue(v any) (stores.Value, error) {
 		if rv.IsNil() {
 			return stores.Value{}, nil
 		}
-		return r.plainValue(rv.Elem().Interface())
+		return plainValue(r, rv.Elem().Interface())
 	case reflect.Slice:
 		items := make([]stores.Value, rv.Len())
 		for i := range items {
@@ -582,7 +582,7 @@ func (r *reading) plainValue(v any) (stores.Value, error) {
 			if _, known := item.(Known); known {
 				return stores.Value{}, errors.New("a Known is the whole of a value, not a part of it")
 			}
-			if items[i], err = r.plainValue(item); err != nil {
+			if items[i], err = plainValue(r, item); err != nil {
 				return stores.Value{}, err
 			}
 		}
@@ -597,7 +597,7 @@ func (r *reading) plainValue(v any) (stores.Value, error) {
 	return stores.Value{}, fmt.Errorf("a %T cannot be stored", v)
 }
 
-func (r *reading) answer(a *Answer, came verbs.Origin) (*table, error) {
+func answerOfHandler(r *source, a *Answer, came verbs.Origin) (*table, error) {
 	t := &table{}
 	for _, name := range a.Columns {
 		t.columns = append(t.columns, column{name: name})
@@ -609,7 +609,7 @@ func (r *reading) answer(a *Answer, came verbs.Origin) (*table, error) {
 		cells := make([]cell, len(row))
 		for i, v := range row {
 			var err error
-			if cells[i].value, err = r.plainValue(v); err != nil {
+			if cells[i].value, err = plainValue(r, v); err != nil {
 				return nil, err
 			}
 			cells[i].from = vouched(v, came)
@@ -627,8 +627,8 @@ func (r *reading) answer(a *Answer, came verbs.Origin) (*table, error) {
 
 // Joining handlers and palettes
 
-// join compares handlers with palettes.
-func (e *Engine) join(h *Handlers) dsl.Diagnostics {
+// joinHandlers compares handlers with palettes.
+func joinHandlers(e *Engine, h *Handlers) dsl.Diagnostics {
 	if h == nil {
 		return nil
 	}
@@ -645,7 +645,7 @@ func (e *Engine) join(h *Handlers) dsl.Diagnostics {
 		}
 		joined := *one // the same Handlers may serve several engines
 		ds = append(ds, joined.fit(v)...)
-		e.handlers[v] = &joined
+		e.verbs[v].handler = &joined
 	}
 	for _, one := range h.looks {
 		v := e.reg.Verb(one.verb)
@@ -659,10 +659,10 @@ func (e *Engine) join(h *Handlers) dsl.Diagnostics {
 		}
 		joined := *one
 		ds = append(ds, joined.fit(v)...)
-		e.lookers[v] = &joined
+		e.verbs[v].looker = &joined
 	}
 	for _, v := range e.reg.Verbs() {
-		if (v.Handler && e.handlers[v] == nil || len(v.Looks) > 0 && e.lookers[v] == nil) && !h.Partial {
+		if (v.Handler && e.verbs[v].handler == nil || len(v.Looks) > 0 && e.verbs[v].looker == nil) && !h.Partial {
 			ds = append(ds, handlerMissing(v))
 		}
 	}
@@ -824,17 +824,17 @@ func goType(t *verbs.Type) string {
 }
 
 // arguments fills the argument struct of a handler.
-func (h *handler) arguments(r *reading, st *step) (reflect.Value, error) {
+func (h *handler) arguments(r *source, st *step) (reflect.Value, error) {
 	args := reflect.New(h.args).Elem()
-	for i := range st.args {
-		if err := r.fill(args.Field(h.fields[i]), st.verb.Params[i].Type, st.args[i], st.rows[i]); err != nil {
+	for i := range st.args.values {
+		if err := fillArgs(r, args.Field(h.fields[i]), st.verb.Params[i].Type, st.args.values[i], st.args.rows[i]); err != nil {
 			return args, fmt.Errorf("%s: argument %s: %w", st.verb.Name, st.verb.Params[i].Name, err)
 		}
 	}
 	return args, nil
 }
 
-func (r *reading) fill(to reflect.Value, t *verbs.Type, v stores.Value, row stores.Row) error {
+func fillArgs(r *source, to reflect.Value, t *verbs.Type, v stores.Value, row stores.Row) error {
 	if to.Type() == valueType {
 		to.Set(reflect.ValueOf(v))
 		return nil
@@ -845,7 +845,7 @@ func (r *reading) fill(to reflect.Value, t *verbs.Type, v stores.Value, row stor
 	if to.Kind() == reflect.Pointer {
 		to.Set(reflect.New(to.Type().Elem()))
 		to = to.Elem()
-		return r.fill(to, t, v, row)
+		return fillArgs(r, to, t, v, row)
 	}
 	switch {
 	case to.Type() == refType:
@@ -879,7 +879,7 @@ func (r *reading) fill(to reflect.Value, t *verbs.Type, v stores.Value, row stor
 		}
 		to.Set(reflect.MakeSlice(to.Type(), len(items), len(items)))
 		for i, item := range items {
-			if err := r.fill(to.Index(i), t.Item, item, stores.Row{}); err != nil {
+			if err := fillArgs(r, to.Index(i), t.Item, item, stores.Row{}); err != nil {
 				return err
 			}
 		}

@@ -91,7 +91,7 @@ func called(t testing.TB, p *portal, who string) string {
 			of = append(of, e)
 		}
 	}
-	names, err := s.Names(context.Background(), of)
+	names, err := s.Names().All(context.Background(), of)
 	if err != nil {
 		t.Fatal(err)
 	}

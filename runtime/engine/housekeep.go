@@ -23,7 +23,7 @@ const housekeeper = "verbatim"
 //
 // It is safe to call at any time, from several processes at once.
 func (e *Engine) Housekeep(ctx context.Context, before time.Time) (pruned int, err error) {
-	now := stores.NewTime(e.clock()).Time()
+	now := stores.NewTime(e.opt.Clock()).Time()
 	for _, what := range []struct {
 		of    *stores.Entity
 		where stores.Cond
@@ -64,7 +64,7 @@ func (e *Engine) inParts(ctx context.Context, f stores.Find, change func(tx stor
 	f.Cut = true
 	for {
 		part := 0
-		err := e.write(ctx, system(), func(tx stores.Tx) error {
+		err := writeTo(ctx, e, system(), func(tx stores.Tx) error {
 			rows, err := tx.Find(ctx, f)
 			if part = len(rows); err != nil || part == 0 {
 				return err
@@ -108,7 +108,7 @@ func (e *Engine) expire(ctx context.Context, now time.Time) error {
 	_, err := e.inParts(ctx, stores.Find{Entity: confirmations.Entity, Where: &where, Limit: housekeeping}, func(_ stores.Tx, rows [][]stores.Value) (b stores.Batch, err error) {
 		for _, row := range rows {
 			c := confirmations.Of(stores.Row{Entity: confirmations.Entity, Values: row})
-			b.Changes = append(b.Changes, c.Settle(e.writtenScript(c), confirmations.Expired, "", "", now))
+			b.Changes = append(b.Changes, c.Settle(writtenScript(e, c), confirmations.Expired, "", "", now))
 			b.Entries = append(b.Entries, e.expired(c, c.Source, now))
 		}
 		return b, nil
@@ -119,8 +119,8 @@ func (e *Engine) expire(ctx context.Context, now time.Time) error {
 // DropPending drops all pending confirmations, and returns their number. It is for a store
 // that was restored or copied: its pending confirmations may have been decided elsewhere.
 func (e *Engine) DropPending(ctx context.Context) (dropped int, err error) {
-	now := stores.NewTime(e.clock()).Time()
-	err = e.write(ctx, system(), func(tx stores.Tx) error {
+	now := stores.NewTime(e.opt.Clock()).Time()
+	err = writeTo(ctx, e, system(), func(tx stores.Tx) error {
 		dropped = 0
 		found, err := confirmations.Find(ctx, tx, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
 		if err != nil || len(found) == 0 {
@@ -130,7 +130,7 @@ func (e *Engine) DropPending(ctx context.Context) (dropped int, err error) {
 		for _, c := range found {
 			entry := e.expired(c, c.Source, now)
 			entry.Reason = codeStalePreview
-			b.Changes = append(b.Changes, c.Settle(e.writtenScript(c), confirmations.Stale, "", "", now))
+			b.Changes = append(b.Changes, c.Settle(writtenScript(e, c), confirmations.Stale, "", "", now))
 			b.Entries = append(b.Entries, entry)
 			dropped++
 		}
@@ -148,4 +148,21 @@ func (e *Engine) expired(c *confirmations.Confirmation, source string, now time.
 	call := dsl.NewCall(verbExpire, dsl.NewArg("id", dsl.NewString(id)))
 	return stores.Entry{Time: now, Principal: c.Asker, Session: c.Session, Source: source, Verb: verbExpire, Call: dsl.FormatCall(&call),
 		Outcome: outcomeExpired, Reason: codeAgreementExpired, Preview: c.Preview, Palette: e.reg.Digest()}
+}
+
+// Waiting returns the number of proposals that wait for an agreement, and the time of the oldest.
+func (e *Engine) Waiting(ctx context.Context) (n int, oldest time.Time, err error) {
+	err = e.store.View(ctx, system(), func(r stores.Reader) error {
+		all, err := confirmations.Find(ctx, r, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
+		for _, c := range all {
+			if c.ID == "" { // somebody's own preview
+				continue
+			}
+			if n++; oldest.IsZero() || c.Time.Before(oldest) {
+				oldest = c.Time
+			}
+		}
+		return err
+	})
+	return n, oldest, err
 }

@@ -31,31 +31,31 @@ func textDigest(script *dsl.Script, key string) string {
 // Repeat returns the receipt of a script that already took effect under a key, nil if none
 // did. Run does the same, but only for a script that still checks: the first run may have
 // deleted the rows that it names.
-func (s *Session) Repeat(ctx context.Context, script *dsl.Script, key string) (*receipt.Receipt, error) {
+func (jn Journal) Repeat(ctx context.Context, script *dsl.Script, key string) (*receipt.Receipt, error) {
 	var again *receipt.Receipt
-	err := s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) (err error) {
-		settled, err := s.settled(ctx, r, script)
+	err := jn.s.e.store.View(ctx, holding(jn.s.scope, deliveries, deliveryKey(jn.s.who.Name, key)), func(r stores.Reader) (err error) {
+		settled, err := settledScript(ctx, jn.s, r, script)
 		if err != nil {
 			return err
 		}
-		again, err = s.delivered(ctx, r, script, settled, key, false)
+		again, err = delivered(ctx, jn.s, r, script, settled, key, false)
 		return err
 	})
 	if err != nil {
 		return nil, failure(err)
 	}
 	if again == nil {
-		if each, err := s.usedForCalls(ctx, key); err != nil || !each {
+		if each, err := usedForCalls(ctx, jn.s, key); err != nil || !each {
 			return nil, err
 		}
-		return s.repeatCalls(ctx, script, key, 1)
+		return repeatCalls(ctx, jn.s, script, key, 1)
 	}
 	return again, nil
 }
 
-// settled returns a script with suffixed names, as far as the store knows the names, whether
+// settledScript returns a script with suffixed names, as far as the store knows the names, whether
 // or not their rows still exist.
-func (s *Session) settled(ctx context.Context, r stores.Reader, script *dsl.Script) (*dsl.Script, error) {
+func settledScript(ctx context.Context, s *Session, r stores.Reader, script *dsl.Script) (*dsl.Script, error) {
 	said := s.mentioned(script)
 	kept := make(map[string]string)
 	for _, e := range said.among {
@@ -104,7 +104,7 @@ func (s *Session) settled(ctx context.Context, r stores.Reader, script *dsl.Scri
 
 // delivered looks for the receipt of a key. Another text under the same key is refused when
 // it is about to be run.
-func (s *Session) delivered(ctx context.Context, read stores.Reader, script, settled *dsl.Script, key string, run bool) (*receipt.Receipt, error) {
+func delivered(ctx context.Context, s *Session, read stores.Reader, script, settled *dsl.Script, key string, run bool) (*receipt.Receipt, error) {
 	row, err := read.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
 	if errors.Is(err, stores.ErrNotFound) {
 		return nil, nil
@@ -126,11 +126,11 @@ func (s *Session) delivered(ctx context.Context, read stores.Reader, script, set
 		}
 		return nil, refuse([]complaint{{-1, keyReused(dsl.Place{Source: script.Source})}})
 	}
-	return s.keptReceipt(ctx, read, row)
+	return keptReceipt(ctx, s, read, row)
 }
 
 // keptReceipt returns the receipt that was kept under a key.
-func (s *Session) keptReceipt(ctx context.Context, read stores.Reader, row stores.Row) (*receipt.Receipt, error) {
+func keptReceipt(ctx context.Context, s *Session, read stores.Reader, row stores.Row) (*receipt.Receipt, error) {
 	again, err := receipt.ParseKept(row.Values[dlvReply].Text())
 	if err != nil {
 		return nil, &Failure{Err: err}
@@ -139,19 +139,19 @@ func (s *Session) keptReceipt(ctx context.Context, read stores.Reader, row store
 	if v := row.Values[dlvFirst]; !v.IsNull() {
 		again.Number(v.Int())
 	}
-	return again, s.nameNew(ctx, read, again)
+	return again, nameNew(ctx, s, read, again)
 }
 
 // Done returns the receipt of the principal's run under a key, whatever its text; nil if
 // there was none, or if it was committed call by call.
-func (s *Session) Done(ctx context.Context, key string) (done *receipt.Receipt, err error) {
-	err = s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) error {
-		row, err := r.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
+func (jn Journal) Done(ctx context.Context, key string) (done *receipt.Receipt, err error) {
+	err = jn.s.e.store.View(ctx, holding(jn.s.scope, deliveries, deliveryKey(jn.s.who.Name, key)), func(r stores.Reader) error {
+		row, err := r.Get(ctx, deliveries, deliveryKey(jn.s.who.Name, key))
 		if errors.Is(err, stores.ErrNotFound) || err == nil && row.Values[dlvEach].Bool() {
 			return nil
 		}
 		if err == nil {
-			done, err = s.keptReceipt(ctx, r, row)
+			done, err = keptReceipt(ctx, jn.s, r, row)
 		}
 		return err
 	})
@@ -161,25 +161,25 @@ func (s *Session) Done(ctx context.Context, key string) (done *receipt.Receipt, 
 // claimKey reserves a key for a script that is committed call by call, in the transaction of
 // a call. A run of all calls at once under the same key finds this row, and the other way
 // round, so that a key has one effect however it is committed.
-func (r *run) claimKey(ctx context.Context, tx stores.Tx, key string) error {
-	at := deliveryKey(r.s.who.Name, key)
+func claimKey(ctx context.Context, r *run, tx stores.Tx, key string) error {
+	at := deliveryKey(r.src.s.who.Name, key)
 	row, err := tx.Get(ctx, deliveries, at)
 	switch {
 	case err == nil && !row.Values[dlvEach].Bool():
-		return refuse([]complaint{{-1, keyReused(dsl.Place{Source: r.prog.Script().Source})}})
+		return refuse([]complaint{{-1, keyReused(dsl.Place{Source: r.plan.prog.Script().Source})}})
 	case err == nil || !errors.Is(err, stores.ErrNotFound):
 		return err
 	}
-	text := stores.NewString(textDigest(r.prog.Canonical(), key))
-	r.own = append(r.own, stores.Change{Op: stores.Insert, Entity: deliveries, Key: at, Set: []stores.Assign{
-		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: text}, {Field: dlvWritten, Value: text},
-		{Field: dlvReply, Value: stores.NewString("")}, {Field: dlvEach, Value: stores.NewBool(true)}, {Field: dlvTime, Value: stores.NewTime(r.now)},
+	text := stores.NewString(textDigest(r.plan.prog.Canonical(), key))
+	r.own.Changes = append(r.own.Changes, stores.Change{Op: stores.Insert, Entity: deliveries, Key: at, Set: []stores.Assign{
+		{Field: dlvPrincipal, Value: stores.NewString(r.src.s.who.Name)}, {Field: dlvText, Value: text}, {Field: dlvWritten, Value: text},
+		{Field: dlvReply, Value: stores.NewString("")}, {Field: dlvEach, Value: stores.NewBool(true)}, {Field: dlvTime, Value: stores.NewTime(r.src.now)},
 	}})
 	return nil
 }
 
 // usedForCalls reports whether a key is used to commit call by call.
-func (s *Session) usedForCalls(ctx context.Context, key string) (each bool, err error) {
+func usedForCalls(ctx context.Context, s *Session, key string) (each bool, err error) {
 	err = s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) error {
 		row, err := r.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
 		each = err == nil && row.Values[dlvEach].Bool()
@@ -193,8 +193,8 @@ func (s *Session) usedForCalls(ctx context.Context, key string) (each bool, err 
 
 // nameNew names the rows of a receipt that had no name when it was kept, because that run
 // added them.
-func (s *Session) nameNew(ctx context.Context, read stores.Reader, again *receipt.Receipt) error {
-	r := s.reads(read)
+func nameNew(ctx context.Context, s *Session, read stores.Reader, again *receipt.Receipt) error {
+	r := sourceOf(s, read)
 	names := map[stores.Value]string{}
 	for i := range again.Calls {
 		for j := range again.Calls[i].Rows {
@@ -213,10 +213,10 @@ func (s *Session) nameNew(ctx context.Context, read stores.Reader, again *receip
 	return nil
 }
 
-// delivery makes the row that keeps the receipt of a run. The run has no place in the journal
+// deliveryOf makes the row that keeps the receipt of a run. The run has no place in the journal
 // yet: the store notes the number of its first entry, and the receipt counts from one.
-func (r *run) delivery(key string) stores.Change {
-	kept := &receipt.Receipt{ID: r.id, Digest: r.digest, Done: true, Calls: slices.Clone(r.told), Last: int64(len(r.of))}
+func deliveryOf(r *run, key string) stores.Change {
+	kept := &receipt.Receipt{ID: r.plan.id, Digest: r.plan.digest, Done: true, Calls: slices.Clone(r.plan.told), Last: int64(len(r.of))}
 	if kept.Last > 0 {
 		kept.First = 1
 	}
@@ -228,39 +228,17 @@ func (r *run) delivery(key string) stores.Change {
 			res := *c.Result
 			res.Own = slices.Clone(res.Own)
 			for j := range res.Own {
-				res.Own[j] = res.Own[j] && !st.cells.columns[j].sensitive
+				res.Own[j] = res.Own[j] && !st.out.cells.columns[j].sensitive
 			}
 			c.Result = &res
 		}
 	}
-	same, _ := r.s.sameCalls(r.settledScript())
-	return stores.Change{Op: stores.Insert, Entity: deliveries, Key: deliveryKey(r.s.who.Name, key), Number: dlvFirst, Set: []stores.Assign{
-		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.settledScript(), key))}, {Field: dlvWritten, Value: stores.NewString(textDigest(r.script(), key))},
-		{Field: dlvReply, Value: stores.NewString(string(kept.AppendKept(nil)))}, {Field: dlvEach, Value: stores.NewBool(false)}, {Field: dlvTime, Value: stores.NewTime(r.now)},
+	same, _ := sameCalls(r.src.s, r.settledScript())
+	return stores.Change{Op: stores.Insert, Entity: deliveries, Key: deliveryKey(r.src.s.who.Name, key), Number: dlvFirst, Set: []stores.Assign{
+		{Field: dlvPrincipal, Value: stores.NewString(r.src.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.settledScript(), key))}, {Field: dlvWritten, Value: stores.NewString(textDigest(r.script(), key))},
+		{Field: dlvReply, Value: stores.NewString(string(kept.AppendKept(nil)))}, {Field: dlvEach, Value: stores.NewBool(false)}, {Field: dlvTime, Value: stores.NewTime(r.src.now)},
 		{Field: dlvSame, Value: stores.NewString(same)},
 	}}
-}
-
-// refers adds the rows that the fields of a change refer to, before it and after.
-func (r *reading) refers(all []reference, c *change) []reference {
-	for _, a := range c.Set {
-		to := r.e.refersTo(c.Entity, a.Field)
-		if to == nil || a.Field == c.Entity.Key {
-			continue
-		}
-		all = append(all, reference{to, a.Value})
-		if c.Before != nil {
-			all = append(all, reference{to, c.Before[a.Field]})
-		}
-	}
-	if c.Op == stores.Delete { // also report the references of a deleted row
-		for field, v := range c.Before {
-			if to := r.e.refersTo(c.Entity, field); to != nil && field != c.Entity.Key && !v.IsNull() {
-				all = append(all, reference{to, v})
-			}
-		}
-	}
-	return all
 }
 
 // isCode reports whether an error is a refusal with a code.

@@ -47,7 +47,7 @@ type useLog struct {
 }
 
 // limitKey returns the key of the row with a limit's uses for the principal of a session.
-func (s *Session) limitKey(v *verbs.Verb, l *verbs.Limit) stores.Value {
+func limitKey(s *Session, v *verbs.Verb, l *verbs.Limit) stores.Value {
 	whose := "everyone"
 	if !l.Everyone {
 		whose = "caller " + s.who.Whose()
@@ -57,24 +57,23 @@ func (s *Session) limitKey(v *verbs.Verb, l *verbs.Limit) stores.Value {
 
 // limitKeys lists the keys of all counts of a session, if a program uses a limited verb. A
 // handler may use any verb.
-func (s *Session) limitKeys(p *verbs.Program) (keys []stores.Value) {
+func limitKeys(s *Session, p *verbs.Program) (keys []stores.Value) {
 	limited := func(v *verbs.Verb) bool { return len(v.Limits) > 0 || v.Handler }
-	calls := p.Calls()
-	if !slices.ContainsFunc(calls, func(c verbs.Call) bool { return limited(c.Verb) || slices.ContainsFunc(s.e.inside[c.Verb], limited) }) {
+	if !slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return s.e.verbs[c.Verb].uses(limited) }) {
 		return nil
 	}
 	for _, v := range s.e.limited {
 		for i := range v.Limits {
-			keys = append(keys, s.limitKey(v, &v.Limits[i]))
+			keys = append(keys, limitKey(s, v, &v.Limits[i]))
 		}
 	}
 	return keys
 }
 
 // useLogOf reads the uses that a limit still counts.
-func (s *Session) useLogOf(ctx context.Context, read func(context.Context, *stores.Entity, stores.Value) (stores.Row, error), v *verbs.Verb, l *verbs.Limit, now time.Time) (*useLog, error) {
+func useLogOf(ctx context.Context, s *Session, read func(context.Context, *stores.Entity, stores.Value) (stores.Row, error), v *verbs.Verb, l *verbs.Limit, now time.Time) (*useLog, error) {
 	log := &useLog{verb: v, limit: l}
-	row, err := read(ctx, uses, s.limitKey(v, l))
+	row, err := read(ctx, uses, limitKey(s, v, l))
 	if errors.Is(err, stores.ErrNotFound) {
 		return log, nil
 	}
@@ -112,34 +111,34 @@ func (l *useLog) change(key stores.Value) stores.Change {
 
 // limit checks a call against the limits of its verb, and counts it. The count is committed
 // with the run.
-func (r *run) limit(ctx context.Context, st *step) error {
+func limit(ctx context.Context, r *run, st *step) error {
 	for i := range st.verb.Limits {
 		l := &st.verb.Limits[i]
-		key := r.s.limitKey(st.verb, l)
-		log := r.uses[key]
+		key := limitKey(r.src.s, st.verb, l)
+		log := r.met.uses[key]
 		if log == nil {
 			var err error
-			if log, err = r.s.useLogOf(ctx, r.read.Get, st.verb, l, r.now); err != nil {
+			if log, err = useLogOf(ctx, r.src.s, r.src.read.Get, st.verb, l, r.src.now); err != nil {
 				return err
 			}
-			if r.uses == nil {
-				r.uses = make(map[stores.Value]*useLog)
+			if r.met.uses == nil {
+				r.met.uses = make(map[stores.Value]*useLog)
 			}
-			r.uses[key] = log
+			r.met.uses[key] = log
 		}
-		if wait, ok := log.use(r.now); !ok {
-			return &complaint{st.index, limitReached(st.place, st.verb.Name, l, wait)}
+		if wait, ok := log.use(r.src.now); !ok {
+			return &complaint{st.call.index, limitReached(st.call.place, st.verb.Name, l, wait)}
 		}
 	}
 	return nil
 }
 
 // usedUp lists the changes that keep what a run counted.
-func (r *run) usedUp() (all []stores.Change) {
-	for _, v := range r.s.e.limited {
+func usedUp(r *run) (all []stores.Change) {
+	for _, v := range r.src.s.e.limited {
 		for i := range v.Limits {
-			key := r.s.limitKey(v, &v.Limits[i])
-			if log := r.uses[key]; log != nil {
+			key := limitKey(r.src.s, v, &v.Limits[i])
+			if log := r.met.uses[key]; log != nil {
 				all = append(all, log.change(key))
 			}
 		}
@@ -149,8 +148,8 @@ func (r *run) usedUp() (all []stores.Change) {
 
 // beginsUses reports whether a run makes the row of a count: another run may make it at the
 // same time.
-func (r *run) beginsUses() bool {
-	for _, log := range r.uses {
+func beginsUses(r *run) bool {
+	for _, log := range r.met.uses {
 		if log.found == nil {
 			return true
 		}
@@ -161,30 +160,30 @@ func (r *run) beginsUses() bool {
 // countPreview counts a preview against the limits of the verbs in it that answer, and of
 // those that count refusals: a preview has told as much as a run. Nothing else is counted.
 // What it disclosed of rows outside the caller's scope is journalled.
-func (s *Session) countPreview(ctx context.Context, p *verbs.Program, o RunOptions, r *run, err error) error {
+func countPreview(ctx context.Context, s *Session, p *verbs.Program, o RunOptions, r *run, err error) error {
 	var b stores.Batch
 	var used []countedUse
 	var refusal *Refusal
 	switch {
 	case errors.As(err, &refusal):
-		used = s.countsRefused(p, refusal)
+		used = countsRefused(s, p, refusal)
 	case err == nil:
-		for _, st := range r.steps {
+		for _, st := range r.plan.steps {
 			if !st.verb.Answers() {
 				continue // it told nothing
 			}
 			used = append(used, counting(st.verb, func(*verbs.Limit) bool { return true })...)
-			if st.disclosures != nil {
-				e := s.entry(p, o, st.place)
-				e.Time, e.Verb, e.Outcome, e.Preview = r.now, st.verb.Name, outcomeOK, r.id
-				if err := s.e.tell(&b, e, s.e.says(p, st)); err != nil {
+			if st.sees.disclosures != nil {
+				e := entryOf(s, p, o, st.call.place)
+				e.Time, e.Verb, e.Outcome, e.Preview = r.src.now, st.verb.Name, outcomeOK, r.plan.id
+				if err := tellCall(s.e, &b, e, saidAs(s.e, p, st)); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	if len(used)+len(b.Entries) > 0 {
-		if failed := s.record(ctx, b, used...); failed != nil {
+		if failed := recordEntries(ctx, s, b, used...); failed != nil {
 			return failure(failed)
 		}
 	}
@@ -192,7 +191,7 @@ func (s *Session) countPreview(ctx context.Context, p *verbs.Program, o RunOptio
 }
 
 // countsRefused lists the uses that a refusal counts.
-func (s *Session) countsRefused(p *verbs.Program, r *Refusal) (all []countedUse) {
+func countsRefused(s *Session, p *verbs.Program, r *Refusal) (all []countedUse) {
 	calls := p.Calls()
 	counts := make(map[int]bool)
 	for i, call := range r.calls {
@@ -220,15 +219,15 @@ func counting(v *verbs.Verb, counts func(*verbs.Limit) bool) (all []countedUse) 
 	return all
 }
 
-// counts makes the changes that count some uses, up to the number that each limit allows.
-func (s *Session) counts(ctx context.Context, tx stores.Tx, used []countedUse) (all []stores.Change, err error) {
-	now := stores.NewTime(s.e.clock()).Time()
+// countUses makes the changes that count some uses, up to the number that each limit allows.
+func countUses(ctx context.Context, s *Session, tx stores.Tx, used []countedUse) (all []stores.Change, err error) {
+	now := stores.NewTime(s.e.opt.Clock()).Time()
 	logs := make(map[stores.Value]*useLog)
 	var keys []stores.Value
 	for _, u := range used {
-		key := s.limitKey(u.verb, u.limit)
+		key := limitKey(s, u.verb, u.limit)
 		if logs[key] == nil {
-			if logs[key], err = s.useLogOf(ctx, tx.Get, u.verb, u.limit, now); err != nil {
+			if logs[key], err = useLogOf(ctx, s, tx.Get, u.verb, u.limit, now); err != nil {
 				return nil, err
 			}
 			keys = append(keys, key)

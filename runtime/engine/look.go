@@ -21,7 +21,7 @@ import (
 // scope. The function that looks returns values for `discloses` and nothing else: no change,
 // no answer, no notice.
 type Look struct {
-	r    *reading
+	r    *source
 	st   *step
 	over bool
 }
@@ -63,7 +63,7 @@ func (l *Look) Rows(ctx context.Context, entity string, where Fields) ([]Row, er
 	if err != nil {
 		return nil, err
 	}
-	set, err := l.r.assign(e, where)
+	set, err := assignFields(l.r, e, where)
 	if err != nil {
 		return nil, err
 	}
@@ -130,10 +130,10 @@ func (l *Look) find(ctx context.Context, e *verbs.Entity, where *stores.Cond) ([
 }
 
 // looked calls the function of a verb that looks, once for each call, and keeps its values.
-func (r *reading) looked(ctx context.Context, st *step) error {
-	h := r.e.lookers[st.verb]
+func looked(ctx context.Context, r *source, st *step) error {
+	h := st.prep.looker
 	if h == nil {
-		return &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noHandlerHere)}
+		return &complaint{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noHandlerHere)}
 	}
 	args, err := h.arguments(r, st)
 	if err != nil {
@@ -143,7 +143,7 @@ func (r *reading) looked(ctx context.Context, st *step) error {
 	// there was something to seal.
 	for i := range st.verb.Discloses {
 		if k := st.verb.Discloses[i].SealedFor; k >= 0 {
-			if _, err := publicKey(st.args[k].Text()); err != nil {
+			if _, err := publicKey(st.args.values[k].Text()); err != nil {
 				return handlerError(st, Refuse(":"+st.verb.Params[k].Name+" is no public key of X25519", "send 32 bytes in base64, made anew for this"))
 			}
 		}
@@ -167,14 +167,14 @@ func (r *reading) looked(ctx context.Context, st *step) error {
 		if _, ok := given[name]; !ok {
 			name = strings.ReplaceAll(name, "_", "-")
 		}
-		v, err := r.plainValue(given[name])
+		v, err := plainValue(r, given[name])
 		if err == nil {
-			v, err = r.tellable(st, x, v)
+			v, err = tellable(r, st, x, v)
 		}
 		if err != nil { // the error may reveal what was read
 			return &Failure{Err: fmt.Errorf("%s: the function of %s gave %s a value that is no %s", at(x.Place), st.verb.Name, x.Name, x.Type.Phrase())}
 		}
-		st.disclosures[i] = disclosure{true, v}
+		st.sees.disclosures[i] = disclosure{true, v}
 		delete(given, name)
 	}
 	for _, name := range sortedKeys(given) {
@@ -195,29 +195,29 @@ func (h *handler) looksSafely(ctx context.Context, l *Look, args reflect.Value) 
 
 // tellable returns a disclosed value as the caller gets it: of its type, and sealed where the
 // palette says so.
-func (r *reading) tellable(st *step, x *verbs.Disclosed, v stores.Value) (stores.Value, error) {
+func tellable(r *source, st *step, x *verbs.Disclosed, v stores.Value) (stores.Value, error) {
 	v, err := x.Type.Accept(v)
 	if err != nil || x.SealedFor < 0 || v.IsNull() {
 		return v, err
 	}
-	sealed, err := Seal(st.args[x.SealedFor].Text(), st.sealInfo(r, x), []byte(v.Text()))
+	sealed, err := sealFor(st.args.values[x.SealedFor].Text(), sealInfo(st, r, x), []byte(v.Text()))
 	if err != nil {
 		return v, err
 	}
 	told := stores.NewString(sealed)
-	r.alias[told] = "sealed " + x.Name // another each time
+	r.mem.alias[told] = "sealed " + x.Name // another each time
 	return told, nil
 }
 
 // sealInfo returns the info that a seal is bound to: the verb, the name of the value, the caller,
 // and the arguments that the palette names. A row stands in it by the whole suffix of its name,
 // which never changes.
-func (st *step) sealInfo(r *reading, x *verbs.Disclosed) string {
+func sealInfo(st *step, r *source, x *verbs.Disclosed) string {
 	parts := []string{st.verb.Name, x.Name, r.s.who.Name}
 	for _, i := range x.Bound {
-		text := st.args[i].Text()
+		text := st.args.values[i].Text()
 		if p := &st.verb.Params[i]; p.Type.Name == verbs.RefType {
-			if kept, ok := st.syntax.Get(p.Name); ok {
+			if kept, ok := st.call.syntax.Get(p.Name); ok {
 				text = kept.Text[strings.LastIndexByte(kept.Text, '~')+1:]
 			}
 		}
@@ -232,10 +232,10 @@ func SealInfo(parts ...string) string {
 	return digest.Of(append([]string{"verbatim sealed 1"}, parts...)...)
 }
 
-// Seal seals a text for the owner of a public key, 32 bytes of X25519 in base64. Nobody else can
+// sealFor seals a text for the owner of a public key, 32 bytes of X25519 in base64. Nobody else can
 // read it, and the owner can only with the same info (HPKE, RFC 9180, base mode with HKDF-SHA256
 // and AES-256-GCM). The result is the encapsulated key and the ciphertext, in base64.
-func Seal(key, info string, plain []byte) (string, error) {
+func sealFor(key, info string, plain []byte) (string, error) {
 	public, err := publicKey(key)
 	if err != nil {
 		return "", err

@@ -40,15 +40,15 @@ func (w Redaction) of() journal.Redaction {
 }
 
 // keepsJournal reports whether the principal has a role that keeps the journal.
-func (s *Session) keepsJournal() bool {
-	return slices.ContainsFunc(s.roles, func(r *verbs.Role) bool { return r.Keeps })
+func keepsJournal(s *Session) bool {
+	return slices.ContainsFunc(s.rights.roles, func(r *verbs.Role) bool { return r.Keeps })
 }
 
 // mayKeepJournal refuses a principal who has neither a role that keeps the journal nor one of the
 // others, and journals the attempt.
-func (s *Session) mayKeepJournal(ctx context.Context, verb string, others ...string) error {
+func mayKeepJournal(ctx context.Context, s *Session, verb string, others ...string) error {
 	may := func(r *verbs.Role) bool { return r.Keeps || slices.Contains(others, r.Name) }
-	if s.keepsJournal() || slices.ContainsFunc(s.roles, may) {
+	if keepsJournal(s) || slices.ContainsFunc(s.rights.roles, may) {
 		return nil
 	}
 	var names []string
@@ -58,45 +58,45 @@ func (s *Session) mayKeepJournal(ctx context.Context, verb string, others ...str
 		}
 	}
 	err := refuse([]complaint{{-1, notJournalKeeper(names)}})
-	e := s.act(verb)
+	e := actEntry(s, verb)
 	e.Outcome, e.Reason = outcomeRefused, err.Diagnostics[0].Code
-	if failed := s.record(ctx, stores.Batch{Entries: []stores.Entry{e}}); failed != nil {
+	if failed := recordEntries(ctx, s, stores.Batch{Entries: []stores.Entry{e}}); failed != nil {
 		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed)}
 	}
 	return err
 }
 
-// ReadsJournal refuses a principal with neither a role that keeps the journal nor one of others.
-func (s *Session) ReadsJournal(ctx context.Context, others ...string) error {
-	return s.mayKeepJournal(ctx, verbRead, others...)
+// Reads refuses a principal with neither a role that keeps the journal nor one of others.
+func (jn Journal) Reads(ctx context.Context, others ...string) error {
+	return mayKeepJournal(ctx, jn.s, verbRead, others...)
 }
 
-// OpensEntry journals that one entry is shown with its personal data: to a role that keeps the
+// Opens journals that one entry is shown with its personal data: to a role that keeps the
 // journal, or to the principal of that entry.
-func (s *Session) OpensEntry(ctx context.Context, e *stores.Entry) error {
-	if e.Principal != s.who.Name {
-		if err := s.mayKeepJournal(ctx, verbRead); err != nil {
+func (jn Journal) Opens(ctx context.Context, e *stores.Entry) error {
+	if e.Principal != jn.s.who.Name {
+		if err := mayKeepJournal(ctx, jn.s, verbRead); err != nil {
 			return err
 		}
 	}
-	return failure(s.record(ctx, stores.Batch{Entries: []stores.Entry{s.act(verbRead, dsl.NewArg("entry", dsl.NewInteger(e.Seq)))}}))
+	return failure(recordEntries(ctx, jn.s, stores.Batch{Entries: []stores.Entry{actEntry(jn.s, verbRead, dsl.NewArg("entry", dsl.NewInteger(e.Seq)))}}))
 }
 
-// act begins a journal entry about an act of the engine itself.
-func (s *Session) act(verb string, args ...dsl.Arg) stores.Entry {
+// actEntry begins a journal entry about an act of the engine itself.
+func actEntry(s *Session, verb string, args ...dsl.Arg) stores.Entry {
 	call := dsl.NewCall(verb, args...)
-	return stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "log", Verb: verb, Call: dsl.FormatCall(&call),
-		Outcome: outcomeOK, Palette: s.e.reg.Digest(), Roles: s.roleNames()}
+	return stores.Entry{Time: s.e.opt.Clock(), Principal: s.who.Name, Session: s.id, Source: "log", Verb: verb, Call: dsl.FormatCall(&call),
+		Outcome: outcomeOK, Palette: s.e.reg.Digest(), Roles: roleNames(s)}
 }
 
 // Redactable returns what Redact would erase.
-func (s *Session) Redactable(ctx context.Context, w Redaction) (journal.Erased, error) {
-	if err := s.mayKeepJournal(ctx, verbRedact); err != nil {
+func (jn Journal) Redactable(ctx context.Context, w Redaction) (journal.Erased, error) {
+	if err := mayKeepJournal(ctx, jn.s, verbRedact); err != nil {
 		return journal.Erased{}, err
 	}
-	n, err := journal.Count(ctx, s.e.store, s.who.Name, w.of())
+	n, err := journal.Count(ctx, jn.s.e.store, jn.s.who.Name, w.of())
 	if err == nil && w.Principal != "" {
-		n.Turns, err = s.e.forget(ctx, w.Principal, true)
+		n.Turns, err = forgetWords(ctx, jn.s.e, w.Principal, true)
 	}
 	return n, failure(err)
 }
@@ -105,18 +105,18 @@ func (s *Session) Redactable(ctx context.Context, w Redaction) (journal.Erased, 
 // to the erased values; the hash chain stays valid, and nobody can recover the values. The
 // redaction itself is journalled, with its principal and subject. Rows are not changed, except
 // that the turns of a principal lose their words.
-func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, error) {
-	if err := s.mayKeepJournal(ctx, verbRedact); err != nil {
+func (jn Journal) Redact(ctx context.Context, w Redaction) (journal.Erased, error) {
+	if err := mayKeepJournal(ctx, jn.s, verbRedact); err != nil {
 		return journal.Erased{}, err
 	}
 	said := 0
 	if w.Principal != "" {
 		var err error
-		if said, err = s.e.forget(ctx, w.Principal, false); err != nil {
+		if said, err = forgetWords(ctx, jn.s.e, w.Principal, false); err != nil {
 			return journal.Erased{}, failure(err)
 		}
 	}
-	n, err := journal.Redact(ctx, s.e.store, s.who.Name, w.of(), func(n journal.Erased) stores.Entry {
+	n, err := journal.Redact(ctx, jn.s.e.store, jn.s.who.Name, w.of(), func(n journal.Erased) stores.Entry {
 		var args []dsl.Arg
 		record := journal.Record{Erased: n.Of.String()}
 		if w.Principal != "" {
@@ -131,7 +131,7 @@ func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, erro
 		if said > 0 {
 			args = append(args, dsl.NewArg("turns", dsl.NewInteger(int64(said))))
 		}
-		e := s.act(verbRedact, append(args, dsl.NewArg("entries", dsl.NewInteger(int64(n.Entries))), dsl.NewArg("values", dsl.NewInteger(int64(n.Values))))...)
+		e := actEntry(jn.s, verbRedact, append(args, dsl.NewArg("entries", dsl.NewInteger(int64(n.Entries))), dsl.NewArg("values", dsl.NewInteger(int64(n.Values))))...)
 		e.Changes = string(record.AppendText(nil))
 		return e
 	})
@@ -141,14 +141,10 @@ func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, erro
 
 // Baseline adds to the journal the rows that it does not know, or knows only in part, so that a
 // replay can start with them. It returns the number of those rows.
-func (s *Session) Baseline(ctx context.Context, state *journal.State) (int, error) {
-	if err := s.mayKeepJournal(ctx, verbBaseline); err != nil {
+func (jn Journal) Baseline(ctx context.Context, state *journal.State) (int, error) {
+	if err := mayKeepJournal(ctx, jn.s, verbBaseline); err != nil {
 		return 0, err
 	}
-	n, err := journal.Baseline(ctx, s.e.store, s.who.Name, state, s.act(verbBaseline), s.e.newID, s.e.random)
+	n, err := journal.Baseline(ctx, jn.s.e.store, jn.s.who.Name, state, actEntry(jn.s, verbBaseline), jn.s.e.opt.NewID, jn.s.e.opt.Random)
 	return n, failure(err)
 }
-
-// Tables returns the entities of the palettes as the store knows them. The slice must not be
-// changed.
-func (e *Engine) Tables() []*stores.Entity { return e.tables }

@@ -52,27 +52,27 @@ func (m *matching) match(e *stores.Entity, owner stores.Value, limit int) stores
 
 // embedding returns the request for the vector of a search by meaning, which is made with no
 // transaction open; nil where no vector is needed.
-func (r *reading) embedding(ctx context.Context, st *step) (*externalCall, error) {
-	text, err := r.eval(ctx, st, st.verb.Matching, nil)
+func embedding(ctx context.Context, r *run, st *step) (*externalCall, error) {
+	text, err := r.src.eval(ctx, st, st.verb.Matching, nil)
 	if err != nil || text.IsNull() {
 		return nil, err
 	}
 	m := &matching{text: text.Text()}
-	st.matching = m
+	st.sees.matching = m
 	switch read := st.verb.Read; {
 	case read != nil && len(read.Entity.Store.Search.Meaning) == 0:
-	case r.e.embedder == nil:
+	case r.src.e.opt.Embedder == nil:
 		m.near, m.maker, m.found = search.Grams(m.text), search.Letters, receipt.ByLetters
 	default:
 		e := &externalCall{ExternalCall: receipt.ExternalCall{Name: "meaning", ReadOnly: true}, st: st, args: text, embeds: true}
-		answer, answered := r.answers[e.id()]
+		answer, answered := r.src.answers[e.id()]
 		switch {
 		case !answered:
 			return e, nil
 		case answer.Failed:
 			m.found = receipt.ByWords
 		default:
-			m.near, m.maker = search.Vector([]byte(answer.Text), nil), r.e.embedder.Maker()
+			m.near, m.maker = search.Vector([]byte(answer.Text), nil), r.src.e.opt.Embedder.Maker()
 		}
 	}
 	return nil, nil
@@ -90,7 +90,7 @@ func (c *Call) Match(ctx context.Context, entity string, owner Ref, text string,
 	if !owner.IsZero() && c.r.e.reg.Entity(owner.entity).Store != e.Store.Root() {
 		return nil, nil, fmt.Errorf("rows of %q are not owned by a %s", entity, owner.entity)
 	}
-	m := c.st.matching
+	m := c.st.sees.matching
 	if m == nil || m.text != text {
 		m = &matching{text: text, near: search.Grams(text), maker: search.Letters}
 	}
@@ -118,7 +118,7 @@ func (c *Call) Match(ctx context.Context, entity string, owner Ref, text string,
 
 // embed asks for the vector of one text. If that fails, the search uses words alone.
 func (e *Engine) embed(ctx context.Context, text string) (tools.Answer, error) {
-	vectors, err := e.embedder.Embed(ctx, []string{text})
+	vectors, err := e.opt.Embedder.Embed(ctx, []string{text})
 	if ctx.Err() != nil {
 		return tools.Answer{}, ctx.Err()
 	}
@@ -131,10 +131,10 @@ func (e *Engine) embed(ctx context.Context, text string) (tools.Answer, error) {
 // Near returns how close each of some texts is to another in meaning: the cosine of their
 // vectors, at least 0. It returns nil without an Embedder. Nothing is kept.
 func (e *Engine) Near(ctx context.Context, text string, others []string) ([]float64, error) {
-	if e.embedder == nil || len(others) == 0 {
+	if e.opt.Embedder == nil || len(others) == 0 {
 		return nil, nil
 	}
-	vectors, err := e.embedder.Embed(ctx, append([]string{text}, others...))
+	vectors, err := e.opt.Embedder.Embed(ctx, append([]string{text}, others...))
 	if err == nil && len(vectors) != len(others)+1 {
 		err = fmt.Errorf("the model made %d vectors of %d texts", len(vectors), len(others)+1)
 	}
@@ -156,21 +156,21 @@ func (e *Engine) Near(ctx context.Context, text string, others []string) ([]floa
 }
 
 // Embeds reports whether there is an Embedder.
-func (e *Engine) Embeds() bool { return e.embedder != nil }
+func (e *Engine) Embeds() bool { return e.opt.Embedder != nil }
 
 // Embed makes the vectors of rows that lack them, at most so many, and returns the number.
 // Background workers call it. Without an Embedder it does nothing. Until then, searches find
 // such rows by their words.
 func (e *Engine) Embed(ctx context.Context, most int) (n int, err error) {
-	if e.embedder == nil {
+	if e.opt.Embedder == nil {
 		return 0, nil
 	}
-	for _, t := range e.tables {
+	for _, t := range e.catalog.tables {
 		if t.Search == nil || len(t.Search.Meaning) == 0 || n >= most {
 			continue
 		}
-		made, err := e.store.Vectors(ctx, t, e.embedder.Maker(), most-n, func(texts []string) ([][]float32, error) {
-			vectors, err := e.embedder.Embed(ctx, texts)
+		made, err := e.store.Vectors(ctx, t, e.opt.Embedder.Maker(), most-n, func(texts []string) ([][]float32, error) {
+			vectors, err := e.opt.Embedder.Embed(ctx, texts)
 			if err == nil && len(vectors) != len(texts) {
 				err = fmt.Errorf("%d vectors for %d texts", len(vectors), len(texts))
 			}
@@ -192,7 +192,7 @@ func (e *Engine) Embed(ctx context.Context, most int) (n int, err error) {
 // made an index that the palettes declare.
 func (e *Engine) Searches(ctx context.Context) error {
 	return e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
-		for _, t := range e.tables {
+		for _, t := range e.catalog.tables {
 			if t.Search == nil {
 				continue
 			}
@@ -204,10 +204,10 @@ func (e *Engine) Searches(ctx context.Context) error {
 	})
 }
 
-// match finds the rows that fit best, in that order. If the palette weighs rows, the weight is
+// matchRows finds the rows that fit best, in that order. If the palette weighs rows, the weight is
 // the last of their fields.
-func (r *reading) match(ctx context.Context, st *step, f *fetch, find stores.Find) ([][]stores.Value, error) {
-	read, m := st.verb.Read, st.matching
+func matchRows(ctx context.Context, r *source, st *step, f *fetch, find stores.Find) ([][]stores.Value, error) {
+	read, m := st.verb.Read, st.sees.matching
 	e := read.Entity.Store
 	key := e.Fields[e.Key].Kind
 	fit, owner := map[stores.Value]float64{}, e.OwnerIn(find.Where)
@@ -258,10 +258,10 @@ func (r *reading) match(ctx context.Context, st *step, f *fetch, find stores.Fin
 	return rows[:min(len(rows), read.Limit)], nil
 }
 
-// found says how the rows of a read were found, if a better way is switched off.
-func (st *step) found() receipt.FoundBy {
-	if st.matching == nil || st.verb.Handler && !st.matching.asked {
+// foundBy says how the rows of a read were found, if a better way is switched off.
+func foundBy(st *step) receipt.FoundBy {
+	if st.sees.matching == nil || st.verb.Handler && !st.sees.matching.asked {
 		return ""
 	}
-	return st.matching.found
+	return st.sees.matching.found
 }

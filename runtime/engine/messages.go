@@ -498,7 +498,7 @@ func whichAtWork(place dsl.Place, st *step, p *verbs.Param, rows []names.Row, of
 	d := dsl.Diagnostic{Code: codeWhichAtWork, Place: place}
 	for _, row := range rows {
 		words = append(words, fmt.Sprintf(":%s @%s (%s)", p.Name, row.Name, row.Label))
-		if st.outer == nil { // nobody adds to the script of a macro
+		if st.tree.outer == nil { // nobody adds to the script of a macro
 			end := place.Range.End
 			d.Fixes = append(d.Fixes, dsl.Fix{Title: "add :" + p.Name + " @" + row.Name, Edits: []dsl.Edit{{Range: dsl.Range{Start: end, End: end}, Text: " :" + p.Name + " @" + row.Name}}})
 		}
@@ -509,7 +509,7 @@ func whichAtWork(place dsl.Place, st *step, p *verbs.Param, rows []names.Row, of
 	}
 	d.Summary = fmt.Sprintf("%s is about one %s, and you have %s; say which", st.verb.Name, p.Type.Entity.Store.Name, count)
 	next := "write " + strings.Join(words, " or ")
-	if st.outer != nil {
+	if st.tree.outer != nil {
 		next = "it is written with " + strings.Join(words, " or ")
 	}
 	if of > len(rows) || more {
@@ -762,7 +762,7 @@ func toolFailed(e *externalCall, says string) dsl.Diagnostic {
 	if e.Local {
 		next = "see to what it says"
 	}
-	return tools.Said(says, complain(codeToolFailed, e.st.place, fmt.Sprintf("%s of %s did not do it", e.Name, e.Server), next))
+	return tools.Said(says, complain(codeToolFailed, e.st.call.place, fmt.Sprintf("%s of %s did not do it", e.Name, e.Server), next))
 }
 
 func toolAnswerUnfit(place dsl.Place, v *verbs.Verb, why string) dsl.Diagnostic {

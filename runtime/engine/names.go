@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"verbatim/dsl"
 	"verbatim/runtime/internal/view"
 	"verbatim/runtime/state/names"
 	"verbatim/stores"
@@ -82,8 +83,8 @@ func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, ro
 
 // Suffixes returns the whole suffixes of rows that the session sees, by their keys. A suffix
 // never changes, and a name that ends with it finds the row whatever its label is.
-func (s *Session) Suffixes(ctx context.Context, e *verbs.Entity, keys ...stores.Value) ([]string, error) {
-	id, err := s.e.identity(ctx)
+func (ns Names) Suffixes(ctx context.Context, e *verbs.Entity, keys ...stores.Value) ([]string, error) {
+	id, err := ns.s.e.identity(ctx)
 	if err != nil {
 		return nil, failure(err)
 	}
@@ -91,12 +92,12 @@ func (s *Session) Suffixes(ctx context.Context, e *verbs.Entity, keys ...stores.
 	var unnamed []stores.Value // such as rows of other programs
 	for i, key := range keys {
 		all[i] = names.Suffix(id.Secret, e.Store, key)
-		if _, named := s.names.Row(e.Store, key); !named {
+		if _, named := ns.s.names.Row(e.Store, key); !named {
 			unnamed = append(unnamed, key)
 		}
 	}
 	if len(unnamed) > 0 {
-		err = s.view(ctx, func(r stores.Reader) error { return s.nameKeys(ctx, r, e, unnamed) })
+		err = ns.s.view(ctx, func(r stores.Reader) error { return ns.s.nameKeys(ctx, r, e, unnamed) })
 	}
 	return all, failure(err)
 }
@@ -302,7 +303,7 @@ func label(e *verbs.Entity, values []stores.Value) string {
 // read names every row of an entity within scope, except rows that a run has added and not yet
 // committed.
 func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, uncommitted map[view.RowKey]bool) error {
-	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.naming[e], Limit: maxNamed})
+	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.catalog.names[e], Limit: maxNamed})
 	if errors.Is(err, stores.ErrLimit) {
 		s.names.SetExtent(e.Store, names.TooMany)
 		return nil
@@ -329,7 +330,7 @@ func (s *Session) nameKeys(ctx context.Context, r stores.Reader, e *verbs.Entity
 	if len(keys) > 1 {
 		where = &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)}
 	}
-	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.naming[e], Where: where, Limit: len(keys)})
+	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.catalog.names[e], Where: where, Limit: len(keys)})
 	if err != nil {
 		return err
 	}
@@ -350,8 +351,8 @@ func (e *Engine) NameRows(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, failure(err)
 	}
-	for _, entity := range e.entities {
-		find := stores.Find{Entity: entity.Store, Select: e.naming[entity], Limit: maxNamed, Cut: true}
+	for _, entity := range e.catalog.entities {
+		find := stores.Find{Entity: entity.Store, Select: e.catalog.names[entity], Limit: maxNamed, Cut: true}
 		for {
 			var missing []stores.Name
 			var last stores.Value
@@ -379,7 +380,7 @@ func (e *Engine) NameRows(ctx context.Context) (int, error) {
 				return err
 			})
 			if err == nil && len(missing) > 0 {
-				err = e.write(ctx, all, func(tx stores.Tx) error { return tx.Apply(ctx, stores.Batch{Names: missing}) })
+				err = writeTo(ctx, e, all, func(tx stores.Tx) error { return tx.Apply(ctx, stores.Batch{Names: missing}) })
 			}
 			if err != nil {
 				return total, failure(err)
@@ -520,14 +521,14 @@ func fieldAt(e *stores.Entity, p stores.Path) *stores.Field {
 // ErrAmbiguous says that a name stands for several rows. Its text lists them.
 var ErrAmbiguous = errors.New("that is the name of several rows")
 
-// FindRow finds a row within scope by its name, such as @pierre-sow, or by its label. The name
+// Find finds a row within scope by its name, such as @pierre-sow, or by its label. The name
 // of its entity may stand before either, separated by a blank. It returns stores.ErrNotFound
 // where there is no such row within scope, and an error that wraps ErrAmbiguous where there
 // are several.
-func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, stores.Value, error) {
-	among := s.e.entities
+func (ns Names) Find(ctx context.Context, text string) (*stores.Entity, stores.Value, error) {
+	among := ns.s.e.catalog.entities
 	if name, rest, ok := strings.Cut(text, " "); ok {
-		if e := s.e.reg.Entity(name); e != nil {
+		if e := ns.s.e.reg.Entity(name); e != nil {
 			among, text = []*verbs.Entity{e}, rest
 		}
 	}
@@ -538,17 +539,17 @@ func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, sto
 	}
 	var hits []hit
 	name, isName := strings.CutPrefix(text, "@")
-	err := s.view(ctx, func(r stores.Reader) error {
+	err := ns.s.view(ctx, func(r stores.Reader) error {
 		for _, e := range among {
 			if isName {
-				if err := s.lookUp(ctx, r, e, []string{name}); err != nil {
+				if err := ns.s.lookUp(ctx, r, e, []string{name}); err != nil {
 					return err
 				}
-				if _, found := s.names.Key(e.Store, name); found {
+				if _, found := ns.s.names.Key(e.Store, name); found {
 					continue
 				}
 			}
-			if err := s.read(ctx, r, e, nil); err != nil {
+			if err := ns.s.read(ctx, r, e, nil); err != nil {
 				return err
 			}
 		}
@@ -558,8 +559,8 @@ func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, sto
 		return nil, stores.Value{}, failure(err)
 	}
 	for _, e := range among {
-		means, known := s.names.Key(e.Store, name)
-		s.names.Each(e.Store, func(key stores.Value, row names.Row) {
+		means, known := ns.s.names.Key(e.Store, name)
+		ns.s.names.Each(e.Store, func(key stores.Value, row names.Row) {
 			if isName && (known && means == key || row.Plain() == name) || !isName && strings.EqualFold(row.Label, text) {
 				hits = append(hits, hit{e, key, row})
 			}
@@ -577,4 +578,282 @@ func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, sto
 	}
 	slices.Sort(list)
 	return nil, stores.Value{}, fmt.Errorf("%w: %s", ErrAmbiguous, strings.Join(list, ", "))
+}
+
+// scriptNames answers the checker for one script. If several entities use a name, it stands for the
+// entity that the arguments of this script ask for.
+type scriptNames struct {
+	s     *Session
+	wants map[string][]*verbs.Entity // by symbol, in the order of the script
+	all   []string                   // symbols that may stand for a row of any entity
+	among []*verbs.Entity            // every entity the script may speak of
+	meant map[*verbs.Entity][]*meaning
+}
+
+// May implements verbs.Permitted.
+func (n *scriptNames) May(v *verbs.Verb) bool { return n.s.May(v) }
+
+// Lookup implements verbs.Names.
+func (n *scriptNames) Lookup(name string) *verbs.Entity {
+	for _, e := range n.wants[name] {
+		if _, ok := n.s.names.Key(e.Store, name); ok {
+			return e
+		}
+	}
+	for _, e := range n.among {
+		if _, ok := n.s.names.Key(e.Store, name); ok {
+			return e
+		}
+	}
+	for _, e := range n.among {
+		if slices.ContainsFunc(n.meant[e], func(m *meaning) bool { return m.text == name }) {
+			if _, ok := n.s.names.Text(e.Store, name); ok {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// Homonyms implements verbs.Homonyms.
+func (n *scriptNames) Homonyms(name string) []verbs.Candidate {
+	var all []verbs.Candidate
+	for _, e := range n.among {
+		for _, row := range n.s.names.Homonyms(e.Store, name) {
+			c := verbs.Candidate{Name: row.Name, Label: row.Label}
+			if c.Label == "" {
+				c.Label = e.Store.Name
+			}
+			if owner := n.s.ownerName(e.Store, row.Owner); owner != "" && n.s.SeesSeveral() {
+				c.Tells = "of " + owner
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Nearby implements verbs.Names. It suggests only names that the session was shown, so that a
+// suggestion reveals nothing about other people's rows.
+func (n *scriptNames) Nearby(name string) []string {
+	among := n.wants[name]
+	if len(among) == 0 {
+		among = n.among
+	}
+	var all []string
+	for _, e := range among {
+		n.s.names.Each(e.Store, func(_ stores.Value, row names.Row) { all = append(all, row.Name) })
+	}
+	slices.Sort(all)
+	plain, _, _ := strings.Cut(name, "~")
+	near := dsl.Nearest(name, slices.Values(slices.Compact(all)))
+	if len(near) == 0 {
+		near = likeNames(n.s, among, plain)
+	}
+	return near
+}
+
+// bind fixes the rows that the names of a program mean.
+func (n *scriptNames) bind(p *verbs.Program) {
+	p.Names(func(a *verbs.Arg, t *verbs.Type) {
+		e := (*verbs.Entity)(nil)
+		if t != nil && t.Name == verbs.RefType && a.Path() == "" {
+			e = t.Entity
+		}
+		if e == nil {
+			e = n.Lookup(a.Name())
+		}
+		if e == nil {
+			return
+		}
+		key, ok := n.s.names.Key(e.Store, a.Name())
+		if !ok && a.Syntax.Kind == dsl.String {
+			key, ok = n.s.names.Text(e.Store, a.Name())
+		}
+		if row, named := n.s.names.Row(e.Store, key); ok && named {
+			p.Bind(a, verbs.Row{Entity: e, Key: key, Name: row.Kept})
+		}
+	})
+}
+
+// words lists the symbols that may name a row of an entity.
+func (n *scriptNames) words(e *verbs.Entity) []string {
+	words := slices.Clone(n.all)
+	for name, wants := range n.wants {
+		if slices.Contains(wants, e) && !slices.Contains(words, name) {
+			words = append(words, name)
+		}
+	}
+	slices.Sort(words)
+	return words
+}
+
+// mentioned collects the symbols of a script that may name rows. Symbols that the script binds
+// itself are left out.
+func (s *Session) mentioned(script *dsl.Script) *scriptNames {
+	n := &scriptNames{s: s, wants: make(map[string][]*verbs.Entity)}
+	bound := make(map[string]bool)
+	dsl.Walk(script, func(at dsl.Node) bool {
+		if at.Call != nil && at.Call.As != "" {
+			bound[at.Call.As] = true
+		}
+		return true
+	})
+	var call func(c *dsl.Call)
+	var value func(v *dsl.Value, t *verbs.Type)
+	call = func(c *dsl.Call) {
+		verb := s.e.reg.Verb(c.Verb)
+		for i := range c.Args {
+			var t *verbs.Type
+			if verb != nil {
+				if k := slices.IndexFunc(verb.Params, func(p verbs.Param) bool { return p.Name == c.Args[i].Key }); k >= 0 {
+					t = verb.Params[k].Type
+				}
+			}
+			value(&c.Args[i].Value, t)
+		}
+	}
+	value = func(v *dsl.Value, t *verbs.Type) {
+		if v.Kind == dsl.List && t != nil && t.Name == verbs.ListType {
+			for items, i := v.Items(), 0; i < len(items); i++ {
+				value(&items[i], t.Item)
+			}
+			return
+		}
+		for t != nil && t.Name == verbs.ListType {
+			t = t.Item
+		}
+		if v.Kind == dsl.Map && t != nil && t.Name == verbs.RecordType {
+			for entries, i := v.Entries(), 0; i < len(entries); i++ {
+				value(&entries[i].Value, t.Field(entries[i].Key))
+			}
+			return
+		}
+		var want *verbs.Entity
+		if t != nil && t.Name == verbs.RefType {
+			want = t.Entity
+		}
+		dsl.WalkValue(v, func(at dsl.Node) bool {
+			if at.Call != nil {
+				call(at.Call)
+				return false
+			}
+			if at.Value != nil {
+				n.mention(at.Value, want, bound)
+			}
+			return true
+		})
+	}
+	for i := range script.Calls {
+		call(&script.Calls[i])
+	}
+	if len(n.all) > 0 {
+		n.among = s.e.catalog.entities
+	}
+	return n
+}
+
+// mention notes a value that may name a row; want is the entity, if it is known.
+func (n *scriptNames) mention(v *dsl.Value, want *verbs.Entity, bound map[string]bool) {
+	switch v.Kind {
+	case dsl.String:
+		if _, isKey := stores.ParseUUID(v.Text); want != nil && !isKey {
+			n.ask(v.Text, want)
+		}
+	case dsl.Symbol:
+		name, path, _ := strings.Cut(v.Text, ".")
+		switch {
+		case bound[name]:
+		case want != nil && path == "":
+			n.want(name, want)
+		case !slices.Contains(n.all, name):
+			n.all = append(n.all, name)
+		}
+	}
+}
+
+func (n *scriptNames) want(name string, e *verbs.Entity) {
+	if !slices.Contains(n.wants[name], e) {
+		n.wants[name] = append(n.wants[name], e)
+	}
+	if !slices.Contains(n.among, e) {
+		n.among = append(n.among, e)
+	}
+}
+
+// find looks up the names of a script: in the store's table of names and, if they are not there,
+// among the rows within scope, if these are few.
+func (n *scriptNames) find(ctx context.Context, r stores.Reader) error {
+	for _, e := range n.among {
+		if err := n.s.lookUp(ctx, r, e, n.lost(e)); err != nil {
+			return err
+		}
+	}
+	for _, e := range n.among {
+		if len(n.lost(e)) > 0 && n.s.names.Extent(e.Store) != names.TooMany {
+			if err := n.s.read(ctx, r, e, nil); err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range n.among {
+		if !n.s.SeesSeveral() {
+			break
+		}
+		var several []stores.Value
+		for _, word := range n.words(e) {
+			for _, row := range n.s.names.Homonyms(e.Store, word) {
+				if key, ok := n.s.names.Key(e.Store, row.Kept); ok {
+					several = append(several, key)
+				}
+			}
+		}
+		if err := n.s.nameOwners(ctx, r, e, several); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lost lists the symbols for an entity that are still unknown.
+func (n *scriptNames) lost(e *verbs.Entity) []string {
+	return slices.DeleteFunc(n.words(e), func(word string) bool {
+		if slices.Contains(n.all, word) {
+			return n.Lookup(word) != nil
+		}
+		if _, known := n.s.names.Key(e.Store, word); known {
+			return true
+		}
+		return len(n.s.names.Homonyms(e.Store, word)) > 0
+	})
+}
+
+// look looks for every text that is no name.
+func (n *scriptNames) look(ctx context.Context, r stores.Reader) error {
+	for _, e := range n.among {
+		var all []*meaning
+		for _, m := range n.meant[e] {
+			if _, named := n.s.names.Key(e.Store, m.text); !named && len(m.words) > 0 {
+				all = append(all, m)
+			}
+		}
+		if len(all) == 0 {
+			continue
+		}
+		if err := searchLabels(ctx, n.s, r, e, all); err != nil {
+			return err
+		}
+		for _, m := range all {
+			if key, exact := n.s.names.Text(e.Store, m.text); exact {
+				if err := n.s.nameKeys(ctx, r, e, []stores.Value{key}); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := tellCandidates(ctx, n.s, r, e, m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

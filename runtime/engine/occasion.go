@@ -25,22 +25,22 @@ import (
 // before.
 
 // asksOn draws the occasion of a preview that asks somebody, and looks for earlier times.
-func (s *Session) asksOn(ctx context.Context, r *run, preview *receipt.Receipt, p *shown) (err error) {
+func asksOn(ctx context.Context, s *Session, r *run, preview *receipt.Receipt, p *shown) (err error) {
 	if !r.asksAnybody() {
 		return nil
 	}
-	if preview.Occasion, err = s.e.draw(); err != nil {
+	if preview.Occasion, err = drawKey(s.e); err != nil {
 		return err
 	}
 	p.occasion = preview.Occasion
-	preview.Earlier, err = s.earlier(ctx, r.settledScript())
+	preview.Earlier, err = earlierDone(ctx, s, r.settledScript())
 	return err
 }
 
-// draw returns 128 random bits as a text.
-func (e *Engine) draw() (string, error) {
+// drawKey returns 128 random bits as a text.
+func drawKey(e *Engine) (string, error) {
 	var bits [16]byte
-	if _, err := io.ReadFull(e.random, bits[:]); err != nil {
+	if _, err := io.ReadFull(e.opt.Random, bits[:]); err != nil {
 		return "", &Failure{Err: fmt.Errorf("an id cannot be drawn: %w", err)}
 	}
 	return hex.EncodeToString(bits[:]), nil
@@ -49,11 +49,11 @@ func (e *Engine) draw() (string, error) {
 // occasionKey returns the idempotency key of the run that a question leads to.
 func occasionKey(occasion string) string { return "asked " + occasion }
 
-// newest returns the latest of the previews that this session showed and that an answer may mean.
-// The caller holds s.mu.
-func (s *Session) newest(answer string) *shown {
+// newestShown returns the latest of the previews that this session showed and that an answer may mean.
+// The caller holds s.previews.mu.
+func newestShown(s *Session, answer string) *shown {
 	id, occasion := receipt.ReadAnswer(answer)
-	for _, p := range slices.Backward(s.shown) {
+	for _, p := range slices.Backward(s.previews.list) {
 		if receipt.IsID(p.id, id) && (occasion == "" || p.occasion == occasion) {
 			return p
 		}
@@ -63,8 +63,8 @@ func (s *Session) newest(answer string) *shown {
 
 // newestKept returns the latest of the previews of the principal that the store keeps and that an
 // answer may mean; nil if there is none.
-func (s *Session) newestKept(ctx context.Context, answer string) (last *confirmations.Confirmation, err error) {
-	all, err := s.keptPreviews(ctx, answer)
+func newestKept(ctx context.Context, s *Session, answer string) (last *confirmations.Confirmation, err error) {
+	all, err := keptPreviews(ctx, s, answer)
 	for _, c := range all {
 		// Of two at the same time, the one that is still open is meant.
 		if last == nil || c.Time.After(last.Time) || c.Time.Equal(last.Time) && last.Status != confirmations.Waiting {
@@ -75,7 +75,7 @@ func (s *Session) newestKept(ctx context.Context, answer string) (last *confirma
 }
 
 // keptPreviews finds the previews that the principal kept and that an answer may mean.
-func (s *Session) keptPreviews(ctx context.Context, answer string) (all []*confirmations.Confirmation, err error) {
+func keptPreviews(ctx context.Context, s *Session, answer string) (all []*confirmations.Confirmation, err error) {
 	id, occasion := receipt.ReadAnswer(answer)
 	err = s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) (err error) {
 		all, err = confirmations.Find(ctx, r, map[int]stores.Value{
@@ -90,22 +90,22 @@ func (s *Session) keptPreviews(ctx context.Context, answer string) (all []*confi
 // Answered returns the receipt of what an answer led to before, nil if it led to nothing yet. Run
 // returns it too, but only for a script that still checks: what was done may have deleted the rows
 // that it names.
-func (s *Session) Answered(ctx context.Context, script *dsl.Script, agreed string) (*receipt.Receipt, error) {
+func (jn Journal) Answered(ctx context.Context, script *dsl.Script, agreed string) (*receipt.Receipt, error) {
 	if agreed == "" {
 		return nil, nil
 	}
 	_, occasion := receipt.ReadAnswer(agreed)
 	key, kept := "", true
-	s.mu.Lock()
-	if p := s.newest(agreed); p != nil {
+	jn.s.previews.mu.Lock()
+	if p := newestShown(jn.s, agreed); p != nil {
 		if kept = !p.kept.IsNull(); p.used {
 			key = p.key
 		}
 		agreed = receipt.AnswerTo(p.id, p.occasion)
 	}
-	s.mu.Unlock()
+	jn.s.previews.mu.Unlock()
 	if key == "" && kept {
-		c, err := s.newestKept(ctx, agreed)
+		c, err := newestKept(ctx, jn.s, agreed)
 		switch {
 		case err != nil:
 			return nil, failure(err)
@@ -118,17 +118,17 @@ func (s *Session) Answered(ctx context.Context, script *dsl.Script, agreed strin
 	if key == "" {
 		return nil, nil
 	}
-	return s.Repeat(ctx, script, key)
+	return jn.s.Journal().Repeat(ctx, script, key)
 }
 
-// answered is Answered for a run that was refused. Errors count as no receipt: then the refusal
+// answeredBefore is Answered for a run that was refused. Errors count as no receipt: then the refusal
 // stands.
-func (s *Session) answered(ctx context.Context, p *verbs.Program, agreed string, err error) *receipt.Receipt {
+func answeredBefore(ctx context.Context, s *Session, p *verbs.Program, agreed string, err error) *receipt.Receipt {
 	var refusal *Refusal
 	if agreed == "" || !errors.As(err, &refusal) {
 		return nil
 	}
-	again, failed := s.Answered(ctx, p.Script(), agreed)
+	again, failed := s.Journal().Answered(ctx, p.Script(), agreed)
 	if failed != nil {
 		return nil
 	}
@@ -137,10 +137,10 @@ func (s *Session) answered(ctx context.Context, p *verbs.Program, agreed string,
 
 // sameCalls returns the digest by which the same calls of a principal are found again. Sensitive
 // values are not part of it, since it could be found by trying.
-func (s *Session) sameCalls(settled *dsl.Script) (same string, withheld bool) {
+func sameCalls(s *Session, settled *dsl.Script) (same string, withheld bool) {
 	parts := []string{"verbatim same 1", s.who.Name}
 	for i := range settled.Calls {
-		text := dsl.FormatCall(s.e.written(nil, &settled.Calls[i], nil))
+		text := dsl.FormatCall(writtenCall(s.e, nil, &settled.Calls[i], nil))
 		withheld = withheld || text != dsl.FormatCall(&settled.Calls[i])
 		parts = append(parts, text)
 	}
@@ -154,13 +154,13 @@ func settledDone(same string) stores.Find {
 
 // Earlier returns when the principal did the same calls before, or asked a tool for them and lost
 // its answer: the latest time of each. Previews that ask somebody have it.
-func (s *Session) Earlier(ctx context.Context, p *verbs.Program) ([]receipt.Earlier, error) {
-	all, err := s.earlier(ctx, p.Canonical())
+func (jn Journal) Earlier(ctx context.Context, p *verbs.Program) ([]receipt.Earlier, error) {
+	all, err := earlierDone(ctx, jn.s, p.Canonical())
 	return all, failure(err)
 }
 
-func (s *Session) earlier(ctx context.Context, settled *dsl.Script) (all []receipt.Earlier, err error) {
-	same, withheld := s.sameCalls(settled)
+func earlierDone(ctx context.Context, s *Session, settled *dsl.Script) (all []receipt.Earlier, err error) {
+	same, withheld := sameCalls(s, settled)
 	err = s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) error {
 		all = nil
 		rows, err := r.Find(ctx, lastOf(deliveries, dlvTime, 1, isField(dlvSame, same)))
@@ -250,12 +250,12 @@ const verbSettle = "verbatim.settle"
 
 // Unsettled lists the requests to tools of which nobody knows what became: those of everybody for a
 // role that keeps the journal, the principal's own for others.
-func (s *Session) Unsettled(ctx context.Context) (all []Unsettled, err error) {
+func (jn Journal) Unsettled(ctx context.Context) (all []Unsettled, err error) {
 	var mine []stores.Cond
-	if !s.keepsJournal() {
-		mine = append(mine, isField(attPrincipal, s.who.Name))
+	if !keepsJournal(jn.s) {
+		mine = append(mine, isField(attPrincipal, jn.s.who.Name))
 	}
-	err = s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) error {
+	err = jn.s.e.store.View(ctx, jn.s.engineScope(), func(r stores.Reader) error {
 		all, err = unsettled(ctx, r, mine...)
 		return err
 	})
@@ -265,25 +265,25 @@ func (s *Session) Unsettled(ctx context.Context) (all []Unsettled, err error) {
 // Settle says what became of a request, known by its entry in the journal: SettleDone,
 // SettleNotDone or SettleAgain. The principal is the one who asked, or keeps the journal. The
 // journal gets an entry that names the other, and Settle returns its number.
-func (s *Session) Settle(ctx context.Context, entry int64, how string) (by int64, err error) {
+func (jn Journal) Settle(ctx context.Context, entry int64, how string) (by int64, err error) {
 	var done stores.Tx
-	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+	err = writeTo(ctx, jn.s.e, jn.s.engineScope(), func(tx stores.Tx) error {
 		done = tx
 		open, err := unsettled(ctx, tx, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: attFirst}, Value: stores.NewInt(entry)})
 		if err != nil {
 			return err
 		}
-		if len(open) == 0 || open[0].Principal != s.who.Name && !s.keepsJournal() {
+		if len(open) == 0 || open[0].Principal != jn.s.who.Name && !keepsJournal(jn.s) {
 			return refuse([]complaint{{-1, nothingToSettle(entry)}})
 		}
 		u := &open[0]
-		now := s.e.clock()
+		now := jn.s.e.opt.Clock()
 		if u.Status == AttemptOpen && now.Sub(u.Time) < stillAsking {
 			return refuse([]complaint{{-1, mayBeAsking(entry, stamp(u.Time), stamp(u.Time.Add(stillAsking)))}})
 		}
-		e := s.act(verbSettle, dsl.NewArg("entry", dsl.NewInteger(entry)), dsl.NewArg("outcome", dsl.NewString(how)))
+		e := actEntry(jn.s, verbSettle, dsl.NewArg("entry", dsl.NewInteger(entry)), dsl.NewArg("outcome", dsl.NewString(how)))
 		e.Time = now
-		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{u.end(how, s.who.Name)}})
+		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{u.end(how, jn.s.who.Name)}})
 	})
 	if err != nil {
 		return 0, storeError(dsl.Place{}, err)

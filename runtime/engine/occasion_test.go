@@ -168,19 +168,19 @@ func TestAPersonSettlesALostRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.later(2 * time.Hour)
-			if all, err := kim.Unsettled(ctx); err != nil || len(all) != 1 || all[0].Entry != 1 || all[0].Principal != "kim" {
+			if all, err := kim.Journal().Unsettled(ctx); err != nil || len(all) != 1 || all[0].Entry != 1 || all[0].Principal != "kim" {
 				t.Fatal(all, err)
 			}
-			if all, err := w.session("mia").Unsettled(ctx); err != nil || len(all) != 0 {
+			if all, err := w.session("mia").Journal().Unsettled(ctx); err != nil || len(all) != 0 {
 				t.Error("somebody else sees it:", all, err)
 			}
-			_, err := w.session("mia").Settle(ctx, 1, how)
+			_, err := w.session("mia").Journal().Settle(ctx, 1, how)
 			wantRefusal(t, err, "unknown-entry")
-			by, err := kim.Settle(ctx, 1, how)
+			by, err := kim.Journal().Settle(ctx, 1, how)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = kim.Settle(ctx, 1, how)
+			_, err = kim.Journal().Settle(ctx, 1, how)
 			wantRefusal(t, err, "unknown-entry")
 			if e := w.last(); e.Seq != by || e.Verb != "verbatim.settle" || e.Call != fmt.Sprintf("verbatim.settle :entry 1 :outcome %q", how) || e.Principal != "kim" {
 				t.Errorf("%+v", e)

@@ -103,9 +103,9 @@ func (w *till) said(s *engine.Session, text string, rest, marked verbs.Origin) *
 	if ds.HasErrors() {
 		w.t.Fatal(text, told(ds))
 	}
-	p, ds := s.CheckFrom(context.Background(), script, verbs.Literals{Origin: rest, Of: func(r dsl.Range) (verbs.Origin, bool) {
+	p, ds := s.Check(context.Background(), script, engine.CheckOptions{Said: verbs.Literals{Origin: rest, Of: func(r dsl.Range) (verbs.Origin, bool) {
 		return marked, slices.ContainsFunc(at, func(n int) bool { return int(r.Start) <= n && n < int(r.End) })
-	}})
+	}}})
 	if p == nil {
 		w.t.Fatal(text, told(ds))
 	}

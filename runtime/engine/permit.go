@@ -8,28 +8,29 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/state/names"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
 
 // Narrow restricts the session to some of the verbs that its principal may use, as a token does. A
 // narrowed session cannot decide others' proposals. Call it before the session is used.
-func (s *Session) Narrow(only []*verbs.Verb) { s.only = only }
+func (s *Session) Narrow(only []*verbs.Verb) { s.rights.only = only }
 
 // ByProgram says that a program shows what only it knows, a token: it gives no agreement in the
 // principal's place to what a model wrote and nobody heard. Call it before the session is used.
-func (s *Session) ByProgram() { s.program = true }
+func (s *Session) ByProgram() { s.rights.program = true }
 
 // Prove notes when the principal last signed in. A rule that wants a recent sign-in accepts no
 // agreement in a session without one. Call it before the session is used.
-func (s *Session) Prove(when time.Time) { s.proven = when }
+func (s *Session) Prove(when time.Time) { s.rights.proven = when }
 
 // permit finds every call of a program that may not be made in this session.
 func (s *Session) permit(p *verbs.Program) []complaint {
-	all := append(permit(p, s.roles, s.e.inside, false), s.beyond(p)...)
+	all := append(permit(p, s.rights.roles, s.e.verbs, false), s.beyond(p)...)
 	// A principal may keep only calls that they could make.
 	p.EachKept(func(of int, kept *verbs.Program) {
-		for _, c := range append(permit(kept, s.roles, s.e.inside, false), s.beyond(kept)...) {
+		for _, c := range append(permit(kept, s.rights.roles, s.e.verbs, false), s.beyond(kept)...) {
 			all = append(all, complaint{call: of, diagnostic: c.diagnostic})
 		}
 	})
@@ -40,7 +41,7 @@ func (s *Session) permit(p *verbs.Program) []complaint {
 func (s *Session) beyond(p *verbs.Program) (all []complaint) {
 	calls := p.Calls()
 	for i := range calls {
-		if v := calls[i].Verb; s.only != nil && permits(s.roles, v.Roles) && !v.Internal && !s.May(v) {
+		if v := calls[i].Verb; s.rights.only != nil && permits(s.rights.roles, v.Roles) && !v.Internal && !s.May(v) {
 			all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, "")})
 		}
 	}
@@ -61,9 +62,9 @@ func permits(have, may []*verbs.Role) bool {
 }
 
 // permit finds every call of a program that a principal with these roles may not make, including
-// the calls of macros: inside lists the verbs that each macro uses. Only work, the call of a job,
+// the calls of macros. Only work, the call of a job,
 // may use internal verbs.
-func permit(p *verbs.Program, roles []*verbs.Role, inside map[*verbs.Verb][]*verbs.Verb, work bool) []complaint {
+func permit(p *verbs.Program, roles []*verbs.Role, of map[*verbs.Verb]*prepared, work bool) []complaint {
 	var all []complaint
 	calls := p.Calls()
 	for i := range calls {
@@ -73,7 +74,7 @@ func permit(p *verbs.Program, roles []*verbs.Role, inside map[*verbs.Verb][]*ver
 			continue
 		}
 		// A macro runs with its caller's rights.
-		for _, inner := range inside[v] {
+		for _, inner := range of[v].inside {
 			if !permits(roles, inner.Roles) {
 				all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, inner.Name)})
 				break
@@ -88,10 +89,10 @@ func permit(p *verbs.Program, roles []*verbs.Role, inside map[*verbs.Verb][]*ver
 const rightsAge = time.Second
 
 // freshSession begins a session for immediate use: its first run does not read the rights again.
-func (e *Engine) freshSession(ctx context.Context, principal string) (*Session, error) {
+func freshSession(ctx context.Context, e *Engine, principal string) (*Session, error) {
 	s, err := e.Session(ctx, principal)
 	if err == nil {
-		s.fresh = true
+		s.rights.fresh = true
 	}
 	return s, err
 }
@@ -99,12 +100,12 @@ func (e *Engine) freshSession(ctx context.Context, principal string) (*Session, 
 // entitled reads the principal's rights again if they are older than rightsAge. The rights of a
 // session are fixed when it begins; once they have changed, it refuses all further runs.
 func (s *Session) entitled(ctx context.Context, now time.Time) error {
-	s.mu.Lock()
-	due := !s.fresh && (s.looked.IsZero() || now.Sub(s.looked) >= rightsAge || now.Before(s.looked))
-	if s.fresh {
-		s.fresh, s.looked = false, now
+	s.rights.mu.Lock()
+	due := !s.rights.fresh && (s.rights.looked.IsZero() || now.Sub(s.rights.looked) >= rightsAge || now.Before(s.rights.looked))
+	if s.rights.fresh {
+		s.rights.fresh, s.rights.looked = false, now
 	}
-	s.mu.Unlock()
+	s.rights.mu.Unlock()
 	if !due {
 		return nil
 	}
@@ -117,8 +118,59 @@ func (s *Session) entitled(ctx context.Context, now time.Time) error {
 	case !slices.Equal(who.Roles, s.who.Roles) || !maps.EqualFunc(who.Holds, s.who.Holds, slices.Equal[[]stores.Value]):
 		return refuse([]complaint{{-1, rightsChanged()}})
 	}
-	s.mu.Lock()
-	s.looked = now
-	s.mu.Unlock()
+	s.rights.mu.Lock()
+	s.rights.looked = now
+	s.rights.mu.Unlock()
 	return nil
+}
+
+// May reports whether the principal's roles may use a verb. A call of it may still be refused,
+// for its rows, requirements or confirmations. Only jobs may use internal verbs.
+func (s *Session) May(v *verbs.Verb) bool {
+	if v.Undoes != nil {
+		v = v.Undoes // who may do something may take it back
+	}
+	return !v.Internal && permits(s.rights.roles, v.Roles) && (s.rights.only == nil || slices.Contains(s.rights.only, v))
+}
+
+// Verbs returns the verbs that the principal may use, by name, except those that unmask values:
+// pages use them.
+func (s *Session) Verbs() []*verbs.Verb {
+	var may []*verbs.Verb
+	for _, v := range s.e.reg.Verbs() {
+		if s.May(v) && !v.Masked() {
+			may = append(may, v)
+		}
+	}
+	return may
+}
+
+// Reads reports whether a program changes nothing and is not journalled: its verbs promise only
+// answers from rows, and no sensitive values.
+func (s *Session) Reads(p *verbs.Program) bool { return onlyLooks(s.e, p) }
+
+// All returns the session's names of the rows of entities, in order, and names those that
+// have none yet. If an entity has more rows than maxNamed, only those that were shown are
+// returned.
+func (ns Names) All(ctx context.Context, entities []*verbs.Entity) (map[*verbs.Entity][]string, error) {
+	err := ns.s.view(ctx, func(r stores.Reader) error {
+		for _, e := range entities {
+			if ns.s.names.Extent(e.Store) == names.All {
+				continue
+			}
+			if err := ns.s.read(ctx, r, e, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	all := make(map[*verbs.Entity][]string, len(entities))
+	for _, e := range entities {
+		ns.s.names.Each(e.Store, func(_ stores.Value, row names.Row) { all[e] = append(all[e], row.Name) })
+		slices.Sort(all[e])
+	}
+	return all, nil
 }

@@ -79,7 +79,7 @@ func TestEveryCallThatIsNotPermittedIsTold(t *testing.T) {
 			want = append(want, words[0]+notPermitted(placeOf(p, &p.Calls()[i]), words[1], words[2]).Summary)
 		}
 		var got []string
-		for _, b := range permit(p, roles, e.inside, c.work) {
+		for _, b := range permit(p, roles, e.verbs, c.work) {
 			got = append(got, string(rune('0'+b.call))+b.diagnostic.Summary)
 		}
 		if !slices.Equal(got, want) {

@@ -2,10 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"verbatim/dsl"
+	"verbatim/runtime/protocols/tools"
+	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -18,43 +21,54 @@ const (
 	maxMacroCalls = 1000 // made by one call of the script
 )
 
-// A run is one attempt at a program: what it reads, and the plan that it comes to.
+// A run is one attempt at a program.
 type run struct {
-	*reading
-	prog  *verbs.Program
-	part  *part          // the part of the program that this is about; nil for all of it
-	tell  func(Progress) // nil where nobody listens
+	src   *source
 	phase Phase
-	first int // number of the program's first call
-	done  int // calls carried out, of total, for tell
-	total int
+	plan  plan
+	own   stores.Batch // the engine's own rows about this run, notices about what it decided, and settled jobs
+	met   metSoFar
 
-	top   []*step // parallel to prog.Calls()
-	steps []*step // every call carried out, those of macros included, in order
-	of    []*step // those with a journal entry, parallel to the entries
-	rest  []int   // calls that were not planned because one before them was refused
-
-	called   []*newNames    // their names, by entity
-	told     []receipt.Call // parallel to written; nil before tellAll
-	digest   [32]byte
-	id       string
-	unsealed bool   // its digest is worked out on demand
-	scratch  []byte // for seals
-
-	metCalls map[metCall]bool // that exclude others
-	untold   *verbs.Verb      // of the first call whose result this preview hides
-
-	own      []stores.Change          // of the engine's own rows about this run
-	tells    []stores.Job             // notices about what this run decided
-	uses     map[stores.Value]*useLog // of verbs that have limits
-	settled  []stores.Settlement
+	listen   listener
+	of       []*step          // those with a journal entry, parallel to the entries
 	standing []StandingRule   // of the principal, if the program was written by a model that nobody heard
 	agreedBy string           // who else agreed, and in which role
 	repeated *receipt.Receipt // of the earlier run with the same key
 	skipped  string           // why its job has become pointless
+	scratch  []byte           // for seals
+}
+
+// A plan is what a run comes to: the steps of its program, their digest, and what it waits for.
+type plan struct {
+	prog  *verbs.Program
+	part  *part // the part of the program that this is about; nil for all of it
+	first int   // number of the program's first call
+
+	top   []*step // parallel to prog.Calls()
+	steps []*step // every call carried out, those of macros included, in order
+	rest  []int   // calls that were not planned because one before them was refused
+
+	called   []*newNames    // the names of new rows, by entity
+	told     []receipt.Call // parallel to written; nil before tellAll
+	digest   [32]byte
+	id       string
+	unsealed bool // its digest is worked out on demand
 
 	external *externalCall // an unanswered request that changes something on another server
 	needs    *externalCall // a request whose answer the plan needs before it can go on
+}
+
+// A metSoFar is what checks of calls remember of the calls before them.
+type metSoFar struct {
+	calls  map[metCall]bool         // that exclude others
+	untold *verbs.Verb              // of the first call whose result this preview hides
+	uses   map[stores.Value]*useLog // of verbs that have limits
+}
+
+// A listener is told how far a run is.
+type listener struct {
+	tell        func(Progress) // nil where nobody listens
+	done, total int            // calls carried out
 }
 
 // program carries out the calls of a frame in the order of their bindings. It stops at a
@@ -62,15 +76,15 @@ type run struct {
 func (r *run) program(ctx context.Context, f *frame) (*externalCall, error) {
 	calls, order := f.prog.Calls(), f.prog.Order()
 	f.steps = make([]*step, len(calls))
-	if r.part != nil && f.macro == nil {
-		order = r.part.calls
-		copy(f.steps, r.part.before)
+	if r.plan.part != nil && f.macro == nil {
+		order = r.plan.part.calls
+		copy(f.steps, r.plan.part.before)
 	}
 	for at, i := range order {
 		st, needs, err := r.callOften(ctx, f, i)
 		if err != nil || needs != nil {
 			if f.macro == nil {
-				r.rest = order[at+1:]
+				r.plan.rest = order[at+1:]
 			}
 			return needs, err
 		}
@@ -93,12 +107,12 @@ func (r *run) callOften(ctx context.Context, f *frame, i int) (st *step, needs *
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.top[f.macro.index].made+len(items) > maxMacroCalls { // known before the first is made
-		return nil, nil, &complaint{f.macro.index, tooDeep(f.macro.place, f.macro.verb.Name)}
+	if r.plan.top[f.macro.call.index].tree.made+len(items) > maxMacroCalls { // known before the first is made
+		return nil, nil, &complaint{f.macro.call.index, tooDeep(f.macro.call.place, f.macro.verb.Name)}
 	}
-	defer func() { f.macro.each = eachOf{} }()
+	defer func() { f.macro.sees.each = eachOf{} }()
 	for at, item := range items {
-		f.macro.each = eachOf{item: item, at: at}
+		f.macro.sees.each = eachOf{item: item, at: at}
 		if st, needs, err = r.call(ctx, f, i); err != nil || needs != nil {
 			break
 		}
@@ -108,7 +122,7 @@ func (r *run) callOften(ctx context.Context, f *frame, i int) (st *step, needs *
 
 // items returns the items of a list argument; none if it was left out.
 func (r *run) items(st *step, param int) ([]stores.Value, error) {
-	if st.args[param].IsNull() {
+	if st.args.values[param].IsNull() {
 		return nil, nil
 	}
 	t := st.verb.Params[param].Type.Item
@@ -116,9 +130,9 @@ func (r *run) items(st *step, param int) ([]stores.Value, error) {
 	if t.Name == verbs.RefType && t.Entity != nil {
 		kind = t.Entity.Store.Fields[t.Entity.Store.Key].Kind
 	}
-	items, err := st.args[param].Items(kind)
+	items, err := st.args.values[param].Items(kind)
 	if err != nil {
-		return nil, &complaint{st.index, wrongValue(st.place, st.verb.Params[param].Name, "a list is wanted")}
+		return nil, &complaint{st.call.index, wrongValue(st.call.place, st.verb.Params[param].Name, "a list is wanted")}
 	}
 	return items, nil
 }
@@ -126,19 +140,19 @@ func (r *run) items(st *step, param int) ([]stores.Value, error) {
 // beginCall makes the step of a call.
 func (r *run) beginCall(f *frame, i int) *step {
 	c := &f.prog.Calls()[i]
-	st := &step{verb: c.Verb, index: i}
+	st := &step{verb: c.Verb, prep: r.src.e.verbs[c.Verb], call: spelling{index: i}}
 	if f.macro == nil {
-		st.place = placeOf(f.prog, c)
+		st.call.place = placeOf(f.prog, c)
 	} else {
 		// The calls of a macro are reported at the call in the script.
-		st.outer, st.index, st.place, st.depth = f.macro, f.macro.index, f.macro.place, f.macro.depth+1
+		st.tree.outer, st.call.index, st.call.place, st.tree.depth = f.macro, f.macro.call.index, f.macro.call.place, f.macro.tree.depth+1
 	}
 	outer := f.macro
 	if f.made {
 		outer = nil
 	}
-	st.syntax = r.e.written(f.prog, c.Syntax, outer)
-	st.text = dsl.FormatCall(st.syntax)
+	st.call.syntax = writtenCall(r.src.e, f.prog, c.Syntax, outer)
+	st.call.text = dsl.FormatCall(st.call.syntax)
 	return st
 }
 
@@ -153,118 +167,92 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, 
 		return nil, nil, err
 	}
 	st := r.beginCall(f, i)
-	st.readFrom = len(r.readSet)
-	r.steps = append(r.steps, st)
-	r.begun++
+	st.reads.from = len(r.src.mem.reads)
+	r.plan.steps = append(r.plan.steps, st)
+	r.src.mem.begun++
 	if f.macro == nil {
-		r.top[i] = st
+		r.plan.top[i] = st
 	} else {
-		f.macro.inner = append(f.macro.inner, st)
+		f.macro.tree.inner = append(f.macro.tree.inner, st)
 	}
-	written := r.top[st.index]
-	if written.made++; written.made > maxMacroCalls || st.depth > maxMacroDepth {
-		return nil, nil, &complaint{st.index, tooDeep(st.place, st.verb.Name)}
+	written := r.plan.top[st.call.index]
+	if written.tree.made++; written.tree.made > maxMacroCalls || st.tree.depth > maxMacroDepth {
+		return nil, nil, &complaint{st.call.index, tooDeep(st.call.place, st.verb.Name)}
 	}
 	needs, err := r.step(ctx, f, st, &f.prog.Calls()[i])
 	if err != nil {
 		return nil, nil, told(st, err)
 	}
-	st.readTo = len(r.readSet)
+	st.reads.to = len(r.src.mem.reads)
 	return st, needs, nil
 }
 
-// step takes a call through the steps: permit, resolve, gate, carry, settle, and its
+// step takes a call through the steps: permit, resolve, gate, execute, verify, and its
 // changes to the transaction that commits them.
 func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (needs *externalCall, err error) {
-	if !permits(r.s.roles, st.verb.Roles) {
+	if !permits(r.src.s.rights.roles, st.verb.Roles) {
 		// permit has checked every call before anything began. It is checked again here, so that
 		// nothing relies on that check alone.
-		return nil, &complaint{st.index, notPermitted(st.place, st.verb.Name, "")}
+		return nil, &complaint{st.call.index, notPermitted(st.call.place, st.verb.Name, "")}
 	}
-	if r.phase == Previewing {
-		// The preview of this call, or its refusal, could reveal the hidden result.
-		if r.untold != nil {
-			return nil, &complaint{st.index, notPreviewed(st.place, st.verb.Name, r.untold.Name)}
-		}
-		if tellsOnceDone(st.verb) {
-			r.untold = st.verb
-		}
-	}
-	if len(st.verb.Limits) > 0 {
-		if err := r.limit(ctx, st); err != nil {
+	for _, check := range st.prep.checks.early {
+		if err := check(ctx, r, st); err != nil {
 			return nil, err
 		}
 	}
-	r.e.enter(StageResolve)
-	if err := r.resolve(ctx, f, st, c); err != nil {
+	r.src.e.enter(StageResolve)
+	if err := r.src.resolve(ctx, f, st, c); err != nil {
 		return nil, err
 	}
-	if all := r.e.excluded[st.verb]; all != nil {
-		if err := r.together(st, all); err != nil {
+	for _, check := range st.prep.checks.late {
+		if err := check(ctx, r, st); err != nil {
 			return nil, err
 		}
 	}
-	r.e.enter(StageGate)
-	st.sealed = st.sealIn(&r.scratch)
-	if err := require(ctx, r.reading, st); err != nil {
-		return nil, err
-	}
-	asks, err := gate(ctx, r.reading, st)
+	r.src.e.enter(StageGate)
+	st.args.sealed = st.sealIn(&r.scratch)
+	asks, err := gate(ctx, r.src, st)
 	if err != nil {
 		return nil, err
 	}
 	st.asks = append(st.asks, asks...) // behind what resolve asks of origins
-	if f.macro == nil {
-		r.unheard(st)
+	if f.macro == nil && f.prog.Literals().Unheard {
+		unheard(r, st)
 	}
-	r.e.enter(StageCarry)
+	r.src.e.enter(StageCarry)
 	if st.verb.Macro != nil {
 		return r.macro(ctx, st)
 	}
-	if st.verb.Tool != nil && r.e.handlers[st.verb] == nil {
-		if err := r.asks(ctx, st); err != nil {
-			return nil, err
+	for _, need := range st.prep.checks.needs {
+		if e, err := need(ctx, r, st); e != nil || err != nil {
+			return e, err // nothing can be planned without its answer
 		}
 	}
-	if st.verb.Matching != nil {
-		if e, err := r.embedding(ctx, st); e != nil || err != nil {
-			return e, err // nothing can be planned without it
-		}
-	}
-	if st.external != nil && !st.external.answered {
-		switch {
-		case st.external.ReadOnly:
-			return st.external, nil // nothing can be planned without what it says
-		case r.external != nil:
-			return nil, &complaint{st.index, oneTool(st.place, st.verb.Name, r.external.st.verb.Name)}
-		}
-		r.external = st.external
-	}
-	promises, err := r.promises(ctx, st)
+	promises, err := r.src.promises(ctx, st)
 	if err != nil {
 		return nil, err
 	}
-	done, err := carry(ctx, r.reading, st, promises)
+	done, err := execute(ctx, r.src, st, promises)
 	if err != nil {
 		return nil, err
 	}
-	r.e.enter(StageSettle)
-	if err := settle(st.verb, promises, &done); err != nil {
+	r.src.e.enter(StageSettle)
+	if err := verify(st.verb, promises, &done); err != nil {
 		return nil, err
 	}
-	st.cells, st.notices, st.jobChanges, st.dropped = done.answer, done.notices, done.jobChanges, done.dropped
-	if st.verb.Read != nil && st.verb.Read.File != "" {
-		if e, err := r.files(st); e != nil || err != nil {
+	st.out.cells, st.out.notices, st.out.jobChanges, st.out.dropped = done.answer, done.notices, done.jobChanges, done.dropped
+	if st.prep.files {
+		if e, err := filesOf(r, st); e != nil || err != nil {
 			return e, err
 		}
 	}
-	if err := r.later(ctx, st); err != nil {
+	if err := later(ctx, r, st); err != nil {
 		return nil, err
 	}
-	if err := r.set(ctx, st, done.sets); err != nil {
+	if err := r.src.set(ctx, st, done.sets); err != nil {
 		return nil, err
 	}
-	r.e.enter(StageApply)
+	r.src.e.enter(StageApply)
 	if err := r.apply(ctx, st, done.proposals); err != nil {
 		return nil, err
 	}
@@ -279,56 +267,59 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 // macro carries out the script of a macro, with the rights of its caller: permit has checked its
 // calls before anything began.
 func (r *run) macro(ctx context.Context, st *step) (*externalCall, error) {
-	inner := &frame{prog: r.e.macros[st.verb], macro: st}
+	inner := &frame{prog: st.prep.script, macro: st}
 	if needs, err := r.program(ctx, inner); err != nil || needs != nil {
 		return needs, err
 	}
 	if order := inner.prog.Order(); len(order) > 0 {
 		if last := inner.steps[order[len(order)-1]]; last != nil {
-			st.cells = last.cells
+			st.out.cells = last.out.cells
 		}
 	}
-	return nil, settleMacro(st.verb, st.gather())
+	return nil, verifyMacro(st.verb, st.gather())
 }
 
 // still checks that a call has the arguments with which it passed the gate. It is asked
 // before the call is carried out, and again before the commit.
 func (r *run) still(st *step) error {
-	if st.sealIn(&r.scratch) != st.sealed {
+	if st.sealIn(&r.scratch) != st.args.sealed {
 		return &Failure{Err: fmt.Errorf("%s: its arguments changed after they passed the gate", st.verb.Name)}
 	}
 	return nil
 }
 
-// plan carries the program out in the transaction, and compares the outcome with what was
-// agreed to.
-func (r *run) plan(ctx context.Context, o *runOptions, asked *externalAnswers) error {
-	if err := r.meanwhile(ctx, o.Version); err != nil {
+// makePlan carries the program out in the transaction, and compares the outcome with what was
+// agreed to. A preview is the same plan, in a transaction that is then rolled back: an overlay of
+// planned rows would not hold SQLite's one writer meanwhile, but it would have to answer filters,
+// counts and the palette author's own SQL as the database does, and would know nothing of its
+// constraints. A preview must show exactly what will run, so the database itself executes it.
+func (r *run) makePlan(ctx context.Context, o *runOptions, asked *externalAnswers) error {
+	if err := r.src.meanwhile(ctx, o.opt.Version); err != nil {
 		return err
 	}
-	if err := r.read.ReadAhead(ctx, r.wanted(), r.predictedAsks()); err != nil {
+	if err := r.src.read.ReadAhead(ctx, wanted(r), predictedAsks(r)); err != nil {
 		return err
 	}
 	var err error
-	if r.needs, err = r.program(ctx, &frame{prog: r.prog}); err != nil || r.needs != nil {
+	if r.plan.needs, err = r.program(ctx, &frame{prog: r.plan.prog}); err != nil || r.plan.needs != nil {
 		return err
 	}
 	if err = r.nameReferences(ctx); err != nil {
 		return err
 	}
-	if o.plain() && r.external == nil && asked.sent == nil && !r.asksAnybody() {
-		r.unsealed = true // nobody saw a plan that it could differ from
+	if o.plain() && r.plan.external == nil && asked.sent == nil && !r.asksAnybody() {
+		r.plan.unsealed = true // nobody saw a plan that it could differ from
 	} else {
 		r.tellAll()
 		r.finish()
 	}
-	if r.part != nil && r.part.agreed != "" {
-		r.id = r.part.agreed // the agreement is to the whole script
+	if r.plan.part != nil && r.plan.part.agreed != "" {
+		r.plan.id = r.plan.part.agreed // the agreement is to the whole script
 	}
-	if o.rehearsal || o.Agreed != "" || o.pending != nil || r.asksAnybody() || r.external != nil {
+	if o.rehearsal || o.opt.Agreed != "" || o.pending != nil || r.asksAnybody() || r.plan.external != nil {
 		// Previews, agreements and requests to tools rest on changes that the database
 		// has accepted.
-		if err := r.read.Flush(ctx); err != nil {
+		if err := r.src.read.Flush(ctx); err != nil {
 			return err
 		}
 	}
@@ -341,32 +332,32 @@ func (r *run) plan(ctx context.Context, o *runOptions, asked *externalAnswers) e
 		}
 		return r.follow(ctx, asked.sent.call.id())
 	}
-	r.e.enter(StageAgreed)
+	r.src.e.enter(StageAgreed)
 	return r.agreed(ctx, o)
 }
 
 // follow carries out the effects that waited for a tool's answer. The rest of the plan has
 // been compared with what was agreed to.
 func (r *run) follow(ctx context.Context, id string) error {
-	i := slices.IndexFunc(r.steps, func(st *step) bool { return st.external != nil && st.external.id() == id })
-	if i < 0 || len(r.steps[i].external.Then) == 0 {
+	i := slices.IndexFunc(r.plan.steps, func(st *step) bool { return st.external != nil && st.external.id() == id })
+	if i < 0 || len(r.plan.steps[i].external.Then) == 0 {
 		return nil
 	}
-	st := r.steps[i]
+	st := r.plan.steps[i]
 	st.follows = true
-	promises, err := r.promises(ctx, st)
+	promises, err := r.src.promises(ctx, st)
 	if err != nil {
 		return told(st, err)
 	}
 	done := declared(promises)
-	if err := settle(st.verb, promises, &done); err != nil {
+	if err := verify(st.verb, promises, &done); err != nil {
 		return err
 	}
-	before := st.changes
+	before := st.out.changes
 	if err := r.apply(ctx, st, done.proposals); err != nil {
 		return told(st, err)
 	}
-	st.changes, st.notices = append(before[:len(before):len(before)], st.changes...), append(st.notices, done.notices...)
+	st.out.changes, st.out.notices = append(before[:len(before):len(before)], st.out.changes...), append(st.out.notices, done.notices...)
 	if err = r.nameReferences(ctx); err != nil {
 		return err
 	}
@@ -377,35 +368,274 @@ func (r *run) follow(ctx context.Context, id string) error {
 // waits returns the request that a tool has to answer before the run can go on or commit;
 // nil if there is none.
 func (r *run) waits() *externalCall {
-	if r.needs != nil {
-		return r.needs
+	if r.plan.needs != nil {
+		return r.plan.needs
 	}
 	if r.phase == Previewing {
 		return nil // a preview tells of it
 	}
-	return r.external
+	return r.plan.external
 }
 
 // script returns the script of the run: a part of the program's, if it is a share.
 func (r *run) script() *dsl.Script {
-	if r.part != nil {
-		return r.part.script
+	if r.plan.part != nil {
+		return r.plan.part.script
 	}
-	return r.prog.Script()
+	return r.plan.prog.Script()
 }
 
 // settledScript is script with suffixed names.
 func (r *run) settledScript() *dsl.Script {
-	if r.part != nil {
-		return r.part.settled
+	if r.plan.part != nil {
+		return r.plan.part.settled
 	}
-	return r.prog.Canonical()
+	return r.plan.prog.Canonical()
 }
 
 // written returns the steps of the script's own calls, as far as they were carried out.
 func (r *run) written() []*step {
-	if !slices.Contains(r.top, nil) {
-		return r.top
+	if !slices.Contains(r.plan.top, nil) {
+		return r.plan.top
 	}
-	return slices.DeleteFunc(slices.Clone(r.top), func(st *step) bool { return st == nil })
+	return slices.DeleteFunc(slices.Clone(r.plan.top), func(st *step) bool { return st == nil })
+}
+
+// A step is one call that is being carried out.
+type step struct {
+	verb   *verbs.Verb
+	prep   *prepared
+	call   spelling
+	args   arguments
+	sees   within
+	asks   []ask
+	passed string // the standing rule that passed it; "" if none had to
+	out    effects
+
+	external *externalCall // the request to a tool
+	follows  bool          // the tool has answered, and the effects that wait for that are carried out
+
+	tree      nesting
+	resolving resolving
+	reads     span
+}
+
+// A spelling is a call as it was written.
+type spelling struct {
+	index  int       // in Program.Calls: of the call, or of the call of the macro that it belongs to
+	place  dsl.Place // in the script that was run
+	syntax *dsl.Call // as the journal keeps it: see written
+	text   string    // canonical
+}
+
+// Arguments are the resolved arguments of a call. The slices are parallel to Verb.Params.
+type arguments struct {
+	values    []stores.Value
+	rows      []stores.Row   // that references name
+	from      []verbs.Origin // where they came from
+	contents  []stores.Value // the digests of uploads; nil where none is an upload
+	sensitive []bool         // taken from a sensitive value; nil when none was
+	emptied   uint64         // bits of the arguments that were given as nil, and not left out
+	taken     uint64         // one bit for each argument: its value was taken from something sensitive, whatever its palette says
+	sealed    [32]byte       // digest of verb and arguments when they passed the gate
+}
+
+// A within is what expressions of a call see beside its arguments.
+type within struct {
+	each        eachOf         // the row or item that an effect, or a call of a macro, is being worked out for
+	added       []stores.Value // parallel to the effects of the verb, nil where none is named: the keys of the rows that they add
+	disclosures []disclosure   // parallel to the verb's `discloses`; nil before any was needed
+	matching    *matching      // the text that a read searches for; nil without one
+}
+
+// Effects are what a call did, once it was settled.
+type effects struct {
+	changes    []change
+	notices    []notice
+	sets       []setting        // values that it gave the session
+	filled     []receipt.Filled // arguments that it left out, by key
+	jobChanges []receipt.JobChange
+	jobs       []stores.Job // of notices, once they are to be committed
+	dropped    []stores.Job // jobs that it drops, where it can be taken back
+	cells      *table
+	seq        int64 // of its journal entry
+}
+
+// A nesting says which calls led to a call, and to which it led.
+type nesting struct {
+	inner []*step // of a macro
+	outer *step   // the macro that it belongs to
+	depth int     // how many macros it stands in
+	made  int     // of a call in the script: the number of calls that it led to, itself included
+}
+
+// A resolving is the argument that is being resolved.
+type resolving struct {
+	accepts verbs.Origins // the origins that it accepts
+	trail   []string      // the path by which a value with another origin came
+}
+
+// A span is the part of memory.reads that was read for one call.
+type span struct{ from, to int }
+
+// tellsOnceDone reports whether a verb discloses something and also changes something. The changes
+// limit how often it can be asked: they use up a link, or count a question. A preview is rolled
+// back, so it must not show the result.
+func tellsOnceDone(v *verbs.Verb) bool { return len(v.Discloses) > 0 && !v.Answers() }
+
+// previewable refuses the preview of a call after one whose result the preview hides: this
+// preview, or its refusal, could reveal that result.
+func previewable(_ context.Context, r *run, st *step) error {
+	switch {
+	case r.phase != Previewing:
+	case r.met.untold != nil:
+		return &complaint{st.call.index, notPreviewed(st.call.place, st.verb.Name, r.met.untold.Name)}
+	case tellsOnceDone(st.verb):
+		r.met.untold = st.verb
+	}
+	return nil
+}
+
+// toldOnceDone stands in a preview in place of the result of such a call.
+const toldOnceDone = "what comes of it is told once it is done"
+
+// hidesResult reports whether a preview hides the result of a call, or of a call inside its macro.
+func (st *step) hidesResult() bool {
+	return tellsOnceDone(st.verb) || slices.ContainsFunc(st.tree.inner, (*step).hidesResult)
+}
+
+// A change is a change of a row for the store, and the receipt's account of it.
+type change struct {
+	stores.Change
+	entity *verbs.Entity
+	row    receipt.Row // without the names of the rows that it refers to; its fields are parallel to Set, unless the row is deleted
+}
+
+// at returns the entity's field of the k-th field of the receipt's row.
+func (c *change) at(k int) int {
+	if k < len(c.Set) {
+		return c.Set[k].Field
+	}
+	return c.Entity.FieldIndex(c.row.Fields[k].Name)
+}
+
+// A notice is an outgoing message or a job before it has an id.
+type notice struct {
+	kind, target string
+	keys         []string
+	values       []stores.Value
+	came         []verbs.Origin     // parallel to values
+	sensitive    []bool             // parallel to values: taken from something sensitive; nil when none is
+	effect       *verbs.Effect      // that promised it
+	at           stores.Value       // when its job is due
+	unique       string             // its correlation key, where the palette names one
+	instead      []stores.JobRecord // waiting jobs with that key, which it replaces
+	active       sessions.Value     // the row at work that the job takes along: see takeAlong
+	again        *stores.Job        // a dropped job that is scheduled again; nil for all others
+	says         string             // the call that its job makes
+}
+
+// A table is the result of a call, with keys in place of names.
+type table struct {
+	columns []column
+	rows    [][]cell
+	entity  *verbs.Entity // of keys
+	keys    []stores.Value
+	from    verbs.Origins   // the origin of all its values; zero is rows within scope
+	found   receipt.FoundBy // how a search found the rows, where a better way is switched off
+	left    []string        // why rows were left out: a value in them cannot be read
+	file    *tools.File     // the file that is made of it, or that came with a tool's answer
+	// late says that it is known only once a tool has acted, so that no plan depends on
+	// it.
+	late bool
+}
+
+type column struct {
+	name      string
+	sensitive bool
+}
+
+type cell struct {
+	value  stores.Value
+	entity *verbs.Entity // whose key the value is; nil for everything else
+	from   verbs.Origin
+}
+
+// told turns an error of a call into the error that its caller is told.
+func told(st *step, err error) error {
+	var c *complaint
+	var refusal *Refusal
+	var promise *BrokenPromise
+	var failed *Failure
+	var unread *stores.Unreadable
+	switch {
+	case errors.As(err, &c):
+		if c.call < 0 { // of a handler, which knows nothing of calls
+			c = &complaint{st.call.index, c.diagnostic}
+			c.diagnostic.Place = st.call.place
+		}
+		return c
+	case errors.As(err, &refusal), errors.As(err, &promise), errors.As(err, &failed):
+		return err
+	case errors.Is(err, verbs.ErrAbsent):
+		return &complaint{st.call.index, cannotWorkOut(st.call.place, st.verb.Name)}
+	case errors.Is(err, verbs.ErrRange), errors.Is(err, verbs.ErrZero):
+		return &complaint{st.call.index, leadsOutOfRange(st.call.place, st.verb.Name)}
+	case errors.Is(err, stores.ErrConflict):
+		return err // the whole run may be tried again
+	case errors.Is(err, stores.ErrNotFound):
+		// A row that it would change does not exist, or is out of scope.
+		return &complaint{st.call.index, notReached(st.call.place, st.verb.Name)}
+	case errors.Is(err, stores.ErrReadOnly):
+		return &complaint{st.call.index, onlyForReading(st.call.place, st.verb.Name)}
+	case errors.Is(err, stores.ErrDuplicate):
+		return &complaint{st.call.index, alreadyExists(st.call.place, st.verb.Name, duplicateText(st))}
+	case errors.As(err, &unread):
+		return &complaint{st.call.index, unreadable(st.call.place, st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)}
+	case errors.Is(err, stores.ErrInvalid):
+		return &complaint{st.call.index, notAccepted(st.call.place, st.verb.Name)}
+	case errors.Is(err, stores.ErrLimit):
+		return &complaint{st.call.index, tooMuch(st.call.place, st.verb.Name)}
+	}
+	return &Failure{Err: fmt.Errorf("%s: %w", st.verb.Name, err)}
+}
+
+// row returns the row that a call resulted in: one that it added, changed or read, of the
+// wanted entity if that is known.
+func (st *step) row(want *verbs.Entity) (*verbs.Entity, stores.Value, bool) {
+	fits := func(e *verbs.Entity) bool { return want == nil || e == want }
+	all := st.gather().changes
+	for i := range all {
+		if c := &all[i]; c.Op == stores.Insert && fits(c.entity) {
+			return c.entity, c.Key, true
+		}
+	}
+	for i := range all {
+		if c := &all[i]; c.Op == stores.Update && fits(c.entity) {
+			return c.entity, c.Key, true
+		}
+	}
+	if t := st.out.cells; t != nil && t.entity != nil && len(t.keys) == 1 && fits(t.entity) {
+		return t.entity, t.keys[0], true
+	}
+	// A change that sets a field to its present value is still about its row.
+	for i := range st.verb.Effects {
+		e := &st.verb.Effects[i]
+		if !e.OnRows() || e.Where == nil || !fits(e.Entity) {
+			continue
+		}
+		if e.Upsert && i+1 < len(st.sees.added) && !st.sees.added[i+1].IsNull() {
+			return e.Entity, st.sees.added[i+1], true
+		}
+		if param, one := e.Where.One(); one && st.args.rows[param].Entity != nil {
+			return e.Entity, st.args.rows[param].Key(), true
+		}
+	}
+	return nil, stores.Value{}, false
+}
+
+// isStoreError reports whether a store, and not an expression, failed.
+func isStoreError(err error) bool {
+	var x *evalError
+	return !errors.As(err, &x)
 }

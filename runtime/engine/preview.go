@@ -24,9 +24,9 @@ type shown struct {
 	asking []int        // calls that ask the person
 
 	occasion string // see receipt.Receipt; "" if it asks nobody
-	key      string // guarded by Session.mu: under which the run that claimed it goes
-	used     bool   // guarded by Session.mu: a run has claimed it
-	declined bool   // guarded by Session.mu: its person said no
+	key      string // guarded by previews.mu: under which the run that claimed it goes
+	used     bool   // guarded by previews.mu: a run has claimed it
+	declined bool   // guarded by previews.mu: its person said no
 }
 
 // moved names the rows that have changed since the preview was shown. It is empty if something
@@ -37,17 +37,17 @@ func (p *shown) moved(r *run) []string {
 	}
 	var moved []string
 	for _, old := range p.rows {
-		i := slices.IndexFunc(r.readSet, func(n readRow) bool { return n.paths == nil && n.entity == old.entity && n.key == old.key })
-		if i < 0 || slices.Equal(r.readSet[i].values, old.values) {
+		i := slices.IndexFunc(r.src.mem.reads, func(n readRow) bool { return n.paths == nil && n.entity == old.entity && n.key == old.key })
+		if i < 0 || slices.Equal(r.src.mem.reads[i].values, old.values) {
 			continue
 		}
 		for f, was := range old.values {
-			is := r.readSet[i].values[f]
+			is := r.src.mem.reads[i].values[f]
 			if was == is {
 				continue
 			}
 			field := &old.entity.Fields[f]
-			line := fmt.Sprintf("%s of %s", field.Name, r.shownName(old.entity, old.key))
+			line := fmt.Sprintf("%s of %s", field.Name, r.src.shownName(old.entity, old.key))
 			if !field.Sensitive && field.Ref == nil {
 				line += fmt.Sprintf(" was %s and is %s", was, is)
 			}
@@ -69,17 +69,17 @@ const (
 
 // nameRow makes sure that a row has a name in the session, and returns it. A row that this run
 // adds has none until the commit; a row out of scope never gets one.
-func (r *reading) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (names.Row, error) {
+func (r *source) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (names.Row, error) {
 	if row, ok := r.s.names.Row(e.Store, key); ok {
 		return row, nil
 	}
-	if r.added[view.RowKey{Entity: e.Store, Key: key}] {
+	if r.mem.added[view.RowKey{Entity: e.Store, Key: key}] {
 		return names.Row{}, nil
 	}
 	// A principal with a narrow scope reads all its rows once, and asks for no name again.
 	// One who sees all rows reads those that the run refers to.
 	if r.s.names.Extent(e.Store) == names.Some && !r.s.scope.All {
-		if err := r.s.read(ctx, r.read, e, r.added); err != nil {
+		if err := r.s.read(ctx, r.read, e, r.mem.added); err != nil {
 			return names.Row{}, err
 		}
 		if row, ok := r.s.names.Row(e.Store, key); ok {
@@ -106,13 +106,13 @@ type reference struct {
 }
 
 // nameAll makes sure that rows have names, with one query for each entity.
-func (r *reading) nameAll(ctx context.Context, all []reference) error {
+func (r *source) nameAll(ctx context.Context, all []reference) error {
 	missing := make(map[*verbs.Entity][]stores.Value)
 	asked := make(map[reference]bool, len(all))
 	var order []*verbs.Entity
 	for _, ref := range all {
 		_, named := r.s.names.Row(ref.to.Store, ref.key)
-		if named || asked[ref] || ref.key.IsNull() || r.added[view.RowKey{Entity: ref.to.Store, Key: ref.key}] {
+		if named || asked[ref] || ref.key.IsNull() || r.mem.added[view.RowKey{Entity: ref.to.Store, Key: ref.key}] {
 			continue
 		}
 		if asked[ref] = true; missing[ref.to] == nil {
@@ -139,19 +139,19 @@ func (r *reading) nameAll(ctx context.Context, all []reference) error {
 }
 
 // namingKnown makes the name of a row from what the run has read.
-func (r *reading) namingKnown(e *verbs.Entity, key stores.Value) (names.NamedRow, bool) {
+func (r *source) namingKnown(e *verbs.Entity, key stores.Value) (names.NamedRow, bool) {
 	text, known := r.labelKnown(e, key)
 	owner, one := r.s.onlyOwner(e.Store)
 	return names.NamedRow{Key: key, Label: text, Owner: owner}, known && one
 }
 
 // labelKnown makes the label of a row from what the run has read.
-func (r *reading) labelKnown(e *verbs.Entity, key stores.Value) (string, bool) {
+func (r *source) labelKnown(e *verbs.Entity, key stores.Value) (string, bool) {
 	row, ok := r.read.Known(view.RowKey{Entity: e.Store, Key: key})
 	if !ok {
 		return "", false
 	}
-	paths := r.e.labelled[e]
+	paths := r.e.catalog.labels[e]
 	values := make([]stores.Value, len(paths))
 	for i, p := range paths {
 		if values[i], ok = r.read.Follow(row.Values, p); !ok {
@@ -166,10 +166,10 @@ func (r *reading) labelKnown(e *verbs.Entity, key stores.Value) (string, bool) {
 func (r *run) nameAdded(ctx context.Context, b *stores.Batch) error {
 	all := make(map[*verbs.Entity][]names.NamedRow)
 	var order []*verbs.Entity
-	for _, st := range r.steps {
-		for i := range st.changes {
-			c := &st.changes[i]
-			if n := r.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil && c.Op == stores.Insert {
+	for _, st := range r.plan.steps {
+		for i := range st.out.changes {
+			c := &st.out.changes[i]
+			if n := r.src.mem.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil && c.Op == stores.Insert {
 				if all[c.entity] == nil {
 					order = append(order, c.entity)
 				}
@@ -178,18 +178,18 @@ func (r *run) nameAdded(ctx context.Context, b *stores.Batch) error {
 		}
 	}
 	for _, e := range order {
-		ask, err := r.s.spelled(ctx, e, all[e])
+		ask, err := r.src.s.spelled(ctx, e, all[e])
 		if err != nil {
 			return err
 		}
 		n := &newNames{entity: e.Store, rows: all[e]}
-		r.called = append(r.called, n)
+		r.plan.called = append(r.plan.called, n)
 		if ask != nil {
 			b.Asked = append(b.Asked, stores.NameAsk{NameQuery: *ask, Into: &n.found})
 		}
 		for i := range n.rows {
 			g := &n.rows[i]
-			r.minted[view.RowKey{Entity: e.Store, Key: g.Key}] = g
+			r.src.mem.minted[view.RowKey{Entity: e.Store, Key: g.Key}] = g
 			b.Names = append(b.Names, g.Name(e.Store))
 		}
 	}
@@ -203,7 +203,7 @@ type newNames struct {
 	found  []stores.Name
 }
 
-func (r *reading) nameCells(ctx context.Context, t *table) error {
+func (r *source) nameCells(ctx context.Context, t *table) error {
 	var all []reference
 	for _, row := range t.rows {
 		for _, c := range row {
@@ -231,17 +231,17 @@ func (r *reading) nameCells(ctx context.Context, t *table) error {
 
 // shownName returns what is shown in place of a key: a name, "new" for a row that is not
 // committed yet, or "(hidden)" for a row out of scope.
-func (r *reading) shownName(e *stores.Entity, key stores.Value) string {
+func (r *source) shownName(e *stores.Entity, key stores.Value) string {
 	if row, ok := r.s.names.Row(e, key); ok {
 		return row.Shown()
 	}
-	if r.added[view.RowKey{Entity: e, Key: key}] {
+	if r.mem.added[view.RowKey{Entity: e, Key: key}] {
 		return newRow
 	}
 	return hidden
 }
 
-func (r *reading) shownValue(e *stores.Entity, key stores.Value) stores.Value {
+func (r *source) shownValue(e *stores.Entity, key stores.Value) stores.Value {
 	if key.IsNull() {
 		return key
 	}
@@ -254,12 +254,12 @@ func (r *run) nameReferences(ctx context.Context) error {
 	fresh := make(map[*verbs.Entity][]stores.Value)
 	var order []*verbs.Entity
 	var refs []reference
-	for _, st := range r.steps {
-		for i := range st.changes {
-			c := &st.changes[i]
+	for _, st := range r.plan.steps {
+		for i := range st.out.changes {
+			c := &st.out.changes[i]
 			if c.Op == stores.Insert {
-				if n, ok := r.namingKnown(c.entity, c.Key); ok {
-					r.minted[view.RowKey{Entity: c.Entity, Key: c.Key}] = &n
+				if n, ok := r.src.namingKnown(c.entity, c.Key); ok {
+					r.src.mem.minted[view.RowKey{Entity: c.Entity, Key: c.Key}] = &n
 				} else {
 					if fresh[c.entity] == nil {
 						order = append(order, c.entity)
@@ -267,14 +267,14 @@ func (r *run) nameReferences(ctx context.Context) error {
 					fresh[c.entity] = append(fresh[c.entity], c.Key)
 				}
 			}
-			refs = r.refers(refs, c)
+			refs = refers(r.src, refs, c)
 		}
-		if err := r.nameSets(ctx, st); err != nil {
+		if err := r.src.nameSets(ctx, st); err != nil {
 			return err
 		}
 	}
 	if len(refs) > 0 {
-		if err := r.nameAll(ctx, refs); err != nil {
+		if err := r.src.nameAll(ctx, refs); err != nil {
 			return err
 		}
 	}
@@ -283,23 +283,23 @@ func (r *run) nameReferences(ctx context.Context) error {
 		if len(fresh[e]) > 1 {
 			where = &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(fresh[e]...)}
 		}
-		rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.naming[e], Limit: len(fresh[e]), Where: where})
+		rows, err := r.src.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.src.e.catalog.names[e], Limit: len(fresh[e]), Where: where})
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
 			n := toName(e, row)
-			r.minted[view.RowKey{Entity: e.Store, Key: n.Key}] = &n
+			r.src.mem.minted[view.RowKey{Entity: e.Store, Key: n.Key}] = &n
 		}
 	}
-	if !r.owners {
+	if !r.src.owners {
 		return nil
 	}
-	for _, st := range r.steps {
-		for i := range st.changes {
-			c := &st.changes[i]
-			if root, key, ok := ownerOf(c.Entity, r.owner(c)); ok && r.e.reg.EntityOf(root) != nil {
-				if _, err := r.nameRow(ctx, r.e.reg.EntityOf(root), key); err != nil {
+	for _, st := range r.plan.steps {
+		for i := range st.out.changes {
+			c := &st.out.changes[i]
+			if root, key, ok := ownerOf(c.Entity, r.src.owner(c)); ok && r.src.e.reg.EntityOf(root) != nil {
+				if _, err := r.src.nameRow(ctx, r.src.e.reg.EntityOf(root), key); err != nil {
 					return err
 				}
 			}
@@ -309,11 +309,11 @@ func (r *run) nameReferences(ctx context.Context) error {
 }
 
 // owner returns the owner of a changed row, as in stores.Name.
-func (r *reading) owner(c *change) string {
+func (r *source) owner(c *change) string {
 	if row, ok := r.s.names.Row(c.Entity, c.Key); ok {
 		return row.Owner
 	}
-	if n := r.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil {
+	if n := r.mem.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil {
 		return n.Owner
 	}
 	return ""
@@ -324,17 +324,17 @@ func (r *reading) owner(c *change) string {
 // tellAll makes the receipt of each call of the script.
 func (r *run) tellAll() {
 	written := r.written()
-	r.told = make([]receipt.Call, len(written))
+	r.plan.told = make([]receipt.Call, len(written))
 	for i, st := range written {
-		r.told[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.place), Text: st.text, Rows: r.rowsOf(st), Notices: r.noticesOf(st, nil), Filled: r.fills(st),
-			JobChanges: st.gather().jobChanges, Asks: st.questions(), Passed: st.passed, Origins: originsText(st), Session: r.sessionChanges(st), External: st.externalCallsOf(nil), Result: r.result(st), Seq: st.seq}
+		r.plan.told[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.call.place), Text: st.call.text, Rows: r.rowsOf(st), Notices: r.src.noticesOf(st, nil), Filled: fills(r.src, st),
+			JobChanges: st.gather().jobChanges, Asks: st.questions(), Passed: st.passed, Origins: originsText(st), Session: r.src.sessionChanges(st), External: externalCallsOf(st, nil), Result: r.src.result(st), Seq: st.out.seq}
 	}
 }
 
 // preview returns the receipt of a run, after tellAll. A rehearsal hides the results of calls that
 // disclose something and change something.
 func (r *run) preview() *receipt.Receipt {
-	calls := r.told
+	calls := r.plan.told
 	if r.phase == Previewing {
 		calls = slices.Clone(calls)
 		for i, st := range r.written() {
@@ -343,7 +343,7 @@ func (r *run) preview() *receipt.Receipt {
 			}
 		}
 	}
-	return &receipt.Receipt{ID: r.id, Digest: r.digest, Calls: calls}
+	return &receipt.Receipt{ID: r.plan.id, Digest: r.plan.digest, Calls: calls}
 }
 
 func placed(p dsl.Place) receipt.Place {
@@ -365,12 +365,12 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 		c := &changes[i]
 		out[i] = c.row
 		row := &out[i]
-		row.Name = r.shownName(c.Entity, c.Key)
-		if r.owners {
-			row.Owner = r.s.ownerName(c.Entity, r.owner(c))
+		row.Name = r.src.shownName(c.Entity, c.Key)
+		if r.src.owners {
+			row.Owner = r.src.s.ownerName(c.Entity, r.src.owner(c))
 		}
 		if c.Op == stores.Insert || row.Label == "" { // it was added by an earlier call
-			if n := r.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil {
+			if n := r.src.mem.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil {
 				row.Label = n.Label
 			}
 		}
@@ -378,12 +378,12 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 			f := &row.Fields[k]
 			def := &c.Entity.Fields[c.at(k)]
 			if def.Ref != nil {
-				r.nameValue(&f.Before, def.Ref)
-				r.nameValue(&f.After, def.Ref)
-				r.nameValue(&f.Given, def.Ref)
+				r.src.nameValue(&f.Before, def.Ref)
+				r.src.nameValue(&f.After, def.Ref)
+				r.src.nameValue(&f.Given, def.Ref)
 			}
 			if !f.Sensitive {
-				f.File = r.fileOf(f.After.Shown())
+				f.File = r.src.fileOf(f.After.Shown())
 			}
 		}
 	}
@@ -391,36 +391,36 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 }
 
 // nameValue replaces the key of a row by the name that is shown.
-func (r *reading) nameValue(v *receipt.Value, e *stores.Entity) {
+func (r *source) nameValue(v *receipt.Value, e *stores.Entity) {
 	if !v.IsNull() {
 		v.Name, v.Entity = r.shownName(e, v.Value), e.Name
 	}
 }
 
-func (r *reading) noticesOf(st *step, all []receipt.Notice) []receipt.Notice {
-	for i := range st.notices {
-		n := &st.notices[i]
-		all = append(all, receipt.Notice{Kind: n.kind, Target: n.target, Calls: r.callOf(st, n), At: n.at, Instead: len(n.instead)})
+func (r *source) noticesOf(st *step, all []receipt.Notice) []receipt.Notice {
+	for i := range st.out.notices {
+		n := &st.out.notices[i]
+		all = append(all, receipt.Notice{Kind: n.kind, Target: n.target, Calls: callOf(r, st, n), At: n.at, Instead: len(n.instead)})
 	}
-	for _, inner := range st.inner {
+	for _, inner := range st.tree.inner {
 		all = r.noticesOf(inner, all)
 	}
 	return all
 }
 
 // externalCallsOf collects the external calls of a call, and of the calls in a macro.
-func (st *step) externalCallsOf(all []receipt.ExternalCall) []receipt.ExternalCall {
+func externalCallsOf(st *step, all []receipt.ExternalCall) []receipt.ExternalCall {
 	if st.external != nil {
 		all = append(all, st.external.ExternalCall)
 	}
-	for _, inner := range st.inner {
-		all = inner.externalCallsOf(all)
+	for _, inner := range st.tree.inner {
+		all = externalCallsOf(inner, all)
 	}
 	return all
 }
 
-func (r *reading) result(st *step) *receipt.Result {
-	t := st.cells
+func (r *source) result(st *step) *receipt.Result {
+	t := st.out.cells
 	if t == nil || t.late && t.rows == nil {
 		return nil
 	}
@@ -508,7 +508,7 @@ func (r *reading) result(st *step) *receipt.Result {
 
 // tableOf makes the table of a call from the receipt of an earlier run, for the calls that use
 // its result.
-func (e *Engine) tableOf(res *receipt.Result) *table {
+func tableOf(e *Engine, res *receipt.Result) *table {
 	if res == nil {
 		return nil
 	}
@@ -531,7 +531,7 @@ func (e *Engine) tableOf(res *receipt.Result) *table {
 
 // shown keeps what moved needs to name the rows that have changed.
 func (r *run) shown() *shown {
-	p := &shown{id: r.id, digest: r.digest, until: r.now.Add(r.lasts())}
+	p := &shown{id: r.plan.id, digest: r.plan.digest, until: r.src.now.Add(r.lasts())}
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
 			if ask.By == "" && !slices.Contains(p.asking, ask.Call) {
@@ -539,12 +539,48 @@ func (r *run) shown() *shown {
 			}
 		}
 	}
-	for _, s := range r.readSet {
+	for _, s := range r.src.mem.reads {
 		if s.paths == nil && s.entity != nil {
-			if !r.added[view.RowKey{Entity: s.entity, Key: s.key}] {
+			if !r.src.mem.added[view.RowKey{Entity: s.entity, Key: s.key}] {
 				p.rows = append(p.rows, s)
 			}
 		}
 	}
 	return p
+}
+
+// fileOf finds the file that a value stands for; nil if the value stands for no file.
+func (r *source) fileOf(v stores.Value) *receipt.File {
+	if len(r.mem.files) == 0 || v.Kind() != stores.String {
+		return nil
+	}
+	text := v.Text()
+	for i := range r.mem.files {
+		if k := &r.mem.files[i]; k.Reference == text || k.Content == text {
+			return &k.File
+		}
+	}
+	return nil
+}
+
+// fills lists the arguments that a call and the calls of its macro left out and the engine filled.
+func fills(r *source, st *step) []receipt.Filled {
+	var out []receipt.Filled
+	for _, f := range st.out.filled {
+		e := r.e.reg.Entity(f.Entity)
+		row, _ := r.s.names.Row(e.Store, f.Key)
+		f.Name, f.Label = r.shownName(e.Store, f.Key), row.Label
+		for _, v := range settersFor(r.s, e) {
+			f.By = append(f.By, v.Name)
+		}
+		out = append(out, f)
+	}
+	for _, inner := range st.tree.inner {
+		for _, f := range fills(r, inner) {
+			if !slices.ContainsFunc(out, func(o receipt.Filled) bool { return o.Name == f.Name }) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
 }

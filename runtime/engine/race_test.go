@@ -257,7 +257,7 @@ func TestARepeatedReplyIsTheSame(t *testing.T) {
 			t.Fatal(text, err)
 		}
 		state, entries := w.state(), len(w.journal())
-		again, err := s.Repeat(ctx, p.Script(), o.Key)
+		again, err := s.Journal().Repeat(ctx, p.Script(), o.Key)
 		if err != nil || again == nil || !again.Repeated {
 			t.Fatalf("%s: %v %v", text, again, err)
 		}
@@ -273,7 +273,7 @@ func TestARepeatedReplyIsTheSame(t *testing.T) {
 			t.Errorf("%s: first\n%sthen\n%s", text, one, two)
 		}
 		// In another session too there is an answer, and no second effect.
-		if other, err := w.session("kim").Repeat(ctx, p.Script(), o.Key); err != nil || other == nil || len(other.Calls) != len(first.Calls) {
+		if other, err := w.session("kim").Journal().Repeat(ctx, p.Script(), o.Key); err != nil || other == nil || len(other.Calls) != len(first.Calls) {
 			t.Errorf("%s, elsewhere: %v", text, err)
 		}
 		equal(t, diff(w.entity, state, w.state()), nil)
@@ -308,7 +308,7 @@ func TestAKeyIsOfOneTextAndOnePrincipal(t *testing.T) {
 	}
 	// Mia's key is another, though it is spelt the same.
 	mia := w.session("mia")
-	if r, err := mia.Repeat(ctx, w.program(mia, text).Script(), "k"); err != nil || r != nil {
+	if r, err := mia.Journal().Repeat(ctx, w.program(mia, text).Script(), "k"); err != nil || r != nil {
 		t.Errorf("mia is told what kim did: %+v %v", r, err)
 	}
 	if r, err := note(mia, `lending.note :loan-id @saw-bob :note "three"`, "k"); err != nil || r.Repeated {

@@ -16,7 +16,7 @@ import (
 // belong to each row, and its progress. One query asks the store for all of it.
 
 // find carries out a declarative read.
-func (r *reading) find(ctx context.Context, st *step) (*table, error) {
+func (r *source) find(ctx context.Context, st *step) (*table, error) {
 	read := st.verb.Read
 	where, err := r.cond(ctx, st, read.Filter)
 	if err != nil {
@@ -29,8 +29,8 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 		}
 		where = onlyThose(where, read.Entity.Store, along)
 	}
-	selected := r.e.selections(read)
-	f, err := r.fetch(ctx, st, selected.rows)
+	selected := st.prep.selects
+	f, err := fetchesOf(ctx, r, st, selected.rows)
 	if err != nil {
 		return nil, err
 	}
@@ -50,9 +50,9 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 		}
 	}
 	var rows [][]stores.Value
-	if st.matching != nil {
+	if st.sees.matching != nil {
 		find.Last = false
-		rows, err = r.match(ctx, st, f, find)
+		rows, err = matchRows(ctx, r, st, f, find)
 	} else {
 		rows, err = r.findWithPostponed(ctx, find)
 	}
@@ -70,15 +70,15 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 		return nil, err
 	}
 	if read.One && len(rows) == 0 {
-		return nil, &complaint{st.index, unknownName(st.place, st.verb.Params[read.By].Name)}
+		return nil, &complaint{st.call.index, unknownName(st.call.place, st.verb.Params[read.By].Name)}
 	}
-	t := &table{left: left, found: st.found(), entity: read.Entity, columns: make([]column, len(read.Fields)), keys: make([]stores.Value, len(rows)), rows: make([][]cell, len(rows))}
+	t := &table{left: left, found: foundBy(st), entity: read.Entity, columns: make([]column, len(read.Fields)), keys: make([]stores.Value, len(rows)), rows: make([][]cell, len(rows))}
 	for i := range read.Fields {
 		t.columns[i] = column{read.Fields[i].Name, read.Fields[i].Sensitive}
 	}
-	r.readSet = slices.Grow(r.readSet, len(rows))
+	r.mem.reads = slices.Grow(r.mem.reads, len(rows))
 	for n, row := range rows {
-		r.readSet = append(r.readSet, readRow{entity: read.Entity.Store, key: row[0], paths: f.all, values: row})
+		r.mem.reads = append(r.mem.reads, readRow{entity: read.Entity.Store, key: row[0], paths: f.all, values: row})
 		t.keys[n] = row[0]
 	}
 	if err := r.belonging(ctx, st, beside); err != nil {
@@ -88,7 +88,7 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 		return nil, err
 	}
 	if read.Groups() {
-		if err := r.group(st, t); err != nil {
+		if err := groupRows(r, st, t); err != nil {
 			return nil, err
 		}
 	}
@@ -96,7 +96,7 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 }
 
 // firstPage cuts rows to one page, and says how to ask for the next one.
-func (r *reading) firstPage(ctx context.Context, st *step, rows [][]stores.Value) (page [][]stores.Value, left []string, err error) {
+func (r *source) firstPage(ctx context.Context, st *step, rows [][]stores.Value) (page [][]stores.Value, left []string, err error) {
 	read := st.verb.Read
 	if read.After < 0 || len(rows) <= read.Limit {
 		return rows, nil, nil
@@ -110,7 +110,7 @@ func (r *reading) firstPage(ctx context.Context, st *step, rows [][]stores.Value
 
 // leaveOut adds a sentence for each row that is left out because it cannot be read. If the caller
 // named the row, the call is refused.
-func (r *reading) leaveOut(ctx context.Context, st *step, dirty []stores.Unreadable, left []string) ([]string, error) {
+func (r *source) leaveOut(ctx context.Context, st *step, dirty []stores.Unreadable, left []string) ([]string, error) {
 	for i := range dirty {
 		u := &dirty[i]
 		row := "a row of " + u.Entity.Name
@@ -125,7 +125,7 @@ func (r *reading) leaveOut(ctx context.Context, st *step, dirty []stores.Unreada
 			}
 		}
 		if st.verb.Read.One {
-			return nil, &complaint{st.index, unreadable(st.place, st.verb.Name, row, u.Field, u.Why)}
+			return nil, &complaint{st.call.index, unreadable(st.call.place, st.verb.Name, row, u.Field, u.Why)}
 		}
 		left = append(left, leftOut(row, u.Field, u.Why))
 	}
@@ -159,9 +159,9 @@ func (f *fetch) cells(st *step, t *table, rows [][]stores.Value, beside *related
 
 // behind limits a find to a page after the row that the caller named. It asks for one row
 // more than the page shows, which tells whether there is another page.
-func (r *reading) behind(ctx context.Context, st *step, f *stores.Find) error {
+func (r *source) behind(ctx context.Context, st *step, f *stores.Find) error {
 	f.Cut, f.Limit = true, f.Limit+1
-	row := &st.rows[st.verb.Read.After]
+	row := &st.args.rows[st.verb.Read.After]
 	if row.Entity == nil {
 		return nil
 	}
@@ -183,8 +183,8 @@ func (r *reading) behind(ctx context.Context, st *step, f *stores.Find) error {
 
 // last reports whether a read is the last question to the store, as far as is known: the
 // program ends with it, and the rows that it returns have names, unless they are new.
-func (r *reading) last(st *step, all []*fetch) bool {
-	if r.owners || !r.snapshot || st.outer != nil || r.begun < r.calls {
+func (r *source) last(st *step, all []*fetch) bool {
+	if r.owners || !r.snapshot || st.tree.outer != nil || r.mem.begun < r.mem.calls {
 		return false
 	}
 	for _, f := range all {
@@ -267,7 +267,7 @@ func (b listRows) cell(n int, as *verbs.ReadField) (c cell, err error) {
 
 // beside works out the questions for the lists and the progress of a read. They are asked
 // together with the rows.
-func (r *reading) beside(ctx context.Context, st *step, lists []*selection) (*relatedRows, error) {
+func (r *source) beside(ctx context.Context, st *step, lists []*selection) (*relatedRows, error) {
 	read := st.verb.Read
 	n := len(read.Lists)
 	b := &relatedRows{}
@@ -282,7 +282,7 @@ func (r *reading) beside(ctx context.Context, st *step, lists []*selection) (*re
 		if err != nil {
 			return nil, err
 		}
-		f, err := r.fetch(ctx, st, lists[i])
+		f, err := fetchesOf(ctx, r, st, lists[i])
 		if err != nil {
 			return nil, err
 		}
@@ -297,7 +297,7 @@ func (r *reading) beside(ctx context.Context, st *step, lists []*selection) (*re
 }
 
 // belonging turns the answers into lists and progress.
-func (r *reading) belonging(ctx context.Context, st *step, b *relatedRows) (err error) {
+func (r *source) belonging(ctx context.Context, st *step, b *relatedRows) (err error) {
 	read := st.verb.Read
 	b.lists = make([]listRows, len(read.Lists))
 	for i := range b.lists {
@@ -312,7 +312,7 @@ func (r *reading) belonging(ctx context.Context, st *step, b *relatedRows) (err 
 }
 
 // nameListed names the rows that fields of a list refer to.
-func (r *reading) nameListed(ctx context.Context, f *fetch, found [][][]stores.Value) error {
+func (r *source) nameListed(ctx context.Context, f *fetch, found [][][]stores.Value) error {
 	for i := range f.fields {
 		g := &f.fields[i]
 		if g.to == nil {
@@ -322,7 +322,7 @@ func (r *reading) nameListed(ctx context.Context, f *fetch, found [][][]stores.V
 		known := make(map[stores.Value]bool)
 		for _, rows := range found {
 			for _, row := range rows {
-				if key := row[g.at]; !key.IsNull() && !known[key] && !r.added[view.RowKey{Entity: g.to.Store, Key: key}] {
+				if key := row[g.at]; !key.IsNull() && !known[key] && !r.mem.added[view.RowKey{Entity: g.to.Store, Key: key}] {
 					keys, known[key] = append(keys, key), true
 				}
 			}
@@ -337,7 +337,7 @@ func (r *reading) nameListed(ctx context.Context, f *fetch, found [][][]stores.V
 }
 
 // inNames replaces the keys among the values of a row by names.
-func (r *reading) inNames(f *fetch, values []stores.Value) []stores.Value {
+func (r *source) inNames(f *fetch, values []stores.Value) []stores.Value {
 	told := values
 	for i := range values {
 		if to := f.fields[i].to; to != nil {
@@ -350,7 +350,7 @@ func (r *reading) inNames(f *fetch, values []stores.Value) []stores.Value {
 	return told
 }
 
-func (r *reading) list(ctx context.Context, st *step, list *verbs.ReadList, f *fetch, found [][][]stores.Value) (b listRows, err error) {
+func (r *source) list(ctx context.Context, st *step, list *verbs.ReadList, f *fetch, found [][][]stores.Value) (b listRows, err error) {
 	names := make([]string, len(list.Fields))
 	for i := range names {
 		names[i] = list.Fields[i].Name
@@ -360,10 +360,10 @@ func (r *reading) list(ctx context.Context, st *step, list *verbs.ReadList, f *f
 		return b, err
 	}
 	for n, rows := range found {
-		r.readSet = slices.Grow(r.readSet, len(rows))
+		r.mem.reads = slices.Grow(r.mem.reads, len(rows))
 		b.items[n] = make([]stores.Value, 0, len(rows))
 		for _, row := range rows {
-			r.readSet = append(r.readSet, readRow{entity: list.Entity.Store, key: row[0], paths: f.all, values: row})
+			r.mem.reads = append(r.mem.reads, readRow{entity: list.Entity.Store, key: row[0], paths: f.all, values: row})
 			values := make([]stores.Value, len(f.fields))
 			for i := range values {
 				c, err := f.cell(st, i, row)
@@ -400,13 +400,13 @@ func stepPaths(p *verbs.Progress) []stores.Path {
 }
 
 // progressOf counts the steps of each row.
-func (r *reading) progressOf(p *verbs.Progress, found [][][]stores.Value) ([]*stepCount, error) {
+func (r *source) progressOf(p *verbs.Progress, found [][][]stores.Value) ([]*stepCount, error) {
 	const reads = 4 // of stepPaths, before what p.Done reads
 	paths := stepPaths(p)
 	all := make([]*stepCount, len(found))
 	for n, rows := range found {
 		for _, row := range rows {
-			r.readSet = append(r.readSet, readRow{entity: p.Steps.Store, key: row[0], paths: paths, values: row})
+			r.mem.reads = append(r.mem.reads, readRow{entity: p.Steps.Store, key: row[0], paths: paths, values: row})
 			t := all[n]
 			if t == nil {
 				t = &stepCount{stages: map[string]bool{}}

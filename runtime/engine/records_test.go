@@ -243,9 +243,9 @@ func TestRecordsAreAsTrustedAndAsOpenAsTheirParts(t *testing.T) {
 	script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
 	s := w.session("kim")
 	letter := int32(strings.Index(text, `"from`))
-	p, ds := s.CheckFrom(t.Context(), script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, ""), Of: func(at dsl.Range) (verbs.Origin, bool) {
+	p, ds := s.Check(t.Context(), script, engine.CheckOptions{Said: verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, ""), Of: func(at dsl.Range) (verbs.Origin, bool) {
 		return verbs.NewOrigin(verbs.FromDocument, "letter.pdf"), at.Start == letter
-	}})
+	}}})
 	if p == nil {
 		t.Fatal(told(ds))
 	}

@@ -122,7 +122,7 @@ func TestWhatTheDatabaseMakesOfAValue(t *testing.T) {
 		if entries, err = o.store.Journal(ctx, 1, 10); err != nil {
 			t.Fatal(err)
 		}
-		script, err := s.Undo(ctx, entries[len(entries)-1].Seq)
+		script, err := s.Journal().Undo(ctx, entries[len(entries)-1].Seq)
 		if err != nil {
 			t.Fatalf("what a trigger changed too cannot be taken back: %v", err)
 		}

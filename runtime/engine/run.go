@@ -2,9 +2,14 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime/internal/view"
@@ -37,7 +42,7 @@ type RunOptions struct {
 	// Each commits after each call instead of once at the end: see Stopped.
 	Each bool
 	// From is the number that the program's first call has in its script, for the rest
-	// of a script: see Session.CheckRest. 0 means 1.
+	// of a script: see CheckOptions.From. 0 means 1.
 	From int
 	// Said are turns of the session that belong to this run. They are kept in its
 	// transaction, and the journal names the person's turn, or the last one.
@@ -59,15 +64,11 @@ type RunOptions struct {
 
 // runOptions are RunOptions with what the session has found out about them.
 type runOptions struct {
-	RunOptions
-	claimed  *shown         // the preview agreed to, when this session showed it
-	spent    bool           // another run has used claimed
-	declined bool           // or its person said no
-	kept     []stores.Value // keys of the previews of that ID that the store keeps
-	unread   error          // why kept could not be read
-	pending  *consent       // somebody else's agreement
-	job      *work          // the job that this run carries out
-	drawn    bool           // Key was drawn when the question was asked, and the caller does not know it
+	opt     RunOptions
+	answer  answerOf
+	pending *consent // somebody else's agreement
+	job     *work    // the job that this run carries out
+	drawn   bool     // the key was drawn when the question was asked, and the caller does not know it
 
 	rehearsal bool           // the run is rolled back
 	part      *part          // the part of the program to run; nil for all of it
@@ -79,22 +80,27 @@ type runOptions struct {
 	counted []stores.Value // keys of what its limits count
 }
 
-// Preview works out what a program would do, and rolls it back. It returns a *Refusal where
-// the program could not run. Agreements that it needs are part of the preview, not a refusal.
-func (s *Session) Preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt, error) {
-	return s.PreviewWith(ctx, p, RunOptions{})
+// An answerOf is what RunOptions.Agreed answers.
+type answerOf struct {
+	claimed  *shown         // the preview agreed to, when this session showed it
+	spent    bool           // another run has used claimed
+	declined bool           // or its person said no
+	kept     []stores.Value // keys of the previews of that ID that the store keeps
+	unread   error          // why kept could not be read
 }
 
-// PreviewWith is Preview with the options Progress, From, Version and Before. It ignores the
-// others.
-func (s *Session) PreviewWith(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
+// Preview works out what a program would do, and rolls it back. It returns a *Refusal where
+// the program could not run. Agreements that it needs are part of the preview, not a refusal.
+// Of the options, if they are given, it heeds Progress, From, Version and Before.
+func (s *Session) Preview(ctx context.Context, p *verbs.Program, options ...RunOptions) (*receipt.Receipt, error) {
+	o := given(options)
 	defer s.begins()()
 	r, err := s.rehearse(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
 	shown, preview := r.shown(), r.preview()
-	if err := s.asksOn(ctx, r, preview, shown); err != nil {
+	if err := asksOn(ctx, s, r, preview, shown); err != nil {
 		return nil, failure(err)
 	}
 	s.remember(shown)
@@ -109,8 +115,8 @@ func (s *Session) rehearse(ctx context.Context, p *verbs.Program, o RunOptions) 
 		return nil, refuse(all)
 	}
 	r, err := s.attempts(ctx, p, rehearsal(o))
-	if s.e.countsPreviews {
-		err = s.countPreview(ctx, p, o, r, err)
+	if s.e.tells {
+		err = countPreview(ctx, s, p, o, r, err)
 	}
 	return r, err
 }
@@ -125,27 +131,27 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 	}
 	s.e.enter(StagePermit)
 	if all := s.permit(p); len(all) > 0 {
-		return nil, s.refusal(ctx, p, o, refuse(all))
+		return nil, refusalOf(ctx, s, p, o, refuse(all))
 	}
 	defer s.begins()()
 	if o.Each {
-		return s.each(ctx, p, o)
+		return runEach(ctx, s, p, o)
 	}
-	t := &runOptions{RunOptions: o}
+	t := &runOptions{opt: o}
 	s.claim(ctx, t)
 	r, err := s.attempts(ctx, p, t)
 	if err != nil {
 		s.release(t, err)
 		if isCode(err, codeKeyReused) {
 			// An earlier run may have used the key call by call.
-			if again, failed := s.Repeat(ctx, p.Script(), o.Key); failed == nil && again != nil {
+			if again, failed := s.Journal().Repeat(ctx, p.Script(), o.Key); failed == nil && again != nil {
 				return again, nil
 			}
 		}
-		if again := s.answered(ctx, p, o.Agreed, err); again != nil {
+		if again := answeredBefore(ctx, s, p, o.Agreed, err); again != nil {
 			return again, nil
 		}
-		return nil, s.refusal(ctx, p, o, err)
+		return nil, refusalOf(ctx, s, p, o, err)
 	}
 	if r.repeated != nil {
 		s.release(t, nil)
@@ -164,27 +170,28 @@ func (s *Session) ready(p *verbs.Program) error {
 
 // rehearsal returns the options of a run that is rolled back.
 func rehearsal(o RunOptions) *runOptions {
-	return &runOptions{RunOptions: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version, Before: o.Before}, rehearsal: true}
+	return &runOptions{opt: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version, Before: o.Before}, rehearsal: true}
 }
 
 // tries carries a program out and, unless it rehearses, commits it. If rows change meanwhile,
 // it begins again. Each attempt compares its plan with what was agreed to, so that a retry
 // never does anything else.
 func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
-	tools, err := s.e.meetTools(ctx, p)
-	if err != nil {
-		return nil, err
+	if s.e.box != nil {
+		var err error
+		if o.tools, err = meetTools(ctx, s.e, p); err != nil {
+			return nil, err
+		}
 	}
-	o.tools = tools
 	if len(s.e.limited) > 0 {
-		o.counted = s.limitKeys(p)
+		o.counted = limitKeys(s, p)
 	}
 	var asked externalAnswers
 	open := s.e.open
 	for attempt := 1; ; attempt++ {
 		r, err := s.attempt(ctx, p, o, &asked, open)
 		if err == nil && r.waits() != nil {
-			if err = s.fetch(ctx, o, &asked, r); err == nil {
+			if err = fetchAnswer(ctx, s, o, &asked, r); err == nil {
 				attempt-- // it only goes on
 				continue
 			}
@@ -199,12 +206,12 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*
 			open = view.Direct
 			continue
 		case errors.Is(err, stores.ErrConflict) && attempt < maxAttempts && ctx.Err() == nil:
-			s.e.pause(ctx, attempt)
+			pause(ctx, s.e, attempt)
 			continue
 		case asked.sent != nil:
-			return nil, s.halfway(ctx, o, &asked, err)
+			return nil, halfway(ctx, s, o, &asked, err)
 		}
-		return nil, s.blame(ctx, r.blamed, s.finalError(p, s.lookOn(ctx, r, err)))
+		return nil, blame(ctx, s, r.src.mem.blamed, s.finalError(p, s.lookOn(ctx, r, err)))
 	}
 }
 
@@ -233,18 +240,20 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 // attempt makes one attempt at a program. If a tool has to be asked before it can go on, the
 // run says so and nothing is committed.
 func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, asked *externalAnswers, open view.Opener) (*run, error) {
-	looks := s.e.onlyLooks(p) && (o.rehearsal || len(o.counted) == 0 && o.Key == "" && o.Agreed == "" && o.pending == nil && o.job == nil && len(o.Said) == 0)
+	looks := onlyLooks(s.e, p) && (o.rehearsal || len(o.counted) == 0 && o.opt.Key == "" && o.opt.Agreed == "" && o.pending == nil && o.job == nil && len(o.opt.Said) == 0)
 	r := s.newRun(p, o, asked)
-	r.snapshot, r.locks = looks, !looks && !o.rehearsal && r.writes
-	if err := s.entitled(ctx, r.now); err != nil {
+	r.src.snapshot, r.src.locks = looks, !looks && !o.rehearsal && r.src.writes
+	if err := s.entitled(ctx, r.src.now); err != nil {
 		return r, err
 	}
 	var err error
-	if r.standing, err = r.standingRules(ctx); err != nil {
-		return r, err
+	if p.Literals().Unheard && r.src.writes {
+		if r.standing, err = standingRules(ctx, r); err != nil {
+			return r, err
+		}
 	}
 	if slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return c.Verb.Undoes != nil }) {
-		if r.pasts, err = s.pasts(ctx, p); err != nil {
+		if r.src.mem.pasts, err = pastCalls(ctx, s, p); err != nil {
 			return r, err
 		}
 	}
@@ -255,8 +264,8 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 				return stores.ErrConflict // a run cannot go over its calls twice: another attempt does
 			}
 			begun = true
-			r.read = open(read, nil, s.e.facts)
-			return r.plan(ctx, o, asked)
+			r.src.read = open(read, nil, s.e.catalog.facts)
+			return r.makePlan(ctx, o, asked)
 		})
 		if err == nil {
 			s.keepNames(ctx)
@@ -265,13 +274,13 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 	}
 	var last stores.Tx
 	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
-		last, r.read = tx, open(tx, tx, s.e.facts)
+		last, r.src.read = tx, open(tx, tx, s.e.catalog.facts)
 		done, err := r.begin(ctx, tx, o)
 		if err != nil {
 			return err
 		}
 		if !done {
-			if err := r.plan(ctx, o, asked); err != nil {
+			if err := r.makePlan(ctx, o, asked); err != nil {
 				return err
 			}
 		}
@@ -279,15 +288,15 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 			tx.Discard()
 			return nil
 		}
-		return r.commit(ctx, o.RunOptions)
+		return r.commit(ctx, o.opt)
 	})
 	switch {
 	case err == nil:
 		for i, e := range last.Chained() {
-			r.of[i].seq = e.Seq
+			r.of[i].out.seq = e.Seq
 		}
 		s.keepNames(ctx)
-	case (o.Key != "" || r.beginsUses()) && errors.Is(err, stores.ErrDuplicate) && !r.misjudged(err):
+	case (o.opt.Key != "" || beginsUses(r)) && errors.Is(err, stores.ErrDuplicate) && !r.misjudged(err):
 		// Somebody did it under the same key, or a use that is counted with this one, at
 		// the same time: looking again finds what they did.
 		err = fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
@@ -299,57 +308,52 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers) *run {
 	now := asked.now // what was asked may speak of it
 	if now.IsZero() {
-		now = stores.NewTime(s.e.clock()).Time() // as it will be read back
+		now = stores.NewTime(s.e.opt.Clock()).Time() // as it will be read back
 	}
 	r := &run{
-		reading: s.readsAt(nil, now),
-		prog:    p,
-		part:    o.part,
-		phase:   Running,
-		first:   max(1, o.From),
-		top:     make([]*step, len(p.Calls())),
+		src: sourceAt(s, nil, now), phase: Running, plan: plan{prog: p, part: o.part, first: max(1, o.opt.From), top: make([]*step, len(p.Calls()))},
 	}
-	r.owners, r.writes, r.before, r.answers = o.owners || s.SeesSeveral(), s.e.writes(p), o.Before, asked.answers
-	r.source, r.calls = p.Script().Source, len(p.Calls())
+	r.src.owners, r.src.writes, r.src.before, r.src.answers = o.owners || s.SeesSeveral(), writesRows(s.e, p), o.opt.Before, asked.answers
+	r.src.script, r.src.mem.calls = p.Script().Source, len(p.Calls())
 	if o.rehearsal {
 		r.phase = Previewing
 	}
 	if o.part == nil || o.rehearsal {
-		r.tell = o.Progress
+		r.listen.tell = o.opt.Progress
 	} else if o.part.agreed != "" {
-		r.alias = o.part.alias
+		r.src.mem.alias = o.part.alias
 	}
 	if o.part != nil {
-		r.made = o.part.made
+		r.src.mem.made = o.part.made
 	}
-	r.alias[stores.NewTime(r.now)] = "now 0"
+	r.src.mem.alias[stores.NewTime(r.src.now)] = "now 0"
 	return r
 }
 
 // begin does what comes before the plan in the transaction that is to commit it. It reports
 // done if an earlier run took effect under the same key, or if a job has become pointless.
 func (r *run) begin(ctx context.Context, tx stores.Tx, o *runOptions) (done bool, err error) {
-	if o.Key != "" {
-		if r.repeated, err = r.s.delivered(ctx, tx, r.script(), r.settledScript(), o.Key, true); err != nil || r.repeated != nil {
+	if o.opt.Key != "" {
+		if r.repeated, err = delivered(ctx, r.src.s, tx, r.script(), r.settledScript(), o.opt.Key, true); err != nil || r.repeated != nil {
 			return true, err
 		}
 	}
 	if o.part != nil && o.part.key != "" {
-		if err := r.claimKey(ctx, tx, o.part.key); err != nil {
+		if err := claimKey(ctx, r, tx, o.part.key); err != nil {
 			return false, err
 		}
 	}
 	if o.job == nil {
 		return false, nil
 	}
-	r.settled = []stores.Settlement{ends(o.job.run, stores.JobDone, r.now, "")}
-	r.skipped, err = o.job.pointless(ctx, r.s, tx, r.now)
+	r.own.Settled = []stores.Settlement{ends(o.job.run, stores.JobDone, r.src.now, "")}
+	r.skipped, err = o.job.pointless(ctx, r.src.s, tx, r.src.now)
 	return r.skipped != "", err
 }
 
 // misjudged reports whether the run may end differently with a view that neither reads ahead
 // nor delays changes.
-func (r *run) misjudged(err error) bool { return r.read != nil && r.read.Misjudged(err) }
+func (r *run) misjudged(err error) bool { return r.src.read != nil && r.src.read.Misjudged(err) }
 
 // lookOn adds to a refusal the unknown names in the calls after it, so that a person who
 // repairs a script learns of all of them at once.
@@ -358,7 +362,7 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 	var refusal *Refusal
 	var all []complaint
 	switch {
-	case len(r.rest) == 0:
+	case len(r.plan.rest) == 0:
 		return err
 	case errors.As(err, &c):
 		all = []complaint{*c}
@@ -370,16 +374,16 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 	first := len(all)
 	looked := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
 		all = all[:first]
-		on := s.newRun(r.prog, &runOptions{part: r.part}, &externalAnswers{now: r.now}) // at the same time
-		on.read = view.Direct(read, nil, nil)
-		f := &frame{prog: r.prog}
-		calls := r.prog.Calls()
-		for _, i := range r.rest {
+		on := s.newRun(r.plan.prog, &runOptions{part: r.plan.part}, &externalAnswers{now: r.src.now}) // at the same time
+		on.src.read = view.Direct(read, nil, nil)
+		f := &frame{prog: r.plan.prog}
+		calls := r.plan.prog.Calls()
+		for _, i := range r.plan.rest {
 			if len(calls[i].Needs) > 0 {
 				continue // it hangs on a call that was not carried out
 			}
 			var c *complaint
-			if err := on.resolve(ctx, f, on.beginCall(f, i), &calls[i]); errors.As(err, &c) {
+			if err := on.src.resolve(ctx, f, on.beginCall(f, i), &calls[i]); errors.As(err, &c) {
 				all = append(all, *c)
 			}
 		}
@@ -394,14 +398,14 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 // plain reports whether nobody has seen the plan of a run, and nothing keeps it. Only then
 // can its digest be worked out later.
 func (o *runOptions) plain() bool {
-	return !o.rehearsal && o.Agreed == "" && o.Key == "" && o.pending == nil && o.part == nil && o.job == nil
+	return !o.rehearsal && o.opt.Agreed == "" && o.opt.Key == "" && o.pending == nil && o.part == nil && o.job == nil
 }
 
 // opens returns the scope of a run: the session's, and the engine's own rows about this run.
 func (o *runOptions) opens(s *Session) stores.Scope {
 	scope := s.scope
-	if o.Key != "" {
-		scope = holding(scope, deliveries, deliveryKey(s.who.Name, o.Key))
+	if o.opt.Key != "" {
+		scope = holding(scope, deliveries, deliveryKey(s.who.Name, o.opt.Key))
 	}
 	if o.tools {
 		scope = holding(scope, attempts, o.attempts...)
@@ -409,9 +413,9 @@ func (o *runOptions) opens(s *Session) stores.Scope {
 	if o.part != nil && o.part.key != "" {
 		scope = holding(scope, deliveries, deliveryKey(s.who.Name, o.part.key))
 	}
-	keys := o.kept
-	if o.claimed != nil && !o.claimed.kept.IsNull() {
-		keys = append(keys, o.claimed.kept)
+	keys := o.answer.kept
+	if o.answer.claimed != nil && !o.answer.claimed.kept.IsNull() {
+		keys = append(keys, o.answer.claimed.kept)
 	}
 	if o.pending != nil {
 		keys = append(keys, o.pending.key)
@@ -423,4 +427,170 @@ func (o *runOptions) opens(s *Session) stores.Scope {
 		scope = holding(scope, uses, o.counted...)
 	}
 	return scope
+}
+
+// A Phase is a phase of a long run.
+type Phase string
+
+// The phases of a run.
+const (
+	Previewing Phase = "preview" // the program is previewed
+	Running    Phase = "run"     // the program runs in a transaction that is still open
+	Committing Phase = "commit"  // the program runs, and finished calls are committed
+	Asking     Phase = "ask"     // a tool works, and reports its progress
+)
+
+// A Progress is the progress of a run. It is reported after each call and while a tool works, one
+// at a time, and the run waits for the listener, which must be quick. If a run starts again, it
+// counts from the beginning.
+type Progress struct {
+	Phase  Phase
+	Done   int
+	Total  int
+	Number int // the number of the call, counted as in RunOptions.From
+	// Verb and What describe a tool at work: it has done Done of Total units of What, such as
+	// pages. Total is 0 if it is not known.
+	Verb, What string
+	// Call is the receipt of a call once it is committed; nil before.
+	Call *receipt.Call
+}
+
+const (
+	// mostTold is the greatest number of reports of one tool that are passed on.
+	mostTold = 200
+	// longestWhat is the greatest number of characters of a tool's own word that are repeated.
+	longestWhat = 40
+)
+
+// listens returns a function that passes on a tool's progress, each percent once, and a function
+// after which it passes on nothing.
+func (o *runOptions) listens(st *step) (tell func(done, total int, what string), over func()) {
+	if o.opt.Progress == nil {
+		return nil, func() {}
+	}
+	var m sync.Mutex
+	last, told, ended := 0, 0, false
+	tell = func(done, total int, what string) {
+		m.Lock()
+		defer m.Unlock()
+		if ended || done <= last || told == mostTold || total < 0 || total > 0 && (done > total || done < total && last > 0 && done*100/total == last*100/total) {
+			return
+		}
+		last, told = done, told+1
+		if r := []rune(strings.Join(strings.Fields(what), " ")); len(r) > longestWhat {
+			what = string(r[:longestWhat])
+		} else {
+			what = string(r)
+		}
+		o.opt.Progress(Progress{Phase: Asking, Done: done, Total: total, Number: max(1, o.opt.From) + st.call.index, Verb: st.verb.Name, What: what})
+	}
+	return tell, func() {
+		m.Lock()
+		defer m.Unlock()
+		ended = true
+	}
+}
+
+// progress reports a call that was carried out.
+func (r *run) progress(i int) {
+	if r.listen.tell == nil {
+		return
+	}
+	calls := r.plan.prog.Calls()
+	if calls[i].Nested {
+		return
+	}
+	if r.listen.total == 0 {
+		r.listen.total = len(r.plan.prog.Script().Calls)
+		if r.plan.part != nil {
+			r.listen.total = len(slices.DeleteFunc(slices.Clone(r.plan.part.calls), func(i int) bool { return calls[i].Nested }))
+		}
+	}
+	r.listen.done++
+	r.listen.tell(Progress{Phase: r.phase, Done: r.listen.done, Total: r.listen.total, Number: r.plan.first + r.listen.done - 1})
+}
+
+// backoff returns how long to wait before the next attempt after a conflict: a short time, longer
+// for each attempt, with jitter.
+func backoff(attempt int) time.Duration {
+	var b [8]byte
+	rand.Read(b[:]) // never fails, by its documentation
+	most := time.Millisecond << min(attempt, 7)
+	return most/2 + time.Duration(binary.BigEndian.Uint64(b[:])%uint64(most/2))
+}
+
+// pause waits before the next attempt, unless the context ends.
+func pause(ctx context.Context, e *Engine, attempt int) {
+	e.opt.Sleep(ctx, e.opt.Backoff(attempt))
+}
+
+// sleep waits, unless the context ends or d is not positive.
+func sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// An Observed describes one preview or run for the observer. It holds no values.
+type Observed struct {
+	Calls []*verbs.Verb // in order; each as often as it was called
+	// Rehearsal says that the program was only previewed.
+	Rehearsal bool
+	Outcome   string        // "ok", "refused" or "failed"
+	Code      string        // of a refusal
+	Took      time.Duration // by the engine's clock, including waiting
+}
+
+// tried calls tries, and then Options.Agreed if an agreement was used.
+func (s *Session) tried(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
+	r, err := s.tries(ctx, p, o)
+	if err == nil && !o.rehearsal && (o.opt.Agreed != "" || o.pending != nil) && s.e.opt.Agreed != nil {
+		s.e.opt.Agreed(ctx)
+	}
+	return r, err
+}
+
+// attempts calls tried, and then Options.Observe with the outcome.
+func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
+	if s.e.opt.Observe == nil {
+		return s.tried(ctx, p, o)
+	}
+	began := s.e.opt.Clock()
+	r, err := s.tried(ctx, p, o)
+	seen := Observed{Rehearsal: o.rehearsal, Outcome: outcomeOK, Took: s.e.opt.Clock().Sub(began)}
+	for i := range p.Calls() {
+		seen.Calls = append(seen.Calls, p.Calls()[i].Verb)
+	}
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &refusal):
+		seen.Outcome, seen.Code = outcomeRefused, refusal.Diagnostics[0].Code
+	case err != nil:
+		seen.Outcome = outcomeFailed
+	}
+	s.e.opt.Observe(ctx, seen)
+	return r, err
+}
+
+const (
+	// patience is how long storing may take if the request has no deadline.
+	patience = 30 * time.Second
+	// grace is how long storing may take after the deadline of the request: its caller waits.
+	grace = 500 * time.Millisecond
+)
+
+// detached makes a context for what has to be stored even if the request was cancelled meanwhile.
+// It cannot be cancelled, and ends grace after the deadline of ctx, or after patience.
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	wait := patience
+	if at, ok := ctx.Deadline(); ok {
+		wait = min(wait, max(0, time.Until(at))+grace)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), wait)
 }

@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,43 +20,43 @@ import (
 // preview says which job would be replaced, and an agreement covers that.
 
 // later looks for waiting jobs with the correlation keys of the jobs that a call schedules.
-func (r *run) later(ctx context.Context, st *step) error {
-	for i := range st.notices {
-		n := &st.notices[i]
+func later(ctx context.Context, r *run, st *step) error {
+	for i := range st.out.notices {
+		n := &st.out.notices[i]
 		if n.effect == nil || n.effect.Run == nil {
 			continue
 		}
-		if c := st.keepsNoSecret(n.effect); c != nil {
+		if c := keepsNoSecret(st, n.effect); c != nil {
 			return c
 		}
-		if err := r.takeAlong(ctx, n); err != nil {
+		if err := takeAlong(ctx, r.src, n); err != nil {
 			return err
 		}
 		if len(n.effect.Key) == 0 {
 			continue
 		}
-		n.unique = r.workKey(st, n)
+		n.unique = workKey(r.src, st, n)
 		if n.effect.Again == verbs.Keep {
 			continue
 		}
-		if before := r.earlier(n); before != nil {
+		if before := earlierNotice(r, n); before != nil {
 			// Of the same script, and not handed over yet.
 			if n.effect.Again == verbs.Refuse {
-				return &complaint{st.index, workWaits(st.place, st.verb.Name, r.moment(before.at))}
+				return &complaint{st.call.index, workWaits(st.call.place, st.verb.Name, moment(r.src, before.at))}
 			}
 			n.instead = []stores.JobRecord{{Job: stores.Job{ID: fmt.Sprintf("call %d", before.call+1)}}}
 			continue
 		}
-		waiting, err := r.read.Jobs(ctx, *waitingUnder(n.unique))
+		waiting, err := r.src.read.Jobs(ctx, *waitingUnder(n.unique))
 		if err != nil {
 			return err
 		}
 		// A running job may schedule its own successor.
-		if s := r.settled; len(s) > 0 && len(waiting) > 0 && waiting[0].ID == s[0].Run.ID {
+		if s := r.own.Settled; len(s) > 0 && len(waiting) > 0 && waiting[0].ID == s[0].Run.ID {
 			continue
 		}
 		if n.effect.Again == verbs.Refuse && len(waiting) > 0 {
-			return &complaint{st.index, workWaits(st.place, st.verb.Name, waiting[0].At)}
+			return &complaint{st.call.index, workWaits(st.call.place, st.verb.Name, waiting[0].At)}
 		}
 		n.instead = waiting
 	}
@@ -69,10 +71,10 @@ func waitingUnder(unique string) *stores.JobFilter {
 // keepsNoSecret refuses a job that would hold a sensitive value: operators and backups see
 // jobs until their time, and longer if they fail. A palette that passes a sensitive argument
 // to a job does not load. Values from other calls and from names are known only now.
-func (st *step) keepsNoSecret(e *verbs.Effect) *complaint {
-	for i := range st.sensitive {
-		if st.sensitive[i] && !st.args[i].IsNull() && e.WorkTakes(st.verb, i) {
-			return &complaint{st.index, secretWaits(st.place, st.verb.Name, st.verb.Params[i].Name)}
+func keepsNoSecret(st *step, e *verbs.Effect) *complaint {
+	for i := range st.args.sensitive {
+		if st.args.sensitive[i] && !st.args.values[i].IsNull() && e.WorkTakes(st.verb, i) {
+			return &complaint{st.call.index, secretWaits(st.call.place, st.verb.Name, st.verb.Params[i].Name)}
 		}
 	}
 	return nil
@@ -84,12 +86,12 @@ type earlierWork struct {
 	call int
 }
 
-// earlier finds a job of this run with the same correlation key.
-func (r *run) earlier(n *notice) *earlierWork {
-	for i := len(r.steps) - 1; i >= 0; i-- {
-		for j := range r.steps[i].notices {
-			if m := &r.steps[i].notices[j]; m != n && m.unique == n.unique {
-				return &earlierWork{m, r.steps[i].index}
+// earlierNotice finds a job of this run with the same correlation key.
+func earlierNotice(r *run, n *notice) *earlierWork {
+	for i := len(r.plan.steps) - 1; i >= 0; i-- {
+		for j := range r.plan.steps[i].out.notices {
+			if m := &r.plan.steps[i].out.notices[j]; m != n && m.unique == n.unique {
+				return &earlierWork{m, r.plan.steps[i].call.index}
 			}
 		}
 	}
@@ -97,10 +99,10 @@ func (r *run) earlier(n *notice) *earlierWork {
 }
 
 // moment turns a value into an instant: a date into its first instant, null into now.
-func (r *reading) moment(at stores.Value) time.Time {
+func moment(r *source, at stores.Value) time.Time {
 	switch at.Kind() {
 	case stores.Date:
-		return dayStart(at.Time(), r.e.zone)
+		return dayStart(at.Time(), r.e.opt.Zone)
 	case stores.Time:
 		return at.Time()
 	}
@@ -109,7 +111,7 @@ func (r *reading) moment(at stores.Value) time.Time {
 
 // workKey returns the correlation key of a job: if it names a row, the same for everybody,
 // and otherwise for one principal.
-func (r *reading) workKey(st *step, n *notice) string {
+func workKey(r *source, st *step, n *notice) string {
 	var d digester
 	d.Text("verbatim work key 1")
 	d.Text(st.verb.Name)
@@ -118,10 +120,10 @@ func (r *reading) workKey(st *step, n *notice) string {
 		d.Text(r.s.who.Name)
 	}
 	for _, i := range n.effect.Key {
-		if e := st.rows[i].Entity; e != nil {
+		if e := st.args.rows[i].Entity; e != nil {
 			d.Text(e.Name)
 		}
-		d.Value(st.args[i])
+		d.Value(st.args.values[i])
 	}
 	return d.Hex()[:32]
 }
@@ -135,24 +137,24 @@ func (n *notice) onceUnder() stores.Again {
 }
 
 // callOf writes the job of a notice as a call, in the names of the session.
-func (r *reading) callOf(st *step, n *notice) string {
+func callOf(r *source, st *step, n *notice) string {
 	if n.effect == nil || n.effect.Run == nil {
 		return n.says
 	}
-	w := &work{verb: st.verb, from: st.from}
-	values := make([]dsl.Value, len(st.args))
-	for i, v := range st.args {
-		values[i] = r.shownArgument(st, i, v)
+	w := &work{verb: st.verb, from: st.args.from}
+	values := make([]dsl.Value, len(st.args.values))
+	for i, v := range st.args.values {
+		values[i] = shownArgument(r, st, i, v)
 	}
 	var came []verbs.Origin
 	call := w.fill(dsl.NewNested(n.effect.Run.Script.Calls[0]), values, &came).Call()
 	call.As = ""
-	r.fillActive(n, call)
+	fillActive(r, n, call)
 	return dsl.FormatCall(call)
 }
 
 // shownArgument writes an argument as people are shown it.
-func (r *reading) shownArgument(st *step, i int, v stores.Value) dsl.Value {
+func shownArgument(r *source, st *step, i int, v stores.Value) dsl.Value {
 	t := st.verb.Params[i].Type
 	name := func(e *stores.Entity, key stores.Value) dsl.Value {
 		if shown := r.shownName(e, key); strings.HasPrefix(shown, "@") || shown == newRow {
@@ -165,8 +167,8 @@ func (r *reading) shownArgument(st *step, i int, v stores.Value) dsl.Value {
 		return dsl.NewNil()
 	case st.isSensitive(i) || st.verb.Params[i].Sensitive:
 		return dsl.NewString("(not shown)")
-	case st.rows[i].Entity != nil:
-		return name(st.rows[i].Entity, v)
+	case st.args.rows[i].Entity != nil:
+		return name(st.args.rows[i].Entity, v)
 	}
 	said, err := asSaid(t, v, func(e *verbs.Entity, key stores.Value) (dsl.Value, error) { return name(e.Store, key), nil })
 	if err != nil {
@@ -233,14 +235,6 @@ func jobChangeText(t *receipt.JobChange) string {
 	return "a job was to be tried again"
 }
 
-// changeJobs adds the job changes of a call to a batch.
-func (r *run) changeJobs(b *stores.Batch, st *step) {
-	for i := range st.jobChanges {
-		t := &st.jobChanges[i]
-		b.JobChanges = append(b.JobChanges, stores.JobChange{ID: t.ID, Attempt: t.Attempt, Drop: t.Drop, At: r.now})
-	}
-}
-
 // asSaid writes a value as a script would, where name returns the name of a row.
 func asSaid(t *verbs.Type, v stores.Value, name func(e *verbs.Entity, key stores.Value) (dsl.Value, error)) (dsl.Value, error) {
 	var items []stores.Value
@@ -284,4 +278,104 @@ func asSaid(t *verbs.Type, v stores.Value, name func(e *verbs.Entity, key stores
 		}
 	}
 	return dsl.NewList(all...), err
+}
+
+// jobOf turns a notice into a job: a call, or a message to deliver.
+func jobOf(r *run, st *step, n *notice) stores.Job {
+	switch {
+	case n.again != nil:
+		again := *n.again
+		again.ID = r.src.e.opt.NewID()
+		return again
+	case n.effect == nil || n.effect.Run == nil:
+		return r.src.e.message(n.kind, n.target, r.src.now, r.src.s.who.Name, r.outgoing(st, n), about(st)...)
+	}
+	due := moment(r.src, n.at)
+	var args []stores.Value
+	var came []string
+	for i := range st.args.values {
+		p := &st.verb.Params[i]
+		if p.Sensitive || st.isSensitive(i) || st.args.values[i].IsNull() {
+			continue // the work does not speak of it: see keepsNoSecret, and the loader
+		}
+		keys := []string{"kind", "name", "text"}
+		values := []stores.Value{stores.NewString(st.args.values[i].Kind().String()), stores.NewString(p.Name), stores.NewString(st.args.values[i].Text())}
+		if st.args.rows[i].Entity != nil {
+			keys, values = append(keys, "entity"), append(values, stores.NewString(st.args.rows[i].Entity.Name))
+		}
+		args, came = append(args, stores.NewObject(keys, values)), append(came, st.args.from[i].String())
+	}
+	keys := []string{"args", "trigger", "v", "verb"}
+	values := []stores.Value{stores.NewList(args...), stores.NewString(n.target), jobV, stores.NewString(st.verb.Name)}
+	if n.active.Entity != "" {
+		keys, values = slices.Insert(keys, 0, "active"), slices.Insert(values, 0, along(n.active))
+	}
+	payload := stores.NewObject(keys, values).Text()
+	unique := n.unique
+	if unique == "" { // the same work for the same moment is waited for once
+		same := sha256.Sum256([]byte(r.src.s.who.Name + "\x00" + stores.NewTime(due).Text() + "\x00" + payload))
+		unique = fmt.Sprintf("%x", same[:16])
+	}
+	return stores.Job{ID: r.src.e.opt.NewID(), Kind: JobCall, Payload: payload, At: due, Principal: r.src.s.who.Name,
+		Origins: strings.Join(came, ";"), // parallel to args
+		Unique:  unique, Again: n.onceUnder(), Attempts: n.effect.Retry.Tries()}
+}
+
+// takeAlong notes the row at work that a job takes along.
+func takeAlong(ctx context.Context, r *source, n *notice) error {
+	if !looksAtWork(r.e, &n.effect.Run.Script.Calls[0]) {
+		return nil
+	}
+	kept, err := r.session(ctx)
+	if err != nil {
+		return err
+	}
+	v := r.s.active // of a piece of work that leads to the next
+	if kept != nil {
+		v = kept.Values[verbs.SessionActive]
+		r.sessionSaw(verbs.SessionActive, v)
+	}
+	e := r.e.reg.Entity(v.Entity)
+	if v.Sensitive || e == nil {
+		return nil
+	}
+	n.active = v
+	_, err = r.nameRow(ctx, e, v.Value())
+	return err
+}
+
+// looksAtWork reports whether a call, or a call inside it, leaves such an argument out.
+func looksAtWork(e *Engine, call *dsl.Call) bool {
+	if len(leavesOut(e, call)) > 0 {
+		return true
+	}
+	for i := range call.Args {
+		if inner := call.Args[i].Value.Call(); inner != nil && looksAtWork(e, inner) {
+			return true
+		}
+	}
+	if v := e.reg.Verb(call.Verb); v != nil && e.verbs[v].script != nil {
+		calls := e.verbs[v].script.Calls()
+		for i := range calls {
+			if looksAtWork(e, calls[i].Syntax) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leavesOut lists the arguments of a call that are left out and stand for the row at work.
+func leavesOut(e *Engine, call *dsl.Call) (all []*verbs.Param) {
+	v := e.reg.Verb(call.Verb)
+	if v == nil {
+		return nil
+	}
+	for i := range v.Params {
+		p := &v.Params[i]
+		if p.Active && p.Type.Entity != nil && !slices.ContainsFunc(call.Args, func(a dsl.Arg) bool { return sameWord(a.Key, p.Name) }) {
+			all = append(all, p)
+		}
+	}
+	return all
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -19,16 +20,11 @@ import (
 // A Session is the session of one principal: their rights, their scope, and the names of rows that
 // they know. It is safe for use by many goroutines.
 type Session struct {
-	e     *Engine
-	ctx   context.Context // of Engine.Session
-	id    string
-	who   stores.Principal
-	roles []*verbs.Role // those that palettes declare
-	only  []*verbs.Verb // nil unless it is narrowed
-	// program says that no person began it: see ByProgram.
-	program bool
-	// proven is when the principal last signed in; see Prove.
-	proven time.Time
+	e      *Engine
+	ctx    context.Context // of Engine.Session
+	id     string
+	who    stores.Principal
+	rights rights
 	scope  stores.Scope
 	names  names.Cache
 	naming sync.RWMutex // held by a request that uses names: see begins
@@ -40,10 +36,26 @@ type Session struct {
 	speech speech
 	active sessions.Value // of a job: the row at work that it took along
 
+	previews previews
+}
+
+// Rights are what the principal of a session may do.
+type rights struct {
+	roles []*verbs.Role // those that palettes declare
+	only  []*verbs.Verb // nil unless it is narrowed
+	// program says that no person began it: see ByProgram.
+	program bool
+	proven  time.Time // when the principal last signed in; see Prove
+
 	mu     sync.Mutex
-	shown  []*shown  // the latest previews, oldest first
-	looked time.Time // when the principal's rights were last looked at; see entitled
+	looked time.Time // when they were last looked at; see entitled
 	fresh  bool      // they were read just now
+}
+
+// Previews are the latest that a session showed, oldest first.
+type previews struct {
+	mu   sync.Mutex
+	list []*shown
 }
 
 // maxShown is how many previews a session remembers, to say which rows have moved since.
@@ -53,30 +65,46 @@ const maxShown = 16
 func (s *Session) Principal() stores.Principal { return s.who }
 
 // Roles returns the principal's roles that palettes declare. The slice must not be changed.
-func (s *Session) Roles() []*verbs.Role { return s.roles }
+func (s *Session) Roles() []*verbs.Role { return s.rights.roles }
 
-// Check turns a script into a Program, with the names that this session knows. Check settles
-// which row a name means: the Program keeps that row, even if the name means another row by
-// the time it runs.
-func (s *Session) Check(ctx context.Context, script *dsl.Script) (*verbs.Program, dsl.Diagnostics) {
-	return s.check(ctx, script, s.e.reg.Check)
+// CheckOptions say how a script is checked.
+type CheckOptions struct {
+	// Said gives the origin of each literal, for a script that holds values of several, such as a
+	// document's or a model's. The program keeps the origins, for previews, runs and proposals.
+	Said verbs.Literals
+	// From is the number of the call to begin with; 0 means 1. A call after it that uses the result
+	// of one before it is an error.
+	From int
 }
 
-// checkWork is CheckFrom for the script of a job, which may call internal verbs.
-func (s *Session) checkWork(ctx context.Context, script *dsl.Script, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
-	p, ds := s.check(ctx, script, s.e.reg.CheckWork)
-	if p != nil {
-		p.SaidBy(said)
+// given returns the options that a caller gave, or none.
+func given[O any](all []O) (o O) {
+	if len(all) > 0 {
+		o = all[0]
 	}
-	return p, ds
+	return o
 }
 
-func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.Script, verbs.Names) (*verbs.Program, dsl.Diagnostics)) (*verbs.Program, dsl.Diagnostics) {
+// Check turns a script into a Program, with the names that this session knows, and with options if
+// they are given. Check settles which row a name means: the Program keeps that row, even if the name
+// means another row by the time it runs.
+func (s *Session) Check(ctx context.Context, script *dsl.Script, options ...CheckOptions) (*verbs.Program, dsl.Diagnostics) {
+	o := given(options)
+	if o.From > 1 {
+		var ds dsl.Diagnostics
+		if script, ds = rest(script, o.From); ds != nil {
+			return nil, ds
+		}
+	}
+	return s.check(ctx, script, s.e.reg.Check, o.Said)
+}
+
+func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.Script, verbs.Names) (*verbs.Program, dsl.Diagnostics), said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
 	defer s.begins()()
 	names, err := s.mentionedNames(ctx, script)
 	p, ds := with(script, names)
 	if p != nil && p.Moves() {
-		if late := p.Days(s.today(s.e.clock())); late.HasErrors() {
+		if late := p.Days(s.today(s.e.opt.Clock())); late.HasErrors() {
 			p, ds = nil, append(ds, late...)
 		}
 	}
@@ -88,6 +116,7 @@ func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.
 	s.unseen(script, ds)
 	if p != nil {
 		names.bind(p)
+		p.SaidBy(said)
 	}
 	return p, ds
 }
@@ -102,7 +131,7 @@ func (s *Session) unseen(script *dsl.Script, ds dsl.Diagnostics) {
 		}
 		for k := range script.Calls {
 			c := &script.Calls[k]
-			if v := s.e.reg.Verb(c.Verb); v != nil && !v.Internal && !permits(s.roles, v.Roles) && c.Range.Start <= d.Place.Range.Start && d.Place.Range.End <= c.Range.End {
+			if v := s.e.reg.Verb(c.Verb); v != nil && !v.Internal && !permits(s.rights.roles, v.Roles) && c.Range.Start <= d.Place.Range.Start && d.Place.Range.End <= c.Range.End {
 				refused := notPermitted(d.Place, c.Verb, "")
 				d.Notes = append([]string{refused.Summary + "; " + refused.Notes[0]}, d.Notes...)
 			}
@@ -125,7 +154,7 @@ func (s *Session) begins() (ends func()) {
 func (s *Session) today(now time.Time) stores.Value {
 	zone := s.zone
 	if zone == nil {
-		zone = s.e.zone
+		zone = s.e.opt.Zone
 	}
 	if zone != nil {
 		now = now.In(zone)
@@ -151,42 +180,42 @@ func (s *Session) mentionedNames(ctx context.Context, script *dsl.Script) (*scri
 
 // remember keeps a preview that was shown.
 func (s *Session) remember(p *shown) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.shown) >= maxShown {
-		s.shown = append(s.shown[:0], s.shown[1:]...)
+	s.previews.mu.Lock()
+	defer s.previews.mu.Unlock()
+	if len(s.previews.list) >= maxShown {
+		s.previews.list = append(s.previews.list[:0], s.previews.list[1:]...)
 	}
-	s.shown = append(s.shown, p)
+	s.previews.list = append(s.previews.list, p)
 }
 
 // claim takes the preview that a run agrees to, so that no other run of this session can use
 // it. If this session did not show it, claim looks for a kept one.
 func (s *Session) claim(ctx context.Context, t *runOptions) {
-	if t.Agreed == "" {
+	if t.opt.Agreed == "" {
 		return
 	}
 	under := func(occasion string) {
-		if t.Key == "" && occasion != "" && !t.Each {
-			t.Key, t.drawn = occasionKey(occasion), true
+		if t.opt.Key == "" && occasion != "" && !t.opt.Each {
+			t.opt.Key, t.drawn = occasionKey(occasion), true
 		}
 	}
-	s.mu.Lock()
-	p := s.newest(t.Agreed)
+	s.previews.mu.Lock()
+	p := newestShown(s, t.opt.Agreed)
 	if p != nil {
 		under(p.occasion)
-		t.claimed, t.spent, t.declined = p, p.used, p.declined
+		t.answer.claimed, t.answer.spent, t.answer.declined = p, p.used, p.declined
 		if !p.used {
-			p.used, p.key = true, t.Key
+			p.used, p.key = true, t.opt.Key
 		}
 	}
-	s.mu.Unlock()
+	s.previews.mu.Unlock()
 	if p != nil {
 		return
 	}
 	var c *confirmations.Confirmation
-	if c, t.unread = s.newestKept(ctx, t.Agreed); c != nil {
+	if c, t.answer.unread = newestKept(ctx, s, t.opt.Agreed); c != nil {
 		under(c.Occasion)
-		t.kept = []stores.Value{c.Key}
+		t.answer.kept = []stores.Value{c.Key}
 	}
 }
 
@@ -194,10 +223,48 @@ func (s *Session) claim(ctx context.Context, t *runOptions) {
 // unknown, the preview counts as used.
 func (s *Session) release(t *runOptions, err error) {
 	var failed *Failure
-	if t.claimed == nil || t.spent || t.attempted || errors.As(err, &failed) && failed.Unknown {
+	if t.answer.claimed == nil || t.answer.spent || t.attempted || errors.As(err, &failed) && failed.Unknown {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t.claimed.used = false
+	s.previews.mu.Lock()
+	defer s.previews.mu.Unlock()
+	t.answer.claimed.used = false
+}
+
+// Names are what a session calls rows, and the rows that it can see.
+type Names struct{ s *Session }
+
+// Names returns the names of the session.
+func (s *Session) Names() Names { return Names{s} }
+
+// A Journal is what was done, as far as the principal of a session may look it up.
+type Journal struct{ s *Session }
+
+// Journal returns what was done: receipts of earlier runs, and the entries of the journal.
+func (s *Session) Journal() Journal { return Journal{s} }
+
+// Uploads are the files that a session has taken in.
+type Uploads struct{ s *Session }
+
+// Uploads returns the files of the session.
+func (s *Session) Uploads() Uploads { return Uploads{s} }
+
+// Turns are what was said in a session, and what the session keeps.
+type Turns struct{ s *Session }
+
+// Turns returns what was said in the session.
+func (s *Session) Turns() Turns { return Turns{s} }
+
+// ID returns the id of the session in the journal.
+func (s *Session) ID() string { return s.id }
+
+// Person returns the principal's profile, with the zone and the language of this session. If
+// the session is not kept, it holds only the name.
+func (s *Session) Person() Profile {
+	p := s.person
+	if s.kept.IsNull() {
+		p = Profile{Label: cmp.Or(s.who.Label, s.who.Name), Zone: s.e.opt.Zone.String()}
+	}
+	p.Language = cmp.Or(p.Language, s.speech.heard(), "en")
+	return p
 }

@@ -19,22 +19,22 @@ func TestAQuestionWaitsInItsSession(t *testing.T) {
 	deskWorlds(t, func(t *testing.T, w *world) {
 		s := w.visit(w.engine, "kim", engine.Visit{Name: "today"})
 		p := w.program(s, `desk.whisper :secret "7310"`)
-		preview, err := s.KeepWith(ctx, p, engine.RunOptions{Source: "talk"})
+		preview, err := s.Keep(ctx, p, engine.RunOptions{Source: "talk"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		asked := sessions.Question{Preview: preview.ID, Asked: newWorldClock, Until: newWorldClock.Add(time.Hour), Source: "talk", About: `{"title": "whisper"}`, Program: p}
-		if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "whisper"}, sessions.Said{Role: sessions.Agent, Content: "Shall I?", Puts: []sessions.Question{asked}}); err != nil {
+		if _, err := s.Turns().Say(ctx, sessions.Said{Role: sessions.Client, Content: "whisper"}, sessions.Said{Role: sessions.Agent, Content: "Shall I?", Puts: []sessions.Question{asked}}); err != nil {
 			t.Fatal(err)
 		}
 
 		there := w.visit(w.another(counted(nil)), "kim", engine.Visit{Name: "today"})
-		all, turns, err := there.Waiting(ctx)
+		all, turns, err := there.Turns().Waiting(ctx)
 		if err != nil || len(all) != 1 || turns != 2 || !all[0].Last || all[0].Preview != preview.ID || all[0].About != `{"title":"whisper"}` || !all[0].Until.Equal(asked.Until) {
 			t.Fatalf("%+v, %d, %v", all, turns, err)
 		}
 		for _, who := range []string{"sam", "ada"} {
-			if all, _, err := w.visit(w.engine, who, engine.Visit{Name: "today"}).Waiting(ctx); err != nil || len(all) > 0 {
+			if all, _, err := w.visit(w.engine, who, engine.Visit{Name: "today"}).Turns().Waiting(ctx); err != nil || len(all) > 0 {
 				t.Errorf("%s: %+v, %v", who, all, err)
 			}
 		}
@@ -42,20 +42,20 @@ func TestAQuestionWaitsInItsSession(t *testing.T) {
 			t.Error("a secret stands in a row that others may read")
 		}
 		// Something else is said, and it is not the last any more; put again, it is.
-		if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "hm"}); err != nil {
+		if _, err := s.Turns().Say(ctx, sessions.Said{Role: sessions.Client, Content: "hm"}); err != nil {
 			t.Fatal(err)
 		}
-		if all, _, _ := there.Waiting(ctx); all[0].Last {
+		if all, _, _ := there.Turns().Waiting(ctx); all[0].Last {
 			t.Error("it was not put last")
 		}
 		all[0].After = "yes"
-		if _, err := there.Say(ctx, sessions.Said{Role: sessions.Agent, Content: "Shall I?", Puts: all, Settles: []string{preview.ID}}); err != nil {
+		if _, err := there.Turns().Say(ctx, sessions.Said{Role: sessions.Agent, Content: "Shall I?", Puts: all, Settles: []string{preview.ID}}); err != nil {
 			t.Fatal(err)
 		}
-		if all, _, _ = s.Waiting(ctx); len(all) != 1 || !all[0].Last || all[0].After != "yes" {
+		if all, _, _ = s.Turns().Waiting(ctx); len(all) != 1 || !all[0].Last || all[0].After != "yes" {
 			t.Fatalf("%+v", all)
 		}
-		again, err := there.Recall(context.Background(), &all[0])
+		again, err := there.Turns().Recall(context.Background(), &all[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestAQuestionWaitsInItsSession(t *testing.T) {
 		if !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "already-used" {
 			t.Errorf("it was answered twice: %v", err)
 		}
-		if all, _, _ := s.Waiting(ctx); len(all) > 0 {
+		if all, _, _ := s.Turns().Waiting(ctx); len(all) > 0 {
 			t.Errorf("%+v", all)
 		}
 	})
@@ -85,29 +85,29 @@ func TestWordsWaitInTheirSession(t *testing.T) {
 	deskWorlds(t, func(t *testing.T, w *world) {
 		s := w.visit(w.engine, "kim", engine.Visit{Name: "words"})
 		asked := sessions.Question{Preview: "words-1", Asked: newWorldClock, Until: newWorldClock.Add(time.Hour), Source: "talk", About: `{"asked": "Which one?"}`, Words: "the 7310 one"}
-		if _, err := s.Say(ctx, sessions.Said{Role: sessions.Agent, Content: "Which one?", Puts: []sessions.Question{asked}}); err != nil {
+		if _, err := s.Turns().Say(ctx, sessions.Said{Role: sessions.Agent, Content: "Which one?", Puts: []sessions.Question{asked}}); err != nil {
 			t.Fatal(err)
 		}
 		there := w.visit(w.another(counted(nil)), "kim", engine.Visit{Name: "words"})
-		all, _, err := there.Waiting(ctx)
+		all, _, err := there.Turns().Waiting(ctx)
 		if err != nil || len(all) != 1 || !all[0].Last || all[0].Words != asked.Words || all[0].About != `{"asked":"Which one?"}` {
 			t.Fatalf("%+v, %v", all, err)
 		}
-		if p, err := there.Recall(context.Background(), &all[0]); p != nil || err == nil {
+		if p, err := there.Turns().Recall(context.Background(), &all[0]); p != nil || err == nil {
 			t.Errorf("a program was made of %q", asked.Words)
 		}
-		if other, _, err := w.visit(w.engine, "sam", engine.Visit{Name: "words"}).Waiting(ctx); err != nil || len(other) > 0 {
+		if other, _, err := w.visit(w.engine, "sam", engine.Visit{Name: "words"}).Turns().Waiting(ctx); err != nil || len(other) > 0 {
 			t.Errorf("%+v, %v", other, err)
 		}
 		if strings.Contains(strings.Join(w.rendered(), "\n"), "7310") {
 			t.Error("somebody's words stand in a row that others may read")
 		}
 		answers := sessions.Said{Role: sessions.Client, Content: "the second", Answers: "words-1"}
-		if _, err := there.Say(ctx, answers); err != nil {
+		if _, err := there.Turns().Say(ctx, answers); err != nil {
 			t.Fatal(err)
 		}
 		var refusal *engine.Refusal
-		if _, err := s.Say(ctx, answers); !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "already-used" {
+		if _, err := s.Turns().Say(ctx, answers); !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "already-used" {
 			t.Errorf("it was answered twice: %v", err)
 		}
 		p := w.program(s, `desk.jot :text "Ann"`)
@@ -115,11 +115,11 @@ func TestWordsWaitInTheirSession(t *testing.T) {
 			t.Errorf("something was done on an answer that came too late: %v", err)
 		}
 		asked.Again = true
-		if _, err := s.Say(ctx, sessions.Said{Role: sessions.Agent, Content: "Which one?", Puts: []sessions.Question{asked}}); err != nil {
+		if _, err := s.Turns().Say(ctx, sessions.Said{Role: sessions.Agent, Content: "Which one?", Puts: []sessions.Question{asked}}); err != nil {
 			t.Fatal(err)
 		}
-		info, err := s.Info(ctx)
-		if all, turns, _ := s.Waiting(ctx); len(all) > 0 || turns != 3 || err != nil || len(info.Values) > 0 {
+		info, err := s.Turns().Info(ctx)
+		if all, turns, _ := s.Turns().Waiting(ctx); len(all) > 0 || turns != 3 || err != nil || len(info.Values) > 0 {
 			t.Errorf("%+v, %d turns, %+v, %v", all, turns, info.Values, err)
 		}
 	})
@@ -137,7 +137,7 @@ func TestQuestionsAreForgotten(t *testing.T) {
 			forget func() error
 			left   int // of sam, who asked for nothing
 		}{
-			{"forgotten", func() error { _, err := ada.Redact(ctx, engine.Redaction{Principal: "kim"}); return err }, 1},
+			{"forgotten", func() error { _, err := ada.Journal().Redact(ctx, engine.Redaction{Principal: "kim"}); return err }, 1},
 			{"too old", func() error { _, err := w.engine.Housekeep(ctx, newWorldClock.Add(2*time.Hour)); return err }, 0},
 		} {
 			windows := map[string]*engine.Session{}
@@ -145,7 +145,7 @@ func TestQuestionsAreForgotten(t *testing.T) {
 				s := w.visit(w.engine, who, engine.Visit{Name: c.name})
 				p := w.program(s, `desk.jot :text "Ann"`)
 				q := sessions.Question{Preview: "aaaa-bbbb", Asked: newWorldClock, Until: newWorldClock.Add(time.Hour), Source: "talk", About: `{}`, Program: p}
-				if _, err := s.Say(ctx, sessions.Said{Role: sessions.Agent, Content: "Shall I?", Puts: []sessions.Question{q}}); err != nil {
+				if _, err := s.Turns().Say(ctx, sessions.Said{Role: sessions.Agent, Content: "Shall I?", Puts: []sessions.Question{q}}); err != nil {
 					t.Fatal(err)
 				}
 				windows[who] = s
@@ -154,7 +154,7 @@ func TestQuestionsAreForgotten(t *testing.T) {
 				t.Fatal(err)
 			}
 			for who, want := range map[string]int{"kim": 0, "sam": c.left} {
-				all, _, err := windows[who].Waiting(ctx)
+				all, _, err := windows[who].Turns().Waiting(ctx)
 				var refusal *engine.Refusal
 				if len(all) != want || err != nil && !errors.As(err, &refusal) {
 					t.Errorf("%s: %s has %d questions, %v", c.name, who, len(all), err)
@@ -173,7 +173,7 @@ func TestAProposalStandsOnWhatWasSaidBeforeIt(t *testing.T) {
 		s := w.visit(w.engine, "kim", engine.Visit{Name: "today"})
 		say := func(n int) {
 			for range n {
-				if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "and another thing"}); err != nil {
+				if _, err := s.Turns().Say(ctx, sessions.Said{Role: sessions.Client, Content: "and another thing"}); err != nil {
 					t.Fatal(err)
 				}
 			}

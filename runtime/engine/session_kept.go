@@ -65,51 +65,15 @@ func (v *Visit) fit() error {
 	return nil
 }
 
-// Visit opens a kept session, and counts a visit if the person had been away. Any number of
-// processes may have the same session open.
-func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session, error) {
-	if err := v.fit(); err != nil {
-		return nil, err
-	}
-	s, err := e.Session(ctx, principal)
-	if err != nil {
-		return nil, err
-	}
-	s.kept = stores.NewString(v.ID)
-	if v.ID == "" {
-		s.kept = sessions.Key(s.who.Name, v.Name)
-	}
-	now := stores.NewTime(e.clock()).Time()
-	var kept *sessions.Session
-	err = e.write(ctx, s.mine(), func(tx stores.Tx) (err error) {
-		kept, err = sessions.Get(ctx, tx, s.kept)
-		switch {
-		case err != nil:
-			return err
-		case kept == nil && (v.ID != "" || v.Existing):
-			return refuse([]complaint{{-1, unknownSession()}})
-		case kept == nil:
-			kept = sessions.Begin(s.kept, s.who.Name, v.Name, now)
-		}
-		// If two processes begin it at once, the second one finds it.
-		return asConflict(tx.Apply(ctx, stores.Batch{Changes: []stores.Change{kept.Visit(v.Zone, v.Language, now)}}))
-	})
-	if err != nil {
-		return nil, storeError(dsl.Place{}, err)
-	}
-	s.id = s.kept.Text()
-	return s, s.speaks(ctx, kept.Zone, kept.Language)
-}
-
-// mine returns the scope of rows that belong to the principal alone.
-func (s *Session) mine() stores.Scope { return stores.Scope{Principal: s.who.Name} }
+// mineOnly returns the scope of rows that belong to the principal alone.
+func mineOnly(s *Session) stores.Scope { return stores.Scope{Principal: s.who.Name} }
 
 // speaks settles the person's zone and language: the session's, else those of their profile,
 // else the organisation's.
-func (s *Session) speaks(ctx context.Context, zone, language string) error {
-	if s.e.profile != nil {
+func speaks(ctx context.Context, s *Session, zone, language string) error {
+	if s.e.opt.People.Profile != nil {
 		err := s.e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
-			s.person, err = s.e.profile(ctx, r, s.who.Name)
+			s.person, err = s.e.opt.People.Profile(ctx, r, s.who.Name)
 			return err
 		})
 		if err != nil {
@@ -118,7 +82,7 @@ func (s *Session) speaks(ctx context.Context, zone, language string) error {
 	}
 	s.person.Label = cmp.Or(s.person.Label, s.who.Label, s.who.Name)
 	s.person.Zone, s.person.Language = cmp.Or(zone, s.person.Zone), cmp.Or(language, s.person.Language)
-	s.zone = s.e.zone
+	s.zone = s.e.opt.Zone
 	if at, err := time.LoadLocation(s.person.Zone); err == nil && s.person.Zone != "" {
 		s.zone = at
 	}
@@ -126,39 +90,25 @@ func (s *Session) speaks(ctx context.Context, zone, language string) error {
 	return nil
 }
 
-// Person returns the principal's profile, with the zone and the language of this session. If
-// the session is not kept, it holds only the name.
-func (s *Session) Person() Profile {
-	p := s.person
-	if s.kept.IsNull() {
-		p = Profile{Label: cmp.Or(s.who.Label, s.who.Name), Zone: s.e.zone.String()}
-	}
-	p.Language = cmp.Or(p.Language, s.speech.heard(), "en")
-	return p
-}
-
-// ID returns the id of the session in the journal.
-func (s *Session) ID() string { return s.id }
-
 // What a session keeps
 
 // session returns the session's row, nil where the session is not kept.
-func (r *reading) session(ctx context.Context) (*sessions.Session, error) {
-	if r.visit != nil || r.s.kept.IsNull() {
-		return r.visit, nil
+func (r *source) session(ctx context.Context) (*sessions.Session, error) {
+	if r.mem.visit != nil || r.s.kept.IsNull() {
+		return r.mem.visit, nil
 	}
 	kept, err := sessions.Get(ctx, r.read, r.s.kept)
 	if err == nil && kept == nil {
 		// Housekeeping has removed it since it was opened.
 		return nil, refuse([]complaint{{-1, unknownSession()}})
 	}
-	r.visit = kept
+	r.mem.visit = kept
 	return kept, err
 }
 
 // sessionSaw notes that a plan depends on a value of the session.
-func (r *reading) sessionSaw(name string, v sessions.Value) {
-	r.readSet = append(r.readSet, readRow{entity: sessions.Entity, key: stores.NewString(name), paths: []stores.Path{{Field: sessions.FieldValues}}, values: []stores.Value{v.Value()}})
+func (r *source) sessionSaw(name string, v sessions.Value) {
+	r.mem.reads = append(r.mem.reads, readRow{entity: sessions.Entity, key: stores.NewString(name), paths: []stores.Path{{Field: sessions.FieldValues}}, values: []stores.Value{v.Value()}})
 }
 
 // A setting is a value that an effect gives the session.
@@ -173,7 +123,7 @@ type setting struct {
 }
 
 // set notes the values that a call gives the session. They are written when the run commits.
-func (r *reading) set(ctx context.Context, st *step, all []setting) error {
+func (r *source) set(ctx context.Context, st *step, all []setting) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -182,7 +132,7 @@ func (r *reading) set(ctx context.Context, st *step, all []setting) error {
 		return err
 	}
 	if kept == nil {
-		return &complaint{st.index, noSession(st.place, st.verb.Name)}
+		return &complaint{st.call.index, noSession(st.call.place, st.verb.Name)}
 	}
 	for i := range all {
 		a := &all[i]
@@ -193,17 +143,17 @@ func (r *reading) set(ctx context.Context, st *step, all []setting) error {
 			now.Entity = a.entity.Store.Name
 		}
 		if kept.Set(a.name, now) {
-			st.sets = append(st.sets, *a)
+			st.out.sets = append(st.out.sets, *a)
 		}
 	}
 	if kept.TooLarge() {
-		return &complaint{st.index, sessionTooLarge(st.place)}
+		return &complaint{st.call.index, sessionTooLarge(st.call.place)}
 	}
 	return nil
 }
 
 // meanwhile refuses a run whose session has moved on since its caller last saw it.
-func (r *reading) meanwhile(ctx context.Context, version int64) error {
+func (r *source) meanwhile(ctx context.Context, version int64) error {
 	if version == 0 {
 		return nil
 	}
@@ -219,35 +169,35 @@ func (r *reading) meanwhile(ctx context.Context, version int64) error {
 		if err != nil {
 			return err
 		}
-		return refuse([]complaint{{-1, sessionMoved(dsl.Place{Source: r.source}, kept.LastActive.In(r.s.zone), last.Action)}})
+		return refuse([]complaint{{-1, sessionMoved(dsl.Place{Source: r.script}, kept.LastActive.In(r.s.zone), last.Action)}})
 	}
 	return nil
 }
 
 // keepSession writes the values that a run gave its session, and the turns that belong to
 // the run. about lists the rows and verbs of the run; it is nil where nothing was run.
-func (r *reading) keepSession(ctx context.Context, b *stores.Batch, said []sessions.Said, about func() sessions.Notes) error {
+func (r *source) keepSession(ctx context.Context, b *stores.Batch, said []sessions.Said, about func() sessions.Notes) error {
 	if r.s.kept.IsNull() {
 		if len(said) > 0 {
 			return r.unkept()
 		}
 		return nil
 	}
-	if len(b.Entries) == 0 && len(said) == 0 && (r.visit == nil || !r.visit.Changed) {
+	if len(b.Entries) == 0 && len(said) == 0 && (r.mem.visit == nil || !r.mem.visit.Changed) {
 		return nil
 	}
 	kept, err := r.session(ctx)
 	if err != nil {
 		return err
 	}
-	spoken, err := r.say(said, kept.Turns, len(b.Entries), about)
+	spoken, err := sayTurns(r, said, kept.Turns, len(b.Entries), about)
 	if err != nil {
 		return err
 	}
 	asked, gone, err := kept.Ask(ctx, r.read, said, about != nil)
 	switch {
 	case gone:
-		return refuse([]complaint{{-1, alreadyUsed(dsl.Place{Source: r.source}, "", "")}})
+		return refuse([]complaint{{-1, alreadyUsed(dsl.Place{Source: r.script}, "", "")}})
 	case err != nil:
 		return err
 	}
@@ -257,8 +207,8 @@ func (r *reading) keepSession(ctx context.Context, b *stores.Batch, said []sessi
 }
 
 // unkept refuses to keep turns in a session that is not kept.
-func (r *reading) unkept() error {
-	return refuse([]complaint{{-1, noSession(dsl.Place{Source: r.source}, "what was said")}})
+func (r *source) unkept() error {
+	return refuse([]complaint{{-1, noSession(dsl.Place{Source: r.script}, "what was said")}})
 }
 
 // Looking at a session
@@ -280,14 +230,14 @@ type SessionValue struct {
 }
 
 // Info describes the session. It returns a *Refusal where the session is not kept.
-func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
+func (ts Turns) Info(ctx context.Context) (SessionInfo, error) {
 	var info SessionInfo
-	err := s.lookInto(ctx, func(r *reading, kept *sessions.Session) error {
-		info = SessionInfo{Info: kept.Info, Person: s.Person()}
+	err := lookInto(ctx, ts.s, func(r *source, kept *sessions.Session) error {
+		info = SessionInfo{Info: kept.Info, Person: ts.s.Person()}
 		for _, name := range slices.Sorted(maps.Keys(kept.Values)) {
 			v := kept.Values[name]
 			shown := v.Value()
-			if e := s.e.reg.Entity(v.Entity); e != nil {
+			if e := ts.s.e.reg.Entity(v.Entity); e != nil {
 				if _, err := r.nameRow(ctx, e, shown); err != nil {
 					return err
 				}
@@ -302,9 +252,9 @@ func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 
 // Sessions lists the principal's sessions without their values, the most recently active
 // first.
-func (s *Session) Sessions(ctx context.Context) ([]SessionInfo, error) {
+func (ts Turns) Sessions(ctx context.Context) ([]SessionInfo, error) {
 	var all []SessionInfo
-	err := s.e.store.View(ctx, s.mine(), func(r stores.Reader) error {
+	err := ts.s.e.store.View(ctx, mineOnly(ts.s), func(r stores.Reader) error {
 		found, err := sessions.List(ctx, r)
 		for _, one := range found {
 			all = append(all, SessionInfo{Info: one, Person: Profile{Zone: one.Zone, Language: one.Language}})
@@ -315,12 +265,12 @@ func (s *Session) Sessions(ctx context.Context) ([]SessionInfo, error) {
 }
 
 // lookInto reads the session on one snapshot.
-func (s *Session) lookInto(ctx context.Context, fn func(*reading, *sessions.Session) error) error {
+func lookInto(ctx context.Context, s *Session, fn func(*source, *sessions.Session) error) error {
 	if s.kept.IsNull() {
 		return refuse([]complaint{{-1, unknownSession()}})
 	}
 	return storeError(dsl.Place{}, s.view(ctx, func(read stores.Reader) error {
-		r := s.reads(read)
+		r := sourceOf(s, read)
 		kept, err := r.session(ctx)
 		if err != nil {
 			return err
@@ -332,13 +282,13 @@ func (s *Session) lookInto(ctx context.Context, fn func(*reading, *sessions.Sess
 // Active returns the name of the row of an entity that the person is at work on: the one that
 // session.active was set to, or else the first by label that they can see. It returns ""
 // where they can see none.
-func (s *Session) Active(ctx context.Context, entity string) (name string, err error) {
-	e := s.e.reg.Entity(entity)
+func (ns Names) Active(ctx context.Context, entity string) (name string, err error) {
+	e := ns.s.e.reg.Entity(entity)
 	if e == nil {
 		return "", &Failure{Err: fmt.Errorf("no entity is called %q", entity)}
 	}
-	err = s.view(ctx, func(read stores.Reader) error {
-		r := s.reads(read)
+	err = ns.s.view(ctx, func(read stores.Reader) error {
+		r := sourceOf(ns.s, read)
 		key, err := r.active(ctx, e)
 		if err != nil || key.IsNull() {
 			return err
@@ -352,12 +302,12 @@ func (s *Session) Active(ctx context.Context, entity string) (name string, err e
 
 // AtWork returns the name of the row that session.active was set to, where that is a row of
 // an entity and can still be seen; "" otherwise.
-func (s *Session) AtWork(ctx context.Context, e *verbs.Entity) (name string, err error) {
-	if s.kept.IsNull() {
+func (ns Names) AtWork(ctx context.Context, e *verbs.Entity) (name string, err error) {
+	if ns.s.kept.IsNull() {
 		return "", nil
 	}
-	err = s.view(ctx, func(read stores.Reader) error {
-		r := s.reads(read)
+	err = ns.s.view(ctx, func(read stores.Reader) error {
+		r := sourceOf(ns.s, read)
 		kept, err := r.session(ctx)
 		if err != nil || kept == nil {
 			return err
@@ -380,7 +330,7 @@ func (s *Session) AtWork(ctx context.Context, e *verbs.Entity) (name string, err
 }
 
 // active returns the key of the row at work.
-func (r *reading) active(ctx context.Context, e *verbs.Entity) (stores.Value, error) {
+func (r *source) active(ctx context.Context, e *verbs.Entity) (stores.Value, error) {
 	kept, err := r.session(ctx)
 	if err != nil {
 		return stores.Value{}, err
@@ -396,7 +346,7 @@ func (r *reading) active(ctx context.Context, e *verbs.Entity) (stores.Value, er
 			}
 		}
 	}
-	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.labelled[e], Limit: maxNamed})
+	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.catalog.labels[e], Limit: maxNamed})
 	if err != nil {
 		return stores.Value{}, err
 	}
@@ -409,7 +359,7 @@ func (r *reading) active(ctx context.Context, e *verbs.Entity) (stores.Value, er
 }
 
 // given evaluates the value that an effect sets in the session.
-func (r *reading) given(ctx context.Context, st *step, p *promise) error {
+func (r *source) given(ctx context.Context, st *step, p *promise) error {
 	x := p.effect.Value
 	v, came, err := r.evalFrom(ctx, st, x, nil)
 	if err != nil {
@@ -424,10 +374,10 @@ func (r *reading) given(ctx context.Context, st *step, p *promise) error {
 }
 
 // settings turns the session values that a handler returns into settings.
-func (r *reading) settings(st *step, f Fields, came verbs.Origin, promises []promise) ([]setting, error) {
+func (r *source) settings(st *step, f Fields, came verbs.Origin, promises []promise) ([]setting, error) {
 	var all []setting
 	for _, key := range sortedKeys(f) {
-		v, err := r.plainValue(f[key])
+		v, err := plainValue(r, f[key])
 		if err != nil {
 			return nil, fmt.Errorf("session.%s: %w", key, err)
 		}
@@ -451,8 +401,8 @@ func (r *reading) settings(st *step, f Fields, came verbs.Origin, promises []pro
 }
 
 // nameSets names the rows that session values are set to, and those that they replace.
-func (r *reading) nameSets(ctx context.Context, st *step) error {
-	for _, a := range st.sets {
+func (r *source) nameSets(ctx context.Context, st *step) error {
+	for _, a := range st.out.sets {
 		for _, ref := range [...]struct {
 			e   *verbs.Entity
 			key stores.Value
@@ -470,8 +420,8 @@ func (r *reading) nameSets(ctx context.Context, st *step) error {
 
 // sessionChanges lists the values that a call gives the session, including the calls of a
 // macro.
-func (r *reading) sessionChanges(st *step) []receipt.Setting {
-	if len(st.sets) == 0 && len(st.inner) == 0 {
+func (r *source) sessionChanges(st *step) []receipt.Setting {
+	if len(st.out.sets) == 0 && len(st.tree.inner) == 0 {
 		return nil
 	}
 	var out []receipt.Setting
@@ -489,7 +439,7 @@ func (r *reading) sessionChanges(st *step) []receipt.Setting {
 }
 
 // spoken finds out which turn the journal entries of a run name.
-func (r *reading) spoken(ctx context.Context, o *RunOptions) error {
+func (r *source) spoken(ctx context.Context, o *RunOptions) error {
 	if len(o.Said) == 0 && o.Turn == 0 {
 		return nil
 	}
@@ -512,21 +462,21 @@ func (r *reading) spoken(ctx context.Context, o *RunOptions) error {
 // Count adds n to a counter of the principal and returns the new total. If the total would
 // exceed limit, nothing is added and ok is false. Without a limit it always adds. A counter
 // never falls below zero.
-func (s *Session) Count(ctx context.Context, name string, n, limit int64) (total int64, ok bool, err error) {
+func (ts Turns) Count(ctx context.Context, name string, n, limit int64) (total int64, ok bool, err error) {
 	if name == "" || len(name) > maxSessionName {
 		return 0, false, &Failure{Err: fmt.Errorf("no budget is called %q", name)}
 	}
-	err = s.e.write(ctx, s.mine(), func(tx stores.Tx) (err error) {
-		total, ok, err = sessions.Count(ctx, tx, s.who.Name, name, n, limit, s.e.clock())
+	err = writeTo(ctx, ts.s.e, mineOnly(ts.s), func(tx stores.Tx) (err error) {
+		total, ok, err = sessions.Count(ctx, tx, ts.s.who.Name, name, n, limit, ts.s.e.opt.Clock())
 		return asConflict(err)
 	})
 	return total, ok, failure(err)
 }
 
 // Counted returns the total of a counter of the principal.
-func (s *Session) Counted(ctx context.Context, name string) (total int64, err error) {
-	err = s.e.store.View(ctx, s.mine(), func(r stores.Reader) (err error) {
-		total, err = sessions.Counted(ctx, r, s.who.Name, name)
+func (ts Turns) Counted(ctx context.Context, name string) (total int64, err error) {
+	err = ts.s.e.store.View(ctx, mineOnly(ts.s), func(r stores.Reader) (err error) {
+		total, err = sessions.Counted(ctx, r, ts.s.who.Name, name)
 		return err
 	})
 	return total, failure(err)

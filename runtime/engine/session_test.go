@@ -257,7 +257,7 @@ func deskWorlds(t *testing.T, fn func(t *testing.T, w *world)) {
 // another is an engine of another process on the same store.
 func (w *world) another(h *engine.Handlers) *engine.Engine {
 	w.t.Helper()
-	e, err := engine.New(w.reg, w.store, engine.Options{Clock: w.now, NewID: w.newID, Handlers: h, Profile: profiles})
+	e, err := engine.New(w.reg, w.store, engine.Options{Clock: w.now, NewID: w.newID, Handlers: h, People: engine.People{Profile: profiles}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func settings(all []receipt.Setting) []string {
 
 func (w *world) info(s *engine.Session) (engine.SessionInfo, []string) {
 	w.t.Helper()
-	info, err := s.Info(ctx)
+	info, err := s.Turns().Info(ctx)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -401,7 +401,7 @@ func TestASessionIsOfItsPrincipalAlone(t *testing.T) {
 		if info, values := w.info(ada); values != nil || info.ID == kim.ID() || info.Turns != 0 {
 			t.Errorf("%+v %q", info, values)
 		}
-		if said, err := ada.Turns(ctx, 1, 0); err != nil || len(said) > 0 {
+		if said, err := ada.Turns().Between(ctx, 1, 0); err != nil || len(said) > 0 {
 			t.Errorf("%+v, %v", said, err)
 		}
 		// The rows stand behind the scope of the store, too.
@@ -439,7 +439,7 @@ func TestTwoWindowsAtOnce(t *testing.T) {
 		if text := refusal.Error(); !strings.Contains(text, "took the saw") || !strings.Contains(text, " on 2025-01-03") {
 			t.Error(text)
 		}
-		_, err = left.PreviewWith(ctx, w.program(left, "desk.take :item-id @drill"), engine.RunOptions{Version: seen.Version})
+		_, err = left.Preview(ctx, w.program(left, "desk.take :item-id @drill"), engine.RunOptions{Version: seen.Version})
 		wantRefusal(t, err, "session-moved")
 		now, values := w.info(left)
 		equal(t, values, []string{"busy=true", `in_hand="@saw"`})
@@ -473,7 +473,7 @@ func TestTwoWindowsAtOnce(t *testing.T) {
 		if want := fmt.Sprintf("count=%d", done); !slices.Contains(values, want) || info.Turns != int64(1+done) || done < 2 {
 			t.Errorf("%d were done: %q, %d turns", done, values, info.Turns)
 		}
-		said, err := left.Turns(ctx, 1, 0)
+		said, err := left.Turns().Between(ctx, 1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -492,7 +492,7 @@ func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
 		s := w.visit(w.engine, "kim", engine.Visit{Name: "today"})
-		first, err := s.Say(ctx, sessions.Said{Role: sessions.Agent, Content: "What is it about?"})
+		first, err := s.Turns().Say(ctx, sessions.Said{Role: sessions.Agent, Content: "What is it about?"})
 		if err != nil || first != 1 {
 			t.Fatal(first, err)
 		}
@@ -502,7 +502,7 @@ func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
 		}
 		w.program(s, "lending.lose :item-id @saw") // names are known once they were spoken of
 		reply := w.must(s, `lending.note :loan-id @saw-bob :note "lost, he fears"`, engine.RunOptions{Said: said})
-		all, err := s.Turns(ctx, 1, 0)
+		all, err := s.Turns().Between(ctx, 1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -540,13 +540,13 @@ func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
 				t.Errorf("%q", e.Turn)
 			}
 		}
-		if part, err := s.Turns(ctx, 4, 4); err != nil || len(part) != 1 || part[0].Number != 4 || part[0].Action != "lending.list-items" {
+		if part, err := s.Turns().Between(ctx, 4, 4); err != nil || len(part) != 1 || part[0].Number != 4 || part[0].Action != "lending.list-items" {
 			t.Errorf("%+v, %v", part, err)
 		}
 		// A row that is out of scope by now is not named.
 		w.set("item", 22, "club", id(2))
 		fresh := w.visit(w.another(nil), "kim", engine.Visit{Name: "today"})
-		if part, err := fresh.Turns(ctx, 2, 2); err != nil || slices.Contains(part[0].Names, "@saw") {
+		if part, err := fresh.Turns().Between(ctx, 2, 2); err != nil || slices.Contains(part[0].Names, "@saw") {
 			t.Errorf("%+v, %v", part, err)
 		}
 	})
@@ -560,7 +560,7 @@ func TestWhatWasSaidIsForgotten(t *testing.T) {
 		kim, sam := w.visit(w.engine, "kim", engine.Visit{Name: "today"}), w.visit(w.engine, "sam", engine.Visit{Name: "today"})
 		for i := range 3 {
 			for _, s := range []*engine.Session{kim, sam} {
-				if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: fmt.Sprint("a word about Ann ", i), Mentions: []string{"Ann"}}); err != nil {
+				if _, err := s.Turns().Say(ctx, sessions.Said{Role: sessions.Client, Content: fmt.Sprint("a word about Ann ", i), Mentions: []string{"Ann"}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -568,15 +568,15 @@ func TestWhatWasSaidIsForgotten(t *testing.T) {
 		w.must(kim, `desk.jot :text "Ann" desk.take :item-id @drill desk.whisper :secret "7310"`, engine.RunOptions{})
 		w.grant("ada", "archivist")
 		ada := w.session("ada")
-		would, err := ada.Redactable(ctx, engine.Redaction{Principal: "kim"})
+		would, err := ada.Journal().Redactable(ctx, engine.Redaction{Principal: "kim"})
 		if err != nil || would.Turns != 3 {
 			t.Fatalf("%+v, %v", would, err)
 		}
-		did, err := ada.Redact(ctx, engine.Redaction{Principal: "kim"})
+		did, err := ada.Journal().Redact(ctx, engine.Redaction{Principal: "kim"})
 		if err != nil || did.Turns != 3 {
 			t.Fatalf("%+v, %v", did, err)
 		}
-		all, err := kim.Turns(ctx, 1, 0)
+		all, err := kim.Turns().Between(ctx, 1, 0)
 		if err != nil || len(all) != 3 {
 			t.Fatal(all, err)
 		}
@@ -587,13 +587,13 @@ func TestWhatWasSaidIsForgotten(t *testing.T) {
 		}
 		_, values := w.info(kim)
 		equal(t, values, []string{"busy=true", `in_hand="@drill"`})
-		if all, err := sam.Turns(ctx, 1, 0); err != nil || len(all) != 3 || all[0].Erased {
+		if all, err := sam.Turns().Between(ctx, 1, 0); err != nil || len(all) != 3 || all[0].Erased {
 			t.Errorf("%+v, %v", all, err)
 		}
 		if last := w.journal()[len(w.journal())-1]; !strings.Contains(last.Call, ":turns 3") {
 			t.Error(last.Call)
 		}
-		if again, err := ada.Redact(ctx, engine.Redaction{Principal: "kim"}); err != nil || again.Turns != 0 {
+		if again, err := ada.Journal().Redact(ctx, engine.Redaction{Principal: "kim"}); err != nil || again.Turns != 0 {
 			t.Errorf("%+v, %v", again, err)
 		}
 	})
@@ -606,7 +606,7 @@ func TestOldSessionsGo(t *testing.T) {
 	deskWorlds(t, func(t *testing.T, w *world) {
 		for i := range 25 {
 			s := w.visit(w.engine, "kim", engine.Visit{Name: fmt.Sprint("old ", i)})
-			if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "hello"}); err != nil {
+			if _, err := s.Turns().Say(ctx, sessions.Said{Role: sessions.Client, Content: "hello"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -617,7 +617,7 @@ func TestOldSessionsGo(t *testing.T) {
 		if err != nil || n != 24 {
 			t.Fatal(n, err)
 		}
-		if all, err := stays.Turns(ctx, 1, 0); err != nil || len(all) != 1 {
+		if all, err := stays.Turns().Between(ctx, 1, 0); err != nil || len(all) != 1 {
 			t.Error(all, err)
 		}
 		gone := w.visit(w.engine, "kim", engine.Visit{Name: "old 8"})
@@ -684,7 +684,7 @@ func TestTheRowAtWorkOn(t *testing.T) {
 	w := newWorldOf(t, deskRegistry(t), counted(nil))
 	at := func(s *engine.Session, want string) {
 		t.Helper()
-		if got, err := s.Active(ctx, "club"); err != nil || got != want {
+		if got, err := s.Names().Active(ctx, "club"); err != nil || got != want {
 			t.Errorf("%q, %v; want %q", got, err, want)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 
 // Waiting returns the questions that wait in the session, the oldest first, and the number of turns
 // of the session.
-func (s *Session) Waiting(ctx context.Context) (all []sessions.Question, turns int64, err error) {
-	err = s.lookInto(ctx, func(r *reading, kept *sessions.Session) (err error) {
+func (ts Turns) Waiting(ctx context.Context) (all []sessions.Question, turns int64, err error) {
+	err = lookInto(ctx, ts.s, func(r *source, kept *sessions.Session) (err error) {
 		all, err = kept.Waiting(ctx, r.read)
 		turns = kept.Turns
 		return err
@@ -29,9 +29,9 @@ func (s *Session) Waiting(ctx context.Context) (all []sessions.Question, turns i
 }
 
 // Via returns the number of the turn that came by a channel under a name, 0 if there is none.
-func (s *Session) Via(ctx context.Context, via string) (number int64, err error) {
-	err = s.lookInto(ctx, func(r *reading, _ *sessions.Session) (err error) {
-		number, err = sessions.Via(ctx, r.read, s.kept, via)
+func (ts Turns) Via(ctx context.Context, via string) (number int64, err error) {
+	err = lookInto(ctx, ts.s, func(r *source, _ *sessions.Session) (err error) {
+		number, err = sessions.Via(ctx, r.read, ts.s.kept, via)
 		return err
 	})
 	return number, err
@@ -40,12 +40,12 @@ func (s *Session) Via(ctx context.Context, via string) (number int64, err error)
 // Recall checks the script of a waiting question under the palettes as they are now. Its
 // preview tells whether it still does what was asked. Recall returns a *Refusal where the
 // script is not valid any more.
-func (s *Session) Recall(ctx context.Context, q *sessions.Question) (*verbs.Program, error) {
+func (ts Turns) Recall(ctx context.Context, q *sessions.Question) (*verbs.Program, error) {
 	script, said, err := q.Read()
 	if err != nil {
 		return nil, &Failure{Err: err}
 	}
-	p, ds := s.CheckFrom(ctx, script, said)
+	p, ds := ts.s.Check(ctx, script, CheckOptions{Said: said})
 	switch {
 	case p != nil:
 		return p, nil
@@ -56,9 +56,9 @@ func (s *Session) Recall(ctx context.Context, q *sessions.Question) (*verbs.Prog
 }
 
 // rowsNamed returns pointers to the rows that names of this session stand for.
-func (s *Session) rowsNamed(names []string) (rows []sessions.Row, err error) {
+func rowsNamed(s *Session, names []string) (rows []sessions.Row, err error) {
 	for _, name := range names {
-		e, key, ok := s.keyNamed(strings.TrimPrefix(name, "@"))
+		e, key, ok := keyNamed(s, strings.TrimPrefix(name, "@"))
 		if !ok {
 			return nil, refuse([]complaint{{-1, unknownName(dsl.Place{}, "names")}})
 		}
@@ -69,14 +69,14 @@ func (s *Session) rowsNamed(names []string) (rows []sessions.Row, err error) {
 
 // Known returns the present labels of the rows that some names of this session stand for,
 // each row once. Names that stand for no row are left out.
-func (s *Session) Known(names []string) []string {
+func (ns Names) Known(names []string) []string {
 	var known []string
 	for _, name := range names {
-		e, key, ok := s.keyNamed(strings.TrimPrefix(name, "@"))
+		e, key, ok := keyNamed(ns.s, strings.TrimPrefix(name, "@"))
 		if !ok {
 			continue
 		}
-		if n, ok := s.names.Row(e, key); ok && !slices.Contains(known, n.Name) {
+		if n, ok := ns.s.names.Row(e, key); ok && !slices.Contains(known, n.Name) {
 			known = append(known, n.Name)
 		}
 	}
@@ -84,8 +84,8 @@ func (s *Session) Known(names []string) []string {
 }
 
 // keyNamed finds the row that a name of this session stands for.
-func (s *Session) keyNamed(name string) (*stores.Entity, stores.Value, bool) {
-	for _, e := range s.e.entities {
+func keyNamed(s *Session, name string) (*stores.Entity, stores.Value, bool) {
+	for _, e := range s.e.catalog.entities {
 		if key, ok := s.names.Key(e.Store, name); ok {
 			return e.Store, key, true
 		}
@@ -95,16 +95,16 @@ func (s *Session) keyNamed(name string) (*stores.Entity, stores.Value, bool) {
 
 // Of returns the entity of the row that a name stands for in this session; nil where it
 // stands for none.
-func (s *Session) Of(name string) *verbs.Entity {
-	e, _, ok := s.keyNamed(strings.TrimPrefix(name, "@"))
+func (ns Names) Of(name string) *verbs.Entity {
+	e, _, ok := keyNamed(ns.s, strings.TrimPrefix(name, "@"))
 	if !ok {
 		return nil
 	}
-	return s.e.reg.Entity(e.Name)
+	return ns.s.e.reg.Entity(e.Name)
 }
 
-// say makes turns of what was said, the first with the number after after.
-func (r *reading) say(all []sessions.Said, after int64, entries int, about func() sessions.Notes) (changes []stores.Change, err error) {
+// sayTurns makes turns of what was said, the first with the number after after.
+func sayTurns(r *source, all []sessions.Said, after int64, entries int, about func() sessions.Notes) (changes []stores.Change, err error) {
 	var of sessions.Notes
 	if about != nil && len(all) > 0 {
 		of = about()
@@ -117,7 +117,7 @@ func (r *reading) say(all []sessions.Said, after int64, entries int, about func(
 		case !said.IsText():
 			return nil, refuse([]complaint{{-1, turnUnreadable()}})
 		}
-		rows, err := r.s.rowsNamed(said.Names)
+		rows, err := rowsNamed(r.s, said.Names)
 		if err != nil {
 			return nil, err
 		}
@@ -130,8 +130,8 @@ func (r *reading) say(all []sessions.Said, after int64, entries int, about func(
 	return changes, nil
 }
 
-// about returns the rows that a run is about, and the verbs that it calls.
-func (r *run) about() sessions.Notes {
+// aboutRun returns the rows that a run is about, and the verbs that it calls.
+func aboutRun(r *run) sessions.Notes {
 	const enough = 100
 	var rows []sessions.Row
 	add := func(e *stores.Entity, key stores.Value) {
@@ -140,16 +140,16 @@ func (r *run) about() sessions.Notes {
 		}
 	}
 	var called []string
-	for _, st := range r.steps {
-		for i := range st.rows {
-			if e := st.rows[i].Entity; e != nil {
-				add(e, st.rows[i].Key())
+	for _, st := range r.plan.steps {
+		for i := range st.args.rows {
+			if e := st.args.rows[i].Entity; e != nil {
+				add(e, st.args.rows[i].Key())
 			}
 		}
-		for i := range st.changes {
-			add(st.changes[i].Entity, st.changes[i].Key)
+		for i := range st.out.changes {
+			add(st.out.changes[i].Entity, st.out.changes[i].Key)
 		}
-		if st.outer == nil && !slices.Contains(called, st.verb.Name) && len(called) < enough {
+		if st.tree.outer == nil && !slices.Contains(called, st.verb.Name) && len(called) < enough {
 			called = append(called, st.verb.Name)
 		}
 	}
@@ -159,35 +159,35 @@ func (r *run) about() sessions.Notes {
 // Say keeps turns that led to no run, and returns the number of the first. A later run can
 // name that turn with RunOptions.Turn. To keep turns together with a run, use
 // RunOptions.Said instead.
-func (s *Session) Say(ctx context.Context, all ...sessions.Said) (first int64, err error) {
+func (ts Turns) Say(ctx context.Context, all ...sessions.Said) (first int64, err error) {
 	if len(all) == 0 {
 		return 0, nil
 	}
-	err = s.e.write(ctx, s.mine(), func(tx stores.Tx) error {
-		r := s.reads(tx)
+	err = writeTo(ctx, ts.s.e, mineOnly(ts.s), func(tx stores.Tx) error {
+		r := sourceOf(ts.s, tx)
 		var b stores.Batch
 		if err := r.keepSession(ctx, &b, all, nil); err != nil {
 			return err
 		}
-		first = r.visit.Turns + 1
+		first = r.mem.visit.Turns + 1
 		return tx.Apply(ctx, b)
 	})
 	return first, storeError(dsl.Place{}, err)
 }
 
-// Turns returns the turns of the session between two numbers; to == 0 means up to the
+// Between returns the turns of the session between two numbers; to == 0 means up to the
 // latest. Rows have their names of this session. A row that has left the principal's scope
 // is left out.
-func (s *Session) Turns(ctx context.Context, from, to int64) (all []sessions.Turn, err error) {
-	err = s.lookInto(ctx, func(r *reading, _ *sessions.Session) error {
-		all, err = r.turns(ctx, from, to)
+func (ts Turns) Between(ctx context.Context, from, to int64) (all []sessions.Turn, err error) {
+	err = lookInto(ctx, ts.s, func(r *source, _ *sessions.Session) error {
+		all, err = turnsBetween(ctx, r, from, to)
 		return err
 	})
 	return all, err
 }
 
-// turns reads turns, in their order, and names their rows.
-func (r *reading) turns(ctx context.Context, from, to int64) ([]sessions.Turn, error) {
+// turnsBetween reads turns, in their order, and names their rows.
+func turnsBetween(ctx context.Context, r *source, from, to int64) ([]sessions.Turn, error) {
 	all, err := sessions.Between(ctx, r.read, r.s.kept, from, to)
 	for i := range all {
 		for _, about := range all[i].Rows {
@@ -223,16 +223,16 @@ func (s *speech) heard() string {
 
 // Hears notes the language that the person speaks, such as "de". It counts only if neither
 // the session nor the person's profile names one.
-func (s *Session) Hears(language string) { s.speech.language.Store(&language) }
+func (ts Turns) Hears(language string) { ts.s.speech.language.Store(&language) }
 
 // Called returns the label of the row that a name of this session stands for; "" where the
 // session knows no such name. Rows of several entities may share a name; their labels then
 // differ in punctuation and capitals at most.
-func (s *Session) Called(name string) string {
+func (ns Names) Called(name string) string {
 	called := ""
-	for _, e := range s.e.entities {
-		if key, ok := s.names.Key(e.Store, name); ok {
-			if row, _ := s.names.Row(e.Store, key); row.Label != "" && (called == "" || row.Label < called) {
+	for _, e := range ns.s.e.catalog.entities {
+		if key, ok := ns.s.names.Key(e.Store, name); ok {
+			if row, _ := ns.s.names.Row(e.Store, key); row.Label != "" && (called == "" || row.Label < called) {
 				called = row.Label
 			}
 		}
@@ -242,9 +242,9 @@ func (s *Session) Called(name string) string {
 
 // Forgetting
 
-// forget erases the words of every turn of a principal, and the values of their sessions
+// forgetWords erases the words of every turn of a principal, and the values of their sessions
 // except references and marks. It returns the number of turns.
-func (e *Engine) forget(ctx context.Context, principal string, dry bool) (n int, err error) {
+func forgetWords(ctx context.Context, e *Engine, principal string, dry bool) (n int, err error) {
 	if dry {
 		err = e.store.View(ctx, system(), func(r stores.Reader) error {
 			rows, err := r.Find(ctx, sessions.SaidBy(principal, 0))
@@ -265,7 +265,7 @@ func (e *Engine) forget(ctx context.Context, principal string, dry bool) (n int,
 	if _, err := e.prune(ctx, sessions.Questions, sessions.AskedOf(principal)); err != nil {
 		return n, err
 	}
-	return n, e.write(ctx, system(), func(tx stores.Tx) error {
+	return n, writeTo(ctx, e, system(), func(tx stores.Tx) error {
 		changes, err := sessions.ForgetValues(ctx, tx, principal)
 		if err != nil || len(changes) == 0 {
 			return err
@@ -292,11 +292,11 @@ type SessionState struct {
 
 // heardUntil returns the first turn that a plan does not know. A person who agrees to the
 // plan later agrees to what was said before that turn, and to nothing said since.
-func (r *reading) heardUntil() int64 {
-	if r.before != 0 || r.visit == nil {
+func heardUntil(r *source) int64 {
+	if r.before != 0 || r.mem.visit == nil {
 		return r.before
 	}
-	return r.visit.Turns + 1
+	return r.mem.visit.Turns + 1
 }
 
 // Session returns the session that the call is made in.
@@ -304,7 +304,7 @@ func (c *Call) Session(ctx context.Context) (SessionState, error) {
 	p := c.r.s.Person()
 	st := SessionState{Zone: c.r.s.zone, Language: p.Language, c: c}
 	if st.Zone == nil {
-		st.Zone = c.r.e.zone
+		st.Zone = c.r.e.opt.Zone
 	}
 	if c.over {
 		return st, nil
@@ -371,7 +371,7 @@ func (c *Call) Turns(ctx context.Context) ([]sessions.Turn, error) {
 	}
 	var all []sessions.Turn
 	if before := c.r.before; before != 1 { // nothing was said before the first
-		if all, err = c.r.turns(ctx, 1, max(0, before-1)); err != nil {
+		if all, err = turnsBetween(ctx, c.r, 1, max(0, before-1)); err != nil {
 			return nil, err
 		}
 	}
@@ -385,6 +385,6 @@ func (c *Call) Turns(ctx context.Context) ([]sessions.Turn, error) {
 		}
 		c.read = c.read.Mix(verbs.NewOrigin(who, ""))
 	}
-	c.r.readSet = append(c.r.readSet, readRow{entity: sessions.Turns, key: c.r.s.kept, paths: []stores.Path{{Field: sessions.FieldNumber}}, values: []stores.Value{stores.NewInt(int64(len(all)))}})
+	c.r.mem.reads = append(c.r.mem.reads, readRow{entity: sessions.Turns, key: c.r.s.kept, paths: []stores.Path{{Field: sessions.FieldNumber}}, values: []stores.Value{stores.NewInt(int64(len(all)))}})
 	return all, nil
 }

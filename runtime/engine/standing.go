@@ -27,15 +27,15 @@ type StandingRule struct {
 }
 
 // standingRules reads the rules of the session's principal that hold on the day of the run.
-func (r *run) standingRules(ctx context.Context) (all []StandingRule, err error) {
-	if r.s.e.standing == nil || !r.prog.Literals().Unheard || !r.writes {
+func standingRules(ctx context.Context, r *run) (all []StandingRule, err error) {
+	if r.src.s.e.opt.People.Standing == nil {
 		return nil, nil
 	}
-	err = r.s.e.store.View(ctx, r.s.engineScope(), func(read stores.Reader) (err error) {
-		all, err = r.s.e.standing(ctx, read, r.s.who.Name)
+	err = r.src.e.store.View(ctx, r.src.s.engineScope(), func(read stores.Reader) (err error) {
+		all, err = r.src.s.e.opt.People.Standing(ctx, read, r.src.s.who.Name)
 		return err
 	})
-	today := r.s.today(r.now)
+	today := r.src.s.today(r.src.now)
 	return slices.DeleteFunc(all, func(rule StandingRule) bool {
 		left, ok := stores.Compare(rule.Until, today)
 		return !ok || left < 0
@@ -44,8 +44,8 @@ func (r *run) standingRules(ctx context.Context) (all []StandingRule, err error)
 
 // unheard asks about a call of the script that a model wrote, or notes the standing rule that passes
 // it.
-func (r *run) unheard(st *step) {
-	if !r.prog.Literals().Unheard || r.e.reg.OnlyReads(st.verb) || slices.ContainsFunc(st.asks, func(a ask) bool { return a.By == "" }) {
+func unheard(r *run, st *step) {
+	if r.src.e.reg.OnlyReads(st.verb) || slices.ContainsFunc(st.asks, func(a ask) bool { return a.By == "" }) {
 		return
 	}
 	if i := slices.IndexFunc(r.standing, func(rule StandingRule) bool { return rule.Verb == st.verb.Name }); i >= 0 {

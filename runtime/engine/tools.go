@@ -11,31 +11,15 @@ import (
 	"verbatim/verbs"
 )
 
-// findTools notes, for each verb, the verbs with tools that it uses, at any depth.
-func (e *Engine) findTools() map[*verbs.Verb][]*verbs.Verb {
-	used := make(map[*verbs.Verb][]*verbs.Verb)
-	for _, v := range e.reg.Verbs() {
-		for _, inner := range append([]*verbs.Verb{v}, e.inside[v]...) {
-			if inner.Tool != nil {
-				used[v] = append(used[v], inner)
-			}
-		}
-	}
-	return used
-}
-
 // meetTools asks for the descriptions of the tools that a program uses, before anything of it
 // is planned.
-func (e *Engine) meetTools(ctx context.Context, p *verbs.Program) (uses bool, err error) {
-	if len(e.usesTools) == 0 {
-		return false, nil
-	}
+func meetTools(ctx context.Context, e *Engine, p *verbs.Program) (uses bool, err error) {
 	var all []complaint
 	calls := p.Calls()
 	for i := range calls {
-		for _, v := range e.usesTools[calls[i].Verb] {
+		for _, v := range e.verbs[calls[i].Verb].tools {
 			uses = true
-			if e.tools == nil {
+			if e.opt.Tools == nil {
 				all = append(all, complaint{i, notCarriedOut(placeOf(p, &calls[i]), v.Name, noToolHere)})
 				break
 			}
@@ -76,12 +60,30 @@ func (e *externalCall) id() string {
 	return string(d.B)
 }
 
-// asks makes the request of a call to its tool, and types the answer if there is one.
-func (r *reading) asks(ctx context.Context, st *step) error {
+// needTool makes the request of a call to its tool. One that changes something does not hold up the
+// plan, which has to be agreed to first.
+func needTool(ctx context.Context, r *run, st *step) (*externalCall, error) {
+	if err := askOfTool(ctx, r.src, st); err != nil {
+		return nil, err
+	}
+	switch {
+	case st.external.answered:
+	case st.external.ReadOnly:
+		return st.external, nil
+	case r.plan.external != nil:
+		return nil, &complaint{st.call.index, oneTool(st.call.place, st.verb.Name, r.plan.external.st.verb.Name)}
+	default:
+		r.plan.external = st.external
+	}
+	return nil, nil
+}
+
+// askOfTool makes the request of a call to its tool, and types the answer if there is one.
+func askOfTool(ctx context.Context, r *source, st *step) error {
 	t := st.verb.Tool
 	spec, met := r.e.box.Spec(st.verb)
-	if r.e.tools == nil || !met {
-		return &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noToolHere)}
+	if r.e.opt.Tools == nil || !met {
+		return &complaint{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noToolHere)}
 	}
 	// A tool may repeat its arguments in the answer.
 	from := verbs.FromTool
@@ -93,7 +95,7 @@ func (r *reading) asks(ctx context.Context, st *step) error {
 	}
 	e := &externalCall{ExternalCall: receipt.ExternalCall{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly, Local: spec.Local}, st: st, spec: spec,
 		came: st.told().Mix(verbs.NewOrigin(from, t.Server+"."+t.Name))}
-	if err := r.pack(ctx, e); err != nil {
+	if err := packArgs(ctx, r, e); err != nil {
 		return err
 	}
 	for i := range st.verb.Effects {
@@ -148,8 +150,8 @@ func useTool(st *step, promises []promise) claim {
 	return d
 }
 
-// pack makes the arguments of the tool. Absent values are left out.
-func (r *reading) pack(ctx context.Context, e *externalCall) error {
+// packArgs makes the arguments of the tool. Absent values are left out.
+func packArgs(ctx context.Context, r *source, e *externalCall) error {
 	st := e.st
 	var keys []string
 	var values []stores.Value
@@ -159,8 +161,8 @@ func (r *reading) pack(ctx context.Context, e *externalCall) error {
 		var came verbs.Origin
 		if s.Value == nil {
 			p := &st.verb.Params[s.Param]
-			sent.Value, sent.Sensitive, sent.From = st.args[s.Param], st.isSensitive(s.Param), ":"+p.Name
-			came = st.from[s.Param]
+			sent.Value, sent.Sensitive, sent.From = st.args.values[s.Param], st.isSensitive(s.Param), ":"+p.Name
+			came = st.args.from[s.Param]
 		} else {
 			var err error
 			if sent.Value, came, err = r.evalFrom(ctx, st, s.Value, nil); err != nil {
@@ -177,7 +179,7 @@ func (r *reading) pack(ctx context.Context, e *externalCall) error {
 	}
 	for _, name := range tools.Required(e.spec.Input) {
 		if !slices.Contains(keys, name) {
-			return &complaint{st.index, toolNeeds(st.place, st.verb.Name, e.Name, name)}
+			return &complaint{st.call.index, toolNeeds(st.call.place, st.verb.Name, e.Name, name)}
 		}
 	}
 	e.args = stores.NewObject(keys, values)

@@ -82,14 +82,14 @@ func earnedOfTools(t *testing.T, who, how, text string) string {
 			t.Error("nothing was lost")
 		}
 		how = map[bool]string{true: engine.SettleDone, false: engine.SettleNotDone}[strings.HasSuffix(how, "it")]
-		if _, err := s.Settle(ctx, 1, how); err != nil {
+		if _, err := s.Journal().Settle(ctx, 1, how); err != nil {
 			t.Fatal(err)
 		}
 		shop.answer = normal
 	case "that is settled while it is asked":
 		s := w.session(who)
 		err := errors.New("it is not asked")
-		shop.before = func() { _, err = s.Settle(ctx, 1, engine.SettleDone) }
+		shop.before = func() { _, err = s.Journal().Settle(ctx, 1, engine.SettleDone) }
 		_, _ = s.Run(ctx, w.program(s, text), o)
 		return codeOf(t, err)
 	default:

@@ -772,7 +772,7 @@ func TestWhatIsSentSaysWhereItCameFrom(t *testing.T) {
 		verbs.NewOrigin(verbs.FromPerson, ""):            "(person)",
 	} {
 		script, _ := dsl.Parse(dsl.NewSource("test.dsl", orderIt))
-		p, ds := s.CheckFrom(ctx, script, verbs.Literals{Origin: origin})
+		p, ds := s.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: origin}})
 		if p == nil {
 			t.Fatal(told(ds))
 		}

@@ -30,8 +30,8 @@ type pastCall struct {
 	record journal.Record
 }
 
-// past reads the journal entry of a call that can be undone; nil if there is none.
-func (e *Engine) past(ctx context.Context, seq int64) (*pastCall, error) {
+// pastOf reads the journal entry of a call that can be undone; nil if there is none.
+func pastOf(ctx context.Context, e *Engine, seq int64) (*pastCall, error) {
 	for line, err := range journal.Opened(ctx, e.store, housekeeper, seq, seq) {
 		if err != nil {
 			return nil, failure(err)
@@ -45,9 +45,9 @@ func (e *Engine) past(ctx context.Context, seq int64) (*pastCall, error) {
 	return nil, nil
 }
 
-// pasts reads the journal for the calls that a program undoes, before a transaction begins: an entry
+// pastCalls reads the journal for the calls that a program undoes, before a transaction begins: an entry
 // does not change.
-func (s *Session) pasts(ctx context.Context, p *verbs.Program) (map[int64]*pastCall, error) {
+func pastCalls(ctx context.Context, s *Session, p *verbs.Program) (map[int64]*pastCall, error) {
 	var found map[int64]*pastCall
 	calls := p.Calls()
 	for i := range calls {
@@ -55,7 +55,7 @@ func (s *Session) pasts(ctx context.Context, p *verbs.Program) (map[int64]*pastC
 			continue
 		}
 		seq := calls[i].Args[0].Value.Int()
-		of, err := s.e.past(ctx, seq)
+		of, err := pastOf(ctx, s.e, seq)
 		if err != nil {
 			return nil, err
 		}
@@ -75,24 +75,24 @@ func (p *pastCall) of(v *verbs.Verb) bool {
 // Undo writes the call that undoes a journal entry, to be previewed and run like any other. It
 // returns a *Refusal if the principal does not see the entry, may not use its verb, or if
 // nothing undoes it. Its preview tells whether the call can still be undone.
-func (s *Session) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
+func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 	var unknown error = refuse([]complaint{{-1, unknownEntry(dsl.Place{}, seq)}})
-	p, err := s.e.past(ctx, seq)
+	p, err := pastOf(ctx, jn.s.e, seq)
 	if err != nil || p == nil {
 		return nil, cmp.Or(err, unknown)
 	}
-	v := s.e.reg.Verb(p.entry.Verb)
+	v := jn.s.e.reg.Verb(p.entry.Verb)
 	if v != nil && v.Undoes != nil {
 		v = v.Undoes
 	}
-	if v == nil || !s.May(v) {
+	if v == nil || !jn.s.May(v) {
 		return nil, unknown
 	}
 	name := "undo of " + fmt.Sprint(seq)
 	var text string
-	err = s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
-		r := s.reads(read)
-		if _, err := r.rowsOf(ctx, p); err != nil {
+	err = jn.s.e.store.View(ctx, jn.s.scope, func(read stores.Reader) error {
+		r := sourceOf(jn.s, read)
+		if _, err := rowsOfUndo(ctx, r, p); err != nil {
 			return err
 		}
 		switch {
@@ -105,7 +105,7 @@ func (s *Session) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 			text = dsl.FormatCall(&call)
 			return nil
 		}
-		text, err = r.undoCall(ctx, v, p)
+		text, err = undoCall(ctx, r, v, p)
 		return err
 	})
 	var c *complaint
@@ -126,7 +126,7 @@ func (s *Session) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 
 // undoCall writes the call that a palette declares as the inverse of another, with that call's
 // arguments and the names of the rows that it added.
-func (r *reading) undoCall(ctx context.Context, v *verbs.Verb, p *pastCall) (string, error) {
+func undoCall(ctx context.Context, r *source, v *verbs.Verb, p *pastCall) (string, error) {
 	if by := p.entry.Time.Add(v.Undo.Within); r.now.After(by) {
 		return "", &complaint{-1, undoLate(dsl.Place{}, by)}
 	}
@@ -147,7 +147,7 @@ func (r *reading) undoCall(ctx context.Context, v *verbs.Verb, p *pastCall) (str
 		if e == nil || row.Op != receipt.Inserted {
 			continue
 		}
-		name, err := r.s.workName(ctx, r.read, e, row.Key)
+		name, err := workName(ctx, r.s, r.read, e, row.Key)
 		if errors.Is(err, errRowGone) {
 			return "", &complaint{-1, changedSince(dsl.Place{}, "a row that it added is not there any more")}
 		}
@@ -185,10 +185,10 @@ func (r *reading) undoCall(ctx context.Context, v *verbs.Verb, p *pastCall) (str
 	return dsl.FormatCall(&out), nil
 }
 
-// rowsOf reads the present rows that a past call added or changed, parallel to those of its record.
+// rowsOfUndo reads the present rows that a past call added or changed, parallel to those of its record.
 // It returns stores.ErrNotFound if the caller does not see one of the rows, or if the entry has no
 // rows and is not the caller's own.
-func (r *reading) rowsOf(ctx context.Context, p *pastCall) ([]stores.Row, error) {
+func rowsOfUndo(ctx context.Context, r *source, p *pastCall) ([]stores.Row, error) {
 	own := p.entry.Principal == r.s.who.Name
 	if len(p.record.Rows) == 0 && !own {
 		return nil, stores.ErrNotFound
@@ -201,7 +201,7 @@ func (r *reading) rowsOf(ctx context.Context, p *pastCall) ([]stores.Row, error)
 			return nil, &complaint{-1, changedSince(dsl.Place{}, "no palette knows "+row.Entity+" any more")}
 		}
 		if row.Op == receipt.Deleted {
-			if sees, err := r.saw(ctx, e.Store, row); err != nil || !sees && !own {
+			if sees, err := sawRow(ctx, r, e.Store, row); err != nil || !sees && !own {
 				return nil, cmp.Or(err, stores.ErrNotFound)
 			}
 			continue
@@ -216,9 +216,9 @@ func (r *reading) rowsOf(ctx context.Context, p *pastCall) ([]stores.Row, error)
 	return rows, nil
 }
 
-// saw reports whether the caller would see a row that was deleted: whether they see the row
+// sawRow reports whether the caller would see a row that was deleted: whether they see the row
 // that it belonged to. The store checks the whole scope path when the row is put back.
-func (r *reading) saw(ctx context.Context, e *stores.Entity, gone *receipt.Row) (bool, error) {
+func sawRow(ctx context.Context, r *source, e *stores.Entity, gone *receipt.Row) (bool, error) {
 	switch {
 	case r.s.scope.All:
 		return true, nil
@@ -244,33 +244,33 @@ func (r *reading) saw(ctx context.Context, e *stores.Entity, gone *receipt.Row) 
 }
 
 // takeBack carries out a verb that undoes another.
-func (r *reading) takeBack(ctx context.Context, st *step) (d claim, err error) {
+func takeBack(ctx context.Context, r *source, st *step) (d claim, err error) {
 	v := st.verb.Undoes
-	seq := st.args[0].Int()
-	p := r.pasts[seq]
+	seq := st.args.values[0].Int()
+	p := r.mem.pasts[seq]
 	if !p.of(v) {
-		return d, &complaint{st.index, unknownEntry(st.place, seq)}
+		return d, &complaint{st.call.index, unknownEntry(st.call.place, seq)}
 	}
 	refused := func(err error) error {
 		var c *complaint
 		switch {
 		case errors.Is(err, stores.ErrNotFound):
-			return &complaint{st.index, unknownEntry(st.place, seq)}
+			return &complaint{st.call.index, unknownEntry(st.call.place, seq)}
 		case errors.As(err, &c) && c.call < 0:
-			c = &complaint{st.index, c.diagnostic}
-			c.diagnostic.Place = st.place
+			c = &complaint{st.call.index, c.diagnostic}
+			c.diagnostic.Place = st.call.place
 			return c
 		}
 		return err
 	}
-	rows, err := r.rowsOf(ctx, p)
+	rows, err := rowsOfUndo(ctx, r, p)
 	if err != nil {
 		return d, refused(err)
 	}
 	if by := p.entry.Time.Add(v.Undo.Within); r.now.After(by) {
-		return d, &complaint{st.index, undoLate(st.place, by)}
+		return d, &complaint{st.call.index, undoLate(st.call.place, by)}
 	}
-	back := &undoing{reading: r, st: st, undo: v.Undo, past: p, from: fmt.Sprintf("entry %d", seq)}
+	back := &undoing{src: r, st: st, undo: v.Undo, past: p, from: fmt.Sprintf("entry %d", seq)}
 	for i := len(p.record.Rows) - 1; i >= 0; i-- { // the last change is undone first
 		one, err := back.row(ctx, &p.record.Rows[i], rows[i])
 		if err != nil {
@@ -300,7 +300,7 @@ func (r *reading) takeBack(ctx context.Context, st *step) (d claim, err error) {
 
 // An undoing is the undo of one call.
 type undoing struct {
-	*reading
+	src   *source
 	st    *step
 	undo  *verbs.Undo
 	past  *pastCall
@@ -310,7 +310,7 @@ type undoing struct {
 
 // row makes the proposal that restores one row; nil if the row is as it was.
 func (b *undoing) row(ctx context.Context, told *receipt.Row, now stores.Row) (*proposal, error) {
-	entity := b.e.reg.Entity(told.Entity)
+	entity := b.src.e.reg.Entity(told.Entity)
 	e := entity.Store
 	p := &proposal{entity: entity, key: told.Key, before: now}
 	for i := range told.Fields {
@@ -362,26 +362,26 @@ func (b *undoing) row(ctx context.Context, told *receipt.Row, now stores.Row) (*
 
 // free refuses to delete a row if other rows refer to it that are not deleted with it.
 func (b *undoing) free(ctx context.Context, of *verbs.Entity, told *receipt.Row) error {
-	for _, e := range b.e.entities {
+	for _, e := range b.src.e.catalog.entities {
 		for i := range e.Store.Fields {
 			if e.Store.Fields[i].Ref != of.Store {
 				continue
 			}
-			found, err := b.read.Find(ctx, stores.Find{Entity: e.Store, Select: []stores.Path{{Field: e.Store.Key}}, Beyond: true, Limit: len(b.past.record.Rows) + 1, Cut: true,
+			found, err := b.src.read.Find(ctx, stores.Find{Entity: e.Store, Select: []stores.Path{{Field: e.Store.Key}}, Beyond: true, Limit: len(b.past.record.Rows) + 1, Cut: true,
 				Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: i}, Value: told.Key}})
 			if err != nil {
 				return err
 			}
 			for _, row := range found {
 				goes := slices.ContainsFunc(b.past.record.Rows, func(r receipt.Row) bool {
-					return r.Op == receipt.Inserted && r.Key == row[0] && b.e.reg.Entity(r.Entity) == e
+					return r.Op == receipt.Inserted && r.Key == row[0] && b.src.e.reg.Entity(r.Entity) == e
 				})
 				if goes {
 					continue
 				}
 				by := &receipt.Row{Entity: e.Store.Name, Key: row[0]}
 				what := "another row"
-				if _, err := b.get(ctx, e.Store, row[0]); err == nil {
+				if _, err := b.src.get(ctx, e.Store, row[0]); err == nil {
 					what = b.called(ctx, e, row[0])
 				} else {
 					by = nil // the caller does not see it
@@ -397,7 +397,7 @@ func (b *undoing) free(ctx context.Context, of *verbs.Entity, told *receipt.Row)
 func (b *undoing) work(ctx context.Context, d *claim) error {
 	var done []stores.Job // of its own, which were done
 	if len(b.past.record.Jobs) > 0 {
-		jobs, err := b.read.Jobs(ctx, stores.JobFilter{IDs: b.past.record.Jobs})
+		jobs, err := b.src.read.Jobs(ctx, stores.JobFilter{IDs: b.past.record.Jobs})
 		if err != nil {
 			return err
 		}
@@ -427,7 +427,7 @@ func (b *undoing) work(ctx context.Context, d *claim) error {
 			b.stays = append(b.stays, "the work before it is not scheduled again: "+JobSubject(&job))
 			continue
 		}
-		waiting, err := b.read.Jobs(ctx, stores.JobFilter{Kinds: []string{job.Kind}, Unique: job.Unique})
+		waiting, err := b.src.read.Jobs(ctx, stores.JobFilter{Kinds: []string{job.Kind}, Unique: job.Unique})
 		if err != nil {
 			return err
 		}
@@ -446,36 +446,36 @@ func (b *undoing) work(ctx context.Context, d *claim) error {
 
 // says words the call of a job for people; "" if it is not known.
 func (b *undoing) says(ctx context.Context, job *stores.Job) string {
-	w, why, err := readWork(b.e.reg, stores.Run{Job: *job})
+	w, why, err := readWork(b.src.e.reg, stores.Run{Job: *job})
 	if err != nil || why != "" {
 		return ""
 	}
-	st := &step{verb: w.verb, args: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}
+	st := &step{verb: w.verb, args: arguments{values: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}}
 	for i, e := range w.refs {
 		if e == nil {
 			continue
 		}
-		if st.rows[i], err = b.get(ctx, e, w.args[i]); err != nil {
+		if st.args.rows[i], err = b.src.get(ctx, e, w.args[i]); err != nil {
 			return ""
 		}
-		b.called(ctx, b.e.reg.Entity(e.Name), w.args[i])
+		b.called(ctx, b.src.e.reg.Entity(e.Name), w.args[i])
 	}
-	return b.callOf(st, &notice{effect: w.effect, active: w.active})
+	return callOf(b.src, st, &notice{effect: w.effect, active: w.active})
 }
 
 // called returns the name of a row.
 func (b *undoing) called(ctx context.Context, e *verbs.Entity, key stores.Value) string {
-	if err := b.s.nameKeys(ctx, b.read, e, []stores.Value{key}); err != nil {
+	if err := b.src.s.nameKeys(ctx, b.src.read, e, []stores.Value{key}); err != nil {
 		return "a row of " + e.Store.Name
 	}
-	return b.shownName(e.Store, key)
+	return b.src.shownName(e.Store, key)
 }
 
 // changed refuses an undo because of a later change; by is the changed row, whose journal entries
 // tell who made the change.
 func (b *undoing) changed(what string, by *receipt.Row) *complaint {
 	if by != nil {
-		b.blamed = &laterChange{row: journal.Row{Entity: by.Entity, Key: by.Key}, after: b.past.entry.Seq, at: b.st.index}
+		b.src.mem.blamed = &laterChange{row: journal.Row{Entity: by.Entity, Key: by.Key}, after: b.past.entry.Seq, at: b.st.call.index}
 	}
 	return &complaint{-1, changedSince(dsl.Place{}, what)}
 }
@@ -489,7 +489,7 @@ type laterChange struct {
 
 // blame adds to a refusal who changed the row. It reads the journal, so it is called after the
 // transaction has ended.
-func (s *Session) blame(ctx context.Context, b *laterChange, err error) error {
+func blame(ctx context.Context, s *Session, b *laterChange, err error) error {
 	var refusal *Refusal
 	if b == nil || !errors.As(err, &refusal) {
 		return err
@@ -507,7 +507,7 @@ func (s *Session) blame(ctx context.Context, b *laterChange, err error) error {
 	for i := range refusal.Diagnostics {
 		if d := &refusal.Diagnostics[i]; last != nil && refusal.calls[i] == b.at {
 			already, what, _ := strings.Cut(d.Summary, "; ")
-			d.Summary = fmt.Sprintf("%s; %s changed it on %s; %s: see entry %d of the journal, %s", already, s.e.Label(ctx, last.Principal), last.Time.In(s.e.zone).Format(time.DateTime), what, last.Seq, last.Verb)
+			d.Summary = fmt.Sprintf("%s; %s changed it on %s; %s: see entry %d of the journal, %s", already, s.e.Label(ctx, last.Principal), last.Time.In(s.e.opt.Zone).Format(time.DateTime), what, last.Seq, last.Verb)
 		}
 	}
 	return err
@@ -516,22 +516,22 @@ func (s *Session) blame(ctx context.Context, b *laterChange, err error) error {
 // lastDone is how many of the latest journal entries LastDone reads.
 const lastDone = 1000
 
-// LastDone returns the number of the latest journal entry of a call in this session that changed
+// Last returns the number of the latest journal entry of a call in this session that changed
 // something and was not undone; 0 if there is none among the latest lastDone entries.
-func (s *Session) LastDone(ctx context.Context) (int64, error) {
-	head, _, err := s.e.store.Head(ctx)
+func (jn Journal) Last(ctx context.Context) (int64, error) {
+	head, _, err := jn.s.e.store.Head(ctx)
 	if err != nil {
 		return 0, failure(err)
 	}
-	entries, err := s.e.store.Journal(ctx, max(1, head-lastDone+1), head)
+	entries, err := jn.s.e.store.Journal(ctx, max(1, head-lastDone+1), head)
 	if err != nil {
 		return 0, failure(err)
 	}
 	undone := map[int64]bool{}
 	for i := len(entries) - 1; i >= 0; i-- {
 		e := &entries[i]
-		v := s.e.reg.Verb(e.Verb)
-		if e.Session != s.id || e.Principal != s.who.Name || e.Outcome != outcomeOK || v == nil || undone[e.Seq] || v.Answers() {
+		v := jn.s.e.reg.Verb(e.Verb)
+		if e.Session != jn.s.id || e.Principal != jn.s.who.Name || e.Outcome != outcomeOK || v == nil || undone[e.Seq] || v.Answers() {
 			continue
 		}
 		if v.Undoes == nil {

@@ -101,7 +101,7 @@ func (w whole) differs(from whole) (lines []string) {
 func (w *world) undertakes(t stopper, s *engine.Session, script *dsl.Script, said verbs.Literals) (int64, *engine.Refusal) {
 	ctx := context.Background()
 	var refusal *engine.Refusal
-	p, ds := s.CheckFrom(ctx, script, said)
+	p, ds := s.Check(ctx, script, engine.CheckOptions{Said: said})
 	if p == nil {
 		t.Fatalf("%s: %s", dsl.Format(script), told(ds))
 	}
@@ -198,7 +198,7 @@ func undoes(t *testing.T, reg *verbs.Registry, of int, begin func() *world) {
 		meanwhile := w.whole()
 		s := w.session("kim")
 		undo := func(seq int64) (int64, *engine.Refusal) {
-			script, err := s.Undo(ctx, seq)
+			script, err := s.Journal().Undo(ctx, seq)
 			var refusal *engine.Refusal
 			if errors.As(err, &refusal) {
 				return 0, refusal
@@ -259,7 +259,7 @@ func undoes(t *testing.T, reg *verbs.Registry, of int, begin func() *world) {
 func (w *world) undo(t stopper, who string, seq int64) (*receipt.Receipt, error) {
 	ctx := context.Background()
 	s := w.session(who)
-	script, err := s.Undo(ctx, seq)
+	script, err := s.Journal().Undo(ctx, seq)
 	if err != nil {
 		return nil, err
 	}
@@ -340,7 +340,7 @@ func TestWhoMayUndo(t *testing.T) {
 	if _, err := only.Run(t.Context(), w.program(only, fmt.Sprintf("lending.note.undo :entry %d", seq)), engine.RunOptions{}); err == nil {
 		t.Error("a token for another verb took it back")
 	}
-	if _, err := only.Undo(t.Context(), seq); err == nil || engine.Sentence(err) != strings.ReplaceAll(engine.Sentence(none), "99", fmt.Sprint(seq)) {
+	if _, err := only.Journal().Undo(t.Context(), seq); err == nil || engine.Sentence(err) != strings.ReplaceAll(engine.Sentence(none), "99", fmt.Sprint(seq)) {
 		t.Errorf("a token for another verb is told of the entry: %v", err)
 	}
 	r, err := w.undo(t, "mia", seq)
@@ -377,25 +377,25 @@ func TestUndoByACallOrNotAtAll(t *testing.T) {
 	w := newWorld(t)
 	seq := w.made(t, "kim", `lending.lend :item-id @drill :member-id @ann`)
 	s := w.session("kim")
-	script, err := s.Undo(t.Context(), seq)
+	script, err := s.Journal().Undo(t.Context(), seq)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := plain(dsl.Format(script)); got != "lending.return :loan-id @drill-ann\n" {
 		t.Errorf("%s", got)
 	}
-	if _, err := w.session("sam").Undo(t.Context(), seq); codeOf(t, err) != "unknown-entry" {
+	if _, err := w.session("sam").Journal().Undo(t.Context(), seq); codeOf(t, err) != "unknown-entry" {
 		t.Errorf("%v", err)
 	}
 	if _, err := w.undo(t, "kim", seq); err != nil || w.get("loan", w.keyOf("loan", "Drill"), "status").Text() != "CLOSED" {
 		t.Errorf("%v", err)
 	}
 	w.clock = w.clock.Add(3 * time.Hour)
-	_, err = s.Undo(t.Context(), seq)
+	_, err = s.Journal().Undo(t.Context(), seq)
 	refusedWith(t, err, "no-undo", "until 2025-01-03")
-	_, err = s.Undo(t.Context(), w.made(t, "kim", `lending.drop-loan :loan-id @tent-ann`))
+	_, err = s.Journal().Undo(t.Context(), w.made(t, "kim", `lending.drop-loan :loan-id @tent-ann`))
 	refusedWith(t, err, "no-undo", "a loan that is over is over")
-	_, err = s.Undo(t.Context(), w.made(t, "kim", `lending.extend :loan-id @saw-bob :new-date 2025-01-12`))
+	_, err = s.Journal().Undo(t.Context(), w.made(t, "kim", `lending.extend :loan-id @saw-bob :new-date 2025-01-12`))
 	refusedWith(t, err, "no-undo", "its palette does not say")
 }
 
@@ -494,7 +494,7 @@ func TestUndoUnderAKey(t *testing.T) {
 	seq := w.made(t, "kim", `lending.note :loan-id @saw-bob :note "one"`)
 	for range 2 {
 		s := w.session("kim")
-		script, err := s.Undo(t.Context(), seq)
+		script, err := s.Journal().Undo(t.Context(), seq)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -514,7 +514,7 @@ func TestUndoAsksWhomTheVerbMayAsk(t *testing.T) {
 	_, err := w.undo(t, "kim", seq)
 	refusedWith(t, err, "needs-agreement", "role board")
 	s := w.session("kim")
-	script, err := s.Undo(t.Context(), seq)
+	script, err := s.Journal().Undo(t.Context(), seq)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -567,7 +567,7 @@ func BenchmarkUndo(b *testing.B) {
 			b.StopTimer()
 			seq := note(b, -n-1)
 			b.StartTimer()
-			script, err := s.Undo(b.Context(), seq)
+			script, err := s.Journal().Undo(b.Context(), seq)
 			if err != nil {
 				b.Fatal(err)
 			}

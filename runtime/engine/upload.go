@@ -32,12 +32,12 @@ import (
 
 // At the gate
 
-// upload resolves the reference in an argument to a file that may be used.
-func (r *reading) upload(ctx context.Context, st *step, i int, v stores.Value, place dsl.Place) error {
+// useUpload resolves the reference in an argument to a file that may be used.
+func useUpload(ctx context.Context, r *source, st *step, i int, v stores.Value, place dsl.Place) error {
 	p := &st.verb.Params[i]
 	id, ok := strings.CutPrefix(v.Text(), verbs.UploadScheme)
 	if !ok || v.Kind() != stores.String {
-		return &complaint{st.index, unknownUpload(place, p.Name)}
+		return &complaint{st.call.index, unknownUpload(place, p.Name)}
 	}
 	row, err := r.read.Get(ctx, uploads.Entity, stores.NewString(id))
 	if err != nil && !errors.Is(err, stores.ErrNotFound) {
@@ -49,25 +49,25 @@ func (r *reading) upload(ctx context.Context, st *step, i int, v stores.Value, p
 	}
 	// A role that sees all rows sees other people's uploads, and may not use one.
 	if err != nil || u.Owner != r.s.who.Name || u.Gone(r.now) {
-		return &complaint{st.index, unknownUpload(place, p.Name)}
+		return &complaint{st.call.index, unknownUpload(place, p.Name)}
 	}
 	switch {
 	case u.Verdict == uploads.Infected:
-		return &complaint{st.index, harmfulUpload(place, p.Name)}
-	case u.Verdict != uploads.Clean, r.e.looksAgain(&u):
-		return &complaint{st.index, unscannedUpload(place, p.Name, u.Verdict == uploads.Failed)}
+		return &complaint{st.call.index, harmfulUpload(place, p.Name)}
+	case u.Verdict != uploads.Clean, looksAgain(r.e, &u):
+		return &complaint{st.call.index, unscannedUpload(place, p.Name, u.Verdict == uploads.Failed)}
 	case !p.Upload.Takes(u.Type):
-		return &complaint{st.index, uploadOfType(place, p, u.Type)}
+		return &complaint{st.call.index, uploadOfType(place, p, u.Type)}
 	case u.Size > p.Upload.MaxSize:
-		return &complaint{st.index, uploadTooLarge(place, p, u.Size)}
+		return &complaint{st.call.index, uploadTooLarge(place, p, u.Size)}
 	}
-	if st.contents == nil {
-		st.contents = make([]stores.Value, len(st.verb.Params))
+	if st.args.contents == nil {
+		st.args.contents = make([]stores.Value, len(st.verb.Params))
 	}
-	st.contents[i] = stores.NewString(u.Sum)
-	r.know(v, &u)
-	if u.UsedAt.IsZero() && !slices.ContainsFunc(r.uploads, func(used usedUpload) bool { return used.row.Key() == row.Key() }) {
-		r.uploads = append(r.uploads, usedUpload{row, st.verb.Name})
+	st.args.contents[i] = stores.NewString(u.Sum)
+	knowFile(r, v, &u)
+	if u.UsedAt.IsZero() && !slices.ContainsFunc(r.mem.uploads, func(used usedUpload) bool { return used.row.Key() == row.Key() }) {
+		r.mem.uploads = append(r.mem.uploads, usedUpload{row, st.verb.Name})
 	}
 	return nil
 }
@@ -79,32 +79,18 @@ type knownFile struct {
 	File               receipt.File
 }
 
-// know remembers the description of a file for people.
-func (r *reading) know(reference stores.Value, u *uploads.Upload) {
+// knowFile remembers the description of a file for people.
+func knowFile(r *source, reference stores.Value, u *uploads.Upload) {
 	k := knownFile{reference.Text(), u.Sum, uploads.FileOf(u)}
-	if !slices.Contains(r.files, k) {
-		r.files = append(r.files, k)
+	if !slices.Contains(r.mem.files, k) {
+		r.mem.files = append(r.mem.files, k)
 	}
-}
-
-// fileOf finds the file that a value stands for; nil if the value stands for no file.
-func (r *reading) fileOf(v stores.Value) *receipt.File {
-	if len(r.files) == 0 || v.Kind() != stores.String {
-		return nil
-	}
-	text := v.Text()
-	for i := range r.files {
-		if k := &r.files[i]; k.Reference == text || k.Content == text {
-			return &k.File
-		}
-	}
-	return nil
 }
 
 // looksAgain reports whether a file has to be scanned again: there is a scanner now, and there was
 // none when the file was taken.
-func (e *Engine) looksAgain(u *uploads.Upload) bool {
-	return u.Verdict == uploads.Clean && u.Scanner == uploads.ScannedByNobody && e.scanner != "" && e.scanner != uploads.ScannedByNobody
+func looksAgain(e *Engine, u *uploads.Upload) bool {
+	return u.Verdict == uploads.Clean && u.Scanner == uploads.ScannedByNobody && e.opt.Scanner != "" && e.opt.Scanner != uploads.ScannedByNobody
 }
 
 // A usedUpload is an upload that nothing used before this run.
@@ -113,10 +99,10 @@ type usedUpload struct {
 	verb string
 }
 
-// await extends the life of the uploads that a proposal names until the proposal expires.
-func (r *reading) await(ctx context.Context, tx stores.Tx, until time.Time) ([]stores.Change, error) {
+// awaitFile extends the life of the uploads that a proposal names until the proposal expires.
+func awaitFile(ctx context.Context, r *source, tx stores.Tx, until time.Time) ([]stores.Change, error) {
 	var all []stores.Change
-	for _, u := range r.uploads {
+	for _, u := range r.mem.uploads {
 		row, err := tx.Get(ctx, uploads.Entity, u.row.Key())
 		if errors.Is(err, stores.ErrNotFound) {
 			continue // agreeing to it says so
@@ -136,13 +122,13 @@ func (r *reading) await(ctx context.Context, tx stores.Tx, until time.Time) ([]s
 // verbUpload is the verb of the journal entries of uploads. No palette can declare it.
 const verbUpload = "verbatim.upload"
 
-// LargestUpload returns the greatest size of a file for any verb that the session may use; 0 if none
+// Largest returns the greatest size of a file for any verb that the session may use; 0 if none
 // takes a file.
-func (s *Session) LargestUpload() int64 {
+func (up Uploads) Largest() int64 {
 	var most int64
-	for _, v := range s.e.reg.Verbs() {
+	for _, v := range up.s.e.reg.Verbs() {
 		for i := range v.Params {
-			if u := v.Params[i].Upload; u != nil && u.MaxSize > most && s.May(v) {
+			if u := v.Params[i].Upload; u != nil && u.MaxSize > most && up.s.May(v) {
 				most = u.MaxSize
 			}
 		}
@@ -150,26 +136,26 @@ func (s *Session) LargestUpload() int64 {
 	return most
 }
 
-// BeginUpload records that the session's principal sent a file with a known Name, Type, Size and
+// Begin records that the session's principal sent a file with a known Name, Type, Size and
 // Sum. The upload is pending, and expires after a while unless it is used. The returned upload has
 // the tag for its bytes: tag, or another under which equal bytes are kept already. The bytes must
 // be stored after this, and not before, so that bytes without a reference can be found.
 //
 // If equal bytes are just being deleted, drop is called to delete them first.
-func (s *Session) BeginUpload(ctx context.Context, u uploads.Upload, id, tag string, lasts time.Duration, drop func(context.Context, uploads.Upload) error) (uploads.Upload, error) {
-	now := stores.NewTime(s.e.clock()).Time()
-	u.ID, u.Owner, u.Verdict, u.Scanner = id, s.who.Name, uploads.Pending, ""
+func (up Uploads) Begin(ctx context.Context, u uploads.Upload, id, tag string, lasts time.Duration, drop func(context.Context, uploads.Upload) error) (uploads.Upload, error) {
+	now := stores.NewTime(up.s.e.opt.Clock()).Time()
+	u.ID, u.Owner, u.Verdict, u.Scanner = id, up.s.who.Name, uploads.Pending, ""
 	u.Uploaded, u.Expires = now, now.Add(lasts)
 	args := []dsl.Arg{dsl.NewArg("reference", dsl.NewString(u.Reference())), dsl.NewArg("sha-256", dsl.NewString(u.Sum)),
 		dsl.NewArg("type", dsl.NewString(u.Type)), dsl.NewArg("size", dsl.NewInteger(u.Size))}
 	if u.MadeBy != "" {
 		args = append(args, dsl.NewArg("made-by", dsl.NewString(u.MadeBy)))
 	}
-	entry := s.act(verbUpload, args...)
+	entry := actEntry(up.s, verbUpload, args...)
 	entry.Source, entry.Time = "upload", now
 	for dropped := ""; ; {
 		var going *uploads.Upload
-		err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) (err error) {
+		err := writeTo(ctx, up.s.e, up.s.engineScope(), func(tx stores.Tx) (err error) {
 			going, err = uploads.Begin(ctx, tx, &u, tag, dropped, entry)
 			return err
 		})
@@ -186,29 +172,14 @@ func (s *Session) BeginUpload(ctx context.Context, u uploads.Upload, id, tag str
 	}
 }
 
-// Uploads looks after the uploads of the store.
-func (e *Engine) Uploads() *uploads.Shelf {
-	return &uploads.Shelf{
-		Clock: e.clock,
-		View: func(ctx context.Context, fn func(stores.Reader) error) error {
-			return failure(e.store.View(ctx, system(), fn))
-		},
-		Write: func(ctx context.Context, fn func(stores.Tx) error) error { return failure(e.write(ctx, system(), fn)) },
-		Prune: func(ctx context.Context, of *stores.Entity, where stores.Cond) (int, error) {
-			n, err := e.prune(ctx, of, where)
-			return n, failure(err)
-		},
-	}
-}
-
-// Upload returns the record of an upload of the session's principal, by its reference;
+// Get returns the record of an upload of the session's principal, by its reference;
 // stores.ErrNotFound if they have no such upload, or it has expired.
-func (s *Session) Upload(ctx context.Context, reference string) (u uploads.Upload, err error) {
+func (up Uploads) Get(ctx context.Context, reference string) (u uploads.Upload, err error) {
 	id, ok := strings.CutPrefix(reference, verbs.UploadScheme)
 	if !ok {
 		return u, stores.ErrNotFound
 	}
-	err = s.e.store.View(ctx, stores.Scope{Principal: s.who.Name}, func(r stores.Reader) error {
+	err = up.s.e.store.View(ctx, stores.Scope{Principal: up.s.who.Name}, func(r stores.Reader) error {
 		row, err := r.Get(ctx, uploads.Entity, stores.NewString(id))
 		if err != nil {
 			return err
@@ -216,30 +187,30 @@ func (s *Session) Upload(ctx context.Context, reference string) (u uploads.Uploa
 		u = uploads.Of(row.Values)
 		return nil
 	})
-	if err == nil && u.Gone(s.e.clock()) {
+	if err == nil && u.Gone(up.s.e.opt.Clock()) {
 		return uploads.Upload{}, stores.ErrNotFound
 	}
 	return u, err
 }
 
-// FileOf returns the file that a row within the session's scope names, or one to which a reference
+// Of returns the file that a row within the session's scope names, or one to which a reference
 // of the row leads, regardless of its sender. verbs.FileField decides which fields name files. It
 // returns stores.ErrNotFound if there is no row, or no permitted file of it.
-func (s *Session) FileOf(ctx context.Context, entity string, key stores.Value) (u uploads.Upload, err error) {
-	e := s.e.reg.Entity(entity)
+func (up Uploads) Of(ctx context.Context, entity string, key stores.Value) (u uploads.Upload, err error) {
+	e := up.s.e.reg.Entity(entity)
 	if e == nil {
 		return u, stores.ErrNotFound
 	}
 	reference := ""
-	err = s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
+	err = up.s.e.store.View(ctx, up.s.scope, func(r stores.Reader) error {
 		row, err := r.Get(ctx, e.Store, key)
-		at := s.e.reg.FileField(e)
+		at := up.s.e.reg.FileField(e)
 		for i := 0; err == nil && at < 0 && i < len(e.Fields); i++ {
 			f := &e.Store.Fields[i]
 			if f.Ref == nil || f.Sensitive || row.Values[i].IsNull() {
 				continue
 			}
-			if at = s.e.reg.FileField(s.e.reg.EntityOf(f.Ref)); at >= 0 {
+			if at = up.s.e.reg.FileField(up.s.e.reg.EntityOf(f.Ref)); at >= 0 {
 				row, err = r.Get(ctx, f.Ref, row.Values[i])
 			}
 		}
@@ -254,8 +225,8 @@ func (s *Session) FileOf(ctx context.Context, entity string, key stores.Value) (
 	if err != nil {
 		return u, err
 	}
-	u, given, err := s.e.Uploads().Named(ctx, reference)
-	if err == nil && (!given || u.UsedAt.IsZero() || s.e.looksAgain(&u)) {
+	u, given, err := up.s.e.Uploads().Named(ctx, reference)
+	if err == nil && (!given || u.UsedAt.IsZero() || looksAgain(up.s.e, &u)) {
 		return uploads.Upload{}, stores.ErrNotFound
 	}
 	return u, err

@@ -39,7 +39,7 @@ func TestBytesThatAreSentAgainStay(t *testing.T) {
 			none := func(context.Context, uploads.Upload) error { return nil }
 			send := func(id, tag, verdict string) {
 				t.Helper()
-				if _, err := w.session("kim").BeginUpload(ctx, uploads.Upload{Name: "x", Type: "application/pdf", Size: 5, Sum: sum}, id, tag, time.Hour, none); err != nil {
+				if _, err := w.session("kim").Uploads().Begin(ctx, uploads.Upload{Name: "x", Type: "application/pdf", Size: 5, Sum: sum}, id, tag, time.Hour, none); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := w.engine.Uploads().Judge(ctx, id, verdict, "test"); err != nil {

@@ -101,7 +101,7 @@ func (w *world) file(store stores.Store) {
 func (w *world) send(owner, id, mime string, size int64, verdict string) uploads.Upload {
 	w.t.Helper()
 	ctx := context.Background()
-	u, err := w.session(owner).BeginUpload(ctx, uploads.Upload{Name: id + ".bin", Type: mime, Size: size, Sum: fmt.Sprintf("%064x", id)}, id, "0000000000000001", 7*24*time.Hour,
+	u, err := w.session(owner).Uploads().Begin(ctx, uploads.Upload{Name: id + ".bin", Type: mime, Size: size, Sum: fmt.Sprintf("%064x", id)}, id, "0000000000000001", 7*24*time.Hour,
 		func(context.Context, uploads.Upload) error { return nil })
 	if err != nil {
 		w.t.Fatal(err)
@@ -199,7 +199,7 @@ func TestUploadIsKeptOnceUsed(t *testing.T) {
 			ctx := context.Background()
 			kim := w.session("kim")
 			state := func(ref string) string {
-				u, err := kim.Upload(ctx, "upload://"+ref)
+				u, err := kim.Uploads().Get(ctx, "upload://"+ref)
 				if err != nil {
 					return err.Error()
 				}
@@ -258,7 +258,7 @@ func TestUploadWaitsForAgreement(t *testing.T) {
 	if _, _, err := w.session("ada").Agree(ctx, c.ID); err != nil {
 		t.Fatal(err)
 	}
-	u, err := kim.Upload(ctx, "upload://kims-letter")
+	u, err := kim.Uploads().Get(ctx, "upload://kims-letter")
 	if err != nil || u.UsedBy != "filing.file-asking" {
 		t.Fatal(u, err)
 	}
@@ -306,7 +306,7 @@ func TestBytesAreFreedSafely(t *testing.T) {
 					s := w.session("kim")
 					for j := range rounds {
 						id := fmt.Sprintf("s%d-%d", i, j)
-						u, err := s.BeginUpload(ctx, uploads.Upload{Name: "x", Type: "application/pdf", Size: 5, Sum: sums[j%2]}, id, fmt.Sprintf("%08d%08d", i, j), time.Hour, drop)
+						u, err := s.Uploads().Begin(ctx, uploads.Upload{Name: "x", Type: "application/pdf", Size: 5, Sum: sums[j%2]}, id, fmt.Sprintf("%08d%08d", i, j), time.Hour, drop)
 						if err != nil {
 							t.Error(err)
 							return
@@ -491,7 +491,7 @@ func TestAFileIsGivenToWhoSeesItsRow(t *testing.T) {
 			}
 			given := func(who, entity string, key stores.Value) string {
 				t.Helper()
-				u, err := w.session(who).FileOf(t.Context(), entity, key)
+				u, err := w.session(who).Uploads().Of(t.Context(), entity, key)
 				if err != nil && (!errors.Is(err, stores.ErrNotFound) || u.ID != "") {
 					t.Error(who, u.ID, err)
 				}

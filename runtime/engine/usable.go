@@ -20,7 +20,7 @@ const maxUsable = 200
 // for nothing are left out.
 //
 // If there are more rows than maxUsable, all are returned.
-func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all []string) ([]string, error) {
+func (ns Names) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all []string) ([]string, error) {
 	i := slices.IndexFunc(v.Params, func(q verbs.Param) bool { return q.Name == p.Name })
 	if i < 0 || p.Type == nil || p.Type.Name != verbs.RefType || p.Type.Entity == nil || len(all) == 0 || len(all) > maxUsable {
 		return all, nil
@@ -29,13 +29,13 @@ func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all
 	keys := make([]stores.Value, 0, len(all))
 	names := make(map[stores.Value]string, len(all))
 	for _, name := range all {
-		if key, ok := s.names.Key(e.Store, name); ok {
+		if key, ok := ns.s.names.Key(e.Store, name); ok {
 			keys = append(keys, key)
 			names[key] = name
 		}
 	}
 	var usable, ended []string
-	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+	err := ns.s.e.store.View(ctx, ns.s.scope, func(read stores.Reader) error {
 		usable, ended = nil, nil
 		rows, err := read.Rows(ctx, e.Store, keys)
 		if err != nil {
@@ -45,13 +45,13 @@ func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all
 		for _, row := range rows {
 			at[row.Key()] = row
 		}
-		r := s.reads(read)
+		r := sourceOf(ns.s, read)
 		for _, key := range keys {
 			row, there := at[key]
 			if !there {
 				continue
 			}
-			ok, err := r.usable(ctx, onRow(v, i, row), i)
+			ok, err := usableRows(ctx, r, onRow(v, i, row), i)
 			switch {
 			case err != nil:
 				return err
@@ -70,8 +70,8 @@ func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all
 	return append(usable, ended...), nil
 }
 
-// usable reports whether an argument may name a row, whatever the other arguments are.
-func (r *reading) usable(ctx context.Context, st *step, param int) (bool, error) {
+// usableRows reports whether an argument may name a row, whatever the other arguments are.
+func usableRows(ctx context.Context, r *source, st *step, param int) (bool, error) {
 	for i := range st.verb.Requires {
 		that := st.verb.Requires[i].That
 		if that == nil || !onlyOf(that, param) {
@@ -88,7 +88,7 @@ func (r *reading) usable(ctx context.Context, st *step, param int) (bool, error)
 			return false, nil
 		}
 	}
-	row := &st.rows[param]
+	row := &st.args.rows[param]
 	for i := range st.verb.Effects {
 		f := &st.verb.Effects[i]
 		if !movesOn(f, param) || f.Entity.Store != row.Entity {
@@ -140,7 +140,7 @@ func hangs(v *verbs.Verb, param int) bool {
 // call that names one is answered as usual.
 //
 // If an entity has more names than maxUsable, none of them is settled.
-func (s *Session) Settled(ctx context.Context, list []*verbs.Verb, names map[*verbs.Entity][]string) (map[*verbs.Param][]string, error) {
+func (ns Names) Settled(ctx context.Context, list []*verbs.Verb, names map[*verbs.Entity][]string) (map[*verbs.Param][]string, error) {
 	type place struct {
 		verb  *verbs.Verb
 		param int
@@ -161,14 +161,14 @@ func (s *Session) Settled(ctx context.Context, list []*verbs.Verb, names map[*ve
 		return nil, nil
 	}
 	settled := make(map[*verbs.Param][]string)
-	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+	err := ns.s.e.store.View(ctx, ns.s.scope, func(read stores.Reader) error {
 		clear(settled)
-		r := s.reads(read)
+		r := sourceOf(ns.s, read)
 		for e, at := range places {
 			keys := make([]stores.Value, 0, len(names[e]))
 			called := make(map[stores.Value]string, len(names[e]))
 			for _, name := range names[e] {
-				if key, ok := s.names.Key(e.Store, name); ok {
+				if key, ok := ns.s.names.Key(e.Store, name); ok {
 					keys = append(keys, key)
 					called[key] = name
 				}
@@ -182,7 +182,7 @@ func (s *Session) Settled(ctx context.Context, list []*verbs.Verb, names map[*ve
 					continue
 				}
 				for _, p := range at {
-					ok, err := r.usable(ctx, onRow(p.verb, p.param, row), p.param)
+					ok, err := usableRows(ctx, r, onRow(p.verb, p.param, row), p.param)
 					if err != nil {
 						return err
 					}
@@ -206,8 +206,8 @@ func (s *Session) Settled(ctx context.Context, list []*verbs.Verb, names map[*ve
 
 // onRow makes a step for a call of which only the row of one argument is known.
 func onRow(v *verbs.Verb, param int, row stores.Row) *step {
-	st := &step{verb: v, args: make([]stores.Value, len(v.Params)), rows: make([]stores.Row, len(v.Params)), from: make([]verbs.Origin, len(v.Params))}
-	st.args[param], st.rows[param] = row.Key(), row
+	st := &step{verb: v, args: arguments{values: make([]stores.Value, len(v.Params)), rows: make([]stores.Row, len(v.Params)), from: make([]verbs.Origin, len(v.Params))}}
+	st.args.values[param], st.args.rows[param] = row.Key(), row
 	return st
 }
 
@@ -226,25 +226,25 @@ func onlyOf(x *verbs.Expr, param int) bool {
 // it sees: for each required reference there is a usable row, and if the verb promises to
 // change or delete rows that no argument names, there is one that is not in a final state. It
 // is for questions, as Usable is.
-func (s *Session) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
+func (ns Names) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
 	for i := range v.Params {
 		p := &v.Params[i]
 		if !p.Required || p.Type == nil || p.Type.Name != verbs.RefType || p.Type.Entity == nil {
 			continue
 		}
-		known, err := s.Names(ctx, []*verbs.Entity{p.Type.Entity})
+		known, err := ns.s.Names().All(ctx, []*verbs.Entity{p.Type.Entity})
 		if err != nil {
 			return false, err
 		}
-		if s.names.Extent(p.Type.Entity.Store) != names.All {
+		if ns.s.names.Extent(p.Type.Entity.Store) != names.All {
 			continue // there are too many to know them all
 		}
-		left, err := s.Usable(ctx, v, p, known[p.Type.Entity])
+		left, err := ns.s.Names().Usable(ctx, v, p, known[p.Type.Entity])
 		if err != nil || len(left) == 0 {
 			return false, err
 		}
 	}
-	if off, err := s.ends(ctx, v); off || err != nil {
+	if off, err := endsAt(ctx, ns.s, v); off || err != nil {
 		return false, err
 	}
 	for i := range v.Effects {
@@ -252,7 +252,7 @@ func (s *Session) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
 		if f.Kind != verbs.Updates && f.Kind != verbs.Deletes || f.May || f.When != nil || f.Where != nil || f.Entity == nil || makes(v, f.Entity) {
 			continue
 		}
-		some, err := s.some(ctx, f.Entity, f.Fields == nil && !namesOne(v, f.Entity))
+		some, err := someUsable(ctx, ns.s, f.Entity, f.Fields == nil && !namesOne(v, f.Entity))
 		if err != nil || !some {
 			return false, err
 		}
@@ -260,9 +260,9 @@ func (s *Session) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
 	return true, nil
 }
 
-// ends reports whether the only certain effect of a verb is to clear session values that are clear
+// endsAt reports whether the only certain effect of a verb is to clear session values that are clear
 // already.
-func (s *Session) ends(ctx context.Context, v *verbs.Verb) (bool, error) {
+func endsAt(ctx context.Context, s *Session, v *verbs.Verb) (bool, error) {
 	var off []string
 	for i := range v.Effects {
 		f := &v.Effects[i]
@@ -282,7 +282,7 @@ func (s *Session) ends(ctx context.Context, v *verbs.Verb) (bool, error) {
 	if len(off) == 0 || s.kept.IsNull() {
 		return len(off) > 0, nil
 	}
-	info, err := s.Info(ctx)
+	info, err := s.Turns().Info(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -307,9 +307,9 @@ func namesOne(v *verbs.Verb, e *verbs.Entity) bool {
 	})
 }
 
-// some reports whether the session can see a row of an entity; if open is true, one that is not in a
+// someUsable reports whether the session can see a row of an entity; if open is true, one that is not in a
 // final state.
-func (s *Session) some(ctx context.Context, e *verbs.Entity, open bool) (some bool, err error) {
+func someUsable(ctx context.Context, s *Session, e *verbs.Entity, open bool) (some bool, err error) {
 	err = s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
 		rows, err := read.Find(ctx, stores.Find{Entity: e.Store, Limit: maxUsable, Cut: true})
 		some = len(rows) == maxUsable || slices.ContainsFunc(rows, func(row []stores.Value) bool { return !open || !e.Ended(row) })

@@ -25,7 +25,7 @@ func TestWhatAQuestionOffersCanBeUsed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all, err := s.Names(ctx, p.reg.Entities())
+			all, err := s.Names().All(ctx, p.reg.Entities())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,7 +37,7 @@ func TestWhatAQuestionOffersCanBeUsed(t *testing.T) {
 				if names == nil {
 					names = all[v.Params[i].Type.Entity]
 				}
-				left, err := s.Usable(ctx, v, &v.Params[i], names)
+				left, err := s.Names().Usable(ctx, v, &v.Params[i], names)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -104,11 +104,11 @@ func TestWhatIsSettledIsNotOffered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			names, err := s.Names(ctx, p.reg.Entities())
+			names, err := s.Names().All(ctx, p.reg.Entities())
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := s.Settled(ctx, s.Verbs(), names)
+			found, err := s.Names().Settled(ctx, s.Verbs(), names)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +118,7 @@ func TestWhatIsSettledIsNotOffered(t *testing.T) {
 					p := &v.Params[i]
 					if left := found[p]; len(left) > 0 {
 						of[v.Name+" :"+p.Name] = left
-						usable, err := s.Usable(ctx, v, p, left)
+						usable, err := s.Names().Usable(ctx, v, p, left)
 						if err != nil || len(usable) > 0 {
 							t.Errorf("%s could still be used on %q: %v", v.Name, usable, err)
 						}
@@ -165,7 +165,7 @@ func TestWhatAQuestionOffersIsOfUse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := s.Useful(ctx, p.reg.Verb(verb)); err != nil || got != want {
+			if got, err := s.Names().Useful(ctx, p.reg.Verb(verb)); err != nil || got != want {
 				t.Errorf("%s for %s: %v, %v", verb, who, got, err)
 			}
 		}
@@ -178,7 +178,7 @@ func TestWhatAQuestionOffersIsOfUse(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, verb := range asked { // nor in a session that could keep it
-			if got, err := s.Useful(ctx, p.reg.Verb(verb)); err != nil || got {
+			if got, err := s.Names().Useful(ctx, p.reg.Verb(verb)); err != nil || got {
 				t.Errorf("%s: %v, %v", verb, got, err)
 			}
 		}

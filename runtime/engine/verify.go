@@ -106,11 +106,11 @@ func noticeTarget(e *verbs.Effect) string {
 	return e.Operand.Text
 }
 
-// settle compares the claim of a call with the promises of its verb, before anything is
+// verify compares the claim of a call with the promises of its verb, before anything is
 // written. It returns a *BrokenPromise if the claim holds something that no effect covers, or
 // lacks something that a due effect promises. The same rules hold for handlers, tools and
 // declared effects.
-func settle(v *verbs.Verb, promises []promise, d *claim) error {
+func verify(v *verbs.Verb, promises []promise, d *claim) error {
 	s := settlement{promises, make([]int, len(promises))}
 	for i := range d.proposals {
 		if happened := s.row(&d.proposals[i]); happened != "" {
@@ -361,9 +361,9 @@ func (t *target) reached(effect *verbs.Effect, d *claim) bool {
 	return true
 }
 
-// settleMacro compares what all calls of a macro did with the macro's own promises, if it
+// verifyMacro compares what all calls of a macro did with the macro's own promises, if it
 // has any. Each of those calls was settled against its own verb already.
-func settleMacro(v *verbs.Verb, all collectedEffects) error {
+func verifyMacro(v *verbs.Verb, all collectedEffects) error {
 	if len(v.Effects) == 0 {
 		return nil
 	}
@@ -413,8 +413,8 @@ type collectedEffects struct {
 
 // gather collects what a call and the calls inside it do.
 func (st *step) gather() collectedEffects {
-	g := collectedEffects{slices.Clip(st.changes), slices.Clip(st.notices), slices.Clip(st.sets), slices.Clip(st.jobChanges), nil, st.cells != nil}
-	for _, inner := range st.inner {
+	g := collectedEffects{slices.Clip(st.out.changes), slices.Clip(st.out.notices), slices.Clip(st.out.sets), slices.Clip(st.out.jobChanges), nil, st.out.cells != nil}
+	for _, inner := range st.tree.inner {
 		more := inner.gather()
 		g.changes = append(g.changes, more.changes...)
 		g.notices = append(g.notices, more.notices...)

@@ -232,7 +232,7 @@ func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			verb := &verbs.Verb{Name: "test.verb"}
-			err := settle(verb, c.promises, &c.claim)
+			err := verify(verb, c.promises, &c.claim)
 			var b *BrokenPromise
 			switch {
 			case c.want == "" && err != nil:
@@ -253,7 +253,7 @@ func TestANoticeTakesTheTimeOfItsPromise(t *testing.T) {
 	first, second := due(operand(verbs.Triggers, "siren")), due(operand(verbs.Triggers, "siren"))
 	second.at = stores.NewDays(7)
 	d := claim{notices: []notice{{kind: "trigger", target: "siren"}, {kind: "trigger", target: "siren"}}}
-	if err := settle(&verbs.Verb{}, []promise{first, second}, &d); err != nil {
+	if err := verify(&verbs.Verb{}, []promise{first, second}, &d); err != nil {
 		t.Fatal(err)
 	}
 	if n := d.notices; n[0].effect != first.effect || !n[0].at.IsNull() || n[1].effect != second.effect || n[1].at != second.at {
@@ -390,7 +390,7 @@ func TestWhatTheCallsOfAMacroDoIsHeldToItsPromises(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := settleMacro(&verbs.Verb{Name: "test.macro", Effects: c.effects}, c.done)
+			err := verifyMacro(&verbs.Verb{Name: "test.macro", Effects: c.effects}, c.done)
 			var b *BrokenPromise
 			switch {
 			case c.want == "" && err != nil:
@@ -409,11 +409,11 @@ func TestWhatTheCallsOfAMacroDoIsHeldToItsPromises(t *testing.T) {
 func TestWhatIsInsideAMacroIsGathered(t *testing.T) {
 	t.Parallel()
 	leaf := func(name string) *step {
-		return &step{verb: &verbs.Verb{Name: name}, changes: []change{{}}, notices: []notice{{}}, sets: []setting{{}}, jobChanges: []receipt.JobChange{{}}}
+		return &step{verb: &verbs.Verb{Name: name}, out: effects{changes: []change{{}}, notices: []notice{{}}, sets: []setting{{}}, jobChanges: []receipt.JobChange{{}}}}
 	}
 	middle := leaf("middle")
-	middle.inner = []*step{leaf("deep")}
-	top := &step{verb: &verbs.Verb{Name: "top"}, inner: []*step{middle, leaf("second")}, cells: &table{}}
+	middle.tree.inner = []*step{leaf("deep")}
+	top := &step{verb: &verbs.Verb{Name: "top"}, tree: nesting{inner: []*step{middle, leaf("second")}}, out: effects{cells: &table{}}}
 	g := top.gather()
 	if len(g.changes) != 3 || len(g.notices) != 3 || len(g.sets) != 3 || len(g.jobChanges) != 3 || !g.answered {
 		t.Errorf("gathered %d changes, %d notices, %d sets, %d jobs, answered %t", len(g.changes), len(g.notices), len(g.sets), len(g.jobChanges), g.answered)
@@ -425,7 +425,7 @@ func TestWhatIsInsideAMacroIsGathered(t *testing.T) {
 	if !slices.Equal(inside, []string{"middle", "deep", "second"}) {
 		t.Errorf("inside: %v", inside)
 	}
-	if len(middle.changes) != 1 {
+	if len(middle.out.changes) != 1 {
 		t.Error("gathering changed what a call did")
 	}
 }
@@ -445,7 +445,7 @@ func TestAnEffectPicksTheRowsOfItsArgument(t *testing.T) {
 		"a row of another entity, which is not meant": {stores.Row{Entity: other.Store, Values: row("a", "old").Values}, 0, true},
 	} {
 		p := promise{effect: &updates}
-		err := new(run).targets(t.Context(), &step{verb: verb, rows: []stores.Row{c.given}}, &p)
+		err := new(run).src.targets(t.Context(), &step{verb: verb, args: arguments{rows: []stores.Row{c.given}}}, &p)
 		var refused *complaint
 		if errors.As(err, &refused) != c.refused || len(p.targets) != c.targets || p.due != (c.targets > 0) {
 			t.Errorf("%s: %d targets, due %t, %v", name, len(p.targets), p.due, err)
@@ -484,7 +484,7 @@ func TestAChangeRestsOnTheFieldsItReads(t *testing.T) {
 			continue
 		}
 		c.effect.Entity = item
-		if err := new(run).targets(t.Context(), &step{verb: &verbs.Verb{Params: []verbs.Param{{Name: "item-id"}}}, rows: []stores.Row{row("a", "old")}}, &p); err != nil || len(p.targets) != 1 {
+		if err := new(run).src.targets(t.Context(), &step{verb: &verbs.Verb{Params: []verbs.Param{{Name: "item-id"}}}, args: arguments{rows: []stores.Row{row("a", "old")}}}, &p); err != nil || len(p.targets) != 1 {
 			t.Errorf("%s: %v %v", name, p.targets, err)
 		}
 	}

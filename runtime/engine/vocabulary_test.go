@@ -25,11 +25,11 @@ func TestAModelIsOfferedWhatItsPrincipalMaySay(t *testing.T) {
 		}
 		return all
 	}
-	mine, err := kim.Names(t.Context(), w.reg.Entities())
+	mine, err := kim.Names().All(t.Context(), w.reg.Entities())
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := sam.Names(t.Context(), w.reg.Entities())
+	theirs, err := sam.Names().All(t.Context(), w.reg.Entities())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,47 +92,6 @@ type Worked struct {
 	Pending string // ID of the confirmation that it waits for
 }
 
-// job turns a notice into a job: a call, or a message to deliver.
-func (r *run) job(st *step, n *notice) stores.Job {
-	switch {
-	case n.again != nil:
-		again := *n.again
-		again.ID = r.e.newID()
-		return again
-	case n.effect == nil || n.effect.Run == nil:
-		return r.e.message(n.kind, n.target, r.now, r.s.who.Name, r.outgoing(st, n), about(st)...)
-	}
-	due := r.moment(n.at)
-	var args []stores.Value
-	var came []string
-	for i := range st.args {
-		p := &st.verb.Params[i]
-		if p.Sensitive || st.isSensitive(i) || st.args[i].IsNull() {
-			continue // the work does not speak of it: see keepsNoSecret, and the loader
-		}
-		keys := []string{"kind", "name", "text"}
-		values := []stores.Value{stores.NewString(st.args[i].Kind().String()), stores.NewString(p.Name), stores.NewString(st.args[i].Text())}
-		if st.rows[i].Entity != nil {
-			keys, values = append(keys, "entity"), append(values, stores.NewString(st.rows[i].Entity.Name))
-		}
-		args, came = append(args, stores.NewObject(keys, values)), append(came, st.from[i].String())
-	}
-	keys := []string{"args", "trigger", "v", "verb"}
-	values := []stores.Value{stores.NewList(args...), stores.NewString(n.target), jobV, stores.NewString(st.verb.Name)}
-	if n.active.Entity != "" {
-		keys, values = slices.Insert(keys, 0, "active"), slices.Insert(values, 0, along(n.active))
-	}
-	payload := stores.NewObject(keys, values).Text()
-	unique := n.unique
-	if unique == "" { // the same work for the same moment is waited for once
-		same := sha256.Sum256([]byte(r.s.who.Name + "\x00" + stores.NewTime(due).Text() + "\x00" + payload))
-		unique = fmt.Sprintf("%x", same[:16])
-	}
-	return stores.Job{ID: r.e.newID(), Kind: JobCall, Payload: payload, At: due, Principal: r.s.who.Name,
-		Origins: strings.Join(came, ";"), // parallel to args
-		Unique:  unique, Again: n.onceUnder(), Attempts: n.effect.Retry.Tries()}
-}
-
 // Retry returns how long a failed job waits before it is tried again, by the present palette.
 func (e *Engine) Retry(run stores.Run) stores.Retry {
 	if run.Kind == JobCall {
@@ -156,7 +115,7 @@ func dayStart(day time.Time, zone *time.Location) time.Time {
 
 // expiry returns the job that ends a confirmation.
 func (e *Engine) expiry(c *confirmations.Confirmation) stores.Job {
-	return stores.Job{ID: e.newID(), Kind: JobExpire, At: c.Expires, Principal: c.Asker,
+	return stores.Job{ID: e.opt.NewID(), Kind: JobExpire, At: c.Expires, Principal: c.Asker,
 		Payload: stores.NewObject([]string{"confirmation", "v"}, []stores.Value{c.Key, jobV}).Text()}
 }
 
@@ -181,7 +140,7 @@ func (e *Engine) message(kind, target string, at time.Time, principal string, bo
 		keys, values[4] = slices.Insert(keys, 0, "about"), stores.NewInt(noticeVersion)
 		values = slices.Insert(values, 0, stores.NewList(about...))
 	}
-	return stores.Job{ID: e.newID(), Kind: JobNotice, At: at, Principal: principal, Payload: stores.NewObject(keys, values).Text()}
+	return stores.Job{ID: e.opt.NewID(), Kind: JobNotice, At: at, Principal: principal, Payload: stores.NewObject(keys, values).Text()}
 }
 
 // mostAbout is the greatest length of Message.About.
@@ -190,8 +149,8 @@ const mostAbout = 100
 // about returns digests of the rows that a call changed. Two calls that changed the same row have
 // one in common. They are digests since the key of a row may identify a person.
 func about(st *step) (all []stores.Value) {
-	for i := range st.changes[:min(len(st.changes), mostAbout)] {
-		c := &st.changes[i]
+	for i := range st.out.changes[:min(len(st.out.changes), mostAbout)] {
+		c := &st.out.changes[i]
 		same := sha256.Sum256([]byte(c.Entity.Name + "\x00" + c.Key.Text()))
 		all = append(all, stores.NewString(fmt.Sprintf("%x", same[:16])))
 	}
@@ -233,7 +192,7 @@ func (e *Engine) Work(ctx context.Context, run stores.Run) (Worked, error) {
 	case JobExpire:
 		done, err = e.workExpire(ctx, run)
 	case JobNotifyDeciders:
-		done, err = e.workNotifyDeciders(ctx, run)
+		done, err = workNotifyDeciders(ctx, e, run)
 	default:
 		return done, &Failure{Err: fmt.Errorf("nobody here knows jobs of kind %s", run.Kind)}
 	}
@@ -270,7 +229,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 		return e.giveUp(ctx, run, "", why)
 	}
 	done := Worked{Verb: w.effect.Run.Script.Calls[0].Verb}
-	s, err := e.freshSession(ctx, run.Principal)
+	s, err := freshSession(ctx, e, run.Principal)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return e.giveUp(ctx, run, done.Verb, codeUnknownPrincipal)
@@ -279,37 +238,37 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 		return done, err
 	}
 	o := RunOptions{Source: "job " + run.ID, Key: "job " + run.ID}
-	script, said, err := s.workScript(ctx, w, o.Source)
+	script, said, err := workScript(ctx, s, w, o.Source)
 	if err != nil {
-		return s.worked(ctx, w, done, nil, o, nil, err)
+		return worked(ctx, s, w, done, nil, o, nil, err)
 	}
-	p, ds := s.checkWork(ctx, script, said)
+	p, ds := s.check(ctx, script, s.e.reg.CheckWork, said)
 	if p == nil {
 		if len(ds) == 1 && ds[0].Code == codeNamesUnread {
 			return done, &Failure{Err: errors.New("the rows that a job is about could not be read")}
 		}
 		return e.giveUp(ctx, run, done.Verb, reasonOther)
 	}
-	if all := permit(p, s.roles, e.inside, true); len(all) > 0 {
-		return s.refuseWork(ctx, w, done, p, o, refuse(all))
+	if all := permit(p, s.rights.roles, e.verbs, true); len(all) > 0 {
+		return refuseWork(ctx, s, w, done, p, o, refuse(all))
 	}
-	if s.mayAsk(p) {
-		waiting, asked, err := s.askWork(ctx, w, done, script, p, o)
+	if mayAsk(s, p) {
+		waiting, asked, err := askWork(ctx, s, w, done, script, p, o)
 		if err != nil || asked {
-			return s.worked(ctx, w, waiting, p, o, script, err)
+			return worked(ctx, s, w, waiting, p, o, script, err)
 		}
 	}
-	r, err := s.attempts(ctx, p, &runOptions{RunOptions: o, job: w})
+	r, err := s.attempts(ctx, p, &runOptions{opt: o, job: w})
 	if err != nil {
-		return s.worked(ctx, w, done, p, o, script, err)
+		return worked(ctx, s, w, done, p, o, script, err)
 	}
 	if r.skipped != "" {
-		return s.skip(ctx, w, done, script, r.skipped)
+		return skipWork(ctx, s, w, done, script, r.skipped)
 	}
 	if r.repeated != nil {
 		// It has taken effect already. A job is completed with its effect, so somebody
 		// put this one back by hand.
-		return done, e.endWork(ctx, stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, e.clock(), "")}}, &done, WorkDone)
+		return done, e.endWork(ctx, stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, e.opt.Clock(), "")}}, &done, WorkDone)
 	}
 	done.Outcome = WorkDone
 	done.Seq, _ = r.journalled()
@@ -317,15 +276,15 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 }
 
 // worked turns the end of a run into its outcome.
-func (s *Session) worked(ctx context.Context, w *work, done Worked, p *verbs.Program, o RunOptions, script *dsl.Script, err error) (Worked, error) {
+func worked(ctx context.Context, s *Session, w *work, done Worked, p *verbs.Program, o RunOptions, script *dsl.Script, err error) (Worked, error) {
 	var refusal *Refusal
 	switch {
 	case err == nil:
 		return done, nil
 	case errors.Is(err, errRowGone):
-		return s.skip(ctx, w, done, script, reasonRowGone)
+		return skipWork(ctx, s, w, done, script, reasonRowGone)
 	case errors.As(err, &refusal) && refusal.Diagnostics[0].Code != CodeChangedMeanwhile && refusal.Diagnostics[0].Code != CodeNeedsAgreement:
-		return s.refuseWork(ctx, w, done, p, o, refusal)
+		return refuseWork(ctx, s, w, done, p, o, refusal)
 	}
 	return done, failure(err)
 }
@@ -430,7 +389,7 @@ func kindNamed(name string) (stores.Kind, bool) {
 }
 
 // workScript writes the call of a job, in the names of the session.
-func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.Script, verbs.Literals, error) {
+func workScript(ctx context.Context, s *Session, w *work, source string) (*dsl.Script, verbs.Literals, error) {
 	values := make([]dsl.Value, len(w.args))
 	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
 		for i, v := range w.args {
@@ -440,9 +399,9 @@ func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.
 			case v.IsNull():
 				values[i] = dsl.NewNil()
 			case w.refs[i] != nil:
-				values[i], err = s.workName(ctx, r, s.e.reg.Entity(w.refs[i].Name), v)
+				values[i], err = workName(ctx, s, r, s.e.reg.Entity(w.refs[i].Name), v)
 			default:
-				values[i], err = asSaid(t, v, func(e *verbs.Entity, key stores.Value) (dsl.Value, error) { return s.workName(ctx, r, e, key) })
+				values[i], err = asSaid(t, v, func(e *verbs.Entity, key stores.Value) (dsl.Value, error) { return workName(ctx, s, r, e, key) })
 			}
 			if err != nil {
 				return err
@@ -457,7 +416,7 @@ func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.
 	call := w.fill(dsl.NewNested(w.effect.Run.Script.Calls[0]), values, &came).Call()
 	call.As = ""
 	if w.active.Entity != "" {
-		if err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error { return s.setToWork(ctx, r, w, call, &came) }); err != nil {
+		if err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error { return setToWork(ctx, s, r, w, call, &came) }); err != nil {
 			return nil, verbs.Literals{}, err
 		}
 	}
@@ -470,7 +429,7 @@ func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.
 }
 
 // workName names a row that a job refers to.
-func (s *Session) workName(ctx context.Context, r stores.Reader, e *verbs.Entity, key stores.Value) (dsl.Value, error) {
+func workName(ctx context.Context, s *Session, r stores.Reader, e *verbs.Entity, key stores.Value) (dsl.Value, error) {
 	if err := s.nameKeys(ctx, r, e, []stores.Value{key}); err != nil {
 		return dsl.Value{}, err
 	}
@@ -545,8 +504,8 @@ func leaves(v dsl.Value) int {
 // pointless evaluates the trigger's `unless` on the present rows, and returns why the job is
 // pointless; "" if it is not. Its reads are not part of the call's plan.
 func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, now time.Time) (reason string, err error) {
-	look := s.readsAt(read, now)
-	st := &step{verb: w.verb, args: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}
+	look := sourceAt(s, read, now)
+	st := &step{verb: w.verb, args: arguments{values: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}}
 	for i, e := range w.refs {
 		if e == nil {
 			continue
@@ -558,7 +517,7 @@ func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, no
 		if err != nil {
 			return "", err
 		}
-		st.rows[i] = row
+		st.args.rows[i] = row
 	}
 	holds, err := look.holds(ctx, st, w.effect.When, nil)
 	if err == nil && holds && w.effect.Unless != nil {
@@ -575,11 +534,10 @@ func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, no
 }
 
 // mayAsk reports whether a program may have to ask somebody first.
-func (s *Session) mayAsk(p *verbs.Program) bool {
+func mayAsk(s *Session, p *verbs.Program) bool {
 	calls := p.Calls()
 	for i := range calls {
-		v := calls[i].Verb
-		if len(v.Confirm) > 0 || slices.ContainsFunc(s.e.inside[v], func(v *verbs.Verb) bool { return len(v.Confirm) > 0 }) {
+		if s.e.verbs[calls[i].Verb].uses(func(v *verbs.Verb) bool { return len(v.Confirm) > 0 }) {
 			return true
 		}
 	}
@@ -588,16 +546,16 @@ func (s *Session) mayAsk(p *verbs.Program) bool {
 
 // askWork rehearses a job whose call may need agreements. If it does, it is proposed, and waits
 // for all of them, its own principal's included.
-func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl.Script, p *verbs.Program, o RunOptions) (Worked, bool, error) {
+func askWork(ctx context.Context, s *Session, w *work, done Worked, script *dsl.Script, p *verbs.Program, o RunOptions) (Worked, bool, error) {
 	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) (err error) {
-		done.Reason, err = w.pointless(ctx, s, read, stores.NewTime(s.e.clock()).Time())
+		done.Reason, err = w.pointless(ctx, s, read, stores.NewTime(s.e.opt.Clock()).Time())
 		return err
 	})
 	if err != nil {
 		return done, true, err
 	}
 	if done.Reason != "" {
-		done, err = s.skip(ctx, w, done, script, done.Reason)
+		done, err = skipWork(ctx, s, w, done, script, done.Reason)
 		return done, true, err
 	}
 	t := rehearsal(RunOptions{})
@@ -607,15 +565,15 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl
 		return done, true, err
 	}
 	if r.skipped != "" {
-		done, err = s.skip(ctx, w, done, script, r.skipped)
+		done, err = skipWork(ctx, s, w, done, script, r.skipped)
 		return done, true, err
 	}
 	others, mine := r.unanswered()
 	if len(others)+len(mine) == 0 {
 		return done, false, nil
 	}
-	r.settled = []stores.Settlement{ends(w.run, stores.JobDone, r.now, "")}
-	c, err := s.propose(ctx, r, &runOptions{RunOptions: o, job: w}, append(others, mine...), false)
+	r.own.Settled = []stores.Settlement{ends(w.run, stores.JobDone, r.src.now, "")}
+	c, err := s.propose(ctx, r, &runOptions{opt: o, job: w}, append(others, mine...), false)
 	if err != nil {
 		return done, true, s.finalError(p, err)
 	}
@@ -623,29 +581,29 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl
 	return done, true, nil
 }
 
-// skip ends a job that has become pointless, and journals that.
-func (s *Session) skip(ctx context.Context, w *work, done Worked, script *dsl.Script, reason string) (Worked, error) {
-	entry := stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "job " + w.run.ID, Verb: done.Verb,
-		Outcome: outcomeSkipped, Reason: reason, Palette: s.e.reg.Digest(), Roles: s.roleNames()}
+// skipWork ends a job that has become pointless, and journals that.
+func skipWork(ctx context.Context, s *Session, w *work, done Worked, script *dsl.Script, reason string) (Worked, error) {
+	entry := stores.Entry{Time: s.e.opt.Clock(), Principal: s.who.Name, Session: s.id, Source: "job " + w.run.ID, Verb: done.Verb,
+		Outcome: outcomeSkipped, Reason: reason, Palette: s.e.reg.Digest(), Roles: roleNames(s)}
 	var b stores.Batch
 	if v := s.e.reg.Verb(done.Verb); script != nil && v != nil {
-		c := s.e.written(nil, &script.Calls[0], nil)
-		if err := s.e.tell(&b, entry, journaledCall{verb: v, syntax: c, text: dsl.FormatCall(c)}); err != nil {
+		c := writtenCall(s.e, nil, &script.Calls[0], nil)
+		if err := tellCall(s.e, &b, entry, journaledCall{verb: v, syntax: c, text: dsl.FormatCall(c)}); err != nil {
 			return done, err
 		}
 	} else {
 		b.Entries = append(b.Entries, entry)
 	}
 	done.Reason = reason
-	b.Settled = []stores.Settlement{ends(w.run, stores.JobDone, s.e.clock(), reason)}
+	b.Settled = []stores.Settlement{ends(w.run, stores.JobDone, s.e.opt.Clock(), reason)}
 	err := s.e.endWork(ctx, b, &done, WorkSkipped)
 	return done, err
 }
 
 // refuseWork ends a job that was refused: an operator may try it again.
-func (s *Session) refuseWork(ctx context.Context, w *work, done Worked, p *verbs.Program, o RunOptions, refusal *Refusal) (Worked, error) {
+func refuseWork(ctx context.Context, s *Session, w *work, done Worked, p *verbs.Program, o RunOptions, refusal *Refusal) (Worked, error) {
 	done.Outcome, done.Reason = WorkRefused, refusal.Diagnostics[0].Code
-	err := s.refused(ctx, p, o, refusal, ends(w.run, stores.JobDead, s.e.clock(), done.Reason))
+	err := refusedEntry(ctx, s, p, o, refusal, ends(w.run, stores.JobDead, s.e.opt.Clock(), done.Reason))
 	var failed *Failure
 	if errors.As(err, &failed) {
 		return done, err
@@ -656,8 +614,8 @@ func (s *Session) refuseWork(ctx context.Context, w *work, done Worked, p *verbs
 // giveUp ends a job whose payload cannot be read.
 func (e *Engine) giveUp(ctx context.Context, run stores.Run, verb, reason string) (Worked, error) {
 	done := Worked{Verb: verb, Reason: reason}
-	entry := stores.Entry{Time: e.clock(), Principal: run.Principal, Source: "job " + run.ID, Verb: verb, Outcome: outcomeRefused, Reason: reason, Palette: e.reg.Digest()}
-	err := e.endWork(ctx, stores.Batch{Entries: []stores.Entry{entry}, Settled: []stores.Settlement{ends(run, stores.JobDead, e.clock(), reason)}}, &done, WorkRefused)
+	entry := stores.Entry{Time: e.opt.Clock(), Principal: run.Principal, Source: "job " + run.ID, Verb: verb, Outcome: outcomeRefused, Reason: reason, Palette: e.reg.Digest()}
+	err := e.endWork(ctx, stores.Batch{Entries: []stores.Entry{entry}, Settled: []stores.Settlement{ends(run, stores.JobDead, e.opt.Clock(), reason)}}, &done, WorkRefused)
 	return done, err
 }
 
@@ -665,7 +623,7 @@ func (e *Engine) giveUp(ctx context.Context, run stores.Run, verb, reason string
 func (e *Engine) endWork(ctx context.Context, b stores.Batch, done *Worked, outcome string) error {
 	ctx = context.WithoutCancel(ctx)
 	var last stores.Tx
-	err := e.write(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+	err := writeTo(ctx, e, stores.Scope{All: true}, func(tx stores.Tx) error {
 		last = tx
 		return tx.Apply(ctx, b)
 	})
@@ -707,9 +665,9 @@ func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error)
 		return done, err
 	}
 	var last stores.Tx
-	err = e.write(ctx, stores.Scope{Principal: run.Principal, All: true}, func(tx stores.Tx) error {
+	err = writeTo(ctx, e, stores.Scope{Principal: run.Principal, All: true}, func(tx stores.Tx) error {
 		last = tx
-		now := stores.NewTime(e.clock()).Time()
+		now := stores.NewTime(e.opt.Clock()).Time()
 		done.Outcome, done.Reason = WorkDone, ""
 		b := stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, now, "")}}
 		c, err := confirmations.Get(ctx, tx, stores.NewString(id))
@@ -730,8 +688,8 @@ func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error)
 			b.Settled[0] = stores.Settlement{Run: run, State: stores.JobWaiting, At: there.Add(c.Expires.Sub(now)), Free: true}
 			done.Outcome = WorkWaiting
 		default:
-			b.Changes = append(b.Changes, c.Settle(e.writtenScript(c), confirmations.Expired, "", "", now))
-			b.Jobs = e.decided(c, confirmations.Expired, "", "", now)
+			b.Changes = append(b.Changes, c.Settle(writtenScript(e, c), confirmations.Expired, "", "", now))
+			b.Jobs = decided(e, c, confirmations.Expired, "", "", now)
 			b.Entries = append(b.Entries, e.expired(c, "job "+run.ID, now))
 		}
 		return tx.Apply(ctx, b)

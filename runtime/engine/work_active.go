@@ -15,67 +15,8 @@ import (
 // session that turns to another row does not change the job, and a plan says which row the job
 // will be about.
 
-// leavesOut lists the arguments of a call that are left out and stand for the row at work.
-func (e *Engine) leavesOut(call *dsl.Call) (all []*verbs.Param) {
-	v := e.reg.Verb(call.Verb)
-	if v == nil {
-		return nil
-	}
-	for i := range v.Params {
-		p := &v.Params[i]
-		if p.Active && p.Type.Entity != nil && !slices.ContainsFunc(call.Args, func(a dsl.Arg) bool { return sameWord(a.Key, p.Name) }) {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// looksAtWork reports whether a call, or a call inside it, leaves such an argument out.
-func (e *Engine) looksAtWork(call *dsl.Call) bool {
-	if len(e.leavesOut(call)) > 0 {
-		return true
-	}
-	for i := range call.Args {
-		if inner := call.Args[i].Value.Call(); inner != nil && e.looksAtWork(inner) {
-			return true
-		}
-	}
-	if v := e.reg.Verb(call.Verb); v != nil && e.macros[v] != nil {
-		calls := e.macros[v].Calls()
-		for i := range calls {
-			if e.looksAtWork(calls[i].Syntax) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// takeAlong notes the row at work that a job takes along.
-func (r *reading) takeAlong(ctx context.Context, n *notice) error {
-	if !r.e.looksAtWork(&n.effect.Run.Script.Calls[0]) {
-		return nil
-	}
-	kept, err := r.session(ctx)
-	if err != nil {
-		return err
-	}
-	v := r.s.active // of a piece of work that leads to the next
-	if kept != nil {
-		v = kept.Values[verbs.SessionActive]
-		r.sessionSaw(verbs.SessionActive, v)
-	}
-	e := r.e.reg.Entity(v.Entity)
-	if v.Sensitive || e == nil {
-		return nil
-	}
-	n.active = v
-	_, err = r.nameRow(ctx, e, v.Value())
-	return err
-}
-
 // fillActive writes the row that a job takes along into its call, as people are shown it.
-func (r *reading) fillActive(n *notice, call *dsl.Call) {
+func fillActive(r *source, n *notice, call *dsl.Call) {
 	e := r.e.reg.Entity(n.active.Entity)
 	if e == nil {
 		return
@@ -84,7 +25,7 @@ func (r *reading) fillActive(n *notice, call *dsl.Call) {
 	if len(name) < 2 || name[0] != '@' {
 		return
 	}
-	for _, p := range r.e.leavesOut(call) {
+	for _, p := range leavesOut(r.e, call) {
 		if p.Type.Entity == e {
 			call.Args = append(slices.Clone(call.Args), dsl.NewArg(p.Name, dsl.NewSymbol(name[1:])))
 		}
@@ -113,17 +54,17 @@ func (a *takenAlong) read() (sessions.Value, bool) {
 
 // setToWork writes the row at work that a job took along into its call, so that all records of the
 // call name the row, and lets the calls inside it find the row.
-func (s *Session) setToWork(ctx context.Context, read stores.Reader, w *work, call *dsl.Call, came *[]verbs.Origin) error {
+func setToWork(ctx context.Context, s *Session, read stores.Reader, w *work, call *dsl.Call, came *[]verbs.Origin) error {
 	e := s.e.reg.Entity(w.active.Entity)
 	if e == nil {
 		return nil
 	}
 	s.active = w.active
-	for _, p := range s.e.leavesOut(call) {
+	for _, p := range leavesOut(s.e, call) {
 		if p.Type.Entity != e {
 			continue
 		}
-		name, err := s.workName(ctx, read, e, w.active.Value())
+		name, err := workName(ctx, s, read, e, w.active.Value())
 		if err != nil {
 			return err
 		}

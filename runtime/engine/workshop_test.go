@@ -119,7 +119,7 @@ func (s *shop) agreed(who, text string) error {
 	if ds.HasErrors() {
 		return errors.New(told(ds))
 	}
-	p, ds := session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")})
+	p, ds := session.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}})
 	if p == nil {
 		return fmt.Errorf("%s: %s", text, told(ds))
 	}

@@ -357,7 +357,7 @@ func TestWhoMustAgreeReadsWhatWasWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if turns, err := mine.Turns(ctx, 1, 0); n != 1 || err != nil || !slices.ContainsFunc(turns, func(s sessions.Turn) bool { return s.ID == turn && s.Content == wrote }) {
+		if turns, err := mine.Turns().Between(ctx, 1, 0); n != 1 || err != nil || !slices.ContainsFunc(turns, func(s sessions.Turn) bool { return s.ID == turn && s.Content == wrote }) {
 			t.Errorf("the journal tells of %d who read turn %q: %v", n, turn, err)
 		}
 		if err := h.session("max").Decline(ctx, id, ""); err != nil {

@@ -343,7 +343,7 @@ func (c *Conversation) wrote(ctx context.Context, until int64) (int64, error) {
 		return 0, nil
 	}
 	const few = 3
-	turns, err := c.o.Session.Turns(ctx, max(1, until-few), until)
+	turns, err := c.o.Session.Turns().Between(ctx, max(1, until-few), until)
 	for _, said := range slices.Backward(turns) {
 		if said.Role == sessions.Client && said.Intent != foreignIntent {
 			return said.Number, err
@@ -407,7 +407,7 @@ func (t *turn) again(ctx context.Context, q *Question, why values.Key) (string, 
 func (t *turn) preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt, int64, error) {
 	var before int64
 	if t.c.kept {
-		info, err := t.c.o.Session.Info(ctx)
+		info, err := t.c.o.Session.Turns().Info(ctx)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -416,13 +416,13 @@ func (t *turn) preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt,
 	o := engine.RunOptions{Before: before, Source: t.c.o.Source, Progress: t.far}
 	if t.c.kept {
 		// Another process may receive the answer, so the preview is kept in the store.
-		preview, err := t.c.o.Session.KeepWith(ctx, p, o)
+		preview, err := t.c.o.Session.Keep(ctx, p, o)
 		if preview != nil {
 			err = nil // what could not be kept can be agreed to here
 		}
 		return preview, before, err
 	}
-	preview, err := t.c.o.Session.PreviewWith(ctx, p, o)
+	preview, err := t.c.o.Session.Preview(ctx, p, o)
 	return preview, before, err
 }
 

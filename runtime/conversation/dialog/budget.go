@@ -126,7 +126,7 @@ func (t *turn) summedUp(ctx context.Context, script *dsl.Script, sums budget) (*
 	if ds.HasErrors() {
 		return &much, nil
 	}
-	program, ds := t.c.o.Session.CheckFrom(ctx, again, verbs.Literals{Origin: ofPerson})
+	program, ds := t.c.o.Session.Check(ctx, again, engine.CheckOptions{Said: verbs.Literals{Origin: ofPerson}})
 	if program == nil || ds.HasErrors() {
 		return &much, nil // the palette does not take such a sum at all
 	}

@@ -61,13 +61,13 @@ func (c *Conversation) count(ctx context.Context, calls []dsl.Call, now time.Tim
 	for at, n := range more {
 		names := at.days(now)
 		add := inParts(n)
-		total, _, err := c.o.Session.Count(ctx, names[0], add, 0)
+		total, _, err := c.o.Session.Turns().Count(ctx, names[0], add, 0)
 		if err != nil {
 			h.release(ctx)
 			return nil, err
 		}
 		h.counted[names[0]] += add
-		before, err := c.o.Session.Counted(ctx, names[1])
+		before, err := c.o.Session.Turns().Counted(ctx, names[1])
 		if err != nil {
 			h.release(ctx)
 			return nil, err
@@ -88,7 +88,7 @@ func (h *hold) release(ctx context.Context) {
 	}
 	for name, n := range h.counted {
 		if n > 0 {
-			_, _, _ = h.c.o.Session.Count(context.WithoutCancel(ctx), name, -n, 0)
+			_, _, _ = h.c.o.Session.Turns().Count(context.WithoutCancel(ctx), name, -n, 0)
 		}
 	}
 	h.counted = nil
@@ -109,8 +109,8 @@ func (c *Conversation) recount(ctx context.Context, script *dsl.Script, now time
 	agreed.add(script)
 	for at := range agreed {
 		for _, name := range at.days(now) {
-			if n, err := c.o.Session.Counted(ctx, name); err == nil && n > 0 {
-				_, _, _ = c.o.Session.Count(ctx, name, -n, 0)
+			if n, err := c.o.Session.Turns().Counted(ctx, name); err == nil && n > 0 {
+				_, _, _ = c.o.Session.Turns().Count(ctx, name, -n, 0)
 			}
 		}
 	}

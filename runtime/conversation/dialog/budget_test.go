@@ -94,15 +94,15 @@ func TestABudgetDoesNotOverflow(t *testing.T) {
 	t.Parallel()
 	s := newHouse(t, "house").session("ann")
 	for range 2 {
-		if n, _, err := s.Count(t.Context(), "x", 1<<62, 0); err != nil || n < 1<<62 {
+		if n, _, err := s.Turns().Count(t.Context(), "x", 1<<62, 0); err != nil || n < 1<<62 {
 			t.Fatal(n, err)
 		}
 	}
-	n, _, err := s.Count(t.Context(), "x", 1<<62, 0)
-	if known, kerr := s.Counted(t.Context(), "x"); err != nil || kerr != nil || n != known || n != 1<<63-1 {
+	n, _, err := s.Turns().Count(t.Context(), "x", 1<<62, 0)
+	if known, kerr := s.Turns().Counted(t.Context(), "x"); err != nil || kerr != nil || n != known || n != 1<<63-1 {
 		t.Errorf("%d, %d: %v %v", n, known, err, kerr)
 	}
-	if n, err := s.Counted(t.Context(), "y"); n != 0 || err != nil {
+	if n, err := s.Turns().Counted(t.Context(), "y"); n != 0 || err != nil {
 		t.Errorf("%d of nothing: %v", n, err)
 	}
 }

@@ -86,7 +86,7 @@ func (t *turn) checked(ctx context.Context, p proposal) (*task, step) {
 	}
 	t.trace.phrased = p.phrased
 	literals, traced := t.trace.literals(script)
-	program, ds := c.o.Session.CheckFrom(ctx, script, literals)
+	program, ds := c.o.Session.Check(ctx, script, engine.CheckOptions{Said: literals})
 	if ds.HasErrors() || program == nil {
 		return nil, t.mistaken(script, ds)
 	}
@@ -222,7 +222,7 @@ func (t *turn) unshown(p *verbs.Program) (called []string) {
 		if a.Syntax.Kind != dsl.Symbol || t.c.named[name] || t.trace.named(name) == ofPerson {
 			return
 		}
-		label := t.c.o.Session.Called(name)
+		label := t.c.o.Session.Names().Called(name)
 		if label == "" {
 			label = name
 		}

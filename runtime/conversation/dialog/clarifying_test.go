@@ -164,7 +164,7 @@ func (h *house) waitsFor(who, name string) []sessions.Question {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	all, _, err := s.Waiting(context.Background())
+	all, _, err := s.Turns().Waiting(context.Background())
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -385,7 +385,7 @@ func TestWhatWasAskedBackIsAnsweredOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if open, _, err := s.Waiting(context.Background()); err != nil || len(open) != 1 || open[0].Words != "" {
+		if open, _, err := s.Turns().Waiting(context.Background()); err != nil || len(open) != 1 || open[0].Words != "" {
 			t.Errorf("%+v, %v", open, err)
 		}
 	})

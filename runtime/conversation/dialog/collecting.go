@@ -101,11 +101,11 @@ func (t *turn) wouldKeep(ctx context.Context, a *verbs.Answering, value string) 
 	if ds.HasErrors() {
 		return false
 	}
-	program, _ := t.c.o.Session.CheckFrom(ctx, script, verbs.Literals{Origin: ofPerson})
+	program, _ := t.c.o.Session.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: ofPerson}})
 	if program == nil {
 		return false
 	}
-	preview, err := t.c.o.Session.PreviewWith(ctx, program, engine.RunOptions{Source: t.c.o.Source, Progress: t.far})
+	preview, err := t.c.o.Session.Preview(ctx, program, engine.RunOptions{Source: t.c.o.Source, Progress: t.far})
 	if err != nil {
 		return false
 	}
@@ -214,7 +214,7 @@ func (t *turn) atHand(ctx context.Context) (a *verbs.Answering, digest, words st
 	if !t.c.kept || len(t.c.answering) == 0 {
 		return nil, "", ""
 	}
-	info, err := t.c.o.Session.Info(ctx)
+	info, err := t.c.o.Session.Turns().Info(ctx)
 	if err != nil {
 		return nil, "", ""
 	}
@@ -238,7 +238,7 @@ func (t *turn) atHand(ctx context.Context) (a *verbs.Answering, digest, words st
 			if append(ds, more...).HasErrors() || program == nil {
 				continue
 			}
-			r, err := t.c.o.Session.PreviewWith(ctx, program, engine.RunOptions{Source: t.c.o.Source})
+			r, err := t.c.o.Session.Preview(ctx, program, engine.RunOptions{Source: t.c.o.Source})
 			if err != nil || len(r.Calls) == 0 || r.Calls[0].Result == nil {
 				continue
 			}

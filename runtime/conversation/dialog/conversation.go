@@ -208,7 +208,7 @@ func New(o Options) (*Conversation, error) {
 	}
 	o.Limits.fill()
 	c := &Conversation{o: o, wording: newWording(o.Registry)}
-	c.wording.called, c.wording.zone, c.wording.refers = o.Session.Called, o.Zone, o.Referring
+	c.wording.called, c.wording.zone, c.wording.refers = o.Session.Names().Called, o.Zone, o.Referring
 	c.wording = c.wording.in(o.Session.Person().Language)
 	may := map[string]bool{}
 	c.verbs = o.Session.Verbs()
@@ -419,7 +419,7 @@ func (c *Conversation) listen(said string) {
 		}
 	}
 	if l, ok := c.tongue.Language(); ok {
-		c.o.Session.Hears(l.String())
+		c.o.Session.Turns().Hears(l.String())
 	}
 	c.wording = c.wording.in(c.o.Session.Person().Language)
 }

@@ -189,7 +189,7 @@ func (t *turn) takesBack(ctx context.Context) (string, bool, error) {
 		return "", false, nil // "annuler" is also a no to an open question
 	}
 	t.as(TakenRequest)
-	seq, err := c.o.Session.LastDone(ctx)
+	seq, err := c.o.Session.Journal().Last(ctx)
 	if err != nil {
 		text, err := t.system(ctx, err)
 		return text, true, err
@@ -197,7 +197,7 @@ func (t *turn) takesBack(ctx context.Context) (string, bool, error) {
 	if seq == 0 {
 		return c.wording.say(sayNothingToUndo), true, nil
 	}
-	script, err := c.o.Session.Undo(ctx, seq)
+	script, err := c.o.Session.Journal().Undo(ctx, seq)
 	if err != nil {
 		text, err := t.system(ctx, err)
 		return text, true, err

@@ -288,7 +288,7 @@ func (h *house) files(repair, text string) {
 	if ds.HasErrors() {
 		h.t.Fatal(ds)
 	}
-	p, ds := s.CheckFrom(context.Background(), script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromDocument, "letter.pdf")})
+	p, ds := s.Check(context.Background(), script, engine.CheckOptions{Said: verbs.Literals{Origin: verbs.NewOrigin(verbs.FromDocument, "letter.pdf")}})
 	if p == nil {
 		h.t.Fatal(ds)
 	}

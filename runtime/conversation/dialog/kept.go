@@ -24,7 +24,7 @@ import (
 func (c *Conversation) Resume(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	info, err := c.o.Session.Info(ctx)
+	info, err := c.o.Session.Turns().Info(ctx)
 	if err != nil {
 		return err
 	}
@@ -38,12 +38,12 @@ func (c *Conversation) catchUp(ctx context.Context) error {
 	if !c.kept {
 		return nil
 	}
-	waiting, turns, err := c.o.Session.Waiting(ctx)
+	waiting, turns, err := c.o.Session.Turns().Waiting(ctx)
 	if err != nil {
 		return err
 	}
 	if turns > c.known {
-		said, err := c.o.Session.Turns(ctx, c.known+1, turns)
+		said, err := c.o.Session.Turns().Between(ctx, c.known+1, turns)
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (c *Conversation) recallQuestion(k *sessions.Question) (*Question, error) {
 // here first.
 func (c *Conversation) meaning(ctx context.Context, q *Question) (*verbs.Program, error) {
 	if q.program == nil && q.recalled != nil {
-		p, err := c.o.Session.Recall(ctx, q.recalled)
+		p, err := c.o.Session.Turns().Recall(ctx, q.recalled)
 		if err != nil {
 			return nil, err
 		}
@@ -212,7 +212,7 @@ func (t *turn) keep(ctx context.Context) error {
 	if err := t.record.Explain(&why); err != nil {
 		return err
 	}
-	agent := sessions.Said{Role: sessions.Agent, Content: t.record.Told, Names: c.o.Session.Known(t.record.spoken.Names), Puts: c.puts(), Settles: append(t.settled, c.leaves...), Answers: t.ends}
+	agent := sessions.Said{Role: sessions.Agent, Content: t.record.Told, Names: c.o.Session.Names().Known(t.record.spoken.Names), Puts: c.puts(), Settles: append(t.settled, c.leaves...), Answers: t.ends}
 	if foreign(t.record.tainted) {
 		agent.Intent = repeatsIntent + t.record.tainted.Mark()
 	}
@@ -227,7 +227,7 @@ func (t *turn) keep(ctx context.Context) error {
 	if t.kept {
 		all, ours = all[1:], 1
 	}
-	first, err := c.o.Session.Say(ctx, all...)
+	first, err := c.o.Session.Turns().Say(ctx, all...)
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (t *turn) keep(ctx context.Context) error {
 	t.ends = ""
 	if first > c.known+1+int64(ours) {
 		// Somebody took a turn elsewhere meanwhile.
-		said, err := c.o.Session.Turns(ctx, c.known+1, first-1)
+		said, err := c.o.Session.Turns().Between(ctx, c.known+1, first-1)
 		if err != nil {
 			return err
 		}
@@ -270,7 +270,7 @@ func (t *turn) means(p *verbs.Program) {
 
 // client returns the person's message with its intent and the rows that it is about.
 func (t *turn) client() sessions.Said {
-	said := sessions.Said{Role: sessions.Client, Content: t.spoken, Intent: t.intent, Names: t.c.o.Session.Known(t.about), Via: t.via}
+	said := sessions.Said{Role: sessions.Client, Content: t.spoken, Intent: t.intent, Names: t.c.o.Session.Names().Known(t.about), Via: t.via}
 	if t.record.Foreign {
 		said.Intent = foreignIntent
 	}
@@ -298,7 +298,7 @@ func (t *turn) run(ctx context.Context, p *verbs.Program, o engine.RunOptions, a
 		t.kept, t.ends = true, ""
 	}
 	if with && err != nil && t.via != "" {
-		number, failed := t.c.o.Session.Via(ctx, t.via)
+		number, failed := t.c.o.Session.Turns().Via(ctx, t.via)
 		t.twice = failed == nil && number > 0
 	}
 	return reply, err
@@ -306,11 +306,11 @@ func (t *turn) run(ctx context.Context, p *verbs.Program, o engine.RunOptions, a
 
 // answeredBefore returns the answer to a message that was handled before; nil if it was not.
 func (c *Conversation) answeredBefore(ctx context.Context, id string) (*Answer, error) {
-	number, err := c.o.Session.Via(ctx, id)
+	number, err := c.o.Session.Turns().Via(ctx, id)
 	if err != nil || number == 0 {
 		return nil, err
 	}
-	said, err := c.o.Session.Turns(ctx, number, 0)
+	said, err := c.o.Session.Turns().Between(ctx, number, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -334,7 +334,7 @@ func (t *turn) answeredElsewhere(ctx context.Context, q *Question) bool {
 	if !t.c.kept || !q.stored {
 		return false
 	}
-	waiting, _, err := t.c.o.Session.Waiting(ctx)
+	waiting, _, err := t.c.o.Session.Turns().Waiting(ctx)
 	return err == nil && !slices.ContainsFunc(waiting, func(k sessions.Question) bool { return k.Preview == q.ID })
 }
 

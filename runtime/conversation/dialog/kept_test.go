@@ -55,7 +55,7 @@ func TestAConversationIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turns, err := s.Turns(ctx, 1, 0)
+	turns, err := s.Turns().Between(ctx, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,14 +108,14 @@ func TestWhatWasSaidIsShownToWhoSaidIt(t *testing.T) {
 		for _, q := range a.Open {
 			sings("the question, for programs,", fmt.Sprint(q.Title, q.Shows, q.Asks, q.Why, q.Calls))
 		}
-		waiting, _, err := session.Waiting(ctx)
+		waiting, _, err := session.Turns().Waiting(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range waiting {
 			sings("the question that waits", waiting[i].About)
 		}
-		turns, err := session.Turns(ctx, 1, 0)
+		turns, err := session.Turns().Between(ctx, 1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -77,11 +77,11 @@ func (s *Spoken) join(other Spoken) {
 
 // repliesTo makes an earlier turn count as the latest for references.
 func (t *turn) repliesTo(ctx context.Context, id string) error {
-	number, err := t.c.o.Session.Via(ctx, id)
+	number, err := t.c.o.Session.Turns().Via(ctx, id)
 	if err != nil || number == 0 {
 		return err
 	}
-	said, err := t.c.o.Session.Turns(ctx, number, number+1)
+	said, err := t.c.o.Session.Turns().Between(ctx, number, number+1)
 	for i := range said {
 		if said[i].Role != sessions.Client || i == 0 {
 			t.earlier.join(spokenIn(&said[i]))
@@ -93,7 +93,7 @@ func (t *turn) repliesTo(ctx context.Context, id string) error {
 // before lists what earlier turns were about, the latest first, by the rows' names now.
 func (t *turn) before() []Spoken {
 	var all []Spoken
-	know := t.c.o.Session.Known
+	know := t.c.o.Session.Names().Known
 	if names := know(t.was.Names); len(names) > 0 { // the rows of the open question
 		all = append(all, Spoken{Names: names})
 	}

@@ -20,7 +20,7 @@ type Teller struct{ w wording }
 func NewTeller(reg *verbs.Registry, s *engine.Session, language values.Language) Teller {
 	w := newWording(reg)
 	if s != nil {
-		w.called = s.Called
+		w.called = s.Names().Called
 	}
 	return Teller{w.in(language.String())}
 }

@@ -75,7 +75,7 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 		c.listen(t.heard.own)
 	}
 	c.wording.file = func(reference string) *receipt.File {
-		u, err := c.o.Session.Upload(ctx, reference)
+		u, err := c.o.Session.Uploads().Get(ctx, reference)
 		if err != nil {
 			return nil // then it is called by its reference
 		}
@@ -243,7 +243,7 @@ func (t *turn) converse(ctx context.Context) (string, error) {
 	if c.o.Model == nil {
 		return t.interpret(ctx, "")
 	}
-	if t.over, err = c.o.Session.Settled(ctx, shortlist, t.names); err != nil {
+	if t.over, err = c.o.Session.Names().Settled(ctx, shortlist, t.names); err != nil {
 		return t.system(ctx, err)
 	}
 	messages, err := t.prompt(ctx, shortlist)
@@ -259,7 +259,7 @@ func (t *turn) ready(ctx context.Context) (err error) {
 	if t.names != nil {
 		return nil
 	}
-	t.names, err = t.c.o.Session.Names(ctx, t.c.o.Registry.Entities())
+	t.names, err = t.c.o.Session.Names().All(ctx, t.c.o.Registry.Entities())
 	return err
 }
 

@@ -148,7 +148,7 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 		case len(about) == 1 && about[0] == name && !slices.ContainsFunc(others, func(other string) bool { return same(other) && t.trace.chose(other, others) }):
 			return
 		}
-		label := t.c.o.Session.Called(name)
+		label := t.c.o.Session.Names().Called(name)
 		if label == "" {
 			label = name
 		}

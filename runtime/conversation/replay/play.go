@@ -133,7 +133,7 @@ func (p *Player) step(ctx context.Context, n int, s *Step) (all []Difference, er
 	p.At(s.Time)
 	var program *verbs.Program
 	if !ds.HasErrors() {
-		program, ds = p.Session.CheckFrom(ctx, script, said(script, s.Calls))
+		program, ds = p.Session.Check(ctx, script, engine.CheckOptions{Said: said(script, s.Calls)})
 	}
 	if program == nil {
 		differs(0, "outcome", s.Outcome, "error:"+first(ds))

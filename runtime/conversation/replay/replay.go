@@ -154,7 +154,7 @@ func changesOf(ctx context.Context, reg *verbs.Registry, s *engine.Session, rows
 			continue // the engine's own
 		}
 		if r.Op == receipt.Inserted && s != nil {
-			suffix, err := s.Suffixes(ctx, e, r.Key)
+			suffix, err := s.Names().Suffixes(ctx, e, r.Key)
 			if err != nil {
 				return nil, err
 			}

@@ -86,9 +86,9 @@ func (b *bank) open(store stores.Store) {
 	client.Register(h, b.reg)
 	var err error
 	b.engine, err = engine.New(b.reg, store, engine.Options{Clock: b.now, NewID: b.newID, Handlers: h, Zone: time.UTC,
-		Profile: func(_ context.Context, _ stores.Reader, name string) (engine.Profile, error) {
+		People: engine.People{Profile: func(_ context.Context, _ stores.Reader, name string) (engine.Profile, error) {
 			return engine.Profile{Label: strings.ToUpper(name[:1]) + name[1:], Email: name + "@allianz.example", Zone: "UTC"}, nil
-		}})
+		}}})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestPartialCollectionPersists(t *testing.T) {
 				t.Error(r)
 			}
 		}
-		info, err := b.visit("clara").Info(ctx)
+		info, err := b.visit("clara").Turns().Info(ctx)
 		if err != nil || len(info.Values) != 2 || info.Values[1].Value.Text() != "false" {
 			t.Errorf("%+v, %v", info.Values, err)
 		}
@@ -510,7 +510,7 @@ func TestTwoProcessesOnOneCollection(t *testing.T) {
 		}
 		// A window that shows an old question is told so.
 		s := b.visit("clara")
-		info, err := s.Info(ctx)
+		info, err := s.Turns().Info(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -711,7 +711,7 @@ func TestEscalationTransfersContext(t *testing.T) {
 		s := b.visit("clara")
 		b.asks(s, "client.start-collection :request-id "+pierre)
 		for i := range 5 {
-			if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: fmt.Sprintf("My question %d", i)},
+			if _, err := s.Turns().Say(ctx, sessions.Said{Role: sessions.Client, Content: fmt.Sprintf("My question %d", i)},
 				sessions.Said{Role: sessions.Agent, Content: fmt.Sprintf("My answer %d", i), Action: []string{"explained the request", "explained the request", "noted a date", "", ""}[i]}); err != nil {
 				t.Fatal(err)
 			}
@@ -754,7 +754,7 @@ func TestEscalationTransfersContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "and something private"}); err != nil {
+		if _, err := s.Turns().Say(ctx, sessions.Said{Role: sessions.Client, Content: "and something private"}); err != nil {
 			t.Fatal(err)
 		}
 		_, err = s.Run(ctx, p, engine.RunOptions{Agreed: preview.ID})

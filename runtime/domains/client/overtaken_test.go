@@ -52,7 +52,7 @@ func TestWhatIsAnsweredInFullIsAskedNoMore(t *testing.T) {
 		for _, who := range []string{"clara", "carl"} {
 			// It is told once: nothing is at hand any more.
 			b.refused(b.visit(who), "client.collection-skip", "not-possible")
-			info, err := b.visit(who).Info(ctx)
+			info, err := b.visit(who).Turns().Info(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -64,7 +64,7 @@ func TestEveryStatementHasItsSource(t *testing.T) {
 			`client.escalate :reason "I am lost"`,
 		} {
 			script, _ := dsl.Parse(dsl.NewSource("story.dsl", text))
-			p, ds := s.CheckFrom(context.Background(), script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")})
+			p, ds := s.Check(context.Background(), script, engine.CheckOptions{Said: verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}})
 			if p == nil {
 				t.Fatal(text, ds)
 			}
@@ -110,7 +110,7 @@ func TestEveryStatementHasItsSource(t *testing.T) {
 		if len(entries) < 9 {
 			t.Fatalf("%d entries", len(entries))
 		}
-		turns, err := s.Turns(ctx, 1, 0)
+		turns, err := s.Turns().Between(ctx, 1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

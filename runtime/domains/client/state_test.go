@@ -27,7 +27,7 @@ func TestAllOfADialogueIsThereInAnotherProcess(t *testing.T) {
 			return s
 		}
 		s := visit()
-		if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "Let us do Pierre", Intent: "client.start-collection"},
+		if _, err := s.Turns().Say(ctx, sessions.Said{Role: sessions.Client, Content: "Let us do Pierre", Intent: "client.start-collection"},
 			sessions.Said{Role: sessions.Agent, Content: "Gladly", Action: "began the questions"}, sessions.Said{Role: sessions.System, Content: "why"}); err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestAllOfADialogueIsThereInAnotherProcess(t *testing.T) {
 		b.mu.Unlock()
 
 		s = visit()
-		info, err := s.Info(ctx)
+		info, err := s.Turns().Info(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestAllOfADialogueIsThereInAnotherProcess(t *testing.T) {
 			return out
 		}
 		who := s.Principal()
-		turns, err := s.Turns(ctx, 1, 0)
+		turns, err := s.Turns().Between(ctx, 1, 0)
 		if err != nil || len(turns) != 3 {
 			t.Fatalf("%+v, %v", turns, err)
 		}

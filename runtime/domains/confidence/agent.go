@@ -231,7 +231,7 @@ func (a *Agent) beginning(ctx context.Context, s *engine.Session, m *made, draft
 	if ds.HasErrors() {
 		return nil, &engine.Refusal{Diagnostics: ds}
 	}
-	program, ds := s.CheckFrom(ctx, script, verbs.Literals{Origin: m.origin})
+	program, ds := s.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: m.origin}})
 	if program == nil {
 		return nil, &engine.Refusal{Diagnostics: ds}
 	}

@@ -118,7 +118,7 @@ func newWorldOf(t testing.TB, c Config, edit func(palette string) string) *world
 	workflow.Register(h, reg)
 	Register(h)
 	RegisterGraph(h)
-	o := engine.Options{Clock: w.clock, Handlers: h, TellsAsker: workflow.TellsAsker, Embedder: compares{},
+	o := engine.Options{Clock: w.clock, Handlers: h, People: engine.People{TellsAsker: workflow.TellsAsker}, Embedder: compares{},
 		Tools: tools.Services{Own: map[string]map[string]tools.Service{modelsServer: services.Models(w.complete)}, Others: w}}
 	if w.e, err = engine.New(reg, store, o); err != nil {
 		t.Fatal(err)

@@ -84,7 +84,7 @@ var ErrDiffers = errors.New("the rows of the plan are not what the journal tells
 // principal who may read the journal, and compares it with the plan's rows. The question and the
 // functions, to which the journal only holds commitments, are taken from the rows.
 func (a *Agent) Audit(ctx context.Context, s *engine.Session, id string) (*Record, error) {
-	if err := s.ReadsJournal(ctx); err != nil {
+	if err := s.Journal().Reads(ctx); err != nil {
 		return nil, err
 	}
 	c := &a.Runner.Clerk
@@ -93,7 +93,7 @@ func (a *Agent) Audit(ctx context.Context, s *engine.Session, id string) (*Recor
 	if !ok {
 		d, err := c.Session(ctx)
 		if err == nil {
-			_, key, err = d.FindRow(ctx, "plan "+id)
+			_, key, err = d.Names().Find(ctx, "plan "+id)
 		}
 		if errors.Is(err, stores.ErrNotFound) {
 			return nil, nil

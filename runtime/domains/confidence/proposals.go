@@ -33,7 +33,7 @@ const mostLooked = 50
 // journal. It leaves out questions that were asked less often than least, and those that a template
 // answers already.
 func (a *Agent) Proposals(ctx context.Context, s *engine.Session, since time.Time, least int) ([]Proposal, error) {
-	if err := s.ReadsJournal(ctx); err != nil {
+	if err := s.Journal().Reads(ctx); err != nil {
 		return nil, err
 	}
 	rows, err := a.Runner.Clerk.All(ctx, "plan", nil)

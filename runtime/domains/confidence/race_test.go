@@ -174,7 +174,7 @@ func newRacer(t testing.TB, race *modeltest.Race, name string, d *raceData, file
 	workflow.Register(h, r.reg)
 	Register(h)
 	engine.Handle(h, "graph.connections", r.graph.connections)
-	o := engine.Options{Clock: time.Now, Handlers: h, TellsAsker: workflow.TellsAsker,
+	o := engine.Options{Clock: time.Now, Handlers: h, People: engine.People{TellsAsker: workflow.TellsAsker},
 		Tools: tools.Services{Own: map[string]map[string]tools.Service{modelsServer: services.Models(r.complete)}}}
 	if r.engine, err = engine.New(r.reg, &graphStore{r.store, r.graph}, o); err != nil {
 		t.Fatal(err)

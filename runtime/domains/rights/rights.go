@@ -5,7 +5,7 @@
 //
 //	reg, ds := verbs.Load(files, verbs.Beside(rights.Source()))
 //	rights.Register(handlers, reg)
-//	engine, err := engine.New(reg, store, engine.Options{Handlers: handlers, Authority: rights.Authority(reg)})
+//	engine, err := engine.New(reg, store, engine.Options{Handlers: handlers, People: engine.People{Authority: rights.Authority(reg)}})
 //
 // Found makes the first administrators, since nobody has a role that could.
 //

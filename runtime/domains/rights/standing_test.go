@@ -26,7 +26,7 @@ func (w *world) says(who, text string, from verbs.Literals, yes bool) (said, pas
 	if len(ds) > 0 {
 		w.Fatal(ds)
 	}
-	p, ds := s.CheckFrom(context.Background(), script, from)
+	p, ds := s.Check(context.Background(), script, engine.CheckOptions{Said: from})
 	if p == nil {
 		return ds[0].Code, ""
 	}

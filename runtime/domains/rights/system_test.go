@@ -83,7 +83,7 @@ func newWorld(t *testing.T, store stores.Store) *world {
 	h := engine.NewHandlers()
 	rights.Register(h, w.reg)
 	var err error
-	if w.engine, err = engine.New(w.reg, store, engine.Options{Clock: w.now, NewID: w.id, Handlers: h, Authority: rights.Authority(w.reg), Standing: rights.Standing(w.reg)}); err != nil {
+	if w.engine, err = engine.New(w.reg, store, engine.Options{Clock: w.now, NewID: w.id, Handlers: h, People: engine.People{Authority: rights.Authority(w.reg), Standing: rights.Standing(w.reg)}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := rights.CreateAdministrators(t.Context(), w.reg, store, []string{"ada", "bela"}, w.now(), w.id); err != nil {

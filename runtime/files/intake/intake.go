@@ -91,7 +91,7 @@ func (s *Service) Receive(ctx context.Context, session *engine.Session, name str
 	if s.Scanner == nil {
 		return uploads.Upload{}, errors.New("nothing says who looks at files for harm")
 	}
-	most := session.LargestUpload()
+	most := session.Uploads().Largest()
 	if most == 0 {
 		return uploads.Upload{}, &Refusal{CodeNotPermitted, "you may use no verb that takes a file", "verbatim explain says who may do what"}
 	}
@@ -131,7 +131,7 @@ func (s *Service) take(ctx context.Context, session *engine.Session, u uploads.U
 		lasts = Unused
 	}
 	u.Name, u.Type, u.Size, u.Sum = Harmless(u.Name), Sniff(taken.Head), taken.Size, taken.Sum.String()
-	if u, err = session.BeginUpload(ctx, u, id, tag.String(), lasts, s.drop); err != nil {
+	if u, err = session.Uploads().Begin(ctx, u, id, tag.String(), lasts, s.drop); err != nil {
 		return uploads.Upload{}, err
 	}
 	kept, err := nameOf(u)
@@ -210,7 +210,7 @@ func nameOf(u uploads.Upload) (files.Name, error) {
 }
 
 // Open opens a file by a reference: one that the engine passed to a service of this program, or
-// that Session.Upload found for its owner. It returns files.ErrNotFound if the file is missing, not
+// that Uploads.Get found for its owner. It returns files.ErrNotFound if the file is missing, not
 // yet found harmless, or deleted.
 func (s *Service) Open(ctx context.Context, reference string) (name string, content io.ReadCloser, err error) {
 	u, found, err := s.Engine.Uploads().Named(ctx, reference)

@@ -284,7 +284,7 @@ func (s *Service) notBefore(ctx context.Context, p *serviceaccount.Row) (time.Ti
 	if err != nil {
 		return time.Time{}, err
 	}
-	_, within, err := session.Count(ctx, "messages of "+now.Format(time.DateOnly), 1, mostADay)
+	_, within, err := session.Turns().Count(ctx, "messages of "+now.Format(time.DateOnly), 1, mostADay)
 	if err != nil || within {
 		return time.Time{}, err
 	}
@@ -341,7 +341,7 @@ func (s *Service) decided(ctx context.Context, m engine.Message) error {
 	if err != nil {
 		return err
 	}
-	if _, err := session.Names(ctx, s.Registry.Entities()); err != nil {
+	if _, err := session.Names().All(ctx, s.Registry.Entities()); err != nil {
 		return err
 	}
 	l := languageOf(session)
@@ -363,7 +363,7 @@ func (s *Service) decided(ctx context.Context, m engine.Message) error {
 		says = sayLapsed.In(l, what)
 	}
 	// This goes into the conversation too, so that they can refer to it.
-	if _, err := session.Say(ctx, sessions.Said{Role: sessions.System, Content: says, Intent: "decided"}); err != nil {
+	if _, err := session.Turns().Say(ctx, sessions.Said{Role: sessions.System, Content: says, Intent: "decided"}); err != nil {
 		return err
 	}
 	in, err := s.clerk().Get(ctx, inboxes, asked.Value("inbox"))

@@ -165,7 +165,7 @@ func (w *world) service() *Service {
 	Register(h)
 	s := &Service{Registry: w.reg, Store: w.store, As: "channels", Clock: w.clock, Zone: time.UTC, Log: slog.New(slog.DiscardHandler),
 		Adapters: map[string]Adapter{"WHATSAPP": &recorder{w, "whatsapp"}, "MAIL": &recorder{w, "mail"}}}
-	e, err := engine.New(w.reg, w.store, engine.Options{Clock: w.clock, Zone: time.UTC, Handlers: h, Authority: rights.Authority(w.reg), Profile: rights.Profile(w.reg), TellsAsker: TellsAsker})
+	e, err := engine.New(w.reg, w.store, engine.Options{Clock: w.clock, Zone: time.UTC, Handlers: h, People: engine.People{Authority: rights.Authority(w.reg), Profile: rights.Profile(w.reg), TellsAsker: TellsAsker}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func (w *world) script(as, text string) {
 	if p == nil {
 		w.t.Fatal(ds)
 	}
-	preview, err := s.KeepWith(ctx, p, engine.RunOptions{})
+	preview, err := s.Keep(ctx, p, engine.RunOptions{})
 	if err != nil {
 		w.t.Fatal(text, err)
 	}

@@ -144,7 +144,7 @@ func (w *world) name(as, entity string, r *serviceaccount.Row) string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	suffix, err := s.Suffixes(w.t.Context(), w.reg.Entity(entity), r.Key())
+	suffix, err := s.Names().Suffixes(w.t.Context(), w.reg.Entity(entity), r.Key())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -278,7 +278,7 @@ func TestAMessageHasOneEffect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		info, err := s.Sessions(t.Context())
+		info, err := s.Turns().Sessions(t.Context())
 		if err != nil || len(info) != 1 || info[0].Turns != 6 {
 			t.Errorf("%+v %v", info, err)
 		}
@@ -936,7 +936,7 @@ func TestAPendingActionExpires(t *testing.T) {
 			t.Fatal("what had expired was done")
 		}
 		s := w.visit("ada", "whatsapp 1065")
-		info, err := s.Info(t.Context())
+		info, err := s.Turns().Info(t.Context())
 		if err != nil || len(info.Values) != 0 {
 			t.Errorf("the session keeps %v %v", info.Values, err)
 		}

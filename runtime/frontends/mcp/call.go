@@ -139,7 +139,7 @@ func (c *call) takeBack(ctx context.Context, args json.RawMessage, o engine.RunO
 	if ds := read(args, &said); ds != nil || said.Entry < 1 {
 		return c.invalid(badArguments("entry is the number of a call's entry in the journal")), nil
 	}
-	script, err := c.session.Undo(ctx, said.Entry)
+	script, err := c.session.Journal().Undo(ctx, said.Entry)
 	if err != nil {
 		return c.refused(err), nil
 	}
@@ -177,7 +177,7 @@ func (c *call) run(ctx context.Context, o engine.RunOptions) (*sdk.CallToolResul
 			return c.done(done, nil), nil
 		}
 	}
-	program, more := c.session.CheckFrom(ctx, script, c.caller.Said)
+	program, more := c.session.Check(ctx, script, engine.CheckOptions{Said: c.caller.Said})
 	faults = append(faults, more...)
 	if faults.HasErrors() {
 		return c.invalid(faults), nil
@@ -202,10 +202,10 @@ func (c *call) run(ctx context.Context, o engine.RunOptions) (*sdk.CallToolResul
 // nothing yet.
 func (c *call) before(ctx context.Context, script *dsl.Script, o engine.RunOptions) (done *receipt.Receipt, err error) {
 	if o.Key != "" {
-		done, err = c.session.Repeat(ctx, script, o.Key)
+		done, err = c.session.Journal().Repeat(ctx, script, o.Key)
 	}
 	if done == nil && err == nil {
-		done, err = c.session.Answered(ctx, script, o.Agreed)
+		done, err = c.session.Journal().Answered(ctx, script, o.Agreed)
 	}
 	return done, err
 }
@@ -214,7 +214,7 @@ func (c *call) before(ctx context.Context, script *dsl.Script, o engine.RunOptio
 func (c *call) needs(ctx context.Context, program *verbs.Program, o engine.RunOptions, refusal error) (*sdk.CallToolResult, *question) {
 	o.Progress = nil
 	if o.Agreed == "" {
-		preview, err := c.session.KeepWith(ctx, program, o)
+		preview, err := c.session.Keep(ctx, program, o)
 		if err != nil {
 			return c.refused(err), nil
 		}

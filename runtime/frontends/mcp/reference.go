@@ -166,12 +166,12 @@ func (d *Door) resource(ctx context.Context, s *engine.Session, uri string) (str
 		if i < 0 {
 			return "", nil
 		}
-		names, err := s.Names(ctx, entities[i:i+1])
+		names, err := s.Names().All(ctx, entities[i:i+1])
 		if err != nil {
 			return "", err
 		}
 		for _, name := range names[entities[i]] {
-			fmt.Fprintf(&b, "%s\t%s\n", at(name), receipt.Safe(s.Called(name)))
+			fmt.Fprintf(&b, "%s\t%s\n", at(name), receipt.Safe(s.Names().Called(name)))
 		}
 		if b.Len() == 0 {
 			b.WriteString("(you see no row of this kind, or they are too many to be listed)\n")
@@ -261,7 +261,7 @@ func (d *Door) getPrompt(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.G
 func (d *Door) tells(ctx context.Context, c *Caller, s *engine.Session, v *verbs.Verb) (string, error) {
 	call := dsl.NewCall(v.Name)
 	script, _ := dsl.Parse(dsl.NewSource(Source, dsl.FormatCall(&call)+"\n"))
-	program, ds := s.CheckFrom(ctx, script, c.Said)
+	program, ds := s.Check(ctx, script, engine.CheckOptions{Said: c.Said})
 	if ds.HasErrors() {
 		return "", nil
 	}
@@ -287,7 +287,7 @@ func (d *Door) complete(ctx context.Context, s *engine.Session, p *sdk.CompleteP
 	var all []string
 	lists, entities := d.spoken(s)
 	names := func() error {
-		of, err := s.Names(ctx, entities)
+		of, err := s.Names().All(ctx, entities)
 		for _, e := range entities {
 			for _, name := range of[e] {
 				all = append(all, at(name))

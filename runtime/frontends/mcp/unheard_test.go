@@ -167,7 +167,7 @@ func TestAStandingRulePassesItsVerb(t *testing.T) {
 	today := stores.DateOf(time.Now().UTC())
 	var rules []engine.StandingRule
 	reg, c := house(t, 1, func(o *engine.Options) {
-		o.Standing = func(_ context.Context, _ stores.Reader, principal string) ([]engine.StandingRule, error) {
+		o.People.Standing = func(_ context.Context, _ stores.Reader, principal string) ([]engine.StandingRule, error) {
 			if principal != "kim" {
 				t.Errorf("the rules of %s are read", principal)
 			}
@@ -203,7 +203,7 @@ func TestAStandingRulePassesItsVerb(t *testing.T) {
 	}
 	rules = []engine.StandingRule{{Name: "opening", Verb: "ledger.open", Until: today}}
 	script, _ := dsl.Parse(dsl.NewSource("x", `ledger.open :title "B"`))
-	program, ds := s.CheckFrom(t.Context(), script, model)
+	program, ds := s.Check(t.Context(), script, engine.CheckOptions{Said: model})
 	preview, err := s.Preview(t.Context(), program)
 	if ds.HasErrors() || err != nil || len(preview.Asks()) > 0 || preview.Calls[0].Passed != "opening" {
 		t.Fatal(ds, err, preview)

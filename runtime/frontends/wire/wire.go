@@ -120,7 +120,7 @@ type Agreement struct {
 // NewConfirmation describes a confirmation.
 func NewConfirmation(c *engine.Pending) *Confirmation {
 	out := &Confirmation{ID: c.ID, Asker: c.Asker, Asked: c.Asked, Expires: c.Expires, Source: c.Source, Calls: Some(c.Calls),
-		Roles: []Agreement{}, Status: c.Status, By: c.By, Reason: c.Reason, Mine: c.Mine, Stale: c.Stale}
+		Roles: []Agreement{}, Status: c.Status, By: c.Decision.By, Reason: c.Decision.Reason, Mine: c.Mine, Stale: c.Stale}
 	for _, r := range c.Roles {
 		out.Roles = append(out.Roles, Agreement(r))
 	}

@@ -53,7 +53,7 @@ func (c *Clerk) Do(ctx context.Context, d *engine.Session, key string, calls ...
 		return nil, fmt.Errorf("what a %s stores cannot be said: %s", c.Source, ds[0].Summary)
 	}
 	if key != "" {
-		if done, err := d.Repeat(ctx, script, key); err != nil || done != nil {
+		if done, err := d.Journal().Repeat(ctx, script, key); err != nil || done != nil {
 			return done, err
 		}
 	}
@@ -98,7 +98,7 @@ func Int(name string, n int64) dsl.Arg { return dsl.NewArg(name, dsl.NewInteger(
 
 // Name returns the permanent name of the row with a key.
 func (c *Clerk) Name(ctx context.Context, d *engine.Session, entity string, key stores.Value) (dsl.Value, error) {
-	suffix, err := d.Suffixes(ctx, c.Registry.Entity(entity), key)
+	suffix, err := d.Names().Suffixes(ctx, c.Registry.Entity(entity), key)
 	if err != nil {
 		return dsl.Value{}, err
 	}

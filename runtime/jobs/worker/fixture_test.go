@@ -393,7 +393,7 @@ func (w *world) try(who, text string) (*receipt.Receipt, error) {
 	if ds.HasErrors() {
 		w.t.Fatal(ds)
 	}
-	p, ds := s.CheckFrom(context.Background(), script, w.said)
+	p, ds := s.Check(context.Background(), script, engine.CheckOptions{Said: w.said})
 	if p == nil {
 		w.t.Fatal(ds)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
-	"verbatim/verbs"
 )
 
 // X6: what a palette keeps for work is carried out by the queue and by nothing
@@ -27,7 +26,7 @@ func TestInternalVerbsAreWork(t *testing.T) {
 			w.t.Error("ada is offered desk.ring")
 		}
 		script, _ := dsl.Parse(dsl.NewSource("test.dsl", `desk.ring :note "By hand"`))
-		if p, ds := s.CheckFrom(context.Background(), script, verbs.Literals{}); p != nil || ds[0].Code != "unknown-verb" {
+		if p, ds := s.Check(context.Background(), script); p != nil || ds[0].Code != "unknown-verb" {
 			w.t.Errorf("ada's call is checked: %v", ds)
 		}
 		// Not even where a program comes about that calls it.

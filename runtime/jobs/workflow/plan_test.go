@@ -92,7 +92,7 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 	}
 	h := engine.NewHandlers()
 	Register(h, reg)
-	if w.e, err = engine.New(reg, store, engine.Options{Clock: w.clock, Handlers: h, TellsAsker: TellsAsker}); err != nil {
+	if w.e, err = engine.New(reg, store, engine.Options{Clock: w.clock, Handlers: h, People: engine.People{TellsAsker: TellsAsker}}); err != nil {
 		t.Fatal(err)
 	}
 	w.r = &Runner{Clerk: serviceaccount.Clerk{Registry: reg, Engine: w.e, Store: store, As: "plans", Source: "plan"}, Name: "one", Clock: w.clock,
@@ -363,7 +363,7 @@ func (w *world) slow(store stores.Store) {
 	w.t.Helper()
 	h := engine.NewHandlers()
 	Register(h, w.reg)
-	e, err := engine.New(w.reg, store, engine.Options{Clock: w.clock, Handlers: h, TellsAsker: TellsAsker})
+	e, err := engine.New(w.reg, store, engine.Options{Clock: w.clock, Handlers: h, People: engine.People{TellsAsker: TellsAsker}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestAStagedPlanIsRenewed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, ds := ada.CheckFrom(t.Context(), said, verbs.Literals{Origin: model})
+		p, ds := ada.Check(t.Context(), said, engine.CheckOptions{Said: verbs.Literals{Origin: model}})
 		if ds.HasErrors() {
 			t.Fatal(ds)
 		}

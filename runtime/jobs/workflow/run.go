@@ -391,7 +391,7 @@ func (d *driver) decided(ctx context.Context) error {
 		if err != nil && !errors.As(err, &refusal) {
 			return err
 		}
-		r, failure := d.asker.Done(ctx, d.runKey(s, s.Tries))
+		r, failure := d.asker.Journal().Done(ctx, d.runKey(s, s.Tries))
 		if failure != nil {
 			return failure
 		}
@@ -403,10 +403,10 @@ func (d *driver) decided(ctx context.Context) error {
 			case err == nil && c.Status == confirmations.Waiting && c.Stale:
 				// What was asked for is otherwise now: they are asked again.
 				status, settled = open, 0
-			case err == nil && c.Reason != "":
-				status, why, settled = failed, fmt.Sprintf("%s declined: %s", c.By, c.Reason), 0
-			case err == nil && c.By != "" && c.Status == confirmations.Declined:
-				status, why, settled = failed, fmt.Sprintf("%s declined", c.By), 0
+			case err == nil && c.Decision.Reason != "":
+				status, why, settled = failed, fmt.Sprintf("%s declined: %s", c.Decision.By, c.Decision.Reason), 0
+			case err == nil && c.Decision.By != "" && c.Status == confirmations.Declined:
+				status, why, settled = failed, fmt.Sprintf("%s declined", c.Decision.By), 0
 			default:
 				status, why, settled = failed, "nobody agreed in time", 0
 			}
@@ -467,7 +467,7 @@ func (d *driver) answerOf(ctx context.Context, s *Step) (err error) {
 			return err
 		}
 	}
-	if s.answer, err = d.asker.Done(ctx, d.runKey(s, s.Settled)); err != nil || s.answer != nil && !withholds(s.answer) || s.Writes() {
+	if s.answer, err = d.asker.Journal().Done(ctx, d.runKey(s, s.Settled)); err != nil || s.answer != nil && !withholds(s.answer) || s.Writes() {
 		return err
 	}
 	for _, n := range s.Needs {
@@ -742,12 +742,12 @@ func (d *driver) made(ctx context.Context, s *Step, a *Attempt, key string) erro
 		}
 	}
 	if key != "" {
-		if again, err := d.asker.Repeat(ctx, script, key); err != nil || again != nil {
+		if again, err := d.asker.Journal().Repeat(ctx, script, key); err != nil || again != nil {
 			a.Receipt = again
 			return err
 		}
 	}
-	program, ds := d.asker.CheckFrom(ctx, script, said)
+	program, ds := d.asker.Check(ctx, script, engine.CheckOptions{Said: said})
 	if program == nil {
 		return &engine.Refusal{Diagnostics: ds}
 	}

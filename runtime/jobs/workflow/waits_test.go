@@ -544,7 +544,7 @@ func TestOriginsGoAlong(t *testing.T) {
 	}
 	by := func(text string) *verbs.Program {
 		script, _ := dsl.Parse(dsl.NewSource("test", text))
-		p, ds := s.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromModel, "")})
+		p, ds := s.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: verbs.NewOrigin(verbs.FromModel, "")}})
 		if p == nil {
 			t.Fatal(ds)
 		}
@@ -651,7 +651,7 @@ func TestAPlanOfAModelIsAgreedToWhole(t *testing.T) {
 	by := func(text string, from verbs.Literals) *verbs.Program {
 		t.Helper()
 		script, _ := dsl.Parse(dsl.NewSource("test", text))
-		p, ds := s.CheckFrom(ctx, script, from)
+		p, ds := s.Check(ctx, script, engine.CheckOptions{Said: from})
 		if p == nil {
 			t.Fatal(ds)
 		}

@@ -68,7 +68,7 @@ func BenchmarkJournal(b *testing.B) {
 			if i == 2 {
 				said.Origin = letter
 			}
-			p, ds := d.CheckFrom(context.Background(), script, said)
+			p, ds := d.Check(context.Background(), script, engine.CheckOptions{Said: said})
 			if p == nil {
 				return fmt.Errorf("%s", told(ds))
 			}

@@ -227,7 +227,7 @@ func (d *desk) propose(ctx context.Context, manager *desk, sc script) (*receipt.
 	if ds.HasErrors() {
 		return nil, errors.New(told(ds))
 	}
-	if reply, err := d.Repeat(ctx, parsed, sc.tag); err != nil || reply != nil {
+	if reply, err := d.Journal().Repeat(ctx, parsed, sc.tag); err != nil || reply != nil {
 		return reply, err
 	}
 	p, err := d.program(sc.text)

@@ -96,7 +96,7 @@ func openOffice(ctx context.Context, at, name string, began time.Time) (*office,
 	o := &office{store: s, clock: fastFrom(began)}
 	h := engine.NewHandlers()
 	workflow.Register(h, reg)
-	if o.engine, err = engine.New(reg, s, engine.Options{Clock: o.clock, Handlers: h, TellsAsker: workflow.TellsAsker}); err != nil {
+	if o.engine, err = engine.New(reg, s, engine.Options{Clock: o.clock, Handlers: h, People: engine.People{TellsAsker: workflow.TellsAsker}}); err != nil {
 		s.Close()
 		return nil, err
 	}

@@ -251,11 +251,11 @@ func leave(t *testing.T, address string) kept {
 		tag := fmt.Sprintf("alike%d/1", i)
 		do(tag, `bank.write :account-id @acc1 :text "alike" :tag "`+tag+`" :part 1`)
 	}
-	names, err := tess.Names(ctx, []*verbs.Entity{reg.Entity("note")})
+	names, err := tess.Names().All(ctx, []*verbs.Entity{reg.Entity("note")})
 	must(err)
 	for _, name := range names[reg.Entity("note")] {
 		if strings.HasPrefix(strings.TrimPrefix(name, "@"), "alike~") {
-			_, key, err := tess.FindRow(ctx, "@"+strings.TrimPrefix(name, "@"))
+			_, key, err := tess.Names().Find(ctx, "@"+strings.TrimPrefix(name, "@"))
 			must(err)
 			k.Names["@"+strings.TrimPrefix(name, "@")] = key.Text()
 		}
@@ -271,10 +271,10 @@ func leave(t *testing.T, address string) kept {
 	tidy := &desk{talk, tess.engine}
 	p, err := tidy.program(`bank.tidy :account-id @acc3 :tag "asked/1" :part 1`)
 	must(err)
-	preview, err := talk.KeepWith(ctx, p, engine.RunOptions{Source: "talk"})
+	preview, err := talk.Keep(ctx, p, engine.RunOptions{Source: "talk"})
 	must(err)
 	k.Question, k.Turns = preview.ID, []string{"Räum bei acc3 auf", "Soll ich?"}
-	_, err = talk.Say(ctx, sessions.Said{Role: sessions.Client, Content: k.Turns[0]}, sessions.Said{Role: sessions.Agent, Content: k.Turns[1],
+	_, err = talk.Turns().Say(ctx, sessions.Said{Role: sessions.Client, Content: k.Turns[0]}, sessions.Said{Role: sessions.Agent, Content: k.Turns[1],
 		Puts: []sessions.Question{{Preview: preview.ID, Asked: k.At, Until: k.At.Add(time.Hour), Source: "talk", About: `{"title":"tidy"}`, Program: p}}})
 	must(err)
 
@@ -396,7 +396,7 @@ func (k *kept) repeats(ctx context.Context, tess *desk) error {
 		if ds.HasErrors() {
 			return errors.New(told(ds))
 		}
-		r, err := tess.Repeat(ctx, script, sc.Key)
+		r, err := tess.Journal().Repeat(ctx, script, sc.Key)
 		if err != nil || r == nil || !r.Repeated || len(r.Calls) != len(script.Calls) || !r.Done {
 			return fmt.Errorf("%s is answered with %+v, %v", sc.Key, r, err)
 		}
@@ -406,7 +406,7 @@ func (k *kept) repeats(ctx context.Context, tess *desk) error {
 
 func (k *kept) names(ctx context.Context, tess *desk) error {
 	for _, name := range sorted(k.Names) {
-		if _, key, err := tess.FindRow(ctx, name); err != nil || key.Text() != k.Names[name] {
+		if _, key, err := tess.Names().Find(ctx, name); err != nil || key.Text() != k.Names[name] {
 			return fmt.Errorf("%s is %v, and was %s: %v", name, key, k.Names[name], err)
 		}
 	}
@@ -420,7 +420,7 @@ func (k *kept) session(ctx context.Context, e *engine.Engine) error {
 	if err != nil {
 		return err
 	}
-	turns, err := talk.Turns(ctx, 1, 0)
+	turns, err := talk.Turns().Between(ctx, 1, 0)
 	if err != nil || len(turns) != len(k.Turns) || talk.Person().Language != "de" {
 		return fmt.Errorf("there are the turns %+v, %v", turns, err)
 	}
@@ -429,11 +429,11 @@ func (k *kept) session(ctx context.Context, e *engine.Engine) error {
 			return fmt.Errorf("turn %d says %q", i+1, turns[i].Content)
 		}
 	}
-	all, _, err := talk.Waiting(ctx)
+	all, _, err := talk.Turns().Waiting(ctx)
 	if err != nil || len(all) != 1 || all[0].Preview != k.Question || !all[0].Last {
 		return fmt.Errorf("there are the questions %+v, %v", all, err)
 	}
-	p, err := talk.Recall(ctx, &all[0])
+	p, err := talk.Turns().Recall(ctx, &all[0])
 	if err != nil {
 		return err
 	}
@@ -441,7 +441,7 @@ func (k *kept) session(ctx context.Context, e *engine.Engine) error {
 	if _, err := talk.Run(ctx, p, o); err != nil {
 		return err
 	}
-	if all, n, err := talk.Waiting(ctx); err != nil || len(all) > 0 || n != int64(len(k.Turns))+1 {
+	if all, n, err := talk.Turns().Waiting(ctx); err != nil || len(all) > 0 || n != int64(len(k.Turns))+1 {
 		return fmt.Errorf("there are %d turns and the questions %+v, %v", n, all, err)
 	}
 	return nil

@@ -47,7 +47,7 @@ func (w *work) offer(ctx context.Context) error {
 	names := map[*verbs.Entity][]string{}
 	if len(w.named) > 0 {
 		var err error
-		if names, err = w.session.Names(ctx, w.named); err != nil {
+		if names, err = w.session.Names().All(ctx, w.named); err != nil {
 			return ended(ctx, Failed, err)
 		}
 	}
@@ -154,7 +154,7 @@ func (w *work) act(ctx context.Context, reply *llm.Reply) (string, error) {
 // run checks and carries out a script, and repeats it after a transient fault.
 func (w *work) run(ctx context.Context, script *dsl.Script) (done *receipt.Receipt, err error) {
 	for tries := 1; ; tries++ {
-		program, ds := w.session.CheckFrom(ctx, script, verbs.Literals{Origin: w.origin, Unheard: true})
+		program, ds := w.session.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: w.origin, Unheard: true}})
 		switch {
 		case ds.HasErrors() || program == nil:
 			err = &engine.Refusal{Diagnostics: ds}

@@ -70,7 +70,7 @@ func newWorld(t testing.TB, mind func(modeltest.Request) llm.Reply, o modeltest.
 		w.rules = append(w.rules, engine.StandingRule{Name: "all", Verb: v.Name, Until: stores.DateOf(start)})
 	}
 	if w.engine, err = engine.New(w.reg, w.store, engine.Options{Clock: func() time.Time { return start }, Tools: w.papers,
-		Standing: func(context.Context, stores.Reader, string) ([]engine.StandingRule, error) { return w.rules, nil }}); err != nil {
+		People: engine.People{Standing: func(context.Context, stores.Reader, string) ([]engine.StandingRule, error) { return w.rules, nil }}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.store.SetPrincipal(t.Context(), stores.Principal{Name: "ada", Label: "Ada", Roles: []string{"analyst"}}); err != nil {

@@ -434,7 +434,7 @@ func (p *peer) addressed(ctx context.Context, m *a2a.Message, key string) (t *ta
 		return nil, "", invalidParams("the task is of another contextId")
 	}
 	// This message may be the one that ended the task, if its answer was lost.
-	done, err := p.Session.Done(ctx, key)
+	done, err := p.Session.Journal().Done(ctx, key)
 	if err == nil && done == nil && (t.state.Ended() || t.key.IsNull()) {
 		err = &a2a.Error{Code: a2a.UnsupportedOperation, Text: "the task takes no messages as it is"}
 	}
@@ -481,7 +481,7 @@ func (p *peer) keeps(ctx context.Context, s *engine.Session, id string, kept pee
 		for i := range said {
 			said[i].Mentions = []string{now.id}
 		}
-		if _, err := s.Say(ctx, said...); err != nil {
+		if _, err := s.Turns().Say(ctx, said...); err != nil {
 			return nil, err
 		}
 	}

@@ -153,7 +153,7 @@ func (p *peer) reads(ctx context.Context, text string) (*receipt.Receipt, error)
 	if ds.HasErrors() {
 		return nil, errNoTask
 	}
-	program, ds := p.Session.CheckFrom(ctx, script, verbs.Literals{})
+	program, ds := p.Session.Check(ctx, script)
 	if program == nil {
 		if len(ds) > 0 && ds[0].Code == "names-unread" {
 			return nil, server.Problem{Status: 503, Code: "busy", Title: ds[0].Summary, Retry: 1}
@@ -253,7 +253,7 @@ func (p *peer) askedTask(ctx context.Context, id, ask string) (*task, error) {
 	case confirmations.Stale:
 		t.state, t.says = verbs.TaskFailed, "What it would have done had changed by the time that somebody agreed."
 	case confirmations.Used:
-		done, err := p.Session.Done(ctx, c.UnderKey)
+		done, err := p.Session.Journal().Done(ctx, c.UnderKey)
 		if err != nil {
 			return nil, err
 		}
@@ -292,7 +292,7 @@ func (p *peer) taskOf(entity string) *verbs.Task {
 
 // called returns the ids of tasks.
 func (p *peer) called(ctx context.Context, of *verbs.Task, keys ...stores.Value) ([]string, error) {
-	ids, err := p.Session.Suffixes(ctx, of.Entity, keys...)
+	ids, err := p.Session.Names().Suffixes(ctx, of.Entity, keys...)
 	for i := range ids {
 		ids[i] = short(of) + "~" + ids[i]
 	}
@@ -366,14 +366,14 @@ type callOutcome struct {
 func (p *peer) act(ctx context.Context, s *engine.Session, script *dsl.Script, o engine.RunOptions) (*callOutcome, error) {
 	o.Source = taskKind
 	if o.Key != "" {
-		if done, err := s.Repeat(ctx, script, o.Key); err != nil || done != nil {
+		if done, err := s.Journal().Repeat(ctx, script, o.Key); err != nil || done != nil {
 			return &callOutcome{done: done}, err
 		}
 	}
-	if done, err := s.Answered(ctx, script, o.Agreed); err != nil || done != nil {
+	if done, err := s.Journal().Answered(ctx, script, o.Agreed); err != nil || done != nil {
 		return &callOutcome{done: done}, err
 	}
-	program, ds := s.CheckFrom(ctx, script, verbs.Literals{})
+	program, ds := s.Check(ctx, script)
 	if program == nil {
 		return nil, server.Invalid(script, p.Registry.Mask(script, ds))
 	}
@@ -382,7 +382,7 @@ func (p *peer) act(ctx context.Context, s *engine.Session, script *dsl.Script, o
 		return &callOutcome{done: done}, err
 	}
 	if o.Agreed == "" {
-		preview, err := s.KeepWith(ctx, program, o)
+		preview, err := s.Keep(ctx, program, o)
 		if err != nil {
 			return nil, err
 		}

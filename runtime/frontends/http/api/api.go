@@ -198,7 +198,7 @@ func (v *visit) byModel(p *paper) bool { return v.Token != "" && p.said.Unheard 
 // checked checks the script of a paper.
 func (v *visit) checked(p *paper) error {
 	var more dsl.Diagnostics
-	p.program, more = p.session.CheckFrom(v.R.Context(), p.script, p.said)
+	p.program, more = p.session.Check(v.R.Context(), p.script, engine.CheckOptions{Said: p.said})
 	p.faults = append(v.Registry.Mask(p.script, p.faults), more...)
 	slices.SortStableFunc(p.faults, func(a, b dsl.Diagnostic) int { return int(a.Place.Range.Start) - int(b.Place.Range.Start) })
 	if p.faults.HasErrors() {
@@ -231,7 +231,7 @@ func (v *visit) preview() error {
 		return err
 	}
 	// The preview is kept if it needs an agreement, which any process can then take.
-	shown, err := p.session.KeepWith(v.R.Context(), p.program, p.RunOptions)
+	shown, err := p.session.Keep(v.R.Context(), p.program, p.RunOptions)
 	if err != nil {
 		return err
 	}
@@ -252,10 +252,10 @@ func (v *visit) carryOut(p *paper) error {
 	if p.Key != "" && !p.faults.HasErrors() {
 		// The run may have removed rows that the script names, so a repeated request is recognised
 		// before the script is checked.
-		repeat := p.session.Repeat
+		repeat := p.session.Journal().Repeat
 		if p.RunOptions.Each {
 			repeat = func(ctx context.Context, script *dsl.Script, key string) (*receipt.Receipt, error) {
-				return p.session.RepeatEach(ctx, script, key, 0)
+				return p.session.Journal().RepeatEach(ctx, script, key, 0)
 			}
 		}
 		done, err := repeat(ctx, p.script, p.Key)
@@ -267,7 +267,7 @@ func (v *visit) carryOut(p *paper) error {
 		}
 	}
 	if !p.faults.HasErrors() && !p.RunOptions.Each {
-		if done, err := p.session.Answered(ctx, p.script, p.RunOptions.Agreed); err != nil {
+		if done, err := p.session.Journal().Answered(ctx, p.script, p.RunOptions.Agreed); err != nil {
 			return err
 		} else if done != nil {
 			return v.told(p, wire.DoneRun(done), nil)
@@ -324,7 +324,7 @@ func (v *visit) told(p *paper, doc wire.Run, stream *server.Stream) error {
 		return stream.End(wire.Event{Schema: wire.EventSchema, Event: "reply", Reply: doc})
 	}
 	if p.Session != "" {
-		if info, err := p.session.Info(v.R.Context()); err == nil {
+		if info, err := p.session.Turns().Info(v.R.Context()); err == nil {
 			v.tag(info.Version)
 		}
 	}
@@ -434,12 +434,12 @@ func (v *visit) decline() error {
 	if err != nil {
 		return err
 	}
-	c.Status, c.By, c.Reason, c.Mine = confirmations.Declined, v.Principal, why.Reason, false
+	c.Status, c.Decision.By, c.Decision.Reason, c.Mine = confirmations.Declined, v.Principal, why.Reason, false
 	return v.JSON(http.StatusOK, wire.NewDecision("declined", c, nil))
 }
 
 func (v *visit) sessions() error {
-	all, err := v.Session.Sessions(v.R.Context())
+	all, err := v.Session.Turns().Sessions(v.R.Context())
 	if err != nil {
 		return err
 	}
@@ -452,7 +452,7 @@ func (v *visit) showSession() error {
 	if err != nil {
 		return err
 	}
-	info, err := s.Info(ctx)
+	info, err := s.Turns().Info(ctx)
 	if err != nil {
 		return err
 	}
@@ -460,7 +460,7 @@ func (v *visit) showSession() error {
 	if n, err := strconv.ParseInt(v.R.URL.Query().Get("from"), 10, 64); err == nil && n > 0 {
 		from = n
 	}
-	said, err := s.Turns(ctx, from, 0)
+	said, err := s.Turns().Between(ctx, from, 0)
 	if err != nil {
 		return err
 	}
@@ -487,7 +487,7 @@ func (v *visit) say() error {
 	}
 	ctx := v.R.Context()
 	if tag := v.R.Header.Get("If-Match"); tag != "" {
-		info, err := s.Info(ctx)
+		info, err := s.Turns().Info(ctx)
 		if err != nil {
 			return err
 		}
@@ -519,7 +519,7 @@ func (v *visit) say() error {
 	if err != nil {
 		return err
 	}
-	if info, err := s.Info(ctx); err == nil {
+	if info, err := s.Turns().Info(ctx); err == nil {
 		v.tag(info.Version)
 	}
 	return v.JSON(http.StatusOK, wire.NewChat(answer))
@@ -531,7 +531,7 @@ const entriesAtOnce = 200
 // journal lists entries from a number on, and says where the next page begins.
 func (v *visit) journal() error {
 	ctx := v.R.Context()
-	if err := v.Session.ReadsJournal(ctx); err != nil {
+	if err := v.Session.Journal().Reads(ctx); err != nil {
 		return err
 	}
 	from := int64(1)
@@ -605,7 +605,7 @@ func (v *visit) undo() error {
 	if err != nil {
 		return err
 	}
-	script, err := v.Session.Undo(v.R.Context(), seq)
+	script, err := v.Session.Journal().Undo(v.R.Context(), seq)
 	if err != nil {
 		return err
 	}
@@ -636,7 +636,7 @@ func (v *visit) upload() error {
 
 // file returns the caller's file in the path.
 func (v *visit) file() (uploads.Upload, error) {
-	u, err := v.Session.Upload(v.R.Context(), "upload://"+v.R.PathValue("id"))
+	u, err := v.Session.Uploads().Get(v.R.Context(), "upload://"+v.R.PathValue("id"))
 	if errors.Is(err, stores.ErrNotFound) {
 		err = server.ErrNoUpload
 	}

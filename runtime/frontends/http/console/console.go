@@ -184,11 +184,11 @@ func (d *desk) decisionCard(c *engine.Pending, wrong, said, nth string) pages.Ca
 	switch {
 	case c.Status != confirmations.Waiting:
 		state := d.Say(settledWords[c.Status])
-		if c.By != "" {
-			state += ": " + d.Who(c.By)
+		if c.Decision.By != "" {
+			state += ": " + d.Who(c.Decision.By)
 		}
-		if c.Reason != "" {
-			state += ". " + c.Reason
+		if c.Decision.Reason != "" {
+			state += ". " + c.Decision.Reason
 		}
 		card.Notes = append(card.Notes, pages.Banner{Text: state})
 	case c.Stale:
@@ -266,7 +266,7 @@ const entriesPage = 50
 
 func (d *desk) journalPage() error {
 	ctx := d.R.Context()
-	if err := d.Session.ReadsJournal(ctx); err != nil {
+	if err := d.Session.Journal().Reads(ctx); err != nil {
 		return err
 	}
 	size, _, err := d.Store.Head(ctx)

@@ -25,7 +25,7 @@ func (d *desk) openPage() error { return d.showOpen(http.StatusOK, 0, "") }
 func (d *desk) showOpen(status int, entry int64, wrong string) error {
 	p := d.Frame(d.Say("pages/open"))
 	p.Wide, p.Wrong = true, wrong != ""
-	all, err := d.Session.Unsettled(d.R.Context())
+	all, err := d.Session.Journal().Unsettled(d.R.Context())
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (d *desk) settle() error {
 	if i < 0 {
 		return server.BadBody("nothing was decided", "press one of the three buttons")
 	}
-	by, err := d.Session.Settle(d.R.Context(), entry, how)
+	by, err := d.Session.Journal().Settle(d.R.Context(), entry, how)
 	var refusal *engine.Refusal
 	switch {
 	case errors.As(err, &refusal):

@@ -54,7 +54,7 @@ func (d *Desk) asked(values url.Values) (*filledForm, string, error) {
 			switch {
 			case err != nil:
 				return nil, "", err
-			case !ok && d.Session.Called(item) == "":
+			case !ok && d.Session.Names().Called(item) == "":
 				return nil, "", d.NotFound()
 			case !ok:
 				return f, f.called(item), nil
@@ -253,7 +253,7 @@ func (d *Desk) do() error {
 	if d.did(f, script, key) {
 		return d.See(d.at(d.page) + "?done=again")
 	}
-	program, ds := d.Session.CheckFrom(ctx, script, theirs)
+	program, ds := d.Session.Check(ctx, script, engine.CheckOptions{Said: theirs})
 	if ds.HasErrors() || program == nil {
 		if d.did(f, script, key) { // just now, by the same form
 			return d.See(d.at(d.page) + "?done=again")
@@ -271,10 +271,10 @@ func (d *Desk) do() error {
 // where nobody was asked, under the key of the form.
 func (d *Desk) did(f *filledForm, script *dsl.Script, key string) bool {
 	if agreed := f.values.Get("agreed"); agreed != "" {
-		done, err := d.Session.Answered(d.R.Context(), script, agreed)
+		done, err := d.Session.Journal().Answered(d.R.Context(), script, agreed)
 		return err == nil && done != nil
 	}
-	done, err := d.Session.Repeat(d.R.Context(), script, "form "+key)
+	done, err := d.Session.Journal().Repeat(d.R.Context(), script, "form "+key)
 	return err == nil && done != nil
 }
 
@@ -331,13 +331,13 @@ func (d *Desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 	}
 	// The answer is to the question that was shown: it is not asked again.
 	id, _ := receipt.ReadAnswer(agreed)
-	look := d.Session.KeepWith
+	look := d.Session.Keep
 	if agreed != "" {
-		look = d.Session.PreviewWith
+		look = d.Session.Preview
 	}
 	preview, err := look(ctx, program, engine.RunOptions{Source: "page"})
 	if err == nil && agreed != "" && preview.Sealed().ID != id { // this is another question
-		preview, err = d.Session.KeepWith(ctx, program, engine.RunOptions{Source: "page"})
+		preview, err = d.Session.Keep(ctx, program, engine.RunOptions{Source: "page"})
 	}
 	if err != nil {
 		return refuse(err)
@@ -383,7 +383,7 @@ func (d *Desk) settled(ctx context.Context, f *filledForm, told string, entry in
 	if item := f.values.Get("item"); item != "" {
 		names = []string{item}
 	}
-	n, err := d.Session.Say(ctx, sessions.Said{Role: sessions.System, Content: strings.TrimSpace(ids.ReplaceAllString(told, "")), Intent: formIntent + f.verb.Name, Names: names})
+	n, err := d.Session.Turns().Say(ctx, sessions.Said{Role: sessions.System, Content: strings.TrimSpace(ids.ReplaceAllString(told, "")), Intent: formIntent + f.verb.Name, Names: names})
 	if err != nil {
 		// The run is committed, so a failure to record it in the conversation is no error: what was
 		// done is told here.
@@ -407,7 +407,7 @@ func (d *Desk) doneBanner(ctx context.Context) *pages.Banner {
 	if err != nil {
 		return nil
 	}
-	turns, err := d.Session.Turns(ctx, n, n)
+	turns, err := d.Session.Turns().Between(ctx, n, n)
 	if err != nil || len(turns) != 1 || turns[0].Role != sessions.System {
 		return nil
 	}
@@ -482,7 +482,7 @@ func (d *Desk) asks(f *filledForm, preview *receipt.Receipt, stale, others bool)
 func (d *Desk) declines(f *filledForm) error {
 	ctx := d.R.Context()
 	if script, err := f.call(); err == nil && script != nil && f.values.Get("agreed") != "" {
-		if program, ds := d.Session.CheckFrom(ctx, script, theirs); !ds.HasErrors() && program != nil {
+		if program, ds := d.Session.Check(ctx, script, engine.CheckOptions{Said: theirs}); !ds.HasErrors() && program != nil {
 			_ = d.Session.DeclinePreview(ctx, program, f.values.Get("agreed")) // a preview that does not exist any more counts as declined
 		}
 	}
@@ -625,7 +625,7 @@ func (s *step) starts(ctx context.Context) (*verbs.Program, error) {
 // program parses and checks a call, whose values have the given origin.
 func (d *Desk) program(ctx context.Context, text string, from verbs.Literals) (*verbs.Program, error) {
 	script, ds := dsl.Parse(dsl.NewSource("page", text))
-	program, more := d.Session.CheckFrom(ctx, script, from)
+	program, more := d.Session.Check(ctx, script, engine.CheckOptions{Said: from})
 	if ds = append(ds, more...); ds.HasErrors() || program == nil {
 		return nil, &engine.Refusal{Diagnostics: ds}
 	}

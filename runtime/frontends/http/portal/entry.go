@@ -40,13 +40,13 @@ func (d *Desk) journalEntry() error {
 		}
 		e, opened := &l.Entry, d.R.Method == http.MethodPost
 		if e.Principal != d.Principal {
-			if err := d.Session.ReadsJournal(ctx); err != nil {
+			if err := d.Session.Journal().Reads(ctx); err != nil {
 				return err
 			}
 		}
 		record, err := journal.Parse(e.Changes)
 		if opened && err == nil {
-			if err := d.Session.OpensEntry(ctx, e); err != nil {
+			if err := d.Session.Journal().Opens(ctx, e); err != nil {
 				return err
 			}
 			record, err = l.Record()
@@ -75,7 +75,7 @@ func (d *Desk) journalEntry() error {
 		}
 		return d.Render(http.StatusOK, p)
 	}
-	if err := d.Session.ReadsJournal(ctx); err != nil {
+	if err := d.Session.Journal().Reads(ctx); err != nil {
 		return err // like an entry of somebody else
 	}
 	return d.NotFound()
@@ -116,7 +116,7 @@ func (d *Desk) whyDone(e *stores.Entry, all []pages.Fact) []pages.Fact {
 // the one whose number is given.
 func (d *Desk) why() error {
 	ctx := d.R.Context()
-	info, err := d.Session.Info(ctx)
+	info, err := d.Session.Turns().Info(ctx)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (d *Desk) why() error {
 	if only > 0 {
 		from, last = only, only+mostTurns
 	}
-	turns, err := d.Session.Turns(ctx, from, last)
+	turns, err := d.Session.Turns().Between(ctx, from, last)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (d *Desk) undoes() error {
 	if err != nil {
 		return err
 	}
-	script, err := d.Session.Undo(ctx, seq)
+	script, err := d.Session.Journal().Undo(ctx, seq)
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (d *Desk) undoes() error {
 		return err
 	}
 	values.Set("key", key)
-	preview, err := d.Session.KeepWith(ctx, program, engine.RunOptions{Source: "page"})
+	preview, err := d.Session.Keep(ctx, program, engine.RunOptions{Source: "page"})
 	if err != nil {
 		return err
 	}

@@ -258,11 +258,11 @@ func (f *filledForm) names(ctx context.Context, p *verbs.Param) ([]string, error
 	if p.Type.Entity == nil {
 		return nil, nil
 	}
-	all, err := f.session.Names(ctx, []*verbs.Entity{p.Type.Entity})
+	all, err := f.session.Names().All(ctx, []*verbs.Entity{p.Type.Entity})
 	if err != nil {
 		return nil, err
 	}
-	return f.session.Usable(ctx, f.verb, p, all[p.Type.Entity])
+	return f.session.Names().Usable(ctx, f.verb, p, all[p.Type.Entity])
 }
 
 // sent returns the name of a file that was uploaded before.
@@ -270,7 +270,7 @@ func (f *filledForm) sent(ctx context.Context, reference string) string {
 	if reference == "" {
 		return ""
 	}
-	u, err := f.session.Upload(ctx, reference)
+	u, err := f.session.Uploads().Get(ctx, reference)
 	if err != nil {
 		return ""
 	}

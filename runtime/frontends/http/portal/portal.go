@@ -117,7 +117,7 @@ func (p *Portal) desk(v *server.Visit) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Hears(v.Browser().String())
+	s.Turns().Hears(v.Browser().String())
 	v.Session = s
 	d := &Desk{Visit: v, portal: p, lang: v.Language(), names: map[string]string{}, lists: map[*verbs.PageList][]row{}}
 	d.Tell = dialog.NewTeller(v.Registry, s, d.lang)
@@ -160,7 +160,7 @@ func (d *Desk) Frame(title string) pages.Page {
 	p := d.Visit.Frame(title)
 	p.Person, p.SignOut = d.person(), &pages.Act{URL: "/sign-out"}
 	if d.page != nil && d.page.About != nil {
-		if name, err := d.Session.Active(d.R.Context(), d.page.About.Store.Name); err == nil && name != "" {
+		if name, err := d.Session.Names().Active(d.R.Context(), d.page.About.Store.Name); err == nil && name != "" {
 			p.Org = d.Tell.Value(stores.NewString("@" + strings.TrimPrefix(name, "@")))
 		}
 	}
@@ -221,7 +221,7 @@ func (d *Desk) homePage(status int, draft, unsent string) error {
 	ctx := d.R.Context()
 	p := d.Frame(d.Tell.Text(d.page.Title))
 	if d.page.About != nil {
-		if name, err := d.Session.Active(ctx, d.page.About.Store.Name); err == nil && name == "" {
+		if name, err := d.Session.Names().Active(ctx, d.page.About.Store.Name); err == nil && name == "" {
 			var help []pages.Link
 			if p.Help != "" {
 				help = []pages.Link{{URL: p.Help, Text: d.Say("pages/person"), Tone: "main"}}
@@ -591,7 +591,7 @@ func (d *Desk) acts(ctx context.Context, r row) (all []pages.Link, err error) {
 		}
 		names := []string{item}
 		if p := &act.Verb.Params[act.Item]; p.Type.Name == verbs.RefType {
-			if names, err = d.Session.Usable(ctx, act.Verb, p, names); err != nil {
+			if names, err = d.Session.Names().Usable(ctx, act.Verb, p, names); err != nil {
 				return nil, err
 			}
 		}
@@ -805,11 +805,11 @@ func (d *Desk) conversation(ctx context.Context, draft, unsent string) (pages.Ta
 		t.Off = d.Say("pages/no-chat")
 		return t, nil
 	}
-	info, err := d.Session.Info(ctx)
+	info, err := d.Session.Turns().Info(ctx)
 	if err != nil {
 		return t, err
 	}
-	turns, err := d.Session.Turns(ctx, max(1, info.Turns-mostTurns), info.Turns)
+	turns, err := d.Session.Turns().Between(ctx, max(1, info.Turns-mostTurns), info.Turns)
 	if err != nil {
 		return t, err
 	}
@@ -950,7 +950,7 @@ func (d *Desk) takesFile(unsent string) *pages.Field {
 	if !d.TakesFiles() {
 		return nil
 	}
-	all := verbs.Upload{MaxSize: d.Session.LargestUpload()}
+	all := verbs.Upload{MaxSize: d.Session.Uploads().Largest()}
 	for _, verb := range d.Session.Verbs() {
 		for i := range verb.Params {
 			if u := verb.Params[i].Upload; u != nil {
@@ -981,7 +981,7 @@ func (d *Desk) sent() error {
 	if unsent != "" {
 		return d.homePage(http.StatusUnprocessableEntity, "", unsent)
 	}
-	u, err := d.Session.Upload(d.R.Context(), ref)
+	u, err := d.Session.Uploads().Get(d.R.Context(), ref)
 	switch {
 	case errors.Is(err, stores.ErrNotFound):
 		return server.ErrNoUpload

@@ -62,7 +62,7 @@ func (d *Desk) sources(turn *sessions.Turn) (links []pages.Link) {
 		return nil
 	}
 	for _, name := range turn.Names {
-		e := d.Session.Of(name)
+		e := d.Session.Names().Of(name)
 		if e == nil || len(links) == mostSources || !slices.ContainsFunc(d.Registry.Palettes(), func(p *verbs.Palette) bool {
 			return p.Conversation != nil && slices.Contains(p.Conversation.Sources, e)
 		}) {
@@ -70,7 +70,7 @@ func (d *Desk) sources(turn *sessions.Turn) (links []pages.Link) {
 		}
 		if v := d.shows(e); v != nil {
 			name = strings.TrimPrefix(name, "@")
-			links = append(links, pages.Link{URL: "/row/" + v.Name + "/" + url.PathEscape(name), Text: cmp.Or(d.Session.Called(name), name)})
+			links = append(links, pages.Link{URL: "/row/" + v.Name + "/" + url.PathEscape(name), Text: cmp.Or(d.Session.Names().Called(name), name)})
 		}
 	}
 	return links
@@ -97,7 +97,7 @@ func (d *Desk) theRow() (*receipt.Call, *uploads.Upload, error) {
 	if d.Uploads == nil {
 		return call, nil, nil
 	}
-	u, err := d.Session.FileOf(ctx, call.Result.Entity, call.Result.Keys[0])
+	u, err := d.Session.Uploads().Of(ctx, call.Result.Entity, call.Result.Keys[0])
 	if errors.Is(err, stores.ErrNotFound) {
 		return call, nil, nil
 	}
