@@ -136,6 +136,10 @@ func (e *Expr) Constant() (stores.Value, bool) {
 	return e.prog.Value, e.prog.From == expr.Constant
 }
 
+// Outcomes returns the constants of which the expression is one: itself, or those that its conditions
+// choose among; nil if it may be anything else.
+func (e *Expr) Outcomes() []stores.Value { return e.prog.Outcomes() }
+
 // A Filter is an expression over `row` in a form that a store can evaluate.
 type Filter struct {
 	Text  string

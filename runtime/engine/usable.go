@@ -96,12 +96,18 @@ func usableRows(ctx context.Context, r *source, st *step, param int) (bool, erro
 		}
 		for _, set := range f.Set {
 			t := f.Entity.Fields[set.Field].Type
-			to, constant := set.Value.Constant()
 			from := row.Values[set.Field]
-			if !constant || t == nil || t.Name != verbs.CodeType || t.Codes == nil || to.IsNull() || from.IsNull() || stores.Equal(from, to) {
+			if t == nil || t.Name != verbs.CodeType || t.Codes == nil || from.IsNull() {
 				continue
 			}
-			if declared, may := t.Codes.Steps(from.Text(), to.Text()); declared && !may {
+			outcomes := set.Value.Outcomes()
+			if len(outcomes) > 0 && !slices.ContainsFunc(outcomes, func(to stores.Value) bool {
+				if to.IsNull() || stores.Equal(from, to) {
+					return true
+				}
+				declared, may := t.Codes.Steps(from.Text(), to.Text())
+				return !declared || may
+			}) {
 				return false, nil
 			}
 		}

@@ -116,6 +116,22 @@ func Not(a *Program) *Program    { return &Program{From: not, a: a} }
 // Choose returns the program for a ? b : c. Without b it is a ?: c.
 func Choose(a, b, c *Program) *Program { return &Program{From: choice, a: a, b: b, c: c} }
 
+// Outcomes returns the constants of which a program is one, whatever a choice among them depends on;
+// nil if it may be anything else.
+func (p *Program) Outcomes() []stores.Value {
+	switch {
+	case p.From == Constant:
+		return []stores.Value{p.Value}
+	case p.From != choice || p.b == nil:
+		return nil
+	}
+	b, c := p.b.Outcomes(), p.c.Outcomes()
+	if b == nil || c == nil {
+		return nil
+	}
+	return append(b, c...)
+}
+
 // Default returns the program for a ?? b.
 func Default(a, b *Program) *Program { return &Program{From: fallback, a: a, b: b} }
 

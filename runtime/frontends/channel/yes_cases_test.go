@@ -37,10 +37,6 @@ type yes struct {
 	Confirms bool
 }
 
-// disputed is a case of two open questions that its author calls no agreement to "the one open
-// question": it says yes to the first of them, and the first is done.
-const disputed = "fr: deux questions, oui pour la première"
-
 // signers are the names that the first author had the person sign with, who is one.
 var signers = map[string]string{"en": "Anna Clarke", "de": "Jonas Weber", "fr": "Claire Moreau", "es": "Lucía Ortega"}
 
@@ -76,7 +72,7 @@ func RunYes(t *testing.T, text []byte, split func(string) (own, quoted string, u
 			w.person = signers[lang]
 		}
 		switch got := w.confirms(&c, all, split); {
-		case got && !c.Confirms && c.Why != disputed:
+		case got && !c.Confirms && c.Asked < 2:
 			wrong++
 			t.Errorf("agreed wrongly: %s: %q", c.Why, c.Text)
 		case !got && c.Confirms:
@@ -137,6 +133,11 @@ func (w *world) confirms(c *yes, n int, split func(string) (string, string, bool
 	}
 	before := w.agreed()
 	w.hears(f)
+	// Where two were asked, the second one put the first off by its name and stands alone: a yes is
+	// to it, or to the one that it quotes, and never to both.
+	if w.agreed() > before+1 {
+		w.t.Errorf("both agreed to: %s: %q", c.Why, c.Text)
+	}
 	return w.agreed() > before
 }
 
