@@ -61,7 +61,7 @@ func newPortalAt(t testing.TB, s *shop, now time.Time) *portal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := []string{"thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau", "abc123", "returns", "bill", "me", "p2", "t", "b", "four", "one", "three", "two"}
+	ids := []string{"thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau", "abc123", "returns", "returns-2", "returns-3", "bill", "me", "p2", "t", "b", "four", "one", "three", "two"}
 	for n := range manyFiles {
 		ids = append(ids, fmt.Sprintf("f%d", n))
 	}
@@ -592,7 +592,15 @@ func TestProgressIsWhatThePaletteSays(t *testing.T) {
 		p.did(t, "clara", replayed(t, "3-passport"))
 		status(map[string]string{"overall_progress_percent": "94", "steps_done": "29", "steps_total": "31", "with_you": "2", "with_us": "1", "outstanding_count": "2"})
 
-		p.did(t, "clara", `client.submit-document :request-id @pierre-dupont-source-of-wealth :document-type TAX_RETURN :file-reference "upload://returns"`)
+		// Three returns are missing: with one of them the request is still hers (G10).
+		send := func(file string) {
+			p.did(t, "clara", fmt.Sprintf(`client.submit-document :request-id @pierre-dupont-source-of-wealth :document-type TAX_RETURN :file-reference "upload://%s"`, file))
+		}
+		send("returns")
+		status(map[string]string{"overall_progress_percent": "94", "with_you": "2", "with_us": "1", "completed_stages": `["INTAKE"]`,
+			"blockers": `[{"due_date":"2025-01-15","status":"PART_IN_REVIEW","what":"SOURCE_OF_WEALTH","who":"Pierre Dupont"}]`})
+		send("returns-2")
+		send("returns-3")
 		status(map[string]string{"overall_progress_percent": "100", "with_you": "0", "with_us": "2", "completed_stages": `["INTAKE","DOCUMENTS","VERIFICATION"]`, "blockers": "[]"})
 		p.did(t, "t.weber", `review.reject :request-id @pierre-dupont-source-of-wealth :reason "The pages of 2022 are missing"`)
 		status(map[string]string{"overall_progress_percent": "94", "steps_done": "29", "completed_stages": `["INTAKE"]`})
@@ -907,7 +915,7 @@ func TestAnAnswerIsOfTheKindThatWasAsked(t *testing.T) {
 		wealth, _ := stores.ParseUUID(sourceOfWealth)
 		p.set(t, "outstanding-request", wealth, "needs_review", stores.NewBool(false))
 		p.did(t, "clara", `client.provide-info :request-id @pierre-dupont-source-of-wealth :info-type SOURCE_OF_WEALTH :collected-data {:main_source "EMPLOYMENT" :description "Worked as an engineer for thirty years." :since_year 1990 :documented true}`)
-		if row := p.rows(t, "outstanding-request")[wealth]; row["status"].Text() != "PENDING_REVIEW" || len(p.rows(t, "review-task")) != 1 {
+		if row := p.rows(t, "outstanding-request")[wealth]; row["status"].Text() != "PART_IN_REVIEW" || len(p.rows(t, "review-task")) != 1 {
 			t.Errorf("information settled a request for a document: %s", row["status"])
 		}
 	})

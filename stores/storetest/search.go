@@ -361,7 +361,7 @@ var searchCases = []testCase{
 		near(all, "JOHN SMITH", 1, false, 1, 2)
 		near(all, "jonn smith", 1, false, 1, 2)
 		near(all, "lukasz muller", 0, false, 3)
-		near(all, "Piotr Ilitch", 2, false, 4)
+		near(all, "Petr Ilitch", 2, false, 4)
 		near(all, "john smithers", 2, false, 11)
 		near(all, "", 2, false)
 		near(all, strings.Repeat("x", 10_000), 8, false)
