@@ -221,7 +221,7 @@ func TestAFileOfChannelsThatCannotBe(t *testing.T) {
 	messaging(t, func(t *testing.T, h *house, _ *cloudtest.Server, _ <-chan string) {
 		for name, c := range map[string]struct{ config, want string }{
 			"no JSON":                {`{`, "cannot be used"},
-			"an unknown key":         {`{"whatsap": {}}`, "unknown field"},
+			"an unknown key":         {`{"whatsap": {}}`, `"whatsap" means nothing here`},
 			"nothing":                {`{}`, "none of the channels"},
 			"programs for nobody":    {`{"programs": [{"name": "crm", "issuer": "https://crm.example", "secret-env": "WA_SECRET", "reply": "https://crm.example/in"}]}`, `has "programs", and no palette has a conversation by the channel api`},
 			"no secret":              {`{"whatsapp": {"api": "https://graph.facebook.com/v23.0", "numbers": ["1"], "token-env": "NO_SUCH", "secret-env": "WA_SECRET", "verify-env": "WA_VERIFY"}}`, "the environment has no NO_SUCH"},

@@ -74,7 +74,7 @@ func TestAFifthLanguageIsFilesAllTheWay(t *testing.T) {
 	for _, want := range []string{
 		`Assistant: Ankoraŭ mankas:\n1\. Thomas Müller, identeco\n2\. Pierre Dupont, fonto de riĉaĵo\n`,
 		`Assistant: Pri kiu peto temas\? Thomas Müller \(identeco\), Pierre Dupont \(fonto de riĉaĵo\) aŭ Maria Schmidt \(naskiĝdato\)\n`,
-		`Assistant: Ĉu mi notu pri Pierre Dupont \(fonto de riĉaĵo\): “nia librotenisto ankoraŭ prilaboras ĝin”\?\nRespondu jes aŭ ne, aŭ diru “detaloj”\. \(valida ĝis \d\d:\d\d\)\n`,
+		`Assistant: Ĉu mi notu pri Pierre Dupont \(fonto de riĉaĵo\): “nia librotenisto ankoraŭ prilaboras ĝin”\?\nRespondu jes aŭ ne, aŭ diru “detaloj”\. \(valida ĝis \d\d:\d\d UTC\)\n`,
 		`Assistant: Notita pri Pierre Dupont \(fonto de riĉaĵo\): nia librotenisto ankoraŭ prilaboras ĝin\.\n`,
 		`Assistant: Tio ne eblas ĉi tie\.`,
 	} {

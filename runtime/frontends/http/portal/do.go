@@ -381,7 +381,7 @@ func (d *Desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 func (d *Desk) settled(ctx context.Context, f *filledForm, told string, entry int64) error {
 	var names []string
 	if item := f.values.Get("item"); item != "" {
-		names = []string{item}
+		names = d.Session.Names().Known([]string{item}) // a job is no row
 	}
 	n, err := d.Session.Turns().Say(ctx, sessions.Said{Role: sessions.System, Content: strings.TrimSpace(ids.ReplaceAllString(told, "")), Intent: formIntent + f.verb.Name, Names: names})
 	if err != nil {
