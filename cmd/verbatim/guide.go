@@ -65,7 +65,7 @@ func nearGuides(word string) []string {
 }
 
 var (
-	pageLink = regexp.MustCompile("\\[([^\\]]*)\\]\\(([^)\\s]+)\\)")
+	pageLink = regexp.MustCompile(`\[([^\]]*)\]\(([^)\s]+)\)`)
 	listItem = regexp.MustCompile(`^(?:- |\d+\. )`)
 )
 

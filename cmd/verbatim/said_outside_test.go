@@ -54,7 +54,7 @@ var (
 	outsideLettersFile = flag.String("outside-letters", "testdata/said/letters-seen.jsonl", "the mails and messages to judge")
 	outsideOnly        = flag.String("outside-only", "", "judge only the cases whose id matches")
 	outsideTrace       = flag.Bool("outside-trace", false, "print what each step shows")
-	outsideEvery       = flag.Int("outside-every", 12, "judge one case in so many")
+	outsideEvery       = flag.Int("outside-every", 12, "judge one case in so many, or those of -outside-only")
 	outsideStrict      = flag.Bool("outside-strict", false, "fail where a case is not right")
 )
 
@@ -820,7 +820,7 @@ func outsideRead[T any](t *testing.T, file string, id func(T) string) []T {
 	if err != nil {
 		t.Fatal(err)
 	}
-	only := regexp.MustCompile(*outsideOnly)
+	only, n := regexp.MustCompile(*outsideOnly), 0
 	var all []T
 	for line := range bytes.Lines(data) {
 		var one T
@@ -829,7 +829,8 @@ func outsideRead[T any](t *testing.T, file string, id func(T) string) []T {
 		if err := d.Decode(&one); err != nil {
 			t.Fatalf("%s: %v in %s", file, err, line)
 		}
-		if only.MatchString(id(one)) {
+		n++
+		if *outsideOnly == "" && n%*outsideEvery == 0 || *outsideOnly != "" && only.MatchString(id(one)) {
 			all = append(all, one)
 		}
 	}
@@ -885,6 +886,9 @@ func outsideTable(t *testing.T, what string, verdicts []outsideVerdict) {
 	}
 	t.Logf("%s: %d of %d right; stored that nobody said %d, of these a yes taken wrongly %d; not stored though said %d; told wrongly %d; a step that could not be done %d\n%s",
 		what, right, len(verdicts), unsaid, yes, unstored, told, broken, &list)
+	if unsaid > 0 {
+		t.Errorf("%d stored what nobody said", unsaid)
+	}
 	if *outsideStrict && right < len(verdicts) {
 		t.Errorf("%d %s are not right", len(verdicts)-right, what)
 	}
