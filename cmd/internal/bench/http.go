@@ -147,7 +147,7 @@ func token(who int) string { return "the token of " + strconv.Itoa(who) }
 // listen starts our server.
 func (s *server) listen(tokens map[string]int) (string, error) {
 	rule := []engine.StandingRule{{Name: "notes", Verb: "bank.add-note", Until: stores.DateOf(time.Now().AddDate(0, 0, 1))}} // so that nobody is asked over MCP
-	e, err := engine.New(s.reg, s.store, engine.Options{Standing: func(context.Context, stores.Reader, string) ([]engine.StandingRule, error) { return rule, nil }})
+	e, err := engine.New(s.reg, s.store, engine.Options{People: engine.People{Standing: func(context.Context, stores.Reader, string) ([]engine.StandingRule, error) { return rule, nil }}})
 	if err != nil {
 		return "", err
 	}
