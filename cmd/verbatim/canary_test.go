@@ -480,7 +480,7 @@ func (c *cage) kept(waiting string) {
 		return e
 	}
 	safe := *c.entity("safe")
-	confirmation := entity("verbatim.confirmations", "key", "id", "asker", "session", "source", "script", "digest", "preview", "roles", "agreed", "stands_on", "under_key", "status", "settled_by", "reason", "receipt")
+	confirmation := entity("verbatim.confirmations", "key", "id", "asker", "session", "source", "script", "digest", "preview", "roles", "agreed", "stands_on", "under_key", "status", "settled_by", "reason", "receipt", "answers")
 	found := map[string]int{}
 	for _, e := range []*stores.Entity{&safe, confirmation, entity("verbatim.deliveries", "key", "principal", "text_digest", "reply")} {
 		err := store.View(c.t.Context(), stores.Scope{All: true}, func(r stores.Reader) error {

@@ -144,7 +144,7 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if slices.Contains(c.Agreed, "") {
 		return nil, s.agreeToo(ctx, asker, p, c, k)
 	}
-	t := &runOptions{opt: RunOptions{Source: c.Source, Key: c.UnderKey, Before: c.Before}, pending: k, owners: s.SeesSeveral()}
+	t := &runOptions{opt: RunOptions{Source: c.Source, Key: c.UnderKey, Before: c.Before}, pending: k, owners: s.SeesSeveral(), answers: storedAnswers(c)}
 	r, err := asker.attempts(ctx, p, t)
 	if err != nil {
 		return nil, err

@@ -131,10 +131,13 @@ func TestRowsOfATool(t *testing.T) {
 		shop.answer = func(int, tools.Call) (tools.Answer, error) {
 			return tools.Answer{Structured: `{"prices":[{"service_id":"saw","price":3.10,"since":null},{"service_id":"hammer","price":4,"since":"2024-01-01"}]}`}, nil
 		}
+		// The tool describes itself otherwise, so that the answer of the preview is not used.
+		spec := shop.specs["prices"]
+		shop.specs["prices"] = tools.Spec{Digest: "2", Accepted: "2"}
 		if _, err := s.Run(t.Context(), p, engine.RunOptions{Agreed: preview.ID}); codeOf(t, err) != "stale-preview" {
 			t.Errorf("another answer: %v", err)
 		}
-		shop.answer = answer
+		shop.answer, shop.specs["prices"] = answer, spec
 		if _, err := s.Run(t.Context(), p, engine.RunOptions{Agreed: preview.ID}); err != nil {
 			t.Fatal(err)
 		}

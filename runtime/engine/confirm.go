@@ -116,7 +116,8 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program, options ...RunOpti
 	}
 	c := confirmationOfRun(r, "", nil, RunOptions{Source: o.Source})
 	c.Occasion = shown.occasion
-	c.Script = writtenScript(s.e, c) // the person who agrees to their own preview has the script
+	// The person who agrees to their own preview has the script, so the row needs no sensitive values.
+	c.Script, c.Answers = writtenScript(s.e, c), storeAnswers(answersOf(r, maxKeptAnswers, false))
 	err = writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		mine := map[int]stores.Value{confirmations.FieldID: {}, confirmations.FieldAsker: stores.NewString(s.who.Name)}
 		old, err := confirmations.Find(ctx, tx, mine)
@@ -284,8 +285,13 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	if all := s.permit(p); len(all) > 0 {
 		return nil, refusalOf(ctx, s, p, o, refuse(all))
 	}
-	r, err := s.attempts(ctx, p, rehearsal(RunOptions{Before: o.Before}))
+	t := &runOptions{opt: o}
+	s.claim(ctx, t)
+	look := rehearsal(RunOptions{Before: o.Before})
+	look.answers = t.answers
+	r, err := s.attempts(ctx, p, look)
 	if err != nil {
+		s.release(t, err)
 		return s.proposed(ctx, p, o, err)
 	}
 	preview := r.preview()
@@ -294,6 +300,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 		others, mine = append(others, mine...), nil
 	}
 	if len(others) == 0 {
+		s.release(t, nil)
 		s.remember(r.shown())
 		return &Pending{Asker: s.who.Name, Preview: preview}, nil
 	}
@@ -301,8 +308,6 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 		s.remember(r.shown())
 		return nil, refusalOf(ctx, s, p, o, refuse(mine))
 	}
-	t := &runOptions{opt: o}
-	s.claim(ctx, t)
 	c, err := s.propose(ctx, r, t, others, len(mine) > 0)
 	if err != nil {
 		s.release(t, err)
@@ -387,6 +392,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 			}
 		}
 		c = confirmationOfRun(r, id, roles, t.opt)
+		c.Answers = storeAnswers(answersOf(r, maxKeptAnswers, true))
 		_, c.Occasion = receipt.ReadAnswer(t.opt.Agreed)
 		c.Key = c.MakeKey(before)
 		kept, err := awaitFile(ctx, r.src, tx, c.Expires)
@@ -543,7 +549,7 @@ func (s *Session) learns(ctx context.Context, asker *Session, told *receipt.Rece
 // whose each row is, as the onlooker sees it.
 func (s *Session) looks(c *confirmations.Confirmation) *runOptions {
 	t := rehearsal(RunOptions{Before: c.Before})
-	t.owners = s.SeesSeveral()
+	t.owners, t.answers = s.SeesSeveral(), storedAnswers(c)
 	return t
 }
 

@@ -60,6 +60,8 @@ type part struct {
 	shown  [32]byte
 	agreed string
 	key    string // RunOptions.Key of the whole
+	// answers are those of the read-only tools that the planning of the whole asked.
+	answers map[string]toolAnswer
 }
 
 // units divides a program into its outermost calls, each with the calls nested in it before
@@ -171,9 +173,10 @@ func runEach(ctx context.Context, s *Session, p *verbs.Program, o RunOptions) (*
 	}
 	o.Version = 0 // it moves with every call
 	canonical := p.Canonical()
+	answers := answersOf(plan, 0, true)
 	for n := known; n < len(parts); n++ {
 		unit, number := parts[n], first+n
-		part := &part{calls: unit, before: whole.plan.top, script: only(p.Script(), n), settled: only(canonical, n), alias: whole.src.mem.alias, made: len(whole.src.mem.added)}
+		part := &part{calls: unit, before: whole.plan.top, script: only(p.Script(), n), settled: only(canonical, n), alias: whole.src.mem.alias, made: len(whole.src.mem.added), answers: answers}
 		if o.Agreed != "" {
 			part.shown, part.agreed = plan.unitDigest(unit), plan.plan.id
 		}
@@ -192,6 +195,12 @@ func runEach(ctx context.Context, s *Session, p *verbs.Program, o RunOptions) (*
 			whole.plan.top[i] = r.plan.top[i]
 		}
 		maps.Copy(whole.src.mem.added, r.src.mem.added)
+		for id := range r.src.mem.counted {
+			if a, ok := answers[id]; ok {
+				a.tries = 0 // the receipt counts them already
+				answers[id] = a
+			}
+		}
 		join(done, reply)
 		if o.Progress != nil {
 			o.Progress(Progress{Phase: Committing, Done: n + 1, Total: len(parts), Number: number, Call: &reply.Calls[len(reply.Calls)-1]})
@@ -243,7 +252,7 @@ func runOne(ctx context.Context, s *Session, p *verbs.Program, o RunOptions, par
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	r, err := s.attempts(ctx, p, &runOptions{opt: o, part: part})
+	r, err := s.attempts(ctx, p, &runOptions{opt: o, part: part, answers: part.answers})
 	if err != nil {
 		return nil, nil, refusalOf(ctx, s, p, o, aboutCall(p, part.calls[len(part.calls)-1], err))
 	}
@@ -270,7 +279,7 @@ func agreeToAll(ctx context.Context, s *Session, p *verbs.Program, o RunOptions,
 
 func agreeToPlan(ctx context.Context, s *Session, p *verbs.Program, t *runOptions) (*run, error) {
 	rehearse := rehearsal(t.opt)
-	rehearse.part = t.part
+	rehearse.part, rehearse.answers = t.part, t.answers
 	plan, err := s.attempts(ctx, p, rehearse)
 	if err != nil {
 		return nil, err

@@ -52,7 +52,8 @@ const (
 // externalAnswers are the answers of tools to one run, over all attempts at its transaction.
 type externalAnswers struct {
 	now     time.Time // of the first attempt, once something was asked
-	answers map[string]tools.Answer
+	answers map[string]toolAnswer
+	kept    map[string]toolAnswer // of the preview before it, by requestDigest
 	sent    *sentCall
 }
 
@@ -73,7 +74,7 @@ func (a *sentCall) still(r *run) error {
 		return errMoved
 	}
 	r.agreedBy = a.agreedBy
-	done := a.settle(AttemptDone, r.src.answers[a.call.id()], r.src.now)
+	done := a.settle(AttemptDone, r.src.answers[a.call.id()].Answer, r.src.now)
 	done.Set = append(done.Set, stores.Assign{Field: attEnded, Value: stores.NewString(endedStored)})
 	r.own.Changes = append(r.own.Changes, done)
 	return nil
@@ -89,19 +90,19 @@ func fetchAnswer(ctx context.Context, s *Session, o *runOptions, a *externalAnsw
 		return &complaint{e.st.call.index, tooDeep(e.st.call.place, e.st.verb.Name)}
 	}
 	if a.answers == nil {
-		a.answers, a.now = make(map[string]tools.Answer), r.src.now
+		a.answers, a.now = make(map[string]toolAnswer), r.src.now
 	}
 	if e.embeds {
 		answer, err := s.e.embed(ctx, e.args.Text())
 		if err == nil {
-			a.answers[e.id()] = answer
+			a.answers[e.id()] = toolAnswer{Answer: answer}
 		}
 		return err
 	}
 	if e.files != nil {
 		answer, err := makeFile(ctx, s, e)
 		if err == nil {
-			a.answers[e.id()] = answer
+			a.answers[e.id()] = toolAnswer{Answer: answer}
 		}
 		return err
 	}
@@ -122,7 +123,7 @@ func fetchAnswer(ctx context.Context, s *Session, o *runOptions, a *externalAnsw
 
 // askTool asks a tool until it gives a valid answer. A tool that may have acted is asked again only
 // if that cannot act twice.
-func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, key string) (tools.Answer, error) {
+func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, key string) (got toolAnswer, err error) {
 	v := e.st.verb
 	retry := stores.Retry{Attempts: toolTries}
 	if v.Tool.Retry != nil {
@@ -130,28 +131,30 @@ func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, ke
 	}
 	for try := 1; ; try++ {
 		tell, over := o.listens(e.st)
-		answer, err := askOnce(ctx, s, v.Tool.Timeout, tools.Call{Tell: tell, Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key, Columns: v.Tool.Columns, Rows: v.Tool.Rows})
+		var answer tools.Answer
+		answer, err = askOnce(ctx, s, v.Tool.Timeout, tools.Call{Tell: tell, Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key, Columns: v.Tool.Columns, Rows: v.Tool.Rows})
 		over()
+		got = toolAnswer{Answer: answer, at: s.e.opt.Clock(), tries: try}
 		switch {
 		case err == nil && answer.Failed:
-			return answer, &complaint{e.st.call.index, toolFailed(e, answer.Text)}
+			return got, &complaint{e.st.call.index, toolFailed(e, answer.Text)}
 		case err == nil:
 			if _, err = answerTable(v, answer); err == nil {
-				return answer, keepFile(ctx, s, v, answer.File)
+				return got, keepFile(ctx, s, v, answer.File)
 			}
 			// It would answer the same again.
-			return answer, &complaint{e.st.call.index, toolAnswerUnfit(e.st.call.place, v, err.Error())}
+			return got, &complaint{e.st.call.index, toolAnswerUnfit(e.st.call.place, v, err.Error())}
 		case errors.Is(err, tools.ErrChanged):
-			return answer, &complaint{e.st.call.index, toolUnfit(e.st.call.place, v, tools.CodeChanged)}
+			return got, &complaint{e.st.call.index, toolUnfit(e.st.call.place, v, tools.CodeChanged)}
 		case ctx.Err() == nil && try < retry.Attempts && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
 			s.e.opt.Sleep(ctx, retry.Wait(try))
 			continue
 		case ctx.Err() != nil && v.Tool.ReadOnly:
-			return answer, ctx.Err() // nobody waits for it any more
+			return got, ctx.Err() // nobody waits for it any more
 		case errors.Is(err, tools.ErrNotCalled), v.Tool.ReadOnly:
-			return answer, &complaint{e.st.call.index, toolSilent(e.st.call.place, v)}
+			return got, &complaint{e.st.call.index, toolSilent(e.st.call.place, v)}
 		}
-		return answer, fmt.Errorf("%w: %w", errLost, err)
+		return got, fmt.Errorf("%w: %w", errLost, err)
 	}
 }
 
@@ -221,7 +224,7 @@ func halfway(ctx context.Context, s *Session, o *runOptions, a *externalAnswers,
 	}
 	entry := attemptEntry(s, o, a.sent)
 	entry.Outcome, entry.Reason = outcomeFailed, codeToolAlone
-	answer := a.answers[e.id()]
+	answer := a.answers[e.id()].Answer
 	d := toolAlone(e.st.call.place, e.st.verb, why, o.known(), o.asked())
 	if said := e.said(answer); said != "" {
 		d.Notes = append(d.Notes, said)
@@ -310,7 +313,7 @@ const (
 // beginAttempt commits that a tool is about to be asked, and uses up the agreement. It returns the key
 // under which to ask. If an earlier run with the same key asked the same, it returns that
 // answer.
-func beginAttempt(ctx context.Context, s *Session, o *runOptions, a *sentCall) (key string, answer *tools.Answer, err error) {
+func beginAttempt(ctx context.Context, s *Session, o *runOptions, a *sentCall) (key string, answer *toolAnswer, err error) {
 	r := a.plan
 	under := o.opt.Key
 	if under == "" { // its row is found by nobody's key
@@ -380,7 +383,7 @@ func requestBefore(ctx context.Context, s *Session, r *run, but stores.Value) (l
 }
 
 // resume continues an attempt that was begun under the same key.
-func (a *sentCall) resume(r *run, row stores.Row, key string) (*tools.Answer, stores.Change, error) {
+func (a *sentCall) resume(r *run, row stores.Row, key string) (*toolAnswer, stores.Change, error) {
 	e := a.call
 	at := dsl.Place{Source: r.plan.prog.Script().Source}
 	v := row.Values
@@ -398,7 +401,7 @@ func (a *sentCall) resume(r *run, row stores.Row, key string) (*tools.Answer, st
 		return nil, change, refuse([]complaint{{e.st.call.index, toolOtherwise(e.st.call.place, e.st.verb, stamp(v[attTime].Time()))}})
 	case status == AttemptDone:
 		change.Set = []stores.Assign{{Field: attTime, Value: stores.NewTime(r.src.now)}}
-		kept := keptAnswer(v[attAnswer])
+		kept := toolAnswer{Answer: keptAnswer(v[attAnswer]), at: v[attTime].Time()}
 		return &kept, change, nil
 	case e.st.verb.Tool.Idempotent:
 		return nil, change, nil

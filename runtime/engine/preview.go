@@ -23,6 +23,8 @@ type shown struct {
 	kept   stores.Value // key of its row, if other processes know it too
 	asking []int        // calls that ask the person
 
+	answers map[string]toolAnswer // of the tools that it asked
+
 	occasion string // see receipt.Receipt; "" if it asks nobody
 	key      string // guarded by previews.mu: under which the run that claimed it goes
 	used     bool   // guarded by previews.mu: a run has claimed it
@@ -531,7 +533,7 @@ func tableOf(e *Engine, res *receipt.Result) *table {
 
 // shown keeps what moved needs to name the rows that have changed.
 func (r *run) shown() *shown {
-	p := &shown{id: r.plan.id, digest: r.plan.digest, until: r.src.now.Add(r.lasts())}
+	p := &shown{id: r.plan.id, digest: r.plan.digest, until: r.src.now.Add(r.lasts()), answers: fromPreview(answersOf(r, maxKeptAnswers, true))}
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
 			if ask.By == "" && !slices.Contains(p.asking, ask.Call) {

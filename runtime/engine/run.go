@@ -78,6 +78,8 @@ type runOptions struct {
 	owners    bool           // the reader of the receipt sees rows of several owners
 
 	counted []stores.Value // keys of what its limits count
+
+	answers map[string]toolAnswer // of the tools, from the preview that comes before it
 }
 
 // An answerOf is what RunOptions.Agreed answers.
@@ -187,6 +189,9 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*
 		o.counted = limitKeys(s, p)
 	}
 	var asked externalAnswers
+	if o.tools && len(o.answers) > 0 {
+		asked.kept = usableAnswers(ctx, s.e, o.answers)
+	}
 	open := s.e.open
 	for attempt := 1; ; attempt++ {
 		r, err := s.attempt(ctx, p, o, &asked, open)
@@ -314,6 +319,7 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 		src: sourceAt(s, nil, now), phase: Running, plan: plan{prog: p, part: o.part, first: max(1, o.opt.From), top: make([]*step, len(p.Calls()))},
 	}
 	r.src.owners, r.src.writes, r.src.before, r.src.answers = o.owners || s.SeesSeveral(), writesRows(s.e, p), o.opt.Before, asked.answers
+	r.src.kept = asked.kept
 	r.src.script, r.src.mem.calls = p.Script().Source, len(p.Calls())
 	if o.rehearsal {
 		r.phase = Previewing

@@ -204,6 +204,9 @@ func (s *Session) claim(ctx context.Context, t *runOptions) {
 	if p != nil {
 		under(p.occasion)
 		t.answer.claimed, t.answer.spent, t.answer.declined = p, p.used, p.declined
+		if s.e.opt.Clock().Before(p.until) {
+			t.answers = p.answers
+		}
 		if !p.used {
 			p.used, p.key = true, t.opt.Key
 		}
@@ -215,6 +218,9 @@ func (s *Session) claim(ctx context.Context, t *runOptions) {
 	var c *confirmations.Confirmation
 	if c, t.answer.unread = newestKept(ctx, s, t.opt.Agreed); c != nil {
 		under(c.Occasion)
+		if unusable(s.e, c, s.e.opt.Clock(), dsl.Place{}) == nil {
+			t.answers = storedAnswers(c)
+		}
 		t.answer.kept = []stores.Value{c.Key}
 	}
 }

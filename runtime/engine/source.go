@@ -13,7 +13,6 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/internal/provenance"
 	"verbatim/runtime/internal/view"
-	"verbatim/runtime/protocols/tools"
 	"verbatim/runtime/state/names"
 	"verbatim/runtime/state/sessions"
 	"verbatim/runtime/state/uploads"
@@ -35,8 +34,9 @@ type source struct {
 	owners   bool  // the receipt names the owner of each row
 	before   int64 // RunOptions.Before
 
-	script  *dsl.Source             // diagnostics about all of the script are placed there
-	answers map[string]tools.Answer // of tools, by externalCall.id
+	script  *dsl.Source           // diagnostics about all of the script are placed there
+	answers map[string]toolAnswer // of tools, by externalCall.id
+	kept    map[string]toolAnswer // of the preview before it, by requestDigest
 	mem     memory
 }
 
@@ -61,6 +61,8 @@ type memory struct {
 
 	uploads []usedUpload // files that nothing had used before
 	files   []knownFile  // that arguments name
+
+	counted map[string]bool // requests to tools that a call of the receipt counts, by requestDigest
 
 	pasts  map[int64]*pastCall // calls that are taken back, by the numbers of their journal entries
 	blamed *laterChange        // the later change that stands in the way of an undo; nil without one

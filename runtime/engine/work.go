@@ -211,6 +211,8 @@ type work struct {
 	refs   []*stores.Entity // parallel to args: of references
 	from   []verbs.Origin   // parallel to args
 	active sessions.Value   // that it took along
+
+	answers map[string]toolAnswer // of the read-only tools that its rehearsal asked
 }
 
 // errRowGone says that a row that a job refers to does not exist any more.
@@ -258,7 +260,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 			return worked(ctx, s, w, waiting, p, o, script, err)
 		}
 	}
-	r, err := s.attempts(ctx, p, &runOptions{opt: o, job: w})
+	r, err := s.attempts(ctx, p, &runOptions{opt: o, job: w, answers: w.answers})
 	if err != nil {
 		return worked(ctx, s, w, done, p, o, script, err)
 	}
@@ -569,6 +571,7 @@ func askWork(ctx context.Context, s *Session, w *work, done Worked, script *dsl.
 		return done, true, err
 	}
 	others, mine := r.unanswered()
+	w.answers = answersOf(r, 0, true)
 	if len(others)+len(mine) == 0 {
 		return done, false, nil
 	}

@@ -219,6 +219,14 @@ func (o *outside) externalCall(e *ExternalCall) {
 	o.object(func() {
 		o.said("server", e.Server)
 		o.said("tool", e.Name)
+		switch {
+		case !e.Answered.IsNull():
+			o.count("asked", 0)
+			o.value("answered", e.Answered)
+			o.flag("previewed", &e.Previewed)
+		case e.Tries > 1:
+			o.count("asked", e.Tries)
+		}
 		shown(o, "sent", e.Sent, func(s *Sent) {
 			o.object(func() {
 				o.said("name", s.Key)

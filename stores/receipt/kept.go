@@ -601,8 +601,14 @@ func (c *coder) file(f *File) {
 
 func (c *coder) externalCall(e *ExternalCall) {
 	c.object(func() {
+		if !c.digest {
+			c.value("Answered", &e.Answered)
+		}
 		c.flag("Here", &e.Local)
 		c.text("Name", &e.Name)
+		if !c.digest {
+			c.flag("Previewed", &e.Previewed)
+		}
 		c.flag("ReadOnly", &e.ReadOnly)
 		list(c, "Sent", &e.Sent, func(s *Sent) {
 			c.object(func() {
@@ -623,6 +629,9 @@ func (c *coder) externalCall(e *ExternalCall) {
 				c.text("What", &f.What)
 			})
 		})
+		if !c.digest {
+			c.number("Tries", &e.Tries)
+		}
 	})
 }
 

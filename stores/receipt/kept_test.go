@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -141,7 +142,7 @@ var receipts = rapid.Custom(func(t *rapid.T) *Receipt {
 			c.Filled = []Filled{{"cbu-id", "@a", texts.Draw(t, "label"), "cbu", keys.Draw(t, "filled"), FirstOfThese, 3, []string{"cbu.open", ""}}}
 			c.JobChanges = []JobChange{{"1", "call", "what", texts.Draw(t, "principal"), "dead", 3, texts.Draw(t, "note"), true}}
 			c.Asks = []Ask{{texts.Draw(t, "by"), "why", places.Draw(t, "rule"), 2}}
-			c.External = []ExternalCall{{"server", "tool", few(t, "sent", sent), rapid.Bool().Draw(t, "reads"), rapid.Bool().Draw(t, "here"), []Follow{{"insert", texts.Draw(t, "what"), []string{"a", "b"}}, {What: "board"}}}}
+			c.External = []ExternalCall{{"server", "tool", few(t, "sent", sent), rapid.Bool().Draw(t, "reads"), rapid.Bool().Draw(t, "here"), rapid.IntRange(0, 3).Draw(t, "tries"), stores.Value{}, rapid.Bool().Draw(t, "previewed"), []Follow{{"insert", texts.Draw(t, "what"), []string{"a", "b"}}, {What: "board"}}}}
 			c.Result = results.Draw(t, "result")
 		}
 		return c
@@ -212,7 +213,7 @@ func TestFormsHoldWhatTheyMay(t *testing.T) {
 		Rows:     []Row{{Op: Updated, Entity: "e", Table: "t", Key: id, Name: "@a", Fields: []Field{{Name: "pin", Before: is, After: is, Sensitive: true}, {Name: "of", Kind: stores.UUID, After: Value{Value: id, Name: "@b"}}}}},
 		Session:  []Setting{{Name: "s", Before: is, After: is, Sensitive: true}, {Name: "active", After: Value{Value: id, Name: "@a"}}},
 		Filled:   []Filled{{Param: "p", Name: "@a", Key: id, Stand: OnlyOne}},
-		External: []ExternalCall{{"s", "t", []Sent{{Key: "k", Value: is.Value, Sensitive: true}}, true, false, nil}},
+		External: []ExternalCall{{"s", "t", []Sent{{Key: "k", Value: is.Value, Sensitive: true}}, true, false, 0, stores.Value{}, false, nil}},
 		Result: &Result{Columns: []string{"pin", "of"}, Sensitive: []bool{true, false}, Rows: [][]stores.Value{{is.Value, stores.NewString("@b")}},
 			Refs: []Ref{{0, 1, "e", id}}, Keys: []stores.Value{id}},
 	}}}
@@ -250,6 +251,9 @@ func TestAnAgreementIsToAllThatIsDone(t *testing.T) {
 			c.Place, c.Seq = Place{"other.dsl", 7, 1}, c.Seq+1
 			for j := range c.Rows {
 				c.Rows[j].Name, c.Rows[j].Label, c.Rows[j].Owner = "@other", "Other", "@owner"
+			}
+			for j := range c.External { // G15
+				c.External[j].Tries, c.External[j].Answered, c.External[j].Previewed = 7, stores.NewTime(time.Unix(0, 0)), true
 			}
 			if is := string(c.AppendDigest(nil, nil)); is != was {
 				t.Fatalf("a name or a place is agreed to:\n%s\n%s", was, is)

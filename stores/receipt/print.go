@@ -149,6 +149,9 @@ func summary(r *Receipt, t *Totals, done bool) string {
 	if t.External > 0 {
 		add("ask", "asked", Counted(t.External, "tool"))
 	}
+	if t.Answers > 0 {
+		add("use", "used", Counted(t.Answers, "answer")+" given before")
+	}
 	all := strings.Join(parts, " and ")
 	if n := len(parts); n > 2 {
 		all = strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
@@ -501,7 +504,18 @@ func (v *view) externalCall(e *ExternalCall) {
 	if e.Local {
 		whose = ""
 	}
-	fmt.Fprintf(v.w, "     > asks %s of %s%s\n", Safe(e.Name), Safe(e.Server), whose)
+	if e.Tries > 1 {
+		whose += fmt.Sprintf(", and was asked %d times", e.Tries)
+	}
+	if e.Answered.IsNull() {
+		fmt.Fprintf(v.w, "     > asks %s of %s%s\n", Safe(e.Name), Safe(e.Server), whose)
+	} else {
+		what := "it answered this before"
+		if e.Previewed {
+			what = "its answer is the preview's"
+		}
+		fmt.Fprintf(v.w, "     > does not ask %s of %s again: %s, at %s\n", Safe(e.Name), Safe(e.Server), what, e.Answered.Time().UTC().Format("2006-01-02 15:04:05 MST"))
+	}
 	width := 0
 	for _, s := range e.Sent {
 		width = max(width, len(s.Key))

@@ -150,7 +150,7 @@ func TestTotalsCountRowsOnce(t *testing.T) {
 		{Rows: []receipt.Row{row(receipt.Updated, 1), row(receipt.Deleted, 2), row(receipt.Updated, 3), row(receipt.Updated, 4)}},
 		{Rows: []receipt.Row{row(receipt.Deleted, 3)}},
 	}}
-	if got := fmt.Sprint(r.Totals()); got != "{[{l 1 1 1}] 3 0 0 0 0 0}" {
+	if got := fmt.Sprint(r.Totals()); got != "{[{l 1 1 1}] 3 0 0 0 0 0 0}" {
 		t.Error(got)
 	}
 }

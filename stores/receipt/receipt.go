@@ -279,6 +279,12 @@ type ExternalCall struct {
 	// ReadOnly says that the tool changes nothing.
 	ReadOnly bool
 	Local    bool // it is a function of this program
+	// Tries is how often it was asked, if that was more than once.
+	Tries int
+	// Answered is when it gave its answer, if it was not asked for this call: it had answered the
+	// same request before, and Previewed says that this was for the preview.
+	Answered  stores.Value
+	Previewed bool
 	// Then says what is done with the tool's answer, if that is unknown until the answer arrives.
 	Then []Follow
 }
@@ -396,6 +402,7 @@ type Totals struct {
 	JobChanges int     // jobs that are tried again or dropped
 	Settings   int     // session values that are set
 	External   int     // tools of other servers that are called
+	Answers    int     // answers that tools gave before
 }
 
 // A Table counts the rows of one table, each once.
@@ -408,7 +415,7 @@ type Table struct {
 
 // Acts reports whether anything at all is done.
 func (t *Totals) Acts() bool {
-	return t.Rows+t.Notices+t.Jobs+t.JobChanges+t.Settings+t.External > 0
+	return t.Rows+t.Notices+t.Jobs+t.JobChanges+t.Settings+t.External+t.Answers > 0
 }
 
 // Totals computes the totals.
@@ -441,7 +448,13 @@ func (r *Receipt) Totals() Totals {
 		}
 		t.JobChanges += len(c.JobChanges)
 		t.Settings += len(c.Session)
-		t.External += len(c.External)
+		for j := range c.External {
+			if c.External[j].Answered.IsNull() {
+				t.External++
+			} else {
+				t.Answers++
+			}
+		}
 	}
 	by := map[string]*Table{}
 	for id, op := range ops {

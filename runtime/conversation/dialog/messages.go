@@ -133,6 +133,7 @@ const (
 	sayCardTaken values.Key = "dialog/card-taken"
 	sayAsksTool  values.Key = "dialog/asks-tool"
 	sayAsksHere  values.Key = "dialog/asks-here"
+	sayNotAsked  values.Key = "dialog/not-asked-again"
 	sayAndSends  values.Key = "dialog/and-sends"
 	sayThenKeeps values.Key = "dialog/then-keeps"
 	sayNotShown  values.Key = "dialog/not-shown"

@@ -217,7 +217,11 @@ func (w wording) changes(c *receipt.Call, ahead bool) string {
 		if e.Local {
 			asks = sayAsksHere
 		}
-		b.WriteString("- " + w.say(asks, e.Name, e.Server))
+		if e.Answered.IsNull() {
+			b.WriteString("- " + w.say(asks, e.Name, e.Server))
+		} else {
+			b.WriteString("- " + w.say(sayNotAsked, e.Name, e.Server, w.value(e.Answered)))
+		}
 		if len(sent) > 0 {
 			b.WriteString(w.say(sayAndSends, strings.Join(sent, w.say(sayAlso))))
 		}

@@ -61,6 +61,7 @@ const (
 	FieldBefore   // the conversation's position at the time: of the run
 	FieldTurn     // id of the turn in which the asker said what led to it
 	FieldOccasion // of the question that the asker answered, or was asked: see receipt.Receipt
+	FieldAnswers  // of read-only tools, which the preview asked; null once it is settled
 )
 
 // Entity is the entity of confirmations.
@@ -97,6 +98,7 @@ var Entity = &stores.Entity{
 		FieldBefore:    {Name: "before", Column: "before_turn", Kind: stores.Int},
 		FieldTurn:      {Name: "turn", Column: "turn", Kind: stores.String},
 		FieldOccasion:  {Name: "occasion", Column: "occasion", Kind: stores.String},
+		FieldAnswers:   {Name: "answers", Column: "answers", Kind: stores.String, Sensitive: true},
 	},
 	// Every proposal looks up waiting confirmations, those that an asker proposed or kept, and
 	// those with a short id; settled rows stay, and their number only grows.
@@ -121,6 +123,7 @@ type Confirmation struct {
 	Before         int64
 	Turn           string
 	Occasion       string
+	Answers        string
 	Time, Expires  time.Time
 	Status         string
 	By, Reason     string
@@ -138,7 +141,7 @@ func Of(row stores.Row) *Confirmation {
 		return v[i].Time()
 	}
 	return &Confirmation{
-		Row: row, Before: v[FieldBefore].Int(), Turn: v[FieldTurn].Text(), Occasion: v[FieldOccasion].Text(), Key: v[FieldKey], ID: v[FieldID].Text(), Asker: v[FieldAsker].Text(), Person: v[FieldPerson].Text(), Session: v[FieldSession].Text(),
+		Row: row, Before: v[FieldBefore].Int(), Turn: v[FieldTurn].Text(), Occasion: v[FieldOccasion].Text(), Answers: v[FieldAnswers].Text(), Key: v[FieldKey], ID: v[FieldID].Text(), Asker: v[FieldAsker].Text(), Person: v[FieldPerson].Text(), Session: v[FieldSession].Text(),
 		Source: v[FieldSource].Text(), Script: v[FieldScript].Text(), Origins: v[FieldOrigins].Text(), Digest: v[FieldDigest].Text(), Preview: v[FieldPreview].Text(),
 		Palette: v[FieldPalette].Text(), Roles: Texts(v[FieldRoles]), Agreed: Texts(v[FieldAgreed]), Rows: Texts(v[FieldRows]),
 		UnderKey: v[FieldUnderKey].Text(), Time: when(FieldTime), Expires: when(FieldExpires), Status: v[FieldStatus].Text(),
@@ -191,7 +194,8 @@ func (c *Confirmation) Settle(script, status, by, reason string, now time.Time) 
 		stores.Assign{Field: FieldStatus, Value: stores.NewString(status)},
 		stores.Assign{Field: FieldSettledBy, Value: stores.NewString(by)},
 		stores.Assign{Field: FieldSettledAt, Value: stores.NewTime(now)},
-		stores.Assign{Field: FieldReason, Value: stores.NewString(reason)})...)
+		stores.Assign{Field: FieldReason, Value: stores.NewString(reason)},
+		stores.Assign{Field: FieldAnswers})...)
 }
 
 // Get reads a confirmation; nil if there is none.
@@ -252,7 +256,7 @@ func (c *Confirmation) Insert() stores.Change {
 		{Field: FieldPalette, Value: stores.NewString(c.Palette)}, {Field: FieldRoles, Value: List(c.Roles)}, {Field: FieldAgreed, Value: List(c.Agreed)},
 		{Field: FieldRows, Value: List(c.Rows)}, {Field: FieldUnderKey, Value: stores.NewString(c.UnderKey)}, {Field: FieldTime, Value: stores.NewTime(c.Time)},
 		{Field: FieldExpires, Value: stores.NewTime(c.Expires)}, {Field: FieldStatus, Value: stores.NewString(c.Status)}, {Field: FieldReceipt, Value: stores.NewString(c.Receipt)}, {Field: FieldBefore, Value: stores.NewInt(c.Before)}, {Field: FieldTurn, Value: stores.NewString(c.Turn)},
-		{Field: FieldOccasion, Value: stores.NewString(c.Occasion)},
+		{Field: FieldOccasion, Value: stores.NewString(c.Occasion)}, {Field: FieldAnswers, Value: stores.NewString(c.Answers)},
 	}}
 }
 

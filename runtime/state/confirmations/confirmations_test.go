@@ -23,7 +23,7 @@ func waiting() *Confirmation {
 	at := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
 	return &Confirmation{Key: stores.NewString("k"), ID: "0123456789abcdef0123456789abcdef", Asker: "kim", Person: "kim@example.org", Session: "s-1", Source: "a.dsl",
 		Script: `desk.pin :text "secret"`, Origins: "o", Digest: "d", Preview: "p", Palette: "q", Roles: []string{"keeper", ByAsker}, Agreed: []string{"", "kim"},
-		Rows: []string{"pin 1"}, UnderKey: "u", Before: 7, Time: at, Expires: at.Add(time.Hour), Status: Waiting, Receipt: "r"}
+		Rows: []string{"pin 1"}, UnderKey: "u", Before: 7, Time: at, Expires: at.Add(time.Hour), Status: Waiting, Receipt: "r", Answers: `{"a":{}}`}
 }
 
 // What is kept of a confirmation is all of it.
@@ -59,7 +59,7 @@ func TestWhatIsSettledLosesItsSecrets(t *testing.T) {
 			row.Values[a.Field] = a.Value
 		}
 		got := Of(row)
-		if got.Script != `desk.pin :text "(not shown)"` || got.Status != status || got.By != "bob" || got.Reason != "not now" || !got.Settled.Equal(at) {
+		if got.Script != `desk.pin :text "(not shown)"` || got.Status != status || got.By != "bob" || got.Reason != "not now" || got.Answers != "" || !got.Settled.Equal(at) {
 			t.Errorf("%s: %+v", status, got)
 		}
 	}
