@@ -15,8 +15,12 @@ import (
 	"verbatim/verbs"
 )
 
-// What differs between two answers and says nothing: the key that a form is sent under.
-var formKey = regexp.MustCompile(`name="key" value="[^"]*"`)
+// What differs between two answers and says nothing: the key that a form is sent under, and
+// the number of the turn that it makes in its own conversation.
+var (
+	formKey    = regexp.MustCompile(`name="key" value="[^"]*"`)
+	turnOfForm = regexp.MustCompile(`\bdone=[0-9]+\b`)
+)
 
 // shows opens a page, or sends a form where there are values; the answer is its status,
 // where it leads to, and its text.
@@ -34,7 +38,7 @@ func (v *visitor) shows(where string, form url.Values) string {
 	}
 	to := r.Header.Get("Location")
 	_, body := v.answer(r, nil)
-	return r.Status + " " + to + "\n" + formKey.ReplaceAllString(body, "")
+	return r.Status + " " + turnOfForm.ReplaceAllString(to, "done=N") + "\n" + formKey.ReplaceAllString(body, "")
 }
 
 // SAFE-A1, SAFE-A2: on the pages, what is somebody else's is answered as what is not
