@@ -6,6 +6,7 @@ import (
 	"compress/zlib"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -38,6 +39,24 @@ func xlsxOf(rows string) []byte {
 	return zipOf("xl/workbook.xml", `<workbook><sheets><sheet name="A" r:id="r1"/></sheets></workbook>`,
 		"xl/_rels/workbook.xml.rels", `<Relationships><Relationship Id="r1" Type="x/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
 		"xl/worksheets/sheet1.xml", `<worksheet><sheetData>`+rows+`</sheetData></worksheet>`)
+}
+
+// styledOf is a workbook of one row of cells; style 1 has the first of the formats, which is a code or
+// the number of one that is built in.
+func styledOf(cells string, formats ...string) []byte {
+	var codes, styles strings.Builder
+	for i, f := range formats {
+		id, builtIn := strings.CutPrefix(f, "#")
+		if !builtIn {
+			id = fmt.Sprint(200 + i)
+			fmt.Fprintf(&codes, `<numFmt numFmtId="%s" formatCode="%s"/>`, id, html.EscapeString(f))
+		}
+		fmt.Fprintf(&styles, `<xf numFmtId="%s"/>`, id)
+	}
+	return zipOf("xl/workbook.xml", `<workbook><sheets><sheet name="A" r:id="r1"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels", `<Relationships><Relationship Id="r1" Type="x/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="r2" Type="x/styles" Target="styles.xml"/></Relationships>`,
+		"xl/styles.xml", `<styleSheet><numFmts>`+codes.String()+`</numFmts><cellXfs><xf numFmtId="0"/>`+styles.String()+`</cellXfs></styleSheet>`,
+		"xl/worksheets/sheet1.xml", `<worksheet><sheetData><row>`+cells+`</row></sheetData></worksheet>`)
 }
 
 // pdfOf is a PDF of objects, the first of which is its catalogue.
@@ -199,6 +218,11 @@ func TestWhatCanBeReadIsRead(t *testing.T) {
 		"an unknown encoding's mail":     {"a.eml", []byte("From: a@example.com\r\nContent-Type: text/plain; charset=no-such\r\n\r\nplain\r\n"), "mail · \"a@example.com\"\nFrom (header) | a@example.com\nattachment: line 1 | plain\n"},
 		"an attachment by a sloppy hand": {"a.eml", []byte("Subject: s\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nHello\r\n--b\r\nContent-Disposition: attachment; filename=note (1).txt\r\n\r\nYes\r\n--b--\r\n"), "mail · \"s\"\nSubject (header) | s\nline 1 | Hello\nnote: line 1 | Yes\n"}, // G5
 		"comments in a header":           {"a.eml", []byte("Subject: =?utf-8*de?Q?M=C3=BCller?=\r\nContent-Type: text/plain; charset=utf-8 (c)\r\nContent-Transfer-Encoding: (c) quoted-printable\r\n\r\nM=C3=BCller\r\n"), "mail · \"Müller\"\nSubject (header) | Müller\nline 1 | Müller\n"},                      // G73
+		"text that flows":                {"a.eml", []byte("Subject: s\r\nContent-Type: text/plain; format=flowed\r\n\r\nThe price is \r\n5.2 million.\r\n"), "mail · \"s\"\nSubject (header) | s\nline 1 | The price is 5.2 million.\n"},
+		"letters that are escaped":       {"a.xlsx", xlsxOf(`<row><c t="inlineStr"><is><t>one_x000D_&#10;two _x0041__xD83D__xDE00_ _x005F_x0041_ _x0000_</t></is></c></row>`), "xlsx · 1 pages\nA!A1 | one⏎two A😀 _x0041_\n"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  // G68
+		"formulas over rows and columns": {"a.xlsx", xlsxOf(`<row r="2"><c r="B2"><f t="shared" si="0" ref="B2:B3">SUM(1:1)+SUM($A:B)+SUM(1:$3)+AB:AC!C4+A1:B2</f><v>1</v></c></row><row r="3"><c r="C3"><f t="shared" si="0"/><v>2</v></c></row>`), "xlsx · 1 pages\nA!B2 | 1 · number ={SUM(1:1)+SUM($A:B)+SUM(1:$3)+AB:AC!C4+A1:B2}\nA!C3 | 2 · number ={SUM(2:2)+SUM($A:C)+SUM(2:$3)+AB:AC!D5+B2:C3}\n"},                                                                                                                                                                                                                                                                                                                                                                   // G68
+		"durations, and days":            {"a.xlsx", styledOf(`<c s="1"><v>1.5</v></c><c s="2"><v>-1.5</v></c><c s="3"><v>0</v></c><c s="4"><v>0</v></c><c s="5"><v>45000</v></c><c s="6"><v>45000</v></c><c s="7"><v>0.0520833333</v></c><c s="8"><v>1</v></c><c s="8"><v>60</v></c><c s="8"><v>61</v></c>`, "[h]:mm", "[h]:mm:ss", "yyyy-mm-dd", "h:mm", "#71", "ว/ด/ปปปป", "[m] \"min\"", "d.m.yyyy"), "xlsx · 1 pages\nA!A1 | 36:00 · number [h]:mm\nA!B1 | -36:00:00 · number [h]:mm:ss\nA!C1 | 0 · number yyyy-mm-dd\nA!D1 | 00:00:00 · date h:mm\nA!E1 | 2023-03-15 · date d/m/yyyy\nA!F1 | 2023-03-15 · date ว/ด/ปปปป\nA!G1 | 75 min · number [m] \"min\"\nA!H1 | 1900-01-01 · date d.m.yyyy\nA!I1 | 1900-02-28 · date d.m.yyyy\nA!J1 | 1900-03-01 · date d.m.yyyy\n"}, // G68
+		"words that nobody sees":         {"a.docx", zipOf("word/document.xml", `<w:document xmlns:w="w"><w:body><w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr><w:r><w:t>seen </w:t></w:r><w:r><w:rPr><w:vanish/></w:rPr><w:t>not</w:t></w:r><w:r><w:rPr><w:rStyle w:val="H"/></w:rPr><w:t> nor this</w:t></w:r><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>too</w:t></w:r></w:p></w:body></w:document>`, "word/_rels/document.xml.rels", `<Relationships><Relationship Id="r1" Type="x/styles" Target="styles.xml"/></Relationships>`, "word/styles.xml", `<w:styles xmlns:w="w"><w:style w:styleId="G"><w:rPr><w:vanish/></w:rPr></w:style><w:style w:styleId="H"><w:basedOn w:val="G"/></w:style></w:styles>`), "docx\nparagraph 1 (hidden) | not nor this\nparagraph 2 | seen too\n"},
 	} {
 		d, err := here(c.file, c.data, Limits{Cells: 10_000})
 		if some, ok := strings.CutPrefix(c.want, "!"); ok || some == "" {
@@ -332,7 +356,8 @@ func FuzzPlainParts(f *testing.F) {
 		if s, _, ok := decode(data); ok {
 			separator(s)
 			moved(s, 1, -1)
-			showsDate(s)
+			formatOf(s).duration(1.5)
+			unescaped(s)
 			character(s)
 			if c, r := position(s); c > 0 && c < 18_000 && columnName(c)+fmt.Sprint(r) != s && !strings.Contains(s, "0") && !strings.Contains(s, "+") {
 				t.Errorf("%q is column %d and row %d", s, c, r)
