@@ -243,8 +243,12 @@ func Program(t testing.TB, name string) string {
 
 var errNotFound = errors.New("pgtest: PostgreSQL is not installed; `make postgres` installs it")
 
-// programs finds the newest server that is installed.
+// programs finds the newest server that is installed, or the one in the folder that
+// VERBATIM_TEST_POSTGRES names.
 func programs() (string, error) {
+	if dir := os.Getenv("VERBATIM_TEST_POSTGRES"); dir != "" {
+		return dir, nil
+	}
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	more, _ := filepath.Glob("/usr/pgsql-*/bin")
 	dirs = append(dirs, more...)
