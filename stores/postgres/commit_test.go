@@ -288,7 +288,7 @@ func TestLocksAreConflicts(t *testing.T) {
 }
 
 // What rows refuse, at once or with the commit, leaves the connection and its prepared
-// statements: the next who does the same has none prepared and planned anew.
+// statements: a thousand conflicts have none prepared and planned anew.
 func TestRefusalsKeepStatements(t *testing.T) {
 	t.Parallel()
 	s0, entities, scope, _ := bank(t)
@@ -330,8 +330,10 @@ func TestRefusalsKeepStatements(t *testing.T) {
 				t.Fatalf("%s, late %t: not refused", name, late)
 			}
 			before := prepared()
-			if err := write(c, late); err == nil {
-				t.Fatalf("%s, late %t: not refused", name, late)
+			for range 125 { // a thousand in all
+				if err := write(c, late); err == nil {
+					t.Fatalf("%s, late %t: not refused", name, late)
+				}
 			}
 			if after := prepared(); after != before || strings.HasSuffix(before, "nothing") {
 				t.Errorf("%s, late %t: prepared before:\n%s\nand after:\n%s", name, late, before, after)

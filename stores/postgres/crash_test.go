@@ -138,8 +138,7 @@ func TestFailureBehindCommitIsUnknown(t *testing.T) {
 			})
 		})
 	}
-	const wait = "ON FUNCTION pg_catalog.pg_logical_emit_message(boolean, text, text)"
-	run(t, db.Admin, "REVOKE EXECUTE "+wait+" FROM PUBLIC")
+	run(t, db.Admin, pgtest.ForMessages("REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC"))
 	if err := write(s, "late"); !errors.Is(err, stores.ErrUnknown) || err.Error() != stores.ErrUnknown.Error() {
 		t.Error(err)
 	}

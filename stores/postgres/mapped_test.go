@@ -16,11 +16,14 @@ import (
 )
 
 // legacy opens a database as an organisation may already have it.
-func legacy(t testing.TB, sql string) *Store {
+func legacy(t testing.TB, sql string) *Store { return legacyBy(t, "", sql) }
+
+// legacyBy is legacy with more in the URL.
+func legacyBy(t testing.TB, more, sql string) *Store {
 	t.Helper()
 	db := pgtest.Database(t)
 	run(t, db.Admin, sql+"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO verbatim_app; GRANT SELECT ON ALL TABLES IN SCHEMA public TO verbatim_app_queries")
-	s, err := Open(context.Background(), db.App, MigrateAs(db.Owner))
+	s, err := Open(context.Background(), db.App+more, MigrateAs(db.Owner))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +50,20 @@ func find(s *Store, f stores.Find) (rows [][]stores.Value, err error) {
 	return rows, err
 }
 
-// O2: the organisation's own tables are read, compared and written as they are.
+// O2: the organisation's own tables are read, compared and written as they are; also through a pooler,
+// where a client that sends moments as such has stored those of other zones a day off.
 func TestTypesOfOthers(t *testing.T) {
 	t.Parallel()
-	s := legacy(t, `CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE DOMAIN iban AS varchar(34); CREATE EXTENSION IF NOT EXISTS citext;
+	for name, more := range map[string]string{"prepared": "", "through a pooler": "&default_query_exec_mode=exec"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			typesOfOthers(t, more)
+		})
+	}
+}
+
+func typesOfOthers(t *testing.T, more string) {
+	s := legacyBy(t, more, `CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE DOMAIN iban AS varchar(34); CREATE EXTENSION IF NOT EXISTS citext;
 		CREATE TABLE things (id varchar(10) PRIMARY KEY, at timestamp, zoned timestamptz, day date, amount numeric(12,2), small smallint, data jsonb, text_data text, raw json,
 			tags text[], keys uuid[], counts int[], mood mood, account iban, folded citext, padded char(5), spell interval, span bigint, yes boolean);
 		INSERT INTO things VALUES ('a', '2025-01-03 10:00', '2025-01-03 11:00+01', '2025-01-03', 9.50, 7, '{"b": 1, "a": [ ]}', '{"b": 1, "a": [ ]}', '{"b": 1, "a": [ ]}',
@@ -105,7 +118,18 @@ func TestTypesOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := find(s, stores.Find{Entity: e})
+	// A moment just after midnight in another zone is the one of the day before in UTC, in both columns.
+	early, _ := stores.Parse(stores.Time, "2026-03-01T00:30:00+02:00")
+	err = s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: e, Key: stores.NewString("f"), Set: []stores.Assign{{Field: 1, Value: early}, {Field: 2, Value: early}}}}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := find(s, stores.Find{Entity: e, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: 1}, Value: early}}); err != nil || len(found) != 1 || found[0][1].Text() != "2026-02-28T22:30:00Z" || found[0][2].Text() != "2026-02-28T22:30:00Z" {
+		t.Errorf("a moment of another zone is %v, %v", found, err)
+	}
+	again, err := find(s, stores.Find{Entity: e, Where: &stores.Cond{Op: stores.Ne, Path: stores.Path{Field: 0}, Value: stores.NewString("f")}})
 	if err != nil || len(again) != 5 {
 		t.Fatal(again, err)
 	}

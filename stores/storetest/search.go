@@ -93,8 +93,8 @@ var searchCases = []testCase{
 		// M10
 		w := newSearched(t, open)
 		w.must(w.do(everything, note(w, 1, "Die Umsätze stiegen; der Jahresüberschuß fiel."), note(w, 2, "Les bénéfices ont progressé"),
-			note(w, 3, "revenues were growing by 5,2 percent"), note(w, 4, "las empresas españolas")))
-		for text, n := range map[string]int{"UMSATZE": 1, "Umsätzen": 1, "jahresuberschuss": 1, "bénéfice": 2, "progresser": 2, "revenue": 3, "Grow": 3, "5.2": 3, "empresa": 4, "española": 4, "wealth": 4, "TAX": 3} {
+			note(w, 3, "revenues were growing by 5,2 percent. Der Käufer zahlt."), note(w, 4, "las empresas españolas")))
+		for text, n := range map[string]int{"UMSATZE": 1, "Umsätzen": 1, "jahresuberschuss": 1, "bénéfice": 2, "progresser": 2, "revenue": 3, "Grow": 3, "5.2": 3, "Kaeufer": 3, "KÄUFERN": 3, "Kaufer": 3, "empresa": 4, "española": 4, "wealth": 4, "TAX": 3} {
 			w.wantMatch(holding(1), w.request, text, "request", n)
 		}
 		for _, text := range []string{"", " \t", "…", "nothing", "' OR 1=1 --", "\"", "*", strings.Repeat("word ", 8000), "5", "\x00", "\xff"} {

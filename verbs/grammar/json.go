@@ -463,12 +463,19 @@ func (b *jsonBuilder) schema(t *verbs.Type) (object, bool) {
 	return object{{"$ref", here}}, true
 }
 
-// relocate adjusts references from the top of a schema to its new place.
+// relocate adjusts references from the top of a schema to its new place. A step that is a fraction
+// becomes words, and the checker holds it: readers that divide binary fractions say that 19.99 is no
+// multiple of 0.01.
 func relocate(doc any, here string) {
 	switch d := doc.(type) {
 	case map[string]any:
 		delete(d, "$id")
 		delete(d, "$schema")
+		if step, ok := d["multipleOf"].(json.Number); ok && strings.ContainsAny(step.String(), ".eE") {
+			said, _ := d["description"].(string)
+			d["description"] = strings.TrimPrefix(said+"; in steps of "+step.String(), "; ")
+			delete(d, "multipleOf")
+		}
 		if ref, ok := d["$ref"].(string); ok && strings.HasPrefix(ref, "#") {
 			d["$ref"] = here + ref[1:]
 		}

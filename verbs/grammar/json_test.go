@@ -382,3 +382,30 @@ func TestPlainLeavesOut(t *testing.T) {
 		t.Errorf("the other is changed by it: %s", strict)
 	}
 }
+
+// A step that is a fraction is said in words: the validators of others divide, and find that 19.99 is
+// no multiple of 0.01.
+func TestStepsAreNoFractions(t *testing.T) {
+	t.Parallel()
+	reg, ds := verbs.LoadSources(dsl.NewSource("p.yaml", `domain: lease
+schemas:
+  rent: {type: object, required: [amount], additionalProperties: false, properties: {amount: {type: number, multipleOf: 0.01, description: "a month's rent"}, months: {type: integer, multipleOf: 3}}}
+verbs:
+  - {verb: set, description: Sets it, handler: true, args: [{name: rent, type: object, schema: rent, required: true}]}
+`))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	tools, err := Tools(Vocabulary{Verbs: reg.Verbs()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(tools[0].Parameters)
+	if strings.Contains(text, "0.01,") || strings.Contains(text, `"multipleOf":0`) || !strings.Contains(text, "a month's rent; in steps of 0.01") || !strings.Contains(text, `"multipleOf":3`) {
+		t.Errorf("%s", text)
+	}
+	schema := compile(t, []byte(text))
+	if err := schema.Validate(map[string]any{"rent": map[string]any{"amount": 19.99, "months": 6}}); err != nil {
+		t.Errorf("%v\n%s", err, text)
+	}
+}

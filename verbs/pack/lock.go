@@ -1,11 +1,12 @@
 package pack
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
 	"golang.org/x/mod/semver"
+
+	"verbatim/verbs/strict"
 )
 
 // LockName is the file in a palette directory that says which packs are installed there.
@@ -27,10 +28,8 @@ func FileName(name, version string) string { return name + "-" + version + ".zip
 
 // ReadLock reads what Text wrote.
 func ReadLock(text []byte) (l Lock, err error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&l); err != nil {
-		return l, fmt.Errorf("%s cannot be read", LockName)
+	if err := strict.JSON(text, &l); err != nil {
+		return l, err
 	}
 	for name, is := range l.Packs {
 		if !nameOf().MatchString(name) || semver.Canonical("v"+is.Version) != "v"+is.Version {

@@ -16,8 +16,9 @@ type Bounds struct {
 	today int64
 }
 
-// oldest is an age that nobody exceeds.
-const oldest = 130
+// oldest is an age that nobody has exceeded: the greatest that is proven is 122. So 1900-01-01, which
+// registers write for a day that they do not know, is no date of birth.
+const oldest = 123
 
 // Birth returns the bounds of a date of birth.
 func Birth(now time.Time) Bounds {

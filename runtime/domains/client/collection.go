@@ -317,7 +317,8 @@ func (col *collection) counts(s values.Key, n, of int) string {
 
 var columns = []string{"status", "step", "field", "label", "hint", "example", "choices", "answer", "message"}
 
-// ask returns the present question, with a message.
+// ask returns the present question, with a message. While all answers are checked, one that is asked
+// again is being collected.
 func (col *collection) ask(message string) *engine.Answer {
 	all := col.filled.Questions()
 	a := &engine.Answer{Columns: columns}
@@ -343,7 +344,7 @@ func (col *collection) ask(message string) *engine.Answer {
 		if v := col.filled.Given(q.Field); !v.IsNull() {
 			answer = q.Say(v, col.in)
 		}
-		a.Rows = append(a.Rows, []any{col.status, sayQuestionOf.In(col.in.Language, strconv.Itoa(i+1), strconv.Itoa(len(all)), col.form.About), q.Field, q.Label, hint, example, choices, answer, said(message)})
+		a.Rows = append(a.Rows, []any{collecting, sayQuestionOf.In(col.in.Language, strconv.Itoa(i+1), strconv.Itoa(len(all)), col.form.About), q.Field, q.Label, hint, example, choices, answer, said(message)})
 	}
 	return a
 }

@@ -96,9 +96,18 @@ func sent(phone, email, last4 *string, birth *time.Time) (i Identifiers) {
 		i.SSNLast4 = *last4
 	}
 	if birth != nil {
-		i.BirthDate = birth.Format(time.DateOnly)
+		i.BirthDate = Birth(birth.Format(time.DateOnly))
 	}
 	return i
+}
+
+// Birth returns the form in which days of birth are compared. Registers write 1900-01-01 for one that
+// they do not know, which is no day of birth.
+func Birth(day string) string {
+	if day == "1900-01-01" {
+		return ""
+	}
+	return day
 }
 
 func verify(ctx context.Context, l *engine.Look, a verifyArgs) (engine.Fields, error) {
@@ -232,7 +241,7 @@ func candidate(row engine.Row) Candidate {
 	if other := row.Value("other_name"); !other.IsNull() {
 		c.Names = append(c.Names, other.Text())
 	}
-	c.Identifiers = Identifiers{Phone: row.Value("phone").Text(), Email: row.Value("email").Text(), BirthDate: row.Value("birth_date").Text()}
+	c.Identifiers = Identifiers{Phone: row.Value("phone").Text(), Email: row.Value("email").Text(), BirthDate: Birth(row.Value("birth_date").Text())}
 	if ssn := row.Value("ssn").Text(); len(ssn) >= 4 {
 		c.Identifiers.SSNLast4 = ssn[len(ssn)-4:]
 	}

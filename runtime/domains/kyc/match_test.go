@@ -184,6 +184,9 @@ func TestWhatIdentifiersAreComparedBy(t *testing.T) { // H23, H30
 			}
 		}
 	}
+	if kyc.Birth("1900-01-01") != "" || kyc.Birth("1901-01-01") != "1901-01-01" { // what registers write for unknown, and somebody's day
+		t.Error("a day that is not known is compared as one")
+	}
 	if kyc.Phone("555-0123") == kyc.Phone("555-0199") || kyc.Phone("no digits") != "" || kyc.Email(" A.B@Mail.Example ") != "a.b@mail.example" {
 		t.Error("identifiers are compared by something else")
 	}

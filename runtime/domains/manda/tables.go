@@ -179,7 +179,7 @@ func (r *reader) figure(p *documents.Piece) (Figure, bool) {
 		return Figure{}, false
 	}
 	f := all[0]
-	rest := strings.Trim(text[:f.at]+text[f.end:], " \u00a0()+-–−*≈~<>¹²³.")
+	rest := strings.Trim(text[:f.at]+text[f.end:], " \u00a0()+-–−*≈~<>¹²³⁰⁴⁵⁶⁷⁸⁹.")
 	if rest != "" && !strings.EqualFold(rest, "c") && !strings.EqualFold(rest, "ca") && !strings.EqualFold(rest, "approx") {
 		return Figure{}, false
 	}
@@ -273,7 +273,7 @@ func (r *reader) above(caption string) (m measure) {
 }
 
 // qualified matches the parts of a name that do not say what it is.
-var qualified = pattern(`\([^)]*\)|[:;,–—*¹²³]|\bincl\.?|\bexcl\.?`)
+var qualified = pattern(`\([^)]*\)|[:;,–—*¹²³⁰⁴⁵⁶⁷⁸⁹]|\bincl\.?|\bexcl\.?`)
 
 // inside matches text in brackets: payments for fixed assets (capital expenditure).
 var inside = pattern(`\([\pL &-]{4,}\)`)

@@ -16,22 +16,22 @@ func (x *extractor) docx(data []byte) error {
 	if err != nil {
 		return err
 	}
-	levels := map[string]int{}
+	styles := map[string]style{}
 	for _, r := range rels {
 		if r.kind == "styles" {
-			if levels, err = a.headings(r.target); err != nil {
+			if styles, err = a.styles(r.target); err != nil {
 				return err
 			}
 		}
 	}
-	if err := a.words(part, "", levels); err != nil {
+	if err := a.words(part, "", styles); err != nil {
 		return err
 	}
 	for _, r := range rels {
 		switch r.kind {
 		case "footnotes", "endnotes", "comments", "header", "footer":
 			x.section = ""
-			if err := a.words(r.target, strings.TrimSuffix(path.Base(r.target), ".xml"), nil); err != nil {
+			if err := a.words(r.target, strings.TrimSuffix(path.Base(r.target), ".xml"), styles); err != nil {
 				return err
 			}
 		}
@@ -39,41 +39,61 @@ func (x *extractor) docx(data []byte) error {
 	return nil
 }
 
-// headings returns the styles that mark headings, with their levels.
-func (a *archive) headings(part string) (map[string]int, error) {
-	levels, based := map[string]int{}, map[string]string{}
+// A style is what the name of a style says of a paragraph or of letters.
+type style struct {
+	level  int  // of a heading, or 0
+	hidden bool // nobody sees it (w:vanish)
+}
+
+// styles returns the styles that mark headings and hidden text, by their ids.
+func (a *archive) styles(part string) (map[string]style, error) {
+	styles, based, shown := map[string]style{}, map[string]string{}, map[string]bool{}
 	var id string
 	err := a.each(part, func(t xml.Token) error {
 		e, ok := t.(xml.StartElement)
 		if !ok {
 			return nil
 		}
+		s := styles[id]
 		switch e.Name.Local {
 		case "style":
 			id = attr(e, "styleId")
+			return nil
 		case "basedOn":
 			based[id] = attr(e, "val")
 		case "name":
 			name := strings.ToLower(attr(e, "val"))
 			if n := number(strings.TrimPrefix(name, "heading ")); n > 0 && n < 10 {
-				levels[id] = n
+				s.level = n
 			} else if name == "title" {
-				levels[id] = 1
+				s.level = 1
 			}
 		case "outlineLvl":
-			if n := number(attr(e, "val")) + 1; n < 10 && levels[id] == 0 {
-				levels[id] = n
+			if n := number(attr(e, "val")) + 1; n < 10 && s.level == 0 {
+				s.level = n
 			}
+		case "vanish":
+			s.hidden, shown[id] = isSet(e), !isSet(e)
 		}
+		styles[id] = s
 		return nil
 	})
 	for id := range based {
-		for up, steps := based[id], 0; levels[id] == 0 && up != "" && steps < 10; up, steps = based[up], steps+1 {
-			levels[id] = levels[up]
+		s, seen := styles[id], shown[id]
+		for up, steps := based[id], 0; up != "" && steps < 10; up, steps = based[up], steps+1 {
+			if s.level == 0 {
+				s.level = styles[up].level
+			}
+			seen = seen || shown[up]
+			s.hidden = s.hidden || styles[up].hidden && !seen
 		}
+		styles[id] = s
 	}
-	return levels, err
+	return styles, err
 }
+
+// isSet reads a property that is on or off, and on where it does not say which.
+func isSet(e xml.StartElement) bool { return attr(e, "val") == "" || isOn(attr(e, "val")) }
 
 // A grid is a table that is read, and how far.
 type grid struct {
@@ -83,16 +103,40 @@ type grid struct {
 	columns             int  // the number of columns that the cell spans
 }
 
+// A prose is a paragraph that is read: what people see, and what they do not.
+type prose struct {
+	style        style
+	run          style // of the letters that follow
+	seen, hidden strings.Builder
+}
+
 // words reads the paragraphs and tables of one part.
-func (a *archive) words(part, called string, levels map[string]int) error {
+func (a *archive) words(part, called string, styles map[string]style) error {
 	x := a.x
 	var grids []*grid
-	var texts []*strings.Builder // text boxes nest paragraphs inside paragraphs
-	var level, skip int
+	var texts []*prose // text boxes nest paragraphs inside paragraphs
+	var skip, runs int
 	var inText, deleted bool
+	write := func(s string) {
+		if len(texts) == 0 {
+			return
+		}
+		if p := texts[len(texts)-1]; p.run.hidden {
+			p.hidden.WriteString(s)
+		} else {
+			p.seen.WriteString(s)
+		}
+	}
 	end := func() error {
-		s := strings.TrimSpace(texts[len(texts)-1].String())
+		p := texts[len(texts)-1]
 		texts = texts[:len(texts)-1]
+		if s := strings.TrimSpace(p.hidden.String()); s != "" {
+			x.paragraphs++
+			if err := x.add(Piece{Kind: Text, At: Location{Part: called, Section: x.section, Paragraph: x.paragraphs}, Text: s, Hidden: true}); err != nil {
+				return err
+			}
+		}
+		s := strings.TrimSpace(p.seen.String())
 		if s == "" {
 			return nil
 		}
@@ -104,7 +148,7 @@ func (a *archive) words(part, called string, levels map[string]int) error {
 			return nil
 		}
 		if called == "" {
-			return x.paragraph(s, level, false)
+			return x.paragraph(s, p.style.level, false)
 		}
 		kind := Note
 		if strings.HasPrefix(called, "header") || strings.HasPrefix(called, "footer") {
@@ -126,25 +170,36 @@ func (a *archive) words(part, called string, levels map[string]int) error {
 			}
 			switch t.Name.Local {
 			case "p":
-				texts, level = append(texts, &strings.Builder{}), 0
+				texts = append(texts, &prose{})
 			case "pStyle":
-				level = levels[attr(t, "val")]
+				if len(texts) > 0 {
+					texts[len(texts)-1].style = styles[attr(t, "val")]
+				}
 			case "outlineLvl":
-				if n := number(attr(t, "val")) + 1; called == "" && n < 10 && levels != nil {
-					level = n
+				if n := number(attr(t, "val")) + 1; n < 10 && len(texts) > 0 {
+					texts[len(texts)-1].style.level = n
+				}
+			case "r":
+				if runs++; len(texts) > 0 {
+					texts[len(texts)-1].run = style{hidden: texts[len(texts)-1].style.hidden}
+				}
+			case "rStyle":
+				if runs > 0 && len(texts) > 0 {
+					run := &texts[len(texts)-1].run
+					run.hidden = run.hidden || styles[attr(t, "val")].hidden
+				}
+			case "vanish":
+				if runs > 0 && len(texts) > 0 { // elsewhere it is about the mark of a paragraph
+					texts[len(texts)-1].run.hidden = isSet(t)
 				}
 			case "t":
 				inText = true
 			case "del", "moveFrom":
 				deleted = true
 			case "tab", "br", "cr":
-				if len(texts) > 0 {
-					texts[len(texts)-1].WriteByte(' ')
-				}
+				write(" ")
 			case "noBreakHyphen":
-				if len(texts) > 0 {
-					texts[len(texts)-1].WriteByte('-')
-				}
+				write("-")
 			case "tbl":
 				x.tables++
 				grids = append(grids, &grid{number: x.tables})
@@ -173,6 +228,8 @@ func (a *archive) words(part, called string, levels map[string]int) error {
 				}
 			case "t":
 				inText = false
+			case "r":
+				runs--
 			case "del", "moveFrom":
 				deleted = false
 			case "tr":
@@ -189,8 +246,8 @@ func (a *archive) words(part, called string, levels map[string]int) error {
 				}
 			}
 		case xml.CharData:
-			if inText && !deleted && skip == 0 && len(texts) > 0 {
-				texts[len(texts)-1].Write(t)
+			if inText && !deleted && skip == 0 {
+				write(string(t))
 			}
 		}
 		return nil

@@ -77,6 +77,7 @@ func (x *extractor) part(p *mimepart.Part, line *int, depth int) error {
 	switch body := !p.Attached && name == ""; {
 	case body && p.Kind == "text/plain":
 		s, _, _ := decode(data)
+		s = mimepart.Unflowed(strings.ReplaceAll(s, "\r\n", "\n"), p.Params)
 		*line, err = x.lines(s, *line)
 		return err
 	case body && p.Kind == "text/html" && p.Params["charset"] != "":

@@ -20,7 +20,8 @@ type pdf struct {
 	*extractor
 	table *model.XRefTable
 	fonts map[types.IndirectRef]*font
-	forms int // how many were drawn, on all pages
+	forms int                        // how many were drawn, on all pages
+	dark  map[types.IndirectRef]bool // the layers that are off
 }
 
 // noSettings keeps the library from making a folder of settings.
@@ -48,6 +49,7 @@ func (x *extractor) pdf(data []byte) error {
 	if err != nil || root == nil {
 		return fail(Damaged, "it has no catalogue")
 	}
+	p.layers(root["OCProperties"])
 	before, scans := x.pages, []int(nil)
 	err = p.tree(root["Pages"], nil, map[types.IndirectRef]bool{}, func(page types.Dict) error {
 		if err := x.page(); err != nil {
@@ -104,7 +106,7 @@ func pdfFailure(err error) error {
 }
 
 // inherited are the entries that a page inherits from its groups.
-var inherited = []string{"Resources", "Rotate"}
+var inherited = []string{"Resources", "Rotate", "MediaBox", "CropBox"}
 
 // tree calls fn for each page below a node, with the inherited entries filled in.
 func (p *pdf) tree(node types.Object, from types.Dict, above map[types.IndirectRef]bool, fn func(types.Dict) error) error {
@@ -250,8 +252,8 @@ func (p *pdf) glyphs(page types.Dict) ([]glyph, bool, error) {
 	}
 	resources, _ := p.dict(page["Resources"])
 	turn, _ := p.number(page["Rotate"])
-	d := &drawing{pdf: p}
 	upright := state{ctm: rotation(int(turn)), scale: 1}
+	d := &drawing{pdf: p, seen: p.boxOf(page["MediaBox"], upright.ctm).and(p.boxOf(page["CropBox"], upright.ctm))}
 	err := d.draw(content, resources, upright, 0)
 	notes, _ := p.get(page["Annots"]).(types.Array)
 	for _, o := range notes {
@@ -266,6 +268,7 @@ func (p *pdf) glyphs(page types.Dict) ([]glyph, bool, error) {
 func (d *drawing) note(o types.Object, s state) error {
 	note, _ := d.dict(o)
 	flags, _ := d.number(note["F"])
+	s.unseen = d.off(note["OC"])
 	box := d.numbers(note["Rect"])
 	if kind := d.name(note["Subtype"]); kind == "Popup" || kind == "Link" || int(flags)&(2|32) != 0 || len(box) != 4 {
 		return nil
@@ -295,7 +298,7 @@ func (d *drawing) note(o types.Object, s state) error {
 			size := min(10, math.Abs(box[3]-box[1]))
 			x1, y1 := s.ctm.apply(x, y)
 			x2, y2 := s.ctm.apply(max(box[0], box[2]), y)
-			d.glyphs = append(d.glyphs, glyph{strings.Join(strings.Fields(text), " "), x1, y1, x2 - x1, y2 - y1, size})
+			d.glyphs = append(d.glyphs, glyph{strings.Join(strings.Fields(text), " "), x1, y1, x2 - x1, y2 - y1, size, s.unseen || !d.seen.holds((x1+x2)/2, (y1+y2)/2)})
 			return nil
 		}
 	}

@@ -43,6 +43,7 @@ type glyph struct {
 	x, y   float64 // where its baseline begins
 	dx, dy float64 // how far it advances
 	size   float64
+	unseen bool // it is outside of the page, or in a layer that is off
 }
 
 // A state is the graphics and text state that the operators of a page set.
@@ -51,6 +52,7 @@ type state struct {
 	font                        *font
 	size, leading, rise         float64
 	charSpace, wordSpace, scale float64
+	unseen                      bool
 }
 
 // A drawing is a page that is drawn.
@@ -58,6 +60,7 @@ type drawing struct {
 	*pdf
 	glyphs   []glyph
 	pictures bool
+	seen     box
 }
 
 // mostNested is the greatest depth of forms inside forms.
@@ -70,6 +73,7 @@ func (d *drawing) draw(content []byte, resources types.Dict, s state, depth int)
 	identity := matrix{1, 0, 0, 1, 0, 0}
 	text, line = identity, identity
 	lex := lexer{data: content}
+	var marked []mark
 	for {
 		op, args, ok := lex.next()
 		if !ok {
@@ -150,6 +154,20 @@ func (d *drawing) draw(content []byte, resources types.Dict, s state, depth int)
 					d.show(item, &s, &text)
 				}
 			}
+		case "BMC", "BDC":
+			m := mark{from: len(d.glyphs), unseen: s.unseen}
+			if op == "BDC" {
+				m.text, m.instead = d.actual(args, resources)
+				s.unseen = s.unseen || d.layerOff(args, resources)
+			}
+			if len(marked) < 1000 {
+				marked = append(marked, m)
+			}
+		case "EMC":
+			if n := len(marked); n > 0 {
+				d.instead(marked[n-1])
+				s.unseen, marked = marked[n-1].unseen, marked[:n-1]
+			}
 		case "BI":
 			d.pictures = true
 			lex.skipImage()
@@ -182,6 +200,7 @@ func (d *drawing) form(o types.Object, resources types.Dict, s state, depth int)
 	default:
 		return nil
 	}
+	s.unseen = s.unseen || d.off(form["OC"])
 	data, err := d.stream(o)
 	if err != nil {
 		return err
@@ -217,7 +236,7 @@ func (d *drawing) show(item any, s *state, text *matrix) {
 			x2, y2 := full.apply(width*s.size*s.scale, s.rise)
 			size := math.Abs(s.size) * math.Hypot(full[2], full[3])
 			if letters != "" && size > 0 && !math.IsNaN(x+y+x2+y2) && math.Abs(x)+math.Abs(y) < 1e6 {
-				d.glyphs = append(d.glyphs, glyph{letters, x, y, x2 - x, y2 - y, size})
+				d.glyphs = append(d.glyphs, glyph{letters, x, y, x2 - x, y2 - y, size, s.unseen || !d.seen.holds((x+x2)/2, (y+y2)/2)})
 			}
 			*text = matrix{1, 0, 0, 1, advance, 0}.times(*text)
 		}
@@ -268,7 +287,9 @@ func (l *lexer) value(depth int) (v any, op string, ok bool) {
 			}
 		case c == '(':
 			return l.literal(), "", true
-		case c == '<' && !bytes.HasPrefix(l.data[l.pos:], []byte("<<")):
+		case bytes.HasPrefix(l.data[l.pos:], []byte("<<")): // the entries of a dictionary follow one another
+			l.pos += 2
+		case c == '<':
 			return l.hex(), "", true
 		case c == '[':
 			l.pos++
@@ -291,7 +312,7 @@ func (l *lexer) value(depth int) (v any, op string, ok bool) {
 		case c == '/':
 			l.pos++
 			return word(l.regular()), "", true
-		case isDelimiter(c): // dictionaries are of no interest here
+		case isDelimiter(c):
 			l.pos++
 		default:
 			s := string(l.regular())

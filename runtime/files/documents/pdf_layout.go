@@ -45,8 +45,19 @@ const (
 
 // layOut adds the lines of a page in the order in which they are read. Text
 // that runs up or down the page, or across it as a stamp does, comes after the
-// rest.
+// rest, and what nobody sees after that.
 func (x *extractor) layOut(page int, glyphs []glyph) error {
+	x.line = 0
+	unseen := slices.Clone(glyphs)
+	unseen = slices.DeleteFunc(unseen, func(g glyph) bool { return !g.unseen })
+	if err := x.turned(page, slices.DeleteFunc(glyphs, func(g glyph) bool { return g.unseen }), false); err != nil {
+		return err
+	}
+	return x.turned(page, unseen, true)
+}
+
+// turned adds the lines of a page by the direction in which they run.
+func (x *extractor) turned(page int, glyphs []glyph, hidden bool) error {
 	turned := map[int][]glyph{} // by how many times fifteen degrees
 	for _, g := range glyphs {
 		steps := (int(math.Round(math.Atan2(g.dy, g.dx)/(math.Pi/12))) + 24) % 24
@@ -56,10 +67,9 @@ func (x *extractor) layOut(page int, glyphs []glyph) error {
 		g.dx, g.dy = upright.apply(g.dx, g.dy)
 		turned[steps] = append(turned[steps], g)
 	}
-	x.line = 0
 	for _, steps := range slices.Sorted(maps.Keys(turned)) {
 		for _, block := range blocksOf(rowsOf(wordsOf(turned[steps])), 0) {
-			if err := x.block(page, block); err != nil {
+			if err := x.block(page, block, hidden); err != nil {
 				return err
 			}
 		}
@@ -78,6 +88,10 @@ func wordsOf(glyphs []glyph) (list []span) {
 		}
 		if n := len(list); n > 0 {
 			gap := g.x - list[n-1].x1
+			if w := &list[n-1]; !spaced && gap < 0.25*w.size && gap > -0.3*w.size && raised(g, *w) {
+				w.text, w.x1 = w.text+superscripts.Replace(g.text), max(w.x1, g.x+g.dx)
+				continue
+			}
 			spaced = spaced && gap > 0.05*g.size || gap > 0.17*g.size || gap < -0.3*g.size || math.Abs(g.y-list[n-1].y) > 0.4*g.size
 		}
 		if spaced {
@@ -89,6 +103,15 @@ func wordsOf(glyphs []glyph) (list []span) {
 	}
 	return list
 }
+
+// raised reports whether a glyph is a small digit or sign above the line of the word before it: an
+// exponent, or the number of a footnote. It belongs to the word, and is no digit of its number.
+func raised(g glyph, w span) bool {
+	up := g.y - w.y
+	return g.size < 0.85*w.size && up > 0.15*w.size && up < 0.8*w.size && superscripts.Replace(g.text) != g.text
+}
+
+var superscripts = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹", "+", "⁺", "-", "⁻", "−", "⁻")
 
 // rowsOf puts words that stand at one height into rows, from the top down.
 func rowsOf(words []span) []row {
@@ -255,13 +278,13 @@ func isProse(rows []row) bool {
 
 // block adds lines, and tables where several lines have cells below one
 // another.
-func (x *extractor) block(page int, rows []row) error {
+func (x *extractor) block(page int, rows []row, hidden bool) error {
 	for len(rows) > 0 {
 		n, columns := tableOf(rows)
 		if n == 0 {
 			x.line++
 			text := row{words: rows[0].words}.cells(math.Inf(1))[0].text
-			if err := x.add(Piece{Kind: Text, At: Location{Page: page, Line: x.line}, Text: text}); err != nil {
+			if err := x.add(Piece{Kind: Text, At: Location{Page: page, Line: x.line}, Text: text, Hidden: hidden}); err != nil {
 				return err
 			}
 			rows = rows[1:]
@@ -284,7 +307,7 @@ func (x *extractor) block(page int, rows []row) error {
 					continue
 				}
 				at := Location{Page: page, Line: x.line, Table: x.tables, Row: k + 1, Column: c + 1}
-				if err := x.add(Piece{Kind: InCell, At: at, Text: text, Cell: &Cell{}}); err != nil {
+				if err := x.add(Piece{Kind: InCell, At: at, Text: text, Hidden: hidden, Cell: &Cell{}}); err != nil {
 					return err
 				}
 			}

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"cmp"
 	"encoding/xml"
 	"math"
 	"regexp"
@@ -13,8 +14,7 @@ import (
 type workbook struct {
 	*archive
 	strings []string
-	formats []string // how cells of a style show numbers
-	dates   []bool   // whether they show dates
+	styles  []numberFormat // how cells of a style show numbers
 	epoch   time.Time
 }
 
@@ -37,7 +37,7 @@ func (x *extractor) xlsx(data []byte) error {
 		case "sharedStrings":
 			err = w.shared(r.target)
 		case "styles":
-			err = w.styles(r.target)
+			err = w.formats(r.target)
 		}
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func (w *workbook) shared(part string) error {
 		case xml.EndElement:
 			switch t.Name.Local {
 			case "si":
-				w.strings = append(w.strings, s.String())
+				w.strings = append(w.strings, unescaped(s.String()))
 			case "rPh":
 				phonetic--
 			case "t":
@@ -121,11 +121,13 @@ func (w *workbook) shared(part string) error {
 	})
 }
 
-// builtin are the numbered formats that files do not write down: those of dates, and a few others
-// that matter.
-var builtin = map[int]string{9: "0%", 10: "0.00%", 14: "yyyy-mm-dd", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 22: "yyyy-mm-dd h:mm", 45: "mm:ss", 47: "mm:ss.0"}
+// builtin are the numbered formats that files do not write down (ECMA-376 part 1, 18.8.30): those of
+// dates and times, also Thai ones, and a few others that matter.
+var builtin = map[int]string{9: "0%", 10: "0.00%", 14: "yyyy-mm-dd", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 22: "yyyy-mm-dd h:mm", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0",
+	71: "d/m/yyyy", 72: "d-mmm-yy", 73: "d-mmm", 74: "mmm-yy", 75: "h:mm", 76: "h:mm:ss", 77: "d/m/yyyy h:mm", 78: "mm:ss", 79: "[h]:mm:ss", 80: "mm:ss.0", 81: "d/m/bb"}
 
-func (w *workbook) styles(part string) error {
+// formats reads how the cells of each style show numbers.
+func (w *workbook) formats(part string) error {
 	custom := map[int]string{}
 	var inCells bool
 	return w.each(part, func(t xml.Token) error {
@@ -141,35 +143,21 @@ func (w *workbook) styles(part string) error {
 					return nil
 				}
 				id := number(attr(t, "numFmtId"))
-				format, ok := custom[id]
+				code, ok := custom[id]
 				if !ok {
-					format = builtin[id]
+					code = builtin[id]
 				}
-				if strings.EqualFold(format, "General") {
-					format = ""
+				f := formatOf(code)
+				if !ok && (id >= 27 && id <= 36 || id >= 50 && id <= 58) { // dates of East Asia
+					f.shows = aDay
 				}
-				// 27–36 and 50–58 are dates of East Asia.
-				w.formats, w.dates = append(w.formats, format), append(w.dates, showsDate(format) || !ok && (id >= 27 && id <= 36 || id >= 50 && id <= 58))
+				w.styles = append(w.styles, f)
 			}
 		case xml.EndElement:
 			inCells = inCells && t.Name.Local != "cellXfs"
 		}
 		return nil
 	})
-}
-
-// aside matches the parts of a format that are shown literally: texts, colours, single characters.
-var aside = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]|[\\_*].`)
-
-// showsDate reports whether a format shows a number as a date or a time of day.
-func showsDate(format string) bool {
-	for _, elapsed := range []string{"[h", "[m", "[s"} {
-		if strings.Contains(strings.ToLower(format), elapsed) && !strings.Contains(format, "$") && !strings.Contains(strings.ToLower(format), "[magenta") {
-			return false // hours that pass twenty-four
-		}
-	}
-	first, _, _ := strings.Cut(aside.ReplaceAllString(format, ""), ";")
-	return strings.ContainsAny(strings.ToLower(first), "dmyhs")
 }
 
 var merges = regexp.MustCompile(`mergeCell [^>]*ref="([A-Z]+[0-9]+):([A-Z]+[0-9]+)"`)
@@ -259,7 +247,7 @@ func (w *workbook) sheet(name, part string, hidden bool) error {
 				if kind == "inlineStr" {
 					v = text.String()
 				}
-				cell := w.cell(kind, v, style)
+				cell, shown := w.cell(kind, v, style)
 				if cell.Formula = f; cell.Value == "" && f == "" {
 					return nil
 				}
@@ -267,7 +255,7 @@ func (w *workbook) sheet(name, part string, hidden bool) error {
 				if c := covers[ref]; c != [2]int{} {
 					cell.Rows, cell.Columns = many(c[0]), many(c[1])
 				}
-				p := Piece{Kind: InCell, At: Location{Sheet: name, Ref: ref, Row: row, Column: column}, Text: cell.Value, Hidden: hidden || rowHidden, Cell: cell}
+				p := Piece{Kind: InCell, At: Location{Sheet: name, Ref: ref, Row: row, Column: column}, Text: cmp.Or(shown, cell.Value), Hidden: hidden || rowHidden, Cell: cell}
 				for _, u := range unseen {
 					p.Hidden = p.Hidden || column >= u.from && column <= u.to
 				}
@@ -305,7 +293,7 @@ func (w *workbook) comments(name, part string, hidden bool) error {
 				}
 			case xml.EndElement:
 				if inText = false; t.Name.Local == "comment" && strings.TrimSpace(s.String()) != "" {
-					return w.x.add(Piece{Kind: Note, At: at, Text: strings.TrimSpace(s.String()), Hidden: hidden})
+					return w.x.add(Piece{Kind: Note, At: at, Text: strings.TrimSpace(unescaped(s.String())), Hidden: hidden})
 				}
 			case xml.CharData:
 				if inText {
@@ -318,9 +306,10 @@ func (w *workbook) comments(name, part string, hidden bool) error {
 	return err
 }
 
-// cell makes a typed value from the text in the file.
-func (w *workbook) cell(kind, v string, style int) *Cell {
-	c := &Cell{Type: "text", Value: strings.TrimSpace(v)}
+// cell makes a typed value from the text in the file. It also returns how the workbook shows the
+// value, where that is not the value itself.
+func (w *workbook) cell(kind, v string, style int) (c *Cell, shown string) {
+	c = &Cell{Type: "text", Value: strings.TrimSpace(v)}
 	switch kind {
 	case "s":
 		c.Value = ""
@@ -328,6 +317,7 @@ func (w *workbook) cell(kind, v string, style int) *Cell {
 			c.Value = strings.TrimSpace(w.strings[n])
 		}
 	case "str", "inlineStr":
+		c.Value = strings.TrimSpace(unescaped(v))
 	case "b":
 		c.Type, c.Value = "bool", strconv.FormatBool(isOn(v))
 	case "e":
@@ -335,46 +325,31 @@ func (w *workbook) cell(kind, v string, style int) *Cell {
 	case "d":
 		c.Type = "date"
 	default:
-		f, err := strconv.ParseFloat(c.Value, 64)
-		if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		n, err := strconv.ParseFloat(c.Value, 64)
+		if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
 			break
 		}
 		// The file has the seventeen digits of 5.2000000000000002; people
 		// typed the shortest decimal that is the same number.
-		c.Type, c.Value = "number", strconv.FormatFloat(f, 'f', -1, 64)
-		if style < 0 || style >= len(w.formats) {
+		c.Type, c.Value = "number", strconv.FormatFloat(n, 'f', -1, 64)
+		if style < 0 || style >= len(w.styles) {
 			break
 		}
-		c.Format = w.formats[style]
-		if date := w.date(f); w.dates[style] && date != "" {
-			c.Type, c.Value = "date", date
+		f := w.styles[style]
+		c.Format = f.code
+		switch f.shows {
+		case aDay, aTime:
+			if date := w.date(n, f.shows); date != "" {
+				c.Type, c.Value = "date", date
+			}
+		case aDuration:
+			shown = f.duration(n)
 		}
 	}
 	if c.Value == "" {
 		c.Type = "empty"
 	}
-	return c
-}
-
-// date returns the date and time for a serial number.
-func (w *workbook) date(serial float64) string {
-	if serial < 0 || serial >= 2958466 {
-		return ""
-	}
-	seconds := int(math.Round((serial - math.Floor(serial)) * 86400))
-	switch days := int(serial); {
-	case days == 0 && seconds > 0:
-		return w.epoch.Add(time.Duration(seconds) * time.Second).Format("15:04:05")
-	case w.epoch.Year() < 1904 && days < 60:
-		days++ // Excel believes that there was a 29 February 1900
-		fallthrough
-	default:
-		at := w.epoch.AddDate(0, 0, days).Add(time.Duration(seconds) * time.Second)
-		if seconds == 0 {
-			return at.Format(time.DateOnly)
-		}
-		return at.Format("2006-01-02T15:04:05")
-	}
+	return c, shown
 }
 
 // position reads B15 as column 2 and row 15; it returns 0, 0 for anything else.
@@ -397,27 +372,45 @@ func columnName(n int) (s string) {
 	return s
 }
 
-// refs finds references in a formula, and what looks like one and is not: a
-// text, the name of a sheet, of a function, or of a range.
-var refs = regexp.MustCompile(`"[^"]*"|'[^']*'|[A-Za-z_][\w.]*\(|(\$?)([A-Z]{1,3})(\$?)([0-9]{1,7})\b|[A-Za-z_\\][\w.]*`)
+// refs finds references in a formula, and what looks like one and is not: a text, the name of a
+// sheet or of several, of a function, or of a range.
+var refs = regexp.MustCompile(`"[^"]*"|'[^']*'|[A-Za-z_][\w.]*\(|(?:[A-Za-z_\\][\w.]*:)?[A-Za-z_\\][\w.]*!|(\$?)([A-Z]{1,3})(\$?)([0-9]{1,7})\b|(\$?)([A-Z]{1,3}):(\$?)([A-Z]{1,3})\b|(\$?)([0-9]{1,7}):(\$?)([0-9]{1,7})\b|[A-Za-z_\\][\w.]*`)
 
 // moved returns a formula moved by some columns and rows.
 func moved(formula string, columns, rows int) string {
+	column := func(fixed, name string) string {
+		n, _ := position(name + "1")
+		if fixed == "" {
+			n += columns
+		}
+		return fixed + columnName(n)
+	}
+	row := func(fixed, name string) string {
+		n := number(name)
+		if fixed == "" {
+			n += rows
+		}
+		if n < 1 {
+			return ""
+		}
+		return fixed + strconv.Itoa(n)
+	}
 	return refs.ReplaceAllStringFunc(formula, func(s string) string {
 		m := refs.FindStringSubmatch(s)
-		if m == nil || m[2] == "" {
+		var from, to, between string
+		switch {
+		case m[2] != "":
+			from, to = column(m[1], m[2]), row(m[3], m[4])
+		case m[6] != "":
+			from, to, between = column(m[5], m[6]), column(m[7], m[8]), ":"
+		case m[10] != "":
+			from, to, between = row(m[9], m[10]), row(m[11], m[12]), ":"
+		default:
 			return s
 		}
-		column, row := position(m[2] + m[4])
-		if m[1] == "" {
-			column += columns
-		}
-		if m[3] == "" {
-			row += rows
-		}
-		if column < 1 || row < 1 {
+		if strings.Trim(from, "$") == "" || strings.Trim(to, "$") == "" {
 			return "#REF!"
 		}
-		return m[1] + columnName(column) + m[3] + strconv.Itoa(row)
+		return from + between + to
 	})
 }

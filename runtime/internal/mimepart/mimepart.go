@@ -139,3 +139,35 @@ func (p *Part) decode(encoding string, body io.Reader) {
 	e, err := message.New(h, body)
 	p.Body, p.Unsure = e.Body, p.Unsure || err != nil
 }
+
+// Unflowed joins the lines of each paragraph of a text whose parameters say that it flows
+// (format=flowed, RFC 3676). Its lines end in \n.
+func Unflowed(s string, params map[string]string) string {
+	if !strings.EqualFold(params["format"], "flowed") {
+		return s
+	}
+	joins := strings.EqualFold(params["delsp"], "yes")
+	var b strings.Builder
+	deep, open := 0, false
+	for line := range strings.SplitSeq(s, "\n") {
+		rest := strings.TrimLeft(line, ">")
+		depth := len(line) - len(rest)
+		rest = strings.TrimPrefix(rest, " ")
+		if open && (depth != deep || rest == "-- ") {
+			b.WriteByte('\n')
+			open = false
+		}
+		if !open && depth > 0 {
+			b.WriteString(strings.Repeat(">", depth) + " ")
+		}
+		deep, open = depth, strings.HasSuffix(rest, " ") && rest != "-- "
+		if open && joins {
+			rest = rest[:len(rest)-1]
+		}
+		b.WriteString(rest)
+		if !open {
+			b.WriteByte('\n')
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

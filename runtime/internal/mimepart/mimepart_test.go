@@ -149,3 +149,24 @@ func FuzzNew(f *testing.F) {
 		_, _ = Date(disposition)
 	})
 }
+
+// The lines of a paragraph that flows are one (RFC 3676).
+func TestFlowedLinesAreJoined(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a \nb\nc":            "a b\nc",
+		"> a \n> b\nc":        "> a b\nc",
+		"> a \n>> b\nc":       "> a \n>> b\nc",
+		"> a \nb":             "> a \nb",
+		"a \n-- \nb":          "a \n-- \nb",
+		" > no quotation \nb": "> no quotation b",
+		"a\n\nb":              "a\n\nb",
+	} {
+		if got := Unflowed(text, map[string]string{"format": "Flowed"}); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+	if got := Unflowed("a \nb\n-- \nc", map[string]string{"format": "flowed", "delsp": "yes"}); got != "ab\n-- \nc" {
+		t.Errorf("%q", got)
+	}
+}

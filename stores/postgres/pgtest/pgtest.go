@@ -243,8 +243,12 @@ func Program(t testing.TB, name string) string {
 
 var errNotFound = errors.New("pgtest: PostgreSQL is not installed; `make postgres` installs it")
 
-// programs finds the newest server that is installed.
+// programs finds the newest server that is installed, or the one in the folder that
+// VERBATIM_TEST_POSTGRES names.
 func programs() (string, error) {
+	if dir := os.Getenv("VERBATIM_TEST_POSTGRES"); dir != "" {
+		return dir, nil
+	}
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	more, _ := filepath.Glob("/usr/pgsql-*/bin")
 	dirs = append(dirs, more...)
@@ -433,4 +437,11 @@ func (d DB) Hang(t testing.TB) (release func()) {
 	release = sync.OnceFunc(func() { conn.Close(ctx) })
 	t.Cleanup(release)
 	return release
+}
+
+// ForMessages is a statement that does something to the functions which write a message to the
+// server's log, such as "REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC". Their arguments differ between
+// versions.
+func ForMessages(what string) string {
+	return "DO $do$ DECLARE f regprocedure; BEGIN FOR f IN SELECT oid FROM pg_catalog.pg_proc WHERE proname = 'pg_logical_emit_message' LOOP EXECUTE pg_catalog.format($$" + what + "$$, f); END LOOP; END $do$"
 }

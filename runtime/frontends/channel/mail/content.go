@@ -236,11 +236,7 @@ func (c *content) mail(data []byte, depth int) {
 
 // plain reads plain text.
 func (c *content) plain(data []byte, params map[string]string) string {
-	s := strings.ReplaceAll(c.letters(data), "\r\n", "\n")
-	if strings.EqualFold(params["format"], "flowed") {
-		s = unflowed(s, strings.EqualFold(params["delsp"], "yes"))
-	}
-	return s
+	return mimepart.Unflowed(strings.ReplaceAll(c.letters(data), "\r\n", "\n"), params)
 }
 
 // letters removes what a text cannot hold.
@@ -249,33 +245,6 @@ func (c *content) letters(data []byte) string {
 		c.unsure, data = true, bytes.ReplaceAll(data, []byte{0}, nil)
 	}
 	return strings.TrimPrefix(string(data), "\uFEFF")
-}
-
-// unflowed joins the lines of a paragraph (RFC 3676).
-func unflowed(s string, delete bool) string {
-	var b strings.Builder
-	deep, open := 0, false
-	for line := range strings.SplitSeq(s, "\n") {
-		rest := strings.TrimLeft(line, ">")
-		depth := len(line) - len(rest)
-		rest = strings.TrimPrefix(rest, " ")
-		if open && (depth != deep || rest == "-- ") {
-			b.WriteByte('\n')
-			open = false
-		}
-		if !open && depth > 0 {
-			b.WriteString(strings.Repeat(">", depth) + " ")
-		}
-		deep, open = depth, strings.HasSuffix(rest, " ") && rest != "-- "
-		if open && delete {
-			rest = rest[:len(rest)-1]
-		}
-		b.WriteString(rest)
-		if !open {
-			b.WriteByte('\n')
-		}
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // fileName returns a file name without folders.

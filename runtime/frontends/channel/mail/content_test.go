@@ -232,27 +232,6 @@ func TestBrokenMailsAreUnsure(t *testing.T) {
 	}
 }
 
-// The lines of a paragraph that flows are one (RFC 3676).
-func TestFlowedLinesAreJoined(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"a \nb\nc":            "a b\nc",
-		"> a \n> b\nc":        "> a b\nc",
-		"> a \n>> b\nc":       "> a \n>> b\nc",
-		"> a \nb":             "> a \nb",
-		"a \n-- \nb":          "a \n-- \nb",
-		" > no quotation \nb": "> no quotation b",
-		"a\n\nb":              "a\n\nb",
-	} {
-		if got := unflowed(text, false); got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
-		}
-	}
-	if got := unflowed("a \nb\n-- \nc", true); got != "ab\n-- \nc" {
-		t.Errorf("%q", got)
-	}
-}
-
 // A page is read as it is seen.
 func TestPagesAreReadAsTheyAreSeen(t *testing.T) {
 	t.Parallel()

@@ -176,12 +176,54 @@ func (c *check) aligned(ctx context.Context, domain string, mode func(*dmarc.Rec
 	if domain == c.domain || !c.related(domain) {
 		return domain == c.domain
 	}
-	lookup := dmarc.LookupOptions{LookupTXT: func(name string) ([]string, error) { return c.dns.LookupTXT(ctx, name) }}
+	lookup := dmarc.LookupOptions{LookupTXT: func(name string) ([]string, error) {
+		all, err := c.dns.LookupTXT(ctx, name)
+		return policies(all), err
+	}}
 	policy, err := dmarc.LookupWithOptions(c.domain, &lookup)
 	if err == dmarc.ErrNoPolicy {
 		policy, err = dmarc.LookupWithOptions(organization(c.domain), &lookup)
 	}
 	return err == nil && mode(policy) == dmarc.AlignmentRelaxed
+}
+
+// policies returns what a record says of alignment, as the library takes it. A tag that is not valid has
+// its default, and tags of reports matter to nobody here; a record without a valid policy counts as one
+// of none if it names an address for reports, and not at all otherwise; nor do several records (RFC
+// 7489, 6.3 and 6.6.3). The library refuses all of these.
+func policies(all []string) (kept []string) {
+	for _, txt := range all {
+		tags := map[string]string{}
+		for i, tag := range strings.Split(txt, ";") {
+			name, value, _ := strings.Cut(tag, "=")
+			name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
+			if tags[name] == "" && (i == 0) == (name == "v") {
+				tags[name] = value
+			}
+		}
+		if tags["v"] != "DMARC1" {
+			continue
+		}
+		policy := strings.ToLower(tags["p"])
+		switch {
+		case policy == "none" || policy == "quarantine" || policy == "reject":
+		case strings.Contains(strings.ToLower(tags["rua"]), "mailto:"):
+			policy = "none"
+		default:
+			continue
+		}
+		record := "v=DMARC1; p=" + policy
+		for _, name := range [...]string{"adkim", "aspf"} {
+			if mode := strings.ToLower(tags[name]); mode == "r" || mode == "s" {
+				record += "; " + name + "=" + mode
+			}
+		}
+		kept = append(kept, record)
+	}
+	if len(kept) > 1 {
+		return nil
+	}
+	return kept
 }
 
 // organization returns the registered domain above a domain, or the domain itself if nobody can

@@ -833,7 +833,7 @@ func (s *step) answered() error {
 		f := s.fill(q.Answer, url.Values{})
 		return s.settled(ctx, f, told, r.First)
 	}
-	if len(s.call.Result.Rows) == 1 && s.text(0, "field") == field && values.Get("skip") == "" && s.text(0, "message") != "" {
+	if s.text(0, "status") != q.Checking && s.text(0, "field") == field && values.Get("skip") == "" && s.text(0, "message") != "" {
 		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.text(0, "message"))
 	}
 	if s.text(0, "status") == q.Checking {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/dialog"
@@ -308,10 +309,14 @@ func (f *filledForm) date(name string) (text string, ok bool) {
 	if d+m+y == "" {
 		return strings.TrimSpace(f.values.Get(name)), true
 	}
+	whole := ""
 	if m+y == "" && len(d) > 2 { // a whole date was pasted
-		if found, _ := values.Find(d, values.In{Now: f.now, Languages: []values.Language{f.lang}}); len(found) == 1 && found[0].Known() && found[0].Assumed == 0 && found[0].Value.Kind() == stores.Date {
-			return found[0].Value.Text(), true
-		}
+		whole = d
+	} else if len(y) == 4 && strings.IndexFunc(m, unicode.IsLetter) >= 0 { // the name of a month
+		whole = d + " " + m + " " + y
+	}
+	if found, _ := values.Find(whole, values.In{Now: f.now, Languages: []values.Language{f.lang}}); len(found) == 1 && found[0].Known() && found[0].Assumed == 0 && found[0].Value.Kind() == stores.Date {
+		return found[0].Value.Text(), true
 	}
 	if len(y) == 4 && len(d) <= 2 && len(m) <= 2 {
 		text = y + "-" + ("00" + m)[len(m):] + "-" + ("00" + d)[len(d):]

@@ -473,8 +473,12 @@ func (r row) facts(names ...string) (all []pages.Fact) {
 				text = values.SayDay(v, d.lang)
 			}
 		}
+		switch name {
+		case "accepts", "has", "lacks", "expected": // words of ours; the others are somebody's own
+			text = pages.Sentence(text)
+		}
 		if text != "" {
-			all = append(all, pages.Fact{Name: d.Say(factWords[name]), Text: pages.Sentence(text)})
+			all = append(all, pages.Fact{Name: d.Say(factWords[name]), Text: text})
 		}
 	}
 	return all
