@@ -141,11 +141,13 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	if err != nil {
 		return a.runFailed(err)
 	}
-	mark, _, err := a.marked(ctx, eng, store, f.store)
-	if err != nil {
-		return a.runFailed(err)
+	if !f.dryRun { // which changes nothing, and agrees to nothing
+		mark, _, err := a.marked(ctx, eng, store, f.store)
+		if err != nil {
+			return a.runFailed(err)
+		}
+		defer mark.keep(ctx)
 	}
-	defer mark.keep(ctx)
 	script, ds := dsl.Parse(src)
 	if f.key != "" && !ds.HasErrors() {
 		repeat := session.Journal().Repeat
