@@ -39,4 +39,7 @@ type NameAsk struct {
 type Identity struct {
 	ID     string
 	Secret []byte // known to nobody outside the store: suffixes of names are made with it
+	// Place tells a copy from the store: a server and its database, whatever their address. "" if
+	// that is not known.
+	Place string
 }

@@ -39,7 +39,7 @@ func (a *app) backup(ctx context.Context, store, file string) error {
 		return err
 	}
 	if at.url != "" {
-		return usage("a store on PostgreSQL is backed up by PostgreSQL's own programs", "pg_dump --format=custom --file=FILE, and pg_restore to put it back")
+		return usage("a store on PostgreSQL is backed up by PostgreSQL's own programs", "as a superuser, pg_dump --format=custom --file=FILE, and pg_restore to put it back; verbatim help back-up says more")
 	}
 	s, err := a.openFile(ctx, at, false)
 	if err != nil {

@@ -81,7 +81,7 @@ func (a *app) marked(ctx context.Context, engine *engine.Engine, store stores.St
 	if err != nil {
 		return nil, false, err
 	}
-	m = &mark{store: store, place: at.place(), known: places{}}
+	m = &mark{store: store, place: cmp.Or(id.Place, at.place()), known: places{}}
 	dir := a.stateFolder()
 	if dir == "" {
 		return m, true, nil
@@ -95,6 +95,9 @@ func (a *app) marked(ctx context.Context, engine *engine.Engine, store stores.St
 	}
 	why := ""
 	was, here := m.known[m.place]
+	if !here { // earlier builds noted its address
+		was, here = m.known[at.place()]
+	}
 	if !here {
 		why = "it is a copy of a store that was used elsewhere"
 	} else if was.Seq > 0 {

@@ -136,5 +136,6 @@ func (a *app) tellMoved(l *sqliteMove, m stores.Moved) error {
 	}
 	fmt.Fprintf(a.out, "moved  %s, %s, %s for later\nmoved  %s, head %x %x\n", receipt.Counted(m.Principals, "person"), receipt.Counted(m.Names, "name"), receipt.Counted(m.Jobs, "job"),
 		receipt.Counted(int(m.Entries), "journal entry"), m.Head[:2], m.Head[2:4])
+	fmt.Fprintf(a.out, "next: put %s away, or somebody goes on in it, and let VERBATIM_STORE name the new one\n", l.at)
 	return nil
 }

@@ -28,6 +28,7 @@ type runFlags struct {
 	confirm, key, origin, sitting string
 	dryRun, full, yes, each       bool
 	confirms                      bool // --confirm was given
+	unseen                        bool // who runs it has not seen what it says: an undo, by a number
 	from                          int
 	timeout                       time.Duration
 }
@@ -140,11 +141,13 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	if err != nil {
 		return a.runFailed(err)
 	}
-	mark, _, err := a.marked(ctx, eng, store, f.store)
-	if err != nil {
-		return a.runFailed(err)
+	if !f.dryRun { // which changes nothing, and agrees to nothing
+		mark, _, err := a.marked(ctx, eng, store, f.store)
+		if err != nil {
+			return a.runFailed(err)
+		}
+		defer mark.keep(ctx)
 	}
-	defer mark.keep(ctx)
 	script, ds := dsl.Parse(src)
 	if f.key != "" && !ds.HasErrors() {
 		repeat := session.Journal().Repeat
@@ -241,17 +244,20 @@ func (j *job) run(ctx context.Context) error {
 	switch {
 	case j.dryRun:
 		return j.rehearse(ctx, p, mine > 0)
+	case j.yes && mine > 0 && others:
+		return j.propose(ctx, p.Answer(), false)
+	case j.yes && mine > 0:
+		return j.apply(ctx, p.Answer(), false)
 	case mine == 0 && others:
 		return j.propose(ctx, "", false)
-	case mine == 0:
+	case mine == 0 && (j.yes || !j.unseen):
 		return j.apply(ctx, "", false)
-	case j.yes && others:
-		return j.propose(ctx, p.Answer(), false)
-	case j.yes:
-		return j.apply(ctx, p.Answer(), false)
 	}
 	terminal, ok := j.terminal(j.world)
-	if !ok {
+	switch {
+	case !ok && mine == 0: // a script, which nobody watches
+		return j.apply(ctx, "", false)
+	case !ok:
 		s := &stop{exitRefused, "needs-agreement",
 			fmt.Sprintf("%s first and there is no terminal to ask on", countedVerb(mine, "call asks", "calls ask")),
 			fmt.Sprintf("read it with verbatim run --dry-run, then pass --confirm %s", receipt.Short(p.ID))}
@@ -279,6 +285,8 @@ func (j *job) run(ctx context.Context) error {
 		return err
 	}
 	switch {
+	case !yes && mine == 0:
+		return &stop{exitRefused, "declined", "not agreed to; nothing was changed", "to do it after all, run it again and type yes"}
 	case !yes:
 		if err := j.session.DeclinePreview(ctx, j.program, p.Answer()); err != nil {
 			return j.runFailed(err)

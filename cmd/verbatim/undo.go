@@ -18,8 +18,10 @@ func undoCommand(a *app) *cobra.Command {
 		Example: `verbatim undo --dry-run --as clara 17
 verbatim undo --as clara 17`,
 		Long: `Makes the call that takes entry N back, as its palette says, and runs it like any other:
-it is checked, previewed, asked about and journalled, under the rules of today. It is
-refused where others built on what the call did. An undo is undone by its own number.`,
+it is checked, previewed and journalled, under the rules of today. It is refused where
+others built on what the call did. On a terminal it is shown and asked about first, as
+nobody sees in a number what it would change; elsewhere it is asked about where a rule
+says so. An undo is undone by its own number.`,
 		Args: exactly(1, "the number of one entry: verbatim log show lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.confirms = cmd.Flags().Changed("confirm")
@@ -50,6 +52,7 @@ func (a *app) undo(ctx context.Context, seq int64, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	f.unseen = true
 	return a.runSource(ctx, "", func() (*dsl.Source, error) { return src, nil }, f)
 }
 

@@ -27,10 +27,28 @@ func (f *failure) Error() string {
 	switch {
 	case f.code == "" && f.cause != nil:
 		return fmt.Sprintf("postgres: %s: %v", f.doing, f.cause)
-	case f.about != "":
-		return fmt.Sprintf("postgres: %s: SQLSTATE %s on %s", f.doing, f.code, f.about)
 	}
-	return fmt.Sprintf("postgres: %s: SQLSTATE %s", f.doing, f.code)
+	text := "SQLSTATE " + f.code
+	if f.about != "" {
+		text += " on " + f.about
+	}
+	if says := meanings[f.code]; says != "" {
+		text = says + " (" + text + ")"
+	}
+	return "postgres: " + f.doing + ": " + text
+}
+
+// meanings are what codes say that operators meet while they set a server up (appendix A of
+// PostgreSQL's documentation).
+var meanings = map[string]string{
+	"25006": "the server only reads, as a standby does",
+	"28000": "the server's rules (pg_hba.conf) do not let this role in from here",
+	"28P01": "the password of the role is wrong or missing; PGPASSWORD or a file .pgpass gives it",
+	"3D000": "the server has no database of this name",
+	"42501": "the role may not do this; the owner of the tables may",
+	"53100": "the server's disk is full",
+	"53300": "the server has no connection left",
+	"57P03": "the server is starting or stopping",
 }
 
 // fault turns an error of the driver into one of ours. It returns our own errors unchanged, and

@@ -16,8 +16,20 @@ func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 		if err := rightVersion(ctx, c); err != nil {
 			return err
 		}
-		return c.do(ctx, op{doing: "identity", sql: "SELECT store, secret FROM public.verbatim_schema", read: func(r row) error {
-			id.ID, id.Secret = r.str(0), slices.Clone(r.bytes(1))
+		known := false // other engines lack the function, and some owners keep it for themselves
+		err := c.do(ctx, op{doing: "identity", sql: "SELECT coalesce(pg_catalog.has_function_privilege(pg_catalog.to_regprocedure('pg_catalog.pg_control_system()'), 'EXECUTE'), false)", read: func(r row) error {
+			known = r.yes(0)
+			return nil
+		}})
+		if err != nil {
+			return err
+		}
+		place := "''"
+		if known {
+			place = "(SELECT 'database ' || d.oid || ' of ' || s.system_identifier FROM pg_catalog.pg_control_system() s, pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
+		}
+		return c.do(ctx, op{doing: "identity", sql: "SELECT store, secret, " + place + " FROM public.verbatim_schema", read: func(r row) error {
+			id.ID, id.Secret, id.Place = r.str(0), slices.Clone(r.bytes(1)), r.str(2)
 			if len(id.Secret) == 32 { // made here: names in use were made with its text form
 				id.Secret = []byte(hex.EncodeToString(id.Secret))
 			} else if len(id.Secret) > 0 { // from another store, behind a zero byte: see filler.Keep

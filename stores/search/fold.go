@@ -17,7 +17,7 @@ import (
 var lettersText string
 
 // Folding changes when Name folds names in another way, so that indexes are made anew.
-const Folding = "letters of 2026-11"
+const Folding = "letters of 2026-11, second"
 
 // letters are the spellings of letters, and of two letters that are spelled together.
 var letters = sync.OnceValue(func() map[string][]string {
@@ -79,11 +79,17 @@ func NameWords(text string) []NameWord {
 	return all
 }
 
+const acute = '\u0301'
+
 // spellings returns how the letters at the beginning are spelled, and how many there are; nil where
 // there is none.
 func spellings(runes []rune) ([]string, int) {
 	if len(runes) > 1 {
-		if two := letters()[string(runes[:2])]; two != nil {
+		second := runes[1]
+		if bare := []rune(norm.NFD.String(string(second))); len(bare) == 2 && bare[1] == acute && unicode.Is(unicode.Greek, bare[0]) {
+			second = bare[0] // ού is ου; the accent on the first of two says that they are apart
+		}
+		if two := letters()[string([]rune{runes[0], second})]; two != nil {
 			return two, 2
 		}
 	}
@@ -101,7 +107,7 @@ func spellings(runes []rune) ([]string, int) {
 		return nil, 0
 	}
 	// A letter with marks is the letter.
-	if bare := []rune(norm.NFD.String(string(r))); len(bare) > 1 {
+	if bare := []rune(norm.NFD.String(string(r))); len(bare) > 1 && unicode.Is(unicode.Mn, bare[1]) { // and no syllable of Korean
 		if one, _ := spellings(bare[:1]); one != nil {
 			return one[:1], 1
 		}

@@ -84,8 +84,38 @@ func Alike(a, b string) (likeness float64, by Rule) {
 	if s := wordsAlike(words(x), words(y), false); s > likeness {
 		likeness, by = s, ByWords
 	}
+	if others(x, y) {
+		likeness = max(0, likeness-otherWord)
+	}
 	return likeness, by
 }
+
+// others reports whether two names say of themselves that they are of two people of a family: by the
+// words behind a name, or by whose child each is.
+func others(a, b []search.NameWord) bool {
+	behind := func(all []search.NameWord) string {
+		if n := len(all); n > 2 {
+			return known().behind[all[n-1].Plain]
+		}
+		return ""
+	}
+	if x, y := behind(a), behind(b); x != "" && y != "" && x != y {
+		return true
+	}
+	father := func(all []search.NameWord) *search.NameWord {
+		for i := 1; i+1 < len(all); i++ {
+			if slices.Contains(childOf, all[i].Plain) {
+				return &all[i+1]
+			}
+		}
+		return nil
+	}
+	x, y := father(a), father(b)
+	return x != nil && y != nil && 3*x.Edits(*y) > max(len(x.Plain), len(y.Plain))
+}
+
+// childOf are the words behind which a father's name stands.
+var childOf = []string{"bin", "ibn", "bint", "binti", "bte"}
 
 // What one word costs that is not quite another, in letters.
 const (
@@ -103,7 +133,8 @@ const (
 // mostCompared is the greatest number of words of a name that are compared.
 const mostCompared = 8
 
-// together compares names as if each were one word.
+// together compares names as if each were one word. Letters are spelled in several ways only where a
+// word of one is two of the other: Erik Åkerlund is not Erika Akerlund.
 func together(a, b []search.NameWord) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0
@@ -119,6 +150,13 @@ func together(a, b []search.NameWord) float64 {
 		return one
 	}
 	x, y := join(a), join(b)
+	if len(a) == len(b) && len(a) > 1 {
+		edits := 0
+		for i := range a {
+			edits += a[i].Edits(b[i])
+		}
+		return max(Similarity(x.Plain, y.Plain), 1-float64(edits)/float64(max(len(x.Plain), len(y.Plain))))
+	}
 	spaces := max(len(a), len(b)) - min(len(a), len(b))
 	return max(0, 1-float64(x.Edits(y)+spaces)/float64(max(len(x.Plain), len(y.Plain))))
 }
@@ -282,11 +320,12 @@ type lexicon struct {
 	of        map[string][]int
 	lines     [][]string
 	particles map[string]bool
+	behind    map[string]string // what stands behind a name and tells who of a family it is
 	forms     map[string]string
 }
 
 var known = sync.OnceValue(func() *lexicon {
-	l := &lexicon{of: map[string][]int{}, particles: map[string]bool{}, forms: map[string]string{}}
+	l := &lexicon{of: map[string][]int{}, particles: map[string]bool{}, behind: map[string]string{}, forms: map[string]string{}}
 	for line := range strings.Lines(nicknamesText) {
 		if names := strings.Fields(line); len(names) > 0 && names[0] != "#" {
 			for _, name := range names {
@@ -297,7 +336,10 @@ var known = sync.OnceValue(func() *lexicon {
 	}
 	for line := range strings.Lines(particlesText) {
 		for _, w := range strings.Fields(line) {
-			if !strings.HasPrefix(line, "#") {
+			if one, also, said := strings.Cut(w, "="); said { // jr=junior
+				l.behind[one], l.behind[also] = one, one
+				l.particles[one], l.particles[also] = true, true
+			} else if !strings.HasPrefix(line, "#") {
 				l.particles[w] = true
 			}
 		}
