@@ -368,7 +368,7 @@ func (r *run) entries(b *stores.Batch, o RunOptions) ([]*step, error) {
 			e.Preview, e.Agreed = r.plan.id, r.agreedBy
 		case o.Agreed != "":
 			e.Preview, e.Agreed = r.plan.id, r.src.s.who.Name
-		case r.plan.top[st.call.index].passed != "":
+		case r.plan.top[st.call.index].passed != nil:
 			e.Agreed = byStandingRule(r.src.s.who.Name, r.plan.top[st.call.index].passed)
 		}
 		say := saidAs(r.src.e, r.plan.prog, st)
