@@ -289,9 +289,12 @@ verbs:
 				holds(s, first, 7*day)
 			}
 
-			// Somebody else has longer to agree than a file lasts that nothing uses.
+			// Somebody else has longer to agree than a file lasts that nothing uses, from when they are asked.
 			asked = 0
-			pending, err := s.Propose(t.Context(), w.program(s, "scribe.write-for"), engine.RunOptions{})
+			before, err := s.Preview(t.Context(), w.program(s, "scribe.write-for"))
+			holds(s, file(before, err), 20*day)
+			w.later(10 * day)
+			pending, err := s.Propose(t.Context(), w.program(s, "scribe.write-for"), engine.RunOptions{Agreed: before.Answer()})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -329,7 +329,7 @@ func (r *run) tellAll() {
 	r.plan.told = make([]receipt.Call, len(written))
 	for i, st := range written {
 		r.plan.told[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.call.place), Text: st.call.text, Rows: r.rowsOf(st), Notices: r.src.noticesOf(st, nil), Filled: fills(r.src, st),
-			JobChanges: st.gather().jobChanges, Asks: st.questions(), Passed: st.passedBy(), Within: st.passedWithin(), Origins: originsText(st), Session: r.src.sessionChanges(st), External: externalCallsOf(st, nil), Result: r.src.result(st), Seq: st.out.seq}
+			JobChanges: st.gather().jobChanges, Asks: st.questions(), Passed: st.passed.name(), Within: st.passed.Within(), Origins: originsText(st), Session: r.src.sessionChanges(st), External: externalCallsOf(st, nil), Result: r.src.result(st), Seq: st.out.seq}
 	}
 }
 

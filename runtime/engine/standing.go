@@ -35,8 +35,19 @@ type StandingRule struct {
 	When string
 }
 
+// name returns the name of the rule, "" of none.
+func (s *StandingRule) name() string {
+	if s == nil {
+		return ""
+	}
+	return s.Name
+}
+
 // Within tells the bounds of the rule: "for @rent, when amount <= 500". It is "" without any.
 func (s *StandingRule) Within() string {
+	if s == nil {
+		return ""
+	}
 	var all []string
 	if s.Key != "" {
 		all = append(all, "for "+s.Row)
@@ -118,19 +129,4 @@ func unheard(ctx context.Context, r *run, st *step) {
 		}
 	}
 	st.asks = append(st.asks, newAsk(st, &verbs.Confirm{Always: true, Reason: wroteUnheard}))
-}
-
-// passedBy and passedWithin tell the standing rule that passed a call, and its bounds.
-func (st *step) passedBy() string {
-	if st.passed == nil {
-		return ""
-	}
-	return st.passed.Name
-}
-
-func (st *step) passedWithin() string {
-	if st.passed == nil {
-		return ""
-	}
-	return st.passed.Within()
 }
