@@ -211,7 +211,7 @@ func (l *loader) entityOf(d *doc, ref pair, typ, owner *yaml.Node, what string) 
 			byKey = l.entityNodes[i].e
 		}
 	}
-	if byKey == nil {
+	if byKey == nil && !d.beside {
 		d.report(tell(d.place(typ), "any-reference", owner.Value, what))
 	}
 	return byKey, true

@@ -54,6 +54,10 @@ func (loaderMessages) nothingWritten(at dsl.Place, k *key) dsl.Diagnostic {
 	return tell(at, "nothing-written", k.name, k.example)
 }
 
+func (loaderMessages) boundReads(at dsl.Place) dsl.Diagnostic {
+	return dsl.Diagnostic{Severity: dsl.Error, Code: "bad-expression", Place: at, Summary: "a bound is about the values of the call, and this reads a field of a row", Notes: []string{"compare the arguments themselves"}}
+}
+
 func (loaderMessages) notBoolean(at dsl.Place, name, word string) dsl.Diagnostic {
 	d := tell(at, "not-boolean", name)
 	switch strings.ToLower(word) {

@@ -172,13 +172,13 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 	if len(reg.Channels()) > 0 || reg.Plans() {
 		o.People.TellsAsker = tellsAsker
 	}
-	o.Keep = func(ctx context.Context, session *engine.Session, verb, name string, content []byte) (uploads.Upload, error) {
+	o.Keep = func(ctx context.Context, session *engine.Session, verb, name string, content []byte, lasts time.Duration) (uploads.Upload, error) {
 		s, err := a.shelf(ctx, eng)
 		if err != nil {
 			return uploads.Upload{}, err
 		}
 		defer s.Files.Close()
-		return s.Keep(ctx, session, verb, name, content)
+		return s.Keep(ctx, session, verb, name, content, lasts)
 	}
 	if model := a.env("VERBATIM_EMBED"); model != "" {
 		if o.Embedder, err = a.embedder(model); err != nil {

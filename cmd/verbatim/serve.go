@@ -461,7 +461,7 @@ func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, str
 		if err != nil || t == nil {
 			return server.Token{}, errors.Join(err, server.ErrNobody)
 		}
-		return server.Token{Principal: t.Principal, Audience: t.Audience, Expires: t.Expires, Verbs: t.Only}, nil
+		return server.Token{Principal: t.Principal, Audience: t.Audience, Expires: t.Expires, Verbs: t.Only, Script: t.Script}, nil
 	}
 }
 

@@ -732,15 +732,16 @@ func TestLinesThatOneWouldHate(t *testing.T) {
 	}
 }
 
-// What a program with a token says a model wrote waits for the person, who agrees where they are
-// proven; the token is no yes of theirs. What it says by itself is done. A standing rule of the person
+// What a program with a token sends waits for the person, who agrees where they are proven; the token is
+// no yes of theirs. Leaving out who wrote it frees nothing. It is done where the operator said that no
+// model writes what comes with the token, unless the program says that one did. A standing rule of the person
 // passes its verb in both doors, until they take it back. (G1)
 func TestWhatAModelSendsByHTTPWaits(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.administered().script("ada", `system.grant-role :principal-id @clara :role "delegator"`)
 	s := h.serve("--log", "off", "--sign-in", "clara")
-	token := h.granted("aide", "clara", s.url, "")
+	token, script := h.granted("aide", "clara", s.url, ""), h.granted("nightly", "clara", s.url, "", "--origin", "script")
 	ask := func(path string, body map[string]any) (int, string) {
 		text, _ := json.Marshal(body)
 		r, _ := http.NewRequest("POST", s.url+path, bytes.NewReader(text))
@@ -774,10 +775,22 @@ func TestWhatAModelSendsByHTTPWaits(t *testing.T) {
 		t.Errorf("she agrees: %d %s %v", status, body, err)
 	}
 	own := note("By a program")
-	delete(own, "origin")
+	for _, origin := range []string{"", "document=letter.pdf", "tool=crm"} {
+		own["origin"] = origin
+		if status, body := ask("/v1/run", own); status != http.StatusAccepted || !strings.Contains(body, `"outcome":"waiting"`) || written("By a program") {
+			t.Errorf("with origin %q: %d %s", origin, status, body)
+		}
+	}
+	aide := token
+	token = script
+	if status, body := ask("/v1/run", note("A script says that a model wrote it")); status != http.StatusAccepted || written("A script says that a model wrote it") {
+		t.Errorf("%d %s", status, body)
+	}
+	own["origin"] = ""
 	if status, body := ask("/v1/run", own); status != http.StatusOK || !written("By a program") {
 		t.Errorf("%d %s", status, body)
 	}
+	token = aide
 
 	allow := `system.allow :name "notes" :verb "client.add-note" :until ` + time.Now().AddDate(0, 1, 0).Format(time.DateOnly)
 	for _, origin := range []string{"", "model"} {

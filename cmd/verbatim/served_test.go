@@ -564,6 +564,7 @@ func TestATokenSpeaks(t *testing.T) {
 		var waiting struct{ Confirmations []struct{ ID string } }
 		bo := h.token("bo", "--as", "bo", "--for", "bo", "--url", s.url, "--only", "system.add-token")
 		decider := h.token("decider", "--as", "bo", "--for", "bo", "--url", s.url)
+		program := h.token("program", "--as", "bo", "--for", "bo", "--url", s.url, "--origin", "script")
 		_, body := ask(decider, "GET", "/v1/confirmations", "")
 		if err := json.Unmarshal([]byte(body), &waiting); err != nil || len(waiting.Confirmations) != 1 {
 			t.Fatal(body, err)
@@ -571,8 +572,20 @@ func TestATokenSpeaks(t *testing.T) {
 		if status, body := ask(bo, "POST", "/v1/confirmations/"+waiting.Confirmations[0].ID+"/agree", ""); status != http.StatusForbidden {
 			t.Errorf("it agrees: %d %s", status, body)
 		}
+		// Nor by one for a model, which does not speak in a conversation, either. (G1)
+		for _, path := range []string{"/v1/confirmations/" + waiting.Confirmations[0].ID + "/agree", "/v1/confirmations/" + waiting.Confirmations[0].ID + "/decline", "/v1/sessions/portal/turns"} {
+			if status, body := ask(decider, "POST", path, `{"text":"yes"}`); status != http.StatusForbidden || !strings.Contains(body, "not-asked") {
+				t.Errorf("%s: a model's token is answered %d %s", path, status, body)
+			}
+		}
+		if status, body := ask(program, "POST", "/v1/sessions/portal/turns", `{"text":"what may I do?"}`); status != http.StatusOK {
+			t.Errorf("a program without a model speaks: %d %s", status, body)
+		}
 		if _, body := ask(decider, "GET", "/v1/confirmations", ""); !strings.Contains(body, waiting.Confirmations[0].ID) {
 			t.Errorf("what it may not decide does not wait any more: %s", body)
+		}
+		if status, body := ask(program, "POST", "/v1/confirmations/"+waiting.Confirmations[0].ID+"/decline", ""); status != http.StatusOK {
+			t.Errorf("a program without a model declines: %d %s", status, body)
 		}
 		h.script("ada", `system.revoke-token :token-id "ada few"`)
 		time.Sleep(1100 * time.Millisecond)
@@ -970,7 +983,7 @@ func TestAClientIsMadeOfTheDescription(t *testing.T) {
 	h := newHouse(t)
 	h.people()
 	s := h.serve("--log", "off")
-	token := h.token("all", "--as", "ada", "--for", "ada", "--url", s.url)
+	token := h.token("all", "--as", "ada", "--for", "ada", "--url", s.url, "--origin", "script")
 	r, _ := http.NewRequest(http.MethodGet, s.url+"/v1/openapi.json", nil)
 	r.Header.Set("Authorization", "Bearer "+token)
 	status, description := newVisitor(t).answer(http.DefaultClient.Do(r))

@@ -19,7 +19,7 @@ import (
 // tokenCommand makes tokens for programs.
 func tokenCommand(a *app) *cobra.Command {
 	var f runFlags
-	var principal, name, audience, only, certificate string
+	var principal, name, audience, only, origin, certificate string
 	var lasts time.Duration
 	cmd := &cobra.Command{
 		Use:   "token NAME",
@@ -29,7 +29,8 @@ verbatim serve token nightly --as ada --for ada --url http://localhost:8080`,
 		Long: `Makes a token for somebody whom system.add-principal added; who came by SQL has none. It has
 system.add-token keep the SHA-256: what that asks, this asks. The token is printed here alone.
 One for somebody else counts once another administrator has agreed to it. With --certificate it
-is a certificate of the program's that counts, until it expires, and nothing is secret.`,
+is a certificate of the program's that counts, until it expires, and nothing is secret. What the
+program sends counts as a model's, and asks, unless --origin script says that no model writes it.`,
 		Args: exactly(1, "what the token is for"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name = args[0]
@@ -38,6 +39,9 @@ is a certificate of the program's that counts, until it expires, and nothing is 
 			}
 			if lasts < time.Minute || lasts > 366*24*time.Hour {
 				return usage("a token lasts a minute to a year", "verbatim serve token --lasts 720h")
+			}
+			if origin != "model" && origin != "script" {
+				return usage(fmt.Sprintf("a token is for a model or a script, not %q", origin), "verbatim serve token --origin script, for a program without a model")
 			}
 			expires := a.now().Add(lasts)
 			var secret, digest string
@@ -56,7 +60,7 @@ is a certificate of the program's that counts, until it expires, and nothing is 
 				}
 				digest = logins.Digest(secret)
 			}
-			script := tokenScript(principal, name, digest, strings.TrimRight(audience, "/"), only, expires)
+			script := tokenScript(principal, name, digest, strings.TrimRight(audience, "/"), only, origin, expires)
 			err := a.runSource(cmd.Context(), "", func() (*dsl.Source, error) { return dsl.NewSource("token", script), nil }, f)
 			if secret != "" && (err == nil || a.waits) {
 				fmt.Fprintln(a.out, secret)
@@ -68,6 +72,7 @@ is a certificate of the program's that counts, until it expires, and nothing is 
 	cmd.Flags().StringVar(&principal, "for", "", "the `name` that the program speaks as")
 	cmd.Flags().StringVar(&audience, "url", "", "the `URL` of the server that takes it")
 	cmd.Flags().StringVar(&only, "only", "", "the `verbs` that it is good for, with blanks between (default all)")
+	cmd.Flags().StringVar(&origin, "origin", "model", "`who` writes what the program sends: model, or script where no model does")
 	cmd.Flags().StringVar(&certificate, "certificate", "", "the `file` of a certificate that the program shows, and no token")
 	cmd.Flags().DurationVar(&lasts, "lasts", 30*24*time.Hour, "for how `long` it is good")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "agree to what is asked, without looking")
@@ -112,11 +117,14 @@ func readCertificate(file string, now time.Time) (*x509.Certificate, error) {
 }
 
 // tokenScript returns the call that stores a token.
-func tokenScript(principal, name, digest, audience, only string, expires time.Time) string {
+func tokenScript(principal, name, digest, audience, only, origin string, expires time.Time) string {
 	args := []dsl.Arg{dsl.NewArg("principal-id", dsl.NewString(principal)), dsl.NewArg("name", dsl.NewString(name)), dsl.NewArg("digest", dsl.NewString(digest)),
 		dsl.NewArg("audience", dsl.NewString(audience)), dsl.NewArg("expires-at", dsl.NewString(stamp(expires)))}
 	if only != "" {
 		args = append(args, dsl.NewArg("only", dsl.NewString(only)))
+	}
+	if origin == "script" {
+		args = append(args, dsl.NewArg("origin", dsl.NewCode("SCRIPT")))
 	}
 	call := dsl.NewCall("system.add-token", args...)
 	return dsl.FormatCall(&call) + "\n"

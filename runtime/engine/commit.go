@@ -42,6 +42,13 @@ func (r *run) batch(ctx context.Context, o RunOptions) (b stores.Batch, err erro
 	for i := range r.src.mem.uploads {
 		r.own.Changes = append(r.own.Changes, uploads.Use(r.src.mem.uploads[i].row, r.src.mem.uploads[i].verb, r.src.now))
 	}
+	if made := madeFiles(r); len(made) > 0 {
+		kept, err := extendFiles(ctx, r.src.read, made, r.src.now.Add(uploads.Unused))
+		if err != nil {
+			return b, err
+		}
+		r.own.Changes = append(r.own.Changes, kept...)
+	}
 	if len(r.met.uses) > 0 {
 		r.own.Changes = append(r.own.Changes, usedUp(r)...)
 	}
@@ -361,7 +368,7 @@ func (r *run) entries(b *stores.Batch, o RunOptions) ([]*step, error) {
 			e.Preview, e.Agreed = r.plan.id, r.agreedBy
 		case o.Agreed != "":
 			e.Preview, e.Agreed = r.plan.id, r.src.s.who.Name
-		case r.plan.top[st.call.index].passed != "":
+		case r.plan.top[st.call.index].passed != nil:
 			e.Agreed = byStandingRule(r.src.s.who.Name, r.plan.top[st.call.index].passed)
 		}
 		say := saidAs(r.src.e, r.plan.prog, st)

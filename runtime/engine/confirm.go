@@ -395,7 +395,11 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 		c.Answers = storeAnswers(answersOf(r, maxKeptAnswers, true))
 		_, c.Occasion = receipt.ReadAnswer(t.opt.Agreed)
 		c.Key = c.MakeKey(before)
-		kept, err := awaitFile(ctx, r.src, tx, c.Expires)
+		files := madeFiles(r)
+		for _, u := range r.src.mem.uploads {
+			files = append(files, u.row.Key())
+		}
+		kept, err := extendFiles(ctx, tx, files, c.Expires)
 		if err != nil {
 			return err
 		}

@@ -81,9 +81,10 @@ type Options struct {
 	// Tools reach the tools of other servers. If it is nil, verbs that need one are
 	// refused when they are used.
 	Tools tools.Servers
-	// Keep stores a file that a verb made, as an upload of the session's principal. It is
-	// called with no transaction open. Without it, verbs that make files are refused.
-	Keep func(ctx context.Context, s *Session, verb, name string, content []byte) (uploads.Upload, error)
+	// Keep stores a file that a verb made, as an upload of the session's principal, which expires
+	// after the given time unless it is used. It is called with no transaction open. Without it,
+	// verbs that make files are refused.
+	Keep func(ctx context.Context, s *Session, verb, name string, content []byte, lasts time.Duration) (uploads.Upload, error)
 	// Embedder makes the vectors for searches by meaning. Without one, such searches compare
 	// runs of letters, and each answer says so.
 	Embedder Embedder

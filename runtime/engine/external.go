@@ -13,6 +13,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/internal/digest"
 	"verbatim/runtime/protocols/tools"
+	"verbatim/runtime/state/uploads"
 	"verbatim/stores"
 )
 
@@ -111,7 +112,11 @@ func fetchAnswer(ctx context.Context, s *Session, o *runOptions, a *externalAnsw
 		if asks := cmp.Or(o.opt.Asks, o.opt.Key); asks != "" { // a run that was cut off asks the same again, and not for a second time
 			key = digest.Of("verbatim question 1", s.who.Name, asks, e.id())
 		}
-		answer, err := askTool(ctx, s, o, e, key)
+		lasts := uploads.Unused
+		if o.rehearsal {
+			lasts = r.lasts()
+		}
+		answer, err := askTool(ctx, s, o, e, key, lasts)
 		if err != nil {
 			return err
 		}
@@ -122,8 +127,8 @@ func fetchAnswer(ctx context.Context, s *Session, o *runOptions, a *externalAnsw
 }
 
 // askTool asks a tool until it gives a valid answer. A tool that may have acted is asked again only
-// if that cannot act twice.
-func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, key string) (got toolAnswer, err error) {
+// if that cannot act twice. A file that it makes is kept for a time.
+func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, key string, lasts time.Duration) (got toolAnswer, err error) {
 	v := e.st.verb
 	retry := stores.Retry{Attempts: toolTries}
 	if v.Tool.Retry != nil {
@@ -140,7 +145,7 @@ func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, ke
 			return got, &complaint{e.st.call.index, toolFailed(e, answer.Text)}
 		case err == nil:
 			if _, err = answerTable(v, answer); err == nil {
-				return got, keepFile(ctx, s, v, answer.File)
+				return got, keepFile(ctx, s, v, answer.File, lasts)
 			}
 			// It would answer the same again.
 			return got, &complaint{e.st.call.index, toolAnswerUnfit(e.st.call.place, v, err.Error())}
@@ -184,7 +189,7 @@ func sendCall(ctx context.Context, s *Session, o *runOptions, a *externalAnswers
 		a.answers[e.id()] = *answer
 		return nil
 	}
-	got, err := askTool(ctx, s, o, e, key)
+	got, err := askTool(ctx, s, o, e, key, uploads.Unused)
 	if err == nil {
 		a.answers[e.id()] = got
 		return nil

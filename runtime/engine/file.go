@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"verbatim/runtime/internal/digest"
 	"verbatim/runtime/internal/sheet"
@@ -17,7 +18,8 @@ import (
 
 // Verbs can make files, from the rows of a read or by a service. A file is kept as an upload of the
 // caller, with no transaction open and before anything is committed. If the run then cannot
-// commit, the file stays behind: nobody was told of it, and it expires.
+// commit, the file stays behind: nobody was told of it, and it expires. A file that a tool made for
+// a preview expires with the preview, unless the run that follows commits: see tools_kept.go.
 
 // filesOf returns the external call that makes a file of the rows of a read; nil if the file is made
 // already. A preview only names the file.
@@ -79,7 +81,7 @@ func digestOf(columns []string, rows [][]stores.Value) string {
 func makeFile(ctx context.Context, s *Session, e *externalCall) (tools.Answer, error) {
 	f, err := e.files()
 	if err == nil {
-		err = keepFile(ctx, s, e.st.verb, f)
+		err = keepFile(ctx, s, e.st.verb, f, uploads.Unused)
 	}
 	var c *complaint
 	if err != nil && !errors.As(err, &c) {
@@ -91,8 +93,8 @@ func makeFile(ctx context.Context, s *Session, e *externalCall) (tools.Answer, e
 // maxFile is the greatest size in bytes of a file that a verb makes.
 const maxFile = 32_000_000
 
-// keepFile keeps the file that a verb made, if it made one.
-func keepFile(ctx context.Context, s *Session, v *verbs.Verb, f *tools.File) error {
+// keepFile keeps the file that a verb made, if it made one, for a time.
+func keepFile(ctx context.Context, s *Session, v *verbs.Verb, f *tools.File, lasts time.Duration) error {
 	switch {
 	case f == nil:
 		return nil
@@ -101,7 +103,7 @@ func keepFile(ctx context.Context, s *Session, v *verbs.Verb, f *tools.File) err
 	case len(f.Content) > maxFile:
 		return fmt.Errorf("%s makes a file of %d bytes, and %d are allowed", v.Name, len(f.Content), maxFile)
 	}
-	u, err := s.e.opt.Keep(ctx, s, v.Name, f.Name, f.Content)
+	u, err := s.e.opt.Keep(ctx, s, v.Name, f.Name, f.Content, lasts)
 	if err != nil {
 		return fmt.Errorf("the file of %s could not be kept: %w", v.Name, err)
 	}

@@ -17,18 +17,19 @@ import (
 	"verbatim/runtime/protocols/tools"
 	"verbatim/runtime/state/uploads"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 // made are the files that verbs of filingWorlds made, by the reference.
 var made sync.Map
 
 // keep keeps a file that a verb made, as package upload does.
-func (w *world) keep(ctx context.Context, s *engine.Session, verb, name string, content []byte) (uploads.Upload, error) {
+func (w *world) keep(ctx context.Context, s *engine.Session, verb, name string, content []byte, lasts time.Duration) (uploads.Upload, error) {
 	if len(content) > 0 && content[0] == '!' {
 		return uploads.Upload{}, errors.New("the disk is full")
 	}
 	id := "made" + w.newID()
-	u, err := s.Uploads().Begin(ctx, uploads.Upload{Name: name, Type: "application/pdf", Size: int64(len(content)), Sum: fmt.Sprintf("%064x", id), MadeBy: verb}, id, "0000000000000001", 7*24*time.Hour,
+	u, err := s.Uploads().Begin(ctx, uploads.Upload{Name: name, Type: "application/pdf", Size: int64(len(content)), Sum: fmt.Sprintf("%064x", id), MadeBy: verb}, id, "0000000000000001", lasts,
 		func(context.Context, uploads.Upload) error { return nil })
 	if err != nil {
 		return u, err
@@ -213,6 +214,122 @@ verbs:
 				if c.want != "" {
 					break
 				}
+			}
+		})
+	}
+}
+
+// A tool that makes a file is asked once for a preview and the run that follows it. The file expires
+// with the preview; once the run is carried out, or while somebody may still agree to it, it is kept.
+// Where it is gone, the tool is asked again. (G15)
+func TestTheFileOfAPreviewIsTheOneOfItsRun(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(testing.TB) *world{"sqlite": filingWorld, "postgres": postgresFilingWorld} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t)
+			w.reg = loadYAML(t, map[string]string{"scribe.yaml": `domain: scribe
+roles: [{name: keeper, description: Who files}, {name: auditor, description: Who reads everything}]
+verbs:
+  - verb: write
+    description: Write a letter.
+    roles: [keeper]
+    confirm: always
+    tool: {server: scribe, name: write, read-only: true}
+  - verb: write-for
+    description: Write a letter that somebody else has to agree to.
+    roles: [keeper]
+    confirm: [{by: auditor, expires: 20d}]
+    tool: {server: scribe, name: write, read-only: true}
+`})
+			asked := 0
+			tool := tools.Services{Own: map[string]map[string]tools.Service{"scribe": {"write": {Input: []byte(`{"type":"object"}`), Do: func(context.Context, tools.Call) (tools.Answer, error) {
+				asked++
+				return tools.Answer{Text: "written", File: &tools.File{Name: "letter.pdf", Content: []byte("Dear")}}, nil
+			}}}}}
+			begins := func() *engine.Session {
+				var err error
+				if w.engine, err = engine.New(w.reg, w.store, engine.Options{Clock: w.now, NewID: w.newID, Keep: w.keep, Tools: tool}); err != nil {
+					t.Fatal(err)
+				}
+				return w.session("kim")
+			}
+			holds := func(s *engine.Session, reference string, left time.Duration) {
+				t.Helper()
+				u, err := s.Uploads().Get(t.Context(), reference)
+				if is := u.Expires.Sub(w.now()); err != nil || is < left-time.Hour || is > left+time.Hour {
+					t.Errorf("the file is kept for %v, not %v: %v", is, left, err)
+				}
+			}
+			file := func(r *receipt.Receipt, err error) string {
+				t.Helper()
+				if err != nil || r.Calls[0].Result.File == nil {
+					t.Fatal(r, err)
+				}
+				return r.Calls[0].Result.File.Reference
+			}
+			const day, write = 24 * time.Hour, "scribe.write"
+			s := begins()
+			for _, elsewhere := range []bool{false, true} {
+				asked = 0
+				preview, err := s.Keep(t.Context(), w.program(s, write))
+				first := file(preview, err)
+				holds(s, first, day)
+				w.later(20 * time.Hour)
+				if elsewhere {
+					s = begins()
+				}
+				done, err := s.Run(t.Context(), w.program(s, write), engine.RunOptions{Agreed: preview.Answer()})
+				if reference := file(done, err); reference != first || asked != 1 {
+					t.Errorf("elsewhere %t: the tool was asked %d times, and the file is %s, not %s", elsewhere, asked, reference, first)
+				}
+				if e := done.Calls[0].External[0]; !e.Previewed || e.Answered.IsNull() || done.Totals().External != 0 {
+					t.Errorf("elsewhere %t: the receipt counts %+v", elsewhere, e)
+				}
+				holds(s, first, 7*day)
+			}
+
+			// Somebody else has longer to agree than a file lasts that nothing uses, from when they are asked.
+			asked = 0
+			before, err := s.Preview(t.Context(), w.program(s, "scribe.write-for"))
+			holds(s, file(before, err), 20*day)
+			w.later(10 * day)
+			pending, err := s.Propose(t.Context(), w.program(s, "scribe.write-for"), engine.RunOptions{Agreed: before.Answer()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := file(pending.Preview, nil)
+			holds(s, first, 20*day)
+			w.later(15 * day)
+			begins()
+			_, done, err := w.session("ada").Agree(t.Context(), pending.ID)
+			if reference := file(done, err); reference != first || asked != 1 {
+				t.Errorf("the tool was asked %d times, and the file is %s, not %s", asked, reference, first)
+			}
+			holds(w.session("kim"), first, 7*day)
+
+			// Nobody agrees: nothing is left of it, and who asks again has another.
+			s, asked = begins(), 0
+			preview, err := s.Keep(t.Context(), w.program(s, write))
+			first = file(preview, err)
+			w.later(25 * time.Hour)
+			if _, err := s.Uploads().Get(t.Context(), first); !errors.Is(err, stores.ErrNotFound) {
+				t.Errorf("the file outlives its preview: %v", err)
+			}
+			if n, err := w.engine.Uploads().Forget(t.Context()); err != nil || n < 1 {
+				t.Errorf("%d files are forgotten: %v", n, err)
+			}
+
+			// The file of a preview that is valid has to be there.
+			asked = 0
+			preview, err = s.Keep(t.Context(), w.program(s, write))
+			first = file(preview, err)
+			if _, err := w.engine.Uploads().Prune(t.Context(), uploads.Entity, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: uploads.Entity.FieldIndex("id")}, Value: stores.NewString(strings.TrimPrefix(first, "upload://"))}); err != nil {
+				t.Fatal(err)
+			}
+			done, err = s.Run(t.Context(), w.program(s, write), engine.RunOptions{Agreed: preview.Answer()})
+			if reference := file(done, err); reference == first || asked != 2 {
+				t.Errorf("the tool was asked %d times, and the file is %s", asked, reference)
 			}
 		})
 	}

@@ -239,6 +239,19 @@ func (c *Call) Person() string { return c.r.s.who.Whose() }
 // May reports whether the caller may use a verb.
 func (c *Call) May(v *verbs.Verb) bool { return c.r.s.May(v) }
 
+// KeyOf and NameOf return the key of a row as text, and its name, for a row that keeps which one of
+// any entity is meant.
+func (c *Call) KeyOf(row Ref) string { return row.key.Text() }
+
+// NameOf is described with KeyOf.
+func (c *Call) NameOf(row Ref) string {
+	e := c.r.e.reg.Entity(row.entity)
+	if e == nil {
+		return hidden
+	}
+	return c.r.shownName(e.Store, row.key)
+}
+
 // Now returns the time of the run. It is the same for all of it.
 func (c *Call) Now() time.Time { return c.r.now }
 

@@ -883,7 +883,13 @@ func Refuse(reason, next string) error {
 const wroteUnheard = "a model wrote it, and the person it works for was not heard"
 
 // byStandingRule says in the journal who agreed to a call that was not asked about.
-func byStandingRule(who, rule string) string { return who + ", standing rule " + rule }
+func byStandingRule(who string, rule *StandingRule) string {
+	by := who + ", standing rule " + rule.Name
+	if within := rule.Within(); within != "" {
+		by += " " + within
+	}
+	return by
+}
 
 func alwaysAsks(verb string) string { return verb + " always asks" }
 

@@ -217,7 +217,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	}
 	st.asks = append(st.asks, asks...) // behind what resolve asks of origins
 	if f.macro == nil && f.prog.Literals().Unheard {
-		unheard(r, st)
+		unheard(ctx, r, st)
 	}
 	r.src.e.enter(StageCarry)
 	if st.verb.Macro != nil {
@@ -409,7 +409,7 @@ type step struct {
 	args   arguments
 	sees   within
 	asks   []ask
-	passed string // the standing rule that passed it; "" if none had to
+	passed *StandingRule // that passed it; nil if none had to
 	out    effects
 
 	external *externalCall // the request to a tool

@@ -329,7 +329,7 @@ func (r *run) tellAll() {
 	r.plan.told = make([]receipt.Call, len(written))
 	for i, st := range written {
 		r.plan.told[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.call.place), Text: st.call.text, Rows: r.rowsOf(st), Notices: r.src.noticesOf(st, nil), Filled: fills(r.src, st),
-			JobChanges: st.gather().jobChanges, Asks: st.questions(), Passed: st.passed, Origins: originsText(st), Session: r.src.sessionChanges(st), External: externalCallsOf(st, nil), Result: r.src.result(st), Seq: st.out.seq}
+			JobChanges: st.gather().jobChanges, Asks: st.questions(), Passed: st.passed.name(), Within: st.passed.Within(), Origins: originsText(st), Session: r.src.sessionChanges(st), External: externalCallsOf(st, nil), Result: r.src.result(st), Seq: st.out.seq}
 	}
 }
 
@@ -341,7 +341,7 @@ func (r *run) preview() *receipt.Receipt {
 		calls = slices.Clone(calls)
 		for i, st := range r.written() {
 			if c := &calls[i]; st.hidesResult() {
-				calls[i] = receipt.Call{Verb: c.Verb, Place: c.Place, Text: c.Text, Filled: c.Filled, Asks: c.Asks, Passed: c.Passed, Origins: c.Origins, Result: &receipt.Result{Left: []string{toldOnceDone}}}
+				calls[i] = receipt.Call{Verb: c.Verb, Place: c.Place, Text: c.Text, Filled: c.Filled, Asks: c.Asks, Passed: c.Passed, Within: c.Within, Origins: c.Origins, Result: &receipt.Result{Left: []string{toldOnceDone}}}
 			}
 		}
 	}

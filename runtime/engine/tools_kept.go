@@ -3,12 +3,15 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"verbatim/runtime/internal/digest"
 	"verbatim/runtime/protocols/tools"
 	"verbatim/runtime/state/confirmations"
 	"verbatim/stores"
+	"verbatim/verbs"
 )
 
 // The answers of read-only tools are kept with the preview that rests on them, so that the run that
@@ -16,9 +19,11 @@ import (
 // as the preview is valid and the tool describes itself as it did. Where the store keeps the
 // preview, it keeps the answers too, until the preview is settled.
 //
-// Some answers are not kept, and their tool is asked again: those beyond maxKeptAnswers, those with
-// a file, which expires by itself, and, where the row keeps no sensitive values, those that may
-// repeat one.
+// A file of an answer is an upload of the principal, which expires with the preview; the run that
+// uses the answer keeps it as long as any other.
+//
+// Some answers are not kept, and their tool is asked again: those beyond maxKeptAnswers, those whose
+// file is gone, and, where the row keeps no sensitive values, those that may repeat one.
 
 // maxKeptAnswers is the greatest size in bytes of all answers that are kept with one preview.
 const maxKeptAnswers = 64_000
@@ -64,7 +69,7 @@ func answersOf(r *run, most int, sensitive bool) map[string]toolAnswer {
 			continue
 		}
 		id, n := requestDigest(e), len(e.got.Text)+len(e.got.Structured)
-		if _, has := all[id]; has || most > 0 && (size+n > most || e.got.File != nil) {
+		if _, has := all[id]; has || most > 0 && size+n > most {
 			continue
 		}
 		all[id], size = e.got, size+n
@@ -92,7 +97,8 @@ func fromPreview(all map[string]toolAnswer) map[string]toolAnswer {
 	return before
 }
 
-// usableAnswers returns those of a preview's answers whose tools describe themselves as they did.
+// usableAnswers returns those of a preview's answers whose tools describe themselves as they did, and
+// whose files are there.
 func usableAnswers(ctx context.Context, e *Engine, kept map[string]toolAnswer) map[string]toolAnswer {
 	all := make(map[string]toolAnswer, len(kept))
 	described := make(map[[2]string]string)
@@ -100,6 +106,11 @@ func usableAnswers(ctx context.Context, e *Engine, kept map[string]toolAnswer) m
 		if !a.previewed { // it was given a moment ago
 			all[id] = a
 			continue
+		}
+		if a.File != nil {
+			if u, found, err := e.Uploads().Named(ctx, a.File.Reference); err != nil || !found || looksAgain(e, &u) {
+				continue
+			}
 		}
 		tool := [2]string{a.server, a.name}
 		if _, asked := described[tool]; !asked && e.opt.Tools != nil {
@@ -114,11 +125,26 @@ func usableAnswers(ctx context.Context, e *Engine, kept map[string]toolAnswer) m
 	return all
 }
 
+// madeFiles returns the keys of the files that tools made for the plan, and that it does not use.
+func madeFiles(r *run) (keys []stores.Value) {
+	for _, a := range answersOf(r, 0, true) {
+		if a.File == nil {
+			continue
+		}
+		id, _ := strings.CutPrefix(a.File.Reference, verbs.UploadScheme)
+		if key := stores.NewString(id); !slices.ContainsFunc(r.src.mem.uploads, func(u usedUpload) bool { return u.row.Key() == key }) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
 // A storedAnswer is a toolAnswer in a row.
 type storedAnswer struct {
 	Server, Name, Digest string
 	At                   time.Time
 	Structured, Text     string
+	File                 *tools.File `json:",omitempty"`
 }
 
 // storeAnswers writes answers for a row; "" if there are none.
@@ -128,7 +154,7 @@ func storeAnswers(all map[string]toolAnswer) string {
 	}
 	out := make(map[string]storedAnswer, len(all))
 	for id, a := range all {
-		out[id] = storedAnswer{a.server, a.name, a.digest, a.at, a.Structured, a.Text}
+		out[id] = storedAnswer{a.server, a.name, a.digest, a.at, a.Structured, a.Text, a.File}
 	}
 	text, _ := json.Marshal(out) // of texts and times
 	return string(text)
@@ -143,7 +169,7 @@ func storedAnswers(c *confirmations.Confirmation) map[string]toolAnswer {
 	}
 	all := make(map[string]toolAnswer, len(in))
 	for id, a := range in {
-		all[id] = toolAnswer{Answer: tools.Answer{Structured: a.Structured, Text: a.Text}, server: a.Server, name: a.Name, digest: a.Digest, at: a.At, previewed: true}
+		all[id] = toolAnswer{Answer: tools.Answer{Structured: a.Structured, Text: a.Text, File: a.File}, server: a.Server, name: a.Name, digest: a.Digest, at: a.At, previewed: true}
 	}
 	return all
 }

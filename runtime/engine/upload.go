@@ -99,13 +99,13 @@ type usedUpload struct {
 	verb string
 }
 
-// awaitFile extends the life of the uploads that a proposal names until the proposal expires.
-func awaitFile(ctx context.Context, r *source, tx stores.Tx, until time.Time) ([]stores.Change, error) {
+// extendFiles makes the changes by which uploads that nothing uses last until a time at least.
+func extendFiles(ctx context.Context, read stores.Reader, keys []stores.Value, until time.Time) ([]stores.Change, error) {
 	var all []stores.Change
-	for _, u := range r.mem.uploads {
-		row, err := tx.Get(ctx, uploads.Entity, u.row.Key())
+	for _, key := range keys {
+		row, err := read.Get(ctx, uploads.Entity, key)
 		if errors.Is(err, stores.ErrNotFound) {
-			continue // agreeing to it says so
+			continue // agreeing to what names it says so
 		}
 		if err != nil {
 			return nil, err

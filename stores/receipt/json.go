@@ -94,6 +94,7 @@ func (o *outside) call(c *Call) {
 		some(o, "jobs", c.JobChanges, o.jobChange)
 		shown(o, "asks", c.Asks, o.ask)
 		o.text("passed", &c.Passed)
+		o.text("within", &c.Within)
 		if c.Origins != "" {
 			o.member("origins", true)
 			o.b = append(o.b, c.Origins...)

@@ -419,6 +419,7 @@ func (c *coder) call(k *Call) {
 			c.value("Undo", &k.Undo)
 		}
 		c.text("Verb", &k.Verb)
+		c.text("Within", &k.Within)
 	})
 }
 

@@ -359,7 +359,11 @@ func (v *view) call(n int, c *Call) {
 		fmt.Fprintln(v.w, "     . "+Safe(from))
 	}
 	if c.Passed != "" {
-		fmt.Fprintf(v.w, "     . not asked about: the standing rule %s passes it\n", Safe(c.Passed))
+		within := ""
+		if c.Within != "" {
+			within = " " + c.Within + ","
+		}
+		fmt.Fprintf(v.w, "     . not asked about: the standing rule %s%s passes it\n", Safe(c.Passed), Safe(within))
 	}
 	width := 0
 	for i := range c.Rows {

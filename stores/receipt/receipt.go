@@ -88,6 +88,8 @@ type Call struct {
 	// Passed is the name of the person's standing rule that passed a model's call without a
 	// question; "" if none had to.
 	Passed string
+	// Within tells the bounds of that rule; "" if it has none.
+	Within string
 	// Origins says where the arguments came from, as JSON from argument to the words of
 	// verbs.Origin, without those that a script or a palette gave; "" if there are no others.
 	Origins  string

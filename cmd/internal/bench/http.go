@@ -162,7 +162,7 @@ func (s *server) listen(tokens map[string]int) (string, error) {
 			if !ok {
 				return serve.Token{}, serve.ErrNobody
 			}
-			return serve.Token{Principal: client(who), Audience: at, Expires: time.Now().Add(time.Hour)}, nil
+			return serve.Token{Principal: client(who), Audience: at, Expires: time.Now().Add(time.Hour), Script: true}, nil
 		}})
 	if err != nil {
 		return "", err

@@ -34,7 +34,8 @@ type spokenWord struct {
 
 // NewMatter takes a question as the person read it, its values by the names of their arguments, the
 // phrases of its verb, and the name of that verb. It returns nil if the question asks for two things
-// at once, because a person who repeats one of them agrees to only half of it.
+// at once, because a person who repeats one of them agrees to only half of it. What goes with the
+// thing ("with its text and its links") is none of two things, and may not be repeated either.
 func NewMatter(question string, values map[string]string, phrases []string, verb string) *Matter {
 	m := &Matter{values: make([]namedValue, 1)}
 	for _, r := range question {
@@ -42,6 +43,7 @@ func NewMatter(question string, values map[string]string, phrases []string, verb
 			m.signs += string(r)
 		}
 	}
+	question = withoutAccompaniment(question, values)
 	// The values are numbered as they come in the question.
 	asked, rest := Plain(question), Plain(question)
 	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
@@ -87,6 +89,58 @@ func NewMatter(question string, values map[string]string, phrases []string, verb
 	return m
 }
 
+// withoutAccompaniment puts a mark in place of each part of a question that says only what goes with a
+// thing: a "with" before two things of its own, "with its text and its links".
+func withoutAccompaniment(question string, values map[string]string) string {
+	s := scan{text: question}
+	s.divide()
+	var words []string
+	var at []int // the token of each word
+	for i := range s.tokens {
+		if t := &s.tokens[i]; t.mark == 0 {
+			words, at = append(words, string(s.plain[t.from:t.to])), append(at, i)
+		}
+	}
+	joining := ours().phrases("joining")
+	// thing returns the number of words of a thing that is another's: "its text", in German "Text".
+	thing := func(i int) int {
+		n := possessing.at(words, i)
+		if i+n >= len(words) || isSmall(words[i+n]) || n > 0 && at[i+n] != at[i]+n {
+			return 0
+		}
+		if r, _ := utf8.DecodeRuneInString(question[s.tokens[at[i+n]].start:]); n == 0 && !unicode.IsUpper(r) {
+			return 0
+		}
+		return n + 1
+	}
+	for i := range words {
+		with := accompanying.at(words, i)
+		if with == 0 {
+			continue
+		}
+		first := thing(i + with)
+		and := i + with + first
+		if first == 0 || and >= len(words) || !slices.Contains(joining, words[and]) {
+			continue
+		}
+		second := thing(and + 1)
+		last := and + second
+		if second == 0 || at[last] != at[i]+last-i { // a mark divides them
+			continue
+		}
+		from, to := s.tokens[at[i]].start, s.tokens[at[last]].end
+		part := Plain(question[from:to])
+		named := false
+		for _, v := range values {
+			named = named || v != "" && strings.Contains(part, Plain(v))
+		}
+		if !named {
+			return withoutAccompaniment(question[:from]+";"+question[to:], values)
+		}
+	}
+	return question
+}
+
 var placeholder = regexp.MustCompile(`\{[^}]*\}`)
 
 var (
@@ -94,6 +148,9 @@ var (
 	restating = phrasesOf("restating")
 	// granting begins a yes that continues with the words of the question: "you have my ok for".
 	granting = phrasesOf("granting")
+	// accompanying words begin what goes with a thing, and possessing words say that it is the thing's.
+	accompanying = phrasesOf("accompanying")
+	possessing   = phrasesOf("possessing")
 	// whose stands between an action and its object: "the repairs of Wind Two".
 	whose = phrasesOf("whose")
 	// unsaid are words that may not be repeated: pronouns of the speaker, words of doubt, and words

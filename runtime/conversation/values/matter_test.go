@@ -12,8 +12,16 @@ func TestAYesMaySayBackWhatWasAsked(t *testing.T) {
 	several := NewMatter("Shall I order repairs and inspection for Wind Two?", map[string]string{"what": "repairs and inspection", "project-id": "Wind Two"}, nil, "order")
 	spanish := NewMatter("¿Encargo las piezas para Wind Two?", map[string]string{"what": "las piezas", "project-id": "Wind Two"}, []string{"encarga {what} para {project-id}"}, "order")
 	german := NewMatter("Soll ich Reparaturen für Wind Two bestellen?", map[string]string{"what": "Reparaturen", "project-id": "Wind Two"}, []string{"bestell {what} für {project-id}"}, "order")
-	if NewMatter("Shall I pay the invoice and close the account?", nil, nil, "pay") != nil {
-		t.Error("a question that asks for two things can be said back by halves")
+	lease := map[string]string{"document-id": "Kwale lease.txt"}
+	erase := []string{"delete {document-id}", "remove {document-id}", "löschen Sie {document-id}", "supprimez {document-id}", "borre {document-id}"}
+	deleting := NewMatter("Shall I delete “Kwale lease.txt”, with its text and its links?", lease, erase, "delete-document")
+	löschen := NewMatter("Soll ich „Kwale lease.txt“ mit Text und Verknüpfungen löschen?", lease, erase, "delete-document")
+	supprimer := NewMatter("Dois-je supprimer « Kwale lease.txt », avec son texte et ses liens ?", lease, erase, "delete-document")
+	borrar := NewMatter("¿Borro «Kwale lease.txt», con su texto y sus vínculos?", lease, erase, "delete-document")
+	for _, two := range []string{"Shall I pay the invoice and close the account?", "Shall I pay with the card and close the account?", "Shall I pay with its money and tell Bob?", "Shall I pay Anna, with her card and receipt, and tell Bob?", "Soll ich mit Karte zahlen und Bob schreiben?", "Shall I pay with Card and Cash?"} {
+		if NewMatter(two, map[string]string{"how": "Card"}, nil, "pay") != nil {
+			t.Errorf("%q can be said back by halves", two)
+		}
 	}
 	for _, c := range []struct {
 		m    *Matter
@@ -35,6 +43,13 @@ func TestAYesMaySayBackWhatWasAsked(t *testing.T) {
 		{moving, []string{"Yes, move €500 from Thomas to Karim", "yes, move them"}, []string{"yes, from Karim to Thomas", "yes, move €500 from Karim to Thomas", "yes, Karim to Thomas", "yes, move $500", "yes, move €5", "yes, to Thomas"}},
 		{several, []string{"yes, order repairs and inspection", "yes, order them"}, []string{"yes, order the repairs", "yes, the inspection"}},
 		{spanish, []string{"sí, encárgalas", "Sí, encarga las piezas de Wind Two"}, []string{"sí, encargo las piezas", "sí, encargo", "sí, ya encargadas", "si encarga las piezas"}},
+		{deleting, []string{"Yes, please delete it.", "Yes, delete it", "yes, remove it please", "yes, delete Kwale lease.txt. Thanks!", "Ja, bitte löschen."}, []string{
+			"please delete it", "delete it", "Yes, delete its text", "Yes, delete the text and the links", "Yes, delete its links", "Yes, delete it and its links", "Yes, delete it and the permit", "Yes, delete it tomorrow", "Yes, delete the Kwale", "Yes, delete it, with its text", "Yes, delete all",
+			"Yes, delete it once Ben agrees", "Yes, delete them all", "Yes, delete the old one", "Did you delete it?", "Yes, I will delete it", "She says yes, delete it",
+		}},
+		{löschen, []string{"Ja, bitte löschen.", "Ja, löschen Sie es bitte", "ja bitte, löschen. Danke!"}, []string{"Bitte löschen", "Ja, bitte den Text löschen", "Ja, Verknüpfungen löschen", "ja, erst morgen löschen", "ja, ist gelöscht", "Ja, ich lösche es"}},
+		{supprimer, []string{"Oui, vous pouvez le supprimer.", "D'accord, supprimez-le", "Oui, supprimez-le, merci"}, []string{"supprimez-le", "oui, supprimez le texte", "oui, supprimez les liens", "oui, supprimez-le demain"}},
+		{borrar, []string{"Sí, bórrelo.", "Sí, bórrelo, por favor"}, []string{"bórrelo", "sí, borre el texto", "sí, borre sus vínculos", "sí, borro", "sí, bórrelo mañana"}},
 		{german, []string{"Ja, bestell die Reparatur", "Passt, bitte bestellen", "ja, bitte die Reparaturen bestellen", "Ja, kannst du bestellen"}, []string{"ja, bestellt", "ja, schon bestellt", "Ja, abbestellen", "ja, bestell nur die Reparatur", "ja, bestell Reparaturen für Wind Three", "ja, bestell sie aber erst Freitag", "ja, ist bestellt"}},
 	} {
 		for _, text := range c.yes {

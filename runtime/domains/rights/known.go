@@ -44,12 +44,13 @@ func registerKnown(h *engine.Handlers, reg *verbs.Registry) {
 		Audience  string     `verb:"audience"`
 		Expires   time.Time  `verb:"expires-at"`
 		Only      *string    `verb:"only"`
+		Origin    string     `verb:"origin"`
 	}
 	engine.Handle(h, "system.add-token", func(_ context.Context, c *engine.Call, a token) (engine.Outcome, error) {
 		if !a.Expires.After(c.Now()) {
 			return engine.Outcome{}, engine.Refuse("it has expired already", "give a time that lies ahead")
 		}
-		f := engine.Fields{"principal": a.Principal, "name": a.Name, "digest": a.Digest, "audience": a.Audience, "expires_at": a.Expires, "added_at": c.Now()}
+		f := engine.Fields{"principal": a.Principal, "name": a.Name, "digest": a.Digest, "audience": a.Audience, "expires_at": a.Expires, "origin": a.Origin, "added_at": c.Now()}
 		if a.Only != nil {
 			for _, name := range strings.Fields(*a.Only) {
 				if reg.Verb(name) == nil {
@@ -141,6 +142,7 @@ type Token struct {
 	Audience  string
 	Expires   time.Time
 	Only      []string // verbs; nil for all
+	Script    bool     // no model writes what its program sends
 }
 
 // TokenOf returns the token with a digest, nil if there is none.
@@ -150,7 +152,7 @@ func TokenOf(ctx context.Context, reg *verbs.Registry, store stores.Store, diges
 	if err != nil || row == nil {
 		return nil, err
 	}
-	t := &Token{Principal: row[len(e.Fields)].Text(), Audience: row[e.FieldIndex("audience")].Text(), Expires: row[e.FieldIndex("expires_at")].Time()}
+	t := &Token{Principal: row[len(e.Fields)].Text(), Audience: row[e.FieldIndex("audience")].Text(), Expires: row[e.FieldIndex("expires_at")].Time(), Script: row[e.FieldIndex("origin")].Text() == "SCRIPT"}
 	if list := row[e.FieldIndex("only")]; !list.IsNull() && list.Text() != "" {
 		t.Only = strings.Fields(list.Text())
 	}

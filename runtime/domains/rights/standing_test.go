@@ -1,11 +1,18 @@
 package rights_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
+	"verbatim/stores"
+	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -90,5 +97,119 @@ system.grant-scope :principal-id @o :entity "bed" :key "`+bed+`"`), "ok")
 		want("olga", "system.disallow :rule @digging", byPerson, false, "unknown-name", "")
 		want("vera", "system.disallow :rule @digging", byPerson, false, "ok", "")
 		want("vera", dig, byModel, false, "needs-agreement", "")
+	})
+}
+
+// A standing rule may be bounded: to one row, and to values that meet a condition. A call beyond that
+// is asked about as without the rule, and so is one for which it cannot be worked out. The bounds are
+// told where the rule is. (G1)
+func TestAStandingRuleHasBounds(t *testing.T) {
+	t.Parallel()
+	both(t, func(w *world) {
+		const tulip = "00000000-0000-4000-8000-0000000000b2"
+		e := w.reg.Entity("bed").Store
+		key, _ := stores.ParseUUID(tulip)
+		if err := w.store.Update(w.Context(), stores.Scope{All: true}, func(tx stores.Tx) error {
+			return tx.Apply(w.Context(), stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: e, Key: key, Set: []stores.Assign{{Field: e.FieldIndex("name"), Value: stores.NewString("Tulip")}}}}})
+		}); err != nil {
+			w.Fatal(err)
+		}
+		w.want(w.run("ada", vera+"\n"+`system.grant-role :principal-id @v :role "delegator"
+system.grant-scope :principal-id @v :entity "bed" :key "`+tulip+`"`), "ok")
+		for i, c := range []struct {
+			bounds          string
+			passes, escapes []string // arguments
+		}{
+			{`:when "cost.amount <= 500 and cost.currency == EUR"`,
+				[]string{`:bed-id @rose :cost {:amount 500 :currency EUR}`, `:bed-id @tulip :cost {:amount 1.50 :currency EUR}`},
+				[]string{`:bed-id @rose :cost {:amount 500.01 :currency EUR}`, `:bed-id @rose :cost {:amount 5 :currency USD}`, `:bed-id @rose`}},
+			{`:when "how == DRY"`, []string{`:bed-id @rose :how DRY`}, []string{`:bed-id @rose :how WET`, `:bed-id @rose`}},
+			{`:when "bags in [1, 2]"`, []string{`:bed-id @rose`, `:bed-id @rose :bags 2`}, []string{`:bed-id @rose :bags 3`}},
+			{`:about @rose`, []string{`:bed-id @rose`, `:bed-id @rose :cost {:amount 9000 :currency EUR}`},
+				[]string{`:bed-id @tulip`, `:bed-id @rose :others [@tulip]`, `:bed-id @rose :others [@rose]`}},
+			{`:about @rose :when "bags < 3"`, []string{`:bed-id @rose`}, []string{`:bed-id @rose :bags 3`, `:bed-id @tulip`}},
+		} {
+			if got, _ := w.says("vera", fmt.Sprintf(`system.allow :name "r%d" :verb "garden.feed" :until 2025-02-01 `, i)+c.bounds, byPerson, true); got != "ok" {
+				w.Errorf("%s: %s", c.bounds, got)
+				continue
+			}
+			for want, all := range map[string][]string{"ok": c.passes, "needs-agreement": c.escapes} {
+				for _, args := range all {
+					if got, _ := w.says("vera", "garden.feed "+args, byModel, false); got != want {
+						w.Errorf("%s: %s is %s, not %s", c.bounds, args, got, want)
+					}
+				}
+			}
+			w.want(w.run("vera", fmt.Sprintf("system.disallow :rule @r%d", i)), "ok")
+		}
+		s, err := w.engine.Session(w.Context(), "vera")
+		if err != nil {
+			w.Fatal(err)
+		}
+		for bounds, want := range map[string]string{
+			`:when "litres < 3"`:                    "litres",
+			`:when "bags < DRY"`:                    "compares an integer with a code",
+			`:when "bags"`:                          "must be true or false",
+			`:when "bags <"`:                        "condition cannot be used",
+			`:when "bed_id.holes == 0"`:             "reads a field of a row",
+			`:when "each == 1"`:                     "each",
+			`:when "system.allow()"`:                "condition cannot be used",
+			`:about @rule`:                          "takes no such row",
+			`:about @rose :when "how == 'DRY'"`:     "DRY",
+			`:about @rose :when "cost <= 500"`:      "an amount of money with an integer",
+			`:when "cost.amount <= 500 and true) "`: "condition cannot be used",
+		} {
+			text := `system.allow :name "r" :verb "garden.feed" :until 2025-02-01 ` + bounds
+			if strings.Contains(bounds, "@rule") {
+				text = `system.allow :name "r0" :verb "garden.dig" :until 2025-02-01 :as @rule` + "\n" + text
+			}
+			script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
+			p, ds := s.Check(w.Context(), script, engine.CheckOptions{Said: byPerson})
+			if p == nil {
+				w.Fatal(bounds, ds)
+			}
+			_, err := s.Preview(w.Context(), p)
+			var refusal *engine.Refusal
+			if !errors.As(err, &refusal) || !strings.Contains(refusal.Diagnostics[0].Summary, want) || len(refusal.Diagnostics[0].Notes) == 0 {
+				w.Errorf("%s: %+v", bounds, err)
+			}
+		}
+		// Where it is told.
+		w.says("vera", `system.allow :name "r" :verb "garden.feed" :until 2025-02-01 :about @rose :when "bags < 3"`, byPerson, true)
+		run := func(text string) *receipt.Receipt {
+			w.Helper()
+			script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
+			p, ds := s.Check(w.Context(), script, engine.CheckOptions{Said: byModel})
+			if p == nil {
+				w.Fatal(ds)
+			}
+			done, err := s.Run(w.Context(), p, engine.RunOptions{})
+			if err != nil {
+				w.Fatal(err)
+			}
+			return done
+		}
+		var b bytes.Buffer
+		receipt.Print(&b, run("garden.feed :bed-id @rose"), receipt.Options{Full: true})
+		if want := "the standing rule r for @rose, when bags < 3, passes it"; !strings.Contains(b.String(), want) {
+			w.Errorf("%q is not in\n%s", want, b.String())
+		}
+		b.Reset()
+		receipt.Print(&b, run("system.list-allowed"), receipt.Options{Full: true})
+		if told := b.String(); !strings.Contains(told, "rose") || !strings.Contains(told, "bags < 3") || strings.Contains(told, bed) {
+			w.Errorf("the list says\n%s", told)
+		}
+		agreed := ""
+		for l, err := range journal.Opened(w.Context(), w.store, "vera", 1, 0) {
+			if err != nil {
+				w.Fatal(err)
+			}
+			if l.Entry.Verb == "garden.feed" {
+				agreed = l.Entry.Agreed
+			}
+		}
+		if want := "vera, standing rule r for @rose, when bags < 3"; agreed != want {
+			w.Errorf("the journal says that %q agreed, not %q", agreed, want)
+		}
 	})
 }

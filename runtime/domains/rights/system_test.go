@@ -28,6 +28,7 @@ roles:
   - {name: gardener, description: Who digs}
   - {name: owner, description: Who is asked}
   - {name: auditor, description: Who sees all beds, sees: all}
+codes: [{name: manner, values: [DRY, WET]}]
 entities:
   bed:
     description: A bed.
@@ -51,6 +52,16 @@ verbs:
     args: [{name: bed-id, type: ref, ref-type: bed, required: true}]
     confirm: [{by: owner, reason: it is for good}]
     effects: [{updates: bed.holes, where: bed-id, set: {holes: "-1"}}]
+  - verb: feed
+    description: Feed a bed, and perhaps others.
+    roles: [gardener]
+    args:
+      - {name: bed-id, type: ref, ref-type: bed, required: true}
+      - {name: others, type: list, of: {type: ref, ref-type: bed}}
+      - {name: cost, type: money}
+      - {name: how, type: code, ref-type: manner}
+      - {name: bags, type: integer, default: 1}
+    effects: [{updates: bed.holes, where: bed-id, set: {holes: 0}}]
 `
 
 type world struct {

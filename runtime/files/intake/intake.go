@@ -48,9 +48,6 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// Unused is the default time after which an unused upload expires.
-const Unused = 7 * 24 * time.Hour
-
 // A Service takes files. Its fields are set before it is used and not after; it
 // is safe for use by many goroutines.
 type Service struct {
@@ -58,8 +55,6 @@ type Service struct {
 	Files  files.Store
 	// Scanner scans files for harm. It must be set: NoScanner means that files are not scanned.
 	Scanner Scanner
-	// Unused is the time after which an unused upload expires; the package's Unused when zero.
-	Unused time.Duration
 	// Clock tells the time; the system's when nil.
 	Clock func() time.Time
 	// Random makes references; it must not be predictable. The system's when nil.
@@ -95,20 +90,20 @@ func (s *Service) Receive(ctx context.Context, session *engine.Session, name str
 	if most == 0 {
 		return uploads.Upload{}, &Refusal{CodeNotPermitted, "you may use no verb that takes a file", "verbatim explain says who may do what"}
 	}
-	return s.take(ctx, session, uploads.Upload{Name: name}, body, most)
+	return s.take(ctx, session, uploads.Upload{Name: name}, body, most, uploads.Unused)
 }
 
-// Keep keeps a file that a verb made for the session's principal, like an upload of theirs. It
-// returns an error if the file cannot be used yet.
-func (s *Service) Keep(ctx context.Context, session *engine.Session, verb, name string, content []byte) (uploads.Upload, error) {
-	u, err := s.take(ctx, session, uploads.Upload{Name: name, MadeBy: verb}, bytes.NewReader(content), int64(len(content)))
+// Keep keeps a file that a verb made for the session's principal, like an upload of theirs, for a
+// time. It returns an error if the file cannot be used yet.
+func (s *Service) Keep(ctx context.Context, session *engine.Session, verb, name string, content []byte, lasts time.Duration) (uploads.Upload, error) {
+	u, err := s.take(ctx, session, uploads.Upload{Name: name, MadeBy: verb}, bytes.NewReader(content), int64(len(content)), lasts)
 	if err == nil && u.Verdict != uploads.Clean {
 		err = errors.New("something harmful was found in it")
 	}
 	return u, err
 }
 
-func (s *Service) take(ctx context.Context, session *engine.Session, u uploads.Upload, body io.Reader, most int64) (uploads.Upload, error) {
+func (s *Service) take(ctx context.Context, session *engine.Session, u uploads.Upload, body io.Reader, most int64, lasts time.Duration) (uploads.Upload, error) {
 	taken, err := s.Files.Take(ctx, body, most)
 	switch {
 	case errors.Is(err, files.ErrEmpty):
@@ -125,10 +120,6 @@ func (s *Service) take(ctx context.Context, session *engine.Session, u uploads.U
 	id, tag, err := s.random()
 	if err != nil {
 		return uploads.Upload{}, err
-	}
-	lasts := s.Unused
-	if lasts <= 0 {
-		lasts = Unused
 	}
 	u.Name, u.Type, u.Size, u.Sum = Harmless(u.Name), Sniff(taken.Head), taken.Size, taken.Sum.String()
 	if u, err = session.Uploads().Begin(ctx, u, id, tag.String(), lasts, s.drop); err != nil {

@@ -298,11 +298,12 @@ func (d *Door) failed(err error) error {
 	return internal(engine.Sentence(err))
 }
 
-// Serve answers one client over a pipe, until it goes or ctx ends.
+// Serve answers one client over a pipe, until it goes or ctx ends. Calls that came before the input
+// ended are answered first.
 func (d *Door) Serve(ctx context.Context, in io.Reader, out io.Writer, c *Caller) error {
-	lines := &lines{to: out}
+	lines, messages := newLines(ctx, in, out)
 	s := d.server(c)
-	t := &sdk.IOTransport{Reader: io.NopCloser(lines.reader(in)), Writer: lines, MaxLineLength: -1}
+	t := &sdk.IOTransport{Reader: io.NopCloser(messages), Writer: lines, MaxLineLength: -1}
 	ended := make(chan error, 1)
 	session, err := s.Connect(ctx, t, nil)
 	if err != nil {

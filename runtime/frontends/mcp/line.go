@@ -3,6 +3,7 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -14,17 +15,67 @@ import (
 const MaxLine = 1 << 20
 
 // lines writes the messages of a pipe, one per line. The library ends a connection at a line that it
-// cannot read; here such a line is answered with an error, and reading continues.
+// cannot read; here such a line is answered with an error, and reading continues. It also ends one
+// whose input ends, and drops what it is doing; here the input ends when the calls are answered that
+// came before, except those that wait for an answer of the client, which cannot come any more.
 type lines struct {
-	mu sync.Mutex
-	to io.Writer
+	mu      sync.Mutex
+	to      io.Writer
+	calls   map[string]bool // of the client, that are not answered, by id
+	asked   map[string]bool // of ours, that are not answered
+	settled chan struct{}   // gets something whenever one of them is
 }
 
 // Write implements io.Writer: a message is written whole.
 func (l *lines) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.to.Write(b)
+	n, err := l.to.Write(b)
+	l.note(b, l.asked, l.calls)
+	return n, err
+}
+
+// note counts a message: as one that is to be answered, or as an answer.
+func (l *lines) note(text []byte, begun, ended map[string]bool) {
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params struct {
+			Request json.RawMessage `json:"requestId"`
+		} `json:"params"`
+	}
+	_ = json.Unmarshal(text, &m) // what is unlike that has no id, either
+	switch {
+	case m.Method == "notifications/cancelled":
+		delete(begun, string(m.Params.Request)) // it need not be answered
+	case len(m.ID) == 0:
+		return
+	case m.Method != "":
+		begun[string(m.ID)] = true
+	default:
+		delete(ended, string(m.ID))
+	}
+	select {
+	case l.settled <- struct{}{}:
+	default:
+	}
+}
+
+// finish waits for the answers to the calls that came.
+func (l *lines) finish(ctx context.Context) {
+	for {
+		l.mu.Lock()
+		left := len(l.calls) - len(l.asked)
+		l.mu.Unlock()
+		if left <= 0 {
+			return
+		}
+		select {
+		case <-l.settled:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Close implements io.Closer. The pipe is not ours to close.
@@ -36,13 +87,15 @@ func (l *lines) refuses(code, text string) error {
 	return err
 }
 
-// reader reads the lines that are messages.
-func (l *lines) reader(in io.Reader) io.Reader {
-	return &messages{lines: l, in: bufio.NewReaderSize(in, 64<<10)}
+// newLines returns the lines of a pipe, and the reader of those that are messages.
+func newLines(ctx context.Context, in io.Reader, out io.Writer) (*lines, io.Reader) {
+	l := &lines{to: out, calls: make(map[string]bool), asked: make(map[string]bool), settled: make(chan struct{}, 1)}
+	return l, &messages{lines: l, ctx: ctx, in: bufio.NewReaderSize(in, 64<<10)}
 }
 
 type messages struct {
 	*lines
+	ctx  context.Context
 	in   *bufio.Reader
 	left []byte // of a message that was not read to its end
 }
@@ -52,6 +105,7 @@ func (m *messages) Read(p []byte) (int, error) {
 	for len(m.left) == 0 {
 		line, err := m.next()
 		if err != nil {
+			m.finish(m.ctx)
 			return 0, err
 		}
 		m.left = line
@@ -92,6 +146,9 @@ func (m *messages) next() ([]byte, error) {
 	case !isMessage(text):
 		return nil, m.refuses("-32600", "that is no message of JSON-RPC 2.0")
 	default:
+		m.mu.Lock()
+		m.note(text, m.calls, m.asked)
+		m.mu.Unlock()
 		return append(text, '\n'), nil
 	}
 }

@@ -38,6 +38,9 @@ const (
 // scanner is set; see Options.Scanner.
 const ScannedByNobody = "none"
 
+// Unused is how long an upload is kept that nothing uses.
+const Unused = 7 * 24 * time.Hour
+
 // An Upload is the record of a file that somebody sent.
 type Upload struct {
 	ID       string

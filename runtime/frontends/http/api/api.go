@@ -179,7 +179,7 @@ func (v *visit) open(p *paper) (err error) {
 }
 
 // whose returns the origin of the values in a request. What comes with a token was written by a
-// program, whatever the request claims.
+// program, whatever the request claims, and by a model unless the token is for a program without one.
 func (v *visit) whose(text string) (verbs.Literals, error) {
 	if text == "" && v.Token == "" {
 		text = "person"
@@ -187,6 +187,9 @@ func (v *visit) whose(text string) (verbs.Literals, error) {
 	o, err := verbs.ParseOrigin(text)
 	if err != nil || o.Kinds()&verbs.FromRecord != 0 || v.Token != "" && o.Kinds()&verbs.FromPerson != 0 {
 		return verbs.Literals{}, server.BadBody(fmt.Sprintf("no script that you send comes from %q", text), "leave origin out, or give model, document=NAME or tool=NAME")
+	}
+	if v.ByModel() {
+		o = o.Mix(verbs.NewOrigin(verbs.FromModel, ""))
 	}
 	return verbs.Literals{Origin: o, Unheard: o.Kinds()&verbs.FromModel != 0}, nil
 }
@@ -405,7 +408,18 @@ func (v *visit) confirmation() error {
 	return v.JSON(http.StatusOK, wire.NewDecision("shown", c, nil))
 }
 
+// decides refuses a decision by a model, which is its person's to make.
+func (v *visit) decides() error {
+	if v.ByModel() {
+		return server.Problem{Status: http.StatusForbidden, Code: "not-asked", Title: "a token for a model decides nothing", Next: "the person decides, signed in; a token of serve token --origin script is for programs without a model"}
+	}
+	return nil
+}
+
 func (v *visit) agree() error {
+	if err := v.decides(); err != nil {
+		return err
+	}
 	c, done, err := v.Session.Agree(v.R.Context(), v.R.PathValue("id"))
 	if err != nil {
 		return err
@@ -418,6 +432,9 @@ func (v *visit) agree() error {
 }
 
 func (v *visit) decline() error {
+	if err := v.decides(); err != nil {
+		return err
+	}
 	var why struct {
 		Reason string `json:"reason"`
 	}
@@ -477,6 +494,9 @@ func (v *visit) say() error {
 	}
 	if err := v.Body(&said); err != nil {
 		return err
+	}
+	if v.ByModel() { // a conversation takes what is said for the person's own words
+		return server.Problem{Status: http.StatusForbidden, Code: "not-asked", Title: "a token for a model does not speak for its person", Next: "call verbs, with POST /v1/run or over MCP; the person speaks signed in"}
 	}
 	if v.Talk == nil {
 		return server.Problem{Status: http.StatusNotFound, Code: "no-talk", Title: "nobody talks here"}

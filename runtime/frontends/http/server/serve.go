@@ -86,6 +86,7 @@ type Token struct {
 	Audience  string // the URL of the server that it is for
 	Expires   time.Time
 	Verbs     []string // nil if it may do everything that its principal may
+	Script    bool     // its operator says that no model writes what its program sends
 }
 
 // Limits bound concurrent work.

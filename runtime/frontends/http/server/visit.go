@@ -43,6 +43,7 @@ type Visit struct {
 type Caller struct {
 	Principal string
 	Token     string // the digest of the token or the certificate that was shown, "" for a person who is signed in
+	Script    bool   // no model writes what comes with the token
 	Login     logins.Login
 	Only      []*verbs.Verb // that a token may use; nil is all
 	Session   *engine.Session
@@ -313,7 +314,7 @@ func (s *Server) holds(ctx context.Context, digest string) (c Caller, err error)
 	if err != nil {
 		return c, err
 	}
-	c.Principal, c.Token = t.Principal, digest
+	c.Principal, c.Token, c.Script = t.Principal, digest, t.Script
 	if t.Verbs != nil {
 		c.Only = []*verbs.Verb{}
 		for _, name := range t.Verbs {
@@ -324,6 +325,9 @@ func (s *Server) holds(ctx context.Context, digest string) (c Caller, err error)
 	}
 	return c, nil
 }
+
+// ByModel reports whether a program sends this, for all that is known what a model wrote.
+func (c *Caller) ByModel() bool { return c.Token != "" && !c.Script }
 
 // Holder returns the holder of a token by its digest, with a session, for work that nobody waits for;
 // ErrNobody if the token is not valid any more.
