@@ -95,8 +95,8 @@ func (a *app) marked(ctx context.Context, engine *engine.Engine, store stores.St
 	}
 	why := ""
 	was, here := m.known[m.place]
-	if !here { // earlier builds noted its address
-		was, here = m.known[at.place()]
+	if old, noted := m.known[at.place()]; !here && noted { // by an earlier build, which noted addresses
+		was, here = old, true
 	}
 	if !here {
 		why = "it is a copy of a store that was used elsewhere"
