@@ -27,7 +27,7 @@ var courtesies = sync.OnceValue(func() []courtesy {
 	}
 	return append([]courtesy{
 		{of("greeting"), (*turn).greeted},
-		{of("thanks"), says(sayWelcome)},
+		{of("thanks"), (*turn).thanked},
 		{of("able"), (*turn).ableTo},
 		{of("who"), says(sayWhoIAm)},
 	}, tongueAsked()...)
@@ -75,6 +75,14 @@ func courtesyIn(said string) (*courtesy, values.Language) {
 
 func says(s values.Key) func(*turn, context.Context, wording) (string, error) {
 	return func(_ *turn, _ context.Context, w wording) (string, error) { return w.say(s), nil }
+}
+
+// thanked answers thanks. That what was said is kept is told of a session that is kept.
+func (t *turn) thanked(_ context.Context, w wording) (string, error) {
+	if !t.c.kept {
+		return w.say(sayWelcome), nil
+	}
+	return w.say(sayWelcome) + " " + w.say(sayKept), nil
 }
 
 // greeted answers a greeting with the person's status, from the first read that their palette
@@ -165,17 +173,23 @@ func (t *turn) drops(ctx context.Context) (string, bool, error) {
 		return "", false, nil
 	}
 	t.as(TakenNo)
+	text := sayNotDone
 	for _, q := range slices.Clone(c.open) {
-		if err := t.withdraw(ctx, q); err != nil {
+		err := t.withdraw(ctx, q)
+		if quicker(err) {
+			text = sayAnswered
+			continue
+		}
+		if err != nil {
 			return "", true, err
 		}
 		t.record.Withdrawn = append(t.record.Withdrawn, q.Calls...)
 	}
 	t.closed(false)
 	if !waits {
-		return c.wording.say(sayNothingOpen), true, nil
+		text = sayNothingOpen
 	}
-	return c.wording.say(sayNotDone), true, nil
+	return c.wording.say(text), true, nil
 }
 
 // takesBack handles a request to take back the last call. It always asks first, since we guess
@@ -210,5 +224,5 @@ func (t *turn) takesBack(ctx context.Context) (string, bool, error) {
 	case outcome.question != nil:
 		return c.wording.question(outcome.question), true, nil
 	}
-	return c.wording.refused(outcome.why), true, nil
+	return t.refused(outcome.why), true, nil
 }

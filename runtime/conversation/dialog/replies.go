@@ -359,7 +359,7 @@ func (t *turn) courteous(ctx context.Context, what string) (string, error) {
 	case "GREETING":
 		return strings.TrimSuffix(w.say(sayHello, t.c.o.Person)+" "+t.stand(), " "), nil
 	case "WELCOME":
-		return w.say(sayWelcome), nil
+		return t.thanked(ctx, w)
 	case "ABLE_TO":
 		return t.ableTo(ctx, w)
 	case "WHO_I_AM":

@@ -46,8 +46,8 @@ const (
 	saySentOne     values.Key = "client/sent-one"
 	saySent        values.Key = "client/sent"
 	// For a request that nobody at the bank reviews.
-	sayTakenOne   values.Key = "client/taken-one"
-	sayTaken      values.Key = "client/taken"
+	sayTakenOne values.Key = "client/taken-one"
+	sayTaken    values.Key = "client/taken"
 	// For a request of which parts are missing.
 	sayPartOne    values.Key = "client/part-one"
 	sayPart       values.Key = "client/part"
