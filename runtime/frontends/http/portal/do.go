@@ -18,6 +18,7 @@ import (
 	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
+	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -250,13 +251,13 @@ func (d *Desk) do() error {
 	}
 	ctx := d.R.Context()
 	// A repeated form gets the same answer, even if the run removed the row that the call names.
-	if d.did(f, script, key) {
-		return d.See(d.at(d.page) + "?done=again")
+	if done := d.did(f, script, key); done != nil {
+		return d.again(done)
 	}
 	program, ds := d.Session.Check(ctx, script, engine.CheckOptions{Said: theirs})
 	if ds.HasErrors() || program == nil {
-		if d.did(f, script, key) { // just now, by the same form
-			return d.See(d.at(d.page) + "?done=again")
+		if done := d.did(f, script, key); done != nil { // just now, by the same form
+			return d.again(done)
 		}
 		f.misfits(script, ds)
 		return d.showForm(http.StatusUnprocessableEntity, f, about)
@@ -267,15 +268,27 @@ func (d *Desk) do() error {
 	return d.does(f, about, script, program, key)
 }
 
-// did reports whether a form already ran this script: by the same answer to the same question or,
-// where nobody was asked, under the key of the form.
-func (d *Desk) did(f *filledForm, script *dsl.Script, key string) bool {
-	if agreed := f.values.Get("agreed"); agreed != "" {
-		done, err := d.Session.Journal().Answered(d.R.Context(), script, agreed)
-		return err == nil && done != nil
+// did returns the receipt of a form that already ran this script: by the same answer to the same
+// question or, where nobody was asked, under the key of the form. It is nil if none did.
+func (d *Desk) did(f *filledForm, script *dsl.Script, key string) *receipt.Receipt {
+	again := func() (*receipt.Receipt, error) {
+		return d.Session.Journal().Repeat(d.R.Context(), script, "form "+key)
 	}
-	done, err := d.Session.Journal().Repeat(d.R.Context(), script, "form "+key)
-	return err == nil && done != nil
+	if agreed := f.values.Get("agreed"); agreed != "" {
+		again = func() (*receipt.Receipt, error) {
+			return d.Session.Journal().Answered(d.R.Context(), script, agreed)
+		}
+	}
+	done, err := again()
+	if err != nil {
+		return nil
+	}
+	return done
+}
+
+// again returns to the page of a form that was sent again, with the entry of what it did.
+func (d *Desk) again(done *receipt.Receipt) error {
+	return d.See(d.at(d.page) + "?done=again&entry=" + strconv.FormatInt(done.First, 10))
 }
 
 // moreGiven reports whether the arguments that follow a choice were sent along with it.
@@ -302,8 +315,8 @@ func (d *Desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 			return err
 		}
 		// The refusal may come from a double submit: the first one already did it.
-		if d.did(f, script, key) {
-			return d.See(d.at(d.page) + "?done=again")
+		if done := d.did(f, script, key); done != nil {
+			return d.again(done)
 		}
 		if refusal.Diagnostics[0].Code == "key-reused" {
 			// The form was sent before with other values: it gets a key of its own.
@@ -371,7 +384,7 @@ func (d *Desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 		return refuse(err)
 	}
 	if r.Repeated {
-		return d.See(d.at(d.page) + "?done=again")
+		return d.again(r)
 	}
 	return d.settled(ctx, f, d.Tell.Done(r), r.First)
 }
@@ -400,8 +413,13 @@ const formIntent = "form "
 // doneBanner says what was just done, and how to change it.
 func (d *Desk) doneBanner(ctx context.Context) *pages.Banner {
 	done := d.R.URL.Query().Get("done")
-	if done == "again" {
-		return &pages.Banner{Tone: "ok", Text: d.Say("pages/done-before")}
+	entry, _ := strconv.ParseInt(d.R.URL.Query().Get("entry"), 10, 64)
+	if done == "again" && entry > 0 {
+		for e, err := range journal.Entries(ctx, d.Store, entry, entry) {
+			if err == nil && e.Principal == d.Principal { // an address alone says nothing
+				return &pages.Banner{Tone: "ok", Text: d.Say("pages/done-before")}
+			}
+		}
 	}
 	n, err := strconv.ParseInt(done, 10, 64)
 	if err != nil {
@@ -415,7 +433,6 @@ func (d *Desk) doneBanner(ctx context.Context) *pages.Banner {
 	if !ok {
 		return nil
 	}
-	entry, _ := strconv.ParseInt(d.R.URL.Query().Get("entry"), 10, 64)
 	b := &pages.Banner{Tone: "ok", Text: turns[0].Content}
 	b.Acts, _ = d.acted(ctx, verb, turns[0].Names, entry) // without them it is told all the same
 	return b
@@ -483,7 +500,12 @@ func (d *Desk) declines(f *filledForm) error {
 	ctx := d.R.Context()
 	if script, err := f.call(); err == nil && script != nil && f.values.Get("agreed") != "" {
 		if program, ds := d.Session.Check(ctx, script, engine.CheckOptions{Said: theirs}); !ds.HasErrors() && program != nil {
-			_ = d.Session.DeclinePreview(ctx, program, f.values.Get("agreed")) // a preview that does not exist any more counts as declined
+			// A preview that does not exist any more counts as declined.
+			if err := d.Session.DeclinePreview(ctx, program, f.values.Get("agreed")); err != nil {
+				if done := d.did(f, script, f.values.Get("key")); done != nil {
+					return d.again(done)
+				}
+			}
 		}
 	}
 	return d.settled(ctx, f, d.Say("pages/not-done"), 0)
@@ -672,7 +694,7 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 		return s.check(ctx, status, values.Get("show"))
 	}
 	if s.text(n, "field") == "" {
-		return s.See(s.at(s.page) + "?done=again")
+		return s.See(s.at(s.page)) // nothing is asked any more
 	}
 	if !other {
 		field = s.text(n, "field")
