@@ -27,7 +27,6 @@ const (
 	saySomeoneElse values.Key = "dialog/someone-else"
 	sayInterrupted values.Key = "dialog/interrupted"
 	sayNotDone     values.Key = "dialog/not-done"
-	sayDone        values.Key = "dialog/done"
 	sayWell        values.Key = "dialog/well"
 	sayHello       values.Key = "dialog/hello"
 	sayWelcome     values.Key = "dialog/welcome"

@@ -16,6 +16,7 @@ import (
 	"verbatim/runtime/conversation/llm"
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/state/sessions"
 	"verbatim/runtime/tests/told"
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -217,6 +218,29 @@ func TestWhatIsToldOfAMessageIsSo(t *testing.T) {
 		t.Error("something was done")
 	}
 	told.Check(t, "dialog/card-taken", c.say("My card is 4111 1111 1111 1111").Text, c.say("My number is 4111").Text)
+	// A message that was cut off before it was answered, and one that was not.
+	for _, told := range []bool{false, true} {
+		v, err := h.engine.Visit(context.Background(), "ann", engine.Visit{Name: "repairs"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := []sessions.Said{{Role: sessions.Client, Content: "What is broken?", Via: fmt.Sprint("mail ", told)}}
+		if told {
+			said = append(said, sessions.Said{Role: sessions.Agent, Content: "The boiler is."})
+		}
+		if _, err := v.Turns().Say(context.Background(), said...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := func(id string) string {
+		t.Helper()
+		a, err := kept.Say(context.Background(), dialog.Message{Text: "What is broken?", ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Text
+	}
+	told.Check(t, "dialog/interrupted", again("mail false"), again("mail true"))
 	told.Check(t, "dialog/nothing-to-undo", h.window("max", answers(pleased)).say("undo that").Text, own)
 	// A part of which nothing was made.
 	parts := understands{func(said string) dialog.Understood {
@@ -383,4 +407,99 @@ func (b *between) Chat(ctx context.Context, r llm.Request, f func(string)) (*llm
 		b.then()
 	}
 	return b.script.Chat(ctx, r, f)
+}
+
+// G10: a refusal claims of a state what the rows say, in a language that has no words of the engine's
+// own.
+func TestWhatARefusalTellsIsSo(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	h := newHouse(t, "house")
+	check := func(s *engine.Session, text string) *verbs.Program {
+		t.Helper()
+		script, _ := dsl.Parse(dsl.NewSource("refused", text))
+		p, ds := s.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}})
+		if p == nil {
+			t.Fatal(ds)
+		}
+		return p
+	}
+	refused := func(s *engine.Session, err error) string {
+		t.Helper()
+		var r *engine.Refusal
+		if !errors.As(err, &r) {
+			t.Fatalf("it is not refused: %v", err)
+		}
+		return dialog.NewTeller(h.reg, s, values.German).Refused(r.Diagnostics)
+	}
+	ann, max := h.session("ann"), h.session("max")
+	run := func(text, agreed string) error {
+		_, err := ann.Run(ctx, check(ann, text), engine.RunOptions{Agreed: agreed})
+		return err
+	}
+	preview := func(text string) string {
+		t.Helper()
+		r, err := ann.Keep(ctx, check(ann, text), engine.RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Answer()
+	}
+	needs := refused(ann, run(cancelBoiler, ""))
+	// Moved, and too old.
+	agreed := preview(cancelBoiler)
+	h.does("max", `house.order :repair-id @boiler :cost 80`)
+	stale := refused(ann, run(cancelBoiler, agreed))
+	agreed = preview(cancelBoiler)
+	h.later(25 * time.Hour)
+	expired := refused(ann, run(cancelBoiler, agreed))
+	told.CheckIn(t, values.German, "dialog/refused-stale-preview", stale, expired)
+	told.CheckIn(t, values.German, "dialog/refused-stale-preview", stale, needs)
+	told.CheckIn(t, values.German, "dialog/refused-expired", expired, stale)
+	// Agreed to by somebody else, once; declined by them.
+	big := pay + "2000"
+	propose := func(amount string) (string, error) {
+		p, err := ann.Propose(ctx, check(ann, amount), engine.RunOptions{Agreed: preview(amount)})
+		if err != nil {
+			return "", err
+		}
+		return p.ID, nil
+	}
+	id, err := propose(big)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := max.Agree(ctx, id); err != nil {
+		t.Fatal(err)
+	}
+	used := refused(max, max.Decline(ctx, id, "too late"))
+	told.CheckIn(t, values.German, "dialog/refused-already-used", used, needs)
+	if id, err = propose(pay + "3000"); err != nil {
+		t.Fatal(err)
+	}
+	if err := max.Decline(ctx, id, "no"); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = max.Agree(ctx, id)
+	told.CheckIn(t, values.German, "dialog/refused-declined-before", refused(max, err), used)
+	told.CheckIn(t, values.German, "dialog/refused-already-used", used, refused(max, err))
+	// Taken back while it is as it was left, and after somebody changed it.
+	note := func(text string) int64 {
+		t.Helper()
+		r, err := ann.Run(ctx, check(ann, `house.note :repair-id @boiler :note "`+text+`"`), engine.RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.First
+	}
+	first := note("one")
+	if _, err := ann.Journal().Undo(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	h.sets("repair", 11, "notes", "of somebody else")
+	script, err := ann.Journal().Undo(ctx, first)
+	if err == nil {
+		_, err = ann.Preview(ctx, check(ann, dsl.Format(script)))
+	}
+	told.CheckIn(t, values.German, "dialog/refused-changed-since", refused(ann, err), needs)
 }

@@ -127,13 +127,10 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 
 // facing returns the text, or a sentence if there is nothing to tell.
 func (t *turn) facing(text string) string {
-	switch {
-	case text != "" || t.told.Len() > 0:
-		return text
-	case len(t.done) > 0:
-		return t.c.wording.say(sayDone)
+	if text == "" && t.told.Len() == 0 {
+		return t.c.wording.say(sayNothingChanged)
 	}
-	return t.c.wording.say(sayNothingChanged)
+	return text
 }
 
 // refused says why something cannot be done. That nothing was changed is told only if it is so of the

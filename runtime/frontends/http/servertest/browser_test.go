@@ -1611,7 +1611,7 @@ func TestBrowserTogether(t *testing.T) {
 	decides.Wait("Waiting for you (1)")
 	asks.Go(h.url("/waiting/" + second))
 	asks.Wait("Agreed to and done: A. Nowak")
-	asks.Wait("A. Nowak is also looking at this.")
+	asks.Wait("A. Nowak looked at this in the last five minutes.")
 	asks.Audit("decision-present")
 	if n := strings.Count(h.run("log", "show", "--as", "d.lang", "--verb", "review.waive", "--outcome", "ok"), "review.waive"); n != 1 {
 		t.Errorf("%d were done, one was agreed to", n)
