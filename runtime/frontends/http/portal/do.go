@@ -119,7 +119,7 @@ func (d *Desk) showForm(status int, f *filledForm, about string) error {
 		return err
 	}
 	title := d.actTitle(f.verb)
-	form := pages.Form{URL: "/do/" + f.verb.Name, Files: files, Fields: fields, Wrong: f.mistakes(fields), Hidden: []pages.Hidden{{Name: "edition", Value: d.edition(f.verb)}}}
+	form := pages.Form{URL: "/do/" + f.verb.Name, Files: files, Fields: fields, Wrong: f.mistakes(fields), Hidden: []pages.Hidden{{Name: "edition", Value: d.edition(nil, f.verb)}}}
 	for _, name := range [...]string{"item", "key"} {
 		if value := f.values.Get(name); value != "" {
 			form.Hidden = append(form.Hidden, pages.Hidden{Name: name, Value: value})
@@ -169,10 +169,16 @@ func (d *Desk) showForm(status int, f *filledForm, about string) error {
 	return d.Render(status, p)
 }
 
-// edition returns a digest of the verb's form: it differs if a newer palette changed it.
-func (d *Desk) edition(verb *verbs.Verb) string {
+// edition returns a digest of the forms of verbs and schemas: it differs if a newer palette changed
+// one.
+func (d *Desk) edition(schema *verbs.Schema, all ...*verbs.Verb) string {
 	var text strings.Builder
-	_ = d.Registry.Explain(&text, verb) // a builder takes it all
+	for _, verb := range all {
+		_ = d.Registry.Explain(&text, verb) // a builder takes it all
+	}
+	if schema != nil {
+		text.Write(schema.Text())
+	}
 	return logins.Digest(text.String())[:12]
 }
 
@@ -235,7 +241,7 @@ func (d *Desk) do() error {
 		return d.declines(f)
 	}
 	// Under a newer palette the answers may mean something else, so the form is shown again.
-	if edition := values.Get("edition"); edition != "" && edition != d.edition(verb) {
+	if edition := values.Get("edition"); edition != "" && edition != d.edition(nil, verb) {
 		f.wrong[""] = d.Say("pages/asked-again")
 		return d.showForm(http.StatusConflict, f, about)
 	}
@@ -644,6 +650,16 @@ func (s *step) starts(ctx context.Context) (*verbs.Program, error) {
 	return s.program(ctx, dsl.FormatCall(&call), theirs)
 }
 
+// edition returns a digest of the questions and of the verbs that take their answers.
+func (s *step) edition() string {
+	q := s.page.Questions
+	var schema *verbs.Schema
+	if q.Codes != nil {
+		schema = q.Codes.Schema(s.row.value(q.Kind).Text())
+	}
+	return s.Desk.edition(schema, q.Start, q.Answer)
+}
+
 // program parses and checks a call, whose values have the given origin.
 func (d *Desk) program(ctx context.Context, text string, from verbs.Literals) (*verbs.Program, error) {
 	script, ds := dsl.Parse(dsl.NewSource("page", text))
@@ -691,7 +707,7 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 		}
 	}
 	if field == "" && s.text(0, "status") == s.page.Questions.Checking {
-		return s.check(ctx, status, values.Get("show"))
+		return s.check(ctx, status, values.Get("show"), wrong)
 	}
 	if s.text(n, "field") == "" {
 		return s.See(s.at(s.page)) // nothing is asked any more
@@ -702,7 +718,7 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 	q := s.asks(n, field, values)
 	q.Wrong, q.Heading = wrong, true
 	here := "/questions/" + url.PathEscape(s.item)
-	form := pages.Form{URL: here, Fields: []pages.Field{q}, Hidden: []pages.Hidden{{Name: "field", Value: field}}, Buttons: []pages.Button{{Text: s.Say("pages/save-continue"), Tone: "main"}}}
+	form := pages.Form{URL: here, Fields: []pages.Field{q}, Hidden: []pages.Hidden{{Name: "field", Value: field}, {Name: "edition", Value: s.edition()}}, Buttons: []pages.Button{{Text: s.Say("pages/save-continue"), Tone: "main"}}}
 	if !other {
 		form.Step = s.text(n, "step")
 		if message := s.text(n, "message"); message != "" && wrong == "" {
@@ -752,14 +768,14 @@ func (s *step) asks(n int, name string, values url.Values) pages.Field {
 }
 
 // check shows all answers before they are sent.
-func (s *step) check(ctx context.Context, status int, show string) error {
+func (s *step) check(ctx context.Context, status int, show, wrong string) error {
 	key, err := s.Logins.Secret()
 	if err != nil {
 		return err
 	}
 	here := "/questions/" + url.PathEscape(s.item)
 	changed := s.R.URL.Query().Get("changed")
-	a := pages.Answers{Title: s.Say("pages/check-answers"), URL: here, Hidden: []pages.Hidden{{Name: "key", Value: key}, {Name: "send", Value: "1"}},
+	a := pages.Answers{Title: s.Say("pages/check-answers"), URL: here, Hidden: []pages.Hidden{{Name: "key", Value: key}, {Name: "send", Value: "1"}, {Name: "edition", Value: s.edition()}},
 		Buttons: []pages.Button{{Text: s.Say("pages/send-answers", strconv.Itoa(len(s.call.Result.Rows))), Tone: "main"}},
 		Links:   []pages.Link{{URL: s.at(s.page), Text: s.Say("pages/come-back")}}}
 	if message := s.text(0, "message"); message != "" {
@@ -785,6 +801,9 @@ func (s *step) check(ctx context.Context, status int, show string) error {
 		a.Rows = append(a.Rows, row)
 	}
 	p := s.Frame(s.row.title())
+	if p.Wrong = wrong != ""; p.Wrong {
+		p.Banners = append(p.Banners, pages.Banner{Tone: "warn", Text: wrong})
+	}
 	p.Back = &pages.Link{URL: s.at(s.page), Text: s.Tell.Text(s.page.Title)}
 	p.Main = []pages.Block{a}
 	return s.Render(status, p)
@@ -796,6 +815,10 @@ func (s *step) answered() error {
 	values := s.R.PostForm
 	if values.Get("show") != "" {
 		return s.again(ctx, http.StatusOK, "", values, "")
+	}
+	// Under a newer palette the answers may mean something else, so the question is shown again.
+	if edition := values.Get("edition"); edition != "" && edition != s.edition() {
+		return s.again(ctx, http.StatusConflict, values.Get("field"), values, s.Say("pages/asked-again"))
 	}
 	q := s.page.Questions
 	o := engine.RunOptions{Source: "page", Key: "form " + values.Get("key")}

@@ -162,7 +162,7 @@ func (v *Visit) failPage(q Problem) {
 		title = v.Say("pages/not-found")
 	case q.Code == codeNotMigrated:
 		title = v.Say("pages/not-migrated")
-	case q.Status >= 500 || q.Status == http.StatusTooManyRequests:
+	case q.Code == "busy" || q.Status == http.StatusTooManyRequests:
 		title = v.Say("pages/busy")
 	}
 	p := v.outside(title)
