@@ -6,6 +6,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/tests/told"
 	"verbatim/stores"
@@ -39,4 +40,14 @@ func TestWhatAToolWasAskedIsTold(t *testing.T) {
 		return w.tellsCall(&receipt.Call{Verb: "post.list", Result: &receipt.Result{Columns: []string{"letter"}, Rows: [][]stores.Value{{stores.NewString("one")}}, File: f}})
 	}
 	told.Check(t, "dialog/file", list(&receipt.File{Name: "list.csv", Says: "CSV, 2 KB", Reference: "upload://x"}), list(nil), "list.csv")
+}
+
+// G10: what a refusal claims follows from its code, which the engine gives by the rows.
+func TestARefusalIsToldByItsCode(t *testing.T) {
+	t.Parallel()
+	w := newWording(&verbs.Registry{}).in("de")
+	of := func(code string) string { return w.refused(dsl.Diagnostics{{Code: code}}) }
+	told.CheckIn(t, values.German, "dialog/refused-tool-settled", of("tool-settled"), of("tool-unknown"))
+	told.CheckIn(t, values.German, "dialog/refused-upload-not-scanned", of("upload-not-scanned"), of("upload-harmful"))
+	told.CheckIn(t, values.German, "dialog/refused-upload-harmful", of("upload-harmful"), of("upload-not-scanned"))
 }

@@ -135,7 +135,7 @@ func TestTheConsoleSettlesWhatIsUnknown(t *testing.T) {
 		t.Errorf("who keeps the journal sees\n%s", text)
 	}
 	open := lang.get("/open", http.StatusOK)
-	told.Check(t, "pages/unknown-list", open, others, "3")
+	told.Check(t, "pages/unknown-list", others, open, "0")
 	told.Check(t, "pages/none-unknown", others, open)
 	told.Check(t, "pages/unsent-list", open, others, "3")
 	told.Check(t, "pages/unsent", open, others)
