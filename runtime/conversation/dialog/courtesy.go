@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -85,17 +86,43 @@ func (t *turn) thanked(_ context.Context, w wording) (string, error) {
 	return w.say(sayWelcome) + " " + w.say(sayKept), nil
 }
 
-// greeted answers a greeting with the person's status, from the first read that their palette
-// declares for it.
+// mostGreeted is how many rows answer a greeting. More of them are a list that nobody asked for.
+const mostGreeted = 5
+
+// greeted answers a greeting with the person's status, or with examples of what they may say.
 func (t *turn) greeted(ctx context.Context, w wording) (string, error) {
+	const few = 3
 	text := w.say(sayHello, t.c.o.Person)
-	if len(t.c.context) == 0 {
-		return text, nil
+	examples := w.examples(few, t.c.context, t.c.o.Session.Verbs())
+	v := t.c.status()
+	if v == nil {
+		return text + examples, nil
 	}
-	if outcome, err := t.carry(ctx, proposal{script: t.c.context[0].Name, phrased: true}); err != nil || outcome.wrong != "" {
+	if outcome, err := t.carry(ctx, proposal{script: v.Name, phrased: true}); err != nil || outcome.wrong != "" {
 		return text, err
 	}
+	if slices.ContainsFunc(t.found, long) {
+		t.toldOf = append(t.toldOf, t.found...)
+		return text + examples, nil
+	}
 	return text + " " + t.facing(t.left(t.found)), nil
+}
+
+// long reports whether an answer is too long for a greeting.
+func long(r *receipt.Receipt) bool {
+	return slices.ContainsFunc(r.Calls, func(c receipt.Call) bool { return c.Result != nil && len(c.Result.Rows) > mostGreeted })
+}
+
+// status returns the read that tells a person where they stand: the first of the context, if its
+// palette has sentences for it. A list of rows as they are kept tells no status.
+func (c *Conversation) status() *verbs.Verb {
+	if len(c.context) == 0 {
+		return nil
+	}
+	if tells := &c.context[0].Tells; len(tells.First)+len(tells.Each)+len(tells.Lines) == 0 {
+		return nil
+	}
+	return c.context[0]
 }
 
 // ableTo lists examples of what the person may say.

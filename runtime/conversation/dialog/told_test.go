@@ -503,3 +503,26 @@ func TestWhatARefusalTellsIsSo(t *testing.T) {
 	}
 	told.CheckIn(t, values.German, "dialog/refused-changed-since", refused(ann, err), needs)
 }
+
+// G10: a greeting is answered with where the person stands, in the palette's sentences, and never with
+// a list of rows that nobody asked for.
+func TestAGreetingIsAnsweredWithNoList(t *testing.T) {
+	t.Parallel()
+	hello := func(h *house) string { return h.asks("ann", "greets").say("Hello").Text }
+	if text := hello(newHouse(t, "house")); strings.Contains(text, "Boiler") || !strings.HasPrefix(text, "Hello ann. You can say, for example: ") {
+		t.Errorf("without sentences: %q", text)
+	}
+	h := houseWith(t, "    phrases: [\"what is broken\", \"what is still open\"]\n", "    phrases: [\"what is broken\", \"what is still open\"]\n    tells: {each: \"{title} is {status}.\"}\n")
+	if text := hello(h); !strings.Contains(text, "Boiler is ordered.") {
+		t.Errorf("with sentences: %q", text)
+	}
+	for range 3 {
+		h.does("ann", `house.report :flat-id @garden-flat :title "Sink"`)
+	}
+	if text := hello(h); strings.Contains(text, "Sink") || !strings.Contains(text, "You can say, for example: ") {
+		t.Errorf("with more rows: %q", text)
+	}
+	if text := h.asks("ann", "greets").say("what is there").Text; !strings.Contains(text, "Sink") {
+		t.Errorf("what is asked for is told as %q", text)
+	}
+}
