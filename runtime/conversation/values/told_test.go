@@ -111,7 +111,7 @@ func TestPalettesTellAbsenceAsASearch(t *testing.T) {
 	t.Parallel()
 	_, words := claims(t)
 	var palettes []string
-	for _, pattern := range []string{"../../../verbs/palettes/*/*.yaml", "../../../examples/*/verbs/*.yaml"} {
+	for _, pattern := range []string{"../../../verbs/palettes/*/*.yaml", "../../../examples/*/verbs/*.yaml", "../../domains/*/*.yaml"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatal(pattern, err)

@@ -403,13 +403,13 @@ func TestBrowserEveryPage(t *testing.T) {
 	tab.Wait("Your account is not linked to an organisation yet.")
 	everywhere(tab, "home-nobody")
 	h.signIn(tab, "ada")
-	tab.Wait("People (1)")
+	tab.Wait("People named in rows (1)")
 	tab.Go(h.url("/do/system.add-principal"))
 	for css, text := range map[string]string{"#name": "p.neu", "#label": "Paula Neu"} {
 		tab.Type(css, text)
 	}
 	tab.Click("main form .btn")
-	tab.Wait("People (2)")
+	tab.Wait("People named in rows (2)")
 	tab.Wait("Paula Neu")
 	everywhere(tab, "people")
 	h.signIn(tab, "otto")
