@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"verbatim/runtime/frontends/http/a2a"
 	"verbatim/runtime/frontends/http/a2a/peers"
 	"verbatim/runtime/jobs/notify"
+	"verbatim/runtime/state/confirmations"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -53,24 +55,44 @@ func sending(reg *verbs.Registry, store stores.Store, channels *notify.Sender, u
 		if m.Target != engine.TargetAgreement || !channels.Writes() || slices.Contains(channels.Targets(), m.Target) {
 			return channels.Send(ctx, m)
 		}
-		var body struct{ Asker, Confirmation, To string }
-		if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
-			return &notify.Error{Code: "unreadable-payload", Text: "it names nobody", Permanent: true}
+		letter, err := askedLetter(ctx, store, &m, url, func(name string) (address, language string, err error) {
+			return rights.AddressOf(ctx, reg, store, name)
+		})
+		if err != nil {
+			return err
 		}
-		address, language, err := rights.AddressOf(ctx, reg, store, body.To)
-		switch {
-		case err != nil:
-			return fmt.Errorf("the address of somebody could not be read: %w", err)
-		case address == "":
-			return &notify.Error{Code: notify.CodeNoRoute, Text: "whoever it is for has no address any more", Permanent: true}
-		}
-		where := body.Confirmation
-		if url != "" {
-			where = strings.TrimRight(url, "/") + "/waiting/" + where
-		}
-		l := reads(language)
-		return channels.Letter(ctx, notify.Letter{ID: m.ID, To: address, Subject: sayAsked.In(l), Text: sayAskedBy.In(l, body.Asker, where)})
+		return channels.Letter(ctx, letter)
 	}
+}
+
+// askedLetter writes the mail of a notice that an agreement is needed. It is an error if the
+// agreement is not waited for any more.
+func askedLetter(ctx context.Context, store stores.Store, m *engine.Message, url string, addressOf func(name string) (address, language string, err error)) (l notify.Letter, err error) {
+	var body struct{ Asker, Confirmation, To string }
+	if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
+		return l, &notify.Error{Code: "unreadable-payload", Text: "it names nobody", Permanent: true}
+	}
+	var c *confirmations.Confirmation
+	err = store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
+		c, err = confirmations.Get(ctx, r, stores.NewString(body.Confirmation))
+		return err
+	})
+	if err == nil && (c == nil || c.Status != confirmations.Waiting) {
+		return l, &notify.Error{Code: "settled", Text: "what was to be agreed to does not wait any more", Permanent: true}
+	}
+	address, language, failed := addressOf(body.To)
+	switch err = cmp.Or(err, failed); {
+	case err != nil:
+		return l, fmt.Errorf("the address of somebody could not be read: %w", err)
+	case address == "":
+		return l, &notify.Error{Code: notify.CodeNoRoute, Text: "whoever it is for has no address any more", Permanent: true}
+	}
+	where := body.Confirmation
+	if url != "" {
+		where = strings.TrimRight(url, "/") + "/waiting/" + where
+	}
+	in := reads(language)
+	return notify.Letter{ID: m.ID, To: address, Subject: sayAsked.In(in), Text: sayAskedBy.In(in, body.Asker, where)}, nil
 }
 
 // posts reads VERBATIM_A2A_PUSH, which says to which addresses push notifications may be sent:

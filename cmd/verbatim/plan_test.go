@@ -203,7 +203,7 @@ var standard = map[string]struct {
 	"math/rand":    {nil, "randomness arrives as an argument"},
 	"math/rand/v2": {[]string{"stores/sqlite", "verbs/grammar", "cmd/verbatim", "runtime/protocols/trustgraph/rabbit"}, "randomness arrives as an argument; a store may wait a random moment before it tries again, and a grammar is given a source to say something at random from; the command hands it in"},
 	"plugin":       {nil, "nothing registers itself by being loaded"},
-	"testing":      {[]string{"runtime/tests/norace", "stores/storetest", "stores/postgres/pgtest", "runtime/protocols/trustgraph/rabbit/rabbittest"}, "only what tests call needs it outside a test file"},
+	"testing":      {[]string{"runtime/tests/norace", "runtime/tests/told", "stores/storetest", "stores/postgres/pgtest", "runtime/protocols/trustgraph/rabbit/rabbittest"}, "only what tests call needs it outside a test file"},
 	"C":            {nil, "the program builds without a C compiler"},
 }
 

@@ -106,6 +106,10 @@ func (p *planning) drawnAttempts(ctx context.Context, name string, step stores.V
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
+	return []portal.Drawing{drawnTries(name, rows, l)}, nil
+}
+
+func drawnTries(name string, rows []*serviceaccount.Row, l values.Language) portal.Drawing {
 	d := portal.Drawing{Title: say(l, "plans/attempts", name), Says: say(l, "plans/attempted", strconv.Itoa(len(rows))), Head: []string{say(l, "plans/tries"), say(l, "plans/does"), say(l, "plans/state"), say(l, "plans/sure"), say(l, "plans/why")}}
 	slices.SortFunc(rows, func(a, b *serviceaccount.Row) int {
 		return cmp.Compare(a.Value("number").Int(), b.Value("number").Int())
@@ -116,7 +120,7 @@ func (p *planning) drawnAttempts(ctx context.Context, name string, step stores.V
 		why := confidence.Reasons(r.Text("factors"), l.String())
 		d.Rows = append(d.Rows, []string{r.Text("number"), r.Text("call"), strings.ToLower(r.Text("outcome")), r.Text("score"), cmp.Or(strings.Join(why, " "), r.Text("reason"))})
 	}
-	return []portal.Drawing{d}, nil
+	return d
 }
 
 func (p *planning) drawnReliability(ctx context.Context, tool string, l values.Language) (all []portal.Drawing) {
@@ -124,16 +128,20 @@ func (p *planning) drawnReliability(ctx context.Context, tool string, l values.L
 		if confidence.CodeOf(r.Tool) != tool {
 			continue
 		}
-		d := portal.Drawing{Title: say(l, "plans/reliable", string(r.Tool)), Head: []string{say(l, "plans/bin"), say(l, "plans/sure"), say(l, "plans/right"), say(l, "plans/many")},
-			Says: say(l, "plans/reliable-says", strconv.Itoa(r.Judged), fmt.Sprintf("%.3f", r.Before), fmt.Sprintf("%.3f", r.After))}
-		if r.Alarm {
-			d.Says += " " + say(l, "plans/alarm", strconv.Itoa(r.Alarmed))
-		}
-		for _, b := range r.Bins {
-			d.Bars = append(d.Bars, portal.Bars{Text: fmt.Sprintf("%.1f", b.From), A: b.Score * math.Min(1, float64(b.Count)), B: b.Right * math.Min(1, float64(b.Count))})
-			d.Rows = append(d.Rows, []string{fmt.Sprintf("%.1f–%.1f", b.From, b.To), fmt.Sprintf("%.2f", b.Score), fmt.Sprintf("%.2f", b.Right), strconv.Itoa(b.Count)})
-		}
-		all = append(all, d)
+		all = append(all, drawnFigures(&r, l))
 	}
 	return all
+}
+
+func drawnFigures(r *confidence.Reliability, l values.Language) portal.Drawing {
+	d := portal.Drawing{Title: say(l, "plans/reliable", string(r.Tool)), Head: []string{say(l, "plans/bin"), say(l, "plans/sure"), say(l, "plans/right"), say(l, "plans/many")},
+		Says: say(l, "plans/reliable-says", strconv.Itoa(r.Judged), fmt.Sprintf("%.3f", r.Before), fmt.Sprintf("%.3f", r.After))}
+	if r.Alarm {
+		d.Says += " " + say(l, "plans/alarm", strconv.Itoa(r.Alarmed))
+	}
+	for _, b := range r.Bins {
+		d.Bars = append(d.Bars, portal.Bars{Text: fmt.Sprintf("%.1f", b.From), A: b.Score * math.Min(1, float64(b.Count)), B: b.Right * math.Min(1, float64(b.Count))})
+		d.Rows = append(d.Rows, []string{fmt.Sprintf("%.1f–%.1f", b.From, b.To), fmt.Sprintf("%.2f", b.Score), fmt.Sprintf("%.2f", b.Right), strconv.Itoa(b.Count)})
+	}
+	return d
 }

@@ -297,10 +297,18 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 }
 
 // DeclinePreview declines a preview of the caller's own, as any answer but yes does. It is
-// journalled. The preview cannot be used any more; a new one can.
+// journalled. The preview cannot be used any more; a new one can. One that was agreed to and carried
+// out is refused with already-used, so that nobody is told that it was not done.
 func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id string) error {
 	if err := s.ready(p); err != nil {
 		return err
+	}
+	done, err := s.Journal().Answered(ctx, p.Script(), id)
+	switch {
+	case err != nil:
+		return err
+	case done != nil:
+		return refuse([]complaint{{-1, alreadyUsed(dsl.Place{}, "", "")}})
 	}
 	t := &runOptions{opt: RunOptions{Agreed: id}}
 	s.claim(ctx, t) // and never released
@@ -331,12 +339,15 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 		}
 	}
 	said := b.Changes
-	err := writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
+	err = writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		b.Changes = said[:len(said):len(said)]
 		for _, key := range keys {
 			c, err := confirmations.Get(ctx, tx, key)
 			if err != nil {
 				return err
+			}
+			if c != nil && c.Status == confirmations.Used { // since we looked
+				return refuse([]complaint{{-1, alreadyUsed(dsl.Place{}, "", "")}})
 			}
 			if c != nil && c.Status == confirmations.Waiting {
 				b.Changes = append(b.Changes, c.Settle(writtenScript(s.e, c), confirmations.Declined, s.who.Name, "", now))
@@ -344,7 +355,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 		}
 		return tx.Apply(ctx, b)
 	})
-	return failure(err)
+	return storeError(dsl.Place{}, err)
 }
 
 // own begins a journal entry about a confirmation.

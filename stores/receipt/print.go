@@ -586,6 +586,9 @@ func (f *Field) made() string {
 	return "     the database made this of " + f.spell(&f.Given)
 }
 
+// longRule is the longest expression, in bytes, that a margin quotes.
+const longRule = 40
+
 // from says what a value is computed from, unless that is the value itself, and its origin.
 func from(source, origin, was, value string) string {
 	whose := Safe(brief(origin))
@@ -604,6 +607,9 @@ func from(source, origin, was, value string) string {
 	case strings.HasPrefix(source, ":"):
 		return "     from " + said
 	case source != "" && !strings.HasSuffix(value, source):
+		if strings.Contains(source, " ? ") || len(source) > longRule {
+			said = "as its rule says" // the palette has the rule, and --json
+		}
 		if whose != "" && whose != "record" { // the expression names the record's fields
 			said += ", " + whose
 		}

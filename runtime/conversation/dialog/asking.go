@@ -138,7 +138,12 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 		return t.putsAgain(), true, nil
 	case said == values.Decline:
 		t.as(TakenNo)
-		if err := t.withdraw(ctx, q); err != nil {
+		err := t.withdraw(ctx, q)
+		if quicker(err) {
+			text, err = t.goesOn(ctx, c.wording.say(sayAnswered))
+			return text, true, err
+		}
+		if err != nil {
 			return "", true, err
 		}
 		t.record.Withdrawn = q.Calls
@@ -165,7 +170,12 @@ func (t *turn) otherwise(ctx context.Context, q *Question, a values.Reply) (text
 			t.held = q // until the new wish is understood
 			return "", false, nil
 		}
-		if err := t.withdraw(ctx, q); err != nil {
+		err := t.withdraw(ctx, q)
+		if quicker(err) {
+			t.as(TakenNo)
+			return c.wording.say(sayAnswered), true, nil
+		}
+		if err != nil {
 			return "", true, err
 		}
 		t.record.Withdrawn = q.Calls
@@ -283,7 +293,8 @@ var previewIDs = regexp.MustCompile(`\b[0-9a-f]{4}-[0-9a-f]{4}\b`)
 // details matches a request to see all changes of a question.
 var details = lazily(func() string { return `(?i)^\W*(?:` + values.Expression("details") + `)\W*$` })
 
-// withdraw declines a question for the person.
+// withdraw declines a question for the person. It returns an error of quicker if the question was
+// agreed to meanwhile.
 func (t *turn) withdraw(ctx context.Context, q *Question) error {
 	t.close(q)
 	p, err := t.c.meaning(ctx, q)
@@ -291,7 +302,7 @@ func (t *turn) withdraw(ctx context.Context, q *Question) error {
 		err = t.c.o.Session.DeclinePreview(ctx, p, q.ID)
 	}
 	var refusal *engine.Refusal
-	if errors.As(err, &refusal) {
+	if errors.As(err, &refusal) && !quicker(err) {
 		return nil // it could not have been agreed to either
 	}
 	return err
@@ -371,7 +382,7 @@ func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, err
 		case slices.Contains([]string{"stale-preview", "agreement-expired", "changed-meanwhile", "other-palette"}, code):
 			return t.again(ctx, q, sayStale)
 		}
-		return t.c.wording.refused(refusal.Diagnostics), nil
+		return t.refused(refusal.Diagnostics), nil
 	case errors.As(err, &failed) && failed.Unknown:
 		return t.c.wording.say(sayUnknownEnd), nil
 	case ctx.Err() != nil:
@@ -392,7 +403,7 @@ func (t *turn) again(ctx context.Context, q *Question, why values.Key) (string, 
 	switch {
 	case errors.As(err, &refusal):
 		t.record.refused(refusal.Diagnostics)
-		return t.c.wording.say(sayGone) + " " + t.c.wording.refused(refusal.Diagnostics), nil
+		return t.c.wording.say(sayGone) + " " + t.refused(refusal.Diagnostics), nil
 	case err != nil && ctx.Err() != nil:
 		return "", err
 	case err != nil:

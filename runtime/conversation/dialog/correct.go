@@ -161,7 +161,7 @@ func (t *turn) corrected(ctx context.Context, of correctable, fit Fit, said stri
 	case err != nil:
 		return t.system(ctx, err)
 	case outcome.wrong != "":
-		text := c.wording.refused(outcome.why)
+		text := t.refused(outcome.why)
 		if of.of != nil { // that waits as it was, and is put again before a yes counts
 			of.of.fresh = false
 		}

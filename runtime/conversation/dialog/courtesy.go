@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -27,7 +28,7 @@ var courtesies = sync.OnceValue(func() []courtesy {
 	}
 	return append([]courtesy{
 		{of("greeting"), (*turn).greeted},
-		{of("thanks"), says(sayWelcome)},
+		{of("thanks"), (*turn).thanked},
 		{of("able"), (*turn).ableTo},
 		{of("who"), says(sayWhoIAm)},
 	}, tongueAsked()...)
@@ -77,17 +78,51 @@ func says(s values.Key) func(*turn, context.Context, wording) (string, error) {
 	return func(_ *turn, _ context.Context, w wording) (string, error) { return w.say(s), nil }
 }
 
-// greeted answers a greeting with the person's status, from the first read that their palette
-// declares for it.
-func (t *turn) greeted(ctx context.Context, w wording) (string, error) {
-	text := w.say(sayHello, t.c.o.Person)
-	if len(t.c.context) == 0 {
-		return text, nil
+// thanked answers thanks. That what was said is kept is told of a session that is kept.
+func (t *turn) thanked(_ context.Context, w wording) (string, error) {
+	if !t.c.kept {
+		return w.say(sayWelcome), nil
 	}
-	if outcome, err := t.carry(ctx, proposal{script: t.c.context[0].Name, phrased: true}); err != nil || outcome.wrong != "" {
+	return w.say(sayWelcome) + " " + w.say(sayKept), nil
+}
+
+// mostGreeted is how many rows answer a greeting. More of them are a list that nobody asked for.
+const mostGreeted = 5
+
+// greeted answers a greeting with the person's status, or with examples of what they may say.
+func (t *turn) greeted(ctx context.Context, w wording) (string, error) {
+	const few = 3
+	text := w.say(sayHello, t.c.o.Person)
+	examples := w.examples(few, t.c.context, t.c.o.Session.Verbs())
+	v := t.c.status()
+	if v == nil {
+		return text + examples, nil
+	}
+	if outcome, err := t.carry(ctx, proposal{script: v.Name, phrased: true}); err != nil || outcome.wrong != "" {
 		return text, err
 	}
+	if slices.ContainsFunc(t.found, long) {
+		t.toldOf = append(t.toldOf, t.found...)
+		return text + examples, nil
+	}
 	return text + " " + t.facing(t.left(t.found)), nil
+}
+
+// long reports whether an answer is too long for a greeting.
+func long(r *receipt.Receipt) bool {
+	return slices.ContainsFunc(r.Calls, func(c receipt.Call) bool { return c.Result != nil && len(c.Result.Rows) > mostGreeted })
+}
+
+// status returns the read that tells a person where they stand: the first of the context, if its
+// palette has sentences for it. A list of rows as they are kept tells no status.
+func (c *Conversation) status() *verbs.Verb {
+	if len(c.context) == 0 {
+		return nil
+	}
+	if tells := &c.context[0].Tells; len(tells.First)+len(tells.Each)+len(tells.Lines) == 0 {
+		return nil
+	}
+	return c.context[0]
 }
 
 // ableTo lists examples of what the person may say.
@@ -165,17 +200,23 @@ func (t *turn) drops(ctx context.Context) (string, bool, error) {
 		return "", false, nil
 	}
 	t.as(TakenNo)
+	text := sayNotDone
 	for _, q := range slices.Clone(c.open) {
-		if err := t.withdraw(ctx, q); err != nil {
+		err := t.withdraw(ctx, q)
+		if quicker(err) {
+			text = sayAnswered
+			continue
+		}
+		if err != nil {
 			return "", true, err
 		}
 		t.record.Withdrawn = append(t.record.Withdrawn, q.Calls...)
 	}
 	t.closed(false)
 	if !waits {
-		return c.wording.say(sayNothingOpen), true, nil
+		text = sayNothingOpen
 	}
-	return c.wording.say(sayNotDone), true, nil
+	return c.wording.say(text), true, nil
 }
 
 // takesBack handles a request to take back the last call. It always asks first, since we guess
@@ -210,5 +251,5 @@ func (t *turn) takesBack(ctx context.Context) (string, bool, error) {
 	case outcome.question != nil:
 		return c.wording.question(outcome.question), true, nil
 	}
-	return c.wording.refused(outcome.why), true, nil
+	return t.refused(outcome.why), true, nil
 }

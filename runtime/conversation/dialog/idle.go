@@ -216,7 +216,7 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 	case outcome.wrong != "" && t.ends != "" && outcome.why[0].Code == "already-used":
 		return t.overtaken(), nil
 	case outcome.wrong != "":
-		return supposed + c.wording.refused(outcome.why), nil
+		return supposed + t.refused(outcome.why), nil
 	}
 	return joined(supposed+t.facing(t.left(t.found)), t.notTaken(u.Left)), nil
 }

@@ -27,10 +27,10 @@ const (
 	saySomeoneElse values.Key = "dialog/someone-else"
 	sayInterrupted values.Key = "dialog/interrupted"
 	sayNotDone     values.Key = "dialog/not-done"
-	sayDone        values.Key = "dialog/done"
 	sayWell        values.Key = "dialog/well"
 	sayHello       values.Key = "dialog/hello"
 	sayWelcome     values.Key = "dialog/welcome"
+	sayKept        values.Key = "dialog/kept"
 	sayAbleTo      values.Key = "dialog/able-to"
 	sayWhoIAm      values.Key = "dialog/who-i-am"
 	// In the language that was asked for.
@@ -214,10 +214,19 @@ func (w wording) waitsFor(roles []string, until time.Time) string {
 	return w.say(sayWaitsFor, strings.Join(called, w.say(sayAnd)), w.day(stores.DateOf(until.In(w.zone))))
 }
 
-// refused says why something cannot be done. In English it tells what the refusal says, as far as
+// refused says why something cannot be done, and that nothing was changed.
+func (w wording) refused(ds dsl.Diagnostics) string {
+	text := w.whyNot(ds)
+	if len(ds) == 0 || text == w.say(sayTooHard) {
+		return text
+	}
+	return text + " " + w.say(sayNothingChanged)
+}
+
+// whyNot says why something cannot be done. In English it tells what the refusal says, as far as
 // that is for people; in other languages the palette's sentence if it has one, or else that of the
 // code.
-func (w wording) refused(ds dsl.Diagnostics) string {
+func (w wording) whyNot(ds dsl.Diagnostics) string {
 	if len(ds) == 0 {
 		return w.say(sayTooHard)
 	}
@@ -246,7 +255,7 @@ func (w wording) refused(ds dsl.Diagnostics) string {
 	if len(text) == 2 && text[1] == "" {
 		text = text[:1]
 	}
-	return strings.Join(append(text, w.say(sayNothingChanged)), " ")
+	return strings.Join(text, " ")
 }
 
 // forPeople keeps what is meaningful to a person who writes no calls: arguments by their labels,

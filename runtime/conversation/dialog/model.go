@@ -245,7 +245,7 @@ func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (
 func (t *turn) giveUp(ds dsl.Diagnostics) string {
 	text := t.c.wording.say(sayTooHard)
 	if len(ds) > 0 && slices.Contains([]string{"origin", "requirement-not-met", "not-possible", "declined-before", "which-at-work"}, ds[0].Code) {
-		text = t.c.wording.refused(ds)
+		text = t.refused(ds)
 	}
 	return joined(t.left(t.done), text)
 }

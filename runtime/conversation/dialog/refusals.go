@@ -21,7 +21,7 @@ var refusals = sync.OnceValue(func() map[string]values.Key {
 // Codes of a wrong call. The person did not write it, so they are told only that we could not do
 // it.
 var misspoken = []string{"unknown-verb", "unknown-argument", "duplicate-argument", "wrong-type", "bad-ref-kind", "ambiguous-name", "unknown-field", "duplicate-binding",
-	"unused-binding", "binding-shadows-name", "cycle", "ended-currency", "hard-coded-uuid", "deprecated-verb", "no-result", "needs-earlier-call", "out-of-order", "no-such-call", "bad-turn", "one-tool", "not-previewed"}
+	"unused-binding", "binding-shadows-name", "cycle", "ended-currency", "hard-coded-uuid", "deprecated-verb", "no-result", "needs-earlier-call", "out-of-order", "no-such-call", "bad-turn", "one-tool", "not-previewed", "key-reused"}
 
 var meanings = []struct {
 	codes []string
@@ -48,10 +48,12 @@ var meanings = []struct {
 	{[]string{"needs-agreement"}, "dialog/refused-needs-agreement"},
 	{[]string{"same-person"}, "dialog/refused-same-person"},
 	{[]string{"declined-before"}, "dialog/refused-declined-before"},
-	{[]string{"stale-preview", "changed-meanwhile", "agreement-expired", "other-palette", "rights-changed", "key-reused", "session-moved"}, "dialog/refused-stale-preview"},
+	{[]string{"stale-preview", "changed-meanwhile", "other-palette", "rights-changed", "session-moved"}, "dialog/refused-stale-preview"},
+	{[]string{"agreement-expired"}, "dialog/refused-expired"},
 	{[]string{"no-undo", "unknown-entry"}, "dialog/refused-no-undo"},
 	{[]string{"changed-since"}, "dialog/refused-changed-since"},
-	{[]string{"already-exists", "already-used", "already-waits"}, "dialog/refused-already-exists"},
+	{[]string{"already-exists", "already-waits"}, "dialog/refused-already-exists"},
+	{[]string{"already-used"}, "dialog/refused-already-used"},
 	{[]string{"secret-would-wait"}, "dialog/refused-secret-would-wait"},
 	{[]string{"secret-would-be-open"}, "dialog/refused-secret-would-be-open"},
 	{[]string{"unknown-confirmation"}, "dialog/refused-unknown-confirmation"},

@@ -359,7 +359,7 @@ func (t *turn) courteous(ctx context.Context, what string) (string, error) {
 	case "GREETING":
 		return strings.TrimSuffix(w.say(sayHello, t.c.o.Person)+" "+t.stand(), " "), nil
 	case "WELCOME":
-		return w.say(sayWelcome), nil
+		return t.thanked(ctx, w)
 	case "ABLE_TO":
 		return t.ableTo(ctx, w)
 	case "WHO_I_AM":
@@ -372,12 +372,16 @@ func (t *turn) courteous(ctx context.Context, what string) (string, error) {
 	return "", nil
 }
 
-// stand words the person's status, from the first read of the context.
+// stand words the person's status; "" if there is none or it is a long list.
 func (t *turn) stand() string {
-	if len(t.c.context) == 0 {
+	v := t.c.status()
+	if v == nil {
 		return ""
 	}
-	text, _ := t.fact(t.c.context[0].Name)
+	if found, _ := t.factsNamed(v.Name); len(found) > 0 && len(found[0].call.Result.Rows) > mostGreeted {
+		return ""
+	}
+	text, _ := t.fact(v.Name)
 	return text
 }
 

@@ -29,7 +29,7 @@ func TestAReplyNamesWhatToTell(t *testing.T) {
 		"several calls":     {calls(`reply.tell :facts ["@boiler.status"]`, `reply.ask :verb "house.note" :argument "note"`), "Status of Boiler: ordered.\nPlease tell me: note (leave a note on a repair, and say when something is expected)."},
 		"a choice of rows":  {calls(`reply.ask :verb "house.cancel" :argument "repair-id" :choices ["@boiler" "@kitchen-window"]`), "Please tell me: repair (cancel a repair).\n1. Boiler\n2. Kitchen Window"},
 		"who they are":      {calls(`reply.say :what WHO_I_AM`), "I am a program and no person"},
-		"where they stand":  {calls(`reply.say :what GREETING`), "Hello Ann. 1. repair: @boiler"},
+		"where they stand":  {calls(`reply.say :what GREETING`), "Hello Ann."},
 		"what is not done":  {calls(`reply.say :what NOT_POSSIBLE`), "That cannot be done here."},
 		"what was answered": {tells("house.list-repairs"), "1. repair: @boiler"},
 	} {

@@ -3,9 +3,12 @@ package dialog
 import (
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
+	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/tests/told"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -24,4 +27,27 @@ func TestWhatAToolWasAskedIsTold(t *testing.T) {
 			t.Errorf("%q", said)
 		}
 	}
+	of := func(e receipt.ExternalCall) string {
+		return w.changes(&receipt.Call{External: []receipt.ExternalCall{e}}, false)
+	}
+	told.Check(t, "dialog/not-asked-again", of(kept), of(call), "track", "post")
+	reg, ds := verbs.Load(fstest.MapFS{"p.yaml": {Data: []byte("domain: post\nroles:\n  - {name: clerk, description: Who writes.}\nverbs:\n  - verb: list\n    description: The letters.\n    handler: true\n    roles: [clerk]\n")}})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	w = newWording(reg)
+	list := func(f *receipt.File) string {
+		return w.tellsCall(&receipt.Call{Verb: "post.list", Result: &receipt.Result{Columns: []string{"letter"}, Rows: [][]stores.Value{{stores.NewString("one")}}, File: f}})
+	}
+	told.Check(t, "dialog/file", list(&receipt.File{Name: "list.csv", Says: "CSV, 2 KB", Reference: "upload://x"}), list(nil), "list.csv")
+}
+
+// G10: what a refusal claims follows from its code, which the engine gives by the rows.
+func TestARefusalIsToldByItsCode(t *testing.T) {
+	t.Parallel()
+	w := newWording(&verbs.Registry{}).in("de")
+	of := func(code string) string { return w.refused(dsl.Diagnostics{{Code: code}}) }
+	told.CheckIn(t, values.German, "dialog/refused-tool-settled", of("tool-settled"), of("tool-unknown"))
+	told.CheckIn(t, values.German, "dialog/refused-upload-not-scanned", of("upload-not-scanned"), of("upload-harmful"))
+	told.CheckIn(t, values.German, "dialog/refused-upload-harmful", of("upload-harmful"), of("upload-not-scanned"))
 }

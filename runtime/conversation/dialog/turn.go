@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/state/uploads"
@@ -127,9 +128,18 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 // facing returns the text, or a sentence if there is nothing to tell.
 func (t *turn) facing(text string) string {
 	if text == "" && t.told.Len() == 0 {
-		return t.c.wording.say(sayDone)
+		return t.c.wording.say(sayNothingChanged)
 	}
 	return text
+}
+
+// refused says why something cannot be done. That nothing was changed is told only if it is so of the
+// whole turn.
+func (t *turn) refused(ds dsl.Diagnostics) string {
+	if len(t.done) > 0 {
+		return t.c.wording.whyNot(ds)
+	}
+	return t.c.wording.refused(ds)
 }
 
 // did records what a run did.
@@ -272,7 +282,7 @@ func (t *turn) system(ctx context.Context, err error) (string, error) {
 		return "", ctx.Err()
 	case errors.As(err, &refusal):
 		t.record.refused(refusal.Diagnostics)
-		return t.c.wording.refused(refusal.Diagnostics), nil
+		return t.refused(refusal.Diagnostics), nil
 	case errors.As(err, &failed) && failed.Unknown:
 		t.record.note(noteLost)
 		return t.c.wording.say(sayUnknownEnd), nil

@@ -11,6 +11,7 @@ import (
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/llm"
 	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/tests/told"
 	"verbatim/verbs"
 )
 
@@ -198,9 +199,17 @@ func TestBudgetsEndATurn(t *testing.T) {
 	}
 	m = answers(pleased)
 	c := h.talk(m, func(o *dialog.Options) { o.Budget = llm.NewBudget("session", 9_000) })
-	for range 20 {
+	first := c.say("hello").Text
+	for range 19 {
 		a = c.say("hello")
 	}
+	told.Check(t, "dialog/spent", a.Text, first)
+	day := h.talk(answers(pleased), func(o *dialog.Options) { o.Budget = llm.NewBudget(dialog.DayBudget, 9_000) })
+	var last string
+	for range 20 {
+		last = day.say("hello").Text
+	}
+	told.Check(t, "dialog/day-spent", last, a.Text)
 	if n := len(m.asked); n > 9 {
 		t.Errorf("the model was asked %d times", n)
 	}

@@ -2,6 +2,10 @@ package values
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"go/types"
 	"maps"
 	"os"
 	"path/filepath"
@@ -107,7 +111,7 @@ func TestPalettesTellAbsenceAsASearch(t *testing.T) {
 	t.Parallel()
 	_, words := claims(t)
 	var palettes []string
-	for _, pattern := range []string{"../../../verbs/palettes/*/*.yaml", "../../../examples/*/verbs/*.yaml"} {
+	for _, pattern := range []string{"../../../verbs/palettes/*/*.yaml", "../../../examples/*/verbs/*.yaml", "../../domains/*/*.yaml"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatal(pattern, err)
@@ -134,4 +138,86 @@ func TestPalettesTellAbsenceAsASearch(t *testing.T) {
 	if n < 80 {
 		t.Error(fmt.Sprint(n), "sentences")
 	}
+}
+
+// G10: a sentence that claims a state names the rows that it is told from, and the test that shows it
+// told while they are so and not told while they are otherwise. A sentence with a word of a state is
+// such a claim, or claims.txt says what else it is.
+func TestAStateIsToldFromRows(t *testing.T) {
+	t.Parallel()
+	marks, words := claims(t)
+	all := sentencesOf(t)
+	for lang, sentences := range all {
+		for _, key := range slices.Sorted(maps.Keys(sentences)) {
+			if state := words["state "+lang].FindString(sentences[key]); marks[key].kind == "" && state != "" {
+				t.Errorf("%s: %s says %q, and claims.txt does not say from which rows: %s", lang, key, strings.TrimSpace(state), sentences[key])
+			}
+		}
+	}
+	checked, n := map[string]map[string]bool{}, 0
+	for _, key := range slices.Sorted(maps.Keys(marks)) {
+		mark := marks[key]
+		if mark.kind != "state" {
+			continue
+		}
+		n++
+		if len(mark.of) != 2 {
+			t.Errorf("claims.txt: %s names no rows or no test", key)
+			continue
+		}
+		folder, name, _ := strings.Cut(mark.of[1], " ")
+		if checked[folder] == nil {
+			checked[folder] = checksIn(t, folder)
+		}
+		if !checked[folder][name+" "+key] {
+			t.Errorf("%s: %s in %s does not compare it with the rows, by told.Check with a text while it is true and another while it is false", key, name, folder)
+		}
+	}
+	if n < 140 {
+		t.Errorf("only %d sentences of a state", n)
+	}
+}
+
+// checksIn lists the tests of a folder with the keys that they give to told.Check, each with two texts
+// that are not the same expression.
+func checksIn(t *testing.T, folder string) map[string]bool {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("../../..", filepath.FromSlash(folder), "*_test.go"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal(folder, err)
+	}
+	found := map[string]bool{}
+	for _, path := range paths {
+		file, err := parser.ParseFile(gotoken.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv != nil {
+				continue
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok {
+					return true
+				}
+				of, ok := call.Fun.(*ast.SelectorExpr)
+				if !ok || of.Sel.Name != "Check" && of.Sel.Name != "CheckIn" {
+					return true
+				}
+				at := map[string]int{"Check": 1, "CheckIn": 2}[of.Sel.Name]
+				if len(call.Args) < at+3 {
+					return true
+				}
+				key, ok := call.Args[at].(*ast.BasicLit)
+				_, given := call.Args[at+2].(*ast.BasicLit) // a text that nobody was shown
+				if ok && !given && types.ExprString(call.Args[at+1]) != types.ExprString(call.Args[at+2]) {
+					found[f.Name.Name+" "+strings.Trim(key.Value, `"`)] = true
+				}
+				return true
+			})
+		}
+	}
+	return found
 }

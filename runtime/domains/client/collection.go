@@ -669,12 +669,18 @@ func (d *desk) confirm(ctx context.Context, c *engine.Call, a confirmArgs) (engi
 	}
 	review, kind := row.Value("needs_review"), row.Value("request_type") // a bank's palette may not have them
 	looks := review.IsNull() || review.Bool() || kind.Text() == "DOCUMENT"
+	var lacks []string
+	if d.reg.Entity(parts) != nil {
+		if lacks, err = d.lacks(ctx, c, request); err != nil {
+			return o, err
+		}
+	}
 	col.status, col.at = submitted, ""
 	o.Session = engine.Fields{"collection_mode": false}
 	n, _ := col.filled.Answered()
 	o.Changes = append(o.Changes, col.keep(c, nil))
 	o.Calls = append(o.Calls, engine.Generated{Verb: "client.provide-info", Args: engine.Fields{
 		"request-id": request, "info-type": col.info, "collected-data": col.filled.Object()}})
-	o.Result = &engine.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, col.sent(n, looks)}}}
+	o.Result = &engine.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, col.sent(n, looks, lacks)}}}
 	return o, nil
 }

@@ -46,8 +46,11 @@ const (
 	saySentOne     values.Key = "client/sent-one"
 	saySent        values.Key = "client/sent"
 	// For a request that nobody at the bank reviews.
-	sayTakenOne   values.Key = "client/taken-one"
-	sayTaken      values.Key = "client/taken"
+	sayTakenOne values.Key = "client/taken-one"
+	sayTaken    values.Key = "client/taken"
+	// For a request of which parts are missing.
+	sayPartOne    values.Key = "client/part-one"
+	sayPart       values.Key = "client/part"
 	sayManager    values.Key = "client/manager"
 	sayHandedOver values.Key = "client/handed-over"
 )
@@ -77,16 +80,20 @@ func nextAnswer(field string) string {
 	return "client.collection-response :field \"" + field + "\" gives the answer; client.collection-skip leaves it for later"
 }
 
-// sent says that answers were sent, and whether somebody reviews them.
-func (col *collection) sent(n int, looks bool) string {
-	one, all := saySentOne, saySent
-	if !looks {
+// sent says that answers were sent, and whether somebody reviews them. lacks names the parts of the
+// request that the bank has not received.
+func (col *collection) sent(n int, looks bool, lacks []string) string {
+	one, all, parts := saySentOne, saySent, strings.Join(lacks, ", ")
+	switch {
+	case len(lacks) > 0:
+		one, all = sayPartOne, sayPart
+	case !looks:
 		one, all = sayTakenOne, sayTaken
 	}
 	if n == 1 {
-		return one.In(col.in.Language)
+		return one.In(col.in.Language, parts)
 	}
-	return all.In(col.in.Language, strconv.Itoa(n))
+	return all.In(col.in.Language, strconv.Itoa(n), parts)
 }
 
 // handedOver says who has the conversation now. A login name is not shown.

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -8,7 +9,9 @@ import (
 	"testing/fstest"
 	"time"
 
+	"verbatim/dsl"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/tests/told"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -330,8 +333,21 @@ func TestWhatCameBackIsHeldAgainstTheQuestionsOfToday(t *testing.T) {
 	onSQLite(t, func(t *testing.T, b *bank) {
 		b.answerPierre("clara")
 		b.does("weber", `review.reject :request-id `+pierre+` :reason "Not readable"`)
+		asked := func() string { // looks, and changes nothing
+			t.Helper()
+			s := b.visit("clara")
+			script, _ := dsl.Parse(dsl.NewSource("story.dsl", "client.start-collection :request-id "+pierre))
+			p, _ := s.Check(ctx, script)
+			r, err := s.Preview(ctx, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint(r.Calls[0].Result.Rows)
+		}
+		fit := asked()
 		b.reg = edited(t, "x-reads: percent, minimum: 0, maximum: 100", "x-reads: percent, minimum: 0, maximum: 25",
 			`title: Name of the trust, description: "As it is registered.", minLength: 2`, `title: Name of the trust, description: "As it is registered.", minLength: 50`)
+		told.Check(t, "client/no-longer", asked(), fit, "Share held")
 		equal(t, b.asks(b.visit("clara"), "client.start-collection :request-id "+pierre), []string{
 			"COLLECTING | Question 4 of 6: the beneficial owner | Share held |  | The bank cannot use what was sent. It says: “Not readable”." +
 				" Share held: your earlier answer can no longer be taken. Name of the trust: your earlier answer can no longer be taken. You have given 4 of 6 answers about the beneficial owner. This is what is left."})

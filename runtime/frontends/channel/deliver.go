@@ -338,6 +338,10 @@ func (s *Service) decided(ctx context.Context, m engine.Message) error {
 		return &notify.Error{Code: notify.CodeNoRoute, Text: "it is not known any more where this was asked"}
 	}
 	session, err := s.Engine.Visit(ctx, body.To, engine.Visit{ID: c.Session, Existing: true})
+	refusal, gone := errors.AsType[*engine.Refusal](err)
+	if gone = gone && refusal.Diagnostics[0].Code == "unknown-session"; gone { // it was silent for longer than this waited
+		session, err = s.Engine.Session(ctx, body.To)
+	}
 	if err != nil {
 		return err
 	}
@@ -345,6 +349,9 @@ func (s *Service) decided(ctx context.Context, m engine.Message) error {
 		return err
 	}
 	l := languageOf(session)
+	if gone {
+		l = speaks(p)
+	}
 	what := ""
 	if shown, err := receipt.ParseKept(c.Receipt); err == nil {
 		teller := dialog.NewTeller(s.Registry, session, l)
@@ -363,8 +370,10 @@ func (s *Service) decided(ctx context.Context, m engine.Message) error {
 		says = sayLapsed.In(l, what)
 	}
 	// This goes into the conversation too, so that they can refer to it.
-	if _, err := session.Turns().Say(ctx, sessions.Said{Role: sessions.System, Content: says, Intent: "decided"}); err != nil {
-		return err
+	if !gone {
+		if _, err := session.Turns().Say(ctx, sessions.Said{Role: sessions.System, Content: says, Intent: "decided"}); err != nil {
+			return err
+		}
 	}
 	in, err := s.clerk().Get(ctx, inboxes, asked.Value("inbox"))
 	if err != nil || in == nil {

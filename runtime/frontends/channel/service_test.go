@@ -15,6 +15,7 @@ import (
 	"verbatim/runtime/frontends/channel/internal/proven"
 	"verbatim/runtime/jobs/serviceaccount"
 	"verbatim/runtime/state/sessions"
+	"verbatim/runtime/tests/told"
 	"verbatim/stores"
 )
 
@@ -392,17 +393,25 @@ func TestAQuestionIsAnsweredWhereItWasAsked(t *testing.T) {
 		machine := w.whatsapp("491515550199", "y6", "Yes")
 		machine.Automatic = true
 		w.hears(machine)
-		w.hears(ada, ben, auto, quoted, unsure)
+		var all []string
+		for _, o := range w.hears(ada, ben, auto, quoted, unsure) {
+			all = append(all, o.Text)
+		}
 		if orders() != 0 {
 			t.Fatal("somebody else's yes counted")
 		}
-		one(t, w.hears(yes("w2", out.Choices[0]))).says(t, "Ordered for Solar One: repairs")
+		done := one(t, w.hears(yes("w2", out.Choices[0])))
+		done.says(t, "Ordered for Solar One: repairs")
+		told.Check(t, "channel/unsure", strings.Join(all, "\n"), done.Text)
 		if orders() != 1 {
 			t.Fatal("a yes did not count")
 		}
 		w.wait(48 * time.Hour)
-		one(t, w.hears(yes("w3", out.Choices[0]))).says(t, "You answered that on 2 March 2026")
-		one(t, w.hears(yes("w4", Choice{ID: "yes 00000000", Title: "Yes"}))).says(t, "not open any more")
+		answered := one(t, w.hears(yes("w3", out.Choices[0])))
+		closed := one(t, w.hears(yes("w4", Choice{ID: "yes 00000000", Title: "Yes"})))
+		told.Check(t, "channel/answered", answered.Text, closed.Text, "2 March 2026")
+		told.Check(t, "channel/answered", answered.Text, done.Text)
+		told.Check(t, "channel/not-open", closed.Text, done.Text)
 		if orders() != 1 {
 			t.Fatal("an old button did something")
 		}
@@ -430,15 +439,20 @@ func TestAYesIsToTheMessageThatItCites(t *testing.T) {
 		tapped.Tapped = "yes"
 		listed := cites("c4", "Newsletter", "wamid.list")
 		listed.Tapped = "row-7"
+		another := ""
 		for _, f := range []Facts{tapped, listed, cites("c5", "Yes", "wamid.unknown"), cites("c6", "yes please", status), cites("c7", "1", status)} {
-			one(t, w.hears(f)).says(t, "You answer another message")
+			out := one(t, w.hears(f))
+			out.says(t, "You answer another message")
+			another = out.Text
 		}
 		if orders() != 0 {
 			t.Fatal("a yes to another message counted")
 		}
 		// What is no answer is a message, whatever it cites.
 		one(t, w.hears(cites("c8", "status of Wind Two", "wamid.unknown"))).says(t, "Wind Two")
-		one(t, w.hears(cites("c9", "Yes", asked))).says(t, "Ordered for Solar One")
+		ordered := one(t, w.hears(cites("c9", "Yes", asked)))
+		ordered.says(t, "Ordered for Solar One")
+		told.Check(t, "channel/other", another, ordered.Text)
 		if orders() != 1 {
 			t.Error("a yes to the question did not count")
 		}
@@ -524,12 +538,18 @@ func TestFilesAndOtherKinds(t *testing.T) {
 		f.Files = []File{{Name: "plan.pdf", Type: "application/pdf", Content: []byte("%PDF-1.4 mail")}, {Name: "lost.pdf"}}
 		out := one(t, w.hears(f))
 		out.says(t, "Wind Two: note plan.pdf, PDF")
-		out.says(t, "could not take lost.pdf")
+		f = w.mail("ada@umza.example", "all", "for Wind Two")
+		f.Files = []File{{Name: "plan.pdf", Type: "application/pdf", Content: []byte("%PDF-1.4 more")}}
+		whole := one(t, w.hears(f)).Text
+		told.Check(t, "channel/refused", out.Text, whole, "lost.pdf")
+		f = w.mail("ada@umza.example", "many", "for Wind Two")
+		f.TooMany, f.Files = true, []File{{Name: "plan.pdf", Type: "application/pdf", Content: []byte("%PDF-1.4 many")}}
+		told.Check(t, "channel/too-many", one(t, w.hears(f)).Text, whole)
 		// A stranger's file is kept for a person.
 		f = w.mail("who@x.example", "theirs", "Here")
 		f.Files = []File{{Name: "cv.pdf", Content: []byte("%PDF-1.4 cv")}}
 		w.hears(f)
-		if n := w.rows("channel-file", "", ""); len(n) != 2 {
+		if n := w.rows("channel-file", "", ""); len(n) != 4 {
 			t.Errorf("%d files are kept", len(n))
 		}
 	})
@@ -584,8 +604,9 @@ func TestStatesNeverStepBack(t *testing.T) {
 // where the window has closed, at no hour of the night, and once.
 func TestADecisionIsTold(t *testing.T) {
 	on(t, func(t *testing.T, w *world) {
+		of := "Solar One"
 		ask := func(id string) string {
-			w.hears(w.whatsapp("491515550199", id, "share Solar One"))
+			w.hears(w.whatsapp("491515550199", id, "share "+of))
 			one(t, w.hears(w.whatsapp("491515550199", id+"y", "yes"))).says(t, "manager")
 			s, err := w.e.Session(t.Context(), "max")
 			if err != nil {
@@ -600,7 +621,7 @@ func TestADecisionIsTold(t *testing.T) {
 		id := ask("a")
 		w.agree("max", id)
 		out := one(t, w.hears())
-		out.says(t, "Max agreed")
+		agreed := out.Text
 		if out.Template != nil || out.To != "491515550199" {
 			t.Errorf("%+v", out)
 		}
@@ -630,6 +651,32 @@ func TestADecisionIsTold(t *testing.T) {
 		}
 		w.wait(10 * time.Hour)
 		one(t, w.hears()).says(t, "Max agreed")
+		// One is declined, and one is decided by nobody (G10).
+		text := func(o Out) string {
+			if o.Template != nil {
+				return strings.Join(o.Template.Values, " ")
+			}
+			return o.Text
+		}
+		id = ask("e")
+		s, err := w.e.Session(t.Context(), "max")
+		if err == nil {
+			err = s.Decline(t.Context(), id, "not yet")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		declined := text(one(t, w.hears()))
+		of = "Wind Two"
+		ask("f")
+		w.wait(8 * 24 * time.Hour)
+		if _, err := w.e.Housekeep(t.Context(), w.clock()); err != nil {
+			t.Fatal(err)
+		}
+		lapsed := text(one(t, w.hears()))
+		told.Check(t, "channel/agreed", agreed, declined, "Max")
+		told.Check(t, "channel/declined", declined, agreed, "Max", "not yet.")
+		told.Check(t, "channel/lapsed", lapsed, declined)
 	})
 }
 
@@ -916,11 +963,21 @@ func TestACodeVerifiesAnAddress(t *testing.T) {
 		if status() != "PENDING" {
 			t.Fatal("verified after too many tries")
 		}
-		write("right", send())
+		texts := func(all []Out) (text string) {
+			for _, o := range all {
+				text += o.Text + "\n"
+			}
+			return text
+		}
+		verified := texts(w.hears(w.mail("new@umza.example", "right", send())))
 		if status() != "VERIFIED" || len(w.rows(codes, "", "")) != 0 {
 			t.Fatal(status())
 		}
 		one(t, w.hears(w.mail("new@umza.example", "then", "status of Wind Two"))).says(t, "Wind Two")
+		w.script("root", "system.revoke-identity :identity-id @"+w.identity("new@umza.example")+` :reason "Left"`)
+		revoked := texts(w.hears())
+		told.Check(t, "channel/verified", verified, revoked, "email")
+		told.Check(t, "channel/revoked", revoked, verified, "email")
 	})
 }
 

@@ -288,7 +288,7 @@ func (d *desk) journalPage() error {
 		}
 	}
 	slices.Reverse(table.Rows)
-	state, err := d.chain(ctx)
+	state, err := chain(ctx, d.Store, d.Language())
 	if err != nil {
 		return err
 	}
@@ -413,23 +413,23 @@ func (d *desk) plot(id string, title, says values.Key, names []string, counts []
 // command verifies a longer journal.
 const longestChain = 5000
 
-// chain says whether the journal's hash chain is valid.
-func (d *desk) chain(ctx context.Context) (string, error) {
-	size, _, err := d.Store.Head(ctx)
+// chain says whether a journal's hash chain is valid.
+func chain(ctx context.Context, s journal.Source, l values.Language) (string, error) {
+	size, _, err := s.Head(ctx)
 	if err != nil {
 		return "", err
 	}
 	if size > longestChain {
-		return d.Say("pages/chain-long", strconv.FormatInt(size, 10)), nil
+		return values.Key("pages/chain-long").In(l, strconv.FormatInt(size, 10)), nil
 	}
-	head, err := journal.Verify(journal.Entries(ctx, d.Store, 1, 0))
+	head, err := journal.Verify(journal.Entries(ctx, s, 1, 0))
 	if err != nil {
 		if ctx.Err() != nil {
 			return "", err
 		}
-		return d.Say("pages/chain-broken", err.Error()), nil
+		return values.Key("pages/chain-broken").In(l, err.Error()), nil
 	}
-	return d.Say("pages/chain-whole", strconv.FormatInt(head.Size, 10)), nil
+	return values.Key("pages/chain-whole").In(l, strconv.FormatInt(head.Size, 10)), nil
 }
 
 // The reference.

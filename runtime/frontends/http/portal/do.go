@@ -18,6 +18,7 @@ import (
 	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
+	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -118,7 +119,7 @@ func (d *Desk) showForm(status int, f *filledForm, about string) error {
 		return err
 	}
 	title := d.actTitle(f.verb)
-	form := pages.Form{URL: "/do/" + f.verb.Name, Files: files, Fields: fields, Wrong: f.mistakes(fields), Hidden: []pages.Hidden{{Name: "edition", Value: d.edition(f.verb)}}}
+	form := pages.Form{URL: "/do/" + f.verb.Name, Files: files, Fields: fields, Wrong: f.mistakes(fields), Hidden: []pages.Hidden{{Name: "edition", Value: d.edition(nil, f.verb)}}}
 	for _, name := range [...]string{"item", "key"} {
 		if value := f.values.Get(name); value != "" {
 			form.Hidden = append(form.Hidden, pages.Hidden{Name: name, Value: value})
@@ -168,10 +169,16 @@ func (d *Desk) showForm(status int, f *filledForm, about string) error {
 	return d.Render(status, p)
 }
 
-// edition returns a digest of the verb's form: it differs if a newer palette changed it.
-func (d *Desk) edition(verb *verbs.Verb) string {
+// edition returns a digest of the forms of verbs and schemas: it differs if a newer palette changed
+// one.
+func (d *Desk) edition(schema *verbs.Schema, all ...*verbs.Verb) string {
 	var text strings.Builder
-	_ = d.Registry.Explain(&text, verb) // a builder takes it all
+	for _, verb := range all {
+		_ = d.Registry.Explain(&text, verb) // a builder takes it all
+	}
+	if schema != nil {
+		text.Write(schema.Text())
+	}
 	return logins.Digest(text.String())[:12]
 }
 
@@ -234,7 +241,7 @@ func (d *Desk) do() error {
 		return d.declines(f)
 	}
 	// Under a newer palette the answers may mean something else, so the form is shown again.
-	if edition := values.Get("edition"); edition != "" && edition != d.edition(verb) {
+	if edition := values.Get("edition"); edition != "" && edition != d.edition(nil, verb) {
 		f.wrong[""] = d.Say("pages/asked-again")
 		return d.showForm(http.StatusConflict, f, about)
 	}
@@ -250,13 +257,13 @@ func (d *Desk) do() error {
 	}
 	ctx := d.R.Context()
 	// A repeated form gets the same answer, even if the run removed the row that the call names.
-	if d.did(f, script, key) {
-		return d.See(d.at(d.page) + "?done=again")
+	if done := d.did(f, script, key); done != nil {
+		return d.again(done)
 	}
 	program, ds := d.Session.Check(ctx, script, engine.CheckOptions{Said: theirs})
 	if ds.HasErrors() || program == nil {
-		if d.did(f, script, key) { // just now, by the same form
-			return d.See(d.at(d.page) + "?done=again")
+		if done := d.did(f, script, key); done != nil { // just now, by the same form
+			return d.again(done)
 		}
 		f.misfits(script, ds)
 		return d.showForm(http.StatusUnprocessableEntity, f, about)
@@ -267,15 +274,27 @@ func (d *Desk) do() error {
 	return d.does(f, about, script, program, key)
 }
 
-// did reports whether a form already ran this script: by the same answer to the same question or,
-// where nobody was asked, under the key of the form.
-func (d *Desk) did(f *filledForm, script *dsl.Script, key string) bool {
-	if agreed := f.values.Get("agreed"); agreed != "" {
-		done, err := d.Session.Journal().Answered(d.R.Context(), script, agreed)
-		return err == nil && done != nil
+// did returns the receipt of a form that already ran this script: by the same answer to the same
+// question or, where nobody was asked, under the key of the form. It is nil if none did.
+func (d *Desk) did(f *filledForm, script *dsl.Script, key string) *receipt.Receipt {
+	again := func() (*receipt.Receipt, error) {
+		return d.Session.Journal().Repeat(d.R.Context(), script, "form "+key)
 	}
-	done, err := d.Session.Journal().Repeat(d.R.Context(), script, "form "+key)
-	return err == nil && done != nil
+	if agreed := f.values.Get("agreed"); agreed != "" {
+		again = func() (*receipt.Receipt, error) {
+			return d.Session.Journal().Answered(d.R.Context(), script, agreed)
+		}
+	}
+	done, err := again()
+	if err != nil {
+		return nil
+	}
+	return done
+}
+
+// again returns to the page of a form that was sent again, with the entry of what it did.
+func (d *Desk) again(done *receipt.Receipt) error {
+	return d.See(d.at(d.page) + "?done=again&entry=" + strconv.FormatInt(done.First, 10))
 }
 
 // moreGiven reports whether the arguments that follow a choice were sent along with it.
@@ -302,8 +321,8 @@ func (d *Desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 			return err
 		}
 		// The refusal may come from a double submit: the first one already did it.
-		if d.did(f, script, key) {
-			return d.See(d.at(d.page) + "?done=again")
+		if done := d.did(f, script, key); done != nil {
+			return d.again(done)
 		}
 		if refusal.Diagnostics[0].Code == "key-reused" {
 			// The form was sent before with other values: it gets a key of its own.
@@ -371,7 +390,7 @@ func (d *Desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 		return refuse(err)
 	}
 	if r.Repeated {
-		return d.See(d.at(d.page) + "?done=again")
+		return d.again(r)
 	}
 	return d.settled(ctx, f, d.Tell.Done(r), r.First)
 }
@@ -400,8 +419,13 @@ const formIntent = "form "
 // doneBanner says what was just done, and how to change it.
 func (d *Desk) doneBanner(ctx context.Context) *pages.Banner {
 	done := d.R.URL.Query().Get("done")
-	if done == "again" {
-		return &pages.Banner{Tone: "ok", Text: d.Say("pages/done-before")}
+	entry, _ := strconv.ParseInt(d.R.URL.Query().Get("entry"), 10, 64)
+	if done == "again" && entry > 0 {
+		for e, err := range journal.Entries(ctx, d.Store, entry, entry) {
+			if err == nil && e.Principal == d.Principal { // an address alone says nothing
+				return &pages.Banner{Tone: "ok", Text: d.Say("pages/done-before")}
+			}
+		}
 	}
 	n, err := strconv.ParseInt(done, 10, 64)
 	if err != nil {
@@ -415,7 +439,6 @@ func (d *Desk) doneBanner(ctx context.Context) *pages.Banner {
 	if !ok {
 		return nil
 	}
-	entry, _ := strconv.ParseInt(d.R.URL.Query().Get("entry"), 10, 64)
 	b := &pages.Banner{Tone: "ok", Text: turns[0].Content}
 	b.Acts, _ = d.acted(ctx, verb, turns[0].Names, entry) // without them it is told all the same
 	return b
@@ -483,7 +506,12 @@ func (d *Desk) declines(f *filledForm) error {
 	ctx := d.R.Context()
 	if script, err := f.call(); err == nil && script != nil && f.values.Get("agreed") != "" {
 		if program, ds := d.Session.Check(ctx, script, engine.CheckOptions{Said: theirs}); !ds.HasErrors() && program != nil {
-			_ = d.Session.DeclinePreview(ctx, program, f.values.Get("agreed")) // a preview that does not exist any more counts as declined
+			// A preview that does not exist any more counts as declined.
+			if err := d.Session.DeclinePreview(ctx, program, f.values.Get("agreed")); err != nil {
+				if done := d.did(f, script, f.values.Get("key")); done != nil {
+					return d.again(done)
+				}
+			}
 		}
 	}
 	return d.settled(ctx, f, d.Say("pages/not-done"), 0)
@@ -622,6 +650,16 @@ func (s *step) starts(ctx context.Context) (*verbs.Program, error) {
 	return s.program(ctx, dsl.FormatCall(&call), theirs)
 }
 
+// edition returns a digest of the questions and of the verbs that take their answers.
+func (s *step) edition() string {
+	q := s.page.Questions
+	var schema *verbs.Schema
+	if q.Codes != nil {
+		schema = q.Codes.Schema(s.row.value(q.Kind).Text())
+	}
+	return s.Desk.edition(schema, q.Start, q.Answer)
+}
+
 // program parses and checks a call, whose values have the given origin.
 func (d *Desk) program(ctx context.Context, text string, from verbs.Literals) (*verbs.Program, error) {
 	script, ds := dsl.Parse(dsl.NewSource("page", text))
@@ -669,10 +707,10 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 		}
 	}
 	if field == "" && s.text(0, "status") == s.page.Questions.Checking {
-		return s.check(ctx, status, values.Get("show"))
+		return s.check(ctx, status, values.Get("show"), wrong)
 	}
 	if s.text(n, "field") == "" {
-		return s.See(s.at(s.page) + "?done=again")
+		return s.See(s.at(s.page)) // nothing is asked any more
 	}
 	if !other {
 		field = s.text(n, "field")
@@ -680,7 +718,7 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 	q := s.asks(n, field, values)
 	q.Wrong, q.Heading = wrong, true
 	here := "/questions/" + url.PathEscape(s.item)
-	form := pages.Form{URL: here, Fields: []pages.Field{q}, Hidden: []pages.Hidden{{Name: "field", Value: field}}, Buttons: []pages.Button{{Text: s.Say("pages/save-continue"), Tone: "main"}}}
+	form := pages.Form{URL: here, Fields: []pages.Field{q}, Hidden: []pages.Hidden{{Name: "field", Value: field}, {Name: "edition", Value: s.edition()}}, Buttons: []pages.Button{{Text: s.Say("pages/save-continue"), Tone: "main"}}}
 	if !other {
 		form.Step = s.text(n, "step")
 		if message := s.text(n, "message"); message != "" && wrong == "" {
@@ -730,14 +768,14 @@ func (s *step) asks(n int, name string, values url.Values) pages.Field {
 }
 
 // check shows all answers before they are sent.
-func (s *step) check(ctx context.Context, status int, show string) error {
+func (s *step) check(ctx context.Context, status int, show, wrong string) error {
 	key, err := s.Logins.Secret()
 	if err != nil {
 		return err
 	}
 	here := "/questions/" + url.PathEscape(s.item)
 	changed := s.R.URL.Query().Get("changed")
-	a := pages.Answers{Title: s.Say("pages/check-answers"), URL: here, Hidden: []pages.Hidden{{Name: "key", Value: key}, {Name: "send", Value: "1"}},
+	a := pages.Answers{Title: s.Say("pages/check-answers"), URL: here, Hidden: []pages.Hidden{{Name: "key", Value: key}, {Name: "send", Value: "1"}, {Name: "edition", Value: s.edition()}},
 		Buttons: []pages.Button{{Text: s.Say("pages/send-answers", strconv.Itoa(len(s.call.Result.Rows))), Tone: "main"}},
 		Links:   []pages.Link{{URL: s.at(s.page), Text: s.Say("pages/come-back")}}}
 	if message := s.text(0, "message"); message != "" {
@@ -763,6 +801,9 @@ func (s *step) check(ctx context.Context, status int, show string) error {
 		a.Rows = append(a.Rows, row)
 	}
 	p := s.Frame(s.row.title())
+	if p.Wrong = wrong != ""; p.Wrong {
+		p.Banners = append(p.Banners, pages.Banner{Tone: "warn", Text: wrong})
+	}
 	p.Back = &pages.Link{URL: s.at(s.page), Text: s.Tell.Text(s.page.Title)}
 	p.Main = []pages.Block{a}
 	return s.Render(status, p)
@@ -774,6 +815,10 @@ func (s *step) answered() error {
 	values := s.R.PostForm
 	if values.Get("show") != "" {
 		return s.again(ctx, http.StatusOK, "", values, "")
+	}
+	// Under a newer palette the answers may mean something else, so the question is shown again.
+	if edition := values.Get("edition"); edition != "" && edition != s.edition() {
+		return s.again(ctx, http.StatusConflict, values.Get("field"), values, s.Say("pages/asked-again"))
 	}
 	q := s.page.Questions
 	o := engine.RunOptions{Source: "page", Key: "form " + values.Get("key")}

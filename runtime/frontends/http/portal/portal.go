@@ -825,7 +825,7 @@ func (d *Desk) conversation(ctx context.Context, draft, unsent string) (pages.Ta
 			case sessions.Client:
 				m.Who, m.Mine, t.Last, did = d.Say("pages/you"), true, strings.TrimSpace(turn.Content), turn
 			case sessions.System:
-				m.Who = d.Say("pages/done")
+				m.Who = d.Say("pages/happened")
 			case sessions.Agent:
 				if did != nil && did.Entries > 0 {
 					if m.Acts, err = d.acted(ctx, did.Action, did.Names, did.First); err != nil {

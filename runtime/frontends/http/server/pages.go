@@ -154,13 +154,15 @@ func (v *Visit) failPage(q Problem) {
 		_ = v.See(SignInAt(to))
 		return
 	}
-	title := v.Say("pages/not-possible")
+	title, ends := v.Say("pages/not-possible"), v.Say("pages/nothing-changed")
 	switch {
+	case q.unsure:
+		title, ends = v.Say("pages/unknown-end"), v.Say("pages/unknown-next")
 	case q.Status == http.StatusNotFound:
 		title = v.Say("pages/not-found")
 	case q.Code == codeNotMigrated:
 		title = v.Say("pages/not-migrated")
-	case q.Status >= 500 || q.Status == http.StatusTooManyRequests:
+	case q.Code == "busy" || q.Status == http.StatusTooManyRequests:
 		title = v.Say("pages/busy")
 	}
 	p := v.outside(title)
@@ -169,7 +171,7 @@ func (v *Visit) failPage(q Problem) {
 	if q.Status < 500 && q.Status != http.StatusNotFound {
 		lines = append(lines, pages.Sentence(q.Title)+".")
 	}
-	p.Main = []pages.Block{pages.Prose{ID: "failed", Lines: append(lines, v.Say("pages/nothing-changed")), Links: []pages.Link{{URL: "/", Text: v.Say("pages/to-start"), Tone: "main"}}}}
+	p.Main = []pages.Block{pages.Prose{ID: "failed", Lines: append(lines, ends), Links: []pages.Link{{URL: "/", Text: v.Say("pages/to-start"), Tone: "main"}}}}
 	if v.Render(q.Status, p) != nil {
 		v.W.WriteHeader(http.StatusInternalServerError)
 	}

@@ -31,6 +31,8 @@ type Problem struct {
 	Diagnostics dsl.Diagnostics `json:"diagnostics,omitempty"`
 
 	Retry int `json:"-"` // seconds to wait, if the problem is temporary
+
+	unsure bool // nobody knows whether it was done
 }
 
 // Error implements error.
@@ -116,9 +118,9 @@ func ProblemOf(err error) Problem {
 	case errors.Is(err, logins.ErrTooMany):
 		return Problem{Status: http.StatusTooManyRequests, Code: "too-many", Title: "this was tried too often", Next: "wait a few minutes", Retry: 300}
 	case errors.As(err, &failed) && failed.Told != nil:
-		return Problem{Status: http.StatusBadGateway, Code: failed.Told.Code, Title: failed.Told.Summary, Diagnostics: dsl.Diagnostics{*failed.Told}}
+		return Problem{Status: http.StatusBadGateway, Code: failed.Told.Code, Title: failed.Told.Summary, Diagnostics: dsl.Diagnostics{*failed.Told}, unsure: failed.Unknown}
 	case errors.As(err, &failed) && failed.Unknown:
-		return Problem{Status: http.StatusServiceUnavailable, Code: "unknown", Title: engine.Sentence(err), Next: "send it again under the same Idempotency-Key", Retry: 1}
+		return Problem{Status: http.StatusServiceUnavailable, Code: "unknown", Title: engine.Sentence(err), Next: "send it again under the same Idempotency-Key", Retry: 1, unsure: true}
 	case errors.Is(err, stores.ErrSchema):
 		return Problem{Status: http.StatusServiceUnavailable, Code: codeNotMigrated, Title: "the store is not prepared for the palettes", Next: "verbatim migrate prepares it", Retry: 5}
 	case errors.Is(err, context.Canceled):

@@ -403,13 +403,13 @@ func TestBrowserEveryPage(t *testing.T) {
 	tab.Wait("Your account is not linked to an organisation yet.")
 	everywhere(tab, "home-nobody")
 	h.signIn(tab, "ada")
-	tab.Wait("People (1)")
+	tab.Wait("People named in rows (1)")
 	tab.Go(h.url("/do/system.add-principal"))
 	for css, text := range map[string]string{"#name": "p.neu", "#label": "Paula Neu"} {
 		tab.Type(css, text)
 	}
 	tab.Click("main form .btn")
-	tab.Wait("People (2)")
+	tab.Wait("People named in rows (2)")
 	tab.Wait("Paula Neu")
 	everywhere(tab, "people")
 	h.signIn(tab, "otto")
@@ -747,7 +747,7 @@ func TestBrowserSaidOnce(t *testing.T) {
 	tab.Until(mine(note), "1")
 	tab.Eval(`(() => { const real = window.fetch; window.fetch = async (...a) => { const r = await real(...a); await r.text(); window.fetch = real; throw new TypeError("lost") }; return "" })()`)
 	say("yes")
-	tab.Wait("Not sent. Please try again.")
+	tab.Wait("That may not have arrived. Please try again.")
 	tab.Audit("home-not-sent")
 	if got := tab.Eval(`document.querySelector("#said").value.trim()`); got != "yes" {
 		t.Errorf("the box holds %q", got)
@@ -764,7 +764,7 @@ func TestBrowserSaidOnce(t *testing.T) {
 	// The server is gone, and comes back.
 	h.kill()
 	say("How far are we?")
-	tab.Wait("Not sent. Please try again.")
+	tab.Wait("That may not have arrived. Please try again.")
 	h.start()
 	tab.Press("\r")
 	tab.Until(mine("How far are we?"), "1")
@@ -1611,7 +1611,7 @@ func TestBrowserTogether(t *testing.T) {
 	decides.Wait("Waiting for you (1)")
 	asks.Go(h.url("/waiting/" + second))
 	asks.Wait("Agreed to and done: A. Nowak")
-	asks.Wait("A. Nowak is also looking at this.")
+	asks.Wait("A. Nowak looked at this in the last five minutes.")
 	asks.Audit("decision-present")
 	if n := strings.Count(h.run("log", "show", "--as", "d.lang", "--verb", "review.waive", "--outcome", "ok"), "review.waive"); n != 1 {
 		t.Errorf("%d were done, one was agreed to", n)

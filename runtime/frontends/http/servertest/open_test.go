@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"verbatim/runtime/engine"
+	"verbatim/runtime/tests/told"
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
 )
@@ -94,6 +95,27 @@ func (h *house) lost(entry int64, principal string, due time.Time) {
 	}
 }
 
+// ends notes that the other system did a request, and that a notice was given up.
+func (h *house) ends(request, notice string) {
+	h.t.Helper()
+	h.sets("verbatim.attempt", stores.NewString(request), map[string]stores.Value{"status": stores.NewString(engine.AttemptDone)})
+	store, err := sqlite.Open(filepath.Join(h.dir, "house.db"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer store.Close()
+	err = store.Work(context.Background(), stores.Shift{Worker: "test", Kinds: []string{engine.JobNotice}, Once: true, Concurrency: 1, Timeout: time.Minute, Clock: func() time.Time { return time.Now().Add(3 * time.Hour) },
+		Run: func(_ context.Context, run stores.Run) error {
+			if run.ID == notice {
+				return &stores.Unfinished{State: stores.JobDead, Note: "nowhere"}
+			}
+			return &stores.Unfinished{State: stores.JobWaiting, After: 9 * time.Hour, Note: "later"}
+		}})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 // G61: the console lists the calls whose outcome nobody knows, to whoever made them and to who keeps
 // the journal, and lets them settle each: done, not done, or to be done again; the page links both
 // entries. G10: what has not left is told as not sent yet. All of it without a script.
@@ -104,18 +126,30 @@ func TestTheConsoleSettlesWhatIsUnknown(t *testing.T) {
 		h.lost(i+1, "t.weber", time.Now().Add(2*time.Hour))
 	}
 	weber, nowak, lang := h.reader("t.weber"), h.reader("a.nowak"), h.reader("d.lang")
-	if text := nowak.get("/open", http.StatusOK); strings.Contains(text, "bank pay") || !strings.Contains(text, "found none that you can see") || strings.Contains(text, "not sent yet") {
-		t.Errorf("somebody else sees\n%s", text)
+	others := nowak.get("/open", http.StatusOK)
+	if strings.Contains(others, "bank pay") || !strings.Contains(others, "found none that you can see") || strings.Contains(others, "not sent yet") {
+		t.Errorf("somebody else sees\n%s", others)
 	}
 	nowak.post("/open/1", http.StatusConflict, url.Values{"outcome": {"done"}})
 	if text := lang.get("/open", http.StatusOK); strings.Count(text, "bank pay") != 3 || strings.Count(text, "not sent yet</td>") != 3 || !strings.Contains(text, "0 of 12") {
 		t.Errorf("who keeps the journal sees\n%s", text)
 	}
+	open := lang.get("/open", http.StatusOK)
+	told.Check(t, "pages/unknown-list", others, open, "0")
+	told.Check(t, "pages/none-unknown", others, open)
+	told.Check(t, "pages/unsent-list", open, others, "3")
+	told.Check(t, "pages/unsent", open, others)
+	h.ends("lost 1", "notice 2")
+	ended := lang.get("/open", http.StatusOK)
+	told.Check(t, "pages/given-up", ended, open)
+	told.Check(t, "pages/alone-call", ended, open)
+	told.Check(t, "pages/unknown-call", open, others)
 	weber.post("/open/1", http.StatusBadRequest, url.Values{"outcome": {"perhaps"}})
 	weber.post("/open/x", http.StatusNotFound, url.Values{"outcome": {"done"}})
 	for i, how := range []string{"done", "not-done", "again"} {
 		who := []reader{weber, weber, lang}[i]
 		text := who.post(fmt.Sprint("/open/", i+1), http.StatusOK, url.Values{"outcome": {how}})
+		told.Check(t, "pages/settled-as", text, ended, fmt.Sprint(i+1))
 		links := regexp.MustCompile(`href="/journal/(\d+)"`).FindAllStringSubmatch(text, -1)
 		if len(links) < 2 || links[0][1] != fmt.Sprint(i+1) {
 			t.Fatalf("%s: it links %v\n%s", how, links, text)
