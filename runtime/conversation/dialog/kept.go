@@ -297,7 +297,7 @@ func (t *turn) run(ctx context.Context, p *verbs.Program, o engine.RunOptions, a
 	if with && err == nil && !reply.Repeated { // what was done before kept no words of this turn
 		t.kept, t.ends = true, ""
 	}
-	if with && err != nil && t.via != "" {
+	if with && t.via != "" && (err != nil || reply.Repeated) {
 		number, failed := t.c.o.Session.Turns().Via(ctx, t.via)
 		t.twice = failed == nil && number > 0
 	}
