@@ -53,6 +53,17 @@ func TestInterruptedAnywhere(t *testing.T) {
 		return
 	}
 	const note = "client.add-note :request-id @pierre-dupont-source-of-wealth :note \"by the end of the month\"\n"
+	laid := t.TempDir() // commands are given copies of the store in it
+	if err := layOut(laid); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(laid, "note.dsl"), []byte(note), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := os.ReadFile(filepath.Join(laid, "verbatim.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name   string
 		args   []string
@@ -76,17 +87,6 @@ func TestInterruptedAnywhere(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			laid := t.TempDir()
-			if err := layOut(laid); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(laid, "note.dsl"), []byte(note), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			rows, err := os.ReadFile(filepath.Join(laid, "verbatim.db"))
-			if err != nil {
-				t.Fatal(err)
-			}
 			stops := 0
 			seed, _ := strconv.Atoi(os.Getenv("RAPID_SEED"))
 			for n := 1 + seed%*everyPlace; ; n += *everyPlace {

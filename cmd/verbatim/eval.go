@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/eval"
+	"verbatim/runtime/conversation/intent"
 	"verbatim/runtime/conversation/llm"
 	"verbatim/runtime/engine"
 	"verbatim/verbs"
@@ -143,9 +145,24 @@ func (a *app) eval(ctx context.Context, file string, f evalFlags) error {
 		}
 	}
 	out := &eval.Run{Schema: eval.Schema, Setup: setup, Without: f.without, Cases: []eval.Case{}, Threshold: set.Threshold, Budget: set.Budget}
+	folder, err := os.MkdirTemp("", "verbatim-eval-")
+	if err != nil {
+		return broken("there is no place for a store", err, "check the temporary folder")
+	}
+	defer os.RemoveAll(folder)
+	first, err := a.evalStore(ctx, filepath.Join(folder, "first.db"), set, reg, &f, data)
+	if err != nil {
+		return err
+	}
+	phrases := sync.OnceValue(func() *intent.Index { return a.phrases(reg) })
 	budget := llm.NewBudget("run", set.Budget)
 	for i := range set.Cases {
-		one, err := a.evalCase(ctx, set, &set.Cases[i], reg, model, budget, &f, data)
+		own := filepath.Join(folder, fmt.Sprintf("case%d.db", i))
+		if err := os.WriteFile(own, first, 0o600); err != nil {
+			return broken("the store of a case cannot be written", err, "check the room that is left")
+		}
+		one, err := a.evalCase(ctx, own, set, &set.Cases[i], reg, phrases, model, budget, &f)
+		_ = os.Remove(own)
 		if err != nil {
 			return err
 		}
@@ -204,43 +221,54 @@ func (a *app) judge(f *evalFlags) (*eval.Judge, error) {
 	return &eval.Judge{Model: client, Name: f.judge, Host: eval.HostOf(base), Shuffle: fixed().Shuffle}, nil
 }
 
-// evalCase plays one conversation, in a store of its own.
-func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case, reg *verbs.Registry, model llm.Model, run *llm.Budget, f *evalFlags, data []string) (eval.Case, error) {
-	out := eval.Case{ID: c.ID, Category: c.Category, Intent: c.Intent, Checks: []dialog.Verdict{}, Said: c.Turns, Told: []string{}}
-	dir, err := os.MkdirTemp("", "verbatim-eval-")
-	if err != nil {
-		return out, broken("there is no place for a store", err, "check the temporary folder")
-	}
-	defer os.RemoveAll(dir)
-	own := filepath.Join(dir, "case.db")
+// evalStore makes the store with which each case begins, and returns its file.
+func (a *app) evalStore(ctx context.Context, path string, set *dialog.Dataset, reg *verbs.Registry, f *evalFlags, data []string) ([]byte, error) {
 	if set.Store != "" {
 		from, err := a.openFile(ctx, address{file: f.store}, false)
 		if err != nil {
-			return out, err
+			return nil, err
 		}
-		err = from.Backup(ctx, own)
+		err = from.Backup(ctx, path)
 		from.Close()
 		if err != nil {
-			return out, broken("the store of the dataset cannot be copied", err, "check the room that is left")
+			return nil, broken("the store of the dataset cannot be copied", err, "check the room that is left")
 		}
 	}
-	store, err := a.prepare(ctx, address{file: own}, true, "")
+	store, err := a.openFile(ctx, address{file: path}, true)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	defer store.Close()
 	all := append(tables(reg), ownTables()...)
 	if _, err := a.fill(ctx, store, all, set.Data, data); err != nil {
-		return out, err
+		return nil, err
 	}
 	if plan, err := store.Migrate(ctx, all, true); err != nil || len(plan.Problems) > 0 {
-		return out, &stop{exitInput, "dataset", "the data of the dataset and the palettes do not fit together: " + strings.Join(plan.Problems, "; "), "correct one of them"}
+		return nil, &stop{exitInput, "dataset", "the data of the dataset and the palettes do not fit together: " + strings.Join(plan.Problems, "; "), "correct one of them"}
 	}
 	if len(set.Data) > 0 {
 		if err := indexed(ctx, reg, store); err != nil {
-			return out, a.runFailed(err)
+			return nil, a.runFailed(err)
 		}
 	}
+	if err := store.Close(); err != nil {
+		return nil, broken("the store of the cases cannot be made", err, "check the room that is left")
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		return nil, broken("the store of the cases cannot be made", err, "check the room that is left")
+	}
+	return file, nil
+}
+
+// evalCase plays one conversation, in a store of its own.
+func (a *app) evalCase(ctx context.Context, own string, set *dialog.Dataset, c *dialog.Case, reg *verbs.Registry, phrases func() *intent.Index, model llm.Model, run *llm.Budget, f *evalFlags) (eval.Case, error) {
+	out := eval.Case{ID: c.ID, Category: c.Category, Intent: c.Intent, Checks: []dialog.Verdict{}, Said: c.Turns, Told: []string{}}
+	store, err := a.openFile(ctx, address{file: own}, false)
+	if err != nil {
+		return out, err
+	}
+	defer store.Close()
 	clock := a.now
 	if !set.Now.IsZero() {
 		clock = func() time.Time { return set.Now }
@@ -263,7 +291,7 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 	o := dialog.Options{Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: clock, Zone: zone,
 		Person: session.Person().Label, Budget: budget, Source: "eval"}
 	if f.without != withoutPhrases {
-		o.Interpreter = &interpreter{reg, a.phrases(reg), session, clock, zone}
+		o.Interpreter = &interpreter{reg, phrases(), session, clock, zone}
 	}
 	talk, err := dialog.New(o)
 	if err != nil {

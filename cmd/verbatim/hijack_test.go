@@ -98,6 +98,7 @@ type hijacked struct {
 	*hijack
 	t      testing.TB
 	reg    *verbs.Registry
+	index  *intent.Index
 	store  stores.Store
 	engine *engine.Engine
 	now    time.Time
@@ -120,7 +121,7 @@ func (s *hijack) open(t testing.TB, model *puppet, tools tools.Servers, text str
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	h.reg, h.store = reg, store
+	h.reg, h.store, h.index = reg, store, intent.New(reg)
 	handlers := &engine.Handlers{Partial: true}
 	client.Register(handlers, reg)
 	if h.engine, err = engine.New(reg, store, engine.Options{Clock: func() time.Time { return h.now }, Handlers: handlers, Tools: tools}); err != nil {
@@ -199,7 +200,7 @@ func (h *hijacked) talk(part string) *dialog.Conversation {
 	}
 	c, err := dialog.New(dialog.Options{
 		Registry: h.reg, Session: session, Model: model, Mode: dialog.Tools, Clock: func() time.Time { return h.now }, Zone: time.UTC,
-		Person: session.Person().Label, Interpreter: &interpreter{h.reg, intent.New(h.reg), session, func() time.Time { return h.now }, time.UTC},
+		Person: session.Person().Label, Interpreter: &interpreter{h.reg, h.index, session, func() time.Time { return h.now }, time.UTC},
 	})
 	if err != nil {
 		h.t.Fatal(err)

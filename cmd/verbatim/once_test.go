@@ -28,10 +28,10 @@ func loadOnce(dir string, beside ...*dsl.Source) (*loaded, error) {
 		if err != nil {
 			return found.load(beside...), nil
 		}
-		fmt.Fprintf(sum, "%q %q %q\n", path.Join(found.at[name].name, name), found.at[name].name, text)
+		fmt.Fprintf(sum, "%q %q %d\n%s", path.Join(found.at[name].name, name), found.at[name].name, len(text), text)
 	}
 	for _, src := range beside {
-		fmt.Fprintf(sum, "beside %q %q\n", src.Name, src.Text)
+		fmt.Fprintf(sum, "beside %q %d\n%s", src.Name, len(src.Text), src.Text)
 	}
 	key := [sha256.Size]byte(sum.Sum(nil))
 	loads.Lock()

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -304,31 +305,20 @@ var shopSinks = map[string]shopSink{
 // sqliteBank is the bank of the examples.
 func sqliteBank(t testing.TB) *shop {
 	t.Helper()
-	ctx := context.Background()
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), "bank.db"))
+	first, err := bankFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "bank.db")
+	if err := os.WriteFile(path, first, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store, err := sqlite.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
 	s := &shop{store: store, reg: load(t, "../../verbs/palettes/bank")}
-	var script strings.Builder
-	for _, name := range []string{"bank.sql", "people.sql"} {
-		text, err := os.ReadFile("../../examples/client/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		script.Write(text)
-	}
-	// Who may do what is data too: the store's own tables come first.
-	if _, err := store.Migrate(ctx, nil, true); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Load(ctx, script.String()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.Migrate(ctx, append(s.tables(), engine.Own()...), true); err != nil {
-		t.Fatal(err)
-	}
 	noon := time.Date(2024, 12, 27, 12, 0, 0, 0, time.UTC)
 	s.engine, err = engine.New(s.reg, store, engine.Options{Clock: func() time.Time { return noon }, Handlers: &engine.Handlers{Partial: true}})
 	if err != nil {
@@ -336,6 +326,49 @@ func sqliteBank(t testing.TB) *shop {
 	}
 	return s
 }
+
+// bankFile makes the file that every sqliteBank is a copy of.
+var bankFile = sync.OnceValues(func() ([]byte, error) {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "bank")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "bank.db")
+	store, err := sqlite.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	reg, ds := verbs.Load(os.DirFS("../../verbs/palettes/bank"))
+	if ds.HasErrors() {
+		return nil, fmt.Errorf("palettes: %s", told(ds))
+	}
+	var script strings.Builder
+	for _, name := range []string{"bank.sql", "people.sql"} {
+		text, err := os.ReadFile("../../examples/client/" + name)
+		if err != nil {
+			return nil, err
+		}
+		script.Write(text)
+	}
+	// Who may do what is data too: the store's own tables come first.
+	_, err = store.Migrate(ctx, nil, true)
+	if err == nil {
+		err = store.Load(ctx, script.String())
+	}
+	if err == nil {
+		_, err = store.Migrate(ctx, append((&shop{reg: reg}).tables(), engine.Own()...), true)
+	}
+	if err == nil {
+		err = store.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
 
 // saidBy makes a call one argument of which somebody else said.
 func (s *shop) saidBy(who, call, arg string, origin verbs.Origin) error {

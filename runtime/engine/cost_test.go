@@ -14,6 +14,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
+	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
 )
 
@@ -144,8 +145,14 @@ func TestWhatAVerbCosts(t *testing.T) {
 	}
 	t.Run("the portal", func(t *testing.T) {
 		t.Parallel()
-		db, c := pgtest.Database(t), &counter{prepared: map[string]string{}}
-		p := newPortal(t, postgresBankAt(t, c.through(t, db), db.Owner))
+		c := &counter{prepared: map[string]string{}}
+		_, db := serverAndLike(t, "bank", fillBank(t))
+		store, err := postgres.Open(t.Context(), c.through(t, db), postgres.MigrateAs(db.Owner))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { store.Close() })
+		p := newPortal(t, openBank(t, store))
 		clara, err := p.engine.Session(t.Context(), "clara")
 		if err != nil {
 			t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 
 	"verbatim/runtime/engine"
 	"verbatim/stores/postgres"
-	"verbatim/stores/postgres/pgtest"
 )
 
 // SAFE-R12: two who change the same rows at once, each through a store of their
@@ -65,23 +64,14 @@ func TestTwoInOneAnothersWayBothFinish(t *testing.T) {
 // newTwoOnServer opens one database twice.
 func newTwoOnServer(t *testing.T) (*world, *world) {
 	t.Helper()
-	db := pgtest.Database(t)
 	base := &world{t: t, reg: load(t, "testdata/palettes"), clock: newWorldClock}
-	var ws [2]*world
-	for i := range ws {
-		store, err := postgres.Open(context.Background(), db.App, postgres.MigrateAs(db.Owner))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { store.Close() })
-		if i == 0 {
-			if err := base.furnish(store); err != nil {
-				t.Fatal(err)
-			}
-		}
-		ws[i] = base.with(base.reg, store)
+	first, db := serverAndLike(t, base.reg.Digest(), base.furnish)
+	second, err := postgres.Open(context.Background(), db.App, postgres.MigrateAs(db.Owner))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return ws[0], ws[1]
+	t.Cleanup(func() { second.Close() })
+	return base.with(base.reg, first), base.with(base.reg, second)
 }
 
 // F17: a total of some of the rows of a list holds all of them, those that it leaves out

@@ -15,6 +15,8 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
 	"verbatim/stores"
+	"verbatim/stores/postgres"
+	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
@@ -150,6 +152,33 @@ func newWorldOf(t testing.TB, reg *verbs.Registry, h *engine.Handlers) *world {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// serverLike opens a copy of a database that fill fills for the first test that asks for that key.
+func serverLike(t testing.TB, key string, fill func(stores.Store) error) stores.Store {
+	t.Helper()
+	store, _ := serverAndLike(t, key, fill)
+	return store
+}
+
+func serverAndLike(t testing.TB, key string, fill func(stores.Store) error) (stores.Store, pgtest.DB) {
+	t.Helper()
+	open := func(db pgtest.DB) *postgres.Store {
+		store, err := postgres.Open(context.Background(), db.App, postgres.MigrateAs(db.Owner))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { store.Close() })
+		return store
+	}
+	db := pgtest.Like(t, key, func(db pgtest.DB) {
+		store := open(db)
+		if err := fill(store); err != nil {
+			t.Fatal(err)
+		}
+		store.Close()
+	})
+	return open(db), db
 }
 
 // fixture makes the file that every world begins with.

@@ -12,8 +12,6 @@ import (
 
 	"verbatim/runtime/engine"
 	"verbatim/stores"
-	"verbatim/stores/postgres"
-	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/receipt"
 )
 
@@ -97,21 +95,8 @@ func fileWorld(t *testing.T, text map[string]string) *world {
 // serverWorld is a world of these palettes on PostgreSQL.
 func serverWorld(t *testing.T, text map[string]string) *world {
 	t.Helper()
-	db := pgtest.Database(t)
-	return serverWorldAt(t, text, db.App, db.Owner)
-}
-
-func serverWorldAt(t *testing.T, text map[string]string, app, owner string) *world {
-	t.Helper()
-	store, err := postgres.Open(context.Background(), app, postgres.MigrateAs(owner))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	w := &world{t: t, reg: loadYAML(t, text), store: store, clock: newWorldClock}
-	if err := w.furnish(store); err != nil {
-		t.Fatal(err)
-	}
+	w := &world{t: t, reg: loadYAML(t, text), clock: newWorldClock}
+	w.store = serverLike(t, w.reg.Digest(), w.furnish)
 	w.engine = w.another(nil)
 	return w
 }

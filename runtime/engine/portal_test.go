@@ -18,8 +18,6 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/state/uploads"
 	"verbatim/stores"
-	"verbatim/stores/postgres"
-	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -120,61 +118,62 @@ func (p *portal) sentAgain(t testing.TB, who, file string, ids ...string) {
 // scope.
 func postgresBank(t testing.TB) *shop {
 	t.Helper()
-	db := pgtest.Database(t)
-	return postgresBankAt(t, db.App, db.Owner)
+	return openBank(t, serverLike(t, "bank", fillBank(t)))
 }
 
-func postgresBankAt(t testing.TB, app, owner string) *shop {
+func openBank(t testing.TB, store stores.Store) *shop {
 	t.Helper()
-	ctx := context.Background()
-	from := sqliteBank(t)
-	store, err := postgres.Open(ctx, app, postgres.MigrateAs(owner))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
 	s := &shop{store: store, reg: load(t, "../../verbs/palettes/bank")}
 	for _, e := range s.tables() {
 		e.Managed = true
 	}
-	plan, err := store.Migrate(ctx, append(s.tables(), engine.Own()...), true)
-	if err != nil || len(plan.Problems) > 0 {
-		t.Fatal(err, plan.Problems)
-	}
-	filled := map[*stores.Entity]bool{}
-	for left := s.tables(); len(left) > 0; {
-		i := slices.IndexFunc(left, func(e *stores.Entity) bool {
-			return !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.Ref != nil && f.Ref != e && !filled[f.Ref] })
-		})
-		if i < 0 {
-			t.Fatal("entities require one another")
-		}
-		e := left[i]
-		left, filled[e] = slices.Delete(left, i, i+1), true
-		var batch stores.Batch
-		for key, row := range from.rows(t, e.Name) {
-			c := stores.Change{Op: stores.Insert, Entity: e, Key: key}
-			for f := range e.Fields {
-				if v := row[e.Fields[f].Name]; f != e.Key && !v.IsNull() {
-					c.Set = append(c.Set, stores.Assign{Field: f, Value: v})
-				}
-			}
-			batch.Changes = append(batch.Changes, c)
-		}
-		if err := store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error { return tx.Apply(ctx, batch) }); err != nil {
-			t.Fatal(e.Name, err)
-		}
-	}
-	for _, name := range []string{"clara", "jonas", "t.weber", "a.nowak", "s.keller", "d.lang"} {
-		who, err := from.store.Principal(ctx, name)
-		if err == nil {
-			err = store.SetPrincipal(ctx, who)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	return s
+}
+
+// fillBank copies the bank's rows from a file.
+func fillBank(t testing.TB) func(store stores.Store) error {
+	return func(store stores.Store) error {
+		ctx := context.Background()
+		from, s := sqliteBank(t), openBank(t, store)
+		plan, err := store.Migrate(ctx, append(s.tables(), engine.Own()...), true)
+		if err != nil || len(plan.Problems) > 0 {
+			t.Fatal(err, plan.Problems)
+		}
+		filled := map[*stores.Entity]bool{}
+		for left := s.tables(); len(left) > 0; {
+			i := slices.IndexFunc(left, func(e *stores.Entity) bool {
+				return !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.Ref != nil && f.Ref != e && !filled[f.Ref] })
+			})
+			if i < 0 {
+				t.Fatal("entities require one another")
+			}
+			e := left[i]
+			left, filled[e] = slices.Delete(left, i, i+1), true
+			var batch stores.Batch
+			for key, row := range from.rows(t, e.Name) {
+				c := stores.Change{Op: stores.Insert, Entity: e, Key: key}
+				for f := range e.Fields {
+					if v := row[e.Fields[f].Name]; f != e.Key && !v.IsNull() {
+						c.Set = append(c.Set, stores.Assign{Field: f, Value: v})
+					}
+				}
+				batch.Changes = append(batch.Changes, c)
+			}
+			if err := store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error { return tx.Apply(ctx, batch) }); err != nil {
+				t.Fatal(e.Name, err)
+			}
+		}
+		for _, name := range []string{"clara", "jonas", "t.weber", "a.nowak", "s.keller", "d.lang"} {
+			who, err := from.store.Principal(ctx, name)
+			if err == nil {
+				err = store.SetPrincipal(ctx, who)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return nil
+	}
 }
 
 // did runs a script that must be carried out, agreeing to what it asks of who

@@ -829,12 +829,12 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, sensitive b
 	return x.Text, false
 }
 
-// secrets calls fn for each sensitive value among the arguments of a call and in the rows that were
-// read for it.
-func (r *source) secrets(st *step, fn func(stores.Value)) {
+// secrets returns the sensitive values among the arguments of a call and in the rows that were read
+// for it.
+func (r *source) secrets(st *step) (all []stores.Value) {
 	for i := range st.args.values {
 		if st.isSensitive(i) {
-			fn(st.args.values[i])
+			all = append(all, st.args.values[i])
 		}
 	}
 	for i := range r.mem.reads {
@@ -844,27 +844,27 @@ func (r *source) secrets(st *step, fn func(stores.Value)) {
 		}
 		for j, v := range s.values {
 			if s.paths == nil && s.entity.Fields[j].Sensitive || s.paths != nil && sensitivePath(s.entity, s.paths[j]) {
-				fn(v)
+				all = append(all, v)
 			}
 		}
 	}
+	return all
 }
 
 // carries reports whether a handler's value equals a sensitive value that the handler got or read.
-func (r *source) carries(st *step, v stores.Value) bool {
-	found := false
-	if !v.IsNull() && v.Kind() != stores.Bool {
-		r.secrets(st, func(secret stores.Value) { found = found || stores.Equal(secret, v) })
-	}
-	return found
+func (r *source) carries(st *step, v stores.Value) bool { return among(r.secrets(st), v) }
+
+func among(secrets []stores.Value, v stores.Value) bool {
+	return !v.IsNull() && v.Kind() != stores.Bool && slices.ContainsFunc(secrets, func(secret stores.Value) bool { return stores.Equal(secret, v) })
 }
 
 // dim marks the columns of a handler's answer that hold a sensitive value.
 func (r *source) dim(st *step, t *table) {
+	secrets := r.secrets(st) // once: a handler may have read thousands of rows
 	for _, row := range t.rows {
 		for i, c := range row {
 			if !t.columns[i].sensitive && c.entity == nil {
-				t.columns[i].sensitive = r.carries(st, c.value)
+				t.columns[i].sensitive = among(secrets, c.value)
 			}
 		}
 	}
@@ -882,13 +882,14 @@ func (e *redactedError) Unwrap() error { return e.err }
 
 // redact removes the sensitive values of a call from an error of its handler.
 func (r *source) redact(st *step, err error) error {
+	secrets := r.secrets(st)
 	dim := func(text string) string {
-		r.secrets(st, func(v stores.Value) {
+		for _, v := range secrets {
 			if secret := v.Text(); len(secret) > 1 {
 				text = strings.ReplaceAll(text, secret, withheld)
 				text = strings.ReplaceAll(text, strings.Trim(strconv.Quote(secret), `"`), withheld)
 			}
-		})
+		}
 		return text
 	}
 	var c *complaint

@@ -15,8 +15,6 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
-	"verbatim/stores/postgres"
-	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -239,16 +237,7 @@ func deskWorlds(t *testing.T, fn func(t *testing.T, w *world)) {
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
 		w := &world{t: t, reg: deskRegistry(t), clock: newWorldClock}
-		db := pgtest.Database(t)
-		store, err := postgres.Open(ctx, db.App, postgres.MigrateAs(db.Owner))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { store.Close() })
-		w.store = store
-		if err := w.furnish(store); err != nil {
-			t.Fatal(err)
-		}
+		w.store = serverLike(t, w.reg.Digest(), w.furnish)
 		w.engine = w.another(counted(nil))
 		fn(t, w)
 	})

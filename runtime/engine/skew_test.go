@@ -236,7 +236,7 @@ type twoHouses struct {
 
 func newTwoHouses(t *testing.T) *twoHouses {
 	t.Helper()
-	h := &twoHouses{t: t, db: pgtest.Database(t)}
+	h := &twoHouses{t: t}
 	reg := loadYAML(t, map[string]string{"guild.yaml": guild})
 	handlers := engine.NewHandlers()
 	type roomOf struct {
@@ -252,19 +252,52 @@ func newTwoHouses(t *testing.T) *twoHouses {
 		}
 		return engine.Outcome{Changes: []engine.Edit{engine.Update(a.Room, engine.Fields{"state": "SHUT"})}}, nil
 	})
-	for i := range h.two {
-		store, err := postgres.Open(t.Context(), h.db.App, postgres.MigrateAs(h.db.Owner))
-		if err != nil {
-			t.Fatal(err)
+	fill := func(store stores.Store) error {
+		w := &world{t: t, reg: reg, store: store}
+		if plan, err := store.Migrate(t.Context(), append(w.tables(), engine.Own()...), true); err != nil || len(plan.Problems) > 0 {
+			return fmt.Errorf("migrate: %w %v", err, plan.Problems)
 		}
-		t.Cleanup(func() { store.Close() })
-		w := &world{t: t, reg: reg, store: store, clock: newWorldClock}
-		if i == 0 {
-			if plan, err := store.Migrate(t.Context(), append(w.tables(), engine.Own()...), true); err != nil || len(plan.Problems) > 0 {
-				t.Fatal(err, plan.Problems)
+		for _, p := range []stores.Principal{
+			{Name: "wim", Roles: []string{"warden"}, Holds: map[string][]stores.Value{"house": {id(1)}}},
+			{Name: "cleo", Roles: []string{"clerk"}},
+		} {
+			if err := w.store.SetPrincipal(t.Context(), p); err != nil {
+				return err
 			}
 		}
-		w.engine, err = engine.New(reg, store, engine.Options{Clock: func() time.Time { return newWorldClock }, NewID: w.newID, Handlers: handlers,
+		add := func(entity string, key stores.Value, fields map[string]stores.Value) {
+			e := w.entity(entity)
+			c := stores.Change{Op: stores.Insert, Entity: e, Key: key}
+			for i := range e.Fields {
+				if v, ok := fields[e.Fields[i].Name]; ok {
+					c.Set = append(c.Set, stores.Assign{Field: i, Value: v})
+				}
+			}
+			w.change(c)
+		}
+		add("rule", str("R"), map[string]stores.Value{"name": str("Rule")})
+		add("house", id(1), map[string]stores.Value{"name": str("Hall")})
+		add("room", id(11), map[string]stores.Value{"house": id(1), "name": str("Red"), "state": str("OPEN")})
+		add("room", id(12), map[string]stores.Value{"house": id(1), "name": str("Blue"), "rule": str("R")})
+		add("room", id(13), map[string]stores.Value{"house": id(1), "name": str("Grey"), "state": str("OPEN")})
+		add("guest", id(21), map[string]stores.Value{"room": id(11), "name": str("Gil")})
+		add("guest", id(23), map[string]stores.Value{"room": id(12), "name": str("Bea")})
+		add("room", id(14), map[string]stores.Value{"house": id(1), "name": str("Loft"), "rule": str("R")})
+		add("guest", id(24), map[string]stores.Value{"room": id(14), "name": str("Lou")})
+		add("guest", id(22), map[string]stores.Value{"room": id(13), "name": str("Una")})
+		return nil
+	}
+	var stored [2]stores.Store
+	stored[0], h.db = serverAndLike(t, "guild", fill)
+	second, err := postgres.Open(t.Context(), h.db.App, postgres.MigrateAs(h.db.Owner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { second.Close() })
+	stored[1] = second
+	for i := range h.two {
+		w := &world{t: t, reg: reg, store: stored[i], clock: newWorldClock}
+		w.engine, err = engine.New(reg, w.store, engine.Options{Clock: func() time.Time { return newWorldClock }, NewID: w.newID, Handlers: handlers,
 			Backoff: func(int) time.Duration { return time.Millisecond },
 			At: func(s engine.Stage) {
 				if h.at[i] != nil {
@@ -276,36 +309,7 @@ func newTwoHouses(t *testing.T) *twoHouses {
 		}
 		h.two[i] = w
 	}
-	w := h.two[0]
-	for _, p := range []stores.Principal{
-		{Name: "wim", Roles: []string{"warden"}, Holds: map[string][]stores.Value{"house": {id(1)}}},
-		{Name: "cleo", Roles: []string{"clerk"}},
-	} {
-		if err := w.store.SetPrincipal(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
-	}
-	add := func(entity string, key stores.Value, fields map[string]stores.Value) {
-		e := w.entity(entity)
-		c := stores.Change{Op: stores.Insert, Entity: e, Key: key}
-		for i := range e.Fields {
-			if v, ok := fields[e.Fields[i].Name]; ok {
-				c.Set = append(c.Set, stores.Assign{Field: i, Value: v})
-			}
-		}
-		w.change(c)
-	}
-	add("rule", str("R"), map[string]stores.Value{"name": str("Rule")})
-	add("house", id(1), map[string]stores.Value{"name": str("Hall")})
-	add("room", id(11), map[string]stores.Value{"house": id(1), "name": str("Red"), "state": str("OPEN")})
-	add("room", id(12), map[string]stores.Value{"house": id(1), "name": str("Blue"), "rule": str("R")})
-	add("room", id(13), map[string]stores.Value{"house": id(1), "name": str("Grey"), "state": str("OPEN")})
-	add("guest", id(21), map[string]stores.Value{"room": id(11), "name": str("Gil")})
-	add("guest", id(23), map[string]stores.Value{"room": id(12), "name": str("Bea")})
-	add("room", id(14), map[string]stores.Value{"house": id(1), "name": str("Loft"), "rule": str("R")})
-	add("guest", id(24), map[string]stores.Value{"room": id(14), "name": str("Lou")})
-	add("guest", id(22), map[string]stores.Value{"room": id(13), "name": str("Una")})
-	h.first = w.state()
+	h.first = h.two[0].state()
 	return h
 }
 

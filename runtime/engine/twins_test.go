@@ -89,7 +89,8 @@ func twinWorld(t *testing.T, backend string, pool int) *world {
 		return w.still(w.store)
 	}
 	reg := load(t, "testdata/palettes")
-	db := pgtest.Database(t)
+	w := &world{t: t, reg: reg, clock: newWorldClock}
+	_, db := serverAndLike(t, reg.Digest(), w.furnish)
 	ctx := context.Background()
 	if backend == "row-level security alone" {
 		ctx = pgtest.Ajar(ctx)
@@ -99,10 +100,6 @@ func twinWorld(t *testing.T, backend string, pool int) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	w := &world{t: t, reg: reg, clock: newWorldClock}
-	if err := w.furnish(store); err != nil {
-		t.Fatal(err)
-	}
 	return w.still(store)
 }
 

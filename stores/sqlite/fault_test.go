@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -276,5 +277,36 @@ func TestFindWalksIndexes(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Reads one after another open one connection, which parses the schema once, and reads at the same
+// time one each.
+func TestAReaderIsLentAgain(t *testing.T) {
+	t.Parallel()
+	s, err := Open(filepath.Join(t.TempDir(), "lent.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	read := func(within func()) {
+		t.Helper()
+		err := s.read(t.Context(), func(*conn) error {
+			within()
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 5 {
+		read(func() {})
+	}
+	if n := len(s.idle.conns); n != 1 {
+		t.Errorf("five reads opened %d connections", n)
+	}
+	read(func() { read(func() {}) })
+	if n := len(s.idle.conns); n != 2 {
+		t.Errorf("two reads at a time opened %d connections", n)
 	}
 }

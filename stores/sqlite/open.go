@@ -26,8 +26,9 @@ import (
 type Store struct {
 	sqlcore.Room
 	path      string
-	writer    chan *conn // holds the only writing connection while nobody uses it
-	readers   chan *conn // holds one item per reader, nil until its connection is needed
+	writer    chan *conn    // holds the only writing connection while nobody uses it
+	readers   chan struct{} // holds one item per reader that may begin
+	idle      idle          // the readers' connections, while nobody uses them
 	busy      time.Duration
 	rowCap    int
 	queryTime time.Duration
@@ -86,7 +87,7 @@ func Open(path string, opts ...Option) (*Store, error) {
 	s := &Store{
 		path:      abs,
 		writer:    make(chan *conn, 1),
-		readers:   make(chan *conn, c.readers),
+		readers:   make(chan struct{}, c.readers),
 		busy:      c.busy,
 		rowCap:    c.rowCap,
 		queryTime: c.queryTime,
@@ -102,9 +103,37 @@ func Open(path string, opts ...Option) (*Store, error) {
 	}
 	s.writer <- w
 	for range c.readers {
-		s.readers <- nil
+		s.readers <- struct{}{}
 	}
 	return s, nil
+}
+
+// idle are connections that nobody uses. The last one that came back is lent first: a connection
+// parses the file's whole schema when it is new, which costs more than most reads.
+type idle struct {
+	mu    sync.Mutex
+	conns []*conn
+}
+
+// take returns a connection, nil if there is none.
+func (i *idle) take() *conn {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	n := len(i.conns)
+	if n == 0 {
+		return nil
+	}
+	c := i.conns[n-1]
+	i.conns = i.conns[:n-1]
+	return c
+}
+
+func (i *idle) put(c *conn) {
+	if c != nil {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.conns = append(i.conns, c)
+	}
 }
 
 // Close waits for running transactions and closes the file.
@@ -115,9 +144,10 @@ func (s *Store) Close() error {
 	close(s.done)
 	var errs []error
 	for range cap(s.readers) {
-		if c := <-s.readers; c != nil {
-			errs = append(errs, c.close())
-		}
+		<-s.readers
+	}
+	for c := s.idle.take(); c != nil; c = s.idle.take() {
+		errs = append(errs, c.close())
 	}
 	if c := <-s.writer; c != nil {
 		errs = append(errs, c.close())
@@ -376,15 +406,18 @@ func (s *Store) read(ctx context.Context, fn func(*conn) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var c *conn
 	select {
-	case c = <-s.readers:
+	case <-s.readers:
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-s.done:
 		return errClosed
 	}
-	defer func() { s.readers <- c.kept() }()
+	c := s.idle.take()
+	defer func() {
+		s.idle.put(c.kept())
+		s.readers <- struct{}{}
+	}()
 	if s.closed.Load() {
 		return errClosed
 	}

@@ -105,10 +105,15 @@ func onBoth(t *testing.T, fn func(t *testing.T, h *house)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		db := pgtest.Database(t)
-		fn(t, newHouseOn(t, "testdata/house", func() (stores.Store, error) {
-			return postgres.Open(context.Background(), db.App, postgres.MigrateAs(db.Owner))
-		}))
+		const dir = "testdata/house"
+		open := func(db pgtest.DB) func() (stores.Store, error) {
+			return func() (stores.Store, error) {
+				return postgres.Open(context.Background(), db.App, postgres.MigrateAs(db.Owner))
+			}
+		}
+		fn(t, openHouse(t, palettesAt(t, dir), open(pgtest.Like(t, dir, func(db pgtest.DB) {
+			newHouseOn(t, dir, open(db)).store.Close()
+		}))))
 	})
 }
 
@@ -131,6 +136,22 @@ func (h *house) another(reg *verbs.Registry) *house {
 	return o
 }
 
+// openHouse is a house over rows that are there.
+func openHouse(t testing.TB, reg *verbs.Registry, open func() (stores.Store, error)) *house {
+	t.Helper()
+	store, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	h := &house{t: t, reg: reg, store: store, open: open, now: morning}
+	if h.engine, err = engine.New(reg, store, engine.Options{Clock: h.clock, NewID: h.newID}); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// newHouseOn makes the tables and rows of a house.
 func newHouseOn(t testing.TB, dir string, open func() (stores.Store, error)) *house {
 	t.Helper()
 	reg := palettesAt(t, dir)
@@ -138,8 +159,7 @@ func newHouseOn(t testing.TB, dir string, open func() (stores.Store, error)) *ho
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.Close() })
-	h := &house{t: t, reg: reg, store: store, open: open, now: morning}
+	defer store.Close()
 	ctx := context.Background()
 	tables := engine.Own()
 	for _, e := range reg.Entities() {
@@ -180,10 +200,7 @@ func newHouseOn(t testing.TB, dir string, open func() (stores.Store, error)) *ho
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if h.engine, err = engine.New(reg, store, engine.Options{Clock: h.clock, NewID: h.newID}); err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return openHouse(t, reg, open)
 }
 
 func (h *house) clock() time.Time {

@@ -168,25 +168,59 @@ func banks(t *testing.T, story func(t *testing.T, b *bank)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		db := pgtest.Database(t)
-		store, err := postgres.Open(ctx, db.App, postgres.MigrateAs(db.Owner))
-		on(t, store, err, story)
+		open := func(db pgtest.DB) stores.Store {
+			store, err := postgres.Open(ctx, db.App, postgres.MigrateAs(db.Owner))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { store.Close() })
+			return store
+		}
+		on(t, open(pgtest.Like(t, "bank", func(db pgtest.DB) {
+			store := open(db)
+			(&bank{t: t, reg: registry(t)}).furnish(store)
+			store.Close()
+		})), story)
 	})
 }
 
 // onSQLite tells a story in which no store does anything of its own.
 func onSQLite(t *testing.T, story func(t *testing.T, b *bank)) {
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), "bank.db"))
-	on(t, store, err, story)
-}
-
-func on(t *testing.T, store stores.Store, err error, story func(t *testing.T, b *bank)) {
-	if err != nil {
+	open := func(path string) stores.Store {
+		store, err := sqlite.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { store.Close() })
+		return store
+	}
+	path := filepath.Join(t.TempDir(), "bank.db")
+	furnished.Do(func() {
+		store := open(path)
+		(&bank{t: t, reg: registry(t)}).furnish(store)
+		err := store.Close()
+		if err == nil {
+			furnished.file, err = os.ReadFile(path)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	if err := os.WriteFile(path, furnished.file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.Close() })
+	on(t, open(path), story)
+}
+
+// furnished is the file that every bank on SQLite is a copy of.
+var furnished struct {
+	sync.Once
+	file []byte
+}
+
+// on tells a story on a store that is furnished.
+func on(t *testing.T, store stores.Store, story func(t *testing.T, b *bank)) {
 	b := &bank{t: t, reg: registry(t), clock: time.Date(2024, 12, 27, 9, 0, 0, 0, time.UTC)}
-	b.furnish(store)
 	b.open(store)
 	story(t, b)
 }

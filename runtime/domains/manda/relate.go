@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -117,7 +118,7 @@ func Replaced(newer, older DocumentFacts) (Why, bool) {
 	if Corrects(newer.Name, older.Name) {
 		return ByName, true
 	}
-	same := sameTitle(newer, older)
+	same := sync.OnceValue(func() bool { return sameTitle(newer, older) })
 	for _, r := range newer.Replaces {
 		switch {
 		case r.Name != "":
@@ -125,14 +126,14 @@ func Replaced(newer, older DocumentFacts) (Why, bool) {
 				return ByPhrase, true
 			}
 		case !r.Day.IsZero():
-			if sameDay(r.Day, older.Dated) && (same || alike(newer, r.Text, older)) {
+			if sameDay(r.Day, older.Dated) && (same() || alike(newer, r.Text, older)) {
 				return ByPhrase, true
 			}
-		case same && older.Dated.Before(newer.Dated):
+		case older.Dated.Before(newer.Dated) && same():
 			return ByPhrase, true
 		}
 	}
-	if same && !older.Dated.IsZero() && older.Dated.Before(newer.Dated) && !sameDay(older.Dated, newer.Dated) {
+	if !older.Dated.IsZero() && older.Dated.Before(newer.Dated) && !sameDay(older.Dated, newer.Dated) && same() {
 		return ByMetadata, true
 	}
 	return "", false
@@ -149,9 +150,11 @@ func sameTitle(a, b DocumentFacts) bool {
 
 // undated returns a title without dates and version numbers.
 func undated(title string) string {
-	for _, p := range slices.Backward(periods(title)) {
-		if p.Kind == 'D' {
-			title = title[:p.at] + " " + title[p.end:]
+	if strings.Contains(title, "20") { // as every date has: looking for periods is slow
+		for _, p := range slices.Backward(periods(title)) {
+			if p.Kind == 'D' {
+				title = title[:p.at] + " " + title[p.end:]
+			}
 		}
 	}
 	return plainly(versioned.re().ReplaceAllString(title, " "))

@@ -101,34 +101,104 @@ func on(t *testing.T, test func(t *testing.T, w *world)) {
 // each opens a world on each store.
 func each(t testing.TB, with func(name string, open func(testing.TB) *world)) {
 	t.Helper()
-	with("SQLite", func(t testing.TB) *world {
-		store, err := sqlite.Open(filepath.Join(t.TempDir(), "c.db"))
-		return newWorld(t, store, err)
-	})
+	with("SQLite", func(t testing.TB) *world { return onFile(t) })
 	with("PostgreSQL", func(t testing.TB) *world {
-		db := pgtest.Database(t)
-		store, err := postgres.Open(t.Context(), db.App, postgres.MigrateAs(db.Owner))
-		return newWorld(t, store, err)
+		open := func(db pgtest.DB) stores.Store {
+			store, err := postgres.Open(t.Context(), db.App, postgres.MigrateAs(db.Owner))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { store.Close() })
+			return store
+		}
+		w := newWorld(t, open(pgtest.Like(t, "furnished", func(db pgtest.DB) {
+			store := open(db)
+			furnishedSteps = furnish(t, store)
+			store.Close()
+		})))
+		w.steps = furnishedSteps
+		return w
 	})
 }
 
-func newWorld(t testing.TB, store stores.Store, err error) *world {
+// Every world begins with a copy of what furnish made: a database, or a file.
+var (
+	furnishedSteps []string // on a server
+	furnishedFile  struct {
+		sync.Once
+		bytes []byte
+		steps []string
+	}
+)
+
+func onFile(t testing.TB) *world {
 	t.Helper()
-	if err != nil {
+	open := func(path string) stores.Store {
+		store, err := sqlite.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { store.Close() })
+		return store
+	}
+	furnishedFile.Do(func() {
+		path := filepath.Join(t.TempDir(), "first.db")
+		store := open(path)
+		furnishedFile.steps = furnish(t, store)
+		err := store.Close()
+		if err == nil {
+			furnishedFile.bytes, err = os.ReadFile(path)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	path := filepath.Join(t.TempDir(), "c.db")
+	if err := os.WriteFile(path, furnishedFile.bytes, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.Close() })
+	w := newWorld(t, open(path))
+	w.steps = furnishedFile.steps
+	return w
+}
+
+// palettes are those of every world.
+var palettes = sync.OnceValues(func() (*verbs.Registry, error) {
 	sources := []*dsl.Source{rights.Source(), Source()}
 	for _, name := range []string{"desk.yaml", "desk.de.yaml", "desk.fr.yaml", "desk.es.yaml"} {
 		text, err := os.ReadFile("testdata/" + name)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		sources = append(sources, dsl.NewSource(name, string(text)))
 	}
 	reg, ds := verbs.LoadSources(sources...)
 	if ds.HasErrors() {
-		t.Fatal(ds)
+		return nil, fmt.Errorf("%v", ds)
+	}
+	return reg, nil
+})
+
+// newWorld is a world on a store that is furnished.
+func newWorld(t testing.TB, store stores.Store) *world {
+	t.Helper()
+	reg, err := palettes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, reg: reg, store: store}
+	w.s = w.service()
+	w.e = w.s.Engine
+	return w
+}
+
+// furnish makes the tables, the people and the inboxes of a world, and returns the steps that made
+// the tables.
+func furnish(t testing.TB, store stores.Store) (steps []string) {
+	t.Helper()
+	reg, err := palettes()
+	if err != nil {
+		t.Fatal(err)
 	}
 	var all []*stores.Entity
 	for _, e := range reg.Entities() {
@@ -138,9 +208,7 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, reg: reg, store: store, steps: plan.Steps}
-	w.s = w.service()
-	w.e = w.s.Engine
+	w := newWorld(t, store)
 	if err := rights.CreateAdministrators(t.Context(), reg, store, []string{"root", "other"}, start, ids()); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +218,7 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 			t.Fatal(err)
 		}
 	}
-	return w
+	return plan.Steps
 }
 
 func ids() func() string {

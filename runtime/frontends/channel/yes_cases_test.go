@@ -5,12 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"verbatim/runtime/frontends/channel/internal/proven"
-	"verbatim/stores/sqlite"
 )
 
 // A yes is a message that may be an answer to a question that was asked.
@@ -62,8 +60,7 @@ func RunYes(t *testing.T, text []byte, split func(string) (own, quoted string, u
 		}
 		lang, _, _ := strings.Cut(c.Why, ":")
 		if all%casesInOne == 0 {
-			store, err := sqlite.Open(filepath.Join(t.TempDir(), "c.db"))
-			w = newWorld(t, store, err)
+			w = onFile(t)
 		}
 		if all++; c.Lang == "en" {
 			c.Lang = ""

@@ -73,7 +73,8 @@ func TestPlansThatWaitHoldNothing(t *testing.T) { // OB15
 		w.want(fmt.Sprintf("P%d", plans-1), "RUNNING, l DONE, s WAITING")
 	}
 	t.Run("SQLite", func(t *testing.T) {
-		store, err := sqlite.Open(filepath.Join(t.TempDir(), "p.db"))
+		// A store opens readers as they are needed, and each has a goroutine, whoever waits.
+		store, err := sqlite.Open(filepath.Join(t.TempDir(), "p.db"), sqlite.Readers(1))
 		nobody := func() (int, error) { return 0, nil } // the file has nobody to ask
 		wait(t, newWorld(t, store, err), nobody, nobody)
 	})

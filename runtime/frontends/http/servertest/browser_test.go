@@ -27,10 +27,13 @@ import (
 	"verbatim/stores/postgres/pgtest"
 )
 
-// The program itself, built once, on a database of its own: what people see is looked at
-// in a browser, over a socket.
+// The program itself, on a database of its own: what people see is looked at in a browser, over a
+// socket. It is built once: by make test, which says where in VERBATIM_BUILT, or here.
 
 var program = sync.OnceValues(func() (string, error) {
+	if at := os.Getenv("VERBATIM_BUILT"); at != "" {
+		return at, nil
+	}
 	dir, err := os.MkdirTemp("", "verbatim-browser")
 	if err != nil {
 		return "", err
