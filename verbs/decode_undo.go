@@ -240,6 +240,9 @@ func (v *Verb) back() *Verb {
 			Type: &Type{Name: IntegerType, Min: stores.NewInt(1)}, Place: v.Place}}}
 	for i := range v.Confirm {
 		c := v.Confirm[i]
+		if c.When != nil {
+			c.Reason = "" // which would say that the condition holds
+		}
 		c.Always, c.When = true, nil
 		b.Confirm = append(b.Confirm, c)
 	}
