@@ -152,6 +152,7 @@ func (l *loader) spared(d *doc, u *Undo, n *yaml.Node) {
 
 // checkUndo checks the call that undoes a verb, once all verbs are known.
 func (l *loader) checkUndo(r *Registry, vn *verbNode) {
+	vn.noWayBack()
 	if vn.undone == nil {
 		return
 	}
@@ -169,6 +170,39 @@ func (l *loader) checkUndo(r *Registry, vn *verbNode) {
 	}
 	if other != nil && other.Internal {
 		vn.d.report(say.internalNamed(vn.d.place(vn.undone.at), other, vn.v.Name+" is taken back by"))
+	}
+}
+
+// noWayBack reports a field that putting rows back can never put back: the verb sets it to a code from
+// which nothing leads to any code that leads there. The undo would be offered, and refused each time.
+func (vn *verbNode) noWayBack() {
+	u := vn.v.Undo
+	if u == nil || u.Back == nil {
+		return
+	}
+	for i := range vn.v.Effects {
+		e := &vn.v.Effects[i]
+		for _, s := range e.Set {
+			codes := e.Entity.Fields[s.Field].Type.Codes
+			if e.Kind != Updates || codes == nil || s.Value == nil || !codes.Has(s.Value.Text) || u.Spares(e.Entity.Store, s.Field) {
+				continue
+			}
+			to := s.Value.Text
+			leads, back := "", false
+			for _, c := range codes.Codes {
+				if _, may := codes.Steps(c.Name, to); may && c.Name != to {
+					leads = c.Name
+					_, returns := codes.Steps(to, c.Name)
+					back = back || returns
+				}
+			}
+			if leads != "" && !back {
+				field := e.Entity.Store.Name + "." + e.Entity.Store.Fields[s.Field].Name
+				vn.d.report(tell(u.Place, "contradiction", "undo puts "+field+" back from "+to+", and nothing leads from there to "+leads,
+					"let "+to+" lead to it, or say what takes it back: undo: {by: CALL}, undo: {none: REASON}, or except: ["+field+"]", s.Place, "it is set here"))
+				return
+			}
+		}
 	}
 }
 
@@ -206,6 +240,9 @@ func (v *Verb) back() *Verb {
 			Type: &Type{Name: IntegerType, Min: stores.NewInt(1)}, Place: v.Place}}}
 	for i := range v.Confirm {
 		c := v.Confirm[i]
+		if c.When != nil {
+			c.Reason = "" // which would say that the condition holds
+		}
 		c.Always, c.When = true, nil
 		b.Confirm = append(b.Confirm, c)
 	}

@@ -72,12 +72,12 @@ func askedLetter(ctx context.Context, store stores.Store, m *engine.Message, url
 	if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
 		return l, &notify.Error{Code: "unreadable-payload", Text: "it names nobody", Permanent: true}
 	}
-	var c *confirmations.Confirmation
+	var waiting []*confirmations.Confirmation
 	err = store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
-		c, err = confirmations.Get(ctx, r, stores.NewString(body.Confirmation))
+		waiting, err = confirmations.Find(ctx, r, map[int]stores.Value{confirmations.FieldID: stores.NewString(body.Confirmation), confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
 		return err
 	})
-	if err == nil && (c == nil || c.Status != confirmations.Waiting) {
+	if err == nil && len(waiting) == 0 {
 		return l, &notify.Error{Code: "settled", Text: "what was to be agreed to does not wait any more", Permanent: true}
 	}
 	address, language, failed := addressOf(body.To)

@@ -207,13 +207,19 @@ func (a *app) openFile(ctx context.Context, at address, create bool, opts ...sql
 	case errors.Is(nowhere, fs.ErrNotExist):
 		return nil, usage(fmt.Sprintf("there is no folder %q for a store", filepath.Dir(path)), "check the path, or make the folder")
 	case errors.Is(err, fs.ErrNotExist) && !create:
-		return nil, &stop{exitUsage, "no-such-store", fmt.Sprintf("there is no store %q", path), "verbatim migrate --store " + shell(path) + " makes one"}
+		return nil, &stop{exitUsage, "no-such-store", fmt.Sprintf("there is no store %q", path), "verbatim migrate --store " + shell(path) + " makes one; if there was one, put a backup in its place: verbatim help back-up"}
 	case err == nil && info.Size() == 0 && !create:
 		return nil, &stop{exitUsage, "no-such-store", fmt.Sprintf("the file %q is empty, and no store", path), "check the path; verbatim migrate --store " + shell(path) + " makes it one"}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, usage(fmt.Sprintf("the store %q cannot be read: %s", path, reason(err)), "check the path, and who may read it")
 	}
+	made := errors.Is(err, fs.ErrNotExist)
 	store, err := sqlite.Open(path, opts...)
+	if made && err == nil { // it will hold what people told: whoever else is to read it is let in by hand
+		for _, beside := range [...]string{"", "-wal", "-shm"} {
+			_ = os.Chmod(path+beside, 0o600)
+		}
+	}
 	switch {
 	case errors.Is(err, sqlite.ErrDamaged):
 		return nil, damaged(path)
