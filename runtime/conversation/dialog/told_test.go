@@ -86,7 +86,7 @@ func TestWhatIsToldOfAQuestionIsSo(t *testing.T) {
 
 	// Too old, moved, gone.
 	h = newHouse(t, "house")
-	c, first = question(h)
+	c, _ = question(h)
 	h.later(16 * time.Minute)
 	expired := c.say("yes").Text
 	told.Check(t, "dialog/expired", expired, done)
@@ -106,7 +106,6 @@ func TestWhatIsToldOfAQuestionIsSo(t *testing.T) {
 	// Agreed to elsewhere: neither a yes nor a no says anything else.
 	for _, say := range []string{"yes", "no", "forget what I said", "no wait, make it Friday"} {
 		h = newHouse(t, "house")
-		c = h.talk(answers(calls(cancelBoiler), pleased), nil)
 		s := h.session("ann")
 		c = h.talk(answers(calls(cancelBoiler), pleased), func(o *dialog.Options) { o.Session = s })
 		c.say(please)
