@@ -173,7 +173,7 @@ func (l *loader) checkUndo(r *Registry, vn *verbNode) {
 	}
 }
 
-// noWayBack reports a field that putting rows back can never put back: the verb sets it to a code from
+// noWayBack reports a field that putting rows back can never put back: the verb always sets it to a code from
 // which nothing leads to any code that leads there. The undo would be offered, and refused each time.
 func (vn *verbNode) noWayBack() {
 	u := vn.v.Undo
@@ -184,7 +184,7 @@ func (vn *verbNode) noWayBack() {
 		e := &vn.v.Effects[i]
 		for _, s := range e.Set {
 			codes := e.Entity.Fields[s.Field].Type.Codes
-			if e.Kind != Updates || codes == nil || s.Value == nil || !codes.Has(s.Value.Text) || u.Spares(e.Entity.Store, s.Field) {
+			if e.Kind != Updates || e.May || codes == nil || s.Value == nil || !codes.Has(s.Value.Text) || u.Spares(e.Entity.Store, s.Field) {
 				continue
 			}
 			to := s.Value.Text
