@@ -98,6 +98,9 @@ func (a *app) marked(ctx context.Context, engine *engine.Engine, store stores.St
 	if old, noted := m.known[at.place()]; !here && noted { // by an earlier build, which noted addresses
 		was, here = old, true
 	}
+	if id.Place != "" { // from now on an address says nothing: what was noted of it grows old
+		delete(m.known, at.place())
+	}
 	if !here {
 		why = "it is a copy of a store that was used elsewhere"
 	} else if was.Seq > 0 {
