@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// What a client did on pages, as somebody saw it go wrong who had not read the code: the only
-// question of a request is checked and sent, also after a wrong answer to it; a month has a name;
-// and a note stands there as it was written. (G10)
+// A request with one question can be checked and sent, also after a wrong answer; a month may be
+// written as a name; and a note is shown as it was written. (G10)
 func TestAPersonFillsInForms(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, h *house) {

@@ -82,7 +82,7 @@ func TestNamePairsByAnother(t *testing.T) {
 // People and their passport lines, and people who are others, by somebody who had seen neither the code
 // nor the table of letters. When they were first judged, 107 of 150 spellings of one person were as good as
 // equal, and 6 of 200 pairs of different people; then they were looked at, and so they are called seen.
-// What is left of the latter are names that differ in marks alone, and not in a passport. (G49)
+// The two that are left differ in diacritics alone, and a passport writes them alike. (G49)
 func TestPeopleByAnother(t *testing.T) {
 	t.Parallel()
 	const equal = 0.98

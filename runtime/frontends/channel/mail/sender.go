@@ -187,10 +187,10 @@ func (c *check) aligned(ctx context.Context, domain string, mode func(*dmarc.Rec
 	return err == nil && mode(policy) == dmarc.AlignmentRelaxed
 }
 
-// policies returns what a record says of alignment, as the library takes it. A tag that is not valid has
-// its default, and tags of reports matter to nobody here; a record without a valid policy counts as one
-// of none if it names an address for reports, and not at all otherwise; nor do several records (RFC
-// 7489, 6.3 and 6.6.3). The library refuses all of these.
+// policies rewrites DMARC records so that the library takes them: it refuses some that are valid. Only
+// the version, the policy and the alignment are kept. An invalid alignment has its default. A record
+// without a valid policy counts as p=none if it names an address for reports, and is ignored otherwise.
+// Several records count as none (RFC 7489, 6.3 and 6.6.3).
 func policies(all []string) (kept []string) {
 	for _, txt := range all {
 		tags := map[string]string{}
