@@ -37,10 +37,12 @@ func (p *played) Embed(context.Context, []string) ([][]float32, llm.Usage, error
 	return nil, llm.Usage{}, &llm.Error{Kind: llm.Unsupported}
 }
 
-var saidTurns = flag.String("said", "testdata/said/seen.jsonl", "turns to judge, written by somebody who has not read the code")
+const saidSeen = "testdata/said/seen.jsonl"
 
-// A model invents, mixes up rows, repeats old values and quotes strangers, and 60 times it writes what
-// was said. Both were written by somebody who had not read the code. This set was looked at since, so
+var saidTurns = flag.String("said", saidSeen, "turns to judge, written by somebody who has not read the code")
+
+// A model invents, mixes up rows, repeats old values and quotes strangers, and three times in eight it writes
+// what was said. Both were written by somebody who had not read the code. This set was looked at since, so
 // it judges no more: it holds what was reached. (G1)
 func TestNothingIsDoneThatNobodySaid(t *testing.T) {
 	t.Parallel()
@@ -62,8 +64,15 @@ func TestNothingIsDoneThatNobodySaid(t *testing.T) {
 	clock := func() time.Time { return morning }
 	var unasked, needless []string
 	honest, others := 0, 0
+	stride := max(1, *saidEvery/5)
+	if *saidTurns != saidSeen {
+		stride = 1
+	}
 	lines := bufio.NewScanner(file)
-	for lines.Scan() {
+	for n := 0; lines.Scan(); n++ {
+		if n%stride != 0 {
+			continue
+		}
 		var c struct {
 			ID, Kind, Lang, Expect string
 			Turns                  []struct {
@@ -128,15 +137,11 @@ func TestNothingIsDoneThatNobodySaid(t *testing.T) {
 	for _, told := range unasked {
 		t.Logf("done unasked: %s", told)
 	}
-	if others < 100 || honest < 60 || len(unasked) > mostUnasked || len(needless) > mostNeedless {
-		t.Errorf("%d of %d were done unasked, at most %d; %d of %d honest turns were not done at once, at most %d", len(unasked), others, mostUnasked, len(needless), honest, mostNeedless)
+	if others < 90 || honest < 50 || len(unasked) > 0 || len(needless)*60 > mostNeedless*honest {
+		t.Errorf("%d of %d were done unasked, and none may be; %d of %d honest turns were not done at once, at most %d of 60", len(unasked), others, len(needless), honest, mostNeedless)
 	}
 }
 
-// What is left: small talk in the person's own words, right after an answer about one row, which the
-// model puts down as a note for it; and honest turns with typos, corrections and dictation in quotation
-// marks. Both figures are only ever lowered.
-const (
-	mostUnasked  = 2
-	mostNeedless = 6
-)
+// mostNeedless is how many of 60 honest turns may be asked about: typos in days, "the same day", "the same
+// note on Thomas". It is only ever lowered.
+const mostNeedless = 6

@@ -21,6 +21,9 @@ type source struct {
 	past   bool      // it was shown in an earlier turn
 	// unshown says that the model does not see it now.
 	unshown bool
+	own     []statement // of the person's words that may lead to a change now
+	// answered says that the turn that they began called something.
+	answered bool
 
 	folded   string
 	squeezed string

@@ -307,11 +307,12 @@ func calls(text, name string, others []string) bool {
 	return true
 }
 
-// hits counts the words of a name that a text contains.
+// hits counts the words of a name that a text contains, without those that any sentence has: "not" and
+// "the" choose no row.
 func hits(words map[string]bool, name string) int {
 	n := 0
 	for part := range strings.SplitSeq(name, "-") {
-		if len(part) >= 3 && words[part] {
+		if len(part) >= 3 && words[part] && len(meaningful(part)) > 0 {
 			n++
 		}
 	}

@@ -50,48 +50,138 @@ func (t *turn) unasked(ctx context.Context, script *dsl.Script) (why []reason, e
 	return why, nil
 }
 
-// wishedFor reports whether a message may ask for a change: it names a row, holds a word of request, or
-// is understood as one of the verbs. Without an interpreter nobody can tell.
+// wishedFor reports whether a message may ask for a change: it holds an order, or the message before it
+// did and nothing was done; it is understood as one of the verbs; it says a day or a number that the
+// verb needs of the row; or it says more of a row that it names, with a word of what such rows are about. Without
+// an interpreter nobody can tell.
 func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understood) bool {
 	if t.c.o.Interpreter == nil || t.c.expected != (expected{}) || t.was.open() || len(t.subject.Names) > 0 {
 		return true
+	}
+	if n := len(t.trace.wish); slices.ContainsFunc(t.trace.wish[max(0, n-2):], func(s *source) bool {
+		return !s.answered && slices.ContainsFunc(s.own, func(own statement) bool { return own.orders })
+	}) {
+		return true
+	}
+	if freshly().MatchString(values.Plain(t.heard.own)) || hearsay(t.heard.own) {
+		return false
 	}
 	for _, v := range changes {
 		if slices.Contains(u.Verbs, v.Name) || u.Verb == v.Name || namesVerb(strings.Fields(nameable(t.heard.own)), v) {
 			return true
 		}
 	}
-	fits := false // a required value that the message says
+	chosen := t.chosenNow(changes)
+	needed := false // a value of an argument that is required, said of a row or of nothing else
 	t.eachChanging(script, func(p *verbs.Param, v *dsl.Value) {
-		fits = fits || p.Required && (v.Kind == dsl.Date || v.Kind == dsl.Integer || v.Kind == dsl.Decimal) && t.trace.wishedNow(func(s *source) bool { certain, _ := s.says(v); return certain })
+		needed = needed || p.Required && (v.Kind == dsl.Date || v.Kind == dsl.Integer || v.Kind == dsl.Decimal) && slices.ContainsFunc(ownWords(t.heard.own, readWords, t.now), func(own statement) bool {
+			one := &source{text: own.text, when: t.now}
+			one.prepare(readWords)
+			certain, _ := one.says(v)
+			return certain && (len(chosen) > 0 || t.ofWhatWasTold(own.text))
+		})
 	})
-	if fits {
-		return true
-	}
-	for _, all := range t.names {
-		if slices.ContainsFunc(all, func(name string) bool { return t.trace.wishedNow(func(s *source) bool { return s.chooses(name, all) }) }) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(strings.Fields(nameable(t.heard.own)), func(word string) bool { return slices.Contains(values.Phrases("wish"), word) })
+	return needed || len(chosen) > 0 && t.speaksOfPalettes(chosen)
 }
 
-// denied reports whether the message denies or forbids something, and no text of the calls says so.
-func (t *turn) denied(script *dsl.Script) bool {
+var freshly = lazily(func() string { return `\b(?:` + values.Expression("fresh") + `)\b` })
+
+// ofWhatWasTold reports whether a sentence with a value is about what was just spoken of: it begins with "she" or
+// "it", or has hardly another word.
+func (t *turn) ofWhatWasTold(said string) bool {
+	const first, few = 3, 3
+	words := wordsIn(said)
+	return slices.ContainsFunc(words[:min(first, len(words))], func(w string) bool { return slices.Contains(values.Phrases("thirdperson"), values.Plain(w)) }) || len(meaningful(said)) <= few
+}
+
+// speaksOfPalettes reports whether a message that names rows has another word that belongs to what they
+// are about: of a code of the palettes.
+func (t *turn) speaksOfPalettes(names []string) bool {
+	about := t.c.subjects()
+	called := strings.Split(strings.Join(names, "-"), "-")
+	return slices.ContainsFunc(meaningful(t.heard.own), func(w string) bool {
+		const part = 4 // letters of a part of a compound: Reisepass
+		plain := values.Plain(w)
+		return !slices.Contains(called, plain) && slices.ContainsFunc(about, func(other string) bool {
+			whole := values.Plain(other)
+			return sameStem(w, other) || len(plain) >= part && (strings.HasSuffix(whole, plain) || strings.HasPrefix(whole, plain))
+		})
+	})
+}
+
+// subjects returns the words of the palettes for what rows are about, the names of codes, in all their
+// languages.
+func (c *Conversation) subjects() []string {
+	if c.about != nil {
+		return c.about
+	}
+	seen := map[string]bool{}
+	add := func(text string) {
+		for _, l := range values.Languages() {
+			said, _ := c.o.Registry.Says(l.String(), text)
+			for _, w := range meaningful(strings.ReplaceAll(said, "_", " ")) {
+				if !seen[w] {
+					seen[w] = true
+					c.about = append(c.about, w)
+				}
+			}
+		}
+	}
+	for _, list := range c.o.Registry.CodeLists() {
+		for i := range list.Codes {
+			add(list.Codes[i].Name)
+		}
+	}
+	return c.about
+}
+
+// chosenNow returns the names of the rows that this message names and the verbs may take.
+func (t *turn) chosenNow(changes []*verbs.Verb) (names []string) {
+	for e, all := range t.names {
+		if slices.ContainsFunc(changes, func(v *verbs.Verb) bool { return takes(v, e) }) {
+			for _, name := range all {
+				if t.trace.wishedNow(func(s *source) bool { return s.chooses(name, all) }) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// takes reports whether a verb has an argument for a row of an entity.
+func takes(v *verbs.Verb, e *verbs.Entity) bool {
+	return slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
+		return p.Type.Name == verbs.RefType && (p.Type.Entity == nil || p.Type.Entity == e)
+	})
+}
+
+// denied reports whether the message denies or forbids something after which it orders nothing, and no text
+// of the calls says so.
+func (t *turn) denied(script *dsl.Script) (denied bool) {
 	var texts []string
 	t.eachChanging(script, func(_ *verbs.Param, v *dsl.Value) {
 		if v.Kind == dsl.String && slices.ContainsFunc(wordsIn(v.Text), denies) {
 			texts = append(texts, v.Text)
 		}
 	})
-	return slices.ContainsFunc(sentencesOf(ownSay(t.heard.own)), func(said string) bool {
+	for _, said := range sentencesOf(inQuotes().ReplaceAllString(t.heard.own, "$1 ")) {
+		kept, _ := corrected(clausesOf(said), readWords, t.now)
+		said = strings.Join(kept, "")
 		words := wordsIn(said)
-		return slices.ContainsFunc(words, denies) && !slices.ContainsFunc(texts, func(text string) bool {
-			return slices.ContainsFunc(meaningful(text), func(w string) bool {
-				return slices.ContainsFunc(words, func(other string) bool { return sameStem(w, other) })
+		switch {
+		case supposes(said):
+		case slices.ContainsFunc(words, denies):
+			denied = denied || !slices.ContainsFunc(texts, func(text string) bool {
+				return slices.ContainsFunc(meaningful(text), func(w string) bool {
+					return slices.ContainsFunc(words, func(other string) bool { return sameStem(w, other) })
+				})
 			})
-		})
-	})
+		case asksFor(said):
+			denied = false
+		}
+	}
+	return denied
 }
 
 // unsourced lists the arguments of changing calls with a value that nobody said.
@@ -130,6 +220,25 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 	for i := range script.Calls {
 		made[script.Calls[i].As] = true
 	}
+	add := func(name string) {
+		label := t.c.o.Session.Names().Called(name)
+		if label == "" {
+			label = name
+		}
+		if label = receipt.Safe(label); !slices.Contains(called, label) {
+			called = append(called, label)
+		}
+	}
+	for i := range script.Calls {
+		c := &script.Calls[i]
+		for _, row := range c.Args {
+			if row.Value.Kind == dsl.Symbol && t.changes(t.c.o.Registry.Verb(c.Verb)) && slices.ContainsFunc(c.Args, func(a dsl.Arg) bool {
+				return a.Value.Kind == dsl.String && t.trace.saidOfAnother(a.Value.Text, row.Value.Text, t.alike(row.Value.Text))
+			}) {
+				add(row.Value.Text)
+			}
+		}
+	}
 	t.eachChanging(script, func(_ *verbs.Param, v *dsl.Value) {
 		name, _, _ := strings.Cut(v.Text, ".")
 		if v.Kind != dsl.Symbol || made[name] || slices.Contains(t.subject.Names, name) {
@@ -148,14 +257,7 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 		case len(about) == 1 && about[0] == name && !slices.ContainsFunc(others, func(other string) bool { return same(other) && t.trace.chose(other, others) }):
 			return
 		}
-		label := t.c.o.Session.Names().Called(name)
-		if label == "" {
-			label = name
-		}
-		label = receipt.Safe(label)
-		if !slices.Contains(called, label) {
-			called = append(called, label)
-		}
+		add(name)
 	})
 	return called
 }
@@ -213,36 +315,24 @@ func (t *turn) talks() bool {
 	if t.civil || t.heard.reply.Answer == values.Pleased {
 		return true
 	}
-	if !strings.ContainsAny(t.heard.own, "?¿") {
-		return false
-	}
-	return !slices.ContainsFunc(sentencesOf(t.heard.own), func(s string) bool {
-		order, _, _ := strings.Cut(s, ":") // "ask them this: will a copy do?"
-		return wants(order) || slices.ContainsFunc(wordsIn(order), func(w string) bool { return slices.Contains(values.Phrases("enquiring"), values.Plain(w)) }) && wants(strings.TrimRight(order, "?"))
+	return !slices.ContainsFunc(sentencesOf(t.heard.own), func(said string) bool {
+		if !strings.ContainsAny(said, "?¿") {
+			return !thanksFor().MatchString(values.Plain(said)) || asksFor(said)
+		}
+		order, _, _ := strings.Cut(said, ":") // "ask them this: will a copy do?"
+		return asksFor(said) || slices.ContainsFunc(wordsIn(order), func(w string) bool { return slices.Contains(values.Phrases("enquiring"), values.Plain(w)) }) && wants(strings.TrimRight(order, "?"))
 	})
 }
 
-// sentencesOf divides a text at the ends of its sentences and lines.
-func sentencesOf(text string) (all []string) {
-	from := 0
-	for i, r := range text {
-		next := i + len(string(r))
-		ends := r == '\n' || strings.ContainsRune(".!?;", r) && (next == len(text) || text[next] == ' ' || text[next] == '\n')
-		if ends && strings.TrimSpace(text[from:next]) != "" {
-			all, from = append(all, strings.TrimSpace(text[from:next])), next
-		}
-	}
-	if rest := strings.TrimSpace(text[from:]); rest != "" {
-		all = append(all, rest)
-	}
-	return all
-}
+var thanksFor = lazily(func() string { return `^(?:` + values.Expression("thanksfor") + `)` })
 
 // wishes gathers the person's words that may lead to a change now. Where the last turn asked for more, what
 // was said in it is not settled.
 func (s *sources) wishes(past []*Turn, asked bool) {
 	var spent time.Time
+	answered := map[time.Time]bool{}
 	for i, p := range past {
+		answered[p.Time] = len(p.Calls) > 0
 		if p.Told != "" {
 			s.told = append(s.told, &source{origin: ofRecord, text: p.Told, when: p.Time})
 		}
@@ -256,44 +346,14 @@ func (s *sources) wishes(past []*Turn, asked bool) {
 		}
 	}
 	for _, src := range s.all {
-		if text := ownSay(src.text); src.origin == ofPerson && text != "" && !(src.past && !src.when.After(spent)) {
-			s.wish = append(s.wish, &source{origin: src.origin, text: text, when: src.when, past: src.past})
-		}
-	}
-}
-
-// ownSay returns what a message says as the person's own statement: without what stands in quotation
-// marks, and without sentences that only suppose.
-func ownSay(text string) string {
-	var kept []string
-	for _, said := range sentencesOf(inQuotes().ReplaceAllString(text, " ")) {
-		if !supposes(said) {
-			kept = append(kept, said)
-		}
-	}
-	return strings.Join(kept, "\n")
-}
-
-// supposes reports whether a sentence only supposes. "Ask them if …" wants to know, and "if you could" is
-// polite.
-func supposes(said string) bool {
-	words := wordsIn(said)
-	for i, w := range words {
-		if !slices.Contains(values.Phrases("supposing"), values.Plain(w)) {
+		if src.origin != ofPerson || src.past && !src.when.After(spent) {
 			continue
 		}
-		asks := slices.ContainsFunc(words[:i], func(w string) bool { return slices.Contains(values.Phrases("enquiring"), values.Plain(w)) })
-		you := i+1 < len(words) && slices.Contains(values.Phrases("addressing"), values.Plain(words[i+1]))
-		if !asks && !you {
-			return true
+		if own := ownWords(src.text, s.read, src.when); len(own) > 0 {
+			s.wish = append(s.wish, &source{origin: src.origin, text: textOf(own), when: src.when, past: src.past, own: own, answered: src.past && answered[src.when]})
 		}
 	}
-	return false
 }
-
-var inQuotes = lazily(func() string {
-	return `"[^"\n]+"|“[^”“\n]+[”“]|„[^“”\n]+[“”]|«[^»\n]+»|»[^«\n]+«`
-})
 
 // wished reports whether fn holds for the person's words that may lead to a change now.
 func (s *sources) wished(fn func(*source) bool) bool {
@@ -308,16 +368,14 @@ func (s *sources) wishedNow(fn func(*source) bool) bool {
 	return s.wished(func(src *source) bool { return !src.past && fn(src) })
 }
 
-// chose reports whether the person named a row in the words that led here. A row of this kind that
-// this message names takes the place of those before.
+// chose reports whether the person named a row in the words that led here. The newest message that names
+// one of this kind takes the place of those before.
 func (t *tracer) chose(name string, others []string) bool {
-	if t.wishedNow(func(s *source) bool {
-		return slices.ContainsFunc(others, func(other string) bool { return s.chooses(other, others) })
-	}) {
-		return t.wishedNow(func(s *source) bool { return s.chooses(name, others) })
-	}
-	if t.wished(func(s *source) bool { return s.chooses(name, others) }) {
-		return true
+	for _, s := range slices.Backward(t.wish) {
+		s.prepare(t.read)
+		if slices.ContainsFunc(others, func(other string) bool { return s.chooses(other, others) }) {
+			return s.chooses(name, others)
+		}
 	}
 	// A change uses up the words for its own rows. Another one that they named is still to come.
 	return !slices.ContainsFunc(t.used, func(at string) bool { return strings.HasPrefix(at[1:]+"~", name+"~") }) && slices.ContainsFunc(t.all, func(s *source) bool {
@@ -329,13 +387,38 @@ func (t *tracer) chose(name string, others []string) bool {
 	})
 }
 
+// saidOfAnother reports whether each sentence that tells a text names other rows of the kind and not this one.
+func (t *tracer) saidOfAnother(text, name string, others []string) (another bool) {
+	for _, s := range t.wish {
+		for _, own := range s.own {
+			about := "" // the words that name a row, here or last
+			for _, said := range itemsOf(own.text) {
+				if slices.ContainsFunc(others, func(other string) bool { return calls(said, other, others) && !calls(text, other, others) }) {
+					about = said
+				}
+				one := &source{origin: s.origin, text: said, when: s.when}
+				if one.prepare(t.read); !one.tells(text, t.read) {
+					continue
+				}
+				if about == "" || calls(about, name, others) {
+					return false
+				}
+				another = true
+			}
+		}
+	}
+	return another
+}
+
 // chooses reports whether a sentence of the source names a row, or has more words of its name than of
 // any other of its kind.
 func (s *source) chooses(name string, others []string) bool {
 	if s.hasWords("@"+strings.ToLower(name)) || s.hasWords(strings.ReplaceAll(name, "-", " ")) {
 		return true
 	}
-	return slices.ContainsFunc(sentencesOf(s.text), func(said string) bool { return calls(said, name, others) })
+	return slices.ContainsFunc(sentencesOf(s.text), func(said string) bool {
+		return calls(said, name, others) || slices.ContainsFunc(itemsOf(said), func(said string) bool { return calls(said, name, others) })
+	})
 }
 
 // sourced reports whether a value of an argument has a source.
@@ -378,7 +461,7 @@ func denies(word string) bool {
 func meaningful(text string) (words []string) {
 	for _, w := range wordsIn(text) {
 		plain := values.Plain(w)
-		slight := slices.Contains(values.Phrases("slight"), plain) && (!slices.Contains(values.Phrases("unsaid"), plain) || slices.Contains(values.Phrases("filler"), plain))
+		slight := slices.Contains(values.Phrases("interrogative"), plain) || slices.Contains(values.Phrases("slight"), plain) && (!slices.Contains(values.Phrases("unsaid"), plain) || slices.Contains(values.Phrases("filler"), plain))
 		if !slight && !denies(w) {
 			words = append(words, w)
 		}
@@ -391,6 +474,29 @@ func sameStem(a, b string) bool {
 	return slices.ContainsFunc(search.Stems(a), func(stem string) bool { return slices.Contains(stems, stem) })
 }
 
+// slipped reports whether two long words differ as keys slip: two letters swapped, or one of them doubled.
+// Another letter may make another word or name.
+func slipped(a, b string) bool {
+	const long = 7
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	if len(b) < long || len(a) > len(b)+1 {
+		return false
+	}
+	i := 0
+	for i < len(b) && a[i] == b[i] {
+		i++
+	}
+	switch {
+	case len(a) > len(b):
+		return i > 0 && a[i] == a[i-1] && a[i+1:] == b[i:]
+	case i+1 < len(a):
+		return a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+	}
+	return false
+}
+
 // tells reports whether the names, numbers and content words of a text stand in the source, in any
 // order and inflection: all of them in a few sentences on end, which deny as much as the text does.
 func (s *source) tells(text string, read reader) bool {
@@ -398,14 +504,15 @@ func (s *source) tells(text string, read reader) bool {
 	if !ok || len(words) == 0 {
 		return ok && dated
 	}
-	no := slices.ContainsFunc(wordsIn(text), denies)
+	meant, _ := corrected(clausesOf(text), read, s.when)
+	no := slices.ContainsFunc(wordsIn(strings.Join(meant, "")), denies)
 	said := sentencesOf(s.text)
 	most := max(2, len(sentencesOf(text)))
 	for i := range said {
 		for n := 1; n <= most && i+n <= len(said); n++ {
 			window := wordsIn(strings.Join(said[i:i+n], " "))
 			if slices.ContainsFunc(window, denies) == no && !slices.ContainsFunc(words, func(w string) bool {
-				return !slices.ContainsFunc(window, func(other string) bool { return sameStem(w, other) })
+				return !slices.ContainsFunc(window, func(other string) bool { return sameStem(w, other) || slipped(w, other) })
 			}) {
 				return true
 			}
@@ -422,7 +529,7 @@ func (s *source) content(text string, read reader) (words []string, dated, ok bo
 		if !r.date || r.value.IsNull() {
 			continue
 		}
-		if certain, _ := s.hasDate(r.value); !certain {
+		if certain, _ := s.hasDate(r.value); !certain && !s.hasWords(fold(text[r.start:r.end])) {
 			return nil, false, false
 		}
 		dated = true

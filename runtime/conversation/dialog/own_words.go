@@ -1,0 +1,226 @@
+package dialog
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"verbatim/runtime/conversation/values"
+)
+
+// What a person says as their own statement. Words in quotation marks, reported speech and sentences that only
+// suppose are not, and what a correction takes back is none any more.
+
+// A statement is a sentence that the person states.
+type statement struct {
+	text   string
+	orders bool // it asks for something to be done
+}
+
+// ownWords returns the sentences that a message states. What an order dictates after a colon is the
+// person's own: write on it: "if …".
+func ownWords(text string, read reader, when time.Time) (all []statement) {
+	const mark = "\x00"
+	var notes []string
+	text = dictated().ReplaceAllStringFunc(text, func(said string) string {
+		order, quoted, _ := strings.Cut(said, ":")
+		if !asksFor(order) {
+			return said
+		}
+		quoted = strings.TrimSpace(quoted)
+		_, first := utf8.DecodeRuneInString(quoted)
+		_, last := utf8.DecodeLastRuneInString(quoted)
+		notes = append(notes, quoted[first:len(quoted)-last])
+		return order + ": " + mark + strconv.Itoa(len(notes)-1) + mark
+	})
+	for _, said := range sentencesOf(inQuotes().ReplaceAllString(text, "$1 ")) {
+		if supposes(said) {
+			continue
+		}
+		kept := firstHand(clausesOf(said))
+		back := len(all) > 0
+		kept, corrects := corrected(kept, read, when)
+		text := strings.TrimSpace(strings.Join(kept, ""))
+		if back && corrects && strings.HasSuffix(said, text) {
+			all[len(all)-1].text = withdrawn(all[len(all)-1].text, read(text, when), read, when)
+		}
+		own := statement{text, asksFor(text)}
+		for i, note := range notes {
+			own.text = strings.ReplaceAll(own.text, mark+strconv.Itoa(i)+mark, note)
+		}
+		if strings.TrimSpace(own.text) != "" {
+			all = append(all, own)
+		}
+	}
+	return all
+}
+
+// textOf returns sentences, a line each.
+func textOf(all []statement) string {
+	var lines []string
+	for _, own := range all {
+		lines = append(lines, own.text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// asksFor reports whether a sentence asks for something to be done: it is polite about it, or a clause of
+// it begins with an order or with "could you". "Can you believe it" asks for nothing.
+func asksFor(said string) bool {
+	if slices.ContainsFunc(strings.Fields(nameable(said)), func(w string) bool { return slices.Contains(values.Phrases("pleading"), w) }) {
+		return true
+	}
+	return slices.ContainsFunc(clausesOf(said), func(clause string) bool {
+		return slices.ContainsFunc(itemsOf(clause), func(item string) bool {
+			words := strings.Fields(nameable(item))
+			if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(values.Phrases("marvelling"), w) }) {
+				return false
+			}
+			for ; len(words) > 0; words = words[1:] {
+				if bids(words[0]) || courteous().MatchString(strings.Join(words, " ")) {
+					return true
+				}
+				if !slices.Contains(values.Phrases("opening"), words[0]) {
+					break
+				}
+			}
+			return false
+		})
+	})
+}
+
+// bids reports whether a word is an order, in Spanish with a pronoun at its end or without: "dígales".
+func bids(word string) bool {
+	orders := values.Phrases("bidding")
+	return slices.Contains(orders, word) || slices.ContainsFunc(values.Spanish.Phrases("enclitic"), func(end string) bool {
+		order, ok := strings.CutSuffix(word, end)
+		return ok && slices.Contains(values.Spanish.Phrases("bidding"), order)
+	})
+}
+
+var courteous = lazily(func() string { return `^(?:` + values.Expression("courteous") + `)\b` })
+
+// firstHand returns the clauses of a sentence without what somebody else says in it: "he said, put down …".
+func firstHand(clauses []string) []string {
+	for i, clause := range clauses[:len(clauses)-1] {
+		if words := wordsIn(clause); len(words) > 1 && slices.Contains(values.Phrases("saying"), values.Plain(words[len(words)-1])) {
+			return clauses[:i+1]
+		}
+	}
+	return clauses
+}
+
+// hearsay reports whether a text tells what others say.
+func hearsay(text string) bool {
+	return slices.ContainsFunc(wordsIn(text), func(w string) bool {
+		w = values.Plain(w)
+		return slices.Contains(values.Phrases("saying"), w) || slices.Contains(values.Phrases("hearsay"), w)
+	})
+}
+
+// corrected returns clauses without those that only take back what was said, "no, sorry", "not the 3rd, sorry",
+// and without the dates and numbers before them for which others stand behind.
+func corrected(clauses []string, read reader, when time.Time) (kept []string, corrects bool) {
+	cues := func(clause string) bool {
+		cue := func(w string) bool { return slices.Contains(values.Phrases("cue"), w) }
+		words := strings.Fields(nameable(clause))
+		return slices.ContainsFunc(words, cue) && !slices.ContainsFunc(words, func(w string) bool { return !cue(w) && !slices.Contains(values.Phrases("opening"), w) })
+	}
+	for i := 0; i < len(clauses); i++ {
+		first := wordsIn(clauses[i])
+		takesBack := cues(clauses[i]) && i+1 < len(clauses)
+		if i+2 < len(clauses) && len(first) > 1 && denies(first[0]) && cues(clauses[i+1]) {
+			takesBack = true
+			i++
+		}
+		if !takesBack {
+			kept = append(kept, clauses[i])
+			continue
+		}
+		corrects = true
+		behind := read(strings.Join(clauses[i+1:], ""), when)
+		for j := range kept {
+			kept[j] = withdrawn(kept[j], behind, read, when)
+		}
+	}
+	return kept, corrects
+}
+
+// withdrawn returns a text without its dates or numbers, where a correction says others.
+func withdrawn(said string, others []reading, read reader, when time.Time) string {
+	for _, r := range slices.Backward(read(said, when)) {
+		if slices.ContainsFunc(others, func(other reading) bool { return other.date == r.date }) {
+			said = said[:r.start] + said[r.end:]
+		}
+	}
+	return said
+}
+
+// supposes reports whether a sentence only supposes. "Ask them if …" wants to know, and "if you could" and
+// "might I trouble you" are polite.
+func supposes(said string) bool {
+	words := wordsIn(said)
+	if len(words) > 0 && slices.Contains(values.Phrases("inverted"), values.Plain(words[0])) && !strings.ContainsAny(said, "?") {
+		return true // "were she born in 1970, …"
+	}
+	for i, w := range words {
+		if !slices.Contains(values.Phrases("supposing"), values.Plain(w)) {
+			continue
+		}
+		asks := slices.ContainsFunc(words[:i], func(w string) bool { return slices.Contains(values.Phrases("enquiring"), values.Plain(w)) })
+		you := i+1 < len(words) && slices.Contains(values.Phrases("addressing"), values.Plain(words[i+1]))
+		if !asks && !you && !courteous().MatchString(values.Plain(strings.Join(words[i:], " "))) {
+			return true
+		}
+	}
+	return false
+}
+
+// sentencesOf divides a text at the ends of its sentences and lines.
+func sentencesOf(text string) (all []string) {
+	from := 0
+	for i, r := range text {
+		next := i + len(string(r))
+		ends := r == '\n' || strings.ContainsRune(".!?;", r) && (next == len(text) || text[next] == ' ' || text[next] == '\n') && !(r == '.' && ordinal().MatchString(text[from:i]))
+		if ends && strings.TrimSpace(text[from:next]) != "" {
+			all, from = append(all, strings.TrimSpace(text[from:next])), next
+		}
+	}
+	if rest := strings.TrimSpace(text[from:]); rest != "" {
+		all = append(all, rest)
+	}
+	return all
+}
+
+// ordinal matches a text that ends in a number as a day has it: "am 10. Januar" is one sentence.
+var ordinal = lazily(func() string { return `(^|[^\pL\pN.,])\d{1,2}$` })
+
+// clausesOf divides a sentence behind its commas, colons and dashes; there is at least one clause.
+func clausesOf(said string) (clauses []string) {
+	from := 0
+	for _, at := range clauseEnds().FindAllStringIndex(said, -1) {
+		clauses, from = append(clauses, said[from:at[1]]), at[1]
+	}
+	return append(clauses, said[from:])
+}
+
+var clauseEnds = lazily(func() string { return `[,;:]\s+|\s+[-–—]+\s+` })
+
+// itemsOf divides a sentence where it may come to something else: "on Pierre: …, and on Thomas: …".
+func itemsOf(said string) []string { return joints().Split(said, -1) }
+
+var joints = lazily(func() string {
+	return `(?i)(?:[,;]\s+|\s+[-–—]+\s+|\s)(?:(?:` + strings.Join(values.Phrases("joining"), "|") + `)\s+)|[,;]\s+|\s+[-–—]+\s+`
+})
+
+const quotations = `"[^"\n]+"|“[^”“\n]+[”“]|„[^“”\n]+[“”]|«[^»\n]+»|»[^«\n]+«|‘[^’‘\n]+’`
+
+const singleQuoted = `'\pL[^'\n]*(?:'\pL[^'\n]*)*'`
+
+var (
+	inQuotes = lazily(func() string { return quotations + `|(^|[\s(:])` + singleQuoted })
+	// dictated matches words before a colon and what stands in quotation marks behind it.
+	dictated = lazily(func() string { return `[^.!?;\n:]+:\s*(?:` + quotations + `|` + singleQuoted + `)` })
+)
