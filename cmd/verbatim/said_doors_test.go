@@ -28,7 +28,7 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-var saidEvery = flag.Int("said-every", 25, "play one conversation in so many at the doors that do not hear the person, and five times as many in chat")
+var saidEvery = flag.Int("said-every", 30, "play one conversation in so many at the doors that do not hear the person, and five times as many in chat")
 
 // A saidDoor is a server with the bank, in a store of its own, and a token of Clara's for a model.
 type saidDoor struct {
@@ -287,7 +287,7 @@ func TestNothingIsDoneUnasked(t *testing.T) {
 		}
 	}
 	t.Logf("%d conversations with %d calls that change something: %d were asked about by HTTP and MCP, none was stored unasked; those of %d honest ones are done once each", played, changing, asked, honest)
-	if played < 800 / *saidEvery || honest == 0 || changing < played-2 {
+	if played < 960 / *saidEvery || honest == 0 || changing < played-2 {
 		t.Errorf("%d conversations with %d calls are played", played, changing)
 	}
 }

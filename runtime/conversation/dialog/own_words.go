@@ -67,36 +67,37 @@ func textOf(all []statement) string {
 }
 
 // asksFor reports whether a sentence asks for something to be done: it is polite about it, or a clause of
-// it begins with an order or with "could you". "Can you believe it" asks for nothing.
+// it begins with "could you", or with an order that nobody else is said to give. "Can you believe it"
+// asks for nothing.
 func asksFor(said string) bool {
 	if slices.ContainsFunc(strings.Fields(nameable(said)), func(w string) bool { return slices.Contains(values.Phrases("pleading"), w) }) {
 		return true
 	}
-	return slices.ContainsFunc(clausesOf(said), func(clause string) bool {
-		return slices.ContainsFunc(itemsOf(clause), func(item string) bool {
+	others := false
+	for _, clause := range clausesOf(said) {
+		for _, item := range itemsOf(clause) {
 			words := strings.Fields(nameable(item))
-			if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(values.Phrases("marvelling"), w) }) {
-				return false
-			}
-			for ; len(words) > 0; words = words[1:] {
-				if bids(words[0]) || courteous().MatchString(strings.Join(words, " ")) {
+			marvels := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(values.Phrases("marvelling"), w) })
+			for rest := words; len(rest) > 0 && !marvels; rest = rest[1:] {
+				if !others && isOne(rest[0], "bidding") || courteous().MatchString(strings.Join(rest, " ")) {
 					return true
 				}
-				if !slices.Contains(values.Phrases("opening"), words[0]) {
+				if !slices.Contains(values.Phrases("opening"), rest[0]) {
 					break
 				}
 			}
-			return false
-		})
-	})
+			others = others || hearsay(item)
+		}
+	}
+	return false
 }
 
-// bids reports whether a word is an order, in Spanish with a pronoun at its end or without: "dígales".
-func bids(word string) bool {
-	orders := values.Phrases("bidding")
-	return slices.Contains(orders, word) || slices.ContainsFunc(values.Spanish.Phrases("enclitic"), func(end string) bool {
-		order, ok := strings.CutSuffix(word, end)
-		return ok && slices.Contains(values.Spanish.Phrases("bidding"), order)
+// isOne reports whether a word is one of those under a key, in Spanish with a pronoun at its end or
+// without: "dígales".
+func isOne(word, key string) bool {
+	return slices.Contains(values.Phrases(key), word) || slices.ContainsFunc(values.Spanish.Phrases("enclitic"), func(end string) bool {
+		stem, ok := strings.CutSuffix(word, end)
+		return ok && slices.Contains(values.Spanish.Phrases(key), stem)
 	})
 }
 
@@ -165,11 +166,14 @@ func supposes(said string) bool {
 	if len(words) > 0 && slices.Contains(values.Phrases("inverted"), values.Plain(words[0])) && !strings.ContainsAny(said, "?") {
 		return true // "were she born in 1970, …"
 	}
+	if postpones().MatchString(values.Plain(said)) {
+		return true
+	}
 	for i, w := range words {
 		if !slices.Contains(values.Phrases("supposing"), values.Plain(w)) {
 			continue
 		}
-		asks := slices.ContainsFunc(words[:i], func(w string) bool { return slices.Contains(values.Phrases("enquiring"), values.Plain(w)) })
+		asks := slices.ContainsFunc(words[:i], func(w string) bool { return isOne(values.Plain(w), "enquiring") })
 		you := i+1 < len(words) && slices.Contains(values.Phrases("addressing"), values.Plain(words[i+1]))
 		if !asks && !you && !courteous().MatchString(values.Plain(strings.Join(words[i:], " "))) {
 			return true
@@ -178,12 +182,14 @@ func supposes(said string) bool {
 	return false
 }
 
+var postpones = lazily(func() string { return `\b(?:` + values.Expression("postponing") + `)\b` })
+
 // sentencesOf divides a text at the ends of its sentences and lines.
 func sentencesOf(text string) (all []string) {
 	from := 0
 	for i, r := range text {
 		next := i + len(string(r))
-		ends := r == '\n' || strings.ContainsRune(".!?;", r) && (next == len(text) || text[next] == ' ' || text[next] == '\n') && !(r == '.' && ordinal().MatchString(text[from:i]))
+		ends := r == '\n' || strings.ContainsRune(".!?;", r) && (next == len(text) || text[next] == ' ' || text[next] == '\n') && !(r == '.' && (ordinal().MatchString(text[from:i]) || shortened().MatchString(text[from:min(i+3, len(text))])))
 		if ends && strings.TrimSpace(text[from:next]) != "" {
 			all, from = append(all, strings.TrimSpace(text[from:next])), next
 		}
@@ -196,6 +202,9 @@ func sentencesOf(text string) (all []string) {
 
 // ordinal matches a text that ends in a number as a day has it: "am 10. Januar" is one sentence.
 var ordinal = lazily(func() string { return `(^|[^\pL\pN.,])\d{1,2}$` })
+
+// shortened matches a text that ends in a shortened word and begins a number: "geb. 12.3.1985".
+var shortened = lazily(func() string { return `(^|[^\pL])\pL{1,4}\. \d$` })
 
 // clausesOf divides a sentence behind its commas, colons and dashes; there is at least one clause.
 func clausesOf(said string) (clauses []string) {

@@ -245,7 +245,7 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 			return
 		}
 		others := t.alike(name)
-		if slices.Contains(u.Assumed, name) || slices.Contains(u.Names, name) || strings.Contains(u.Script, "@"+name+" ") {
+		if !t.trace.namesAnother(name, others) && (slices.Contains(u.Assumed, name) || slices.Contains(u.Names, name) || strings.Contains(u.Script, "@"+name+" ")) {
 			return // our own reader takes it from the words
 		}
 		about := slices.DeleteFunc(slices.Clone(others), func(other string) bool {
@@ -387,20 +387,31 @@ func (t *tracer) chose(name string, others []string) bool {
 	})
 }
 
+// namesAnother reports whether this message names rows of the kind and not this one.
+func (t *tracer) namesAnother(name string, others []string) bool {
+	return t.wishedNow(func(s *source) bool {
+		return !s.chooses(name, others) && slices.ContainsFunc(others, func(other string) bool { return s.chooses(other, others) })
+	})
+}
+
 // saidOfAnother reports whether each sentence that tells a text names other rows of the kind and not this one.
 func (t *tracer) saidOfAnother(text, name string, others []string) (another bool) {
+	const few = 2
 	for _, s := range t.wish {
 		for _, own := range s.own {
-			about := "" // the words that name a row, here or last
-			for _, said := range itemsOf(own.text) {
+			about := []string{} // the items that name rows, here or last
+			for i, said := range itemsOf(own.text) {
 				if slices.ContainsFunc(others, func(other string) bool { return calls(said, other, others) && !calls(text, other, others) }) {
-					about = said
+					if i > 0 && len(meaningful(itemsOf(own.text)[i-1])) > few {
+						about = nil // "on Pierre …, and on Thomas …", and not "for both Pierre and Thomas …"
+					}
+					about = append(about, said)
 				}
 				one := &source{origin: s.origin, text: said, when: s.when}
 				if one.prepare(t.read); !one.tells(text, t.read) {
 					continue
 				}
-				if about == "" || calls(about, name, others) {
+				if len(about) == 0 || slices.ContainsFunc(about, func(said string) bool { return calls(said, name, others) }) {
 					return false
 				}
 				another = true
