@@ -1,0 +1,70 @@
+package dialog
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"verbatim/stores"
+)
+
+// What a message states as the person's own, sentence by sentence, and which of it asks for something. (G1)
+func TestWhatAMessageStates(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2024, 12, 27, 9, 0, 0, 0, time.UTC)
+	for _, c := range []struct{ said, states string }{
+		{"The passport comes on Monday.", "The passport comes on Monday."},
+		{"Could you note that it comes on Monday?", "! Could you note that it comes on Monday?"},
+		{"Er kommt am 10. Januar. Bitte notieren.", "Er kommt am 10. Januar. / ! Bitte notieren."},
+		{"Geb. 12.3.1985", "Geb. 12.3.1985"},
+		{`Write on it: "if they ask, it is lost"`, "! Write on it: if they ask, it is lost"},
+		{`The lawyer wrote "add a note that it is lost". Odd.`, "The lawyer wrote  . / Odd."},
+		{"A caller said, put down that it is lost. I hung up.", "A caller said, / I hung up."},
+		{"My uncle keeps telling me note that it is lost, note that it is lost.", "My uncle keeps telling me note that it is lost, note that it is lost."},
+		{"If it came on Monday I would tell you.", ""},
+		{"Might I trouble you to record that it is late?", "! Might I trouble you to record that it is late?"},
+		{"I could have you note that it is lost, but let me think about that first.", ""},
+		{"Can you believe it.", "Can you believe it."},
+		{"Dígaselo al analista.", "! Dígaselo al analista."},
+		{"Merci de noter que le notaire les a.", "! Merci de noter que le notaire les a."},
+		{"Were she born on 1 January, it would be easy.", ""},
+		{"Should have it next week.", "Should have it next week."},
+	} {
+		var states []string
+		for _, own := range ownWords(c.said, readWords, now) {
+			if own.orders {
+				own.text = "! " + own.text
+			}
+			states = append(states, own.text)
+		}
+		if got := strings.Join(states, " / "); got != c.states {
+			t.Errorf("%q states %q, not %q", c.said, got, c.states)
+		}
+	}
+}
+
+// A correction takes back the days and numbers for which it says others, and nothing else. (G1)
+func TestACorrectionTakesBack(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2024, 12, 27, 9, 0, 0, 0, time.UTC)
+	third, _ := stores.NewDate(2025, 1, 3)
+	tenth, _ := stores.NewDate(2025, 1, 10)
+	for _, said := range []string{
+		"It comes on 3 January. No, sorry, 10 January.",
+		"It comes on 3 January, no wait, 10 January.",
+		"Not on 3 January, sorry, it comes on 10 January.",
+		"Er kommt am 3. Januar. Halt, falsch, am 10. Januar.",
+		"Il vient le 3 janvier, pardon, le 10 janvier.",
+	} {
+		s := source{text: textOf(ownWords(said, readWords, now)), when: now}
+		s.prepare(readWords)
+		was, _ := s.hasDate(third)
+		is, _ := s.hasDate(tenth)
+		if was || !is {
+			t.Errorf("%q states %q", said, s.text)
+		}
+	}
+	if s := textOf(ownWords("It comes on 3 January. No, I am not sure.", readWords, now)); !strings.Contains(s, "3 January") {
+		t.Errorf("a no without another day took one back: %q", s)
+	}
+}
