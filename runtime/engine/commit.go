@@ -314,9 +314,9 @@ func (d *digester) instead(jobs []stores.JobRecord) {
 	}
 }
 
-// unitDigest returns the digest of some calls of a plan: what they would do, and the rows that they
+// digestOf returns the digest of some calls of a plan: what they would do, and the rows that they
 // depend on, after the earlier calls.
-func (r *run) unitDigest(calls []int) [32]byte {
+func (r *run) digestOf(calls []int) [32]byte {
 	d := digester{digest.Writer{Alias: r.src.mem.alias}}
 	d.Text("verbatim call 1")
 	d.Text(r.src.e.reg.Digest())

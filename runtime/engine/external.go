@@ -375,7 +375,7 @@ func beginAttempt(ctx context.Context, s *Session, o *runOptions, a *sentCall) (
 // requestBefore returns the latest request for the same calls that nobody has settled: somebody was told
 // of it and agreed to do it again.
 func requestBefore(ctx context.Context, s *Session, r *run, but stores.Value) (last *Unsettled, err error) {
-	same, _ := sameCalls(s, r.settledScript())
+	same, _ := sameCalls(s, r.plan.prog.Canonical())
 	err = s.e.store.View(ctx, s.engineScope(), func(read stores.Reader) error {
 		all, err := unsettled(ctx, read, isField(attSame, same))
 		all = slices.DeleteFunc(all, func(u Unsettled) bool { return u.row.Key() == but })
@@ -396,7 +396,7 @@ func (a *sentCall) resume(r *run, row stores.Row, key string) (*toolAnswer, stor
 		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.src.now)}, {Field: attEnded, Value: stores.NewString(endedOpen)}}}
 	status := v[attStatus].Text()
 	switch {
-	case v[attText].Text() != textDigest(r.script(), key):
+	case v[attText].Text() != textDigest(r.plan.prog.Script(), key):
 		return nil, change, refuse([]complaint{{-1, keyReused(at)}})
 	case v[attEnded].Text() == SettleDone:
 		return nil, change, refuse([]complaint{{e.st.call.index, toolSettled(e.st.call.place, e.st.verb, stamp(v[attTime].Time()), v[attEndedBy].Text())}})
@@ -436,9 +436,9 @@ func attemptKey(principal, key string) stores.Value {
 
 func (a *sentCall) insert(r *run, key string) stores.Change {
 	e := a.call
-	same, _ := sameCalls(r.src.s, r.settledScript())
+	same, _ := sameCalls(r.src.s, r.plan.prog.Canonical())
 	return stores.Change{Op: stores.Insert, Entity: attempts, Key: a.row, Number: attFirst, Set: []stores.Assign{
-		{Field: attPrincipal, Value: stores.NewString(r.src.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.script(), key))},
+		{Field: attPrincipal, Value: stores.NewString(r.src.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.plan.prog.Script(), key))},
 		{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attTool, Value: stores.NewString(e.Server + " " + e.Name)},
 		{Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.src.now)},
 		{Field: attSame, Value: stores.NewString(same)}, {Field: attEnded, Value: stores.NewString(endedOpen)},

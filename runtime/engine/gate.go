@@ -67,9 +67,8 @@ func gate(ctx context.Context, r *source, st *step) ([]ask, error) {
 func (r *run) agreed(ctx context.Context, o *runOptions) error {
 	if part := o.part; part != nil && part.agreed != "" {
 		// The agreement is to the whole script, of which this is a part.
-		if r.unitDigest(part.calls) != part.shown {
-			last := r.plan.top[part.calls[len(part.calls)-1]]
-			return refuse([]complaint{{last.call.index, stalePreview(last.call.place, nil)}})
+		if r.digestOf(r.plan.prog.Order()) != part.shown {
+			return refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
 		}
 		return nil
 	}

@@ -33,7 +33,7 @@ func asksOn(ctx context.Context, s *Session, r *run, preview *receipt.Receipt, p
 		return err
 	}
 	p.occasion = preview.Occasion
-	preview.Earlier, err = earlierDone(ctx, s, r.settledScript())
+	preview.Earlier, err = earlierDone(ctx, s, r.plan.prog.Canonical())
 	return err
 }
 

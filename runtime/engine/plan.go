@@ -40,9 +40,8 @@ type run struct {
 
 // A plan is what a run comes to: the steps of its program, their digest, and what it waits for.
 type plan struct {
-	prog  *verbs.Program
-	part  *part // the part of the program that this is about; nil for all of it
-	first int   // number of the program's first call
+	prog *verbs.Program
+	part *part // what it knows of the parts before it; nil for a whole program
 
 	top   []*step // parallel to prog.Calls()
 	steps []*step // every call carried out, those of macros included, in order
@@ -77,10 +76,12 @@ func (r *run) program(ctx context.Context, f *frame) (*externalCall, error) {
 	calls, order := f.prog.Calls(), f.prog.Order()
 	f.steps = make([]*step, len(calls))
 	if r.plan.part != nil && f.macro == nil {
-		order = r.plan.part.calls
 		copy(f.steps, r.plan.part.before)
 	}
 	for at, i := range order {
+		if f.steps[i] != nil {
+			continue // it is committed
+		}
 		st, needs, err := r.callOften(ctx, f, i)
 		if err != nil || needs != nil {
 			if f.macro == nil {
@@ -375,22 +376,6 @@ func (r *run) waits() *externalCall {
 		return nil // a preview tells of it
 	}
 	return r.plan.external
-}
-
-// script returns the script of the run: a part of the program's, if it is a share.
-func (r *run) script() *dsl.Script {
-	if r.plan.part != nil {
-		return r.plan.part.script
-	}
-	return r.plan.prog.Script()
-}
-
-// settledScript is script with suffixed names.
-func (r *run) settledScript() *dsl.Script {
-	if r.plan.part != nil {
-		return r.plan.part.settled
-	}
-	return r.plan.prog.Canonical()
 }
 
 // written returns the steps of the script's own calls, as far as they were carried out.

@@ -39,11 +39,6 @@ type RunOptions struct {
 	// Asks is the key under which read-only tools are asked, if it differs from Key: that of
 	// an earlier run that asked the same and whose answer was lost.
 	Asks string
-	// Each commits after each call instead of once at the end: see Stopped.
-	Each bool
-	// From is the number that the program's first call has in its script, for the rest
-	// of a script: see CheckOptions.From. 0 means 1.
-	From int
 	// Said are turns of the session that belong to this run. They are kept in its
 	// transaction, and the journal names the person's turn, or the last one.
 	Said []sessions.Said
@@ -71,7 +66,7 @@ type runOptions struct {
 	drawn   bool     // the key was drawn when the question was asked, and the caller does not know it
 
 	rehearsal bool           // the run is rolled back
-	part      *part          // the part of the program to run; nil for all of it
+	part      *part          // what it knows of the parts before it; nil for a whole program
 	tools     bool           // the program uses tools of other servers
 	attempted bool           // one of them was asked to change something
 	attempts  []stores.Value // keys of the rows about them: that of this run, and of one it repeats
@@ -93,7 +88,7 @@ type answerOf struct {
 
 // Preview works out what a program would do, and rolls it back. It returns a *Refusal where
 // the program could not run. Agreements that it needs are part of the preview, not a refusal.
-// Of the options, if they are given, it heeds Progress, From, Version and Before.
+// Of the options, if they are given, it heeds Progress, Version and Before.
 func (s *Session) Preview(ctx context.Context, p *verbs.Program, options ...RunOptions) (*receipt.Receipt, error) {
 	o := given(options)
 	defer s.begins()()
@@ -123,7 +118,7 @@ func (s *Session) rehearse(ctx context.Context, p *verbs.Program, o RunOptions) 
 	return r, err
 }
 
-// Run carries a program out, whole or not at all, unless RunOptions.Each says otherwise. It
+// Run carries a program out, whole or not at all: package each commits it call by call. It
 // returns a *Refusal where the caller is told no, and any other error where the system
 // failed. In both cases nothing was changed, unless the error is a *Failure that says
 // Unknown.
@@ -136,20 +131,11 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 		return nil, refusalOf(ctx, s, p, o, refuse(all))
 	}
 	defer s.begins()()
-	if o.Each {
-		return runEach(ctx, s, p, o)
-	}
 	t := &runOptions{opt: o}
 	s.claim(ctx, t)
 	r, err := s.attempts(ctx, p, t)
 	if err != nil {
 		s.release(t, err)
-		if isCode(err, codeKeyReused) {
-			// An earlier run may have used the key call by call.
-			if again, failed := s.Journal().Repeat(ctx, p.Script(), o.Key); failed == nil && again != nil {
-				return again, nil
-			}
-		}
 		if again := answeredBefore(ctx, s, p, o.Agreed, err); again != nil {
 			return again, nil
 		}
@@ -162,6 +148,51 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 	return r.reply(), nil
 }
 
+// Parts prepares a program whose parts are to be committed one by one, for Parts.Next. It plans them
+// together first, so that most mistakes are told while nothing is done, and takes the agreement to all
+// of them: each part is then compared with what was shown of it. done are the receipts of the first
+// parts, if they were committed before.
+func (s *Session) Parts(ctx context.Context, p *verbs.Program, o RunOptions, done ...*receipt.Receipt) (*Parts, error) {
+	if err := s.ready(p); err != nil {
+		return nil, err
+	}
+	s.e.enter(StagePermit)
+	if all := s.permit(p); len(all) > 0 {
+		return nil, refusalOf(ctx, s, p, o, refuse(all))
+	}
+	for at, i := range p.Order() {
+		if at != i {
+			// They are numbered in the order in which they are written, and have to be made in it.
+			return nil, refusalOf(ctx, s, p, o, refuse([]complaint{{i, outOfOrder(placeOf(p, &p.Calls()[i]))}}))
+		}
+	}
+	defer s.begins()()
+	ps := &Parts{s: s, o: o, list: p.Parts(), earlier: part{key: o.Key, before: make([]*step, len(p.Calls())), alias: make(map[stores.Value]string)}}
+	if o.Key != "" {
+		ps.earlier.text = textDigest(p.Canonical(), o.Key)
+	}
+	for _, d := range done {
+		ps.repeat(d)
+	}
+	t := &runOptions{opt: o, part: &ps.earlier}
+	s.claim(ctx, t)
+	var err error
+	if ps.plan, err = ps.agree(ctx, p, t); err != nil {
+		s.release(t, err)
+		return nil, refusalOf(ctx, s, p, o, err)
+	}
+	ps.answers = answersOf(ps.plan, 0, true)
+	if len(o.Said) > 0 {
+		first, err := s.Turns().Say(ctx, o.Said...)
+		if err != nil {
+			return nil, refusalOf(ctx, s, p, o, err)
+		}
+		ps.o.Turn, ps.o.Said = sessions.SpokenBy(o.Said, first, o.Turn), nil
+	}
+	ps.o.Version = 0 // it moves with every part
+	return ps, nil
+}
+
 // ready refuses programs that were not checked against this engine's palettes.
 func (s *Session) ready(p *verbs.Program) error {
 	if p == nil || !p.Valid() || p.Registry() != s.e.reg {
@@ -172,7 +203,7 @@ func (s *Session) ready(p *verbs.Program) error {
 
 // rehearsal returns the options of a run that is rolled back.
 func rehearsal(o RunOptions) *runOptions {
-	return &runOptions{opt: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version, Before: o.Before}, rehearsal: true}
+	return &runOptions{opt: RunOptions{Progress: o.Progress, Version: o.Version, Before: o.Before}, rehearsal: true}
 }
 
 // tries carries a program out and, unless it rehearses, commits it. If rows change meanwhile,
@@ -316,7 +347,7 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 		now = stores.NewTime(s.e.opt.Clock()).Time() // as it will be read back
 	}
 	r := &run{
-		src: sourceAt(s, nil, now), phase: Running, plan: plan{prog: p, part: o.part, first: max(1, o.opt.From), top: make([]*step, len(p.Calls()))},
+		src: sourceAt(s, nil, now), phase: Running, plan: plan{prog: p, part: o.part, top: make([]*step, len(p.Calls()))},
 	}
 	r.src.owners, r.src.writes, r.src.before, r.src.answers = o.owners || s.SeesSeveral(), writesRows(s.e, p), o.opt.Before, asked.answers
 	r.src.kept = asked.kept
@@ -340,12 +371,12 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 // done if an earlier run took effect under the same key, or if a job has become pointless.
 func (r *run) begin(ctx context.Context, tx stores.Tx, o *runOptions) (done bool, err error) {
 	if o.opt.Key != "" {
-		if r.repeated, err = delivered(ctx, r.src.s, tx, r.script(), r.settledScript(), o.opt.Key, true); err != nil || r.repeated != nil {
+		if r.repeated, err = delivered(ctx, r.src.s, tx, r.plan.prog.Script(), r.plan.prog.Canonical(), o.opt.Key, true); err != nil || r.repeated != nil {
 			return true, err
 		}
 	}
 	if o.part != nil && o.part.key != "" {
-		if err := claimKey(ctx, r, tx, o.part.key); err != nil {
+		if err := claimKey(ctx, r, tx, o.part); err != nil {
 			return false, err
 		}
 	}
@@ -380,7 +411,7 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 	first := len(all)
 	looked := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
 		all = all[:first]
-		on := s.newRun(r.plan.prog, &runOptions{part: r.plan.part}, &externalAnswers{now: r.src.now}) // at the same time
+		on := s.newRun(r.plan.prog, &runOptions{}, &externalAnswers{now: r.src.now}) // at the same time
 		on.src.read = view.Direct(read, nil, nil)
 		f := &frame{prog: r.plan.prog}
 		calls := r.plan.prog.Calls()
@@ -453,7 +484,7 @@ type Progress struct {
 	Phase  Phase
 	Done   int
 	Total  int
-	Number int // the number of the call, counted as in RunOptions.From
+	Number int // the number of the call
 	// Verb and What describe a tool at work: it has done Done of Total units of What, such as
 	// pages. Total is 0 if it is not known.
 	Verb, What string
@@ -488,7 +519,7 @@ func (o *runOptions) listens(st *step) (tell func(done, total int, what string),
 		} else {
 			what = string(r)
 		}
-		o.opt.Progress(Progress{Phase: Asking, Done: done, Total: total, Number: max(1, o.opt.From) + st.call.index, Verb: st.verb.Name, What: what})
+		o.opt.Progress(Progress{Phase: Asking, Done: done, Total: total, Number: 1 + st.call.index, Verb: st.verb.Name, What: what})
 	}
 	return tell, func() {
 		m.Lock()
@@ -508,12 +539,9 @@ func (r *run) progress(i int) {
 	}
 	if r.listen.total == 0 {
 		r.listen.total = len(r.plan.prog.Script().Calls)
-		if r.plan.part != nil {
-			r.listen.total = len(slices.DeleteFunc(slices.Clone(r.plan.part.calls), func(i int) bool { return calls[i].Nested }))
-		}
 	}
 	r.listen.done++
-	r.listen.tell(Progress{Phase: r.phase, Done: r.listen.done, Total: r.listen.total, Number: r.plan.first + r.listen.done - 1})
+	r.listen.tell(Progress{Phase: r.phase, Done: r.listen.done, Total: r.listen.total, Number: r.listen.done})
 }
 
 // backoff returns how long to wait before the next attempt after a conflict: a short time, longer

@@ -401,9 +401,6 @@ func predictedReads(e *Engine, v *verbs.Verb) []wants {
 // them. A missing row is reported later, at the call that names it.
 func wanted(r *run) []view.Want {
 	calls, order := r.plan.prog.Calls(), r.plan.prog.Order()
-	if r.plan.part != nil {
-		order = r.plan.part.calls
-	}
 	var wants []view.Want
 	for _, i := range order {
 		c := &calls[i]
@@ -479,7 +476,7 @@ func argued(r *run, st *step) verbs.Env {
 // its arguments alone: for the rows that its effects pick, and for the jobs that its own jobs
 // replace.
 func predictedAsks(r *run) (asks []stores.Ask) {
-	if r.plan.part != nil || len(r.plan.prog.Calls()) != 1 || r.src.snapshot {
+	if len(r.plan.prog.Calls()) != 1 || r.src.snapshot {
 		return nil
 	}
 	c := &r.plan.prog.Calls()[0]

@@ -197,8 +197,7 @@ func (tw *twin) answer(n int, calls []string) string {
 	if len(preview.Asks()) > 0 {
 		o.Agreed = preview.ID
 	}
-	o.Each = tw.each
-	reply, err := tw.kim.Run(ctx, p, o)
+	reply, err := committed(ctx, tw.kim, p, tw.each, o)
 	if err != nil {
 		return tw.error(script, err)
 	}
