@@ -117,7 +117,7 @@ func (r *run) became(c *change, is []stores.Value) {
 		}
 		switch is[f].Kind() {
 		case stores.Time, stores.UUID:
-			r.src.mem.alias[is[f]] = "drawn" // as in draw
+			r.src.draft.alias[is[f]] = "drawn" // as in draw
 		}
 	}
 }
@@ -386,9 +386,12 @@ func (p *proposal) holds(field int) stores.Value {
 // isNew notes that the run adds a row. The digest uses a description in place of a key that the
 // database numbers, but only for this row: elsewhere the same number has its usual meaning.
 func isNew(r *source, e *stores.Entity, key stores.Value) {
-	r.mem.added[view.RowKey{Entity: e, Key: key}] = true
+	if r.draft.added == nil {
+		r.draft.added = make(map[view.RowKey]bool)
+	}
+	r.draft.added[view.RowKey{Entity: e, Key: key}] = true
 	if key.Kind() != stores.UUID && (e.Fields[e.Key].Drawn || len(e.Parts) > 0) { // the parts stand in fields
-		r.mem.alias[stores.NewRow(e.Name, key)] = fmt.Sprintf("new %d", r.mem.made+len(r.mem.added))
+		r.draft.alias[stores.NewRow(e.Name, key)] = fmt.Sprintf("new %d", r.draft.made+len(r.draft.added))
 	}
 }
 
@@ -416,7 +419,7 @@ func drawValues(ctx context.Context, r *source, proposals []proposal) (err error
 				a := assignment{field: f, from: drawnBy, came: ofRecord}
 				a.value, err = r.read.Draw(ctx, e, f)
 				if k := a.value.Kind(); k == stores.Time || k == stores.UUID {
-					r.mem.alias[a.value] = "drawn" // another each time: now(), gen_random_uuid()
+					r.draft.alias[a.value] = "drawn" // another each time: now(), gen_random_uuid()
 				}
 				p.set = slices.DeleteFunc(slices.Clone(p.set), func(b assignment) bool { return b.field == f })
 				p.set = append(p.set, a)
@@ -437,6 +440,6 @@ func newKey(r *source, e *stores.Entity) (stores.Value, error) {
 	if !ok {
 		return stores.Value{}, &Failure{Err: fmt.Errorf("the key of %s is a %s, which cannot be made up: set it", e.Name, kind)}
 	}
-	r.mem.alias[key] = fmt.Sprintf("new %d", r.mem.made+len(r.mem.added)+1)
+	r.draft.alias[key] = fmt.Sprintf("new %d", r.draft.made+len(r.draft.added)+1)
 	return key, nil
 }

@@ -102,7 +102,7 @@ func joining(t *testing.T) (*source, *step) {
 		return fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
 	}}}
 	src := dsl.NewSource("a.dsl", "desk.note")
-	return &source{e: e, mem: memory{added: map[view.RowKey]bool{}, alias: map[stores.Value]string{}}},
+	return &source{e: e, draft: newDraft()},
 		&step{verb: &verbs.Verb{Name: "desk.note"}, call: spelling{index: 3, place: dsl.Place{Source: src}}}
 }
 
@@ -281,7 +281,7 @@ func TestARowIsAddedWithItsDefaults(t *testing.T) {
 		for _, a := range d.Set {
 			set += fmt.Sprintf(" %d=%s", a.Field, a.Value.Text())
 		}
-		if is := r.mem.added[view.RowKey{Entity: d.Entity, Key: d.Key}]; d.Key.Text() != c.key || d.row.Key != d.Key || trimmed(set) != c.set || !is {
+		if is := r.draft.added[view.RowKey{Entity: d.Entity, Key: d.Key}]; d.Key.Text() != c.key || d.row.Key != d.Key || trimmed(set) != c.set || !is {
 			t.Errorf("%s: %s with%s", c.name, d.Key.Text(), set)
 		}
 	}
@@ -295,19 +295,19 @@ func TestKeysAreMadeUpWhereTheyCanBe(t *testing.T) {
 		r, _ := joining(t)
 		key, err := newKey(r, &stores.Entity{Name: "thing", Fields: []stores.Field{{Name: "id", Kind: kind}}})
 		if kind == stores.UUID || kind == stores.String {
-			if err != nil || key.Kind() != kind || r.mem.alias[key] != "new 1" {
-				t.Errorf("%s: %v %v %q", kind, key, err, r.mem.alias[key])
+			if err != nil || key.Kind() != kind || r.draft.alias[key] != "new 1" {
+				t.Errorf("%s: %v %v %q", kind, key, err, r.draft.alias[key])
 			}
 		} else if codeOf(err) != "failure" {
 			t.Errorf("%s: %v %v", kind, key, err)
 		}
 	}
 	r, _ := joining(t)
-	r.mem.made = 4
-	r.mem.added[view.RowKey{Key: keyOf(1)}] = true
+	r.draft.made = 4
+	r.draft.added = map[view.RowKey]bool{{Key: keyOf(1)}: true}
 	key, err := newKey(r, &stores.Entity{Fields: []stores.Field{{Kind: stores.UUID}}})
-	if err != nil || r.mem.alias[key] != "new 6" {
-		t.Errorf("%v %q", err, r.mem.alias[key])
+	if err != nil || r.draft.alias[key] != "new 6" {
+		t.Errorf("%v %q", err, r.draft.alias[key])
 	}
 }
 

@@ -197,12 +197,12 @@ func dependsOn(r *run) []string {
 			rows = append(rows, row)
 		}
 	}
-	for _, s := range r.src.mem.reads {
+	for s := range r.plan.reads {
 		if s.entity == nil {
 			add(anything)
 			continue
 		}
-		if !r.src.mem.added[view.RowKey{Entity: s.entity, Key: s.key}] {
+		if !r.src.draft.added[view.RowKey{Entity: s.entity, Key: s.key}] {
 			add(s.entity.Name + " " + s.key.Text())
 		}
 	}
@@ -396,7 +396,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 		_, c.Occasion = receipt.ReadAnswer(t.opt.Agreed)
 		c.Key = c.MakeKey(before)
 		files := madeFiles(r)
-		for _, u := range r.src.mem.uploads {
+		for _, u := range r.plan.uploads() {
 			files = append(files, u.row.Key())
 		}
 		kept, err := extendFiles(ctx, tx, files, c.Expires)

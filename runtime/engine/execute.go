@@ -75,7 +75,7 @@ func (r *source) query(ctx context.Context, st *step) (*table, error) {
 			cells[i] = cell{value: v, entity: queryRef(q, i), from: came}
 		}
 		t.rows = append(t.rows, cells)
-		r.mem.reads = append(r.mem.reads, readRow{values: row})
+		st.saw(readRow{values: row})
 	}
 	return t, r.nameCells(ctx, t)
 }
@@ -188,7 +188,7 @@ func (r *source) called(ctx context.Context, st *step, effect int, p *promise) (
 		p.key, err = r.read.Draw(ctx, e, e.Key)
 	default:
 		if p.key, err = newKey(r, e); err == nil {
-			r.mem.alias[p.key] = fmt.Sprintf("%s of effect %d", r.mem.alias[p.key], effect) // there may be several before one is added
+			r.draft.alias[p.key] = fmt.Sprintf("%s of effect %d", r.draft.alias[p.key], effect) // there may be several before one is added
 		}
 	}
 	st.adds(effect, p.key)
@@ -421,7 +421,7 @@ func (r *source) alike(ctx context.Context, st *step, effect *verbs.Effect) (*st
 		}
 		where.Kids = append(where.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: by.Field}, Value: v})
 	}
-	rows, err := r.rowsWhere(ctx, e, &where)
+	rows, err := r.rowsWhere(ctx, st, e, &where)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -446,7 +446,7 @@ func (r *source) picked(ctx context.Context, st *step, e *verbs.Entity, w *verbs
 		if err != nil {
 			return nil, true, err
 		}
-		rows, err = r.rowsWhere(ctx, e.Store, where, order...)
+		rows, err = r.rowsWhere(ctx, st, e.Store, where, order...)
 		return rows, true, err
 	}
 	p := &st.verb.Params[w.Param]
@@ -472,7 +472,7 @@ func (r *source) picked(ctx context.Context, st *step, e *verbs.Entity, w *verbs
 		if slices.Contains(keys[:i], key) {
 			return nil, true, &complaint{st.call.index, wrongValue(st.call.place, p.Name, "it names a row twice")}
 		}
-		if rows[i], err = r.get(ctx, e.Store, key); err != nil {
+		if rows[i], err = r.get(ctx, st, e.Store, key); err != nil {
 			return nil, true, err
 		}
 	}

@@ -280,7 +280,7 @@ func (c *Call) Get(ctx context.Context, row Ref) (Row, error) {
 	if c.over || e == nil {
 		return Row{}, stores.ErrNotFound
 	}
-	found, err := c.r.get(ctx, e.Store, row.key)
+	found, err := c.r.get(ctx, c.st, e.Store, row.key)
 	if err == nil {
 		c.saw(&found)
 	}
@@ -303,7 +303,7 @@ func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, er
 	for _, a := range set {
 		cond.Kids = append(cond.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: a.field}, Value: a.value})
 	}
-	found, err := c.r.rowsWhere(ctx, e.Store, cond)
+	found, err := c.r.rowsWhere(ctx, c.st, e.Store, cond)
 	if err != nil {
 		return nil, err
 	}
@@ -495,7 +495,7 @@ func proposalOf(ctx context.Context, r *source, st *step, c Edit) (proposal, err
 	}
 	if c.Op != stores.Insert {
 		var err error
-		if p.before, err = r.get(ctx, e.Store, p.key); err != nil {
+		if p.before, err = r.get(ctx, st, e.Store, p.key); err != nil {
 			return proposal{}, err
 		}
 	}

@@ -205,7 +205,7 @@ func tellable(r *source, st *step, x *verbs.Disclosed, v stores.Value) (stores.V
 		return v, err
 	}
 	told := stores.NewString(sealed)
-	r.mem.alias[told] = "sealed " + x.Name // another each time
+	r.draft.alias[told] = "sealed " + x.Name // another each time
 	return told, nil
 }
 

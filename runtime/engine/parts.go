@@ -30,7 +30,7 @@ type part struct {
 	key    string  // RunOptions.Key of the whole
 	text   string  // textDigest of the whole, under the key
 	before []*step // of the calls that are committed, parallel to Program.Calls
-	// alias and made are those of the calls before, where something was agreed to: see memory.
+	// alias and made are those of the calls before, where something was agreed to: see draft.
 	alias map[stores.Value]string
 	made  int
 	// shown is its part of the preview that the person agreed to, whose ID is agreed.
@@ -95,8 +95,8 @@ func (ps *Parts) Next(ctx context.Context, key string) (*receipt.Receipt, error)
 	for _, i := range p.Order() {
 		ps.earlier.before[i] = r.plan.top[i]
 	}
-	ps.earlier.made += len(r.src.mem.added)
-	for id := range r.src.mem.counted {
+	ps.earlier.made += len(r.src.draft.added)
+	for id := range answersOf(r, 0, true) {
 		if a, ok := ps.answers[id]; ok {
 			a.tries = 0 // the receipt counts them already
 			ps.answers[id] = a

@@ -142,8 +142,9 @@ func (r *run) items(st *step, param int) ([]stores.Value, error) {
 func (r *run) beginCall(f *frame, i int) *step {
 	c := &f.prog.Calls()[i]
 	st := &step{verb: c.Verb, prep: r.src.e.verbs[c.Verb], call: spelling{index: i}}
-	if f.macro == nil {
+	if order := f.prog.Order(); f.macro == nil {
 		st.call.place = placeOf(f.prog, c)
+		st.tree.last, st.tree.alone = i == order[len(order)-1], len(f.prog.Calls()) == 1
 	} else {
 		// The calls of a macro are reported at the call in the script.
 		st.tree.outer, st.call.index, st.call.place, st.tree.depth = f.macro, f.macro.call.index, f.macro.call.place, f.macro.tree.depth+1
@@ -168,9 +169,7 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, 
 		return nil, nil, err
 	}
 	st := r.beginCall(f, i)
-	st.reads.from = len(r.src.mem.reads)
 	r.plan.steps = append(r.plan.steps, st)
-	r.src.mem.begun++
 	if f.macro == nil {
 		r.plan.top[i] = st
 	} else {
@@ -184,7 +183,6 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, 
 	if err != nil {
 		return nil, nil, told(st, err)
 	}
-	st.reads.to = len(r.src.mem.reads)
 	return st, needs, nil
 }
 
@@ -402,7 +400,43 @@ type step struct {
 
 	tree      nesting
 	resolving resolving
-	reads     span
+	reads     []readRow   // what was read for it, in order
+	postponed []postponed // rows to be fetched together with its read
+}
+
+// saw records rows that were read for a call; a nil step stands for no call.
+func (st *step) saw(rows ...readRow) {
+	if st != nil {
+		st.reads = append(st.reads, rows...)
+	}
+}
+
+// sawSession notes that a call depends on a value of the session.
+func (st *step) sawSession(name string, v sessions.Value) {
+	st.saw(readRow{entity: sessions.Entity, key: stores.NewString(name), paths: []stores.Path{{Field: sessions.FieldValues}}, values: []stores.Value{v.Value()}})
+}
+
+// reads goes over what a plan depends on.
+func (p *plan) reads(yield func(*readRow) bool) {
+	for _, st := range p.steps {
+		for i := range st.reads {
+			if !yield(&st.reads[i]) {
+				return
+			}
+		}
+	}
+}
+
+// uploads lists the files that calls of a plan use, and that nothing had used before, each once.
+func (p *plan) uploads() (all []usedUpload) {
+	for _, st := range p.steps {
+		for _, u := range st.args.uploads {
+			if !slices.ContainsFunc(all, func(used usedUpload) bool { return used.row.Key() == u.row.Key() }) {
+				all = append(all, u)
+			}
+		}
+	}
+	return all
 }
 
 // A spelling is a call as it was written.
@@ -420,6 +454,8 @@ type arguments struct {
 	from      []verbs.Origin // where they came from
 	contents  []stores.Value // the digests of uploads; nil where none is an upload
 	sensitive []bool         // taken from a sensitive value; nil when none was
+	uploads   []usedUpload   // that nothing had used before
+	files     []knownFile    // that are named
 	emptied   uint64         // bits of the arguments that were given as nil, and not left out
 	taken     uint64         // one bit for each argument: its value was taken from something sensitive, whatever its palette says
 	sealed    [32]byte       // digest of verb and arguments when they passed the gate
@@ -452,6 +488,8 @@ type nesting struct {
 	outer *step   // the macro that it belongs to
 	depth int     // how many macros it stands in
 	made  int     // of a call in the script: the number of calls that it led to, itself included
+	last  bool    // it is the last call of the script
+	alone bool    // and the only one
 }
 
 // A resolving is the argument that is being resolved.
@@ -459,9 +497,6 @@ type resolving struct {
 	accepts verbs.Origins // the origins that it accepts
 	trail   []string      // the path by which a value with another origin came
 }
-
-// A span is the part of memory.reads that was read for one call.
-type span struct{ from, to int }
 
 // tellsOnceDone reports whether a verb discloses something and also changes something. The changes
 // limit how often it can be asked: they use up a link, or count a question. A preview is rolled

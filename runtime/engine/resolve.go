@@ -237,7 +237,7 @@ func (r *source) reference(ctx context.Context, st *step, g resolvedArg, place d
 		if len(candidates) == 1 && r.canPostpone(st, e.Store, key) {
 			return resolvedArg{value: key, entity: e, row: r.postpone(st, e.Store, key), sensitive: g.sensitive, from: g.from}, nil
 		}
-		row, err := r.get(ctx, e.Store, key)
+		row, err := r.get(ctx, st, e.Store, key)
 		if errors.Is(err, stores.ErrNotFound) {
 			continue
 		}
@@ -263,7 +263,7 @@ func (r *source) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a
 	if a.Path() == "" {
 		return resolvedArg{value: bound.Key, entity: e, from: f.said(a)}, nil
 	}
-	row, err := r.get(ctx, e.Store, bound.Key)
+	row, err := r.get(ctx, st, e.Store, bound.Key)
 	if errors.Is(err, stores.ErrNotFound) {
 		return resolvedArg{}, &complaint{st.call.index, unknownName(place, param)}
 	}
@@ -346,7 +346,7 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 			if cell.entity == nil || cell.value.IsNull() {
 				return resolvedArg{}, nil
 			}
-			row, err := r.get(ctx, cell.entity.Store, cell.value)
+			row, err := r.get(ctx, st, cell.entity.Store, cell.value)
 			if err != nil {
 				return resolvedArg{}, err
 			}
@@ -356,7 +356,7 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 	if !some {
 		return resolvedArg{}, &complaint{st.call.index, noResult(place, symbol, from.verb.Name+" gave no row")}
 	}
-	row, err := r.get(ctx, entity.Store, key)
+	row, err := r.get(ctx, st, entity.Store, key)
 	if err != nil {
 		return resolvedArg{}, err
 	}
@@ -380,7 +380,7 @@ func (r *source) follow(ctx context.Context, st *step, e *verbs.Entity, row stor
 		g.value, g.from = row.Values[p.Field], r.s.from.Field(&row, p.Field)
 		return g, nil
 	}
-	values, came, err := r.fields(ctx, e.Store, row.Key(), []stores.Path{p})
+	values, came, err := r.fields(ctx, st, e.Store, row.Key(), []stores.Path{p})
 	if err != nil {
 		return resolvedArg{}, err
 	}
@@ -837,14 +837,16 @@ func (r *source) secrets(st *step) (all []stores.Value) {
 			all = append(all, st.args.values[i])
 		}
 	}
-	for i := range r.mem.reads {
-		s := &r.mem.reads[i]
-		if s.entity == nil {
-			continue
-		}
-		for j, v := range s.values {
-			if s.paths == nil && s.entity.Fields[j].Sensitive || s.paths != nil && sensitivePath(s.entity, s.paths[j]) {
-				all = append(all, v)
+	for ; st != nil; st = st.tree.outer {
+		for i := range st.reads {
+			s := &st.reads[i]
+			if s.entity == nil {
+				continue
+			}
+			for j, v := range s.values {
+				if s.paths == nil && s.entity.Fields[j].Sensitive || s.paths != nil && sensitivePath(s.entity, s.paths[j]) {
+					all = append(all, v)
+				}
 			}
 		}
 	}
@@ -933,7 +935,7 @@ func (r *source) along(ctx context.Context, st *step, a *verbs.Along) ([]stores.
 	for from := 0; from < len(found); {
 		find := a.Step(found[from:])
 		find.Hold = r.holdsAs(stores.Shared)
-		rows, err := r.findWithPostponed(ctx, find)
+		rows, err := r.findWithPostponed(ctx, st, find)
 		if err != nil {
 			return nil, err
 		}
@@ -1008,7 +1010,7 @@ func (r *source) rowOfPart(ctx context.Context, st *step, read *verbs.ExprRead) 
 	if !ok || parts[read.Part-1].IsNull() {
 		return nil, nil
 	}
-	row, err := r.get(ctx, t.Fields[read.Part-1].Type.Entity.Store, parts[read.Part-1])
+	row, err := r.get(ctx, st, t.Fields[read.Part-1].Type.Entity.Store, parts[read.Part-1])
 	if errors.Is(err, stores.ErrNotFound) {
 		return nil, &complaint{st.call.index, unknownName(st.call.place, st.verb.Params[read.Param].Name)}
 	}
@@ -1034,7 +1036,7 @@ func (r *source) ofRecord(ctx context.Context, st *step, t *verbs.Type, g resolv
 		if out.entity == nil {
 			break
 		}
-		row, err := r.get(ctx, out.entity.Store, out.value)
+		row, err := r.get(ctx, st, out.entity.Store, out.value)
 		if err != nil {
 			return resolvedArg{}, err
 		}
@@ -1056,7 +1058,7 @@ func (r *source) ofItem(ctx context.Context, st *step, t *verbs.Type, g resolved
 	case g.entity == nil:
 		return resolvedArg{}, &complaint{st.call.index, noResult(place, a.Name(), "it has no "+a.Path())}
 	}
-	row, err := r.get(ctx, g.entity.Store, g.value)
+	row, err := r.get(ctx, st, g.entity.Store, g.value)
 	if err != nil {
 		return resolvedArg{}, err
 	}

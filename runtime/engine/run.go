@@ -247,7 +247,7 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*
 		case asked.sent != nil:
 			return nil, halfway(ctx, s, o, &asked, err)
 		}
-		return nil, blame(ctx, s, r.src.mem.blamed, s.finalError(p, s.lookOn(ctx, r, err)))
+		return nil, blame(ctx, s, r.src.pasts, s.finalError(p, s.lookOn(ctx, r, err)))
 	}
 }
 
@@ -289,7 +289,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 		}
 	}
 	if slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return c.Verb.Undoes != nil }) {
-		if r.src.mem.pasts, err = pastCalls(ctx, s, p); err != nil {
+		if r.src.pasts, err = pastCalls(ctx, s, p); err != nil {
 			return r, err
 		}
 	}
@@ -351,19 +351,19 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 	}
 	r.src.owners, r.src.writes, r.src.before, r.src.answers = o.owners || s.SeesSeveral(), writesRows(s.e, p), o.opt.Before, asked.answers
 	r.src.kept = asked.kept
-	r.src.script, r.src.mem.calls = p.Script().Source, len(p.Calls())
+	r.src.script = p.Script().Source
 	if o.rehearsal {
 		r.phase = Previewing
 	}
 	if o.part == nil || o.rehearsal {
 		r.listen.tell = o.opt.Progress
 	} else if o.part.agreed != "" {
-		r.src.mem.alias = o.part.alias
+		r.src.draft.alias = o.part.alias
 	}
 	if o.part != nil {
-		r.src.mem.made = o.part.made
+		r.src.draft.made = o.part.made
 	}
-	r.src.mem.alias[stores.NewTime(r.src.now)] = "now 0"
+	r.src.draft.alias[stores.NewTime(r.src.now)] = "now 0"
 	return r
 }
 

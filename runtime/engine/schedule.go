@@ -29,7 +29,7 @@ func later(ctx context.Context, r *run, st *step) error {
 		if c := keepsNoSecret(st, n.effect); c != nil {
 			return c
 		}
-		if err := takeAlong(ctx, r.src, n); err != nil {
+		if err := takeAlong(ctx, r.src, st, n); err != nil {
 			return err
 		}
 		if len(n.effect.Key) == 0 {
@@ -322,7 +322,7 @@ func jobOf(r *run, st *step, n *notice) stores.Job {
 }
 
 // takeAlong notes the row at work that a job takes along.
-func takeAlong(ctx context.Context, r *source, n *notice) error {
+func takeAlong(ctx context.Context, r *source, st *step, n *notice) error {
 	if !looksAtWork(r.e, &n.effect.Run.Script.Calls[0]) {
 		return nil
 	}
@@ -333,7 +333,7 @@ func takeAlong(ctx context.Context, r *source, n *notice) error {
 	v := r.s.active // of a piece of work that leads to the next
 	if kept != nil {
 		v = kept.Values[verbs.SessionActive]
-		r.sessionSaw(verbs.SessionActive, v)
+		st.sawSession(verbs.SessionActive, v)
 	}
 	e := r.e.reg.Entity(v.Entity)
 	if v.Sensitive || e == nil {

@@ -94,21 +94,16 @@ func speaks(ctx context.Context, s *Session, zone, language string) error {
 
 // session returns the session's row, nil where the session is not kept.
 func (r *source) session(ctx context.Context) (*sessions.Session, error) {
-	if r.mem.visit != nil || r.s.kept.IsNull() {
-		return r.mem.visit, nil
+	if r.draft.visit != nil || r.s.kept.IsNull() {
+		return r.draft.visit, nil
 	}
 	kept, err := sessions.Get(ctx, r.read, r.s.kept)
 	if err == nil && kept == nil {
 		// Housekeeping has removed it since it was opened.
 		return nil, refuse([]complaint{{-1, unknownSession()}})
 	}
-	r.mem.visit = kept
+	r.draft.visit = kept
 	return kept, err
-}
-
-// sessionSaw notes that a plan depends on a value of the session.
-func (r *source) sessionSaw(name string, v sessions.Value) {
-	r.mem.reads = append(r.mem.reads, readRow{entity: sessions.Entity, key: stores.NewString(name), paths: []stores.Path{{Field: sessions.FieldValues}}, values: []stores.Value{v.Value()}})
 }
 
 // A setting is a value that an effect gives the session.
@@ -137,7 +132,7 @@ func (r *source) set(ctx context.Context, st *step, all []setting) error {
 	for i := range all {
 		a := &all[i]
 		a.before = kept.Values[a.name]
-		r.sessionSaw(a.name, a.before)
+		st.sawSession(a.name, a.before)
 		now := sessions.Value{Kind: a.value.Kind(), Text: a.value.Text(), Origin: a.came.Mark(), Sensitive: a.sensitive}
 		if a.entity != nil {
 			now.Entity = a.entity.Store.Name
@@ -183,7 +178,7 @@ func (r *source) keepSession(ctx context.Context, b *stores.Batch, said []sessio
 		}
 		return nil
 	}
-	if len(b.Entries) == 0 && len(said) == 0 && (r.mem.visit == nil || !r.mem.visit.Changed) {
+	if len(b.Entries) == 0 && len(said) == 0 && (r.draft.visit == nil || !r.draft.visit.Changed) {
 		return nil
 	}
 	kept, err := r.session(ctx)
@@ -289,7 +284,7 @@ func (ns Names) Active(ctx context.Context, entity string) (name string, err err
 	}
 	err = ns.s.view(ctx, func(read stores.Reader) error {
 		r := sourceOf(ns.s, read)
-		key, err := r.active(ctx, e)
+		key, err := r.active(ctx, nil, e)
 		if err != nil || key.IsNull() {
 			return err
 		}
@@ -316,7 +311,7 @@ func (ns Names) AtWork(ctx context.Context, e *verbs.Entity) (name string, err e
 		if r.e.reg.Entity(v.Entity) != e {
 			return nil
 		}
-		if _, err := r.get(ctx, e.Store, v.Value()); err != nil {
+		if _, err := r.get(ctx, nil, e.Store, v.Value()); err != nil {
 			if errors.Is(err, stores.ErrNotFound) {
 				return nil
 			}
@@ -330,17 +325,17 @@ func (ns Names) AtWork(ctx context.Context, e *verbs.Entity) (name string, err e
 }
 
 // active returns the key of the row at work.
-func (r *source) active(ctx context.Context, e *verbs.Entity) (stores.Value, error) {
+func (r *source) active(ctx context.Context, st *step, e *verbs.Entity) (stores.Value, error) {
 	kept, err := r.session(ctx)
 	if err != nil {
 		return stores.Value{}, err
 	}
 	if kept != nil {
 		v := kept.Values[verbs.SessionActive]
-		r.sessionSaw(verbs.SessionActive, v)
+		st.sawSession(verbs.SessionActive, v)
 		if r.e.reg.Entity(v.Entity) == e {
 			// The row may have left the scope.
-			_, err := r.get(ctx, e.Store, v.Value())
+			_, err := r.get(ctx, st, e.Store, v.Value())
 			if err == nil || !errors.Is(err, stores.ErrNotFound) {
 				return v.Value(), err
 			}

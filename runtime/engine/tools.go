@@ -72,6 +72,7 @@ func needTool(ctx context.Context, r *run, st *step) (*externalCall, error) {
 	}
 	switch {
 	case st.external.answered:
+		r.plan.countTries(st.external)
 	case st.external.ReadOnly:
 		return st.external, nil
 	case r.plan.external != nil:
@@ -117,7 +118,6 @@ func askOfTool(ctx context.Context, r *source, st *step) error {
 			return &Failure{Err: err}
 		}
 		e.got.server, e.got.name, e.got.digest = t.Server, t.Name, spec.Digest
-		countTries(r, e)
 	} else {
 		e.answer = &table{columns: toolColumns(st.verb)}
 	}

@@ -28,6 +28,7 @@ import (
 type pastCall struct {
 	entry  stores.Entry
 	record journal.Record
+	later  *laterChange // which stands in the way of its undo; nil without one
 }
 
 // pastOf reads the journal entry of a call that can be undone; nil if there is none.
@@ -40,7 +41,7 @@ func pastOf(ctx context.Context, e *Engine, seq int64) (*pastCall, error) {
 			return nil, nil
 		}
 		record, err := line.Record()
-		return &pastCall{line.Entry, record}, failure(err)
+		return &pastCall{entry: line.Entry, record: record}, failure(err)
 	}
 	return nil, nil
 }
@@ -92,7 +93,7 @@ func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 	var text string
 	err = jn.s.e.store.View(ctx, jn.s.scope, func(read stores.Reader) error {
 		r := sourceOf(jn.s, read)
-		if _, err := rowsOfUndo(ctx, r, p); err != nil {
+		if _, err := rowsOfUndo(ctx, r, nil, p); err != nil {
 			return err
 		}
 		switch {
@@ -188,7 +189,7 @@ func undoCall(ctx context.Context, r *source, v *verbs.Verb, p *pastCall) (strin
 // rowsOfUndo reads the present rows that a past call added or changed, parallel to those of its record.
 // It returns stores.ErrNotFound if the caller does not see one of the rows, or if the entry has no
 // rows and is not the caller's own.
-func rowsOfUndo(ctx context.Context, r *source, p *pastCall) ([]stores.Row, error) {
+func rowsOfUndo(ctx context.Context, r *source, st *step, p *pastCall) ([]stores.Row, error) {
 	own := p.entry.Principal == r.s.who.Name
 	if len(p.record.Rows) == 0 && !own {
 		return nil, stores.ErrNotFound
@@ -201,13 +202,13 @@ func rowsOfUndo(ctx context.Context, r *source, p *pastCall) ([]stores.Row, erro
 			return nil, &complaint{-1, changedSince(dsl.Place{}, "no palette knows "+row.Entity+" any more")}
 		}
 		if row.Op == receipt.Deleted {
-			if sees, err := sawRow(ctx, r, e.Store, row); err != nil || !sees && !own {
+			if sees, err := sawRow(ctx, r, st, e.Store, row); err != nil || !sees && !own {
 				return nil, cmp.Or(err, stores.ErrNotFound)
 			}
 			continue
 		}
 		var err error
-		if rows[i], err = r.get(ctx, e.Store, row.Key); errors.Is(err, stores.ErrNotFound) && own {
+		if rows[i], err = r.get(ctx, st, e.Store, row.Key); errors.Is(err, stores.ErrNotFound) && own {
 			return nil, &complaint{-1, changedSince(dsl.Place{}, "a row that it changed is not there any more")}
 		} else if err != nil {
 			return nil, err
@@ -218,7 +219,7 @@ func rowsOfUndo(ctx context.Context, r *source, p *pastCall) ([]stores.Row, erro
 
 // sawRow reports whether the caller would see a row that was deleted: whether they see the row
 // that it belonged to. The store checks the whole scope path when the row is put back.
-func sawRow(ctx context.Context, r *source, e *stores.Entity, gone *receipt.Row) (bool, error) {
+func sawRow(ctx context.Context, r *source, st *step, e *stores.Entity, gone *receipt.Row) (bool, error) {
 	switch {
 	case r.s.scope.All:
 		return true, nil
@@ -233,7 +234,7 @@ func sawRow(ctx context.Context, r *source, e *stores.Entity, gone *receipt.Row)
 		case step.To == nil:
 			return f.Before.Text() == r.s.who.Name, nil
 		default:
-			_, err := r.get(ctx, step.To, f.Before.Value)
+			_, err := r.get(ctx, st, step.To, f.Before.Value)
 			if errors.Is(err, stores.ErrNotFound) {
 				return false, nil
 			}
@@ -247,7 +248,7 @@ func sawRow(ctx context.Context, r *source, e *stores.Entity, gone *receipt.Row)
 func takeBack(ctx context.Context, r *source, st *step) (d claim, err error) {
 	v := st.verb.Undoes
 	seq := st.args.values[0].Int()
-	p := r.mem.pasts[seq]
+	p := r.pasts[seq]
 	if !p.of(v) {
 		return d, &complaint{st.call.index, unknownEntry(st.call.place, seq)}
 	}
@@ -263,7 +264,7 @@ func takeBack(ctx context.Context, r *source, st *step) (d claim, err error) {
 		}
 		return err
 	}
-	rows, err := rowsOfUndo(ctx, r, p)
+	rows, err := rowsOfUndo(ctx, r, st, p)
 	if err != nil {
 		return d, refused(err)
 	}
@@ -381,7 +382,7 @@ func (b *undoing) free(ctx context.Context, of *verbs.Entity, told *receipt.Row)
 				}
 				by := &receipt.Row{Entity: e.Store.Name, Key: row[0]}
 				what := "another row"
-				if _, err := b.src.get(ctx, e.Store, row[0]); err == nil {
+				if _, err := b.src.get(ctx, b.st, e.Store, row[0]); err == nil {
 					what = b.called(ctx, e, row[0])
 				} else {
 					by = nil // the caller does not see it
@@ -455,7 +456,7 @@ func (b *undoing) says(ctx context.Context, job *stores.Job) string {
 		if e == nil {
 			continue
 		}
-		if st.args.rows[i], err = b.src.get(ctx, e, w.args[i]); err != nil {
+		if st.args.rows[i], err = b.src.get(ctx, b.st, e, w.args[i]); err != nil {
 			return ""
 		}
 		b.called(ctx, b.src.e.reg.Entity(e.Name), w.args[i])
@@ -475,7 +476,7 @@ func (b *undoing) called(ctx context.Context, e *verbs.Entity, key stores.Value)
 // tell who made the change.
 func (b *undoing) changed(what string, by *receipt.Row) *complaint {
 	if by != nil {
-		b.src.mem.blamed = &laterChange{row: journal.Row{Entity: by.Entity, Key: by.Key}, after: b.past.entry.Seq, at: b.st.call.index}
+		b.past.later = &laterChange{row: journal.Row{Entity: by.Entity, Key: by.Key}, after: b.past.entry.Seq, at: b.st.call.index}
 	}
 	return &complaint{-1, changedSince(dsl.Place{}, what)}
 }
@@ -489,8 +490,14 @@ type laterChange struct {
 
 // blame adds to a refusal who changed the row. It reads the journal, so it is called after the
 // transaction has ended.
-func blame(ctx context.Context, s *Session, b *laterChange, err error) error {
+func blame(ctx context.Context, s *Session, pasts map[int64]*pastCall, err error) error {
 	var refusal *Refusal
+	var b *laterChange
+	for _, p := range pasts {
+		if p != nil && p.later != nil {
+			b = p.later
+		}
+	}
 	if b == nil || !errors.As(err, &refusal) {
 		return err
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -65,9 +64,9 @@ func useUpload(ctx context.Context, r *source, st *step, i int, v stores.Value, 
 		st.args.contents = make([]stores.Value, len(st.verb.Params))
 	}
 	st.args.contents[i] = stores.NewString(u.Sum)
-	knowFile(r, v, &u)
-	if u.UsedAt.IsZero() && !slices.ContainsFunc(r.mem.uploads, func(used usedUpload) bool { return used.row.Key() == row.Key() }) {
-		r.mem.uploads = append(r.mem.uploads, usedUpload{row, st.verb.Name})
+	st.args.files = append(st.args.files, knownFile{v.Text(), u.Sum, uploads.FileOf(&u)})
+	if u.UsedAt.IsZero() {
+		st.args.uploads = append(st.args.uploads, usedUpload{row, st.verb.Name})
 	}
 	return nil
 }
@@ -77,14 +76,6 @@ func useUpload(ctx context.Context, r *source, st *step, i int, v stores.Value, 
 type knownFile struct {
 	Reference, Content string
 	File               receipt.File
-}
-
-// knowFile remembers the description of a file for people.
-func knowFile(r *source, reference stores.Value, u *uploads.Upload) {
-	k := knownFile{reference.Text(), u.Sum, uploads.FileOf(u)}
-	if !slices.Contains(r.mem.files, k) {
-		r.mem.files = append(r.mem.files, k)
-	}
 }
 
 // looksAgain reports whether a file has to be scanned again: there is a scanner now, and there was

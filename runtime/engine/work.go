@@ -512,7 +512,7 @@ func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, no
 		if e == nil {
 			continue
 		}
-		row, err := look.get(ctx, e, w.args[i])
+		row, err := look.get(ctx, nil, e, w.args[i])
 		if errors.Is(err, stores.ErrNotFound) {
 			return reasonRowGone, nil
 		}
