@@ -95,6 +95,12 @@ func TestALastReadIsTheOnlyOne(t *testing.T) {
 	if n := list(); n != rows+1 || store.last.Load() == 0 {
 		t.Errorf("%d rows, %d last reads", n, store.last.Load())
 	}
+	// The calls of a macro do not make a read in the middle the last one, which would begin the run again.
+	store.last.Store(0)
+	store.views.Store(0)
+	if _, err := s.Run(context.Background(), w.program(s, "lending.look :item-id @saw\nlending.list-items\nlending.list-items"), engine.RunOptions{}); err != nil || store.last.Load() != 1 || store.views.Load() != 1 {
+		t.Errorf("%v, %d views, %d last reads", err, store.views.Load(), store.last.Load())
+	}
 	// Two reads, or a read in the middle, are none.
 	store.last.Store(0)
 	p := w.program(s, "lending.list-items\nlending.count-loans")
