@@ -23,7 +23,7 @@ import (
 
 // filesOf returns the external call that makes a file of the rows of a read; nil if the file is made
 // already. A preview only names the file.
-func filesOf(r *run, st *step) (*externalCall, error) {
+func filesOf(_ context.Context, r *run, st *step) (*externalCall, error) {
 	st.out.cells.file = &tools.File{Name: st.verb.Read.File}
 	if r.phase == Previewing {
 		return nil, nil

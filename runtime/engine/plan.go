@@ -141,7 +141,12 @@ func (r *run) items(st *step, param int) ([]stores.Value, error) {
 // beginCall makes the step of a call.
 func (r *run) beginCall(f *frame, i int) *step {
 	c := &f.prog.Calls()[i]
-	st := &step{verb: c.Verb, prep: r.src.e.verbs[c.Verb], call: spelling{index: i}}
+	with := &struct {
+		step
+		one [1]readRow // most calls read one row
+	}{step: step{verb: c.Verb, prep: r.src.e.verbs[c.Verb], call: spelling{index: i}}}
+	st := &with.step
+	st.reads = with.one[:0]
 	if order := f.prog.Order(); f.macro == nil {
 		st.call.place = placeOf(f.prog, c)
 		st.tree.last, st.tree.alone = i == order[len(order)-1], len(f.prog.Calls()) == 1
@@ -188,25 +193,22 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, 
 
 // step takes a call through the steps: permit, resolve, gate, execute, verify, and its
 // changes to the transaction that commits them.
-func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (needs *externalCall, err error) {
+func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (*externalCall, error) {
 	if !permits(r.src.s.rights.roles, st.verb.Roles) {
 		// permit has checked every call before anything began. It is checked again here, so that
 		// nothing relies on that check alone.
 		return nil, &complaint{st.call.index, notPermitted(st.call.place, st.verb.Name, "")}
 	}
-	for _, check := range st.prep.checks.early {
-		if err := check(ctx, r, st); err != nil {
-			return nil, err
-		}
+	checks := &st.prep.checks
+	if err := r.check(ctx, st, checks.early); err != nil {
+		return nil, err
 	}
 	r.src.e.enter(StageResolve)
 	if err := r.src.resolve(ctx, f, st, c); err != nil {
 		return nil, err
 	}
-	for _, check := range st.prep.checks.late {
-		if err := check(ctx, r, st); err != nil {
-			return nil, err
-		}
+	if err := r.check(ctx, st, checks.late); err != nil {
+		return nil, err
 	}
 	r.src.e.enter(StageGate)
 	st.args.sealed = st.sealIn(&r.scratch)
@@ -215,17 +217,15 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		return nil, err
 	}
 	st.asks = append(st.asks, asks...) // behind what resolve asks of origins
-	if f.macro == nil && f.prog.Literals().Unheard {
-		unheard(ctx, r, st)
+	if err := r.check(ctx, st, checks.asked); err != nil {
+		return nil, err
 	}
 	r.src.e.enter(StageCarry)
 	if st.verb.Macro != nil {
 		return r.macro(ctx, st)
 	}
-	for _, need := range st.prep.checks.needs {
-		if e, err := need(ctx, r, st); e != nil || err != nil {
-			return e, err // nothing can be planned without its answer
-		}
+	if e, err := r.need(ctx, st, checks.needs); e != nil || err != nil {
+		return e, err
 	}
 	promises, err := r.src.promises(ctx, st)
 	if err != nil {
@@ -240,11 +240,34 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		return nil, err
 	}
 	st.out.cells, st.out.notices, st.out.jobChanges, st.out.dropped = done.answer, done.notices, done.jobChanges, done.dropped
-	if st.prep.files {
-		if e, err := filesOf(r, st); e != nil || err != nil {
+	if e, err := r.need(ctx, st, checks.makes); e != nil || err != nil {
+		return e, err
+	}
+	return r.take(ctx, st, &done)
+}
+
+// check makes the checks of a verb that belong to one place among the steps.
+func (r *run) check(ctx context.Context, st *step, all []check) error {
+	for _, c := range all {
+		if err := c(ctx, r, st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// need returns the first request without whose answer a call cannot go on.
+func (r *run) need(ctx context.Context, st *step, all []need) (*externalCall, error) {
+	for _, n := range all {
+		if e, err := n(ctx, r, st); e != nil || err != nil {
 			return e, err
 		}
 	}
+	return nil, nil
+}
+
+// take adds to the plan what a call was verified to do, with the calls that its handler makes.
+func (r *run) take(ctx context.Context, st *step, done *claim) (*externalCall, error) {
 	if err := later(ctx, r, st); err != nil {
 		return nil, err
 	}
@@ -256,8 +279,8 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		return nil, err
 	}
 	for _, m := range done.calls {
-		if needs, err := r.program(ctx, &frame{prog: m.prog, macro: st, made: true}); err != nil || needs != nil {
-			return needs, err
+		if e, err := r.program(ctx, &frame{prog: m.prog, macro: st, made: true}); e != nil || err != nil {
+			return e, err
 		}
 	}
 	return nil, nil

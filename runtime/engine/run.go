@@ -223,9 +223,8 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*
 	if o.tools && len(o.answers) > 0 {
 		asked.kept = usableAnswers(ctx, s.e, o.answers)
 	}
-	open := s.e.open
 	for attempt := 1; ; attempt++ {
-		r, err := s.attempt(ctx, p, o, &asked, open)
+		r, err := s.attempt(ctx, p, o, &asked)
 		if err == nil && r.waits() != nil {
 			if err = fetchAnswer(ctx, s, o, &asked, r); err == nil {
 				attempt-- // it only goes on
@@ -238,9 +237,6 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*
 		switch {
 		case err == nil:
 			return r, nil
-		case r.misjudged(err) && ctx.Err() == nil:
-			open = view.Direct
-			continue
 		case errors.Is(err, stores.ErrConflict) && attempt < maxAttempts && ctx.Err() == nil:
 			pause(ctx, s.e, attempt)
 			continue
@@ -275,32 +271,31 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 
 // attempt makes one attempt at a program. If a tool has to be asked before it can go on, the
 // run says so and nothing is committed.
-func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, asked *externalAnswers, open view.Opener) (*run, error) {
+func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, asked *externalAnswers) (*run, error) {
 	looks := onlyLooks(s.e, p) && (o.rehearsal || len(o.counted) == 0 && o.opt.Key == "" && o.opt.Agreed == "" && o.pending == nil && o.job == nil && len(o.opt.Said) == 0)
 	r := s.newRun(p, o, asked)
 	r.src.snapshot, r.src.locks = looks, !looks && !o.rehearsal && r.src.writes
-	if err := s.entitled(ctx, r.src.now); err != nil {
+	err := s.entitled(ctx, r.src.now)
+	if err == nil && p.Literals().Unheard && r.src.writes {
+		r.standing, err = standingRules(ctx, r)
+	}
+	if err == nil && slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return c.Verb.Undoes != nil }) {
+		r.src.pasts, err = pastCalls(ctx, s, p)
+	}
+	if err != nil {
 		return r, err
 	}
-	var err error
-	if p.Literals().Unheard && r.src.writes {
-		if r.standing, err = standingRules(ctx, r); err != nil {
-			return r, err
+	blank := r
+	begin := func(v view.View) {
+		if blank.src.read != nil { // once more
+			r = s.newRun(p, o, asked)
+			r.standing, r.src.pasts, r.src.snapshot, r.src.locks = blank.standing, blank.src.pasts, blank.src.snapshot, blank.src.locks
 		}
-	}
-	if slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return c.Verb.Undoes != nil }) {
-		if r.src.pasts, err = pastCalls(ctx, s, p); err != nil {
-			return r, err
-		}
+		r.src.read = v
 	}
 	if looks {
-		begun := false
-		err := s.e.store.View(ctx, o.opens(s), func(read stores.Reader) error {
-			if begun {
-				return stores.ErrConflict // a run cannot go over its calls twice: another attempt does
-			}
-			begun = true
-			r.src.read = open(read, nil, s.e.catalog.facts)
+		err := view.Snapshot(ctx, s.e.store, o.opens(s), s.e.open, s.e.catalog.facts, func(v view.View) error {
+			begin(v)
 			return r.makePlan(ctx, o, asked)
 		})
 		if err == nil {
@@ -309,8 +304,9 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 		return r, err
 	}
 	var last stores.Tx
-	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
-		last, r.src.read = tx, open(tx, tx, s.e.catalog.facts)
+	err = view.Update(ctx, s.e.store, o.opens(s), s.e.open, s.e.catalog.facts, func(tx stores.Tx, v view.View) error {
+		begin(v)
+		last = tx
 		done, err := r.begin(ctx, tx, o)
 		if err != nil {
 			return err
@@ -332,7 +328,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 			r.of[i].out.seq = e.Seq
 		}
 		s.keepNames(ctx)
-	case (o.opt.Key != "" || beginsUses(r)) && errors.Is(err, stores.ErrDuplicate) && !r.misjudged(err):
+	case (o.opt.Key != "" || beginsUses(r)) && errors.Is(err, stores.ErrDuplicate):
 		// Somebody did it under the same key, or a use that is counted with this one, at
 		// the same time: looking again finds what they did.
 		err = fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
@@ -346,9 +342,9 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 	if now.IsZero() {
 		now = stores.NewTime(s.e.opt.Clock()).Time() // as it will be read back
 	}
-	r := &run{
-		src: sourceAt(s, nil, now), phase: Running, plan: plan{prog: p, part: o.part, top: make([]*step, len(p.Calls()))},
-	}
+	n := len(p.Calls())
+	all := make([]*step, 2*n) // one allocation for two lists
+	r := &run{src: sourceAt(s, nil, now), phase: Running, plan: plan{prog: p, part: o.part, top: all[:n:n], steps: all[n:n]}}
 	r.src.owners, r.src.writes, r.src.before, r.src.answers = o.owners || s.SeesSeveral(), writesRows(s.e, p), o.opt.Before, asked.answers
 	r.src.kept = asked.kept
 	r.src.script = p.Script().Source
@@ -387,10 +383,6 @@ func (r *run) begin(ctx context.Context, tx stores.Tx, o *runOptions) (done bool
 	r.skipped, err = o.job.pointless(ctx, r.src.s, tx, r.src.now)
 	return r.skipped != "", err
 }
-
-// misjudged reports whether the run may end differently with a view that neither reads ahead
-// nor delays changes.
-func (r *run) misjudged(err error) bool { return r.src.read != nil && r.src.read.Misjudged(err) }
 
 // lookOn adds to a refusal the unknown names in the calls after it, so that a person who
 // repairs a script learns of all of them at once.

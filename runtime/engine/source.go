@@ -68,11 +68,11 @@ func (d *draft) mint(e *stores.Entity, n *names.NamedRow) {
 
 // sourceOf begins a reading that changes nothing.
 func sourceOf(s *Session, r stores.Reader) *source {
-	return sourceAt(s, r, stores.NewTime(s.e.opt.Clock()).Time())
+	return sourceAt(s, view.Direct(r, nil, nil), stores.NewTime(s.e.opt.Clock()).Time())
 }
 
-func sourceAt(s *Session, r stores.Reader, now time.Time) *source {
-	return &source{e: s.e, s: s, read: view.Direct(r, nil, nil), now: now, snapshot: true, draft: newDraft()}
+func sourceAt(s *Session, v view.View, now time.Time) *source {
+	return &source{e: s.e, s: s, read: v, now: now, snapshot: true, draft: newDraft()}
 }
 
 // A readRow is a row that was read, with its values at that time.

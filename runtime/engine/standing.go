@@ -118,15 +118,16 @@ func standingRules(ctx context.Context, r *run) (all []StandingRule, err error) 
 
 // unheard asks about a call of the script that a model wrote, or notes the standing rule that passes
 // it.
-func unheard(ctx context.Context, r *run, st *step) {
-	if r.src.e.reg.OnlyReads(st.verb) || slices.ContainsFunc(st.asks, func(a ask) bool { return a.By == "" }) {
-		return
+func unheard(ctx context.Context, r *run, st *step) error {
+	if st.tree.outer != nil || !r.plan.prog.Literals().Unheard || slices.ContainsFunc(st.asks, func(a ask) bool { return a.By == "" }) {
+		return nil
 	}
 	for i := range r.standing {
 		if rule := &r.standing[i]; rule.Verb == st.verb.Name && rule.passes(ctx, r.src, st) {
 			st.passed = rule
-			return
+			return nil
 		}
 	}
 	st.asks = append(st.asks, newAsk(st, &verbs.Confirm{Always: true, Reason: wroteUnheard}))
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/internal/view"
 	"verbatim/runtime/state/confirmations"
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
@@ -506,7 +507,7 @@ func leaves(v dsl.Value) int {
 // pointless evaluates the trigger's `unless` on the present rows, and returns why the job is
 // pointless; "" if it is not. Its reads are not part of the call's plan.
 func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, now time.Time) (reason string, err error) {
-	look := sourceAt(s, read, now)
+	look := sourceAt(s, view.Direct(read, nil, nil), now)
 	st := &step{verb: w.verb, args: arguments{values: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}}
 	for i, e := range w.refs {
 		if e == nil {
