@@ -246,7 +246,7 @@ func earnedByPalette(t *testing.T, text string) string {
 	type price struct {
 		Name string `verb:"name"`
 	}
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	engine.Handle(h, "shop.price", func(context.Context, *engine.Call, price) (engine.Outcome, error) { return engine.Outcome{}, nil })
 	store := &faultyStore{checkSQL: func(q stores.SQL) error {
 		if !strings.HasPrefix(q.Text, "SELECT") {

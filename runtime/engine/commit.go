@@ -42,8 +42,8 @@ func (r *run) batch(ctx context.Context, o RunOptions) (b stores.Batch, err erro
 	for _, u := range r.plan.uploads() {
 		r.own.Changes = append(r.own.Changes, uploads.Use(u.row, u.verb, r.src.now))
 	}
-	if made := madeFiles(r); len(made) > 0 {
-		kept, err := extendFiles(ctx, r.src.read, made, r.src.now.Add(uploads.Unused))
+	if len(r.src.answers)+len(r.src.kept) > 0 {
+		kept, err := extendFiles(ctx, r.src.read, madeFiles(r), r.src.now.Add(uploads.Unused))
 		if err != nil {
 			return b, err
 		}
@@ -508,26 +508,6 @@ func writeTo(ctx context.Context, e *Engine, scope stores.Scope, fn func(stores.
 		}
 	}
 	return err
-}
-
-// AddedRows writes rows in the form that journal entries have. It is for rows that are added
-// outside any call and hold nothing sensitive or personal.
-func AddedRows(changes []stores.Change) string {
-	var told journal.Record
-	for i := range changes {
-		c := &changes[i]
-		row := receipt.Row{Op: receipt.Inserted, Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key}
-		for _, set := range c.Set {
-			f := &c.Entity.Fields[set.Field]
-			after := receipt.Value{Value: set.Value}
-			if f.Ref != nil {
-				after.Name = newRow // it is added together with these rows, like all rows that they refer to
-			}
-			row.Fields = append(row.Fields, receipt.Field{Name: f.Name, Kind: f.Holds(), After: after})
-		}
-		told.Rows = append(told.Rows, row)
-	}
-	return string(told.AppendText(nil))
 }
 
 // onlyLooks reports whether a program can run on a snapshot: it changes nothing and is not

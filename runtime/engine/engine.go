@@ -6,16 +6,12 @@
 //	preview, err := session.Preview(ctx, program)    // a receipt: rows, before and after
 //	done, err := session.Run(ctx, program, engine.RunOptions{Agreed: preview.ID})
 //
-// If a rule requires somebody else's agreement, Run refuses. Propose keeps the program instead, and
-// Agree, called by a person with the needed role, runs it in the asker's name if its plan still
-// equals the proposed one. With a RunOptions.Key, Run can be repeated if its answer was lost.
+// If a rule requires somebody else's agreement, Run refuses. Propose keeps the program, and Agree of a
+// person with the role runs it in the asker's name, if its plan still equals the proposed one.
 //
-// A call goes through six steps, each in the file of its name: permit (may this caller use the
-// verb), resolve (which rows and values do its arguments stand for), gate (what must hold, and who
-// must agree), execute (what would it do), verify (is that what its palette promised), and commit
-// (changes, journal, notices and jobs, in one transaction).
-//
-// The package knows no domain: what YAML cannot say of one is a handler.
+// A call goes through six steps, each in the file of its name: permit (may the caller use the verb),
+// resolve (rows and values of its arguments), gate (what must hold, who must agree), execute (what
+// would it do), verify (did its palette promise that), and commit, in one transaction.
 package engine
 
 import (

@@ -60,9 +60,6 @@ func (h *Handlers) Lacks(reg *verbs.Registry) (names []string) {
 	return names
 }
 
-// NewHandlers returns an empty set. Fill it with Handle.
-func NewHandlers() *Handlers { return &Handlers{} }
-
 type handler struct {
 	verb   string
 	args   reflect.Type

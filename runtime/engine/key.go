@@ -222,9 +222,3 @@ func deliveryOf(r *run, key string) stores.Change {
 		{Field: dlvSame, Value: stores.NewString(same)},
 	}}
 }
-
-// isCode reports whether an error is a refusal with a code.
-func isCode(err error, code string) bool {
-	var r *Refusal
-	return errors.As(err, &r) && len(r.Diagnostics) > 0 && r.Diagnostics[0].Code == code
-}

@@ -204,7 +204,7 @@ verbs:
   - {verb: stock, description: Put an item on a shelf., roles: [clerk], args: [{name: shelf, type: ref, ref-type: shelf, required: true}, {name: name, type: string, required: true}], effects: [{creates: item, set: {name: name, shelf: shelf}}]}
   - {verb: move, description: Put an item on another shelf., roles: [clerk], args: [{name: item, type: ref, ref-type: item, required: true}, {name: shelf, type: ref, ref-type: shelf, required: true}], effects: [{updates: item.shelf, where: item, set: {shelf: shelf}}]}
 `})
-	w := newBareWith(t, reg, engine.NewHandlers(), stores.Principal{Name: "p", Roles: []string{"clerk"}})
+	w := newBareWith(t, reg, &engine.Handlers{}, stores.Principal{Name: "p", Roles: []string{"clerk"}})
 	var fill, move strings.Builder
 	for n := range 300 {
 		fmt.Fprintf(&fill, "shop.build :name \"shelf %d\" :as @s%d\n", n, n)

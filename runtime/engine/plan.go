@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"verbatim/dsl"
 	"verbatim/runtime/protocols/tools"
@@ -217,8 +219,10 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (*ext
 		return nil, err
 	}
 	st.asks = append(st.asks, asks...) // behind what resolve asks of origins
-	if err := r.check(ctx, st, checks.asked); err != nil {
-		return nil, err
+	if f.macro == nil && f.prog.Literals().Unheard {
+		if err := r.check(ctx, st, checks.unheard); err != nil {
+			return nil, err
+		}
 	}
 	r.src.e.enter(StageCarry)
 	if st.verb.Macro != nil {
@@ -268,9 +272,6 @@ func (r *run) need(ctx context.Context, st *step, all []need) (*externalCall, er
 
 // take adds to the plan what a call was verified to do, with the calls that its handler makes.
 func (r *run) take(ctx context.Context, st *step, done *claim) (*externalCall, error) {
-	if err := later(ctx, r, st); err != nil {
-		return nil, err
-	}
 	if err := r.src.set(ctx, st, done.sets); err != nil {
 		return nil, err
 	}
@@ -460,6 +461,44 @@ func (p *plan) uploads() (all []usedUpload) {
 		}
 	}
 	return all
+}
+
+// String prints a plan for a developer: each call with what it asks, reads and does.
+func (p *plan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "plan %s of %d calls", cmp.Or(p.id, "without a digest"), len(p.steps))
+	if e := cmp.Or(p.needs, p.external); e != nil {
+		fmt.Fprintf(&b, ", waits for %s of %s", e.Name, e.Server)
+	}
+	for _, st := range p.steps {
+		fmt.Fprintf(&b, "\n  %s", st)
+	}
+	return b.String()
+}
+
+// String prints a step for a developer, without values that its text does not show.
+func (st *step) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s", strings.Repeat("  ", st.tree.depth), st.call.text)
+	for _, a := range st.asks {
+		fmt.Fprintf(&b, "; asks %s: %s", cmp.Or(a.By, "the caller"), a.Reason)
+	}
+	for i := range st.reads {
+		if e := st.reads[i].entity; e != nil {
+			fmt.Fprintf(&b, "; reads %s %s", e.Name, st.reads[i].key)
+		}
+	}
+	for i := range st.out.changes {
+		c := &st.out.changes[i]
+		fmt.Fprintf(&b, "; %ss %s %s", opNames[c.Op], c.Entity.Name, c.Key)
+		for _, a := range c.Set {
+			fmt.Fprintf(&b, " :%s", c.Entity.Fields[a.Field].Name)
+		}
+	}
+	for i := range st.out.notices {
+		fmt.Fprintf(&b, "; %s %s", st.out.notices[i].kind, st.out.notices[i].target)
+	}
+	return b.String()
 }
 
 // A spelling is a call as it was written.

@@ -39,9 +39,10 @@ type prepared struct {
 type checks struct {
 	early []check // what must hold before its arguments are resolved
 	late  []check // what must hold of its resolved arguments
-	asked []check // who is asked beside those whom its own rules name
 	needs []need  // what has to be asked before it can be planned
-	makes []need  // what is made of its answer
+	makes []need  // what is made of what it did: jobs, a file
+
+	unheard []check // who is asked about a call that a model wrote and nobody heard
 }
 
 // A check is a concern that only some verbs have: it refuses a call, or lets it pass.
@@ -130,11 +131,14 @@ func (p *prepared) check(reg *verbs.Registry, hides bool, excluded []exclusionSi
 	if p.verb.Matching != nil {
 		p.checks.needs = append(p.checks.needs, embedding)
 	}
+	if p.verb.Undoes != nil || slices.ContainsFunc(p.verb.Effects, func(f verbs.Effect) bool { return f.Run != nil }) {
+		p.checks.makes = append(p.checks.makes, func(ctx context.Context, r *run, st *step) (*externalCall, error) { return nil, later(ctx, r, st) })
+	}
 	if p.verb.Read != nil && p.verb.Read.File != "" {
 		p.checks.makes = append(p.checks.makes, filesOf)
 	}
 	if !reg.OnlyReads(p.verb) {
-		p.checks.asked = append(p.checks.asked, unheard)
+		p.checks.unheard = append(p.checks.unheard, unheard)
 	}
 	if excluded != nil {
 		p.checks.late = append(p.checks.late, func(_ context.Context, r *run, st *step) error { return together(r, st, excluded) })

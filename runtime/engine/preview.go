@@ -339,7 +339,10 @@ func (r *run) tellAll() {
 	}
 	for i, st := range written {
 		r.plan.told[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.call.place), Text: st.call.text, Rows: r.rowsOf(st, files), Notices: r.src.noticesOf(st, nil), Filled: fills(r.src, st),
-			JobChanges: st.gather().jobChanges, Asks: st.questions(), Passed: st.passed.name(), Within: st.passed.Within(), Origins: originsText(st), Session: r.src.sessionChanges(st), External: externalCallsOf(st, nil), Result: r.src.result(st), Seq: st.out.seq}
+			JobChanges: st.gather().jobChanges, Asks: st.questions(), Origins: originsText(st), Session: r.src.sessionChanges(st), External: externalCallsOf(st, nil), Result: r.src.result(st), Seq: st.out.seq}
+		if st.passed != nil {
+			r.plan.told[i].Passed, r.plan.told[i].Within = st.passed.Name, st.passed.Within()
+		}
 	}
 }
 

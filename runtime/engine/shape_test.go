@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,10 +84,23 @@ func TestShape(t *testing.T) {
 	}
 }
 
+// What a Go programmer reads first is on two screens.
+func TestTheIndexIsShort(t *testing.T) {
+	t.Parallel()
+	text, err := exec.Command("go", "doc", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte("\n")); n > maxIndex {
+		t.Errorf("go doc prints %d lines; at most %d", n, maxIndex)
+	}
+}
+
 const (
 	maxFields         = 15
 	maxMethodFiles    = 6
 	maxSessionMethods = 30
+	maxIndex          = 96
 )
 
 func typeName(x ast.Expr) string {

@@ -239,7 +239,7 @@ func newTwoHouses(t *testing.T) *twoHouses {
 	t.Helper()
 	h := &twoHouses{t: t}
 	reg := loadYAML(t, map[string]string{"guild.yaml": guild})
-	handlers := engine.NewHandlers()
+	handlers := &engine.Handlers{}
 	type roomOf struct {
 		Room engine.Ref `verb:"room-id"`
 	}

@@ -92,7 +92,7 @@ func newAgent(t testing.TB, store stores.Store) *agent {
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	kyc.Register(h)
 	a := &agent{t: t, reg: reg, handlers: h, store: store, clock: time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)}
 	var tables []*stores.Entity
