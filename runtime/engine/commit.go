@@ -25,7 +25,7 @@ import (
 func (r *run) commit(ctx context.Context, o RunOptions) error {
 	r.src.e.enter(StageRecord)
 	for _, st := range r.plan.steps {
-		if err := r.still(st); err != nil {
+		if err := r.unchanged(st); err != nil {
 			return err
 		}
 	}

@@ -287,8 +287,8 @@ const (
 	StagePermit  Stage = "permit"  // may the principal use the verbs
 	StageResolve Stage = "resolve" // which rows do the references of a call name
 	StageGate    Stage = "gate"    // what a call requires, and who must agree to it
-	StageCarry   Stage = "carry"   // what the call would change
-	StageSettle  Stage = "settle"  // is that what its verb promised
+	StageExecute Stage = "carry"   // what the call would change
+	StageVerify  Stage = "settle"  // is that what its verb promised
 	StageApply   Stage = "apply"   // its changes go to the transaction
 	StageAgreed  Stage = "agreed"  // is this what was agreed to
 	StageRecord  Stage = "record"  // journal, notices and what the engine keeps go to the transaction
@@ -466,7 +466,7 @@ func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session
 		case err != nil:
 			return err
 		case kept == nil && (v.ID != "" || v.Existing):
-			return refuse([]complaint{{-1, unknownSession()}})
+			return refuse([]callError{{-1, unknownSession()}})
 		case kept == nil:
 			kept = sessions.Begin(s.kept, s.who.Name, v.Name, now)
 		}

@@ -133,7 +133,7 @@ func (l *Look) find(ctx context.Context, e *verbs.Entity, where *stores.Cond) ([
 func looked(ctx context.Context, r *source, st *step) error {
 	h := st.prep.looker
 	if h == nil {
-		return &complaint{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noHandlerHere)}
+		return &callError{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noHandlerHere)}
 	}
 	args, err := h.arguments(r, st)
 	if err != nil {
@@ -151,7 +151,7 @@ func looked(ctx context.Context, r *source, st *step) error {
 	l := &Look{r: r, st: st}
 	given, err := h.looksSafely(ctx, l, args)
 	l.over = true
-	var said *complaint
+	var said *callError
 	if errors.As(err, &said) { // its text may reveal what was read
 		return &Failure{Err: fmt.Errorf("the function of %s looks, and refuses nothing", st.verb.Name)}
 	}

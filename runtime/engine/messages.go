@@ -82,7 +82,7 @@ func storeError(place dsl.Place, err error) error {
 	case errors.As(err, &refusal):
 		return err
 	case errors.Is(err, stores.ErrConflict):
-		return refuse([]complaint{{-1, changedMeanwhile(place)}})
+		return refuse([]callError{{-1, changedMeanwhile(place)}})
 	}
 	return failure(err)
 }
@@ -141,16 +141,16 @@ func at(p dsl.Place) string {
 	return fmt.Sprintf("%s:%d", p.Source.Name, p.Source.Position(p.Range.Start).Line)
 }
 
-// A complaint is a diagnostic about one call, on its way to a Refusal.
-type complaint struct {
+// A callError is a diagnostic about one call, on its way to a Refusal.
+type callError struct {
 	call       int
 	diagnostic dsl.Diagnostic
 }
 
-// Error implements error, so that a complaint can be returned from where a call is carried out.
-func (c *complaint) Error() string { return c.diagnostic.Summary }
+// Error implements error, so that a callError can be returned from where a call is carried out.
+func (c *callError) Error() string { return c.diagnostic.Summary }
 
-func refuse(all []complaint) *Refusal {
+func refuse(all []callError) *Refusal {
 	r := &Refusal{}
 	for _, c := range all {
 		r.Diagnostics = append(r.Diagnostics, c.diagnostic)
@@ -159,11 +159,11 @@ func refuse(all []complaint) *Refusal {
 	return r
 }
 
-// complaints returns the complaints that a refusal was made of.
-func (r *Refusal) complaints() []complaint {
-	all := make([]complaint, len(r.calls))
+// callErrors returns the errors of calls that a refusal was made of.
+func (r *Refusal) callErrors() []callError {
+	all := make([]callError, len(r.calls))
 	for i := range all {
-		all[i] = complaint{r.calls[i], r.Diagnostics[i]}
+		all[i] = callError{r.calls[i], r.Diagnostics[i]}
 	}
 	return all
 }
@@ -874,7 +874,7 @@ func toComeFrom(accepted verbs.Origins) string {
 // Refuse makes the error with which a handler refuses a call: the reason and the next step, in
 // words for the person. Nothing is changed.
 func Refuse(reason, next string) error {
-	return &complaint{call: -1, diagnostic: complain(codeHandlerRefused, dsl.Place{}, reason, next)}
+	return &callError{call: -1, diagnostic: complain(codeHandlerRefused, dsl.Place{}, reason, next)}
 }
 
 // What a person is asked

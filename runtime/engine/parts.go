@@ -40,7 +40,7 @@ type part struct {
 
 // agree plans all parts that are left, and compares the agreement with the plan.
 func (ps *Parts) agree(ctx context.Context, p *verbs.Program, t *runOptions) (*run, error) {
-	dry := rehearsal(t.opt)
+	dry := dryRun(t.opt)
 	dry.part, dry.answers = t.part, t.answers
 	plan, err := ps.s.attempts(ctx, p, dry)
 	if err != nil {

@@ -111,7 +111,7 @@ func (r *run) callOften(ctx context.Context, f *frame, i int) (st *step, needs *
 		return nil, nil, err
 	}
 	if r.plan.top[f.macro.call.index].tree.made+len(items) > maxMacroCalls { // known before the first is made
-		return nil, nil, &complaint{f.macro.call.index, tooDeep(f.macro.call.place, f.macro.verb.Name)}
+		return nil, nil, &callError{f.macro.call.index, tooDeep(f.macro.call.place, f.macro.verb.Name)}
 	}
 	defer func() { f.macro.sees.each = eachOf{} }()
 	for at, item := range items {
@@ -135,7 +135,7 @@ func (r *run) items(st *step, param int) ([]stores.Value, error) {
 	}
 	items, err := st.args.values[param].Items(kind)
 	if err != nil {
-		return nil, &complaint{st.call.index, wrongValue(st.call.place, st.verb.Params[param].Name, "a list is wanted")}
+		return nil, &callError{st.call.index, wrongValue(st.call.place, st.verb.Params[param].Name, "a list is wanted")}
 	}
 	return items, nil
 }
@@ -184,7 +184,7 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, 
 	}
 	written := r.plan.top[st.call.index]
 	if written.tree.made++; written.tree.made > maxMacroCalls || st.tree.depth > maxMacroDepth {
-		return nil, nil, &complaint{st.call.index, tooDeep(st.call.place, st.verb.Name)}
+		return nil, nil, &callError{st.call.index, tooDeep(st.call.place, st.verb.Name)}
 	}
 	needs, err := r.step(ctx, f, st, &f.prog.Calls()[i])
 	if err != nil {
@@ -199,7 +199,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (*ext
 	if !permits(r.src.s.rights.roles, st.verb.Roles) {
 		// permit has checked every call before anything began. It is checked again here, so that
 		// nothing relies on that check alone.
-		return nil, &complaint{st.call.index, notPermitted(st.call.place, st.verb.Name, "")}
+		return nil, &callError{st.call.index, notPermitted(st.call.place, st.verb.Name, "")}
 	}
 	checks := &st.prep.checks
 	if err := r.check(ctx, st, checks.early); err != nil {
@@ -224,7 +224,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (*ext
 			return nil, err
 		}
 	}
-	r.src.e.enter(StageCarry)
+	r.src.e.enter(StageExecute)
 	if st.verb.Macro != nil {
 		return r.macro(ctx, st)
 	}
@@ -239,7 +239,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (*ext
 	if err != nil {
 		return nil, err
 	}
-	r.src.e.enter(StageSettle)
+	r.src.e.enter(StageVerify)
 	if err := verify(st.verb, promises, &done); err != nil {
 		return nil, err
 	}
@@ -271,12 +271,12 @@ func (r *run) need(ctx context.Context, st *step, all []need) (*externalCall, er
 }
 
 // take adds to the plan what a call was verified to do, with the calls that its handler makes.
-func (r *run) take(ctx context.Context, st *step, done *claim) (*externalCall, error) {
+func (r *run) take(ctx context.Context, st *step, done *outcome) (*externalCall, error) {
 	if err := r.src.set(ctx, st, done.sets); err != nil {
 		return nil, err
 	}
 	r.src.e.enter(StageApply)
-	if err := r.apply(ctx, st, done.proposals); err != nil {
+	if err := r.apply(ctx, st, done.rowChanges); err != nil {
 		return nil, err
 	}
 	for _, m := range done.calls {
@@ -302,9 +302,9 @@ func (r *run) macro(ctx context.Context, st *step) (*externalCall, error) {
 	return nil, verifyMacro(st.verb, st.gather())
 }
 
-// still checks that a call has the arguments with which it passed the gate. It is asked
+// unchanged checks that a call has the arguments with which it passed the gate. It is asked
 // before the call is carried out, and again before the commit.
-func (r *run) still(st *step) error {
+func (r *run) unchanged(st *step) error {
 	if st.sealIn(&r.scratch) != st.args.sealed {
 		return &Failure{Err: fmt.Errorf("%s: its arguments changed after they passed the gate", st.verb.Name)}
 	}
@@ -317,7 +317,7 @@ func (r *run) still(st *step) error {
 // counts and the palette author's own SQL as the database does, and would know nothing of its
 // constraints. A preview must show exactly what will run, so the database itself executes it.
 func (r *run) makePlan(ctx context.Context, o *runOptions, asked *externalAnswers) error {
-	if err := r.src.meanwhile(ctx, o.opt.Version); err != nil {
+	if err := r.src.checkVersion(ctx, o.opt.Version); err != nil {
 		return err
 	}
 	if err := r.src.read.ReadAhead(ctx, wanted(r), predictedAsks(r)); err != nil {
@@ -339,7 +339,7 @@ func (r *run) makePlan(ctx context.Context, o *runOptions, asked *externalAnswer
 	if r.plan.part != nil && r.plan.part.agreed != "" {
 		r.plan.id = r.plan.part.agreed // the agreement is to the whole script
 	}
-	if o.rehearsal || o.opt.Agreed != "" || o.pending != nil || r.asksAnybody() || r.plan.external != nil {
+	if o.dryRun || o.opt.Agreed != "" || o.pending != nil || r.asksAnybody() || r.plan.external != nil {
 		// Previews, agreements and requests to tools rest on changes that the database
 		// has accepted.
 		if err := r.src.read.Flush(ctx); err != nil {
@@ -347,10 +347,10 @@ func (r *run) makePlan(ctx context.Context, o *runOptions, asked *externalAnswer
 		}
 	}
 	switch {
-	case o.rehearsal:
+	case o.dryRun:
 		return nil
 	case asked.sent != nil:
-		if err := asked.sent.still(r); err != nil {
+		if err := asked.sent.unchanged(r); err != nil {
 			return err
 		}
 		return r.follow(ctx, asked.sent.call.id())
@@ -377,7 +377,7 @@ func (r *run) follow(ctx context.Context, id string) error {
 		return err
 	}
 	before := st.out.changes
-	if err := r.apply(ctx, st, done.proposals); err != nil {
+	if err := r.apply(ctx, st, done.rowChanges); err != nil {
 		return told(st, err)
 	}
 	st.out.changes, st.out.notices = append(before[:len(before):len(before)], st.out.changes...), append(st.out.notices, done.notices...)
@@ -518,7 +518,7 @@ type arguments struct {
 	sensitive []bool         // taken from a sensitive value; nil when none was
 	uploads   []usedUpload   // that nothing had used before
 	files     []knownFile    // that are named
-	emptied   uint64         // bits of the arguments that were given as nil, and not left out
+	cleared   uint64         // bits of the arguments that were given as nil, and not left out
 	taken     uint64         // one bit for each argument: its value was taken from something sensitive, whatever its palette says
 	sealed    [32]byte       // digest of verb and arguments when they passed the gate
 }
@@ -531,7 +531,7 @@ type within struct {
 	matching    *matching      // the text that a read searches for; nil without one
 }
 
-// Effects are what a call did, once it was settled.
+// Effects are what a call did, once it was verified.
 type effects struct {
 	changes    []change
 	notices    []notice
@@ -571,7 +571,7 @@ func previewable(_ context.Context, r *run, st *step) error {
 	switch {
 	case r.phase != Previewing:
 	case r.met.untold != nil:
-		return &complaint{st.call.index, notPreviewed(st.call.place, st.verb.Name, r.met.untold.Name)}
+		return &callError{st.call.index, notPreviewed(st.call.place, st.verb.Name, r.met.untold.Name)}
 	case tellsOnceDone(st.verb):
 		r.met.untold = st.verb
 	}
@@ -645,7 +645,7 @@ type cell struct {
 
 // told turns an error of a call into the error that its caller is told.
 func told(st *step, err error) error {
-	var c *complaint
+	var c *callError
 	var refusal *Refusal
 	var promise *BrokenPromise
 	var failed *Failure
@@ -653,31 +653,31 @@ func told(st *step, err error) error {
 	switch {
 	case errors.As(err, &c):
 		if c.call < 0 { // of a handler, which knows nothing of calls
-			c = &complaint{st.call.index, c.diagnostic}
+			c = &callError{st.call.index, c.diagnostic}
 			c.diagnostic.Place = st.call.place
 		}
 		return c
 	case errors.As(err, &refusal), errors.As(err, &promise), errors.As(err, &failed):
 		return err
 	case errors.Is(err, verbs.ErrAbsent):
-		return &complaint{st.call.index, cannotWorkOut(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, cannotWorkOut(st.call.place, st.verb.Name)}
 	case errors.Is(err, verbs.ErrRange), errors.Is(err, verbs.ErrZero):
-		return &complaint{st.call.index, leadsOutOfRange(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, leadsOutOfRange(st.call.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrConflict):
 		return err // the whole run may be tried again
 	case errors.Is(err, stores.ErrNotFound):
 		// A row that it would change does not exist, or is out of scope.
-		return &complaint{st.call.index, notReached(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, notReached(st.call.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrReadOnly):
-		return &complaint{st.call.index, onlyForReading(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, onlyForReading(st.call.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrDuplicate):
-		return &complaint{st.call.index, alreadyExists(st.call.place, st.verb.Name, duplicateText(st))}
+		return &callError{st.call.index, alreadyExists(st.call.place, st.verb.Name, duplicateText(st))}
 	case errors.As(err, &unread):
-		return &complaint{st.call.index, unreadable(st.call.place, st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)}
+		return &callError{st.call.index, unreadable(st.call.place, st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)}
 	case errors.Is(err, stores.ErrInvalid):
-		return &complaint{st.call.index, notAccepted(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, notAccepted(st.call.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrLimit):
-		return &complaint{st.call.index, tooMuch(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, tooMuch(st.call.place, st.verb.Name)}
 	}
 	return &Failure{Err: fmt.Errorf("%s: %w", st.verb.Name, err)}
 }

@@ -256,7 +256,7 @@ func together(r *run, st *step, all []exclusionSide) error {
 	for i := range all {
 		x := &all[i]
 		if v, ok := value(x.mine); ok && x.after && r.met.calls[metCall{x.with, x.theirs, v}] {
-			return &complaint{st.call.index, notTogether(st.call.place, x.of, x.rule)}
+			return &callError{st.call.index, notTogether(st.call.place, x.of, x.rule)}
 		}
 	}
 	if r.met.calls == nil {

@@ -346,7 +346,7 @@ func (r *run) tellAll() {
 	}
 }
 
-// preview returns the receipt of a run, after tellAll. A rehearsal hides the results of calls that
+// preview returns the receipt of a run, after tellAll. A dry run hides the results of calls that
 // disclose something and change something.
 func (r *run) preview() *receipt.Receipt {
 	calls := r.plan.told

@@ -65,7 +65,7 @@ type runOptions struct {
 	job     *work    // the job that this run carries out
 	drawn   bool     // the key was drawn when the question was asked, and the caller does not know it
 
-	rehearsal bool           // the run is rolled back
+	dryRun    bool           // the run is rolled back
 	part      *part          // what it knows of the parts before it; nil for a whole program
 	tools     bool           // the program uses tools of other servers
 	attempted bool           // one of them was asked to change something
@@ -111,7 +111,7 @@ func (s *Session) rehearse(ctx context.Context, p *verbs.Program, o RunOptions) 
 	if all := s.permit(p); len(all) > 0 {
 		return nil, refuse(all)
 	}
-	r, err := s.attempts(ctx, p, rehearsal(o))
+	r, err := s.attempts(ctx, p, dryRun(o))
 	if s.e.tells {
 		err = countPreview(ctx, s, p, o, r, err)
 	}
@@ -163,7 +163,7 @@ func (s *Session) Parts(ctx context.Context, p *verbs.Program, o RunOptions, don
 	for at, i := range p.Order() {
 		if at != i {
 			// They are numbered in the order in which they are written, and have to be made in it.
-			return nil, refusalOf(ctx, s, p, o, refuse([]complaint{{i, outOfOrder(placeOf(p, &p.Calls()[i]))}}))
+			return nil, refusalOf(ctx, s, p, o, refuse([]callError{{i, outOfOrder(placeOf(p, &p.Calls()[i]))}}))
 		}
 	}
 	defer s.begins()()
@@ -201,15 +201,15 @@ func (s *Session) ready(p *verbs.Program) error {
 	return nil
 }
 
-// rehearsal returns the options of a run that is rolled back.
-func rehearsal(o RunOptions) *runOptions {
-	return &runOptions{opt: RunOptions{Progress: o.Progress, Version: o.Version, Before: o.Before}, rehearsal: true}
+// dryRun returns the options of a run that is rolled back.
+func dryRun(o RunOptions) *runOptions {
+	return &runOptions{opt: RunOptions{Progress: o.Progress, Version: o.Version, Before: o.Before}, dryRun: true}
 }
 
-// tries carries a program out and, unless it rehearses, commits it. If rows change meanwhile,
+// retry carries a program out and, unless it is a dry run, commits it. If rows change meanwhile,
 // it begins again. Each attempt compares its plan with what was agreed to, so that a retry
 // never does anything else.
-func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
+func (s *Session) retry(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
 	if s.e.box != nil {
 		var err error
 		if o.tools, err = meetTools(ctx, s.e, p); err != nil {
@@ -250,7 +250,7 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*
 // finalError turns the error that a transaction ended with into what the caller is told.
 func (s *Session) finalError(p *verbs.Program, err error) error {
 	var promise *BrokenPromise
-	var c *complaint
+	var c *callError
 	var failed *Failure
 	whole := dsl.Place{Source: p.Script().Source}
 	switch {
@@ -259,12 +259,12 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 	case errors.As(err, &promise):
 		return err
 	case errors.As(err, &c):
-		return refuse([]complaint{*c})
+		return refuse([]callError{*c})
 	case errors.Is(err, stores.ErrInvalid), errors.Is(err, stores.ErrDuplicate):
 		// Some constraints are only looked at when a transaction ends.
-		return refuse([]complaint{{-1, notAccepted(whole, "the script")}})
+		return refuse([]callError{{-1, notAccepted(whole, "the script")}})
 	case errors.Is(err, stores.ErrLimit):
-		return refuse([]complaint{{-1, tooMuch(whole, "the script")}})
+		return refuse([]callError{{-1, tooMuch(whole, "the script")}})
 	}
 	return storeError(whole, err)
 }
@@ -272,9 +272,9 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 // attempt makes one attempt at a program. If a tool has to be asked before it can go on, the
 // run says so and nothing is committed.
 func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, asked *externalAnswers) (*run, error) {
-	looks := onlyLooks(s.e, p) && (o.rehearsal || len(o.counted) == 0 && o.opt.Key == "" && o.opt.Agreed == "" && o.pending == nil && o.job == nil && len(o.opt.Said) == 0)
+	looks := onlyLooks(s.e, p) && (o.dryRun || len(o.counted) == 0 && o.opt.Key == "" && o.opt.Agreed == "" && o.pending == nil && o.job == nil && len(o.opt.Said) == 0)
 	r := s.newRun(p, o, asked)
-	r.src.snapshot, r.src.locks = looks, !looks && !o.rehearsal && r.src.writes
+	r.src.snapshot, r.src.locks = looks, !looks && !o.dryRun && r.src.writes
 	err := s.entitled(ctx, r.src.now)
 	if err == nil && p.Literals().Unheard && r.src.writes {
 		r.standing, err = standingRules(ctx, r)
@@ -316,7 +316,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 				return err
 			}
 		}
-		if done || o.rehearsal || r.waits() != nil {
+		if done || o.dryRun || r.waits() != nil {
 			tx.Discard()
 			return nil
 		}
@@ -348,10 +348,10 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 	r.src.owners, r.src.writes, r.src.before, r.src.answers = o.owners || s.SeesSeveral(), writesRows(s.e, p), o.opt.Before, asked.answers
 	r.src.kept = asked.kept
 	r.src.script = p.Script().Source
-	if o.rehearsal {
+	if o.dryRun {
 		r.phase = Previewing
 	}
-	if o.part == nil || o.rehearsal {
+	if o.part == nil || o.dryRun {
 		r.listen.tell = o.opt.Progress
 	} else if o.part.agreed != "" {
 		r.src.draft.alias = o.part.alias
@@ -387,16 +387,16 @@ func (r *run) begin(ctx context.Context, tx stores.Tx, o *runOptions) (done bool
 // lookOn adds to a refusal the unknown names in the calls after it, so that a person who
 // repairs a script learns of all of them at once.
 func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
-	var c *complaint
+	var c *callError
 	var refusal *Refusal
-	var all []complaint
+	var all []callError
 	switch {
 	case len(r.plan.rest) == 0:
 		return err
 	case errors.As(err, &c):
-		all = []complaint{*c}
+		all = []callError{*c}
 	case errors.As(err, &refusal):
-		all = refusal.complaints()
+		all = refusal.callErrors()
 	default:
 		return err
 	}
@@ -411,7 +411,7 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 			if len(calls[i].Needs) > 0 {
 				continue // it hangs on a call that was not carried out
 			}
-			var c *complaint
+			var c *callError
 			if err := on.src.resolve(ctx, f, on.beginCall(f, i), &calls[i]); errors.As(err, &c) {
 				all = append(all, *c)
 			}
@@ -427,7 +427,7 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 // plain reports whether nobody has seen the plan of a run, and nothing keeps it. Only then
 // can its digest be worked out later.
 func (o *runOptions) plain() bool {
-	return !o.rehearsal && o.opt.Agreed == "" && o.opt.Key == "" && o.pending == nil && o.part == nil && o.job == nil
+	return !o.dryRun && o.opt.Agreed == "" && o.opt.Key == "" && o.pending == nil && o.part == nil && o.job == nil
 }
 
 // opens returns the scope of a run: the session's, and the engine's own rows about this run.
@@ -573,10 +573,10 @@ type Observed struct {
 	Took      time.Duration // by the engine's clock, including waiting
 }
 
-// tried calls tries, and then Options.Agreed if an agreement was used.
+// tried calls retry, and then Options.Agreed if an agreement was used.
 func (s *Session) tried(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
-	r, err := s.tries(ctx, p, o)
-	if err == nil && !o.rehearsal && (o.opt.Agreed != "" || o.pending != nil) && s.e.opt.Agreed != nil {
+	r, err := s.retry(ctx, p, o)
+	if err == nil && !o.dryRun && (o.opt.Agreed != "" || o.pending != nil) && s.e.opt.Agreed != nil {
 		s.e.opt.Agreed(ctx)
 	}
 	return r, err
@@ -589,7 +589,7 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *runOptions)
 	}
 	began := s.e.opt.Clock()
 	r, err := s.tried(ctx, p, o)
-	seen := Observed{Rehearsal: o.rehearsal, Outcome: outcomeOK, Took: s.e.opt.Clock().Sub(began)}
+	seen := Observed{Rehearsal: o.dryRun, Outcome: outcomeOK, Took: s.e.opt.Clock().Sub(began)}
 	for i := range p.Calls() {
 		seen.Calls = append(seen.Calls, p.Calls()[i].Verb)
 	}

@@ -42,7 +42,7 @@ func later(ctx context.Context, r *run, st *step) error {
 		if before := earlierNotice(r, n); before != nil {
 			// Of the same script, and not handed over yet.
 			if n.effect.Again == verbs.Refuse {
-				return &complaint{st.call.index, workWaits(st.call.place, st.verb.Name, moment(r.src, before.at))}
+				return &callError{st.call.index, workWaits(st.call.place, st.verb.Name, moment(r.src, before.at))}
 			}
 			n.instead = []stores.JobRecord{{Job: stores.Job{ID: fmt.Sprintf("call %d", before.call+1)}}}
 			continue
@@ -56,7 +56,7 @@ func later(ctx context.Context, r *run, st *step) error {
 			continue
 		}
 		if n.effect.Again == verbs.Refuse && len(waiting) > 0 {
-			return &complaint{st.call.index, workWaits(st.call.place, st.verb.Name, waiting[0].At)}
+			return &callError{st.call.index, workWaits(st.call.place, st.verb.Name, waiting[0].At)}
 		}
 		n.instead = waiting
 	}
@@ -71,10 +71,10 @@ func waitingUnder(unique string) *stores.JobFilter {
 // keepsNoSecret refuses a job that would hold a sensitive value: operators and backups see
 // jobs until their time, and longer if they fail. A palette that passes a sensitive argument
 // to a job does not load. Values from other calls and from names are known only now.
-func keepsNoSecret(st *step, e *verbs.Effect) *complaint {
+func keepsNoSecret(st *step, e *verbs.Effect) *callError {
 	for i := range st.args.sensitive {
 		if st.args.sensitive[i] && !st.args.values[i].IsNull() && e.WorkTakes(st.verb, i) {
-			return &complaint{st.call.index, secretWaits(st.call.place, st.verb.Name, st.verb.Params[i].Name)}
+			return &callError{st.call.index, secretWaits(st.call.place, st.verb.Name, st.verb.Params[i].Name)}
 		}
 	}
 	return nil

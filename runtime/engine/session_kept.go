@@ -56,11 +56,11 @@ func (v *Visit) fit() error {
 	case (v.ID == "") == (v.Name == ""):
 		return &Failure{Err: errors.New("a visit is to a session by its name, or by its id")}
 	case utf8.RuneCountInString(v.Name) > maxSessionName || !utf8.ValidString(v.Name) || strings.ContainsFunc(v.Name, unicode.IsControl):
-		return refuse([]complaint{{-1, badSessionName()}})
+		return refuse([]callError{{-1, badSessionName()}})
 	case err != nil || v.Zone == "Local":
-		return refuse([]complaint{{-1, badZone(v.Zone)}})
+		return refuse([]callError{{-1, badZone(v.Zone)}})
 	case v.Language != "" && !languageTag.MatchString(v.Language):
-		return refuse([]complaint{{-1, badLanguage(v.Language)}})
+		return refuse([]callError{{-1, badLanguage(v.Language)}})
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (r *source) session(ctx context.Context) (*sessions.Session, error) {
 	kept, err := sessions.Get(ctx, r.read, r.s.kept)
 	if err == nil && kept == nil {
 		// Housekeeping has removed it since it was opened.
-		return nil, refuse([]complaint{{-1, unknownSession()}})
+		return nil, refuse([]callError{{-1, unknownSession()}})
 	}
 	r.draft.visit = kept
 	return kept, err
@@ -127,7 +127,7 @@ func (r *source) set(ctx context.Context, st *step, all []setting) error {
 		return err
 	}
 	if kept == nil {
-		return &complaint{st.call.index, noSession(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, noSession(st.call.place, st.verb.Name)}
 	}
 	for i := range all {
 		a := &all[i]
@@ -142,13 +142,13 @@ func (r *source) set(ctx context.Context, st *step, all []setting) error {
 		}
 	}
 	if kept.TooLarge() {
-		return &complaint{st.call.index, sessionTooLarge(st.call.place)}
+		return &callError{st.call.index, sessionTooLarge(st.call.place)}
 	}
 	return nil
 }
 
-// meanwhile refuses a run whose session has moved on since its caller last saw it.
-func (r *source) meanwhile(ctx context.Context, version int64) error {
+// checkVersion refuses a run whose session has moved on since its caller last saw it.
+func (r *source) checkVersion(ctx context.Context, version int64) error {
 	if version == 0 {
 		return nil
 	}
@@ -157,14 +157,14 @@ func (r *source) meanwhile(ctx context.Context, version int64) error {
 		return err
 	}
 	if kept == nil {
-		return refuse([]complaint{{-1, unknownSession()}})
+		return refuse([]callError{{-1, unknownSession()}})
 	}
 	if kept.Version != version {
 		last, err := kept.Latest(ctx, r.read)
 		if err != nil {
 			return err
 		}
-		return refuse([]complaint{{-1, sessionMoved(dsl.Place{Source: r.script}, kept.LastActive.In(r.s.zone), last.Action)}})
+		return refuse([]callError{{-1, sessionMoved(dsl.Place{Source: r.script}, kept.LastActive.In(r.s.zone), last.Action)}})
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (r *source) keepSession(ctx context.Context, b *stores.Batch, said []sessio
 	asked, gone, err := kept.Ask(ctx, r.read, said, about != nil)
 	switch {
 	case gone:
-		return refuse([]complaint{{-1, alreadyUsed(dsl.Place{Source: r.script}, "", "")}})
+		return refuse([]callError{{-1, alreadyUsed(dsl.Place{Source: r.script}, "", "")}})
 	case err != nil:
 		return err
 	}
@@ -203,7 +203,7 @@ func (r *source) keepSession(ctx context.Context, b *stores.Batch, said []sessio
 
 // unkept refuses to keep turns in a session that is not kept.
 func (r *source) unkept() error {
-	return refuse([]complaint{{-1, noSession(dsl.Place{Source: r.script}, "what was said")}})
+	return refuse([]callError{{-1, noSession(dsl.Place{Source: r.script}, "what was said")}})
 }
 
 // Looking at a session
@@ -262,7 +262,7 @@ func (ts Turns) Sessions(ctx context.Context) ([]SessionInfo, error) {
 // lookInto reads the session on one snapshot.
 func lookInto(ctx context.Context, s *Session, fn func(*source, *sessions.Session) error) error {
 	if s.kept.IsNull() {
-		return refuse([]complaint{{-1, unknownSession()}})
+		return refuse([]callError{{-1, unknownSession()}})
 	}
 	return storeError(dsl.Place{}, s.view(ctx, func(read stores.Reader) error {
 		r := sourceOf(s, read)
@@ -446,7 +446,7 @@ func (r *source) spoken(ctx context.Context, o *RunOptions) error {
 		return r.unkept()
 	}
 	if o.Turn < 0 || o.Turn > kept.Turns {
-		return refuse([]complaint{{-1, unknownTurn(o.Turn)}})
+		return refuse([]callError{{-1, unknownTurn(o.Turn)}})
 	}
 	o.Turn = sessions.SpokenBy(o.Said, kept.Turns+1, o.Turn)
 	return nil

@@ -92,7 +92,7 @@ func TestReferencesBecomeRowsWithinScope(t *testing.T) {
 			}
 			f.steps[i] = st
 		}
-		var refused *complaint
+		var refused *callError
 		switch {
 		case c.code != "":
 			if !errors.As(err, &refused) || refused.diagnostic.Code != c.code {

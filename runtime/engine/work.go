@@ -213,7 +213,7 @@ type work struct {
 	from   []verbs.Origin   // parallel to args
 	active sessions.Value   // that it took along
 
-	answers map[string]toolAnswer // of the read-only tools that its rehearsal asked
+	answers map[string]toolAnswer // of the read-only tools that its dry run asked
 }
 
 // errRowGone says that a row that a job refers to does not exist any more.
@@ -561,7 +561,7 @@ func askWork(ctx context.Context, s *Session, w *work, done Worked, script *dsl.
 		done, err = skipWork(ctx, s, w, done, script, done.Reason)
 		return done, true, err
 	}
-	t := rehearsal(RunOptions{})
+	t := dryRun(RunOptions{})
 	t.job = w
 	r, err := s.attempts(ctx, p, t)
 	if err != nil {
