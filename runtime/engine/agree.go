@@ -25,7 +25,7 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 	asker, err := freshSession(ctx, s.e, c.Asker)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
-		return nil, nil, refuse([]callError{{-1, askerMayNot(c.Asker)}})
+		return nil, nil, refuse([]callError{{-1, askerMayNot(dsl.Place{}, c.Asker)}})
 	}
 	if err != nil {
 		return nil, nil, err
@@ -51,7 +51,7 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 		return nil, nil, refuse([]callError{{-1, stalePreview(dsl.Place{}, nil)}})
 	}
 	if len(permit(p, asker.rights.roles, s.e.verbs, true)) > 0 {
-		return nil, nil, refuse([]callError{{-1, askerMayNot(c.Asker)}})
+		return nil, nil, refuse([]callError{{-1, askerMayNot(dsl.Place{}, c.Asker)}})
 	}
 	return asker, p, nil
 }
@@ -100,10 +100,10 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 		return nil, refuse([]callError{{-1, *d}})
 	}
 	if !c.MayDecide(&s.who) {
-		return nil, refuse([]callError{{-1, samePerson()}})
+		return nil, refuse([]callError{{-1, samePerson(dsl.Place{})}})
 	}
 	if s.rights.only != nil {
-		return nil, refuse([]callError{{-1, narrowed()}})
+		return nil, refuse([]callError{{-1, narrowed(dsl.Place{})}})
 	}
 	// Roles are what they are now, not what they were when the session began.
 	me, err := s.e.Session(ctx, s.who.Name)
@@ -133,10 +133,10 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 		return nil, err
 	}
 	if asker.who.Name != me.who.Name && asker.who.IsPerson(&me.who) {
-		return nil, refuse([]callError{{-1, samePerson()}})
+		return nil, refuse([]callError{{-1, samePerson(dsl.Place{})}})
 	}
 	if s.rights.program && p.Literals().Unheard && slices.ContainsFunc(k.fills, func(i int) bool { return c.Roles[i] == confirmations.ByAsker }) {
-		return nil, refuse([]callError{{-1, byProgram()}})
+		return nil, refuse([]callError{{-1, byProgram(dsl.Place{})}})
 	}
 	for _, i := range k.fills {
 		c.Agreed[i] = s.who.Name
@@ -217,7 +217,7 @@ func consented(ctx context.Context, r *run, k *consent) error {
 		return err
 	}
 	if c == nil {
-		return refuse([]callError{{-1, unknownConfirmation("")}})
+		return refuse([]callError{{-1, unknownConfirmation(dsl.Place{}, "")}})
 	}
 	if d := unusable(r.src.e, c, r.src.now, dsl.Place{}); d != nil {
 		return refuse([]callError{{-1, *d}})
@@ -265,10 +265,10 @@ func (s *Session) Decline(ctx context.Context, id, reason string) error {
 
 func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, reason string) error {
 	if !c.MayDecide(&s.who) {
-		return refuse([]callError{{-1, samePerson()}})
+		return refuse([]callError{{-1, samePerson(dsl.Place{})}})
 	}
 	if s.rights.only != nil {
-		return refuse([]callError{{-1, narrowed()}})
+		return refuse([]callError{{-1, narrowed(dsl.Place{})}})
 	}
 	me, err := s.e.Session(ctx, s.who.Name)
 	if err != nil {

@@ -82,7 +82,7 @@ func unusable(e *Engine, c *confirmations.Confirmation, now time.Time, at dsl.Pl
 	case c.Status == confirmations.Stale:
 		d = stalePreview(at, nil)
 	case c.Status != confirmations.Waiting:
-		d = unknownConfirmation(c.ID)
+		d = unknownConfirmation(dsl.Place{}, c.ID)
 	case c.Palette != e.reg.Digest():
 		d = otherPalette(at)
 	default:
@@ -511,7 +511,7 @@ func (s *Session) look(ctx context.Context, id string) (*confirmations.Confirmat
 	if len(mine) == 1 {
 		return mine[0], nil
 	}
-	return nil, refuse([]callError{{-1, unknownConfirmation(id)}})
+	return nil, refuse([]callError{{-1, unknownConfirmation(dsl.Place{}, id)}})
 }
 
 // learns gives the session names for the rows of somebody else's preview, and for their
@@ -656,7 +656,7 @@ func (s *Session) Words(ctx context.Context, id string) (string, error) {
 	case err != nil:
 		return "", failure(err)
 	case turn == nil || !s.e.opt.Clock().Before(c.Expires):
-		return "", refuse([]callError{{-1, unknownConfirmation(id)}})
+		return "", refuse([]callError{{-1, unknownConfirmation(dsl.Place{}, id)}})
 	}
 	e := s.own(verbWords, c.ID, c)
 	e.Outcome, e.Turn = outcomeOK, c.Turn

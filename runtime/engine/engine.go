@@ -217,7 +217,7 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 	}
 	who, err := e.principal(ctx, principal)
 	if errors.Is(err, stores.ErrNotFound) {
-		return nil, &Refusal{Diagnostics: dsl.Diagnostics{unknownPrincipal(principal)}}
+		return nil, &Refusal{Diagnostics: dsl.Diagnostics{unknownPrincipal(dsl.Place{}, principal)}}
 	}
 	if err != nil {
 		return nil, failure(err)
@@ -466,7 +466,7 @@ func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session
 		case err != nil:
 			return err
 		case kept == nil && (v.ID != "" || v.Existing):
-			return refuse([]callError{{-1, unknownSession()}})
+			return refuse([]callError{{-1, unknownSession(dsl.Place{})}})
 		case kept == nil:
 			kept = sessions.Begin(s.kept, s.who.Name, v.Name, now)
 		}

@@ -684,7 +684,7 @@ func joinHandlers(e *Engine, h *Handlers) dsl.Diagnostics {
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.functions)) {
 		if !slices.ContainsFunc(e.reg.Functions(), func(f *verbs.Function) bool { return f.Name == name }) {
-			ds = append(ds, functionUnknown(name))
+			ds = append(ds, functionUnknown(dsl.Place{}, name))
 		}
 	}
 	return ds

@@ -58,9 +58,9 @@ func (v *Visit) fit() error {
 	case utf8.RuneCountInString(v.Name) > maxSessionName || !utf8.ValidString(v.Name) || strings.ContainsFunc(v.Name, unicode.IsControl):
 		return refuse([]callError{{-1, badSessionName()}})
 	case err != nil || v.Zone == "Local":
-		return refuse([]callError{{-1, badZone(v.Zone)}})
+		return refuse([]callError{{-1, badZone(dsl.Place{}, v.Zone)}})
 	case v.Language != "" && !languageTag.MatchString(v.Language):
-		return refuse([]callError{{-1, badLanguage(v.Language)}})
+		return refuse([]callError{{-1, badLanguage(dsl.Place{}, v.Language)}})
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (r *source) session(ctx context.Context) (*sessions.Session, error) {
 	kept, err := sessions.Get(ctx, r.read, r.s.kept)
 	if err == nil && kept == nil {
 		// Housekeeping has removed it since it was opened.
-		return nil, refuse([]callError{{-1, unknownSession()}})
+		return nil, refuse([]callError{{-1, unknownSession(dsl.Place{})}})
 	}
 	r.draft.visit = kept
 	return kept, err
@@ -157,7 +157,7 @@ func (r *source) checkVersion(ctx context.Context, version int64) error {
 		return err
 	}
 	if kept == nil {
-		return refuse([]callError{{-1, unknownSession()}})
+		return refuse([]callError{{-1, unknownSession(dsl.Place{})}})
 	}
 	if kept.Version != version {
 		last, err := kept.Latest(ctx, r.read)
@@ -262,7 +262,7 @@ func (ts Turns) Sessions(ctx context.Context) ([]SessionInfo, error) {
 // lookInto reads the session on one snapshot.
 func lookInto(ctx context.Context, s *Session, fn func(*source, *sessions.Session) error) error {
 	if s.kept.IsNull() {
-		return refuse([]callError{{-1, unknownSession()}})
+		return refuse([]callError{{-1, unknownSession(dsl.Place{})}})
 	}
 	return storeError(dsl.Place{}, s.view(ctx, func(read stores.Reader) error {
 		r := sourceOf(s, read)

@@ -115,7 +115,7 @@ func sayTurns(r *source, all []sessions.Said, after int64, entries int, about fu
 		case said.TooLong():
 			return nil, refuse([]callError{{-1, turnTooLong(sessions.MaxTurn)}})
 		case !said.IsText():
-			return nil, refuse([]callError{{-1, turnUnreadable()}})
+			return nil, refuse([]callError{{-1, turnUnreadable(dsl.Place{})}})
 		}
 		rows, err := rowsNamed(r.s, said.Names)
 		if err != nil {
