@@ -153,9 +153,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	if f.key != "" && !ds.HasErrors() {
 		repeat := session.Journal().Repeat
 		if f.each {
-			repeat = func(ctx context.Context, script *dsl.Script, key string) (*receipt.Receipt, error) {
-				return each.Repeat(ctx, session, script, key, f.from)
-			}
+			repeat = each.Runner{Session: session, From: f.from}.Repeat
 		}
 		reply, err := repeat(ctx, script, f.key)
 		if err != nil {
@@ -412,14 +410,11 @@ func (j *job) apply(ctx context.Context, agreed string, seen bool) error {
 	if err != nil {
 		return j.runFailed(err)
 	}
-	o := engine.RunOptions{Agreed: agreed, Key: j.key, Turn: turn, Progress: j.progress()}
 	run := j.session.Run
 	if j.each {
-		run = func(ctx context.Context, p *verbs.Program, o engine.RunOptions) (*receipt.Receipt, error) {
-			return each.Run(ctx, j.session, p, j.from, o)
-		}
+		run = each.Runner{Session: j.session, From: j.from}.Run
 	}
-	reply, err := run(ctx, j.program, o)
+	reply, err := run(ctx, j.program, engine.RunOptions{Agreed: agreed, Key: j.key, Turn: turn, Progress: j.progress()})
 	var stopped *each.Stopped
 	if errors.As(err, &stopped) {
 		return j.stopped(reply, stopped, seen)

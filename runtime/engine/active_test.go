@@ -138,7 +138,7 @@ func TestTheRowAtWorkStandsForWhatIsLeftOut(t *testing.T) {
 			t.Error(got)
 		}
 		// Call by call it is the same.
-		reply, err := each.Run(ctx, other, w.program(other, `desk.stand :club-id @north desk.buy :name "Rope"`), 0, engine.RunOptions{})
+		reply, err := each.Runner{Session: other}.Run(ctx, w.program(other, `desk.stand :club-id @north desk.buy :name "Rope"`), engine.RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ import (
 // committed runs a program, call by call or whole.
 func committed(ctx context.Context, s *engine.Session, p *verbs.Program, byCall bool, o engine.RunOptions) (*receipt.Receipt, error) {
 	if byCall {
-		return each.Run(ctx, s, p, 0, o)
+		return each.Runner{Session: s}.Run(ctx, p, o)
 	}
 	return s.Run(ctx, p, o)
 }
@@ -46,7 +46,7 @@ func (w *world) eachOf(s *engine.Session, text string, from int, o engine.RunOpt
 	if len(preview.Asks()) > 0 {
 		o.Agreed = preview.ID
 	}
-	return each.Run(ctx, s, p, from, o)
+	return each.Runner{Session: s, From: from}.Run(ctx, p, o)
 }
 
 // OB14, X14: call by call, every call is a transaction of its own with a journal
@@ -112,7 +112,7 @@ lending.note :loan-id @tent-ann :note "four"`
 			w.change(stores.Change{Op: stores.Insert, Entity: w.entity("item"), Key: id(77), Set: []stores.Assign{{Field: 1, Value: id(1)}, {Field: 2, Value: str("Axe")}}})
 		}
 	}
-	reply, err := each.Run(ctx, kim, p, 0, engine.RunOptions{Progress: taken})
+	reply, err := each.Runner{Session: kim}.Run(ctx, p, engine.RunOptions{Progress: taken})
 	var stopped *each.Stopped
 	if !errors.As(err, &stopped) || stopped.Done != 1 || stopped.Total != 4 || stopped.Next != 2 || stopped.First != 1 || stopped.Last != 1 {
 		t.Fatalf("%#v", err)
@@ -131,7 +131,7 @@ lending.note :loan-id @tent-ann :note "four"`
 		t.Errorf("the note is %s", note)
 	}
 	// What is known to go wrong is told before anything is done.
-	_, err = each.Run(ctx, kim, p, 0, engine.RunOptions{})
+	_, err = each.Runner{Session: kim}.Run(ctx, p, engine.RunOptions{})
 	wantRefusal(t, err, "already-exists")
 	if note := w.get("loan", id(33), "note"); !note.IsNull() || len(w.journal()) != 3 { // the refusals, and what was done
 		t.Errorf("something was done: %s", note)
@@ -155,7 +155,7 @@ func TestEachIsCancelledBetweenCalls(t *testing.T) {
 		kim := w.session("kim")
 		p := w.program(kim, strings.Repeat("lending.remind :loan-id @saw-bob :on 2025-02-02\n", 4))
 		ctx, cancel := context.WithCancel(ctx)
-		_, err := each.Run(ctx, kim, p, 0, engine.RunOptions{Progress: func(p engine.Progress) {
+		_, err := each.Runner{Session: kim}.Run(ctx, p, engine.RunOptions{Progress: func(p engine.Progress) {
 			if p.Phase == engine.Committing && p.Done == n {
 				cancel()
 			}
@@ -200,7 +200,7 @@ lending.note :loan-id @saw-bob :note "last"`
 		t.Parallel()
 		w := newWorld(t)
 		kim := w.session("kim")
-		_, err := each.Run(ctx, kim, w.program(kim, "lending.note :loan-id @saw-bob :note \"x\"\n"+text), 0, engine.RunOptions{})
+		_, err := each.Runner{Session: kim}.Run(ctx, w.program(kim, "lending.note :loan-id @saw-bob :note \"x\"\n"+text), engine.RunOptions{})
 		wantRefusal(t, err, "needs-agreement")
 		if note := w.get("loan", id(31), "note"); !note.IsNull() {
 			t.Error("something was done before anybody agreed")
@@ -215,7 +215,7 @@ lending.note :loan-id @saw-bob :note "last"`
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = each.Run(ctx, kim, p, 0, engine.RunOptions{Agreed: preview.ID})
+		_, err = each.Runner{Session: kim}.Run(ctx, p, engine.RunOptions{Agreed: preview.ID})
 		wantRefusal(t, err, "needs-agreement")
 		if note := w.get("loan", id(31), "note"); !note.IsNull() {
 			t.Error("something was done before anybody agreed")
@@ -231,7 +231,7 @@ lending.note :loan-id @saw-bob :note "last"`
 			t.Fatal(err)
 		}
 		w.set("loan", 31, "due", date("2025-01-09"))
-		_, err = each.Run(ctx, kim, p, 0, engine.RunOptions{Agreed: preview.ID})
+		_, err = each.Runner{Session: kim}.Run(ctx, p, engine.RunOptions{Agreed: preview.ID})
 		wantRefusal(t, err, "stale-preview")
 		if len(w.journal()) != 1 { // that it was refused
 			t.Error("something was done")
@@ -246,7 +246,7 @@ lending.note :loan-id @saw-bob :note "last"`
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = each.Run(ctx, kim, p, 0, engine.RunOptions{Agreed: preview.ID, Progress: func(p engine.Progress) {
+		_, err = each.Runner{Session: kim}.Run(ctx, p, engine.RunOptions{Agreed: preview.ID, Progress: func(p engine.Progress) {
 			if p.Phase == engine.Committing && p.Done == 2 {
 				w.set("loan", 31, "due", date("2025-01-09"))
 			}
@@ -270,10 +270,10 @@ lending.note :loan-id @saw-bob :note "last"`
 		}
 		second := w.session("kim")
 		p := w.program(second, text)
-		if _, err = each.Run(ctx, second, p, 0, engine.RunOptions{Agreed: kept.ID}); err != nil {
+		if _, err = (each.Runner{Session: second}).Run(ctx, p, engine.RunOptions{Agreed: kept.ID}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := each.Run(ctx, second, p, 0, engine.RunOptions{Agreed: kept.ID}); err == nil {
+		if _, err := (each.Runner{Session: second}).Run(ctx, p, engine.RunOptions{Agreed: kept.ID}); err == nil {
 			t.Error("it was good twice")
 		}
 	})
@@ -293,7 +293,7 @@ lending.remind :loan-id @l :on 2025-03-03`
 	plain := strings.Replace(text, "lending.forget :reminder-id @saw-2025-01-11", "lending.note :loan-id @l :note \"x\"", 1)
 	stop, cancel := context.WithCancel(ctx)
 	p := w.program(kim, plain)
-	_, err := each.Run(stop, kim, p, 0, engine.RunOptions{Key: "k", Progress: func(p engine.Progress) {
+	_, err := each.Runner{Session: kim}.Run(stop, p, engine.RunOptions{Key: "k", Progress: func(p engine.Progress) {
 		if p.Phase == engine.Committing && p.Done == 2 {
 			cancel()
 		}
@@ -303,14 +303,14 @@ lending.remind :loan-id @l :on 2025-03-03`
 		t.Fatalf("%#v", err)
 	}
 	again := w.session("kim")
-	reply, err := each.Run(ctx, again, w.program(again, plain), 0, engine.RunOptions{Key: "k"})
+	reply, err := each.Runner{Session: again}.Run(ctx, w.program(again, plain), engine.RunOptions{Key: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(w.journal()) != 4 || reply.Repeated || reply.First != 1 || reply.Last != 4 {
 		t.Errorf("%d entries, repeated=%v, %d..%d", len(w.journal()), reply.Repeated, reply.First, reply.Last)
 	}
-	third, err := each.Run(ctx, again, w.program(again, plain), 0, engine.RunOptions{Key: "k"})
+	third, err := each.Runner{Session: again}.Run(ctx, w.program(again, plain), engine.RunOptions{Key: "k"})
 	if err != nil || !third.Repeated || len(w.journal()) != 4 {
 		t.Errorf("%v, %v, %d entries", third, err, len(w.journal()))
 	}
@@ -322,11 +322,11 @@ lending.remind :loan-id @l :on 2025-03-03`
 		t.Fatal(err)
 	}
 	script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
-	fourth, err := each.Repeat(ctx, w.session("kim"), script, "other", 0)
+	fourth, err := each.Runner{Session: w.session("kim")}.Repeat(ctx, script, "other")
 	if err != nil || fourth == nil || len(fourth.Calls) != 4 {
 		t.Errorf("%v %v", fourth, err)
 	}
-	if none, err := each.Repeat(ctx, w.session("mia"), script, "other", 0); err != nil || none != nil {
+	if none, err := (each.Runner{Session: w.session("mia")}).Repeat(ctx, script, "other"); err != nil || none != nil {
 		t.Errorf("somebody else is told %v %v", none, err)
 	}
 }
@@ -423,7 +423,7 @@ func TestAKeyHasOneEffectHoweverItIsCommitted(t *testing.T) {
 			for i, byCall := range order {
 				s := w.session("kim")
 				p := w.program(s, text)
-				reply, err := each.Repeat(ctx, s, p.Script(), "k", 0) // as every way in does
+				reply, err := each.Runner{Session: s}.Repeat(ctx, p.Script(), "k") // as every way in does
 				if reply == nil && err == nil {
 					reply, err = committed(ctx, s, p, byCall, engine.RunOptions{Key: "k"})
 				}
@@ -446,11 +446,11 @@ func TestAKeyHasOneEffectHoweverItIsCommitted(t *testing.T) {
 	w := newWorld(t)
 	s := w.session("kim")
 	part := w.program(s, "lending.remind :loan-id @saw-bob :on 2025-05-01\nlending.forget :reminder-id @saw-2025-01-11")
-	if _, err := each.Run(ctx, s, part, 0, engine.RunOptions{Key: "k"}); err == nil {
+	if _, err := (each.Runner{Session: s}).Run(ctx, part, engine.RunOptions{Key: "k"}); err == nil {
 		t.Fatal("nobody was asked")
 	}
 	two := w.program(s, text)
-	if _, err := each.Run(ctx, s, w.program(s, "lending.remind :loan-id @saw-bob :on 2025-05-01"), 0, engine.RunOptions{Key: "k"}); err != nil {
+	if _, err := (each.Runner{Session: s}).Run(ctx, w.program(s, "lending.remind :loan-id @saw-bob :on 2025-05-01"), engine.RunOptions{Key: "k"}); err != nil {
 		t.Fatal(err)
 	}
 	before := w.state()
@@ -534,14 +534,14 @@ func TestAKeyOfAnOlderBuildIsContinued(t *testing.T) {
 	}
 	kim := w.session("kim")
 	p := w.program(kim, "lending.lend :item-id @drill :member-id @ann :as @l\nlending.remind :loan-id @l :on 2025-02-02\nlending.note :loan-id @l :note \"x\"")
-	if again, err := each.Repeat(ctx, kim, p.Script(), "k", 0); again != nil || err != nil {
+	if again, err := (each.Runner{Session: kim}).Repeat(ctx, p.Script(), "k"); again != nil || err != nil {
 		t.Fatalf("half of it was done, and it answers %v, %v", again, err)
 	}
-	reply, err := each.Run(ctx, kim, p, 0, engine.RunOptions{Key: "k"})
+	reply, err := each.Runner{Session: kim}.Run(ctx, p, engine.RunOptions{Key: "k"})
 	if err != nil || len(reply.Calls) != 3 || len(w.journal()) != 2 || w.get("loan", lent.Key, "note") != str("x") {
 		t.Fatalf("%+v, %v, %d entries", reply, err, len(w.journal()))
 	}
-	again, err := each.Repeat(ctx, kim, p.Script(), "k", 0)
+	again, err := each.Runner{Session: kim}.Repeat(ctx, p.Script(), "k")
 	if err != nil || again == nil || !again.Repeated || len(again.Calls) != 3 {
 		t.Errorf("%+v, %v", again, err)
 	}

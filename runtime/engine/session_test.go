@@ -524,7 +524,7 @@ func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
 		// Words of which nothing comes but an answer are kept as well.
 		w.must(s, "lending.list-items", engine.RunOptions{Said: said[:1]})
 		// Call by call, the words are kept once.
-		if _, err := each.Run(ctx, s, w.program(s, `lending.note :loan-id @saw-bob :note "one" lending.note :loan-id @saw-bob :note "two"`), 0, engine.RunOptions{Said: said[:1]}); err != nil {
+		if _, err := (each.Runner{Session: s}).Run(ctx, w.program(s, `lending.note :loan-id @saw-bob :note "one" lending.note :loan-id @saw-bob :note "two"`), engine.RunOptions{Said: said[:1]}); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range w.journal()[len(w.journal())-2:] {

@@ -540,7 +540,7 @@ func TestRightsAreLookedAtAgainWhileASessionLasts(t *testing.T) {
 			wantRefusal(t, err, "rights-changed")
 			_, err = s.Run(t.Context(), p, engine.RunOptions{})
 			wantRefusal(t, err, "rights-changed")
-			_, err = each.Run(t.Context(), s, w.program(s, lose+"\nlending.lose :item-id @tent"), 0, engine.RunOptions{})
+			_, err = each.Runner{Session: s}.Run(t.Context(), w.program(s, lose+"\nlending.lose :item-id @tent"), engine.RunOptions{})
 			wantRefusal(t, err, "rights-changed")
 			if d := diff(w.entity, before, w.state()); len(d) > 0 {
 				t.Errorf("changed %q", d)

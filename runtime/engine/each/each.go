@@ -38,14 +38,22 @@ func (s *Stopped) Error() string {
 // Unwrap gives the reason.
 func (s *Stopped) Unwrap() error { return s.Err }
 
+// A Runner runs scripts call by call in a session.
+type Runner struct {
+	Session *engine.Session
+	// From is the number that the first call of a program has in its script, see engine.CheckOptions;
+	// 0 means 1.
+	From int
+}
+
 // Run runs the calls of a program one after another, and returns what all of them did. The whole
 // program is planned before the first commit, so that most mistakes are told while nothing is done;
-// an agreement covers the whole, and each call is compared with its part of the preview. from is the
-// number that the program's first call has in its script, see engine.CheckOptions; 0 means 1.
+// an agreement covers the whole, and each call is compared with its part of the preview.
 //
 // Under a key, each call is done once. One that was done before, by Run or with the whole script at
 // once, is not done again.
-func Run(ctx context.Context, s *engine.Session, p *verbs.Program, from int, o engine.RunOptions) (*receipt.Receipt, error) {
+func (r Runner) Run(ctx context.Context, p *verbs.Program, o engine.RunOptions) (*receipt.Receipt, error) {
+	s, from := r.Session, r.From
 	progress := Numbered(from, o.Progress)
 	o.Progress = progress
 	var before []*receipt.Receipt // of the calls that were done under the key already
@@ -88,11 +96,11 @@ func Run(ctx context.Context, s *engine.Session, p *verbs.Program, from int, o e
 	return done, nil
 }
 
-// Repeat returns the receipt of a script whose calls from a number on took effect under a key, one by
-// one or all at once; nil unless all of them did. Run does the same, but only for a script that still
+// Repeat returns the receipt of a script whose calls from From on took effect under a key, one by one
+// or all at once; nil unless all of them did. Run does the same, but only for a script that still
 // checks: the calls may have deleted the rows that it names.
-func Repeat(ctx context.Context, s *engine.Session, script *dsl.Script, key string, from int) (*receipt.Receipt, error) {
-	rest := *script
+func (r Runner) Repeat(ctx context.Context, script *dsl.Script, key string) (*receipt.Receipt, error) {
+	s, from, rest := r.Session, r.From, *script
 	if from <= 1 {
 		if again, err := s.Journal().Repeat(ctx, script, key); err != nil || again != nil {
 			return again, err

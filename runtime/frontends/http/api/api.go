@@ -30,7 +30,6 @@ import (
 	"verbatim/runtime/state/uploads"
 	"verbatim/stores"
 	"verbatim/stores/journal"
-	"verbatim/stores/receipt"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
 )
@@ -253,15 +252,14 @@ func (v *visit) run() error {
 // carryOut runs a paper. It streams progress to a program that listens for events.
 func (v *visit) carryOut(p *paper) error {
 	ctx := v.R.Context()
+	run, repeat := p.session.Run, p.session.Journal().Repeat
+	if p.Each {
+		r := each.Runner{Session: p.session}
+		run, repeat = r.Run, r.Repeat
+	}
 	if p.Key != "" && !p.faults.HasErrors() {
 		// The run may have removed rows that the script names, so a repeated request is recognised
 		// before the script is checked.
-		repeat := p.session.Journal().Repeat
-		if p.Each {
-			repeat = func(ctx context.Context, script *dsl.Script, key string) (*receipt.Receipt, error) {
-				return each.Repeat(ctx, p.session, script, key, 0)
-			}
-		}
 		done, err := repeat(ctx, p.script, p.Key)
 		if err != nil {
 			return err
@@ -284,12 +282,6 @@ func (v *visit) carryOut(p *paper) error {
 	if v.WantsEvents() {
 		stream = v.Stream()
 		p.Progress = func(at engine.Progress) { stream.Send("", wire.NewProgress(at)) }
-	}
-	run := p.session.Run
-	if p.Each {
-		run = func(ctx context.Context, program *verbs.Program, o engine.RunOptions) (*receipt.Receipt, error) {
-			return each.Run(ctx, p.session, program, 0, o)
-		}
 	}
 	done, err := run(ctx, p.program, p.RunOptions)
 	var refusal *engine.Refusal
