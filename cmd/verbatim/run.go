@@ -151,11 +151,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	}
 	script, ds := dsl.Parse(src)
 	if f.key != "" && !ds.HasErrors() {
-		repeat := session.Journal().Repeat
-		if f.each {
-			repeat = each.Runner{Session: session, From: f.from}.Repeat
-		}
-		reply, err := repeat(ctx, script, f.key)
+		reply, err := each.Runner{Session: session, From: f.from}.Repeat(ctx, script, f.key)
 		if err != nil {
 			return a.runFailed(err)
 		}

@@ -252,15 +252,11 @@ func (v *visit) run() error {
 // carryOut runs a paper. It streams progress to a program that listens for events.
 func (v *visit) carryOut(p *paper) error {
 	ctx := v.R.Context()
-	run, repeat := p.session.Run, p.session.Journal().Repeat
-	if p.Each {
-		r := each.Runner{Session: p.session}
-		run, repeat = r.Run, r.Repeat
-	}
+	calls := each.Runner{Session: p.session}
 	if p.Key != "" && !p.faults.HasErrors() {
 		// The run may have removed rows that the script names, so a repeated request is recognised
 		// before the script is checked.
-		done, err := repeat(ctx, p.script, p.Key)
+		done, err := calls.Repeat(ctx, p.script, p.Key)
 		if err != nil {
 			return err
 		}
@@ -282,6 +278,10 @@ func (v *visit) carryOut(p *paper) error {
 	if v.WantsEvents() {
 		stream = v.Stream()
 		p.Progress = func(at engine.Progress) { stream.Send("", wire.NewProgress(at)) }
+	}
+	run := p.session.Run
+	if p.Each {
+		run = calls.Run
 	}
 	done, err := run(ctx, p.program, p.RunOptions)
 	var refusal *engine.Refusal
