@@ -100,7 +100,7 @@ const (
 	maxFields         = 15
 	maxMethodFiles    = 6
 	maxSessionMethods = 30
-	maxIndex          = 96
+	maxIndex          = 95
 )
 
 func typeName(x ast.Expr) string {
