@@ -160,6 +160,23 @@ func (p *Program) Calls() []Call { return p.calls }
 // whose results it uses, otherwise as written.
 func (p *Program) Order() []int { return p.order }
 
+// Parts divides a program into its outermost calls, each with the calls nested in it. The parts share
+// the calls of the whole, so that a call has one index in all of them; their scripts and their orders
+// are their own.
+func (p *Program) Parts() []*Program {
+	parts := make([]*Program, len(p.script.Calls))
+	at := 0
+	for i := range parts {
+		part := *p
+		part.script, part.order = &dsl.Script{Source: p.script.Source, Calls: p.script.Calls[i : i+1]}, nil
+		for nested := true; nested; at++ {
+			nested, part.order = p.calls[at].Nested, append(part.order, at)
+		}
+		parts[i] = &part
+	}
+	return parts
+}
+
 // A Call is a checked call.
 type Call struct {
 	Verb   *Verb

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"verbatim/runtime/engine"
+	"verbatim/runtime/engine/each"
 	"verbatim/runtime/frontends/wire"
 	"verbatim/stores/receipt"
 )
@@ -112,7 +113,7 @@ func (a *app) halted(err error) *stop {
 }
 
 // stopped reports how far a run that commits call by call has come, and how to continue.
-func (j *job) stopped(reply *receipt.Receipt, s *engine.Stopped, seen bool) error {
+func (j *job) stopped(reply *receipt.Receipt, s *each.Stopped, seen bool) error {
 	exit, code := exitRefused, "stopped"
 	var refusal *engine.Refusal
 	var failed *engine.Failure

@@ -44,7 +44,7 @@ func shippedReads(t *testing.T) map[string]func(*testing.T) (*verbs.Registry, *e
 	all := map[string]func(*testing.T) (*verbs.Registry, *engine.Handlers){
 		"system": func(t *testing.T) (*verbs.Registry, *engine.Handlers) {
 			reg := mustLoad(t)(verbs.LoadSources(rights.Source()))
-			h := engine.NewHandlers()
+			h := &engine.Handlers{}
 			rights.Register(h, reg)
 			return reg, h
 		},
@@ -52,7 +52,7 @@ func shippedReads(t *testing.T) map[string]func(*testing.T) (*verbs.Registry, *e
 	for _, place := range append(dirs, palettes.Names()...) {
 		load := func(t *testing.T) (*verbs.Registry, *engine.Handlers) {
 			reg := loadedFrom(t, place)
-			h := engine.NewHandlers()
+			h := &engine.Handlers{}
 			h.Partial = true
 			for verb, register := range domains {
 				if reg.Verb(verb) != nil {

@@ -15,6 +15,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/engine/each"
 	"verbatim/runtime/frontends/wire"
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
@@ -150,13 +151,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	}
 	script, ds := dsl.Parse(src)
 	if f.key != "" && !ds.HasErrors() {
-		repeat := session.Journal().Repeat
-		if f.each {
-			repeat = func(ctx context.Context, script *dsl.Script, key string) (*receipt.Receipt, error) {
-				return session.Journal().RepeatEach(ctx, script, key, f.from)
-			}
-		}
-		reply, err := repeat(ctx, script, f.key)
+		reply, err := each.Runner{Session: session, From: f.from}.Repeat(ctx, script, f.key)
 		if err != nil {
 			return a.runFailed(err)
 		}
@@ -229,7 +224,7 @@ func (j *job) run(ctx context.Context) error {
 		// Its preview would already be the answer, and limits would count both.
 		return j.apply(ctx, "", false)
 	}
-	p, err := j.session.Preview(ctx, j.program, engine.RunOptions{Progress: j.progress(), From: j.from})
+	p, err := j.session.Preview(ctx, j.program, engine.RunOptions{Progress: each.Numbered(j.from, j.progress())})
 	var refusal *engine.Refusal
 	switch {
 	case errors.As(err, &refusal) && !j.dryRun:
@@ -411,8 +406,12 @@ func (j *job) apply(ctx context.Context, agreed string, seen bool) error {
 	if err != nil {
 		return j.runFailed(err)
 	}
-	reply, err := j.session.Run(ctx, j.program, engine.RunOptions{Agreed: agreed, Key: j.key, Each: j.each, From: j.from, Turn: turn, Progress: j.progress()})
-	var stopped *engine.Stopped
+	run := j.session.Run
+	if j.each {
+		run = each.Runner{Session: j.session, From: j.from}.Run
+	}
+	reply, err := run(ctx, j.program, engine.RunOptions{Agreed: agreed, Key: j.key, Turn: turn, Progress: j.progress()})
+	var stopped *each.Stopped
 	if errors.As(err, &stopped) {
 		return j.stopped(reply, stopped, seen)
 	}

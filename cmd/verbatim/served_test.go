@@ -1076,3 +1076,22 @@ func TestAKilledServerHasNotedWhatWasAgreedTo(t *testing.T) {
 		t.Errorf("what was agreed to waits again: %s", told)
 	}
 }
+
+// SAFE-R5: over HTTP a script can be committed call by call; under its key it is done once, however it
+// is sent again, and another script under the key is refused.
+func TestEachCallOverHTTPIsDoneOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s := h.serve("--log", "off", "--sign-in", "clara")
+	clara := newVisitor(t).comes(s, "clara")
+	script := fmt.Sprintf(aNote, 1) + "\n" + fmt.Sprintf(aNote, 2)
+	for i, body := range []map[string]any{{"script": script, "each": true}, {"script": script, "each": true}, {"script": script}} {
+		status, answer, err := clara.post(s.url+"/v1/run", "k", body)
+		if err != nil || status != http.StatusOK || strings.Contains(answer, `"repeated":true`) != (i > 0) || strings.Count(answer, `"verb":"client.add-note"`) != 2 {
+			t.Fatalf("%v: %d %s %v", body, status, answer, err)
+		}
+	}
+	if status, answer, err := clara.post(s.url+"/v1/run", "k", map[string]any{"script": fmt.Sprintf(aNote, 3), "each": true}); err != nil || status == http.StatusOK || !strings.Contains(answer, "key-reused") {
+		t.Errorf("%d %s %v", status, answer, err)
+	}
+}

@@ -73,7 +73,7 @@ func atWork(ctx context.Context, r *source, st *step, p *verbs.Param, place dsl.
 		keys = keys[1:]
 	}
 	if len(keys) == 0 {
-		return resolvedArg{}, &complaint{st.call.index, noneAtWork(place, st.verb.Name, p)}
+		return resolvedArg{}, &callError{st.call.index, noneAtWork(place, st.verb.Name, p)}
 	}
 	var rows []names.Row
 	for _, key := range keys[:min(len(keys), maxChoices)] {
@@ -83,13 +83,13 @@ func atWork(ctx context.Context, r *source, st *step, p *verbs.Param, place dsl.
 		}
 		rows = append(rows, row)
 	}
-	return resolvedArg{}, &complaint{st.call.index, whichAtWork(place, st, p, rows, len(keys), more, settersFor(r.s, e))}
+	return resolvedArg{}, &callError{st.call.index, whichAtWork(place, st, p, rows, len(keys), more, settersFor(r.s, e))}
 }
 
 // standing fetches the row that is to fill an argument, and reports whether it exists in scope.
 func standing(ctx context.Context, r *source, st *step, g resolvedArg, place dsl.Place, param string) (resolvedArg, bool, error) {
 	got, err := r.reference(ctx, st, g, place, param)
-	var none *complaint
+	var none *callError
 	if errors.As(err, &none) {
 		return resolvedArg{}, false, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"verbatim/runtime/engine"
+	"verbatim/runtime/engine/each"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 )
@@ -137,7 +138,10 @@ func TestTheRowAtWorkStandsForWhatIsLeftOut(t *testing.T) {
 			t.Error(got)
 		}
 		// Call by call it is the same.
-		reply = w.must(other, `desk.stand :club-id @north desk.buy :name "Rope"`, engine.RunOptions{Each: true})
+		reply, err := each.Runner{Session: other}.Run(ctx, w.program(other, `desk.stand :club-id @north desk.buy :name "Rope"`), engine.RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		stood(t, reply, 1, "@north", receipt.AtWork)
 
 		// What was agreed to in one window is not done to another row because

@@ -20,12 +20,12 @@ import (
 // now.
 func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Session, *verbs.Program, error) {
 	if c.Palette != s.e.reg.Digest() {
-		return nil, nil, refuse([]complaint{{-1, otherPalette(dsl.Place{})}})
+		return nil, nil, refuse([]callError{{-1, otherPalette(dsl.Place{})}})
 	}
 	asker, err := freshSession(ctx, s.e, c.Asker)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
-		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.Asker)}})
+		return nil, nil, refuse([]callError{{-1, askerMayNot(dsl.Place{}, c.Asker)}})
 	}
 	if err != nil {
 		return nil, nil, err
@@ -48,10 +48,10 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 		// Nobody said no, and the agreement can be given again.
 		return nil, nil, &Failure{Err: errors.New(ds[0].Summary)}
 	default:
-		return nil, nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+		return nil, nil, refuse([]callError{{-1, stalePreview(dsl.Place{}, nil)}})
 	}
 	if len(permit(p, asker.rights.roles, s.e.verbs, true)) > 0 {
-		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.Asker)}})
+		return nil, nil, refuse([]callError{{-1, askerMayNot(dsl.Place{}, c.Asker)}})
 	}
 	return asker, p, nil
 }
@@ -97,13 +97,13 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 				return again, err
 			}
 		}
-		return nil, refuse([]complaint{{-1, *d}})
+		return nil, refuse([]callError{{-1, *d}})
 	}
 	if !c.MayDecide(&s.who) {
-		return nil, refuse([]complaint{{-1, samePerson()}})
+		return nil, refuse([]callError{{-1, samePerson(dsl.Place{})}})
 	}
 	if s.rights.only != nil {
-		return nil, refuse([]complaint{{-1, narrowed()}})
+		return nil, refuse([]callError{{-1, narrowed(dsl.Place{})}})
 	}
 	// Roles are what they are now, not what they were when the session began.
 	me, err := s.e.Session(ctx, s.who.Name)
@@ -123,20 +123,20 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if ok, err := me.concerns(ctx, c); err != nil {
 		return nil, failure(err)
 	} else if !has || !ok {
-		return nil, refuse([]complaint{{-1, roleLost(c.Roles)}})
+		return nil, refuse([]callError{{-1, roleLost(c.Roles)}})
 	}
 	if len(k.fills) == 0 {
-		return nil, refuse([]complaint{{-1, agreedAlready(c.Agreed)}})
+		return nil, refuse([]callError{{-1, agreedAlready(c.Agreed)}})
 	}
 	asker, p, err := s.again(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	if asker.who.Name != me.who.Name && asker.who.IsPerson(&me.who) {
-		return nil, refuse([]complaint{{-1, samePerson()}})
+		return nil, refuse([]callError{{-1, samePerson(dsl.Place{})}})
 	}
 	if s.rights.program && p.Literals().Unheard && slices.ContainsFunc(k.fills, func(i int) bool { return c.Roles[i] == confirmations.ByAsker }) {
-		return nil, refuse([]complaint{{-1, byProgram()}})
+		return nil, refuse([]callError{{-1, byProgram(dsl.Place{})}})
 	}
 	for _, i := range k.fills {
 		c.Agreed[i] = s.who.Name
@@ -176,7 +176,7 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 		return err
 	}
 	if fmt.Sprintf("%x", r.plan.digest) != c.Digest {
-		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Differences(r.preview()))}})
+		return refuse([]callError{{-1, stalePreview(dsl.Place{}, c.Differences(r.preview()))}})
 	}
 	if err := r.recent(k.proven, true); err != nil {
 		return err
@@ -188,11 +188,11 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 		}
 		now := confirmations.Of(row)
 		if d := unusable(s.e, now, r.src.now, dsl.Place{}); d != nil {
-			return refuse([]complaint{{-1, *d}})
+			return refuse([]callError{{-1, *d}})
 		}
 		for _, i := range k.fills {
 			if now.Agreed[i] != "" {
-				return refuse([]complaint{{-1, agreedAlready(now.Agreed)}})
+				return refuse([]callError{{-1, agreedAlready(now.Agreed)}})
 			}
 			now.Agreed[i] = k.by
 		}
@@ -217,10 +217,10 @@ func consented(ctx context.Context, r *run, k *consent) error {
 		return err
 	}
 	if c == nil {
-		return refuse([]complaint{{-1, unknownConfirmation("")}})
+		return refuse([]callError{{-1, unknownConfirmation(dsl.Place{}, "")}})
 	}
 	if d := unusable(r.src.e, c, r.src.now, dsl.Place{}); d != nil {
-		return refuse([]complaint{{-1, *d}})
+		return refuse([]callError{{-1, *d}})
 	}
 	if err := r.recent(k.proven, true); err != nil {
 		return err
@@ -233,7 +233,7 @@ func consented(ctx context.Context, r *run, k *consent) error {
 	// The digest holds every question that the plan asks, so that the roles are
 	// those of this plan.
 	if c.Asker != r.src.s.who.Name || c.Digest != fmt.Sprintf("%x", r.plan.digest) || slices.Contains(c.Agreed, "") {
-		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Differences(r.preview()))}})
+		return refuse([]callError{{-1, stalePreview(dsl.Place{}, c.Differences(r.preview()))}})
 	}
 	var said []string
 	for i, role := range c.Roles {
@@ -265,17 +265,17 @@ func (s *Session) Decline(ctx context.Context, id, reason string) error {
 
 func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, reason string) error {
 	if !c.MayDecide(&s.who) {
-		return refuse([]complaint{{-1, samePerson()}})
+		return refuse([]callError{{-1, samePerson(dsl.Place{})}})
 	}
 	if s.rights.only != nil {
-		return refuse([]complaint{{-1, narrowed()}})
+		return refuse([]callError{{-1, narrowed(dsl.Place{})}})
 	}
 	me, err := s.e.Session(ctx, s.who.Name)
 	if err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(c.Roles, func(role string) bool { return c.MayAgree(&me.who, me.has, role) }) {
-		return refuse([]complaint{{-1, roleLost(c.Roles)}})
+		return refuse([]callError{{-1, roleLost(c.Roles)}})
 	}
 	err = writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		row, err := tx.Get(ctx, confirmations.Entity, c.Key)
@@ -286,7 +286,7 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 		at := stores.NewTime(s.e.opt.Clock()).Time()
 		// The palettes have changed, and a no is a no all the same.
 		if d := unusable(s.e, now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
-			return refuse([]complaint{{-1, *d}})
+			return refuse([]callError{{-1, *d}})
 		}
 		e := s.own(verbDecline, c.ID, c)
 		e.Time, e.Outcome = at, outcomeDeclined
@@ -308,7 +308,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 	case err != nil:
 		return err
 	case done != nil:
-		return refuse([]complaint{{-1, alreadyUsed(dsl.Place{}, "", "")}})
+		return refuse([]callError{{-1, alreadyUsed(dsl.Place{}, "", "")}})
 	}
 	t := &runOptions{opt: RunOptions{Agreed: id}}
 	s.claim(ctx, t) // and never released
@@ -347,7 +347,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 				return err
 			}
 			if c != nil && c.Status == confirmations.Used { // since we looked
-				return refuse([]complaint{{-1, alreadyUsed(dsl.Place{}, "", "")}})
+				return refuse([]callError{{-1, alreadyUsed(dsl.Place{}, "", "")}})
 			}
 			if c != nil && c.Status == confirmations.Waiting {
 				b.Changes = append(b.Changes, c.Settle(writtenScript(s.e, c), confirmations.Declined, s.who.Name, "", now))
@@ -385,7 +385,7 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.C
 		// What was asked for can no longer be done as it was asked for.
 		status = confirmations.Stale
 		if code != codeStalePreview {
-			r = refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+			r = refuse([]callError{{-1, stalePreview(dsl.Place{}, nil)}})
 		}
 		r.Diagnostics[0].Notes = []string{askedInVain(c.Asker)}
 		code, err = codeStalePreview, r

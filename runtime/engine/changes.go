@@ -12,12 +12,12 @@ import (
 )
 
 // apply hands the changes of a call to the transaction, so that later calls see them.
-func (r *run) apply(ctx context.Context, st *step, proposals []proposal) (err error) {
+func (r *run) apply(ctx context.Context, st *step, rowChanges []rowChange) (err error) {
 	others := slices.ContainsFunc(r.plan.steps, func(other *step) bool { return other != st && len(other.out.changes) > 0 })
-	if err := drawValues(ctx, r.src, proposals); err != nil {
+	if err := drawValues(ctx, r.src, rowChanges); err != nil {
 		return err
 	}
-	if st.out.changes, err = changesOf(r.src, st, proposals, others); err != nil || len(st.out.changes) == 0 {
+	if st.out.changes, err = changesOf(r.src, st, rowChanges, others); err != nil || len(st.out.changes) == 0 {
 		return err
 	}
 	if r.src.snapshot {
@@ -40,7 +40,7 @@ func (r *run) apply(ctx context.Context, st *step, proposals []proposal) (err er
 		}
 		batch[i] = c.Change
 	}
-	if err := r.still(st); err != nil {
+	if err := r.unchanged(st); err != nil {
 		return err
 	}
 	if err := r.src.read.Change(ctx, batch); err != nil {
@@ -87,7 +87,7 @@ func (r *run) readBack(ctx context.Context, st *step) error {
 		for _, c := range rewritten[e] {
 			i := slices.IndexFunc(rows, func(row stores.Row) bool { return row.Key() == c.Key })
 			if i < 0 {
-				return &complaint{st.call.index, rowRewritten(st.call.place, st.verb.Name, e.Store.Name)}
+				return &callError{st.call.index, rowRewritten(st.call.place, st.verb.Name, e.Store.Name)}
 			}
 			r.became(c, rows[i].Values)
 		}
@@ -117,17 +117,17 @@ func (r *run) became(c *change, is []stores.Value) {
 		}
 		switch is[f].Kind() {
 		case stores.Time, stores.UUID:
-			r.src.mem.alias[is[f]] = "drawn" // as in draw
+			r.src.draft.alias[is[f]] = "drawn" // as in draw
 		}
 	}
 }
 
-// changesOf turns settled proposals into changes. Proposals for one row become one change, and an
+// changesOf turns verified row changes into changes for the store. Those of one row become one change, and an
 // update that would set nothing new is dropped. others says that earlier calls may have changed
 // the rows since they were read.
-func changesOf(r *source, st *step, proposals []proposal, others bool) (all []change, err error) {
-	for i := range proposals {
-		if all, err = joinChange(r, all, st, &proposals[i], others); err != nil {
+func changesOf(r *source, st *step, rowChanges []rowChange, others bool) (all []change, err error) {
+	for i := range rowChanges {
+		if all, err = joinChange(r, all, st, &rowChanges[i], others); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +135,7 @@ func changesOf(r *source, st *step, proposals []proposal, others bool) (all []ch
 	for i := range all {
 		for j := range all[i].Entity.Given {
 			if c := &all[i]; c.Op != stores.Delete && !c.Entity.Given[j].Holds(c.after) {
-				return nil, &complaint{st.call.index, constraintBroken(st.call.place, c.Entity.Name, &c.entity.Given[j])}
+				return nil, &callError{st.call.index, constraintBroken(st.call.place, c.Entity.Name, &c.entity.Given[j])}
 			}
 		}
 	}
@@ -155,8 +155,8 @@ func (c *change) after(field int) stores.Value {
 	return c.Before[field]
 }
 
-// joinChange adds a proposal to the changes of a call.
-func joinChange(r *source, all []change, st *step, p *proposal, others bool) ([]change, error) {
+// joinChange adds a row change to the changes of a call.
+func joinChange(r *source, all []change, st *step, p *rowChange, others bool) ([]change, error) {
 	e := p.entity.Store
 	if p.op == stores.Insert {
 		c, err := insertRow(r, st, p)
@@ -230,7 +230,7 @@ func follows(st *step, e *verbs.Entity, a assignment, before stores.Value) error
 		return nil
 	}
 	if declared, may := t.Codes.Steps(before.Text(), a.value.Text()); declared && !may {
-		return &complaint{st.call.index, noStep(st.call.place, st.verb.Name, e.Store.Name, e.Store.Fields[a.field].Name, before.Text(), a.value.Text(), t.Codes.Else(before.Text()))}
+		return &callError{st.call.index, noStep(st.call.place, st.verb.Name, e.Store.Name, e.Store.Fields[a.field].Name, before.Text(), a.value.Text(), t.Codes.Else(before.Text()))}
 	}
 	return nil
 }
@@ -298,7 +298,7 @@ func filled(e *stores.Entity, set []assignment) int {
 
 // insertRow makes the change that adds a row. It makes up a key unless one was given, and writes out
 // the defaults of fields that were left out, so that a person who agrees sees them.
-func insertRow(r *source, st *step, p *proposal) (change, error) {
+func insertRow(r *source, st *step, p *rowChange) (change, error) {
 	e := p.entity.Store
 	c := planned(p.entity, stores.Change{Op: stores.Insert, Entity: e, Key: p.key, Set: make([]stores.Assign, 0, filled(e, p.set))})
 	for i := range e.Fields {
@@ -333,7 +333,7 @@ func insertRow(r *source, st *step, p *proposal) (change, error) {
 		for i, f := range e.Parts {
 			at := c.At(f)
 			if at < 0 {
-				return c, &complaint{st.call.index, valueNeeded(st.call.place, st.verb.Name, e.Name, e.Fields[f].Name)}
+				return c, &callError{st.call.index, valueNeeded(st.call.place, st.verb.Name, e.Name, e.Fields[f].Name)}
 			}
 			parts[i] = c.Set[at].Value
 		}
@@ -353,11 +353,11 @@ func insertRow(r *source, st *step, p *proposal) (change, error) {
 // acceptValue checks a value against the type of its field, wherever the value comes from: arguments
 // have limits of their own, and computed values have none. A store would refuse such a value
 // without saying why, or round it.
-func acceptValue(r *source, st *step, p *proposal, a assignment) (stores.Value, error) {
+func acceptValue(r *source, st *step, p *rowChange, a assignment) (stores.Value, error) {
 	entity, e := p.entity, p.entity.Store
 	f := &e.Fields[a.field]
 	if f.Required && a.value.IsNull() {
-		return a.value, &complaint{st.call.index, valueNeeded(st.call.place, st.verb.Name, e.Name, f.Name)}
+		return a.value, &callError{st.call.index, valueNeeded(st.call.place, st.verb.Name, e.Name, f.Name)}
 	}
 	t := entity.Fields[a.field].Type
 	if by, ok := entity.CountryField(a.field); ok {
@@ -365,13 +365,13 @@ func acceptValue(r *source, st *step, p *proposal, a assignment) (stores.Value, 
 	}
 	v, err := t.Accept(a.value)
 	if err != nil {
-		return v, &complaint{st.call.index, notHeld(st.call.place, st.verb.Name, e.Name, f.Name, err.Error())}
+		return v, &callError{st.call.index, notHeld(st.call.place, st.verb.Name, e.Name, f.Name, err.Error())}
 	}
 	return v, nil
 }
 
 // holds returns the value that a field has once the row is changed.
-func (p *proposal) holds(field int) stores.Value {
+func (p *rowChange) holds(field int) stores.Value {
 	for _, a := range p.set {
 		if a.field == field {
 			return a.value
@@ -386,9 +386,12 @@ func (p *proposal) holds(field int) stores.Value {
 // isNew notes that the run adds a row. The digest uses a description in place of a key that the
 // database numbers, but only for this row: elsewhere the same number has its usual meaning.
 func isNew(r *source, e *stores.Entity, key stores.Value) {
-	r.mem.added[view.RowKey{Entity: e, Key: key}] = true
+	if r.draft.added == nil {
+		r.draft.added = make(map[view.RowKey]bool)
+	}
+	r.draft.added[view.RowKey{Entity: e, Key: key}] = true
 	if key.Kind() != stores.UUID && (e.Fields[e.Key].Drawn || len(e.Parts) > 0) { // the parts stand in fields
-		r.mem.alias[stores.NewRow(e.Name, key)] = fmt.Sprintf("new %d", r.mem.made+len(r.mem.added))
+		r.draft.alias[stores.NewRow(e.Name, key)] = fmt.Sprintf("new %d", r.draft.made+len(r.draft.added))
 	}
 }
 
@@ -397,9 +400,9 @@ const drawnBy = "database"
 
 // drawValues lets the database make those values of new rows that only it can make: keys, and fields that
 // nothing sets.
-func drawValues(ctx context.Context, r *source, proposals []proposal) (err error) {
-	for i := range proposals {
-		p := &proposals[i]
+func drawValues(ctx context.Context, r *source, rowChanges []rowChange) (err error) {
+	for i := range rowChanges {
+		p := &rowChanges[i]
 		e := p.entity.Store
 		if p.op != stores.Insert {
 			continue
@@ -416,7 +419,7 @@ func drawValues(ctx context.Context, r *source, proposals []proposal) (err error
 				a := assignment{field: f, from: drawnBy, came: ofRecord}
 				a.value, err = r.read.Draw(ctx, e, f)
 				if k := a.value.Kind(); k == stores.Time || k == stores.UUID {
-					r.mem.alias[a.value] = "drawn" // another each time: now(), gen_random_uuid()
+					r.draft.alias[a.value] = "drawn" // another each time: now(), gen_random_uuid()
 				}
 				p.set = slices.DeleteFunc(slices.Clone(p.set), func(b assignment) bool { return b.field == f })
 				p.set = append(p.set, a)
@@ -437,6 +440,6 @@ func newKey(r *source, e *stores.Entity) (stores.Value, error) {
 	if !ok {
 		return stores.Value{}, &Failure{Err: fmt.Errorf("the key of %s is a %s, which cannot be made up: set it", e.Name, kind)}
 	}
-	r.mem.alias[key] = fmt.Sprintf("new %d", r.mem.made+len(r.mem.added)+1)
+	r.draft.alias[key] = fmt.Sprintf("new %d", r.draft.made+len(r.draft.added)+1)
 	return key, nil
 }

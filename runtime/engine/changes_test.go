@@ -102,7 +102,7 @@ func joining(t *testing.T) (*source, *step) {
 		return fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
 	}}}
 	src := dsl.NewSource("a.dsl", "desk.note")
-	return &source{e: e, mem: memory{added: map[view.RowKey]bool{}, alias: map[stores.Value]string{}}},
+	return &source{e: e, draft: newDraft()},
 		&step{verb: &verbs.Verb{Name: "desk.note"}, call: spelling{index: 3, place: dsl.Place{Source: src}}}
 }
 
@@ -115,7 +115,7 @@ func keyOf(n int) stores.Value {
 
 // codeOf is the code of a complaint, "" of nothing and "failure" of a fault.
 func codeOf(err error) string {
-	var c *complaint
+	var c *callError
 	var f *Failure
 	switch {
 	case err == nil:
@@ -135,10 +135,10 @@ func TestProposalsForOneRowBecomeOneChange(t *testing.T) {
 	t.Parallel()
 	note, pin := desk(t)
 	before := stores.Row{Entity: note.Store, Values: []stores.Value{keyOf(1), str("old"), str("LOW"), {}, stores.NewInt(1), {}}}
-	update := func(stood []int, set ...assignment) proposal {
-		return proposal{op: stores.Update, entity: note, key: keyOf(1), before: before, set: set, stood: stood}
+	update := func(stood []int, set ...assignment) rowChange {
+		return rowChange{op: stores.Update, entity: note, key: keyOf(1), before: before, set: set, stood: stood}
 	}
-	remove := proposal{op: stores.Delete, entity: note, key: keyOf(1), before: before}
+	remove := rowChange{op: stores.Delete, entity: note, key: keyOf(1), before: before}
 	person, letter := verbs.NewOrigin(verbs.FromPerson, ""), verbs.NewOrigin(verbs.FromDocument, "letter.pdf")
 	text := func(s string, came verbs.Origin) assignment {
 		return assignment{field: noteText, value: str(s), came: came}
@@ -152,39 +152,39 @@ func TestProposalsForOneRowBecomeOneChange(t *testing.T) {
 		origins string
 	}
 	for _, c := range []struct {
-		name      string
-		proposals []proposal
-		code      string
-		want      []want
+		name       string
+		rowChanges []rowChange
+		code       string
+		want       []want
 	}{
-		{"one", []proposal{update([]int{noteLevel}, text("new", person))}, "", []want{{stores.Update, note, "1=new", []int{1, 2}, "person"}}},
-		{"two fields", []proposal{update(nil, count), update([]int{noteLevel, noteText}, text("new", person))}, "",
+		{"one", []rowChange{update([]int{noteLevel}, text("new", person))}, "", []want{{stores.Update, note, "1=new", []int{1, 2}, "person"}}},
+		{"two fields", []rowChange{update(nil, count), update([]int{noteLevel, noteText}, text("new", person))}, "",
 			[]want{{stores.Update, note, "1=new 4=2", []int{1, 2, 4}, "person"}}},
-		{"one value twice", []proposal{update(nil, text("new", letter)), update(nil, text("new", person))}, "",
+		{"one value twice", []rowChange{update(nil, text("new", letter)), update(nil, text("new", person))}, "",
 			[]want{{stores.Update, note, "1=new", []int{1}, "document=letter.pdf,person"}}},
-		{"one value twice, of unknown origin first", []proposal{update(nil, text("new", verbs.Origin{})), update(nil, text("new", person))}, "",
+		{"one value twice, of unknown origin first", []rowChange{update(nil, text("new", verbs.Origin{})), update(nil, text("new", person))}, "",
 			[]want{{stores.Update, note, "1=new", []int{1}, "person"}}},
-		{"two values", []proposal{update(nil, text("new", person)), update(nil, text("other", person))}, "failure", nil},
-		{"a new value and the old one", []proposal{update(nil, text("new", person)), update(nil, text("old", person))}, "failure", nil},
-		{"a new value and the old one of another field", []proposal{update(nil, count), update(nil, text("old", person))}, "",
+		{"two values", []rowChange{update(nil, text("new", person)), update(nil, text("other", person))}, "failure", nil},
+		{"a new value and the old one", []rowChange{update(nil, text("new", person)), update(nil, text("old", person))}, "failure", nil},
+		{"a new value and the old one of another field", []rowChange{update(nil, count), update(nil, text("old", person))}, "",
 			[]want{{stores.Update, note, "4=2", []int{4}, ""}}},
-		{"the old value", []proposal{update([]int{noteLevel}, text("old", person))}, "", nil},
-		{"a deletion", []proposal{remove}, "", []want{{stores.Delete, note, "", []int{0, 1, 2, 3, 4, 5}, ""}}},
-		{"a change and a deletion", []proposal{update(nil, count), remove}, "failure", nil},
-		{"a deletion and a change", []proposal{remove, update(nil, count)}, "failure", nil},
-		{"another entity", []proposal{update(nil, count), {op: stores.Delete, entity: pin, key: keyOf(1), before: stores.Row{Values: []stores.Value{keyOf(1), {}, {}}}}}, "",
+		{"the old value", []rowChange{update([]int{noteLevel}, text("old", person))}, "", nil},
+		{"a deletion", []rowChange{remove}, "", []want{{stores.Delete, note, "", []int{0, 1, 2, 3, 4, 5}, ""}}},
+		{"a change and a deletion", []rowChange{update(nil, count), remove}, "failure", nil},
+		{"a deletion and a change", []rowChange{remove, update(nil, count)}, "failure", nil},
+		{"another entity", []rowChange{update(nil, count), {op: stores.Delete, entity: pin, key: keyOf(1), before: stores.Row{Values: []stores.Value{keyOf(1), {}, {}}}}}, "",
 			[]want{{stores.Update, note, "4=2", []int{4}, ""}, {stores.Delete, pin, "", []int{0, 1, 2}, ""}}},
-		{"another row", []proposal{update(nil, count), {op: stores.Delete, entity: note, key: keyOf(2), before: stores.Row{Values: make([]stores.Value, 6)}}}, "",
+		{"another row", []rowChange{update(nil, count), {op: stores.Delete, entity: note, key: keyOf(2), before: stores.Row{Values: make([]stores.Value, 6)}}}, "",
 			[]want{{stores.Update, note, "4=2", []int{4}, ""}, {stores.Delete, note, "", []int{0, 1, 2, 3, 4, 5}, ""}}},
-		{"a row that is added", []proposal{{op: stores.Insert, entity: pin, set: []assignment{{field: 0, value: keyOf(1)}}},
+		{"a row that is added", []rowChange{{op: stores.Insert, entity: pin, set: []assignment{{field: 0, value: keyOf(1)}}},
 			{op: stores.Delete, entity: pin, key: keyOf(1), before: stores.Row{Values: []stores.Value{keyOf(1), {}, {}}}}}, "",
 			[]want{{stores.Insert, pin, "", nil, ""}, {stores.Delete, pin, "", []int{0, 1, 2}, ""}}},
-		{"a value that its field cannot hold", []proposal{update(nil, text("longer", person))}, "not-accepted", nil},
-		{"a code that follows no other", []proposal{update(nil, assignment{field: noteLevel, value: str("XXL")})}, "not-accepted", nil},
+		{"a value that its field cannot hold", []rowChange{update(nil, text("longer", person))}, "not-accepted", nil},
+		{"a code that follows no other", []rowChange{update(nil, assignment{field: noteLevel, value: str("XXL")})}, "not-accepted", nil},
 	} {
 		r, st := joining(t)
 		var err error
-		st.out.changes, err = changesOf(r, st, c.proposals, false)
+		st.out.changes, err = changesOf(r, st, c.rowChanges, false)
 		if codeOf(err) != c.code {
 			t.Errorf("%s: %v, want %q", c.name, err, c.code)
 		}
@@ -226,8 +226,8 @@ func TestADeletionTellsWhatIsLost(t *testing.T) {
 	t.Parallel()
 	note, _ := desk(t)
 	r, st := joining(t)
-	p := proposal{op: stores.Delete, entity: note, key: keyOf(1), before: stores.Row{Values: []stores.Value{keyOf(1), str("old"), str("LOW"), {}, {}, {}}}}
-	changes, err := changesOf(r, st, []proposal{p}, false)
+	p := rowChange{op: stores.Delete, entity: note, key: keyOf(1), before: stores.Row{Values: []stores.Value{keyOf(1), str("old"), str("LOW"), {}, {}, {}}}}
+	changes, err := changesOf(r, st, []rowChange{p}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,25 +248,25 @@ func TestARowIsAddedWithItsDefaults(t *testing.T) {
 	text, made := assignment{field: noteText, value: str("new")}, "00000000-0000-4000-8000-000000000001"
 	for _, c := range []struct {
 		name string
-		p    proposal
+		p    rowChange
 		code string
 		key  string
 		set  string
 	}{
-		{"no key", proposal{set: []assignment{text}}, "", made, "1=new 2=LOW"},
-		{"a key that is nil", proposal{set: []assignment{text, {field: noteID}}}, "", made, "1=new 2=LOW"},
-		{"a key of its own", proposal{set: []assignment{text, {field: noteID, value: keyOf(7)}}}, "", keyOf(7).Text(), "1=new 2=LOW"},
-		{"a key that a handler knows", proposal{key: keyOf(8), set: []assignment{text, {field: noteID}}}, "", keyOf(8).Text(), "1=new 2=LOW"},
-		{"another level", proposal{set: []assignment{text, {field: noteLevel, value: str("HIGH")}, {field: noteCount, value: stores.NewInt(4)}}}, "", made, "1=new 2=HIGH 4=4"},
-		{"no text", proposal{}, "value-needed", "", ""},
-		{"a text that is nil", proposal{set: []assignment{{field: noteText}}}, "value-needed", "", ""},
-		{"a default that is taken away", proposal{set: []assignment{text, {field: noteLevel}}}, "value-needed", "", ""},
-		{"no code of its list", proposal{set: []assignment{text, {field: noteColour, value: str("PINK")}}}, "not-accepted", "", ""},
-		{"no integer", proposal{set: []assignment{text, {field: noteCount, value: str("4")}}}, "not-accepted", "", ""},
+		{"no key", rowChange{set: []assignment{text}}, "", made, "1=new 2=LOW"},
+		{"a key that is nil", rowChange{set: []assignment{text, {field: noteID}}}, "", made, "1=new 2=LOW"},
+		{"a key of its own", rowChange{set: []assignment{text, {field: noteID, value: keyOf(7)}}}, "", keyOf(7).Text(), "1=new 2=LOW"},
+		{"a key that a handler knows", rowChange{key: keyOf(8), set: []assignment{text, {field: noteID}}}, "", keyOf(8).Text(), "1=new 2=LOW"},
+		{"another level", rowChange{set: []assignment{text, {field: noteLevel, value: str("HIGH")}, {field: noteCount, value: stores.NewInt(4)}}}, "", made, "1=new 2=HIGH 4=4"},
+		{"no text", rowChange{}, "value-needed", "", ""},
+		{"a text that is nil", rowChange{set: []assignment{{field: noteText}}}, "value-needed", "", ""},
+		{"a default that is taken away", rowChange{set: []assignment{text, {field: noteLevel}}}, "value-needed", "", ""},
+		{"no code of its list", rowChange{set: []assignment{text, {field: noteColour, value: str("PINK")}}}, "not-accepted", "", ""},
+		{"no integer", rowChange{set: []assignment{text, {field: noteCount, value: str("4")}}}, "not-accepted", "", ""},
 	} {
 		r, st := joining(t)
 		c.p.op, c.p.entity = stores.Insert, note
-		changes, err := changesOf(r, st, []proposal{c.p}, false)
+		changes, err := changesOf(r, st, []rowChange{c.p}, false)
 		if codeOf(err) != c.code {
 			t.Errorf("%s: %v, want %q", c.name, err, c.code)
 		}
@@ -281,7 +281,7 @@ func TestARowIsAddedWithItsDefaults(t *testing.T) {
 		for _, a := range d.Set {
 			set += fmt.Sprintf(" %d=%s", a.Field, a.Value.Text())
 		}
-		if is := r.mem.added[view.RowKey{Entity: d.Entity, Key: d.Key}]; d.Key.Text() != c.key || d.row.Key != d.Key || trimmed(set) != c.set || !is {
+		if is := r.draft.added[view.RowKey{Entity: d.Entity, Key: d.Key}]; d.Key.Text() != c.key || d.row.Key != d.Key || trimmed(set) != c.set || !is {
 			t.Errorf("%s: %s with%s", c.name, d.Key.Text(), set)
 		}
 	}
@@ -295,19 +295,19 @@ func TestKeysAreMadeUpWhereTheyCanBe(t *testing.T) {
 		r, _ := joining(t)
 		key, err := newKey(r, &stores.Entity{Name: "thing", Fields: []stores.Field{{Name: "id", Kind: kind}}})
 		if kind == stores.UUID || kind == stores.String {
-			if err != nil || key.Kind() != kind || r.mem.alias[key] != "new 1" {
-				t.Errorf("%s: %v %v %q", kind, key, err, r.mem.alias[key])
+			if err != nil || key.Kind() != kind || r.draft.alias[key] != "new 1" {
+				t.Errorf("%s: %v %v %q", kind, key, err, r.draft.alias[key])
 			}
 		} else if codeOf(err) != "failure" {
 			t.Errorf("%s: %v %v", kind, key, err)
 		}
 	}
 	r, _ := joining(t)
-	r.mem.made = 4
-	r.mem.added[view.RowKey{Key: keyOf(1)}] = true
+	r.draft.made = 4
+	r.draft.added = map[view.RowKey]bool{{Key: keyOf(1)}: true}
 	key, err := newKey(r, &stores.Entity{Fields: []stores.Field{{Kind: stores.UUID}}})
-	if err != nil || r.mem.alias[key] != "new 6" {
-		t.Errorf("%v %q", err, r.mem.alias[key])
+	if err != nil || r.draft.alias[key] != "new 6" {
+		t.Errorf("%v %q", err, r.draft.alias[key])
 	}
 }
 
@@ -370,9 +370,9 @@ func TestWhatAStoreSaysIsToldInTheWordsOfTheCall(t *testing.T) {
 	t.Parallel()
 	_, st := joining(t)
 	elsewhere := dsl.Place{Source: dsl.NewSource("b.dsl", "x")}
-	said := &complaint{call: 0, diagnostic: notReached(elsewhere, "x")}
+	said := &callError{call: 0, diagnostic: notReached(elsewhere, "x")}
 	for _, err := range []error{
-		said, &complaint{call: 5, diagnostic: notReached(elsewhere, "x")},
+		said, &callError{call: 5, diagnostic: notReached(elsewhere, "x")},
 		&Refusal{}, &BrokenPromise{}, &Failure{Err: errors.New("x")}, stores.ErrConflict,
 	} {
 		if got := told(st, err); got != err {
@@ -382,8 +382,8 @@ func TestWhatAStoreSaysIsToldInTheWordsOfTheCall(t *testing.T) {
 	if got := told(st, fmt.Errorf("in a handler: %w", said)); got != error(said) {
 		t.Error(got)
 	}
-	var c *complaint
-	if got := told(st, &complaint{call: -1, diagnostic: notReached(elsewhere, "x")}); !errors.As(got, &c) || c.call != st.call.index || c.diagnostic.Place != st.call.place {
+	var c *callError
+	if got := told(st, &callError{call: -1, diagnostic: notReached(elsewhere, "x")}); !errors.As(got, &c) || c.call != st.call.index || c.diagnostic.Place != st.call.place {
 		t.Errorf("of a handler: %+v", got)
 	}
 	for err, want := range map[error]dsl.Diagnostic{
@@ -474,7 +474,7 @@ func TestAVerbThatOnlyReadsChangesNothing(t *testing.T) {
 	look.snapshot, look.read = true, view.Open(nil, nil, nil)
 	r := &run{src: look, plan: plan{steps: []*step{st}}}
 	st.args.sealed = st.sealIn(new([]byte))
-	err := r.apply(t.Context(), st, []proposal{{op: stores.Insert, entity: note, set: []assignment{{field: noteText, value: str("new")}}}})
+	err := r.apply(t.Context(), st, []rowChange{{op: stores.Insert, entity: note, set: []assignment{{field: noteText, value: str("new")}}}})
 	if codeOf(err) != "failure" || r.src.read.Waiting() {
 		t.Errorf("%v, changes wait: %t", err, r.src.read.Waiting())
 	}

@@ -159,7 +159,7 @@ func earned(t *testing.T, example string) string {
 		}
 		return ds[0].Code
 	}
-	o := engine.RunOptions{Each: how == "call by call"}
+	o := engine.RunOptions{}
 	switch preview, err := s.Preview(ctx, p); {
 	case err != nil:
 		return codeOf(t, err)
@@ -193,7 +193,7 @@ func earned(t *testing.T, example string) string {
 			t.Fatal(err)
 		}
 	}
-	_, err = s.Run(ctx, p, o)
+	_, err = committed(ctx, s, p, how == "call by call", o)
 	return codeOf(t, err)
 }
 
@@ -246,7 +246,7 @@ func earnedByPalette(t *testing.T, text string) string {
 	type price struct {
 		Name string `verb:"name"`
 	}
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	engine.Handle(h, "shop.price", func(context.Context, *engine.Call, price) (engine.Outcome, error) { return engine.Outcome{}, nil })
 	store := &faultyStore{checkSQL: func(q stores.SQL) error {
 		if !strings.HasPrefix(q.Text, "SELECT") {

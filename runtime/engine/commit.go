@@ -25,7 +25,7 @@ import (
 func (r *run) commit(ctx context.Context, o RunOptions) error {
 	r.src.e.enter(StageRecord)
 	for _, st := range r.plan.steps {
-		if err := r.still(st); err != nil {
+		if err := r.unchanged(st); err != nil {
 			return err
 		}
 	}
@@ -39,11 +39,11 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 // batch makes what a plan adds to a transaction that already holds its changes: the journal entries,
 // the notices, and the engine's own rows.
 func (r *run) batch(ctx context.Context, o RunOptions) (b stores.Batch, err error) {
-	for i := range r.src.mem.uploads {
-		r.own.Changes = append(r.own.Changes, uploads.Use(r.src.mem.uploads[i].row, r.src.mem.uploads[i].verb, r.src.now))
+	for _, u := range r.plan.uploads() {
+		r.own.Changes = append(r.own.Changes, uploads.Use(u.row, u.verb, r.src.now))
 	}
-	if made := madeFiles(r); len(made) > 0 {
-		kept, err := extendFiles(ctx, r.src.read, made, r.src.now.Add(uploads.Unused))
+	if len(r.src.answers)+len(r.src.kept) > 0 {
+		kept, err := extendFiles(ctx, r.src.read, madeFiles(r), r.src.now.Add(uploads.Unused))
 		if err != nil {
 			return b, err
 		}
@@ -115,11 +115,11 @@ func (r *run) reply() *receipt.Receipt {
 	for _, st := range r.plan.steps {
 		for i := range st.out.changes {
 			if c := &st.out.changes[i]; c.Op == stores.Insert {
-				r.src.s.adopt(c.Entity, r.src.mem.minted[view.RowKey{Entity: c.Entity, Key: c.Key}])
+				r.src.s.adopt(c.Entity, r.src.draft.minted[view.RowKey{Entity: c.Entity, Key: c.Key}])
 			}
 		}
 	}
-	if r.plan.told == nil || len(r.src.mem.added) > 0 {
+	if r.plan.told == nil || len(r.src.draft.added) > 0 {
 		r.tellAll()
 	}
 	reply := r.preview()
@@ -186,7 +186,7 @@ func (st *step) sealIn(b *[]byte) [32]byte {
 // rows that they depend on. Generated keys and instants that move with the clock are replaced
 // by descriptions, so that two previews of the same plan are equal.
 func (r *run) finish() {
-	d := digester{digest.Writer{Alias: r.src.mem.alias, Into: sha256.New()}}
+	d := digester{digest.Writer{Alias: r.src.draft.alias, Into: sha256.New()}}
 	d.Text("verbatim preview 1")
 	d.Text(r.src.e.reg.Digest())
 	d.Text(r.src.s.who.Name)
@@ -204,7 +204,7 @@ func (r *run) finish() {
 		d.step(st)
 		d.Spill()
 	}
-	d.readSet(r.src.mem.reads)
+	d.readSet(r.plan.steps)
 	d.Into.Write(d.B)
 	d.Into.Sum(r.plan.digest[:0])
 	r.plan.id = receipt.NewID(r.plan.digest[:16])
@@ -262,31 +262,41 @@ func (d *digester) fieldOf(e *stores.Entity, p stores.Path, v stores.Value) {
 	}
 }
 
-// readSet hashes the rows that a plan depends on.
-func (d *digester) readSet(rows []readRow) {
-	d.Number(len(rows))
-	for _, s := range rows {
-		if s.entity == nil {
-			d.Value(s.key)
-			d.Values(s.values)
-		} else {
-			d.Text(s.entity.Name)
-			d.Key(s.entity.Name, s.key)
-			d.Number(len(s.values))
-			for i, v := range s.values {
-				p := stores.Path{Field: i}
-				if i < len(s.paths) {
-					p = s.paths[i]
-				}
-				d.fieldOf(s.entity, p, v)
+// readSet hashes the rows that calls depend on.
+func (d *digester) readSet(steps []*step) {
+	n := 0
+	for _, st := range steps {
+		n += len(st.reads)
+	}
+	d.Number(n)
+	for _, st := range steps {
+		for i := range st.reads {
+			d.read(&st.reads[i])
+			d.Spill()
+		}
+	}
+}
+
+func (d *digester) read(s *readRow) {
+	if s.entity == nil {
+		d.Value(s.key)
+		d.Values(s.values)
+	} else {
+		d.Text(s.entity.Name)
+		d.Key(s.entity.Name, s.key)
+		d.Number(len(s.values))
+		for i, v := range s.values {
+			p := stores.Path{Field: i}
+			if i < len(s.paths) {
+				p = s.paths[i]
 			}
+			d.fieldOf(s.entity, p, v)
 		}
-		d.Number(len(s.marks))
-		for _, m := range s.marks {
-			d.Number(m.Field)
-			d.Text(m.Origin)
-		}
-		d.Spill()
+	}
+	d.Number(len(s.marks))
+	for _, m := range s.marks {
+		d.Number(m.Field)
+		d.Text(m.Origin)
 	}
 }
 
@@ -314,10 +324,10 @@ func (d *digester) instead(jobs []stores.JobRecord) {
 	}
 }
 
-// unitDigest returns the digest of some calls of a plan: what they would do, and the rows that they
+// digestOf returns the digest of some calls of a plan: what they would do, and the rows that they
 // depend on, after the earlier calls.
-func (r *run) unitDigest(calls []int) [32]byte {
-	d := digester{digest.Writer{Alias: r.src.mem.alias}}
+func (r *run) digestOf(calls []int) [32]byte {
+	d := digester{digest.Writer{Alias: r.src.draft.alias}}
 	d.Text("verbatim call 1")
 	d.Text(r.src.e.reg.Digest())
 	d.Text(r.src.s.who.Name)
@@ -331,11 +341,7 @@ func (r *run) unitDigest(calls []int) [32]byte {
 			d.step(st)
 		}
 	}
-	for _, i := range calls {
-		if st := r.plan.top[i]; st != nil {
-			d.readSet(r.src.mem.reads[st.reads.from:st.reads.to])
-		}
-	}
+	d.readSet(slices.DeleteFunc(slices.Clone(r.plan.steps), func(st *step) bool { return !slices.Contains(calls, st.call.index) }))
 	return sha256.Sum256(d.B)
 }
 
@@ -502,26 +508,6 @@ func writeTo(ctx context.Context, e *Engine, scope stores.Scope, fn func(stores.
 		}
 	}
 	return err
-}
-
-// AddedRows writes rows in the form that journal entries have. It is for rows that are added
-// outside any call and hold nothing sensitive or personal.
-func AddedRows(changes []stores.Change) string {
-	var told journal.Record
-	for i := range changes {
-		c := &changes[i]
-		row := receipt.Row{Op: receipt.Inserted, Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key}
-		for _, set := range c.Set {
-			f := &c.Entity.Fields[set.Field]
-			after := receipt.Value{Value: set.Value}
-			if f.Ref != nil {
-				after.Name = newRow // it is added together with these rows, like all rows that they refer to
-			}
-			row.Fields = append(row.Fields, receipt.Field{Name: f.Name, Kind: f.Holds(), After: after})
-		}
-		told.Rows = append(told.Rows, row)
-	}
-	return string(told.AppendText(nil))
 }
 
 // onlyLooks reports whether a program can run on a snapshot: it changes nothing and is not

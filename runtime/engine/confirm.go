@@ -82,7 +82,7 @@ func unusable(e *Engine, c *confirmations.Confirmation, now time.Time, at dsl.Pl
 	case c.Status == confirmations.Stale:
 		d = stalePreview(at, nil)
 	case c.Status != confirmations.Waiting:
-		d = unknownConfirmation(c.ID)
+		d = unknownConfirmation(dsl.Place{}, c.ID)
 	case c.Palette != e.reg.Digest():
 		d = otherPalette(at)
 	default:
@@ -197,12 +197,12 @@ func dependsOn(r *run) []string {
 			rows = append(rows, row)
 		}
 	}
-	for _, s := range r.src.mem.reads {
+	for s := range r.plan.reads {
 		if s.entity == nil {
 			add(anything)
 			continue
 		}
-		if !r.src.mem.added[view.RowKey{Entity: s.entity, Key: s.key}] {
+		if !r.src.draft.added[view.RowKey{Entity: s.entity, Key: s.key}] {
 			add(s.entity.Name + " " + s.key.Text())
 		}
 	}
@@ -287,7 +287,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	}
 	t := &runOptions{opt: o}
 	s.claim(ctx, t)
-	look := rehearsal(RunOptions{Before: o.Before})
+	look := dryRun(RunOptions{Before: o.Before})
 	look.answers = t.answers
 	r, err := s.attempts(ctx, p, look)
 	if err != nil {
@@ -346,7 +346,7 @@ func (s *Session) proposed(ctx context.Context, p *verbs.Program, o RunOptions, 
 	return nil, refusalOf(ctx, s, p, o, err)
 }
 
-func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []complaint, asked bool) (*confirmations.Confirmation, error) {
+func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []callError, asked bool) (*confirmations.Confirmation, error) {
 	var roles []string
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
@@ -369,7 +369,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 			switch {
 			case b.ID == "":
 			case b.Status == confirmations.Declined:
-				return refuse([]complaint{{-1, declinedBefore(at, b.By, b.Reason)}})
+				return refuse([]callError{{-1, declinedBefore(at, b.By, b.Reason)}})
 			case b.Status == confirmations.Waiting && r.src.now.Before(b.Expires):
 				c = b
 				if t.job == nil {
@@ -396,7 +396,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 		_, c.Occasion = receipt.ReadAnswer(t.opt.Agreed)
 		c.Key = c.MakeKey(before)
 		files := madeFiles(r)
-		for _, u := range r.src.mem.uploads {
+		for _, u := range r.plan.uploads() {
 			files = append(files, u.row.Key())
 		}
 		kept, err := extendFiles(ctx, tx, files, c.Expires)
@@ -511,7 +511,7 @@ func (s *Session) look(ctx context.Context, id string) (*confirmations.Confirmat
 	if len(mine) == 1 {
 		return mine[0], nil
 	}
-	return nil, refuse([]complaint{{-1, unknownConfirmation(id)}})
+	return nil, refuse([]callError{{-1, unknownConfirmation(dsl.Place{}, id)}})
 }
 
 // learns gives the session names for the rows of somebody else's preview, and for their
@@ -552,7 +552,7 @@ func (s *Session) learns(ctx context.Context, asker *Session, told *receipt.Rece
 // looks returns the options for looking at another principal's proposal: the receipt tells
 // whose each row is, as the onlooker sees it.
 func (s *Session) looks(c *confirmations.Confirmation) *runOptions {
-	t := rehearsal(RunOptions{Before: c.Before})
+	t := dryRun(RunOptions{Before: c.Before})
 	t.owners, t.answers = s.SeesSeveral(), storedAnswers(c)
 	return t
 }
@@ -656,7 +656,7 @@ func (s *Session) Words(ctx context.Context, id string) (string, error) {
 	case err != nil:
 		return "", failure(err)
 	case turn == nil || !s.e.opt.Clock().Before(c.Expires):
-		return "", refuse([]complaint{{-1, unknownConfirmation(id)}})
+		return "", refuse([]callError{{-1, unknownConfirmation(dsl.Place{}, id)}})
 	}
 	e := s.own(verbWords, c.ID, c)
 	e.Outcome, e.Turn = outcomeOK, c.Turn

@@ -31,7 +31,7 @@ func disclosed(ctx context.Context, r *source, st *step, i int) (stores.Value, e
 	x := &st.verb.Discloses[i]
 	if x.Fresh {
 		v := stores.NewString(rand.Text())
-		r.mem.alias[v] = "fresh " + x.Name
+		r.draft.alias[v] = "fresh " + x.Name
 		st.sees.disclosures[i] = disclosure{true, v}
 		return v, nil
 	}

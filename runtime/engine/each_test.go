@@ -2,8 +2,10 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -12,19 +14,28 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/engine/each"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
-// eachOf runs a script call by call, agreeing to what it asks.
-func (w *world) eachOf(s *engine.Session, text string, o engine.RunOptions) (*receipt.Receipt, error) {
+// committed runs a program, call by call or whole.
+func committed(ctx context.Context, s *engine.Session, p *verbs.Program, byCall bool, o engine.RunOptions) (*receipt.Receipt, error) {
+	if byCall {
+		return each.Runner{Session: s}.Run(ctx, p, o)
+	}
+	return s.Run(ctx, p, o)
+}
+
+// eachOf runs a script call by call from a call on, agreeing to what it asks.
+func (w *world) eachOf(s *engine.Session, text string, from int, o engine.RunOptions) (*receipt.Receipt, error) {
 	w.t.Helper()
 	script, ds := dsl.Parse(dsl.NewSource("test.dsl", text))
 	if ds.HasErrors() {
 		w.t.Fatal(told(ds))
 	}
-	p, ds := s.Check(context.Background(), script, engine.CheckOptions{Said: verbs.Literals{}, From: o.From})
+	p, ds := s.Check(context.Background(), script, engine.CheckOptions{From: from})
 	if p == nil {
 		w.t.Fatalf("check: %s", told(ds))
 	}
@@ -35,8 +46,7 @@ func (w *world) eachOf(s *engine.Session, text string, o engine.RunOptions) (*re
 	if len(preview.Asks()) > 0 {
 		o.Agreed = preview.ID
 	}
-	o.Each = true
-	return s.Run(ctx, p, o)
+	return each.Runner{Session: s, From: from}.Run(ctx, p, o)
 }
 
 // OB14, X14: call by call, every call is a transaction of its own with a journal
@@ -60,7 +70,7 @@ func TestEachCallIsCommitted(t *testing.T) {
 	reply, err := w.eachOf(kim, `lending.lend :item-id @drill :member-id @ann :as @l
 lending.remind :loan-id @l :on 2025-02-02
 lending.note :loan-id (lending.lend :item-id @tent :member-id @bob) :note "nested"
-lending.list-items :status IN`, engine.RunOptions{Progress: progress})
+lending.list-items :status IN`, 0, engine.RunOptions{Progress: progress})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,8 +112,8 @@ lending.note :loan-id @tent-ann :note "four"`
 			w.change(stores.Change{Op: stores.Insert, Entity: w.entity("item"), Key: id(77), Set: []stores.Assign{{Field: 1, Value: id(1)}, {Field: 2, Value: str("Axe")}}})
 		}
 	}
-	reply, err := kim.Run(ctx, p, engine.RunOptions{Each: true, Progress: taken})
-	var stopped *engine.Stopped
+	reply, err := each.Runner{Session: kim}.Run(ctx, p, engine.RunOptions{Progress: taken})
+	var stopped *each.Stopped
 	if !errors.As(err, &stopped) || stopped.Done != 1 || stopped.Total != 4 || stopped.Next != 2 || stopped.First != 1 || stopped.Last != 1 {
 		t.Fatalf("%#v", err)
 	}
@@ -121,13 +131,13 @@ lending.note :loan-id @tent-ann :note "four"`
 		t.Errorf("the note is %s", note)
 	}
 	// What is known to go wrong is told before anything is done.
-	_, err = kim.Run(ctx, p, engine.RunOptions{Each: true})
+	_, err = each.Runner{Session: kim}.Run(ctx, p, engine.RunOptions{})
 	wantRefusal(t, err, "already-exists")
 	if note := w.get("loan", id(33), "note"); !note.IsNull() || len(w.journal()) != 3 { // the refusals, and what was done
 		t.Errorf("something was done: %s", note)
 	}
 	w.change(stores.Change{Op: stores.Delete, Entity: w.entity("item"), Key: id(77)})
-	reply, err = w.eachOf(kim, text, engine.RunOptions{From: stopped.Next})
+	reply, err = w.eachOf(kim, text, stopped.Next, engine.RunOptions{})
 	if err != nil || len(reply.Calls) != 3 {
 		t.Fatalf("%v %v", reply, err)
 	}
@@ -145,13 +155,13 @@ func TestEachIsCancelledBetweenCalls(t *testing.T) {
 		kim := w.session("kim")
 		p := w.program(kim, strings.Repeat("lending.remind :loan-id @saw-bob :on 2025-02-02\n", 4))
 		ctx, cancel := context.WithCancel(ctx)
-		_, err := kim.Run(ctx, p, engine.RunOptions{Each: true, Progress: func(p engine.Progress) {
+		_, err := each.Runner{Session: kim}.Run(ctx, p, engine.RunOptions{Progress: func(p engine.Progress) {
 			if p.Phase == engine.Committing && p.Done == n {
 				cancel()
 			}
 		}})
 		cancel()
-		var stopped *engine.Stopped
+		var stopped *each.Stopped
 		switch {
 		case n == 4 && err != nil:
 			t.Errorf("all was done, and %v", err)
@@ -176,7 +186,7 @@ lending.note :loan-id @saw-bob :note "last"`
 	t.Run("as shown", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		reply, err := w.eachOf(w.session("kim"), text, engine.RunOptions{})
+		reply, err := w.eachOf(w.session("kim"), text, 0, engine.RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +200,7 @@ lending.note :loan-id @saw-bob :note "last"`
 		t.Parallel()
 		w := newWorld(t)
 		kim := w.session("kim")
-		_, err := kim.Run(ctx, w.program(kim, "lending.note :loan-id @saw-bob :note \"x\"\n"+text), engine.RunOptions{Each: true})
+		_, err := each.Runner{Session: kim}.Run(ctx, w.program(kim, "lending.note :loan-id @saw-bob :note \"x\"\n"+text), engine.RunOptions{})
 		wantRefusal(t, err, "needs-agreement")
 		if note := w.get("loan", id(31), "note"); !note.IsNull() {
 			t.Error("something was done before anybody agreed")
@@ -205,7 +215,7 @@ lending.note :loan-id @saw-bob :note "last"`
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = kim.Run(ctx, p, engine.RunOptions{Each: true, Agreed: preview.ID})
+		_, err = each.Runner{Session: kim}.Run(ctx, p, engine.RunOptions{Agreed: preview.ID})
 		wantRefusal(t, err, "needs-agreement")
 		if note := w.get("loan", id(31), "note"); !note.IsNull() {
 			t.Error("something was done before anybody agreed")
@@ -221,7 +231,7 @@ lending.note :loan-id @saw-bob :note "last"`
 			t.Fatal(err)
 		}
 		w.set("loan", 31, "due", date("2025-01-09"))
-		_, err = kim.Run(ctx, p, engine.RunOptions{Each: true, Agreed: preview.ID})
+		_, err = each.Runner{Session: kim}.Run(ctx, p, engine.RunOptions{Agreed: preview.ID})
 		wantRefusal(t, err, "stale-preview")
 		if len(w.journal()) != 1 { // that it was refused
 			t.Error("something was done")
@@ -236,12 +246,12 @@ lending.note :loan-id @saw-bob :note "last"`
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = kim.Run(ctx, p, engine.RunOptions{Each: true, Agreed: preview.ID, Progress: func(p engine.Progress) {
+		_, err = each.Runner{Session: kim}.Run(ctx, p, engine.RunOptions{Agreed: preview.ID, Progress: func(p engine.Progress) {
 			if p.Phase == engine.Committing && p.Done == 2 {
 				w.set("loan", 31, "due", date("2025-01-09"))
 			}
 		}})
-		var stopped *engine.Stopped
+		var stopped *each.Stopped
 		if !errors.As(err, &stopped) || stopped.Done != 4 {
 			t.Fatalf("%#v", err)
 		}
@@ -260,10 +270,10 @@ lending.note :loan-id @saw-bob :note "last"`
 		}
 		second := w.session("kim")
 		p := w.program(second, text)
-		if _, err = second.Run(ctx, p, engine.RunOptions{Each: true, Agreed: kept.ID}); err != nil {
+		if _, err = (each.Runner{Session: second}).Run(ctx, p, engine.RunOptions{Agreed: kept.ID}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := second.Run(ctx, p, engine.RunOptions{Each: true, Agreed: kept.ID}); err == nil {
+		if _, err := (each.Runner{Session: second}).Run(ctx, p, engine.RunOptions{Agreed: kept.ID}); err == nil {
 			t.Error("it was good twice")
 		}
 	})
@@ -283,24 +293,24 @@ lending.remind :loan-id @l :on 2025-03-03`
 	plain := strings.Replace(text, "lending.forget :reminder-id @saw-2025-01-11", "lending.note :loan-id @l :note \"x\"", 1)
 	stop, cancel := context.WithCancel(ctx)
 	p := w.program(kim, plain)
-	_, err := kim.Run(stop, p, engine.RunOptions{Each: true, Key: "k", Progress: func(p engine.Progress) {
+	_, err := each.Runner{Session: kim}.Run(stop, p, engine.RunOptions{Key: "k", Progress: func(p engine.Progress) {
 		if p.Phase == engine.Committing && p.Done == 2 {
 			cancel()
 		}
 	}})
-	var stopped *engine.Stopped
+	var stopped *each.Stopped
 	if !errors.As(err, &stopped) || stopped.Done != 2 {
 		t.Fatalf("%#v", err)
 	}
 	again := w.session("kim")
-	reply, err := again.Run(ctx, w.program(again, plain), engine.RunOptions{Each: true, Key: "k"})
+	reply, err := each.Runner{Session: again}.Run(ctx, w.program(again, plain), engine.RunOptions{Key: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(w.journal()) != 4 || reply.Repeated || reply.First != 1 || reply.Last != 4 {
 		t.Errorf("%d entries, repeated=%v, %d..%d", len(w.journal()), reply.Repeated, reply.First, reply.Last)
 	}
-	third, err := again.Run(ctx, w.program(again, plain), engine.RunOptions{Each: true, Key: "k"})
+	third, err := each.Runner{Session: again}.Run(ctx, w.program(again, plain), engine.RunOptions{Key: "k"})
 	if err != nil || !third.Repeated || len(w.journal()) != 4 {
 		t.Errorf("%v, %v, %d entries", third, err, len(w.journal()))
 	}
@@ -308,15 +318,15 @@ lending.remind :loan-id @l :on 2025-03-03`
 		t.Errorf("first\n%s\nthen\n%s", a, b)
 	}
 	// What asks and takes away is repeated as well, without asking.
-	if _, err := w.eachOf(kim, text, engine.RunOptions{Key: "other"}); err != nil {
+	if _, err := w.eachOf(kim, text, 0, engine.RunOptions{Key: "other"}); err != nil {
 		t.Fatal(err)
 	}
 	script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
-	fourth, err := w.session("kim").Journal().RepeatEach(ctx, script, "other", 0)
+	fourth, err := each.Runner{Session: w.session("kim")}.Repeat(ctx, script, "other")
 	if err != nil || fourth == nil || len(fourth.Calls) != 4 {
 		t.Errorf("%v %v", fourth, err)
 	}
-	if none, err := w.session("mia").Journal().RepeatEach(ctx, script, "other", 0); err != nil || none != nil {
+	if none, err := (each.Runner{Session: w.session("mia")}).Repeat(ctx, script, "other"); err != nil || none != nil {
 		t.Errorf("somebody else is told %v %v", none, err)
 	}
 }
@@ -410,9 +420,13 @@ func TestAKeyHasOneEffectHoweverItIsCommitted(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			before := len(w.state())
-			for i, each := range order {
+			for i, byCall := range order {
 				s := w.session("kim")
-				reply, err := s.Run(ctx, w.program(s, text), engine.RunOptions{Key: "k", Each: each})
+				p := w.program(s, text)
+				reply, err := each.Runner{Session: s}.Repeat(ctx, p.Script(), "k") // as every way in does
+				if reply == nil && err == nil {
+					reply, err = committed(ctx, s, p, byCall, engine.RunOptions{Key: "k"})
+				}
 				if err != nil || reply.Repeated != (i > 0) || len(reply.Calls) != 2 {
 					t.Fatalf("run %d: %+v, %v", i, reply, err)
 				}
@@ -421,9 +435,9 @@ func TestAKeyHasOneEffectHoweverItIsCommitted(t *testing.T) {
 				t.Errorf("%d rows were added", n)
 			}
 			// Another text under the key is refused, either way.
-			for _, each := range order {
+			for _, byCall := range order {
 				s := w.session("kim")
-				_, err := s.Run(ctx, w.program(s, `lending.note :loan-id @saw-bob :note "x"`), engine.RunOptions{Key: "k", Each: each})
+				_, err := committed(ctx, s, w.program(s, `lending.note :loan-id @saw-bob :note "x"`), byCall, engine.RunOptions{Key: "k"})
 				wantRefusal(t, err, "key-reused")
 			}
 		})
@@ -432,11 +446,11 @@ func TestAKeyHasOneEffectHoweverItIsCommitted(t *testing.T) {
 	w := newWorld(t)
 	s := w.session("kim")
 	part := w.program(s, "lending.remind :loan-id @saw-bob :on 2025-05-01\nlending.forget :reminder-id @saw-2025-01-11")
-	if _, err := s.Run(ctx, part, engine.RunOptions{Key: "k", Each: true}); err == nil {
+	if _, err := (each.Runner{Session: s}).Run(ctx, part, engine.RunOptions{Key: "k"}); err == nil {
 		t.Fatal("nobody was asked")
 	}
 	two := w.program(s, text)
-	if _, err := s.Run(ctx, w.program(s, "lending.remind :loan-id @saw-bob :on 2025-05-01"), engine.RunOptions{Key: "k", Each: true}); err != nil {
+	if _, err := (each.Runner{Session: s}).Run(ctx, w.program(s, "lending.remind :loan-id @saw-bob :on 2025-05-01"), engine.RunOptions{Key: "k"}); err != nil {
 		t.Fatal(err)
 	}
 	before := w.state()
@@ -459,7 +473,7 @@ func TestAKeyHasOneEffectHoweverItIsCommitted(t *testing.T) {
 				t.Error(told(ds))
 				return
 			}
-			_, err := s.Run(ctx, p, engine.RunOptions{Key: "k", Each: i%3 == 0})
+			_, err := committed(ctx, s, p, i%3 == 0, engine.RunOptions{Key: "k"})
 			var r *engine.Refusal
 			if err != nil && !(errors.As(err, &r) && (r.Diagnostics[0].Code == "key-reused" || r.Diagnostics[0].Code == "changed-meanwhile")) {
 				t.Error(err)
@@ -470,4 +484,68 @@ func TestAKeyHasOneEffectHoweverItIsCommitted(t *testing.T) {
 	if n := len(one.state()) - have; n != 2 {
 		t.Errorf("%d rows were added", n)
 	}
+}
+
+// SAFE-R5: a script of which a build of November 2026 committed the first call under a key, when the
+// engine itself ran scripts call by call: that call is not done again, and what comes after it uses
+// its row.
+func TestAKeyOfAnOlderBuildIsContinued(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	text, err := os.ReadFile("testdata/each-keys.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []map[string]string
+	if err := json.Unmarshal(text, &kept); err != nil {
+		t.Fatal(err)
+	}
+	all := engine.Own()
+	of := all[slices.IndexFunc(all, func(e *stores.Entity) bool { return e.Name == "verbatim.delivery" })]
+	value := func(e *stores.Entity, field int, text string) stores.Value {
+		v, ok := stores.Parse(e.Fields[field].Kind, text)
+		if !ok {
+			t.Fatalf("%s %q", e.Fields[field].Name, text)
+		}
+		return v
+	}
+	for _, row := range kept {
+		c := stores.Change{Op: stores.Insert, Entity: of, Key: str(row["key"])}
+		for i := range of.Fields {
+			if text, ok := row[of.Fields[i].Name]; ok && i != of.Key {
+				c.Set = append(c.Set, stores.Assign{Field: i, Value: value(of, i, text)})
+			}
+		}
+		w.change(c)
+	}
+	loan := w.entity("loan")
+	var lent stores.Change
+	has := map[string]string{"member": id(11).Text(), "item": id(21).Text(), "due": "2025-01-10", "status": "OPEN"}
+	for i := range loan.Fields {
+		if text, ok := has[loan.Fields[i].Name]; ok {
+			lent.Set = append(lent.Set, stores.Assign{Field: i, Value: value(loan, i, text)})
+		}
+	}
+	lent.Op, lent.Entity, lent.Key = stores.Insert, loan, value(loan, loan.Key, "00000000-0000-4000-9000-000000000004")
+	w.change(lent)
+	w.set("item", 21, "status", str("OUT"))
+	if _, err := w.engine.NameRows(ctx); err != nil {
+		t.Fatal(err)
+	}
+	kim := w.session("kim")
+	p := w.program(kim, "lending.lend :item-id @drill :member-id @ann :as @l\nlending.remind :loan-id @l :on 2025-02-02\nlending.note :loan-id @l :note \"x\"")
+	if again, err := (each.Runner{Session: kim}).Repeat(ctx, p.Script(), "k"); again != nil || err != nil {
+		t.Fatalf("half of it was done, and it answers %v, %v", again, err)
+	}
+	reply, err := each.Runner{Session: kim}.Run(ctx, p, engine.RunOptions{Key: "k"})
+	if err != nil || len(reply.Calls) != 3 || len(w.journal()) != 2 || w.get("loan", lent.Key, "note") != str("x") {
+		t.Fatalf("%+v, %v, %d entries", reply, err, len(w.journal()))
+	}
+	again, err := each.Runner{Session: kim}.Repeat(ctx, p.Script(), "k")
+	if err != nil || again == nil || !again.Repeated || len(again.Calls) != 3 {
+		t.Errorf("%+v, %v", again, err)
+	}
+	// The same script at once is refused under a key that stands for its calls.
+	_, err = kim.Run(ctx, p, engine.RunOptions{Key: "k"})
+	wantRefusal(t, err, "key-reused")
 }

@@ -6,16 +6,12 @@
 //	preview, err := session.Preview(ctx, program)    // a receipt: rows, before and after
 //	done, err := session.Run(ctx, program, engine.RunOptions{Agreed: preview.ID})
 //
-// If a rule requires somebody else's agreement, Run refuses. Propose keeps the program instead, and
-// Agree, called by a person with the needed role, runs it in the asker's name if its plan still
-// equals the proposed one. With a RunOptions.Key, Run can be repeated if its answer was lost.
+// If a rule requires somebody else's agreement, Run refuses. Propose keeps the program, and Agree of a
+// person with the role runs it in the asker's name, if its plan still equals the proposed one.
 //
-// A call goes through six steps, each in the file of its name: permit (may this caller use the
-// verb), resolve (which rows and values do its arguments stand for), gate (what must hold, and who
-// must agree), execute (what would it do), verify (is that what its palette promised), and commit
-// (changes, journal, notices and jobs, in one transaction).
-//
-// The package knows no domain: what YAML cannot say of one is a handler.
+// A call goes through six steps, each in the file of its name: permit (may the caller use the verb),
+// resolve (rows and values of its arguments), gate (what must hold, who must agree), execute (what
+// would it do), verify (did its palette promise that), and commit, in one transaction.
 package engine
 
 import (
@@ -221,7 +217,7 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 	}
 	who, err := e.principal(ctx, principal)
 	if errors.Is(err, stores.ErrNotFound) {
-		return nil, &Refusal{Diagnostics: dsl.Diagnostics{unknownPrincipal(principal)}}
+		return nil, &Refusal{Diagnostics: dsl.Diagnostics{unknownPrincipal(dsl.Place{}, principal)}}
 	}
 	if err != nil {
 		return nil, failure(err)
@@ -291,8 +287,8 @@ const (
 	StagePermit  Stage = "permit"  // may the principal use the verbs
 	StageResolve Stage = "resolve" // which rows do the references of a call name
 	StageGate    Stage = "gate"    // what a call requires, and who must agree to it
-	StageCarry   Stage = "carry"   // what the call would change
-	StageSettle  Stage = "settle"  // is that what its verb promised
+	StageExecute Stage = "carry"   // what the call would change
+	StageVerify  Stage = "settle"  // is that what its verb promised
 	StageApply   Stage = "apply"   // its changes go to the transaction
 	StageAgreed  Stage = "agreed"  // is this what was agreed to
 	StageRecord  Stage = "record"  // journal, notices and what the engine keeps go to the transaction
@@ -470,7 +466,7 @@ func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session
 		case err != nil:
 			return err
 		case kept == nil && (v.ID != "" || v.Existing):
-			return refuse([]complaint{{-1, unknownSession()}})
+			return refuse([]callError{{-1, unknownSession(dsl.Place{})}})
 		case kept == nil:
 			kept = sessions.Begin(s.kept, s.who.Name, v.Name, now)
 		}

@@ -19,8 +19,8 @@ func TestTwoInOneAnothersWayBothFinish(t *testing.T) {
 	t.Parallel()
 	const rounds = 12
 	for _, backend := range []string{"sqlite", "postgres"} {
-		for _, each := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s each=%v", backend, each), func(t *testing.T) {
+		for _, byCall := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s each=%v", backend, byCall), func(t *testing.T) {
 				t.Parallel()
 				var two [2]*world
 				if backend == "sqlite" {
@@ -40,7 +40,7 @@ func TestTwoInOneAnothersWayBothFinish(t *testing.T) {
 					all.Go(func() {
 						for n := range rounds {
 							p := w.program(s, fmt.Sprintf(scripts[i], fmt.Sprintf("%d of %d", n, i)))
-							if _, err := s.Run(context.Background(), p, engine.RunOptions{Each: each}); err != nil {
+							if _, err := committed(context.Background(), s, p, byCall, engine.RunOptions{}); err != nil {
 								t.Errorf("%d of %d: %v", n, i, err)
 							}
 						}

@@ -12,13 +12,13 @@ import (
 
 // execute carries out a verb in the way that its palette declares, and returns the claimed changes
 // and the answer as values.
-func execute(ctx context.Context, r *source, st *step, promises []promise) (done claim, err error) {
+func execute(ctx context.Context, r *source, st *step, promises []promise) (done outcome, err error) {
 	v := st.verb
 	switch h := st.prep.handler; {
 	case h != nil:
 		return handle(ctx, r, st, h, promises)
 	case v.Handler:
-		return done, &complaint{st.call.index, notCarriedOut(st.call.place, v.Name, noHandlerHere)}
+		return done, &callError{st.call.index, notCarriedOut(st.call.place, v.Name, noHandlerHere)}
 	case v.Tool != nil:
 		return useTool(st, promises), nil
 	case v.Undoes != nil:
@@ -40,7 +40,7 @@ func execute(ctx context.Context, r *source, st *step, promises []promise) (done
 func (r *source) query(ctx context.Context, st *step) (*table, error) {
 	q := st.verb.Query
 	if st.prep.unfit != nil {
-		return nil, &complaint{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noQueryHere)}
+		return nil, &callError{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noQueryHere)}
 	}
 	sql := queryOf(st.verb, st.args.values)
 	var marks []string
@@ -49,7 +49,7 @@ func (r *source) query(ctx context.Context, st *step) (*table, error) {
 	var wrong *stores.SQLError
 	if errors.As(err, &wrong) {
 		// The query's columns do not fit its palette. No caller can help it.
-		return nil, &complaint{st.call.index, notCarriedOut(st.call.place, st.verb.Name, "its query does not come to what its palette says: "+wrong.Msg)}
+		return nil, &callError{st.call.index, notCarriedOut(st.call.place, st.verb.Name, "its query does not come to what its palette says: "+wrong.Msg)}
 	}
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (r *source) query(ctx context.Context, st *step) (*table, error) {
 		if len(rows) > 1 {
 			return nil, &Failure{Err: fmt.Errorf("%s: the query of %s says one row and gave %d", at(q.Place), st.verb.Name, len(rows))}
 		}
-		return nil, &complaint{st.call.index, nothingThere(st.call.place, st.verb.Name)}
+		return nil, &callError{st.call.index, nothingThere(st.call.place, st.verb.Name)}
 	}
 	// The origins of what SQL computes from arguments and rows cannot be followed.
 	came := st.told().Mix(ofRecord).Mix(r.s.from.Query(q))
@@ -75,7 +75,7 @@ func (r *source) query(ctx context.Context, st *step) (*table, error) {
 			cells[i] = cell{value: v, entity: queryRef(q, i), from: came}
 		}
 		t.rows = append(t.rows, cells)
-		r.mem.reads = append(r.mem.reads, readRow{values: row})
+		st.saw(readRow{values: row})
 	}
 	return t, r.nameCells(ctx, t)
 }
@@ -94,7 +94,7 @@ func queryOf(v *verbs.Verb, args []stores.Value) stores.SQL {
 }
 
 // A promise is one effect of a verb, evaluated for one call on the rows as they are before
-// the call. The engine carries out declared effects from promises, and settles every claim
+// the call. The engine carries out declared effects from promises, and verifies every outcome
 // against the same promises.
 type promise struct {
 	effect *verbs.Effect
@@ -188,7 +188,7 @@ func (r *source) called(ctx context.Context, st *step, effect int, p *promise) (
 		p.key, err = r.read.Draw(ctx, e, e.Key)
 	default:
 		if p.key, err = newKey(r, e); err == nil {
-			r.mem.alias[p.key] = fmt.Sprintf("%s of effect %d", r.mem.alias[p.key], effect) // there may be several before one is added
+			r.draft.alias[p.key] = fmt.Sprintf("%s of effect %d", r.draft.alias[p.key], effect) // there may be several before one is added
 		}
 	}
 	st.adds(effect, p.key)
@@ -245,7 +245,7 @@ func (r *source) each(ctx context.Context, st *step, effect *verbs.Effect, do fu
 		}
 	}
 	if len(all) > maxEach {
-		return &complaint{st.call.index, tooMuch(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, tooMuch(st.call.place, st.verb.Name)}
 	}
 	defer func() { st.sees.each = eachOf{} }()
 	for _, st.sees.each = range all {
@@ -266,7 +266,7 @@ func (r *source) mustMatch(ctx context.Context, st *step, effect *verbs.Effect, 
 	}
 	due, err := r.holds(ctx, st, effect.When, nil)
 	if err == nil && due {
-		err = &complaint{st.call.index, nothingMatched(st.call.place, st.verb.Name, of, effect)}
+		err = &callError{st.call.index, nothingMatched(st.call.place, st.verb.Name, of, effect)}
 	}
 	return err
 }
@@ -417,11 +417,11 @@ func (r *source) alike(ctx context.Context, st *step, effect *verbs.Effect) (*st
 			return nil, err
 		}
 		if v.IsNull() {
-			return nil, &complaint{st.call.index, valueNeeded(st.call.place, st.verb.Name, e.Name, e.Fields[by.Field].Name)}
+			return nil, &callError{st.call.index, valueNeeded(st.call.place, st.verb.Name, e.Name, e.Fields[by.Field].Name)}
 		}
 		where.Kids = append(where.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: by.Field}, Value: v})
 	}
-	rows, err := r.rowsWhere(ctx, e, &where)
+	rows, err := r.rowsWhere(ctx, st, e, &where)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -446,7 +446,7 @@ func (r *source) picked(ctx context.Context, st *step, e *verbs.Entity, w *verbs
 		if err != nil {
 			return nil, true, err
 		}
-		rows, err = r.rowsWhere(ctx, e.Store, where, order...)
+		rows, err = r.rowsWhere(ctx, st, e.Store, where, order...)
 		return rows, true, err
 	}
 	p := &st.verb.Params[w.Param]
@@ -458,21 +458,21 @@ func (r *source) picked(ctx context.Context, st *step, e *verbs.Entity, w *verbs
 			return nil, false, nil
 		}
 		// The argument takes a row of any kind, the effect does not.
-		return nil, true, &complaint{st.call.index, unknownName(st.call.place, p.Name)}
+		return nil, true, &callError{st.call.index, unknownName(st.call.place, p.Name)}
 	}
 	if st.args.values[w.Param].IsNull() {
 		return nil, false, nil
 	}
 	keys, err := st.args.values[w.Param].Items(e.Store.Fields[e.Store.Key].Kind)
 	if err != nil {
-		return nil, true, &complaint{st.call.index, wrongValue(st.call.place, p.Name, "a list of references is wanted")}
+		return nil, true, &callError{st.call.index, wrongValue(st.call.place, p.Name, "a list of references is wanted")}
 	}
 	rows = make([]stores.Row, len(keys))
 	for i, key := range keys {
 		if slices.Contains(keys[:i], key) {
-			return nil, true, &complaint{st.call.index, wrongValue(st.call.place, p.Name, "it names a row twice")}
+			return nil, true, &callError{st.call.index, wrongValue(st.call.place, p.Name, "it names a row twice")}
 		}
-		if rows[i], err = r.get(ctx, e.Store, key); err != nil {
+		if rows[i], err = r.get(ctx, st, e.Store, key); err != nil {
 			return nil, true, err
 		}
 	}
@@ -524,7 +524,7 @@ func (r *source) sets(ctx context.Context, st *step, effect *verbs.Effect, row *
 	set := make([]assignment, 0, len(effect.Set))
 	for i := range effect.Set {
 		x := effect.Set[i].Value
-		if param, alone := x.ArgOnly(); alone && st.args.values[param].IsNull() && st.args.emptied&(1<<param) == 0 {
+		if param, alone := x.ArgOnly(); alone && st.args.values[param].IsNull() && st.args.cleared&(1<<param) == 0 {
 			continue // an argument that is left out changes nothing
 		}
 		v, came, err := r.evalFrom(ctx, st, x, row)
@@ -536,7 +536,7 @@ func (r *source) sets(ctx context.Context, st *step, effect *verbs.Effect, row *
 		}
 		from, secret := st.origin(x, row)
 		if f := &effect.Entity.Store.Fields[effect.Set[i].Field]; st.args.sensitive != nil && !v.IsNull() && !f.Sensitive && f.Kind != stores.Bool && x.Copies(st.secret, nil) {
-			return nil, &complaint{st.call.index, secretOpen(st.call.place, st.verb.Name, effect.Entity.Store.Name, f.Name)}
+			return nil, &callError{st.call.index, secretOpen(st.call.place, st.verb.Name, effect.Entity.Store.Name, f.Name)}
 		}
 		set = append(set, assignment{field: effect.Set[i].Field, value: v, from: from, sensitive: secret, came: came})
 	}

@@ -20,7 +20,7 @@ import (
 // A tool of another server acts outside our transaction, and the two cannot be made atomic. So
 // a run with such a tool takes steps, and may be cut off after each:
 //
-//  1. The whole script is planned in a transaction: permitted, resolved, gated, settled,
+//  1. The whole script is planned in a transaction: permitted, resolved, gated, verified,
 //     agreed to. Most refusals happen here. The transaction is rolled back.
 //  2. The attempt is journalled and committed, together with the agreement that it uses up.
 //     From here on the store knows that the tool may have acted.
@@ -70,7 +70,7 @@ type sentCall struct {
 }
 
 // still compares a plan made with the tool's answer to the plan made before it.
-func (a *sentCall) still(r *run) error {
+func (a *sentCall) unchanged(r *run) error {
 	if r.plan.digest != a.digest {
 		return errMoved
 	}
@@ -88,7 +88,7 @@ var errMoved = errors.New("rows changed while the tool was being asked")
 func fetchAnswer(ctx context.Context, s *Session, o *runOptions, a *externalAnswers, r *run) error {
 	e := r.waits()
 	if len(a.answers) >= maxExternalCalls {
-		return &complaint{e.st.call.index, tooDeep(e.st.call.place, e.st.verb.Name)}
+		return &callError{e.st.call.index, tooDeep(e.st.call.place, e.st.verb.Name)}
 	}
 	if a.answers == nil {
 		a.answers, a.now = make(map[string]toolAnswer), r.src.now
@@ -113,7 +113,7 @@ func fetchAnswer(ctx context.Context, s *Session, o *runOptions, a *externalAnsw
 			key = digest.Of("verbatim question 1", s.who.Name, asks, e.id())
 		}
 		lasts := uploads.Unused
-		if o.rehearsal {
+		if o.dryRun {
 			lasts = r.lasts()
 		}
 		answer, err := askTool(ctx, s, o, e, key, lasts)
@@ -142,22 +142,22 @@ func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, ke
 		got = toolAnswer{Answer: answer, at: s.e.opt.Clock(), tries: try}
 		switch {
 		case err == nil && answer.Failed:
-			return got, &complaint{e.st.call.index, toolFailed(e, answer.Text)}
+			return got, &callError{e.st.call.index, toolFailed(e, answer.Text)}
 		case err == nil:
 			if _, err = answerTable(v, answer); err == nil {
 				return got, keepFile(ctx, s, v, answer.File, lasts)
 			}
 			// It would answer the same again.
-			return got, &complaint{e.st.call.index, toolAnswerUnfit(e.st.call.place, v, err.Error())}
+			return got, &callError{e.st.call.index, toolAnswerUnfit(e.st.call.place, v, err.Error())}
 		case errors.Is(err, tools.ErrChanged):
-			return got, &complaint{e.st.call.index, toolUnfit(e.st.call.place, v, tools.CodeChanged)}
+			return got, &callError{e.st.call.index, toolUnfit(e.st.call.place, v, tools.CodeChanged)}
 		case ctx.Err() == nil && try < retry.Attempts && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
 			s.e.opt.Sleep(ctx, retry.Wait(try))
 			continue
 		case ctx.Err() != nil && v.Tool.ReadOnly:
 			return got, ctx.Err() // nobody waits for it any more
 		case errors.Is(err, tools.ErrNotCalled), v.Tool.ReadOnly:
-			return got, &complaint{e.st.call.index, toolSilent(e.st.call.place, v)}
+			return got, &callError{e.st.call.index, toolSilent(e.st.call.place, v)}
 		}
 		return got, fmt.Errorf("%w: %w", errLost, err)
 	}
@@ -195,7 +195,7 @@ func sendCall(ctx context.Context, s *Session, o *runOptions, a *externalAnswers
 		return nil
 	}
 	entry := attemptEntry(s, o, sent)
-	var c *complaint
+	var c *callError
 	switch {
 	case errors.As(err, &c) && c.diagnostic.Code != codeToolAnswer:
 		entry.Outcome, entry.Reason = outcomeFailed, c.diagnostic.Code
@@ -218,7 +218,7 @@ func halfway(ctx context.Context, s *Session, o *runOptions, a *externalAnswers,
 	e := a.sent.call
 	why := "a row that it stands on was changed meanwhile"
 	var refusal *Refusal
-	var c *complaint
+	var c *callError
 	switch {
 	case errors.As(err, &c):
 		why = c.diagnostic.Summary
@@ -375,7 +375,7 @@ func beginAttempt(ctx context.Context, s *Session, o *runOptions, a *sentCall) (
 // requestBefore returns the latest request for the same calls that nobody has settled: somebody was told
 // of it and agreed to do it again.
 func requestBefore(ctx context.Context, s *Session, r *run, but stores.Value) (last *Unsettled, err error) {
-	same, _ := sameCalls(s, r.settledScript())
+	same, _ := sameCalls(s, r.plan.prog.Canonical())
 	err = s.e.store.View(ctx, s.engineScope(), func(read stores.Reader) error {
 		all, err := unsettled(ctx, read, isField(attSame, same))
 		all = slices.DeleteFunc(all, func(u Unsettled) bool { return u.row.Key() == but })
@@ -396,14 +396,14 @@ func (a *sentCall) resume(r *run, row stores.Row, key string) (*toolAnswer, stor
 		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.src.now)}, {Field: attEnded, Value: stores.NewString(endedOpen)}}}
 	status := v[attStatus].Text()
 	switch {
-	case v[attText].Text() != textDigest(r.script(), key):
-		return nil, change, refuse([]complaint{{-1, keyReused(at)}})
+	case v[attText].Text() != textDigest(r.plan.prog.Script(), key):
+		return nil, change, refuse([]callError{{-1, keyReused(at)}})
 	case v[attEnded].Text() == SettleDone:
-		return nil, change, refuse([]complaint{{e.st.call.index, toolSettled(e.st.call.place, e.st.verb, stamp(v[attTime].Time()), v[attEndedBy].Text())}})
+		return nil, change, refuse([]callError{{e.st.call.index, toolSettled(e.st.call.place, e.st.verb, stamp(v[attTime].Time()), v[attEndedBy].Text())}})
 	case status == AttemptFailed, v[attEnded].Text() == SettleNotDone, v[attEnded].Text() == SettleAgain:
 		return nil, change, nil
 	case v[attSent].Text() != sentDigest(e, key):
-		return nil, change, refuse([]complaint{{e.st.call.index, toolOtherwise(e.st.call.place, e.st.verb, stamp(v[attTime].Time()))}})
+		return nil, change, refuse([]callError{{e.st.call.index, toolOtherwise(e.st.call.place, e.st.verb, stamp(v[attTime].Time()))}})
 	case status == AttemptDone:
 		change.Set = []stores.Assign{{Field: attTime, Value: stores.NewTime(r.src.now)}}
 		kept := toolAnswer{Answer: keptAnswer(v[attAnswer]), at: v[attTime].Time()}
@@ -436,9 +436,9 @@ func attemptKey(principal, key string) stores.Value {
 
 func (a *sentCall) insert(r *run, key string) stores.Change {
 	e := a.call
-	same, _ := sameCalls(r.src.s, r.settledScript())
+	same, _ := sameCalls(r.src.s, r.plan.prog.Canonical())
 	return stores.Change{Op: stores.Insert, Entity: attempts, Key: a.row, Number: attFirst, Set: []stores.Assign{
-		{Field: attPrincipal, Value: stores.NewString(r.src.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.script(), key))},
+		{Field: attPrincipal, Value: stores.NewString(r.src.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.plan.prog.Script(), key))},
 		{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attTool, Value: stores.NewString(e.Server + " " + e.Name)},
 		{Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.src.now)},
 		{Field: attSame, Value: stores.NewString(same)}, {Field: attEnded, Value: stores.NewString(endedOpen)},

@@ -23,17 +23,17 @@ import (
 
 // filesOf returns the external call that makes a file of the rows of a read; nil if the file is made
 // already. A preview only names the file.
-func filesOf(r *run, st *step) (*externalCall, error) {
+func filesOf(_ context.Context, r *run, st *step) (*externalCall, error) {
 	st.out.cells.file = &tools.File{Name: st.verb.Read.File}
 	if r.phase == Previewing {
 		return nil, nil
 	}
 	if r.src.e.opt.Keep == nil {
-		return nil, &complaint{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noFilesHere)}
+		return nil, &callError{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noFilesHere)}
 	}
 	res := r.src.result(st)
 	if slices.ContainsFunc(res.Refs, func(f receipt.Ref) bool { return res.Rows[f.Row][f.Column].Text() == newRow }) {
-		return nil, &complaint{st.call.index, noFile(st.call.place, st.verb.Name, "a row that this script adds has no name yet, by which the file could tell of it", "call it in a script of its own")}
+		return nil, &callError{st.call.index, noFile(st.call.place, st.verb.Name, "a row that this script adds has no name yet, by which the file could tell of it", "call it in a script of its own")}
 	}
 	rows := make([][]stores.Value, len(res.Rows))
 	for i, row := range res.Rows {
@@ -50,10 +50,10 @@ func filesOf(r *run, st *step) (*externalCall, error) {
 		content, err := sheet.Write(st.verb.Read.File, res.Columns, rows)
 		var long *sheet.TooLong
 		if errors.As(err, &long) {
-			return nil, &complaint{st.call.index, noFile(st.call.place, st.verb.Name, long.Error(), "shorten it; comma-separated values hold texts of any length")}
+			return nil, &callError{st.call.index, noFile(st.call.place, st.verb.Name, long.Error(), "shorten it; comma-separated values hold texts of any length")}
 		}
 		if len(content) > maxFile {
-			return nil, &complaint{st.call.index, noFile(st.call.place, st.verb.Name, fmt.Sprintf("it would have %s, and %s are allowed", verbs.SizeText(int64(len(content))), verbs.SizeText(maxFile)), "ask for fewer rows")}
+			return nil, &callError{st.call.index, noFile(st.call.place, st.verb.Name, fmt.Sprintf("it would have %s, and %s are allowed", verbs.SizeText(int64(len(content))), verbs.SizeText(maxFile)), "ask for fewer rows")}
 		}
 		return &tools.File{Name: st.verb.Read.File, Content: content}, err
 	}
@@ -83,7 +83,7 @@ func makeFile(ctx context.Context, s *Session, e *externalCall) (tools.Answer, e
 	if err == nil {
 		err = keepFile(ctx, s, e.st.verb, f, uploads.Unused)
 	}
-	var c *complaint
+	var c *callError
 	if err != nil && !errors.As(err, &c) {
 		err = &Failure{Err: err}
 	}

@@ -56,7 +56,7 @@ func reckoningWorld(t *testing.T, h *engine.Handlers) *world {
 // its palette says, and what it gives is held to that.
 func TestFunctionsOfTheProgram(t *testing.T) {
 	t.Parallel()
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	h.Function("check-code", func(args []stores.Value) (stores.Value, error) {
 		return stores.NewBool(strings.HasSuffix(args[0].Text(), args[1].Text())), nil
 	})
@@ -107,7 +107,7 @@ func TestFunctionsThatAreNotThere(t *testing.T) {
 	if got := (&engine.Handlers{}).LacksFunctions(w.reg); strings.Join(got, " ") != "check-code level" {
 		t.Errorf("lacks %q", got)
 	}
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	h.Function("levels", func([]stores.Value) (stores.Value, error) { return stores.Value{}, nil })
 	_, err := engine.New(w.reg, w.store, engine.Options{Handlers: h})
 	var config *engine.ConfigError

@@ -67,9 +67,8 @@ func gate(ctx context.Context, r *source, st *step) ([]ask, error) {
 func (r *run) agreed(ctx context.Context, o *runOptions) error {
 	if part := o.part; part != nil && part.agreed != "" {
 		// The agreement is to the whole script, of which this is a part.
-		if r.unitDigest(part.calls) != part.shown {
-			last := r.plan.top[part.calls[len(part.calls)-1]]
-			return refuse([]complaint{{last.call.index, stalePreview(last.call.place, nil)}})
+		if r.digestOf(r.plan.prog.Order()) != part.shown {
+			return refuse([]callError{{-1, stalePreview(dsl.Place{}, nil)}})
 		}
 		return nil
 	}
@@ -98,10 +97,10 @@ func (r *run) asksAnybody() bool {
 }
 
 // unanswered returns the agreements that others have to give, and those that the caller has to.
-func (r *run) unanswered() (others, mine []complaint) {
+func (r *run) unanswered() (others, mine []callError) {
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
-			c := complaint{st.call.index, needsAgreement(st.call.place, st.verb.Name, ask.Reason, ask.By, r.plan.id)}
+			c := callError{st.call.index, needsAgreement(st.call.place, st.verb.Name, ask.Reason, ask.By, r.plan.id)}
 			if ask.By != "" {
 				others = append(others, c)
 			} else {
@@ -132,7 +131,7 @@ func (r *run) recent(proven time.Time, others bool) error {
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
 			if ask.proof > 0 && others == (ask.By != "") && (proven.IsZero() || r.src.now.Sub(proven) > ask.proof) {
-				return refuse([]complaint{{st.call.index, signInAgain(st.call.place, ask.proof)}})
+				return refuse([]callError{{st.call.index, signInAgain(st.call.place, ask.proof)}})
 			}
 		}
 	}
@@ -154,13 +153,13 @@ func (r *run) ownConsent(ctx context.Context, o *runOptions, asked bool) error {
 	if c := o.answer.claimed; c != nil {
 		switch {
 		case o.answer.declined:
-			return refuse([]complaint{{-1, declinedYourself(at)}})
+			return refuse([]callError{{-1, declinedYourself(at)}})
 		case o.answer.spent:
-			return refuse([]complaint{{-1, alreadyUsed(at, "", "")}})
+			return refuse([]callError{{-1, alreadyUsed(at, "", "")}})
 		case c.digest != r.plan.digest:
-			return refuse([]complaint{{-1, stalePreview(at, c.moved(r))}})
+			return refuse([]callError{{-1, stalePreview(at, c.moved(r))}})
 		case asked && !r.src.now.Before(c.until):
-			return refuse([]complaint{{-1, agreementExpired(at, c.until)}})
+			return refuse([]callError{{-1, agreementExpired(at, c.until)}})
 		case c.kept.IsNull():
 			return nil
 		}
@@ -189,7 +188,7 @@ func (r *run) ownConsent(ctx context.Context, o *runOptions, asked bool) error {
 	case !asked && o.answer.claimed == nil && receipt.IsID(r.plan.id, id):
 		return nil
 	}
-	return refuse([]complaint{{-1, why}})
+	return refuse([]callError{{-1, why}})
 }
 
 // allAsks gathers the asks of a call and of those it makes as a macro.
@@ -220,7 +219,7 @@ func require(ctx context.Context, r *source, st *step) error {
 	if err := schematic(r, st); err != nil {
 		return err
 	}
-	var unmet, unclear []complaint
+	var unmet, unclear []callError
 	for i := range st.verb.Requires {
 		rule := &st.verb.Requires[i]
 		holds, err := requiredHolds(ctx, r, st, rule)
@@ -228,9 +227,9 @@ func require(ctx context.Context, r *source, st *step) error {
 		case err != nil && (ctx.Err() != nil || isStoreError(err)):
 			return err
 		case err != nil || holds.Kind() != stores.Bool:
-			unclear = append(unclear, complaint{st.call.index, requirementUnclear(st.call.place, st.verb.Name, rule)})
+			unclear = append(unclear, callError{st.call.index, requirementUnclear(st.call.place, st.verb.Name, rule)})
 		case !holds.Bool():
-			unmet = append(unmet, complaint{st.call.index, requirementNotMet(st.call.place, st.verb.Name, rule)})
+			unmet = append(unmet, callError{st.call.index, requirementNotMet(st.call.place, st.verb.Name, rule)})
 		}
 	}
 	if len(unmet) == 0 {
@@ -261,7 +260,7 @@ func inCountry(r *source, st *step) error {
 		p := &st.verb.Params[i]
 		v, err := p.Type.In(st.args.values[by]).Accept(st.args.values[i])
 		if err != nil {
-			return &complaint{st.call.index, wrongValue(st.call.place, p.Name, err.Error())}
+			return &callError{st.call.index, wrongValue(st.call.place, p.Name, err.Error())}
 		}
 		st.args.values[i] = v
 	}
@@ -279,7 +278,7 @@ func schematic(r *source, st *step) error {
 		}
 		s := st.verb.Params[by].Type.Codes.Schema(st.args.values[by].Text())
 		if s == nil {
-			return &complaint{st.call.index, wrongValue(st.call.place, p.Name, "nothing is declared for "+st.args.values[by].Text())}
+			return &callError{st.call.index, wrongValue(st.call.place, p.Name, "nothing is declared for "+st.args.values[by].Text())}
 		}
 		found, err := s.Check(st.args.values[i])
 		if err != nil {
@@ -293,11 +292,11 @@ func schematic(r *source, st *step) error {
 			if !b.Safe {
 				b.Says = "does not satisfy its schema"
 			}
-			return &complaint{st.call.index, wrongValue(st.call.place, p.Name, cmp.Or(b.Wrong, strings.TrimSpace(what+" "+b.Says)))}
+			return &callError{st.call.index, wrongValue(st.call.place, p.Name, cmp.Or(b.Wrong, strings.TrimSpace(what+" "+b.Says)))}
 		}
 		if st.verb.Moves() {
 			for _, b := range s.OnDay(r.s.today(r.now), st.args.values[i]) {
-				return &complaint{st.call.index, wrongValue(st.call.place, p.Name, cmp.Or(b.Wrong, strings.Join(b.Path, ".")+" "+b.Says))}
+				return &callError{st.call.index, wrongValue(st.call.place, p.Name, cmp.Or(b.Wrong, strings.Join(b.Path, ".")+" "+b.Says))}
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func TestArgumentsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 	st := &step{verb: &verbs.Verb{Name: "a.b"}, args: arguments{values: []stores.Value{stores.NewString("x"), stores.NewInt(1)}}}
 	st.args.sealed = st.sealIn(new([]byte))
 	r := &run{src: &source{e: &Engine{}}, plan: plan{steps: []*step{st}}}
-	if err := r.still(st); err != nil {
+	if err := r.unchanged(st); err != nil {
 		t.Fatal(err)
 	}
 	for _, other := range [][]stores.Value{
@@ -32,7 +32,7 @@ func TestArgumentsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 	} {
 		st.args.values = other
 		var failure *Failure
-		if err := r.still(st); !errors.As(err, &failure) {
+		if err := r.unchanged(st); !errors.As(err, &failure) {
 			t.Errorf("%v passed", other)
 		}
 		if err := r.commit(t.Context(), RunOptions{}); !errors.As(err, &failure) {
@@ -48,13 +48,13 @@ func TestOriginsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 	st := &step{verb: &verbs.Verb{Name: "a.b"}, args: arguments{values: []stores.Value{stores.NewString("x"), stores.NewInt(1)}, from: []verbs.Origin{letter, person}}}
 	st.args.sealed = st.sealIn(new([]byte))
 	r := &run{src: &source{e: new(Engine)}, plan: plan{steps: []*step{st}}}
-	if err := r.still(st); err != nil {
+	if err := r.unchanged(st); err != nil {
 		t.Fatal(err)
 	}
 	for _, other := range [][]verbs.Origin{{person, person}, {letter, letter}, {person, letter}, {verbs.NewOrigin(verbs.FromDocument, ""), person}, {{}, {}}, nil} {
 		st.args.from = other
 		var failure *Failure
-		if err := r.still(st); !errors.As(err, &failure) {
+		if err := r.unchanged(st); !errors.As(err, &failure) {
 			t.Errorf("%v passed", other)
 		}
 		if err := r.commit(t.Context(), RunOptions{}); !errors.As(err, &failure) {

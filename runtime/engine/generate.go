@@ -52,11 +52,11 @@ func generateCalls(ctx context.Context, r *source, st *step, g Generated, came v
 		// The caller did not write this, but the mistake comes from their arguments.
 		d := ds[0]
 		d.Place = st.call.place
-		return generatedCalls{}, &complaint{st.call.index, wrongCall(st.call.place, st.verb.Name, as, d)}
+		return generatedCalls{}, &callError{st.call.index, wrongCall(st.call.place, st.verb.Name, as, d)}
 	}
 	for i := range p.Calls() {
 		if v := p.Calls()[i].Verb; g.Kept != nil && len(r.e.verbs[v].tools) > 0 {
-			return generatedCalls{}, &complaint{st.call.index, keptTool(st.call.place, st.verb.Name, v.Name)}
+			return generatedCalls{}, &callError{st.call.index, keptTool(st.call.place, st.verb.Name, v.Name)}
 		}
 	}
 	names.bind(p)

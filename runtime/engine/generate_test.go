@@ -45,7 +45,7 @@ verbs:
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := engine.NewHandlers()
+			h := &engine.Handlers{}
 			engine.Handle(h, "t.hand-over", func(context.Context, *engine.Call, struct{}) (engine.Outcome, error) { return engine.Outcome{}, nil })
 			_, err := engine.New(palette(c.internal, c.promised), nullStore{}, engine.Options{Handlers: h})
 			if c.want == "" {

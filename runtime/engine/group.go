@@ -68,7 +68,7 @@ func groupRows(r *source, st *step, t *table) error {
 	}
 	slices.SortStableFunc(t.rows, func(a, b []cell) int { return sorted(read.Sort, a, b) })
 	if read.Limit > 0 && len(t.rows) > read.Limit {
-		return &complaint{st.call.index, tooMuch(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, tooMuch(st.call.place, st.verb.Name)}
 	}
 	return nil
 }

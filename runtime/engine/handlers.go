@@ -60,9 +60,6 @@ func (h *Handlers) Lacks(reg *verbs.Registry) (names []string) {
 	return names
 }
 
-// NewHandlers returns an empty set. Fill it with Handle.
-func NewHandlers() *Handlers { return &Handlers{} }
-
 type handler struct {
 	verb   string
 	args   reflect.Type
@@ -135,7 +132,7 @@ func (r Ref) String() string {
 type Fields map[string]any
 
 // An Edit is a row change that a handler asks for, by field names and with its own values: the
-// engine still has to resolve, type and settle it. The receipt.Row of the change says what was
+// engine still has to resolve, type and verify it. The receipt.Row of the change says what was
 // done. Make it with Create, Update or Delete.
 type Edit struct {
 	Op     stores.Op
@@ -280,7 +277,7 @@ func (c *Call) Get(ctx context.Context, row Ref) (Row, error) {
 	if c.over || e == nil {
 		return Row{}, stores.ErrNotFound
 	}
-	found, err := c.r.get(ctx, e.Store, row.key)
+	found, err := c.r.get(ctx, c.st, e.Store, row.key)
 	if err == nil {
 		c.saw(&found)
 	}
@@ -303,7 +300,7 @@ func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, er
 	for _, a := range set {
 		cond.Kids = append(cond.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: a.field}, Value: a.value})
 	}
-	found, err := c.r.rowsWhere(ctx, e.Store, cond)
+	found, err := c.r.rowsWhere(ctx, c.st, e.Store, cond)
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +325,7 @@ func (c *Call) Exists(ctx context.Context, e *stores.Entity, key stores.Value) (
 func (c *Call) Declared() Outcome {
 	d := declared(c.promises)
 	var o Outcome
-	for _, p := range d.proposals {
+	for _, p := range d.rowChanges {
 		change := Edit{Op: p.op, Entity: p.entity.Store.Name}
 		if p.op != stores.Insert {
 			change.Row = Ref{p.entity.Store.Name, p.key}
@@ -396,34 +393,34 @@ func (r Row) index(field string) int {
 	return slices.IndexFunc(r.row.Entity.Fields, func(f stores.Field) bool { return sameWord(f.Name, field) })
 }
 
-// handle calls a handler and copies its outcome into the engine's proposals, so that the handler
+// handle calls a handler and copies its outcome into the engine's row changes, so that the handler
 // cannot change them afterwards.
-func handle(ctx context.Context, r *source, st *step, h *handler, promises []promise) (d claim, err error) {
+func handle(ctx context.Context, r *source, st *step, h *handler, promises []promise) (d outcome, err error) {
 	args, err := h.arguments(r, st)
 	if err != nil {
-		return claim{}, &Failure{Err: err}
+		return outcome{}, &Failure{Err: err}
 	}
 	c := &Call{ctx: ctx, r: r, st: st, promises: promises}
-	outcome, err := h.safely(ctx, c, args)
+	gave, err := h.safely(ctx, c, args)
 	c.over = true
 	if err != nil {
-		return claim{}, handlerError(st, r.redact(st, err))
+		return outcome{}, handlerError(st, r.redact(st, err))
 	}
 	came := st.told().Mix(c.read)
-	for _, change := range outcome.Changes {
-		p, err := proposalOf(ctx, r, st, change)
+	for _, change := range gave.Changes {
+		p, err := rowChangeOf(ctx, r, st, change)
 		if err != nil {
-			return claim{}, handlerError(st, err)
+			return outcome{}, handlerError(st, err)
 		}
 		p.vouch(change.Fields, came, promises)
-		d.proposals = append(d.proposals, p)
+		d.rowChanges = append(d.rowChanges, p)
 	}
-	for _, n := range outcome.Notices {
+	for _, n := range gave.Notices {
 		out := notice{kind: n.Kind, target: n.Target}
 		for _, key := range sortedKeys(n.With) {
 			v, err := plainValue(r, n.With[key])
 			if err != nil {
-				return claim{}, handlerError(st, err)
+				return outcome{}, handlerError(st, err)
 			}
 			out.keys, out.values = append(out.keys, key), append(out.values, v)
 			out.came = append(out.came, vouched(n.With[key], came))
@@ -433,30 +430,30 @@ func handle(ctx context.Context, r *source, st *step, h *handler, promises []pro
 		}
 		d.notices = append(d.notices, out)
 	}
-	for _, j := range outcome.Jobs {
+	for _, j := range gave.Jobs {
 		d.jobChanges = append(d.jobChanges, jobChangeOf(j))
 	}
-	if a := outcome.Result; a != nil {
+	if a := gave.Result; a != nil {
 		if d.answer, err = answerOfHandler(r, a, came); err != nil {
-			return claim{}, handlerError(st, r.redact(st, err))
+			return outcome{}, handlerError(st, r.redact(st, err))
 		}
 		d.answer.found = foundBy(st)
 		r.dim(st, d.answer)
 		if err := r.nameCells(ctx, d.answer); err != nil {
-			return claim{}, err
+			return outcome{}, err
 		}
 	}
-	if d.sets, err = r.settings(st, outcome.Session, came, promises); err != nil {
-		return claim{}, handlerError(st, err)
+	if d.sets, err = r.settings(st, gave.Session, came, promises); err != nil {
+		return outcome{}, handlerError(st, err)
 	}
-	for _, g := range outcome.Calls {
+	for _, g := range gave.Calls {
 		made, err := generateCalls(ctx, r, st, g, came)
 		if err != nil {
-			return claim{}, handlerError(st, err)
+			return outcome{}, handlerError(st, err)
 		}
 		d.calls = append(d.calls, made)
 	}
-	d.kept = outcome.Kept
+	d.kept = gave.Kept
 	return d, nil
 }
 
@@ -472,7 +469,7 @@ func (h *handler) safely(ctx context.Context, c *Call, args reflect.Value) (o Ou
 
 // handlerError distinguishes refusals and store errors from faults of the handler.
 func handlerError(st *step, err error) error {
-	var c *complaint
+	var c *callError
 	if errors.As(err, &c) {
 		return c
 	}
@@ -484,24 +481,24 @@ func handlerError(st *step, err error) error {
 	return &Failure{Err: fmt.Errorf("the handler of %s: %w", st.verb.Name, err)}
 }
 
-func proposalOf(ctx context.Context, r *source, st *step, c Edit) (proposal, error) {
+func rowChangeOf(ctx context.Context, r *source, st *step, c Edit) (rowChange, error) {
 	e := r.e.reg.Entity(c.Entity)
 	if e == nil {
-		return proposal{}, fmt.Errorf("no entity is called %q", c.Entity)
+		return rowChange{}, fmt.Errorf("no entity is called %q", c.Entity)
 	}
-	p := proposal{op: c.Op, entity: e, key: c.Row.key}
+	p := rowChange{op: c.Op, entity: e, key: c.Row.key}
 	if !c.Row.IsZero() && c.Row.entity != c.Entity {
-		return proposal{}, fmt.Errorf("%s is no row of %s", c.Row, c.Entity)
+		return rowChange{}, fmt.Errorf("%s is no row of %s", c.Row, c.Entity)
 	}
 	if c.Op != stores.Insert {
 		var err error
-		if p.before, err = r.get(ctx, e.Store, p.key); err != nil {
-			return proposal{}, err
+		if p.before, err = r.get(ctx, st, e.Store, p.key); err != nil {
+			return rowChange{}, err
 		}
 	}
 	var err error
 	if p.set, err = assignFields(r, e, c.Fields); err != nil {
-		return proposal{}, err
+		return rowChange{}, err
 	}
 	for i := range p.set {
 		p.set[i].sensitive = r.carries(st, p.set[i].value)
@@ -687,7 +684,7 @@ func joinHandlers(e *Engine, h *Handlers) dsl.Diagnostics {
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.functions)) {
 		if !slices.ContainsFunc(e.reg.Functions(), func(f *verbs.Function) bool { return f.Name == name }) {
-			ds = append(ds, functionUnknown(name))
+			ds = append(ds, functionUnknown(dsl.Place{}, name))
 		}
 	}
 	return ds

@@ -52,7 +52,7 @@ func appraised(_ context.Context, c *engine.Call, a appraiseArgs) (engine.Outcom
 }
 
 func handlers(r repair, a appraise) *engine.Handlers {
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	engine.Handle(h, "crafted.repair", r)
 	engine.Handle(h, "crafted.appraise", a)
 	return h
@@ -373,7 +373,7 @@ func TestPalettesAndHandlersMustAgree(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := engine.NewHandlers()
+			h := &engine.Handlers{}
 			engine.Handle(h, "crafted.repair", honest)
 			c.make(h)
 			_, err := engine.New(reg, nullStore{}, engine.Options{Handlers: h})
@@ -455,7 +455,7 @@ verbs:
 		Def  int            `verb:"def"`
 	}
 	var got args
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	engine.Handle(h, "t.v", func(_ context.Context, _ *engine.Call, a args) (engine.Outcome, error) {
 		got = a
 		return engine.Outcome{Result: &engine.Answer{}}, nil
@@ -541,7 +541,7 @@ verbs:
 	reg := loadYAML(t, map[string]string{"shop.yaml": palette})
 	w := newWorldOf(t, reg, nil)
 	drops := true
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	tend := func(ctx context.Context, c *engine.Call, _ struct{}) (engine.Outcome, error) {
 		all, err := c.Jobs(ctx, stores.JobFilter{})
 		if err != nil || len(all) != 1 {

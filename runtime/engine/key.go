@@ -44,12 +44,6 @@ func (jn Journal) Repeat(ctx context.Context, script *dsl.Script, key string) (*
 	if err != nil {
 		return nil, failure(err)
 	}
-	if again == nil {
-		if each, err := usedForCalls(ctx, jn.s, key); err != nil || !each {
-			return nil, err
-		}
-		return repeatCalls(ctx, jn.s, script, key, 1)
-	}
 	return again, nil
 }
 
@@ -116,7 +110,7 @@ func delivered(ctx context.Context, s *Session, read stores.Reader, script, sett
 		if !run {
 			return nil, nil
 		}
-		return nil, refuse([]complaint{{-1, keyOfCalls(dsl.Place{Source: script.Source})}})
+		return nil, refuse([]callError{{-1, keyOfCalls(dsl.Place{Source: script.Source})}})
 	}
 	// The first run may have deleted the rows that the script names. Then the text is
 	// compared as it was written.
@@ -124,7 +118,7 @@ func delivered(ctx context.Context, s *Session, read stores.Reader, script, sett
 		if !run {
 			return nil, nil
 		}
-		return nil, refuse([]complaint{{-1, keyReused(dsl.Place{Source: script.Source})}})
+		return nil, refuse([]callError{{-1, keyReused(dsl.Place{Source: script.Source})}})
 	}
 	return keptReceipt(ctx, s, read, row)
 }
@@ -161,34 +155,21 @@ func (jn Journal) Done(ctx context.Context, key string) (done *receipt.Receipt, 
 // claimKey reserves a key for a script that is committed call by call, in the transaction of
 // a call. A run of all calls at once under the same key finds this row, and the other way
 // round, so that a key has one effect however it is committed.
-func claimKey(ctx context.Context, r *run, tx stores.Tx, key string) error {
-	at := deliveryKey(r.src.s.who.Name, key)
+func claimKey(ctx context.Context, r *run, tx stores.Tx, part *part) error {
+	at := deliveryKey(r.src.s.who.Name, part.key)
 	row, err := tx.Get(ctx, deliveries, at)
 	switch {
 	case err == nil && !row.Values[dlvEach].Bool():
-		return refuse([]complaint{{-1, keyReused(dsl.Place{Source: r.plan.prog.Script().Source})}})
+		return refuse([]callError{{-1, keyReused(dsl.Place{Source: r.plan.prog.Script().Source})}})
 	case err == nil || !errors.Is(err, stores.ErrNotFound):
 		return err
 	}
-	text := stores.NewString(textDigest(r.plan.prog.Canonical(), key))
+	text := stores.NewString(part.text)
 	r.own.Changes = append(r.own.Changes, stores.Change{Op: stores.Insert, Entity: deliveries, Key: at, Set: []stores.Assign{
 		{Field: dlvPrincipal, Value: stores.NewString(r.src.s.who.Name)}, {Field: dlvText, Value: text}, {Field: dlvWritten, Value: text},
 		{Field: dlvReply, Value: stores.NewString("")}, {Field: dlvEach, Value: stores.NewBool(true)}, {Field: dlvTime, Value: stores.NewTime(r.src.now)},
 	}})
 	return nil
-}
-
-// usedForCalls reports whether a key is used to commit call by call.
-func usedForCalls(ctx context.Context, s *Session, key string) (each bool, err error) {
-	err = s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) error {
-		row, err := r.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
-		each = err == nil && row.Values[dlvEach].Bool()
-		if errors.Is(err, stores.ErrNotFound) {
-			err = nil
-		}
-		return err
-	})
-	return each, failure(err)
 }
 
 // nameNew names the rows of a receipt that had no name when it was kept, because that run
@@ -233,16 +214,11 @@ func deliveryOf(r *run, key string) stores.Change {
 			c.Result = &res
 		}
 	}
-	same, _ := sameCalls(r.src.s, r.settledScript())
+	settled := r.plan.prog.Canonical()
+	same, _ := sameCalls(r.src.s, settled)
 	return stores.Change{Op: stores.Insert, Entity: deliveries, Key: deliveryKey(r.src.s.who.Name, key), Number: dlvFirst, Set: []stores.Assign{
-		{Field: dlvPrincipal, Value: stores.NewString(r.src.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.settledScript(), key))}, {Field: dlvWritten, Value: stores.NewString(textDigest(r.script(), key))},
+		{Field: dlvPrincipal, Value: stores.NewString(r.src.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(settled, key))}, {Field: dlvWritten, Value: stores.NewString(textDigest(r.plan.prog.Script(), key))},
 		{Field: dlvReply, Value: stores.NewString(string(kept.AppendKept(nil)))}, {Field: dlvEach, Value: stores.NewBool(false)}, {Field: dlvTime, Value: stores.NewTime(r.src.now)},
 		{Field: dlvSame, Value: stores.NewString(same)},
 	}}
-}
-
-// isCode reports whether an error is a refusal with a code.
-func isCode(err error, code string) bool {
-	var r *Refusal
-	return errors.As(err, &r) && len(r.Diagnostics) > 0 && r.Diagnostics[0].Code == code
 }

@@ -127,7 +127,7 @@ func limit(ctx context.Context, r *run, st *step) error {
 			r.met.uses[key] = log
 		}
 		if wait, ok := log.use(r.src.now); !ok {
-			return &complaint{st.call.index, limitReached(st.call.place, st.verb.Name, l, wait)}
+			return &callError{st.call.index, limitReached(st.call.place, st.verb.Name, l, wait)}
 		}
 	}
 	return nil

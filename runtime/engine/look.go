@@ -2,9 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/ecdh"
-	"crypto/hpke"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"reflect"
@@ -12,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"verbatim/runtime/internal/digest"
+	"verbatim/runtime/engine/seal"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -133,7 +130,7 @@ func (l *Look) find(ctx context.Context, e *verbs.Entity, where *stores.Cond) ([
 func looked(ctx context.Context, r *source, st *step) error {
 	h := st.prep.looker
 	if h == nil {
-		return &complaint{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noHandlerHere)}
+		return &callError{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noHandlerHere)}
 	}
 	args, err := h.arguments(r, st)
 	if err != nil {
@@ -143,7 +140,7 @@ func looked(ctx context.Context, r *source, st *step) error {
 	// there was something to seal.
 	for i := range st.verb.Discloses {
 		if k := st.verb.Discloses[i].SealedFor; k >= 0 {
-			if _, err := publicKey(st.args.values[k].Text()); err != nil {
+			if _, err := seal.Key(st.args.values[k].Text()); err != nil {
 				return handlerError(st, Refuse(":"+st.verb.Params[k].Name+" is no public key of X25519", "send 32 bytes in base64, made anew for this"))
 			}
 		}
@@ -151,7 +148,7 @@ func looked(ctx context.Context, r *source, st *step) error {
 	l := &Look{r: r, st: st}
 	given, err := h.looksSafely(ctx, l, args)
 	l.over = true
-	var said *complaint
+	var said *callError
 	if errors.As(err, &said) { // its text may reveal what was read
 		return &Failure{Err: fmt.Errorf("the function of %s looks, and refuses nothing", st.verb.Name)}
 	}
@@ -200,12 +197,12 @@ func tellable(r *source, st *step, x *verbs.Disclosed, v stores.Value) (stores.V
 	if err != nil || x.SealedFor < 0 || v.IsNull() {
 		return v, err
 	}
-	sealed, err := sealFor(st.args.values[x.SealedFor].Text(), sealInfo(st, r, x), []byte(v.Text()))
+	sealed, err := seal.For(st.args.values[x.SealedFor].Text(), sealInfo(st, r, x), []byte(v.Text()))
 	if err != nil {
 		return v, err
 	}
 	told := stores.NewString(sealed)
-	r.mem.alias[told] = "sealed " + x.Name // another each time
+	r.draft.alias[told] = "sealed " + x.Name // another each time
 	return told, nil
 }
 
@@ -223,44 +220,5 @@ func sealInfo(st *step, r *source, x *verbs.Disclosed) string {
 		}
 		parts = append(parts, text)
 	}
-	return SealInfo(parts...)
-}
-
-// SealInfo returns the HPKE info under which a value is sealed. The parts are the verb, the name of
-// the value, the caller, and the arguments that the palette binds the seal to, in its order.
-func SealInfo(parts ...string) string {
-	return digest.Of(append([]string{"verbatim sealed 1"}, parts...)...)
-}
-
-// sealFor seals a text for the owner of a public key, 32 bytes of X25519 in base64. Nobody else can
-// read it, and the owner can only with the same info (HPKE, RFC 9180, base mode with HKDF-SHA256
-// and AES-256-GCM). The result is the encapsulated key and the ciphertext, in base64.
-func sealFor(key, info string, plain []byte) (string, error) {
-	public, err := publicKey(key)
-	if err != nil {
-		return "", err
-	}
-	sealed, err := hpke.Seal(public, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(info), plain)
-	return base64.StdEncoding.EncodeToString(sealed), err
-}
-
-// publicKey reads a public key. It refuses keys of low order: anybody could read what is sealed for
-// one.
-func publicKey(text string) (hpke.PublicKey, error) {
-	raw, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return nil, err
-	}
-	point, err := ecdh.X25519().NewPublicKey(raw)
-	if err != nil {
-		return nil, err
-	}
-	probe, err := ecdh.X25519().NewPrivateKey(make([]byte, 32))
-	if err != nil {
-		return nil, err
-	}
-	if _, err := probe.ECDH(point); err != nil { // with a point of low order, the result is zero for every key
-		return nil, err
-	}
-	return hpke.NewDHKEMPublicKey(point)
+	return seal.Info(parts...)
 }

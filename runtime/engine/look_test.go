@@ -13,6 +13,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/engine/seal"
 )
 
 // looking are verbs of a club that have a function look at the members of all clubs.
@@ -138,7 +139,7 @@ func TestALookTellsOnlyWhatIsDisclosed(t *testing.T) { // H19
 		name, _ := parsed.Calls[0].Get("loan-id")
 		name.Text = name.Text[strings.LastIndexByte(name.Text, '~')+1:]
 		open := func(parts ...string) (string, error) {
-			plain, err := hpke.Open(owner, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(engine.SealInfo(parts...)), raw)
+			plain, err := hpke.Open(owner, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(seal.Info(parts...)), raw)
 			return string(plain), err
 		}
 		if got, err := open("lending.vouch", "phone", "kim", name.Text); err != nil || got != "+33 1 23 45 67 89" {

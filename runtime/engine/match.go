@@ -104,7 +104,7 @@ func (c *Call) Match(ctx context.Context, entity string, owner Ref, text string,
 		keys[i], _ = stores.Parse(e.Store.Fields[e.Store.Key].Kind, f.Key)
 		score[keys[i]] = f.Score
 	}
-	all, err := c.r.rowsWhere(ctx, e.Store, &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)})
+	all, err := c.r.rowsWhere(ctx, c.st, e.Store, &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -231,7 +231,7 @@ func matchRows(ctx context.Context, r *source, st *step, f *fetch, find stores.F
 		}
 		one := find
 		one.Where, one.Order, one.Limit = &only, nil, len(keys)
-		if rows, err = r.findWithPostponed(ctx, one); err != nil {
+		if rows, err = r.findWithPostponed(ctx, st, one); err != nil {
 			return nil, err
 		}
 		if len(rows) >= read.Limit || !more {

@@ -82,7 +82,7 @@ func storeError(place dsl.Place, err error) error {
 	case errors.As(err, &refusal):
 		return err
 	case errors.Is(err, stores.ErrConflict):
-		return refuse([]complaint{{-1, changedMeanwhile(place)}})
+		return refuse([]callError{{-1, changedMeanwhile(place)}})
 	}
 	return failure(err)
 }
@@ -141,16 +141,16 @@ func at(p dsl.Place) string {
 	return fmt.Sprintf("%s:%d", p.Source.Name, p.Source.Position(p.Range.Start).Line)
 }
 
-// A complaint is a diagnostic about one call, on its way to a Refusal.
-type complaint struct {
+// A callError is a diagnostic about one call, on its way to a Refusal.
+type callError struct {
 	call       int
 	diagnostic dsl.Diagnostic
 }
 
-// Error implements error, so that a complaint can be returned from where a call is carried out.
-func (c *complaint) Error() string { return c.diagnostic.Summary }
+// Error implements error, so that a callError can be returned from where a call is carried out.
+func (c *callError) Error() string { return c.diagnostic.Summary }
 
-func refuse(all []complaint) *Refusal {
+func refuse(all []callError) *Refusal {
 	r := &Refusal{}
 	for _, c := range all {
 		r.Diagnostics = append(r.Diagnostics, c.diagnostic)
@@ -159,11 +159,11 @@ func refuse(all []complaint) *Refusal {
 	return r
 }
 
-// complaints returns the complaints that a refusal was made of.
-func (r *Refusal) complaints() []complaint {
-	all := make([]complaint, len(r.calls))
+// callErrors returns the errors of calls that a refusal was made of.
+func (r *Refusal) callErrors() []callError {
+	all := make([]callError, len(r.calls))
 	for i := range all {
-		all[i] = complaint{r.calls[i], r.Diagnostics[i]}
+		all[i] = callError{r.calls[i], r.Diagnostics[i]}
 	}
 	return all
 }
@@ -263,14 +263,98 @@ func complain(code string, place dsl.Place, summary, next string) dsl.Diagnostic
 	return dsl.Diagnostic{Code: code, Summary: summary, Place: place, Notes: []string{next}}
 }
 
-func unknownPrincipal(name string) dsl.Diagnostic {
-	return complain(codeUnknownPrincipal, dsl.Place{}, fmt.Sprintf("nobody is known as %q", name),
-		"check the name; whoever looks after this system can add somebody")
+// Sentences that are known but for the words in them, in the order of the arguments.
+var (
+	unknownPrincipal = says1(codeUnknownPrincipal, "nobody is known as %q", "check the name; whoever looks after this system can add somebody")
+	rightsChanged    = says(codeRightsChanged, "what you may do, or may see, has changed since this session began", "nothing was changed; begin again, and look at a new preview where you agreed to one")
+	narrowed         = says(codeRoleLost, "what you showed is good for some verbs, and decides nothing", "sign in to decide")
+	byProgram        = says(codeRoleLost, "a program does not agree in its person's place to what a model wrote", "sign in to decide, or use verbatim confirm")
+	// unknownName must not tell whether there is such a row: apart from the place, which shows the
+	// written text, it is always the same.
+	unknownName = says1(codeUnknownName, ":%s names nothing that you can see", "use a name that a reading verb showed you")
+	// notReached and nothingThere are unknownName for the case that no argument is to blame.
+	notReached   = says1(codeUnknownName, "%s would touch something that you cannot see", "use a name that a reading verb showed you")
+	nothingThere = says1(codeUnknownName, "%s found nothing that you can see", "use a name that a reading verb showed you")
+	// unknownUpload returns the one answer for an upload that does not exist, belongs to somebody else,
+	// or has expired.
+	unknownUpload = says1(codeUnknownUpload, ":%s names no file that you have sent", "send the file, and use the reference that you are given; one that is not used for a while expires")
+	harmfulUpload = says1(codeUploadHarmful, "something harmful was found in the file in :%s, and it was not kept", "send another file, from a device that was checked")
+	noResult      = says2(codeNoResult, "@%s stands for nothing here: %s", "run the call that it comes from by itself and look at what it gives")
+	// wrongValue does not quote the value, which may be secret.
+	wrongValue      = says2(codeWrongValue, "what :%s was given does not fit: %s", "write the value out, or take it from another field")
+	gaveNothing     = says1(codeWrongValue, ":%s is needed, and what it was given turned out to be nothing", "write the value out, or take it from another field")
+	leadsOutOfRange = says1(codeWrongValue, "%s would reckon with what it was given and come to no possible value", "give values that are less extreme")
+	// unknownConfirmation must not reveal whether a proposal waits for somebody else.
+	unknownConfirmation = says1(codeUnknownConfirmation, "nothing that is called %q waits for you", "verbatim confirm lists what does")
+	// keptTool refuses kept calls that run together if one of them uses a tool: a tool acts outside the
+	// transaction that they share.
+	keptTool  = says2(codeWrongValue, "%s makes all calls together, and %s asks a tool", "make them one after the other")
+	noSession = says1(codeNoSession, "%s goes on from call to call, and this session keeps nothing", "give the session a name, and the same name again to go on: verbatim run --session NAME")
+	// unknownSession must not reveal whether somebody else has the session.
+	unknownSession   = says(codeUnknownSession, "you have no such session", "begin one under a name: verbatim run --session NAME")
+	sessionTooLarge  = says(codeSessionTooLarge, "a session keeps where somebody is, and this is too much for that", "keep it in a row, and let the session name the row")
+	badZone          = says1(codeBadSession, "no time zone is called %q", "name it by its place, such as Europe/Luxembourg")
+	badLanguage      = says1(codeBadSession, "%q is no language tag", "write it as en, de or pt-BR")
+	turnUnreadable   = says(codeBadTurn, "what was said is not text", "send UTF-8 without zero bytes")
+	declinedYourself = says(codeDeclinedBefore, "you said no to this; nothing was changed", "to do it after all, look again and agree to what you see then")
+	samePerson       = says(codeSamePerson, "you asked for this yourself, and somebody else has to decide", "ask somebody who has the role")
+	askerMayNot      = says1(codeRoleLost, "%s asked for this and may not do it any more", "nothing was changed; somebody who may do it has to propose it")
+	otherPalette     = says(codeOtherPalette, "the palettes have changed since this was asked for, so it may mean something else", "nothing was changed; have it proposed again")
+	keyReused        = says(codeKeyReused, "this key was used for something else already", "nothing was changed; a key stands for one script: take a new one")
+	keyOfCalls       = says(codeKeyReused, "this key is used to commit call by call, and not every call is done", "nothing was changed; go on as it was begun, each call by itself: what is done is not done again")
+	outOfOrder       = says(codeOutOfOrder, "this is written before a call whose result it needs, and call by call they are done as they are written", "nothing was changed; write it after that call, or do the script whole")
+	notCarriedOut    = says2(codeNotCarriedOut, "%s cannot be used here yet: %s", "ask whoever looks after this system; the other verbs work")
+	valueNeeded      = says3(codeValueNeeded, "%[1]s needs a value for %[3]s of the %[2]s", "give every argument that it is taken from")
+	// cannotWorkOut is for a condition or a value that cannot be evaluated because a value is null.
+	cannotWorkOut = says1(codeValueNeeded, "whether %s may be done, or how, hangs on a value that is missing", "give every argument that you can")
+	notAccepted   = says1(codeNotAccepted, "what %s would store was not accepted", "check the values, and that nothing else still needs what would be deleted")
+	// unreadable says that a row holds a value that cannot be read, without the value.
+	unreadable = says4(codeUnreadable, "%s cannot read %s: %s holds %s", "whoever looks after the table can correct the row")
+	// notHeld does not quote the value: why describes what the field can hold.
+	notHeld          = says4(codeNotAccepted, "%[1]s would give %[3]s of the %[2]s a value that it does not hold: %[4]s", "give other values")
+	onlyForReading   = says1(codeNotAccepted, "what %s would store is only for you to read", "ask whoever looks after it")
+	secretWaits      = says2(codeSecretWaits, "what %s would start cannot be given :%s: that is taken from something sensitive, and would be kept until its time", "say it in other words, or name the row that it is in; what is done later looks there itself")
+	secretOpen       = says3(codeSecretOpen, "%[1]s would keep something sensitive in %[3]s of %[2]s, where everybody who sees the row sees it", "say it in other words; what is sensitive is kept in fields that are marked so")
+	changedMeanwhile = says(CodeChangedMeanwhile, "somebody else was changing the same rows", "nothing was changed; try again")
+	tooMuch          = says1(codeTooMuch, "%s would go through more rows than is allowed at once", "narrow it down")
+	tooDeep          = says1(codeTooMuch, "%s would make more calls than is allowed at once", "do it in several steps")
+	toolNeeds        = says3(codeToolNeeds, "%[1]s has nothing to send as %[3]q, which %[2]s needs", "give every argument that you can")
+	// rowRewritten is for a row that is not found under its key after it was written.
+	rowRewritten     = says2(codeRowRewritten, "%s wrote a row of %s, and the database does not have it under its key any more, or not where you can see it", "a trigger of its table drops the row, or changes its key or its owner: that cannot be shown, recorded or taken back, so nothing was changed; ask whoever looks after the database")
+	oneTool          = says2(codeOneTool, "%[2]s and %[1]s both act on another system, where nothing can be taken back when the other fails", "put them into two scripts")
+	notPreviewed     = says2(codeNotPreviewed, "%s cannot be shown before it is done: what comes of %s before it is told once it is done", "put it into the next script, or run both without a preview")
+	toolAnswersLater = says2(codeToolAnswerLater, "@%s is known only once %s was done, and nobody could see beforehand what is done with it", "run it by itself, and use what it answers in the next script")
+	functionUnknown  = says1(codeHandlerUnknownVerb, "a function %s is registered, which no palette declares", "declare it under functions, or take it away")
+	// noUndo is for a call that cannot be undone.
+	noUndo = says1(codeNoUndo, "that cannot be taken back: %s", "make the call that puts it right")
+)
+
+// says makes the function that says a sentence, and what to do next. A sentence of says1 and the others
+// takes so many words.
+func says(code, summary, next string) func(dsl.Place) dsl.Diagnostic {
+	return func(at dsl.Place) dsl.Diagnostic { return complain(code, at, summary, next) }
 }
 
-func rightsChanged() dsl.Diagnostic {
-	return complain(codeRightsChanged, dsl.Place{}, "what you may do, or may see, has changed since this session began",
-		"nothing was changed; begin again, and look at a new preview where you agreed to one")
+func says1(code, summary, next string) func(at dsl.Place, a string) dsl.Diagnostic {
+	return func(at dsl.Place, a string) dsl.Diagnostic { return complain(code, at, fmt.Sprintf(summary, a), next) }
+}
+
+func says2(code, summary, next string) func(at dsl.Place, a, b string) dsl.Diagnostic {
+	return func(at dsl.Place, a, b string) dsl.Diagnostic {
+		return complain(code, at, fmt.Sprintf(summary, a, b), next)
+	}
+}
+
+func says3(code, summary, next string) func(at dsl.Place, a, b, c string) dsl.Diagnostic {
+	return func(at dsl.Place, a, b, c string) dsl.Diagnostic {
+		return complain(code, at, fmt.Sprintf(summary, a, b, c), next)
+	}
+}
+
+func says4(code, summary, next string) func(at dsl.Place, a, b, c, d string) dsl.Diagnostic {
+	return func(at dsl.Place, a, b, c, d string) dsl.Diagnostic {
+		return complain(code, at, fmt.Sprintf(summary, a, b, c, d), next)
+	}
 }
 
 func notPermitted(place dsl.Place, verb, inner string) dsl.Diagnostic {
@@ -288,14 +372,6 @@ func signInAgain(place dsl.Place, proof time.Duration) dsl.Diagnostic {
 		"sign in again, and agree; where nobody signs in, nobody can")
 }
 
-func narrowed() dsl.Diagnostic {
-	return complain(codeRoleLost, dsl.Place{}, "what you showed is good for some verbs, and decides nothing", "sign in to decide")
-}
-
-func byProgram() dsl.Diagnostic {
-	return complain(codeRoleLost, dsl.Place{}, "a program does not agree in its person's place to what a model wrote", "sign in to decide, or use verbatim confirm")
-}
-
 // notJournalKeeper names the roles that may keep the journal, if there are any.
 func notJournalKeeper(may []string) dsl.Diagnostic {
 	next := "give one role `keeps: journal` in the palettes, and the role to a person"
@@ -305,35 +381,12 @@ func notJournalKeeper(may []string) dsl.Diagnostic {
 	return complain(codeNotPermitted, dsl.Place{}, "no role of yours may do that", next)
 }
 
-// unknownName must not tell whether there is such a row: apart from the place, which shows the
-// written text, it is always the same.
-func unknownName(place dsl.Place, param string) dsl.Diagnostic {
-	return complain(codeUnknownName, place, fmt.Sprintf(":%s names nothing that you can see", param),
-		"use a name that a reading verb showed you")
-}
-
-// notReached and nothingThere are unknownName for the case that no argument is to blame.
-func notReached(place dsl.Place, verb string) dsl.Diagnostic {
-	return complain(codeUnknownName, place, verb+" would touch something that you cannot see", "use a name that a reading verb showed you")
-}
-
-func nothingThere(place dsl.Place, verb string) dsl.Diagnostic {
-	return complain(codeUnknownName, place, verb+" found nothing that you can see", "use a name that a reading verb showed you")
-}
-
 // nothingMatched is for an effect that must change a row and found none.
 func nothingMatched(place dsl.Place, verb string, of *verbs.Entity, e *verbs.Effect) dsl.Diagnostic {
 	d := complain(codeNothingMatched, place, fmt.Sprintf("%s is about at least one %s, and none fits what it was given", verb, of.Store.Name),
 		"look at what is there, and name that")
 	d.Related = append(d.Related, dsl.Related{Place: e.Place, Message: verb + " promises it"})
 	return d
-}
-
-// unknownUpload returns the one answer for an upload that does not exist, belongs to somebody else,
-// or has expired.
-func unknownUpload(place dsl.Place, param string) dsl.Diagnostic {
-	return complain(codeUnknownUpload, place, fmt.Sprintf(":%s names no file that you have sent", param),
-		"send the file, and use the reference that you are given; one that is not used for a while expires")
 }
 
 func unscannedUpload(place dsl.Place, param string, failed bool) dsl.Diagnostic {
@@ -345,11 +398,6 @@ func unscannedUpload(place dsl.Place, param string, failed bool) dsl.Diagnostic 
 		"wait a little, and ask again")
 }
 
-func harmfulUpload(place dsl.Place, param string) dsl.Diagnostic {
-	return complain(codeUploadHarmful, place, fmt.Sprintf("something harmful was found in the file in :%s, and it was not kept", param),
-		"send another file, from a device that was checked")
-}
-
 func uploadOfType(place dsl.Place, p *verbs.Param, is string) dsl.Diagnostic {
 	return complain(codeUploadType, place, fmt.Sprintf(":%s takes no file of type %s", p.Name, is),
 		"send it as "+p.Upload.Wanted()+"; what counts is what is in the file, and not its name")
@@ -358,27 +406,6 @@ func uploadOfType(place dsl.Place, p *verbs.Param, is string) dsl.Diagnostic {
 func uploadTooLarge(place dsl.Place, p *verbs.Param, size int64) dsl.Diagnostic {
 	return complain(codeUploadTooLarge, place, fmt.Sprintf(":%s takes files up to %s; this one has %s", p.Name, verbs.SizeText(p.Upload.MaxSize), verbs.SizeText(size)),
 		"send a smaller one: fewer pages, or a picture of less detail")
-}
-
-func noResult(place dsl.Place, symbol, why string) dsl.Diagnostic {
-	return complain(codeNoResult, place, fmt.Sprintf("@%s stands for nothing here: %s", symbol, why),
-		"run the call that it comes from by itself and look at what it gives")
-}
-
-// wrongValue does not quote the value, which may be secret.
-func wrongValue(place dsl.Place, param, wanted string) dsl.Diagnostic {
-	return complain(codeWrongValue, place, fmt.Sprintf("what :%s was given does not fit: %s", param, wanted),
-		"write the value out, or take it from another field")
-}
-
-func gaveNothing(place dsl.Place, param string) dsl.Diagnostic {
-	return complain(codeWrongValue, place, fmt.Sprintf(":%s is needed, and what it was given turned out to be nothing", param),
-		"write the value out, or take it from another field")
-}
-
-func leadsOutOfRange(place dsl.Place, verb string) dsl.Diagnostic {
-	return complain(codeWrongValue, place, fmt.Sprintf("%s would reckon with what it was given and come to no possible value", verb),
-		"give values that are less extreme")
 }
 
 func notTogether(place dsl.Place, v *verbs.Verb, x *verbs.Exclusion) dsl.Diagnostic {
@@ -452,22 +479,10 @@ func askedInVain(asker string) string {
 	return "nothing was changed, and nobody can agree to this any more; if it is still wanted, " + asker + " asks for it again"
 }
 
-// unknownConfirmation must not reveal whether a proposal waits for somebody else.
-func unknownConfirmation(id string) dsl.Diagnostic {
-	return complain(codeUnknownConfirmation, dsl.Place{}, fmt.Sprintf("nothing that is called %q waits for you", id),
-		"verbatim confirm lists what does")
-}
-
 // wrongCall describes the mistake in a call that a handler made.
 func wrongCall(place dsl.Place, verb, inner string, d dsl.Diagnostic) dsl.Diagnostic {
 	return complain(codeWrongValue, place, fmt.Sprintf("%s leads to %s, and that cannot be said: %s", verb, inner, d.Summary),
 		"change what it was made of, and try again")
-}
-
-// keptTool refuses kept calls that run together if one of them uses a tool: a tool acts outside the
-// transaction that they share.
-func keptTool(place dsl.Place, verb, inner string) dsl.Diagnostic {
-	return complain(codeWrongValue, place, fmt.Sprintf("%s makes all calls together, and %s asks a tool", verb, inner), "make them one after the other")
 }
 
 // noStep returns the palette's sentence about a code that may not follow the present one.
@@ -479,11 +494,6 @@ func noStep(place dsl.Place, verb, entity, field, from, to, says string) dsl.Dia
 		says = fmt.Sprintf("%s of %s is %s, and nothing leads from there to %s", field, entity, from, to)
 	}
 	return complain(codeNoStep, place, says, "look at it as it is now; verbatim explain "+verb+" says what it would change")
-}
-
-func noSession(place dsl.Place, what string) dsl.Diagnostic {
-	return complain(codeNoSession, place, what+" goes on from call to call, and this session keeps nothing",
-		"give the session a name, and the same name again to go on: verbatim run --session NAME")
 }
 
 // noneAtWork says that there is no row at work for an argument that was left out.
@@ -522,11 +532,6 @@ func whichAtWork(place dsl.Place, st *step, p *verbs.Param, rows []names.Row, of
 	return d
 }
 
-// unknownSession must not reveal whether somebody else has the session.
-func unknownSession() dsl.Diagnostic {
-	return complain(codeUnknownSession, dsl.Place{}, "you have no such session", "begin one under a name: verbatim run --session NAME")
-}
-
 func sessionMoved(place dsl.Place, when time.Time, what string) dsl.Diagnostic {
 	summary := "this session went on meanwhile, in another window or on another device"
 	if what != "" {
@@ -536,28 +541,12 @@ func sessionMoved(place dsl.Place, when time.Time, what string) dsl.Diagnostic {
 		"nothing was changed, and nothing of what was done there is lost; look at it as it is now, and go on from there")
 }
 
-func sessionTooLarge(place dsl.Place) dsl.Diagnostic {
-	return complain(codeSessionTooLarge, place, "a session keeps where somebody is, and this is too much for that", "keep it in a row, and let the session name the row")
-}
-
 func badSessionName() dsl.Diagnostic {
 	return complain(codeBadSession, dsl.Place{}, fmt.Sprintf("the name of a session is 1 to %d letters, digits, blanks or signs", maxSessionName), "give it a short name, such as onboarding")
 }
 
-func badZone(zone string) dsl.Diagnostic {
-	return complain(codeBadSession, dsl.Place{}, fmt.Sprintf("no time zone is called %q", zone), "name it by its place, such as Europe/Luxembourg")
-}
-
-func badLanguage(language string) dsl.Diagnostic {
-	return complain(codeBadSession, dsl.Place{}, fmt.Sprintf("%q is no language tag", language), "write it as en, de or pt-BR")
-}
-
 func turnTooLong(limit int) dsl.Diagnostic {
 	return complain(codeBadTurn, dsl.Place{}, fmt.Sprintf("what is said at once has at most %d bytes", limit), "send what is longer as a file, or say it in parts")
-}
-
-func turnUnreadable() dsl.Diagnostic {
-	return complain(codeBadTurn, dsl.Place{}, "what was said is not text", "send UTF-8 without zero bytes")
 }
 
 func unknownTurn(number int64) dsl.Diagnostic {
@@ -596,33 +585,9 @@ func declinedBefore(place dsl.Place, by, reason string) dsl.Diagnostic {
 	return complain(codeDeclinedBefore, place, summary, "talk to "+by+"; it can be proposed again once something about it is different")
 }
 
-func declinedYourself(place dsl.Place) dsl.Diagnostic {
-	return complain(codeDeclinedBefore, place, "you said no to this; nothing was changed", "to do it after all, look again and agree to what you see then")
-}
-
-func samePerson() dsl.Diagnostic {
-	return complain(codeSamePerson, dsl.Place{}, "you asked for this yourself, and somebody else has to decide", "ask somebody who has the role")
-}
-
 func roleLost(roles []string) dsl.Diagnostic {
 	return complain(codeRoleLost, dsl.Place{}, "you may not agree to this any more; it needs role "+strings.Join(roles, " and "),
 		"ask somebody who has the role")
-}
-
-func askerMayNot(asker string) dsl.Diagnostic {
-	return complain(codeRoleLost, dsl.Place{}, asker+" asked for this and may not do it any more", "nothing was changed; somebody who may do it has to propose it")
-}
-
-func otherPalette(place dsl.Place) dsl.Diagnostic {
-	return complain(codeOtherPalette, place, "the palettes have changed since this was asked for, so it may mean something else", "nothing was changed; have it proposed again")
-}
-
-func keyReused(place dsl.Place) dsl.Diagnostic {
-	return complain(codeKeyReused, place, "this key was used for something else already", "nothing was changed; a key stands for one script: take a new one")
-}
-
-func keyOfCalls(place dsl.Place) dsl.Diagnostic {
-	return complain(codeKeyReused, place, "this key is used to commit call by call, and not every call is done", "nothing was changed; go on as it was begun, each call by itself: what is done is not done again")
 }
 
 func needsEarlierCall(place dsl.Place, number int, symbol string, by int) dsl.Diagnostic {
@@ -634,44 +599,12 @@ func noSuchCall(place dsl.Place, number, calls int) dsl.Diagnostic {
 	return complain(codeNoSuchCall, place, fmt.Sprintf("there is no call %d: the script has %d", number, calls), "nothing was changed; look where it stopped, in verbatim log show")
 }
 
-func outOfOrder(place dsl.Place) dsl.Diagnostic {
-	return complain(codeOutOfOrder, place, "this is written before a call whose result it needs, and call by call they are done as they are written",
-		"nothing was changed; write it after that call, or do the script whole")
-}
-
-func notCarriedOut(place dsl.Place, verb, why string) dsl.Diagnostic {
-	return complain(codeNotCarriedOut, place, fmt.Sprintf("%s cannot be used here yet: %s", verb, why),
-		"ask whoever looks after this system; the other verbs work")
-}
-
 const (
 	noHandlerHere = "it is carried out by a program that is not part of this one"
 	noToolHere    = "it is carried out by a tool of another server, which is not connected"
 	noFilesHere   = "it makes a file, and nothing says where files are kept"
 	noQueryHere   = "its query cannot be run on this store"
 )
-
-func valueNeeded(place dsl.Place, verb, entity, field string) dsl.Diagnostic {
-	return complain(codeValueNeeded, place, fmt.Sprintf("%s needs a value for %s of the %s", verb, field, entity),
-		"give every argument that it is taken from")
-}
-
-// cannotWorkOut is for a condition or a value that cannot be evaluated because a value is null.
-func cannotWorkOut(place dsl.Place, verb string) dsl.Diagnostic {
-	return complain(codeValueNeeded, place, fmt.Sprintf("whether %s may be done, or how, hangs on a value that is missing", verb),
-		"give every argument that you can")
-}
-
-func notAccepted(place dsl.Place, verb string) dsl.Diagnostic {
-	return complain(codeNotAccepted, place, fmt.Sprintf("what %s would store was not accepted", verb),
-		"check the values, and that nothing else still needs what would be deleted")
-}
-
-// unreadable says that a row holds a value that cannot be read, without the value.
-func unreadable(place dsl.Place, verb, row, field, why string) dsl.Diagnostic {
-	return complain(codeUnreadable, place, fmt.Sprintf("%s cannot read %s: %s holds %s", verb, row, field, why),
-		"whoever looks after the table can correct the row")
-}
 
 // leftOut says why a row is left out of the result.
 func leftOut(row, field, why string) string {
@@ -681,17 +614,6 @@ func leftOut(row, field, why string) string {
 // morePage says that there are more rows than fit on a page.
 func morePage(verb, param, last string) string {
 	return fmt.Sprintf("there are more: %s with :%s %s tells the next", verb, param, last)
-}
-
-// notHeld does not quote the value: why describes what the field can hold.
-func notHeld(place dsl.Place, verb, entity, field, why string) dsl.Diagnostic {
-	return complain(codeNotAccepted, place, fmt.Sprintf("%s would give %s of the %s a value that it does not hold: %s", verb, field, entity, why),
-		"give other values")
-}
-
-func onlyForReading(place dsl.Place, verb string) dsl.Diagnostic {
-	return complain(codeNotAccepted, place, fmt.Sprintf("what %s would store is only for you to read", verb),
-		"ask whoever looks after it")
 }
 
 func alreadyExists(place dsl.Place, verb, says string) dsl.Diagnostic {
@@ -707,28 +629,6 @@ func workWaits(place dsl.Place, verb string, at time.Time) dsl.Diagnostic {
 		"let it come, or let an operator drop it first: verbatim work list --all")
 }
 
-func secretWaits(place dsl.Place, verb, param string) dsl.Diagnostic {
-	return complain(codeSecretWaits, place, fmt.Sprintf("what %s would start cannot be given :%s: that is taken from something sensitive, and would be kept until its time", verb, param),
-		"say it in other words, or name the row that it is in; what is done later looks there itself")
-}
-
-func secretOpen(place dsl.Place, verb, entity, field string) dsl.Diagnostic {
-	return complain(codeSecretOpen, place, fmt.Sprintf("%s would keep something sensitive in %s of %s, where everybody who sees the row sees it", verb, field, entity),
-		"say it in other words; what is sensitive is kept in fields that are marked so")
-}
-
-func changedMeanwhile(place dsl.Place) dsl.Diagnostic {
-	return complain(CodeChangedMeanwhile, place, "somebody else was changing the same rows", "nothing was changed; try again")
-}
-
-func tooMuch(place dsl.Place, verb string) dsl.Diagnostic {
-	return complain(codeTooMuch, place, verb+" would go through more rows than is allowed at once", "narrow it down")
-}
-
-func tooDeep(place dsl.Place, verb string) dsl.Diagnostic {
-	return complain(codeTooMuch, place, verb+" would make more calls than is allowed at once", "do it in several steps")
-}
-
 func namesUnread(err error) dsl.Diagnostic {
 	if errors.Is(err, stores.ErrSchema) || errors.Is(err, stores.ErrInvalid) { // or a row holds what its palette does not say
 		return complain(codeNamesUnread, dsl.Place{}, "what your names stand for could not be looked up: the store is not as the palettes say", "whoever looks after it runs verbatim migrate")
@@ -741,11 +641,6 @@ func namesUnread(err error) dsl.Diagnostic {
 func toolUnfit(place dsl.Place, v *verbs.Verb, code string) dsl.Diagnostic {
 	return complain(codeToolUnfit, place, fmt.Sprintf("%s cannot be used now: %s of %s is not as it was accepted (%s)", v.Name, v.Tool.Name, v.Tool.Server, code),
 		"nothing was asked of it; whoever looks after this system finds out more with verbatim lint --servers")
-}
-
-func toolNeeds(place dsl.Place, verb, tool, name string) dsl.Diagnostic {
-	return complain(codeToolNeeds, place, fmt.Sprintf("%s has nothing to send as %q, which %s needs", verb, name, tool),
-		"give every argument that you can")
 }
 
 func toolSilent(place dsl.Place, v *verbs.Verb) dsl.Diagnostic {
@@ -789,12 +684,6 @@ func toolSettled(place dsl.Place, v *verbs.Verb, when, by string) dsl.Diagnostic
 		"nothing was done now; to do it once more, send it under another key")
 }
 
-// rowRewritten is for a row that is not found under its key after it was written.
-func rowRewritten(place dsl.Place, verb, entity string) dsl.Diagnostic {
-	return complain(codeRowRewritten, place, fmt.Sprintf("%s wrote a row of %s, and the database does not have it under its key any more, or not where you can see it", verb, entity),
-		"a trigger of its table drops the row, or changes its key or its owner: that cannot be shown, recorded or taken back, so nothing was changed; ask whoever looks after the database")
-}
-
 func nothingToSettle(entry int64) dsl.Diagnostic {
 	return complain(codeUnknownEntry, dsl.Place{}, fmt.Sprintf("entry %d of the journal is no request of yours that waits to be settled", entry),
 		"verbatim log settle lists those that do")
@@ -820,21 +709,6 @@ func toolAlone(place dsl.Place, v *verbs.Verb, why string, keyed, asked bool) ds
 func toolOtherwise(place dsl.Place, v *verbs.Verb, when string) dsl.Diagnostic {
 	return complain(codeToolOtherwise, place, fmt.Sprintf("under this key %s of %s was asked something else at %s, because rows have changed since", v.Tool.Name, v.Tool.Server, when),
 		"nothing was done now; look there at what was done then, and take a new key")
-}
-
-func oneTool(place dsl.Place, verb, other string) dsl.Diagnostic {
-	return complain(codeOneTool, place, fmt.Sprintf("%s and %s both act on another system, where nothing can be taken back when the other fails", other, verb),
-		"put them into two scripts")
-}
-
-func notPreviewed(place dsl.Place, verb, before string) dsl.Diagnostic {
-	return complain(codeNotPreviewed, place, fmt.Sprintf("%s cannot be shown before it is done: what comes of %s before it is told once it is done", verb, before),
-		"put it into the next script, or run both without a preview")
-}
-
-func toolAnswersLater(place dsl.Place, symbol, verb string) dsl.Diagnostic {
-	return complain(codeToolAnswerLater, place, fmt.Sprintf("@%s is known only once %s was done, and nobody could see beforehand what is done with it", symbol, verb),
-		"run it by itself, and use what it answers in the next script")
 }
 
 // wrongOrigin names the argument, the accepted origins and the actual one, but never the value.
@@ -874,7 +748,7 @@ func toComeFrom(accepted verbs.Origins) string {
 // Refuse makes the error with which a handler refuses a call: the reason and the next step, in
 // words for the person. Nothing is changed.
 func Refuse(reason, next string) error {
-	return &complaint{call: -1, diagnostic: complain(codeHandlerRefused, dsl.Place{}, reason, next)}
+	return &callError{call: -1, diagnostic: complain(codeHandlerRefused, dsl.Place{}, reason, next)}
 }
 
 // What a person is asked
@@ -930,11 +804,6 @@ func functionMissing(f *verbs.Function) dsl.Diagnostic {
 		"register one, or take it out of the palette")
 }
 
-func functionUnknown(name string) dsl.Diagnostic {
-	return complain(codeHandlerUnknownVerb, dsl.Place{}, fmt.Sprintf("a function %s is registered, which no palette declares", name),
-		"declare it under functions, or take it away")
-}
-
 func handlerNotWanted(v *verbs.Verb) dsl.Diagnostic {
 	return complain(codeHandlerNotWanted, v.Place, fmt.Sprintf("%s has a handler, but its palette says all of what it does", v.Name),
 		"take the handler away, or say `handler: true`")
@@ -969,11 +838,6 @@ func badQuery(v *verbs.Verb, wrong *stores.SQLError) dsl.Diagnostic {
 func unknownEntry(place dsl.Place, seq int64) dsl.Diagnostic {
 	return complain(codeUnknownEntry, place, fmt.Sprintf("entry %d of the journal is nothing that you can take back", seq),
 		"the number of a call stands below what came of it")
-}
-
-// noUndo is for a call that cannot be undone.
-func noUndo(place dsl.Place, why string) dsl.Diagnostic {
-	return complain(codeNoUndo, place, "that cannot be taken back: "+why, "make the call that puts it right")
 }
 
 // undoLate is for a call that was made too long ago.

@@ -33,7 +33,7 @@ func asksOn(ctx context.Context, s *Session, r *run, preview *receipt.Receipt, p
 		return err
 	}
 	p.occasion = preview.Occasion
-	preview.Earlier, err = earlierDone(ctx, s, r.settledScript())
+	preview.Earlier, err = earlierDone(ctx, s, r.plan.prog.Canonical())
 	return err
 }
 
@@ -274,12 +274,12 @@ func (jn Journal) Settle(ctx context.Context, entry int64, how string) (by int64
 			return err
 		}
 		if len(open) == 0 || open[0].Principal != jn.s.who.Name && !keepsJournal(jn.s) {
-			return refuse([]complaint{{-1, nothingToSettle(entry)}})
+			return refuse([]callError{{-1, nothingToSettle(entry)}})
 		}
 		u := &open[0]
 		now := jn.s.e.opt.Clock()
 		if u.Status == AttemptOpen && now.Sub(u.Time) < stillAsking {
-			return refuse([]complaint{{-1, mayBeAsking(entry, stamp(u.Time), stamp(u.Time.Add(stillAsking)))}})
+			return refuse([]callError{{-1, mayBeAsking(entry, stamp(u.Time), stamp(u.Time.Add(stillAsking)))}})
 		}
 		e := actEntry(jn.s, verbSettle, dsl.NewArg("entry", dsl.NewInteger(entry)), dsl.NewArg("outcome", dsl.NewString(how)))
 		e.Time = now

@@ -26,23 +26,23 @@ func (s *Session) ByProgram() { s.rights.program = true }
 func (s *Session) Prove(when time.Time) { s.rights.proven = when }
 
 // permit finds every call of a program that may not be made in this session.
-func (s *Session) permit(p *verbs.Program) []complaint {
+func (s *Session) permit(p *verbs.Program) []callError {
 	all := append(permit(p, s.rights.roles, s.e.verbs, false), s.beyond(p)...)
 	// A principal may keep only calls that they could make.
 	p.EachKept(func(of int, kept *verbs.Program) {
 		for _, c := range append(permit(kept, s.rights.roles, s.e.verbs, false), s.beyond(kept)...) {
-			all = append(all, complaint{call: of, diagnostic: c.diagnostic})
+			all = append(all, callError{call: of, diagnostic: c.diagnostic})
 		}
 	})
 	return all
 }
 
 // beyond finds the calls that Narrow excludes.
-func (s *Session) beyond(p *verbs.Program) (all []complaint) {
+func (s *Session) beyond(p *verbs.Program) (all []callError) {
 	calls := p.Calls()
 	for i := range calls {
 		if v := calls[i].Verb; s.rights.only != nil && permits(s.rights.roles, v.Roles) && !v.Internal && !s.May(v) {
-			all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, "")})
+			all = append(all, callError{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, "")})
 		}
 	}
 	return all
@@ -64,19 +64,19 @@ func permits(have, may []*verbs.Role) bool {
 // permit finds every call of a program that a principal with these roles may not make, including
 // the calls of macros. Only work, the call of a job,
 // may use internal verbs.
-func permit(p *verbs.Program, roles []*verbs.Role, of map[*verbs.Verb]*prepared, work bool) []complaint {
-	var all []complaint
+func permit(p *verbs.Program, roles []*verbs.Role, of map[*verbs.Verb]*prepared, work bool) []callError {
+	var all []callError
 	calls := p.Calls()
 	for i := range calls {
 		v := calls[i].Verb
 		if !permits(roles, v.Roles) || v.Internal && !work {
-			all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, "")})
+			all = append(all, callError{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, "")})
 			continue
 		}
 		// A macro runs with its caller's rights.
 		for _, inner := range of[v].inside {
 			if !permits(roles, inner.Roles) {
-				all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, inner.Name)})
+				all = append(all, callError{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, inner.Name)})
 				break
 			}
 		}
@@ -112,11 +112,11 @@ func (s *Session) entitled(ctx context.Context, now time.Time) error {
 	who, err := s.e.principal(ctx, s.who.Name)
 	switch {
 	case errors.Is(err, stores.ErrNotFound):
-		return &Refusal{Diagnostics: dsl.Diagnostics{unknownPrincipal(s.who.Name)}}
+		return &Refusal{Diagnostics: dsl.Diagnostics{unknownPrincipal(dsl.Place{}, s.who.Name)}}
 	case err != nil:
 		return err
 	case !slices.Equal(who.Roles, s.who.Roles) || !maps.EqualFunc(who.Holds, s.who.Holds, slices.Equal[[]stores.Value]):
-		return refuse([]complaint{{-1, rightsChanged()}})
+		return refuse([]callError{{-1, rightsChanged(dsl.Place{})}})
 	}
 	s.rights.mu.Lock()
 	s.rights.looked = now

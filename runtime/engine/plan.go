@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"verbatim/dsl"
 	"verbatim/runtime/protocols/tools"
@@ -40,9 +42,8 @@ type run struct {
 
 // A plan is what a run comes to: the steps of its program, their digest, and what it waits for.
 type plan struct {
-	prog  *verbs.Program
-	part  *part // the part of the program that this is about; nil for all of it
-	first int   // number of the program's first call
+	prog *verbs.Program
+	part *part // what it knows of the parts before it; nil for a whole program
 
 	top   []*step // parallel to prog.Calls()
 	steps []*step // every call carried out, those of macros included, in order
@@ -77,10 +78,12 @@ func (r *run) program(ctx context.Context, f *frame) (*externalCall, error) {
 	calls, order := f.prog.Calls(), f.prog.Order()
 	f.steps = make([]*step, len(calls))
 	if r.plan.part != nil && f.macro == nil {
-		order = r.plan.part.calls
 		copy(f.steps, r.plan.part.before)
 	}
 	for at, i := range order {
+		if f.steps[i] != nil {
+			continue // it is committed
+		}
 		st, needs, err := r.callOften(ctx, f, i)
 		if err != nil || needs != nil {
 			if f.macro == nil {
@@ -108,7 +111,7 @@ func (r *run) callOften(ctx context.Context, f *frame, i int) (st *step, needs *
 		return nil, nil, err
 	}
 	if r.plan.top[f.macro.call.index].tree.made+len(items) > maxMacroCalls { // known before the first is made
-		return nil, nil, &complaint{f.macro.call.index, tooDeep(f.macro.call.place, f.macro.verb.Name)}
+		return nil, nil, &callError{f.macro.call.index, tooDeep(f.macro.call.place, f.macro.verb.Name)}
 	}
 	defer func() { f.macro.sees.each = eachOf{} }()
 	for at, item := range items {
@@ -132,7 +135,7 @@ func (r *run) items(st *step, param int) ([]stores.Value, error) {
 	}
 	items, err := st.args.values[param].Items(kind)
 	if err != nil {
-		return nil, &complaint{st.call.index, wrongValue(st.call.place, st.verb.Params[param].Name, "a list is wanted")}
+		return nil, &callError{st.call.index, wrongValue(st.call.place, st.verb.Params[param].Name, "a list is wanted")}
 	}
 	return items, nil
 }
@@ -140,9 +143,15 @@ func (r *run) items(st *step, param int) ([]stores.Value, error) {
 // beginCall makes the step of a call.
 func (r *run) beginCall(f *frame, i int) *step {
 	c := &f.prog.Calls()[i]
-	st := &step{verb: c.Verb, prep: r.src.e.verbs[c.Verb], call: spelling{index: i}}
-	if f.macro == nil {
+	with := &struct {
+		step
+		one [1]readRow // most calls read one row
+	}{step: step{verb: c.Verb, prep: r.src.e.verbs[c.Verb], call: spelling{index: i}}}
+	st := &with.step
+	st.reads = with.one[:0]
+	if order := f.prog.Order(); f.macro == nil {
 		st.call.place = placeOf(f.prog, c)
+		st.tree.last, st.tree.alone = i == order[len(order)-1], len(f.prog.Calls()) == 1
 	} else {
 		// The calls of a macro are reported at the call in the script.
 		st.tree.outer, st.call.index, st.call.place, st.tree.depth = f.macro, f.macro.call.index, f.macro.call.place, f.macro.tree.depth+1
@@ -167,9 +176,7 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, 
 		return nil, nil, err
 	}
 	st := r.beginCall(f, i)
-	st.reads.from = len(r.src.mem.reads)
 	r.plan.steps = append(r.plan.steps, st)
-	r.src.mem.begun++
 	if f.macro == nil {
 		r.plan.top[i] = st
 	} else {
@@ -177,37 +184,33 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, 
 	}
 	written := r.plan.top[st.call.index]
 	if written.tree.made++; written.tree.made > maxMacroCalls || st.tree.depth > maxMacroDepth {
-		return nil, nil, &complaint{st.call.index, tooDeep(st.call.place, st.verb.Name)}
+		return nil, nil, &callError{st.call.index, tooDeep(st.call.place, st.verb.Name)}
 	}
 	needs, err := r.step(ctx, f, st, &f.prog.Calls()[i])
 	if err != nil {
 		return nil, nil, told(st, err)
 	}
-	st.reads.to = len(r.src.mem.reads)
 	return st, needs, nil
 }
 
 // step takes a call through the steps: permit, resolve, gate, execute, verify, and its
 // changes to the transaction that commits them.
-func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (needs *externalCall, err error) {
+func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (*externalCall, error) {
 	if !permits(r.src.s.rights.roles, st.verb.Roles) {
 		// permit has checked every call before anything began. It is checked again here, so that
 		// nothing relies on that check alone.
-		return nil, &complaint{st.call.index, notPermitted(st.call.place, st.verb.Name, "")}
+		return nil, &callError{st.call.index, notPermitted(st.call.place, st.verb.Name, "")}
 	}
-	for _, check := range st.prep.checks.early {
-		if err := check(ctx, r, st); err != nil {
-			return nil, err
-		}
+	checks := &st.prep.checks
+	if err := r.check(ctx, st, checks.early); err != nil {
+		return nil, err
 	}
 	r.src.e.enter(StageResolve)
 	if err := r.src.resolve(ctx, f, st, c); err != nil {
 		return nil, err
 	}
-	for _, check := range st.prep.checks.late {
-		if err := check(ctx, r, st); err != nil {
-			return nil, err
-		}
+	if err := r.check(ctx, st, checks.late); err != nil {
+		return nil, err
 	}
 	r.src.e.enter(StageGate)
 	st.args.sealed = st.sealIn(&r.scratch)
@@ -217,16 +220,16 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	}
 	st.asks = append(st.asks, asks...) // behind what resolve asks of origins
 	if f.macro == nil && f.prog.Literals().Unheard {
-		unheard(ctx, r, st)
+		if err := r.check(ctx, st, checks.unheard); err != nil {
+			return nil, err
+		}
 	}
-	r.src.e.enter(StageCarry)
+	r.src.e.enter(StageExecute)
 	if st.verb.Macro != nil {
 		return r.macro(ctx, st)
 	}
-	for _, need := range st.prep.checks.needs {
-		if e, err := need(ctx, r, st); e != nil || err != nil {
-			return e, err // nothing can be planned without its answer
-		}
+	if e, err := r.need(ctx, st, checks.needs); e != nil || err != nil {
+		return e, err
 	}
 	promises, err := r.src.promises(ctx, st)
 	if err != nil {
@@ -236,29 +239,49 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	if err != nil {
 		return nil, err
 	}
-	r.src.e.enter(StageSettle)
+	r.src.e.enter(StageVerify)
 	if err := verify(st.verb, promises, &done); err != nil {
 		return nil, err
 	}
 	st.out.cells, st.out.notices, st.out.jobChanges, st.out.dropped = done.answer, done.notices, done.jobChanges, done.dropped
-	if st.prep.files {
-		if e, err := filesOf(r, st); e != nil || err != nil {
+	if e, err := r.need(ctx, st, checks.makes); e != nil || err != nil {
+		return e, err
+	}
+	return r.take(ctx, st, &done)
+}
+
+// check makes the checks of a verb that belong to one place among the steps.
+func (r *run) check(ctx context.Context, st *step, all []check) error {
+	for _, c := range all {
+		if err := c(ctx, r, st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// need returns the first request without whose answer a call cannot go on.
+func (r *run) need(ctx context.Context, st *step, all []need) (*externalCall, error) {
+	for _, n := range all {
+		if e, err := n(ctx, r, st); e != nil || err != nil {
 			return e, err
 		}
 	}
-	if err := later(ctx, r, st); err != nil {
-		return nil, err
-	}
+	return nil, nil
+}
+
+// take adds to the plan what a call was verified to do, with the calls that its handler makes.
+func (r *run) take(ctx context.Context, st *step, done *outcome) (*externalCall, error) {
 	if err := r.src.set(ctx, st, done.sets); err != nil {
 		return nil, err
 	}
 	r.src.e.enter(StageApply)
-	if err := r.apply(ctx, st, done.proposals); err != nil {
+	if err := r.apply(ctx, st, done.rowChanges); err != nil {
 		return nil, err
 	}
 	for _, m := range done.calls {
-		if needs, err := r.program(ctx, &frame{prog: m.prog, macro: st, made: true}); err != nil || needs != nil {
-			return needs, err
+		if e, err := r.program(ctx, &frame{prog: m.prog, macro: st, made: true}); e != nil || err != nil {
+			return e, err
 		}
 	}
 	return nil, nil
@@ -279,9 +302,9 @@ func (r *run) macro(ctx context.Context, st *step) (*externalCall, error) {
 	return nil, verifyMacro(st.verb, st.gather())
 }
 
-// still checks that a call has the arguments with which it passed the gate. It is asked
+// unchanged checks that a call has the arguments with which it passed the gate. It is asked
 // before the call is carried out, and again before the commit.
-func (r *run) still(st *step) error {
+func (r *run) unchanged(st *step) error {
 	if st.sealIn(&r.scratch) != st.args.sealed {
 		return &Failure{Err: fmt.Errorf("%s: its arguments changed after they passed the gate", st.verb.Name)}
 	}
@@ -294,7 +317,7 @@ func (r *run) still(st *step) error {
 // counts and the palette author's own SQL as the database does, and would know nothing of its
 // constraints. A preview must show exactly what will run, so the database itself executes it.
 func (r *run) makePlan(ctx context.Context, o *runOptions, asked *externalAnswers) error {
-	if err := r.src.meanwhile(ctx, o.opt.Version); err != nil {
+	if err := r.src.checkVersion(ctx, o.opt.Version); err != nil {
 		return err
 	}
 	if err := r.src.read.ReadAhead(ctx, wanted(r), predictedAsks(r)); err != nil {
@@ -316,7 +339,7 @@ func (r *run) makePlan(ctx context.Context, o *runOptions, asked *externalAnswer
 	if r.plan.part != nil && r.plan.part.agreed != "" {
 		r.plan.id = r.plan.part.agreed // the agreement is to the whole script
 	}
-	if o.rehearsal || o.opt.Agreed != "" || o.pending != nil || r.asksAnybody() || r.plan.external != nil {
+	if o.dryRun || o.opt.Agreed != "" || o.pending != nil || r.asksAnybody() || r.plan.external != nil {
 		// Previews, agreements and requests to tools rest on changes that the database
 		// has accepted.
 		if err := r.src.read.Flush(ctx); err != nil {
@@ -324,10 +347,10 @@ func (r *run) makePlan(ctx context.Context, o *runOptions, asked *externalAnswer
 		}
 	}
 	switch {
-	case o.rehearsal:
+	case o.dryRun:
 		return nil
 	case asked.sent != nil:
-		if err := asked.sent.still(r); err != nil {
+		if err := asked.sent.unchanged(r); err != nil {
 			return err
 		}
 		return r.follow(ctx, asked.sent.call.id())
@@ -354,7 +377,7 @@ func (r *run) follow(ctx context.Context, id string) error {
 		return err
 	}
 	before := st.out.changes
-	if err := r.apply(ctx, st, done.proposals); err != nil {
+	if err := r.apply(ctx, st, done.rowChanges); err != nil {
 		return told(st, err)
 	}
 	st.out.changes, st.out.notices = append(before[:len(before):len(before)], st.out.changes...), append(st.out.notices, done.notices...)
@@ -375,22 +398,6 @@ func (r *run) waits() *externalCall {
 		return nil // a preview tells of it
 	}
 	return r.plan.external
-}
-
-// script returns the script of the run: a part of the program's, if it is a share.
-func (r *run) script() *dsl.Script {
-	if r.plan.part != nil {
-		return r.plan.part.script
-	}
-	return r.plan.prog.Script()
-}
-
-// settledScript is script with suffixed names.
-func (r *run) settledScript() *dsl.Script {
-	if r.plan.part != nil {
-		return r.plan.part.settled
-	}
-	return r.plan.prog.Canonical()
 }
 
 // written returns the steps of the script's own calls, as far as they were carried out.
@@ -417,7 +424,81 @@ type step struct {
 
 	tree      nesting
 	resolving resolving
-	reads     span
+	reads     []readRow   // what was read for it, in order
+	postponed []postponed // rows to be fetched together with its read
+}
+
+// saw records rows that were read for a call; a nil step stands for no call.
+func (st *step) saw(rows ...readRow) {
+	if st != nil {
+		st.reads = append(st.reads, rows...)
+	}
+}
+
+// sawSession notes that a call depends on a value of the session.
+func (st *step) sawSession(name string, v sessions.Value) {
+	st.saw(readRow{entity: sessions.Entity, key: stores.NewString(name), paths: []stores.Path{{Field: sessions.FieldValues}}, values: []stores.Value{v.Value()}})
+}
+
+// reads goes over what a plan depends on.
+func (p *plan) reads(yield func(*readRow) bool) {
+	for _, st := range p.steps {
+		for i := range st.reads {
+			if !yield(&st.reads[i]) {
+				return
+			}
+		}
+	}
+}
+
+// uploads lists the files that calls of a plan use, and that nothing had used before, each once.
+func (p *plan) uploads() (all []usedUpload) {
+	for _, st := range p.steps {
+		for _, u := range st.args.uploads {
+			if !slices.ContainsFunc(all, func(used usedUpload) bool { return used.row.Key() == u.row.Key() }) {
+				all = append(all, u)
+			}
+		}
+	}
+	return all
+}
+
+// String prints a plan for a developer: each call with what it asks, reads and does.
+func (p *plan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "plan %s of %d calls", cmp.Or(p.id, "without a digest"), len(p.steps))
+	if e := cmp.Or(p.needs, p.external); e != nil {
+		fmt.Fprintf(&b, ", waits for %s of %s", e.Name, e.Server)
+	}
+	for _, st := range p.steps {
+		fmt.Fprintf(&b, "\n  %s", st)
+	}
+	return b.String()
+}
+
+// String prints a step for a developer, without values that its text does not show.
+func (st *step) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s", strings.Repeat("  ", st.tree.depth), st.call.text)
+	for _, a := range st.asks {
+		fmt.Fprintf(&b, "; asks %s: %s", cmp.Or(a.By, "the caller"), a.Reason)
+	}
+	for i := range st.reads {
+		if e := st.reads[i].entity; e != nil {
+			fmt.Fprintf(&b, "; reads %s %s", e.Name, st.reads[i].key)
+		}
+	}
+	for i := range st.out.changes {
+		c := &st.out.changes[i]
+		fmt.Fprintf(&b, "; %ss %s %s", opNames[c.Op], c.Entity.Name, c.Key)
+		for _, a := range c.Set {
+			fmt.Fprintf(&b, " :%s", c.Entity.Fields[a.Field].Name)
+		}
+	}
+	for i := range st.out.notices {
+		fmt.Fprintf(&b, "; %s %s", st.out.notices[i].kind, st.out.notices[i].target)
+	}
+	return b.String()
 }
 
 // A spelling is a call as it was written.
@@ -435,7 +516,9 @@ type arguments struct {
 	from      []verbs.Origin // where they came from
 	contents  []stores.Value // the digests of uploads; nil where none is an upload
 	sensitive []bool         // taken from a sensitive value; nil when none was
-	emptied   uint64         // bits of the arguments that were given as nil, and not left out
+	uploads   []usedUpload   // that nothing had used before
+	files     []knownFile    // that are named
+	cleared   uint64         // bits of the arguments that were given as nil, and not left out
 	taken     uint64         // one bit for each argument: its value was taken from something sensitive, whatever its palette says
 	sealed    [32]byte       // digest of verb and arguments when they passed the gate
 }
@@ -448,7 +531,7 @@ type within struct {
 	matching    *matching      // the text that a read searches for; nil without one
 }
 
-// Effects are what a call did, once it was settled.
+// Effects are what a call did, once it was verified.
 type effects struct {
 	changes    []change
 	notices    []notice
@@ -467,6 +550,8 @@ type nesting struct {
 	outer *step   // the macro that it belongs to
 	depth int     // how many macros it stands in
 	made  int     // of a call in the script: the number of calls that it led to, itself included
+	last  bool    // it is the last call of the script
+	alone bool    // and the only one
 }
 
 // A resolving is the argument that is being resolved.
@@ -474,9 +559,6 @@ type resolving struct {
 	accepts verbs.Origins // the origins that it accepts
 	trail   []string      // the path by which a value with another origin came
 }
-
-// A span is the part of memory.reads that was read for one call.
-type span struct{ from, to int }
 
 // tellsOnceDone reports whether a verb discloses something and also changes something. The changes
 // limit how often it can be asked: they use up a link, or count a question. A preview is rolled
@@ -489,7 +571,7 @@ func previewable(_ context.Context, r *run, st *step) error {
 	switch {
 	case r.phase != Previewing:
 	case r.met.untold != nil:
-		return &complaint{st.call.index, notPreviewed(st.call.place, st.verb.Name, r.met.untold.Name)}
+		return &callError{st.call.index, notPreviewed(st.call.place, st.verb.Name, r.met.untold.Name)}
 	case tellsOnceDone(st.verb):
 		r.met.untold = st.verb
 	}
@@ -563,7 +645,7 @@ type cell struct {
 
 // told turns an error of a call into the error that its caller is told.
 func told(st *step, err error) error {
-	var c *complaint
+	var c *callError
 	var refusal *Refusal
 	var promise *BrokenPromise
 	var failed *Failure
@@ -571,31 +653,31 @@ func told(st *step, err error) error {
 	switch {
 	case errors.As(err, &c):
 		if c.call < 0 { // of a handler, which knows nothing of calls
-			c = &complaint{st.call.index, c.diagnostic}
+			c = &callError{st.call.index, c.diagnostic}
 			c.diagnostic.Place = st.call.place
 		}
 		return c
 	case errors.As(err, &refusal), errors.As(err, &promise), errors.As(err, &failed):
 		return err
 	case errors.Is(err, verbs.ErrAbsent):
-		return &complaint{st.call.index, cannotWorkOut(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, cannotWorkOut(st.call.place, st.verb.Name)}
 	case errors.Is(err, verbs.ErrRange), errors.Is(err, verbs.ErrZero):
-		return &complaint{st.call.index, leadsOutOfRange(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, leadsOutOfRange(st.call.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrConflict):
 		return err // the whole run may be tried again
 	case errors.Is(err, stores.ErrNotFound):
 		// A row that it would change does not exist, or is out of scope.
-		return &complaint{st.call.index, notReached(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, notReached(st.call.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrReadOnly):
-		return &complaint{st.call.index, onlyForReading(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, onlyForReading(st.call.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrDuplicate):
-		return &complaint{st.call.index, alreadyExists(st.call.place, st.verb.Name, duplicateText(st))}
+		return &callError{st.call.index, alreadyExists(st.call.place, st.verb.Name, duplicateText(st))}
 	case errors.As(err, &unread):
-		return &complaint{st.call.index, unreadable(st.call.place, st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)}
+		return &callError{st.call.index, unreadable(st.call.place, st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)}
 	case errors.Is(err, stores.ErrInvalid):
-		return &complaint{st.call.index, notAccepted(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, notAccepted(st.call.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrLimit):
-		return &complaint{st.call.index, tooMuch(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, tooMuch(st.call.place, st.verb.Name)}
 	}
 	return &Failure{Err: fmt.Errorf("%s: %w", st.verb.Name, err)}
 }

@@ -28,7 +28,6 @@ type prepared struct {
 	selects *selections     // of a read: what is asked of the store
 
 	checks checks
-	files  bool // its rows become a file
 
 	atOnce   bool // its read needs no row first: see canPostpone
 	reads    bool // it and the verbs inside promise nothing but an answer
@@ -41,6 +40,9 @@ type checks struct {
 	early []check // what must hold before its arguments are resolved
 	late  []check // what must hold of its resolved arguments
 	needs []need  // what has to be asked before it can be planned
+	makes []need  // what is made of what it did: jobs, a file
+
+	unheard []check // who is asked about a call that a model wrote and nobody heard
 }
 
 // A check is a concern that only some verbs have: it refuses a call, or lets it pass.
@@ -85,7 +87,7 @@ func (e *Engine) prepare(h *Handlers) (ds dsl.Diagnostics, err error) {
 		if v.Read != nil {
 			p.selects = e.selections(v.Read)
 		}
-		p.check(hides, excluded[v])
+		p.check(e.reg, hides, excluded[v])
 	}
 	if ds.HasErrors() {
 		return ds, nil
@@ -116,7 +118,7 @@ func (e *Engine) prepare(h *Handlers) (ds dsl.Diagnostics, err error) {
 }
 
 // check lists the concerns of a verb. hides says that a preview may hide the result of some verb.
-func (p *prepared) check(hides bool, excluded []exclusionSide) {
+func (p *prepared) check(reg *verbs.Registry, hides bool, excluded []exclusionSide) {
 	if hides {
 		p.checks.early = append(p.checks.early, previewable)
 	}
@@ -129,7 +131,15 @@ func (p *prepared) check(hides bool, excluded []exclusionSide) {
 	if p.verb.Matching != nil {
 		p.checks.needs = append(p.checks.needs, embedding)
 	}
-	p.files = p.verb.Read != nil && p.verb.Read.File != ""
+	if p.verb.Undoes != nil || slices.ContainsFunc(p.verb.Effects, func(f verbs.Effect) bool { return f.Run != nil }) {
+		p.checks.makes = append(p.checks.makes, func(ctx context.Context, r *run, st *step) (*externalCall, error) { return nil, later(ctx, r, st) })
+	}
+	if p.verb.Read != nil && p.verb.Read.File != "" {
+		p.checks.makes = append(p.checks.makes, filesOf)
+	}
+	if !reg.OnlyReads(p.verb) {
+		p.checks.unheard = append(p.checks.unheard, unheard)
+	}
 	if excluded != nil {
 		p.checks.late = append(p.checks.late, func(_ context.Context, r *run, st *step) error { return together(r, st, excluded) })
 	}
@@ -246,7 +256,7 @@ func together(r *run, st *step, all []exclusionSide) error {
 	for i := range all {
 		x := &all[i]
 		if v, ok := value(x.mine); ok && x.after && r.met.calls[metCall{x.with, x.theirs, v}] {
-			return &complaint{st.call.index, notTogether(st.call.place, x.of, x.rule)}
+			return &callError{st.call.index, notTogether(st.call.place, x.of, x.rule)}
 		}
 	}
 	if r.met.calls == nil {

@@ -39,12 +39,18 @@ func (p *shown) moved(r *run) []string {
 	}
 	var moved []string
 	for _, old := range p.rows {
-		i := slices.IndexFunc(r.src.mem.reads, func(n readRow) bool { return n.paths == nil && n.entity == old.entity && n.key == old.key })
-		if i < 0 || slices.Equal(r.src.mem.reads[i].values, old.values) {
+		var now []stores.Value
+		for n := range r.plan.reads {
+			if n.paths == nil && n.entity == old.entity && n.key == old.key {
+				now = n.values
+				break
+			}
+		}
+		if now == nil || slices.Equal(now, old.values) {
 			continue
 		}
 		for f, was := range old.values {
-			is := r.src.mem.reads[i].values[f]
+			is := now[f]
 			if was == is {
 				continue
 			}
@@ -75,13 +81,13 @@ func (r *source) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value)
 	if row, ok := r.s.names.Row(e.Store, key); ok {
 		return row, nil
 	}
-	if r.mem.added[view.RowKey{Entity: e.Store, Key: key}] {
+	if r.draft.added[view.RowKey{Entity: e.Store, Key: key}] {
 		return names.Row{}, nil
 	}
 	// A principal with a narrow scope reads all its rows once, and asks for no name again.
 	// One who sees all rows reads those that the run refers to.
 	if r.s.names.Extent(e.Store) == names.Some && !r.s.scope.All {
-		if err := r.s.read(ctx, r.read, e, r.mem.added); err != nil {
+		if err := r.s.read(ctx, r.read, e, r.draft.added); err != nil {
 			return names.Row{}, err
 		}
 		if row, ok := r.s.names.Row(e.Store, key); ok {
@@ -114,7 +120,7 @@ func (r *source) nameAll(ctx context.Context, all []reference) error {
 	var order []*verbs.Entity
 	for _, ref := range all {
 		_, named := r.s.names.Row(ref.to.Store, ref.key)
-		if named || asked[ref] || ref.key.IsNull() || r.mem.added[view.RowKey{Entity: ref.to.Store, Key: ref.key}] {
+		if named || asked[ref] || ref.key.IsNull() || r.draft.added[view.RowKey{Entity: ref.to.Store, Key: ref.key}] {
 			continue
 		}
 		if asked[ref] = true; missing[ref.to] == nil {
@@ -171,7 +177,7 @@ func (r *run) nameAdded(ctx context.Context, b *stores.Batch) error {
 	for _, st := range r.plan.steps {
 		for i := range st.out.changes {
 			c := &st.out.changes[i]
-			if n := r.src.mem.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil && c.Op == stores.Insert {
+			if n := r.src.draft.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil && c.Op == stores.Insert {
 				if all[c.entity] == nil {
 					order = append(order, c.entity)
 				}
@@ -191,7 +197,7 @@ func (r *run) nameAdded(ctx context.Context, b *stores.Batch) error {
 		}
 		for i := range n.rows {
 			g := &n.rows[i]
-			r.src.mem.minted[view.RowKey{Entity: e.Store, Key: g.Key}] = g
+			r.src.draft.mint(e.Store, g)
 			b.Names = append(b.Names, g.Name(e.Store))
 		}
 	}
@@ -237,7 +243,7 @@ func (r *source) shownName(e *stores.Entity, key stores.Value) string {
 	if row, ok := r.s.names.Row(e, key); ok {
 		return row.Shown()
 	}
-	if r.mem.added[view.RowKey{Entity: e, Key: key}] {
+	if r.draft.added[view.RowKey{Entity: e, Key: key}] {
 		return newRow
 	}
 	return hidden
@@ -261,7 +267,7 @@ func (r *run) nameReferences(ctx context.Context) error {
 			c := &st.out.changes[i]
 			if c.Op == stores.Insert {
 				if n, ok := r.src.namingKnown(c.entity, c.Key); ok {
-					r.src.mem.minted[view.RowKey{Entity: c.Entity, Key: c.Key}] = &n
+					r.src.draft.mint(c.Entity, &n)
 				} else {
 					if fresh[c.entity] == nil {
 						order = append(order, c.entity)
@@ -291,7 +297,7 @@ func (r *run) nameReferences(ctx context.Context) error {
 		}
 		for _, row := range rows {
 			n := toName(e, row)
-			r.src.mem.minted[view.RowKey{Entity: e.Store, Key: n.Key}] = &n
+			r.src.draft.mint(e.Store, &n)
 		}
 	}
 	if !r.src.owners {
@@ -315,7 +321,7 @@ func (r *source) owner(c *change) string {
 	if row, ok := r.s.names.Row(c.Entity, c.Key); ok {
 		return row.Owner
 	}
-	if n := r.mem.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil {
+	if n := r.draft.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil {
 		return n.Owner
 	}
 	return ""
@@ -327,13 +333,20 @@ func (r *source) owner(c *change) string {
 func (r *run) tellAll() {
 	written := r.written()
 	r.plan.told = make([]receipt.Call, len(written))
+	var files []knownFile
+	for _, st := range r.plan.steps {
+		files = append(files, st.args.files...)
+	}
 	for i, st := range written {
-		r.plan.told[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.call.place), Text: st.call.text, Rows: r.rowsOf(st), Notices: r.src.noticesOf(st, nil), Filled: fills(r.src, st),
-			JobChanges: st.gather().jobChanges, Asks: st.questions(), Passed: st.passed.name(), Within: st.passed.Within(), Origins: originsText(st), Session: r.src.sessionChanges(st), External: externalCallsOf(st, nil), Result: r.src.result(st), Seq: st.out.seq}
+		r.plan.told[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.call.place), Text: st.call.text, Rows: r.rowsOf(st, files), Notices: r.src.noticesOf(st, nil), Filled: fills(r.src, st),
+			JobChanges: st.gather().jobChanges, Asks: st.questions(), Origins: originsText(st), Session: r.src.sessionChanges(st), External: externalCallsOf(st, nil), Result: r.src.result(st), Seq: st.out.seq}
+		if st.passed != nil {
+			r.plan.told[i].Passed, r.plan.told[i].Within = st.passed.Name, st.passed.Within()
+		}
 	}
 }
 
-// preview returns the receipt of a run, after tellAll. A rehearsal hides the results of calls that
+// preview returns the receipt of a run, after tellAll. A dry run hides the results of calls that
 // disclose something and change something.
 func (r *run) preview() *receipt.Receipt {
 	calls := r.plan.told
@@ -357,7 +370,7 @@ func placed(p dsl.Place) receipt.Place {
 }
 
 // rowsOf returns the changed rows of a call, by their present names.
-func (r *run) rowsOf(st *step) []receipt.Row {
+func (r *run) rowsOf(st *step, files []knownFile) []receipt.Row {
 	changes := st.gather().changes
 	if len(changes) == 0 {
 		return nil
@@ -372,7 +385,7 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 			row.Owner = r.src.s.ownerName(c.Entity, r.src.owner(c))
 		}
 		if c.Op == stores.Insert || row.Label == "" { // it was added by an earlier call
-			if n := r.src.mem.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil {
+			if n := r.src.draft.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; n != nil {
 				row.Label = n.Label
 			}
 		}
@@ -385,7 +398,7 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 				r.src.nameValue(&f.Given, def.Ref)
 			}
 			if !f.Sensitive {
-				f.File = r.src.fileOf(f.After.Shown())
+				f.File = fileOf(files, f.After.Shown())
 			}
 		}
 	}
@@ -541,10 +554,10 @@ func (r *run) shown() *shown {
 			}
 		}
 	}
-	for _, s := range r.src.mem.reads {
+	for s := range r.plan.reads {
 		if s.paths == nil && s.entity != nil {
-			if !r.src.mem.added[view.RowKey{Entity: s.entity, Key: s.key}] {
-				p.rows = append(p.rows, s)
+			if !r.src.draft.added[view.RowKey{Entity: s.entity, Key: s.key}] {
+				p.rows = append(p.rows, *s)
 			}
 		}
 	}
@@ -552,13 +565,13 @@ func (r *run) shown() *shown {
 }
 
 // fileOf finds the file that a value stands for; nil if the value stands for no file.
-func (r *source) fileOf(v stores.Value) *receipt.File {
-	if len(r.mem.files) == 0 || v.Kind() != stores.String {
+func fileOf(files []knownFile, v stores.Value) *receipt.File {
+	if len(files) == 0 || v.Kind() != stores.String {
 		return nil
 	}
 	text := v.Text()
-	for i := range r.mem.files {
-		if k := &r.mem.files[i]; k.Reference == text || k.Content == text {
+	for i := range files {
+		if k := &files[i]; k.Reference == text || k.Content == text {
 			return &k.File
 		}
 	}

@@ -154,7 +154,7 @@ func promisingWorld(t *testing.T) *world {
 }
 
 func promisingHandlers() *engine.Handlers {
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	type args struct {
 		Member engine.Ref `verb:"member-id"`
 	}

@@ -54,7 +54,7 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 		find.Last = false
 		rows, err = matchRows(ctx, r, st, f, find)
 	} else {
-		rows, err = r.findWithPostponed(ctx, find)
+		rows, err = r.findWithPostponed(ctx, st, find)
 	}
 	if err != nil {
 		return nil, err
@@ -70,15 +70,15 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 		return nil, err
 	}
 	if read.One && len(rows) == 0 {
-		return nil, &complaint{st.call.index, unknownName(st.call.place, st.verb.Params[read.By].Name)}
+		return nil, &callError{st.call.index, unknownName(st.call.place, st.verb.Params[read.By].Name)}
 	}
 	t := &table{left: left, found: foundBy(st), entity: read.Entity, columns: make([]column, len(read.Fields)), keys: make([]stores.Value, len(rows)), rows: make([][]cell, len(rows))}
 	for i := range read.Fields {
 		t.columns[i] = column{read.Fields[i].Name, read.Fields[i].Sensitive}
 	}
-	r.mem.reads = slices.Grow(r.mem.reads, len(rows))
+	st.reads = slices.Grow(st.reads, len(rows))
 	for n, row := range rows {
-		r.mem.reads = append(r.mem.reads, readRow{entity: read.Entity.Store, key: row[0], paths: f.all, values: row})
+		st.saw(readRow{entity: read.Entity.Store, key: row[0], paths: f.all, values: row})
 		t.keys[n] = row[0]
 	}
 	if err := r.belonging(ctx, st, beside); err != nil {
@@ -125,7 +125,7 @@ func (r *source) leaveOut(ctx context.Context, st *step, dirty []stores.Unreadab
 			}
 		}
 		if st.verb.Read.One {
-			return nil, &complaint{st.call.index, unreadable(st.call.place, st.verb.Name, row, u.Field, u.Why)}
+			return nil, &callError{st.call.index, unreadable(st.call.place, st.verb.Name, row, u.Field, u.Why)}
 		}
 		left = append(left, leftOut(row, u.Field, u.Why))
 	}
@@ -169,7 +169,7 @@ func (r *source) behind(ctx context.Context, st *step, f *stores.Find) error {
 	for i := range f.Order {
 		paths[i] = f.Order[i].Path
 	}
-	values, _, err := r.fields(ctx, row.Entity, row.Key(), append(paths, stores.Path{Field: row.Entity.Key}))
+	values, _, err := r.fields(ctx, st, row.Entity, row.Key(), append(paths, stores.Path{Field: row.Entity.Key}))
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (r *source) behind(ctx context.Context, st *step, f *stores.Find) error {
 // last reports whether a read is the last question to the store, as far as is known: the
 // program ends with it, and the rows that it returns have names, unless they are new.
 func (r *source) last(st *step, all []*fetch) bool {
-	if r.owners || !r.snapshot || st.tree.outer != nil || r.mem.begun < r.mem.calls {
+	if r.owners || !r.snapshot || !st.tree.last {
 		return false
 	}
 	for _, f := range all {
@@ -306,7 +306,7 @@ func (r *source) belonging(ctx context.Context, st *step, b *relatedRows) (err e
 		}
 	}
 	if len(b.asked) > len(read.Lists) {
-		b.progress, err = r.progressOf(read.Entity.Progress, b.found[len(read.Lists)])
+		b.progress, err = r.progressOf(st, read.Entity.Progress, b.found[len(read.Lists)])
 	}
 	return err
 }
@@ -322,7 +322,7 @@ func (r *source) nameListed(ctx context.Context, f *fetch, found [][][]stores.Va
 		known := make(map[stores.Value]bool)
 		for _, rows := range found {
 			for _, row := range rows {
-				if key := row[g.at]; !key.IsNull() && !known[key] && !r.mem.added[view.RowKey{Entity: g.to.Store, Key: key}] {
+				if key := row[g.at]; !key.IsNull() && !known[key] && !r.draft.added[view.RowKey{Entity: g.to.Store, Key: key}] {
 					keys, known[key] = append(keys, key), true
 				}
 			}
@@ -360,10 +360,10 @@ func (r *source) list(ctx context.Context, st *step, list *verbs.ReadList, f *fe
 		return b, err
 	}
 	for n, rows := range found {
-		r.mem.reads = slices.Grow(r.mem.reads, len(rows))
+		st.reads = slices.Grow(st.reads, len(rows))
 		b.items[n] = make([]stores.Value, 0, len(rows))
 		for _, row := range rows {
-			r.mem.reads = append(r.mem.reads, readRow{entity: list.Entity.Store, key: row[0], paths: f.all, values: row})
+			st.saw(readRow{entity: list.Entity.Store, key: row[0], paths: f.all, values: row})
 			values := make([]stores.Value, len(f.fields))
 			for i := range values {
 				c, err := f.cell(st, i, row)
@@ -400,13 +400,13 @@ func stepPaths(p *verbs.Progress) []stores.Path {
 }
 
 // progressOf counts the steps of each row.
-func (r *source) progressOf(p *verbs.Progress, found [][][]stores.Value) ([]*stepCount, error) {
+func (r *source) progressOf(st *step, p *verbs.Progress, found [][][]stores.Value) ([]*stepCount, error) {
 	const reads = 4 // of stepPaths, before what p.Done reads
 	paths := stepPaths(p)
 	all := make([]*stepCount, len(found))
 	for n, rows := range found {
 		for _, row := range rows {
-			r.mem.reads = append(r.mem.reads, readRow{entity: p.Steps.Store, key: row[0], paths: paths, values: row})
+			st.saw(readRow{entity: p.Steps.Store, key: row[0], paths: paths, values: row})
 			t := all[n]
 			if t == nil {
 				t = &stepCount{stages: map[string]bool{}}

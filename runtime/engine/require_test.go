@@ -84,7 +84,7 @@ func lendingText(t *testing.T) string {
 func demandingWorld(t *testing.T) (w *world, painted *int) {
 	t.Helper()
 	painted = new(int)
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	type args struct {
 		Item engine.Ref `verb:"item-id"`
 	}

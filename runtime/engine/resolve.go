@@ -45,7 +45,7 @@ func (r *source) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call)
 	st.args.values = make([]stores.Value, len(c.Args))
 	st.args.rows = make([]stores.Row, len(c.Args))
 	st.args.from = make([]verbs.Origin, len(c.Args))
-	var elsewhere []complaint
+	var elsewhere []callError
 	for i := range c.Args {
 		p := &st.verb.Params[i]
 		st.resolving.accepts, st.resolving.trail = p.From, nil
@@ -63,11 +63,11 @@ func (r *source) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call)
 			return err
 		}
 		if p.Required && g.value.IsNull() {
-			return &complaint{st.call.index, gaveNothing(r.placeOfArg(f, st, &c.Args[i]), p.Name)}
+			return &callError{st.call.index, gaveNothing(r.placeOfArg(f, st, &c.Args[i]), p.Name)}
 		}
 		st.args.values[i], st.args.rows[i], st.args.from[i] = g.value, g.row, g.from
 		if p.Clear && g.value.IsNull() && c.Args[i].Syntax != nil && !g.left {
-			st.args.emptied |= 1 << i
+			st.args.cleared |= 1 << i
 		}
 		if g.sensitive || p.Sensitive {
 			st.markSensitive(i)
@@ -82,7 +82,7 @@ func (r *source) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call)
 		}
 		if st.verb.Moves() {
 			if err := p.Type.OnDay(r.s.today(r.now), g.value); err != nil {
-				elsewhere = append(elsewhere, complaint{st.call.index, wrongValue(r.placeOfArg(f, st, &c.Args[i]), p.Name, err.Error())})
+				elsewhere = append(elsewhere, callError{st.call.index, wrongValue(r.placeOfArg(f, st, &c.Args[i]), p.Name, err.Error())})
 			}
 		}
 		if c := st.wants(i, g, r.placeOfArg(f, st, &c.Args[i])); c != nil {
@@ -187,7 +187,7 @@ func accept(st *step, t *verbs.Type, g resolvedArg, place dsl.Place, param strin
 	}
 	v, err := t.Accept(g.value)
 	if err != nil {
-		return resolvedArg{}, &complaint{st.call.index, wrongValue(place, param, err.Error())}
+		return resolvedArg{}, &callError{st.call.index, wrongValue(place, param, err.Error())}
 	}
 	g.value = v
 	return g, nil
@@ -206,7 +206,7 @@ func (r *source) referred(ctx context.Context, st *step, t *verbs.Type, g resolv
 		e := t.Item.Entity
 		keys, err := g.value.Items(e.Store.Fields[e.Store.Key].Kind)
 		if err != nil {
-			return resolvedArg{}, &complaint{st.call.index, wrongValue(place, param, "a list of references is wanted")}
+			return resolvedArg{}, &callError{st.call.index, wrongValue(place, param, "a list of references is wanted")}
 		}
 		for _, key := range keys {
 			if _, err := r.reference(ctx, st, resolvedArg{value: key, entity: e}, place, param); err != nil {
@@ -237,7 +237,7 @@ func (r *source) reference(ctx context.Context, st *step, g resolvedArg, place d
 		if len(candidates) == 1 && r.canPostpone(st, e.Store, key) {
 			return resolvedArg{value: key, entity: e, row: r.postpone(st, e.Store, key), sensitive: g.sensitive, from: g.from}, nil
 		}
-		row, err := r.get(ctx, e.Store, key)
+		row, err := r.get(ctx, st, e.Store, key)
 		if errors.Is(err, stores.ErrNotFound) {
 			continue
 		}
@@ -246,7 +246,7 @@ func (r *source) reference(ctx context.Context, st *step, g resolvedArg, place d
 		}
 		return resolvedArg{value: key, entity: e, row: row, sensitive: g.sensitive, from: g.from}, nil
 	}
-	return resolvedArg{}, &complaint{st.call.index, unknownName(place, param)}
+	return resolvedArg{}, &callError{st.call.index, unknownName(place, param)}
 }
 
 // named resolves a name: inside a macro to an argument of the macro, otherwise to a row that the
@@ -257,15 +257,15 @@ func (r *source) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a
 	}
 	bound, ok := f.prog.Bound(a)
 	if !ok {
-		return resolvedArg{}, &complaint{st.call.index, unknownName(place, param)}
+		return resolvedArg{}, &callError{st.call.index, unknownName(place, param)}
 	}
 	e := bound.Entity
 	if a.Path() == "" {
 		return resolvedArg{value: bound.Key, entity: e, from: f.said(a)}, nil
 	}
-	row, err := r.get(ctx, e.Store, bound.Key)
+	row, err := r.get(ctx, st, e.Store, bound.Key)
 	if errors.Is(err, stores.ErrNotFound) {
-		return resolvedArg{}, &complaint{st.call.index, unknownName(place, param)}
+		return resolvedArg{}, &callError{st.call.index, unknownName(place, param)}
 	}
 	if err != nil {
 		return resolvedArg{}, err
@@ -284,7 +284,7 @@ func (r *source) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, 
 		if !sameWord(p.Name, a.Name()) {
 			continue
 		}
-		g := resolvedArg{value: m.args.values[i], row: m.args.rows[i], sensitive: m.isSensitive(i), partly: m.partly(i), left: m.args.emptied&(1<<i) == 0, from: m.args.from[i]}
+		g := resolvedArg{value: m.args.values[i], row: m.args.rows[i], sensitive: m.isSensitive(i), partly: m.partly(i), left: m.args.cleared&(1<<i) == 0, from: m.args.from[i]}
 		if m.args.rows[i].Entity != nil {
 			g.entity = r.e.reg.EntityOf(m.args.rows[i].Entity)
 		}
@@ -299,7 +299,7 @@ func (r *source) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, 
 		}
 		return r.follow(ctx, st, g.entity, g.row, a.Name(), a.Path(), place)
 	}
-	return resolvedArg{}, &complaint{st.call.index, noResult(place, a.Name(), "the script of "+m.verb.Name+" has no such argument")}
+	return resolvedArg{}, &callError{st.call.index, noResult(place, a.Name(), "the script of "+m.verb.Name+" has no such argument")}
 }
 
 // resulting returns the result of an earlier call of the same script: the row that it
@@ -316,7 +316,7 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 	}
 	entity, key, some := from.row(want)
 	if t := from.out.cells; t != nil && t.late && (!some || a.Path() != "" && t.has(a.Path())) {
-		return resolvedArg{}, &complaint{st.call.index, toolAnswersLater(place, symbol, from.verb.Name)}
+		return resolvedArg{}, &callError{st.call.index, toolAnswersLater(place, symbol, from.verb.Name)}
 	}
 	if a.Path() == "" {
 		switch {
@@ -326,9 +326,9 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 			cell := from.out.cells.rows[0][0]
 			return resolvedArg{value: cell.value, entity: cell.entity, sensitive: from.out.cells.columns[0].sensitive, from: cell.from}, nil
 		case from.out.cells != nil && len(from.out.cells.rows) > 1:
-			return resolvedArg{}, &complaint{st.call.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, len(from.out.cells.rows)))}
+			return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, len(from.out.cells.rows)))}
 		}
-		return resolvedArg{}, &complaint{st.call.index, noResult(place, symbol, from.verb.Name+" gave no row")}
+		return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, from.verb.Name+" gave no row")}
 	}
 	step, rest, more := strings.Cut(a.Path(), ".")
 	if from.out.cells != nil {
@@ -337,7 +337,7 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 				continue
 			}
 			if n := len(from.out.cells.rows); n != 1 {
-				return resolvedArg{}, &complaint{st.call.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, n))}
+				return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, n))}
 			}
 			cell := from.out.cells.rows[0][i]
 			if !more {
@@ -346,7 +346,7 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 			if cell.entity == nil || cell.value.IsNull() {
 				return resolvedArg{}, nil
 			}
-			row, err := r.get(ctx, cell.entity.Store, cell.value)
+			row, err := r.get(ctx, st, cell.entity.Store, cell.value)
 			if err != nil {
 				return resolvedArg{}, err
 			}
@@ -354,9 +354,9 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 		}
 	}
 	if !some {
-		return resolvedArg{}, &complaint{st.call.index, noResult(place, symbol, from.verb.Name+" gave no row")}
+		return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, from.verb.Name+" gave no row")}
 	}
-	row, err := r.get(ctx, entity.Store, key)
+	row, err := r.get(ctx, st, entity.Store, key)
 	if err != nil {
 		return resolvedArg{}, err
 	}
@@ -373,14 +373,14 @@ func (t *table) has(path string) bool {
 func (r *source) follow(ctx context.Context, st *step, e *verbs.Entity, row stores.Row, symbol, path string, place dsl.Place) (resolvedArg, error) {
 	p, to, ok := r.path(e, path)
 	if !ok {
-		return resolvedArg{}, &complaint{st.call.index, noResult(place, symbol, "it has no "+path)}
+		return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, "it has no "+path)}
 	}
 	g := resolvedArg{entity: to, sensitive: sensitivePath(e.Store, p)}
 	if len(p.Steps) == 0 {
 		g.value, g.from = row.Values[p.Field], r.s.from.Field(&row, p.Field)
 		return g, nil
 	}
-	values, came, err := r.fields(ctx, e.Store, row.Key(), []stores.Path{p})
+	values, came, err := r.fields(ctx, st, e.Store, row.Key(), []stores.Path{p})
 	if err != nil {
 		return resolvedArg{}, err
 	}
@@ -553,13 +553,13 @@ func made(st *step, x *verbs.Expr, reads []verbs.Origin) verbs.Origin {
 
 // wants compares the origin of an argument with those that its palette accepts. Any other is
 // refused, or asked about.
-func (st *step) wants(i int, g resolvedArg, place dsl.Place) *complaint {
+func (st *step) wants(i int, g resolvedArg, place dsl.Place) *callError {
 	p := &st.verb.Params[i]
 	if p.From == 0 || g.value.IsNull() || g.from.Within(p.From) {
 		return nil
 	}
 	if p.Otherwise == nil {
-		return &complaint{st.call.index, wrongOrigin(place, p, g.from, st.resolving.trail)}
+		return &callError{st.call.index, wrongOrigin(place, p, g.from, st.resolving.trail)}
 	}
 	ask := newAsk(st, p.Otherwise)
 	said := cameFrom(p, g.from, st.resolving.trail)
@@ -695,9 +695,9 @@ func vouched(v any, came verbs.Origin) verbs.Origin {
 	return came
 }
 
-// vouch sets the origins of the values of a handler's proposal. A value that equals the palette's
+// vouch sets the origins of the values of a handler's row change. A value that equals the palette's
 // own keeps the origin that the palette gives it.
-func (p *proposal) vouch(f Fields, came verbs.Origin, promises []promise) {
+func (p *rowChange) vouch(f Fields, came verbs.Origin, promises []promise) {
 	e := p.entity.Store
 	for i := range p.set {
 		a := &p.set[i]
@@ -837,14 +837,16 @@ func (r *source) secrets(st *step) (all []stores.Value) {
 			all = append(all, st.args.values[i])
 		}
 	}
-	for i := range r.mem.reads {
-		s := &r.mem.reads[i]
-		if s.entity == nil {
-			continue
-		}
-		for j, v := range s.values {
-			if s.paths == nil && s.entity.Fields[j].Sensitive || s.paths != nil && sensitivePath(s.entity, s.paths[j]) {
-				all = append(all, v)
+	for ; st != nil; st = st.tree.outer {
+		for i := range st.reads {
+			s := &st.reads[i]
+			if s.entity == nil {
+				continue
+			}
+			for j, v := range s.values {
+				if s.paths == nil && s.entity.Fields[j].Sensitive || s.paths != nil && sensitivePath(s.entity, s.paths[j]) {
+					all = append(all, v)
+				}
 			}
 		}
 	}
@@ -892,7 +894,7 @@ func (r *source) redact(st *step, err error) error {
 		}
 		return text
 	}
-	var c *complaint
+	var c *callError
 	if errors.As(err, &c) {
 		told := *c
 		d := &told.diagnostic
@@ -933,7 +935,7 @@ func (r *source) along(ctx context.Context, st *step, a *verbs.Along) ([]stores.
 	for from := 0; from < len(found); {
 		find := a.Step(found[from:])
 		find.Hold = r.holdsAs(stores.Shared)
-		rows, err := r.findWithPostponed(ctx, find)
+		rows, err := r.findWithPostponed(ctx, st, find)
 		if err != nil {
 			return nil, err
 		}
@@ -977,7 +979,7 @@ func (r *source) referredInside(ctx context.Context, st *step, t *verbs.Type, v 
 	if t.Name == verbs.ListType {
 		items, err := v.Items(stores.JSON)
 		if err != nil {
-			return &complaint{st.call.index, wrongValue(place, param, "a list of records is wanted")}
+			return &callError{st.call.index, wrongValue(place, param, "a list of records is wanted")}
 		}
 		for _, item := range items {
 			if err := r.referredInside(ctx, st, t.Item, item, place, param); err != nil {
@@ -988,7 +990,7 @@ func (r *source) referredInside(ctx context.Context, st *step, t *verbs.Type, v 
 	}
 	parts, ok := t.Parts(v)
 	if !ok {
-		return &complaint{st.call.index, wrongValue(place, param, t.Phrase()+" is wanted")}
+		return &callError{st.call.index, wrongValue(place, param, t.Phrase()+" is wanted")}
 	}
 	for i := range parts {
 		if _, err := r.referred(ctx, st, t.Fields[i].Type, resolvedArg{value: parts[i]}, place, param); err != nil {
@@ -1008,9 +1010,9 @@ func (r *source) rowOfPart(ctx context.Context, st *step, read *verbs.ExprRead) 
 	if !ok || parts[read.Part-1].IsNull() {
 		return nil, nil
 	}
-	row, err := r.get(ctx, t.Fields[read.Part-1].Type.Entity.Store, parts[read.Part-1])
+	row, err := r.get(ctx, st, t.Fields[read.Part-1].Type.Entity.Store, parts[read.Part-1])
 	if errors.Is(err, stores.ErrNotFound) {
-		return nil, &complaint{st.call.index, unknownName(st.call.place, st.verb.Params[read.Param].Name)}
+		return nil, &callError{st.call.index, unknownName(st.call.place, st.verb.Params[read.Param].Name)}
 	}
 	return &row, err
 }
@@ -1034,13 +1036,13 @@ func (r *source) ofRecord(ctx context.Context, st *step, t *verbs.Type, g resolv
 		if out.entity == nil {
 			break
 		}
-		row, err := r.get(ctx, out.entity.Store, out.value)
+		row, err := r.get(ctx, st, out.entity.Store, out.value)
 		if err != nil {
 			return resolvedArg{}, err
 		}
 		return r.follow(ctx, st, out.entity, row, a.Name(), rest, place)
 	}
-	return resolvedArg{}, &complaint{st.call.index, noResult(place, a.Name(), "it has no "+a.Path())}
+	return resolvedArg{}, &callError{st.call.index, noResult(place, a.Name(), "it has no "+a.Path())}
 }
 
 // ofItem resolves @each, or a part of it, in a call of a macro.
@@ -1054,9 +1056,9 @@ func (r *source) ofItem(ctx context.Context, st *step, t *verbs.Type, g resolved
 	case t.Name == verbs.RecordType:
 		return r.ofRecord(ctx, st, t, g, a, place)
 	case g.entity == nil:
-		return resolvedArg{}, &complaint{st.call.index, noResult(place, a.Name(), "it has no "+a.Path())}
+		return resolvedArg{}, &callError{st.call.index, noResult(place, a.Name(), "it has no "+a.Path())}
 	}
-	row, err := r.get(ctx, g.entity.Store, g.value)
+	row, err := r.get(ctx, st, g.entity.Store, g.value)
 	if err != nil {
 		return resolvedArg{}, err
 	}

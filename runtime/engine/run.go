@@ -39,11 +39,6 @@ type RunOptions struct {
 	// Asks is the key under which read-only tools are asked, if it differs from Key: that of
 	// an earlier run that asked the same and whose answer was lost.
 	Asks string
-	// Each commits after each call instead of once at the end: see Stopped.
-	Each bool
-	// From is the number that the program's first call has in its script, for the rest
-	// of a script: see CheckOptions.From. 0 means 1.
-	From int
 	// Said are turns of the session that belong to this run. They are kept in its
 	// transaction, and the journal names the person's turn, or the last one.
 	Said []sessions.Said
@@ -70,8 +65,8 @@ type runOptions struct {
 	job     *work    // the job that this run carries out
 	drawn   bool     // the key was drawn when the question was asked, and the caller does not know it
 
-	rehearsal bool           // the run is rolled back
-	part      *part          // the part of the program to run; nil for all of it
+	dryRun    bool           // the run is rolled back
+	part      *part          // what it knows of the parts before it; nil for a whole program
 	tools     bool           // the program uses tools of other servers
 	attempted bool           // one of them was asked to change something
 	attempts  []stores.Value // keys of the rows about them: that of this run, and of one it repeats
@@ -93,7 +88,7 @@ type answerOf struct {
 
 // Preview works out what a program would do, and rolls it back. It returns a *Refusal where
 // the program could not run. Agreements that it needs are part of the preview, not a refusal.
-// Of the options, if they are given, it heeds Progress, From, Version and Before.
+// Of the options, if they are given, it heeds Progress, Version and Before.
 func (s *Session) Preview(ctx context.Context, p *verbs.Program, options ...RunOptions) (*receipt.Receipt, error) {
 	o := given(options)
 	defer s.begins()()
@@ -116,14 +111,14 @@ func (s *Session) rehearse(ctx context.Context, p *verbs.Program, o RunOptions) 
 	if all := s.permit(p); len(all) > 0 {
 		return nil, refuse(all)
 	}
-	r, err := s.attempts(ctx, p, rehearsal(o))
+	r, err := s.attempts(ctx, p, dryRun(o))
 	if s.e.tells {
 		err = countPreview(ctx, s, p, o, r, err)
 	}
 	return r, err
 }
 
-// Run carries a program out, whole or not at all, unless RunOptions.Each says otherwise. It
+// Run carries a program out, whole or not at all: package each commits it call by call. It
 // returns a *Refusal where the caller is told no, and any other error where the system
 // failed. In both cases nothing was changed, unless the error is a *Failure that says
 // Unknown.
@@ -136,20 +131,11 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 		return nil, refusalOf(ctx, s, p, o, refuse(all))
 	}
 	defer s.begins()()
-	if o.Each {
-		return runEach(ctx, s, p, o)
-	}
 	t := &runOptions{opt: o}
 	s.claim(ctx, t)
 	r, err := s.attempts(ctx, p, t)
 	if err != nil {
 		s.release(t, err)
-		if isCode(err, codeKeyReused) {
-			// An earlier run may have used the key call by call.
-			if again, failed := s.Journal().Repeat(ctx, p.Script(), o.Key); failed == nil && again != nil {
-				return again, nil
-			}
-		}
 		if again := answeredBefore(ctx, s, p, o.Agreed, err); again != nil {
 			return again, nil
 		}
@@ -162,6 +148,51 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 	return r.reply(), nil
 }
 
+// Parts prepares a program whose parts are to be committed one by one, for Parts.Next. It plans them
+// together first, so that most mistakes are told while nothing is done, and takes the agreement to all
+// of them: each part is then compared with what was shown of it. done are the receipts of the first
+// parts, if they were committed before.
+func (s *Session) Parts(ctx context.Context, p *verbs.Program, o RunOptions, done ...*receipt.Receipt) (*Parts, error) {
+	if err := s.ready(p); err != nil {
+		return nil, err
+	}
+	s.e.enter(StagePermit)
+	if all := s.permit(p); len(all) > 0 {
+		return nil, refusalOf(ctx, s, p, o, refuse(all))
+	}
+	for at, i := range p.Order() {
+		if at != i {
+			// They are numbered in the order in which they are written, and have to be made in it.
+			return nil, refusalOf(ctx, s, p, o, refuse([]callError{{i, outOfOrder(placeOf(p, &p.Calls()[i]))}}))
+		}
+	}
+	defer s.begins()()
+	ps := &Parts{s: s, o: o, list: p.Parts(), earlier: part{key: o.Key, before: make([]*step, len(p.Calls())), alias: make(map[stores.Value]string)}}
+	if o.Key != "" {
+		ps.earlier.text = textDigest(p.Canonical(), o.Key)
+	}
+	for _, d := range done {
+		ps.repeat(d)
+	}
+	t := &runOptions{opt: o, part: &ps.earlier}
+	s.claim(ctx, t)
+	var err error
+	if ps.plan, err = ps.agree(ctx, p, t); err != nil {
+		s.release(t, err)
+		return nil, refusalOf(ctx, s, p, o, err)
+	}
+	ps.answers = answersOf(ps.plan, 0, true)
+	if len(o.Said) > 0 {
+		first, err := s.Turns().Say(ctx, o.Said...)
+		if err != nil {
+			return nil, refusalOf(ctx, s, p, o, err)
+		}
+		ps.o.Turn, ps.o.Said = sessions.SpokenBy(o.Said, first, o.Turn), nil
+	}
+	ps.o.Version = 0 // it moves with every part
+	return ps, nil
+}
+
 // ready refuses programs that were not checked against this engine's palettes.
 func (s *Session) ready(p *verbs.Program) error {
 	if p == nil || !p.Valid() || p.Registry() != s.e.reg {
@@ -170,15 +201,15 @@ func (s *Session) ready(p *verbs.Program) error {
 	return nil
 }
 
-// rehearsal returns the options of a run that is rolled back.
-func rehearsal(o RunOptions) *runOptions {
-	return &runOptions{opt: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version, Before: o.Before}, rehearsal: true}
+// dryRun returns the options of a run that is rolled back.
+func dryRun(o RunOptions) *runOptions {
+	return &runOptions{opt: RunOptions{Progress: o.Progress, Version: o.Version, Before: o.Before}, dryRun: true}
 }
 
-// tries carries a program out and, unless it rehearses, commits it. If rows change meanwhile,
+// retry carries a program out and, unless it is a dry run, commits it. If rows change meanwhile,
 // it begins again. Each attempt compares its plan with what was agreed to, so that a retry
 // never does anything else.
-func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
+func (s *Session) retry(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
 	if s.e.box != nil {
 		var err error
 		if o.tools, err = meetTools(ctx, s.e, p); err != nil {
@@ -192,9 +223,8 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*
 	if o.tools && len(o.answers) > 0 {
 		asked.kept = usableAnswers(ctx, s.e, o.answers)
 	}
-	open := s.e.open
 	for attempt := 1; ; attempt++ {
-		r, err := s.attempt(ctx, p, o, &asked, open)
+		r, err := s.attempt(ctx, p, o, &asked)
 		if err == nil && r.waits() != nil {
 			if err = fetchAnswer(ctx, s, o, &asked, r); err == nil {
 				attempt-- // it only goes on
@@ -207,23 +237,20 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *runOptions) (*
 		switch {
 		case err == nil:
 			return r, nil
-		case r.misjudged(err) && ctx.Err() == nil:
-			open = view.Direct
-			continue
 		case errors.Is(err, stores.ErrConflict) && attempt < maxAttempts && ctx.Err() == nil:
 			pause(ctx, s.e, attempt)
 			continue
 		case asked.sent != nil:
 			return nil, halfway(ctx, s, o, &asked, err)
 		}
-		return nil, blame(ctx, s, r.src.mem.blamed, s.finalError(p, s.lookOn(ctx, r, err)))
+		return nil, blame(ctx, s, r.src.pasts, s.finalError(p, s.lookOn(ctx, r, err)))
 	}
 }
 
 // finalError turns the error that a transaction ended with into what the caller is told.
 func (s *Session) finalError(p *verbs.Program, err error) error {
 	var promise *BrokenPromise
-	var c *complaint
+	var c *callError
 	var failed *Failure
 	whole := dsl.Place{Source: p.Script().Source}
 	switch {
@@ -232,44 +259,43 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 	case errors.As(err, &promise):
 		return err
 	case errors.As(err, &c):
-		return refuse([]complaint{*c})
+		return refuse([]callError{*c})
 	case errors.Is(err, stores.ErrInvalid), errors.Is(err, stores.ErrDuplicate):
 		// Some constraints are only looked at when a transaction ends.
-		return refuse([]complaint{{-1, notAccepted(whole, "the script")}})
+		return refuse([]callError{{-1, notAccepted(whole, "the script")}})
 	case errors.Is(err, stores.ErrLimit):
-		return refuse([]complaint{{-1, tooMuch(whole, "the script")}})
+		return refuse([]callError{{-1, tooMuch(whole, "the script")}})
 	}
 	return storeError(whole, err)
 }
 
 // attempt makes one attempt at a program. If a tool has to be asked before it can go on, the
 // run says so and nothing is committed.
-func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, asked *externalAnswers, open view.Opener) (*run, error) {
-	looks := onlyLooks(s.e, p) && (o.rehearsal || len(o.counted) == 0 && o.opt.Key == "" && o.opt.Agreed == "" && o.pending == nil && o.job == nil && len(o.opt.Said) == 0)
+func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, asked *externalAnswers) (*run, error) {
+	looks := onlyLooks(s.e, p) && (o.dryRun || len(o.counted) == 0 && o.opt.Key == "" && o.opt.Agreed == "" && o.pending == nil && o.job == nil && len(o.opt.Said) == 0)
 	r := s.newRun(p, o, asked)
-	r.src.snapshot, r.src.locks = looks, !looks && !o.rehearsal && r.src.writes
-	if err := s.entitled(ctx, r.src.now); err != nil {
+	r.src.snapshot, r.src.locks = looks, !looks && !o.dryRun && r.src.writes
+	err := s.entitled(ctx, r.src.now)
+	if err == nil && p.Literals().Unheard && r.src.writes {
+		r.standing, err = standingRules(ctx, r)
+	}
+	if err == nil && slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return c.Verb.Undoes != nil }) {
+		r.src.pasts, err = pastCalls(ctx, s, p)
+	}
+	if err != nil {
 		return r, err
 	}
-	var err error
-	if p.Literals().Unheard && r.src.writes {
-		if r.standing, err = standingRules(ctx, r); err != nil {
-			return r, err
+	blank := r
+	begin := func(v view.View) {
+		if blank.src.read != nil { // once more
+			r = s.newRun(p, o, asked)
+			r.standing, r.src.pasts, r.src.snapshot, r.src.locks = blank.standing, blank.src.pasts, blank.src.snapshot, blank.src.locks
 		}
-	}
-	if slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return c.Verb.Undoes != nil }) {
-		if r.src.mem.pasts, err = pastCalls(ctx, s, p); err != nil {
-			return r, err
-		}
+		r.src.read = v
 	}
 	if looks {
-		begun := false
-		err := s.e.store.View(ctx, o.opens(s), func(read stores.Reader) error {
-			if begun {
-				return stores.ErrConflict // a run cannot go over its calls twice: another attempt does
-			}
-			begun = true
-			r.src.read = open(read, nil, s.e.catalog.facts)
+		err := view.Snapshot(ctx, s.e.store, o.opens(s), s.e.open, s.e.catalog.facts, func(v view.View) error {
+			begin(v)
 			return r.makePlan(ctx, o, asked)
 		})
 		if err == nil {
@@ -278,8 +304,9 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 		return r, err
 	}
 	var last stores.Tx
-	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
-		last, r.src.read = tx, open(tx, tx, s.e.catalog.facts)
+	err = view.Update(ctx, s.e.store, o.opens(s), s.e.open, s.e.catalog.facts, func(tx stores.Tx, v view.View) error {
+		begin(v)
+		last = tx
 		done, err := r.begin(ctx, tx, o)
 		if err != nil {
 			return err
@@ -289,7 +316,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 				return err
 			}
 		}
-		if done || o.rehearsal || r.waits() != nil {
+		if done || o.dryRun || r.waits() != nil {
 			tx.Discard()
 			return nil
 		}
@@ -301,7 +328,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 			r.of[i].out.seq = e.Seq
 		}
 		s.keepNames(ctx)
-	case (o.opt.Key != "" || beginsUses(r)) && errors.Is(err, stores.ErrDuplicate) && !r.misjudged(err):
+	case (o.opt.Key != "" || beginsUses(r)) && errors.Is(err, stores.ErrDuplicate):
 		// Somebody did it under the same key, or a use that is counted with this one, at
 		// the same time: looking again finds what they did.
 		err = fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
@@ -315,24 +342,24 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 	if now.IsZero() {
 		now = stores.NewTime(s.e.opt.Clock()).Time() // as it will be read back
 	}
-	r := &run{
-		src: sourceAt(s, nil, now), phase: Running, plan: plan{prog: p, part: o.part, first: max(1, o.opt.From), top: make([]*step, len(p.Calls()))},
-	}
+	n := len(p.Calls())
+	all := make([]*step, 2*n) // one allocation for two lists
+	r := &run{src: sourceAt(s, nil, now), phase: Running, plan: plan{prog: p, part: o.part, top: all[:n:n], steps: all[n:n]}}
 	r.src.owners, r.src.writes, r.src.before, r.src.answers = o.owners || s.SeesSeveral(), writesRows(s.e, p), o.opt.Before, asked.answers
 	r.src.kept = asked.kept
-	r.src.script, r.src.mem.calls = p.Script().Source, len(p.Calls())
-	if o.rehearsal {
+	r.src.script = p.Script().Source
+	if o.dryRun {
 		r.phase = Previewing
 	}
-	if o.part == nil || o.rehearsal {
+	if o.part == nil || o.dryRun {
 		r.listen.tell = o.opt.Progress
 	} else if o.part.agreed != "" {
-		r.src.mem.alias = o.part.alias
+		r.src.draft.alias = o.part.alias
 	}
 	if o.part != nil {
-		r.src.mem.made = o.part.made
+		r.src.draft.made = o.part.made
 	}
-	r.src.mem.alias[stores.NewTime(r.src.now)] = "now 0"
+	r.src.draft.alias[stores.NewTime(r.src.now)] = "now 0"
 	return r
 }
 
@@ -340,12 +367,12 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 // done if an earlier run took effect under the same key, or if a job has become pointless.
 func (r *run) begin(ctx context.Context, tx stores.Tx, o *runOptions) (done bool, err error) {
 	if o.opt.Key != "" {
-		if r.repeated, err = delivered(ctx, r.src.s, tx, r.script(), r.settledScript(), o.opt.Key, true); err != nil || r.repeated != nil {
+		if r.repeated, err = delivered(ctx, r.src.s, tx, r.plan.prog.Script(), r.plan.prog.Canonical(), o.opt.Key, true); err != nil || r.repeated != nil {
 			return true, err
 		}
 	}
 	if o.part != nil && o.part.key != "" {
-		if err := claimKey(ctx, r, tx, o.part.key); err != nil {
+		if err := claimKey(ctx, r, tx, o.part); err != nil {
 			return false, err
 		}
 	}
@@ -357,30 +384,26 @@ func (r *run) begin(ctx context.Context, tx stores.Tx, o *runOptions) (done bool
 	return r.skipped != "", err
 }
 
-// misjudged reports whether the run may end differently with a view that neither reads ahead
-// nor delays changes.
-func (r *run) misjudged(err error) bool { return r.src.read != nil && r.src.read.Misjudged(err) }
-
 // lookOn adds to a refusal the unknown names in the calls after it, so that a person who
 // repairs a script learns of all of them at once.
 func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
-	var c *complaint
+	var c *callError
 	var refusal *Refusal
-	var all []complaint
+	var all []callError
 	switch {
 	case len(r.plan.rest) == 0:
 		return err
 	case errors.As(err, &c):
-		all = []complaint{*c}
+		all = []callError{*c}
 	case errors.As(err, &refusal):
-		all = refusal.complaints()
+		all = refusal.callErrors()
 	default:
 		return err
 	}
 	first := len(all)
 	looked := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
 		all = all[:first]
-		on := s.newRun(r.plan.prog, &runOptions{part: r.plan.part}, &externalAnswers{now: r.src.now}) // at the same time
+		on := s.newRun(r.plan.prog, &runOptions{}, &externalAnswers{now: r.src.now}) // at the same time
 		on.src.read = view.Direct(read, nil, nil)
 		f := &frame{prog: r.plan.prog}
 		calls := r.plan.prog.Calls()
@@ -388,7 +411,7 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 			if len(calls[i].Needs) > 0 {
 				continue // it hangs on a call that was not carried out
 			}
-			var c *complaint
+			var c *callError
 			if err := on.src.resolve(ctx, f, on.beginCall(f, i), &calls[i]); errors.As(err, &c) {
 				all = append(all, *c)
 			}
@@ -404,7 +427,7 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 // plain reports whether nobody has seen the plan of a run, and nothing keeps it. Only then
 // can its digest be worked out later.
 func (o *runOptions) plain() bool {
-	return !o.rehearsal && o.opt.Agreed == "" && o.opt.Key == "" && o.pending == nil && o.part == nil && o.job == nil
+	return !o.dryRun && o.opt.Agreed == "" && o.opt.Key == "" && o.pending == nil && o.part == nil && o.job == nil
 }
 
 // opens returns the scope of a run: the session's, and the engine's own rows about this run.
@@ -453,7 +476,7 @@ type Progress struct {
 	Phase  Phase
 	Done   int
 	Total  int
-	Number int // the number of the call, counted as in RunOptions.From
+	Number int // the number of the call
 	// Verb and What describe a tool at work: it has done Done of Total units of What, such as
 	// pages. Total is 0 if it is not known.
 	Verb, What string
@@ -488,7 +511,7 @@ func (o *runOptions) listens(st *step) (tell func(done, total int, what string),
 		} else {
 			what = string(r)
 		}
-		o.opt.Progress(Progress{Phase: Asking, Done: done, Total: total, Number: max(1, o.opt.From) + st.call.index, Verb: st.verb.Name, What: what})
+		o.opt.Progress(Progress{Phase: Asking, Done: done, Total: total, Number: 1 + st.call.index, Verb: st.verb.Name, What: what})
 	}
 	return tell, func() {
 		m.Lock()
@@ -508,12 +531,9 @@ func (r *run) progress(i int) {
 	}
 	if r.listen.total == 0 {
 		r.listen.total = len(r.plan.prog.Script().Calls)
-		if r.plan.part != nil {
-			r.listen.total = len(slices.DeleteFunc(slices.Clone(r.plan.part.calls), func(i int) bool { return calls[i].Nested }))
-		}
 	}
 	r.listen.done++
-	r.listen.tell(Progress{Phase: r.phase, Done: r.listen.done, Total: r.listen.total, Number: r.plan.first + r.listen.done - 1})
+	r.listen.tell(Progress{Phase: r.phase, Done: r.listen.done, Total: r.listen.total, Number: r.listen.done})
 }
 
 // backoff returns how long to wait before the next attempt after a conflict: a short time, longer
@@ -553,10 +573,10 @@ type Observed struct {
 	Took      time.Duration // by the engine's clock, including waiting
 }
 
-// tried calls tries, and then Options.Agreed if an agreement was used.
+// tried calls retry, and then Options.Agreed if an agreement was used.
 func (s *Session) tried(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
-	r, err := s.tries(ctx, p, o)
-	if err == nil && !o.rehearsal && (o.opt.Agreed != "" || o.pending != nil) && s.e.opt.Agreed != nil {
+	r, err := s.retry(ctx, p, o)
+	if err == nil && !o.dryRun && (o.opt.Agreed != "" || o.pending != nil) && s.e.opt.Agreed != nil {
 		s.e.opt.Agreed(ctx)
 	}
 	return r, err
@@ -569,7 +589,7 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *runOptions)
 	}
 	began := s.e.opt.Clock()
 	r, err := s.tried(ctx, p, o)
-	seen := Observed{Rehearsal: o.rehearsal, Outcome: outcomeOK, Took: s.e.opt.Clock().Sub(began)}
+	seen := Observed{Rehearsal: o.dryRun, Outcome: outcomeOK, Took: s.e.opt.Clock().Sub(began)}
 	for i := range p.Calls() {
 		seen.Calls = append(seen.Calls, p.Calls()[i].Verb)
 	}

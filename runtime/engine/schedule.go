@@ -29,7 +29,7 @@ func later(ctx context.Context, r *run, st *step) error {
 		if c := keepsNoSecret(st, n.effect); c != nil {
 			return c
 		}
-		if err := takeAlong(ctx, r.src, n); err != nil {
+		if err := takeAlong(ctx, r.src, st, n); err != nil {
 			return err
 		}
 		if len(n.effect.Key) == 0 {
@@ -42,7 +42,7 @@ func later(ctx context.Context, r *run, st *step) error {
 		if before := earlierNotice(r, n); before != nil {
 			// Of the same script, and not handed over yet.
 			if n.effect.Again == verbs.Refuse {
-				return &complaint{st.call.index, workWaits(st.call.place, st.verb.Name, moment(r.src, before.at))}
+				return &callError{st.call.index, workWaits(st.call.place, st.verb.Name, moment(r.src, before.at))}
 			}
 			n.instead = []stores.JobRecord{{Job: stores.Job{ID: fmt.Sprintf("call %d", before.call+1)}}}
 			continue
@@ -56,7 +56,7 @@ func later(ctx context.Context, r *run, st *step) error {
 			continue
 		}
 		if n.effect.Again == verbs.Refuse && len(waiting) > 0 {
-			return &complaint{st.call.index, workWaits(st.call.place, st.verb.Name, waiting[0].At)}
+			return &callError{st.call.index, workWaits(st.call.place, st.verb.Name, waiting[0].At)}
 		}
 		n.instead = waiting
 	}
@@ -71,10 +71,10 @@ func waitingUnder(unique string) *stores.JobFilter {
 // keepsNoSecret refuses a job that would hold a sensitive value: operators and backups see
 // jobs until their time, and longer if they fail. A palette that passes a sensitive argument
 // to a job does not load. Values from other calls and from names are known only now.
-func keepsNoSecret(st *step, e *verbs.Effect) *complaint {
+func keepsNoSecret(st *step, e *verbs.Effect) *callError {
 	for i := range st.args.sensitive {
 		if st.args.sensitive[i] && !st.args.values[i].IsNull() && e.WorkTakes(st.verb, i) {
-			return &complaint{st.call.index, secretWaits(st.call.place, st.verb.Name, st.verb.Params[i].Name)}
+			return &callError{st.call.index, secretWaits(st.call.place, st.verb.Name, st.verb.Params[i].Name)}
 		}
 	}
 	return nil
@@ -322,7 +322,7 @@ func jobOf(r *run, st *step, n *notice) stores.Job {
 }
 
 // takeAlong notes the row at work that a job takes along.
-func takeAlong(ctx context.Context, r *source, n *notice) error {
+func takeAlong(ctx context.Context, r *source, st *step, n *notice) error {
 	if !looksAtWork(r.e, &n.effect.Run.Script.Calls[0]) {
 		return nil
 	}
@@ -333,7 +333,7 @@ func takeAlong(ctx context.Context, r *source, n *notice) error {
 	v := r.s.active // of a piece of work that leads to the next
 	if kept != nil {
 		v = kept.Values[verbs.SessionActive]
-		r.sessionSaw(verbs.SessionActive, v)
+		st.sawSession(verbs.SessionActive, v)
 	}
 	e := r.e.reg.Entity(v.Entity)
 	if v.Sensitive || e == nil {

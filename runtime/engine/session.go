@@ -195,7 +195,7 @@ func (s *Session) claim(ctx context.Context, t *runOptions) {
 		return
 	}
 	under := func(occasion string) {
-		if t.opt.Key == "" && occasion != "" && !t.opt.Each {
+		if t.opt.Key == "" && occasion != "" && t.part == nil {
 			t.opt.Key, t.drawn = occasionKey(occasion), true
 		}
 	}

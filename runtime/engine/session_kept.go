@@ -56,11 +56,11 @@ func (v *Visit) fit() error {
 	case (v.ID == "") == (v.Name == ""):
 		return &Failure{Err: errors.New("a visit is to a session by its name, or by its id")}
 	case utf8.RuneCountInString(v.Name) > maxSessionName || !utf8.ValidString(v.Name) || strings.ContainsFunc(v.Name, unicode.IsControl):
-		return refuse([]complaint{{-1, badSessionName()}})
+		return refuse([]callError{{-1, badSessionName()}})
 	case err != nil || v.Zone == "Local":
-		return refuse([]complaint{{-1, badZone(v.Zone)}})
+		return refuse([]callError{{-1, badZone(dsl.Place{}, v.Zone)}})
 	case v.Language != "" && !languageTag.MatchString(v.Language):
-		return refuse([]complaint{{-1, badLanguage(v.Language)}})
+		return refuse([]callError{{-1, badLanguage(dsl.Place{}, v.Language)}})
 	}
 	return nil
 }
@@ -94,21 +94,16 @@ func speaks(ctx context.Context, s *Session, zone, language string) error {
 
 // session returns the session's row, nil where the session is not kept.
 func (r *source) session(ctx context.Context) (*sessions.Session, error) {
-	if r.mem.visit != nil || r.s.kept.IsNull() {
-		return r.mem.visit, nil
+	if r.draft.visit != nil || r.s.kept.IsNull() {
+		return r.draft.visit, nil
 	}
 	kept, err := sessions.Get(ctx, r.read, r.s.kept)
 	if err == nil && kept == nil {
 		// Housekeeping has removed it since it was opened.
-		return nil, refuse([]complaint{{-1, unknownSession()}})
+		return nil, refuse([]callError{{-1, unknownSession(dsl.Place{})}})
 	}
-	r.mem.visit = kept
+	r.draft.visit = kept
 	return kept, err
-}
-
-// sessionSaw notes that a plan depends on a value of the session.
-func (r *source) sessionSaw(name string, v sessions.Value) {
-	r.mem.reads = append(r.mem.reads, readRow{entity: sessions.Entity, key: stores.NewString(name), paths: []stores.Path{{Field: sessions.FieldValues}}, values: []stores.Value{v.Value()}})
 }
 
 // A setting is a value that an effect gives the session.
@@ -132,12 +127,12 @@ func (r *source) set(ctx context.Context, st *step, all []setting) error {
 		return err
 	}
 	if kept == nil {
-		return &complaint{st.call.index, noSession(st.call.place, st.verb.Name)}
+		return &callError{st.call.index, noSession(st.call.place, st.verb.Name)}
 	}
 	for i := range all {
 		a := &all[i]
 		a.before = kept.Values[a.name]
-		r.sessionSaw(a.name, a.before)
+		st.sawSession(a.name, a.before)
 		now := sessions.Value{Kind: a.value.Kind(), Text: a.value.Text(), Origin: a.came.Mark(), Sensitive: a.sensitive}
 		if a.entity != nil {
 			now.Entity = a.entity.Store.Name
@@ -147,13 +142,13 @@ func (r *source) set(ctx context.Context, st *step, all []setting) error {
 		}
 	}
 	if kept.TooLarge() {
-		return &complaint{st.call.index, sessionTooLarge(st.call.place)}
+		return &callError{st.call.index, sessionTooLarge(st.call.place)}
 	}
 	return nil
 }
 
-// meanwhile refuses a run whose session has moved on since its caller last saw it.
-func (r *source) meanwhile(ctx context.Context, version int64) error {
+// checkVersion refuses a run whose session has moved on since its caller last saw it.
+func (r *source) checkVersion(ctx context.Context, version int64) error {
 	if version == 0 {
 		return nil
 	}
@@ -162,14 +157,14 @@ func (r *source) meanwhile(ctx context.Context, version int64) error {
 		return err
 	}
 	if kept == nil {
-		return refuse([]complaint{{-1, unknownSession()}})
+		return refuse([]callError{{-1, unknownSession(dsl.Place{})}})
 	}
 	if kept.Version != version {
 		last, err := kept.Latest(ctx, r.read)
 		if err != nil {
 			return err
 		}
-		return refuse([]complaint{{-1, sessionMoved(dsl.Place{Source: r.script}, kept.LastActive.In(r.s.zone), last.Action)}})
+		return refuse([]callError{{-1, sessionMoved(dsl.Place{Source: r.script}, kept.LastActive.In(r.s.zone), last.Action)}})
 	}
 	return nil
 }
@@ -183,7 +178,7 @@ func (r *source) keepSession(ctx context.Context, b *stores.Batch, said []sessio
 		}
 		return nil
 	}
-	if len(b.Entries) == 0 && len(said) == 0 && (r.mem.visit == nil || !r.mem.visit.Changed) {
+	if len(b.Entries) == 0 && len(said) == 0 && (r.draft.visit == nil || !r.draft.visit.Changed) {
 		return nil
 	}
 	kept, err := r.session(ctx)
@@ -197,7 +192,7 @@ func (r *source) keepSession(ctx context.Context, b *stores.Batch, said []sessio
 	asked, gone, err := kept.Ask(ctx, r.read, said, about != nil)
 	switch {
 	case gone:
-		return refuse([]complaint{{-1, alreadyUsed(dsl.Place{Source: r.script}, "", "")}})
+		return refuse([]callError{{-1, alreadyUsed(dsl.Place{Source: r.script}, "", "")}})
 	case err != nil:
 		return err
 	}
@@ -208,7 +203,7 @@ func (r *source) keepSession(ctx context.Context, b *stores.Batch, said []sessio
 
 // unkept refuses to keep turns in a session that is not kept.
 func (r *source) unkept() error {
-	return refuse([]complaint{{-1, noSession(dsl.Place{Source: r.script}, "what was said")}})
+	return refuse([]callError{{-1, noSession(dsl.Place{Source: r.script}, "what was said")}})
 }
 
 // Looking at a session
@@ -267,7 +262,7 @@ func (ts Turns) Sessions(ctx context.Context) ([]SessionInfo, error) {
 // lookInto reads the session on one snapshot.
 func lookInto(ctx context.Context, s *Session, fn func(*source, *sessions.Session) error) error {
 	if s.kept.IsNull() {
-		return refuse([]complaint{{-1, unknownSession()}})
+		return refuse([]callError{{-1, unknownSession(dsl.Place{})}})
 	}
 	return storeError(dsl.Place{}, s.view(ctx, func(read stores.Reader) error {
 		r := sourceOf(s, read)
@@ -289,7 +284,7 @@ func (ns Names) Active(ctx context.Context, entity string) (name string, err err
 	}
 	err = ns.s.view(ctx, func(read stores.Reader) error {
 		r := sourceOf(ns.s, read)
-		key, err := r.active(ctx, e)
+		key, err := r.active(ctx, nil, e)
 		if err != nil || key.IsNull() {
 			return err
 		}
@@ -316,7 +311,7 @@ func (ns Names) AtWork(ctx context.Context, e *verbs.Entity) (name string, err e
 		if r.e.reg.Entity(v.Entity) != e {
 			return nil
 		}
-		if _, err := r.get(ctx, e.Store, v.Value()); err != nil {
+		if _, err := r.get(ctx, nil, e.Store, v.Value()); err != nil {
 			if errors.Is(err, stores.ErrNotFound) {
 				return nil
 			}
@@ -330,17 +325,17 @@ func (ns Names) AtWork(ctx context.Context, e *verbs.Entity) (name string, err e
 }
 
 // active returns the key of the row at work.
-func (r *source) active(ctx context.Context, e *verbs.Entity) (stores.Value, error) {
+func (r *source) active(ctx context.Context, st *step, e *verbs.Entity) (stores.Value, error) {
 	kept, err := r.session(ctx)
 	if err != nil {
 		return stores.Value{}, err
 	}
 	if kept != nil {
 		v := kept.Values[verbs.SessionActive]
-		r.sessionSaw(verbs.SessionActive, v)
+		st.sawSession(verbs.SessionActive, v)
 		if r.e.reg.Entity(v.Entity) == e {
 			// The row may have left the scope.
-			_, err := r.get(ctx, e.Store, v.Value())
+			_, err := r.get(ctx, st, e.Store, v.Value())
 			if err == nil || !errors.Is(err, stores.ErrNotFound) {
 				return v.Value(), err
 			}
@@ -451,7 +446,7 @@ func (r *source) spoken(ctx context.Context, o *RunOptions) error {
 		return r.unkept()
 	}
 	if o.Turn < 0 || o.Turn > kept.Turns {
-		return refuse([]complaint{{-1, unknownTurn(o.Turn)}})
+		return refuse([]callError{{-1, unknownTurn(o.Turn)}})
 	}
 	o.Turn = sessions.SpokenBy(o.Said, kept.Turns+1, o.Turn)
 	return nil

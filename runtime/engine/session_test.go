@@ -13,6 +13,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/engine/each"
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
@@ -523,7 +524,9 @@ func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
 		// Words of which nothing comes but an answer are kept as well.
 		w.must(s, "lending.list-items", engine.RunOptions{Said: said[:1]})
 		// Call by call, the words are kept once.
-		w.must(s, `lending.note :loan-id @saw-bob :note "one" lending.note :loan-id @saw-bob :note "two"`, engine.RunOptions{Said: said[:1], Each: true})
+		if _, err := (each.Runner{Session: s}).Run(ctx, w.program(s, `lending.note :loan-id @saw-bob :note "one" lending.note :loan-id @saw-bob :note "two"`), engine.RunOptions{Said: said[:1]}); err != nil {
+			t.Fatal(err)
+		}
 		for _, e := range w.journal()[len(w.journal())-2:] {
 			if e.Turn != s.ID()+"/5" {
 				t.Errorf("%q", e.Turn)

@@ -52,7 +52,7 @@ func (ts Turns) Recall(ctx context.Context, q *sessions.Question) (*verbs.Progra
 	case len(ds) == 1 && ds[0].Code == codeNamesUnread:
 		return nil, &Failure{Err: errors.New(ds[0].Summary)}
 	}
-	return nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+	return nil, refuse([]callError{{-1, stalePreview(dsl.Place{}, nil)}})
 }
 
 // rowsNamed returns pointers to the rows that names of this session stand for.
@@ -60,7 +60,7 @@ func rowsNamed(s *Session, names []string) (rows []sessions.Row, err error) {
 	for _, name := range names {
 		e, key, ok := keyNamed(s, strings.TrimPrefix(name, "@"))
 		if !ok {
-			return nil, refuse([]complaint{{-1, unknownName(dsl.Place{}, "names")}})
+			return nil, refuse([]callError{{-1, unknownName(dsl.Place{}, "names")}})
 		}
 		rows = append(rows, sessions.RowOf(e, key))
 	}
@@ -113,9 +113,9 @@ func sayTurns(r *source, all []sessions.Said, after int64, entries int, about fu
 		said := &all[i]
 		switch {
 		case said.TooLong():
-			return nil, refuse([]complaint{{-1, turnTooLong(sessions.MaxTurn)}})
+			return nil, refuse([]callError{{-1, turnTooLong(sessions.MaxTurn)}})
 		case !said.IsText():
-			return nil, refuse([]complaint{{-1, turnUnreadable()}})
+			return nil, refuse([]callError{{-1, turnUnreadable(dsl.Place{})}})
 		}
 		rows, err := rowsNamed(r.s, said.Names)
 		if err != nil {
@@ -169,7 +169,7 @@ func (ts Turns) Say(ctx context.Context, all ...sessions.Said) (first int64, err
 		if err := r.keepSession(ctx, &b, all, nil); err != nil {
 			return err
 		}
-		first = r.mem.visit.Turns + 1
+		first = r.draft.visit.Turns + 1
 		return tx.Apply(ctx, b)
 	})
 	return first, storeError(dsl.Place{}, err)
@@ -293,10 +293,10 @@ type SessionState struct {
 // heardUntil returns the first turn that a plan does not know. A person who agrees to the
 // plan later agrees to what was said before that turn, and to nothing said since.
 func heardUntil(r *source) int64 {
-	if r.before != 0 || r.mem.visit == nil {
+	if r.before != 0 || r.draft.visit == nil {
 		return r.before
 	}
-	return r.mem.visit.Turns + 1
+	return r.draft.visit.Turns + 1
 }
 
 // Session returns the session that the call is made in.
@@ -341,7 +341,7 @@ func (s SessionState) look(name string) sessions.Value {
 	}
 	name = strings.ReplaceAll(name, "-", "_")
 	v := s.values[name]
-	s.c.r.sessionSaw(name, v)
+	s.c.st.sawSession(name, v)
 	if v != (sessions.Value{}) {
 		s.c.read = s.c.read.Mix(verbs.Stored(v.Origin))
 	}
@@ -355,7 +355,7 @@ func (c *Call) Active(ctx context.Context, entity string) (Ref, error) {
 	if c.over || e == nil {
 		return Ref{}, fmt.Errorf("no entity is called %q", entity)
 	}
-	key, err := c.r.active(ctx, e)
+	key, err := c.r.active(ctx, c.st, e)
 	if err != nil || key.IsNull() {
 		return Ref{}, err
 	}
@@ -385,6 +385,6 @@ func (c *Call) Turns(ctx context.Context) ([]sessions.Turn, error) {
 		}
 		c.read = c.read.Mix(verbs.NewOrigin(who, ""))
 	}
-	c.r.mem.reads = append(c.r.mem.reads, readRow{entity: sessions.Turns, key: c.r.s.kept, paths: []stores.Path{{Field: sessions.FieldNumber}}, values: []stores.Value{stores.NewInt(int64(len(all)))}})
+	c.st.saw(readRow{entity: sessions.Turns, key: c.r.s.kept, paths: []stores.Path{{Field: sessions.FieldNumber}}, values: []stores.Value{stores.NewInt(int64(len(all)))}})
 	return all, nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"verbatim/runtime/engine"
+	"verbatim/runtime/engine/each"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
@@ -238,7 +239,7 @@ func newTwoHouses(t *testing.T) *twoHouses {
 	t.Helper()
 	h := &twoHouses{t: t}
 	reg := loadYAML(t, map[string]string{"guild.yaml": guild})
-	handlers := engine.NewHandlers()
+	handlers := &engine.Handlers{}
 	type roomOf struct {
 		Room engine.Ref `verb:"room-id"`
 	}
@@ -539,7 +540,7 @@ func TestRightsAreLookedAtAgainWhileASessionLasts(t *testing.T) {
 			wantRefusal(t, err, "rights-changed")
 			_, err = s.Run(t.Context(), p, engine.RunOptions{})
 			wantRefusal(t, err, "rights-changed")
-			_, err = s.Run(t.Context(), w.program(s, lose+"\nlending.lose :item-id @tent"), engine.RunOptions{Each: true})
+			_, err = each.Runner{Session: s}.Run(t.Context(), w.program(s, lose+"\nlending.lose :item-id @tent"), engine.RunOptions{})
 			wantRefusal(t, err, "rights-changed")
 			if d := diff(w.entity, before, w.state()); len(d) > 0 {
 				t.Errorf("changed %q", d)

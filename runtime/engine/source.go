@@ -21,7 +21,8 @@ import (
 )
 
 // A source reads rows for a session at one time. The steps of a call read through it and through
-// nothing else; what they have read is in its memory, which a plan depends on.
+// nothing else; it remembers nothing of what they read, which is in the step of the call. In the names
+// of rows it shows those of a draft as new.
 type source struct {
 	e    *Engine
 	s    *Session
@@ -37,44 +38,41 @@ type source struct {
 	script  *dsl.Source           // diagnostics about all of the script are placed there
 	answers map[string]toolAnswer // of tools, by externalCall.id
 	kept    map[string]toolAnswer // of the preview before it, by requestDigest
-	mem     memory
+	pasts   map[int64]*pastCall   // calls that are taken back, by the numbers of their journal entries
+	draft   *draft
 }
 
-// A memory is what one attempt at a program has read and made so far.
-type memory struct {
-	calls int // the number of calls of the program
-	begun int // the number of calls that have begun, those of macros included
-
-	reads     []readRow            // what was read
-	postponed []postponed          // rows to be fetched together with the next read
-	locked    map[view.RowKey]bool // rows that are locked because rows that refer to them are counted
-
+// A draft is what a run makes, as far as it has come: new rows, and the values of its session.
+type draft struct {
 	// alias holds values that differ between two previews of the same plan: generated
 	// keys, and instants relative to now. The digest uses their description instead.
 	alias map[stores.Value]string
-	// added holds the rows that a run adds; made counts the keys that were generated
-	// before.
+	// added holds the rows that a run adds; made counts those that the parts before it added.
 	added  map[view.RowKey]bool
 	made   int
 	minted map[view.RowKey]*names.NamedRow // the names that added rows get when they are committed
-	visit  *sessions.Session               // the session's row, once it was read
+	visit  *sessions.Session               // the session's row, once a call needs it
+}
 
-	uploads []usedUpload // files that nothing had used before
-	files   []knownFile  // that arguments name
+func newDraft() *draft {
+	return &draft{alias: make(map[stores.Value]string)}
+}
 
-	counted map[string]bool // requests to tools that a call of the receipt counts, by requestDigest
-
-	pasts  map[int64]*pastCall // calls that are taken back, by the numbers of their journal entries
-	blamed *laterChange        // the later change that stands in the way of an undo; nil without one
+// mint keeps the name that a new row gets.
+func (d *draft) mint(e *stores.Entity, n *names.NamedRow) {
+	if d.minted == nil {
+		d.minted = make(map[view.RowKey]*names.NamedRow)
+	}
+	d.minted[view.RowKey{Entity: e, Key: n.Key}] = n
 }
 
 // sourceOf begins a reading that changes nothing.
 func sourceOf(s *Session, r stores.Reader) *source {
-	return sourceAt(s, r, stores.NewTime(s.e.opt.Clock()).Time())
+	return sourceAt(s, view.Direct(r, nil, nil), stores.NewTime(s.e.opt.Clock()).Time())
 }
 
-func sourceAt(s *Session, r stores.Reader, now time.Time) *source {
-	return &source{e: s.e, s: s, read: view.Direct(r, nil, nil), now: now, snapshot: true, mem: memory{alias: make(map[stores.Value]string), added: make(map[view.RowKey]bool), minted: make(map[view.RowKey]*names.NamedRow)}}
+func sourceAt(s *Session, v view.View, now time.Time) *source {
+	return &source{e: s.e, s: s, read: v, now: now, snapshot: true, draft: newDraft()}
 }
 
 // A readRow is a row that was read, with its values at that time.
@@ -86,17 +84,17 @@ type readRow struct {
 	marks  []stores.Mark // of a whole row
 }
 
-// get reads a row within scope and records it.
-func (r *source) get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
+// get reads a row within scope for a call.
+func (r *source) get(ctx context.Context, st *step, e *stores.Entity, key stores.Value) (stores.Row, error) {
 	row, err := r.read.Get(ctx, e, key)
 	if err == nil {
-		r.mem.reads = append(r.mem.reads, readRow{entity: e, key: key, values: row.Values, marks: row.Marks})
+		st.saw(readRow{entity: e, key: key, values: row.Values, marks: row.Marks})
 	}
 	return row, err
 }
 
 // fields reads along paths from one row, and returns the origins of the values.
-func (r *source) fields(ctx context.Context, e *stores.Entity, key stores.Value, paths []stores.Path) ([]stores.Value, []verbs.Origin, error) {
+func (r *source) fields(ctx context.Context, st *step, e *stores.Entity, key stores.Value, paths []stores.Path) ([]stores.Value, []verbs.Origin, error) {
 	all, at := provenance.WithMarks(e, paths)
 	hold := r.holdsAs(stores.Shared)
 	values, known := r.read.Along(view.RowKey{Entity: e, Key: key}, all, hold != stores.Loose)
@@ -110,7 +108,7 @@ func (r *source) fields(ctx context.Context, e *stores.Entity, key stores.Value,
 		}
 		values = rows[0]
 	}
-	r.mem.reads = append(r.mem.reads, readRow{entity: e, key: key, paths: all, values: values})
+	st.saw(readRow{entity: e, key: key, paths: all, values: values})
 	came := make([]verbs.Origin, len(paths))
 	for i := range came {
 		came[i] = r.s.from.Path(e, paths, at, i, values)
@@ -118,18 +116,18 @@ func (r *source) fields(ctx context.Context, e *stores.Entity, key stores.Value,
 	return values, came, nil
 }
 
-// rowsWhere reads the rows that a condition picks, and records them.
-func (r *source) rowsWhere(ctx context.Context, e *stores.Entity, where *stores.Cond, order ...stores.Order) ([]stores.Row, error) {
+// rowsWhere reads the rows that a condition picks for a call.
+func (r *source) rowsWhere(ctx context.Context, st *step, e *stores.Entity, where *stores.Cond, order ...stores.Order) ([]stores.Row, error) {
 	n := len(e.Fields)
 	found, err := r.read.Find(ctx, r.picking(e, where, order...))
 	if err != nil {
 		return nil, err
 	}
-	if len(order) == 0 && len(r.mem.added) > 0 {
+	if len(order) == 0 && len(r.draft.added) > 0 {
 		// Rows that this run added have random keys. They stand in the order in which they were added,
 		// so that a preview and the run that it is agreed to are the same.
 		slices.SortStableFunc(found, func(a, b []stores.Value) int {
-			x, y := r.mem.alias[a[e.Key]], r.mem.alias[b[e.Key]]
+			x, y := r.draft.alias[a[e.Key]], r.draft.alias[b[e.Key]]
 			return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
 		})
 	}
@@ -139,7 +137,7 @@ func (r *source) rowsWhere(ctx context.Context, e *stores.Entity, where *stores.
 		if row.Marks, err = stores.ReadMarks(e, values[n]); err != nil {
 			return nil, err
 		}
-		r.mem.reads = append(r.mem.reads, readRow{entity: e, key: row.Key(), values: row.Values, marks: row.Marks})
+		st.saw(readRow{entity: e, key: row.Key(), values: row.Values, marks: row.Marks})
 		rows[i] = row
 	}
 	return rows, nil
@@ -193,7 +191,7 @@ func (r *source) evalFrom(ctx context.Context, st *step, x *verbs.Expr, row *sto
 		later := env
 		later.Now = env.Now.Add(time.Microsecond)
 		if w, err := x.Eval(later); err == nil && w.Kind() == stores.Time && w.Time().Sub(v.Time()) == time.Microsecond {
-			r.mem.alias[v] = "now " + strconv.FormatInt(v.Time().Sub(r.now).Microseconds(), 10)
+			r.draft.alias[v] = "now " + strconv.FormatInt(v.Time().Sub(r.now).Microseconds(), 10)
 		}
 	}
 	return v, made(st, x, reads), nil
@@ -261,7 +259,7 @@ func (r *source) env(ctx context.Context, st *step, reads []verbs.ExprRead, row 
 				fetched[j] = true
 			}
 		}
-		values, origins, err := r.fields(ctx, from.Entity, from.Key(), paths)
+		values, origins, err := r.fields(ctx, st, from.Entity, from.Key(), paths)
 		if err != nil {
 			return env, nil, err
 		}
@@ -401,9 +399,6 @@ func predictedReads(e *Engine, v *verbs.Verb) []wants {
 // them. A missing row is reported later, at the call that names it.
 func wanted(r *run) []view.Want {
 	calls, order := r.plan.prog.Calls(), r.plan.prog.Order()
-	if r.plan.part != nil {
-		order = r.plan.part.calls
-	}
 	var wants []view.Want
 	for _, i := range order {
 		c := &calls[i]
@@ -479,7 +474,7 @@ func argued(r *run, st *step) verbs.Env {
 // its arguments alone: for the rows that its effects pick, and for the jobs that its own jobs
 // replace.
 func predictedAsks(r *run) (asks []stores.Ask) {
-	if r.plan.part != nil || len(r.plan.prog.Calls()) != 1 || r.src.snapshot {
+	if len(r.plan.prog.Calls()) != 1 || r.src.snapshot {
 		return nil
 	}
 	c := &r.plan.prog.Calls()[0]
@@ -551,9 +546,8 @@ func rowOf(p *verbs.Program, c *verbs.Call, arg int) (*stores.Entity, stores.Val
 
 // A postponed is a row that is read together with the next read.
 type postponed struct {
-	row  view.RowKey
-	step *step
-	at   int // its place in reading.readSet
+	row view.RowKey
+	at  int // its place in step.reads
 }
 
 // readsAtOnce reports whether neither the read of a verb nor anything before it depends on the
@@ -576,7 +570,7 @@ func (p *prepared) readsAtOnce() bool {
 // canPostpone reports whether the row of an argument can be fetched together with the read. The
 // session must know its name already, since a name is made from the label.
 func (r *source) canPostpone(st *step, e *stores.Entity, key stores.Value) bool {
-	if r.mem.calls != 1 || st.tree.outer != nil || !st.prep.atOnce || !r.read.Postpone(view.RowKey{Entity: e, Key: key}) {
+	if !st.tree.alone || !st.prep.atOnce || !r.read.Postpone(view.RowKey{Entity: e, Key: key}) {
 		return false
 	}
 	_, named := r.s.names.Row(e, key)
@@ -587,37 +581,37 @@ func (r *source) canPostpone(st *step, e *stores.Entity, key stores.Value) bool 
 func (r *source) postpone(st *step, e *stores.Entity, key stores.Value) stores.Row {
 	row := stores.Row{Entity: e, Values: make([]stores.Value, len(e.Fields))}
 	row.Values[e.Key] = key
-	r.mem.postponed = append(r.mem.postponed, postponed{view.RowKey{Entity: e, Key: key}, st, len(r.mem.reads)})
-	r.mem.reads = append(r.mem.reads, readRow{entity: e, key: key})
+	st.postponed = append(st.postponed, postponed{view.RowKey{Entity: e, Key: key}, len(st.reads)})
+	st.saw(readRow{entity: e, key: key})
 	return row
 }
 
 // findWithPostponed is Find that also asks for the postponed rows.
-func (r *source) findWithPostponed(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
-	if len(r.mem.postponed) == 0 {
+func (r *source) findWithPostponed(ctx context.Context, st *step, f stores.Find) ([][]stores.Value, error) {
+	if len(st.postponed) == 0 {
 		return r.read.Find(ctx, f)
 	}
-	asks := make([]stores.Ask, len(r.mem.postponed), len(r.mem.postponed)+1)
-	for i, o := range r.mem.postponed {
+	asks := make([]stores.Ask, len(st.postponed), len(st.postponed)+1)
+	for i, o := range st.postponed {
 		asks[i] = stores.Ask{Entity: o.row.Entity, Keys: []stores.Value{o.row.Key}}
 	}
 	asks = append(asks, stores.Ask{Find: &f})
 	if err := r.read.Together(ctx, asks); err != nil {
 		return nil, err
 	}
-	for i, o := range r.mem.postponed {
+	for i, o := range st.postponed {
 		if len(asks[i].Rows) == 0 {
 			return nil, r.read.Missed(o.row)
 		}
 		row := asks[i].Rows[0]
-		r.mem.reads[o.at].values, r.mem.reads[o.at].marks = row.Values, row.Marks
-		for j := range o.step.args.rows {
-			if at := &o.step.args.rows[j]; at.Entity == o.row.Entity && at.Key() == o.row.Key {
+		st.reads[o.at].values, st.reads[o.at].marks = row.Values, row.Marks
+		for j := range st.args.rows {
+			if at := &st.args.rows[j]; at.Entity == o.row.Entity && at.Key() == o.row.Key {
 				*at = row
 			}
 		}
 	}
-	r.mem.postponed = nil
+	st.postponed = nil
 	return asks[len(asks)-1].Found, nil
 }
 
@@ -708,17 +702,13 @@ func (r *source) lockParents(ctx context.Context, c *stores.Change) error {
 	}
 	hold := func(field int, key stores.Value) error {
 		to := c.Entity.Fields[field].Ref
-		if r.mem.added[view.RowKey{Entity: to, Key: key}] || key.IsNull() || to == nil || r.mem.locked[view.RowKey{Entity: to, Key: key}] {
+		if key.IsNull() || to == nil || r.draft.added[view.RowKey{Entity: to, Key: key}] {
 			return nil
 		}
 		// This principal can neither refer to a row outside their scope nor count for it.
 		if _, err := r.read.Get(ctx, to, key); err != nil && !errors.Is(err, stores.ErrNotFound) {
 			return err
 		}
-		if r.mem.locked == nil {
-			r.mem.locked = make(map[view.RowKey]bool)
-		}
-		r.mem.locked[view.RowKey{Entity: to, Key: key}] = true
 		return nil
 	}
 	for i := range c.Entity.Fields {

@@ -35,19 +35,8 @@ type StandingRule struct {
 	When string
 }
 
-// name returns the name of the rule, "" of none.
-func (s *StandingRule) name() string {
-	if s == nil {
-		return ""
-	}
-	return s.Name
-}
-
 // Within tells the bounds of the rule: "for @rent, when amount <= 500". It is "" without any.
 func (s *StandingRule) Within() string {
-	if s == nil {
-		return ""
-	}
 	var all []string
 	if s.Key != "" {
 		all = append(all, "for "+s.Row)
@@ -118,15 +107,16 @@ func standingRules(ctx context.Context, r *run) (all []StandingRule, err error) 
 
 // unheard asks about a call of the script that a model wrote, or notes the standing rule that passes
 // it.
-func unheard(ctx context.Context, r *run, st *step) {
-	if r.src.e.reg.OnlyReads(st.verb) || slices.ContainsFunc(st.asks, func(a ask) bool { return a.By == "" }) {
-		return
+func unheard(ctx context.Context, r *run, st *step) error {
+	if slices.ContainsFunc(st.asks, func(a ask) bool { return a.By == "" }) {
+		return nil
 	}
 	for i := range r.standing {
 		if rule := &r.standing[i]; rule.Verb == st.verb.Name && rule.passes(ctx, r.src, st) {
 			st.passed = rule
-			return
+			return nil
 		}
 	}
 	st.asks = append(st.asks, newAsk(st, &verbs.Confirm{Always: true, Reason: wroteUnheard}))
+	return nil
 }

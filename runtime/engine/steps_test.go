@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/internal/view"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -90,7 +92,7 @@ func TestReferencesBecomeRowsWithinScope(t *testing.T) {
 			}
 			f.steps[i] = st
 		}
-		var refused *complaint
+		var refused *callError
 		switch {
 		case c.code != "":
 			if !errors.As(err, &refused) || refused.diagnostic.Code != c.code {
@@ -146,5 +148,28 @@ func TestABatchHoldsWhatAPlanAddsToItsChanges(t *testing.T) {
 		if c.notices && slices.ContainsFunc(b.Jobs, func(j stores.Job) bool { return j.Kind != JobNotice || j.Principal != "kim" }) {
 			t.Errorf("%s: %+v", c.name, b.Jobs)
 		}
+	}
+}
+
+// Whoever debugs a run prints its plan.
+func TestAPlanCanBePrinted(t *testing.T) {
+	t.Parallel()
+	e := deskEngine(t)
+	r := deskRun(e, deskProgram(t, e, "desk.pin :text \"c\"\ndesk.drop :pin-id \"00000000-0000-4000-9000-000000000001\""), rowsReader{})
+	pin := e.reg.Entity("pin")
+	for i := range r.plan.top {
+		r.plan.steps = append(r.plan.steps, r.beginCall(&frame{prog: r.plan.prog}, i))
+	}
+	first, second := r.plan.steps[0], r.plan.steps[1]
+	first.out.changes = []change{{entity: pin, Change: stores.Change{Op: stores.Insert, Entity: pin.Store, Key: keyOf(2), Set: []stores.Assign{{Field: pin.Store.FieldIndex("text"), Value: str("c")}}}}}
+	first.out.notices = []notice{{kind: "notify", target: "bank"}}
+	second.saw(readRow{entity: pin.Store, key: keyOf(1)})
+	second.asks = []ask{newAsk(second, &verbs.Confirm{Always: true, Reason: "it is gone then"})}
+	r.plan.external = &externalCall{ExternalCall: receipt.ExternalCall{Server: "mail", Name: "send"}}
+	want := "plan without a digest of 2 calls, waits for send of mail\n" +
+		"  desk.pin :text \"c\"; inserts pin 00000000-0000-4000-9000-000000000002 :text; notify bank\n" +
+		"  desk.drop :pin-id \"00000000-0000-4000-9000-000000000001\"; asks the caller: it is gone then; reads pin 00000000-0000-4000-9000-000000000001"
+	if got := fmt.Sprint(&r.plan); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -14,20 +14,20 @@ import (
 // meetTools asks for the descriptions of the tools that a program uses, before anything of it
 // is planned.
 func meetTools(ctx context.Context, e *Engine, p *verbs.Program) (uses bool, err error) {
-	var all []complaint
+	var all []callError
 	calls := p.Calls()
 	for i := range calls {
 		for _, v := range e.verbs[calls[i].Verb].tools {
 			uses = true
 			if e.opt.Tools == nil {
-				all = append(all, complaint{i, notCarriedOut(placeOf(p, &calls[i]), v.Name, noToolHere)})
+				all = append(all, callError{i, notCarriedOut(placeOf(p, &calls[i]), v.Name, noToolHere)})
 				break
 			}
 			if _, ds := e.box.Verify(ctx, v); len(ds) > 0 {
 				if err := ctx.Err(); err != nil {
 					return true, failure(err)
 				}
-				all = append(all, complaint{i, toolUnfit(placeOf(p, &calls[i]), v, ds[0].Code)})
+				all = append(all, callError{i, toolUnfit(placeOf(p, &calls[i]), v, ds[0].Code)})
 				break
 			}
 		}
@@ -72,10 +72,11 @@ func needTool(ctx context.Context, r *run, st *step) (*externalCall, error) {
 	}
 	switch {
 	case st.external.answered:
+		r.plan.countTries(st.external)
 	case st.external.ReadOnly:
 		return st.external, nil
 	case r.plan.external != nil:
-		return nil, &complaint{st.call.index, oneTool(st.call.place, st.verb.Name, r.plan.external.st.verb.Name)}
+		return nil, &callError{st.call.index, oneTool(st.call.place, st.verb.Name, r.plan.external.st.verb.Name)}
 	default:
 		r.plan.external = st.external
 	}
@@ -87,7 +88,7 @@ func askOfTool(ctx context.Context, r *source, st *step) error {
 	t := st.verb.Tool
 	spec, met := r.e.box.Spec(st.verb)
 	if r.e.opt.Tools == nil || !met {
-		return &complaint{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noToolHere)}
+		return &callError{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noToolHere)}
 	}
 	// A tool may repeat its arguments in the answer.
 	from := verbs.FromTool
@@ -117,7 +118,6 @@ func askOfTool(ctx context.Context, r *source, st *step) error {
 			return &Failure{Err: err}
 		}
 		e.got.server, e.got.name, e.got.digest = t.Server, t.Name, spec.Digest
-		countTries(r, e)
 	} else {
 		e.answer = &table{columns: toolColumns(st.verb)}
 	}
@@ -147,7 +147,7 @@ func followOf(e *verbs.Effect) receipt.Follow {
 }
 
 // useTool makes the engine's own changes beside those of a tool.
-func useTool(st *step, promises []promise) claim {
+func useTool(st *step, promises []promise) outcome {
 	d := declared(promises)
 	for i := range promises {
 		// The tool keeps promises that the engine can neither carry out nor observe.
@@ -188,7 +188,7 @@ func packArgs(ctx context.Context, r *source, e *externalCall) error {
 	}
 	for _, name := range tools.Required(e.spec.Input) {
 		if !slices.Contains(keys, name) {
-			return &complaint{st.call.index, toolNeeds(st.call.place, st.verb.Name, e.Name, name)}
+			return &callError{st.call.index, toolNeeds(st.call.place, st.verb.Name, e.Name, name)}
 		}
 	}
 	e.args = stores.NewObject(keys, values)

@@ -42,16 +42,15 @@ type toolAnswer struct {
 func requestDigest(e *externalCall) string { return digest.Of("verbatim kept answer 1", e.id()) }
 
 // countTries says in the receipt how often a tool was asked for its answer, once for equal requests.
-func countTries(r *source, e *externalCall) {
+func (p *plan) countTries(e *externalCall) {
 	id := requestDigest(e)
-	if e.got.tries == 0 || r.mem.counted[id] {
+	counted := func(st *step) bool {
+		return st.external != nil && st.external != e && st.external.answered && requestDigest(st.external) == id
+	}
+	if e.got.tries == 0 || slices.ContainsFunc(p.steps, counted) {
 		e.Answered, e.Previewed = stores.NewTime(e.got.at), e.got.previewed
 		return
 	}
-	if r.mem.counted == nil {
-		r.mem.counted = make(map[string]bool)
-	}
-	r.mem.counted[id] = true
 	if e.got.tries > 1 {
 		e.Tries = e.got.tries
 	}
@@ -132,7 +131,7 @@ func madeFiles(r *run) (keys []stores.Value) {
 			continue
 		}
 		id, _ := strings.CutPrefix(a.File.Reference, verbs.UploadScheme)
-		if key := stores.NewString(id); !slices.ContainsFunc(r.src.mem.uploads, func(u usedUpload) bool { return u.row.Key() == key }) {
+		if key := stores.NewString(id); !slices.ContainsFunc(r.plan.uploads(), func(u usedUpload) bool { return u.row.Key() == key }) {
 			keys = append(keys, key)
 		}
 	}

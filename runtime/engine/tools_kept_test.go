@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"verbatim/runtime/engine"
+	"verbatim/runtime/engine/each"
 	"verbatim/runtime/protocols/tools"
 	"verbatim/runtime/state/confirmations"
 	"verbatim/stores"
@@ -87,13 +88,13 @@ func TestAPreviewAndItsRunAskAToolOnce(t *testing.T) {
 			t.Errorf("%+v", n)
 		}
 
-		done = must(s.Run(ctx, w.program(s, note), engine.RunOptions{Each: true}))
+		done = must(each.Runner{Session: s}.Run(ctx, w.program(s, note), engine.RunOptions{}))
 		asked("a run call by call", hello)
 		if n := done.Totals(); n.External != 1 || n.Answers != 0 {
 			t.Errorf("%+v", n)
 		}
 		preview = must(s.Preview(ctx, w.program(s, note)))
-		must(s.Run(ctx, w.program(s, note), engine.RunOptions{Agreed: preview.Answer(), Each: true}))
+		must(each.Runner{Session: s}.Run(ctx, w.program(s, note), engine.RunOptions{Agreed: preview.Answer()}))
 		asked("a preview and a run call by call", hello)
 
 		preview = must(s.Keep(ctx, w.program(s, yes)))

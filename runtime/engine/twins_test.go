@@ -86,7 +86,7 @@ func twinWorld(t *testing.T, backend string, pool int) *world {
 	t.Helper()
 	if backend == "sqlite" {
 		w := newWorld(t)
-		return w.still(w.store)
+		return w.unchanged(w.store)
 	}
 	reg := load(t, "testdata/palettes")
 	w := &world{t: t, reg: reg, clock: newWorldClock}
@@ -100,11 +100,11 @@ func twinWorld(t *testing.T, backend string, pool int) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	return w.still(store)
+	return w.unchanged(store)
 }
 
 // still makes an engine whose clock stands still, until a script moves it.
-func (w *world) still(store stores.Store) *world {
+func (w *world) unchanged(store stores.Store) *world {
 	w.t.Helper()
 	s := &world{t: w.t, reg: w.reg, store: store, clock: newWorldClock}
 	var err error
@@ -186,7 +186,7 @@ func (tw *twin) answer(n int, calls []string) string {
 	}
 	p, ds := tw.kim.Check(context.Background(), script)
 	if p == nil {
-		return "invalid " + plain(tw.complaints(script, ds))
+		return "invalid " + plain(tw.callErrors(script, ds))
 	}
 	ctx := context.Background()
 	preview, err := tw.kim.Preview(ctx, p)
@@ -197,8 +197,7 @@ func (tw *twin) answer(n int, calls []string) string {
 	if len(preview.Asks()) > 0 {
 		o.Agreed = preview.ID
 	}
-	o.Each = tw.each
-	reply, err := tw.kim.Run(ctx, p, o)
+	reply, err := committed(ctx, tw.kim, p, tw.each, o)
 	if err != nil {
 		return tw.error(script, err)
 	}
@@ -211,11 +210,11 @@ func (tw *twin) error(script *dsl.Script, err error) string {
 	if !errors.As(err, &refusal) {
 		tw.t.Fatalf("%s: %T: %v", tw.name, err, err)
 	}
-	return "refused " + tw.complaints(script, refusal.Diagnostics)
+	return "refused " + tw.callErrors(script, refusal.Diagnostics)
 }
 
 // complaints tells diagnostics by the calls that they are about.
-func (tw *twin) complaints(script *dsl.Script, ds dsl.Diagnostics) string {
+func (tw *twin) callErrors(script *dsl.Script, ds dsl.Diagnostics) string {
 	var b strings.Builder
 	for _, d := range ds {
 		call := -1

@@ -28,6 +28,7 @@ import (
 type pastCall struct {
 	entry  stores.Entry
 	record journal.Record
+	later  *laterChange // which stands in the way of its undo; nil without one
 }
 
 // pastOf reads the journal entry of a call that can be undone; nil if there is none.
@@ -40,7 +41,7 @@ func pastOf(ctx context.Context, e *Engine, seq int64) (*pastCall, error) {
 			return nil, nil
 		}
 		record, err := line.Record()
-		return &pastCall{line.Entry, record}, failure(err)
+		return &pastCall{entry: line.Entry, record: record}, failure(err)
 	}
 	return nil, nil
 }
@@ -76,7 +77,7 @@ func (p *pastCall) of(v *verbs.Verb) bool {
 // returns a *Refusal if the principal does not see the entry, may not use its verb, or if
 // nothing undoes it. Its preview tells whether the call can still be undone.
 func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
-	var unknown error = refuse([]complaint{{-1, unknownEntry(dsl.Place{}, seq)}})
+	var unknown error = refuse([]callError{{-1, unknownEntry(dsl.Place{}, seq)}})
 	p, err := pastOf(ctx, jn.s.e, seq)
 	if err != nil || p == nil {
 		return nil, cmp.Or(err, unknown)
@@ -92,14 +93,14 @@ func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 	var text string
 	err = jn.s.e.store.View(ctx, jn.s.scope, func(read stores.Reader) error {
 		r := sourceOf(jn.s, read)
-		if _, err := rowsOfUndo(ctx, r, p); err != nil {
+		if _, err := rowsOfUndo(ctx, r, nil, p); err != nil {
 			return err
 		}
 		switch {
 		case v.Undo == nil:
-			return &complaint{-1, noUndo(dsl.Place{}, "its palette does not say how that is done")}
+			return &callError{-1, noUndo(dsl.Place{}, "its palette does not say how that is done")}
 		case v.Undo.None != "":
-			return &complaint{-1, noUndo(dsl.Place{}, v.Undo.None)}
+			return &callError{-1, noUndo(dsl.Place{}, v.Undo.None)}
 		case v.Undo.Back != nil:
 			call := dsl.NewCall(v.Undo.Back.Name, dsl.NewArg("entry", verbs.AsLiteral(stores.NewInt(seq))))
 			text = dsl.FormatCall(&call)
@@ -108,10 +109,10 @@ func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 		text, err = undoCall(ctx, r, v, p)
 		return err
 	})
-	var c *complaint
+	var c *callError
 	switch {
 	case errors.As(err, &c):
-		return nil, refuse([]complaint{*c})
+		return nil, refuse([]callError{*c})
 	case errors.Is(err, stores.ErrNotFound):
 		return nil, unknown
 	case err != nil:
@@ -128,12 +129,12 @@ func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 // arguments and the names of the rows that it added.
 func undoCall(ctx context.Context, r *source, v *verbs.Verb, p *pastCall) (string, error) {
 	if by := p.entry.Time.Add(v.Undo.Within); r.now.After(by) {
-		return "", &complaint{-1, undoLate(dsl.Place{}, by)}
+		return "", &callError{-1, undoLate(dsl.Place{}, by)}
 	}
 	words := p.entry.Call
 	if p.record.Call != "" {
 		if words = p.record.Words; words == "" {
-			return "", &complaint{-1, noUndo(dsl.Place{}, "what it was given was erased from the journal")}
+			return "", &callError{-1, noUndo(dsl.Place{}, "what it was given was erased from the journal")}
 		}
 	}
 	was, ds := dsl.Parse(dsl.NewSource("entry", words))
@@ -149,7 +150,7 @@ func undoCall(ctx context.Context, r *source, v *verbs.Verb, p *pastCall) (strin
 		}
 		name, err := workName(ctx, r.s, r.read, e, row.Key)
 		if errors.Is(err, errRowGone) {
-			return "", &complaint{-1, changedSince(dsl.Place{}, "a row that it added is not there any more")}
+			return "", &callError{-1, changedSince(dsl.Place{}, "a row that it added is not there any more")}
 		}
 		if err != nil {
 			return "", err
@@ -188,7 +189,7 @@ func undoCall(ctx context.Context, r *source, v *verbs.Verb, p *pastCall) (strin
 // rowsOfUndo reads the present rows that a past call added or changed, parallel to those of its record.
 // It returns stores.ErrNotFound if the caller does not see one of the rows, or if the entry has no
 // rows and is not the caller's own.
-func rowsOfUndo(ctx context.Context, r *source, p *pastCall) ([]stores.Row, error) {
+func rowsOfUndo(ctx context.Context, r *source, st *step, p *pastCall) ([]stores.Row, error) {
 	own := p.entry.Principal == r.s.who.Name
 	if len(p.record.Rows) == 0 && !own {
 		return nil, stores.ErrNotFound
@@ -198,17 +199,17 @@ func rowsOfUndo(ctx context.Context, r *source, p *pastCall) ([]stores.Row, erro
 		row := &p.record.Rows[i]
 		e := r.e.reg.Entity(row.Entity)
 		if e == nil {
-			return nil, &complaint{-1, changedSince(dsl.Place{}, "no palette knows "+row.Entity+" any more")}
+			return nil, &callError{-1, changedSince(dsl.Place{}, "no palette knows "+row.Entity+" any more")}
 		}
 		if row.Op == receipt.Deleted {
-			if sees, err := sawRow(ctx, r, e.Store, row); err != nil || !sees && !own {
+			if sees, err := sawRow(ctx, r, st, e.Store, row); err != nil || !sees && !own {
 				return nil, cmp.Or(err, stores.ErrNotFound)
 			}
 			continue
 		}
 		var err error
-		if rows[i], err = r.get(ctx, e.Store, row.Key); errors.Is(err, stores.ErrNotFound) && own {
-			return nil, &complaint{-1, changedSince(dsl.Place{}, "a row that it changed is not there any more")}
+		if rows[i], err = r.get(ctx, st, e.Store, row.Key); errors.Is(err, stores.ErrNotFound) && own {
+			return nil, &callError{-1, changedSince(dsl.Place{}, "a row that it changed is not there any more")}
 		} else if err != nil {
 			return nil, err
 		}
@@ -218,7 +219,7 @@ func rowsOfUndo(ctx context.Context, r *source, p *pastCall) ([]stores.Row, erro
 
 // sawRow reports whether the caller would see a row that was deleted: whether they see the row
 // that it belonged to. The store checks the whole scope path when the row is put back.
-func sawRow(ctx context.Context, r *source, e *stores.Entity, gone *receipt.Row) (bool, error) {
+func sawRow(ctx context.Context, r *source, st *step, e *stores.Entity, gone *receipt.Row) (bool, error) {
 	switch {
 	case r.s.scope.All:
 		return true, nil
@@ -233,7 +234,7 @@ func sawRow(ctx context.Context, r *source, e *stores.Entity, gone *receipt.Row)
 		case step.To == nil:
 			return f.Before.Text() == r.s.who.Name, nil
 		default:
-			_, err := r.get(ctx, step.To, f.Before.Value)
+			_, err := r.get(ctx, st, step.To, f.Before.Value)
 			if errors.Is(err, stores.ErrNotFound) {
 				return false, nil
 			}
@@ -244,31 +245,31 @@ func sawRow(ctx context.Context, r *source, e *stores.Entity, gone *receipt.Row)
 }
 
 // takeBack carries out a verb that undoes another.
-func takeBack(ctx context.Context, r *source, st *step) (d claim, err error) {
+func takeBack(ctx context.Context, r *source, st *step) (d outcome, err error) {
 	v := st.verb.Undoes
 	seq := st.args.values[0].Int()
-	p := r.mem.pasts[seq]
+	p := r.pasts[seq]
 	if !p.of(v) {
-		return d, &complaint{st.call.index, unknownEntry(st.call.place, seq)}
+		return d, &callError{st.call.index, unknownEntry(st.call.place, seq)}
 	}
 	refused := func(err error) error {
-		var c *complaint
+		var c *callError
 		switch {
 		case errors.Is(err, stores.ErrNotFound):
-			return &complaint{st.call.index, unknownEntry(st.call.place, seq)}
+			return &callError{st.call.index, unknownEntry(st.call.place, seq)}
 		case errors.As(err, &c) && c.call < 0:
-			c = &complaint{st.call.index, c.diagnostic}
+			c = &callError{st.call.index, c.diagnostic}
 			c.diagnostic.Place = st.call.place
 			return c
 		}
 		return err
 	}
-	rows, err := rowsOfUndo(ctx, r, p)
+	rows, err := rowsOfUndo(ctx, r, st, p)
 	if err != nil {
 		return d, refused(err)
 	}
 	if by := p.entry.Time.Add(v.Undo.Within); r.now.After(by) {
-		return d, &complaint{st.call.index, undoLate(st.call.place, by)}
+		return d, &callError{st.call.index, undoLate(st.call.place, by)}
 	}
 	back := &undoing{src: r, st: st, undo: v.Undo, past: p, from: fmt.Sprintf("entry %d", seq)}
 	for i := len(p.record.Rows) - 1; i >= 0; i-- { // the last change is undone first
@@ -277,7 +278,7 @@ func takeBack(ctx context.Context, r *source, st *step) (d claim, err error) {
 			return d, refused(err)
 		}
 		if one != nil {
-			d.proposals = append(d.proposals, *one)
+			d.rowChanges = append(d.rowChanges, *one)
 		}
 	}
 	if err := back.work(ctx, &d); err != nil {
@@ -308,11 +309,11 @@ type undoing struct {
 	stays []string // what cannot be undone
 }
 
-// row makes the proposal that restores one row; nil if the row is as it was.
-func (b *undoing) row(ctx context.Context, told *receipt.Row, now stores.Row) (*proposal, error) {
+// row makes the row change that restores one row; nil if the row is as it was.
+func (b *undoing) row(ctx context.Context, told *receipt.Row, now stores.Row) (*rowChange, error) {
 	entity := b.src.e.reg.Entity(told.Entity)
 	e := entity.Store
-	p := &proposal{entity: entity, key: told.Key, before: now}
+	p := &rowChange{entity: entity, key: told.Key, before: now}
 	for i := range told.Fields {
 		f := &told.Fields[i]
 		field := e.FieldIndex(f.Name)
@@ -320,7 +321,7 @@ func (b *undoing) row(ctx context.Context, told *receipt.Row, now stores.Row) (*
 			return nil, b.changed("no palette knows "+told.Entity+"."+f.Name+" any more", nil)
 		}
 		if f.Before.Gone || f.After.Gone {
-			return nil, &complaint{-1, noUndo(dsl.Place{}, "what was there before was erased from the journal")}
+			return nil, &callError{-1, noUndo(dsl.Place{}, "what was there before was erased from the journal")}
 		}
 		def := &e.Fields[field]
 		if told.Op != receipt.Deleted && !b.undo.Spares(e, field) {
@@ -381,7 +382,7 @@ func (b *undoing) free(ctx context.Context, of *verbs.Entity, told *receipt.Row)
 				}
 				by := &receipt.Row{Entity: e.Store.Name, Key: row[0]}
 				what := "another row"
-				if _, err := b.src.get(ctx, e.Store, row[0]); err == nil {
+				if _, err := b.src.get(ctx, b.st, e.Store, row[0]); err == nil {
 					what = b.called(ctx, e, row[0])
 				} else {
 					by = nil // the caller does not see it
@@ -394,7 +395,7 @@ func (b *undoing) free(ctx context.Context, of *verbs.Entity, told *receipt.Row)
 }
 
 // work drops the jobs that the call scheduled, and schedules those that it dropped.
-func (b *undoing) work(ctx context.Context, d *claim) error {
+func (b *undoing) work(ctx context.Context, d *outcome) error {
 	var done []stores.Job // of its own, which were done
 	if len(b.past.record.Jobs) > 0 {
 		jobs, err := b.src.read.Jobs(ctx, stores.JobFilter{IDs: b.past.record.Jobs})
@@ -416,7 +417,7 @@ func (b *undoing) work(ctx context.Context, d *claim) error {
 	}
 	for _, dropped := range b.past.record.Dropped {
 		if dropped.IsNull() {
-			return &complaint{-1, noUndo(dsl.Place{}, "the work that it dropped was erased from the journal")}
+			return &callError{-1, noUndo(dsl.Place{}, "the work that it dropped was erased from the journal")}
 		}
 		job, err := journal.ReadJob(dropped)
 		if err != nil {
@@ -455,7 +456,7 @@ func (b *undoing) says(ctx context.Context, job *stores.Job) string {
 		if e == nil {
 			continue
 		}
-		if st.args.rows[i], err = b.src.get(ctx, e, w.args[i]); err != nil {
+		if st.args.rows[i], err = b.src.get(ctx, b.st, e, w.args[i]); err != nil {
 			return ""
 		}
 		b.called(ctx, b.src.e.reg.Entity(e.Name), w.args[i])
@@ -473,11 +474,11 @@ func (b *undoing) called(ctx context.Context, e *verbs.Entity, key stores.Value)
 
 // changed refuses an undo because of a later change; by is the changed row, whose journal entries
 // tell who made the change.
-func (b *undoing) changed(what string, by *receipt.Row) *complaint {
+func (b *undoing) changed(what string, by *receipt.Row) *callError {
 	if by != nil {
-		b.src.mem.blamed = &laterChange{row: journal.Row{Entity: by.Entity, Key: by.Key}, after: b.past.entry.Seq, at: b.st.call.index}
+		b.past.later = &laterChange{row: journal.Row{Entity: by.Entity, Key: by.Key}, after: b.past.entry.Seq, at: b.st.call.index}
 	}
-	return &complaint{-1, changedSince(dsl.Place{}, what)}
+	return &callError{-1, changedSince(dsl.Place{}, what)}
 }
 
 // A laterChange is a row that was changed after a call that is to be undone.
@@ -489,8 +490,14 @@ type laterChange struct {
 
 // blame adds to a refusal who changed the row. It reads the journal, so it is called after the
 // transaction has ended.
-func blame(ctx context.Context, s *Session, b *laterChange, err error) error {
+func blame(ctx context.Context, s *Session, pasts map[int64]*pastCall, err error) error {
 	var refusal *Refusal
+	var b *laterChange
+	for _, p := range pasts {
+		if p != nil && p.later != nil {
+			b = p.later
+		}
+	}
 	if b == nil || !errors.As(err, &refusal) {
 		return err
 	}

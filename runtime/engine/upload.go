@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -37,7 +36,7 @@ func useUpload(ctx context.Context, r *source, st *step, i int, v stores.Value, 
 	p := &st.verb.Params[i]
 	id, ok := strings.CutPrefix(v.Text(), verbs.UploadScheme)
 	if !ok || v.Kind() != stores.String {
-		return &complaint{st.call.index, unknownUpload(place, p.Name)}
+		return &callError{st.call.index, unknownUpload(place, p.Name)}
 	}
 	row, err := r.read.Get(ctx, uploads.Entity, stores.NewString(id))
 	if err != nil && !errors.Is(err, stores.ErrNotFound) {
@@ -49,25 +48,25 @@ func useUpload(ctx context.Context, r *source, st *step, i int, v stores.Value, 
 	}
 	// A role that sees all rows sees other people's uploads, and may not use one.
 	if err != nil || u.Owner != r.s.who.Name || u.Gone(r.now) {
-		return &complaint{st.call.index, unknownUpload(place, p.Name)}
+		return &callError{st.call.index, unknownUpload(place, p.Name)}
 	}
 	switch {
 	case u.Verdict == uploads.Infected:
-		return &complaint{st.call.index, harmfulUpload(place, p.Name)}
+		return &callError{st.call.index, harmfulUpload(place, p.Name)}
 	case u.Verdict != uploads.Clean, looksAgain(r.e, &u):
-		return &complaint{st.call.index, unscannedUpload(place, p.Name, u.Verdict == uploads.Failed)}
+		return &callError{st.call.index, unscannedUpload(place, p.Name, u.Verdict == uploads.Failed)}
 	case !p.Upload.Takes(u.Type):
-		return &complaint{st.call.index, uploadOfType(place, p, u.Type)}
+		return &callError{st.call.index, uploadOfType(place, p, u.Type)}
 	case u.Size > p.Upload.MaxSize:
-		return &complaint{st.call.index, uploadTooLarge(place, p, u.Size)}
+		return &callError{st.call.index, uploadTooLarge(place, p, u.Size)}
 	}
 	if st.args.contents == nil {
 		st.args.contents = make([]stores.Value, len(st.verb.Params))
 	}
 	st.args.contents[i] = stores.NewString(u.Sum)
-	knowFile(r, v, &u)
-	if u.UsedAt.IsZero() && !slices.ContainsFunc(r.mem.uploads, func(used usedUpload) bool { return used.row.Key() == row.Key() }) {
-		r.mem.uploads = append(r.mem.uploads, usedUpload{row, st.verb.Name})
+	st.args.files = append(st.args.files, knownFile{v.Text(), u.Sum, uploads.FileOf(&u)})
+	if u.UsedAt.IsZero() {
+		st.args.uploads = append(st.args.uploads, usedUpload{row, st.verb.Name})
 	}
 	return nil
 }
@@ -77,14 +76,6 @@ func useUpload(ctx context.Context, r *source, st *step, i int, v stores.Value, 
 type knownFile struct {
 	Reference, Content string
 	File               receipt.File
-}
-
-// knowFile remembers the description of a file for people.
-func knowFile(r *source, reference stores.Value, u *uploads.Upload) {
-	k := knownFile{reference.Text(), u.Sum, uploads.FileOf(u)}
-	if !slices.Contains(r.mem.files, k) {
-		r.mem.files = append(r.mem.files, k)
-	}
 }
 
 // looksAgain reports whether a file has to be scanned again: there is a scanner now, and there was

@@ -10,10 +10,10 @@ import (
 	"verbatim/verbs"
 )
 
-// A claim is the outcome of carrying a verb out, before it is settled: row changes, notices,
+// An outcome is what carrying a verb out comes to, before it is verified: row changes, notices,
 // session values, jobs and an answer.
-type claim struct {
-	proposals  []proposal
+type outcome struct {
+	rowChanges []rowChange
 	notices    []notice
 	sets       []setting // of the session
 	jobChanges []receipt.JobChange
@@ -32,8 +32,8 @@ type generatedCalls struct {
 	as   string
 }
 
-// A proposal is a row change that is not settled yet.
-type proposal struct {
+// A rowChange is a change of a row that is not verified yet.
+type rowChange struct {
 	op     stores.Op
 	entity *verbs.Entity
 	key    stores.Value
@@ -42,9 +42,9 @@ type proposal struct {
 	stood  []int
 }
 
-// declared makes a claim from promises alone, for verbs whose palette says everything.
-func declared(promises []promise) claim {
-	var d claim
+// declared makes an outcome from promises alone, for verbs whose palette says everything.
+func declared(promises []promise) outcome {
+	var d outcome
 	for i := range promises {
 		p := &promises[i]
 		effect := p.effect
@@ -52,7 +52,7 @@ func declared(promises []promise) claim {
 		case !effect.Declared:
 		case effect.Adds():
 			if p.due {
-				d.proposals = append(d.proposals, proposal{op: stores.Insert, entity: effect.Entity, key: p.key, set: p.set})
+				d.rowChanges = append(d.rowChanges, rowChange{op: stores.Insert, entity: effect.Entity, key: p.key, set: p.set})
 			}
 		case effect.OnRows():
 			op := stores.Update
@@ -61,7 +61,7 @@ func declared(promises []promise) claim {
 			}
 			for _, t := range p.targets {
 				if t.due {
-					d.proposals = append(d.proposals, proposal{op: op, entity: effect.Entity, key: t.row.Key(), before: t.row, set: t.set, stood: t.stood})
+					d.rowChanges = append(d.rowChanges, rowChange{op: op, entity: effect.Entity, key: t.row.Key(), before: t.row, set: t.set, stood: t.stood})
 				}
 			}
 		case sends(effect):
@@ -106,14 +106,14 @@ func noticeTarget(e *verbs.Effect) string {
 	return e.Operand.Text
 }
 
-// verify compares the claim of a call with the promises of its verb, before anything is
-// written. It returns a *BrokenPromise if the claim holds something that no effect covers, or
+// verify compares the outcome of a call with the promises of its verb, before anything is
+// written. It returns a *BrokenPromise if the outcome holds something that no effect covers, or
 // lacks something that a due effect promises. The same rules hold for handlers, tools and
 // declared effects.
-func verify(v *verbs.Verb, promises []promise, d *claim) error {
-	s := settlement{promises, make([]int, len(promises))}
-	for i := range d.proposals {
-		if happened := s.row(&d.proposals[i]); happened != "" {
+func verify(v *verbs.Verb, promises []promise, d *outcome) error {
+	s := verification{promises, make([]int, len(promises))}
+	for i := range d.rowChanges {
+		if happened := s.row(&d.rowChanges[i]); happened != "" {
 			return broken(v, nil, happened)
 		}
 	}
@@ -157,14 +157,14 @@ func verify(v *verbs.Verb, promises []promise, d *claim) error {
 }
 
 // A settlement counts how often each promise of a call was used.
-type settlement struct {
+type verification struct {
 	promises []promise
 	used     []int // parallel to promises
 }
 
 // claim returns the first due promise that fits, and counts its use; nil when none fits. An
 // unconditional promise comes before a `may-` promise.
-func (s *settlement) claim(fits func(p *promise, used int) bool) *promise {
+func (s *verification) claim(fits func(p *promise, used int) bool) *promise {
 	for _, may := range [...]bool{false, true} {
 		for i := range s.promises {
 			if p := &s.promises[i]; p.due && p.effect.May == may && fits(p, s.used[i]) {
@@ -181,9 +181,9 @@ func traces(e *verbs.Effect) bool {
 	return e.Adds() || e.OnRows() || sends(e) || e.Session != "" || changesJobs(e) || generates(e) != "" || e.Kind == verbs.ReturnsEffect
 }
 
-// row finds the promises that cover a proposal, or describes the change that no promise
+// row finds the promises that cover a row change, or describes the change that no promise
 // covers. The description names fields and never values.
-func (s *settlement) row(p *proposal) string {
+func (s *verification) row(p *rowChange) string {
 	e := p.entity.Store
 	switch p.op {
 	case stores.Insert:
@@ -231,7 +231,7 @@ func (s *settlement) row(p *proposal) string {
 }
 
 // fitsInsert reports whether a row to be added is the one that was promised.
-func fitsInsert(q *promise, p *proposal) bool {
+func fitsInsert(q *promise, p *rowChange) bool {
 	if len(q.effect.Set) == 0 {
 		return true
 	}
@@ -291,7 +291,7 @@ func allows(e *verbs.Effect, t *target, a assignment) bool {
 }
 
 // unkept says how a promise was broken, "" if it was kept.
-func unkept(p *promise, used int, d *claim) string {
+func unkept(p *promise, used int, d *outcome) string {
 	e := p.effect
 	switch {
 	case e.May || !p.due || e.Kind == verbs.IfTrue || e.Kind == verbs.IfFalse:
@@ -335,11 +335,11 @@ func doneTo(e *verbs.Effect) string {
 }
 
 // reached reports whether a promise about one row is kept: the row is deleted, or every
-// field that the promise sets has that value. If the promise only names fields, the claim has
+// field that the promise sets has that value. If the promise only names fields, the outcome has
 // to mention one of them.
-func (t *target) reached(effect *verbs.Effect, d *claim) bool {
+func (t *target) reached(effect *verbs.Effect, d *outcome) bool {
 	proposed := func(op stores.Op, does func(set []assignment) bool) bool {
-		return slices.ContainsFunc(d.proposals, func(p proposal) bool {
+		return slices.ContainsFunc(d.rowChanges, func(p rowChange) bool {
 			return p.op == op && p.entity == effect.Entity && p.key == t.row.Key() && does(p.set)
 		})
 	}
@@ -362,7 +362,7 @@ func (t *target) reached(effect *verbs.Effect, d *claim) bool {
 }
 
 // verifyMacro compares what all calls of a macro did with the macro's own promises, if it
-// has any. Each of those calls was settled against its own verb already.
+// has any. Each of those calls was verified against its own verb already.
 func verifyMacro(v *verbs.Verb, all collectedEffects) error {
 	if len(v.Effects) == 0 {
 		return nil

@@ -67,7 +67,7 @@ func TestEveryVerbIsHeldToItsPromises(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(calls)) {
 		v := reg.Verb(name)
 		var now func(c *engine.Call, o *engine.Outcome)
-		h := engine.NewHandlers()
+		h := &engine.Handlers{}
 		for other := range calls {
 			engine.HandleAs(h, other, argsOf(reg.Verb(other)), func(_ context.Context, c *engine.Call) (engine.Outcome, error) {
 				o := c.Declared()

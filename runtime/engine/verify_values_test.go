@@ -32,19 +32,19 @@ func row(id, name string) stores.Row {
 	return stores.Row{Entity: item.Store, Values: []stores.Value{text(id), text(name), stores.NewInt(1)}}
 }
 
-func add(e *verbs.Entity, set ...assignment) proposal {
-	return proposal{op: stores.Insert, entity: e, set: set}
+func add(e *verbs.Entity, set ...assignment) rowChange {
+	return rowChange{op: stores.Insert, entity: e, set: set}
 }
 
-func change1(e *verbs.Entity, id string, set ...assignment) proposal {
-	return proposal{op: stores.Update, entity: e, key: text(id), set: set}
+func change1(e *verbs.Entity, id string, set ...assignment) rowChange {
+	return rowChange{op: stores.Update, entity: e, key: text(id), set: set}
 }
 
-func remove(e *verbs.Entity, id string) proposal {
-	return proposal{op: stores.Delete, entity: e, key: text(id)}
+func remove(e *verbs.Entity, id string) rowChange {
+	return rowChange{op: stores.Delete, entity: e, key: text(id)}
 }
 
-func rows(p ...proposal) claim { return claim{proposals: p} }
+func rows(p ...rowChange) outcome { return outcome{rowChanges: p} }
 
 // due is a promise that has to be kept; may one that need not be.
 func due(e verbs.Effect, set ...assignment) promise { return promise{effect: &e, due: true, set: set} }
@@ -83,10 +83,12 @@ func letter(e verbs.Effect, fields ...int) verbs.Effect {
 	return e
 }
 
-func notify(target string) claim { return claim{notices: []notice{{kind: "notify", target: target}}} }
+func notify(target string) outcome {
+	return outcome{notices: []notice{{kind: "notify", target: target}}}
+}
 
-func setting1(name string, v stores.Value) claim {
-	return claim{sets: []setting{{name: name, value: v}}}
+func setting1(name string, v stores.Value) outcome {
+	return outcome{sets: []setting{{name: name, value: v}}}
 }
 
 func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
@@ -114,10 +116,10 @@ func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		promises []promise
-		claim    claim
+		claim    outcome
 		want     string // "" is settled
 	}{
-		"nothing was promised and nothing done": {nil, claim{}, ""},
+		"nothing was promised and nothing done": {nil, outcome{}, ""},
 
 		"a row is added as promised":                     {promises(due(creates)), rows(add(item)), ""},
 		"a row that nobody promised":                     {nil, rows(add(item)), "a row of item was to be added"},
@@ -133,9 +135,9 @@ func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
 		"a field that is not promised":                   {promises(due(named, toNew)), rows(add(item, toNew, gives(countField, stores.NewInt(2)))), "a row of item was to be added"},
 		"a field that is not promised, at its default":   {promises(due(named, toNew)), rows(add(item, toNew, gives(countField, stores.NewInt(1)))), ""},
 		"a key is the handler's to give":                 {promises(due(named, toNew)), rows(add(item, toNew, gives(idField, text("k")))), ""},
-		"a promised row is missing":                      {promises(due(creates)), claim{}, "no row of item was to be added"},
-		"a row that may be added is missing":             {promises(may(creates)), claim{}, ""},
-		"a row whose condition does not hold is missing": {promises(not(due(creates))), claim{}, ""},
+		"a promised row is missing":                      {promises(due(creates)), outcome{}, "no row of item was to be added"},
+		"a row that may be added is missing":             {promises(may(creates)), outcome{}, ""},
+		"a row whose condition does not hold is missing": {promises(not(due(creates))), outcome{}, ""},
 
 		"a row is changed as promised":            {promises(picked(renames, rename)), rows(change1(item, "a", toNew)), ""},
 		"a change that nobody promised":           {nil, rows(change1(item, "a", toNew)), "name of a row of item was to be changed"},
@@ -155,19 +157,19 @@ func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
 		"fields may change beside those set":      {promises(may(verbs.Effect{Kind: verbs.Updates, Entity: item, Fields: []int{nameField, countField}, Set: []verbs.Set{{Field: countField}}})), rows(change1(item, "z", toNew)), ""},
 		"a set field, though it is listed":        {promises(may(verbs.Effect{Kind: verbs.Updates, Entity: item, Fields: []int{countField}, Set: []verbs.Set{{Field: countField}}})), rows(change1(item, "z", gives(countField, stores.NewInt(2)))), "count of a row of item was to be changed"},
 		"any field, though another is set":        {promises(mayPick(renames, rename)), rows(change1(item, "a", gives(countField, stores.NewInt(2)))), "count of a row of item was to be changed"},
-		"a promised change is missing":            {promises(picked(renames, rename)), claim{}, "a row of item was not to be changed"},
+		"a promised change is missing":            {promises(picked(renames, rename)), outcome{}, "a row of item was not to be changed"},
 		"one of two rows is missing":              {promises(picked(renames, rename, target{row: row("b", "old"), due: true, set: []assignment{toNew}})), rows(change1(item, "a", toNew)), "a row of item was not to be changed"},
 		"one of two fields is missing":            {promises(picked(letter(renames, countField), target{row: a, due: true, set: []assignment{toNew, gives(countField, stores.NewInt(2))}})), rows(change1(item, "a", toNew)), "a row of item was not to be changed"},
 		"another field of the same value":         {promises(picked(renames, rename), mayPick(letter(updates, countField), target{row: a, due: true, set: []assignment{gives(countField, text("new"))}})), rows(change1(item, "a", gives(countField, text("new")))), "a row of item was not to be changed"},
 		"the same row of another entity is no it": {promises(picked(renames, rename), may(verbs.Effect{Kind: verbs.Updates, Entity: other})), rows(change1(other, "a", toNew)), "a row of item was not to be changed"},
-		"a new row is no changed row":             {promises(picked(renames, rename), due(creates)), rows(proposal{op: stores.Insert, entity: item, key: text("a"), set: []assignment{toNew}}), "a row of item was not to be changed"},
+		"a new row is no changed row":             {promises(picked(renames, rename), due(creates)), rows(rowChange{op: stores.Insert, entity: item, key: text("a"), set: []assignment{toNew}}), "a row of item was not to be changed"},
 		"another value, that another promised":    {promises(picked(renames, rename), mayPick(renames, target{row: a, due: true, set: []assignment{toOther}})), rows(change1(item, "a", toOther)), "a row of item was not to be changed"},
-		"it holds the value already":              {promises(picked(renames, target{row: a, due: true, set: []assignment{gives(nameField, text("old"))}})), claim{}, ""},
-		"no row was picked":                       {promises(picked(renames)), claim{}, ""},
-		"a picked row that need not change":       {promises(picked(renames, closed)), claim{}, ""},
-		"a change in so many words is missing":    {promises(due(updates)), claim{}, "no row of item was to be changed"},
+		"it holds the value already":              {promises(picked(renames, target{row: a, due: true, set: []assignment{gives(nameField, text("old"))}})), outcome{}, ""},
+		"no row was picked":                       {promises(picked(renames)), outcome{}, ""},
+		"a picked row that need not change":       {promises(picked(renames, closed)), outcome{}, ""},
+		"a change in so many words is missing":    {promises(due(updates)), outcome{}, "no row of item was to be changed"},
 		"a change in so many words":               {promises(due(updates)), rows(change1(item, "z", toNew)), ""},
-		"a picked row is to be spoken of":         {promises(picked(mayName, open)), claim{}, "a row of item was not to be changed"},
+		"a picked row is to be spoken of":         {promises(picked(mayName, open)), outcome{}, "a row of item was not to be changed"},
 		"a picked row is spoken of":               {promises(picked(mayName, open)), rows(change1(item, "a", toNew)), ""},
 		"a picked row, another field of it":       {promises(picked(mayName, open), may(updates)), rows(change1(item, "a", gives(countField, stores.NewInt(2)))), "a row of item was not to be changed"},
 
@@ -176,58 +178,58 @@ func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
 		"a deletion of another row":              {promises(mayPick(deletes, open)), rows(remove(item, "b")), "a row of item was to be deleted"},
 		"a deletion of another entity":           {promises(may(deletes)), rows(remove(other, "a")), "a row of other was to be deleted"},
 		"a change does not promise a deletion":   {promises(may(updates)), rows(remove(item, "a")), "a row of item was to be deleted"},
-		"a promised deletion is missing":         {promises(picked(deletes, open)), claim{}, "a row of item was not to be deleted"},
+		"a promised deletion is missing":         {promises(picked(deletes, open)), outcome{}, "a row of item was not to be deleted"},
 		"a change is no deletion":                {promises(picked(deletes, open), may(updates)), rows(change1(item, "a", toNew)), "a row of item was not to be deleted"},
 		"a deletion is no change":                {promises(picked(mayName, open), may(deletes)), rows(remove(item, "a")), "a row of item was not to be changed"},
-		"a deletion in so many words is missing": {promises(due(deletes)), claim{}, "no row of item was to be deleted"},
+		"a deletion in so many words is missing": {promises(due(deletes)), outcome{}, "no row of item was to be deleted"},
 		"a deletion in so many words":            {promises(due(deletes)), rows(remove(item, "z")), ""},
 
 		"a notice goes out as promised":      {promises(due(operand(verbs.Notifies, "bank", "desk"))), notify("bank.desk"), ""},
 		"a notice that nobody promised":      {nil, notify("bank"), "a notify to bank was to go out"},
 		"a notice to somebody else":          {promises(may(operand(verbs.Notifies, "bank"))), notify("press"), "a notify to press was to go out"},
 		"a trigger is no notice":             {promises(may(operand(verbs.Triggers, "bank"))), notify("bank"), "a notify to bank was to go out"},
-		"a notice is no trigger":             {promises(may(operand(verbs.Notifies, "bank"))), claim{notices: []notice{{kind: "trigger", target: "bank"}}}, "a trigger to bank was to go out"},
+		"a notice is no trigger":             {promises(may(operand(verbs.Notifies, "bank"))), outcome{notices: []notice{{kind: "trigger", target: "bank"}}}, "a trigger to bank was to go out"},
 		"what validates does not notify":     {promises(may(operand(verbs.Validates, "bank"))), notify("bank"), "a notify to bank was to go out"},
-		"a notice is sent once":              {promises(due(operand(verbs.Notifies, "bank"))), claim{notices: []notice{{kind: "notify", target: "bank"}, {kind: "notify", target: "bank"}}}, "a notify to bank was to go out"},
+		"a notice is sent once":              {promises(due(operand(verbs.Notifies, "bank"))), outcome{notices: []notice{{kind: "notify", target: "bank"}, {kind: "notify", target: "bank"}}}, "a notify to bank was to go out"},
 		"a notice whose condition fails":     {promises(not(may(operand(verbs.Notifies, "bank")))), notify("bank"), "a notify to bank was to go out"},
 		"a notice to a sentence":             {promises(due(operand(verbs.Notifies))), notify("as written"), ""},
-		"a promised notice is missing":       {promises(due(operand(verbs.Notifies, "bank"))), claim{}, "no notify to bank was to go out"},
-		"a promised trigger is missing":      {promises(due(operand(verbs.Triggers, "bank"))), claim{}, "no trigger to bank was to go out"},
-		"a notice that may go out need not":  {promises(may(operand(verbs.Notifies, "bank"))), claim{}, ""},
+		"a promised notice is missing":       {promises(due(operand(verbs.Notifies, "bank"))), outcome{}, "no notify to bank was to go out"},
+		"a promised trigger is missing":      {promises(due(operand(verbs.Triggers, "bank"))), outcome{}, "no trigger to bank was to go out"},
+		"a notice that may go out need not":  {promises(may(operand(verbs.Notifies, "bank"))), outcome{}, ""},
 		"the session is given what it may":   {promises(due(mode)), setting1("mode", text("x")), ""},
 		"the session is given something":     {nil, setting1("mode", text("x")), "session.mode was to be set"},
 		"the session is given another name":  {promises(may(mode)), setting1("loud", text("x")), "session.loud was to be set"},
-		"the session is given it twice":      {promises(due(mode)), claim{sets: []setting{{name: "mode"}, {name: "mode"}}}, "session.mode was to be set"},
+		"the session is given it twice":      {promises(due(mode)), outcome{sets: []setting{{name: "mode"}, {name: "mode"}}}, "session.mode was to be set"},
 		"the session, condition fails":       {promises(not(may(mode))), setting1("mode", text("x")), "session.mode was to be set"},
 		"the session is given the value":     {promises(modeIs(due(exactly), text("x"))), setting1("mode", text("x")), ""},
 		"the session is given another value": {promises(modeIs(may(exactly), text("y"))), setting1("mode", text("x")), "session.mode was to be set"},
-		"the session is not given it":        {promises(due(mode)), claim{}, "session.mode was not to be set"},
+		"the session is not given it":        {promises(due(mode)), outcome{}, "session.mode was not to be set"},
 
-		"a job is tried again":             {promises(due(tends)), claim{jobChanges: []receipt.JobChange{{}}}, ""},
-		"two jobs are":                     {promises(due(tends)), claim{jobChanges: []receipt.JobChange{{}, {Drop: true}}}, ""},
-		"a job is, and nobody promised":    {nil, claim{jobChanges: []receipt.JobChange{{}}}, "a job was to be tried again"},
-		"a job is dropped":                 {promises(may(prose)), claim{jobChanges: []receipt.JobChange{{Drop: true}}}, "a job was to be dropped"},
-		"a job whose condition fails":      {promises(not(may(tends))), claim{jobChanges: []receipt.JobChange{{}}}, "a job was to be tried again"},
-		"no job is":                        {promises(due(tends)), claim{}, "no job was to be tried again or dropped"},
-		"somebody says that it was done":   {promises(due(prose)), claim{kept: []string{"the value"}}, ""},
-		"nobody says that it was done":     {promises(due(prose)), claim{}, "nobody says that it was done"},
-		"it says that it did another":      {promises(may(prose)), claim{kept: []string{"more"}}, `it says that it did "more"`},
-		"it says what is shown otherwise":  {promises(may(returns)), claim{kept: []string{"the value"}}, `it says that it did "the value"`},
-		"it says so, condition fails":      {promises(not(may(prose))), claim{kept: []string{"the value"}}, `it says that it did "the value"`},
-		"an answer is given":               {promises(due(returns)), claim{answer: &table{}}, ""},
-		"no answer is given":               {promises(due(returns)), claim{}, "nothing was given back"},
-		"a branch is described":            {promises(due(operand(verbs.IfTrue)), due(operand(verbs.IfFalse))), claim{}, ""},
-		"a verb that was to be called":     {promises(due(operand(verbs.Generates, "alarm", "ring"))), claim{}, "alarm.ring was not to be called"},
-		"a verb that may be called":        {promises(may(operand(verbs.Generates, "alarm", "ring"))), claim{}, ""},
-		"what is generated is no verb":     {promises(due(operand(verbs.Generates, "report"))), claim{kept: []string{"as written"}}, ""},
-		"what is generated is not there":   {promises(due(operand(verbs.Generates, "report"))), claim{}, "nobody says that it was done"},
-		"what is stored is in no table":    {promises(due(operand(verbs.Stores, "the file"))), claim{kept: []string{"as written"}}, ""},
-		"a promise of notices says itself": {promises(may(operand(verbs.Notifies, "bank"))), claim{kept: []string{"as written"}}, `it says that it did "as written"`},
-		"a promise of rows says itself":    {promises(may(verbs.Effect{Kind: verbs.Creates, Entity: item, Operand: prose.Operand})), claim{kept: []string{"the value"}}, `it says that it did "the value"`},
-		"a promised change says itself":    {promises(may(verbs.Effect{Kind: verbs.Updates, Entity: item, Operand: prose.Operand})), claim{kept: []string{"the value"}}, `it says that it did "the value"`},
-		"a session's promise says itself":  {promises(may(verbs.Effect{Kind: verbs.Sets, Session: "mode", Operand: prose.Operand})), claim{kept: []string{"the value"}}, `it says that it did "the value"`},
-		"a promised job says itself":       {promises(may(tends)), claim{kept: []string{jobPromise}}, `it says that it did "` + jobPromise + `"`},
-		"a promised call says itself":      {promises(may(operand(verbs.Generates, "alarm", "ring"))), claim{kept: []string{"as written"}}, `it says that it did "as written"`},
+		"a job is tried again":             {promises(due(tends)), outcome{jobChanges: []receipt.JobChange{{}}}, ""},
+		"two jobs are":                     {promises(due(tends)), outcome{jobChanges: []receipt.JobChange{{}, {Drop: true}}}, ""},
+		"a job is, and nobody promised":    {nil, outcome{jobChanges: []receipt.JobChange{{}}}, "a job was to be tried again"},
+		"a job is dropped":                 {promises(may(prose)), outcome{jobChanges: []receipt.JobChange{{Drop: true}}}, "a job was to be dropped"},
+		"a job whose condition fails":      {promises(not(may(tends))), outcome{jobChanges: []receipt.JobChange{{}}}, "a job was to be tried again"},
+		"no job is":                        {promises(due(tends)), outcome{}, "no job was to be tried again or dropped"},
+		"somebody says that it was done":   {promises(due(prose)), outcome{kept: []string{"the value"}}, ""},
+		"nobody says that it was done":     {promises(due(prose)), outcome{}, "nobody says that it was done"},
+		"it says that it did another":      {promises(may(prose)), outcome{kept: []string{"more"}}, `it says that it did "more"`},
+		"it says what is shown otherwise":  {promises(may(returns)), outcome{kept: []string{"the value"}}, `it says that it did "the value"`},
+		"it says so, condition fails":      {promises(not(may(prose))), outcome{kept: []string{"the value"}}, `it says that it did "the value"`},
+		"an answer is given":               {promises(due(returns)), outcome{answer: &table{}}, ""},
+		"no answer is given":               {promises(due(returns)), outcome{}, "nothing was given back"},
+		"a branch is described":            {promises(due(operand(verbs.IfTrue)), due(operand(verbs.IfFalse))), outcome{}, ""},
+		"a verb that was to be called":     {promises(due(operand(verbs.Generates, "alarm", "ring"))), outcome{}, "alarm.ring was not to be called"},
+		"a verb that may be called":        {promises(may(operand(verbs.Generates, "alarm", "ring"))), outcome{}, ""},
+		"what is generated is no verb":     {promises(due(operand(verbs.Generates, "report"))), outcome{kept: []string{"as written"}}, ""},
+		"what is generated is not there":   {promises(due(operand(verbs.Generates, "report"))), outcome{}, "nobody says that it was done"},
+		"what is stored is in no table":    {promises(due(operand(verbs.Stores, "the file"))), outcome{kept: []string{"as written"}}, ""},
+		"a promise of notices says itself": {promises(may(operand(verbs.Notifies, "bank"))), outcome{kept: []string{"as written"}}, `it says that it did "as written"`},
+		"a promise of rows says itself":    {promises(may(verbs.Effect{Kind: verbs.Creates, Entity: item, Operand: prose.Operand})), outcome{kept: []string{"the value"}}, `it says that it did "the value"`},
+		"a promised change says itself":    {promises(may(verbs.Effect{Kind: verbs.Updates, Entity: item, Operand: prose.Operand})), outcome{kept: []string{"the value"}}, `it says that it did "the value"`},
+		"a session's promise says itself":  {promises(may(verbs.Effect{Kind: verbs.Sets, Session: "mode", Operand: prose.Operand})), outcome{kept: []string{"the value"}}, `it says that it did "the value"`},
+		"a promised job says itself":       {promises(may(tends)), outcome{kept: []string{jobPromise}}, `it says that it did "` + jobPromise + `"`},
+		"a promised call says itself":      {promises(may(operand(verbs.Generates, "alarm", "ring"))), outcome{kept: []string{"as written"}}, `it says that it did "as written"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -252,7 +254,7 @@ func TestANoticeTakesTheTimeOfItsPromise(t *testing.T) {
 	t.Parallel()
 	first, second := due(operand(verbs.Triggers, "siren")), due(operand(verbs.Triggers, "siren"))
 	second.at = stores.NewDays(7)
-	d := claim{notices: []notice{{kind: "trigger", target: "siren"}, {kind: "trigger", target: "siren"}}}
+	d := outcome{notices: []notice{{kind: "trigger", target: "siren"}, {kind: "trigger", target: "siren"}}}
 	if err := verify(&verbs.Verb{}, []promise{first, second}, &d); err != nil {
 		t.Fatal(err)
 	}
@@ -275,21 +277,21 @@ func TestWhatIsDeclaredIsDone(t *testing.T) {
 	all[3].values, all[3].sensitive, all[3].came = []stores.Value{text("n")}, []bool{true}, make([]verbs.Origin, 1)
 	all[4].setting = setting{name: "mode", value: text("x")}
 
-	if d := declared(all); len(d.proposals)+len(d.notices)+len(d.sets) != 0 {
+	if d := declared(all); len(d.rowChanges)+len(d.notices)+len(d.sets) != 0 {
 		t.Errorf("what is left to a handler was done: %+v", d)
 	}
 	for i := range all {
 		all[i] = declare(all[i])
 	}
 	d := declared(all)
-	if len(d.proposals) != 3 || len(d.notices) != 1 || len(d.sets) != 1 {
+	if len(d.rowChanges) != 3 || len(d.notices) != 1 || len(d.sets) != 1 {
 		t.Fatalf("done: %+v", d)
 	}
-	if p := d.proposals[0]; p.op != stores.Insert || p.entity != item || len(p.set) != 1 {
+	if p := d.rowChanges[0]; p.op != stores.Insert || p.entity != item || len(p.set) != 1 {
 		t.Errorf("added: %+v", p)
 	}
 	for i, op := range []stores.Op{stores.Update, stores.Delete} {
-		if p := d.proposals[i+1]; p.op != op || p.entity != item || p.key != text("a") || p.before.Key() != text("a") || len(p.set) != 1 || !slices.Equal(p.stood, []int{countField}) {
+		if p := d.rowChanges[i+1]; p.op != op || p.entity != item || p.key != text("a") || p.before.Key() != text("a") || len(p.set) != 1 || !slices.Equal(p.stood, []int{countField}) {
 			t.Errorf("done to the row: %+v", p)
 		}
 	}
@@ -305,7 +307,7 @@ func TestWhatIsDeclaredIsDone(t *testing.T) {
 			all[i].targets[j].due = false
 		}
 	}
-	if d := declared(all); len(d.proposals)+len(d.notices)+len(d.sets) != 0 {
+	if d := declared(all); len(d.rowChanges)+len(d.notices)+len(d.sets) != 0 {
 		t.Errorf("what is not due was done: %+v", d)
 	}
 }
@@ -446,7 +448,7 @@ func TestAnEffectPicksTheRowsOfItsArgument(t *testing.T) {
 	} {
 		p := promise{effect: &updates}
 		err := new(run).src.targets(t.Context(), &step{verb: verb, args: arguments{rows: []stores.Row{c.given}}}, &p)
-		var refused *complaint
+		var refused *callError
 		if errors.As(err, &refused) != c.refused || len(p.targets) != c.targets || p.due != (c.targets > 0) {
 			t.Errorf("%s: %d targets, due %t, %v", name, len(p.targets), p.due, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/internal/view"
 	"verbatim/runtime/state/confirmations"
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
@@ -212,7 +213,7 @@ type work struct {
 	from   []verbs.Origin   // parallel to args
 	active sessions.Value   // that it took along
 
-	answers map[string]toolAnswer // of the read-only tools that its rehearsal asked
+	answers map[string]toolAnswer // of the read-only tools that its dry run asked
 }
 
 // errRowGone says that a row that a job refers to does not exist any more.
@@ -506,13 +507,13 @@ func leaves(v dsl.Value) int {
 // pointless evaluates the trigger's `unless` on the present rows, and returns why the job is
 // pointless; "" if it is not. Its reads are not part of the call's plan.
 func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, now time.Time) (reason string, err error) {
-	look := sourceAt(s, read, now)
+	look := sourceAt(s, view.Direct(read, nil, nil), now)
 	st := &step{verb: w.verb, args: arguments{values: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}}
 	for i, e := range w.refs {
 		if e == nil {
 			continue
 		}
-		row, err := look.get(ctx, e, w.args[i])
+		row, err := look.get(ctx, nil, e, w.args[i])
 		if errors.Is(err, stores.ErrNotFound) {
 			return reasonRowGone, nil
 		}
@@ -560,7 +561,7 @@ func askWork(ctx context.Context, s *Session, w *work, done Worked, script *dsl.
 		done, err = skipWork(ctx, s, w, done, script, done.Reason)
 		return done, true, err
 	}
-	t := rehearsal(RunOptions{})
+	t := dryRun(RunOptions{})
 	t.job = w
 	r, err := s.attempts(ctx, p, t)
 	if err != nil {

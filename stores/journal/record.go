@@ -202,3 +202,23 @@ func kindOf(name string, usual stores.Kind) (stores.Kind, bool) {
 	}
 	return stores.Null, false
 }
+
+// Added returns the text of a Record of new rows that refer only to one another, for rows that are
+// added outside any call and hold nothing sensitive or personal.
+func Added(changes []stores.Change) string {
+	var told Record
+	for i := range changes {
+		c := &changes[i]
+		row := receipt.Row{Op: receipt.Inserted, Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key}
+		for _, set := range c.Set {
+			f := &c.Entity.Fields[set.Field]
+			after := receipt.Value{Value: set.Value}
+			if f.Ref != nil {
+				after.Name = "new"
+			}
+			row.Fields = append(row.Fields, receipt.Field{Name: f.Name, Kind: f.Holds(), After: after})
+		}
+		told.Rows = append(told.Rows, row)
+	}
+	return string(told.AppendText(nil))
+}

@@ -120,7 +120,7 @@ func newWorld(t *testing.T, store stores.Store, err error, changes ...string) *w
 			t.Fatal(err)
 		}
 	}
-	w.e, err = engine.New(reg, store, engine.Options{Clock: func() time.Time { return time.UnixMicro(w.now.Load()).UTC() }, Handlers: engine.NewHandlers()})
+	w.e, err = engine.New(reg, store, engine.Options{Clock: func() time.Time { return time.UnixMicro(w.now.Load()).UTC() }, Handlers: &engine.Handlers{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func newWorldOf(t testing.TB, c Config, edit func(palette string) string) *world
 			t.Fatal(err)
 		}
 	}
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	workflow.Register(h, reg)
 	Register(h)
 	RegisterGraph(h)

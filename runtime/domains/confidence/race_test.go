@@ -88,7 +88,7 @@ func (d *raceData) filled(t testing.TB) []byte {
 			t.Fatal(err)
 		}
 	}
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	workflow.Register(h, reg)
 	Register(h)
 	RegisterGraph(h)
@@ -170,7 +170,7 @@ func newRacer(t testing.TB, race *modeltest.Race, name string, d *raceData, file
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.store.Close() })
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	workflow.Register(h, r.reg)
 	Register(h)
 	engine.Handle(h, "graph.connections", r.graph.connections)

@@ -19,6 +19,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/domains/kyc"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/engine/seal"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
@@ -92,7 +93,7 @@ func newAgent(t testing.TB, store stores.Store) *agent {
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	kyc.Register(h)
 	a := &agent{t: t, reg: reg, handlers: h, store: store, clock: time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)}
 	var tables []*stores.Entity
@@ -310,7 +311,7 @@ func TestWhatIsGivenAwayOfSomebodyWhoAgreed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plain, err := hpke.Open(owner, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(engine.SealInfo(info...)), raw)
+			plain, err := hpke.Open(owner, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(seal.Info(info...)), raw)
 			if err != nil {
 				return err.Error()
 			}

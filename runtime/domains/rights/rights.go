@@ -26,6 +26,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
 	"verbatim/stores"
+	"verbatim/stores/journal"
 	"verbatim/verbs"
 )
 
@@ -374,7 +375,7 @@ func CreateAdministrators(ctx context.Context, reg *verbs.Registry, store stores
 		insert(t.roles, uuid(), map[string]stores.Value{"principal": who, "role": stores.NewString(Administrator)})
 		call := dsl.NewCall("system.found", dsl.NewArg("administrator", dsl.NewString(name)))
 		b.Entries = append(b.Entries, stores.Entry{Time: now, Principal: name, Source: "migrate", Verb: "system.found",
-			Call: dsl.FormatCall(&call), Outcome: "ok", Palette: reg.Digest(), Changes: engine.AddedRows(b.Changes[told:])})
+			Call: dsl.FormatCall(&call), Outcome: "ok", Palette: reg.Digest(), Changes: journal.Added(b.Changes[told:])})
 		told = len(b.Changes)
 	}
 	err = store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {

@@ -91,7 +91,7 @@ func newWorld(t *testing.T, store stores.Store) *world {
 	if plan, err := store.Migrate(t.Context(), all, true); err != nil || len(plan.Problems) > 0 {
 		t.Fatal(err, plan.Problems)
 	}
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	rights.Register(h, w.reg)
 	var err error
 	if w.engine, err = engine.New(w.reg, store, engine.Options{Clock: w.now, NewID: w.id, Handlers: h, People: engine.People{Authority: rights.Authority(w.reg), Standing: rights.Standing(w.reg)}}); err != nil {

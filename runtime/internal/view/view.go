@@ -14,7 +14,7 @@
 //
 // If a delayed change is refused, it is no longer clear which call made it, and read-ahead may fail
 // for a call that would never have been reached. A Buffered view then says that it misjudged, and
-// the program is tried again with a Direct view, which reports the error at its place.
+// Snapshot and Update try again with a Direct view, which reports the error at its place.
 package view
 
 import (
@@ -61,6 +61,37 @@ type View interface {
 
 // An Opener opens a view of a snapshot, or of a transaction: then tx is not nil.
 type Opener func(r stores.Reader, tx stores.Tx, f *Facts) View
+
+// Update runs fn in a transaction, with a view of it. If the view misjudged, it runs fn again, in
+// another transaction with a Direct view.
+func Update(ctx context.Context, store stores.Store, scope stores.Scope, open Opener, f *Facts, fn func(tx stores.Tx, v View) error) error {
+	return replayed(ctx, open, func(open Opener) (v View, err error) {
+		err = store.Update(ctx, scope, func(tx stores.Tx) error {
+			v = open(tx, tx, f)
+			return fn(tx, v)
+		})
+		return v, err
+	})
+}
+
+// Snapshot is Update on a snapshot, which changes nothing.
+func Snapshot(ctx context.Context, store stores.Store, scope stores.Scope, open Opener, f *Facts, fn func(v View) error) error {
+	return replayed(ctx, open, func(open Opener) (v View, err error) {
+		err = store.View(ctx, scope, func(r stores.Reader) error {
+			v = open(r, nil, f)
+			return fn(v)
+		})
+		return v, err
+	})
+}
+
+func replayed(ctx context.Context, open Opener, try func(Opener) (View, error)) error {
+	v, err := try(open)
+	if v != nil && v.Misjudged(err) && ctx.Err() == nil {
+		_, err = try(Direct)
+	}
+	return err
+}
 
 // A RowKey identifies a row.
 type RowKey struct {

@@ -8,6 +8,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/engine/each"
 )
 
 // X6: what a palette keeps for work is carried out by the queue and by nothing
@@ -37,7 +38,7 @@ func TestInternalVerbsAreWork(t *testing.T) {
 		var refusal *engine.Refusal
 		for name, door := range map[string]func() error{
 			"Run":     func() error { _, err := s.Run(ctx, p, engine.RunOptions{}); return err },
-			"Each":    func() error { _, err := s.Run(ctx, p, engine.RunOptions{Each: true}); return err },
+			"Each":    func() error { _, err := each.Runner{Session: s}.Run(ctx, p, engine.RunOptions{}); return err },
 			"Preview": func() error { _, err := s.Preview(ctx, p); return err },
 			"Keep":    func() error { _, err := s.Keep(ctx, p); return err },
 			"Propose": func() error { _, err := s.Propose(ctx, p, engine.RunOptions{}); return err },

@@ -90,7 +90,7 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 			t.Fatal(err)
 		}
 	}
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	Register(h, reg)
 	if w.e, err = engine.New(reg, store, engine.Options{Clock: w.clock, Handlers: h, People: engine.People{TellsAsker: TellsAsker}}); err != nil {
 		t.Fatal(err)
@@ -361,7 +361,7 @@ func (s slowTx) Find(ctx context.Context, f stores.Find) ([][]stores.Value, erro
 // slow has the engine use another store.
 func (w *world) slow(store stores.Store) {
 	w.t.Helper()
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	Register(h, w.reg)
 	e, err := engine.New(w.reg, store, engine.Options{Clock: w.clock, Handlers: h, People: engine.People{TellsAsker: TellsAsker}})
 	if err != nil {

@@ -94,7 +94,7 @@ func openOffice(ctx context.Context, at, name string, began time.Time) (*office,
 		return nil, err
 	}
 	o := &office{store: s, clock: fastFrom(began)}
-	h := engine.NewHandlers()
+	h := &engine.Handlers{}
 	workflow.Register(h, reg)
 	if o.engine, err = engine.New(reg, s, engine.Options{Clock: o.clock, Handlers: h, People: engine.People{TellsAsker: workflow.TellsAsker}}); err != nil {
 		s.Close()

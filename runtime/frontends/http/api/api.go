@@ -21,6 +21,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/engine/each"
 	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/runtime/frontends/mcp"
@@ -29,7 +30,6 @@ import (
 	"verbatim/runtime/state/uploads"
 	"verbatim/stores"
 	"verbatim/stores/journal"
-	"verbatim/stores/receipt"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
 )
@@ -164,7 +164,7 @@ func (v *visit) open(p *paper) (err error) {
 			return err
 		}
 	}
-	p.RunOptions = engine.RunOptions{Agreed: p.runRequest.Agreed, Source: p.Name, Each: p.runRequest.Each}
+	p.RunOptions = engine.RunOptions{Agreed: p.runRequest.Agreed, Source: p.Name}
 	if p.Key, err = v.Key(); err != nil {
 		return err
 	}
@@ -252,16 +252,11 @@ func (v *visit) run() error {
 // carryOut runs a paper. It streams progress to a program that listens for events.
 func (v *visit) carryOut(p *paper) error {
 	ctx := v.R.Context()
+	calls := each.Runner{Session: p.session}
 	if p.Key != "" && !p.faults.HasErrors() {
 		// The run may have removed rows that the script names, so a repeated request is recognised
 		// before the script is checked.
-		repeat := p.session.Journal().Repeat
-		if p.RunOptions.Each {
-			repeat = func(ctx context.Context, script *dsl.Script, key string) (*receipt.Receipt, error) {
-				return p.session.Journal().RepeatEach(ctx, script, key, 0)
-			}
-		}
-		done, err := repeat(ctx, p.script, p.Key)
+		done, err := calls.Repeat(ctx, p.script, p.Key)
 		if err != nil {
 			return err
 		}
@@ -269,7 +264,7 @@ func (v *visit) carryOut(p *paper) error {
 			return v.told(p, wire.DoneRun(done), nil)
 		}
 	}
-	if !p.faults.HasErrors() && !p.RunOptions.Each {
+	if !p.faults.HasErrors() && !p.Each {
 		if done, err := p.session.Journal().Answered(ctx, p.script, p.RunOptions.Agreed); err != nil {
 			return err
 		} else if done != nil {
@@ -284,9 +279,13 @@ func (v *visit) carryOut(p *paper) error {
 		stream = v.Stream()
 		p.Progress = func(at engine.Progress) { stream.Send("", wire.NewProgress(at)) }
 	}
-	done, err := p.session.Run(ctx, p.program, p.RunOptions)
+	run := p.session.Run
+	if p.Each {
+		run = calls.Run
+	}
+	done, err := run(ctx, p.program, p.RunOptions)
 	var refusal *engine.Refusal
-	if v.byModel(p) && !p.RunOptions.Each && errors.As(err, &refusal) && refusal.Diagnostics[0].Code == engine.CodeNeedsAgreement {
+	if v.byModel(p) && !p.Each && errors.As(err, &refusal) && refusal.Diagnostics[0].Code == engine.CodeNeedsAgreement {
 		waits, failed := v.proposed(p)
 		if waits != nil && stream == nil {
 			return v.JSON(http.StatusAccepted, waits)
@@ -295,7 +294,7 @@ func (v *visit) carryOut(p *paper) error {
 		}
 		err = cmp.Or(failed, err)
 	}
-	var stopped *engine.Stopped
+	var stopped *each.Stopped
 	switch {
 	case errors.As(err, &stopped):
 		why := server.ProblemOf(stopped)
