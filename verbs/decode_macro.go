@@ -27,24 +27,11 @@ func (l *loader) macro(vn *verbNode, n *yaml.Node) {
 		d.report(say.unknownArgument(d.place(list), v, list.Value))
 	case v.Params[i].Type != nil && (v.Params[i].Type.Name != ListType || v.Params[i].Type.Item == nil):
 		d.report(tell(d.place(list), "type-mismatch/each", &v.Params[i]))
-	case !diags.HasErrors() && !slices.ContainsFunc(script.Calls, func(c dsl.Call) bool { return namesEach(&c) }):
+	case !diags.HasErrors() && !slices.ContainsFunc(script.Calls, func(c dsl.Call) bool { return NamesEach(&c) }):
 		d.report(tell(d.place(list), "contradiction", "no call is made for each of :"+v.Params[i].Name, "name @each in a call of the script", d.place(n), "the script"))
 	default:
 		v.Macro.each = i + 1
 	}
-}
-
-// namesEach reports whether a call, or one inside it, names @each.
-func namesEach(c *dsl.Call) bool {
-	found := false
-	dsl.WalkCall(c, func(n dsl.Node) bool {
-		if n.Value != nil && n.Value.Kind == dsl.Symbol {
-			name, _ := divide(n.Value.Text)
-			found = found || name == "each"
-		}
-		return !found
-	})
-	return found
 }
 
 // relay reports diagnostics of a text inside a scalar, at its place in the file.

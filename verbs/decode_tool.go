@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -117,31 +116,4 @@ func (l *loader) toolColumns(vn *verbNode, t *Tool, f mapping) {
 			d.report(tell(d.includePlace(vn, name), "not-returned", name, "tool", "columns"))
 		}
 	}
-}
-
-// toolLines describes a tool for a reference.
-func toolLines(v *Verb) []string {
-	t := v.Tool
-	line := "tool " + t.Name + " of " + t.Server
-	switch {
-	case t.ReadOnly:
-		line += ", which only reads"
-	case t.Idempotent:
-		line += ", outside of this system; asked again under one key, it does nothing twice"
-	default:
-		line += ", outside of this system, where nothing is taken back"
-	}
-	lines := []string{line}
-	if len(t.Sends) > 0 {
-		sent := make([]string, len(t.Sends))
-		for i := range t.Sends {
-			s := &t.Sends[i]
-			sent[i] = s.Key
-			if what := s.Line(v); what != s.Key {
-				sent[i] += " (" + what + ")"
-			}
-		}
-		lines = append(lines, "it is sent "+strings.Join(sent, ", "))
-	}
-	return lines
 }

@@ -9,7 +9,6 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
-	"verbatim/verbs/values"
 )
 
 // The messages of the checker. A summary says what is wrong in the words of the text; a label
@@ -126,7 +125,7 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 	case noMatch:
 		d := tell(at, name, what, quoted, patternOf(t))
 		if p := s.about(); len(p.Examples) > 0 {
-			d.Notes = append(d.Notes, "for example "+p.example())
+			d.Notes = append(d.Notes, "for example "+p.Example())
 		}
 		return d
 	case tooSmall, tooLarge:
@@ -212,7 +211,7 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive b
 	case t.Name == RefType:
 		d.Notes = append(d.Notes, "a row is written as the name you were given for it, such as @"+exampleName(t))
 	case len(s.about().Examples) > 0:
-		d.Notes = append(d.Notes, fmt.Sprintf("for example :%s %s", s.about().Name, s.about().example()))
+		d.Notes = append(d.Notes, fmt.Sprintf("for example :%s %s", s.about().Name, s.about().Example()))
 	case t.spelt() != "":
 		d.Notes = append(d.Notes, t.spelt())
 	}
@@ -309,7 +308,7 @@ func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnosti
 		}
 	}
 	if p := s.about(); len(d.Notes) == 0 && len(p.Examples) > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("for example :%s %s", p.Name, p.example()))
+		d.Notes = append(d.Notes, fmt.Sprintf("for example :%s %s", p.Name, p.Example()))
 	}
 	return d
 }
@@ -459,82 +458,6 @@ func kindPhrase(k dsl.Kind) string {
 		dsl.String: "a string", dsl.Date: "a date", dsl.DateTime: "a date and time", dsl.UUID: "a uuid", dsl.Code: "a code",
 		dsl.Symbol: "a name", dsl.List: "a list", dsl.Map: "a map", dsl.Nested: "a call",
 	}[k]
-}
-
-// Phrase describes the values of a type.
-func (t *Type) Phrase() string {
-	switch t.Name {
-	case AnyType:
-		return "a value"
-	case BooleanType:
-		return "true or false"
-	case DateTimeType:
-		return "a date and time"
-	case EmailType:
-		return "an e-mail address"
-	case PhoneType:
-		return "a telephone number"
-	case IBANType:
-		return "an IBAN"
-	case BICType:
-		return "a BIC"
-	case LEIType:
-		return "an LEI"
-	case NationalIDType:
-		if name, _ := values.IDName(t.Country); name != "" {
-			return "a " + name
-		}
-		return "a national id"
-	case MoneyType:
-		return "an amount of money"
-	case CodeType:
-		if t.Codes != nil {
-			return "a code of " + t.Codes.Name
-		}
-		return "a code"
-	case RefType:
-		if t.Entity != nil {
-			return "a reference to " + Article(t.Entity.Store.Name)
-		}
-		return "a reference"
-	case ListType:
-		if t.Item != nil && t.Item.Name != AnyType {
-			return "a list of " + t.Item.plural()
-		}
-		return "a list"
-	case UUIDType:
-		return "a uuid"
-	}
-	return Article(typeWords[t.Name])
-}
-
-func (t *Type) plural() string {
-	switch t.Name {
-	case BooleanType:
-		return "true or false"
-	case CodeType:
-		if t.Codes != nil {
-			return t.Codes.Name + " codes"
-		}
-	case RefType:
-		if t.Entity != nil {
-			return t.Entity.Store.Name + " references"
-		}
-		return "references"
-	case MoneyType:
-		return "amounts of money"
-	case EmailType:
-		return "e-mail addresses"
-	case PhoneType:
-		return "telephone numbers"
-	case IBANType, BICType, LEIType:
-		return strings.ToUpper(typeWords[t.Name]) + "s"
-	case NationalIDType:
-		return "national ids"
-	case AnyType:
-		return "values"
-	}
-	return typeWords[t.Name] + "s"
 }
 
 func (m meaning) Phrase() string {

@@ -306,3 +306,16 @@ func (p *Program) Texts(a *Arg) []string {
 	}
 	return texts
 }
+
+// NamesEach reports whether a call, or one inside it, names @each.
+func NamesEach(c *dsl.Call) bool {
+	found := false
+	dsl.WalkCall(c, func(n dsl.Node) bool {
+		if n.Value != nil && n.Value.Kind == dsl.Symbol {
+			name, _ := divide(n.Value.Text)
+			found = found || name == "each"
+		}
+		return !found
+	})
+	return found
+}

@@ -494,7 +494,7 @@ func (c *caller) words(v *Verb, set []sample, others map[string][]sample) (text 
 			}
 		case p.Required:
 			c.tally.filled++
-			text += " :" + p.Name + " " + p.example()
+			text += " :" + p.Name + " " + p.Example()
 		}
 	}
 	return text, sound

@@ -382,7 +382,7 @@ func (t *Type) exampleRecord() string {
 	var parts []string
 	for i := range t.Fields {
 		if f := &t.Fields[i]; f.Required || !some {
-			parts = append(parts, ":"+f.Name+" "+f.example())
+			parts = append(parts, ":"+f.Name+" "+f.Example())
 		}
 	}
 	return "{" + strings.Join(parts, " ") + "}"
@@ -393,14 +393,14 @@ func (t *Type) fieldWords() string {
 	words := make([]string, len(t.Fields))
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		says := []string{f.Type.short()}
+		says := []string{f.Type.Short()}
 		if !f.Required {
 			says = append(says, "optional")
 		}
 		if f.Description != "" {
 			says = append(says, f.Description)
 		}
-		if limits := f.Type.limits(); limits != "" {
+		if limits := f.Type.Limits(); limits != "" {
 			says = append(says, limits)
 		}
 		words[i] = ":" + f.Name + " (" + strings.Join(says, ", ") + ")"

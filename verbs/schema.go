@@ -14,10 +14,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
 	"verbatim/dsl"
 	"verbatim/stores"
-
-	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // A Schema is a JSON Schema (draft 2020-12) for object arguments. It is
@@ -515,9 +515,9 @@ func into(v *dsl.Value, step string) (*dsl.Value, string) {
 	return nil, ""
 }
 
-// example returns an object that satisfies the schema, if that can be derived from its plain
+// Example returns an object that satisfies the schema, if that can be derived from its plain
 // rules; `{}` if there are none.
-func (s *Schema) example() string {
+func (s *Schema) Example() string {
 	if s == nil || s.Compile() != nil {
 		return "{}"
 	}

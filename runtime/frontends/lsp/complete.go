@@ -7,6 +7,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/verbs"
+	"verbatim/verbs/explain"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -131,7 +132,7 @@ func (v *view) arguments(r dsl.Range, script *dsl.Script) (items []completionIte
 			if slices.ContainsFunc(n.Call.Args, func(a dsl.Arg) bool { return a.Key == p.Name }) {
 				continue
 			}
-			item := v.item(r, ":"+p.Name, itemField, p.Brief(), p.Description)
+			item := v.item(r, ":"+p.Name, itemField, explain.Argument(p), p.Description)
 			item.Sort = "b" + itoa(100+i)
 			if p.Required {
 				item.Sort = "a" + itoa(100+i)

@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/verbs"
+	"verbatim/verbs/explain"
 )
 
 // requests are an editor's requests about a place, answered for the present texts.
@@ -254,13 +255,13 @@ func (v *view) describe(n namedPlace) string {
 	case verbs.VerbThing:
 		if verb := reg.Verb(name); verb != nil {
 			var b strings.Builder
-			if reg.Explain(&b, verb) == nil {
+			if explain.Verb(&b, verb) == nil {
 				return code(b.String())
 			}
 		}
 	case verbs.ArgumentThing:
 		if p := param(reg, name); p != nil {
-			return code(p.Brief()) + "\n\n" + p.Description
+			return code(explain.Argument(p)) + "\n\n" + p.Description
 		}
 	case verbs.RoleThing:
 		if r := reg.Role(name); r != nil {
@@ -367,7 +368,7 @@ func (s *server) signature(p params) (any, error) {
 		p := &verb.Params[i]
 		label := ":" + p.Name + strings.TrimPrefix(typed(p.Type), ":")
 		sig.Label += " " + label
-		sig.Parameters = append(sig.Parameters, parameterLabel{label, p.Brief()})
+		sig.Parameters = append(sig.Parameters, parameterLabel{label, explain.Argument(p)})
 		for j := range c.Args {
 			if a := &c.Args[j]; a.Key == p.Name && a.KeyRange.Start <= at && (j+1 == len(c.Args) || at < c.Args[j+1].KeyRange.Start) {
 				active = i

@@ -1,62 +1,10 @@
 package verbs
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"verbatim/dsl"
 )
-
-// golden compares with a file under testdata/reference; -update rewrites it.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", "reference", name)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs; run with -update and read the difference\n%s", path, got)
-	}
-}
-
-// The reference of a verb says everything that decides whether one dares to
-// use it.
-func TestExplain(t *testing.T) {
-	t.Parallel()
-	r := loadText(t, "verbs/pay.yaml", basePalette(t))
-	var b bytes.Buffer
-	for i, v := range r.Verbs() {
-		if i > 0 {
-			b.WriteString("----\n")
-		}
-		if err := r.Explain(&b, v); err != nil {
-			t.Fatal(err)
-		}
-	}
-	golden(t, "pay.txt", b.Bytes())
-}
-
-// The reference of a palette reads as a page.
-func TestMarkdown(t *testing.T) {
-	t.Parallel()
-	r := loadText(t, "verbs/pay.yaml", basePalette(t))
-	var b bytes.Buffer
-	if err := r.Markdown(&b, r.Palette("pay")); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "pay.md", b.Bytes())
-}
 
 const numbered = `domain: count
 roles: [{name: clerk, description: Who counts people.}]
@@ -88,7 +36,7 @@ func TestExamplesCheck(t *testing.T) {
 			}
 			for i := range v.Params {
 				p := &v.Params[i]
-				text := "x.y :z " + p.example()
+				text := "x.y :z " + p.Example()
 				if by, ok := v.CountryParam(i); ok { // alone, it is the number of no country
 					text += " :" + v.Params[by].Name + ` "FI"`
 				}

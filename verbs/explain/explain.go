@@ -1,21 +1,27 @@
-package verbs
+// Package explain prints references from palettes: of a verb, for somebody about to use it; of a
+// whole palette, as a page; and of what the code of a diagnostic means.
+package explain
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs"
 )
 
-// Explain prints the reference of a verb: its arguments, who may use it, what it can change and
+// Verb prints the reference of a verb: its arguments, who may use it, what it can change and
 // what it cannot, when it asks for confirmation, where it is declared, and a call that can be
 // copied.
-func (r *Registry) Explain(w io.Writer, v *Verb) error {
+func Verb(w io.Writer, v *verbs.Verb) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%-30s  %s\n\n", v.Name, v.Description)
 	if len(v.Params) == 0 {
@@ -24,11 +30,11 @@ func (r *Registry) Explain(w io.Writer, v *Verb) error {
 	rows := make([][]string, len(v.Params))
 	for i := range v.Params {
 		p := &v.Params[i]
-		rows[i] = []string{":" + p.Name, p.Type.short(), p.need(), p.remark()}
+		rows[i] = []string{":" + p.Name, p.Type.Short(), need(p), remark(p)}
 	}
 	columns(&b, rows)
 	b.WriteByte('\n')
-	for _, f := range r.facts(v) {
+	for _, f := range facts(v) {
 		for i, line := range f.lines {
 			title := f.title
 			if i > 0 {
@@ -73,8 +79,8 @@ type fact struct {
 	lines []string
 }
 
-func (r *Registry) facts(v *Verb) []fact {
-	who := roleNames(v.Roles)
+func facts(v *verbs.Verb) []fact {
+	who := users(v)
 	if v.Internal {
 		who = "work whose time has come, in the name of " + who + "; nobody can call it"
 	}
@@ -87,14 +93,14 @@ func (r *Registry) facts(v *Verb) []fact {
 	add("returns", returnLines(v))
 	add("changes", changeLines(v))
 	add("promises", promiseLines(v))
-	add("reckons", linesOf(v.Totals, func(t **Total) string { return (*t).Name + ": " + (*t).Line(v) }))
-	add("discloses", linesOf(v.Discloses, func(x *Disclosed) string { return x.Line(v) }))
-	add("needs", linesOf(v.Requires, func(r *Require) string { return r.Line(v) + " (otherwise: " + OneLine(r.Else) + ")" }))
-	add("limits", linesOf(v.Limits, (*Limit).Line))
-	add("not with", linesOf(v.Excludes, func(x *Exclusion) string { return x.Line(v) }))
+	add("reckons", linesOf(v.Totals, func(t **verbs.Total) string { return (*t).Name + ": " + (*t).Line(v) }))
+	add("discloses", linesOf(v.Discloses, func(x *verbs.Disclosed) string { return x.Line(v) }))
+	add("needs", linesOf(v.Requires, func(r *verbs.Require) string { return r.Line(v) + " (otherwise: " + verbs.OneLine(r.Else) + ")" }))
+	add("limits", linesOf(v.Limits, (*verbs.Limit).Line))
+	add("not with", linesOf(v.Excludes, func(x *verbs.Exclusion) string { return x.Line(v) }))
 	add("asks", askLines(v))
 	if v.Undo != nil {
-		add("undo", v.Undo.lines())
+		add("undo", lines(v.Undo))
 	}
 	switch {
 	case v.Tool != nil:
@@ -116,14 +122,18 @@ func (r *Registry) facts(v *Verb) []fact {
 	return facts
 }
 
-func roleNames(roles []*Role) string {
-	if len(roles) == 0 {
-		return "nobody"
+func roleNames(roles []*verbs.Role) []string {
+	names := make([]string, len(roles))
+	for i, r := range roles {
+		names[i] = r.Name
 	}
-	return strings.Join(namesOf(roles), ", ")
+	return names
 }
 
-func returnLines(v *Verb) []string {
+// users names the roles that may use a verb.
+func users(v *verbs.Verb) string { return cmp.Or(strings.Join(roleNames(v.Roles), ", "), "nobody") }
+
+func returnLines(v *verbs.Verb) []string {
 	switch {
 	case v.Read != nil:
 		names := make([]string, len(v.Read.Fields))
@@ -172,27 +182,27 @@ func returnLines(v *Verb) []string {
 
 // changeLines describes which rows a verb can change. The last line says that it cannot change
 // anything else.
-func changeLines(v *Verb) []string {
+func changeLines(v *verbs.Verb) []string {
 	if v.Macro != nil {
-		verbs := make([]string, len(v.Macro.Script.Calls))
+		calls := make([]string, len(v.Macro.Script.Calls))
 		for i := range v.Macro.Script.Calls {
-			verbs[i] = v.Macro.Script.Calls[i].Verb
-			if of, ok := v.Macro.ForEach(); ok && namesEach(&v.Macro.Script.Calls[i]) {
-				verbs[i] += " for each of :" + v.Params[of].Name
+			calls[i] = v.Macro.Script.Calls[i].Verb
+			if of, ok := v.Macro.ForEach(); ok && verbs.NamesEach(&v.Macro.Script.Calls[i]) {
+				calls[i] += " for each of :" + v.Params[of].Name
 			}
 		}
-		return []string{"what these change, in this order: " + strings.Join(verbs, ", ") + ". Nothing else can change."}
+		return []string{"what these change, in this order: " + strings.Join(calls, ", ") + ". Nothing else can change."}
 	}
 	var lines []string
 	for i := range v.Effects {
 		e := &v.Effects[i]
 		var what string
-		target := OneLine(e.Operand.Text)
+		target := verbs.OneLine(e.Operand.Text)
 		if e.Entity != nil {
 			target = e.Entity.Store.Name
 		}
 		switch e.Kind {
-		case Creates:
+		case verbs.Creates:
 			what = "a new " + target
 			if e.Upsert {
 				what += ", where there is none"
@@ -200,9 +210,9 @@ func changeLines(v *Verb) []string {
 			if e.As != "" {
 				what += ", called " + e.As
 			}
-		case Deletes:
-			what = "removes " + Article(target)
-		case Updates:
+		case verbs.Deletes:
+			what = "removes " + verbs.Article(target)
+		case verbs.Updates:
 			what = target
 			if fields := e.Changes(); fields != nil {
 				what = target + ": " + strings.Join(fields, ", ")
@@ -215,7 +225,7 @@ func changeLines(v *Verb) []string {
 		case e.Where.Filter != nil:
 			what += ", of rows where " + e.Where.Filter.Line()
 		case e.Where.By != nil:
-			what += ", of the row with the same " + Joined(FieldNames(e.Entity.Store, fieldsOf(e.Where.By)), "and")
+			what += ", of the row with the same " + verbs.Joined(verbs.FieldNames(e.Entity.Store, fieldsOf(e.Where.By)), "and")
 		}
 		if e.Each != nil {
 			what += ", for each " + e.Each.Line(v)
@@ -237,7 +247,7 @@ func changeLines(v *Verb) []string {
 	return append(lines, "Nothing else can change.")
 }
 
-func fieldsOf(set []Set) []int {
+func fieldsOf(set []verbs.Set) []int {
 	fields := make([]int, len(set))
 	for i := range set {
 		fields[i] = set[i].Field
@@ -246,14 +256,14 @@ func fieldsOf(set []Set) []int {
 }
 
 // promiseLines lists the promises that are not about rows.
-func promiseLines(v *Verb) []string {
+func promiseLines(v *verbs.Verb) []string {
 	var lines []string
 	for i := range v.Effects {
 		e := &v.Effects[i]
-		if e.Kind == Creates || e.Kind == Updates || e.Kind == Deletes {
+		if e.Kind == verbs.Creates || e.Kind == verbs.Updates || e.Kind == verbs.Deletes {
 			continue
 		}
-		line := e.Word() + " " + OneLine(e.Operand.Text)
+		line := e.Word() + " " + verbs.OneLine(e.Operand.Text)
 		if e.Each != nil {
 			line += ", for each " + e.Each.Line(v)
 		}
@@ -269,7 +279,7 @@ func promiseLines(v *Verb) []string {
 				line += ", unless then " + e.Unless.Line()
 			}
 			if len(e.Key) > 0 {
-				line += "; of one " + e.KeyNames(v) + " " + [...]string{Replace: "the latest counts", Refuse: "a further one is refused while one waits", Keep: "the first counts while it waits"}[e.Again]
+				line += "; of one " + e.KeyNames(v) + " " + [...]string{verbs.Replace: "the latest counts", verbs.Refuse: "a further one is refused while one waits", verbs.Keep: "the first counts while it waits"}[e.Again]
 			}
 		}
 		lines = append(lines, line)
@@ -286,7 +296,7 @@ func linesOf[T any](all []T, line func(*T) string) []string {
 	return lines
 }
 
-func askLines(v *Verb) []string {
+func askLines(v *verbs.Verb) []string {
 	var lines []string
 	for i := range v.Confirm {
 		c := &v.Confirm[i]
@@ -298,7 +308,7 @@ func askLines(v *Verb) []string {
 			line += " when " + c.When.Line()
 		}
 		if c.Expires > 0 {
-			line += ", within " + Lasting(c.Expires)
+			line += ", within " + verbs.Lasting(c.Expires)
 		}
 		if c.Reason != "" {
 			line += " (" + c.Reason + ")"
@@ -308,10 +318,10 @@ func askLines(v *Verb) []string {
 	return lines
 }
 
-func (u *Undo) lines() (lines []string) {
-	switch within := ", within " + Lasting(int64(u.Within.Seconds())); {
+func lines(u *verbs.Undo) (lines []string) {
+	switch within := ", within " + verbs.Lasting(int64(u.Within.Seconds())); {
 	case u.None != "":
-		return []string{"not: " + OneLine(u.None)}
+		return []string{"not: " + verbs.OneLine(u.None)}
 	case u.Call != nil:
 		lines = []string{"by " + dsl.FormatCall(&u.Call.Script.Calls[0]) + within}
 	default:
@@ -321,35 +331,18 @@ func (u *Undo) lines() (lines []string) {
 		lines = append(lines, "but for "+s.Entity.Store.Name+"."+s.Entity.Store.Fields[s.Field].Name)
 	}
 	if u.Stays != "" {
-		lines = append(lines, OneLine(u.Stays))
+		lines = append(lines, verbs.OneLine(u.Stays))
 	}
 	return lines
 }
 
-// Brief returns an argument on one line, as Explain shows it: its name, its type, whether it is
+// Argument returns an argument on one line, as Verb shows it: its name, its type, whether it is
 // required, and what it is for.
-func (p *Param) Brief() string {
-	return strings.Join(strings.Fields(strings.Join([]string{":" + p.Name, p.Type.short(), p.need(), p.remark()}, " ")), " ")
+func Argument(p *verbs.Param) string {
+	return strings.Join(strings.Fields(strings.Join([]string{":" + p.Name, p.Type.Short(), need(p), remark(p)}, " ")), " ")
 }
 
-// Short returns the type in a word or two, as Explain shows it.
-func (t *Type) Short() string { return t.short() }
-
-func (t *Type) short() string {
-	switch {
-	case t.Name == RefType && t.Entity != nil:
-		return "ref " + t.Entity.Store.Name
-	case t.Name == CodeType && t.Codes != nil:
-		return "code " + t.Codes.Name
-	case t.Name == ListType && t.Item != nil && t.Item.Name != AnyType:
-		return "list of " + t.Item.short()
-	case t.Name == ObjectType && t.Schema != nil && t.Schema.Name != "":
-		return "object " + t.Schema.Name
-	}
-	return typeWords[t.Name]
-}
-
-func (p *Param) need() string {
+func need(p *verbs.Param) string {
 	switch {
 	case p.Required:
 		return "required"
@@ -361,28 +354,28 @@ func (p *Param) need() string {
 		return "optional"
 	case p.Sensitive:
 		return "has a default"
-	case p.Type.Name == CodeType:
+	case p.Type.Name == verbs.CodeType:
 		return "default " + p.Default.Text()
 	}
 	return "default " + p.Default.String()
 }
 
 // remark returns further notes about an argument, shortest first.
-func (p *Param) remark() string {
+func remark(p *verbs.Param) string {
 	var parts []string
 	if p.Description != "" {
 		parts = append(parts, p.Description)
 	}
 	if p.Upload != nil {
 		parts = append(parts, "a file that you sent: "+p.Upload.Wanted())
-	} else if limits := p.Type.limits(); limits != "" {
+	} else if limits := p.Type.Limits(); limits != "" {
 		parts = append(parts, limits)
 	}
 	if p.FollowUps {
 		parts = append(parts, "may lack what is required of it under a condition")
 	}
 	if len(p.Examples) > 0 {
-		parts = append(parts, "e.g. "+p.example())
+		parts = append(parts, "e.g. "+p.Example())
 	}
 	if p.From != 0 {
 		says := "must come from " + p.From.Wanted()
@@ -401,99 +394,14 @@ func (p *Param) remark() string {
 	return strings.Join(parts, "; ")
 }
 
-// limits describes the limits of a type.
-func (t *Type) limits() string {
-	var parts []string
-	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
-	unit := "character"
-	if t.Name == ListType {
-		unit = "item"
-	}
-	switch {
-	case t.MinLength > 0 && t.MaxLength > 0:
-		add("%d to %s", t.MinLength, Count(t.MaxLength, unit))
-	case t.MaxLength > 0:
-		add("at most %s", Count(t.MaxLength, unit))
-	case t.MinLength > 1 || t.MinLength == 1 && t.Name == ListType:
-		add("at least %s", Count(t.MinLength, unit))
-	}
-	least, most := t.Min.Text(), t.Max.Text()
-	if t.MinDay != nil {
-		least = t.MinDay.String()
-	}
-	if t.MaxDay != nil {
-		most = t.MaxDay.String()
-	}
-	switch {
-	case least != "" && most != "":
-		add("from %s to %s", least, most)
-	case least != "":
-		add("from %s", least)
-	case most != "":
-		add("up to %s", most)
-	}
-	if t.Name == DecimalType && t.Scale >= 0 {
-		add("%s after the point", Count(t.Scale, "digit"))
-	}
-	if t.Pattern != nil {
-		add("in the form %s", patternOf(t))
-	}
-	if t.Name == CodeType && t.Codes != nil {
-		add("%s", Some(t.Codes.Names(), 8))
-	}
-	if len(t.Currencies) > 0 {
-		add("in %s", Joined(t.Currencies, "or"))
-	}
-	if t.Name == RecordType {
-		add("with %s", t.fieldWords())
-	}
-	if t.Item != nil {
-		if inner := t.Item.limits(); inner != "" {
-			add("each %s", inner)
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-func patternOf(t *Type) string {
-	return strings.TrimSuffix(strings.TrimPrefix(t.Pattern.String(), "^(?:"), ")$")
-}
-
-// Example returns a call of the verb that parses and checks: its required arguments with the
-// palette's own examples, or values made from their types.
-func (v *Verb) Example() string {
-	var b strings.Builder
-	b.WriteString(v.Name)
-	for i := range v.Params {
-		if p := &v.Params[i]; p.Required {
-			value := p.example()
-			if len(p.Examples) == 0 && p.Type.Name == StringType && v.isCountry(i) {
-				value = `"FI"` // whose number the example of a national id is
-			}
-			fmt.Fprintf(&b, " :%s %s", p.Name, value)
-		}
-	}
-	return b.String()
-}
-
-// isCountry reports whether an argument holds the country of another one.
-func (v *Verb) isCountry(param int) bool {
-	for i := range v.Params {
-		if by, ok := v.CountryParam(i); ok && by == param {
-			return true
-		}
-	}
-	return false
-}
-
-// Markdown prints the reference of a whole palette.
-func (r *Registry) Markdown(w io.Writer, p *Palette) error {
+// Palette prints the reference of a whole palette.
+func Palette(w io.Writer, r *verbs.Registry, p *verbs.Palette) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s\n\n%s\n", p.Domain, OneLine(p.Description))
+	fmt.Fprintf(&b, "# %s\n\n%s\n", p.Domain, verbs.OneLine(p.Description))
 	if len(p.Verbs) > 0 {
 		b.WriteString("\n| verb | what it does | who |\n|---|---|---|\n")
 		for _, v := range p.Verbs {
-			who := roleNames(v.Roles)
+			who := users(v)
 			if v.Internal {
 				who = "work"
 			}
@@ -501,9 +409,9 @@ func (r *Registry) Markdown(w io.Writer, p *Palette) error {
 		}
 	}
 	for _, v := range p.Verbs {
-		r.markdownVerb(&b, v)
+		markdownVerb(&b, v)
 	}
-	var entities []*Entity
+	var entities []*verbs.Entity
 	for _, e := range r.Entities() {
 		if e.Place.Source == p.Source {
 			entities = append(entities, e)
@@ -513,9 +421,9 @@ func (r *Registry) Markdown(w io.Writer, p *Palette) error {
 		b.WriteString("\n## What the rows are\n")
 	}
 	for _, e := range entities {
-		r.markdownEntity(&b, e)
+		markdownEntity(&b, e)
 	}
-	var lists []*CodeList
+	var lists []*verbs.CodeList
 	for _, l := range r.CodeLists() {
 		if l.Place.Source == p.Source {
 			lists = append(lists, l)
@@ -527,12 +435,12 @@ func (r *Registry) Markdown(w io.Writer, p *Palette) error {
 	for _, l := range lists {
 		fmt.Fprintf(&b, "\n### %s\n\n", l.Name)
 		if l.Description != "" {
-			b.WriteString(OneLine(l.Description) + "\n\n")
+			b.WriteString(verbs.OneLine(l.Description) + "\n\n")
 		}
 		for _, c := range l.Codes {
 			b.WriteString("- `" + c.Name + "`")
 			if c.Description != "" {
-				b.WriteString(" " + OneLine(c.Description))
+				b.WriteString(" " + verbs.OneLine(c.Description))
 			}
 			b.WriteByte('\n')
 		}
@@ -541,10 +449,10 @@ func (r *Registry) Markdown(w io.Writer, p *Palette) error {
 	return err
 }
 
-func (r *Registry) markdownVerb(b *bytes.Buffer, v *Verb) {
+func markdownVerb(b *bytes.Buffer, v *verbs.Verb) {
 	fmt.Fprintf(b, "\n## %s\n\n", v.Name)
 	if v.Description != "" {
-		b.WriteString(OneLine(v.Description) + "\n\n")
+		b.WriteString(verbs.OneLine(v.Description) + "\n\n")
 	}
 	if !v.Internal {
 		fmt.Fprintf(b, "```\n%s\n```\n", v.Example())
@@ -553,11 +461,11 @@ func (r *Registry) markdownVerb(b *bytes.Buffer, v *Verb) {
 		b.WriteString("\n| argument | type | | |\n|---|---|---|---|\n")
 		for i := range v.Params {
 			p := &v.Params[i]
-			fmt.Fprintf(b, "| `:%s` | %s | %s | %s |\n", p.Name, cell(p.Type.short()), cell(p.need()), cell(p.remark()))
+			fmt.Fprintf(b, "| `:%s` | %s | %s | %s |\n", p.Name, cell(p.Type.Short()), cell(need(p)), cell(remark(p)))
 		}
 	}
 	b.WriteByte('\n')
-	for _, f := range r.facts(v) {
+	for _, f := range facts(v) {
 		text := strings.Join(f.lines, "; ")
 		if i := strings.LastIndex(text, "; Nothing else"); i >= 0 {
 			text = text[:i] + ". " + text[i+2:]
@@ -575,17 +483,17 @@ func (r *Registry) markdownVerb(b *bytes.Buffer, v *Verb) {
 		fmt.Fprintf(b, "- **people say**%s %s\n", in, strings.Join(quoted, ", "))
 	}
 	people("", v.Phrases)
-	for _, tag := range sortedKeys(v.PhrasesIn) {
+	for _, tag := range slices.Sorted(maps.Keys(v.PhrasesIn)) {
 		people(" ("+tag+")", v.PhrasesIn[tag])
 	}
 }
 
-func (r *Registry) markdownEntity(b *bytes.Buffer, e *Entity) {
+func markdownEntity(b *bytes.Buffer, e *verbs.Entity) {
 	fmt.Fprintf(b, "\n### %s\n\n", e.Store.Name)
 	if e.Description != "" {
-		b.WriteString(OneLine(e.Description) + "\n\n")
+		b.WriteString(verbs.OneLine(e.Description) + "\n\n")
 	}
-	owner := "Its rows belong to " + OwnerOf(e.Store) + "."
+	owner := "Its rows belong to " + verbs.OwnerOf(e.Store) + "."
 	switch {
 	case e.Store.Access == stores.ForAll:
 		owner = "Everybody may read it."
@@ -593,7 +501,7 @@ func (r *Registry) markdownEntity(b *bytes.Buffer, e *Entity) {
 		owner = "Whoever was given a row sees it, and what belongs to it."
 	}
 	if len(e.Store.Visible) > 0 {
-		owner += " A row in which " + Joined(FieldNames(e.Store, e.Store.Visible), "and") + " is not true exists only for roles that see all, and so does what belongs to it."
+		owner += " A row in which " + verbs.Joined(verbs.FieldNames(e.Store, e.Store.Visible), "and") + " is not true exists only for roles that see all, and so does what belongs to it."
 	}
 	fmt.Fprintf(b, "Kept in `%s`. %s\n\n", e.Store.Table, owner)
 	b.WriteString("| field | type | |\n|---|---|---|\n")
@@ -605,7 +513,7 @@ func (r *Registry) markdownEntity(b *bytes.Buffer, e *Entity) {
 		} else if i == e.Store.Key {
 			remarks = append(remarks, "the key")
 		}
-		if limits := f.Type.limits(); limits != "" {
+		if limits := f.Type.Limits(); limits != "" {
 			remarks = append(remarks, limits)
 		}
 		if kept.Required && i != e.Store.Key {
@@ -621,18 +529,14 @@ func (r *Registry) markdownEntity(b *bytes.Buffer, e *Entity) {
 			remarks = append(remarks, "personal")
 		}
 		if by := f.WrittenBy; len(by) > 0 {
-			names := make([]string, len(by))
-			for j, r := range by {
-				names[j] = r.Name
-			}
-			remarks = append(remarks, "written by "+Joined(names, "or"))
+			remarks = append(remarks, "written by "+verbs.Joined(roleNames(by), "or"))
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", kept.Name, cell(f.Type.short()), cell(strings.Join(remarks, "; ")))
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", kept.Name, cell(f.Type.Short()), cell(strings.Join(remarks, "; ")))
 	}
 }
 
 // cell makes text safe for a table in Markdown.
-func cell(s string) string { return strings.ReplaceAll(OneLine(s), "|", `\|`) }
+func cell(s string) string { return strings.ReplaceAll(verbs.OneLine(s), "|", `\|`) }
 
 // anchor is the name that Markdown renderers give a heading.
 func anchor(heading string) string {
@@ -649,9 +553,9 @@ func anchor(heading string) string {
 	}, heading)
 }
 
-// ExplainCode prints what a diagnostic code means, with a text that causes it and one that does
+// Code prints what a diagnostic code means, with a text that causes it and one that does
 // not.
-func ExplainCode(w io.Writer, doc dsl.CodeDoc) error {
+func Code(w io.Writer, doc dsl.CodeDoc) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n%s\n", doc.Code, doc.Meaning)
 	for _, part := range []struct{ title, text string }{{"wrong", doc.Wrong}, {"right", doc.Right}} {
@@ -665,4 +569,31 @@ func ExplainCode(w io.Writer, doc dsl.CodeDoc) error {
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// toolLines describes a tool for a reference.
+func toolLines(v *verbs.Verb) []string {
+	t := v.Tool
+	line := "tool " + t.Name + " of " + t.Server
+	switch {
+	case t.ReadOnly:
+		line += ", which only reads"
+	case t.Idempotent:
+		line += ", outside of this system; asked again under one key, it does nothing twice"
+	default:
+		line += ", outside of this system, where nothing is taken back"
+	}
+	lines := []string{line}
+	if len(t.Sends) > 0 {
+		sent := make([]string, len(t.Sends))
+		for i := range t.Sends {
+			s := &t.Sends[i]
+			sent[i] = s.Key
+			if what := s.Line(v); what != s.Key {
+				sent[i] += " (" + what + ")"
+			}
+		}
+		lines = append(lines, "it is sent "+strings.Join(sent, ", "))
+	}
+	return lines
 }

@@ -1,0 +1,158 @@
+package verbs
+
+import (
+	"fmt"
+	"strings"
+
+	"verbatim/verbs/values"
+)
+
+// Short returns the type in a word or two, as Explain shows it.
+
+func (t *Type) Short() string {
+	switch {
+	case t.Name == RefType && t.Entity != nil:
+		return "ref " + t.Entity.Store.Name
+	case t.Name == CodeType && t.Codes != nil:
+		return "code " + t.Codes.Name
+	case t.Name == ListType && t.Item != nil && t.Item.Name != AnyType:
+		return "list of " + t.Item.Short()
+	case t.Name == ObjectType && t.Schema != nil && t.Schema.Name != "":
+		return "object " + t.Schema.Name
+	}
+	return typeWords[t.Name]
+}
+
+// Limits describes the limits of a type.
+func (t *Type) Limits() string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	unit := "character"
+	if t.Name == ListType {
+		unit = "item"
+	}
+	switch {
+	case t.MinLength > 0 && t.MaxLength > 0:
+		add("%d to %s", t.MinLength, Count(t.MaxLength, unit))
+	case t.MaxLength > 0:
+		add("at most %s", Count(t.MaxLength, unit))
+	case t.MinLength > 1 || t.MinLength == 1 && t.Name == ListType:
+		add("at least %s", Count(t.MinLength, unit))
+	}
+	least, most := t.Min.Text(), t.Max.Text()
+	if t.MinDay != nil {
+		least = t.MinDay.String()
+	}
+	if t.MaxDay != nil {
+		most = t.MaxDay.String()
+	}
+	switch {
+	case least != "" && most != "":
+		add("from %s to %s", least, most)
+	case least != "":
+		add("from %s", least)
+	case most != "":
+		add("up to %s", most)
+	}
+	if t.Name == DecimalType && t.Scale >= 0 {
+		add("%s after the point", Count(t.Scale, "digit"))
+	}
+	if t.Pattern != nil {
+		add("in the form %s", patternOf(t))
+	}
+	if t.Name == CodeType && t.Codes != nil {
+		add("%s", Some(t.Codes.Names(), 8))
+	}
+	if len(t.Currencies) > 0 {
+		add("in %s", Joined(t.Currencies, "or"))
+	}
+	if t.Name == RecordType {
+		add("with %s", t.fieldWords())
+	}
+	if t.Item != nil {
+		if inner := t.Item.Limits(); inner != "" {
+			add("each %s", inner)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func patternOf(t *Type) string {
+	return strings.TrimSuffix(strings.TrimPrefix(t.Pattern.String(), "^(?:"), ")$")
+}
+
+// Phrase describes the values of a type.
+func (t *Type) Phrase() string {
+	switch t.Name {
+	case AnyType:
+		return "a value"
+	case BooleanType:
+		return "true or false"
+	case DateTimeType:
+		return "a date and time"
+	case EmailType:
+		return "an e-mail address"
+	case PhoneType:
+		return "a telephone number"
+	case IBANType:
+		return "an IBAN"
+	case BICType:
+		return "a BIC"
+	case LEIType:
+		return "an LEI"
+	case NationalIDType:
+		if name, _ := values.IDName(t.Country); name != "" {
+			return "a " + name
+		}
+		return "a national id"
+	case MoneyType:
+		return "an amount of money"
+	case CodeType:
+		if t.Codes != nil {
+			return "a code of " + t.Codes.Name
+		}
+		return "a code"
+	case RefType:
+		if t.Entity != nil {
+			return "a reference to " + Article(t.Entity.Store.Name)
+		}
+		return "a reference"
+	case ListType:
+		if t.Item != nil && t.Item.Name != AnyType {
+			return "a list of " + t.Item.plural()
+		}
+		return "a list"
+	case UUIDType:
+		return "a uuid"
+	}
+	return Article(typeWords[t.Name])
+}
+
+func (t *Type) plural() string {
+	switch t.Name {
+	case BooleanType:
+		return "true or false"
+	case CodeType:
+		if t.Codes != nil {
+			return t.Codes.Name + " codes"
+		}
+	case RefType:
+		if t.Entity != nil {
+			return t.Entity.Store.Name + " references"
+		}
+		return "references"
+	case MoneyType:
+		return "amounts of money"
+	case EmailType:
+		return "e-mail addresses"
+	case PhoneType:
+		return "telephone numbers"
+	case IBANType, BICType, LEIType:
+		return strings.ToUpper(typeWords[t.Name]) + "s"
+	case NationalIDType:
+		return "national ids"
+	case AnyType:
+		return "values"
+	}
+	return typeWords[t.Name] + "s"
+}
