@@ -10,6 +10,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/message"
 )
 
 // Accept checks a value that became known only at run time, such as a field of another call's
@@ -36,7 +37,7 @@ func (t *Type) Accept(v stores.Value) (stores.Value, error) {
 		v, _ = stores.ParseDecimal(v.Text())
 	}
 	if v.Kind() != want {
-		return v, fmt.Errorf("%s is wanted, not %s", t.Phrase(), Article(v.Kind().String()))
+		return v, fmt.Errorf("%s is wanted, not %s", t.Phrase(), message.Article(v.Kind().String()))
 	}
 	v, p := t.limit(v)
 	if p != fine {
@@ -151,9 +152,9 @@ func (t *Type) wants(p problem) string {
 	}
 	switch p {
 	case tooShort:
-		return "at least " + Count(t.MinLength, unit) + " must be given"
+		return "at least " + message.Count(t.MinLength, unit) + " must be given"
 	case tooLong:
-		return "at most " + Count(t.MaxLength, unit) + " may be given"
+		return "at most " + message.Count(t.MaxLength, unit) + " may be given"
 	case noMatch:
 		return "this form is wanted: " + patternOf(t)
 	case tooSmall:
@@ -161,7 +162,7 @@ func (t *Type) wants(p problem) string {
 	case tooLarge:
 		return "the most is " + t.Max.Text()
 	case tooPrecise:
-		return "at most " + Count(t.Scale, "digit") + " may stand after the point"
+		return "at most " + message.Count(t.Scale, "digit") + " may stand after the point"
 	}
 	return t.Phrase() + " is wanted"
 }

@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"verbatim/dsl"
@@ -708,7 +709,7 @@ func (c *checker) money(at site, t *Type, v *dsl.Value, seen map[string]int) boo
 }
 
 func (at site) item(i int) site {
-	at.part = "item " + itoa(i+1) + " of " + at.part
+	at.part = "item " + strconv.Itoa(i+1) + " of " + at.part
 	return at
 }
 

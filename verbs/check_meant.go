@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"verbatim/dsl"
+	"verbatim/verbs/message"
 )
 
 // A reference may be given as text, "Pierre source of wealth", by a caller who does not know the
@@ -45,7 +46,7 @@ func (c *checker) meant(at site, t *Type, v *dsl.Value) (ok bool) {
 func unclearName(place dsl.Place, t *Type, v *dsl.Value, near []Candidate, note string, sensitive bool) dsl.Diagnostic {
 	text := "this"
 	if !sensitive {
-		text = fmt.Sprintf("%q", shorten(v.Text, 60))
+		text = fmt.Sprintf("%q", message.Shorten(v.Text, 60))
 	}
 	d := dsl.Diagnostic{Place: place}
 	switch len(near) {
@@ -73,7 +74,7 @@ func unclearName(place dsl.Place, t *Type, v *dsl.Value, near []Candidate, note 
 func among(d dsl.Diagnostic, at dsl.Range, near []Candidate) dsl.Diagnostic {
 	for i := range near {
 		n := &near[i]
-		line := fmt.Sprintf("@%s: %s", n.Name, shorten(n.Label, 100))
+		line := fmt.Sprintf("@%s: %s", n.Name, message.Shorten(n.Label, 100))
 		if n.Tells != "" {
 			line += " (" + n.Tells + ")"
 		}

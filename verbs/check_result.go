@@ -187,7 +187,7 @@ func (e *Entity) at(path string) (meaning, *lost) {
 		step, rest, more := strings.Cut(path, ".")
 		i := e.field(step)
 		if i < 0 {
-			return meaning{}, &lost{step: step, of: e.Store.Name, among: e.fieldNames()}
+			return meaning{}, &lost{step: step, of: e.Store.Name, among: e.Names()}
 		}
 		m := e.meaningOfField(i)
 		if !more {
@@ -238,7 +238,7 @@ func (res *result) at(verb, path string) (meaning, *lost) {
 		no.among = append(no.among, f.name)
 	}
 	if res.row != nil {
-		for _, name := range res.row.fieldNames() {
+		for _, name := range res.row.Names() {
 			if !slices.Contains(no.among, name) {
 				no.among = append(no.among, name)
 			}

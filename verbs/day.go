@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/message"
 )
 
 // A Day is a bound of dates that depends on the current date: today, or so long before or after
@@ -61,9 +63,9 @@ func parseDay(text string) (*Day, bool) {
 func (d *Day) String() string {
 	switch {
 	case d.n < 0:
-		return "today - " + Count(-d.n, unitWords[d.unit])
+		return "today - " + message.Count(-d.n, unitWords[d.unit])
 	case d.n > 0:
-		return "today + " + Count(d.n, unitWords[d.unit])
+		return "today + " + message.Count(d.n, unitWords[d.unit])
 	}
 	return "today"
 }
@@ -262,14 +264,14 @@ func (p *Program) day(today stores.Value, param *Param, name string, t *Type, a 
 	case a.Kind == Literal && rec != nil:
 		items, _ := a.Value.Items(stores.JSON)
 		for i := range items {
-			ds = append(ds, p.day(today, param, "item "+itoa(i+1)+" of "+name, t.Item, &Arg{Kind: Literal, Value: items[i], Syntax: &a.Syntax.Items()[i]})...)
+			ds = append(ds, p.day(today, param, "item "+strconv.Itoa(i+1)+" of "+name, t.Item, &Arg{Kind: Literal, Value: items[i], Syntax: &a.Syntax.Items()[i]})...)
 		}
 		return ds
 	case a.Kind == Listed:
 		for i := range a.Items() {
 			within := name
 			if rec != nil {
-				within = "item " + itoa(i+1) + " of " + name
+				within = "item " + strconv.Itoa(i+1) + " of " + name
 			}
 			ds = append(ds, p.day(today, param, within, t.Item, &a.Items()[i])...)
 		}
@@ -378,7 +380,7 @@ func (s *Schema) onDay(rule, v any, path []string, today stores.Value, depth int
 	}
 	if object, ok := v.(map[string]any); ok {
 		properties, _ := m["properties"].(map[string]any)
-		for _, name := range sortedKeys(properties) {
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
 			if inner, there := object[name]; there {
 				s.onDay(properties[name], inner, append(path, name), today, depth+1, found)
 			}
@@ -426,11 +428,11 @@ func (s *Schema) lookForDays(rule any, held bool) error {
 		if neverBoth(dayIn(rule, dayLeast), dayIn(rule, dayMost)) {
 			return fmt.Errorf("%s lies after %s, and no date could be both", dayLeast, dayMost)
 		}
-		for _, key := range sortedKeys(rule) {
+		for _, key := range slices.Sorted(maps.Keys(rule)) {
 			switch key {
 			case "properties", "$defs":
 				inner, _ := rule[key].(map[string]any)
-				for _, name := range sortedKeys(inner) {
+				for _, name := range slices.Sorted(maps.Keys(inner)) {
 					if err := s.lookForDays(inner[name], held); err != nil {
 						return err
 					}

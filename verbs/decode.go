@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -505,13 +506,13 @@ func (l *loader) roleOf(d *doc, n *yaml.Node) *Role {
 
 func (l *loader) schemaNamedBy(d *doc, n *yaml.Node) *Schema {
 	s := named(d, l.schemaNamed, n.Value)
-	d.use(n, 0, len(n.Value), SchemaThing, d.apartly(n.Value), false, s != nil, func() []string { return sortedKeys(l.schemaNamed) })
+	d.use(n, 0, len(n.Value), SchemaThing, d.apartly(n.Value), false, s != nil, func() []string { return slices.Sorted(maps.Keys(l.schemaNamed)) })
 	return s
 }
 
 func (l *loader) verbOf(d *doc, n *yaml.Node) *Verb {
 	v := l.verbNamed[n.Value]
-	d.use(n, 0, len(n.Value), VerbThing, n.Value, false, v != nil, func() []string { return sortedKeys(l.verbNamed) })
+	d.use(n, 0, len(n.Value), VerbThing, n.Value, false, v != nil, func() []string { return slices.Sorted(maps.Keys(l.verbNamed)) })
 	return v
 }
 

@@ -4,18 +4,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
-	"verbatim/stores"
 )
-
-// An Along says that a read returns the row that an argument names, and every row that can be
-// reached from there along a reference, however many steps away. One step finds the rows of
-// Entity whose field Here is one of the rows found so far, and continues with the rows in their
-// field There.
-type Along struct {
-	From        int // index in Params
-	Entity      *Entity
-	Here, There int
-}
 
 // maxAlong is how many rows such a read returns at most, if it sets no limit.
 const maxAlong = 1000
@@ -94,11 +83,4 @@ func (l *loader) along(vn *verbNode, r *Read, f mapping) {
 		r.Limit = maxAlong
 	}
 	r.Along = a
-}
-
-// Step returns the find for one step from some rows.
-func (a *Along) Step(from []stores.Value) stores.Find {
-	there := stores.Path{Field: a.There}
-	return stores.Find{Entity: a.Entity.Store, Select: []stores.Path{there}, Order: []stores.Order{{Path: there}},
-		Where: &stores.Cond{Op: stores.In, Path: stores.Path{Field: a.Here}, Value: stores.NewList(from...)}}
 }

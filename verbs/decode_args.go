@@ -6,6 +6,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
+	"verbatim/verbs/message"
 )
 
 func (l *loader) params(vn *verbNode) {
@@ -107,7 +108,7 @@ func (l *loader) params(vn *verbNode) {
 	})
 	for i, f := range schemasOf {
 		l.schemaOfCode(d, v, &v.Params[i], f)
-		l.beside(d, v.Params[i].Type, countries[i], paramsBeside(v.Params), namesBy(v.Params, func(p Param) string { return p.Name }))
+		l.beside(d, v.Params[i].Type, countries[i], paramsBeside(v.Params), message.Names(v.Params, func(p Param) string { return p.Name }))
 	}
 }
 
@@ -162,19 +163,4 @@ func (l *loader) example(d *doc, t *Type, n *yaml.Node, name string) {
 		n = &bare
 	}
 	l.value(d, t, n, "the example of "+name)
-}
-
-// param returns the index of an argument by its name in palettes; a dash and an underscore are
-// the same.
-func (v *Verb) param(name string) int {
-	for i := range v.Params {
-		if sameName(v.Params[i].Ident, name) {
-			return i
-		}
-	}
-	return -1
-}
-
-func (v *Verb) paramNames() []string {
-	return namesBy(v.Params, func(p Param) string { return p.Name })
 }

@@ -1,8 +1,6 @@
 package verbs
 
 import (
-	"strings"
-
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
@@ -119,19 +117,6 @@ func (l *loader) spell(d *doc, list *CodeList, valued []*yaml.Node) {
 	if len(values) > 0 {
 		list.Spelling = stores.NewCodes(list.Name, list.Names(), values)
 	}
-}
-
-// called returns the code with a stored value or a label.
-func (l *CodeList) called(word string) string {
-	if l == nil {
-		return ""
-	}
-	for i := range l.Codes {
-		if c := &l.Codes[i]; word != "" && (!c.Value.IsNull() && c.Value.Text() == word || strings.EqualFold(c.Label, word)) {
-			return c.Name
-		}
-	}
-	return ""
 }
 
 func (l *loader) schema(d *doc, k, v *yaml.Node) {

@@ -9,29 +9,11 @@ import (
 	"verbatim/dsl"
 )
 
-// Channels are the ways by which users may write besides pages.
-var Channels = []string{"whatsapp", "mail", "api"}
-
 // A conversationNode is a palette's conversation, and where it is written.
 type conversationNode struct {
 	d *doc
 	p *Palette
 	n pair
-}
-
-// Channels returns the channels of all palettes, each once.
-func (r *Registry) Channels() (all []string) {
-	for _, p := range r.palettes {
-		if p.Conversation == nil {
-			continue
-		}
-		for _, c := range p.Conversation.Channels {
-			if !slices.Contains(all, c) {
-				all = append(all, c)
-			}
-		}
-	}
-	return all
 }
 
 // conversation reads the conversation of a palette, once all verbs are known.
@@ -147,59 +129,4 @@ func (l *loader) taker(d *doc, f mapping) *Answering {
 		}
 	}
 	return a
-}
-
-// Answers reports whether a verb only answers, from the organisation's own rows. For a macro,
-// only the macro's own promises count.
-func (v *Verb) Answers() bool {
-	if v.Tool != nil {
-		return false // something leaves the organisation, whatever the tool is for
-	}
-	for i := range v.Effects {
-		switch v.Effects[i].Kind {
-		case ReturnsEffect, Validates:
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// writesFile reports whether the verb writes the rows that it reads to a file.
-func (v *Verb) writesFile() bool { return v.Read != nil && v.Read.File != "" }
-
-// needsArgument returns the name of a required argument, "" if there is none.
-func (v *Verb) needsArgument() string {
-	for i := range v.Params {
-		if p := &v.Params[i]; p.Required && p.Default.IsNull() {
-			return p.Name
-		}
-	}
-	return ""
-}
-
-// Names returns the names of the verbs that a conversation uses, each once.
-func (c *Conversation) Names() []string {
-	var all []string
-	add := func(name string) {
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	for _, v := range c.Context {
-		add(v.Name)
-	}
-	if c.Person != nil {
-		add(c.Person.Name)
-	}
-	if a := c.Answering; a != nil {
-		add(a.Verb.Name)
-		for _, call := range [...]string{a.Yes, a.No} {
-			script, _ := dsl.Parse(dsl.NewSource("call", call))
-			for i := range script.Calls {
-				add(script.Calls[i].Verb)
-			}
-		}
-	}
-	return all
 }

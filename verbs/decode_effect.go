@@ -99,53 +99,6 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 	v.Effects = append(v.Effects, e)
 }
 
-// speaksOf reports whether the text of an expression names an argument.
-func (x *Expr) speaksOf(p *Param) bool {
-	if x == nil {
-		return false
-	}
-	words := strings.FieldsFunc(x.Text, func(r rune) bool {
-		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	})
-	return slices.Contains(words, p.Ident) || slices.Contains(words, p.Name)
-}
-
-// WorkTakes reports whether the job of a trigger needs an argument of its verb: for the call that
-// it makes, for the decision whether and when to make it, or for its correlation key. The job
-// stores what it needs until its time.
-func (e *Effect) WorkTakes(v *Verb, i int) bool {
-	p := &v.Params[i]
-	return e.Run != nil && (e.When.speaksOf(p) || e.At.speaksOf(p) || e.Unless.speaksOf(p) || slices.Contains(e.Key, i) || names(e.Run.Script, p.Name))
-}
-
-// names reports whether a script names an argument.
-func names(script *dsl.Script, param string) bool {
-	found := false
-	var value func(v dsl.Value)
-	value = func(v dsl.Value) {
-		if name, _, _ := strings.Cut(v.Text, "."); v.Kind == dsl.Symbol && strings.ReplaceAll(name, "_", "-") == strings.ReplaceAll(param, "_", "-") {
-			found = true
-		}
-		if c := v.Call(); c != nil {
-			for i := range c.Args {
-				value(c.Args[i].Value)
-			}
-		}
-		for _, item := range v.Items() {
-			value(item)
-		}
-		for _, entry := range v.Entries() {
-			value(entry.Value)
-		}
-	}
-	for i := range script.Calls {
-		for j := range script.Calls[i].Args {
-			value(script.Calls[i].Args[j].Value)
-		}
-	}
-	return found
-}
-
 // work reads the call that a trigger makes, and when.
 func (l *loader) work(vn *verbNode, e *Effect, f mapping) {
 	d := vn.d

@@ -415,25 +415,6 @@ func (l *loader) keyKind(e *Entity) stores.Kind {
 	return stores.UUID
 }
 
-// field returns the index of a field by its name; a dash and an underscore are the same.
-func (e *Entity) field(name string) int {
-	for i := range e.Store.Fields {
-		if e.Store.Fields[i].Name == name {
-			return i
-		}
-	}
-	for i := range e.Store.Fields {
-		if sameName(e.Store.Fields[i].Name, name) {
-			return i
-		}
-	}
-	return -1
-}
-
-func (e *Entity) fieldNames() []string {
-	return namesBy(e.Store.Fields, func(f stores.Field) string { return f.Name })
-}
-
 // relate reads the properties of an entity that depend on other entities: its owner, its label,
 // and what is unique.
 func (l *loader) relate(en *entityNode) {
@@ -454,7 +435,7 @@ func (l *loader) relate(en *entityNode) {
 				return nil, false
 			}
 			return e.Fields[at].Type, true
-		}, e.fieldNames())
+		}, e.Names())
 	}
 	e.Store.Unique = d.sets(e, f, "unique")
 	e.Store.Found = d.sets(e, f, "found-by")

@@ -157,39 +157,3 @@ func (l *loader) onlyRead(r *Registry, vn *verbNode) {
 		}
 	}
 }
-
-// OnlyReads reports whether a verb, and every verb of its script, changes nothing anywhere: it
-// may be called again.
-func (r *Registry) OnlyReads(v *Verb) bool { return r.onlyReads(v, nil) }
-
-// onlyReads is OnlyReads inside the scripts of some verbs, which end the recursion if palettes
-// have cycles.
-func (r *Registry) onlyReads(v *Verb, inside []*Verb) bool {
-	switch {
-	case slices.Contains(inside, v):
-		return false
-	case v.Tool != nil:
-		return v.Tool.ReadOnly && len(v.Effects) == 0
-	case v.Macro != nil:
-		reads := v.Answers()
-		dsl.Walk(v.Macro.Script, func(at dsl.Node) bool {
-			if at.Call != nil {
-				inner := r.verbs[at.Call.Verb]
-				reads = reads && inner != nil && r.onlyReads(inner, append(inside, v))
-			}
-			return reads
-		})
-		return reads
-	}
-	return v.Answers()
-}
-
-// Plans reports whether a palette has the verbs of plans beside its own.
-func (r *Registry) Plans() bool {
-	for _, p := range r.palettes {
-		if p.Plans {
-			return true
-		}
-	}
-	return false
-}

@@ -41,7 +41,7 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 		for from, to := range sqlParams(sql.Value) {
 			name := sql.Value[from+1 : to]
 			i := v.param(name)
-			d.usesParam(v, i, sql, from+1, to, v.paramNames)
+			d.usesParam(v, i, sql, from+1, to, v.Names)
 			if i < 0 || name != v.Params[i].Ident {
 				d.report(say.unknownParam(d.within(sql, from+1, to), v, name))
 				continue
@@ -88,70 +88,6 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 			d.report(tell(d.includePlace(vn, name), "not-returned", name, "query", "columns"))
 		}
 	}
-}
-
-// Spelled returns a value in the form that columns and tools use: codes, also those in a list, by
-// their stored values.
-func (t *Type) Spelled(v stores.Value) stores.Value {
-	switch {
-	case t == nil || v.IsNull():
-	case t.Name == ListType && t.Item.spelling() != nil:
-		items, err := v.Items(stores.String)
-		if err != nil {
-			return v
-		}
-		for i := range items {
-			items[i] = t.Item.Spelled(items[i])
-		}
-		return stores.NewList(items...)
-	case t.Name == ListType && t.Record() != nil:
-		items, err := v.Items(stores.JSON)
-		if err != nil {
-			return v
-		}
-		for i := range items {
-			items[i] = t.Item.Spelled(items[i])
-		}
-		return stores.NewList(items...)
-	case t.Name == RecordType:
-		parts, ok := t.Parts(v)
-		if !ok {
-			return v
-		}
-		for i := range parts {
-			parts[i] = t.Fields[i].Type.Spelled(parts[i])
-		}
-		return t.Whole(parts)
-	case t.spelling() != nil:
-		if w, ok := t.spelling().Store(v); ok {
-			return w
-		}
-	}
-	return v
-}
-
-// spelling returns how columns store codes of the type; nil if they store their names.
-func (t *Type) spelling() *stores.Spelling {
-	if t == nil || t.Codes == nil || t.Name != CodeType {
-		return nil
-	}
-	return t.Codes.Spelling
-}
-
-// Arguments returns the arguments of a call that the query takes, with codes in their stored
-// form.
-func (q *Query) Arguments(v *Verb, args []stores.Value) []stores.Value {
-	given := make([]stores.Value, len(q.Params))
-	for i, p := range q.Params {
-		if args == nil {
-			continue
-		}
-		given[i] = args[p]
-		if s := v.Params[p].Type.spelling(); s != nil && !args[p].IsNull() {
-			given[i], _ = s.Store(args[p])
-		}
-	}
-	return given
 }
 
 // sqlParams finds the :name parameters of a query: outside strings, quoted

@@ -3,6 +3,7 @@ package verbs
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -95,7 +96,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	if n := f.at("file").value; n != nil {
 		switch {
 		case !fileName().MatchString(n.Value):
-			d.report(tell(d.place(n), "contradiction", quoted(n.Value)+" is no name of a workbook", "write a name without / and \\ that ends in .xlsx or .csv", dsl.Place{}, ""))
+			d.report(tell(d.place(n), "contradiction", strconv.Quote(n.Value)+" is no name of a workbook", "write a name without / and \\ that ends in .xlsx or .csv", dsl.Place{}, ""))
 		case r.After >= 0:
 			d.report(tell(d.place(f.at("after").key), "contradiction", "a file holds all rows, and no page of them", "leave after out, or file", dsl.Place{}, ""))
 		}

@@ -7,16 +7,13 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"verbatim/stores"
+	"verbatim/verbs/message"
 )
 
 // A session value is declared by the effect that sets it: `sets: session.NAME = VALUE` sets the
 // value of that name, whose type is the type of the expression. All effects that set one name
 // must have the same type. `sets: session.NAME` alone says that a handler sets it, to a value of
 // its own.
-
-// SessionActive is the name of the session value with the row that the person works on, such as
-// one of the organisations that they act for.
-const SessionActive = "active"
 
 // session reads an effect that sets a session value. In any other form it is a promise for a
 // handler.
@@ -97,7 +94,7 @@ func (l *loader) active(d *doc, p *Param, n *yaml.Node) bool {
 	switch {
 	case n.Kind == poisoned:
 	case n.Kind != yaml.ScalarNode || n.Value != activeWord:
-		d.report(say.refDefault(d.place(n), p.Name, shorten(n.Value, 40)))
+		d.report(say.refDefault(d.place(n), p.Name, message.Shorten(n.Value, 40)))
 	case p.Type.Entity != nil && p.Type.Entity.broken:
 	case p.Type.Entity == nil || !p.Type.Entity.heldItself():
 		d.report(say.activeOfWhat(d.place(n), p))

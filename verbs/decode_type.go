@@ -511,16 +511,3 @@ func (t *Type) notModels() *Type {
 	}
 	return nil
 }
-
-// FromModels lists the arguments that a model may fill by itself: those whose `from` names model.
-// That frees the value, and never the act.
-func (r *Registry) FromModels() (names []string) {
-	for _, v := range r.sorted {
-		for i := range v.Params {
-			if v.Params[i].From&FromModel != 0 {
-				names = append(names, v.Name+" :"+v.Params[i].Name)
-			}
-		}
-	}
-	return names
-}

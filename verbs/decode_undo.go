@@ -11,37 +11,6 @@ import (
 	"verbatim/stores"
 )
 
-// An Undo says how a call of a verb is undone: by Back, by Call, or not at all, for the reason
-// None.
-type Undo struct {
-	// Back restores the rows that a call of the verb changed, with the origins of their values,
-	// and undoes the scheduling of its jobs. The engine makes this verb, NAME.undo; its argument
-	// is the number of the call's journal entry: see Verb.Undoes.
-	Back *Verb
-	// Call undoes it by other means. Its names are the arguments of the verb, and the entities of
-	// the rows that it adds, each of which stands for the added row.
-	Call   *Macro
-	None   string
-	Within time.Duration // how long after the call it can be undone
-	Except []Spared      // fields that Back leaves as they are
-	Stays  string        // what is not undone, for the person who does it; "" if the palette does not say
-	Place  dsl.Place
-}
-
-// A Spared is a field that is left as it is when rows are restored.
-type Spared struct {
-	Entity *Entity
-	Field  int
-}
-
-// Spares reports whether a field is left as it is.
-func (u *Undo) Spares(e *stores.Entity, field int) bool {
-	return slices.ContainsFunc(u.Except, func(s Spared) bool { return s.Entity.Store == e && s.Field == field })
-}
-
-// DefaultUndo is how long a call can be undone if its palette does not say.
-const DefaultUndo = 24 * time.Hour
-
 // undoWord ends the name of a verb that undoes another.
 const undoWord = ".undo"
 
@@ -220,16 +189,6 @@ func (v *Verb) undone() *Verb {
 	return &as
 }
 
-// Adds reports whether an effect adds a row.
-func (e *Effect) Adds() bool {
-	return e.Entity != nil && (e.Kind == Creates || e.Kind == Stores || e.Kind == Attaches)
-}
-
-// OnRows reports whether an effect changes or deletes existing rows.
-func (e *Effect) OnRows() bool {
-	return e.Entity != nil && (e.Kind == Updates || e.Kind == Deletes || e.Kind == Sets)
-}
-
 // back makes the verb that undoes another. The same roles may use it, and those whose agreement
 // the other may need have to agree: whether a condition held then is not tested again. It may do
 // the opposite of what the other may do, and nothing else.
@@ -276,18 +235,4 @@ func (v *Verb) back() *Verb {
 		b.Effects = append(b.Effects, Effect{Kind: Stores, May: true, Operand: parseOperand("verbatim.job"), Place: v.Place})
 	}
 	return b
-}
-
-// NoUndo returns, in order, the names of the verbs that change something beyond the session and
-// whose palette does not say how to undo that. Internal verbs are left out, and macros: each of
-// their calls is undone by itself.
-func (r *Registry) NoUndo() (names []string) {
-	for _, v := range r.sorted {
-		changes := v.Tool != nil && !v.Tool.ReadOnly ||
-			slices.ContainsFunc(v.Effects, func(e Effect) bool { return e.Adds() || e.OnRows() || e.Kind == Triggers || e.Kind == Notifies })
-		if changes && v.Undo == nil && !v.Internal {
-			names = append(names, v.Name)
-		}
-	}
-	return names
 }

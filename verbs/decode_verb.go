@@ -233,15 +233,6 @@ func (d *doc) phrases(v *Verb, p pair) (all []string) {
 	return all
 }
 
-// PhrasePlace returns the place of a phrase of the verb, in its palette or in a sidecar; the
-// place of the verb, if it has no such phrase.
-func (v *Verb) PhrasePlace(text string) dsl.Place {
-	if i := slices.IndexFunc(v.said, func(p dsl.Related) bool { return p.Message == text }); i >= 0 {
-		return v.said[i].Place
-	}
-	return v.Place
-}
-
 // phrase checks the arguments that a phrase names in braces, and that it has words of its own.
 func (d *doc) phrase(v *Verb, n *yaml.Node) {
 	words, last := "", -1 // its words outside braces, and the argument that was named last
@@ -262,7 +253,7 @@ func (d *doc) phrase(v *Verb, n *yaml.Node) {
 			return
 		}
 		name := n.Value[at+1 : at+end]
-		d.usesParam(v, v.param(name), n, at+1, at+end, v.paramNames)
+		d.usesParam(v, v.param(name), n, at+1, at+end, v.Names)
 		if v.param(name) < 0 {
 			d.report(say.unknownArgument(d.within(n, at+1, at+end), v, name))
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"verbatim/verbs/message"
 	"verbatim/verbs/values"
 )
 
@@ -33,11 +34,11 @@ func (t *Type) Limits() string {
 	}
 	switch {
 	case t.MinLength > 0 && t.MaxLength > 0:
-		add("%d to %s", t.MinLength, Count(t.MaxLength, unit))
+		add("%d to %s", t.MinLength, message.Count(t.MaxLength, unit))
 	case t.MaxLength > 0:
-		add("at most %s", Count(t.MaxLength, unit))
+		add("at most %s", message.Count(t.MaxLength, unit))
 	case t.MinLength > 1 || t.MinLength == 1 && t.Name == ListType:
-		add("at least %s", Count(t.MinLength, unit))
+		add("at least %s", message.Count(t.MinLength, unit))
 	}
 	least, most := t.Min.Text(), t.Max.Text()
 	if t.MinDay != nil {
@@ -55,16 +56,16 @@ func (t *Type) Limits() string {
 		add("up to %s", most)
 	}
 	if t.Name == DecimalType && t.Scale >= 0 {
-		add("%s after the point", Count(t.Scale, "digit"))
+		add("%s after the point", message.Count(t.Scale, "digit"))
 	}
 	if t.Pattern != nil {
 		add("in the form %s", patternOf(t))
 	}
 	if t.Name == CodeType && t.Codes != nil {
-		add("%s", Some(t.Codes.Names(), 8))
+		add("%s", message.Some(t.Codes.Names(), 8))
 	}
 	if len(t.Currencies) > 0 {
-		add("in %s", Joined(t.Currencies, "or"))
+		add("in %s", message.Joined(t.Currencies, "or"))
 	}
 	if t.Name == RecordType {
 		add("with %s", t.fieldWords())
@@ -114,7 +115,7 @@ func (t *Type) Phrase() string {
 		return "a code"
 	case RefType:
 		if t.Entity != nil {
-			return "a reference to " + Article(t.Entity.Store.Name)
+			return "a reference to " + message.Article(t.Entity.Store.Name)
 		}
 		return "a reference"
 	case ListType:
@@ -125,7 +126,7 @@ func (t *Type) Phrase() string {
 	case UUIDType:
 		return "a uuid"
 	}
-	return Article(typeWords[t.Name])
+	return message.Article(typeWords[t.Name])
 }
 
 func (t *Type) plural() string {
@@ -156,3 +157,24 @@ func (t *Type) plural() string {
 	}
 	return typeWords[t.Name] + "s"
 }
+
+// String returns the type as messages name it.
+func (t *Type) String() string { return t.Phrase() }
+
+// String returns the name of the verb.
+func (v *Verb) String() string { return v.Name }
+
+// String returns the name of the argument.
+func (p *Param) String() string { return p.Name }
+
+// String returns the name of the entity.
+func (e *Entity) String() string { return e.Store.Name }
+
+// String returns the name of the list.
+func (l *CodeList) String() string { return l.Name }
+
+// String returns the name of the role.
+func (r *Role) String() string { return r.Name }
+
+// String returns the name of the list.
+func (l ReadList) String() string { return l.Name }

@@ -3,6 +3,7 @@ package verbs
 import (
 	"verbatim/dsl"
 	"verbatim/verbs/expr"
+	"verbatim/verbs/message"
 )
 
 // assign converts a term to what is wanted, or reports why it cannot be.
@@ -130,7 +131,7 @@ func (c *exprChecker) unfit(n *expr.Node, t term, w want) dsl.Diagnostic {
 	case len(may) == 1:
 		d.Notes = append(d.Notes, "the argument you may mean: "+may[0])
 	case len(may) > 1:
-		d.Notes = append(d.Notes, "the arguments you may mean: "+Some(may, 5))
+		d.Notes = append(d.Notes, "the arguments you may mean: "+message.Some(may, 5))
 	}
 	return d
 }

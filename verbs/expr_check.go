@@ -115,7 +115,7 @@ func (l *loader) compileTerm(d *doc, n *yaml.Node, sc scope, w want, when *Expr)
 	name, i := o.argument(sc.verb)
 	colon := isName(name) && o.Path[0] != name
 	if from := strings.Index(n.Value, name); i >= 0 || colon {
-		d.usesParam(sc.verb, i, n, from, from+len(name), sc.verb.paramNames)
+		d.usesParam(sc.verb, i, n, from, from+len(name), sc.verb.Names)
 	}
 	switch {
 	case i >= 0 && sc.verb.Params[i].Type == nil:
@@ -233,4 +233,23 @@ func (c *exprChecker) check(n *expr.Node, expect *term) term {
 		return c.conditional(n, expect)
 	}
 	return constant(nilType, stores.Value{}, "") // expr.Nil
+}
+
+// filter makes a filter of an expression over `row`. The language and its types are the same, but
+// a store can evaluate only a part of it.
+func (l *loader) filter(d *doc, n *yaml.Node, sc scope) *Filter {
+	c := exprChecker{l: l, d: d, n: n, text: n.Value, sc: sc, filter: true}
+	root := c.parse()
+	if root == nil {
+		return nil
+	}
+	t := c.check(root, nil)
+	if t.name == badType || c.failed {
+		return nil
+	}
+	if t.name != BooleanType {
+		c.fail(c.unfit(root, t, wantBoolean))
+		return nil
+	}
+	return &Filter{Text: c.text, Place: d.place(n), Reads: c.reads, root: *t.condition()}
 }

@@ -2,10 +2,12 @@ package verbs
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"verbatim/stores"
 	"verbatim/verbs/expr"
+	"verbatim/verbs/message"
 )
 
 func constant(name TypeName, v stores.Value, text string) term {
@@ -41,7 +43,7 @@ func (c *exprChecker) string(n *expr.Node, expect *term) term {
 			t := plainTypes[expect.name]
 			v, p := t.read(n.Text)
 			if p != fine {
-				return c.fail(say.badValue(c.place(n), "this", quoted(n.Text), t, p))
+				return c.fail(say.badValue(c.place(n), "this", strconv.Quote(n.Text), t, p))
 			}
 			is := constant(expect.name, v, n.Text)
 			is.entity = expect.entity
@@ -122,7 +124,7 @@ func (c *exprChecker) unknown(n *expr.Node, name string) term {
 		if i := c.sc.verb.param(whole); i >= 0 {
 			ident := c.sc.verb.Params[i].Ident
 			d := tell(c.at(start, end), "bad-expression/dash", ident, whole)
-			d.Fixes = replacements(c.at(start, end), []string{ident}, "")
+			d.Fixes = message.Replacements(c.at(start, end), []string{ident}, "")
 			return c.fail(d)
 		}
 	}

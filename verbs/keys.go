@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"gopkg.in/yaml.v3"
+
+	"verbatim/verbs/message"
 )
 
 // keys.txt holds the keys of a palette: which keys a mapping may have, what they hold and what
@@ -46,7 +48,9 @@ func (sh *shape) key(name string) *key {
 }
 
 // names returns the keys of a shape.
-func (sh *shape) names() []string { return namesBy(sh.keys, func(k key) string { return k.name }) }
+func (sh *shape) Names() []string {
+	return message.Names(sh.keys, func(k key) string { return k.name })
+}
 
 // KeyDoc returns the documentation of a key, with an example, given the name of its KeyThing.
 func KeyDoc(name string) (doc, example string) {
@@ -174,57 +178,8 @@ func readShapes(text string) map[string]*shape {
 // wordLists are the lists of words to which keys.txt refers by name.
 var wordLists = map[string][]string{"types": typeWords, "origins": originWords, "again": againWords}
 
-// An effectWord is a key that says what an effect does.
-type effectWord struct {
-	name string
-	kind EffectKind
-	may  bool
-}
-
-var effectWords = []effectWord{
-	{"creates", Creates, false},
-	{"updates", Updates, false},
-	{"upserts", Creates, false}, // and Updates
-	{"deletes", Deletes, false},
-	{"triggers", Triggers, false},
-	{"notifies", Notifies, false},
-	{"sets", Sets, false},
-	{"stores", Stores, false},
-	{"validates", Validates, false},
-	{"attaches", Attaches, false},
-	{"returns", ReturnsEffect, false},
-	{"generates", Generates, false},
-	{"if-true", IfTrue, false},
-	{"if-false", IfFalse, false},
-	{"may-create", Creates, true},
-	{"may-update", Updates, true},
-	{"may-delete", Deletes, true},
-	{"may-trigger", Triggers, true},
-	{"may-notify", Notifies, true},
-	{"may-set", Sets, true},
-	{"may-store", Stores, true},
-	{"may-attach", Attaches, true},
-	{"may-return", ReturnsEffect, true},
-	{"may-generate", Generates, true},
-}
-
-// progressWords are the parts of progress by ProgressPart.
-var progressWords = []string{"percent", "done", "total", "left", "stages", "stage"}
-
-// typeWords are the types by TypeName.
-var typeWords = []string{
-	AnyType: "any", StringType: "string", IntegerType: "integer", DecimalType: "decimal",
-	BooleanType: "boolean", DateType: "date", DateTimeType: "datetime", DurationType: "duration",
-	UUIDType: "uuid", CodeType: "code", RefType: "ref", EmailType: "email", PhoneType: "phone",
-	IBANType: "iban", BICType: "bic", LEIType: "lei", NationalIDType: "national-id",
-	MoneyType: "money", ObjectType: "object", ListType: "list", RecordType: "record", CallType: "call",
-}
-
 // sortedTypes are the types in alphabetical order.
 var sortedTypes = slices.Sorted(slices.Values(typeWords))
 
-// againWords are the words of Again.
-var againWords = []string{Replace: "replace", Refuse: "refuse", Keep: "keep"}
-
-// originWords are the words for the origins, by bit.
-var originWords = []string{"script", "person", "record", "model", "tool", "document"}
+// String returns what messages call the shape.
+func (sh *shape) String() string { return sh.name }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -216,7 +217,7 @@ func nested(n int) string {
 func repeat(n int, line string) string {
 	var b strings.Builder
 	for i := range n {
-		b.WriteString(strings.ReplaceAll(line, "%d", itoa(i)))
+		b.WriteString(strings.ReplaceAll(line, "%d", strconv.Itoa(i)))
 	}
 	return b.String()
 }

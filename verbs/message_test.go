@@ -52,7 +52,7 @@ func TestEveryMessageThatIsToldIsWritten(t *testing.T) {
 				return true
 			}
 			// The last of those of an expression may be left out.
-			if most := m.takes(); most > len(call.Args)-2 && name != "bad-expression" {
+			if most := m.Takes(); most > len(call.Args)-2 && name != "bad-expression" {
 				t.Errorf("%s: %s takes %d arguments", fset.Position(call.Pos()), name, most)
 			}
 			return true
@@ -75,19 +75,4 @@ func TestEveryMessageThatIsToldIsWritten(t *testing.T) {
 			t.Errorf("nothing tells %s", name)
 		}
 	}
-}
-
-// takes is how many arguments a message has.
-func (m *message) takes() int {
-	most := max(m.word, m.among)
-	for _, text := range append([]string{m.summary, m.label, m.kind}, m.notes...) {
-		for _, p := range regexp.MustCompile(`\{([1-9])`).FindAllStringSubmatch(text, -1) {
-			n, _ := strconv.Atoi(p[1])
-			most = max(most, n)
-		}
-	}
-	for _, r := range m.related {
-		most = max(most, r.arg)
-	}
-	return most
 }

@@ -3,12 +3,13 @@ package verbs
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"verbatim/dsl"
 	"verbatim/verbs/expr"
+	"verbatim/verbs/message"
 )
 
 // What the loader says about palettes. A summary says what is wrong in the
@@ -21,7 +22,7 @@ var say loaderMessages
 // misspelt reports whether a word can only have been meant as the name of an
 // entity: one edit away, or two in a long name.
 func (l *loader) misspelt(d *doc, name string) bool {
-	for _, n := range nearest(name, visible(d, l.entities)) {
+	for _, n := range message.Nearest(name, visible(d, l.entities)) {
 		most := 1
 		if len(name) > 8 {
 			most = 2
@@ -36,7 +37,7 @@ func (l *loader) misspelt(d *doc, name string) bool {
 // Files and YAML
 
 func (loaderMessages) notYAML(at dsl.Place, message string) dsl.Diagnostic {
-	for _, name := range sortedKeys(messages()) {
+	for _, name := range slices.Sorted(maps.Keys(messages())) {
 		if words, ok := strings.CutPrefix(name, "not-yaml/"); ok && strings.Contains(message, words) {
 			return tell(at, name)
 		}
@@ -62,9 +63,9 @@ func (loaderMessages) notBoolean(at dsl.Place, name, word string) dsl.Diagnostic
 	d := tell(at, "not-boolean", name)
 	switch strings.ToLower(word) {
 	case "yes", "y", "on", "true", "1":
-		d.Fixes = replacements(at, []string{"true"}, "")
+		d.Fixes = message.Replacements(at, []string{"true"}, "")
 	case "no", "n", "off", "false", "0":
-		d.Fixes = replacements(at, []string{"false"}, "")
+		d.Fixes = message.Replacements(at, []string{"false"}, "")
 	}
 	return d
 }
@@ -135,12 +136,12 @@ func (loaderMessages) unknownRole(at dsl.Place, word string, roles []*Role, note
 }
 
 func (loaderMessages) unknownArgument(at dsl.Place, v *Verb, word string) dsl.Diagnostic {
-	return noArgument(at, v, word, v.paramNames())
+	return noArgument(at, v, word, v.Names())
 }
 
 // unknownParam is unknownArgument where names are written with underscores.
 func (loaderMessages) unknownParam(at dsl.Place, v *Verb, word string) dsl.Diagnostic {
-	names := v.paramNames()
+	names := v.Names()
 	for i := range names {
 		names[i] = underscored(names[i])
 	}
@@ -165,12 +166,12 @@ func (loaderMessages) badValue(at dsl.Place, name, word string, t *Type, p probl
 	case p == tooLarge && !t.Max.IsNull():
 		return tell(at, "bad-value/bound", name, word, problemWords[p], t.Max.Text())
 	case p == unknownCode && t.Codes != nil:
-		near := nearest(word, t.Codes.Names())
+		near := message.Nearest(word, t.Codes.Names())
 		if code := t.Codes.called(word); code != "" {
 			near = []string{code}
 		}
-		d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
-		d.Notes = []string{"codes of " + t.Codes.Name + ": " + Some(t.Codes.Names(), 16)}
+		d.Label, d.Fixes = message.DidYouMean(near), message.Replacements(at, near, "")
+		d.Notes = []string{"codes of " + t.Codes.Name + ": " + message.Some(t.Codes.Names(), 16)}
 	case p == notRuled:
 		d = tell(at, "bad-value", name, t, cmp.Or(word, "something else"), t.fault(strings.Trim(word, `"`), false))
 	case t.Name == BooleanType:
@@ -227,7 +228,7 @@ func (loaderMessages) handlerNeeded(at dsl.Place, verb, what string, prose, decl
 // Tools of other servers
 
 func (loaderMessages) macroCircle(at dsl.Place, circle []*Verb) dsl.Diagnostic {
-	d := tell(at, "macro-circle", strings.Join(namesOf(circle), " -> "))
+	d := tell(at, "macro-circle", strings.Join(message.Names(circle, (*Verb).String), " -> "))
 	for _, v := range circle[1 : len(circle)-1] {
 		d.Related = append(d.Related, dsl.Related{Place: v.Place, Message: v.Name})
 	}
@@ -255,7 +256,7 @@ func (loaderMessages) operandNotEntity(at dsl.Place, text, kind, entity string) 
 
 func (loaderMessages) refDefault(at dsl.Place, name, value string) dsl.Diagnostic {
 	d := tell(at, "bad-value/ref", name, value)
-	d.Fixes = replacements(at, []string{activeWord}, "")
+	d.Fixes = message.Replacements(at, []string{activeWord}, "")
 	return d
 }
 
@@ -286,7 +287,7 @@ func (loaderMessages) countNotReference(at dsl.Place, e *Entity, field string, r
 	d := tell(at, "not-a-reference/count", field, e, row)
 	if len(to) > 0 {
 		d.Notes = []string{"references to " + row.Store.Name + ": " + strings.Join(to, ", ")}
-		d.Fixes = replacements(at, to, "")
+		d.Fixes = message.Replacements(at, to, "")
 	}
 	return d
 }
@@ -297,10 +298,10 @@ func (loaderMessages) countNotReference(at dsl.Place, e *Entity, field string, r
 func (loaderMessages) exprFault(at dsl.Place, e *expr.Error, word string) dsl.Diagnostic {
 	d := dsl.Diagnostic{Code: e.Code, Summary: e.Summary, Label: e.Label, Place: at, Notes: e.Notes}
 	if e.Write != "" {
-		d.Fixes = replacements(at, []string{e.Write}, "")
+		d.Fixes = message.Replacements(at, []string{e.Write}, "")
 	}
-	if near := nearest(word, e.Legal); len(near) > 0 {
-		d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
+	if near := message.Nearest(word, e.Legal); len(near) > 0 {
+		d.Label, d.Fixes = message.DidYouMean(near), message.Replacements(at, near, "")
 	}
 	return d
 }
@@ -308,11 +309,9 @@ func (loaderMessages) exprFault(at dsl.Place, e *expr.Error, word string) dsl.Di
 func (loaderMessages) codeInQuotes(at dsl.Place, word string, list *CodeList) dsl.Diagnostic {
 	d := tell(at, "type-mismatch/code", word)
 	if code := list.called(word); code != "" {
-		d.Label, d.Fixes = "say "+code, replacements(at, []string{code}, "")
+		d.Label, d.Fixes = "say "+code, message.Replacements(at, []string{code}, "")
 	} else if isCode(word) {
-		d.Fixes = replacements(at, []string{word}, "")
+		d.Fixes = message.Replacements(at, []string{word}, "")
 	}
 	return d
 }
-
-func quoted(s string) string { return strconv.Quote(s) }

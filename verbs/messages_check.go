@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/message"
 )
 
 // The messages of the checker. A summary says what is wrong in the words of the text; a label
@@ -17,12 +18,12 @@ import (
 
 func unknownVerb(at dsl.Place, name string, near, siblings []string) dsl.Diagnostic {
 	d := tell(at, "unknown-verb/call", name)
-	d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
+	d.Label, d.Fixes = message.DidYouMean(near), message.Replacements(at, near, "")
 	domain, _ := splitVerb(name)
 	switch {
 	case len(near) > 0:
 	case len(siblings) > 0:
-		d.Notes = append(d.Notes, fmt.Sprintf("verbs of %s: %s", domain, Some(siblings, 12)))
+		d.Notes = append(d.Notes, fmt.Sprintf("verbs of %s: %s", domain, message.Some(siblings, 12)))
 	default:
 		d.Notes = append(d.Notes, "every verb there is: verbatim explain")
 	}
@@ -31,7 +32,7 @@ func unknownVerb(at dsl.Place, name string, near, siblings []string) dsl.Diagnos
 
 func unknownArgument(at dsl.Place, v *Verb, key string, near, free []string) dsl.Diagnostic {
 	d := tell(at, "unknown-argument/call", v, key)
-	d.Label, d.Fixes = didYouMean(colons(near)), replacements(at, near, ":")
+	d.Label, d.Fixes = message.DidYouMean(colons(near)), message.Replacements(at, near, ":")
 	switch {
 	case len(v.Params) == 0:
 		d.Notes = append(d.Notes, v.Name+" takes no arguments")
@@ -51,7 +52,7 @@ func missingArguments(at dsl.Place, v *Verb, params []*Param) dsl.Diagnostic {
 		names[i] = ":" + p.Name
 		notes = append(notes, strings.TrimSuffix(fmt.Sprintf("add :%s %s    (%s) %s", p.Name, p.blank(), p.Type.Phrase(), p.Description), " "))
 	}
-	d := tell(at, "missing-argument", v, names, Count(len(params), "argument")+" are")
+	d := tell(at, "missing-argument", v, names, message.Count(len(params), "argument")+" are")
 	if len(params) == 1 {
 		d.Label = names[0] + " is missing"
 	}
@@ -67,7 +68,7 @@ func missingParts(at dsl.Place, s site, fields []*Param) dsl.Diagnostic {
 		names[i] = ":" + f.Name
 		notes = append(notes, strings.TrimSuffix(fmt.Sprintf("add :%s %s    (%s) %s", f.Name, f.blank(), f.Type.Phrase(), f.Description), " "))
 	}
-	d := tell(at, "missing-argument", s.part+":"+s.param.Name, names, Count(len(fields), "field")+" are")
+	d := tell(at, "missing-argument", s.part+":"+s.param.Name, names, message.Count(len(fields), "field")+" are")
 	if len(fields) == 1 {
 		d.Label = names[0] + " is missing"
 	}
@@ -77,8 +78,8 @@ func missingParts(at dsl.Place, s site, fields []*Param) dsl.Diagnostic {
 
 func unknownPart(at dsl.Place, s site, key string, near, all []string) dsl.Diagnostic {
 	d := tell(at, "unknown-argument/field", s.part+":"+s.param.Name, dsl.FormatKey(key))
-	if d.Label, d.Fixes = didYouMean(colons(near)), replacements(at, near, ":"); len(near) == 0 {
-		d.Notes = append(d.Notes, "its fields are "+Joined(colons(all), "and"))
+	if d.Label, d.Fixes = message.DidYouMean(colons(near)), message.Replacements(at, near, ":"); len(near) == 0 {
+		d.Notes = append(d.Notes, "its fields are "+message.Joined(colons(all), "and"))
 	}
 	return d
 }
@@ -86,7 +87,7 @@ func unknownPart(at dsl.Place, s site, key string, near, all []string) dsl.Diagn
 // refusal reports a literal that its type does not accept. A sensitive value is not quoted.
 func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive bool) dsl.Diagnostic {
 	what := s.part + ":" + s.param.Name
-	quoted, bare := strconv.Quote(shorten(v.Text, 40)), shorten(v.Text, 40)
+	quoted, bare := strconv.Quote(message.Shorten(v.Text, 40)), message.Shorten(v.Text, 40)
 	if sensitive {
 		quoted, bare = "this", "this"
 	}
@@ -98,7 +99,7 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 		}
 		d := tell(at, "wrong-type/name", what, t, exampleName(t))
 		if dsl.NewSymbol(v.Text).Kind == dsl.Symbol && !sensitive {
-			d.Fixes = replacements(at, []string{v.Text}, "@")
+			d.Fixes = message.Replacements(at, []string{v.Text}, "@")
 			d.Fixes[0].Safe = false
 		}
 		return d
@@ -138,7 +139,7 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 		}
 		return tell(at, name, what, bare, limit.Text())
 	case tooPrecise:
-		digits := Count(t.Scale, "digit")
+		digits := message.Count(t.Scale, "digit")
 		if t.Scale == 0 {
 			digits = "no digits"
 		}
@@ -156,7 +157,7 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 	case notCode:
 		d := tell(at, name, what, quoted)
 		if up := strings.ToUpper(strings.NewReplacer(" ", "_", "-", "_").Replace(v.Text)); isCode(up) && !sensitive {
-			d.Fixes = replacements(at, []string{up}, "")
+			d.Fixes = message.Replacements(at, []string{up}, "")
 			d.Fixes[0].Safe = false
 		}
 		return d
@@ -196,7 +197,7 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive b
 	case t.Name == DateTimeType && v.Kind == dsl.Date:
 		d.Notes = append(d.Notes, "a date alone does not say when in the day, nor where: write "+written+"T09:00:00Z, or the hour that is meant")
 	case t.Name == DateType && v.Kind == dsl.DateTime:
-		d.Notes = append(d.Notes, "the day alone: "+shorten(v.Text, 10))
+		d.Notes = append(d.Notes, "the day alone: "+message.Shorten(v.Text, 10))
 	case t.Name == ListType && v.Kind != dsl.Map && written != "":
 		d.Notes = append(d.Notes, "a list is written [a, b]")
 		fix("make it a list", "["+written+"]", false)
@@ -223,9 +224,9 @@ func lengthRefusal(at dsl.Place, what string, t *Type, v *dsl.Value, p problem) 
 		unit, n = "item", len(v.Items())
 	}
 	if p == tooShort {
-		return tell(at, "too-short", what, Count(t.MinLength, unit), n)
+		return tell(at, "too-short", what, message.Count(t.MinLength, unit), n)
 	}
-	return tell(at, "too-long", what, Count(t.MaxLength, unit), n, Count(n-t.MaxLength, unit))
+	return tell(at, "too-long", what, message.Count(t.MaxLength, unit), n, message.Count(n-t.MaxLength, unit))
 }
 
 func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, sensitive bool) dsl.Diagnostic {
@@ -239,7 +240,7 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, sens
 			}
 		}
 	}
-	d := tell(at, "unknown-code/call", shorten(v.Text, 40), list)
+	d := tell(at, "unknown-code/call", message.Shorten(v.Text, 40), list)
 	if sensitive {
 		d = tell(at, "unknown-code/sensitive", what, list)
 	}
@@ -250,12 +251,12 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, sens
 	if code != "" && !sensitive {
 		near = []string{code}
 	}
-	if d.Label, d.Fixes = didYouMean(near), replacements(at, near, ""); code != "" && !sensitive {
+	if d.Label, d.Fixes = message.DidYouMean(near), message.Replacements(at, near, ""); code != "" && !sensitive {
 		d.Label = "say " + code
-		d.Notes = append(d.Notes, fmt.Sprintf("%s %s; a script says %s", quoted(shorten(v.Text, 40)), why, code))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s %s; a script says %s", strconv.Quote(message.Shorten(v.Text, 40)), why, code))
 	}
 	if len(names) <= 12 || len(near) == 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: %s", list.Name, Some(names, 12)))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: %s", list.Name, message.Some(names, 12)))
 	}
 	return d
 }
@@ -269,9 +270,9 @@ func unknownCurrency(at dsl.Place, s site, v *dsl.Value, known []string, sensiti
 				near = []string{k}
 			}
 		}
-		d = tell(at, "unknown-code/currency", shorten(v.Text, 40), s.param)
+		d = tell(at, "unknown-code/currency", message.Shorten(v.Text, 40), s.param)
 	}
-	d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
+	d.Label, d.Fixes = message.DidYouMean(near), message.Replacements(at, near, "")
 	if len(known) <= 12 {
 		d.Notes = append(d.Notes, "currencies: "+strings.Join(known, ", "))
 	} else {
@@ -291,7 +292,7 @@ func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnosti
 			}
 		}
 		if len(d.Notes) == 0 {
-			d.Notes = append(d.Notes, "name "+Article(t.Entity.Store.Name)+" instead")
+			d.Notes = append(d.Notes, "name "+message.Article(t.Entity.Store.Name)+" instead")
 		}
 		return d
 	}
@@ -304,7 +305,7 @@ func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnosti
 			}
 		}
 		if len(fit) > 0 && strings.HasPrefix(what, "@") {
-			d.Notes = append(d.Notes, "a field of it may be meant: "+Some(fit, 5))
+			d.Notes = append(d.Notes, "a field of it may be meant: "+message.Some(fit, 5))
 		}
 	}
 	if p := s.about(); len(d.Notes) == 0 && len(p.Examples) > 0 {
@@ -315,10 +316,10 @@ func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnosti
 
 func unknownName(at dsl.Place, name string, near []string, macro *Verb) dsl.Diagnostic {
 	d := tell(at, "unknown-name/row", name)
-	d.Label, d.Fixes = didYouMean(prefixed("@", near)), replacements(at, near, "@")
+	d.Label, d.Fixes = message.DidYouMean(prefixed("@", near)), message.Replacements(at, near, "@")
 	switch {
 	case macro != nil && len(near) == 0:
-		names := prefixed("@", macro.paramNames())
+		names := prefixed("@", macro.Names())
 		if len(names) == 0 {
 			d.Notes = append(d.Notes, macro.Name+" has no arguments, and a macro knows no other names than its own `:as`")
 		} else {
@@ -333,20 +334,20 @@ func unknownName(at dsl.Place, name string, near []string, macro *Verb) dsl.Diag
 func unknownField(at dsl.Place, src *dsl.Source, no *lost) dsl.Diagnostic {
 	near := dsl.Nearest(no.step, slices.Values(no.among))
 	d := tell(at, "unknown-field/step", no.of, no.step)
-	d.Label = didYouMean(near)
+	d.Label = message.DidYouMean(near)
 	// The caret goes under the step itself.
 	if written := textAt(src, at.Range); strings.HasPrefix(written, "@") {
 		if i := strings.Index(written+".", "."+no.step+"."); i >= 0 {
 			d.Place.Range.Start = at.Range.Start + int32(i) + 1
 			d.Place.Range.End = d.Place.Range.Start + int32(len(no.step))
-			d.Fixes = replacements(d.Place, near, "")
+			d.Fixes = message.Replacements(d.Place, near, "")
 		}
 	}
 	switch {
 	case len(no.among) == 0:
 		d.Notes = append(d.Notes, no.of+" is a single value, without fields; leave out ."+no.step)
 	case len(near) == 0 || len(no.among) <= 12:
-		d.Notes = append(d.Notes, "fields: "+Some(no.among, 12))
+		d.Notes = append(d.Notes, "fields: "+message.Some(no.among, 12))
 	}
 	return d
 }
@@ -386,42 +387,13 @@ func deprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit, why string) dsl.Dia
 }
 
 func untold(n int) dsl.Diagnostic {
-	more := Count(n, "more mistake")
+	more := message.Count(n, "more mistake")
 	if n == 1 {
 		more += " is"
 	} else {
 		more += " are"
 	}
 	return tell(dsl.Place{}, "too-many-mistakes/call", more, dsl.DefaultLimits.Diagnostics)
-}
-
-// Words.
-
-func didYouMean(near []string) string {
-	if len(near) == 0 {
-		return ""
-	}
-	quoted := make([]string, len(near))
-	for i, n := range near {
-		if quoted[i] = strconv.Quote(n); strings.HasPrefix(n, `:"`) {
-			quoted[i] = n // it has quotes of its own
-		}
-	}
-	return "did you mean " + Joined(quoted, "or") + "?"
-}
-
-// replacements offers each of the near words; a single one is safe to apply, because the original
-// word had no meaning.
-func replacements(at dsl.Place, near []string, mark string) []dsl.Fix {
-	var fixes []dsl.Fix
-	for _, n := range near {
-		fixes = append(fixes, dsl.Fix{
-			Title: "write " + mark + n,
-			Safe:  len(near) == 1,
-			Edits: []dsl.Edit{{Range: at.Range, Text: mark + n}},
-		})
-	}
-	return fixes
 }
 
 // colons writes names as keys of a map.
@@ -441,16 +413,6 @@ func prefixed(mark string, names []string) []string {
 	return out
 }
 
-func shorten(s string, n int) string {
-	runes := []rune(s)
-	if len(runes) <= n {
-		return s
-	}
-	return string(runes[:n]) + "…"
-}
-
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // kindPhrase names a kind of value in a script.
 func kindPhrase(k dsl.Kind) string {
 	return [...]string{
@@ -465,7 +427,7 @@ func (m meaning) Phrase() string {
 	case m.list:
 		return "a list"
 	case m.name == RefType && m.row != nil:
-		return Article(m.row.Store.Name)
+		return message.Article(m.row.Store.Name)
 	}
 	return (&Type{Name: m.name, Codes: m.codes, Entity: m.row}).Phrase()
 }
@@ -487,14 +449,14 @@ func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind,
 				near[i] = dsl.FormatValue(dsl.NewString(n))
 			}
 		}
-		d.Label = didYouMean(said)
-		d.Fixes = replacements(at, near, "")
+		d.Label = message.DidYouMean(said)
+		d.Fixes = message.Replacements(at, near, "")
 	}
 	if sensitive && !b.safe {
 		d.Summary, d.Label = name+" does not satisfy its schema", ""
 	}
 	if len(b.list) > 0 {
-		d.Notes = append(d.Notes, "allowed: "+Some(b.list, 12))
+		d.Notes = append(d.Notes, "allowed: "+message.Some(b.list, 12))
 	}
 	if s.Place.Source != nil {
 		d.Related = append(d.Related, dsl.Related{Place: s.Place, Message: "the schema is declared here"})

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"verbatim/dsl"
+	"verbatim/verbs/message"
 )
 
 // An Origin says where a value came from: the script's author, the person's own words, a record,
@@ -192,7 +193,7 @@ func (o Origin) Words() string {
 			parts = append(parts, originPhrases[i])
 		}
 	}
-	return Joined(parts, "and")
+	return message.Joined(parts, "and")
 }
 
 // originPhrases are the words for origins in Words, by bit.
@@ -206,7 +207,7 @@ func (o Origins) Wanted() string {
 			parts = append(parts, originPhrases[i])
 		}
 	}
-	return Joined(parts, "or")
+	return message.Joined(parts, "or")
 }
 
 // escapeSource makes a name safe within an origin: on one line, without characters that have a

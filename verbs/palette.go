@@ -13,6 +13,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/message"
 )
 
 // A Registry is a set of palettes that agree with one another. It is
@@ -802,7 +803,7 @@ func (l *Limit) Line() string {
 	if l.Everyone {
 		whose = "for all callers together"
 	}
-	line := Count(l.AtMost, "use") + " within " + Lasting(l.Within) + ", " + whose
+	line := message.Count(l.AtMost, "use") + " within " + message.Lasting(l.Within) + ", " + whose
 	if l.Refused {
 		line += "; a refused call counts"
 	}
@@ -1047,4 +1048,54 @@ type Send struct {
 // keepsCalls reports whether values of t are calls, or lists of calls.
 func (t *Type) keepsCalls() bool {
 	return t != nil && (t.Name == CallType || t.Name == ListType && t.Item != nil && t.Item.Name == CallType)
+}
+
+// An Along says that a read returns the row that an argument names, and every row that can be
+// reached from there along a reference, however many steps away. One step finds the rows of
+// Entity whose field Here is one of the rows found so far, and continues with the rows in their
+// field There.
+type Along struct {
+	From        int // index in Params
+	Entity      *Entity
+	Here, There int
+}
+
+// Step returns the find for one step from some rows.
+func (a *Along) Step(from []stores.Value) stores.Find {
+	there := stores.Path{Field: a.There}
+	return stores.Find{Entity: a.Entity.Store, Select: []stores.Path{there}, Order: []stores.Order{{Path: there}},
+		Where: &stores.Cond{Op: stores.In, Path: stores.Path{Field: a.Here}, Value: stores.NewList(from...)}}
+}
+
+// SessionActive is the name of the session value with the row that the person works on, such as
+// one of the organisations that they act for.
+const SessionActive = "active"
+
+// A Function is a function that expressions may call and that a Go program supplies. Its result
+// depends only on its arguments: it reads no clock and no row, so that a preview and a run give
+// the same.
+type Function struct {
+	Name        string // "same-person", written same_person in expressions
+	Description string
+	Takes       []*Type
+	Gives       *Type
+	Place       dsl.Place
+}
+
+// session returns the name of the session value that an operand is about, "" if it is none.
+func (o *Operand) session() string {
+	if len(o.Path) != 2 || o.Path[0] != "session" || !isName(o.Path[1]) || o.Note != "" {
+		return ""
+	}
+	return underscored(o.Path[1])
+}
+
+// argument returns the name that an operand is, without its colon, and the index of the argument
+// of that name, or -1. The name is "" if the operand is something else.
+func (o *Operand) argument(v *Verb) (name string, param int) {
+	if len(o.Path) != 1 || o.Value != "" || o.Note != "" {
+		return "", -1
+	}
+	name = strings.TrimPrefix(o.Path[0], ":")
+	return name, v.param(name)
 }

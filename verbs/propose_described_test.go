@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -148,7 +149,7 @@ func TestWhateverIsDescribedLoads(t *testing.T) {
 				parts = append(parts, v)
 				switch v := v.(type) {
 				case map[string]any:
-					for _, k := range sortedKeys(v) {
+					for _, k := range slices.Sorted(maps.Keys(v)) {
 						places = append(places, func(x any) { v[k] = x }, func(x any) { v[fmt.Sprint(x)] = v[k] })
 						walk(v[k])
 					}
@@ -357,7 +358,7 @@ func (c *caller) resolved(v any, ptr string) (map[string]any, string) {
 func (c *caller) operations() {
 	step := strings.NewReplacer("~", "~0", "/", "~1")
 	paths, _ := c.doc["paths"].(map[string]any)
-	for _, path := range sortedKeys(paths) {
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		item := paths[path].(map[string]any)
 		for _, method := range methods {
 			op, ok := item[method].(map[string]any)
@@ -388,7 +389,7 @@ func (c *caller) operations() {
 			}
 			if body, at := c.resolved(op["requestBody"], ptr+"/requestBody"); body != nil {
 				content, _ := body["content"].(map[string]any)
-				for _, kind := range sortedKeys(content) {
+				for _, kind := range slices.Sorted(maps.Keys(content)) {
 					media, _ := content[kind].(map[string]any)
 					_, schema := c.resolved(media["schema"], at+"/content/"+step.Replace(kind)+"/schema")
 					c.gather(sets, media, func(v any) (all []sample) {
@@ -396,14 +397,14 @@ func (c *caller) operations() {
 							return []sample{{args["the body"], v, schema}}
 						}
 						m, _ := v.(map[string]any)
-						for _, k := range sortedKeys(m) {
+						for _, k := range slices.Sorted(maps.Keys(m)) {
 							name := args["form "+k]
 							if name == "" {
 								name = args["body "+k]
 							}
 							if name != "" {
 								all = append(all, sample{name, m[k], schema + "/properties/" + step.Replace(k)})
-							} else if slices.Contains(sortedKeys(args), "the body") {
+							} else if slices.Contains(slices.Sorted(maps.Keys(args)), "the body") {
 								c.t.Errorf("%s: no argument for %s", head, k)
 							}
 						}
@@ -412,7 +413,7 @@ func (c *caller) operations() {
 				}
 			}
 			v := c.reg.Verb("post." + args[""])
-			for _, set := range sortedKeys(sets) {
+			for _, set := range slices.Sorted(maps.Keys(sets)) {
 				c.call(v, sets[set], sets)
 			}
 			if len(sets) > 0 {
@@ -436,7 +437,7 @@ func (c *caller) gather(sets map[string][]sample, m map[string]any, of func(v an
 		sets["example"] = append(sets["example"], of(m["example"])...)
 	}
 	named, _ := m["examples"].(map[string]any)
-	for _, name := range sortedKeys(named) {
+	for _, name := range slices.Sorted(maps.Keys(named)) {
 		e, _ := named[name].(map[string]any)
 		sets[name] = append(sets[name], of(e["value"])...)
 	}
@@ -478,7 +479,7 @@ func (c *caller) words(v *Verb, set []sample, others map[string][]sample) (text 
 	for i := range v.Params {
 		p := &v.Params[i]
 		s, ok := given[p.Name]
-		for _, name := range sortedKeys(others) {
+		for _, name := range slices.Sorted(maps.Keys(others)) {
 			if j := slices.IndexFunc(others[name], func(o sample) bool { return o.arg == p.Name }); !ok && p.Required && j >= 0 {
 				s, ok = others[name][j], true
 			}

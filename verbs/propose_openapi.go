@@ -1,8 +1,11 @@
 package verbs
 
 import (
+	"maps"
 	"slices"
 	"strings"
+
+	"verbatim/verbs/message"
 )
 
 // methods are the HTTP methods that an operation may have.
@@ -20,10 +23,10 @@ func (p *describer) api(doc map[string]any) (count int) {
 		"# to say what is right. Nothing carries these verbs out yet: each needs a handler in Go", "# under its name, or a tool of a server in place of `handler: true`. Behind an argument",
 		"# stands where the request has it.")
 	if hooks, ok := doc["webhooks"].(map[string]any); ok && len(hooks) > 0 {
-		p.notSaid(2, Count(len(hooks), "webhook")+": those are requests that others make")
+		p.notSaid(2, message.Count(len(hooks), "webhook")+": those are requests that others make")
 	}
 	paths, _ := doc["paths"].(map[string]any)
-	for _, path := range sortedKeys(paths) {
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		item, why := p.flat(paths[path], 0)
 		if why != "" {
 			p.notSaid(2, "path "+path+": "+why)
@@ -111,7 +114,7 @@ func (p *describer) parameter(q any) (a describedArg, why string) {
 		return describedArg{}, "" // OpenAPI leaves these headers to the protocol
 	}
 	if content, ok := m["content"].(map[string]any); ok && len(content) > 0 {
-		media, _ := content[sortedKeys(content)[0]].(map[string]any)
+		media, _ := content[slices.Sorted(maps.Keys(content))[0]].(map[string]any)
 		a.schema = media["schema"]
 	}
 	a.examples = p.examples(m)
@@ -127,7 +130,7 @@ func (p *describer) examples(m map[string]any) (all []any) {
 		all = append(all, m["example"])
 	}
 	named, _ := m["examples"].(map[string]any)
-	for _, name := range sortedKeys(named) {
+	for _, name := range slices.Sorted(maps.Keys(named)) {
 		if e, why := p.flat(named[name], 0); why == "" && e["value"] != nil {
 			all = append(all, e["value"])
 		}
@@ -142,7 +145,7 @@ func (p *describer) requestBody(v *describedVerb, body any) string {
 		return why
 	}
 	content, _ := b["content"].(map[string]any)
-	types := sortedKeys(content)
+	types := slices.Sorted(maps.Keys(content))
 	if len(types) == 0 {
 		return ""
 	}

@@ -139,7 +139,7 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 	}
 	use("format")
 	use("type")
-	for _, key := range sortedKeys(rest) {
+	for _, key := range slices.Sorted(maps.Keys(rest)) {
 		p.lose(key + " " + cutText(jsonText(rest[key]), 60))
 	}
 	return w, ""
@@ -209,7 +209,7 @@ func (p *describer) lookup(ref any) (any, string) {
 
 // join merges another schema that must hold as well into a schema.
 func (p *describer) join(m, more map[string]any) {
-	for _, key := range sortedKeys(more) {
+	for _, key := range slices.Sorted(maps.Keys(more)) {
 		there, twice := m[key]
 		add := more[key]
 		was, both := there.(map[string]any)
@@ -294,9 +294,9 @@ func (p *describer) alternative(m map[string]any, whole any) (map[string]any, an
 			return m, whole, "" // its schema says it
 		case len(kinds) == 1 && !kinds["any"] && !kinds["array"]:
 			p.lose("which of " + strconv.Itoa(len(flat)) + " forms it may have")
-			return map[string]any{"type": sortedKeys(kinds)[0]}, whole, ""
+			return map[string]any{"type": slices.Sorted(maps.Keys(kinds))[0]}, whole, ""
 		case jsonKindOf(without) == "any":
-			p.lose("it takes " + strings.Join(sortedKeys(kinds), " or "))
+			p.lose("it takes " + strings.Join(slices.Sorted(maps.Keys(kinds)), " or "))
 			return map[string]any{}, whole, ""
 		}
 	}
@@ -542,7 +542,7 @@ func (w *wording) sample(v any) (text string, ok bool) {
 
 // object names the schema of an object, or none if any object is accepted.
 func (p *describer) object(m map[string]any, whole any, name, ref string) (keys, why string) {
-	says := slices.ContainsFunc(sortedKeys(m), func(k string) bool {
+	says := slices.ContainsFunc(slices.Sorted(maps.Keys(m)), func(k string) bool {
 		empty, _ := m[k].(map[string]any)
 		return k != "type" && !annotations[k] && !strings.HasPrefix(k, "x-") && m[k] != true && (empty == nil || len(empty) > 0)
 	})
@@ -614,7 +614,7 @@ func (x *exporter) copy(v any, depth int) (any, string) {
 		return nil, "its schema is nested too deep"
 	}
 	out := map[string]any{}
-	for _, key := range sortedKeys(from) {
+	for _, key := range slices.Sorted(maps.Keys(from)) {
 		var part any
 		why := ""
 		list, _ := from[key].([]any)
@@ -729,7 +729,7 @@ func plainValue(v any) any {
 // properties copies the schemas of keys, and leaves out keys that a script cannot write.
 func (x *exporter) properties(from, all map[string]any, depth int, names bool) (any, string) {
 	out := map[string]any{}
-	for _, name := range sortedKeys(all) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		part, _ := all[name].(map[string]any)
 		if names && x.p.sends && part["readOnly"] == true {
 			continue // it occurs in answers only
@@ -772,7 +772,7 @@ func (x *exporter) needs(from, out map[string]any) string {
 	if len(required) > 0 {
 		out["required"] = required
 	}
-	for _, name := range sortedKeys(all) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if !isMapKey(name) {
 			x.p.lose("key " + strconv.Quote(cutText(name, 60)) + ", which a script cannot write")
 		}
@@ -828,7 +828,7 @@ func flow(v any) string {
 }
 
 func typeFirst(m map[string]any) []string {
-	keys := sortedKeys(m)
+	keys := slices.Sorted(maps.Keys(m))
 	if i := slices.Index(keys, "type"); i > 0 {
 		keys = slices.Concat(keys[i:i+1], keys[:i], keys[i+1:])
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,7 +106,7 @@ func hasAtTop(top map[string]any) string {
 	if len(top) == 0 {
 		return ""
 	}
-	keys := sortedKeys(top)
+	keys := slices.Sorted(maps.Keys(top))
 	return ": at its top stands " + cutText(strings.Join(keys[:min(len(keys), 5)], ", "), 80)
 }
 
@@ -550,7 +551,7 @@ func (p *describer) members(schema any) ([]describedArg, string) {
 	for _, name := range required {
 		add(name, true)
 	}
-	for _, name := range sortedKeys(properties) {
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		add(name, false)
 	}
 	return args, ""
@@ -618,7 +619,7 @@ func (p *describer) columns(schema any) {
 	properties, _ := m["properties"].(map[string]any)
 	var columns, perhaps []string
 	taken := map[string]bool{}
-	for _, name := range sortedKeys(properties) {
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		column := slug(name, '_')
 		p.lost = nil
 		is, why := wording{keys: "object"}, ""

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs/expr"
+	"verbatim/verbs/message"
 )
 
 // A record is a value with named, typed parts, for which a table would have columns. A script
@@ -21,75 +20,6 @@ import (
 
 // maxFields is how many fields a record may have: a bit set says which are given.
 const maxFields = 64
-
-// record reads the fields of a record. typ is the node of its type.
-func (l *loader) record(d *doc, f mapping, typ *yaml.Node) *Type {
-	fields := f.at("fields")
-	switch {
-	case fields.key == nil:
-		d.report(tell(d.place(typ), "missing-key", "a record", "fields", shapes()["item"].key("fields").example))
-		return nil
-	case fields.value == nil:
-		return nil
-	case len(fields.value.Content) == 0:
-		d.report(tell(d.place(fields.key), "nothing-written/list", "fields"))
-		return nil
-	case len(fields.value.Content) > 2*maxFields:
-		d.report(tell(d.place(fields.value.Content[2*maxFields]), "contradiction", fmt.Sprintf("a record has at most %d fields", maxFields), "make an entity of it", dsl.Place{}, ""))
-		return nil
-	}
-	t := &Type{Name: RecordType, Scale: -1}
-	whole := true
-	var countries []pair // parallel to t.Fields
-	d.entries(fields.value, func(k, v *yaml.Node) {
-		p, country, ok := l.recordField(d, k, v)
-		whole = whole && ok
-		t.Fields, countries = append(t.Fields, p), append(countries, country)
-	})
-	if !whole {
-		return nil
-	}
-	for i := range t.Fields {
-		l.beside(d, t.Fields[i].Type, countries[i], paramsBeside(t.Fields), namesBy(t.Fields, func(p Param) string { return p.Name }))
-	}
-	return t
-}
-
-func (l *loader) recordField(d *doc, k, v *yaml.Node) (p Param, country pair, ok bool) {
-	if !d.name(k, "field") || v.Kind == poisoned {
-		return p, country, false
-	}
-	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
-		d.report(say.nothingWritten(d.place(k), shapes()["item"].key("fields")))
-		return p, country, false
-	}
-	f, ok := d.fields(v, "record-field")
-	if !ok {
-		return p, country, false
-	}
-	p = Param{
-		Name: k.Value, Ident: underscored(k.Value), Description: f.text("description"), Place: d.place(k),
-		Required: f.boolean("required"), Sensitive: f.boolean("sensitive"), Personal: f.boolean("personal"),
-	}
-	p.Type = l.typeOf(d, f, k, "field")
-	switch {
-	case p.Type == nil:
-		return p, country, false
-	case p.Type.Record() != nil:
-		d.report(tell(p.Place, "contradiction", k.Value+" is a record inside a record", "keep it in rows of an entity, or make it an object with a schema", dsl.Place{}, ""))
-		return p, country, false
-	case p.Type.refersTo(nil):
-		d.report(tell(p.Place, "contradiction", k.Value+" refers to anything", "say with ref-type which rows it may refer to", dsl.Place{}, ""))
-		return p, country, false
-	}
-	d.items(f.at("examples"), func(n *yaml.Node) {
-		p.Examples = append(p.Examples, n.Value)
-		if p.Type.Name != RefType {
-			l.example(d, p.Type, n, p.Name)
-		}
-	})
-	return p, f.at("country"), true
-}
 
 // refersTo reports whether t is a reference to an entity, or a list of those; nil is
 // a reference to any.
@@ -280,43 +210,6 @@ func (c *checker) unknownField(at site, t *Type, e *dsl.Arg, entries []dsl.Arg) 
 	return meant
 }
 
-// recordMember follows a path into a record, whose value base computes: to one of its parts, or
-// along the reference in a part. param is the argument that holds it, and each says that the
-// record is an item of that list.
-func (c *exprChecker) recordMember(rec *Type, base *expr.Program, param int, each bool, n *expr.Node, path []*expr.Node) term {
-	first := path[0]
-	k := rec.field(first.Text)
-	if k < 0 {
-		names := make([]string, len(rec.Fields))
-		for i := range rec.Fields {
-			names[i] = rec.Fields[i].Ident
-		}
-		return c.fail(tell(c.at(first.At, first.To), "unknown-field/record", first.Text, names))
-	}
-	f := &rec.Fields[k]
-	switch {
-	case len(path) == 1:
-		t := typeTerm(f.Type)
-		t.prog, t.part = expr.Part(rec.part(k), base, k), f
-		return t
-	case f.Type.Name == RefType:
-		path, last, ok := c.d.path(f.Type.Entity, c.n, path[1].At, c.text[path[1].At:n.To])
-		if !ok || last.Type == nil {
-			c.failed = true
-			return bad
-		}
-		t := typeTerm(last.Type)
-		t.prog = &expr.Program{From: expr.Read, Index: c.reading(ExprRead{Param: param, Part: k + 1, Each: each, Path: path})}
-		return t
-	case f.Type.Name == MoneyType && len(path) == 2:
-		if is, ok := map[string]TypeName{"amount": DecimalType, "currency": CodeType}[path[1].Text]; ok {
-			return c.apply(is, path[1].Text, term{name: MoneyType, prog: expr.Part(rec.part(k), base, k)})
-		}
-		return c.fail(tell(c.at(path[1].At, path[1].To), "unknown-field/money", path[1].Text, []string{"amount", "currency"}))
-	}
-	return c.fail(tell(c.at(path[1].At, n.To), "type-mismatch/no-fields", f))
-}
-
 // part returns the function that takes one part of a record.
 func (t *Type) part(k int) expr.Func {
 	return func(v, _ stores.Value) (stores.Value, error) {
@@ -405,7 +298,7 @@ func (t *Type) fieldWords() string {
 		}
 		words[i] = ":" + f.Name + " (" + strings.Join(says, ", ") + ")"
 	}
-	return Joined(words, "and")
+	return message.Joined(words, "and")
 }
 
 // at follows a path into a record.

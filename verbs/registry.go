@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/message"
 )
 
 // A plan holds what the checker needs of a verb, laid out so that a call touches as little memory
@@ -264,5 +266,74 @@ func (l *CodeList) Was() map[string]string {
 }
 
 func (l *CodeList) Names() []string {
-	return namesBy(l.Codes, func(c Code) string { return c.Name })
+	return message.Names(l.Codes, func(c Code) string { return c.Name })
+}
+
+// FromModels lists the arguments that a model may fill by itself: those whose `from` names model.
+// That frees the value, and never the act.
+func (r *Registry) FromModels() (names []string) {
+	for _, v := range r.sorted {
+		for i := range v.Params {
+			if v.Params[i].From&FromModel != 0 {
+				names = append(names, v.Name+" :"+v.Params[i].Name)
+			}
+		}
+	}
+	return names
+}
+
+// PhrasePlace returns the place of a phrase of the verb, in its palette or in a sidecar; the
+// place of the verb, if it has no such phrase.
+func (v *Verb) PhrasePlace(text string) dsl.Place {
+	if i := slices.IndexFunc(v.said, func(p dsl.Related) bool { return p.Message == text }); i >= 0 {
+		return v.said[i].Place
+	}
+	return v.Place
+}
+
+// param returns the index of an argument by its name in palettes; a dash and an underscore are
+// the same.
+func (v *Verb) param(name string) int {
+	for i := range v.Params {
+		if sameName(v.Params[i].Ident, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (v *Verb) Names() []string {
+	return message.Names(v.Params, func(p Param) string { return p.Name })
+}
+
+// field returns the index of a field by its name; a dash and an underscore are the same.
+func (e *Entity) field(name string) int {
+	for i := range e.Store.Fields {
+		if e.Store.Fields[i].Name == name {
+			return i
+		}
+	}
+	for i := range e.Store.Fields {
+		if sameName(e.Store.Fields[i].Name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (e *Entity) Names() []string {
+	return message.Names(e.Store.Fields, func(f stores.Field) string { return f.Name })
+}
+
+// called returns the code with a stored value or a label.
+func (l *CodeList) called(word string) string {
+	if l == nil {
+		return ""
+	}
+	for i := range l.Codes {
+		if c := &l.Codes[i]; word != "" && (!c.Value.IsNull() && c.Value.Text() == word || strings.EqualFold(c.Label, word)) {
+			return c.Name
+		}
+	}
+	return ""
 }

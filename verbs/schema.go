@@ -18,6 +18,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/message"
 )
 
 // A Schema is a JSON Schema (draft 2020-12) for object arguments. It is
@@ -190,14 +191,14 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		parent, _ := at(s.doc, loc[:len(loc)-1]).(map[string]any)
 		object, _ := at(instance, b.path).(map[string]any)
 		declared, _ := parent["properties"].(map[string]any)
-		names := sortedKeys(declared)
+		names := slices.Sorted(maps.Keys(declared))
 		var free []string
 		for _, n := range names {
 			if _, given := object[n]; !given {
 				free = append(free, n)
 			}
 		}
-		for _, name := range sortedKeys(object) {
+		for _, name := range slices.Sorted(maps.Keys(object)) {
 			if _, known := declared[name]; known || !strings.Contains(e.Message, libraryQuote(name)) {
 				continue
 			}
@@ -214,8 +215,8 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		for i := range want {
 			want[i] = jsonPhrase(want[i])
 		}
-		b.says = fmt.Sprintf("must be %s, not %s", Joined(want, "or"), jsonKind(at(instance, b.path)))
-		b.want = Joined(want, "or") + " is wanted here"
+		b.says = fmt.Sprintf("must be %s, not %s", message.Joined(want, "or"), jsonKind(at(instance, b.path)))
+		b.want = message.Joined(want, "or") + " is wanted here"
 	case "enum":
 		b.list = enumWords(rule)
 		if s, ok := at(instance, b.path).(string); ok {
@@ -226,8 +227,8 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		b.says = "must be " + jsonText(rule)
 		b.want = jsonText(rule) + " is wanted here"
 	case "format":
-		b.says = fmt.Sprintf("is not %s", Article(fmt.Sprint(rule)))
-		b.want = Article(fmt.Sprint(rule)) + " is wanted here"
+		b.says = fmt.Sprintf("is not %s", message.Article(fmt.Sprint(rule)))
+		b.want = message.Article(fmt.Sprint(rule)) + " is wanted here"
 	case "pattern":
 		b.says = "does not have the form wanted"
 		b.want = fmt.Sprintf("this form is wanted: %v", rule)
@@ -353,7 +354,7 @@ func jsonPhrase(t string) string {
 	case "object":
 		return "a map"
 	}
-	return Article(t)
+	return message.Article(t)
 }
 
 func jsonKind(v any) string {
@@ -509,7 +510,7 @@ func into(v *dsl.Value, step string) (*dsl.Value, string) {
 	}
 	if items := v.Items(); items != nil {
 		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(items) {
-			return &items[i], "item " + itoa(i+1)
+			return &items[i], "item " + strconv.Itoa(i+1)
 		}
 	}
 	return nil, ""
@@ -559,7 +560,7 @@ func (s *Schema) exampleOf(doc any, depth int) string {
 		props, _ := m["properties"].(map[string]any)
 		names := words(m["required"])
 		if len(names) == 0 {
-			names = sortedKeys(props)
+			names = slices.Sorted(maps.Keys(props))
 		}
 		parts := make([]string, 0, len(names))
 		for _, name := range names {
@@ -612,7 +613,7 @@ func literalOf(v any) string {
 		return "[" + strings.Join(parts, ", ") + "]"
 	case map[string]any:
 		parts := make([]string, 0, len(v))
-		for _, k := range sortedKeys(v) {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			parts = append(parts, dsl.FormatKey(k)+" "+literalOf(v[k]))
 		}
 		return "{" + strings.Join(parts, " ") + "}"

@@ -1,35 +1,17 @@
 package verbs
 
 import (
+	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
+	"verbatim/verbs/message"
 )
-
-// A Sidecar holds the translations of a palette into one language: the file client.de.yaml beside
-// client.yaml. Its keys are verbs and arguments, and for all other texts the text itself, so that
-// a text that was changed in the palette is found. A translation "" is still missing.
-type Sidecar struct {
-	Language string // ISO 639-1 code: "de"
-	Source   *dsl.Source
-}
-
-// A saying is a text with the language of a translation. The original text is what is recorded;
-// translations are shown only to people.
-type saying struct{ language, text string }
-
-// Says returns the translation of a text of any palette; ok says that a palette translates it
-// into that language. If two palettes do, the first counts.
-func (r *Registry) Says(language, text string) (said string, ok bool) {
-	if said, ok = r.says[saying{language, text}]; ok {
-		return said, true
-	}
-	return text, false
-}
 
 // sidecarName splits the name of a sidecar; language is "" for a palette.
 func sidecarName(file string) (palette, language string) {
@@ -62,7 +44,7 @@ func (l *loader) sidecar(d *doc) {
 	switch {
 	case beside == nil:
 		diag := tell(d.at(0, 0), "contradiction", d.src.Name+" stands beside no palette "+name+".yaml", "NAME."+language+".yaml is for the palette NAME.yaml", dsl.Place{}, "")
-		suggest(&diag, name, files, "palettes")
+		message.Suggest(&diag, name, files, "palettes")
 		diag.Fixes = nil
 		d.report(diag)
 		return
@@ -80,7 +62,7 @@ func (l *loader) sidecar(d *doc) {
 	}
 	p := l.palettes[i]
 	p.Sidecars = append(p.Sidecars, &Sidecar{language, d.src})
-	verbs := namesBy(p.Verbs, func(v *Verb) string { return strings.TrimPrefix(v.Name, p.Domain+".") })
+	verbs := message.Names(p.Verbs, func(v *Verb) string { return strings.TrimPrefix(v.Name, p.Domain+".") })
 	d.entries(f.at("verbs").value, func(k, n *yaml.Node) {
 		at := slices.Index(verbs, k.Value)
 		d.use(k, 0, len(k.Value), VerbThing, p.Domain+"."+k.Value, false, at >= 0, func() []string { return verbs })
@@ -94,8 +76,8 @@ func (l *loader) sidecar(d *doc) {
 	d.scalars(f.at("says"), func(k, n *yaml.Node) {
 		switch {
 		case !texts[k.Value]:
-			diag := tell(d.place(k), "contradiction", "no text of "+name+".yaml is "+quoted(shorten(k.Value, 60)), "write it as it stands there", dsl.Place{}, "")
-			diag.Label = didYouMean(nearest(k.Value, sortedKeys(texts)))
+			diag := tell(d.place(k), "contradiction", "no text of "+name+".yaml is "+strconv.Quote(message.Shorten(k.Value, 60)), "write it as it stands there", dsl.Place{}, "")
+			diag.Label = message.DidYouMean(message.Nearest(k.Value, slices.Sorted(maps.Keys(texts))))
 			d.report(diag)
 		case n.Value != "":
 			put(l.says, saying{language, k.Value}, typeset(language, n.Value))
@@ -153,13 +135,3 @@ func textsOf(n *yaml.Node) map[string]bool {
 	})
 	return all
 }
-
-// typeset replaces the spaces of French by those that are printed: palettes write plain ones.
-func typeset(language, text string) string {
-	if language != "fr" {
-		return text
-	}
-	return frenchSpaces.Replace(text)
-}
-
-var frenchSpaces = strings.NewReplacer(" :", "\u00a0:", " ;", "\u202f;", " ?", "\u202f?", " !", "\u202f!", " %", "\u00a0%", "« ", "«\u00a0", " »", "\u00a0»")

@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
+	"verbatim/verbs/message"
 )
 
 // Unspoken compares palettes with their sidecars: if a sidecar lacks a text of its palette,
@@ -25,7 +26,7 @@ func Unspoken(r *Registry) dsl.Diagnostics {
 			if len(lacks) == 0 {
 				continue
 			}
-			d := tell(lacks[0].place, "unspoken", p.Domain, s.Language, Count(len(lacks), "place"), s.Source.Name)
+			d := tell(lacks[0].place, "unspoken", p.Domain, s.Language, message.Count(len(lacks), "place"), s.Source.Name)
 			for _, l := range lacks[1:min(len(lacks), mostUnspoken)] {
 				d.Related = append(d.Related, dsl.Related{Place: l.place, Message: "nor here"})
 			}

@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
+	"verbatim/verbs/message"
 )
 
 // maxDepth limits the nesting of a palette. A JSON Schema nests deepest, and nobody writes one of
@@ -565,7 +566,7 @@ func (d *doc) oddSpace(at int) dsl.Diagnostic {
 	}
 	place := d.at(int32(at), int32(size))
 	diag := tell(place, "yaml-feature/space", fmt.Sprintf("%s, %U,", kind, r))
-	diag.Fixes = replacements(place, []string{" "}, "")
+	diag.Fixes = message.Replacements(place, []string{" "}, "")
 	return diag
 }
 
@@ -717,7 +718,7 @@ func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
 		}
 		j, known := sh.index[k.Value]
 		if !known {
-			d.use(k, 0, len(k.Value), KeyThing, name+" "+k.Value, false, false, sh.names)
+			d.use(k, 0, len(k.Value), KeyThing, name+" "+k.Value, false, false, sh.Names)
 			diag := tell(d.place(k), "unknown-key", sh, k.Value)
 			if n.Style&yaml.FlowStyle != 0 && v.Kind == yaml.ScalarNode && v.Tag == "!!null" && v.Value == "" {
 				diag.Notes = append(diag.Notes, "inside braces, text that holds a comma goes in double quotes")
@@ -862,24 +863,6 @@ func (d *doc) entriesBy(n *yaml.Node, fold func(string) string, same func(a, b s
 	}
 }
 
-// underscored returns a name as expressions and columns write it.
-func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
-
-// sameName compares names in which a dash and an underscore are the same.
-func sameName(a, b string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := 0; i < len(a); i++ {
-		if a[i] != b[i] && !(dashed(a[i]) && dashed(b[i])) {
-			return false
-		}
-	}
-	return true
-}
-
-func dashed(c byte) bool { return c == '-' || c == '_' }
-
 // scalars is entries for mappings to text.
 func (d *doc) scalars(p pair, fn func(k, v *yaml.Node)) {
 	if p.value == nil {
@@ -949,7 +932,7 @@ func (d *doc) usesField(e *Entity, i int, n *yaml.Node, from, to int) {
 	if i >= 0 {
 		name = e.Store.Fields[i].Name
 	}
-	d.use(n, from, to, FieldThing, e.Store.Name+"."+name, false, i >= 0, e.fieldNames)
+	d.use(n, from, to, FieldThing, e.Store.Name+"."+name, false, i >= 0, e.Names)
 }
 
 // usesParam records the use of an argument by its name in a scalar, index i of v, or -1.
@@ -972,6 +955,6 @@ func (d *doc) paramAt(v *Verb, n *yaml.Node) int {
 		from = 1
 	}
 	i := v.param(n.Value[from:])
-	d.usesParam(v, i, n, from, len(n.Value), v.paramNames)
+	d.usesParam(v, i, n, from, len(n.Value), v.Names)
 	return i
 }

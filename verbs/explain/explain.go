@@ -16,6 +16,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/message"
 )
 
 // Verb prints the reference of a verb: its arguments, who may use it, what it can change and
@@ -211,7 +212,7 @@ func changeLines(v *verbs.Verb) []string {
 				what += ", called " + e.As
 			}
 		case verbs.Deletes:
-			what = "removes " + verbs.Article(target)
+			what = "removes " + message.Article(target)
 		case verbs.Updates:
 			what = target
 			if fields := e.Changes(); fields != nil {
@@ -225,7 +226,7 @@ func changeLines(v *verbs.Verb) []string {
 		case e.Where.Filter != nil:
 			what += ", of rows where " + e.Where.Filter.Line()
 		case e.Where.By != nil:
-			what += ", of the row with the same " + verbs.Joined(verbs.FieldNames(e.Entity.Store, fieldsOf(e.Where.By)), "and")
+			what += ", of the row with the same " + message.Joined(verbs.FieldNames(e.Entity.Store, fieldsOf(e.Where.By)), "and")
 		}
 		if e.Each != nil {
 			what += ", for each " + e.Each.Line(v)
@@ -308,7 +309,7 @@ func askLines(v *verbs.Verb) []string {
 			line += " when " + c.When.Line()
 		}
 		if c.Expires > 0 {
-			line += ", within " + verbs.Lasting(c.Expires)
+			line += ", within " + message.Lasting(c.Expires)
 		}
 		if c.Reason != "" {
 			line += " (" + c.Reason + ")"
@@ -319,7 +320,7 @@ func askLines(v *verbs.Verb) []string {
 }
 
 func lines(u *verbs.Undo) (lines []string) {
-	switch within := ", within " + verbs.Lasting(int64(u.Within.Seconds())); {
+	switch within := ", within " + message.Lasting(int64(u.Within.Seconds())); {
 	case u.None != "":
 		return []string{"not: " + verbs.OneLine(u.None)}
 	case u.Call != nil:
@@ -501,7 +502,7 @@ func markdownEntity(b *bytes.Buffer, e *verbs.Entity) {
 		owner = "Whoever was given a row sees it, and what belongs to it."
 	}
 	if len(e.Store.Visible) > 0 {
-		owner += " A row in which " + verbs.Joined(verbs.FieldNames(e.Store, e.Store.Visible), "and") + " is not true exists only for roles that see all, and so does what belongs to it."
+		owner += " A row in which " + message.Joined(verbs.FieldNames(e.Store, e.Store.Visible), "and") + " is not true exists only for roles that see all, and so does what belongs to it."
 	}
 	fmt.Fprintf(b, "Kept in `%s`. %s\n\n", e.Store.Table, owner)
 	b.WriteString("| field | type | |\n|---|---|---|\n")
@@ -529,7 +530,7 @@ func markdownEntity(b *bytes.Buffer, e *verbs.Entity) {
 			remarks = append(remarks, "personal")
 		}
 		if by := f.WrittenBy; len(by) > 0 {
-			remarks = append(remarks, "written by "+verbs.Joined(roleNames(by), "or"))
+			remarks = append(remarks, "written by "+message.Joined(roleNames(by), "or"))
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", kept.Name, cell(f.Type.Short()), cell(strings.Join(remarks, "; ")))
 	}

@@ -15,6 +15,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/message"
 )
 
 // Endpoints that take no grammar take a JSON Schema, or tools with one each. Both meet the
@@ -250,7 +251,7 @@ func (b *jsonBuilder) rowsOf(t *verbs.Type, names []string) object {
 		}
 		s := object{{"type", "string"}, {"enum", names}}
 		if len(names) > maxEnum {
-			says := fmt.Sprintf("the name of %s, such as %s", verbs.Article(of), names[0])
+			says := fmt.Sprintf("the name of %s, such as %s", message.Article(of), names[0])
 			if read := b.finds(t.Entity); read != "" {
 				says += "; " + read + " finds others"
 			}
@@ -272,7 +273,7 @@ func (b *jsonBuilder) anyOf(e *verbs.Entity) string {
 	if e == nil {
 		return "the name of a row, which begins with @"
 	}
-	says := "the name of " + verbs.Article(e.Store.Name) + ", which begins with @"
+	says := "the name of " + message.Article(e.Store.Name) + ", which begins with @"
 	if read := b.finds(e); read != "" {
 		says += "; " + read + " tells it"
 	}

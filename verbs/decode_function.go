@@ -6,20 +6,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"verbatim/dsl"
 	"verbatim/verbs/expr"
 )
-
-// A Function is a function that expressions may call and that a Go program supplies. Its result
-// depends only on its arguments: it reads no clock and no row, so that a preview and a run give
-// the same.
-type Function struct {
-	Name        string // "same-person", written same_person in expressions
-	Description string
-	Takes       []*Type
-	Gives       *Type
-	Place       dsl.Place
-}
 
 type functionNode struct {
 	d  *doc

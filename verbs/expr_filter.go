@@ -3,31 +3,10 @@ package verbs
 import (
 	"slices"
 
-	"gopkg.in/yaml.v3"
-
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs/expr"
 )
-
-// filter makes a filter of an expression over `row`. The language and its types are the same, but
-// a store can evaluate only a part of it.
-func (l *loader) filter(d *doc, n *yaml.Node, sc scope) *Filter {
-	c := exprChecker{l: l, d: d, n: n, text: n.Value, sc: sc, filter: true}
-	root := c.parse()
-	if root == nil {
-		return nil
-	}
-	t := c.check(root, nil)
-	if t.name == badType || c.failed {
-		return nil
-	}
-	if t.name != BooleanType {
-		c.fail(c.unfit(root, t, wantBoolean))
-		return nil
-	}
-	return &Filter{Text: c.text, Place: d.place(n), Reads: c.reads, root: *t.condition()}
-}
 
 // overRow reports whether the store has to evaluate a term.
 func (t *term) overRow() bool { return t.path != nil || t.cond != nil }

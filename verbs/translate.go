@@ -1,0 +1,38 @@
+package verbs
+
+import (
+	"strings"
+
+	"verbatim/dsl"
+)
+
+// A Sidecar holds the translations of a palette into one language: the file client.de.yaml beside
+// client.yaml. Its keys are verbs and arguments, and for all other texts the text itself, so that
+// a text that was changed in the palette is found. A translation "" is still missing.
+type Sidecar struct {
+	Language string // ISO 639-1 code: "de"
+	Source   *dsl.Source
+}
+
+// A saying is a text with the language of a translation. The original text is what is recorded;
+// translations are shown only to people.
+type saying struct{ language, text string }
+
+// Says returns the translation of a text of any palette; ok says that a palette translates it
+// into that language. If two palettes do, the first counts.
+func (r *Registry) Says(language, text string) (said string, ok bool) {
+	if said, ok = r.says[saying{language, text}]; ok {
+		return said, true
+	}
+	return text, false
+}
+
+// typeset replaces the spaces of French by those that are printed: palettes write plain ones.
+func typeset(language, text string) string {
+	if language != "fr" {
+		return text
+	}
+	return frenchSpaces.Replace(text)
+}
+
+var frenchSpaces = strings.NewReplacer(" :", "\u00a0:", " ;", "\u202f;", " ?", "\u202f?", " !", "\u202f!", " %", "\u00a0%", "« ", "«\u00a0", " »", "\u00a0»")
