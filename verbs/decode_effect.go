@@ -413,7 +413,7 @@ func (l *loader) changes(vn *verbNode, e *Effect, f mapping, sc scope) {
 		e.Where = l.where(vn, where.value, sc)
 		if e.Where != nil && e.Where.Param >= 0 {
 			p := &v.Params[e.Where.Param]
-			if !p.Sure() && v.there&(1<<e.Where.Param) == 0 && (e.When == nil || e.When.nonNil&(1<<e.Where.Param) == 0) {
+			if !p.Sure() && v.there&(1<<e.Where.Param) == 0 && (e.When == nil || e.When.Present&(1<<e.Where.Param) == 0) {
 				d.report(tell(d.place(where.value), "may-be-absent", p))
 			}
 		}

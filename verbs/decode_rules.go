@@ -45,7 +45,7 @@ func (l *loader) requires(vn *verbNode) {
 			return
 		}
 		l.nilPasses(vn, &rule, f.at("nil"))
-		v.there |= rule.That.nonNil
+		v.there |= rule.That.Present
 		v.Requires = append(v.Requires, rule)
 	})
 }
@@ -66,18 +66,18 @@ func (l *loader) ofRows(vn *verbNode, n *yaml.Node, f mapping) {
 
 // belongs finds the condition that determines the owner of the rows that a filter picks: a
 // reference of theirs is the row of an argument that is always given.
-func (n *filterNode) belongs(e *Entity, v *Verb) (by int, ok bool) {
+func belongs(n *expr.Condition, e *Entity, v *Verb) (by int, ok bool) {
 	switch {
-	case n.op == stores.And:
-		for i := range n.kids {
-			if by, ok = n.kids[i].belongs(e, v); ok {
+	case n.Op == stores.And:
+		for i := range n.Kids {
+			if by, ok = belongs(&n.Kids[i], e, v); ok {
 				return by, true
 			}
 		}
-	case n.cond == nil && n.op == stores.Eq && len(n.path.Steps) == 0 && n.path.Count == nil && n.value != nil && n.value.From == expr.Argument:
-		p, to := &v.Params[n.value.Index], e.Store.Fields[n.path.Field].Ref
+	case n.If == nil && n.Op == stores.Eq && len(n.Path.Steps) == 0 && n.Path.Count == nil && n.Value != nil && n.Value.From == expr.Argument:
+		p, to := &v.Params[n.Value.Index], e.Store.Fields[n.Path.Field].Ref
 		if to != nil && (p.Required || p.Active) && p.Type != nil && p.Type.Name == RefType && p.Type.Entity != nil && p.Type.Entity.Store == to {
-			return n.path.Field, true
+			return n.Path.Field, true
 		}
 	}
 	return 0, false
@@ -151,7 +151,7 @@ func (l *loader) total(vn *verbNode, t *Total, n *yaml.Node, f mapping) bool {
 		return false
 	case t.Kind == AllTotal:
 		t.That = l.filter(d, that.value, scope{verb: vn.v, row: t.Entity})
-		return t.That != nil && (!t.Beyond || vn.unprobedBeyond(t, that.value, t.That.root))
+		return t.That != nil && (!t.Beyond || vn.unprobedBeyond(t, that.value, t.That.Root))
 	}
 	return true
 }
@@ -193,8 +193,8 @@ func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
 
 // unprobedBeyond refuses a total over rows that the caller does not see if it compares the order of
 // a sensitive field with an argument.
-func (vn *verbNode) unprobedBeyond(t *Total, n *yaml.Node, root filterNode) bool {
-	if root.halves(t.Entity) {
+func (vn *verbNode) unprobedBeyond(t *Total, n *yaml.Node, root expr.Condition) bool {
+	if halves(&root, t.Entity) {
 		vn.d.report(tell(vn.d.place(n), "not-a-filter/sensitive", "the order of what is sensitive"))
 		return false
 	}
@@ -215,17 +215,17 @@ func (l *loader) totalWhere(vn *verbNode, t *Total, n *yaml.Node) (ok bool) {
 		}
 		return !t.Beyond
 	}
-	root := t.Where.Filter.root
+	root := t.Where.Filter.Root
 	if t.Beyond {
 		t.By = -1 // the rows are not locked
-		if p := root.mayLackFor(vn.v, 0); p != nil {
+		if p := mayLackFor(&root, vn.v, 0); p != nil {
 			vn.d.report(tell(vn.d.place(n), "beyond-its-caller/absent", p))
 			return false
 		}
 		return vn.unprobedBeyond(t, n, root)
 	}
-	if t.By, ok = root.belongs(t.Entity, vn.v); !ok {
-		if t.By, ok = -1, root.among(t.Entity, vn.v); !ok {
+	if t.By, ok = belongs(&root, t.Entity, vn.v); !ok {
+		if t.By, ok = -1, inList(&root, t.Entity, vn.v); !ok {
 			vn.d.report(say.heldByNobody(vn.d.place(n), vn.v, t.Entity))
 		}
 	}
@@ -234,17 +234,17 @@ func (l *loader) totalWhere(vn *verbNode, t *Total, n *yaml.Node) (ok bool) {
 
 // mayLackFor finds an argument that may be absent although a field is compared with it: an absent
 // argument would match a field without a value.
-func (n *filterNode) mayLackFor(v *Verb, asked uint64) (lacks *Param) {
-	if n.value != nil && n.value.From == expr.Argument && asked&(1<<n.value.Index) == 0 {
-		if p := &v.Params[n.value.Index]; !p.Sure() {
+func mayLackFor(n *expr.Condition, v *Verb, asked uint64) (lacks *Param) {
+	if n.Value != nil && n.Value.From == expr.Argument && asked&(1<<n.Value.Index) == 0 {
+		if p := &v.Params[n.Value.Index]; !p.Sure() {
 			return p
 		}
 	}
-	if n.op == stores.And {
-		asked |= n.asks()
+	if n.Op == stores.And {
+		asked |= asks(n)
 	}
-	for i := range n.kids {
-		if p := n.kids[i].mayLackFor(v, asked); p != nil {
+	for i := range n.Kids {
+		if p := mayLackFor(&n.Kids[i], v, asked); p != nil {
 			return p
 		}
 	}
@@ -252,30 +252,30 @@ func (n *filterNode) mayLackFor(v *Verb, asked uint64) (lacks *Param) {
 }
 
 // asks returns the bits of the arguments that the conditions joined by `and` test without a row.
-func (n *filterNode) asks() (bits uint64) {
-	n.cond.Uses(func(from expr.Source, i int) {
+func asks(n *expr.Condition) (bits uint64) {
+	n.If.Uses(func(from expr.Source, i int) {
 		if from == expr.Argument {
 			bits |= 1 << i
 		}
 	})
-	for i := range n.kids {
-		if n.op == stores.And {
-			bits |= n.kids[i].asks()
+	for i := range n.Kids {
+		if n.Op == stores.And {
+			bits |= asks(&n.Kids[i])
 		}
 	}
 	return bits
 }
 
-// among reports whether each row that a filter picks is in a list of references that is always
+// inList reports whether each row that a filter picks is in a list of references that is always
 // given.
-func (n *filterNode) among(e *Entity, v *Verb) bool {
-	if n.op == stores.And {
-		return slices.ContainsFunc(n.kids, func(kid filterNode) bool { return kid.among(e, v) })
+func inList(n *expr.Condition, e *Entity, v *Verb) bool {
+	if n.Op == stores.And {
+		return slices.ContainsFunc(n.Kids, func(kid expr.Condition) bool { return inList(&kid, e, v) })
 	}
-	if n.cond != nil || n.op != stores.In || len(n.path.Steps) > 0 || n.path.Count != nil || n.path.Field != e.Store.Key || n.value == nil || n.value.From != expr.Argument {
+	if n.If != nil || n.Op != stores.In || len(n.Path.Steps) > 0 || n.Path.Count != nil || n.Path.Field != e.Store.Key || n.Value == nil || n.Value.From != expr.Argument {
 		return false
 	}
-	p := &v.Params[n.value.Index]
+	p := &v.Params[n.Value.Index]
 	return p.Required && p.Type != nil && p.Type.Item != nil && p.Type.Item.Entity == e
 }
 

@@ -199,3 +199,98 @@ func (w *wordingReader) wrong(d dsl.Diagnostic) bool {
 	w.d.report(d)
 	return false
 }
+
+// A telling is one kind of text that a person is told about a verb.
+type telling struct {
+	key   string
+	of    *Wordings
+	names []string // the values that it may name
+}
+
+func (v *Verb) tellings() [6]telling {
+	params, all := v.Names(), v.toldNames()
+	return [...]telling{
+		{"first", &v.Tells.First, append([]string{"count"}, params...)},
+		{"each", &v.Tells.Each, all},
+		{"lines", &v.Tells.Lines, all},
+		{"none", &v.Tells.None, params},
+		{"done", &v.Tells.Done, all},
+		{"asks", &v.Tells.Asks, params},
+	}
+}
+
+// toldNames returns the names of the values that can be told: the results, and the arguments.
+func (v *Verb) toldNames() []string {
+	names := v.answerNames()
+	for _, name := range v.Names() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// answerNames are the values that the verb returns.
+func (v *Verb) answerNames() (names []string) {
+	switch {
+	case v.Read != nil:
+		for i := range v.Read.Fields {
+			names = append(names, v.Read.Fields[i].Name)
+		}
+		if len(names) == 0 && v.Read.Entity != nil {
+			names = v.Read.Entity.Names()
+		}
+	case v.Query != nil:
+		for i := range v.Query.Columns {
+			names = append(names, v.Query.Columns[i].Name)
+		}
+	case v.Tool != nil:
+		for i := range v.Tool.Columns {
+			names = append(names, v.Tool.Columns[i].Name)
+		}
+	}
+	for i := range v.Discloses {
+		if v.Discloses[i].Tells() {
+			names = append(names, v.Discloses[i].Name)
+		}
+	}
+	for _, name := range v.Returns.Includes {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// changedNames returns the entities of which the verb adds or changes rows, so that a question
+// can name the rows.
+func (v *Verb) changedNames() (names []string) {
+	for i := range v.Effects {
+		if x := &v.Effects[i]; (x.Kind == Creates || x.Kind == Updates) && x.Entity != nil {
+			names = append(names, x.Entity.Store.Name)
+		}
+	}
+	return names
+}
+
+// itemNames returns the names of the values in the items of a list that the verb returns.
+func (v *Verb) itemNames(list string) []string {
+	if v.Read == nil {
+		return nil
+	}
+	for i := range v.Read.Fields {
+		f := &v.Read.Fields[i]
+		switch {
+		case f.Name != list:
+		case f.From == FromCodes:
+			return []string{"code", "description"}
+		case f.From == FromList:
+			var names []string
+			for j := range v.Read.Lists[f.List].Fields {
+				names = append(names, v.Read.Lists[f.List].Fields[j].Name)
+			}
+			return names
+		}
+	}
+	return nil
+}

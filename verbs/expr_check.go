@@ -54,13 +54,13 @@ type term struct {
 	codes  *CodeList
 	entity *Entity
 	item   *Type
-	prog   *expr.Program // computes it; in a filter perhaps one of the next two instead
-	path   *stores.Path  // exactly a field of `row`
-	lower  bool          // of path: in lower case
-	cond   *filterNode   // a condition over fields of `row`
-	list   []term        // of a list that is written out
-	text   string        // of a code or a string that is written out
-	part   *Param        // exactly this field of a record
+	prog   *expr.Program   // computes it; in a filter perhaps one of the next two instead
+	path   *stores.Path    // exactly a field of `row`
+	lower  bool            // of path: in lower case
+	cond   *expr.Condition // a condition over fields of `row`
+	list   []term          // of a list that is written out
+	text   string          // of a code or a string that is written out
+	part   *Param          // exactly this field of a record
 }
 
 var bad = term{name: badType}
@@ -107,7 +107,7 @@ func (l *loader) compile(d *doc, n *yaml.Node, sc scope, w want, when *Expr) *Ex
 func (l *loader) compileTerm(d *doc, n *yaml.Node, sc scope, w want, when *Expr) (*Expr, term) {
 	c := exprChecker{l: l, d: d, n: n, text: n.Value, sc: sc, there: sc.verb.there}
 	if when != nil {
-		c.there |= when.nonNil
+		c.there |= when.Present
 	}
 	var root *expr.Node
 	var t term
@@ -134,13 +134,13 @@ func (l *loader) compileTerm(d *doc, n *yaml.Node, sc scope, w want, when *Expr)
 	if t = c.assign(root, t, w); c.failed || t.name == badType {
 		return nil, bad
 	}
-	e := &Expr{Text: c.text, Place: d.place(n), Reads: c.reads, prog: t.prog, part: t.part != nil}
+	e := &Expr{Text: c.text, Place: d.place(n), Reads: c.reads, Program: t.prog, OnePart: t.part != nil}
 	switch {
 	case w.is == nil || w.is.Name != BooleanType:
 	case root == nil:
-		e.nonNil = 1 << i
+		e.Present = 1 << i
 	default:
-		e.nonNil = c.present(root, true)
+		e.Present = c.present(root, true)
 	}
 	return e, t
 }
@@ -251,5 +251,5 @@ func (l *loader) filter(d *doc, n *yaml.Node, sc scope) *Filter {
 		c.fail(c.unfit(root, t, wantBoolean))
 		return nil
 	}
-	return &Filter{Text: c.text, Place: d.place(n), Reads: c.reads, root: *t.condition()}
+	return &Filter{Text: c.text, Place: d.place(n), Reads: c.reads, Root: *t.condition()}
 }

@@ -12,21 +12,21 @@ import (
 func (t *term) overRow() bool { return t.path != nil || t.cond != nil }
 
 // condition returns a term that is true or false as a part of a filter.
-func (t *term) condition() *filterNode {
+func (t *term) condition() *expr.Condition {
 	switch {
 	case t.cond != nil:
 		return t.cond
 	case t.path != nil:
-		return &filterNode{op: stores.Eq, path: *t.path, value: &expr.Program{Value: stores.NewBool(true)}}
+		return &expr.Condition{Op: stores.Eq, Path: *t.path, Value: &expr.Program{Value: stores.NewBool(true)}}
 	}
-	return &filterNode{cond: t.prog}
+	return &expr.Condition{If: t.prog}
 }
 
 // selects returns a condition of which the store has to evaluate a part.
 func selects(op stores.CondOp, of ...term) term {
-	node := &filterNode{op: op}
+	node := &expr.Condition{Op: op}
 	for i := range of {
-		node.kids = append(node.kids, *of[i].condition())
+		node.Kids = append(node.Kids, *of[i].condition())
 	}
 	return term{name: BooleanType, cond: node}
 }
@@ -72,7 +72,7 @@ func (c *exprChecker) textOfRow(n *expr.Node, op stores.CondOp, l, r term) term 
 	case sensitivePath(c.sc.row, *l.path):
 		return c.fail(tell(c.place(n), "not-a-filter/sensitive", "a part of what is sensitive"))
 	}
-	return term{name: BooleanType, cond: &filterNode{op: op, path: *l.path, lower: l.lower, value: r.prog}}
+	return term{name: BooleanType, cond: &expr.Condition{Op: op, Path: *l.path, Lower: l.lower, Value: r.prog}}
 }
 
 // compareRow compares a field of the row with another value, which is converted to the kind of
@@ -94,34 +94,49 @@ func (c *exprChecker) compareRow(n *expr.Node, l, r term) term {
 	if !c.keptAlike(n, op, l, r) {
 		return bad
 	}
-	node := &filterNode{op: op, path: *l.path, other: r.path}
+	node := &expr.Condition{Op: op, Path: *l.path, Other: r.path}
 	if r.path == nil {
 		if l.name == DecimalType {
 			r = widen(r)
 		}
-		node.value = r.prog
+		node.Value = r.prog
 	}
 	return term{name: BooleanType, cond: node}
 }
 
 // halves reports whether a filter compares the order of a sensitive field with a caller's value:
 // each answer would halve the range of possible values.
-func (n *filterNode) halves(e *Entity) bool {
-	if said := false; n.op >= stores.Lt && n.op <= stores.Ge && sensitivePath(e, n.path) {
-		n.value.Uses(func(from expr.Source, _ int) { said = said || from == expr.Argument })
+func halves(n *expr.Condition, e *Entity) bool {
+	if said := false; n.Op >= stores.Lt && n.Op <= stores.Ge && sensitivePath(e, n.Path) {
+		n.Value.Uses(func(from expr.Source, _ int) { said = said || from == expr.Argument })
 		if said {
 			return true
 		}
 	}
-	return slices.ContainsFunc(n.kids, func(k filterNode) bool { return k.halves(e) })
+	return slices.ContainsFunc(n.Kids, func(k expr.Condition) bool { return halves(&k, e) })
 }
 
 // unprobed reports selections and orders of a read that would reveal sensitive values.
 func (d *doc) unprobed(e *Entity, f mapping, filter *Filter, order []stores.Order) {
-	if filter != nil && filter.root.halves(e) {
+	if filter != nil && halves(&filter.Root, e) {
 		d.report(tell(d.place(f.at("where").value), "not-a-filter/sensitive", "the order of what is sensitive"))
 	}
 	if slices.ContainsFunc(order, func(o stores.Order) bool { return sensitivePath(e, o.Path) }) {
 		d.report(tell(d.place(f.at("order").value), "contradiction", "the order of rows would tell what is sensitive", "order by other fields", dsl.Place{}, ""))
 	}
+}
+
+// andKey adds the condition that the row is the one that an argument refers to.
+func (f *Filter) andKey(e *Entity, param int, place dsl.Place) *Filter {
+	key := expr.Condition{
+		Op:    stores.Eq,
+		Path:  stores.Path{Field: e.Store.Key},
+		Value: &expr.Program{From: expr.Argument, Index: param},
+	}
+	if f == nil {
+		return &Filter{Text: "row." + e.Store.Fields[e.Store.Key].Name, Place: place, Root: key}
+	}
+	and := *f
+	and.Root = expr.Condition{Op: stores.And, Kids: []expr.Condition{key, f.Root}}
+	return &and
 }
