@@ -53,6 +53,7 @@ type loader struct {
 	// Values that are made once and used again.
 	patterns map[string]*regexp.Regexp
 	refs     map[*Entity]*Type
+	broken   map[*Entity]bool // of doc
 	coded    map[*CodeList]*Type
 	operands map[string]Operand
 	trees    map[string]*expr.Node
@@ -157,6 +158,7 @@ func newLoader() *loader {
 		lost:        make(map[string]bool),
 		patterns:    make(map[string]*regexp.Regexp),
 		refs:        make(map[*Entity]*Type),
+		broken:      make(map[*Entity]bool),
 		coded:       make(map[*CodeList]*Type),
 		operands:    make(map[string]Operand),
 		trees:       make(map[string]*expr.Node),
@@ -166,6 +168,7 @@ func newLoader() *loader {
 // declare records the names in a file, so that everything else can refer to them. Names with
 // errors in their declarations are recorded too.
 func (l *loader) declare(d *doc) {
+	d.broken = l.broken
 	f, read := d.fields(d.root, "palette")
 	l.miss(d, read, f)
 	if !read {
@@ -476,7 +479,7 @@ func (l *loader) entityWithin(d *doc, n *yaml.Node, from int, name string) *Enti
 func (d *doc) fieldAt(e *Entity, n *yaml.Node) int {
 	i := e.field(n.Value)
 	d.usesField(e, i, n, 0, len(n.Value))
-	if i < 0 && !e.broken {
+	if i < 0 && !d.broken[e] {
 		d.report(tell(d.place(n), "unknown-field", e, n.Value))
 	}
 	return i
@@ -486,7 +489,7 @@ func (d *doc) fieldAt(e *Entity, n *yaml.Node) int {
 func (d *doc) fieldWithin(e *Entity, n *yaml.Node, from int, name string) int {
 	i := e.field(name)
 	d.usesField(e, i, n, from, from+len(name))
-	if i < 0 && !e.broken {
+	if i < 0 && !d.broken[e] {
 		d.report(tell(d.within(n, from, from+len(name)), "unknown-field", e, name))
 	}
 	return i

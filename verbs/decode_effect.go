@@ -279,7 +279,7 @@ func (l *loader) creates(vn *verbNode, e *Effect, f mapping, ent *Entity, sc sco
 	}
 	e.Declared = true
 	l.set(vn, e, set, ent, sc)
-	if set.value == nil || ent.broken {
+	if set.value == nil || d.broken[ent] {
 		return
 	}
 	var missing []string
@@ -308,7 +308,7 @@ func (l *loader) upserts(vn *verbNode, e *Effect, n *yaml.Node, f mapping, ent *
 			return
 		}
 	}
-	if !e.Declared || ent.broken {
+	if !e.Declared || d.broken[ent] {
 		return
 	}
 	change := *e
@@ -413,7 +413,7 @@ func (l *loader) changes(vn *verbNode, e *Effect, f mapping, sc scope) {
 		e.Where = l.where(vn, where.value, sc)
 		if e.Where != nil && e.Where.Param >= 0 {
 			p := &v.Params[e.Where.Param]
-			if !p.Sure() && v.there&(1<<e.Where.Param) == 0 && (e.When == nil || e.When.Present&(1<<e.Where.Param) == 0) {
+			if !p.Sure() && present(v)&(1<<e.Where.Param) == 0 && (e.When == nil || e.When.Present&(1<<e.Where.Param) == 0) {
 				d.report(tell(d.place(where.value), "may-be-absent", p))
 			}
 		}

@@ -29,16 +29,16 @@ func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
 		if v.Kind != poisoned {
 			d.report(say.nothingWritten(e.Place, shapes()["palette"].key("entities")))
 		}
-		e.broken = true
+		d.broken[e] = true
 		return
 	}
 	var ok bool
 	if node.f, ok = d.fields(v, "entity"); !ok {
-		e.broken = true
+		d.broken[e] = true
 		return
 	}
 	// Its fields are unknown if their key may be the misspelt one.
-	e.broken = node.f.at("fields").value == nil && (node.f.at("fields").key != nil || unknownIn(v, "entity"))
+	d.broken[e] = node.f.at("fields").value == nil && (node.f.at("fields").key != nil || unknownIn(v, "entity"))
 	l.entityNodes = append(l.entityNodes, node)
 }
 
@@ -81,7 +81,7 @@ func (l *loader) makeFields(en *entityNode) {
 	}
 	keyName := f.text("key")
 	if keyNode == nil || !d.name(keyNode, "key field") {
-		e.broken = true
+		d.broken[e] = true
 		keyName = "id"
 	}
 	count := 1
@@ -118,14 +118,14 @@ func (l *loader) makeFields(en *entityNode) {
 			d.report(tell(d.place(f.at("key-by").value), "key-by/managed", keyName))
 		case t.Name != UUIDType && t.Name != StringType && t.Name != IntegerType && t.Name != CodeType:
 			d.report(tell(e.Fields[i].Place, "bad-key", keyName, typeWords[t.Name]))
-			e.broken = true
+			d.broken[e] = true
 		case key.Spelling != nil:
 			d.report(tell(e.Fields[i].Place, "code-value/spelt-key", keyName))
-			e.broken = true
+			d.broken[e] = true
 		case key.Personal:
 			// The journal identifies rows by their keys, and never erases keys.
 			d.report(tell(e.Fields[i].Place, "contradiction", keyName+" is the key and personal", "a key stands in the journal for ever: give rows a key that says nothing of anybody", dsl.Place{}, ""))
-			e.broken = true
+			d.broken[e] = true
 		}
 	}
 }
@@ -143,10 +143,10 @@ func (l *loader) makeParts(en *entityNode) {
 		switch {
 		case c.Kind == poisoned:
 		case i < 0:
-			if !e.broken {
+			if !d.broken[e] {
 				d.report(tell(d.place(c), "unknown-field", e, c.Value))
 			}
-			e.broken = true
+			d.broken[e] = true
 		case slices.Contains(s.Parts, i):
 			d.report(tell(d.place(c), "duplicate-key", c.Value, d.place(n)))
 		default:
@@ -162,7 +162,7 @@ func (l *loader) makeParts(en *entityNode) {
 		}
 	}
 	switch by := f.text("key-by"); {
-	case len(s.Parts) < 2 && !e.broken:
+	case len(s.Parts) < 2 && !d.broken[e]:
 		d.report(tell(d.place(n), "bad-key/few", n.Content))
 	case s.Managed:
 		d.report(tell(d.place(n), "bad-key/managed"))
@@ -218,17 +218,17 @@ func isColumn(s string) bool {
 func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 	d, e := en.d, en.e
 	if !d.name(k, "field") || v.Kind == poisoned {
-		e.broken = true
+		d.broken[e] = true
 		return
 	}
 	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
 		d.report(say.nothingWritten(d.place(k), shapes()["entity"].key("fields")))
-		e.broken = true
+		d.broken[e] = true
 		return
 	}
 	f, ok := d.fields(v, "field")
 	if !ok {
-		e.broken = true
+		d.broken[e] = true
 		return
 	}
 	d.declares(k, FieldThing, e.Store.Name+"."+k.Value)
@@ -568,7 +568,7 @@ func (l *loader) visible(en *entityNode) {
 	i := e.field(n.Value)
 	switch {
 	case i < 0:
-		if !e.broken {
+		if !d.broken[e] {
 			d.report(tell(d.place(n), "unknown-field", e, n.Value))
 		}
 	case e.Fields[i].Type == nil:

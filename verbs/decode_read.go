@@ -490,7 +490,7 @@ func (l *loader) progress(en *entityNode) {
 		i := p.Steps.field(at.value.Value)
 		switch {
 		case i < 0:
-			if !p.Steps.broken {
+			if !d.broken[p.Steps] {
 				d.report(tell(d.place(at.value), "unknown-field", p.Steps, at.value.Value))
 			}
 		case p.Steps.Fields[i].Type == nil:

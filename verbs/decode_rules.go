@@ -45,7 +45,6 @@ func (l *loader) requires(vn *verbNode) {
 			return
 		}
 		l.nilPasses(vn, &rule, f.at("nil"))
-		v.there |= rule.That.Present
 		v.Requires = append(v.Requires, rule)
 	})
 }
@@ -161,7 +160,7 @@ func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
 	d := vn.d
 	name, field, dotted := strings.Cut(n.Value, ".")
 	switch t.Entity = l.entityWithin(d, n, 0, name); {
-	case t.Entity == nil || t.Entity.broken:
+	case t.Entity == nil || d.broken[t.Entity]:
 		return false
 	case dotted != t.Kind.OfField():
 		d.report(tell(d.place(n), "bad-operand/total", totalWords[t.Kind], t.Entity))

@@ -95,7 +95,7 @@ func (l *loader) active(d *doc, p *Param, n *yaml.Node) bool {
 	case n.Kind == poisoned:
 	case n.Kind != yaml.ScalarNode || n.Value != activeWord:
 		d.report(say.refDefault(d.place(n), p.Name, message.Shorten(n.Value, 40)))
-	case p.Type.Entity != nil && p.Type.Entity.broken:
+	case p.Type.Entity != nil && d.broken[p.Type.Entity]:
 	case p.Type.Entity == nil || !p.Type.Entity.heldItself():
 		d.report(say.activeOfWhat(d.place(n), p))
 	default:

@@ -9,6 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs/values"
 )
@@ -425,54 +426,14 @@ func (l *loader) value(d *doc, t *Type, n *yaml.Node, name string) (stores.Value
 	case n.Kind != yaml.ScalarNode:
 		return wrong(wrongType)
 	}
-	s, plain := n.Value, n.Style == 0
-	var v stores.Value
-	ok := true
-	switch t.Name {
-	case AnyType:
-		switch {
-		case !plain:
-			return stores.NewString(s), true
-		case s == "true" || s == "false":
-			return stores.NewBool(s == "true"), true
-		case isNumber(s) && strings.Contains(s, "."):
-			v, ok = stores.ParseDecimal(s)
-		case isNumber(s):
-			v, ok = stores.ParseInt(s)
-		default:
-			v = stores.NewString(s)
-		}
-		if !ok {
-			return wrong(wrongType)
-		}
-		return v, true
-	case BooleanType:
-		if !plain || s != "true" && s != "false" {
-			return wrong(wrongType)
-		}
-		return stores.NewBool(s == "true"), true
-	case IntegerType:
-		if !isNumber(s) || strings.Contains(s, ".") {
-			return wrong(wrongType)
-		}
-		if v, ok = stores.ParseInt(s); !ok {
-			return wrong(notInt64)
-		}
-	case DecimalType:
-		if !isNumber(s) {
-			return wrong(wrongType)
-		}
-		if v, ok = stores.ParseDecimal(s); !ok {
-			return wrong(notDecimal)
-		}
-	default:
-		v, p := t.read(s)
-		if p != fine {
-			return wrong(p)
-		}
-		return v, true
+	written, number := dsl.NewString(n.Value), isNumber(n.Value)
+	switch plain := n.Style == 0; {
+	case number && (t.Name == IntegerType || t.Name == DecimalType || t.Name == AnyType && plain):
+		written = dsl.NewNumber(n.Value)
+	case plain && (t.Name == BooleanType || t.Name == AnyType) && (n.Value == "true" || n.Value == "false"):
+		written.Kind = dsl.Bool
 	}
-	v, p := t.limit(v)
+	v, p := t.literal(&written)
 	if p != fine {
 		return wrong(p)
 	}

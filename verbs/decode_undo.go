@@ -111,7 +111,7 @@ func (l *loader) spared(d *doc, u *Undo, n *yaml.Node) {
 	i := e.field(field)
 	d.usesField(e, i, n, len(n.Value)-len(field), len(n.Value))
 	if i < 0 {
-		if !e.broken {
+		if !d.broken[e] {
 			d.report(tell(d.place(n), "unknown-field", e, field))
 		}
 		return

@@ -71,7 +71,7 @@ func mayBeNil(n *expr.Node, v *Verb) *Field {
 	}
 	e, optional, last := v.Params[of].Type.Entity, false, (*Field)(nil)
 	for _, name := range slices.Backward(names) {
-		if e == nil || e.broken {
+		if e == nil {
 			return nil
 		}
 		i := e.field(name)
@@ -184,7 +184,7 @@ func (l *loader) unheld(vn *verbNode) {
 		code := &v.Params[by]
 		for r := range v.Params {
 			ref := &v.Params[r]
-			if ref.Type == nil || ref.Type.Name != RefType || ref.Type.Entity == nil || ref.Type.Entity.broken {
+			if ref.Type == nil || ref.Type.Name != RefType || ref.Type.Entity == nil || d.broken[ref.Type.Entity] {
 				continue
 			}
 			f := slices.IndexFunc(ref.Type.Entity.Fields, func(f Field) bool {

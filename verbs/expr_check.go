@@ -105,7 +105,7 @@ func (l *loader) compile(d *doc, n *yaml.Node, sc scope, w want, when *Expr) *Ex
 // compileTerm also returns the term. Most expressions are exactly one argument, with or without a
 // colon.
 func (l *loader) compileTerm(d *doc, n *yaml.Node, sc scope, w want, when *Expr) (*Expr, term) {
-	c := exprChecker{l: l, d: d, n: n, text: n.Value, sc: sc, there: sc.verb.there}
+	c := exprChecker{l: l, d: d, n: n, text: n.Value, sc: sc, there: present(sc.verb)}
 	if when != nil {
 		c.there |= when.Present
 	}
@@ -252,4 +252,15 @@ func (l *loader) filter(d *doc, n *yaml.Node, sc scope) *Filter {
 		return nil
 	}
 	return &Filter{Text: c.text, Place: d.place(n), Reads: c.reads, Root: *t.condition()}
+}
+
+// present returns the bits of the arguments that are present whenever the preconditions of a verb
+// hold, as far as they have been read.
+func present(v *Verb) (bits uint64) {
+	for i := range v.Requires {
+		if that := v.Requires[i].That; that != nil {
+			bits |= that.Present
+		}
+	}
+	return bits
 }

@@ -216,8 +216,6 @@ type Entity struct {
 	// engine's message.
 	Twice string
 	Place dsl.Place
-
-	broken bool // while loading: a field has an error
 }
 
 // A Field is a palette's declaration of a field, beyond how it is stored.
@@ -285,7 +283,6 @@ type Verb struct {
 	Internal bool
 
 	plan  plan   // made by newRegistry
-	there uint64 // arguments that are present whenever Requires holds
 }
 
 // A Param is one declared argument.

@@ -38,6 +38,8 @@ type doc struct {
 	beside bool          // it is a palette of the program's own
 	apart  []*dsl.Source // all of those
 
+	broken map[*Entity]bool // of all files: entities that lack a field which could not be read
+
 	failed  bool // there is an error among diags
 	misread bool // YAML reads something other than the author wrote
 	more    int  // number of diagnostics that are not among diags
