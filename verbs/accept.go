@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/jsondoc"
 	"verbatim/verbs/message"
 )
 
@@ -183,37 +182,11 @@ func AsLiteral(v stores.Value) dsl.Value {
 	case stores.UUID:
 		return dsl.NewUUID(v.Text())
 	case stores.JSON:
-		dec := json.NewDecoder(strings.NewReader(v.Text()))
-		dec.UseNumber()
-		var x any
-		if dec.Decode(&x) != nil {
+		x, err := jsondoc.Decode(v.Text())
+		if err != nil {
 			return dsl.NewNil()
 		}
-		return plainLiteral(x)
+		return jsondoc.Value(x)
 	}
 	return dsl.NewString(v.Text())
-}
-
-func plainLiteral(x any) dsl.Value {
-	switch x := x.(type) {
-	case bool:
-		return dsl.NewBool(x)
-	case string:
-		return dsl.NewString(x)
-	case json.Number:
-		return dsl.NewNumber(x.String())
-	case []any:
-		items := make([]dsl.Value, len(x))
-		for i := range x {
-			items[i] = plainLiteral(x[i])
-		}
-		return dsl.NewList(items...)
-	case map[string]any:
-		var entries []dsl.Arg
-		for _, k := range slices.Sorted(maps.Keys(x)) {
-			entries = append(entries, dsl.NewArg(k, plainLiteral(x[k])))
-		}
-		return dsl.NewMap(entries...)
-	}
-	return dsl.NewNil()
 }

@@ -7,6 +7,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/naming"
 	"verbatim/verbs/values"
 )
 
@@ -448,7 +449,7 @@ func (c *checker) resolve(name, path string, v *dsl.Value, out *Arg) (meaning, b
 	if c.macro != nil {
 		for i := range c.macro.Params {
 			p := &c.macro.Params[i]
-			if !sameName(p.Name, name) {
+			if !naming.Same(p.Name, name) {
 				continue
 			}
 			switch {

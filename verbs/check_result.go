@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"verbatim/stores"
+	"verbatim/verbs/naming"
 )
 
 // A result describes what a call returns to users of its `:as` name: a row, and fields. The
@@ -214,7 +215,7 @@ func (res *result) at(verb, path string) (meaning, *lost) {
 	}
 	step, rest, more := strings.Cut(path, ".")
 	for i := range res.fields {
-		if f := &res.fields[i]; sameName(f.name, step) {
+		if f := &res.fields[i]; naming.Same(f.name, step) {
 			switch {
 			case !more:
 				return f.is, nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/verbs/naming"
 	"verbatim/verbs/values"
 )
 
@@ -92,7 +93,7 @@ func (c *checker) unknownArgument(call *dsl.Call, v *Verb, a *dsl.Arg) uint64 {
 		for _, name := range free {
 			// A reference's "-id" is easily left out. And letters left out of a short name make
 			// the word too short for Nearest to allow two slips.
-			if sameName(name, a.Key) || strings.EqualFold(name, a.Key) || strings.EqualFold(name, a.Key+"-id") || dsl.Distance(name, a.Key, len(name)/3) <= len(name)/3 {
+			if naming.Same(name, a.Key) || strings.EqualFold(name, a.Key) || strings.EqualFold(name, a.Key+"-id") || dsl.Distance(name, a.Key, len(name)/3) <= len(name)/3 {
 				near = []string{name}
 			}
 		}

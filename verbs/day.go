@@ -11,7 +11,9 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/jsondoc"
 	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 // A Day is a bound of dates that depends on the current date: today, or so long before or after
@@ -45,7 +47,7 @@ func parseDay(text string) (*Day, bool) {
 	switch {
 	case len(parts) == 1 && parts[0] == "today":
 		return &Day{}, true
-	case len(parts) != 4 || parts[0] != "today" || parts[1] != "+" && parts[1] != "-" || !allDecimal(parts[2]) || len(parts[2]) > 6:
+	case len(parts) != 4 || parts[0] != "today" || parts[1] != "+" && parts[1] != "-" || !naming.AreDigits(parts[2]) || len(parts[2]) > 6:
 		return nil, false
 	}
 	n, err := strconv.Atoi(parts[2])
@@ -329,7 +331,7 @@ func (s *Schema) Between(property string, today stores.Value) (first, last store
 	if !s.Moves() {
 		return first, last
 	}
-	m, _ := at(s.doc, []string{"properties", property}).(map[string]any)
+	m, _ := jsondoc.At(s.doc, []string{"properties", property}).(map[string]any)
 	if d := dayIn(m, dayLeast); d != nil {
 		first = d.On(today)
 	}
@@ -345,7 +347,7 @@ func (s *Schema) OnDay(today, v stores.Value) []Breach {
 	if !s.Moves() || v.Kind() != stores.JSON {
 		return nil
 	}
-	instance, err := decodeJSON(v.Text())
+	instance, err := jsondoc.Decode(v.Text())
 	if err != nil {
 		return nil
 	}
@@ -372,7 +374,7 @@ func (s *Schema) onDay(rule, v any, path []string, today stores.Value, depth int
 		}
 	}
 	if ref, ok := m["$ref"].(string); ok && strings.HasPrefix(ref, "#") {
-		s.onDay(at(s.doc, pointer(ref[1:])), v, path, today, depth+1, found)
+		s.onDay(jsondoc.At(s.doc, jsondoc.Pointer(ref[1:])), v, path, today, depth+1, found)
 	}
 	all, _ := m["allOf"].([]any)
 	for _, r := range all {

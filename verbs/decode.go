@@ -10,6 +10,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/verbs/expr"
+	"verbatim/verbs/naming"
 )
 
 // A loader joins the files of a directory. It goes over them in passes: what is declared, the
@@ -176,10 +177,10 @@ func (l *loader) declare(d *doc) {
 	}
 	p := &Palette{Domain: f.text("domain"), Description: f.text("description"), Source: d.src, Plans: f.boolean("plans")}
 	l.palettes = append(l.palettes, p)
-	if n := f.at("domain").value; n != nil && !isDottedName(n.Value) {
+	if n := f.at("domain").value; n != nil && !naming.IsDottedName(n.Value) {
 		d.report(say.badName(d.place(n), "domain", n.Value))
 		p.Domain = "" // verbs keep their own names and are not reported again
-	} else if isOurs(p.Domain) {
+	} else if naming.IsOurs(p.Domain) {
 		d.report(tell(d.place(n), "reserved-word/ours", "domain", n.Value))
 	} else {
 		d.domain = n
@@ -235,7 +236,7 @@ func (d *doc) each(p pair, fn func(n *yaml.Node)) {
 
 // name checks a name that the author gives to something.
 func (d *doc) name(n *yaml.Node, what string) bool {
-	if n == nil || isName(n.Value) {
+	if n == nil || naming.IsName(n.Value) {
 		return true
 	}
 	d.report(say.badName(d.place(n), what, n.Value))
@@ -268,47 +269,6 @@ func (l *loader) role(d *doc, n *yaml.Node) {
 	l.roles = append(l.roles, r)
 }
 
-// isNumber accepts digits with an optional minus and point, as people write
-// them: no 007, 0x1f, 1e3 or 1_000.
-func isNumber(s string) bool {
-	whole, frac, point := strings.Cut(strings.TrimPrefix(s, "-"), ".")
-	return allDecimal(whole) && (len(whole) == 1 || whole[0] != '0') && (!point || allDecimal(frac))
-}
-
-func allDecimal(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// maxName is how many characters a name may have.
-const maxName = 100
-
-func isName(s string) bool {
-	if s == "" || s[0] < 'a' || s[0] > 'z' || len(s) > maxName {
-		return false
-	}
-	for i := 1; i < len(s); i++ {
-		c := s[i]
-		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
-			return false
-		}
-	}
-	return true
-}
-
-func isDottedName(s string) bool {
-	for part := range strings.SplitSeq(s, ".") {
-		if !isName(part) {
-			return false
-		}
-	}
-	return true
-}
-
 // Namespaces
 
 // Declared names are known to all palettes of the directory, unless a palette has a namespace:
@@ -327,7 +287,7 @@ func (d *doc) names(f mapping) {
 	if !d.name(n, "namespace") {
 		return
 	}
-	if isOurs(n.Value) {
+	if naming.IsOurs(n.Value) {
 		d.report(tell(d.place(n), "reserved-word/ours", "namespace", n.Value))
 		return
 	}

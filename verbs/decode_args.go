@@ -7,6 +7,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 func (l *loader) params(vn *verbNode) {
@@ -29,12 +30,12 @@ func (l *loader) params(vn *verbNode) {
 		k := f.at("name").value
 		d.name(k, "argument")
 		d.declares(k, ArgumentThing, v.Name+":"+k.Value)
-		if isReserved(k.Value) {
+		if naming.IsReserved(k.Value) {
 			d.report(tell(d.place(k), "reserved-word", "argument", k.Value))
 		}
 		p := Param{
 			Name:        k.Value,
-			Ident:       underscored(k.Value),
+			Ident:       naming.Underscored(k.Value),
 			Description: f.text("description"),
 			Required:    f.boolean("required"),
 			Clear:       f.boolean("clear"),
@@ -58,7 +59,7 @@ func (l *loader) params(vn *verbNode) {
 		p.Personal = p.Personal || p.Type.anyField(func(f *Param) bool { return f.Personal })
 		l.upload(d, &p, f)
 		if n := f.at("default").value; n != nil {
-			p.defaulted = true
+			p.HasDefault = true
 			if p.Required {
 				d.report(tell(d.place(f.at("default").key), "contradiction", ":"+p.Name+" is required and has a default", "a default is for arguments that may be left out", d.place(f.at("required").key), "required here"))
 			}
@@ -79,9 +80,9 @@ func (l *loader) params(vn *verbNode) {
 		}
 		if f.at("from").value != nil {
 			d.items(f.at("from"), func(n *yaml.Node) {
-				i := slices.Index(originWords, n.Value)
+				i := slices.Index(OriginWords, n.Value)
 				if i < 0 {
-					d.report(tell(d.place(n), "unknown-word", "from", n.Value, originWords))
+					d.report(tell(d.place(n), "unknown-word", "from", n.Value, OriginWords))
 					return
 				}
 				p.From |= 1 << i
@@ -90,7 +91,7 @@ func (l *loader) params(vn *verbNode) {
 				d.report(tell(d.place(f.at("from").key), "contradiction", ":"+p.Name+" may come from nowhere", "leave `from` out to accept a value from anywhere", dsl.Place{}, ""))
 			}
 			if what := p.Type.notModels(); p.From&FromModel != 0 && what != nil {
-				d.report(tell(d.place(f.at("from").key), "from-model", p.Name, typeWords[what.Name]))
+				d.report(tell(d.place(f.at("from").key), "from-model", p.Name, what.Name.String()))
 			}
 		}
 		l.otherwise(d, &p, f)
@@ -149,7 +150,7 @@ func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
 		d.report(tell(d.place(n), "schema-of/missing", by.Type.Codes, without))
 		return
 	}
-	p.schemaOf, p.byCode = i+1, by.Type.Codes
+	p.CodeParam, p.ByCode = i+1, by.Type.Codes
 }
 
 // example checks that an example value would be accepted.

@@ -5,6 +5,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/naming"
 )
 
 func (l *loader) codeList(d *doc, n *yaml.Node) {
@@ -53,7 +54,7 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 			}
 			if n := cf.at("value").value; n != nil {
 				valued = append(valued, n)
-				if c.Value = stores.NewString(n.Value); n.Style == 0 && isNumber(n.Value) {
+				if c.Value = stores.NewString(n.Value); n.Style == 0 && naming.IsNumber(n.Value) {
 					whole, ok := stores.ParseInt(n.Value)
 					if c.Value = whole; !ok {
 						d.report(tell(d.place(n), "code-value/whole", c.Name))
@@ -69,7 +70,7 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 				l.codeSchemas = append(l.codeSchemas, codeSchemaNode{d, n, list, c.Name})
 			}
 		}
-		if !isCode(c.Name) {
+		if !naming.IsCode(c.Name) {
 			d.report(say.badCode(d.place(at), c.Name))
 			return
 		}
@@ -213,7 +214,7 @@ func (d *doc) json(b []byte, n *yaml.Node) ([]byte, bool) {
 				return append(b, n.Value...), true
 			}
 		case "!!int", "!!float":
-			if isNumber(n.Value) {
+			if naming.IsNumber(n.Value) {
 				return append(b, n.Value...), true
 			}
 			d.report(tell(d.place(n), "not-a-number/odd-number", n.Value))

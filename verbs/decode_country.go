@@ -5,6 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"verbatim/verbs/naming"
 	"verbatim/verbs/values"
 )
 
@@ -19,14 +20,14 @@ func (l *loader) ofCountry(d *doc, name TypeName, country pair, typ *yaml.Node) 
 		return nil
 	case n == nil:
 		return plainTypes[name]
-	case isCode(n.Value):
+	case naming.IsCode(n.Value):
 		_, known := l.countryFor(d, name, n)
 		if !known {
 			return nil
 		}
 		return &Type{Name: name, Scale: -1, Country: n.Value}
 	}
-	return &Type{Name: name, Scale: -1, CountryOf: underscored(n.Value)}
+	return &Type{Name: name, Scale: -1, CountryOf: naming.Underscored(n.Value)}
 }
 
 // countryFor reports whether numbers of a country are known.
@@ -69,7 +70,7 @@ func (l *loader) alone(d *doc, t *Type, country pair) *Type {
 // paramsBeside finds the type of an argument, or of a field of a record.
 func paramsBeside(params []Param) func(ident string) (*Type, bool) {
 	return func(ident string) (*Type, bool) {
-		i := slices.IndexFunc(params, func(p Param) bool { return sameName(p.Name, ident) })
+		i := slices.IndexFunc(params, func(p Param) bool { return naming.Same(p.Name, ident) })
 		if i < 0 {
 			return nil, false
 		}

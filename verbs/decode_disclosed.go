@@ -7,6 +7,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/verbs/expr"
+	"verbatim/verbs/naming"
 )
 
 // discloses reads the values that a caller is told about rows that they do not see. Only these
@@ -32,10 +33,10 @@ func (l *loader) discloses(vn *verbNode) {
 		}
 		name := f.at("name").value
 		d.name(name, "disclosed value")
-		x := Disclosed{Name: underscored(name.Value), Place: d.place(name)}
+		x := Disclosed{Name: naming.Underscored(name.Value), Place: d.place(name)}
 		first := slices.IndexFunc(v.Discloses, func(o Disclosed) bool { return o.Name == x.Name })
 		switch {
-		case isReserved(x.Name):
+		case naming.IsReserved(x.Name):
 			d.report(tell(x.Place, "reserved-word", "disclosed value", name.Value))
 			return
 		case v.param(x.Name) >= 0:
@@ -159,7 +160,7 @@ const mostDisclosed = 10_000
 
 // disclosed resolves a name to a disclosed value, if it is one.
 func (c *exprChecker) disclosed(n *expr.Node, name string) (term, bool) {
-	i := slices.IndexFunc(c.sc.verb.Discloses, func(x Disclosed) bool { return sameName(x.Name, name) })
+	i := slices.IndexFunc(c.sc.verb.Discloses, func(x Disclosed) bool { return naming.Same(x.Name, name) })
 	if i < 0 {
 		return bad, false
 	}

@@ -8,6 +8,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/naming"
 )
 
 func (l *loader) effect(vn *verbNode, n *yaml.Node) {
@@ -143,7 +144,7 @@ func (l *loader) work(vn *verbNode, e *Effect, f mapping) {
 func (l *loader) workKey(vn *verbNode, e *Effect, f mapping) {
 	d, v := vn.d, vn.v
 	d.items(f.at("key"), func(n *yaml.Node) {
-		i := slices.IndexFunc(v.Params, func(p Param) bool { return sameName(p.Name, n.Value) })
+		i := slices.IndexFunc(v.Params, func(p Param) bool { return naming.Same(p.Name, n.Value) })
 		switch {
 		case i < 0:
 			d.report(say.unknownArgument(d.place(n), v, n.Value))
@@ -159,7 +160,7 @@ func (l *loader) workKey(vn *verbNode, e *Effect, f mapping) {
 		d.report(tell(d.place(again.key), "again-without-key"))
 		return
 	}
-	e.Again = Again(slices.Index(againWords, again.value.Value))
+	e.Again = Again(slices.Index(AgainWords, again.value.Value))
 }
 
 // unknownIn reports whether a mapping has a key that its shape does not know.
@@ -380,9 +381,9 @@ func (l *loader) calls(vn *verbNode, e *Effect, n *yaml.Node) {
 	if n == nil || !d.name(n, "row") {
 		return
 	}
-	name := underscored(strings.TrimPrefix(n.Value, "@"))
+	name := naming.Underscored(strings.TrimPrefix(n.Value, "@"))
 	switch first := slices.IndexFunc(v.Effects, func(o Effect) bool { return o.As == name }); {
-	case isReserved(name):
+	case naming.IsReserved(name):
 		d.report(tell(d.place(n), "reserved-word", "row", n.Value))
 	case v.param(name) >= 0:
 		d.report(tell(d.place(n), "declared-twice", "argument", n.Value, v.Params[v.param(name)].Place))
@@ -399,7 +400,7 @@ func (l *loader) calls(vn *verbNode, e *Effect, n *yaml.Node) {
 
 func mentions(n *yaml.Node, name string) bool {
 	for i := 0; i < len(n.Content); i += 2 {
-		if sameName(n.Content[i].Value, name) {
+		if naming.Same(n.Content[i].Value, name) {
 			return true
 		}
 	}

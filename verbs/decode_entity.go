@@ -4,12 +4,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/naming"
 )
 
 func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
@@ -51,7 +51,7 @@ func (l *loader) makeFields(en *entityNode) {
 	s.Table = f.text("table")
 	if n := f.at("renamed-from").value; n != nil {
 		if s.Was = n.Value; s.Managed && s.Table == "" {
-			s.WasTable = underscored(s.Was)
+			s.WasTable = naming.Underscored(s.Was)
 		}
 		l.formers = append(l.formers, formerNode{d, n, "entity", "", s.Name, func(name string) (dsl.Place, bool) {
 			if e := l.entityNamed[name]; e != nil {
@@ -60,13 +60,13 @@ func (l *loader) makeFields(en *entityNode) {
 			return dsl.Place{}, false
 		}})
 	}
-	if n := f.at("table").value; n != nil && !isTable(n.Value) {
+	if n := f.at("table").value; n != nil && !naming.IsTable(n.Value) {
 		d.report(tell(d.place(n), "bad-name/table", n.Value))
 	}
 	if s.Table == "" {
-		s.Table = underscored(s.Name)
+		s.Table = naming.Underscored(s.Name)
 	}
-	if isOurs(s.Table) {
+	if naming.IsOurs(s.Table) {
 		at := e.Place
 		if n := f.at("table").value; n != nil {
 			at = d.place(n)
@@ -99,9 +99,9 @@ func (l *loader) makeFields(en *entityNode) {
 		if keyNode != nil {
 			place = d.place(keyNode)
 		}
-		s.Fields = append(s.Fields, stores.Field{Name: keyName, Column: underscored(keyName), Kind: stores.UUID, Required: true})
+		s.Fields = append(s.Fields, stores.Field{Name: keyName, Column: naming.Underscored(keyName), Kind: stores.UUID, Required: true})
 		e.Fields = append(e.Fields, Field{Type: plainTypes[UUIDType], Description: "The key.", Place: place})
-		en.columns[underscored(keyName)] = 0
+		en.columns[naming.Underscored(keyName)] = 0
 		s.Key = 0
 	}
 	d.entries(f.at("fields").value, func(k, v *yaml.Node) { l.field(en, k, v) })
@@ -113,11 +113,11 @@ func (l *loader) makeFields(en *entityNode) {
 		switch t := e.Fields[i].Type; {
 		case t == nil:
 		case f.text("key-by") == "us" && t.Name != UUIDType && t.Name != StringType, f.text("key-by") == "caller" && t.Name == UUIDType:
-			d.report(tell(d.place(f.at("key-by").value), "key-by/type", keyName, typeWords[t.Name], map[string]string{"us": "we", "caller": "the caller"}[f.text("key-by")]))
+			d.report(tell(d.place(f.at("key-by").value), "key-by/type", keyName, t.Name.String(), map[string]string{"us": "we", "caller": "the caller"}[f.text("key-by")]))
 		case key.Drawn && s.Managed:
 			d.report(tell(d.place(f.at("key-by").value), "key-by/managed", keyName))
 		case t.Name != UUIDType && t.Name != StringType && t.Name != IntegerType && t.Name != CodeType:
-			d.report(tell(e.Fields[i].Place, "bad-key", keyName, typeWords[t.Name]))
+			d.report(tell(e.Fields[i].Place, "bad-key", keyName, t.Name.String()))
 			d.broken[e] = true
 		case key.Spelling != nil:
 			d.report(tell(e.Fields[i].Place, "code-value/spelt-key", keyName))
@@ -183,38 +183,6 @@ func (l *loader) partKind(t *Type) stores.Kind {
 	return l.kindOf(t)
 }
 
-// isOurs reports whether a name is reserved for the engine's own tables.
-func isOurs(name string) bool {
-	name = strings.ToLower(name)
-	return name == "verbatim" || strings.HasPrefix(name, "verbatim.") || strings.HasPrefix(name, "verbatim_")
-}
-
-// isTable reports whether both databases can quote a table's name: a table, or a schema and a
-// table.
-func isTable(s string) bool {
-	parts := strings.Split(s, ".")
-	if len(parts) > 2 {
-		return false
-	}
-	for _, p := range parts {
-		if !isColumn(p) {
-			return false
-		}
-	}
-	return true
-}
-
-// isColumn accepts nearly any name, for existing tables, except characters that would have to be
-// escaped inside quotes.
-func isColumn(s string) bool {
-	for _, r := range s {
-		if !unicode.IsPrint(r) || strings.ContainsRune("\"'`\\.%[]", r) {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 63 && strings.TrimSpace(s) == s
-}
-
 func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 	d, e := en.d, en.e
 	if !d.name(k, "field") || v.Kind == poisoned {
@@ -267,17 +235,17 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 			field.WrittenBy = append(field.WrittenBy, r)
 		}
 	})
-	if n := f.at("column").value; n != nil && !isColumn(n.Value) {
+	if n := f.at("column").value; n != nil && !naming.IsColumn(n.Value) {
 		d.report(tell(d.place(n), "bad-name/table", n.Value))
 	}
 	if kept.Column == "" {
-		kept.Column = underscored(k.Value)
+		kept.Column = naming.Underscored(k.Value)
 	}
 	if i := slices.IndexFunc(e.Store.Fields, func(f stores.Field) bool { return f.Was == k.Value }); i >= 0 {
 		d.report(tell(d.place(k), "declared-twice", "field", k.Value, e.Fields[i].Place))
 	}
 	if n := f.at("renamed-from").value; n != nil {
-		switch kept.Was, kept.WasColumn = n.Value, underscored(n.Value); {
+		switch kept.Was, kept.WasColumn = n.Value, naming.Underscored(n.Value); {
 		case n.Value == k.Value:
 			d.report(tell(d.place(n), "contradiction", k.Value+" was always called so", "say what it was called before", dsl.Place{}, ""))
 		case e.field(n.Value) >= 0:
@@ -354,7 +322,7 @@ func (l *loader) spelling(d *doc, f mapping, e *Entity, kept *stores.Field, t *T
 			}
 			kept.Spelling = s
 		default:
-			d.report(tell(d.place(f.at(key).key), "limit-does-not-apply", key, typeWords[t.Name], map[string][]string{"unit": {"decimal"}, "form": {"date", "datetime"}}[key]))
+			d.report(tell(d.place(f.at(key).key), "limit-does-not-apply", key, t.Name.String(), map[string][]string{"unit": {"decimal"}, "form": {"date", "datetime"}}[key]))
 		}
 	}
 }
@@ -396,7 +364,7 @@ func (l *loader) keyKind(e *Entity) stores.Kind {
 		}
 		fields, key := en.f.at("fields").value, en.f.text("key")
 		for j := 0; j+1 < len(fields.Content); j += 2 {
-			if !sameName(fields.Content[j].Value, key) {
+			if !naming.Same(fields.Content[j].Value, key) {
 				continue
 			}
 			decl := fields.Content[j+1]
@@ -530,7 +498,7 @@ func (l *loader) scope(d *doc, e *Entity, n *yaml.Node) {
 			return
 		}
 		if last.Type != nil && last.Type.Name != StringType && last.Type.Name != EmailType {
-			d.report(tell(d.place(at), "bad-scope/principal-not-text", at.Value, typeWords[last.Type.Name]))
+			d.report(tell(d.place(at), "bad-scope/principal-not-text", at.Value, last.Type.Name.String()))
 			return
 		}
 		s.Access = stores.ByPrincipal

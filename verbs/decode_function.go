@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"verbatim/verbs/expr"
+	"verbatim/verbs/naming"
 )
 
 type functionNode struct {
@@ -24,11 +25,11 @@ func (l *loader) declareFunction(d *doc, n *yaml.Node) {
 	name := f.at("name").value
 	fn := &Function{Name: name.Value, Description: f.text("description"), Place: d.place(name)}
 	d.name(name, "function")
-	first := slices.IndexFunc(l.functions, func(o functionNode) bool { return sameName(o.fn.Name, fn.Name) })
+	first := slices.IndexFunc(l.functions, func(o functionNode) bool { return naming.Same(o.fn.Name, fn.Name) })
 	switch {
 	case first >= 0:
 		d.report(tell(fn.Place, "declared-twice", "function", fn.Name, l.functions[first].fn.Place))
-	case slices.Contains(functionNames, underscored(fn.Name)):
+	case slices.Contains(functionNames, naming.Underscored(fn.Name)):
 		d.report(tell(fn.Place, "reserved-word", "function", fn.Name))
 	default:
 		l.functions = append(l.functions, functionNode{d, f, fn})
@@ -49,7 +50,7 @@ func (l *loader) signatures() {
 
 // outside checks the call of a function that a palette declares.
 func (c *exprChecker) outside(n *expr.Node) (t term, ok bool) {
-	i := slices.IndexFunc(c.l.functions, func(o functionNode) bool { return underscored(o.fn.Name) == n.Text })
+	i := slices.IndexFunc(c.l.functions, func(o functionNode) bool { return naming.Underscored(o.fn.Name) == n.Text })
 	if i < 0 {
 		return bad, false
 	}

@@ -67,7 +67,7 @@ func (d *doc) relay(n *yaml.Node, diags dsl.Diagnostics) {
 // cycle is reported once.
 func (l *loader) recursion() {
 	const (
-		unseen = iota
+		unvisited = iota
 		open
 		done
 	)
@@ -99,7 +99,7 @@ func (l *loader) recursion() {
 				circle := append(slices.Clone(path[slices.Index(path, next):]), next)
 				vn := nodes[v]
 				vn.d.report(say.macroCircle(vn.d.within(vn.f.at("script").value, int(c.VerbRange.Start), int(c.VerbRange.End)), circle))
-			case unseen:
+			case unvisited:
 				visit(next)
 			}
 		}
@@ -117,7 +117,7 @@ func (l *loader) recursion() {
 		state[v] = done
 	}
 	for i := range l.verbNodes {
-		if v := l.verbNodes[i].v; nodes[v] != nil && state[v] == unseen {
+		if v := l.verbNodes[i].v; nodes[v] != nil && state[v] == unvisited {
 			visit(v)
 		}
 	}
@@ -148,7 +148,7 @@ func (l *loader) instead(vn *verbNode, key string) *Macro {
 // something: nobody agreed to that.
 func (l *loader) onlyRead(r *Registry, vn *verbNode) {
 	for _, in := range vn.instead {
-		other := r.verbs[in.macro.Script.Calls[0].Verb]
+		other := r.Verb(in.macro.Script.Calls[0].Verb)
 		for _, v := range [...]*Verb{vn.v, other} {
 			if v != nil && !r.OnlyReads(v) {
 				vn.d.report(tell(vn.d.place(in.at), "contradiction", v.Name+" does more than read", "only what changes nothing is tried otherwise", dsl.Place{}, ""))

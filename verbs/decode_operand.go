@@ -5,6 +5,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/verbs/expr"
+	"verbatim/verbs/naming"
 )
 
 // The operand of an effect or of a condition is a few words: a path, a path with a value, or a
@@ -115,4 +116,22 @@ func parseOperand(text string) Operand {
 		o.Path, o.Alternatives = nil, append(rule.Path, rule.Or...)
 	}
 	return o
+}
+
+// session returns the name of the session value that an operand is about, "" if it is none.
+func (o *Operand) session() string {
+	if len(o.Path) != 2 || o.Path[0] != "session" || !naming.IsName(o.Path[1]) || o.Note != "" {
+		return ""
+	}
+	return naming.Underscored(o.Path[1])
+}
+
+// argument returns the name that an operand is, without its colon, and the index of the argument
+// of that name, or -1. The name is "" if the operand is something else.
+func (o *Operand) argument(v *Verb) (name string, param int) {
+	if len(o.Path) != 1 || o.Value != "" || o.Note != "" {
+		return "", -1
+	}
+	name = strings.TrimPrefix(o.Path[0], ":")
+	return name, v.param(name)
 }

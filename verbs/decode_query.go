@@ -8,6 +8,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/naming"
 )
 
 // includePlace finds where a promised field is written.
@@ -84,7 +85,7 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 		q.Types = append(q.Types, t)
 	})
 	for _, name := range v.Returns.Includes {
-		if len(q.Columns) > 0 && !slices.ContainsFunc(q.Columns, func(c stores.Column) bool { return sameName(c.Name, name) }) {
+		if len(q.Columns) > 0 && !slices.ContainsFunc(q.Columns, func(c stores.Column) bool { return naming.Same(c.Name, name) }) {
 			d.report(tell(d.includePlace(vn, name), "not-returned", name, "query", "columns"))
 		}
 	}
@@ -115,7 +116,7 @@ func sqlParams(sql string) func(yield func(from, to int) bool) {
 				i += 2
 			case c == ':':
 				j := i + 1
-				for j < len(sql) && isWord(sql[j], j > i+1) {
+				for j < len(sql) && naming.IsWord(sql[j], j > i+1) {
 					j++
 				}
 				if j > i+1 && !yield(i, j) {
@@ -146,13 +147,9 @@ func dollarTag(s string) string {
 		if s[i] == '$' {
 			return s[:i+1]
 		}
-		if !isWord(s[i], i > 1) {
+		if !naming.IsWord(s[i], i > 1) {
 			return ""
 		}
 	}
 	return ""
-}
-
-func isWord(c byte, digits bool) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || digits && c >= '0' && c <= '9'
 }

@@ -11,6 +11,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/naming"
 )
 
 // read reads how a verb is carried out as a read of one entity.
@@ -103,7 +104,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 		r.File = n.Value
 	}
 	for _, name := range v.Returns.Includes {
-		if len(r.Fields) > 0 && !slices.ContainsFunc(r.Fields, func(f ReadField) bool { return sameName(f.Name, name) }) {
+		if len(r.Fields) > 0 && !slices.ContainsFunc(r.Fields, func(f ReadField) bool { return naming.Same(f.Name, name) }) {
 			d.report(tell(d.includePlace(vn, name), "not-returned", name, "reads", "fields"))
 		}
 	}
@@ -128,7 +129,7 @@ func (l *loader) grouped(d *doc, r *Read, f mapping) {
 	}
 	d.items(f.at("order"), func(n *yaml.Node) {
 		name, dir, _ := strings.Cut(strings.TrimSpace(n.Value), " ")
-		i := slices.IndexFunc(r.Fields, func(f ReadField) bool { return sameName(f.Name, name) })
+		i := slices.IndexFunc(r.Fields, func(f ReadField) bool { return naming.Same(f.Name, name) })
 		switch dir = strings.TrimSpace(dir); {
 		case i < 0:
 			names := make([]string, len(r.Fields))
@@ -180,7 +181,7 @@ func (r *Read) has(list string) bool {
 
 // list finds a list by its name.
 func (r *Read) list(name string) (*ReadList, int) {
-	i := slices.IndexFunc(r.Lists, func(l ReadList) bool { return sameName(l.Name, name) })
+	i := slices.IndexFunc(r.Lists, func(l ReadList) bool { return naming.Same(l.Name, name) })
 	if i < 0 {
 		return nil, -1
 	}
@@ -205,7 +206,7 @@ func (l *loader) order(d *doc, p pair, ent *Entity) []stores.Order {
 			return
 		}
 		if t := last.Type; t != nil && (t.Name == ListType || t.Name == ObjectType || t.Name == AnyType) {
-			d.report(tell(d.place(n), "type-mismatch/not-ordered", path, typeWords[t.Name]))
+			d.report(tell(d.place(n), "type-mismatch/not-ordered", path, t.Name.String()))
 			return
 		}
 		if f := p.End(ent.Store); f != nil && f.Codes == nil && f.Spelling != nil && !f.Spelling.Ordered {
@@ -271,12 +272,12 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		return ReadField{From: FromCodes, Path: p, Codes: codes, Type: last.Type, Sensitive: sensitivePath(ent, p)}, true
 	}
 	if part, ok := strings.CutPrefix(val.Value, "progress."); ok && r != nil && ent.field("progress") < 0 {
-		i := slices.Index(progressWords, part)
+		i := slices.Index(ProgressWords, part)
 		switch {
 		case ent.Progress == nil:
 			d.report(tell(d.place(val), "no-progress", ent))
 		case i < 0:
-			d.report(tell(d.within(val, len("progress."), len(val.Value)), "unknown-word", "part of progress", part, progressWords))
+			d.report(tell(d.within(val, len("progress."), len(val.Value)), "unknown-word", "part of progress", part, ProgressWords))
 		case (ProgressPart(i) == ProgressStages || ProgressPart(i) == ProgressStage) && ent.Progress.Stage < 0:
 			d.report(tell(d.place(val), "no-progress/stages", ent, ent.Progress))
 		default:
@@ -310,7 +311,7 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 // readTotal reads LIST.FIELD: a total of a field of a list.
 func (l *loader) readTotal(d *doc, r *Read, val *yaml.Node, t *Total, inner string) (f ReadField, ok bool) {
 	kind := t.Kind
-	from := len(totalWords[kind]) + 1
+	from := len(kind.String()) + 1
 	name, field, _ := strings.Cut(inner, ".")
 	list, i := r.list(name)
 	if i < 0 {
@@ -318,7 +319,7 @@ func (l *loader) readTotal(d *doc, r *Read, val *yaml.Node, t *Total, inner stri
 		return f, false
 	}
 	place := d.within(val, min(from+len(name)+1, len(val.Value)-1), len(val.Value)-1)
-	j := slices.IndexFunc(list.Fields, func(f ReadField) bool { return sameName(f.Name, field) })
+	j := slices.IndexFunc(list.Fields, func(f ReadField) bool { return naming.Same(f.Name, field) })
 	if j < 0 {
 		names := make([]string, len(list.Fields))
 		for k := range names {
@@ -329,7 +330,7 @@ func (l *loader) readTotal(d *doc, r *Read, val *yaml.Node, t *Total, inner stri
 	}
 	of := &list.Fields[j]
 	if of.Type == nil || !kind.fits(of.Type.Name) {
-		d.report(tell(place, "type-mismatch/total", totalWords[kind], field))
+		d.report(tell(place, "type-mismatch/total", kind.String(), field))
 		return f, false
 	}
 	t.Field, t.Type = j, of.Type
@@ -338,13 +339,13 @@ func (l *loader) readTotal(d *doc, r *Read, val *yaml.Node, t *Total, inner stri
 
 // readOver reads the total of a field over merged rows.
 func (l *loader) readOver(d *doc, ent *Entity, val *yaml.Node, t *Total, name string) (f ReadField, ok bool) {
-	from := len(totalWords[t.Kind]) + 1
+	from := len(t.Kind.String()) + 1
 	p, last, ok := d.path(ent, val, from, name)
 	if !ok || last.Type == nil {
 		return f, false
 	}
 	if t.Type = last.Type; !t.Kind.fits(t.Type.Name) {
-		d.report(tell(d.within(val, from, from+len(name)), "type-mismatch/total", totalWords[t.Kind], name))
+		d.report(tell(d.within(val, from, from+len(name)), "type-mismatch/total", t.Kind.String(), name))
 		return f, false
 	}
 	return ReadField{Path: p, Type: t.comesTo(), Over: t, Sensitive: sensitivePath(ent, p)}, true

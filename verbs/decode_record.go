@@ -7,6 +7,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 // record reads the fields of a record. typ is the node of its type.
@@ -55,7 +56,7 @@ func (l *loader) recordField(d *doc, k, v *yaml.Node) (p Param, country pair, ok
 		return p, country, false
 	}
 	p = Param{
-		Name: k.Value, Ident: underscored(k.Value), Description: f.text("description"), Place: d.place(k),
+		Name: k.Value, Ident: naming.Underscored(k.Value), Description: f.text("description"), Place: d.place(k),
 		Required: f.boolean("required"), Sensitive: f.boolean("sensitive"), Personal: f.boolean("personal"),
 	}
 	p.Type = l.typeOf(d, f, k, "field")

@@ -12,6 +12,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs/expr"
+	"verbatim/verbs/naming"
 )
 
 // requires reads the preconditions. The rest of the verb may rely on them.
@@ -92,8 +93,8 @@ func (l *loader) totals(vn *verbNode) {
 		}
 		name := f.at("name").value
 		d.name(name, "total")
-		t := Total{Name: underscored(name.Value), Place: d.place(name)}
-		if isReserved(t.Name) {
+		t := Total{Name: naming.Underscored(name.Value), Place: d.place(name)}
+		if naming.IsReserved(t.Name) {
 			d.report(tell(t.Place, "reserved-word", "total", name.Value))
 		}
 		if i := v.param(t.Name); i >= 0 {
@@ -143,7 +144,7 @@ func (l *loader) total(vn *verbNode, t *Total, n *yaml.Node, f mapping) bool {
 	that := f.at("that")
 	switch {
 	case t.Kind != AllTotal && that.key != nil:
-		d.report(say.operandDoesNotApply(d.place(that.key), "that", totalWords[t.Kind]))
+		d.report(say.operandDoesNotApply(d.place(that.key), "that", t.Kind.String()))
 		return false
 	case t.Kind == AllTotal && that.value == nil:
 		d.report(say.missingKey(d.place(n), "total", "that"))
@@ -163,7 +164,7 @@ func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
 	case t.Entity == nil || d.broken[t.Entity]:
 		return false
 	case dotted != t.Kind.OfField():
-		d.report(tell(d.place(n), "bad-operand/total", totalWords[t.Kind], t.Entity))
+		d.report(tell(d.place(n), "bad-operand/total", t.Kind.String(), t.Entity))
 		return false
 	case t.Kind == CountTotal:
 		t.Type = plainTypes[IntegerType]
@@ -184,7 +185,7 @@ func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
 	case t.Type == nil:
 		return false
 	case !t.Kind.fits(t.Type.Name):
-		d.report(tell(place, "type-mismatch/total", totalWords[t.Kind], field))
+		d.report(tell(place, "type-mismatch/total", t.Kind.String(), field))
 		return false
 	}
 	return true

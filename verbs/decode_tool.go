@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"verbatim/stores"
+	"verbatim/verbs/naming"
 )
 
 // tool reads how a tool of another server carries a verb out. The tool acts outside of our
@@ -104,7 +105,7 @@ func (l *loader) toolColumns(vn *verbNode, t *Tool, f mapping) {
 	if len(t.Columns) > 0 {
 		is := &Type{Name: RecordType, Scale: -1}
 		for i, c := range t.Columns {
-			is.Fields = append(is.Fields, Param{Name: c.Name, Ident: underscored(c.Name), Type: t.Types[i], Place: t.Places[i], Required: true})
+			is.Fields = append(is.Fields, Param{Name: c.Name, Ident: naming.Underscored(c.Name), Type: t.Types[i], Place: t.Places[i], Required: true})
 		}
 		t.answer = &Param{Name: answerWord, Type: &Type{Name: ListType, Item: is, Scale: -1}, Place: t.Place}
 	}
@@ -112,7 +113,7 @@ func (l *loader) toolColumns(vn *verbNode, t *Tool, f mapping) {
 		d.report(tell(d.place(f.at("rows").key), "tool-columns"))
 	}
 	for _, name := range v.Returns.Includes {
-		if columns.key != nil && !slices.ContainsFunc(t.Columns, func(c stores.Column) bool { return sameName(c.Name, name) }) {
+		if columns.key != nil && !slices.ContainsFunc(t.Columns, func(c stores.Column) bool { return naming.Same(c.Name, name) }) {
 			d.report(tell(d.includePlace(vn, name), "not-returned", name, "tool", "columns"))
 		}
 	}

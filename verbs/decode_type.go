@@ -2,15 +2,14 @@ package verbs
 
 import (
 	"regexp"
-	"regexp/syntax"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/naming"
 	"verbatim/verbs/values"
 )
 
@@ -22,14 +21,6 @@ var plainTypes = func() (types [CallType + 1]*Type) {
 	return types
 }()
 
-var typeNamed = func() map[string]TypeName {
-	m := make(map[string]TypeName, len(typeWords))
-	for i, w := range typeWords {
-		m[w] = TypeName(i)
-	}
-	return m
-}()
-
 // typeOf reads the keys of a type. It returns nil after an error, and later steps report nothing
 // about a nil type.
 func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type {
@@ -37,7 +28,7 @@ func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type 
 	if n == nil {
 		return nil
 	}
-	name, known := typeNamed[n.Value]
+	name, known := TypeNamed(n.Value)
 	if !known {
 		d.use(n, 0, len(n.Value), WordThing, n.Value, false, false, func() []string { return sortedTypes })
 		d.report(tell(d.place(n), "unknown-type", n.Value, sortedTypes))
@@ -142,16 +133,16 @@ func (l *loader) itemType(d *doc, of pair, owner *yaml.Node) *Type {
 // `code request-status`.
 func (l *loader) typeText(d *doc, n *yaml.Node) *Type {
 	word, of, more := strings.Cut(n.Value, " ")
-	name, known := typeNamed[word]
+	name, known := TypeNamed(word)
 	if !known {
 		d.report(tell(d.within(n, 0, len(word)), "unknown-type", word, sortedTypes))
 		return nil
 	}
-	if name == NationalIDType || of == typeWords[NationalIDType] {
+	if name == NationalIDType || of == NationalIDType.String() {
 		d.report(tell(d.place(n), "bad-country/missing", values.IDCountries()))
 		return nil
 	}
-	if name == RecordType || of == typeWords[RecordType] {
+	if name == RecordType || of == RecordType.String() {
 		d.report(tell(d.place(n), "missing-key", "a record", "fields", shapes()["item"].key("fields").example))
 		return nil
 	}
@@ -174,7 +165,7 @@ func (l *loader) typeText(d *doc, n *yaml.Node) *Type {
 		}
 		return &Type{Name: CodeType, Codes: list, Scale: -1}
 	case ListType:
-		item, known := typeNamed[of]
+		item, known := TypeNamed(of)
 		if !known {
 			d.report(tell(place, "unknown-type", of, sortedTypes))
 			return nil
@@ -195,16 +186,16 @@ func (l *loader) entityOf(d *doc, ref pair, typ, owner *yaml.Node, what string) 
 		e := l.entityAt(d, ref.value)
 		return e, e != nil
 	}
-	if base, ok := strings.CutSuffix(underscored(owner.Value), "_id"); ok {
+	if base, ok := strings.CutSuffix(naming.Underscored(owner.Value), "_id"); ok {
 		for _, e := range l.entities {
-			if sameName(d.short(e.Store.Name), base) {
+			if naming.Same(d.short(e.Store.Name), base) {
 				return e, true
 			}
 		}
 	}
 	var byKey *Entity
 	for i := range l.entityNodes {
-		if en := &l.entityNodes[i]; sameName(en.f.text("key"), owner.Value) && d.short(en.e.Store.Name) != "" {
+		if en := &l.entityNodes[i]; naming.Same(en.f.text("key"), owner.Value) && d.short(en.e.Store.Name) != "" {
 			if byKey != nil {
 				byKey = nil
 				break
@@ -264,7 +255,7 @@ func limitApplies(key string, name TypeName) bool {
 
 func limitTypes(key string) []string {
 	var names []string
-	for i, w := range typeWords {
+	for i, w := range TypeWords {
 		if limitApplies(key, TypeName(i)) {
 			names = append(names, w)
 		}
@@ -317,32 +308,6 @@ func (l *loader) limits(d *doc, t *Type, f mapping) {
 	})
 }
 
-// A pattern is limited in its length and in the number of steps that it compiles to, since RE2
-// takes time in proportion to the text and to those: (a{1,30}){1,30} is short, and slow.
-const (
-	maxPattern = 1000
-	maxSteps   = 600
-)
-
-// patternFault says what is wrong with a pattern, "" if nothing is.
-func patternFault(pattern string) string {
-	if len(pattern) > maxPattern {
-		return "it is longer than " + strconv.Itoa(maxPattern) + " characters"
-	}
-	re, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return patternProblem(err)
-	}
-	prog, err := syntax.Compile(re.Simplify())
-	if err != nil {
-		return patternProblem(err)
-	}
-	if len(prog.Inst) > maxSteps {
-		return "it repeats too much: it comes to " + strconv.Itoa(len(prog.Inst)) + " steps, and may come to " + strconv.Itoa(maxSteps)
-	}
-	return ""
-}
-
 func (l *loader) pattern(d *doc, n *yaml.Node) *regexp.Regexp {
 	if re, ok := l.patterns[n.Value]; ok {
 		return re
@@ -350,11 +315,11 @@ func (l *loader) pattern(d *doc, n *yaml.Node) *regexp.Regexp {
 	// It is compiled alone first: otherwise an unbalanced parenthesis could pair up with those
 	// put around it.
 	var re *regexp.Regexp
-	fault := patternFault(n.Value)
+	fault := values.PatternFault(n.Value)
 	if fault == "" {
 		var err error
 		if re, err = regexp.Compile("^(?:" + n.Value + ")$"); err != nil {
-			fault = patternProblem(err)
+			fault = err.Error()
 		}
 	}
 	if fault != "" {
@@ -365,13 +330,6 @@ func (l *loader) pattern(d *doc, n *yaml.Node) *regexp.Regexp {
 	return re
 }
 
-func patternProblem(err error) string {
-	if e, ok := err.(*syntax.Error); ok {
-		return e.Code.String() + ": " + e.Expr
-	}
-	return err.Error()
-}
-
 // value reads a scalar, list or mapping of a palette as a value of a type: a default, a limit.
 // The written text counts, not YAML's interpretation of it.
 func (l *loader) value(d *doc, t *Type, n *yaml.Node, name string) (stores.Value, bool) {
@@ -379,7 +337,7 @@ func (l *loader) value(d *doc, t *Type, n *yaml.Node, name string) (stores.Value
 		d.use(n, 0, len(n.Value), CodeThing, t.Codes.Name+" "+n.Value, false, t.Codes.Has(n.Value), t.Codes.Names)
 	}
 	wrong := func(p problem) (stores.Value, bool) {
-		d.report(say.badValue(d.place(n), name, n.Value, t, p))
+		d.report(BadValue(d.place(n), name, n.Value, t, p))
 		return stores.Value{}, false
 	}
 	switch {
@@ -389,7 +347,7 @@ func (l *loader) value(d *doc, t *Type, n *yaml.Node, name string) (stores.Value
 		d.report(tell(d.place(n), "nothing-written/value", name))
 		return stores.Value{}, false
 	case t.Name == RefType || t.Name == MoneyType || t.Name == RecordType || t.Name == CallType:
-		d.report(tell(d.place(n), "bad-value/no-default", name, typeWords[t.Name]))
+		d.report(tell(d.place(n), "bad-value/no-default", name, t.Name.String()))
 		return stores.Value{}, false
 	case t.Name == ListType:
 		if n.Kind != yaml.SequenceNode {
@@ -426,7 +384,7 @@ func (l *loader) value(d *doc, t *Type, n *yaml.Node, name string) (stores.Value
 	case n.Kind != yaml.ScalarNode:
 		return wrong(wrongType)
 	}
-	written, number := dsl.NewString(n.Value), isNumber(n.Value)
+	written, number := dsl.NewString(n.Value), naming.IsNumber(n.Value)
 	switch plain := n.Style == 0; {
 	case number && (t.Name == IntegerType || t.Name == DecimalType || t.Name == AnyType && plain):
 		written = dsl.NewNumber(n.Value)

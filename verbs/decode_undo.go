@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/naming"
 )
 
 // undoWord ends the name of a verb that undoes another.
@@ -129,11 +130,11 @@ func (l *loader) checkUndo(r *Registry, vn *verbNode) {
 	vn.d.relay(vn.undone.at, diags)
 	for i := range vn.v.Params {
 		p := &vn.v.Params[i]
-		if p.Sensitive && names(vn.undone.macro.Script, p.Name) {
+		if p.Sensitive && NamesArgument(vn.undone.macro.Script, p.Name) {
 			vn.d.report(tell(vn.d.place(vn.undone.at), "contradiction", "the journal keeps no :"+p.Name+", which is sensitive, and so nothing can take "+vn.v.Name+" back with it", "name a row that holds it", dsl.Place{}, ""))
 		}
 	}
-	other := r.verbs[vn.undone.macro.Script.Calls[0].Verb]
+	other := r.Verb(vn.undone.macro.Script.Calls[0].Verb)
 	if other == vn.v {
 		vn.d.report(tell(vn.d.place(vn.undone.at), "contradiction", vn.v.Name+" is taken back by itself", "name the call that does the opposite; `undo: rows` puts the rows back", dsl.Place{}, ""))
 	}
@@ -183,7 +184,7 @@ func (v *Verb) undone() *Verb {
 	for i := range v.Effects {
 		e := &v.Effects[i]
 		if e.Adds() && v.param(e.Entity.Store.Name) < 0 {
-			as.Params = append(as.Params, Param{Name: e.Entity.Store.Name, Ident: underscored(e.Entity.Store.Name), Type: &Type{Name: RefType, Entity: e.Entity}, Required: true})
+			as.Params = append(as.Params, Param{Name: e.Entity.Store.Name, Ident: naming.Underscored(e.Entity.Store.Name), Type: &Type{Name: RefType, Entity: e.Entity}, Required: true})
 		}
 	}
 	return &as

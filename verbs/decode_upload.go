@@ -1,10 +1,27 @@
 package verbs
 
 import (
+	"regexp"
+	"strconv"
+	"sync"
+
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
 )
+
+// uploadForm is the pattern of a reference. All arguments share it.
+const uploadForm = UploadScheme + `[A-Za-z0-9_-]{1,200}`
+
+var uploadPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:" + uploadForm + ")$") })
+
+var (
+	mediaType = regexp.MustCompile(`^[a-z]+/(\*|[a-z0-9][a-z0-9.+-]*)$`)
+	sizeForm  = regexp.MustCompile(`^([1-9][0-9]{0,5}) ?(B|kB|MB|GB|KiB|MiB|GiB)$`)
+)
+
+// maxUpload is the largest file that a palette can accept.
+const maxUpload = 5 << 30
 
 // upload reads which files an argument accepts.
 func (l *loader) upload(d *doc, p *Param, f mapping) {
@@ -48,4 +65,15 @@ func (l *loader) upload(d *doc, p *Param, f mapping) {
 	up.MaxSize = size
 	p.Upload = up
 	p.Type = &Type{Name: StringType, Scale: p.Type.Scale, Pattern: uploadPattern()}
+}
+
+// parseSize reads a size such as "20 MB", as palettes write it.
+func parseSize(text string) (int64, bool) {
+	m := sizeForm.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	n, _ := strconv.ParseInt(m[1], 10, 64) // six digits
+	n *= sizeUnits[m[2]]
+	return n, n <= maxUpload
 }

@@ -44,17 +44,6 @@ func (l *loader) declareVerbs(d *doc, p *Palette, list *yaml.Node) {
 	})
 }
 
-// isReserved reports whether an argument cannot have a name: words that have a meaning in an
-// expression, and `as`, which calls use.
-func isReserved(name string) bool {
-	switch name {
-	case "row", "each", "today", "now", "principal", "true", "false", "nil", "not", "and", "or", "in", "let", "if", "else",
-		"matches", "contains", "as":
-		return true
-	}
-	return false
-}
-
 // verb reads everything about a verb that does not depend on other verbs.
 func (l *loader) verb(vn *verbNode) {
 	d, v, f := vn.d, vn.v, &vn.f

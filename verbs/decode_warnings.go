@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"slices"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -159,16 +158,6 @@ func (l *loader) textForType(d *doc, p *Param, typ *yaml.Node) {
 	if word := typeOfName(p.Ident); word != "" {
 		d.report(tell(d.place(typ), "text-for-type", p, word))
 	}
-}
-
-// typeOfName returns the type that an argument of text is called like, as iban of payee_iban.
-func typeOfName(ident string) string {
-	for _, name := range []TypeName{IBANType, BICType, LEIType, EmailType, PhoneType} {
-		if word := typeWords[name]; ident == word || strings.HasSuffix(ident, "_"+word) {
-			return word
-		}
-	}
-	return ""
 }
 
 // unheld warns about a code that selects the schema of an object although no precondition or

@@ -21,7 +21,7 @@ func (t *Type) Short() string {
 	case t.Name == ObjectType && t.Schema != nil && t.Schema.Name != "":
 		return "object " + t.Schema.Name
 	}
-	return typeWords[t.Name]
+	return t.Name.String()
 }
 
 // Limits describes the limits of a type.
@@ -126,7 +126,7 @@ func (t *Type) Phrase() string {
 	case UUIDType:
 		return "a uuid"
 	}
-	return message.Article(typeWords[t.Name])
+	return message.Article(t.Name.String())
 }
 
 func (t *Type) plural() string {
@@ -149,13 +149,13 @@ func (t *Type) plural() string {
 	case PhoneType:
 		return "telephone numbers"
 	case IBANType, BICType, LEIType:
-		return strings.ToUpper(typeWords[t.Name]) + "s"
+		return strings.ToUpper(t.Name.String()) + "s"
 	case NationalIDType:
 		return "national ids"
 	case AnyType:
 		return "values"
 	}
-	return typeWords[t.Name] + "s"
+	return t.Name.String() + "s"
 }
 
 // String returns the type as messages name it.

@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
+	"verbatim/verbs/strict"
 )
 
 // A Draft holds what is known of palettes while somebody edits them, for a language server:
@@ -121,12 +122,12 @@ func (d *doc) patched(src *dsl.Source) *doc {
 	}
 	item, next := list.Content[i], list.Content[i+1]
 	begin, end := int(d.lines[item.Line-1]), int(d.lines[next.Line-1])+len(text)-len(old)
-	if _, found := tooNested(text); found || end < begin {
+	if _, found := strict.TooNested(text); found || end < begin {
 		return nil
 	}
 	var root, more yaml.Node
 	dec := yaml.NewDecoder(strings.NewReader(text[begin:end]))
-	if decodeYAML(dec, &root) != nil || !errors.Is(decodeYAML(dec, &more), io.EOF) {
+	if strict.Decode(dec, &root) != nil || !errors.Is(strict.Decode(dec, &more), io.EOF) {
 		return nil
 	}
 	alone := root.Content[0]
@@ -219,7 +220,7 @@ func (r *Registry) Uses(s *dsl.Script, of *Verb) (uses []Use) {
 	}
 	var value func(v *dsl.Value, t *Type)
 	call := func(c *dsl.Call) {
-		v := r.verbs[c.Verb]
+		v := r.Verb(c.Verb)
 		add(c.VerbRange, VerbThing, c.Verb, v != nil)
 		for i := range c.Args {
 			a := &c.Args[i]

@@ -14,7 +14,7 @@ import (
 // stores what it needs until its time.
 func (e *Effect) WorkTakes(v *Verb, i int) bool {
 	p := &v.Params[i]
-	return e.Run != nil && (e.When.speaksOf(p) || e.At.speaksOf(p) || e.Unless.speaksOf(p) || slices.Contains(e.Key, i) || names(e.Run.Script, p.Name))
+	return e.Run != nil && (e.When.speaksOf(p) || e.At.speaksOf(p) || e.Unless.speaksOf(p) || slices.Contains(e.Key, i) || NamesArgument(e.Run.Script, p.Name))
 }
 
 // speaksOf reports whether the text of an expression names an argument.
@@ -28,8 +28,8 @@ func (x *Expr) speaksOf(p *Param) bool {
 	return slices.Contains(words, p.Ident) || slices.Contains(words, p.Name)
 }
 
-// names reports whether a script names an argument.
-func names(script *dsl.Script, param string) bool {
+// NamesArgument reports whether a script names an argument.
+func NamesArgument(script *dsl.Script, param string) bool {
 	found := false
 	var value func(v dsl.Value)
 	value = func(v dsl.Value) {

@@ -72,7 +72,7 @@ func TestEveryKeyHasAnExampleThatLoads(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range typeWords {
+	for _, name := range TypeWords {
 		if !strings.Contains(all, "type: "+name) {
 			t.Errorf("type %s is not shown", name)
 		}

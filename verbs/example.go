@@ -17,8 +17,8 @@ func (p *Param) Example() string {
 	if len(p.Examples) > 0 {
 		return p.Type.write(p.Examples[0])
 	}
-	if p.byCode != nil { // the example for the code argument is the first code of its list
-		return p.byCode.Codes[0].Schema.Example()
+	if p.ByCode != nil { // the example for the code argument is the first code of its list
+		return p.ByCode.Codes[0].Schema.Example()
 	}
 	return p.Type.example(p.Name)
 }

@@ -36,7 +36,7 @@ func (c *exprChecker) assign(n *expr.Node, t term, w want) term {
 	case t.name == is.Name:
 		if value, ok := t.constant(); ok {
 			if v, p := is.limit(value); p != fine {
-				return c.fail(say.badValue(c.place(n), w.name, c.text, is, p))
+				return c.fail(BadValue(c.place(n), w.name, c.text, is, p))
 			} else if v != value {
 				return constant(t.name, v, t.text)
 			}
@@ -47,7 +47,7 @@ func (c *exprChecker) assign(n *expr.Node, t term, w want) term {
 		t = widen(t)
 		if value, ok := t.constant(); ok {
 			if _, p := is.limit(value); p != fine {
-				return c.fail(say.badValue(c.place(n), w.name, c.text, is, p))
+				return c.fail(BadValue(c.place(n), w.name, c.text, is, p))
 			}
 		}
 		return t

@@ -9,6 +9,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs/expr"
+	"verbatim/verbs/naming"
 )
 
 // A scope says what an expression may refer to.
@@ -113,7 +114,7 @@ func (l *loader) compileTerm(d *doc, n *yaml.Node, sc scope, w want, when *Expr)
 	var t term
 	o := l.operand(n.Value)
 	name, i := o.argument(sc.verb)
-	colon := isName(name) && o.Path[0] != name
+	colon := naming.IsName(name) && o.Path[0] != name
 	if from := strings.Index(n.Value, name); i >= 0 || colon {
 		d.usesParam(sc.verb, i, n, from, from+len(name), sc.verb.Names)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/verbs/expr"
+	"verbatim/verbs/naming"
 )
 
 // functionNames are the functions that palettes may call.
@@ -35,7 +36,7 @@ func (c *exprChecker) call(n *expr.Node) term {
 		}
 		names := slices.Clone(functionNames)
 		for _, o := range c.l.functions {
-			names = append(names, underscored(o.fn.Name))
+			names = append(names, naming.Underscored(o.fn.Name))
 		}
 		return c.fail(tell(c.at(n.At, n.At+len(n.Text)), "unknown-function", n.Text, names))
 	}
@@ -79,7 +80,7 @@ func (c *exprChecker) missing(n *expr.Node) term {
 		return t
 	}
 	by, _ := p.SchemaOf()
-	codes := p.byCode
+	codes := p.ByCode
 	return term{name: ListType, item: &Type{Name: StringType}, prog: expr.About(func(object, code stores.Value) (stores.Value, error) {
 		keys := []stores.Value{}
 		if s := codes.Schema(code.Text()); s != nil && !object.IsNull() {

@@ -8,6 +8,7 @@ import (
 	"verbatim/stores"
 	"verbatim/verbs/expr"
 	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 func constant(name TypeName, v stores.Value, text string) term {
@@ -43,7 +44,7 @@ func (c *exprChecker) string(n *expr.Node, expect *term) term {
 			t := plainTypes[expect.name]
 			v, p := t.read(n.Text)
 			if p != fine {
-				return c.fail(say.badValue(c.place(n), "this", strconv.Quote(n.Text), t, p))
+				return c.fail(BadValue(c.place(n), "this", strconv.Quote(n.Text), t, p))
 			}
 			is := constant(expect.name, v, n.Text)
 			is.entity = expect.entity
@@ -96,7 +97,7 @@ func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 		}
 		return c.fieldAt(OfRow, stores.Path{Field: c.sc.row.Store.Key}, term{name: RefType, entity: c.sc.row})
 	}
-	if isCode(name) {
+	if naming.IsCode(name) {
 		t := constant(CodeType, stores.NewString(name), name)
 		if expect != nil && expect.name == CodeType && expect.codes != nil {
 			t.codes = expect.codes
@@ -114,10 +115,10 @@ func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 // the joined name may be known.
 func (c *exprChecker) unknown(n *expr.Node, name string) term {
 	start, end := n.From, n.To
-	for start > 0 && (isWord(c.text[start-1], true) || c.text[start-1] == '-') {
+	for start > 0 && (naming.IsWord(c.text[start-1], true) || c.text[start-1] == '-') {
 		start--
 	}
-	for end < len(c.text) && (isWord(c.text[end], true) || c.text[end] == '-') {
+	for end < len(c.text) && (naming.IsWord(c.text[end], true) || c.text[end] == '-') {
 		end++
 	}
 	if whole := c.text[start:end]; strings.Contains(whole, "-") {
@@ -185,7 +186,7 @@ func (c *exprChecker) member(n *expr.Node) term {
 	}
 	i := c.sc.verb.param(id.Text)
 	if i < 0 {
-		if _, added := c.added(id.Text); added || id.Text == "today" || id.Text == "now" || id.Text == "principal" || isCode(id.Text) {
+		if _, added := c.added(id.Text); added || id.Text == "today" || id.Text == "now" || id.Text == "principal" || naming.IsCode(id.Text) {
 			return c.fail(tell(c.at(from, to), "bad-expression/no-fields", id.Text))
 		}
 		return c.unknown(id, id.Text)
@@ -259,7 +260,7 @@ func samePath(a, b stores.Path) bool {
 
 // total resolves a name to a total, if it is one.
 func (c *exprChecker) total(n *expr.Node, name string) (term, bool) {
-	i := slices.IndexFunc(c.sc.verb.Totals, func(t *Total) bool { return sameName(t.Name, name) })
+	i := slices.IndexFunc(c.sc.verb.Totals, func(t *Total) bool { return naming.Same(t.Name, name) })
 	if i < 0 {
 		return bad, false
 	}
@@ -278,7 +279,7 @@ func (c *exprChecker) total(n *expr.Node, name string) (term, bool) {
 
 // added resolves a name to the row that an earlier effect adds, if it is one.
 func (c *exprChecker) added(name string) (term, bool) {
-	i := slices.IndexFunc(c.sc.verb.Effects, func(e Effect) bool { return e.As != "" && sameName(e.As, name) })
+	i := slices.IndexFunc(c.sc.verb.Effects, func(e Effect) bool { return e.As != "" && naming.Same(e.As, name) })
 	if i < 0 || c.sc.later {
 		return bad, false
 	}

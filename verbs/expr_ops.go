@@ -6,6 +6,8 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs/expr"
+	"verbatim/verbs/naming"
+	"verbatim/verbs/values"
 )
 
 func (c *exprChecker) unary(n *expr.Node) term {
@@ -215,7 +217,7 @@ func expecting(t *term) *term {
 
 // written reports whether a part is a literal, whose type depends on what it is compared with.
 func written(n *expr.Node) bool {
-	return n.Kind == expr.Text || n.Kind == expr.Name && isCode(n.Text)
+	return n.Kind == expr.Text || n.Kind == expr.Name && naming.IsCode(n.Text)
 }
 
 // alike reports whether two terms can be compared or replace one another.
@@ -356,12 +358,12 @@ func (c *exprChecker) matches(n *expr.Node) term {
 	if l.path != nil {
 		return c.fail(tell(c.place(n), "not-a-filter", "a pattern"))
 	}
-	if fault := patternFault(pattern.Text); fault != "" {
+	if fault := values.PatternFault(pattern.Text); fault != "" {
 		return c.fail(tell(c.place(pattern), "bad-pattern", fault))
 	}
 	re, err := regexp.Compile(pattern.Text)
 	if err != nil {
-		return c.fail(tell(c.place(pattern), "bad-pattern", patternProblem(err)))
+		return c.fail(tell(c.place(pattern), "bad-pattern", err.Error()))
 	}
 	return term{name: BooleanType, prog: expr.Apply(func(s, _ stores.Value) (stores.Value, error) {
 		return stores.NewBool(!s.IsNull() && re.MatchString(s.Text())), nil

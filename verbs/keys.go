@@ -176,10 +176,10 @@ func readShapes(text string) map[string]*shape {
 }
 
 // wordLists are the lists of words to which keys.txt refers by name.
-var wordLists = map[string][]string{"types": typeWords, "origins": originWords, "again": againWords}
+var wordLists = map[string][]string{"types": TypeWords, "origins": OriginWords, "again": AgainWords}
 
 // sortedTypes are the types in alphabetical order.
-var sortedTypes = slices.Sorted(slices.Values(typeWords))
+var sortedTypes = slices.Sorted(slices.Values(TypeWords))
 
 // String returns what messages call the shape.
 func (sh *shape) String() string { return sh.name }

@@ -92,15 +92,15 @@ func (e *Effect) RunLine() string {
 }
 
 // String returns the word that palettes use.
-func (a Again) String() string { return againWords[a] }
+func (a Again) String() string { return AgainWords[a] }
 
 // String returns the word that palettes use.
-func (p ProgressPart) String() string { return progressWords[p] }
+func (p ProgressPart) String() string { return ProgressWords[p] }
 
 // Words returns the words that palettes use for the origins.
 func (o Origins) Words() []string {
 	var words []string
-	for i, word := range originWords {
+	for i, word := range OriginWords {
 		if o&(1<<i) != 0 {
 			words = append(words, word)
 		}

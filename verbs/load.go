@@ -191,10 +191,11 @@ func (l *loader) load(srcs []*dsl.Source, o options, always bool) (*Registry, ds
 		}
 		l.fillIn()
 	}
-	r := newRegistry(l.palettes, l.entities, l.codes, l.roles, l.schemas, l.says, digestOf(srcs))
+	all := Declarations{l.palettes, l.entities, l.codes, l.roles, l.schemas, nil, l.says, digestOf(srcs)}
 	for _, n := range l.functions {
-		r.functions = append(r.functions, n.fn)
+		all.Functions = append(all.Functions, n.fn)
 	}
+	r := New(all)
 	for i := range l.verbNodes {
 		// The calls of a macro can be checked only now.
 		if l.uses != nil {

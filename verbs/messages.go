@@ -10,6 +10,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/verbs/expr"
 	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 // What the loader says about palettes. A summary says what is wrong in the
@@ -61,12 +62,7 @@ func (loaderMessages) boundReads(at dsl.Place) dsl.Diagnostic {
 
 func (loaderMessages) notBoolean(at dsl.Place, name, word string) dsl.Diagnostic {
 	d := tell(at, "not-boolean", name)
-	switch strings.ToLower(word) {
-	case "yes", "y", "on", "true", "1":
-		d.Fixes = message.Replacements(at, []string{"true"}, "")
-	case "no", "n", "off", "false", "0":
-		d.Fixes = message.Replacements(at, []string{"false"}, "")
-	}
+	d.Fixes = TruthFix(at, word)
 	return d
 }
 
@@ -95,32 +91,19 @@ func (loaderMessages) requiresNothing(at dsl.Place, verb string, holds bool) dsl
 // Names
 
 func (loaderMessages) badName(at dsl.Place, what, word string) dsl.Diagnostic {
-	if len(word) > maxName {
-		return tell(at, "bad-name/long", what, maxName)
+	if len(word) > naming.MaxName {
+		return tell(at, "bad-name/long", what, naming.MaxName)
 	}
 	d := tell(at, "bad-name", word, what)
-	if better := nameFrom(word); better != word && (isName(better) || what == "domain" && isDottedName(better)) {
+	if better := naming.From(word); better != word && (naming.IsName(better) || what == "domain" && naming.IsDottedName(better)) {
 		d.Fixes = []dsl.Fix{{Title: "call it " + better, Edits: []dsl.Edit{{Range: at.Range, Text: better}}}}
 	}
 	return d
 }
 
-func nameFrom(word string) string {
-	var b strings.Builder
-	for i, r := range strings.ToLower(word) {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9' && i > 0, r == '-', r == '_', r == '.':
-			b.WriteRune(r)
-		case r == ' ':
-			b.WriteByte('-')
-		}
-	}
-	return b.String()
-}
-
 func (loaderMessages) badCode(at dsl.Place, word string) dsl.Diagnostic {
 	d := tell(at, "bad-name/code", word)
-	if better := strings.ToUpper(strings.ReplaceAll(word, " ", "_")); better != word && isCode(better) {
+	if better := strings.ToUpper(strings.ReplaceAll(word, " ", "_")); better != word && naming.IsCode(better) {
 		d.Fixes = []dsl.Fix{{Title: "write " + better, Edits: []dsl.Edit{{Range: at.Range, Text: better}}}}
 	}
 	return d
@@ -143,7 +126,7 @@ func (loaderMessages) unknownArgument(at dsl.Place, v *Verb, word string) dsl.Di
 func (loaderMessages) unknownParam(at dsl.Place, v *Verb, word string) dsl.Diagnostic {
 	names := v.Names()
 	for i := range names {
-		names[i] = underscored(names[i])
+		names[i] = naming.Underscored(names[i])
 	}
 	return noArgument(at, v, word, names)
 }
@@ -157,50 +140,6 @@ func noArgument(at dsl.Place, v *Verb, word string, names []string) dsl.Diagnost
 }
 
 // Types and values
-
-func (loaderMessages) badValue(at dsl.Place, name, word string, t *Type, p problem) dsl.Diagnostic {
-	d := tell(at, "bad-value", name, t, cmp.Or(word, "something else"), problemWords[p])
-	switch {
-	case p == tooSmall && !t.Min.IsNull():
-		return tell(at, "bad-value/bound", name, word, problemWords[p], t.Min.Text())
-	case p == tooLarge && !t.Max.IsNull():
-		return tell(at, "bad-value/bound", name, word, problemWords[p], t.Max.Text())
-	case p == unknownCode && t.Codes != nil:
-		near := message.Nearest(word, t.Codes.Names())
-		if code := t.Codes.called(word); code != "" {
-			near = []string{code}
-		}
-		d.Label, d.Fixes = message.DidYouMean(near), message.Replacements(at, near, "")
-		d.Notes = []string{"codes of " + t.Codes.Name + ": " + message.Some(t.Codes.Names(), 16)}
-	case p == notRuled:
-		d = tell(at, "bad-value", name, t, cmp.Or(word, "something else"), t.fault(strings.Trim(word, `"`), false))
-	case t.Name == BooleanType:
-		d.Fixes = say.notBoolean(at, name, word).Fixes
-	case t.Name == DateType && (name == "min" || name == "max"):
-		d.Notes = append(d.Notes, dayForms)
-	}
-	return d
-}
-
-var problemWords = [...]string{
-	wrongType:   "this is something else",
-	tooShort:    "too short",
-	tooLong:     "too long",
-	noMatch:     "it does not match the pattern",
-	tooSmall:    "less than the least",
-	tooLarge:    "more than the greatest",
-	tooPrecise:  "too many digits after the point",
-	notInt64:    "too large",
-	notDecimal:  "in digits: 12.50",
-	notDate:     "year-month-day: 2025-01-03",
-	notDateTime: "with its offset: 2025-01-03T10:00:00Z",
-	notDuration: "a number and a unit: 24h",
-	notUUID:     "8-4-4-4-12 hexadecimal digits",
-	notRuled:    "something else is written",
-	unknownCode: "not in the list",
-	notCode:     "capitals, digits and underscores",
-	notText:     "not UTF-8 without zero characters",
-}
 
 // internalNamed says that a palette names an internal verb where people or models
 // would come to call it.
@@ -310,7 +249,7 @@ func (loaderMessages) codeInQuotes(at dsl.Place, word string, list *CodeList) ds
 	d := tell(at, "type-mismatch/code", word)
 	if code := list.called(word); code != "" {
 		d.Label, d.Fixes = "say "+code, message.Replacements(at, []string{code}, "")
-	} else if isCode(word) {
+	} else if naming.IsCode(word) {
 		d.Fixes = message.Replacements(at, []string{word}, "")
 	}
 	return d

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 // The messages of the checker. A summary says what is wrong in the words of the text; a label
@@ -153,10 +155,10 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 	case notDecimal:
 		quoted = strconv.Itoa(stores.MaxDigits)
 	case notRuled:
-		return tell(at, "invalid-"+typeWords[t.Name], what, quoted, t.fault(v.Text, sensitive), t)
+		return tell(at, "invalid-"+t.Name.String(), what, quoted, t.fault(v.Text, sensitive), t)
 	case notCode:
 		d := tell(at, name, what, quoted)
-		if up := strings.ToUpper(strings.NewReplacer(" ", "_", "-", "_").Replace(v.Text)); isCode(up) && !sensitive {
+		if up := strings.ToUpper(strings.NewReplacer(" ", "_", "-", "_").Replace(v.Text)); naming.IsCode(up) && !sensitive {
 			d.Fixes = message.Replacements(at, []string{up}, "")
 			d.Fixes[0].Safe = false
 		}
@@ -468,4 +470,60 @@ func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind,
 func offToday(at dsl.Place, name, says string) dsl.Diagnostic {
 	_, label, _ := strings.Cut(says, ": ")
 	return dsl.Diagnostic{Code: "out-of-range", Place: at, Summary: name + " " + says, Label: label}
+}
+
+// BadValue says why a word of a palette is no value of a type; name is what has the type.
+func BadValue(at dsl.Place, name, word string, t *Type, p problem) dsl.Diagnostic {
+	d := tell(at, "bad-value", name, t, cmp.Or(word, "something else"), problemWords[p])
+	switch {
+	case p == tooSmall && !t.Min.IsNull():
+		return tell(at, "bad-value/bound", name, word, problemWords[p], t.Min.Text())
+	case p == tooLarge && !t.Max.IsNull():
+		return tell(at, "bad-value/bound", name, word, problemWords[p], t.Max.Text())
+	case p == unknownCode && t.Codes != nil:
+		near := message.Nearest(word, t.Codes.Names())
+		if code := t.Codes.called(word); code != "" {
+			near = []string{code}
+		}
+		d.Label, d.Fixes = message.DidYouMean(near), message.Replacements(at, near, "")
+		d.Notes = []string{"codes of " + t.Codes.Name + ": " + message.Some(t.Codes.Names(), 16)}
+	case p == notRuled:
+		d = tell(at, "bad-value", name, t, cmp.Or(word, "something else"), t.fault(strings.Trim(word, `"`), false))
+	case t.Name == BooleanType:
+		d.Fixes = TruthFix(at, word)
+	case t.Name == DateType && (name == "min" || name == "max"):
+		d.Notes = append(d.Notes, dayForms)
+	}
+	return d
+}
+
+var problemWords = [...]string{
+	wrongType:   "this is something else",
+	tooShort:    "too short",
+	tooLong:     "too long",
+	noMatch:     "it does not match the pattern",
+	tooSmall:    "less than the least",
+	tooLarge:    "more than the greatest",
+	tooPrecise:  "too many digits after the point",
+	notInt64:    "too large",
+	notDecimal:  "in digits: 12.50",
+	notDate:     "year-month-day: 2025-01-03",
+	notDateTime: "with its offset: 2025-01-03T10:00:00Z",
+	notDuration: "a number and a unit: 24h",
+	notUUID:     "8-4-4-4-12 hexadecimal digits",
+	notRuled:    "something else is written",
+	unknownCode: "not in the list",
+	notCode:     "capitals, digits and underscores",
+	notText:     "not UTF-8 without zero characters",
+}
+
+// TruthFix offers true or false for a word that means it.
+func TruthFix(at dsl.Place, word string) []dsl.Fix {
+	switch strings.ToLower(word) {
+	case "yes", "y", "on", "true", "1":
+		return message.Replacements(at, []string{"true"}, "")
+	case "no", "n", "off", "false", "0":
+		return message.Replacements(at, []string{"false"}, "")
+	}
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 // A Registry is a set of palettes that agree with one another. It is
@@ -99,7 +100,7 @@ type CodeList struct {
 	Spelling *stores.Spelling
 	Place    dsl.Place
 
-	index map[string]int // made by newRegistry
+	index map[string]int // made by New
 }
 
 // covers reports whether a list holds every code of another.
@@ -282,7 +283,7 @@ type Verb struct {
 	// Internal says that only scheduled work may call it: see Registry.CheckWork.
 	Internal bool
 
-	plan  plan   // made by newRegistry
+	plan plan // made by New
 }
 
 // A Param is one declared argument.
@@ -317,20 +318,22 @@ type Param struct {
 	Upload *Upload // which files it takes; nil if it takes no file
 	Place  dsl.Place
 
-	schemaOf int // one more than the index of the code argument whose schema this one must satisfy
-	byCode   *CodeList
+	// CodeParam is one more than the index of the code argument whose schema this one must satisfy,
+	// and ByCode the list of that argument; 0 and nil if there is none.
+	CodeParam int
+	ByCode    *CodeList
 
-	defaulted bool // it has a default, even one with an error
+	HasDefault bool // it has a default, even one with an error
 }
 
 // Sure reports whether the argument has a value in every call that is carried out: it is
 // required, or has a default of some kind.
 func (p *Param) Sure() bool {
-	return p.Required || p.Active || !p.Default.IsNull() || p.DefaultDay != nil || p.defaulted
+	return p.Required || p.Active || !p.Default.IsNull() || p.DefaultDay != nil || p.HasDefault
 }
 
 // SchemaOf returns the index of the code argument that selects the schema of this object.
-func (p *Param) SchemaOf() (param int, ok bool) { return p.schemaOf - 1, p.schemaOf > 0 }
+func (p *Param) SchemaOf() (param int, ok bool) { return p.CodeParam - 1, p.CodeParam > 0 }
 
 // Origins is a set of origins of values.
 type Origins uint8
@@ -431,7 +434,7 @@ func (t *Type) anyField(holds func(p *Param) bool) bool {
 
 // field returns the index of the field of a record with this name, -1 if there is none.
 func (t *Type) field(name string) int {
-	return slices.IndexFunc(t.Fields, func(p Param) bool { return sameName(p.Name, name) })
+	return slices.IndexFunc(t.Fields, func(p Param) bool { return naming.Same(p.Name, name) })
 }
 
 // Field returns the type of the field of a record with this name; nil if there is none, or t is
@@ -1077,22 +1080,4 @@ type Function struct {
 	Takes       []*Type
 	Gives       *Type
 	Place       dsl.Place
-}
-
-// session returns the name of the session value that an operand is about, "" if it is none.
-func (o *Operand) session() string {
-	if len(o.Path) != 2 || o.Path[0] != "session" || !isName(o.Path[1]) || o.Note != "" {
-		return ""
-	}
-	return underscored(o.Path[1])
-}
-
-// argument returns the name that an operand is, without its colon, and the index of the argument
-// of that name, or -1. The name is "" if the operand is something else.
-func (o *Operand) argument(v *Verb) (name string, param int) {
-	if len(o.Path) != 1 || o.Value != "" || o.Note != "" {
-		return "", -1
-	}
-	name = strings.TrimPrefix(o.Path[0], ":")
-	return name, v.param(name)
 }

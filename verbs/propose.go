@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"verbatim/stores"
+	"verbatim/verbs/naming"
+	"verbatim/verbs/values"
 )
 
 // A Proposal is one file of a first palette, with the number of lines that a person has to decide
@@ -222,9 +224,9 @@ func (p *proposer) fields(e *draftEntity) {
 		e.why = "no column of the view tells its rows apart, and a row is named by its key: add one to the view"
 	case len(t.Key) == 0:
 		e.why = "it has no primary key, and no columns that are unique and never null: a row is named by its key"
-	case isOurs(t.Name):
+	case naming.IsOurs(t.Name):
 		e.why = "names that begin with verbatim are taken"
-	case !isTable(t.Name):
+	case !naming.IsTable(t.Name):
 		e.why = "its name cannot be written in a palette"
 	}
 	if e.why != "" {
@@ -245,7 +247,7 @@ func (p *proposer) fields(e *draftEntity) {
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		f := proposedField{column: c, name: slug(c.Name, '_')}
-		if c.Kind == stores.Null || !isColumn(c.Name) {
+		if c.Kind == stores.Null || !naming.IsColumn(c.Name) {
 			if c.Kind != stores.Null {
 				c.Why = "its name cannot be written in a palette"
 			}
@@ -262,8 +264,8 @@ func (p *proposer) fields(e *draftEntity) {
 				continue
 			}
 			short := strings.TrimSuffix(f.name, "_id")
-			if to != nil && len(fk.To) == 1 && f.name == slug(fk.To[0], '_') && strings.HasPrefix(f.name, underscored(to.name)+"_") {
-				short = underscored(to.name) // job_no refers to a job
+			if to != nil && len(fk.To) == 1 && f.name == slug(fk.To[0], '_') && strings.HasPrefix(f.name, naming.Underscored(to.name)+"_") {
+				short = naming.Underscored(to.name) // job_no refers to a job
 			}
 			switch {
 			case to == nil:
@@ -281,7 +283,7 @@ func (p *proposer) fields(e *draftEntity) {
 			}
 			break
 		}
-		for isReserved(f.name) || f.name == "progress" || f.name == "count" || f.name == "describe" || names[f.name] {
+		for naming.IsReserved(f.name) || f.name == "progress" || f.name == "count" || f.name == "describe" || names[f.name] {
 			f.name += "_value"
 		}
 		names[f.name] = true
@@ -388,23 +390,23 @@ func (p *proposer) codes(e *draftEntity, f *proposedField) string {
 }
 
 // codeLines writes the values of a code list.
-func codeLines(values []string, kind stores.Kind) (string, bool) {
+func codeLines(all []string, kind stores.Kind) (string, bool) {
 	var b strings.Builder
 	seen := map[string]bool{}
-	for _, v := range values {
+	for _, v := range all {
 		code := strings.ToUpper(slug(v, '_'))
 		decide := ""
 		if kind == stores.Int {
 			code, decide = "CODE_"+strings.ReplaceAll(v, "-", "MINUS_"), "  # DECIDE: what is it called?"
 		}
-		if seen[code] || !isCode(code) || v == "" || strings.ContainsFunc(v, unseen) {
+		if seen[code] || !naming.IsCode(code) || v == "" || strings.ContainsFunc(v, values.Unseen) {
 			return "", false
 		}
 		seen[code] = true
 		value := yamlText(v)
 		if kind == stores.Int {
 			value = v
-		} else if isNumber(v) {
+		} else if naming.IsNumber(v) {
 			value = strconv.Quote(v)
 		}
 		if code == v {
@@ -638,7 +640,7 @@ func (e *draftEntity) writeVerbs(w *writer) {
 
 // its returns the name of the argument that names one row of the entity.
 func (e *draftEntity) its() string {
-	if isReserved(e.name) {
+	if naming.IsReserved(e.name) {
 		return e.name + "-row"
 	}
 	return yamlText(e.name)

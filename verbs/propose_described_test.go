@@ -19,6 +19,8 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/tests/norace"
+	"verbatim/verbs/jsondoc"
+	"verbatim/verbs/naming"
 )
 
 // openapi names a folder of descriptions by others, to be measured beside our own:
@@ -165,7 +167,7 @@ func TestWhateverIsDescribedLoads(t *testing.T) {
 				x := odd[r.IntN(len(odd))]
 				if r.IntN(2) == 0 { // a copy, for nothing holds itself
 					b, _ := json.Marshal(parts[r.IntN(len(parts))])
-					x, _ = decodeJSON(string(b))
+					x, _ = jsondoc.Decode(string(b))
 				}
 				places[r.IntN(len(places))](x)
 			}
@@ -350,7 +352,7 @@ func (c *caller) resolved(v any, ptr string) (map[string]any, string) {
 			break
 		}
 		ptr = ref[1:]
-		m, _ = at(c.doc, pointer(ptr)).(map[string]any)
+		m, _ = jsondoc.At(c.doc, jsondoc.Pointer(ptr)).(map[string]any)
 	}
 	return m, ptr
 }
@@ -491,7 +493,7 @@ func (c *caller) words(v *Verb, set []sample, others map[string][]sample) (text 
 			text += " :" + p.Name + " " + asWritten(p.Type, s.value)
 			if why := c.against(s); why != "" {
 				sound = false
-				c.t.Logf("  %s :%s %s is against its own schema: %s", v.Name, p.Name, cutText(jsonText(s.value), 60), why)
+				c.t.Logf("  %s :%s %s is against its own schema: %s", v.Name, p.Name, cutText(jsondoc.Text(s.value), 60), why)
 			}
 		case p.Required:
 			c.tally.filled++
@@ -508,11 +510,11 @@ func asWritten(t *Type, v any) string {
 		switch {
 		case t.Name == CodeType && t.Codes.called(v) != "":
 			return t.Codes.called(v)
-		case (t.Name == BooleanType || t.Name == IntegerType || t.Name == DecimalType) && (v == "true" || v == "false" || isNumber(v)):
+		case (t.Name == BooleanType || t.Name == IntegerType || t.Name == DecimalType) && (v == "true" || v == "false" || naming.IsNumber(v)):
 			return v // in a form all is text
 		case t.Name == ObjectType:
-			if object, err := decodeJSON(v); err == nil {
-				return literalOf(object)
+			if object, err := jsondoc.Decode(v); err == nil {
+				return jsondoc.Literal(object)
 			}
 		}
 	case json.Number:
@@ -532,7 +534,7 @@ func asWritten(t *Type, v any) string {
 			return "[" + strings.Join(parts, ", ") + "]"
 		}
 	}
-	return literalOf(v)
+	return jsondoc.Literal(v)
 }
 
 // against says why a value is against its own schema, as another reader of schemas has
@@ -555,7 +557,7 @@ func (c *caller) against(s sample) string {
 	}
 	err = schema.Validate(s.value)
 	if text, ok := s.value.(string); err != nil && ok { // in a form all is text
-		if v, wrong := decodeJSON(text); wrong == nil && schema.Validate(v) == nil {
+		if v, wrong := jsondoc.Decode(text); wrong == nil && schema.Validate(v) == nil {
 			return ""
 		}
 	} else if err != nil && schema.Validate(fmt.Sprint(s.value)) == nil {

@@ -16,6 +16,9 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/jsondoc"
+	"verbatim/verbs/naming"
+	"verbatim/verbs/values"
 )
 
 // A wording is a JSON Schema expressed as the type of an argument.
@@ -51,7 +54,7 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 	use := func(key string) any { delete(rest, key); return m[key] }
 	maps.DeleteFunc(rest, func(k string, v any) bool { return annotations[k] || strings.HasPrefix(k, "x-") })
 	w.is.Scale = -1
-	say := func(name TypeName, more string) { w.is.Name, w.keys = name, typeWords[name]+more }
+	say := func(name TypeName, more string) { w.is.Name, w.keys = name, name.String()+more }
 	switch kind {
 	case "string":
 		format, _ := m["format"].(string)
@@ -63,7 +66,8 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 		}
 		switch format {
 		case "date", "email", "uuid":
-			say(typeNamed[format], "")
+			name, _ := TypeNamed(format)
+			say(name, "")
 		case "date-time":
 			say(DateTimeType, "")
 		default:
@@ -132,7 +136,7 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 		say(AnyType, "")
 		if len(m) > 0 {
 			use("type")
-			if is := strings.Join(words(m["type"]), " or "); is != "" {
+			if is := strings.Join(jsondoc.Words(m["type"]), " or "); is != "" {
 				p.lose("it takes " + is)
 			}
 		}
@@ -140,7 +144,7 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 	use("format")
 	use("type")
 	for _, key := range slices.Sorted(maps.Keys(rest)) {
-		p.lose(key + " " + cutText(jsonText(rest[key]), 60))
+		p.lose(key + " " + cutText(jsondoc.Text(rest[key]), 60))
 	}
 	return w, ""
 }
@@ -201,7 +205,7 @@ func (p *describer) lookup(ref any) (any, string) {
 	if s == "" || s[0] != '#' {
 		return nil, "its schema stands in another file, " + cutText(s, 60)
 	}
-	if to := at(p.root, pointer(s[1:])); to != nil {
+	if to := jsondoc.At(p.root, jsondoc.Pointer(s[1:])); to != nil {
 		return to, ""
 	}
 	return nil, "its schema refers to " + cutText(s, 60) + ", which is not there"
@@ -221,7 +225,7 @@ func (p *describer) join(m, more map[string]any) {
 			maps.Copy(all, was)
 			named, _ := add.(map[string]any)
 			for name, s := range named {
-				if old, ok := was[name]; ok && jsonText(old) != jsonText(s) {
+				if old, ok := was[name]; ok && jsondoc.Text(old) != jsondoc.Text(s) {
 					s = map[string]any{"allOf": []any{old, s}}
 				}
 				all[name] = s
@@ -235,8 +239,8 @@ func (p *describer) join(m, more map[string]any) {
 			if least := strings.Contains(strings.ToLower(key), "min"); least == (one < other) {
 				m[key] = add // the narrower of the two
 			}
-		case !annotations[key] && jsonText(there) != jsonText(add):
-			p.lose("a second " + key + ", " + cutText(jsonText(add), 60))
+		case !annotations[key] && jsondoc.Text(there) != jsondoc.Text(add):
+			p.lose("a second " + key + ", " + cutText(jsondoc.Text(add), 60))
 		}
 	}
 }
@@ -305,7 +309,7 @@ func (p *describer) alternative(m map[string]any, whole any) (map[string]any, an
 
 // jsonKindOf returns the only type of a schema, "any" if there are several.
 func jsonKindOf(m map[string]any) string {
-	kinds := words(m["type"])
+	kinds := jsondoc.Words(m["type"])
 	if s, ok := m["type"].(string); ok {
 		kinds = []string{s}
 	}
@@ -352,10 +356,10 @@ func enumTexts(enum, constant any) (values []string, ok bool) {
 }
 
 // coded makes codes of an enumeration, or a pattern if its values cannot be codes.
-func (p *describer) coded(values []string, name string) wording {
+func (p *describer) coded(texts []string, name string) wording {
 	w := wording{is: Type{Name: CodeType, Scale: -1}, codes: map[string]string{}}
-	if lines, ok := codeLines(values, stores.String); ok && p.fits(len(lines)) {
-		for _, v := range values {
+	if lines, ok := codeLines(texts, stores.String); ok && p.fits(len(lines)) {
+		for _, v := range texts {
 			w.codes[v] = strings.ToUpper(slug(v, '_'))
 		}
 		w.keys = "code, ref-type: " + p.shared(&p.codes, lines, name, func(name string) string {
@@ -364,13 +368,13 @@ func (p *describer) coded(values []string, name string) wording {
 		return w
 	}
 	w.is.Name, w.keys, w.codes = StringType, "string", nil
-	quoted := make([]string, len(values))
-	for i, v := range values {
+	quoted := make([]string, len(texts))
+	for i, v := range texts {
 		quoted[i] = regexp.QuoteMeta(v)
 	}
 	pattern := strings.Join(quoted, "|")
-	if !utf8.ValidString(pattern) || patternFault(pattern) != "" {
-		p.lose("enum " + cutText(jsonText(values), 60))
+	if !utf8.ValidString(pattern) || values.PatternFault(pattern) != "" {
+		p.lose("enum " + cutText(jsondoc.Text(texts), 60))
 		return w
 	}
 	w.keys += ", pattern: " + seenPattern(pattern)
@@ -389,7 +393,7 @@ func (p *describer) lengths(is *Type, least, most any) (keys string) {
 	}
 	is.MinLength, is.MaxLength = number(least), number(most)
 	if most != nil && is.MinLength > is.MaxLength && is.MaxLength > 0 || most != nil && plainNumber(most) == "0" {
-		p.lose("at least " + jsonText(least) + " and at most " + jsonText(most) + " long")
+		p.lose("at least " + jsondoc.Text(least) + " and at most " + jsondoc.Text(most) + " long")
 		is.MinLength, is.MaxLength = 0, 0
 	}
 	if is.MinLength > 0 {
@@ -413,17 +417,17 @@ func ownPattern(s string) (string, bool) {
 	} else {
 		s = `[\s\S]*(?:` + s + `)[\s\S]*` // in a form that other readers of patterns know, too
 	}
-	return s, patternFault(s) == ""
+	return s, values.PatternFault(s) == ""
 }
 
 // plainNumber returns a JSON number without an exponent, "" if it is none.
 func plainNumber(v any) string {
 	n, _ := v.(json.Number)
-	if isNumber(n.String()) {
+	if naming.IsNumber(n.String()) {
 		return n.String()
 	}
 	f, err := n.Float64()
-	if s := strconv.FormatFloat(f, 'f', -1, 64); err == nil && isNumber(s) && len(s) < 30 {
+	if s := strconv.FormatFloat(f, 'f', -1, 64); err == nil && naming.IsNumber(s) && len(s) < 30 {
 		return s
 	}
 	return ""
@@ -524,10 +528,10 @@ func (w *wording) sample(v any) (text string, ok bool) {
 		return text, text == "true" || text == "false"
 	case IntegerType:
 		value, ok = stores.ParseInt(text)
-		ok = ok && isNumber(text)
+		ok = ok && naming.IsNumber(text)
 	case DecimalType:
 		value, ok = stores.ParseDecimal(text)
-		ok = ok && isNumber(text)
+		ok = ok && naming.IsNumber(text)
 	case ListType, ObjectType, AnyType:
 		return "", false
 	default:
@@ -578,7 +582,7 @@ func (p *describer) object(m map[string]any, whole any, name, ref string) (keys,
 		p.lose(why)
 		return "", ""
 	}
-	return ", schema: " + p.shared(&p.schemas, jsonText(top), name, func(name string) string {
+	return ", schema: " + p.shared(&p.schemas, jsondoc.Text(top), name, func(name string) string {
 		w.Reset()
 		w.block(2, name, top)
 		return w.String()
@@ -644,8 +648,8 @@ func (x *exporter) copy(v any, depth int) (any, string) {
 			text, _ := from[key].(string)
 			part = cutText(text, 200)
 		case aValue:
-			if part = plainValue(from[key]); key == "pattern" && patternFault(fmt.Sprint(part)) != "" {
-				x.p.lose("pattern " + cutText(jsonText(part), 60))
+			if part = plainValue(from[key]); key == "pattern" && values.PatternFault(fmt.Sprint(part)) != "" {
+				x.p.lose("pattern " + cutText(jsondoc.Text(part), 60))
 				continue
 			}
 		case aNumber:
@@ -655,7 +659,7 @@ func (x *exporter) copy(v any, depth int) (any, string) {
 		case needed: // handled below
 		default:
 			if !annotations[key] && !strings.HasPrefix(key, "x-") {
-				x.p.lose(key + " " + cutText(jsonText(from[key]), 60))
+				x.p.lose(key + " " + cutText(jsondoc.Text(from[key]), 60))
 			}
 		}
 		if why != "" {
@@ -739,7 +743,7 @@ func (x *exporter) properties(from, all map[string]any, depth int, names bool) (
 		}
 		made, why := x.copy(all[name], depth+1)
 		if why != "" {
-			if !x.unspoken || slices.Contains(words(from["required"]), name) {
+			if !x.unspoken || slices.Contains(jsondoc.Words(from["required"]), name) {
 				return nil, why
 			}
 			x.unspoken = false
@@ -758,7 +762,7 @@ func (x *exporter) properties(from, all map[string]any, depth int, names bool) (
 func (x *exporter) needs(from, out map[string]any) string {
 	all, _ := from["properties"].(map[string]any)
 	var required []any
-	for _, name := range words(from["required"]) {
+	for _, name := range jsondoc.Words(from["required"]) {
 		part, _ := all[name].(map[string]any)
 		if x.p.sends && part["readOnly"] == true {
 			continue
@@ -824,7 +828,7 @@ func flow(v any) string {
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	}
-	return jsonText(v)
+	return jsondoc.Text(v)
 }
 
 func typeFirst(m map[string]any) []string {
@@ -853,7 +857,7 @@ func (w *writer) block(indent int, key string, v any) {
 func seenPattern(pattern string) string {
 	var b strings.Builder
 	for _, r := range pattern {
-		if unseen(r) {
+		if values.Unseen(r) {
 			fmt.Fprintf(&b, `\x{%x}`, r)
 		} else {
 			b.WriteRune(r)

@@ -13,6 +13,10 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"verbatim/verbs/jsondoc"
+	"verbatim/verbs/naming"
+	"verbatim/verbs/strict"
 )
 
 // A describer proposes verbs for a document: for the tools of a server, or the operations of an
@@ -151,11 +155,11 @@ func readDocument(text []byte) (doc any, err error) {
 		}
 		return doc, nil
 	}
-	if _, deep := tooNested(string(text)); deep {
+	if _, deep := strict.TooNested(string(text)); deep {
 		return nil, errors.New("it is nested too deep")
 	}
 	var root yaml.Node
-	if err := decodeYAML(yaml.NewDecoder(bytes.NewReader(text)), &root); err != nil {
+	if err := strict.Decode(yaml.NewDecoder(bytes.NewReader(text)), &root); err != nil {
 		return nil, fmt.Errorf("it is neither JSON nor YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	left := 1_000_000 + len(text) // aliases must not multiply the text without limit
@@ -274,7 +278,7 @@ func (p *describer) verb(v describedVerb) {
 	for i := range v.args {
 		a := &v.args[i]
 		base := slug(strings.NewReplacer("<", "-below", ">", "-above").Replace(a.wire), '-')
-		if isReserved(base) {
+		if naming.IsReserved(base) {
 			base += "-value"
 		}
 		p.lost = nil
@@ -355,7 +359,7 @@ func (p *describer) argument(a *describedArg) {
 	if a.required {
 		line += ", required: true"
 	}
-	sensitive := m["format"] == "password" || secret.MatchString(underscored(a.name)) && !strings.Contains(a.name, "page")
+	sensitive := m["format"] == "password" || secret.MatchString(naming.Underscored(a.name)) && !strings.Contains(a.name, "page")
 	if sensitive {
 		line += ", sensitive: true"
 	}
@@ -457,7 +461,7 @@ func (p *describer) tool(server string, t any) {
 	p.root = nil
 	switch {
 	case strings.TrimSpace(name) == "" || strings.ContainsFunc(name, unicode.IsControl) || len(name) > 200:
-		p.notSaid(2, "a tool: it has no name that can be written, "+cutText(jsonText(t), 100))
+		p.notSaid(2, "a tool: it has no name that can be written, "+cutText(jsondoc.Text(t), 100))
 		return
 	case p.shares["tool "+name] != "":
 		p.notSaid(2, "tool "+name+": it is listed twice")
@@ -506,7 +510,7 @@ func (p *describer) members(schema any) ([]describedArg, string) {
 		return nil, "it takes no named arguments"
 	}
 	properties, _ := m["properties"].(map[string]any)
-	required := words(m["required"])
+	required := jsondoc.Words(m["required"])
 	for _, key := range []string{"oneOf", "anyOf"} {
 		branches := listOf(m[key])
 		if len(branches) == 0 {
@@ -522,9 +526,9 @@ func (p *describer) members(schema any) ([]describedArg, string) {
 			}
 			p.join(all, map[string]any{"properties": f["properties"]})
 			if i == 0 {
-				always = words(f["required"])
+				always = jsondoc.Words(f["required"])
 			}
-			always = slices.DeleteFunc(always, func(s string) bool { return !slices.Contains(words(f["required"]), s) })
+			always = slices.DeleteFunc(always, func(s string) bool { return !slices.Contains(jsondoc.Words(f["required"]), s) })
 		}
 		if all["properties"] != nil {
 			properties, _ = all["properties"].(map[string]any)
@@ -536,7 +540,7 @@ func (p *describer) members(schema any) ([]describedArg, string) {
 	}
 	for _, key := range []string{"patternProperties", "not", "if", "dependentRequired", "dependentSchemas", "dependencies", "minProperties"} {
 		if m[key] != nil {
-			p.lose(key + " " + cutText(jsonText(m[key]), 100))
+			p.lose(key + " " + cutText(jsondoc.Text(m[key]), 100))
 		}
 	}
 	var args []describedArg
@@ -583,7 +587,7 @@ func (p *describer) toolTail(server, name string, m, hints map[string]any, args 
 	var with []string
 	other := false
 	for _, a := range args {
-		ident := underscored(a.name)
+		ident := naming.Underscored(a.name)
 		with, other = append(with, yamlText(a.wire)+": "+ident), other || ident != a.wire
 	}
 	if other {
@@ -604,7 +608,7 @@ func (p *describer) columns(schema any) {
 		return
 	}
 	rows := ""
-	for _, name := range words(m["required"]) {
+	for _, name := range jsondoc.Words(m["required"]) {
 		properties, _ := m["properties"].(map[string]any)
 		list, _ := p.flat(properties[name], 0)
 		item, why := p.flat(list["items"], 0)
@@ -642,7 +646,7 @@ func (p *describer) columns(schema any) {
 			continue
 		}
 		taken[column] = true
-		if part := yamlText(column) + ": " + is.keys; slices.Contains(words(m["required"]), name) {
+		if part := yamlText(column) + ": " + is.keys; slices.Contains(jsondoc.Words(m["required"]), name) {
 			columns = append(columns, part)
 		} else {
 			perhaps = append(perhaps, part)

@@ -11,6 +11,7 @@ import (
 	"verbatim/stores"
 	"verbatim/verbs/expr"
 	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 // A record is a value with named, typed parts, for which a table would have columns. A script
@@ -191,14 +192,14 @@ func (c *checker) unknownField(at site, t *Type, e *dsl.Arg, entries []dsl.Arg) 
 	for i := range t.Fields {
 		name := t.Fields[i].Name
 		all = append(all, name)
-		if !slices.ContainsFunc(entries, func(o dsl.Arg) bool { return sameName(o.Key, name) }) {
+		if !slices.ContainsFunc(entries, func(o dsl.Arg) bool { return naming.Same(o.Key, name) }) {
 			free = append(free, name)
 		}
 	}
 	near := dsl.Nearest(e.Key, slices.Values(free))
 	if len(near) == 0 {
 		for _, name := range free {
-			if strings.EqualFold(name, e.Key) || sameName(strings.ToLower(e.Key), name) {
+			if strings.EqualFold(name, e.Key) || naming.Same(strings.ToLower(e.Key), name) {
 				near = []string{name}
 			}
 		}

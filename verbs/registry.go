@@ -7,6 +7,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 // A plan holds what the checker needs of a verb, laid out so that a call touches as little memory
@@ -35,30 +36,44 @@ func (r *Registry) Functions() []*Function { return r.functions }
 // Excludes reports whether some verb excludes another in one script.
 func (r *Registry) Excludes() bool { return r.excludes }
 
-// newRegistry joins what was loaded into a Registry. Everything in it must already be consistent;
-// newRegistry only indexes. The first declaration of a duplicate name counts.
-func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, roles []*Role, schemas []*Schema, says map[saying]string, digest string) *Registry {
+// Declarations are what palettes declare, in the order of their text.
+type Declarations struct {
+	Palettes  []*Palette // with their verbs
+	Entities  []*Entity
+	Codes     []*CodeList
+	Roles     []*Role
+	Schemas   []*Schema
+	Functions []*Function // by name
+	Says      map[saying]string
+	Digest    string // of everything that was read
+}
+
+// New joins declarations into a Registry. They must already be consistent, as package load makes
+// them: New only indexes. The first declaration of a duplicate name counts.
+func New(all Declarations) *Registry {
+	says := all.Says
 	r := &Registry{
-		palettes: slices.Clone(palettes),
-		verbs:    make(map[string]*Verb),
-		entities: make(map[string]*Entity, len(entities)),
-		codes:    make(map[string]*CodeList, len(codes)),
-		roles:    make(map[string]*Role, len(roles)),
-		schemas:  make(map[string]*Schema, len(schemas)),
+		palettes:  slices.Clone(all.Palettes),
+		functions: all.Functions,
+		verbs:     make(map[string]*Verb),
+		entities:  make(map[string]*Entity, len(all.Entities)),
+		codes:     make(map[string]*CodeList, len(all.Codes)),
+		roles:     make(map[string]*Role, len(all.Roles)),
+		schemas:   make(map[string]*Schema, len(all.Schemas)),
 
 		wasEntities: make(map[string]*Entity),
 		wasRoles:    make(map[string]*Role),
 		says:        says,
-		digest:      digest,
+		digest:      all.Digest,
 	}
 	slices.SortStableFunc(r.palettes, func(a, b *Palette) int { return strings.Compare(a.Domain, b.Domain) })
-	for _, e := range entities {
+	for _, e := range all.Entities {
 		put(r.entities, e.Store.Name, e)
 		if e.Store.Was != "" {
 			put(r.wasEntities, e.Store.Was, e)
 		}
 	}
-	for _, l := range codes {
+	for _, l := range all.Codes {
 		l.index = make(map[string]int, len(l.Codes))
 		for i, c := range l.Codes {
 			put(l.index, c.Name, i)
@@ -68,13 +83,13 @@ func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, rol
 		}
 		put(r.codes, l.Name, l)
 	}
-	for _, role := range roles {
+	for _, role := range all.Roles {
 		put(r.roles, role.Name, role)
 		if role.Was != "" {
 			put(r.wasRoles, role.Was, role)
 		}
 	}
-	for _, s := range schemas {
+	for _, s := range all.Schemas {
 		s.says = says
 		put(r.schemas, s.Name, s)
 	}
@@ -295,7 +310,7 @@ func (v *Verb) PhrasePlace(text string) dsl.Place {
 // the same.
 func (v *Verb) param(name string) int {
 	for i := range v.Params {
-		if sameName(v.Params[i].Ident, name) {
+		if naming.Same(v.Params[i].Ident, name) {
 			return i
 		}
 	}
@@ -314,7 +329,7 @@ func (e *Entity) field(name string) int {
 		}
 	}
 	for i := range e.Store.Fields {
-		if sameName(e.Store.Fields[i].Name, name) {
+		if naming.Same(e.Store.Fields[i].Name, name) {
 			return i
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/jsondoc"
 	"verbatim/verbs/message"
 )
 
@@ -119,7 +119,7 @@ func (s *Schema) check(v stores.Value) ([]breach, error) {
 	if err := s.Compile(); err != nil {
 		return nil, err
 	}
-	instance, err := decodeJSON(v.Text())
+	instance, err := jsondoc.Decode(v.Text())
 	if err != nil {
 		return nil, err
 	}
@@ -140,14 +140,6 @@ func (s *Schema) check(v stores.Value) ([]breach, error) {
 		return strings.Compare(a.says, b.says)
 	})
 	return slices.CompactFunc(found, func(a, b breach) bool { return slices.Equal(a.path, b.path) && a.says == b.says && a.key == b.key }), nil
-}
-
-// decodeJSON keeps numbers as they are written.
-func decodeJSON(text string) (v any, err error) {
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	err = dec.Decode(&v)
-	return v, err
 }
 
 // A breach is one rule of a schema that a value breaks.
@@ -171,12 +163,12 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		}
 		return
 	}
-	b := breach{path: pointer(e.InstanceLocation), safe: true, rule: keyword}
-	rule := at(s.doc, s.location(e))
+	b := breach{path: jsondoc.Pointer(e.InstanceLocation), safe: true, rule: keyword}
+	rule := jsondoc.At(s.doc, s.location(e))
 	switch keyword {
 	case "required":
-		object, _ := at(instance, b.path).(map[string]any)
-		for _, name := range words(rule) {
+		object, _ := jsondoc.At(instance, b.path).(map[string]any)
+		for _, name := range jsondoc.Words(rule) {
 			if _, there := object[name]; there {
 				continue
 			}
@@ -188,8 +180,8 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		return
 	case "additionalProperties", "unevaluatedProperties":
 		loc := s.location(e)
-		parent, _ := at(s.doc, loc[:len(loc)-1]).(map[string]any)
-		object, _ := at(instance, b.path).(map[string]any)
+		parent, _ := jsondoc.At(s.doc, loc[:len(loc)-1]).(map[string]any)
+		object, _ := jsondoc.At(instance, b.path).(map[string]any)
 		declared, _ := parent["properties"].(map[string]any)
 		names := slices.Sorted(maps.Keys(declared))
 		var free []string
@@ -208,24 +200,24 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		}
 		return
 	case "type":
-		want := words(rule)
+		want := jsondoc.Words(rule)
 		if w, ok := rule.(string); ok {
 			want = []string{w}
 		}
 		for i := range want {
 			want[i] = jsonPhrase(want[i])
 		}
-		b.says = fmt.Sprintf("must be %s, not %s", message.Joined(want, "or"), jsonKind(at(instance, b.path)))
+		b.says = fmt.Sprintf("must be %s, not %s", message.Joined(want, "or"), jsonKind(jsondoc.At(instance, b.path)))
 		b.want = message.Joined(want, "or") + " is wanted here"
 	case "enum":
 		b.list = enumWords(rule)
-		if s, ok := at(instance, b.path).(string); ok {
+		if s, ok := jsondoc.At(instance, b.path).(string); ok {
 			b.near = dsl.Nearest(s, slices.Values(b.list))
 		}
 		b.says = "is none of the values allowed"
 	case "const":
-		b.says = "must be " + jsonText(rule)
-		b.want = jsonText(rule) + " is wanted here"
+		b.says = "must be " + jsondoc.Text(rule)
+		b.want = jsondoc.Text(rule) + " is wanted here"
 	case "format":
 		b.says = fmt.Sprintf("is not %s", message.Article(fmt.Sprint(rule)))
 		b.want = message.Article(fmt.Sprint(rule)) + " is wanted here"
@@ -273,51 +265,7 @@ var ruleSays = map[string]string{
 // location returns the path to the rule within the schema's own text.
 func (s *Schema) location(e *jsonschema.ValidationError) []string {
 	_, fragment, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
-	return pointer(fragment)
-}
-
-func pointer(p string) []string {
-	if p == "" || p == "/" {
-		return nil
-	}
-	parts := strings.Split(strings.TrimPrefix(p, "/"), "/")
-	for i, part := range parts {
-		if u, err := url.PathUnescape(part); err == nil {
-			part = u
-		}
-		parts[i] = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
-	}
-	return parts
-}
-
-// at walks a JSON document; nil if there is no such place.
-func at(doc any, path []string) any {
-	for _, step := range path {
-		switch d := doc.(type) {
-		case map[string]any:
-			doc = d[step]
-		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(d) {
-				return nil
-			}
-			doc = d[i]
-		default:
-			return nil
-		}
-	}
-	return doc
-}
-
-func words(rule any) []string {
-	list, _ := rule.([]any)
-	var out []string
-	for _, w := range list {
-		if s, ok := w.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
+	return jsondoc.Pointer(fragment)
 }
 
 func enumWords(rule any) []string {
@@ -327,20 +275,10 @@ func enumWords(rule any) []string {
 		if s, ok := w.(string); ok {
 			out = append(out, s)
 		} else {
-			out = append(out, jsonText(w))
+			out = append(out, jsondoc.Text(w))
 		}
 	}
 	return out
-}
-
-func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
-
-func jsonText(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return string(b)
 }
 
 func jsonPhrase(t string) string {
@@ -453,7 +391,7 @@ func (s *Schema) FollowUps(object stores.Value) ([]string, error) {
 // follows reports whether a breach is a missing key that is not always required.
 func (s *Schema) follows(b *breach) bool {
 	top, _ := s.doc.(map[string]any)
-	return b.missing != "" && len(b.path) == 0 && !slices.Contains(words(top["required"]), b.missing)
+	return b.missing != "" && len(b.path) == 0 && !slices.Contains(jsondoc.Words(top["required"]), b.missing)
 }
 
 // Follows reports whether a breach of the schema is a key that FollowUps lists.
@@ -531,16 +469,16 @@ func (s *Schema) exampleOf(doc any, depth int) string {
 		return `"value"`
 	}
 	if ref, ok := m["$ref"].(string); ok && strings.HasPrefix(ref, "#/") {
-		return s.exampleOf(at(s.doc, pointer(ref[1:])), depth+1)
+		return s.exampleOf(jsondoc.At(s.doc, jsondoc.Pointer(ref[1:])), depth+1)
 	}
 	for _, key := range []string{"const", "default"} {
 		if v, ok := m[key]; ok {
-			return literalOf(v)
+			return jsondoc.Literal(v)
 		}
 	}
 	for _, key := range []string{"examples", "enum"} {
 		if list, ok := m[key].([]any); ok && len(list) > 0 {
-			return literalOf(list[0])
+			return jsondoc.Literal(list[0])
 		}
 	}
 	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
@@ -549,7 +487,7 @@ func (s *Schema) exampleOf(doc any, depth int) string {
 		}
 	}
 	kind, _ := m["type"].(string)
-	if kinds := words(m["type"]); len(kinds) > 0 {
+	if kinds := jsondoc.Words(m["type"]); len(kinds) > 0 {
 		kind = kinds[0]
 	}
 	if kind == "" && m["properties"] != nil {
@@ -558,7 +496,7 @@ func (s *Schema) exampleOf(doc any, depth int) string {
 	switch kind {
 	case "object":
 		props, _ := m["properties"].(map[string]any)
-		names := words(m["required"])
+		names := jsondoc.Words(m["required"])
 		if len(names) == 0 {
 			names = slices.Sorted(maps.Keys(props))
 		}
@@ -592,31 +530,4 @@ func (s *Schema) exampleOf(doc any, depth int) string {
 		return "123e4567-e89b-12d3-a456-426614174000"
 	}
 	return `"text"`
-}
-
-// literalOf writes a JSON value in the language of scripts.
-func literalOf(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "nil"
-	case bool:
-		return strconv.FormatBool(v)
-	case json.Number:
-		return v.String()
-	case string:
-		return dsl.FormatValue(dsl.NewString(v))
-	case []any:
-		parts := make([]string, len(v))
-		for i := range v {
-			parts[i] = literalOf(v[i])
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case map[string]any:
-		parts := make([]string, 0, len(v))
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, dsl.FormatKey(k)+" "+literalOf(v[k]))
-		}
-		return "{" + strings.Join(parts, " ") + "}"
-	}
-	return `"value"`
 }

@@ -80,7 +80,9 @@ func (l *loader) sidecar(d *doc) {
 			diag.Label = message.DidYouMean(message.Nearest(k.Value, slices.Sorted(maps.Keys(texts))))
 			d.report(diag)
 		case n.Value != "":
-			put(l.says, saying{language, k.Value}, typeset(language, n.Value))
+			if text := (saying{language, k.Value}); l.says[text] == "" {
+				l.says[text] = typeset(language, n.Value)
+			}
 		}
 	})
 }

@@ -18,6 +18,15 @@ type Sidecar struct {
 // translations are shown only to people.
 type saying struct{ language, text string }
 
+// Translated returns the texts that some palette translates into some language.
+func (r *Registry) Translated() map[string]bool {
+	all := make(map[string]bool, len(r.says))
+	for s := range r.says {
+		all[s.text] = true
+	}
+	return all
+}
+
 // Says returns the translation of a text of any palette; ok says that a palette translates it
 // into that language. If two palettes do, the first counts.
 func (r *Registry) Says(language, text string) (said string, ok bool) {

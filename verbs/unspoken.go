@@ -137,10 +137,7 @@ func lacking(r *Registry, p *Palette, language string) (all []lack) {
 			text(keyed(c, "else"))
 		}
 	}
-	elsewhere := map[string]bool{} // a text that one language translates needs a translation in all
-	for s := range r.says {
-		elsewhere[s.text] = true
-	}
+	elsewhere := r.Translated() // a text that one language translates needs a translation in all
 	scalars(d.root, func(n *yaml.Node) {
 		if elsewhere[n.Value] {
 			text(n)

@@ -1,11 +1,9 @@
 package verbs
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"verbatim/verbs/message"
 )
@@ -33,32 +31,6 @@ func covers(t, of string) bool {
 // Wanted describes which files are accepted.
 func (u *Upload) Wanted() string {
 	return message.Joined(u.Types, "or") + ", at most " + SizeText(u.MaxSize)
-}
-
-// uploadForm is the pattern of a reference. All arguments share it.
-const uploadForm = UploadScheme + `[A-Za-z0-9_-]{1,200}`
-
-var uploadPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:" + uploadForm + ")$") })
-
-var (
-	mediaType = regexp.MustCompile(`^[a-z]+/(\*|[a-z0-9][a-z0-9.+-]*)$`)
-	sizeForm  = regexp.MustCompile(`^([1-9][0-9]{0,5}) ?(B|kB|MB|GB|KiB|MiB|GiB)$`)
-)
-
-var sizeUnits = map[string]int64{"B": 1, "kB": 1000, "MB": 1000_000, "GB": 1000_000_000, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-
-// maxUpload is the largest file that a palette can accept.
-const maxUpload = 5 << 30
-
-// parseSize reads a size such as "20 MB", as palettes write it.
-func parseSize(text string) (int64, bool) {
-	m := sizeForm.FindStringSubmatch(text)
-	if m == nil {
-		return 0, false
-	}
-	n, _ := strconv.ParseInt(m[1], 10, 64) // six digits
-	n *= sizeUnits[m[2]]
-	return n, n <= maxUpload
 }
 
 // SizeText writes a size in bytes for people.
@@ -149,3 +121,5 @@ func (x *Effect) handlerWrites() []int {
 	}
 	return fields
 }
+
+var sizeUnits = map[string]int64{"B": 1, "kB": 1000, "MB": 1000_000, "GB": 1000_000_000, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}

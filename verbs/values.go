@@ -10,6 +10,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/naming"
 	"verbatim/verbs/values"
 )
 
@@ -177,7 +178,7 @@ func (t *Type) limit(v stores.Value) (stores.Value, problem) {
 		return v, t.limitRange(v)
 	case CodeType:
 		switch {
-		case t.Codes == nil && !isCode(v.Text()):
+		case t.Codes == nil && !naming.IsCode(v.Text()):
 			return v, notCode
 		case t.Codes != nil && !t.Codes.Has(v.Text()):
 			return v, unknownCode
@@ -298,21 +299,6 @@ func comparePlain(a, b string) int {
 }
 
 func isZero(s string) bool { return strings.Trim(s, "0.") == "" }
-
-// isCode reports whether a script may write s as a bare code: an upper-case letter, then
-// upper-case letters, digits, underscores and hyphens.
-func isCode(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c >= 'A' && c <= 'Z':
-		case i > 0 && (c >= '0' && c <= '9' || c == '_' || c == '-'):
-		default:
-			return false
-		}
-	}
-	return s != ""
-}
 
 // ruled reads a text by the rule of its type, and returns the one spelling in which it is kept. If the
 // country stands in another argument or field, the text is only read as far as that does not matter:

@@ -36,11 +36,11 @@ var effectWords = []effectWord{
 	{"may-generate", Generates, true},
 }
 
-// progressWords are the parts of progress by ProgressPart.
-var progressWords = []string{"percent", "done", "total", "left", "stages", "stage"}
+// ProgressWords are the parts of progress by ProgressPart.
+var ProgressWords = []string{"percent", "done", "total", "left", "stages", "stage"}
 
-// typeWords are the types by TypeName.
-var typeWords = []string{
+// TypeWords are the types by TypeName.
+var TypeWords = []string{
 	AnyType: "any", StringType: "string", IntegerType: "integer", DecimalType: "decimal",
 	BooleanType: "boolean", DateType: "date", DateTimeType: "datetime", DurationType: "duration",
 	UUIDType: "uuid", CodeType: "code", RefType: "ref", EmailType: "email", PhoneType: "phone",
@@ -48,26 +48,35 @@ var typeWords = []string{
 	MoneyType: "money", ObjectType: "object", ListType: "list", RecordType: "record", CallType: "call",
 }
 
-// againWords are the words of Again.
-var againWords = []string{Replace: "replace", Refuse: "refuse", Keep: "keep"}
+// AgainWords are the words of Again.
+var AgainWords = []string{Replace: "replace", Refuse: "refuse", Keep: "keep"}
 
-// originWords are the words for the origins, by bit.
-var originWords = []string{"script", "person", "record", "model", "tool", "document"}
+// OriginWords are the words for the origins, by bit.
+var OriginWords = []string{"script", "person", "record", "model", "tool", "document"}
 
-// sameName compares names in which a dash and an underscore are the same.
-func sameName(a, b string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := 0; i < len(a); i++ {
-		if a[i] != b[i] && !(dashed(a[i]) && dashed(b[i])) {
-			return false
+// typeOfName returns the type that an argument of text is called like, as iban of payee_iban.
+func typeOfName(ident string) string {
+	for _, name := range []TypeName{IBANType, BICType, LEIType, EmailType, PhoneType} {
+		if word := name.String(); ident == word || strings.HasSuffix(ident, "_"+word) {
+			return word
 		}
 	}
-	return true
+	return ""
 }
 
-// underscored returns a name as expressions and columns write it.
-func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
+// String returns the word that palettes use.
+func (n TypeName) String() string { return TypeWords[n] }
 
-func dashed(c byte) bool { return c == '-' || c == '_' }
+var typesByWord = func() map[string]TypeName {
+	m := make(map[string]TypeName, len(TypeWords))
+	for i, w := range TypeWords {
+		m[w] = TypeName(i)
+	}
+	return m
+}()
+
+// TypeNamed returns the type of that name.
+func TypeNamed(word string) (TypeName, bool) {
+	name, ok := typesByWord[word]
+	return name, ok
+}

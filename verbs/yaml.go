@@ -8,13 +8,15 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
 	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
+	"verbatim/verbs/strict"
+	"verbatim/verbs/values"
 )
 
 // maxDepth limits the nesting of a palette. A JSON Schema nests deepest, and nobody writes one of
@@ -68,15 +70,15 @@ func newDoc(src *dsl.Source, maxSize int) *doc {
 }
 
 func (d *doc) parse() {
-	if at, ok := tooNested(d.src.Text); ok {
+	if at, ok := strict.TooNested(d.src.Text); ok {
 		d.report(tell(d.at(int32(at), 1), "too-deep", maxDepth))
 		return
 	}
 	var root, second yaml.Node
 	dec := yaml.NewDecoder(strings.NewReader(d.src.Text))
-	err := decodeYAML(dec, &root)
+	err := strict.Decode(dec, &root)
 	if err == nil {
-		if err = decodeYAML(dec, &second); err == nil {
+		if err = strict.Decode(dec, &second); err == nil {
 			d.report(tell(d.place(&second), "yaml-feature/documents"))
 			return
 		}
@@ -96,48 +98,6 @@ func (d *doc) parse() {
 		d.report(tell(d.at(0, 0), "empty-palette"))
 		d.root = nil
 	}
-}
-
-// decodeYAML turns a panic of the library into an error: its parser has panicked on odd input
-// before, and a palette is input.
-func decodeYAML(dec *yaml.Decoder, n *yaml.Node) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = errors.New("yaml: it cannot be read")
-		}
-	}()
-	return dec.Decode(n)
-}
-
-// tooNested finds excessively nested flow brackets or `- - -` and `? ? ?` chains before the YAML
-// parser, which is slow on them, sees them. It may count brackets inside quotes; a palette with
-// hundreds of those unclosed does not exist.
-func tooNested(text string) (at int, found bool) {
-	const most = 1000
-	depth, run := 0, 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '[', '{':
-			if depth++; depth > most {
-				return i, true
-			}
-		case ']', '}':
-			if depth > 0 {
-				depth--
-			}
-		case '-', '?', ':':
-			if i+1 < len(text) && (text[i+1] == ' ' || text[i+1] == '\t') {
-				if run++; run > most {
-					return i, true
-				}
-			}
-			continue
-		case ' ', '\t':
-			continue
-		}
-		run = 0
-	}
-	return 0, false
 }
 
 func invalidAt(text string) int32 {
@@ -370,12 +330,6 @@ func (d *doc) report(diag dsl.Diagnostic) {
 	d.diags = append(d.diags, diag)
 }
 
-// unseen reports whether a character controls a terminal, or changes the direction of the text
-// around it: people who are to believe a palette's texts are shown them.
-func unseen(r rune) bool {
-	return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
-}
-
 // inspect refuses, anywhere in the file, features by which YAML means more than it shows.
 func (d *doc) inspect(n *yaml.Node, depth int) {
 	if depth > maxDepth {
@@ -409,7 +363,7 @@ func (d *doc) inspect(n *yaml.Node, depth int) {
 				d.misread = true
 			}
 		}
-		if i := strings.IndexFunc(n.Value, unseen); i >= 0 {
+		if i := strings.IndexFunc(n.Value, values.Unseen); i >= 0 {
 			r, _ := utf8.DecodeRuneInString(n.Value[i:])
 			d.report(tell(d.place(n), "yaml-feature/unseen", fmt.Sprintf("%U", r)))
 		}
@@ -591,9 +545,9 @@ func (d *doc) readTo(n int) (s parseStop) {
 	// The library never reports an error on the first line.
 	r := &toEnd{Reader: strings.NewReader("#\n" + d.src.Text[d.lines[0]:end])}
 	dec := yaml.NewDecoder(r)
-	err := decodeYAML(dec, new(yaml.Node))
+	err := strict.Decode(dec, new(yaml.Node))
 	if err == nil {
-		err = decodeYAML(dec, new(yaml.Node))
+		err = strict.Decode(dec, new(yaml.Node))
 	}
 	if err == nil || errors.Is(err, io.EOF) {
 		return s
@@ -646,7 +600,7 @@ func (d *doc) indent(n int) int {
 }
 
 func allDigits(s string) bool {
-	return len(s) < 10 && allDecimal(s)
+	return len(s) < 10 && naming.AreDigits(s)
 }
 
 func parseLine(s string) int {
@@ -789,7 +743,7 @@ func (d *doc) integer(p pair, least int) (int, bool) {
 		return 0, false
 	}
 	s := p.value.Value
-	if p.value.Style == 0 && len(s) > 9 && s[0] != '0' && allDecimal(s) {
+	if p.value.Style == 0 && len(s) > 9 && s[0] != '0' && naming.AreDigits(s) {
 		d.report(tell(d.place(p.value), "not-a-number/large", p.key.Value))
 		return 0, false
 	}
@@ -827,7 +781,7 @@ func (d *doc) items(p pair, fn func(n *yaml.Node)) {
 // entries calls fn with each entry of a mapping whose keys are names of the author's choice, once
 // for each name; due-date and due_date are the same name.
 func (d *doc) entries(n *yaml.Node, fn func(k, v *yaml.Node)) {
-	d.entriesBy(n, underscored, sameName, fn)
+	d.entriesBy(n, naming.Underscored, naming.Same, fn)
 }
 
 // entriesBy is entries for names that are the same when their folded forms are.

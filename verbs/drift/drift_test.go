@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"verbatim/dsl"
 	"verbatim/verbs"
-
-	"pgregory.net/rapid"
 )
 
 // A mutation changes the base palette, and earns these codes; none when the

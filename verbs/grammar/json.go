@@ -15,6 +15,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/jsondoc"
 	"verbatim/verbs/message"
 )
 
@@ -451,10 +452,8 @@ func (b *jsonBuilder) schema(t *verbs.Type) (object, bool) {
 	if t.Schema == nil {
 		return object{{"type", "object"}}, true
 	}
-	dec := json.NewDecoder(bytes.NewReader(t.Schema.Text()))
-	dec.UseNumber()
-	var doc any
-	if err := dec.Decode(&doc); err != nil {
+	doc, err := jsondoc.Decode(string(t.Schema.Text()))
+	if err != nil {
 		return nil, false
 	}
 	name := fmt.Sprintf("object-%d", len(b.defs)+1)
@@ -582,7 +581,7 @@ func callOf(v Vocabulary, name string, args map[string]any) (dsl.Call, error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(left)) {
 		if left[key] != nil {
-			call.Args = append(call.Args, dsl.NewArg(key, plainValue(left[key])))
+			call.Args = append(call.Args, dsl.NewArg(key, jsondoc.Value(left[key])))
 		}
 	}
 	if err := call.Err(); err != nil {
@@ -596,7 +595,7 @@ func valueOf(t *verbs.Type, v any) dsl.Value {
 	word, isText := v.(string)
 	fits := func(w dsl.Value) dsl.Value {
 		if w.Kind == dsl.Invalid {
-			return plainValue(v)
+			return jsondoc.Value(v)
 		}
 		return w
 	}
@@ -638,7 +637,7 @@ func valueOf(t *verbs.Type, v any) dsl.Value {
 			return fits(dsl.NewNested(s.Calls[0]))
 		}
 	}
-	return plainValue(v)
+	return jsondoc.Value(v)
 }
 
 // recordOf converts a record, with its fields in the order of the palette and unknown ones after
@@ -655,33 +654,8 @@ func recordOf(t *verbs.Type, m map[string]any) dsl.Value {
 	}
 	for _, key := range slices.Sorted(maps.Keys(left)) {
 		if left[key] != nil {
-			entries = append(entries, dsl.NewArg(key, plainValue(left[key])))
+			entries = append(entries, dsl.NewArg(key, jsondoc.Value(left[key])))
 		}
 	}
 	return dsl.NewMap(entries...)
-}
-
-// plainValue converts a JSON value of unknown type.
-func plainValue(v any) dsl.Value {
-	switch v := v.(type) {
-	case bool:
-		return dsl.NewBool(v)
-	case json.Number:
-		return dsl.NewNumber(v.String())
-	case string:
-		return dsl.NewString(v)
-	case []any:
-		items := make([]dsl.Value, len(v))
-		for i := range v {
-			items[i] = plainValue(v[i])
-		}
-		return dsl.NewList(items...)
-	case map[string]any:
-		var entries []dsl.Arg
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			entries = append(entries, dsl.NewArg(key, plainValue(v[key])))
-		}
-		return dsl.NewMap(entries...)
-	}
-	return dsl.NewNil()
 }

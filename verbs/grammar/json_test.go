@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
 	"verbatim/dsl"
 	"verbatim/verbs"
-
-	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 func wide(t *testing.T) (*verbs.Registry, Vocabulary) {
