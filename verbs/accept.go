@@ -38,8 +38,8 @@ func (t *Type) Accept(v stores.Value) (stores.Value, error) {
 	if v.Kind() != want {
 		return v, fmt.Errorf("%s is wanted, not %s", t.Phrase(), message.Article(v.Kind().String()))
 	}
-	v, p := t.limit(v)
-	if p != fine {
+	v, p := t.Limit(v)
+	if p != Fine {
 		if p == notRuled {
 			return v, fmt.Errorf("%s; %s", t.wants(p), t.fault(v.Text(), true))
 		}

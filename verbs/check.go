@@ -392,7 +392,7 @@ func (c *checker) value(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		if p == notUUID && t.Name == RefType && c.meant(at, t, v) {
 			return
 		}
-		if p != fine {
+		if p != Fine {
 			c.add(c.refuse(at, t, v, p))
 			return
 		}

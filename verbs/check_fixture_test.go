@@ -33,7 +33,7 @@ func newBank() *bank {
 	client := &Role{Name: "client"}
 	ref := func(e *Entity) *Type { return &Type{Name: RefType, Entity: e, Scale: -1} }
 	of := func(n TypeName) *Type { return &Type{Name: n, Scale: -1} }
-	address := newSchema("address", []byte(`{
+	address := NewSchema("address", []byte(`{
 		"type": "object",
 		"required": ["street", "city"],
 		"additionalProperties": false,

@@ -36,8 +36,8 @@ func (c *checker) countryOf(at site, t *Type, country, value *Arg) {
 		return
 	}
 	is := t.In(country.Value)
-	v, p := is.limit(value.Value)
-	if p != fine {
+	v, p := is.Limit(value.Value)
+	if p != Fine {
 		c.add(c.refuse(at, is, value.Syntax, p))
 		return
 	}

@@ -171,12 +171,12 @@ func (t *Type) OnDay(today, v stores.Value) error {
 // offDay says which bound a date breaks.
 func offDay(first, last *Day, today, v stores.Value) (says string, ok bool) {
 	if first != nil {
-		if bound := first.On(today); less(v, bound) {
+		if bound := first.On(today); Less(v, bound) {
 			return "the earliest is " + first.told(bound), false
 		}
 	}
 	if last != nil {
-		if bound := last.On(today); less(bound, v) {
+		if bound := last.On(today); Less(bound, v) {
 			return "the latest is " + last.told(bound), false
 		}
 	}
@@ -207,7 +207,7 @@ func neverBoth(first, last *Day) bool {
 	}
 	for _, text := range [...]string{"2023-01-31", "2024-02-29", "2024-06-15", "2024-12-31"} {
 		today, _ := stores.ParseDate(text)
-		if !less(last.On(today), first.On(today)) {
+		if !Less(last.On(today), first.On(today)) {
 			return false
 		}
 	}

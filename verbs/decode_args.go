@@ -16,8 +16,8 @@ func (l *loader) params(vn *verbNode) {
 	if n == nil {
 		return
 	}
-	if len(n.Content) > maxParams {
-		d.report(tell(d.place(n.Content[maxParams]), "too-many-arguments", v.Name, maxParams))
+	if len(n.Content) > MaxParams {
+		d.report(tell(d.place(n.Content[MaxParams]), "too-many-arguments", v.Name, MaxParams))
 		return
 	}
 	v.Params = make([]Param, 0, len(n.Content))

@@ -152,7 +152,7 @@ func (l *loader) compileSchema(d *doc, name string, place dsl.Place, v *yaml.Nod
 	if !ok {
 		return nil
 	}
-	s := newSchema(name, b, place)
+	s := NewSchema(name, b, place)
 	if err := s.Compile(); err != nil {
 		d.report(tell(d.place(v), "bad-schema", name, err.Error()))
 		return nil

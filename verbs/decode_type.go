@@ -295,7 +295,7 @@ func (l *loader) limits(d *doc, t *Type, f mapping) {
 			d.report(tell(d.place(f.at("min").value), "contradiction", "min is greater than max", "no date could be both", d.place(f.at("max").value), "the greatest value"))
 		}
 	} else if given("max") {
-		if t.Max, ok = l.value(d, bare, f.at("max").value, "max"); ok && !t.Min.IsNull() && less(t.Max, t.Min) {
+		if t.Max, ok = l.value(d, bare, f.at("max").value, "max"); ok && !t.Min.IsNull() && Less(t.Max, t.Min) {
 			d.report(tell(d.place(f.at("min").value), "contradiction", "min is greater than max", "no value could be both", d.place(f.at("max").value), "the greatest value"))
 		}
 	}
@@ -392,7 +392,7 @@ func (l *loader) value(d *doc, t *Type, n *yaml.Node, name string) (stores.Value
 		written.Kind = dsl.Bool
 	}
 	v, p := t.literal(&written)
-	if p != fine {
+	if p != Fine {
 		return wrong(p)
 	}
 	return v, true

@@ -155,7 +155,7 @@ func (l *loader) textForType(d *doc, p *Param, typ *yaml.Node) {
 	if t := p.Type; typ == nil || t != plainTypes[StringType] || p.Sensitive || p.Upload != nil {
 		return
 	}
-	if word := typeOfName(p.Ident); word != "" {
+	if word := TypeOfName(p.Ident); word != "" {
 		d.report(tell(d.place(typ), "text-for-type", p, word))
 	}
 }

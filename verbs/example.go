@@ -148,11 +148,11 @@ func (t *Type) example(name string) string {
 func (t *Type) exampleNumber(s string) string {
 	v, p := (&Type{Name: t.Name, Scale: -1}).literal(&dsl.Value{Kind: dslKinds[t.Name], Text: s})
 	switch {
-	case p != fine:
+	case p != Fine:
 		return s
-	case !t.Min.IsNull() && less(v, t.Min):
+	case !t.Min.IsNull() && Less(v, t.Min):
 		return t.Min.Text()
-	case !t.Max.IsNull() && less(t.Max, v):
+	case !t.Max.IsNull() && Less(t.Max, v):
 		return t.Max.Text()
 	}
 	return s
@@ -164,7 +164,7 @@ var dslKinds = [...]dsl.Kind{
 
 func (t *Type) exampleText(name string) string {
 	if t.Pattern != nil {
-		if text, ok := matching(t.Pattern); ok && t.limitText(text) == fine {
+		if text, ok := matching(t.Pattern); ok && t.limitText(text) == Fine {
 			return text
 		}
 	}

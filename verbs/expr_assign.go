@@ -35,7 +35,7 @@ func (c *exprChecker) assign(n *expr.Node, t term, w want) term {
 		}
 	case t.name == is.Name:
 		if value, ok := t.constant(); ok {
-			if v, p := is.limit(value); p != fine {
+			if v, p := is.Limit(value); p != Fine {
 				return c.fail(BadValue(c.place(n), w.name, c.text, is, p))
 			} else if v != value {
 				return constant(t.name, v, t.text)
@@ -46,7 +46,7 @@ func (c *exprChecker) assign(n *expr.Node, t term, w want) term {
 		t = c.certain(n, t, w)
 		t = widen(t)
 		if value, ok := t.constant(); ok {
-			if _, p := is.limit(value); p != fine {
+			if _, p := is.Limit(value); p != Fine {
 				return c.fail(BadValue(c.place(n), w.name, c.text, is, p))
 			}
 		}

@@ -60,8 +60,8 @@ func (c *exprChecker) call(n *expr.Node) term {
 	case t.path != nil:
 		return c.fail(tell(c.place(n), "not-a-filter", "what a function makes of it"))
 	case n.Text == "date":
-		v, p := plainTypes[DateType].read(t.text)
-		if _, written := t.constant(); !written || p != fine {
+		v, p := plainTypes[DateType].Read(t.text)
+		if _, written := t.constant(); !written || p != Fine {
 			return c.fail(tell(c.place(of), "bad-expression/date"))
 		}
 		return constant(DateType, v, t.text)

@@ -42,8 +42,8 @@ func (c *exprChecker) string(n *expr.Node, expect *term) term {
 			return c.fail(say.codeInQuotes(c.place(n), n.Text, expect.codes))
 		case DateType, DateTimeType, DurationType, UUIDType, RefType, EmailType, PhoneType, IBANType, BICType, LEIType, NationalIDType:
 			t := plainTypes[expect.name]
-			v, p := t.read(n.Text)
-			if p != fine {
+			v, p := t.Read(n.Text)
+			if p != Fine {
 				return c.fail(BadValue(c.place(n), "this", strconv.Quote(n.Text), t, p))
 			}
 			is := constant(expect.name, v, n.Text)

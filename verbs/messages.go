@@ -247,7 +247,7 @@ func (loaderMessages) exprFault(at dsl.Place, e *expr.Error, word string) dsl.Di
 
 func (loaderMessages) codeInQuotes(at dsl.Place, word string, list *CodeList) dsl.Diagnostic {
 	d := tell(at, "type-mismatch/code", word)
-	if code := list.called(word); code != "" {
+	if code := list.Called(word); code != "" {
 		d.Label, d.Fixes = "say "+code, message.Replacements(at, []string{code}, "")
 	} else if naming.IsCode(word) {
 		d.Fixes = message.Replacements(at, []string{word}, "")

@@ -192,7 +192,7 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive b
 		if v.Text == "true" || v.Text == "false" {
 			bare.Kind = dsl.Bool
 		}
-		if _, p := t.literal(bare); p == fine {
+		if _, p := t.literal(bare); p == Fine {
 			d.Notes = append(d.Notes, "without the quotes it would be one")
 			fix("take the quotes away", v.Text, true)
 		}
@@ -246,7 +246,7 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, sens
 	if sensitive {
 		d = tell(at, "unknown-code/sensitive", what, list)
 	}
-	code, why := list.called(v.Text), "is what the table holds for it, or people call it"
+	code, why := list.Called(v.Text), "is what the table holds for it, or people call it"
 	if now := list.Was()[v.Text]; now != "" {
 		code, why = now, "is what it was called before"
 	}
@@ -482,7 +482,7 @@ func BadValue(at dsl.Place, name, word string, t *Type, p problem) dsl.Diagnosti
 		return tell(at, "bad-value/bound", name, word, problemWords[p], t.Max.Text())
 	case p == unknownCode && t.Codes != nil:
 		near := message.Nearest(word, t.Codes.Names())
-		if code := t.Codes.called(word); code != "" {
+		if code := t.Codes.Called(word); code != "" {
 			near = []string{code}
 		}
 		d.Label, d.Fixes = message.DidYouMean(near), message.Replacements(at, near, "")

@@ -166,11 +166,4 @@ verbs:
 	if r, _ := LoadSources(dsl.NewSource("a.yaml", fmt.Sprintf(palette, ", user_id: one"))); r != nil {
 		t.Error("a member is sent twice")
 	}
-	found, err := ProposeDescribed("post", "post", []byte(`{"tools":[{"name":"x","inputSchema":{"type":"object","properties":{"user-id":{"type":"string"},"user_id":{"type":"string"}}}}]}`))
-	if err != nil || len(found.Files) != 1 {
-		t.Fatal(err)
-	}
-	if r, ds := LoadSources(dsl.NewSource("post.yaml", string(found.Files[0].Text))); r == nil {
-		t.Errorf("what is proposed does not load: %s", inWords(ds))
-	}
 }

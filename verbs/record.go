@@ -177,8 +177,8 @@ func (c *checker) partIn(at site, t *Type, k int, parts []stores.Value, entries 
 		return parts[k]
 	}
 	is := f.Type.In(parts[t.field(f.Type.CountryOf)])
-	v, p := is.limit(parts[k])
-	if p != fine {
+	v, p := is.Limit(parts[k])
+	if p != Fine {
 		at.part, at.field = ":"+f.Name+" in "+at.part, f
 		i := slices.IndexFunc(entries, func(e dsl.Arg) bool { return t.field(e.Key) == k })
 		c.add(c.refuse(at, is, &entries[i].Value, p))

@@ -28,7 +28,7 @@ type plan struct {
 const scanBelow = 12
 
 // maxParams is how many arguments a verb may declare: the size of a plan's bit sets.
-const maxParams = 64
+const MaxParams = 64
 
 // Functions returns the functions that the palettes declare, in order of their names.
 func (r *Registry) Functions() []*Function { return r.functions }
@@ -144,7 +144,7 @@ func (r *Registry) planOf(v *Verb) plan {
 			}
 			r.open[param.Name] = true
 		}
-		if i < maxParams {
+		if i < MaxParams {
 			if param.Required {
 				p.required |= 1 << i
 			}
@@ -340,8 +340,8 @@ func (e *Entity) Names() []string {
 	return message.Names(e.Store.Fields, func(f stores.Field) string { return f.Name })
 }
 
-// called returns the code with a stored value or a label.
-func (l *CodeList) called(word string) string {
+// Called returns the code with a stored value or a label.
+func (l *CodeList) Called(word string) string {
 	if l == nil {
 		return ""
 	}

@@ -45,8 +45,8 @@ func (s *Schema) Says(language, text string) string {
 	return cmp.Or(s.says[saying{language, text}], text)
 }
 
-// newSchema makes a schema of a JSON text.
-func newSchema(name string, jsonText []byte, place dsl.Place) *Schema {
+// NewSchema makes a schema of a JSON text.
+func NewSchema(name string, jsonText []byte, place dsl.Place) *Schema {
 	return &Schema{Name: name, Place: place, text: jsonText}
 }
 

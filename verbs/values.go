@@ -19,7 +19,7 @@ import (
 type problem uint8
 
 const (
-	fine problem = iota
+	Fine problem = iota
 	wrongType
 	tooShort
 	tooLong
@@ -50,7 +50,7 @@ func (t *Type) literal(v *dsl.Value) (stores.Value, problem) {
 		if v.Kind != dsl.String {
 			return stores.Value{}, wrongType
 		}
-		return t.limit(stores.NewString(v.Text))
+		return t.Limit(stores.NewString(v.Text))
 	case IntegerType:
 		if v.Kind != dsl.Integer {
 			return stores.Value{}, wrongType
@@ -59,7 +59,7 @@ func (t *Type) literal(v *dsl.Value) (stores.Value, problem) {
 		if !ok {
 			return n, notInt64
 		}
-		return t.limit(n)
+		return t.Limit(n)
 	case DecimalType:
 		if v.Kind != dsl.Decimal && v.Kind != dsl.Integer {
 			return stores.Value{}, wrongType
@@ -68,12 +68,12 @@ func (t *Type) literal(v *dsl.Value) (stores.Value, problem) {
 		if !ok {
 			return n, notDecimal
 		}
-		return t.limit(n)
+		return t.Limit(n)
 	case BooleanType:
 		if v.Kind != dsl.Bool {
 			return stores.Value{}, wrongType
 		}
-		return stores.NewBool(v.Text == "true"), fine
+		return stores.NewBool(v.Text == "true"), Fine
 	case DateType:
 		if v.Kind != dsl.Date && v.Kind != dsl.String {
 			return stores.Value{}, wrongType
@@ -97,11 +97,11 @@ func (t *Type) literal(v *dsl.Value) (stores.Value, problem) {
 	default: // money, objects and lists are not scalars
 		return stores.Value{}, wrongType
 	}
-	return t.read(v.Text)
+	return t.Read(v.Text)
 }
 
-// read reads a text as a type that strings can represent.
-func (t *Type) read(s string) (v stores.Value, p problem) {
+// Read reads a text as a type that strings can represent.
+func (t *Type) Read(s string) (v stores.Value, p problem) {
 	ok := true
 	switch t.Name {
 	case DateType:
@@ -120,18 +120,18 @@ func (t *Type) read(s string) (v stores.Value, p problem) {
 		if v, ok = stores.ParseUUID(s); !ok {
 			return v, notUUID
 		}
-		return v, fine
+		return v, Fine
 	default:
 		v = stores.NewString(s)
 	}
-	return t.limit(v)
+	return t.Limit(v)
 }
 
 func anyLiteral(v *dsl.Value) (w stores.Value, p problem) {
 	ok := true
 	switch v.Kind {
 	case dsl.Bool:
-		return stores.NewBool(v.Text == "true"), fine
+		return stores.NewBool(v.Text == "true"), Fine
 	case dsl.Integer:
 		if w, ok = stores.ParseInt(v.Text); !ok {
 			return w, notInt64
@@ -144,7 +144,7 @@ func anyLiteral(v *dsl.Value) (w stores.Value, p problem) {
 		if !utf8.ValidString(v.Text) || strings.IndexByte(v.Text, 0) >= 0 {
 			return w, notText
 		}
-		return stores.NewString(v.Text), fine
+		return stores.NewString(v.Text), Fine
 	case dsl.Date:
 		if w, ok = stores.ParseDate(v.Text); !ok {
 			return w, notDate
@@ -160,12 +160,12 @@ func anyLiteral(v *dsl.Value) (w stores.Value, p problem) {
 	default:
 		return w, wrongType
 	}
-	return w, fine
+	return w, Fine
 }
 
-// limit checks a value of the right kind against the limits of the type. It returns the value in
+// Limit checks a value of the right kind against the limits of the type. It returns the value in
 // its stored form: an IBAN in capitals and without spaces.
-func (t *Type) limit(v stores.Value) (stores.Value, problem) {
+func (t *Type) Limit(v stores.Value) (stores.Value, problem) {
 	switch t.Name {
 	case StringType:
 		return v, t.limitText(v.Text())
@@ -190,7 +190,7 @@ func (t *Type) limit(v stores.Value) (stores.Value, problem) {
 		}
 		return stores.NewString(s), t.limitText(s)
 	}
-	return v, fine
+	return v, Fine
 }
 
 // limitText counts code points only if counting bytes does not decide.
@@ -210,23 +210,23 @@ func (t *Type) limitText(s string) problem {
 	case t.Pattern != nil && !t.Pattern.MatchString(s):
 		return noMatch
 	}
-	return fine
+	return Fine
 }
 
 func (t *Type) limitRange(v stores.Value) problem {
-	if !t.Min.IsNull() && less(v, t.Min) {
+	if !t.Min.IsNull() && Less(v, t.Min) {
 		return tooSmall
 	}
-	if !t.Max.IsNull() && less(t.Max, v) {
+	if !t.Max.IsNull() && Less(t.Max, v) {
 		return tooLarge
 	}
-	return fine
+	return Fine
 }
 
-// less orders two values of one kind. Decimals are compared by their digits,
+// Less orders two values of one kind. Decimals are compared by their digits,
 // because stores.Compare allocates for them and this is on the path of every
 // call.
-func less(a, b stores.Value) bool {
+func Less(a, b stores.Value) bool {
 	if a.Kind() == stores.Decimal && b.Kind() == stores.Decimal {
 		return compareDecimals(a.Text(), b.Text()) < 0
 	}

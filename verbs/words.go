@@ -54,8 +54,8 @@ var AgainWords = []string{Replace: "replace", Refuse: "refuse", Keep: "keep"}
 // OriginWords are the words for the origins, by bit.
 var OriginWords = []string{"script", "person", "record", "model", "tool", "document"}
 
-// typeOfName returns the type that an argument of text is called like, as iban of payee_iban.
-func typeOfName(ident string) string {
+// TypeOfName returns the type that an argument of text is called like, as iban of payee_iban.
+func TypeOfName(ident string) string {
 	for _, name := range []TypeName{IBANType, BICType, LEIType, EmailType, PhoneType} {
 		if word := name.String(); ident == word || strings.HasSuffix(ident, "_"+word) {
 			return word

@@ -178,7 +178,7 @@ var libraries = []struct{ library, in, tests, why string }{
 	{"golang.org/x/text", "runtime/state/contact runtime/conversation/values runtime/files/documents runtime/domains/kyc/guard stores/search", "", "letters are taken apart from their accents where words are read, searched and guarded; files come in many encodings"},
 	{"golang.org/x/time", "runtime/frontends/http/server", "", "load is shed at the door"},
 	{"golang.org/x/tools", "dsl", "", "what codes mean stands in txtar archives, and one function reads them"},
-	{"gopkg.in/yaml.v3", "verbs verbs/strict runtime/protocols/mcp runtime/conversation/dialog runtime/domains/confidence", "cmd/verbatim", "palettes are YAML, and so are the operator's lists of servers and settings of agents, and datasets"},
+	{"gopkg.in/yaml.v3", "verbs verbs/propose verbs/strict runtime/protocols/mcp runtime/conversation/dialog runtime/domains/confidence", "cmd/verbatim", "palettes are YAML, and so are the operator's lists of servers and settings of agents, and datasets"},
 	{"modernc.org/libc", "stores/sqlite", "", "it belongs to SQLite in Go, which pins it"},
 	{"modernc.org/sqlite", "stores/sqlite", "cmd/verbatim", "SQLite itself, in Go, for the one setting that the library around it does not reach"},
 	{"zombiezen.com/go/sqlite", "stores/sqlite", "cmd/verbatim", "nothing of a library's own types leaves a backend"},

@@ -1,4 +1,4 @@
-package verbs
+package propose
 
 import (
 	"maps"

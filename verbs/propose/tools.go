@@ -1,4 +1,4 @@
-package verbs
+package propose
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"verbatim/verbs"
 	"verbatim/verbs/jsondoc"
 	"verbatim/verbs/naming"
 	"verbatim/verbs/strict"
@@ -55,10 +56,10 @@ const (
 	maxBody      = 500 << 10
 )
 
-// ProposeDescribed writes a first palette from a document: tools as MCP's tools/list returns them
+// FromDescription writes a first palette from a document: tools as MCP's tools/list returns them
 // or as model APIs take them, or an API as OpenAPI 3 describes it, in JSON or YAML. Each tool of
 // server, and each operation, becomes a verb. The error says what is wrong with the document.
-func ProposeDescribed(domain, server string, text []byte) (Described, error) {
+func FromDescription(domain, server string, text []byte) (Described, error) {
 	doc, err := readDocument(text)
 	if err != nil {
 		return Described{}, err
@@ -131,7 +132,7 @@ func (p *describer) begin(description string, comments ...string) {
 
 // readDocument reads JSON, or YAML, into JSON values.
 func readDocument(text []byte) (doc any, err error) {
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(bom)))
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	switch {
 	case len(text) == 0:
 		return nil, errors.New("it is empty")
@@ -249,7 +250,7 @@ type describedArg struct {
 	lost  []string
 }
 
-var tooMany = "a verb has at most " + strconv.Itoa(maxParams) + " arguments"
+var tooMany = "a verb has at most " + strconv.Itoa(verbs.MaxParams) + " arguments"
 
 // lose notes a property of the current argument that no palette can express.
 func (p *describer) lose(what string) { p.lost = append(p.lost, what) }
@@ -283,7 +284,7 @@ func (p *describer) verb(v describedVerb) {
 		}
 		p.lost = nil
 		switch {
-		case len(said) == maxParams:
+		case len(said) == verbs.MaxParams:
 			a.why = tooMany
 		case a.wire == "" || len(a.wire) > 200 || strings.ContainsFunc(a.wire, unicode.IsControl):
 			a.why = "its name cannot be written in a palette"
@@ -342,7 +343,7 @@ func (p *describer) args(args []describedArg) {
 			for _, what := range a.lost[:min(len(a.lost), 20)] {
 				p.notSaid(6, ":"+a.name+": "+what)
 			}
-		case i < 2*maxParams && a.why != tooMany:
+		case i < 2*verbs.MaxParams && a.why != tooMany:
 			p.notSaid(6, strings.TrimSpace(a.place+" "+a.wire)+": "+a.why)
 		default:
 			more = append(more, a.wire)
@@ -396,7 +397,7 @@ func (p *describer) argument(a *describedArg) {
 // written writes a sample as the default in a palette.
 func (w *wording) written(text string) string {
 	switch w.is.Name {
-	case BooleanType, IntegerType, DecimalType:
+	case verbs.BooleanType, verbs.IntegerType, verbs.DecimalType:
 		return text
 	}
 	return yamlText(text)

@@ -1,4 +1,4 @@
-package verbs
+package propose
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/tests/norace"
+	"verbatim/verbs"
 	"verbatim/verbs/jsondoc"
 	"verbatim/verbs/naming"
 )
@@ -26,12 +27,14 @@ import (
 // openapi names a folder of descriptions by others, to be measured beside our own:
 //
 //	go test ./verbs -run CallsOfTheirOwnExamples -v -openapi DIR
+var write = flag.Bool("update", false, "rewrite the golden files")
+
 var openapi = flag.String("openapi", "", "a `folder` of OpenAPI descriptions, whose examples are called")
 
 // described proposes palettes and loads them without a complaint.
-func described(t *testing.T, text []byte) (Described, *Registry) {
+func described(t *testing.T, text []byte) (Described, *verbs.Registry) {
 	t.Helper()
-	found, err := ProposeDescribed("post", "post", text)
+	found, err := FromDescription("post", "post", text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,9 +48,9 @@ func described(t *testing.T, text []byte) (Described, *Registry) {
 			t.Errorf("%s: %d lines say what is not said, and %d are counted", f.Name, n, f.Unsaid)
 		}
 	}
-	reg, ds := LoadSources(srcs...)
+	reg, ds := verbs.LoadSources(srcs...)
 	if len(ds) > 0 {
-		t.Fatalf("%s", inWords(ds[:min(len(ds), 5)]))
+		t.Fatalf("%s", said(ds[:min(len(ds), 5)]))
 	}
 	return found, reg
 }
@@ -57,7 +60,7 @@ func described(t *testing.T, text []byte) (Described, *Registry) {
 func TestWhatIsDescribedIsProposed(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"tools.json", "api.yaml"} {
-		text, err := os.ReadFile(filepath.Join("testdata/described", name))
+		text, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,8 +68,8 @@ func TestWhatIsDescribedIsProposed(t *testing.T) {
 		if len(found.Files) != 1 {
 			t.Fatalf("%s: %d files", name, len(found.Files))
 		}
-		golden := filepath.Join("testdata/described", strings.TrimSuffix(name, filepath.Ext(name))+".golden")
-		if *update {
+		golden := filepath.Join("testdata", strings.TrimSuffix(name, filepath.Ext(name))+".golden")
+		if *write {
 			if err := os.WriteFile(golden, found.Files[0].Text, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +109,7 @@ func TestWhatDescribesNothing(t *testing.T) {
 		bombs:                    "its anchors and aliases make too much of it",
 		"domain: a\nverbs: []\n": "at its top stands domain, verbs",
 	} {
-		_, err := ProposeDescribed("post", "post", []byte(text))
+		_, err := FromDescription("post", "post", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %q", text, err, want)
 		}
@@ -134,7 +137,7 @@ func TestWhateverIsDescribedLoads(t *testing.T) {
 		described(t, []byte(`[{"name": "x", "inputSchema": {"$defs": {"a": `+a+`}, "properties": {"a": {"$ref": "#/$defs/a"}, "all": {"$ref": "#"}}}}]`))
 	}
 	for _, name := range []string{"tools.json", "api.yaml"} {
-		text, err := os.ReadFile(filepath.Join("testdata/described", name))
+		text, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +178,7 @@ func TestWhateverIsDescribedLoads(t *testing.T) {
 			if err != nil {
 				continue // a number that is none
 			}
-			if _, err := ProposeDescribed("post", "post", mutated); err == nil {
+			if _, err := FromDescription("post", "post", mutated); err == nil {
 				if described(t, mutated); t.Failed() {
 					t.Fatalf("%s, seed %d", name, seed)
 				}
@@ -209,7 +212,7 @@ func TestATallToolFitsIntoAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, reg := described(t, text)
-	if v := reg.Verb("post.tall"); v == nil || len(v.Params) != maxParams || len(v.Description) > 1000 {
+	if v := reg.Verb("post.tall"); v == nil || len(v.Params) != verbs.MaxParams || len(v.Description) > 1000 {
 		t.Errorf("%v", v)
 	}
 }
@@ -245,7 +248,7 @@ func TestFiveThousandToolsAreAFewFiles(t *testing.T) {
 		t.Errorf("%d verbs for %d tools", none.Verbs, none.Count)
 	}
 	for _, f := range append(found.Files, none.Files...) {
-		if len(f.Text) > DefaultMaxFile {
+		if len(f.Text) > verbs.DefaultMaxFile {
 			t.Errorf("%s has %d bytes", f.Name, len(f.Text))
 		}
 	}
@@ -255,7 +258,7 @@ func TestFiveThousandToolsAreAFewFiles(t *testing.T) {
 // against its own schema, which another reader of schemas has to say.
 func TestCallsOfTheirOwnExamplesAreAccepted(t *testing.T) {
 	t.Parallel()
-	files := []string{"testdata/described/api.yaml"}
+	files := []string{"testdata/api.yaml"}
 	if *openapi != "" {
 		others, err := filepath.Glob(filepath.Join(*openapi, "*.json"))
 		if err != nil || len(others) == 0 {
@@ -316,7 +319,7 @@ func (c *tally) add(o tally) {
 type caller struct {
 	t     *testing.T
 	doc   map[string]any
-	reg   *Registry
+	reg   *verbs.Registry
 	args  map[string]map[string]string // of each "POST https://…": arguments by "query page", the verb by ""
 	tally tally
 
@@ -447,7 +450,7 @@ func (c *caller) gather(sets map[string][]sample, m map[string]any, of func(v an
 
 // call makes a call of a set of examples. What must be given and is in no such set comes
 // from another, or is made up.
-func (c *caller) call(v *Verb, set []sample, others map[string][]sample) {
+func (c *caller) call(v *verbs.Verb, set []sample, others map[string][]sample) {
 	text, sound := c.words(v, set, others)
 	c.tally.calls++
 	ds := c.check(text)
@@ -457,7 +460,7 @@ func (c *caller) call(v *Verb, set []sample, others map[string][]sample) {
 	case !sound:
 		c.tally.against++
 	default:
-		c.t.Errorf("%s\n%s", cutText(text, 500), inWords(ds))
+		c.t.Errorf("%s\n%s", cutText(text, 500), said(ds))
 	}
 }
 
@@ -472,7 +475,7 @@ func (c *caller) check(text string) dsl.Diagnostics {
 
 // words writes a call, and reports whether all of its values are what their own schemas
 // want.
-func (c *caller) words(v *Verb, set []sample, others map[string][]sample) (text string, sound bool) {
+func (c *caller) words(v *verbs.Verb, set []sample, others map[string][]sample) (text string, sound bool) {
 	given := map[string]sample{}
 	for _, s := range set {
 		given[s.arg] = s
@@ -504,29 +507,29 @@ func (c *caller) words(v *Verb, set []sample, others map[string][]sample) (text 
 }
 
 // asWritten writes a JSON value as a script has it for an argument.
-func asWritten(t *Type, v any) string {
+func asWritten(t *verbs.Type, v any) string {
 	switch v := v.(type) {
 	case string:
 		switch {
-		case t.Name == CodeType && t.Codes.called(v) != "":
-			return t.Codes.called(v)
-		case (t.Name == BooleanType || t.Name == IntegerType || t.Name == DecimalType) && (v == "true" || v == "false" || naming.IsNumber(v)):
+		case t.Name == verbs.CodeType && t.Codes.Called(v) != "":
+			return t.Codes.Called(v)
+		case (t.Name == verbs.BooleanType || t.Name == verbs.IntegerType || t.Name == verbs.DecimalType) && (v == "true" || v == "false" || naming.IsNumber(v)):
 			return v // in a form all is text
-		case t.Name == ObjectType:
+		case t.Name == verbs.ObjectType:
 			if object, err := jsondoc.Decode(v); err == nil {
 				return jsondoc.Literal(object)
 			}
 		}
 	case json.Number:
-		if t.Name == StringType {
+		if t.Name == verbs.StringType {
 			return dsl.FormatValue(dsl.NewString(v.String()))
 		}
 	case bool:
-		if t.Name == StringType {
+		if t.Name == verbs.StringType {
 			return dsl.FormatValue(dsl.NewString(strconv.FormatBool(v)))
 		}
 	case []any:
-		if t.Name == ListType {
+		if t.Name == verbs.ListType {
 			parts := make([]string, len(v))
 			for i := range v {
 				parts[i] = asWritten(t.Item, v[i])
@@ -564,7 +567,7 @@ func (c *caller) against(s sample) string {
 		return ""
 	}
 	if err != nil {
-		return OneLine(err.Error())
+		return verbs.OneLine(err.Error())
 	}
 	return ""
 }
@@ -576,4 +579,24 @@ func TestNamesKeepTheirLetters(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
+}
+
+// Members of a tool whose names differ in a dash alone are two, and what is proposed for them loads.
+func TestNamesOfMembersAreTheirOwn(t *testing.T) {
+	t.Parallel()
+	found, err := FromDescription("post", "post", []byte(`{"tools":[{"name":"x","inputSchema":{"type":"object","properties":{"user-id":{"type":"string"},"user_id":{"type":"string"}}}}]}`))
+	if err != nil || len(found.Files) != 1 {
+		t.Fatal(err)
+	}
+	if r, ds := verbs.LoadSources(dsl.NewSource("post.yaml", string(found.Files[0].Text))); r == nil {
+		t.Errorf("what is proposed does not load: %s", said(ds))
+	}
+}
+
+func said(ds dsl.Diagnostics) string {
+	var b strings.Builder
+	for _, d := range ds {
+		fmt.Fprintf(&b, "%s: %s | %s\n", d.Code, d.Summary, d.Label)
+	}
+	return b.String()
 }

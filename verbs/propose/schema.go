@@ -1,4 +1,4 @@
-package verbs
+package propose
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs"
 	"verbatim/verbs/jsondoc"
 	"verbatim/verbs/naming"
 	"verbatim/verbs/values"
@@ -24,7 +25,7 @@ import (
 // A wording is a JSON Schema expressed as the type of an argument.
 type wording struct {
 	keys  string            // "string, max-length: 20"
-	is    Type              // for checking examples
+	is    verbs.Type        // for checking examples
 	codes map[string]string // of an enumeration, by its values
 }
 
@@ -54,7 +55,7 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 	use := func(key string) any { delete(rest, key); return m[key] }
 	maps.DeleteFunc(rest, func(k string, v any) bool { return annotations[k] || strings.HasPrefix(k, "x-") })
 	w.is.Scale = -1
-	say := func(name TypeName, more string) { w.is.Name, w.keys = name, name.String()+more }
+	say := func(name verbs.TypeName, more string) { w.is.Name, w.keys = name, name.String()+more }
 	switch kind {
 	case "string":
 		format, _ := m["format"].(string)
@@ -66,14 +67,14 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 		}
 		switch format {
 		case "date", "email", "uuid":
-			name, _ := TypeNamed(format)
+			name, _ := verbs.TypeNamed(format)
 			say(name, "")
 		case "date-time":
-			say(DateTimeType, "")
+			say(verbs.DateTimeType, "")
 		default:
-			say(StringType, "")
+			say(verbs.StringType, "")
 		}
-		if w.is.Name == StringType || w.is.Name == EmailType {
+		if w.is.Name == verbs.StringType || w.is.Name == verbs.EmailType {
 			w.keys += p.lengths(&w.is, use("minLength"), use("maxLength"))
 			if text, _ := m["pattern"].(string); text != "" {
 				if own, ok := ownPattern(text); ok {
@@ -89,9 +90,9 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 		}
 	case "integer", "number":
 		if kind == "integer" {
-			say(IntegerType, "")
+			say(verbs.IntegerType, "")
 		} else {
-			say(DecimalType, "")
+			say(verbs.DecimalType, "")
 		}
 		if scale, ok := scaleOf(m["multipleOf"]); ok && (kind == "number" || scale == 0) {
 			if use("multipleOf"); kind == "number" {
@@ -109,7 +110,7 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 			use(key)
 		}
 	case "boolean":
-		say(BooleanType, "")
+		say(verbs.BooleanType, "")
 	case "array":
 		item := wording{keys: "any"}
 		if items := use("items"); items != nil && m["prefixItems"] == nil {
@@ -123,17 +124,17 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 		if strings.Contains(of, ",") {
 			of = "{type: " + of + "}"
 		}
-		say(ListType, ", of: "+of)
+		say(verbs.ListType, ", of: "+of)
 		w.keys += p.lengths(&w.is, use("minItems"), use("maxItems"))
 	case "object":
 		keys, why := p.object(m, whole, name, ref)
 		if why != "" {
 			return w, why
 		}
-		say(ObjectType, keys)
+		say(verbs.ObjectType, keys)
 		clear(rest)
 	default:
-		say(AnyType, "")
+		say(verbs.AnyType, "")
 		if len(m) > 0 {
 			use("type")
 			if is := strings.Join(jsondoc.Words(m["type"]), " or "); is != "" {
@@ -357,7 +358,7 @@ func enumTexts(enum, constant any) (values []string, ok bool) {
 
 // coded makes codes of an enumeration, or a pattern if its values cannot be codes.
 func (p *describer) coded(texts []string, name string) wording {
-	w := wording{is: Type{Name: CodeType, Scale: -1}, codes: map[string]string{}}
+	w := wording{is: verbs.Type{Name: verbs.CodeType, Scale: -1}, codes: map[string]string{}}
 	if lines, ok := codeLines(texts, stores.String); ok && p.fits(len(lines)) {
 		for _, v := range texts {
 			w.codes[v] = strings.ToUpper(slug(v, '_'))
@@ -367,7 +368,7 @@ func (p *describer) coded(texts []string, name string) wording {
 		})
 		return w
 	}
-	w.is.Name, w.keys, w.codes = StringType, "string", nil
+	w.is.Name, w.keys, w.codes = verbs.StringType, "string", nil
 	quoted := make([]string, len(texts))
 	for i, v := range texts {
 		quoted[i] = regexp.QuoteMeta(v)
@@ -383,7 +384,7 @@ func (p *describer) coded(texts []string, name string) wording {
 }
 
 // lengths writes the keys that limit a length.
-func (p *describer) lengths(is *Type, least, most any) (keys string) {
+func (p *describer) lengths(is *verbs.Type, least, most any) (keys string) {
 	number := func(v any) int {
 		n, err := strconv.ParseFloat(plainNumber(v), 64)
 		if err != nil || n < 0 || n > 999_999_999 {
@@ -462,7 +463,7 @@ func betweenThem(m map[string]any, enum []any) (map[string]any, bool) {
 }
 
 // bounds writes the keys that limit a number.
-func (p *describer) bounds(is *Type, m map[string]any) (keys string) {
+func (p *describer) bounds(is *verbs.Type, m map[string]any) (keys string) {
 	for _, side := range []struct {
 		key, bound, beyond string
 		sign               float64
@@ -476,7 +477,7 @@ func (p *describer) bounds(is *Type, m map[string]any) (keys string) {
 			continue
 		}
 		v, ok := stores.ParseDecimal(s)
-		if is.Name == IntegerType {
+		if is.Name == verbs.IntegerType {
 			n, err := strconv.ParseInt(s, 10, 64)
 			if f, bad := strconv.ParseFloat(s, 64); err != nil && bad == nil && math.Abs(f) < 1<<53 {
 				whole := side.sign * math.Ceil(side.sign*f)
@@ -495,7 +496,7 @@ func (p *describer) bounds(is *Type, m map[string]any) (keys string) {
 			*side.into, keys = v, keys+", "+side.key+": "+v.Text()
 		}
 	}
-	if !is.Min.IsNull() && !is.Max.IsNull() && less(is.Max, is.Min) {
+	if !is.Min.IsNull() && !is.Max.IsNull() && verbs.Less(is.Max, is.Min) {
 		p.lose("at least " + is.Min.Text() + " and at most " + is.Max.Text())
 		is.Min, is.Max, keys = stores.Value{}, stores.Value{}, ""
 	}
@@ -522,26 +523,26 @@ func (w *wording) sample(v any) (text string, ok bool) {
 		return code, ok
 	}
 	var value stores.Value
-	problem := fine
+	problem := verbs.Fine
 	switch w.is.Name {
-	case BooleanType:
+	case verbs.BooleanType:
 		return text, text == "true" || text == "false"
-	case IntegerType:
+	case verbs.IntegerType:
 		value, ok = stores.ParseInt(text)
 		ok = ok && naming.IsNumber(text)
-	case DecimalType:
+	case verbs.DecimalType:
 		value, ok = stores.ParseDecimal(text)
 		ok = ok && naming.IsNumber(text)
-	case ListType, ObjectType, AnyType:
+	case verbs.ListType, verbs.ObjectType, verbs.AnyType:
 		return "", false
 	default:
 		ok = len(text) <= 200 && !strings.ContainsFunc(text, unicode.IsControl)
-		value, problem = w.is.read(text)
+		value, problem = w.is.Read(text)
 	}
-	if ok && problem == fine {
-		_, problem = w.is.limit(value)
+	if ok && problem == verbs.Fine {
+		_, problem = w.is.Limit(value)
 	}
-	return text, ok && problem == fine
+	return text, ok && problem == verbs.Fine
 }
 
 // object names the schema of an object, or none if any object is accepted.
@@ -570,7 +571,7 @@ func (p *describer) object(m map[string]any, whole any, name, ref string) (keys,
 			top["$defs"] = x.defs
 		}
 		text, _ := json.Marshal(top)
-		if err := newSchema(name, text, dsl.Place{}).Compile(); err != nil {
+		if err := verbs.NewSchema(name, text, dsl.Place{}).Compile(); err != nil {
 			why = "its schema is wrong: " + err.Error()
 		}
 	}
@@ -868,7 +869,7 @@ func seenPattern(pattern string) string {
 
 // cutText returns a text on one line, without invisible characters, and of limited length.
 func cutText(s string, most int) string {
-	s = OneLine(strings.Map(func(r rune) rune {
+	s = verbs.OneLine(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) && !unicode.IsSpace(r) {
 			return -1
 		}

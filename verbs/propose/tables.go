@@ -1,4 +1,7 @@
-package verbs
+// Package propose writes a first palette from what there is: tables of a database, operations that an
+// OpenAPI document describes, tools of an MCP server. It loads as it is written, and says DECIDE where
+// a person has to.
+package propose
 
 import (
 	"bytes"
@@ -10,6 +13,7 @@ import (
 	"unicode"
 
 	"verbatim/stores"
+	"verbatim/verbs"
 	"verbatim/verbs/naming"
 	"verbatim/verbs/values"
 )
@@ -26,11 +30,11 @@ type Proposal struct {
 // maxProposed is how many tables one file covers at most.
 const maxProposed = 100
 
-// Propose writes a first palette: an entity for each table that has a key, with the references
+// FromTables writes a first palette: an entity for each table that has a key, with the references
 // and codes of the database, a read of all and of one of its rows, and a verb that adds one.
 // Comments say what cannot be expressed. Without tables it is a palette with one verb to begin
 // with.
-func Propose(domain, from string, tables []stores.Table) []Proposal {
+func FromTables(domain, from string, tables []stores.Table) []Proposal {
 	if from == "" {
 		return []Proposal{begun(domain)}
 	}
@@ -217,7 +221,7 @@ func (p *proposer) fields(e *draftEntity) {
 	t := e.table
 	switch {
 	case t.Fault != "":
-		e.why = "it cannot be read: " + OneLine(t.Fault)
+		e.why = "it cannot be read: " + verbs.OneLine(t.Fault)
 	case len(t.Columns) == 0:
 		e.why = "it has no columns"
 	case len(t.Key) == 0 && t.View:
@@ -438,7 +442,7 @@ func (p *proposer) write(w *writer, all []*draftEntity) {
 	}
 	for _, e := range all {
 		if e.why != "" {
-			w.line("  # DECIDE: nothing is said of %s: %s.", OneLine(e.table.Name), e.why)
+			w.line("  # DECIDE: nothing is said of %s: %s.", verbs.OneLine(e.table.Name), e.why)
 			continue
 		}
 		e.writeEntity(w)
@@ -494,7 +498,7 @@ func (e *draftEntity) writeEntity(w *writer) {
 	}
 	w.line("    label: %s", strconv.Quote(e.label))
 	for _, d := range e.decide {
-		w.line("    # DECIDE: %s.", OneLine(d))
+		w.line("    # DECIDE: %s.", verbs.OneLine(d))
 	}
 	w.line("    fields:")
 	for i := range e.fields {
@@ -520,7 +524,7 @@ func (e *draftEntity) owners() string {
 func (f *proposedField) write(w *writer) {
 	c := f.column
 	if !f.kept {
-		w.line("      # DECIDE: column %s is left out: %s.", OneLine(c.Name), OneLine(c.Why))
+		w.line("      # DECIDE: column %s is left out: %s.", verbs.OneLine(c.Name), verbs.OneLine(c.Why))
 		return
 	}
 	keys := "type: " + f.typed()
@@ -652,7 +656,7 @@ func (e *draftEntity) writeAdd(w *writer) {
 	}
 	for i := range e.fields {
 		if f := &e.fields[i]; !f.kept && f.column.Required && !f.column.Given && !f.column.Computed {
-			w.line("  # DECIDE: nothing adds to %s: column %s must have a value, and no field holds it.", OneLine(e.table.Name), OneLine(f.column.Name))
+			w.line("  # DECIDE: nothing adds to %s: column %s must have a value, and no field holds it.", verbs.OneLine(e.table.Name), verbs.OneLine(f.column.Name))
 			return
 		}
 	}
@@ -665,7 +669,7 @@ func (e *draftEntity) writeAdd(w *writer) {
 			continue
 		}
 		typ := f.typed()
-		if word := typeOfName(f.name); word != "" && typ == "string" && !secret.MatchString(f.name) {
+		if word := verbs.TypeOfName(f.name); word != "" && typ == "string" && !secret.MatchString(f.name) {
 			typ = word // what is written from now on is one; the field stays text, since nobody knows what rows hold
 		}
 		arg := fmt.Sprintf("{name: %s, type: %s", yamlText(f.arg), typ)
@@ -679,7 +683,7 @@ func (e *draftEntity) writeAdd(w *writer) {
 		set = append(set, yamlText(f.name)+": "+yamlText(f.name))
 	}
 	if len(set) == 0 {
-		w.line("  # DECIDE: nothing adds to %s: no field of it can be set.", OneLine(e.table.Name))
+		w.line("  # DECIDE: nothing adds to %s: no field of it can be set.", verbs.OneLine(e.table.Name))
 		return
 	}
 	w.line("  - verb: add-%s", e.name)
