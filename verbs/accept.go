@@ -31,7 +31,7 @@ func (t *Type) Accept(v stores.Value) (stores.Value, error) {
 	case RecordType:
 		return t.acceptRecord(v)
 	}
-	want := t.kind()
+	want := t.Kind()
 	if want == stores.Decimal && v.Kind() == stores.Int {
 		v, _ = stores.ParseDecimal(v.Text())
 	}
@@ -48,7 +48,7 @@ func (t *Type) Accept(v stores.Value) (stores.Value, error) {
 	return v, nil
 }
 
-func (t *Type) kind() stores.Kind {
+func (t *Type) Kind() stores.Kind {
 	switch t.Name {
 	case StringType, CodeType, EmailType, PhoneType, IBANType, BICType, LEIType, NationalIDType, CallType:
 		return stores.String
@@ -79,15 +79,15 @@ func (t *Type) acceptList(v stores.Value) (stores.Value, error) {
 	}
 	switch {
 	case len(raw) < t.MinLength:
-		return v, errors.New(t.wants(tooShort))
+		return v, errors.New(t.wants(TooShort))
 	case t.MaxLength > 0 && len(raw) > t.MaxLength:
-		return v, errors.New(t.wants(tooLong))
+		return v, errors.New(t.wants(TooLong))
 	case t.Item == nil || t.Item.Name == AnyType:
 		return v, nil
 	}
 	items := make([]stores.Value, len(raw))
 	for i := range raw {
-		item, ok := stores.FromJSON(t.Item.kind(), raw[i])
+		item, ok := stores.FromJSON(t.Item.Kind(), raw[i])
 		if ok && item.IsNull() {
 			ok = false
 		}
@@ -120,7 +120,7 @@ func (t *Type) acceptObject(v stores.Value) (stores.Value, error) {
 			return v, err
 		}
 		currency, ok := stores.FromJSON(stores.String, parts["currency"])
-		if !ok || !t.acceptsCurrency(currency.Text()) {
+		if !ok || !t.AcceptsCurrency(currency.Text()) {
 			return v, errors.New("another currency is wanted")
 		}
 		return v, nil
@@ -144,15 +144,15 @@ func (t *Type) acceptObject(v stores.Value) (stores.Value, error) {
 }
 
 // wants describes what a limit requires, without the value that broke it.
-func (t *Type) wants(p problem) string {
+func (t *Type) wants(p Problem) string {
 	unit := "character"
 	if t.Name == ListType {
 		unit = "item"
 	}
 	switch p {
-	case tooShort:
+	case TooShort:
 		return "at least " + message.Count(t.MinLength, unit) + " must be given"
-	case tooLong:
+	case TooLong:
 		return "at most " + message.Count(t.MaxLength, unit) + " may be given"
 	case noMatch:
 		return "this form is wanted: " + patternOf(t)

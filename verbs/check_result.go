@@ -186,7 +186,7 @@ type lost struct {
 func (e *Entity) at(path string) (meaning, *lost) {
 	for {
 		step, rest, more := strings.Cut(path, ".")
-		i := e.field(step)
+		i := e.FieldNamed(step)
 		if i < 0 {
 			return meaning{}, &lost{step: step, of: e.Store.Name, among: e.Names()}
 		}

@@ -133,7 +133,7 @@ func (c *checker) missing(call *dsl.Call, v *Verb, bits uint64) {
 // how.
 func (c *checker) deprecated(call *dsl.Call, v *Verb) {
 	edits, why := c.renewal(call, v)
-	c.add(deprecatedVerb(c.place(call.VerbRange), v, edits, why))
+	c.add(DeprecatedVerb(c.place(call.VerbRange), v, edits, why))
 }
 
 // renewal rewrites a call of a deprecated verb as a call of the verb that replaces it, or says
@@ -255,7 +255,7 @@ func (c *checker) brokenBinding(name string) bool {
 }
 
 // refuse reports a literal that its type does not accept.
-func (c *checker) refuse(at site, t *Type, v *dsl.Value, p problem) dsl.Diagnostic {
+func (c *checker) refuse(at site, t *Type, v *dsl.Value, p Problem) dsl.Diagnostic {
 	return refusal(c.place(v.Range), at, t, v, p, c.sensitive)
 }
 

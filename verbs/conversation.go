@@ -40,11 +40,11 @@ func (v *Verb) Answers() bool {
 	return true
 }
 
-// writesFile reports whether the verb writes the rows that it reads to a file.
-func (v *Verb) writesFile() bool { return v.Read != nil && v.Read.File != "" }
+// WritesFile reports whether the verb writes the rows that it reads to a file.
+func (v *Verb) WritesFile() bool { return v.Read != nil && v.Read.File != "" }
 
-// needsArgument returns the name of a required argument, "" if there is none.
-func (v *Verb) needsArgument() string {
+// NeedsArgument returns the name of a required argument, "" if there is none.
+func (v *Verb) NeedsArgument() string {
 	for i := range v.Params {
 		if p := &v.Params[i]; p.Required && p.Default.IsNull() {
 			return p.Name

@@ -15,7 +15,7 @@ func (v *Verb) CountryParam(param int) (by int, ok bool) {
 	if t == nil || t.CountryOf == "" {
 		return 0, false
 	}
-	by = v.param(t.CountryOf)
+	by = v.ParamNamed(t.CountryOf)
 	return by, by >= 0
 }
 
@@ -25,7 +25,7 @@ func (e *Entity) CountryField(field int) (by int, ok bool) {
 	if t == nil || t.CountryOf == "" {
 		return 0, false
 	}
-	by = e.field(t.CountryOf)
+	by = e.FieldNamed(t.CountryOf)
 	return by, by >= 0
 }
 

@@ -90,12 +90,12 @@ func (d *Day) On(today stores.Value) stores.Value {
 }
 
 // Moves reports whether the values that the type accepts depend on the current date.
-func (t *Type) Moves() bool { return t.byDay() || t != nil && (t.Item.Moves() || t.Schema.Moves()) }
+func (t *Type) Moves() bool { return t.ByDay() || t != nil && (t.Item.Moves() || t.Schema.Moves()) }
 
-// byDay reports whether the type itself has such a bound, not counting the schema of objects that
+// ByDay reports whether the type itself has such a bound, not counting the schema of objects that
 // it takes.
-func (t *Type) byDay() bool {
-	return t != nil && (t.MinDay != nil || t.MaxDay != nil || t.Item.byDay() || t.anyField(func(f *Param) bool { return f.Type.byDay() }))
+func (t *Type) ByDay() bool {
+	return t != nil && (t.MinDay != nil || t.MaxDay != nil || t.Item.ByDay() || t.AnyField(func(f *Param) bool { return f.Type.ByDay() }))
 }
 
 // Moves reports whether the values that the verb accepts depend on the current date.
@@ -144,7 +144,7 @@ func (t *Type) OnDay(today, v stores.Value) error {
 			return errors.New(says)
 		}
 	case ListType:
-		items, err := v.Items(t.Item.kind())
+		items, err := v.Items(t.Item.Kind())
 		if err != nil {
 			return nil
 		}
@@ -190,8 +190,8 @@ func (d *Day) told(bound stores.Value) string {
 	return bound.Text() + " (" + d.String() + ")"
 }
 
-// moving reads a bound that may be a Day.
-func (t *Type) moving(text string, into **Day) bool {
+// Moving reads a bound that may be a Day.
+func (t *Type) Moving(text string, into **Day) bool {
 	if t.Name != DateType || !strings.HasPrefix(text, "today") {
 		return false
 	}
@@ -200,8 +200,8 @@ func (t *Type) moving(text string, into **Day) bool {
 	return ok
 }
 
-// neverBoth reports whether no date ever lies between two bounds.
-func neverBoth(first, last *Day) bool {
+// NeverBoth reports whether no date ever lies between two bounds.
+func NeverBoth(first, last *Day) bool {
 	if first == nil || last == nil {
 		return false
 	}
@@ -251,7 +251,7 @@ func (p *Program) day(today stores.Value, param *Param, name string, t *Type, a 
 	case t == rec:
 		parts, _ := t.Parts(a.Value) // of one that is written out whole
 		for i, entries := 0, a.Syntax.Entries(); i < len(entries); i++ {
-			k := t.field(entries[i].Key)
+			k := t.FieldIndex(entries[i].Key)
 			part := &Arg{Kind: Literal, Syntax: &entries[i].Value}
 			if a.Kind == Mapped {
 				part = &a.Items()[i]
@@ -427,7 +427,7 @@ func (s *Schema) lookForDays(rule any, held bool) error {
 			}
 			s.moves = true
 		}
-		if neverBoth(dayIn(rule, dayLeast), dayIn(rule, dayMost)) {
+		if NeverBoth(dayIn(rule, dayLeast), dayIn(rule, dayMost)) {
 			return fmt.Errorf("%s lies after %s, and no date could be both", dayLeast, dayMost)
 		}
 		for _, key := range slices.Sorted(maps.Keys(rule)) {

@@ -146,7 +146,7 @@ func (t *Type) example(name string) string {
 
 // exampleNumber keeps a number, date or time within its limits.
 func (t *Type) exampleNumber(s string) string {
-	v, p := (&Type{Name: t.Name, Scale: -1}).literal(&dsl.Value{Kind: dslKinds[t.Name], Text: s})
+	v, p := (&Type{Name: t.Name, Scale: -1}).Literal(&dsl.Value{Kind: dslKinds[t.Name], Text: s})
 	switch {
 	case p != Fine:
 		return s

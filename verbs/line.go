@@ -48,9 +48,9 @@ func (s *Send) Line(v *Verb) string {
 
 // Word returns the key that a palette writes for an effect.
 func (e *Effect) Word() string {
-	for _, w := range effectWords {
-		if w.kind == e.Kind && w.may == e.May {
-			return w.name
+	for _, w := range EffectWords {
+		if w.Kind == e.Kind && w.May == e.May {
+			return w.Name
 		}
 	}
 	return ""

@@ -13,7 +13,7 @@ var messagesText string
 
 var messages = sync.OnceValue(func() message.Messages { return message.Read(messagesText) })
 
-// tell makes a diagnostic of an entry of messages.txt.
+// Tell makes a diagnostic of an entry of messages.txt.
 func tell(at dsl.Place, name string, args ...any) dsl.Diagnostic {
 	return messages().New(at, name, args...)
 }

@@ -87,7 +87,7 @@ func unknownPart(at dsl.Place, s site, key string, near, all []string) dsl.Diagn
 }
 
 // refusal reports a literal that its type does not accept. A sensitive value is not quoted.
-func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive bool) dsl.Diagnostic {
+func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p Problem, sensitive bool) dsl.Diagnostic {
 	what := s.part + ":" + s.param.Name
 	quoted, bare := strconv.Quote(message.Shorten(v.Text, 40)), message.Shorten(v.Text, 40)
 	if sensitive {
@@ -105,7 +105,7 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 			d.Fixes[0].Safe = false
 		}
 		return d
-	case wrongType:
+	case WrongType:
 		if t.Name == CodeType && t.Codes != nil && v.Kind == dsl.Integer {
 			return unknownCodeOf(at, what, t.Codes, v, sensitive)
 		}
@@ -121,7 +121,7 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 		} else if why != "" {
 			return tell(at, "invalid-date/calendar", bare, why)
 		}
-	case tooShort, tooLong:
+	case TooShort, TooLong:
 		return lengthRefusal(at, what, t, v, p)
 	case unknownCode:
 		return unknownCodeOf(at, what, t.Codes, v, sensitive)
@@ -192,7 +192,7 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive b
 		if v.Text == "true" || v.Text == "false" {
 			bare.Kind = dsl.Bool
 		}
-		if _, p := t.literal(bare); p == Fine {
+		if _, p := t.Literal(bare); p == Fine {
 			d.Notes = append(d.Notes, "without the quotes it would be one")
 			fix("take the quotes away", v.Text, true)
 		}
@@ -220,12 +220,12 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive b
 	}
 }
 
-func lengthRefusal(at dsl.Place, what string, t *Type, v *dsl.Value, p problem) dsl.Diagnostic {
+func lengthRefusal(at dsl.Place, what string, t *Type, v *dsl.Value, p Problem) dsl.Diagnostic {
 	unit, n := "character", utf8.RuneCountInString(v.Text)
 	if v.Kind == dsl.List {
 		unit, n = "item", len(v.Items())
 	}
-	if p == tooShort {
+	if p == TooShort {
 		return tell(at, "too-short", what, message.Count(t.MinLength, unit), n)
 	}
 	return tell(at, "too-long", what, message.Count(t.MaxLength, unit), n, message.Count(n-t.MaxLength, unit))
@@ -372,15 +372,15 @@ func cycleOfCalls(ring []link) dsl.Diagnostic {
 }
 
 // notRewritten begins the note on a deprecated call that cannot be rewritten.
-const notRewritten = "it cannot be rewritten: "
+const NotRewritten = "it cannot be rewritten: "
 
-func deprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit, why string) dsl.Diagnostic {
+func DeprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit, why string) dsl.Diagnostic {
 	d := tell(at, "deprecated-verb", v, v.Deprecated.Reason, v.Deprecated.ReplacedBy)
 	if v.Deprecated.ReplacedBy == "" {
 		d.Notes = nil
 	}
 	if why != "" {
-		d.Notes = append(d.Notes, notRewritten+why)
+		d.Notes = append(d.Notes, NotRewritten+why)
 	}
 	if len(edits) > 0 {
 		d.Fixes = []dsl.Fix{{Title: "write " + v.Deprecated.ReplacedBy, Safe: true, Edits: edits}}
@@ -473,7 +473,7 @@ func offToday(at dsl.Place, name, says string) dsl.Diagnostic {
 }
 
 // BadValue says why a word of a palette is no value of a type; name is what has the type.
-func BadValue(at dsl.Place, name, word string, t *Type, p problem) dsl.Diagnostic {
+func BadValue(at dsl.Place, name, word string, t *Type, p Problem) dsl.Diagnostic {
 	d := tell(at, "bad-value", name, t, cmp.Or(word, "something else"), problemWords[p])
 	switch {
 	case p == tooSmall && !t.Min.IsNull():
@@ -498,9 +498,9 @@ func BadValue(at dsl.Place, name, word string, t *Type, p problem) dsl.Diagnosti
 }
 
 var problemWords = [...]string{
-	wrongType:   "this is something else",
-	tooShort:    "too short",
-	tooLong:     "too long",
+	WrongType:   "this is something else",
+	TooShort:    "too short",
+	TooLong:     "too long",
 	noMatch:     "it does not match the pattern",
 	tooSmall:    "less than the least",
 	tooLarge:    "more than the greatest",

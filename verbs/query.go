@@ -7,7 +7,7 @@ import "verbatim/stores"
 func (t *Type) Spelled(v stores.Value) stores.Value {
 	switch {
 	case t == nil || v.IsNull():
-	case t.Name == ListType && t.Item.spelling() != nil:
+	case t.Name == ListType && t.Item.Spelling() != nil:
 		items, err := v.Items(stores.String)
 		if err != nil {
 			return v
@@ -34,16 +34,16 @@ func (t *Type) Spelled(v stores.Value) stores.Value {
 			parts[i] = t.Fields[i].Type.Spelled(parts[i])
 		}
 		return t.Whole(parts)
-	case t.spelling() != nil:
-		if w, ok := t.spelling().Store(v); ok {
+	case t.Spelling() != nil:
+		if w, ok := t.Spelling().Store(v); ok {
 			return w
 		}
 	}
 	return v
 }
 
-// spelling returns how columns store codes of the type; nil if they store their names.
-func (t *Type) spelling() *stores.Spelling {
+// Spelling returns how columns store codes of the type; nil if they store their names.
+func (t *Type) Spelling() *stores.Spelling {
 	if t == nil || t.Codes == nil || t.Name != CodeType {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (q *Query) Arguments(v *Verb, args []stores.Value) []stores.Value {
 			continue
 		}
 		given[i] = args[p]
-		if s := v.Params[p].Type.spelling(); s != nil && !args[p].IsNull() {
+		if s := v.Params[p].Type.Spelling(); s != nil && !args[p].IsNull() {
 			given[i], _ = s.Store(args[p])
 		}
 	}

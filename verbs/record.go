@@ -20,11 +20,11 @@ import (
 // since a part of a part is better stored as a row, or as an object with a schema.
 
 // maxFields is how many fields a record may have: a bit set says which are given.
-const maxFields = 64
+const MaxFields = 64
 
-// refersTo reports whether t is a reference to an entity, or a list of those; nil is
+// RefersTo reports whether t is a reference to an entity, or a list of those; nil is
 // a reference to any.
-func (t *Type) refersTo(e *Entity) bool {
+func (t *Type) RefersTo(e *Entity) bool {
 	if t.Name == ListType && t.Item != nil {
 		t = t.Item
 	}
@@ -36,7 +36,7 @@ func (t *Type) kept() stores.Kind {
 	if t.Name == RefType && t.Entity != nil {
 		return t.Entity.Store.Fields[t.Entity.Store.Key].Kind
 	}
-	return t.kind()
+	return t.Kind()
 }
 
 // Parts splits a record into the values of its fields, null for those that were left out. ok is
@@ -48,7 +48,7 @@ func (t *Type) Parts(v stores.Value) (parts []stores.Value, ok bool) {
 	}
 	parts = make([]stores.Value, len(t.Fields))
 	for key, text := range raw {
-		i := t.field(key)
+		i := t.FieldIndex(key)
 		if i < 0 || !parts[i].IsNull() {
 			return nil, false
 		}
@@ -81,11 +81,11 @@ func (t *Type) acceptRecord(v stores.Value) (stores.Value, error) {
 		if parts[i].IsNull() && f.Required {
 			return v, fmt.Errorf(":%s is missing", f.Name)
 		}
-		if f.Type.refersTo(f.Type.entity()) {
+		if f.Type.RefersTo(f.Type.entity()) {
 			continue // the store decides whether it leads to a row
 		}
 		is := f.Type
-		if by := t.field(is.CountryOf); is.CountryOf != "" && by >= 0 {
+		if by := t.FieldIndex(is.CountryOf); is.CountryOf != "" && by >= 0 {
 			is = is.In(parts[by])
 		}
 		part, err := is.Accept(parts[i])
@@ -111,10 +111,10 @@ func (c *checker) record(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	args := make([]Arg, len(entries))
 	before, whole := len(c.ds), true
 	var given uint64
-	var first [maxFields]dsl.Range
+	var first [MaxFields]dsl.Range
 	for i := range entries {
 		e := &entries[i]
-		k := t.field(e.Key)
+		k := t.FieldIndex(e.Key)
 		if k < 0 && c.mending && c.text(e.KeyRange) != dsl.FormatKey(e.Key) { // the parser has reported it
 			c.stray(&e.Value, depth+1)
 			continue
@@ -161,7 +161,7 @@ func (c *checker) record(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	default:
 		parts := make([]stores.Value, len(t.Fields))
 		for i := range entries {
-			parts[t.field(entries[i].Key)] = args[i].Value
+			parts[t.FieldIndex(entries[i].Key)] = args[i].Value
 		}
 		for k := range parts {
 			parts[k] = c.partIn(at, t, k, parts, entries)
@@ -176,11 +176,11 @@ func (c *checker) partIn(at site, t *Type, k int, parts []stores.Value, entries 
 	if f.Type.CountryOf == "" || parts[k].IsNull() {
 		return parts[k]
 	}
-	is := f.Type.In(parts[t.field(f.Type.CountryOf)])
+	is := f.Type.In(parts[t.FieldIndex(f.Type.CountryOf)])
 	v, p := is.Limit(parts[k])
 	if p != Fine {
 		at.part, at.field = ":"+f.Name+" in "+at.part, f
-		i := slices.IndexFunc(entries, func(e dsl.Arg) bool { return t.field(e.Key) == k })
+		i := slices.IndexFunc(entries, func(e dsl.Arg) bool { return t.FieldIndex(e.Key) == k })
 		c.add(c.refuse(at, is, &entries[i].Value, p))
 	}
 	return v
@@ -206,13 +206,13 @@ func (c *checker) unknownField(at site, t *Type, e *dsl.Arg, entries []dsl.Arg) 
 	}
 	c.add(unknownPart(c.place(e.KeyRange), at, e.Key, near, all))
 	for _, name := range near {
-		meant |= 1 << t.field(name)
+		meant |= 1 << t.FieldIndex(name)
 	}
 	return meant
 }
 
-// part returns the function that takes one part of a record.
-func (t *Type) part(k int) expr.Func {
+// Part returns the function that takes one part of a record.
+func (t *Type) Part(k int) expr.Func {
 	return func(v, _ stores.Value) (stores.Value, error) {
 		if v.IsNull() {
 			return v, nil
@@ -272,7 +272,7 @@ func (t *Type) blankRecord() string {
 
 // exampleRecord writes a record that the type accepts.
 func (t *Type) exampleRecord() string {
-	some := t.anyField(func(p *Param) bool { return p.Required })
+	some := t.AnyField(func(p *Param) bool { return p.Required })
 	var parts []string
 	for i := range t.Fields {
 		if f := &t.Fields[i]; f.Required || !some {
@@ -305,7 +305,7 @@ func (t *Type) fieldWords() string {
 // at follows a path into a record.
 func (t *Type) at(name, path string) (meaning, *lost) {
 	step, rest, more := strings.Cut(path, ".")
-	i := t.field(step)
+	i := t.FieldIndex(step)
 	if i < 0 {
 		no := &lost{step: step, of: name}
 		for j := range t.Fields {

@@ -44,7 +44,7 @@ type Declarations struct {
 	Roles     []*Role
 	Schemas   []*Schema
 	Functions []*Function // by name
-	Says      map[saying]string
+	Says      map[Saying]string
 	Digest    string // of everything that was read
 }
 
@@ -78,7 +78,7 @@ func New(all Declarations) *Registry {
 		for i, c := range l.Codes {
 			put(l.index, c.Name, i)
 			if c.Label != "" && says != nil {
-				put(says, saying{"en", c.Name}, c.Label)
+				put(says, Saying{"en", c.Name}, c.Label)
 			}
 		}
 		put(r.codes, l.Name, l)
@@ -151,7 +151,7 @@ func (r *Registry) planOf(v *Verb) plan {
 			if !param.Default.IsNull() {
 				p.defaulted |= 1 << i
 			}
-			if param.Type.keepsCalls() {
+			if param.Type.KeepsCalls() {
 				p.keeps |= 1 << i
 			}
 		}
@@ -300,15 +300,15 @@ func (r *Registry) FromModels() (names []string) {
 // PhrasePlace returns the place of a phrase of the verb, in its palette or in a sidecar; the
 // place of the verb, if it has no such phrase.
 func (v *Verb) PhrasePlace(text string) dsl.Place {
-	if i := slices.IndexFunc(v.said, func(p dsl.Related) bool { return p.Message == text }); i >= 0 {
-		return v.said[i].Place
+	if i := slices.IndexFunc(v.PhrasePlaces, func(p dsl.Related) bool { return p.Message == text }); i >= 0 {
+		return v.PhrasePlaces[i].Place
 	}
 	return v.Place
 }
 
-// param returns the index of an argument by its name in palettes; a dash and an underscore are
+// ParamNamed returns the index of an argument by its name in palettes; a dash and an underscore are
 // the same.
-func (v *Verb) param(name string) int {
+func (v *Verb) ParamNamed(name string) int {
 	for i := range v.Params {
 		if naming.Same(v.Params[i].Ident, name) {
 			return i
@@ -321,8 +321,8 @@ func (v *Verb) Names() []string {
 	return message.Names(v.Params, func(p Param) string { return p.Name })
 }
 
-// field returns the index of a field by its name; a dash and an underscore are the same.
-func (e *Entity) field(name string) int {
+// FieldNamed returns the index of a field by its name; a dash and an underscore are the same.
+func (e *Entity) FieldNamed(name string) int {
 	for i := range e.Store.Fields {
 		if e.Store.Fields[i].Name == name {
 			return i

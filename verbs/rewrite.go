@@ -7,7 +7,7 @@ import (
 )
 
 // codeDeprecated is the code of the warning about a call of a deprecated verb.
-const codeDeprecated = "deprecated-verb"
+const CodeDeprecated = "deprecated-verb"
 
 // Renew rewrites the calls of deprecated verbs in a text as calls of the verbs that replace them.
 // check reports what is wrong with such a text. The returned text has no errors and means the
@@ -22,14 +22,14 @@ func Renew(text string, check func(text string) dsl.Diagnostics) (renewed string
 		switch {
 		case ds.HasErrors():
 			return text, ds
-		case !slices.ContainsFunc(ds, func(d dsl.Diagnostic) bool { return d.Code == codeDeprecated }):
+		case !slices.ContainsFunc(ds, func(d dsl.Diagnostic) bool { return d.Code == CodeDeprecated }):
 			return text, nil
 		}
 		var able []dsl.Diagnostic
 		left = nil
 		for _, d := range ds {
 			switch {
-			case d.Code != codeDeprecated:
+			case d.Code != CodeDeprecated:
 			case len(d.Fixes) > 0:
 				able = append(able, d)
 			default:
@@ -67,7 +67,7 @@ func (r *renewing) settle(able []dsl.Diagnostic) {
 		r.made = all
 	case len(able) == 1:
 		d := able[0]
-		d.Notes = append(slices.Clone(d.Notes), notRewritten+ds[i].Summary)
+		d.Notes = append(slices.Clone(d.Notes), NotRewritten+ds[i].Summary)
 		r.refused = append(r.refused, d)
 	default:
 		r.settle(able[:len(able)/2])

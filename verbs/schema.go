@@ -36,13 +36,13 @@ type Schema struct {
 	err  error
 
 	moves bool // it bounds dates by the current date; see day.go
-	says  map[saying]string
+	says  map[Saying]string
 }
 
 // Says returns a text of the schema, such as a title, in a language; the text itself if no
 // palette translates it.
 func (s *Schema) Says(language, text string) string {
-	return cmp.Or(s.says[saying{language, text}], text)
+	return cmp.Or(s.says[Saying{language, text}], text)
 }
 
 // NewSchema makes a schema of a JSON text.

@@ -21,15 +21,15 @@ type Wordings []Wording
 // A Wording is text with the values of a result, or of arguments, in it.
 type Wording struct {
 	Language string // ISO 639-1 code; "" is the palette's own
-	parts    []wordingPart
+	Parts    []WordingPart
 }
 
 // A wordingPart is text, a value, or parts that are left out together.
-type wordingPart struct {
-	text  string
-	name  string        // of a value
-	group []wordingPart // left out if a value in it is empty, or if the value called name is
-	items bool          // the group is repeated for each item of the list called name
+type WordingPart struct {
+	Text  string
+	Name  string        // of a value
+	Group []WordingPart // left out if a value in it is empty, or if the value called name is
+	Items bool          // the group is repeated for each item of the list called name
 }
 
 // Told are the values that a wording is filled with.
@@ -58,22 +58,22 @@ func (w Wordings) In(language string) *Wording {
 func (w *Wording) Say(of Told) string {
 	between := "; "
 	if w.Language == "fr" {
-		between = typeset(w.Language, " ; ")
+		between = Typeset(w.Language, " ; ")
 	}
-	text, _ := sayParts(w.parts, of, between)
+	text, _ := sayParts(w.Parts, of, between)
 	return text
 }
 
-func sayParts(parts []wordingPart, of Told, between string) (_ string, whole bool) {
+func sayParts(parts []WordingPart, of Told, between string) (_ string, whole bool) {
 	var b strings.Builder
 	whole = true
 	for i := range parts {
 		p := &parts[i]
 		switch {
-		case p.items:
+		case p.Items:
 			last := ""
-			for _, item := range of.Items(p.name) {
-				text, ok := sayParts(p.group, item, between)
+			for _, item := range of.Items(p.Name) {
+				text, ok := sayParts(p.Group, item, between)
 				if !ok {
 					continue
 				}
@@ -88,21 +88,21 @@ func sayParts(parts []wordingPart, of Told, between string) (_ string, whole boo
 				last = text
 			}
 			whole = whole && last != ""
-		case p.group != nil:
-			if p.name != "" {
-				if is := of.Value(p.name); is == "" || is == "0" {
+		case p.Group != nil:
+			if p.Name != "" {
+				if is := of.Value(p.Name); is == "" || is == "0" {
 					continue
 				}
 			}
-			if text, ok := sayParts(p.group, of, between); ok {
+			if text, ok := sayParts(p.Group, of, between); ok {
 				b.WriteString(text)
 			}
-		case p.name != "":
-			text := of.Value(p.name)
+		case p.Name != "":
+			text := of.Value(p.Name)
 			whole = whole && text != ""
 			b.WriteString(text)
 		default:
-			text := p.text
+			text := p.Text
 			if i > 0 && endsSentence(b.String()) {
 				text = strings.TrimPrefix(text, ".") // a value that is a sentence has its own full stop
 			}

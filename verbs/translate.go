@@ -16,13 +16,13 @@ type Sidecar struct {
 
 // A saying is a text with the language of a translation. The original text is what is recorded;
 // translations are shown only to people.
-type saying struct{ language, text string }
+type Saying struct{ Language, Text string }
 
 // Translated returns the texts that some palette translates into some language.
 func (r *Registry) Translated() map[string]bool {
 	all := make(map[string]bool, len(r.says))
 	for s := range r.says {
-		all[s.text] = true
+		all[s.Text] = true
 	}
 	return all
 }
@@ -30,14 +30,14 @@ func (r *Registry) Translated() map[string]bool {
 // Says returns the translation of a text of any palette; ok says that a palette translates it
 // into that language. If two palettes do, the first counts.
 func (r *Registry) Says(language, text string) (said string, ok bool) {
-	if said, ok = r.says[saying{language, text}]; ok {
+	if said, ok = r.says[Saying{language, text}]; ok {
 		return said, true
 	}
 	return text, false
 }
 
-// typeset replaces the spaces of French by those that are printed: palettes write plain ones.
-func typeset(language, text string) string {
+// Typeset replaces the spaces of French by those that are printed: palettes write plain ones.
+func Typeset(language, text string) string {
 	if language != "fr" {
 		return text
 	}

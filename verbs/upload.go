@@ -37,8 +37,8 @@ func (u *Upload) Wanted() string {
 func SizeText(n int64) string {
 	unit, name := int64(1), "B"
 	for _, u := range []string{"kB", "MB", "GB"} {
-		if n >= sizeUnits[u] {
-			unit, name = sizeUnits[u], u
+		if n >= SizeUnits[u] {
+			unit, name = SizeUnits[u], u
 		}
 	}
 	if unit == 1 || n%unit == 0 {
@@ -122,4 +122,4 @@ func (x *Effect) handlerWrites() []int {
 	return fields
 }
 
-var sizeUnits = map[string]int64{"B": 1, "kB": 1000, "MB": 1000_000, "GB": 1000_000_000, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+var SizeUnits = map[string]int64{"B": 1, "kB": 1000, "MB": 1000_000, "GB": 1000_000_000, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}

@@ -16,13 +16,13 @@ import (
 
 // A problem says why a value is not accepted. It is a small number rather than an error so that
 // reading values costs nothing until something is wrong; its messages are in messages_check.go.
-type problem uint8
+type Problem uint8
 
 const (
-	Fine problem = iota
-	wrongType
-	tooShort
-	tooLong
+	Fine Problem = iota
+	WrongType
+	TooShort
+	TooLong
 	noMatch // with the pattern
 	tooSmall
 	tooLarge
@@ -39,21 +39,21 @@ const (
 	notText // not UTF-8, or with a zero character
 )
 
-// literal reads a scalar as a type: a string is read as a date, a uuid and so on if the type says
+// Literal reads a scalar as a type: a string is read as a date, a uuid and so on if the type says
 // so. Text in the result is the script's own, not a copy. It does not read symbols, lists, maps
 // and nested calls.
-func (t *Type) literal(v *dsl.Value) (stores.Value, problem) {
+func (t *Type) Literal(v *dsl.Value) (stores.Value, Problem) {
 	switch t.Name {
 	case AnyType:
 		return anyLiteral(v)
 	case StringType:
 		if v.Kind != dsl.String {
-			return stores.Value{}, wrongType
+			return stores.Value{}, WrongType
 		}
 		return t.Limit(stores.NewString(v.Text))
 	case IntegerType:
 		if v.Kind != dsl.Integer {
-			return stores.Value{}, wrongType
+			return stores.Value{}, WrongType
 		}
 		n, ok := stores.ParseInt(v.Text)
 		if !ok {
@@ -62,7 +62,7 @@ func (t *Type) literal(v *dsl.Value) (stores.Value, problem) {
 		return t.Limit(n)
 	case DecimalType:
 		if v.Kind != dsl.Decimal && v.Kind != dsl.Integer {
-			return stores.Value{}, wrongType
+			return stores.Value{}, WrongType
 		}
 		n, ok := stores.ParseDecimal(v.Text)
 		if !ok {
@@ -71,37 +71,37 @@ func (t *Type) literal(v *dsl.Value) (stores.Value, problem) {
 		return t.Limit(n)
 	case BooleanType:
 		if v.Kind != dsl.Bool {
-			return stores.Value{}, wrongType
+			return stores.Value{}, WrongType
 		}
 		return stores.NewBool(v.Text == "true"), Fine
 	case DateType:
 		if v.Kind != dsl.Date && v.Kind != dsl.String {
-			return stores.Value{}, wrongType
+			return stores.Value{}, WrongType
 		}
 	case DateTimeType:
 		if v.Kind != dsl.DateTime && v.Kind != dsl.String {
-			return stores.Value{}, wrongType
+			return stores.Value{}, WrongType
 		}
 	case UUIDType, RefType:
 		if v.Kind != dsl.UUID && v.Kind != dsl.String {
-			return stores.Value{}, wrongType
+			return stores.Value{}, WrongType
 		}
 	case CodeType:
 		if v.Kind != dsl.Code && v.Kind != dsl.String {
-			return stores.Value{}, wrongType
+			return stores.Value{}, WrongType
 		}
 	case DurationType, EmailType, PhoneType, IBANType, BICType, LEIType, NationalIDType:
 		if v.Kind != dsl.String {
-			return stores.Value{}, wrongType
+			return stores.Value{}, WrongType
 		}
 	default: // money, objects and lists are not scalars
-		return stores.Value{}, wrongType
+		return stores.Value{}, WrongType
 	}
 	return t.Read(v.Text)
 }
 
 // Read reads a text as a type that strings can represent.
-func (t *Type) Read(s string) (v stores.Value, p problem) {
+func (t *Type) Read(s string) (v stores.Value, p Problem) {
 	ok := true
 	switch t.Name {
 	case DateType:
@@ -113,7 +113,7 @@ func (t *Type) Read(s string) (v stores.Value, p problem) {
 			return v, notDateTime
 		}
 	case DurationType:
-		if v, ok = parseDuration(s); !ok {
+		if v, ok = ParseDuration(s); !ok {
 			return v, notDuration
 		}
 	case UUIDType, RefType:
@@ -127,7 +127,7 @@ func (t *Type) Read(s string) (v stores.Value, p problem) {
 	return t.Limit(v)
 }
 
-func anyLiteral(v *dsl.Value) (w stores.Value, p problem) {
+func anyLiteral(v *dsl.Value) (w stores.Value, p Problem) {
 	ok := true
 	switch v.Kind {
 	case dsl.Bool:
@@ -158,14 +158,14 @@ func anyLiteral(v *dsl.Value) (w stores.Value, p problem) {
 			return w, notUUID
 		}
 	default:
-		return w, wrongType
+		return w, WrongType
 	}
 	return w, Fine
 }
 
 // Limit checks a value of the right kind against the limits of the type. It returns the value in
 // its stored form: an IBAN in capitals and without spaces.
-func (t *Type) Limit(v stores.Value) (stores.Value, problem) {
+func (t *Type) Limit(v stores.Value) (stores.Value, Problem) {
 	switch t.Name {
 	case StringType:
 		return v, t.limitText(v.Text())
@@ -194,14 +194,14 @@ func (t *Type) Limit(v stores.Value) (stores.Value, problem) {
 }
 
 // limitText counts code points only if counting bytes does not decide.
-func (t *Type) limitText(s string) problem {
+func (t *Type) limitText(s string) Problem {
 	if n := len(s); n > t.MaxLength && t.MaxLength > 0 || (n+3)/4 < t.MinLength {
 		n = utf8.RuneCountInString(s)
 		switch {
 		case n < t.MinLength:
-			return tooShort
+			return TooShort
 		case t.MaxLength > 0 && n > t.MaxLength:
-			return tooLong
+			return TooLong
 		}
 	}
 	switch {
@@ -213,7 +213,7 @@ func (t *Type) limitText(s string) problem {
 	return Fine
 }
 
-func (t *Type) limitRange(v stores.Value) problem {
+func (t *Type) limitRange(v stores.Value) Problem {
 	if !t.Min.IsNull() && Less(v, t.Min) {
 		return tooSmall
 	}
@@ -343,10 +343,10 @@ func (t *Type) In(country stores.Value) *Type {
 // noCountry is the Country of a type whose value is of no known country.
 const noCountry = "-"
 
-// parseDuration reads "90m", "24h", "3d", "2w", combinations such as "1d12h",
+// ParseDuration reads "90m", "24h", "3d", "2w", combinations such as "1d12h",
 // and the ISO 8601 form of the same, "P1DT12H". A day is 24 hours. Months and
 // years are not durations: how long they are depends on when they begin.
-func parseDuration(s string) (v stores.Value, ok bool) {
+func ParseDuration(s string) (v stores.Value, ok bool) {
 	iso := strings.HasPrefix(s, "P")
 	if iso {
 		s = s[1:]
@@ -428,8 +428,8 @@ func unitOf(s string, iso, clock bool) time.Duration {
 	return 0
 }
 
-// acceptsCurrency reports whether money of this type may be in a currency.
-func (t *Type) acceptsCurrency(code string) bool {
+// AcceptsCurrency reports whether money of this type may be in a currency.
+func (t *Type) AcceptsCurrency(code string) bool {
 	if len(t.Currencies) == 0 {
 		_, ok := values.CurrencyOf(code)
 		return ok

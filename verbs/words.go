@@ -3,13 +3,13 @@ package verbs
 import "strings"
 
 // An effectWord is a key that says what an effect does.
-type effectWord struct {
-	name string
-	kind EffectKind
-	may  bool
+type EffectWord struct {
+	Name string
+	Kind EffectKind
+	May  bool
 }
 
-var effectWords = []effectWord{
+var EffectWords = []EffectWord{
 	{"creates", Creates, false},
 	{"updates", Updates, false},
 	{"upserts", Creates, false}, // and Updates

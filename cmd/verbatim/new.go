@@ -23,6 +23,7 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 	"verbatim/verbs/propose"
 )
 
@@ -60,7 +61,7 @@ stand. NAME is the domain, the source's own name unless it is given.`,
 
 // notOurs leaves out the tables of the system palette.
 func notOurs(tables []stores.Table) ([]stores.Table, error) {
-	reg, ds := verbs.LoadSources(rights.Source())
+	reg, ds := load.Sources(rights.Source())
 	if reg == nil {
 		return nil, broken("the palette of the program itself cannot be read", errors.New(ds[0].Summary), "it is a fault of the program")
 	}

@@ -9,6 +9,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 	"verbatim/verbs/propose"
 )
 
@@ -21,7 +22,7 @@ func proposed(t *testing.T, tables []stores.Table) (*verbs.Registry, string) {
 		srcs = append(srcs, dsl.NewSource(f.Name, string(f.Text)))
 		all += string(f.Text)
 	}
-	reg, ds := verbs.LoadSources(srcs...)
+	reg, ds := loading.Sources(srcs...)
 	if len(ds) > 0 {
 		t.Fatal(told(ds))
 	}
@@ -146,7 +147,7 @@ func TestAFirstPaletteTakesAThousandTablesAndOddNames(t *testing.T) {
 			t.Errorf("it does not say %s", want)
 		}
 	}
-	if reg, ds := verbs.LoadSources(dsl.NewSource("notes.yaml", string(propose.FromTables("notes", "", nil)[0].Text))); reg == nil || len(ds) > 0 {
+	if reg, ds := loading.Sources(dsl.NewSource("notes.yaml", string(propose.FromTables("notes", "", nil)[0].Text))); reg == nil || len(ds) > 0 {
 		t.Errorf("an empty start: %s", told(ds))
 	}
 }

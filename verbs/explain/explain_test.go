@@ -11,6 +11,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/verbs"
 	"verbatim/verbs/explain"
+	"verbatim/verbs/load"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -21,7 +22,7 @@ func pay(t *testing.T) *verbs.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, ds := verbs.LoadSources(dsl.NewSource("verbs/pay.yaml", string(text)))
+	r, ds := load.Sources(dsl.NewSource("verbs/pay.yaml", string(text)))
 	if r == nil {
 		t.Fatal(ds)
 	}
@@ -80,7 +81,7 @@ func TestMarkdown(t *testing.T) {
 // X6: the reference of a verb that is kept for work says that nobody can call it, and shows no call.
 func TestExplainOfInternalVerb(t *testing.T) {
 	t.Parallel()
-	r, ds := verbs.LoadSources(dsl.NewSource("x.yaml", `domain: x
+	r, ds := load.Sources(dsl.NewSource("x.yaml", `domain: x
 roles: [{name: clerk, description: c}]
 verbs:
   - verb: chase

@@ -21,6 +21,7 @@ import (
 	"verbatim/runtime/tests/norace"
 	"verbatim/verbs"
 	"verbatim/verbs/jsondoc"
+	"verbatim/verbs/load"
 	"verbatim/verbs/naming"
 )
 
@@ -48,7 +49,7 @@ func described(t *testing.T, text []byte) (Described, *verbs.Registry) {
 			t.Errorf("%s: %d lines say what is not said, and %d are counted", f.Name, n, f.Unsaid)
 		}
 	}
-	reg, ds := verbs.LoadSources(srcs...)
+	reg, ds := load.Sources(srcs...)
 	if len(ds) > 0 {
 		t.Fatalf("%s", said(ds[:min(len(ds), 5)]))
 	}
@@ -248,7 +249,7 @@ func TestFiveThousandToolsAreAFewFiles(t *testing.T) {
 		t.Errorf("%d verbs for %d tools", none.Verbs, none.Count)
 	}
 	for _, f := range append(found.Files, none.Files...) {
-		if len(f.Text) > verbs.DefaultMaxFile {
+		if len(f.Text) > load.DefaultMaxFile {
 			t.Errorf("%s has %d bytes", f.Name, len(f.Text))
 		}
 	}
@@ -588,7 +589,7 @@ func TestNamesOfMembersAreTheirOwn(t *testing.T) {
 	if err != nil || len(found.Files) != 1 {
 		t.Fatal(err)
 	}
-	if r, ds := verbs.LoadSources(dsl.NewSource("post.yaml", string(found.Files[0].Text))); r == nil {
+	if r, ds := load.Sources(dsl.NewSource("post.yaml", string(found.Files[0].Text))); r == nil {
 		t.Errorf("what is proposed does not load: %s", said(ds))
 	}
 }
