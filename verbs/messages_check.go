@@ -469,7 +469,7 @@ func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind,
 // offToday reports a date that was valid on another day, or will be.
 func offToday(at dsl.Place, name, says string) dsl.Diagnostic {
 	_, label, _ := strings.Cut(says, ": ")
-	return dsl.Diagnostic{Code: "out-of-range", Place: at, Summary: name + " " + says, Label: label}
+	return tell(at, "out-of-range/today", name, says, label)
 }
 
 // BadValue says why a word of a palette is no value of a type; name is what has the type.

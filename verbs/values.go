@@ -42,63 +42,42 @@ const (
 // Literal reads a scalar as a type: a string is read as a date, a uuid and so on if the type says
 // so. Text in the result is the script's own, not a copy. It does not read symbols, lists, maps
 // and nested calls.
-func (t *Type) Literal(v *dsl.Value) (stores.Value, Problem) {
-	switch t.Name {
-	case AnyType:
+func (t *Type) Literal(v *dsl.Value) (w stores.Value, p Problem) {
+	switch {
+	case t.Name == AnyType:
 		return anyLiteral(v)
-	case StringType:
-		if v.Kind != dsl.String {
-			return stores.Value{}, WrongType
-		}
-		return t.Limit(stores.NewString(v.Text))
-	case IntegerType:
-		if v.Kind != dsl.Integer {
-			return stores.Value{}, WrongType
-		}
-		n, ok := stores.ParseInt(v.Text)
-		if !ok {
-			return n, notInt64
-		}
-		return t.Limit(n)
-	case DecimalType:
-		if v.Kind != dsl.Decimal && v.Kind != dsl.Integer {
-			return stores.Value{}, WrongType
-		}
-		n, ok := stores.ParseDecimal(v.Text)
-		if !ok {
-			return n, notDecimal
-		}
-		return t.Limit(n)
-	case BooleanType:
-		if v.Kind != dsl.Bool {
-			return stores.Value{}, WrongType
-		}
-		return stores.NewBool(v.Text == "true"), Fine
-	case DateType:
-		if v.Kind != dsl.Date && v.Kind != dsl.String {
-			return stores.Value{}, WrongType
-		}
-	case DateTimeType:
-		if v.Kind != dsl.DateTime && v.Kind != dsl.String {
-			return stores.Value{}, WrongType
-		}
-	case UUIDType, RefType:
-		if v.Kind != dsl.UUID && v.Kind != dsl.String {
-			return stores.Value{}, WrongType
-		}
-	case CodeType:
-		if v.Kind != dsl.Code && v.Kind != dsl.String {
-			return stores.Value{}, WrongType
-		}
-	case DurationType, EmailType, PhoneType, IBANType, BICType, LEIType, NationalIDType:
-		if v.Kind != dsl.String {
-			return stores.Value{}, WrongType
-		}
-	default: // money, objects and lists are not scalars
-		return stores.Value{}, WrongType
+	case int(t.Name) >= len(literalKinds) || literalKinds[t.Name]&(1<<v.Kind) == 0:
+		return w, WrongType
 	}
-	return t.Read(v.Text)
+	ok := true
+	switch t.Name {
+	case IntegerType:
+		if w, ok = stores.ParseInt(v.Text); !ok {
+			return w, notInt64
+		}
+	case DecimalType:
+		if w, ok = stores.ParseDecimal(v.Text); !ok {
+			return w, notDecimal
+		}
+	case BooleanType:
+		w = stores.NewBool(v.Text == "true")
+	default:
+		return t.Read(v.Text)
+	}
+	return t.Limit(w)
 }
+
+// literalKinds are the kinds of scalars that a type can be written as, by bits. Money, objects and
+// lists are not scalars.
+var literalKinds = func() [CallType + 1]uint32 {
+	const text = 1 << dsl.String
+	return [...]uint32{
+		StringType: text, DurationType: text, EmailType: text, PhoneType: text, IBANType: text, BICType: text, LEIType: text, NationalIDType: text,
+		IntegerType: 1 << dsl.Integer, DecimalType: 1<<dsl.Decimal | 1<<dsl.Integer, BooleanType: 1 << dsl.Bool,
+		DateType: 1<<dsl.Date | text, DateTimeType: 1<<dsl.DateTime | text, UUIDType: 1<<dsl.UUID | text, RefType: 1<<dsl.UUID | text,
+		CodeType: 1<<dsl.Code | text, CallType: 0,
+	}
+}()
 
 // Read reads a text as a type that strings can represent.
 func (t *Type) Read(s string) (v stores.Value, p Problem) {
@@ -392,40 +371,21 @@ func ParseDuration(s string) (v stores.Value, ok bool) {
 	return stores.NewDuration(total), true
 }
 
+// units are those of durations, as people write them and as ISO 8601 does: there behind a T from
+// the hour on.
+var units = map[string]time.Duration{
+	"w": 7 * 24 * time.Hour, "d": 24 * time.Hour, "h": time.Hour, "m": time.Minute, "s": time.Second, "ms": time.Millisecond, "us": time.Microsecond,
+	"W": 7 * 24 * time.Hour, "D": 24 * time.Hour, "TH": time.Hour, "TM": time.Minute, "TS": time.Second,
+}
+
 func unitOf(s string, iso, clock bool) time.Duration {
-	const day = 24 * time.Hour
-	if iso {
-		switch {
-		case s == "W" && !clock:
-			return 7 * day
-		case s == "D" && !clock:
-			return day
-		case s == "H" && clock:
-			return time.Hour
-		case s == "M" && clock:
-			return time.Minute
-		case s == "S" && clock:
-			return time.Second
-		}
+	switch {
+	case s == "" || iso != (s[0] <= 'Z') || s[0] == 'T':
 		return 0
+	case clock:
+		s = "T" + s
 	}
-	switch s {
-	case "w":
-		return 7 * day
-	case "d":
-		return day
-	case "h":
-		return time.Hour
-	case "m":
-		return time.Minute
-	case "s":
-		return time.Second
-	case "ms":
-		return time.Millisecond
-	case "us":
-		return time.Microsecond
-	}
-	return 0
+	return units[s]
 }
 
 // AcceptsCurrency reports whether money of this type may be in a currency.

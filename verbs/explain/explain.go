@@ -123,13 +123,9 @@ func facts(v *verbs.Verb) []fact {
 	return facts
 }
 
-func roleNames(roles []*verbs.Role) []string {
-	names := make([]string, len(roles))
-	for i, r := range roles {
-		names[i] = r.Name
-	}
-	return names
-}
+func columnName(c stores.Column) string { return c.Name }
+
+func roleNames(roles []*verbs.Role) []string { return message.Names(roles, (*verbs.Role).String) }
 
 // users names the roles that may use a verb.
 func users(v *verbs.Verb) string { return cmp.Or(strings.Join(roleNames(v.Roles), ", "), "nobody") }
@@ -137,10 +133,7 @@ func users(v *verbs.Verb) string { return cmp.Or(strings.Join(roleNames(v.Roles)
 func returnLines(v *verbs.Verb) []string {
 	switch {
 	case v.Read != nil:
-		names := make([]string, len(v.Read.Fields))
-		for i, f := range v.Read.Fields {
-			names[i] = f.Name
-		}
+		names := message.Names(v.Read.Fields, func(f verbs.ReadField) string { return f.Name })
 		what := "rows of " + v.Read.Entity.Store.Name
 		switch {
 		case v.Read.One:
@@ -155,20 +148,14 @@ func returnLines(v *verbs.Verb) []string {
 		}
 		return []string{what}
 	case v.Query != nil:
-		names := make([]string, len(v.Query.Columns))
-		for i, c := range v.Query.Columns {
-			names[i] = c.Name
-		}
+		names := message.Names(v.Query.Columns, columnName)
 		what := "rows: "
 		if v.Query.One {
 			what = "one row: "
 		}
 		return []string{what + strings.Join(names, ", ")}
 	case v.Tool != nil && len(v.Tool.Columns) > 0:
-		names := make([]string, len(v.Tool.Columns))
-		for i, c := range v.Tool.Columns {
-			names[i] = c.Name
-		}
+		names := message.Names(v.Tool.Columns, columnName)
 		if v.Tool.Rows != "" {
 			return []string{"rows: " + strings.Join(names, ", ")}
 		}

@@ -33,7 +33,7 @@ func (l *loader) along(vn *verbNode, r *verbs.Read, f mapping) {
 	a := &verbs.Along{From: d.paramAt(v, from.value), Entity: ent, Here: ent.Store.Key}
 	switch i := a.From; {
 	case i < 0:
-		d.report(say.unknownArgument(d.place(from.value), v, from.value.Value))
+		d.report(unknownArgument(d.place(from.value), v, from.value.Value))
 		return
 	case v.Params[i].Type == nil:
 		return
@@ -50,7 +50,7 @@ func (l *loader) along(vn *verbNode, r *verbs.Read, f mapping) {
 	refers := func(name string) int {
 		i := d.fieldWithin(a.Entity, n, at, name)
 		if i >= 0 && (a.Entity.Fields[i].Type == nil || a.Entity.Fields[i].Type.Name != verbs.RefType || a.Entity.Fields[i].Type.Entity != ent) {
-			d.report(say.countNotReference(d.within(n, at, at+len(name)), a.Entity, name, ent))
+			d.report(countNotReference(d.within(n, at, at+len(name)), a.Entity, name, ent))
 			i = -1
 		}
 		at += len(name) + 1

@@ -130,7 +130,7 @@ func (l *loader) schemaOfCode(d *doc, v *verbs.Verb, p *verbs.Param, f pair) {
 	}
 	i := d.paramAt(v, n)
 	if i < 0 {
-		d.report(say.unknownArgument(d.place(n), v, n.Value))
+		d.report(unknownArgument(d.place(n), v, n.Value))
 		return
 	}
 	by := &v.Params[i]

@@ -18,7 +18,7 @@ func Bound(v *verbs.Verb, text string) (*verbs.Expr, dsl.Diagnostics) {
 	alone := &verbs.Verb{Name: v.Name, Params: v.Params}
 	e := newLoader().compile(d, n, scope{verb: alone}, wantBoolean, nil)
 	if e != nil && len(e.Reads) > 0 {
-		d.report(say.boundReads(d.place(n)))
+		d.report(tell(d.place(n), "bad-expression/bound"))
 	}
 	if d.diags.HasErrors() || e == nil {
 		return nil, d.diags

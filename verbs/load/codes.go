@@ -72,7 +72,7 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 			}
 		}
 		if !naming.IsCode(c.Name) {
-			d.report(say.badCode(d.place(at), c.Name))
+			d.report(badCode(d.place(at), c.Name))
 			return
 		}
 		if first := seen[c.Name]; first != nil {

@@ -104,7 +104,7 @@ func (l *loader) answering(d *doc, n *yaml.Node) *verbs.Answering {
 			} else if v := l.verbNamed[script.Calls[0].Verb]; v == nil {
 				d.report(tell(d.place(f.at(k).value), "unknown-verb", script.Calls[0].Verb, l.verbNamed))
 			} else if v.Internal {
-				d.report(say.internalNamed(d.place(f.at(k).value), v, f.at(k).key.Value+" calls"))
+				d.report(internalNamed(d.place(f.at(k).value), v, f.at(k).key.Value+" calls"))
 			} else {
 				l.single = append(l.single, singleNode{d, f.at(k).value, script})
 			}
@@ -120,7 +120,7 @@ func (l *loader) taker(d *doc, f mapping) *verbs.Answering {
 		return nil
 	}
 	if a.Param = d.paramAt(a.Verb, f.at("argument").value); a.Param < 0 {
-		d.report(say.unknownArgument(d.place(f.at("argument").value), a.Verb, f.text("argument")))
+		d.report(unknownArgument(d.place(f.at("argument").value), a.Verb, f.text("argument")))
 		return nil
 	}
 	for i := range a.Verb.Params {

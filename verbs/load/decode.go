@@ -180,7 +180,7 @@ func (l *loader) declare(d *doc) {
 	p := &verbs.Palette{Domain: f.text("domain"), Description: f.text("description"), Source: d.src, Plans: f.boolean("plans")}
 	l.palettes = append(l.palettes, p)
 	if n := f.at("domain").value; n != nil && !naming.IsDottedName(n.Value) {
-		d.report(say.badName(d.place(n), "domain", n.Value))
+		d.report(badName(d.place(n), "domain", n.Value))
 		p.Domain = "" // verbs keep their own names and are not reported again
 	} else if naming.IsOurs(p.Domain) {
 		d.report(tell(d.place(n), "reserved-word/ours", "domain", n.Value))
@@ -241,7 +241,7 @@ func (d *doc) name(n *yaml.Node, what string) bool {
 	if n == nil || naming.IsName(n.Value) {
 		return true
 	}
-	d.report(say.badName(d.place(n), what, n.Value))
+	d.report(badName(d.place(n), what, n.Value))
 	return false
 }
 
@@ -490,7 +490,7 @@ func (l *loader) callable(d *doc, n *yaml.Node, what string) *verbs.Verb {
 	case v == nil:
 		d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
 	case v.Internal:
-		d.report(say.internalNamed(d.place(n), v, what))
+		d.report(internalNamed(d.place(n), v, what))
 		return nil
 	case v.Deprecated != nil:
 		d.report(verbs.DeprecatedVerb(d.place(n), v, nil, ""))

@@ -118,7 +118,7 @@ func (l *loader) sealed(vn *verbNode, x *verbs.Disclosed, n *yaml.Node) (ok bool
 	argument := func(n *yaml.Node) int {
 		i := d.paramAt(v, n)
 		if i < 0 {
-			d.report(say.unknownArgument(d.place(n), v, n.Value))
+			d.report(unknownArgument(d.place(n), v, n.Value))
 			ok = false
 		} else if !v.Params[i].Sure() {
 			d.report(tell(d.place(n), "contradiction", ":"+v.Params[i].Name+" may be left out, and the seal needs it", "require it", v.Params[i].Place, "it is declared here"))

@@ -46,7 +46,7 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 	for key, ok := range map[string]bool{"by": e.Upsert, "where": rows, "for-each": rows || sends || e.Kind == verbs.Creates, "set": e.Kind == verbs.Creates || e.Kind == verbs.Updates, "as": e.Kind == verbs.Creates && each.key == nil, "with": sends,
 		"at": e.Kind == verbs.Triggers, "run": e.Kind == verbs.Triggers, "unless": e.Kind == verbs.Triggers, "key": e.Kind == verbs.Triggers, "again": e.Kind == verbs.Triggers, "retry": e.Kind == verbs.Triggers} {
 		if k := f.at(key).key; k != nil && !ok {
-			d.report(say.operandDoesNotApply(d.place(k), key, verbs.EffectWords[kind].Name))
+			d.report(operandDoesNotApply(d.place(k), key, verbs.EffectWords[kind].Name))
 		}
 	}
 	if run := f.at("run").key; run != nil && sends && each.key != nil {
@@ -108,7 +108,7 @@ func (l *loader) work(vn *verbNode, e *verbs.Effect, f mapping) {
 	if run.value == nil {
 		for _, k := range [...]string{"at", "unless", "key", "again", "retry"} {
 			if f.at(k).key != nil {
-				d.report(say.momentOfNothing(d.place(f.at(k).key), f.at(k).key.Value))
+				d.report(tell(d.place(f.at(k).key), "moment-of-nothing/"+f.at(k).key.Value))
 			}
 		}
 		return
@@ -148,7 +148,7 @@ func (l *loader) workKey(vn *verbNode, e *verbs.Effect, f mapping) {
 		i := slices.IndexFunc(v.Params, func(p verbs.Param) bool { return naming.Same(p.Name, n.Value) })
 		switch {
 		case i < 0:
-			d.report(say.unknownArgument(d.place(n), v, n.Value))
+			d.report(unknownArgument(d.place(n), v, n.Value))
 		case !slices.Contains(e.Key, i):
 			e.Key = append(e.Key, i)
 		}
@@ -207,7 +207,7 @@ func (l *loader) effectEntity(vn *verbNode, e *verbs.Effect, f mapping, at *yaml
 	switch {
 	case len(e.Operand.Path) == 1 && e.Operand.Value == "":
 	case e.Kind != verbs.Updates || len(e.Operand.Path) > 2 || e.Operand.Value != "":
-		d.report(say.operandNotEntity(e.Place, at.Value, e.Word(), name))
+		d.report(operandNotEntity(e.Place, at.Value, e.Word(), name))
 		return nil
 	default:
 		field := e.Operand.Path[1]
@@ -243,7 +243,7 @@ func (l *loader) each(vn *verbNode, n *yaml.Node) *verbs.Each {
 			return e
 		}
 		if e.Param < 0 {
-			d.report(say.unknownArgument(e.Place, v, n.Value))
+			d.report(unknownArgument(e.Place, v, n.Value))
 			return nil
 		}
 		switch t := v.Params[e.Param].Type; {
@@ -306,7 +306,7 @@ func (l *loader) upserts(vn *verbNode, e *verbs.Effect, n *yaml.Node, f mapping,
 	d, s := vn.d, ent.Store
 	for _, key := range [...]string{"by", "set"} {
 		if f.at(key).value == nil {
-			d.report(say.missingKey(d.place(n), "effect", key))
+			d.report(missingKey(d.place(n), "effect", key))
 			return
 		}
 	}
@@ -428,7 +428,7 @@ func (l *loader) changes(vn *verbNode, e *verbs.Effect, f mapping, sc scope) {
 		return
 	}
 	if where.key == nil {
-		d.report(say.missingWhere(d.place(set.key), ent, v))
+		d.report(missingWhere(d.place(set.key), ent, v))
 	}
 	e.Declared = true
 	l.set(vn, e, set, ent, sc)
@@ -490,7 +490,7 @@ func (l *loader) set(vn *verbNode, e *verbs.Effect, p pair, ent *verbs.Entity, s
 			d.report(tell(d.place(k), "outside-promise", ent, k.Value, ent.Store.Fields[e.Fields[0]].Name, e.Place))
 			return
 		case val.Tag == "!!null" && val.Style == 0 && val.Value != "null":
-			d.report(say.nothingWritten(d.place(k), shapes()["effect"].key("set")))
+			d.report(nothingWritten(d.place(k), shapes()["effect"].key("set")))
 			return
 		}
 		if ent.Fields[i].Type == nil {

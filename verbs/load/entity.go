@@ -28,7 +28,7 @@ func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
 	node := entityNode{d: d, e: e, columns: make(map[string]int)}
 	if v.Kind == poisoned || v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
 		if v.Kind != poisoned {
-			d.report(say.nothingWritten(e.Place, shapes()["palette"].key("entities")))
+			d.report(nothingWritten(e.Place, shapes()["palette"].key("entities")))
 		}
 		d.broken[e] = true
 		return
@@ -191,7 +191,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		return
 	}
 	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
-		d.report(say.nothingWritten(d.place(k), shapes()["entity"].key("fields")))
+		d.report(nothingWritten(d.place(k), shapes()["entity"].key("fields")))
 		d.broken[e] = true
 		return
 	}
@@ -231,7 +231,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 	d.items(f.at("written-by"), func(n *yaml.Node) {
 		switch r := l.roleOf(d, n); {
 		case r == nil:
-			d.report(say.unknownRole(d.place(n), n.Value, l.roles, "as it stands, these would be everybody's words"))
+			d.report(unknownRole(d.place(n), n.Value, l.roles, "as it stands, these would be everybody's words"))
 		case !slices.Contains(field.WrittenBy, r):
 			field.WrittenBy = append(field.WrittenBy, r)
 		}
@@ -463,7 +463,7 @@ func (l *loader) constraint(d *doc, e *verbs.Entity, n *yaml.Node) {
 		}
 	}
 	if of.key == nil {
-		d.report(say.missingKey(d.place(n), "constraint", givenKinds[0].word))
+		d.report(missingKey(d.place(n), "constraint", givenKinds[0].word))
 		return
 	}
 	d.items(of, func(n *yaml.Node) {

@@ -125,7 +125,7 @@ func (l *loader) compileTerm(d *doc, n *yaml.Node, sc scope, w want, when *verbs
 	case i >= 0:
 		t = paramTerm(&sc.verb.Params[i], i)
 	case colon:
-		d.report(say.unknownArgument(d.within(n, 1, len(n.Value)), sc.verb, name))
+		d.report(unknownArgument(d.within(n, 1, len(n.Value)), sc.verb, name))
 		return nil, bad
 	default:
 		if root = c.parse(); root == nil {
@@ -180,7 +180,7 @@ func (c *exprChecker) parse() *expr.Node {
 	if err != nil {
 		var fault *expr.Error
 		errors.As(err, &fault)
-		c.fail(say.exprFault(c.at(fault.From, fault.To), fault, c.text[fault.From:fault.To]))
+		c.fail(exprFault(c.at(fault.From, fault.To), fault, c.text[fault.From:fault.To]))
 		return nil
 	}
 	c.l.trees[c.text] = root

@@ -40,7 +40,7 @@ func (c *exprChecker) string(n *expr.Node, expect *term) term {
 	if expect != nil {
 		switch expect.name {
 		case verbs.CodeType:
-			return c.fail(say.codeInQuotes(c.place(n), n.Text, expect.codes))
+			return c.fail(codeInQuotes(c.place(n), n.Text, expect.codes))
 		case verbs.DateType, verbs.DateTimeType, verbs.DurationType, verbs.UUIDType, verbs.RefType, verbs.EmailType, verbs.PhoneType, verbs.IBANType, verbs.BICType, verbs.LEIType, verbs.NationalIDType:
 			t := plainTypes[expect.name]
 			v, p := t.Read(n.Text)

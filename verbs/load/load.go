@@ -146,30 +146,18 @@ func (l *loader) load(srcs []*dsl.Source, o options, always bool) (*verbs.Regist
 	if len(l.functions) > 0 {
 		l.signatures()
 	}
-	for i := range l.entityNodes {
-		l.makeFields(&l.entityNodes[i])
-	}
+	each(l.entityNodes, l.makeFields)
 	l.former()
-	for i := range l.entityNodes {
-		l.relate(&l.entityNodes[i])
-	}
-	for i := range l.entityNodes {
-		l.visible(&l.entityNodes[i])
-	}
-	for i := range l.entityNodes {
-		l.tellsOfHidden(&l.entityNodes[i])
-	}
+	each(l.entityNodes, l.relate)
+	each(l.entityNodes, l.visible)
+	each(l.entityNodes, l.tellsOfHidden)
 	for i := range l.entityNodes {
 		if at := l.entityNodes[i].f.at("search"); at.value != nil {
 			l.search(&l.entityNodes[i], at)
 		}
 	}
-	for i := range l.entityNodes {
-		l.progress(&l.entityNodes[i])
-	}
-	for i := range l.verbNodes {
-		l.verb(&l.verbNodes[i])
-	}
+	each(l.entityNodes, l.progress)
+	each(l.verbNodes, l.verb)
 	for i := range l.verbNodes {
 		l.settleDeprecation(&l.verbNodes[i])
 		l.settleExclusions(&l.verbNodes[i])
@@ -179,15 +167,9 @@ func (l *loader) load(srcs []*dsl.Source, o options, always bool) (*verbs.Regist
 			l.sidecar(d)
 		}
 	}
-	for i := range l.conversations {
-		l.conversation(&l.conversations[i])
-	}
-	for i := range l.pages {
-		l.page(&l.pages[i])
-	}
-	for i := range l.taskNodes {
-		l.task(&l.taskNodes[i])
-	}
+	each(l.conversations, l.conversation)
+	each(l.pages, l.page)
+	each(l.taskNodes, l.task)
 	for _, e := range l.searched {
 		l.ownerStays(e)
 	}
@@ -230,6 +212,13 @@ func (l *loader) load(srcs []*dsl.Source, o options, always bool) (*verbs.Regist
 		return nil, diags
 	}
 	return r, diags
+}
+
+// each calls fn with each of several nodes.
+func each[N any](nodes []N, fn func(*N)) {
+	for i := range nodes {
+		fn(&nodes[i])
+	}
 }
 
 func (l *loader) macros() bool {

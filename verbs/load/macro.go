@@ -25,7 +25,7 @@ func (l *loader) macro(vn *verbNode, n *yaml.Node) {
 	}
 	switch i := d.paramAt(v, list); {
 	case i < 0:
-		d.report(say.unknownArgument(d.place(list), v, list.Value))
+		d.report(unknownArgument(d.place(list), v, list.Value))
 	case v.Params[i].Type != nil && (v.Params[i].Type.Name != verbs.ListType || v.Params[i].Type.Item == nil):
 		d.report(tell(d.place(list), "type-mismatch/each", &v.Params[i]))
 	case !diags.HasErrors() && !slices.ContainsFunc(script.Calls, func(c dsl.Call) bool { return verbs.NamesEach(&c) }):
@@ -99,7 +99,7 @@ func (l *loader) recursion() {
 			case open:
 				circle := append(slices.Clone(path[slices.Index(path, next):]), next)
 				vn := nodes[v]
-				vn.d.report(say.macroCircle(vn.d.within(vn.f.at("script").value, int(c.VerbRange.Start), int(c.VerbRange.End)), circle))
+				vn.d.report(macroCircle(vn.d.within(vn.f.at("script").value, int(c.VerbRange.Start), int(c.VerbRange.End)), circle))
 			case unvisited:
 				visit(next)
 			}

@@ -14,12 +14,7 @@ import (
 	"verbatim/verbs/naming"
 )
 
-// What the loader says about palettes. A summary says what is wrong in the
-// words of the text; a label says, beside the caret, what was expected; a note
-// says what to do next.
-type loaderMessages struct{}
-
-var say loaderMessages
+// Diagnostics that need more than their entry in messages.txt: a fix, or a choice among entries.
 
 // misspelt reports whether a word can only have been meant as the name of an
 // entity: one edit away, or two in a long name.
@@ -36,9 +31,7 @@ func (l *loader) misspelt(d *doc, name string) bool {
 	return false
 }
 
-// Files and YAML
-
-func (loaderMessages) notYAML(at dsl.Place, message string) dsl.Diagnostic {
+func notYAML(at dsl.Place, message string) dsl.Diagnostic {
 	for _, name := range slices.Sorted(maps.Keys(messages())) {
 		if words, ok := strings.CutPrefix(name, "not-yaml/"); ok && strings.Contains(message, words) {
 			return tell(at, name)
@@ -47,27 +40,21 @@ func (loaderMessages) notYAML(at dsl.Place, message string) dsl.Diagnostic {
 	return tell(at, "not-yaml")
 }
 
-// Keys and their values
-
-func (loaderMessages) missingKey(at dsl.Place, of, name string) dsl.Diagnostic {
+func missingKey(at dsl.Place, of, name string) dsl.Diagnostic {
 	return tell(at, "missing-key", shapes()[of], name, shapes()[of].key(name).example)
 }
 
-func (loaderMessages) nothingWritten(at dsl.Place, k *key) dsl.Diagnostic {
+func nothingWritten(at dsl.Place, k *key) dsl.Diagnostic {
 	return tell(at, "nothing-written", k.name, k.example)
 }
 
-func (loaderMessages) boundReads(at dsl.Place) dsl.Diagnostic {
-	return dsl.Diagnostic{Severity: dsl.Error, Code: "bad-expression", Place: at, Summary: "a bound is about the values of the call, and this reads a field of a row", Notes: []string{"compare the arguments themselves"}}
-}
-
-func (loaderMessages) notBoolean(at dsl.Place, name, word string) dsl.Diagnostic {
+func notBoolean(at dsl.Place, name, word string) dsl.Diagnostic {
 	d := tell(at, "not-boolean", name)
 	d.Fixes = verbs.TruthFix(at, word)
 	return d
 }
 
-func (loaderMessages) heldByNobody(at dsl.Place, v *verbs.Verb, e *verbs.Entity) dsl.Diagnostic {
+func heldByNobody(at dsl.Place, v *verbs.Verb, e *verbs.Entity) dsl.Diagnostic {
 	example := ""
 	for i, f := range e.Store.Fields {
 		for j := range v.Params {
@@ -82,16 +69,14 @@ func (loaderMessages) heldByNobody(at dsl.Place, v *verbs.Verb, e *verbs.Entity)
 	return tell(at, "held-by-nobody", e, example)
 }
 
-func (loaderMessages) requiresNothing(at dsl.Place, verb string, holds bool) dsl.Diagnostic {
+func requiresNothing(at dsl.Place, verb string, holds bool) dsl.Diagnostic {
 	if holds {
 		return tell(at, "requires-nothing", verb)
 	}
 	return tell(at, "requires-nothing/never", verb)
 }
 
-// Names
-
-func (loaderMessages) badName(at dsl.Place, what, word string) dsl.Diagnostic {
+func badName(at dsl.Place, what, word string) dsl.Diagnostic {
 	if len(word) > naming.MaxName {
 		return tell(at, "bad-name/long", what, naming.MaxName)
 	}
@@ -102,7 +87,7 @@ func (loaderMessages) badName(at dsl.Place, what, word string) dsl.Diagnostic {
 	return d
 }
 
-func (loaderMessages) badCode(at dsl.Place, word string) dsl.Diagnostic {
+func badCode(at dsl.Place, word string) dsl.Diagnostic {
 	d := tell(at, "bad-name/code", word)
 	if better := strings.ToUpper(strings.ReplaceAll(word, " ", "_")); better != word && naming.IsCode(better) {
 		d.Fixes = []dsl.Fix{{Title: "write " + better, Edits: []dsl.Edit{{Range: at.Range, Text: better}}}}
@@ -110,7 +95,7 @@ func (loaderMessages) badCode(at dsl.Place, word string) dsl.Diagnostic {
 	return d
 }
 
-func (loaderMessages) unknownRole(at dsl.Place, word string, roles []*verbs.Role, note string) dsl.Diagnostic {
+func unknownRole(at dsl.Place, word string, roles []*verbs.Role, note string) dsl.Diagnostic {
 	d := tell(at, "unknown-role", word, roles, note)
 	if len(d.Fixes) == 1 {
 		i := slices.IndexFunc(roles, func(r *verbs.Role) bool { return r.Name == d.Fixes[0].Edits[0].Text })
@@ -119,12 +104,12 @@ func (loaderMessages) unknownRole(at dsl.Place, word string, roles []*verbs.Role
 	return d
 }
 
-func (loaderMessages) unknownArgument(at dsl.Place, v *verbs.Verb, word string) dsl.Diagnostic {
+func unknownArgument(at dsl.Place, v *verbs.Verb, word string) dsl.Diagnostic {
 	return noArgument(at, v, word, v.Names())
 }
 
 // unknownParam is unknownArgument where names are written with underscores.
-func (loaderMessages) unknownParam(at dsl.Place, v *verbs.Verb, word string) dsl.Diagnostic {
+func unknownParam(at dsl.Place, v *verbs.Verb, word string) dsl.Diagnostic {
 	names := v.Names()
 	for i := range names {
 		names[i] = naming.Underscored(names[i])
@@ -140,19 +125,13 @@ func noArgument(at dsl.Place, v *verbs.Verb, word string, names []string) dsl.Di
 	return d
 }
 
-// Types and values
-
 // internalNamed says that a palette names an internal verb where people or models
 // would come to call it.
-func (loaderMessages) internalNamed(at dsl.Place, v *verbs.Verb, what string) dsl.Diagnostic {
+func internalNamed(at dsl.Place, v *verbs.Verb, what string) dsl.Diagnostic {
 	return tell(at, "contradiction", what+" "+v.Name+", which is internal", "only the work of a trigger calls it, with run; name another verb", v.Place, "declared here")
 }
 
-// Entities
-
-// Verbs
-
-func (loaderMessages) handlerNeeded(at dsl.Place, verb, what string, prose, declared bool) dsl.Diagnostic {
+func handlerNeeded(at dsl.Place, verb, what string, prose, declared bool) dsl.Diagnostic {
 	label := "the engine cannot do this by itself"
 	switch {
 	case prose:
@@ -165,9 +144,7 @@ func (loaderMessages) handlerNeeded(at dsl.Place, verb, what string, prose, decl
 	return tell(at, "handler-needed", verb, label)
 }
 
-// Tools of other servers
-
-func (loaderMessages) macroCircle(at dsl.Place, circle []*verbs.Verb) dsl.Diagnostic {
+func macroCircle(at dsl.Place, circle []*verbs.Verb) dsl.Diagnostic {
 	d := tell(at, "macro-circle", strings.Join(message.Names(circle, (*verbs.Verb).String), " -> "))
 	for _, v := range circle[1 : len(circle)-1] {
 		d.Related = append(d.Related, dsl.Related{Place: v.Place, Message: v.Name})
@@ -175,18 +152,12 @@ func (loaderMessages) macroCircle(at dsl.Place, circle []*verbs.Verb) dsl.Diagno
 	return d
 }
 
-// Effects and reads
-
-func (loaderMessages) operandDoesNotApply(at dsl.Place, key, kind string) dsl.Diagnostic {
+func operandDoesNotApply(at dsl.Place, key, kind string) dsl.Diagnostic {
 	to := map[string]string{"where": "updates and deletes", "set": "creates and updates", "with": "triggers and notifies", "as": "one row that is created", "by": "upserts", "that": "all"}[key]
 	return tell(at, "limit-does-not-apply/operand", key, kind, cmp.Or(to, "triggers"))
 }
 
-func (loaderMessages) momentOfNothing(at dsl.Place, key string) dsl.Diagnostic {
-	return tell(at, "moment-of-nothing/"+key)
-}
-
-func (loaderMessages) operandNotEntity(at dsl.Place, text, kind, entity string) dsl.Diagnostic {
+func operandNotEntity(at dsl.Place, text, kind, entity string) dsl.Diagnostic {
 	wanted := "the name of an entity"
 	if strings.Contains(kind, "update") {
 		wanted = "an entity, or one field of it"
@@ -194,20 +165,20 @@ func (loaderMessages) operandNotEntity(at dsl.Place, text, kind, entity string) 
 	return tell(at, "bad-operand", kind, wanted, text, entity)
 }
 
-func (loaderMessages) refDefault(at dsl.Place, name, value string) dsl.Diagnostic {
+func refDefault(at dsl.Place, name, value string) dsl.Diagnostic {
 	d := tell(at, "bad-value/ref", name, value)
 	d.Fixes = message.Replacements(at, []string{activeWord}, "")
 	return d
 }
 
-func (loaderMessages) activeOfWhat(at dsl.Place, p *verbs.Param) dsl.Diagnostic {
+func activeOfWhat(at dsl.Place, p *verbs.Param) dsl.Diagnostic {
 	if e := p.Type.Entity; e != nil {
 		return tell(at, "default-active/entity", p, e)
 	}
 	return tell(at, "default-active", p)
 }
 
-func (loaderMessages) missingWhere(at dsl.Place, e *verbs.Entity, v *verbs.Verb) dsl.Diagnostic {
+func missingWhere(at dsl.Place, e *verbs.Entity, v *verbs.Verb) dsl.Diagnostic {
 	d := tell(at, "missing-where", e)
 	for i := range v.Params {
 		if t := v.Params[i].Type; t != nil && t.Name == verbs.RefType && t.Entity == e {
@@ -217,7 +188,7 @@ func (loaderMessages) missingWhere(at dsl.Place, e *verbs.Entity, v *verbs.Verb)
 	return d
 }
 
-func (loaderMessages) countNotReference(at dsl.Place, e *verbs.Entity, field string, row *verbs.Entity) dsl.Diagnostic {
+func countNotReference(at dsl.Place, e *verbs.Entity, field string, row *verbs.Entity) dsl.Diagnostic {
 	var to []string
 	for i := range e.Fields {
 		if t := e.Fields[i].Type; t != nil && t.Name == verbs.RefType && t.Entity == row {
@@ -232,10 +203,8 @@ func (loaderMessages) countNotReference(at dsl.Place, e *verbs.Entity, field str
 	return d
 }
 
-// Expressions
-
 // exprFault is what is wrong with the text of an expression.
-func (loaderMessages) exprFault(at dsl.Place, e *expr.Error, word string) dsl.Diagnostic {
+func exprFault(at dsl.Place, e *expr.Error, word string) dsl.Diagnostic {
 	d := dsl.Diagnostic{Code: e.Code, Summary: e.Summary, Label: e.Label, Place: at, Notes: e.Notes}
 	if e.Write != "" {
 		d.Fixes = message.Replacements(at, []string{e.Write}, "")
@@ -246,7 +215,7 @@ func (loaderMessages) exprFault(at dsl.Place, e *expr.Error, word string) dsl.Di
 	return d
 }
 
-func (loaderMessages) codeInQuotes(at dsl.Place, word string, list *verbs.CodeList) dsl.Diagnostic {
+func codeInQuotes(at dsl.Place, word string, list *verbs.CodeList) dsl.Diagnostic {
 	d := tell(at, "type-mismatch/code", word)
 	if code := list.Called(word); code != "" {
 		d.Label, d.Fixes = "say "+code, message.Replacements(at, []string{code}, "")

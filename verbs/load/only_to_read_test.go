@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"verbatim/dsl"
-	"verbatim/verbs"
 )
 
 // A catalogue that staff write and everybody reads needs a role that sees all, and lint says so
@@ -19,7 +18,7 @@ func TestLintSaysWhoMayNotWrite(t *testing.T) {
 		if r == nil {
 			t.Fatal(inWords(ds))
 		}
-		for _, d := range verbs.OnlyToRead(r) {
+		for _, d := range OnlyToRead(r) {
 			if d.Code != "only-to-read" || d.Severity != dsl.Warning {
 				t.Errorf("%s: %s", d.Code, d.Summary)
 			}
@@ -45,7 +44,7 @@ func TestLintSaysWhoMayNotWrite(t *testing.T) {
 		if r == nil {
 			t.Fatal(inWords(ds))
 		}
-		for _, d := range verbs.OnlyToRead(r) {
+		for _, d := range OnlyToRead(r) {
 			t.Errorf("%s: %s", dir, d.Summary)
 		}
 	}
@@ -71,7 +70,7 @@ func TestLintSaysWhoMayNotCall(t *testing.T) {
 			t.Fatal(inWords(ds))
 		}
 		var all []string
-		for _, d := range verbs.NotForRoles(r) {
+		for _, d := range NotForRoles(r) {
 			if d.Code != "not-for-role" || d.Severity != dsl.Warning {
 				t.Errorf("%s: %s", d.Code, d.Summary)
 			}
@@ -86,7 +85,7 @@ func TestLintSaysWhoMayNotCall(t *testing.T) {
 		if r == nil {
 			t.Fatal(inWords(ds))
 		}
-		for _, d := range verbs.NotForRoles(r) {
+		for _, d := range NotForRoles(r) {
 			t.Errorf("%s: %s", dir, d.Summary)
 		}
 	}

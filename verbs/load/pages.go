@@ -28,7 +28,7 @@ func (l *loader) page(pn *pageNode) {
 	}
 	page := &verbs.Page{Role: l.roleOf(d, f.at("role").value), Title: f.text("title"), Desk: f.boolean("desk"), Place: d.place(pn.n)}
 	if page.Role == nil {
-		d.report(say.unknownRole(d.place(f.at("role").value), f.text("role"), l.roles, "as it stands, nobody would see the page"))
+		d.report(unknownRole(d.place(f.at("role").value), f.text("role"), l.roles, "as it stands, nobody would see the page"))
 		return
 	}
 	if page.Items = l.pageList(d, page, f.at("items")); page.Items == nil {
@@ -190,7 +190,7 @@ func (l *loader) pageAct(d *doc, page *verbs.Page, n *yaml.Node) {
 	d.scalars(f.at("with"), func(k, n *yaml.Node) {
 		i := d.paramAt(v, k)
 		if i < 0 {
-			d.report(say.unknownArgument(d.place(k), v, k.Value))
+			d.report(unknownArgument(d.place(k), v, k.Value))
 			return
 		}
 		act.With = append(act.With, verbs.PageWith{Param: i, Column: d.column(page.Items.Verb, pair{k, n})})
@@ -222,7 +222,7 @@ func (l *loader) pageQuestions(d *doc, page *verbs.Page, n *yaml.Node) *verbs.Pa
 	}
 	for _, key := range [...]string{"argument", "field"} {
 		if n := f.at(key).value; n != nil && q.Answer.ParamNamed(n.Value) < 0 {
-			d.report(say.unknownArgument(d.place(n), q.Answer, n.Value))
+			d.report(unknownArgument(d.place(n), q.Answer, n.Value))
 			return nil
 		}
 	}

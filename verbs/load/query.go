@@ -45,7 +45,7 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 			i := v.ParamNamed(name)
 			d.usesParam(v, i, sql, from+1, to, v.Names)
 			if i < 0 || name != v.Params[i].Ident {
-				d.report(say.unknownParam(d.within(sql, from+1, to), v, name))
+				d.report(unknownParam(d.within(sql, from+1, to), v, name))
 				continue
 			}
 			if !slices.Contains(q.Names, name) {

@@ -40,7 +40,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	if one := f.at("one").value; one != nil && one.Value != "false" {
 		switch i := d.paramAt(v, one); {
 		case i < 0:
-			d.report(say.unknownArgument(d.place(one), v, one.Value))
+			d.report(unknownArgument(d.place(one), v, one.Value))
 		case v.Params[i].Type == nil:
 		case v.Params[i].Type.Name != verbs.RefType:
 			d.report(tell(d.place(one), "type-mismatch/where-not-reference", &v.Params[i], ent))
@@ -154,7 +154,7 @@ func (l *loader) rowsOf(vn *verbNode, r *verbs.Read, f mapping) {
 	if after := f.at("after").value; after != nil {
 		switch i := d.paramAt(v, after); {
 		case i < 0:
-			d.report(say.unknownArgument(d.place(after), v, after.Value))
+			d.report(unknownArgument(d.place(after), v, after.Value))
 		case v.Params[i].Type == nil:
 		case v.Params[i].Type.Name != verbs.RefType || v.Params[i].Type.Entity != ent:
 			d.report(tell(d.place(after), "type-mismatch/where-not-reference", &v.Params[i], ent))
@@ -464,7 +464,7 @@ func (l *loader) belonging(d *doc, n *yaml.Node, to *verbs.Entity) (*verbs.Entit
 		return nil, stores.Path{}, false
 	}
 	if last.Type.Name != verbs.RefType || last.Type.Entity != to {
-		d.report(say.countNotReference(d.within(n, len(name)+1, len(n.Value)), other, dotted, to))
+		d.report(countNotReference(d.within(n, len(name)+1, len(n.Value)), other, dotted, to))
 		return nil, stores.Path{}, false
 	}
 	return other, p, true
@@ -534,7 +534,7 @@ func (l *loader) count(d *doc, n *yaml.Node, row *verbs.Entity, inner string) (s
 		return stores.Path{}, false
 	}
 	if t.Name != verbs.RefType || t.Entity != row {
-		d.report(say.countNotReference(place, other, field, row))
+		d.report(countNotReference(place, other, field, row))
 		return stores.Path{}, false
 	}
 	return stores.Path{Count: other.Store, By: i}, true

@@ -49,7 +49,7 @@ func (l *loader) recordField(d *doc, k, v *yaml.Node) (p verbs.Param, country pa
 		return p, country, false
 	}
 	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
-		d.report(say.nothingWritten(d.place(k), shapes()["item"].key("fields")))
+		d.report(nothingWritten(d.place(k), shapes()["item"].key("fields")))
 		return p, country, false
 	}
 	f, ok := d.fields(v, "record-field")

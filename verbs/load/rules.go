@@ -31,10 +31,10 @@ func (l *loader) requires(vn *verbNode) {
 			l.ofRows(vn, n, f)
 			return
 		case f.at("where").value != nil:
-			d.report(say.missingKey(d.place(n), "requirement", "none"))
+			d.report(missingKey(d.place(n), "requirement", "none"))
 			return
 		case f.at("that").value == nil:
-			d.report(say.missingKey(d.place(n), "requirement", "that"))
+			d.report(missingKey(d.place(n), "requirement", "that"))
 			return
 		}
 		rule := verbs.Require{Else: f.text("else"), Place: d.place(f.at("that").value)}
@@ -43,7 +43,7 @@ func (l *loader) requires(vn *verbNode) {
 			return
 		}
 		if holds, ok := rule.That.Constant(); ok {
-			d.report(say.requiresNothing(rule.Place, v.Name, holds.Bool()))
+			d.report(requiresNothing(rule.Place, v.Name, holds.Bool()))
 			return
 		}
 		l.nilPasses(vn, &rule, f.at("nil"))
@@ -127,11 +127,11 @@ func (l *loader) total(vn *verbNode, t *verbs.Total, n *yaml.Node, f mapping) bo
 		}
 	}
 	if of.key == nil {
-		d.report(say.missingKey(d.place(n), "total", "count"))
+		d.report(missingKey(d.place(n), "total", "count"))
 		return false
 	}
 	if f.at("where").value == nil {
-		d.report(say.missingKey(d.place(n), "total", "where"))
+		d.report(missingKey(d.place(n), "total", "where"))
 		return false
 	}
 	t.Beyond = f.boolean("beyond")
@@ -145,10 +145,10 @@ func (l *loader) total(vn *verbNode, t *verbs.Total, n *yaml.Node, f mapping) bo
 	that := f.at("that")
 	switch {
 	case t.Kind != verbs.AllTotal && that.key != nil:
-		d.report(say.operandDoesNotApply(d.place(that.key), "that", t.Kind.String()))
+		d.report(operandDoesNotApply(d.place(that.key), "that", t.Kind.String()))
 		return false
 	case t.Kind == verbs.AllTotal && that.value == nil:
-		d.report(say.missingKey(d.place(n), "total", "that"))
+		d.report(missingKey(d.place(n), "total", "that"))
 		return false
 	case t.Kind == verbs.AllTotal:
 		t.That = l.filter(d, that.value, scope{verb: vn.v, row: t.Entity})
@@ -227,7 +227,7 @@ func (l *loader) totalWhere(vn *verbNode, t *verbs.Total, n *yaml.Node) (ok bool
 	}
 	if t.By, ok = belongs(&root, t.Entity, vn.v); !ok {
 		if t.By, ok = -1, inList(&root, t.Entity, vn.v); !ok {
-			vn.d.report(say.heldByNobody(vn.d.place(n), vn.v, t.Entity))
+			vn.d.report(heldByNobody(vn.d.place(n), vn.v, t.Entity))
 		}
 	}
 	return ok
@@ -308,7 +308,7 @@ func (l *loader) settleExclusions(vn *verbNode) {
 				param *int
 			}{{v, &x.Param}, {x.Verb, &x.Other}} {
 				if *of.param = d.paramAt(of.verb, same); *of.param < 0 {
-					d.report(say.unknownArgument(d.place(same), of.verb, same.Value))
+					d.report(unknownArgument(d.place(same), of.verb, same.Value))
 					return
 				}
 			}
@@ -406,7 +406,7 @@ func (l *loader) confirm(vn *verbNode) {
 func (l *loader) agreement(d *doc, c *verbs.Confirm, by, expires, signedIn *yaml.Node) {
 	if by != nil {
 		if c.By = l.roleOf(d, by); c.By == nil {
-			d.report(say.unknownRole(d.place(by), by.Value, l.roles, "as it stands, nobody could ever agree to this verb"))
+			d.report(unknownRole(d.place(by), by.Value, l.roles, "as it stands, nobody could ever agree to this verb"))
 		}
 	}
 	d.lasting(expires, &c.Expires)

@@ -95,10 +95,10 @@ func (l *loader) active(d *doc, p *verbs.Param, n *yaml.Node) bool {
 	switch {
 	case n.Kind == poisoned:
 	case n.Kind != yaml.ScalarNode || n.Value != activeWord:
-		d.report(say.refDefault(d.place(n), p.Name, message.Shorten(n.Value, 40)))
+		d.report(refDefault(d.place(n), p.Name, message.Shorten(n.Value, 40)))
 	case p.Type.Entity != nil && d.broken[p.Type.Entity]:
 	case p.Type.Entity == nil || !heldItself(p.Type.Entity):
-		d.report(say.activeOfWhat(d.place(n), p))
+		d.report(activeOfWhat(d.place(n), p))
 	default:
 		return true
 	}

@@ -112,7 +112,7 @@ func (d *doc) translate(v *verbs.Verb, language string, n *yaml.Node) {
 	d.scalars(f.at("asks"), func(k, n *yaml.Node) {
 		i := d.paramAt(v, k)
 		if i < 0 {
-			d.report(say.unknownArgument(d.place(k), v, k.Value))
+			d.report(unknownArgument(d.place(k), v, k.Value))
 			return
 		}
 		d.wording(v, pair{k, n}, &v.Params[i].Asks, language, nil)

@@ -183,7 +183,7 @@ func (l *loader) taskContinues(d *doc, t *verbs.Task, g mapping) {
 		return // the answer is given as values
 	}
 	if t.Words = d.paramAt(t.Continues, n); t.Words < 0 {
-		d.report(say.unknownArgument(d.place(n), t.Continues, n.Value))
+		d.report(unknownArgument(d.place(n), t.Continues, n.Value))
 	} else if l.ofWords(d, g, &verbs.Answering{Verb: t.Continues, Param: t.Words}) != nil {
 		l.needsOnly(d, t.Continues, g.at("verb").value, t.Row, t.Words)
 	}

@@ -140,7 +140,7 @@ func (l *loader) checkUndo(r *verbs.Registry, vn *verbNode) {
 		vn.d.report(tell(vn.d.place(vn.undone.at), "contradiction", vn.v.Name+" is taken back by itself", "name the call that does the opposite; `undo: rows` puts the rows back", dsl.Place{}, ""))
 	}
 	if other != nil && other.Internal {
-		vn.d.report(say.internalNamed(vn.d.place(vn.undone.at), other, vn.v.Name+" is taken back by"))
+		vn.d.report(internalNamed(vn.d.place(vn.undone.at), other, vn.v.Name+" is taken back by"))
 	}
 }
 

@@ -143,7 +143,7 @@ func (l *loader) verbRoles(vn *verbNode) {
 		r := l.roleOf(d, n)
 		switch {
 		case r == nil:
-			d.report(say.unknownRole(d.place(n), n.Value, l.roles, ""))
+			d.report(unknownRole(d.place(n), n.Value, l.roles, ""))
 		case slices.Contains(v.Roles, r):
 			d.report(tell(d.place(n), "declared-twice/listed", n.Value, "roles"))
 		default:
@@ -195,7 +195,7 @@ func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 			if e.Declared || e.May {
 				continue
 			}
-			w := say.handlerNeeded(e.Place, v.Name, e.Word(), e.Operand.Prose, e.Entity != nil)
+			w := handlerNeeded(e.Place, v.Name, e.Word(), e.Operand.Prose, e.Entity != nil)
 			if said == nil {
 				said = &w
 			} else {
@@ -207,7 +207,7 @@ func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 	case len(v.Effects) > 0 || f.at("effects").key != nil && f.at("effects").value == nil:
 	case v.Returns.Type != "":
 		v.Handler = true
-		d.report(say.handlerNeeded(v.Place, v.Name, "returns", false, false))
+		d.report(handlerNeeded(v.Place, v.Name, "returns", false, false))
 	case f.at("returns").key == nil:
 		d.report(tell(v.Place, "nothing-to-do", v.Name))
 	}
@@ -245,7 +245,7 @@ func (d *doc) phrase(v *verbs.Verb, n *yaml.Node) {
 		name := n.Value[at+1 : at+end]
 		d.usesParam(v, v.ParamNamed(name), n, at+1, at+end, v.Names)
 		if v.ParamNamed(name) < 0 {
-			d.report(say.unknownArgument(d.within(n, at+1, at+end), v, name))
+			d.report(unknownArgument(d.within(n, at+1, at+end), v, name))
 		}
 		this := v.ParamNamed(name)
 		if strings.TrimSpace(between) == "" && anyText(v, last) && anyText(v, this) {
@@ -271,7 +271,7 @@ func (l *loader) deprecation(vn *verbNode, n *yaml.Node) {
 	d.scalars(f.at("args"), func(k, to *yaml.Node) {
 		i := d.paramAt(v, k)
 		if i < 0 {
-			d.report(say.unknownArgument(d.place(k), v, k.Value))
+			d.report(unknownArgument(d.place(k), v, k.Value))
 			return
 		}
 		if v.Deprecated.Args == nil {
@@ -308,13 +308,13 @@ func (l *loader) settleDeprecation(vn *verbNode) {
 		d.report(tell(d.place(n), "contradiction", v.Name+" is replaced by "+other.Name+", which is deprecated too", "name a verb that is not", other.Place, "declared here"))
 		return
 	case other.Internal:
-		d.report(say.internalNamed(d.place(n), other, v.Name+" is replaced by"))
+		d.report(internalNamed(d.place(n), other, v.Name+" is replaced by"))
 		return
 	}
 	quiet.scalars(f.at("args"), func(k, to *yaml.Node) {
 		i := d.paramAt(other, to)
 		if i < 0 {
-			d.report(say.unknownArgument(d.place(to), other, to.Value))
+			d.report(unknownArgument(d.place(to), other, to.Value))
 		} else if k := v.ParamNamed(strings.TrimPrefix(k.Value, ":")); k >= 0 {
 			v.Deprecated.Args[v.Params[k].Name] = other.Params[i].Name
 		}

@@ -485,7 +485,7 @@ func (d *doc) syntaxError() dsl.Diagnostic {
 			to = from + 1
 		}
 	}
-	return say.notYAML(d.at(d.lines[n-1]+int32(from), int32(max(to-from, 0))), message)
+	return notYAML(d.at(d.lines[n-1]+int32(from), int32(max(to-from, 0))), message)
 }
 
 // oddSpaces look like the ordinary space, but are other characters.
@@ -651,7 +651,7 @@ func (m mapping) boolean(name string) bool {
 	if n.Style == 0 && (n.Value == "true" || n.Value == "false") {
 		return n.Value == "true"
 	}
-	m.d.report(say.notBoolean(m.d.place(n), name, n.Value))
+	m.d.report(notBoolean(m.d.place(n), name, n.Value))
 	return false
 }
 
@@ -708,7 +708,7 @@ func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
 		if p, misspelt := meant[k.name]; p.key != nil && slices.Contains(forms[k.holds].kinds, p.value.Kind) {
 			m.pairs[j] = p // so that a misspelt key is not reported as missing too
 		} else if k.required && !misspelt {
-			d.report(say.missingKey(d.place(n), name, k.name))
+			d.report(missingKey(d.place(n), name, k.name))
 		}
 	}
 	return m, true
@@ -721,7 +721,7 @@ func (d *doc) holds(k, v *yaml.Node, want *key) bool {
 		return false
 	}
 	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" && want.holds != "anything" {
-		d.report(say.nothingWritten(d.place(k), want))
+		d.report(nothingWritten(d.place(k), want))
 		return false
 	}
 	if !slices.Contains(forms[want.holds].kinds, v.Kind) {
