@@ -9,14 +9,14 @@ import (
 // codeDeprecated is the code of the warning about a call of a deprecated verb.
 const CodeDeprecated = "deprecated-verb"
 
-// Renew rewrites the calls of deprecated verbs in a text as calls of the verbs that replace them.
+// Rewrite rewrites the calls of deprecated verbs in a text as calls of the verbs that replace them.
 // check reports what is wrong with such a text. The returned text has no errors and means the
 // same, as far as the palettes say. left holds the diagnostics of calls that could not be
 // rewritten, each with the reason in its last note. A text that has errors is returned unchanged,
 // with them: nobody can tell what it calls.
 //
-//	text, left := verbs.Renew(text, func(text string) dsl.Diagnostics { return reg.CheckText("a.dsl", text) })
-func Renew(text string, check func(text string) dsl.Diagnostics) (renewed string, left dsl.Diagnostics) {
+//	text, left := verbs.Rewrite(text, func(text string) dsl.Diagnostics { return reg.CheckText("a.dsl", text) })
+func Rewrite(text string, check func(text string) dsl.Diagnostics) (rewritten string, left dsl.Diagnostics) {
 	for {
 		ds := check(text)
 		switch {
@@ -36,7 +36,7 @@ func Renew(text string, check func(text string) dsl.Diagnostics) (renewed string
 				left = append(left, d)
 			}
 		}
-		r := renewing{text: text, check: check}
+		r := rewriting{text: text, check: check}
 		r.settle(able)
 		if len(r.made) == 0 {
 			return text, append(left, r.refused...)
@@ -45,8 +45,8 @@ func Renew(text string, check func(text string) dsl.Diagnostics) (renewed string
 	}
 }
 
-// A renewing finds out which fixes can be applied to a text together.
-type renewing struct {
+// A rewriting finds out which fixes can be applied to a text together.
+type rewriting struct {
 	text          string
 	check         func(string) dsl.Diagnostics
 	made, refused []dsl.Diagnostic
@@ -54,7 +54,7 @@ type renewing struct {
 
 // settle applies the fixes with which the text has no errors: all, or else those of each half,
 // down to single ones.
-func (r *renewing) settle(able []dsl.Diagnostic) {
+func (r *rewriting) settle(able []dsl.Diagnostic) {
 	if len(able) == 0 {
 		return
 	}

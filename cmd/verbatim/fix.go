@@ -87,7 +87,7 @@ func (a *app) fix(names []string, f fixFlags) error {
 				}
 				continue
 			}
-			renewed, left := verbs.Renew(text, check)
+			renewed, left := verbs.Rewrite(text, check)
 			found = append(found, left...)
 			file := formatted{File: name, Changed: renewed != text, Text: renewed}
 			files = append(files, file)

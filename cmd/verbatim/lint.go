@@ -241,7 +241,7 @@ func (a *app) lintSet(ctx context.Context, f lintFlags) (c lintedSet, err error)
 		}
 	}
 	if l.reg != nil {
-		l.ds = slices.Concat(l.ds, load.Unspoken(l.reg), load.OnlyToRead(l.reg), load.NotForRoles(l.reg))
+		l.ds = slices.Concat(l.ds, load.MissingTranslations(l.reg), load.OnlyToRead(l.reg), load.NotForRoles(l.reg))
 		found, err := a.lintQueries(ctx, dir, f.store)
 		if err != nil {
 			return c, err

@@ -241,7 +241,7 @@ func TestPalettesSpeakEachLanguage(t *testing.T) {
 				}
 			}
 		}
-		for _, d := range load.Unspoken(l.reg) {
+		for _, d := range load.MissingTranslations(l.reg) {
 			t.Errorf("%s: %s", dir, d.Summary)
 		}
 	}

@@ -142,7 +142,7 @@ func (d *doc) column(v *verbs.Verb, p pair) string {
 	if p.value == nil {
 		return ""
 	}
-	if names := toldNames(v); !slices.Contains(names, p.value.Value) {
+	if names := resultNames(v); !slices.Contains(names, p.value.Value) {
 		d.report(tell(d.place(p.value), "unknown-word", p.key.Value, p.value.Value, names))
 		return ""
 	}

@@ -8,7 +8,7 @@ import (
 	"verbatim/verbs"
 )
 
-const renewed = `
+const rewritten = `
 domain: post
 roles: [{name: clerk, description: Who writes.}]
 verbs:
@@ -36,7 +36,7 @@ verbs:
 // text with a mistake is never passed over in silence.
 func TestEveryCallIsRenewedOrTold(t *testing.T) {
 	t.Parallel()
-	r, ds := Sources(dsl.NewSource("post.yaml", renewed))
+	r, ds := Sources(dsl.NewSource("post.yaml", rewritten))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -54,14 +54,14 @@ func TestEveryCallIsRenewedOrTold(t *testing.T) {
 		"only a mistake":     {"post.sned :to \"b\"\n", "post.sned :to \"b\"\n", 1},
 		"no text":            {"post.mail :whom \"a", "post.mail :whom \"a", 1},
 	} {
-		got, left := verbs.Renew(test.text, check)
+		got, left := verbs.Rewrite(test.text, check)
 		if got != test.want {
 			t.Errorf("%s: %.200s", name, got)
 		}
 		if len(left) != test.left {
 			t.Errorf("%s: %d are told: %v", name, len(left), left)
 		}
-		if again, _ := verbs.Renew(got, check); again != got {
+		if again, _ := verbs.Rewrite(got, check); again != got {
 			t.Errorf("%s: a second time it becomes %.200s", name, again)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // MaxScripts is the greatest size in bytes of a file whose scripts are rewritten.
 const MaxScripts = 16 << 20
 
-// ScriptsIn returns a function that checks the scripts in a YAML file for Renew, and their
+// ScriptsIn returns a function that checks the scripts in a YAML file for Rewrite, and their
 // number. A script is a text under one of the keys, within any lists. Errors are reported at
 // their place in the file. A script that has errors already stays as it is.
 func ScriptsIn(r *verbs.Registry, name, text string, keys ...string) (check func(text string) dsl.Diagnostics, scripts int) {

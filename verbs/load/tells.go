@@ -209,7 +209,7 @@ type telling struct {
 }
 
 func tellings(v *verbs.Verb) [6]telling {
-	params, all := v.Names(), toldNames(v)
+	params, all := v.Names(), resultNames(v)
 	return [...]telling{
 		{"first", &v.Tells.First, append([]string{"count"}, params...)},
 		{"each", &v.Tells.Each, all},
@@ -220,8 +220,8 @@ func tellings(v *verbs.Verb) [6]telling {
 	}
 }
 
-// toldNames returns the names of the values that can be told: the results, and the arguments.
-func toldNames(v *verbs.Verb) []string {
+// resultNames returns the names of the values that can be told: the results, and the arguments.
+func resultNames(v *verbs.Verb) []string {
 	names := answerNames(v)
 	for _, name := range v.Names() {
 		if !slices.Contains(names, name) {

@@ -5,16 +5,16 @@ import (
 	"verbatim/verbs/expr"
 )
 
-// A Reckoning computes a total: it holds the result so far, and the number of values.
-type Reckoning struct {
+// An Aggregate computes a total: it holds the result so far, and the number of values.
+type Aggregate struct {
 	of *Total
 	so stores.Value
 	n  int64
 }
 
 // Begin begins a total without rows.
-func (t *Total) Begin() Reckoning {
-	r := Reckoning{of: t}
+func (t *Total) Begin() Aggregate {
+	r := Aggregate{of: t}
 	switch {
 	case t.Kind == MinTotal || t.Kind == MaxTotal:
 	case t.Type.Name == DecimalType:
@@ -26,7 +26,7 @@ func (t *Total) Begin() Reckoning {
 }
 
 // Add adds a row by the value of its field. An absent value changes nothing.
-func (r *Reckoning) Add(v stores.Value) (err error) {
+func (r *Aggregate) Add(v stores.Value) (err error) {
 	if v.IsNull() && r.of.Kind != CountTotal {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (r *Reckoning) Add(v stores.Value) (err error) {
 }
 
 // Value returns the total.
-func (r *Reckoning) Value() (stores.Value, error) {
+func (r *Aggregate) Value() (stores.Value, error) {
 	switch {
 	case r.of.Kind == CountTotal:
 		return stores.NewInt(r.n), nil

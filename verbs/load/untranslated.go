@@ -16,10 +16,10 @@ import (
 	"verbatim/verbs/message"
 )
 
-// Unspoken compares palettes with their sidecars: if a sidecar lacks a text of its palette,
+// MissingTranslations compares palettes with their sidecars: if a sidecar lacks a text of its palette,
 // people get answers half in one language and half in the other. It returns a warning for each
 // sidecar, at the first missing text, with the next ones and their number.
-func Unspoken(r *verbs.Registry) dsl.Diagnostics {
+func MissingTranslations(r *verbs.Registry) dsl.Diagnostics {
 	var all dsl.Diagnostics
 	for _, p := range r.Palettes() {
 		for _, s := range p.Sidecars {
@@ -28,10 +28,10 @@ func Unspoken(r *verbs.Registry) dsl.Diagnostics {
 				continue
 			}
 			d := tell(lacks[0].place, "unspoken", p.Domain, s.Language, message.Count(len(lacks), "place"), s.Source.Name)
-			for _, l := range lacks[1:min(len(lacks), mostUnspoken)] {
+			for _, l := range lacks[1:min(len(lacks), mostMissing)] {
 				d.Related = append(d.Related, dsl.Related{Place: l.place, Message: "nor here"})
 			}
-			if more := len(lacks) - mostUnspoken; more > 0 {
+			if more := len(lacks) - mostMissing; more > 0 {
 				d.Notes = append(d.Notes, "and in "+strconv.Itoa(more)+" more")
 			}
 			all = append(all, d)
@@ -40,8 +40,8 @@ func Unspoken(r *verbs.Registry) dsl.Diagnostics {
 	return all
 }
 
-// mostUnspoken is how many places a warning shows.
-const mostUnspoken = 3
+// mostMissing is how many places a warning shows.
+const mostMissing = 3
 
 // Untranslated writes a sidecar with the texts of a palette that are not translated into a
 // language: each in English, above the empty place for its translation. The file loads as it is.

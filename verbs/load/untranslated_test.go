@@ -26,7 +26,7 @@ func besideOne(name, text string) []*dsl.Source {
 
 // unspokenIn says what Unspoken warns of, a line for each warning.
 func unspokenIn(t *testing.T, r *verbs.Registry) (all []string) {
-	for _, d := range Unspoken(r) {
+	for _, d := range MissingTranslations(r) {
 		if d.Code != "unspoken" || d.Severity != dsl.Warning {
 			t.Errorf("%s %v", d.Code, d.Severity)
 		}
