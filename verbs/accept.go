@@ -48,6 +48,7 @@ func (t *Type) Accept(v stores.Value) (stores.Value, error) {
 	return v, nil
 }
 
+// Kind returns the kind of values that stores keep for the type; Null if it does not determine one.
 func (t *Type) Kind() stores.Kind {
 	switch t.Name {
 	case StringType, CodeType, EmailType, PhoneType, IBANType, BICType, LEIType, NationalIDType, CallType:

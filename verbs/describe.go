@@ -8,8 +8,7 @@ import (
 	"verbatim/verbs/values"
 )
 
-// Short returns the type in a word or two, as Explain shows it.
-
+// Short returns the type in a word or two, as references show it.
 func (t *Type) Short() string {
 	switch {
 	case t.Name == RefType && t.Entity != nil:

@@ -371,9 +371,11 @@ func cycleOfCalls(ring []link) dsl.Diagnostic {
 	return d
 }
 
-// notRewritten begins the note on a deprecated call that cannot be rewritten.
+// NotRewritten begins the note on a deprecated call that cannot be rewritten.
 const NotRewritten = "it cannot be rewritten: "
 
+// DeprecatedVerb warns of a call or a name of a deprecated verb; edits write the call of the verb that
+// replaces it, and why says why there are none.
 func DeprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit, why string) dsl.Diagnostic {
 	d := tell(at, "deprecated-verb", v, v.Deprecated.Reason, v.Deprecated.ReplacedBy)
 	if v.Deprecated.ReplacedBy == "" {

@@ -689,6 +689,7 @@ const (
 	AverageTotal // of the values that are not absent; only in reads
 )
 
+// TotalWords are the words of palettes for the kinds of totals.
 var TotalWords = [...]string{CountTotal: "count", SumTotal: "sum", MinTotal: "min", MaxTotal: "max", SomeTotal: "some", NoneTotal: "none", AllTotal: "all", AverageTotal: "average"}
 
 // OfField reports whether a total is computed from a field of the rows, and not from the rows
@@ -698,6 +699,7 @@ func (k TotalKind) OfField() bool { return k >= SumTotal && k <= MaxTotal || k =
 // Asks reports whether a total is true or false.
 func (k TotalKind) Asks() bool { return k >= SomeTotal && k <= AllTotal }
 
+// String returns the word that palettes use.
 func (k TotalKind) String() string { return TotalWords[k] }
 
 // Fits reports whether the total can be computed from values of a type.
@@ -1023,6 +1025,7 @@ type Tool struct {
 	Answer *Param // type of its answer, a list of records; nil without Columns
 }
 
+// GivenAnswer returns the rows of the answer as an argument would declare them; nil without columns.
 func (t *Tool) GivenAnswer() *Param {
 	if t == nil {
 		return nil

@@ -19,7 +19,7 @@ import (
 // type, the limits, and that a reference leads to a row in scope. A record holds no other record,
 // since a part of a part is better stored as a row, or as an object with a schema.
 
-// maxFields is how many fields a record may have: a bit set says which are given.
+// MaxFields is how many fields a record may have: a bit set says which are given.
 const MaxFields = 64
 
 // RefersTo reports whether t is a reference to an entity, or a list of those; nil is

@@ -27,7 +27,7 @@ type plan struct {
 // Up to scanBelow names a linear scan is faster than a map.
 const scanBelow = 12
 
-// maxParams is how many arguments a verb may declare: the size of a plan's bit sets.
+// MaxParams is how many arguments a verb may declare: the size of a plan's bit sets.
 const MaxParams = 64
 
 // Functions returns the functions that the palettes declare, in order of their names.
@@ -280,6 +280,7 @@ func (l *CodeList) Was() map[string]string {
 	return was
 }
 
+// Names returns the codes, in order.
 func (l *CodeList) Names() []string {
 	return message.Names(l.Codes, func(c Code) string { return c.Name })
 }
@@ -317,6 +318,7 @@ func (v *Verb) ParamNamed(name string) int {
 	return -1
 }
 
+// Names returns the names of the arguments, in order.
 func (v *Verb) Names() []string {
 	return message.Names(v.Params, func(p Param) string { return p.Name })
 }
@@ -336,6 +338,7 @@ func (e *Entity) FieldNamed(name string) int {
 	return -1
 }
 
+// Names returns the names of the fields, in order.
 func (e *Entity) Names() []string {
 	return message.Names(e.Store.Fields, func(f stores.Field) string { return f.Name })
 }

@@ -6,7 +6,7 @@ import (
 	"verbatim/dsl"
 )
 
-// codeDeprecated is the code of the warning about a call of a deprecated verb.
+// CodeDeprecated is the code of the warning about a call of a deprecated verb.
 const CodeDeprecated = "deprecated-verb"
 
 // Rewrite rewrites the calls of deprecated verbs in a text as calls of the verbs that replace them.

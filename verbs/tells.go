@@ -24,7 +24,7 @@ type Wording struct {
 	Parts    []WordingPart
 }
 
-// A wordingPart is text, a value, or parts that are left out together.
+// A WordingPart is text, a value, or parts that are left out together.
 type WordingPart struct {
 	Text  string
 	Name  string        // of a value

@@ -14,7 +14,7 @@ type Sidecar struct {
 	Source   *dsl.Source
 }
 
-// A saying is a text with the language of a translation. The original text is what is recorded;
+// A Saying is a text with the language of a translation. The original text is what is recorded;
 // translations are shown only to people.
 type Saying struct{ Language, Text string }
 

@@ -122,4 +122,5 @@ func (x *Effect) handlerWrites() []int {
 	return fields
 }
 
+// SizeUnits are the units of sizes, in bytes.
 var SizeUnits = map[string]int64{"B": 1, "kB": 1000, "MB": 1000_000, "GB": 1000_000_000, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}

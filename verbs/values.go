@@ -14,7 +14,7 @@ import (
 	"verbatim/verbs/values"
 )
 
-// A problem says why a value is not accepted. It is a small number rather than an error so that
+// A Problem says why a value is not accepted. It is a small number rather than an error so that
 // reading values costs nothing until something is wrong; its messages are in messages_check.go.
 type Problem uint8
 

@@ -2,13 +2,14 @@ package verbs
 
 import "strings"
 
-// An effectWord is a key that says what an effect does.
+// An EffectWord is a key that says what an effect does.
 type EffectWord struct {
 	Name string
 	Kind EffectKind
 	May  bool
 }
 
+// EffectWords are those keys.
 var EffectWords = []EffectWord{
 	{"creates", Creates, false},
 	{"updates", Updates, false},

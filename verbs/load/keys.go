@@ -48,7 +48,7 @@ func (sh *shape) key(name string) *key {
 	return &sh.keys[i]
 }
 
-// names returns the keys of a shape.
+// Names returns the keys of a shape.
 func (sh *shape) Names() []string {
 	return message.Names(sh.keys, func(k key) string { return k.name })
 }
