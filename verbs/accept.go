@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/jsondoc"
+	"verbatim/verbs/message"
 )
 
 // Accept checks a value that became known only at run time, such as a field of another call's
@@ -31,15 +31,15 @@ func (t *Type) Accept(v stores.Value) (stores.Value, error) {
 	case RecordType:
 		return t.acceptRecord(v)
 	}
-	want := t.kind()
+	want := t.Kind()
 	if want == stores.Decimal && v.Kind() == stores.Int {
 		v, _ = stores.ParseDecimal(v.Text())
 	}
 	if v.Kind() != want {
-		return v, fmt.Errorf("%s is wanted, not %s", t.Phrase(), Article(v.Kind().String()))
+		return v, fmt.Errorf("%s is wanted, not %s", t.Phrase(), message.Article(v.Kind().String()))
 	}
-	v, p := t.limit(v)
-	if p != fine {
+	v, p := t.Limit(v)
+	if p != Fine {
 		if p == notRuled {
 			return v, fmt.Errorf("%s; %s", t.wants(p), t.fault(v.Text(), true))
 		}
@@ -48,7 +48,8 @@ func (t *Type) Accept(v stores.Value) (stores.Value, error) {
 	return v, nil
 }
 
-func (t *Type) kind() stores.Kind {
+// Kind returns the kind of values that stores keep for the type; Null if it does not determine one.
+func (t *Type) Kind() stores.Kind {
 	switch t.Name {
 	case StringType, CodeType, EmailType, PhoneType, IBANType, BICType, LEIType, NationalIDType, CallType:
 		return stores.String
@@ -79,15 +80,15 @@ func (t *Type) acceptList(v stores.Value) (stores.Value, error) {
 	}
 	switch {
 	case len(raw) < t.MinLength:
-		return v, errors.New(t.wants(tooShort))
+		return v, errors.New(t.wants(TooShort))
 	case t.MaxLength > 0 && len(raw) > t.MaxLength:
-		return v, errors.New(t.wants(tooLong))
+		return v, errors.New(t.wants(TooLong))
 	case t.Item == nil || t.Item.Name == AnyType:
 		return v, nil
 	}
 	items := make([]stores.Value, len(raw))
 	for i := range raw {
-		item, ok := stores.FromJSON(t.Item.kind(), raw[i])
+		item, ok := stores.FromJSON(t.Item.Kind(), raw[i])
 		if ok && item.IsNull() {
 			ok = false
 		}
@@ -120,7 +121,7 @@ func (t *Type) acceptObject(v stores.Value) (stores.Value, error) {
 			return v, err
 		}
 		currency, ok := stores.FromJSON(stores.String, parts["currency"])
-		if !ok || !t.acceptsCurrency(currency.Text()) {
+		if !ok || !t.AcceptsCurrency(currency.Text()) {
 			return v, errors.New("another currency is wanted")
 		}
 		return v, nil
@@ -144,16 +145,16 @@ func (t *Type) acceptObject(v stores.Value) (stores.Value, error) {
 }
 
 // wants describes what a limit requires, without the value that broke it.
-func (t *Type) wants(p problem) string {
+func (t *Type) wants(p Problem) string {
 	unit := "character"
 	if t.Name == ListType {
 		unit = "item"
 	}
 	switch p {
-	case tooShort:
-		return "at least " + Count(t.MinLength, unit) + " must be given"
-	case tooLong:
-		return "at most " + Count(t.MaxLength, unit) + " may be given"
+	case TooShort:
+		return "at least " + message.Count(t.MinLength, unit) + " must be given"
+	case TooLong:
+		return "at most " + message.Count(t.MaxLength, unit) + " may be given"
 	case noMatch:
 		return "this form is wanted: " + patternOf(t)
 	case tooSmall:
@@ -161,7 +162,7 @@ func (t *Type) wants(p problem) string {
 	case tooLarge:
 		return "the most is " + t.Max.Text()
 	case tooPrecise:
-		return "at most " + Count(t.Scale, "digit") + " may stand after the point"
+		return "at most " + message.Count(t.Scale, "digit") + " may stand after the point"
 	}
 	return t.Phrase() + " is wanted"
 }
@@ -182,37 +183,11 @@ func AsLiteral(v stores.Value) dsl.Value {
 	case stores.UUID:
 		return dsl.NewUUID(v.Text())
 	case stores.JSON:
-		dec := json.NewDecoder(strings.NewReader(v.Text()))
-		dec.UseNumber()
-		var x any
-		if dec.Decode(&x) != nil {
+		x, err := jsondoc.Decode(v.Text())
+		if err != nil {
 			return dsl.NewNil()
 		}
-		return plainLiteral(x)
+		return jsondoc.Value(x)
 	}
 	return dsl.NewString(v.Text())
-}
-
-func plainLiteral(x any) dsl.Value {
-	switch x := x.(type) {
-	case bool:
-		return dsl.NewBool(x)
-	case string:
-		return dsl.NewString(x)
-	case json.Number:
-		return dsl.NewNumber(x.String())
-	case []any:
-		items := make([]dsl.Value, len(x))
-		for i := range x {
-			items[i] = plainLiteral(x[i])
-		}
-		return dsl.NewList(items...)
-	case map[string]any:
-		var entries []dsl.Arg
-		for _, k := range slices.Sorted(maps.Keys(x)) {
-			entries = append(entries, dsl.NewArg(k, plainLiteral(x[k])))
-		}
-		return dsl.NewMap(entries...)
-	}
-	return dsl.NewNil()
 }

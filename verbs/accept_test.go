@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"verbatim/dsl"
 	"verbatim/stores"
-
-	"pgregory.net/rapid"
 )
 
 // What is worked out at the run meets the same limits as what is written, and

@@ -2,10 +2,12 @@ package verbs
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/naming"
 	"verbatim/verbs/values"
 )
 
@@ -367,7 +369,7 @@ func (at site) about() *Param {
 // value checks a value against a type and sets out to its meaning.
 func (c *checker) value(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	out.Syntax = v
-	if t.keepsCalls() && v.Kind != dsl.Symbol && v.Kind != dsl.Invalid {
+	if t.KeepsCalls() && v.Kind != dsl.Symbol && v.Kind != dsl.Invalid {
 		c.kept(at, t, v, out, depth)
 		return
 	}
@@ -386,11 +388,11 @@ func (c *checker) value(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		if t.Name == RefType && v.Kind == dsl.String && c.nameInQuotes(at, t, v, out) {
 			return
 		}
-		w, p := t.literal(v)
+		w, p := t.Literal(v)
 		if p == notUUID && t.Name == RefType && c.meant(at, t, v) {
 			return
 		}
-		if p != fine {
+		if p != Fine {
 			c.add(c.refuse(at, t, v, p))
 			return
 		}
@@ -420,7 +422,7 @@ func (c *checker) nameInQuotes(at site, t *Type, v *dsl.Value, out *Arg) bool {
 }
 
 func (c *checker) symbol(at site, t *Type, v *dsl.Value, out *Arg) {
-	name, path := divide(v.Text)
+	name, path := Divide(v.Text)
 	m, ok := c.resolve(name, path, v, out)
 	if ok && !m.fits(t) {
 		c.add(c.misfit(at, t, v, m, "@"+v.Text))
@@ -447,7 +449,7 @@ func (c *checker) resolve(name, path string, v *dsl.Value, out *Arg) (meaning, b
 	if c.macro != nil {
 		for i := range c.macro.Params {
 			p := &c.macro.Params[i]
-			if !sameName(p.Name, name) {
+			if !naming.Same(p.Name, name) {
 				continue
 			}
 			switch {
@@ -551,7 +553,7 @@ func (c *checker) list(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		c.add(tell(c.place(v.Range), "too-deep/calls", maxNesting))
 		return
 	case t.Name != ListType && t.Name != AnyType:
-		c.add(c.refuse(at, t, v, wrongType))
+		c.add(c.refuse(at, t, v, WrongType))
 		c.stray(v, depth)
 		return
 	}
@@ -578,9 +580,9 @@ func (c *checker) list(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	if t.Name == ListType {
 		switch {
 		case len(items) < t.MinLength:
-			c.add(c.refuse(at, t, v, tooShort))
+			c.add(c.refuse(at, t, v, TooShort))
 		case t.MaxLength > 0 && len(items) > t.MaxLength:
-			c.add(c.refuse(at, t, v, tooLong))
+			c.add(c.refuse(at, t, v, TooLong))
 		}
 	}
 	switch {
@@ -609,7 +611,7 @@ func (c *checker) object(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		c.record(at, t, v, out, depth)
 		return
 	case t.Name != ObjectType && t.Name != MoneyType && t.Name != AnyType:
-		c.add(c.refuse(at, t, v, wrongType))
+		c.add(c.refuse(at, t, v, WrongType))
 		c.stray(v, depth)
 		return
 	}
@@ -692,11 +694,11 @@ func (c *checker) money(at site, t *Type, v *dsl.Value, seen map[string]int) boo
 	currency, b := seen["currency"]
 	entries := v.Entries()
 	if !a || !b || len(entries) != 2 || entries[amount].Value.Kind == dsl.Nil || entries[currency].Value.Kind == dsl.Nil {
-		c.add(c.refuse(at, t, v, wrongType))
+		c.add(c.refuse(at, t, v, WrongType))
 		return false
 	}
 	if cur := &entries[currency].Value; cur.Kind == dsl.Code || cur.Kind == dsl.String {
-		if !t.acceptsCurrency(cur.Text) {
+		if !t.AcceptsCurrency(cur.Text) {
 			c.add(c.unknownCurrency(at, t, cur))
 			return false
 		}
@@ -708,7 +710,7 @@ func (c *checker) money(at site, t *Type, v *dsl.Value, seen map[string]int) boo
 }
 
 func (at site) item(i int) site {
-	at.part = "item " + itoa(i+1) + " of " + at.part
+	at.part = "item " + strconv.Itoa(i+1) + " of " + at.part
 	return at
 }
 

@@ -33,7 +33,7 @@ func newBank() *bank {
 	client := &Role{Name: "client"}
 	ref := func(e *Entity) *Type { return &Type{Name: RefType, Entity: e, Scale: -1} }
 	of := func(n TypeName) *Type { return &Type{Name: n, Scale: -1} }
-	address := newSchema("address", []byte(`{
+	address := NewSchema("address", []byte(`{
 		"type": "object",
 		"required": ["street", "city"],
 		"additionalProperties": false,
@@ -153,8 +153,8 @@ func newBank() *bank {
 		}
 		p.Verbs = append(p.Verbs, v)
 	}
-	b.Registry = newRegistry(palettes, []*Entity{b.cbu, b.person, b.request, b.reminder},
-		[]*CodeList{b.documentTypes, b.statuses}, []*Role{analyst, client}, []*Schema{address}, nil, "bank")
+	b.Registry = New(Declarations{Palettes: palettes, Entities: []*Entity{b.cbu, b.person, b.request, b.reminder},
+		Codes: []*CodeList{b.documentTypes, b.statuses}, Roles: []*Role{analyst, client}, Schemas: []*Schema{address}, Digest: "bank"})
 	return b
 }
 
@@ -257,7 +257,7 @@ func manyVerbs(n int) *Registry {
 			},
 		})
 	}
-	return newRegistry(palettes, []*Entity{request}, []*CodeList{codes}, nil, nil, nil, "many")
+	return New(Declarations{Palettes: palettes, Entities: []*Entity{request}, Codes: []*CodeList{codes}, Digest: "many"})
 }
 
 func fiveArguments(verb string) dsl.Call {

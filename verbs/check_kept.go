@@ -24,7 +24,7 @@ func (c *checker) kept(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 			if wanted.Name == ListType && v.Kind == dsl.List {
 				wanted = t.Item
 			}
-			c.add(c.refuse(at, wanted, &items[i], wrongType))
+			c.add(c.refuse(at, wanted, &items[i], WrongType))
 			return
 		}
 		script.Calls = append(script.Calls, *call)
@@ -34,13 +34,13 @@ func (c *checker) kept(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		c.add(tell(c.place(v.Range), "too-deep/calls", maxNesting))
 		return
 	case t.Name == ListType && v.Kind != dsl.List:
-		c.add(c.refuse(at, t, v, wrongType))
+		c.add(c.refuse(at, t, v, WrongType))
 		return
 	case t.Name == ListType && len(items) < t.MinLength:
-		c.add(c.refuse(at, t, v, tooShort))
+		c.add(c.refuse(at, t, v, TooShort))
 		return
 	case t.Name == ListType && t.MaxLength > 0 && len(items) > t.MaxLength:
-		c.add(c.refuse(at, t, v, tooLong))
+		c.add(c.refuse(at, t, v, TooLong))
 		return
 	}
 	p := new(Program)

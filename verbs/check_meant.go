@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"verbatim/dsl"
+	"verbatim/verbs/message"
 )
 
 // A reference may be given as text, "Pierre source of wealth", by a caller who does not know the
@@ -45,22 +46,16 @@ func (c *checker) meant(at site, t *Type, v *dsl.Value) (ok bool) {
 func unclearName(place dsl.Place, t *Type, v *dsl.Value, near []Candidate, note string, sensitive bool) dsl.Diagnostic {
 	text := "this"
 	if !sensitive {
-		text = fmt.Sprintf("%q", shorten(v.Text, 60))
+		text = fmt.Sprintf("%q", message.Shorten(v.Text, 60))
 	}
-	d := dsl.Diagnostic{Place: place}
+	var d dsl.Diagnostic
 	switch len(near) {
 	case 0:
-		d.Code = "unknown-name"
-		d.Summary = fmt.Sprintf("nothing is called %s here", text)
-		d.Notes = append(d.Notes, "a row is written as the name you were given for it, such as @"+exampleName(t)+", or in quotes as it is called")
+		d = tell(place, "unknown-name/called", text, exampleName(t))
 	case 1:
-		d.Code = "ambiguous-name"
-		d.Summary = fmt.Sprintf("nothing is called exactly %s; one %s comes near", text, entityName(t))
-		d.Label = "did you mean @" + near[0].Name + "?"
+		d = tell(place, "ambiguous-name/one", text, t.Entity, near[0].Name)
 	default:
-		d.Code = "ambiguous-name"
-		d.Summary = fmt.Sprintf("%s may mean several rows of %s; say which", text, entityName(t))
-		d.Label = "which one?"
+		d = tell(place, "ambiguous-name", text, t.Entity)
 	}
 	d = among(d, v.Range, near)
 	if note != "" {
@@ -73,7 +68,7 @@ func unclearName(place dsl.Place, t *Type, v *dsl.Value, near []Candidate, note 
 func among(d dsl.Diagnostic, at dsl.Range, near []Candidate) dsl.Diagnostic {
 	for i := range near {
 		n := &near[i]
-		line := fmt.Sprintf("@%s: %s", n.Name, shorten(n.Label, 100))
+		line := fmt.Sprintf("@%s: %s", n.Name, message.Shorten(n.Label, 100))
 		if n.Tells != "" {
 			line += " (" + n.Tells + ")"
 		}
@@ -85,12 +80,9 @@ func among(d dsl.Diagnostic, at dsl.Range, near []Candidate) dsl.Diagnostic {
 
 // homonyms reports a name that several rows have, or had.
 func homonyms(place dsl.Place, name string, near []Candidate) dsl.Diagnostic {
-	d := dsl.Diagnostic{Code: "ambiguous-name", Place: place, Summary: fmt.Sprintf("@%s is, or was, the name of several rows; say which", name), Label: "which one?"}
+	d := tell(place, "ambiguous-name/former", name)
 	if len(near) == 1 {
-		d.Summary = fmt.Sprintf("@%s was the name of another row as well; say which", name)
-		d.Label = "did you mean @" + near[0].Name + "?"
+		d = tell(place, "ambiguous-name/other", name, near[0].Name)
 	}
 	return among(d, place.Range, near)
 }
-
-func entityName(t *Type) string { return t.Entity.Store.Name }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"verbatim/dsl"
+	"verbatim/verbs/naming"
 )
 
 // unattainable reports arguments in the calls of a macro that can never have an origin that their
@@ -44,7 +45,7 @@ func (p *Program) unattained(macro *Verb, c *Call, param *Param, a *Arg, ds *dsl
 		of, each := macro.Macro.ForEach()
 		for i := range macro.Params {
 			outer := &macro.Params[i]
-			if (sameName(outer.Ident, a.Name()) || each && i == of && a.Name() == "each") && outer.From != 0 && outer.From&param.From == 0 {
+			if (naming.Same(outer.Ident, a.Name()) || each && i == of && a.Name() == "each") && outer.From != 0 && outer.From&param.From == 0 {
 				add(fmt.Sprintf(":%s of %s comes from %s", outer.Name, macro.Name, outer.From.Wanted()), "let both come from the same")
 			}
 		}

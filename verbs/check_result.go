@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"verbatim/stores"
+	"verbatim/verbs/naming"
 )
 
 // A result describes what a call returns to users of its `:as` name: a row, and fields. The
@@ -185,9 +186,9 @@ type lost struct {
 func (e *Entity) at(path string) (meaning, *lost) {
 	for {
 		step, rest, more := strings.Cut(path, ".")
-		i := e.field(step)
+		i := e.FieldNamed(step)
 		if i < 0 {
-			return meaning{}, &lost{step: step, of: e.Store.Name, among: e.fieldNames()}
+			return meaning{}, &lost{step: step, of: e.Store.Name, among: e.Names()}
 		}
 		m := e.meaningOfField(i)
 		if !more {
@@ -214,7 +215,7 @@ func (res *result) at(verb, path string) (meaning, *lost) {
 	}
 	step, rest, more := strings.Cut(path, ".")
 	for i := range res.fields {
-		if f := &res.fields[i]; sameName(f.name, step) {
+		if f := &res.fields[i]; naming.Same(f.name, step) {
 			switch {
 			case !more:
 				return f.is, nil
@@ -238,7 +239,7 @@ func (res *result) at(verb, path string) (meaning, *lost) {
 		no.among = append(no.among, f.name)
 	}
 	if res.row != nil {
-		for _, name := range res.row.fieldNames() {
+		for _, name := range res.row.Names() {
 			if !slices.Contains(no.among, name) {
 				no.among = append(no.among, name)
 			}

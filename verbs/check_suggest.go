@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/verbs/naming"
 	"verbatim/verbs/values"
 )
 
@@ -92,7 +93,7 @@ func (c *checker) unknownArgument(call *dsl.Call, v *Verb, a *dsl.Arg) uint64 {
 		for _, name := range free {
 			// A reference's "-id" is easily left out. And letters left out of a short name make
 			// the word too short for Nearest to allow two slips.
-			if sameName(name, a.Key) || strings.EqualFold(name, a.Key) || strings.EqualFold(name, a.Key+"-id") || dsl.Distance(name, a.Key, len(name)/3) <= len(name)/3 {
+			if naming.Same(name, a.Key) || strings.EqualFold(name, a.Key) || strings.EqualFold(name, a.Key+"-id") || dsl.Distance(name, a.Key, len(name)/3) <= len(name)/3 {
 				near = []string{name}
 			}
 		}
@@ -132,7 +133,7 @@ func (c *checker) missing(call *dsl.Call, v *Verb, bits uint64) {
 // how.
 func (c *checker) deprecated(call *dsl.Call, v *Verb) {
 	edits, why := c.renewal(call, v)
-	c.add(deprecatedVerb(c.place(call.VerbRange), v, edits, why))
+	c.add(DeprecatedVerb(c.place(call.VerbRange), v, edits, why))
 }
 
 // renewal rewrites a call of a deprecated verb as a call of the verb that replaces it, or says
@@ -254,7 +255,7 @@ func (c *checker) brokenBinding(name string) bool {
 }
 
 // refuse reports a literal that its type does not accept.
-func (c *checker) refuse(at site, t *Type, v *dsl.Value, p problem) dsl.Diagnostic {
+func (c *checker) refuse(at site, t *Type, v *dsl.Value, p Problem) dsl.Diagnostic {
 	return refusal(c.place(v.Range), at, t, v, p, c.sensitive)
 }
 

@@ -90,13 +90,13 @@ func wholeCall(rng *rand.Rand, v *Verb) string {
 	chosen := make([]string, len(v.Params))
 	for i := range v.Params {
 		p := &v.Params[i]
-		value := p.example()
+		value := p.Example()
 		if p.Type.Name == CodeType && p.Type.Codes != nil {
 			value = p.Type.Codes.Codes[rng.IntN(len(p.Type.Codes.Codes))].Name
 		}
 		chosen[i] = value
 		if by, ok := p.SchemaOf(); ok {
-			value = v.Params[by].Type.Codes.Schema(chosen[by]).example()
+			value = v.Params[by].Type.Codes.Schema(chosen[by]).Example()
 		}
 		fmt.Fprintf(&b, " :%s %s", p.Name, value)
 	}

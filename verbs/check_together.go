@@ -1,8 +1,6 @@
 package verbs
 
-import (
-	"verbatim/dsl"
-)
+import "verbatim/dsl"
 
 // together reports calls that exclude one another, as far as the script shows it. The engine
 // detects rows that are named in other ways, and calls by macros and handlers.

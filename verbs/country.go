@@ -2,9 +2,6 @@ package verbs
 
 import (
 	"errors"
-	"slices"
-
-	"gopkg.in/yaml.v3"
 
 	"verbatim/verbs/values"
 )
@@ -12,82 +9,13 @@ import (
 // Telephone numbers and national ids are of a country. A palette says which, or names the argument or
 // field beside it that holds the country, as a code of ISO 3166-1.
 
-// ofCountry reads the country of a type. typ is the node of the type.
-func (l *loader) ofCountry(d *doc, name TypeName, country pair, typ *yaml.Node) *Type {
-	n := country.value
-	switch {
-	case n == nil && country.key != nil:
-		return nil
-	case n == nil && name == NationalIDType:
-		d.report(tell(d.place(typ), "bad-country/missing", values.IDCountries()))
-		return nil
-	case n == nil:
-		return plainTypes[name]
-	case isCode(n.Value):
-		_, known := l.countryFor(d, name, n)
-		if !known {
-			return nil
-		}
-		return &Type{Name: name, Scale: -1, Country: n.Value}
-	}
-	return &Type{Name: name, Scale: -1, CountryOf: underscored(n.Value)}
-}
-
-// countryFor reports whether numbers of a country are known.
-func (l *loader) countryFor(d *doc, name TypeName, n *yaml.Node) (string, bool) {
-	id, _ := values.IDName(n.Value)
-	switch {
-	case !values.IsCountry(n.Value):
-		d.report(tell(d.place(n), "bad-country", n.Value))
-	case name == NationalIDType && id == "":
-		d.report(tell(d.place(n), "bad-country/no-rule", n.Value, values.IDCountries()))
-	default:
-		return n.Value, true
-	}
-	return "", false
-}
-
-// beside checks that the country of a type stands where it says: find returns the type of what has a
-// name beside it, nil if it could not be read, and names what there is.
-func (l *loader) beside(d *doc, t *Type, country pair, find func(ident string) (*Type, bool), names []string) {
-	if t == nil || t.CountryOf == "" || country.value == nil {
-		return
-	}
-	switch is, ok := find(t.CountryOf); {
-	case !ok:
-		d.report(tell(d.place(country.value), "bad-country/nowhere", country.value.Value, names))
-	case is != nil && is.Name != StringType && is.Name != CodeType:
-		d.report(tell(d.place(country.value), "bad-country/no-text", country.value.Value, is))
-	}
-}
-
-// alone refuses a country that stands beside a value, where nothing does.
-func (l *loader) alone(d *doc, t *Type, country pair) *Type {
-	if t != nil && t.CountryOf != "" && country.value != nil {
-		d.report(tell(d.place(country.value), "bad-country/alone", country.value.Value))
-		return nil
-	}
-	return t
-}
-
-// paramsBeside finds the type of an argument, or of a field of a record.
-func paramsBeside(params []Param) func(ident string) (*Type, bool) {
-	return func(ident string) (*Type, bool) {
-		i := slices.IndexFunc(params, func(p Param) bool { return sameName(p.Name, ident) })
-		if i < 0 {
-			return nil, false
-		}
-		return params[i].Type, true
-	}
-}
-
 // CountryParam returns the index of the argument that holds the country of an argument.
 func (v *Verb) CountryParam(param int) (by int, ok bool) {
 	t := v.Params[param].Type
 	if t == nil || t.CountryOf == "" {
 		return 0, false
 	}
-	by = v.param(t.CountryOf)
+	by = v.ParamNamed(t.CountryOf)
 	return by, by >= 0
 }
 
@@ -97,7 +25,7 @@ func (e *Entity) CountryField(field int) (by int, ok bool) {
 	if t == nil || t.CountryOf == "" {
 		return 0, false
 	}
-	by = e.field(t.CountryOf)
+	by = e.FieldNamed(t.CountryOf)
 	return by, by >= 0
 }
 
@@ -108,8 +36,8 @@ func (c *checker) countryOf(at site, t *Type, country, value *Arg) {
 		return
 	}
 	is := t.In(country.Value)
-	v, p := is.limit(value.Value)
-	if p != fine {
+	v, p := is.Limit(value.Value)
+	if p != Fine {
 		c.add(c.refuse(at, is, value.Syntax, p))
 		return
 	}

@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/jsondoc"
+	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 // A Day is a bound of dates that depends on the current date: today, or so long before or after
@@ -43,7 +47,7 @@ func parseDay(text string) (*Day, bool) {
 	switch {
 	case len(parts) == 1 && parts[0] == "today":
 		return &Day{}, true
-	case len(parts) != 4 || parts[0] != "today" || parts[1] != "+" && parts[1] != "-" || !allDecimal(parts[2]) || len(parts[2]) > 6:
+	case len(parts) != 4 || parts[0] != "today" || parts[1] != "+" && parts[1] != "-" || !naming.AreDigits(parts[2]) || len(parts[2]) > 6:
 		return nil, false
 	}
 	n, err := strconv.Atoi(parts[2])
@@ -61,9 +65,9 @@ func parseDay(text string) (*Day, bool) {
 func (d *Day) String() string {
 	switch {
 	case d.n < 0:
-		return "today - " + Count(-d.n, unitWords[d.unit])
+		return "today - " + message.Count(-d.n, unitWords[d.unit])
 	case d.n > 0:
-		return "today + " + Count(d.n, unitWords[d.unit])
+		return "today + " + message.Count(d.n, unitWords[d.unit])
 	}
 	return "today"
 }
@@ -86,12 +90,12 @@ func (d *Day) On(today stores.Value) stores.Value {
 }
 
 // Moves reports whether the values that the type accepts depend on the current date.
-func (t *Type) Moves() bool { return t.byDay() || t != nil && (t.Item.Moves() || t.Schema.Moves()) }
+func (t *Type) Moves() bool { return t.ByDay() || t != nil && (t.Item.Moves() || t.Schema.Moves()) }
 
-// byDay reports whether the type itself has such a bound, not counting the schema of objects that
+// ByDay reports whether the type itself has such a bound, not counting the schema of objects that
 // it takes.
-func (t *Type) byDay() bool {
-	return t != nil && (t.MinDay != nil || t.MaxDay != nil || t.Item.byDay() || t.anyField(func(f *Param) bool { return f.Type.byDay() }))
+func (t *Type) ByDay() bool {
+	return t != nil && (t.MinDay != nil || t.MaxDay != nil || t.Item.ByDay() || t.AnyField(func(f *Param) bool { return f.Type.ByDay() }))
 }
 
 // Moves reports whether the values that the verb accepts depend on the current date.
@@ -140,7 +144,7 @@ func (t *Type) OnDay(today, v stores.Value) error {
 			return errors.New(says)
 		}
 	case ListType:
-		items, err := v.Items(t.Item.kind())
+		items, err := v.Items(t.Item.Kind())
 		if err != nil {
 			return nil
 		}
@@ -167,12 +171,12 @@ func (t *Type) OnDay(today, v stores.Value) error {
 // offDay says which bound a date breaks.
 func offDay(first, last *Day, today, v stores.Value) (says string, ok bool) {
 	if first != nil {
-		if bound := first.On(today); less(v, bound) {
+		if bound := first.On(today); Less(v, bound) {
 			return "the earliest is " + first.told(bound), false
 		}
 	}
 	if last != nil {
-		if bound := last.On(today); less(bound, v) {
+		if bound := last.On(today); Less(bound, v) {
 			return "the latest is " + last.told(bound), false
 		}
 	}
@@ -186,8 +190,8 @@ func (d *Day) told(bound stores.Value) string {
 	return bound.Text() + " (" + d.String() + ")"
 }
 
-// moving reads a bound that may be a Day.
-func (t *Type) moving(text string, into **Day) bool {
+// Moving reads a bound that may be a Day.
+func (t *Type) Moving(text string, into **Day) bool {
 	if t.Name != DateType || !strings.HasPrefix(text, "today") {
 		return false
 	}
@@ -196,14 +200,14 @@ func (t *Type) moving(text string, into **Day) bool {
 	return ok
 }
 
-// neverBoth reports whether no date ever lies between two bounds.
-func neverBoth(first, last *Day) bool {
+// NeverBoth reports whether no date ever lies between two bounds.
+func NeverBoth(first, last *Day) bool {
 	if first == nil || last == nil {
 		return false
 	}
 	for _, text := range [...]string{"2023-01-31", "2024-02-29", "2024-06-15", "2024-12-31"} {
 		today, _ := stores.ParseDate(text)
-		if !less(last.On(today), first.On(today)) {
+		if !Less(last.On(today), first.On(today)) {
 			return false
 		}
 	}
@@ -247,7 +251,7 @@ func (p *Program) day(today stores.Value, param *Param, name string, t *Type, a 
 	case t == rec:
 		parts, _ := t.Parts(a.Value) // of one that is written out whole
 		for i, entries := 0, a.Syntax.Entries(); i < len(entries); i++ {
-			k := t.field(entries[i].Key)
+			k := t.FieldIndex(entries[i].Key)
 			part := &Arg{Kind: Literal, Syntax: &entries[i].Value}
 			if a.Kind == Mapped {
 				part = &a.Items()[i]
@@ -262,14 +266,14 @@ func (p *Program) day(today stores.Value, param *Param, name string, t *Type, a 
 	case a.Kind == Literal && rec != nil:
 		items, _ := a.Value.Items(stores.JSON)
 		for i := range items {
-			ds = append(ds, p.day(today, param, "item "+itoa(i+1)+" of "+name, t.Item, &Arg{Kind: Literal, Value: items[i], Syntax: &a.Syntax.Items()[i]})...)
+			ds = append(ds, p.day(today, param, "item "+strconv.Itoa(i+1)+" of "+name, t.Item, &Arg{Kind: Literal, Value: items[i], Syntax: &a.Syntax.Items()[i]})...)
 		}
 		return ds
 	case a.Kind == Listed:
 		for i := range a.Items() {
 			within := name
 			if rec != nil {
-				within = "item " + itoa(i+1) + " of " + name
+				within = "item " + strconv.Itoa(i+1) + " of " + name
 			}
 			ds = append(ds, p.day(today, param, within, t.Item, &a.Items()[i])...)
 		}
@@ -327,7 +331,7 @@ func (s *Schema) Between(property string, today stores.Value) (first, last store
 	if !s.Moves() {
 		return first, last
 	}
-	m, _ := at(s.doc, []string{"properties", property}).(map[string]any)
+	m, _ := jsondoc.At(s.doc, []string{"properties", property}).(map[string]any)
 	if d := dayIn(m, dayLeast); d != nil {
 		first = d.On(today)
 	}
@@ -343,7 +347,7 @@ func (s *Schema) OnDay(today, v stores.Value) []Breach {
 	if !s.Moves() || v.Kind() != stores.JSON {
 		return nil
 	}
-	instance, err := decodeJSON(v.Text())
+	instance, err := jsondoc.Decode(v.Text())
 	if err != nil {
 		return nil
 	}
@@ -370,7 +374,7 @@ func (s *Schema) onDay(rule, v any, path []string, today stores.Value, depth int
 		}
 	}
 	if ref, ok := m["$ref"].(string); ok && strings.HasPrefix(ref, "#") {
-		s.onDay(at(s.doc, pointer(ref[1:])), v, path, today, depth+1, found)
+		s.onDay(jsondoc.At(s.doc, jsondoc.Pointer(ref[1:])), v, path, today, depth+1, found)
 	}
 	all, _ := m["allOf"].([]any)
 	for _, r := range all {
@@ -378,7 +382,7 @@ func (s *Schema) onDay(rule, v any, path []string, today stores.Value, depth int
 	}
 	if object, ok := v.(map[string]any); ok {
 		properties, _ := m["properties"].(map[string]any)
-		for _, name := range sortedKeys(properties) {
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
 			if inner, there := object[name]; there {
 				s.onDay(properties[name], inner, append(path, name), today, depth+1, found)
 			}
@@ -423,14 +427,14 @@ func (s *Schema) lookForDays(rule any, held bool) error {
 			}
 			s.moves = true
 		}
-		if neverBoth(dayIn(rule, dayLeast), dayIn(rule, dayMost)) {
+		if NeverBoth(dayIn(rule, dayLeast), dayIn(rule, dayMost)) {
 			return fmt.Errorf("%s lies after %s, and no date could be both", dayLeast, dayMost)
 		}
-		for _, key := range sortedKeys(rule) {
+		for _, key := range slices.Sorted(maps.Keys(rule)) {
 			switch key {
 			case "properties", "$defs":
 				inner, _ := rule[key].(map[string]any)
-				for _, name := range sortedKeys(inner) {
+				for _, name := range slices.Sorted(maps.Keys(inner)) {
 					if err := s.lookForDays(inner[name], held); err != nil {
 						return err
 					}

@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -10,14 +11,14 @@ import (
 	"verbatim/verbs/values"
 )
 
-// example returns a value that the argument accepts, as a script writes it: the palette's own
+// Example returns a value that the argument accepts, as a script writes it: the palette's own
 // example if it has one, otherwise one made from the type.
-func (p *Param) example() string {
+func (p *Param) Example() string {
 	if len(p.Examples) > 0 {
 		return p.Type.write(p.Examples[0])
 	}
-	if p.byCode != nil { // the example for the code argument is the first code of its list
-		return p.byCode.Codes[0].Schema.example()
+	if p.ByCode != nil { // the example for the code argument is the first code of its list
+		return p.ByCode.Codes[0].Schema.Example()
 	}
 	return p.Type.example(p.Name)
 }
@@ -26,7 +27,7 @@ func (p *Param) example() string {
 // only a description of what is wanted, since an invented value might be left in.
 func (p *Param) blank() string {
 	if len(p.Examples) > 0 {
-		return p.example()
+		return p.Example()
 	}
 	return p.Type.blank()
 }
@@ -38,7 +39,7 @@ func (t *Type) blank() string {
 	case t.Name == ListType && t.Item != nil && t.Item.Name == RecordType:
 		return "[" + t.Item.blankRecord() + "]"
 	}
-	return "<" + t.short() + ">"
+	return "<" + t.Short() + ">"
 }
 
 // spelt describes how values of the type are written, if that needs to be said.
@@ -134,7 +135,7 @@ func (t *Type) example(name string) string {
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	case ObjectType:
-		return t.Schema.example()
+		return t.Schema.Example()
 	case RecordType:
 		return t.exampleRecord()
 	case CallType:
@@ -145,13 +146,13 @@ func (t *Type) example(name string) string {
 
 // exampleNumber keeps a number, date or time within its limits.
 func (t *Type) exampleNumber(s string) string {
-	v, p := (&Type{Name: t.Name, Scale: -1}).literal(&dsl.Value{Kind: dslKinds[t.Name], Text: s})
+	v, p := (&Type{Name: t.Name, Scale: -1}).Literal(&dsl.Value{Kind: dslKinds[t.Name], Text: s})
 	switch {
-	case p != fine:
+	case p != Fine:
 		return s
-	case !t.Min.IsNull() && less(v, t.Min):
+	case !t.Min.IsNull() && Less(v, t.Min):
 		return t.Min.Text()
-	case !t.Max.IsNull() && less(t.Max, v):
+	case !t.Max.IsNull() && Less(t.Max, v):
 		return t.Max.Text()
 	}
 	return s
@@ -163,7 +164,7 @@ var dslKinds = [...]dsl.Kind{
 
 func (t *Type) exampleText(name string) string {
 	if t.Pattern != nil {
-		if text, ok := matching(t.Pattern); ok && t.limitText(text) == fine {
+		if text, ok := matching(t.Pattern); ok && t.limitText(text) == Fine {
 			return text
 		}
 	}
@@ -233,4 +234,31 @@ func spell(b *strings.Builder, re *syntax.Regexp, depth int) {
 			spell(b, re.Sub[0], depth+1)
 		}
 	}
+}
+
+// Example returns a call of the verb that parses and checks: its required arguments with the
+// palette's own examples, or values made from their types.
+func (v *Verb) Example() string {
+	var b strings.Builder
+	b.WriteString(v.Name)
+	for i := range v.Params {
+		if p := &v.Params[i]; p.Required {
+			value := p.Example()
+			if len(p.Examples) == 0 && p.Type.Name == StringType && v.isCountry(i) {
+				value = `"FI"` // whose number the example of a national id is
+			}
+			fmt.Fprintf(&b, " :%s %s", p.Name, value)
+		}
+	}
+	return b.String()
+}
+
+// isCountry reports whether an argument holds the country of another one.
+func (v *Verb) isCountry(param int) bool {
+	for i := range v.Params {
+		if by, ok := v.CountryParam(i); ok && by == param {
+			return true
+		}
+	}
+	return false
 }

@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"errors"
 	"fmt"
 
 	"verbatim/dsl"
@@ -26,10 +25,10 @@ type Expr struct {
 	// evaluates the expression.
 	Reads []ExprRead
 
-	prog *expr.Program
-	part bool // it is exactly one field of a record
-	// nonNil has the bits of the arguments that are present whenever the expression holds.
-	nonNil uint64
+	Program *expr.Program
+	OnePart bool // it is exactly one field of a record, which may have been left out
+	// Present has the bits of the arguments that are present whenever the expression holds.
+	Present uint64
 }
 
 // An ExprRead is one field that an expression needs: of the row that argument Param refers to, or
@@ -73,7 +72,7 @@ var (
 
 // Eval evaluates the expression. The result of a condition is a boolean.
 func (e *Expr) Eval(env Env) (stores.Value, error) {
-	v, err := e.prog.Eval(&env)
+	v, err := e.Program.Eval(&env)
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", e.Text, err)
 	}
@@ -82,17 +81,13 @@ func (e *Expr) Eval(env Env) (stores.Value, error) {
 
 // ArgOnly reports whether the expression is exactly one argument, and which.
 func (e *Expr) ArgOnly() (param int, ok bool) {
-	return e.prog.Index, e.prog.From == expr.Argument
+	return e.Program.Index, e.Program.From == expr.Argument
 }
-
-// PartOnly reports whether the expression is exactly one field of a record, which may have been
-// left out.
-func (e *Expr) PartOnly() bool { return e.part }
 
 // Args calls fn with the index of each argument whose value the expression uses, but not of
 // arguments of which only fields of the row are read.
 func (e *Expr) Args(fn func(param int)) {
-	e.prog.Uses(func(from expr.Source, i int) {
+	e.Program.Uses(func(from expr.Source, i int) {
 		if i >= 0 && (from == expr.Argument || from == expr.Content || from == expr.Item) {
 			fn(i)
 		}
@@ -103,7 +98,7 @@ func (e *Expr) Args(fn func(param int)) {
 // a read value that read accepts, and not only depend on it. Of a record it may be one part
 // alone, with its number from 1. A nil function accepts none.
 func (e *Expr) Copies(arg func(param, part int) bool, read func(*ExprRead) bool) (does bool) {
-	e.prog.Copies(func(from expr.Source, i, part int) {
+	e.Program.Copies(func(from expr.Source, i, part int) {
 		switch {
 		case i < 0:
 		case from == expr.Argument || from == expr.Content || from == expr.Item:
@@ -117,7 +112,7 @@ func (e *Expr) Copies(arg func(param, part int) bool, read func(*ExprRead) bool)
 
 // ItemOf returns the list argument whose item the expression uses, if it uses one.
 func (e *Expr) ItemOf() (param int, ok bool) {
-	e.prog.Uses(func(from expr.Source, i int) {
+	e.Program.Uses(func(from expr.Source, i int) {
 		if i >= 0 && from == expr.Item {
 			param, ok = i, true
 		}
@@ -127,18 +122,18 @@ func (e *Expr) ItemOf() (param int, ok bool) {
 
 // OfAnswer reports whether the value depends on a tool's answer.
 func (e *Expr) OfAnswer() (is bool) {
-	e.prog.Uses(func(from expr.Source, i int) { is = is || i < 0 && from == expr.Item })
+	e.Program.Uses(func(from expr.Source, i int) { is = is || i < 0 && from == expr.Item })
 	return is
 }
 
 // Constant reports whether the expression is a constant, and which.
 func (e *Expr) Constant() (stores.Value, bool) {
-	return e.prog.Value, e.prog.From == expr.Constant
+	return e.Program.Value, e.Program.From == expr.Constant
 }
 
 // Outcomes returns the constants of which the expression is one: itself, or those that its conditions
 // choose among; nil if it may be anything else.
-func (e *Expr) Outcomes() []stores.Value { return e.prog.Outcomes() }
+func (e *Expr) Outcomes() []stores.Value { return e.Program.Outcomes() }
 
 // A Filter is an expression over `row` in a form that a store can evaluate.
 type Filter struct {
@@ -148,19 +143,7 @@ type Filter struct {
 	// asks for the condition.
 	Reads []ExprRead
 
-	root filterNode
-}
-
-// A filterNode is a condition on a row; its other side still has to be computed from the
-// arguments.
-type filterNode struct {
-	op    stores.CondOp
-	kids  []filterNode
-	path  stores.Path
-	other *stores.Path
-	lower bool          // compare the text in lower case
-	value *expr.Program // the value that path is compared with
-	cond  *expr.Program // a condition without a row: true or false once the arguments are known
+	Root expr.Condition
 }
 
 // Cond evaluates everything in the filter that does not depend on the row, and returns the rest.
@@ -169,90 +152,9 @@ func (f *Filter) Cond(env Env) (stores.Cond, error) {
 	if f == nil {
 		return stores.Cond{Op: stores.True}, nil
 	}
-	c, err := f.root.resolve(&env)
+	c, err := f.Root.Resolve(&env)
 	if err != nil {
 		return stores.Cond{}, fmt.Errorf("%s: %w", f.Text, err)
 	}
 	return c, nil
-}
-
-func (n *filterNode) resolve(env *Env) (stores.Cond, error) {
-	if n.cond != nil {
-		v, err := n.cond.Eval(env)
-		switch {
-		case err != nil && !errors.Is(err, ErrAbsent):
-			return stores.Cond{}, err
-		case v.Bool():
-			return stores.Cond{Op: stores.True}, nil
-		}
-		return stores.Cond{Op: stores.False}, nil
-	}
-	c := stores.Cond{Op: n.op, Path: n.path, Other: n.other, Lower: n.lower}
-	switch n.op {
-	case stores.And, stores.Or:
-		// Parts that are already decided are left out; `include_completed or …` reads no status
-		// if everything is asked for.
-		stop, skip := stores.False, stores.True
-		if n.op == stores.Or {
-			stop, skip = stores.True, stores.False
-		}
-		for i := range n.kids {
-			kid, err := n.kids[i].resolve(env)
-			switch {
-			case err != nil:
-				return stores.Cond{}, err
-			case kid.Op == stop:
-				return kid, nil
-			case kid.Op == skip:
-			case kid.Op == n.op:
-				c.Kids = append(c.Kids, kid.Kids...)
-			default:
-				c.Kids = append(c.Kids, kid)
-			}
-		}
-		switch len(c.Kids) {
-		case 0:
-			return stores.Cond{Op: skip}, nil
-		case 1:
-			return c.Kids[0], nil
-		}
-	case stores.Not:
-		kid, err := n.kids[0].resolve(env)
-		switch {
-		case err != nil:
-			return stores.Cond{}, err
-		case kid.Op == stores.True:
-			return stores.Cond{Op: stores.False}, nil
-		case kid.Op == stores.False:
-			return stores.Cond{Op: stores.True}, nil
-		}
-		c.Kids = []stores.Cond{kid}
-	default:
-		if n.value != nil {
-			v, err := n.value.Eval(env)
-			if err != nil && !errors.Is(err, ErrAbsent) {
-				return stores.Cond{}, err
-			}
-			c.Value = v
-			if v.IsNull() && n.op >= stores.In {
-				return stores.Cond{Op: stores.False}, nil
-			}
-		}
-	}
-	return c, nil
-}
-
-// andKey adds the condition that the row is the one that an argument refers to.
-func (f *Filter) andKey(e *Entity, param int, place dsl.Place) *Filter {
-	key := filterNode{
-		op:    stores.Eq,
-		path:  stores.Path{Field: e.Store.Key},
-		value: &expr.Program{From: expr.Argument, Index: param},
-	}
-	if f == nil {
-		return &Filter{Text: "row." + e.Store.Fields[e.Store.Key].Name, Place: place, root: key}
-	}
-	and := *f
-	and.root = filterNode{op: stores.And, kids: []filterNode{key, f.root}}
-	return &and
 }

@@ -48,9 +48,9 @@ func (s *Send) Line(v *Verb) string {
 
 // Word returns the key that a palette writes for an effect.
 func (e *Effect) Word() string {
-	for _, w := range effectWords {
-		if w.kind == e.Kind && w.may == e.May {
-			return w.name
+	for _, w := range EffectWords {
+		if w.Kind == e.Kind && w.May == e.May {
+			return w.Name
 		}
 	}
 	return ""
@@ -92,15 +92,15 @@ func (e *Effect) RunLine() string {
 }
 
 // String returns the word that palettes use.
-func (a Again) String() string { return againWords[a] }
+func (a Again) String() string { return AgainWords[a] }
 
 // String returns the word that palettes use.
-func (p ProgressPart) String() string { return progressWords[p] }
+func (p ProgressPart) String() string { return ProgressWords[p] }
 
 // Words returns the words that palettes use for the origins.
 func (o Origins) Words() []string {
 	var words []string
-	for i, word := range originWords {
+	for i, word := range OriginWords {
 		if o&(1<<i) != 0 {
 			words = append(words, word)
 		}

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,7 +10,8 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
-	"verbatim/verbs/values"
+	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 // The messages of the checker. A summary says what is wrong in the words of the text; a label
@@ -18,12 +20,12 @@ import (
 
 func unknownVerb(at dsl.Place, name string, near, siblings []string) dsl.Diagnostic {
 	d := tell(at, "unknown-verb/call", name)
-	d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
+	d.Label, d.Fixes = message.DidYouMean(near), message.Replacements(at, near, "")
 	domain, _ := splitVerb(name)
 	switch {
 	case len(near) > 0:
 	case len(siblings) > 0:
-		d.Notes = append(d.Notes, fmt.Sprintf("verbs of %s: %s", domain, Some(siblings, 12)))
+		d.Notes = append(d.Notes, fmt.Sprintf("verbs of %s: %s", domain, message.Some(siblings, 12)))
 	default:
 		d.Notes = append(d.Notes, "every verb there is: verbatim explain")
 	}
@@ -32,7 +34,7 @@ func unknownVerb(at dsl.Place, name string, near, siblings []string) dsl.Diagnos
 
 func unknownArgument(at dsl.Place, v *Verb, key string, near, free []string) dsl.Diagnostic {
 	d := tell(at, "unknown-argument/call", v, key)
-	d.Label, d.Fixes = didYouMean(colons(near)), replacements(at, near, ":")
+	d.Label, d.Fixes = message.DidYouMean(colons(near)), message.Replacements(at, near, ":")
 	switch {
 	case len(v.Params) == 0:
 		d.Notes = append(d.Notes, v.Name+" takes no arguments")
@@ -52,7 +54,7 @@ func missingArguments(at dsl.Place, v *Verb, params []*Param) dsl.Diagnostic {
 		names[i] = ":" + p.Name
 		notes = append(notes, strings.TrimSuffix(fmt.Sprintf("add :%s %s    (%s) %s", p.Name, p.blank(), p.Type.Phrase(), p.Description), " "))
 	}
-	d := tell(at, "missing-argument", v, names, Count(len(params), "argument")+" are")
+	d := tell(at, "missing-argument", v, names, message.Count(len(params), "argument")+" are")
 	if len(params) == 1 {
 		d.Label = names[0] + " is missing"
 	}
@@ -68,7 +70,7 @@ func missingParts(at dsl.Place, s site, fields []*Param) dsl.Diagnostic {
 		names[i] = ":" + f.Name
 		notes = append(notes, strings.TrimSuffix(fmt.Sprintf("add :%s %s    (%s) %s", f.Name, f.blank(), f.Type.Phrase(), f.Description), " "))
 	}
-	d := tell(at, "missing-argument", s.part+":"+s.param.Name, names, Count(len(fields), "field")+" are")
+	d := tell(at, "missing-argument", s.part+":"+s.param.Name, names, message.Count(len(fields), "field")+" are")
 	if len(fields) == 1 {
 		d.Label = names[0] + " is missing"
 	}
@@ -78,16 +80,16 @@ func missingParts(at dsl.Place, s site, fields []*Param) dsl.Diagnostic {
 
 func unknownPart(at dsl.Place, s site, key string, near, all []string) dsl.Diagnostic {
 	d := tell(at, "unknown-argument/field", s.part+":"+s.param.Name, dsl.FormatKey(key))
-	if d.Label, d.Fixes = didYouMean(colons(near)), replacements(at, near, ":"); len(near) == 0 {
-		d.Notes = append(d.Notes, "its fields are "+Joined(colons(all), "and"))
+	if d.Label, d.Fixes = message.DidYouMean(colons(near)), message.Replacements(at, near, ":"); len(near) == 0 {
+		d.Notes = append(d.Notes, "its fields are "+message.Joined(colons(all), "and"))
 	}
 	return d
 }
 
 // refusal reports a literal that its type does not accept. A sensitive value is not quoted.
-func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive bool) dsl.Diagnostic {
+func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p Problem, sensitive bool) dsl.Diagnostic {
 	what := s.part + ":" + s.param.Name
-	quoted, bare := strconv.Quote(shorten(v.Text, 40)), shorten(v.Text, 40)
+	quoted, bare := strconv.Quote(message.Shorten(v.Text, 40)), message.Shorten(v.Text, 40)
 	if sensitive {
 		quoted, bare = "this", "this"
 	}
@@ -99,11 +101,11 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 		}
 		d := tell(at, "wrong-type/name", what, t, exampleName(t))
 		if dsl.NewSymbol(v.Text).Kind == dsl.Symbol && !sensitive {
-			d.Fixes = replacements(at, []string{v.Text}, "@")
+			d.Fixes = message.Replacements(at, []string{v.Text}, "@")
 			d.Fixes[0].Safe = false
 		}
 		return d
-	case wrongType:
+	case WrongType:
 		if t.Name == CodeType && t.Codes != nil && v.Kind == dsl.Integer {
 			return unknownCodeOf(at, what, t.Codes, v, sensitive)
 		}
@@ -119,14 +121,14 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 		} else if why != "" {
 			return tell(at, "invalid-date/calendar", bare, why)
 		}
-	case tooShort, tooLong:
+	case TooShort, TooLong:
 		return lengthRefusal(at, what, t, v, p)
 	case unknownCode:
 		return unknownCodeOf(at, what, t.Codes, v, sensitive)
 	case noMatch:
 		d := tell(at, name, what, quoted, patternOf(t))
 		if p := s.about(); len(p.Examples) > 0 {
-			d.Notes = append(d.Notes, "for example "+p.example())
+			d.Notes = append(d.Notes, "for example "+p.Example())
 		}
 		return d
 	case tooSmall, tooLarge:
@@ -139,7 +141,7 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 		}
 		return tell(at, name, what, bare, limit.Text())
 	case tooPrecise:
-		digits := Count(t.Scale, "digit")
+		digits := message.Count(t.Scale, "digit")
 		if t.Scale == 0 {
 			digits = "no digits"
 		}
@@ -153,11 +155,11 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 	case notDecimal:
 		quoted = strconv.Itoa(stores.MaxDigits)
 	case notRuled:
-		return tell(at, "invalid-"+typeWords[t.Name], what, quoted, t.fault(v.Text, sensitive), t)
+		return tell(at, "invalid-"+t.Name.String(), what, quoted, t.fault(v.Text, sensitive), t)
 	case notCode:
 		d := tell(at, name, what, quoted)
-		if up := strings.ToUpper(strings.NewReplacer(" ", "_", "-", "_").Replace(v.Text)); isCode(up) && !sensitive {
-			d.Fixes = replacements(at, []string{up}, "")
+		if up := strings.ToUpper(strings.NewReplacer(" ", "_", "-", "_").Replace(v.Text)); naming.IsCode(up) && !sensitive {
+			d.Fixes = message.Replacements(at, []string{up}, "")
 			d.Fixes[0].Safe = false
 		}
 		return d
@@ -190,14 +192,14 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive b
 		if v.Text == "true" || v.Text == "false" {
 			bare.Kind = dsl.Bool
 		}
-		if _, p := t.literal(bare); p == fine {
+		if _, p := t.Literal(bare); p == Fine {
 			d.Notes = append(d.Notes, "without the quotes it would be one")
 			fix("take the quotes away", v.Text, true)
 		}
 	case t.Name == DateTimeType && v.Kind == dsl.Date:
 		d.Notes = append(d.Notes, "a date alone does not say when in the day, nor where: write "+written+"T09:00:00Z, or the hour that is meant")
 	case t.Name == DateType && v.Kind == dsl.DateTime:
-		d.Notes = append(d.Notes, "the day alone: "+shorten(v.Text, 10))
+		d.Notes = append(d.Notes, "the day alone: "+message.Shorten(v.Text, 10))
 	case t.Name == ListType && v.Kind != dsl.Map && written != "":
 		d.Notes = append(d.Notes, "a list is written [a, b]")
 		fix("make it a list", "["+written+"]", false)
@@ -212,21 +214,21 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive b
 	case t.Name == RefType:
 		d.Notes = append(d.Notes, "a row is written as the name you were given for it, such as @"+exampleName(t))
 	case len(s.about().Examples) > 0:
-		d.Notes = append(d.Notes, fmt.Sprintf("for example :%s %s", s.about().Name, s.about().example()))
+		d.Notes = append(d.Notes, fmt.Sprintf("for example :%s %s", s.about().Name, s.about().Example()))
 	case t.spelt() != "":
 		d.Notes = append(d.Notes, t.spelt())
 	}
 }
 
-func lengthRefusal(at dsl.Place, what string, t *Type, v *dsl.Value, p problem) dsl.Diagnostic {
+func lengthRefusal(at dsl.Place, what string, t *Type, v *dsl.Value, p Problem) dsl.Diagnostic {
 	unit, n := "character", utf8.RuneCountInString(v.Text)
 	if v.Kind == dsl.List {
 		unit, n = "item", len(v.Items())
 	}
-	if p == tooShort {
-		return tell(at, "too-short", what, Count(t.MinLength, unit), n)
+	if p == TooShort {
+		return tell(at, "too-short", what, message.Count(t.MinLength, unit), n)
 	}
-	return tell(at, "too-long", what, Count(t.MaxLength, unit), n, Count(n-t.MaxLength, unit))
+	return tell(at, "too-long", what, message.Count(t.MaxLength, unit), n, message.Count(n-t.MaxLength, unit))
 }
 
 func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, sensitive bool) dsl.Diagnostic {
@@ -240,23 +242,23 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, sens
 			}
 		}
 	}
-	d := tell(at, "unknown-code/call", shorten(v.Text, 40), list)
+	d := tell(at, "unknown-code/call", message.Shorten(v.Text, 40), list)
 	if sensitive {
 		d = tell(at, "unknown-code/sensitive", what, list)
 	}
-	code, why := list.called(v.Text), "is what the table holds for it, or people call it"
+	code, why := list.Called(v.Text), "is what the table holds for it, or people call it"
 	if now := list.Was()[v.Text]; now != "" {
 		code, why = now, "is what it was called before"
 	}
 	if code != "" && !sensitive {
 		near = []string{code}
 	}
-	if d.Label, d.Fixes = didYouMean(near), replacements(at, near, ""); code != "" && !sensitive {
+	if d.Label, d.Fixes = message.DidYouMean(near), message.Replacements(at, near, ""); code != "" && !sensitive {
 		d.Label = "say " + code
-		d.Notes = append(d.Notes, fmt.Sprintf("%s %s; a script says %s", quoted(shorten(v.Text, 40)), why, code))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s %s; a script says %s", strconv.Quote(message.Shorten(v.Text, 40)), why, code))
 	}
 	if len(names) <= 12 || len(near) == 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: %s", list.Name, Some(names, 12)))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: %s", list.Name, message.Some(names, 12)))
 	}
 	return d
 }
@@ -270,9 +272,9 @@ func unknownCurrency(at dsl.Place, s site, v *dsl.Value, known []string, sensiti
 				near = []string{k}
 			}
 		}
-		d = tell(at, "unknown-code/currency", shorten(v.Text, 40), s.param)
+		d = tell(at, "unknown-code/currency", message.Shorten(v.Text, 40), s.param)
 	}
-	d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
+	d.Label, d.Fixes = message.DidYouMean(near), message.Replacements(at, near, "")
 	if len(known) <= 12 {
 		d.Notes = append(d.Notes, "currencies: "+strings.Join(known, ", "))
 	} else {
@@ -292,7 +294,7 @@ func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnosti
 			}
 		}
 		if len(d.Notes) == 0 {
-			d.Notes = append(d.Notes, "name "+Article(t.Entity.Store.Name)+" instead")
+			d.Notes = append(d.Notes, "name "+message.Article(t.Entity.Store.Name)+" instead")
 		}
 		return d
 	}
@@ -305,21 +307,21 @@ func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnosti
 			}
 		}
 		if len(fit) > 0 && strings.HasPrefix(what, "@") {
-			d.Notes = append(d.Notes, "a field of it may be meant: "+Some(fit, 5))
+			d.Notes = append(d.Notes, "a field of it may be meant: "+message.Some(fit, 5))
 		}
 	}
 	if p := s.about(); len(d.Notes) == 0 && len(p.Examples) > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("for example :%s %s", p.Name, p.example()))
+		d.Notes = append(d.Notes, fmt.Sprintf("for example :%s %s", p.Name, p.Example()))
 	}
 	return d
 }
 
 func unknownName(at dsl.Place, name string, near []string, macro *Verb) dsl.Diagnostic {
 	d := tell(at, "unknown-name/row", name)
-	d.Label, d.Fixes = didYouMean(prefixed("@", near)), replacements(at, near, "@")
+	d.Label, d.Fixes = message.DidYouMean(prefixed("@", near)), message.Replacements(at, near, "@")
 	switch {
 	case macro != nil && len(near) == 0:
-		names := prefixed("@", macro.paramNames())
+		names := prefixed("@", macro.Names())
 		if len(names) == 0 {
 			d.Notes = append(d.Notes, macro.Name+" has no arguments, and a macro knows no other names than its own `:as`")
 		} else {
@@ -334,20 +336,20 @@ func unknownName(at dsl.Place, name string, near []string, macro *Verb) dsl.Diag
 func unknownField(at dsl.Place, src *dsl.Source, no *lost) dsl.Diagnostic {
 	near := dsl.Nearest(no.step, slices.Values(no.among))
 	d := tell(at, "unknown-field/step", no.of, no.step)
-	d.Label = didYouMean(near)
+	d.Label = message.DidYouMean(near)
 	// The caret goes under the step itself.
 	if written := textAt(src, at.Range); strings.HasPrefix(written, "@") {
 		if i := strings.Index(written+".", "."+no.step+"."); i >= 0 {
 			d.Place.Range.Start = at.Range.Start + int32(i) + 1
 			d.Place.Range.End = d.Place.Range.Start + int32(len(no.step))
-			d.Fixes = replacements(d.Place, near, "")
+			d.Fixes = message.Replacements(d.Place, near, "")
 		}
 	}
 	switch {
 	case len(no.among) == 0:
 		d.Notes = append(d.Notes, no.of+" is a single value, without fields; leave out ."+no.step)
 	case len(near) == 0 || len(no.among) <= 12:
-		d.Notes = append(d.Notes, "fields: "+Some(no.among, 12))
+		d.Notes = append(d.Notes, "fields: "+message.Some(no.among, 12))
 	}
 	return d
 }
@@ -369,16 +371,18 @@ func cycleOfCalls(ring []link) dsl.Diagnostic {
 	return d
 }
 
-// notRewritten begins the note on a deprecated call that cannot be rewritten.
-const notRewritten = "it cannot be rewritten: "
+// NotRewritten begins the note on a deprecated call that cannot be rewritten.
+const NotRewritten = "it cannot be rewritten: "
 
-func deprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit, why string) dsl.Diagnostic {
+// DeprecatedVerb warns of a call or a name of a deprecated verb; edits write the call of the verb that
+// replaces it, and why says why there are none.
+func DeprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit, why string) dsl.Diagnostic {
 	d := tell(at, "deprecated-verb", v, v.Deprecated.Reason, v.Deprecated.ReplacedBy)
 	if v.Deprecated.ReplacedBy == "" {
 		d.Notes = nil
 	}
 	if why != "" {
-		d.Notes = append(d.Notes, notRewritten+why)
+		d.Notes = append(d.Notes, NotRewritten+why)
 	}
 	if len(edits) > 0 {
 		d.Fixes = []dsl.Fix{{Title: "write " + v.Deprecated.ReplacedBy, Safe: true, Edits: edits}}
@@ -387,42 +391,13 @@ func deprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit, why string) dsl.Dia
 }
 
 func untold(n int) dsl.Diagnostic {
-	more := Count(n, "more mistake")
+	more := message.Count(n, "more mistake")
 	if n == 1 {
 		more += " is"
 	} else {
 		more += " are"
 	}
 	return tell(dsl.Place{}, "too-many-mistakes/call", more, dsl.DefaultLimits.Diagnostics)
-}
-
-// Words.
-
-func didYouMean(near []string) string {
-	if len(near) == 0 {
-		return ""
-	}
-	quoted := make([]string, len(near))
-	for i, n := range near {
-		if quoted[i] = strconv.Quote(n); strings.HasPrefix(n, `:"`) {
-			quoted[i] = n // it has quotes of its own
-		}
-	}
-	return "did you mean " + Joined(quoted, "or") + "?"
-}
-
-// replacements offers each of the near words; a single one is safe to apply, because the original
-// word had no meaning.
-func replacements(at dsl.Place, near []string, mark string) []dsl.Fix {
-	var fixes []dsl.Fix
-	for _, n := range near {
-		fixes = append(fixes, dsl.Fix{
-			Title: "write " + mark + n,
-			Safe:  len(near) == 1,
-			Edits: []dsl.Edit{{Range: at.Range, Text: mark + n}},
-		})
-	}
-	return fixes
 }
 
 // colons writes names as keys of a map.
@@ -442,16 +417,6 @@ func prefixed(mark string, names []string) []string {
 	return out
 }
 
-func shorten(s string, n int) string {
-	runes := []rune(s)
-	if len(runes) <= n {
-		return s
-	}
-	return string(runes[:n]) + "…"
-}
-
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // kindPhrase names a kind of value in a script.
 func kindPhrase(k dsl.Kind) string {
 	return [...]string{
@@ -461,88 +426,12 @@ func kindPhrase(k dsl.Kind) string {
 	}[k]
 }
 
-// Phrase describes the values of a type.
-func (t *Type) Phrase() string {
-	switch t.Name {
-	case AnyType:
-		return "a value"
-	case BooleanType:
-		return "true or false"
-	case DateTimeType:
-		return "a date and time"
-	case EmailType:
-		return "an e-mail address"
-	case PhoneType:
-		return "a telephone number"
-	case IBANType:
-		return "an IBAN"
-	case BICType:
-		return "a BIC"
-	case LEIType:
-		return "an LEI"
-	case NationalIDType:
-		if name, _ := values.IDName(t.Country); name != "" {
-			return "a " + name
-		}
-		return "a national id"
-	case MoneyType:
-		return "an amount of money"
-	case CodeType:
-		if t.Codes != nil {
-			return "a code of " + t.Codes.Name
-		}
-		return "a code"
-	case RefType:
-		if t.Entity != nil {
-			return "a reference to " + Article(t.Entity.Store.Name)
-		}
-		return "a reference"
-	case ListType:
-		if t.Item != nil && t.Item.Name != AnyType {
-			return "a list of " + t.Item.plural()
-		}
-		return "a list"
-	case UUIDType:
-		return "a uuid"
-	}
-	return Article(typeWords[t.Name])
-}
-
-func (t *Type) plural() string {
-	switch t.Name {
-	case BooleanType:
-		return "true or false"
-	case CodeType:
-		if t.Codes != nil {
-			return t.Codes.Name + " codes"
-		}
-	case RefType:
-		if t.Entity != nil {
-			return t.Entity.Store.Name + " references"
-		}
-		return "references"
-	case MoneyType:
-		return "amounts of money"
-	case EmailType:
-		return "e-mail addresses"
-	case PhoneType:
-		return "telephone numbers"
-	case IBANType, BICType, LEIType:
-		return strings.ToUpper(typeWords[t.Name]) + "s"
-	case NationalIDType:
-		return "national ids"
-	case AnyType:
-		return "values"
-	}
-	return typeWords[t.Name] + "s"
-}
-
 func (m meaning) Phrase() string {
 	switch {
 	case m.list:
 		return "a list"
 	case m.name == RefType && m.row != nil:
-		return Article(m.row.Store.Name)
+		return message.Article(m.row.Store.Name)
 	}
 	return (&Type{Name: m.name, Codes: m.codes, Entity: m.row}).Phrase()
 }
@@ -564,14 +453,14 @@ func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind,
 				near[i] = dsl.FormatValue(dsl.NewString(n))
 			}
 		}
-		d.Label = didYouMean(said)
-		d.Fixes = replacements(at, near, "")
+		d.Label = message.DidYouMean(said)
+		d.Fixes = message.Replacements(at, near, "")
 	}
 	if sensitive && !b.safe {
 		d.Summary, d.Label = name+" does not satisfy its schema", ""
 	}
 	if len(b.list) > 0 {
-		d.Notes = append(d.Notes, "allowed: "+Some(b.list, 12))
+		d.Notes = append(d.Notes, "allowed: "+message.Some(b.list, 12))
 	}
 	if s.Place.Source != nil {
 		d.Related = append(d.Related, dsl.Related{Place: s.Place, Message: "the schema is declared here"})
@@ -582,5 +471,61 @@ func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind,
 // offToday reports a date that was valid on another day, or will be.
 func offToday(at dsl.Place, name, says string) dsl.Diagnostic {
 	_, label, _ := strings.Cut(says, ": ")
-	return dsl.Diagnostic{Code: "out-of-range", Place: at, Summary: name + " " + says, Label: label}
+	return tell(at, "out-of-range/today", name, says, label)
+}
+
+// BadValue says why a word of a palette is no value of a type; name is what has the type.
+func BadValue(at dsl.Place, name, word string, t *Type, p Problem) dsl.Diagnostic {
+	d := tell(at, "bad-value", name, t, cmp.Or(word, "something else"), problemWords[p])
+	switch {
+	case p == tooSmall && !t.Min.IsNull():
+		return tell(at, "bad-value/bound", name, word, problemWords[p], t.Min.Text())
+	case p == tooLarge && !t.Max.IsNull():
+		return tell(at, "bad-value/bound", name, word, problemWords[p], t.Max.Text())
+	case p == unknownCode && t.Codes != nil:
+		near := message.Nearest(word, t.Codes.Names())
+		if code := t.Codes.Called(word); code != "" {
+			near = []string{code}
+		}
+		d.Label, d.Fixes = message.DidYouMean(near), message.Replacements(at, near, "")
+		d.Notes = []string{"codes of " + t.Codes.Name + ": " + message.Some(t.Codes.Names(), 16)}
+	case p == notRuled:
+		d = tell(at, "bad-value", name, t, cmp.Or(word, "something else"), t.fault(strings.Trim(word, `"`), false))
+	case t.Name == BooleanType:
+		d.Fixes = TruthFix(at, word)
+	case t.Name == DateType && (name == "min" || name == "max"):
+		d.Notes = append(d.Notes, dayForms)
+	}
+	return d
+}
+
+var problemWords = [...]string{
+	WrongType:   "this is something else",
+	TooShort:    "too short",
+	TooLong:     "too long",
+	noMatch:     "it does not match the pattern",
+	tooSmall:    "less than the least",
+	tooLarge:    "more than the greatest",
+	tooPrecise:  "too many digits after the point",
+	notInt64:    "too large",
+	notDecimal:  "in digits: 12.50",
+	notDate:     "year-month-day: 2025-01-03",
+	notDateTime: "with its offset: 2025-01-03T10:00:00Z",
+	notDuration: "a number and a unit: 24h",
+	notUUID:     "8-4-4-4-12 hexadecimal digits",
+	notRuled:    "something else is written",
+	unknownCode: "not in the list",
+	notCode:     "capitals, digits and underscores",
+	notText:     "not UTF-8 without zero characters",
+}
+
+// TruthFix offers true or false for a word that means it.
+func TruthFix(at dsl.Place, word string) []dsl.Fix {
+	switch strings.ToLower(word) {
+	case "yes", "y", "on", "true", "1":
+		return message.Replacements(at, []string{"true"}, "")
+	case "no", "n", "off", "false", "0":
+		return message.Replacements(at, []string{"false"}, "")
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"verbatim/dsl"
+	"verbatim/verbs/message"
 )
 
 // An Origin says where a value came from: the script's author, the person's own words, a record,
@@ -41,11 +42,11 @@ const (
 // NewOrigin makes an origin of one kind. Only tools and documents have a name,
 // which may be "".
 func NewOrigin(kind Origins, source string) Origin {
-	o := Origin{kinds: kind & (1<<len(originWords) - 1)}
+	o := Origin{kinds: kind & (1<<len(OriginWords) - 1)}
 	if kind != FromTool && kind != FromDocument || source == "" {
 		return o
 	}
-	o.sources = originWords[bits.TrailingZeros8(uint8(kind))] + "=" + escapeSource(source)
+	o.sources = OriginWords[bits.TrailingZeros8(uint8(kind))] + "=" + escapeSource(source)
 	return o
 }
 
@@ -106,27 +107,27 @@ func Stored(mark string) Origin {
 // first: "document=letter.pdf,model".
 func (o Origin) String() string {
 	if o.sources == "" && bits.OnesCount8(uint8(o.kinds)) == 1 {
-		return originWords[bits.TrailingZeros8(uint8(o.kinds))]
+		return OriginWords[bits.TrailingZeros8(uint8(o.kinds))]
 	}
 	var parts []string
-	for i := len(originWords) - 1; i >= 0; i-- {
+	for i := len(OriginWords) - 1; i >= 0; i-- {
 		if o.kinds&(1<<i) == 0 {
 			continue
 		}
 		named := false
 		for _, s := range strings.Split(o.sources, ",") {
-			if strings.HasPrefix(s, originWords[i]+"=") {
+			if strings.HasPrefix(s, OriginWords[i]+"=") {
 				parts, named = append(parts, s), true
 			}
 		}
 		if !named {
-			parts = append(parts, originWords[i])
+			parts = append(parts, OriginWords[i])
 		}
 	}
 	return strings.Join(parts, ",")
 }
 
-var errOrigin = fmt.Errorf("an origin is one of %s, and document or tool may be followed by = and a name", strings.Join(originWords, ", "))
+var errOrigin = fmt.Errorf("an origin is one of %s, and document or tool may be followed by = and a name", strings.Join(OriginWords, ", "))
 
 // ParseOrigin reads what String wrote. "" is the zero Origin.
 func ParseOrigin(s string) (Origin, error) {
@@ -136,7 +137,7 @@ func ParseOrigin(s string) (Origin, error) {
 	}
 	for part := range strings.SplitSeq(s, ",") {
 		word, source, named := strings.Cut(part, "=")
-		i := slices.Index(originWords, word)
+		i := slices.Index(OriginWords, word)
 		if i < 0 {
 			return Origin{}, errOrigin
 		}
@@ -157,7 +158,7 @@ func ParseOrigin(s string) (Origin, error) {
 func (o Origin) Unnamed(drop func(name string) bool) Origin {
 	var kept []string
 	for s := range strings.SplitSeq(o.sources, ",") {
-		source, ok := strings.CutPrefix(s, originWords[bits.TrailingZeros8(uint8(FromDocument))]+"=")
+		source, ok := strings.CutPrefix(s, OriginWords[bits.TrailingZeros8(uint8(FromDocument))]+"=")
 		if name, _ := unescapeSource(source); !ok || !drop(name) {
 			kept = append(kept, s)
 		}
@@ -170,14 +171,14 @@ func (o Origin) Unnamed(drop func(name string) bool) Origin {
 // value that nobody gave.
 func (o Origin) Words() string {
 	var parts []string
-	for i := len(originWords) - 1; i >= 0; i-- {
+	for i := len(OriginWords) - 1; i >= 0; i-- {
 		kind := Origins(1) << i
 		if o.kinds&kind == 0 {
 			continue
 		}
 		named := false
 		for _, s := range strings.Split(o.sources, ",") {
-			name, ok := strings.CutPrefix(s, originWords[i]+"=")
+			name, ok := strings.CutPrefix(s, OriginWords[i]+"=")
 			if !ok {
 				continue
 			}
@@ -192,7 +193,7 @@ func (o Origin) Words() string {
 			parts = append(parts, originPhrases[i])
 		}
 	}
-	return Joined(parts, "and")
+	return message.Joined(parts, "and")
 }
 
 // originPhrases are the words for origins in Words, by bit.
@@ -201,12 +202,12 @@ var originPhrases = []string{"the script", "a person", "a record", "the model", 
 // Wanted describes which origins are accepted: "a person or a record".
 func (o Origins) Wanted() string {
 	var parts []string
-	for i := range originWords {
+	for i := range OriginWords {
 		if o&(1<<i) != 0 {
 			parts = append(parts, originPhrases[i])
 		}
 	}
-	return Joined(parts, "or")
+	return message.Joined(parts, "or")
 }
 
 // escapeSource makes a name safe within an origin: on one line, without characters that have a

@@ -13,7 +13,7 @@ func origins() *rapid.Generator[Origin] {
 	return rapid.Custom(func(t *rapid.T) Origin {
 		var o Origin
 		for range rapid.IntRange(0, 4).Draw(t, "n") {
-			kind := Origins(1) << rapid.IntRange(0, len(originWords)-1).Draw(t, "kind")
+			kind := Origins(1) << rapid.IntRange(0, len(OriginWords)-1).Draw(t, "kind")
 			o = o.Mix(NewOrigin(kind, rapid.SampledFrom([]string{"", "letter.pdf", "a,b=c;d:%", "crm", "\x00\u202e", strings.Repeat("é", 100)}).Draw(t, "source")))
 		}
 		return o
@@ -42,7 +42,7 @@ func TestOriginsMixAndAreRead(t *testing.T) {
 		if m != b.Mix(a) || m.Mix(a) != m || m.Kinds() != a.Kinds()|b.Kinds() {
 			t.Fatalf("%q and %q make %q", a, b, m)
 		}
-		for accepted := range Origins(1 << len(originWords)) {
+		for accepted := range Origins(1 << len(OriginWords)) {
 			if m.Within(accepted) && m.Kinds() != 0 && (a.Kinds()&^accepted|b.Kinds()&^accepted) != 0 {
 				t.Fatalf("%q is within %s, and its parts are not", m, accepted.Wanted())
 			}

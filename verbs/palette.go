@@ -1,6 +1,6 @@
 // Package verbs defines which calls are valid. A palette, one YAML file for a domain, declares
-// entities, codes, roles and verbs; Load reads a directory of them into a Registry, whole or not
-// at all; and only Check turns a Script into a Program.
+// entities, codes, roles and verbs; package load reads a directory of them into a Registry, whole or
+// not at all; and only Check turns a Script into a Program.
 package verbs
 
 import (
@@ -13,13 +13,15 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 // A Registry is a set of palettes that agree with one another. It is
 // immutable and may be shared.
 type Registry struct {
 	palettes  []*Palette
-	says      map[saying]string
+	says      map[Saying]string
 	verbs     map[string]*Verb
 	sorted    []*Verb // by name
 	entities  map[string]*Entity
@@ -98,11 +100,11 @@ type CodeList struct {
 	Spelling *stores.Spelling
 	Place    dsl.Place
 
-	index map[string]int // made by newRegistry
+	index map[string]int // made by New
 }
 
-// covers reports whether a list holds every code of another.
-func (l *CodeList) covers(other *CodeList) bool {
+// Covers reports whether a list holds every code of another.
+func (l *CodeList) Covers(other *CodeList) bool {
 	for i := range other.Codes {
 		if !slices.ContainsFunc(l.Codes, func(c Code) bool { return c.Name == other.Codes[i].Name }) {
 			return false
@@ -215,8 +217,6 @@ type Entity struct {
 	// engine's message.
 	Twice string
 	Place dsl.Place
-
-	broken bool // while loading: a field has an error
 }
 
 // A Field is a palette's declaration of a field, beyond how it is stored.
@@ -238,25 +238,25 @@ type Template struct {
 
 // A Verb is a declared verb.
 type Verb struct {
-	Name        string // "client.add-note"
-	Description string
-	Roles       []*Role             // who may use it; empty means nobody
-	Phrases     []string            // what people say to mean it, in English
-	PhrasesIn   map[string][]string // the same in other languages: "de", "fr", "es"
-	said        []dsl.Related       // places of the phrases
-	Tells       Tells               // how the result is told to a person
-	Params      []Param
-	Returns     Returns
-	Effects     []Effect
-	Totals      []*Total
-	Looks       []*Entity   // entities whose rows a Go function looks at, even rows that the caller does not see
-	Discloses   []Disclosed // values about rows that callers do not see, which callers are told
-	Requires    []Require
-	Limits      []Limit
-	Excludes    []Exclusion
-	Confirm     []Confirm
-	Deprecated  *Deprecation
-	Place       dsl.Place
+	Name         string // "client.add-note"
+	Description  string
+	Roles        []*Role             // who may use it; empty means nobody
+	Phrases      []string            // what people say to mean it, in English
+	PhrasesIn    map[string][]string // the same in other languages: "de", "fr", "es"
+	PhrasePlaces []dsl.Related       // places of the phrases
+	Tells        Tells               // how the result is told to a person
+	Params       []Param
+	Returns      Returns
+	Effects      []Effect
+	Totals       []*Total
+	Looks        []*Entity   // entities whose rows a Go function looks at, even rows that the caller does not see
+	Discloses    []Disclosed // values about rows that callers do not see, which callers are told
+	Requires     []Require
+	Limits       []Limit
+	Excludes     []Exclusion
+	Confirm      []Confirm
+	Deprecated   *Deprecation
+	Place        dsl.Place
 	// Broader and Simpler are the calls that a plan tries instead if the answer of a verb that
 	// only reads is doubtful: one that asks for more, and one that asks for less. Their names are
 	// the arguments. Nil if there are none.
@@ -283,8 +283,7 @@ type Verb struct {
 	// Internal says that only scheduled work may call it: see Registry.CheckWork.
 	Internal bool
 
-	plan  plan   // made by newRegistry
-	there uint64 // arguments that are present whenever Requires holds
+	plan plan // made by New
 }
 
 // A Param is one declared argument.
@@ -319,20 +318,22 @@ type Param struct {
 	Upload *Upload // which files it takes; nil if it takes no file
 	Place  dsl.Place
 
-	schemaOf int // one more than the index of the code argument whose schema this one must satisfy
-	byCode   *CodeList
+	// CodeParam is one more than the index of the code argument whose schema this one must satisfy,
+	// and ByCode the list of that argument; 0 and nil if there is none.
+	CodeParam int
+	ByCode    *CodeList
 
-	defaulted bool // it has a default, even one with an error
+	HasDefault bool // it has a default, even one with an error
 }
 
 // Sure reports whether the argument has a value in every call that is carried out: it is
 // required, or has a default of some kind.
 func (p *Param) Sure() bool {
-	return p.Required || p.Active || !p.Default.IsNull() || p.DefaultDay != nil || p.defaulted
+	return p.Required || p.Active || !p.Default.IsNull() || p.DefaultDay != nil || p.HasDefault
 }
 
 // SchemaOf returns the index of the code argument that selects the schema of this object.
-func (p *Param) SchemaOf() (param int, ok bool) { return p.schemaOf - 1, p.schemaOf > 0 }
+func (p *Param) SchemaOf() (param int, ok bool) { return p.CodeParam - 1, p.CodeParam > 0 }
 
 // Origins is a set of origins of values.
 type Origins uint8
@@ -417,8 +418,8 @@ func (p *Param) SensitivePart(part int) bool {
 	return p.Sensitive && (part == 0 || !p.Partly || p.Type.Record().Fields[part-1].Sensitive)
 }
 
-// anyField reports whether holds is true of a field of the record, or of the records in a list.
-func (t *Type) anyField(holds func(p *Param) bool) bool {
+// AnyField reports whether holds is true of a field of the record, or of the records in a list.
+func (t *Type) AnyField(holds func(p *Param) bool) bool {
 	rec := t.Record()
 	if rec == nil {
 		return false
@@ -431,9 +432,9 @@ func (t *Type) anyField(holds func(p *Param) bool) bool {
 	return false
 }
 
-// field returns the index of the field of a record with this name, -1 if there is none.
-func (t *Type) field(name string) int {
-	return slices.IndexFunc(t.Fields, func(p Param) bool { return sameName(p.Name, name) })
+// FieldIndex returns the index of the field of a record with this name, -1 if there is none.
+func (t *Type) FieldIndex(name string) int {
+	return slices.IndexFunc(t.Fields, func(p Param) bool { return naming.Same(p.Name, name) })
 }
 
 // Field returns the type of the field of a record with this name; nil if there is none, or t is
@@ -442,7 +443,7 @@ func (t *Type) Field(name string) *Type {
 	if t == nil || t.Name != RecordType {
 		return nil
 	}
-	if i := t.field(name); i >= 0 {
+	if i := t.FieldIndex(name); i >= 0 {
 		return t.Fields[i].Type
 	}
 	return nil
@@ -688,7 +689,8 @@ const (
 	AverageTotal // of the values that are not absent; only in reads
 )
 
-var totalWords = [...]string{CountTotal: "count", SumTotal: "sum", MinTotal: "min", MaxTotal: "max", SomeTotal: "some", NoneTotal: "none", AllTotal: "all", AverageTotal: "average"}
+// TotalWords are the words of palettes for the kinds of totals.
+var TotalWords = [...]string{CountTotal: "count", SumTotal: "sum", MinTotal: "min", MaxTotal: "max", SomeTotal: "some", NoneTotal: "none", AllTotal: "all", AverageTotal: "average"}
 
 // OfField reports whether a total is computed from a field of the rows, and not from the rows
 // alone.
@@ -697,10 +699,11 @@ func (k TotalKind) OfField() bool { return k >= SumTotal && k <= MaxTotal || k =
 // Asks reports whether a total is true or false.
 func (k TotalKind) Asks() bool { return k >= SomeTotal && k <= AllTotal }
 
-func (k TotalKind) String() string { return totalWords[k] }
+// String returns the word that palettes use.
+func (k TotalKind) String() string { return TotalWords[k] }
 
-// fits reports whether the total can be computed from values of a type.
-func (k TotalKind) fits(t TypeName) bool {
+// Fits reports whether the total can be computed from values of a type.
+func (k TotalKind) Fits(t TypeName) bool {
 	return k.OfField() && (t == IntegerType || t == DecimalType) || (k == MinTotal || k == MaxTotal) && (t == DateType || t == DateTimeType)
 }
 
@@ -710,7 +713,7 @@ func (t *Total) Line(v *Verb) string {
 	if t.Kind.OfField() {
 		what += "." + t.Entity.Store.Fields[t.Field].Name
 	}
-	line := totalWords[t.Kind] + " of " + t.Where.line(what, v)
+	line := TotalWords[t.Kind] + " of " + t.Where.line(what, v)
 	switch t.Kind {
 	case SomeTotal:
 		line = "some " + t.Where.line(what, v)
@@ -802,7 +805,7 @@ func (l *Limit) Line() string {
 	if l.Everyone {
 		whose = "for all callers together"
 	}
-	line := Count(l.AtMost, "use") + " within " + Lasting(l.Within) + ", " + whose
+	line := message.Count(l.AtMost, "use") + " within " + message.Lasting(l.Within) + ", " + whose
 	if l.Refused {
 		line += "; a refused call counts"
 	}
@@ -953,7 +956,7 @@ type Query struct {
 	One       bool
 	Place     dsl.Place
 
-	place func(from, to int) dsl.Place // place in the file of a part of Text
+	PlaceWithin func(from, to int) dsl.Place // place in the file of a part of Text
 }
 
 // IsSensitive reports whether some column of the query is sensitive.
@@ -962,7 +965,7 @@ func (q *Query) IsSensitive() bool { return slices.Contains(q.Sensitive, true) }
 // PlaceOf returns the place in the palette of the word that begins at a byte of Text, however
 // YAML folds or quotes it. For an offset outside Text it returns Place, the place of the whole.
 func (q *Query) PlaceOf(offset int) dsl.Place {
-	if q.place == nil || offset < 0 || offset > len(q.Text) || q.Text == "" {
+	if q.PlaceWithin == nil || offset < 0 || offset > len(q.Text) || q.Text == "" {
 		return q.Place
 	}
 	if offset == len(q.Text) {
@@ -982,7 +985,7 @@ func (q *Query) PlaceOf(offset int) dsl.Place {
 		}
 		to += size
 	}
-	return q.place(offset, to)
+	return q.PlaceWithin(offset, to)
 }
 
 // A Macro is a script of other verbs; its @names are the macro's arguments.
@@ -990,15 +993,15 @@ type Macro struct {
 	Script *dsl.Script
 	Place  dsl.Place
 
-	each int // one more than the index of the argument for whose items calls are made
+	Each int // one more than the index of the argument for whose items calls are made
 }
 
 // ForEach returns the list argument for each of whose items the calls that name @each are made.
 func (m *Macro) ForEach() (param int, ok bool) {
-	if m == nil || m.each == 0 {
+	if m == nil || m.Each == 0 {
 		return -1, false
 	}
-	return m.each - 1, true
+	return m.Each - 1, true
 }
 
 // A Tool is a tool of an MCP server.
@@ -1019,18 +1022,19 @@ type Tool struct {
 	Timeout time.Duration // of one try; 0 is the operator's limit
 	Retry   *stores.Retry // nil is three tries without a wait
 
-	answer *Param // type of its answer, a list of records; nil without Columns
+	Answer *Param // type of its answer, a list of records; nil without Columns
 }
 
-func (t *Tool) given() *Param {
+// GivenAnswer returns the rows of the answer as an argument would declare them; nil without columns.
+func (t *Tool) GivenAnswer() *Param {
 	if t == nil {
 		return nil
 	}
-	return t.answer
+	return t.Answer
 }
 
 // Answers makes a record of one row of the answer, for effects that run once for each.
-func (t *Tool) Answers(row []stores.Value) stores.Value { return t.answer.Type.Item.Whole(row) }
+func (t *Tool) Answers(row []stores.Value) stores.Value { return t.Answer.Type.Item.Whole(row) }
 
 // Follows reports whether an effect runs over the answer of its verb's tool.
 func (e *Effect) Follows() bool { return e.Each != nil && e.Each.Answer }
@@ -1044,7 +1048,39 @@ type Send struct {
 	Place dsl.Place
 }
 
-// keepsCalls reports whether values of t are calls, or lists of calls.
-func (t *Type) keepsCalls() bool {
+// KeepsCalls reports whether values of t are calls, or lists of calls.
+func (t *Type) KeepsCalls() bool {
 	return t != nil && (t.Name == CallType || t.Name == ListType && t.Item != nil && t.Item.Name == CallType)
+}
+
+// An Along says that a read returns the row that an argument names, and every row that can be
+// reached from there along a reference, however many steps away. One step finds the rows of
+// Entity whose field Here is one of the rows found so far, and continues with the rows in their
+// field There.
+type Along struct {
+	From        int // index in Params
+	Entity      *Entity
+	Here, There int
+}
+
+// Step returns the find for one step from some rows.
+func (a *Along) Step(from []stores.Value) stores.Find {
+	there := stores.Path{Field: a.There}
+	return stores.Find{Entity: a.Entity.Store, Select: []stores.Path{there}, Order: []stores.Order{{Path: there}},
+		Where: &stores.Cond{Op: stores.In, Path: stores.Path{Field: a.Here}, Value: stores.NewList(from...)}}
+}
+
+// SessionActive is the name of the session value with the row that the person works on, such as
+// one of the organisations that they act for.
+const SessionActive = "active"
+
+// A Function is a function that expressions may call and that a Go program supplies. Its result
+// depends only on its arguments: it reads no clock and no row, so that a preview and a run give
+// the same.
+type Function struct {
+	Name        string // "same-person", written same_person in expressions
+	Description string
+	Takes       []*Type
+	Gives       *Type
+	Place       dsl.Place
 }

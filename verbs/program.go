@@ -77,7 +77,7 @@ func (p *Program) Named(v *dsl.Value) (dsl.Value, bool) {
 	}
 	name := row.Name
 	if v.Kind == dsl.Symbol {
-		if _, path := divide(v.Text); path != "" {
+		if _, path := Divide(v.Text); path != "" {
 			name += "." + path
 		}
 	}
@@ -235,13 +235,13 @@ func (a *Arg) Path() string {
 // have no path.
 func (a *Arg) words() (name, path string) {
 	if a.Syntax.Kind == dsl.Symbol {
-		return divide(a.Syntax.Text)
+		return Divide(a.Syntax.Text)
 	}
 	return a.Syntax.Text, ""
 }
 
-// divide splits a symbol at its first dot. It is a loop because the texts are a few bytes long.
-func divide(symbol string) (name, path string) {
+// Divide splits a symbol at its first dot. It is a loop because the texts are a few bytes long.
+func Divide(symbol string) (name, path string) {
 	for i := range len(symbol) {
 		if symbol[i] == '.' {
 			return symbol[:i], symbol[i+1:]
@@ -322,4 +322,17 @@ func (p *Program) Texts(a *Arg) []string {
 		texts[i] = dsl.FormatCall(dsl.Replace(&in.script.Calls[i], func(_ *dsl.Call, _ string, v *dsl.Value) (dsl.Value, bool) { return p.Named(v) }))
 	}
 	return texts
+}
+
+// NamesEach reports whether a call, or one inside it, names @each.
+func NamesEach(c *dsl.Call) bool {
+	found := false
+	dsl.WalkCall(c, func(n dsl.Node) bool {
+		if n.Value != nil && n.Value.Kind == dsl.Symbol {
+			name, _ := Divide(n.Value.Text)
+			found = found || name == "each"
+		}
+		return !found
+	})
+	return found
 }

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs/expr"
+	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 // A record is a value with named, typed parts, for which a table would have columns. A script
@@ -19,81 +19,12 @@ import (
 // type, the limits, and that a reference leads to a row in scope. A record holds no other record,
 // since a part of a part is better stored as a row, or as an object with a schema.
 
-// maxFields is how many fields a record may have: a bit set says which are given.
-const maxFields = 64
+// MaxFields is how many fields a record may have: a bit set says which are given.
+const MaxFields = 64
 
-// record reads the fields of a record. typ is the node of its type.
-func (l *loader) record(d *doc, f mapping, typ *yaml.Node) *Type {
-	fields := f.at("fields")
-	switch {
-	case fields.key == nil:
-		d.report(tell(d.place(typ), "missing-key", "a record", "fields", shapes()["item"].key("fields").example))
-		return nil
-	case fields.value == nil:
-		return nil
-	case len(fields.value.Content) == 0:
-		d.report(tell(d.place(fields.key), "nothing-written/list", "fields"))
-		return nil
-	case len(fields.value.Content) > 2*maxFields:
-		d.report(tell(d.place(fields.value.Content[2*maxFields]), "contradiction", fmt.Sprintf("a record has at most %d fields", maxFields), "make an entity of it", dsl.Place{}, ""))
-		return nil
-	}
-	t := &Type{Name: RecordType, Scale: -1}
-	whole := true
-	var countries []pair // parallel to t.Fields
-	d.entries(fields.value, func(k, v *yaml.Node) {
-		p, country, ok := l.recordField(d, k, v)
-		whole = whole && ok
-		t.Fields, countries = append(t.Fields, p), append(countries, country)
-	})
-	if !whole {
-		return nil
-	}
-	for i := range t.Fields {
-		l.beside(d, t.Fields[i].Type, countries[i], paramsBeside(t.Fields), namesBy(t.Fields, func(p Param) string { return p.Name }))
-	}
-	return t
-}
-
-func (l *loader) recordField(d *doc, k, v *yaml.Node) (p Param, country pair, ok bool) {
-	if !d.name(k, "field") || v.Kind == poisoned {
-		return p, country, false
-	}
-	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
-		d.report(say.nothingWritten(d.place(k), shapes()["item"].key("fields")))
-		return p, country, false
-	}
-	f, ok := d.fields(v, "record-field")
-	if !ok {
-		return p, country, false
-	}
-	p = Param{
-		Name: k.Value, Ident: underscored(k.Value), Description: f.text("description"), Place: d.place(k),
-		Required: f.boolean("required"), Sensitive: f.boolean("sensitive"), Personal: f.boolean("personal"),
-	}
-	p.Type = l.typeOf(d, f, k, "field")
-	switch {
-	case p.Type == nil:
-		return p, country, false
-	case p.Type.Record() != nil:
-		d.report(tell(p.Place, "contradiction", k.Value+" is a record inside a record", "keep it in rows of an entity, or make it an object with a schema", dsl.Place{}, ""))
-		return p, country, false
-	case p.Type.refersTo(nil):
-		d.report(tell(p.Place, "contradiction", k.Value+" refers to anything", "say with ref-type which rows it may refer to", dsl.Place{}, ""))
-		return p, country, false
-	}
-	d.items(f.at("examples"), func(n *yaml.Node) {
-		p.Examples = append(p.Examples, n.Value)
-		if p.Type.Name != RefType {
-			l.example(d, p.Type, n, p.Name)
-		}
-	})
-	return p, f.at("country"), true
-}
-
-// refersTo reports whether t is a reference to an entity, or a list of those; nil is
+// RefersTo reports whether t is a reference to an entity, or a list of those; nil is
 // a reference to any.
-func (t *Type) refersTo(e *Entity) bool {
+func (t *Type) RefersTo(e *Entity) bool {
 	if t.Name == ListType && t.Item != nil {
 		t = t.Item
 	}
@@ -105,7 +36,7 @@ func (t *Type) kept() stores.Kind {
 	if t.Name == RefType && t.Entity != nil {
 		return t.Entity.Store.Fields[t.Entity.Store.Key].Kind
 	}
-	return t.kind()
+	return t.Kind()
 }
 
 // Parts splits a record into the values of its fields, null for those that were left out. ok is
@@ -117,7 +48,7 @@ func (t *Type) Parts(v stores.Value) (parts []stores.Value, ok bool) {
 	}
 	parts = make([]stores.Value, len(t.Fields))
 	for key, text := range raw {
-		i := t.field(key)
+		i := t.FieldIndex(key)
 		if i < 0 || !parts[i].IsNull() {
 			return nil, false
 		}
@@ -150,11 +81,11 @@ func (t *Type) acceptRecord(v stores.Value) (stores.Value, error) {
 		if parts[i].IsNull() && f.Required {
 			return v, fmt.Errorf(":%s is missing", f.Name)
 		}
-		if f.Type.refersTo(f.Type.entity()) {
+		if f.Type.RefersTo(f.Type.entity()) {
 			continue // the store decides whether it leads to a row
 		}
 		is := f.Type
-		if by := t.field(is.CountryOf); is.CountryOf != "" && by >= 0 {
+		if by := t.FieldIndex(is.CountryOf); is.CountryOf != "" && by >= 0 {
 			is = is.In(parts[by])
 		}
 		part, err := is.Accept(parts[i])
@@ -180,10 +111,10 @@ func (c *checker) record(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	args := make([]Arg, len(entries))
 	before, whole := len(c.ds), true
 	var given uint64
-	var first [maxFields]dsl.Range
+	var first [MaxFields]dsl.Range
 	for i := range entries {
 		e := &entries[i]
-		k := t.field(e.Key)
+		k := t.FieldIndex(e.Key)
 		if k < 0 && c.mending && c.text(e.KeyRange) != dsl.FormatKey(e.Key) { // the parser has reported it
 			c.stray(&e.Value, depth+1)
 			continue
@@ -230,7 +161,7 @@ func (c *checker) record(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	default:
 		parts := make([]stores.Value, len(t.Fields))
 		for i := range entries {
-			parts[t.field(entries[i].Key)] = args[i].Value
+			parts[t.FieldIndex(entries[i].Key)] = args[i].Value
 		}
 		for k := range parts {
 			parts[k] = c.partIn(at, t, k, parts, entries)
@@ -245,11 +176,11 @@ func (c *checker) partIn(at site, t *Type, k int, parts []stores.Value, entries 
 	if f.Type.CountryOf == "" || parts[k].IsNull() {
 		return parts[k]
 	}
-	is := f.Type.In(parts[t.field(f.Type.CountryOf)])
-	v, p := is.limit(parts[k])
-	if p != fine {
+	is := f.Type.In(parts[t.FieldIndex(f.Type.CountryOf)])
+	v, p := is.Limit(parts[k])
+	if p != Fine {
 		at.part, at.field = ":"+f.Name+" in "+at.part, f
-		i := slices.IndexFunc(entries, func(e dsl.Arg) bool { return t.field(e.Key) == k })
+		i := slices.IndexFunc(entries, func(e dsl.Arg) bool { return t.FieldIndex(e.Key) == k })
 		c.add(c.refuse(at, is, &entries[i].Value, p))
 	}
 	return v
@@ -261,64 +192,27 @@ func (c *checker) unknownField(at site, t *Type, e *dsl.Arg, entries []dsl.Arg) 
 	for i := range t.Fields {
 		name := t.Fields[i].Name
 		all = append(all, name)
-		if !slices.ContainsFunc(entries, func(o dsl.Arg) bool { return sameName(o.Key, name) }) {
+		if !slices.ContainsFunc(entries, func(o dsl.Arg) bool { return naming.Same(o.Key, name) }) {
 			free = append(free, name)
 		}
 	}
 	near := dsl.Nearest(e.Key, slices.Values(free))
 	if len(near) == 0 {
 		for _, name := range free {
-			if strings.EqualFold(name, e.Key) || sameName(strings.ToLower(e.Key), name) {
+			if strings.EqualFold(name, e.Key) || naming.Same(strings.ToLower(e.Key), name) {
 				near = []string{name}
 			}
 		}
 	}
 	c.add(unknownPart(c.place(e.KeyRange), at, e.Key, near, all))
 	for _, name := range near {
-		meant |= 1 << t.field(name)
+		meant |= 1 << t.FieldIndex(name)
 	}
 	return meant
 }
 
-// recordMember follows a path into a record, whose value base computes: to one of its parts, or
-// along the reference in a part. param is the argument that holds it, and each says that the
-// record is an item of that list.
-func (c *exprChecker) recordMember(rec *Type, base *expr.Program, param int, each bool, n *expr.Node, path []*expr.Node) term {
-	first := path[0]
-	k := rec.field(first.Text)
-	if k < 0 {
-		names := make([]string, len(rec.Fields))
-		for i := range rec.Fields {
-			names[i] = rec.Fields[i].Ident
-		}
-		return c.fail(tell(c.at(first.At, first.To), "unknown-field/record", first.Text, names))
-	}
-	f := &rec.Fields[k]
-	switch {
-	case len(path) == 1:
-		t := typeTerm(f.Type)
-		t.prog, t.part = expr.Part(rec.part(k), base, k), f
-		return t
-	case f.Type.Name == RefType:
-		path, last, ok := c.d.path(f.Type.Entity, c.n, path[1].At, c.text[path[1].At:n.To])
-		if !ok || last.Type == nil {
-			c.failed = true
-			return bad
-		}
-		t := typeTerm(last.Type)
-		t.prog = &expr.Program{From: expr.Read, Index: c.reading(ExprRead{Param: param, Part: k + 1, Each: each, Path: path})}
-		return t
-	case f.Type.Name == MoneyType && len(path) == 2:
-		if is, ok := map[string]TypeName{"amount": DecimalType, "currency": CodeType}[path[1].Text]; ok {
-			return c.apply(is, path[1].Text, term{name: MoneyType, prog: expr.Part(rec.part(k), base, k)})
-		}
-		return c.fail(tell(c.at(path[1].At, path[1].To), "unknown-field/money", path[1].Text, []string{"amount", "currency"}))
-	}
-	return c.fail(tell(c.at(path[1].At, n.To), "type-mismatch/no-fields", f))
-}
-
-// part returns the function that takes one part of a record.
-func (t *Type) part(k int) expr.Func {
+// Part returns the function that takes one part of a record.
+func (t *Type) Part(k int) expr.Func {
 	return func(v, _ stores.Value) (stores.Value, error) {
 		if v.IsNull() {
 			return v, nil
@@ -378,11 +272,11 @@ func (t *Type) blankRecord() string {
 
 // exampleRecord writes a record that the type accepts.
 func (t *Type) exampleRecord() string {
-	some := t.anyField(func(p *Param) bool { return p.Required })
+	some := t.AnyField(func(p *Param) bool { return p.Required })
 	var parts []string
 	for i := range t.Fields {
 		if f := &t.Fields[i]; f.Required || !some {
-			parts = append(parts, ":"+f.Name+" "+f.example())
+			parts = append(parts, ":"+f.Name+" "+f.Example())
 		}
 	}
 	return "{" + strings.Join(parts, " ") + "}"
@@ -393,25 +287,25 @@ func (t *Type) fieldWords() string {
 	words := make([]string, len(t.Fields))
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		says := []string{f.Type.short()}
+		says := []string{f.Type.Short()}
 		if !f.Required {
 			says = append(says, "optional")
 		}
 		if f.Description != "" {
 			says = append(says, f.Description)
 		}
-		if limits := f.Type.limits(); limits != "" {
+		if limits := f.Type.Limits(); limits != "" {
 			says = append(says, limits)
 		}
 		words[i] = ":" + f.Name + " (" + strings.Join(says, ", ") + ")"
 	}
-	return Joined(words, "and")
+	return message.Joined(words, "and")
 }
 
 // at follows a path into a record.
 func (t *Type) at(name, path string) (meaning, *lost) {
 	step, rest, more := strings.Cut(path, ".")
-	i := t.field(step)
+	i := t.FieldIndex(step)
 	if i < 0 {
 		no := &lost{step: step, of: name}
 		for j := range t.Fields {

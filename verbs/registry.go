@@ -4,7 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 // A plan holds what the checker needs of a verb, laid out so that a call touches as little memory
@@ -24,8 +27,8 @@ type plan struct {
 // Up to scanBelow names a linear scan is faster than a map.
 const scanBelow = 12
 
-// maxParams is how many arguments a verb may declare: the size of a plan's bit sets.
-const maxParams = 64
+// MaxParams is how many arguments a verb may declare: the size of a plan's bit sets.
+const MaxParams = 64
 
 // Functions returns the functions that the palettes declare, in order of their names.
 func (r *Registry) Functions() []*Function { return r.functions }
@@ -33,46 +36,60 @@ func (r *Registry) Functions() []*Function { return r.functions }
 // Excludes reports whether some verb excludes another in one script.
 func (r *Registry) Excludes() bool { return r.excludes }
 
-// newRegistry joins what was loaded into a Registry. Everything in it must already be consistent;
-// newRegistry only indexes. The first declaration of a duplicate name counts.
-func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, roles []*Role, schemas []*Schema, says map[saying]string, digest string) *Registry {
+// Declarations are what palettes declare, in the order of their text.
+type Declarations struct {
+	Palettes  []*Palette // with their verbs
+	Entities  []*Entity
+	Codes     []*CodeList
+	Roles     []*Role
+	Schemas   []*Schema
+	Functions []*Function // by name
+	Says      map[Saying]string
+	Digest    string // of everything that was read
+}
+
+// New joins declarations into a Registry. They must already be consistent, as package load makes
+// them: New only indexes. The first declaration of a duplicate name counts.
+func New(all Declarations) *Registry {
+	says := all.Says
 	r := &Registry{
-		palettes: slices.Clone(palettes),
-		verbs:    make(map[string]*Verb),
-		entities: make(map[string]*Entity, len(entities)),
-		codes:    make(map[string]*CodeList, len(codes)),
-		roles:    make(map[string]*Role, len(roles)),
-		schemas:  make(map[string]*Schema, len(schemas)),
+		palettes:  slices.Clone(all.Palettes),
+		functions: all.Functions,
+		verbs:     make(map[string]*Verb),
+		entities:  make(map[string]*Entity, len(all.Entities)),
+		codes:     make(map[string]*CodeList, len(all.Codes)),
+		roles:     make(map[string]*Role, len(all.Roles)),
+		schemas:   make(map[string]*Schema, len(all.Schemas)),
 
 		wasEntities: make(map[string]*Entity),
 		wasRoles:    make(map[string]*Role),
 		says:        says,
-		digest:      digest,
+		digest:      all.Digest,
 	}
 	slices.SortStableFunc(r.palettes, func(a, b *Palette) int { return strings.Compare(a.Domain, b.Domain) })
-	for _, e := range entities {
+	for _, e := range all.Entities {
 		put(r.entities, e.Store.Name, e)
 		if e.Store.Was != "" {
 			put(r.wasEntities, e.Store.Was, e)
 		}
 	}
-	for _, l := range codes {
+	for _, l := range all.Codes {
 		l.index = make(map[string]int, len(l.Codes))
 		for i, c := range l.Codes {
 			put(l.index, c.Name, i)
 			if c.Label != "" && says != nil {
-				put(says, saying{"en", c.Name}, c.Label)
+				put(says, Saying{"en", c.Name}, c.Label)
 			}
 		}
 		put(r.codes, l.Name, l)
 	}
-	for _, role := range roles {
+	for _, role := range all.Roles {
 		put(r.roles, role.Name, role)
 		if role.Was != "" {
 			put(r.wasRoles, role.Was, role)
 		}
 	}
-	for _, s := range schemas {
+	for _, s := range all.Schemas {
 		s.says = says
 		put(r.schemas, s.Name, s)
 	}
@@ -127,14 +144,14 @@ func (r *Registry) planOf(v *Verb) plan {
 			}
 			r.open[param.Name] = true
 		}
-		if i < maxParams {
+		if i < MaxParams {
 			if param.Required {
 				p.required |= 1 << i
 			}
 			if !param.Default.IsNull() {
 				p.defaulted |= 1 << i
 			}
-			if param.Type.keepsCalls() {
+			if param.Type.KeepsCalls() {
 				p.keeps |= 1 << i
 			}
 		}
@@ -263,6 +280,78 @@ func (l *CodeList) Was() map[string]string {
 	return was
 }
 
+// Names returns the codes, in order.
 func (l *CodeList) Names() []string {
-	return namesBy(l.Codes, func(c Code) string { return c.Name })
+	return message.Names(l.Codes, func(c Code) string { return c.Name })
+}
+
+// FromModels lists the arguments that a model may fill by itself: those whose `from` names model.
+// That frees the value, and never the act.
+func (r *Registry) FromModels() (names []string) {
+	for _, v := range r.sorted {
+		for i := range v.Params {
+			if v.Params[i].From&FromModel != 0 {
+				names = append(names, v.Name+" :"+v.Params[i].Name)
+			}
+		}
+	}
+	return names
+}
+
+// PhrasePlace returns the place of a phrase of the verb, in its palette or in a sidecar; the
+// place of the verb, if it has no such phrase.
+func (v *Verb) PhrasePlace(text string) dsl.Place {
+	if i := slices.IndexFunc(v.PhrasePlaces, func(p dsl.Related) bool { return p.Message == text }); i >= 0 {
+		return v.PhrasePlaces[i].Place
+	}
+	return v.Place
+}
+
+// ParamNamed returns the index of an argument by its name in palettes; a dash and an underscore are
+// the same.
+func (v *Verb) ParamNamed(name string) int {
+	for i := range v.Params {
+		if naming.Same(v.Params[i].Ident, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Names returns the names of the arguments, in order.
+func (v *Verb) Names() []string {
+	return message.Names(v.Params, func(p Param) string { return p.Name })
+}
+
+// FieldNamed returns the index of a field by its name; a dash and an underscore are the same.
+func (e *Entity) FieldNamed(name string) int {
+	for i := range e.Store.Fields {
+		if e.Store.Fields[i].Name == name {
+			return i
+		}
+	}
+	for i := range e.Store.Fields {
+		if naming.Same(e.Store.Fields[i].Name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Names returns the names of the fields, in order.
+func (e *Entity) Names() []string {
+	return message.Names(e.Store.Fields, func(f stores.Field) string { return f.Name })
+}
+
+// Called returns the code with a stored value or a label.
+func (l *CodeList) Called(word string) string {
+	if l == nil {
+		return ""
+	}
+	for i := range l.Codes {
+		if c := &l.Codes[i]; word != "" && (!c.Value.IsNull() && c.Value.Text() == word || strings.EqualFold(c.Label, word)) {
+			return c.Name
+		}
+	}
+	return ""
 }

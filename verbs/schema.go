@@ -8,16 +8,17 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
 	"verbatim/dsl"
 	"verbatim/stores"
-
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"verbatim/verbs/jsondoc"
+	"verbatim/verbs/message"
 )
 
 // A Schema is a JSON Schema (draft 2020-12) for object arguments. It is
@@ -35,17 +36,17 @@ type Schema struct {
 	err  error
 
 	moves bool // it bounds dates by the current date; see day.go
-	says  map[saying]string
+	says  map[Saying]string
 }
 
 // Says returns a text of the schema, such as a title, in a language; the text itself if no
 // palette translates it.
 func (s *Schema) Says(language, text string) string {
-	return cmp.Or(s.says[saying{language, text}], text)
+	return cmp.Or(s.says[Saying{language, text}], text)
 }
 
-// newSchema makes a schema of a JSON text.
-func newSchema(name string, jsonText []byte, place dsl.Place) *Schema {
+// NewSchema makes a schema of a JSON text.
+func NewSchema(name string, jsonText []byte, place dsl.Place) *Schema {
 	return &Schema{Name: name, Place: place, text: jsonText}
 }
 
@@ -118,7 +119,7 @@ func (s *Schema) check(v stores.Value) ([]breach, error) {
 	if err := s.Compile(); err != nil {
 		return nil, err
 	}
-	instance, err := decodeJSON(v.Text())
+	instance, err := jsondoc.Decode(v.Text())
 	if err != nil {
 		return nil, err
 	}
@@ -139,14 +140,6 @@ func (s *Schema) check(v stores.Value) ([]breach, error) {
 		return strings.Compare(a.says, b.says)
 	})
 	return slices.CompactFunc(found, func(a, b breach) bool { return slices.Equal(a.path, b.path) && a.says == b.says && a.key == b.key }), nil
-}
-
-// decodeJSON keeps numbers as they are written.
-func decodeJSON(text string) (v any, err error) {
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	err = dec.Decode(&v)
-	return v, err
 }
 
 // A breach is one rule of a schema that a value breaks.
@@ -170,12 +163,12 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		}
 		return
 	}
-	b := breach{path: pointer(e.InstanceLocation), safe: true, rule: keyword}
-	rule := at(s.doc, s.location(e))
+	b := breach{path: jsondoc.Pointer(e.InstanceLocation), safe: true, rule: keyword}
+	rule := jsondoc.At(s.doc, s.location(e))
 	switch keyword {
 	case "required":
-		object, _ := at(instance, b.path).(map[string]any)
-		for _, name := range words(rule) {
+		object, _ := jsondoc.At(instance, b.path).(map[string]any)
+		for _, name := range jsondoc.Words(rule) {
 			if _, there := object[name]; there {
 				continue
 			}
@@ -187,17 +180,17 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		return
 	case "additionalProperties", "unevaluatedProperties":
 		loc := s.location(e)
-		parent, _ := at(s.doc, loc[:len(loc)-1]).(map[string]any)
-		object, _ := at(instance, b.path).(map[string]any)
+		parent, _ := jsondoc.At(s.doc, loc[:len(loc)-1]).(map[string]any)
+		object, _ := jsondoc.At(instance, b.path).(map[string]any)
 		declared, _ := parent["properties"].(map[string]any)
-		names := sortedKeys(declared)
+		names := slices.Sorted(maps.Keys(declared))
 		var free []string
 		for _, n := range names {
 			if _, given := object[n]; !given {
 				free = append(free, n)
 			}
 		}
-		for _, name := range sortedKeys(object) {
+		for _, name := range slices.Sorted(maps.Keys(object)) {
 			if _, known := declared[name]; known || !strings.Contains(e.Message, libraryQuote(name)) {
 				continue
 			}
@@ -207,27 +200,27 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		}
 		return
 	case "type":
-		want := words(rule)
+		want := jsondoc.Words(rule)
 		if w, ok := rule.(string); ok {
 			want = []string{w}
 		}
 		for i := range want {
 			want[i] = jsonPhrase(want[i])
 		}
-		b.says = fmt.Sprintf("must be %s, not %s", Joined(want, "or"), jsonKind(at(instance, b.path)))
-		b.want = Joined(want, "or") + " is wanted here"
+		b.says = fmt.Sprintf("must be %s, not %s", message.Joined(want, "or"), jsonKind(jsondoc.At(instance, b.path)))
+		b.want = message.Joined(want, "or") + " is wanted here"
 	case "enum":
 		b.list = enumWords(rule)
-		if s, ok := at(instance, b.path).(string); ok {
+		if s, ok := jsondoc.At(instance, b.path).(string); ok {
 			b.near = dsl.Nearest(s, slices.Values(b.list))
 		}
 		b.says = "is none of the values allowed"
 	case "const":
-		b.says = "must be " + jsonText(rule)
-		b.want = jsonText(rule) + " is wanted here"
+		b.says = "must be " + jsondoc.Text(rule)
+		b.want = jsondoc.Text(rule) + " is wanted here"
 	case "format":
-		b.says = fmt.Sprintf("is not %s", Article(fmt.Sprint(rule)))
-		b.want = Article(fmt.Sprint(rule)) + " is wanted here"
+		b.says = fmt.Sprintf("is not %s", message.Article(fmt.Sprint(rule)))
+		b.want = message.Article(fmt.Sprint(rule)) + " is wanted here"
 	case "pattern":
 		b.says = "does not have the form wanted"
 		b.want = fmt.Sprintf("this form is wanted: %v", rule)
@@ -272,51 +265,7 @@ var ruleSays = map[string]string{
 // location returns the path to the rule within the schema's own text.
 func (s *Schema) location(e *jsonschema.ValidationError) []string {
 	_, fragment, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
-	return pointer(fragment)
-}
-
-func pointer(p string) []string {
-	if p == "" || p == "/" {
-		return nil
-	}
-	parts := strings.Split(strings.TrimPrefix(p, "/"), "/")
-	for i, part := range parts {
-		if u, err := url.PathUnescape(part); err == nil {
-			part = u
-		}
-		parts[i] = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
-	}
-	return parts
-}
-
-// at walks a JSON document; nil if there is no such place.
-func at(doc any, path []string) any {
-	for _, step := range path {
-		switch d := doc.(type) {
-		case map[string]any:
-			doc = d[step]
-		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(d) {
-				return nil
-			}
-			doc = d[i]
-		default:
-			return nil
-		}
-	}
-	return doc
-}
-
-func words(rule any) []string {
-	list, _ := rule.([]any)
-	var out []string
-	for _, w := range list {
-		if s, ok := w.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
+	return jsondoc.Pointer(fragment)
 }
 
 func enumWords(rule any) []string {
@@ -326,20 +275,10 @@ func enumWords(rule any) []string {
 		if s, ok := w.(string); ok {
 			out = append(out, s)
 		} else {
-			out = append(out, jsonText(w))
+			out = append(out, jsondoc.Text(w))
 		}
 	}
 	return out
-}
-
-func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
-
-func jsonText(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return string(b)
 }
 
 func jsonPhrase(t string) string {
@@ -353,7 +292,7 @@ func jsonPhrase(t string) string {
 	case "object":
 		return "a map"
 	}
-	return Article(t)
+	return message.Article(t)
 }
 
 func jsonKind(v any) string {
@@ -452,7 +391,7 @@ func (s *Schema) FollowUps(object stores.Value) ([]string, error) {
 // follows reports whether a breach is a missing key that is not always required.
 func (s *Schema) follows(b *breach) bool {
 	top, _ := s.doc.(map[string]any)
-	return b.missing != "" && len(b.path) == 0 && !slices.Contains(words(top["required"]), b.missing)
+	return b.missing != "" && len(b.path) == 0 && !slices.Contains(jsondoc.Words(top["required"]), b.missing)
 }
 
 // Follows reports whether a breach of the schema is a key that FollowUps lists.
@@ -509,15 +448,15 @@ func into(v *dsl.Value, step string) (*dsl.Value, string) {
 	}
 	if items := v.Items(); items != nil {
 		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(items) {
-			return &items[i], "item " + itoa(i+1)
+			return &items[i], "item " + strconv.Itoa(i+1)
 		}
 	}
 	return nil, ""
 }
 
-// example returns an object that satisfies the schema, if that can be derived from its plain
+// Example returns an object that satisfies the schema, if that can be derived from its plain
 // rules; `{}` if there are none.
-func (s *Schema) example() string {
+func (s *Schema) Example() string {
 	if s == nil || s.Compile() != nil {
 		return "{}"
 	}
@@ -530,16 +469,16 @@ func (s *Schema) exampleOf(doc any, depth int) string {
 		return `"value"`
 	}
 	if ref, ok := m["$ref"].(string); ok && strings.HasPrefix(ref, "#/") {
-		return s.exampleOf(at(s.doc, pointer(ref[1:])), depth+1)
+		return s.exampleOf(jsondoc.At(s.doc, jsondoc.Pointer(ref[1:])), depth+1)
 	}
 	for _, key := range []string{"const", "default"} {
 		if v, ok := m[key]; ok {
-			return literalOf(v)
+			return jsondoc.Literal(v)
 		}
 	}
 	for _, key := range []string{"examples", "enum"} {
 		if list, ok := m[key].([]any); ok && len(list) > 0 {
-			return literalOf(list[0])
+			return jsondoc.Literal(list[0])
 		}
 	}
 	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
@@ -548,7 +487,7 @@ func (s *Schema) exampleOf(doc any, depth int) string {
 		}
 	}
 	kind, _ := m["type"].(string)
-	if kinds := words(m["type"]); len(kinds) > 0 {
+	if kinds := jsondoc.Words(m["type"]); len(kinds) > 0 {
 		kind = kinds[0]
 	}
 	if kind == "" && m["properties"] != nil {
@@ -557,9 +496,9 @@ func (s *Schema) exampleOf(doc any, depth int) string {
 	switch kind {
 	case "object":
 		props, _ := m["properties"].(map[string]any)
-		names := words(m["required"])
+		names := jsondoc.Words(m["required"])
 		if len(names) == 0 {
-			names = sortedKeys(props)
+			names = slices.Sorted(maps.Keys(props))
 		}
 		parts := make([]string, 0, len(names))
 		for _, name := range names {
@@ -591,31 +530,4 @@ func (s *Schema) exampleOf(doc any, depth int) string {
 		return "123e4567-e89b-12d3-a456-426614174000"
 	}
 	return `"text"`
-}
-
-// literalOf writes a JSON value in the language of scripts.
-func literalOf(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "nil"
-	case bool:
-		return strconv.FormatBool(v)
-	case json.Number:
-		return v.String()
-	case string:
-		return dsl.FormatValue(dsl.NewString(v))
-	case []any:
-		parts := make([]string, len(v))
-		for i := range v {
-			parts[i] = literalOf(v[i])
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case map[string]any:
-		parts := make([]string, 0, len(v))
-		for _, k := range sortedKeys(v) {
-			parts = append(parts, dsl.FormatKey(k)+" "+literalOf(v[k]))
-		}
-		return "{" + strings.Join(parts, " ") + "}"
-	}
-	return `"value"`
 }

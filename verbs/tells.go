@@ -1,13 +1,8 @@
 package verbs
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"gopkg.in/yaml.v3"
-
-	"verbatim/dsl"
 )
 
 // Tells says how a person is told the result of a call, if no model words it.
@@ -26,15 +21,15 @@ type Wordings []Wording
 // A Wording is text with the values of a result, or of arguments, in it.
 type Wording struct {
 	Language string // ISO 639-1 code; "" is the palette's own
-	parts    []wordingPart
+	Parts    []WordingPart
 }
 
-// A wordingPart is text, a value, or parts that are left out together.
-type wordingPart struct {
-	text  string
-	name  string        // of a value
-	group []wordingPart // left out if a value in it is empty, or if the value called name is
-	items bool          // the group is repeated for each item of the list called name
+// A WordingPart is text, a value, or parts that are left out together.
+type WordingPart struct {
+	Text  string
+	Name  string        // of a value
+	Group []WordingPart // left out if a value in it is empty, or if the value called name is
+	Items bool          // the group is repeated for each item of the list called name
 }
 
 // Told are the values that a wording is filled with.
@@ -63,22 +58,22 @@ func (w Wordings) In(language string) *Wording {
 func (w *Wording) Say(of Told) string {
 	between := "; "
 	if w.Language == "fr" {
-		between = typeset(w.Language, " ; ")
+		between = Typeset(w.Language, " ; ")
 	}
-	text, _ := sayParts(w.parts, of, between)
+	text, _ := sayParts(w.Parts, of, between)
 	return text
 }
 
-func sayParts(parts []wordingPart, of Told, between string) (_ string, whole bool) {
+func sayParts(parts []WordingPart, of Told, between string) (_ string, whole bool) {
 	var b strings.Builder
 	whole = true
 	for i := range parts {
 		p := &parts[i]
 		switch {
-		case p.items:
+		case p.Items:
 			last := ""
-			for _, item := range of.Items(p.name) {
-				text, ok := sayParts(p.group, item, between)
+			for _, item := range of.Items(p.Name) {
+				text, ok := sayParts(p.Group, item, between)
 				if !ok {
 					continue
 				}
@@ -93,21 +88,21 @@ func sayParts(parts []wordingPart, of Told, between string) (_ string, whole boo
 				last = text
 			}
 			whole = whole && last != ""
-		case p.group != nil:
-			if p.name != "" {
-				if is := of.Value(p.name); is == "" || is == "0" {
+		case p.Group != nil:
+			if p.Name != "" {
+				if is := of.Value(p.Name); is == "" || is == "0" {
 					continue
 				}
 			}
-			if text, ok := sayParts(p.group, of, between); ok {
+			if text, ok := sayParts(p.Group, of, between); ok {
 				b.WriteString(text)
 			}
-		case p.name != "":
-			text := of.Value(p.name)
+		case p.Name != "":
+			text := of.Value(p.Name)
 			whole = whole && text != ""
 			b.WriteString(text)
 		default:
-			text := p.text
+			text := p.Text
 			if i > 0 && endsSentence(b.String()) {
 				text = strings.TrimPrefix(text, ".") // a value that is a sentence has its own full stop
 			}
@@ -120,289 +115,4 @@ func sayParts(parts []wordingPart, of Told, between string) (_ string, whole boo
 func endsSentence(text string) bool {
 	last, _ := utf8.DecodeLastRuneInString(text)
 	return text != "" && strings.ContainsRune(".?!…", last)
-}
-
-// A telling is one kind of text that a person is told about a verb.
-type telling struct {
-	key   string
-	of    *Wordings
-	names []string // the values that it may name
-}
-
-func (v *Verb) tellings() [6]telling {
-	params, all := v.paramNames(), v.toldNames()
-	return [...]telling{
-		{"first", &v.Tells.First, append([]string{"count"}, params...)},
-		{"each", &v.Tells.Each, all},
-		{"lines", &v.Tells.Lines, all},
-		{"none", &v.Tells.None, params},
-		{"done", &v.Tells.Done, all},
-		{"asks", &v.Tells.Asks, params},
-	}
-}
-
-// tells reads the texts that a person is told.
-func (vn *verbNode) tells(n *yaml.Node) {
-	d, v := vn.d, vn.v
-	f, ok := d.fields(n, "tells")
-	if !ok || v.Read != nil && v.Read.Entity == nil {
-		return
-	}
-	found := v.Read != nil || v.Query != nil || v.Tool != nil || len(v.Returns.Includes) > 0
-	if k := f.at("lines"); k.key != nil && !vn.f.boolean("handler") {
-		d.report(tell(d.place(k.key), "contradiction", "lines are of a text that says where each comes from, and "+v.Name+" is carried out by no handler", "say with each what a person is told of a row", dsl.Place{}, ""))
-		return
-	}
-	for _, k := range [...]string{"first", "each", "lines", "none"} {
-		if f.at(k).key != nil && !found {
-			d.report(tell(d.place(f.at(k).key), "contradiction", f.at(k).key.Value+" tells what was found, and "+v.Name+" finds nothing", "say with done what a person is told", dsl.Place{}, ""))
-			return
-		}
-	}
-	for _, t := range v.tellings() {
-		d.wording(v, f.at(t.key), t.of, "", t.names)
-	}
-}
-
-// toldNames returns the names of the values that can be told: the results, and the arguments.
-func (v *Verb) toldNames() []string {
-	names := v.answerNames()
-	for _, name := range v.paramNames() {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// answerNames are the values that the verb returns.
-func (v *Verb) answerNames() (names []string) {
-	switch {
-	case v.Read != nil:
-		for i := range v.Read.Fields {
-			names = append(names, v.Read.Fields[i].Name)
-		}
-		if len(names) == 0 && v.Read.Entity != nil {
-			names = v.Read.Entity.fieldNames()
-		}
-	case v.Query != nil:
-		for i := range v.Query.Columns {
-			names = append(names, v.Query.Columns[i].Name)
-		}
-	case v.Tool != nil:
-		for i := range v.Tool.Columns {
-			names = append(names, v.Tool.Columns[i].Name)
-		}
-	}
-	for i := range v.Discloses {
-		if v.Discloses[i].Tells() {
-			names = append(names, v.Discloses[i].Name)
-		}
-	}
-	for _, name := range v.Returns.Includes {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// wording reads a text and adds it to its translations; a translation is accepted only for a text
-// that the palette has itself.
-func (d *doc) wording(v *Verb, p pair, to *Wordings, language string, names []string) {
-	switch {
-	case p.value == nil || language != "" && p.value.Value == "":
-	case language != "" && len(*to) == 0:
-		d.idle(p.key, "the palette itself does not say "+quoted(p.key.Value)+" of "+v.Name, v.Place)
-	default:
-		w := wordingReader{d: d, v: v, n: p.value, text: p.value.Value}
-		if to == &v.Tells.Asks {
-			w.rows = append([]string{}, v.changedNames()...)
-		}
-		parts, ok := w.parts(names, 0)
-		if !ok {
-			parts = nil
-		}
-		typesetParts(language, parts)
-		*to = append(*to, Wording{language, parts})
-		if to == &v.Tells.Asks && ok {
-			d.asksAll(v, p.key, &(*to)[len(*to)-1])
-		}
-	}
-}
-
-// changedNames returns the entities of which the verb adds or changes rows, so that a question
-// can name the rows.
-func (v *Verb) changedNames() (names []string) {
-	for i := range v.Effects {
-		if x := &v.Effects[i]; (x.Kind == Creates || x.Kind == Updates) && x.Entity != nil {
-			names = append(names, x.Entity.Store.Name)
-		}
-	}
-	return names
-}
-
-// itemNames returns the names of the values in the items of a list that the verb returns.
-func (v *Verb) itemNames(list string) []string {
-	if v.Read == nil {
-		return nil
-	}
-	for i := range v.Read.Fields {
-		f := &v.Read.Fields[i]
-		switch {
-		case f.Name != list:
-		case f.From == FromCodes:
-			return []string{"code", "description"}
-		case f.From == FromList:
-			var names []string
-			for j := range v.Read.Lists[f.List].Fields {
-				names = append(names, v.Read.Lists[f.List].Fields[j].Name)
-			}
-			return names
-		}
-	}
-	return nil
-}
-
-// asksAll refuses a question that leaves out an argument: the person who is asked would agree to
-// a value that they were not told.
-func (d *doc) asksAll(v *Verb, key *yaml.Node, w *Wording) {
-	said := valuesOf(w.parts)
-	for i := range v.Params {
-		if name := v.Params[i].Name; !slices.Contains(said, name) {
-			d.report(tell(d.place(key), "contradiction", "the person who is asked is not told :"+name, "say {"+name+"}, in [brackets] where it may be left out", v.Params[i].Place, "declared here"))
-		}
-	}
-}
-
-// valuesOf returns the names of the values in a wording.
-func valuesOf(parts []wordingPart) (names []string) {
-	for _, p := range parts {
-		if p.group == nil && p.name != "" {
-			names = append(names, p.name)
-		}
-		names = append(names, valuesOf(p.group)...)
-	}
-	return names
-}
-
-func typesetParts(language string, parts []wordingPart) {
-	for i := range parts {
-		parts[i].text = typeset(language, parts[i].text)
-		typesetParts(language, parts[i].group)
-	}
-}
-
-// A wordingReader parses a wording: {name} is a value; [text] is left out if a value in it is
-// empty, and [name? text] if that value is empty or 0; <name* text> is repeated for each item of
-// a list.
-type wordingReader struct {
-	d    *doc
-	v    *Verb
-	n    *yaml.Node
-	text string
-	at   int
-	rows []string // of a question, the entities whose rows it can name; nil for another text
-}
-
-// parts reads up to the end, or to the character that closes a group.
-func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart, ok bool) {
-	begun := w.at - 1
-	for w.at < len(w.text) {
-		next := strings.IndexAny(w.text[w.at:], "{}[]<>")
-		if next < 0 {
-			parts = append(parts, wordingPart{text: w.text[w.at:]})
-			w.at = len(w.text)
-			break
-		}
-		if next > 0 {
-			parts = append(parts, wordingPart{text: w.text[w.at : w.at+next]})
-			w.at += next
-		}
-		sign := w.text[w.at]
-		w.at++
-		switch sign {
-		case closing:
-			return parts, true
-		case '{':
-			end := strings.IndexByte(w.text[w.at:], '}')
-			if end < 0 {
-				return nil, w.wrong(tell(w.d.within(w.n, w.at-1, w.at), "bad-braces", "{"))
-			}
-			name, ok := w.name(names, w.at+end)
-			if !ok {
-				return nil, false
-			}
-			w.at++
-			parts = append(parts, wordingPart{name: name})
-		case '[':
-			group := wordingPart{}
-			if to := strings.IndexAny(w.text[w.at:], "?{[<]"); to > 0 && w.text[w.at+to] == '?' && !strings.Contains(w.text[w.at:w.at+to], " ") {
-				if group.name, ok = w.name(names, w.at+to); !ok {
-					return nil, false
-				}
-				w.at++
-			}
-			if group.group, ok = w.parts(names, ']'); !ok {
-				return nil, false
-			}
-			parts = append(parts, group)
-		case '<':
-			to := strings.IndexAny(w.text[w.at:], "*>{[<")
-			if to < 0 || w.text[w.at+to] != '*' {
-				return nil, w.wrong(tell(w.d.within(w.n, w.at-1, w.at), "bad-braces/brackets"))
-			}
-			items, lists := w.v.itemNames(w.text[w.at:w.at+to]), names
-			if slices.Contains(w.rows, w.text[w.at:w.at+to]) {
-				items, lists = []string{w.text[w.at : w.at+to]}, w.rows
-			}
-			group := wordingPart{items: true}
-			if group.name, ok = w.name(lists, w.at+to); !ok {
-				return nil, false
-			}
-			if len(items) == 0 {
-				return nil, w.wrong(tell(w.d.within(w.n, w.at-to, w.at), "bad-value/no-items", group.name))
-			}
-			w.at++
-			if strings.HasPrefix(w.text[w.at:], " ") {
-				w.at++
-			}
-			if group.group, ok = w.parts(items, '>'); !ok {
-				return nil, false
-			}
-			parts = append(parts, group)
-		case '}':
-			return nil, w.wrong(tell(w.d.within(w.n, w.at-1, w.at), "bad-braces", "}"))
-		default:
-			return nil, w.wrong(tell(w.d.within(w.n, w.at-1, w.at), "bad-braces/brackets"))
-		}
-	}
-	if closing != 0 {
-		return nil, w.wrong(tell(w.d.within(w.n, begun, begun+1), "bad-braces/brackets"))
-	}
-	return parts, true
-}
-
-// name reads the name that ends at an offset.
-func (w *wordingReader) name(names []string, end int) (string, bool) {
-	name := w.text[w.at:end]
-	if !slices.Contains(names, name) {
-		return "", w.wrong(tell(w.d.within(w.n, w.at, end), "unknown-name/told", name, names))
-	}
-	// A question names arguments alone; other texts name what the verb returns before them.
-	if i := w.v.param(name); i >= 0 && w.v.Params[i].Name == name && !w.ofItem(names) && (w.rows != nil || !slices.Contains(w.v.answerNames(), name)) {
-		w.d.usesParam(w.v, i, w.n, w.at, end, w.v.paramNames)
-	}
-	w.at = end
-	return name, true
-}
-
-// ofItem reports whether names are those of the items of a list, and not of the verb.
-func (w *wordingReader) ofItem(names []string) bool {
-	return slices.ContainsFunc(w.v.Params, func(p Param) bool { return !slices.Contains(names, p.Name) })
-}
-
-func (w *wordingReader) wrong(d dsl.Diagnostic) bool {
-	w.d.report(d)
-	return false
 }

@@ -1,15 +1,11 @@
 package verbs
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
-	"verbatim/dsl"
-
-	"gopkg.in/yaml.v3"
+	"verbatim/verbs/message"
 )
 
 // UploadScheme begins a reference to an upload.
@@ -34,41 +30,15 @@ func covers(t, of string) bool {
 
 // Wanted describes which files are accepted.
 func (u *Upload) Wanted() string {
-	return Joined(u.Types, "or") + ", at most " + SizeText(u.MaxSize)
-}
-
-// uploadForm is the pattern of a reference. All arguments share it.
-const uploadForm = UploadScheme + `[A-Za-z0-9_-]{1,200}`
-
-var uploadPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:" + uploadForm + ")$") })
-
-var (
-	mediaType = regexp.MustCompile(`^[a-z]+/(\*|[a-z0-9][a-z0-9.+-]*)$`)
-	sizeForm  = regexp.MustCompile(`^([1-9][0-9]{0,5}) ?(B|kB|MB|GB|KiB|MiB|GiB)$`)
-)
-
-var sizeUnits = map[string]int64{"B": 1, "kB": 1000, "MB": 1000_000, "GB": 1000_000_000, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-
-// maxUpload is the largest file that a palette can accept.
-const maxUpload = 5 << 30
-
-// parseSize reads a size such as "20 MB", as palettes write it.
-func parseSize(text string) (int64, bool) {
-	m := sizeForm.FindStringSubmatch(text)
-	if m == nil {
-		return 0, false
-	}
-	n, _ := strconv.ParseInt(m[1], 10, 64) // six digits
-	n *= sizeUnits[m[2]]
-	return n, n <= maxUpload
+	return message.Joined(u.Types, "or") + ", at most " + SizeText(u.MaxSize)
 }
 
 // SizeText writes a size in bytes for people.
 func SizeText(n int64) string {
 	unit, name := int64(1), "B"
 	for _, u := range []string{"kB", "MB", "GB"} {
-		if n >= sizeUnits[u] {
-			unit, name = sizeUnits[u], u
+		if n >= SizeUnits[u] {
+			unit, name = SizeUnits[u], u
 		}
 	}
 	if unit == 1 || n%unit == 0 {
@@ -96,50 +66,6 @@ func TypeText(media string) string {
 		return strings.ToUpper(kind)
 	}
 	return media
-}
-
-// upload reads which files an argument accepts.
-func (l *loader) upload(d *doc, p *Param, f mapping) {
-	n := f.at("upload").value
-	if n == nil || p.Type == nil {
-		return
-	}
-	if p.Type.Name != StringType {
-		d.report(tell(d.place(f.at("upload").key), "contradiction", ":"+p.Name+" is an upload and no string", "a file is referred to by text such as upload://q3vn5…; its type is string", d.place(f.at("type").value), "its type"))
-		return
-	}
-	for _, key := range []string{"pattern", "min-length", "max-length"} {
-		if k := f.at(key).key; k != nil {
-			d.report(tell(d.place(k), "contradiction", ":"+p.Name+" is an upload, whose form is known", "leave "+key+" out", d.place(f.at("upload").key), "an upload"))
-			return
-		}
-	}
-	if f.at("default").value != nil {
-		d.report(tell(d.place(f.at("default").key), "contradiction", ":"+p.Name+" is an upload and has a default", "a file belongs to the person who sent it; leave the default out", d.place(f.at("upload").key), "an upload"))
-		return
-	}
-	u, ok := d.fields(n, "upload")
-	if !ok || u.at("types").value == nil || u.at("max-size").value == nil {
-		return
-	}
-	up := &Upload{}
-	d.items(u.at("types"), func(n *yaml.Node) {
-		if !mediaType.MatchString(n.Value) {
-			d.report(tell(d.place(n), "bad-media-type", n.Value))
-			return
-		}
-		up.Types = append(up.Types, n.Value)
-	})
-	if len(u.at("types").value.Content) == 0 {
-		d.report(tell(d.place(u.at("types").key), "contradiction", ":"+p.Name+" takes files of no type", "name the types that it takes", dsl.Place{}, ""))
-	}
-	size, ok := parseSize(u.at("max-size").value.Value)
-	if !ok {
-		d.report(tell(d.place(u.at("max-size").value), "bad-size", u.at("max-size").value.Value))
-	}
-	up.MaxSize = size
-	p.Upload = up
-	p.Type = &Type{Name: StringType, Scale: p.Type.Scale, Pattern: uploadPattern()}
 }
 
 // FileField returns the field of an entity that refers to a file, -1 if there is none: a field
@@ -195,3 +121,6 @@ func (x *Effect) handlerWrites() []int {
 	}
 	return fields
 }
+
+// SizeUnits are the units of sizes, in bytes.
+var SizeUnits = map[string]int64{"B": 1, "kB": 1000, "MB": 1000_000, "GB": 1000_000_000, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}

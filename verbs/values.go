@@ -10,18 +10,19 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/naming"
 	"verbatim/verbs/values"
 )
 
-// A problem says why a value is not accepted. It is a small number rather than an error so that
+// A Problem says why a value is not accepted. It is a small number rather than an error so that
 // reading values costs nothing until something is wrong; its messages are in messages_check.go.
-type problem uint8
+type Problem uint8
 
 const (
-	fine problem = iota
-	wrongType
-	tooShort
-	tooLong
+	Fine Problem = iota
+	WrongType
+	TooShort
+	TooLong
 	noMatch // with the pattern
 	tooSmall
 	tooLarge
@@ -38,69 +39,48 @@ const (
 	notText // not UTF-8, or with a zero character
 )
 
-// literal reads a scalar as a type: a string is read as a date, a uuid and so on if the type says
+// Literal reads a scalar as a type: a string is read as a date, a uuid and so on if the type says
 // so. Text in the result is the script's own, not a copy. It does not read symbols, lists, maps
 // and nested calls.
-func (t *Type) literal(v *dsl.Value) (stores.Value, problem) {
-	switch t.Name {
-	case AnyType:
+func (t *Type) Literal(v *dsl.Value) (w stores.Value, p Problem) {
+	switch {
+	case t.Name == AnyType:
 		return anyLiteral(v)
-	case StringType:
-		if v.Kind != dsl.String {
-			return stores.Value{}, wrongType
-		}
-		return t.limit(stores.NewString(v.Text))
-	case IntegerType:
-		if v.Kind != dsl.Integer {
-			return stores.Value{}, wrongType
-		}
-		n, ok := stores.ParseInt(v.Text)
-		if !ok {
-			return n, notInt64
-		}
-		return t.limit(n)
-	case DecimalType:
-		if v.Kind != dsl.Decimal && v.Kind != dsl.Integer {
-			return stores.Value{}, wrongType
-		}
-		n, ok := stores.ParseDecimal(v.Text)
-		if !ok {
-			return n, notDecimal
-		}
-		return t.limit(n)
-	case BooleanType:
-		if v.Kind != dsl.Bool {
-			return stores.Value{}, wrongType
-		}
-		return stores.NewBool(v.Text == "true"), fine
-	case DateType:
-		if v.Kind != dsl.Date && v.Kind != dsl.String {
-			return stores.Value{}, wrongType
-		}
-	case DateTimeType:
-		if v.Kind != dsl.DateTime && v.Kind != dsl.String {
-			return stores.Value{}, wrongType
-		}
-	case UUIDType, RefType:
-		if v.Kind != dsl.UUID && v.Kind != dsl.String {
-			return stores.Value{}, wrongType
-		}
-	case CodeType:
-		if v.Kind != dsl.Code && v.Kind != dsl.String {
-			return stores.Value{}, wrongType
-		}
-	case DurationType, EmailType, PhoneType, IBANType, BICType, LEIType, NationalIDType:
-		if v.Kind != dsl.String {
-			return stores.Value{}, wrongType
-		}
-	default: // money, objects and lists are not scalars
-		return stores.Value{}, wrongType
+	case int(t.Name) >= len(literalKinds) || literalKinds[t.Name]&(1<<v.Kind) == 0:
+		return w, WrongType
 	}
-	return t.read(v.Text)
+	ok := true
+	switch t.Name {
+	case IntegerType:
+		if w, ok = stores.ParseInt(v.Text); !ok {
+			return w, notInt64
+		}
+	case DecimalType:
+		if w, ok = stores.ParseDecimal(v.Text); !ok {
+			return w, notDecimal
+		}
+	case BooleanType:
+		w = stores.NewBool(v.Text == "true")
+	default:
+		return t.Read(v.Text)
+	}
+	return t.Limit(w)
 }
 
-// read reads a text as a type that strings can represent.
-func (t *Type) read(s string) (v stores.Value, p problem) {
+// literalKinds are the kinds of scalars that a type can be written as, by bits. Money, objects and
+// lists are not scalars.
+var literalKinds = func() [CallType + 1]uint32 {
+	const text = 1 << dsl.String
+	return [...]uint32{
+		StringType: text, DurationType: text, EmailType: text, PhoneType: text, IBANType: text, BICType: text, LEIType: text, NationalIDType: text,
+		IntegerType: 1 << dsl.Integer, DecimalType: 1<<dsl.Decimal | 1<<dsl.Integer, BooleanType: 1 << dsl.Bool,
+		DateType: 1<<dsl.Date | text, DateTimeType: 1<<dsl.DateTime | text, UUIDType: 1<<dsl.UUID | text, RefType: 1<<dsl.UUID | text,
+		CodeType: 1<<dsl.Code | text, CallType: 0,
+	}
+}()
+
+// Read reads a text as a type that strings can represent.
+func (t *Type) Read(s string) (v stores.Value, p Problem) {
 	ok := true
 	switch t.Name {
 	case DateType:
@@ -112,25 +92,25 @@ func (t *Type) read(s string) (v stores.Value, p problem) {
 			return v, notDateTime
 		}
 	case DurationType:
-		if v, ok = parseDuration(s); !ok {
+		if v, ok = ParseDuration(s); !ok {
 			return v, notDuration
 		}
 	case UUIDType, RefType:
 		if v, ok = stores.ParseUUID(s); !ok {
 			return v, notUUID
 		}
-		return v, fine
+		return v, Fine
 	default:
 		v = stores.NewString(s)
 	}
-	return t.limit(v)
+	return t.Limit(v)
 }
 
-func anyLiteral(v *dsl.Value) (w stores.Value, p problem) {
+func anyLiteral(v *dsl.Value) (w stores.Value, p Problem) {
 	ok := true
 	switch v.Kind {
 	case dsl.Bool:
-		return stores.NewBool(v.Text == "true"), fine
+		return stores.NewBool(v.Text == "true"), Fine
 	case dsl.Integer:
 		if w, ok = stores.ParseInt(v.Text); !ok {
 			return w, notInt64
@@ -143,7 +123,7 @@ func anyLiteral(v *dsl.Value) (w stores.Value, p problem) {
 		if !utf8.ValidString(v.Text) || strings.IndexByte(v.Text, 0) >= 0 {
 			return w, notText
 		}
-		return stores.NewString(v.Text), fine
+		return stores.NewString(v.Text), Fine
 	case dsl.Date:
 		if w, ok = stores.ParseDate(v.Text); !ok {
 			return w, notDate
@@ -157,14 +137,14 @@ func anyLiteral(v *dsl.Value) (w stores.Value, p problem) {
 			return w, notUUID
 		}
 	default:
-		return w, wrongType
+		return w, WrongType
 	}
-	return w, fine
+	return w, Fine
 }
 
-// limit checks a value of the right kind against the limits of the type. It returns the value in
+// Limit checks a value of the right kind against the limits of the type. It returns the value in
 // its stored form: an IBAN in capitals and without spaces.
-func (t *Type) limit(v stores.Value) (stores.Value, problem) {
+func (t *Type) Limit(v stores.Value) (stores.Value, Problem) {
 	switch t.Name {
 	case StringType:
 		return v, t.limitText(v.Text())
@@ -177,7 +157,7 @@ func (t *Type) limit(v stores.Value) (stores.Value, problem) {
 		return v, t.limitRange(v)
 	case CodeType:
 		switch {
-		case t.Codes == nil && !isCode(v.Text()):
+		case t.Codes == nil && !naming.IsCode(v.Text()):
 			return v, notCode
 		case t.Codes != nil && !t.Codes.Has(v.Text()):
 			return v, unknownCode
@@ -189,18 +169,18 @@ func (t *Type) limit(v stores.Value) (stores.Value, problem) {
 		}
 		return stores.NewString(s), t.limitText(s)
 	}
-	return v, fine
+	return v, Fine
 }
 
 // limitText counts code points only if counting bytes does not decide.
-func (t *Type) limitText(s string) problem {
+func (t *Type) limitText(s string) Problem {
 	if n := len(s); n > t.MaxLength && t.MaxLength > 0 || (n+3)/4 < t.MinLength {
 		n = utf8.RuneCountInString(s)
 		switch {
 		case n < t.MinLength:
-			return tooShort
+			return TooShort
 		case t.MaxLength > 0 && n > t.MaxLength:
-			return tooLong
+			return TooLong
 		}
 	}
 	switch {
@@ -209,23 +189,23 @@ func (t *Type) limitText(s string) problem {
 	case t.Pattern != nil && !t.Pattern.MatchString(s):
 		return noMatch
 	}
-	return fine
+	return Fine
 }
 
-func (t *Type) limitRange(v stores.Value) problem {
-	if !t.Min.IsNull() && less(v, t.Min) {
+func (t *Type) limitRange(v stores.Value) Problem {
+	if !t.Min.IsNull() && Less(v, t.Min) {
 		return tooSmall
 	}
-	if !t.Max.IsNull() && less(t.Max, v) {
+	if !t.Max.IsNull() && Less(t.Max, v) {
 		return tooLarge
 	}
-	return fine
+	return Fine
 }
 
-// less orders two values of one kind. Decimals are compared by their digits,
+// Less orders two values of one kind. Decimals are compared by their digits,
 // because stores.Compare allocates for them and this is on the path of every
 // call.
-func less(a, b stores.Value) bool {
+func Less(a, b stores.Value) bool {
 	if a.Kind() == stores.Decimal && b.Kind() == stores.Decimal {
 		return compareDecimals(a.Text(), b.Text()) < 0
 	}
@@ -299,21 +279,6 @@ func comparePlain(a, b string) int {
 
 func isZero(s string) bool { return strings.Trim(s, "0.") == "" }
 
-// isCode reports whether a script may write s as a bare code: an upper-case letter, then
-// upper-case letters, digits, underscores and hyphens.
-func isCode(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c >= 'A' && c <= 'Z':
-		case i > 0 && (c >= '0' && c <= '9' || c == '_' || c == '-'):
-		default:
-			return false
-		}
-	}
-	return s != ""
-}
-
 // ruled reads a text by the rule of its type, and returns the one spelling in which it is kept. If the
 // country stands in another argument or field, the text is only read as far as that does not matter:
 // In gives the type with the country.
@@ -357,10 +322,10 @@ func (t *Type) In(country stores.Value) *Type {
 // noCountry is the Country of a type whose value is of no known country.
 const noCountry = "-"
 
-// parseDuration reads "90m", "24h", "3d", "2w", combinations such as "1d12h",
+// ParseDuration reads "90m", "24h", "3d", "2w", combinations such as "1d12h",
 // and the ISO 8601 form of the same, "P1DT12H". A day is 24 hours. Months and
 // years are not durations: how long they are depends on when they begin.
-func parseDuration(s string) (v stores.Value, ok bool) {
+func ParseDuration(s string) (v stores.Value, ok bool) {
 	iso := strings.HasPrefix(s, "P")
 	if iso {
 		s = s[1:]
@@ -406,44 +371,25 @@ func parseDuration(s string) (v stores.Value, ok bool) {
 	return stores.NewDuration(total), true
 }
 
-func unitOf(s string, iso, clock bool) time.Duration {
-	const day = 24 * time.Hour
-	if iso {
-		switch {
-		case s == "W" && !clock:
-			return 7 * day
-		case s == "D" && !clock:
-			return day
-		case s == "H" && clock:
-			return time.Hour
-		case s == "M" && clock:
-			return time.Minute
-		case s == "S" && clock:
-			return time.Second
-		}
-		return 0
-	}
-	switch s {
-	case "w":
-		return 7 * day
-	case "d":
-		return day
-	case "h":
-		return time.Hour
-	case "m":
-		return time.Minute
-	case "s":
-		return time.Second
-	case "ms":
-		return time.Millisecond
-	case "us":
-		return time.Microsecond
-	}
-	return 0
+// units are those of durations, as people write them and as ISO 8601 does: there behind a T from
+// the hour on.
+var units = map[string]time.Duration{
+	"w": 7 * 24 * time.Hour, "d": 24 * time.Hour, "h": time.Hour, "m": time.Minute, "s": time.Second, "ms": time.Millisecond, "us": time.Microsecond,
+	"W": 7 * 24 * time.Hour, "D": 24 * time.Hour, "TH": time.Hour, "TM": time.Minute, "TS": time.Second,
 }
 
-// acceptsCurrency reports whether money of this type may be in a currency.
-func (t *Type) acceptsCurrency(code string) bool {
+func unitOf(s string, iso, clock bool) time.Duration {
+	switch {
+	case s == "" || iso != (s[0] <= 'Z') || s[0] == 'T':
+		return 0
+	case clock:
+		s = "T" + s
+	}
+	return units[s]
+}
+
+// AcceptsCurrency reports whether money of this type may be in a currency.
+func (t *Type) AcceptsCurrency(code string) bool {
 	if len(t.Currencies) == 0 {
 		_, ok := values.CurrencyOf(code)
 		return ok

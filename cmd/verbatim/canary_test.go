@@ -20,6 +20,7 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // The canaries: one value for every kind of argument, found nowhere else. The
@@ -206,7 +207,7 @@ func newCage(t *testing.T) *cage {
 
 func (c *cage) registry() *verbs.Registry {
 	c.t.Helper()
-	reg, ds := verbs.Load(os.DirFS("testdata/vault/verbs"))
+	reg, ds := load.Dir(os.DirFS("testdata/vault/verbs"))
 	if ds.HasErrors() {
 		c.t.Fatal(ds)
 	}

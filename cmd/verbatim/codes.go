@@ -10,14 +10,14 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/frontends/mcp"
-	"verbatim/verbs"
 	"verbatim/verbs/drift"
+	"verbatim/verbs/load"
 )
 
 // allCodes are the codes of all diagnostics and exits, sorted. If two packages have the same code,
 // the first explains it.
 func allCodes() []dsl.CodeDoc {
-	all := slices.Concat(dsl.Codes(), verbs.Codes(), drift.Codes(), intent.Codes(), engine.Codes(), server.Codes(), mcp.Codes(), ownCodes())
+	all := slices.Concat(dsl.Codes(), load.Codes(), drift.Codes(), intent.Codes(), engine.Codes(), server.Codes(), mcp.Codes(), ownCodes())
 	slices.SortStableFunc(all, func(a, b dsl.CodeDoc) int { return strings.Compare(a.Code, b.Code) })
 	return slices.CompactFunc(all, func(a, b dsl.CodeDoc) bool { return a.Code == b.Code })
 }

@@ -13,7 +13,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // PERF-X1, PERF-X3: among 100 000 requests of 10 000 clients, what reading one
@@ -45,7 +45,7 @@ func pagesAmongMany(t *testing.T) (much []string) {
 		t.Fatal(err)
 	}
 	defer filler.Close()
-	reg := mustLoad(t)(verbs.Load(os.DirFS("../../verbs/palettes/bank")))
+	reg := mustLoad(t)(load.Dir(os.DirFS("../../verbs/palettes/bank")))
 	crowd, err := os.ReadFile("../../examples/client/crowd.postgres.sql")
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
-	"verbatim/verbs"
+	"verbatim/verbs/explain"
 )
 
 func explainCommand(a *app) *cobra.Command {
@@ -71,7 +71,7 @@ func (a *app) explainVerb(palettes, name string) error {
 		return &stop{exitUsage, "usage", fmt.Sprintf("there is no verb %q%s", name, didYouMean(name, names)), "verbatim explain lists them"}
 	}
 	var b bytes.Buffer
-	if err := reg.Explain(&b, v); err != nil {
+	if err := explain.Verb(&b, v); err != nil {
 		return err
 	}
 	if a.json {
@@ -108,7 +108,7 @@ func (a *app) explainCode(code string) error {
 		}{"verbatim/code@1", d.Code, d.Meaning, d.Wrong, d.Right})
 		return nil
 	}
-	return verbs.ExplainCode(a.out, docs[i])
+	return explain.Code(a.out, docs[i])
 }
 
 type verbLine struct {
@@ -197,7 +197,7 @@ func (a *app) explainPalettes(palettes string, domains []string) error {
 			b.WriteByte('\n')
 		}
 		found = true
-		if err := reg.Markdown(&b, p); err != nil {
+		if err := explain.Palette(&b, reg, p); err != nil {
 			return err
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // fixFlags are the flags of `verbatim fix`.
@@ -86,7 +87,7 @@ func (a *app) fix(names []string, f fixFlags) error {
 				}
 				continue
 			}
-			renewed, left := verbs.Renew(text, check)
+			renewed, left := verbs.Rewrite(text, check)
 			found = append(found, left...)
 			file := formatted{File: name, Changed: renewed != text, Text: renewed}
 			files = append(files, file)
@@ -150,8 +151,8 @@ func (a *app) fixable(name string) (all []string, err error) {
 // readWhole reads a file completely or fails: a cut text must not be written back.
 func readWhole(name string) (string, error) {
 	info, err := os.Stat(name)
-	if err == nil && info.Size() > verbs.MaxScripts {
-		return "", &stop{exitInput, "too-large", fmt.Sprintf("%s has %d bytes, and at most %d are read", quoted(name), info.Size(), verbs.MaxScripts), "divide it"}
+	if err == nil && info.Size() > load.MaxScripts {
+		return "", &stop{exitInput, "too-large", fmt.Sprintf("%s has %d bytes, and at most %d are read", quoted(name), info.Size(), load.MaxScripts), "divide it"}
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -168,7 +169,7 @@ func checkOf(reg *verbs.Registry, name, text string) func(string) dsl.Diagnostic
 	if p := paletteAt(reg, name); p != nil {
 		return func(text string) dsl.Diagnostics { return checkPalette(reg, p, name, text) }
 	}
-	if check, n := reg.ScriptsIn(name, text, "cases", "expected_behavior", "calls"); n > 0 {
+	if check, n := load.ScriptsIn(reg, name, text, "cases", "expected_behavior", "calls"); n > 0 {
 		return check // a dataset of verbatim eval
 	}
 	return nil
@@ -212,7 +213,7 @@ func checkPalette(reg *verbs.Registry, p *dsl.Source, name, text string) (ds dsl
 		}
 		all = append(all, as)
 	}
-	_, found := verbs.LoadSources(all...)
+	_, found := load.Sources(all...)
 	mine.Name = name
 	for _, d := range found {
 		if d.Severity == dsl.Error || d.Place.Source == mine {

@@ -14,6 +14,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
+	"verbatim/verbs/load"
 )
 
 // The formats of a grammar.
@@ -113,7 +114,7 @@ func (a *app) printGrammar(v grammar.Vocabulary, format string) error {
 			text = []byte(g.Lark())
 		}
 	case "ebnf":
-		text = []byte(dsl.Syntax() + "\n" + verbs.Syntax())
+		text = []byte(dsl.Syntax() + "\n" + load.Syntax())
 	case "json-schema":
 		if text, err = grammar.JSONSchema(v); err == nil {
 			text = append(text, '\n')

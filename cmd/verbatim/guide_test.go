@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // A guide says in one of its first lines where it is played, and otherwise begins with an empty folder.
@@ -63,7 +63,7 @@ func guideShell(t *testing.T, name string) *page {
 		}
 		p = s.page(t, file, "", "")
 	}
-	p.palette, p.also = "verbs/palettes/bank/client.yaml", "verbs/testdata/every-key/pay.yaml"
+	p.palette, p.also = "verbs/palettes/bank/client.yaml", "verbs/load/testdata/every-key/pay.yaml"
 	return p
 }
 
@@ -236,7 +236,7 @@ func TestGuidesNameFlagsThatAreThere(t *testing.T) {
 			}
 		}
 		for _, m := range namedKeys.FindAllStringSubmatch(string(text), -1) {
-			if _, ok := verbs.KeysOf(m[1]); !ok {
+			if _, ok := load.KeysOf(m[1]); !ok {
 				t.Errorf("%s names the keys of %q, which a palette has not", page, m[1])
 			}
 		}

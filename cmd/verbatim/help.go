@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 func helpCommand(a *app) *cobra.Command {
@@ -191,12 +191,12 @@ func helpTopics(root *cobra.Command) []string {
 // printKeys prints the kinds of mappings in palettes, or the keys of one.
 func (a *app) printKeys(kind []string) error {
 	if len(kind) == 0 {
-		a.printHelp(strings.Join(verbs.KeyKinds(), "\n") + "\n\nThe keys of one: verbatim help keys \"an entity\"\n")
+		a.printHelp(strings.Join(load.KeyKinds(), "\n") + "\n\nThe keys of one: verbatim help keys \"an entity\"\n")
 		return nil
 	}
-	text, ok := verbs.KeysOf(kind[0])
+	text, ok := load.KeysOf(kind[0])
 	if !ok {
-		return usage(fmt.Sprintf("no mapping of a palette is called %q%s", kind[0], didYouMean(kind[0], verbs.KeyKinds())), "verbatim help keys lists them")
+		return usage(fmt.Sprintf("no mapping of a palette is called %q%s", kind[0], didYouMean(kind[0], load.KeyKinds())), "verbatim help keys lists them")
 	}
 	a.printHelp(text)
 	return nil

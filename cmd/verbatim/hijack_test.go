@@ -32,6 +32,7 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // A model that obeys whoever wrote to it last. Somebody asks for something, and
@@ -112,7 +113,7 @@ func (s *hijack) open(t testing.TB, model *puppet, tools tools.Servers, text str
 		t.Fatal(err)
 	}
 	h := &hijacked{hijack: s, t: t, now: morning, model: model}
-	reg, ds := verbs.Load(os.DirFS(s.palettes))
+	reg, ds := load.Dir(os.DirFS(s.palettes))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -21,6 +21,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 var everyPayload = flag.Bool("payloads", false, "put every payload into every argument, instead of a tenth of them in turn")
@@ -69,7 +70,7 @@ func TestTextsAreTextsInEveryOutput(t *testing.T) {
 	}
 	domains := shippedReads(t)
 	domains["desk"] = func(t *testing.T) (*verbs.Registry, *engine.Handlers) {
-		return mustLoad(t)(verbs.Load(os.DirFS("../../examples/helpdesk/verbs"))), &engine.Handlers{Partial: true}
+		return mustLoad(t)(load.Dir(os.DirFS("../../examples/helpdesk/verbs"))), &engine.Handlers{Partial: true}
 	}
 	dirs := map[string]string{"client": "bank", "retail": "../../examples/retail/verbs", "manda": "manda", "kyc": "kyc", "kiisha": "kiisha", "desk": "../../examples/helpdesk/verbs", "graph": "confidence"}
 	for domain, load := range domains {

@@ -17,8 +17,8 @@ import (
 	"verbatim/runtime/frontends/wire"
 	"verbatim/runtime/protocols/tools"
 	"verbatim/stores/receipt"
-	"verbatim/verbs"
 	"verbatim/verbs/drift"
+	"verbatim/verbs/load"
 	"verbatim/verbs/pack"
 	"verbatim/verbs/palettes"
 )
@@ -44,10 +44,10 @@ that carry them out; --phrases names those that take each other's phrases.
 			switch schema {
 			case "":
 			case "palette":
-				_, err := a.out.Write(verbs.PaletteSchema())
+				_, err := a.out.Write(load.PaletteSchema())
 				return err
 			case "sidecar":
-				_, err := a.out.Write(verbs.SidecarSchema())
+				_, err := a.out.Write(load.SidecarSchema())
 				return err
 			default:
 				return usage(fmt.Sprintf("--schema is palette or sidecar, not %q%s", schema, didYouMean(schema, []string{"palette", "sidecar"})), "verbatim lint --help")
@@ -241,7 +241,7 @@ func (a *app) lintSet(ctx context.Context, f lintFlags) (c lintedSet, err error)
 		}
 	}
 	if l.reg != nil {
-		l.ds = slices.Concat(l.ds, verbs.Unspoken(l.reg), verbs.OnlyToRead(l.reg), verbs.NotForRoles(l.reg))
+		l.ds = slices.Concat(l.ds, load.MissingTranslations(l.reg), load.OnlyToRead(l.reg), load.NotForRoles(l.reg))
 		found, err := a.lintQueries(ctx, dir, f.store)
 		if err != nil {
 			return c, err
@@ -357,7 +357,7 @@ func (a *app) missing(dir, sidecar string) error {
 	for _, p := range reg.Palettes() {
 		name, _, _ := strings.Cut(path.Base(p.Source.Name), ".")
 		if language, ok := strings.CutPrefix(strings.TrimSuffix(path.Base(sidecar), ".yaml"), name+"."); ok && language != "" {
-			return verbs.Untranslated(a.out, reg, p, language)
+			return load.Untranslated(a.out, reg, p, language)
 		}
 		names = append(names, name)
 	}

@@ -20,7 +20,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 func logCommand(a *app) *cobra.Command {
@@ -215,7 +215,7 @@ func (a *app) readsJournal(ctx context.Context, s stores.Store, palettes, as, co
 	if cmp.Or(as, a.env("VERBATIM_AS")) == "" {
 		names, err := s.Principals(ctx)
 		if err == nil && len(names) == 0 {
-			reg, _ := verbs.LoadSources(rights.Source())
+			reg, _ := load.Sources(rights.Source())
 			names, err = rights.Names(ctx, reg, s)
 		}
 		switch {

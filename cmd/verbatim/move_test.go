@@ -21,6 +21,7 @@ import (
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // How each table of the engine in a file comes to the server. Whoever adds one says so
@@ -106,7 +107,7 @@ func treeStore(t testing.TB, dir string, rows, entries int) (reg *verbs.Registry
 	if err := os.WriteFile(filepath.Join(dir, "verbs", "tree.yaml"), []byte(treePalette), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	reg, ds := verbs.Load(os.DirFS(filepath.Join(dir, "verbs")), verbs.Beside(rights.Source()))
+	reg, ds := load.Dir(os.DirFS(filepath.Join(dir, "verbs")), load.Beside(rights.Source()))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

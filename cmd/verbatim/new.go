@@ -23,6 +23,8 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
+	"verbatim/verbs/propose"
 )
 
 func newCommand(a *app) *cobra.Command {
@@ -59,7 +61,7 @@ stand. NAME is the domain, the source's own name unless it is given.`,
 
 // notOurs leaves out the tables of the system palette.
 func notOurs(tables []stores.Table) ([]stores.Table, error) {
-	reg, ds := verbs.LoadSources(rights.Source())
+	reg, ds := load.Sources(rights.Source())
 	if reg == nil {
 		return nil, broken("the palette of the program itself cannot be read", errors.New(ds[0].Summary), "it is a fault of the program")
 	}
@@ -79,7 +81,7 @@ func isDomain(name string) bool {
 
 // A firstPalette is a first palette under construction.
 type firstPalette struct {
-	files  []verbs.Proposal
+	files  []propose.Proposal
 	source string // short description of where it comes from
 	what   string // "table", "tool" or "operation"
 	count  int
@@ -96,7 +98,7 @@ func (a *app) begin(ctx context.Context, name, from, servers, dir string) error 
 		if !isDomain(name) {
 			return badDomain(name)
 		}
-		b = firstPalette{files: verbs.Propose(name, "", nil), what: "table", next: thenMigrate(dir, "")}
+		b = firstPalette{files: propose.FromTables(name, "", nil), what: "table", next: thenMigrate(dir, "")}
 	case strings.HasPrefix(from, "mcp:"):
 		b, err = a.fromServer(ctx, name, strings.TrimPrefix(from, "mcp:"), servers)
 	case !strings.Contains(from, ":") && (file == ".json" || file == ".yaml" || file == ".yml"):
@@ -211,7 +213,7 @@ func (a *app) fromTables(ctx context.Context, name, from, dir string) (b firstPa
 		return b, err
 	}
 	b = firstPalette{source: filepath.Base(at.String()), what: "table", count: len(tables)}
-	b.files = verbs.Propose(name, b.source, tables)
+	b.files = propose.FromTables(name, b.source, tables)
 	b.next = thenMigrate(dir, " --store "+shell(from))
 	if at.url != "" {
 		b.next = thenMigrate(dir, " --store OWNERURL --grant-to ROLE", " --store ROLEURL")
@@ -246,7 +248,7 @@ func fromFile(name, file string) (b firstPalette, err error) {
 }
 
 func described(name, server, source string, text []byte) (b firstPalette, err error) {
-	found, err := verbs.ProposeDescribed(name, server, text)
+	found, err := propose.FromDescription(name, server, text)
 	if err != nil {
 		return b, &stop{exitInput, "no-tools", fmt.Sprintf("%s is no description of tools: %s", quoted(source), err), `a list of tools is {"tools": [{"name": …, "inputSchema": …}]}; an API is described by OpenAPI 3`}
 	}

@@ -16,6 +16,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 	"verbatim/verbs/palettes"
 )
 
@@ -31,7 +32,7 @@ type clarasBank struct {
 func newClarasBank(t *testing.T) *clarasBank {
 	t.Helper()
 	files, _ := palettes.Files("bank")
-	reg, ds := verbs.Load(files)
+	reg, ds := load.Dir(files)
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -22,6 +22,7 @@ import (
 	"verbatim/runtime/jobs/workflow"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 	"verbatim/verbs/pack"
 	"verbatim/verbs/palettes"
 )
@@ -397,7 +398,7 @@ func loadPalettes(dir string, beside ...*dsl.Source) (*loaded, error) {
 }
 
 func (s *shelf) load(beside ...*dsl.Source) *loaded {
-	reg, ds := verbs.Load(s, verbs.Beside(beside...))
+	reg, ds := load.Dir(s, load.Beside(beside...))
 	if reg != nil {
 		ds = append(ds, s.oneDomain(reg)...)
 	}

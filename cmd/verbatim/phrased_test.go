@@ -15,7 +15,7 @@ import (
 	"verbatim/runtime/domains/client"
 	"verbatim/runtime/engine"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // F5: 60 true and 60 false sentences about rows, in two languages, by somebody who had
@@ -106,7 +106,7 @@ func phrasing(t *testing.T, url string) *dialog.Conversation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, ds := verbs.Load(os.DirFS(filepath.Join(dir, "verbs")))
+	reg, ds := load.Dir(os.DirFS(filepath.Join(dir, "verbs")))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -20,7 +20,7 @@ import (
 	"verbatim/runtime/domains/confidence"
 	"verbatim/runtime/protocols/mcp"
 	"verbatim/stores/postgres/pgtest"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 	"verbatim/verbs/strict"
 )
 
@@ -256,7 +256,7 @@ func (p *page) play(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, ds := verbs.Load(os.DirFS(filepath.Join(root, "verbs/palettes/bank")))
+	reg, ds := load.Dir(os.DirFS(filepath.Join(root, "verbs/palettes/bank")))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -20,6 +20,7 @@ import (
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 	"verbatim/verbs/palettes"
 )
 
@@ -43,7 +44,7 @@ func shippedReads(t *testing.T) map[string]func(*testing.T) (*verbs.Registry, *e
 	}
 	all := map[string]func(*testing.T) (*verbs.Registry, *engine.Handlers){
 		"system": func(t *testing.T) (*verbs.Registry, *engine.Handlers) {
-			reg := mustLoad(t)(verbs.LoadSources(rights.Source()))
+			reg := mustLoad(t)(load.Sources(rights.Source()))
 			h := &engine.Handlers{}
 			rights.Register(h, reg)
 			return reg, h

@@ -23,7 +23,7 @@ import (
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/search"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // A passage of the room, and the spots that it covers: its page, slide, sheet or heading,
@@ -124,7 +124,7 @@ func labelled(t *testing.T, room map[string][]recallPassage, file, place string)
 // recallEntities are those of the palette of examples/manda.
 func recallEntities(t *testing.T) (all []*stores.Entity, of func(name string) *stores.Entity) {
 	t.Helper()
-	reg, ds := verbs.Load(os.DirFS("../../verbs/palettes/manda"))
+	reg, ds := load.Dir(os.DirFS("../../verbs/palettes/manda"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

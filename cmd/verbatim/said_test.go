@@ -18,7 +18,7 @@ import (
 	"verbatim/runtime/domains/client"
 	"verbatim/runtime/engine"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 	"verbatim/verbs/palettes"
 )
 
@@ -52,7 +52,7 @@ func TestNothingIsDoneThatNobodySaid(t *testing.T) {
 	}
 	defer file.Close()
 	files, _ := palettes.Files("bank")
-	reg, ds := verbs.Load(files)
+	reg, ds := load.Dir(files)
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

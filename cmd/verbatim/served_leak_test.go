@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"verbatim/runtime/domains/rights"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // SAFE-A1, SAFE-A2: through the API, what is somebody else's is answered as what is not
@@ -17,7 +17,7 @@ import (
 // changed by any of it.
 func TestNothingLeaksThroughTheAPI(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(os.DirFS("../../verbs/palettes/bank"), verbs.Beside(rights.Source()))
+	reg, ds := load.Dir(os.DirFS("../../verbs/palettes/bank"), load.Beside(rights.Source()))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

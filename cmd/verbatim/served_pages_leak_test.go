@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"verbatim/runtime/domains/rights"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // What differs between two answers and says nothing: the key that a form is sent under, and
@@ -49,7 +49,7 @@ func (v *visitor) shows(where string, form url.Values) string {
 // nothing.
 func TestNothingLeaksThroughThePages(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(os.DirFS("../../verbs/palettes/bank"), verbs.Beside(rights.Source()))
+	reg, ds := load.Dir(os.DirFS("../../verbs/palettes/bank"), load.Beside(rights.Source()))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

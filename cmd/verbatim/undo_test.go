@@ -12,7 +12,7 @@ import (
 	"verbatim/runtime/domains/rights"
 	"verbatim/runtime/frontends/channel"
 	"verbatim/runtime/jobs/workflow"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 	"verbatim/verbs/palettes"
 )
 
@@ -21,8 +21,8 @@ import (
 func TestShippedVerbsSayHowTheyAreTakenBack(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
-	tell := func(where string, load ...*dsl.Source) {
-		reg, ds := verbs.LoadSources(load...)
+	tell := func(where string, srcs ...*dsl.Source) {
+		reg, ds := load.Sources(srcs...)
 		if ds.HasErrors() {
 			t.Fatal(where, ds)
 		}

@@ -10,7 +10,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 	"verbatim/verbs/palettes"
 )
 
@@ -24,7 +24,7 @@ func main() {
 // run makes one call on the store in a file, and undoes it.
 func run(ctx context.Context, file string) error {
 	bank, _ := palettes.Files("bank")
-	reg, mistakes := verbs.Load(bank)
+	reg, mistakes := load.Dir(bank)
 	if mistakes.HasErrors() {
 		return fmt.Errorf("%s", mistakes[0].Summary)
 	}

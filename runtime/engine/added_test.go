@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 
 	"verbatim/runtime/engine"
-	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 const conditionalPath = `
@@ -94,7 +94,7 @@ func TestWhatAnEffectMayNotReferTo(t *testing.T) {
 		if text == conditionalPath {
 			t.Fatal(c.from)
 		}
-		_, ds := verbs.Load(fstest.MapFS{"lending.yaml": {Data: []byte(lendingText(t) + text)}})
+		_, ds := loading.Dir(fstest.MapFS{"lending.yaml": {Data: []byte(lendingText(t) + text)}})
 		if got := told(ds); !strings.Contains(got, "["+c.code) {
 			t.Errorf("%s: told %q, want %s", c.to, got, c.code)
 		}

@@ -21,6 +21,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // The palettes that are shipped, and the test's own, which has a sink of every
@@ -341,7 +342,7 @@ var bankFile = sync.OnceValues(func() ([]byte, error) {
 		return nil, err
 	}
 	defer store.Close()
-	reg, ds := verbs.Load(os.DirFS("../../verbs/palettes/bank"))
+	reg, ds := loading.Dir(os.DirFS("../../verbs/palettes/bank"))
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("palettes: %s", told(ds))
 	}

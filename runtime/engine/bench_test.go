@@ -8,6 +8,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // PERF-C2: the decision on a call, by role and by rule, without an expression.
@@ -81,7 +82,7 @@ func textToDecision(b *testing.B, reg *verbs.Registry, have []*verbs.Role, p *ve
 
 func benchRegistry(b *testing.B) *verbs.Registry {
 	b.Helper()
-	reg, ds := verbs.Load(os.DirFS("testdata/palettes"))
+	reg, ds := load.Dir(os.DirFS("testdata/palettes"))
 	if ds.HasErrors() {
 		b.Fatal(ds)
 	}

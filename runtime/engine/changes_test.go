@@ -11,6 +11,7 @@ import (
 	"verbatim/runtime/internal/view"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 const deskPalette = `domain: desk
@@ -87,7 +88,7 @@ func desk(t *testing.T) (note, pin *verbs.Entity) {
 
 func deskRegistry(t *testing.T) *verbs.Registry {
 	t.Helper()
-	reg, ds := verbs.Load(fstest.MapFS{"desk.yaml": {Data: []byte(deskPalette)}})
+	reg, ds := load.Dir(fstest.MapFS{"desk.yaml": {Data: []byte(deskPalette)}})
 	if ds.HasErrors() {
 		t.Fatal(tell(ds))
 	}

@@ -12,13 +12,13 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // From text to a committed row: an engine on a new file, one verb without a
 // line of Go, and what the person is shown before and after.
 func Example() {
-	reg, mistakes := verbs.Load(fstest.MapFS{"tea.yaml": &fstest.MapFile{Data: []byte(`
+	reg, mistakes := loading.Dir(fstest.MapFS{"tea.yaml": &fstest.MapFile{Data: []byte(`
 domain: tea
 roles: [{name: guest}]
 entities:

@@ -531,7 +531,7 @@ func (r *source) sets(ctx context.Context, st *step, effect *verbs.Effect, row *
 		if err != nil {
 			return nil, err
 		}
-		if v.IsNull() && x.PartOnly() {
+		if v.IsNull() && x.OnePart {
 			continue // nor does a part of a record
 		}
 		from, secret := st.origin(x, row)

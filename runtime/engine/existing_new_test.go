@@ -9,6 +9,8 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
+	"verbatim/verbs/propose"
 )
 
 // proposed is a first palette over the tables of a database that is there.
@@ -16,11 +18,11 @@ func proposed(t *testing.T, tables []stores.Table) (*verbs.Registry, string) {
 	t.Helper()
 	var srcs []*dsl.Source
 	all := ""
-	for _, f := range verbs.Propose("music", "music.db", tables) {
+	for _, f := range propose.FromTables("music", "music.db", tables) {
 		srcs = append(srcs, dsl.NewSource(f.Name, string(f.Text)))
 		all += string(f.Text)
 	}
-	reg, ds := verbs.LoadSources(srcs...)
+	reg, ds := loading.Sources(srcs...)
 	if len(ds) > 0 {
 		t.Fatal(told(ds))
 	}
@@ -145,7 +147,7 @@ func TestAFirstPaletteTakesAThousandTablesAndOddNames(t *testing.T) {
 			t.Errorf("it does not say %s", want)
 		}
 	}
-	if reg, ds := verbs.LoadSources(dsl.NewSource("notes.yaml", string(verbs.Propose("notes", "", nil)[0].Text))); reg == nil || len(ds) > 0 {
+	if reg, ds := loading.Sources(dsl.NewSource("notes.yaml", string(propose.FromTables("notes", "", nil)[0].Text))); reg == nil || len(ds) > 0 {
 		t.Errorf("an empty start: %s", told(ds))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // A database that was there before, in either dialect, and a palette over it.
@@ -29,7 +30,7 @@ type old struct {
 func onExisting(t *testing.T, sql string, test func(t *testing.T, open func(palette string) *old)) {
 	onTables(t, sql, func(t *testing.T, store stores.Store, _ func() []stores.Table) {
 		test(t, func(palette string) *old {
-			reg, ds := verbs.LoadSources(dsl.NewSource("old.yaml", palette))
+			reg, ds := loading.Sources(dsl.NewSource("old.yaml", palette))
 			if ds.HasErrors() {
 				t.Fatal(told(ds))
 			}

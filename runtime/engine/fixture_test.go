@@ -20,6 +20,7 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // A world is an engine on a real file with the palettes of testdata, two clubs
@@ -104,7 +105,7 @@ var rows = []struct {
 // load reads palettes, and fails the test if they are not in order.
 func load(t testing.TB, dir string) *verbs.Registry {
 	t.Helper()
-	reg, ds := verbs.Load(os.DirFS(dir))
+	reg, ds := loading.Dir(os.DirFS(dir))
 	if ds.HasErrors() {
 		t.Fatalf("palettes: %s", told(ds))
 	}
@@ -188,7 +189,7 @@ var fixture = sync.OnceValues(func() ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	reg, ds := verbs.Load(os.DirFS("testdata/palettes"))
+	reg, ds := loading.Dir(os.DirFS("testdata/palettes"))
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("palettes: %s", told(ds))
 	}

@@ -8,7 +8,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
 	"verbatim/stores"
-	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // reckoning calls functions of its program wherever an expression may.
@@ -132,7 +132,7 @@ func TestFunctionsAreChecked(t *testing.T) {
 		{"{name: level,", "{name: check_code,", "declared-twice"},
 	} {
 		text := strings.Replace(base+reckoning, c.was, c.is, 1)
-		_, ds := verbs.LoadSources(dsl.NewSource("lending.yaml", text))
+		_, ds := loading.Sources(dsl.NewSource("lending.yaml", text))
 		found := false
 		for _, d := range ds {
 			found = found || d.Code == c.code

@@ -8,14 +8,14 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
-	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // SAFE-L3: a rule whose condition comes to nothing, or cannot be worked out, asks;
 // one that does not hold asks nobody. A rule without a reason gives its condition.
 func TestARuleThatComesToNothingAsks(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(os.DirFS("testdata/palettes"), verbs.Beside(dsl.NewSource("alarm.yaml", `domain: alarm
+	reg, ds := loading.Dir(os.DirFS("testdata/palettes"), loading.Beside(dsl.NewSource("alarm.yaml", `domain: alarm
 entities:
   bell:
     table: alarm.bells

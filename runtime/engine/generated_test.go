@@ -13,7 +13,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/tests/norace"
 	"verbatim/stores"
-	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // An author makes verbs up: effects on several rows, each, for items of lists, for rows
@@ -135,7 +135,7 @@ func TestMadeUpPalettes(t *testing.T) {
 			for n := range verbsOf {
 				for tries := 0; ; tries++ {
 					more := a.verb(n)
-					_, ds := verbs.LoadSources(dsl.NewSource("lending.yaml", text+more))
+					_, ds := loading.Sources(dsl.NewSource("lending.yaml", text+more))
 					if !ds.HasErrors() {
 						text += more
 						break

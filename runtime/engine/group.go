@@ -14,12 +14,12 @@ func groupRows(r *source, st *step, t *table) error {
 	read := st.verb.Read
 	type group struct {
 		cells []cell
-		so    []verbs.Reckoning // parallel to cells
+		so    []verbs.Aggregate // parallel to cells
 	}
 	var all []*group
 	known := make(map[string]*group)
 	begin := func(key string, like []cell) *group {
-		g := &group{cells: slices.Clone(like), so: make([]verbs.Reckoning, len(read.Fields))}
+		g := &group{cells: slices.Clone(like), so: make([]verbs.Aggregate, len(read.Fields))}
 		for i := range read.Fields {
 			if over := read.Fields[i].Over; over != nil {
 				g.cells[i], g.so[i] = cell{from: ofRecord}, over.Begin()

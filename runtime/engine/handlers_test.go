@@ -18,6 +18,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 type repairArgs struct {
@@ -485,7 +486,7 @@ func loadYAML(t testing.TB, files map[string]string) *verbs.Registry {
 	for name, text := range files {
 		dir[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	reg, ds := verbs.Load(dir)
+	reg, ds := loading.Dir(dir)
 	if ds.HasErrors() {
 		t.Fatalf("palettes: %s", told(ds))
 	}

@@ -9,7 +9,7 @@ import (
 
 	"verbatim/runtime/engine"
 	"verbatim/stores"
-	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 const macroEach = recording + `
@@ -144,7 +144,7 @@ func TestAMacroBeginsWorkForEach(t *testing.T) {
         for-each: loan-ids
         run: lending.note :loan-id @each :note "asked for"
 `
-	_, ds := verbs.Load(fstest.MapFS{"lending.yaml": {Data: []byte(lendingText(t) + alone)}})
+	_, ds := loading.Dir(fstest.MapFS{"lending.yaml": {Data: []byte(lendingText(t) + alone)}})
 	if got := told(ds); !strings.Contains(got, "[contradiction") || !strings.Contains(got, "a macro that calls this verb") {
 		t.Error(got)
 	}
@@ -168,7 +168,7 @@ func TestAMacroThatCannotBeThereForEach(t *testing.T) {
 		if text == macroEach {
 			t.Fatal(c.from)
 		}
-		_, ds := verbs.Load(fstest.MapFS{"lending.yaml": {Data: []byte(lendingText(t) + text)}})
+		_, ds := loading.Dir(fstest.MapFS{"lending.yaml": {Data: []byte(lendingText(t) + text)}})
 		if got := told(ds); !strings.Contains(got, "["+c.code) {
 			t.Errorf("%s: told %q, want %s", c.to, got, c.code)
 		}

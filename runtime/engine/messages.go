@@ -13,6 +13,7 @@ import (
 	"verbatim/runtime/state/names"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/message"
 )
 
 // All sentences of the engine are in this file, to be read aloud together. A sentence for a person
@@ -368,7 +369,7 @@ func notPermitted(place dsl.Place, verb, inner string) dsl.Diagnostic {
 }
 
 func signInAgain(place dsl.Place, proof time.Duration) dsl.Diagnostic {
-	return complain(codeSignInAgain, place, "whoever agrees to this has to have signed in within the last "+verbs.Lasting(int64(proof/time.Second)),
+	return complain(codeSignInAgain, place, "whoever agrees to this has to have signed in within the last "+message.Lasting(int64(proof/time.Second)),
 		"sign in again, and agree; where nobody signs in, nobody can")
 }
 
@@ -449,7 +450,7 @@ func limitReached(place dsl.Place, verb string, l *verbs.Limit, wait time.Durati
 		if wait < unit {
 			unit = time.Second
 		}
-		next = "ask again in " + verbs.Lasting(int64((wait + unit - 1).Truncate(unit).Seconds()))
+		next = "ask again in " + message.Lasting(int64((wait + unit - 1).Truncate(unit).Seconds()))
 	}
 	d := complain(codeLimitReached, place, summary, next)
 	d.Related = []dsl.Related{{Place: l.Place, Message: "the limit of " + verb}}

@@ -12,7 +12,7 @@ import (
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // askingPalette has one query, written as %s.
@@ -77,7 +77,7 @@ func TestMistakesInQueriesPointIntoThePalette(t *testing.T) {
 			t.Parallel()
 			store := open(t)
 			t.Cleanup(func() { store.Close() })
-			good, ds := verbs.LoadSources(dsl.NewSource("toll.yaml", strings.ReplaceAll(askingPalette, "%s", "SELECT name FROM toll.gates")))
+			good, ds := loading.Sources(dsl.NewSource("toll.yaml", strings.ReplaceAll(askingPalette, "%s", "SELECT name FROM toll.gates")))
 			if ds.HasErrors() {
 				t.Fatal(told(ds))
 			}
@@ -90,7 +90,7 @@ func TestMistakesInQueriesPointIntoThePalette(t *testing.T) {
 				from := strings.Index(text, "«")
 				to := strings.Index(text, "»") - len("«")
 				text = strings.NewReplacer("«", "", "»", "").Replace(text)
-				reg, ds := verbs.LoadSources(dsl.NewSource("toll.yaml", text))
+				reg, ds := loading.Sources(dsl.NewSource("toll.yaml", text))
 				if ds.HasErrors() {
 					t.Errorf("%s: %s", how, told(ds))
 					continue

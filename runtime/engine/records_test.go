@@ -9,6 +9,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 const recording = `
@@ -177,7 +178,7 @@ func TestARecordThatCannotBe(t *testing.T) {
 		if text == recording {
 			t.Fatal(c.from)
 		}
-		_, ds := verbs.Load(fstest.MapFS{"lending.yaml": {Data: []byte(lendingText(t) + text)}})
+		_, ds := loading.Dir(fstest.MapFS{"lending.yaml": {Data: []byte(lendingText(t) + text)}})
 		if got := told(ds); !strings.Contains(got, "["+c.code) {
 			t.Errorf("%s: told %q, want %s", c.to, got, c.code)
 		}

@@ -10,6 +10,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/message"
 )
 
 // Rehearse returns the migration that a store needs for some palettes, and the problems that would
@@ -79,10 +80,10 @@ func Left(ctx context.Context, reg *verbs.Registry, store stores.Store) (lines [
 		}
 	}
 	for role, n := range roles {
-		lines = append(lines, fmt.Sprintf("the role %s, which no palette declares, is that of %s; it gives no rights", role, verbs.Count(n, "principal")))
+		lines = append(lines, fmt.Sprintf("the role %s, which no palette declares, is that of %s; it gives no rights", role, message.Count(n, "principal")))
 	}
 	for trigger, n := range work {
-		lines = append(lines, fmt.Sprintf("%s for %s, which no palette declares as it was asked for; it cannot be done when its time has come", verbs.Count(n, "job"), trigger))
+		lines = append(lines, fmt.Sprintf("%s for %s, which no palette declares as it was asked for; it cannot be done when its time has come", message.Count(n, "job"), trigger))
 	}
 	slices.Sort(lines)
 	return lines, nil

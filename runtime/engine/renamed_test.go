@@ -13,6 +13,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 const notesPalette = `domain: desk
@@ -83,7 +84,7 @@ func TestARenamedFieldKeepsWhatItHolds(t *testing.T) {
 			t.Errorf("replay finds %v", found)
 		}
 		// Both columns: nobody can tell which counts.
-		_, ds := verbs.LoadSources(dsl.NewSource("old.yaml", strings.Replace(renamed, "      stars:", "      text: {type: string}\n      stars:", 1)))
+		_, ds := loading.Sources(dsl.NewSource("old.yaml", strings.Replace(renamed, "      stars:", "      text: {type: string}\n      stars:", 1)))
 		if !strings.Contains(told(ds), "declared-twice") {
 			t.Errorf("both names at once: %s", told(ds))
 		}

@@ -14,7 +14,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 const lockerPalette = `domain: locker
@@ -100,7 +100,7 @@ func TestACarelessHandlerTellsNoSecret(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reg, ds := verbs.Load(fstest.MapFS{"locker.yaml": {Data: []byte(lockerPalette)}})
+			reg, ds := loading.Dir(fstest.MapFS{"locker.yaml": {Data: []byte(lockerPalette)}})
 			if ds.HasErrors() {
 				t.Fatal(told(ds))
 			}

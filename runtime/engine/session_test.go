@@ -18,6 +18,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // deskPalette sets things in the session, over the rows of the palettes beside
@@ -168,7 +169,7 @@ verbs:
 
 func deskRegistry(t testing.TB) *verbs.Registry {
 	t.Helper()
-	reg, ds := verbs.Load(os.DirFS("testdata/palettes"), verbs.Beside(dsl.NewSource("desk.yaml", deskPalette)))
+	reg, ds := loading.Dir(os.DirFS("testdata/palettes"), loading.Beside(dsl.NewSource("desk.yaml", deskPalette)))
 	if ds.HasErrors() {
 		t.Fatalf("palettes: %s", told(ds))
 	}

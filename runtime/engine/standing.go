@@ -7,6 +7,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // What a model wrote and nobody heard.
@@ -68,7 +69,7 @@ func (s *StandingRule) passes(ctx context.Context, r *source, st *step) bool {
 	if s.When == "" {
 		return true
 	}
-	when, ds := st.verb.Bound(s.When)
+	when, ds := load.Bound(st.verb, s.When)
 	if ds.HasErrors() {
 		return false // of another palette
 	}

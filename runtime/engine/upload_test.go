@@ -17,7 +17,7 @@ import (
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // What the people of a filingWorld have sent, whose ids are easier to read than
@@ -389,7 +389,7 @@ func TestUploadsAreNoPalettes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "x.yaml"), []byte("domain: x\nentities:\n  mine: {table: verbatim.uploads, key: id, scope: everyone, managed: true, label: \"{name}\", fields: {id: {type: string}, name: {type: string}}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, ds := verbs.Load(os.DirFS(dir)); !ds.HasErrors() {
+	if _, ds := loading.Dir(os.DirFS(dir)); !ds.HasErrors() {
 		t.Fatal("a palette may name the table of uploads")
 	}
 }

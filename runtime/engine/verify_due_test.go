@@ -12,7 +12,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
 	"verbatim/stores"
-	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // Every promise of press holds only when it is armed, and none has to be kept.
@@ -63,7 +63,7 @@ type press struct {
 // hold is refused, and nothing is changed; where the condition holds it is done.
 func TestAPromiseWhoseConditionDoesNotHoldCoversNothing(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(os.DirFS("testdata/palettes"), verbs.Beside(dsl.NewSource("alarm.yaml", alarmPalette)))
+	reg, ds := loading.Dir(os.DirFS("testdata/palettes"), loading.Beside(dsl.NewSource("alarm.yaml", alarmPalette)))
 	if ds.HasErrors() {
 		t.Fatal(told(ds))
 	}
@@ -180,7 +180,7 @@ func TestAPromiseWhoseConditionDoesNotHoldCoversNothing(t *testing.T) {
 // effect on rows of one kind does not take a row of another for one of them.
 func TestAnEffectIsOfItsTimeAndItsRows(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(os.DirFS("testdata/palettes"), verbs.Beside(dsl.NewSource("alarm.yaml", `domain: alarm
+	reg, ds := loading.Dir(os.DirFS("testdata/palettes"), loading.Beside(dsl.NewSource("alarm.yaml", `domain: alarm
 verbs:
   - verb: mark
     description: Mark an item, whatever it is called with.

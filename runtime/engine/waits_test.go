@@ -10,7 +10,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
 	"verbatim/stores"
-	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 const annsPhone = "555 0199"
@@ -165,7 +165,7 @@ func TestAPartOfARecordIsAsSecretAsItself(t *testing.T) {
 	if kept := w.kept(); strings.Contains(kept, iban) {
 		t.Errorf("kept: %s", kept)
 	}
-	_, ds := verbs.LoadSources(dsl.NewSource("pay.yaml", strings.Replace(text, "set: {who: each.who, iban: each.iban}", "set: {who: each.iban}", 1)))
+	_, ds := loading.Sources(dsl.NewSource("pay.yaml", strings.Replace(text, "set: {who: each.who, iban: each.iban}", "set: {who: each.iban}", 1)))
 	if !slices.ContainsFunc(ds, func(d dsl.Diagnostic) bool { return d.Code == "open-secret" }) {
 		t.Errorf("the palette is told %v", ds)
 	}

@@ -130,7 +130,7 @@ func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bo
 	defer s.forget()
 	return s.migrate(ctx, entities, migration{writes: apply}, func(m *migration) error {
 		if !apply || len(m.Problems) > 0 {
-			return errPlanned
+			return sqlcore.ErrPlanned
 		}
 		t := &tx{reader: reader{s: s, c: m.c, view: view{scoped: m.c.scoped}, writes: true}, migrates: true}
 		m.c.judge = func(ctx context.Context, err error) error { return t.told(ctx, err) }
@@ -165,52 +165,39 @@ func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries
 		m.undeclared()
 		switch {
 		case len(m.Shapes) > 0 && len(m.Problems) > 0:
-			return errPlanned
+			return sqlcore.ErrPlanned
 		case len(m.Shapes) > 0 && m.itself:
 			m.notOwner()
-			return errPlanned
+			return sqlcore.ErrPlanned
 		case len(m.Shapes) > 0 && !m.writes:
-			return errWrites
-		}
-		for _, step := range m.Shapes {
-			if err := m.c.plain(ctx, "migrate", step); err != nil {
-				return err
-			}
+			return sqlcore.ErrWrites
 		}
 		s.forget()
 		r := &reader{s: s, c: m.c, view: view{scoped: m.c.scoped}}
-		for _, e := range entities {
-			if len(m.Problems) > 0 {
-				break // which may be the reason
-			}
-			err := m.c.aside(ctx, "", func() error {
+		var err error
+		wrong, err = m.Try(entities, queries, func(step string) error {
+			defer s.forget()
+			return m.c.plain(ctx, "migrate", step)
+		}, func(e *stores.Entity) error {
+			defer func() { m.c.broken = nil }()
+			return m.c.aside(ctx, "", func() error {
 				_, err := r.Find(ctx, stores.Find{Entity: e, Where: &stores.Cond{Op: stores.False}})
 				return err
 			})
-			if m.c.broken = nil; err != nil {
-				m.Problem(e, "its rows cannot be read: %v", err)
-			}
-		}
-		for _, q := range queries {
-			wrong = append(wrong, m.c.checkSQL(ctx, stores.Spoken(entities), q))
-			m.c.broken = nil
-		}
-		return errPlanned
+		}, func(q stores.SQL) error {
+			defer func() { m.c.broken = nil }()
+			return m.c.checkSQL(ctx, stores.Spoken(entities), q)
+		})
+		return err
 	})
 	return plan, wrong, err
 }
 
-var (
-	// errPlanned rolls back a trial.
-	errPlanned = errors.New("only planned")
-	// errWrites says that a plan cannot be made without writing.
-	errWrites = errors.New("the plan writes")
-	// errNotOwner says that the role may not change tables.
-	errNotOwner = errors.New("not the owner")
-)
+// errNotOwner says that the role may not change tables.
+var errNotOwner = errors.New("not the owner")
 
 // migrate makes a plan, and passes it to fn in the same transaction. Renaming is done before the
-// rest is planned. So a plan that renames is made in a transaction that writes, and errPlanned
+// rest is planned. So a plan that renames is made in a transaction that writes, and sqlcore.ErrPlanned
 // from fn rolls that back.
 func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, how migration, fn func(*migration) error) (stores.Plan, error) {
 	var plan stores.Plan
@@ -229,21 +216,14 @@ func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, how migr
 		plan = m.Plan
 		return err
 	}
-	lend := s.read
-	if how.writes {
-		lend = s.write
-	}
 	// Row-level security applies to owners too, and a plan has to see every row.
 	all := stores.Scope{All: true}
-	err := lend(ctx, s.migrator(), all, run)
-	if errors.Is(err, errWrites) {
-		how.writes = true
-		err = s.write(ctx, s.migrator(), all, run)
-	}
-	if err != nil && !errors.Is(err, errPlanned) {
-		return stores.Plan{}, err
-	}
-	return plan, nil
+	return sqlcore.Planned(how.writes, func(writes bool) error {
+		if how.writes = writes; writes {
+			return s.write(ctx, s.migrator(), all, run)
+		}
+		return s.read(ctx, s.migrator(), all, run)
+	}, func() stores.Plan { return plan })
 }
 
 // A migration compares the existing database with the declared entities.
@@ -403,7 +383,7 @@ func (m *migration) Run(step string) error {
 	case m.itself:
 		return errNotOwner
 	case !m.writes:
-		return errWrites
+		return sqlcore.ErrWrites
 	}
 	return m.c.plain(m.ctx, "migrate", step)
 }

@@ -114,25 +114,17 @@ func (m *migration) searched() error {
 	return nil
 }
 
-func (t *tx) touch(c *stores.Change) {
-	if !c.Reindexed() {
-		return
-	}
-	if t.touched == nil {
-		t.touched = map[*stores.Entity]map[string]bool{}
-	}
-	if t.touched[c.Entity] == nil {
-		t.touched[c.Entity] = map[string]bool{}
-	}
-	t.touched[c.Entity][c.Key.Text()] = true
-}
-
 // follow updates the index for the rows that the transaction has written, as its last step.
 func (t *tx) follow(ctx context.Context) error {
-	entities := slices.SortedFunc(maps.Keys(t.touched), func(a, b *stores.Entity) int { return strings.Compare(a.Table, b.Table) }) // in a fixed order, so that two writers wait and do not deadlock
+	entities := slices.SortedFunc(maps.Keys(t.Touched), func(a, b *stores.Entity) int { return strings.Compare(a.Table, b.Table) }) // in a fixed order, so that two writers wait and do not deadlock
 	for _, e := range entities {
 		t.reindexed = true
-		for chunk := range slices.Chunk(slices.Sorted(maps.Keys(t.touched[e])), maxRun) {
+		keys := make([]string, 0, len(t.Touched[e]))
+		for key := range t.Touched[e] {
+			keys = append(keys, key.Text())
+		}
+		slices.Sort(keys)
+		for chunk := range slices.Chunk(keys, maxRun) {
 			ops, err := t.c.reindex(ctx, e, chunk)
 			if err != nil {
 				return err
@@ -140,7 +132,7 @@ func (t *tx) follow(ctx context.Context) error {
 			t.c.last = append(t.c.last, ops...)
 		}
 	}
-	t.touched = nil
+	t.Touched = nil
 	return nil
 }
 

@@ -38,9 +38,8 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 type tx struct {
 	reader
 	sqlcore.Update
-	reindexed bool                               // the index was changed
-	touched   map[*stores.Entity]map[string]bool // keys of rows whose index has to be updated
-	migrates  bool                               // it belongs to a migration, or fills a store
+	reindexed bool // the index was changed
+	migrates  bool // it belongs to a migration, or fills a store
 	fills     bool
 }
 
@@ -89,9 +88,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 			continue
 		}
 		changes = append(changes, c)
-		if c.Entity.Search != nil {
-			t.touch(&c)
-		}
+		t.Touch(&c)
 	}
 	var j joiner
 	for i := 0; i < len(changes); {
@@ -192,9 +189,8 @@ func (t *tx) change(j *joiner, cs []stores.Change) error {
 		if !t.Opens(e) && sqlcore.Leaves(&cs[0]) {
 			// The row may not leave the scope either. If the path begins with a reference that
 			// vouches for the row, refers has checked that.
-			q := newText().Add("SELECT 1 FROM ", table(e), " t WHERE ")
-			t.among(q, cs, "t")
-			sqlcore.Within(q, t, e, "t", false)
+			q := newText()
+			sqlcore.Inside(q, t, e, func() { t.among(q, cs, "t") })
 			after = append(after, opOf(q, "update", nil).counted(len(cs), stores.ErrNotFound))
 		}
 		after = append(append(after, t.unique(cs)...), t.markOps(cs)...)
@@ -418,11 +414,8 @@ func (t *tx) refers(q *text, cs []stores.Change, rows *rowsOf, skip int) {
 			rows.set(q, i)
 			q.Add(" = v.c0 OR ")
 		}
-		alias := q.Alias()
-		q.Add("EXISTS (SELECT 1 FROM ", table(ref), " ", alias, " WHERE ", t.Datum(ref, alias, ref.Key), " = ")
-		rows.set(q, i)
-		sqlcore.Within(q, t, ref, alias, false)
-		q.Add("))")
+		sqlcore.Sees(q, t, ref, func() { rows.set(q, i) })
+		q.Add(")")
 	}
 }
 
@@ -515,9 +508,8 @@ func (t *tx) why(ctx context.Context, c *stores.Change) error {
 		t.c.rollback(ctx)
 		t.c.begun, t.c.broken, t.c.last = false, nil, nil
 	}
-	q := newText().Add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
-	t.is(q, c.Entity, "t", c.Key)
-	sqlcore.Within(q, t, c.Entity, "t", false)
+	q := newText()
+	sqlcore.Inside(q, t, c.Entity, func() { t.is(q, c.Entity, "t", c.Key) })
 	rows, err := t.rows([]stores.Change{*c})
 	if err != nil {
 		return err
@@ -561,13 +553,8 @@ func (t *tx) unique(cs []stores.Change) []op {
 		filled(lock)
 		lock.Add(" ORDER BY h) x")
 
-		q := newText().Add("SELECT 1 FROM ", table(e), " a JOIN ", table(e), " b ON ")
-		for _, f := range set {
-			q.Add(column(e, "b", f), " = ", column(e, "a", f), " AND ")
-		}
-		q.Add(column(e, "b", e.Key), " <> ", column(e, "a", e.Key), " WHERE ")
-		t.among(q, cs, "a")
-		q.Add(" AND ", sqlcore.Root(q, t, e, "a"), " = ", sqlcore.Root(q, t, e, "b"), " LIMIT 1")
+		q := newText()
+		sqlcore.Twins(q, t, e, set, func() { t.among(q, cs, "a") })
 		ops = append(ops, opOf(lock, "unique", nil), opOf(q, "unique", nil).counted(0, stores.ErrDuplicate))
 	}
 	return ops

@@ -2,6 +2,7 @@ package sqlcore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -282,6 +283,50 @@ func (m *Schema) Carry(ctx context.Context, tx stores.Tx, tell []func(*stores.Pl
 		}
 	}
 	return nil
+}
+
+var (
+	// ErrPlanned rolls back a trial.
+	ErrPlanned = errors.New("only planned")
+	// ErrWrites says that a plan cannot be made without writing.
+	ErrWrites = errors.New("the plan writes")
+)
+
+// Planned makes a plan in a transaction that lend opens. Renaming is done before the rest is
+// planned: so where make returns ErrWrites, the plan is made anew in a transaction that writes.
+// ErrPlanned from make rolls back what it did, and the plan is returned all the same.
+func Planned(writes bool, lend func(writes bool) error, plan func() stores.Plan) (stores.Plan, error) {
+	err := lend(writes)
+	if errors.Is(err, ErrWrites) {
+		err = lend(true)
+	}
+	if err != nil && !errors.Is(err, ErrPlanned) {
+		return stores.Plan{}, err
+	}
+	return plan(), nil
+}
+
+// Try runs the planned statements that queries depend on, and then reads every entity, as far as
+// nothing is wrong with the plan, and checks queries. It returns what is wrong with each query, and
+// ErrPlanned if it came to its end.
+func (m *Schema) Try(entities []*stores.Entity, queries []stores.SQL, run func(step string) error, read func(*stores.Entity) error, check func(stores.SQL) error) (wrong []error, err error) {
+	for _, step := range m.Shapes {
+		if err := run(step); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range entities {
+		if len(m.Problems) > 0 {
+			break // which may be the reason
+		}
+		if err := read(e); err != nil {
+			m.Problem(e, "its rows cannot be read: %v", err)
+		}
+	}
+	for _, q := range queries {
+		wrong = append(wrong, check(q))
+	}
+	return wrong, ErrPlanned
 }
 
 // Undeclare lists the columns that have no field.

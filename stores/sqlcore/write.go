@@ -13,6 +13,7 @@ type Update struct {
 	Failed    error           // the error of the first Apply that failed: nothing commits after it
 	Entries   []stores.Entry  // of all batches, chained when the transaction commits
 	Numbers   []stores.Change // changes that wait for the journal's numbers
+	Touched   Touched         // rows whose index has to be updated
 	committed bool
 	discarded bool
 }
@@ -125,4 +126,54 @@ func UniqueWithin(e *stores.Entity, set []int) (fields []int, unique bool) {
 		return append([]int{e.Scope[0].Field}, set...), true
 	}
 	return set, false
+}
+
+// Touched are keys of rows, by their entity.
+type Touched map[*stores.Entity]map[stores.Value]bool
+
+// Touch notes the row of a change if its index has to be updated.
+func (u *Update) Touch(c *stores.Change) {
+	if c.Entity.Search == nil || !c.Reindexed() {
+		return
+	}
+	if u.Touched == nil {
+		u.Touched = Touched{}
+	}
+	if u.Touched[c.Entity] == nil {
+		u.Touched[c.Entity] = map[stores.Value]bool{}
+	}
+	u.Touched[c.Entity][c.Key] = true
+}
+
+// Sees writes the condition that the scope sees the row of an entity whose key is the value that
+// key writes.
+func Sees[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, key func()) {
+	alias := t.Alias()
+	t.Add("EXISTS (SELECT 1 FROM ", v.Spells().Table(e), " ", alias, " WHERE ", v.Datum(e, alias, e.Key), " = ")
+	key()
+	Within(t, v, e, alias, false)
+	t.Add(")")
+}
+
+// Inside writes the query that finds those of the rows t that lie within the scope; which writes
+// the condition that picks rows.
+func Inside[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, which func()) {
+	t.Add("SELECT 1 FROM ", v.Spells().Table(e), " t WHERE ")
+	which()
+	Within(t, v, e, "t", false)
+}
+
+// Twins writes the query that finds, beside the rows a, others with the same values of a unique set
+// and the same root; which writes the condition that picks the rows a.
+func Twins[A, S any](t *Text[A, S], v Rows[A, S], e *stores.Entity, set []int, which func()) {
+	table, quote := v.Spells().Table(e), v.Spells().Quote
+	t.Add("SELECT 1 FROM ", table, " a JOIN ", table, " b ON ")
+	for _, f := range set {
+		column := quote(e.Fields[f].Column)
+		t.Add("b.", column, " = a.", column, " AND ")
+	}
+	key := quote(e.Fields[e.Key].Column)
+	t.Add("b.", key, " <> a.", key, " WHERE ")
+	which()
+	t.Add(" AND ", Root(t, v, e, "a"), " = ", Root(t, v, e, "b"), " LIMIT 1")
 }

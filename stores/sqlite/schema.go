@@ -95,14 +95,10 @@ BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END`,
 func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bool, tell ...func(*stores.Plan) ([]stores.Entry, error)) (stores.Plan, error) {
 	return s.migrate(ctx, entities, apply, func(m *migration) error {
 		if !apply || len(m.Problems) > 0 {
-			return errPlanned
+			return sqlcore.ErrPlanned
 		}
 		t := &tx{reader: reader{s: s, c: m.c, view: view{stores.Scope{All: true}}}}
-		err := m.Carry(ctx, t, tell, func(step string) error {
-			_, err := m.c.exec(step)
-			return fault("migrate", err)
-		})
-		if err != nil {
+		if err := m.Carry(ctx, t, tell, m.step); err != nil {
 			return err
 		}
 		for _, e := range m.Reindex {
@@ -122,42 +118,30 @@ func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries
 		m.undeclared()
 		switch {
 		case len(m.Shapes) > 0 && len(m.Problems) > 0:
-			return errPlanned
+			return sqlcore.ErrPlanned
 		case len(m.Shapes) > 0 && !m.writes:
-			return errWrites
-		}
-		for _, step := range m.Shapes {
-			if _, err := m.c.exec(step); err != nil {
-				return fault("migrate", err)
-			}
+			return sqlcore.ErrWrites
 		}
 		r := &reader{s: s, c: m.c, view: view{stores.Scope{All: true}}}
-		for _, e := range entities {
-			if len(m.Problems) > 0 {
-				break // which may be the reason
-			}
-			if _, err := r.Find(ctx, stores.Find{Entity: e, Where: &stores.Cond{Op: stores.False}}); err != nil {
-				m.Problem(e, "its rows cannot be read: %v", err)
-			}
-		}
-		for _, q := range queries {
-			wrong = append(wrong, m.c.checkSQL(stores.Spoken(entities), q))
-		}
-		return errPlanned
+		var err error
+		wrong, err = m.Try(entities, queries, m.step, func(e *stores.Entity) error {
+			_, err := r.Find(ctx, stores.Find{Entity: e, Where: &stores.Cond{Op: stores.False}})
+			return err
+		}, func(q stores.SQL) error { return m.c.checkSQL(stores.Spoken(entities), q) })
+		return err
 	}
 	plan, err := s.migrate(ctx, entities, false, rehearse)
 	return plan, wrong, err
 }
 
-var (
-	// errPlanned rolls back a trial.
-	errPlanned = errors.New("only planned")
-	// errWrites says that a plan cannot be made without writing.
-	errWrites = errors.New("the plan writes")
-)
+// step runs a statement of the plan.
+func (m *migration) step(sql string) error {
+	_, err := m.c.exec(sql)
+	return fault("migrate", err)
+}
 
 // migrate makes a plan, and passes it to fn in the same transaction. Renaming is done before the
-// rest is planned. So a plan that renames is made in a transaction that writes, and errPlanned
+// rest is planned. So a plan that renames is made in a transaction that writes, and sqlcore.ErrPlanned
 // from fn rolls that back.
 func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, writes bool, fn func(*migration) error) (stores.Plan, error) {
 	var plan stores.Plan
@@ -166,25 +150,18 @@ func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, writes b
 		err := m.plan()
 		if err == nil {
 			err = fn(m)
-		} else if !errors.Is(err, errWrites) {
+		} else if !errors.Is(err, sqlcore.ErrWrites) {
 			err = fault("migrate", err)
 		}
 		plan = m.Plan
 		return err
 	}
-	lend := s.read
-	if writes {
-		lend = s.write
-	}
-	err := lend(ctx, run)
-	if errors.Is(err, errWrites) {
-		writes = true
-		err = s.write(ctx, run)
-	}
-	if err != nil && !errors.Is(err, errPlanned) {
-		return stores.Plan{}, err
-	}
-	return plan, nil
+	return sqlcore.Planned(writes, func(w bool) error {
+		if writes = w; w {
+			return s.write(ctx, run)
+		}
+		return s.read(ctx, run)
+	}, func() stores.Plan { return plan })
 }
 
 // A migration compares the existing file with the declared entities.
@@ -306,7 +283,7 @@ func (m *migration) look() error {
 // Run implements sqlcore.Catalogue.
 func (m *migration) Run(step string) error {
 	if !m.writes {
-		return errWrites
+		return sqlcore.ErrWrites
 	}
 	_, err := m.c.exec(step)
 	return err

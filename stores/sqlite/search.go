@@ -97,25 +97,9 @@ func (m *migration) searched() error {
 	return nil
 }
 
-// touched are the rows of a transaction whose index has to be updated.
-type touched map[*stores.Entity]map[stores.Value]bool
-
-func (t *tx) touch(c *stores.Change) {
-	if !c.Reindexed() {
-		return
-	}
-	if t.touched == nil {
-		t.touched = touched{}
-	}
-	if t.touched[c.Entity] == nil {
-		t.touched[c.Entity] = map[stores.Value]bool{}
-	}
-	t.touched[c.Entity][c.Key] = true
-}
-
 // follow updates the index for the rows that the transaction has written.
 func (t *tx) follow(ctx context.Context) error {
-	for e, keys := range t.touched {
+	for e, keys := range t.Touched {
 		t.reindexed = true
 		for chunk := range slices.Chunk(slices.Collect(maps.Keys(keys)), atOnce) {
 			if err := t.c.reindex(ctx, e, chunk); err != nil {
@@ -123,7 +107,7 @@ func (t *tx) follow(ctx context.Context) error {
 			}
 		}
 	}
-	t.touched = nil
+	t.Touched = nil
 	return nil
 }
 

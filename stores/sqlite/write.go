@@ -27,8 +27,7 @@ type tx struct {
 	sqlcore.Update
 	wordings  map[shape]*wording
 	drawn     map[*stores.Entity]int64 // the last key that was drawn
-	touched   touched
-	reindexed bool // the index was changed
+	reindexed bool                     // the index was changed
 }
 
 // Apply implements stores.Tx.
@@ -70,9 +69,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 		if err != nil {
 			return err
 		}
-		if c.Entity.Search != nil {
-			t.touch(&c)
-		}
+		t.Touch(&c)
 	}
 	if err := t.settle(b.Settled); err != nil {
 		return err
@@ -125,10 +122,8 @@ func (t *tx) finish(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if t.touched != nil {
-		if err := t.follow(ctx); err != nil {
-			return err
-		}
+	if err := t.follow(ctx); err != nil {
+		return err
 	}
 	if err := t.append(); err != nil {
 		return err
@@ -186,11 +181,7 @@ func (t *tx) refers(q *text, c *stores.Change) {
 		if !looksUp(c, a) {
 			continue
 		}
-		ref, alias := c.Entity.Fields[a.Field].Ref, q.Alias()
-		q.Add(" AND EXISTS (SELECT 1 FROM ", table(ref), " ", alias, " WHERE ", datum(ref, alias, ref.Key), " = ")
-		put(q, c, aRef, i)
-		sqlcore.Within(q, t, ref, alias, false)
-		q.Add(")")
+		sqlcore.Sees(q.Add(" AND "), t, c.Entity.Fields[a.Field].Ref, func() { put(q, c, aRef, i) })
 	}
 }
 
@@ -218,9 +209,8 @@ func (t *tx) update(c stores.Change) error {
 	if !t.Opens(e) && sqlcore.Leaves(&c) {
 		// The row may not leave the scope either. If the path begins with a reference that
 		// vouches for the row, refers has checked that.
-		q := newText().Add("SELECT 1 FROM ", table(e), " t WHERE ")
-		t.hasKey(q, e, "t", c.Key)
-		sqlcore.Within(q, t, e, "t", false)
+		q := newText()
+		sqlcore.Inside(q, t, e, func() { t.hasKey(q, e, "t", c.Key) })
 		switch ok, err := t.c.exists(q.Whole(), q.Args); {
 		case err != nil:
 			return fault("update", err)
@@ -289,12 +279,8 @@ func (t *tx) missed(c stores.Change) error {
 func (t *tx) unique(c stores.Change) error {
 	e := c.Entity
 	for _, n := range sqlcore.Unindexed(&c) {
-		q := newText().Add("SELECT 1 FROM ", table(e), " a JOIN ", table(e), " b ON ")
-		for _, f := range e.Unique[n] {
-			q.Add(column(e, "b", f), " = ", column(e, "a", f), " AND ")
-		}
-		q.Add(column(e, "b", e.Key), " <> ", column(e, "a", e.Key), " WHERE ", column(e, "a", e.Key), " = ").Arg(c.Key)
-		q.Add(" AND ", sqlcore.Root(q, t, e, "a"), " = ", sqlcore.Root(q, t, e, "b"))
+		q := newText()
+		sqlcore.Twins(q, t, e, e.Unique[n], func() { q.Add(column(e, "a", e.Key), " = ").Arg(c.Key) })
 		switch taken, err := t.c.exists(q.Whole(), q.Args); {
 		case err != nil:
 			return fault("unique", err)

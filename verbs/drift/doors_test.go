@@ -6,6 +6,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 const ticketPalette = `
@@ -34,7 +35,7 @@ verbs:
 func TestTasksOpenDoors(t *testing.T) {
 	t.Parallel()
 	load := func(task string) *verbs.Registry {
-		r, ds := verbs.LoadSources(dsl.NewSource("desk.yaml", ticketPalette+task))
+		r, ds := load.Sources(dsl.NewSource("desk.yaml", ticketPalette+task))
 		if ds.HasErrors() {
 			t.Fatal(ds)
 		}
@@ -71,7 +72,7 @@ func TestTasksOpenDoors(t *testing.T) {
 func TestALookAtMoreIsTold(t *testing.T) {
 	t.Parallel()
 	load := func(looks string) *verbs.Registry {
-		r, ds := verbs.LoadSources(dsl.NewSource("desk.yaml", ticketPalette+`
+		r, ds := load.Sources(dsl.NewSource("desk.yaml", ticketPalette+`
   - verb: known
     description: Whether somebody is known.
     roles: [agent]

@@ -17,6 +17,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/message"
 )
 
 // Between reports in which respects the new palettes are less safe than the old ones. Every
@@ -168,7 +169,7 @@ func (d *drift) codes(list *verbs.CodeList) {
 		}
 	}
 	if len(added) > 0 {
-		d.lower("limit-loosened", list.Place, was.Place, "more is accepted wherever the list is used", "code list %s holds %s more: %s", list.Name, verbs.Count(len(added), "code"), verbs.Some(added, 8))
+		d.lower("limit-loosened", list.Place, was.Place, "more is accepted wherever the list is used", "code list %s holds %s more: %s", list.Name, message.Count(len(added), "code"), message.Some(added, 8))
 	}
 	steps, _ := list.Steps("", "")
 	stepped, _ := was.Steps("", "")
@@ -212,11 +213,11 @@ func (d *drift) entity(e *verbs.Entity) {
 		d.lower("scope-changed", e.Place, was.Place, "it was "+before, "rows of %s belong to %s", name, scope)
 	}
 	if before := verbs.FieldNames(o, o.Visible); !subset(before, verbs.FieldNames(n, n.Visible)) {
-		d.lower("read-widened", e.Place, was.Place, "only rows in which "+verbs.Joined(before, "and")+" was true were", "more rows of %s are there for roles that do not see all", name)
+		d.lower("read-widened", e.Place, was.Place, "only rows in which "+message.Joined(before, "and")+" was true were", "more rows of %s are there for roles that do not see all", name)
 	}
 	for i := range o.Unique {
 		if !slices.ContainsFunc(n.Unique, func(set []int) bool { return subset(verbs.FieldNames(n, set), verbs.FieldNames(o, o.Unique[i])) }) {
-			d.lower("limit-loosened", e.Place, was.Place, "two rows may now agree in them", "%s of %s need not be unique together", verbs.Joined(verbs.FieldNames(o, o.Unique[i]), "and"), name)
+			d.lower("limit-loosened", e.Place, was.Place, "two rows may now agree in them", "%s of %s need not be unique together", message.Joined(verbs.FieldNames(o, o.Unique[i]), "and"), name)
 		}
 	}
 	for _, p := range e.Label.Paths {
@@ -264,7 +265,7 @@ func (d *drift) verb(was, v *verbs.Verb) {
 		}
 	}
 	if was.Internal && !v.Internal {
-		d.lower("role-added", v.Place, was.Place, "only work could call it before", "%s may be called by role %s", v.Name, verbs.Joined(roleNames(v.Roles), "or"))
+		d.lower("role-added", v.Place, was.Place, "only work could call it before", "%s may be called by role %s", v.Name, message.Joined(roleNames(v.Roles), "or"))
 	}
 	d.params(was, v)
 	d.totals(was, v)
@@ -299,7 +300,7 @@ func (d *drift) params(was, v *verbs.Verb) {
 			if p.From == 0 {
 				more = ^o.From
 			}
-			d.lower("origin-widened", p.Place, o.Place, "it had to come from "+verbs.Joined(o.From.Words(), "or"), "%s may also come from %s", name, verbs.Joined(more.Words(), "or"))
+			d.lower("origin-widened", p.Place, o.Place, "it had to come from "+message.Joined(o.From.Words(), "or"), "%s may also come from %s", name, message.Joined(more.Words(), "or"))
 		}
 		d.otherwise(name, p, o)
 		if o.Required && !p.Required {
@@ -335,7 +336,7 @@ func (d *drift) otherwise(name string, p, was *verbs.Param) {
 	case o.By != nil && (n.By == nil || n.By.Name != o.By.Name):
 		d.lower("origin-widened", p.Place, was.Place, "somebody with role "+o.By.Name+" had to agree", "%s asks others where it comes from elsewhere", name)
 	case n.Lasts() > o.Lasts():
-		d.lower("origin-widened", p.Place, was.Place, "an agreement was good for "+verbs.Lasting(int64(o.Lasts().Seconds())), "%s is agreed to for longer where it comes from elsewhere", name)
+		d.lower("origin-widened", p.Place, was.Place, "an agreement was good for "+message.Lasting(int64(o.Lasts().Seconds())), "%s is agreed to for longer where it comes from elsewhere", name)
 	}
 }
 
@@ -392,7 +393,7 @@ func (d *drift) typ(at, before dsl.Place, name string, n, o *verbs.Type) {
 		loosened("it took "+o.Codes.Name, "takes other codes")
 	}
 	if o.Entity != nil && (n.Entity == nil || n.Entity.Store.Name != o.Entity.Store.Name) {
-		loosened("it referred to "+verbs.Article(o.Entity.Store.Name), "is %s", n.Phrase())
+		loosened("it referred to "+message.Article(o.Entity.Store.Name), "is %s", n.Phrase())
 	}
 	if o.Schema != nil && schemaText(n.Schema) != schemaText(o.Schema) {
 		loosened("two schemas cannot be compared; somebody must", "has another schema, or none")
@@ -401,7 +402,7 @@ func (d *drift) typ(at, before dsl.Place, name string, n, o *verbs.Type) {
 		loosened("it was of "+cmp.Or(o.Country, o.CountryOf, "no country"), "is of %s", cmp.Or(n.Country, n.CountryOf, "no country"))
 	}
 	if len(o.Currencies) > 0 && (len(n.Currencies) == 0 || !subset(n.Currencies, o.Currencies)) {
-		loosened("it took "+verbs.Joined(o.Currencies, "and"), "takes other currencies")
+		loosened("it took "+message.Joined(o.Currencies, "and"), "takes other currencies")
 	}
 	for i := range o.Fields {
 		f := &o.Fields[i]
@@ -557,9 +558,9 @@ func (d *drift) confirms(was, v *verbs.Verb) {
 			case o.By != nil && (closest.By == nil || closest.By.Name != o.By.Name):
 				says = "somebody with role " + o.By.Name + " had to agree"
 			case o.SignedIn > 0 && (closest.SignedIn == 0 || closest.SignedIn > o.SignedIn):
-				says = "whoever agrees had to have signed in " + verbs.Lasting(o.SignedIn) + " ago at most"
+				says = "whoever agrees had to have signed in " + message.Lasting(o.SignedIn) + " ago at most"
 			default:
-				says = "an agreement was good for " + verbs.Lasting(int64(o.Lasts().Seconds()))
+				says = "an agreement was good for " + message.Lasting(int64(o.Lasts().Seconds()))
 			}
 		}
 		d.lower("confirm-lowered", at, o.Place, says, "%s asks less than it did", v.Name)
@@ -622,9 +623,9 @@ func exceeds(v *verbs.Verb, n *verbs.Effect, was *verbs.Verb, o *verbs.Effect) s
 		could, can := o.Changes(), n.Changes()
 		switch {
 		case could != nil && can == nil:
-			return "it changed only " + verbs.Joined(could, "and")
+			return "it changed only " + message.Joined(could, "and")
 		case could != nil && !subset(can, could):
-			return "it changed only " + verbs.Joined(could, "and")
+			return "it changed only " + message.Joined(could, "and")
 		}
 	}
 	if o.When != nil && !sameExpr(n.When, o.When) {
@@ -997,7 +998,7 @@ func newVerb(v *verbs.Verb) dsl.Diagnostic {
 	if len(v.Roles) == 0 {
 		d.Label = "nobody may use it"
 	} else {
-		d.Label = "may be used by " + verbs.Joined(roleNames(v.Roles), "and")
+		d.Label = "may be used by " + message.Joined(roleNames(v.Roles), "and")
 	}
 	return d
 }
@@ -1047,7 +1048,7 @@ func (d *drift) upload(name string, p, was *verbs.Param) {
 	}
 	for _, t := range n.Types {
 		if !o.Takes(t) {
-			d.lower("limit-loosened", p.Place, was.Place, "it took "+verbs.Joined(o.Types, "or"), "%s takes files of type %s", name, t)
+			d.lower("limit-loosened", p.Place, was.Place, "it took "+message.Joined(o.Types, "or"), "%s takes files of type %s", name, t)
 		}
 	}
 }

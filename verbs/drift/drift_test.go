@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"verbatim/dsl"
 	"verbatim/verbs"
-
-	"pgregory.net/rapid"
+	"verbatim/verbs/load"
 )
 
 // A mutation changes the base palette, and earns these codes; none when the
@@ -187,7 +188,7 @@ func basePalette(t interface{ Fatal(...any) }) string {
 }
 
 func loadText(t interface{ Fatal(...any) }, name, text string) *verbs.Registry {
-	r, ds := verbs.LoadSources(dsl.NewSource(name, text))
+	r, ds := load.Sources(dsl.NewSource(name, text))
 	if r == nil {
 		t.Fatal(name, inWords(ds))
 	}
@@ -276,7 +277,7 @@ func TestLoweringsDoNotHide(t *testing.T) {
 		for _, h := range rapid.SliceOfN(rapid.SampledFrom(harmless), 0, 5).Draw(t, "harmless") {
 			text, _ = h.apply(text)
 		}
-		r, ds := verbs.LoadSources(dsl.NewSource("new.yaml", text))
+		r, ds := load.Sources(dsl.NewSource("new.yaml", text))
 		if r == nil {
 			t.Skip(inWords(ds)) // two changes may contradict one another
 		}

@@ -11,6 +11,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
+	loading "verbatim/verbs/load"
 )
 
 var (
@@ -44,7 +45,7 @@ func load(t testing.TB, name string) *verbs.Registry {
 		}
 		sources = append(sources, dsl.NewSource(path, string(text)))
 	}
-	reg, ds := verbs.LoadSources(sources...)
+	reg, ds := loading.Sources(sources...)
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -273,7 +274,7 @@ verbs:
       - {name: f, type: string, pattern: "x[a-z]*-?y", min-length: 3, max-length: 5}
       - {name: g, type: string, pattern: "[A-Z][a-z]+", min-length: 3, max-length: 5}
 `
-	reg, ds := verbs.LoadSources(dsl.NewSource("loose.yaml", palette))
+	reg, ds := loading.Sources(dsl.NewSource("loose.yaml", palette))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"verbatim/dsl"
-	"verbatim/verbs"
 	"verbatim/verbs/grammar"
+	loading "verbatim/verbs/load"
 )
 
 // X6, X12: what a palette keeps for work stands in no grammar and is no tool, also
 // where somebody asks for the grammar of all verbs.
 func TestInternalVerbsAreNotOffered(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.LoadSources(dsl.NewSource("x.yaml", `
+	reg, ds := loading.Sources(dsl.NewSource("x.yaml", `
 domain: x
 roles: [{name: clerk}]
 verbs:

@@ -15,6 +15,8 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/jsondoc"
+	"verbatim/verbs/message"
 )
 
 // Endpoints that take no grammar take a JSON Schema, or tools with one each. Both meet the
@@ -250,7 +252,7 @@ func (b *jsonBuilder) rowsOf(t *verbs.Type, names []string) object {
 		}
 		s := object{{"type", "string"}, {"enum", names}}
 		if len(names) > maxEnum {
-			says := fmt.Sprintf("the name of %s, such as %s", verbs.Article(of), names[0])
+			says := fmt.Sprintf("the name of %s, such as %s", message.Article(of), names[0])
 			if read := b.finds(t.Entity); read != "" {
 				says += "; " + read + " finds others"
 			}
@@ -272,7 +274,7 @@ func (b *jsonBuilder) anyOf(e *verbs.Entity) string {
 	if e == nil {
 		return "the name of a row, which begins with @"
 	}
-	says := "the name of " + verbs.Article(e.Store.Name) + ", which begins with @"
+	says := "the name of " + message.Article(e.Store.Name) + ", which begins with @"
 	if read := b.finds(e); read != "" {
 		says += "; " + read + " tells it"
 	}
@@ -450,10 +452,8 @@ func (b *jsonBuilder) schema(t *verbs.Type) (object, bool) {
 	if t.Schema == nil {
 		return object{{"type", "object"}}, true
 	}
-	dec := json.NewDecoder(bytes.NewReader(t.Schema.Text()))
-	dec.UseNumber()
-	var doc any
-	if err := dec.Decode(&doc); err != nil {
+	doc, err := jsondoc.Decode(string(t.Schema.Text()))
+	if err != nil {
 		return nil, false
 	}
 	name := fmt.Sprintf("object-%d", len(b.defs)+1)
@@ -581,7 +581,7 @@ func callOf(v Vocabulary, name string, args map[string]any) (dsl.Call, error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(left)) {
 		if left[key] != nil {
-			call.Args = append(call.Args, dsl.NewArg(key, plainValue(left[key])))
+			call.Args = append(call.Args, dsl.NewArg(key, jsondoc.Value(left[key])))
 		}
 	}
 	if err := call.Err(); err != nil {
@@ -595,7 +595,7 @@ func valueOf(t *verbs.Type, v any) dsl.Value {
 	word, isText := v.(string)
 	fits := func(w dsl.Value) dsl.Value {
 		if w.Kind == dsl.Invalid {
-			return plainValue(v)
+			return jsondoc.Value(v)
 		}
 		return w
 	}
@@ -637,7 +637,7 @@ func valueOf(t *verbs.Type, v any) dsl.Value {
 			return fits(dsl.NewNested(s.Calls[0]))
 		}
 	}
-	return plainValue(v)
+	return jsondoc.Value(v)
 }
 
 // recordOf converts a record, with its fields in the order of the palette and unknown ones after
@@ -654,33 +654,8 @@ func recordOf(t *verbs.Type, m map[string]any) dsl.Value {
 	}
 	for _, key := range slices.Sorted(maps.Keys(left)) {
 		if left[key] != nil {
-			entries = append(entries, dsl.NewArg(key, plainValue(left[key])))
+			entries = append(entries, dsl.NewArg(key, jsondoc.Value(left[key])))
 		}
 	}
 	return dsl.NewMap(entries...)
-}
-
-// plainValue converts a JSON value of unknown type.
-func plainValue(v any) dsl.Value {
-	switch v := v.(type) {
-	case bool:
-		return dsl.NewBool(v)
-	case json.Number:
-		return dsl.NewNumber(v.String())
-	case string:
-		return dsl.NewString(v)
-	case []any:
-		items := make([]dsl.Value, len(v))
-		for i := range v {
-			items[i] = plainValue(v[i])
-		}
-		return dsl.NewList(items...)
-	case map[string]any:
-		var entries []dsl.Arg
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			entries = append(entries, dsl.NewArg(key, plainValue(v[key])))
-		}
-		return dsl.NewMap(entries...)
-	}
-	return dsl.NewNil()
 }

@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
 	"verbatim/dsl"
 	"verbatim/verbs"
-
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"verbatim/verbs/load"
 )
 
 func wide(t *testing.T) (*verbs.Registry, Vocabulary) {
@@ -23,7 +24,7 @@ func wide(t *testing.T) (*verbs.Registry, Vocabulary) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, ds := verbs.LoadSources(dsl.NewSource("wide.yaml", string(text)))
+	reg, ds := load.Sources(dsl.NewSource("wide.yaml", string(text)))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -359,7 +360,7 @@ func TestToolsAreNamed(t *testing.T) {
 // A program leaves out what is not required, and is not told the days of the calendar.
 func TestPlainLeavesOut(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(os.DirFS("../palettes/bank"))
+	reg, ds := load.Dir(os.DirFS("../palettes/bank"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -387,7 +388,7 @@ func TestPlainLeavesOut(t *testing.T) {
 // no multiple of 0.01.
 func TestStepsAreNoFractions(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.LoadSources(dsl.NewSource("p.yaml", `domain: lease
+	reg, ds := load.Sources(dsl.NewSource("p.yaml", `domain: lease
 schemas:
   rent: {type: object, required: [amount], additionalProperties: false, properties: {amount: {type: number, multipleOf: 0.01, description: "a month's rent"}, months: {type: integer, multipleOf: 3}}}
 verbs:

@@ -14,6 +14,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
+	loading "verbatim/verbs/load"
 )
 
 // A judge is a program that is not ours and reads grammars in one of our forms.
@@ -153,7 +154,7 @@ func questions(t *testing.T) []question {
 	for _, c := range maySay {
 		all[0].Sentences = append(all[0].Sentences, c.text)
 	}
-	reg, ds := verbs.LoadSources(dsl.NewSource("edges.yaml", edges))
+	reg, ds := loading.Sources(dsl.NewSource("edges.yaml", edges))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -255,7 +256,7 @@ func TestAjvCompilesEverySchema(t *testing.T) {
 	}
 	schemas := map[string]json.RawMessage{}
 	for _, dir := range []string{"../palettes/bank", "../../examples/retail/verbs", "../../examples/helpdesk/verbs", "../../examples/workshop/verbs", "../../runtime/domains/rights", "testdata"} {
-		reg, ds := verbs.Load(os.DirFS(dir))
+		reg, ds := loading.Dir(os.DirFS(dir))
 		if ds.HasErrors() {
 			t.Fatal(ds)
 		}

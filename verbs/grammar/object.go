@@ -1,7 +1,6 @@
 package grammar
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,6 +12,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/jsondoc"
 )
 
 // object returns a node for a map that a JSON Schema accepts, if the schema has only plain rules;
@@ -26,13 +26,11 @@ func (b *builder) object(t *verbs.Type, site string) (node, bool) {
 }
 
 func (b *builder) objectOf(of *verbs.Schema, site string) (node, bool) {
-	dec := json.NewDecoder(bytes.NewReader(of.Text()))
-	dec.UseNumber()
-	s := &schema{b: b, site: site}
-	if err := dec.Decode(&s.doc); err != nil {
+	doc, err := jsondoc.Decode(string(of.Text()))
+	if err != nil {
 		return nil, false
 	}
-	return s.of(s.doc, 0)
+	return (&schema{b: b, site: site, doc: doc}).of(doc, 0)
 }
 
 // A schema is a JSON Schema that is being read.
@@ -69,12 +67,12 @@ func (s *schema) of(doc any, depth int) (node, bool) {
 		return s.of(s.at(ref), depth+1)
 	}
 	if v, ok := m["const"]; ok {
-		return text(literal(v)), true
+		return text(jsondoc.Literal(v)), true
 	}
 	if list, ok := m["enum"].([]any); ok {
 		words := make([]string, len(list))
 		for i, v := range list {
-			words[i] = literal(v)
+			words[i] = jsondoc.Literal(v)
 		}
 		return oneOf(words), len(words) > 0
 	}
@@ -124,7 +122,7 @@ func allConstants(list []any) bool {
 	for _, part := range list {
 		m, _ := part.(map[string]any)
 		c, ok := m["const"]
-		if text := literal(c); !ok || seen[text] {
+		if text := jsondoc.Literal(c); !ok || seen[text] {
 			return false
 		} else {
 			seen[text] = true
@@ -351,31 +349,4 @@ func bound(v any) stores.Value {
 		}
 	}
 	return stores.Value{}
-}
-
-// literal writes a JSON value in the language.
-func literal(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "nil"
-	case bool:
-		return dsl.FormatValue(dsl.NewBool(v))
-	case json.Number:
-		return v.String()
-	case string:
-		return dsl.FormatValue(dsl.NewString(v))
-	case []any:
-		parts := make([]string, len(v))
-		for i := range v {
-			parts[i] = literal(v[i])
-		}
-		return "[" + strings.Join(parts, " ") + "]"
-	case map[string]any:
-		var parts []string
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, dsl.FormatKey(k)+" "+literal(v[k]))
-		}
-		return "{" + strings.Join(parts, " ") + "}"
-	}
-	return "nil"
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"verbatim/dsl"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // A grammar knows the form of an account or a telephone number and says that it does not know its
@@ -14,7 +14,7 @@ import (
 // the checker reads, and no other form (G13).
 func TestNumbersWithRulesOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.LoadSources(dsl.NewSource("pay.yaml", `
+	reg, ds := load.Sources(dsl.NewSource("pay.yaml", `
 domain: pay
 roles: [{name: clerk}]
 verbs:

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"verbatim/verbs"
+	"verbatim/verbs/message"
 )
 
 // Hosted endpoints constrain a model to the schema of a tool that is marked strict, and refuse a
@@ -77,7 +77,7 @@ func Hosted(tools []Tool) error {
 	if why == nil {
 		return nil
 	}
-	return errors.New(verbs.Some(why, 5))
+	return errors.New(message.Some(why, 5))
 }
 
 var toolNames = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)

@@ -14,6 +14,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
+	loading "verbatim/verbs/load"
 )
 
 // shipped are the folders of all palettes that are shipped, and of the wide one.
@@ -41,7 +42,7 @@ func shipped(t *testing.T) map[string]*verbs.Registry {
 			}
 			files = both
 		}
-		reg, ds := verbs.Load(files)
+		reg, ds := loading.Dir(files)
 		if ds.HasErrors() {
 			t.Fatal(dir, ds)
 		}
@@ -239,7 +240,7 @@ func TestNamesStandOnce(t *testing.T) {
 	for i := range codes {
 		codes[i] = fmt.Sprintf("%s_%d", strings.Repeat("A", 50), i)
 	}
-	reg, ds := verbs.LoadSources(dsl.NewSource("odd.yaml", fmt.Sprintf(schemas, strings.Join(codes, ", "))))
+	reg, ds := loading.Sources(dsl.NewSource("odd.yaml", fmt.Sprintf(schemas, strings.Join(codes, ", "))))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

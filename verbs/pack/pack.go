@@ -3,7 +3,7 @@
 //
 //	p, err := pack.Make(files)       // files["pack.json"] says what it is
 //	p, err = pack.Open(p.Archive)    // what it says of itself is true, or this is an error
-//	palettes, err := p.Palettes()    // for verbs.Load
+//	palettes, err := p.Palettes()    // for load.Dir
 //
 // An archive is a ZIP file: its entries can be checked before anything is unpacked, and it is
 // read in place. The same files make the same bytes. Nothing here fetches anything.
@@ -70,7 +70,7 @@ type Pack struct {
 	zip     *zip.Reader
 }
 
-// Palettes returns the palettes, for verbs.Load.
+// Palettes returns the palettes, for load.Dir.
 func (p *Pack) Palettes() (fs.FS, error) { return fs.Sub(p.zip, PalettesDir) }
 
 // ReadFile reads a file of the pack.

@@ -13,6 +13,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // The bank is what the goals on databases are measured on: clients who answer
@@ -143,7 +144,7 @@ var notes atomic.Int64
 // openBank fills an empty store and opens the sessions.
 func openBank(store stores.Store) (*bank, error) {
 	ctx := context.Background()
-	reg, ds := verbs.LoadSources(dsl.NewSource("bank.yaml", bankPalette))
+	reg, ds := load.Sources(dsl.NewSource("bank.yaml", bankPalette))
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("the palette of the bank does not load: %v", ds)
 	}

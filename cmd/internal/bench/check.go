@@ -11,6 +11,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // sample is a palette and scripts of one call each, spread over its verbs, so
@@ -22,7 +23,7 @@ type sample struct {
 }
 
 func newSample(size int) (*sample, error) {
-	reg, ds := verbs.Load(palettes(size))
+	reg, ds := load.Dir(palettes(size))
 	if ds.HasErrors() || reg == nil {
 		return nil, fmt.Errorf("the palettes of the benchmark do not load: %v", ds)
 	}

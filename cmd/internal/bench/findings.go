@@ -18,7 +18,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // The room is what the goals on search are measured on: findings of one deal, which the
@@ -76,7 +76,7 @@ var functionWords = strings.Fields("the of and to in a is that for it was on wit
 // findings have it), less so, or rare, as a draw says. The same numbers make the same
 // room.
 func newRoom(findings, questions int) (*room, error) {
-	reg, ds := verbs.LoadSources(dsl.NewSource("room.yaml", roomPalette))
+	reg, ds := load.Sources(dsl.NewSource("room.yaml", roomPalette))
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("the palette of the room does not load: %v", ds)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 	"verbatim/verbs/verbstest"
 )
 
@@ -16,7 +16,7 @@ import (
 func loading() (*race, func(), error) {
 	const n = 1000
 	files := verbstest.Files(n)
-	reg, ds := verbs.Load(files)
+	reg, ds := load.Dir(files)
 	if ds.HasErrors() || reg == nil || len(reg.Verbs()) != n {
 		return nil, nil, fmt.Errorf("the palettes of the benchmark do not load: %v", ds)
 	}
@@ -34,7 +34,7 @@ func loading() (*race, func(), error) {
 	}
 	ours := &contestant{name: "verbs.Load, 1 000 verbs checked and compiled", per: 1, run: func(n int) {
 		for range n {
-			verbs.Load(files)
+			load.Dir(files)
 		}
 	}}
 	nodes := &contestant{name: "yaml.v3, the same bytes to nodes", per: 1, run: func(n int) {

@@ -18,7 +18,7 @@ import (
 	"verbatim/stores/postgres"
 	"verbatim/stores/search"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // People are searched by their names.
@@ -66,7 +66,7 @@ type crowd struct {
 // newCrowd makes names of a given and a family name, each as frequent as its rank in Zipf's
 // law says, and asks for some of them with two slips of the keyboard.
 func newCrowd(people, questions int) (*crowd, error) {
-	reg, ds := verbs.LoadSources(dsl.NewSource("people.yaml", peoplePalette))
+	reg, ds := load.Sources(dsl.NewSource("people.yaml", peoplePalette))
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("the palette of the people does not load: %v", ds)
 	}

@@ -15,6 +15,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // rulesPalette has one verb that everybody may use who has the role and that
@@ -81,7 +82,7 @@ func (everybody) Identity(context.Context) (stores.Identity, error) { return sto
 // permitting is PERF-C2: what a decision costs, by role and rule, and what an
 // author's expression costs.
 func permitting() (*race, func(), error) {
-	reg, ds := verbs.LoadSources(dsl.NewSource("rules.yaml", rulesPalette))
+	reg, ds := load.Sources(dsl.NewSource("rules.yaml", rulesPalette))
 	if ds.HasErrors() {
 		return nil, nil, fmt.Errorf("the palette of rules does not load: %v", ds)
 	}

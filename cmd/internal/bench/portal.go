@@ -15,7 +15,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // The portal is the palettes that we ship, over 10 000 clients and 100 000
@@ -45,7 +45,7 @@ func openPortal(s *server) (*portal, error) {
 		return nil, err
 	}
 	s.host.Cleanup(func() { store.Close() })
-	reg, ds := verbs.Load(os.DirFS(filepath.Join("..", "..", "..", "verbs", "palettes", "bank")))
+	reg, ds := load.Dir(os.DirFS(filepath.Join("..", "..", "..", "verbs", "palettes", "bank")))
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("the palettes do not load: %v", ds)
 	}

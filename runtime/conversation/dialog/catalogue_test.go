@@ -11,6 +11,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // operators are the codes of the engine that nobody meets in a conversation: it
@@ -74,7 +75,7 @@ func TestTagsOfLanguages(t *testing.T) {
 // G9: a search without rows says what was looked for, and never that nothing is there.
 func TestASearchWithoutRowsSaysWhatWasLookedFor(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(os.DirFS("testdata/house"))
+	reg, ds := load.Dir(os.DirFS("testdata/house"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

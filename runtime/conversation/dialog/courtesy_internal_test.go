@@ -8,6 +8,7 @@ import (
 	"verbatim/runtime/conversation/values"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // What is nothing but a courtesy is answered in its own language, and what says
@@ -80,7 +81,7 @@ func TestCourtesies(t *testing.T) {
 // a refusal says of their case they do read.
 func TestRefusalsAreForPeople(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(fstest.MapFS{"p.yaml": {Data: []byte("domain: post\nroles:\n  - {name: clerk, description: Who writes.}\nverbs:\n  - verb: send\n    description: Send a letter.\n    handler: true\n    roles: [clerk]\n")}})
+	reg, ds := load.Dir(fstest.MapFS{"p.yaml": {Data: []byte("domain: post\nroles:\n  - {name: clerk, description: Who writes.}\nverbs:\n  - verb: send\n    description: Send a letter.\n    handler: true\n    roles: [clerk]\n")}})
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

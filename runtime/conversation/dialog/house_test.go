@@ -24,6 +24,7 @@ import (
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -88,7 +89,7 @@ func palettesAt(t testing.TB, dir string) *verbs.Registry {
 		}
 		palettes = fstest.MapFS{"house.yaml": {Data: bytes.Replace(text, []byte("conversation:\n"), []byte("conversation:\n  "+setting+"\n"), 1)}}
 	}
-	reg, ds := verbs.Load(palettes)
+	reg, ds := load.Dir(palettes)
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores/receipt"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 const askingPalette = `
@@ -33,7 +33,7 @@ says: {amount: Betrag}
 
 func asking(t *testing.T, language, call string, rows ...receipt.Row) string {
 	t.Helper()
-	reg, ds := verbs.LoadSources(dsl.NewSource("x.yaml", askingPalette), dsl.NewSource("x.de.yaml", askingInGerman))
+	reg, ds := load.Sources(dsl.NewSource("x.yaml", askingPalette), dsl.NewSource("x.de.yaml", askingInGerman))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -12,6 +12,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // What a tool is sent is told with its origin (G63), and whether the tool was asked or its answer was
@@ -31,7 +32,7 @@ func TestWhatAToolWasAskedIsTold(t *testing.T) {
 		return w.changes(&receipt.Call{External: []receipt.ExternalCall{e}}, false)
 	}
 	told.Check(t, "dialog/not-asked-again", of(kept), of(call), "track", "post")
-	reg, ds := verbs.Load(fstest.MapFS{"p.yaml": {Data: []byte("domain: post\nroles:\n  - {name: clerk, description: Who writes.}\nverbs:\n  - verb: list\n    description: The letters.\n    handler: true\n    roles: [clerk]\n")}})
+	reg, ds := load.Dir(fstest.MapFS{"p.yaml": {Data: []byte("domain: post\nroles:\n  - {name: clerk, description: Who writes.}\nverbs:\n  - verb: list\n    description: The letters.\n    handler: true\n    roles: [clerk]\n")}})
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

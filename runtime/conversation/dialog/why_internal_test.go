@@ -7,7 +7,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // How an answer came about is told in each language, all of it: nothing of what the
@@ -15,7 +15,7 @@ import (
 // (U39, X12)
 func TestWhyIsToldInEachLanguage(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.LoadSources(dsl.NewSource("x.yaml", "domain: x\ndescription: X.\nroles: [{name: boss, description: Who agrees.}]\nverbs: []\n"),
+	reg, ds := load.Sources(dsl.NewSource("x.yaml", "domain: x\ndescription: X.\nroles: [{name: boss, description: Who agrees.}]\nverbs: []\n"),
 		dsl.NewSource("x.de.yaml", "says: {boss: die Chefin}"), dsl.NewSource("x.fr.yaml", "says: {boss: la cheffe}"), dsl.NewSource("x.es.yaml", "says: {boss: la jefa}"))
 	if ds.HasErrors() {
 		t.Fatal(ds)

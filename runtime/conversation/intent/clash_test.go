@@ -8,6 +8,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // Each example of a code earns it, and what is put right earns none.
@@ -15,7 +16,7 @@ func TestExamplesOfCodesRun(t *testing.T) {
 	t.Parallel()
 	for _, doc := range Codes() {
 		for text, wrong := range map[string]bool{doc.Wrong: true, doc.Right: false} {
-			reg, ds := verbs.Load(fstest.MapFS{"pay.yaml": {Data: []byte(text)}})
+			reg, ds := loading.Dir(fstest.MapFS{"pay.yaml": {Data: []byte(text)}})
 			if ds.HasErrors() {
 				t.Fatal(doc.Code, ds)
 			}
@@ -33,7 +34,7 @@ func TestExamplesOfCodesRun(t *testing.T) {
 func TestVerbsThatTakeEachOthersPhrases(t *testing.T) {
 	t.Parallel()
 	palette := func(role string) dsl.Diagnostics {
-		reg, ds := verbs.Load(fstest.MapFS{"pay.yaml": {Data: []byte(`domain: pay
+		reg, ds := loading.Dir(fstest.MapFS{"pay.yaml": {Data: []byte(`domain: pay
 roles: [{name: clerk}, {name: guest}]
 verbs:
   - verb: release

@@ -12,6 +12,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // A corrected is what somebody says of a call, and what it holds afterwards.
@@ -177,7 +178,7 @@ func TestACorrectedDayInTheNote(t *testing.T) {
 // inline is a palette, and a reader of it that knows the names of some rows.
 func inline(t testing.TB, palette, entity string, names ...string) (*verbs.Registry, *Reader) {
 	t.Helper()
-	reg, ds := verbs.LoadSources(dsl.NewSource("inline.yaml", palette))
+	reg, ds := loading.Sources(dsl.NewSource("inline.yaml", palette))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -227,7 +228,7 @@ func TestACorrectionChangesOneThing(t *testing.T) {
 // that another argument already holds nothing is guessed.
 func TestCorrectionsOfOtherKinds(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.LoadSources(dsl.NewSource("pay.yaml", `domain: pay
+	reg, ds := loading.Sources(dsl.NewSource("pay.yaml", `domain: pay
 roles: [{name: clerk}]
 verbs:
   - verb: send

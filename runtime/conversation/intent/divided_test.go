@@ -5,14 +5,14 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
-	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // A phrase with two texts is read: the words between them divide them. Where such words are in
 // a text too, so that it could end twice, both texts are asked for, unless quotation marks tell.
 func TestWordsBetweenTwoTextsDivideThem(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.LoadSources(dsl.NewSource("shelf.yaml", `
+	reg, ds := loading.Sources(dsl.NewSource("shelf.yaml", `
 domain: shelf
 roles: [{name: reader, description: reads}]
 entities:

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // Sentences that others collected for other systems are no part of this project:
@@ -104,7 +105,7 @@ func (s *intentSet) palette(t testing.TB) (*verbs.Registry, [][2]string) {
 		plain := strings.ReplaceAll(name, "_", " ")
 		fmt.Fprintf(&b, "  - verb: %s\n    description: %s.\n    roles: [anybody]\n    handler: true\n    phrases: %s\n", intentVerb(name)[len("intents."):], strings.TrimRight(strings.ToUpper(plain[:1])+plain[1:], "?"), list)
 	}
-	reg, ds := verbs.Load(fstest.MapFS{"intents.yaml": {Data: []byte(b.String())}})
+	reg, ds := loading.Dir(fstest.MapFS{"intents.yaml": {Data: []byte(b.String())}})
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

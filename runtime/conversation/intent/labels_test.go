@@ -9,6 +9,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 const freightPalette = `
@@ -69,7 +70,7 @@ verbs:
 `
 
 func labelReader(t *testing.T) (*Reader, *verbs.Registry) {
-	reg, ds := verbs.Load(fstest.MapFS{"freight.yaml": {Data: []byte(freightPalette)}})
+	reg, ds := loading.Dir(fstest.MapFS{"freight.yaml": {Data: []byte(freightPalette)}})
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -193,7 +194,7 @@ func TestALabelCorrects(t *testing.T) {
 // the others. One that cannot be taken is asked for again.
 func TestGivenTextsAreTheirArguments(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(fstest.MapFS{"trips.yaml": {Data: []byte(`
+	reg, ds := loading.Dir(fstest.MapFS{"trips.yaml": {Data: []byte(`
 domain: trips
 roles: [{name: member}]
 entities:

@@ -15,6 +15,7 @@ import (
 	"verbatim/runtime/conversation/values"
 	"verbatim/stores"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 	"verbatim/verbs/verbstest"
 )
 
@@ -501,7 +502,7 @@ func TestEachFactOfASentenceIsRead(t *testing.T) {
 // prompt is given.
 func TestAmongAThousandVerbs(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(verbstest.Files(1000))
+	reg, ds := loading.Dir(verbstest.Files(1000))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -543,7 +544,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func benchmarkReader(b *testing.B) *Reader {
-	reg, ds := verbs.Load(verbstest.Files(1000))
+	reg, ds := loading.Dir(verbstest.Files(1000))
 	if ds.HasErrors() {
 		b.Fatal(ds)
 	}
@@ -576,7 +577,7 @@ func BenchmarkShortlist(b *testing.B) {
 }
 
 func BenchmarkNew(b *testing.B) {
-	reg, ds := verbs.Load(verbstest.Files(1000))
+	reg, ds := loading.Dir(verbstest.Files(1000))
 	if ds.HasErrors() {
 		b.Fatal(ds)
 	}

@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"verbatim/dsl"
-	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // What only a script or a model can write, no sentence is taken for.
 func TestNoSentenceIsARecord(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.LoadSources(dsl.NewSource("shop.yaml", `
+	reg, ds := loading.Sources(dsl.NewSource("shop.yaml", `
 domain: shop
 roles: [{name: clerk, description: sells}]
 entities:

@@ -12,13 +12,14 @@ import (
 
 	"verbatim/runtime/conversation/values"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // Words beside those that name a row of one kind are said of that row, and name none of
 // another; a file's name says nothing where the rest says what is meant.
 func TestWordsNameOneRow(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(fstest.MapFS{"files.yaml": {Data: []byte(`
+	reg, ds := loading.Dir(fstest.MapFS{"files.yaml": {Data: []byte(`
 domain: files
 roles: [{name: member}]
 entities:
@@ -82,7 +83,7 @@ verbs:
 // The letters of a reference to a file are drawn: whichever they are, the same is understood.
 func TestDrawnLettersMeanNothing(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(os.DirFS("../../../verbs/palettes/kiisha"))
+	reg, ds := loading.Dir(os.DirFS("../../../verbs/palettes/kiisha"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -113,7 +114,7 @@ func TestDrawnLettersMeanNothing(t *testing.T) {
 // end alike are two files.
 func TestAnExtensionNamesNoFile(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(os.DirFS("../../../verbs/palettes/kiisha"))
+	reg, ds := loading.Dir(os.DirFS("../../../verbs/palettes/kiisha"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -143,7 +144,7 @@ func TestAnExtensionNamesNoFile(t *testing.T) {
 // are no value.
 func TestArgumentsDoNotOverlap(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.Load(os.DirFS("../../../verbs/palettes/kyc"))
+	reg, ds := loading.Dir(os.DirFS("../../../verbs/palettes/kyc"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"verbatim/runtime/conversation/values"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // Friday, 27 December 2024, in the morning.
@@ -47,7 +48,7 @@ var domains = []domain{
 
 func load(t testing.TB, dir string) *verbs.Registry {
 	t.Helper()
-	reg, ds := verbs.Load(os.DirFS(dir))
+	reg, ds := loading.Dir(os.DirFS(dir))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

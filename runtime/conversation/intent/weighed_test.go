@@ -7,6 +7,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 	"verbatim/verbs/palettes"
 )
 
@@ -26,7 +27,7 @@ func TestTheVerbsOfAllPalettes(t *testing.T) {
 	place := regexp.MustCompile(`\{[^}]*\}`)
 	meant := map[string]string{} // by phrase; "" where two verbs have it
 	var order [][2]string
-	graph, ds := verbs.LoadSources(dsl.NewSource("graph.yaml", palettes.Text("confidence/graph.yaml")))
+	graph, ds := loading.Sources(dsl.NewSource("graph.yaml", palettes.Text("confidence/graph.yaml")))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -17,6 +17,7 @@ import (
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -102,7 +103,7 @@ func newWorld(t *testing.T, store stores.Store, err error, changes ...string) *w
 	}
 	t.Cleanup(func() { store.Close() })
 	text := strings.NewReplacer(append(changes, `"text != BAD"`, `"text != 'bad'"`, "note: TEXT", "note: text")...).Replace(palette)
-	reg, ds := verbs.LoadSources(dsl.NewSource("desk.yaml", text))
+	reg, ds := load.Sources(dsl.NewSource("desk.yaml", text))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -24,6 +24,7 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 func TestMain(m *testing.M) {
@@ -48,7 +49,7 @@ type bank struct {
 }
 
 func registry(t testing.TB) *verbs.Registry {
-	reg, ds := verbs.Load(os.DirFS("../../../verbs/palettes/bank"))
+	reg, ds := load.Dir(os.DirFS("../../../verbs/palettes/bank"))
 	if ds.HasErrors() {
 		t.Fatalf("%v", ds)
 	}
@@ -567,7 +568,7 @@ func answerAndDie(path string) {
 	if err != nil {
 		panic(err)
 	}
-	reg, ds := verbs.Load(os.DirFS("../../../verbs/palettes/bank"))
+	reg, ds := load.Dir(os.DirFS("../../../verbs/palettes/bank"))
 	if ds.HasErrors() {
 		panic(ds)
 	}

@@ -14,6 +14,7 @@ import (
 	"verbatim/runtime/tests/told"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 const taxes = "@clara-weiss-tax-residence"
@@ -294,7 +295,7 @@ func edited(t *testing.T, change ...string) *verbs.Registry {
 	if len(missing) > 0 {
 		t.Fatalf("no palette has %v", missing)
 	}
-	reg, ds := verbs.Load(files)
+	reg, ds := load.Dir(files)
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

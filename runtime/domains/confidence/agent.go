@@ -20,6 +20,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/message"
 )
 
 // An Agent answers questions by plans. It judges the answers of its Runner, which is given it
@@ -341,7 +342,7 @@ func (t *telling) needed(s *workflow.Step) string {
 	if len(names) == 1 {
 		return names[0] + " depends on it."
 	}
-	return verbs.Joined(names, "and") + " depend on it."
+	return message.Joined(names, "and") + " depend on it."
 }
 
 // does describes a step.

@@ -26,6 +26,7 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
@@ -97,7 +98,7 @@ func newWorldOf(t testing.TB, c Config, edit func(palette string) string) *world
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, ds := verbs.LoadSources(dsl.NewSource("graph.yaml", edit(string(text))), dsl.NewSource("keep.yaml", "domain: keep\nroles: [{name: keeper, keeps: journal, description: Who keeps the journal.}]\n"), dsl.NewSource("agencies.yaml", agencies), workflow.Source(), Source())
+	reg, ds := loading.Sources(dsl.NewSource("graph.yaml", edit(string(text))), dsl.NewSource("keep.yaml", "domain: keep\nroles: [{name: keeper, keeps: journal, description: Who keeps the journal.}]\n"), dsl.NewSource("agencies.yaml", agencies), workflow.Source(), Source())
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -284,7 +285,7 @@ func TestToolsOfVerbs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, ds := verbs.LoadSources(dsl.NewSource("graph.yaml", string(text)), dsl.NewSource("far.yaml", `
+	reg, ds := loading.Sources(dsl.NewSource("graph.yaml", string(text)), dsl.NewSource("far.yaml", `
 domain: far
 roles: [{name: caller, description: Who calls.}]
 verbs:

@@ -36,6 +36,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 // The race between the agent that plans and ReAct, under the conditions of testdata/race.yaml.
@@ -58,7 +59,7 @@ func raceRegistry(t testing.TB) *verbs.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, ds := verbs.LoadSources(dsl.NewSource("graph.yaml", string(text)), workflow.Source(), Source())
+	reg, ds := loading.Sources(dsl.NewSource("graph.yaml", string(text)), workflow.Source(), Source())
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -26,6 +26,7 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -89,7 +90,7 @@ func agents(t *testing.T, fn func(t *testing.T, a *agent)) {
 func newAgent(t testing.TB, store stores.Store) *agent {
 	t.Helper()
 	t.Cleanup(func() { store.Close() })
-	reg, ds := verbs.Load(os.DirFS("../../../verbs/palettes/kyc"))
+	reg, ds := load.Dir(os.DirFS("../../../verbs/palettes/kyc"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

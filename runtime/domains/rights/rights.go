@@ -3,7 +3,7 @@
 // by a role, needs a second person's agreement if it gives much, and is journalled. So are the
 // verbs that manage failed jobs.
 //
-//	reg, ds := verbs.Load(files, verbs.Beside(rights.Source()))
+//	reg, ds := load.Dir(files, load.Beside(rights.Source()))
 //	rights.Register(handlers, reg)
 //	engine, err := engine.New(reg, store, engine.Options{Handlers: handlers, People: engine.People{Authority: rights.Authority(reg)}})
 //

@@ -8,6 +8,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // Standing rules: what a person lets models do in their name without asking each time.
@@ -44,7 +45,7 @@ func registerStanding(h *engine.Handlers, reg *verbs.Registry) {
 			f["row_entity"], f["row_key"], f["row_name"] = a.About.Entity(), c.KeyOf(a.About), c.NameOf(a.About)
 		}
 		if a.When != nil {
-			if _, ds := v.Bound(*a.When); ds.HasErrors() {
+			if _, ds := load.Bound(v, *a.When); ds.HasErrors() {
 				next := "verbatim explain " + v.Name + " says which arguments it has"
 				if len(ds[0].Notes) > 0 {
 					next = ds[0].Notes[0]

@@ -20,6 +20,7 @@ import (
 	"verbatim/stores/sqlite"
 	"verbatim/stores/storetest"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 const garden = `domain: garden
@@ -80,7 +81,7 @@ func newWorld(t *testing.T, store stores.Store) *world {
 	w := &world{T: t, store: store}
 	t.Cleanup(func() { store.Close() })
 	var ds dsl.Diagnostics
-	w.reg, ds = verbs.Load(fstest.MapFS{"garden.yaml": {Data: []byte(garden)}}, verbs.Beside(rights.Source()))
+	w.reg, ds = load.Dir(fstest.MapFS{"garden.yaml": {Data: []byte(garden)}}, load.Beside(rights.Source()))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -21,7 +21,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/files"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // An office is a service on a real file and a real directory, with a scanner that
@@ -39,7 +39,7 @@ type office struct {
 func newOffice(t testing.TB) *office {
 	t.Helper()
 	ctx := context.Background()
-	reg, ds := verbs.Load(os.DirFS("testdata"))
+	reg, ds := load.Dir(os.DirFS("testdata"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

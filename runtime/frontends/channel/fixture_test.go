@@ -31,6 +31,7 @@ import (
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 func TestMain(m *testing.M) { os.Exit(norace.Cleanup(pgtest.Run(m))) }
@@ -172,7 +173,7 @@ var palettes = sync.OnceValues(func() (*verbs.Registry, error) {
 		}
 		sources = append(sources, dsl.NewSource(name, string(text)))
 	}
-	reg, ds := verbs.LoadSources(sources...)
+	reg, ds := load.Sources(sources...)
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("%v", ds)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 	"verbatim/verbs/verbstest"
 )
 
@@ -91,7 +91,7 @@ func TestHoverDefinitionAndReferences(t *testing.T) {
 	_, p := at(t, strings.Replace(shop, "ref-type: size}", "ref-|type: size}", 1))
 	var h hover
 	e.ask("textDocument/hover", e.at("verbs/shop.yaml", p), &h)
-	if doc, _ := verbs.KeyDoc("arg ref-type"); doc == "" || !strings.Contains(h.Contents.Value, doc) {
+	if doc, _ := load.KeyDoc("arg ref-type"); doc == "" || !strings.Contains(h.Contents.Value, doc) {
 		t.Errorf("a key: %q", h.Contents.Value)
 	}
 }
@@ -315,8 +315,8 @@ func TestAskedAnywhere(t *testing.T) {
 // Diagnostics after a key stroke in a palette of 1 257 verbs.
 func BenchmarkKeystroke(b *testing.B) {
 	s := string(verbstest.Palette(1257))
-	if len(s) > verbs.DefaultMaxFile {
-		s = s[:verbs.DefaultMaxFile]
+	if len(s) > load.DefaultMaxFile {
+		s = s[:load.DefaultMaxFile]
 		s = s[:strings.LastIndex(s, "\n  - verb:")+1]
 	}
 	e := start(b, "work.yaml", s)

@@ -7,6 +7,8 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/verbs"
+	"verbatim/verbs/explain"
+	"verbatim/verbs/load"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -131,7 +133,7 @@ func (v *view) arguments(r dsl.Range, script *dsl.Script) (items []completionIte
 			if slices.ContainsFunc(n.Call.Args, func(a dsl.Arg) bool { return a.Key == p.Name }) {
 				continue
 			}
-			item := v.item(r, ":"+p.Name, itemField, p.Brief(), p.Description)
+			item := v.item(r, ":"+p.Name, itemField, explain.Argument(p), p.Description)
 			item.Sort = "b" + itoa(100+i)
 			if p.Required {
 				item.Sort = "a" + itoa(100+i)
@@ -178,8 +180,8 @@ func (v *view) values(r dsl.Range, t *verbs.Type) (items []completionItem) {
 	return items
 }
 
-var itemKinds = map[string]int{verbs.RoleThing: itemVariable, verbs.EntityThing: itemClass, verbs.FieldThing: itemField, verbs.CodesThing: itemEnum,
-	verbs.CodeThing: itemEnumMember, verbs.SchemaThing: itemClass, verbs.VerbThing: itemFunction, verbs.ArgumentThing: itemVariable, verbs.WordThing: itemKeyword, verbs.KeyThing: itemProperty}
+var itemKinds = map[string]int{load.RoleThing: itemVariable, load.EntityThing: itemClass, load.FieldThing: itemField, load.CodesThing: itemEnum,
+	load.CodeThing: itemEnumMember, load.SchemaThing: itemClass, load.VerbThing: itemFunction, load.ArgumentThing: itemVariable, load.WordThing: itemKeyword, load.KeyThing: itemProperty}
 
 // inPalette returns the completions in a palette.
 func (v *view) inPalette(at int) []completionItem {
@@ -203,7 +205,7 @@ func (v *view) inPalette(at int) []completionItem {
 				continue
 			}
 			in := dsl.Range{Start: r.Start, End: r.End - int32(len(try.word)) + word.End - word.Start}
-			if try.after != "" && n.Thing.Kind != verbs.KeyThing {
+			if try.after != "" && n.Thing.Kind != load.KeyThing {
 				continue // the value that this experiment put there
 			}
 			for _, name := range n.Names {
@@ -212,9 +214,9 @@ func (v *view) inPalette(at int) []completionItem {
 				}
 				offered[name] = true
 				detail, doc, text := n.Thing.Kind, "", name
-				if n.Thing.Kind == verbs.KeyThing {
+				if n.Thing.Kind == load.KeyThing {
 					shape, _, _ := strings.Cut(n.Thing.Name, " ")
-					doc, detail = verbs.KeyDoc(shape + " " + name)
+					doc, detail = load.KeyDoc(shape + " " + name)
 					if try.after != "" {
 						text += ": "
 					}

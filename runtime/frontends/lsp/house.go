@@ -12,6 +12,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // A house keeps the palettes of each directory as last read.
@@ -25,13 +26,13 @@ type house struct {
 type palettes struct {
 	dir   string
 	files map[string]*text // by path
-	draft *verbs.Draft
+	draft *load.Draft
 	// reg is the registry for scripts: for files that are not valid YAML at present, it has their
 	// last valid text.
 	reg  *verbs.Registry
 	lost bool // reg may lack names
 
-	kept     *verbs.Readings
+	kept     *load.Readings
 	readable map[string]*text // by path, the last that was YAML
 }
 
@@ -45,7 +46,7 @@ func (h *house) filesOf(dir string, docs map[string]*document) map[string]string
 	entries, _ := fs.ReadDir(h.files, within(dir)) // a directory that cannot be read holds none
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if info, err := e.Info(); err != nil || !isPalette(path) || docs[path] != nil || !info.Mode().IsRegular() || info.Size() > verbs.DefaultMaxFile {
+		if info, err := e.Info(); err != nil || !isPalette(path) || docs[path] != nil || !info.Mode().IsRegular() || info.Size() > load.DefaultMaxFile {
 			continue
 		}
 		if raw, err := fs.ReadFile(h.files, within(path)); err == nil {
@@ -88,7 +89,7 @@ func (h *house) palettes(dir string, docs map[string]*document) *palettes {
 	defer h.mu.Unlock()
 	was := h.sets[dir]
 	if was == nil {
-		was = &palettes{kept: new(verbs.Readings), readable: make(map[string]*text)}
+		was = &palettes{kept: new(load.Readings), readable: make(map[string]*text)}
 	}
 	// A palette that has lost its domain is being edited.
 	for path := range was.files {
@@ -112,7 +113,7 @@ func (h *house) palettes(dir string, docs map[string]*document) *palettes {
 	if same {
 		return was
 	}
-	p.draft = verbs.ReadDraft(p.kept, false, p.sources()...)
+	p.draft = load.ReadDraft(p.kept, false, p.sources()...)
 	p.reg, p.lost = p.draft.Registry, p.draft.Lost
 	unread := func(t *text) bool { return slices.Contains(p.draft.Unread, t.src) }
 	var instead []*dsl.Source
@@ -131,7 +132,7 @@ func (h *house) palettes(dir string, docs map[string]*document) *palettes {
 		if as {
 			p.reg, p.lost = was.reg, was.lost
 		} else {
-			d := verbs.ReadDraft(nil, false, instead...)
+			d := load.ReadDraft(nil, false, instead...)
 			p.reg, p.lost = d.Registry, d.Lost
 		}
 	}
@@ -164,7 +165,7 @@ func (p *palettes) sources() []*dsl.Source {
 
 // with reads the palettes as they would be with other texts in place of some, and what
 // their names are used for.
-func (p *palettes) with(texts map[string]string) (*verbs.Draft, map[*dsl.Source]string) {
+func (p *palettes) with(texts map[string]string) (*load.Draft, map[*dsl.Source]string) {
 	var srcs []*dsl.Source
 	paths := make(map[*dsl.Source]string)
 	for _, path := range p.paths() {
@@ -175,7 +176,7 @@ func (p *palettes) with(texts map[string]string) (*verbs.Draft, map[*dsl.Source]
 		srcs = append(srcs, src)
 		paths[src] = path
 	}
-	return verbs.ReadDraft(nil, true, srcs...), paths
+	return load.ReadDraft(nil, true, srcs...), paths
 }
 
 // pathOf returns the file of a text of the palettes.

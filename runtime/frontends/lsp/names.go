@@ -10,6 +10,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // maxScripts is the number of scripts of the folders that are searched for a name.
@@ -59,7 +60,7 @@ func (s *server) scripts(of *palettes, docs map[string]*document) map[string]*te
 }
 
 // everywhere returns the places that name a thing, in the order of paths.
-func (s *server) everywhere(v *view, thing verbs.Thing) (all []namedPlace) {
+func (s *server) everywhere(v *view, thing load.Thing) (all []namedPlace) {
 	if thing.Kind == bindingThing {
 		all = v.names()
 	} else if v.of != nil {
@@ -109,7 +110,7 @@ func (s *server) references(p params) (any, error) {
 		return nil, err
 	}
 	n, found := v.at(p.Position)
-	if !found || n.Thing.Kind == verbs.KeyThing {
+	if !found || n.Thing.Kind == load.KeyThing {
 		return nil, nil
 	}
 	all := s.everywhere(v, n.Thing)
@@ -124,7 +125,7 @@ func (s *server) renamable(p params) (*view, namedPlace, error) {
 	}
 	n, found := v.at(p.Position)
 	switch {
-	case !found || n.Thing.Kind == verbs.KeyThing || n.Thing.Kind == verbs.WordThing:
+	case !found || n.Thing.Kind == load.KeyThing || n.Thing.Kind == load.WordThing:
 		return nil, n, refuse(requestFailed, "nothing stands here that has a name of your own choosing")
 	case !n.Known:
 		return nil, n, refuse(requestFailed, "%q is declared nowhere", n.Thing.Name)
@@ -155,7 +156,7 @@ func (s *server) rename(p params) (any, error) {
 		return nil, refuse(requestFailed, "%s cannot be read, and may name it too: mend it first", v.of.draft.Unread[0].Name)
 	}
 	newName := strings.TrimLeft(strings.TrimSpace(p.NewName), ":@")
-	if n.Thing.Kind == verbs.VerbThing {
+	if n.Thing.Kind == load.VerbThing {
 		domain, _ := cutLast(n.Thing.Name, ".")
 		newName = strings.TrimPrefix(newName, domain+".")
 	}
@@ -185,13 +186,13 @@ func (s *server) rename(p params) (any, error) {
 
 // renamed spells a new name like the old one: verbs with their domain or without, and expressions
 // with underscores for dashes.
-func renamed(old string, thing verbs.Thing, name string) string {
-	if thing.Kind == verbs.VerbThing && old == thing.Name {
+func renamed(old string, thing load.Thing, name string) string {
+	if thing.Kind == load.VerbThing && old == thing.Name {
 		domain, _ := cutLast(old, ".")
 		return domain + "." + name
 	}
 	_, own, _ := strings.Cut(thing.Name, ":")
-	if thing.Kind == verbs.ArgumentThing && old != own && !strings.Contains(old, "-") {
+	if thing.Kind == load.ArgumentThing && old != own && !strings.Contains(old, "-") {
 		return strings.ReplaceAll(name, "-", "_")
 	}
 	return name
@@ -221,7 +222,7 @@ func (s *server) breaks(v *view, renamed []namedPlace, texts map[string]string, 
 			return why
 		}
 		reg = draft.Registry
-		things := make(map[verbs.Thing]int)
+		things := make(map[load.Thing]int)
 		for _, n := range after {
 			things[n.Thing]++
 		}
@@ -249,8 +250,8 @@ func (s *server) breaks(v *view, renamed []namedPlace, texts map[string]string, 
 	return ""
 }
 
-var symbolKinds = map[string]int{verbs.RoleThing: symbolVariable, verbs.EntityThing: symbolClass, verbs.FieldThing: symbolField, verbs.CodesThing: symbolEnum,
-	verbs.CodeThing: symbolEnumMember, verbs.SchemaThing: symbolClass, verbs.VerbThing: symbolFunction, verbs.ArgumentThing: symbolVariable}
+var symbolKinds = map[string]int{load.RoleThing: symbolVariable, load.EntityThing: symbolClass, load.FieldThing: symbolField, load.CodesThing: symbolEnum,
+	load.CodeThing: symbolEnumMember, load.SchemaThing: symbolClass, load.VerbThing: symbolFunction, load.ArgumentThing: symbolVariable}
 
 // symbols returns the calls of a script, or the declarations of a palette.
 func (s *server) symbols(p params) (any, error) {
@@ -276,7 +277,7 @@ func (s *server) symbols(p params) (any, error) {
 		at := r.span(n.Place.Range)
 		sym := symbol{Name: n.text.src.Text[n.Place.Range.Start:n.Place.Range.End], Detail: n.Thing.Kind, Kind: symbolKinds[n.Thing.Kind], Range: &at, Select: &at}
 		switch n.Thing.Kind {
-		case verbs.FieldThing, verbs.CodeThing, verbs.ArgumentThing:
+		case load.FieldThing, load.CodeThing, load.ArgumentThing:
 			if len(out) > 0 {
 				parent := &out[len(out)-1]
 				parent.Children = append(parent.Children, sym)
@@ -343,8 +344,8 @@ const (
 	tokenProperty
 )
 
-var tokenKinds = map[string]int{verbs.RoleThing: tokenVariable, verbs.EntityThing: tokenType, verbs.FieldThing: tokenProperty, verbs.CodesThing: tokenType,
-	verbs.CodeThing: tokenEnumMember, verbs.SchemaThing: tokenType, verbs.VerbThing: tokenFunction, verbs.ArgumentThing: tokenParameter, verbs.KeyThing: tokenKeyword}
+var tokenKinds = map[string]int{load.RoleThing: tokenVariable, load.EntityThing: tokenType, load.FieldThing: tokenProperty, load.CodesThing: tokenType,
+	load.CodeThing: tokenEnumMember, load.SchemaThing: tokenType, load.VerbThing: tokenFunction, load.ArgumentThing: tokenParameter, load.KeyThing: tokenKeyword}
 
 type token struct {
 	at       dsl.Range

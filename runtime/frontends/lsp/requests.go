@@ -9,6 +9,8 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/verbs"
+	"verbatim/verbs/explain"
+	"verbatim/verbs/load"
 )
 
 // requests are an editor's requests about a place, answered for the present texts.
@@ -123,7 +125,7 @@ func (s *server) format(p params) (any, error) {
 // A namedPlace is a place that names a thing. The names of results of calls belong to their script
 // alone.
 type namedPlace struct {
-	verbs.Use
+	load.Use
 	path string
 	text *text
 }
@@ -133,7 +135,7 @@ const bindingThing = "binding"
 // inScript returns the places of a script that name something.
 func inScript(path string, t *text, script *dsl.Script, reg *verbs.Registry) (all []namedPlace) {
 	if reg != nil {
-		for _, u := range reg.Uses(script, nil) {
+		for _, u := range load.Uses(reg, script, nil) {
 			all = append(all, namedPlace{u, path, t})
 		}
 	}
@@ -141,7 +143,7 @@ func inScript(path string, t *text, script *dsl.Script, reg *verbs.Registry) (al
 	dsl.Walk(script, func(n dsl.Node) bool {
 		if n.Call != nil && n.Call.As != "" {
 			bound[n.Call.As] = true
-			all = append(all, namedPlace{verbs.Use{Thing: verbs.Thing{Kind: bindingThing, Name: n.Call.As}, Declares: true, Known: true,
+			all = append(all, namedPlace{load.Use{Thing: load.Thing{Kind: bindingThing, Name: n.Call.As}, Declares: true, Known: true,
 				Place: dsl.Place{Source: t.src, Range: dsl.Range{Start: n.Call.AsRange.Start + 1, End: n.Call.AsRange.End}}}, path, t})
 		}
 		return true
@@ -151,7 +153,7 @@ func inScript(path string, t *text, script *dsl.Script, reg *verbs.Registry) (al
 			name, _, _ := strings.Cut(n.Value.Text, ".")
 			start := n.Value.Range.Start + 1
 			if bound[name] {
-				all = append(all, namedPlace{verbs.Use{Thing: verbs.Thing{Kind: bindingThing, Name: name}, Known: true,
+				all = append(all, namedPlace{load.Use{Thing: load.Thing{Kind: bindingThing, Name: name}, Known: true,
 					Place: dsl.Place{Source: t.src, Range: dsl.Range{Start: start, End: start + int32(len(name))}}}, path, t})
 			}
 		}
@@ -162,7 +164,7 @@ func inScript(path string, t *text, script *dsl.Script, reg *verbs.Registry) (al
 
 // named returns the places of the palettes that name something, with other texts in place of some
 // files.
-func (p *palettes) named(texts map[string]string) ([]namedPlace, *verbs.Draft) {
+func (p *palettes) named(texts map[string]string) ([]namedPlace, *load.Draft) {
 	if p == nil {
 		return nil, nil
 	}
@@ -228,8 +230,8 @@ func code(s string) string { return "```text\n" + strings.TrimRight(s, "\n") + "
 // describe returns the known facts about a thing.
 func (v *view) describe(n namedPlace) string {
 	reg, name := v.reg(), n.Thing.Name
-	if n.Thing.Kind == verbs.KeyThing {
-		doc, example := verbs.KeyDoc(name)
+	if n.Thing.Kind == load.KeyThing {
+		doc, example := load.KeyDoc(name)
 		if doc == "" {
 			return ""
 		}
@@ -251,26 +253,26 @@ func (v *view) describe(n namedPlace) string {
 		return "**" + cmp.Or(last, name) + "**, a " + n.Thing.Kind + ". " + description
 	}
 	switch n.Thing.Kind {
-	case verbs.VerbThing:
+	case load.VerbThing:
 		if verb := reg.Verb(name); verb != nil {
 			var b strings.Builder
-			if reg.Explain(&b, verb) == nil {
+			if explain.Verb(&b, verb) == nil {
 				return code(b.String())
 			}
 		}
-	case verbs.ArgumentThing:
+	case load.ArgumentThing:
 		if p := param(reg, name); p != nil {
-			return code(p.Brief()) + "\n\n" + p.Description
+			return code(explain.Argument(p)) + "\n\n" + p.Description
 		}
-	case verbs.RoleThing:
+	case load.RoleThing:
 		if r := reg.Role(name); r != nil {
 			return titled(r.Description)
 		}
-	case verbs.CodesThing:
+	case load.CodesThing:
 		if l := reg.CodeList(name); l != nil {
 			return titled(l.Description) + "\n\n" + code(strings.Join(l.Names(), "\n"))
 		}
-	case verbs.CodeThing:
+	case load.CodeThing:
 		list, word, _ := strings.Cut(name, " ")
 		if l := reg.CodeList(list); l != nil {
 			for _, c := range l.Codes {
@@ -279,7 +281,7 @@ func (v *view) describe(n namedPlace) string {
 				}
 			}
 		}
-	case verbs.EntityThing:
+	case load.EntityThing:
 		if e := reg.Entity(name); e != nil {
 			var fields []string
 			for i, f := range e.Store.Fields {
@@ -287,7 +289,7 @@ func (v *view) describe(n namedPlace) string {
 			}
 			return titled(e.Description) + "\n\n" + code(strings.Join(fields, "\n"))
 		}
-	case verbs.FieldThing:
+	case load.FieldThing:
 		entity, field := cutLast(name, ".")
 		if e := reg.Entity(entity); e != nil {
 			for i, f := range e.Store.Fields {
@@ -367,7 +369,7 @@ func (s *server) signature(p params) (any, error) {
 		p := &verb.Params[i]
 		label := ":" + p.Name + strings.TrimPrefix(typed(p.Type), ":")
 		sig.Label += " " + label
-		sig.Parameters = append(sig.Parameters, parameterLabel{label, p.Brief()})
+		sig.Parameters = append(sig.Parameters, parameterLabel{label, explain.Argument(p)})
 		for j := range c.Args {
 			if a := &c.Args[j]; a.Key == p.Name && a.KeyRange.Start <= at && (j+1 == len(c.Args) || at < c.Args[j+1].KeyRange.Start) {
 				active = i

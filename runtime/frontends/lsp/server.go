@@ -1,5 +1,5 @@
 // Package lsp is a language server for scripts and palettes: it reports the results of dsl.Parse,
-// verbs.ReadDraft and Registry.Check to editors, and has no parser or checker of its own.
+// load.ReadDraft and Registry.Check to editors, and has no parser or checker of its own.
 //
 //	err := lsp.Serve(ctx, conn, lsp.Config{Palettes: "verbs"})
 //

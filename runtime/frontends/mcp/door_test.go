@@ -20,6 +20,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // What a client is told of a verb's effects is what its palette promises: one that may change
@@ -38,7 +39,7 @@ func TestHintsFollowEffects(t *testing.T) {
 	}
 	reads, writes := 0, 0
 	for _, dir := range dirs {
-		reg, ds := verbs.Load(os.DirFS(dir))
+		reg, ds := load.Dir(os.DirFS(dir))
 		if ds.HasErrors() { // it stands on palettes of the program
 			continue
 		}
@@ -126,7 +127,7 @@ func house(t testing.TB, many int, with ...func(*engine.Options)) (*verbs.Regist
 	for i := range many {
 		fmt.Fprintf(&b, "  - verb: amend-%d\n    description: Amend the account of desk %d, as the rules of the house have it, and say why.\n    roles: [clerk]\n    args:\n      - {name: account-id, type: ref, ref-type: account, required: true, description: which account}\n      - {name: note, type: string, required: true, max-length: 200}\n      - {name: due, type: date}\n    effects:\n      - updates: account.note\n        where: account-id\n        set: {note: note}\n", i, i)
 	}
-	reg, ds := verbs.Load(fstest.MapFS{"ledger.yaml": {Data: []byte(b.String())}})
+	reg, ds := load.Dir(fstest.MapFS{"ledger.yaml": {Data: []byte(b.String())}})
 	if ds.HasErrors() {
 		t.Fatal(ds[0].Summary, ds[0].Place)
 	}

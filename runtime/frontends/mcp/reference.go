@@ -12,6 +12,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/explain"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -131,7 +132,7 @@ func (d *Door) resource(ctx context.Context, s *engine.Session, uri string) (str
 		name, err := url.PathUnescape(rest)
 		return name, ok && err == nil
 	}
-	explain := func(v *verbs.Verb) error { return d.Registry.Explain(&b, v) }
+	explain := func(v *verbs.Verb) error { return explain.Verb(&b, v) }
 	if domain, ok := named(referenceURI); ok {
 		_, of := d.domains(s)
 		for i, v := range of[domain] {

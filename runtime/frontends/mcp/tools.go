@@ -11,6 +11,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/wire"
 	"verbatim/verbs"
+	"verbatim/verbs/explain"
 	"verbatim/verbs/grammar"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -242,7 +243,7 @@ func (d *Door) meta(_ context.Context, s *engine.Session, l *list, tool string, 
 	}
 	v := l.verbs[l.tools[i].Name]
 	var text strings.Builder
-	if err := d.Registry.Explain(&text, v); err != nil {
+	if err := explain.Verb(&text, v); err != nil {
 		return d.refused(err)
 	}
 	return structured(sketch{v.Name, says(v), v.Example(), l.tools[i].InputSchema.(json.RawMessage), text.String()}, text.String())

@@ -281,7 +281,7 @@ var spoken = sync.OnceValue(func() *regexp.Regexp {
 
 // Unspoken leaves the languages out of the encoded words of a text (RFC 2231, section 5): they
 // change nothing, and decoders do not know them.
-func Unspoken(text string) string {
+func MissingTranslations(text string) string {
 	if !strings.Contains(text, "*") {
 		return text
 	}
@@ -291,7 +291,7 @@ func Unspoken(text string) string {
 // Text reads the value of a field that is text, with encoded words. One in an unknown character set
 // stays as it is.
 func Text(text string) string {
-	if s, err := Words.DecodeHeader(Unspoken(text)); err == nil {
+	if s, err := Words.DecodeHeader(MissingTranslations(text)); err == nil {
 		return s
 	}
 	return text

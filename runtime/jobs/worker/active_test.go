@@ -15,7 +15,7 @@ import (
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // A club counts what it has, later, and a palette lets the club be left out.
@@ -143,7 +143,7 @@ func clubKey(n int) stores.Value {
 
 func newClub(t *testing.T, backend string) *world {
 	t.Helper()
-	reg, ds := verbs.Load(fstest.MapFS{"club.yaml": &fstest.MapFile{Data: []byte(clubPalette)}})
+	reg, ds := load.Dir(fstest.MapFS{"club.yaml": &fstest.MapFile{Data: []byte(clubPalette)}})
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

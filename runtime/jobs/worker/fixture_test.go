@@ -21,6 +21,7 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // A desk promises things for a day, is reminded, and posts what it did.
@@ -274,7 +275,7 @@ verbs:
 
 func registry(t testing.TB) *verbs.Registry {
 	t.Helper()
-	reg, ds := verbs.Load(fstest.MapFS{"desk.yaml": &fstest.MapFile{Data: []byte(palette)}})
+	reg, ds := load.Dir(fstest.MapFS{"desk.yaml": &fstest.MapFile{Data: []byte(palette)}})
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

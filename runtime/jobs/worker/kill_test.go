@@ -16,7 +16,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 
 	"testing/fstest"
 )
@@ -32,7 +32,7 @@ var (
 func child() int {
 	ctx := context.Background()
 	where := os.Getenv(inChild)
-	reg, ds := verbs.Load(fstest.MapFS{"desk.yaml": &fstest.MapFile{Data: []byte(palette)}})
+	reg, ds := load.Dir(fstest.MapFS{"desk.yaml": &fstest.MapFile{Data: []byte(palette)}})
 	if ds.HasErrors() {
 		return 1
 	}

@@ -24,6 +24,7 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -73,7 +74,7 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, ds := verbs.LoadSources(dsl.NewSource("desk.yaml", string(text)), Source())
+	reg, ds := load.Sources(dsl.NewSource("desk.yaml", string(text)), Source())
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

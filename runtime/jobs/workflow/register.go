@@ -199,9 +199,9 @@ func Register(h *engine.Handlers, reg *verbs.Registry) {
 }
 
 // Renewed returns a kept call with deprecated verbs replaced by their successors, and the warnings
-// that remain: see verbs.Renew.
+// that remain: see verbs.Rewrite.
 func Renewed(reg *verbs.Registry, call string) (string, dsl.Diagnostics) {
-	text, left := verbs.Renew(call, func(text string) dsl.Diagnostics { return reg.CheckText("plan", text) })
+	text, left := verbs.Rewrite(call, func(text string) dsl.Diagnostics { return reg.CheckText("plan", text) })
 	if script, ds := dsl.Parse(dsl.NewSource("plan", text)); text != call && !ds.HasErrors() && len(script.Calls) == 1 {
 		text = dsl.FormatCall(&script.Calls[0])
 	}

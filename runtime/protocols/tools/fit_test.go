@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/verbs"
+	loading "verbatim/verbs/load"
 )
 
 const palette = `domain: desk
@@ -57,7 +58,7 @@ func (*one) Call(context.Context, Call) (Answer, error) { return Answer{}, ErrNo
 
 func load(t *testing.T) *verbs.Registry {
 	t.Helper()
-	reg, ds := verbs.LoadSources(dsl.NewSource("desk.yaml", palette))
+	reg, ds := loading.Sources(dsl.NewSource("desk.yaml", palette))
 	if ds.HasErrors() {
 		t.Fatal(ds[0].Summary)
 	}
@@ -192,7 +193,7 @@ verbs:
 `
 	takes := Spec{Input: json.RawMessage(`{"type":"object","required":["file"],"properties":{"file":{"type":"string","format":"upload"}}}`), Digest: "1", Accepted: "1"}
 	for value, ok := range map[string]bool{"paper_id.file": true, "scan": true, "text": false, `"text ?? paper_id.file"`: false, `"'upload://abc'"`: false, `"paper_id.file ?? scan"`: true, `"paper_id.file ?? text"`: false, "paper_id.loose": false, "paper_id.kept": true} {
-		reg, ds := verbs.LoadSources(dsl.NewSource("room.yaml", strings.Replace(room, "VALUE", value, 1)))
+		reg, ds := loading.Sources(dsl.NewSource("room.yaml", strings.Replace(room, "VALUE", value, 1)))
 		if ds.HasErrors() {
 			t.Fatal(ds[0].Summary)
 		}

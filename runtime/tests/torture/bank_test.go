@@ -20,6 +20,7 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 //go:embed testdata/palettes
@@ -37,7 +38,7 @@ var registry = sync.OnceValues(func() (*verbs.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	reg, ds := verbs.Load(dir)
+	reg, ds := load.Dir(dir)
 	if ds.HasErrors() {
 		return nil, errors.New(told(ds))
 	}

@@ -29,6 +29,7 @@ import (
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 var (
@@ -55,7 +56,7 @@ var errandRegistry = sync.OnceValues(func() (*verbs.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	reg, ds := verbs.LoadSources(dsl.NewSource("errand.yaml", string(text)), workflow.Source())
+	reg, ds := load.Sources(dsl.NewSource("errand.yaml", string(text)), workflow.Source())
 	if ds.HasErrors() {
 		return nil, errors.New(told(ds))
 	}

@@ -26,6 +26,7 @@ import (
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/storetest"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 var keepAs = flag.String("keep", "", "keep stores of today's as those of the format or release `NAME`")
@@ -299,7 +300,7 @@ func leave(t *testing.T, address string) kept {
 // entries its journal has.
 func stillGood(t *testing.T, kind releaseKind, dir string) (entries int, err error) {
 	ctx := context.Background()
-	reg, ds := verbs.Load(os.DirFS(filepath.Join(dir, "palettes")))
+	reg, ds := load.Dir(os.DirFS(filepath.Join(dir, "palettes")))
 	if ds.HasErrors() {
 		return 0, errors.New(told(ds))
 	}

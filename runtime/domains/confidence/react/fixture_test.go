@@ -22,6 +22,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 var start = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
@@ -52,7 +53,7 @@ func newWorld(t testing.TB, mind func(modeltest.Request) llm.Reply, o modeltest.
 		t.Fatal(err)
 	}
 	var ds dsl.Diagnostics
-	if w.reg, ds = verbs.LoadSources(dsl.NewSource("graph.yaml", string(text))); ds.HasErrors() {
+	if w.reg, ds = load.Sources(dsl.NewSource("graph.yaml", string(text))); ds.HasErrors() {
 		t.Fatal(ds)
 	}
 	if w.store, err = sqlite.Open(filepath.Join(t.TempDir(), "graph.db")); err != nil {

@@ -111,7 +111,7 @@ func (h *head) part(body []byte) *mimepart.Part {
 // author returns the normalised address of a mail with one author.
 func (h *head) author() (string, error) {
 	from := h.value("from")
-	a, err := addresses.Parse(mimepart.Unspoken(from))
+	a, err := addresses.Parse(mimepart.MissingTranslations(from))
 	if err != nil {
 		return "", err
 	}
@@ -126,7 +126,7 @@ var addresses = mail.AddressParser{WordDecoder: mimepart.Words}
 
 // answerTo returns the address for answers, and the sender's name for themselves.
 func (h *head) answerTo() (address, name string) {
-	all, _ := addresses.ParseList(mimepart.Unspoken(h.value("from")))
+	all, _ := addresses.ParseList(mimepart.MissingTranslations(h.value("from")))
 	if len(all) == 0 {
 		return "", ""
 	}

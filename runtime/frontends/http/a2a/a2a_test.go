@@ -40,6 +40,7 @@ import (
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
@@ -69,7 +70,7 @@ type openStore interface {
 
 func newDesk(t testing.TB, migrate openStore, open func() (stores.Store, error)) *desk {
 	t.Helper()
-	reg, ds := verbs.Load(os.DirFS("testdata/desk"))
+	reg, ds := load.Dir(os.DirFS("testdata/desk"))
 	if reg == nil || len(ds) > 0 {
 		t.Fatal(ds)
 	}

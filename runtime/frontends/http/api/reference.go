@@ -10,6 +10,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/frontends/http/server"
 	"verbatim/verbs"
+	"verbatim/verbs/explain"
 	"verbatim/verbs/grammar"
 )
 
@@ -40,7 +41,7 @@ func (v *visit) verb() error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := v.Registry.Explain(&b, verb); err != nil {
+	if err := explain.Verb(&b, verb); err != nil {
 		return err
 	}
 	doc := verbDoc{Verb: verb.Name, Description: verb.Description, Example: verb.Example(), Text: b.String()}

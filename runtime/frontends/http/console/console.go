@@ -24,6 +24,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/verbs"
+	"verbatim/verbs/explain"
 )
 
 // Links lead to the pages of the console.
@@ -487,7 +488,7 @@ func (d *desk) verbPage() error {
 		return d.NotFound()
 	}
 	var text strings.Builder
-	if err := d.Registry.Explain(&text, verb); err != nil {
+	if err := explain.Verb(&text, verb); err != nil {
 		return err
 	}
 	p := d.Frame(verb.Name)

@@ -21,6 +21,7 @@ import (
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/explain"
 )
 
 // Running a verb from a page: the form, the preview if a rule asks for it, and the result.
@@ -174,7 +175,7 @@ func (d *Desk) showForm(status int, f *filledForm, about string) error {
 func (d *Desk) edition(schema *verbs.Schema, all ...*verbs.Verb) string {
 	var text strings.Builder
 	for _, verb := range all {
-		_ = d.Registry.Explain(&text, verb) // a builder takes it all
+		_ = explain.Verb(&text, verb) // a builder takes it all
 	}
 	if schema != nil {
 		text.Write(schema.Text())

@@ -15,7 +15,7 @@ import (
 	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // serve serves one route on a store with principals, each with a token of their name, and returns
@@ -23,7 +23,7 @@ import (
 func serve(t *testing.T, limits server.Limits, names ...string) string {
 	t.Helper()
 	ctx := t.Context()
-	reg, ds := verbs.Load(os.DirFS("../a2a/testdata/desk"))
+	reg, ds := load.Dir(os.DirFS("../a2a/testdata/desk"))
 	if reg == nil {
 		t.Fatal(ds)
 	}

@@ -20,7 +20,7 @@ import (
 	"verbatim/runtime/tests/told"
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
-	"verbatim/verbs"
+	"verbatim/verbs/load"
 )
 
 // What pages tell of a state is so (G10): each sentence is told while the rows are so, and not while
@@ -30,7 +30,7 @@ import (
 func (h *house) sets(entity string, key stores.Value, fields map[string]stores.Value) {
 	h.t.Helper()
 	all := engine.Own()
-	reg, ds := verbs.Load(os.DirFS(filepath.Join(root, "verbs/palettes/bank")))
+	reg, ds := load.Dir(os.DirFS(filepath.Join(root, "verbs/palettes/bank")))
 	if ds.HasErrors() {
 		h.t.Fatal(ds)
 	}
