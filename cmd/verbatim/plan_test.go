@@ -127,6 +127,7 @@ var plan = []struct{ from, to string }{
 	{"runtime/state", "verbs"},
 	{"runtime/state", "stores"},
 	{"runtime/state", "dsl"},
+	{"runtime/protocols", "runtime/internal"},
 	{"runtime/protocols", "verbs"},
 	{"runtime/protocols", "stores"},
 	{"runtime/protocols", "dsl"},

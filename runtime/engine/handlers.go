@@ -10,9 +10,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/internal/intime"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -82,6 +84,10 @@ type handler struct {
 //			engine.Update(a.Request, engine.Fields{"client_notes": a.Note}),
 //		}}, nil
 //	})
+//
+// The function runs in the transaction of its run, which holds up other writers, so it has to return when
+// its context ends, and what is slow belongs in a tool (tools.Service). One that does not return in time
+// is left behind: nothing is changed, its outcome is dropped, and its Call reads no more.
 //
 // New compares the struct with the palette. Text, codes, addresses and numbers
 // of telephones are a string; an integer is an int64 or int; a boolean is a
@@ -220,7 +226,7 @@ type Call struct {
 	r        *source
 	st       *step
 	promises []promise
-	over     bool
+	reads    turnstile
 	read     verbs.Origin // of the rows that the handler has read
 }
 
@@ -255,14 +261,43 @@ func (c *Call) Now() time.Time { return c.r.now }
 // Today returns the day of the run in UTC, as midnight.
 func (c *Call) Today() time.Time { return c.r.now.Truncate(24 * time.Hour) }
 
+// A turnstile lets one read of a handler through at a time, and none once the call has ended: a handler that
+// returns too late, or keeps its Call, finds it closed, so that it never reads beside the engine.
+type turnstile struct {
+	mu   sync.Mutex
+	over bool
+}
+
+func (g *turnstile) enter() (leave func(), err error) {
+	g.mu.Lock()
+	if g.over {
+		g.mu.Unlock()
+		return nil, errCallEnded
+	}
+	return g.mu.Unlock, nil
+}
+
+// shut waits for a read on its way, which ends with its context.
+func (g *turnstile) shut() {
+	g.mu.Lock()
+	g.over = true
+	g.mu.Unlock()
+}
+
+var errCallEnded = errors.New("this call has ended, and reads nothing any more")
+
 // New makes up the key of a row to be created.
 func (c *Call) New(entity string) (Ref, error) {
 	e := c.r.e.reg.Entity(entity)
 	if e == nil {
 		return Ref{}, fmt.Errorf("no entity is called %q", entity)
 	}
+	leave, err := c.reads.enter()
+	if err != nil {
+		return Ref{}, err
+	}
+	defer leave()
 	var key stores.Value
-	var err error
 	if e.Store.Fields[e.Store.Key].Drawn {
 		key, err = c.r.read.Draw(c.ctx, e.Store, e.Store.Key)
 	} else {
@@ -274,9 +309,14 @@ func (c *Call) New(entity string) (Ref, error) {
 // Get reads a row within scope. Nobody else changes it before the run commits.
 func (c *Call) Get(ctx context.Context, row Ref) (Row, error) {
 	e := c.r.e.reg.Entity(row.entity)
-	if c.over || e == nil {
+	if e == nil {
 		return Row{}, stores.ErrNotFound
 	}
+	leave, err := c.reads.enter()
+	if err != nil {
+		return Row{}, err
+	}
+	defer leave()
 	found, err := c.r.get(ctx, c.st, e.Store, row.key)
 	if err == nil {
 		c.saw(&found)
@@ -289,9 +329,14 @@ func (c *Call) Get(ctx context.Context, row Ref) (Row, error) {
 // by their number should also Get a row that every handler that adds one Gets.
 func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, error) {
 	e := c.r.e.reg.Entity(entity)
-	if c.over || e == nil {
+	if e == nil {
 		return nil, fmt.Errorf("no entity is called %q", entity)
 	}
+	leave, err := c.reads.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	set, err := assignFields(c.r, e, where)
 	if err != nil {
 		return nil, err
@@ -315,6 +360,11 @@ func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, er
 // Exists reports whether there is a row with this key, even one outside the caller's scope. It is
 // for verbs that grant rights over rows to others.
 func (c *Call) Exists(ctx context.Context, e *stores.Entity, key stores.Value) (bool, error) {
+	leave, err := c.reads.enter()
+	if err != nil {
+		return false, err
+	}
+	defer leave()
 	id := stores.Path{Field: e.Key}
 	found, err := c.r.read.Find(ctx, stores.Find{Entity: e, Select: []stores.Path{id}, Where: &stores.Cond{Op: stores.Eq, Path: id, Value: key}, Beyond: true})
 	return len(found) > 0, err
@@ -401,8 +451,8 @@ func handle(ctx context.Context, r *source, st *step, h *handler, promises []pro
 		return outcome{}, &Failure{Err: err}
 	}
 	c := &Call{ctx: ctx, r: r, st: st, promises: promises}
-	gave, err := h.safely(ctx, c, args)
-	c.over = true
+	gave, err := intime.Call(ctx, func() (Outcome, error) { return h.safely(ctx, c, args) })
+	c.reads.shut()
 	if err != nil {
 		return outcome{}, handlerError(st, r.redact(st, err))
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	goruntime "runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -269,6 +271,10 @@ func TestHandlersThatFailChangeNothing(t *testing.T) {
 		"unknown entity": func(context.Context, *engine.Call, appraiseArgs) (engine.Outcome, error) {
 			return engine.Outcome{Changes: []engine.Edit{engine.Create("itme", nil)}}, nil
 		},
+		"end of its goroutine": func(context.Context, *engine.Call, appraiseArgs) (engine.Outcome, error) {
+			goruntime.Goexit()
+			return engine.Outcome{}, nil
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -284,6 +290,48 @@ func TestHandlersThatFailChangeNothing(t *testing.T) {
 			}
 			equal(t, diff(w.entity, before, w.state()), nil)
 		})
+	}
+}
+
+// A handler that does not return when its time is over is left behind: its run ends, the store is free for
+// others, its late outcome is dropped, and it reads no more. One that returns in time and keeps its Call
+// reads no more either.
+func TestAHandlerThatBlocksHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	var late *engine.Call
+	reached, free, returned := make(chan *engine.Call, 1), make(chan struct{}), make(chan error, 1)
+	var blocks atomic.Bool
+	blocks.Store(true)
+	w := craftedWorld(t, honest, func(ctx context.Context, c *engine.Call, a appraiseArgs) (engine.Outcome, error) {
+		if !blocks.Load() {
+			return appraised(ctx, c, a)
+		}
+		reached <- c
+		<-free // deaf to its context
+		_, err := c.Get(context.Background(), a.Item)
+		returned <- err
+		return appraised(context.Background(), c, a)
+	})
+	before := w.state()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { late = <-reached; cancel() }()
+	kim := w.session("kim")
+	if _, err := kim.Run(ctx, w.program(kim, appraiseCall), engine.RunOptions{}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %T: %v", err, err)
+	}
+	equal(t, diff(w.entity, before, w.state()), nil)
+	blocks.Store(false)
+	if _, err := w.run("kim", appraiseCall); err != nil {
+		t.Fatalf("the next run: %v", err)
+	}
+	after := w.state()
+	close(free)
+	if err := <-returned; err == nil || !strings.Contains(err.Error(), "ended") {
+		t.Errorf("the late handler read: %v", err)
+	}
+	equal(t, diff(w.entity, after, w.state()), nil)
+	if _, err := late.Find(t.Context(), "item", nil); err == nil || !strings.Contains(err.Error(), "ended") {
+		t.Errorf("a kept call reads: %v", err)
 	}
 }
 

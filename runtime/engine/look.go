@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"verbatim/runtime/engine/seal"
+	"verbatim/runtime/internal/intime"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -18,9 +19,9 @@ import (
 // scope. The function that looks returns values for `discloses` and nothing else: no change,
 // no answer, no notice.
 type Look struct {
-	r    *source
-	st   *step
-	over bool
+	r     *source
+	st    *step
+	reads turnstile
 }
 
 // Looks registers the function that looks for a verb. It gets its arguments as functions of
@@ -60,6 +61,11 @@ func (l *Look) Rows(ctx context.Context, entity string, where Fields) ([]Row, er
 	if err != nil {
 		return nil, err
 	}
+	leave, err := l.reads.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	set, err := assignFields(l.r, e, where)
 	if err != nil {
 		return nil, err
@@ -79,6 +85,11 @@ func (l *Look) Alike(ctx context.Context, entity string, edits int, names ...str
 	if err != nil {
 		return nil, false, err
 	}
+	leave, err := l.reads.enter()
+	if err != nil {
+		return nil, false, err
+	}
+	defer leave()
 	if e.Store.Search == nil || len(e.Store.Search.Names) == 0 {
 		return nil, false, fmt.Errorf("rows of %q are not searched by names", entity)
 	}
@@ -101,13 +112,18 @@ const mostAlike = 1000
 
 // Get reads a row that the caller sees, as Call.Get does.
 func (l *Look) Get(ctx context.Context, row Ref) (Row, error) {
-	c := Call{r: l.r, st: l.st, over: l.over}
+	leave, err := l.reads.enter()
+	if err != nil {
+		return Row{}, err
+	}
+	defer leave()
+	c := Call{r: l.r, st: l.st}
 	return c.Get(ctx, row)
 }
 
 func (l *Look) entity(name string) (*verbs.Entity, error) {
 	i := slices.IndexFunc(l.st.verb.Looks, func(e *verbs.Entity) bool { return sameWord(e.Store.Name, name) })
-	if i < 0 || l.over {
+	if i < 0 {
 		return nil, fmt.Errorf("%s does not say that it looks at rows of %q", l.st.verb.Name, name)
 	}
 	return l.st.verb.Looks[i], nil
@@ -146,8 +162,8 @@ func looked(ctx context.Context, r *source, st *step) error {
 		}
 	}
 	l := &Look{r: r, st: st}
-	given, err := h.looksSafely(ctx, l, args)
-	l.over = true
+	given, err := intime.Call(ctx, func() (Fields, error) { return h.looksSafely(ctx, l, args) })
+	l.reads.shut()
 	var said *callError
 	if errors.As(err, &said) { // its text may reveal what was read
 		return &Failure{Err: fmt.Errorf("the function of %s looks, and refuses nothing", st.verb.Name)}

@@ -84,12 +84,17 @@ func embedding(ctx context.Context, r *run, st *step) (*externalCall, error) {
 // the rarity of words; the zero Ref means every owner. Rows are read as Get reads them.
 func (c *Call) Match(ctx context.Context, entity string, owner Ref, text string, limit int) (rows []Row, fit []float64, err error) {
 	e := c.r.e.reg.Entity(entity)
-	if c.over || e == nil || e.Store.Search == nil {
+	if e == nil || e.Store.Search == nil {
 		return nil, nil, fmt.Errorf("rows of %q are not searched", entity)
 	}
 	if !owner.IsZero() && c.r.e.reg.Entity(owner.entity).Store != e.Store.Root() {
 		return nil, nil, fmt.Errorf("rows of %q are not owned by a %s", entity, owner.entity)
 	}
+	leave, err := c.reads.enter()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer leave()
 	m := c.st.sees.matching
 	if m == nil || m.text != text {
 		m = &matching{text: text, near: search.Grams(text), maker: search.Letters}

@@ -204,9 +204,11 @@ func DropJob(job stores.JobRecord) JobChange { return JobChange{Job: job, Drop: 
 // Jobs lists the jobs of all principals, as the transaction sees them. They hold values of
 // those principals: a handler should tell no more of them than JobSubject does.
 func (c *Call) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
-	if c.over {
-		return nil, stores.ErrNotFound
+	leave, err := c.reads.enter()
+	if err != nil {
+		return nil, err
 	}
+	defer leave()
 	return c.r.read.Jobs(ctx, f)
 }
 

@@ -306,9 +306,11 @@ func (c *Call) Session(ctx context.Context) (SessionState, error) {
 	if st.Zone == nil {
 		st.Zone = c.r.e.opt.Zone
 	}
-	if c.over {
-		return st, nil
+	leave, err := c.reads.enter()
+	if err != nil {
+		return st, err
 	}
+	defer leave()
 	kept, err := c.r.session(ctx)
 	if err != nil || kept == nil {
 		return st, err
@@ -336,9 +338,14 @@ func (s SessionState) To(name string) Ref {
 }
 
 func (s SessionState) look(name string) sessions.Value {
-	if s.c == nil || s.c.over || s.values == nil {
+	if s.c == nil || s.values == nil {
 		return sessions.Value{}
 	}
+	leave, err := s.c.reads.enter()
+	if err != nil {
+		return sessions.Value{}
+	}
+	defer leave()
 	name = strings.ReplaceAll(name, "-", "_")
 	v := s.values[name]
 	s.c.st.sawSession(name, v)
@@ -352,9 +359,14 @@ func (s SessionState) look(name string) sessions.Value {
 // is none.
 func (c *Call) Active(ctx context.Context, entity string) (Ref, error) {
 	e := c.r.e.reg.Entity(entity)
-	if c.over || e == nil {
+	if e == nil {
 		return Ref{}, fmt.Errorf("no entity is called %q", entity)
 	}
+	leave, err := c.reads.enter()
+	if err != nil {
+		return Ref{}, err
+	}
+	defer leave()
 	key, err := c.r.active(ctx, c.st, e)
 	if err != nil || key.IsNull() {
 		return Ref{}, err
@@ -365,8 +377,13 @@ func (c *Call) Active(ctx context.Context, entity string) (Ref, error) {
 // Turns returns all turns of the session before this call, or before the turn of
 // RunOptions.Before, in order.
 func (c *Call) Turns(ctx context.Context) ([]sessions.Turn, error) {
+	leave, err := c.reads.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	kept, err := c.r.session(ctx)
-	if c.over || err != nil || kept == nil {
+	if err != nil || kept == nil {
 		return nil, err
 	}
 	var all []sessions.Turn

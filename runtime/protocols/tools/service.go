@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"verbatim/runtime/internal/intime"
 )
 
 // A Service is a function of this program that verbs use like a tool of another server: their
@@ -54,19 +56,21 @@ func (s Services) Tool(ctx context.Context, server, name string) (Spec, error) {
 	return s.Others.Tool(ctx, server, name)
 }
 
-// Call implements Servers. A service that panics has answered nothing.
+// Call implements Servers. A service that panics, or does not return when ctx ends, has answered nothing.
 func (s Services) Call(ctx context.Context, c Call) (a Answer, err error) {
 	f, ok := s.Own[c.Server][c.Name]
 	switch {
 	case ok && c.Digest != f.spec().Digest:
 		return a, fmt.Errorf("%s of %s: %w", c.Name, c.Server, ErrChanged)
 	case ok:
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("%s of %s panicked: %v", c.Name, c.Server, p)
-			}
-		}()
-		return f.Do(ctx, c)
+		return intime.Call(ctx, func() (a Answer, err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					err = fmt.Errorf("%s of %s panicked: %v", c.Name, c.Server, p)
+				}
+			}()
+			return f.Do(ctx, c)
+		})
 	case s.Others == nil:
 		return a, fmt.Errorf("there is no server %s: %w", c.Server, ErrNotCalled)
 	}

@@ -22,15 +22,18 @@ func (others) Call(context.Context, tools.Call) (tools.Answer, error) {
 }
 
 // X5: a function of this program is used as a tool of another server is. Nobody else
-// answers in its name, and one that panics takes nothing with it.
+// answers in its name, one that panics takes nothing with it, and one
+// that never returns is left when the time is over.
 func TestServices(t *testing.T) {
 	t.Parallel()
 	says := func(text string) func(context.Context, tools.Call) (tools.Answer, error) {
 		return func(context.Context, tools.Call) (tools.Answer, error) { return tools.Answer{Text: text}, nil }
 	}
+	asleep := make(chan struct{})
 	s := tools.Services{Own: map[string]map[string]tools.Service{"house": {
 		"say":   {Says: "What is said.", Input: json.RawMessage(`{"type":"object"}`), Do: says("ours")},
 		"panic": {Input: json.RawMessage(`{"type":"object"}`), Do: func(context.Context, tools.Call) (tools.Answer, error) { panic("x") }},
+		"sleep": {Input: json.RawMessage(`{"type":"object"}`), Do: func(context.Context, tools.Call) (tools.Answer, error) { close(asleep); select {} }},
 	}}, Others: others{}}
 	ctx := context.Background()
 	spec, err := s.Tool(ctx, "house", "say")
@@ -56,7 +59,13 @@ func TestServices(t *testing.T) {
 	if _, err := s.Call(ctx, tools.Call{Server: "house", Name: "panic", Digest: spec.Digest}); err == nil || errors.Is(err, tools.ErrNotCalled) || !strings.Contains(err.Error(), "panicked") {
 		t.Error(err)
 	}
-	if _, err := s.Tool(ctx, "house", "sai"); !errors.Is(err, tools.ErrNone) || !strings.Contains(err.Error(), "only [panic say]") {
+	spec, _ = s.Tool(ctx, "house", "sleep")
+	short, cancel := context.WithCancel(ctx)
+	go func() { <-asleep; cancel() }()
+	if _, err := s.Call(short, tools.Call{Server: "house", Name: "sleep", Digest: spec.Digest}); !errors.Is(err, context.Canceled) || errors.Is(err, tools.ErrNotCalled) {
+		t.Error(err)
+	}
+	if _, err := s.Tool(ctx, "house", "sai"); !errors.Is(err, tools.ErrNone) || !strings.Contains(err.Error(), "only [panic say sleep]") {
 		t.Error(err)
 	}
 	if spec, err := s.Tool(ctx, "shop", "say"); err != nil || spec.Digest != "theirs" {
