@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"verbatim/stores/postgres"
-	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/sqlite"
 )
 
@@ -79,8 +78,8 @@ func TestPlansThatWaitHoldNothing(t *testing.T) { // OB15
 		wait(t, newWorld(t, store, err), nobody, nobody)
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
-		db := pgtest.Database(t)
-		store, err := postgres.Open(t.Context(), fmt.Sprintf("%s&pool_max_conns=%d", db.App, connections), postgres.MigrateAs(db.Owner))
+		db := migrated(t)
+		store, err := postgres.Open(t.Context(), fmt.Sprintf("%s&pool_max_conns=%d", db.App, connections))
 		wait(t, newWorld(t, store, err), db.Open, db.Connected)
 	})
 }
