@@ -33,7 +33,9 @@ import (
 )
 
 var (
-	planned = flag.Int("plans", 100, "how many plans are made while processes are killed, on each store")
+	// Every kind of step is among fifty plans, which killPlans checks, and a process is killed at
+	// nearly each tick while they are made; more rounds of the same are those of make marathon.
+	planned = flag.Int("plans", 50, "how many plans are made while processes are killed, on each store")
 	every   = flag.Duration("every", 400*time.Millisecond, "how often a process that makes plans is killed")
 )
 
@@ -225,13 +227,15 @@ func (s *drawnStep) kind() byte { return s.name[0] }
 // writes reports whether it leaves an item.
 func (s *drawnStep) writes() bool { return s.kind() == puts || s.kind() == signs }
 
+// drawnKinds are the kinds of steps, each as often as it is drawn.
+const drawnKinds = "wwwwwwwwwwwwrrggglloosqb"
+
 // draw makes plan n of a seed.
 func draw(seed uint64, n int) *drawn {
 	rnd := rand.New(rand.NewPCG(seed, uint64(n)))
 	d := &drawn{title: fmt.Sprintf("p%d", n), parallel: 1 + rnd.IntN(4), here: rnd.IntN(10) == 0}
-	const kinds = "wwwwwwwwwwwwrrggglloosqb"
 	for i := range 1 + rnd.IntN(12) {
-		kind := kinds[rnd.IntN(len(kinds))]
+		kind := drawnKinds[rnd.IntN(len(drawnKinds))]
 		var left []*drawnStep // that have an item
 		for j := range d.steps {
 			if d.steps[j].writes() {
@@ -457,9 +461,18 @@ func killPlans(t *testing.T, kind, at string, began time.Time, owner stores.Stor
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := make([]*drawn, *planned)
+	drawn, all := map[byte]bool{}, make([]*drawn, *planned)
 	for n := range all {
 		all[n] = draw(*seeded, n)
+		for _, s := range all[n].steps {
+			drawn[s.kind()] = true
+		}
+	}
+	for _, kind := range []byte(drawnKinds) {
+		if !drawn[kind] {
+			y.wrong("no step of kind %c is among %d plans", kind, *planned)
+			drawn[kind] = true // said once
+		}
 	}
 	a.held(all)
 	for _, wrong := range a.wrongs {
