@@ -196,6 +196,7 @@ marathon: postgres chromium ## the tests that count, at the counts that are prom
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestServeLoad$$|TestIdleStreams$$' -serve-for 30m -serve-connections 200 -streams 10000 -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/jobs/worker -run 'TestWorkersAreKilled$$' -jobs 10000 -every 1s -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/tests/torture -run 'TestPlansAreKilled$$' -plans 10000 -every 1s -timeout 2h -v
+	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/jobs/workflow -run 'TestPlansThatWaitHoldNothing$$' -waiting 1000 -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestAWalkThroughOneCallIsShort$$' -walk -timeout 1h -v
 	CGO_ENABLED=0 go build -o bin/verbatim ./cmd/verbatim && VERBATIM_BUILT=$(CURDIR)/bin/verbatim go test ./cmd/verbatim -run 'TestSaidOutside' -outside-every 1 -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestNothingIsDoneUnasked$$' -said-every 1 -timeout 1h -v

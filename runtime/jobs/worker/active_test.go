@@ -12,7 +12,6 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
-	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs/load"
@@ -154,18 +153,17 @@ func newClub(t *testing.T, backend string) *world {
 		where = filepath.Join(t.TempDir(), "club.db")
 		store, err = sqlite.Open(where, sqlite.BusyTimeout(time.Minute))
 	} else {
-		db := pgtest.Database(t)
-		where = db.App
-		store, err = postgres.Open(context.Background(), db.App, postgres.MigrateAs(db.Owner))
+		where = migrated(t, "club", reg).App
+		store, err = postgres.Open(context.Background(), where)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	w := &world{t: t, reg: reg, store: store, where: where, at: start}
-	if plan, err := store.Migrate(context.Background(), tables(reg), true); err != nil || len(plan.Problems) > 0 {
-		t.Fatal(err, plan.Problems)
+	if backend == "sqlite" {
+		migrate(t, store, reg)
 	}
+	w := &world{t: t, reg: reg, store: store, where: where, at: start}
 	e := reg.Entity("club").Store
 	var all []stores.Change
 	for n, name := range []string{1: "North", 2: "South"} {

@@ -18,6 +18,7 @@ import (
 // row, with its journal entry and its end in one transaction that is flushed.
 func BenchmarkJobs(b *testing.B) {
 	run := func(b *testing.B, s stores.Store, where string) {
+		migrate(b, s, registry(b))
 		w := newWorld(b, s, where, nil)
 		ctx := context.Background()
 		for first := 0; first < b.N; first += 500 {

@@ -337,12 +337,13 @@ func bothStores(t *testing.T, zone *time.Location, test func(w *world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		migrate(t, s, registry(t))
 		test(newWorld(t, s, path, zone))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		db := pgtest.Database(t)
-		s, err := postgres.Open(context.Background(), db.App, postgres.MigrateAs(db.Owner))
+		db := migrated(t, "desk", registry(t))
+		s, err := postgres.Open(context.Background(), db.App)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -350,16 +351,33 @@ func bothStores(t *testing.T, zone *time.Location, test func(w *world)) {
 	})
 }
 
+// migrated returns a database with the tables of a palette, which are made once for all tests.
+func migrated(t testing.TB, key string, reg *verbs.Registry) pgtest.DB {
+	t.Helper()
+	return pgtest.Like(t, key, func(db pgtest.DB) {
+		s, err := postgres.Open(context.Background(), db.App, postgres.MigrateAs(db.Owner))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		migrate(t, s, reg)
+	})
+}
+
+func migrate(t testing.TB, s stores.Store, reg *verbs.Registry) {
+	t.Helper()
+	if plan, err := s.Migrate(context.Background(), tables(reg), true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(err, plan.Problems)
+	}
+}
+
 func newWorld(t testing.TB, store stores.Store, where string, zone *time.Location) *world {
 	t.Helper()
 	t.Cleanup(func() { store.Close() })
 	w := &world{t: t, reg: registry(t), store: store, where: where, at: start}
-	plan, err := store.Migrate(context.Background(), tables(w.reg), true)
-	if err != nil || len(plan.Problems) > 0 {
-		t.Fatal(err, plan.Problems)
-	}
 	w.grant("ada", "clerk")
 	w.grant("bo", "chief")
+	var err error
 	if w.engine, err = engine.New(w.reg, store, engine.Options{Clock: w.now, NewID: w.id, Zone: zone}); err != nil {
 		t.Fatal(err)
 	}

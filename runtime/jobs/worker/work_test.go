@@ -671,7 +671,8 @@ func TestBackoff(t *testing.T) {
 // does; now and then a notice cannot leave at first, a question is asked that
 // nobody answers, and the worker's clock is set back an hour, or ahead a day and
 // back. Nothing happens a microsecond early, nothing happens twice, and nothing
-// is left.
+// is left. On PostgreSQL it is the first four years, from one leap day to after the next: when work
+// is due is reckoned above the store, and a server's calendar has no other kind of day later.
 func TestTenYearsNothingEarlyAndNothingTwice(t *testing.T) {
 	t.Parallel()
 	vienna, err := time.LoadLocation("Europe/Vienna")
@@ -682,6 +683,9 @@ func TestTenYearsNothingEarlyAndNothingTwice(t *testing.T) {
 		ctx := context.Background()
 		rnd := rand.New(rand.NewPCG(11, 7))
 		last := start.AddDate(10, 0, 0)
+		if strings.HasPrefix(w.where, "postgres:") {
+			last = start.AddDate(4, 0, 7)
+		}
 		days := map[time.Time]bool{}
 		for year := start.Year(); year <= last.Year(); year++ {
 			for _, day := range []time.Time{
@@ -779,7 +783,7 @@ func TestTenYearsNothingEarlyAndNothingTwice(t *testing.T) {
 		if told["desk.remind"] != reminded || told["verbatim.expire"] != expired || len(w.jobs(stores.JobWaiting)) != 0 {
 			t.Errorf("%d reminders and %d expiries in the journal, of %d and %d; %d jobs wait", told["desk.remind"], told["verbatim.expire"], reminded, expired, len(w.jobs(stores.JobWaiting)))
 		}
-		t.Logf("%d days in ten years: %d reminders, %d expiries, %d notices that were refused at first", len(all), reminded, expired, retried)
+		t.Logf("%d days: %d reminders, %d expiries, %d notices that were refused at first", len(all), reminded, expired, retried)
 	})
 }
 

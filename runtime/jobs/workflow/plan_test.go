@@ -58,18 +58,37 @@ func on(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
-		db := pgtest.Database(t)
-		store, err := postgres.Open(t.Context(), db.App, postgres.MigrateAs(db.Owner))
+		store, err := postgres.Open(t.Context(), migrated(t).App)
 		test(t, newWorld(t, store, err))
 	})
 }
 
-func newWorld(t testing.TB, store stores.Store, err error) *world {
+// migrated returns a database with the tables of the desk, which are made once for all tests.
+func migrated(t testing.TB) pgtest.DB {
 	t.Helper()
-	if err != nil {
+	return pgtest.Like(t, "desk", func(db pgtest.DB) {
+		store, err := postgres.Open(t.Context(), db.App, postgres.MigrateAs(db.Owner))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		migrate(t, store, deskRegistry(t))
+	})
+}
+
+func migrate(t testing.TB, store stores.Store, reg *verbs.Registry) {
+	t.Helper()
+	var all []*stores.Entity
+	for _, e := range reg.Entities() {
+		all = append(all, e.Store)
+	}
+	if _, err := store.Migrate(t.Context(), append(all, engine.Own()...), true); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.Close() })
+}
+
+func deskRegistry(t testing.TB) *verbs.Registry {
+	t.Helper()
 	text, err := os.ReadFile("testdata/desk.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -78,13 +97,18 @@ func newWorld(t testing.TB, store stores.Store, err error) *world {
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
-	var all []*stores.Entity
-	for _, e := range reg.Entities() {
-		all = append(all, e.Store)
-	}
-	if _, err := store.Migrate(t.Context(), append(all, engine.Own()...), true); err != nil {
+	return reg
+}
+
+// newWorld makes the tables, unless they are there.
+func newWorld(t testing.TB, store stores.Store, err error) *world {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { store.Close() })
+	reg := deskRegistry(t)
+	migrate(t, store, reg)
 	w := &world{t: t, reg: reg, store: store}
 	for who, roles := range map[string][]string{"ada": {"clerk", "planner"}, "ben": {"clerk", "planner"}, "dana": {"planner"}, "eli": {"planner"}, "cleo": {"chief"}, "olga": {"plan-overseer"}, "plans": {"plan-runner"}} {
 		if err := store.SetPrincipal(t.Context(), stores.Principal{Name: who, Roles: roles}); err != nil {

@@ -163,12 +163,10 @@ func newFile(t testing.TB) string {
 	return path
 }
 
-// newDatabase makes a bank in a database of a server.
+// newDatabase is a bank in a database of a server, a copy of one that was made once.
 func newDatabase(t testing.TB) pgtest.DB {
 	t.Helper()
-	db := pgtest.Database(t)
-	establish(t, db)
-	return db
+	return pgtest.Like(t, "bank", func(db pgtest.DB) { establish(t, db) })
 }
 
 func establish(t testing.TB, db pgtest.DB) {

@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -33,7 +34,10 @@ import (
 )
 
 var (
-	planned = flag.Int("plans", 100, "how many plans are made while processes are killed, on each store")
+	// On a server fifty are enough: every kind of step is among them, which killPlans checks, and a
+	// dozen processes are killed. In a file, where plans end sooner, a hundred leave time for as many.
+	// More rounds of the same are those of make marathon.
+	planned = flag.Int("plans", 0, "how many plans are made while processes are killed, on each store; unless said 100 in a file, 50 on a server")
 	every   = flag.Duration("every", 400*time.Millisecond, "how often a process that makes plans is killed")
 )
 
@@ -225,13 +229,15 @@ func (s *drawnStep) kind() byte { return s.name[0] }
 // writes reports whether it leaves an item.
 func (s *drawnStep) writes() bool { return s.kind() == puts || s.kind() == signs }
 
+// drawnKinds are the kinds of steps, each as often as it is drawn.
+const drawnKinds = "wwwwwwwwwwwwrrggglloosqb"
+
 // draw makes plan n of a seed.
 func draw(seed uint64, n int) *drawn {
 	rnd := rand.New(rand.NewPCG(seed, uint64(n)))
 	d := &drawn{title: fmt.Sprintf("p%d", n), parallel: 1 + rnd.IntN(4), here: rnd.IntN(10) == 0}
-	const kinds = "wwwwwwwwwwwwrrggglloosqb"
 	for i := range 1 + rnd.IntN(12) {
-		kind := kinds[rnd.IntN(len(kinds))]
+		kind := drawnKinds[rnd.IntN(len(drawnKinds))]
 		var left []*drawnStep // that have an item
 		for j := range d.steps {
 			if d.steps[j].writes() {
@@ -361,7 +367,7 @@ func TestPlansAreKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		killPlans(t, "SQLite", at, began, s)
+		killPlans(t, "SQLite", at, began, s, cmp.Or(*planned, 100))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
@@ -370,11 +376,11 @@ func TestPlansAreKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		killPlans(t, "PostgreSQL", db.App, began, s)
+		killPlans(t, "PostgreSQL", db.App, began, s, cmp.Or(*planned, 50))
 	})
 }
 
-func killPlans(t *testing.T, kind, at string, began time.Time, owner stores.Store) {
+func killPlans(t *testing.T, kind, at string, began time.Time, owner stores.Store, plans int) {
 	ctx := t.Context()
 	y := begin(t, "OB15", "plans whose processes are killed, "+kind, "plans")
 	o, err := openOffice(ctx, at, "nobody", began)
@@ -403,7 +409,7 @@ func killPlans(t *testing.T, kind, at string, began time.Time, owner stores.Stor
 		people.Go(func() {
 			for {
 				n := int(next.Add(1)) - 1
-				if n >= *planned {
+				if n >= plans {
 					return
 				}
 				for n-int(over.Load()) >= atOnce && pause(ctx) {
@@ -427,7 +433,7 @@ func killPlans(t *testing.T, kind, at string, began time.Time, owner stores.Stor
 			t.Fatal(err)
 		}
 		over.Store(int64(ended))
-		if ended == *planned {
+		if ended == plans {
 			break
 		}
 		progress := ended > best
@@ -435,10 +441,10 @@ func killPlans(t *testing.T, kind, at string, began time.Time, owner stores.Stor
 			best, last = ended, time.Now()
 		}
 		if time.Since(last) > 2*time.Minute {
-			y.wrong("nothing ends any more: %d of %d plans have", ended, *planned)
+			y.wrong("nothing ends any more: %d of %d plans have", ended, plans)
 			break
 		}
-		if progress && (kills == 0 || ended < *planned-atOnce/4) {
+		if progress && (kills == 0 || ended < plans-atOnce/4) {
 			f.replace(syscall.SIGKILL)
 			kills++
 		} else if !progress && time.Since(last) > 2*time.Second && time.Since(f.replaced) > 2*time.Second {
@@ -449,7 +455,7 @@ func killPlans(t *testing.T, kind, at string, began time.Time, owner stores.Stor
 	decided()
 	people.Wait()
 	f.killAll()
-	y.try(*planned)
+	y.try(plans)
 	if kills == 0 {
 		y.wrong("it was all done before anybody was killed")
 	}
@@ -457,16 +463,25 @@ func killPlans(t *testing.T, kind, at string, began time.Time, owner stores.Stor
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := make([]*drawn, *planned)
+	drawn, all := map[byte]bool{}, make([]*drawn, plans)
 	for n := range all {
 		all[n] = draw(*seeded, n)
+		for _, s := range all[n].steps {
+			drawn[s.kind()] = true
+		}
+	}
+	for _, kind := range []byte(drawnKinds) {
+		if !drawn[kind] {
+			y.wrong("no step of kind %c is among %d plans", kind, plans)
+			drawn[kind] = true // said once
+		}
 	}
 	a.held(all)
 	for _, wrong := range a.wrongs {
 		y.wrong("%s", wrong)
 	}
 	y.remark("%d steps, %d attempts, %.1f plans/s, %d processes killed, %d plans taken over, %d journal entries, %s",
-		len(a.steps), a.attempts, float64(*planned)/took.Seconds(), kills, a.takenOver, a.entries, took.Round(time.Millisecond))
+		len(a.steps), a.attempts, float64(plans)/took.Seconds(), kills, a.takenOver, a.entries, took.Round(time.Millisecond))
 	for _, said := range f.complaints() {
 		t.Log(said)
 	}
