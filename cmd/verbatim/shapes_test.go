@@ -20,7 +20,7 @@ func TestWhatACallChangedHasOneShape(t *testing.T) {
 	others := map[string]string{
 		"stores/store.go Change":                        "what a store is to do",
 		"runtime/engine/handlers.go Edit":               "what a handler asks for",
-		"runtime/engine/verify.go proposal":             "what was asked for, resolved and typed",
+		"runtime/engine/verify.go rowChange":            "what was asked for, resolved and typed",
 		"runtime/engine/session_kept.go setting":        "what the session is to keep, with the entity that its value names",
 		"runtime/frontends/http/pages/views.go Changed": "how a page shows a field of a receipt",
 		"runtime/conversation/replay/replay.go Change":  "how a recording spells a row of a receipt",
