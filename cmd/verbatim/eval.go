@@ -243,7 +243,7 @@ func (a *app) evalStore(ctx context.Context, path string, set *dialog.Dataset, r
 		return nil, err
 	}
 	defer store.Close()
-	all := append(tables(reg), ownTables()...)
+	all := allTables(reg)
 	if _, err := a.fill(ctx, store, all, set.Data, data); err != nil {
 		return nil, err
 	}

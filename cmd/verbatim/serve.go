@@ -469,6 +469,11 @@ func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, str
 // ownTables returns the program's own tables.
 func ownTables() []*stores.Entity { return slices.Concat(engine.Own(), logins.Own(), peers.Own()) }
 
+// allTables returns the tables of the palettes, and the program's own.
+func allTables(reg *verbs.Registry) []*stores.Entity {
+	return slices.Concat(engine.Tables(reg), logins.Own(), peers.Own())
+}
+
 // envelopes returns the JSON protocols of the loaded domains.
 func envelopes(reg *verbs.Registry) (all []a2a.Envelope) {
 	if reg.Verb("kyc.verify") != nil {
