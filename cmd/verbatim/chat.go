@@ -19,6 +19,7 @@ import (
 
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/conversation/phrases"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/wire"
 	"verbatim/stores/receipt"
@@ -154,7 +155,7 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *talk, done fun
 	c, err := dialog.New(dialog.Options{
 		Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: clock, Zone: zone,
 		Person: session.Person().Label, Budget: tokens.of(f, session, clock), Limits: dialog.Limits{Tokens: tokens.turn}, Source: "chat",
-		Interpreter: &interpreter{reg, a.phrases(reg), session, clock, zone},
+		Interpreter: phrases.New(reg, a.phrases(reg), session, clock, zone),
 	})
 	if err != nil {
 		return nil, nil, broken("the conversation cannot begin", err, "verbatim chat --help")

@@ -18,6 +18,7 @@ import (
 	"verbatim/runtime/conversation/eval"
 	"verbatim/runtime/conversation/intent"
 	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/conversation/phrases"
 	"verbatim/runtime/engine"
 	"verbatim/verbs"
 )
@@ -103,6 +104,9 @@ func (a *app) eval(ctx context.Context, file string, f evalFlags) error {
 	} else if model, scene, err = a.model(&f.chatFlags, zone, &ends); err != nil {
 		return err
 	}
+	if model == nil && f.without == withoutPhrases {
+		return usage("without phrases and without a model, nothing understands a message", "name a model with --model, leave --without out, or give the dataset a recording")
+	}
 	judge, err := a.judge(&f)
 	if err != nil {
 		return err
@@ -154,14 +158,14 @@ func (a *app) eval(ctx context.Context, file string, f evalFlags) error {
 	if err != nil {
 		return err
 	}
-	phrases := sync.OnceValue(func() *intent.Index { return a.phrases(reg) })
+	index := sync.OnceValue(func() *intent.Index { return a.phrases(reg) })
 	budget := llm.NewBudget("run", set.Budget)
 	for i := range set.Cases {
 		own := filepath.Join(folder, fmt.Sprintf("case%d.db", i))
 		if err := os.WriteFile(own, first, 0o600); err != nil {
 			return broken("the store of a case cannot be written", err, "check the room that is left")
 		}
-		one, err := a.evalCase(ctx, own, set, &set.Cases[i], reg, phrases, model, budget, &f)
+		one, err := a.evalCase(ctx, own, set, &set.Cases[i], reg, index, model, budget, &f)
 		_ = os.Remove(own)
 		if err != nil {
 			return err
@@ -239,7 +243,7 @@ func (a *app) evalStore(ctx context.Context, path string, set *dialog.Dataset, r
 		return nil, err
 	}
 	defer store.Close()
-	all := append(tables(reg), ownTables()...)
+	all := allTables(reg)
 	if _, err := a.fill(ctx, store, all, set.Data, data); err != nil {
 		return nil, err
 	}
@@ -262,7 +266,7 @@ func (a *app) evalStore(ctx context.Context, path string, set *dialog.Dataset, r
 }
 
 // evalCase plays one conversation, in a store of its own.
-func (a *app) evalCase(ctx context.Context, own string, set *dialog.Dataset, c *dialog.Case, reg *verbs.Registry, phrases func() *intent.Index, model llm.Model, run *llm.Budget, f *evalFlags) (eval.Case, error) {
+func (a *app) evalCase(ctx context.Context, own string, set *dialog.Dataset, c *dialog.Case, reg *verbs.Registry, index func() *intent.Index, model llm.Model, run *llm.Budget, f *evalFlags) (eval.Case, error) {
 	out := eval.Case{ID: c.ID, Category: c.Category, Intent: c.Intent, Checks: []dialog.Verdict{}, Said: c.Turns, Told: []string{}}
 	store, err := a.openFile(ctx, address{file: own}, false)
 	if err != nil {
@@ -291,7 +295,7 @@ func (a *app) evalCase(ctx context.Context, own string, set *dialog.Dataset, c *
 	o := dialog.Options{Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: clock, Zone: zone,
 		Person: session.Person().Label, Budget: budget, Source: "eval"}
 	if f.without != withoutPhrases {
-		o.Interpreter = &interpreter{reg, phrases(), session, clock, zone}
+		o.Interpreter = phrases.New(reg, index(), session, clock, zone)
 	}
 	talk, err := dialog.New(o)
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/intent"
 	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/conversation/phrases"
 	"verbatim/runtime/domains/client"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/protocols/mcp"
@@ -201,7 +202,7 @@ func (h *hijacked) talk(part string) *dialog.Conversation {
 	}
 	c, err := dialog.New(dialog.Options{
 		Registry: h.reg, Session: session, Model: model, Mode: dialog.Tools, Clock: func() time.Time { return h.now }, Zone: time.UTC,
-		Person: session.Person().Label, Interpreter: &interpreter{h.reg, h.index, session, func() time.Time { return h.now }, time.UTC},
+		Person: session.Person().Label, Interpreter: phrases.New(h.reg, h.index, session, func() time.Time { return h.now }, time.UTC),
 	})
 	if err != nil {
 		h.t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"verbatim/runtime/conversation/intent"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/mcp"
 	"verbatim/stores/receipt"
@@ -93,9 +94,9 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 
 // finding finds verbs by the palettes' phrases, which are indexed on first use.
 func (a *app) finding(reg *verbs.Registry) func(string, []*verbs.Verb, int) []*verbs.Verb {
-	index := sync.OnceValue(func() *interpreter { return &interpreter{reg: reg, index: a.phrases(reg)} })
+	index := sync.OnceValue(func() *intent.Index { return a.phrases(reg) })
 	return func(words string, among []*verbs.Verb, most int) []*verbs.Verb {
-		return index().Shortlist(words, among, most)
+		return index().Reader(intent.Vocabulary{Verbs: among}).Shortlist(words, most)
 	}
 }
 

@@ -152,7 +152,7 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 			}
 		}
 	}()
-	all := append(tables(reg), ownTables()...)
+	all := allTables(reg)
 	made, err := a.fill(ctx, store, all, data, scripts)
 	if err != nil {
 		return err

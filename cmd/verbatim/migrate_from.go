@@ -40,7 +40,7 @@ func (a *app) leave(ctx context.Context, reg *verbs.Registry, from string, to ad
 			return nil, &stop{exitRefused, "in-use", fmt.Sprintf("somebody uses the store %q. Nothing was moved", at.file), "stop what uses it: verbatim serve, verbatim work, and other programs"}
 		}
 	}
-	l := &sqliteMove{at: at, entities: append(tables(reg), ownTables()...), partly: map[*stores.Entity]string{}}
+	l := &sqliteMove{at: at, entities: allTables(reg), partly: map[*stores.Entity]string{}}
 	if l.store, err = a.openFile(ctx, at, false, sqlite.RowCap(math.MaxInt32)); err != nil {
 		return nil, err
 	}

@@ -111,7 +111,7 @@ func treeStore(t testing.TB, dir string, rows, entries int) (reg *verbs.Registry
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
-	all = append(tables(reg), ownTables()...)
+	all = allTables(reg)
 	file := filepath.Join(dir, "verbatim.db")
 	s := openMoved(t, file, all)
 	topic, place := reg.Entity("topic").Store, reg.Entity("place").Store

@@ -11,6 +11,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/intent"
+	"verbatim/runtime/conversation/phrases"
 	"verbatim/runtime/domains/client"
 	"verbatim/runtime/engine"
 	"verbatim/stores"
@@ -74,7 +75,7 @@ func (b *clarasBank) talk(name string) *dialog.Conversation {
 	s := b.session(name)
 	clock := func() time.Time { return morning }
 	c, err := dialog.New(dialog.Options{Registry: b.reg, Session: s, Clock: clock, Zone: time.UTC, Person: s.Person().Label,
-		Interpreter: &interpreter{b.reg, b.index, s, clock, time.UTC}})
+		Interpreter: phrases.New(b.reg, b.index, s, clock, time.UTC)})
 	if err == nil {
 		err = c.Resume(b.t.Context())
 	}

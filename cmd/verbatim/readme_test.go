@@ -96,6 +96,20 @@ func TestReadmeIsTrue(t *testing.T) {
 	}
 }
 
+// Issue 49: what embeds the program is short enough to be read at once.
+func TestEmbeddingIsShort(t *testing.T) {
+	t.Parallel()
+	for name, most := range map[string]int{"run": 60, "chat": 40} {
+		text, err := os.ReadFile(filepath.Join(root, "examples/embed", name, "main.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "\n"); n > most {
+			t.Errorf("examples/embed/%s has %d lines; %d at most", name, n, most)
+		}
+	}
+}
+
 // copyTree copies what a clone holds.
 func copyTree(to string) error {
 	left := []string{".git", ".cache", "bin"}
@@ -304,7 +318,7 @@ func (p *page) play(t *testing.T) {
 		case "yaml":
 			p.stands(t, leftOut.Split(body, -1), p.palette, p.also)
 		case "go":
-			p.stands(t, []string{body}, "examples/embed/main.go")
+			p.stands(t, []string{body}, "examples/embed/run/main.go", "examples/embed/chat/main.go")
 		case "dsl":
 			script, ds := dsl.Parse(dsl.NewSource(p.name, body))
 			_, more := reg.Check(script, nil)

@@ -15,6 +15,7 @@ import (
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/intent"
 	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/conversation/phrases"
 	"verbatim/runtime/domains/client"
 	"verbatim/runtime/engine"
 	"verbatim/stores/sqlite"
@@ -103,7 +104,7 @@ func TestNothingIsDoneThatNobodySaid(t *testing.T) {
 		}
 		model := &played{}
 		talk, err := dialog.New(dialog.Options{Registry: reg, Session: session, Model: model, Mode: dialog.Text, Clock: clock, Zone: time.UTC, Person: session.Person().Label,
-			Interpreter: &interpreter{reg, index, session, clock, time.UTC}})
+			Interpreter: phrases.New(reg, index, session, clock, time.UTC)})
 		if err != nil {
 			t.Fatal(err)
 		}

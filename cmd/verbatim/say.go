@@ -13,6 +13,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/intent"
+	"verbatim/runtime/conversation/phrases"
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
 )
@@ -78,7 +79,7 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 	if err != nil {
 		return a.runFailed(err)
 	}
-	names, err := session.Names().All(ctx, reg.Entities())
+	vocabulary, err := phrases.Vocabulary(ctx, reg, session)
 	if err != nil {
 		return a.runFailed(err)
 	}
@@ -89,7 +90,7 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 	if l, ok := values.ParseLanguage(session.Person().Language); ok && f.sitting != "" && in.Languages == nil {
 		in.Languages = []values.Language{l}
 	}
-	heard := a.phrases(reg).Reader(intent.Vocabulary{Verbs: session.Verbs(), Names: names, Say: saying(reg, session), Usable: usable(ctx, session), Useful: useful(ctx, session)}).Read(message, in)
+	heard := a.phrases(reg).Reader(vocabulary).Read(message, in)
 	for i := range heard.Parts {
 		p := &heard.Parts[i]
 		if p.Call == "" {

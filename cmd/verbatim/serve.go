@@ -22,6 +22,7 @@ import (
 
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/conversation/phrases"
 	"verbatim/runtime/domains/kyc"
 	"verbatim/runtime/domains/rights"
 	"verbatim/runtime/engine"
@@ -398,10 +399,10 @@ func (a *app) announces(ctx context.Context, s *server.Server, at string, signIn
 
 // talks returns the options of conversations, for people who sign in or write.
 func (a *app) talks(reg *verbs.Registry, model llm.Model, chat *chatFlags, tokens chatBudget, zone *time.Location) func(*engine.Session) dialog.Options {
-	phrases := a.phrases(reg)
+	index := a.phrases(reg)
 	return func(s *engine.Session) dialog.Options {
 		return dialog.Options{Registry: reg, Model: model, Mode: dialog.Mode(chat.mode), Clock: a.now, Zone: zone, Person: s.Person().Label,
-			Budget: tokens.of(chat, s, a.now), Limits: dialog.Limits{Tokens: tokens.turn}, Source: "portal", Interpreter: &interpreter{reg, phrases, s, a.now, zone}}
+			Budget: tokens.of(chat, s, a.now), Limits: dialog.Limits{Tokens: tokens.turn}, Source: "portal", Interpreter: phrases.New(reg, index, s, a.now, zone)}
 	}
 }
 
@@ -467,6 +468,11 @@ func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, str
 
 // ownTables returns the program's own tables.
 func ownTables() []*stores.Entity { return slices.Concat(engine.Own(), logins.Own(), peers.Own()) }
+
+// allTables returns the tables of the palettes, and the program's own.
+func allTables(reg *verbs.Registry) []*stores.Entity {
+	return slices.Concat(engine.Tables(reg), logins.Own(), peers.Own())
+}
 
 // envelopes returns the JSON protocols of the loaded domains.
 func envelopes(reg *verbs.Registry) (all []a2a.Envelope) {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/conversation/phrases"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/tests/norace"
 	"verbatim/stores/receipt"
@@ -45,7 +46,7 @@ func TestAConversationKeepsToItsMoves(t *testing.T) {
 			r.Fatal(err)
 		}
 		clock := func() time.Time { return h.now }
-		c, err := dialog.New(dialog.Options{Registry: h.reg, Session: session, Clock: clock, Zone: time.UTC, Person: session.Person().Label, Interpreter: &interpreter{h.reg, h.index, session, clock, time.UTC}})
+		c, err := dialog.New(dialog.Options{Registry: h.reg, Session: session, Clock: clock, Zone: time.UTC, Person: session.Person().Label, Interpreter: phrases.New(h.reg, h.index, session, clock, time.UTC)})
 		if err == nil {
 			err = c.Resume(ctx)
 		}

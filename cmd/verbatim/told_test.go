@@ -15,6 +15,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/intent"
+	"verbatim/runtime/conversation/phrases"
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/domains/confidence"
 	"verbatim/runtime/engine"
@@ -98,7 +99,7 @@ func TestWhatChatTellsOfAnswersIsSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock := func() time.Time { return h.now }
-	c, err := dialog.New(dialog.Options{Registry: h.reg, Session: session, Clock: clock, Zone: time.UTC, Person: session.Person().Label, Interpreter: &interpreter{h.reg, intent.New(h.reg), session, clock, time.UTC}})
+	c, err := dialog.New(dialog.Options{Registry: h.reg, Session: session, Clock: clock, Zone: time.UTC, Person: session.Person().Label, Interpreter: phrases.New(h.reg, intent.New(h.reg), session, clock, time.UTC)})
 	if err == nil {
 		err = c.Resume(t.Context())
 	}

@@ -1,10 +1,14 @@
 // Package engine runs checked scripts, as a whole or not at all.
 //
+//	plan, err := store.Migrate(ctx, engine.Tables(registry), true) // once; plan.Problems must be empty
 //	eng, err := engine.New(registry, store, engine.Options{})
 //	session, err := eng.Session(ctx, "clara")
 //	program, mistakes := session.Check(ctx, script)
 //	preview, err := session.Preview(ctx, program)    // a receipt: rows, before and after
-//	done, err := session.Run(ctx, program, engine.RunOptions{Agreed: preview.ID})
+//	done, err := session.Run(ctx, program, engine.RunOptions{Agreed: preview.Answer()})
+//
+// The ID of a preview names its content; its Answer names also the occasion on which it was shown. A
+// yes to one of two equal questions is thus no yes to the other.
 //
 // If a rule requires somebody else's agreement, Run refuses. Propose keeps the program, and Agree of a
 // person with the role runs it in the asker's name, if its plan still equals the proposed one.
@@ -148,6 +152,7 @@ func (e *ConfigError) Error() string { return tell(e.Diagnostics) }
 
 // New joins palettes, a store and handlers. Where they disagree it returns a *ConfigError
 // whose diagnostics point into the YAML. A query that cannot run does not stop New: see Unfit.
+// Migrate the store with Tables first: New tries the queries on its tables.
 func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) {
 	opt.fill()
 	e := &Engine{reg: reg, store: store, opt: opt, catalog: newCatalog(reg), open: view.Open}
@@ -311,8 +316,7 @@ func (e *Engine) enter(s Stage) {
 // transaction needs to its scope, and looks for others in a scope of its own. Sessions belong
 // to their principal, see sessions.Entity, and so do uploads, see upload.go.
 
-// Own returns the entities of the engine's own rows. Pass them to Migrate together with those of
-// the palettes.
+// Own returns the entities of the engine's own rows, which are among those of Tables.
 func Own() []*stores.Entity {
 	return append([]*stores.Entity{confirmations.Entity, deliveries, attempts, uses, sessions.Entity, sessions.Turns, sessions.Questions, sessions.Budgets, uploads.Contents, uploads.Entity}, journal.Own()...)
 }
@@ -423,9 +427,15 @@ func settersOf(all []*verbs.Verb) map[*verbs.Entity][]*verbs.Verb {
 	return by
 }
 
-// Tables returns the entities of the palettes as the store knows them. The slice must not be
-// changed.
-func (e *Engine) Tables() []*stores.Entity { return e.catalog.tables }
+// Tables returns all that a store keeps for an engine: the entities of the palettes, sorted by name,
+// and the engine's own. Pass them to Migrate before the first session, and after palettes change.
+func Tables(reg *verbs.Registry) []*stores.Entity {
+	var all []*stores.Entity
+	for _, e := range reg.Entities() {
+		all = append(all, e.Store)
+	}
+	return append(all, Own()...)
+}
 
 // Uploads looks after the uploads of the store.
 func (e *Engine) Uploads() *uploads.Shelf {

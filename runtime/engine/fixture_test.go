@@ -211,7 +211,7 @@ var fixture = sync.OnceValues(func() ([]byte, error) {
 // furnish makes the tables, and puts into them what every world begins with.
 func (w *world) furnish(store stores.Store) error {
 	ctx := context.Background()
-	if plan, err := store.Migrate(ctx, append(w.tables(), engine.Own()...), true); err != nil || len(plan.Problems) > 0 {
+	if plan, err := store.Migrate(ctx, engine.Tables(w.reg), true); err != nil || len(plan.Problems) > 0 {
 		return fmt.Errorf("migrate: %w %v", err, plan.Problems)
 	}
 	for _, p := range people {

@@ -876,7 +876,7 @@ func holds(g reflect.Type, t *verbs.Type, optional bool) bool {
 func goType(t *verbs.Type) string {
 	switch {
 	case t.Name == verbs.RefType:
-		return "a runtime.Ref"
+		return "an engine.Ref"
 	case t.Name == verbs.ListType && t.Item != nil:
 		return "a slice, each item " + goType(t.Item)
 	}

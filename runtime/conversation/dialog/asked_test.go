@@ -28,7 +28,7 @@ func (h *house) window(who string, m *script) *talk {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	o := dialog.Options{Registry: h.reg, Session: s, Mode: dialog.Text, Clock: h.clock}
+	o := dialog.Options{Registry: h.reg, Session: s, Interpreter: fixed{}, Mode: dialog.Text, Clock: h.clock}
 	if m != nil {
 		o.Model = m
 	}

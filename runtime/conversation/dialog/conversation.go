@@ -21,7 +21,8 @@ import (
 type Options struct {
 	Registry *verbs.Registry
 	Session  *engine.Session
-	// Model writes calls. If it is nil, phrases are understood as far as Interpreter can.
+	// Model writes calls. If it is nil, phrases are understood as far as Interpreter can. One of the
+	// two is required.
 	Model llm.Model
 	// Budget bounds the tokens of the conversation. If it is nil, only the turn is bounded.
 	Budget *llm.Budget
@@ -30,7 +31,7 @@ type Options struct {
 	Mode Mode
 	Lark bool
 	// Interpreter understands phrases, and ranks verbs for a sentence. It is used without a model,
-	// and when the model cannot be reached.
+	// and when the model cannot be reached. Package phrases has one.
 	Interpreter Interpreter
 	// Clock tells the time; Zone is the person's.
 	Clock func() time.Time
@@ -185,11 +186,14 @@ type Conversation struct {
 	toolbox  toolbox
 }
 
-// New begins a conversation.
+// New begins a conversation. It refuses Options without Registry, Session or Clock, or without both
+// Model and Interpreter.
 func New(o Options) (*Conversation, error) {
 	switch {
 	case o.Registry == nil || o.Session == nil || o.Clock == nil:
 		return nil, errors.New("a conversation needs palettes, a session and a clock")
+	case o.Model == nil && o.Interpreter == nil:
+		return nil, errors.New("a conversation needs something that understands messages: set Options.Interpreter, such as phrases.New makes, or Options.Model, or both")
 	case o.Mode == "":
 		o.Mode = Tools
 	case !slices.Contains([]Mode{Tools, Grammar, Text}, o.Mode):

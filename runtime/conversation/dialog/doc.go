@@ -34,8 +34,14 @@
 //
 // Follow reports the progress of a turn, and what is done as soon as it is.
 //
-// Without a model, or if it cannot be reached, messages are understood by the phrases of
-// the palettes.
+// Without a model, or if it cannot be reached, messages are understood by an Interpreter.
+// Package phrases has one that knows the phrases of the palettes:
+//
+//	index := intent.New(reg) // once for all conversations
+//	c, err := dialog.New(dialog.Options{Registry: reg, Session: session, Clock: time.Now,
+//		Interpreter: phrases.New(reg, index, session, time.Now, time.UTC)})
+//
+// New refuses a conversation that has neither.
 //
 // A conversation is a machine of five states: idle, asking, clarifying, collecting, and
 // waiting for others.

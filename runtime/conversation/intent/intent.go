@@ -2,7 +2,7 @@
 // the phrases that palettes give for their verbs, the words of the verbs themselves, the names that
 // the session may use, and the dates, amounts and codes in the sentence.
 //
-//	index := phrase.New(registry)                  // once for some palettes
+//	index := intent.New(registry)                  // once for some palettes
 //	reader := index.Reader(vocabulary)             // once for a turn
 //	heard := reader.Read("I have Thomas's passport here.", in)
 //	heard.Parts[0].Call                            // client.submit-document :request-id @thomas-muller-identity …

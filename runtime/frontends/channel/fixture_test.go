@@ -201,11 +201,7 @@ func furnish(t testing.TB, store stores.Store) (steps []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []*stores.Entity
-	for _, e := range reg.Entities() {
-		all = append(all, e.Store)
-	}
-	plan, err := store.Migrate(t.Context(), append(all, engine.Own()...), true)
+	plan, err := store.Migrate(t.Context(), engine.Tables(reg), true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"verbatim/verbs"
 )
 
-// Codes of the problems that are found before a tool is called. Package runtime
+// Codes of the problems that are found before a tool is called. Package engine
 // documents them beside its own. CodeChanged means that the tool's description
 // differs from the one that the operator accepted.
 const (

@@ -1,4 +1,10 @@
-package main
+// Package phrases understands messages for a conversation without a model: by the phrases of the
+// palettes, and by what the conversation was about before.
+//
+//	index := intent.New(registry) // once for some palettes
+//	c, err := dialog.New(dialog.Options{Registry: registry, Session: session, Clock: time.Now,
+//		Interpreter: phrases.New(registry, index, session, time.Now, time.UTC)})
+package phrases
 
 import (
 	"cmp"
@@ -16,9 +22,9 @@ import (
 	"verbatim/verbs"
 )
 
-// An interpreter understands phrases for a conversation. It indexes the palettes' words once; verbs
-// and names are those of the session at the time.
-type interpreter struct {
+// An Interpreter understands phrases for the conversation of one session, with the verbs and names
+// that the session has at the time. It is safe for use by many goroutines.
+type Interpreter struct {
 	reg     *verbs.Registry
 	index   *intent.Index
 	session *engine.Session
@@ -26,27 +32,45 @@ type interpreter struct {
 	zone    *time.Location
 }
 
+var _ dialog.Interpreter = (*Interpreter)(nil)
+
+// New returns an interpreter for a session. The index is that of the registry, and may be shared by
+// many sessions. Days such as "tomorrow" are those of clock in zone; nil is UTC.
+func New(reg *verbs.Registry, index *intent.Index, session *engine.Session, clock func() time.Time, zone *time.Location) *Interpreter {
+	return &Interpreter{reg, index, session, clock, cmp.Or(zone, time.UTC)}
+}
+
+// Vocabulary returns the verbs and names that a session may use now. Questions offer what can be
+// used, and word it as the palettes do.
+func Vocabulary(ctx context.Context, reg *verbs.Registry, s *engine.Session) (intent.Vocabulary, error) {
+	names, err := s.Names().All(ctx, reg.Entities())
+	if err != nil {
+		return intent.Vocabulary{}, err
+	}
+	return intent.Vocabulary{Verbs: s.Verbs(), Names: names, Say: saying(reg, s), Usable: usable(ctx, s), Useful: useful(ctx, s)}, nil
+}
+
 // reader reads with the verbs and names that the session has now. It detects the language, unless
 // the session has one.
-func (i *interpreter) reader(ctx context.Context, settled dialog.Settled) (*intent.Reader, map[*verbs.Entity][]string, values.In, error) {
+func (i *Interpreter) reader(ctx context.Context, settled dialog.Settled) (*intent.Reader, map[*verbs.Entity][]string, values.In, error) {
 	in := values.In{Now: i.now().In(i.zone)}
-	names, err := i.session.Names().All(ctx, i.reg.Entities())
+	v, err := Vocabulary(ctx, i.reg, i.session)
 	if err != nil {
 		return nil, nil, in, err
 	}
-	v := intent.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session), Useful: useful(ctx, i.session), Chosen: settled.Verb}
+	v.Chosen = settled.Verb
 	for _, g := range settled.Given {
 		v.Given = append(v.Given, intent.Given(g))
 	}
 	if l, ok := values.ParseLanguage(i.session.Person().Language); ok {
 		in.Languages, v.Tongue = []values.Language{l}, &l
 	}
-	return i.index.Reader(v), names, in, nil
+	return i.index.Reader(v), v.Names, in, nil
 }
 
 // Interpret implements dialog.Interpreter: a script of the complete parts, and a question about one
 // incomplete part.
-func (i *interpreter) Interpret(ctx context.Context, said string, settled dialog.Settled, before []dialog.Spoken) (dialog.Understood, error) {
+func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog.Settled, before []dialog.Spoken) (dialog.Understood, error) {
 	r, names, in, err := i.reader(ctx, settled)
 	if err != nil {
 		return dialog.Understood{}, err
@@ -118,7 +142,7 @@ func (i *interpreter) Interpret(ctx context.Context, said string, settled dialog
 }
 
 // Correct implements dialog.Interpreter.
-func (i *interpreter) Correct(ctx context.Context, said string, call *dsl.Call) (dialog.Correction, bool, error) {
+func (i *Interpreter) Correct(ctx context.Context, said string, call *dsl.Call) (dialog.Correction, bool, error) {
 	r, _, in, err := i.reader(ctx, dialog.Settled{})
 	if err != nil {
 		return dialog.Correction{}, false, err
@@ -132,7 +156,7 @@ func (i *interpreter) Correct(ctx context.Context, said string, call *dsl.Call) 
 }
 
 // Named implements dialog.Interpreter.
-func (i *interpreter) Named(ctx context.Context, text string) ([]string, error) {
+func (i *Interpreter) Named(ctx context.Context, text string) ([]string, error) {
 	r, _, in, err := i.reader(ctx, dialog.Settled{})
 	if err != nil {
 		return nil, err
@@ -184,7 +208,7 @@ func offers(p *intent.Part, a *intent.Ask) []dialog.Offer {
 }
 
 // possible reports whether a call would be accepted. An incomplete call may be.
-func (i *interpreter) possible(ctx context.Context, p *intent.Part) (bool, error) {
+func (i *Interpreter) possible(ctx context.Context, p *intent.Part) (bool, error) {
 	if p.Call == "" {
 		return true, nil
 	}
@@ -208,9 +232,9 @@ func (i *interpreter) possible(ctx context.Context, p *intent.Part) (bool, error
 }
 
 // Tongue implements dialog.Interpreter.
-func (i *interpreter) Tongue(said string) (values.Language, bool) { return i.index.Tongue(said) }
+func (i *Interpreter) Tongue(said string) (values.Language, bool) { return i.index.Tongue(said) }
 
 // Shortlist implements dialog.Interpreter.
-func (i *interpreter) Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb {
+func (i *Interpreter) Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb {
 	return i.index.Reader(intent.Vocabulary{Verbs: among}).Shortlist(said, most)
 }

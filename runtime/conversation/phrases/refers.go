@@ -1,4 +1,4 @@
-package main
+package phrases
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // row counts. If it mentioned a row of the same entity that does not fit, the subject has changed
 // and older rows are not used. A row that was just changed counts as done, so that older rows come
 // into question. A row with which the call would be refused is never meant.
-func (i *interpreter) meant(ctx context.Context, p *intent.Part, names map[*verbs.Entity][]string, before []dialog.Spoken) (string, error) {
+func (i *Interpreter) meant(ctx context.Context, p *intent.Part, names map[*verbs.Entity][]string, before []dialog.Spoken) (string, error) {
 	n := slices.IndexFunc(p.Asks, func(q intent.Ask) bool { return q.Open || len(q.Among) > 0 })
 	if n < 0 || p.Refers == intent.Fresh {
 		return "", nil
@@ -57,7 +57,7 @@ func (i *interpreter) meant(ctx context.Context, p *intent.Part, names map[*verb
 const mostMeant = 8
 
 // nearest lists the fitting rows of the most recent mention.
-func (i *interpreter) nearest(ctx context.Context, p *intent.Part, n int, among []string, before []dialog.Spoken) ([]string, error) {
+func (i *Interpreter) nearest(ctx context.Context, p *intent.Part, n int, among []string, before []dialog.Spoken) ([]string, error) {
 	seen := map[string]bool{}
 	var fit []string
 	for _, turn := range before {
@@ -78,7 +78,7 @@ func (i *interpreter) nearest(ctx context.Context, p *intent.Part, n int, among 
 }
 
 // atWork returns the session's active row.
-func (i *interpreter) atWork(ctx context.Context, p *intent.Part, n int, among []string) ([]string, error) {
+func (i *Interpreter) atWork(ctx context.Context, p *intent.Part, n int, among []string) ([]string, error) {
 	name, err := i.session.Names().AtWork(ctx, p.Asks[n].Param.Type.Entity)
 	if err != nil || !slices.Contains(among, name) {
 		return nil, err
@@ -88,7 +88,7 @@ func (i *interpreter) atWork(ctx context.Context, p *intent.Part, n int, among [
 
 // other lists the fitting rows without the most recent one: of earlier mentions or, if there are
 // none, of all rows.
-func (i *interpreter) other(ctx context.Context, p *intent.Part, n int, among []string, before []dialog.Spoken) ([]string, error) {
+func (i *Interpreter) other(ctx context.Context, p *intent.Part, n int, among []string, before []dialog.Spoken) ([]string, error) {
 	seen := map[string]bool{}
 	var last, rest []string
 	for _, turn := range before {
@@ -112,7 +112,7 @@ func (i *interpreter) other(ctx context.Context, p *intent.Part, n int, among []
 }
 
 // fits lists the rows with which the call would be accepted.
-func (i *interpreter) fits(ctx context.Context, p *intent.Part, n int, all []string) ([]string, error) {
+func (i *Interpreter) fits(ctx context.Context, p *intent.Part, n int, all []string) ([]string, error) {
 	var fit []string
 	for _, name := range all {
 		q := p.Suppose(p.Asks[n].Param, name)
