@@ -7,15 +7,11 @@
 //	preview, err := session.Preview(ctx, program)    // a receipt: rows, before and after
 //	done, err := session.Run(ctx, program, engine.RunOptions{Agreed: preview.Answer()})
 //
-// The ID of a preview names its content; its Answer names also the occasion on which it was shown. A
-// yes to one of two equal questions is thus no yes to the other.
-//
-// If a rule requires somebody else's agreement, Run refuses. Propose keeps the program, and Agree of a
-// person with the role runs it in the asker's name, if its plan still equals the proposed one.
+// If somebody else must agree, Run refuses: Propose keeps the program, Agree runs it.
 //
 // A call goes through six steps, each in the file of its name: permit (may the caller use the verb),
-// resolve (rows and values of its arguments), gate (what must hold, who must agree), execute (what
-// would it do), verify (did its palette promise that), and commit, in one transaction.
+// resolve (rows and values), gate (what must hold, who must agree), execute, verify (did its palette
+// promise that) and commit.
 package engine
 
 import (

@@ -25,8 +25,9 @@ const maxAttempts = 8
 
 // RunOptions say how a program is run.
 type RunOptions struct {
-	// Agreed is the Answer of the preview that the person agreed to. Its ID, or the short form of
-	// that, means the latest such preview. If it is given, the plan must equal that preview, even
+	// Agreed is the Answer of the preview that the person agreed to: it names the occasion on which
+	// the preview was shown, so that a yes to one of two equal questions is none to the other. The
+	// preview's ID, or the short form of that, names its content and means the latest such preview. If it is given, the plan must equal that preview, even
 	// where no rule asks. The same answer, given again, is done once.
 	Agreed string
 	// Source says where the program came from, for the journal. The default is the name of its
