@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,8 +14,6 @@ import (
 
 	"verbatim/dsl"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // The scripts under testdata/check hold, beside each line, what is wrong with
 // it: after `;!` the code, and pieces that the message must contain. Nothing

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -103,23 +102,6 @@ func loadText(t interface{ Fatal(...any) }, name, text string) *verbs.Registry {
 		t.Fatal(name, inWords(ds))
 	}
 	return r
-}
-
-func paramNamed(v *verbs.Verb, name string) *verbs.Param {
-	for i := range v.Params {
-		if v.Params[i].Name == name {
-			return &v.Params[i]
-		}
-	}
-	return nil
-}
-
-func basePalette(t interface{ Fatal(...any) }) string {
-	text, err := os.ReadFile("../drift/testdata/base.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // A field names files where verbs fill it with files that are sent, and with nothing else.

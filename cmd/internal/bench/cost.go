@@ -89,7 +89,7 @@ func ticks(pid int) time.Duration {
 }
 
 // load is how many processes wanted a processor in the last minute.
-func load() string {
+func machineLoad() string {
 	b, err := os.ReadFile("/proc/loadavg")
 	if f := bytes.Fields(b); err == nil && len(f) > 0 {
 		return string(f[0])

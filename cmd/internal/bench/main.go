@@ -228,7 +228,7 @@ func faster(ours, theirs *contestant) func() float64 {
 // print writes the table of a race and returns how many goals were missed, and
 // how many there are no figures for.
 func (r *race) print() (missed, unknown int) {
-	fmt.Printf("\n%s (load %s)\n", r.name, load())
+	fmt.Printf("\n%s (load %s)\n", r.name, machineLoad())
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, c := range r.contestants {
 		time := duration(c.ns())

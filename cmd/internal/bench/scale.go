@@ -522,7 +522,7 @@ func scaled(connections int, d time.Duration, stages []stage) error {
 		wh, wm := within99(s.writes)
 		fmt.Fprintf(w, "%d\t%d\t%v\t%.0f\t%s\t%s\t%s\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f\t%.0f %%\t%d\t%s\t%s\n", st.servers, st.workers, map[bool]string{true: "yes", false: "no"}[st.replica],
 			float64(len(s.reads)+len(s.writes))/sec, ms(rh), ms(rm), ms(wh), ms(wm), s.servers, s.workers, s.postgres, s.replica, s.own,
-			float64(s.entries)/sec, 100*s.held, s.again, load(), s.most())
+			float64(s.entries)/sec, 100*s.held, s.again, machineLoad(), s.most())
 	}
 	w.Flush()
 	return f.noisy(d)
@@ -590,7 +590,7 @@ func (f *fleet) noisy(d time.Duration) error {
 		rh, rm := within99(quiet.reads)
 		wh, wm := within99(quiet.writes)
 		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%.0f\t%.0f\t%s\n", map[bool]string{true: "is silent", false: "asks over 64 connections"}[noise == 0], len(quiet.reads)+len(quiet.writes), ms(rh), ms(rm), ms(wh), ms(wm),
-			float64(len(loud.reads)+len(loud.writes))/d.Seconds(), float64(f.again.Load()-again)/d.Seconds(), load())
+			float64(len(loud.reads)+len(loud.writes))/d.Seconds(), float64(f.again.Load()-again)/d.Seconds(), machineLoad())
 	}
 	w.Flush()
 	return errors.Join(f.judge(), f.stop())
