@@ -770,6 +770,13 @@ func TestWhatAModelSendsByHTTPWaits(t *testing.T) {
 	if status, body := ask("/v1/confirmations/"+id[1]+"/agree", map[string]any{}); status != http.StatusForbidden || written("Once") {
 		t.Errorf("a token agrees to what waits: %d %s", status, body)
 	}
+	// Nor is a program without a model, whose own calls need no asking, a yes of its person's to a model's.
+	r, _ := http.NewRequest("POST", s.url+"/v1/confirmations/"+id[1]+"/agree", strings.NewReader("{}"))
+	r.Header = http.Header{"Authorization": {"Bearer " + script}, "Content-Type": {"application/json"}}
+	nightly := newVisitor(t)
+	if status, body := nightly.answer(nightly.Do(r)); status != http.StatusForbidden || written("Once") {
+		t.Errorf("a program agrees to what a model wrote: %d %s", status, body)
+	}
 	clara := newVisitor(t).comes(s, "clara")
 	if status, body, err := clara.post(s.url+"/v1/confirmations/"+id[1]+"/agree", "", map[string]string{}); err != nil || status != http.StatusOK || !written("Once") {
 		t.Errorf("she agrees: %d %s %v", status, body, err)
