@@ -295,7 +295,7 @@ func TestHandlersThatFailChangeNothing(t *testing.T) {
 
 // A handler that does not return when its time is over is left behind: its run ends, the store is free for
 // others, its late outcome is dropped, and it reads no more. One that returns in time and keeps its Call
-// reads no more either.
+// reads no more either. (G56)
 func TestAHandlerThatBlocksHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	var late *engine.Call
