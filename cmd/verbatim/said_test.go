@@ -65,7 +65,7 @@ func TestNothingIsDoneThatNobodySaid(t *testing.T) {
 	clock := func() time.Time { return morning }
 	var unasked, needless []string
 	honest, others := 0, 0
-	stride := max(1, *saidEvery/5)
+	stride := max(1, *saidEvery/3)
 	if *saidTurns != saidSeen {
 		stride = 1
 	}
@@ -127,6 +127,7 @@ func TestNothingIsDoneThatNobodySaid(t *testing.T) {
 			if honest++; !done {
 				needless = append(needless, told)
 			}
+		case "palette": // which asks by a rule of its own, or begins a collection
 		default:
 			t.Fatalf("%s expects %q", c.ID, c.Expect)
 		}
@@ -143,6 +144,6 @@ func TestNothingIsDoneThatNobodySaid(t *testing.T) {
 	}
 }
 
-// mostNeedless is how many of 60 honest turns may be asked about: typos in days, "the same day", "the same
-// note on Thomas". It is only ever lowered.
-const mostNeedless = 6
+// mostNeedless is how many of 60 honest turns may be asked about: promises that nobody asked to have noted, typos
+// in days, "another two weeks". It is only ever lowered.
+const mostNeedless = 5

@@ -85,6 +85,9 @@ func (t *turn) checked(ctx context.Context, p proposal) (*task, step) {
 		return nil, step{wrong: modelTooMany(n, c.o.Limits.Calls)}
 	}
 	t.trace.phrased = p.phrased
+	if !p.phrased {
+		t.inOwnSpelling(script)
+	}
 	literals, traced := t.trace.literals(script)
 	program, ds := c.o.Session.Check(ctx, script, engine.CheckOptions{Said: literals})
 	if ds.HasErrors() || program == nil {

@@ -159,7 +159,6 @@ type Conversation struct {
 	conduct   []string
 	verbs     []*verbs.Verb // the verbs that the session may use, by the roles that it began with
 	context   []*verbs.Verb
-	about     []string // see subjects
 	planFirst bool
 	phrased   bool     // a palette lets a model add sentences of its own
 	words     []string // texts of palettes, folded: a model's own sentence may name things by them

@@ -23,6 +23,7 @@ type statement struct {
 // person's own: write on it: "if …".
 func ownWords(text string, read reader, when time.Time) (all []statement) {
 	const mark = "\x00"
+	text = reminded(text)
 	var notes []string
 	text = dictated().ReplaceAllStringFunc(text, func(said string) string {
 		order, quoted, _ := strings.Cut(said, ":")
@@ -70,17 +71,31 @@ func textOf(all []statement) string {
 // it begins with "could you", or with an order that nobody else is said to give. "Can you believe it"
 // asks for nothing.
 func asksFor(said string) bool {
-	if slices.ContainsFunc(strings.Fields(nameable(said)), func(w string) bool { return slices.Contains(values.Phrases("pleading"), w) }) {
-		return true
+	return pleads(said) || lastOrder(said) != ""
+}
+
+// pleads reports whether a sentence says please, and nobody else is said to say it.
+func pleads(said string) bool {
+	is := func(key string) func(string) bool {
+		return func(w string) bool { return slices.Contains(values.Phrases(key), w) }
 	}
+	return slices.ContainsFunc(clausesOf(said), func(clause string) bool {
+		words := strings.Fields(nameable(clause))
+		i := slices.IndexFunc(words, is("pleading"))
+		return i >= 0 && !slices.ContainsFunc(words[:i], is("saying"))
+	})
+}
+
+// lastOrder returns the last item of a sentence that gives an order, or "".
+func lastOrder(said string) (order string) {
 	others := false
 	for _, clause := range clausesOf(said) {
 		for _, item := range itemsOf(clause) {
 			words := strings.Fields(nameable(item))
 			marvels := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(values.Phrases("marvelling"), w) })
 			for rest := words; len(rest) > 0 && !marvels; rest = rest[1:] {
-				if !others && isOne(rest[0], "bidding") || courteous().MatchString(strings.Join(rest, " ")) {
-					return true
+				if said := strings.Join(rest, " "); !others && (isOne(rest[0], "bidding") || amending().MatchString(said)) || courteous().MatchString(said) {
+					order = item
 				}
 				if !slices.Contains(values.Phrases("opening"), rest[0]) {
 					break
@@ -89,8 +104,42 @@ func asksFor(said string) bool {
 			others = others || hearsay(item)
 		}
 	}
-	return false
+	return order
 }
+
+// corrects reports whether a message begins as a correction does: "sorry, it is the 13th", "it is Legal, not HR".
+func corrects(text string) bool {
+	for i, w := range strings.Fields(nameable(text)) {
+		if slices.Contains(values.Phrases("repairing"), w) {
+			return true
+		}
+		if i > 0 && !slices.Contains(values.Phrases("opening"), w) {
+			break
+		}
+	}
+	return slices.ContainsFunc(clausesOf(text), deniesFirst)
+}
+
+// amends reports whether statements ask for a change of what was done last: "make that the 15th", "the same note on
+// Thomas".
+func amends(all []statement) bool {
+	return slices.ContainsFunc(all, func(own statement) bool {
+		words := strings.Fields(nameable(own.text))
+		for i := range words {
+			if amending().MatchString(strings.Join(words[i:], " ")) || own.orders && slices.Contains(values.Phrases("likewise"), words[i]) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+var amending = lazily(func() string { return `^(?:` + values.Expression("amending") + `)\b` })
+
+// reminded returns a text in which what must not be forgotten is asked for.
+func reminded(text string) string { return reminding().ReplaceAllString(text, "please") }
+
+var reminding = lazily(func() string { return `(?i)\b(?:` + values.Expression("reminding") + `)\b` })
 
 // isOne reports whether a word is one of those under a key, in Spanish with a pronoun at its end or
 // without: "dígales".

@@ -68,3 +68,28 @@ func TestACorrectionTakesBack(t *testing.T) {
 		t.Errorf("a no without another day took one back: %q", s)
 	}
 }
+
+// "Not" and "the" stand in the name of a question, and choose no row. (G1)
+func TestSmallWordsChooseNoRow(t *testing.T) {
+	t.Parallel()
+	all := []string{"what-if-the-passport-is-not-mine", "thomas-muller"}
+	if calls("The other one is not here", all[0], all) || !calls("About the passport", all[0], all) || !calls("Mullers Ausweis", all[1], all) {
+		t.Error("small words choose a row, or others do not")
+	}
+}
+
+// A part of a verb stands apart in one German clause and is joined to it in another; other words are not made
+// up of parts.
+func TestAVerbInTwoParts(t *testing.T) {
+	t.Parallel()
+	for text, said := range map[string]string{"er holt ihn ab": "dass er ihn abholt", "abholt er": "er holt ihn ab", "die Bescheide liegen vor": "dass die Bescheide vorliegen"} {
+		for _, w := range wordsIn(text) {
+			if !stands(w, wordsIn(said), wordsIn(text)) {
+				t.Errorf("%q of %q does not stand in %q", w, text, said)
+			}
+		}
+	}
+	if stands("holt", wordsIn("dass er ihn abholt"), []string{"er", "holt", "auf"}) {
+		t.Error("another part makes the same verb")
+	}
+}

@@ -66,7 +66,7 @@ func TestAReplyThatNamesWhatIsNotThere(t *testing.T) {
 			h := newHouse(t, "house")
 			note := `house.note :repair-id @boiler :note "tomorrow"`
 			m := answers(strings.Replace(c.reply, "```verbatim\n", "```verbatim\n"+note+"\n", 1), tells("@boiler.status"))
-			a := h.talk(m, nil).say("tomorrow for the boiler. And how is it going?")
+			a := h.talk(m, nil).say("Please note tomorrow for the boiler. And how is it going?")
 			if len(m.asked) != 2 || !strings.HasSuffix(a.Text, "Status of Boiler: ordered.") || strings.Count(a.Text, "tomorrow") != 1 || len(a.Done) != 1 {
 				t.Fatalf("asked %d times; told %q", len(m.asked), a.Text)
 			}

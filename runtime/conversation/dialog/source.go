@@ -24,6 +24,8 @@ type source struct {
 	own     []statement // of the person's words that may lead to a change now
 	// answered says that the turn that they began called something.
 	answered bool
+	// amended says that these are the words of a change that the person amends, and theirs behind.
+	amended bool
 
 	folded   string
 	squeezed string

@@ -330,6 +330,9 @@ func wordsOf(text string) map[string]bool {
 		if stem, ok := strings.CutSuffix(w, "'"); ok {
 			all[stem] = true
 		}
+		if stem, ok := strings.CutSuffix(w, "s"); ok { // "Pierres Beraterin", "pierres return"
+			all[stem] = true
+		}
 	}
 	return all
 }

@@ -3,6 +3,11 @@ package dialog_test
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/conversation/intent"
+	"verbatim/runtime/conversation/phrases"
 )
 
 // A model proposes a note. It is written at once only if the person said all of it; otherwise they
@@ -15,13 +20,13 @@ func TestAModelWritesNothingUnasked(t *testing.T) {
 		asks              string // what the question says of it; "" where nothing is asked
 	}{
 		"the words themselves":         {"", "Note on the boiler: come at noon", boiler + `:note "come at noon"`, ""},
-		"in another order and form":    {"", "The plumber is sending the spare part for the boiler on Friday", boiler + `:note "spare part: plumber sends it on Friday"`, ""},
-		"in German":                    {"", "Der Klempner bringt das Ersatzteil für den boiler", boiler + `:note "Klempner bringt Ersatzteil"`, ""},
-		"a day that the person said":   {"", "The part for the boiler comes on 3 March 2025", boiler + `:note "the part comes" :expected 2025-03-03`, ""},
-		"a day as words say it":        {"", "The part for the boiler comes tomorrow", boiler + `:note "the part comes" :expected 2024-12-28`, ""},
-		"a row of the answer before":   {"Tell me about the boiler", "The part comes tomorrow", boiler + `:note "the part comes tomorrow"`, ""},
+		"in another order and form":    {"", "Please note that the plumber is sending the spare part for the boiler on Friday", boiler + `:note "spare part: plumber sends it on Friday"`, ""},
+		"in German":                    {"", "Bitte notieren: der Klempner bringt das Ersatzteil für den boiler", boiler + `:note "Klempner bringt Ersatzteil"`, ""},
+		"a day that the person said":   {"", "Please note that the part for the boiler comes on 3 March 2025", boiler + `:note "the part comes" :expected 2025-03-03`, ""},
+		"a day as words say it":        {"", "Note that the part for the boiler comes tomorrow", boiler + `:note "the part comes" :expected 2024-12-28`, ""},
+		"a row of the answer before":   {"Tell me about the boiler", "Note that the part comes tomorrow", boiler + `:note "the part comes tomorrow"`, ""},
 		"rows in two sentences":        {"", "The boiler is warm again. Note on the kitchen: come at noon", `house.note :repair-id @kitchen-window :note "come at noon"`, ""},
-		"a row that is left":           {"Note on the boiler: come at noon. The kitchen is next", "Somebody should come at ten", `house.note :repair-id @kitchen-window :note "come at ten"`, ""},
+		"a row that is left":           {"Note on the boiler: come at noon. The kitchen is next", "Write that somebody should come at ten", `house.note :repair-id @kitchen-window :note "come at ten"`, ""},
 		"a row that was not left":      {"Note on the boiler: come at noon", "Somebody should come at ten", `house.note :repair-id @kitchen-window :note "come at ten"`, "Kitchen Window"},
 		"an invented text":             {"", "The boiler is still cold", boiler + `:note "the tenant has moved out"`, "you have not said"},
 		"an invented day":              {"", "The part for the boiler comes soon", boiler + `:note "the part comes soon" :expected 2025-03-03`, "you have not said"},
@@ -34,6 +39,15 @@ func TestAModelWritesNothingUnasked(t *testing.T) {
 		"a question":                   {"", "Is the boiler cold?", boiler + `:note "boiler cold"`, "you have not asked for a change"},
 		"thanks":                       {"Note on the boiler: come at noon", "Thanks a lot!", boiler + `:note "come at noon"`, "you have not asked for a change"},
 		"a greeting":                   {"", "Good morning", boiler + `:note "Good morning"`, "you have not asked for a change"},
+		"a statement":                  {"", "We had tea by the boiler and it was lovely", boiler + `:note "tea by the boiler"`, "you have not asked for a change"},
+		"a statement with a day":       {"", "On 3 March 2025 we have tea by the boiler", boiler + `:note "tea by the boiler" :expected 2025-03-03`, "you have not asked for a change"},
+		"a text under a row's name":    {"", "The boiler: plumber rang at noon", boiler + `:note "plumber rang at noon"`, ""},
+		"a letter that slipped":        {"", "Note on the boiler: the plumer rings at noon", boiler + `:note "the plumber rings at noon"`, ""},
+		"an order of somebody else":    {"", "The landlord says please write on the boiler that it leaks", boiler + `:note "it leaks"`, "you have not asked for a change"},
+		"the same for another row":     {"Note on the boiler: come at noon", "The same note for the kitchen window, please", `house.note :repair-id @kitchen-window :note "come at noon"`, ""},
+		"the same again":               {"Note on the boiler: come at noon", "Same to you, and thanks", boiler + `:note "come at noon"`, "you have not asked for a change"},
+		"the last change corrected":    {"Note on the boiler: come at noon", "Sorry, the note should say come at ten", boiler + `:note "come at ten"`, ""},
+		"a row that is not meant":      {"", "Not the boiler, the kitchen window: note come at noon", boiler + `:note "come at noon"`, "Boiler"},
 		"a request in form a question": {"", "Could you note on the boiler: come at noon?", boiler + `:note "come at noon"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +61,9 @@ func TestAModelWritesNothingUnasked(t *testing.T) {
 				}
 				m = answers(calls(first), "I see.", calls(c.call), "What else?")
 			}
-			talk := h.talk(m, nil)
+			talk := h.talk(m, func(o *dialog.Options) {
+				o.Interpreter = phrases.New(h.reg, intent.New(h.reg), o.Session, h.clock, time.UTC)
+			})
 			if c.before != "" {
 				talk.say(c.before)
 			}
@@ -62,5 +78,15 @@ func TestAModelWritesNothingUnasked(t *testing.T) {
 				t.Errorf("nothing was written; told %q", a.Text)
 			}
 		})
+	}
+}
+
+// What is stored is what the person wrote, also where a model mends their spelling. (G1)
+func TestWordsAreStoredAsTheyWereWritten(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	h.talk(answers(calls(`house.note :repair-id @boiler :note "the plumber, Mr Okafer, rings"`), "What else?"), nil).say("Note on the boiler: the plumer, Mr Okafor, rings")
+	if state := h.state(); !strings.Contains(state, "the plumer, Mr Okafor, rings") {
+		t.Errorf("stored %s", state)
 	}
 }

@@ -123,3 +123,9 @@ func (x *lexicon) add(w string, e entry) {
 	first, _, _ := strings.Cut(w, " ")
 	x.longest[first] = max(x.longest[first], 1+strings.Count(w, " "))
 }
+
+// HasMeaning reports whether a word is a part of dates or numbers in any language: "junio" is no misspelt
+// "julio".
+func HasMeaning(word string) bool {
+	return slices.ContainsFunc(ours().tongues, func(t *tongue) bool { return t.lexicon.entries[Plain(word)][0].class != none })
+}

@@ -1,0 +1,194 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// Which rows a person means by their own words. A change is asked about where its row is another.
+
+// chosenNow returns the names of the rows that this message names and the verbs may take.
+func (t *turn) chosenNow(changes []*verbs.Verb) (names []string) {
+	for e, all := range t.names {
+		if slices.ContainsFunc(changes, func(v *verbs.Verb) bool { return takes(v, e) }) {
+			for _, name := range all {
+				if t.trace.wishedNow(func(s *source) bool { return s.chooses(name, all) }) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// takes reports whether a verb has an argument for a row of an entity.
+func takes(v *verbs.Verb, e *verbs.Entity) bool {
+	return slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
+		return p.Type.Name == verbs.RefType && (p.Type.Entity == nil || p.Type.Entity == e)
+	})
+}
+
+// unchosen lists, by their labels, the rows of changing calls that the model chose: the person named
+// none of them, they are not the only ones of their kind, and the last answer was not about them
+// alone. (SAFE-S8)
+func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
+	var last []string
+	if before := t.before(); len(before) > 0 {
+		last = before[0].Names
+	}
+	settled := map[string]bool{} // rows whose change the last turn reported: they are done with
+	var told source
+	if past := t.c.latest(); len(past) > 0 {
+		told.text = past[len(past)-1].Told
+		for _, c := range past[len(past)-1].Calls {
+			if c.Wrote > 0 {
+				for _, at := range atNames().FindAllString(c.Call, -1) {
+					name, _, _ := strings.Cut(at[1:], "~")
+					settled[name] = true
+				}
+			}
+		}
+	}
+	told.prepare(t.trace.read)
+	made := map[string]bool{}
+	for i := range script.Calls {
+		made[script.Calls[i].As] = true
+	}
+	add := func(name string) {
+		label := t.c.o.Session.Names().Called(name)
+		if label == "" {
+			label = name
+		}
+		if label = receipt.Safe(label); !slices.Contains(called, label) {
+			called = append(called, label)
+		}
+	}
+	var texts, rows []string
+	t.eachChanging(script, func(_ *verbs.Param, v *dsl.Value) {
+		switch v.Kind {
+		case dsl.String:
+			texts = append(texts, v.Text)
+		case dsl.Symbol:
+			rows = append(rows, v.Text)
+		}
+	})
+	for i := range script.Calls {
+		c := &script.Calls[i]
+		for _, row := range c.Args {
+			if row.Value.Kind == dsl.Symbol && t.changes(t.c.o.Registry.Verb(c.Verb)) && slices.ContainsFunc(c.Args, func(a dsl.Arg) bool {
+				return a.Value.Kind == dsl.String && t.trace.saidOfAnother(a.Value.Text, row.Value.Text, t.alike(row.Value.Text), texts, rows)
+			}) {
+				add(row.Value.Text)
+			}
+		}
+	}
+	t.eachChanging(script, func(_ *verbs.Param, v *dsl.Value) {
+		name, _, _ := strings.Cut(v.Text, ".")
+		if v.Kind != dsl.Symbol || made[name] || slices.Contains(t.subject.Names, name) {
+			return
+		}
+		others := t.alike(name)
+		if !t.trace.namesAnother(name, others) && (slices.Contains(u.Assumed, name) || slices.Contains(u.Names, name) || strings.Contains(u.Script, "@"+name+" ")) {
+			return // our own reader takes it from the words
+		}
+		about := slices.DeleteFunc(slices.Clone(others), func(other string) bool {
+			return settled[other] && other != name || !slices.Contains(last, other) && !told.chooses(other, others)
+		})
+		switch same := func(other string) bool { return other != name && slices.Contains(others, other) }; {
+		case t.trace.chose(name, others), len(others) == 1 && others[0] == name:
+			return
+		case len(about) == 1 && about[0] == name && !slices.ContainsFunc(others, func(other string) bool { return same(other) && t.trace.chose(other, others) }):
+			return
+		}
+		add(name)
+	})
+	return called
+}
+
+// chose reports whether the person named a row in the words that led here. The newest message that names
+// one of this kind takes the place of those before.
+func (t *tracer) chose(name string, others []string) bool {
+	for _, s := range slices.Backward(t.wish) {
+		s.prepare(t.read)
+		if slices.ContainsFunc(others, func(other string) bool { return s.chooses(other, others) }) {
+			return s.chooses(name, others)
+		}
+	}
+	// A change uses up the words for its own rows. Another one that they named is still to come.
+	return !slices.ContainsFunc(t.used, func(at string) bool { return strings.HasPrefix(at[1:]+"~", name+"~") }) && slices.ContainsFunc(t.all, func(s *source) bool {
+		if s.origin != ofPerson {
+			return false
+		}
+		s.prepare(t.read)
+		return s.chooses(name, others)
+	})
+}
+
+// namesAnother reports whether this message names rows of the kind and not this one.
+func (t *tracer) namesAnother(name string, others []string) bool {
+	return t.wishedNow(func(s *source) bool {
+		return !s.chooses(name, others) && slices.ContainsFunc(others, func(other string) bool { return s.chooses(other, others) })
+	})
+}
+
+// saidOfAnother reports whether each sentence that tells a text names other rows of the kind and not this one, or
+// this one only within the text and another, of which no call is, outside: "for Maria, write that Pierre …".
+func (t *tracer) saidOfAnother(text, name string, others, texts, rows []string) (another bool) {
+	const few = 2
+	for _, s := range t.wish {
+		if s.amended {
+			continue // "the same note on Thomas"
+		}
+		for _, own := range s.own {
+			if calls(text, name, others) && slices.ContainsFunc(others, func(other string) bool {
+				return !slices.Contains(rows, other) && !slices.ContainsFunc(texts, func(text string) bool { return calls(text, other, others) }) &&
+					slices.ContainsFunc(itemsOf(own.text), func(item string) bool { return calls(item, other, others) })
+			}) {
+				another = true
+				continue
+			}
+			about := []string{} // the items that name rows, here or last
+			for i, said := range itemsOf(own.text) {
+				if slices.ContainsFunc(others, func(other string) bool { return calls(said, other, others) && !calls(text, other, others) }) {
+					if i > 0 && len(meaningful(itemsOf(own.text)[i-1])) > few {
+						about = nil // "on Pierre …, and on Thomas …", and not "for both Pierre and Thomas …"
+					}
+					about = append(about, said)
+				}
+				one := &source{origin: s.origin, text: said, when: s.when}
+				if one.prepare(t.read); !one.tells(text, t.read) {
+					continue
+				}
+				if len(about) == 0 || calls(said, name, others) || slices.ContainsFunc(about, func(said string) bool { return calls(said, name, others) }) {
+					return false
+				}
+				another = true
+			}
+		}
+	}
+	return another
+}
+
+// chooses reports whether a sentence of the source names a row, or has more words of its name than of
+// any other of its kind.
+func (s *source) chooses(name string, others []string) bool {
+	if s.hasWords("@" + strings.ToLower(name)) {
+		return true
+	}
+	named := func(said string) bool {
+		return calls(said, name, others) || containsWord(fold(said), strings.ReplaceAll(name, "-", " "))
+	}
+	return slices.ContainsFunc(sentencesOf(s.text), func(said string) bool {
+		items := itemsOf(said)
+		if slices.ContainsFunc(items, func(item string) bool { return named(item) && !slices.ContainsFunc(wordsIn(item), denies) }) {
+			return true
+		}
+		return (named(said) || slices.ContainsFunc(items, named)) && !slices.ContainsFunc(items, func(item string) bool {
+			return slices.ContainsFunc(others, func(other string) bool { return other != name && calls(item, other, others) }) // "not Pierre, Thomas"
+		})
+	})
+}
