@@ -74,7 +74,7 @@ func (s *scan) loose(end int) bool {
 			return s.tight(end+1) && s.lexemes[end+1].means[0].class != mark && !s.are(end+1, spoils)
 		case '/':
 			return s.tight(end+1) && s.lexemes[end-1].means[0].class == number
-		case '%':
+		case '%', '^':
 			return true
 		}
 		return unicode.IsNumber(x.mark) // "2²"
@@ -539,7 +539,7 @@ func (s *scan) surroundings(r *Reading, i, end int) {
 	switch {
 	case s.are(k, after):
 		r.fail(Unread, 0)
-	case s.are(end, spoils) && s.space(end) != newLine, s.marked(end, '-') && s.are(end+1, spoils):
+	case s.are(end, also) && s.are(end+1, one) && s.are(end+2, parts), s.are(end, also) && s.are(end+1, parts), s.are(end, spoils) && s.space(end) != newLine, s.marked(end, '-') && s.are(end+1, spoils):
 		r.fail(Unread, 0)
 	case s.are(end, or) && s.are(end+1, number, cardinal, one, ordinal):
 		if _, j := s.date(end + 1); j == end+1 {

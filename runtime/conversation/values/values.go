@@ -195,6 +195,7 @@ const (
 	Shortened                             // a month later there is no such day: the last of that month
 	Grouped                               // 1,234: what separates thousands in the language
 	LastSuch                              // the last such day before today, since none ahead is allowed
+	Rounded                               // a third: no decimal is exactly that
 )
 
 // A Problem is the reason why a reading has no value.
