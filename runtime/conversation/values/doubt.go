@@ -22,8 +22,6 @@ var (
 	// clockBefore and clockBehind make a number the hour of a day.
 	clockBefore = besideRegexp(`(?:^|[^\pL])(?:{hourbefore})[ \x{a0}]$`)
 	clockBehind = besideRegexp(`^[ \x{a0}]*(?:{hourbehind})(?:$|\PL)`)
-	// daysOn moves a day: "vendredi en huit", "hoy en ocho".
-	daysOn = besideRegexp(`^[ \x{a0}]+(?:{dayson})(?:$|\PL)`)
 	// weekOf moves it, too: "a week today".
 	weekOf = besideRegexp(`(?:^|\PL)(?:{week})[ \x{a0}](?:{weekfrom})?$`)
 	// between stands between two numbers that are the ends of a span, and spans before them.
@@ -41,7 +39,7 @@ func doubt(text string, all []Reading) {
 		before, behind := neighbours(text, r.Range)
 		switch {
 		case r.What == Date:
-			if r.Kind != Exact && (daysOn().MatchString(behind) || weekOf().MatchString(before)) {
+			if r.Kind != Exact && weekOf().MatchString(before) {
 				r.fail(Unread, 0)
 			}
 			continue

@@ -39,18 +39,22 @@ const (
 	since  // "vor", "il y a", before a time in the past
 	hence  // three days "from now"
 	day    // n days from today
+	onward // "from", "after": what is counted begins at the day behind it
+	backward
+	holiday // n is month and day, or easterBased and the days from Easter
 	weekend
 	quarterMark // the Q of Q1
 	one         // "a" week
 	times       // n is the exponent of a thousand, a million
 	hundred
-	dozen  // n is how many
-	parts  // of one: n of them are it
-	halved // n and a half
-	point  // before a fraction in words
-	over   // between the two numbers of a fraction
-	also   // "and"
-	cent   // a part of a currency
+	dozen      // n is how many
+	parts      // of one: n of them are it
+	halved     // n and a half
+	point      // before a fraction in words
+	likeNumber // it begins as a number does
+	over       // between the two numbers of a fraction
+	also       // "and"
+	cent       // a part of a currency
 	currency
 	percent
 	minus
@@ -86,7 +90,7 @@ type lexicon struct {
 var classNames = map[string]class{
 	"month": month, "weekday": weekday, "weekdayon": weekdayOn, "ordinal": ordinal, "suffix": suffix, "unit": unit, "next": next, "this": this,
 	"last": last, "coming": coming, "afternext": afterNext, "after": after, "end": ending, "early": early, "mid": mid, "late": late, "of": of, "by": by, "within": within,
-	"ago": ago, "since": since, "hence": hence, "day": day, "weekend": weekend, "q": quarterMark, "one": one, "times": times,
+	"ago": ago, "since": since, "hence": hence, "day": day, "holiday": holiday, "onward": onward, "backward": backward, "weekend": weekend, "q": quarterMark, "one": one, "times": times,
 	"hundred": hundred, "dozen": dozen, "part": parts, "halved": halved, "point": point, "over": over, "and": also, "cent": cent, "percent": percent, "minus": minus, "not": not, "or": or, "to": to, "about": about, "daypart": daypart, "spoils": spoils,
 	"cardinal": cardinal, "currency": currency,
 }

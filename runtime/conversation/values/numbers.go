@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"verbatim/stores"
 )
@@ -53,7 +56,7 @@ func (s *scan) numeral(i int) (f numeral, ok bool) {
 		f.unread = true
 	}
 	// What stands beside a number and is a number belongs to it: "one twenty two" is neither.
-	for s.space(f.end) != newLine && (s.are(f.end, cardinal, hundred, halved) && !s.are(f.end, one) || s.are(f.end, times) && !s.short(f.end) || s.are(f.end, number) && (f.words || f.unread)) {
+	for s.space(f.end) != newLine && (s.are(f.end, likeNumber) && f.words && !s.are(i, one) || s.are(f.end, cardinal, hundred, halved) && !s.are(f.end, one) || s.are(f.end, times) && !s.short(f.end) || s.are(f.end, number) && (f.words || f.unread)) {
 		f.unread = true
 		f.end++
 		if s.marked(f.end, '-') {
@@ -70,8 +73,10 @@ func (s *scan) figure(i int) (numeral, bool) {
 	var seps []rune
 	if s.marked(i, ',', '.') && !s.tight(i) && s.tight(i+1) && s.are(i+1, number) {
 		seps, parts, j = []rune{s.lexemes[i].mark}, append(parts, s.digitsText(i+1)), i+2
-	} else if half := vulgar[s.markAt(i)]; half != "" {
-		return numeral{texts: []string{half}, end: i + 1}, true
+	} else if text, exact := s.vulgar(i); text != "" {
+		return numeral{texts: []string{text}, near: !exact, end: i + 1}, true
+	} else if s.are(i, point) && i == 0 && s.are(1, cardinal, number) {
+		return numeral{texts: []string{"0"}, lone: true}, true
 	} else if !s.are(i, number) {
 		return numeral{}, false
 	} else {
@@ -136,21 +141,24 @@ func (s *scan) figure(i int) (numeral, bool) {
 		if power, digits, ok := s.digits(e + 1); ok && digits <= 2 && s.tight(e+1) {
 			f.texts, f.end = []string{shift(f.texts[0], power)}, e+2
 		}
-	} else if half := vulgar[s.markAt(e)]; half != "" && n == 0 {
-		f.texts[0], f.end = f.texts[0]+half[1:], e+1
+	} else if text, exact := s.vulgar(e); text != "" && n == 0 {
+		f.texts[0], f.near, f.end = f.texts[0]+text[1:], !exact, e+1
 	}
 	return f, true
 }
 
-// vulgar are the signs of parts that a decimal is exactly.
-var vulgar = map[rune]string{'½': "0.5", '¼': "0.25", '¾': "0.75", '⅕': "0.2", '⅛': "0.125"}
-
-// markAt returns the mark that a lexeme is.
-func (s *scan) markAt(i int) rune {
-	if i < len(s.lexemes) {
-		return s.lexemes[i].mark
+// vulgar reads a sign such as "½", as a decimal.
+func (s *scan) vulgar(i int) (text string, exact bool) {
+	if i >= len(s.lexemes) || !unicode.IsNumber(s.lexemes[i].mark) {
+		return "", false
 	}
-	return 0
+	above, below, ok := strings.Cut(norm.NFKC.String(string(s.lexemes[i].mark)), "⁄")
+	n, _ := strconv.Atoi(above)
+	d, _ := strconv.Atoi(below)
+	if !ok || n == 0 || d == 0 {
+		return "", false
+	}
+	return exactly(big.NewRat(int64(n), int64(d)))
 }
 
 // grouping reports whether marks divide a number into thousands, or as in India: "12,34,567".
@@ -198,8 +206,8 @@ func (s *scan) multiplied(f *numeral) {
 	}
 }
 
-// pointed reads a fraction in words: "two point five", "siete con cincuenta". It has to end there:
-// "dos con 5 niños" is none.
+// pointed reads a fraction in words: "two point five", "siete con cincuenta". With a word that means
+// more than a point (n is 1) it has to end there: "dos con 5 niños" is none.
 func (s *scan) pointed(f *numeral) {
 	if !s.are(f.end, point) || len(f.texts) != 1 || strings.Contains(f.texts[0], ".") || s.are(f.end-1, currency) {
 		return
@@ -212,7 +220,7 @@ func (s *scan) pointed(f *numeral) {
 			digits += s.digitsText(j)
 		}
 	}
-	if digits != "" && (j == len(s.lexemes) || s.space(j) == newLine || s.are(j, percent, currency) || s.marked(j, '.', ',', ';', '!', '%', '€')) {
+	if loose, _ := s.is(f.end, point); digits != "" && (loose == 0 || j == len(s.lexemes) || s.space(j) == newLine || s.are(j, percent, currency) || s.marked(j, '.', ',', ';', '!', '%', '€')) {
 		f.texts[0], f.end = f.texts[0]+"."+digits, j
 	}
 }
@@ -242,7 +250,7 @@ func (s *scan) share(i int) (of *big.Rat, end int) {
 // linked reports whether a number in words has an "and" in it: of "two hundred and two thirds" nobody
 // knows what the thirds are of.
 func (s *scan) linked(i int) bool {
-	return s.are(i, cardinal) && slices.ContainsFunc(strings.Fields(s.plainOf(i)), func(w string) bool { return s.lexicon.entries[w][0].class == also })
+	return !s.has(partsWith) && s.are(i, cardinal) && slices.ContainsFunc(strings.Fields(s.plainOf(i)), func(w string) bool { return s.lexicon.entries[w][0].class == also })
 }
 
 // fraction reads a part of one, of a million or of a dozen: "two thirds", "half a million". "A third"
@@ -317,7 +325,7 @@ func (s *scan) divided(f *numeral, i int) {
 	if !ok || len(of.texts) != 1 || rat(of.texts[0]).Sign() == 0 {
 		return
 	}
-	f.unread = s.are(j, over) && !s.alone(i, of.end)
+	f.unread = of.unread || s.are(j, over) && !s.alone(i, of.end)
 	text, exact := exactly(whole.Add(whole, new(big.Rat).Quo(rat(above), rat(of.texts[0]))))
 	f.texts, f.near, f.lone, f.end = []string{text}, !exact, true, of.end
 }
@@ -587,6 +595,8 @@ func (s *scan) plainNumber(i int) (Reading, int) {
 	end := f.end
 	switch {
 	case !ok || s.loose(end) || s.marked(end, '°') || s.are(end, spoils), s.tight(end) && s.marked(end, '-', '/'):
+		return Reading{}, i
+	case s.are(j-1, this, last, next) && s.are(j, cardinal) && end == j+1 && f.texts[0] == "1": // "this one"
 		return Reading{}, i
 	case (f.lone && !f.unread || s.are(j, one) && end == j+1) && !s.alone(i, end): // "un document"
 		return Reading{}, i

@@ -2,6 +2,7 @@ package values
 
 import (
 	"time"
+	"unicode"
 
 	"verbatim/stores"
 )
@@ -230,7 +231,7 @@ func (s *scan) begin(i int) bool {
 		case ',', '.':
 			return !s.tight(i) && s.tight(i+1) && s.are(i+1, number)
 		}
-		return vulgar[x.mark] != "" || shared[string(x.mark)] != nil
+		return unicode.IsNumber(x.mark) || shared[string(x.mark)] != nil
 	}
 	return true
 }

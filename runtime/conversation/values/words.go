@@ -15,6 +15,8 @@ type sum struct {
 	n, last int64    // of the words since; the last of them
 	room    int      // the most digits of the next one
 	some    bool
+
+	behindPoint bool // "zero three" is no three then
 }
 
 type scaled struct {
@@ -46,8 +48,8 @@ func roomBelow(n int64) (room int) {
 func (a *sum) add(v int64, and bool, s *scan) bool {
 	switch tens := a.last >= 20 && a.last < 100; {
 	case !a.some:
-		*a = sum{n: v, room: roomBelow(v), some: true}
-	case a.total() == 0 && v < 10:
+		a.n, a.room, a.some = v, roomBelow(v), true
+	case a.total() == 0 && v < 10 && !a.behindPoint:
 		a.n = v // "zero one"
 	case a.last == 4 && v == 20 && s.has(fourTwenties) && !and:
 		a.n, a.room, v = a.n+76, 1, 80
@@ -55,7 +57,7 @@ func (a *sum) add(v int64, and bool, s *scan) bool {
 		a.n, a.room = a.n+v, 0
 	case and && s.has(unitsFirst) && 1 <= a.last && a.last <= 9 && 20 <= v && v < 100:
 		a.n, a.room = a.n+v, 0
-	case v == 0 || v >= pow10(a.room) || and && tens != s.has(andAfterTens):
+	case v == 0 || v >= pow10(a.room) || and && tens && v > 9 && !s.has(andAfterTens), and && !tens && s.has(andAfterTens):
 		return false
 	default:
 		a.n, a.room = a.n+v, roomBelow(v)
@@ -116,7 +118,7 @@ func (s *scan) sums(i int, a sum) (sum, int) {
 		exp, scale := s.is(k, times)
 		n, digits, figures := s.digits(k)
 		switch {
-		case and && a.last >= 1000 && s.are(k+1, parts): // "a million and three quarters"
+		case and && (a.last >= 1000 || a.last < 100) && !s.has(partsWith) && s.are(k+1, parts): // "a million and three quarters"
 		case is:
 			ok = next.add(int64(v), and, s)
 		case figures:
@@ -150,7 +152,7 @@ func (s *scan) compose() {
 	kept := all[:0:0]
 	for i := 0; i < len(all); i++ {
 		x := all[i]
-		if a, end := (sum{}), i; x.means[0].class > mark && !(i > 0 && all[i-1].means[0].class == number && s.are(i, hundred, times)) {
+		if a, end := (sum{behindPoint: s.are(i-1, point)}), i; x.means[0].class > mark && !(i > 0 && all[i-1].means[0].class == number && s.are(i, hundred, times)) {
 			if a, end = s.sums(i, a); end > i && !slices.ContainsFunc(all[i:end], func(x lexeme) bool { return x.means[0].class == number }) {
 				k := end
 				if s.marked(k, '-') && s.tight(k) || s.are(k, also) {
@@ -176,6 +178,13 @@ func (s *scan) compound(word string) (means [2]entry) {
 	if n, ok := s.pieces(word); ok {
 		return [2]entry{{cardinal, n}}
 	}
+	if stem, plural := strings.CutSuffix(word, "s"); plural { // "thirtieths"
+		for _, e := range s.lexicon.entries[stem] {
+			if e.class == ordinal && e.n > 4 {
+				return [2]entry{{parts, e.n}}
+			}
+		}
+	}
 	for _, kind := range [...]struct {
 		ends string
 		class
@@ -188,8 +197,19 @@ func (s *scan) compound(word string) (means [2]entry) {
 			}
 		}
 	}
+	// A word that only begins like a number may be one: "treinta y cinco milésimas".
+	for n := shortestLike; n < min(len(word), longestPiece); n++ {
+		for _, e := range s.lexicon.entries[word[:n]] {
+			if e.class == cardinal || e.class == hundred || e.class == times {
+				means[0] = entry{likeNumber, 0}
+			}
+		}
+	}
 	return means
 }
+
+// shortestLike is the number of letters of a number's word that begins another word by no chance.
+const shortestLike = 6
 
 // longestPiece is the number of letters of the longest word in a compound number.
 const longestPiece = 12
