@@ -473,7 +473,7 @@ func (s *scan) dayOfMonth(i int) (Reading, int) {
 	}
 	after := s.are(i-1, weekday, weekdayOn) || s.are(i-2, weekday, weekdayOn) && (s.marked(i-1, ',', '.') || s.are(i-1, of)) || s.are(i-3, weekday) && s.marked(i-2, ',')
 	w, weekly := s.is(j, weekday)
-	weekly = weekly && s.space(j) != newLine
+	weekly = weekly && !marked && s.space(j) != newLine // "the first Monday" is no first
 	onday := len(s.said("onday")) == 0 || s.behind(i, "onday")
 	switch {
 	case s.are(i-1, unit) && s.said("dayword") != nil && s.behind(i, "dayword"): // "día nueve"
@@ -595,6 +595,8 @@ func (s *scan) join(a, b *Reading, at, i int) bool {
 		if comma {
 			return false
 		}
+		unread = true
+	case between == 1 && s.are(at, by) && b.bare && !a.bare && a.Kind == Relative && len(choices) > 1: // "a week after Easter on Friday"
 		unread = true
 	case between == 1 && (s.are(at, or) || s.marked(at, '/')):
 	case between == 1 && (s.are(at, to) || s.marked(at, '-', '–')), between == 2 && s.are(at, to, or) && s.are(at+1, of, by):

@@ -36,7 +36,8 @@ func (s *scan) numeral(i int) (f numeral, ok bool) {
 		f = numeral{texts: []string{itoa(n) + ".5"}, words: true, end: i + 1}
 	}
 	if s.are(i, one) && s.are(i+1, dozen) {
-		f = numeral{texts: []string{"1"}, words: true, end: i + 1}
+		few, _ := s.is(i+1, dozen)
+		f = numeral{texts: []string{"1"}, words: true, lone: few < 12, end: i + 1} // "a couple" is mostly no number
 	}
 	if of, ok := s.fraction(i); ok {
 		f = of
@@ -52,7 +53,7 @@ func (s *scan) numeral(i int) (f numeral, ok bool) {
 		s.plusPart(&f)
 	}
 	s.divided(&f, i)
-	if s.space(f.end) != newLine && (s.are(f.end, parts, dozen) && f.words || s.are(f.end, also) && s.are(f.end+1, one) && s.are(f.end+2, parts, ordinal)) {
+	if s.space(f.end) != newLine && (s.are(f.end, parts, dozen) && f.words || s.marked(f.end, '-') && s.are(f.end+1, parts) || s.are(f.end, also) && s.are(f.end+1, one) && s.are(f.end+2, parts, ordinal)) {
 		f.unread = true
 	}
 	// What stands beside a number and is a number belongs to it: "one twenty two" is neither.

@@ -122,7 +122,7 @@ func (s *scan) sums(i int, a sum) (sum, int) {
 		case is:
 			ok = next.add(int64(v), and, s)
 		case figures:
-			ok = a.some && digits <= 3 && (and || a.last >= 1000 || s.are(k+1, hundred)) && !s.loose(k+1) && next.add(int64(n), and, s)
+			ok = a.some && digits <= 3 && (and || a.last >= 1000 || a.last >= 20 && a.last < 100 && digits == 1 || s.are(k+1, hundred)) && !s.loose(k+1) && next.add(int64(n), and, s)
 		case and:
 		case s.are(k, hundred):
 			ok = next.hundred()
