@@ -42,11 +42,12 @@ func (s *scan) weekday(i int) (Reading, int) {
 	if n := s.inEight(j); n > 0 { // "lundi en huit"
 		return onDate(Relative, s.comingDay(w, 0)-7*int64(b2i(weekdayOf(s.today) == w))+n, j+2)
 	}
-	if k = s.past(j, 1, of); s.are(k, within, since, number, cardinal) && s.space(k) != newLine {
-		if n, u, end, ok := s.distance(k); ok && u == weeks && n > 0 {
-			return oneOf(Relative, end, spanOf(weeks, s.today, n).first+int64(w-1), s.comingDay(w, 0)+7*int64(n))
-		} else if ok && u == weeks {
-			return onDate(Relative, spanOf(weeks, s.today, n).first+int64(w-1), end)
+	k = s.past(j, 1, of)
+	if c, end := s.count(k); end > k && s.space(k) != newLine && c.u == weeks && c.least == 0 && c.from != onward && c.from != backward {
+		if in := spanOf(weeks, s.today, c.n).first + int64(w-1); c.n < 0 {
+			return onDate(Relative, in, end)
+		} else {
+			return oneOf(Relative, end, in, s.comingDay(w, c.n))
 		}
 	}
 	if u, ok := s.is(j, unit); ok && (u == weeks || u == fortnights) && s.space(j) != newLine {
@@ -66,7 +67,7 @@ func (s *scan) weekday(i int) (Reading, int) {
 
 // inEight returns the days of "en huit" and "en quince", which are a week and two, or 0.
 func (s *scan) inEight(j int) int64 {
-	n, ok := s.amountOf(j + 1)
+	n, ok := s.amountOf(j+1, false)
 	if !ok || n != 8 && n != 15 || !s.has(fortnightOfFifteen) || !s.are(j, within) || s.are(j+2, unit) {
 		return 0
 	}
@@ -98,52 +99,41 @@ func (s *scan) daypart(end int) int {
 // onWeekday holds a weekday to its date. Where the date leaves the year or the month open, the nearest
 // that fits is taken if the next one is much further away.
 func (s *scan) onWeekday(r Reading, w, end int) (Reading, int) {
-	fits := func(c Choice) bool { return weekdayOf(c.Value.Days()) == w }
-	switch {
-	case r.centuries != nil:
-		all := slices.DeleteFunc(slices.Clone(r.centuries), func(c Choice) bool { return !fits(c) })
-		if len(all) == 0 {
+	others := func(c Choice) bool { return weekdayOf(c.Value.Days()) != w }
+	if all := slices.Clone(r.centuries); r.Problem == 0 && (all != nil || len(r.Others) > 0) {
+		if all == nil {
+			all = r.choices()
+		}
+		if all = slices.DeleteFunc(all, others); len(all) == 0 {
 			return failed(WrongWeekday, w, end)
 		}
-		r.offer(all)
 		r.centuries = nil
-	case r.Problem != 0 || r.Known() && fits(r.Choice):
-	case len(r.Others) > 0:
-		all := slices.DeleteFunc(r.choices(), func(c Choice) bool { return !fits(c) })
-		if len(all) == 0 {
-			return failed(WrongWeekday, w, end)
-		}
 		r.offer(all)
-	default:
-		day := r.Value.Days()
-		y, m, d := civil(day)
-		var near, far int64
-		if r.Assumed&NextSuch != 0 {
-			for n := 1; n <= 14 && far == 0; n++ {
-				for _, n := range []int{-n, n} {
-					v, ok := stores.NewDate(y+n, m, d)
-					if r.monthly {
-						p := monthSpan(y, m+n)
-						v, ok = dateValue(p.first+int64(d-1)), d <= p.days()
-					}
-					switch {
-					case !ok || weekdayOf(v.Days()) != w:
-					case near == 0 || s.far(v.Days()) < s.far(near):
-						near, far = v.Days(), near
-					case far == 0:
-						far = v.Days()
-					}
-				}
-			}
+		return r, end
+	}
+	if r.Problem != 0 || !others(r.Choice) {
+		return r, end
+	}
+	y, m, d := civil(r.Value.Days())
+	var near, far int64
+	for n := -14; n <= 14 && r.Assumed&NextSuch != 0; n++ {
+		v, ok := stores.NewDate(y+n, m, d)
+		if r.monthly {
+			p := monthSpan(y, m+n)
+			v, ok = dateValue(p.first+int64(d-1)), d <= p.days()
 		}
-		if near == 0 || far != 0 && s.far(far) < 4*s.far(near) {
-			r.fail(WrongWeekday, w)
-		} else {
-			r.Value, r.Assumed = dateValue(near), NextSuch
-			if near < s.today {
-				r.Assumed = LastSuch
-			}
+		switch {
+		case !ok || others(Choice{Value: v}):
+		case near == 0 || s.far(v.Days()) < s.far(near):
+			near, far = v.Days(), near
+		case far == 0 || s.far(v.Days()) < s.far(far):
+			far = v.Days()
 		}
+	}
+	if near == 0 || far != 0 && s.far(far) < 4*s.far(near) {
+		r.fail(WrongWeekday, w)
+	} else if r.Value, r.Assumed = dateValue(near), NextSuch; near < s.today {
+		r.Assumed = LastSuch
 	}
 	return r, end
 }
@@ -220,9 +210,10 @@ func (s *scan) which(i int) (Reading, int) {
 		}
 		return r, end
 	}
-	if n, u, end, ok := s.count(j); ok && (how == next || how == coming) {
+	n, ok := s.amountOf(j, false)
+	if u, is := s.is(j+1, unit); ok && is && s.space(j+1) != newLine && (how == next || how == coming) {
 		last, _ := s.after(s.today, n, u)
-		return vague(span{s.today, last}, 0, end)
+		return vague(span{s.today, last}, 0, j+2)
 	}
 	return Reading{}, i
 }
@@ -527,26 +518,16 @@ func (s *scan) nth(i int) (Reading, int) {
 	return of, end
 }
 
-// count reads a number and a unit.
-func (s *scan) count(i int) (n, u, end int, ok bool) {
-	n, ok = s.amountOf(i)
-	u, is := s.is(i+1, unit)
-	if !ok || !is || s.space(i+1) == newLine {
-		return 0, 0, i, false
-	}
-	return n, u, i + 2, true
-}
-
-// amountOf reads a small number, in digits or in words.
-func (s *scan) amountOf(i int) (int, bool) {
+// amountOf reads a small number, in digits or in words. Marks may touch the digits of a loose one.
+func (s *scan) amountOf(i int, loose bool) (int, bool) {
 	if n, ok := s.is(i, cardinal); ok {
 		return n, n <= 999
 	}
+	n, l, ok := s.digits(i)
 	if s.are(i, one) {
 		return 1, true
 	}
-	n, l, ok := s.digits(i)
-	return n, ok && l <= 3 && !s.loose(i+1)
+	return n, ok && l <= 3 && (loose || !s.loose(i+1))
 }
 
 // after returns the day that is n units after another.
@@ -578,97 +559,125 @@ func (s *scan) after(day int64, n, u int) (to int64, cut bool) {
 	return day, false
 }
 
-// distance reads "in three weeks", "three weeks ago", "vor drei Wochen".
-func (s *scan) distance(i int) (n, u, end int, ok bool) {
-	in, back := s.are(i, within), s.are(i, since)
-	j := i + b2i(in || back)
-	if s.space(j) == newLine && j > i {
-		return 0, 0, i, false
-	}
-	if n, u, end, ok = s.count(j); !ok || j == i && s.are(i, number) && !s.free(i) {
-		return 0, 0, i, false
-	}
-	switch {
-	case j > i:
-		if in && s.marked(end, '\'', '’') && s.are(end+1, hence) {
-			end++
+// A count is of units from a day on, or back from it.
+type count struct {
+	n, least, u int
+	from        class // within, since, onward or backward
+	vague       bool
+}
+
+// count reads "in about three weeks", "three weeks ago", "vor drei Wochen", "two days before".
+func (s *scan) count(i int) (c count, end int) {
+	j := i
+	if s.are(i, within, since) && !s.are(i, cardinal) {
+		c.from = within
+		if j++; s.are(i, since) {
+			c.from = since
 		}
-		end += b2i(in && s.are(end, hence))
+		if c.vague = s.are(j, about); c.vague {
+			j++
+		}
+	}
+	var ok bool
+	if c.n, ok = s.amountOf(j, j > i && (s.are(j+1, or, to) || s.marked(j+1, '-', '–', '/'))); !ok || s.space(j) == newLine && j > i || j == i && s.are(i, number) && !s.free(i) {
+		if u, is := s.is(i, unit); !is || u != days { // "the day before Christmas"
+			return c, i
+		}
+		c.n, j = 1, i-1
+	} else if more, is := s.amountOf(j+2, false); j > i && is && (s.are(j+1, or, to) || s.marked(j+1, '-', '–', '/')) {
+		c.least, c.n, j = c.n, more, j+2 // "in 2-3 weeks"
+	}
+	u, ok := s.is(j+1, unit)
+	if end = j + 2; !ok || s.space(j+1) == newLine {
+		return c, i
+	}
+	c.u = u
+	switch behind := s.space(end) != newLine; {
+	case behind && s.are(end, onward) && c.from != since:
+		c.from = onward
+		end++
+	case behind && s.are(end, backward, since) && c.from == none:
+		c.from = backward
+		end++
+	case c.from != none:
+		if e := end + b2i(s.marked(end, '\'', '’')); c.from == within && s.are(e, hence) {
+			end = e + 1
+		}
+	case j < i:
+		return c, i
 	case s.are(end, ago):
-		back = true
+		c.from = since
 		end++
 	case s.are(end, hence) && !slices.Contains(s.said("henceonly"), s.plainOf(end)):
+		c.from = within
 		end++
 	default:
-		return 0, 0, i, false
+		return c, i
 	}
-	if back {
-		n = -n
+	if c.from == since || c.from == backward {
+		c.n, c.least = -c.n, -c.least
 	}
-	return n, u, end, true
+	return c, end
 }
 
 // counted reads "in three days", "three days ago", "two weeks from now", "two days before Easter".
 func (s *scan) counted(i int) (Reading, int) {
-	if r, end := s.countedFrom(i); end > i {
+	c, end := s.count(i)
+	if end == i {
+		return s.weekdaysOn(i)
+	}
+	base := Reading{Choice: Choice{Value: dateValue(s.today)}, Kind: Relative}
+	if c.from == onward || c.from == backward {
+		k := s.past(end, 1, of)
+		r, best := s.date(k)
+		if s.are(k, number, cardinal, one, within, since, unit) {
+			r, best = s.calendar(k) // no count from a count
+		}
+		if base = r; best == k {
+			best = 0
+		}
+		if best == 0 && s.are(i, within) {
+			return failed(Unread, 0, end) // "in two weeks since 2011"
+		} else if best == 0 {
+			return Reading{}, i
+		}
+		if end = best; !base.Known() || c.u == years && base.Assumed&NextSuch != 0 {
+			base.fail(Unread, 0)
+			return base, end
+		}
+	}
+	day, cut := s.after(base.Value.Days(), c.n, c.u)
+	first, _ := s.after(s.today, c.least, c.u)
+	switch {
+	case c.least != 0:
+		r, end := oneOf(Vague, end, first, day)
+		r.fail(Spread, 0)
 		return r, end
+	case c.u == days && c.from != onward && c.from != backward && (c.n == 8 && s.has(weekOfEight) || c.n == 15 && s.has(fortnightOfFifteen)):
+		return oneOf(Relative, end, day-1, day) // "dans quinze jours" is in two weeks, or in fifteen days
 	}
-	j := i + b2i(s.are(i, within, since))
-	back := s.are(i, since)
-	vagueCount := j > i && s.are(j, about)
-	at := i
-	if vagueCount {
-		j++
-		at = j - 1
-	}
-	// "in two or three weeks", "in 2-3 weeks"
-	if a, ok := s.amountLoose(j); ok && j > i && s.space(j) != newLine && (s.are(j+1, or, to) || s.marked(j+1, '-', '–', '/')) {
-		if n, u, end, ok := s.count(j + 2); ok {
-			if back {
-				a, n = -a, -n
-			}
-			first, _ := s.after(s.today, a, u)
-			last, _ := s.after(s.today, n, u)
-			r, end := oneOf(Vague, end, first, last)
-			r.fail(Spread, 0)
-			return r, end
-		}
-	}
-	n, u, end, ok := s.distance(i)
-	if vagueCount {
-		if n, u, end, ok = s.count(at + 1); back {
-			n = -n
-		}
-	}
-	if !ok {
-		w := slices.IndexFunc(s.house.tongues[s.language].weekdays, func(d string) bool { return s.wordAt(j+1) == Plain(d)+"s" }) + 1
-		if w > 0 && j == i && s.are(j+2, ago, hence) { // "2 Sundays from now"
-			if n, ok := s.amountOf(j); ok && n > 0 {
-				recent := s.comingDay(w, 0) - 7 - 7*int64(b2i(weekdayOf(s.today) == w))
-				if s.are(j+2, ago) {
-					return onDate(Relative, recent-7*int64(n-1), j+3)
-				}
-				return onDate(Relative, s.comingDay(w, n-1), j+3)
-			}
-		}
-		return Reading{}, i
-	}
-	if s.are(end, onward) && s.space(end) != newLine {
-		return failed(Unread, 0, end+1) // "in two weeks since 2011"
-	}
-	day, cut := s.after(s.today, n, u)
-	// "dans quinze jours" is in two weeks, or in fifteen days.
-	if u == days && (n == 8 && s.has(weekOfEight) || n == 15 && s.has(fortnightOfFifteen)) {
-		return oneOf(Relative, end, day-1, day)
-	}
-	r, end := onDate(Relative, day, end)
-	if cut {
+	r, end := onDate(base.Kind, day, end)
+	if r.Assumed = base.Assumed; cut {
 		r.Assumed |= Shortened
 	}
-	if vagueCount {
+	if c.vague {
 		r.Kind = Vague
 	}
 	return r, end
+}
+
+// weekdaysOn reads "2 Sundays from now".
+func (s *scan) weekdaysOn(i int) (Reading, int) {
+	w := 1 + slices.IndexFunc(s.house.tongues[s.language].weekdays, func(d string) bool { return s.wordAt(i+1) == Plain(d)+"s" })
+	n, ok := s.amountOf(i, false)
+	switch {
+	case !ok || w == 0 || n == 0:
+	case s.are(i+2, ago):
+		return onDate(Relative, s.comingDay(w, -n)-7*int64(b2i(weekdayOf(s.today) == w)), i+3)
+	case s.are(i+2, hence):
+		return onDate(Relative, s.comingDay(w, n-1), i+3)
+	}
+	return Reading{}, i
 }
 
 // wordAt returns the word at a place, or nothing.
@@ -677,51 +686,6 @@ func (s *scan) wordAt(i int) string {
 		return s.plainOf(i)
 	}
 	return ""
-}
-
-// countedFrom reads "three weeks from tomorrow", "two days before Easter".
-func (s *scan) countedFrom(i int) (Reading, int) {
-	n, u, j, ok := s.count(i + b2i(s.are(i, within)))
-	if v, is := s.is(i, unit); is && v == days { // "the day before Christmas"
-		n, u, j, ok = 1, days, i+1, true
-	}
-	from, before := s.are(j, onward), s.are(j, backward, since)
-	if !ok || !from && !before || s.space(j) == newLine || s.are(i, number) && !s.free(i) {
-		return Reading{}, i
-	}
-	k := s.past(j+1, 1, of)
-	r, end := s.named(k)
-	for _, read := range []dateReader{(*scan).calendar, (*scan).weekday, (*scan).which, (*scan).nth} {
-		if e, k2 := read(s, k); k2 > end && s.are(k, month, number, ordinal, cardinal, weekday, next, this, last, coming) {
-			r, end = e, k2
-		}
-	}
-	if end == k {
-		return Reading{}, i
-	}
-	if !r.Known() || u == years && r.Assumed&NextSuch != 0 {
-		r.fail(Unread, 0)
-		return r, end
-	}
-	if before {
-		n = -n
-	}
-	day, cut := s.after(r.Value.Days(), n, u)
-	kind, assumed := r.Kind, r.Assumed
-	r, end = onDate(kind, day, end)
-	if r.Assumed = assumed; cut {
-		r.Assumed |= Shortened
-	}
-	return r, end
-}
-
-// amountLoose is amountOf, but other characters may touch the number.
-func (s *scan) amountLoose(i int) (int, bool) {
-	if n, ok := s.amountOf(i); ok {
-		return n, true
-	}
-	n, l, ok := s.digits(i)
-	return n, ok && l <= 3
 }
 
 // named reads "tomorrow", "Christmas" and "Easter 2025".
