@@ -53,7 +53,7 @@ func (s *scan) numeral(i int) (f numeral, ok bool) {
 		s.plusPart(&f)
 	}
 	s.divided(&f, i)
-	if s.space(f.end) != newLine && (s.are(f.end, parts, dozen) && f.words || s.marked(f.end, '-') && s.are(f.end+1, parts) || s.are(f.end, also) && s.are(f.end+1, one) && s.are(f.end+2, parts, ordinal)) {
+	if s.space(f.end) != newLine && (s.are(f.end, parts, dozen) && f.words || s.marked(f.end, '-') && s.are(f.end+1, parts) || s.are(f.end, also) && (s.are(f.end+1, one) && s.are(f.end+2, parts, ordinal) || s.are(f.end+1, number) && s.marked(f.end+2, '/'))) {
 		f.unread = true
 	}
 	// What stands beside a number and is a number belongs to it: "one twenty two" is neither.
@@ -302,7 +302,7 @@ func (s *scan) plusPart(f *numeral) {
 	}
 	n.Add(n, of.Mul(of, new(big.Rat).SetInt64(pow10(exp))))
 	text, exact := exactly(n)
-	f.texts[0], f.near, f.end, f.unread = text, !exact, end, exp > 0 && s.are(end, times)
+	f.texts[0], f.near, f.end, f.unread = text, !exact, end, exp == 3 || exp > 0 && s.are(end, times)
 }
 
 // divided reads "3/4", "1 3/4" and "one over three", which are numbers only where nothing else stands.

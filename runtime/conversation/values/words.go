@@ -152,7 +152,7 @@ func (s *scan) compose() {
 	kept := all[:0:0]
 	for i := 0; i < len(all); i++ {
 		x := all[i]
-		if a, end := (sum{behindPoint: s.are(i-1, point)}), i; x.means[0].class > mark && !(i > 0 && all[i-1].means[0].class == number && s.are(i, hundred, times)) {
+		if a, end := (sum{behindPoint: s.are(i-1, point)}), i; x.means[0].class > mark && !(i > 0 && s.are(i-1, number, halved) && s.are(i, hundred, times)) {
 			if a, end = s.sums(i, a); end > i && !slices.ContainsFunc(all[i:end], func(x lexeme) bool { return x.means[0].class == number }) {
 				k := end
 				if s.marked(k, '-') && s.tight(k) || s.are(k, also) {
