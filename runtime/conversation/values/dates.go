@@ -210,9 +210,6 @@ func (s *scan) figures(i int) (Reading, int) {
 		}
 		end = j + 1
 		j = end
-		if l[n] == 0 && s.marked(j, '.') && s.tight(j) && s.marked(j+1, '/', '-') {
-			j++
-		}
 		switch {
 		case n == 0 && s.marked(j, '.', '/', '-') && s.tight(j):
 			sep = s.lexemes[j].mark

@@ -18,9 +18,7 @@ func (s *scan) weekday(i int) (Reading, int) {
 	}
 	// With a date beside it, it has to be right.
 	k := j + b2i(s.marked(j, ',') || s.marked(j, '-') && s.tight(j))
-	if k = s.past(k, 2, of, by); s.are(k-1, of, by) && s.are(k, month) && s.plainOf(k) == s.plainOf(k-1) {
-		k--
-	}
+	k = s.past(k, 2, of, by)
 	if s.space(k) != newLine {
 		r, end := s.calendar(k)
 		if end == k {
@@ -202,12 +200,6 @@ func (s *scan) which(i int) (Reading, int) {
 		return r, end
 	}
 	if r, end := s.calendar(j); end > j && how != last {
-		if r.Known() && r.Kind == Relative && how == this {
-			y, m, d := civil(r.Value.Days())
-			if past := dayOf(y-1, m, d); s.far(past) < s.far(r.Value.Days()) {
-				r.Value, r.Assumed = dateValue(past), 0
-			}
-		}
 		return r, end
 	}
 	n, ok := s.amountOf(j, false)
