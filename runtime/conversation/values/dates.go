@@ -154,7 +154,9 @@ func (s *scan) onDay(d, m int, y yearSaid, end int) (Reading, int) {
 				both = append(both, Choice{Value: v})
 			}
 		}
-		if v, ok := stores.NewDate(year, m, d); ok {
+		if v, ok := stores.NewDate(year, m, d); s.now.IsZero() && len(both) > 0 {
+			return Reading{What: Date, Others: both}, end // nobody knows when it is said
+		} else if ok {
 			return Reading{What: Date, Choice: Choice{Value: v}, Assumed: Century, centuries: both}, end
 		}
 		return failed(NoSuchDay, d, end)

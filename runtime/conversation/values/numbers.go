@@ -416,12 +416,11 @@ func (s *scan) measured(what What, f numeral, negative bool, codes ...string) Re
 
 // alone reports whether nothing but marks stands beside some lexemes.
 func (s *scan) alone(i, end int) bool {
-	for k := range s.lexemes {
-		if (k < i || k >= end) && s.lexemes[k].mark == 0 {
-			return false
-		}
+	n := 0
+	for k := i; k < end; k++ {
+		n += b2i(s.lexemes[k].mark == 0)
 	}
-	return true
+	return n == s.solid
 }
 
 // money reads "€50M", "50 million euros", "CHF 2'000.–", "1.234,56 EUR", "5 euros 20".

@@ -21,6 +21,7 @@ type scan struct {
 	day      bool // see In
 	lexicon  *lexicon
 	lexemes  []lexeme
+	solid    int // how many of them are no marks
 	key      []byte
 }
 

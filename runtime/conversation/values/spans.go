@@ -621,11 +621,12 @@ func (s *scan) counted(i int) (Reading, int) {
 	base := Reading{Choice: Choice{Value: dateValue(s.today)}, Kind: Relative}
 	if c.from == onward || c.from == backward {
 		k := s.past(end, 1, of)
-		r, best := s.date(k)
+		read := (*scan).date
 		if s.are(k, number, cardinal, one, within, since, unit) {
-			r, best = s.calendar(k) // no count from a count
+			read = (*scan).calendar // no count from a count
 		}
-		if base = r; best == k {
+		var best int
+		if base, best = read(s, k); best == k {
 			best = 0
 		}
 		if best == 0 && s.are(i, within) {
@@ -690,7 +691,7 @@ func (s *scan) named(i int) (Reading, int) {
 		return onDate(Relative, s.today+int64(n)+more, s.daypart(i+1+2*b2i(more > 0)))
 	}
 	n, ok := s.is(i, holiday)
-	if !ok {
+	if !ok || s.now.IsZero() {
 		return Reading{}, i
 	}
 	y, end := s.year(i + 1)

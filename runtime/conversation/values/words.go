@@ -150,6 +150,7 @@ func (s *scan) short(i int) bool {
 func (s *scan) compose() {
 	all := s.lexemes
 	kept := all[:0:0]
+	s.solid = 0
 	for i := 0; i < len(all); i++ {
 		x := all[i]
 		if a, end := (sum{behindPoint: s.are(i-1, point)}), i; x.means[0].class > mark && !(i > 0 && s.are(i-1, number, halved) && s.are(i, hundred, times)) {
@@ -168,6 +169,7 @@ func (s *scan) compose() {
 			}
 		}
 		kept = append(kept, x)
+		s.solid += b2i(x.mark == 0)
 	}
 	s.lexemes = kept
 }
