@@ -560,7 +560,6 @@ func (s *scan) surroundings(r *Reading, i, end int) {
 	switch {
 	case s.are(k, after), linked && s.are(k-1, after),
 		linked && s.are(k-1, unit) && s.are(k-2, number, cardinal, one, next) && !s.has(adjectivesBehind),
-		s.are(k, backward, onward, since) && s.are(k-1, unit, weekday),                                             // "two days before Friday"
 		r.bare && s.are(end, onward, backward, since) && s.are(s.past(end+1, 1, of), holiday, day, month, weekday), // "Monday after Easter"
 		beside && s.wordAt(k) == "s" && s.marked(k-1, '\'', '’'),                                                   // "last week's Friday"
 		beside && s.are(k, of) && s.are(k-1, unit, weekday) && !s.are(i, month),
