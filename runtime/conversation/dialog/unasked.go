@@ -53,8 +53,7 @@ func (t *turn) unasked(ctx context.Context, script *dsl.Script) (why []reason, e
 
 // wishedFor reports whether a message may ask for a change: it holds an order, goes on with one, or the message
 // before it held one and nothing was done; it is understood as one of the verbs; or it says a day or a number
-// that the verb needs of the row. Whatever else is only told is asked about. Without an interpreter nobody can
-// tell.
+// that the verb needs of the row. Whatever else is only told is asked about.
 func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understood) bool {
 	if t.c.expected != (expected{}) || t.was.open() || len(t.subject.Names) > 0 {
 		return true
@@ -67,9 +66,12 @@ func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understoo
 	if freshly().MatchString(values.Plain(t.heard.own)) || hearsay(t.heard.own) {
 		return false
 	}
-	asks := strings.HasSuffix(strings.TrimSpace(t.heard.own), "?")
+	talks := slices.ContainsFunc(sentencesOf(t.heard.own), func(said string) bool {
+		const few = 1 // "Sorry!"
+		return strings.HasSuffix(said, "!") && len(meaningful(said)) > few
+	}) || strings.HasSuffix(strings.TrimSpace(t.heard.own), "?")
 	for _, v := range changes {
-		if !asks && (slices.Contains(u.Verbs, v.Name) || u.Verb == v.Name) || namesVerb(strings.Fields(nameable(t.heard.own)), v) {
+		if !talks && (slices.Contains(u.Verbs, v.Name) || u.Verb == v.Name) || namesVerb(strings.Fields(nameable(t.heard.own)), v) {
 			return true
 		}
 	}

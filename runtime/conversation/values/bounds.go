@@ -32,6 +32,13 @@ func (b Bounds) Hold(r Reading) Reading {
 	if r.What != Date || r.Problem != 0 {
 		return r
 	}
+	if b.Birth && r.centuries != nil {
+		r.offer(r.centuries)
+		if r.Known() {
+			r.Others, r.Choice = r.centuries, Choice{}
+		}
+		r.whole = false
+	}
 	var kept []Choice
 	var why Problem
 	detail := 0

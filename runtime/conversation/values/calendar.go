@@ -65,6 +65,26 @@ func spanOf(u int, day int64, n int) span {
 	}
 }
 
+// easterBased marks the holidays that move with Easter.
+const easterBased = 5000
+
+// easter returns Easter Sunday in the Gregorian calendar (Meeus, Jones and Butcher).
+func easter(y int) int64 {
+	a, b, c := y%19, y/100, y%100
+	h := (19*a + b - b/4 - (b-(b+8)/25+1)/3 + 15) % 30
+	l := (32 + 2*(b%4) + 2*(c/4) - h - c%4) % 7
+	n := h + l - 7*((a+11*h+22*l)/451) + 114
+	return dayOf(y, n/31, n%31+1)
+}
+
+// holidayIn returns the day of a holiday in a year.
+func holidayIn(y, n int) int64 {
+	if n > easterBased/2 {
+		return easter(y) + int64(n-easterBased)
+	}
+	return dayOf(y, n/100, n%100)
+}
+
 // monthSpan returns a month; m may be outside 1 to 12, and then counts into other years.
 func monthSpan(y, m int) span { return span{dayOf(y, m, 1), dayOf(y, m+1, 1) - 1} }
 

@@ -40,6 +40,7 @@ var shared = map[string][]string{
 	"₩":       {"KRW"},
 	"₺":       {"TRY"},
 	"₴":       {"UAH"},
+	"₾":       {"GEL"},
 	"zł":      {"PLN"},
 }
 

@@ -19,19 +19,9 @@ var (
 	// lessWord is a minus, unless noLess stands before it: "au moins 500".
 	lessWord = besideRegexp(`^(?:{lessword})(?:$|\PL)`)
 	noLess   = besideRegexp(`(?:^|\PL)(?:{noless})[ \x{a0}]$`)
-	// goesOn is the rest of a number of which only the beginning was read: "2 and a half".
-	goesOn = besideRegexp(`^[ \x{a0}\x{202f}-]*(?:(?:{plusword}) (?:{half})|(?:{scale})(?:$|[^\pL]))`)
-	// begunBefore is the beginning of a number of which only the end was read.
-	begunBefore = besideRegexp(`(?:\pL-|(?:{begun})[ -])$`)
-	// change follows an amount: "5 euros 20", "5 € und 20 Cent".
-	change = besideRegexp(`^[ \x{a0}\x{202f}]+(?:(?:{plusword})[ \x{a0}])?\d{1,2}(?:[ \x{a0}]*(?:{cents})(?:$|\PL)|[ \x{a0}]*(?:$|[.,;!?](?:$|\D)))`)
-	// small is an amount of less than one unit of a currency.
-	small = besideRegexp(`^[ \x{a0}]*(?:{cents})(?:$|\PL)`)
 	// clockBefore and clockBehind make a number the hour of a day.
 	clockBefore = besideRegexp(`(?:^|[^\pL])(?:{hourbefore})[ \x{a0}]$`)
 	clockBehind = besideRegexp(`^[ \x{a0}]*(?:{hourbehind})(?:$|\PL)`)
-	// daysOn moves a day: "vendredi en huit", "hoy en ocho".
-	daysOn = besideRegexp(`^[ \x{a0}]+(?:{dayson}|(?:{plusword}) (?:{half}))(?:$|\PL)`)
 	// weekOf moves it, too: "a week today".
 	weekOf = besideRegexp(`(?:^|\PL)(?:{week})[ \x{a0}](?:{weekfrom})?$`)
 	// between stands between two numbers that are the ends of a span, and spans before them.
@@ -49,7 +39,7 @@ func doubt(text string, all []Reading) {
 		before, behind := neighbours(text, r.Range)
 		switch {
 		case r.What == Date:
-			if r.Kind != Exact && (daysOn().MatchString(behind) || weekOf().MatchString(before)) {
+			if r.Kind != Exact && weekOf().MatchString(before) {
 				r.fail(Unread, 0)
 			}
 			continue
@@ -67,16 +57,11 @@ func doubt(text string, all []Reading) {
 		if r.Problem != 0 {
 			continue
 		}
-		word, _ := utf8.DecodeRuneInString(text[r.Range.Start:])
 		switch {
 		case lessWord().MatchString(text[r.Range.Start:r.Range.End]) && noLess().MatchString(before):
 			r.fail(Unread, 0)
 			r.Others = nil // it was taken for less than nothing
-		case goesOn().MatchString(behind),
-			!('0' <= word && word <= '9') && begunBefore().MatchString(before),
-			r.What == Money && change().MatchString(behind),
-			r.What != Money && small().MatchString(behind),
-			r.What == Integer && (clockBefore().MatchString(before) || clockBehind().MatchString(behind)):
+		case (r.What == Integer || r.What == Decimal) && (clockBefore().MatchString(before) || clockBehind().MatchString(behind)):
 			r.fail(Unread, 0)
 		case r.Known() && bounds().MatchString(before):
 			r.Others, r.Choice = r.choices(), Choice{}

@@ -114,6 +114,11 @@ const (
 	fortnightOfFifteen = "fortnightoffifteen" // "quinze jours" are two weeks
 	spacedThousands    = "spacedthousands"    // "1 234"
 	commaThousands     = "commathousands"     // "1,234"
+	fourTwenties       = "fourtwenties"       // "quatre-vingt-dix"
+	unitsFirst         = "unitsfirst"         // "einundzwanzig"
+	andAfterTens       = "andaftertens"       // "treinta y uno", and not "hundred and one"
+	partsWith          = "partswith"          // "tres con un quinto": "y" joins no part
+	bareThousand       = "barethousand"       // "mil" is one thousand
 	NounCapitals       = "nouncapitals"       // every noun has a capital
 	SpacedMarks        = "spacedmarks"        // a space stands before high marks
 )
@@ -146,7 +151,7 @@ func (h *house) phrases(key string) (all []string) {
 // expressions are the keys of regular expressions; all other keys are those of phrases.
 var expressions = []string{"remark", "perhaps", "cased", "inside", "drawn", "afteryes", "greeting", "courteous", "amending", "reminding", "thanksfor", "postponing", "undo", "forget", "unaware", "thanks", "able", "who", "speak", "called", "wrote", "passedon", "sender", "header",
 	"subject", "automatic", "attribution", "sentfrom", "salutation", "signoff", "notice", "inline", "away", "details", "asked", "unasked", "polite", "forbids", "supposes", "fresh", "other", "notother", "pronoun",
-	"guess", "lessword", "noless", "plusword", "half", "scale", "begun", "cents", "hourbefore", "hourbehind", "dayson", "week", "weekfrom", "upto", "span", "large", "compound",
+	"guess", "lessword", "noless", "plusword", "hourbefore", "hourbehind", "week", "weekfrom", "upto", "span", "large", "compound",
 	"clockat", "clockhour", "clockpart", "clockhalf", "forenoon", "afternoon", "noon", "either"}
 
 // Phrases returns the phrases of all languages under a key of their files.

@@ -39,11 +39,22 @@ const (
 	since  // "vor", "il y a", before a time in the past
 	hence  // three days "from now"
 	day    // n days from today
+	onward // "from", "after": what is counted begins at the day behind it
+	backward
+	holiday // n is month and day, or easterBased and the days from Easter
 	weekend
 	quarterMark // the Q of Q1
 	one         // "a" week
 	times       // n is the exponent of a thousand, a million
 	hundred
+	dozen      // n is how many
+	parts      // of one: n of them are it
+	halved     // n and a half
+	point      // before a fraction in words
+	likeNumber // it begins as a number does
+	over       // between the two numbers of a fraction
+	also       // "and"
+	cent       // a part of a currency
 	currency
 	percent
 	minus
@@ -68,7 +79,7 @@ const (
 
 type entry struct {
 	class class
-	n     int16
+	n     int64
 }
 
 type lexicon struct {
@@ -79,8 +90,8 @@ type lexicon struct {
 var classNames = map[string]class{
 	"month": month, "weekday": weekday, "weekdayon": weekdayOn, "ordinal": ordinal, "suffix": suffix, "unit": unit, "next": next, "this": this,
 	"last": last, "coming": coming, "afternext": afterNext, "after": after, "end": ending, "early": early, "mid": mid, "late": late, "of": of, "by": by, "within": within,
-	"ago": ago, "since": since, "hence": hence, "day": day, "weekend": weekend, "q": quarterMark, "one": one, "times": times,
-	"hundred": hundred, "percent": percent, "minus": minus, "not": not, "or": or, "to": to, "about": about, "daypart": daypart, "spoils": spoils,
+	"ago": ago, "since": since, "hence": hence, "day": day, "holiday": holiday, "onward": onward, "backward": backward, "weekend": weekend, "q": quarterMark, "one": one, "times": times,
+	"hundred": hundred, "dozen": dozen, "part": parts, "halved": halved, "point": point, "over": over, "and": also, "cent": cent, "percent": percent, "minus": minus, "not": not, "or": or, "to": to, "about": about, "daypart": daypart, "spoils": spoils,
 	"cardinal": cardinal, "currency": currency,
 }
 
@@ -91,13 +102,13 @@ func (x *lexicon) takes(head, list string) {
 	e := entry{class: classNames[name]}
 	switch {
 	case e.class == currency:
-		e.n = int16(slices.IndexFunc(currencies, func(c money) bool { return c.code == n }))
+		e.n = int64(slices.IndexFunc(currencies, func(c money) bool { return c.code == n }))
 	case numbered:
 		v, err := strconv.Atoi(n)
 		if err != nil {
 			panic("words: no number: " + head)
 		}
-		e.n = int16(v)
+		e.n = int64(v)
 	}
 	for w := range strings.SplitSeq(list, ",") {
 		x.add(strings.TrimSpace(w), e)

@@ -80,6 +80,8 @@ var assumptionWords = [...]Key{
 	"words/assumed-last-day-of-month",
 	"words/assumed-thousands",
 	"words/assumed-last-such-day",
+	"words/assumed-century",
+	"words/assumed-rounded",
 }
 
 // Say words an assumption.

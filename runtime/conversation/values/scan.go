@@ -2,6 +2,7 @@ package values
 
 import (
 	"time"
+	"unicode"
 
 	"verbatim/stores"
 )
@@ -20,6 +21,7 @@ type scan struct {
 	day      bool // see In
 	lexicon  *lexicon
 	lexemes  []lexeme
+	solid    int // how many of them are no marks
 	key      []byte
 }
 
@@ -61,11 +63,14 @@ func (s *scan) look(l Language) {
 				}
 			}
 		default:
-			x.means, x.last = s.longest(i)
+			if x.means, x.last = s.longest(i); x.means[0].class == none {
+				x.means = s.compound(string(s.plain[t.from:t.to]))
+			}
 		}
 		s.lexemes = append(s.lexemes, x)
 		i = int(x.last) + 1
 	}
+	s.compose()
 }
 
 // longest finds the longest entry that begins with a word. Its words may be
@@ -224,8 +229,10 @@ func (s *scan) begin(i int) bool {
 		switch x.mark {
 		case '-', '−', '+', '(':
 			return !s.tight(i) || s.free(i)
+		case ',', '.':
+			return !s.tight(i) && s.tight(i+1) && s.are(i+1, number)
 		}
-		return shared[string(x.mark)] != nil
+		return unicode.IsNumber(x.mark) || shared[string(x.mark)] != nil
 	}
 	return true
 }

@@ -38,7 +38,7 @@ const (
 )
 
 // longestWord is the number of significant bytes of a word; all words of the lists are shorter.
-const longestWord = 40
+const longestWord = 80
 
 // isHidden reports whether a character is invisible, or changes the order of other characters.
 func isHidden(r rune) bool {

@@ -166,9 +166,14 @@ type Reading struct {
 	// Detail belongs to the problem: the resulting age, or the day that the month does not have.
 	Detail int
 
-	bare   bool         // a weekday's name and nothing else
-	whole  bool         // the text has day, month and a year of four digits
-	before stores.Value // for the next day of a name: the last such day, for past events
+	of        span // the whole period that it names, and the unit that it is one of
+	unit      int
+	fixed     bool         // the year of the period was said
+	monthly   bool         // a day without a month
+	centuries []Choice     // of a year of two digits
+	bare      bool         // a weekday's name and nothing else
+	whole     bool         // the text has day, month and a year of four digits
+	before    stores.Value // for the next day of a name: the last such day, for past events
 }
 
 // Weekday reports whether a date is only a weekday's name, such as "Thursday", which is another day
@@ -195,6 +200,8 @@ const (
 	Shortened                             // a month later there is no such day: the last of that month
 	Grouped                               // 1,234: what separates thousands in the language
 	LastSuch                              // the last such day before today, since none ahead is allowed
+	Century                               // a year of two digits is of the hundred from eighty years ago on
+	Rounded                               // a third: no decimal is exactly that
 )
 
 // A Problem is the reason why a reading has no value.
@@ -333,6 +340,7 @@ func Whole(text string, what What, in In) (Reading, bool) {
 	if r, ok := wholeCode(text, what); ok {
 		return r, true
 	}
+	in.Day = in.Day || what == Date
 	all, more := Find(text, in)
 	if more {
 		return Reading{}, false

@@ -85,6 +85,8 @@ func Alike(a, b string) (likeness float64, by Rule) {
 		likeness, by = s, ByWords
 	}
 	if others(x, y) {
+		likeness = max(0, likeness-otherPerson)
+	} else if likeness < 1 && apart(x, y) {
 		likeness = max(0, likeness-otherWord)
 	}
 	return likeness, by
@@ -128,6 +130,8 @@ const (
 const (
 	otherForm = 0.03 // their legal forms differ
 	otherWord = 0.1  // for each word that only one of them has
+
+	otherPerson = 0.2 // two people of a family
 )
 
 // mostCompared is the greatest number of words of a name that are compared.
@@ -303,6 +307,41 @@ func wordCost(v, w search.NameWord) int {
 		cost = nicknameCost
 	}
 	return cost
+}
+
+// apart reports whether two names differ in one word, and there in two names: the least alike pair of
+// words decides.
+func apart(a, b []search.NameWord) bool {
+	rest := func(a, b []search.NameWord) (left []string) {
+		for _, v := range a {
+			if !slices.ContainsFunc(b, func(w search.NameWord) bool { return v.Plain == w.Plain }) {
+				left = append(left, v.Plain)
+			}
+		}
+		return left
+	}
+	x, y := rest(a, b), rest(b, a)
+	return len(x) == 1 && len(y) == 1 && !oneName(x[0], y[0]) && otherNames(x[0], y[0])
+}
+
+// otherNames reports whether two words with most letters in common are two names: the forms of one
+// for a man and a woman, or two that people are known to have.
+func otherNames(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	for _, end := range [...]string{"ov", "ev", "sk"} { // Ivanova abroad is Ivanov
+		if strings.HasSuffix(strings.TrimRight(a, "aeiy"), end) {
+			return false
+		}
+	}
+	const shortest = 3
+	forms := strings.TrimRight(a, "aeo") == strings.TrimRight(b, "aeo") && strings.HasSuffix(b, "a") != strings.HasSuffix(a, "a")
+	if len(a) >= shortest && (forms || a+"ka" == b || a+"e" == b) {
+		return true
+	}
+	of := known().of
+	return len(of[a]) > 0 && len(of[b]) > 0
 }
 
 //go:embed nicknames.txt

@@ -105,6 +105,24 @@ func TestACompanyOfAGroupIsAnother(t *testing.T) {
 	}
 }
 
+// The least alike pair of words decides: one that is the name of a woman beside that of a man, or
+// two names that people are known to have, is another person, and a slip is not. (G49, 52)
+func TestTheLeastAlikeWordDecides(t *testing.T) {
+	t.Parallel()
+	const bar = 0.85
+	for _, c := range [][2]string{{"Julia Garcia", "Julio Garcia"}, {"Pascal Mercier", "Pascale Mercier"}, {"Martin Kutch", "Kutch, Martina"}, {"Bogdan Kemmer", "Bogdana Kemmer"},
+		{"Dusan Wilkinson", "Dusanka Wilkinson"}, {"Peter Grant II", "Peter Grant III"}, {"John Smith Jr.", "John Smith Sr."}} {
+		if got, _ := kyc.Alike(c[0], c[1]); got >= bar {
+			t.Errorf("%s and %s are %.3f alike", c[0], c[1], got)
+		}
+	}
+	for _, c := range [][2]string{{"Jonn Smith", "John Smith"}, {"Marin Kutch", "Martin Kutch"}, {"Anna Ivanov", "Anna Ivanova"}, {"Julio García", "Julio Garcia"}} {
+		if got, _ := kyc.Alike(c[0], c[1]); got < bar {
+			t.Errorf("%s and %s are %.3f alike", c[0], c[1], got)
+		}
+	}
+}
+
 var pairs = flag.String("pairs", "", "print how well pairs of names in this `file` are told apart: 1 or 0, a group, and two names a line, with tabs")
 
 // Names of other people: precision and recall of the bar in use and of the best bar, by group.
