@@ -105,12 +105,34 @@ func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 				about(p.Type.Entity.Store.Name)
 			}
 		}
+		k.labels = labels(v.Name)
+		if len(ix.verbs) >= manyVerbs {
+			domain, _, _ := strings.Cut(v.Name, ".")
+			about(domain)
+		}
 		all[i] = k
 	}
 	ix.matcher = newMatcher(all)
 	ix.model = sync.OnceValue(func() *model { return ix.learn() })
 	ix.spoken = sync.OnceValue(ix.readSpoken)
 	return ix
+}
+
+// labels returns what a verb may share with others: the first word of its name, which is what is done, the
+// other words, the last of them, which is what it is done to, and the domain.
+func labels(name string) (all []string) {
+	domain, name, _ := strings.Cut(name, ".")
+	words := strings.Split(name, "-")
+	for i, w := range words {
+		w = root(values.English, w)
+		if i == 0 {
+			w = "to " + w
+		}
+		if !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+	}
+	return append(all, "a "+words[len(words)-1], "of "+domain)
 }
 
 // nameOf returns the name of a verb as words.

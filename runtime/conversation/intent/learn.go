@@ -22,11 +22,14 @@ const (
 	mostExamples = 120 // phrases of a palette that are looked for
 	pull         = 30  // towards the shipped model, in examples
 	steps        = 40
-	pace         = 0.08
+	learning     = 0.08
 )
 
 // learn fits the shipped model to the palettes.
 func (ix *Index) learn() *model {
+	if ix.matcher.large() {
+		return many.calibrated(ix.examples(mostExamples))
+	}
 	return fitted(ix.examples(mostExamples), shipped(len(ix.verbs)), pull, steps)
 }
 
@@ -190,7 +193,7 @@ func fitted(all []example, to *model, pull float64, steps int) *model {
 		for k := range slope {
 			first[k] = 0.9*first[k] + 0.1*slope[k]
 			second[k] = 0.99*second[k] + 0.01*slope[k]*slope[k]
-			by := pace * first[k] / (1 - math.Pow(0.9, float64(step))) / (math.Sqrt(second[k]/(1-math.Pow(0.99, float64(step)))) + 1e-8)
+			by := learning * first[k] / (1 - math.Pow(0.9, float64(step))) / (math.Sqrt(second[k]/(1-math.Pow(0.99, float64(step)))) + 1e-8)
 			if k == signCount {
 				m.none -= by
 			} else {
@@ -198,5 +201,36 @@ func fitted(all []example, to *model, pull float64, steps int) *model {
 			}
 		}
 	}
+	return &m
+}
+
+// calibrated returns a model for a large palette, of whose phrases these are examples: how much features
+// say differs from palette to palette. All weights are scaled alike (temperature scaling; Guo and others,
+// On Calibration of Modern Neural Networks, 2017).
+func (m model) calibrated(all []example) *model {
+	best, most := 1.0, math.Inf(-1)
+	for scale := 1.2; scale > 0.25; scale -= 0.05 {
+		likely := -80 * math.Log(scale) * math.Log(scale) // towards 1, as far as there are few examples
+		for i := range all {
+			if all[i].meant < 0 {
+				continue
+			}
+			sum, meant := math.Exp(scale*m.none), 0.0
+			for k := range all[i].all {
+				s := math.Exp(scale * m.score(&all[i].all[k]))
+				if sum += s; k == all[i].meant {
+					meant = s
+				}
+			}
+			likely += all[i].weight * math.Log(meant/sum)
+		}
+		if likely > most {
+			best, most = scale, likely
+		}
+	}
+	for k := range m.signs {
+		m.signs[k] *= float32(best)
+	}
+	m.none *= best
 	return &m
 }

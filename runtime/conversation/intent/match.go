@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"verbatim/dsl"
 )
@@ -28,7 +27,8 @@ type matcher struct {
 	phrases []wording
 	exact   map[string][]int32 // phrases by their text
 	norms   []float32          // by verb: of all its phrases together
-	weighed func() *weighed    // nil for few verbs
+	weighed *weighed           // nil for few verbs
+	about   [][]int32          // by word: the verbs whose description has it
 	rough   *model             // chooses the verbs that are compared in full
 }
 
@@ -52,6 +52,7 @@ type post struct {
 
 // A known is the text of a palette about one verb.
 type known struct {
+	labels  []string     // what it may share with other verbs
 	about   []string     // words of its name, its description, and its arguments
 	phrases [][][]string // by language: the words of each phrase
 }
@@ -75,11 +76,14 @@ func newMatcher(all []known) *matcher {
 	}
 	m.weighWords(g.has)
 	m.indexTexts()
+	if m.large() {
+		g.describe(all)
+	}
 	m.weighPieces(g.common)
 	m.indexPhrases(g.pieces)
 	m.rough = shipped(len(all))
 	if m.large() {
-		m.weighed = sync.OnceValue(func() *weighed { return m.weigh(g.pieces) })
+		m.weighed = m.weigh(g.pieces, g.common, all)
 	}
 	return m
 }
@@ -178,6 +182,28 @@ func (g *gathering) phrase(v int32, p []string, counts map[int32]float32) {
 		}
 	}
 	m.phrases, g.pieces = append(m.phrases, s), append(g.pieces, ids)
+}
+
+// describe makes pieces of the words that only descriptions have.
+func (g *gathering) describe(all []known) {
+	m := g.m
+	m.about = make([][]int32, len(m.list))
+	for v, k := range all {
+		for i, w := range k.about {
+			if slices.Contains(k.about[:i], w) {
+				continue
+			}
+			m.about[m.words[w]] = append(m.about[m.words[w]], int32(v))
+			if id, ok := m.pieces[w]; !ok {
+				m.pieces[w] = int32(len(m.rarity))
+				m.rarity, g.common = append(m.rarity, 1), append(g.common, 1)
+			} else if key := int64(v)<<32 | int64(id); !g.counted[key] {
+				g.counted[key] = true
+				m.rarity[id]++
+				g.common[id]++
+			}
+		}
+	}
 }
 
 // weighWords weighs each word by the verbs that have it.
@@ -339,6 +365,8 @@ const (
 	ofUnknown         // share of the sentence whose words no verb has
 	ofOrdinary        // all its words in the sentence are words that any sentence may have
 	ofSaid            // one of its phrases matches, and ends in free text
+	ofShare           // among many verbs, the logarithm of its share of what they are weighed
+	ofAbout           // and the share of the sentence whose words are in its description
 	signCount
 )
 
@@ -352,7 +380,7 @@ type candidate struct {
 // compare scores the verbs for a sentence. left is a phrase that is left out, or -1.
 func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []candidate {
 	ids, weights := m.find(q, left)
-	all := m.alike(q, takes, left)
+	all := m.alike(q, ids, takes, left)
 	for t, s := range m.full(ids, weights, left) {
 		c := &all[m.texts[t].verb]
 		c.signs[ofWords] = max(c.signs[ofWords], s/10)
@@ -362,7 +390,7 @@ func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []ca
 		if may != nil && !may[v] || c.signs[ofWords] == 0 && c.signs[ofNearest] == 0 {
 			continue
 		}
-		for _, k := range [...]int{ofWords, ofNearest, ofThree, ofAll} {
+		for _, k := range [...]int{ofWords, ofNearest, ofThree, ofAll, ofShare} {
 			c.score += float64(m.rough.signs[k] * c.signs[k])
 		}
 		out = append(out, c)
@@ -374,6 +402,16 @@ func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []ca
 		total += weights[i]
 		if ids[i] < 0 && q.kinds[i] == 0 {
 			unknown += weights[i]
+		}
+	}
+	for i, id := range ids {
+		if id < 0 || m.about == nil {
+			continue
+		}
+		for k := range out {
+			if slices.Contains(m.about[id], out[k].verb) {
+				out[k].signs[ofAbout] += weights[i] / max(total, 0.01)
+			}
 		}
 	}
 	for k := range out {
@@ -403,7 +441,7 @@ func (m *matcher) full(ids []int32, weights []float32, left int32) []float32 {
 }
 
 // alike gives the candidates, all verbs, with the signs that likeness to phrases gives them.
-func (m *matcher) alike(q *query, takes []uint64, left int32) []candidate {
+func (m *matcher) alike(q *query, ids []int32, takes []uint64, left int32) []candidate {
 	said := m.piecesOf(q.words)
 	like := m.likeness(said)
 	var masked []string
@@ -412,12 +450,7 @@ func (m *matcher) alike(q *query, takes []uint64, left int32) []candidate {
 		masked = m.piecesOf(q.masked)
 		other = m.likeness(masked)
 	}
-	together := m.together(said, masked, takes)
-	if left >= 0 && together != nil {
-		for _, own := range m.weighed().own[left] {
-			together[own.at] -= own.weight * like[left]
-		}
-	}
+	together, share := m.together(said, masked, ids, takes, left, like)
 	all := make([]candidate, m.verbs)
 	for v := range all {
 		all[v] = candidate{verb: int32(v), phrase: -1}
@@ -451,7 +484,7 @@ func (m *matcher) alike(q *query, takes []uint64, left int32) []candidate {
 		c.signs[ofThree] = (near[v][0] + near[v][1] + near[v][2]) / 3
 		c.signs[ofAll] = sum[v] * m.norms[v]
 		if together != nil {
-			c.signs[ofAll] = together[v] / 10
+			c.signs[ofAll], c.signs[ofShare] = together[v]/10, max(together[v]-share, -faint)/10
 		}
 	}
 	return all

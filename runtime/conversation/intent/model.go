@@ -22,10 +22,7 @@ type model struct {
 func (m *model) weigh(all []candidate) {
 	most := m.none
 	for i := range all {
-		all[i].score = 0
-		for k, s := range all[i].signs {
-			all[i].score += float64(s) * float64(m.signs[k])
-		}
+		all[i].score = m.score(&all[i])
 		most = max(most, all[i].score)
 	}
 	sum := math.Exp(m.none - most)
@@ -41,38 +38,31 @@ func (m *model) weigh(all []candidate) {
 	})
 }
 
+func (m *model) score(c *candidate) (sum float64) {
+	for k, s := range c.signs {
+		sum += float64(s) * float64(m.signs[k])
+	}
+	return sum
+}
+
 // many and few are the shipped models for large and for small palettes. They were fitted to
 // training sentences of public intent sets and to left-out phrases of our own palettes. Intents
 // have no arguments, so many has the weights of few for features of arguments. Its none is higher
 // than fitted, against sentences that belong to nothing. See TestFitModel.
 var (
-	many = &model{signs: signs{10.19, 4.60, -0.06, 9.38, -0.76, 2.92, 0.18, -5.50, 0.48, 0.27, -2.01, -0.51, 6.77}, none: 10.20}
+	many = &model{signs: signs{10.31, 4.00, -7.93, 4.25, -0.79, 0.87, 0.06, -5.50, 0.25, 0.2, -4.50, -0.66, 6.77, 8.52, 1.66}, none: 2.6}
 	few  = &model{signs: signs{12.10, 2.81, 0.98, 6.64, 4.00, 2.92, 0.11, -5.50, 0.07, 0.27, 2.55, -1.09, 6.77}, none: 8.32}
 )
 
-const (
-	// manyVerbs is from how many verbs on a palette is large.
-	manyVerbs = 60
-	// sure scales the weights of a large palette by the inverse logarithm of its number of verbs,
-	// up to mostMeasured verbs.
-	sure         = 3.5
-	mostMeasured = 226
-)
+// manyVerbs is from how many verbs on a palette is large.
+const manyVerbs = 60
 
-// shipped returns the model for a number of verbs. Among more verbs a similarity is more often
-// chance, so it must count less: with this scaling about the same share is wrong at 0.8 from 59 to
-// 226 intents.
+// shipped returns the model for a number of verbs.
 func shipped(verbs int) *model {
 	if verbs < manyVerbs {
 		return few
 	}
-	m := *many
-	by := sure / math.Log(float64(min(verbs, mostMeasured)))
-	for k := range m.signs {
-		m.signs[k] *= float32(by)
-	}
-	m.none *= by
-	return &m
+	return many
 }
 
 // Keep stores the fitted model outside, under a digest of everything that it depends on, so that
@@ -103,7 +93,7 @@ func (ix *Index) Keep(read func(name string) []byte, write func(name string, tex
 // digest identifies everything that the fit depends on.
 func (ix *Index) digest() string {
 	h := sha256.New()
-	fmt.Fprintln(h, *shipped(len(ix.verbs)), mostExamples, pull, steps, pace, mostRounds, mostVisits, firstPace, leastStep, ix.takes, ix.asking, ix.firsts, ix.matcher.list, ix.matcher.weight, ix.matcher.rarity)
+	fmt.Fprintln(h, *shipped(len(ix.verbs)), mostExamples, pull, steps, learning, rounds, pace, ofLabel, rarely, ix.takes, ix.asking, ix.firsts, ix.matcher.list, ix.matcher.weight, ix.matcher.rarity)
 	for i := range ix.templates {
 		fmt.Fprintf(h, "%d %q\n", ix.templates[i].verb, ix.templates[i].text)
 	}

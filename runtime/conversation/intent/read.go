@@ -94,6 +94,7 @@ type clause struct {
 	dictated *literalText
 	weights  []float32
 	sought   *query
+	bare     bool           // compared without the words that only ask, greet and thank
 	given    []*verbs.Param // arguments whose values an example phrase has
 	opening  int            // number of words before the sentence proper
 }
@@ -390,12 +391,12 @@ func (r *Reader) query(c *clause) *query {
 		}
 	}
 	masks, last := false, ""
-	end := len(c.words)
-	for end > c.opening+1 && closers()[c.words[end-1].Plain] {
-		end--
+	from, end := c.opening, len(c.words)
+	if c.bare {
+		from, end = spared(c.words, c.opening)
 	}
 	for i := range c.words {
-		if c.quoted[i] || i < c.opening || i >= end {
+		if c.quoted[i] || i < from || i >= end {
 			continue
 		}
 		kind, place := rows[i], ""
@@ -456,6 +457,17 @@ func placeOfReading(w values.What) string {
 func (r *Reader) rank(c *clause) []candidate {
 	all := r.signsOf(c, -1)
 	r.ix.model().weigh(all)
+	if from, to := spared(c.words, c.opening); from > c.opening || to < len(c.words) {
+		// Phrases may have such words as well, so that what is surer counts. Of few verbs, a sentence
+		// that is unclear without them stays what it was: it may be about nothing here.
+		bare := *c
+		bare.bare, bare.sought = true, nil
+		if other := r.signsOf(&bare, -1); len(other) > 0 {
+			if r.ix.model().weigh(other); len(all) == 0 || other[0].score > all[0].score && (r.ix.matcher.large() || other[0].score >= sureToRead) {
+				all, c.sought = other, bare.sought
+			}
+		}
+	}
 	return all
 }
 

@@ -6,90 +6,206 @@ import (
 	"strings"
 )
 
-// Large palettes weigh the phrases of all verbs against each other: "how many" may be all that
-// distinguishes two verbs, and a word that both have says little. This is a multinomial logistic
-// regression over the pieces of phrases, stopped early, since a verb has few phrases and more steps
-// would overfit.
+// Large palettes weigh the texts of all verbs against each other: "how many" may be all that
+// distinguishes two verbs, and a word that both have says little. This is a softmax regression over the
+// pieces of texts (Bishop, Pattern Recognition and Machine Learning, 4.3.4). The score of a verb is that
+// of an output of its own and those of its labels: a thousand operations of an API share "list" or
+// "channel", so the phrases of one teach what is said for all, although each has few. It is stopped
+// early, since more rounds would learn the phrases by heart.
 type weighed struct {
-	counts []float32 // by piece: how much it counts
-	verbs  [][]post  // by piece: the verbs that it counts for and against
-	own    [][]post  // by phrase: its own contribution
+	counts  []float32   // by piece: how much it counts, 0 if not at all
+	rows    [][]float32 // by piece: what it says for each output
+	outputs int
+	labels  [][]int32 // by verb: the outputs of its labels
+	ofOwn   float32
+	own     [][]post // by phrase: what it taught
 }
 
-// Parameters of the regression, chosen on training sentences of public intent sets.
+// Parameters of the regression, chosen on training sentences of public intent sets and on left-out
+// phrases of operations of APIs.
 const (
-	mostRounds = 10
-	mostVisits = 20_000 // of phrases, however many there are: the first sentence waits for it
-	firstPace  = 3
-	leastStep  = 0.04
+	rounds    = 8
+	pace      = 3.0
+	ofLabel   = 0.7   // how much a label counts beside the verb itself
+	leastStep = 0.002 // smaller steps are left out
+	faint     = 10.0  // a score so far below the greatest has no probability
+	rarely    = 0.7   // the exponent of how rare a piece is
+	// mostFine is up to how many texts times verbs runs of letters are compared, and all pairs of words.
+	// Beyond, verbs are told apart by what they share, and there are fewer rounds.
+	mostFine  = 300_000
+	coarsely  = 3   // rounds,
+	ofSeveral = 3   // the phrases that have a pair of words if it counts,
+	ofFew     = 0.5 // and what a verb itself counts
 )
 
-// weigh trains the regression by stochastic gradient descent.
-func (m *matcher) weigh(phrases [][]int32) *weighed {
-	w := &weighed{counts: make([]float32, len(m.rarity)), verbs: make([][]post, len(m.rarity)), own: make([][]post, len(phrases))}
+// weigh fits the regression by stochastic gradient descent.
+func (m *matcher) weigh(phrases [][]int32, common []float64, all []known) *weighed {
+	w := &weighed{counts: make([]float32, len(m.rarity)), rows: make([][]float32, len(m.rarity)), labels: make([][]int32, m.verbs), ofOwn: 1, own: make([][]post, len(phrases))}
+	texts := slices.Clone(phrases)
+	verbs := make([]int32, len(phrases))
+	for p := range phrases {
+		verbs[p] = m.phrases[p].verb
+	}
+	for v, k := range all {
+		var ids []int32
+		for _, word := range k.about {
+			if id, ok := m.pieces[word]; ok && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+		texts, verbs = append(texts, ids), append(verbs, int32(v))
+	}
+	most, exponent := rounds, rarely
+	fine := len(texts)*m.verbs <= mostFine
+	if !fine {
+		most, exponent, w.ofOwn = coarsely, 1, ofFew
+	}
+	used := 0
 	for piece, id := range m.pieces {
-		w.counts[id] = speaks(piece) * float32(math.Sqrt(float64(m.rarity[id])))
+		pair := strings.Contains(piece, " ")
+		if fine || piece[0] != '#' && (!pair || common[id] >= ofSeveral) {
+			w.counts[id] = speaks(piece) * float32(math.Pow(float64(m.rarity[id]), exponent))
+			used++
+		}
 	}
-	scores, chances := make([]float32, m.verbs), make([]float64, m.verbs)
-	var steps []post
-	stride := 7919 // a prime, so that a round goes through the verbs in turn
-	if len(phrases)%stride == 0 {
-		stride = 7907
+	outputs := w.share(all)
+	w.outputs = outputs
+	cells := make([]float32, used*outputs)
+	for id, c := range w.counts {
+		if c > 0 {
+			w.rows[id], cells = cells[:outputs:outputs], cells[outputs:]
+		}
 	}
-	rounds := max(2, min(mostRounds, mostVisits/max(1, len(phrases))))
-	for round := range rounds {
-		pace := firstPace * (1 - float32(round)/float32(rounds))
-		for i := range phrases {
-			p := i * stride % len(phrases)
-			clear(scores)
-			norm := w.add(phrases[p], scores, 0)
-			most, sum := slices.Max(scores), 0.0
+	order := make([]int32, len(texts))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	scores, sums, steps := make([]float32, m.verbs), make([]float32, outputs), make([]float32, outputs)
+	var stepped []int32
+	seed := uint32(1)
+	for round := range most {
+		pace := pace * (1 - float32(round)/float32(most))
+		for i := range order {
+			seed = seed*1664525 + 1013904223
+			j := i + int(seed>>8)%(len(order)-i)
+			order[i], order[j] = order[j], order[i]
+			text := order[i]
+			norm := w.score(texts[text], sums, scores, 0)
+			most, sum := slices.Max(scores), float32(0)
 			for v, s := range scores {
-				chances[v] = math.Exp(float64(norm * (s - most)))
-				sum += chances[v]
-			}
-			steps = steps[:0]
-			for v, c := range chances {
-				step := -c / sum
-				if int32(v) == m.phrases[p].verb {
-					step++
-				}
-				if math.Abs(step) > leastStep {
-					steps = append(steps, post{int32(v), pace * float32(step)})
+				if s -= most; s > -faint {
+					scores[v] = float32(math.Exp(float64(s)))
+					sum += scores[v]
+				} else {
+					scores[v] = 0
 				}
 			}
-			for _, id := range phrases[p] {
-				w.verbs[id] = added(w.verbs[id], steps, norm*w.counts[id])
+			stepped = stepped[:0]
+			step := func(o int32, s float32) {
+				if steps[o] == 0 {
+					stepped = append(stepped, o)
+				}
+				steps[o] += s
 			}
-			w.own[p] = added(w.own[p], steps, 1)
+			for v, c := range scores {
+				s := -c / sum
+				if int32(v) == verbs[text] {
+					s++
+				}
+				if s > -leastStep && s < leastStep {
+					continue
+				}
+				step(int32(v), pace*s*w.ofOwn)
+				for _, o := range w.labels[v] {
+					step(o, pace*s*ofLabel)
+				}
+			}
+			for _, id := range texts[text] {
+				if row := w.rows[id]; row != nil {
+					by := norm * w.counts[id]
+					for _, o := range stepped {
+						row[o] += steps[o] * by
+					}
+				}
+			}
+			if int(text) < len(phrases) {
+				slices.Sort(stepped)
+				w.own[text] = added(w.own[text], slices.Compact(stepped), steps)
+			}
+			for _, o := range stepped {
+				steps[o] = 0
+			}
 		}
 	}
 	return w
 }
 
-// add adds the contributions of pieces to the scores of verbs, and returns the factor that
-// normalises a text to length 1; squares is the sum for unknown pieces.
-func (w *weighed) add(pieces []int32, scores []float32, squares float32) float32 {
-	for _, id := range pieces {
-		squares += w.counts[id] * w.counts[id]
-		for _, a := range w.verbs[id] {
-			scores[a.at] += a.weight * w.counts[id]
+// share numbers the labels that several verbs have, behind the verbs, and returns the number of outputs.
+func (w *weighed) share(all []known) (outputs int) {
+	count, number := map[string]int{}, map[string]int32{}
+	for _, k := range all {
+		for _, l := range k.labels {
+			count[l]++
 		}
 	}
-	return 1 / float32(math.Sqrt(max(float64(squares), 1e-9)))
+	outputs = len(all)
+	for v, k := range all {
+		for _, l := range k.labels {
+			if count[l] < 2 || count[l] == len(all) {
+				continue
+			}
+			n, ok := number[l]
+			if !ok {
+				n = int32(outputs)
+				number[l] = n
+				outputs++
+			}
+			w.labels[v] = append(w.labels[v], n)
+		}
+	}
+	return outputs
 }
 
-// added adds steps to weights; both are sorted by verb.
-func added(to, steps []post, by float32) []post {
+// score gives the sum of each output and the score of each verb, and returns the factor that normalises
+// a text to length 1; squares is the sum for unknown pieces.
+func (w *weighed) score(pieces []int32, sums, scores []float32, squares float32) float32 {
+	clear(sums)
+	for _, id := range pieces {
+		c := w.counts[id]
+		squares += c * c
+		for o, s := range w.rows[id] {
+			sums[o] += s * c
+		}
+	}
+	norm := 1 / float32(math.Sqrt(max(float64(squares), 1e-9)))
+	for o := range sums {
+		sums[o] *= norm
+	}
+	w.sum(sums, scores)
+	return norm
+}
+
+func (w *weighed) sum(sums, scores []float32) {
+	for v := range scores {
+		s := w.ofOwn * sums[v]
+		for _, o := range w.labels[v] {
+			s += ofLabel * sums[o]
+		}
+		scores[v] = s
+	}
+}
+
+// added adds the steps of some outputs to a row that is sorted by them.
+func added(to []post, outputs []int32, steps []float32) []post {
 	k := 0
-	for _, s := range steps {
-		for k < len(to) && to[k].at < s.at {
+	for _, o := range outputs {
+		for k < len(to) && to[k].at < o {
 			k++
 		}
-		if k == len(to) || to[k].at != s.at {
-			to = slices.Insert(to, k, post{at: s.at})
+		if k == len(to) || to[k].at != o {
+			to = slices.Insert(to, k, post{at: o})
 		}
-		to[k].weight += by * s.weight
+		to[k].weight += steps[o]
 	}
 	return to
 }
@@ -105,38 +221,62 @@ func speaks(piece string) float32 {
 	return 1
 }
 
-// speak returns the scores of all verbs for the pieces of a sentence.
-func (m *matcher) speak(pieces []string) []float32 {
-	w, scores := m.weighed(), make([]float32, m.verbs)
+// speak returns the scores of all verbs for the pieces of a sentence, and for the words that misspelt ones
+// stand for. A phrase that is left out takes away what it taught, as far as it is like the sentence.
+func (m *matcher) speak(pieces []string, spelt []int32, left int32, like float32) []float32 {
+	w := m.weighed
 	var known []int32
 	squares := float32(0)
 	for _, piece := range pieces {
 		if id, ok := m.pieces[piece]; ok {
 			known = append(known, id)
-		} else {
+		} else if w.ofOwn == 1 || piece[0] != '#' && !strings.Contains(piece, " ") {
 			squares += speaks(piece) * speaks(piece)
 		}
 	}
-	norm := w.add(known, scores, squares)
-	for v := range scores {
-		scores[v] *= norm
+	for _, id := range spelt {
+		if id, ok := m.pieces[m.list[id]]; ok && !slices.Contains(known, id) {
+			known = append(known, id)
+		}
+	}
+	sums, scores := make([]float32, w.outputs), make([]float32, m.verbs)
+	w.score(known, sums, scores, squares)
+	if left >= 0 {
+		for _, own := range w.own[left] {
+			sums[own.at] -= own.weight * like
+		}
+		w.sum(sums, scores)
 	}
 	return scores
 }
 
-// together returns the scores of all verbs, with words or with placeholders for values; nil for
-// small palettes.
-func (m *matcher) together(said, masked []string, takes []uint64) []float32 {
+// together returns the scores of all verbs, with words or with placeholders for values, and the logarithm
+// of the sum of their exponentials; nil for small palettes.
+func (m *matcher) together(said, masked []string, ids []int32, takes []uint64, left int32, like []float32) (all []float32, share float32) {
 	if m.weighed == nil {
-		return nil
+		return nil, 0
 	}
-	all := m.speak(said)
+	var spelt []int32
+	for _, id := range ids {
+		if id >= 0 && !slices.Contains(said, m.list[id]) {
+			spelt = append(spelt, id)
+		}
+	}
+	is := float32(0)
+	if left >= 0 {
+		is = like[left]
+	}
+	all = m.speak(said, spelt, left, is)
 	if masked != nil {
-		for v, s := range m.speak(masked) {
+		for v, s := range m.speak(masked, spelt, left, is) {
 			if takes[v] != 0 {
 				all[v] = max(all[v], s)
 			}
 		}
 	}
-	return all
+	most, sum := slices.Max(all), 0.0
+	for _, s := range all {
+		sum += math.Exp(float64(s - most))
+	}
+	return all, most + float32(math.Log(sum))
 }
