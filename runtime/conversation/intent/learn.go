@@ -63,6 +63,9 @@ func (ix *Index) examples(most int) (all []example) {
 			all = append(all, e)
 		}
 		meant(q, int32(p), 1)
+		if m.large() {
+			continue // others say nothing of how much features tell
+		}
 		other := &query{}
 		for range 3 {
 			more := m.phrases[random(len(m.phrases))].words
@@ -210,7 +213,7 @@ func fitted(all []example, to *model, pull float64, steps int) *model {
 func (m model) calibrated(all []example) *model {
 	best, most := 1.0, math.Inf(-1)
 	for scale := 1.2; scale > 0.25; scale -= 0.05 {
-		likely := -80 * math.Log(scale) * math.Log(scale) // towards 1, as far as there are few examples
+		likely := -60 * math.Log(scale) * math.Log(scale) // towards 1, as far as there are few examples
 		for i := range all {
 			if all[i].meant < 0 {
 				continue

@@ -385,18 +385,23 @@ func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []ca
 		c := &all[m.texts[t].verb]
 		c.signs[ofWords] = max(c.signs[ofWords], s/10)
 	}
-	out := all[:0]
-	for v, c := range all {
+	out := make([]candidate, 0, mostCompared+1)
+	order := func(a, b *candidate) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.verb, b.verb)) }
+	for v := range all {
+		c := &all[v]
 		if may != nil && !may[v] || c.signs[ofWords] == 0 && c.signs[ofNearest] == 0 {
 			continue
 		}
 		for _, k := range [...]int{ofWords, ofNearest, ofThree, ofAll, ofShare} {
 			c.score += float64(m.rough.signs[k] * c.signs[k])
 		}
-		out = append(out, c)
+		if n := len(out); n == mostCompared && order(c, &out[n-1]) > 0 {
+			continue
+		}
+		k, _ := slices.BinarySearchFunc(out, c, func(o candidate, c *candidate) int { return order(&o, c) })
+		out = slices.Insert(out, k, *c)
+		out = out[:min(len(out), mostCompared)]
 	}
-	slices.SortFunc(out, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.verb, b.verb)) })
-	out = slices.Clone(out[:min(len(out), mostCompared)])
 	var total, unknown float32
 	for i := range ids {
 		total += weights[i]

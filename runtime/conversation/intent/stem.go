@@ -151,9 +151,12 @@ var courtesy = sync.OnceValue(func() (of struct{ greeting, request, thanks *rege
 	words := func(key string) string { return strings.Join(values.Phrases(key), "|") }
 	of.greeting = regexp.MustCompile(`^(?:by the way |(?:` + values.Expression("greeting") + "|" + words("opening") + "|" + words("title") + `) )+`)
 	of.request = regexp.MustCompile(`^(?:(?:` + values.Expression("request") + "|" + words("opening") + `) )+`)
-	of.thanks = regexp.MustCompile(`(?: (?:` + values.Expression("thanking") + "|" + values.Expression("thanks") + "|" + words("closing") + `))+$`)
+	of.thanks = regexp.MustCompile(`^(?:(?:` + values.Expression("thanking") + "|" + values.Expression("thanks") + "|" + words("closing") + `) )+$`)
 	return of
 })
+
+// mostThanks is how many words of thanks are left out.
+const mostThanks = 8
 
 // greeting returns the number of words before the sentence proper; one is always left.
 func greeting(all []values.Word) int {
@@ -167,8 +170,10 @@ func spared(all []values.Word, opening int) (from, to int) {
 	if n := strings.Count(courtesy().request.FindString(plainly(all[from:], nil)+" "), " "); to-from-n > 1 {
 		from += n
 	}
-	if n := strings.Count(courtesy().thanks.FindString(plainly(all[from:], nil)), " "); to-from-n > 1 {
-		to -= n
+	for n := min(mostThanks, to-from-2); n > 0; n-- {
+		if courtesy().thanks.MatchString(plainly(all[to-n:], nil) + " ") {
+			return from, to - n
+		}
 	}
 	return from, to
 }

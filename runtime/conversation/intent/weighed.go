@@ -8,8 +8,8 @@ import (
 
 // Large palettes weigh the texts of all verbs against each other: "how many" may be all that
 // distinguishes two verbs, and a word that both have says little. This is a softmax regression over the
-// pieces of texts (Bishop, Pattern Recognition and Machine Learning, 4.3.4). The score of a verb is that
-// of an output of its own and those of its labels: a thousand operations of an API share "list" or
+// pieces of texts (Bishop, Pattern Recognition and Machine Learning, 4.3.4). The score of a verb is the sum
+// of those of its labels: a thousand operations of an API share "list" or
 // "channel", so the phrases of one teach what is said for all, although each has few. It is stopped
 // early, since more rounds would learn the phrases by heart.
 type weighed struct {
@@ -17,7 +17,7 @@ type weighed struct {
 	rows    [][]float32 // by piece: what it says for each output
 	outputs int
 	labels  [][]int32 // by verb: the outputs of its labels
-	ofOwn   float32
+	fine    bool
 	own     [][]post // by phrase: what it taught
 }
 
@@ -26,21 +26,20 @@ type weighed struct {
 const (
 	rounds    = 8
 	pace      = 3.0
-	ofLabel   = 0.7   // how much a label counts beside the verb itself
+	ofLabel   = 0.65   // how much a label counts
 	leastStep = 0.002 // smaller steps are left out
 	faint     = 10.0  // a score so far below the greatest has no probability
 	rarely    = 0.7   // the exponent of how rare a piece is
 	// mostFine is up to how many texts times verbs runs of letters are compared, and all pairs of words.
 	// Beyond, verbs are told apart by what they share, and there are fewer rounds.
 	mostFine  = 300_000
-	coarsely  = 3   // rounds,
-	ofSeveral = 3   // the phrases that have a pair of words if it counts,
-	ofFew     = 0.5 // and what a verb itself counts
+	coarsely  = 3 // rounds,
+	ofSeveral = 3 // the phrases that have a pair of words if it counts,
 )
 
 // weigh fits the regression by stochastic gradient descent.
 func (m *matcher) weigh(phrases [][]int32, common []float64, all []known) *weighed {
-	w := &weighed{counts: make([]float32, len(m.rarity)), rows: make([][]float32, len(m.rarity)), labels: make([][]int32, m.verbs), ofOwn: 1, own: make([][]post, len(phrases))}
+	w := &weighed{counts: make([]float32, len(m.rarity)), rows: make([][]float32, len(m.rarity)), labels: make([][]int32, m.verbs), own: make([][]post, len(phrases))}
 	texts := slices.Clone(phrases)
 	verbs := make([]int32, len(phrases))
 	for p := range phrases {
@@ -56,14 +55,13 @@ func (m *matcher) weigh(phrases [][]int32, common []float64, all []known) *weigh
 		texts, verbs = append(texts, ids), append(verbs, int32(v))
 	}
 	most, exponent := rounds, rarely
-	fine := len(texts)*m.verbs <= mostFine
-	if !fine {
-		most, exponent, w.ofOwn = coarsely, 1, ofFew
+	if w.fine = len(texts)*m.verbs <= mostFine; !w.fine {
+		most, exponent = coarsely, 1
 	}
 	used := 0
 	for piece, id := range m.pieces {
 		pair := strings.Contains(piece, " ")
-		if fine || piece[0] != '#' && (!pair || common[id] >= ofSeveral) {
+		if w.fine || piece[0] != '#' && (!pair || common[id] >= ofSeveral) {
 			w.counts[id] = speaks(piece) * float32(math.Pow(float64(m.rarity[id]), exponent))
 			used++
 		}
@@ -115,7 +113,6 @@ func (m *matcher) weigh(phrases [][]int32, common []float64, all []known) *weigh
 				if s > -leastStep && s < leastStep {
 					continue
 				}
-				step(int32(v), pace*s*w.ofOwn)
 				for _, o := range w.labels[v] {
 					step(o, pace*s*ofLabel)
 				}
@@ -140,7 +137,8 @@ func (m *matcher) weigh(phrases [][]int32, common []float64, all []known) *weigh
 	return w
 }
 
-// share numbers the labels that several verbs have, behind the verbs, and returns the number of outputs.
+// share numbers the labels that several verbs have, and a label for each verb alone unless they are told
+// apart by what they share, and returns how many there are.
 func (w *weighed) share(all []known) (outputs int) {
 	count, number := map[string]int{}, map[string]int32{}
 	for _, k := range all {
@@ -148,8 +146,11 @@ func (w *weighed) share(all []known) (outputs int) {
 			count[l]++
 		}
 	}
-	outputs = len(all)
 	for v, k := range all {
+		if w.fine {
+			w.labels[v] = append(w.labels[v], int32(outputs))
+			outputs++
+		}
 		for _, l := range k.labels {
 			if count[l] < 2 || count[l] == len(all) {
 				continue
@@ -187,11 +188,11 @@ func (w *weighed) score(pieces []int32, sums, scores []float32, squares float32)
 
 func (w *weighed) sum(sums, scores []float32) {
 	for v := range scores {
-		s := w.ofOwn * sums[v]
+		s := float32(0)
 		for _, o := range w.labels[v] {
-			s += ofLabel * sums[o]
+			s += sums[o]
 		}
-		scores[v] = s
+		scores[v] = ofLabel * s
 	}
 }
 
@@ -230,7 +231,7 @@ func (m *matcher) speak(pieces []string, spelt []int32, left int32, like float32
 	for _, piece := range pieces {
 		if id, ok := m.pieces[piece]; ok {
 			known = append(known, id)
-		} else if w.ofOwn == 1 || piece[0] != '#' && !strings.Contains(piece, " ") {
+		} else if w.fine || piece[0] != '#' && !strings.Contains(piece, " ") {
 			squares += speaks(piece) * speaks(piece)
 		}
 	}
