@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"verbatim/runtime/conversation/intent/rank"
 	"verbatim/runtime/conversation/values"
 )
 
@@ -30,10 +31,10 @@ func TestFitModel(t *testing.T) {
 				return
 			}
 			readings, _ := values.Find(text, english)
-			e := tuned{example{r.signsOf(r.clause(text, all2, readings, english, values.English), -1), -1, weight}, s.name + kind, group}
-			for k := range e.all {
-				if ix.verbs[e.all[k].verb].Name == want {
-					e.meant = k
+			e := tuned{rank.Example{All: r.signsOf(r.clause(text, all2, readings, english, values.English), -1), Meant: -1, Weight: weight}, s.name + kind, group}
+			for k := range e.All {
+				if ix.verbs[e.All[k].Verb].Name == want {
+					e.Meant = k
 				}
 			}
 			all = append(all, e)
@@ -72,13 +73,13 @@ func TestFitModel(t *testing.T) {
 		add := func(text, want, of string, group int) {
 			said, _ := values.Split(text, maxWords)
 			readings, _ := values.Find(text, english)
-			e := tuned{example{r.signsOf(r.clause(text, said, readings, english, values.English), -1), -1, 1}, "operations" + of, group}
-			for k := range e.all {
-				if ix.verbs[e.all[k].verb].Name == want {
-					e.meant = k
+			e := tuned{rank.Example{All: r.signsOf(r.clause(text, said, readings, english, values.English), -1), Meant: -1, Weight: 1}, "operations" + of, group}
+			for k := range e.All {
+				if ix.verbs[e.All[k].Verb].Name == want {
+					e.Meant = k
 				}
 			}
-			if want == "" || e.meant >= 0 {
+			if want == "" || e.Meant >= 0 {
 				all = append(all, e)
 			}
 		}
@@ -107,7 +108,7 @@ func TestFitModel(t *testing.T) {
 		r, _ := d.reader(t)
 		own := r.ix.examples(200)
 		for i, e := range own {
-			e.weight *= 0.5
+			e.Weight *= 0.5
 			all = append(all, tuned{e, d.name + [...]string{"", " among words", " removed", " empty"}[i%4], i / 4})
 		}
 		// The halves of our own sets that are there to tune with.
@@ -120,16 +121,16 @@ func TestFitModel(t *testing.T) {
 					said, _ = values.Split(text, maxWords)
 					readings, _ = values.Find(text, english)
 				}
-				e := tuned{example{r.signsOf(r.clause(text, said, readings, english, l), -1), -1, 1.5 / float64(1+k)}, d.name + " tuning", len(text)}
-				for k := range e.all {
-					if r.ix.verbs[e.all[k].verb].Name == want {
-						e.meant = k
+				e := tuned{rank.Example{All: r.signsOf(r.clause(text, said, readings, english, l), -1), Meant: -1, Weight: 1.5 / float64(1+k)}, d.name + " tuning", len(text)}
+				for k := range e.All {
+					if r.ix.verbs[e.All[k].Verb].Name == want {
+						e.Meant = k
 					}
 				}
 				if want == "" {
-					e.weight = straysWeight
+					e.Weight = straysWeight
 				}
-				if want == "" && k == 0 || want != "" && e.meant >= 0 && e.all[e.meant].signs[ofNearest] < 0.9 {
+				if want == "" && k == 0 || want != "" && e.Meant >= 0 && e.All[e.Meant].Signs[rank.OfNearest] < 0.9 {
 					all = append(all, e)
 				}
 			}
@@ -173,9 +174,9 @@ func TestFitModel(t *testing.T) {
 			}
 			return some
 		}
-		to := many
+		to := rank.Shipped(rank.ManyVerbs)
 		if size == "small" {
-			to = few
+			to = rank.Shipped(0)
 		}
 		m := refit(of(half), to)
 		by := map[string][]tuned{}
@@ -187,59 +188,59 @@ func TestFitModel(t *testing.T) {
 		}
 		m = refit(of(all), to)
 		var b strings.Builder
-		for k := range m.signs {
-			fmt.Fprintf(&b, "%.2f, ", m.signs[k])
+		for k := range m.Signs {
+			fmt.Fprintf(&b, "%.2f, ", m.Signs[k])
 		}
-		t.Logf("%s signs: signs{%s}, none: %.2f", size, strings.TrimSuffix(b.String(), ", "), m.none)
+		t.Logf("%s Signs: Signs{%s}, none: %.2f", size, strings.TrimSuffix(b.String(), ", "), m.None)
 	}
 }
 
 // A tuned is an example, and what it is one of.
 type tuned struct {
-	example
+	rank.Example
 	of    string
 	group int
 }
 
-func refit(tuned []tuned, to *model) *model {
-	var all []example
+func refit(tuned []tuned, to *rank.Model) *rank.Model {
+	var all []rank.Example
 	for _, e := range tuned {
-		all = append(all, e.example)
+		all = append(all, e.Example)
 	}
-	m := fitted(all, to, 0.5, 120)
+	m := rank.Fitted(all, to, 0.5, 120)
 	for range 4 {
-		m = fitted(all, m, 0.5, 120)
+		m = rank.Fitted(all, m, 0.5, 120)
 	}
 	return m
 }
 
 // judged is how well a model does on examples.
-func judged(m *model, all []tuned) string {
+func judged(m *rank.Model, all []tuned) string {
 	var n, first, right, wrong, none, stray int
 	var sure [][2]float64
 	for _, e := range all {
-		list := slices.Clone(e.all)
+		list := slices.Clone(e.All)
 		meant := int32(-1)
-		if e.meant >= 0 {
-			meant = list[e.meant].verb
+		if e.Meant >= 0 {
+			meant = list[e.Meant].Verb
 		}
-		m.weigh(list)
+		m.Weigh(list)
 		if meant < 0 {
 			none++
-			if len(list) > 0 && list[0].score >= 0.8 {
+			if len(list) > 0 && list[0].Score >= 0.8 {
 				stray++
 			}
 			continue
 		}
 		n++
 		is := 0.0
-		if list[0].verb == meant {
+		if list[0].Verb == meant {
 			first++
 			is = 1
 		}
-		sure = append(sure, [2]float64{list[0].score, is})
-		if list[0].score >= 0.8 {
-			if list[0].verb == meant {
+		sure = append(sure, [2]float64{list[0].Score, is})
+		if list[0].Score >= 0.8 {
+			if list[0].Verb == meant {
 				right++
 			} else {
 				wrong++

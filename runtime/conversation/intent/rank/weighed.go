@@ -1,4 +1,4 @@
-package intent
+package rank
 
 import (
 	"math"
@@ -9,9 +9,9 @@ import (
 // Large palettes weigh the texts of all verbs against each other: "how many" may be all that
 // distinguishes two verbs, and a word that both have says little. This is a softmax regression over the
 // pieces of texts (Bishop, Pattern Recognition and Machine Learning, 4.3.4). The score of a verb is the sum
-// of those of its labels: a thousand operations of an API share "list" or
-// "channel", so the phrases of one teach what is said for all, although each has few. It is stopped
-// early, since more rounds would learn the phrases by heart.
+// of those of its labels: a thousand operations of an API share "list" or "channel", so the phrases of one
+// teach what is said for all, although each has few. It is stopped early, since more rounds would learn the
+// phrases by heart.
 type weighed struct {
 	counts  []float32   // by piece: how much it counts, 0 if not at all
 	rows    [][]float32 // by piece: what it says for each output
@@ -26,7 +26,7 @@ type weighed struct {
 const (
 	rounds    = 8
 	pace      = 3.0
-	ofLabel   = 0.65   // how much a label counts
+	ofLabel   = 0.65  // how much a label counts
 	leastStep = 0.002 // smaller steps are left out
 	faint     = 10.0  // a score so far below the greatest has no probability
 	rarely    = 0.7   // the exponent of how rare a piece is
@@ -38,7 +38,7 @@ const (
 )
 
 // weigh fits the regression by stochastic gradient descent.
-func (m *matcher) weigh(phrases [][]int32, common []float64, all []known) *weighed {
+func (m *Ranker) weigh(phrases [][]int32, common []float64, all []Verb) *weighed {
 	w := &weighed{counts: make([]float32, len(m.rarity)), rows: make([][]float32, len(m.rarity)), labels: make([][]int32, m.verbs), own: make([][]post, len(phrases))}
 	texts := slices.Clone(phrases)
 	verbs := make([]int32, len(phrases))
@@ -47,7 +47,7 @@ func (m *matcher) weigh(phrases [][]int32, common []float64, all []known) *weigh
 	}
 	for v, k := range all {
 		var ids []int32
-		for _, word := range k.about {
+		for _, word := range k.About {
 			if id, ok := m.pieces[word]; ok && !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
@@ -139,10 +139,10 @@ func (m *matcher) weigh(phrases [][]int32, common []float64, all []known) *weigh
 
 // share numbers the labels that several verbs have, and a label for each verb alone unless they are told
 // apart by what they share, and returns how many there are.
-func (w *weighed) share(all []known) (outputs int) {
+func (w *weighed) share(all []Verb) (outputs int) {
 	count, number := map[string]int{}, map[string]int32{}
 	for _, k := range all {
-		for _, l := range k.labels {
+		for _, l := range k.Labels {
 			count[l]++
 		}
 	}
@@ -151,7 +151,7 @@ func (w *weighed) share(all []known) (outputs int) {
 			w.labels[v] = append(w.labels[v], int32(outputs))
 			outputs++
 		}
-		for _, l := range k.labels {
+		for _, l := range k.Labels {
 			if count[l] < 2 || count[l] == len(all) {
 				continue
 			}
@@ -224,7 +224,7 @@ func speaks(piece string) float32 {
 
 // speak returns the scores of all verbs for the pieces of a sentence, and for the words that misspelt ones
 // stand for. A phrase that is left out takes away what it taught, as far as it is like the sentence.
-func (m *matcher) speak(pieces []string, spelt []int32, left int32, like float32) []float32 {
+func (m *Ranker) speak(pieces []string, spelt []int32, left int32, like float32) []float32 {
 	w := m.weighed
 	var known []int32
 	squares := float32(0)
@@ -253,7 +253,7 @@ func (m *matcher) speak(pieces []string, spelt []int32, left int32, like float32
 
 // together returns the scores of all verbs, with words or with placeholders for values, and the logarithm
 // of the sum of their exponentials; nil for small palettes.
-func (m *matcher) together(said, masked []string, ids []int32, takes []uint64, left int32, like []float32) (all []float32, share float32) {
+func (m *Ranker) together(said, masked []string, ids []int32, takes []uint64, left int32, like []float32) (all []float32, share float32) {
 	if m.weighed == nil {
 		return nil, 0
 	}
