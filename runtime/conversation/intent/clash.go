@@ -4,9 +4,9 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
-	"strings"
 
 	"verbatim/dsl"
+	"verbatim/runtime/conversation/intent/rank"
 	"verbatim/verbs"
 )
 
@@ -87,8 +87,9 @@ func Codes() []dsl.CodeDoc { return dsl.ReadCodes(codesText) }
 // clashes compares each verb's phrases with all verbs that a role may use beside it.
 func (ix *Index) clashes() (all []clash, held Held) {
 	r := &Reader{ix: ix, may: make([]bool, len(ix.verbs))}
-	for p, s := range ix.matcher.phrases {
-		v, tp := ix.verbs[s.verb], &ix.templates[p]
+	for p := range ix.templates {
+		of := ix.templates[p].verb
+		v, tp := ix.verbs[of], &ix.templates[p]
 		if tp.named || v.Deprecated != nil || v.Internal {
 			continue
 		}
@@ -106,30 +107,30 @@ func (ix *Index) clashes() (all []clash, held Held) {
 		}
 		c, q := ix.saidAs(int32(p))
 		same := false
-		for _, twin := range ix.matcher.exact[strings.Join(q.words, " ")] {
-			o := ix.matcher.phrases[twin].verb
-			if same = same || o != s.verb && r.may[o] && !ix.templates[twin].named; same && o > s.verb {
+		for _, twin := range ix.ranker.Exact(q.Words) {
+			o := ix.ranker.Verb(twin)
+			if same = same || o != of && r.may[o] && !ix.templates[twin].named; same && o > of {
 				add(ix.verbs[o], sharedPhrase{same: true, elsewhere: ix.verbs[o].PhrasePlace(ix.templates[twin].text)})
 			}
 		}
 		c.sought = q
 		found := r.signsOf(c, int32(p))
-		ix.model().weigh(found)
-		own := slices.IndexFunc(found, func(k candidate) bool { return k.verb == s.verb })
+		ix.model().Weigh(found)
+		own := slices.IndexFunc(found, func(k rank.Candidate) bool { return k.Verb == of })
 		if own == 0 {
 			held.First++
 		}
 		if own == 0 || same || len(found) == 0 {
 			continue
 		}
-		by := ix.verbs[found[0].verb]
-		if found[0].score < sureToRead || len(by.Effects) > 0 && found[0].score < sureToWrite {
+		by := ix.verbs[found[0].Verb]
+		if found[0].Score < sureToRead || len(by.Effects) > 0 && found[0].Score < sureToWrite {
 			continue // it would be asked about
 		}
 		held.Taken++
-		t := sharedPhrase{by: found[0].score}
+		t := sharedPhrase{by: found[0].Score}
 		if own > 0 {
-			t.own = found[own].score
+			t.own = found[own].Score
 		}
 		add(by, t)
 	}

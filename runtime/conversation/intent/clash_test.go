@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"verbatim/dsl"
+	"verbatim/runtime/conversation/intent/rank"
 	"verbatim/verbs"
 	loading "verbatim/verbs/load"
 )
@@ -87,7 +88,7 @@ func TestTheFitIsKept(t *testing.T) {
 	kept := map[string][]byte{}
 	read := func(name string) []byte { return kept[name] }
 	write := func(name string, text []byte) { kept[name] = text }
-	fitted := func(reg *verbs.Registry) model {
+	fitted := func(reg *verbs.Registry) rank.Model {
 		m := *New(reg).Keep(read, write).model()
 		if *New(reg).learn() != m {
 			t.Error("what was kept is not what is fitted")
@@ -99,7 +100,7 @@ func TestTheFitIsKept(t *testing.T) {
 	if len(kept) != 1 || fitted(client) != first || len(kept) != 1 {
 		t.Fatalf("%d are kept", len(kept))
 	}
-	planted, err := json.Marshal(make([]float64, signCount+1))
+	planted, err := json.Marshal(make([]float64, rank.SignCount+1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func TestTheFitIsKept(t *testing.T) {
 			t.Error("what is broken is used")
 		}
 		kept[name] = planted
-		if New(client).Keep(read, write).model().none != 0 {
+		if New(client).Keep(read, write).model().None != 0 {
 			t.Error("what is kept is not read")
 		}
 	}

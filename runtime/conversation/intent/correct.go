@@ -125,7 +125,7 @@ func (r *Reader) Correct(text string, in values.In, v *verbs.Verb, call *dsl.Cal
 // Violin No. 1" corrects no loan of Violin No. 2, although "wait" may mark a correction.
 func (r *Reader) asksFor(c *clause, v *verbs.Verb) bool {
 	all := r.rank(c)
-	return r.exact(c, all) && r.ix.verbs[all[0].verb] != v && c.first != ""
+	return r.exact(c, all) && r.ix.verbs[all[0].Verb] != v && c.first != ""
 }
 
 // numbers reports whether a word is the "No" in the name of a row.

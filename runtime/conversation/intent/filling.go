@@ -811,7 +811,7 @@ func (r *Reader) announcement(v *verbs.Verb, pr *verbs.Param, c *clause, upto in
 			others++
 		}
 	}
-	return others == 0 && calls+leads > 0 || calls > 0 && others+leads <= 1+count(named, true)
+	return others == 0 && calls+leads > 0 || calls > 0 && others+leads <= 1+len(slices.DeleteFunc(named, func(is bool) bool { return !is }))
 }
 
 // span returns the range from the first to the last of some words.

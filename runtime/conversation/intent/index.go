@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"verbatim/runtime/conversation/forms"
+	"verbatim/runtime/conversation/intent/rank"
 	"verbatim/runtime/conversation/values"
 	"verbatim/verbs"
 )
@@ -15,7 +16,7 @@ type Index struct {
 	reg       *verbs.Registry
 	aliases   []alias
 	verbs     []*verbs.Verb
-	matcher   *matcher
+	ranker    *rank.Ranker
 	takes     []uint64 // by verb: what may stand in its arguments, see the kinds
 	templates []template
 	codes     map[*verbs.CodeList][]codeWords
@@ -23,7 +24,7 @@ type Index struct {
 	firsts    []string // by verb: stem of its name's first word
 	asking    []bool   // by verb: it is said as a question, or puts one
 	entities  map[*verbs.Entity]int
-	model     func() *model
+	model     func() *rank.Model
 	beside    []func(values.Language) string
 	spoken    func() []map[string]bool // by language: the words of phrases and codes
 }
@@ -59,7 +60,7 @@ func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 	for _, l := range reg.CodeLists() {
 		ix.codeWords(l)
 	}
-	all := make([]known, len(ix.verbs))
+	all := make([]rank.Verb, len(ix.verbs))
 	ix.asking, ix.takes = make([]bool, len(ix.verbs)), make([]uint64, len(ix.verbs))
 	for i, v := range ix.verbs {
 		ix.asking[i] = len(v.Effects) == 0
@@ -71,10 +72,10 @@ func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 			first = stem(word)
 		}
 		ix.firsts = append(ix.firsts, first)
-		k := known{phrases: make([][][]string, len(values.Languages()))}
-		k.phrases[values.English] = append(k.phrases[values.English], ix.template(i, v, nameOf(v), values.English))
+		k := rank.Verb{Phrases: make([][][]string, len(values.Languages()))}
+		k.Phrases[values.English] = append(k.Phrases[values.English], ix.template(i, v, nameOf(v), values.English))
 		phrasesOf(v, func(l values.Language, p string) {
-			k.phrases[l] = append(k.phrases[l], ix.template(i, v, p, l))
+			k.Phrases[l] = append(k.Phrases[l], ix.template(i, v, p, l))
 			if w := split(p); len(w) > 0 && (questionWords()[w[0]] || strings.HasSuffix(p, "?")) {
 				ix.asking[i] = true
 			}
@@ -82,7 +83,7 @@ func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 		about := func(text string) {
 			for _, w := range split(strings.NewReplacer("-", " ", ".", " ", "_", " ", "{", " ", "}", " ").Replace(text)) {
 				if w != "id" {
-					k.about = append(k.about, root(values.English, w))
+					k.About = append(k.About, root(values.English, w))
 				}
 			}
 		}
@@ -97,7 +98,7 @@ func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 			if p.Type.Codes != nil {
 				for _, c := range ix.codeWords(p.Type.Codes) {
 					for _, s := range c.stems {
-						k.about = append(k.about, short(s))
+						k.About = append(k.About, short(s))
 					}
 				}
 			}
@@ -105,12 +106,34 @@ func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 				about(p.Type.Entity.Store.Name)
 			}
 		}
+		k.Labels = labels(v.Name)
+		if len(ix.verbs) >= rank.ManyVerbs {
+			domain, _, _ := strings.Cut(v.Name, ".")
+			about(domain)
+		}
 		all[i] = k
 	}
-	ix.matcher = newMatcher(all)
-	ix.model = sync.OnceValue(func() *model { return ix.learn() })
+	ix.ranker = rank.New(all, func(w string) bool { return small()[w] })
+	ix.model = sync.OnceValue(func() *rank.Model { return ix.learn() })
 	ix.spoken = sync.OnceValue(ix.readSpoken)
 	return ix
+}
+
+// labels returns what a verb may share with others: the first word of its name, which is what is done, the
+// other words, the last of them, which is what it is done to, and the domain.
+func labels(name string) (all []string) {
+	domain, name, _ := strings.Cut(name, ".")
+	words := strings.Split(name, "-")
+	for i, w := range words {
+		w = root(values.English, w)
+		if i == 0 {
+			w = "to " + w
+		}
+		if !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+	}
+	return append(all, "a "+words[len(words)-1], "of "+domain)
 }
 
 // nameOf returns the name of a verb as words.
@@ -158,8 +181,8 @@ func (ix *Index) kindsOf(p *verbs.Param) uint64 {
 
 // Kinds of values that values.Find does not return.
 const (
-	codeKind    = 1 << 29
-	fileKind    = 1 << 30
+	codeKind    = rank.CodeKind
+	fileKind    = rank.FileKind
 	patternKind = 1 << 31
 	firstEntity = 32 // bits; entities beyond the last share one
 )

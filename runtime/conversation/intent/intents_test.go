@@ -1,6 +1,9 @@
 package intent
 
 import (
+	"cmp"
+	"slices"
+
 	"encoding/csv"
 	"encoding/json"
 	"flag"
@@ -183,6 +186,21 @@ type tally struct {
 	right8, wrong8, eight     int
 	beside, beside5, beside8  int
 	took                      time.Duration
+	sure                      [][2]float64
+}
+
+// at returns how many are right where so many are wrong, of the surest.
+func (t *tally) atWrong(most float64) float64 {
+	slices.SortStableFunc(t.sure, func(a, b [2]float64) int { return cmp.Compare(b[0], a[0]) })
+	right, wrong := 0, 0
+	for _, s := range t.sure {
+		if s[1] == 1 {
+			right++
+		} else if wrong++; percent(wrong, t.said) > most {
+			break
+		}
+	}
+	return percent(right, t.said)
 }
 
 func (t *tally) String() string {
@@ -193,6 +211,7 @@ func (t *tally) String() string {
 	if t.beside > 0 {
 		s += fmt.Sprintf("; of %d that belong to nothing, proposed at 0.5 %.1f %%, at 0.8 %.1f", t.beside, percent(t.beside5, t.beside), percent(t.beside8, t.beside))
 	}
+	s += fmt.Sprintf("; %.1f right where 1.5 are wrong, %.1f where 3", t.atWrong(1.5), t.atWrong(3))
 	return s + fmt.Sprintf("; %.2f ms a sentence", float64(t.took.Microseconds())/1000/float64(max(1, t.said+t.beside)))
 }
 
@@ -224,6 +243,7 @@ func (t *tally) count(r *Reader, text, want string) {
 		return
 	}
 	t.said++
+	t.sure = append(t.sure, [2]float64{p.Confidence, float64(one(rank == 0 && len(p.Ranked) > 0))})
 	in := func(n int) int {
 		if rank < n && rank < len(p.Ranked) {
 			return 1

@@ -1,8 +1,13 @@
 package intent
 
 import (
-	"math"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"sync"
 
+	"verbatim/runtime/conversation/intent/rank"
 	"verbatim/verbs"
 )
 
@@ -10,29 +15,24 @@ import (
 // and matched, alone and among other words; and matched with its verb removed, when nothing is the
 // right answer.
 
-// An example is a sentence with its known meaning.
-type example struct {
-	all    []candidate
-	meant  int // index of the meant verb, -1 if it is missing
-	weight float64
-}
-
 // Parameters of the fit.
 const (
 	mostExamples = 120 // phrases of a palette that are looked for
 	pull         = 30  // towards the shipped model, in examples
 	steps        = 40
-	pace         = 0.08
 )
 
 // learn fits the shipped model to the palettes.
-func (ix *Index) learn() *model {
-	return fitted(ix.examples(mostExamples), shipped(len(ix.verbs)), pull, steps)
+func (ix *Index) learn() *rank.Model {
+	if ix.ranker.Large() {
+		return rank.Shipped(len(ix.verbs)).Calibrated(ix.examples(mostExamples))
+	}
+	return rank.Fitted(ix.examples(mostExamples), rank.Shipped(len(ix.verbs)), pull, steps)
 }
 
 // examples makes examples of at most so many phrases.
-func (ix *Index) examples(most int) (all []example) {
-	m := ix.matcher
+func (ix *Index) examples(most int) (all []rank.Example) {
+	m := ix.ranker
 	r := &Reader{ix: ix, may: make([]bool, len(ix.verbs))}
 	for i, v := range ix.verbs {
 		r.may[i] = v.Deprecated == nil && !v.Internal && !v.NeedsRecord()
@@ -42,79 +42,67 @@ func (ix *Index) examples(most int) (all []example) {
 		seed = seed*1664525 + 1013904223
 		return int(seed>>8) % n
 	}
-	step := max(1, len(m.phrases)/most)
-	for p := random(step); p < len(m.phrases); p += step {
-		v := m.phrases[p].verb
+	step := max(1, m.Phrases()/most)
+	for p := random(step); p < m.Phrases(); p += step {
+		v := m.Verb(int32(p))
 		if !r.may[v] || ix.templates[p].named {
 			continue
 		}
 		c, q := ix.saidAs(int32(p))
-		meant := func(q *query, left int32, weight float64) {
+		meant := func(q *rank.Query, left int32, weight float64) {
 			c.sought = q
-			e := example{all: r.signsOf(c, left), meant: -1, weight: weight}
-			for k := range e.all {
-				if e.all[k].verb == v && r.may[v] {
-					e.meant = k
+			e := rank.Example{All: r.signsOf(c, left), Meant: -1, Weight: weight}
+			for k := range e.All {
+				if e.All[k].Verb == v && r.may[v] {
+					e.Meant = k
 				}
 			}
 			all = append(all, e)
 		}
 		meant(q, int32(p), 1)
-		other := &query{}
+		if m.Large() {
+			continue // others say nothing of how much features tell
+		}
+		other := &rank.Query{}
 		for range 3 {
-			more := m.phrases[random(len(m.phrases))].words
+			more := m.Words(int32(random(m.Phrases())))
 			if len(more) > 0 {
-				other.words = append(other.words, m.list[more[random(len(more))]])
+				other.Words = append(other.Words, more[random(len(more))])
 			}
 		}
-		other.words = append(other.words, "\x00", "\x01")
-		other.kinds = make([]uint64, len(other.words))
+		other.Words = append(other.Words, "\x00", "\x01")
+		other.Kinds = make([]uint64, len(other.Words))
 		first, second := q, other
 		if random(2) == 0 {
 			first, second = other, q
 		}
-		meant(first.then(second), int32(p), 0.5)
+		meant(first.Then(second), int32(p), 0.5)
 		// Without its verb the sentence means nothing.
 		r.may[v] = false
 		meant(q, -1, 0.25)
 		r.may[v] = true
 		// A sentence without its words means nothing.
-		empty := &query{kinds: make([]uint64, len(q.words))}
-		for i, w := range q.words {
-			if ordinary(w) == 1 {
+		empty := &rank.Query{Kinds: make([]uint64, len(q.Words))}
+		for i, w := range q.Words {
+			if !small()[w] {
 				w = string(rune(i))
 			}
-			empty.words = append(empty.words, w)
+			empty.Words = append(empty.Words, w)
 		}
 		c.sought = empty
-		all = append(all, example{all: r.signsOf(c, int32(p)), meant: -1, weight: 0.2})
+		all = append(all, rank.Example{All: r.signsOf(c, int32(p)), Meant: -1, Weight: 0.2})
 	}
 	return all
-}
-
-func (q *query) then(o *query) *query {
-	all := &query{words: append(append([]string{}, q.words...), o.words...), kinds: append(append([]uint64{}, q.kinds...), o.kinds...)}
-	if q.masked != nil || o.masked != nil {
-		all.masked = append(append([]string{}, q.shown()...), o.shown()...)
-	}
-	return all
-}
-
-func (q *query) shown() []string {
-	if q.masked != nil {
-		return q.masked
-	}
-	return q.words
 }
 
 // saidAs returns a phrase as a sentence with a value in each place.
-func (ix *Index) saidAs(p int32) (*clause, *query) {
+func (ix *Index) saidAs(p int32) (*clause, *rank.Query) {
 	t := &ix.templates[p]
-	c, q := &clause{}, &query{}
+	c, q := &clause{}, &rank.Query{}
 	for i, w := range t.words {
 		if w.param == nil {
-			q.words, q.kinds = append(q.words, short(w.stem)), append(q.kinds, 0)
-			q.masked = append(q.masked, short(w.stem))
+			q.Words, q.Kinds = append(q.Words, short(w.stem)), append(q.Kinds, 0)
+			q.Masked = append(q.Masked, short(w.stem))
 			c.question = c.question || i == 0 && questionWords()[w.stem]
 			if c.first == "" && !small()[w.stem] {
 				c.first = w.stem
@@ -122,8 +110,8 @@ func (ix *Index) saidAs(p int32) (*clause, *query) {
 			continue
 		}
 		if s := placeOf(w.param); s != "" {
-			q.words, q.kinds = append(q.words, s), append(q.kinds, ix.kindsOf(w.param))
-			q.masked = append(q.masked, s)
+			q.Words, q.Kinds = append(q.Words, s), append(q.Kinds, ix.kindsOf(w.param))
+			q.Masked = append(q.Masked, s)
 		}
 		c.given = append(c.given, w.param)
 	}
@@ -143,60 +131,38 @@ func (c *clause) gives(p *verbs.Param) bool {
 	return false
 }
 
-// fitted fits a model to examples by gradient steps, with a pull towards another model (ridge).
-func fitted(all []example, to *model, pull float64, steps int) *model {
-	m := *to
-	var first, second [signCount + 1]float64
-	for step := 1; step <= steps; step++ {
-		var slope [signCount + 1]float64
-		for k := range m.signs {
-			slope[k] = pull * float64(m.signs[k]-to.signs[k])
+// Keep stores the fitted model outside, under a digest of everything that it depends on, so that
+// the next process need not fit it. It is read, or fitted and written, with the first sentence.
+func (ix *Index) Keep(read func(name string) []byte, write func(name string, text []byte)) *Index {
+	ix.model = sync.OnceValue(func() *rank.Model {
+		var kept []float64
+		name := "phrases-" + ix.digest() + ".json"
+		if json.Unmarshal(read(name), &kept) == nil && len(kept) == rank.SignCount+1 {
+			m := &rank.Model{None: kept[rank.SignCount]}
+			for k := range m.Signs {
+				m.Signs[k] = float32(kept[k])
+			}
+			return m
 		}
-		slope[signCount] = pull * (m.none - to.none)
-		for i := range all {
-			e := &all[i]
-			most := m.none
-			scores := make([]float64, len(e.all))
-			for j := range e.all {
-				for k, s := range e.all[j].signs {
-					scores[j] += float64(s) * float64(m.signs[k])
-				}
-				most = max(most, scores[j])
-			}
-			none := math.Exp(m.none - most)
-			sum := none
-			for j := range scores {
-				scores[j] = math.Exp(scores[j] - most)
-				sum += scores[j]
-			}
-			for j := range scores {
-				off := scores[j] / sum
-				if j == e.meant {
-					off--
-				}
-				if off *= e.weight; math.Abs(off) < 1e-4 {
-					continue
-				}
-				for k, s := range e.all[j].signs {
-					slope[k] += off * float64(s)
-				}
-			}
-			off := none / sum
-			if e.meant < 0 {
-				off--
-			}
-			slope[signCount] += off * e.weight
+		m := ix.learn()
+		kept = nil
+		for _, s := range m.Signs {
+			kept = append(kept, float64(s))
 		}
-		for k := range slope {
-			first[k] = 0.9*first[k] + 0.1*slope[k]
-			second[k] = 0.99*second[k] + 0.01*slope[k]*slope[k]
-			by := pace * first[k] / (1 - math.Pow(0.9, float64(step))) / (math.Sqrt(second[k]/(1-math.Pow(0.99, float64(step)))) + 1e-8)
-			if k == signCount {
-				m.none -= by
-			} else {
-				m.signs[k] -= float32(by)
-			}
-		}
+		text, _ := json.Marshal(append(kept, m.None))
+		write(name, text)
+		return m
+	})
+	return ix
+}
+
+// digest identifies everything that the fit depends on.
+func (ix *Index) digest() string {
+	h := sha256.New()
+	ix.ranker.Print(h)
+	fmt.Fprintln(h, mostExamples, pull, steps, ix.takes, ix.asking, ix.firsts)
+	for i := range ix.templates {
+		fmt.Fprintf(h, "%d %q\n", ix.templates[i].verb, ix.templates[i].text)
 	}
-	return &m
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -68,7 +68,7 @@ func (r *Reader) dictation(text string, all []values.Word, readings []values.Rea
 	c.dictated = &literalText{tp.words[len(tp.words)-1].param, values.Range{Start: colon, End: end}}
 	p := Part{Range: c.rng, Certainty: Sure, Verb: v, Phrase: tp.text, Confidence: 1, clauses: []*clause{c}, reader: r, language: l}
 	for _, s := range r.rank(head) {
-		if p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.verb], s.score}); len(p.Ranked) == ranked {
+		if p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.Verb], s.Score}); len(p.Ranked) == ranked {
 			break
 		}
 	}

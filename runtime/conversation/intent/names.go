@@ -462,7 +462,7 @@ func (r *Reader) unknownName(c *clause, i int) bool {
 	if i == 0 || !unicode.IsUpper(first) || c.taken[i] || small()[c.words[i].Plain] || len(c.words[i].Plain) < 2 {
 		return false
 	}
-	_, known := r.ix.matcher.words[r.rootOf(c, i)]
+	_, known := r.ix.ranker.Weight(r.rootOf(c, i))
 	return !known
 }
 

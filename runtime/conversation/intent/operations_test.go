@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"verbatim/verbs"
 	loading "verbatim/verbs/load"
 )
 
@@ -37,27 +38,30 @@ var asked = []struct {
 	{"a typo", func(s string) string { return around[3].do(s) }},
 }
 
-func TestOperations(t *testing.T) {
+// operationPhrases lists what was said of the operations in a file: each verb, and a text.
+func operationPhrases(t testing.TB, file string) (all [][2]string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "operations", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if verb, text, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+			all = append(all, [2]string{verb, text})
+		}
+	}
+	return all
+}
+
+// operations loads the palettes of the operations, with phrases.
+func operations(t testing.TB, said [][2]string) *verbs.Registry {
+	t.Helper()
 	if *operationsDir == "" {
 		t.Skip("-operations names no folder")
 	}
-	lines := func(file string) (all [][2]string) {
-		data, err := os.ReadFile(filepath.Join("testdata", "operations", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(data)) {
-			if verb, text, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
-				all = append(all, [2]string{verb, text})
-			}
-		}
-		return all
-	}
 	phrases := map[string][]string{}
-	if !*withoutSaid {
-		for _, p := range lines("phrases.tsv") {
-			phrases[p[0]] = append(phrases[p[0]], strings.NewReplacer("{", "(", "}", ")").Replace(p[1]))
-		}
+	for _, p := range said {
+		phrases[p[0]] = append(phrases[p[0]], strings.NewReplacer("{", "(", "}", ")").Replace(p[1]))
 	}
 	files, err := filepath.Glob(filepath.Join(*operationsDir, "*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -85,12 +89,44 @@ func TestOperations(t *testing.T) {
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
+	return reg
+}
+
+// operationsLeftOut are the phrases of which the second is left out for every second verb, and those.
+func operationsLeftOut(t testing.TB) (kept, left [][2]string) {
+	all := operationPhrases(t, "phrases.tsv")
+	for i, p := range all {
+		if i%4 == 1 && i > 0 && all[i-1][0] == p[0] {
+			left = append(left, p)
+		} else {
+			kept = append(kept, p)
+		}
+	}
+	return kept, left
+}
+
+func TestOperations(t *testing.T) {
+	var phrases [][2]string
+	if !*withoutSaid {
+		phrases = operationPhrases(t, "phrases.tsv")
+	}
+	measureOperations(t, operations(t, phrases), operationPhrases(t, "sentences.tsv"))
+}
+
+// The same of phrases that are left out: what is changed is judged by these, so that the sentences stay
+// unseen.
+func TestOperationsToFit(t *testing.T) {
+	kept, left := operationsLeftOut(t)
+	measureOperations(t, operations(t, kept), left)
+}
+
+func measureOperations(t *testing.T, reg *verbs.Registry, sentences [][2]string) {
+	t.Helper()
 	start := time.Now()
 	r := New(reg).Reader(Vocabulary{Verbs: reg.Verbs()})
 	made := time.Since(start)
 	r.Read("a first sentence", english)
 	t.Logf("%d verbs: made in %d ms, and with the first sentence %d ms", len(reg.Verbs()), made.Milliseconds(), time.Since(start).Milliseconds())
-	sentences := lines("sentences.tsv")
 	for _, form := range asked {
 		right, wrong, first, five := 0, 0, 0, 0
 		var took time.Duration

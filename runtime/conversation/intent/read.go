@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"verbatim/runtime/conversation/intent/rank"
 	"verbatim/runtime/conversation/values"
 	"verbatim/verbs"
 )
@@ -93,7 +94,8 @@ type clause struct {
 	codes    map[*verbs.CodeList]*codesFound
 	dictated *literalText
 	weights  []float32
-	sought   *query
+	sought   *rank.Query
+	bare     bool           // compared without the words that only ask, greet and thank
 	given    []*verbs.Param // arguments whose values an example phrase has
 	opening  int            // number of words before the sentence proper
 }
@@ -288,8 +290,8 @@ func (r *Reader) clauseOf(text string, all []values.Word, readings []values.Read
 			}
 		}
 		c.weights[i] = 0.85
-		if id, known := r.ix.matcher.words[r.rootOf(c, i)]; known {
-			c.weights[i] = r.ix.matcher.weight[id]
+		if weight, known := r.ix.ranker.Weight(r.rootOf(c, i)); known {
+			c.weights[i] = weight
 		}
 		if c.taken[i] {
 			c.weights[i] = 0.15
@@ -356,7 +358,7 @@ func inside(all []values.Range, at values.Range) bool {
 // rootOf returns the root of a word as in the palettes: in its own language, or in English.
 func (r *Reader) rootOf(c *clause, i int) string {
 	if own := c.ownStem(i); own != "" {
-		if _, ok := r.ix.matcher.words[short(own)]; ok {
+		if _, ok := r.ix.ranker.Weight(short(own)); ok {
 			return short(own)
 		}
 	}
@@ -364,11 +366,11 @@ func (r *Reader) rootOf(c *clause, i int) string {
 }
 
 // query returns the compared form of a clause: its words, and the kinds of their readings.
-func (r *Reader) query(c *clause) *query {
+func (r *Reader) query(c *clause) *rank.Query {
 	if c.sought != nil {
 		return c.sought
 	}
-	q := &query{}
+	q := &rank.Query{}
 	rows, whole := make([]uint64, len(c.words)), make([]bool, len(c.words))
 	every := uint64(0)
 	for e := range r.names {
@@ -390,12 +392,12 @@ func (r *Reader) query(c *clause) *query {
 		}
 	}
 	masks, last := false, ""
-	end := len(c.words)
-	for end > c.opening+1 && closers()[c.words[end-1].Plain] {
-		end--
+	from, end := c.opening, len(c.words)
+	if c.bare {
+		from, end = spared(c.words, c.opening)
 	}
 	for i := range c.words {
-		if c.quoted[i] || i < c.opening || i >= end {
+		if c.quoted[i] || i < from || i >= end {
 			continue
 		}
 		kind, place := rows[i], ""
@@ -424,16 +426,16 @@ func (r *Reader) query(c *clause) *query {
 			}
 		}
 		w := r.rootOf(c, i)
-		q.words, q.kinds = append(q.words, w), append(q.kinds, kind)
+		q.Words, q.Kinds = append(q.Words, w), append(q.Kinds, kind)
 		switch {
 		case place == "":
-			q.masked, last = append(q.masked, w), ""
+			q.Masked, last = append(q.Masked, w), ""
 		case place != last:
-			q.masked, last, masks = append(q.masked, place), place, true
+			q.Masked, last, masks = append(q.Masked, place), place, true
 		}
 	}
 	if !masks {
-		q.masked = nil
+		q.Masked = nil
 	}
 	c.sought = q
 	return q
@@ -453,38 +455,49 @@ func placeOfReading(w values.What) string {
 }
 
 // rank lists the verbs that a clause may mean, the likeliest first.
-func (r *Reader) rank(c *clause) []candidate {
+func (r *Reader) rank(c *clause) []rank.Candidate {
 	all := r.signsOf(c, -1)
-	r.ix.model().weigh(all)
+	r.ix.model().Weigh(all)
+	if from, to := spared(c.words, c.opening); from > c.opening || to < len(c.words) {
+		// Phrases may have such words as well, so that what is surer counts. Of few verbs, a sentence
+		// that is unclear without them stays what it was: it may be about nothing here.
+		bare := *c
+		bare.bare, bare.sought = true, nil
+		if other := r.signsOf(&bare, -1); len(other) > 0 {
+			if r.ix.model().Weigh(other); len(all) == 0 || other[0].Score > all[0].Score && (r.ix.ranker.Large() || other[0].Score >= sureToRead) {
+				all, c.sought = other, bare.sought
+			}
+		}
+	}
 	return all
 }
 
 // signsOf compares a clause with every verb that the session may use, and with no
 // phrase that is left out.
-func (r *Reader) signsOf(c *clause, left int32) []candidate {
-	all := r.ix.matcher.compare(r.query(c), r.may, r.ix.takes, left)
+func (r *Reader) signsOf(c *clause, left int32) []rank.Candidate {
+	all := r.ix.ranker.Compare(r.query(c), r.may, r.ix.takes, left)
 	for k := range all {
-		v := all[k].verb
-		f, s := r.fits(c, r.ix.verbs[v]), &all[k].signs
-		s[ofRequired], s[ofLoose] = f.required, float32(f.loose)
+		v := all[k].Verb
+		f, s := r.fits(c, r.ix.verbs[v]), &all[k].Signs
+		s[rank.OfRequired], s[rank.OfLoose] = f.required, float32(f.loose)
 		if f.required == 1 && f.given {
-			s[ofOrdinary] = 0 // the values say it
+			s[rank.OfOrdinary] = 0 // the values say it
 		}
 		if f.text {
-			s[ofFree] = 1
+			s[rank.OfFree] = 1
 			for i := range r.ix.verbs[v].Params {
 				if p := &r.ix.verbs[v].Params[i]; p.Required && freeText(p) && c.text != "" {
 					if _, how := r.captured(&Part{Verb: r.ix.verbs[v]}, p, c); how == said {
-						s[ofSaid] = 1
+						s[rank.OfSaid] = 1
 					}
 				}
 			}
 		}
 		if c.question && !r.ix.asking[v] {
-			s[ofQuestion] = 1
+			s[rank.OfQuestion] = 1
 		}
 		if c.first != "" && c.first == r.ix.firsts[v] {
-			s[ofOrder] = 1
+			s[rank.OfOrder] = 1
 		}
 	}
 	return all
@@ -619,20 +632,20 @@ func (r *Reader) part(c *clause, l values.Language) Part {
 	all := r.rank(c)
 	exact := r.exact(c, all)
 	for _, s := range all[:min(len(all), ranked)] {
-		p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.verb], s.score})
+		p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.Verb], s.Score})
 	}
-	if len(all) == 0 || all[0].score < perhaps || all[0].signs[ofOrdinary] == 1 && all[0].signs[ofNearest] < nearly {
+	if len(all) == 0 || all[0].Score < perhaps || all[0].Signs[rank.OfOrdinary] == 1 && all[0].Signs[rank.OfNearest] < nearly {
 		return p
 	}
 	p.Certainty, p.Phrase = Unsure, r.phrase(&all[0])
-	v := r.ix.verbs[all[0].verb]
+	v := r.ix.verbs[all[0].Verb]
 	f := r.fits(c, v)
 	quoted := slices.Contains(c.quoted, true) && !f.text
 	turned := f.changes && (c.forbids || c.negated && !f.text) || f.changes && c.supposes
-	asked := c.question && f.changes && !r.ix.asking[all[0].verb]
+	asked := c.question && f.changes && !r.ix.asking[all[0].Verb]
 	stranger := r.stranger(c, f, l) && !r.settled(v)
 	hinders := (turned || asked) && !exact && !r.negative(&all[0]) || quoted || stranger
-	p.Confidence = all[0].score
+	p.Confidence = all[0].Score
 	if hinders {
 		p.Confidence *= hindered
 	}
@@ -644,7 +657,7 @@ func (r *Reader) part(c *clause, l values.Language) Part {
 	switch {
 	case p.Confidence >= least:
 	case answer >= 0 && !quoted && !stranger:
-		v, p.Phrase, p.Confidence = r.ix.verbs[all[answer].verb], r.phrase(&all[answer]), share
+		v, p.Phrase, p.Confidence = r.ix.verbs[all[answer].Verb], r.phrase(&all[answer]), share
 	default:
 		choices := r.choices(c, all, stranger)
 		chosen := slices.Index(choices, r.in.Chosen)
@@ -656,7 +669,7 @@ func (r *Reader) part(c *clause, l values.Language) Part {
 			return p
 		}
 		v = r.ix.reg.Verb(r.in.Chosen)
-		i := slices.IndexFunc(all, func(s candidate) bool { return r.ix.verbs[s.verb] == v })
+		i := slices.IndexFunc(all, func(s rank.Candidate) bool { return r.ix.verbs[s.Verb] == v })
 		p.Phrase, p.Confidence = r.phrase(&all[i]), 1
 	}
 	p.Certainty, p.Verb = Sure, v
@@ -692,22 +705,22 @@ func (r *Reader) accepts(p *Part, c *clause, l values.Language) *Part {
 	return nil
 }
 
-// answers returns the index of the candidate that answers a question which names a row, and its
+// answers returns the index of the rank.Candidate that answers a question which names a row, and its
 // share of the score among those that only read and take that row; the index is -1 if none stands
 // out. (F27)
-func (r *Reader) answers(c *clause, all []candidate) (best int, share float64) {
+func (r *Reader) answers(c *clause, all []rank.Candidate) (best int, share float64) {
 	best, sum := -1, 0.0
 	for k := range all {
-		if v := r.ix.verbs[all[k].verb]; c.question && len(v.Effects) == 0 && r.concerns(v, c) {
-			if sum += all[k].score; best < 0 {
+		if v := r.ix.verbs[all[k].Verb]; c.question && len(v.Effects) == 0 && r.concerns(v, c) {
+			if sum += all[k].Score; best < 0 {
 				best = k
 			}
 		}
 	}
-	if best < 0 || all[best].score < halfway || all[best].score < sureToRead*sum {
+	if best < 0 || all[best].Score < halfway || all[best].Score < sureToRead*sum {
 		return -1, 0
 	}
-	return best, all[best].score / sum
+	return best, all[best].Score / sum
 }
 
 // concerns reports whether a verb takes a row that a clause names.
@@ -730,29 +743,29 @@ func (r *Reader) rowOf(v *verbs.Verb) *verbs.Param {
 }
 
 // phrase returns the nearest phrase of a candidate, as written in the palette.
-func (r *Reader) phrase(s *candidate) string {
-	if s.phrase < 0 {
+func (r *Reader) phrase(s *rank.Candidate) string {
+	if s.Phrase < 0 {
 		return ""
 	}
-	return r.ix.templates[s.phrase].text
+	return r.ix.templates[s.Phrase].text
 }
 
 // exact reports that a clause is a phrase of one verb, which then is likeliest.
-func (r *Reader) exact(c *clause, all []candidate) bool {
+func (r *Reader) exact(c *clause, all []rank.Candidate) bool {
 	q := r.query(c)
 	one := -1
-	for _, said := range [...][]string{q.words, q.masked} {
-		for _, p := range r.ix.matcher.exact[strings.Join(said, " ")] {
-			v := r.ix.matcher.phrases[p].verb
-			k := slices.IndexFunc(all, func(s candidate) bool { return s.verb == v })
-			if k < 0 || one >= 0 && all[one].verb != v {
+	for _, said := range [...][]string{q.Words, q.Masked} {
+		for _, p := range r.ix.ranker.Exact(said) {
+			v := r.ix.ranker.Verb(p)
+			k := slices.IndexFunc(all, func(s rank.Candidate) bool { return s.Verb == v })
+			if k < 0 || one >= 0 && all[one].Verb != v {
 				if k >= 0 {
 					return false
 				}
 				continue
 			}
 			one = k
-			all[k].phrase = p
+			all[k].Phrase = p
 		}
 	}
 	if one < 0 {
@@ -761,9 +774,9 @@ func (r *Reader) exact(c *clause, all []candidate) bool {
 	s := all[one]
 	copy(all[1:one+1], all[:one])
 	for k := range all[1:] {
-		all[k+1].score *= (1 - exactly) / max(1-s.score, 0.001)
+		all[k+1].Score *= (1 - exactly) / max(1-s.Score, 0.001)
 	}
-	s.score = exactly
+	s.Score = exactly
 	all[0] = s
 	return true
 }
@@ -774,23 +787,23 @@ const mostOffered = 5
 // choices returns the verbs that a question offers: the likeliest ones that are useful at present.
 // If none is useful, it offers them nonetheless, and the refusal tells the person the reason. Verbs
 // that concern the named row come first. (F27)
-func (r *Reader) choices(c *clause, all []candidate, unasked bool) (choices []string) {
+func (r *Reader) choices(c *clause, all []rank.Candidate, unasked bool) (choices []string) {
 	near := all[:min(len(all), 2*mostOffered)]
-	if about := slices.DeleteFunc(slices.Clone(near), func(s candidate) bool { return !r.concerns(r.ix.verbs[s.verb], c) }); len(about) > 0 {
+	if about := slices.DeleteFunc(slices.Clone(near), func(s rank.Candidate) bool { return !r.concerns(r.ix.verbs[s.Verb], c) }); len(about) > 0 {
 		near = about
 	}
 	for _, useful := range [...]bool{true, false} {
-		least := offered * near[0].score
+		least := offered * near[0].Score
 		if useful {
 			least *= offered // useless verbs make room for useful ones
 		}
 		for _, s := range near {
-			v := r.ix.verbs[s.verb]
-			if s.score < least || len(choices) == mostOffered {
+			v := r.ix.verbs[s.Verb]
+			if s.Score < least || len(choices) == mostOffered {
 				break
 			}
 			if !useful || unasked || r.in.Useful == nil || r.in.Useful(v) {
-				choices, least = append(choices, v.Name), max(least, offered*s.score)
+				choices, least = append(choices, v.Name), max(least, offered*s.Score)
 			}
 		}
 		if len(choices) > 0 {
@@ -828,9 +841,9 @@ func (r *Reader) settled(v *verbs.Verb) bool {
 	return pr != nil && slices.ContainsFunc(r.in.Given, func(g Given) bool { return g.Verb == v.Name && g.Param == pr.Name })
 }
 
-// negative reports whether the phrase of a candidate is itself a negation.
-func (r *Reader) negative(s *candidate) bool {
-	return s.phrase >= 0 && slices.ContainsFunc(r.ix.templates[s.phrase].words, func(w token) bool { return negations()[w.stem] })
+// negative reports whether the phrase of a rank.Candidate is itself a negation.
+func (r *Reader) negative(s *rank.Candidate) bool {
+	return s.Phrase >= 0 && slices.ContainsFunc(r.ix.templates[s.Phrase].words, func(w token) bool { return negations()[w.stem] })
 }
 
 // facts splits a clause into several facts, at an "and" or a comma; nil if it states only one.
@@ -960,7 +973,7 @@ func (r *Reader) Shortlist(text string, n int) []*verbs.Verb {
 			if len(out) == n {
 				return out
 			}
-			out, have[s.verb] = append(out, r.ix.verbs[s.verb]), true
+			out, have[s.Verb] = append(out, r.ix.verbs[s.Verb]), true
 		}
 	}
 	for i, v := range r.ix.verbs {

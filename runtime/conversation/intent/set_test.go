@@ -203,3 +203,35 @@ func TestTuningHalf(t *testing.T) {
 		}
 	}
 }
+
+// G41: what is asked politely is answered as it is without: at most 3 in 100 of what is answered rightly
+// are not. Questions are left out, which nobody begins with "I would like to".
+func TestCourtesiesCostNothing(t *testing.T) {
+	t.Parallel()
+	plain, lost := 0, make([]int, len(asked)-1)
+	for i := range domains {
+		d := &domains[i]
+		r, _ := d.reader(t)
+		right := func(text, want string) bool {
+			h := r.Read(text, english)
+			return len(h.Parts) == 1 && h.Parts[0].Certainty == Sure && h.Parts[0].Verb.Name == want
+		}
+		for _, c := range append(d.set(t, false), d.set(t, true)...) {
+			if first, _, _ := strings.Cut(strings.ToLower(c.text), " "); c.want == "ask" || questionWords()[first] || strings.HasSuffix(c.text, "?") || !right(c.text, c.want) {
+				continue
+			}
+			plain++
+			for k, form := range asked[1:] {
+				if !right(form.do(c.text), c.want) {
+					lost[k]++
+				}
+			}
+		}
+	}
+	for k, form := range asked[1 : len(asked)-1] {
+		t.Logf("%s: of %d, %d are lost", form.name, plain, lost[k])
+		if percent(lost[k], plain) > 3 {
+			t.Errorf("%s: of %d, %d are lost", form.name, plain, lost[k])
+		}
+	}
+}

@@ -145,14 +145,35 @@ func plainly(all []values.Word, quoted []bool) string {
 	return strings.TrimSuffix(b.String(), " ")
 }
 
+// courtesy matches what stands before and behind what is wanted. The words of greetings come first, then
+// what only makes a request of it.
+var courtesy = sync.OnceValue(func() (of struct{ greeting, request, thanks *regexp.Regexp }) {
+	words := func(key string) string { return strings.Join(values.Phrases(key), "|") }
+	of.greeting = regexp.MustCompile(`^(?:by the way |(?:` + values.Expression("greeting") + "|" + words("opening") + "|" + words("title") + `) )+`)
+	of.request = regexp.MustCompile(`^(?:(?:` + values.Expression("request") + "|" + words("opening") + `) )+`)
+	of.thanks = regexp.MustCompile(`^(?:(?:` + values.Expression("thanking") + "|" + values.Expression("thanks") + "|" + words("closing") + `) )+$`)
+	return of
+})
+
+// mostThanks is how many words of thanks are left out.
+const mostThanks = 8
+
 // greeting returns the number of words before the sentence proper; one is always left.
 func greeting(all []values.Word) int {
-	n := 0
-	if len(all) > 3 && all[0].Plain == "by" && all[1].Plain == "the" && all[2].Plain == "way" {
-		n = 3
+	return max(0, min(len(all)-1, strings.Count(courtesy().greeting.FindString(plainly(all, nil)+" "), " ")))
+}
+
+// spared returns the words of a sentence without those that only ask, greet and thank, from its opening
+// on; two words are always left.
+func spared(all []values.Word, opening int) (from, to int) {
+	from, to = opening, len(all)
+	if n := strings.Count(courtesy().request.FindString(plainly(all[from:], nil)+" "), " "); to-from-n > 1 {
+		from += n
 	}
-	for n+1 < len(all) && openers()[all[n].Plain] {
-		n++
+	for n := min(mostThanks, to-from-2); n > 0; n-- {
+		if courtesy().thanks.MatchString(plainly(all[to-n:], nil) + " ") {
+			return from, to - n
+		}
 	}
-	return n
+	return from, to
 }

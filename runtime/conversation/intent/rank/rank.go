@@ -1,18 +1,33 @@
-package intent
+// Package rank ranks the verbs of palettes by how likely a sentence means them, from their names,
+// descriptions, arguments and phrases. It knows nothing of languages and of how palettes are written.
+//
+//	r := rank.New(verbs, small)
+//	all := r.Compare(&rank.Query{Words: words, Kinds: kinds}, nil, takes, -1)
+//	model.Weigh(all) // the likeliest first, with probabilities
+//
+// A candidate has signs: how like the sentence is to its nearest phrases, as cosines of words, pairs of
+// words and runs of letters (tf-idf; Manning, Raghavan and Schütze, Introduction to Information Retrieval,
+// 6.3), which of the words its texts have (BM25, 11.4.3), and among many verbs a regression, see weighed.
+// What only the caller knows, such as which arguments are there, the caller adds. A Model makes
+// probabilities of signs.
+//
+// Everything is fitted in New. A Ranker is immutable and may be shared.
+package rank
 
 import (
 	"cmp"
+	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"verbatim/dsl"
 )
 
-// A matcher ranks verbs by their names, descriptions, arguments and phrases. It knows nothing of
-// languages. It is immutable.
-type matcher struct {
+// A Ranker knows the texts of verbs.
+type Ranker struct {
+	small   func(string) bool
 	verbs   int
 	words   map[string]int32 // the words, by number
 	list    []string
@@ -28,8 +43,9 @@ type matcher struct {
 	phrases []wording
 	exact   map[string][]int32 // phrases by their text
 	norms   []float32          // by verb: of all its phrases together
-	weighed func() *weighed    // nil for few verbs
-	rough   *model             // chooses the verbs that are compared in full
+	weighed *weighed           // nil for few verbs
+	about   [][]int32          // by word: the verbs whose description has it
+	rough   *Model             // chooses the verbs that are compared in full
 }
 
 // A text is the words of a verb in one language.
@@ -50,10 +66,11 @@ type post struct {
 	weight float32
 }
 
-// A known is the text of a palette about one verb.
-type known struct {
-	about   []string     // words of its name, its description, and its arguments
-	phrases [][][]string // by language: the words of each phrase
+// A Verb is the text of a palette about one verb.
+type Verb struct {
+	Labels  []string     // what it may share with other verbs
+	About   []string     // words of its name, its description, and its arguments
+	Phrases [][][]string // by language: the words of each phrase
 }
 
 // Weights of features, fitted to training sentences of public intent sets.
@@ -67,26 +84,30 @@ const (
 	mostCompared = 24
 )
 
-func newMatcher(all []known) *matcher {
-	m := &matcher{exact: map[string][]int32{}, verbs: len(all), words: map[string]int32{}, pieces: map[string]int32{}, letters: map[byte][]int32{}, of: make([][]int32, len(all))}
+// New makes a Ranker. Words that are small say little.
+func New(all []Verb, small func(word string) bool) *Ranker {
+	m := &Ranker{small: small, exact: map[string][]int32{}, verbs: len(all), words: map[string]int32{}, pieces: map[string]int32{}, letters: map[byte][]int32{}, of: make([][]int32, len(all))}
 	g := gathering{m: m, counted: map[int64]bool{}}
 	for v, k := range all {
 		g.verb(int32(v), k)
 	}
 	m.weighWords(g.has)
 	m.indexTexts()
+	if m.Large() {
+		g.describe(all)
+	}
 	m.weighPieces(g.common)
 	m.indexPhrases(g.pieces)
-	m.rough = shipped(len(all))
-	if m.large() {
-		m.weighed = sync.OnceValue(func() *weighed { return m.weigh(g.pieces) })
+	m.rough = Shipped(len(all))
+	if m.Large() {
+		m.weighed = m.weigh(g.pieces, g.common, all)
 	}
 	return m
 }
 
 // A gathering numbers the words and pieces of verbs, and counts the verbs that have them.
 type gathering struct {
-	m       *matcher
+	m       *Ranker
 	has     []map[int32]bool // by word: verbs
 	pieces  [][]int32        // by phrase
 	common  []float64        // by piece: phrases that have it
@@ -101,14 +122,14 @@ const (
 
 // verb adds the texts of a verb: one of its name and its phrases in English, and one of its phrases
 // in each other language.
-func (g *gathering) verb(v int32, k known) {
+func (g *gathering) verb(v int32, k Verb) {
 	t := text{verb: v, counts: map[int32]float32{}}
-	for _, w := range k.about {
+	for _, w := range k.About {
 		id := g.word(w, v)
 		t.counts[id] = max(t.counts[id], 0.7)
 		g.m.one[id] = several
 	}
-	for l, phrases := range k.phrases {
+	for l, phrases := range k.Phrases {
 		if l > 0 {
 			g.text(t)
 			t = text{verb: v, counts: map[int32]float32{}}
@@ -180,11 +201,33 @@ func (g *gathering) phrase(v int32, p []string, counts map[int32]float32) {
 	m.phrases, g.pieces = append(m.phrases, s), append(g.pieces, ids)
 }
 
+// describe makes pieces of the words that only descriptions have.
+func (g *gathering) describe(all []Verb) {
+	m := g.m
+	m.about = make([][]int32, len(m.list))
+	for v, k := range all {
+		for i, w := range k.About {
+			if slices.Contains(k.About[:i], w) {
+				continue
+			}
+			m.about[m.words[w]] = append(m.about[m.words[w]], int32(v))
+			if id, ok := m.pieces[w]; !ok {
+				m.pieces[w] = int32(len(m.rarity))
+				m.rarity, g.common = append(m.rarity, 1), append(g.common, 1)
+			} else if key := int64(v)<<32 | int64(id); !g.counted[key] {
+				g.counted[key] = true
+				m.rarity[id]++
+				g.common[id]++
+			}
+		}
+	}
+}
+
 // weighWords weighs each word by the verbs that have it.
-func (m *matcher) weighWords(has []map[int32]bool) {
+func (m *Ranker) weighWords(has []map[int32]bool) {
 	m.weight = make([]float32, len(m.list))
 	for id, w := range m.list {
-		m.weight[id] = m.says(len(has[id])) * ordinary(w)
+		m.weight[id] = m.says(len(has[id])) * m.ordinary(w)
 		if len(w) > 0 {
 			m.letters[w[0]] = append(m.letters[w[0]], int32(id))
 		}
@@ -192,7 +235,7 @@ func (m *matcher) weighWords(has []map[int32]bool) {
 }
 
 // indexTexts lists for each word the texts that have it, with their weights (BM25).
-func (m *matcher) indexTexts() {
+func (m *Ranker) indexTexts() {
 	m.posts = make([][]post, len(m.list))
 	mean := float32(0)
 	for i := range m.texts {
@@ -211,7 +254,7 @@ func (m *matcher) indexTexts() {
 }
 
 // weighPieces weighs each piece by its inverse document frequency, over verbs and over phrases.
-func (m *matcher) weighPieces(common []float64) {
+func (m *Ranker) weighPieces(common []float64) {
 	verbs, phrases := float64(m.verbs), float64(len(m.phrases))
 	for id, of := range m.rarity {
 		m.rarity[id] = float32(math.Log(1+verbs/float64(of))/math.Log(1+verbs)+math.Log(1+phrases/common[id])/math.Log(1+phrases)) / 2
@@ -220,7 +263,7 @@ func (m *matcher) weighPieces(common []float64) {
 
 // indexPhrases notes which phrases have a piece, by the pieces of each, and how long the phrases
 // of a verb are together.
-func (m *matcher) indexPhrases(pieces [][]int32) {
+func (m *Ranker) indexPhrases(pieces [][]int32) {
 	names := make([]string, len(m.pieces))
 	for piece, id := range m.pieces {
 		names[id] = piece
@@ -232,12 +275,12 @@ func (m *matcher) indexPhrases(pieces [][]int32) {
 	for p, ids := range pieces {
 		sum := float32(0)
 		for _, id := range ids {
-			w := counts(names[id]) * m.rarity[id]
+			w := m.weightOf(names[id]) * m.rarity[id]
 			sum += w * w
 		}
 		norm := 1 / float32(math.Sqrt(max(float64(sum), 1e-9)))
 		for _, id := range ids {
-			w := counts(names[id]) * m.rarity[id] * norm
+			w := m.weightOf(names[id]) * m.rarity[id] * norm
 			m.inside[id] = append(m.inside[id], post{int32(p), w})
 			if together[id] == 0 {
 				of = append(of, id)
@@ -254,18 +297,18 @@ func (m *matcher) indexPhrases(pieces [][]int32) {
 	}
 }
 
-// large reports whether the palette counts as large.
-func (m *matcher) large() bool { return m.verbs >= manyVerbs }
+// Large reports whether the palette counts as large.
+func (m *Ranker) Large() bool { return m.verbs >= ManyVerbs }
 
 // says returns the inverse document frequency of a word that so many verbs have.
-func (m *matcher) says(verbs int) float32 {
+func (m *Ranker) says(verbs int) float32 {
 	n := float64(m.verbs)
 	return float32(math.Log(1+n/float64(max(1, verbs))) / math.Log(1+n))
 }
 
 // ordinary lowers the weight of words that are frequent in any text.
-func ordinary(w string) float32 {
-	if small()[w] {
+func (m *Ranker) ordinary(w string) float32 {
+	if m.small(w) {
 		return 0.6
 	}
 	return 1
@@ -276,14 +319,14 @@ func saturated(n, length float32) float32 {
 }
 
 // piecesOf returns the words, word pairs and letter n-grams of a text, each once.
-func (m *matcher) piecesOf(p []string) []string {
+func (m *Ranker) piecesOf(p []string) []string {
 	var all []string
 	before, run := "", run
-	if m.large() {
+	if m.Large() {
 		run--
 	}
 	for _, w := range p {
-		if m.large() && w >= "0" && w < ":" {
+		if m.Large() && w >= "0" && w < ":" {
 			w = "{number}" // all words that begin with a digit count as equal
 		}
 		all = append(all, w, before+" "+w)
@@ -301,8 +344,8 @@ func (m *matcher) piecesOf(p []string) []string {
 	return slices.Compact(all)
 }
 
-// counts returns the weight of a piece by its kind.
-func counts(piece string) float32 {
+// weightOf returns the weight of a piece by its kind.
+func (m *Ranker) weightOf(piece string) float32 {
 	switch {
 	case piece[0] == '#':
 		return runs
@@ -311,82 +354,125 @@ func counts(piece string) float32 {
 	case piece[0] == '{':
 		return 0.8
 	}
-	return max(ordinary(piece), 0.35)
+	return max(m.ordinary(piece), 0.35)
 }
 
-// A query is a sentence in its compared form.
-type query struct {
-	words  []string // as written
-	kinds  []uint64 // by word: the kinds of its readings, 0 if it is only a word
-	masked []string // with a placeholder for each value or name
+// Telling are the kinds of values that no sentence has by chance: a verb that takes one is meant by more
+// than words that any sentence may have.
+const Telling = CodeKind | FileKind
+
+// Kinds of values that a verb may take, as bits; the others are the caller's.
+const (
+	CodeKind = 1 << 29
+	FileKind = 1 << 30
+)
+
+// A Query is a sentence in its compared form.
+type Query struct {
+	Words  []string // as written
+	Kinds  []uint64 // by word: the kinds of its readings, 0 if it is only a word
+	Masked []string // with a placeholder for each value or name
 }
 
-// Signs are the features of a candidate.
-type signs [signCount]float32
+// Then returns a query of the words of two.
+func (q *Query) Then(o *Query) *Query {
+	all := &Query{Words: slices.Concat(q.Words, o.Words), Kinds: slices.Concat(q.Kinds, o.Kinds)}
+	if q.Masked != nil || o.Masked != nil {
+		all.Masked = slices.Concat(q.shown(), o.shown())
+	}
+	return all
+}
+
+func (q *Query) shown() []string {
+	if q.Masked != nil {
+		return q.Masked
+	}
+	return q.Words
+}
+
+// Signs are the features of a Candidate.
+type Signs [SignCount]float32
 
 // The features.
 const (
-	ofWords    = iota // BM25, as a share of the greatest possible score of the sentence
-	ofNearest         // likeness of the nearest phrase
-	ofThree           // mean likeness of the three nearest phrases
-	ofAll             // likeness of all its phrases together; among many verbs, weighed against theirs
-	ofCover           // share of the sentence whose words it has
-	ofRequired        // share of its required arguments that are there
-	ofLoose           // values that it has no argument for
-	ofQuestion        // a question, and it changes something
-	ofOrder           // an order that begins with its own word
-	ofFree            // it takes free text
-	ofUnknown         // share of the sentence whose words no verb has
-	ofOrdinary        // all its words in the sentence are words that any sentence may have
-	ofSaid            // one of its phrases matches, and ends in free text
-	signCount
+	OfWords    = iota // BM25, as a share of the greatest possible score of the sentence
+	OfNearest         // likeness of the nearest phrase
+	OfThree           // mean likeness of the three nearest phrases
+	OfAll             // likeness of all its phrases together; among many verbs, weighed against theirs
+	OfCover           // share of the sentence whose words it has
+	OfRequired        // share of its required arguments that are there
+	OfLoose           // values that it has no argument for
+	OfQuestion        // a question, and it changes something
+	OfOrder           // an order that begins with its own word
+	OfFree            // it takes free text
+	OfUnknown         // share of the sentence whose words no verb has
+	OfOrdinary        // all its words in the sentence are words that any sentence may have
+	OfSaid            // one of its phrases matches, and ends in free text
+	OfShare           // among many verbs, the logarithm of its share of what they are weighed
+	OfAbout           // and the share of the sentence whose words are in its description
+	SignCount
 )
 
-// A candidate is a verb with its features and score.
-type candidate struct {
-	verb, phrase int32
-	signs        signs
-	score        float64
+// A Candidate is a verb with its features and score.
+type Candidate struct {
+	Verb, Phrase int32 // the nearest phrase, or -1
+	Signs        Signs
+	Score        float64
 }
 
-// compare scores the verbs for a sentence. left is a phrase that is left out, or -1.
-func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []candidate {
+// Compare scores the verbs for a sentence. left is a phrase that is left out, or -1.
+func (m *Ranker) Compare(q *Query, may []bool, takes []uint64, left int32) []Candidate {
 	ids, weights := m.find(q, left)
-	all := m.alike(q, takes, left)
+	all := m.alike(q, ids, takes, left)
 	for t, s := range m.full(ids, weights, left) {
 		c := &all[m.texts[t].verb]
-		c.signs[ofWords] = max(c.signs[ofWords], s/10)
+		c.Signs[OfWords] = max(c.Signs[OfWords], s/10)
 	}
-	out := all[:0]
-	for v, c := range all {
-		if may != nil && !may[v] || c.signs[ofWords] == 0 && c.signs[ofNearest] == 0 {
+	out := make([]Candidate, 0, mostCompared+1)
+	order := func(a, b *Candidate) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Verb, b.Verb)) }
+	for v := range all {
+		c := &all[v]
+		if may != nil && !may[v] || c.Signs[OfWords] == 0 && c.Signs[OfNearest] == 0 {
 			continue
 		}
-		for _, k := range [...]int{ofWords, ofNearest, ofThree, ofAll} {
-			c.score += float64(m.rough.signs[k] * c.signs[k])
+		for _, k := range [...]int{OfWords, OfNearest, OfThree, OfAll, OfShare} {
+			c.Score += float64(m.rough.Signs[k] * c.Signs[k])
 		}
-		out = append(out, c)
+		if n := len(out); n == mostCompared && order(c, &out[n-1]) > 0 {
+			continue
+		}
+		k, _ := slices.BinarySearchFunc(out, c, func(o Candidate, c *Candidate) int { return order(&o, c) })
+		out = slices.Insert(out, k, *c)
+		out = out[:min(len(out), mostCompared)]
 	}
-	slices.SortFunc(out, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.verb, b.verb)) })
-	out = slices.Clone(out[:min(len(out), mostCompared)])
 	var total, unknown float32
 	for i := range ids {
 		total += weights[i]
-		if ids[i] < 0 && q.kinds[i] == 0 {
+		if ids[i] < 0 && q.Kinds[i] == 0 {
 			unknown += weights[i]
+		}
+	}
+	for i, id := range ids {
+		if id < 0 || m.about == nil {
+			continue
+		}
+		for k := range out {
+			if slices.Contains(m.about[id], out[k].Verb) {
+				out[k].Signs[OfAbout] += weights[i] / max(total, 0.01)
+			}
 		}
 	}
 	for k := range out {
 		c := &out[k]
-		c.signs[ofCover], c.signs[ofOrdinary] = m.covers(c.verb, q, ids, weights, takes[c.verb], left)
-		c.signs[ofCover] /= max(total, 0.01)
-		c.signs[ofUnknown] = unknown / max(total, 0.01)
+		c.Signs[OfCover], c.Signs[OfOrdinary] = m.covers(c.Verb, q, ids, weights, takes[c.Verb], left)
+		c.Signs[OfCover] /= max(total, 0.01)
+		c.Signs[OfUnknown] = unknown / max(total, 0.01)
 	}
 	return out
 }
 
 // full returns the score of each text for the words of a sentence (BM25).
-func (m *matcher) full(ids []int32, weights []float32, left int32) []float32 {
+func (m *Ranker) full(ids []int32, weights []float32, left int32) []float32 {
 	full := make([]float32, len(m.texts))
 	for i, id := range ids {
 		if id < 0 {
@@ -403,24 +489,19 @@ func (m *matcher) full(ids []int32, weights []float32, left int32) []float32 {
 }
 
 // alike gives the candidates, all verbs, with the signs that likeness to phrases gives them.
-func (m *matcher) alike(q *query, takes []uint64, left int32) []candidate {
-	said := m.piecesOf(q.words)
+func (m *Ranker) alike(q *Query, ids []int32, takes []uint64, left int32) []Candidate {
+	said := m.piecesOf(q.Words)
 	like := m.likeness(said)
 	var masked []string
 	var other []float32
-	if q.masked != nil {
-		masked = m.piecesOf(q.masked)
+	if q.Masked != nil {
+		masked = m.piecesOf(q.Masked)
 		other = m.likeness(masked)
 	}
-	together := m.together(said, masked, takes)
-	if left >= 0 && together != nil {
-		for _, own := range m.weighed().own[left] {
-			together[own.at] -= own.weight * like[left]
-		}
-	}
-	all := make([]candidate, m.verbs)
+	together, share := m.together(said, masked, ids, takes, left, like)
+	all := make([]Candidate, m.verbs)
 	for v := range all {
-		all[v] = candidate{verb: int32(v), phrase: -1}
+		all[v] = Candidate{Verb: int32(v), Phrase: -1}
 	}
 	near := make([][3]float32, m.verbs)
 	sum := make([]float32, m.verbs)
@@ -438,7 +519,7 @@ func (m *matcher) alike(q *query, takes []uint64, left int32) []candidate {
 		switch {
 		case s > n[0]:
 			n[0], n[1], n[2] = s, n[0], n[1]
-			all[v].phrase = int32(p)
+			all[v].Phrase = int32(p)
 		case s > n[1]:
 			n[1], n[2] = s, n[1]
 		case s > n[2]:
@@ -447,11 +528,11 @@ func (m *matcher) alike(q *query, takes []uint64, left int32) []candidate {
 	}
 	for v := range all {
 		c := &all[v]
-		c.signs[ofNearest] = near[v][0]
-		c.signs[ofThree] = (near[v][0] + near[v][1] + near[v][2]) / 3
-		c.signs[ofAll] = sum[v] * m.norms[v]
+		c.Signs[OfNearest] = near[v][0]
+		c.Signs[OfThree] = (near[v][0] + near[v][1] + near[v][2]) / 3
+		c.Signs[OfAll] = sum[v] * m.norms[v]
 		if together != nil {
-			c.signs[ofAll] = together[v] / 10
+			c.Signs[OfAll], c.Signs[OfShare] = together[v]/10, max(together[v]-share, -faint)/10
 		}
 	}
 	return all
@@ -459,13 +540,13 @@ func (m *matcher) alike(q *query, takes []uint64, left int32) []candidate {
 
 // covers returns the weight of the words of a sentence that a verb has, or takes as values. common
 // is 1 if any sentence may have these words, and 0 otherwise.
-func (m *matcher) covers(verb int32, q *query, ids []int32, weights []float32, takes uint64, left int32) (cover, common float32) {
+func (m *Ranker) covers(verb int32, q *Query, ids []int32, weights []float32, takes uint64, left int32) (cover, common float32) {
 	common = 1
 	var free float32
 	for i, id := range ids {
-		if kinds := q.kinds[i] & takes; kinds != 0 {
+		if kinds := q.Kinds[i] & takes; kinds != 0 {
 			free += weights[i] // it is a value, or a name, and not a word
-			if kinds&(codeKind|fileKind) != 0 {
+			if kinds&(Telling) != 0 {
 				common = 0
 			}
 			continue
@@ -480,7 +561,7 @@ func (m *matcher) covers(verb int32, q *query, ids []int32, weights []float32, t
 			}
 			if n > 0.5 {
 				cover += weights[i]
-				if ordinary(m.list[id]) == 1 {
+				if m.ordinary(m.list[id]) == 1 {
 					common = 0
 				}
 				break
@@ -500,7 +581,7 @@ func count[T comparable](all []T, of T) (n int) {
 }
 
 // without returns the score of a text without one of its phrases.
-func (m *matcher) without(ids []int32, weights []float32, left int32) (sum float32) {
+func (m *Ranker) without(ids []int32, weights []float32, left int32) (sum float32) {
 	p := &m.phrases[left]
 	t := &m.texts[p.text]
 	for i, id := range ids {
@@ -515,20 +596,20 @@ func (m *matcher) without(ids []int32, weights []float32, left int32) (sum float
 
 // find looks up the words of a sentence, each once. An unknown word counts as the known word that
 // differs in one letter.
-func (m *matcher) find(q *query, left int32) (ids []int32, weights []float32) {
-	ids, weights = make([]int32, len(q.words)), make([]float32, len(q.words))
-	for i, w := range q.words {
+func (m *Ranker) find(q *Query, left int32) (ids []int32, weights []float32) {
+	ids, weights = make([]int32, len(q.Words)), make([]float32, len(q.Words))
+	for i, w := range q.Words {
 		id, ok := m.words[w]
 		if ok && left >= 0 && m.one[id] == left {
 			ok = false
 		}
 		switch {
-		case slices.Contains(q.words[:i], w):
+		case slices.Contains(q.Words[:i], w):
 			ids[i] = -1 // and of no weight
 		case ok:
 			ids[i], weights[i] = id, m.weight[id]
 		default:
-			ids[i], weights[i] = m.spelt(w), 0.85*ordinary(w)
+			ids[i], weights[i] = m.spelt(w), 0.85*m.ordinary(w)
 			if ids[i] >= 0 && left >= 0 && m.one[ids[i]] == left {
 				ids[i] = -1
 			}
@@ -541,8 +622,8 @@ func (m *matcher) find(q *query, left int32) (ids []int32, weights []float32) {
 }
 
 // spelt returns the only known word that differs from a word in one letter, or -1.
-func (m *matcher) spelt(w string) int32 {
-	if len(w) < 5 || ordinary(w) != 1 || !plainWord(w) {
+func (m *Ranker) spelt(w string) int32 {
+	if len(w) < 5 || m.ordinary(w) != 1 || strings.ContainsAny(w, "0123456789") {
 		return -1
 	}
 	for _, id := range m.letters[w[0]] {
@@ -554,11 +635,11 @@ func (m *matcher) spelt(w string) int32 {
 }
 
 // likeness returns the cosine similarity of each phrase to a sentence.
-func (m *matcher) likeness(pieces []string) []float32 {
+func (m *Ranker) likeness(pieces []string) []float32 {
 	like := make([]float32, len(m.phrases))
 	sum := float32(0)
 	for _, piece := range pieces {
-		w := counts(piece)
+		w := m.weightOf(piece)
 		id, ok := m.pieces[piece]
 		if !ok {
 			sum += w * w
@@ -575,4 +656,35 @@ func (m *matcher) likeness(pieces []string) []float32 {
 		like[i] *= norm
 	}
 	return like
+}
+
+// Exact returns the phrases that are some words.
+func (m *Ranker) Exact(words []string) []int32 { return m.exact[strings.Join(words, " ")] }
+
+// Phrases returns the number of phrases, names included.
+func (m *Ranker) Phrases() int { return len(m.phrases) }
+
+// Verb returns the verb of a phrase.
+func (m *Ranker) Verb(phrase int32) int32 { return m.phrases[phrase].verb }
+
+// Words returns the words of a phrase.
+func (m *Ranker) Words(phrase int32) (all []string) {
+	for _, id := range m.phrases[phrase].words {
+		all = append(all, m.list[id])
+	}
+	return all
+}
+
+// Print writes everything that the signs of candidates depend on.
+func (m *Ranker) Print(w io.Writer) {
+	fmt.Fprintln(w, *m.rough, rounds, pace, ofLabel, rarely, m.list, m.weight, m.rarity)
+}
+
+// Weight returns what a word says, from 0 to 1, and whether any verb has it.
+func (m *Ranker) Weight(word string) (weight float32, known bool) {
+	id, known := m.words[word]
+	if !known {
+		return 0, false
+	}
+	return m.weight[id], true
 }
