@@ -15,15 +15,19 @@ type Figure struct {
 	Text  string   // as written
 	at    int      // position in the text
 	end   int
+
+	scaled bool // its scale is known
 }
 
 // A measure is the unit and scale that a text states for its figures: €m is a million of EUR.
 type measure struct {
 	unit  string
 	scale int64 // 0 if none is stated
+	// pieces says that numbers of shares are not in this scale.
+	pieces bool
 }
 
-var currencies = map[string]string{"€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "usd": "USD", "£": "GBP", "gbp": "GBP", "chf": "CHF", "sfr": "CHF", "pln": "PLN", "zł": "PLN", "czk": "CZK", "sek": "SEK", "dkk": "DKK", "nok": "NOK", "huf": "HUF", "ron": "RON"}
+var currencies = map[string]string{"€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "usd": "USD", "£": "GBP", "gbp": "GBP", "chf": "CHF", "sfr": "CHF", "pln": "PLN", "zł": "PLN", "czk": "CZK", "sek": "SEK", "dkk": "DKK", "nok": "NOK", "huf": "HUF", "ron": "RON", "rmb": "CNY", "cny": "CNY", "¥": "JPY", "jpy": "JPY", "nt$": "TWD", "s$": "SGD", "hk$": "HKD", "a$": "AUD", "aud": "AUD", "c$": "CAD", "cad": "CAD", "₹": "INR", "rs": "INR", "inr": "INR", "dollar": "USD", "dollars": "USD"}
 
 var scales = map[string]int64{
 	"k": 1e3, "t": 1e3, "tsd": 1e3, "tausend": 1e3, "thousand": 1e3, "thousands": 1e3, "'000": 1e3, "’000": 1e3, "000": 1e3, "000s": 1e3, "'000s": 1e3, "millier": 1e3, "milliers": 1e3, "mille": 1e3,
@@ -48,12 +52,12 @@ func unitOf(word string) (m measure, ok bool) {
 	for sign, unit := range currencies { // k€, T€, MEUR, €m, EURk, €000
 		if rest, is := strings.CutSuffix(word, sign); is {
 			if n, is := scales[rest]; is {
-				return measure{unit, n}, true
+				return measure{unit: unit, scale: n}, true
 			}
 		}
 		if rest, is := strings.CutPrefix(word, sign); is {
 			if n, is := scales[rest]; is {
-				return measure{unit, n}, true
+				return measure{unit: unit, scale: n}, true
 			}
 		}
 	}
@@ -192,11 +196,7 @@ func figures(text string, comma bool, blank func(at int) bool) []Figure {
 		if minus(text[:f.at]) {
 			f.Value.Neg(f.Value)
 		}
-		if scale > 0 {
-			by := new(big.Rat).SetInt64(scale)
-			f.Value.Mul(f.Value, by)
-			f.Step.Mul(f.Step, by)
-		}
+		f.scale(scale)
 		f.Text, f.end = strings.TrimRight(strings.TrimSpace(text[f.at:end]), ".,"), end
 		all = append(all, f)
 	}

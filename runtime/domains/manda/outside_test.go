@@ -698,6 +698,11 @@ func (r *outsideRoom) report(t *testing.T, deal int, report *outsideReport, y *t
 			}
 		}
 		y.count(report.held(), v)
+		if v.how != "right" && !report.held() {
+			y.Lock()
+			y.misses = append(y.misses, fmt.Sprintf("cell %s %s row %d column %d %q of %s is %v: %v", v.how, report.Report, c.Row, c.Column, c.Label, c.Year, c.Value, at[fmt.Sprintf("table 1, row %d, column %d", c.Row, c.Column)]))
+			y.Unlock()
+		}
 	}
 }
 
