@@ -22,6 +22,7 @@ type Finding struct {
 	Metric     string // its name in the lexicon, or the label in the document if the lexicon has none
 	Label      string // in a table, the label of its row, with those that it stands under
 	Head       string // in a table, the heads of its column
+	Title      string // what the text around its table says of it
 	Domain     string
 	Subject    string // the part of the company; "" means the whole
 	Period     Period
@@ -50,6 +51,7 @@ type reader struct {
 	comma    bool
 	measure  measure // of the whole document
 	nearby   measure // that the text around the table states
+	title    string  // what that says of it
 	findings []Finding
 	seen     map[string]bool
 }

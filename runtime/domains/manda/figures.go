@@ -32,7 +32,7 @@ var currencies = map[string]string{"€": "EUR", "eur": "EUR", "euro": "EUR", "e
 var scales = map[string]int64{
 	"k": 1e3, "t": 1e3, "tsd": 1e3, "tausend": 1e3, "thousand": 1e3, "thousands": 1e3, "'000": 1e3, "’000": 1e3, "000": 1e3, "000s": 1e3, "'000s": 1e3, "millier": 1e3, "milliers": 1e3, "mille": 1e3,
 	"m": 1e6, "mn": 1e6, "mln": 1e6, "mio": 1e6, "million": 1e6, "millions": 1e6, "millionen": 1e6,
-	"bn": 1e9, "b": 1e9, "mrd": 1e9, "md": 1e9, "mds": 1e9, "billion": 1e9, "milliarde": 1e9, "milliarden": 1e9, "milliard": 1e9, "milliards": 1e9,
+	"bn": 1e9, "b": 1e9, "mrd": 1e9, "md": 1e9, "mds": 1e9, "billion": 1e9, "billions": 1e9, "trillion": 1e12, "trillions": 1e12, "milliarde": 1e9, "milliarden": 1e9, "milliard": 1e9, "milliards": 1e9,
 }
 
 var percents = map[string]string{"%": "%", "percent": "%", "prozent": "%", "pct": "%", "pp": "pp", "ppt": "pp", "prozentpunkte": "pp", "points": "pp"}
@@ -56,7 +56,7 @@ func unitOf(word string) (m measure, ok bool) {
 			}
 		}
 		if rest, is := strings.CutPrefix(word, sign); is {
-			if n, is := scales[rest]; is {
+			if n, is := scales[strings.TrimLeft(rest, "'’")]; is {
 				return measure{unit: unit, scale: n}, true
 			}
 		}
@@ -140,7 +140,7 @@ func number(s string, comma bool) (value, step *big.Rat, ok bool) {
 }
 
 var (
-	beforeNumber = pattern(`(?i)(?:^|[^\p{L}])([tk]?€[mk]?|us\$|[$£]|[tk]?(?:eur|usd|gbp|chf|pln|czk|sek|dkk|nok|huf|ron))[ \x{a0}]?(?:mio\.? ?|m |k )?$`)
+	beforeNumber = pattern(`(?i)(?:^|[^\p{L}])([tk]?€[mk]?|(?:us|nt|hk|s|a|c)\$|[$£¥₹]|rmb|rs\.?|[tk]?(?:eur|usd|gbp|chf|pln|czk|sek|dkk|nok|huf|ron|inr|cny|jpy|aud|cad))[ \x{a0}]?(?:mio\.? ?|m |k )?$`)
 	behindNumber = pattern(`(?i)^[ \x{a0}\x{202f}]?(?:([\p{L}€$£%]+\.?)(?:[ \x{a0}\x{202f}](?:d['’])?([\p{L}€$£]+)|['’]([\p{L}]+))?)`)
 )
 

@@ -25,7 +25,7 @@ func (r *reader) tables(pieces []documents.Piece) {
 	caption, last := "", ""
 	end := func(next int) {
 		if len(rows) > 0 {
-			r.nearby = around(pieces, rows[0][0], next)
+			r.nearby, r.title = around(pieces, rows[0][0], next)
 			r.table(rows, caption)
 			rows = nil
 		}
@@ -65,34 +65,36 @@ func (r *reader) tables(pieces []documents.Piece) {
 // stand.
 const nearby = 40
 
-// around returns the unit and scale that the text around a table states for it: the text before it, or
-// else behind it. What another table's text states does not hold for this one.
-func around(pieces []documents.Piece, first *documents.Piece, next int) (m measure) {
+// introduced matches a sentence that says what a table has.
+var introduced = pattern(`(?i)(?:following|below|as follows|set forth|sets forth|summari[sz]e[sd]?|presents?|consist(?:s|ed)? of|components of|folgende\pL*|nachstehend\pL*|tabelle|suivants?|tableau|siguientes?|tabla)\b|:$`)
+
+// around returns the unit and scale that the text around a table states for it, and what it says of the
+// table: the text before it, or else behind it. What another table's text states does not hold for this
+// one.
+func around(pieces []documents.Piece, first *documents.Piece, next int) (m measure, title string) {
 	from := next - 1
 	for from > 0 && &pieces[from] != first {
 		from--
 	}
-	try := func(p *documents.Piece) bool {
+	scaled := false
+	try := func(p *documents.Piece) {
 		if p.Hidden || p.Cell != nil || p.At.Inside != first.At.Inside || p.At.Page != first.At.Page || p.At.Slide != first.At.Slide {
-			return false
+			return
 		}
-		is, ok := scaleIn(p.Text)
-		if ok {
-			m = is
+		if is, ok := scaleIn(p.Text); ok && !scaled {
+			m, scaled = is, true
 		}
-		return ok
+		if cut := firstRunes(p.Text, 300); title == "" && (p.Kind == documents.Heading || len(cut) == len(p.Text) && introduced.re().MatchString(p.Text)) {
+			title = cut
+		}
 	}
-	for i := from - 1; i >= max(0, from-nearby); i-- {
-		if try(&pieces[i]) {
-			return m
-		}
+	for i := from - 1; i >= max(0, from-nearby) && (pieces[i].Cell == nil || !scaled); i-- {
+		try(&pieces[i])
 	}
 	for i := next; i < min(len(pieces), next+nearby) && pieces[i].Cell == nil; i++ {
-		if try(&pieces[i]) {
-			return m
-		}
+		try(&pieces[i])
 	}
-	return m
+	return m, title
 }
 
 var (
@@ -143,8 +145,11 @@ type value struct {
 type spot struct {
 	label, head string   // of its row and its column
 	under       []string // the lines with a label alone above its row
-	caption     string   // the text around the table
+	caption     string   // the text before the table
+	title       string   // what the text around the table says of it
 	corner      string   // the head of the labels, and notes on units
+	whole       bool     // most figures of the table have no decimals
+	within      Period   // of the balance below the row, if one stands above it too
 }
 
 // path returns the label of a row with those that it stands under.
@@ -159,10 +164,16 @@ func (r *reader) table(pieces [][]*documents.Piece, caption string) {
 	rows := make([]line, len(pieces))
 	first, last := math.MaxInt, 0 // columns with figures
 	percent, money := map[int]bool{}, ""
+	whole, fine := 0, 0
 	for i, row := range pieces {
 		rows[i] = r.row(row)
 		for _, v := range rows[i].values {
 			first, last = min(first, v.column), max(last, v.column)
+			if v.Step.Cmp(big.NewRat(1, 1)) < 0 && v.Unit != "%" {
+				fine++
+			} else if v.Unit != "%" {
+				whole++
+			}
 			if _, seen := percent[v.column]; !seen {
 				percent[v.column] = v.Unit == "%"
 			}
@@ -172,8 +183,9 @@ func (r *reader) table(pieces [][]*documents.Piece, caption string) {
 			}
 		}
 	}
-	at := spot{caption: caption}
+	at := spot{caption: caption, title: r.title, whole: whole > 2*fine}
 	var heads []map[int]string
+	balances := balances(rows)
 	data, labels := false, 0 // the row before had figures; the number of rows before with a label alone
 	for i := range rows {
 		row := &rows[i]
@@ -181,7 +193,7 @@ func (r *reader) table(pieces [][]*documents.Piece, caption string) {
 		switch {
 		case len(row.values) > 0:
 			at.label = row.label
-			if at.label == "" && len(at.under) > 0 {
+			if at.within = balances[i]; at.label == "" {
 				at.label = "Total"
 			}
 			for _, v := range row.values {
@@ -218,6 +230,25 @@ func (r *reader) table(pieces [][]*documents.Piece, caption string) {
 			}
 		}
 	}
+}
+
+// balances returns, for rows between two balances, the time of the lower one: what was granted between
+// the end of one year and that of the next was granted in that.
+func balances(rows []line) map[int]Period {
+	all := map[int]Period{}
+	last := -1
+	for i := range rows {
+		if len(rows[i].values) == 0 || !balance.re().MatchString(rows[i].label) {
+			continue
+		}
+		if p := periods(rows[i].label); len(p) == 1 && p[0].Year != 0 {
+			for k := last + 1; last >= 0 && k < i; k++ {
+				all[k] = Period{Kind: 'Y', Year: p[0].Year}
+			}
+			last = i
+		}
+	}
+	return all
 }
 
 // heading returns what a row without figures says of the columns, or whether it only names the rows
@@ -310,6 +341,10 @@ func (r *reader) row(pieces []*documents.Piece) (l line) {
 			continue
 		}
 		l.cells = append(l.cells, p)
+		if plain > 0 && len(l.cells) > 1 && dash.re().MatchString(text) {
+			l.values = append(l.values, value{Figure{Value: new(big.Rat), Step: big.NewRat(1, 1), Text: text}, p.At.Column, p.At.String(), true})
+			continue
+		}
 		f, ok := figs[i], are[i]
 		if ok && isYear(&f) && (p.Cell.Type != "number" || plain == 0 || len(l.cells) == 1) {
 			ok = false // a heading, or the label of a row
@@ -323,6 +358,9 @@ func (r *reader) row(pieces []*documents.Piece) (l line) {
 	}
 	return l
 }
+
+// dash matches what tables have for nothing.
+var dash = pattern(`^[$€£]?\s*[-–—]$`)
 
 func isYear(f *Figure) bool {
 	return f.Unit == "" && f.Value.IsInt() && f.Value.Num().IsInt64() && f.Value.Num().Int64() >= 1980 && f.Value.Num().Int64() <= 2060 && len(f.Text) == 4
@@ -400,9 +438,9 @@ func looksPlain(text string) bool {
 // cell makes a finding of a figure in a table. money is the currency that the table states first.
 func (r *reader) cell(v value, at *spot, money string) {
 	under := strings.Join(at.under, " ")
-	f := Finding{Figure: v.Figure, Place: v.place, Confidence: 95, Status: r.about.Status, Label: at.path(), Head: at.head}
+	f := Finding{Figure: v.Figure, Place: v.place, Confidence: 95, Status: r.about.Status, Label: at.path(), Head: at.head, Title: at.title}
 	changed := changes.re().MatchString(at.head)
-	if r.timed(&f, at.label, at.head, under, at.caption); changed { // from one period to another
+	if r.timed(&f, at.label, at.head, under, at.caption, at.within); changed { // from one period to another
 		f.Period = Period{}
 		if all := periods(at.head); len(all) > 0 {
 			f.Period = all[0].Period
@@ -411,8 +449,11 @@ func (r *reader) cell(v value, at *spot, money string) {
 	switch where := at.head + " " + at.label; {
 	case actuals.re().MatchString(where) && r.about.Status != Audited && r.about.Status != Draft:
 		f.Status = Actual
-	case forecasts.re().MatchString(where), f.Status == Actual && forecasts.re().MatchString(under+" "+at.caption):
+	case forecasts.re().MatchString(plansOf.re().ReplaceAllString(where, " ")), f.Status == Actual && forecasts.re().MatchString(under+" "+brief(at.caption)):
 		f.Status = Forecast
+	}
+	if asides.re().MatchString(at.head) {
+		return
 	}
 	if changed {
 		f.Metric, f.Domain = plainly(bare(at.label)+" "+at.head), "other"
@@ -433,7 +474,7 @@ const (
 
 // timed gives a figure of a table its period, from the nearest places that state parts of it: "Q3"
 // in the row and "2024" above the column are one period.
-func (r *reader) timed(f *Finding, label, head, under, caption string) {
+func (r *reader) timed(f *Finding, label, head, under, caption string, within Period) {
 	if is := monthOnly.re().FindStringSubmatch(strings.TrimSpace(label)); is != nil {
 		f.Period = Period{Kind: 'M', N: month(is[1])}
 	} else if is := monthOnly.re().FindStringSubmatch(strings.TrimSpace(head)); is != nil {
@@ -447,6 +488,9 @@ func (r *reader) timed(f *Finding, label, head, under, caption string) {
 		return // due 2021 to 2022: no period that there is a word for
 	}
 	for i, where := range near {
+		if i > 2 && within.Kind != 0 {
+			continue
+		}
 		if i > 1 && f.Period.Year == 0 && several(where) {
 			continue // nothing says of which of them
 		}
@@ -467,6 +511,9 @@ func (r *reader) timed(f *Finding, label, head, under, caption string) {
 				f.Status = p.status
 			}
 		}
+	}
+	if f.Period.Kind == 0 && within.Kind != 0 {
+		f.Period = within
 	}
 	if f.Period.Kind == 0 {
 		f.Period, f.Confidence = r.about.Period, f.Confidence-10
@@ -600,7 +647,7 @@ func wholly(label string) (m *mention, rest string, ok bool) {
 }
 
 // after matches what may follow the name of a figure in the title of a table.
-var after = pattern(`(?i)^\s*(?:$|[,:;–—-]|by\b|per\b|nach\b|pro\b|par\b|je\b|of\b|in\b|at\b|for\b|de\b|der\b|am\b|zum\b|au\b|und\b|\(?(?:in )?[tkm]?(?:€|eur)|\(?(?:19|20)\d\d|FY|Q\d)`)
+var after = pattern(`(?i)^\s*(?:$|[,:;–—-]|by\b|per (?:segment|region|country|company|site|plant|customer|product|quarter|month|year)|nach\b|pro\b|par\b|je\b|of\b|in\b|at\b|for\b|de\b|der\b|am\b|zum\b|au\b|und\b|\(?(?:in )?[tkm]?(?:€|eur)|\(?(?:19|20)\d\d|FY|Q\d)`)
 
 // opening returns the metric with which the title of a table begins.
 func opening(line string) *mention {
@@ -663,14 +710,32 @@ func noted(text string) measure {
 	return measureOf(text)
 }
 
+// asides matches the head of a column with the numbers of notes or pages.
+var asides = pattern(`(?i)(?:^|[^\p{L}])(?:notes?|page|ref|nr|anhang|seite|no)\.?$`)
+
+// plansOf matches plans that are no forecasts: of pensions, of shares.
+var plansOf = pattern(`(?i)(?:incentive|option|purchase|award|bonus|pension|retirement|benefit|compensation|award|equity|share|stock|savings) plans?|plan (?:assets|category|amendments?)|plans (?:not )?approved`)
+
+// brief returns the lines of a caption that are no sentences.
+func brief(caption string) string {
+	var all []string
+	for line := range strings.Lines(caption) {
+		if len(line) < 100 {
+			all = append(all, line)
+		}
+	}
+	return strings.Join(all, "")
+}
+
 // mostCalled is the greatest length of a name that a document gives a figure.
 const mostCalled = 250
 
 // pure matches labels of figures that no scale of the table is of: per share, in percent, in years.
 var (
 	pure     = pattern(`(?i)\bper (?:\pL+ ){0,3}(?:share|unit|day|ads|ordinary|common|tonne?|barrel|hour|employee)\b|\beps\b|\bratios?\b|%|\bpercent(?:age)?\b|\brates?\b|\(?in years\)?|\byield\b|\bvolatility\b|price\b[^:]{0,30}\bshare|\bje aktie\b|\bpar action\b`)
-	physical = pattern(`(?i)\b(?:[kmgt]wh?|kwh|tonn?es?|m[23]|sqm|lb|oz|kg|km|hours|stunden|heures|days|tage|jours|years|ftes?)\b|m[²³]`)
-	pieceful = pattern(`(?i)\bshares?\b|\bRSUs?\b|\bPSUs?\b|\boptions\b|\bnumber of\b|\bheadcount\b|\bemployees\b|\bAktien\b|\bMitarbeiter\b|\bactions\b`)
+	physical = pattern(`(?i)\b(?:\(?in years\)?|[kmgt]wh?|kwh|tonn?es?|m[23]|sqm|lb|oz|kg|km|hours|stunden|heures|days|tage|jours|ftes?)\b|m[²³]`)
+	pieceful = pattern(`(?i)\bshares?\b|\bnumber of\b|\bheadcount\b|\bemployees\b|\bAktien\b|\bMitarbeiter\b|\bactions\b`)
+	awards   = pattern(`(?i)\b(?:RSUs?|PSUs?|options|awards)\b`)
 	worth    = pattern(`(?i)\b(?:value|compensation|expense|cost|amount|proceeds|payments?|dividends?|income|earnings|equity|capital|tax|price|purchases?|repurchases?|issuance)\b`)
 )
 
@@ -683,6 +748,8 @@ func (r *reader) counted(f *Finding, at *spot, money string) {
 	}
 	label := f.Label + " " + f.Head
 	switch {
+	case kind == "percent" && f.Unit != "" && f.Unit != "%" && f.Unit != "pp", kind == "percent" && f.Value.Cmp(big.NewRat(1000, 1)) > 0:
+		f.Metric, f.Domain, kind = plainly(bare(at.label)), "other", "" // some call an amount a margin
 	case kind == "percent":
 		if f.Unit != "pp" {
 			f.Unit = "%"
@@ -702,8 +769,8 @@ func (r *reader) counted(f *Finding, at *spot, money string) {
 		f.Unit = "%"
 		return
 	}
-	pieces := pieceful.re().MatchString(f.Label+" "+f.Head) && !worth.re().MatchString(f.Label) && f.Unit == "" && kind == ""
-	near := []measure{own, measureOf(at.head), noted(at.corner), r.above(at.caption), r.nearby, r.measure}
+	pieces := (pieceful.re().MatchString(f.Label+" "+f.Head) || money == "" && awards.re().MatchString(f.Label)) && !worth.re().MatchString(f.Label) && f.Unit == "" && kind == ""
+	near := []measure{own, noted(at.head), noted(at.corner), r.above(at.caption), r.nearby, r.measure}
 	measured := physical.re().MatchString(at.head+" "+at.label) && f.Unit == ""
 	scaled := f.scaled
 	for i, m := range near {
@@ -714,7 +781,7 @@ func (r *reader) counted(f *Finding, at *spot, money string) {
 			continue
 		}
 		scaled = true
-		if i > 1 && (measured || pure.re().MatchString(label) && kind == "" || pieces && (m.unit != "" || m.pieces)) {
+		if i > 0 && (measured || at.whole && f.Step.Cmp(big.NewRat(1, 1)) < 0 && m.scale == 1000 || i > 1 && pure.re().MatchString(label) && (kind == "" || perShare.re().MatchString(label)) || pieces && (m.unit != "" || m.pieces)) {
 			continue // in thousands, except shares and per share data
 		}
 		f.scale(m.scale)

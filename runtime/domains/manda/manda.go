@@ -68,7 +68,7 @@ func filed(row engine.Row) DocumentFacts {
 
 // stated makes a Stated from a row, with the name and the part of its document.
 func stated(row engine.Row, document, part, main string) FindingFacts {
-	f := FindingFacts{Document: document, Metric: row.Value("metric").Text(), Label: row.Value("label").Text(), Head: row.Value("heading").Text(), Subject: PartOf(row.Value("subject").Text(), part, main), Period: row.Value("period").Text(), Unit: row.Value("unit").Text(), Status: row.Value("status").Text(), Value: rat(row.Value("value")), Step: rat(row.Value("exact_to"))}
+	f := FindingFacts{Document: document, Metric: row.Value("metric").Text(), Label: row.Value("label").Text(), Head: row.Value("heading").Text(), Title: row.Value("title").Text(), Subject: PartOf(row.Value("subject").Text(), part, main), Period: row.Value("period").Text(), Unit: row.Value("unit").Text(), Status: row.Value("status").Text(), Value: rat(row.Value("value")), Step: rat(row.Value("exact_to"))}
 	if m := lexicon()[f.Metric]; m != nil && m.unsigned {
 		f.Value = f.Value.Abs(f.Value) // some print it with a minus, and some without
 	}
@@ -466,7 +466,27 @@ func (l *loader) answers(ctx context.Context, q Question) (engine.Outcome, error
 	if q.Vague {
 		return outcome(Answer(q, &l.room)), nil
 	}
-	var err error
+	known, err := l.known(ctx, &q)
+	if err != nil {
+		return engine.Outcome{}, err
+	}
+	if q.plain() && !known {
+		some, err := l.search(ctx, &q)
+		if err != nil {
+			return engine.Outcome{}, err
+		}
+		if lines := seek(&q, &some.room); lines != nil {
+			if lines[0].Fact == nil && q.Intent == FactLookup { // quoted: the list may ask for more of it
+				if err := l.requests(ctx); err != nil {
+					return engine.Outcome{}, err
+				}
+				a := &answer{tongue: tongue(q.Language), room: &l.room, q: q}
+				a.requested()
+				lines = append(lines, a.lines...)
+			}
+			return outcome(lines), nil
+		}
+	}
 	for _, metric := range needs(&q) {
 		if err = l.metric(ctx, metric); err != nil {
 			return engine.Outcome{}, err
@@ -750,7 +770,7 @@ func (l *loader) fact(r engine.Row) int {
 	if !ok || r.Value("state").Text() == "REJECTED" {
 		return -1
 	}
-	f := Fact{FindingFacts: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Corrected: r.Value("state").Text() == "CORRECTED", Row: r.Ref()}
+	f := Fact{FindingFacts: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Corrected: r.Value("state").Text() == "CORRECTED", Number: int(r.Value("number").Int()), Row: r.Ref()}
 	l.room.Facts = append(l.room.Facts, f)
 	l.facts[r.Ref()] = len(l.room.Facts) - 1
 	return len(l.room.Facts) - 1

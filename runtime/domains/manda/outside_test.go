@@ -305,6 +305,16 @@ func printed(s string) (float64, bool) {
 	return v * outScales[m[4]], true
 }
 
+// digitOf is what the last digit of a printed figure counts: an answer may be more exact.
+func digitOf(s string) float64 {
+	m := numberIn.FindStringSubmatch(strings.ToLower(s))
+	if m == nil {
+		return 0
+	}
+	_, decimals, _ := strings.Cut(m[3], ".")
+	return math.Pow(10, -float64(len(decimals))) * outScales[m[4]]
+}
+
 // nearly reports whether two figures are the same to a person: but for rounding to two decimals in the
 // scale, or to one, and for the sign, which annual reports print either way.
 func nearly(got, want, scale float64) bool {
@@ -338,7 +348,7 @@ func (q *outsideQuestion) judge(lines []toldLine) verdict {
 		}
 	}
 	scale := outScales[q.Scale]
-	figure := true
+	figure, digit := true, 0.0
 	switch {
 	case q.Kind == "count":
 		v.group = "count"
@@ -351,6 +361,7 @@ func (q *outsideQuestion) judge(lines []toldLine) verdict {
 	default:
 		if number, figure = printed(spans[0]); figure {
 			v.group, number = "figure", number*scale
+			digit = digitOf(spans[0]) * scale
 		} else {
 			v.group = "sentence"
 		}
@@ -373,8 +384,19 @@ func (q *outsideQuestion) judge(lines []toldLine) verdict {
 		return !slices.ContainsFunc(spans, func(s string) bool { return !strings.Contains(text, " "+plainWords(s)+" ") })
 	}
 	if !figure {
+		// tells reports whether some claims hold a span: as a figure, as a period, or in its words.
+		tells := func(all []toldLine, span string) bool {
+			n, number := printed(span)
+			return slices.ContainsFunc(all, func(l toldLine) bool {
+				f, err := strconv.ParseFloat(l["value"], 64)
+				return number && err == nil && nearly(f, n*scale, scale) || isYearText(span) && strings.Contains(l["period"], span) || holds(l, []string{span})
+			})
+		}
+		every := func(all []toldLine) bool {
+			return !slices.ContainsFunc(spans, func(s string) bool { return !tells(all, s) })
+		}
 		switch {
-		case v.group == "several" && holds(toldLine{"text": joinLines(claims)}, spans), v.group != "several" && holds(claims[0], spans):
+		case v.group == "several" && every(claims), v.group != "several" && every(claims[:1]):
 			v.how = "right"
 		case slices.ContainsFunc(claims, func(l toldLine) bool { return holds(l, spans) }):
 			v.how = "quoted"
@@ -387,7 +409,10 @@ func (q *outsideQuestion) judge(lines []toldLine) verdict {
 		f, err := strconv.ParseFloat(l["value"], 64)
 		return f, err == nil && l["value"] != ""
 	}
-	is := func(l toldLine, want, by float64) bool { f, ok := of(l); return ok && nearly(f, want, by) }
+	is := func(l toldLine, want, by float64) bool {
+		f, ok := of(l)
+		return ok && (nearly(f, want, by) || want == number && math.Abs(math.Abs(f)-math.Abs(want)) <= digit/2+1e-9)
+	}
 	_, stated := of(claims[0])
 	switch {
 	case is(claims[0], number, scale), v.group == "arithmetic" && q.ofChange(number, func(n, by float64) bool { return is(claims[0], n, by) }):

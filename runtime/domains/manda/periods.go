@@ -116,7 +116,7 @@ var forms = []struct {
 	{pattern(`(?i)(20\d\d)-(\d\d)-(\d\d)`), func(m []string) Period { return Period{'D', yr(m[1]), num(m[2]), num(m[3])} }},
 	{pattern(`(?i)(\d{1,2})[./](\d{1,2})[./](20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), num(m[2]), num(m[1])} }},
 	{pattern(`(?i)(\d{1,2})(?:st|nd|rd|th|\.|er)? (?:of )?` + months + `\.?,? (20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), month(m[2]), num(m[1])} }},
-	{pattern(`(?i)` + months + `\.? (\d{1,2})(?:st|nd|rd|th)?,? (20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), month(m[1]), num(m[2])} }},
+	{pattern(`(?i)` + months + `\.? ?(\d{1,2})(?:st|nd|rd|th)?,? ?(20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), month(m[1]), num(m[2])} }},
 	{pattern(`(?i)` + months + `\.?[ -]` + year), func(m []string) Period { return Period{'M', yr(m[2]), month(m[1]), 0} }},
 	{pattern(`(?i)(20\d\d)-(0[1-9]|1[0-2])`), func(m []string) Period { return Period{'M', yr(m[1]), num(m[2]), 0} }},
 	{pattern(`(?i)[qt]([1-4])[ /_-]*(?:fy ?)?'?(20\d\d|\d\d)`), func(m []string) Period { return Period{'Q', yr(m[2]), num(m[1]), 0} }},
@@ -129,6 +129,7 @@ var forms = []struct {
 	{pattern(`(?i)([12])\. ?halbjahr(?:[ ,]*` + year + `)?`), func(m []string) Period { return Period{'H', yr(m[2]), num(m[1]), 0} }},
 	{pattern(`(?i)(\pL+|\d(?:st|nd|er|e|ème)) (?:half|halbjahr|semestre)(?: year)?(?:[ ,]*` + year + `)?`), func(m []string) Period { return ordinal('H', m) }},
 	{pattern(`(?i)(?:fy|gj|cy)[ -]?'?(20\d\d|\d\d)(?:/\d\d)?([aefbp])?`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }},
+	{pattern(`F(?:Y ?)?'?([12]\d)[1-9]?`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }}, // with the number of a footnote
 	{pattern(`(?i)(?:(?:financial|fiscal|full|calendar)[ -]year|geschäftsjahre?s?|exercice|année|jahres?|year) (20\d\d)`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }},
 	{pattern(`(?i)(20[0-4]\d)([aefbp])?`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }},
 	{pattern(`(?i)[qt]([1-4])`), func(m []string) Period { return Period{'Q', 0, num(m[1]), 0} }},

@@ -22,7 +22,7 @@ const (
 // FindingFacts holds the facts about a finding that Relate needs.
 type FindingFacts struct {
 	Metric, Subject, Period, Unit, Status string
-	Label, Head                           string // in a table, of its row and of its column
+	Label, Head, Title                    string // in a table, of its row, of its column and of itself
 	Document                              string
 	Value, Step                           *big.Rat
 }
