@@ -57,6 +57,7 @@ type Line struct {
 	Document, Place string
 	Row             any // a passage, a finding or a request
 	Role            Role
+	Score           *float64 // how likely the answer that it begins is right; nil where nothing says
 }
 
 // A Role is the role of a line in an answer.

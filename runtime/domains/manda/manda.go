@@ -275,7 +275,7 @@ type dealArgs struct {
 }
 
 // columns are the columns of an answer: each line, and for a claim its figure and its place.
-var columns = []string{"text", "role", "finding", "document", "place", "value", "unit", "period", "passage"}
+var columns = []string{"text", "role", "finding", "document", "place", "value", "unit", "period", "passage", "score"}
 
 func query(ctx context.Context, c *engine.Call, a queryArgs) (engine.Outcome, error) {
 	turns, err := c.Turns(ctx)
@@ -534,7 +534,7 @@ func (l *loader) answers(ctx context.Context, q Question) (engine.Outcome, error
 func outcome(lines []Line) engine.Outcome {
 	a := &engine.Answer{Columns: columns}
 	for _, line := range lines {
-		row := []any{line.Text, string(line.Role), nil, nil, nil, nil, nil, nil, nil}
+		row := []any{line.Text, string(line.Role), nil, nil, nil, nil, nil, nil, nil, nil}
 		if line.Document != "" {
 			row[3], row[4] = line.Document, line.Place
 		}
@@ -543,6 +543,9 @@ func outcome(lines []Line) engine.Outcome {
 			row[2], row[5], row[6], row[7] = f.Row, v, f.Unit, f.Period
 		} else if ref, ok := line.Row.(engine.Ref); ok && ref.Entity() == "passage" {
 			row[8] = ref
+		}
+		if line.Score != nil {
+			row[9], _ = stores.ParseDecimal(strconv.FormatFloat(*line.Score, 'f', 3, 64))
 		}
 		a.Rows = append(a.Rows, row)
 	}

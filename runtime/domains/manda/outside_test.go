@@ -329,7 +329,7 @@ func plainWords(s string) string {
 // A verdict is how a question was answered.
 type verdict struct {
 	group  string // figure, arithmetic, sentence, year, several, count
-	how    string // right, unscaled, among, quoted-first, quoted, abstained, wrong
+	how    string // right, unscaled, among, quoted-first, quoted, other, abstained, wrong
 	score  float64
 	scored bool
 }
@@ -425,6 +425,8 @@ func (q *outsideQuestion) judge(lines []toldLine) verdict {
 		v.how = "quoted-first"
 	case len(spans) == 1 && slices.ContainsFunc(claims, func(l toldLine) bool { return holds(l, spans) }):
 		v.how = "quoted"
+	case !stated:
+		v.how = "other" // words that do not hold it, and no figure
 	default:
 		v.how = "wrong"
 	}
@@ -621,7 +623,7 @@ func TestOutside(t *testing.T) {
 		what, group string
 		hows        []string
 	}{
-		{"one figure, right with its scale", "figure", []string{"right"}}, {"  right but for the scale", "figure", []string{"unscaled"}}, {"  among others", "figure", []string{"among"}}, {"  quoted", "figure", []string{"quoted-first", "quoted"}}, {"  wrong", "figure", []string{"wrong"}}, {"  abstained", "figure", []string{"abstained"}},
+		{"one figure, right with its scale", "figure", []string{"right"}}, {"  right but for the scale", "figure", []string{"unscaled"}}, {"  among others", "figure", []string{"among"}}, {"  quoted", "figure", []string{"quoted-first", "quoted"}}, {"  wrong", "figure", []string{"wrong"}}, {"  other words", "figure", []string{"other"}}, {"  abstained", "figure", []string{"abstained"}},
 		{"arithmetic, right", "arithmetic", []string{"right"}}, {"  unscaled", "arithmetic", []string{"unscaled"}}, {"  wrong", "arithmetic", []string{"wrong", "among"}}, {"  abstained", "arithmetic", []string{"abstained"}},
 		{"sentence, first quotation", "sentence", []string{"right"}}, {"  among the quotations", "sentence", []string{"quoted"}}, {"  abstained", "sentence", []string{"abstained"}},
 		{"several, all told", "several", []string{"right"}}, {"  abstained", "several", []string{"abstained"}},
@@ -757,7 +759,7 @@ func dealKey(deal int) string { return fmt.Sprintf("00000001-0000-4000-8000-%012
 func saidLines(all []toldLine) string {
 	var b strings.Builder
 	for _, l := range all {
-		fmt.Fprintf(&b, "[%s %s %s %s] %.300s\n", l["role"], l["value"], l["unit"], l["period"], l["text"])
+		fmt.Fprintf(&b, "[%s %s %s %s] %.2000s\n", l["role"], l["value"], l["unit"], l["period"], l["text"])
 	}
 	return b.String()
 }

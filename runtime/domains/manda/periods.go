@@ -113,6 +113,8 @@ var forms = []struct {
 	read func(m []string) Period
 }{
 
+	{pattern(`(?i)(three|six|3|6)[- ]months? (?:period )?(?:ended|ending|to) (?:the )?(\d{1,2}) ` + months + `\.?,? (20\d\d)`), func(m []string) Period { return part(m[1], month(m[3]), yr(m[4])) }},
+	{pattern(`(?i)(three|six|3|6)[- ]months? (?:period )?(?:ended|ending|to) ` + months + `\.? (\d{1,2}),? (20\d\d)`), func(m []string) Period { return part(m[1], month(m[2]), yr(m[4])) }},
 	{pattern(`(?i)(20\d\d)-(\d\d)-(\d\d)`), func(m []string) Period { return Period{'D', yr(m[1]), num(m[2]), num(m[3])} }},
 	{pattern(`(?i)(\d{1,2})[./](\d{1,2})[./](20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), num(m[2]), num(m[1])} }},
 	{pattern(`(?i)(\d{1,2})(?:st|nd|rd|th|\.|er)? (?:of )?` + months + `\.?,? (20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), month(m[2]), num(m[1])} }},
@@ -134,6 +136,17 @@ var forms = []struct {
 	{pattern(`(?i)(20[0-4]\d)([aefbp])?`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }},
 	{pattern(`(?i)[qt]([1-4])`), func(m []string) Period { return Period{'Q', 0, num(m[1]), 0} }},
 	{pattern(`(?i)h([12])`), func(m []string) Period { return Period{'H', 0, num(m[1]), 0} }},
+}
+
+// part returns the quarter or half of a calendar year that ends with a month; none if another ends there.
+func part(months string, month, year int) Period {
+	switch quarter := strings.EqualFold(months, "three") || months == "3"; {
+	case quarter && month%3 == 0:
+		return Period{'Q', year, month / 3, 0}
+	case !quarter && month%6 == 0:
+		return Period{'H', year, month / 6, 0}
+	}
+	return Period{}
 }
 
 func ordinal(kind byte, m []string) Period {

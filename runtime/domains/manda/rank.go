@@ -66,7 +66,9 @@ func newFinder(q *Question, facts []Fact) *finder {
 	for _, p := range slices.Backward(periods(text)) {
 		text = text[:p.at] + " " + text[p.end:]
 	}
-	f := &finder{percent: percentage.re().MatchString(q.Written), many: manyOf.re().MatchString(q.Written), words: roots(text), soft: map[string]bool{}, weight: map[string]float64{}, names: map[string]map[string]bool{}}
+	f := &finder{many: manyOf.re().MatchString(q.Written), words: roots(text), soft: map[string]bool{}, weight: map[string]float64{}, names: map[string]map[string]bool{}}
+	plain := q.plainly()
+	f.percent = percentage.re().MatchString(q.Written) && !f.wants(byPercent, plain) && !f.wants(byRatio, plain)
 	for _, w := range slices.Concat(listed("soft", "words"), reckonWords()) {
 		for _, r := range roots(w) {
 			f.soft[r] = true
@@ -192,6 +194,9 @@ func (f *finder) score(s *series, words []string) {
 	}
 	s.cover = got / max(all, 0.1)
 	s.at, s.exact = standing(s.row, words)
+	if f.percent && s.cells[0].Unit != "%" {
+		s.cover *= 0.8
+	}
 	if f.percent != (s.cells[0].Unit == "%") || f.many && s.cells[0].Unit != "" && s.cells[0].Unit != "%" {
 		exact *= 0.85 // of another kind than the question asks for
 	}
