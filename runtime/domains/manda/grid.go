@@ -148,6 +148,7 @@ type spot struct {
 	caption     string   // the text before the table
 	title       string   // what the text around the table says of it
 	corner      string   // the head of the labels, and notes on units
+	dated       bool     // some column of the table says its period
 	whole       bool     // most figures of the table have no decimals
 	within      Period   // of the balance below the row, if one stands above it too
 }
@@ -221,8 +222,11 @@ func (r *reader) table(pieces [][]*documents.Piece, caption string) {
 				at.caption += "\n" + row.label
 			}
 		case above != nil:
-			if at.under = nil; data { // else what stood above was the title
+			if at.under = nil; data && !unitsOnly(above) { // else what stood above was the title
 				heads = nil
+			}
+			for _, head := range above {
+				at.dated = at.dated || len(periods(head)) > 0
 			}
 			heads, data = append(heads, above), false
 			if row.label != "" && row.cells[0].At.Column < first {
@@ -276,13 +280,16 @@ func heading(row *line, first, last int) (above map[int]string, named bool) {
 		return nil, len(row.cells) > 0
 	case 2*other >= len(heads) && (other > 1 || row.cells[0].At.Column < first):
 		return nil, false
+	case len(heads) == 1 && len(row.cells) == 1 && len(periods(heads[0].Text)) == 0 && measureOf(heads[0].Text) == (measure{}) && strings.HasSuffix(strings.TrimSpace(heads[0].Text), ":"):
+		row.label = heads[0].Text
+		return nil, true // of the rows below, wherever it stands
 	case len(heads) == 1 && len(row.cells) == 1 && heads[0].At.Column == row.cells[0].At.Column && heads[0].Cell.Columns > last-first+1:
 		row.label = heads[0].Text
 		return nil, true // over the whole table
 	}
 	for _, c := range heads {
 		for k := range max(1, c.Cell.Columns) {
-			above[c.At.Column+k] = c.Text
+			above[c.At.Column+k] = footnoted.re().ReplaceAllString(c.Text, "$1")
 		}
 	}
 	if n, m := len(heads), last-first+1; !spans && n < m {
@@ -316,6 +323,19 @@ func heading(row *line, first, last int) (above map[int]string, named bool) {
 	return above, false
 }
 
+// footnoted matches a year with the number of a footnote that is not raised any more.
+var footnoted = pattern(`^((?:19|20)\d\d)\d$`)
+
+// unitsOnly reports whether the heads of a row only say in what figures are.
+func unitsOnly(above map[int]string) bool {
+	for _, head := range above {
+		if measureOf(head) == (measure{}) || len(periods(head)) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // covers matches a head that covers several columns.
 var covers = pattern(`(?i)\b(?:years?|fiscal|months|weeks|quarters?|ended|as of|as at|at|january|february|march|april|may|june|july|august|september|october|november|december|jahre?|geschäftsjahr|zum|exercices?|au|clos)\b`)
 
@@ -332,6 +352,10 @@ func (r *reader) row(pieces []*documents.Piece) (l line) {
 	plain := 0
 	for i := range pieces {
 		if are[i] && !isYear(&figs[i]) {
+			if years > 1 && footnoted.re().MatchString(strings.TrimSpace(pieces[i].Text)) {
+				are[i] = false // the number of a footnote, in a row of years
+				continue
+			}
 			plain++
 		}
 	}
@@ -440,7 +464,7 @@ func (r *reader) cell(v value, at *spot, money string) {
 	under := strings.Join(at.under, " ")
 	f := Finding{Figure: v.Figure, Place: v.place, Confidence: 95, Status: r.about.Status, Label: at.path(), Head: at.head, Title: at.title}
 	changed := changes.re().MatchString(at.head)
-	if r.timed(&f, at.label, at.head, under, at.caption, at.within); changed { // from one period to another
+	if r.timed(&f, at.label, at.head, under, at.caption, at.within, at.dated); changed { // from one period to another
 		f.Period = Period{}
 		if all := periods(at.head); len(all) > 0 {
 			f.Period = all[0].Period
@@ -474,7 +498,7 @@ const (
 
 // timed gives a figure of a table its period, from the nearest places that state parts of it: "Q3"
 // in the row and "2024" above the column are one period.
-func (r *reader) timed(f *Finding, label, head, under, caption string, within Period) {
+func (r *reader) timed(f *Finding, label, head, under, caption string, within Period, dated bool) {
 	if is := monthOnly.re().FindStringSubmatch(strings.TrimSpace(label)); is != nil {
 		f.Period = Period{Kind: 'M', N: month(is[1])}
 	} else if is := monthOnly.re().FindStringSubmatch(strings.TrimSpace(head)); is != nil {
@@ -488,8 +512,8 @@ func (r *reader) timed(f *Finding, label, head, under, caption string, within Pe
 		return // due 2021 to 2022: no period that there is a word for
 	}
 	for i, where := range near {
-		if i > 2 && within.Kind != 0 {
-			continue
+		if i > 2 && (within.Kind != 0 || dated && f.Period.Year == 0 && f.Period.Kind == 0) {
+			continue // it is of the other columns, or of the balance
 		}
 		if i > 1 && f.Period.Year == 0 && several(where) {
 			continue // nothing says of which of them
@@ -515,10 +539,10 @@ func (r *reader) timed(f *Finding, label, head, under, caption string, within Pe
 	if f.Period.Kind == 0 && within.Kind != 0 {
 		f.Period = within
 	}
-	if f.Period.Kind == 0 {
+	if f.Period.Kind == 0 && !dated {
 		f.Period, f.Confidence = r.about.Period, f.Confidence-10
 	}
-	if f.Period.Year == 0 {
+	if f.Period.Year == 0 && f.Period.Kind != 0 {
 		f.Period.Year, f.Confidence = r.about.Period.Year, f.Confidence-5
 	}
 }

@@ -629,7 +629,7 @@ func TestOutside(t *testing.T) {
 		{"several, all told", "several", []string{"right"}}, {"  abstained", "several", []string{"abstained"}},
 		{"year, told first", "year", []string{"right"}}, {"count, right", "count", []string{"right"}},
 		{"abstains, of all", "all", []string{"abstained"}},
-		{"cells all right", "cell", []string{"right"}}, {"  a finding is there", "cell", []string{"right", "year", "value", "label"}}, {"  another year", "cell", []string{"year"}}, {"  another value or sign", "cell", []string{"value"}}, {"  another label", "cell", []string{"label"}}, {"  no finding", "cell", []string{"none"}},
+		{"cells all right", "cell", []string{"right"}}, {"  a finding is there", "cell", []string{"right", "undated", "year", "value", "label"}}, {"  of an unknown year", "cell", []string{"undated"}}, {"  another year", "cell", []string{"year"}}, {"  another value or sign", "cell", []string{"value"}}, {"  another label", "cell", []string{"label"}}, {"  no finding", "cell", []string{"none"}},
 	} {
 		t.Logf("%-42s %s  (%d, %d)", row.what, y.share(row.group, row.hows...), y.all[row.group][0], y.all[row.group][1])
 	}
@@ -713,6 +713,8 @@ func (r *outsideRoom) report(t *testing.T, deal int, report *outsideReport, y *t
 			switch {
 			case !slices.ContainsFunc(scales, func(by float64) bool { return math.Abs(n-c.Value*by) < 1e-6*max(1, math.Abs(n)) }):
 				v.how = "value"
+			case l["period"] == "":
+				v.how = "undated"
 			case !strings.Contains(l["period"], c.Year):
 				v.how = "year"
 			case float64(shared) < 0.6*float64(len(words)):

@@ -115,6 +115,12 @@ var forms = []struct {
 
 	{pattern(`(?i)(three|six|3|6)[- ]months? (?:period )?(?:ended|ending|to) (?:the )?(\d{1,2}) ` + months + `\.?,? (20\d\d)`), func(m []string) Period { return part(m[1], month(m[3]), yr(m[4])) }},
 	{pattern(`(?i)(three|six|3|6)[- ]months? (?:period )?(?:ended|ending|to) ` + months + `\.? (\d{1,2}),? (20\d\d)`), func(m []string) Period { return part(m[1], month(m[2]), yr(m[4])) }},
+	{pattern(`(20\d\d)/(20\d\d)`), func(m []string) Period { // a year that ends in the second
+		if yr(m[2]) != yr(m[1])+1 {
+			return Period{}
+		}
+		return Period{'Y', yr(m[2]), 0, 0}
+	}},
 	{pattern(`(?i)(20\d\d)-(\d\d)-(\d\d)`), func(m []string) Period { return Period{'D', yr(m[1]), num(m[2]), num(m[3])} }},
 	{pattern(`(?i)(\d{1,2})[./](\d{1,2})[./](20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), num(m[2]), num(m[1])} }},
 	{pattern(`(?i)(\d{1,2})(?:st|nd|rd|th|\.|er)? (?:of )?` + months + `\.?,? (20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), month(m[2]), num(m[1])} }},
