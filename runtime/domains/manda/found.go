@@ -124,7 +124,7 @@ func seek(q *Question, room *DealFacts) []Line {
 		sure.of(f, top, q, by)
 		enough := top.cover >= 0.4 && (one || top.cover >= 0.6 && (top.exact || q.Figure))
 		switch {
-		case enough && by == "" && q.told(top) && top.cover >= covered-0.3:
+		case enough && by == "" && !tells && q.told(top) && top.cover >= covered-0.3:
 			return nil
 		case tells && by != byRatio || !enough || by == "" && top.cover < covered-0.2:
 		case by == byCount || by == byWhich:
@@ -148,7 +148,7 @@ func seek(q *Question, room *DealFacts) []Line {
 		}
 	}
 	figure := !tells && figured.re().MatchString(plain)
-	if covered < 0.45 || !one && (covered < 0.6 || !q.Figure || !opens.re().MatchString(plain)) {
+	if enough := map[bool]float64{true: 0.3, false: 0.45}; covered < enough[tells] || !one && (covered < 0.6 || !q.Figure || !opens.re().MatchString(plain)) {
 		return nil
 	}
 	if _, ok := f.figure(said[0].text, q); !ok && q.Figure && covered < 0.75 {

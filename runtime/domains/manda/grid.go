@@ -119,7 +119,9 @@ func scaleIn(text string) (m measure, ok bool) {
 	if is == "" {
 		return measure{}, false
 	}
-	m = measureOf(is)
+	if m = measureOf(is); m.unit == "" && len(text) < 60 {
+		m.unit = measureOf(text).unit
+	}
 	if _, but, found := strings.Cut(strings.ToLower(is), "except"); found {
 		m.pieces = strings.Contains(perShare.re().ReplaceAllString(but, ""), "share")
 	}

@@ -17,6 +17,7 @@ type series struct {
 	cells            []*Fact // in the order of their document
 	name             string  // as printed, without those above
 	row, above, head []string
+	part             []string // of the company
 	title            map[string]bool
 	named            string  // the metric of the lexicon, "" if there is none
 	fit              float64 // how well its words and those of the question fit, from 0 to about 1
@@ -107,7 +108,7 @@ func newFinder(q *Question, facts []Fact) *finder {
 				s.title[w] = true
 			}
 			if lexicon()[c.Metric] != nil {
-				s.named = c.Metric
+				s.named, s.part = c.Metric, roots(c.Subject)
 			}
 			if c.Label == "" || len(s.row) == 0 {
 				s.row = append(s.row, roots(c.Metric)...)
@@ -156,6 +157,9 @@ func newFinder(q *Question, facts []Fact) *finder {
 // score compares words of the question with those of a series.
 func (f *finder) score(s *series, words []string) {
 	known := f.names[s.named]
+	if slices.ContainsFunc(s.part, func(w string) bool { return !slices.Contains(words, w) }) {
+		known = nil // it is of a part that the question does not name
+	}
 	got, all := 0.0, 0.0
 	done := map[string]bool{}
 	for _, w := range words {
