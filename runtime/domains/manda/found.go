@@ -61,7 +61,7 @@ func (l *loader) search(ctx context.Context, q *Question) (*loader, error) {
 func (q *Question) plain() bool {
 	_, _, asks := says("asks", plainly(q.Written))
 	_, which, _ := says("reckon", plainly(q.Written))
-	return asks && !q.Vague && !q.Unclear && q.Assumed == "" && !q.Follows && (len(q.Statuses) == 0 || len(q.Statuses) == 1 && len(q.Metrics) == 0) && !(q.Sure && q.Intent == Synthesis) && (q.Most == "" || which != "") &&
+	return asks && !q.Vague && !q.Unclear && q.Assumed == "" && !q.Follows && (len(q.Statuses) == 0 || len(q.Statuses) == 1 && len(q.Metrics) == 0) && (!q.When || which != "") && !(q.Sure && q.Intent == Synthesis) && (q.Most == "" || which != "") &&
 		(len(q.Aims) > 1 || len(q.Metrics) > 0 || q.Figure || q.When || q.Intent != FactLookup || figured.re().MatchString(q.plainly())) // else all about a name is asked for
 }
 

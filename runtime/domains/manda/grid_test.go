@@ -79,6 +79,9 @@ func TestEqualFiguresArePairedBeforeOthersDiffer(t *testing.T) {
 		fact("a", "RSUs: Granted", "2019", 7), fact("a", "PSUs: Granted", "2019", 9), fact("a", "PSUs: Granted", "2019", 5),
 		fact("b", "RSUs: Granted", "2019", 8), fact("b", "PSUs: Granted", "2019", 9), fact("b", "PSUs: Granted", "2019", 5),
 	}
+	if how := Relate(all[0], all[4], false); how != Unrelated {
+		t.Errorf("rows under different headings: %s", how)
+	}
 	var differ [][2]int
 	for i := range 3 {
 		for k := 3; k < 6; k++ {

@@ -23,8 +23,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/xuri/excelize/v2"
-
 	"verbatim/dsl"
 	"verbatim/runtime/domains/manda"
 	"verbatim/runtime/engine"
@@ -113,40 +111,51 @@ func (r *outsideReport) docx() []byte {
 	if r.tableFirst() {
 		body = table.String() + text.String()
 	}
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for name, content := range map[string]string{
+	return zipped(map[string]string{
 		"[Content_Types].xml": `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`,
 		"_rels/.rels":         `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`,
 		"word/document.xml":   `<?xml version="1.0" encoding="UTF-8"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>` + body + `</w:body></w:document>`,
-	} {
-		f, _ := w.Create(name)
-		_, _ = io.WriteString(f, content)
-	}
-	w.Close()
-	return b.Bytes()
+	})
 }
 
 // printedNumber is a number that a workbook would hold as one.
 var printedNumber = regexp.MustCompile(`^\(?-?\d{1,3}(,\d{3})*(\.\d+)?\)?$|^\(?-?\d+(\.\d+)?\)?$`)
 
+// xlsx is the table of the report as a workbook, its numbers as numbers.
 func (r *outsideReport) xlsx() []byte {
-	f := excelize.NewFile()
-	defer f.Close()
-	style, _ := f.NewStyle(&excelize.Style{NumFmt: 4})
+	var rows strings.Builder
 	for i, row := range r.Table {
+		fmt.Fprintf(&rows, `<row r="%d">`, i+1)
 		for k, c := range row {
-			at, _ := excelize.CoordinatesToCellName(k+1, i+1)
-			c = strings.TrimSpace(c)
-			if n, ok := printed(c); ok && printedNumber.MatchString(c) && !isYearText(c) {
-				_ = f.SetCellFloat("Sheet1", at, n, -1, 64)
-				_ = f.SetCellStyle("Sheet1", at, at, style)
+			at := string(rune('A'+k)) + strconv.Itoa(i+1)
+			if c = strings.TrimSpace(c); c == "" {
+				continue
+			} else if n, ok := printed(c); ok && printedNumber.MatchString(c) && !isYearText(c) {
+				fmt.Fprintf(&rows, `<c r="%s"><v>%s</v></c>`, at, strconv.FormatFloat(n, 'f', -1, 64))
 			} else {
-				_ = f.SetCellStr("Sheet1", at, c)
+				fmt.Fprintf(&rows, `<c r="%s" t="inlineStr"><is><t>%s</t></is></c>`, at, escaped(c))
 			}
 		}
+		rows.WriteString("</row>")
 	}
-	b, _ := f.WriteToBuffer()
+	return zipped(map[string]string{
+		"[Content_Types].xml":        `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>`,
+		"_rels/.rels":                `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+		"xl/workbook.xml":            `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Sheet1" sheetId="1" r:id="r1"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+		"xl/worksheets/sheet1.xml":   `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>` + rows.String() + `</sheetData></worksheet>`,
+	})
+}
+
+// zipped packs files, the list of their types first.
+func zipped(all map[string]string) []byte {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		f, _ := w.Create(name)
+		_, _ = io.WriteString(f, all[name])
+	}
+	w.Close()
 	return b.Bytes()
 }
 
