@@ -27,7 +27,7 @@ func about(stem, title, first string, doc *documents.Document) About {
 		a.Status = Audited
 	case drafts.re().MatchString(head):
 		a.Status = Draft
-	case forecasts.re().MatchString(stem + " " + title):
+	case forecasts.re().MatchString(plansOf.re().ReplaceAllString(stem+" "+title, " ")):
 		a.Status = Forecast
 	}
 	for _, part := range []string{stem, title, firstRunes(first, 300)} {

@@ -15,6 +15,7 @@ type Fact struct {
 	Superseded          bool
 	By                  string // the document that replaced its own; "" if none did
 	Corrected           bool   // somebody replaced the value in Text
+	Number              int    // of its row in its document
 	Row                 any    // its row, for links
 }
 
@@ -56,6 +57,7 @@ type Line struct {
 	Document, Place string
 	Row             any // a passage, a finding or a request
 	Role            Role
+	Score           *float64 // how likely the answer that it begins is right; nil where nothing says
 }
 
 // A Role is the role of a line in an answer.

@@ -2,7 +2,6 @@ package manda
 
 import (
 	"cmp"
-	"math/big"
 	"path"
 	"strings"
 
@@ -21,6 +20,9 @@ const (
 type Finding struct {
 	Figure
 	Metric     string // its name in the lexicon, or the label in the document if the lexicon has none
+	Label      string // in a table, the label of its row, with those that it stands under
+	Head       string // in a table, the heads of its column
+	Title      string // what the text around its table says of it
 	Domain     string
 	Subject    string // the part of the company; "" means the whole
 	Period     Period
@@ -48,6 +50,8 @@ type reader struct {
 	about    About
 	comma    bool
 	measure  measure // of the whole document
+	nearby   measure // that the text around the table states
+	title    string  // what that says of it
 	findings []Finding
 	seen     map[string]bool
 }
@@ -91,17 +95,14 @@ func (r *reader) keep(f Finding) {
 		if m.stock {
 			f.Period = f.Period.close()
 		}
-		if m.unsigned {
-			f.Value = new(big.Rat).Abs(f.Value)
-		}
 	}
-	if f.Period.String() == "" || f.Value.Num().BitLen() > 200 {
+	if f.Period.String() == "" && f.Label == "" || f.Value.Num().BitLen() > 200 {
 		return
 	}
 	if f.Status == Draft {
 		f.Confidence -= 15
 	}
-	key := strings.Join([]string{f.Place, f.Metric, f.Subject, f.Period.String(), f.Status, shown(f.Value)}, "|")
+	key := strings.Join([]string{f.Place, f.Label, f.Head, f.Metric, f.Subject, f.Period.String(), f.Status, shown(f.Value)}, "|")
 	if !r.seen[key] {
 		r.seen[key] = true
 		r.findings = append(r.findings, f)

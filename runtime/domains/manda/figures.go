@@ -15,20 +15,24 @@ type Figure struct {
 	Text  string   // as written
 	at    int      // position in the text
 	end   int
+
+	scaled bool // its scale is known
 }
 
 // A measure is the unit and scale that a text states for its figures: €m is a million of EUR.
 type measure struct {
 	unit  string
 	scale int64 // 0 if none is stated
+	// pieces says that numbers of shares are not in this scale.
+	pieces bool
 }
 
-var currencies = map[string]string{"€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "usd": "USD", "£": "GBP", "gbp": "GBP", "chf": "CHF", "sfr": "CHF", "pln": "PLN", "zł": "PLN", "czk": "CZK", "sek": "SEK", "dkk": "DKK", "nok": "NOK", "huf": "HUF", "ron": "RON"}
+var currencies = map[string]string{"€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "usd": "USD", "£": "GBP", "gbp": "GBP", "chf": "CHF", "sfr": "CHF", "pln": "PLN", "zł": "PLN", "czk": "CZK", "sek": "SEK", "dkk": "DKK", "nok": "NOK", "huf": "HUF", "ron": "RON", "rmb": "CNY", "cny": "CNY", "¥": "JPY", "jpy": "JPY", "nt$": "TWD", "s$": "SGD", "hk$": "HKD", "a$": "AUD", "aud": "AUD", "c$": "CAD", "cad": "CAD", "₹": "INR", "rs": "INR", "inr": "INR", "dollar": "USD", "dollars": "USD"}
 
 var scales = map[string]int64{
 	"k": 1e3, "t": 1e3, "tsd": 1e3, "tausend": 1e3, "thousand": 1e3, "thousands": 1e3, "'000": 1e3, "’000": 1e3, "000": 1e3, "000s": 1e3, "'000s": 1e3, "millier": 1e3, "milliers": 1e3, "mille": 1e3,
 	"m": 1e6, "mn": 1e6, "mln": 1e6, "mio": 1e6, "million": 1e6, "millions": 1e6, "millionen": 1e6,
-	"bn": 1e9, "b": 1e9, "mrd": 1e9, "md": 1e9, "mds": 1e9, "billion": 1e9, "milliarde": 1e9, "milliarden": 1e9, "milliard": 1e9, "milliards": 1e9,
+	"bn": 1e9, "b": 1e9, "mrd": 1e9, "md": 1e9, "mds": 1e9, "billion": 1e9, "billions": 1e9, "trillion": 1e12, "trillions": 1e12, "milliarde": 1e9, "milliarden": 1e9, "milliard": 1e9, "milliards": 1e9,
 }
 
 var percents = map[string]string{"%": "%", "percent": "%", "prozent": "%", "pct": "%", "pp": "pp", "ppt": "pp", "prozentpunkte": "pp", "points": "pp"}
@@ -48,12 +52,12 @@ func unitOf(word string) (m measure, ok bool) {
 	for sign, unit := range currencies { // k€, T€, MEUR, €m, EURk, €000
 		if rest, is := strings.CutSuffix(word, sign); is {
 			if n, is := scales[rest]; is {
-				return measure{unit, n}, true
+				return measure{unit: unit, scale: n}, true
 			}
 		}
 		if rest, is := strings.CutPrefix(word, sign); is {
-			if n, is := scales[rest]; is {
-				return measure{unit, n}, true
+			if n, is := scales[strings.TrimLeft(rest, "'’")]; is {
+				return measure{unit: unit, scale: n}, true
 			}
 		}
 	}
@@ -136,7 +140,7 @@ func number(s string, comma bool) (value, step *big.Rat, ok bool) {
 }
 
 var (
-	beforeNumber = pattern(`(?i)(?:^|[^\p{L}])([tk]?€[mk]?|us\$|[$£]|[tk]?(?:eur|usd|gbp|chf|pln|czk|sek|dkk|nok|huf|ron))[ \x{a0}]?(?:mio\.? ?|m |k )?$`)
+	beforeNumber = pattern(`(?i)(?:^|[^\p{L}])([tk]?€[mk]?|(?:us|nt|hk|s|a|c)\$|[$£¥₹]|rmb|rs\.?|[tk]?(?:eur|usd|gbp|chf|pln|czk|sek|dkk|nok|huf|ron|inr|cny|jpy|aud|cad))[ \x{a0}]?(?:mio\.? ?|m |k )?$`)
 	behindNumber = pattern(`(?i)^[ \x{a0}\x{202f}]?(?:([\p{L}€$£%]+\.?)(?:[ \x{a0}\x{202f}](?:d['’])?([\p{L}€$£]+)|['’]([\p{L}]+))?)`)
 )
 
@@ -192,11 +196,7 @@ func figures(text string, comma bool, blank func(at int) bool) []Figure {
 		if minus(text[:f.at]) {
 			f.Value.Neg(f.Value)
 		}
-		if scale > 0 {
-			by := new(big.Rat).SetInt64(scale)
-			f.Value.Mul(f.Value, by)
-			f.Step.Mul(f.Step, by)
-		}
+		f.scale(scale)
 		f.Text, f.end = strings.TrimRight(strings.TrimSpace(text[f.at:end]), ".,"), end
 		all = append(all, f)
 	}

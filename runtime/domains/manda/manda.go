@@ -68,7 +68,11 @@ func filed(row engine.Row) DocumentFacts {
 
 // stated makes a Stated from a row, with the name and the part of its document.
 func stated(row engine.Row, document, part, main string) FindingFacts {
-	return FindingFacts{Document: document, Metric: row.Value("metric").Text(), Subject: PartOf(row.Value("subject").Text(), part, main), Period: row.Value("period").Text(), Unit: row.Value("unit").Text(), Status: row.Value("status").Text(), Value: rat(row.Value("value")), Step: rat(row.Value("exact_to"))}
+	f := FindingFacts{Document: document, Metric: row.Value("metric").Text(), Label: row.Value("label").Text(), Head: row.Value("heading").Text(), Title: row.Value("title").Text(), Subject: PartOf(row.Value("subject").Text(), part, main), Period: row.Value("period").Text(), Unit: row.Value("unit").Text(), Status: row.Value("status").Text(), Value: rat(row.Value("value")), Step: rat(row.Value("exact_to"))}
+	if m := lexicon()[f.Metric]; m != nil && m.unsigned {
+		f.Value = f.Value.Abs(f.Value) // some print it with a minus, and some without
+	}
+	return f
 }
 
 func rat(v stores.Value) *big.Rat {
@@ -122,38 +126,68 @@ func relate(ctx context.Context, c *engine.Call, a relateArgs) (engine.Outcome, 
 			}
 		}
 	}
-	others := map[string][]engine.Row{}
-	replaced := map[engine.Ref]bool{}
-	related := map[engine.Ref]int{}
-	for _, f := range findings {
-		mine := stated(f, names[a.Document], parts[a.Document], main)
-		all, ok := others[mine.Metric]
+	type pair struct {
+		from, to engine.Row
+		how      Relation
+		a, b     int // in all
+	}
+	var all []FindingFacts
+	var pairs []pair
+	at := map[engine.Ref]int{}
+	facts := func(r engine.Row) int {
+		i, ok := at[r.Ref()]
 		if !ok {
-			if all, err = c.Find(ctx, "finding", engine.Fields{"deal": deal, "metric": mine.Metric}); err != nil {
+			i = len(all)
+			of := r.To("document")
+			at[r.Ref()], all = i, append(all, stated(r, names[of], parts[of], main))
+		}
+		return i
+	}
+	others := map[string][]engine.Row{}
+	for _, f := range findings {
+		i := facts(f)
+		metric := all[i].Metric
+		same, ok := others[metric]
+		if !ok {
+			if same, err = c.Find(ctx, "finding", engine.Fields{"deal": deal, "metric": metric}); err != nil {
 				return out, err
 			}
-			others[mine.Metric] = all
+			others[metric] = same
 		}
-		for _, o := range all {
+		for _, o := range same {
 			of := o.To("document")
 			from, to := f, o
 			if newer[of] {
 				from, to = o, f
 			}
-			how := Relate(mine, stated(o, names[of], parts[of], main), newer[of] || older[of])
-			if how == Unrelated || known[[2]engine.Ref{from.Ref(), to.Ref()}] || known[[2]engine.Ref{to.Ref(), from.Ref()}] {
-				continue
+			k := facts(o)
+			if how := Relate(all[i], all[k], newer[of] || older[of]); how != Unrelated {
+				pairs = append(pairs, pair{from, to, how, i, k})
 			}
-			if related[f.Ref()] == mostRelated && how != Supersedes {
-				continue
-			}
-			related[f.Ref()]++
-			known[[2]engine.Ref{from.Ref(), to.Ref()}] = true
-			out.Changes = append(out.Changes, engine.Create("relation", engine.Fields{"deal": deal, "from": from.Ref(), "to": to.Ref(), "kind": string(how)}))
-			if how == Supersedes && !to.Value("superseded").Bool() && !replaced[to.Ref()] {
-				replaced[to.Ref()] = true
-				out.Changes = append(out.Changes, engine.Update(to.Ref(), engine.Fields{"superseded": true}))
-			}
+		}
+	}
+	var differ [][2]int
+	for _, p := range pairs {
+		if p.how == Contradicts {
+			differ = append(differ, [2]int{p.a, p.b})
+		}
+	}
+	against := Unmatched(all, differ)
+	replaced := map[engine.Ref]bool{}
+	related := map[int]int{}
+	for _, p := range pairs {
+		if p.how == Contradicts && !against[[2]int{p.a, p.b}] || known[[2]engine.Ref{p.from.Ref(), p.to.Ref()}] || known[[2]engine.Ref{p.to.Ref(), p.from.Ref()}] {
+			continue
+		}
+		if related[p.a] == mostRelated && p.how != Supersedes {
+			continue
+		}
+		related[p.a]++
+		known[[2]engine.Ref{p.from.Ref(), p.to.Ref()}] = true
+		out.Changes = append(out.Changes, engine.Create("relation", engine.Fields{"deal": deal, "from": p.from.Ref(), "to": p.to.Ref(), "kind": string(p.how)}))
+		if p.how == Supersedes && !p.to.Value("superseded").Bool() && !replaced[p.to.Ref()] {
+			replaced[p.to.Ref()] = true
+			out.Changes = append(out.Changes, engine.Update(p.to.Ref(), engine.Fields{"superseded": true}))
 		}
 	}
 	return out, nil
@@ -241,7 +275,7 @@ type dealArgs struct {
 }
 
 // columns are the columns of an answer: each line, and for a claim its figure and its place.
-var columns = []string{"text", "role", "finding", "document", "place", "value", "unit", "period", "passage"}
+var columns = []string{"text", "role", "finding", "document", "place", "value", "unit", "period", "passage", "score"}
 
 func query(ctx context.Context, c *engine.Call, a queryArgs) (engine.Outcome, error) {
 	turns, err := c.Turns(ctx)
@@ -432,7 +466,27 @@ func (l *loader) answers(ctx context.Context, q Question) (engine.Outcome, error
 	if q.Vague {
 		return outcome(Answer(q, &l.room)), nil
 	}
-	var err error
+	known, err := l.known(ctx, &q)
+	if err != nil {
+		return engine.Outcome{}, err
+	}
+	if q.plain() && !known {
+		some, err := l.search(ctx, &q)
+		if err != nil {
+			return engine.Outcome{}, err
+		}
+		if lines := seek(&q, &some.room); lines != nil {
+			if lines[0].Fact == nil && q.Intent == FactLookup { // quoted: the list may ask for more of it
+				if err := l.requests(ctx); err != nil {
+					return engine.Outcome{}, err
+				}
+				a := &answer{tongue: tongue(q.Language), room: &l.room, q: q}
+				a.requested()
+				lines = append(lines, a.lines...)
+			}
+			return outcome(lines), nil
+		}
+	}
 	for _, metric := range needs(&q) {
 		if err = l.metric(ctx, metric); err != nil {
 			return engine.Outcome{}, err
@@ -480,7 +534,7 @@ func (l *loader) answers(ctx context.Context, q Question) (engine.Outcome, error
 func outcome(lines []Line) engine.Outcome {
 	a := &engine.Answer{Columns: columns}
 	for _, line := range lines {
-		row := []any{line.Text, string(line.Role), nil, nil, nil, nil, nil, nil, nil}
+		row := []any{line.Text, string(line.Role), nil, nil, nil, nil, nil, nil, nil, nil}
 		if line.Document != "" {
 			row[3], row[4] = line.Document, line.Place
 		}
@@ -489,6 +543,9 @@ func outcome(lines []Line) engine.Outcome {
 			row[2], row[5], row[6], row[7] = f.Row, v, f.Unit, f.Period
 		} else if ref, ok := line.Row.(engine.Ref); ok && ref.Entity() == "passage" {
 			row[8] = ref
+		}
+		if line.Score != nil {
+			row[9], _ = stores.ParseDecimal(strconv.FormatFloat(*line.Score, 'f', 3, 64))
 		}
 		a.Rows = append(a.Rows, row)
 	}
@@ -716,7 +773,7 @@ func (l *loader) fact(r engine.Row) int {
 	if !ok || r.Value("state").Text() == "REJECTED" {
 		return -1
 	}
-	f := Fact{FindingFacts: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Corrected: r.Value("state").Text() == "CORRECTED", Row: r.Ref()}
+	f := Fact{FindingFacts: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Corrected: r.Value("state").Text() == "CORRECTED", Number: int(r.Value("number").Int()), Row: r.Ref()}
 	l.room.Facts = append(l.room.Facts, f)
 	l.facts[r.Ref()] = len(l.room.Facts) - 1
 	return len(l.room.Facts) - 1

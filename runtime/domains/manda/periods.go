@@ -113,10 +113,18 @@ var forms = []struct {
 	read func(m []string) Period
 }{
 
+	{pattern(`(?i)(three|six|3|6)[- ]months? (?:period )?(?:ended|ending|to) (?:the )?(\d{1,2}) ` + months + `\.?,? (20\d\d)`), func(m []string) Period { return part(m[1], month(m[3]), yr(m[4])) }},
+	{pattern(`(?i)(three|six|3|6)[- ]months? (?:period )?(?:ended|ending|to) ` + months + `\.? (\d{1,2}),? (20\d\d)`), func(m []string) Period { return part(m[1], month(m[2]), yr(m[4])) }},
+	{pattern(`(20\d\d)/(20\d\d)`), func(m []string) Period { // a year that ends in the second
+		if yr(m[2]) != yr(m[1])+1 {
+			return Period{}
+		}
+		return Period{'Y', yr(m[2]), 0, 0}
+	}},
 	{pattern(`(?i)(20\d\d)-(\d\d)-(\d\d)`), func(m []string) Period { return Period{'D', yr(m[1]), num(m[2]), num(m[3])} }},
 	{pattern(`(?i)(\d{1,2})[./](\d{1,2})[./](20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), num(m[2]), num(m[1])} }},
 	{pattern(`(?i)(\d{1,2})(?:st|nd|rd|th|\.|er)? (?:of )?` + months + `\.?,? (20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), month(m[2]), num(m[1])} }},
-	{pattern(`(?i)` + months + `\.? (\d{1,2})(?:st|nd|rd|th)?,? (20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), month(m[1]), num(m[2])} }},
+	{pattern(`(?i)` + months + `\.? ?(\d{1,2})(?:st|nd|rd|th)?,? ?(20\d\d)`), func(m []string) Period { return Period{'D', yr(m[3]), month(m[1]), num(m[2])} }},
 	{pattern(`(?i)` + months + `\.?[ -]` + year), func(m []string) Period { return Period{'M', yr(m[2]), month(m[1]), 0} }},
 	{pattern(`(?i)(20\d\d)-(0[1-9]|1[0-2])`), func(m []string) Period { return Period{'M', yr(m[1]), num(m[2]), 0} }},
 	{pattern(`(?i)[qt]([1-4])[ /_-]*(?:fy ?)?'?(20\d\d|\d\d)`), func(m []string) Period { return Period{'Q', yr(m[2]), num(m[1]), 0} }},
@@ -129,10 +137,22 @@ var forms = []struct {
 	{pattern(`(?i)([12])\. ?halbjahr(?:[ ,]*` + year + `)?`), func(m []string) Period { return Period{'H', yr(m[2]), num(m[1]), 0} }},
 	{pattern(`(?i)(\pL+|\d(?:st|nd|er|e|ème)) (?:half|halbjahr|semestre)(?: year)?(?:[ ,]*` + year + `)?`), func(m []string) Period { return ordinal('H', m) }},
 	{pattern(`(?i)(?:fy|gj|cy)[ -]?'?(20\d\d|\d\d)(?:/\d\d)?([aefbp])?`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }},
+	{pattern(`F(?:Y ?)?'?([12]\d)[1-9]?`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }}, // with the number of a footnote
 	{pattern(`(?i)(?:(?:financial|fiscal|full|calendar)[ -]year|geschäftsjahre?s?|exercice|année|jahres?|year) (20\d\d)`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }},
 	{pattern(`(?i)(20[0-4]\d)([aefbp])?`), func(m []string) Period { return Period{'Y', yr(m[1]), 0, 0} }},
 	{pattern(`(?i)[qt]([1-4])`), func(m []string) Period { return Period{'Q', 0, num(m[1]), 0} }},
 	{pattern(`(?i)h([12])`), func(m []string) Period { return Period{'H', 0, num(m[1]), 0} }},
+}
+
+// part returns the quarter or half of a calendar year that ends with a month; none if another ends there.
+func part(months string, month, year int) Period {
+	switch quarter := strings.EqualFold(months, "three") || months == "3"; {
+	case quarter && month%3 == 0:
+		return Period{'Q', year, month / 3, 0}
+	case !quarter && month%6 == 0:
+		return Period{'H', year, month / 6, 0}
+	}
+	return Period{}
 }
 
 func ordinal(kind byte, m []string) Period {

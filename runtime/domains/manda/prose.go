@@ -127,8 +127,29 @@ func (r *reader) sentence(text string, from int, lately *Period, pieceAt func(in
 		if !fits(m, &f, text) {
 			continue
 		}
-		r.counted(&f)
+		r.scaled(&f)
 		r.keep(f)
+	}
+}
+
+// scaled gives a figure of a sentence the unit of its metric, and the unit and scale that the whole
+// document states.
+func (r *reader) scaled(f *Finding) {
+	switch kind := lexicon()[f.Metric].kind; {
+	case kind == "percent":
+		if f.Unit != "pp" {
+			f.Unit = "%"
+		}
+	case f.Unit == "%" || f.Unit == "pp":
+	case kind == "count":
+		f.Unit = ""
+	default:
+		if !f.scaled && (f.Unit == "" || f.Unit == r.measure.unit) {
+			f.scale(r.measure.scale)
+		}
+		if f.Unit = cmp.Or(f.Unit, r.measure.unit); f.Unit == "" && kind == "amount" {
+			f.Confidence -= 15
+		}
 	}
 }
 

@@ -30,8 +30,10 @@ const (
 type Question struct {
 	Text     string          // in the words that the reader knows: owner is shareholder
 	Asked    string          // in the person's own
+	Written  string          // as it was written
 	Language values.Language // of the answer
 	Intent   Intent
+	Sure     bool // the question says so in words
 	Metrics  []string
 	Group    string   // of figures that it names: P&L
 	Periods  []Period // a year may be missing
@@ -318,13 +320,14 @@ var possessive = pattern(`['’]s\b`)
 
 // read takes one question apart, whatever was asked before.
 func read(text, deal string) Question {
-	asked := written(strings.TrimSpace(firstRunes(text, mostAsked)))
+	letters := strings.TrimSpace(firstRunes(text, mostAsked))
+	asked := written(letters)
 	text = named(asked)
-	q := Question{Text: text, Asked: asked}
+	q := Question{Text: text, Asked: asked, Written: letters}
 	plain := plainly(possessive.re().ReplaceAllString(text, ""))
 	whole := plainly(joined.re().ReplaceAllString(text, " "))
 	intent, sure := intended(asked, whole)
-	q.Intent = intent
+	q.Intent, q.Sure = intent, sure
 	text = elided.re().ReplaceAllString(text, " $1")
 	in := languages(asked)
 	q.Periods = asks(text, in)

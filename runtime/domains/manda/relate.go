@@ -22,6 +22,7 @@ const (
 // FindingFacts holds the facts about a finding that Relate needs.
 type FindingFacts struct {
 	Metric, Subject, Period, Unit, Status string
+	Label, Head, Title                    string // in a table, of its row, of its column and of itself
 	Document                              string
 	Value, Step                           *big.Rat
 }
@@ -37,6 +38,9 @@ func Relate(a, b FindingFacts, corrects bool) Relation {
 	if a.Document == b.Document || a.Metric != b.Metric || a.Subject != b.Subject || a.Period != b.Period || a.Unit != b.Unit || (a.Status == Forecast) != (b.Status == Forecast) {
 		return Unrelated
 	}
+	if lexicon()[a.Metric] == nil && a.Label != "" && b.Label != "" && a.cell() != b.cell() {
+		return Unrelated // rows of one name under different headings
+	}
 	if corrects {
 		return Supersedes
 	}
@@ -44,6 +48,57 @@ func Relate(a, b FindingFacts, corrects bool) Relation {
 		return Supports
 	}
 	return Contradicts
+}
+
+// cell identifies a cell of a table by the words of its row and its column.
+func (f *FindingFacts) cell() string {
+	if f.Label == "" {
+		return ""
+	}
+	return plainly(f.Label) + "|" + plainly(f.Head)
+}
+
+// Unmatched returns those pairs of figures that differ of which the documents do not say the same as
+// well: a figure that another document states too, in a cell with the same heads or else anywhere, does
+// not contradict its other figures. If one of a pair stands in the other document in a cell with the
+// same heads, only that cell counts.
+func Unmatched(all []FindingFacts, differ [][2]int) map[[2]int]bool {
+	agrees, counterpart := map[[2]string]bool{}, map[[2]string]bool{}
+	id := func(f *FindingFacts) string {
+		return strings.Join([]string{f.Document, f.Metric, f.Subject, f.Period, f.Unit, f.cell(), f.Value.RatString()}, "|")
+	}
+	by := map[string][]int{}
+	for i := range all {
+		f := &all[i]
+		key := strings.Join([]string{f.Metric, f.Subject, f.Period, f.Unit}, "|")
+		by[key] = append(by[key], i)
+	}
+	for _, same := range by {
+		for _, i := range same {
+			for _, k := range same {
+				a, b := &all[i], &all[k]
+				if a.Document == b.Document {
+					continue
+				}
+				if cell := a.cell(); cell != "" && cell == b.cell() {
+					counterpart[[2]string{id(a), b.Document}] = true
+				}
+				if Relate(*a, *b, false) == Supports {
+					agrees[[2]string{id(a), b.Document}] = true
+				}
+			}
+		}
+	}
+	left := map[[2]int]bool{}
+	for _, p := range differ {
+		a, b := &all[p[0]], &all[p[1]]
+		same := a.cell() != "" && a.cell() == b.cell()
+		twins := counterpart[[2]string{id(a), b.Document}] || counterpart[[2]string{id(b), a.Document}]
+		if !agrees[[2]string{id(a), b.Document}] && !agrees[[2]string{id(b), a.Document}] && (same || !twins) {
+			left[p] = true
+		}
+	}
+	return left
 }
 
 // Agree reports whether two figures may be the same: they differ by no more than rounding

@@ -57,8 +57,8 @@ func TestPeriodsAreRead(t *testing.T) {
 func TestUnitsOfHeadings(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]measure{
-		"Revenue (€m)": {"EUR", 1e6}, "in thousands of euros": {"EUR", 1e3}, "EUR k": {"EUR", 1e3}, "T€": {"EUR", 1e3}, "Angaben in T€": {"EUR", 1e3}, "Mio. EUR": {"EUR", 1e6},
-		"en milliers d'euros": {"EUR", 1e3}, "USD thousand": {"USD", 1e3}, "€'000": {"EUR", 1e3}, "Share in %": {unit: "%"}, "Plan M": {}, "Mr T": {}, "Item": {},
+		"Revenue (€m)": {unit: "EUR", scale: 1e6}, "in thousands of euros": {unit: "EUR", scale: 1e3}, "EUR k": {unit: "EUR", scale: 1e3}, "T€": {unit: "EUR", scale: 1e3}, "Angaben in T€": {unit: "EUR", scale: 1e3}, "Mio. EUR": {unit: "EUR", scale: 1e6},
+		"en milliers d'euros": {unit: "EUR", scale: 1e3}, "USD thousand": {unit: "USD", scale: 1e3}, "€'000": {unit: "EUR", scale: 1e3}, "Share in %": {unit: "%"}, "Plan M": {}, "Mr T": {}, "Item": {},
 	} {
 		if got := measureOf(text); got != want {
 			t.Errorf("%q: %+v, want %+v", text, got, want)
@@ -312,8 +312,9 @@ func TestFiguresOfATableAndASentence(t *testing.T) {
 		got = append(got, strings.Join([]string{f.Place, f.Metric, f.Period.String(), shown(f.Value), f.Unit}, " "))
 	}
 	want := []string{
-		"p.3 revenue FY2024 20100000 EUR", "p.3 revenue FY2023 18000000 EUR", "p.3 cost of sales FY2024 9000000 EUR", "p.3 cost of sales FY2023 8100000 EUR",
-		"p.3 headcount FY2024 240 ", "p.3 headcount FY2023 228 ", "p.2 revenue Q3 2024 5200000 EUR", "p.2 revenue Q3 2023 4600000 EUR",
+		"p.3 revenue FY2024 20100000 EUR", "p.3 revenue FY2023 18000000 EUR", "p.3 revenue change  11.7 %", // of no period that is said
+		"p.3 cost of sales FY2024 -9000000 EUR", "p.3 cost of sales FY2023 -8100000 EUR", "p.3 cost of sales change  11.1 %",
+		"p.3 headcount FY2024 240 ", "p.3 headcount FY2023 228 ", "p.3 headcount change  5.3 %", "p.2 revenue Q3 2024 5200000 EUR", "p.2 revenue Q3 2023 4600000 EUR",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

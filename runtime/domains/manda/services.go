@@ -22,7 +22,7 @@ const atOnce = 1000
 func Services(read services.Read, complete services.Complete) map[string]tools.Service {
 	const input = `{"type":"object","properties":{"file":{"type":"string","format":"upload"},"name":{"type":"string"},"from":{"type":"integer"}},"required":["file","name"],"additionalProperties":false}`
 	const output = `{"type":"object","properties":{"findings":{"type":"array","items":{"type":"object","properties":{"number":{"type":"integer"},"metric":{"type":"string"},
-		"domain":{"type":"string"},"subject":{"type":["string","null"]},"period":{"type":"string"},"value":{"type":"number"},"exact_to":{"type":"number"},"unit":{"type":["string","null"]},
+		"domain":{"type":"string"},"label":{"type":["string","null"]},"heading":{"type":["string","null"]},"title":{"type":["string","null"]},"subject":{"type":["string","null"]},"period":{"type":["string","null"]},"value":{"type":"number"},"exact_to":{"type":"number"},"unit":{"type":["string","null"]},
 		"status":{"type":"string"},"place":{"type":"string"},"text":{"type":"string"},"confidence":{"type":"integer"}}}}}}`
 	return map[string]tools.Service{
 		"about": {
@@ -82,8 +82,11 @@ type found struct {
 	Number     int         `json:"number"`
 	Metric     string      `json:"metric"`
 	Domain     string      `json:"domain"`
+	Label      *string     `json:"label"`
+	Heading    *string     `json:"heading"`
+	Title      *string     `json:"title"`
 	Subject    *string     `json:"subject"`
-	Period     string      `json:"period"`
+	Period     *string     `json:"period"`
 	Value      json.Number `json:"value"`
 	ExactTo    json.Number `json:"exact_to"`
 	Unit       *string     `json:"unit"`
@@ -94,7 +97,7 @@ type found struct {
 }
 
 func (f *Finding) row(number int) found {
-	return found{number, f.Metric, f.Domain, some(f.Subject), f.Period.String(), decimal(f.Value), decimal(f.Step), some(f.Unit), f.Status, f.Place, f.Text, f.Confidence}
+	return found{number, f.Metric, f.Domain, some(f.Label), some(f.Head), some(f.Title), some(f.Subject), some(f.Period.String()), decimal(f.Value), decimal(f.Step), some(f.Unit), f.Status, f.Place, f.Text, f.Confidence}
 }
 
 func decimal(r *big.Rat) json.Number { return json.Number(shown(r)) }

@@ -110,6 +110,8 @@ type prose struct {
 	seen, hidden strings.Builder
 }
 
+var lines = strings.NewReplacer("\r", "", "\n", " ", "\t", " ")
+
 // words reads the paragraphs and tables of one part.
 func (a *archive) words(part, called string, styles map[string]style) error {
 	x := a.x
@@ -247,7 +249,7 @@ func (a *archive) words(part, called string, styles map[string]style) error {
 			}
 		case xml.CharData:
 			if inText && !deleted && skip == 0 {
-				write(string(t))
+				write(lines.Replace(string(t))) // a line break of the XML is a space
 			}
 		}
 		return nil
