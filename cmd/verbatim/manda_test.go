@@ -30,6 +30,9 @@ import (
 	"verbatim/runtime/tests/norace"
 	"verbatim/stores"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/verbs"
+	"verbatim/verbs/load"
+	"verbatim/verbs/palettes"
 )
 
 // A room is the data room of examples/manda in a store, and the program.
@@ -1397,5 +1400,28 @@ func TestServeTheSourcesOfAnAnswer(t *testing.T) {
 				t.Error("a file is given to whoever comes")
 			}
 		})
+	}
+}
+
+// M9: who works on a deal is told no number that is a confidence; a score is for those who measure answers.
+func TestNoAnalystIsToldAScore(t *testing.T) {
+	t.Parallel()
+	files, _ := palettes.Files("manda")
+	reg, ds := load.Dir(files)
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	scored := 0
+	for _, v := range reg.Verbs() {
+		told := slices.ContainsFunc(v.Returns.Includes, func(name string) bool { return name == "score" || name == "confidence" })
+		if told {
+			scored++
+		}
+		if told && slices.ContainsFunc(v.Roles, func(r *verbs.Role) bool { return r.Name != "evaluator" }) {
+			t.Errorf("%s tells a score", v.Name)
+		}
+	}
+	if scored == 0 {
+		t.Error("nobody is told a score")
 	}
 }

@@ -31,6 +31,7 @@ func Register(h *engine.Handlers) {
 	engine.Handle(h, "manda.relate-document", relate)
 	engine.Handle(h, "manda.trigger-analysis", reanalyse)
 	engine.Handle(h, "manda.query-knowledge-base", query)
+	engine.Handle(h, "manda.score-answer", score)
 	engine.Handle(h, "manda.find-gaps", gaps)
 	engine.Handle(h, "manda.detect-contradictions", contradictions)
 	engine.Handle(h, "manda.suggest-questions", suggest)
@@ -275,12 +276,33 @@ type dealArgs struct {
 }
 
 // columns are the columns of an answer: each line, and for a claim its figure and its place.
-var columns = []string{"text", "role", "finding", "document", "place", "value", "unit", "period", "passage", "score"}
+var columns = []string{"text", "role", "finding", "document", "place", "value", "unit", "period", "passage"}
 
 func query(ctx context.Context, c *engine.Call, a queryArgs) (engine.Outcome, error) {
+	lines, err := answered(ctx, c, a)
+	return outcome(lines), err
+}
+
+// score answers as query does, with a column for how likely that is right. No number of that kind is told to
+// anybody else. (M9)
+func score(ctx context.Context, c *engine.Call, a queryArgs) (engine.Outcome, error) {
+	lines, err := answered(ctx, c, a)
+	out := outcome(lines)
+	out.Result.Columns = append(slices.Clone(columns), "score")
+	for i := range lines {
+		var v any
+		if lines[i].Score != nil {
+			v, _ = stores.ParseDecimal(strconv.FormatFloat(*lines[i].Score, 'f', 3, 64))
+		}
+		out.Result.Rows[i] = append(out.Result.Rows[i], v)
+	}
+	return out, err
+}
+
+func answered(ctx context.Context, c *engine.Call, a queryArgs) ([]Line, error) {
 	turns, err := c.Turns(ctx)
 	if err != nil {
-		return engine.Outcome{}, err
+		return nil, err
 	}
 	var before []string
 	for _, t := range turns {
@@ -291,7 +313,7 @@ func query(ctx context.Context, c *engine.Call, a queryArgs) (engine.Outcome, er
 	before = before[max(0, len(before)-mostBefore):]
 	l, err := load(ctx, c, a.Deal)
 	if err != nil {
-		return engine.Outcome{}, err
+		return nil, err
 	}
 	q := Read(a.Question, l.room.Deal, before)
 	q.Language = spokenIn(a.Question, before, l.person)
@@ -330,7 +352,8 @@ func gaps(ctx context.Context, c *engine.Call, a dealArgs) (engine.Outcome, erro
 	if err != nil {
 		return engine.Outcome{}, err
 	}
-	return l.answers(ctx, Question{Intent: Gaps, Language: l.person})
+	lines, err := l.answers(ctx, Question{Intent: Gaps, Language: l.person})
+	return outcome(lines), err
 }
 
 type contradictionArgs struct {
@@ -462,79 +485,79 @@ func load(ctx context.Context, c *engine.Call, deal engine.Ref) (*loader, error)
 }
 
 // answers reads the facts that a question needs, and answers it.
-func (l *loader) answers(ctx context.Context, q Question) (engine.Outcome, error) {
+func (l *loader) answers(ctx context.Context, q Question) ([]Line, error) {
 	if q.Vague {
-		return outcome(Answer(q, &l.room)), nil
+		return Answer(q, &l.room), nil
 	}
 	known, err := l.known(ctx, &q)
 	if err != nil {
-		return engine.Outcome{}, err
+		return nil, err
 	}
 	if q.plain() && !known {
 		some, err := l.search(ctx, &q)
 		if err != nil {
-			return engine.Outcome{}, err
+			return nil, err
 		}
 		if lines := seek(&q, &some.room); lines != nil {
 			if lines[0].Fact == nil && q.Intent == FactLookup { // quoted: the list may ask for more of it
 				if err := l.requests(ctx); err != nil {
-					return engine.Outcome{}, err
+					return nil, err
 				}
 				a := &answer{tongue: tongue(q.Language), room: &l.room, q: q}
 				a.requested()
 				lines = append(lines, a.lines...)
 			}
-			return outcome(lines), nil
+			return lines, nil
 		}
 	}
 	for _, metric := range needs(&q) {
 		if err = l.metric(ctx, metric); err != nil {
-			return engine.Outcome{}, err
+			return nil, err
 		}
 	}
 	if len(q.Aims) > 0 && q.Group == "" && q.Intent != Gaps {
 		if err = l.labelled(ctx, widened(q.Text)); err != nil {
-			return engine.Outcome{}, err
+			return nil, err
 		}
 	}
 	if q.Intent == DeepDive && len(q.Metrics) == 1 {
 		if err = l.about(ctx, q.Metrics[0]); err != nil {
-			return engine.Outcome{}, err
+			return nil, err
 		}
 	}
 	if err = l.narrow(ctx, &q); err != nil {
-		return engine.Outcome{}, err
+		return nil, err
 	}
 	if err = l.parts(ctx, &q); err != nil {
-		return engine.Outcome{}, err
+		return nil, err
 	}
 	var only func(metric string) bool
 	if q.Intent != DueDiligence && q.Intent != Exploration {
 		only = func(metric string) bool { return slices.Contains(needs(&q), metric) }
 	}
 	if err = l.clashes(ctx, only); err != nil {
-		return engine.Outcome{}, err
+		return nil, err
 	}
 	if q.Intent != DeepDive && q.Intent != Comparison && (q.Intent != FactLookup || len(q.Metrics) == 0) {
 		if err = l.requests(ctx); err != nil {
-			return engine.Outcome{}, err
+			return nil, err
 		}
 	}
 	lines := Answer(q, &l.room)
 	if sources := slices.ContainsFunc(lines, func(l Line) bool { return l.Role == Claim }); q.Text != "" && (!sources || q.Most != "" || q.Intent == DueDiligence || q.Intent == Synthesis || q.Intent == Gaps) {
 		if err = l.passages(ctx, &q); err != nil {
-			return engine.Outcome{}, err
+			return nil, err
 		}
 		lines = Answer(q, &l.room)
 	}
-	return outcome(lines), nil
+	return lines, nil
 }
 
 // outcome makes the palette's answer from lines.
 func outcome(lines []Line) engine.Outcome {
 	a := &engine.Answer{Columns: columns}
 	for _, line := range lines {
-		row := []any{line.Text, string(line.Role), nil, nil, nil, nil, nil, nil, nil, nil}
+		row := []any{line.Text, string(line.Role), nil, nil, nil, nil, nil, nil, nil}
 		if line.Document != "" {
 			row[3], row[4] = line.Document, line.Place
 		}
@@ -543,9 +566,6 @@ func outcome(lines []Line) engine.Outcome {
 			row[2], row[5], row[6], row[7] = f.Row, v, f.Unit, f.Period
 		} else if ref, ok := line.Row.(engine.Ref); ok && ref.Entity() == "passage" {
 			row[8] = ref
-		}
-		if line.Score != nil {
-			row[9], _ = stores.ParseDecimal(strconv.FormatFloat(*line.Score, 'f', 3, 64))
 		}
 		a.Rows = append(a.Rows, row)
 	}

@@ -199,7 +199,7 @@ func newOutsideRoom(t *testing.T, deals int) *outsideRoom {
 	var rows strings.Builder
 	for i := range deals {
 		id := dealKey(i)
-		fmt.Fprintf(&rows, "INSERT INTO deal (deal_id, name) VALUES ('%s', 'Deal %d');\nINSERT INTO verbatim_principal (name, label) VALUES ('ada%d', 'Ada');\nINSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('ada%d', 'analyst', 'deal', '%s');\n", id, i, i, i, id)
+		fmt.Fprintf(&rows, "INSERT INTO deal (deal_id, name) VALUES ('%s', 'Deal %d');\nINSERT INTO verbatim_principal (name, label) VALUES ('ada%d', 'Ada');\nINSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('ada%d', 'analyst', 'deal', '%s'), ('ada%d', 'evaluator', 'deal', '%s');\n", id, i, i, i, id, i, id)
 	}
 	if err := store.Load(ctx, rows.String()); err != nil {
 		t.Fatal(err)
@@ -685,7 +685,7 @@ func (r *outsideRoom) report(t *testing.T, deal int, report *outsideReport, y *t
 	r.add(t, deal, report.put("Annual_Report"))
 	for i := range report.Questions {
 		q := &report.Questions[i]
-		lines := linesOf(&r.calls(t, deal, fmt.Sprintf("manda.query-knowledge-base :deal-id @deal-%d :question %s", deal, strconv.Quote(q.Question)), false).Calls[0])
+		lines := linesOf(&r.calls(t, deal, fmt.Sprintf("manda.score-answer :deal-id @deal-%d :question %s", deal, strconv.Quote(q.Question)), false).Calls[0])
 		v := q.judge(lines)
 		y.count(report.held(), v)
 		y.count(report.held(), verdict{group: "all", how: v.how})
