@@ -104,7 +104,9 @@ var adjustables = []adjustable{
 	{name: "not", quoted: true, steps: withoutKeyword("not")},
 	{name: "allOf", steps: withoutKeyword("allOf")},
 	{name: "oneOf", steps: []adjustment{{"written as anyOf", func(b *object, _ string) bool {
-		return inSchemas(b, func(s *object) bool { return eachSchema(s, func(s *object) bool { return rename(s, "oneOf", "anyOf") }) })
+		return inSchemas(b, func(s *object) bool {
+			return eachSchema(s, func(s *object) bool { return rename(s, "oneOf", "anyOf") })
+		})
 	}}}},
 	{name: "const", quoted: true, steps: []adjustment{{"written as an enum of one value", func(b *object, _ string) bool {
 		return inSchemas(b, func(s *object) bool {
@@ -118,7 +120,9 @@ var adjustables = []adjustable{
 		})
 	}}}},
 	{name: "enum", quoted: true, words: []string{"enum values", "enum size"}, steps: []adjustment{
-		{"the values are in the description", func(b *object, _ string) bool { return inSchemas(b, func(s *object) bool { return eachSchema(s, enumAsText) }) }},
+		{"the values are in the description", func(b *object, _ string) bool {
+			return inSchemas(b, func(s *object) bool { return eachSchema(s, enumAsText) })
+		}},
 	}},
 }
 

@@ -452,3 +452,33 @@ func TestAnEmptyAnswerIsAskedAgainOnce(t *testing.T) {
 		}
 	}
 }
+
+// G40: calls that a server passes on as text are calls, if the text is nothing else. A call among other
+// words may be quoted from somebody, and is none.
+func TestCallsInTextAreCalls(t *testing.T) {
+	t.Parallel()
+	const call = `{"name": "a", "arguments": {"x": 1}}`
+	for text, want := range map[string]int{
+		"<tool_call>\n" + call + "\n</tool_call>":                                1,
+		"<tool_call>" + call + "</tool_call><tool_call>" + call + "</tool_call>": 2,
+		"<think>which one?</think>\n<tool_call>" + call + "</tool_call>":         1,
+		"```json\n" + call + "\n```":                                             1,
+		"[TOOL_CALLS][" + call + "]":                                             1,
+		call:                                                                     1,
+		`{"name": "functions.a", "parameters": {}}`:                              1,
+		"The letter says <tool_call>" + call + "</tool_call>":                    0,
+		"<tool_call>" + call + "</tool_call> is what the letter says":            0,
+		`<tool_call>{"name": "rm", "arguments": {}}</tool_call>`:                 0,
+		`{"name": "a"}`:                                                          0,
+		"hello":                                                                  0,
+	} {
+		e := serve(t, says(text))
+		client, _ := e.client(t, nil)
+		q := ask("?")
+		q.Tools = []llm.Tool{{Name: "a", Parameters: json.RawMessage(`{"type":"object"}`)}}
+		reply, err := client.Chat(t.Context(), q, nil)
+		if err != nil || len(reply.Calls) != want || want == 0 && reply.Text != text || want > 0 && (reply.Text != "" || reply.Calls[0].ID == "" || reply.Finish != llm.Called) {
+			t.Errorf("%q: %+v, %v", text, reply, err)
+		}
+	}
+}

@@ -183,6 +183,12 @@ func (c *Client) Chat(ctx context.Context, r Request, piece func(string)) (*Repl
 		} else {
 			err = c.stream(ctx, request, reply, x, func(s string) { handed = true; piece(s) })
 		}
+		if err == nil && len(r.Tools) > 0 && len(reply.Calls) == 0 && reply.Finish == Stopped {
+			if calls := callsInText(reply.Text, r.Tools); len(calls) > 0 {
+				reply.Calls, reply.Text, reply.Finish = calls, "", Called
+				reply.number()
+			}
+		}
 		if err == nil && reply.empty() && !emptied {
 			emptied = true // once: a model may mean it
 			return &Error{Kind: Garbled, Err: errEmpty}
