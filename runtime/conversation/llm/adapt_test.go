@@ -240,11 +240,9 @@ func TestWhatIsRefusedIsTakenBack(t *testing.T) {
 func TestOnlyWhatIsNamedIsTakenBack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ status, want int }{"a fault of another kind": {400, 1}, "trouble": {500, 1}, "a wrong key": {401, 1}} {
-		e := serve(t, status(c.status, "", `{"error":{"message":"The temperature and the system stop in strict format: nothing about tool_choice"}}`))
+		e := serve(t, status(c.status, "", `{"error":{"message":"Please stop: the system cannot stream in such a strict format, whatever the seed or the pattern"}}`))
 		client, _ := e.client(t, func(f *llm.Config) { f.Attempts = 1 })
-		q := ask("?")
-		q.Tools = []llm.Tool{{Name: "a", Parameters: json.RawMessage(`{"type":"object"}`)}}
-		if _, err := client.Chat(t.Context(), q, nil); err == nil || len(e.asked()) != c.want || len(client.Adaptations()) != 0 {
+		if _, err := client.Chat(t.Context(), everything(), func(string) {}); err == nil || len(e.asked()) != c.want || len(client.Adaptations()) != 0 {
 			t.Errorf("%s: %v after %d requests, %v", name, err, len(e.asked()), client.Adaptations())
 		}
 	}
@@ -479,6 +477,36 @@ func TestCallsInTextAreCalls(t *testing.T) {
 		reply, err := client.Chat(t.Context(), q, nil)
 		if err != nil || len(reply.Calls) != want || want == 0 && reply.Text != text || want > 0 && (reply.Text != "" || reply.Calls[0].ID == "" || reply.Finish != llm.Called) {
 			t.Errorf("%q: %+v, %v", text, reply, err)
+		}
+	}
+}
+
+// G39: a schema that is sent holds no keyword that costs tokens and says nothing: a long pattern beside
+// a format, and the bounds that every integer has. A short pattern, other bounds and a property that is
+// called as a keyword stay.
+func TestSchemasAreSentShort(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("(?:2[0-8])|", 30)
+	for schema, want := range map[string]string{
+		`{"type":"string","pattern":"` + long + `","format":"date"}`:                              `{"type":"string","format":"date"}`,
+		`{"type":"string","pattern":"` + long + `"}`:                                              `{"type":"string","pattern":"` + long + `"}`,
+		`{"type":"string","pattern":"^[A-Z]$","format":"x"}`:                                      `{"type":"string","pattern":"^[A-Z]$","format":"x"}`,
+		`{"type":"integer","minimum":-9223372036854775808,"maximum":9223372036854775807}`:         `{"type":"integer"}`,
+		`{"type":"integer","minimum":1,"maximum":9223372036854775807}`:                            `{"type":"integer","minimum":1}`,
+		`{"type":"object","properties":{"pattern":{"type":"string"},"format":{"type":"string"}}}`: `{"type":"object","properties":{"pattern":{"type":"string"},"format":{"type":"string"}}}`,
+	} {
+		e := serve(t, says("fine"))
+		client, _ := e.client(t, nil)
+		q := ask("?")
+		q.Tools = []llm.Tool{{Name: "a", Parameters: json.RawMessage(`{"type":"object","properties":{"x":{"anyOf":[` + schema + `,{"type":"null"}]}}}`)}}
+		if _, err := client.Chat(t.Context(), q, nil); err != nil {
+			t.Fatal(err)
+		}
+		sent, _ := json.Marshal(e.asked()[0].body["tools"].([]any)[0].(map[string]any)["function"].(map[string]any)["parameters"])
+		var all any
+		_ = json.Unmarshal([]byte(`{"type":"object","properties":{"x":{"anyOf":[`+want+`,{"type":"null"}]}}}`), &all)
+		if wanted, _ := json.Marshal(all); string(sent) != string(wanted) {
+			t.Errorf("%s is sent as %s", schema, sent)
 		}
 	}
 }

@@ -265,7 +265,8 @@ func (c *Client) request(r *Request) (openai.ChatCompletionRequest, map[string]a
 	}
 	for i := range r.Tools {
 		t := &r.Tools[i]
-		q.Tools = append(q.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters, Strict: strictSubset(t.Parameters)}})
+		parameters := short(t.Parameters)
+		q.Tools = append(q.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: parameters, Strict: strictSubset(parameters)}})
 	}
 	if r.MustCall && len(r.Tools) > 0 {
 		q.ToolChoice = "required"
