@@ -177,7 +177,7 @@ func (a *app) reachAtWork(ctx context.Context, reg *verbs.Registry, store stores
 	if err != nil {
 		return nil, err
 	}
-	chat := &chatFlags{mode: string(dialog.Tools), session: "kept"}
+	chat := &chatFlags{mode: string(dialog.Tools), session: "kept", log: a.logger("info")}
 	model, _, err := a.model(chat, zone, ends)
 	if err != nil {
 		return nil, err

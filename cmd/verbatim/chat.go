@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
+	"log/slog"
 	"os"
 	"regexp"
 	"strings"
@@ -28,13 +28,14 @@ import (
 // chatFlags are the flags of `verbatim chat`.
 type chatFlags struct {
 	setup
+	modelFlags
 	session        string
-	model, baseURL string
 	mode           string
 	record, replay string
 	explain        bool
 	budget         string
 	from           string
+	log            *slog.Logger // of a server; nil tells the user
 }
 
 func chatCommand(a *app) *cobra.Command {
@@ -44,16 +45,14 @@ func chatCommand(a *app) *cobra.Command {
 		Short: "Talk; a model writes the calls, and you agree to them",
 		Example: `verbatim chat --as clara
 verbatim chat --as clara --base-url http://localhost:11434/v1 --model qwen3`,
-		Long: `Without --model, phrases are understood. VERBATIM_MODEL_KEY is an endpoint's key, VERBATIM_SCAN
-looks at files for harm. /why tells how an answer came about, /send FILE sends one, /quit ends.`,
+		Long: `VERBATIM_MODEL_KEY is an endpoint's key. /why tells of an answer, /send FILE sends one, /quit ends.`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.chat(cmd.Context(), f) },
 	}
 	a.setupFlags(cmd, &f.setup, "your `name`, which is believed")
 	a.serversFlag(cmd, &f.servers)
 	cmd.Flags().StringVar(&f.session, "session", "", "go on in your session of this `name`, or begin it")
-	cmd.Flags().StringVar(&f.model, "model", "", "the `name` of the model (default $VERBATIM_MODEL)")
-	cmd.Flags().StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint that has it (default $VERBATIM_BASE_URL)")
+	a.modelFlags(cmd, &f.modelFlags)
 	cmd.Flags().StringVar(&f.mode, "mode", "tools", "the `way` calls are written: tools, text, or by a grammar, llama.cpp or vllm")
 	cmd.Flags().StringVar(&f.record, "record", "", "write what the model is asked and answers into this `file`")
 	cmd.Flags().StringVar(&f.replay, "replay", "", "ask no model: it is as in this `file`, and that day")
@@ -222,9 +221,18 @@ func (a *app) model(f *chatFlags, zone *time.Location, ends *[]func()) (_ llm.Mo
 	case f.model == "" || f.baseURL == "":
 		return nil, scene, usage("a model is asked by its name at an endpoint", "give both: verbatim chat --base-url http://localhost:11434/v1 --model NAME")
 	}
-	client, err := llm.New(llm.Config{BaseURL: f.baseURL, Key: a.env("VERBATIM_MODEL_KEY"), Model: f.model, Grammars: grammars, Random: rand.Float64, Now: a.now})
+	adapted := func(ad llm.Adaptation) {
+		fmt.Fprintf(a.err, "note: the model's endpoint refuses %s, so it is %s: %s\n", ad.Parameter, ad.Change, receipt.Safe(ad.Said))
+	}
+	if f.log != nil {
+		adapted = logsModel(f.log)
+	}
+	client, err := a.client(&f.modelFlags, grammars, adapted)
 	if err != nil {
-		return nil, scene, usage(err.Error(), "verbatim chat --base-url http://localhost:11434/v1 --model NAME")
+		return nil, scene, err
+	}
+	if f.record == "" && f.log == nil {
+		return &noted{Model: client, note: func(why string) { fmt.Fprintf(a.err, "note: %s\n", receipt.Safe(why)) }}, scene, nil
 	}
 	if f.record == "" {
 		return client, scene, nil

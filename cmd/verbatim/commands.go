@@ -30,6 +30,7 @@ var commands = []subcommand{
 	{"session", sessionCommand},
 	{"chat", chatCommand},
 	{"eval", evalCommand},
+	{"model", modelCommand},
 	{"confirm", confirmCommand},
 	{"upload", uploadCommand},
 	{"serve", serveCommand},

@@ -44,21 +44,21 @@ import (
 
 // serveFlags are the flags of `verbatim serve`.
 type serveFlags struct {
-	palettes, store              string
-	listen, cert, key            string
-	urls, signIn                 []string
-	proxied, apart               bool
-	model, baseURL, mode, budget string
-	log                          string
+	palettes, store   string
+	listen, cert, key string
+	urls, signIn      []string
+	proxied, apart    bool
+	modelFlags
+	mode, budget string
+	log          string
 }
 
 func serveCommand(a *app) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:     "serve",
-		Short:   "Serve the portal, the console and the API",
+		Short:   "Serve the portal, the console and the API: verbatim help serve",
 		Example: "verbatim serve --sign-in clara",
-		Long:    `It proves who speaks, by a token, a mailed link or OpenID Connect: verbatim help serve.`,
 		Args:    atMost(0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), f) },
 	}
@@ -72,8 +72,7 @@ func serveCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.key, "tls-key", "", "the `file` of its key")
 	flags.BoolVar(&f.proxied, "behind-proxy", false, "a proxy in front has TLS, and says who its clients are")
 	flags.StringSliceVar(&f.signIn, "sign-in", nil, "print a link by which this `name` signs in, once; on this machine only")
-	flags.StringVar(&f.model, "model", "", "the `name` of the model (default $VERBATIM_MODEL)")
-	flags.StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint that has it (default $VERBATIM_BASE_URL)")
+	a.modelFlags(cmd, &f.modelFlags)
 	flags.StringVar(&f.mode, "mode", "tools", "the `way` calls are written, as for verbatim chat")
 	flags.StringVar(&f.budget, "budget", usualBudget, "most `tokens` of a message, a conversation and a day")
 	flags.BoolVar(&f.apart, "no-work", false, "leave jobs to verbatim work")
@@ -149,7 +148,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 			ends[i]()
 		}
 	}()
-	chat := &chatFlags{model: f.model, baseURL: f.baseURL, mode: f.mode, session: "kept"}
+	meter, logger := server.NewMeter(), a.logger(f.log)
+	chat := &chatFlags{modelFlags: f.modelFlags, mode: f.mode, session: "kept", log: logger}
 	model, _, err := a.model(chat, zone, &ends)
 	if err != nil {
 		return err
@@ -162,11 +162,10 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	meter, logger := server.NewMeter(), a.logger(f.log)
 	if err := a.spans(ctx, meter, logger, &ends); err != nil {
 		return err
 	}
-	model = watched(model, chat.model, meter)
+	model = watched(model, chat.model, meter, logger)
 	a.observe = meter.Observe
 	a.shares = logger
 	if at := a.env("VERBATIM_REPLICA"); at != "" {

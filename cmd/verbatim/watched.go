@@ -3,24 +3,26 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"verbatim/runtime/conversation/llm"
 	"verbatim/runtime/frontends/http/server"
 )
 
-// A watchedModel reports the cost and duration of a model's answers.
+// A watchedModel reports the cost and duration of a model's answers, and when it cannot be asked.
 type watchedModel struct {
 	llm.Model
 	name  string
 	meter *server.Meter
+	log   *slog.Logger
 }
 
 // watched wraps a model; nil stays nil.
-func watched(model llm.Model, name string, meter *server.Meter) llm.Model {
+func watched(model llm.Model, name string, meter *server.Meter, log *slog.Logger) llm.Model {
 	if model == nil {
 		return nil
 	}
-	return &watchedModel{model, name, meter}
+	return &watchedModel{model, name, meter, log}
 }
 
 // Chat implements llm.Model.
@@ -36,5 +38,37 @@ func (w *watchedModel) Chat(ctx context.Context, r llm.Request, piece func(strin
 		used = failed.Usage
 	}
 	done(used.In, used.Out, err == nil)
+	switch {
+	case err == nil:
+		w.meter.Model(w.name, true)
+	case failed != nil && unasked(failed):
+		w.meter.Model(w.name, false)
+		w.log.Error("model not asked", "model", w.name, "kind", string(failed.Kind), "why", failed.Error())
+	}
+	return reply, err
+}
+
+// unasked reports whether a model cannot be asked at all, for a reason that an operator can mend.
+func unasked(e *llm.Error) bool {
+	switch e.Kind {
+	case llm.Denied, llm.Invalid, llm.Unavailable, llm.Late, llm.Garbled, llm.Unsupported:
+		return true
+	}
+	return false
+}
+
+// A noted model tells the user of a terminal, who is its operator, why it could not be asked.
+type noted struct {
+	llm.Model
+	note func(string)
+}
+
+// Chat implements llm.Model.
+func (n *noted) Chat(ctx context.Context, r llm.Request, piece func(string)) (*llm.Reply, error) {
+	reply, err := n.Model.Chat(ctx, r, piece)
+	var failed *llm.Error
+	if errors.As(err, &failed) && unasked(failed) {
+		n.note(failed.Error())
+	}
 	return reply, err
 }

@@ -37,7 +37,7 @@ func (t *turn) read(reply *llm.Reply, v grammar.Vocabulary) proposal {
 	case len(reply.Calls) > 0:
 		var lines []string
 		for _, call := range reply.Calls {
-			written, err := grammar.Call(v, call.Name, call.Arguments)
+			written, err := grammar.ModelCall(v, call.Name, call.Arguments)
 			if err != nil {
 				p.problem = fmt.Sprintf("The call of %s cannot be read, so none was made: %s. Write it again, whole.", oneLine(cut(call.Name)), err)
 				return p

@@ -47,7 +47,7 @@ func (s *streaming) model(t *testing.T) llm.Model {
 	t.Helper()
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	c, err := llm.New(llm.Config{BaseURL: s.URL, Model: "test", Transport: transport, Attempts: 1, Idle: 300 * time.Millisecond, Now: func() time.Time { return morning },
+	c, err := llm.New(llm.Config{BaseURL: s.URL, Model: "test", Transport: transport, Attempts: 1, First: 300 * time.Millisecond, Idle: 300 * time.Millisecond, Now: func() time.Time { return morning },
 		Wait: func(context.Context, time.Duration) error { return nil }})
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package dialog
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -163,13 +164,25 @@ func (t *turn) did(p *verbs.Program, reply *receipt.Receipt) {
 		t.puts = t.puts || t.steps(t.c.o.Registry.Verb(call.Verb))
 		t.record.Calls = append(t.record.Calls, note)
 	}
-	t.found = append(t.found, reply)
+	if wrote || reply.First > 0 || !t.foundBefore(reply) {
+		t.found = append(t.found, reply)
+	}
 	if wrote || reply.First > 0 {
 		t.done = append(t.done, reply)
 		if reply.First > 0 {
 			t.record.Journal = append(t.record.Journal, [2]int64{reply.First, reply.Last})
 		}
 	}
+}
+
+// foundBefore reports whether the same was read in this turn, with the same result: a model that reads
+// twice is no reason to tell it twice.
+func (t *turn) foundBefore(reply *receipt.Receipt) bool {
+	return slices.ContainsFunc(t.found, func(r *receipt.Receipt) bool {
+		return slices.EqualFunc(r.Calls, reply.Calls, func(a, b receipt.Call) bool {
+			return a.Text == b.Text && a.Result != nil && reflect.DeepEqual(a.Result, b.Result)
+		})
+	})
 }
 
 // acted reports whether a call did something. A tool that only reads does nothing.

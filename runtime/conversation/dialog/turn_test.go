@@ -307,3 +307,15 @@ func TestOneWordTakesBack(t *testing.T) {
 		t.Errorf("told %q", a.Text)
 	}
 }
+
+// G40: what a model reads twice in a turn is told once.
+func TestARepeatedReadIsToldOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	const list = "house.list-repairs"
+	once := h.window("ann", answers(calls(list), "That is all.", "That is all.")).say("what is being repaired?").Text
+	many := h.window("ann", answers(calls(list), calls(list), calls(list), "That is all.", "That is all.")).say("what is being repaired?").Text
+	if once != many || !strings.Contains(once, "Boiler") {
+		t.Errorf("told %q, and after three reads %q", once, many)
+	}
+}

@@ -2,13 +2,16 @@ package llm
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -33,9 +36,10 @@ type Config struct {
 	Embedding string // the model of Embed; without one, Embed is Unsupported
 	Grammars  Grammars
 
-	// Timeout bounds one attempt, Idle the silence within one. The defaults are
-	// two minutes and ten seconds.
-	Timeout, Idle time.Duration
+	// Timeout bounds one attempt, First the wait for the first byte of a streamed answer, and Idle the
+	// silence after that. The defaults are five minutes, 90 seconds, in which a local server loads a
+	// model, and 30 seconds.
+	Timeout, First, Idle time.Duration
 	// Attempts is the greatest number of attempts per request; the default is 3, and 1 tries once. A
 	// request is not sent again after a piece of its answer was passed on.
 	Attempts int
@@ -58,6 +62,8 @@ type Config struct {
 	// Transport reaches the network; the default is a copy of
 	// http.DefaultTransport.
 	Transport http.RoundTripper
+	// Adapted is told what the endpoint refuses, when a request without it has succeeded; each once.
+	Adapted func(Adaptation)
 }
 
 // A Client asks one endpoint.
@@ -66,6 +72,10 @@ type Client struct {
 	key  string
 	base string
 	api  *openai.Client
+
+	mu      sync.Mutex
+	adapted adapted           // what has helped
+	said    map[string]string // the endpoint's words, by the name of what it refused
 }
 
 // New makes a client. It sends nothing.
@@ -94,11 +104,12 @@ func New(c Config) (*Client, error) {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&c.Timeout, 2 * time.Minute}, {&c.Idle, 10 * time.Second}, {&c.Backoff, time.Second / 2}, {&c.MaxWait, 20 * time.Second}} {
+	}{{&c.Timeout, 5 * time.Minute}, {&c.First, 90 * time.Second}, {&c.Idle, 30 * time.Second}, {&c.Backoff, time.Second / 2}, {&c.MaxWait, 20 * time.Second}} {
 		if *d.field <= 0 {
 			*d.field = d.value
 		}
 	}
+	c.First = min(c.First, c.Timeout)
 	if c.Attempts <= 0 {
 		c.Attempts = 3
 	}
@@ -119,11 +130,12 @@ func New(c Config) (*Client, error) {
 			return nil, err
 		}
 	}
-	client := &Client{Config: c, key: c.Key, base: strings.TrimSuffix(base.String(), "/")}
+	client := &Client{Config: c, key: c.Key, base: strings.TrimSuffix(base.String(), "/"), said: map[string]string{}}
+	client.adapted = familyOf(base.Hostname(), c.Model).adapted()
 	config := openai.DefaultConfig(c.Key)
 	config.BaseURL = client.base
 	config.HTTPClient = &http.Client{
-		Transport: &transport{next: c.Transport, maxBytes: c.MaxBytes, idle: c.Idle, now: c.Now},
+		Transport: &transport{next: c.Transport, maxBytes: c.MaxBytes, first: c.First, whole: c.Timeout, idle: c.Idle, now: c.Now},
 	}
 	client.api = openai.NewClientWithConfig(config)
 	client.Key = ""
@@ -162,33 +174,61 @@ func (c *Client) Chat(ctx context.Context, r Request, piece func(string)) (*Repl
 		return nil, err
 	}
 	var reply *Reply
-	handed := false
-	attempt := func(ctx context.Context) error {
+	handed, emptied := false, false
+	attempt := func(ctx context.Context, x *exchange) error {
 		var err error
+		reply = &Reply{}
 		if piece == nil {
-			reply, err = c.whole(ctx, request)
+			err = c.whole(ctx, request, reply)
 		} else {
-			reply, err = c.stream(ctx, request, func(s string) { handed = true; piece(s) })
+			err = c.stream(ctx, request, reply, x, func(s string) { handed = true; piece(s) })
+		}
+		if err == nil && len(r.Tools) > 0 && len(reply.Calls) == 0 && reply.Finish == Stopped {
+			if calls := callsInText(reply.Text, r.Tools); len(calls) > 0 {
+				reply.Calls, reply.Text, reply.Finish = calls, "", Called
+				reply.number()
+			}
+		}
+		if err == nil && reply.empty() && !emptied {
+			emptied = true // once: a model may mean it
+			return &Error{Kind: Garbled, Err: errEmpty}
 		}
 		return err
 	}
-	if e := c.persist(ctx, extra, attempt, &handed); e != nil {
-		e.Usage = Usage{In: r.estimate(), Estimated: true}
+	// What an attempt cost: the endpoint's own count, or what was sent and came back.
+	cost := func() Usage {
+		if reply.Usage.Total() > 0 {
+			return reply.Usage
+		}
+		u := Usage{In: r.estimate(), Out: EstimateTokens(reply.Text) + EstimateTokens(reply.Reasoning), Estimated: true}
+		for _, call := range reply.Calls {
+			u.Out += EstimateTokens(call.Name) + EstimateTokens(call.Arguments)
+		}
+		return u
+	}
+	spent, e := c.persist(ctx, extra, attempt, &handed, cost)
+	switch {
+	case e != nil && errors.Is(e, errEmpty): // no attempt was left
+	case e != nil:
+		e.Usage = spent
 		return nil, e
 	}
-	if reply.Usage.Total() == 0 {
-		reply.Usage = Usage{In: r.estimate(), Out: EstimateTokens(reply.Text), Estimated: true}
-		for _, call := range reply.Calls {
-			reply.Usage.Out += EstimateTokens(call.Name) + EstimateTokens(call.Arguments)
-		}
-	}
+	reply.Usage = spent
 	return reply, nil
+}
+
+var errEmpty = errors.New("the answer is empty")
+
+// empty reports whether an answer says nothing at all.
+func (r *Reply) empty() bool {
+	return r.Finish == Stopped && strings.TrimSpace(r.Text) == "" && len(r.Calls) == 0
 }
 
 // request says a Request in the words of the protocol.
 func (c *Client) request(r *Request) (openai.ChatCompletionRequest, map[string]any, error) {
-	q := openai.ChatCompletionRequest{Model: c.Model, Seed: r.Seed, Stop: r.Stop}
-	extra := map[string]any{}
+	q := openai.ChatCompletionRequest{Seed: r.Seed, Stop: r.Stop}
+	// Not told to the library, which refuses some names by itself: only the endpoint knows.
+	extra := map[string]any{"model": c.Model}
 	shapes := 0
 	for _, shaped := range []bool{len(r.Tools) > 0, len(r.Schema) > 0, r.Grammar != ""} {
 		if shaped {
@@ -214,7 +254,7 @@ func (c *Client) request(r *Request) (openai.ChatCompletionRequest, map[string]a
 		if m.Role == ToolRole && m.CallID == "" {
 			return invalid(fmt.Sprintf("message %d answers no call", i+1))
 		}
-		msg := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Text, ToolCallID: m.CallID}
+		msg := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Text, ToolCallID: m.CallID, ReasoningContent: m.Reasoning}
 		if m.Role == ToolRole && m.Text == "" {
 			msg.Content = " " // the library leaves an empty text out, which endpoints refuse
 		}
@@ -225,7 +265,8 @@ func (c *Client) request(r *Request) (openai.ChatCompletionRequest, map[string]a
 	}
 	for i := range r.Tools {
 		t := &r.Tools[i]
-		q.Tools = append(q.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters}})
+		parameters := short(t.Parameters)
+		q.Tools = append(q.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: parameters, Strict: strictSubset(parameters)}})
 	}
 	if r.MustCall && len(r.Tools) > 0 {
 		q.ToolChoice = "required"
@@ -237,7 +278,7 @@ func (c *Client) request(r *Request) (openai.ChatCompletionRequest, map[string]a
 		}
 		q.ResponseFormat = &openai.ChatCompletionResponseFormat{
 			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
-			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: name, Schema: r.Schema, Strict: true},
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: name, Schema: r.Schema, Strict: strictSubset(r.Schema)},
 		}
 	}
 	if r.Grammar != "" {
@@ -254,50 +295,53 @@ func (c *Client) request(r *Request) (openai.ChatCompletionRequest, map[string]a
 		extra["temperature"] = *r.Temperature
 	}
 	if r.MaxTokens > 0 {
-		extra[c.bound()] = r.MaxTokens
+		extra["max_tokens"] = r.MaxTokens
 	}
 	return q, extra, nil
 }
 
-// bound names the field that bounds an answer: the newer name, which OpenAI
-// demands, or the older one, which servers at home know.
-func (c *Client) bound() string {
-	if strings.Contains(c.base, "://api.openai.com/") {
-		return "max_completion_tokens"
-	}
-	return "max_tokens"
-}
-
 // whole asks for an answer in one piece.
-func (c *Client) whole(ctx context.Context, q openai.ChatCompletionRequest) (*Reply, error) {
+func (c *Client) whole(ctx context.Context, q openai.ChatCompletionRequest, reply *Reply) error {
 	resp, err := c.api.CreateChatCompletion(ctx, q)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(resp.Choices) == 0 {
-		return nil, errors.New("there is no choice in the answer")
+		return errors.New("there is no choice in the answer")
 	}
 	choice := &resp.Choices[0]
-	reply := &Reply{
-		Text: choice.Message.Content, Refusal: choice.Message.Refusal, Model: resp.Model,
+	*reply = Reply{
+		Text: choice.Message.Content, Refusal: choice.Message.Refusal, Reasoning: kept(choice.Message.ReasoningContent), Model: resp.Model,
 		Usage: Usage{In: resp.Usage.PromptTokens, Out: resp.Usage.CompletionTokens},
 	}
 	for _, t := range choice.Message.ToolCalls {
 		reply.Calls = append(reply.Calls, ToolCall{ID: t.ID, Name: t.Function.Name, Arguments: t.Function.Arguments})
 	}
-	return reply, reply.end(choice.FinishReason)
+	return reply.end(choice.FinishReason)
 }
 
-// stream asks for an answer piece by piece.
-func (c *Client) stream(ctx context.Context, q openai.ChatCompletionRequest, piece func(string)) (*Reply, error) {
+// mostReasoning is how much of a model's reasoning is kept, to be sent back to endpoints that want it.
+const mostReasoning = 256 << 10
+
+func kept(reasoning string) string {
+	if len(reasoning) > mostReasoning {
+		return ""
+	}
+	return reasoning
+}
+
+// stream asks for an answer piece by piece. After an error, reply holds what came before it.
+func (c *Client) stream(ctx context.Context, q openai.ChatCompletionRequest, reply *Reply, x *exchange, piece func(string)) error {
 	q.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	s, err := c.api.CreateChatCompletionStream(ctx, q)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer s.Close()
-	reply := &Reply{}
-	var text, refusal strings.Builder
+	var text, refusal, reasoning strings.Builder
+	defer func() {
+		reply.Text, reply.Refusal, reply.Reasoning = text.String(), refusal.String(), kept(reasoning.String())
+	}()
 	var finish openai.FinishReason
 	for {
 		chunk, err := s.Recv()
@@ -305,7 +349,7 @@ func (c *Client) stream(ctx context.Context, q openai.ChatCompletionRequest, pie
 			break
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if chunk.Model != "" {
 			reply.Model = chunk.Model
@@ -322,8 +366,9 @@ func (c *Client) stream(ctx context.Context, q openai.ChatCompletionRequest, pie
 				finish = choice.FinishReason
 			}
 			refusal.WriteString(choice.Delta.Refusal)
+			reasoning.WriteString(choice.Delta.ReasoningContent)
 			if err := reply.grow(choice.Delta.ToolCalls); err != nil {
-				return nil, err
+				return err
 			}
 			if choice.Delta.Content != "" {
 				text.WriteString(choice.Delta.Content)
@@ -331,12 +376,23 @@ func (c *Client) stream(ctx context.Context, q openai.ChatCompletionRequest, pie
 			}
 		}
 	}
-	reply.Text, reply.Refusal = text.String(), refusal.String()
-	if finish == "" {
-		// A stream that simply ends was cut, whatever the connection says.
-		return nil, &Error{Kind: Cut, Status: http.StatusOK, Err: errors.New("the stream ended without a reason")}
+	reply.Text, reply.Refusal, reply.Reasoning = text.String(), refusal.String(), kept(reasoning.String())
+	if finish == "" && !(x.done && reply.whole()) {
+		// A stream that simply ends was cut, whatever the connection says. One that says that it is
+		// over, and is whole, only lacks the reason.
+		return &Error{Kind: Cut, Status: http.StatusOK, Err: errors.New("the stream ended without a reason")}
 	}
-	return reply, reply.end(finish)
+	return reply.end(finish)
+}
+
+// whole reports whether an answer says something, and no call is cut.
+func (r *Reply) whole() bool {
+	for i := range r.Calls {
+		if a := r.Calls[i].Arguments; a != "" && !json.Valid([]byte(a)) {
+			return false
+		}
+	}
+	return r.Text != "" || len(r.Calls) > 0
 }
 
 // maxCalls bounds the tools that one answer may ask for.
@@ -378,6 +434,7 @@ func (r *Reply) end(reason openai.FinishReason) error {
 			return &Error{Kind: Garbled, Err: fmt.Errorf("tool call %d has no name", i+1)}
 		}
 	}
+	r.number()
 	switch {
 	case r.Refusal != "" || reason == openai.FinishReasonContentFilter:
 		r.Finish = Filtered
@@ -389,6 +446,19 @@ func (r *Reply) end(reason openai.FinishReason) error {
 		r.Finish = Stopped
 	}
 	return nil
+}
+
+// number gives calls without an identifier, or with that of another, one of their own: the answer to a
+// call is found by it. Mistral takes nine letters or digits and nothing else.
+func (r *Reply) number() {
+	seen := map[string]bool{}
+	for i := range r.Calls {
+		id := &r.Calls[i].ID
+		for n := i + 1; *id == "" || seen[*id]; n += maxCalls {
+			*id = fmt.Sprintf("call%05d", n)
+		}
+		seen[*id] = true
+	}
 }
 
 // Embed asks for vectors.
@@ -408,7 +478,7 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, Usage,
 	}
 	var vectors [][]float32
 	var usage Usage
-	attempt := func(ctx context.Context) error {
+	attempt := func(ctx context.Context, _ *exchange) error {
 		resp, err := c.api.CreateEmbeddings(ctx, openai.EmbeddingRequestStrings{Input: texts, Model: openai.EmbeddingModel(c.Embedding), EncodingFormat: openai.EmbeddingEncodingFormatFloat})
 		if err != nil {
 			return err
@@ -418,14 +488,17 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, Usage,
 		return err
 	}
 	never := false
-	if e := c.persist(ctx, nil, attempt, &never); e != nil {
-		e.Usage = cost
+	spent, e := c.persist(ctx, nil, attempt, &never, func() Usage {
+		if usage.Total() > 0 {
+			return usage
+		}
+		return cost
+	})
+	if e != nil {
+		e.Usage = spent
 		return nil, Usage{}, e
 	}
-	if usage.Total() == 0 {
-		usage = cost
-	}
-	return vectors, usage, nil
+	return vectors, spent, nil
 }
 
 // inOrder sorts vectors by the text that each belongs to.
@@ -451,32 +524,108 @@ func inOrder(data []openai.Embedding, n int) ([][]float32, error) {
 	return vectors, nil
 }
 
-// persist makes attempts until one succeeds, none can, or no more are allowed.
-func (c *Client) persist(ctx context.Context, extra map[string]any, attempt func(context.Context) error, handed *bool) *Error {
+// persist makes attempts until one succeeds, none can, or no more are allowed. A request that is
+// refused for a part that can be taken back is sent again at once without it, which is no attempt.
+// spent is what the endpoint has read and written in all of them: a request that was refused, or never
+// arrived, costs nothing.
+func (c *Client) persist(ctx context.Context, extra map[string]any, attempt func(context.Context, *exchange) error, handed *bool, cost func() Usage) (spent Usage, _ *Error) {
+	state := c.known()
+	said := map[string]string{}
 	for n := 1; ; n++ {
-		x := &exchange{extra: extra}
+		x := &exchange{extra: extra, adapted: state}
 		err := c.once(ctx, x, attempt)
+		if err == nil || x.read(err) {
+			spent = spent.plus(cost())
+		}
 		if err == nil {
-			return nil
+			c.learn(state, said)
+			return spent, nil
+		}
+		if r := x.refused; r != nil && err.Kind != Overlong && err.Kind != Denied && refuses(x.status, r.all+r.best) && ctx.Err() == nil {
+			if more, ok := state.next(x.asked, r.all+"\n"+r.best); ok {
+				for name, steps := range more {
+					if steps != state[name] {
+						said[name] = c.scrubbed(errors.New(r.best)).Error()
+					}
+				}
+				state = more
+				n--
+				continue
+			}
 		}
 		err.Attempts = n
 		if n == c.Attempts || !err.again() || *handed || ctx.Err() != nil {
-			return err
+			return spent, err
 		}
 		pause, ok := c.pause(n, err.RetryAfter)
 		if !ok {
-			return err
+			return spent, err
 		}
 		if c.Wait(ctx, pause) != nil {
-			return err
+			return spent, err
 		}
 	}
 }
 
-func (c *Client) once(ctx context.Context, x *exchange, attempt func(context.Context) error) *Error {
+// read reports whether the endpoint has read a request that failed.
+func (x *exchange) read(err *Error) bool {
+	switch {
+	case x.refused != nil || x.status >= 300:
+		return false
+	case x.status != 0:
+		return true
+	}
+	// It was still at work on it.
+	return x.written.Load() && (err.Kind == Late || err.Kind == Cancelled)
+}
+
+func (u Usage) plus(v Usage) Usage {
+	return Usage{In: u.In + v.In, Out: u.Out + v.Out, Estimated: u.Estimated || v.Estimated}
+}
+
+func (c *Client) known() adapted {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.adapted
+}
+
+// learn remembers what has helped.
+func (c *Client) learn(state adapted, said map[string]string) {
+	if len(said) == 0 {
+		return
+	}
+	c.mu.Lock()
+	merged := adapted{}
+	var fresh []string
+	for i := range adjustables {
+		name := adjustables[i].name
+		merged[name] = max(c.adapted[name], state[name])
+		if merged[name] != c.adapted[name] {
+			fresh = append(fresh, name)
+			c.said[name] = said[name]
+		}
+	}
+	c.adapted = merged
+	all := merged.list(c.said)
+	c.mu.Unlock()
+	for _, a := range all {
+		if c.Config.Adapted != nil && slices.Contains(fresh, a.Parameter) {
+			c.Config.Adapted(a)
+		}
+	}
+}
+
+// Adaptations returns what is changed in every request for this endpoint, in a fixed order.
+func (c *Client) Adaptations() []Adaptation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.adapted.list(c.said)
+}
+
+func (c *Client) once(ctx context.Context, x *exchange, attempt func(context.Context, *exchange) error) *Error {
 	within, stop := context.WithTimeoutCause(context.WithValue(ctx, exchangeKey{}, x), c.Timeout, errLate)
 	defer stop()
-	if err := attempt(within); err != nil {
+	if err := attempt(within, x); err != nil {
 		return c.failed(ctx, within, err, x)
 	}
 	return nil

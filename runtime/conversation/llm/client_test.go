@@ -105,8 +105,8 @@ func TestAnAnswerIsShaped(t *testing.T) {
 		field    string
 		want     any
 	}{
-		"by a schema": {"", llm.Request{Schema: json.RawMessage(`{"type":"object"}`), SchemaName: "turn"}, "response_format",
-			map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "turn", "strict": true, "schema": map[string]any{"type": "object"}}}},
+		"by a schema": {"", llm.Request{Schema: json.RawMessage(`{"type":"object","additionalProperties":false}`), SchemaName: "turn"}, "response_format",
+			map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "turn", "strict": true, "schema": map[string]any{"type": "object", "additionalProperties": false}}}},
 		"by a grammar, llama.cpp": {llm.LlamaCpp, llm.Request{Grammar: `root ::= "yes"`}, "grammar", `root ::= "yes"`},
 		"by a grammar, vLLM":      {llm.VLLM, llm.Request{Grammar: `root ::= "yes"`}, "structured_outputs", map[string]any{"grammar": `root ::= "yes"`}},
 	} {
@@ -172,7 +172,7 @@ func TestEveryFailureHasItsKind(t *testing.T) {
 		"cut before anything":         {events("cut"), true, llm.Unavailable, 3},
 		"cut after a piece":           {events("cut", delta("half")), true, llm.Cut, 1},
 		"ends without a reason":       {events("", delta("half")), true, llm.Cut, 1},
-		"done without a reason":       {events("done", delta("half")), true, llm.Cut, 1},
+		"a call is done, half of it":  {events("done", `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{\"a\":"}}]}}]}`), true, llm.Cut, 3},
 		"garbage in the stream":       {events("done", delta("half"), `{"choices":`), true, llm.Garbled, 1},
 		"an error in the stream":      {events("", `{"error":{"message":"overloaded","type":"server_error"}}`), true, llm.Unavailable, 3},
 		"falls silent":                {events("stall", delta("half")), true, llm.Late, 1},
@@ -188,7 +188,7 @@ func TestEveryFailureHasItsKind(t *testing.T) {
 			if c.kind == llm.Late {
 				idle = 200 * time.Millisecond
 			}
-			client, _ := e.client(t, func(f *llm.Config) { f.Idle, f.MaxBytes = idle, 4<<20 })
+			client, _ := e.client(t, func(f *llm.Config) { f.Timeout, f.First, f.Idle, f.MaxBytes = 2*idle, idle, idle, 4<<20 })
 			var piece func(string)
 			if c.stream {
 				piece = func(string) {}
@@ -204,8 +204,9 @@ func TestEveryFailureHasItsKind(t *testing.T) {
 			if text := err.Error(); strings.Contains(text, secret) || strings.Contains(text, "efgh") || len(text) > 700 {
 				t.Errorf("the error tells too much: %s", text)
 			}
-			if got.Usage.In == 0 {
-				t.Error("what was sent for nothing is not counted")
+			// G37: what the endpoint has read is counted, and what it refused is not.
+			if read := got.Status == 200 || got.Kind == llm.Late; read != (got.Usage.In > 0) {
+				t.Errorf("%+v is counted, status %d", got.Usage, got.Status)
 			}
 		})
 	}
@@ -387,7 +388,7 @@ func TestVectorsGoWrongInTheSameWays(t *testing.T) {
 				idle = 100 * time.Millisecond
 			}
 			client, waits := e.client(t, func(f *llm.Config) {
-				f.Random, f.Idle, f.MaxBytes = func() float64 { return 0.5 }, idle, 1<<20
+				f.Random, f.Timeout, f.MaxBytes = func() float64 { return 0.5 }, idle, 1<<20
 			})
 			vectors, usage, err := client.Embed(t.Context(), []string{"a", "b"})
 			var got *llm.Error
@@ -397,7 +398,7 @@ func TestVectorsGoWrongInTheSameWays(t *testing.T) {
 			switch {
 			case err == nil && (len(vectors) != 2 || usage.Total() != 2):
 				t.Errorf("%v for %v", vectors, usage)
-			case err != nil && (got.Kind != c.kind || got.Usage.In == 0 || strings.Contains(err.Error(), secret)):
+			case err != nil && (got.Kind != c.kind || (got.Usage.In > 0) != (got.Status == 200 || got.Kind == llm.Late) || strings.Contains(err.Error(), secret)):
 				t.Errorf("%v, %+v", err, got.Usage)
 			}
 		})

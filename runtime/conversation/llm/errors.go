@@ -23,8 +23,11 @@ type Error struct {
 	Budget string
 	// Attempts is the number of attempts.
 	Attempts int
-	// Usage is the cost of the attempt although it failed, as far as it is known.
+	// Usage is the cost although there is no answer: what the endpoint has read, and written, in all
+	// attempts. A request that was refused costs nothing.
 	Usage Usage
+	// Advice says what an operator can do, if that is known.
+	Advice string
 	// Err is the cause, for a log.
 	Err error
 }
@@ -59,6 +62,9 @@ func (e *Error) Error() string {
 	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
+	}
+	if e.Advice != "" {
+		text += "; " + e.Advice
 	}
 	return text
 }
@@ -112,9 +118,15 @@ func (e *Error) again() bool {
 func (c *Client) failed(ctx, attempt context.Context, err error, s *exchange) *Error {
 	e := &Error{Kind: Unavailable, Status: s.status, RetryAfter: s.retryAfter, Err: c.scrubbed(err)}
 	var api *openai.APIError
-	var req *openai.RequestError
 	var known *Error
 	switch {
+	case s.refused != nil:
+		// The endpoint's own sentence, instead of the library's around it.
+		e.Err, e.Advice = c.scrubbed(errors.New(s.refused.best)), s.refused.advice(c.Model)
+		if e.Kind = kindOf(s.status); overlong(s.refused) {
+			e.Kind = Overlong
+		}
+		return e
 	case errors.As(err, &known):
 		known.Status = s.status
 		return known
@@ -128,20 +140,8 @@ func (c *Client) failed(ctx, attempt context.Context, err error, s *exchange) *E
 	case errors.Is(err, errTooMuch):
 		e.Kind, e.Err = Garbled, errTooMuch
 	case errors.As(err, &api):
-		if api.HTTPStatusCode != 0 {
-			e.Status = api.HTTPStatusCode
-		}
-		switch e.Kind = kindOf(e.Status); {
-		case overlong(api):
-			e.Kind = Overlong
-		case e.Status < 400: // said in the middle of a stream that began well
-			e.Kind = Unavailable
-		}
-	case errors.As(err, &req):
-		if req.HTTPStatusCode != 0 {
-			e.Status = req.HTTPStatusCode
-		}
-		e.Kind = kindOf(e.Status)
+		// Said in the middle of a stream that began well.
+		e.Err = c.scrubbed(errors.New(api.Message))
 	case !s.sent:
 		e.Kind = Invalid // the library itself would not send it
 	case s.broken:
@@ -168,14 +168,16 @@ func kindOf(status int) Kind {
 	return Garbled
 }
 
-// overlong reports whether an endpoint says that a conversation does not fit: by a code if there is
-// one, otherwise by the words of llama.cpp and vLLM.
-func overlong(e *openai.APIError) bool {
-	if code, _ := e.Code.(string); code == "context_length_exceeded" {
-		return true
+// overlong reports whether an endpoint says that a conversation does not fit, in the words of OpenAI,
+// llama.cpp or vLLM.
+func overlong(r *refusal) bool {
+	text := strings.ToLower(r.all)
+	for _, w := range []string{"context_length_exceeded", "exceed_context_size_error", "maximum context length", "exceeds the available context size"} {
+		if strings.Contains(text, w) {
+			return true
+		}
 	}
-	text := strings.ToLower(e.Message)
-	return e.Type == "exceed_context_size_error" || strings.Contains(text, "maximum context length") || strings.Contains(text, "exceeds the available context size")
+	return false
 }
 
 // scrubbed returns an error's text without the key, and no longer than a log line.

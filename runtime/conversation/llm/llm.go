@@ -48,6 +48,8 @@ type Message struct {
 	Text   string     `json:"text,omitempty"`
 	Calls  []ToolCall `json:"calls,omitempty"`  // of an assistant
 	CallID string     `json:"callId,omitempty"` // of a tool's answer: the ID of the call that it answers
+	// Reasoning, of an assistant, is sent back to endpoints that demand it, and to no others.
+	Reasoning string `json:"reasoning,omitempty"`
 }
 
 // A Tool is something that the model may ask to have called.
@@ -95,6 +97,8 @@ type Reply struct {
 	Finish Finish     `json:"finish"`
 	// Refusal is the provider's text instead of an answer.
 	Refusal string `json:"refusal,omitempty"`
+	// Reasoning is what the model wrote to itself, at endpoints that show it. Nobody is told it.
+	Reasoning string `json:"reasoning,omitempty"`
 	// Model is the name of the answering model, according to the endpoint.
 	Model string `json:"model,omitempty"`
 	Usage Usage  `json:"usage"`

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -8,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,10 +27,15 @@ var (
 // report.
 type exchange struct {
 	extra      map[string]any // fields that the library does not know
+	adapted    adapted        // what this endpoint refuses otherwise
+	asked      []byte         // the request before it was adapted
 	sent       bool           // the request left the library
+	written    atomic.Bool    // and reached the endpoint
 	status     int
+	refused    *refusal // the endpoint's own account
 	retryAfter time.Duration
 	broken     bool // the connection ended before the answer did
+	done       bool // the stream said that it is over
 }
 
 type exchangeKey struct{}
@@ -37,6 +45,8 @@ type exchangeKey struct{}
 type transport struct {
 	next     http.RoundTripper
 	maxBytes int64
+	first    time.Duration // until the first byte of a stream
+	whole    time.Duration // and of an answer in one piece
 	idle     time.Duration
 	now      func() time.Time
 }
@@ -48,19 +58,23 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		x = &exchange{}
 	}
 	x.sent = true
-	if len(x.extra) > 0 {
-		var err error
-		if r, err = withFields(r, x.extra); err != nil {
-			return nil, err
-		}
+	r, streamed, err := x.complete(r)
+	if err != nil {
+		return nil, err
 	}
-	ctx, cancel := context.WithCancelCause(r.Context())
-	silent := time.AfterFunc(t.idle, func() { cancel(errSilent) })
+	ctx, cancel := context.WithCancelCause(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+		WroteRequest: func(w httptrace.WroteRequestInfo) { x.written.Store(w.Err == nil) },
+	}))
+	first := t.whole // all of it comes at once
+	if streamed {
+		first = t.first
+	}
+	silent := time.AfterFunc(first, func() { cancel(errSilent) })
 	resp, err := t.next.RoundTrip(r.WithContext(ctx))
 	if err != nil {
 		silent.Stop()
 		if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
-			err = &Error{Kind: Late, Err: errSilent}
+			err = &Error{Kind: Late, Err: fmt.Errorf("%w within %s", errSilent, first)}
 		}
 		cancel(nil)
 		return nil, err
@@ -73,36 +87,151 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, &Error{Kind: Invalid, Err: errElsewhere}
 	}
 	x.retryAfter = retryAfter(resp.Header, t.now())
-	resp.Body = &body{ReadCloser: resp.Body, x: x, left: t.maxBytes, idle: t.idle, silent: silent, ctx: ctx, cancel: cancel}
+	b := &body{ReadCloser: resp.Body, x: x, left: t.maxBytes, idle: t.idle, silent: silent, ctx: ctx, cancel: cancel}
+	if err := x.look(resp, b, streamed); err != nil {
+		_ = b.Close()
+		return nil, err
+	}
 	return resp, nil
 }
 
-// withFields adds fields to a request's JSON body.
-func withFields(r *http.Request, extra map[string]any) (*http.Request, error) {
+// complete adds to a request what the library does not know, and changes what the endpoint refuses.
+func (x *exchange) complete(r *http.Request) (_ *http.Request, streamed bool, err error) {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if err := r.Body.Close(); err != nil {
-		return nil, err
+		return nil, false, err
+	}
+	if text, err = withFields(text, x.extra); err != nil {
+		return nil, false, err
+	}
+	x.asked = text
+	if text, err = x.adapted.applied(text); err != nil {
+		return nil, false, err
+	}
+	var is struct {
+		Stream bool `json:"stream"`
+	}
+	if err := json.Unmarshal(text, &is); err != nil {
+		return nil, false, err
+	}
+	r = r.Clone(r.Context())
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
+	return r, is.Stream, nil
+}
+
+// look reads a refusal, in whatever form, and makes a stream of an answer in one piece if the library
+// expects one.
+func (x *exchange) look(resp *http.Response, b *body, streamed bool) error {
+	if resp.StatusCode >= 400 {
+		text, _ := io.ReadAll(io.LimitReader(b, mostRefusal)) // what can be read of it
+		x.refused = readRefusal(resp.StatusCode, text)
+		resp.Body = held{bytes.NewReader(text), b}
+		return nil
+	}
+	in := bufio.NewReader(b)
+	for {
+		c, err := in.ReadByte()
+		if err != nil || c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			if err == nil {
+				_ = in.UnreadByte() // it was read just now
+				if c == '{' || c == '[' || c == '<' {
+					break
+				}
+			}
+			rest := io.Reader(in)
+			if err != nil {
+				rest = failing{err}
+			}
+			resp.Body = held{rest, b}
+			return nil
+		}
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		resp.Body = held{io.MultiReader(bytes.NewReader(text), failing{err}), b}
+		return nil
+	}
+	if x.refused = wrongAnswer(text); x.refused != nil {
+		x.status = x.refused.status
+		return &Error{Kind: kindOf(x.status), Err: errors.New(x.refused.best)}
+	}
+	if x.streams() {
+		text = asStream(text)
+		x.done = true
+	}
+	resp.Body = held{bytes.NewReader(text), b}
+	return nil
+}
+
+// streams reports whether the library expects a stream, whatever was asked for at last.
+func (x *exchange) streams() bool {
+	var is struct {
+		Stream bool `json:"stream"`
+	}
+	return json.Unmarshal(x.asked, &is) == nil && is.Stream
+}
+
+// asStream writes an answer in one piece as a stream of one.
+func asStream(text []byte) []byte {
+	value, err := ordered(text)
+	answer, ok := value.(*object)
+	if err != nil || !ok {
+		return append(append([]byte("data: "), bytes.ReplaceAll(text, []byte("\n"), nil)...), "\n\n"...)
+	}
+	choices, _ := answer.get("choices").([]any)
+	for _, c := range choices {
+		o, ok := c.(*object)
+		if !ok || !rename(o, "message", "delta") {
+			continue
+		}
+		calls, _ := child(o, "delta").list("tool_calls")
+		for i, call := range calls {
+			if t, ok := call.(*object); ok {
+				t.set("index", i)
+			}
+		}
+	}
+	line, err := json.Marshal(answer)
+	if err != nil {
+		line = text
+	}
+	return append(append([]byte("data: "), line...), "\n\ndata: [DONE]\n\n"...)
+}
+
+// A held is the rest of an answer, of which some is read.
+type held struct {
+	io.Reader
+	io.Closer
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// withFields adds fields to a request's JSON.
+func withFields(text []byte, extra map[string]any) ([]byte, error) {
+	if len(extra) == 0 {
+		return text, nil
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return nil, fmt.Errorf("the request is no JSON object: %w", err)
 	}
 	for name, value := range extra {
+		var err error
 		if fields[name], err = json.Marshal(value); err != nil {
 			return nil, err
 		}
 	}
-	if text, err = json.Marshal(fields); err != nil {
-		return nil, err
-	}
-	r = r.Clone(r.Context())
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
-	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
-	return r, nil
+	return json.Marshal(fields)
 }
+
+// over is the last event of a stream.
+const over = "[DONE]"
 
 // A body gives up on an answer that is too long or falls silent.
 type body struct {
@@ -113,6 +242,7 @@ type body struct {
 	silent *time.Timer
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	tail   []byte
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -125,6 +255,11 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.left -= int64(n)
 	b.silent.Reset(b.idle)
+	b.tail = append(b.tail, p[:n]...)
+	b.x.done = b.x.done || bytes.Contains(b.tail, []byte("data: "+over)) || bytes.Contains(b.tail, []byte("data:"+over))
+	if most := len("data: " + over); len(b.tail) > most {
+		b.tail = append(b.tail[:0], b.tail[len(b.tail)-most:]...)
+	}
 	if err != nil && err != io.EOF {
 		b.x.broken = true
 		if errors.Is(context.Cause(b.ctx), errSilent) {

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +24,8 @@ type Meter struct {
 	calls  *prometheus.CounterVec
 	took   *prometheus.HistogramVec
 	tokens *prometheus.CounterVec
+	models *prometheus.GaugeVec
+	down   atomic.Bool // the model could not be asked the last time
 	plans  *planMeter
 }
 
@@ -34,7 +37,18 @@ func NewMeter() *Meter {
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "verbatim_program_seconds", Help: "How long programs took to be worked out or carried out.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}}, []string{"stage", "outcome"}),
 		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "verbatim_model_tokens_total", Help: "Tokens that a model read and wrote."}, []string{"model", "direction"}),
+		models: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "verbatim_model_up", Help: "1 if the model answered when it was asked last, 0 if it could not be asked."}, []string{"model"}),
 	}
+}
+
+// Model notes whether a model answered, or could not be asked.
+func (m *Meter) Model(name string, answered bool) {
+	up := 0.0
+	if answered {
+		up = 1
+	}
+	m.models.WithLabelValues(name).Set(up)
+	m.down.Store(!answered)
 }
 
 // Observe is for engine.Options.
@@ -107,7 +121,7 @@ func newMetrics(s *Server) *metrics {
 		&gauges{s, []*prometheus.Desc{prometheus.NewDesc("verbatim_waiting_agreements", "What waits for somebody's agreement.", nil, nil),
 			prometheus.NewDesc("verbatim_oldest_agreement_seconds", "For how long the oldest of them waits.", nil, nil)}, s.countWaiting})
 	if s.Meter != nil {
-		m.registry.MustRegister(append([]prometheus.Collector{s.Meter.calls, s.Meter.took, s.Meter.tokens}, s.Meter.plans.collectors()...)...)
+		m.registry.MustRegister(append([]prometheus.Collector{s.Meter.calls, s.Meter.took, s.Meter.tokens, s.Meter.models}, s.Meter.plans.collectors()...)...)
 	}
 	m.show = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m

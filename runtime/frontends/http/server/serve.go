@@ -363,5 +363,10 @@ func (s *Server) readyz(v *Visit) error {
 	case err != nil:
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the store does not answer\n"))
 	}
-	return v.Send(http.StatusOK, "text/plain; charset=utf-8", []byte("ready\n"))
+	text := "ready\n"
+	if s.Meter != nil && s.Meter.down.Load() {
+		// Requests are answered all the same: chats go on by phrases.
+		text += "the model could not be asked the last time; the log says why\n"
+	}
+	return v.Send(http.StatusOK, "text/plain; charset=utf-8", []byte(text))
 }

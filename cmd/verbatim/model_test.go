@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"verbatim/runtime/conversation/llm"
+)
+
+// hosted plays an endpoint that knows its key, refuses a temperature and older names, and takes no
+// grammar: it ignores the field, as hosted endpoints do, or refuses it.
+func hosted(t *testing.T) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		var q map[string]any
+		if err := json.Unmarshal(text, &q); err != nil {
+			t.Error(err)
+		}
+		refuse := func(status int, message string) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_, _ = fmt.Fprintf(w, `{"error":{"message":%q,"type":"invalid_request_error"}}`, message)
+		}
+		switch {
+		case r.Header.Get("Authorization") != "Bearer right":
+			refuse(401, "Incorrect API key provided")
+			return
+		case q["temperature"] != nil:
+			refuse(400, "Unsupported value: 'temperature' does not support 0 with this model.")
+			return
+		case q["grammar"] != nil:
+			refuse(400, "Unrecognized request argument supplied: grammar")
+			return
+		}
+		message := map[string]any{"role": "assistant", "content": "Hello."}
+		finish := "stop"
+		if q["response_format"] != nil {
+			message["content"] = `{"white":true}`
+		}
+		if q["tools"] != nil && q["tool_choice"] == "required" {
+			message["tool_calls"] = []any{map[string]any{"index": 0, "id": "1", "type": "function", "function": map[string]any{"name": "note", "arguments": `{"text":"milk"}`}}}
+			finish = "tool_calls"
+		}
+		used := map[string]any{"prompt_tokens": len(text) / 4, "completion_tokens": 2}
+		if q["stream"] == true {
+			streamed(w, message, finish, used)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"message": message, "finish_reason": finish}}, "usage": used})
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func modelCheck(t *testing.T, env map[string]string, args ...string) (out, said string, code int) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = run(context.Background(), world{args: append([]string{"model"}, args...), in: strings.NewReader(""), out: &o, err: &e,
+		env: func(name string) string { return env[name] }, now: time.Now, random: rand.Reader,
+		terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
+	return o.String(), e.String(), code
+}
+
+// G36: an operator sees in eight lines what works at an endpoint, what had to be changed, and the
+// endpoint's own sentence.
+func TestAModelIsChecked(t *testing.T) {
+	t.Parallel()
+	s := hosted(t)
+	env := map[string]string{"VERBATIM_MODEL": "acme/thing", "VERBATIM_BASE_URL": s.URL, "VERBATIM_MODEL_KEY": "right"}
+	out, said, code := modelCheck(t, env, "check")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if code != exitDone || len(lines) != 9 {
+		t.Fatalf("exit %d\n%s%s", code, out, said)
+	}
+	for i, want := range []string{"plain text works", "one tool differs the tool was not called", "forced tool works", "stream works", "JSON schema works",
+		"grammar refused supplied: grammar", "long prompt works", "wrong key works it is refused, as it should be", "adapted: temperature is left out: 'temperature' does not support 0"} {
+		for _, word := range strings.Fields(want) {
+			if !strings.Contains(lines[i], word) {
+				t.Errorf("line %d is %q, and does not say %q", i+1, lines[i], word)
+			}
+		}
+	}
+	out, _, code = modelCheck(t, env, "check", "--json")
+	var doc struct {
+		Works   bool             `json:"works"`
+		Answers []map[string]any `json:"answers"`
+		Adapted []map[string]any `json:"adapted"`
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitDone || !doc.Works || len(doc.Answers) != 8 || len(doc.Adapted) != 1 {
+		t.Errorf("exit %d, %v\n%s", code, err, out)
+	}
+	accepted(t, out)
+
+	// One that cannot be asked at all is one line and an exit code.
+	env["VERBATIM_MODEL_KEY"] = "wrong"
+	out, _, code = modelCheck(t, env, "check")
+	if code != exitSystem || strings.Count(out, "\n") != 1 || !strings.Contains(out, "Incorrect API key provided") || !strings.Contains(out, "check the key in VERBATIM_MODEL_KEY") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	if _, said, code := modelCheck(t, nil, "check"); code != exitUsage || !strings.Contains(said, "next: verbatim model check --base-url") {
+		t.Errorf("exit %d\n%s", code, said)
+	}
+	if _, _, code := modelCheck(t, nil, "chekc"); code != exitUsage {
+		t.Errorf("exit %d", code)
+	}
+}
+
+// G36: the table of families is told by the command and in the guide, each with its source.
+func TestTheFamiliesAreTold(t *testing.T) {
+	t.Parallel()
+	guide, ok := guideText("models")
+	if !ok {
+		t.Fatal("there is no guide")
+	}
+	guide = strings.Join(strings.Fields(guide), " ")
+	out, _, _ := modelCheck(t, nil)
+	for _, f := range llm.Families {
+		if !strings.Contains(out, f.Name+": "+f.Fact) || !strings.Contains(out, f.Source) {
+			t.Errorf("%s is not printed", f.Name)
+		}
+		if !strings.Contains(guide, f.Name+": "+f.Fact) {
+			t.Errorf("the guide does not say: - %s: %s (%s; %s).", f.Name, f.Fact, f.Source, f.Seen)
+		}
+	}
+	out, _, code := modelCheck(t, map[string]string{"VERBATIM_MODEL": "openai/gpt-5-mini", "VERBATIM_BASE_URL": "http://localhost:1"})
+	if code != exitDone || !strings.Contains(out, "max_tokens is sent as max_completion_tokens") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	out, _, _ = modelCheck(t, nil, "--json")
+	accepted(t, out)
+}
+
+// accepted demands that a document is as the published schema says.
+func accepted(t *testing.T, out string) {
+	t.Helper()
+	schema, err := publishedSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc any
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(doc); err != nil {
+		t.Errorf("not as the schema says: %v\n%s", err, out)
+	}
+}
+
+// G36, G37: a model that cannot be asked is no reason to refuse requests, and shows in /readyz, in a
+// metric and in the log, with the endpoint's own sentence.
+func TestAModelThatCannotBeAskedShows(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	model := perform(t, nil) // it refuses everything
+	s := h.serve("--sign-in", "clara", "--model", "scripted", "--base-url", model.URL)
+	clara := newVisitor(t).comes(s, "clara")
+	if _, body := clara.get(s.url + "/readyz"); body != "ready\n" {
+		t.Errorf("before it was asked: %s", body)
+	}
+	if status, body, err := clara.post(s.url+"/v1/sessions/portal/turns", "", map[string]string{"text": "good morning, how are you today"}); err != nil || status != http.StatusOK {
+		t.Fatal(status, body, err)
+	}
+	if status, body := clara.get(s.url + "/readyz"); status != http.StatusOK || !strings.Contains(body, "the model could not be asked") {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+	if _, counts := clara.get(s.url + "/metrics"); !strings.Contains(counts, `verbatim_model_up{model="scripted"} 0`) {
+		t.Error("no metric tells it")
+	}
+	s.stop()
+	if log := s.said.String(); !strings.Contains(log, "model not asked") || !strings.Contains(log, "the play is over") {
+		t.Errorf("the log does not say why: %s", log)
+	}
+}

@@ -1,0 +1,468 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Endpoints that speak one protocol refuse different parts of it. A part that is refused is left out,
+// called by its other name, or weakened, and the same question is asked again at once. What helped is
+// remembered by the client, which asks one model at one endpoint.
+
+// An Adaptation is a change to every request, because the endpoint refuses requests without it.
+type Adaptation struct {
+	Parameter string // as the protocol calls it
+	Change    string // what is done, such as "left out"
+	Said      string // the endpoint's own words; empty if the table of families says it
+}
+
+// An adjustable is a part of a request that endpoints are known to refuse. Its steps are tried in
+// their order, each in place of the one before.
+type adjustable struct {
+	name string
+	// words are other words by which refusals tell of it.
+	words []string
+	// quoted says that the name is a common word, which counts only as a name: quoted, or alone.
+	quoted bool
+	steps  []adjustment
+}
+
+type adjustment struct {
+	says  string
+	apply func(body *object, said string) bool // reports whether it changed the request
+}
+
+// adjustables are in the order in which they are applied: names before values.
+var adjustables = []adjustable{
+	{name: "max_tokens", words: []string{"max_completion_tokens"}, steps: []adjustment{
+		{"sent as max_completion_tokens", func(b *object, _ string) bool { return rename(b, "max_tokens", "max_completion_tokens") }},
+		{"left out", func(b *object, _ string) bool { return b.drop("max_tokens") || b.drop("max_completion_tokens") }},
+	}},
+	{name: "temperature", steps: leftOut("temperature")},
+	{name: "seed", quoted: true, steps: leftOut("seed")},
+	{name: "stop", quoted: true, steps: leftOut("stop")},
+	{name: "stream_options", steps: leftOut("stream_options")},
+	{name: "stream", quoted: true, steps: []adjustment{{"the answer is asked for in one piece", func(b *object, _ string) bool {
+		b.drop("stream_options")
+		return b.drop("stream")
+	}}}},
+	{name: "parallel_tool_calls", steps: leftOut("parallel_tool_calls")},
+	{name: "tool_choice", words: []string{"tool choice"}, steps: []adjustment{
+		{"weakened to auto", func(b *object, _ string) bool {
+			if b.text("tool_choice") != "required" {
+				return false
+			}
+			b.set("tool_choice", "auto")
+			return true
+		}},
+		leftOut("tool_choice")[0],
+	}},
+	{name: "reasoning_effort", steps: []adjustment{{"set to none", func(b *object, _ string) bool {
+		if b.text("reasoning_effort") == "none" {
+			return false
+		}
+		b.set("reasoning_effort", "none")
+		return true
+	}}}},
+	{name: "reasoning_content", steps: []adjustment{{"sent back with the model's own calls", func(b *object, _ string) bool { return giveBack(b) }}}},
+	{name: "response_format", words: []string{"json_schema"}, steps: []adjustment{
+		{"weakened to json_object, with the schema in the text", func(b *object, _ string) bool { return schemaAsText(b, true) }},
+		{"left out, with the schema in the text", func(b *object, _ string) bool { return schemaAsText(b, false) }},
+	}},
+	{name: "system", quoted: true, words: []string{"system role", "role system", "roles must alternate"}, steps: []adjustment{
+		{"the rules stand in the first message of the person, and roles alternate", func(b *object, _ string) bool { return withoutSystem(b) }},
+	}},
+	{name: "strict", quoted: true, steps: []adjustment{{"left out", func(b *object, _ string) bool { return dropStrict(b) }}}},
+	{name: "$defs", words: []string{"$ref", "definitions"}, steps: []adjustment{
+		{"written out where it is used", func(b *object, _ string) bool { return inSchemas(b, inlined) }},
+	}},
+	{name: "additionalProperties", words: []string{"additional_properties"}, steps: withoutKeyword("additionalProperties")},
+	{name: "patternProperties", steps: withoutKeyword("patternProperties")},
+	{name: "propertyNames", steps: withoutKeyword("propertyNames")},
+	{name: "$schema", steps: withoutKeyword("$schema")},
+	{name: "pattern", quoted: true, words: []string{"regex", "failed to parse grammar"}, steps: withoutKeyword("pattern")},
+	{name: "maxLength", words: []string{"number of repetitions", "failed to parse grammar"}, steps: withoutKeyword("maxLength", "minLength")},
+	{name: "minLength", steps: withoutKeyword("minLength", "maxLength")},
+	{name: "maxItems", words: []string{"number of repetitions"}, steps: withoutKeyword("maxItems", "minItems")},
+	{name: "minItems", steps: withoutKeyword("minItems", "maxItems")},
+	{name: "uniqueItems", steps: withoutKeyword("uniqueItems")},
+	{name: "minimum", quoted: true, steps: withoutKeyword("minimum", "exclusiveMinimum")},
+	{name: "maximum", quoted: true, steps: withoutKeyword("maximum", "exclusiveMaximum")},
+	{name: "exclusiveMinimum", steps: withoutKeyword("exclusiveMinimum")},
+	{name: "exclusiveMaximum", steps: withoutKeyword("exclusiveMaximum")},
+	{name: "multipleOf", steps: withoutKeyword("multipleOf")},
+	{name: "format", quoted: true, steps: withoutKeyword("format")},
+	{name: "default", quoted: true, steps: withoutKeyword("default")},
+	{name: "examples", quoted: true, steps: withoutKeyword("examples")},
+	{name: "title", quoted: true, steps: withoutKeyword("title")},
+	{name: "not", quoted: true, steps: withoutKeyword("not")},
+	{name: "allOf", steps: withoutKeyword("allOf")},
+	{name: "oneOf", steps: []adjustment{{"written as anyOf", func(b *object, _ string) bool {
+		return inSchemas(b, func(s *object) bool {
+			return eachSchema(s, func(s *object) bool { return rename(s, "oneOf", "anyOf") })
+		})
+	}}}},
+	{name: "const", quoted: true, steps: []adjustment{{"written as an enum of one value", func(b *object, _ string) bool {
+		return inSchemas(b, func(s *object) bool {
+			return eachSchema(s, func(s *object) bool {
+				i := s.at("const")
+				if i >= 0 {
+					(*s)[i] = member{"enum", []any{(*s)[i].value}}
+				}
+				return i >= 0
+			})
+		})
+	}}}},
+	{name: "enum", quoted: true, words: []string{"enum values", "enum size"}, steps: []adjustment{
+		{"the values are in the description", func(b *object, _ string) bool {
+			return inSchemas(b, func(s *object) bool { return eachSchema(s, enumAsText) })
+		}},
+	}},
+}
+
+func leftOut(field string) []adjustment {
+	return []adjustment{{"left out", func(b *object, _ string) bool { return b.drop(field) }}}
+}
+
+func withoutKeyword(words ...string) []adjustment {
+	return []adjustment{{"left out of schemas", func(b *object, _ string) bool {
+		return inSchemas(b, func(s *object) bool {
+			return eachSchema(s, func(s *object) bool {
+				changed := false
+				for _, w := range words {
+					changed = s.drop(w) || changed
+				}
+				return changed
+			})
+		})
+	}}}
+}
+
+func rename(o *object, from, to string) bool {
+	i := o.at(from)
+	if i >= 0 {
+		(*o)[i].key = to
+	}
+	return i >= 0
+}
+
+// adapted is how many steps of each adjustable are made, by its name.
+type adapted map[string]int
+
+// applied returns a request with the adjustments made.
+func (a adapted) applied(text []byte) ([]byte, error) {
+	value, err := ordered(text)
+	body, ok := value.(*object)
+	if err != nil || !ok {
+		return text, err
+	}
+	if a["reasoning_content"] == 0 {
+		eachMessage(body, func(m *object) { m.drop("reasoning_content") }) // refused by most
+	}
+	changed := false
+	for i := range adjustables {
+		j := &adjustables[i]
+		if n := a[j.name]; n > 0 {
+			changed = j.steps[n-1].apply(body, "") || changed
+		}
+	}
+	if !changed && !bytes.Contains(text, []byte("reasoning_content")) {
+		return text, nil
+	}
+	return json.Marshal(body)
+}
+
+// next returns what to change after a refusal: every adjustable that the endpoint names and the
+// request has. ok is false if there is nothing to change.
+func (a adapted) next(text []byte, said string) (more adapted, ok bool) {
+	more = maps.Clone(a)
+	if more == nil {
+		more = adapted{}
+	}
+	for i := range adjustables {
+		j := &adjustables[i]
+		if !j.named(said) {
+			continue
+		}
+		for n := a[j.name]; n < len(j.steps); n++ {
+			try := maps.Clone(a)
+			if try == nil {
+				try = adapted{}
+			}
+			try[j.name] = n + 1
+			before, err := a.applied(text)
+			after, err2 := try.applied(text)
+			if err == nil && err2 == nil && !bytes.Equal(before, after) {
+				more[j.name], ok = n+1, true
+				break
+			}
+		}
+	}
+	return more, ok
+}
+
+// named reports whether a refusal names it.
+func (j *adjustable) named(said string) bool {
+	name := regexp.QuoteMeta(j.name)
+	pattern := `(?m)(^|[^\w$])` + name + `([^\w]|$)`
+	if j.quoted {
+		pattern = `(?m)['"` + "`" + `]` + name + `['"` + "`" + `]|^([\w.\[\]]+\.)?` + name + `$|(?i:parameters?|param|argument[a-z ]*|field|keyword|name):? ` + name + `\b`
+	}
+	if regexp.MustCompile(pattern).MatchString(said) {
+		return true
+	}
+	lower := strings.ToLower(said)
+	return slices.ContainsFunc(j.words, func(w string) bool { return strings.Contains(lower, strings.ToLower(w)) })
+}
+
+// refuses reports whether an answer with this status may be about a part of the request.
+func refuses(status int, said string) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+		return true
+	case http.StatusInternalServerError: // llama.cpp says so of what it does not know
+		return strings.Contains(said, "nsupported") || strings.Contains(said, "not support")
+	}
+	return false
+}
+
+// list says what is adapted, in the order of the table.
+func (a adapted) list(said map[string]string) (all []Adaptation) {
+	for i := range adjustables {
+		j := &adjustables[i]
+		if n := a[j.name]; n > 0 {
+			all = append(all, Adaptation{j.name, j.steps[n-1].says, said[j.name]})
+		}
+	}
+	return all
+}
+
+// schemas.
+
+// inSchemas changes every schema of a request.
+func inSchemas(b *object, change func(*object) bool) (changed bool) {
+	if tools, ok := b.get("tools").([]any); ok {
+		for _, t := range tools {
+			if s := child(child(t, "function"), "parameters"); s != nil {
+				changed = change(s) || changed
+			}
+		}
+	}
+	if s := child(child(b.get("response_format"), "json_schema"), "schema"); s != nil {
+		changed = change(s) || changed
+	}
+	return changed
+}
+
+func child(of any, key string) *object {
+	o, _ := of.(*object)
+	if o == nil {
+		return nil
+	}
+	c, _ := o.get(key).(*object)
+	return c
+}
+
+// eachSchema changes a schema and those inside it. A property that is called as a keyword is none.
+func eachSchema(s *object, change func(*object) bool) (changed bool) {
+	for i := range *s {
+		switch m := (*s)[i]; m.key {
+		case "properties", "$defs", "definitions", "patternProperties", "dependentSchemas":
+			if all, ok := m.value.(*object); ok {
+				for _, p := range *all {
+					if inner, ok := p.value.(*object); ok {
+						changed = eachSchema(inner, change) || changed
+					}
+				}
+			}
+		case "items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else":
+			if inner, ok := m.value.(*object); ok {
+				changed = eachSchema(inner, change) || changed
+			}
+		case "anyOf", "oneOf", "allOf", "prefixItems":
+			if all, ok := m.value.([]any); ok {
+				for _, v := range all {
+					if inner, ok := v.(*object); ok {
+						changed = eachSchema(inner, change) || changed
+					}
+				}
+			}
+		}
+	}
+	return change(s) || changed
+}
+
+// mostValues is how many values of an enum a description lists.
+const mostValues = 60
+
+// enumAsText replaces an enum by words in the description, so that the model still knows the values.
+func enumAsText(s *object) bool {
+	values, ok := s.get("enum").([]any)
+	if !ok {
+		return false
+	}
+	var words []string
+	for _, v := range values {
+		if raw, ok := v.(json.RawMessage); ok && len(words) < mostValues {
+			words = append(words, string(raw))
+		}
+	}
+	text := "one of " + strings.Join(words, ", ")
+	if len(values) > len(words) {
+		text += " and " + strconv.Itoa(len(values)-len(words)) + " more"
+	}
+	if d := s.text("description"); d != "" {
+		text = d + " (" + text + ")"
+	}
+	s.drop("enum")
+	s.set("description", text)
+	return true
+}
+
+// mostDeep bounds definitions that use themselves.
+const mostDeep = 4
+
+// inlined writes definitions where they are used. One that uses itself ends, after some rounds, in a
+// schema that takes everything.
+func inlined(root *object) bool {
+	defs := map[string]any{}
+	for _, word := range []string{"$defs", "definitions"} {
+		if all, ok := root.get(word).(*object); ok {
+			for _, d := range *all {
+				defs["#/"+word+"/"+d.key] = d.value
+			}
+		}
+	}
+	found := root.drop("$defs")
+	found = root.drop("definitions") || found
+	var write func(v any, deep int) any
+	write = func(v any, deep int) any {
+		switch v := v.(type) {
+		case []any:
+			out := make([]any, len(v))
+			for i := range v {
+				out[i] = write(v[i], deep)
+			}
+			return out
+		case *object:
+			if ref := v.text("$ref"); ref != "" {
+				found = true
+				target, ok := defs[ref].(*object)
+				if !ok || deep == mostDeep {
+					return &object{}
+				}
+				out := write(target, deep+1).(*object)
+				for _, m := range *v {
+					if m.key != "$ref" {
+						out.set(m.key, m.value) // a description beside it
+					}
+				}
+				return out
+			}
+			out := make(object, 0, len(*v))
+			for _, m := range *v {
+				out = append(out, member{m.key, write(m.value, deep)})
+			}
+			return &out
+		}
+		return v
+	}
+	*root = *write(root, 0).(*object)
+	return found
+}
+
+func dropStrict(b *object) (changed bool) {
+	if tools, ok := b.get("tools").([]any); ok {
+		for _, t := range tools {
+			if f := child(t, "function"); f != nil {
+				changed = f.drop("strict") || changed
+			}
+		}
+	}
+	if f := child(b.get("response_format"), "json_schema"); f != nil {
+		changed = f.drop("strict") || changed
+	}
+	return changed
+}
+
+// messages.
+
+func eachMessage(b *object, do func(*object)) {
+	all, _ := b.get("messages").([]any)
+	for _, m := range all {
+		if o, ok := m.(*object); ok {
+			do(o)
+		}
+	}
+}
+
+// giveBack keeps the reasoning of an assistant's calls, which applied would otherwise drop.
+func giveBack(b *object) (has bool) {
+	eachMessage(b, func(m *object) { has = has || m.at("reasoning_content") >= 0 })
+	return has
+}
+
+// schemaAsText tells the schema of the answer in words.
+func schemaAsText(b *object, asObject bool) bool {
+	schema := child(child(b.get("response_format"), "json_schema"), "schema")
+	if schema == nil {
+		return false
+	}
+	text, err := json.Marshal(schema)
+	if err != nil {
+		return false
+	}
+	b.drop("response_format")
+	if asObject {
+		b.set("response_format", &object{{"type", json.RawMessage(`"json_object"`)}})
+	}
+	said := "Answer with JSON alone, of this JSON Schema: " + string(text)
+	all, _ := b.get("messages").([]any)
+	if len(all) > 0 {
+		if first, ok := all[0].(*object); ok && first.text("role") == string(System) {
+			first.set("content", first.text("content")+"\n\n"+said)
+			return true
+		}
+	}
+	system := &object{}
+	system.set("role", string(System))
+	system.set("content", said)
+	b.set("messages", append([]any{system}, all...))
+	return true
+}
+
+// withoutSystem joins the system's messages with the first of the person, and neighbours of one role,
+// for templates that know two roles in turn.
+func withoutSystem(b *object) bool {
+	all, _ := b.get("messages").([]any)
+	var out []any
+	changed := false
+	for _, v := range all {
+		m, ok := v.(*object)
+		if !ok {
+			return false
+		}
+		if m.text("role") == string(System) {
+			m.set("role", string(User))
+			changed = true
+		}
+		if len(out) > 0 {
+			last := out[len(out)-1].(*object)
+			role := m.text("role")
+			if role == last.text("role") && role != string(ToolRole) && last.at("tool_calls") < 0 && m.at("tool_calls") < 0 {
+				last.set("content", last.text("content")+"\n\n"+m.text("content"))
+				changed = true
+				continue
+			}
+		}
+		out = append(out, m)
+	}
+	b.set("messages", out)
+	return changed
+}

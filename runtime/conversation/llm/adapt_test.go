@@ -1,0 +1,512 @@
+package llm_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"verbatim/runtime/conversation/llm"
+)
+
+// A family answers a request as it should be, and refuses what the real endpoint refuses, with the
+// status and in the form of the real one. Where that is reported stands in Families, in families.go.
+type family struct {
+	model   string
+	refuses func(q map[string]any, raw string) (status int, body string)
+}
+
+func openAIRefuses(param, code, message string) (int, string) {
+	text, _ := json.Marshal(message)
+	return 400, fmt.Sprintf(`{"error":{"message":%s,"type":"invalid_request_error","param":%q,"code":%q}}`, text, param, code)
+}
+
+func detail(parts ...string) (int, string) {
+	loc, _ := json.Marshal(append([]string{"body"}, parts...))
+	return 422, fmt.Sprintf(`{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":%s,"msg":"Extra inputs are not permitted","input":1}]},"type":"invalid_request_error","param":null,"code":null}`, loc)
+}
+
+func has(q map[string]any, field string) bool { _, ok := q[field]; return ok }
+
+// keywords of a request's schemas that the fake endpoints know to refuse.
+func inSchema(raw, keyword string) bool { return strings.Contains(raw, `"`+keyword+`":`) }
+
+var families = map[string]family{
+	"a reasoning model of OpenAI": {"some-deployment", func(q map[string]any, _ string) (int, string) {
+		switch {
+		case has(q, "max_tokens"):
+			return openAIRefuses("max_tokens", "unsupported_parameter", "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
+		case has(q, "temperature"):
+			return openAIRefuses("temperature", "unsupported_value", "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.")
+		case has(q, "stop"):
+			return openAIRefuses("stop", "unsupported_parameter", "Unsupported parameter: 'stop' is not supported with this model.")
+		}
+		return 0, ""
+	}},
+	"an organisation that may not stream": {"deployment", func(q map[string]any, _ string) (int, string) {
+		if q["stream"] == true {
+			return openAIRefuses("stream", "unsupported_value", "Your organization must be verified to stream this model.")
+		}
+		return 0, ""
+	}},
+	"an older Azure": {"deployment", func(q map[string]any, _ string) (int, string) {
+		if has(q, "stream_options") {
+			return 400, `{"error":{"code":null,"message":"Unrecognized request argument supplied: stream_options","param":null,"type":"invalid_request_error"}}`
+		}
+		return 0, ""
+	}},
+	"DeepSeek that thinks, under another name": {"ds-thinker", func(q map[string]any, _ string) (int, string) {
+		if q["tool_choice"] == "required" {
+			return 400, `{"error":{"message":"Thinking mode does not support this tool_choice","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}`
+		}
+		return 0, ""
+	}},
+	"Qwen that thinks": {"thinker", func(q map[string]any, _ string) (int, string) {
+		if q["tool_choice"] == "required" {
+			return 400, `{"error":{"message":"<400> InternalError.Algo.InvalidParameter: The tool_choice parameter does not support being set to required or object in thinking mode","type":"invalid_request_error","param":null,"code":"invalid_parameter_error"},"id":"x"}`
+		}
+		return 0, ""
+	}},
+	"Gemini": {"models/gemini-3-flash", func(q map[string]any, raw string) (int, string) {
+		unknown := ""
+		for _, f := range []string{"seed", "parallel_tool_calls"} {
+			if has(q, f) {
+				unknown += fmt.Sprintf(`Invalid JSON payload received. Unknown name \"%s\": Cannot find field.\n`, f)
+			}
+		}
+		for _, k := range []string{"additionalProperties", "const", "$schema"} {
+			if inSchema(raw, k) {
+				unknown += fmt.Sprintf(`Invalid JSON payload received. Unknown name \"%s\" at 'tools[0].function_declarations[0].parameters.properties[1].value': Cannot find field.\n`, k)
+			}
+		}
+		if unknown != "" {
+			return 400, `[{"error":{"code":400,"message":"` + unknown + `","status":"INVALID_ARGUMENT","details":[{"@type":"x","fieldViolations":[]}]}}]`
+		}
+		return 0, ""
+	}},
+	"Mistral": {"devstral", func(q map[string]any, _ string) (int, string) {
+		for _, f := range []string{"seed", "stream_options", "max_completion_tokens"} {
+			if has(q, f) {
+				return detail(f)
+			}
+		}
+		return 0, ""
+	}},
+	"a newer Claude behind a gateway": {"opus", func(q map[string]any, _ string) (int, string) {
+		if has(q, "temperature") {
+			return 400, `{"message":"{\"type\":\"error\",\"request_id\":\"r\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"` + "`temperature`" + ` is deprecated for this model.\"}}"}`
+		}
+		return 0, ""
+	}},
+	"OpenRouter, before a provider that refuses": {"openai/o3", func(q map[string]any, _ string) (int, string) {
+		if q["stream"] == true {
+			return 400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\n  \"error\": {\n    \"message\": \"Your organization must be verified to stream this model.\",\n    \"type\": \"invalid_request_error\",\n    \"param\": \"stream\",\n    \"code\": \"unsupported_value\"\n  }\n}"}}}`
+		}
+		return 0, ""
+	}},
+	"vLLM, with a template without a system": {"mistral-7b", func(q map[string]any, _ string) (int, string) {
+		last := ""
+		for _, m := range q["messages"].([]any) {
+			role, _ := m.(map[string]any)["role"].(string)
+			if role == "system" || role == last {
+				return 400, `{"object":"error","message":"Conversation roles must alternate user/assistant/user/assistant/...","type":"BadRequestError","param":null,"code":400}`
+			}
+			last = role
+		}
+		return 0, ""
+	}},
+	"vLLM of 2024, strict about fields": {"qwen", func(q map[string]any, _ string) (int, string) {
+		if has(q, "stream_options") {
+			return 400, `{"object":"error","message":"[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options'), 'msg': 'Extra inputs are not permitted', 'input': {}}]","type":"BadRequestError","param":null,"code":400}`
+		}
+		return 0, ""
+	}},
+	"llama.cpp, before a long maxLength": {"qwen2.5", func(_ map[string]any, raw string) (int, string) {
+		if inSchema(raw, "maxLength") {
+			return 400, `{"error":{"code":400,"message":"Failed to initialize samplers: failed to parse grammar","type":"invalid_request_error"}}`
+		}
+		return 0, ""
+	}},
+	"an endpoint that takes no strict": {"m", func(_ map[string]any, raw string) (int, string) {
+		if strings.Contains(raw, `"strict":true`) {
+			return 400, `{"error":{"message":"Unrecognized field: 'strict'","type":"invalid_request_error"}}`
+		}
+		return 0, ""
+	}},
+	"an endpoint with small enums": {"m", func(_ map[string]any, raw string) (int, string) {
+		if inSchema(raw, "enum") {
+			return openAIRefuses("tools[0].function.parameters", "invalid_function_parameters", "Invalid schema for function 'a': 1001 enum values, when the limit is 1000")
+		}
+		return 0, ""
+	}},
+	"an endpoint without definitions": {"m", func(_ map[string]any, raw string) (int, string) {
+		if inSchema(raw, "$ref") || inSchema(raw, "$defs") {
+			return 400, `{"error":{"message":"Unsupported keyword: $ref"}}`
+		}
+		return 0, ""
+	}},
+}
+
+const rich = `{"type":"object","$schema":"x","properties":{"pattern":{"type":"string","maxLength":4000},"kind":{"const":"a"},"code":{"enum":["A","B"]},"of":{"$ref":"#/$defs/of"}},"required":["pattern","kind","code","of"],"additionalProperties":false,"$defs":{"of":{"type":"object","properties":{},"additionalProperties":false}}}`
+
+func everything() llm.Request {
+	zero, seed := float32(0), 1
+	return llm.Request{
+		Messages: []llm.Message{{Role: llm.System, Text: "be short"}, {Role: llm.User, Text: "a"}, {Role: llm.User, Text: "b"}},
+		Tools: []llm.Tool{{Name: "a", Parameters: json.RawMessage(rich)},
+			{Name: "b", Parameters: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string"}},"required":["x"],"additionalProperties":false}`)}},
+		MustCall: true, Temperature: &zero, Seed: &seed, Stop: []string{"\n\n"}, MaxTokens: 100,
+	}
+}
+
+// play serves a family, and counts what it was asked and refused.
+func play(t *testing.T, f family, answer http.HandlerFunc) (e *endpoint, refused *atomic.Int32) {
+	t.Helper()
+	refused = &atomic.Int32{}
+	e = serve(t, func(w http.ResponseWriter, r *http.Request) { answer(w, r) })
+	inner := e.Config.Handler
+	e.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		var q map[string]any
+		if err := json.Unmarshal(text, &q); err != nil {
+			t.Error(err)
+		}
+		if code, body := f.refuses(q, string(text)); code != 0 {
+			refused.Add(1)
+			status(code, "", body)(w, r)
+			return
+		}
+		r.Body = io.NopCloser(strings.NewReader(string(text)))
+		if q["stream"] == true {
+			events("done", delta("fine"), stop, usage)(w, r)
+			return
+		}
+		inner.ServeHTTP(w, r)
+	})
+	return e, refused
+}
+
+// G36: what an endpoint refuses by name is taken back, the same question is answered, and the second
+// question is right at once. It costs nothing, and the operator is told once.
+func TestWhatIsRefusedIsTakenBack(t *testing.T) {
+	t.Parallel()
+	for name, f := range families {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, refused := play(t, f, says("fine"))
+			var told []llm.Adaptation
+			c, waits := e.client(t, func(c *llm.Config) {
+				c.Model, c.Attempts = f.model, 1
+				c.Adapted = func(a llm.Adaptation) { told = append(told, a) }
+			})
+			for _, turn := range []string{"first", "second"} {
+				before := refused.Load()
+				reply, err := c.Chat(t.Context(), everything(), func(string) {})
+				if err != nil {
+					t.Fatalf("%s: %v", turn, err)
+				}
+				if reply.Text != "fine" || reply.Usage.Total() > 23 {
+					t.Errorf("%s: %+v", turn, reply)
+				}
+				if turn == "first" && before == refused.Load() {
+					t.Error("nothing was refused, so nothing is tried")
+				}
+				if turn == "second" && before != refused.Load() {
+					t.Error("it was asked again in the way that was refused")
+				}
+			}
+			if len(told) == 0 || len(*waits) != 0 || !slices.Equal(told, c.Adaptations()) && len(c.Adaptations()) < len(told) {
+				t.Errorf("told %v of %v, waited %v", told, c.Adaptations(), *waits)
+			}
+			for _, a := range told {
+				if a.Said == "" || a.Change == "" || strings.Contains(a.Said, `{"`) {
+					t.Errorf("the operator is told %q, %q", a.Change, a.Said)
+				}
+			}
+		})
+	}
+}
+
+// G36: nothing is weakened that was not refused by its name.
+func TestOnlyWhatIsNamedIsTakenBack(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ status, want int }{"a fault of another kind": {400, 1}, "trouble": {500, 1}, "a wrong key": {401, 1}} {
+		e := serve(t, status(c.status, "", `{"error":{"message":"Please stop: the system cannot stream in such a strict format, whatever the seed or the pattern"}}`))
+		client, _ := e.client(t, func(f *llm.Config) { f.Attempts = 1 })
+		if _, err := client.Chat(t.Context(), everything(), func(string) {}); err == nil || len(e.asked()) != c.want || len(client.Adaptations()) != 0 {
+			t.Errorf("%s: %v after %d requests, %v", name, err, len(e.asked()), client.Adaptations())
+		}
+	}
+}
+
+// G36: what did not help is not remembered, and the sentence of the endpoint and what to do reaches
+// the operator.
+func TestWhatCannotBeMendedIsSaid(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		want   []string
+	}{
+		"Ollama without tools": {status(400, "", `{"error":{"message":"registry.ollama.ai/library/smollm2:135m does not support tools","type":"api_error","param":null,"code":null}}`),
+			[]string{"does not support tools", "choose a model that takes tools, or --mode text"}},
+		"llama.cpp without --jinja": {status(500, "", `{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}`),
+			[]string{"tools param requires --jinja flag", "start llama-server with --jinja"}},
+		"vLLM without a parser": {status(400, "", `{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","code":400}`),
+			[]string{"requires --enable-auto-tool-choice", "start vLLM with"}},
+		"no such model":           {status(404, "", `{"error":{"message":"model 'acme/thing' not found","type":"api_error"}}`), []string{"not found", `the endpoint has no model "test-model"`}},
+		"a sign-in page":          {status(200, "Content-Type: text/html", "<!DOCTYPE html><title>Sign in</title><body>hello"), []string{`a web page titled "Sign in"`, "check that the base URL is the API"}},
+		"an error with 200":       {status(200, "", `{"error":{"message":"No credits","code":402}}`), []string{"No credits", "HTTP 402"}},
+		"always another refusal":  {status(400, "", `{"error":{"message":"'temperature', 'tool_choice', max_tokens and stream_options are all wrong"}}`), []string{"are all wrong"}},
+		"a list that names place": {status(422, "", `{"detail":[{"loc":["body","messages",0,"content"],"msg":"Input should be a valid string"}]}`), []string{"messages.0.content: Input should be a valid string"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := serve(t, c.answer)
+			client, _ := e.client(t, func(f *llm.Config) { f.Attempts = 1 })
+			for _, piece := range []func(string){nil, func(string) {}} {
+				_, err := client.Chat(t.Context(), everything(), piece)
+				var got *llm.Error
+				if !errors.As(err, &got) {
+					t.Fatal("no error")
+				}
+				for _, w := range c.want {
+					if !strings.Contains(err.Error(), w) {
+						t.Errorf("%q does not say %q", err, w)
+					}
+				}
+				if got.Usage.Total() != 0 || len(client.Adaptations()) != 0 || len(e.asked()) > 12 {
+					t.Errorf("cost %+v, adapted %v, %d requests", got.Usage, client.Adaptations(), len(e.asked()))
+				}
+			}
+		})
+	}
+}
+
+// G36: with a known family the first request is right.
+func TestTheFirstRequestToAKnownFamilyIsRight(t *testing.T) {
+	t.Parallel()
+	for model, c := range map[string]struct{ without, with string }{
+		"gpt-5-mini":               {"temperature", "max_completion_tokens"},
+		"openai/o3":                {"max_tokens", "max_completion_tokens"},
+		"gpt-6-sol":                {"temperature", "tools"}, // the library refuses it by its name; the endpoint decides
+		"deepseek-v4-flash":        {"", "tools"},
+		"claude-opus-4-8":          {"temperature", "max_tokens"},
+		"gpt-4o":                   {"max_completion_tokens", "temperature"},
+		"acme/gpt-50":              {"max_completion_tokens", "temperature"},
+		"anthropic/claude-fable-5": {"temperature", "max_tokens"},
+	} {
+		e := serve(t, says("fine"))
+		client, _ := e.client(t, func(f *llm.Config) { f.Model = model })
+		if _, err := client.Chat(t.Context(), everything(), nil); err != nil {
+			t.Fatalf("%s: %v", model, err)
+		}
+		got := e.asked()[0].body
+		if has(got, c.without) || !has(got, c.with) || got["model"] != model {
+			t.Errorf("%s is sent %v", model, got)
+		}
+		if strings.HasPrefix(model, "deepseek") != (got["tool_choice"] == "auto") {
+			t.Errorf("%s is asked with tool_choice %v", model, got["tool_choice"])
+		}
+	}
+	for _, f := range llm.Families {
+		if f.Fact == "" || f.Source == "" || f.Seen == "" {
+			t.Errorf("%s has no source", f.Name)
+		}
+	}
+}
+
+// G36: the reasoning of a model's own calls is sent to the endpoint that demands it, and to no other.
+func TestReasoningIsGivenBackOnDemand(t *testing.T) {
+	t.Parallel()
+	demanding := family{"m", func(_ map[string]any, raw string) (int, string) {
+		if !strings.Contains(raw, `"reasoning_content":"hm"`) {
+			return 400, `{"error":{"message":"The ` + "`reasoning_content`" + ` in the thinking mode must be passed back to the API.","type":"invalid_request_error"}}`
+		}
+		return 0, ""
+	}}
+	forbidding := family{"m", func(_ map[string]any, raw string) (int, string) {
+		if strings.Contains(raw, "reasoning_content") {
+			return detail("messages", "1", "assistant", "reasoning_content")
+		}
+		return 0, ""
+	}}
+	q := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "?"}, {Role: llm.Assistant, Reasoning: "hm", Calls: []llm.ToolCall{{ID: "1", Name: "a", Arguments: "{}"}}}, {Role: llm.ToolRole, CallID: "1", Text: "x"}}}
+	for name, c := range map[string]struct {
+		family
+		refusals int32
+	}{"DeepSeek V4 demands it": {demanding, 1}, "Mistral forbids it": {forbidding, 0}} {
+		e, refused := play(t, c.family, says("fine"))
+		client, _ := e.client(t, nil)
+		if _, err := client.Chat(t.Context(), q, nil); err != nil || refused.Load() != c.refusals {
+			t.Errorf("%s: %v after %d refusals", name, err, refused.Load())
+		}
+	}
+}
+
+// G37: the first byte and the whole answer have their own limits, and a slow start is no silence.
+func TestTheFirstByteAndTheWholeHaveTheirOwnLimits(t *testing.T) {
+	t.Parallel()
+	const slow = 150 * time.Millisecond
+	e := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(slow) // a model is loaded
+		events("done", delta("fine"), stop)(w, r)
+	})
+	for name, c := range map[string]struct {
+		first, whole, idle time.Duration
+		ok                 bool
+	}{
+		"a cold start":            {time.Minute, time.Minute, slow / 10, true},
+		"no patience at first":    {slow / 10, time.Minute, time.Minute, false},
+		"no patience for it all":  {time.Minute, slow / 10, time.Minute, false},
+		"first beyond the whole":  {time.Hour, slow / 10, time.Minute, false},
+		"the defaults are enough": {0, 0, 0, true},
+	} {
+		client, _ := e.client(t, func(f *llm.Config) { f.First, f.Timeout, f.Idle = c.first, c.whole, c.idle })
+		_, err := client.Chat(t.Context(), ask("?"), func(string) {})
+		var got *llm.Error
+		if (err == nil) != c.ok || !c.ok && (!errors.As(err, &got) || got.Kind != llm.Late) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c.first == 0 && (client.First < time.Minute || client.Timeout < client.First) {
+			t.Errorf("a cold model has %s and %s", client.First, client.Timeout)
+		}
+	}
+}
+
+// G37: attempts that the endpoint has read are counted, all of them; refused ones are not.
+func TestEveryAttemptThatWasReadIsCounted(t *testing.T) {
+	t.Parallel()
+	e := serve(t, status(429, "", `{}`), events("cut"), status(503, "", ``), says("fine"))
+	client, _ := e.client(t, func(f *llm.Config) { f.Attempts = 9 })
+	reply, err := client.Chat(t.Context(), ask("?"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reply.Usage != (llm.Usage{In: 11, Out: 7}) {
+		t.Errorf("refused attempts cost %+v", reply.Usage)
+	}
+	e = serve(t, status(200, "", `{"choices":[]}`), says("fine"))
+	client, _ = e.client(t, nil)
+	if reply, err = client.Chat(t.Context(), ask("?"), nil); err != nil || reply.Usage.In <= 11 || !reply.Usage.Estimated {
+		t.Errorf("an answer that was none costs nothing: %+v, %v", reply, err)
+	}
+}
+
+// G40: harmless slips of form are no reason to ask again.
+func TestHarmlessFormsAreRead(t *testing.T) {
+	t.Parallel()
+	whole := `{"choices":[{"message":{"role":"assistant","content":"","tool_calls":[{"id":"1","type":"function","function":{"name":"a","arguments":"{}"}},{"id":"1","type":"function","function":{"name":"b","arguments":"{}"}},{"type":"function","function":{"name":"c","arguments":"{}"}}]}}],"usage":{"prompt_tokens":3,"completion_tokens":2}}`
+	for name, answer := range map[string]http.HandlerFunc{
+		"a whole answer to a streamed request": status(200, "", whole),
+		"done, without a reason": events("done", `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"1","function":{"name":"a","arguments":"{}"}},{"index":1,"id":"1","function":{"name":"b","arguments":"{}"}},{"index":2,"function":{"name":"c","arguments":"{}"}}]}}]}`,
+			`{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}`),
+		"much reasoning before": events("done", `{"choices":[{"index":0,"delta":{"reasoning_content":"`+strings.Repeat("hm ", 1<<20)+`"}}]}`, `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"1","function":{"name":"a","arguments":"{}"}},{"index":1,"id":"1","function":{"name":"b","arguments":"{}"}},{"index":2,"function":{"name":"c","arguments":"{}"}}]},"finish_reason":"stop"}]}`,
+			`{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := serve(t, answer)
+			client, _ := e.client(t, nil)
+			reply, err := client.Chat(t.Context(), everything(), func(string) {})
+			if err != nil || len(e.asked()) != 1 {
+				t.Fatalf("%v after %d requests", err, len(e.asked()))
+			}
+			if reply.Finish != llm.Called || len(reply.Calls) != 3 || reply.Usage != (llm.Usage{In: 3, Out: 2}) || len(reply.Reasoning) > 1<<20 {
+				t.Fatalf("%+v", reply)
+			}
+			// Two calls with one id, and one without, are three.
+			if a := reply.Calls; a[0].ID != "1" || a[1].ID == a[0].ID || len(a[1].ID) != 9 || len(a[2].ID) != 9 || a[2].ID == a[1].ID {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+}
+
+// G40: an empty answer is asked again, once.
+func TestAnEmptyAnswerIsAskedAgainOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answers []http.HandlerFunc
+		want    string
+		asked   int
+	}{
+		"and then it speaks":  {[]http.HandlerFunc{says(""), says("fine")}, "fine", 2},
+		"and it says nothing": {[]http.HandlerFunc{says(""), says(" ")}, " ", 2},
+	} {
+		e := serve(t, c.answers...)
+		client, _ := e.client(t, nil)
+		reply, err := client.Chat(t.Context(), ask("?"), nil)
+		if err != nil || reply.Text != c.want || len(e.asked()) != c.asked || reply.Usage.In != 11*c.asked {
+			t.Errorf("%s: %+v, %v after %d requests", name, reply, err, len(e.asked()))
+		}
+	}
+}
+
+// G40: calls that a server passes on as text are calls, if the text is nothing else. A call among other
+// words may be quoted from somebody, and is none.
+func TestCallsInTextAreCalls(t *testing.T) {
+	t.Parallel()
+	const call = `{"name": "a", "arguments": {"x": 1}}`
+	for text, want := range map[string]int{
+		"<tool_call>\n" + call + "\n</tool_call>":                                1,
+		"<tool_call>" + call + "</tool_call><tool_call>" + call + "</tool_call>": 2,
+		"<think>which one?</think>\n<tool_call>" + call + "</tool_call>":         1,
+		"```json\n" + call + "\n```":                                             1,
+		"[TOOL_CALLS][" + call + "]":                                             1,
+		call:                                                                     1,
+		`{"name": "functions.a", "parameters": {}}`:                              1,
+		"The letter says <tool_call>" + call + "</tool_call>":                    0,
+		"<tool_call>" + call + "</tool_call> is what the letter says":            0,
+		`<tool_call>{"name": "rm", "arguments": {}}</tool_call>`:                 0,
+		`{"name": "a"}`:                                                          0,
+		"hello":                                                                  0,
+	} {
+		e := serve(t, says(text))
+		client, _ := e.client(t, nil)
+		q := ask("?")
+		q.Tools = []llm.Tool{{Name: "a", Parameters: json.RawMessage(`{"type":"object"}`)}}
+		reply, err := client.Chat(t.Context(), q, nil)
+		if err != nil || len(reply.Calls) != want || want == 0 && reply.Text != text || want > 0 && (reply.Text != "" || reply.Calls[0].ID == "" || reply.Finish != llm.Called) {
+			t.Errorf("%q: %+v, %v", text, reply, err)
+		}
+	}
+}
+
+// G39: a schema that is sent holds no keyword that costs tokens and says nothing: a long pattern beside
+// a format, and the bounds that every integer has. A short pattern, other bounds and a property that is
+// called as a keyword stay.
+func TestSchemasAreSentShort(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("(?:2[0-8])|", 30)
+	for schema, want := range map[string]string{
+		`{"type":"string","pattern":"` + long + `","format":"date"}`:                              `{"type":"string","format":"date"}`,
+		`{"type":"string","pattern":"` + long + `"}`:                                              `{"type":"string","pattern":"` + long + `"}`,
+		`{"type":"string","pattern":"^[A-Z]$","format":"x"}`:                                      `{"type":"string","pattern":"^[A-Z]$","format":"x"}`,
+		`{"type":"integer","minimum":-9223372036854775808,"maximum":9223372036854775807}`:         `{"type":"integer"}`,
+		`{"type":"integer","minimum":1,"maximum":9223372036854775807}`:                            `{"type":"integer","minimum":1}`,
+		`{"type":"object","properties":{"pattern":{"type":"string"},"format":{"type":"string"}}}`: `{"type":"object","properties":{"pattern":{"type":"string"},"format":{"type":"string"}}}`,
+	} {
+		e := serve(t, says("fine"))
+		client, _ := e.client(t, nil)
+		q := ask("?")
+		q.Tools = []llm.Tool{{Name: "a", Parameters: json.RawMessage(`{"type":"object","properties":{"x":{"anyOf":[` + schema + `,{"type":"null"}]}}}`)}}
+		if _, err := client.Chat(t.Context(), q, nil); err != nil {
+			t.Fatal(err)
+		}
+		sent, _ := json.Marshal(e.asked()[0].body["tools"].([]any)[0].(map[string]any)["function"].(map[string]any)["parameters"])
+		var all any
+		_ = json.Unmarshal([]byte(`{"type":"object","properties":{"x":{"anyOf":[`+want+`,{"type":"null"}]}}}`), &all)
+		if wanted, _ := json.Marshal(all); string(sent) != string(wanted) {
+			t.Errorf("%s is sent as %s", schema, sent)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package llm
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// A Family is a kind of endpoint or model whose refusals are publicly known, so that the first request
+// is right. What the table does not know is learned from the first refusal.
+type Family struct {
+	Name string
+	// Host and Model are regular expressions that the endpoint's host and the model's name, without
+	// the part before its last slash, must match; an empty one matches all.
+	Host, Model string
+	// Refuses says which parts of a request are changed, by name; twice means the second way.
+	Refuses []string
+	// Fact says in words what is known, Source where it is reported, and Seen when that was written.
+	Fact, Source, Seen string
+}
+
+// Families is the table of what is known. All rows that match are used.
+var Families = []Family{
+	{"OpenAI, reasoning models", ``, `^(o[134]|gpt-[56])([.-]|$)`, []string{"max_tokens", "temperature"},
+		"max_tokens is called max_completion_tokens, and no temperature but the default is taken",
+		"github.com/griptape-ai/ComfyUI-Griptape issue 312; github.com/gabrii/Cursor-Azure-GPT-5 issue 33; github.com/johny-b/llmcomp issue 69 (gpt-5.4)", "2025-08-22, 2025-09-15, 2026-04-20"},
+	{"OpenAI", `(^|\.)api\.openai\.com$`, ``, []string{"max_tokens"},
+		"the older name of the bound is deprecated for all models, and refused by newer ones",
+		"github.com/teilomillet/gollm issue 33", "2025-03-12"},
+	{"Azure OpenAI", `\.openai\.azure\.com$`, ``, nil,
+		"deployments have any name, so their model is not known; older ones refuse stream_options, newer ones max_tokens. Both are learned",
+		"github.com/langchain-ai/langchain pull request 23552; github.com/anomalyco/opencode issue 37964", "2024-06-26, 2026-07-20"},
+	{"DeepSeek, thinking models", ``, `^deepseek-(v4|reasoner)`, []string{"tool_choice", "reasoning_content"},
+		"a call cannot be forced while the model thinks, and its reasoning has to be sent back with its calls",
+		"github.com/cloudwego/eino issue 994; github.com/BerriAI/litellm pull request 37470; github.com/decolua/9router issue 773", "2026-04-24, 2026-04-25"},
+	{"DeepSeek", `(^|\.)api\.deepseek\.com$`, ``, []string{"response_format"},
+		"an answer is JSON, but not by a schema",
+		"github.com/llm-exe/llm-exe issue 662", "2026-07-11"},
+	{"Qwen, thinking models", `(^|\.)dashscope[a-z-]*\.aliyuncs\.com$`, `^(qwen3|qwq)`, []string{"tool_choice"},
+		"a call cannot be forced while the model thinks",
+		"github.com/cloudwego/eino issue 994 (qwen3.5-plus)", "2026-04-24"},
+	{"Gemini", `^generativelanguage\.googleapis\.com$`, ``, []string{"additionalProperties", "$schema", "propertyNames", "patternProperties", "const", "$defs", "seed"},
+		"schemas are a subset: unknown keywords, and unknown fields of the request, are refused by name",
+		"github.com/karthink/gptel issue 806; github.com/openswarm-ai/openswarm issue 24; github.com/zed-industries/zed issue 44875", "2025-04-25, 2026-05-06, 2025-12-15"},
+	{"Mistral", `(^|\.)api\.mistral\.ai$`, ``, []string{"seed"},
+		"unknown fields are refused, max_completion_tokens and seed among them; a call's id has nine letters or digits",
+		"github.com/editor-code-assistant/eca issues 231 and 315; github.com/simonw/llm-mistral issue 2", "2025-12-12, 2026-02-18, 2023-12-15"},
+	{"Anthropic, newer models", ``, `^claude-(opus-4-[789]|opus-5|fable)`, []string{"temperature"},
+		"a temperature is refused as deprecated",
+		"github.com/RooCodeInc/Roo-Code issue 12162; github.com/The-PR-Agent/pr-agent issue 2456", "2026-04-21, 2026-06-18"},
+	{"Anthropic", `(^|\.)api\.anthropic\.com$`, ``, []string{"response_format", "response_format"},
+		"strict, seed and response_format are ignored, so the schema of an answer is told in words",
+		"the documentation of its OpenAI SDK compatibility", "read 2026-11-29"},
+	{"vLLM", ``, ``, nil,
+		"tools need the server's flags --enable-auto-tool-choice and --tool-call-parser unless a call is forced; templates without a system role, or with roles in turn, refuse others. The latter is learned",
+		"github.com/QwenLM/Qwen-Agent issue 344; github.com/microsoft/autogen issues 1037 and 3597", "2024-09-12, 2023-12-21, 2024-10-02"},
+	{"llama.cpp", ``, ``, nil,
+		"older builds take tools only with --jinja; a long maxLength or an odd pattern is no grammar to it. The latter is learned",
+		"github.com/defilantech/LLMKube issue 126; github.com/flagdizero/jenny-android-ai-agent issue 2 (build b10229)", "2026-01-27, 2026-08-02"},
+	{"Ollama", ``, ``, nil,
+		"a model whose template has no tools refuses them; nothing but another model, or --mode text, helps",
+		"github.com/ollama/ollama issues 6027, 5793 and 14795 (0.17.7)", "2024-07-28, 2026-03-12"},
+}
+
+// known is the rows of the table that match.
+type known []*Family
+
+func familyOf(host, model string) (rows known) {
+	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	for i := range Families {
+		f := &Families[i]
+		if f.Host == "" && f.Model == "" {
+			continue
+		}
+		if regexp.MustCompile(f.Host).MatchString(strings.ToLower(host)) && regexp.MustCompile(f.Model).MatchString(model) {
+			rows = append(rows, f)
+		}
+	}
+	return rows
+}
+
+func (k known) adapted() adapted {
+	a := adapted{}
+	for _, f := range k {
+		own := adapted{}
+		for _, name := range f.Refuses {
+			own[name]++
+		}
+		for name, n := range own {
+			a[name] = max(a[name], n)
+		}
+	}
+	return a
+}
+
+// The published subset of schemas that are enforced with strict: every object names all its
+// properties as required and takes no others.
+const (
+	strictDeepest    = 10
+	strictProperties = 5000
+	strictValues     = 1000
+)
+
+var strictKeywords = map[string]bool{
+	"type": true, "description": true, "properties": true, "required": true, "additionalProperties": true, "items": true,
+	"enum": true, "const": true, "anyOf": true, "$ref": true, "$defs": true, "pattern": true, "format": true,
+	"minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true, "minItems": true, "maxItems": true,
+}
+
+var strictFormats = map[string]bool{"date-time": true, "time": true, "date": true, "duration": true, "email": true, "hostname": true, "ipv4": true, "ipv6": true, "uuid": true}
+
+// strictSubset reports whether a schema is in the subset.
+func strictSubset(schema json.RawMessage) bool {
+	value, err := ordered(schema)
+	root, ok := value.(*object)
+	if err != nil || !ok || root.text("type") != "object" || root.at("anyOf") >= 0 {
+		return false
+	}
+	properties, values := 0, 0
+	fine := true
+	eachSchema(root, func(s *object) bool {
+		for _, m := range *s {
+			fine = fine && strictKeywords[m.key]
+		}
+		if all, ok := s.list("enum"); ok {
+			values += len(all)
+			fine = fine && len(all) > 0
+		}
+		fine = fine && (s.at("format") < 0 || strictFormats[s.text("format")])
+		own, isObject := s.get("properties").(*object)
+		if !isObject && !mayBeObject(s) {
+			return false
+		}
+		if !isObject {
+			own = &object{}
+		}
+		properties += len(*own)
+		required := map[string]bool{}
+		names, _ := s.list("required")
+		for _, n := range names {
+			var name string
+			if raw, ok := n.(json.RawMessage); ok && json.Unmarshal(raw, &name) == nil {
+				required[name] = true
+			}
+		}
+		for _, p := range *own {
+			fine = fine && required[p.key]
+		}
+		closed, _ := s.get("additionalProperties").(json.RawMessage)
+		fine = fine && string(closed) == "false"
+		return false
+	})
+	return fine && properties <= strictProperties && values <= strictValues && depth(root) <= strictDeepest
+}
+
+func mayBeObject(s *object) bool {
+	return s.text("type") == "object" || s.at("additionalProperties") >= 0
+}
+
+// depth is how many objects stand inside each other.
+func depth(v any) int {
+	most := 0
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			most = max(most, depth(item))
+		}
+	case *object:
+		for _, m := range *v {
+			most = max(most, depth(m.value))
+		}
+		if v.at("properties") >= 0 {
+			most++
+		}
+	}
+	return most
+}
+
+// longPattern is the length beyond which a pattern beside a format is not worth its tokens: that of a
+// date, with its leap years, has 580.
+const longPattern = 100
+
+// short leaves out of a schema what costs tokens and says nothing more: a long pattern beside a format,
+// and the bounds that every integer of ours has. What a model writes is checked in full all the same.
+func short(schema json.RawMessage) json.RawMessage {
+	value, err := ordered(schema)
+	root, ok := value.(*object)
+	if err != nil || !ok {
+		return schema // the library says what is wrong with it
+	}
+	changed := eachSchema(root, func(s *object) (changed bool) {
+		if s.at("format") >= 0 && len(s.text("pattern")) > longPattern {
+			changed = s.drop("pattern")
+		}
+		for word, bound := range map[string]string{"minimum": "-9223372036854775808", "maximum": "9223372036854775807"} {
+			if n, ok := s.get(word).(json.RawMessage); ok && string(n) == bound {
+				changed = s.drop(word) || changed
+			}
+		}
+		return changed
+	})
+	if !changed {
+		return schema
+	}
+	text, err := json.Marshal(root)
+	if err != nil {
+		return schema
+	}
+	return text
+}
