@@ -86,7 +86,6 @@ var (
 	refusals      = set("refusing")         // are a no by themselves
 	questionWords = set("interrogative")    // begin a question
 	joins         = set("joining")          // stand between two things that are said in one sentence
-	openers       = set("opening", "title") // stand before the request proper
 	conjunctions  = set("conjunction")      // stand before a text, like a colon
 	closers       = set("closing")          // and behind it
 	mine          = set("own")
