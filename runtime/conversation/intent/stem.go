@@ -82,12 +82,12 @@ func set(keys ...string) func() map[string]bool {
 }
 
 var (
-	negations     = set("denial")           // turn a sentence round
-	refusals      = set("refusing")         // are a no by themselves
-	questionWords = set("interrogative")    // begin a question
-	joins         = set("joining")          // stand between two things that are said in one sentence
-	conjunctions  = set("conjunction")      // stand before a text, like a colon
-	closers       = set("closing")          // and behind it
+	negations     = set("denial")        // turn a sentence round
+	refusals      = set("refusing")      // are a no by themselves
+	questionWords = set("interrogative") // begin a question
+	joins         = set("joining")       // stand between two things that are said in one sentence
+	conjunctions  = set("conjunction")   // stand before a text, like a colon
+	closers       = set("closing")       // and behind it
 	mine          = set("own")
 	following     = set("following") // say that something follows
 	articles      = set("article")
