@@ -14,8 +14,8 @@ func evalCompareCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "compare A B",
 		Short: "Say which of two kept runs of a dataset is better, and whether that can be told",
-		Example: `verbatim eval --json --without phrases conversation/asks.yaml > without.json
-verbatim eval compare kept.json without.json`,
+		Example: `verbatim eval --json conversation/asks.yaml > new.json
+verbatim eval compare kept.json new.json`,
 		Long: `A and B are what --json printed, with two models, prompts or palettes. Their cases are paired; the
 interval holds the difference in score with 95 % confidence, and one is better where 0 is not in it.`,
 		Args: exactly(2, "two kept runs"),

@@ -69,7 +69,7 @@ func sentencesByAnother(t *testing.T, file string) {
 		}
 		return a
 	}
-	say("Still waiting on Pierre's accountant. Should have his papers next week.")
+	say("Please note for Pierre: waiting on accountant, who should have his papers next week.")
 	told, dropped := map[string]int{}, map[string]int{}
 	for _, s := range all {
 		a := say("And what about it?")
