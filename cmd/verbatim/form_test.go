@@ -122,14 +122,14 @@ func TestAFormIsFilledInAsPeopleDo(t *testing.T) {
 	code, body = send("bill.street", "Rue 1")
 	done("an optional object", code, body)
 
-	for given, want := range map[string]string{"1.5": "1.5", "1,5": "1.5", "1,250.00": "1250.00", "1.250": "1.250", "-3": "-3", "12345678901234567890.25": "12345678901234567890.25"} {
+	for given, want := range map[string]string{"1.5": "1.5", "1,5": "1.5", "1,250.00": "1250.00", "1.250": "1.250", "-3": "-3", "1e5": "100000", "12345678901234567890.25": "12345678901234567890.25"} {
 		code, body := send("price", given)
 		done(given, code, body)
 		if got := h.do("run", "--palettes", "rooms", "--as", "ada", "list.dsl"); !regexp.MustCompile(`price +` + regexp.QuoteMeta(want) + `\n`).MatchString(got) {
 			t.Errorf("%s is not kept as %s:\n%s", given, want, got)
 		}
 	}
-	for _, c := range [][3]string{{"price", "a lot", "Write a number, such as"}, {"price", "1e5", "Write a number, such as"}, {"price", "5 kg", "Write a number, such as"}, {"price", "1 250", "Is that "},
+	for _, c := range [][3]string{{"price", "a lot", "Write a number, such as"}, {"price", "5 kg", "Write a number, such as"}, {"price", "1 250", "Is that "},
 		{"seats", "1.5", "Write a whole number"}, {"seats", "1.000", "Write a whole number"}} {
 		if code, body := send(c[0], c[1]); code != http.StatusUnprocessableEntity || !strings.Contains(body, c[2]) {
 			t.Errorf("%s %s: %d\n%s", c[0], c[1], code, body)

@@ -3,6 +3,7 @@ package grammar
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"verbatim/dsl"
@@ -147,13 +148,15 @@ func mended(args map[string]any, params []named) map[string]any {
 }
 
 // midnight is an instant that stands for its day. At another time of day, the day depends on the zone.
-var midnight = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d{2}:?\d{2})?$`)
+var midnight = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d{2}:?\d{2})?$`)
+})
 
 func mendedValue(t *verbs.Type, value any) any {
 	switch v := value.(type) {
 	case string:
 		if t.Name == verbs.DateType {
-			if m := midnight.FindStringSubmatch(v); m != nil {
+			if m := midnight().FindStringSubmatch(v); m != nil {
 				return m[1]
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // A refusal is an endpoint's own account of why it does not answer.
@@ -100,10 +101,10 @@ func place(loc any) string {
 	return strings.Join(words, ".")
 }
 
-var pageTitle = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+var pageTitle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`) })
 
 func webPage(text []byte) string {
-	if m := pageTitle.FindSubmatch(text); m != nil {
+	if m := pageTitle().FindSubmatch(text); m != nil {
 		return fmt.Sprintf("a web page titled %q, and not an answer of a model", strings.Join(strings.Fields(string(m[1])), " "))
 	}
 	return "a web page, and not an answer of a model"

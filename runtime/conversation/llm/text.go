@@ -4,23 +4,26 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Servers that do not know a model's own way to call pass its calls on as text: Hermes and Qwen write
 // <tool_call>{"name": …, "arguments": {…}}</tool_call>, Mistral [TOOL_CALLS][{…}], others a fence.
 
 var (
-	thoughts = regexp.MustCompile(`(?s)^\s*<think(?:ing)?>.*?</think(?:ing)?>`)
-	wrapping = regexp.MustCompile("(?s)^\\s*(?:<(tool_call|function_call|tool|tools)>(.*?)</(?:tool_call|function_call|tool|tools)>|```(?:json|tool_call|tool_code)?[ \\t]*\\n(.*?)\\n```|\\[TOOL_CALLS\\](.*)$)")
+	thoughts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^\s*<think(?:ing)?>.*?</think(?:ing)?>`) })
+	wrapping = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?s)^\\s*(?:<(tool_call|function_call|tool|tools)>(.*?)</(?:tool_call|function_call|tool|tools)>|```(?:json|tool_call|tool_code)?[ \\t]*\\n(.*?)\\n```|\\[TOOL_CALLS\\](.*)$)")
+	})
 )
 
 // callsInText returns the calls of a text that is nothing but calls of these tools. A call that is
 // quoted among other words is none: it may be somebody else's.
 func callsInText(text string, tools []Tool) (calls []ToolCall) {
-	rest := strings.TrimSpace(thoughts.ReplaceAllString(text, ""))
+	rest := strings.TrimSpace(thoughts().ReplaceAllString(text, ""))
 	for rest != "" {
 		inner := rest
-		if m := wrapping.FindStringSubmatch(rest); m != nil {
+		if m := wrapping().FindStringSubmatch(rest); m != nil {
 			inner, rest = m[2]+m[3]+m[4], strings.TrimSpace(rest[len(m[0]):])
 		} else {
 			rest = ""

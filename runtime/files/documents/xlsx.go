@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -374,7 +375,9 @@ func columnName(n int) (s string) {
 
 // refs finds references in a formula, and what looks like one and is not: a text, the name of a
 // sheet or of several, of a function, or of a range.
-var refs = regexp.MustCompile(`"[^"]*"|'[^']*'|[A-Za-z_][\w.]*\(|(?:[A-Za-z_\\][\w.]*:)?[A-Za-z_\\][\w.]*!|(\$?)([A-Z]{1,3})(\$?)([0-9]{1,7})\b|(\$?)([A-Z]{1,3}):(\$?)([A-Z]{1,3})\b|(\$?)([0-9]{1,7}):(\$?)([0-9]{1,7})\b|[A-Za-z_\\][\w.]*`)
+var refs = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"[^"]*"|'[^']*'|[A-Za-z_][\w.]*\(|(?:[A-Za-z_\\][\w.]*:)?[A-Za-z_\\][\w.]*!|(\$?)([A-Z]{1,3})(\$?)([0-9]{1,7})\b|(\$?)([A-Z]{1,3}):(\$?)([A-Z]{1,3})\b|(\$?)([0-9]{1,7}):(\$?)([0-9]{1,7})\b|[A-Za-z_\\][\w.]*`)
+})
 
 // moved returns a formula moved by some columns and rows.
 func moved(formula string, columns, rows int) string {
@@ -395,8 +398,8 @@ func moved(formula string, columns, rows int) string {
 		}
 		return fixed + strconv.Itoa(n)
 	}
-	return refs.ReplaceAllStringFunc(formula, func(s string) string {
-		m := refs.FindStringSubmatch(s)
+	return refs().ReplaceAllStringFunc(formula, func(s string) string {
+		m := refs().FindStringSubmatch(s)
 		var from, to, between string
 		switch {
 		case m[2] != "":
