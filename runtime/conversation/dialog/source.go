@@ -49,12 +49,13 @@ type reader func(text string, now time.Time) []reading
 
 // sources are the sources of a turn so far.
 type sources struct {
-	all  []*source
-	wish []*source // the person's words that may lead to a change now
-	told []*source // what the person was told before
-	used []string  // names in the calls that changed something
-	read reader
-	now  time.Time
+	all     []*source
+	wish    []*source // the person's words that may lead to a change now
+	told    []*source // what the person was told before
+	used    []string  // names in the calls that changed something
+	changed *Turn     // the last turn that changed something
+	read    reader
+	now     time.Time
 }
 
 func (s *sources) add(origin verbs.Origin, text string, when time.Time) {

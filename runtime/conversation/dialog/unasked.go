@@ -243,7 +243,6 @@ var thanksFor = lazily(func() string { return `^(?:` + values.Expression("thanks
 // words that led to it.
 func (s *sources) wishes(past []*Turn, asked bool) {
 	var spent time.Time
-	var changed *Turn
 	answered := map[time.Time]bool{}
 	for i, p := range past {
 		answered[p.Time] = len(p.Calls) > 0
@@ -256,7 +255,7 @@ func (s *sources) wishes(past []*Turn, asked bool) {
 			}
 		}
 		if (i+1 < len(past) || !asked) && slices.ContainsFunc(p.Calls, func(c CallNote) bool { return c.Wrote > 0 }) {
-			spent, changed = p.Time, p
+			spent, s.changed = p.Time, p
 		}
 	}
 	for _, src := range s.all {
@@ -264,8 +263,8 @@ func (s *sources) wishes(past []*Turn, asked bool) {
 			continue
 		}
 		if own := ownWords(src.text, s.read, src.when); len(own) > 0 {
-			if whole := amends(own); !src.past && changed != nil && (whole || changed == past[len(past)-1] && corrects(src.text)) {
-				s.wish = append(s.wish, s.amended(changed, own, src.when, whole))
+			if whole := amends(own); !src.past && s.changed != nil && sameDay(s.changed.Time, src.when) && (whole || s.changed == past[len(past)-1] && corrects(src.text)) {
+				s.wish = append(s.wish, s.amended(own, src.when, whole))
 			}
 			s.wish = append(s.wish, &source{origin: src.origin, text: textOf(own), when: src.when, past: src.past, own: own, answered: src.past && answered[src.when]})
 		}
@@ -277,8 +276,7 @@ func (s *sources) wishes(past []*Turn, asked bool) {
 func (t *turn) bringsNew(script *dsl.Script) (brings bool) {
 	now := t.trace.wish[len(t.trace.wish)-1]
 	now.prepare(t.trace.read)
-	past := t.c.latest()
-	before := &source{text: past[len(past)-1].Said, when: past[len(past)-1].Time}
+	before := &source{text: t.trace.changed.Said, when: t.trace.changed.Time}
 	before.prepare(t.trace.read)
 	t.eachChanging(script, func(_ *verbs.Param, v *dsl.Value) {
 		switch v.Kind {
@@ -298,22 +296,28 @@ func (t *turn) bringsNew(script *dsl.Script) (brings bool) {
 
 // amended returns the words that led to a change, and the message behind them. Dates and numbers for which the message
 // has others are left out; all are, unless it asks for the whole again: "it will be later than I said".
-func (s *sources) amended(changed *Turn, own []statement, when time.Time, whole bool) *source {
+func (s *sources) amended(own []statement, when time.Time, whole bool) *source {
 	var all []statement
 	others := s.read(textOf(own), when)
-	for _, before := range ownWords(changed.Said, s.read, changed.Time) {
+	for _, before := range ownWords(s.changed.Said, s.read, s.changed.Time) {
 		stale := others
 		if !whole {
-			stale = s.read(before.text, changed.Time)
+			stale = s.read(before.text, s.changed.Time)
 		}
-		before.text = withdrawn(before.text, stale, s.read, changed.Time)
+		before.text = withdrawn(before.text, stale, s.read, s.changed.Time)
 		all = append(all, before)
 	}
 	for _, now := range own {
 		now.text = strings.Join(slices.DeleteFunc(clausesOf(now.text), deniesFirst), "") // "it is Legal, not HR"
 		all = append(all, now)
 	}
-	return &source{origin: ofPerson, text: textOf(all), when: changed.Time, past: true, own: all, amended: true}
+	return &source{origin: ofPerson, text: textOf(all), when: s.changed.Time, past: true, own: all, amended: true}
+}
+
+// sameDay reports whether two messages were sent on one day. The words of another day are read by another: "tomorrow".
+func sameDay(a, b time.Time) bool {
+	a = a.In(b.Location())
+	return a.YearDay() == b.YearDay() && a.Year() == b.Year()
 }
 
 // wished reports whether fn holds for the person's words that may lead to a change now.

@@ -81,6 +81,43 @@ func TestAModelWritesNothingUnasked(t *testing.T) {
 	}
 }
 
+// What was said of another change, or on another day, makes no repeated one. (G1)
+func TestARepeatedChangeIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	const noon = `house.note :repair-id @boiler :note "come at noon" :expected 2024-12-28`
+	for name, c := range map[string]struct {
+		between, say, call string
+		days               int
+		asks               bool
+	}{
+		"the same note for another row": {"", "The same note for the kitchen window, please", `house.note :repair-id @kitchen-window :note "come at noon" :expected 2024-12-28`, 0, false},
+		"with a turn between":           {"How is it going?", "Change the boiler, please", noon, 0, true},
+		"on the next day":               {"", "The same note for the kitchen window, tomorrow, please", `house.note :repair-id @kitchen-window :note "come at noon" :expected 2024-12-28`, 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, "house")
+			all := []string{calls(noon), "I see."}
+			if c.between != "" {
+				all = append(all, tells("@boiler.status"))
+			}
+			days := 0
+			talk := h.talk(answers(append(all, calls(c.call), "What else?")...), func(o *dialog.Options) {
+				o.Clock = func() time.Time { return h.clock().AddDate(0, 0, days) }
+				o.Interpreter = phrases.New(h.reg, intent.New(h.reg), o.Session, o.Clock, time.UTC)
+			})
+			talk.say("Note on the boiler: come at noon, tomorrow")
+			if c.between != "" {
+				talk.say(c.between)
+			}
+			days = c.days
+			if a := talk.say(c.say); len(a.Open) > 0 != c.asks {
+				t.Errorf("asks: %v; told %q", len(a.Open) > 0, a.Text)
+			}
+		})
+	}
+}
+
 // What is stored is what the person wrote, also where a model mends their spelling. (G1)
 func TestWordsAreStoredAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
