@@ -79,9 +79,14 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 	for i := range script.Calls {
 		c := &script.Calls[i]
 		for _, row := range c.Args {
-			if row.Value.Kind == dsl.Symbol && t.changes(t.c.o.Registry.Verb(c.Verb)) && slices.ContainsFunc(c.Args, func(a dsl.Arg) bool {
-				return a.Value.Kind == dsl.String && t.trace.saidOfAnother(a.Value.Text, row.Value.Text, t.alike(row.Value.Text), texts, rows)
-			}) {
+			if row.Value.Kind != dsl.Symbol || !t.changes(t.c.o.Registry.Verb(c.Verb)) {
+				continue
+			}
+			another := false
+			t.eachChanging(&dsl.Script{Calls: script.Calls[i : i+1]}, func(_ *verbs.Param, v *dsl.Value) {
+				another = another || t.trace.saidOfAnother(v, row.Value.Text, t.alike(row.Value.Text), texts, rows)
+			})
+			if another {
 				add(row.Value.Text)
 			}
 		}
@@ -135,10 +140,18 @@ func (t *tracer) namesAnother(name string, others []string) bool {
 	})
 }
 
-// saidOfAnother reports whether each sentence that tells a text names other rows of the kind and not this one, or
-// this one only within the text and another, of which no call is, outside: "for Maria, write that Pierre …".
-func (t *tracer) saidOfAnother(text, name string, others, texts, rows []string) (another bool) {
+// saidOfAnother reports whether each sentence that says a value names other rows of the kind and not this one, or
+// this one only within a text and another, of which no call is, outside: "for Maria, write that Pierre …".
+func (t *tracer) saidOfAnother(v *dsl.Value, name string, others, texts, rows []string) (another bool) {
 	const few = 2
+	text := ""
+	switch v.Kind {
+	case dsl.String:
+		text = v.Text
+	case dsl.Date, dsl.Integer, dsl.Decimal:
+	default:
+		return false
+	}
 	for _, s := range t.wish {
 		if s.amended {
 			continue // "the same note on Thomas"
@@ -160,7 +173,8 @@ func (t *tracer) saidOfAnother(text, name string, others, texts, rows []string) 
 					about = append(about, said)
 				}
 				one := &source{origin: s.origin, text: said, when: s.when}
-				if one.prepare(t.read); !one.tells(text, t.read) {
+				one.prepare(t.read)
+				if certain, _ := one.says(v); text == "" && !certain || text != "" && !one.tells(text, t.read) {
 					continue
 				}
 				if len(about) == 0 || calls(said, name, others) || slices.ContainsFunc(about, func(said string) bool { return calls(said, name, others) }) {

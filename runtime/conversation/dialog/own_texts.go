@@ -46,9 +46,9 @@ func (s *source) spelt(text string) string {
 var spokenWords = lazily(func() string { return `[\pL\pM\pN]+(?:['’][\pL\pM]+)*` })
 
 // nearly reports whether a word is meant by one that was written with slips of the keys: one edit behind its
-// first letter. Digits and the words of dates and numbers are meant as they are.
+// first letter. Digits, the words of dates and numbers, and those as short as "not" are meant as they are.
 func nearly(a, b string) bool {
-	const short = 3
+	const short = 4
 	return a == b || min(len(a), len(b)) >= short && a[0] == b[0] && !values.HasMeaning(b) && !strings.ContainsAny(a+b, "0123456789") && dsl.Distance(a, b, 1) == 1
 }
 
@@ -60,22 +60,45 @@ func (t *tracer) sourced(v *dsl.Value, p *verbs.Param) bool {
 		if slices.ContainsFunc(t.told, func(s *source) bool { s.prepare(t.read); certain, _ := s.says(v); return certain }) {
 			return true
 		}
+	case v.Kind == dsl.Code && o != ofPerson && p.Type.Codes != nil && slices.ContainsFunc(p.Type.Codes.Codes, func(other verbs.Code) bool {
+		return other.Name != v.Text && t.wishedNow(func(s *source) bool {
+			return s.tells(codeWords(other.Name), t.read) && !s.tells(codeWords(v.Text), t.read)
+		})
+	}):
+		return false // "it is his national ID" is no passport, though a passport would do
 	case o != ofPerson && o.Kinds()&verbs.FromModel == 0:
 		return true // a row's, a document's or a tool's: untrusted ones are asked about as such
 	}
 	return t.wished(func(s *source) bool {
 		certain, _ := s.says(v)
+		if certain && p.Sensitive && s.past && !s.amended && t.ofThemselves(s, v) {
+			return false
+		}
 		switch v.Kind {
 		case dsl.String:
-			return certain && len(strings.Fields(v.Text)) == 1 || s.tells(v.Text, t.read)
+			return certain && len(strings.Fields(v.Text)) == 1 || s.tells(v.Text, t.read) && !s.leavesOut(v.Text, t.called)
 		case dsl.Code:
-			return certain || s.tells(strings.ReplaceAll(strings.ToLower(v.Text), "_", " "), t.read)
+			return certain || s.tells(codeWords(v.Text), t.read)
 		case dsl.Bool:
 			return v.Text == "true" && s.tells(strings.ReplaceAll(p.Name, "-", " "), t.read)
 		}
 		return certain
 	})
 }
+
+// ofThemselves reports whether the sentences of an earlier message that say a value are about the person who speaks, and
+// name no row: "my own birthday is …".
+func (t *tracer) ofThemselves(s *source, v *dsl.Value) bool {
+	return !slices.ContainsFunc(sentencesOf(s.text), func(said string) bool {
+		one := &source{origin: s.origin, text: said, when: s.when}
+		one.prepare(t.read)
+		words := wordsIn(said)
+		certain, _ := one.says(v)
+		return certain && (slices.ContainsFunc(words, t.called) || !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(values.Phrases("firstperson"), values.Plain(w)) }))
+	})
+}
+
+func codeWords(code string) string { return strings.ReplaceAll(strings.ToLower(code), "_", " ") }
 
 // wordsIn returns the words of a text, "can't" as two.
 func wordsIn(text string) []string {
@@ -164,6 +187,44 @@ func (s *source) tells(text string, read reader) bool {
 	return false
 }
 
+// leavesOut reports whether a text takes words of a sentence and leaves others with a meaning out between them, or a word
+// beside them that makes them less sure: "the copy is lost" is not "the signed copy is lost" nor "perhaps the copy is
+// lost". Dates and the names of rows may be said apart.
+func (s *source) leavesOut(text string, called func(word string) bool) (left bool) {
+	const short = 2
+	counts := func(w string) bool {
+		return hedges(w) || len(w) > short && len(meaningful(w)) > 0 && !slices.Contains(values.Phrases("enquiring"), values.Plain(w)) && !called(w) && !values.HasMeaning(w) && !strings.ContainsAny(w, "0123456789")
+	}
+	all := wordsIn(text)
+	telling := slices.DeleteFunc(wordsIn(text), func(w string) bool { return !counts(w) })
+	for _, sentence := range sentencesOf(s.text) {
+		said := wordsIn(sentence)
+		here := slices.DeleteFunc(slices.Clone(telling), func(w string) bool { return !stands(w, said, all) })
+		var run []string // words on end that the text takes
+		whole, unsure := len(here) == 0, false
+		for _, w := range append(said, "") {
+			taken := w != "" && stands(w, all, said)
+			if w != "" && !taken && !counts(w) {
+				continue
+			}
+			if !taken {
+				whole = whole || !unsure && !hedges(w) && !slices.ContainsFunc(here, func(w string) bool { return !stands(w, run, all) })
+				run, unsure = nil, hedges(w)
+				continue
+			}
+			run = append(run, w)
+		}
+		if whole && len(here) == len(telling) {
+			return false
+		}
+		left = left || !whole
+	}
+	return left
+}
+
+// hedges reports whether a word makes what a sentence says less sure: "almost".
+func hedges(word string) bool { return slices.Contains(values.Phrases("hedging"), values.Plain(word)) }
+
 var contrasts = lazily(func() string { return `(?i),\s+(?:` + strings.Join(values.Phrases("contrasting"), "|") + `)\s|:\s` })
 
 // stands reports whether a word of a text stands among the words that were said, inflected, slipped, or with a part
@@ -171,6 +232,9 @@ var contrasts = lazily(func() string { return `(?i),\s+(?:` + strings.Join(value
 func stands(w string, said, text []string) bool {
 	in := func(w string) bool {
 		return slices.ContainsFunc(said, func(other string) bool { return sameStem(w, other) || slipped(w, other) })
+	}
+	if slices.Contains(values.Phrases("title"), values.Plain(w)) {
+		return slices.Contains(said, w) // "Mr" is not "Mrs"
 	}
 	return in(w) || slices.ContainsFunc(values.Phrases("separable"), func(part string) bool {
 		rest, joined := strings.CutPrefix(w, part)

@@ -20,21 +20,21 @@ type statement struct {
 }
 
 // ownWords returns the sentences that a message states. What an order dictates after a colon is the
-// person's own: write on it: "if …".
+// person's own, and what it writes in quotation marks: write on it: "if …".
 func ownWords(text string, read reader, when time.Time) (all []statement) {
 	const mark = "\x00"
 	text = reminded(text)
 	var notes []string
-	text = dictated().ReplaceAllStringFunc(text, func(said string) string {
-		order, quoted, _ := strings.Cut(said, ":")
-		if !asksFor(order) {
+	text = quoting().ReplaceAllStringFunc(text, func(said string) string {
+		at := quoted().FindStringIndex(said)
+		before, note, behind := strings.TrimSpace(said[:at[0]]), said[at[0]:at[1]], said[at[1]:]
+		if order := strings.TrimSuffix(before, ":"); !(order != before && asksFor(order)) && (hearsay(order) || lastOrder(order+" "+behind) == "") {
 			return said
 		}
-		quoted = strings.TrimSpace(quoted)
-		_, first := utf8.DecodeRuneInString(quoted)
-		_, last := utf8.DecodeLastRuneInString(quoted)
-		notes = append(notes, quoted[first:len(quoted)-last])
-		return order + ": " + mark + strconv.Itoa(len(notes)-1) + mark
+		_, first := utf8.DecodeRuneInString(note)
+		_, last := utf8.DecodeLastRuneInString(note)
+		notes = append(notes, note[first:len(note)-last])
+		return strings.TrimSuffix(before, ":") + ": " + mark + strconv.Itoa(len(notes)-1) + mark + behind
 	})
 	for _, said := range sentencesOf(inQuotes().ReplaceAllString(text, "$1 ")) {
 		if supposes(said) {
@@ -94,7 +94,7 @@ func lastOrder(said string) (order string) {
 			words := strings.Fields(nameable(item))
 			marvels := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(values.Phrases("marvelling"), w) })
 			for rest := words; len(rest) > 0 && !marvels; rest = rest[1:] {
-				if said := strings.Join(rest, " "); !others && (isOne(rest[0], "bidding") || amending().MatchString(said)) || courteous().MatchString(said) {
+				if said := strings.Join(rest, " "); !others && !tellMe().MatchString(said) && (isOne(rest[0], "bidding") || amending().MatchString(said)) || courteous().MatchString(said) {
 					order = item
 				}
 				if !slices.Contains(values.Phrases("opening"), rest[0]) {
@@ -106,6 +106,9 @@ func lastOrder(said string) (order string) {
 	}
 	return order
 }
+
+// tellMe matches what asks the assistant for an answer, and not for a change.
+var tellMe = lazily(func() string { return `^(?:` + values.Expression("tellme") + `)` })
 
 // corrects reports whether a message begins as a correction does: "sorry, it is the 13th", "it is Legal, not HR".
 func corrects(text string) bool {
@@ -152,15 +155,22 @@ func isOne(word, key string) bool {
 
 var courteous = lazily(func() string { return `^(?:` + values.Expression("courteous") + `)\b` })
 
-// firstHand returns the clauses of a sentence without what somebody else says in it: "he said, put down …".
+// firstHand returns the clauses of a sentence without what somebody else says in it: "he said, put down …", "his
+// letter: put down …".
 func firstHand(clauses []string) []string {
 	for i, clause := range clauses[:len(clauses)-1] {
+		head := strings.Join(clauses[:i+1], "")
+		if strings.HasSuffix(strings.TrimSpace(clause), ":") && citing().MatchString(values.Plain(head)) && lastOrder(head) == "" {
+			return clauses[:i+1]
+		}
 		if words := wordsIn(clause); len(words) > 1 && slices.Contains(values.Phrases("saying"), values.Plain(words[len(words)-1])) {
 			return clauses[:i+1]
 		}
 	}
 	return clauses
 }
+
+var citing = lazily(func() string { return `\b(?:` + values.Expression("citing") + `)` })
 
 // hearsay reports whether a text tells what others say.
 func hearsay(text string) bool {
@@ -231,6 +241,34 @@ func supposes(said string) bool {
 	return false
 }
 
+// enquires reports whether a sentence is a question: by its mark, or because it begins as one, "is that the date you
+// have".
+func enquires(said string) bool {
+	if strings.ContainsAny(said, "?¿") {
+		return true
+	}
+	plain := values.Plain(said)
+	for {
+		if asksFirst().MatchString(plain) {
+			return true
+		}
+		first, rest, more := strings.Cut(plain, " ")
+		if !more || !slices.Contains(values.Phrases("opening"), first) {
+			return false
+		}
+		plain = rest
+	}
+}
+
+var asksFirst = lazily(func() string { return `^(?:` + values.Expression("asksfirst") + `)` })
+
+// drops reports whether a sentence calls off what it, or one before it, asked for: "but forget it".
+func drops(said string) bool { return dropping().MatchString(values.Plain(said)) }
+
+var thatsAll = lazily(func() string { return `^(?:` + values.Expression("thatsall") + `)` })
+
+var dropping = lazily(func() string { return `\b(?:` + values.Expression("dropping") + `)` })
+
 var postpones = lazily(func() string { return `\b(?:` + values.Expression("postponing") + `)\b` })
 
 // sentencesOf divides a text at the ends of its sentences and lines.
@@ -279,6 +317,9 @@ const singleQuoted = `'\pL[^'\n]*(?:'\pL[^'\n]*)*'`
 
 var (
 	inQuotes = lazily(func() string { return quotations + `|(^|[\s(:])` + singleQuoted })
-	// dictated matches words before a colon and what stands in quotation marks behind it.
-	dictated = lazily(func() string { return `[^.!?;\n:]+:\s*(?:` + quotations + `|` + singleQuoted + `)` })
+	// quoting matches a sentence with one text in quotation marks.
+	quoting = lazily(func() string {
+		return `[^.!?;\n"“„«»‘']*(?:'\pL+[^.!?;\n"“„«»‘']*)*\s(?:` + quotations + `|` + singleQuoted + `)[^.!?;\n"“„«»‘]*`
+	})
+	quoted = lazily(func() string { return quotations + `|` + singleQuoted })
 )

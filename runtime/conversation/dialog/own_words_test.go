@@ -93,3 +93,27 @@ func TestAVerbInTwoParts(t *testing.T) {
 		t.Error("another part makes the same verb")
 	}
 }
+
+// A question is one without its mark, too, and an order is none. (G1)
+func TestAQuestionWithoutItsMark(t *testing.T) {
+	t.Parallel()
+	for said, asks := range map[string]bool{
+		"is 5 July the day that you have for Maria":     true,
+		"And does it say so on the file":                true,
+		"when is it due":                                true,
+		"steht das schon in der Akte":                   true,
+		"est-ce que la date vous va":                    true,
+		"qué fecha tienen ustedes":                      true,
+		"When he is back he will send it":               false,
+		"Do note that he is back":                       false,
+		"What I would like you to note is that he left": false,
+		"Have them call me":                             false,
+		"What I would have you write is that he left":   false,
+		"Er hat die Akte":                               false,
+		"Quand il rentre, notez-le":                     false,
+	} {
+		if enquires(said) != asks {
+			t.Errorf("%q: %v", said, !asks)
+		}
+	}
+}

@@ -51,6 +51,8 @@ type tracer struct {
 	sources
 	// names returns the names of all rows of the entity that a name belongs to.
 	names func(name string) []string
+	// called reports whether a word is one of the names of rows.
+	called func(word string) bool
 	// phrased says that the calls were read from the person's words without a model. Then the rows
 	// that they name are the person's choice, whoever mentioned them before.
 	phrased bool

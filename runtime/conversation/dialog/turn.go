@@ -212,7 +212,7 @@ func (t *turn) begin() {
 	c := t.c
 	src := sources{read: readWords, now: t.now}
 	t.trace = &tracer{sources: src, said: t.said}
-	t.trace.names = t.alike
+	t.trace.names, t.trace.called = t.alike, t.calledBy
 	// The person's own messages that are still part of the context.
 	for _, past := range c.latest() {
 		if !past.Foreign {
@@ -238,6 +238,17 @@ func (t *turn) begin() {
 // latest returns the turns that the person and the model still see.
 func (c *Conversation) latest() []*Turn {
 	return c.turns[max(0, len(c.turns)-c.o.History):]
+}
+
+// calledBy reports whether a word is one of the name of a row.
+func (t *turn) calledBy(word string) bool {
+	words := wordsOf(word)
+	for _, all := range t.names {
+		if slices.ContainsFunc(all, func(name string) bool { return hits(words, name) > 0 }) {
+			return true
+		}
+	}
+	return false
 }
 
 // alike returns the names of all rows of the entity that a name belongs to.

@@ -70,8 +70,9 @@ func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understoo
 		const few = 1 // "Sorry!"
 		return strings.HasSuffix(said, "!") && len(meaningful(said)) > few
 	}) || strings.HasSuffix(strings.TrimSpace(t.heard.own), "?")
+	bids := slices.ContainsFunc(strings.Fields(nameable(t.heard.own)), func(w string) bool { return isOne(w, "bidding") })
 	for _, v := range changes {
-		if !talks && (slices.Contains(u.Verbs, v.Name) || u.Verb == v.Name) || namesVerb(strings.Fields(nameable(t.heard.own)), v) {
+		if !talks && (slices.Contains(u.Verbs, v.Name) || u.Verb == v.Name) && (bids || t.states(script, t.heard.own, false)) || namesVerb(strings.Fields(nameable(t.heard.own)), v) {
 			return true
 		}
 	}
@@ -80,19 +81,19 @@ func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understoo
 		return true
 	}
 	return slices.ContainsFunc(ownWords(t.heard.own, readWords, t.now), func(own statement) bool {
-		return (len(chosen) > 0 || t.ofWhatWasTold(own.text)) && !strings.HasSuffix(own.text, "?") && t.states(script, own.text)
+		return (len(chosen) > 0 || t.ofWhatWasTold(own.text)) && !enquires(own.text) && t.states(script, own.text, true)
 	})
 }
 
-// states reports whether a sentence says a day or a number for an argument that is required.
-func (t *turn) states(script *dsl.Script, said string) (states bool) {
+// states reports whether a sentence says a day or a number for an argument, which may have to be a required one.
+func (t *turn) states(script *dsl.Script, said string, required bool) (states bool) {
 	one := &source{text: said, when: t.now}
 	one.prepare(readWords)
 	t.eachChanging(script, func(p *verbs.Param, v *dsl.Value) {
 		switch v.Kind {
 		case dsl.Date, dsl.Integer, dsl.Decimal:
 			certain, _ := one.says(v)
-			states = states || certain && p.Required
+			states = states || certain && (p.Required || !required)
 		}
 	})
 	return states
@@ -127,7 +128,7 @@ func (t *turn) ofWhatWasTold(said string) bool {
 }
 
 // denied reports whether the message denies or forbids something after which it orders nothing, and no text
-// of the calls says so.
+// of the calls says so: "nothing for Pierre yet, he has not called" forbids, whatever a text says of him.
 func (t *turn) denied(script *dsl.Script) (denied bool) {
 	var texts []string
 	t.eachChanging(script, func(_ *verbs.Param, v *dsl.Value) {
@@ -140,24 +141,30 @@ func (t *turn) denied(script *dsl.Script) (denied bool) {
 		kept, _ := corrected(clausesOf(said), readWords, t.now)
 		said = strings.Join(kept, "")
 		if amends {
-			said = strings.Join(slices.DeleteFunc(clausesOf(said), deniesFirst), "") // "13 January, not the 8th"
+			if left := strings.Join(slices.DeleteFunc(clausesOf(said), deniesFirst), ""); len(meaningful(left)) > 0 {
+				said = left // "13 January, not the 8th"
+			}
 		}
-		words := wordsIn(said)
 		order := 0
 		if last := lastOrder(said); last != "" {
 			order = strings.LastIndex(said, last)
 		}
 		switch {
-		case supposes(said):
+		case supposes(said), thatsAll().MatchString(values.Plain(said)):
+		case drops(said) && (order == 0 || drops(said[order:])):
+			denied = true // "have them note …, but forget it"
 		case order > 0 && !slices.ContainsFunc(wordsIn(said[order:]), denies):
 			denied = false // "I had no coffee, but please put that on his request"
-		case slices.ContainsFunc(words, denies) && !slices.ContainsFunc(texts, func(text string) bool {
-			return slices.ContainsFunc(meaningful(text), func(w string) bool {
-				return slices.ContainsFunc(words, func(other string) bool { return sameStem(w, other) })
+		case slices.ContainsFunc(clausesOf(said), func(clause string) bool {
+			words := wordsIn(clause)
+			return slices.ContainsFunc(words, denies) && !slices.ContainsFunc(texts, func(text string) bool {
+				return slices.ContainsFunc(meaningful(text), func(w string) bool {
+					return slices.ContainsFunc(words, func(other string) bool { return sameStem(w, other) })
+				})
 			})
 		}):
 			denied = true
-		case asksFor(said) || t.states(script, said):
+		case asksFor(said) || t.states(script, said, true):
 			denied = false
 		}
 	}
@@ -166,13 +173,35 @@ func (t *turn) denied(script *dsl.Script) (denied bool) {
 
 // unsourced lists the arguments of changing calls with a value that nobody said.
 func (t *turn) unsourced(script *dsl.Script) (names []string) {
+	dropped := t.dropsFigures(script)
 	t.eachChanging(script, func(p *verbs.Param, v *dsl.Value) {
-		if v.Kind != dsl.Symbol && p.From&verbs.FromModel == 0 && !slices.Contains(names, p.Name) && !t.trace.sourced(v, p) {
+		if v.Kind == dsl.Symbol || p.From&verbs.FromModel != 0 || slices.Contains(names, p.Name) {
+			return
+		}
+		stale := false
+		if dropped && (v.Kind == dsl.Date || v.Kind == dsl.Integer || v.Kind == dsl.Decimal) {
+			stale = !t.trace.wishedNow(func(s *source) bool { certain, _ := s.says(v); return certain })
+		}
+		if stale || !t.trace.sourced(v, p) {
 			names = append(names, p.Name)
 		}
 	})
 	return names
 }
+
+// dropsFigures reports whether the message says a number of which the calls take nothing. Then a value of an earlier
+// message may be the one that it corrects: "1947, I mistyped it".
+func (t *turn) dropsFigures(script *dsl.Script) bool {
+	taken := map[string]bool{}
+	t.eachChanging(script, func(_ *verbs.Param, v *dsl.Value) {
+		for _, n := range figures().FindAllString(v.Text, -1) {
+			taken[strings.TrimLeft(n, "0")] = true
+		}
+	})
+	return slices.ContainsFunc(figures().FindAllString(t.heard.own, -1), func(n string) bool { return !taken[strings.TrimLeft(n, "0")] })
+}
+
+var figures = lazily(func() string { return `\d+` })
 
 // eachChanging calls fn with each value in the arguments of calls that may change something, and
 // the argument that holds it. Lists, maps and nested calls are taken apart.
@@ -228,7 +257,7 @@ func (t *turn) talks() bool {
 		return true
 	}
 	return !slices.ContainsFunc(sentencesOf(t.heard.own), func(said string) bool {
-		if !strings.ContainsAny(said, "?¿") {
+		if !enquires(said) {
 			return !thanksFor().MatchString(values.Plain(said)) || asksFor(said)
 		}
 		order, _, _ := strings.Cut(said, ":") // "ask them this: will a copy do?"

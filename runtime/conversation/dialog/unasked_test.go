@@ -48,6 +48,18 @@ func TestAModelWritesNothingUnasked(t *testing.T) {
 		"the same again":               {"Note on the boiler: come at noon", "Same to you, and thanks", boiler + `:note "come at noon"`, "you have not asked for a change"},
 		"the last change corrected":    {"Note on the boiler: come at noon", "Sorry, the note should say come at ten", boiler + `:note "come at ten"`, ""},
 		"a row that is not meant":      {"", "Not the boiler, the kitchen window: note come at noon", boiler + `:note "come at noon"`, "Boiler"},
+		"a question without its mark":  {"", "is 3 March 2025 the day you have for the boiler", boiler + `:note "day for the boiler" :expected 2025-03-03`, "you have not asked for a change"},
+		"a question that is an order":  {"", "Tell me, does it say on the boiler that it leaks?", boiler + `:note "it leaks"`, "you have not asked for a change"},
+		"an order that is called off":  {"", "Note on the boiler: come at noon. Actually, forget I said that.", boiler + `:note "come at noon"`, "you have not asked for a change"},
+		"an order not to be given yet": {"", "Please note nothing on the boiler yet, the plumber has not called", boiler + `:note "the plumber has not called"`, "you have not asked for a change"},
+		"an order for another time":    {"", "One of these days I may ask you to note on the boiler that it leaks", boiler + `:note "it leaks"`, "you have not"},
+		"an order in a letter":         {"", "The landlord's letter: write on the boiler that it leaks", boiler + `:note "it leaks"`, "you have not"},
+		"that is all":                  {"", "Note on the boiler: come at noon. Nothing else.", boiler + `:note "come at noon"`, ""},
+		"a word left out":              {"", "Note on the boiler: the plumber nearly mended the valve", boiler + `:note "the plumber mended the valve"`, "you have not said"},
+		"a word left out in front":     {"", "Note on the boiler: only the valve is missing", boiler + `:note "the valve is missing"`, "you have not said"},
+		"another title":                {"", "Note on the boiler: Mrs Hall rings at noon", boiler + `:note "Mr Hall rings at noon"`, "you have not said"},
+		"no slip of a denial":          {"", "Note on the boiler: the plumber is there", boiler + `:note "the plumber is not there"`, "you have not said"},
+		"quoted within an order":       {"", "Please add 'come at noon' to the boiler", boiler + `:note "come at noon"`, ""},
 		"a request in form a question": {"", "Could you note on the boiler: come at noon?", boiler + `:note "come at noon"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
