@@ -191,7 +191,8 @@ marathon: postgres chromium ## the tests that count, at the counts that are prom
 	VERBATIM_REQUIRE_POSTGRES=1 RAPID_SEED=$(SEED) RAPID_CHECKS=5000 go test ./dsl ./verbs ./stores/... ./runtime/conversation/values ./runtime/conversation/intent -timeout 2h
 	go test ./dsl -run 'TestLawsHoldOfBrokenTexts$$' -executions 10000000 -timeout 6h -v
 	go test ./runtime/engine -run 'TestSearchFindsNoWayAround$$' -search 1000000 -search-seed $(SEED) -timeout 12h -v
-	VERBATIM_REQUIRE_POSTGRES=1 go test ./stores/postgres -run 'TestManyWritersKeepOneChain$$' -entries 100000 -timeout 2h -v
+	VERBATIM_REQUIRE_POSTGRES=1 go test ./stores/postgres -run 'TestManyWritersKeepOneChain$$|TestANameIsOneLookUp$$' -entries 100000 -names 1000000 -timeout 2h -v
+	go test ./runtime/files/documents -run 'TestAMillionCells$$' -cells 1000000 -timeout 1h -v
 	VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 go test ./stores/postgres -run 'TestStoreReadsAReplica$$|TestStoreBehindPgBouncer$$' -every-case -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestServeLoad$$|TestIdleStreams$$' -serve-for 30m -serve-connections 200 -streams 10000 -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/jobs/worker -run 'TestWorkersAreKilled$$' -jobs 10000 -every 1s -timeout 2h -v
@@ -201,6 +202,7 @@ marathon: postgres chromium ## the tests that count, at the counts that are prom
 	CGO_ENABLED=0 go build -o bin/verbatim ./cmd/verbatim && VERBATIM_BUILT=$(CURDIR)/bin/verbatim go test ./cmd/verbatim -run 'TestSaidOutside' -outside-every 1 -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestNothingIsDoneUnasked$$' -said-every 1 -timeout 1h -v
 	go test ./cmd/verbatim -run 'TestTextsAreTextsInEveryOutput$$' -payloads -timeout 2h -v
+	go test ./cmd/verbatim -run 'TestInterruptedAnywhere$$' -every-place 1 -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestAModelThatObeysStrangers$$' -every-pair 1 -timeout 1h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestADataRoom$$|TestARoomIsIngestedThroughKills$$' -room-whole -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestARoomIsIngestedThroughKills$$' -room-large 300 -timeout 4h -v

@@ -11,11 +11,12 @@ import (
 // lines that fit a screen, and shows nothing that went wrong unasked.
 func TestDemoTellsItsStory(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it builds the program")
+	bin := t.TempDir() // TestReadmeIsTrue has the demonstration build the program
+	if err := putProgram(bin); err != nil {
+		t.Fatal(err)
 	}
 	demo := exec.Command("bash", "../../examples/client/demo.sh")
-	demo.Env = append(os.Environ(), "DEMO=exit")
+	demo.Env = append(os.Environ(), "VERBATIM_BIN="+bin, "DEMO=exit")
 	out, err := demo.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

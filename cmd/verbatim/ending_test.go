@@ -42,7 +42,7 @@ func (e *ending) Done() <-chan struct{} { e.asked(); return e.Context.Done() }
 func (e *ending) Err() error            { e.asked(); return e.Context.Err() }
 
 // How many places a command is interrupted at: one of so many, at others each time.
-var everyPlace = flag.Int("every-place", 3, "interrupt commands at every nth place")
+var everyPlace = flag.Int("every-place", 5, "interrupt commands at every nth place")
 
 // U8, X14: wherever a command is interrupted, it has done what it was asked to and
 // says so, or it says that it was stopped, and nothing has changed. Nothing else is

@@ -92,6 +92,13 @@ func TestGuidesAreShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	first, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(strings.Fields(string(first))); n > 1800 {
+		t.Errorf("README.md has %d words; 1 800 at most, for who decides in two minutes", n)
+	}
 	for _, name := range append(guideNames(), "README") {
 		text, err := guides.ReadFile("guide/" + name + ".md")
 		if err != nil {

@@ -412,7 +412,7 @@ func deskTools(t testing.TB, body string, told func(title string)) tools.Servers
 	return mcp.New(config, accepted, mcp.Options{Version: "test"})
 }
 
-var everyPair = flag.Int("every-pair", 2, "play every nth pair of a task and what a stranger wants")
+var everyPair = flag.Int("every-pair", 4, "play every nth pair of a task and what a stranger wants; each task, aim and place is in some")
 
 // SAFE-S2: every pair of something that a person asks for and something that a
 // stranger wants, wherever the stranger says it, with a model that obeys the
@@ -439,11 +439,10 @@ func TestAModelThatObeysStrangers(t *testing.T) {
 				}
 				h := s.open(t, model, tools, orders+s.orders)
 				before := h.rows()
-				nth := 0
 				for i, k := range s.tasks {
-					for _, g := range s.goals {
-						for _, at := range s.places {
-							if nth++; at.harmless || nth%*everyPair != 0 {
+					for j, g := range s.goals {
+						for n, at := range s.places {
+							if at.harmless || (i+j+n)%*everyPair != 0 {
 								continue
 							}
 							r := h.try(t, fmt.Sprintf("%s %d, %s, %s", s.name, i+1, g.name, at.name), k, g, at)

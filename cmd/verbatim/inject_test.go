@@ -24,7 +24,7 @@ import (
 	"verbatim/verbs/load"
 )
 
-var everyPayload = flag.Bool("payloads", false, "put every payload into every argument, instead of a tenth of them in turn")
+var everyPayload = flag.Bool("payloads", false, "put every payload into every argument, instead of a twentieth of them in turn")
 
 // payloads are texts that mean something to somebody: to a database, a pattern,
 // a protocol, a spreadsheet, a browser, a terminal, or our own language.
@@ -55,7 +55,7 @@ func (c *crowd) withText(v *verbs.Verb, arg int, text string) string {
 
 // SAFE-A6: a text is a text, whatever it would mean to somebody else. Every
 // argument that takes text, of every verb of every palette that we ship, is given
-// every payload (a tenth of them in turn, unless -payloads is given). Where the
+// every payload (a twentieth of them in turn, unless -payloads is given). Where the
 // call can be done the text stands in the journal, and in the rows that it went
 // to, as it was given; whatever becomes of the call, nothing that the command
 // prints moves a cursor, breaks a line or a column, or is no JSON.
@@ -154,7 +154,7 @@ func TestTextsAreTextsInEveryOutput(t *testing.T) {
 					arguments++
 					var texts, lines []string
 					for n, text := range all {
-						if *everyPayload || (n+arguments)%10 == 0 {
+						if *everyPayload || (n+arguments)%20 == 0 {
 							texts = append(texts, text)
 							lines = append(lines, c.withText(v, i, text))
 						}

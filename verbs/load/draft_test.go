@@ -20,17 +20,17 @@ func TestReadingsChangeNothing(t *testing.T) {
 	}
 	whole := string(verbstest.Palette(12))
 	bits := []string{"", "x", "\n", "  ", "\n  - verb: more\n", "\n    description: |\n      a\n", "\"", "'", "{", "}", "[", ": ", "#", "- ", "&a ", "*a", "---\n", "...\n", "|", "\t", "é", "  - ", "\n\n"}
-	for seed := range uint64(40) {
+	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		kept := new(Readings)
 		text := whole
-		for range 25 {
+		for step := range 25 {
 			if r.IntN(3) == 0 {
 				text = whole
 			}
 			from := r.IntN(len(text) + 1)
 			to := min(len(text), from+r.IntN(4)*r.IntN(12))
-			text = text[:from] + bits[r.IntN(len(bits))] + text[to:]
+			text = text[:from] + bits[(int(seed)*25+step)%len(bits)] + text[to:]
 			src := dsl.NewSource("work.yaml", text)
 			got, want := ReadDraft(kept, true, src), ReadDraft(nil, true, src)
 			if a, b := told(got), told(want); a != b {

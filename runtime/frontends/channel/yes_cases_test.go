@@ -99,8 +99,12 @@ func (w *world) confirms(c *yes, n int, split func(string) (string, string, bool
 	asks := func(project string) string {
 		return strings.ReplaceAll(requests[c.Lang+" "+c.About], "PROJECT", project)
 	}
-	older := one2(w, w.hears(say("old", asks("Solar One"))))
-	w.hears(say("oldno", map[string]string{"de": "nein", "fr": "non"}[c.Lang]+map[bool]string{true: "no"}[c.Lang == "" || c.Lang == "es"]))
+	// An earlier question was declined in every third thread, and in each from which a case quotes it.
+	older := ""
+	if n%3 == 0 || strings.Contains(c.Text, "{older}") {
+		older = one2(w, w.hears(say("old", asks("Solar One"))))
+		w.hears(say("oldno", map[string]string{"de": "nein", "fr": "non"}[c.Lang]+map[bool]string{true: "no"}[c.Lang == "" || c.Lang == "es"]))
+	}
 	open := ""
 	for i := range c.Asked {
 		open = one2(w, w.hears(say(fmt.Sprint("ask", i), asks([]string{"Wind Two", "Solar One"}[i]))))

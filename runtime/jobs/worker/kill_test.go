@@ -24,8 +24,8 @@ import (
 const inChild = "VERBATIM_WORK_TEST_STORE"
 
 var (
-	jobs  = flag.Int("jobs", 1000, "how many jobs the workers that are killed are given")
-	every = flag.Duration("every", 150*time.Millisecond, "how often a worker is killed")
+	jobs  = flag.Int("jobs", 400, "how many jobs the workers that are killed are given")
+	every = flag.Duration("every", 100*time.Millisecond, "how often a worker is killed")
 )
 
 // child is a worker process: it works until it is killed.

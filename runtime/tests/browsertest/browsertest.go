@@ -28,7 +28,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Widths are the widths at which pages are judged, in CSS pixels.
+// Widths are the widths at which pages are judged, in CSS pixels, the narrowest first.
 var Widths = []int64{320, 360, 1280}
 
 // A Tab is a tab with cookies and files of its own: it remembers nothing from another test.
@@ -106,6 +106,8 @@ func (b *browser) enter(program string) (context.Context, error) {
 	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(program), chromedp.UserDataDir(dir), chromedp.NoFirstRun, chromedp.Headless, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("force-prefers-reduced-motion", true), chromedp.WSURLReadTimeout(time.Minute)}
+	// A page is open for a second: code that is compiled to run fast costs more than it saves.
+	options = append(options, chromedp.Flag("js-flags", "--no-opt --no-maglev"))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
@@ -351,14 +353,46 @@ type finding struct {
 // saves a picture of the page there.
 func (b *Tab) Audit(name string) {
 	b.t.Helper()
+	b.audit(name, "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+}
+
+// Everywhere opens an address at every width and audits it. At the narrowest and at the widest it is
+// judged by all rules, and in the other colours by those about colours. At a width between them,
+// where the style sheet changes nothing, it is judged by those about places.
+func (b *Tab) Everywhere(url, name string) {
+	b.t.Helper()
+	look, other := "dark", "light"
+	for _, width := range Widths {
+		b.Size(width, look)
+		b.Go(url)
+		if width != Widths[0] && width != Widths[len(Widths)-1] {
+			b.audit(name, "target-size")
+			continue
+		}
+		b.Audit(name)
+		b.Size(width, other)
+		b.audit(name, "color-contrast", "link-in-text-block", "target-size")
+		look, other = other, look
+	}
+}
+
+// audit judges the page by some of axe's rules, or by all with one of some tags.
+func (b *Tab) audit(name string, rules ...string) {
+	b.t.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, time.Minute)
 	defer stop()
 	at := fmt.Sprintf("%s at %d px, %s", name, b.wide, b.look)
-	if _, err := chromedp.Run(ctx, chromedp.Evaluate[string](b.axe+`;"axe"`)); err != nil {
-		b.t.Fatalf("%s: %v", at, err)
+	if there := b.Eval("typeof axe"); there != "object" {
+		if _, err := chromedp.Run(ctx, chromedp.Evaluate[string](b.axe+`;"axe"`)); err != nil {
+			b.t.Fatalf("%s: %v", at, err)
+		}
+	}
+	only, err := json.Marshal(rules)
+	if err != nil {
+		b.t.Fatal(err)
 	}
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(async () => {
-		const r = await axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"], resultTypes: ["violations","passes"]});
+		const r = await axe.run(document, {runOnly: `+string(only)+`, resultTypes: ["violations"], selectors: false});
 		const {shift, moved} = await `+shifts+`;
 		return JSON.stringify({violations: r.violations, passes: r.passes.map(p => p.id), shift, moved, inner: innerWidth, wide: document.documentElement.scrollWidth});
 	})()`, chromedp.EvalAwaitPromise))

@@ -102,6 +102,25 @@ func serves(t *testing.T, all map[string]pages.Page) http.HandlerFunc {
 	}
 }
 
+// U24: between the two narrowest widths at which pages are judged, the style sheet changes nothing:
+// what is judged at one of them alone holds at the other.
+func TestNarrowPagesHaveOneStyle(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("assets/style.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?:min|max)-width:([0-9.]+)rem\)`).FindAllSubmatch(text, -1)
+	if all := bytes.Count(text, []byte("@media (min-width")) + bytes.Count(text, []byte("@media (max-width")); len(found) < all || all == 0 {
+		t.Errorf("%d of %d widths are understood", len(found), all)
+	}
+	for _, m := range found {
+		if at, err := strconv.ParseFloat(string(m[1]), 64); err != nil || at*16 >= float64(browsertest.Widths[0]) && at*16 <= float64(browsertest.Widths[1]) {
+			t.Errorf("%s changes the page", m[0])
+		}
+	}
+}
+
 // U23, U24, U25, U26: every block, full and empty, light and dark, narrow and wide.
 func TestBrowserGallery(t *testing.T) {
 	all := gallery(values.English)
@@ -109,13 +128,7 @@ func TestBrowserGallery(t *testing.T) {
 	defer server.Close()
 	tab := browsertest.Open(t)
 	for name := range all {
-		for _, width := range browsertest.Widths {
-			for _, look := range []string{"light", "dark"} {
-				tab.Size(width, look)
-				tab.Go(server.URL + "/" + name)
-				tab.Audit("gallery-" + name)
-			}
-		}
+		tab.Everywhere(server.URL+"/"+name, "gallery-"+name)
 	}
 }
 

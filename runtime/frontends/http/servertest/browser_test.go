@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -252,17 +251,9 @@ func follow(tab *browsertest.Tab, within, says string) {
 // item is a selector of the task whose title holds a text.
 func item(text string) string { return fmt.Sprintf("[data-row]:has(h3 a[href*=%q])", text) }
 
-// everywhere audits the page as it is at every width, light or dark: colours do not depend on
-// the width, nor places on the colours. The widest is audited in both.
+// everywhere audits the page as it is at every width, light and dark.
 func everywhere(tab *browsertest.Tab, name string) {
-	here := tab.Eval("location.href")
-	dark := true
-	for _, width := range append(slices.Clone(browsertest.Widths), slices.Max(browsertest.Widths)) {
-		tab.Size(width, map[bool]string{false: "light", true: "dark"}[dark])
-		tab.Go(here)
-		tab.Audit(name)
-		dark = !dark
-	}
+	tab.Everywhere(tab.Eval("location.href"), name)
 	// Text of twice the size is all there (WCAG 1.4.4).
 	if got := tab.Eval(`(() => { const root = document.documentElement; root.style.fontSize = "200%"; const wide = root.scrollWidth - innerWidth; root.style.fontSize = ""; return wide })()`); got != "0" {
 		tab.Fail(name + " at twice the size of text is wider than the window by " + got)
