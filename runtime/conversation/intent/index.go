@@ -24,7 +24,7 @@ type Index struct {
 	firsts    []string // by verb: stem of its name's first word
 	asking    []bool   // by verb: it is said as a question, or puts one
 	entities  map[*verbs.Entity]int
-	model     func() *rank.Model
+	model     *rank.Model
 	beside    []func(values.Language) string
 	spoken    func() []map[string]bool // by language: the words of phrases and codes
 }
@@ -114,7 +114,7 @@ func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 		all[i] = k
 	}
 	ix.ranker = rank.New(all, func(w string) bool { return small()[w] })
-	ix.model = sync.OnceValue(func() *rank.Model { return ix.learn() })
+	ix.model = ix.calibrated()
 	ix.spoken = sync.OnceValue(ix.readSpoken)
 	return ix
 }

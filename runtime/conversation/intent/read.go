@@ -457,14 +457,14 @@ func placeOfReading(w values.What) string {
 // rank lists the verbs that a clause may mean, the likeliest first.
 func (r *Reader) rank(c *clause) []rank.Candidate {
 	all := r.signsOf(c, -1)
-	r.ix.model().Weigh(all)
+	r.ix.model.Weigh(all)
 	if from, to := spared(c.words, c.opening); from > c.opening || to < len(c.words) {
 		// Phrases may have such words as well, so that what is surer counts. Of few verbs, a sentence
 		// that is unclear without them stays what it was: it may be about nothing here.
 		bare := *c
 		bare.bare, bare.sought = true, nil
 		if other := r.signsOf(&bare, -1); len(other) > 0 {
-			if r.ix.model().Weigh(other); len(all) == 0 || other[0].Score > all[0].Score && (r.ix.ranker.Large() || other[0].Score >= sureToRead) {
+			if r.ix.model.Weigh(other); len(all) == 0 || other[0].Score > all[0].Score && (r.ix.ranker.Large() || other[0].Score >= sureToRead) {
 				all, c.sought = other, bare.sought
 			}
 		}

@@ -16,8 +16,6 @@ package rank
 
 import (
 	"cmp"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -374,22 +372,6 @@ type Query struct {
 	Masked []string // with a placeholder for each value or name
 }
 
-// Then returns a query of the words of two.
-func (q *Query) Then(o *Query) *Query {
-	all := &Query{Words: slices.Concat(q.Words, o.Words), Kinds: slices.Concat(q.Kinds, o.Kinds)}
-	if q.Masked != nil || o.Masked != nil {
-		all.Masked = slices.Concat(q.shown(), o.shown())
-	}
-	return all
-}
-
-func (q *Query) shown() []string {
-	if q.Masked != nil {
-		return q.Masked
-	}
-	return q.Words
-}
-
 // Signs are the features of a Candidate.
 type Signs [SignCount]float32
 
@@ -666,19 +648,6 @@ func (m *Ranker) Phrases() int { return len(m.phrases) }
 
 // Verb returns the verb of a phrase.
 func (m *Ranker) Verb(phrase int32) int32 { return m.phrases[phrase].verb }
-
-// Words returns the words of a phrase.
-func (m *Ranker) Words(phrase int32) (all []string) {
-	for _, id := range m.phrases[phrase].words {
-		all = append(all, m.list[id])
-	}
-	return all
-}
-
-// Print writes everything that the signs of candidates depend on.
-func (m *Ranker) Print(w io.Writer) {
-	fmt.Fprintln(w, *m.rough, rounds, pace, ofLabel, rarely, m.list, m.weight, m.rarity)
-}
 
 // Weight returns what a word says, from 0 to 1, and whether any verb has it.
 func (m *Ranker) Weight(word string) (weight float32, known bool) {
