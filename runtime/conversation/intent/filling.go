@@ -687,14 +687,6 @@ func (r *Reader) without(v *verbs.Verb, pr *verbs.Param, c *clause, at values.Ra
 
 // patterned fills a string argument that has a pattern.
 func (f *filling) patterned() {
-	rd, there := f.reading(values.IBAN)
-	if rd != nil && f.pr.Type.Pattern.MatchString(rd.Value.Text()) {
-		f.take(asText(rd.Value), rd.Range, rd)
-		return
-	}
-	if there && rd == nil {
-		return
-	}
 	if at, ok := patternIn(f.c, f.pr, f.p.Args...); ok {
 		f.take(dsl.NewString(f.c.raw(at)), at, nil)
 		return

@@ -134,7 +134,7 @@ func (r *Reader) Read(text string, in values.In) Heard {
 	}
 	start := 0
 	for i := 1; i <= len(all); i++ {
-		if i < len(all) && (!all[i].Breaks || within(readings, all[i-1].Range.End, all[i].Range.Start)) {
+		if i < len(all) && !all[i].Breaks {
 			continue
 		}
 		c := r.clause(text, all[start:i], readings, in, l)
@@ -200,17 +200,6 @@ func (r *Reader) together(text string, all []values.Word, readings []values.Read
 	return slices.DeleteFunc(slices.Clone(parts), func(p Part) bool {
 		return p.Certainty == Unsure && slices.Contains(clear, p.Ranked[0].Verb) && !slices.ContainsFunc(parts, func(q Part) bool { return q.besides(p.clauses[0]) })
 	})
-}
-
-// within reports that a place lies inside a reading: the point of "15. March"
-// ends no sentence.
-func within(all []values.Reading, from, to int) bool {
-	for i := range all {
-		if all[i].Range.Start < from && to < all[i].Range.End {
-			return true
-		}
-	}
-	return false
 }
 
 // Named lists the rows that a short text names beyond doubt, one of a kind at most, by their
