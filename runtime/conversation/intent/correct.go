@@ -142,8 +142,8 @@ func (r *Reader) numbers(c *clause, i int) bool {
 // are left out, because the words behind them would be that text.
 func (r *Reader) restates(v *verbs.Verb, call *dsl.Call, c *clause, cues []bool) {
 	for i := range c.words {
-		cues[i] = cues[i] || slight()[c.words[i].Plain] || slices.ContainsFunc(r.ix.templates, func(tp template) bool {
-			return r.ix.verbs[tp.verb] == v && r.has(&tp, c, i) && !slices.ContainsFunc(tp.words, func(w token) bool { return w.param != nil && freeText(w.param) })
+		cues[i] = cues[i] || slight()[c.words[i].Plain] || slices.ContainsFunc(r.ix.templatesOf(v), func(tp template) bool {
+			return r.has(&tp, c, i) && !slices.ContainsFunc(tp.words, func(w token) bool { return w.param != nil && freeText(w.param) })
 		})
 	}
 }

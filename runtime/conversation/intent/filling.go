@@ -439,11 +439,9 @@ func (f *filling) unread(what values.What) (at values.Range) {
 		}
 		return values.Range{}
 	}
-	for t := range f.r.ix.templates {
-		tp := &f.r.ix.templates[t]
-		if f.r.ix.verbs[tp.verb] != f.p.Verb {
-			continue
-		}
+	all := f.r.ix.templatesOf(f.p.Verb)
+	for t := range all {
+		tp := &all[t]
 		from, to, _ := tp.place(f.pr, c)
 		for _, w := range c.words[from:to] {
 			if plainWord(w.Plain) || c.has(values.Date) || at.End > 0 && strings.Trim(c.text[at.End:w.Range.Start], " -/().") != "" {
@@ -488,11 +486,9 @@ func (f *filling) others(said *found) bool {
 		}
 	}
 	theirs := false
-	for t := range f.r.ix.templates {
-		tp := &f.r.ix.templates[t]
-		if f.r.ix.verbs[tp.verb] != f.p.Verb {
-			continue
-		}
+	all := f.r.ix.templatesOf(f.p.Verb)
+	for t := range all {
+		tp := &all[t]
 		for i := range f.p.Verb.Params {
 			pr := &f.p.Verb.Params[i]
 			if pr.Type.Name != verbs.RefType || pr.Type.Entity != f.pr.Type.Entity {
@@ -669,7 +665,7 @@ func (r *Reader) without(v *verbs.Verb, pr *verbs.Param, c *clause, at values.Ra
 	// It ends at the last comma or "and" before that, and otherwise without small words and those of
 	// the phrases, such as "with" and "born".
 	ours := func(i int) bool {
-		return small()[c.words[i].Plain] || slices.ContainsFunc(r.ix.templates, func(tp template) bool { return r.ix.verbs[tp.verb] == v && r.has(&tp, c, i) })
+		return small()[c.words[i].Plain] || slices.ContainsFunc(r.ix.templatesOf(v), func(tp template) bool { return r.has(&tp, c, i) })
 	}
 	end, paused := at.Start, false
 	for i := range c.words {
@@ -783,11 +779,12 @@ func (r *Reader) announcement(v *verbs.Verb, pr *verbs.Param, c *clause, upto in
 			continue
 		}
 		as := 0
-		for t := range r.ix.templates {
-			tp := &r.ix.templates[t]
+		all := r.ix.templatesOf(v)
+		for t := range all {
+			tp := &all[t]
 			ends := len(tp.words) > 0 && tp.words[len(tp.words)-1].param == pr
 			switch {
-			case r.ix.verbs[tp.verb] != v || !tp.named && !ends || !r.has(tp, c, i):
+			case !tp.named && !ends || !r.has(tp, c, i):
 			case tp.named || tp.colon:
 				as = 2
 			default:

@@ -15,19 +15,15 @@ import (
 type Reader struct {
 	ix    *Index
 	may   []bool // by verb of the index
-	order map[*verbs.Verb]int32
 	names map[*verbs.Entity]*nameList
 	in    Vocabulary
 }
 
 // Reader makes a reader for the vocabulary of a session.
 func (ix *Index) Reader(v Vocabulary) *Reader {
-	r := &Reader{ix: ix, may: make([]bool, len(ix.verbs)), order: map[*verbs.Verb]int32{}, names: map[*verbs.Entity]*nameList{}, in: v}
-	for i, known := range ix.verbs {
-		r.order[known] = int32(i)
-	}
+	r := &Reader{ix: ix, may: make([]bool, len(ix.verbs)), names: map[*verbs.Entity]*nameList{}, in: v}
 	for _, may := range v.Verbs {
-		if i, ok := r.order[may]; ok {
+		if i, ok := ix.order[may]; ok {
 			r.may[i] = may.Deprecated == nil && !may.Internal && !may.NeedsRecord()
 		}
 	}

@@ -16,7 +16,7 @@ type weighed struct {
 	counts  []float32   // by piece: how much it counts, 0 if not at all
 	rows    [][]float32 // by piece: what it says for each output
 	outputs int
-	labels  [][]int32 // by verb: the outputs of its labels
+	labels  [][]int32 // by verb: the outputs of its labels, in one piece
 	fine    bool
 	own     [][]post // by phrase: what it taught
 }
@@ -33,8 +33,9 @@ const (
 	// mostFine is up to how many texts times verbs runs of letters are compared, and all pairs of words.
 	// Beyond, verbs are told apart by what they share, and there are fewer rounds.
 	mostFine  = 300_000
-	coarsely  = 3 // rounds,
-	ofSeveral = 3 // the phrases that have a pair of words if it counts,
+	coarsely  = 2 // rounds,
+	coarse    = 4 // their pace,
+	ofSeveral = 3 // and the phrases that have a pair of words if it counts
 )
 
 // weigh fits the regression by stochastic gradient descent.
@@ -54,9 +55,9 @@ func (m *Ranker) weigh(phrases [][]int32, common []float64, all []Verb) *weighed
 		}
 		texts, verbs = append(texts, ids), append(verbs, int32(v))
 	}
-	most, exponent := rounds, rarely
+	most, first, exponent := rounds, float32(pace), rarely
 	if w.fine = len(texts)*m.verbs <= mostFine; !w.fine {
-		most, exponent = coarsely, 1
+		most, first, exponent = coarsely, coarse, 1
 	}
 	used := 0
 	for piece, id := range m.pieces {
@@ -82,7 +83,7 @@ func (m *Ranker) weigh(phrases [][]int32, common []float64, all []Verb) *weighed
 	var stepped []int32
 	seed := uint32(1)
 	for round := range most {
-		pace := pace * (1 - float32(round)/float32(most))
+		pace := first * (1 - float32(round)/float32(most))
 		for i := range order {
 			seed = seed*1664525 + 1013904223
 			j := i + int(seed>>8)%(len(order)-i)
@@ -146,9 +147,11 @@ func (w *weighed) share(all []Verb) (outputs int) {
 			count[l]++
 		}
 	}
+	var flat []int32
+	ends := make([]int, len(all))
 	for v, k := range all {
 		if w.fine {
-			w.labels[v] = append(w.labels[v], int32(outputs))
+			flat = append(flat, int32(outputs))
 			outputs++
 		}
 		for _, l := range k.Labels {
@@ -161,8 +164,13 @@ func (w *weighed) share(all []Verb) (outputs int) {
 				number[l] = n
 				outputs++
 			}
-			w.labels[v] = append(w.labels[v], n)
+			flat = append(flat, n)
 		}
+		ends[v] = len(flat)
+	}
+	from := 0
+	for v, to := range ends {
+		w.labels[v], from = flat[from:to], to
 	}
 	return outputs
 }
