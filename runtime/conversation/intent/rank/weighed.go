@@ -33,9 +33,8 @@ const (
 	// mostFine is up to how many texts times verbs runs of letters are compared, and all pairs of words.
 	// Beyond, verbs are told apart by what they share, and there are fewer rounds.
 	mostFine  = 300_000
-	coarsely  = 2 // rounds,
-	coarse    = 4 // their pace,
-	ofSeveral = 3 // and the phrases that have a pair of words if it counts
+	coarsely  = 3 // rounds,
+	ofSeveral = 3 // the phrases that have a pair of words if it counts
 )
 
 // weigh fits the regression by stochastic gradient descent.
@@ -55,9 +54,9 @@ func (m *Ranker) weigh(phrases [][]int32, common []float64, all []Verb) *weighed
 		}
 		texts, verbs = append(texts, ids), append(verbs, int32(v))
 	}
-	most, first, exponent := rounds, float32(pace), rarely
+	most, exponent := rounds, rarely
 	if w.fine = len(texts)*m.verbs <= mostFine; !w.fine {
-		most, first, exponent = coarsely, coarse, 1
+		most, exponent = coarsely, 1
 	}
 	used := 0
 	for piece, id := range m.pieces {
@@ -83,7 +82,7 @@ func (m *Ranker) weigh(phrases [][]int32, common []float64, all []Verb) *weighed
 	var stepped []int32
 	seed := uint32(1)
 	for round := range most {
-		pace := first * (1 - float32(round)/float32(most))
+		pace := pace * (1 - float32(round)/float32(most))
 		for i := range order {
 			seed = seed*1664525 + 1013904223
 			j := i + int(seed>>8)%(len(order)-i)
