@@ -59,15 +59,11 @@ func ours(v *verbs.Verb) bool {
 // phrases indexes the palettes' phrases, and what the data room's answers say in languages that its
 // palette does not speak.
 func (a *app) phrases(reg *verbs.Registry) *intent.Index {
-	dir := cmp.Or(a.stateFolder(), os.DevNull) // if no state can be kept
 	index := intent.New(reg, ours)
 	if reg.Verb("manda.query-knowledge-base") != nil {
 		index.Also(manda.Says)
 	}
-	return index.Keep(func(name string) []byte {
-		text, _ := os.ReadFile(filepath.Join(dir, name))
-		return text
-	}, func(name string, text []byte) { note(filepath.Join(dir, name), text) })
+	return index
 }
 
 // marked compares a store with its note. unknown says that there is none, so a restored or copied

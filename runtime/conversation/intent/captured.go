@@ -58,10 +58,11 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (values.Range, ho
 	}
 	var at values.Range
 	longest, empty := 0, false
-	for t := range r.ix.templates {
-		tp := &r.ix.templates[t]
+	all := r.ix.templatesOf(p.Verb)
+	for t := range all {
+		tp := &all[t]
 		n := len(tp.words)
-		if r.ix.verbs[tp.verb] != p.Verb || n < 2 || tp.words[n-1].param != pr {
+		if n < 2 || tp.words[n-1].param != pr {
 			continue
 		}
 		from, ok := 0, false

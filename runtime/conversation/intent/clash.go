@@ -115,7 +115,7 @@ func (ix *Index) clashes() (all []clash, held Held) {
 		}
 		c.sought = q
 		found := r.signsOf(c, int32(p))
-		ix.model().Weigh(found)
+		ix.model.Weigh(found)
 		own := slices.IndexFunc(found, func(k rank.Candidate) bool { return k.Verb == of })
 		if own == 0 {
 			held.First++

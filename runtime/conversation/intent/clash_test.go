@@ -1,14 +1,11 @@
 package intent
 
 import (
-	"encoding/json"
 	"slices"
 	"testing"
 	"testing/fstest"
 
 	"verbatim/dsl"
-	"verbatim/runtime/conversation/intent/rank"
-	"verbatim/verbs"
 	loading "verbatim/verbs/load"
 )
 
@@ -78,43 +75,5 @@ verbs:
 	}
 	if t.Logf("%+v", held); held.Phrases < 500 || held.Taken*10 > held.Phrases || held.First*2 < held.Phrases {
 		t.Errorf("%+v", held)
-	}
-}
-
-// What was fitted to palettes is fitted once: the next process finds it by the digest of
-// all that it is made of, another phrase is another digest, and what is broken is made anew.
-func TestTheFitIsKept(t *testing.T) {
-	t.Parallel()
-	kept := map[string][]byte{}
-	read := func(name string) []byte { return kept[name] }
-	write := func(name string, text []byte) { kept[name] = text }
-	fitted := func(reg *verbs.Registry) rank.Model {
-		m := *New(reg).Keep(read, write).model()
-		if *New(reg).learn() != m {
-			t.Error("what was kept is not what is fitted")
-		}
-		return m
-	}
-	client := load(t, domains[0].dir)
-	first := fitted(client)
-	if len(kept) != 1 || fitted(client) != first || len(kept) != 1 {
-		t.Fatalf("%d are kept", len(kept))
-	}
-	planted, err := json.Marshal(make([]float64, rank.SignCount+1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range kept {
-		kept[name] = []byte("[1,2]")
-		if fitted(client) != first {
-			t.Error("what is broken is used")
-		}
-		kept[name] = planted
-		if New(client).Keep(read, write).model().None != 0 {
-			t.Error("what is kept is not read")
-		}
-	}
-	if fitted(load(t, domains[1].dir)); len(kept) != 2 {
-		t.Errorf("%d are kept", len(kept))
 	}
 }

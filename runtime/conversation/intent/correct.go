@@ -142,8 +142,8 @@ func (r *Reader) numbers(c *clause, i int) bool {
 // are left out, because the words behind them would be that text.
 func (r *Reader) restates(v *verbs.Verb, call *dsl.Call, c *clause, cues []bool) {
 	for i := range c.words {
-		cues[i] = cues[i] || slight()[c.words[i].Plain] || slices.ContainsFunc(r.ix.templates, func(tp template) bool {
-			return r.ix.verbs[tp.verb] == v && r.has(&tp, c, i) && !slices.ContainsFunc(tp.words, func(w token) bool { return w.param != nil && freeText(w.param) })
+		cues[i] = cues[i] || slight()[c.words[i].Plain] || slices.ContainsFunc(r.ix.templatesOf(v), func(tp template) bool {
+			return r.has(&tp, c, i) && !slices.ContainsFunc(tp.words, func(w token) bool { return w.param != nil && freeText(w.param) })
 		})
 	}
 }
@@ -215,15 +215,8 @@ func slotsOf(v *verbs.Verb, call *dsl.Call) (all []slot) {
 			entries := a.Value.Entries()
 			for j := range entries {
 				e := &entries[j]
-				switch e.Value.Kind {
-				case dsl.String:
-					if _, ok := stores.ParseDate(e.Value.Text); ok {
-						all = append(all, slot{p, e.Key, e.Value, verbs.DateType})
-					}
-				case dsl.Date:
+				if _, ok := stores.ParseDate(e.Value.Text); ok && e.Value.Kind == dsl.String {
 					all = append(all, slot{p, e.Key, e.Value, verbs.DateType})
-				case dsl.Integer, dsl.Decimal:
-					all = append(all, slot{p, e.Key, e.Value, verbs.DecimalType})
 				}
 			}
 		case verbs.DateType, verbs.MoneyType, verbs.IntegerType, verbs.DecimalType, verbs.EmailType, verbs.PhoneType, verbs.IBANType:
@@ -235,10 +228,6 @@ func slotsOf(v *verbs.Verb, call *dsl.Call) (all []slot) {
 		case verbs.CodeType:
 			if p.Type.Codes != nil {
 				all = append(all, slot{p, "", a.Value, verbs.CodeType})
-			}
-		case verbs.StringType:
-			if p.Type.Pattern != nil && p.Upload == nil {
-				all = append(all, slot{p, "", a.Value, verbs.StringType})
 			}
 		}
 	}
@@ -387,21 +376,6 @@ func (r *Reader) matches(s *slot, c *clause, l values.Language) *instead {
 			}
 		}
 		return m
-	case verbs.StringType:
-		at, ok := patternIn(c, s.param)
-		text := c.raw(at)
-		for i := range c.readings {
-			if rd := &c.readings[i]; rd.What == values.IBAN && rd.Known() && s.param.Type.Pattern.MatchString(rd.Value.Text()) {
-				at, text, ok = rd.Range, rd.Value.Text(), true
-			}
-		}
-		if !ok || text == s.value.Text {
-			return nil
-		}
-		m := c.covers(nil)
-		m.cover(c, at)
-		m.fits = []another{{value: dsl.NewString(text), at: at, says: text}}
-		return m
 	}
 	return c.valuesFor(s, l)
 }
@@ -477,9 +451,6 @@ func (c *clause) valuesFor(s *slot, l values.Language) *instead {
 			said = append(said, rd)
 		}
 	}
-	if len(said) == 2 { // "Thursday, and no longer Friday"
-		said = slices.DeleteFunc(said, func(rd *values.Reading) bool { return s.holds(rd) })
-	}
 	if len(said) != 1 {
 		return nil
 	}
@@ -520,20 +491,8 @@ func (s *slot) literal(c values.Choice) dsl.Value {
 		return dsl.NewDate(c.Value.Text())
 	case s.kind == verbs.IntegerType, s.kind == verbs.DecimalType:
 		return dsl.NewNumber(c.Value.Text())
-	case s.value.Kind == dsl.Date:
-		return dsl.NewDate(c.Value.Text())
 	}
 	return dsl.NewString(c.Value.Text())
-}
-
-// holds reports whether a value may be the one in the slot.
-func (s *slot) holds(rd *values.Reading) bool {
-	for _, c := range append([]values.Choice{rd.Choice}, rd.Others...) {
-		if !c.Value.IsNull() && dsl.FormatValue(s.literal(c)) == dsl.FormatValue(s.value) {
-			return true
-		}
-	}
-	return false
 }
 
 // meant lists the values that a reading may mean, given the old value. The bare name of a weekday

@@ -14,9 +14,10 @@ import (
 // if words of a phrase stand several times, so that the text may end at each of them.
 func (r *Reader) divided(v *verbs.Verb, pr *verbs.Param, c *clause) (at values.Range, how how) {
 	longest := 0
-	for t := range r.ix.templates {
-		tp := &r.ix.templates[t]
-		if r.ix.verbs[tp.verb] != v || len(tp.words) <= longest || !tp.divides() {
+	all := r.ix.templatesOf(v)
+	for t := range all {
+		tp := &all[t]
+		if len(tp.words) <= longest || !tp.divides() {
 			continue
 		}
 		if from, to, ways := tp.place(pr, c); ways > 0 {

@@ -1,10 +1,8 @@
 package intent
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"verbatim/dsl"
@@ -147,103 +145,6 @@ func (f *filling) argument(pr *verbs.Param) {
 	}
 }
 
-// mostBeside is how many words without a meaning may stand right before or behind the value of an
-// answer: "no, I meant Friday".
-const mostBeside = 2
-
-// answer reads an answer to the question for the argument at hand, and returns what it says besides
-// the value. It returns nil if the answer has no value, or asks or tells something about another row.
-func (f *filling) answer(text string) (c *clause, beside string) {
-	plain := alike(text)
-	all, more := values.Split(plain, maxWords)
-	if more || len(all) == 0 {
-		return nil, ""
-	}
-	in := f.c.in.Answered(plain)
-	in.Day = slices.Contains([]verbs.TypeName{verbs.DateType, verbs.DateTimeType, verbs.ObjectType}, f.pr.Type.Name)
-	readings, _ := values.Find(plain, in)
-	c = f.r.clause(text, all, readings, in, f.l)
-	value := f.valueIn(c)
-	if !slices.Contains(value, true) {
-		return nil, ""
-	}
-	if beside = c.beside(value); beside != "" && (strings.HasSuffix(strings.TrimSpace(text), "?") || f.p.besides(c)) {
-		return nil, ""
-	}
-	return c, beside
-}
-
-// valueIn marks the words of a clause that may be the value of the argument at hand.
-func (f *filling) valueIn(c *clause) []bool {
-	value := make([]bool, len(c.words))
-	mark := func(at []int) []bool {
-		for _, k := range at {
-			value[k] = true
-		}
-		return value
-	}
-	kinds := kindsOf(f.pr.Type.Name)
-	within := func(at values.Range) {
-		for k, w := range c.words {
-			value[k] = value[k] || at.Start <= w.Range.Start && w.Range.End <= at.End
-		}
-	}
-	switch t := f.pr.Type; {
-	case t.Name == verbs.DateTimeType:
-		for _, of := range c.clocks(true) {
-			within(of.Range)
-		}
-		for _, of := range values.Instants(c.text, c.in) {
-			within(of.Range)
-		}
-	case t.Entity != nil && f.r.names[t.Entity] != nil:
-		return mark(f.r.rowsIn(c, t.Entity).words)
-	case t.Codes != nil:
-		_, at := f.r.codesIn(c, t.Codes)
-		return mark(at)
-	}
-	for _, rd := range c.readings {
-		if kinds == nil || slices.Contains(kinds, rd.What) {
-			within(rd.Range)
-		}
-	}
-	return value
-}
-
-// beside returns what a clause says besides some words: a text apart from them, or more than a few
-// words right before or behind them.
-func (c *clause) beside(value []bool) string {
-	var at values.Range
-	for i := 0; i < len(c.words); {
-		from, says := i, 0
-		for ; i < len(c.words) && !value[i] && (i == from || !c.pauses(i)); i++ {
-			if w := c.words[i].Plain; !small()[w] && !closers()[w] && !refusals()[w] {
-				says++
-			}
-		}
-		near := from > 0 && value[from-1] && !c.pauses(from) || i < len(c.words) && value[i] && !c.pauses(i)
-		if says > mostBeside || says > 0 && !near {
-			if at.End == 0 {
-				at.Start = c.words[from].Range.Start
-			}
-			at.End = c.words[i-1].Range.End
-		}
-		if i == from {
-			i++
-		}
-	}
-	return c.raw(at)
-}
-
-// pauses reports whether a mark stands before a word. The point within an address is none.
-func (c *clause) pauses(i int) bool {
-	if i == 0 {
-		return false
-	}
-	between := c.text[c.words[i-1].Range.End:c.words[i].Range.Start]
-	return between != "." && strings.ContainsAny(between, ",;:.!?()–—\n")
-}
-
 // said fills the argument at hand from the clause.
 func (f *filling) said() {
 	pr := f.pr
@@ -286,32 +187,6 @@ func (f *filling) said() {
 	default:
 		f.missing()
 	}
-}
-
-// written finds the only run of words that a type with a rule of its own accepts: "the LEI is 5493 001K
-// JTII GC8Y 1R12". A BIC has no check digits, so it has to stand in capitals.
-func (c *clause) written(t *verbs.Type) (at values.Range, v stores.Value, ok bool) {
-	if t.CountryOf != "" {
-		return at, v, false // any word would do
-	}
-	for n := min(6, len(c.words)); n > 0 && !ok; n-- {
-		for i := 0; i+n <= len(c.words); i++ {
-			run := values.Range{Start: c.words[i].Range.Start, End: c.words[i+n-1].Range.End}
-			text := c.raw(run)
-			if t.Name == verbs.BICType && (text != strings.ToUpper(text) || strings.Contains(text, " ")) {
-				continue
-			}
-			is, err := t.Accept(stores.NewString(text))
-			switch {
-			case err != nil:
-			case ok && !stores.Equal(is, v):
-				return at, v, false
-			default:
-				at, v, ok = run, is, true
-			}
-		}
-	}
-	return at, v, ok
 }
 
 func asText(v stores.Value) dsl.Value { return dsl.NewString(v.Text()) }
@@ -412,57 +287,6 @@ func (f *filling) found(written func(stores.Value) dsl.Value, what ...values.Wha
 	}
 }
 
-// address fills an argument with an e-mail address or a phone number. One that was said and cannot be
-// read is asked about, also where the argument may be left out.
-func (f *filling) address(what values.What) {
-	n := len(f.p.Args) + len(f.p.Asks)
-	f.found(asText, what)
-	if at := f.unread(what); n == len(f.p.Args)+len(f.p.Asks) && at.End > 0 {
-		a := Ask{Param: f.pr, Text: askUnread.In(f.r.speaks(f.l), f.c.raw(at), kindOf(f.pr.Type.Name).In(f.r.speaks(f.l)))}
-		if f.pr.Sensitive {
-			a.Text = f.r.ask(f.l, askMissing, f.pr, nil)
-		}
-		f.asks(a)
-	}
-}
-
-// unread returns the place of a text that cannot be read as an e-mail address or a phone number: a word
-// with an @ inside, or digits in the place that a phrase has for the argument.
-func (f *filling) unread(what values.What) (at values.Range) {
-	c := f.c
-	if what == values.Email {
-		for _, m := range likeAddress.FindAllStringIndex(c.text[c.rng.Start:c.rng.End], -1) {
-			at = values.Range{Start: c.rng.Start + m[0], End: c.rng.Start + m[1]}
-			if !slices.ContainsFunc(c.readings, func(rd values.Reading) bool { return rd.Range.Start <= at.Start && at.End <= rd.Range.End }) {
-				return at
-			}
-		}
-		return values.Range{}
-	}
-	for t := range f.r.ix.templates {
-		tp := &f.r.ix.templates[t]
-		if f.r.ix.verbs[tp.verb] != f.p.Verb {
-			continue
-		}
-		from, to, _ := tp.place(f.pr, c)
-		for _, w := range c.words[from:to] {
-			if plainWord(w.Plain) || c.has(values.Date) || at.End > 0 && strings.Trim(c.text[at.End:w.Range.Start], " -/().") != "" {
-				continue
-			}
-			if at.End == 0 {
-				at.Start = w.Range.Start
-			}
-			at.End = w.Range.End
-		}
-		if at.End > 0 {
-			break
-		}
-	}
-	return at
-}
-
-var likeAddress = regexp.MustCompile(`[^\s@<(]+@\S*[^\s.,;:!?)>]`)
-
 // value is found, but the argument must accept the value.
 func (f *filling) value(written func(stores.Value) dsl.Value, what values.What) {
 	rd, there := f.reading(what)
@@ -488,11 +312,9 @@ func (f *filling) others(said *found) bool {
 		}
 	}
 	theirs := false
-	for t := range f.r.ix.templates {
-		tp := &f.r.ix.templates[t]
-		if f.r.ix.verbs[tp.verb] != f.p.Verb {
-			continue
-		}
+	all := f.r.ix.templatesOf(f.p.Verb)
+	for t := range all {
+		tp := &all[t]
 		for i := range f.p.Verb.Params {
 			pr := &f.p.Verb.Params[i]
 			if pr.Type.Name != verbs.RefType || pr.Type.Entity != f.pr.Type.Entity {
@@ -595,106 +417,8 @@ func (f *filling) money() {
 	}
 }
 
-// text fills a string argument: with a text that matches its pattern or, for free text, with the
-// person's own words.
-func (f *filling) text() {
-	r, p, pr, c := f.r, f.p, f.pr, f.c
-	if pr.Type.Pattern != nil {
-		f.patterned()
-		return
-	}
-	free := 0
-	for i := range p.Verb.Params {
-		if q := &p.Verb.Params[i]; q.Required && q.Type.Name == verbs.StringType && q.Type.Pattern == nil {
-			free++
-		}
-	}
-	at, how := r.captured(p, pr, c)
-	if !pr.Required && how != said {
-		return
-	}
-	if colon := c.colon(); how == elsewhere && colon > 0 && r.announcement(p.Verb, pr, c, colon) {
-		at, how = unquoted(c.text, values.Range{Start: colon, End: c.rng.End}), said
-	}
-	if sentences(pr) && at.End == c.rng.End && strings.HasPrefix(c.text[at.End:], "?") {
-		at.End++
-	}
-	if how == said && !sentences(pr) {
-		at = r.without(p.Verb, pr, c, at)
-	}
-	switch {
-	case how == said && !r.onlyRow(p.Verb, c, at):
-	case how == elsewhere && free == 1 && sentences(pr) && c.content() && !r.announcement(p.Verb, pr, c, c.rng.End):
-		at = c.rng
-	default:
-		f.missing()
-		return
-	}
-	if raw := c.raw(at); f.accepted(stores.NewString(raw)) {
-		f.take(dsl.NewString(raw), at, nil)
-	}
-}
-
-// without returns the range of a name or another short text without the value of another argument
-// behind it: in "check John Smith, born 1980-05-01", the name is "John Smith". A note is not
-// shortened.
-func (r *Reader) without(v *verbs.Verb, pr *verbs.Param, c *clause, at values.Range) values.Range {
-	next := at.End
-	before := func(of values.Range) {
-		if of.Start > at.Start {
-			next = min(next, of.Start)
-		}
-	}
-	for i := range v.Params {
-		other := &v.Params[i]
-		switch other.Type.Name {
-		case verbs.StringType:
-			if other == pr || other.Type.Pattern == nil {
-				break
-			}
-			if hit, ok := patternIn(c, other); ok {
-				before(hit)
-			}
-		case verbs.DateType, verbs.MoneyType, verbs.EmailType, verbs.PhoneType, verbs.IBANType:
-			for _, rd := range c.readings {
-				if slices.Contains(kindsOf(other.Type.Name), rd.What) {
-					before(rd.Range)
-				}
-			}
-		}
-	}
-	if next == at.End {
-		return at
-	}
-	// It ends at the last comma or "and" before that, and otherwise without small words and those of
-	// the phrases, such as "with" and "born".
-	ours := func(i int) bool {
-		return small()[c.words[i].Plain] || slices.ContainsFunc(r.ix.templates, func(tp template) bool { return r.ix.verbs[tp.verb] == v && r.has(&tp, c, i) })
-	}
-	end, paused := at.Start, false
-	for i := range c.words {
-		w := &c.words[i]
-		switch {
-		case w.Range.Start < at.Start || w.Range.End > next:
-		case w.Range.Start > at.Start && (c.pauses(i) || joins()[w.Plain]):
-			end, paused = c.words[i-1].Range.End, true
-		case !paused && !ours(i):
-			end = w.Range.End
-		}
-	}
-	return values.Range{Start: at.Start, End: end}
-}
-
 // patterned fills a string argument that has a pattern.
 func (f *filling) patterned() {
-	rd, there := f.reading(values.IBAN)
-	if rd != nil && f.pr.Type.Pattern.MatchString(rd.Value.Text()) {
-		f.take(asText(rd.Value), rd.Range, rd)
-		return
-	}
-	if there && rd == nil {
-		return
-	}
 	if at, ok := patternIn(f.c, f.pr, f.p.Args...); ok {
 		f.take(dsl.NewString(f.c.raw(at)), at, nil)
 		return
@@ -723,95 +447,6 @@ func (p *Part) follows(pr *verbs.Param) (row, code string) {
 		}
 	}
 	return "", ""
-}
-
-// onlyRow reports that a range of a clause is nothing but names of rows that a required argument
-// takes.
-func (r *Reader) onlyRow(v *verbs.Verb, c *clause, at values.Range) bool {
-	named := make([]bool, len(c.words))
-	for i := range v.Params {
-		if p := &v.Params[i]; p.Required {
-			r.marks(named, p, c)
-		}
-	}
-	return c.only(at, named)
-}
-
-// only reports that a range of a clause has no other words than those that are marked.
-func (c *clause) only(at values.Range, marked []bool) bool {
-	for i := range c.words {
-		if c.words[i].Range.Start >= at.Start && c.words[i].Range.End <= at.End && !marked[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// texts reports that names of rows are all that a clause has in the place of a text. Then they are
-// that text, and name no row for an optional argument: "find violin" for the phrase "find {name}".
-func (f *filling) texts(of *found) bool {
-	named := make([]bool, len(f.c.words))
-	for _, k := range of.words {
-		named[k] = true
-	}
-	for i := range f.p.Verb.Params {
-		if q := &f.p.Verb.Params[i]; freeText(q) {
-			if at, how := f.r.captured(f.p, q, f.c); how == said && f.c.only(at, named) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// content reports that a clause says more than which verb is meant.
-func (c *clause) content() bool {
-	n := 0
-	for i := range c.words {
-		if c.weights[i] > 0.2 {
-			n++
-		}
-	}
-	return n >= 2 || len(c.words) >= 4
-}
-
-// announcement reports that a clause, up to a place, only announces the text that follows. All of
-// its words lead to the text's place in the phrases, name rows, or are small words; if a word such
-// as "note" names the argument, one other word is allowed: "add a note". (F26)
-func (r *Reader) announcement(v *verbs.Verb, pr *verbs.Param, c *clause, upto int) bool {
-	named, calls, leads, others := r.named(v, c), 0, 0, 0
-	for i := range c.words {
-		switch {
-		case c.words[i].Range.End > upto:
-			continue
-		case named[i]:
-			leads++
-			continue
-		case small()[c.words[i].Plain]:
-			continue
-		}
-		as := 0
-		for t := range r.ix.templates {
-			tp := &r.ix.templates[t]
-			ends := len(tp.words) > 0 && tp.words[len(tp.words)-1].param == pr
-			switch {
-			case r.ix.verbs[tp.verb] != v || !tp.named && !ends || !r.has(tp, c, i):
-			case tp.named || tp.colon:
-				as = 2
-			default:
-				as = max(as, 1)
-			}
-		}
-		switch {
-		case as == 2 || c.is(i, stem(pr.Name)):
-			calls++
-		case as == 1:
-			leads++
-		default:
-			others++
-		}
-	}
-	return others == 0 && calls+leads > 0 || calls > 0 && others+leads <= 1+len(slices.DeleteFunc(named, func(is bool) bool { return !is }))
 }
 
 // span returns the range from the first to the last of some words.

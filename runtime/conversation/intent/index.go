@@ -18,13 +18,15 @@ type Index struct {
 	verbs     []*verbs.Verb
 	ranker    *rank.Ranker
 	takes     []uint64 // by verb: what may stand in its arguments, see the kinds
+	order     map[*verbs.Verb]int32
 	templates []template
+	own       []int32 // by verb: the first of its templates, which follow each other
 	codes     map[*verbs.CodeList][]codeWords
 	forms     map[*verbs.Schema]*forms.Form
 	firsts    []string // by verb: stem of its name's first word
 	asking    []bool   // by verb: it is said as a question, or puts one
 	entities  map[*verbs.Entity]int
-	model     func() *rank.Model
+	model     *rank.Model
 	beside    []func(values.Language) string
 	spoken    func() []map[string]bool // by language: the words of phrases and codes
 }
@@ -56,13 +58,14 @@ const maxTemplate = 24
 func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 	ix := &Index{reg: reg, verbs: slices.DeleteFunc(slices.Clone(reg.Verbs()), func(v *verbs.Verb) bool {
 		return v.Masked() || slices.ContainsFunc(without, func(leave func(*verbs.Verb) bool) bool { return leave(v) })
-	}), codes: map[*verbs.CodeList][]codeWords{}, forms: map[*verbs.Schema]*forms.Form{}, entities: map[*verbs.Entity]int{}}
+	}), codes: map[*verbs.CodeList][]codeWords{}, forms: map[*verbs.Schema]*forms.Form{}, entities: map[*verbs.Entity]int{}, order: map[*verbs.Verb]int32{}}
 	for _, l := range reg.CodeLists() {
 		ix.codeWords(l)
 	}
 	all := make([]rank.Verb, len(ix.verbs))
 	ix.asking, ix.takes = make([]bool, len(ix.verbs)), make([]uint64, len(ix.verbs))
 	for i, v := range ix.verbs {
+		ix.order[v], ix.own = int32(i), append(ix.own, int32(len(ix.templates)))
 		ix.asking[i] = len(v.Effects) == 0
 		ix.readForms(v)
 		_, name, _ := strings.Cut(v.Name, ".")
@@ -114,9 +117,18 @@ func New(reg *verbs.Registry, without ...func(*verbs.Verb) bool) *Index {
 		all[i] = k
 	}
 	ix.ranker = rank.New(all, func(w string) bool { return small()[w] })
-	ix.model = sync.OnceValue(func() *rank.Model { return ix.learn() })
+	ix.model = ix.calibrated()
 	ix.spoken = sync.OnceValue(ix.readSpoken)
 	return ix
+}
+
+// templatesOf returns the phrases of a verb, its name included.
+func (ix *Index) templatesOf(v *verbs.Verb) []template {
+	i := ix.order[v]
+	if int(i)+1 == len(ix.own) {
+		return ix.templates[ix.own[i]:]
+	}
+	return ix.templates[ix.own[i]:ix.own[i+1]]
 }
 
 // labels returns what a verb may share with others: the first word of its name, which is what is done, the

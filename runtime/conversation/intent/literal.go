@@ -149,8 +149,8 @@ func (r *Reader) only(verb int32, c *clause) bool {
 		if named[i] || small()[c.words[i].Plain] || following()[c.words[i].Plain] {
 			continue
 		}
-		if !slices.ContainsFunc(r.ix.templates, func(tp template) bool {
-			return tp.verb == verb && r.has(&tp, c, i)
+		if !slices.ContainsFunc(r.ix.templatesOf(r.ix.verbs[verb]), func(tp template) bool {
+			return r.has(&tp, c, i)
 		}) {
 			return false
 		}

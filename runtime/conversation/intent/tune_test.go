@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -106,7 +107,7 @@ func TestFitModel(t *testing.T) {
 			break
 		}
 		r, _ := d.reader(t)
-		own := r.ix.examples(200)
+		own := ownExamples(r.ix, 200)
 		for i, e := range own {
 			e.Weight *= 0.5
 			all = append(all, tuned{e, d.name + [...]string{"", " among words", " removed", " empty"}[i%4], i / 4})
@@ -207,9 +208,9 @@ func refit(tuned []tuned, to *rank.Model) *rank.Model {
 	for _, e := range tuned {
 		all = append(all, e.Example)
 	}
-	m := rank.Fitted(all, to, 0.5, 120)
+	m := fitted(all, to, 0.5, 120)
 	for range 4 {
-		m = rank.Fitted(all, m, 0.5, 120)
+		m = fitted(all, m, 0.5, 120)
 	}
 	return m
 }
@@ -262,3 +263,113 @@ func judged(m *rank.Model, all []tuned) string {
 var onlyLarge = flag.Bool("only-large", false, "fit the model of large palettes alone")
 
 const straysWeight = 3
+
+// ownExamples makes four examples each of at most so many phrases of a palette: the phrase alone, among
+// words of others, without its verb and without its own words. The last two mean nothing.
+func ownExamples(ix *Index, most int) (all []rank.Example) {
+	seed := uint32(1)
+	random := func(n int) int {
+		seed = seed*1664525 + 1013904223
+		return int(seed>>8) % n
+	}
+	ix.leftOut(most, func(c *clause, q *rank.Query, p int32, may []bool) {
+		v := ix.ranker.Verb(p)
+		add := func(q *rank.Query, left int32, weight float64) {
+			c.sought = q
+			e := ix.example(c, left, v, may)
+			e.Weight = weight
+			all = append(all, e)
+		}
+		add(q, p, 1)
+		other := &rank.Query{}
+		for range 3 {
+			if more := ix.templates[random(len(ix.templates))].words; len(more) > 0 {
+				other.Words = append(other.Words, short(more[random(len(more))].stem))
+			}
+		}
+		other.Words = append(other.Words, "\x00", "\x01")
+		other.Kinds = make([]uint64, len(other.Words))
+		for _, of := range []*rank.Query{q, other} {
+			if of.Masked == nil {
+				of.Masked = of.Words
+			}
+		}
+		first, second := q, other
+		if random(2) == 0 {
+			first, second = other, q
+		}
+		add(&rank.Query{Words: slices.Concat(first.Words, second.Words), Kinds: slices.Concat(first.Kinds, second.Kinds), Masked: slices.Concat(first.Masked, second.Masked)}, p, 0.5)
+		may[v] = false
+		add(q, -1, 0.25)
+		may[v] = true
+		empty := &rank.Query{Kinds: make([]uint64, len(q.Words))}
+		for i, w := range q.Words {
+			if !small()[w] {
+				w = string(rune(i))
+			}
+			empty.Words = append(empty.Words, w)
+		}
+		add(empty, p, 0.2)
+		all[len(all)-1].Meant = -1
+	})
+	return all
+}
+
+// fitted fits a Model to examples by gradient steps, with a pull towards another Model (ridge).
+func fitted(all []rank.Example, to *rank.Model, pull float64, steps int) *rank.Model {
+	m := *to
+	const learning = 0.08 // Adam; Kingma and Ba, 2015
+	var first, second [rank.SignCount + 1]float64
+	for step := 1; step <= steps; step++ {
+		var slope [rank.SignCount + 1]float64
+		for k := range m.Signs {
+			slope[k] = pull * float64(m.Signs[k]-to.Signs[k])
+		}
+		slope[rank.SignCount] = pull * (m.None - to.None)
+		for i := range all {
+			e := &all[i]
+			most := m.None
+			scores := make([]float64, len(e.All))
+			for j := range e.All {
+				for k, s := range e.All[j].Signs {
+					scores[j] += float64(s) * float64(m.Signs[k])
+				}
+				most = max(most, scores[j])
+			}
+			none := math.Exp(m.None - most)
+			sum := none
+			for j := range scores {
+				scores[j] = math.Exp(scores[j] - most)
+				sum += scores[j]
+			}
+			for j := range scores {
+				off := scores[j] / sum
+				if j == e.Meant {
+					off--
+				}
+				if off *= e.Weight; math.Abs(off) < 1e-4 {
+					continue
+				}
+				for k, s := range e.All[j].Signs {
+					slope[k] += off * float64(s)
+				}
+			}
+			off := none / sum
+			if e.Meant < 0 {
+				off--
+			}
+			slope[rank.SignCount] += off * e.Weight
+		}
+		for k := range slope {
+			first[k] = 0.9*first[k] + 0.1*slope[k]
+			second[k] = 0.99*second[k] + 0.01*slope[k]*slope[k]
+			by := learning * first[k] / (1 - math.Pow(0.9, float64(step))) / (math.Sqrt(second[k]/(1-math.Pow(0.99, float64(step)))) + 1e-8)
+			if k == rank.SignCount {
+				m.None -= by
+			} else {
+				m.Signs[k] -= float32(by)
+			}
+		}
+	}
+	return &m
+}

@@ -53,7 +53,10 @@ func TestALeftOutPhraseSaysLess(t *testing.T) {
 	verbs, _ := resources()
 	r := New(verbs, func(string) bool { return false })
 	for p := range int32(r.Phrases()) {
-		words := r.Words(p)
+		var words []string
+		for _, id := range r.phrases[p].words {
+			words = append(words, r.list[id])
+		}
 		q := &Query{Words: words, Kinds: make([]uint64, len(words))}
 		sign := func(left int32) (s Signs) {
 			for _, c := range r.Compare(q, nil, make([]uint64, r.verbs), left) {

@@ -16,7 +16,7 @@ type weighed struct {
 	counts  []float32   // by piece: how much it counts, 0 if not at all
 	rows    [][]float32 // by piece: what it says for each output
 	outputs int
-	labels  [][]int32 // by verb: the outputs of its labels
+	labels  [][]int32 // by verb: the outputs of its labels, in one piece
 	fine    bool
 	own     [][]post // by phrase: what it taught
 }
@@ -34,7 +34,7 @@ const (
 	// Beyond, verbs are told apart by what they share, and there are fewer rounds.
 	mostFine  = 300_000
 	coarsely  = 3 // rounds,
-	ofSeveral = 3 // the phrases that have a pair of words if it counts,
+	ofSeveral = 3 // the phrases that have a pair of words if it counts
 )
 
 // weigh fits the regression by stochastic gradient descent.
@@ -146,9 +146,11 @@ func (w *weighed) share(all []Verb) (outputs int) {
 			count[l]++
 		}
 	}
+	var flat []int32
+	ends := make([]int, len(all))
 	for v, k := range all {
 		if w.fine {
-			w.labels[v] = append(w.labels[v], int32(outputs))
+			flat = append(flat, int32(outputs))
 			outputs++
 		}
 		for _, l := range k.Labels {
@@ -161,8 +163,13 @@ func (w *weighed) share(all []Verb) (outputs int) {
 				number[l] = n
 				outputs++
 			}
-			w.labels[v] = append(w.labels[v], n)
+			flat = append(flat, n)
 		}
+		ends[v] = len(flat)
+	}
+	from := 0
+	for v, to := range ends {
+		w.labels[v], from = flat[from:to], to
 	}
 	return outputs
 }
