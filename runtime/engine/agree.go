@@ -99,14 +99,7 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 		}
 		return nil, refuse([]callError{{-1, *d}})
 	}
-	if !c.MayDecide(&s.who) {
-		return nil, refuse([]callError{{-1, samePerson(dsl.Place{})}})
-	}
-	if s.rights.only != nil {
-		return nil, refuse([]callError{{-1, narrowed(dsl.Place{})}})
-	}
-	// Roles are what they are now, not what they were when the session began.
-	me, err := s.e.Session(ctx, s.who.Name)
+	me, err := s.decider(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +147,17 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 		return r.repeated, nil
 	}
 	return r.reply(), nil
+}
+
+// decider returns a session of the principal who decides, with the roles that they have now.
+func (s *Session) decider(ctx context.Context, c *confirmations.Confirmation) (*Session, error) {
+	switch {
+	case !c.MayDecide(&s.who):
+		return nil, refuse([]callError{{-1, samePerson(dsl.Place{})}})
+	case s.rights.only != nil:
+		return nil, refuse([]callError{{-1, narrowed(dsl.Place{})}})
+	}
+	return s.e.Session(ctx, s.who.Name)
 }
 
 // agreedBefore returns the receipt of what an agreement led to; nil if it is not known.
@@ -264,13 +268,7 @@ func (s *Session) Decline(ctx context.Context, id, reason string) error {
 }
 
 func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, reason string) error {
-	if !c.MayDecide(&s.who) {
-		return refuse([]callError{{-1, samePerson(dsl.Place{})}})
-	}
-	if s.rights.only != nil {
-		return refuse([]callError{{-1, narrowed(dsl.Place{})}})
-	}
-	me, err := s.e.Session(ctx, s.who.Name)
+	me, err := s.decider(ctx, c)
 	if err != nil {
 		return err
 	}

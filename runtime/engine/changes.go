@@ -190,7 +190,7 @@ func joinChange(r *source, all []change, st *step, p *rowChange, others bool) ([
 			continue
 		}
 		var err error
-		if a.value, err = acceptValue(r, st, p, a); err != nil {
+		if a.value, err = acceptValue(st, p, a); err != nil {
 			return nil, err
 		}
 		if by, ok := p.entity.CountryField(a.field); ok {
@@ -319,7 +319,7 @@ func insertRow(r *source, st *step, p *rowChange) (change, error) {
 			continue
 		}
 		var err error
-		if a.value, err = acceptValue(r, st, p, a); err != nil {
+		if a.value, err = acceptValue(st, p, a); err != nil {
 			return c, err
 		}
 		if a.value.IsNull() && f.Default.IsNull() {
@@ -353,7 +353,7 @@ func insertRow(r *source, st *step, p *rowChange) (change, error) {
 // acceptValue checks a value against the type of its field, wherever the value comes from: arguments
 // have limits of their own, and computed values have none. A store would refuse such a value
 // without saying why, or round it.
-func acceptValue(r *source, st *step, p *rowChange, a assignment) (stores.Value, error) {
+func acceptValue(st *step, p *rowChange, a assignment) (stores.Value, error) {
 	entity, e := p.entity, p.entity.Store
 	f := &e.Fields[a.field]
 	if f.Required && a.value.IsNull() {

@@ -419,13 +419,9 @@ func turnID(s *Session, o RunOptions) string {
 	return ""
 }
 
-// refusalOf writes refused calls into the journal, in a transaction of their own.
-func refusalOf(ctx context.Context, s *Session, p *verbs.Program, o RunOptions, err error) error {
-	return refusedEntry(ctx, s, p, o, err)
-}
-
-// refusedEntry is refusal for the run of a job, if there is one.
-func refusedEntry(ctx context.Context, s *Session, p *verbs.Program, o RunOptions, err error, settled ...stores.Settlement) error {
+// refusalOf writes refused calls into the journal, in a transaction of their own, which ends the job
+// that made them, if there is one.
+func refusalOf(ctx context.Context, s *Session, p *verbs.Program, o RunOptions, err error, settled ...stores.Settlement) error {
 	var r *Refusal
 	if !errors.As(err, &r) || r.told {
 		return err
@@ -452,7 +448,7 @@ func refusedEntry(ctx context.Context, s *Session, p *verbs.Program, o RunOption
 		return err
 	}
 	b.Settled = settled
-	if failed := recordEntries(ctx, s, b, countsRefused(s, p, r)...); failed != nil {
+	if failed := recordEntries(ctx, s, b, countsRefused(p, r)...); failed != nil {
 		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed)}
 	}
 	return err

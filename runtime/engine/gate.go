@@ -213,7 +213,7 @@ func (st *step) questions() (all []receipt.Ask) {
 // not hold either; it is reported only if no other is, since a rule may rely on those before
 // it.
 func require(ctx context.Context, r *source, st *step) error {
-	if err := inCountry(r, st); err != nil {
+	if err := inCountry(st); err != nil {
 		return err
 	}
 	if err := schematic(r, st); err != nil {
@@ -251,7 +251,7 @@ func requiredHolds(ctx context.Context, r *source, st *step, rule *verbs.Require
 
 // inCountry reads telephone numbers and national ids by the country in the argument beside them. The
 // checker has done so for literals.
-func inCountry(r *source, st *step) error {
+func inCountry(st *step) error {
 	for i := range st.verb.Params {
 		by, ok := st.verb.CountryParam(i)
 		if !ok || st.args.values[i].IsNull() {

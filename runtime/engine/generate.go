@@ -91,7 +91,7 @@ func writeCall(ctx context.Context, r *source, g Generated) (string, error) {
 			}
 			out = dsl.NewSymbol(named.Kept)
 		} else {
-			v, err := plainValue(r, value)
+			v, err := plainValue(value)
 			if err != nil {
 				return "", fmt.Errorf("%s.%s: %w", g.Verb, name, err)
 			}

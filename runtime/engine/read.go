@@ -88,7 +88,7 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 		return nil, err
 	}
 	if read.Groups() {
-		if err := groupRows(r, st, t); err != nil {
+		if err := groupRows(st, t); err != nil {
 			return nil, err
 		}
 	}

@@ -110,7 +110,7 @@ func (r *source) argument(ctx context.Context, f *frame, st *step, t *verbs.Type
 		return r.referred(ctx, st, t, resolvedArg{value: a.Value, from: f.said(a)}, place, param)
 
 	case verbs.Name:
-		g, err := r.named(ctx, f, st, t, a, place, param)
+		g, err := r.named(ctx, f, st, a, place, param)
 		if err != nil {
 			return resolvedArg{}, err
 		}
@@ -251,7 +251,7 @@ func (r *source) reference(ctx context.Context, st *step, g resolvedArg, place d
 
 // named resolves a name: inside a macro to an argument of the macro, otherwise to a row that the
 // session knows.
-func (r *source) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place, param string) (resolvedArg, error) {
+func (r *source) named(ctx context.Context, f *frame, st *step, a *verbs.Arg, place dsl.Place, param string) (resolvedArg, error) {
 	if f.macro != nil && !f.made {
 		return r.ofMacro(ctx, f, st, a, place)
 	}

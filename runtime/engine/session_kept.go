@@ -372,7 +372,7 @@ func (r *source) given(ctx context.Context, st *step, p *promise) error {
 func (r *source) settings(st *step, f Fields, came verbs.Origin, promises []promise) ([]setting, error) {
 	var all []setting
 	for _, key := range sortedKeys(f) {
-		v, err := plainValue(r, f[key])
+		v, err := plainValue(f[key])
 		if err != nil {
 			return nil, fmt.Errorf("session.%s: %w", key, err)
 		}

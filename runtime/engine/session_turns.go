@@ -282,9 +282,6 @@ type SessionState struct {
 	Kept     bool
 	Zone     *time.Location // of the person
 	Language string
-	Visits   int64
-	Turns    int64
-	Started  time.Time
 
 	c      *Call
 	values map[string]sessions.Value
@@ -316,7 +313,6 @@ func (c *Call) Session(ctx context.Context) (SessionState, error) {
 		return st, err
 	}
 	st.Kept, st.values = true, kept.Values
-	st.Visits, st.Turns, st.Started = kept.Visits, kept.Turns, kept.Started
 	return st, nil
 }
 

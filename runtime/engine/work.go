@@ -607,7 +607,7 @@ func skipWork(ctx context.Context, s *Session, w *work, done Worked, script *dsl
 // refuseWork ends a job that was refused: an operator may try it again.
 func refuseWork(ctx context.Context, s *Session, w *work, done Worked, p *verbs.Program, o RunOptions, refusal *Refusal) (Worked, error) {
 	done.Outcome, done.Reason = WorkRefused, refusal.Diagnostics[0].Code
-	err := refusedEntry(ctx, s, p, o, refusal, ends(w.run, stores.JobDead, s.e.opt.Clock(), done.Reason))
+	err := refusalOf(ctx, s, p, o, refusal, ends(w.run, stores.JobDead, s.e.opt.Clock(), done.Reason))
 	var failed *Failure
 	if errors.As(err, &failed) {
 		return done, err

@@ -102,24 +102,6 @@ func (all Messages) New(at dsl.Place, name string, args ...any) dsl.Diagnostic {
 	return d
 }
 
-// Takes returns how many arguments an entry needs.
-func (m *Message) Takes() int {
-	most := max(m.word, m.among)
-	texts := append([]string{m.summary, m.label, m.kind}, m.notes...)
-	for _, r := range m.related {
-		most = max(most, r.arg)
-		texts = append(texts, r.says)
-	}
-	for _, text := range texts {
-		for i := 1; i < len(text); i++ {
-			if text[i-1] == '{' && '1' <= text[i] && text[i] <= '9' {
-				most = max(most, int(text[i]-'0'))
-			}
-		}
-	}
-	return most
-}
-
 // filled replaces {1}, {2 quoted} and the like by arguments. Other braces stay as they are.
 func filled(text string, args []any) string {
 	var b strings.Builder
