@@ -87,7 +87,7 @@ func (r *run) readBack(ctx context.Context, st *step) error {
 		for _, c := range rewritten[e] {
 			i := slices.IndexFunc(rows, func(row stores.Row) bool { return row.Key() == c.Key })
 			if i < 0 {
-				return &callError{st.call.index, rowRewritten(st.call.place, st.verb.Name, e.Store.Name)}
+				return st.refuse("row-rewritten", st.verb.Name, e.Store.Name)
 			}
 			r.became(c, rows[i].Values)
 		}
@@ -135,7 +135,7 @@ func changesOf(r *source, st *step, rowChanges []rowChange, others bool) (all []
 	for i := range all {
 		for j := range all[i].Entity.Given {
 			if c := &all[i]; c.Op != stores.Delete && !c.Entity.Given[j].Holds(c.after) {
-				return nil, &callError{st.call.index, constraintBroken(st.call.place, c.Entity.Name, &c.entity.Given[j])}
+				return nil, st.refuse("requirement-not-met/row", c.Entity.Name, c.entity.Given[j].Else, &c.entity.Given[j])
 			}
 		}
 	}
@@ -333,7 +333,7 @@ func insertRow(r *source, st *step, p *rowChange) (change, error) {
 		for i, f := range e.Parts {
 			at := c.At(f)
 			if at < 0 {
-				return c, &callError{st.call.index, valueNeeded(st.call.place, st.verb.Name, e.Name, e.Fields[f].Name)}
+				return c, st.refuse("value-needed", st.verb.Name, e.Name, e.Fields[f].Name)
 			}
 			parts[i] = c.Set[at].Value
 		}
@@ -357,7 +357,7 @@ func acceptValue(st *step, p *rowChange, a assignment) (stores.Value, error) {
 	entity, e := p.entity, p.entity.Store
 	f := &e.Fields[a.field]
 	if f.Required && a.value.IsNull() {
-		return a.value, &callError{st.call.index, valueNeeded(st.call.place, st.verb.Name, e.Name, f.Name)}
+		return a.value, st.refuse("value-needed", st.verb.Name, e.Name, f.Name)
 	}
 	t := entity.Fields[a.field].Type
 	if by, ok := entity.CountryField(a.field); ok {
@@ -365,7 +365,7 @@ func acceptValue(st *step, p *rowChange, a assignment) (stores.Value, error) {
 	}
 	v, err := t.Accept(a.value)
 	if err != nil {
-		return v, &callError{st.call.index, notHeld(st.call.place, st.verb.Name, e.Name, f.Name, err.Error())}
+		return v, st.refuse("not-accepted/field", st.verb.Name, e.Name, f.Name, err.Error())
 	}
 	return v, nil
 }

@@ -144,7 +144,7 @@ type catalog struct {
 type ConfigError struct{ Diagnostics dsl.Diagnostics }
 
 // Error implements error.
-func (e *ConfigError) Error() string { return tell(e.Diagnostics) }
+func (e *ConfigError) Error() string { return inWords(e.Diagnostics) }
 
 // New joins palettes, a store and handlers. Where they disagree it returns a *ConfigError
 // whose diagnostics point into the YAML. A query that cannot run does not stop New: see Unfit.
@@ -218,7 +218,7 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 	}
 	who, err := e.principal(ctx, principal)
 	if errors.Is(err, stores.ErrNotFound) {
-		return nil, &Refusal{Diagnostics: dsl.Diagnostics{unknownPrincipal(dsl.Place{}, principal)}}
+		return nil, &Refusal{Diagnostics: dsl.Diagnostics{tell(dsl.Place{}, "unknown-principal", principal)}}
 	}
 	if err != nil {
 		return nil, failure(err)
@@ -472,7 +472,7 @@ func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session
 		case err != nil:
 			return err
 		case kept == nil && (v.ID != "" || v.Existing):
-			return refuse([]callError{{-1, unknownSession(dsl.Place{})}})
+			return refuseScript(tell(dsl.Place{}, "unknown-session"))
 		case kept == nil:
 			kept = sessions.Begin(s.kept, s.who.Name, v.Name, now)
 		}

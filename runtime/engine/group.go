@@ -68,7 +68,7 @@ func groupRows(st *step, t *table) error {
 	}
 	slices.SortStableFunc(t.rows, func(a, b []cell) int { return sorted(read.Sort, a, b) })
 	if read.Limit > 0 && len(t.rows) > read.Limit {
-		return &callError{st.call.index, tooMuch(st.call.place, st.verb.Name)}
+		return st.refuse("too-much", st.verb.Name)
 	}
 	return nil
 }

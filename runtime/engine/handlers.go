@@ -19,13 +19,15 @@ import (
 	"verbatim/verbs"
 )
 
-// Handlers are the Go functions that carry out verbs.
+// Handlers are the Go functions that carry out verbs. Each is registered once: New refuses a second
+// one for a verb.
 type Handlers struct {
 	// Partial says that handlers may be missing: their verbs are refused when they are used.
 	Partial bool
 
 	list      []*handler
 	functions map[string]verbs.Outside
+	twice     []string // the functions that were registered once more, which New refuses
 }
 
 // Function registers a Go function that palettes declare, under its name there. It gets values of
@@ -34,6 +36,9 @@ type Handlers struct {
 func (h *Handlers) Function(name string, fn func(args []stores.Value) (stores.Value, error)) {
 	if h.functions == nil {
 		h.functions = make(map[string]verbs.Outside)
+	}
+	if h.functions[name] != nil {
+		h.twice = append(h.twice, name)
 	}
 	h.functions[name] = fn
 }
@@ -703,34 +708,41 @@ func joinHandlers(e *Engine, h *Handlers) dsl.Diagnostics {
 		v, looks := e.reg.Verb(one.verb), one.look != nil
 		switch {
 		case v == nil:
-			ds = append(ds, handlerUnknownVerb(one.verb, nearVerbs(e.reg, one.verb)))
+			ds = append(ds, near(tell(dsl.Place{}, "handler-unknown-verb", one.verb), "", nearVerbs(e.reg, one.verb)))
 			continue
 		case !looks && !v.Handler, looks && len(v.Looks) == 0:
-			ds = append(ds, handlerNotWanted(v))
+			ds = append(ds, tell(v.Place, "handler-not-wanted", v.Name))
+			continue
+		}
+		into := &e.verbs[v].handler
+		if looks {
+			into = &e.verbs[v].looker
+		}
+		if *into != nil {
+			ds = append(ds, tell(v.Place, "handler-not-wanted/twice", v.Name))
 			continue
 		}
 		joined := *one // the same Handlers may serve several engines
 		ds = append(ds, joined.fit(v)...)
-		if looks {
-			e.verbs[v].looker = &joined
-		} else {
-			e.verbs[v].handler = &joined
-		}
+		*into = &joined
 	}
 	for _, v := range e.reg.Verbs() {
 		if (v.Handler && e.verbs[v].handler == nil || len(v.Looks) > 0 && e.verbs[v].looker == nil) && !h.Partial {
-			ds = append(ds, handlerMissing(v))
+			ds = append(ds, tell(v.Place, "handler-missing", v.Name))
 		}
 	}
 	for _, f := range e.reg.Functions() {
 		if h.functions[f.Name] == nil && !h.Partial {
-			ds = append(ds, functionMissing(f))
+			ds = append(ds, tell(f.Place, "handler-missing/function", f.Name))
+		}
+		if slices.Contains(h.twice, f.Name) {
+			ds = append(ds, tell(f.Place, "handler-not-wanted/twice", f.Name))
 		}
 		e.outside = append(e.outside, outside(f, h.functions[f.Name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.functions)) {
 		if !slices.ContainsFunc(e.reg.Functions(), func(f *verbs.Function) bool { return f.Name == name }) {
-			ds = append(ds, functionUnknown(dsl.Place{}, name))
+			ds = append(ds, tell(dsl.Place{}, "handler-unknown-verb/function", name))
 		}
 	}
 	return ds
@@ -779,7 +791,7 @@ func (h *handler) fit(v *verbs.Verb) dsl.Diagnostics {
 			switch {
 			case !tagged:
 			case !slices.Contains(declared, name):
-				ds = append(ds, handlerArgumentExtra(v, name, dsl.Nearest(name, slices.Values(declared))))
+				ds = append(ds, near(tell(v.Place, "handler-argument-extra", v.Name, name), ":", dsl.Nearest(name, slices.Values(declared))))
 			default:
 				byName[name] = i
 			}
@@ -790,20 +802,20 @@ func (h *handler) fit(v *verbs.Verb) dsl.Diagnostics {
 		p := &v.Params[i]
 		field, ok := byName[p.Name]
 		if !ok {
-			ds = append(ds, handlerArgumentMissing(v, p))
+			ds = append(ds, tell(p.Place, "handler-argument-missing", v.Name, p.Name))
 			continue
 		}
 		h.fields[i] = field
 		f := h.args.Field(field)
 		optional := !p.Sure()
 		if !f.IsExported() {
-			ds = append(ds, handlerArgumentType(v, p, "a field that only its own package can fill", "a field whose name begins with a capital letter"))
+			ds = append(ds, tell(p.Place, "handler-argument-type", v.Name, p.Name, "a field that only its own package can fill", "a field whose name begins with a capital letter"))
 		} else if !holds(f.Type, p.Type, optional) {
 			want := goType(p.Type)
 			if optional {
 				want += ", or a pointer to one where it may be left out"
 			}
-			ds = append(ds, handlerArgumentType(v, p, f.Type.String(), want))
+			ds = append(ds, tell(p.Place, "handler-argument-type", v.Name, p.Name, f.Type.String(), want))
 		}
 	}
 	return ds

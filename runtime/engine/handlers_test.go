@@ -419,6 +419,10 @@ func TestPalettesAndHandlersMustAgree(t *testing.T) {
 			engine.Handle(h, "crafted.appraise", appraised)
 			engine.Handle(h, "lending.list-items", appraised)
 		}, []string{"handler-not-wanted"}},
+		{"two for one verb", func(h *engine.Handlers) {
+			engine.Handle(h, "crafted.appraise", appraised)
+			engine.Handle(h, "crafted.appraise", appraised)
+		}, []string{"handler-not-wanted"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -142,7 +142,7 @@ func (l *Look) find(ctx context.Context, e *verbs.Entity, where *stores.Cond) ([
 func looked(ctx context.Context, r *source, st *step) error {
 	h := st.prep.looker
 	if h == nil {
-		return &callError{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noHandlerHere)}
+		return st.refuse("not-carried-out", st.verb.Name, noHandlerHere)
 	}
 	args, err := h.arguments(st)
 	if err != nil {

@@ -111,7 +111,7 @@ func (r *run) callOften(ctx context.Context, f *frame, i int) (st *step, needs *
 		return nil, nil, err
 	}
 	if r.plan.top[f.macro.call.index].tree.made+len(items) > maxMacroCalls { // known before the first is made
-		return nil, nil, &callError{f.macro.call.index, tooDeep(f.macro.call.place, f.macro.verb.Name)}
+		return nil, nil, &callError{f.macro.call.index, tell(f.macro.call.place, "too-much/calls", f.macro.verb.Name)}
 	}
 	defer func() { f.macro.sees.each = eachOf{} }()
 	for at, item := range items {
@@ -135,7 +135,7 @@ func (r *run) items(st *step, param int) ([]stores.Value, error) {
 	}
 	items, err := st.args.values[param].Items(kind)
 	if err != nil {
-		return nil, &callError{st.call.index, wrongValue(st.call.place, st.verb.Params[param].Name, "a list is wanted")}
+		return nil, st.refuse("wrong-value", st.verb.Params[param].Name, "a list is wanted")
 	}
 	return items, nil
 }
@@ -184,7 +184,7 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, 
 	}
 	written := r.plan.top[st.call.index]
 	if written.tree.made++; written.tree.made > maxMacroCalls || st.tree.depth > maxMacroDepth {
-		return nil, nil, &callError{st.call.index, tooDeep(st.call.place, st.verb.Name)}
+		return nil, nil, st.refuse("too-much/calls", st.verb.Name)
 	}
 	needs, err := r.step(ctx, f, st, &f.prog.Calls()[i])
 	if err != nil {
@@ -428,6 +428,11 @@ type step struct {
 	postponed []postponed // rows to be fetched together with its read
 }
 
+// refuse makes the error that refuses a call for a reason of messages.txt.
+func (st *step) refuse(name string, args ...any) *callError {
+	return &callError{st.call.index, tell(st.call.place, name, args...)}
+}
+
 // saw records rows that were read for a call; a nil step stands for no call.
 func (st *step) saw(rows ...readRow) {
 	if st != nil {
@@ -571,7 +576,7 @@ func previewable(_ context.Context, r *run, st *step) error {
 	switch {
 	case r.phase != Previewing:
 	case r.met.untold != nil:
-		return &callError{st.call.index, notPreviewed(st.call.place, st.verb.Name, r.met.untold.Name)}
+		return st.refuse("not-previewed", st.verb.Name, r.met.untold.Name)
 	case tellsOnceDone(st.verb):
 		r.met.untold = st.verb
 	}
@@ -660,24 +665,24 @@ func told(st *step, err error) error {
 	case errors.As(err, &refusal), errors.As(err, &promise), errors.As(err, &failed):
 		return err
 	case errors.Is(err, verbs.ErrAbsent):
-		return &callError{st.call.index, cannotWorkOut(st.call.place, st.verb.Name)}
+		return st.refuse("value-needed/condition", st.verb.Name)
 	case errors.Is(err, verbs.ErrRange), errors.Is(err, verbs.ErrZero):
-		return &callError{st.call.index, leadsOutOfRange(st.call.place, st.verb.Name)}
+		return st.refuse("wrong-value/range", st.verb.Name)
 	case errors.Is(err, stores.ErrConflict):
 		return err // the whole run may be tried again
 	case errors.Is(err, stores.ErrNotFound):
 		// A row that it would change does not exist, or is out of scope.
-		return &callError{st.call.index, notReached(st.call.place, st.verb.Name)}
+		return st.refuse("unknown-name/touched", st.verb.Name)
 	case errors.Is(err, stores.ErrReadOnly):
-		return &callError{st.call.index, onlyForReading(st.call.place, st.verb.Name)}
+		return st.refuse("not-accepted/reading", st.verb.Name)
 	case errors.Is(err, stores.ErrDuplicate):
-		return &callError{st.call.index, alreadyExists(st.call.place, st.verb.Name, duplicateText(st))}
+		return st.refuse("already-exists", cmp.Or(duplicateText(st), st.verb.Name+" would add what is there already"))
 	case errors.As(err, &unread):
-		return &callError{st.call.index, unreadable(st.call.place, st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)}
+		return st.refuse("unreadable-row", st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)
 	case errors.Is(err, stores.ErrInvalid):
-		return &callError{st.call.index, notAccepted(st.call.place, st.verb.Name)}
+		return st.refuse("not-accepted", st.verb.Name)
 	case errors.Is(err, stores.ErrLimit):
-		return &callError{st.call.index, tooMuch(st.call.place, st.verb.Name)}
+		return st.refuse("too-much", st.verb.Name)
 	}
 	return &Failure{Err: fmt.Errorf("%s: %w", st.verb.Name, err)}
 }

@@ -207,7 +207,7 @@ func unfitQueries(ctx context.Context, reg *verbs.Registry, store stores.Store) 
 		var wrong *stores.SQLError
 		switch {
 		case errors.As(err, &wrong):
-			unfit[v] = badQuery(v, wrong)
+			unfit[v] = tell(v.Query.PlaceOf(wrong.Offset), "bad-query", v.Name, wrong)
 		case err != nil:
 			return nil, fmt.Errorf("the query of %s: %w", v.Name, err)
 		}
@@ -256,7 +256,7 @@ func together(r *run, st *step, all []exclusionSide) error {
 	for i := range all {
 		x := &all[i]
 		if v, ok := value(x.mine); ok && x.after && r.met.calls[metCall{x.with, x.theirs, v}] {
-			return &callError{st.call.index, notTogether(st.call.place, x.of, x.rule)}
+			return st.refuse("not-together", x.rule.Else, x.rule, x.of.Name, x.rule.Verb.Name)
 		}
 	}
 	if r.met.calls == nil {
@@ -290,7 +290,7 @@ func (e *Engine) findGenerated() dsl.Diagnostics {
 			}
 			inner := e.reg.Verb(name)
 			if inner != nil && inner.Internal {
-				ds = append(ds, generatesInternal(&v.Effects[i], v, inner))
+				ds = append(ds, tell(v.Effects[i].Place, "generates-unknown/internal", v.Name, inner.Name))
 				continue
 			}
 			if inner == nil || inner == v {

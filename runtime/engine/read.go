@@ -70,7 +70,7 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 		return nil, err
 	}
 	if read.One && len(rows) == 0 {
-		return nil, &callError{st.call.index, unknownName(st.call.place, st.verb.Params[read.By].Name)}
+		return nil, st.refuse("unknown-name", st.verb.Params[read.By].Name)
 	}
 	t := &table{left: left, found: foundBy(st), entity: read.Entity, columns: make([]column, len(read.Fields)), keys: make([]stores.Value, len(rows)), rows: make([][]cell, len(rows))}
 	for i := range read.Fields {
@@ -125,7 +125,7 @@ func (r *source) leaveOut(ctx context.Context, st *step, dirty []stores.Unreadab
 			}
 		}
 		if st.verb.Read.One {
-			return nil, &callError{st.call.index, unreadable(st.call.place, st.verb.Name, row, u.Field, u.Why)}
+			return nil, st.refuse("unreadable-row", st.verb.Name, row, u.Field, u.Why)
 		}
 		left = append(left, leftOut(row, u.Field, u.Why))
 	}

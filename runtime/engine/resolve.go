@@ -63,7 +63,7 @@ func (r *source) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call)
 			return err
 		}
 		if p.Required && g.value.IsNull() {
-			return &callError{st.call.index, gaveNothing(r.placeOfArg(f, st, &c.Args[i]), p.Name)}
+			return &callError{st.call.index, tell(r.placeOfArg(f, st, &c.Args[i]), "wrong-value/nothing", p.Name)}
 		}
 		st.args.values[i], st.args.rows[i], st.args.from[i] = g.value, g.row, g.from
 		if p.Clear && g.value.IsNull() && c.Args[i].Syntax != nil && !g.left {
@@ -82,7 +82,7 @@ func (r *source) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call)
 		}
 		if st.verb.Moves() {
 			if err := p.Type.OnDay(r.s.today(r.now), g.value); err != nil {
-				elsewhere = append(elsewhere, callError{st.call.index, wrongValue(r.placeOfArg(f, st, &c.Args[i]), p.Name, err.Error())})
+				elsewhere = append(elsewhere, callError{st.call.index, tell(r.placeOfArg(f, st, &c.Args[i]), "wrong-value", p.Name, err.Error())})
 			}
 		}
 		if c := st.wants(i, g, r.placeOfArg(f, st, &c.Args[i])); c != nil {
@@ -187,7 +187,7 @@ func accept(st *step, t *verbs.Type, g resolvedArg, place dsl.Place, param strin
 	}
 	v, err := t.Accept(g.value)
 	if err != nil {
-		return resolvedArg{}, &callError{st.call.index, wrongValue(place, param, err.Error())}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "wrong-value", param, err.Error())}
 	}
 	g.value = v
 	return g, nil
@@ -206,7 +206,7 @@ func (r *source) referred(ctx context.Context, st *step, t *verbs.Type, g resolv
 		e := t.Item.Entity
 		keys, err := g.value.Items(e.Store.Fields[e.Store.Key].Kind)
 		if err != nil {
-			return resolvedArg{}, &callError{st.call.index, wrongValue(place, param, "a list of references is wanted")}
+			return resolvedArg{}, &callError{st.call.index, tell(place, "wrong-value", param, "a list of references is wanted")}
 		}
 		for _, key := range keys {
 			if _, err := r.reference(ctx, st, resolvedArg{value: key, entity: e}, place, param); err != nil {
@@ -246,7 +246,7 @@ func (r *source) reference(ctx context.Context, st *step, g resolvedArg, place d
 		}
 		return resolvedArg{value: key, entity: e, row: row, sensitive: g.sensitive, from: g.from}, nil
 	}
-	return resolvedArg{}, &callError{st.call.index, unknownName(place, param)}
+	return resolvedArg{}, &callError{st.call.index, tell(place, "unknown-name", param)}
 }
 
 // named resolves a name: inside a macro to an argument of the macro, otherwise to a row that the
@@ -257,7 +257,7 @@ func (r *source) named(ctx context.Context, f *frame, st *step, a *verbs.Arg, pl
 	}
 	bound, ok := f.prog.Bound(a)
 	if !ok {
-		return resolvedArg{}, &callError{st.call.index, unknownName(place, param)}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "unknown-name", param)}
 	}
 	e := bound.Entity
 	if a.Path() == "" {
@@ -265,7 +265,7 @@ func (r *source) named(ctx context.Context, f *frame, st *step, a *verbs.Arg, pl
 	}
 	row, err := r.get(ctx, st, e.Store, bound.Key)
 	if errors.Is(err, stores.ErrNotFound) {
-		return resolvedArg{}, &callError{st.call.index, unknownName(place, param)}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "unknown-name", param)}
 	}
 	if err != nil {
 		return resolvedArg{}, err
@@ -299,7 +299,7 @@ func (r *source) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, 
 		}
 		return r.follow(ctx, st, g.entity, g.row, a.Name(), a.Path(), place)
 	}
-	return resolvedArg{}, &callError{st.call.index, noResult(place, a.Name(), "the script of "+m.verb.Name+" has no such argument")}
+	return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", a.Name(), "the script of "+m.verb.Name+" has no such argument")}
 }
 
 // resulting returns the result of an earlier call of the same script: the row that it
@@ -316,7 +316,7 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 	}
 	entity, key, some := from.row(want)
 	if t := from.out.cells; t != nil && t.late && (!some || a.Path() != "" && t.has(a.Path())) {
-		return resolvedArg{}, &callError{st.call.index, toolAnswersLater(place, symbol, from.verb.Name)}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "tool-answers-later", symbol, from.verb.Name)}
 	}
 	if a.Path() == "" {
 		switch {
@@ -326,9 +326,9 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 			cell := from.out.cells.rows[0][0]
 			return resolvedArg{value: cell.value, entity: cell.entity, sensitive: from.out.cells.columns[0].sensitive, from: cell.from}, nil
 		case from.out.cells != nil && len(from.out.cells.rows) > 1:
-			return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, len(from.out.cells.rows)))}
+			return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, len(from.out.cells.rows)))}
 		}
-		return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, from.verb.Name+" gave no row")}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", symbol, from.verb.Name+" gave no row")}
 	}
 	step, rest, more := strings.Cut(a.Path(), ".")
 	if from.out.cells != nil {
@@ -337,7 +337,7 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 				continue
 			}
 			if n := len(from.out.cells.rows); n != 1 {
-				return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, n))}
+				return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, n))}
 			}
 			cell := from.out.cells.rows[0][i]
 			if !more {
@@ -354,7 +354,7 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 		}
 	}
 	if !some {
-		return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, from.verb.Name+" gave no row")}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", symbol, from.verb.Name+" gave no row")}
 	}
 	row, err := r.get(ctx, st, entity.Store, key)
 	if err != nil {
@@ -373,7 +373,7 @@ func (t *table) has(path string) bool {
 func (r *source) follow(ctx context.Context, st *step, e *verbs.Entity, row stores.Row, symbol, path string, place dsl.Place) (resolvedArg, error) {
 	p, to, ok := r.path(e, path)
 	if !ok {
-		return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, "it has no "+path)}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", symbol, "it has no "+path)}
 	}
 	g := resolvedArg{entity: to, sensitive: sensitivePath(e.Store, p)}
 	if len(p.Steps) == 0 {
@@ -559,7 +559,7 @@ func (st *step) wants(i int, g resolvedArg, place dsl.Place) *callError {
 		return nil
 	}
 	if p.Otherwise == nil {
-		return &callError{st.call.index, wrongOrigin(place, p, g.from, st.resolving.trail)}
+		return &callError{st.call.index, tell(place, "origin", cameFrom(p, g.from, st.resolving.trail), toComeFrom(p.From))}
 	}
 	ask := newAsk(st, p.Otherwise)
 	said := cameFrom(p, g.from, st.resolving.trail)
@@ -979,7 +979,7 @@ func (r *source) referredInside(ctx context.Context, st *step, t *verbs.Type, v 
 	if t.Name == verbs.ListType {
 		items, err := v.Items(stores.JSON)
 		if err != nil {
-			return &callError{st.call.index, wrongValue(place, param, "a list of records is wanted")}
+			return &callError{st.call.index, tell(place, "wrong-value", param, "a list of records is wanted")}
 		}
 		for _, item := range items {
 			if err := r.referredInside(ctx, st, t.Item, item, place, param); err != nil {
@@ -990,7 +990,7 @@ func (r *source) referredInside(ctx context.Context, st *step, t *verbs.Type, v 
 	}
 	parts, ok := t.Parts(v)
 	if !ok {
-		return &callError{st.call.index, wrongValue(place, param, t.Phrase()+" is wanted")}
+		return &callError{st.call.index, tell(place, "wrong-value", param, t.Phrase()+" is wanted")}
 	}
 	for i := range parts {
 		if _, err := r.referred(ctx, st, t.Fields[i].Type, resolvedArg{value: parts[i]}, place, param); err != nil {
@@ -1012,7 +1012,7 @@ func (r *source) rowOfPart(ctx context.Context, st *step, read *verbs.ExprRead) 
 	}
 	row, err := r.get(ctx, st, t.Fields[read.Part-1].Type.Entity.Store, parts[read.Part-1])
 	if errors.Is(err, stores.ErrNotFound) {
-		return nil, &callError{st.call.index, unknownName(st.call.place, st.verb.Params[read.Param].Name)}
+		return nil, st.refuse("unknown-name", st.verb.Params[read.Param].Name)
 	}
 	return &row, err
 }
@@ -1042,7 +1042,7 @@ func (r *source) ofRecord(ctx context.Context, st *step, t *verbs.Type, g resolv
 		}
 		return r.follow(ctx, st, out.entity, row, a.Name(), rest, place)
 	}
-	return resolvedArg{}, &callError{st.call.index, noResult(place, a.Name(), "it has no "+a.Path())}
+	return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", a.Name(), "it has no "+a.Path())}
 }
 
 // ofItem resolves @each, or a part of it, in a call of a macro.
@@ -1056,7 +1056,7 @@ func (r *source) ofItem(ctx context.Context, st *step, t *verbs.Type, g resolved
 	case t.Name == verbs.RecordType:
 		return r.ofRecord(ctx, st, t, g, a, place)
 	case g.entity == nil:
-		return resolvedArg{}, &callError{st.call.index, noResult(place, a.Name(), "it has no "+a.Path())}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", a.Name(), "it has no "+a.Path())}
 	}
 	row, err := r.get(ctx, st, g.entity.Store, g.value)
 	if err != nil {

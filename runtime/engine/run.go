@@ -164,7 +164,7 @@ func (s *Session) Parts(ctx context.Context, p *verbs.Program, o RunOptions, don
 	for at, i := range p.Order() {
 		if at != i {
 			// They are numbered in the order in which they are written, and have to be made in it.
-			return nil, refusalOf(ctx, s, p, o, refuse([]callError{{i, outOfOrder(placeOf(p, &p.Calls()[i]))}}))
+			return nil, refusalOf(ctx, s, p, o, refuse([]callError{{i, tell(placeOf(p, &p.Calls()[i]), "out-of-order")}}))
 		}
 	}
 	defer s.begins()()
@@ -263,9 +263,9 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 		return refuse([]callError{*c})
 	case errors.Is(err, stores.ErrInvalid), errors.Is(err, stores.ErrDuplicate):
 		// Some constraints are only looked at when a transaction ends.
-		return refuse([]callError{{-1, notAccepted(whole, "the script")}})
+		return refuseScript(tell(whole, "not-accepted", "the script"))
 	case errors.Is(err, stores.ErrLimit):
-		return refuse([]callError{{-1, tooMuch(whole, "the script")}})
+		return refuseScript(tell(whole, "too-much", "the script"))
 	}
 	return storeError(whole, err)
 }

@@ -133,6 +133,7 @@ func (s *Session) unseen(script *dsl.Script, ds dsl.Diagnostics) {
 			c := &script.Calls[k]
 			if v := s.e.reg.Verb(c.Verb); v != nil && !v.Internal && !permits(s.rights.roles, v.Roles) && c.Range.Start <= d.Place.Range.Start && d.Place.Range.End <= c.Range.End {
 				refused := notPermitted(d.Place, c.Verb, "")
+				d.Console = append([]string{refused.Summary + "; " + refused.Console[0]}, d.Notes...)
 				d.Notes = append([]string{refused.Summary + "; " + refused.Notes[0]}, d.Notes...)
 			}
 		}

@@ -425,7 +425,7 @@ func workScript(ctx context.Context, s *Session, w *work, source string) (*dsl.S
 	}
 	script, ds := dsl.Parse(dsl.NewSource(source, dsl.FormatCall(call)+"\n"))
 	if ds.HasErrors() {
-		return nil, verbs.Literals{}, &Failure{Err: fmt.Errorf("the work of %s cannot be written: %s", w.verb.Name, tell(ds))}
+		return nil, verbs.Literals{}, &Failure{Err: fmt.Errorf("the work of %s cannot be written: %s", w.verb.Name, inWords(ds))}
 	}
 	said, _ := verbs.ReadLiterals(verbs.EncodeOrigins(came), script) // on an error, everything is a document's
 	return script, said, nil

@@ -1,9 +1,11 @@
 package message
 
+import "slices"
+
 // Takes returns how many arguments an entry needs.
 func (m *Message) Takes() int {
 	most := max(m.word, m.among)
-	texts := append([]string{m.summary, m.label, m.kind}, m.notes...)
+	texts := slices.Concat([]string{m.summary, m.label, m.kind}, m.notes, m.console)
 	for _, r := range m.related {
 		most = max(most, r.arg)
 		texts = append(texts, r.says)
