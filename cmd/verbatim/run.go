@@ -160,7 +160,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 			return j.told(reply, false)
 		}
 	}
-	program, more := session.Check(ctx, script, engine.CheckOptions{Said: said, From: f.from})
+	program, more := session.Check(ctx, script, engine.CheckOptions{Said: said, From: f.from, Parsed: ds})
 	ds = inOrder(append(reg.Mask(script, ds), more...))
 	if halt := a.halted(ctx.Err()); halt != nil {
 		// An interrupted check reports the interruption.

@@ -138,7 +138,7 @@ func earned(t *testing.T, example string) string {
 		}
 	}
 	script, ds := dsl.Parse(dsl.NewSource("example.dsl", example))
-	if ds.HasErrors() {
+	if ds.HasErrors() && how != "as far as it can be read" {
 		t.Fatal(told(ds))
 	}
 	said := verbs.Literals{}

@@ -820,3 +820,25 @@ func TestAHandlerCallsOnlyWhatIsPromised(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A program that only asks Check, and not Parse, learns that a call could not be read; one that tells
+// what Parse said is told nothing twice.
+func TestCheckSaysThatACallIsBroken(t *testing.T) {
+	t.Parallel()
+	s := newWorld(t).session("kim")
+	for text, want := range map[string]int{"lending.lose :item-id": 1, "lending.lose :item-id\nlending.list-items\nlending.note :loan-id": 2, "lending.list-items": 0} {
+		script, parsed := dsl.Parse(dsl.NewSource("a.dsl", text))
+		p, ds := s.Check(t.Context(), script)
+		if len(ds) != want || ds.HasErrors() != (p == nil) {
+			t.Errorf("%s: %v, %v", text, p, ds)
+		}
+		for _, d := range ds {
+			if d.Code != "broken-call" || d.Place.Source == nil {
+				t.Errorf("%s: %+v", text, d)
+			}
+		}
+		if p, ds := s.Check(t.Context(), script, engine.CheckOptions{Parsed: parsed}); len(ds) > 0 || parsed.HasErrors() != (p == nil) {
+			t.Errorf("%s: once more, %v", text, ds)
+		}
+	}
+}
