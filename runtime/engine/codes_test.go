@@ -128,6 +128,15 @@ func earned(t *testing.T, example string) string {
 	case "while the store does not answer":
 		faulty(&faultyStore{view: errors.New("no answer")})
 	}
+	if role, ok := strings.CutPrefix(how, "with role "); ok {
+		kim, err := w.store.Principal(ctx, who)
+		if kim.Roles = []string{role}; err == nil {
+			err = eng.SetPrincipal(ctx, kim)
+		}
+		if err != nil {
+			return codeOf(t, err)
+		}
+	}
 	s, err := eng.Session(ctx, who)
 	if err != nil {
 		return codeOf(t, err)

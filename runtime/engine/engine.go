@@ -267,6 +267,42 @@ func (e *Engine) principal(ctx context.Context, name string) (who stores.Princip
 	return who, err
 }
 
+// SetPrincipal adds a principal to the store, or replaces one. It refuses a role or an entity that no
+// palette declares, and a key that is none of its entity. The store itself takes them as they come,
+// and they would give no rights.
+func (e *Engine) SetPrincipal(ctx context.Context, p stores.Principal) error {
+	var all []callError
+	wrong := func(name string, args ...any) { all = append(all, callError{-1, tell(dsl.Place{}, name, args...)}) }
+	var roles, entities []string
+	for _, r := range e.reg.Roles() {
+		roles = append(roles, r.Name)
+	}
+	for _, t := range e.catalog.tables {
+		entities = append(entities, t.Name)
+	}
+	for _, name := range p.Roles {
+		if e.reg.Role(name) == nil {
+			wrong("bad-principal", name, meant(name, roles))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Holds)) {
+		of := e.reg.Entity(name)
+		if of == nil {
+			wrong("bad-principal/holds", name, meant(name, entities))
+			continue
+		}
+		for _, key := range p.Holds[name] {
+			if kind := of.Store.Fields[of.Store.Key].Kind; key.Kind() != kind {
+				wrong("bad-principal/key", name, kind, key.Kind())
+			}
+		}
+	}
+	if len(all) > 0 {
+		return refuse(all)
+	}
+	return failure(e.store.SetPrincipal(ctx, p))
+}
+
 // Label returns the label of a principal, or else their name.
 func (e *Engine) Label(ctx context.Context, name string) string {
 	who, err := e.principal(ctx, name)

@@ -157,10 +157,29 @@ func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, ke
 		case ctx.Err() != nil && v.Tool.ReadOnly:
 			return got, ctx.Err() // nobody waits for it any more
 		case errors.Is(err, tools.ErrNotCalled), v.Tool.ReadOnly:
-			return got, e.st.refuse("tool-silent", v.Tool.Name, v.Tool.Server)
+			return got, &silence{e.st.refuse("tool-silent", v.Tool.Name, v.Tool.Server), redact(e.st, err)}
 		}
 		return got, fmt.Errorf("%w: %w", errLost, err)
 	}
+}
+
+// A silence is the error of a tool that did not answer: what the caller is told, and why, for the
+// operator's log.
+type silence struct {
+	*callError
+	cause error
+}
+
+// Unwrap returns what the caller is told.
+func (s *silence) Unwrap() error { return s.callError }
+
+// causeOf returns why a tool did not answer; nil for any other error.
+func causeOf(err error) error {
+	var s *silence
+	if errors.As(err, &s) {
+		return s.cause
+	}
+	return nil
 }
 
 // askOnce asks a tool once, with a deadline.
@@ -199,7 +218,7 @@ func sendCall(ctx context.Context, s *Session, o *runOptions, a *externalAnswers
 	switch {
 	case errors.As(err, &c) && c.diagnostic.Code != codeToolAnswer:
 		entry.Outcome, entry.Reason = outcomeFailed, c.diagnostic.Code
-		err = &Refusal{Diagnostics: dsl.Diagnostics{c.diagnostic}, calls: []int{c.call}, told: true}
+		err = &Refusal{Diagnostics: dsl.Diagnostics{c.diagnostic}, calls: []int{c.call}, told: true, cause: causeOf(err)}
 		return afterwards(ctx, s, o, sent, entry, AttemptFailed, nil, err)
 	default:
 		// It answered with something that cannot be understood, or not at all.

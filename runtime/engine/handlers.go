@@ -453,7 +453,7 @@ func handle(ctx context.Context, r *source, st *step, h *handler, promises []pro
 	})
 	c.reads.shut()
 	if err != nil {
-		return outcome{}, handlerError(st, r.redact(st, err))
+		return outcome{}, handlerError(st, redact(st, err))
 	}
 	came := st.told().Mix(c.read)
 	for _, change := range gave.Changes {
@@ -473,7 +473,7 @@ func handle(ctx context.Context, r *source, st *step, h *handler, promises []pro
 			}
 			out.keys, out.values = append(out.keys, key), append(out.values, v)
 			out.came = append(out.came, vouched(n.With[key], came))
-			if r.carries(st, v) {
+			if carries(st, v) {
 				out.sensitive = sensitiveAt(out.sensitive, len(out.values)-1)
 			}
 		}
@@ -484,10 +484,10 @@ func handle(ctx context.Context, r *source, st *step, h *handler, promises []pro
 	}
 	if a := gave.Result; a != nil {
 		if d.answer, err = answerOfHandler(r, a, came); err != nil {
-			return outcome{}, handlerError(st, r.redact(st, err))
+			return outcome{}, handlerError(st, redact(st, err))
 		}
 		d.answer.found = foundBy(st)
-		r.dim(st, d.answer)
+		dim(st, d.answer)
 		if err := r.nameCells(ctx, d.answer); err != nil {
 			return outcome{}, err
 		}
@@ -529,7 +529,7 @@ func handlerError(st *step, err error) error {
 			return err
 		}
 	}
-	return &Failure{Err: fmt.Errorf("the handler of %s: %w", st.verb.Name, err)}
+	return &Failure{Err: fmt.Errorf("the handler of %s: %w", st.verb.Name, err), call: st.call.index + 1}
 }
 
 func rowChangeOf(ctx context.Context, r *source, st *step, c Edit) (rowChange, error) {
@@ -552,7 +552,7 @@ func rowChangeOf(ctx context.Context, r *source, st *step, c Edit) (rowChange, e
 		return rowChange{}, err
 	}
 	for i := range p.set {
-		p.set[i].sensitive = r.carries(st, p.set[i].value)
+		p.set[i].sensitive = carries(st, p.set[i].value)
 	}
 	return p, nil
 }

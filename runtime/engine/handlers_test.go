@@ -208,7 +208,8 @@ func TestHandlersThatDoMoreOrLessAreRolledBack(t *testing.T) {
 				t.Errorf("the person is told %q", said)
 			}
 			equal(t, diff(w.entity, before, w.state()), nil)
-			if entries := w.journal(); len(entries) != 0 {
+			// The journal says that it was tried, and how it ended.
+			if entries := w.journal(); len(entries) != 1 || entries[0].Outcome != "failed" || entries[0].Reason != "broken-promise" {
 				t.Errorf("journal %v", entries)
 			}
 		})
@@ -289,6 +290,13 @@ func TestHandlersThatFailChangeNothing(t *testing.T) {
 				t.Errorf("the person is told %q", said)
 			}
 			equal(t, diff(w.entity, before, w.state()), nil)
+			s := w.session("kim")
+			if _, again := s.Run(t.Context(), w.program(s, appraiseCall), engine.RunOptions{}); !errors.As(again, &failure) {
+				t.Errorf("without a preview: %v", again)
+			}
+			if entries := w.journal(); len(entries) != 1 || entries[0].Outcome != "failed" || entries[0].Reason != "handler-failed" || strings.Contains(entries[0].Changes, "10.0.0.1") {
+				t.Errorf("journal %v", entries)
+			}
 		})
 	}
 }

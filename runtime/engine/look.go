@@ -167,7 +167,7 @@ func looked(ctx context.Context, r *source, st *step) error {
 		return &Failure{Err: fmt.Errorf("the function of %s looks, and refuses nothing", st.verb.Name)}
 	}
 	if err != nil {
-		return handlerError(st, r.redact(st, err))
+		return handlerError(st, redact(st, err))
 	}
 	for i := range st.verb.Discloses {
 		x := &st.verb.Discloses[i]

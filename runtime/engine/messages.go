@@ -39,6 +39,7 @@ type Refusal struct {
 
 	calls []int // index in Program.Calls of each diagnostic's call, -1 for the whole script
 	told  bool  // it is journalled already
+	cause error // why a tool did not answer, for the operator's log; nil for every other refusal
 }
 
 // Error implements error.
@@ -51,6 +52,8 @@ type BrokenPromise struct {
 	Promise  string    // the effect as the palette words it, "" for a change that no effect covers
 	Happened string    // "a reminder was to be added"
 	Place    dsl.Place // of the effect, or of the verb
+
+	call int // as in callError, from one; 0 where it is not known
 }
 
 // Error implements error.
@@ -72,6 +75,8 @@ type Failure struct {
 	// Told, if it is not nil, tells the person what is known: a tool was asked, but the script was
 	// not committed.
 	Told *dsl.Diagnostic
+
+	call int // of the call whose handler failed, from one; 0 for any other failure
 }
 
 // Error implements error.
@@ -213,6 +218,14 @@ func after(mark, text string) string {
 		return ""
 	}
 	return mark + text
+}
+
+// meant names what a word may have been meant for, or else what there is.
+func meant(word string, names []string) string {
+	if near := message.Nearest(word, names); len(near) > 0 {
+		return message.DidYouMean(near)
+	}
+	return "the palettes declare " + message.Some(names, 12)
 }
 
 // near adds the names that may have been meant.

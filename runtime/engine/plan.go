@@ -662,7 +662,10 @@ func told(st *step, err error) error {
 			c.diagnostic.Place = st.call.place
 		}
 		return c
-	case errors.As(err, &refusal), errors.As(err, &promise), errors.As(err, &failed):
+	case errors.As(err, &promise):
+		promise.call = st.call.index + 1
+		return err
+	case errors.As(err, &refusal), errors.As(err, &failed):
 		return err
 	case errors.Is(err, verbs.ErrAbsent):
 		return st.refuse("value-needed/condition", st.verb.Name)

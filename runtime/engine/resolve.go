@@ -829,9 +829,9 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, sensitive b
 	return x.Text, false
 }
 
-// secrets returns the sensitive values among the arguments of a call and in the rows that were read
+// secretsOf returns the sensitive values among the arguments of a call and in the rows that were read
 // for it.
-func (r *source) secrets(st *step) (all []stores.Value) {
+func secretsOf(st *step) (all []stores.Value) {
 	for i := range st.args.values {
 		if st.isSensitive(i) {
 			all = append(all, st.args.values[i])
@@ -854,15 +854,15 @@ func (r *source) secrets(st *step) (all []stores.Value) {
 }
 
 // carries reports whether a handler's value equals a sensitive value that the handler got or read.
-func (r *source) carries(st *step, v stores.Value) bool { return among(r.secrets(st), v) }
+func carries(st *step, v stores.Value) bool { return among(secretsOf(st), v) }
 
 func among(secrets []stores.Value, v stores.Value) bool {
 	return !v.IsNull() && v.Kind() != stores.Bool && slices.ContainsFunc(secrets, func(secret stores.Value) bool { return stores.Equal(secret, v) })
 }
 
 // dim marks the columns of a handler's answer that hold a sensitive value.
-func (r *source) dim(st *step, t *table) {
-	secrets := r.secrets(st) // once: a handler may have read thousands of rows
+func dim(st *step, t *table) {
+	secrets := secretsOf(st) // once: a handler may have read thousands of rows
 	for _, row := range t.rows {
 		for i, c := range row {
 			if !t.columns[i].sensitive && c.entity == nil {
@@ -883,8 +883,8 @@ func (e *redactedError) Error() string { return e.text }
 func (e *redactedError) Unwrap() error { return e.err }
 
 // redact removes the sensitive values of a call from an error of its handler.
-func (r *source) redact(st *step, err error) error {
-	secrets := r.secrets(st)
+func redact(st *step, err error) error {
+	secrets := secretsOf(st)
 	dim := func(text string) string {
 		for _, v := range secrets {
 			if secret := v.Text(); len(secret) > 1 {

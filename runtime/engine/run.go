@@ -260,7 +260,9 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 	case errors.As(err, &promise):
 		return err
 	case errors.As(err, &c):
-		return refuse([]callError{*c})
+		refusal := refuse([]callError{*c})
+		refusal.cause = causeOf(err)
+		return refusal
 	case errors.Is(err, stores.ErrInvalid), errors.Is(err, stores.ErrDuplicate):
 		// Some constraints are only looked at when a transaction ends.
 		return refuseScript(tell(whole, "not-accepted", "the script"))
@@ -564,7 +566,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// An Observed describes one preview or run for the observer. It holds no values.
+// An Observed describes one preview or run for the observer. It holds no values of rows.
 type Observed struct {
 	Calls []*verbs.Verb // in order; each as often as it was called
 	// Rehearsal says that the program was only previewed.
@@ -572,6 +574,9 @@ type Observed struct {
 	Outcome   string        // "ok", "refused" or "failed"
 	Code      string        // of a refusal
 	Took      time.Duration // by the engine's clock, including waiting
+	// Err is why it failed, or why a tool that made it be refused did not answer; nil otherwise. It is
+	// for the operator's log, without the sensitive values of the call.
+	Err error
 }
 
 // tried calls retry, and then Options.Agreed if an agreement was used.
@@ -597,9 +602,9 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *runOptions)
 	var refusal *Refusal
 	switch {
 	case errors.As(err, &refusal):
-		seen.Outcome, seen.Code = outcomeRefused, refusal.Diagnostics[0].Code
+		seen.Outcome, seen.Code, seen.Err = outcomeRefused, refusal.Diagnostics[0].Code, refusal.cause
 	case err != nil:
-		seen.Outcome = outcomeFailed
+		seen.Outcome, seen.Err = outcomeFailed, err
 	}
 	s.e.opt.Observe(ctx, seen)
 	return r, err

@@ -102,7 +102,7 @@ func (s *Session) Check(ctx context.Context, script *dsl.Script, options ...Chec
 	}
 	p, ds := s.check(ctx, script, s.e.reg.Check, o.Said)
 	if p == nil && !ds.HasErrors() && !o.Parsed.HasErrors() {
-		ds = append(ds, unread(script)...)
+		ds = append(ds, s.e.reg.Mask(script, unread(script))...)
 	}
 	return p, ds
 }

@@ -376,7 +376,7 @@ func (r *source) settings(st *step, f Fields, came verbs.Origin, promises []prom
 		if err != nil {
 			return nil, fmt.Errorf("session.%s: %w", key, err)
 		}
-		a := setting{name: strings.ReplaceAll(key, "-", "_"), value: v, came: vouched(f[key], came), sensitive: r.carries(st, v)}
+		a := setting{name: strings.ReplaceAll(key, "-", "_"), value: v, came: vouched(f[key], came), sensitive: carries(st, v)}
 		plain := f[key]
 		if known, ok := plain.(Known); ok {
 			plain = known.Value

@@ -842,3 +842,25 @@ func TestCheckSaysThatACallIsBroken(t *testing.T) {
 		}
 	}
 }
+
+// A misspelt role, entity or kind of key is told when a principal is set, all at once, and nothing is set.
+func TestAPrincipalHasWhatThePalettesDeclare(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kim, err := w.store.Principal(t.Context(), "kim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.engine.SetPrincipal(t.Context(), kim); err != nil {
+		t.Errorf("as she is: %v", err)
+	}
+	wrong := stores.Principal{Name: "kim", Roles: []string{"menber"}, Holds: map[string][]stores.Value{"cbu": {id(1)}, "member": {str("kim")}}}
+	err = w.engine.SetPrincipal(t.Context(), wrong)
+	var refusal *engine.Refusal
+	if !errors.As(err, &refusal) || len(refusal.Diagnostics) != 3 || !strings.Contains(err.Error(), `did you mean "member"?`) || !strings.Contains(err.Error(), "entity cbu") || !strings.Contains(err.Error(), "of kind uuid, and not of kind string") {
+		t.Errorf("it says %v", err)
+	}
+	if now, err := w.store.Principal(t.Context(), "kim"); err != nil || strings.Join(now.Roles, " ") != strings.Join(kim.Roles, " ") {
+		t.Errorf("%+v %v", now, err)
+	}
+}
