@@ -90,7 +90,7 @@ type Options struct {
 type People struct {
 	// Authority reads principals that are kept in rows. If it is nil, or does not know
 	// somebody, the store's own principals count.
-	Authority Authority
+	Authority func(ctx context.Context, r stores.Reader, name string) (p stores.Principal, known bool, err error)
 	// Profile returns the profile of a principal. Without it, only the store's label is
 	// known.
 	Profile func(ctx context.Context, r stores.Reader, name string) (Profile, error)
@@ -104,9 +104,6 @@ type People struct {
 	// nobody is notified.
 	TellsAsker func(source string) bool
 }
-
-// An Authority reads a principal from rows, in a scope that sees all.
-type Authority func(ctx context.Context, r stores.Reader, name string) (p stores.Principal, known bool, err error)
 
 // An Engine runs programs of one set of palettes on one store. It is immutable
 // and safe for use by many goroutines.

@@ -332,6 +332,17 @@ const (
 	AttemptFailed = "FAILED"
 	// AttemptUnknown says that its answer was lost.
 	AttemptUnknown = "UNKNOWN"
+
+	// How it ended, where the state alone does not say.
+
+	endedOpen   = "open"
+	endedStored = "stored" // and what it led to was committed here
+	// SettleDone says that a person found that the tool did it.
+	SettleDone = "done"
+	// SettleNotDone says that a person found that it did not.
+	SettleNotDone = "not-done"
+	// SettleAgain says that it may be done again, whether or not it was done.
+	SettleAgain = "again"
 )
 
 // beginAttempt commits that a tool is about to be asked, and uses up the agreement. It returns the key

@@ -234,18 +234,6 @@ func unsettled(ctx context.Context, r stores.Reader, where ...stores.Cond) (all 
 	return all, err
 }
 
-// How an attempt ended.
-const (
-	endedOpen   = "open"
-	endedStored = "stored" // and what it led to was committed here
-	// SettleDone says that a person found that the tool did it.
-	SettleDone = "done"
-	// SettleNotDone says that a person found that it did not.
-	SettleNotDone = "not-done"
-	// SettleAgain says that it may be done again, whether or not it was done.
-	SettleAgain = "again"
-)
-
 const verbSettle = "verbatim.settle"
 
 // Unsettled lists the requests to tools of which nobody knows what became: those of everybody for a

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"verbatim/dsl"
 	"verbatim/runtime/protocols/tools"
@@ -235,6 +234,7 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (*ext
 	if err != nil {
 		return nil, err
 	}
+	st.promised = promises
 	done, err := execute(ctx, r.src, st, promises)
 	if err != nil {
 		return nil, err
@@ -419,6 +419,8 @@ type step struct {
 	passed *StandingRule // that passed it; nil if none had to
 	out    effects
 
+	promised []promise // what its verb has to do, and may do, for these arguments
+
 	external *externalCall // the request to a tool
 	follows  bool          // the tool has answered, and the effects that wait for that are carried out
 
@@ -466,44 +468,6 @@ func (p *plan) uploads() (all []usedUpload) {
 		}
 	}
 	return all
-}
-
-// String prints a plan for a developer: each call with what it asks, reads and does.
-func (p *plan) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "plan %s of %d calls", cmp.Or(p.id, "without a digest"), len(p.steps))
-	if e := cmp.Or(p.needs, p.external); e != nil {
-		fmt.Fprintf(&b, ", waits for %s of %s", e.Name, e.Server)
-	}
-	for _, st := range p.steps {
-		fmt.Fprintf(&b, "\n  %s", st)
-	}
-	return b.String()
-}
-
-// String prints a step for a developer, without values that its text does not show.
-func (st *step) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s", strings.Repeat("  ", st.tree.depth), st.call.text)
-	for _, a := range st.asks {
-		fmt.Fprintf(&b, "; asks %s: %s", cmp.Or(a.By, "the caller"), a.Reason)
-	}
-	for i := range st.reads {
-		if e := st.reads[i].entity; e != nil {
-			fmt.Fprintf(&b, "; reads %s %s", e.Name, st.reads[i].key)
-		}
-	}
-	for i := range st.out.changes {
-		c := &st.out.changes[i]
-		fmt.Fprintf(&b, "; %ss %s %s", opNames[c.Op], c.Entity.Name, c.Key)
-		for _, a := range c.Set {
-			fmt.Fprintf(&b, " :%s", c.Entity.Fields[a.Field].Name)
-		}
-	}
-	for i := range st.out.notices {
-		fmt.Fprintf(&b, "; %s %s", st.out.notices[i].kind, st.out.notices[i].target)
-	}
-	return b.String()
 }
 
 // A spelling is a call as it was written.

@@ -105,6 +105,16 @@ func (s *Session) Preview(ctx context.Context, p *verbs.Program, options ...RunO
 	return preview, nil
 }
 
+// Plan is Preview for a developer.
+func (s *Session) Plan(ctx context.Context, p *verbs.Program, options ...RunOptions) (*Plan, error) {
+	defer s.begins()()
+	r, err := s.rehearse(ctx, p, given(options))
+	if err != nil {
+		return nil, err
+	}
+	return r.plan.data(), nil
+}
+
 func (s *Session) rehearse(ctx context.Context, p *verbs.Program, o RunOptions) (*run, error) {
 	if err := s.ready(p); err != nil {
 		return nil, err

@@ -864,3 +864,31 @@ func TestAPrincipalHasWhatThePalettesDeclare(t *testing.T) {
 		t.Errorf("%+v %v", now, err)
 	}
 }
+
+// A plan is data, and prints what each call promises, rests on and does.
+func TestAPlanIsData(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.session("kim")
+	before := w.state()
+	plan, err := s.Plan(t.Context(), w.program(s, "lending.lose :item-id @drill"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	preview, err := s.Preview(t.Context(), plan.Program)
+	if err != nil || preview.ID != plan.ID || plan.ID == "" {
+		t.Errorf("%s is not %s: %v", plan.ID, preview.ID, err)
+	}
+	item := "item " + id(21).String()
+	st := plan.Steps[0]
+	if len(plan.Steps) != 1 || len(st.Promises) == 0 || !slices.Contains(st.Reads, item) || len(st.Does) == 0 || !strings.HasPrefix(st.Does[0], "updates "+item+" :") {
+		t.Errorf("%+v", plan.Steps)
+	}
+	text := plan.String()
+	for _, want := range []string{plan.ID, "lending.lose :item-id @drill", "promises updates: ", "reads " + item, st.Does[0]} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	equal(t, diff(w.entity, before, w.state()), nil)
+}

@@ -169,7 +169,7 @@ func TestAPlanCanBePrinted(t *testing.T) {
 	want := "plan without a digest of 2 calls, waits for send of mail\n" +
 		"  desk.pin :text \"c\"; inserts pin 00000000-0000-4000-9000-000000000002 :text; notify bank\n" +
 		"  desk.drop :pin-id \"00000000-0000-4000-9000-000000000001\"; asks the caller: it is gone then; reads pin 00000000-0000-4000-9000-000000000001"
-	if got := fmt.Sprint(&r.plan); got != want {
+	if got := fmt.Sprint(r.plan.data()); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
