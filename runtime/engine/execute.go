@@ -24,14 +24,8 @@ func execute(ctx context.Context, r *source, st *step, promises []promise) (done
 	case v.Undoes != nil:
 		return takeBack(ctx, r, st)
 	}
-	done = declared(promises)
-	switch {
-	case v.Read != nil:
-		done.answer, err = r.find(ctx, st)
-	case v.Query != nil:
-		done.answer, err = r.query(ctx, st)
-	case len(v.Discloses) > 0:
-		done.answer, err = disclose(ctx, r, st)
+	if done = declared(promises); st.prep.answers != nil {
+		done.answer, err = st.prep.answers(ctx, r, st)
 	}
 	return done, err
 }

@@ -192,62 +192,78 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, 
 	return st, needs, nil
 }
 
-// step takes a call through the steps: permit, resolve, gate, execute, verify, and its
-// changes to the transaction that commits them.
+// step takes a call through the steps, and its changes to the transaction that commits them. Permit has
+// checked every call before anything began. It is asked again here, so that nothing relies on that
+// alone.
 func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (*externalCall, error) {
 	if !permits(r.src.s.rights.roles, st.verb.Roles) {
-		// permit has checked every call before anything began. It is checked again here, so that
-		// nothing relies on that check alone.
-		return nil, &callError{st.call.index, notPermitted(st.call.place, st.verb.Name, "")}
+		return nil, st.refuse("not-permitted", st.verb.Name)
 	}
-	checks := &st.prep.checks
-	if err := r.check(ctx, st, checks.early); err != nil {
+	if err := r.resolve(ctx, f, st, c); err != nil {
 		return nil, err
 	}
-	r.src.e.enter(StageResolve)
-	if err := r.src.resolve(ctx, f, st, c); err != nil {
+	if err := r.gate(ctx, f, st); err != nil {
 		return nil, err
-	}
-	if err := r.check(ctx, st, checks.late); err != nil {
-		return nil, err
-	}
-	r.src.e.enter(StageGate)
-	st.args.sealed = st.sealIn(&r.scratch)
-	asks, err := gate(ctx, r.src, st)
-	if err != nil {
-		return nil, err
-	}
-	st.asks = append(st.asks, asks...) // behind what resolve asks of origins
-	if f.macro == nil && f.prog.Literals().Unheard {
-		if err := r.check(ctx, st, checks.unheard); err != nil {
-			return nil, err
-		}
 	}
 	r.src.e.enter(StageExecute)
 	if st.verb.Macro != nil {
 		return r.macro(ctx, st)
 	}
-	if e, err := r.need(ctx, st, checks.needs); e != nil || err != nil {
-		return e, err
+	done, needs, err := r.execute(ctx, st)
+	if err == nil && needs == nil {
+		needs, err = r.verify(ctx, st, &done)
 	}
-	promises, err := r.src.promises(ctx, st)
-	if err != nil {
-		return nil, err
+	if err != nil || needs != nil {
+		return needs, err
 	}
-	st.promised = promises
-	done, err := execute(ctx, r.src, st, promises)
-	if err != nil {
-		return nil, err
+	return r.take(ctx, st, &done)
+}
+
+// resolve makes values and rows of the arguments of a call, between the checks of its verb.
+func (r *run) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) error {
+	if err := r.check(ctx, st, st.prep.checks.early); err != nil {
+		return err
 	}
+	r.src.e.enter(StageResolve)
+	if err := r.src.resolve(ctx, f, st, c); err != nil {
+		return err
+	}
+	return r.check(ctx, st, st.prep.checks.late)
+}
+
+// gate works out who must agree to a call.
+func (r *run) gate(ctx context.Context, f *frame, st *step) error {
+	r.src.e.enter(StageGate)
+	st.args.sealed = st.sealIn(&r.scratch)
+	asks, err := gate(ctx, r.src, st)
+	st.asks = append(st.asks, asks...) // behind what resolve asks of origins
+	if err == nil && f.macro == nil && f.prog.Literals().Unheard {
+		err = r.check(ctx, st, st.prep.checks.unheard)
+	}
+	return err
+}
+
+// execute works out what a call does, or returns the request whose answer that takes.
+func (r *run) execute(ctx context.Context, st *step) (done outcome, needs *externalCall, err error) {
+	if needs, err = r.need(ctx, st, st.prep.checks.needs); needs != nil || err != nil {
+		return done, needs, err
+	}
+	if st.promised, err = r.src.promises(ctx, st); err != nil {
+		return done, nil, err
+	}
+	done, err = execute(ctx, r.src, st, st.promised)
+	return done, nil, err
+}
+
+// verify compares what a call does with what its verb promises, and makes jobs and files of it, or
+// returns the request whose answer that takes.
+func (r *run) verify(ctx context.Context, st *step, done *outcome) (*externalCall, error) {
 	r.src.e.enter(StageVerify)
-	if err := verify(st.verb, promises, &done); err != nil {
+	if err := verify(st.verb, st.promised, done); err != nil {
 		return nil, err
 	}
 	st.out.cells, st.out.notices, st.out.jobChanges, st.out.dropped = done.answer, done.notices, done.jobChanges, done.dropped
-	if e, err := r.need(ctx, st, checks.makes); e != nil || err != nil {
-		return e, err
-	}
-	return r.take(ctx, st, &done)
+	return r.need(ctx, st, st.prep.checks.makes)
 }
 
 // check makes the checks of a verb that belong to one place among the steps.

@@ -27,7 +27,8 @@ type prepared struct {
 	ahead   []wants         // parallel to the arguments: what it reads along references from them
 	selects *selections     // of a read: what is asked of the store
 
-	checks checks
+	checks  checks
+	answers func(ctx context.Context, r *source, st *step) (*table, error) // what it gives back; nil where it gives nothing
 
 	atOnce   bool // its read needs no row first: see canPostpone
 	reads    bool // it and the verbs inside promise nothing but an answer
@@ -139,6 +140,14 @@ func (p *prepared) check(reg *verbs.Registry, hides bool, excluded []exclusionSi
 	}
 	if !reg.OnlyReads(p.verb) {
 		p.checks.unheard = append(p.checks.unheard, unheard)
+	}
+	switch {
+	case p.verb.Read != nil:
+		p.answers = func(ctx context.Context, r *source, st *step) (*table, error) { return r.find(ctx, st) }
+	case p.verb.Query != nil:
+		p.answers = func(ctx context.Context, r *source, st *step) (*table, error) { return r.query(ctx, st) }
+	case len(p.verb.Discloses) > 0:
+		p.answers = disclose
 	}
 	if excluded != nil {
 		p.checks.late = append(p.checks.late, func(_ context.Context, r *run, st *step) error { return together(r, st, excluded) })
