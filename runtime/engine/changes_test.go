@@ -376,15 +376,15 @@ func TestWhatAStoreSaysIsToldInTheWordsOfTheCall(t *testing.T) {
 		said, &callError{call: 5, diagnostic: tell(elsewhere, "unknown-name/touched", "x")},
 		&Refusal{}, &BrokenPromise{}, &Failure{Err: errors.New("x")}, stores.ErrConflict,
 	} {
-		if got := told(st, err); got != err {
+		if got := userError(st, err); got != err {
 			t.Errorf("%T became %v", err, got)
 		}
 	}
-	if got := told(st, fmt.Errorf("in a handler: %w", said)); got != error(said) {
+	if got := userError(st, fmt.Errorf("in a handler: %w", said)); got != error(said) {
 		t.Error(got)
 	}
 	var c *callError
-	if got := told(st, &callError{call: -1, diagnostic: tell(elsewhere, "unknown-name/touched", "x")}); !errors.As(got, &c) || c.call != st.call.index || c.diagnostic.Place != st.call.place {
+	if got := userError(st, &callError{call: -1, diagnostic: tell(elsewhere, "unknown-name/touched", "x")}); !errors.As(got, &c) || c.call != st.call.index || c.diagnostic.Place != st.call.place {
 		t.Errorf("of a handler: %+v", got)
 	}
 	for err, want := range map[error]dsl.Diagnostic{
@@ -397,13 +397,13 @@ func TestWhatAStoreSaysIsToldInTheWordsOfTheCall(t *testing.T) {
 		stores.ErrInvalid:   tell(st.call.place, "not-accepted", st.verb.Name),
 		stores.ErrLimit:     tell(st.call.place, "too-much", st.verb.Name),
 	} {
-		got := told(st, fmt.Errorf("apply: %w", err))
+		got := userError(st, fmt.Errorf("apply: %w", err))
 		if !errors.As(got, &c) || c.call != st.call.index || c.diagnostic.Summary != want.Summary || c.diagnostic.Code != want.Code {
 			t.Errorf("%v is told as %v", err, got)
 		}
 	}
 	broken := errors.New("the disk is gone")
-	if got := told(st, broken); codeOf(got) != "failure" || !errors.Is(got, broken) {
+	if got := userError(st, broken); codeOf(got) != "failure" || !errors.Is(got, broken) {
 		t.Error(got)
 	}
 }

@@ -100,7 +100,7 @@ func (r *run) outgoing(st *step, n *notice) stores.Value {
 		}
 	}
 	names := []string{"verb", "call", "refs", "with"}
-	parts := []stores.Value{stores.NewString(st.verb.Name), stores.NewString(st.call.text), stores.NewObject(refs, keys), stores.NewObject(n.keys, n.told())}
+	parts := []stores.Value{stores.NewString(st.verb.Name), stores.NewString(st.call.text), stores.NewObject(refs, keys), stores.NewObject(n.keys, n.shownValues())}
 	if marks, ok := n.marks(); ok {
 		names, parts = append(names, "origins"), append(parts, marks)
 	}
@@ -120,8 +120,8 @@ func (r *run) reply() *receipt.Receipt {
 			}
 		}
 	}
-	if r.plan.told == nil || len(r.src.draft.added) > 0 {
-		r.tellAll()
+	if r.plan.receipts == nil || len(r.src.draft.added) > 0 {
+		r.makeReceipts()
 	}
 	reply := r.preview()
 	reply.Done = true
@@ -197,8 +197,8 @@ func (r *run) finish() {
 		d.Text(role.Name)
 	}
 	d.Number(len(r.plan.steps))
-	for i := range r.plan.told {
-		d.B = r.plan.told[i].AppendDigest(d.B, d.Alias)
+	for i := range r.plan.receipts {
+		d.B = r.plan.receipts[i].AppendDigest(d.B, d.Alias)
 		d.Spill()
 	}
 	for _, st := range r.plan.steps {
@@ -334,7 +334,7 @@ func (r *run) digestOf(calls []int) [32]byte {
 	d.Text(r.src.s.who.Name)
 	for i, st := range r.written() {
 		if slices.Contains(calls, st.call.index) {
-			d.B = r.plan.told[i].AppendDigest(d.B, d.Alias)
+			d.B = r.plan.receipts[i].AppendDigest(d.B, d.Alias)
 		}
 	}
 	for _, st := range r.plan.steps {
@@ -451,7 +451,7 @@ func refusalOf(ctx context.Context, s *Session, p *verbs.Program, o RunOptions, 
 	var failed *Failure
 	var unwritten error
 	switch {
-	case errors.As(err, &r) && !r.told:
+	case errors.As(err, &r) && !r.journalled:
 		for i, call := range r.calls {
 			unwritten = cmp.Or(unwritten, entry(call, outcomeRefused, r.Diagnostics[i].Code))
 		}

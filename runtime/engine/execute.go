@@ -59,7 +59,7 @@ func (r *source) query(ctx context.Context, st *step) (*table, error) {
 		return nil, st.refuse("unknown-name/found", st.verb.Name)
 	}
 	// The origins of what SQL computes from arguments and rows cannot be followed.
-	came := st.told().Mix(ofRecord).Mix(r.s.from.Query(q))
+	came := st.argumentOrigins().Mix(ofRecord).Mix(r.s.from.Query(q))
 	for _, mark := range marks {
 		came = came.Mix(verbs.Stored(mark))
 	}

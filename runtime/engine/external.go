@@ -218,7 +218,7 @@ func sendCall(ctx context.Context, s *Session, o *runOptions, a *externalAnswers
 	switch {
 	case errors.As(err, &c) && c.diagnostic.Code != codeToolAnswer:
 		entry.Outcome, entry.Reason = outcomeFailed, c.diagnostic.Code
-		err = &Refusal{Diagnostics: dsl.Diagnostics{c.diagnostic}, calls: []int{c.call}, told: true, cause: causeOf(err)}
+		err = &Refusal{Diagnostics: dsl.Diagnostics{c.diagnostic}, calls: []int{c.call}, journalled: true, cause: causeOf(err)}
 		return afterwards(ctx, s, o, sent, entry, AttemptFailed, nil, err)
 	default:
 		// It answered with something that cannot be understood, or not at all.

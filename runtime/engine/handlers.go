@@ -455,7 +455,7 @@ func handle(ctx context.Context, r *source, st *step, h *handler, promises []pro
 	if err != nil {
 		return outcome{}, handlerError(st, redact(st, err))
 	}
-	came := st.told().Mix(c.read)
+	came := st.argumentOrigins().Mix(c.read)
 	for _, change := range gave.Changes {
 		p, err := rowChangeOf(ctx, r, st, change)
 		if err != nil {

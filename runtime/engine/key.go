@@ -197,7 +197,7 @@ func nameNew(ctx context.Context, s *Session, read stores.Reader, again *receipt
 // deliveryOf makes the row that keeps the receipt of a run. The run has no place in the journal
 // yet: the store notes the number of its first entry, and the receipt counts from one.
 func deliveryOf(r *run, key string) stores.Change {
-	kept := &receipt.Receipt{ID: r.plan.id, Digest: r.plan.digest, Done: true, Calls: slices.Clone(r.plan.told), Last: int64(len(r.of))}
+	kept := &receipt.Receipt{ID: r.plan.id, Digest: r.plan.digest, Done: true, Calls: slices.Clone(r.plan.receipts), Last: int64(len(r.of))}
 	if kept.Last > 0 {
 		kept.First = 1
 	}

@@ -38,8 +38,9 @@ type Refusal struct {
 	Diagnostics dsl.Diagnostics
 
 	calls []int // index in Program.Calls of each diagnostic's call, -1 for the whole script
-	told  bool  // it is journalled already
 	cause error // why a tool did not answer, for the operator's log; nil for every other refusal
+
+	journalled bool
 }
 
 // Error implements error.

@@ -49,7 +49,7 @@ type plan struct {
 	rest  []int   // calls that were not planned because one before them was refused
 
 	called   []*newNames    // the names of new rows, by entity
-	told     []receipt.Call // parallel to written; nil before tellAll
+	receipts []receipt.Call // parallel to written; nil before makeReceipts
 	digest   [32]byte
 	id       string
 	unsealed bool // its digest is worked out on demand
@@ -187,7 +187,7 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, 
 	}
 	needs, err := r.step(ctx, f, st, &f.prog.Calls()[i])
 	if err != nil {
-		return nil, nil, told(st, err)
+		return nil, nil, userError(st, err)
 	}
 	return st, needs, nil
 }
@@ -349,7 +349,7 @@ func (r *run) makePlan(ctx context.Context, o *runOptions, asked *externalAnswer
 	if o.plain() && r.plan.external == nil && asked.sent == nil && !r.asksAnybody() {
 		r.plan.unsealed = true // nobody saw a plan that it could differ from
 	} else {
-		r.tellAll()
+		r.makeReceipts()
 		r.finish()
 	}
 	if r.plan.part != nil && r.plan.part.agreed != "" {
@@ -386,7 +386,7 @@ func (r *run) follow(ctx context.Context, id string) error {
 	st.follows = true
 	promises, err := r.src.promises(ctx, st)
 	if err != nil {
-		return told(st, err)
+		return userError(st, err)
 	}
 	done := declared(promises)
 	if err := verify(st.verb, promises, &done); err != nil {
@@ -394,13 +394,13 @@ func (r *run) follow(ctx context.Context, id string) error {
 	}
 	before := st.out.changes
 	if err := r.apply(ctx, st, done.rowChanges); err != nil {
-		return told(st, err)
+		return userError(st, err)
 	}
 	st.out.changes, st.out.notices = append(before[:len(before):len(before)], st.out.changes...), append(st.out.notices, done.notices...)
 	if err = r.nameReferences(ctx); err != nil {
 		return err
 	}
-	r.tellAll()
+	r.makeReceipts()
 	return nil
 }
 
@@ -628,8 +628,8 @@ type cell struct {
 	from   verbs.Origin
 }
 
-// told turns an error of a call into the error that its caller is told.
-func told(st *step, err error) error {
+// userError turns an error of a call into the error that its caller is told.
+func userError(st *step, err error) error {
 	var c *callError
 	var refusal *Refusal
 	var promise *BrokenPromise

@@ -493,14 +493,14 @@ var (
 // chosen returns the origin of the choice of rows that a call found or made: that of all its
 // arguments, or that of a record if it had none.
 func (st *step) chosen() verbs.Origin {
-	if o := st.told(); o != (verbs.Origin{}) {
+	if o := st.argumentOrigins(); o != (verbs.Origin{}) {
 		return o
 	}
 	return ofRecord
 }
 
-// told mixes the origins of all arguments, those of the calls of a macro too.
-func (st *step) told() verbs.Origin {
+// argumentOrigins mixes the origins of all arguments, those of the calls of a macro too.
+func (st *step) argumentOrigins() verbs.Origin {
 	var o verbs.Origin
 	for i := range st.args.from {
 		if !st.args.values[i].IsNull() {
@@ -508,7 +508,7 @@ func (st *step) told() verbs.Origin {
 		}
 	}
 	for _, inner := range st.tree.inner {
-		o = o.Mix(inner.told())
+		o = o.Mix(inner.argumentOrigins())
 	}
 	return o
 }
@@ -762,9 +762,9 @@ func sensitiveAt(sensitive []bool, i int) []bool {
 	return sensitive
 }
 
-// told returns the values that go along with a notice. A notice waits in a queue and is sent
+// shownValues returns the values that go along with a notice. A notice waits in a queue and is sent
 // to others, so sensitive values are left out: its reader looks them up, if they may.
-func (n *notice) told() []stores.Value {
+func (n *notice) shownValues() []stores.Value {
 	if n.sensitive == nil {
 		return n.values
 	}

@@ -134,7 +134,7 @@ func TestABatchHoldsWhatAPlanAddsToItsChanges(t *testing.T) {
 			}
 			r.plan.top[i], r.plan.steps = st, append(r.plan.steps, st)
 		}
-		r.tellAll()
+		r.makeReceipts()
 		r.finish()
 		b, err := r.batch(t.Context(), c.o)
 		if err != nil || len(b.Entries) != c.entries || len(b.Changes) != c.changes || len(b.Jobs) != c.jobs || !b.Late {

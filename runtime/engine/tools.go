@@ -99,7 +99,7 @@ func askOfTool(ctx context.Context, r *source, st *step) error {
 		from = verbs.FromModel
 	}
 	e := &externalCall{ExternalCall: receipt.ExternalCall{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly, Local: spec.Local}, st: st, spec: spec,
-		came: st.told().Mix(verbs.NewOrigin(from, t.Server+"."+t.Name))}
+		came: st.argumentOrigins().Mix(verbs.NewOrigin(from, t.Server+"."+t.Name))}
 	if err := packArgs(ctx, r, e); err != nil {
 		return err
 	}
