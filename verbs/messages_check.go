@@ -403,7 +403,7 @@ func DeprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit, why string) dsl.Dia
 		d.Notes = nil
 	}
 	if why != "" {
-		d.Notes = append(d.Notes, NotRewritten+why)
+		d.Note(NotRewritten + why)
 	}
 	if len(edits) > 0 {
 		d.Fixes = []dsl.Fix{{Title: "write " + v.Deprecated.ReplacedBy, Safe: true, Edits: edits}}

@@ -899,7 +899,7 @@ func redact(st *step, err error) error {
 		told := *c
 		d := &told.diagnostic
 		d.Summary, d.Label, d.Notes = dim(d.Summary), dim(d.Label), slices.Clone(d.Notes)
-		for i := range d.Notes {
+		for i := range d.Notes { // those for a console name verbs alone
 			d.Notes[i] = dim(d.Notes[i])
 		}
 		return &told
