@@ -1,5 +1,7 @@
 package dsl
 
+import "slices"
+
 // Severity is the severity of a diagnostic: an error stops the requested operation, a warning
 // does not.
 type Severity uint8
@@ -14,13 +16,16 @@ const (
 // model (scripts here, palettes in verbs) reports with it, and one printer shows it.
 type Diagnostic struct {
 	Severity Severity
-	Code     string // stable, kebab-case, without a dot: "unknown-verb"
-	Summary  string // one line: what is wrong, in the words of the text
-	Label    string // shown beside the caret: what was expected, `did you mean "date"?`
-	Notes    []string
-	Place    Place // where; a zero Place is the input as a whole
-	Related  []Related
-	Fixes    []Fix
+	Code     string   // stable, kebab-case, without a dot: "unknown-verb"
+	Summary  string   // one line: what is wrong, in the words of the text
+	Label    string   // shown beside the caret: what was expected, `did you mean "date"?`
+	Notes    []string // what else there is to say, and what to do next
+	// Console, if it is not nil, says what Notes say to a reader who has the verbatim command, and
+	// names its commands. Other readers do not see it: see AtConsole.
+	Console []string
+	Place   Place // where; a zero Place is the input as a whole
+	Related []Related
+	Fixes   []Fix
 	// Mask lists ranges of the same source that must not be shown, because they hold sensitive
 	// values: excerpts show bullets instead.
 	Mask []Range
@@ -48,6 +53,24 @@ type Edit struct {
 
 // Diagnostics are in the order of the text.
 type Diagnostics []Diagnostic
+
+// Note adds a note, for readers with the command and without.
+func (d *Diagnostic) Note(text string) {
+	if d.Notes = append(d.Notes, text); d.Console != nil {
+		d.Console = append(d.Console, text)
+	}
+}
+
+// AtConsole returns the diagnostics for a reader who has the verbatim command.
+func (ds Diagnostics) AtConsole() Diagnostics {
+	at := slices.Clone(ds)
+	for i := range at {
+		if at[i].Console != nil {
+			at[i].Notes = at[i].Console
+		}
+	}
+	return at
+}
 
 // HasErrors reports whether any of them is an error.
 func (ds Diagnostics) HasErrors() bool {

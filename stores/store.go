@@ -616,7 +616,7 @@ type Store interface {
 	// Principals returns the names of all principals, in order.
 	Principals(ctx context.Context) ([]string, error)
 	// SetPrincipal adds or replaces a principal. Holds must be keys of kind Int, String or
-	// UUID.
+	// UUID. Roles and entities may be any words: engine.SetPrincipal compares them with palettes.
 	SetPrincipal(ctx context.Context, p Principal) error
 	// Journal returns entries with Seq in [from, to], ascending; to == 0 is
 	// the end.

@@ -46,7 +46,7 @@ func (r *Registry) mask(s *dsl.Script, ds dsl.Diagnostics, foreign bool) dsl.Dia
 			continue
 		}
 		if foreign {
-			d.Label, d.Notes, d.Fixes = "", nil, nil
+			d.Label, d.Notes, d.Console, d.Fixes = "", nil, nil, nil
 			for _, doc := range dsl.Codes() {
 				if doc.Code == d.Code {
 					d.Summary = "in a value that is not shown: " + doc.Meaning
@@ -54,8 +54,10 @@ func (r *Registry) mask(s *dsl.Script, ds dsl.Diagnostics, foreign bool) dsl.Dia
 			}
 		}
 		d.Summary, d.Label = dim.Replace(d.Summary), dim.Replace(d.Label)
-		for n := range d.Notes {
-			d.Notes[n] = dim.Replace(d.Notes[n])
+		for _, notes := range [...][]string{d.Notes, d.Console} {
+			for n := range notes {
+				notes[n] = dim.Replace(notes[n])
+			}
 		}
 		d.Fixes = slices.DeleteFunc(d.Fixes, func(f dsl.Fix) bool {
 			return slices.ContainsFunc(f.Edits, func(e dsl.Edit) bool {

@@ -53,32 +53,6 @@ func (v *Verb) NeedsArgument() string {
 	return ""
 }
 
-// Names returns the names of the verbs that a conversation uses, each once.
-func (c *Conversation) Names() []string {
-	var all []string
-	add := func(name string) {
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	for _, v := range c.Context {
-		add(v.Name)
-	}
-	if c.Person != nil {
-		add(c.Person.Name)
-	}
-	if a := c.Answering; a != nil {
-		add(a.Verb.Name)
-		for _, call := range [...]string{a.Yes, a.No} {
-			script, _ := dsl.Parse(dsl.NewSource("call", call))
-			for i := range script.Calls {
-				add(script.Calls[i].Verb)
-			}
-		}
-	}
-	return all
-}
-
 // OnlyReads reports whether a verb, and every verb of its script, changes nothing anywhere: it
 // may be called again.
 func (r *Registry) OnlyReads(v *Verb) bool { return r.onlyReads(v, nil) }

@@ -66,8 +66,6 @@ var (
 	ErrAbsent = expr.ErrAbsent
 	ErrRange  = expr.ErrRange
 	ErrZero   = expr.ErrZero
-	// ErrLacking says that a palette declares a function that the program does not supply.
-	ErrLacking = expr.ErrLacking
 )
 
 // Eval evaluates the expression. The result of a condition is a boolean.

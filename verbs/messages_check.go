@@ -27,7 +27,8 @@ func unknownVerb(at dsl.Place, name string, near, siblings []string) dsl.Diagnos
 	case len(siblings) > 0:
 		d.Notes = append(d.Notes, fmt.Sprintf("verbs of %s: %s", domain, message.Some(siblings, 12)))
 	default:
-		d.Notes = append(d.Notes, "every verb there is: verbatim explain")
+		d.Console = append(slices.Clone(d.Notes), "every verb there is: verbatim explain")
+		d.Notes = append(d.Notes, "the palettes say which verbs there are")
 	}
 	return d
 }
@@ -188,13 +189,16 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive b
 		d.Notes = append(d.Notes, "text goes in quotes")
 		fix("put it in quotes", dsl.FormatValue(dsl.NewString(written)), true)
 	case (t.Name == IntegerType || t.Name == DecimalType || t.Name == BooleanType) && v.Kind == dsl.String:
-		bare := &dsl.Value{Kind: dsl.NewNumber(v.Text).Kind, Text: v.Text}
-		if v.Text == "true" || v.Text == "false" {
-			bare.Kind = dsl.Bool
-		}
-		if _, p := t.Literal(bare); p == Fine {
+		switch bare := t.aloneIn(v.Text); {
+		case bare == v.Text:
 			d.Notes = append(d.Notes, "without the quotes it would be one")
 			fix("take the quotes away", v.Text, true)
+		case t.Name == BooleanType:
+		case bare == "" || sensitive:
+			d.Notes = append(d.Notes, "a number is written in digits, alone and without quotes")
+		default:
+			d.Notes = append(d.Notes, "a number is written alone and without quotes: "+bare)
+			fix("write the number alone", bare, false)
 		}
 	case t.Name == DateTimeType && v.Kind == dsl.Date:
 		d.Notes = append(d.Notes, "a date alone does not say when in the day, nor where: write "+written+"T09:00:00Z, or the hour that is meant")
@@ -218,6 +222,23 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive b
 	case t.spelt() != "":
 		d.Notes = append(d.Notes, t.spelt())
 	}
+}
+
+// aloneIn returns the only word of a text that is a value of the type; "" if none or several are.
+func (t *Type) aloneIn(text string) (found string) {
+	for _, word := range strings.Fields(text) {
+		bare := &dsl.Value{Kind: dsl.NewNumber(word).Kind, Text: word}
+		if word == "true" || word == "false" {
+			bare.Kind = dsl.Bool
+		}
+		if _, p := t.Literal(bare); p == Fine {
+			if found != "" {
+				return ""
+			}
+			found = word
+		}
+	}
+	return found
 }
 
 func lengthRefusal(at dsl.Place, what string, t *Type, v *dsl.Value, p Problem) dsl.Diagnostic {
@@ -382,7 +403,7 @@ func DeprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit, why string) dsl.Dia
 		d.Notes = nil
 	}
 	if why != "" {
-		d.Notes = append(d.Notes, NotRewritten+why)
+		d.Note(NotRewritten + why)
 	}
 	if len(edits) > 0 {
 		d.Fixes = []dsl.Fix{{Title: "write " + v.Deprecated.ReplacedBy, Safe: true, Edits: edits}}

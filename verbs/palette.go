@@ -27,7 +27,6 @@ type Registry struct {
 	entities  map[string]*Entity
 	codes     map[string]*CodeList
 	roles     map[string]*Role
-	schemas   map[string]*Schema
 	functions []*Function     // by name
 	sensitive map[string]bool // names of sensitive arguments of any verb
 	open      map[string]bool // names of arguments of any verb that are not sensitive

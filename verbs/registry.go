@@ -59,7 +59,6 @@ func New(all Declarations) *Registry {
 		entities:  make(map[string]*Entity, len(all.Entities)),
 		codes:     make(map[string]*CodeList, len(all.Codes)),
 		roles:     make(map[string]*Role, len(all.Roles)),
-		schemas:   make(map[string]*Schema, len(all.Schemas)),
 
 		wasEntities: make(map[string]*Entity),
 		wasRoles:    make(map[string]*Role),
@@ -91,7 +90,6 @@ func New(all Declarations) *Registry {
 	}
 	for _, s := range all.Schemas {
 		s.says = says
-		put(r.schemas, s.Name, s)
 	}
 	for _, p := range r.palettes {
 		for _, v := range p.Verbs {
@@ -229,9 +227,6 @@ func (r *Registry) Formerly() bool { return len(r.wasEntities) > 0 }
 
 // Roles returns every role, sorted by name.
 func (r *Registry) Roles() []*Role { return sortedByName(r.roles) }
-
-// Schema returns the named JSON Schema, or nil.
-func (r *Registry) Schema(name string) *Schema { return r.schemas[name] }
 
 // Digest identifies everything that was read: registries with the same digest mean the same.
 func (r *Registry) Digest() string { return r.digest }

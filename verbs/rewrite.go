@@ -67,7 +67,8 @@ func (r *rewriting) settle(able []dsl.Diagnostic) {
 		r.made = all
 	case len(able) == 1:
 		d := able[0]
-		d.Notes = append(slices.Clone(d.Notes), NotRewritten+ds[i].Summary)
+		d.Notes, d.Console = slices.Clone(d.Notes), slices.Clone(d.Console)
+		d.Note(NotRewritten + ds[i].Summary)
 		r.refused = append(r.refused, d)
 	default:
 		r.settle(able[:len(able)/2])

@@ -14,9 +14,6 @@ func (s TaskState) Ended() bool {
 	return s == TaskCompleted || s == TaskFailed || s == TaskCanceled || s == TaskRejected
 }
 
-// Paused reports whether the task waits for somebody outside.
-func (s TaskState) Paused() bool { return s == TaskInput || s == TaskAuth }
-
 // A Task says how verbs form a task that other programs begin, follow and end. A task is a row of
 // Entity that its caller sees.
 type Task struct {

@@ -52,7 +52,7 @@ func (a *app) check(names []string, palettes string) error {
 		_, more := reg.Check(script, nil)
 		found = append(found, inOrder(append(reg.Mask(script, ofEach[i]), more...))...)
 	}
-	r := wire.NewReport(found)
+	r := report(found)
 	if a.json {
 		a.emit(struct {
 			Schema string `json:"schema"`

@@ -110,14 +110,14 @@ func (a *app) fix(names []string, f fixFlags) error {
 			Schema string      `json:"schema"`
 			Files  []formatted `json:"files"`
 			wire.Report
-		}{"verbatim/fix@1", wire.Some(files), wire.NewReport(found)})
+		}{"verbatim/fix@1", wire.Some(files), report(found)})
 	}
 	a.complain(found)
 	what := "would change"
 	if f.write {
 		what = "changed"
 	}
-	fmt.Fprintf(a.err, "%d of %s %s, %s\n", changed, receipt.Counted(len(files), "file"), what, wire.NewReport(found))
+	fmt.Fprintf(a.err, "%d of %s %s, %s\n", changed, receipt.Counted(len(files), "file"), what, report(found))
 	if len(found) > 0 || changed > 0 && !f.write {
 		return said(exitInput)
 	}

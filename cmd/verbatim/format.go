@@ -88,7 +88,7 @@ func (a *app) format(names []string, write, diff, list bool) error {
 			Schema string      `json:"schema"`
 			Files  []formatted `json:"files"`
 			wire.Report
-		}{"verbatim/fmt@1", wire.Some(files), wire.NewReport(found)})
+		}{"verbatim/fmt@1", wire.Some(files), report(found)})
 	}
 	a.complain(found)
 	if found.HasErrors() || differs && (diff || list) {

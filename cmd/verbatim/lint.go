@@ -102,7 +102,7 @@ type lintJSON struct {
 }
 
 func newLint(l *loaded) lintJSON {
-	j := lintJSON{Schema: lintSchema, OK: !l.ds.HasErrors(), Palettes: l.files, Report: wire.NewReport(l.ds)}
+	j := lintJSON{Schema: lintSchema, OK: !l.ds.HasErrors(), Palettes: l.files, Report: report(l.ds)}
 	if l.reg != nil {
 		j.Verbs, j.Lacking, j.Without = len(l.reg.Verbs()), handlers(l.reg).Lacks(l.reg), handlers(l.reg).LacksFunctions(l.reg)
 		j.NoUndo, j.Models = l.reg.NoUndo(), l.reg.FromModels()

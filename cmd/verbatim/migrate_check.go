@@ -47,7 +47,7 @@ func (a *app) checkStore(ctx context.Context, where, palettes, grantTo string) e
 		return broken("the store cannot be checked", err, "nothing was changed; see that the role may read its tables")
 	}
 	out := checkedStore{Schema: "verbatim/migrate-check@1", Store: at.String(), Steps: wire.Some(plan.Steps), Warnings: wire.Some(plan.Warnings),
-		DataChanges: dataChangeTexts(plan), Stops: wire.Some(append(plan.Problems, left...)), Undeclared: wire.Some(plan.Undeclared), Diagnostics: wire.NewReport(unfit).Diagnostics}
+		DataChanges: dataChangeTexts(plan), Stops: wire.Some(append(plan.Problems, left...)), Undeclared: wire.Some(plan.Undeclared), Diagnostics: report(unfit).Diagnostics}
 	for _, v := range reg.Verbs() {
 		if v.Query != nil {
 			out.Queries++

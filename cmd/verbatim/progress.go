@@ -134,7 +134,7 @@ func (j *job) stopped(reply *receipt.Receipt, s *each.Stopped, seen bool) error 
 		out := wire.Run{Schema: wire.RunSchema, Outcome: wire.Stopped, Code: code, Done: s.Done, Total: s.Total, Next: s.Next,
 			Preview: reply, First: s.First, Last: s.Last, Report: wire.NewReport(nil)}
 		if refusal != nil {
-			out.Report = wire.NewReport(refusal.Diagnostics)
+			out.Report = report(refusal.Diagnostics)
 		}
 		j.emit(out)
 		return said(exit)

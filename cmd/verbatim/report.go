@@ -5,15 +5,19 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/runtime/frontends/wire"
 	"verbatim/stores/receipt"
 )
 
 // complain prints diagnostics for a person. With --json they are in the document instead.
 func (a *app) complain(ds dsl.Diagnostics) {
 	if len(ds) > 0 && !a.json {
-		ds.Print(a.err, a.style())
+		ds.AtConsole().Print(a.err, a.style())
 	}
 }
+
+// report makes a report for a reader who has this command.
+func report(ds dsl.Diagnostics) wire.Report { return wire.NewReport(ds.AtConsole()) }
 
 // explainOne returns the command that explains one of the diagnostics.
 func explainOne(ds dsl.Diagnostics) string {

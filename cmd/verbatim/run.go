@@ -160,7 +160,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 			return j.told(reply, false)
 		}
 	}
-	program, more := session.Check(ctx, script, engine.CheckOptions{Said: said, From: f.from})
+	program, more := session.Check(ctx, script, engine.CheckOptions{Said: said, From: f.from, Parsed: ds})
 	ds = inOrder(append(reg.Mask(script, ds), more...))
 	if halt := a.halted(ctx.Err()); halt != nil {
 		// An interrupted check reports the interruption.
@@ -172,7 +172,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	a.complain(ds)
 	if len(script.Calls) == 0 {
 		if a.json {
-			a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Done, Report: wire.NewReport(ds)})
+			a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Done, Report: report(ds)})
 			return nil
 		}
 		fmt.Fprintln(a.err, "the script holds no calls; nothing was done")
@@ -479,7 +479,7 @@ func (a *app) flush() error {
 // runInvalid prints diagnostics, and how much of the script is correct.
 func (a *app) runInvalid(script *dsl.Script, ds dsl.Diagnostics) error {
 	if a.json {
-		a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Invalid, Report: wire.NewReport(ds)})
+		a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Invalid, Report: report(ds)})
 		return said(exitInput)
 	}
 	a.complain(ds)
@@ -499,15 +499,14 @@ func (a *app) runInvalid(script *dsl.Script, ds dsl.Diagnostics) error {
 	} else if good > 1 && wrong > 0 {
 		rest = fmt.Sprintf("; the other %s are well formed", receipt.Thousands(good))
 	}
-	fmt.Fprintf(a.err, "\n%s in %s%s. Nothing was changed.\n", receipt.Counted(wire.NewReport(ds).Errors, "error"), receipt.Counted(len(script.Calls), "call"), rest)
+	fmt.Fprintf(a.err, "\n%s in %s%s. Nothing was changed.\n", receipt.Counted(report(ds).Errors, "error"), receipt.Counted(len(script.Calls), "call"), rest)
 	fmt.Fprintln(a.err, explainOne(ds))
 	return said(exitInput)
 }
 
 // refused prints a refusal.
 func (a *app) refused(refusal *engine.Refusal) {
-	for i := range refusal.Diagnostics {
-		d := &refusal.Diagnostics[i]
+	for _, d := range refusal.Diagnostics.AtConsole() {
 		fmt.Fprintf(a.err, "refused[%s]: %s\n", d.Code, receipt.Safe(d.Summary))
 		if at := place(d.Place); at != "" {
 			fmt.Fprintf(a.err, "   --> %s\n", at)
@@ -534,7 +533,7 @@ func (a *app) runFailed(err error) error {
 		return a.toolFailed(failed)
 	case errors.As(err, &refusal):
 		if a.json {
-			a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Refused, Report: wire.NewReport(refusal.Diagnostics)})
+			a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Refused, Report: report(refusal.Diagnostics)})
 			return said(exitRefused)
 		}
 		a.refused(refusal)
@@ -542,7 +541,7 @@ func (a *app) runFailed(err error) error {
 		return said(exitRefused)
 	case errors.As(err, &config):
 		if a.json {
-			a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Invalid, Report: wire.NewReport(config.Diagnostics)})
+			a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Invalid, Report: report(config.Diagnostics)})
 			return said(exitInput)
 		}
 		a.complain(config.Diagnostics)

@@ -166,7 +166,12 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	model = watched(model, chat.model, meter, logger)
-	a.observe = meter.Observe
+	a.observe = func(ctx context.Context, o engine.Observed) {
+		meter.Observe(ctx, o)
+		if o.Err != nil && !errors.Is(o.Err, context.Canceled) {
+			logger.Error("program", "outcome", o.Outcome, "code", o.Code, "error", o.Err.Error())
+		}
+	}
 	a.shares = logger
 	if at := a.env("VERBATIM_REPLICA"); at != "" {
 		a.replica = postgres.Replica(at, func(what string) { logger.Info("replica", "now", what) })

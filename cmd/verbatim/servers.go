@@ -119,9 +119,9 @@ func (a *app) lintTools(ctx context.Context, reg *verbs.Registry, file string, a
 
 // toolFailed reports what is known of a tool call that did not succeed.
 func (a *app) toolFailed(failed *engine.Failure) error {
-	d := failed.Told
+	d := dsl.Diagnostics{*failed.Told}.AtConsole()[0]
 	if a.json {
-		a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Unknown, Report: wire.NewReport(dsl.Diagnostics{*d})})
+		a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Unknown, Report: report(dsl.Diagnostics{d})})
 		return said(exitSystem)
 	}
 	fmt.Fprintf(a.err, "unknown[%s]: %s\n", d.Code, receipt.Safe(d.Summary))

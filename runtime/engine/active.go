@@ -73,7 +73,7 @@ func atWork(ctx context.Context, r *source, st *step, p *verbs.Param, place dsl.
 		keys = keys[1:]
 	}
 	if len(keys) == 0 {
-		return resolvedArg{}, &callError{st.call.index, noneAtWork(place, st.verb.Name, p)}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "nothing-at-work", st.verb.Name, p.Type.Entity.Store.Name)}
 	}
 	var rows []names.Row
 	for _, key := range keys[:min(len(keys), maxChoices)] {

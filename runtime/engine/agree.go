@@ -20,12 +20,12 @@ import (
 // now.
 func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Session, *verbs.Program, error) {
 	if c.Palette != s.e.reg.Digest() {
-		return nil, nil, refuse([]callError{{-1, otherPalette(dsl.Place{})}})
+		return nil, nil, refuseScript(tell(dsl.Place{}, "other-palette"))
 	}
 	asker, err := freshSession(ctx, s.e, c.Asker)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
-		return nil, nil, refuse([]callError{{-1, askerMayNot(dsl.Place{}, c.Asker)}})
+		return nil, nil, refuseScript(tell(dsl.Place{}, "role-lost/asker", c.Asker))
 	}
 	if err != nil {
 		return nil, nil, err
@@ -33,7 +33,7 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 	asker.id, asker.kept = c.Session, sessions.KeyOf(c.Session)
 	script, ds := dsl.Parse(dsl.NewSource(c.Source, c.Script))
 	if ds.HasErrors() {
-		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for cannot be read: %s", c.ID, tell(ds))}
+		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for cannot be read: %s", c.ID, inWords(ds))}
 	}
 	said, err := verbs.ReadLiterals(c.Origins, script)
 	if err != nil {
@@ -48,10 +48,10 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 		// Nobody said no, and the agreement can be given again.
 		return nil, nil, &Failure{Err: errors.New(ds[0].Summary)}
 	default:
-		return nil, nil, refuse([]callError{{-1, stalePreview(dsl.Place{}, nil)}})
+		return nil, nil, refuseScript(tell(dsl.Place{}, "stale-preview"))
 	}
 	if len(permit(p, asker.rights.roles, s.e.verbs, true)) > 0 {
-		return nil, nil, refuse([]callError{{-1, askerMayNot(dsl.Place{}, c.Asker)}})
+		return nil, nil, refuseScript(tell(dsl.Place{}, "role-lost/asker", c.Asker))
 	}
 	return asker, p, nil
 }
@@ -97,16 +97,9 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 				return again, err
 			}
 		}
-		return nil, refuse([]callError{{-1, *d}})
+		return nil, refuseScript(*d)
 	}
-	if !c.MayDecide(&s.who) {
-		return nil, refuse([]callError{{-1, samePerson(dsl.Place{})}})
-	}
-	if s.rights.only != nil {
-		return nil, refuse([]callError{{-1, narrowed(dsl.Place{})}})
-	}
-	// Roles are what they are now, not what they were when the session began.
-	me, err := s.e.Session(ctx, s.who.Name)
+	me, err := s.decider(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -123,20 +116,20 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if ok, err := me.concerns(ctx, c); err != nil {
 		return nil, failure(err)
 	} else if !has || !ok {
-		return nil, refuse([]callError{{-1, roleLost(c.Roles)}})
+		return nil, refuseScript(tell(dsl.Place{}, "role-lost", strings.Join(c.Roles, " and ")))
 	}
 	if len(k.fills) == 0 {
-		return nil, refuse([]callError{{-1, agreedAlready(c.Agreed)}})
+		return nil, refuseScript(agreedAlready(c.Agreed))
 	}
 	asker, p, err := s.again(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	if asker.who.Name != me.who.Name && asker.who.IsPerson(&me.who) {
-		return nil, refuse([]callError{{-1, samePerson(dsl.Place{})}})
+		return nil, refuseScript(tell(dsl.Place{}, "same-person"))
 	}
 	if s.rights.program && p.Literals().Unheard && slices.ContainsFunc(k.fills, func(i int) bool { return c.Roles[i] == confirmations.ByAsker }) {
-		return nil, refuse([]callError{{-1, byProgram(dsl.Place{})}})
+		return nil, refuseScript(tell(dsl.Place{}, "role-lost/program"))
 	}
 	for _, i := range k.fills {
 		c.Agreed[i] = s.who.Name
@@ -154,6 +147,17 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 		return r.repeated, nil
 	}
 	return r.reply(), nil
+}
+
+// decider returns a session of the principal who decides, with the roles that they have now.
+func (s *Session) decider(ctx context.Context, c *confirmations.Confirmation) (*Session, error) {
+	switch {
+	case !c.MayDecide(&s.who):
+		return nil, refuseScript(tell(dsl.Place{}, "same-person"))
+	case s.rights.only != nil:
+		return nil, refuseScript(tell(dsl.Place{}, "role-lost/narrowed"))
+	}
+	return s.e.Session(ctx, s.who.Name)
 }
 
 // agreedBefore returns the receipt of what an agreement led to; nil if it is not known.
@@ -176,7 +180,7 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 		return err
 	}
 	if fmt.Sprintf("%x", r.plan.digest) != c.Digest {
-		return refuse([]callError{{-1, stalePreview(dsl.Place{}, c.Differences(r.preview()))}})
+		return refuseScript(stalePreview(dsl.Place{}, c.Differences(r.preview())))
 	}
 	if err := r.recent(k.proven, true); err != nil {
 		return err
@@ -188,11 +192,11 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 		}
 		now := confirmations.Of(row)
 		if d := unusable(s.e, now, r.src.now, dsl.Place{}); d != nil {
-			return refuse([]callError{{-1, *d}})
+			return refuseScript(*d)
 		}
 		for _, i := range k.fills {
 			if now.Agreed[i] != "" {
-				return refuse([]callError{{-1, agreedAlready(now.Agreed)}})
+				return refuseScript(agreedAlready(now.Agreed))
 			}
 			now.Agreed[i] = k.by
 		}
@@ -217,10 +221,10 @@ func consented(ctx context.Context, r *run, k *consent) error {
 		return err
 	}
 	if c == nil {
-		return refuse([]callError{{-1, unknownConfirmation(dsl.Place{}, "")}})
+		return refuseScript(tell(dsl.Place{}, "unknown-confirmation", ""))
 	}
 	if d := unusable(r.src.e, c, r.src.now, dsl.Place{}); d != nil {
-		return refuse([]callError{{-1, *d}})
+		return refuseScript(*d)
 	}
 	if err := r.recent(k.proven, true); err != nil {
 		return err
@@ -233,7 +237,7 @@ func consented(ctx context.Context, r *run, k *consent) error {
 	// The digest holds every question that the plan asks, so that the roles are
 	// those of this plan.
 	if c.Asker != r.src.s.who.Name || c.Digest != fmt.Sprintf("%x", r.plan.digest) || slices.Contains(c.Agreed, "") {
-		return refuse([]callError{{-1, stalePreview(dsl.Place{}, c.Differences(r.preview()))}})
+		return refuseScript(stalePreview(dsl.Place{}, c.Differences(r.preview())))
 	}
 	var said []string
 	for i, role := range c.Roles {
@@ -264,18 +268,12 @@ func (s *Session) Decline(ctx context.Context, id, reason string) error {
 }
 
 func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, reason string) error {
-	if !c.MayDecide(&s.who) {
-		return refuse([]callError{{-1, samePerson(dsl.Place{})}})
-	}
-	if s.rights.only != nil {
-		return refuse([]callError{{-1, narrowed(dsl.Place{})}})
-	}
-	me, err := s.e.Session(ctx, s.who.Name)
+	me, err := s.decider(ctx, c)
 	if err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(c.Roles, func(role string) bool { return c.MayAgree(&me.who, me.has, role) }) {
-		return refuse([]callError{{-1, roleLost(c.Roles)}})
+		return refuseScript(tell(dsl.Place{}, "role-lost", strings.Join(c.Roles, " and ")))
 	}
 	err = writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		row, err := tx.Get(ctx, confirmations.Entity, c.Key)
@@ -286,7 +284,7 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 		at := stores.NewTime(s.e.opt.Clock()).Time()
 		// The palettes have changed, and a no is a no all the same.
 		if d := unusable(s.e, now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
-			return refuse([]callError{{-1, *d}})
+			return refuseScript(*d)
 		}
 		e := s.own(verbDecline, c.ID, c)
 		e.Time, e.Outcome = at, outcomeDeclined
@@ -308,7 +306,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 	case err != nil:
 		return err
 	case done != nil:
-		return refuse([]callError{{-1, alreadyUsed(dsl.Place{}, "", "")}})
+		return refuseScript(tell(dsl.Place{}, "already-used"))
 	}
 	t := &runOptions{opt: RunOptions{Agreed: id}}
 	s.claim(ctx, t) // and never released
@@ -347,7 +345,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 				return err
 			}
 			if c != nil && c.Status == confirmations.Used { // since we looked
-				return refuse([]callError{{-1, alreadyUsed(dsl.Place{}, "", "")}})
+				return refuseScript(tell(dsl.Place{}, "already-used"))
 			}
 			if c != nil && c.Status == confirmations.Waiting {
 				b.Changes = append(b.Changes, c.Settle(writtenScript(s.e, c), confirmations.Declined, s.who.Name, "", now))
@@ -385,9 +383,9 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.C
 		// What was asked for can no longer be done as it was asked for.
 		status = confirmations.Stale
 		if code != codeStalePreview {
-			r = refuse([]callError{{-1, stalePreview(dsl.Place{}, nil)}})
+			r = refuseScript(tell(dsl.Place{}, "stale-preview"))
 		}
-		r.Diagnostics[0].Notes = []string{askedInVain(c.Asker)}
+		r.Diagnostics[0] = tell(r.Diagnostics[0].Place, "stale-preview/asked", r.Diagnostics[0].Summary, c.Asker)
 		code, err = codeStalePreview, r
 	}
 	e := s.own(verb, id, c)

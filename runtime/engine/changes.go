@@ -87,7 +87,7 @@ func (r *run) readBack(ctx context.Context, st *step) error {
 		for _, c := range rewritten[e] {
 			i := slices.IndexFunc(rows, func(row stores.Row) bool { return row.Key() == c.Key })
 			if i < 0 {
-				return &callError{st.call.index, rowRewritten(st.call.place, st.verb.Name, e.Store.Name)}
+				return st.refuse("row-rewritten", st.verb.Name, e.Store.Name)
 			}
 			r.became(c, rows[i].Values)
 		}
@@ -135,7 +135,7 @@ func changesOf(r *source, st *step, rowChanges []rowChange, others bool) (all []
 	for i := range all {
 		for j := range all[i].Entity.Given {
 			if c := &all[i]; c.Op != stores.Delete && !c.Entity.Given[j].Holds(c.after) {
-				return nil, &callError{st.call.index, constraintBroken(st.call.place, c.Entity.Name, &c.entity.Given[j])}
+				return nil, st.refuse("requirement-not-met/row", c.Entity.Name, c.entity.Given[j].Else, &c.entity.Given[j])
 			}
 		}
 	}
@@ -190,7 +190,7 @@ func joinChange(r *source, all []change, st *step, p *rowChange, others bool) ([
 			continue
 		}
 		var err error
-		if a.value, err = acceptValue(r, st, p, a); err != nil {
+		if a.value, err = acceptValue(st, p, a); err != nil {
 			return nil, err
 		}
 		if by, ok := p.entity.CountryField(a.field); ok {
@@ -319,7 +319,7 @@ func insertRow(r *source, st *step, p *rowChange) (change, error) {
 			continue
 		}
 		var err error
-		if a.value, err = acceptValue(r, st, p, a); err != nil {
+		if a.value, err = acceptValue(st, p, a); err != nil {
 			return c, err
 		}
 		if a.value.IsNull() && f.Default.IsNull() {
@@ -333,7 +333,7 @@ func insertRow(r *source, st *step, p *rowChange) (change, error) {
 		for i, f := range e.Parts {
 			at := c.At(f)
 			if at < 0 {
-				return c, &callError{st.call.index, valueNeeded(st.call.place, st.verb.Name, e.Name, e.Fields[f].Name)}
+				return c, st.refuse("value-needed", st.verb.Name, e.Name, e.Fields[f].Name)
 			}
 			parts[i] = c.Set[at].Value
 		}
@@ -353,11 +353,11 @@ func insertRow(r *source, st *step, p *rowChange) (change, error) {
 // acceptValue checks a value against the type of its field, wherever the value comes from: arguments
 // have limits of their own, and computed values have none. A store would refuse such a value
 // without saying why, or round it.
-func acceptValue(r *source, st *step, p *rowChange, a assignment) (stores.Value, error) {
+func acceptValue(st *step, p *rowChange, a assignment) (stores.Value, error) {
 	entity, e := p.entity, p.entity.Store
 	f := &e.Fields[a.field]
 	if f.Required && a.value.IsNull() {
-		return a.value, &callError{st.call.index, valueNeeded(st.call.place, st.verb.Name, e.Name, f.Name)}
+		return a.value, st.refuse("value-needed", st.verb.Name, e.Name, f.Name)
 	}
 	t := entity.Fields[a.field].Type
 	if by, ok := entity.CountryField(a.field); ok {
@@ -365,7 +365,7 @@ func acceptValue(r *source, st *step, p *rowChange, a assignment) (stores.Value,
 	}
 	v, err := t.Accept(a.value)
 	if err != nil {
-		return v, &callError{st.call.index, notHeld(st.call.place, st.verb.Name, e.Name, f.Name, err.Error())}
+		return v, st.refuse("not-accepted/field", st.verb.Name, e.Name, f.Name, err.Error())
 	}
 	return v, nil
 }

@@ -90,7 +90,7 @@ func deskRegistry(t *testing.T) *verbs.Registry {
 	t.Helper()
 	reg, ds := load.Dir(fstest.MapFS{"desk.yaml": {Data: []byte(deskPalette)}})
 	if ds.HasErrors() {
-		t.Fatal(tell(ds))
+		t.Fatal(inWords(ds))
 	}
 	return reg
 }
@@ -329,7 +329,7 @@ func TestACodeFollowsWhatItsListSays(t *testing.T) {
 	} {
 		_, st := joining(t)
 		err := follows(st, note, assignment{field: c.field, value: c.to}, c.from)
-		if want := map[bool]string{true: codeNoStep}[c.refused]; codeOf(err) != want {
+		if want := map[bool]string{true: "no-step"}[c.refused]; codeOf(err) != want {
 			t.Errorf("%s from %v to %v: %v", note.Store.Fields[c.field].Name, c.from, c.to, err)
 		}
 	}
@@ -371,39 +371,39 @@ func TestWhatAStoreSaysIsToldInTheWordsOfTheCall(t *testing.T) {
 	t.Parallel()
 	_, st := joining(t)
 	elsewhere := dsl.Place{Source: dsl.NewSource("b.dsl", "x")}
-	said := &callError{call: 0, diagnostic: notReached(elsewhere, "x")}
+	said := &callError{call: 0, diagnostic: tell(elsewhere, "unknown-name/touched", "x")}
 	for _, err := range []error{
-		said, &callError{call: 5, diagnostic: notReached(elsewhere, "x")},
+		said, &callError{call: 5, diagnostic: tell(elsewhere, "unknown-name/touched", "x")},
 		&Refusal{}, &BrokenPromise{}, &Failure{Err: errors.New("x")}, stores.ErrConflict,
 	} {
-		if got := told(st, err); got != err {
+		if got := userError(st, err); got != err {
 			t.Errorf("%T became %v", err, got)
 		}
 	}
-	if got := told(st, fmt.Errorf("in a handler: %w", said)); got != error(said) {
+	if got := userError(st, fmt.Errorf("in a handler: %w", said)); got != error(said) {
 		t.Error(got)
 	}
 	var c *callError
-	if got := told(st, &callError{call: -1, diagnostic: notReached(elsewhere, "x")}); !errors.As(got, &c) || c.call != st.call.index || c.diagnostic.Place != st.call.place {
+	if got := userError(st, &callError{call: -1, diagnostic: tell(elsewhere, "unknown-name/touched", "x")}); !errors.As(got, &c) || c.call != st.call.index || c.diagnostic.Place != st.call.place {
 		t.Errorf("of a handler: %+v", got)
 	}
 	for err, want := range map[error]dsl.Diagnostic{
-		verbs.ErrAbsent:     cannotWorkOut(st.call.place, st.verb.Name),
-		verbs.ErrRange:      leadsOutOfRange(st.call.place, st.verb.Name),
-		verbs.ErrZero:       leadsOutOfRange(st.call.place, st.verb.Name),
-		stores.ErrNotFound:  notReached(st.call.place, st.verb.Name),
-		stores.ErrReadOnly:  onlyForReading(st.call.place, st.verb.Name),
-		stores.ErrDuplicate: alreadyExists(st.call.place, st.verb.Name, ""),
-		stores.ErrInvalid:   notAccepted(st.call.place, st.verb.Name),
-		stores.ErrLimit:     tooMuch(st.call.place, st.verb.Name),
+		verbs.ErrAbsent:     tell(st.call.place, "value-needed/condition", st.verb.Name),
+		verbs.ErrRange:      tell(st.call.place, "wrong-value/range", st.verb.Name),
+		verbs.ErrZero:       tell(st.call.place, "wrong-value/range", st.verb.Name),
+		stores.ErrNotFound:  tell(st.call.place, "unknown-name/touched", st.verb.Name),
+		stores.ErrReadOnly:  tell(st.call.place, "not-accepted/reading", st.verb.Name),
+		stores.ErrDuplicate: tell(st.call.place, "already-exists", st.verb.Name+" would add what is there already"),
+		stores.ErrInvalid:   tell(st.call.place, "not-accepted", st.verb.Name),
+		stores.ErrLimit:     tell(st.call.place, "too-much", st.verb.Name),
 	} {
-		got := told(st, fmt.Errorf("apply: %w", err))
+		got := userError(st, fmt.Errorf("apply: %w", err))
 		if !errors.As(got, &c) || c.call != st.call.index || c.diagnostic.Summary != want.Summary || c.diagnostic.Code != want.Code {
 			t.Errorf("%v is told as %v", err, got)
 		}
 	}
 	broken := errors.New("the disk is gone")
-	if got := told(st, broken); codeOf(got) != "failure" || !errors.Is(got, broken) {
+	if got := userError(st, broken); codeOf(got) != "failure" || !errors.Is(got, broken) {
 		t.Error(got)
 	}
 }

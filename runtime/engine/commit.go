@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -99,7 +100,7 @@ func (r *run) outgoing(st *step, n *notice) stores.Value {
 		}
 	}
 	names := []string{"verb", "call", "refs", "with"}
-	parts := []stores.Value{stores.NewString(st.verb.Name), stores.NewString(st.call.text), stores.NewObject(refs, keys), stores.NewObject(n.keys, n.told())}
+	parts := []stores.Value{stores.NewString(st.verb.Name), stores.NewString(st.call.text), stores.NewObject(refs, keys), stores.NewObject(n.keys, n.shownValues())}
 	if marks, ok := n.marks(); ok {
 		names, parts = append(names, "origins"), append(parts, marks)
 	}
@@ -119,8 +120,8 @@ func (r *run) reply() *receipt.Receipt {
 			}
 		}
 	}
-	if r.plan.told == nil || len(r.src.draft.added) > 0 {
-		r.tellAll()
+	if r.plan.receipts == nil || len(r.src.draft.added) > 0 {
+		r.makeReceipts()
 	}
 	reply := r.preview()
 	reply.Done = true
@@ -196,8 +197,8 @@ func (r *run) finish() {
 		d.Text(role.Name)
 	}
 	d.Number(len(r.plan.steps))
-	for i := range r.plan.told {
-		d.B = r.plan.told[i].AppendDigest(d.B, d.Alias)
+	for i := range r.plan.receipts {
+		d.B = r.plan.receipts[i].AppendDigest(d.B, d.Alias)
 		d.Spill()
 	}
 	for _, st := range r.plan.steps {
@@ -333,7 +334,7 @@ func (r *run) digestOf(calls []int) [32]byte {
 	d.Text(r.src.s.who.Name)
 	for i, st := range r.written() {
 		if slices.Contains(calls, st.call.index) {
-			d.B = r.plan.told[i].AppendDigest(d.B, d.Alias)
+			d.B = r.plan.receipts[i].AppendDigest(d.B, d.Alias)
 		}
 	}
 	for _, st := range r.plan.steps {
@@ -356,6 +357,12 @@ const (
 	outcomeDeclined = "declined"
 	outcomeSkipped  = "skipped" // of a job that had become pointless when its time came
 	outcomeExpired  = "expired" // of a confirmation that nobody decided in time
+)
+
+// The reasons of entries whose outcome is failed, beside the codes of refusals.
+const (
+	reasonBroken  = "broken-promise" // the verb did not do exactly what its palette promises
+	reasonHandler = "handler-failed"
 )
 
 // entries adds the journal entries of a run to a batch, in the order in which its calls were
@@ -419,40 +426,53 @@ func turnID(s *Session, o RunOptions) string {
 	return ""
 }
 
-// refusalOf writes refused calls into the journal, in a transaction of their own.
-func refusalOf(ctx context.Context, s *Session, p *verbs.Program, o RunOptions, err error) error {
-	return refusedEntry(ctx, s, p, o, err)
-}
-
-// refusedEntry is refusal for the run of a job, if there is one.
-func refusedEntry(ctx context.Context, s *Session, p *verbs.Program, o RunOptions, err error, settled ...stores.Settlement) error {
-	var r *Refusal
-	if !errors.As(err, &r) || r.told {
-		return err
-	}
+// refusalOf writes refused calls into the journal, and those that broke a promise or whose handler
+// failed, in a transaction of their own, which ends the job that made them, if there is one.
+func refusalOf(ctx context.Context, s *Session, p *verbs.Program, o RunOptions, err error, settled ...stores.Settlement) error {
 	var b stores.Batch
+	var counted []countedUse
 	told := make(map[int]bool)
-	calls := p.Calls()
-	for i, call := range r.calls {
+	entry := func(call int, outcome, reason string) error {
+		calls := p.Calls()
 		if call < 0 && len(calls) > 0 {
 			call = stands(s, p) // it is about the script
 		}
 		if call < 0 || told[call] {
-			continue
+			return nil
 		}
 		told[call] = true
 		c := &calls[call]
 		e := entryOf(s, p, o, placeOf(p, c))
-		e.Time, e.Verb, e.Outcome, e.Reason = s.e.opt.Clock(), c.Verb.Name, outcomeRefused, r.Diagnostics[i].Code
-		if failed := tellCall(s.e, &b, e, saidOf(s.e, p, call)); failed != nil {
-			return failed
+		e.Time, e.Verb, e.Outcome, e.Reason = s.e.opt.Clock(), c.Verb.Name, outcome, reason
+		return tellCall(s.e, &b, e, saidOf(s.e, p, call))
+	}
+	var r *Refusal
+	var broken *BrokenPromise
+	var failed *Failure
+	var unwritten error
+	switch {
+	case errors.As(err, &r) && !r.journalled:
+		for i, call := range r.calls {
+			unwritten = cmp.Or(unwritten, entry(call, outcomeRefused, r.Diagnostics[i].Code))
 		}
+		counted = countsRefused(p, r)
+	case errors.As(err, &r), errors.As(err, &failed) && failed.Told != nil: // it is journalled already
+		return err
+	case errors.As(err, &broken):
+		unwritten = entry(broken.call-1, outcomeFailed, reasonBroken)
+	case errors.As(err, &failed) && failed.call > 0:
+		unwritten = entry(failed.call-1, outcomeFailed, reasonHandler)
+	default:
+		return err
+	}
+	if unwritten != nil {
+		return unwritten
 	}
 	if len(b.Entries) == 0 && len(settled) == 0 {
 		return err
 	}
 	b.Settled = settled
-	if failed := recordEntries(ctx, s, b, countsRefused(s, p, r)...); failed != nil {
+	if failed := recordEntries(ctx, s, b, counted...); failed != nil {
 		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed)}
 	}
 	return err

@@ -72,19 +72,19 @@ func unusable(e *Engine, c *confirmations.Confirmation, now time.Time, at dsl.Pl
 	var d dsl.Diagnostic
 	switch {
 	case c.Status == confirmations.Used:
-		d = alreadyUsed(at, c.By, stamp(c.Settled))
+		d = tell(at, "already-used/by", after(", by ", c.By), stamp(c.Settled))
 	case c.Status == confirmations.Declined && c.ID == "": // a preview that a person kept for themselves
-		d = declinedYourself(at)
+		d = tell(at, "declined-before/yourself")
 	case c.Status == confirmations.Declined:
-		d = declinedBefore(at, c.By, c.Reason)
+		d = tell(at, "declined-before", c.By, after(": ", c.Reason))
 	case c.Status == confirmations.Expired, c.Status == confirmations.Waiting && !now.Before(c.Expires):
-		d = agreementExpired(at, c.Expires)
+		d = tell(at, "agreement-expired", stamp(c.Expires))
 	case c.Status == confirmations.Stale:
-		d = stalePreview(at, nil)
+		d = tell(at, "stale-preview")
 	case c.Status != confirmations.Waiting:
-		d = unknownConfirmation(dsl.Place{}, c.ID)
+		d = tell(dsl.Place{}, "unknown-confirmation", c.ID)
 	case c.Palette != e.reg.Digest():
-		d = otherPalette(at)
+		d = tell(at, "other-palette")
 	default:
 		return nil
 	}
@@ -369,7 +369,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 			switch {
 			case b.ID == "":
 			case b.Status == confirmations.Declined:
-				return refuse([]callError{{-1, declinedBefore(at, b.By, b.Reason)}})
+				return refuseScript(tell(at, "declined-before", b.By, after(": ", b.Reason)))
 			case b.Status == confirmations.Waiting && r.src.now.Before(b.Expires):
 				c = b
 				if t.job == nil {
@@ -511,7 +511,7 @@ func (s *Session) look(ctx context.Context, id string) (*confirmations.Confirmat
 	if len(mine) == 1 {
 		return mine[0], nil
 	}
-	return nil, refuse([]callError{{-1, unknownConfirmation(dsl.Place{}, id)}})
+	return nil, refuseScript(tell(dsl.Place{}, "unknown-confirmation", id))
 }
 
 // learns gives the session names for the rows of somebody else's preview, and for their
@@ -656,7 +656,7 @@ func (s *Session) Words(ctx context.Context, id string) (string, error) {
 	case err != nil:
 		return "", failure(err)
 	case turn == nil || !s.e.opt.Clock().Before(c.Expires):
-		return "", refuse([]callError{{-1, unknownConfirmation(dsl.Place{}, id)}})
+		return "", refuseScript(tell(dsl.Place{}, "unknown-confirmation", id))
 	}
 	e := s.own(verbWords, c.ID, c)
 	e.Outcome, e.Turn = outcomeOK, c.Turn

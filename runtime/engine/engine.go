@@ -90,7 +90,7 @@ type Options struct {
 type People struct {
 	// Authority reads principals that are kept in rows. If it is nil, or does not know
 	// somebody, the store's own principals count.
-	Authority Authority
+	Authority func(ctx context.Context, r stores.Reader, name string) (p stores.Principal, known bool, err error)
 	// Profile returns the profile of a principal. Without it, only the store's label is
 	// known.
 	Profile func(ctx context.Context, r stores.Reader, name string) (Profile, error)
@@ -104,9 +104,6 @@ type People struct {
 	// nobody is notified.
 	TellsAsker func(source string) bool
 }
-
-// An Authority reads a principal from rows, in a scope that sees all.
-type Authority func(ctx context.Context, r stores.Reader, name string) (p stores.Principal, known bool, err error)
 
 // An Engine runs programs of one set of palettes on one store. It is immutable
 // and safe for use by many goroutines.
@@ -144,7 +141,7 @@ type catalog struct {
 type ConfigError struct{ Diagnostics dsl.Diagnostics }
 
 // Error implements error.
-func (e *ConfigError) Error() string { return tell(e.Diagnostics) }
+func (e *ConfigError) Error() string { return inWords(e.Diagnostics) }
 
 // New joins palettes, a store and handlers. Where they disagree it returns a *ConfigError
 // whose diagnostics point into the YAML. A query that cannot run does not stop New: see Unfit.
@@ -218,7 +215,7 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 	}
 	who, err := e.principal(ctx, principal)
 	if errors.Is(err, stores.ErrNotFound) {
-		return nil, &Refusal{Diagnostics: dsl.Diagnostics{unknownPrincipal(dsl.Place{}, principal)}}
+		return nil, &Refusal{Diagnostics: dsl.Diagnostics{tell(dsl.Place{}, "unknown-principal", principal)}}
 	}
 	if err != nil {
 		return nil, failure(err)
@@ -265,6 +262,42 @@ func (e *Engine) principal(ctx context.Context, name string) (who stores.Princip
 		who.Holds = holds
 	}
 	return who, err
+}
+
+// SetPrincipal adds a principal to the store, or replaces one. It refuses a role or an entity that no
+// palette declares, and a key that is none of its entity. The store itself takes them as they come,
+// and they would give no rights.
+func (e *Engine) SetPrincipal(ctx context.Context, p stores.Principal) error {
+	var all []callError
+	wrong := func(name string, args ...any) { all = append(all, callError{-1, tell(dsl.Place{}, name, args...)}) }
+	var roles, entities []string
+	for _, r := range e.reg.Roles() {
+		roles = append(roles, r.Name)
+	}
+	for _, t := range e.catalog.tables {
+		entities = append(entities, t.Name)
+	}
+	for _, name := range p.Roles {
+		if e.reg.Role(name) == nil {
+			wrong("bad-principal", name, meant(name, roles))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Holds)) {
+		of := e.reg.Entity(name)
+		if of == nil {
+			wrong("bad-principal/holds", name, meant(name, entities))
+			continue
+		}
+		for _, key := range p.Holds[name] {
+			if kind := of.Store.Fields[of.Store.Key].Kind; key.Kind() != kind {
+				wrong("bad-principal/key", name, kind, key.Kind())
+			}
+		}
+	}
+	if len(all) > 0 {
+		return refuse(all)
+	}
+	return failure(e.store.SetPrincipal(ctx, p))
 }
 
 // Label returns the label of a principal, or else their name.
@@ -472,7 +505,7 @@ func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session
 		case err != nil:
 			return err
 		case kept == nil && (v.ID != "" || v.Existing):
-			return refuse([]callError{{-1, unknownSession(dsl.Place{})}})
+			return refuseScript(tell(dsl.Place{}, "unknown-session"))
 		case kept == nil:
 			kept = sessions.Begin(s.kept, s.who.Name, v.Name, now)
 		}

@@ -55,9 +55,11 @@ verbs:
 	defer store.Close()
 	ctx := context.Background()
 	store.Migrate(ctx, []*stores.Entity{reg.Entity("order").Store}, true)
-	store.SetPrincipal(ctx, stores.Principal{Name: "alice", Roles: []string{"guest"}})
 
 	eng, err := engine.New(reg, store, engine.Options{})
+	if err == nil {
+		err = eng.SetPrincipal(ctx, stores.Principal{Name: "alice", Roles: []string{"guest"}})
+	}
 	if err != nil {
 		panic(err)
 	}

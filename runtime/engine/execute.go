@@ -18,20 +18,14 @@ func execute(ctx context.Context, r *source, st *step, promises []promise) (done
 	case h != nil:
 		return handle(ctx, r, st, h, promises)
 	case v.Handler:
-		return done, &callError{st.call.index, notCarriedOut(st.call.place, v.Name, noHandlerHere)}
+		return done, st.refuse("not-carried-out", v.Name, noHandlerHere)
 	case v.Tool != nil:
 		return useTool(st, promises), nil
 	case v.Undoes != nil:
 		return takeBack(ctx, r, st)
 	}
-	done = declared(promises)
-	switch {
-	case v.Read != nil:
-		done.answer, err = r.find(ctx, st)
-	case v.Query != nil:
-		done.answer, err = r.query(ctx, st)
-	case len(v.Discloses) > 0:
-		done.answer, err = disclose(ctx, r, st)
+	if done = declared(promises); st.prep.answers != nil {
+		done.answer, err = st.prep.answers(ctx, r, st)
 	}
 	return done, err
 }
@@ -40,7 +34,7 @@ func execute(ctx context.Context, r *source, st *step, promises []promise) (done
 func (r *source) query(ctx context.Context, st *step) (*table, error) {
 	q := st.verb.Query
 	if st.prep.unfit != nil {
-		return nil, &callError{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noQueryHere)}
+		return nil, st.refuse("not-carried-out", st.verb.Name, noQueryHere)
 	}
 	sql := queryOf(st.verb, st.args.values)
 	var marks []string
@@ -49,7 +43,7 @@ func (r *source) query(ctx context.Context, st *step) (*table, error) {
 	var wrong *stores.SQLError
 	if errors.As(err, &wrong) {
 		// The query's columns do not fit its palette. No caller can help it.
-		return nil, &callError{st.call.index, notCarriedOut(st.call.place, st.verb.Name, "its query does not come to what its palette says: "+wrong.Msg)}
+		return nil, st.refuse("not-carried-out", st.verb.Name, "its query does not come to what its palette says: "+wrong.Msg)
 	}
 	if err != nil {
 		return nil, err
@@ -62,10 +56,10 @@ func (r *source) query(ctx context.Context, st *step) (*table, error) {
 		if len(rows) > 1 {
 			return nil, &Failure{Err: fmt.Errorf("%s: the query of %s says one row and gave %d", at(q.Place), st.verb.Name, len(rows))}
 		}
-		return nil, &callError{st.call.index, nothingThere(st.call.place, st.verb.Name)}
+		return nil, st.refuse("unknown-name/found", st.verb.Name)
 	}
 	// The origins of what SQL computes from arguments and rows cannot be followed.
-	came := st.told().Mix(ofRecord).Mix(r.s.from.Query(q))
+	came := st.argumentOrigins().Mix(ofRecord).Mix(r.s.from.Query(q))
 	for _, mark := range marks {
 		came = came.Mix(verbs.Stored(mark))
 	}
@@ -245,7 +239,7 @@ func (r *source) each(ctx context.Context, st *step, effect *verbs.Effect, do fu
 		}
 	}
 	if len(all) > maxEach {
-		return &callError{st.call.index, tooMuch(st.call.place, st.verb.Name)}
+		return st.refuse("too-much", st.verb.Name)
 	}
 	defer func() { st.sees.each = eachOf{} }()
 	for _, st.sees.each = range all {
@@ -266,7 +260,7 @@ func (r *source) mustMatch(ctx context.Context, st *step, effect *verbs.Effect, 
 	}
 	due, err := r.holds(ctx, st, effect.When, nil)
 	if err == nil && due {
-		err = &callError{st.call.index, nothingMatched(st.call.place, st.verb.Name, of, effect)}
+		err = st.refuse("nothing-matched", st.verb.Name, of.Store.Name, effect)
 	}
 	return err
 }
@@ -417,7 +411,7 @@ func (r *source) alike(ctx context.Context, st *step, effect *verbs.Effect) (*st
 			return nil, err
 		}
 		if v.IsNull() {
-			return nil, &callError{st.call.index, valueNeeded(st.call.place, st.verb.Name, e.Name, e.Fields[by.Field].Name)}
+			return nil, st.refuse("value-needed", st.verb.Name, e.Name, e.Fields[by.Field].Name)
 		}
 		where.Kids = append(where.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: by.Field}, Value: v})
 	}
@@ -458,19 +452,19 @@ func (r *source) picked(ctx context.Context, st *step, e *verbs.Entity, w *verbs
 			return nil, false, nil
 		}
 		// The argument takes a row of any kind, the effect does not.
-		return nil, true, &callError{st.call.index, unknownName(st.call.place, p.Name)}
+		return nil, true, st.refuse("unknown-name", p.Name)
 	}
 	if st.args.values[w.Param].IsNull() {
 		return nil, false, nil
 	}
 	keys, err := st.args.values[w.Param].Items(e.Store.Fields[e.Store.Key].Kind)
 	if err != nil {
-		return nil, true, &callError{st.call.index, wrongValue(st.call.place, p.Name, "a list of references is wanted")}
+		return nil, true, st.refuse("wrong-value", p.Name, "a list of references is wanted")
 	}
 	rows = make([]stores.Row, len(keys))
 	for i, key := range keys {
 		if slices.Contains(keys[:i], key) {
-			return nil, true, &callError{st.call.index, wrongValue(st.call.place, p.Name, "it names a row twice")}
+			return nil, true, st.refuse("wrong-value", p.Name, "it names a row twice")
 		}
 		if rows[i], err = r.get(ctx, st, e.Store, key); err != nil {
 			return nil, true, err
@@ -536,7 +530,7 @@ func (r *source) sets(ctx context.Context, st *step, effect *verbs.Effect, row *
 		}
 		from, secret := st.origin(x, row)
 		if f := &effect.Entity.Store.Fields[effect.Set[i].Field]; st.args.sensitive != nil && !v.IsNull() && !f.Sensitive && f.Kind != stores.Bool && x.Copies(st.secret, nil) {
-			return nil, &callError{st.call.index, secretOpen(st.call.place, st.verb.Name, effect.Entity.Store.Name, f.Name)}
+			return nil, st.refuse("secret-would-be-open", st.verb.Name, effect.Entity.Store.Name, f.Name)
 		}
 		set = append(set, assignment{field: effect.Set[i].Field, value: v, from: from, sensitive: secret, came: came})
 	}

@@ -88,7 +88,7 @@ var errMoved = errors.New("rows changed while the tool was being asked")
 func fetchAnswer(ctx context.Context, s *Session, o *runOptions, a *externalAnswers, r *run) error {
 	e := r.waits()
 	if len(a.answers) >= maxExternalCalls {
-		return &callError{e.st.call.index, tooDeep(e.st.call.place, e.st.verb.Name)}
+		return e.st.refuse("too-much/calls", e.st.verb.Name)
 	}
 	if a.answers == nil {
 		a.answers, a.now = make(map[string]toolAnswer), r.src.now
@@ -148,19 +148,38 @@ func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, ke
 				return got, keepFile(ctx, s, v, answer.File, lasts)
 			}
 			// It would answer the same again.
-			return got, &callError{e.st.call.index, toolAnswerUnfit(e.st.call.place, v, err.Error())}
+			return got, e.st.refuse("tool-answer", v.Tool.Name, v.Tool.Server, err.Error())
 		case errors.Is(err, tools.ErrChanged):
-			return got, &callError{e.st.call.index, toolUnfit(e.st.call.place, v, tools.CodeChanged)}
+			return got, e.st.refuse("tool-unfit", v.Name, v.Tool.Name, v.Tool.Server, tools.CodeChanged)
 		case ctx.Err() == nil && try < retry.Attempts && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
 			s.e.opt.Sleep(ctx, retry.Wait(try))
 			continue
 		case ctx.Err() != nil && v.Tool.ReadOnly:
 			return got, ctx.Err() // nobody waits for it any more
 		case errors.Is(err, tools.ErrNotCalled), v.Tool.ReadOnly:
-			return got, &callError{e.st.call.index, toolSilent(e.st.call.place, v)}
+			return got, &silence{e.st.refuse("tool-silent", v.Tool.Name, v.Tool.Server), redact(e.st, err)}
 		}
 		return got, fmt.Errorf("%w: %w", errLost, err)
 	}
+}
+
+// A silence is the error of a tool that did not answer: what the caller is told, and why, for the
+// operator's log.
+type silence struct {
+	*callError
+	cause error
+}
+
+// Unwrap returns what the caller is told.
+func (s *silence) Unwrap() error { return s.callError }
+
+// causeOf returns why a tool did not answer; nil for any other error.
+func causeOf(err error) error {
+	var s *silence
+	if errors.As(err, &s) {
+		return s.cause
+	}
+	return nil
 }
 
 // askOnce asks a tool once, with a deadline.
@@ -199,13 +218,13 @@ func sendCall(ctx context.Context, s *Session, o *runOptions, a *externalAnswers
 	switch {
 	case errors.As(err, &c) && c.diagnostic.Code != codeToolAnswer:
 		entry.Outcome, entry.Reason = outcomeFailed, c.diagnostic.Code
-		err = &Refusal{Diagnostics: dsl.Diagnostics{c.diagnostic}, calls: []int{c.call}, told: true}
+		err = &Refusal{Diagnostics: dsl.Diagnostics{c.diagnostic}, calls: []int{c.call}, journalled: true, cause: causeOf(err)}
 		return afterwards(ctx, s, o, sent, entry, AttemptFailed, nil, err)
 	default:
 		// It answered with something that cannot be understood, or not at all.
 		d := toolLost(e.st.call.place, e.st.verb, stamp(r.src.now), o.known() && e.st.verb.Tool.Idempotent, o.asked())
 		if c != nil {
-			d.Notes = append(d.Notes, c.diagnostic.Summary)
+			d.Note(c.diagnostic.Summary)
 		}
 		entry.Outcome, entry.Reason = outcomeUnknown, codeToolUnknown
 		return afterwards(ctx, s, o, sent, entry, AttemptUnknown, nil, &Failure{Err: err, Unknown: true, Told: &d})
@@ -232,7 +251,7 @@ func halfway(ctx context.Context, s *Session, o *runOptions, a *externalAnswers,
 	answer := a.answers[e.id()].Answer
 	d := toolAlone(e.st.call.place, e.st.verb, why, o.known(), o.asked())
 	if said := e.said(answer); said != "" {
-		d.Notes = append(d.Notes, said)
+		d.Note(said)
 	}
 	return afterwards(ctx, s, o, a.sent, entry, AttemptDone, &answer, &Failure{Err: err, Unknown: errors.Is(err, stores.ErrUnknown), Told: &d})
 }
@@ -313,6 +332,17 @@ const (
 	AttemptFailed = "FAILED"
 	// AttemptUnknown says that its answer was lost.
 	AttemptUnknown = "UNKNOWN"
+
+	// How it ended, where the state alone does not say.
+
+	endedOpen   = "open"
+	endedStored = "stored" // and what it led to was committed here
+	// SettleDone says that a person found that the tool did it.
+	SettleDone = "done"
+	// SettleNotDone says that a person found that it did not.
+	SettleNotDone = "not-done"
+	// SettleAgain says that it may be done again, whether or not it was done.
+	SettleAgain = "again"
 )
 
 // beginAttempt commits that a tool is about to be asked, and uses up the agreement. It returns the key
@@ -397,13 +427,13 @@ func (a *sentCall) resume(r *run, row stores.Row, key string) (*toolAnswer, stor
 	status := v[attStatus].Text()
 	switch {
 	case v[attText].Text() != textDigest(r.plan.prog.Script(), key):
-		return nil, change, refuse([]callError{{-1, keyReused(at)}})
+		return nil, change, refuseScript(tell(at, "key-reused"))
 	case v[attEnded].Text() == SettleDone:
-		return nil, change, refuse([]callError{{e.st.call.index, toolSettled(e.st.call.place, e.st.verb, stamp(v[attTime].Time()), v[attEndedBy].Text())}})
+		return nil, change, refuse([]callError{{e.st.call.index, tell(e.st.call.place, "tool-settled", e.st.verb.Tool.Name, e.st.verb.Tool.Server, stamp(v[attTime].Time()), v[attEndedBy].Text())}})
 	case status == AttemptFailed, v[attEnded].Text() == SettleNotDone, v[attEnded].Text() == SettleAgain:
 		return nil, change, nil
 	case v[attSent].Text() != sentDigest(e, key):
-		return nil, change, refuse([]callError{{e.st.call.index, toolOtherwise(e.st.call.place, e.st.verb, stamp(v[attTime].Time()))}})
+		return nil, change, refuse([]callError{{e.st.call.index, tell(e.st.call.place, "tool-otherwise", e.st.verb.Tool.Name, e.st.verb.Tool.Server, stamp(v[attTime].Time()))}})
 	case status == AttemptDone:
 		change.Set = []stores.Assign{{Field: attTime, Value: stores.NewTime(r.src.now)}}
 		kept := toolAnswer{Answer: keptAnswer(v[attAnswer]), at: v[attTime].Time()}

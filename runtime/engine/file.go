@@ -29,11 +29,11 @@ func filesOf(_ context.Context, r *run, st *step) (*externalCall, error) {
 		return nil, nil
 	}
 	if r.src.e.opt.Keep == nil {
-		return nil, &callError{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noFilesHere)}
+		return nil, st.refuse("not-carried-out", st.verb.Name, noFilesHere)
 	}
 	res := r.src.result(st)
 	if slices.ContainsFunc(res.Refs, func(f receipt.Ref) bool { return res.Rows[f.Row][f.Column].Text() == newRow }) {
-		return nil, &callError{st.call.index, noFile(st.call.place, st.verb.Name, "a row that this script adds has no name yet, by which the file could tell of it", "call it in a script of its own")}
+		return nil, st.refuse("no-file", st.verb.Name, "a row that this script adds has no name yet, by which the file could tell of it", "call it in a script of its own")
 	}
 	rows := make([][]stores.Value, len(res.Rows))
 	for i, row := range res.Rows {
@@ -50,10 +50,10 @@ func filesOf(_ context.Context, r *run, st *step) (*externalCall, error) {
 		content, err := sheet.Write(st.verb.Read.File, res.Columns, rows)
 		var long *sheet.TooLong
 		if errors.As(err, &long) {
-			return nil, &callError{st.call.index, noFile(st.call.place, st.verb.Name, long.Error(), "shorten it; comma-separated values hold texts of any length")}
+			return nil, st.refuse("no-file", st.verb.Name, long.Error(), "shorten it; comma-separated values hold texts of any length")
 		}
 		if len(content) > maxFile {
-			return nil, &callError{st.call.index, noFile(st.call.place, st.verb.Name, fmt.Sprintf("it would have %s, and %s are allowed", verbs.SizeText(int64(len(content))), verbs.SizeText(maxFile)), "ask for fewer rows")}
+			return nil, st.refuse("no-file", st.verb.Name, fmt.Sprintf("it would have %s, and %s are allowed", verbs.SizeText(int64(len(content))), verbs.SizeText(maxFile)), "ask for fewer rows")
 		}
 		return &tools.File{Name: st.verb.Read.File, Content: content}, err
 	}

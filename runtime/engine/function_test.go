@@ -93,7 +93,15 @@ func TestFunctionsOfTheProgram(t *testing.T) {
 		t.Errorf("it says %v", err)
 	}
 
+	// Of two under one name, it is not clear which is meant.
+	h.Function("level", func([]stores.Value) (stores.Value, error) { return stores.Value{}, nil })
+	var config *engine.ConfigError
+	if _, err := engine.New(w.reg, w.store, engine.Options{Handlers: h}); !errors.As(err, &config) || len(config.Diagnostics) != 1 || config.Diagnostics[0].Code != "handler-not-wanted" {
+		t.Errorf("of a function that is registered twice: %v", err)
+	}
+
 	// One that gives what it does not say gives nothing.
+	h = &engine.Handlers{Partial: true}
 	h.Function("level", func([]stores.Value) (stores.Value, error) { return str("HIGH"), nil })
 	w = reckoningWorld(t, h)
 	w.refused("kim", `lending.seal :loan-id @saw-bob :code "x-Saw" :item-id @drill`, "requirement-not-met")

@@ -13,6 +13,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/message"
 )
 
 // An ask is a question that a rule asks, and how long an answer to it is valid.
@@ -68,7 +69,7 @@ func (r *run) agreed(ctx context.Context, o *runOptions) error {
 	if part := o.part; part != nil && part.agreed != "" {
 		// The agreement is to the whole script, of which this is a part.
 		if r.digestOf(r.plan.prog.Order()) != part.shown {
-			return refuse([]callError{{-1, stalePreview(dsl.Place{}, nil)}})
+			return refuseScript(tell(dsl.Place{}, "stale-preview"))
 		}
 		return nil
 	}
@@ -131,7 +132,7 @@ func (r *run) recent(proven time.Time, others bool) error {
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
 			if ask.proof > 0 && others == (ask.By != "") && (proven.IsZero() || r.src.now.Sub(proven) > ask.proof) {
-				return refuse([]callError{{st.call.index, signInAgain(st.call.place, ask.proof)}})
+				return refuse([]callError{{st.call.index, tell(st.call.place, "sign-in-again", message.Lasting(int64(ask.proof/time.Second)))}})
 			}
 		}
 	}
@@ -153,20 +154,20 @@ func (r *run) ownConsent(ctx context.Context, o *runOptions, asked bool) error {
 	if c := o.answer.claimed; c != nil {
 		switch {
 		case o.answer.declined:
-			return refuse([]callError{{-1, declinedYourself(at)}})
+			return refuseScript(tell(at, "declined-before/yourself"))
 		case o.answer.spent:
-			return refuse([]callError{{-1, alreadyUsed(at, "", "")}})
+			return refuseScript(tell(at, "already-used"))
 		case c.digest != r.plan.digest:
-			return refuse([]callError{{-1, stalePreview(at, c.moved(r))}})
+			return refuseScript(stalePreview(at, c.moved(r)))
 		case asked && !r.src.now.Before(c.until):
-			return refuse([]callError{{-1, agreementExpired(at, c.until)}})
+			return refuseScript(tell(at, "agreement-expired", stamp(c.until)))
 		case c.kept.IsNull():
 			return nil
 		}
 		keys = []stores.Value{c.kept}
 	}
 	id, _ := receipt.ReadAnswer(o.opt.Agreed)
-	why := stalePreview(at, nil)
+	why := tell(at, "stale-preview")
 	for _, key := range keys {
 		c, err := confirmations.Get(ctx, r.src.read, key)
 		if err != nil {
@@ -188,7 +189,7 @@ func (r *run) ownConsent(ctx context.Context, o *runOptions, asked bool) error {
 	case !asked && o.answer.claimed == nil && receipt.IsID(r.plan.id, id):
 		return nil
 	}
-	return refuse([]callError{{-1, why}})
+	return refuseScript(why)
 }
 
 // allAsks gathers the asks of a call and of those it makes as a macro.
@@ -213,7 +214,7 @@ func (st *step) questions() (all []receipt.Ask) {
 // not hold either; it is reported only if no other is, since a rule may rely on those before
 // it.
 func require(ctx context.Context, r *source, st *step) error {
-	if err := inCountry(r, st); err != nil {
+	if err := inCountry(st); err != nil {
 		return err
 	}
 	if err := schematic(r, st); err != nil {
@@ -227,9 +228,9 @@ func require(ctx context.Context, r *source, st *step) error {
 		case err != nil && (ctx.Err() != nil || isStoreError(err)):
 			return err
 		case err != nil || holds.Kind() != stores.Bool:
-			unclear = append(unclear, callError{st.call.index, requirementUnclear(st.call.place, st.verb.Name, rule)})
+			unclear = append(unclear, callError{st.call.index, tell(st.call.place, "requirement-not-met/unclear", st.verb.Name, rule.Else, rule)})
 		case !holds.Bool():
-			unmet = append(unmet, callError{st.call.index, requirementNotMet(st.call.place, st.verb.Name, rule)})
+			unmet = append(unmet, callError{st.call.index, tell(st.call.place, "requirement-not-met", st.verb.Name, rule.Else, rule)})
 		}
 	}
 	if len(unmet) == 0 {
@@ -251,7 +252,7 @@ func requiredHolds(ctx context.Context, r *source, st *step, rule *verbs.Require
 
 // inCountry reads telephone numbers and national ids by the country in the argument beside them. The
 // checker has done so for literals.
-func inCountry(r *source, st *step) error {
+func inCountry(st *step) error {
 	for i := range st.verb.Params {
 		by, ok := st.verb.CountryParam(i)
 		if !ok || st.args.values[i].IsNull() {
@@ -260,7 +261,7 @@ func inCountry(r *source, st *step) error {
 		p := &st.verb.Params[i]
 		v, err := p.Type.In(st.args.values[by]).Accept(st.args.values[i])
 		if err != nil {
-			return &callError{st.call.index, wrongValue(st.call.place, p.Name, err.Error())}
+			return st.refuse("wrong-value", p.Name, err.Error())
 		}
 		st.args.values[i] = v
 	}
@@ -278,7 +279,7 @@ func schematic(r *source, st *step) error {
 		}
 		s := st.verb.Params[by].Type.Codes.Schema(st.args.values[by].Text())
 		if s == nil {
-			return &callError{st.call.index, wrongValue(st.call.place, p.Name, "nothing is declared for "+st.args.values[by].Text())}
+			return st.refuse("wrong-value", p.Name, "nothing is declared for "+st.args.values[by].Text())
 		}
 		found, err := s.Check(st.args.values[i])
 		if err != nil {
@@ -292,11 +293,11 @@ func schematic(r *source, st *step) error {
 			if !b.Safe {
 				b.Says = "does not satisfy its schema"
 			}
-			return &callError{st.call.index, wrongValue(st.call.place, p.Name, cmp.Or(b.Wrong, strings.TrimSpace(what+" "+b.Says)))}
+			return st.refuse("wrong-value", p.Name, cmp.Or(b.Wrong, strings.TrimSpace(what+" "+b.Says)))
 		}
 		if st.verb.Moves() {
 			for _, b := range s.OnDay(r.s.today(r.now), st.args.values[i]) {
-				return &callError{st.call.index, wrongValue(st.call.place, p.Name, cmp.Or(b.Wrong, strings.Join(b.Path, ".")+" "+b.Says))}
+				return st.refuse("wrong-value", p.Name, cmp.Or(b.Wrong, strings.Join(b.Path, ".")+" "+b.Says))
 			}
 		}
 	}

@@ -165,7 +165,7 @@ func TestAnIDAloneIsAnAgreementToWhatAsksNobody(t *testing.T) {
 	script, _ := dsl.Parse(dsl.NewSource("a.dsl", `desk.pin :text "c"`))
 	p, ds := e.reg.Check(script, nil)
 	if ds.HasErrors() {
-		t.Fatal(tell(ds))
+		t.Fatal(inWords(ds))
 	}
 	const id = "0123456789abcdef0123456789abcdef"
 	gone := errors.New("the disk is gone")

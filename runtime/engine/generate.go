@@ -38,7 +38,7 @@ func generateCalls(ctx context.Context, r *source, st *step, g Generated, came v
 	}
 	script, ds := dsl.Parse(dsl.NewSource(st.verb.Name, text+"\n"))
 	if ds.HasErrors() {
-		return generatedCalls{}, fmt.Errorf("the call of %s cannot be written: %s", as, tell(ds))
+		return generatedCalls{}, fmt.Errorf("the call of %s cannot be written: %s", as, inWords(ds))
 	}
 	names := r.s.mentioned(script)
 	if g.Kept != nil {
@@ -52,11 +52,11 @@ func generateCalls(ctx context.Context, r *source, st *step, g Generated, came v
 		// The caller did not write this, but the mistake comes from their arguments.
 		d := ds[0]
 		d.Place = st.call.place
-		return generatedCalls{}, &callError{st.call.index, wrongCall(st.call.place, st.verb.Name, as, d)}
+		return generatedCalls{}, st.refuse("wrong-value/call", st.verb.Name, as, d.Summary)
 	}
 	for i := range p.Calls() {
 		if v := p.Calls()[i].Verb; g.Kept != nil && len(r.e.verbs[v].tools) > 0 {
-			return generatedCalls{}, &callError{st.call.index, keptTool(st.call.place, st.verb.Name, v.Name)}
+			return generatedCalls{}, st.refuse("wrong-value/kept-tool", st.verb.Name, v.Name)
 		}
 	}
 	names.bind(p)
@@ -91,7 +91,7 @@ func writeCall(ctx context.Context, r *source, g Generated) (string, error) {
 			}
 			out = dsl.NewSymbol(named.Kept)
 		} else {
-			v, err := plainValue(r, value)
+			v, err := plainValue(value)
 			if err != nil {
 				return "", fmt.Errorf("%s.%s: %w", g.Verb, name, err)
 			}

@@ -10,7 +10,7 @@ import (
 
 // groupRows joins the rows that are equal in all fields without a total into one row, with the totals
 // of the group. If all fields are totals, there is one group, even without rows.
-func groupRows(r *source, st *step, t *table) error {
+func groupRows(st *step, t *table) error {
 	read := st.verb.Read
 	type group struct {
 		cells []cell
@@ -68,7 +68,7 @@ func groupRows(r *source, st *step, t *table) error {
 	}
 	slices.SortStableFunc(t.rows, func(a, b []cell) int { return sorted(read.Sort, a, b) })
 	if read.Limit > 0 && len(t.rows) > read.Limit {
-		return &callError{st.call.index, tooMuch(st.call.place, st.verb.Name)}
+		return st.refuse("too-much", st.verb.Name)
 	}
 	return nil
 }

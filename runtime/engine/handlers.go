@@ -19,14 +19,15 @@ import (
 	"verbatim/verbs"
 )
 
-// Handlers are the Go functions that carry out verbs.
+// Handlers are the Go functions that carry out verbs. Each is registered once: New refuses a second
+// one for a verb.
 type Handlers struct {
 	// Partial says that handlers may be missing: their verbs are refused when they are used.
 	Partial bool
 
 	list      []*handler
-	looks     []*handler
 	functions map[string]verbs.Outside
+	twice     []string // the functions that were registered once more, which New refuses
 }
 
 // Function registers a Go function that palettes declare, under its name there. It gets values of
@@ -35,6 +36,9 @@ type Handlers struct {
 func (h *Handlers) Function(name string, fn func(args []stores.Value) (stores.Value, error)) {
 	if h.functions == nil {
 		h.functions = make(map[string]verbs.Outside)
+	}
+	if h.functions[name] != nil {
+		h.twice = append(h.twice, name)
 	}
 	h.functions[name] = fn
 }
@@ -51,11 +55,11 @@ func (h *Handlers) LacksFunctions(reg *verbs.Registry) (names []string) {
 
 // Lacks lists the verbs that need a Go function and have none here, in order.
 func (h *Handlers) Lacks(reg *verbs.Registry) (names []string) {
-	has := func(list []*handler, v *verbs.Verb) bool {
-		return slices.ContainsFunc(list, func(one *handler) bool { return one.verb == v.Name })
+	has := func(v *verbs.Verb, looks bool) bool {
+		return slices.ContainsFunc(h.list, func(one *handler) bool { return one.verb == v.Name && (one.look != nil) == looks })
 	}
 	for _, v := range reg.Verbs() {
-		if v.Handler && !has(h.list, v) || len(v.Looks) > 0 && !has(h.looks, v) {
+		if v.Handler && !has(v, false) || len(v.Looks) > 0 && !has(v, true) {
 			names = append(names, v.Name)
 		}
 	}
@@ -230,9 +234,6 @@ type Call struct {
 	read     verbs.Origin // of the rows that the handler has read
 }
 
-// Verb returns the verb that was called.
-func (c *Call) Verb() *verbs.Verb { return c.st.verb }
-
 // Principal returns the name of the caller.
 func (c *Call) Principal() string { return c.r.s.who.Name }
 
@@ -337,15 +338,11 @@ func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, er
 		return nil, err
 	}
 	defer leave()
-	set, err := assignFields(c.r, e, where)
+	equal, err := fieldsEqual(e, where)
 	if err != nil {
 		return nil, err
 	}
-	cond := &stores.Cond{Op: stores.And}
-	for _, a := range set {
-		cond.Kids = append(cond.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: a.field}, Value: a.value})
-	}
-	found, err := c.r.rowsWhere(ctx, c.st, e.Store, cond)
+	found, err := c.r.rowsWhere(ctx, c.st, e.Store, equal)
 	if err != nil {
 		return nil, err
 	}
@@ -446,17 +443,19 @@ func (r Row) index(field string) int {
 // handle calls a handler and copies its outcome into the engine's row changes, so that the handler
 // cannot change them afterwards.
 func handle(ctx context.Context, r *source, st *step, h *handler, promises []promise) (d outcome, err error) {
-	args, err := h.arguments(r, st)
+	args, err := h.arguments(st)
 	if err != nil {
 		return outcome{}, &Failure{Err: err}
 	}
 	c := &Call{ctx: ctx, r: r, st: st, promises: promises}
-	gave, err := intime.Call(ctx, func() (Outcome, error) { return h.safely(ctx, c, args) })
+	gave, err := intime.Call(ctx, func() (Outcome, error) {
+		return safely(func() (Outcome, error) { return h.call(ctx, c, args) })
+	})
 	c.reads.shut()
 	if err != nil {
-		return outcome{}, handlerError(st, r.redact(st, err))
+		return outcome{}, handlerError(st, redact(st, err))
 	}
-	came := st.told().Mix(c.read)
+	came := st.argumentOrigins().Mix(c.read)
 	for _, change := range gave.Changes {
 		p, err := rowChangeOf(ctx, r, st, change)
 		if err != nil {
@@ -468,13 +467,13 @@ func handle(ctx context.Context, r *source, st *step, h *handler, promises []pro
 	for _, n := range gave.Notices {
 		out := notice{kind: n.Kind, target: n.Target}
 		for _, key := range sortedKeys(n.With) {
-			v, err := plainValue(r, n.With[key])
+			v, err := plainValue(n.With[key])
 			if err != nil {
 				return outcome{}, handlerError(st, err)
 			}
 			out.keys, out.values = append(out.keys, key), append(out.values, v)
 			out.came = append(out.came, vouched(n.With[key], came))
-			if r.carries(st, v) {
+			if carries(st, v) {
 				out.sensitive = sensitiveAt(out.sensitive, len(out.values)-1)
 			}
 		}
@@ -485,10 +484,10 @@ func handle(ctx context.Context, r *source, st *step, h *handler, promises []pro
 	}
 	if a := gave.Result; a != nil {
 		if d.answer, err = answerOfHandler(r, a, came); err != nil {
-			return outcome{}, handlerError(st, r.redact(st, err))
+			return outcome{}, handlerError(st, redact(st, err))
 		}
 		d.answer.found = foundBy(st)
-		r.dim(st, d.answer)
+		dim(st, d.answer)
 		if err := r.nameCells(ctx, d.answer); err != nil {
 			return outcome{}, err
 		}
@@ -507,14 +506,16 @@ func handle(ctx context.Context, r *source, st *step, h *handler, promises []pro
 	return d, nil
 }
 
-// safely calls the handler. A panic in it becomes an error of its verb and does not affect others.
-func (h *handler) safely(ctx context.Context, c *Call, args reflect.Value) (o Outcome, err error) {
+// safely calls a function of a handler. A panic in it becomes an error of its verb and does not affect
+// others.
+func safely[T any](fn func() (T, error)) (out T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			o, err = Outcome{}, panicked(p)
+			var none T
+			out, err = none, panicked(p)
 		}
 	}()
-	return h.call(ctx, c, args)
+	return fn()
 }
 
 // handlerError distinguishes refusals and store errors from faults of the handler.
@@ -528,7 +529,7 @@ func handlerError(st *step, err error) error {
 			return err
 		}
 	}
-	return &Failure{Err: fmt.Errorf("the handler of %s: %w", st.verb.Name, err)}
+	return &Failure{Err: fmt.Errorf("the handler of %s: %w", st.verb.Name, err), call: st.call.index + 1}
 }
 
 func rowChangeOf(ctx context.Context, r *source, st *step, c Edit) (rowChange, error) {
@@ -547,17 +548,17 @@ func rowChangeOf(ctx context.Context, r *source, st *step, c Edit) (rowChange, e
 		}
 	}
 	var err error
-	if p.set, err = assignFields(r, e, c.Fields); err != nil {
+	if p.set, err = assignFields(e, c.Fields); err != nil {
 		return rowChange{}, err
 	}
 	for i := range p.set {
-		p.set[i].sensitive = r.carries(st, p.set[i].value)
+		p.set[i].sensitive = carries(st, p.set[i].value)
 	}
 	return p, nil
 }
 
 // assignFields turns fields by name into assignments by index, in the order of the entity's fields.
-func assignFields(r *source, e *verbs.Entity, f Fields) ([]assignment, error) {
+func assignFields(e *verbs.Entity, f Fields) ([]assignment, error) {
 	var set []assignment
 	for _, name := range sortedKeys(f) {
 		i := slices.IndexFunc(e.Store.Fields, func(have stores.Field) bool { return sameWord(have.Name, name) })
@@ -565,7 +566,7 @@ func assignFields(r *source, e *verbs.Entity, f Fields) ([]assignment, error) {
 			return nil, fmt.Errorf("%s has no field %q", e.Store.Name, name)
 		}
 		field := &e.Store.Fields[i]
-		v, err := plainValue(r, f[name])
+		v, err := plainValue(f[name])
 		if err != nil {
 			return nil, fmt.Errorf("%s.%s: %w", e.Store.Name, name, err)
 		}
@@ -582,6 +583,16 @@ func assignFields(r *source, e *verbs.Entity, f Fields) ([]assignment, error) {
 	return set, nil
 }
 
+// fieldsEqual makes the condition that fields have some values.
+func fieldsEqual(e *verbs.Entity, where Fields) (*stores.Cond, error) {
+	set, err := assignFields(e, where)
+	cond := &stores.Cond{Op: stores.And}
+	for _, a := range set {
+		cond.Kids = append(cond.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: a.field}, Value: a.value})
+	}
+	return cond, err
+}
+
 func sortedKeys(f Fields) []string {
 	keys := make([]string, 0, len(f))
 	for k := range f {
@@ -592,7 +603,7 @@ func sortedKeys(f Fields) []string {
 }
 
 // plainValue turns a handler's value into a stores.Value.
-func plainValue(r *source, v any) (stores.Value, error) {
+func plainValue(v any) (stores.Value, error) {
 	switch v := v.(type) {
 	case nil:
 		return stores.Value{}, nil
@@ -602,7 +613,7 @@ func plainValue(r *source, v any) (stores.Value, error) {
 		if _, twice := v.Value.(Known); twice {
 			return stores.Value{}, errors.New("a Known holds another")
 		}
-		return plainValue(r, v.Value)
+		return plainValue(v.Value)
 	case Ref:
 		return v.key, nil
 	case string:
@@ -633,7 +644,7 @@ func plainValue(r *source, v any) (stores.Value, error) {
 		if rv.IsNil() {
 			return stores.Value{}, nil
 		}
-		return plainValue(r, rv.Elem().Interface())
+		return plainValue(rv.Elem().Interface())
 	case reflect.Slice:
 		items := make([]stores.Value, rv.Len())
 		for i := range items {
@@ -642,7 +653,7 @@ func plainValue(r *source, v any) (stores.Value, error) {
 			if _, known := item.(Known); known {
 				return stores.Value{}, errors.New("a Known is the whole of a value, not a part of it")
 			}
-			if items[i], err = plainValue(r, item); err != nil {
+			if items[i], err = plainValue(item); err != nil {
 				return stores.Value{}, err
 			}
 		}
@@ -669,7 +680,7 @@ func answerOfHandler(r *source, a *Answer, came verbs.Origin) (*table, error) {
 		cells := make([]cell, len(row))
 		for i, v := range row {
 			var err error
-			if cells[i].value, err = plainValue(r, v); err != nil {
+			if cells[i].value, err = plainValue(v); err != nil {
 				return nil, err
 			}
 			cells[i].from = vouched(v, came)
@@ -694,47 +705,44 @@ func joinHandlers(e *Engine, h *Handlers) dsl.Diagnostics {
 	}
 	var ds dsl.Diagnostics
 	for _, one := range h.list {
-		v := e.reg.Verb(one.verb)
+		v, looks := e.reg.Verb(one.verb), one.look != nil
 		switch {
 		case v == nil:
-			ds = append(ds, handlerUnknownVerb(one.verb, nearVerbs(e.reg, one.verb)))
+			ds = append(ds, near(tell(dsl.Place{}, "handler-unknown-verb", one.verb), "", nearVerbs(e.reg, one.verb)))
 			continue
-		case !v.Handler:
-			ds = append(ds, handlerNotWanted(v))
+		case !looks && !v.Handler, looks && len(v.Looks) == 0:
+			ds = append(ds, tell(v.Place, "handler-not-wanted", v.Name))
+			continue
+		}
+		into := &e.verbs[v].handler
+		if looks {
+			into = &e.verbs[v].looker
+		}
+		if *into != nil {
+			ds = append(ds, tell(v.Place, "handler-not-wanted/twice", v.Name))
 			continue
 		}
 		joined := *one // the same Handlers may serve several engines
 		ds = append(ds, joined.fit(v)...)
-		e.verbs[v].handler = &joined
-	}
-	for _, one := range h.looks {
-		v := e.reg.Verb(one.verb)
-		switch {
-		case v == nil:
-			ds = append(ds, handlerUnknownVerb(one.verb, nearVerbs(e.reg, one.verb)))
-			continue
-		case len(v.Looks) == 0:
-			ds = append(ds, handlerNotWanted(v))
-			continue
-		}
-		joined := *one
-		ds = append(ds, joined.fit(v)...)
-		e.verbs[v].looker = &joined
+		*into = &joined
 	}
 	for _, v := range e.reg.Verbs() {
 		if (v.Handler && e.verbs[v].handler == nil || len(v.Looks) > 0 && e.verbs[v].looker == nil) && !h.Partial {
-			ds = append(ds, handlerMissing(v))
+			ds = append(ds, tell(v.Place, "handler-missing", v.Name))
 		}
 	}
 	for _, f := range e.reg.Functions() {
 		if h.functions[f.Name] == nil && !h.Partial {
-			ds = append(ds, functionMissing(f))
+			ds = append(ds, tell(f.Place, "handler-missing/function", f.Name))
+		}
+		if slices.Contains(h.twice, f.Name) {
+			ds = append(ds, tell(f.Place, "handler-not-wanted/twice", f.Name))
 		}
 		e.outside = append(e.outside, outside(f, h.functions[f.Name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.functions)) {
 		if !slices.ContainsFunc(e.reg.Functions(), func(f *verbs.Function) bool { return f.Name == name }) {
-			ds = append(ds, functionUnknown(dsl.Place{}, name))
+			ds = append(ds, tell(dsl.Place{}, "handler-unknown-verb/function", name))
 		}
 	}
 	return ds
@@ -783,7 +791,7 @@ func (h *handler) fit(v *verbs.Verb) dsl.Diagnostics {
 			switch {
 			case !tagged:
 			case !slices.Contains(declared, name):
-				ds = append(ds, handlerArgumentExtra(v, name, dsl.Nearest(name, slices.Values(declared))))
+				ds = append(ds, near(tell(v.Place, "handler-argument-extra", v.Name, name), ":", dsl.Nearest(name, slices.Values(declared))))
 			default:
 				byName[name] = i
 			}
@@ -794,20 +802,20 @@ func (h *handler) fit(v *verbs.Verb) dsl.Diagnostics {
 		p := &v.Params[i]
 		field, ok := byName[p.Name]
 		if !ok {
-			ds = append(ds, handlerArgumentMissing(v, p))
+			ds = append(ds, tell(p.Place, "handler-argument-missing", v.Name, p.Name))
 			continue
 		}
 		h.fields[i] = field
 		f := h.args.Field(field)
 		optional := !p.Sure()
 		if !f.IsExported() {
-			ds = append(ds, handlerArgumentType(v, p, "a field that only its own package can fill", "a field whose name begins with a capital letter"))
+			ds = append(ds, tell(p.Place, "handler-argument-type", v.Name, p.Name, "a field that only its own package can fill", "a field whose name begins with a capital letter"))
 		} else if !holds(f.Type, p.Type, optional) {
 			want := goType(p.Type)
 			if optional {
 				want += ", or a pointer to one where it may be left out"
 			}
-			ds = append(ds, handlerArgumentType(v, p, f.Type.String(), want))
+			ds = append(ds, tell(p.Place, "handler-argument-type", v.Name, p.Name, f.Type.String(), want))
 		}
 	}
 	return ds
@@ -884,17 +892,17 @@ func goType(t *verbs.Type) string {
 }
 
 // arguments fills the argument struct of a handler.
-func (h *handler) arguments(r *source, st *step) (reflect.Value, error) {
+func (h *handler) arguments(st *step) (reflect.Value, error) {
 	args := reflect.New(h.args).Elem()
 	for i := range st.args.values {
-		if err := fillArgs(r, args.Field(h.fields[i]), st.verb.Params[i].Type, st.args.values[i], st.args.rows[i]); err != nil {
+		if err := fillArgs(args.Field(h.fields[i]), st.verb.Params[i].Type, st.args.values[i], st.args.rows[i]); err != nil {
 			return args, fmt.Errorf("%s: argument %s: %w", st.verb.Name, st.verb.Params[i].Name, err)
 		}
 	}
 	return args, nil
 }
 
-func fillArgs(r *source, to reflect.Value, t *verbs.Type, v stores.Value, row stores.Row) error {
+func fillArgs(to reflect.Value, t *verbs.Type, v stores.Value, row stores.Row) error {
 	if to.Type() == valueType {
 		to.Set(reflect.ValueOf(v))
 		return nil
@@ -905,7 +913,7 @@ func fillArgs(r *source, to reflect.Value, t *verbs.Type, v stores.Value, row st
 	if to.Kind() == reflect.Pointer {
 		to.Set(reflect.New(to.Type().Elem()))
 		to = to.Elem()
-		return fillArgs(r, to, t, v, row)
+		return fillArgs(to, t, v, row)
 	}
 	switch {
 	case to.Type() == refType:
@@ -939,7 +947,7 @@ func fillArgs(r *source, to reflect.Value, t *verbs.Type, v stores.Value, row st
 		}
 		to.Set(reflect.MakeSlice(to.Type(), len(items), len(items)))
 		for i, item := range items {
-			if err := fillArgs(r, to.Index(i), t.Item, item, stores.Row{}); err != nil {
+			if err := fillArgs(to.Index(i), t.Item, item, stores.Row{}); err != nil {
 				return err
 			}
 		}

@@ -208,7 +208,8 @@ func TestHandlersThatDoMoreOrLessAreRolledBack(t *testing.T) {
 				t.Errorf("the person is told %q", said)
 			}
 			equal(t, diff(w.entity, before, w.state()), nil)
-			if entries := w.journal(); len(entries) != 0 {
+			// The journal says that it was tried, and how it ended.
+			if entries := w.journal(); len(entries) != 1 || entries[0].Outcome != "failed" || entries[0].Reason != "broken-promise" {
 				t.Errorf("journal %v", entries)
 			}
 		})
@@ -289,6 +290,13 @@ func TestHandlersThatFailChangeNothing(t *testing.T) {
 				t.Errorf("the person is told %q", said)
 			}
 			equal(t, diff(w.entity, before, w.state()), nil)
+			s := w.session("kim")
+			if _, again := s.Run(t.Context(), w.program(s, appraiseCall), engine.RunOptions{}); !errors.As(again, &failure) {
+				t.Errorf("without a preview: %v", again)
+			}
+			if entries := w.journal(); len(entries) != 1 || entries[0].Outcome != "failed" || entries[0].Reason != "handler-failed" || strings.Contains(entries[0].Changes, "10.0.0.1") {
+				t.Errorf("journal %v", entries)
+			}
 		})
 	}
 }
@@ -418,6 +426,10 @@ func TestPalettesAndHandlersMustAgree(t *testing.T) {
 		{"for a verb that says it all", func(h *engine.Handlers) {
 			engine.Handle(h, "crafted.appraise", appraised)
 			engine.Handle(h, "lending.list-items", appraised)
+		}, []string{"handler-not-wanted"}},
+		{"two for one verb", func(h *engine.Handlers) {
+			engine.Handle(h, "crafted.appraise", appraised)
+			engine.Handle(h, "crafted.appraise", appraised)
 		}, []string{"handler-not-wanted"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -110,7 +110,7 @@ func delivered(ctx context.Context, s *Session, read stores.Reader, script, sett
 		if !run {
 			return nil, nil
 		}
-		return nil, refuse([]callError{{-1, keyOfCalls(dsl.Place{Source: script.Source})}})
+		return nil, refuseScript(tell(dsl.Place{Source: script.Source}, "key-reused/calls"))
 	}
 	// The first run may have deleted the rows that the script names. Then the text is
 	// compared as it was written.
@@ -118,7 +118,7 @@ func delivered(ctx context.Context, s *Session, read stores.Reader, script, sett
 		if !run {
 			return nil, nil
 		}
-		return nil, refuse([]callError{{-1, keyReused(dsl.Place{Source: script.Source})}})
+		return nil, refuseScript(tell(dsl.Place{Source: script.Source}, "key-reused"))
 	}
 	return keptReceipt(ctx, s, read, row)
 }
@@ -160,7 +160,7 @@ func claimKey(ctx context.Context, r *run, tx stores.Tx, part *part) error {
 	row, err := tx.Get(ctx, deliveries, at)
 	switch {
 	case err == nil && !row.Values[dlvEach].Bool():
-		return refuse([]callError{{-1, keyReused(dsl.Place{Source: r.plan.prog.Script().Source})}})
+		return refuseScript(tell(dsl.Place{Source: r.plan.prog.Script().Source}, "key-reused"))
 	case err == nil || !errors.Is(err, stores.ErrNotFound):
 		return err
 	}
@@ -197,7 +197,7 @@ func nameNew(ctx context.Context, s *Session, read stores.Reader, again *receipt
 // deliveryOf makes the row that keeps the receipt of a run. The run has no place in the journal
 // yet: the store notes the number of its first entry, and the receipt counts from one.
 func deliveryOf(r *run, key string) stores.Change {
-	kept := &receipt.Receipt{ID: r.plan.id, Digest: r.plan.digest, Done: true, Calls: slices.Clone(r.plan.told), Last: int64(len(r.of))}
+	kept := &receipt.Receipt{ID: r.plan.id, Digest: r.plan.digest, Done: true, Calls: slices.Clone(r.plan.receipts), Last: int64(len(r.of))}
 	if kept.Last > 0 {
 		kept.First = 1
 	}

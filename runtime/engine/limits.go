@@ -166,7 +166,7 @@ func countPreview(ctx context.Context, s *Session, p *verbs.Program, o RunOption
 	var refusal *Refusal
 	switch {
 	case errors.As(err, &refusal):
-		used = countsRefused(s, p, refusal)
+		used = countsRefused(p, refusal)
 	case err == nil:
 		for _, st := range r.plan.steps {
 			if !st.verb.Answers() {
@@ -191,7 +191,7 @@ func countPreview(ctx context.Context, s *Session, p *verbs.Program, o RunOption
 }
 
 // countsRefused lists the uses that a refusal counts.
-func countsRefused(s *Session, p *verbs.Program, r *Refusal) (all []countedUse) {
+func countsRefused(p *verbs.Program, r *Refusal) (all []countedUse) {
 	calls := p.Calls()
 	counts := make(map[int]bool)
 	for i, call := range r.calls {

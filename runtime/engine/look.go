@@ -36,7 +36,7 @@ type Look struct {
 // It may be called more than once for one run, and must not keep the Look. Only operators read
 // the text of its errors.
 func Looks[A any](h *Handlers, verb string, fn func(ctx context.Context, l *Look, args A) (Fields, error)) {
-	h.looks = append(h.looks, &handler{
+	h.list = append(h.list, &handler{
 		verb: verb,
 		args: reflect.TypeFor[A](),
 		look: func(ctx context.Context, l *Look, args reflect.Value) (Fields, error) {
@@ -66,15 +66,11 @@ func (l *Look) Rows(ctx context.Context, entity string, where Fields) ([]Row, er
 		return nil, err
 	}
 	defer leave()
-	set, err := assignFields(l.r, e, where)
+	equal, err := fieldsEqual(e, where)
 	if err != nil {
 		return nil, err
 	}
-	cond := &stores.Cond{Op: stores.And}
-	for _, a := range set {
-		cond.Kids = append(cond.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: a.field}, Value: a.value})
-	}
-	return l.find(ctx, e, cond)
+	return l.find(ctx, e, equal)
 }
 
 // Alike reads all rows with a searched name within an edit distance of one of these names.
@@ -146,9 +142,9 @@ func (l *Look) find(ctx context.Context, e *verbs.Entity, where *stores.Cond) ([
 func looked(ctx context.Context, r *source, st *step) error {
 	h := st.prep.looker
 	if h == nil {
-		return &callError{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noHandlerHere)}
+		return st.refuse("not-carried-out", st.verb.Name, noHandlerHere)
 	}
-	args, err := h.arguments(r, st)
+	args, err := h.arguments(st)
 	if err != nil {
 		return &Failure{Err: err}
 	}
@@ -162,14 +158,16 @@ func looked(ctx context.Context, r *source, st *step) error {
 		}
 	}
 	l := &Look{r: r, st: st}
-	given, err := intime.Call(ctx, func() (Fields, error) { return h.looksSafely(ctx, l, args) })
+	given, err := intime.Call(ctx, func() (Fields, error) {
+		return safely(func() (Fields, error) { return h.look(ctx, l, args) })
+	})
 	l.reads.shut()
 	var said *callError
 	if errors.As(err, &said) { // its text may reveal what was read
 		return &Failure{Err: fmt.Errorf("the function of %s looks, and refuses nothing", st.verb.Name)}
 	}
 	if err != nil {
-		return handlerError(st, r.redact(st, err))
+		return handlerError(st, redact(st, err))
 	}
 	for i := range st.verb.Discloses {
 		x := &st.verb.Discloses[i]
@@ -180,7 +178,7 @@ func looked(ctx context.Context, r *source, st *step) error {
 		if _, ok := given[name]; !ok {
 			name = strings.ReplaceAll(name, "_", "-")
 		}
-		v, err := plainValue(r, given[name])
+		v, err := plainValue(given[name])
 		if err == nil {
 			v, err = tellable(r, st, x, v)
 		}
@@ -194,16 +192,6 @@ func looked(ctx context.Context, r *source, st *step) error {
 		return &Failure{Err: fmt.Errorf("the function of %s gave %s, which its palette does not disclose", st.verb.Name, name)}
 	}
 	return nil
-}
-
-// looksSafely calls the function. A panic in it is an error of its verb alone.
-func (h *handler) looksSafely(ctx context.Context, l *Look, args reflect.Value) (given Fields, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			given, err = nil, panicked(p)
-		}
-	}()
-	return h.look(ctx, l, args)
 }
 
 // tellable returns a disclosed value as the caller gets it: of its type, and sealed where the

@@ -57,7 +57,7 @@ func mayKeepJournal(ctx context.Context, s *Session, verb string, others ...stri
 			names = append(names, r.Name)
 		}
 	}
-	err := refuse([]callError{{-1, notJournalKeeper(names)}})
+	err := refuseScript(notJournalKeeper(names))
 	e := actEntry(s, verb)
 	e.Outcome, e.Reason = outcomeRefused, err.Diagnostics[0].Code
 	if failed := recordEntries(ctx, s, stores.Batch{Entries: []stores.Entry{e}}); failed != nil {

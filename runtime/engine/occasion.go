@@ -234,18 +234,6 @@ func unsettled(ctx context.Context, r stores.Reader, where ...stores.Cond) (all 
 	return all, err
 }
 
-// How an attempt ended.
-const (
-	endedOpen   = "open"
-	endedStored = "stored" // and what it led to was committed here
-	// SettleDone says that a person found that the tool did it.
-	SettleDone = "done"
-	// SettleNotDone says that a person found that it did not.
-	SettleNotDone = "not-done"
-	// SettleAgain says that it may be done again, whether or not it was done.
-	SettleAgain = "again"
-)
-
 const verbSettle = "verbatim.settle"
 
 // Unsettled lists the requests to tools of which nobody knows what became: those of everybody for a
@@ -274,12 +262,12 @@ func (jn Journal) Settle(ctx context.Context, entry int64, how string) (by int64
 			return err
 		}
 		if len(open) == 0 || open[0].Principal != jn.s.who.Name && !keepsJournal(jn.s) {
-			return refuse([]callError{{-1, nothingToSettle(entry)}})
+			return refuseScript(tell(dsl.Place{}, "unknown-entry/settle", entry))
 		}
 		u := &open[0]
 		now := jn.s.e.opt.Clock()
 		if u.Status == AttemptOpen && now.Sub(u.Time) < stillAsking {
-			return refuse([]callError{{-1, mayBeAsking(entry, stamp(u.Time), stamp(u.Time.Add(stillAsking)))}})
+			return refuseScript(tell(dsl.Place{}, "still-asking", entry, stamp(u.Time), stamp(u.Time.Add(stillAsking))))
 		}
 		e := actEntry(jn.s, verbSettle, dsl.NewArg("entry", dsl.NewInteger(entry)), dsl.NewArg("outcome", dsl.NewString(how)))
 		e.Time = now

@@ -143,7 +143,7 @@ func ofPart(p *verbs.Program, err error) error {
 // is an error.
 func rest(script *dsl.Script, from int) (*dsl.Script, dsl.Diagnostics) {
 	if from > len(script.Calls) {
-		return nil, dsl.Diagnostics{noSuchCall(dsl.Place{Source: script.Source}, from, len(script.Calls))}
+		return nil, dsl.Diagnostics{tell(dsl.Place{Source: script.Source}, "no-such-call", from, len(script.Calls))}
 	}
 	gave := make(map[string]int) // by symbol, the number of the call that bound it last
 	for i := range script.Calls[:from-1] {
@@ -173,7 +173,7 @@ func rest(script *dsl.Script, from int) (*dsl.Script, dsl.Diagnostics) {
 			name, _, _ := strings.Cut(n.Value.Text, ".")
 			if by := gave[name]; by > 0 && !bound[name] {
 				place := dsl.Place{Source: script.Source, Range: n.Value.Range}
-				ds = append(ds, needsEarlierCall(place, from+i, name, by))
+				ds = append(ds, tell(place, "needs-earlier-call", from+i, name, by))
 			}
 			return true
 		})

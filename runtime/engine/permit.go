@@ -112,11 +112,11 @@ func (s *Session) entitled(ctx context.Context, now time.Time) error {
 	who, err := s.e.principal(ctx, s.who.Name)
 	switch {
 	case errors.Is(err, stores.ErrNotFound):
-		return &Refusal{Diagnostics: dsl.Diagnostics{unknownPrincipal(dsl.Place{}, s.who.Name)}}
+		return &Refusal{Diagnostics: dsl.Diagnostics{tell(dsl.Place{}, "unknown-principal", s.who.Name)}}
 	case err != nil:
 		return err
 	case !slices.Equal(who.Roles, s.who.Roles) || !maps.EqualFunc(who.Holds, s.who.Holds, slices.Equal[[]stores.Value]):
-		return refuse([]callError{{-1, rightsChanged(dsl.Place{})}})
+		return refuseScript(tell(dsl.Place{}, "rights-changed"))
 	}
 	s.rights.mu.Lock()
 	s.rights.looked = now

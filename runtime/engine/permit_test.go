@@ -49,11 +49,11 @@ func TestEveryCallThatIsNotPermittedIsTold(t *testing.T) {
 	const pin = `"00000000-0000-4000-9000-000000000001"`
 	script, ds := dsl.Parse(dsl.NewSource("a.dsl", "desk.drop :pin-id "+pin+"\ndesk.pin :text \"c\"\ndesk.turn :pin-id "+pin+"\ndesk.tidy\n"))
 	if ds.HasErrors() {
-		t.Fatal(tell(ds))
+		t.Fatal(inWords(ds))
 	}
 	p, ds := e.reg.CheckWork(script, nil)
 	if ds.HasErrors() {
-		t.Fatal(tell(ds))
+		t.Fatal(inWords(ds))
 	}
 	const noPin, noTurn = "1 desk.pin", "2 desk.turn desk.pin"
 	for _, c := range []struct {

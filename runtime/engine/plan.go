@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"verbatim/dsl"
 	"verbatim/runtime/protocols/tools"
@@ -50,7 +49,7 @@ type plan struct {
 	rest  []int   // calls that were not planned because one before them was refused
 
 	called   []*newNames    // the names of new rows, by entity
-	told     []receipt.Call // parallel to written; nil before tellAll
+	receipts []receipt.Call // parallel to written; nil before makeReceipts
 	digest   [32]byte
 	id       string
 	unsealed bool // its digest is worked out on demand
@@ -111,7 +110,7 @@ func (r *run) callOften(ctx context.Context, f *frame, i int) (st *step, needs *
 		return nil, nil, err
 	}
 	if r.plan.top[f.macro.call.index].tree.made+len(items) > maxMacroCalls { // known before the first is made
-		return nil, nil, &callError{f.macro.call.index, tooDeep(f.macro.call.place, f.macro.verb.Name)}
+		return nil, nil, &callError{f.macro.call.index, tell(f.macro.call.place, "too-much/calls", f.macro.verb.Name)}
 	}
 	defer func() { f.macro.sees.each = eachOf{} }()
 	for at, item := range items {
@@ -135,7 +134,7 @@ func (r *run) items(st *step, param int) ([]stores.Value, error) {
 	}
 	items, err := st.args.values[param].Items(kind)
 	if err != nil {
-		return nil, &callError{st.call.index, wrongValue(st.call.place, st.verb.Params[param].Name, "a list is wanted")}
+		return nil, st.refuse("wrong-value", st.verb.Params[param].Name, "a list is wanted")
 	}
 	return items, nil
 }
@@ -184,70 +183,87 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, *externalCall, 
 	}
 	written := r.plan.top[st.call.index]
 	if written.tree.made++; written.tree.made > maxMacroCalls || st.tree.depth > maxMacroDepth {
-		return nil, nil, &callError{st.call.index, tooDeep(st.call.place, st.verb.Name)}
+		return nil, nil, st.refuse("too-much/calls", st.verb.Name)
 	}
 	needs, err := r.step(ctx, f, st, &f.prog.Calls()[i])
 	if err != nil {
-		return nil, nil, told(st, err)
+		return nil, nil, userError(st, err)
 	}
 	return st, needs, nil
 }
 
-// step takes a call through the steps: permit, resolve, gate, execute, verify, and its
-// changes to the transaction that commits them.
+// step takes a call through the steps, and its changes to the transaction that commits them. Permit has
+// checked every call before anything began. It is asked again here, so that nothing relies on that
+// alone.
 func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (*externalCall, error) {
 	if !permits(r.src.s.rights.roles, st.verb.Roles) {
-		// permit has checked every call before anything began. It is checked again here, so that
-		// nothing relies on that check alone.
-		return nil, &callError{st.call.index, notPermitted(st.call.place, st.verb.Name, "")}
+		return nil, st.refuse("not-permitted", st.verb.Name)
 	}
-	checks := &st.prep.checks
-	if err := r.check(ctx, st, checks.early); err != nil {
+	if err := r.resolve(ctx, f, st, c); err != nil {
 		return nil, err
 	}
-	r.src.e.enter(StageResolve)
-	if err := r.src.resolve(ctx, f, st, c); err != nil {
+	if err := r.gate(ctx, f, st); err != nil {
 		return nil, err
-	}
-	if err := r.check(ctx, st, checks.late); err != nil {
-		return nil, err
-	}
-	r.src.e.enter(StageGate)
-	st.args.sealed = st.sealIn(&r.scratch)
-	asks, err := gate(ctx, r.src, st)
-	if err != nil {
-		return nil, err
-	}
-	st.asks = append(st.asks, asks...) // behind what resolve asks of origins
-	if f.macro == nil && f.prog.Literals().Unheard {
-		if err := r.check(ctx, st, checks.unheard); err != nil {
-			return nil, err
-		}
 	}
 	r.src.e.enter(StageExecute)
 	if st.verb.Macro != nil {
 		return r.macro(ctx, st)
 	}
-	if e, err := r.need(ctx, st, checks.needs); e != nil || err != nil {
-		return e, err
+	done, needs, err := r.execute(ctx, st)
+	if err == nil && needs == nil {
+		needs, err = r.verify(ctx, st, &done)
 	}
-	promises, err := r.src.promises(ctx, st)
-	if err != nil {
-		return nil, err
+	if err != nil || needs != nil {
+		return needs, err
 	}
-	done, err := execute(ctx, r.src, st, promises)
-	if err != nil {
-		return nil, err
+	return r.take(ctx, st, &done)
+}
+
+// resolve makes values and rows of the arguments of a call, between the checks of its verb.
+func (r *run) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) error {
+	if err := r.check(ctx, st, st.prep.checks.early); err != nil {
+		return err
 	}
+	r.src.e.enter(StageResolve)
+	if err := r.src.resolve(ctx, f, st, c); err != nil {
+		return err
+	}
+	return r.check(ctx, st, st.prep.checks.late)
+}
+
+// gate works out who must agree to a call.
+func (r *run) gate(ctx context.Context, f *frame, st *step) error {
+	r.src.e.enter(StageGate)
+	st.args.sealed = st.sealIn(&r.scratch)
+	asks, err := gate(ctx, r.src, st)
+	st.asks = append(st.asks, asks...) // behind what resolve asks of origins
+	if err == nil && f.macro == nil && f.prog.Literals().Unheard {
+		err = r.check(ctx, st, st.prep.checks.unheard)
+	}
+	return err
+}
+
+// execute works out what a call does, or returns the request whose answer that takes.
+func (r *run) execute(ctx context.Context, st *step) (done outcome, needs *externalCall, err error) {
+	if needs, err = r.need(ctx, st, st.prep.checks.needs); needs != nil || err != nil {
+		return done, needs, err
+	}
+	if st.promised, err = r.src.promises(ctx, st); err != nil {
+		return done, nil, err
+	}
+	done, err = execute(ctx, r.src, st, st.promised)
+	return done, nil, err
+}
+
+// verify compares what a call does with what its verb promises, and makes jobs and files of it, or
+// returns the request whose answer that takes.
+func (r *run) verify(ctx context.Context, st *step, done *outcome) (*externalCall, error) {
 	r.src.e.enter(StageVerify)
-	if err := verify(st.verb, promises, &done); err != nil {
+	if err := verify(st.verb, st.promised, done); err != nil {
 		return nil, err
 	}
 	st.out.cells, st.out.notices, st.out.jobChanges, st.out.dropped = done.answer, done.notices, done.jobChanges, done.dropped
-	if e, err := r.need(ctx, st, checks.makes); e != nil || err != nil {
-		return e, err
-	}
-	return r.take(ctx, st, &done)
+	return r.need(ctx, st, st.prep.checks.makes)
 }
 
 // check makes the checks of a verb that belong to one place among the steps.
@@ -333,7 +349,7 @@ func (r *run) makePlan(ctx context.Context, o *runOptions, asked *externalAnswer
 	if o.plain() && r.plan.external == nil && asked.sent == nil && !r.asksAnybody() {
 		r.plan.unsealed = true // nobody saw a plan that it could differ from
 	} else {
-		r.tellAll()
+		r.makeReceipts()
 		r.finish()
 	}
 	if r.plan.part != nil && r.plan.part.agreed != "" {
@@ -370,7 +386,7 @@ func (r *run) follow(ctx context.Context, id string) error {
 	st.follows = true
 	promises, err := r.src.promises(ctx, st)
 	if err != nil {
-		return told(st, err)
+		return userError(st, err)
 	}
 	done := declared(promises)
 	if err := verify(st.verb, promises, &done); err != nil {
@@ -378,13 +394,13 @@ func (r *run) follow(ctx context.Context, id string) error {
 	}
 	before := st.out.changes
 	if err := r.apply(ctx, st, done.rowChanges); err != nil {
-		return told(st, err)
+		return userError(st, err)
 	}
 	st.out.changes, st.out.notices = append(before[:len(before):len(before)], st.out.changes...), append(st.out.notices, done.notices...)
 	if err = r.nameReferences(ctx); err != nil {
 		return err
 	}
-	r.tellAll()
+	r.makeReceipts()
 	return nil
 }
 
@@ -419,6 +435,8 @@ type step struct {
 	passed *StandingRule // that passed it; nil if none had to
 	out    effects
 
+	promised []promise // what its verb has to do, and may do, for these arguments
+
 	external *externalCall // the request to a tool
 	follows  bool          // the tool has answered, and the effects that wait for that are carried out
 
@@ -426,6 +444,11 @@ type step struct {
 	resolving resolving
 	reads     []readRow   // what was read for it, in order
 	postponed []postponed // rows to be fetched together with its read
+}
+
+// refuse makes the error that refuses a call for a reason of messages.txt.
+func (st *step) refuse(name string, args ...any) *callError {
+	return &callError{st.call.index, tell(st.call.place, name, args...)}
 }
 
 // saw records rows that were read for a call; a nil step stands for no call.
@@ -461,44 +484,6 @@ func (p *plan) uploads() (all []usedUpload) {
 		}
 	}
 	return all
-}
-
-// String prints a plan for a developer: each call with what it asks, reads and does.
-func (p *plan) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "plan %s of %d calls", cmp.Or(p.id, "without a digest"), len(p.steps))
-	if e := cmp.Or(p.needs, p.external); e != nil {
-		fmt.Fprintf(&b, ", waits for %s of %s", e.Name, e.Server)
-	}
-	for _, st := range p.steps {
-		fmt.Fprintf(&b, "\n  %s", st)
-	}
-	return b.String()
-}
-
-// String prints a step for a developer, without values that its text does not show.
-func (st *step) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s", strings.Repeat("  ", st.tree.depth), st.call.text)
-	for _, a := range st.asks {
-		fmt.Fprintf(&b, "; asks %s: %s", cmp.Or(a.By, "the caller"), a.Reason)
-	}
-	for i := range st.reads {
-		if e := st.reads[i].entity; e != nil {
-			fmt.Fprintf(&b, "; reads %s %s", e.Name, st.reads[i].key)
-		}
-	}
-	for i := range st.out.changes {
-		c := &st.out.changes[i]
-		fmt.Fprintf(&b, "; %ss %s %s", opNames[c.Op], c.Entity.Name, c.Key)
-		for _, a := range c.Set {
-			fmt.Fprintf(&b, " :%s", c.Entity.Fields[a.Field].Name)
-		}
-	}
-	for i := range st.out.notices {
-		fmt.Fprintf(&b, "; %s %s", st.out.notices[i].kind, st.out.notices[i].target)
-	}
-	return b.String()
 }
 
 // A spelling is a call as it was written.
@@ -571,7 +556,7 @@ func previewable(_ context.Context, r *run, st *step) error {
 	switch {
 	case r.phase != Previewing:
 	case r.met.untold != nil:
-		return &callError{st.call.index, notPreviewed(st.call.place, st.verb.Name, r.met.untold.Name)}
+		return st.refuse("not-previewed", st.verb.Name, r.met.untold.Name)
 	case tellsOnceDone(st.verb):
 		r.met.untold = st.verb
 	}
@@ -643,8 +628,8 @@ type cell struct {
 	from   verbs.Origin
 }
 
-// told turns an error of a call into the error that its caller is told.
-func told(st *step, err error) error {
+// userError turns an error of a call into the error that its caller is told.
+func userError(st *step, err error) error {
 	var c *callError
 	var refusal *Refusal
 	var promise *BrokenPromise
@@ -657,27 +642,30 @@ func told(st *step, err error) error {
 			c.diagnostic.Place = st.call.place
 		}
 		return c
-	case errors.As(err, &refusal), errors.As(err, &promise), errors.As(err, &failed):
+	case errors.As(err, &promise):
+		promise.call = st.call.index + 1
+		return err
+	case errors.As(err, &refusal), errors.As(err, &failed):
 		return err
 	case errors.Is(err, verbs.ErrAbsent):
-		return &callError{st.call.index, cannotWorkOut(st.call.place, st.verb.Name)}
+		return st.refuse("value-needed/condition", st.verb.Name)
 	case errors.Is(err, verbs.ErrRange), errors.Is(err, verbs.ErrZero):
-		return &callError{st.call.index, leadsOutOfRange(st.call.place, st.verb.Name)}
+		return st.refuse("wrong-value/range", st.verb.Name)
 	case errors.Is(err, stores.ErrConflict):
 		return err // the whole run may be tried again
 	case errors.Is(err, stores.ErrNotFound):
 		// A row that it would change does not exist, or is out of scope.
-		return &callError{st.call.index, notReached(st.call.place, st.verb.Name)}
+		return st.refuse("unknown-name/touched", st.verb.Name)
 	case errors.Is(err, stores.ErrReadOnly):
-		return &callError{st.call.index, onlyForReading(st.call.place, st.verb.Name)}
+		return st.refuse("not-accepted/reading", st.verb.Name)
 	case errors.Is(err, stores.ErrDuplicate):
-		return &callError{st.call.index, alreadyExists(st.call.place, st.verb.Name, duplicateText(st))}
+		return st.refuse("already-exists", cmp.Or(duplicateText(st), st.verb.Name+" would add what is there already"))
 	case errors.As(err, &unread):
-		return &callError{st.call.index, unreadable(st.call.place, st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)}
+		return st.refuse("unreadable-row", st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)
 	case errors.Is(err, stores.ErrInvalid):
-		return &callError{st.call.index, notAccepted(st.call.place, st.verb.Name)}
+		return st.refuse("not-accepted", st.verb.Name)
 	case errors.Is(err, stores.ErrLimit):
-		return &callError{st.call.index, tooMuch(st.call.place, st.verb.Name)}
+		return st.refuse("too-much", st.verb.Name)
 	}
 	return &Failure{Err: fmt.Errorf("%s: %w", st.verb.Name, err)}
 }

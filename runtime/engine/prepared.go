@@ -27,7 +27,8 @@ type prepared struct {
 	ahead   []wants         // parallel to the arguments: what it reads along references from them
 	selects *selections     // of a read: what is asked of the store
 
-	checks checks
+	checks  checks
+	answers func(ctx context.Context, r *source, st *step) (*table, error) // what it gives back; nil where it gives nothing
 
 	atOnce   bool // its read needs no row first: see canPostpone
 	reads    bool // it and the verbs inside promise nothing but an answer
@@ -140,6 +141,14 @@ func (p *prepared) check(reg *verbs.Registry, hides bool, excluded []exclusionSi
 	if !reg.OnlyReads(p.verb) {
 		p.checks.unheard = append(p.checks.unheard, unheard)
 	}
+	switch {
+	case p.verb.Read != nil:
+		p.answers = func(ctx context.Context, r *source, st *step) (*table, error) { return r.find(ctx, st) }
+	case p.verb.Query != nil:
+		p.answers = func(ctx context.Context, r *source, st *step) (*table, error) { return r.query(ctx, st) }
+	case len(p.verb.Discloses) > 0:
+		p.answers = disclose
+	}
 	if excluded != nil {
 		p.checks.late = append(p.checks.late, func(_ context.Context, r *run, st *step) error { return together(r, st, excluded) })
 	}
@@ -207,7 +216,7 @@ func unfitQueries(ctx context.Context, reg *verbs.Registry, store stores.Store) 
 		var wrong *stores.SQLError
 		switch {
 		case errors.As(err, &wrong):
-			unfit[v] = badQuery(v, wrong)
+			unfit[v] = tell(v.Query.PlaceOf(wrong.Offset), "bad-query", v.Name, wrong)
 		case err != nil:
 			return nil, fmt.Errorf("the query of %s: %w", v.Name, err)
 		}
@@ -256,7 +265,7 @@ func together(r *run, st *step, all []exclusionSide) error {
 	for i := range all {
 		x := &all[i]
 		if v, ok := value(x.mine); ok && x.after && r.met.calls[metCall{x.with, x.theirs, v}] {
-			return &callError{st.call.index, notTogether(st.call.place, x.of, x.rule)}
+			return st.refuse("not-together", x.rule.Else, x.rule, x.of.Name, x.rule.Verb.Name)
 		}
 	}
 	if r.met.calls == nil {
@@ -290,7 +299,7 @@ func (e *Engine) findGenerated() dsl.Diagnostics {
 			}
 			inner := e.reg.Verb(name)
 			if inner != nil && inner.Internal {
-				ds = append(ds, generatesInternal(&v.Effects[i], v, inner))
+				ds = append(ds, tell(v.Effects[i].Place, "generates-unknown/internal", v.Name, inner.Name))
 				continue
 			}
 			if inner == nil || inner == v {

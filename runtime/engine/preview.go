@@ -329,27 +329,27 @@ func (r *source) owner(c *change) string {
 
 // Telling
 
-// tellAll makes the receipt of each call of the script.
-func (r *run) tellAll() {
+// makeReceipts makes the receipt of each call of the script.
+func (r *run) makeReceipts() {
 	written := r.written()
-	r.plan.told = make([]receipt.Call, len(written))
+	r.plan.receipts = make([]receipt.Call, len(written))
 	var files []knownFile
 	for _, st := range r.plan.steps {
 		files = append(files, st.args.files...)
 	}
 	for i, st := range written {
-		r.plan.told[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.call.place), Text: st.call.text, Rows: r.rowsOf(st, files), Notices: r.src.noticesOf(st, nil), Filled: fills(r.src, st),
+		r.plan.receipts[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.call.place), Text: st.call.text, Rows: r.rowsOf(st, files), Notices: r.src.noticesOf(st, nil), Filled: fills(r.src, st),
 			JobChanges: st.gather().jobChanges, Asks: st.questions(), Origins: originsText(st), Session: r.src.sessionChanges(st), External: externalCallsOf(st, nil), Result: r.src.result(st), Seq: st.out.seq}
 		if st.passed != nil {
-			r.plan.told[i].Passed, r.plan.told[i].Within = st.passed.Name, st.passed.Within()
+			r.plan.receipts[i].Passed, r.plan.receipts[i].Within = st.passed.Name, st.passed.Within()
 		}
 	}
 }
 
-// preview returns the receipt of a run, after tellAll. A dry run hides the results of calls that
+// preview returns the receipt of a run, after makeReceipts. A dry run hides the results of calls that
 // disclose something and change something.
 func (r *run) preview() *receipt.Receipt {
-	calls := r.plan.told
+	calls := r.plan.receipts
 	if r.phase == Previewing {
 		calls = slices.Clone(calls)
 		for i, st := range r.written() {

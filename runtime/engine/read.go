@@ -70,7 +70,7 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 		return nil, err
 	}
 	if read.One && len(rows) == 0 {
-		return nil, &callError{st.call.index, unknownName(st.call.place, st.verb.Params[read.By].Name)}
+		return nil, st.refuse("unknown-name", st.verb.Params[read.By].Name)
 	}
 	t := &table{left: left, found: foundBy(st), entity: read.Entity, columns: make([]column, len(read.Fields)), keys: make([]stores.Value, len(rows)), rows: make([][]cell, len(rows))}
 	for i := range read.Fields {
@@ -88,7 +88,7 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 		return nil, err
 	}
 	if read.Groups() {
-		if err := groupRows(r, st, t); err != nil {
+		if err := groupRows(st, t); err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +125,7 @@ func (r *source) leaveOut(ctx context.Context, st *step, dirty []stores.Unreadab
 			}
 		}
 		if st.verb.Read.One {
-			return nil, &callError{st.call.index, unreadable(st.call.place, st.verb.Name, row, u.Field, u.Why)}
+			return nil, st.refuse("unreadable-row", st.verb.Name, row, u.Field, u.Why)
 		}
 		left = append(left, leftOut(row, u.Field, u.Why))
 	}
@@ -242,9 +242,9 @@ type relatedRows struct {
 
 // listRows are the rows of a list, grouped by the row that they belong to.
 type listRows struct {
-	items [][]stores.Value
-	told  [][][]stores.Value // the fields of each
-	from  []verbs.Origin
+	items  [][]stores.Value
+	fields [][][]stores.Value // of each
+	from   []verbs.Origin
 }
 
 func (b listRows) cell(n int, as *verbs.ReadField) (c cell, err error) {
@@ -253,7 +253,7 @@ func (b listRows) cell(n int, as *verbs.ReadField) (c cell, err error) {
 		return cell{value: stores.NewInt(int64(len(b.items[n]))), from: ofRecord}, nil
 	case verbs.FromTotal:
 		so := as.Total.Begin()
-		for _, row := range b.told[n] {
+		for _, row := range b.fields[n] {
 			if err := so.Add(row[as.Total.Field]); err != nil {
 				return c, err
 			}
@@ -355,7 +355,7 @@ func (r *source) list(ctx context.Context, st *step, list *verbs.ReadList, f *fe
 	for i := range names {
 		names[i] = list.Fields[i].Name
 	}
-	b.items, b.told, b.from = make([][]stores.Value, len(found)), make([][][]stores.Value, len(found)), make([]verbs.Origin, len(found))
+	b.items, b.fields, b.from = make([][]stores.Value, len(found)), make([][][]stores.Value, len(found)), make([]verbs.Origin, len(found))
 	if err := r.nameListed(ctx, f, found); err != nil {
 		return b, err
 	}
@@ -372,7 +372,7 @@ func (r *source) list(ctx context.Context, st *step, list *verbs.ReadList, f *fe
 				}
 				values[i], b.from[n] = c.value, b.from[n].Mix(c.from)
 			}
-			b.told[n] = append(b.told[n], values)
+			b.fields[n] = append(b.fields[n], values)
 			b.items[n] = append(b.items[n], stores.NewObject(names, r.inNames(f, values)))
 		}
 	}

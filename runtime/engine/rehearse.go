@@ -35,7 +35,7 @@ func Rehearse(ctx context.Context, reg *verbs.Registry, store stores.Store, more
 		var wrong *stores.SQLError
 		switch {
 		case errors.As(err, &wrong):
-			unfit = append(unfit, badQuery(asked[i], wrong))
+			unfit = append(unfit, tell(asked[i].Query.PlaceOf(wrong.Offset), "bad-query", asked[i].Name, wrong))
 		case err != nil && len(plan.Problems) == 0:
 			return plan, nil, nil, fmt.Errorf("the query of %s: %w", asked[i].Name, err)
 		}

@@ -134,7 +134,7 @@ func TestRequirementsAreHeld(t *testing.T) {
 				if len(d.Related) != 1 || d.Related[0].Place.Source == nil || d.Related[0].Place.Source.Name != "lending.yaml" || d.Related[0].Place.Range.End == 0 {
 					t.Errorf("%q has no place in the palette", d.Summary)
 				}
-				if len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "verbatim explain lending.") {
+				if len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "needs; see to that first") || len(d.Console) != 1 || !strings.Contains(d.Console[0], "verbatim explain lending.") {
 					t.Errorf("%q has no next step: %q", d.Summary, d.Notes)
 				}
 			}

@@ -63,7 +63,7 @@ func (r *source) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call)
 			return err
 		}
 		if p.Required && g.value.IsNull() {
-			return &callError{st.call.index, gaveNothing(r.placeOfArg(f, st, &c.Args[i]), p.Name)}
+			return &callError{st.call.index, tell(r.placeOfArg(f, st, &c.Args[i]), "wrong-value/nothing", p.Name)}
 		}
 		st.args.values[i], st.args.rows[i], st.args.from[i] = g.value, g.row, g.from
 		if p.Clear && g.value.IsNull() && c.Args[i].Syntax != nil && !g.left {
@@ -82,7 +82,7 @@ func (r *source) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call)
 		}
 		if st.verb.Moves() {
 			if err := p.Type.OnDay(r.s.today(r.now), g.value); err != nil {
-				elsewhere = append(elsewhere, callError{st.call.index, wrongValue(r.placeOfArg(f, st, &c.Args[i]), p.Name, err.Error())})
+				elsewhere = append(elsewhere, callError{st.call.index, tell(r.placeOfArg(f, st, &c.Args[i]), "wrong-value", p.Name, err.Error())})
 			}
 		}
 		if c := st.wants(i, g, r.placeOfArg(f, st, &c.Args[i])); c != nil {
@@ -110,7 +110,7 @@ func (r *source) argument(ctx context.Context, f *frame, st *step, t *verbs.Type
 		return r.referred(ctx, st, t, resolvedArg{value: a.Value, from: f.said(a)}, place, param)
 
 	case verbs.Name:
-		g, err := r.named(ctx, f, st, t, a, place, param)
+		g, err := r.named(ctx, f, st, a, place, param)
 		if err != nil {
 			return resolvedArg{}, err
 		}
@@ -187,7 +187,7 @@ func accept(st *step, t *verbs.Type, g resolvedArg, place dsl.Place, param strin
 	}
 	v, err := t.Accept(g.value)
 	if err != nil {
-		return resolvedArg{}, &callError{st.call.index, wrongValue(place, param, err.Error())}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "wrong-value", param, err.Error())}
 	}
 	g.value = v
 	return g, nil
@@ -206,7 +206,7 @@ func (r *source) referred(ctx context.Context, st *step, t *verbs.Type, g resolv
 		e := t.Item.Entity
 		keys, err := g.value.Items(e.Store.Fields[e.Store.Key].Kind)
 		if err != nil {
-			return resolvedArg{}, &callError{st.call.index, wrongValue(place, param, "a list of references is wanted")}
+			return resolvedArg{}, &callError{st.call.index, tell(place, "wrong-value", param, "a list of references is wanted")}
 		}
 		for _, key := range keys {
 			if _, err := r.reference(ctx, st, resolvedArg{value: key, entity: e}, place, param); err != nil {
@@ -246,18 +246,18 @@ func (r *source) reference(ctx context.Context, st *step, g resolvedArg, place d
 		}
 		return resolvedArg{value: key, entity: e, row: row, sensitive: g.sensitive, from: g.from}, nil
 	}
-	return resolvedArg{}, &callError{st.call.index, unknownName(place, param)}
+	return resolvedArg{}, &callError{st.call.index, tell(place, "unknown-name", param)}
 }
 
 // named resolves a name: inside a macro to an argument of the macro, otherwise to a row that the
 // session knows.
-func (r *source) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place, param string) (resolvedArg, error) {
+func (r *source) named(ctx context.Context, f *frame, st *step, a *verbs.Arg, place dsl.Place, param string) (resolvedArg, error) {
 	if f.macro != nil && !f.made {
 		return r.ofMacro(ctx, f, st, a, place)
 	}
 	bound, ok := f.prog.Bound(a)
 	if !ok {
-		return resolvedArg{}, &callError{st.call.index, unknownName(place, param)}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "unknown-name", param)}
 	}
 	e := bound.Entity
 	if a.Path() == "" {
@@ -265,7 +265,7 @@ func (r *source) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a
 	}
 	row, err := r.get(ctx, st, e.Store, bound.Key)
 	if errors.Is(err, stores.ErrNotFound) {
-		return resolvedArg{}, &callError{st.call.index, unknownName(place, param)}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "unknown-name", param)}
 	}
 	if err != nil {
 		return resolvedArg{}, err
@@ -299,7 +299,7 @@ func (r *source) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, 
 		}
 		return r.follow(ctx, st, g.entity, g.row, a.Name(), a.Path(), place)
 	}
-	return resolvedArg{}, &callError{st.call.index, noResult(place, a.Name(), "the script of "+m.verb.Name+" has no such argument")}
+	return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", a.Name(), "the script of "+m.verb.Name+" has no such argument")}
 }
 
 // resulting returns the result of an earlier call of the same script: the row that it
@@ -316,7 +316,7 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 	}
 	entity, key, some := from.row(want)
 	if t := from.out.cells; t != nil && t.late && (!some || a.Path() != "" && t.has(a.Path())) {
-		return resolvedArg{}, &callError{st.call.index, toolAnswersLater(place, symbol, from.verb.Name)}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "tool-answers-later", symbol, from.verb.Name)}
 	}
 	if a.Path() == "" {
 		switch {
@@ -326,9 +326,9 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 			cell := from.out.cells.rows[0][0]
 			return resolvedArg{value: cell.value, entity: cell.entity, sensitive: from.out.cells.columns[0].sensitive, from: cell.from}, nil
 		case from.out.cells != nil && len(from.out.cells.rows) > 1:
-			return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, len(from.out.cells.rows)))}
+			return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, len(from.out.cells.rows)))}
 		}
-		return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, from.verb.Name+" gave no row")}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", symbol, from.verb.Name+" gave no row")}
 	}
 	step, rest, more := strings.Cut(a.Path(), ".")
 	if from.out.cells != nil {
@@ -337,7 +337,7 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 				continue
 			}
 			if n := len(from.out.cells.rows); n != 1 {
-				return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, n))}
+				return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, n))}
 			}
 			cell := from.out.cells.rows[0][i]
 			if !more {
@@ -354,7 +354,7 @@ func (r *source) resulting(ctx context.Context, f *frame, st *step, t *verbs.Typ
 		}
 	}
 	if !some {
-		return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, from.verb.Name+" gave no row")}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", symbol, from.verb.Name+" gave no row")}
 	}
 	row, err := r.get(ctx, st, entity.Store, key)
 	if err != nil {
@@ -373,7 +373,7 @@ func (t *table) has(path string) bool {
 func (r *source) follow(ctx context.Context, st *step, e *verbs.Entity, row stores.Row, symbol, path string, place dsl.Place) (resolvedArg, error) {
 	p, to, ok := r.path(e, path)
 	if !ok {
-		return resolvedArg{}, &callError{st.call.index, noResult(place, symbol, "it has no "+path)}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", symbol, "it has no "+path)}
 	}
 	g := resolvedArg{entity: to, sensitive: sensitivePath(e.Store, p)}
 	if len(p.Steps) == 0 {
@@ -493,14 +493,14 @@ var (
 // chosen returns the origin of the choice of rows that a call found or made: that of all its
 // arguments, or that of a record if it had none.
 func (st *step) chosen() verbs.Origin {
-	if o := st.told(); o != (verbs.Origin{}) {
+	if o := st.argumentOrigins(); o != (verbs.Origin{}) {
 		return o
 	}
 	return ofRecord
 }
 
-// told mixes the origins of all arguments, those of the calls of a macro too.
-func (st *step) told() verbs.Origin {
+// argumentOrigins mixes the origins of all arguments, those of the calls of a macro too.
+func (st *step) argumentOrigins() verbs.Origin {
 	var o verbs.Origin
 	for i := range st.args.from {
 		if !st.args.values[i].IsNull() {
@@ -508,7 +508,7 @@ func (st *step) told() verbs.Origin {
 		}
 	}
 	for _, inner := range st.tree.inner {
-		o = o.Mix(inner.told())
+		o = o.Mix(inner.argumentOrigins())
 	}
 	return o
 }
@@ -559,7 +559,7 @@ func (st *step) wants(i int, g resolvedArg, place dsl.Place) *callError {
 		return nil
 	}
 	if p.Otherwise == nil {
-		return &callError{st.call.index, wrongOrigin(place, p, g.from, st.resolving.trail)}
+		return &callError{st.call.index, tell(place, "origin", cameFrom(p, g.from, st.resolving.trail), toComeFrom(p.From))}
 	}
 	ask := newAsk(st, p.Otherwise)
 	said := cameFrom(p, g.from, st.resolving.trail)
@@ -762,9 +762,9 @@ func sensitiveAt(sensitive []bool, i int) []bool {
 	return sensitive
 }
 
-// told returns the values that go along with a notice. A notice waits in a queue and is sent
+// shownValues returns the values that go along with a notice. A notice waits in a queue and is sent
 // to others, so sensitive values are left out: its reader looks them up, if they may.
-func (n *notice) told() []stores.Value {
+func (n *notice) shownValues() []stores.Value {
 	if n.sensitive == nil {
 		return n.values
 	}
@@ -829,9 +829,9 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, sensitive b
 	return x.Text, false
 }
 
-// secrets returns the sensitive values among the arguments of a call and in the rows that were read
+// secretsOf returns the sensitive values among the arguments of a call and in the rows that were read
 // for it.
-func (r *source) secrets(st *step) (all []stores.Value) {
+func secretsOf(st *step) (all []stores.Value) {
 	for i := range st.args.values {
 		if st.isSensitive(i) {
 			all = append(all, st.args.values[i])
@@ -854,15 +854,15 @@ func (r *source) secrets(st *step) (all []stores.Value) {
 }
 
 // carries reports whether a handler's value equals a sensitive value that the handler got or read.
-func (r *source) carries(st *step, v stores.Value) bool { return among(r.secrets(st), v) }
+func carries(st *step, v stores.Value) bool { return among(secretsOf(st), v) }
 
 func among(secrets []stores.Value, v stores.Value) bool {
 	return !v.IsNull() && v.Kind() != stores.Bool && slices.ContainsFunc(secrets, func(secret stores.Value) bool { return stores.Equal(secret, v) })
 }
 
 // dim marks the columns of a handler's answer that hold a sensitive value.
-func (r *source) dim(st *step, t *table) {
-	secrets := r.secrets(st) // once: a handler may have read thousands of rows
+func dim(st *step, t *table) {
+	secrets := secretsOf(st) // once: a handler may have read thousands of rows
 	for _, row := range t.rows {
 		for i, c := range row {
 			if !t.columns[i].sensitive && c.entity == nil {
@@ -883,8 +883,8 @@ func (e *redactedError) Error() string { return e.text }
 func (e *redactedError) Unwrap() error { return e.err }
 
 // redact removes the sensitive values of a call from an error of its handler.
-func (r *source) redact(st *step, err error) error {
-	secrets := r.secrets(st)
+func redact(st *step, err error) error {
+	secrets := secretsOf(st)
 	dim := func(text string) string {
 		for _, v := range secrets {
 			if secret := v.Text(); len(secret) > 1 {
@@ -899,7 +899,7 @@ func (r *source) redact(st *step, err error) error {
 		told := *c
 		d := &told.diagnostic
 		d.Summary, d.Label, d.Notes = dim(d.Summary), dim(d.Label), slices.Clone(d.Notes)
-		for i := range d.Notes {
+		for i := range d.Notes { // those for a console name verbs alone
 			d.Notes[i] = dim(d.Notes[i])
 		}
 		return &told
@@ -979,7 +979,7 @@ func (r *source) referredInside(ctx context.Context, st *step, t *verbs.Type, v 
 	if t.Name == verbs.ListType {
 		items, err := v.Items(stores.JSON)
 		if err != nil {
-			return &callError{st.call.index, wrongValue(place, param, "a list of records is wanted")}
+			return &callError{st.call.index, tell(place, "wrong-value", param, "a list of records is wanted")}
 		}
 		for _, item := range items {
 			if err := r.referredInside(ctx, st, t.Item, item, place, param); err != nil {
@@ -990,7 +990,7 @@ func (r *source) referredInside(ctx context.Context, st *step, t *verbs.Type, v 
 	}
 	parts, ok := t.Parts(v)
 	if !ok {
-		return &callError{st.call.index, wrongValue(place, param, t.Phrase()+" is wanted")}
+		return &callError{st.call.index, tell(place, "wrong-value", param, t.Phrase()+" is wanted")}
 	}
 	for i := range parts {
 		if _, err := r.referred(ctx, st, t.Fields[i].Type, resolvedArg{value: parts[i]}, place, param); err != nil {
@@ -1012,7 +1012,7 @@ func (r *source) rowOfPart(ctx context.Context, st *step, read *verbs.ExprRead) 
 	}
 	row, err := r.get(ctx, st, t.Fields[read.Part-1].Type.Entity.Store, parts[read.Part-1])
 	if errors.Is(err, stores.ErrNotFound) {
-		return nil, &callError{st.call.index, unknownName(st.call.place, st.verb.Params[read.Param].Name)}
+		return nil, st.refuse("unknown-name", st.verb.Params[read.Param].Name)
 	}
 	return &row, err
 }
@@ -1042,7 +1042,7 @@ func (r *source) ofRecord(ctx context.Context, st *step, t *verbs.Type, g resolv
 		}
 		return r.follow(ctx, st, out.entity, row, a.Name(), rest, place)
 	}
-	return resolvedArg{}, &callError{st.call.index, noResult(place, a.Name(), "it has no "+a.Path())}
+	return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", a.Name(), "it has no "+a.Path())}
 }
 
 // ofItem resolves @each, or a part of it, in a call of a macro.
@@ -1056,7 +1056,7 @@ func (r *source) ofItem(ctx context.Context, st *step, t *verbs.Type, g resolved
 	case t.Name == verbs.RecordType:
 		return r.ofRecord(ctx, st, t, g, a, place)
 	case g.entity == nil:
-		return resolvedArg{}, &callError{st.call.index, noResult(place, a.Name(), "it has no "+a.Path())}
+		return resolvedArg{}, &callError{st.call.index, tell(place, "no-result", a.Name(), "it has no "+a.Path())}
 	}
 	row, err := r.get(ctx, st, g.entity.Store, g.value)
 	if err != nil {

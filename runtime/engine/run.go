@@ -105,6 +105,16 @@ func (s *Session) Preview(ctx context.Context, p *verbs.Program, options ...RunO
 	return preview, nil
 }
 
+// Plan is Preview for a developer.
+func (s *Session) Plan(ctx context.Context, p *verbs.Program, options ...RunOptions) (*Plan, error) {
+	defer s.begins()()
+	r, err := s.rehearse(ctx, p, given(options))
+	if err != nil {
+		return nil, err
+	}
+	return r.plan.data(), nil
+}
+
 func (s *Session) rehearse(ctx context.Context, p *verbs.Program, o RunOptions) (*run, error) {
 	if err := s.ready(p); err != nil {
 		return nil, err
@@ -164,7 +174,7 @@ func (s *Session) Parts(ctx context.Context, p *verbs.Program, o RunOptions, don
 	for at, i := range p.Order() {
 		if at != i {
 			// They are numbered in the order in which they are written, and have to be made in it.
-			return nil, refusalOf(ctx, s, p, o, refuse([]callError{{i, outOfOrder(placeOf(p, &p.Calls()[i]))}}))
+			return nil, refusalOf(ctx, s, p, o, refuse([]callError{{i, tell(placeOf(p, &p.Calls()[i]), "out-of-order")}}))
 		}
 	}
 	defer s.begins()()
@@ -260,12 +270,14 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 	case errors.As(err, &promise):
 		return err
 	case errors.As(err, &c):
-		return refuse([]callError{*c})
+		refusal := refuse([]callError{*c})
+		refusal.cause = causeOf(err)
+		return refusal
 	case errors.Is(err, stores.ErrInvalid), errors.Is(err, stores.ErrDuplicate):
 		// Some constraints are only looked at when a transaction ends.
-		return refuse([]callError{{-1, notAccepted(whole, "the script")}})
+		return refuseScript(tell(whole, "not-accepted", "the script"))
 	case errors.Is(err, stores.ErrLimit):
-		return refuse([]callError{{-1, tooMuch(whole, "the script")}})
+		return refuseScript(tell(whole, "too-much", "the script"))
 	}
 	return storeError(whole, err)
 }
@@ -564,7 +576,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// An Observed describes one preview or run for the observer. It holds no values.
+// An Observed describes one preview or run for the observer. It holds no values of rows.
 type Observed struct {
 	Calls []*verbs.Verb // in order; each as often as it was called
 	// Rehearsal says that the program was only previewed.
@@ -572,6 +584,9 @@ type Observed struct {
 	Outcome   string        // "ok", "refused" or "failed"
 	Code      string        // of a refusal
 	Took      time.Duration // by the engine's clock, including waiting
+	// Err is why it failed, or why a tool that made it be refused did not answer; nil otherwise. It is
+	// for the operator's log, without the sensitive values of the call.
+	Err error
 }
 
 // tried calls retry, and then Options.Agreed if an agreement was used.
@@ -597,9 +612,9 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *runOptions)
 	var refusal *Refusal
 	switch {
 	case errors.As(err, &refusal):
-		seen.Outcome, seen.Code = outcomeRefused, refusal.Diagnostics[0].Code
+		seen.Outcome, seen.Code, seen.Err = outcomeRefused, refusal.Diagnostics[0].Code, refusal.cause
 	case err != nil:
-		seen.Outcome = outcomeFailed
+		seen.Outcome, seen.Err = outcomeFailed, err
 	}
 	s.e.opt.Observe(ctx, seen)
 	return r, err

@@ -42,7 +42,7 @@ func later(ctx context.Context, r *run, st *step) error {
 		if before := earlierNotice(r, n); before != nil {
 			// Of the same script, and not handed over yet.
 			if n.effect.Again == verbs.Refuse {
-				return &callError{st.call.index, workWaits(st.call.place, st.verb.Name, moment(r.src, before.at))}
+				return st.refuse("already-waits", st.verb.Name, stamp(moment(r.src, before.at)))
 			}
 			n.instead = []stores.JobRecord{{Job: stores.Job{ID: fmt.Sprintf("call %d", before.call+1)}}}
 			continue
@@ -56,7 +56,7 @@ func later(ctx context.Context, r *run, st *step) error {
 			continue
 		}
 		if n.effect.Again == verbs.Refuse && len(waiting) > 0 {
-			return &callError{st.call.index, workWaits(st.call.place, st.verb.Name, waiting[0].At)}
+			return st.refuse("already-waits", st.verb.Name, stamp(waiting[0].At))
 		}
 		n.instead = waiting
 	}
@@ -74,7 +74,7 @@ func waitingUnder(unique string) *stores.JobFilter {
 func keepsNoSecret(st *step, e *verbs.Effect) *callError {
 	for i := range st.args.sensitive {
 		if st.args.sensitive[i] && !st.args.values[i].IsNull() && e.WorkTakes(st.verb, i) {
-			return &callError{st.call.index, secretWaits(st.call.place, st.verb.Name, st.verb.Params[i].Name)}
+			return st.refuse("secret-would-wait", st.verb.Name, st.verb.Params[i].Name)
 		}
 	}
 	return nil

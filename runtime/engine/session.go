@@ -75,6 +75,9 @@ type CheckOptions struct {
 	// From is the number of the call to begin with; 0 means 1. A call after it that uses the result
 	// of one before it is an error.
 	From int
+	// Parsed is what dsl.Parse said of the script, for a caller who tells that. Otherwise Check says
+	// itself which calls could not be read.
+	Parsed dsl.Diagnostics
 }
 
 // given returns the options that a caller gave, or none.
@@ -87,7 +90,8 @@ func given[O any](all []O) (o O) {
 
 // Check turns a script into a Program, with the names that this session knows, and with options if
 // they are given. Check settles which row a name means: the Program keeps that row, even if the name
-// means another row by the time it runs.
+// means another row by the time it runs. The Program is nil exactly if there is an error, here or in
+// what Parse said.
 func (s *Session) Check(ctx context.Context, script *dsl.Script, options ...CheckOptions) (*verbs.Program, dsl.Diagnostics) {
 	o := given(options)
 	if o.From > 1 {
@@ -96,7 +100,23 @@ func (s *Session) Check(ctx context.Context, script *dsl.Script, options ...Chec
 			return nil, ds
 		}
 	}
-	return s.check(ctx, script, s.e.reg.Check, o.Said)
+	p, ds := s.check(ctx, script, s.e.reg.Check, o.Said)
+	if p == nil && !ds.HasErrors() && !o.Parsed.HasErrors() {
+		ds = append(ds, s.e.reg.Mask(script, unread(script))...)
+	}
+	return p, ds
+}
+
+// unread lists the calls that could not be read.
+func unread(script *dsl.Script) (ds dsl.Diagnostics) {
+	dsl.Walk(script, func(n dsl.Node) bool {
+		if n.Call != nil && n.Call.Broken {
+			ds = append(ds, tell(dsl.Place{Source: script.Source, Range: n.Call.Range}, "broken-call"))
+			return false
+		}
+		return true
+	})
+	return ds
 }
 
 func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.Script, verbs.Names) (*verbs.Program, dsl.Diagnostics), said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
@@ -133,6 +153,7 @@ func (s *Session) unseen(script *dsl.Script, ds dsl.Diagnostics) {
 			c := &script.Calls[k]
 			if v := s.e.reg.Verb(c.Verb); v != nil && !v.Internal && !permits(s.rights.roles, v.Roles) && c.Range.Start <= d.Place.Range.Start && d.Place.Range.End <= c.Range.End {
 				refused := notPermitted(d.Place, c.Verb, "")
+				d.Console = append([]string{refused.Summary + "; " + refused.Console[0]}, d.Notes...)
 				d.Notes = append([]string{refused.Summary + "; " + refused.Notes[0]}, d.Notes...)
 			}
 		}

@@ -56,11 +56,11 @@ func (v *Visit) fit() error {
 	case (v.ID == "") == (v.Name == ""):
 		return &Failure{Err: errors.New("a visit is to a session by its name, or by its id")}
 	case utf8.RuneCountInString(v.Name) > maxSessionName || !utf8.ValidString(v.Name) || strings.ContainsFunc(v.Name, unicode.IsControl):
-		return refuse([]callError{{-1, badSessionName()}})
+		return refuseScript(tell(dsl.Place{}, "bad-session", maxSessionName))
 	case err != nil || v.Zone == "Local":
-		return refuse([]callError{{-1, badZone(dsl.Place{}, v.Zone)}})
+		return refuseScript(tell(dsl.Place{}, "bad-session/zone", v.Zone))
 	case v.Language != "" && !languageTag.MatchString(v.Language):
-		return refuse([]callError{{-1, badLanguage(dsl.Place{}, v.Language)}})
+		return refuseScript(tell(dsl.Place{}, "bad-session/language", v.Language))
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (r *source) session(ctx context.Context) (*sessions.Session, error) {
 	kept, err := sessions.Get(ctx, r.read, r.s.kept)
 	if err == nil && kept == nil {
 		// Housekeeping has removed it since it was opened.
-		return nil, refuse([]callError{{-1, unknownSession(dsl.Place{})}})
+		return nil, refuseScript(tell(dsl.Place{}, "unknown-session"))
 	}
 	r.draft.visit = kept
 	return kept, err
@@ -127,7 +127,7 @@ func (r *source) set(ctx context.Context, st *step, all []setting) error {
 		return err
 	}
 	if kept == nil {
-		return &callError{st.call.index, noSession(st.call.place, st.verb.Name)}
+		return st.refuse("no-session", st.verb.Name)
 	}
 	for i := range all {
 		a := &all[i]
@@ -142,7 +142,7 @@ func (r *source) set(ctx context.Context, st *step, all []setting) error {
 		}
 	}
 	if kept.TooLarge() {
-		return &callError{st.call.index, sessionTooLarge(st.call.place)}
+		return st.refuse("session-too-large")
 	}
 	return nil
 }
@@ -157,14 +157,14 @@ func (r *source) checkVersion(ctx context.Context, version int64) error {
 		return err
 	}
 	if kept == nil {
-		return refuse([]callError{{-1, unknownSession(dsl.Place{})}})
+		return refuseScript(tell(dsl.Place{}, "unknown-session"))
 	}
 	if kept.Version != version {
 		last, err := kept.Latest(ctx, r.read)
 		if err != nil {
 			return err
 		}
-		return refuse([]callError{{-1, sessionMoved(dsl.Place{Source: r.script}, kept.LastActive.In(r.s.zone), last.Action)}})
+		return refuseScript(tell(dsl.Place{Source: r.script}, "session-moved", after(": ", last.Action), kept.LastActive.In(r.s.zone).Format("15:04:05 on 2006-01-02")))
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (r *source) keepSession(ctx context.Context, b *stores.Batch, said []sessio
 	asked, gone, err := kept.Ask(ctx, r.read, said, about != nil)
 	switch {
 	case gone:
-		return refuse([]callError{{-1, alreadyUsed(dsl.Place{Source: r.script}, "", "")}})
+		return refuseScript(tell(dsl.Place{Source: r.script}, "already-used"))
 	case err != nil:
 		return err
 	}
@@ -203,7 +203,7 @@ func (r *source) keepSession(ctx context.Context, b *stores.Batch, said []sessio
 
 // unkept refuses to keep turns in a session that is not kept.
 func (r *source) unkept() error {
-	return refuse([]callError{{-1, noSession(dsl.Place{Source: r.script}, "what was said")}})
+	return refuseScript(tell(dsl.Place{Source: r.script}, "no-session", "what was said"))
 }
 
 // Looking at a session
@@ -262,7 +262,7 @@ func (ts Turns) Sessions(ctx context.Context) ([]SessionInfo, error) {
 // lookInto reads the session on one snapshot.
 func lookInto(ctx context.Context, s *Session, fn func(*source, *sessions.Session) error) error {
 	if s.kept.IsNull() {
-		return refuse([]callError{{-1, unknownSession(dsl.Place{})}})
+		return refuseScript(tell(dsl.Place{}, "unknown-session"))
 	}
 	return storeError(dsl.Place{}, s.view(ctx, func(read stores.Reader) error {
 		r := sourceOf(s, read)
@@ -372,11 +372,11 @@ func (r *source) given(ctx context.Context, st *step, p *promise) error {
 func (r *source) settings(st *step, f Fields, came verbs.Origin, promises []promise) ([]setting, error) {
 	var all []setting
 	for _, key := range sortedKeys(f) {
-		v, err := plainValue(r, f[key])
+		v, err := plainValue(f[key])
 		if err != nil {
 			return nil, fmt.Errorf("session.%s: %w", key, err)
 		}
-		a := setting{name: strings.ReplaceAll(key, "-", "_"), value: v, came: vouched(f[key], came), sensitive: r.carries(st, v)}
+		a := setting{name: strings.ReplaceAll(key, "-", "_"), value: v, came: vouched(f[key], came), sensitive: carries(st, v)}
 		plain := f[key]
 		if known, ok := plain.(Known); ok {
 			plain = known.Value
@@ -446,7 +446,7 @@ func (r *source) spoken(ctx context.Context, o *RunOptions) error {
 		return r.unkept()
 	}
 	if o.Turn < 0 || o.Turn > kept.Turns {
-		return refuse([]callError{{-1, unknownTurn(o.Turn)}})
+		return refuseScript(tell(dsl.Place{}, "bad-turn/unknown", o.Turn))
 	}
 	o.Turn = sessions.SpokenBy(o.Said, kept.Turns+1, o.Turn)
 	return nil

@@ -820,3 +820,75 @@ func TestAHandlerCallsOnlyWhatIsPromised(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A program that only asks Check, and not Parse, learns that a call could not be read; one that tells
+// what Parse said is told nothing twice.
+func TestCheckSaysThatACallIsBroken(t *testing.T) {
+	t.Parallel()
+	s := newWorld(t).session("kim")
+	for text, want := range map[string]int{"lending.lose :item-id": 1, "lending.lose :item-id\nlending.list-items\nlending.note :loan-id": 2, "lending.list-items": 0} {
+		script, parsed := dsl.Parse(dsl.NewSource("a.dsl", text))
+		p, ds := s.Check(t.Context(), script)
+		if len(ds) != want || ds.HasErrors() != (p == nil) {
+			t.Errorf("%s: %v, %v", text, p, ds)
+		}
+		for _, d := range ds {
+			if d.Code != "broken-call" || d.Place.Source == nil {
+				t.Errorf("%s: %+v", text, d)
+			}
+		}
+		if p, ds := s.Check(t.Context(), script, engine.CheckOptions{Parsed: parsed}); len(ds) > 0 || parsed.HasErrors() != (p == nil) {
+			t.Errorf("%s: once more, %v", text, ds)
+		}
+	}
+}
+
+// A misspelt role, entity or kind of key is told when a principal is set, all at once, and nothing is set.
+func TestAPrincipalHasWhatThePalettesDeclare(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kim, err := w.store.Principal(t.Context(), "kim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.engine.SetPrincipal(t.Context(), kim); err != nil {
+		t.Errorf("as she is: %v", err)
+	}
+	wrong := stores.Principal{Name: "kim", Roles: []string{"menber"}, Holds: map[string][]stores.Value{"cbu": {id(1)}, "member": {str("kim")}}}
+	err = w.engine.SetPrincipal(t.Context(), wrong)
+	var refusal *engine.Refusal
+	if !errors.As(err, &refusal) || len(refusal.Diagnostics) != 3 || !strings.Contains(err.Error(), `did you mean "member"?`) || !strings.Contains(err.Error(), "entity cbu") || !strings.Contains(err.Error(), "of kind uuid, and not of kind string") {
+		t.Errorf("it says %v", err)
+	}
+	if now, err := w.store.Principal(t.Context(), "kim"); err != nil || strings.Join(now.Roles, " ") != strings.Join(kim.Roles, " ") {
+		t.Errorf("%+v %v", now, err)
+	}
+}
+
+// A plan is data, and prints what each call promises, rests on and does.
+func TestAPlanIsData(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.session("kim")
+	before := w.state()
+	plan, err := s.Plan(t.Context(), w.program(s, "lending.lose :item-id @drill"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	preview, err := s.Preview(t.Context(), plan.Program)
+	if err != nil || preview.ID != plan.ID || plan.ID == "" {
+		t.Errorf("%s is not %s: %v", plan.ID, preview.ID, err)
+	}
+	item := "item " + id(21).String()
+	st := plan.Steps[0]
+	if len(plan.Steps) != 1 || len(st.Promises) == 0 || !slices.Contains(st.Reads, item) || len(st.Does) == 0 || !strings.HasPrefix(st.Does[0], "updates "+item+" :") {
+		t.Errorf("%+v", plan.Steps)
+	}
+	text := plan.String()
+	for _, want := range []string{plan.ID, "lending.lose :item-id @drill", "promises updates: ", "reads " + item, st.Does[0]} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	equal(t, diff(w.entity, before, w.state()), nil)
+}

@@ -52,7 +52,7 @@ func (ts Turns) Recall(ctx context.Context, q *sessions.Question) (*verbs.Progra
 	case len(ds) == 1 && ds[0].Code == codeNamesUnread:
 		return nil, &Failure{Err: errors.New(ds[0].Summary)}
 	}
-	return nil, refuse([]callError{{-1, stalePreview(dsl.Place{}, nil)}})
+	return nil, refuseScript(tell(dsl.Place{}, "stale-preview"))
 }
 
 // rowsNamed returns pointers to the rows that names of this session stand for.
@@ -60,7 +60,7 @@ func rowsNamed(s *Session, names []string) (rows []sessions.Row, err error) {
 	for _, name := range names {
 		e, key, ok := keyNamed(s, strings.TrimPrefix(name, "@"))
 		if !ok {
-			return nil, refuse([]callError{{-1, unknownName(dsl.Place{}, "names")}})
+			return nil, refuseScript(tell(dsl.Place{}, "unknown-name", "names"))
 		}
 		rows = append(rows, sessions.RowOf(e, key))
 	}
@@ -113,9 +113,9 @@ func sayTurns(r *source, all []sessions.Said, after int64, entries int, about fu
 		said := &all[i]
 		switch {
 		case said.TooLong():
-			return nil, refuse([]callError{{-1, turnTooLong(sessions.MaxTurn)}})
+			return nil, refuseScript(tell(dsl.Place{}, "bad-turn/long", sessions.MaxTurn))
 		case !said.IsText():
-			return nil, refuse([]callError{{-1, turnUnreadable(dsl.Place{})}})
+			return nil, refuseScript(tell(dsl.Place{}, "bad-turn"))
 		}
 		rows, err := rowsNamed(r.s, said.Names)
 		if err != nil {
@@ -282,9 +282,6 @@ type SessionState struct {
 	Kept     bool
 	Zone     *time.Location // of the person
 	Language string
-	Visits   int64
-	Turns    int64
-	Started  time.Time
 
 	c      *Call
 	values map[string]sessions.Value
@@ -316,7 +313,6 @@ func (c *Call) Session(ctx context.Context) (SessionState, error) {
 		return st, err
 	}
 	st.Kept, st.values = true, kept.Values
-	st.Visits, st.Turns, st.Started = kept.Visits, kept.Turns, kept.Started
 	return st, nil
 }
 

@@ -112,33 +112,3 @@ func typeName(x ast.Expr) string {
 	}
 	return ""
 }
-
-// A sentence has as many places for words as the function that says it takes.
-func TestSentencesTakeTheirWords(t *testing.T) {
-	t.Parallel()
-	file, err := parser.ParseFile(token.NewFileSet(), "messages.go", nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	words := map[string]int{"says": 0, "says1": 1, "says2": 2, "says3": 3, "says4": 4}
-	seen := 0
-	ast.Inspect(file, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok {
-			return true
-		}
-		want, ok := words[typeName(call.Fun)]
-		if !ok {
-			return true
-		}
-		seen++
-		summary, next := call.Args[1].(*ast.BasicLit).Value, call.Args[2].(*ast.BasicLit).Value
-		if strings.Count(summary, "%") != want || strings.Contains(next, "%") {
-			t.Errorf("%s takes %d words: %s %s", typeName(call.Fun), want, summary, next)
-		}
-		return true
-	})
-	if seen == 0 {
-		t.Error("no sentence was found")
-	}
-}

@@ -44,7 +44,7 @@ func deskProgram(t *testing.T, e *Engine, text string) *verbs.Program {
 			return p
 		}
 	}
-	t.Fatal(tell(ds))
+	t.Fatal(inWords(ds))
 	return nil
 }
 
@@ -75,7 +75,7 @@ func TestReferencesBecomeRowsWithinScope(t *testing.T) {
 		{name: "a row that cannot be read", text: drop, from: rowsReader{rows: []stores.Row{pin}, err: gone}, fails: gone},
 		{name: "a value", text: `desk.pin :text "c"`, want: "c"},
 		{name: "what an earlier call added", text: "desk.pin :text \"c\" :as @p\ndesk.drop :pin-id @p", from: rowsReader{rows: []stores.Row{pin}}, want: keyOf(1).Text(), row: true},
-		{name: "a field that holds nothing", text: "desk.drop :pin-id \"00000000-0000-4000-9000-000000000001\" :as @p\ndesk.drop :pin-id @p.note", from: rowsReader{rows: []stores.Row{pin}}, code: codeWrongValue},
+		{name: "a field that holds nothing", text: "desk.drop :pin-id \"00000000-0000-4000-9000-000000000001\" :as @p\ndesk.drop :pin-id @p.note", from: rowsReader{rows: []stores.Row{pin}}, code: "wrong-value"},
 	} {
 		p := deskProgram(t, e, c.text)
 		r := deskRun(e, p, c.from)
@@ -134,7 +134,7 @@ func TestABatchHoldsWhatAPlanAddsToItsChanges(t *testing.T) {
 			}
 			r.plan.top[i], r.plan.steps = st, append(r.plan.steps, st)
 		}
-		r.tellAll()
+		r.makeReceipts()
 		r.finish()
 		b, err := r.batch(t.Context(), c.o)
 		if err != nil || len(b.Entries) != c.entries || len(b.Changes) != c.changes || len(b.Jobs) != c.jobs || !b.Late {
@@ -169,7 +169,7 @@ func TestAPlanCanBePrinted(t *testing.T) {
 	want := "plan without a digest of 2 calls, waits for send of mail\n" +
 		"  desk.pin :text \"c\"; inserts pin 00000000-0000-4000-9000-000000000002 :text; notify bank\n" +
 		"  desk.drop :pin-id \"00000000-0000-4000-9000-000000000001\"; asks the caller: it is gone then; reads pin 00000000-0000-4000-9000-000000000001"
-	if got := fmt.Sprint(&r.plan); got != want {
+	if got := fmt.Sprint(r.plan.data()); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

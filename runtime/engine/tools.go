@@ -20,14 +20,14 @@ func meetTools(ctx context.Context, e *Engine, p *verbs.Program) (uses bool, err
 		for _, v := range e.verbs[calls[i].Verb].tools {
 			uses = true
 			if e.opt.Tools == nil {
-				all = append(all, callError{i, notCarriedOut(placeOf(p, &calls[i]), v.Name, noToolHere)})
+				all = append(all, callError{i, tell(placeOf(p, &calls[i]), "not-carried-out", v.Name, noToolHere)})
 				break
 			}
 			if _, ds := e.box.Verify(ctx, v); len(ds) > 0 {
 				if err := ctx.Err(); err != nil {
 					return true, failure(err)
 				}
-				all = append(all, callError{i, toolUnfit(placeOf(p, &calls[i]), v, ds[0].Code)})
+				all = append(all, callError{i, tell(placeOf(p, &calls[i]), "tool-unfit", v.Name, v.Tool.Name, v.Tool.Server, ds[0].Code)})
 				break
 			}
 		}
@@ -76,7 +76,7 @@ func needTool(ctx context.Context, r *run, st *step) (*externalCall, error) {
 	case st.external.ReadOnly:
 		return st.external, nil
 	case r.plan.external != nil:
-		return nil, &callError{st.call.index, oneTool(st.call.place, st.verb.Name, r.plan.external.st.verb.Name)}
+		return nil, st.refuse("one-tool", st.verb.Name, r.plan.external.st.verb.Name)
 	default:
 		r.plan.external = st.external
 	}
@@ -88,7 +88,7 @@ func askOfTool(ctx context.Context, r *source, st *step) error {
 	t := st.verb.Tool
 	spec, met := r.e.box.Spec(st.verb)
 	if r.e.opt.Tools == nil || !met {
-		return &callError{st.call.index, notCarriedOut(st.call.place, st.verb.Name, noToolHere)}
+		return st.refuse("not-carried-out", st.verb.Name, noToolHere)
 	}
 	// A tool may repeat its arguments in the answer.
 	from := verbs.FromTool
@@ -99,7 +99,7 @@ func askOfTool(ctx context.Context, r *source, st *step) error {
 		from = verbs.FromModel
 	}
 	e := &externalCall{ExternalCall: receipt.ExternalCall{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly, Local: spec.Local}, st: st, spec: spec,
-		came: st.told().Mix(verbs.NewOrigin(from, t.Server+"."+t.Name))}
+		came: st.argumentOrigins().Mix(verbs.NewOrigin(from, t.Server+"."+t.Name))}
 	if err := packArgs(ctx, r, e); err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func packArgs(ctx context.Context, r *source, e *externalCall) error {
 	}
 	for _, name := range tools.Required(e.spec.Input) {
 		if !slices.Contains(keys, name) {
-			return &callError{st.call.index, toolNeeds(st.call.place, st.verb.Name, e.Name, name)}
+			return st.refuse("tool-needs", st.verb.Name, e.Name, name)
 		}
 	}
 	e.args = stores.NewObject(keys, values)

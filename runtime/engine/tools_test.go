@@ -377,6 +377,29 @@ func TestToolThatFails(t *testing.T) {
 	}
 }
 
+// Why a tool did not answer is for the operator's log: Observe gets it, without the values of the call,
+// and the caller does not.
+func TestTheOperatorLearnsWhyAToolIsSilent(t *testing.T) {
+	t.Parallel()
+	w, shop := newToolWorld(t)
+	shop.answer = func(int, tools.Call) (tools.Answer, error) {
+		return tools.Answer{}, fmt.Errorf("dial tcp 10.0.0.1 with pin 4711: %w", tools.ErrNotCalled)
+	}
+	var seen []engine.Observed
+	var err error
+	if w.engine, err = engine.New(w.reg, w.store, engine.Options{Clock: w.now, NewID: w.newID, Tools: shop, Observe: func(_ context.Context, o engine.Observed) { seen = append(seen, o) }}); err != nil {
+		t.Fatal(err)
+	}
+	s := w.session("kim")
+	_, err = s.Run(t.Context(), w.program(s, orderIt), engine.RunOptions{})
+	if codeOf(t, err) != "tool-silent" || strings.Contains(err.Error(), "10.0.0.1") {
+		t.Errorf("the caller is told %v", err)
+	}
+	if len(seen) != 1 || seen[0].Code != "tool-silent" || seen[0].Err == nil || !strings.Contains(seen[0].Err.Error(), "dial tcp 10.0.0.1") || strings.Contains(seen[0].Err.Error(), "4711") {
+		t.Errorf("the operator is told %+v", seen)
+	}
+}
+
 // While a tool is asked, somebody else changes a row that the script stands
 // on: the tool has acted, nothing is changed here, and both are said. Under a
 // key the next try does what is missing, and asks nothing again.

@@ -77,7 +77,7 @@ func (p *pastCall) of(v *verbs.Verb) bool {
 // returns a *Refusal if the principal does not see the entry, may not use its verb, or if
 // nothing undoes it. Its preview tells whether the call can still be undone.
 func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
-	var unknown error = refuse([]callError{{-1, unknownEntry(dsl.Place{}, seq)}})
+	var unknown error = refuseScript(tell(dsl.Place{}, "unknown-entry", seq))
 	p, err := pastOf(ctx, jn.s.e, seq)
 	if err != nil || p == nil {
 		return nil, cmp.Or(err, unknown)
@@ -98,9 +98,9 @@ func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 		}
 		switch {
 		case v.Undo == nil:
-			return &callError{-1, noUndo(dsl.Place{}, "its palette does not say how that is done")}
+			return &callError{-1, tell(dsl.Place{}, "no-undo", "its palette does not say how that is done")}
 		case v.Undo.None != "":
-			return &callError{-1, noUndo(dsl.Place{}, v.Undo.None)}
+			return &callError{-1, tell(dsl.Place{}, "no-undo", v.Undo.None)}
 		case v.Undo.Back != nil:
 			call := dsl.NewCall(v.Undo.Back.Name, dsl.NewArg("entry", verbs.AsLiteral(stores.NewInt(seq))))
 			text = dsl.FormatCall(&call)
@@ -120,7 +120,7 @@ func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 	}
 	script, ds := dsl.Parse(dsl.NewSource(name, text+"\n"))
 	if ds.HasErrors() {
-		return nil, &Failure{Err: fmt.Errorf("the call that takes entry %d back cannot be written: %s", seq, tell(ds))}
+		return nil, &Failure{Err: fmt.Errorf("the call that takes entry %d back cannot be written: %s", seq, inWords(ds))}
 	}
 	return script, nil
 }
@@ -129,17 +129,17 @@ func (jn Journal) Undo(ctx context.Context, seq int64) (*dsl.Script, error) {
 // arguments and the names of the rows that it added.
 func undoCall(ctx context.Context, r *source, v *verbs.Verb, p *pastCall) (string, error) {
 	if by := p.entry.Time.Add(v.Undo.Within); r.now.After(by) {
-		return "", &callError{-1, undoLate(dsl.Place{}, by)}
+		return "", &callError{-1, tell(dsl.Place{}, "no-undo/late", stamp(by))}
 	}
 	words := p.entry.Call
 	if p.record.Call != "" {
 		if words = p.record.Words; words == "" {
-			return "", &callError{-1, noUndo(dsl.Place{}, "what it was given was erased from the journal")}
+			return "", &callError{-1, tell(dsl.Place{}, "no-undo", "what it was given was erased from the journal")}
 		}
 	}
 	was, ds := dsl.Parse(dsl.NewSource("entry", words))
 	if ds.HasErrors() || len(was.Calls) != 1 {
-		return "", &Failure{Err: fmt.Errorf("entry %d holds no call: %s", p.entry.Seq, tell(ds))}
+		return "", &Failure{Err: fmt.Errorf("entry %d holds no call: %s", p.entry.Seq, inWords(ds))}
 	}
 	added := map[string]dsl.Value{}
 	for i := range p.record.Rows {
@@ -150,7 +150,7 @@ func undoCall(ctx context.Context, r *source, v *verbs.Verb, p *pastCall) (strin
 		}
 		name, err := workName(ctx, r.s, r.read, e, row.Key)
 		if errors.Is(err, errRowGone) {
-			return "", &callError{-1, changedSince(dsl.Place{}, "a row that it added is not there any more")}
+			return "", &callError{-1, tell(dsl.Place{}, "changed-since", "a row that it added is not there any more")}
 		}
 		if err != nil {
 			return "", err
@@ -199,7 +199,7 @@ func rowsOfUndo(ctx context.Context, r *source, st *step, p *pastCall) ([]stores
 		row := &p.record.Rows[i]
 		e := r.e.reg.Entity(row.Entity)
 		if e == nil {
-			return nil, &callError{-1, changedSince(dsl.Place{}, "no palette knows "+row.Entity+" any more")}
+			return nil, &callError{-1, tell(dsl.Place{}, "changed-since", "no palette knows "+row.Entity+" any more")}
 		}
 		if row.Op == receipt.Deleted {
 			if sees, err := sawRow(ctx, r, st, e.Store, row); err != nil || !sees && !own {
@@ -209,7 +209,7 @@ func rowsOfUndo(ctx context.Context, r *source, st *step, p *pastCall) ([]stores
 		}
 		var err error
 		if rows[i], err = r.get(ctx, st, e.Store, row.Key); errors.Is(err, stores.ErrNotFound) && own {
-			return nil, &callError{-1, changedSince(dsl.Place{}, "a row that it changed is not there any more")}
+			return nil, &callError{-1, tell(dsl.Place{}, "changed-since", "a row that it changed is not there any more")}
 		} else if err != nil {
 			return nil, err
 		}
@@ -250,13 +250,13 @@ func takeBack(ctx context.Context, r *source, st *step) (d outcome, err error) {
 	seq := st.args.values[0].Int()
 	p := r.pasts[seq]
 	if !p.of(v) {
-		return d, &callError{st.call.index, unknownEntry(st.call.place, seq)}
+		return d, st.refuse("unknown-entry", seq)
 	}
 	refused := func(err error) error {
 		var c *callError
 		switch {
 		case errors.Is(err, stores.ErrNotFound):
-			return &callError{st.call.index, unknownEntry(st.call.place, seq)}
+			return st.refuse("unknown-entry", seq)
 		case errors.As(err, &c) && c.call < 0:
 			c = &callError{st.call.index, c.diagnostic}
 			c.diagnostic.Place = st.call.place
@@ -269,7 +269,7 @@ func takeBack(ctx context.Context, r *source, st *step) (d outcome, err error) {
 		return d, refused(err)
 	}
 	if by := p.entry.Time.Add(v.Undo.Within); r.now.After(by) {
-		return d, &callError{st.call.index, undoLate(st.call.place, by)}
+		return d, st.refuse("no-undo/late", stamp(by))
 	}
 	back := &undoing{src: r, st: st, undo: v.Undo, past: p, from: fmt.Sprintf("entry %d", seq)}
 	for i := len(p.record.Rows) - 1; i >= 0; i-- { // the last change is undone first
@@ -321,7 +321,7 @@ func (b *undoing) row(ctx context.Context, told *receipt.Row, now stores.Row) (*
 			return nil, b.changed("no palette knows "+told.Entity+"."+f.Name+" any more", nil)
 		}
 		if f.Before.Gone || f.After.Gone {
-			return nil, &callError{-1, noUndo(dsl.Place{}, "what was there before was erased from the journal")}
+			return nil, &callError{-1, tell(dsl.Place{}, "no-undo", "what was there before was erased from the journal")}
 		}
 		def := &e.Fields[field]
 		if told.Op != receipt.Deleted && !b.undo.Spares(e, field) {
@@ -417,7 +417,7 @@ func (b *undoing) work(ctx context.Context, d *outcome) error {
 	}
 	for _, dropped := range b.past.record.Dropped {
 		if dropped.IsNull() {
-			return &callError{-1, noUndo(dsl.Place{}, "the work that it dropped was erased from the journal")}
+			return &callError{-1, tell(dsl.Place{}, "no-undo", "the work that it dropped was erased from the journal")}
 		}
 		job, err := journal.ReadJob(dropped)
 		if err != nil {
@@ -478,7 +478,7 @@ func (b *undoing) changed(what string, by *receipt.Row) *callError {
 	if by != nil {
 		b.past.later = &laterChange{row: journal.Row{Entity: by.Entity, Key: by.Key}, after: b.past.entry.Seq, at: b.st.call.index}
 	}
-	return &callError{-1, changedSince(dsl.Place{}, what)}
+	return &callError{-1, tell(dsl.Place{}, "changed-since", what)}
 }
 
 // A laterChange is a row that was changed after a call that is to be undone.

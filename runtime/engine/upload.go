@@ -36,7 +36,7 @@ func useUpload(ctx context.Context, r *source, st *step, i int, v stores.Value, 
 	p := &st.verb.Params[i]
 	id, ok := strings.CutPrefix(v.Text(), verbs.UploadScheme)
 	if !ok || v.Kind() != stores.String {
-		return &callError{st.call.index, unknownUpload(place, p.Name)}
+		return &callError{st.call.index, tell(place, "unknown-upload", p.Name)}
 	}
 	row, err := r.read.Get(ctx, uploads.Entity, stores.NewString(id))
 	if err != nil && !errors.Is(err, stores.ErrNotFound) {
@@ -48,17 +48,17 @@ func useUpload(ctx context.Context, r *source, st *step, i int, v stores.Value, 
 	}
 	// A role that sees all rows sees other people's uploads, and may not use one.
 	if err != nil || u.Owner != r.s.who.Name || u.Gone(r.now) {
-		return &callError{st.call.index, unknownUpload(place, p.Name)}
+		return &callError{st.call.index, tell(place, "unknown-upload", p.Name)}
 	}
 	switch {
 	case u.Verdict == uploads.Infected:
-		return &callError{st.call.index, harmfulUpload(place, p.Name)}
+		return &callError{st.call.index, tell(place, "upload-harmful", p.Name)}
 	case u.Verdict != uploads.Clean, looksAgain(r.e, &u):
 		return &callError{st.call.index, unscannedUpload(place, p.Name, u.Verdict == uploads.Failed)}
 	case !p.Upload.Takes(u.Type):
-		return &callError{st.call.index, uploadOfType(place, p, u.Type)}
+		return &callError{st.call.index, tell(place, "upload-type", p.Name, u.Type, p.Upload.Wanted())}
 	case u.Size > p.Upload.MaxSize:
-		return &callError{st.call.index, uploadTooLarge(place, p, u.Size)}
+		return &callError{st.call.index, tell(place, "upload-too-large", p.Name, verbs.SizeText(p.Upload.MaxSize), verbs.SizeText(u.Size))}
 	}
 	if st.args.contents == nil {
 		st.args.contents = make([]stores.Value, len(st.verb.Params))

@@ -162,8 +162,11 @@ func TestAPromiseWhoseConditionDoesNotHoldCoversNothing(t *testing.T) {
 			if _, err := w.does(s, `alarm.press :club-id @north :bell-id @first :armed false`, engine.RunOptions{}); !errors.As(err, &broken) || broken.Happened != c.refused {
 				t.Errorf("got %v; want %q", err, c.refused)
 			}
-			if d := diff(w.entity, before, w.state()); len(d) > 0 || len(w.journal()) != entries {
-				t.Errorf("left %q and %d journal entries", d, len(w.journal())-entries)
+			if d := diff(w.entity, before, w.state()); len(d) > 0 {
+				t.Errorf("left %q", d)
+			}
+			if now := w.journal(); len(now) != entries+1 || now[entries].Outcome != "failed" || now[entries].Reason != "broken-promise" {
+				t.Errorf("the journal says %+v", now[entries:])
 			}
 			_, err = w.does(s, `alarm.press :club-id @north :bell-id @first :armed true`, engine.RunOptions{})
 			switch {

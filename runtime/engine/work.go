@@ -425,7 +425,7 @@ func workScript(ctx context.Context, s *Session, w *work, source string) (*dsl.S
 	}
 	script, ds := dsl.Parse(dsl.NewSource(source, dsl.FormatCall(call)+"\n"))
 	if ds.HasErrors() {
-		return nil, verbs.Literals{}, &Failure{Err: fmt.Errorf("the work of %s cannot be written: %s", w.verb.Name, tell(ds))}
+		return nil, verbs.Literals{}, &Failure{Err: fmt.Errorf("the work of %s cannot be written: %s", w.verb.Name, inWords(ds))}
 	}
 	said, _ := verbs.ReadLiterals(verbs.EncodeOrigins(came), script) // on an error, everything is a document's
 	return script, said, nil
@@ -607,7 +607,7 @@ func skipWork(ctx context.Context, s *Session, w *work, done Worked, script *dsl
 // refuseWork ends a job that was refused: an operator may try it again.
 func refuseWork(ctx context.Context, s *Session, w *work, done Worked, p *verbs.Program, o RunOptions, refusal *Refusal) (Worked, error) {
 	done.Outcome, done.Reason = WorkRefused, refusal.Diagnostics[0].Code
-	err := refusedEntry(ctx, s, p, o, refusal, ends(w.run, stores.JobDead, s.e.opt.Clock(), done.Reason))
+	err := refusalOf(ctx, s, p, o, refusal, ends(w.run, stores.JobDead, s.e.opt.Clock(), done.Reason))
 	var failed *Failure
 	if errors.As(err, &failed) {
 		return done, err

@@ -37,7 +37,8 @@ func ScriptsIn(r *verbs.Registry, name, text string, keys ...string) (check func
 			var stay dsl.Diagnostics
 			for _, d := range ds {
 				if d.Code == verbs.CodeDeprecated {
-					d.Fixes, d.Notes = nil, append(d.Notes, verbs.NotRewritten+"the script has mistakes")
+					d.Fixes = nil
+					d.Note(verbs.NotRewritten + "the script has mistakes")
 					stay = append(stay, d)
 				}
 			}

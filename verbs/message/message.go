@@ -20,7 +20,7 @@ type Message struct {
 	code           string
 	warning        bool
 	summary, label string
-	notes          []string
+	notes, console []string
 	related        []related
 	word, among    int    // indexes of an unknown word and of the legal words
 	kind           string // what the legal words are called
@@ -34,7 +34,8 @@ type related struct {
 // Read reads a file of messages, which a program carries. An entry begins with its code, a slash and
 // a name where several share a code, and "warning" where it is no error. Then come, indented, what is
 // wrong, in the words of the text; after ^, what was expected, beside the caret; after -, what to do
-// next; after @ and the number of an argument, what stands at the place where that argument is
+// next; after $, the same where the reader has the verbatim command, in place of all that stands after
+// -; after @ and the number of an argument, what stands at the place where that argument is
 // declared; after ?, that argument 1 is a word which is not among the names of argument 2, and what
 // those are.
 //
@@ -58,6 +59,8 @@ func Read(text string) Messages {
 			m.label = rest
 		case mark == "-":
 			m.notes = append(m.notes, rest)
+		case mark == "$":
+			m.console = append(m.console, rest)
 		case mark == "?":
 			parts := strings.SplitN(rest, " ", 3)
 			m.word, m.among, m.kind = int(parts[0][0]-'0'), int(parts[1][0]-'0'), parts[2]
@@ -90,6 +93,9 @@ func (all Messages) New(at dsl.Place, name string, args ...any) dsl.Diagnostic {
 			d.Notes = append(d.Notes, n)
 		}
 	}
+	for _, n := range m.console {
+		d.Console = append(d.Console, filled(n, args))
+	}
 	for _, r := range m.related {
 		place, ok := args[r.arg-1].(dsl.Place)
 		if !ok {
@@ -100,24 +106,6 @@ func (all Messages) New(at dsl.Place, name string, args ...any) dsl.Diagnostic {
 		}
 	}
 	return d
-}
-
-// Takes returns how many arguments an entry needs.
-func (m *Message) Takes() int {
-	most := max(m.word, m.among)
-	texts := append([]string{m.summary, m.label, m.kind}, m.notes...)
-	for _, r := range m.related {
-		most = max(most, r.arg)
-		texts = append(texts, r.says)
-	}
-	for _, text := range texts {
-		for i := 1; i < len(text); i++ {
-			if text[i-1] == '{' && '1' <= text[i] && text[i] <= '9' {
-				most = max(most, int(text[i]-'0'))
-			}
-		}
-	}
-	return most
 }
 
 // filled replaces {1}, {2 quoted} and the like by arguments. Other braces stay as they are.

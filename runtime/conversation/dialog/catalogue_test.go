@@ -17,7 +17,7 @@ import (
 // operators are the codes of the engine that nobody meets in a conversation: it
 // does not begin where palettes, handlers and servers do not fit, and settles no requests.
 var operators = []string{"handler-unknown-verb", "handler-missing", "handler-not-wanted", "handler-argument-missing", "handler-argument-extra", "handler-argument-type",
-	"bad-query", "generates-unknown", "tool-missing", "tool-unreached", "tool-unaccepted", "tool-changed", "tool-writes", "tool-mismatch", "still-asking"}
+	"bad-query", "generates-unknown", "tool-missing", "tool-unreached", "tool-unaccepted", "tool-changed", "tool-writes", "tool-mismatch", "still-asking", "bad-principal", "broken-call"}
 
 // X12: whatever a call is refused for, by the checker or by the engine, there is a
 // sentence for it in each language: a code that is added is not forgotten.

@@ -255,7 +255,7 @@ func withRealm(ctx context.Context, c *engine.Call, o engine.Outcome) (engine.Ou
 
 // Authority returns the function by which the engine reads a principal's rights from the palette's
 // rows.
-func Authority(reg *verbs.Registry) engine.Authority {
+func Authority(reg *verbs.Registry) func(ctx context.Context, r stores.Reader, name string) (stores.Principal, bool, error) {
 	t, err := tablesOf(reg)
 	if err != nil {
 		return nil

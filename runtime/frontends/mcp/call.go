@@ -177,7 +177,7 @@ func (c *call) run(ctx context.Context, o engine.RunOptions) (*sdk.CallToolResul
 			return c.done(done, nil), nil
 		}
 	}
-	program, more := c.session.Check(ctx, script, engine.CheckOptions{Said: c.caller.Said})
+	program, more := c.session.Check(ctx, script, engine.CheckOptions{Said: c.caller.Said, Parsed: faults})
 	faults = append(faults, more...)
 	if faults.HasErrors() {
 		return c.invalid(faults), nil

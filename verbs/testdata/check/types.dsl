@@ -15,6 +15,9 @@ bank.everything :price 1000000.01  ;! out-of-range `the most is 1000000.00`
 bank.everything :price -0.01  ;! out-of-range `the least is 0`
 bank.everything :price 12.505  ;! too-precise `2 digits after the point` `nothing is rounded`
 bank.everything :price "12.50"  ;! wrong-type `without the quotes`
+bank.everything :price "12.50 euros"  ;! wrong-type `alone and without quotes: 12.50`
+bank.everything :count "5 of 9"  ;! wrong-type `a number is written in digits, alone`
+bank.everything :price "twelve"  ;! wrong-type `a number is written in digits, alone`
 bank.everything :flag true
 bank.everything :flag false
 bank.everything :flag 1  ;! wrong-type `true or false is wanted here`

@@ -3,7 +3,7 @@
 client.add-noet :request-id @pierre-sow :note "x"  ;! unknown-verb `did you mean "client.add-note"?`
 kyc.add-note :request-id @pierre-sow :note "x"  ;! unknown-verb `did you mean "client.add-note"?`
 client.frobnicate :x 1  ;! unknown-verb `verbs of client: client.add-note`
-zebra.frobnicate :x 1  ;! unknown-verb `verbatim explain`
+zebra.frobnicate :x 1  ;! unknown-verb `the palettes say which verbs there are`
 client.add-note :request-id @pierre-sow :notee "x"  ;! unknown-argument `did you mean ":note"?`
 client.add-note :request-id @pierre-sow :note "x" :expected_date 2025-01-03  ;! unknown-argument `did you mean ":expected-date"?`
 client.add-note :request-id @pierre-sow :note "x" :colour "red"  ;! unknown-argument `arguments not yet given: :expected-date`

@@ -201,7 +201,7 @@ func (v *visit) byModel(p *paper) bool { return v.Token != "" && p.said.Unheard 
 // checked checks the script of a paper.
 func (v *visit) checked(p *paper) error {
 	var more dsl.Diagnostics
-	p.program, more = p.session.Check(v.R.Context(), p.script, engine.CheckOptions{Said: p.said})
+	p.program, more = p.session.Check(v.R.Context(), p.script, engine.CheckOptions{Said: p.said, Parsed: p.faults})
 	p.faults = append(v.Registry.Mask(p.script, p.faults), more...)
 	slices.SortStableFunc(p.faults, func(a, b dsl.Diagnostic) int { return int(a.Place.Range.Start) - int(b.Place.Range.Start) })
 	if p.faults.HasErrors() {

@@ -664,7 +664,7 @@ func (s *step) edition() string {
 // program parses and checks a call, whose values have the given origin.
 func (d *Desk) program(ctx context.Context, text string, from verbs.Literals) (*verbs.Program, error) {
 	script, ds := dsl.Parse(dsl.NewSource("page", text))
-	program, more := d.Session.Check(ctx, script, engine.CheckOptions{Said: from})
+	program, more := d.Session.Check(ctx, script, engine.CheckOptions{Said: from, Parsed: ds})
 	if ds = append(ds, more...); ds.HasErrors() || program == nil {
 		return nil, &engine.Refusal{Diagnostics: ds}
 	}
