@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -186,7 +185,8 @@ func times(text string, in []values.Language) []said {
 		s := &all[i]
 		name := strings.ToLower(monthIn.re().FindString(text[s.at:s.end]))
 		if slices.Contains(listed("month", "name"), name) && !slices.ContainsFunc(in, func(l values.Language) bool {
-			return strings.HasPrefix(strings.ToLower(tongue(l).word("month", strconv.Itoa(s.N))), name)
+			full, _ := tongue(l).form(s.N-1, "month")
+			return strings.HasPrefix(strings.ToLower(full), name)
 		}) {
 			s.Period, s.at = Period{Kind: 'Y', Year: s.Year}, s.end-len("2024")
 		}
