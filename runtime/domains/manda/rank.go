@@ -63,7 +63,7 @@ func roots(text string) (all []string) {
 
 // newFinder prepares a question for facts. Its periods do not count as words.
 func newFinder(q *Question, facts []Fact) *finder {
-	text := q.Written
+	text := expanded(q.Written) // its words may be those of the documents, which no spelling is to change
 	for _, p := range slices.Backward(periods(text)) {
 		text = text[:p.at] + " " + text[p.end:]
 	}
