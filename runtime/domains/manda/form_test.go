@@ -301,6 +301,6 @@ func TestADateIsAnsweredWithASentenceThatHasOne(t *testing.T) {
 	}}
 	lines := Answer(Read("When does the lease of the Siegen site end?", room.Deal, nil), room)
 	if !strings.Contains(lines[0].Text, "31 December 2031") || len(lines) != 1 {
-		t.Errorf("%q", lines)
+		t.Errorf("%+v", lines)
 	}
 }

@@ -101,7 +101,7 @@ func (r *reader) sentence(text string, from int, lately *Period, pieceAt func(in
 	})
 	planned := forecasts.re().MatchString(text)
 	for i, fig := range all {
-		if isYear(&fig) || derived.re().MatchString(text[:fig.at]) || otherwise.re().MatchString(text[:fig.at]) {
+		if isYear(&fig) || derived.re().MatchString(text[:fig.at]) {
 			continue
 		}
 		m := nearest(names, all, i, text)
