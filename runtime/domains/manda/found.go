@@ -18,15 +18,36 @@ const (
 	mostSeries   = 12
 )
 
-// search reads the findings and the passages that share words with a question, and the findings of
-// the figures that it names.
-func (l *loader) search(ctx context.Context, q *Question) error {
+// figures reads the findings of the figures that a question names, and reports whether they are
+// enough to answer it, so that nothing has to be looked for by words.
+func (l *loader) figures(ctx context.Context, q *Question) (enough bool, err error) {
 	for _, metric := range needs(q) {
 		if err := l.metric(ctx, metric); err != nil {
-			return err
+			return false, err
 		}
 	}
-	text := q.Written + " " + widened(q.Text)
+	if q.Intent == DeepDive && len(q.Metrics) == 1 { // a plan of capital expenditure has its components
+		for ref, d := range l.documents {
+			if ideas(spaced(d.Value("name").Text()))[q.Metrics[0]] && !l.replaced[ref] {
+				if err := l.all(ctx, ref); err != nil {
+					return false, err
+				}
+			}
+		}
+	}
+	if q.plain() {
+		f := newFinder(q, l.room.Facts)
+		if len(f.series) == 0 {
+			return false, nil
+		}
+		top := f.timely(q)
+		return top.cover > 0.9 && q.told(top) && f.reckoning(q, q.plainly(), top) == "", nil
+	}
+	return len(l.room.Facts) > 0 && (len(q.Aims) == 0 || q.Group != "") && q.Intent != DueDiligence && q.Intent != Synthesis && q.Intent != Gaps && q.Most == "", nil
+}
+
+// search reads the findings and the passages that share words with a question.
+func (l *loader) search(ctx context.Context, q *Question) error {
 	rows, _, err := l.c.Match(ctx, "finding", l.deal, q.Written, mostFindings)
 	if err != nil {
 		return err
@@ -51,7 +72,16 @@ func (l *loader) search(ctx context.Context, q *Question) error {
 			l.fact(r)
 		}
 	}
-	texts := []string{text}
+	if !q.plain() {
+		return nil
+	}
+	return l.passages(ctx, q.Written)
+}
+
+// widely reads the passages that have other words for what a question names, and the findings beside
+// the best of all passages.
+func (l *loader) widely(ctx context.Context, q *Question) error {
+	texts := []string{q.Written + " " + widened(q.Text)}
 	switch {
 	case q.Intent == DueDiligence:
 		texts = append(texts, widened(strings.Join(spoken(q.Aims), " ")), widened(strings.Join(append(spoken(q.matter()), listed("topic", "risk")...), " ")))
@@ -63,6 +93,14 @@ func (l *loader) search(ctx context.Context, q *Question) error {
 			return err
 		}
 	}
+	if err := l.passages(ctx, texts...); err != nil {
+		return err
+	}
+	return l.beside(ctx)
+}
+
+// passages reads the passages that fit some texts, each once.
+func (l *loader) passages(ctx context.Context, texts ...string) error {
 	for _, text := range texts {
 		some, err := l.matching(ctx, text, mostPassages)
 		if err != nil {
@@ -74,11 +112,7 @@ func (l *loader) search(ctx context.Context, q *Question) error {
 			}
 		}
 	}
-	var only func(metric string) bool
-	if q.Intent != DueDiligence && q.Intent != Exploration {
-		only = func(string) bool { return true }
-	}
-	return l.clashes(ctx, only)
+	return nil
 }
 
 // plain reports whether a question may ask for what one row or one sentence says, and not for more.

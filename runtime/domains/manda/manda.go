@@ -487,22 +487,38 @@ func (l *loader) answers(ctx context.Context, q Question) ([]Line, error) {
 	if q.Vague {
 		return Answer(q, &l.room), nil
 	}
-	if err := l.search(ctx, &q); err != nil {
+	enough, err := l.figures(ctx, &q)
+	if err != nil {
 		return nil, err
 	}
-	if lines := seek(&q, &l.room); lines != nil {
-		if lines[0].Fact == nil && q.Intent == FactLookup { // quoted: the list may ask for more of it
-			if err := l.requests(ctx); err != nil {
-				return nil, err
-			}
-			a := &answer{tongue: tongue(q.Language), room: &l.room, q: q}
-			a.requested()
-			lines = append(lines, a.lines...)
+	if !enough {
+		if err := l.search(ctx, &q); err != nil {
+			return nil, err
 		}
-		return lines, nil
 	}
-	if err := l.beside(ctx); err != nil {
+	var only func(metric string) bool
+	if q.Intent != DueDiligence && q.Intent != Exploration {
+		only = func(string) bool { return true }
+	}
+	if err := l.clashes(ctx, only); err != nil {
 		return nil, err
+	}
+	if !enough {
+		if lines := seek(&q, &l.room); lines != nil {
+			if lines[0].Fact == nil && q.Intent == FactLookup { // quoted: the list may ask for more of it
+				if err := l.requests(ctx); err != nil {
+					return nil, err
+				}
+				a := &answer{tongue: tongue(q.Language), room: &l.room, q: q}
+				a.requested()
+				lines = append(lines, a.lines...)
+			}
+			return lines, nil
+		}
+		q.named()
+		if err := l.widely(ctx, &q); err != nil {
+			return nil, err
+		}
 	}
 	if err := l.parts(ctx, &q); err != nil {
 		return nil, err
@@ -512,7 +528,14 @@ func (l *loader) answers(ctx context.Context, q Question) ([]Line, error) {
 			return nil, err
 		}
 	}
-	return Answer(q, &l.room), nil
+	lines := Answer(q, &l.room)
+	if enough && !slices.ContainsFunc(lines, func(l Line) bool { return l.Role == Claim }) {
+		if err := l.widely(ctx, &q); err != nil {
+			return nil, err
+		}
+		lines = Answer(q, &l.room)
+	}
+	return lines, nil
 }
 
 // outcome makes the palette's answer from lines.
@@ -719,15 +742,20 @@ func (l *loader) beside(ctx context.Context) error {
 			continue
 		}
 		read[p.Of] = true
-		rows, err := l.c.Find(ctx, "finding", engine.Fields{"deal": l.deal, "document": p.Of})
-		if err != nil {
+		if err := l.all(ctx, p.Of); err != nil {
 			return err
-		}
-		for _, r := range rows {
-			l.fact(r)
 		}
 	}
 	return nil
+}
+
+// all reads the findings of a document.
+func (l *loader) all(ctx context.Context, document any) error {
+	rows, err := l.c.Find(ctx, "finding", engine.Fields{"deal": l.deal, "document": document})
+	for _, r := range rows {
+		l.fact(r)
+	}
+	return err
 }
 
 func passage(document, row engine.Row) Passage {

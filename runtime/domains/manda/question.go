@@ -538,6 +538,17 @@ func (q *Question) through(whole string) bool {
 	return change
 }
 
+// named makes a question for nothing but a name, as that of a site, one for all about it.
+func (q *Question) named() {
+	left := slices.DeleteFunc(slices.Clone(q.Aims), func(a aim) bool { return a.of == "site" })
+	if q.Intent != FactLookup || len(q.Metrics) > 0 || q.Group != "" || q.Figure || q.When || len(left) != 1 || left[0].named {
+		return
+	}
+	if i := slices.IndexFunc(q.Topic, func(w string) bool { return stem(w) == left[0].of }); i >= 0 && strings.Contains(q.Text, capital(q.Topic[i])) {
+		q.Intent, q.Aims, q.Topic = Synthesis, left, q.Topic[i:i+1]
+	}
+}
+
 // counted reports whether all that a text names is counted in heads or pieces.
 func counted(names []mention) bool {
 	return !slices.ContainsFunc(names, func(m mention) bool { return m.kind != "count" })
