@@ -79,6 +79,15 @@ type answer struct {
 	room  *DealFacts
 	q     Question
 	lines []Line
+	index *index // of the passages
+}
+
+// sentences returns the sentences of the passages that fit the question.
+func (a *answer) sentences() *index {
+	if a.index == nil {
+		a.index = indexed(a.room.Passages)
+	}
+	return a.index
 }
 
 // Answer answers a question from the facts of a room. It states only figures and sentences that are

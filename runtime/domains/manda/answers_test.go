@@ -140,8 +140,8 @@ func TestCataloguesAreWhole(t *testing.T) {
 	}
 	english := catalogues()[values.English]
 	for name, m := range lexicon() {
-		if english["metric "+m.name] == nil {
-			t.Errorf("the metric %s has no name for an answer", name)
+		if len(m.called) != len(values.Languages()) || slices.Contains(m.called, "") {
+			t.Errorf("the metric %s has no name for an answer in each language: %q", name, m.called)
 		}
 	}
 	for _, p := range phrasings() {
@@ -182,7 +182,7 @@ func TestCataloguesAreWhole(t *testing.T) {
 			}
 		}
 		for key := range english {
-			if !seen[key] {
+			if !seen[key] && !strings.HasPrefix(key, "metric ") {
 				t.Errorf("%s: %s is missing", l, key)
 			}
 		}
@@ -196,7 +196,7 @@ func TestNoEnglishInOtherLanguages(t *testing.T) {
 	var runs []string
 	for key, forms := range catalogues()[values.English] {
 		for _, run := range placeNames.Split(strings.Join(forms, "{}"), -1) {
-			if run = strings.Trim(run, " -*:,;.()“”\"✓✗"); !strings.Contains(key, " ") && (strings.Contains(run, " ") || len(run) > 6) && run != "source" {
+			if run = strings.Trim(run, " -*:,;.()“”\"✓✗"); key != "month" && !strings.Contains(key, " ") && (strings.Contains(run, " ") || len(run) > 6) && run != "source" {
 				runs = append(runs, run)
 			}
 		}

@@ -1,6 +1,7 @@
 package manda
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -136,65 +137,47 @@ func (a *answer) compare() {
 		from, to string
 	}
 	var pairs []pair
-	switch {
-	case len(q.Parts) > 1 && len(q.Metrics) > 0:
-		for _, metric := range metrics {
-			one, other := first(latest(a.ofPart(metric, q.Parts[1], false, a.wanted()))), first(latest(a.ofPart(metric, q.Parts[0], false, a.wanted())))
-			if one != nil && other != nil && one.Unit == other.Unit {
-				pairs = append(pairs, pair{one, other, capital(q.Parts[1]), capital(q.Parts[0])})
-			}
+	add := func(from, to *Fact, was, is string) {
+		if from != nil && to != nil && from != to && (from.Unit == to.Unit || from.Metric != to.Metric) {
+			pairs = append(pairs, pair{from, to, cmp.Or(was, a.at(from, label)), cmp.Or(is, a.at(to, label))})
 		}
-	case q.LastYear && len(q.Periods) < 2 && len(q.Metrics) > 0:
-		for _, metric := range metrics {
-			to := a.told(metric, a.wanted())
-			if to == nil {
-				continue
-			}
-			before := parsePeriod(to.Period)
-			before.Year--
-			if from := a.told(metric, asked(before)); from != nil && from.Unit == to.Unit && from.Subject == to.Subject {
-				pairs = append(pairs, pair{from, to, a.at(from, label), a.at(to, label)})
-			}
-		}
-	case len(q.Statuses) == 2 || len(q.Periods) < 2 && len(q.Metrics) < 2:
-		for _, metric := range metrics {
-			for _, to := range onePerPeriod(a.of(metric, false, a.wanted())) {
-				if from := first(a.of(metric, true, asked(parsePeriod(to.Period)))); from != nil && from.Unit == to.Unit {
-					pairs = append(pairs, pair{from, to, a.text("side forecast"), a.text("side actual")})
-					if len(q.Metrics) != 1 {
-						break
-					}
+	}
+	for i, metric := range metrics {
+		now := func() *Fact { return a.told(metric, a.wanted()) }
+		switch {
+		case len(q.Parts) > 1 && len(q.Metrics) > 0:
+			of := func(part string) *Fact { return first(latest(a.ofPart(metric, part, false, a.wanted()))) }
+			add(of(q.Parts[1]), of(q.Parts[0]), capital(q.Parts[1]), capital(q.Parts[0]))
+		case q.LastYear && len(q.Periods) < 2 && len(q.Metrics) > 0:
+			if to := now(); to != nil {
+				before := parsePeriod(to.Period)
+				before.Year--
+				if from := a.told(metric, asked(before)); from != nil && from.Subject == to.Subject {
+					add(from, to, "", "")
 				}
 			}
-		}
-	case len(q.Periods) > 1:
-		for _, metric := range metrics {
+		case len(q.Statuses) == 2 || len(q.Periods) < 2 && len(q.Metrics) < 2:
+			had := len(pairs)
+			for _, to := range onePerPeriod(a.of(metric, false, a.wanted())) {
+				if len(q.Metrics) == 1 || len(pairs) == had {
+					add(first(a.of(metric, true, asked(parsePeriod(to.Period)))), to, a.text("side forecast"), a.text("side actual"))
+				}
+			}
+		case len(q.Periods) > 1:
 			from, to := a.told(metric, asked(q.Periods[0])), a.told(metric, asked(q.Periods[1]))
 			if from != nil && to != nil && parsePeriod(from.Period).end() > parsePeriod(to.Period).end() {
 				from, to = to, from
 			}
-			if from != nil && to != nil && from.Unit == to.Unit && from != to {
-				pairs = append(pairs, pair{from, to, a.at(from, label), a.at(to, label)})
-			}
-		}
-	default:
-		for i, metric := range metrics[1:] {
-			var fits func(Period) bool
+			add(from, to, "", "")
+		case i == 1:
 			if x := a.told(metrics[0], a.wanted()); x != nil {
-				fits = asked(parsePeriod(x.Period))
-				if y := a.told(metric, fits); y != nil && i == 0 {
-					pairs = append(pairs, pair{x, y, a.called(x.Metric, ""), a.called(y.Metric, "")})
-				}
+				add(x, a.told(metric, asked(parsePeriod(x.Period))), a.called(metrics[0], ""), a.called(metric, ""))
 			}
 		}
 	}
-	if len(pairs) == 0 && !q.LastYear { // compared with the value before its correction
-		for _, metric := range q.Metrics {
-			if now := a.told(metric, a.wanted()); now != nil {
-				if old := a.replaced(now); old != nil {
-					pairs = append(pairs, pair{old, now, a.text("side earlier"), a.text("side current")})
-				}
-			}
+	for _, metric := range q.Metrics { // compared with the value before its correction
+		if now := a.told(metric, a.wanted()); now != nil && len(pairs) == 0 && !q.LastYear {
+			add(a.replaced(now), now, a.text("side earlier"), a.text("side current"))
 		}
 	}
 	if len(pairs) == 0 {

@@ -33,6 +33,9 @@ var catalogues = sync.OnceValue(func() []map[string][]string {
 			}
 			sentences[key] = strings.Split(values.Typeset(l, text), " | ")
 		})
+		for _, m := range lexicon() {
+			sentences["metric "+m.name] = strings.Split(values.Typeset(l, m.called[l]), "; ")
+		}
 		all = append(all, sentences)
 	}
 	return all
@@ -190,15 +193,16 @@ func (t tongue) yearless(p Period, form int) string {
 		p = Period{Kind: 'Y', Year: p.Year}
 	}
 	year, n := "", strconv.Itoa(p.N)
+	nth := func(key string) string { of, _ := t.form(p.N-1, key); return of }
 	if p.Year != 0 {
 		year = strconv.Itoa(p.Year)
 	}
 	places := []string{"year", year, "n", n}
 	switch p.Kind {
 	case 'H', 'Q':
-		places = append(places, "nth", t.word("nth", n))
+		places = append(places, "nth", nth("nth"))
 	case 'M':
-		places = append(places, "month", t.word("month", n), "mm", fmt.Sprintf("%02d", p.N))
+		places = append(places, "month", nth("month"), "mm", fmt.Sprintf("%02d", p.N))
 	case 'D':
 		places = append(places, "date", t.day(time.Date(p.Year, time.Month(p.N), p.Day, 0, 0, 0, 0, time.UTC)), "iso", p.String())
 	}

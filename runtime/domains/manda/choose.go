@@ -46,22 +46,8 @@ func (a *answer) ofPart(metric, part string, forecast bool, fits func(Period) bo
 			all = append(all, f)
 		}
 	}
-	slices.SortFunc(all, func(x, y *Fact) int {
-		return cmp.Or(cmp.Compare(a.meant(y.Document), a.meant(x.Document)), better(x, y))
-	})
+	slices.SortFunc(all, better)
 	return all
-}
-
-// meant returns 1 for a document whose name has at least two words of the question: a question about
-// the capital expenditure plan means that document.
-func (a *answer) meant(document string) int {
-	n := 0
-	for w := range strings.FieldsSeq(plainly(spaced(document))) {
-		if len(w) > 2 && num(w) == 0 && strings.Contains(" "+plainly(a.q.Text)+" ", " "+w+" ") {
-			n++
-		}
-	}
-	return min(n/2, 1)
 }
 
 // asked returns a function that reports whether a period is the wanted one.

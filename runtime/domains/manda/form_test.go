@@ -291,3 +291,16 @@ func TestEachPeriodThatWasAskedForIsTold(t *testing.T) {
 		}
 	}
 }
+
+// M18: who asks for a date is told a sentence that has one, and not what else is said of the matter.
+func TestADateIsAnsweredWithASentenceThatHasOne(t *testing.T) {
+	t.Parallel()
+	room := &DealFacts{Deal: "Acme", Documents: 1, Passages: []Passage{
+		{Document: "lease.docx", Text: "The lease of the Siegen site has a long term and a short termination notice."},
+		{Document: "lease.docx", Text: "The lease of the Siegen site ends on 31 December 2031."},
+	}}
+	lines := Answer(Read("When does the lease of the Siegen site end?", room.Deal, nil), room)
+	if !strings.Contains(lines[0].Text, "31 December 2031") || len(lines) != 1 {
+		t.Errorf("%+v", lines)
+	}
+}

@@ -18,18 +18,39 @@ const (
 	mostSeries   = 12
 )
 
+// figures reads the findings of the figures that a question names, and reports whether they are
+// enough to answer it, so that nothing has to be looked for by words.
+func (l *loader) figures(ctx context.Context, q *Question) (enough bool, err error) {
+	for _, metric := range needs(q) {
+		if err := l.metric(ctx, metric); err != nil {
+			return false, err
+		}
+	}
+	if q.Intent == DeepDive && len(q.Metrics) == 1 { // a plan of capital expenditure has its components
+		for ref, d := range l.documents {
+			if ideas(spaced(d.Value("name").Text()))[q.Metrics[0]] && !l.replaced[ref] {
+				if err := l.all(ctx, ref); err != nil {
+					return false, err
+				}
+			}
+		}
+	}
+	if q.plain() {
+		f := newFinder(q, l.room.Facts)
+		if len(f.series) == 0 {
+			return false, nil
+		}
+		top := f.timely(q)
+		return top.cover > 0.9 && q.told(top) && f.reckoning(q, q.plainly(), top) == "", nil
+	}
+	return len(l.room.Facts) > 0 && (len(q.Aims) == 0 || q.Group != "") && q.Intent != DueDiligence && q.Intent != Synthesis && q.Intent != Gaps && q.Most == "", nil
+}
+
 // search reads the findings and the passages that share words with a question.
-func (l *loader) search(ctx context.Context, q *Question) (*loader, error) {
-	some := *l
-	some.room.Facts, some.room.Passages, some.facts = nil, nil, map[engine.Ref]int{}
+func (l *loader) search(ctx context.Context, q *Question) error {
 	rows, _, err := l.c.Match(ctx, "finding", l.deal, q.Written, mostFindings)
 	if err != nil {
-		return nil, err
-	}
-	for _, metric := range q.Metrics {
-		if err := some.metric(ctx, metric); err != nil {
-			return nil, err
-		}
+		return err
 	}
 	type row struct {
 		metric   string
@@ -37,7 +58,7 @@ func (l *loader) search(ctx context.Context, q *Question) (*loader, error) {
 	}
 	seen := map[row]bool{}
 	for _, r := range rows {
-		some.fact(r)
+		l.fact(r)
 		of := row{r.Value("metric").Text(), r.To("document")}
 		if len(seen) == mostSeries || seen[of] {
 			continue
@@ -45,16 +66,53 @@ func (l *loader) search(ctx context.Context, q *Question) (*loader, error) {
 		seen[of] = true
 		all, err := l.c.Find(ctx, "finding", engine.Fields{"deal": l.deal, "metric": of.metric, "document": of.document})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, r := range all {
-			some.fact(r)
+			l.fact(r)
 		}
 	}
-	if some.room.Passages, err = l.matching(ctx, q.Written, mostPassages); err != nil {
-		return nil, err
+	if !q.plain() {
+		return nil
 	}
-	return &some, some.clashes(ctx, func(string) bool { return true })
+	return l.passages(ctx, q.Written)
+}
+
+// widely reads the passages that have other words for what a question names, and the findings beside
+// the best of all passages.
+func (l *loader) widely(ctx context.Context, q *Question) error {
+	texts := []string{q.Written + " " + widened(q.Text)}
+	switch {
+	case q.Intent == DueDiligence:
+		texts = append(texts, widened(strings.Join(spoken(q.Aims), " ")), widened(strings.Join(append(spoken(q.matter()), listed("topic", "risk")...), " ")))
+	case q.Intent == Synthesis || q.Most != "":
+		texts = append(texts, strings.Join(spoken(q.matter()), " "))
+	}
+	if q.Intent == DueDiligence || q.Intent == Synthesis {
+		if err := l.whole(ctx, q.Aims); err != nil {
+			return err
+		}
+	}
+	if err := l.passages(ctx, texts...); err != nil {
+		return err
+	}
+	return l.beside(ctx)
+}
+
+// passages reads the passages that fit some texts, each once.
+func (l *loader) passages(ctx context.Context, texts ...string) error {
+	for _, text := range texts {
+		some, err := l.matching(ctx, text, mostPassages)
+		if err != nil {
+			return err
+		}
+		for _, p := range some {
+			if !slices.ContainsFunc(l.room.Passages, func(o Passage) bool { return o.Row == p.Row }) {
+				l.room.Passages = append(l.room.Passages, p)
+			}
+		}
+	}
+	return nil
 }
 
 // plain reports whether a question may ask for what one row or one sentence says, and not for more.
@@ -63,27 +121,6 @@ func (q *Question) plain() bool {
 	_, which, _ := says("reckon", plainly(q.Written))
 	return asks && !q.Vague && !q.Unclear && q.Assumed == "" && !q.Follows && (len(q.Statuses) == 0 || len(q.Statuses) == 1 && len(q.Metrics) == 0) && (!q.When || which != "") && !(q.Sure && q.Intent == Synthesis) && (q.Most == "" || which != "") &&
 		(len(q.Aims) > 1 || len(q.Metrics) > 0 || q.Figure || q.When || q.Intent != FactLookup || figured.re().MatchString(q.plainly())) // else all about a name is asked for
-}
-
-// known reports whether figures of the lexicon's names have all the words of a question, so that nothing
-// else has to be looked for.
-func (l *loader) known(ctx context.Context, q *Question) (bool, error) {
-	some := *l
-	some.room.Facts, some.facts = nil, map[engine.Ref]int{}
-	for _, metric := range q.Metrics {
-		if err := some.metric(ctx, metric); err != nil {
-			return false, err
-		}
-	}
-	if len(some.room.Facts) == 0 {
-		return false, nil
-	}
-	f := newFinder(q, some.room.Facts)
-	if len(f.series) == 0 {
-		return false, nil
-	}
-	top := f.timely(q)
-	return top.cover > 0.9 && q.told(top) && f.reckoning(q, q.plainly(), top) == "", nil
 }
 
 // plainly is the question in plain words, for those that say how to reckon.
@@ -100,6 +137,9 @@ func (q *Question) told(top *series) bool {
 // seek answers a question from the row or the sentence that has most of its words. It returns nil if
 // none has enough of them.
 func seek(q *Question, room *DealFacts) []Line {
+	if !q.plain() {
+		return nil
+	}
 	a := &answer{tongue: tongue(q.Language), room: room, q: *q}
 	f := newFinder(q, room.Facts)
 	plain := q.plainly()

@@ -12,8 +12,9 @@ import (
 // A metric is a quantity that figures measure.
 type metric struct {
 	name, domain, kind string
-	stock              bool // it is counted at a day
-	unsigned           bool // it is written with or without a minus
+	stock              bool     // it is counted at a day
+	unsigned           bool     // it is written with or without a minus
+	called             []string // in answers of each language, in its forms
 }
 
 //go:embed metrics.txt
@@ -28,7 +29,10 @@ var lexicon = sync.OnceValue(func() map[string]*metric {
 		}
 		parts := strings.Split(strings.TrimSpace(line), "|")
 		kinds := strings.Fields(parts[2])
-		m := &metric{strings.TrimSpace(parts[0]), strings.TrimSpace(parts[1]), kinds[0], slices.Contains(kinds, "stock"), slices.Contains(kinds, "unsigned")}
+		m := &metric{strings.TrimSpace(parts[0]), strings.TrimSpace(parts[1]), kinds[0], slices.Contains(kinds, "stock"), slices.Contains(kinds, "unsigned"), parts[4:]}
+		for i, said := range m.called {
+			m.called[i] = strings.TrimSpace(said)
+		}
 		all[plainly(m.name)] = m
 		for name := range strings.SplitSeq(parts[3], ";") {
 			all[plainly(name)] = m

@@ -46,7 +46,7 @@ func (a *answer) look() {
 		return
 	}
 	if len(q.Metrics) == 0 {
-		if !a.labelled() {
+		if f := newFinder(q, a.room.Facts); len(f.series) == 0 || f.timely(q).cover < 0.9 || !a.tellSeries(f.series[0]) {
 			what := ""
 			if q.Figure {
 				what = strings.Join(q.Topic, " ")
@@ -191,27 +191,6 @@ func (a *answer) unknown() {
 // which asks which of two periods is meant.
 func (a *answer) which(same, all Period) {
 	a.say("which-period", "same", a.period(same, label), "year", a.period(all, label))
-}
-
-// labelled tells the figures whose own labels match the question, if the lexicon has no word for
-// it. It returns false if there are none.
-func (a *answer) labelled() bool {
-	want := a.q.Aims
-	var best *Fact
-	most := 0
-	fits := a.wanted()
-	for i := range a.room.Facts {
-		f := &a.room.Facts[i]
-		n, all := shared(want, ideas(f.Metric)), len(strings.Fields(f.Metric))
-		if !f.Superseded && (fits == nil || fits(parsePeriod(f.Period))) && n > most && 2*n >= len(want) && n*2 > all {
-			best, most = f, n
-		}
-	}
-	if best == nil {
-		return false
-	}
-	a.state(best)
-	return true
 }
 
 // speaking returns the facts that name at least half of a question's subjects, best match first.

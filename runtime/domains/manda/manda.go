@@ -17,8 +17,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
@@ -489,16 +487,24 @@ func (l *loader) answers(ctx context.Context, q Question) ([]Line, error) {
 	if q.Vague {
 		return Answer(q, &l.room), nil
 	}
-	known, err := l.known(ctx, &q)
+	enough, err := l.figures(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
-	if q.plain() && !known {
-		some, err := l.search(ctx, &q)
-		if err != nil {
+	if !enough {
+		if err := l.search(ctx, &q); err != nil {
 			return nil, err
 		}
-		if lines := seek(&q, &some.room); lines != nil {
+	}
+	var only func(metric string) bool
+	if q.Intent != DueDiligence && q.Intent != Exploration {
+		only = func(string) bool { return true }
+	}
+	if err := l.clashes(ctx, only); err != nil {
+		return nil, err
+	}
+	if !enough {
+		if lines := seek(&q, &l.room); lines != nil {
 			if lines[0].Fact == nil && q.Intent == FactLookup { // quoted: the list may ask for more of it
 				if err := l.requests(ctx); err != nil {
 					return nil, err
@@ -509,43 +515,22 @@ func (l *loader) answers(ctx context.Context, q Question) ([]Line, error) {
 			}
 			return lines, nil
 		}
-	}
-	for _, metric := range needs(&q) {
-		if err = l.metric(ctx, metric); err != nil {
+		q.named()
+		if err := l.widely(ctx, &q); err != nil {
 			return nil, err
 		}
 	}
-	if len(q.Aims) > 0 && q.Group == "" && q.Intent != Gaps {
-		if err = l.labelled(ctx, widened(q.Text)); err != nil {
-			return nil, err
-		}
-	}
-	if q.Intent == DeepDive && len(q.Metrics) == 1 {
-		if err = l.about(ctx, q.Metrics[0]); err != nil {
-			return nil, err
-		}
-	}
-	if err = l.narrow(ctx, &q); err != nil {
-		return nil, err
-	}
-	if err = l.parts(ctx, &q); err != nil {
-		return nil, err
-	}
-	var only func(metric string) bool
-	if q.Intent != DueDiligence && q.Intent != Exploration {
-		only = func(metric string) bool { return slices.Contains(needs(&q), metric) }
-	}
-	if err = l.clashes(ctx, only); err != nil {
+	if err := l.parts(ctx, &q); err != nil {
 		return nil, err
 	}
 	if q.Intent != DeepDive && q.Intent != Comparison && (q.Intent != FactLookup || len(q.Metrics) == 0) {
-		if err = l.requests(ctx); err != nil {
+		if err := l.requests(ctx); err != nil {
 			return nil, err
 		}
 	}
 	lines := Answer(q, &l.room)
-	if sources := slices.ContainsFunc(lines, func(l Line) bool { return l.Role == Claim }); q.Text != "" && (!sources || q.Most != "" || q.Intent == DueDiligence || q.Intent == Synthesis || q.Intent == Gaps) {
-		if err = l.passages(ctx, &q); err != nil {
+	if enough && !slices.ContainsFunc(lines, func(l Line) bool { return l.Role == Claim }) {
+		if err := l.widely(ctx, &q); err != nil {
 			return nil, err
 		}
 		lines = Answer(q, &l.room)
@@ -572,36 +557,6 @@ func outcome(lines []Line) engine.Outcome {
 	return engine.Outcome{Result: a}
 }
 
-// labelled reads the findings whose labels fit a question best.
-func (l *loader) labelled(ctx context.Context, text string) error {
-	rows, _, err := l.c.Match(ctx, "finding", l.deal, text, mostPassages)
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		l.fact(r)
-	}
-	return nil
-}
-
-// about reads the findings of documents that are named after a metric: a plan of capital expenditure
-// has its components.
-func (l *loader) about(ctx context.Context, metric string) error {
-	for ref, d := range l.documents {
-		if l.replaced[ref] || !ideas(spaced(d.Value("name").Text()))[metric] {
-			continue
-		}
-		rows, err := l.c.Find(ctx, "finding", engine.Fields{"deal": l.deal, "document": ref})
-		if err != nil {
-			return err
-		}
-		for _, r := range rows {
-			l.fact(r)
-		}
-	}
-	return nil
-}
-
 // parts finds the parts of the company that a question names, among those of the facts: after a
 // preposition, or without one.
 func (l *loader) parts(ctx context.Context, q *Question) error {
@@ -625,27 +580,17 @@ func (l *loader) parts(ctx context.Context, q *Question) error {
 			q.Unknown = asWritten(q.Text, q.Part)
 		}
 		q.Part = part
-	case q.Intent == FactLookup || q.Intent == Comparison || q.Intent == DeepDive:
-		said := slices.DeleteFunc(slices.Clone(q.Topic), func(w string) bool { return !l.ofPart(q.Metrics, w) })
-		if q.Part = l.called(q.Metrics, said); q.Part == "" && len(q.Metrics) > 0 {
-			return l.elsewhere(ctx, q)
-		}
-	}
-	return nil
-}
-
-// elsewhere sets Unknown to a part of the company that the question names, if there are figures of
-// that part but none of the metrics that were asked for.
-func (l *loader) elsewhere(ctx context.Context, q *Question) error {
-	for _, w := range q.Topic {
-		rows, err := l.c.Find(ctx, "finding", engine.Fields{"deal": l.deal, "subject": w})
-		if err != nil {
-			return err
-		}
-		if name, err := l.names(ctx, w); err != nil {
-			return err
-		} else if name && len(rows) > 0 {
-			q.Unknown = asWritten(q.Text, w)
+	case len(q.Metrics) > 0 && (q.Intent == FactLookup || q.Intent == Comparison || q.Intent == DeepDive):
+		for _, w := range q.Topic { // of a part that has other figures, but not this one
+			if q.Part = cmp.Or(q.Part, l.called(q.Metrics, []string{w})); q.Part != "" {
+				return nil
+			}
+			rows, err := l.c.Find(ctx, "finding", engine.Fields{"deal": l.deal, "subject": w})
+			if err != nil {
+				return err
+			} else if len(rows) > 0 {
+				q.Unknown = asWritten(q.Text, w)
+			}
 		}
 	}
 	return nil
@@ -680,13 +625,6 @@ func (l *loader) called(metrics, said []string) (part string) {
 	return part
 }
 
-// ofPart reports whether a word is of the name of a part that the metrics are of.
-func (l *loader) ofPart(metrics []string, word string) bool {
-	return slices.ContainsFunc(l.room.Facts, func(f Fact) bool {
-		return slices.Contains(metrics, f.Metric) && slices.ContainsFunc(strings.Fields(f.Subject), func(n string) bool { return same(word, n) })
-	})
-}
-
 // same reports whether two words, or two names of several, are names of one thing: Brünn is Brno, and
 // Germany Deutschland.
 func same(a, b string) bool {
@@ -704,55 +642,6 @@ func asWritten(text, name string) string {
 		return text[at : at+len(name)]
 	}
 	return capital(name)
-}
-
-// narrow drops less informative subjects of a question: words that are neither a known name nor from
-// this room, and sites if one is named. At least one subject stays.
-func (l *loader) narrow(ctx context.Context, q *Question) error {
-	own := map[string]bool{}
-	for _, d := range l.documents {
-		maps.Copy(own, ideas(spaced(d.Value("name").Text())+" "+d.Value("title").Text()+" "+d.Value("part").Text()))
-	}
-	loose := map[string]bool{"site": true}
-	for _, w := range q.Topic {
-		of := stem(w)
-		if own[of] || !slices.ContainsFunc(q.Aims, func(a aim) bool { return a.of == of && !a.named }) {
-			continue
-		}
-		name, err := l.names(ctx, w)
-		if err != nil {
-			return err
-		}
-		loose[of] = !name
-	}
-	if left := slices.DeleteFunc(slices.Clone(q.Aims), func(a aim) bool { return loose[a.of] }); len(left) > 0 {
-		q.Aims = left
-		q.Topic = slices.DeleteFunc(q.Topic, func(w string) bool { return loose[stem(w)] })
-		if q.Intent == FactLookup && len(left) == 1 && !left[0].named && len(q.Metrics) == 0 && q.Group == "" && !q.Figure && !q.When {
-			q.Intent = Synthesis // only a name: tell everything about it
-		}
-	}
-	return nil
-}
-
-// names reports whether the documents write a word as a name: with a capital letter, always.
-func (l *loader) names(ctx context.Context, word string) (bool, error) {
-	some, err := l.matching(ctx, word, mostFit)
-	if err != nil {
-		return false, err
-	}
-	name := false
-	for _, p := range some {
-		for _, is := range tokens.re().FindAllString(p.Text, -1) {
-			if plainly(is) == word {
-				if r, _ := utf8.DecodeRuneInString(is); !unicode.IsUpper(r) {
-					return false, nil
-				}
-				name = true
-			}
-		}
-	}
-	return name, nil
 }
 
 // needs returns the metrics whose facts a question asks for.
@@ -841,43 +730,11 @@ const (
 	mostFit      = 16
 )
 
-// passages finds the passages that fit a question.
-func (l *loader) passages(ctx context.Context, q *Question) error {
-	texts := []string{widened(q.Text)}
-	if q.Intent == DueDiligence || q.Intent == Synthesis {
-		if err := l.whole(ctx, q.Aims); err != nil {
-			return err
-		}
-	}
-	if q.Intent == DueDiligence {
-		texts = append(texts, widened(strings.Join(spoken(q.Aims), " ")), widened(strings.Join(append(spoken(q.matter()), listed("topic", "risk")...), " ")))
-	} else if q.Intent == Synthesis || q.Most != "" {
-		texts = append(texts, strings.Join(spoken(q.matter()), " "))
-	}
-	seen := map[engine.Ref]bool{}
-	for _, p := range l.room.Passages {
-		seen[p.Row.(engine.Ref)] = true
-	}
-	for _, text := range texts {
-		some, err := l.matching(ctx, text, mostPassages)
-		if err != nil {
-			return err
-		}
-		for _, p := range some {
-			if ref := p.Row.(engine.Ref); !seen[ref] {
-				seen[ref] = true
-				l.room.Passages = append(l.room.Passages, p)
-			}
-		}
-	}
-	return l.beside(ctx)
-}
-
 // mostBeside is the number of the best passages whose documents' findings are read too.
 const mostBeside = 12
 
 // beside reads the findings of the documents of the first passages, so that a quoted sentence is
-// told with its figure.
+// told with its figure, and a figure with those of its table.
 func (l *loader) beside(ctx context.Context) error {
 	read := map[any]bool{}
 	for _, p := range l.room.Passages[:min(len(l.room.Passages), mostBeside)] {
@@ -885,15 +742,20 @@ func (l *loader) beside(ctx context.Context) error {
 			continue
 		}
 		read[p.Of] = true
-		rows, err := l.c.Find(ctx, "finding", engine.Fields{"deal": l.deal, "document": p.Of})
-		if err != nil {
+		if err := l.all(ctx, p.Of); err != nil {
 			return err
-		}
-		for _, r := range rows {
-			l.fact(r)
 		}
 	}
 	return nil
+}
+
+// all reads the findings of a document.
+func (l *loader) all(ctx context.Context, document any) error {
+	rows, err := l.c.Find(ctx, "finding", engine.Fields{"deal": l.deal, "document": document})
+	for _, r := range rows {
+		l.fact(r)
+	}
+	return err
 }
 
 func passage(document, row engine.Row) Passage {

@@ -2,7 +2,6 @@ package manda
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,9 +65,12 @@ func (a *answer) risksOf(about, matter []aim) bool {
 			unusual = append(unusual, a.line(f, Claim, a.about(f, "item")))
 		}
 	}
-	quotes := a.riskQuotes(matter)
+	risks := aims(strings.Join(listed("topic", "risk"), " "), unsaid)
+	quotes := a.quotes(matter, 1, mostQuoted, func(s *sentence) bool {
+		return len(s.text) > 30 && !strings.Contains(s.of.Text, " | ") && shared(risks, s.has) > 0
+	})
 	if len(quotes) == 0 {
-		quotes = a.quotes(1, mostQuoted)
+		quotes = a.asked(1, mostQuoted)
 	}
 	for _, l := range quotes {
 		l.Text = "- " + l.Text
@@ -126,61 +128,6 @@ func (a *answer) contradictions(mine func(*Fact) bool) (some bool) {
 	return some
 }
 
-// riskQuotes returns the sentences that name a risk and the question's subjects: in their own
-// words, or in their heading or the name of their document.
-func (a *answer) riskQuotes(about []aim) []Line {
-	type scored struct {
-		line Line
-		n    float64
-	}
-	var all []scored
-	rows := map[string]int{}
-	for i := range a.room.Passages {
-		p := &a.room.Passages[i]
-		for w := range ideas(p.Heading + " " + spaced(p.Document) + " " + p.Text) {
-			rows[w]++
-		}
-	}
-	weight := func(has map[string]bool) (sum float64) { // the rarer, the more
-		for _, w := range about {
-			if w.in(has) {
-				sum += math.Log(float64(len(a.room.Passages)+1) / (float64(rows[w.of]) + 0.5))
-			}
-		}
-		return sum
-	}
-	risks := aims(strings.Join(listed("topic", "risk"), " "), unsaid)
-	for i := range a.room.Passages {
-		p := &a.room.Passages[i]
-		if strings.Contains(p.Text, " | ") {
-			continue
-		}
-		around := weight(ideas(p.Heading + " " + spaced(p.Document)))
-		best := scored{}
-		for _, s := range quotable(p.Text) {
-			has := ideas(s)
-			risk, own := min(shared(risks, has), 2), weight(has)
-			if risk == 0 || len(s) <= 30 || len(about) > 0 && own+around == 0 {
-				continue
-			}
-			if n := float64(risk) + own + around/2; n > best.n {
-				best = scored{a.quote(p, s), n}
-			}
-		}
-		if best.n > 0 {
-			all = append(all, best)
-		}
-	}
-	if len(about) > 0 {
-		slices.SortStableFunc(all, func(x, y scored) int { return cmp.Compare(y.n, x.n) })
-	}
-	var lines []Line
-	for _, s := range all[:min(len(all), mostQuoted)] {
-		lines = append(lines, s.line)
-	}
-	return lines
-}
-
 // missing returns the uncovered requests, of a domain or of all, in order of priority.
 func (a *answer) missing() []*Request {
 	var all []*Request
@@ -211,7 +158,7 @@ func (a *answer) gaps() {
 			}
 		}
 	}
-	for _, l := range a.quotes(2, mostQuoted/2) {
+	for _, l := range a.asked(2, mostQuoted/2) {
 		if len(only) > 0 {
 			a.lines = append(a.lines, l)
 		}
@@ -265,11 +212,10 @@ func (a *answer) coverage(domain string) (covered, all int) {
 
 // Bringing together (M22) and an overview (M24)
 
-// The greatest numbers of sentences in a synthesis: in all, of one passage, and of a table.
+// The greatest numbers of sentences in a synthesis: in all, and below one heading.
 const (
 	mostTogether = 30
-	mostHere     = 2
-	mostRows     = 6
+	mostHere     = 6
 )
 
 func (a *answer) bringTogether() {
@@ -281,28 +227,21 @@ func (a *answer) bringTogether() {
 	by := map[string][]Line{}
 	var order []string
 	n := 0
-	for i := range a.room.Passages {
-		p, here, most := &a.room.Passages[i], 0, mostHere
-		table := strings.Contains(p.Text, " | ") && shared(a.q.Aims, ideas(p.Heading)) > 0
-		if table { // below a heading with the subject, each row is about it
-			most = mostRows
+	for i := range a.sentences().all {
+		s := &a.sentences().all[i]
+		head := cmp.Or(s.of.Heading, s.of.Document)
+		row := strings.Contains(s.of.Text, " | ") && shared(a.q.Aims, s.around) > 0 // below a heading with the subject, each row is about it
+		fits := row || shared(want, s.has) > 0 || s.of.Whole && len(by[head]) < 2
+		if !fits || s.head || n == mostTogether || len(by[head]) == mostHere || len(s.text) <= len(s.of.Heading)+8 || slices.ContainsFunc(by[head], func(l Line) bool { return strings.Contains(l.Text, s.text) }) {
+			continue
 		}
-		for _, s := range quotable(p.Text) {
-			fits := table || shared(want, ideas(s)) > 0
-			head := cmp.Or(p.Heading, p.Document)
-			if (fits || p.Whole && len(by[head]) < 2) && here < most && len(s) > len(p.Heading)+8 && n < mostTogether && !slices.ContainsFunc(by[head], func(l Line) bool { return strings.Contains(l.Text, s) }) {
-				if by[head] == nil {
-					order = append(order, head)
-				}
-				if len(by[head]) < 3*most {
-					here++
-					l := a.quote(p, s)
-					l.Text = "- " + l.Text
-					by[head] = append(by[head], l)
-					n++
-				}
-			}
+		if by[head] == nil {
+			order = append(order, head)
 		}
+		l := a.quote(s.of, s.text)
+		l.Text = "- " + l.Text
+		by[head] = append(by[head], l)
+		n++
 	}
 	figures := a.speaking(want, mostQuoted)
 	for _, metric := range a.q.Metrics {

@@ -101,7 +101,7 @@ func (r *reader) sentence(text string, from int, lately *Period, pieceAt func(in
 	})
 	planned := forecasts.re().MatchString(text)
 	for i, fig := range all {
-		if isYear(&fig) || derived.re().MatchString(text[:fig.at]) || otherwise.re().MatchString(text[:fig.at]) {
+		if isYear(&fig) || derived.re().MatchString(text[:fig.at]) {
 			continue
 		}
 		m := nearest(names, all, i, text)
@@ -227,27 +227,23 @@ func nearest(names []mention, all []Figure, i int, text string) *mention {
 	return m
 }
 
-// periodOf returns the period of a figure in a sentence: the one right after it, or else the last
-// one before it that is not right after another figure, or else that of the surroundings.
-func (r *reader) periodOf(text string, times []said, all []Figure, i int, lately Period, at *documents.Piece, confidence *int) Period {
-	f := &all[i]
-	// behind returns the index of the period right after a figure, -1 if there is none.
+// periodFor returns the index of the period of a figure in a sentence, -1 if there is none: in the
+// order of both, if they are listed; or else the one stated for it alone, or right behind it; or else
+// the last one before it that is not of another figure, or the first, which others may share.
+func periodFor(text string, times []said, all []Figure, i int) (of int, alone bool) {
+	if n := len(times); n > 1 && strings.Contains(text, "respectively") && len(all)%n == 0 {
+		return i % n, true
+	}
+	ahead := func(i int) int { // (2023: 38.5 %)
+		return slices.IndexFunc(times, func(s said) bool { return s.end <= all[i].at && strings.Trim(text[s.end:all[i].at], " \u00a0") == ":" })
+	}
 	behind := func(i int) int {
 		next := len(text)
 		if i+1 < len(all) {
 			next = all[i+1].at
 		}
-		for k := range times {
-			if s := &times[k]; s.at >= all[i].end && s.at < next && s.at-all[i].end < 40 && !strings.ContainsAny(text[all[i].end:s.at], ",;:") {
-				return k
-			}
-		}
-		return -1
-	}
-	// ahead returns the index of the period that is stated for a figure alone: (2023: 38.5 %).
-	ahead := func(i int) int {
 		return slices.IndexFunc(times, func(s said) bool {
-			return s.end <= all[i].at && strings.Trim(text[s.end:all[i].at], " \u00a0") == ":"
+			return s.at >= all[i].end && s.at < next && s.at-all[i].end < 40 && !strings.ContainsAny(text[all[i].end:s.at], ",;:")
 		})
 	}
 	taken := map[int]bool{}
@@ -256,43 +252,48 @@ func (r *reader) periodOf(text string, times []said, all []Figure, i int, lately
 			taken[behind(k)], taken[ahead(k)] = true, true
 		}
 	}
-	var p Period
 	if k := ahead(i); k >= 0 {
-		p = times[k].Period
+		return k, true
 	} else if k := behind(i); k >= 0 && !taken[k] {
+		return k, true
+	}
+	of = -1
+	for k := range times {
+		if !taken[k] && (times[k].end <= all[i].at || of < 0) {
+			of = k
+		}
+	}
+	return of, false
+}
+
+// periodOf returns the period of a figure in a sentence: its own, or the year before where the text
+// says that, or else that of the surroundings.
+func (r *reader) periodOf(text string, times []said, all []Figure, i int, lately Period, at *documents.Piece, confidence *int) (p Period) {
+	f := &all[i]
+	k, alone := periodFor(text, times, all, i)
+	if k >= 0 {
 		p = times[k].Period
-	} else {
-		for k := range times {
-			if s := &times[k]; !taken[k] && (s.end <= f.at || p.Kind == 0) {
-				p = s.Period
-			}
-		}
-		next := len(text)
-		if i+1 < len(all) {
-			next = all[i+1].at
-		}
-		prior := 0
-		if i > 0 {
-			prior = all[i-1].end
-		}
-		if earlier.re().MatchString(text[f.end:min(next, f.end+60)]) || i > 0 && earlier.re().MatchString(text[prior:f.at]) || i == 0 && earlier.re().MatchString(text[max(0, f.at-30):f.at]) {
-			for _, main := range [...]Period{p, lately, r.about.Period} {
-				if main.Kind != 0 && main.Year != 0 {
-					main.Year--
-					return main
-				}
+	}
+	next, prior := len(text), max(0, f.at-30)
+	if i+1 < len(all) {
+		next = all[i+1].at
+	}
+	if i > 0 {
+		prior = all[i-1].end
+	}
+	if !alone && (earlier.re().MatchString(text[f.end:min(next, f.end+60)]) || earlier.re().MatchString(text[prior:f.at])) {
+		for _, main := range [...]Period{p, lately, r.about.Period} {
+			if main.Kind != 0 && main.Year != 0 {
+				main.Year--
+				return main
 			}
 		}
 	}
 	if p.Kind == 0 {
 		*confidence -= 10
-		for _, s := range periods(at.At.Section) {
-			p = s.Period
-			break
-		}
-	}
-	if p.Kind == 0 {
-		if p = lately; p.Kind == 0 {
+		if s := periods(at.At.Section); len(s) > 0 {
+			p = s[0].Period
+		} else if p = lately; p.Kind == 0 {
 			p, *confidence = r.about.Period, *confidence-5
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -186,7 +185,8 @@ func times(text string, in []values.Language) []said {
 		s := &all[i]
 		name := strings.ToLower(monthIn.re().FindString(text[s.at:s.end]))
 		if slices.Contains(listed("month", "name"), name) && !slices.ContainsFunc(in, func(l values.Language) bool {
-			return strings.HasPrefix(strings.ToLower(tongue(l).word("month", strconv.Itoa(s.N))), name)
+			full, _ := tongue(l).form(s.N-1, "month")
+			return strings.HasPrefix(strings.ToLower(full), name)
 		}) {
 			s.Period, s.at = Period{Kind: 'Y', Year: s.Year}, s.end-len("2024")
 		}
@@ -536,6 +536,17 @@ func (q *Question) through(whole string) bool {
 		q.Group = "P&L" // how it goes from one to the other
 	}
 	return change
+}
+
+// named makes a question for nothing but a name, as that of a site, one for all about it.
+func (q *Question) named() {
+	left := slices.DeleteFunc(slices.Clone(q.Aims), func(a aim) bool { return a.of == "site" })
+	if q.Intent != FactLookup || len(q.Metrics) > 0 || q.Group != "" || q.Figure || q.When || len(left) != 1 || left[0].named {
+		return
+	}
+	if i := slices.IndexFunc(q.Topic, func(w string) bool { return stem(w) == left[0].of }); i >= 0 && strings.Contains(q.Text, capital(q.Topic[i])) {
+		q.Intent, q.Aims, q.Topic = Synthesis, left, q.Topic[i:i+1]
+	}
 }
 
 // counted reports whether all that a text names is counted in heads or pieces.

@@ -14,9 +14,9 @@ const (
 
 // passages answers with quotations from documents, if no figure answers.
 func (a *answer) passages(what string) {
-	quoted := a.quotes(2, mostQuoted/2)
+	quoted := a.asked(2, mostQuoted/2)
 	if a.q.When = a.q.When && len(quoted) > 0; len(quoted) == 0 {
-		quoted = a.quotes(2, mostQuoted/2)
+		quoted = a.asked(2, mostQuoted/2)
 	}
 	if len(quoted) == 0 {
 		a.nothing(what)
@@ -78,9 +78,35 @@ func (a *answer) lacks(key string, places ...string) {
 	}
 }
 
-// quotes returns the sentences that fit the question best, each with its place, without those that
-// have fewer than least of its words or less than half of them.
-func (a *answer) quotes(least, most int) []Line {
+// quotes returns the sentences that have most of what is wanted, each with its place, without those
+// that have fewer than least of it or less than half. only accepts a sentence; nil accepts all.
+func (a *answer) quotes(want []aim, least, most int, only func(*sentence) bool) (lines []Line) {
+	type scored struct {
+		*sentence
+		n float64
+	}
+	var all []scored
+	x := a.sentences()
+	for i := range x.all {
+		s := &x.all[i]
+		if s.head || len(s.text) < 8 || only != nil && !only(s) {
+			continue
+		}
+		if f := x.fit(want, s); len(want) == 0 || f.own > 0 && f.own+f.either >= 2*min(least, len(want))-1 && f.own+f.either >= len(want) {
+			all = append(all, scored{s, float64(f.own+f.either) + f.weight/100})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y scored) int { return cmp.Compare(y.n, x.n) })
+	for _, s := range all {
+		if l := a.quote(s.of, s.text); len(lines) < most && !slices.ContainsFunc(lines, func(o Line) bool { return o.Text == l.Text }) {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// asked returns the sentences that fit the question best.
+func (a *answer) asked(least, most int) []Line {
 	want := slices.Clone(a.q.Aims)
 	for _, m := range a.q.Metrics {
 		for _, w := range aims(m, unsaid) {
@@ -98,48 +124,19 @@ func (a *answer) quotes(least, most int) []Line {
 	if len(want) == 0 {
 		return nil
 	}
-	type scored struct {
-		line Line
-		n    int
-		rank int
+	only := func(s *sentence) bool {
+		if a.q.When && !slices.ContainsFunc(periods(s.text), func(p said) bool { return p.Kind == 'D' || p.Kind == 'M' }) {
+			return false
+		}
+		name, _, _ := says("most", plainly(s.text))
+		return a.q.Most == "" || a.q.Most == "every" || name == a.q.Most
 	}
-	var all []scored
-	for rank := range a.room.Passages {
-		p := &a.room.Passages[rank]
-		around := ideas(p.Heading + " " + spaced(p.Document))
-		for _, s := range quotable(p.Text) {
-			has := ideas(s)
-			n, own := 0, 0
-			if a.q.When && !slices.ContainsFunc(periods(s), func(p said) bool { return p.Kind == 'D' || p.Kind == 'M' }) {
-				continue
-			}
-			if name, _, _ := says("most", plainly(s)); a.q.Most != "" && a.q.Most != "every" && name != a.q.Most {
-				continue
-			}
-			for _, w := range want {
-				switch {
-				case w.in(has):
-					n, own = n+2, own+1
-				case w.in(around):
-					n++
-				}
-			}
-			if a.q.When && shared(ends, has) > 0 {
-				n += 2 * len(want)
-			}
-			if own > 0 && n >= 2*min(least, len(want))-1 && n >= len(want) {
-				all = append(all, scored{a.quote(p, s), n, rank})
-			}
+	if a.q.When {
+		if all := a.quotes(want, least, most, func(s *sentence) bool { return only(s) && shared(ends, s.has) > 0 }); len(all) > 0 {
+			return all
 		}
 	}
-	slices.SortStableFunc(all, func(x, y scored) int { return cmp.Or(y.n-x.n, x.rank-y.rank) })
-	var lines []Line
-	for _, s := range all {
-		if len(lines) < most && !slices.ContainsFunc(lines, func(l Line) bool { return l.Text == s.line.Text }) {
-			lines = append(lines, s.line)
-		}
-	}
-	return lines
+	return a.quotes(want, least, most, only)
 }
 
 // stem removes the endings of a word in our languages. Stems are only compared with one another.
@@ -153,12 +150,6 @@ func stem(w string) string {
 		}
 	}
 	return w
-}
-
-// quotable returns the sentences of a passage. The head of a table is told with its rows.
-func quotable(text string) []string {
-	head, _, ok := tabular(text)
-	return slices.DeleteFunc(sentences(text), func(s string) bool { return ok && s == head })
 }
 
 // sentences returns the sentences of a passage. It joins the lines of a page first; in a table, each

@@ -63,7 +63,7 @@ func roots(text string) (all []string) {
 
 // newFinder prepares a question for facts. Its periods do not count as words.
 func newFinder(q *Question, facts []Fact) *finder {
-	text := q.Written
+	text := expanded(q.Written) // its words may be those of the documents, which no spelling is to change
 	for _, p := range slices.Backward(periods(text)) {
 		text = text[:p.at] + " " + text[p.end:]
 	}
@@ -476,7 +476,7 @@ func (f *finder) figure(s string, q *Question) (best Figure, ok bool) {
 			n -= 2
 		}
 		if len(q.Periods) > 0 {
-			if k := period(s, all, years, i); k >= 0 && years[k].Year == q.Periods[0].Year {
+			if k, _ := periodFor(s, years, all, i); k >= 0 && years[k].Year == q.Periods[0].Year {
 				n++
 			} else if k >= 0 {
 				n--
@@ -494,25 +494,6 @@ var manyOf = pattern(`(?i)\bhow many\b|\bnumber of\b|\bwie viele\b|\banzahl\b|\b
 
 // percentage matches a question for a percentage.
 var percentage = pattern(`(?i)percent|%|\brates?\b|\bprozent|pourcent|porcent|\btaux\b|\bproportion\b`)
-
-// period returns the index of the period of a figure of a sentence: in the order of both, if they are
-// listed, or else the nearest.
-func period(s string, all []Figure, years []said, i int) int {
-	if len(years) > 1 && strings.Contains(s, "respectively") && len(all)%len(years) == 0 {
-		return i % len(years)
-	}
-	best, was := -1, math.MaxInt
-	for k, y := range years {
-		d := y.at - all[i].end
-		if y.at < all[i].at {
-			d = 2 * (all[i].at - y.end) // rather the one behind it
-		}
-		if d < was {
-			best, was = k, d
-		}
-	}
-	return best
-}
 
 // A placed is a word of a sentence, and where it stands.
 type placed struct {

@@ -63,38 +63,25 @@ func (f *FindingFacts) cell() string {
 // not contradict its other figures. If one of a pair stands in the other document in a cell with the
 // same heads, only that cell counts.
 func Unmatched(all []FindingFacts, differ [][2]int) map[[2]int]bool {
-	agrees, counterpart := map[[2]string]bool{}, map[[2]string]bool{}
-	id := func(f *FindingFacts) string {
-		return strings.Join([]string{f.Document, f.Metric, f.Subject, f.Period, f.Unit, f.cell(), f.Value.RatString()}, "|")
+	key := func(f *FindingFacts) string {
+		return strings.Join([]string{f.Metric, f.Subject, f.Period, f.Unit}, "|")
 	}
-	by := map[string][]int{}
+	by := map[string][]*FindingFacts{}
 	for i := range all {
-		f := &all[i]
-		key := strings.Join([]string{f.Metric, f.Subject, f.Period, f.Unit}, "|")
-		by[key] = append(by[key], i)
-	}
-	for _, same := range by {
-		for _, i := range same {
-			for _, k := range same {
-				a, b := &all[i], &all[k]
-				if a.Document == b.Document {
-					continue
-				}
-				if cell := a.cell(); cell != "" && cell == b.cell() {
-					counterpart[[2]string{id(a), b.Document}] = true
-				}
-				if Relate(*a, *b, false) == Supports {
-					agrees[[2]string{id(a), b.Document}] = true
-				}
-			}
-		}
+		by[key(&all[i])] = append(by[key(&all[i])], &all[i])
 	}
 	left := map[[2]int]bool{}
 	for _, p := range differ {
 		a, b := &all[p[0]], &all[p[1]]
 		same := a.cell() != "" && a.cell() == b.cell()
-		twins := counterpart[[2]string{id(a), b.Document}] || counterpart[[2]string{id(b), a.Document}]
-		if !agrees[[2]string{id(a), b.Document}] && !agrees[[2]string{id(b), a.Document}] && (same || !twins) {
+		if !slices.ContainsFunc(by[key(a)], func(o *FindingFacts) bool {
+			for _, ends := range [...][2]*FindingFacts{{a, b}, {b, a}} {
+				if of := ends[0]; o.Document == ends[1].Document && (Relate(*of, *o, false) == Supports || !same && of.cell() != "" && of.cell() == o.cell()) {
+					return true
+				}
+			}
+			return false
+		}) {
 			left[p] = true
 		}
 	}

@@ -98,12 +98,18 @@ var vocabulary = sync.OnceValue(func() map[string]map[string]bool {
 	return all
 })
 
-// written normalises a question: it writes periods out, corrects spelling mistakes, and separates
-// words that were joined.
-func written(text string) string {
+// expanded writes the periods of a question out.
+func expanded(text string) string {
 	for _, s := range shorthand {
 		text = s.form.re().ReplaceAllString(text, s.as)
 	}
+	return text
+}
+
+// written normalises a question: it writes periods out, corrects spelling mistakes, and separates
+// words that were joined.
+func written(text string) string {
+	text = expanded(text)
 	at := tokens.re().FindAllStringIndex(text, -1)
 	var b strings.Builder
 	from := 0
