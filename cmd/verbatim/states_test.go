@@ -28,6 +28,13 @@ var sayings = []string{
 	"> yes", "From: me\nTo: you\n\nyes", "delete my account", strings.Repeat("Maria was born March 15, 1972. ", 40), "\u202eyes", "",
 }
 
+// A failer is a test, or a round of one.
+type failer interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+	Errorf(string, ...any)
+}
+
 // X9, X13: whatever is said in whatever order, the conversation makes no move that the
 // table of its states has not, nothing is done but by a yes, and there is an answer.
 func TestAConversationKeepsToItsMoves(t *testing.T) {
@@ -38,7 +45,7 @@ func TestAConversationKeepsToItsMoves(t *testing.T) {
 	h := clientBank(t)
 	seen := map[string]bool{}
 	n := 0
-	rapid.Check(t, func(r *rapid.T) {
+	walk := func(r failer, sayings []string) {
 		n++
 		ctx := context.Background()
 		session, err := h.engine.Visit(ctx, h.who, engine.Visit{Name: fmt.Sprintf("walk-%d", n)})
@@ -54,7 +61,7 @@ func TestAConversationKeepsToItsMoves(t *testing.T) {
 			r.Fatal(err)
 		}
 		var said []string
-		for _, text := range rapid.SliceOfN(rapid.SampledFrom(sayings), 1, 8).Draw(r, "said") {
+		for _, text := range sayings {
 			said = append(said, text)
 			a, err := c.Say(ctx, dialog.Message{Text: text})
 			if err != nil {
@@ -72,7 +79,9 @@ func TestAConversationKeepsToItsMoves(t *testing.T) {
 				r.Errorf("%q: %q did something beyond the conversation", said, text)
 			}
 		}
-	})
+	}
+	walk(t, []string{"Maria was born on 3/4/1972.", "thanks", "thanks", "Why do you need that from Pierre?", "..."}) // given up at last
+	rapid.Check(t, func(r *rapid.T) { walk(r, rapid.SliceOfN(rapid.SampledFrom(sayings), 1, 8).Draw(r, "said")) })
 	t.Logf("%d moves of those that the table has", len(seen))
 }
 

@@ -90,7 +90,11 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 			c.unclear.fresh = true
 			return c.wording.say(sayMeantThat) + "\n" + t.was.Asked, nil
 		}
-		return t.aside(ctx, t.notTaken([]string{t.heard.own}))
+		text, err := t.aside(ctx, t.notTaken([]string{t.heard.own}))
+		if !c.unclear.open() {
+			t.as(TakenNothing) // the question was given up
+		}
+		return text, err
 	}
 	turned, text, done, err := t.turnsTo(ctx, &u)
 	if done || err != nil {
