@@ -62,6 +62,7 @@ type running struct {
 // startServer starts the server in a folder with the bank, and waits until it serves.
 func startServer(dir string, env, args []string) (*running, error) {
 	s := &running{cmd: exec.Command(filepath.Join(dir, ".bin", "verbatim"), append([]string{"serve"}, args...)...), links: map[string]string{}, said: &bytes.Buffer{}}
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a run that is cut off leaves no server
 	s.cmd.Dir, s.cmd.Env, s.cmd.Stderr = dir, env, s.said
 	out, err := s.cmd.StdoutPipe()
 	if err == nil {
