@@ -145,10 +145,10 @@ func (t *tracer) namesAnother(name string, others []string) bool {
 func (t *tracer) saidOfAnother(v *dsl.Value, name string, others, texts, rows []string) (another bool) {
 	const few = 2
 	text := ""
-	switch v.Kind {
-	case dsl.String:
+	switch {
+	case isExact(v):
+	case v.Kind == dsl.String:
 		text = v.Text
-	case dsl.Date, dsl.Integer, dsl.Decimal:
 	default:
 		return false
 	}

@@ -71,8 +71,11 @@ func (t *tracer) sourced(v *dsl.Value, p *verbs.Param) bool {
 	}
 	return t.wished(func(s *source) bool {
 		certain, _ := s.says(v)
-		if certain && p.Sensitive && s.past && !s.amended && t.ofThemselves(s, v) {
+		if certain && isExact(v) && !s.past && t.meansAnother(s, v) {
 			return false
+		}
+		if p.Sensitive && s.past && !s.amended && !t.asked {
+			return false // what is sensitive is said when it is asked for, and not taken from what was said before of anybody
 		}
 		switch v.Kind {
 		case dsl.String:
@@ -86,16 +89,19 @@ func (t *tracer) sourced(v *dsl.Value, p *verbs.Param) bool {
 	})
 }
 
-// ofThemselves reports whether the sentences of an earlier message that say a value are about the person who speaks, and
-// name no row: "my own birthday is …".
-func (t *tracer) ofThemselves(s *source, v *dsl.Value) bool {
-	return !slices.ContainsFunc(sentencesOf(s.text), func(said string) bool {
-		one := &source{origin: s.origin, text: said, when: s.when}
+// meansAnother reports whether a message says a day, or a number, only in sentences that order nothing and name no row, and
+// another one in a sentence that does: "the 3rd was his sister's. For Thomas enter the 5th".
+func (t *tracer) meansAnother(s *source, v *dsl.Value) (another bool) {
+	for _, own := range s.own {
+		one := &source{origin: s.origin, text: own.text, when: s.when}
 		one.prepare(t.read)
-		words := wordsIn(said)
-		certain, _ := one.says(v)
-		return certain && (slices.ContainsFunc(words, t.called) || !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(values.Phrases("firstperson"), values.Plain(w)) }))
-	})
+		matters := own.orders || slices.ContainsFunc(wordsIn(own.text), t.called)
+		if certain, _ := one.says(v); certain && matters {
+			return false
+		}
+		another = another || matters && slices.ContainsFunc(one.readings, func(r reading) bool { return r.date == isDay(v) })
+	}
+	return another
 }
 
 func codeWords(code string) string { return strings.ReplaceAll(strings.ToLower(code), "_", " ") }
@@ -231,7 +237,7 @@ var contrasts = lazily(func() string { return `(?i),\s+(?:` + strings.Join(value
 // of a verb apart that a German clause joins to it: "holt … ab" for "abholt", and the other way round.
 func stands(w string, said, text []string) bool {
 	in := func(w string) bool {
-		return slices.ContainsFunc(said, func(other string) bool { return sameStem(w, other) || slipped(w, other) })
+		return slices.ContainsFunc(said, func(other string) bool { return sameStem(w, other) && !otherSex(w, other) || slipped(w, other) })
 	}
 	if slices.Contains(values.Phrases("title"), values.Plain(w)) {
 		return slices.Contains(said, w) // "Mr" is not "Mrs"
@@ -246,6 +252,16 @@ func stands(w string, said, text []string) bool {
 		}
 		return joined && slices.Contains(said, part) && in(rest)
 	})
+}
+
+// otherSex reports whether two words differ as those of a man and a woman do in Spanish: "hermano", "hermana".
+func otherSex(a, b string) bool {
+	stem, ok := strings.CutSuffix(a, "a")
+	if !ok {
+		stem, ok = strings.CutSuffix(b, "a")
+		a, b = b, a
+	}
+	return ok && (b == stem+"o" || b == stem+"e")
 }
 
 // content returns the words of a text that carry meaning, those of its dates apart; dated reports

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"verbatim/runtime/conversation/values"
@@ -36,8 +37,8 @@ func ownWords(text string, read reader, when time.Time) (all []statement) {
 		notes = append(notes, note[first:len(note)-last])
 		return strings.TrimSuffix(before, ":") + ": " + mark + strconv.Itoa(len(notes)-1) + mark + behind
 	})
-	for _, said := range sentencesOf(inQuotes().ReplaceAllString(text, "$1 ")) {
-		if supposes(said) {
+	for _, said := range sentencesOf(unquoted(text)) {
+		if head, _, ok := strings.Cut(said, ": "); supposes(said) && !(ok && asksFor(head) && !supposes(head)) {
 			continue
 		}
 		kept := firstHand(clausesOf(said))
@@ -56,6 +57,27 @@ func ownWords(text string, read reader, when time.Time) (all []statement) {
 		}
 	}
 	return all
+}
+
+// unquoted returns a text without what stands in quotation marks. A sentence that ends within them has ended.
+func unquoted(text string) string {
+	var b strings.Builder
+	from := 0
+	for _, at := range inQuotes().FindAllStringSubmatchIndex(text, -1) {
+		b.WriteString(text[from:at[0]])
+		if at[2] >= 0 {
+			b.WriteString(text[at[2]:at[3]])
+		}
+		rest := strings.TrimSpace(text[at[1]:])
+		next, _ := utf8.DecodeRuneInString(rest)
+		_, mark := utf8.DecodeLastRuneInString(text[:at[1]])
+		if last, _ := utf8.DecodeLastRuneInString(text[:at[1]-mark]); strings.ContainsRune(".!?", last) && unicode.IsUpper(next) {
+			b.WriteByte('.')
+		}
+		b.WriteByte(' ')
+		from = at[1]
+	}
+	return b.String() + text[from:]
 }
 
 // textOf returns sentences, a line each.

@@ -107,6 +107,7 @@ func TestAQuestionWithoutItsMark(t *testing.T) {
 		"When he is back he will send it":               false,
 		"Do note that he is back":                       false,
 		"What I would like you to note is that he left": false,
+		"Should have them next week":                    false,
 		"Have them call me":                             false,
 		"What I would have you write is that he left":   false,
 		"Er hat die Akte":                               false,

@@ -54,6 +54,7 @@ type sources struct {
 	told    []*source // what the person was told before
 	used    []string  // names in the calls that changed something
 	changed *Turn     // the last turn that changed something
+	asked   bool      // the last turn asked for more
 	read    reader
 	now     time.Time
 }

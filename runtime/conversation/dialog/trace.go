@@ -174,6 +174,19 @@ func worse(a, b verbs.Origin) verbs.Origin {
 	return b
 }
 
+// isExact reports whether a value is a day or a number, or a text that the checker reads as one.
+func isExact(v *dsl.Value) bool {
+	if _, ok := stores.ParseDecimal(v.Text); ok && v.Kind == dsl.String {
+		return true
+	}
+	return isDay(v) || v.Kind == dsl.Integer || v.Kind == dsl.Decimal
+}
+
+func isDay(v *dsl.Value) bool {
+	_, ok := stores.ParseDate(v.Text)
+	return v.Kind == dsl.Date || v.Kind == dsl.String && ok
+}
+
 // says reports whether a value occurs in the source.
 func (s *source) says(v *dsl.Value) (certain, possible bool) {
 	switch v.Kind {

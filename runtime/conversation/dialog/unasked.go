@@ -90,8 +90,7 @@ func (t *turn) states(script *dsl.Script, said string, required bool) (states bo
 	one := &source{text: said, when: t.now}
 	one.prepare(readWords)
 	t.eachChanging(script, func(p *verbs.Param, v *dsl.Value) {
-		switch v.Kind {
-		case dsl.Date, dsl.Integer, dsl.Decimal:
+		if isExact(v) {
 			certain, _ := one.says(v)
 			states = states || certain && (p.Required || !required)
 		}
@@ -137,7 +136,7 @@ func (t *turn) denied(script *dsl.Script) (denied bool) {
 		}
 	})
 	amends := slices.ContainsFunc(t.trace.wish, func(s *source) bool { return s.amended })
-	for _, said := range sentencesOf(inQuotes().ReplaceAllString(reminded(t.heard.own), "$1 ")) {
+	for _, said := range sentencesOf(unquoted(reminded(t.heard.own))) {
 		kept, _ := corrected(clausesOf(said), readWords, t.now)
 		said = strings.Join(kept, "")
 		if amends {
@@ -179,7 +178,7 @@ func (t *turn) unsourced(script *dsl.Script) (names []string) {
 			return
 		}
 		stale := false
-		if dropped && (v.Kind == dsl.Date || v.Kind == dsl.Integer || v.Kind == dsl.Decimal) {
+		if dropped && isExact(v) {
 			stale = !t.trace.wishedNow(func(s *source) bool { certain, _ := s.says(v); return certain })
 		}
 		if stale || !t.trace.sourced(v, p) {
@@ -271,6 +270,7 @@ var thanksFor = lazily(func() string { return `^(?:` + values.Expression("thanks
 // was said in it is not settled. A message that amends the last change ("make that the 15th") goes on with the
 // words that led to it.
 func (s *sources) wishes(past []*Turn, asked bool) {
+	s.asked = asked
 	var spent time.Time
 	answered := map[time.Time]bool{}
 	for i, p := range past {

@@ -60,6 +60,12 @@ func TestAModelWritesNothingUnasked(t *testing.T) {
 		"another title":                {"", "Note on the boiler: Mrs Hall rings at noon", boiler + `:note "Mr Hall rings at noon"`, "you have not said"},
 		"no slip of a denial":          {"", "Note on the boiler: the plumber is there", boiler + `:note "the plumber is not there"`, "you have not said"},
 		"quoted within an order":       {"", "Please add 'come at noon' to the boiler", boiler + `:note "come at noon"`, ""},
+		"an order to leave it":         {"", "Please refrain from noting on the boiler that it leaks", boiler + `:note "it leaks"`, "you have not"},
+		"a day that was not ordered":   {"", "3 March 2025 is for the heating. Note on the boiler that the part comes on 5 March 2025", boiler + `:note "the part comes" :expected 2025-03-03`, "you have not said"},
+		"a condition that is dictated": {"", "Please add this to the boiler: if it leaks, the plumber comes", boiler + `:note "if it leaks, the plumber comes"`, ""},
+		"a sentence in marks":          {"", "Please write on the boiler: 'It leaks.' Nothing else.", boiler + `:note "It leaks."`, ""},
+		"a brother for a sister":       {"", "Apunte para el boiler: lo trae su hermana", boiler + `:note "lo trae su hermano"`, "you have not said"},
+		"if it should be so":           {"", "Should the plumber call, note on the boiler that it leaks", boiler + `:note "it leaks"`, "you have not"},
 		"a request in form a question": {"", "Could you note on the boiler: come at noon?", boiler + `:note "come at noon"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
