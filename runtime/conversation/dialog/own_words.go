@@ -27,8 +27,8 @@ func ownWords(text string, read reader, when time.Time) (all []statement) {
 	text = reminded(text)
 	var notes []string
 	text = quoting().ReplaceAllStringFunc(text, func(said string) string {
-		at := quoted().FindStringIndex(said)
-		before, note, behind := strings.TrimSpace(said[:at[0]]), said[at[0]:at[1]], said[at[1]:]
+		part := quoting().FindStringSubmatch(said)
+		before, note, behind := strings.TrimSpace(part[1]), part[2], part[3]
 		if order := strings.TrimSuffix(before, ":"); !(order != before && asksFor(order)) && (hearsay(order) || lastOrder(order+" "+behind) == "") {
 			return said
 		}
@@ -208,6 +208,9 @@ func corrected(clauses []string, read reader, when time.Time) (kept []string, co
 	cues := func(clause string) bool {
 		cue := func(w string) bool { return slices.Contains(values.Phrases("cue"), w) }
 		words := strings.Fields(nameable(clause))
+		if strings.HasSuffix(strings.TrimSpace(clause), ":") && slices.ContainsFunc(words, func(w string) bool { return isOne(w, "bidding") }) {
+			return false // "just put: …" is an order
+		}
 		return slices.ContainsFunc(words, cue) && !slices.ContainsFunc(words, func(w string) bool { return !cue(w) && !slices.Contains(values.Phrases("opening"), w) })
 	}
 	for i := 0; i < len(clauses); i++ {
@@ -339,9 +342,8 @@ const singleQuoted = `'\pL[^'\n]*(?:'\pL[^'\n]*)*'`
 
 var (
 	inQuotes = lazily(func() string { return quotations + `|(^|[\s(:])` + singleQuoted })
-	// quoting matches a sentence with one text in quotation marks.
+	// quoting matches a sentence with one text in quotation marks, and what stands before it and behind.
 	quoting = lazily(func() string {
-		return `[^.!?;\n"“„«»‘']*(?:'\pL+[^.!?;\n"“„«»‘']*)*\s(?:` + quotations + `|` + singleQuoted + `)[^.!?;\n"“„«»‘]*`
+		return `([^.!?;\n"“„«»‘']*(?:'\pL+[^.!?;\n"“„«»‘']*)*\s)(` + quotations + `|` + singleQuoted + `)([^.!?;\n"“„«»‘]*)`
 	})
-	quoted = lazily(func() string { return quotations + `|` + singleQuoted })
 )

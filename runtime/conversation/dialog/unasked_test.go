@@ -66,6 +66,7 @@ func TestAModelWritesNothingUnasked(t *testing.T) {
 		"a sentence in marks":          {"", "Please write on the boiler: 'It leaks.' Nothing else.", boiler + `:note "It leaks."`, ""},
 		"a brother for a sister":       {"", "Apunte para el boiler: lo trae su hermana", boiler + `:note "lo trae su hermano"`, "you have not said"},
 		"if it should be so":           {"", "Should the plumber call, note on the boiler that it leaks", boiler + `:note "it leaks"`, "you have not"},
+		"quoted behind an apostrophe":  {"", "Don't ring, just put 'come at noon' on the boiler", boiler + `:note "come at noon"`, ""},
 		"a request in form a question": {"", "Could you note on the boiler: come at noon?", boiler + `:note "come at noon"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
