@@ -237,7 +237,9 @@ var contrasts = lazily(func() string { return `(?i),\s+(?:` + strings.Join(value
 // of a verb apart that a German clause joins to it: "holt … ab" for "abholt", and the other way round.
 func stands(w string, said, text []string) bool {
 	in := func(w string) bool {
-		return slices.ContainsFunc(said, func(other string) bool { return sameStem(w, other) && !otherSex(w, other) || slipped(w, other) })
+		return slices.Contains(said, w) || slices.ContainsFunc(said, func(other string) bool {
+			return sameStem(w, other) && !otherSex(w, other) || slipped(w, other)
+		})
 	}
 	if slices.Contains(values.Phrases("title"), values.Plain(w)) {
 		return slices.Contains(said, w) // "Mr" is not "Mrs"

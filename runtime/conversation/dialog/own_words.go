@@ -59,7 +59,8 @@ func ownWords(text string, read reader, when time.Time) (all []statement) {
 	return all
 }
 
-// unquoted returns a text without what stands in quotation marks. A sentence that ends within them has ended.
+// unquoted returns a text without what stands in quotation marks. Where that ends in a full stop and a capital follows,
+// the full stop is kept: it ends the sentence that quotes.
 func unquoted(text string) string {
 	var b strings.Builder
 	from := 0
