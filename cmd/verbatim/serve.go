@@ -186,13 +186,17 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return a.runFailed(err)
 	}
 	ends = append(ends, func() { mark.keep(ctx) })
+	blind, err := a.withoutMark(ctx, mark, engine, logger)
+	if err != nil {
+		return a.runFailed(err)
+	}
 	channels, err := a.channels("", a.now)
 	if err != nil {
 		return err
 	}
 	o := server.Options{
 		Registry: reg, Engine: engine, Store: store, Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: certified, Log: logger,
-		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store),
+		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store), Notes: blind,
 	}
 	posts, err := a.posts()
 	if err != nil {

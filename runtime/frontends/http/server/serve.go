@@ -75,6 +75,8 @@ type Options struct {
 	// Certificates allows a client certificate in place of a token; Tokens knows it by its digest.
 	// The listener must request one; it need not be signed by any authority.
 	Certificates bool
+	// Notes are lines that /readyz says while the server is ready: what operators should mend.
+	Notes []string
 }
 
 // ErrNobody says that an identity or a token is unknown.
@@ -363,7 +365,7 @@ func (s *Server) readyz(v *Visit) error {
 	case err != nil:
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the store does not answer\n"))
 	}
-	text := "ready\n"
+	text := strings.Join(append([]string{"ready"}, s.Notes...), "\n") + "\n"
 	if s.Meter != nil && s.Meter.down.Load() {
 		// Requests are answered all the same: chats go on by phrases.
 		text += "the model could not be asked the last time; the log says why\n"
