@@ -75,6 +75,8 @@ type Options struct {
 	// Certificates allows a client certificate in place of a token; Tokens knows it by its digest.
 	// The listener must request one; it need not be signed by any authority.
 	Certificates bool
+	// Version is the program's, for those who watch it.
+	Version string
 	// Notes are lines that /readyz says while the server is ready: what operators should mend.
 	Notes []string
 }

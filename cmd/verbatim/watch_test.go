@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A letter that cannot leave is one line of the log with its target, its cause and the next time,
+// and counts and gauges of it are scraped at an address of their own, by any name. G82, G84
+func TestWhatFailsIsWatched(t *testing.T) {
+	t.Parallel()
+	h := onServer(t)
+	h.people()
+	h.script("ada", `system.add-identity :principal-id "bo" :issuer "email" :subject "bo@bank.example"`)
+	gone, err := net.Listen("tcp", "127.0.0.1:0") // a server of mail that is down
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.Close()
+	letters := filepath.Join(h.dir, "letters.json")
+	if err := os.WriteFile(letters, fmt.Appendf(nil, `{"channels": {"post": {"kind": "smtp", "server": %q, "from": "portal@bank.example", "tls": "none"}}, "routes": {"letters": {"channel": "post"}}}`, gone.Addr()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	h.env = append(h.env, "VERBATIM_NOTIFY="+letters, "VERBATIM_URL=https://portal.bank.example/")
+	h.proposes(`system.grant-high-role :principal-id @nina :role "analyst"`)
+
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch := free.Addr().String()
+	free.Close()
+	s := h.serve("--metrics", watch, "--log", "error")
+	scrape := func() string {
+		r, _ := http.NewRequest(http.MethodGet, "http://"+watch+"/metrics", nil)
+		r.Host = "verbatim.pods.example:9090"
+		answer, err := http.DefaultClient.Do(r)
+		status, body := newVisitor(t).answer(answer, err)
+		if status != http.StatusOK {
+			t.Fatal(status, body)
+		}
+		return body
+	}
+	failed := regexp.MustCompile(`verbatim_job_runs_total\{channel="notice",outcome="failed"\} [1-9]`)
+	waits := regexp.MustCompile(`verbatim_oldest_failing_job_seconds [^0]|verbatim_oldest_failing_job_seconds 0\.`)
+	body := scrape()
+	for end := time.Now().Add(time.Minute); !failed.MatchString(body) || !waits.MatchString(body); body = scrape() {
+		if time.Now().After(end) {
+			t.Fatalf("the failed letter is not counted:\n%s", body)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	for _, want := range []string{`verbatim_store_up 1`, `verbatim_jobs\{state="waiting"\} [1-9]`, `verbatim_build_info\{palettes="[0-9a-f]+",version="[^"]+"\} 1`} {
+		if !regexp.MustCompile(want).MatchString(body) {
+			t.Errorf("%s is not in\n%s", want, body)
+		}
+	}
+	if status, _ := newVisitor(t).get("http://" + watch + "/readyz"); status != http.StatusNotFound {
+		t.Errorf("the address for metrics answers %d to something else", status)
+	}
+	s.stop()
+	for _, part := range []string{`"msg":"job"`, `"outcome":"failed"`, `"target":"agreement"`, `"attempt":1`, `"again":"20`, `no connection to the mail server`} {
+		if !strings.Contains(s.said.String(), part) {
+			t.Errorf("%s is not in the log:\n%s", part, s.said)
+		}
+	}
+}
