@@ -60,7 +60,12 @@ func serveCommand(a *app) *cobra.Command {
 		Short:   "Serve the portal, the console and the API: verbatim help serve",
 		Example: "verbatim serve --sign-in clara",
 		Args:    atMost(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.fromVariables(cmd); err != nil {
+				return err
+			}
+			return a.serve(cmd.Context(), f)
+		},
 	}
 	cmd.AddCommand(tokenCommand(a))
 	a.palettesFlag(cmd, &f.palettes)
@@ -74,9 +79,10 @@ func serveCommand(a *app) *cobra.Command {
 	flags.StringSliceVar(&f.signIn, "sign-in", nil, "print a link by which this `name` signs in, once; on this machine only")
 	a.modelFlags(cmd, &f.modelFlags)
 	flags.StringVar(&f.mode, "mode", "tools", "the `way` calls are written, as for verbatim chat")
+	_ = flags.MarkHidden("mode") // for experiments; its variable stands in verbatim help variables
 	flags.StringVar(&f.budget, "budget", usualBudget, "most `tokens` of a message, a conversation and a day")
 	flags.BoolVar(&f.apart, "no-work", false, "leave jobs to verbatim work")
-	flags.StringVar(&f.metrics, "metrics", "", "an `address` at which /metrics is answered to everybody who reaches it, like :9090")
+	flags.StringVar(&f.metrics, "metrics", "", "an `address` that answers /metrics to all who reach it, like :9090")
 	flags.StringVar(&f.log, "log", "info", "log to standard error what has this `level`, info or error; off for nothing")
 	return cmd
 }
