@@ -223,9 +223,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	o.Talk = a.talks(reg, model, chat, tokens, zone)
-	if channels != nil && channels.Writes() {
-		o.Mail = mailer(channels)
-	}
+	o.Mail = channels != nil && channels.Writes()
 	if o.OpenID, err = a.openID(); err != nil {
 		return err
 	}
@@ -289,7 +287,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		debug.SetGCPercent(150)
 		debug.FreeOSMemory()
 	}
-	send := plans.delivers(by.delivers(a.posting(reg, store, a.now, posts, sending(reg, store, channels, o.URL))))
+	send := plans.delivers(by.delivers(a.posting(reg, store, a.now, posts, a.sending(reg, store, channels, o.URL))))
 	r := runningServer{Server: s, channels: by, plans: plans, queue: queue, gateway: gateway, watch: watch,
 		work: func(ctx context.Context) error {
 			return a.workBeside(ctx, f, engine, store, send, channels.Channel, meter, logger)

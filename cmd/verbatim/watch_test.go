@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -70,5 +71,51 @@ func TestWhatFailsIsWatched(t *testing.T) {
 		if !strings.Contains(s.said.String(), part) {
 			t.Errorf("%s is not in the log:\n%s", part, s.said)
 		}
+	}
+}
+
+// A letter with a sign-in link is tried again: the server of mail comes back, the letter comes, and
+// the link in it signs in. G86
+func TestASignInLetterIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.people()
+	h.script("ada", `system.add-identity :principal-id "nina" :issuer "email" :subject "nina@allianz.example"`)
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := gone.Addr().String()
+	gone.Close()
+	letters := filepath.Join(h.dir, "letters.json")
+	if err := os.WriteFile(letters, fmt.Appendf(nil, `{"channels": {"post": {"kind": "smtp", "server": %q, "from": "portal@bank.example", "tls": "none"}}, "routes": {"letters": {"channel": "post"}}}`, at), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	h.env = append(h.env, "VERBATIM_NOTIFY="+letters)
+	s := h.serve("--log", "error")
+	nina := newVisitor(t)
+	if status, body := nina.form(s.url+"/sign-in/mail", url.Values{"email": {"nina@allianz.example"}}); status != http.StatusOK {
+		t.Fatal(status, body)
+	}
+	failed := regexp.MustCompile(`verbatim_job_runs_total\{channel="notice",outcome="failed"\} [1-9]`)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		if _, body := nina.get(s.url + "/metrics"); failed.MatchString(body) {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("nothing was tried:\n%s", body)
+		}
+	}
+	_, mail := mailServerAt(t, at)
+	select {
+	case text := <-mail:
+		m := regexp.MustCompile(`link=([\w-]+)`).FindStringSubmatch(text)
+		if m == nil {
+			t.Fatalf("the mail is\n%s", text)
+		}
+		if status, body := nina.form(s.url+"/sign-in/link", url.Values{"link": {m[1]}, "to": {"/"}}); status != http.StatusSeeOther {
+			t.Errorf("the link of a letter that left late: %d %s", status, body)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("no letter came although the server of mail is back")
 	}
 }

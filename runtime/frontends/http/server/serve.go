@@ -54,8 +54,8 @@ type Options struct {
 	// of an API token. Either may be nil.
 	People func(ctx context.Context, issuer, subject string) (principal string, err error)
 	Tokens func(ctx context.Context, digest string) (Token, error)
-	// Mail sends a sign-in link; nil if nobody signs in by mail.
-	Mail func(ctx context.Context, to, language, link string) error
+	// Mail says that a worker sends sign-in links by mail: see SignInLink.
+	Mail bool
 	// OpenID is the identity provider; nil without one.
 	OpenID *OpenID
 	// URL is the server's address from outside, "https://portal.bank.example". Cookies and links

@@ -219,13 +219,10 @@ func (b *Book) drop(ctx context.Context, where stores.Cond) error {
 }
 
 // Link makes a link by which a principal can sign in once, within the time lasts. If browser is
-// given, it is a secret of one browser, and only that browser can use the link.
+// given, it is the Digest of one browser's secret, and only that browser can use the link.
 func (b *Book) Link(ctx context.Context, principal, browser string, lasts time.Duration) (secret string, err error) {
 	if secret, err = b.Secret(); err != nil {
 		return "", err
-	}
-	if browser != "" {
-		browser = Digest(browser)
 	}
 	return secret, b.write(ctx, links.Insert(keyOf(secret), stores.NewString(principal), stores.NewString(browser), stores.NewTime(b.now().Add(lasts))))
 }
