@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gopkg.in/yaml.v3"
 )
 
 // A letter that cannot leave is one line of the log with its target, its cause and the next time,
@@ -51,6 +53,7 @@ func TestWhatFailsIsWatched(t *testing.T) {
 	}
 	failed := regexp.MustCompile(`verbatim_job_runs_total\{channel="notice",outcome="failed"\} [1-9]`)
 	waits := regexp.MustCompile(`verbatim_oldest_failing_job_seconds [^0]|verbatim_oldest_failing_job_seconds 0\.`)
+	newVisitor(t).get(s.url + "/healthz")
 	body := scrape()
 	for end := time.Now().Add(time.Minute); !failed.MatchString(body) || !waits.MatchString(body); body = scrape() {
 		if time.Now().After(end) {
@@ -61,6 +64,29 @@ func TestWhatFailsIsWatched(t *testing.T) {
 	for _, want := range []string{`verbatim_store_up 1`, `verbatim_jobs\{state="waiting"\} [1-9]`, `verbatim_build_info\{palettes="[0-9a-f]+",version="[^"]+"\} 1`} {
 		if !regexp.MustCompile(want).MatchString(body) {
 			t.Errorf("%s is not in\n%s", want, body)
+		}
+	}
+	// Each rule of the release speaks of what is counted.
+	rules, err := os.ReadFile(filepath.Join(releases, "alerts.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var alerts struct {
+		Groups []struct {
+			Rules []struct {
+				Alert, Expr string
+				Annotations struct{ Summary, Next string }
+			}
+		}
+	}
+	if err := yaml.Unmarshal(rules, &alerts); err != nil || len(alerts.Groups) != 1 || len(alerts.Groups[0].Rules) < 8 {
+		t.Fatal(err, alerts)
+	}
+	for _, r := range alerts.Groups[0].Rules {
+		name := regexp.MustCompile(`verbatim_\w+|up\{`).FindString(r.Expr)
+		counted := strings.Contains(body, "# TYPE "+strings.TrimSuffix(name, "_count")+" ") || name == "up{" || name == "verbatim_model_up" // which no model was asked for
+		if name == "" || !counted || r.Annotations.Summary == "" || r.Annotations.Next == "" {
+			t.Errorf("the rule %s speaks of %q, which is not counted, or says no next step", r.Alert, name)
 		}
 	}
 	if status, _ := newVisitor(t).get("http://" + watch + "/readyz"); status != http.StatusNotFound {
