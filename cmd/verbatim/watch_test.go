@@ -31,7 +31,7 @@ func TestWhatFailsIsWatched(t *testing.T) {
 	if err := os.WriteFile(letters, fmt.Appendf(nil, `{"channels": {"post": {"kind": "smtp", "server": %q, "from": "portal@bank.example", "tls": "none"}}, "routes": {"letters": {"channel": "post"}}}`, gone.Addr()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	h.env = append(h.env, "VERBATIM_NOTIFY="+letters, "VERBATIM_URL=https://portal.bank.example/")
+	h.env = append(h.env, "VERBATIM_NOTIFY="+letters)
 	h.proposes(`system.grant-high-role :principal-id @nina :role "analyst"`)
 
 	free, err := net.Listen("tcp", "127.0.0.1:0")
