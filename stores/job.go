@@ -212,6 +212,15 @@ type JobRecord struct {
 	Note    string    // of the latest settlement that had one
 }
 
+// JobCounts say how much is to be done, and since when.
+type JobCounts struct {
+	Waiting, Running, Dead int
+	Due                    time.Time // when the job fell due that is due longest; zero without a waiting job
+	// Failing is when the oldest job was made that was tried and failed, and waits to be tried
+	// again; zero without one. Each try moves the time at which a job is due.
+	Failing time.Time
+}
+
 // A JobFilter picks jobs. Its zero value picks all.
 type JobFilter struct {
 	IDs    []string
@@ -273,4 +282,6 @@ type Queue interface {
 	Work(ctx context.Context, s Shift) error
 	// Jobs lists jobs in the order in which they fall due.
 	Jobs(ctx context.Context, f JobFilter) ([]JobRecord, error)
+	// CountJobs counts the jobs that are not done.
+	CountJobs(ctx context.Context) (JobCounts, error)
 }

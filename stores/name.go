@@ -42,4 +42,7 @@ type Identity struct {
 	// Place tells a copy from the store: a server and its database, whatever their address. "" if
 	// that is not known.
 	Place string
+	// Tells reports whether the store notices by itself that its rows were put back from a dump or
+	// that another server took over, and Restored that this happened since Settle was last called.
+	Tells, Restored bool
 }

@@ -608,6 +608,9 @@ type Store interface {
 	Full() bool
 	// Identity tells which store this is. It returns ErrSchema before Migrate has run.
 	Identity(ctx context.Context) (Identity, error)
+	// Settle notes that what a restore brought back has been dealt with: from now on Identity says
+	// that the store was not restored. A store that does not tell does nothing.
+	Settle(ctx context.Context) error
 	// Head returns the number and the hash of the last journal entry, zero for a
 	// journal without any.
 	Head(ctx context.Context) (int64, [32]byte, error)

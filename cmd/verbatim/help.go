@@ -48,6 +48,9 @@ verbatim help man --dir man`,
 				return nil
 			case "man":
 				return a.writeMan(cmd.Root(), dir)
+			case "variables":
+				a.printVariables()
+				return nil
 			case "keys":
 				return a.printKeys(args[1:])
 			case "tasks":
@@ -179,7 +182,7 @@ func (a *app) printHelp(text string) {
 
 // helpTopics are the words that verbatim help knows.
 func helpTopics(root *cobra.Command) []string {
-	all := append(guideNames(), "tasks", "keys", "exit-codes", "json", "man")
+	all := append(guideNames(), "tasks", "keys", "variables", "exit-codes", "json", "man")
 	for _, c := range root.Commands() {
 		if !slices.Contains(all, c.Name()) {
 			all = append(all, c.Name())

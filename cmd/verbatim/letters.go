@@ -4,18 +4,19 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/domains/rights"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/http/a2a"
 	"verbatim/runtime/frontends/http/a2a/peers"
+	"verbatim/runtime/frontends/http/server"
+	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/runtime/jobs/notify"
 	"verbatim/runtime/state/confirmations"
 	"verbatim/stores"
@@ -30,12 +31,14 @@ const (
 	sayAskedBy  values.Key = "serve/asked-by"
 )
 
-// mailer sends sign-in links by mail.
-func mailer(channels *notify.Sender) func(context.Context, string, string, string) error {
-	return func(ctx context.Context, to, language, link string) error {
-		l := reads(language)
-		return channels.Letter(ctx, notify.Letter{ID: uuid.NewString(), To: to, Subject: saySignIn.In(l), Text: saySignInBy.In(l, link)})
+// signInLetter writes the mail of a notice that asks for a sign-in link.
+func (a *app) signInLetter(ctx context.Context, store stores.Store, m engine.Message) (notify.Letter, error) {
+	to, language, link, err := server.SignInLink(ctx, &logins.Book{Store: store, Clock: a.now, Random: a.random}, m)
+	if errors.Is(err, logins.ErrOver) {
+		return notify.Letter{}, &notify.Error{Code: "expired", Text: "the link was asked for too long ago", Permanent: true}
 	}
+	l := reads(language)
+	return notify.Letter{ID: m.ID, To: to, Subject: saySignIn.In(l), Text: saySignInBy.In(l, link)}, err
 }
 
 func reads(language string) values.Language {
@@ -45,13 +48,20 @@ func reads(language string) values.Language {
 	return values.English
 }
 
-// sending sends notices. A notice that an agreement is needed goes out as a mail with a link to its
+// sending sends notices. One that asks for a sign-in link goes out as a mail. A notice that an agreement is needed goes out as a mail with a link to its
 // page, unless a route says otherwise. The link alone gives no access.
-func sending(reg *verbs.Registry, store stores.Store, channels *notify.Sender, url string) func(context.Context, engine.Message) error {
+func (a *app) sending(reg *verbs.Registry, store stores.Store, channels *notify.Sender, url string) func(context.Context, engine.Message) error {
 	if channels == nil {
 		return nil
 	}
 	return func(ctx context.Context, m engine.Message) error {
+		if m.Target == server.TargetSignIn {
+			letter, err := a.signInLetter(ctx, store, m)
+			if err == nil {
+				err = channels.Letter(ctx, letter)
+			}
+			return err
+		}
 		if m.Target != engine.TargetAgreement || !channels.Writes() || slices.Contains(channels.Targets(), m.Target) {
 			return channels.Send(ctx, m)
 		}

@@ -64,7 +64,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, world{
 		args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		env: os.Getenv, now: time.Now, random: rand.Reader, terminal: openTerminal,
+		env: os.Getenv, environ: os.Environ(), now: time.Now, random: rand.Reader, terminal: openTerminal,
 	})
 	stop()
 	os.Exit(code)
@@ -76,6 +76,7 @@ type world struct {
 	in       io.Reader
 	out, err io.Writer
 	env      func(string) string
+	environ  []string // as os.Environ has it, to find misspelt names
 	now      func() time.Time
 	// random is the source of keys.
 	random io.Reader
@@ -149,6 +150,9 @@ func run(ctx context.Context, w world) (code int) {
 		}
 	}
 	if err := a.unknownCommand(root); err != nil {
+		return a.fail(err)
+	}
+	if err := a.readEnvironment(); err != nil {
 		return a.fail(err)
 	}
 	if err := root.ExecuteContext(ctx); err != nil {

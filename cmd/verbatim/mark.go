@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,20 +17,23 @@ import (
 	"verbatim/runtime/conversation/intent"
 	"verbatim/runtime/domains/manda"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
 
-// A store cannot know that it is a copy, or that it was restored from a backup. Its pending
-// confirmations may then have been used since. So the command notes, in the user's own state, each
-// place where a store was used and how far its journal had come. If the two disagree, pending
-// confirmations are dropped.
+// A file cannot know that it is a copy, or that it was restored from a backup. Its pending
+// confirmations may then have been used since. So the command notes, in a folder for its state, each
+// place where a store was used and how far its journal had come. If the two disagree, or if a
+// database says that it was restored, pending confirmations and logins are dropped.
 type mark struct {
-	store stores.Store
-	file  string // "" if nothing can be noted
-	place string
-	mu    sync.Mutex // guards known
-	known places
+	store  stores.Store
+	tells  bool   // the store notices restores by itself
+	file   string // "" if nothing can be noted
+	place  string
+	mu     sync.Mutex // guards known and failed
+	known  places
+	failed error // why the last note was not written
 }
 
 // places are the journal heads of a store, by the place where it was used.
@@ -37,9 +42,10 @@ type places map[string]struct {
 	Hash string `json:"hash"`
 }
 
-// stateFolder is the folder of the command's state, or "".
+// stateFolder is the folder of the command's state, or "". A unit of systemd names the only one
+// that it may write.
 func (a *app) stateFolder() string {
-	dir := a.env("XDG_STATE_HOME")
+	dir := cmp.Or(a.env("XDG_STATE_HOME"), a.env("STATE_DIRECTORY"))
 	if home := a.env("HOME"); dir == "" && home != "" {
 		dir = filepath.Join(home, ".local", "state")
 	}
@@ -77,49 +83,71 @@ func (a *app) marked(ctx context.Context, engine *engine.Engine, store stores.St
 	if err != nil {
 		return nil, false, err
 	}
-	m = &mark{store: store, place: cmp.Or(id.Place, at.place()), known: places{}}
-	dir := a.stateFolder()
-	if dir == "" {
-		return m, true, nil
+	m = &mark{store: store, tells: id.Tells, place: cmp.Or(id.Place, at.place()), known: places{}}
+	if dir := a.stateFolder(); dir != "" {
+		m.file = filepath.Join(dir, id.ID+".json")
 	}
-	m.file = filepath.Join(dir, id.ID+".json")
-	text, err := os.ReadFile(m.file)
-	if err != nil || json.Unmarshal(text, &m.known) != nil || len(m.known) == 0 {
-		m.known = places{}
-		a.keeps(ctx, m)
-		return m, true, nil
-	}
-	why := ""
-	was, here := m.known[m.place]
-	if old, noted := m.known[at.place()]; !here && noted { // by an earlier build, which noted addresses
-		was, here = old, true
-	}
-	if id.Place != "" { // from now on an address says nothing: what was noted of it grows old
-		delete(m.known, at.place())
-	}
-	if !here {
-		why = "it is a copy of a store that was used elsewhere"
-	} else if was.Seq > 0 {
-		entries, err := store.Journal(ctx, was.Seq, was.Seq)
-		if err != nil {
+	why, noted := "", false
+	if text, err := os.ReadFile(m.file); err == nil && json.Unmarshal(text, &m.known) == nil && len(m.known) > 0 {
+		if why, err = m.differs(ctx, id.Place, at.place()); err != nil {
 			return nil, false, err
 		}
-		if len(entries) != 1 || hex.EncodeToString(entries[0].Hash[:]) != was.Hash {
-			why = "it was put back to what it was a while ago"
+		noted = true
+	} else {
+		m.known = places{}
+	}
+	if id.Restored {
+		why = "its database was put back from a backup, or another server took over"
+	}
+	if why != "" {
+		if err := a.dropOld(ctx, engine, store, "this store is not what it was when it was last used here: "+why); err != nil {
+			return m, false, err
 		}
 	}
-	if why == "" {
-		a.keeps(ctx, m)
-		return m, false, nil
-	}
+	a.keeps(ctx, m)
+	return m, !noted && !id.Tells, nil
+}
+
+// dropOld drops what waits for an agreement, and logins and links for signing in: all of them may
+// have been used, or ended, since the store was what it is.
+func (a *app) dropOld(ctx context.Context, engine *engine.Engine, store stores.Store, why string) error {
 	n, err := engine.DropPending(ctx)
-	if n > 0 {
-		fmt.Fprintf(a.err, "this store is not what it was when it was last used here: %s. What waited for an agreement was dropped (%d); ask again\n", why, n)
+	if err == nil {
+		err = (&logins.Book{Store: store, Clock: a.now, Random: a.random}).Forget(ctx)
+	}
+	if errors.Is(err, stores.ErrSchema) { // a store without logins has none to drop
+		err = nil
 	}
 	if err == nil {
-		a.keeps(ctx, m)
+		err = store.Settle(ctx)
 	}
-	return m, false, err
+	if n > 0 {
+		fmt.Fprintf(a.err, "%s. What waited for an agreement was dropped (%d); ask again\n", why, n)
+	}
+	return err
+}
+
+// differs compares the note with the store, and says what does not agree, or "". address is where
+// the store was reached, which earlier builds noted.
+func (m *mark) differs(ctx context.Context, place, address string) (string, error) {
+	was, here := m.known[m.place]
+	if old, noted := m.known[address]; !here && noted {
+		was, here = old, true
+	}
+	if place != "" { // from now on an address says nothing: what was noted of it grows old
+		delete(m.known, address)
+	}
+	if !here {
+		return "it is a copy of a store that was used elsewhere", nil
+	}
+	if was.Seq == 0 {
+		return "", nil
+	}
+	entries, err := m.store.Journal(ctx, was.Seq, was.Seq)
+	if err == nil && (len(entries) != 1 || hex.EncodeToString(entries[0].Hash[:]) != was.Hash) {
+		return "it was put back to what it was a while ago", nil
+	}
+	return "", err
 }
 
 // keeps writes the note now, and again after each commit that used an agreement. A process that is
@@ -151,25 +179,57 @@ func (m *mark) keep(ctx context.Context) {
 	is := m.known[m.place]
 	is.Seq, is.Hash = seq, hex.EncodeToString(hash[:])
 	m.known[m.place] = is
-	if text, err := json.Marshal(m.known); err == nil {
-		note(m.file, text)
+	text, err := json.Marshal(m.known)
+	if err == nil {
+		err = note(m.file, text)
 	}
+	m.failed = err
+}
+
+// blind reports why a restore of the store would not be noticed, or "".
+func (m *mark) blind() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.tells:
+		return ""
+	case m.file == "":
+		return "neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME names a folder for the program's state"
+	case m.failed != nil:
+		return reason(m.failed)
+	}
+	return ""
+}
+
+// withoutMark drops what is older than this start where a restore could not be noticed: nobody
+// knows whether it has been used. It returns what operators should know.
+func (a *app) withoutMark(ctx context.Context, m *mark, engine *engine.Engine, log *slog.Logger) ([]string, error) {
+	why := m.blind()
+	if why == "" {
+		return nil, nil
+	}
+	says := "a restored store would not be noticed, since nothing can be noted of it (" + why + ")"
+	log.Error("store", "next", "set STATE_DIRECTORY to a folder that stays", "error", says)
+	return []string{says}, a.dropOld(ctx, engine, m.store, says)
 }
 
 // note writes a file of the state atomically.
-func note(file string, text []byte) {
-	if os.MkdirAll(filepath.Dir(file), 0o700) != nil {
-		return
+func note(file string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
 	}
-	if temp, err := os.CreateTemp(filepath.Dir(file), "mark"); err == nil {
-		_, err = temp.Write(text)
-		if closed := temp.Close(); err == nil && closed == nil {
-			err = os.Rename(temp.Name(), file)
-		}
-		if err != nil {
-			os.Remove(temp.Name())
-		}
+	temp, err := os.CreateTemp(filepath.Dir(file), "mark")
+	if err != nil {
+		return err
 	}
+	_, err = temp.Write(text)
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), file)
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+	}
+	return err
 }
 
 // place identifies a store without its user.

@@ -3,11 +3,14 @@ package main
 import (
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"verbatim/stores/postgres/pgtest"
 )
 
 // A database is the same under another address: what waits there is not dropped.
@@ -55,5 +58,73 @@ func TestAnotherAddressIsNoCopy(t *testing.T) {
 	}
 	if text, err = os.ReadFile(notes[0]); err != nil || strings.Contains(string(text), address) || !strings.Contains(string(text), `"database `) {
 		t.Errorf("%s is noted, %v", text, err)
+	}
+}
+
+// An agreement that was used after a dump is not used again when the dump is put back, also where
+// nothing can be noted of a store, as in a container; nor is a login that was ended since.
+func TestARestoredDatabaseAsksAnew(t *testing.T) { // G80
+	t.Parallel()
+	db := pgtest.Database(t)
+	h := newHouse(t)
+	h.env = append(h.env, "VERBATIM_STORE="+db.Owner, "XDG_STATE_HOME=/dev/null/none", "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
+	h.do("migrate", "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
+	h.env = append(h.env, "VERBATIM_STORE="+db.App)
+	h.people()
+	h.proposes(`system.grant-high-role :principal-id @nina :role "analyst"`)
+	id := regexp.MustCompile(`\S+`).FindString(h.do("confirm", "--as", "bo"))
+	dump := filepath.Join(t.TempDir(), "bank.dump")
+	command := func(name string, args ...string) {
+		if out, err := exec.Command(pgtest.Program(t, name), args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+	}
+	command("pg_dump", "--format=custom", "--file="+dump, db.Admin)
+	if out := h.do("confirm", "--as", "bo", "--agree", id); !strings.Contains(out, "system.grant-high-role") {
+		t.Fatal(out)
+	}
+	// What tidies a table up, and a second look, make no restore of it.
+	for _, how := range []string{"FREEZE", "FULL, FREEZE"} {
+		command("psql", "--quiet", "--dbname="+db.Admin, "--command=VACUUM ("+how+") public.verbatim_place")
+	}
+	h.proposes(`system.grant-high-role :principal-id @nina :role "administrator"`)
+	if out := h.do("confirm", "--as", "bo"); !strings.Contains(out, "administrator") {
+		t.Fatalf("it does not wait although nothing was restored: %s", out)
+	}
+
+	command("pg_restore", "--clean", "--if-exists", "--dbname="+db.Admin, dump)
+	s := h.serve("--no-work")
+	s.stop()
+	if !strings.Contains(s.said.String(), "put back from a backup") {
+		t.Errorf("the server did not say that the store was restored: %s", s.said)
+	}
+	if out := h.do("confirm", "--as", "bo"); strings.Contains(out, "system.grant-high-role") {
+		t.Errorf("it waits again after a restore: %s", out)
+	}
+	h.proposes(`system.grant-high-role :principal-id @nina :role "administrator"`)
+	if out := h.do("confirm", "--as", "bo"); !strings.Contains(out, "administrator") {
+		t.Errorf("what was asked after the restore does not wait: %s", out)
+	}
+}
+
+// Where nothing can be noted of a file, every start may follow a restore: what waits is dropped, and
+// operators are told, in the log and by /readyz.
+func TestAStoreWithoutANoteAsksAnew(t *testing.T) { // G80
+	t.Parallel()
+	h := newHouse(t)
+	h.people()
+	h.proposes(`system.grant-high-role :principal-id @nina :role "analyst"`)
+	h.env = append(h.env, "XDG_STATE_HOME=/dev/null/none", "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
+	s := h.serve("--no-work")
+	status, body := newVisitor(t).get(s.url + "/readyz")
+	s.stop()
+	if status != 200 || !strings.Contains(body, "ready\na restored store would not be noticed") {
+		t.Errorf("/readyz says %d %q", status, body)
+	}
+	if !strings.Contains(s.said.String(), "STATE_DIRECTORY") {
+		t.Errorf("the log does not say what to do: %s", s.said)
+	}
+	if out := h.do("confirm", "--as", "bo"); strings.Contains(out, "system.grant-high-role") {
+		t.Errorf("it waits still: %s", out)
 	}
 }

@@ -116,7 +116,7 @@ func logsPlans(c confidence.Audit, log *slog.Logger) func(workflow.Event) {
 			log.Error("a step of a plan failed", "plan", e.Plan.Key.Text(), "verb", at.Call.Verb, "attempt", at.Number, "error", at.Err.Error())
 		}
 		if p := e.Plan; c.Enabled && e.Kind == workflow.Finished && !p.Ended.IsZero() {
-			log.Log(context.Background(), c.Level, "a plan has ended", "plan", p.Key.Text(), "status", p.Status, "steps", len(p.Steps), "took", p.Ended.Sub(p.Started))
+			log.Log(context.Background(), c.Level, "a plan has ended", "plan", p.Key.Text(), "status", p.Status, "steps", len(p.Steps), "took_ms", p.Ended.Sub(p.Started).Milliseconds())
 		}
 	}
 }

@@ -50,7 +50,7 @@ type serveFlags struct {
 	proxied, apart    bool
 	modelFlags
 	mode, budget string
-	log          string
+	log, metrics string
 }
 
 func serveCommand(a *app) *cobra.Command {
@@ -60,7 +60,12 @@ func serveCommand(a *app) *cobra.Command {
 		Short:   "Serve the portal, the console and the API: verbatim help serve",
 		Example: "verbatim serve --sign-in clara",
 		Args:    atMost(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.fromVariables(cmd); err != nil {
+				return err
+			}
+			return a.serve(cmd.Context(), f)
+		},
 	}
 	cmd.AddCommand(tokenCommand(a))
 	a.palettesFlag(cmd, &f.palettes)
@@ -74,8 +79,10 @@ func serveCommand(a *app) *cobra.Command {
 	flags.StringSliceVar(&f.signIn, "sign-in", nil, "print a link by which this `name` signs in, once; on this machine only")
 	a.modelFlags(cmd, &f.modelFlags)
 	flags.StringVar(&f.mode, "mode", "tools", "the `way` calls are written, as for verbatim chat")
+	_ = flags.MarkHidden("mode") // for experiments; its variable stands in verbatim help variables
 	flags.StringVar(&f.budget, "budget", usualBudget, "most `tokens` of a message, a conversation and a day")
 	flags.BoolVar(&f.apart, "no-work", false, "leave jobs to verbatim work")
+	flags.StringVar(&f.metrics, "metrics", "", "an `address` that answers /metrics to all who reach it, like :9090")
 	flags.StringVar(&f.log, "log", "info", "log to standard error what has this `level`, info or error; off for nothing")
 	return cmd
 }
@@ -125,6 +132,18 @@ func (f *serveFlags) listener() (net.Listener, error) {
 		}
 	}
 	return l, err
+}
+
+// watch listens where metrics are answered apart, nil if nowhere.
+func (f *serveFlags) watch() (net.Listener, error) {
+	if f.metrics == "" {
+		return nil, nil
+	}
+	l, err := net.Listen("tcp", f.metrics)
+	if err != nil {
+		return nil, usage(fmt.Sprintf("--metrics takes an address that is free, not %q: %s", f.metrics, reason(err)), "write it like :9090 or 10.0.0.7:9090")
+	}
+	return l, nil
 }
 
 func (a *app) serve(ctx context.Context, f serveFlags) error {
@@ -186,22 +205,25 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return a.runFailed(err)
 	}
 	ends = append(ends, func() { mark.keep(ctx) })
+	blind, err := a.withoutMark(ctx, mark, engine, logger)
+	if err != nil {
+		return a.runFailed(err)
+	}
 	channels, err := a.channels("", a.now)
 	if err != nil {
 		return err
 	}
+	version, _ := built()
 	o := server.Options{
 		Registry: reg, Engine: engine, Store: store, Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: certified, Log: logger,
-		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store),
+		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store), Notes: blind, Version: version,
 	}
 	posts, err := a.posts()
 	if err != nil {
 		return err
 	}
 	o.Talk = a.talks(reg, model, chat, tokens, zone)
-	if channels != nil && channels.Writes() {
-		o.Mail = mailer(channels)
-	}
+	o.Mail = channels != nil && channels.Writes()
 	if o.OpenID, err = a.openID(); err != nil {
 		return err
 	}
@@ -230,6 +252,10 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return broken("nothing can be served", err, "name another address with --listen")
 	}
 	defer l.Close()
+	watch, err := f.watch()
+	if err != nil {
+		return err
+	}
 	if o.URL, o.Hosts, err = f.reached(l, certs != nil); err != nil {
 		return err
 	}
@@ -238,7 +264,6 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return usage(err.Error(), "verbatim serve --help")
 	}
 	defer s.Close()
-	version, _ := built()
 	programs, err := api.New(ctx, s, api.Options{Codes: allCodes(), Search: a.finding(reg), Version: version})
 	if err != nil {
 		return a.runFailed(err)
@@ -262,8 +287,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		debug.SetGCPercent(150)
 		debug.FreeOSMemory()
 	}
-	send := plans.delivers(by.delivers(a.posting(reg, store, a.now, posts, sending(reg, store, channels, o.URL))))
-	r := runningServer{Server: s, channels: by, plans: plans, queue: queue, gateway: gateway, work: func(ctx context.Context) error { return a.workBeside(ctx, f, engine, store, send, channels.Channel) }}
+	send := plans.delivers(by.delivers(a.posting(reg, store, a.now, posts, a.sending(reg, store, channels, o.URL))))
+	r := runningServer{Server: s, channels: by, plans: plans, queue: queue, gateway: gateway, watch: watch,
+		work: func(ctx context.Context) error {
+			return a.workBeside(ctx, f, engine, store, send, channels.Channel, meter, logger)
+		}}
 	return r.run(ctx, l, certs)
 }
 
@@ -275,6 +303,7 @@ type runningServer struct {
 	plans    *planning
 	queue    func(context.Context) error // nil without a broker
 	gateway  *trustgraph.Gateway         // nil without a gateway
+	watch    net.Listener                // where metrics are answered apart, or nil
 }
 
 // run serves until ctx ends, and returns after everything beside it has ended. A channel or a
@@ -301,6 +330,13 @@ func (r *runningServer) run(ctx context.Context, l net.Listener, certs *tls.Conf
 			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 			defer cancel()
 			_ = r.gateway.Close(closing) // unfinished plans continue later
+		}()
+	}
+	if r.watch != nil {
+		go func() {
+			if err := r.ServeMetrics(ctx, r.watch); err != nil {
+				stop(err)
+			}
 		}()
 	}
 	err := r.Run(ctx, l, certs)
@@ -411,12 +447,13 @@ func (a *app) talks(reg *verbs.Registry, model llm.Model, chat *chatFlags, token
 }
 
 // workBeside runs jobs for as long as the server runs.
-func (a *app) workBeside(ctx context.Context, f serveFlags, engine *engine.Engine, store stores.Store, send func(context.Context, engine.Message) error, channel func(string) string) error {
+func (a *app) workBeside(ctx context.Context, f serveFlags, engine *engine.Engine, store stores.Store, send func(context.Context, engine.Message) error, channel func(string) string, meter *server.Meter, log *slog.Logger) error {
 	if f.apart {
 		return nil
 	}
 	host, _ := os.Hostname() // without one, the process id suffices
-	w := &worker.Worker{Engine: engine, Store: store, Name: strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Spread: rand.Float64, Send: send, Channel: channel}
+	w := &worker.Worker{Engine: engine, Store: store, Name: strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Spread: rand.Float64, Send: send, Channel: channel,
+		Report: func(e worker.Event) { ran(&e, channel, meter, log) }}
 	return w.Run(ctx)
 }
 
@@ -493,4 +530,24 @@ func envelopes(reg *verbs.Registry) (all []a2a.Envelope) {
 		})
 	}
 	return all
+}
+
+// ran counts a run of a job, and logs one that did not succeed.
+func ran(e *worker.Event, channel func(string) string, meter *server.Meter, log *slog.Logger) {
+	by := e.Job.Kind
+	if by == engine.JobNotice && channel != nil && channel(e.What) != "" {
+		by = channel(e.What)
+	}
+	meter.Ran(by, e.Outcome)
+	if e.Err == nil && !e.Alarm() || e.Outcome == engine.WorkWaiting {
+		return
+	}
+	attrs := []any{"outcome", e.Outcome, "code", e.Reason, "kind", e.Job.Kind, "job", e.Job.ID, "target", e.What, "attempt", e.Attempt, "of", e.Job.Tries()}
+	if !e.Again.IsZero() {
+		attrs = append(attrs, "again", e.Again.UTC().Format(time.RFC3339))
+	}
+	if e.Err != nil {
+		attrs = append(attrs, "error", e.Err.Error())
+	}
+	log.Error("job", attrs...)
 }

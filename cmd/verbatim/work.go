@@ -149,7 +149,7 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if err != nil {
 		return err
 	}
-	w.Send = by.delivers(a.posting(reg, store, clock, posts, sending(reg, store, channels, a.env("VERBATIM_URL"))))
+	w.Send = by.delivers(a.posting(reg, store, clock, posts, a.sending(reg, store, channels, a.env("VERBATIM_URL"))))
 	plans, err := a.plansAtWork(reg, store, w.Engine, clock)
 	if err != nil {
 		return err

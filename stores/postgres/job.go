@@ -291,6 +291,42 @@ func (r *reader) jobs(f *stores.JobFilter, into *[]stores.JobRecord) op {
 	})
 }
 
+// CountJobs implements stores.Queue.
+func (s *Store) CountJobs(ctx context.Context) (c stores.JobCounts, err error) {
+	err = s.read(ctx, s.pool, stores.Scope{}, func(conn *conn) error {
+		return conn.do(ctx, op{doing: "jobs", sql: `SELECT state::text, count(*), min(scheduled_at), min(created_at) FILTER (WHERE errors IS NOT NULL) FROM ` + riverJob + ` WHERE state <> 'completed' GROUP BY state`, read: func(r row) error {
+			n, times := int(r.num(1)), [2]time.Time{}
+			for i := range times {
+				v, err := r.decode(2+i, stores.Time)
+				if err != nil {
+					return fmt.Errorf("a job that cannot be read: %w", stores.ErrInvalid)
+				}
+				if !v.IsNull() {
+					times[i] = v.Time()
+				}
+			}
+			switch stateOf[rivertype.JobState(r.str(0))] {
+			case stores.JobWaiting:
+				c.Waiting, c.Due, c.Failing = c.Waiting+n, earlier(c.Due, times[0]), earlier(c.Failing, times[1])
+			case stores.JobRunning:
+				c.Running += n
+			case stores.JobDead:
+				c.Dead += n
+			}
+			return nil
+		}})
+	})
+	return c, err
+}
+
+// earlier returns the earlier of two times, of which the zero time is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
 // changeJobs retries or drops jobs that are dead or waiting.
 func (t *tx) changeJobs(changes []stores.JobChange) ([]op, error) {
 	var ops []op

@@ -28,6 +28,9 @@ func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 		if known {
 			place = "(SELECT 'database ' || d.oid || ' of ' || s.system_identifier FROM pg_catalog.pg_control_system() s, pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())"
 		}
+		if id.Tells, id.Restored, err = restored(ctx, c); err != nil {
+			return err
+		}
 		return c.do(ctx, op{doing: "identity", sql: "SELECT store, secret, " + place + " FROM public.verbatim_schema", read: func(r row) error {
 			id.ID, id.Secret, id.Place = r.str(0), slices.Clone(r.bytes(1)), r.str(2)
 			if len(id.Secret) == 32 { // made here: names in use were made with its text form
@@ -42,6 +45,42 @@ func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 		err = stores.ErrSchema
 	}
 	return id, err
+}
+
+// A row that was put back was written by the transaction that put it back, and not by the one
+// that it names: a dump cannot carry this forward. Copies of the server's own files keep the
+// transaction and change the timeline, and so does a standby that takes over: what it had not
+// received is lost as after a restore.
+const (
+	timeline  = `pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8)`
+	untouched = `xmin::text::bigint = written & 4294967295 AND timeline = ` + timeline
+	settle    = `UPDATE public.verbatim_place SET written = pg_catalog.pg_current_xact_id()::text::bigint, timeline = ` + timeline
+)
+
+// restored reports whether the database notices restores, and whether there was one since Settle.
+// One that was migrated by an earlier build notices none.
+func restored(ctx context.Context, c *conn) (tells, restored bool, err error) {
+	err = c.do(ctx, op{doing: "identity", sql: "SELECT pg_catalog.to_regclass('public.verbatim_place') IS NOT NULL AND NOT pg_catalog.pg_is_in_recovery()", read: func(r row) error {
+		tells = r.yes(0)
+		return nil
+	}})
+	if err != nil || !tells {
+		return false, false, err
+	}
+	err = c.do(ctx, op{doing: "identity", sql: "SELECT NOT (" + untouched + ") FROM public.verbatim_place", read: func(r row) error {
+		restored = r.yes(0)
+		return nil
+	}})
+	return tells, restored, err
+}
+
+// Settle implements stores.Store.
+func (s *Store) Settle(ctx context.Context) error {
+	id, err := s.Identity(ctx)
+	if err != nil || !id.Tells {
+		return err
+	}
+	return s.write(ctx, s.pool, stores.Scope{}, func(c *conn) error { return c.do(ctx, op{doing: "settle", sql: settle}) })
 }
 
 // Head implements stores.Store.

@@ -86,10 +86,18 @@ var ownTables = []string{
   body bytea NOT NULL,
   hash bytea NOT NULL
 )`,
+	placeTable,
+	placeRow,
 	appendOnly,
 	fmt.Sprintf(appendOnlyRows, "public.verbatim_journal"),
 	fmt.Sprintf(appendOnlyTable, "public.verbatim_journal"),
 }
+
+// The place tells a restored database from the one that was in use: see name.go.
+const (
+	placeTable = `CREATE TABLE public.verbatim_place (written bigint NOT NULL, timeline text NOT NULL)`
+	placeRow   = `INSERT INTO public.verbatim_place SELECT pg_catalog.pg_current_xact_id()::text::bigint, ` + timeline
+)
 
 // These triggers stop accidental changes of the journal. The chain shows the changes that they
 // cannot stop.
@@ -109,6 +117,7 @@ var ownRights = []struct{ table, rights string }{
 	{"verbatim_origin", "SELECT, INSERT, UPDATE, DELETE"},
 	{"verbatim_journal", "SELECT, INSERT"},
 	{"verbatim_name", "SELECT, INSERT"},
+	{"verbatim_place", "SELECT, UPDATE"},
 }
 
 // migrateLock is held while a database is migrated, so that of two processes that start together
@@ -511,8 +520,12 @@ func (m *migration) own() error {
 	return nil
 }
 
-// restore plans indexes of our tables, and triggers of the journal, that somebody dropped.
+// restore plans indexes of our tables, and triggers of the journal, that somebody dropped, and the
+// table that earlier builds did not make.
 func (m *migration) restore() error {
+	if !m.indexes["public"]["verbatim_place"] {
+		m.Steps = append(m.Steps, placeTable, placeRow)
+	}
 	for _, s := range ownTables {
 		name, index := strings.CutPrefix(s, "CREATE INDEX ")
 		if name, _, _ = strings.Cut(name, " "); index && !m.indexes["public"][name] {

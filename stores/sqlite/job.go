@@ -303,6 +303,35 @@ func (s *Store) Jobs(ctx context.Context, f stores.JobFilter) (records []stores.
 	return records, err
 }
 
+// CountJobs implements stores.Queue.
+func (s *Store) CountJobs(ctx context.Context) (c stores.JobCounts, err error) {
+	err = s.View(ctx, stores.Scope{}, func(r stores.Reader) error {
+		return r.(*reader).c.query(ctx, "SELECT state, count(*), min(at), min(CASE WHEN note <> '' THEN created END) FROM main.verbatim_job WHERE state <> 'done' GROUP BY state", nil, func(row *sqlite.Stmt) error {
+			n := row.ColumnInt(1)
+			switch row.ColumnText(0) {
+			case stores.JobWaiting.String():
+				c.Waiting = n
+				for i, to := range map[int]*time.Time{2: &c.Due, 3: &c.Failing} {
+					if row.ColumnIsNull(i) {
+						continue
+					}
+					t, err := time.Parse(timeLayout, row.ColumnText(i))
+					if err != nil {
+						return fmt.Errorf("a job has a time that cannot be read: %w", stores.ErrInvalid)
+					}
+					*to = t
+				}
+			case stores.JobRunning.String():
+				c.Running = n
+			case stores.JobDead.String():
+				c.Dead = n
+			}
+			return nil
+		})
+	})
+	return c, fault("jobs", err)
+}
+
 // Jobs implements stores.Reader.
 func (r *reader) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
 	q := "SELECT " + jobColumns + " FROM main.verbatim_job WHERE 1"

@@ -28,6 +28,9 @@ func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 	return id, fault("identity", err)
 }
 
+// Settle implements stores.Store: a file cannot tell that it is a copy.
+func (s *Store) Settle(context.Context) error { return nil }
+
 // Head implements stores.Store.
 func (s *Store) Head(ctx context.Context) (seq int64, hash [32]byte, err error) {
 	err = s.read(ctx, func(c *conn) error {

@@ -445,6 +445,28 @@ var jobCases = []testCase{
 			t.Errorf("%+v", r)
 		}
 	}},
+	{"jobs are counted by state, with the time of the oldest that failed", func(t *testing.T, open Open) { // G82
+		w := newWorld(t, open)
+		w.enqueue(job("late", noon.Add(-time.Hour)), job("failing", noon), job("dead", noon), job("done", noon), job("future", noon.Add(24*time.Hour)))
+		for _, run := range w.take(noon, 4, "call") {
+			end := settle(run, stores.JobDone, noon)
+			switch run.ID {
+			case "late":
+				continue // it runs
+			case "failing":
+				end = settle(run, stores.JobWaiting, noon.Add(time.Minute))
+				end.Note = "refused"
+			case "dead":
+				end = settle(run, stores.JobDead, noon)
+			}
+			w.must(w.batch(stores.Batch{Settled: []stores.Settlement{end}}))
+		}
+		c, err := w.CountJobs(context.Background())
+		w.must(err)
+		if c.Waiting != 2 || c.Running != 1 || c.Dead != 1 || !c.Due.Equal(noon.Add(time.Minute)) || !c.Failing.Equal(w.record("failing").Created) {
+			t.Errorf("%+v", c)
+		}
+	}},
 	{"a job that kills its workers is given up, and holds up no other", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
 		poison := job("poison", noon.Add(-time.Hour))

@@ -30,6 +30,7 @@ build() {
 go mod verify >&2
 build "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" "$scratch/verbatim"
 "$scratch/verbatim" help man --dir "$scratch/man"
+"$scratch/verbatim" help variables >"$scratch/VARIABLES.txt"
 
 # The licences of all modules ask for their texts to be handed on. TestLicences keeps the list.
 "$scratch/verbatim" version --licences >"$scratch/LICENSES.txt"
@@ -48,7 +49,10 @@ for platform in "$@"; do
 	program=$scratch/$name/verbatim
 	case $platform in windows/*) program=$program.exe ;; esac
 	build "$platform" "$program"
-	cp -r "$scratch/LICENSES.txt" "$scratch/man" cmd/verbatim/release/README.md cmd/verbatim/release/verbatim.service "$scratch/$name"
+	cp -r "$scratch/LICENSES.txt" "$scratch/VARIABLES.txt" "$scratch/man" cmd/verbatim/release/{README.md,verbatim.service,Containerfile,kubernetes.yaml,nginx.conf,alerts.yaml} "$scratch/$name"
+	cp -r cmd/verbatim/guide "$scratch/$name/guide"
+	cp -r verbs/palettes "$scratch/$name/palettes"
+	find "$scratch/$name/palettes" -name '*.go' -delete
 	tar --sort=name --mtime="@$moment" --owner=0 --group=0 --numeric-owner --mode=go+rX,go-w --format=ustar -C "$scratch" -cf - "$name" | gzip -n9 >"$out/$name.tar.gz"
 done
 

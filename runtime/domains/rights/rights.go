@@ -48,6 +48,8 @@ const (
 	principals = "system-principal"
 	roles      = "system-role"
 	holds      = "system-hold"
+	identities = "system-identity"
+	tokens     = "system-token"
 )
 
 // high reports whether a role alone lets its holder do harm.
@@ -170,19 +172,13 @@ func Register(h *engine.Handlers, reg *verbs.Registry) {
 		if a.Role != Administrator {
 			return o, nil
 		}
-		// The realm is read before the administrators are counted: a later removal of an
-		// administrator changes the realm's row, and then this transaction is retried.
-		if o, err = withRealm(ctx, c, o); err != nil {
-			return engine.Outcome{}, err
-		}
-		all, err := c.Find(ctx, roles, engine.Fields{"role": Administrator})
-		if err != nil {
-			return engine.Outcome{}, err
-		}
-		if len(all) < 2 {
-			return engine.Outcome{}, engine.Refuse("they are the last administrator, and nobody could make another", "make somebody else an administrator first, with system.grant-high-role")
-		}
-		return o, nil
+		return withoutAdministrator(ctx, c, o)
+	})
+
+	engine.Handle(h, "system.end-principal", func(ctx context.Context, c *engine.Call, a struct {
+		Principal engine.Ref `verb:"principal-id"`
+	}) (engine.Outcome, error) {
+		return end(ctx, c, a.Principal)
 	})
 
 	engine.Handle(h, "system.grant-scope", func(ctx context.Context, c *engine.Call, a rowOf) (engine.Outcome, error) {
@@ -213,6 +209,53 @@ func Register(h *engine.Handlers, reg *verbs.Registry) {
 	registerJobs(h)
 	registerKnown(h, reg)
 	registerStanding(h, reg)
+}
+
+// withoutAdministrator completes an outcome that takes an administrator's role, and refuses it for
+// the last one.
+func withoutAdministrator(ctx context.Context, c *engine.Call, o engine.Outcome) (engine.Outcome, error) {
+	// The realm is read before the administrators are counted: a later removal of an
+	// administrator changes the realm's row, and then this transaction is retried.
+	o, err := withRealm(ctx, c, o)
+	if err != nil {
+		return engine.Outcome{}, err
+	}
+	all, err := c.Find(ctx, roles, engine.Fields{"role": Administrator})
+	if err != nil {
+		return engine.Outcome{}, err
+	}
+	if len(all) < 2 {
+		return engine.Outcome{}, engine.Refuse("they are the last administrator, and nobody could make another", "make somebody else an administrator first, with system.grant-high-role")
+	}
+	return o, nil
+}
+
+// end takes from a principal all that lets them in or lets them do anything, and what is personal.
+func end(ctx context.Context, c *engine.Call, who engine.Ref) (o engine.Outcome, err error) {
+	row, err := c.Get(ctx, who)
+	if err != nil {
+		return o, err
+	}
+	administers := false
+	for _, entity := range [...]string{roles, holds, identities, tokens, standing} {
+		by := engine.Fields{"principal": who}
+		if entity == standing {
+			by = engine.Fields{"owner": row.Value("name").Text()}
+		}
+		has, err := c.Find(ctx, entity, by)
+		if err != nil {
+			return o, err
+		}
+		for _, r := range has {
+			administers = administers || entity == roles && r.Value("role").Text() == Administrator
+			o.Changes = append(o.Changes, engine.Delete(r.Ref()))
+		}
+	}
+	o.Changes = append(o.Changes, engine.Update(who, engine.Fields{"label": nil, "email": nil, "zone": nil, "language": nil}))
+	if administers {
+		return withoutAdministrator(ctx, c, o)
+	}
+	return o, nil
 }
 
 func nearest(reg *verbs.Registry, role string) string {
@@ -317,7 +360,7 @@ func Profile(reg *verbs.Registry) func(context.Context, stores.Reader, string) (
 
 // Rights returns the entities whose rows decide rights and identities.
 func Rights(reg *verbs.Registry) (all []*stores.Entity) {
-	for _, name := range [...]string{roles, holds, "system-identity", "system-token", standing} {
+	for _, name := range [...]string{roles, holds, identities, tokens, standing} {
 		if e := reg.Entity(name); e != nil {
 			all = append(all, e.Store)
 		}

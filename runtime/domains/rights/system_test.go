@@ -270,6 +270,63 @@ func TestMuchTakesTwo(t *testing.T) {
 	})
 }
 
+// Who left may do nothing, is known by nothing, and what they are called stands nowhere: not in a
+// row, and, once it is erased there, not in the journal. G85
+func TestWhoLeftIsForgotten(t *testing.T) {
+	t.Parallel()
+	both(t, func(w *world) {
+		w.want(w.run("ada", vera), "ok")
+		w.want(w.run("ada", `system.describe-principal :principal-id "vera" :label "Vera Rosengarten" :email "vera@rosengarten.example"`), "ok")
+		for _, text := range []string{`system.add-identity :principal-id "vera" :issuer "email" :subject "vera@rosengarten.example"`,
+			`system.add-token :principal-id "vera" :name "t" :digest "` + strings.Repeat("0", 64) + `" :audience "https://x.example" :expires-at 2030-01-01T00:00:00Z`} {
+			c, said := w.try("ada", text)
+			w.want(said, "asked")
+			w.want(w.agree("bela", c), "ok")
+		}
+		w.want(w.run("vera", "garden.dig :bed-id @rose"), "ok")
+		c, said := w.try("ada", `system.end-principal :principal-id "vera"`)
+		w.want(said, "asked")
+		w.want(w.agree("ada", c), "same-person")
+		w.want(w.agree("bela", c), "ok")
+		w.want(w.run("vera", "garden.dig :bed-id "+bed), "not-permitted")
+		rows := ""
+		for _, e := range w.reg.Entities() {
+			if !strings.HasPrefix(e.Store.Name, "system-") {
+				continue
+			}
+			err := w.store.View(t.Context(), stores.Scope{All: true}, func(r stores.Reader) error {
+				found, err := r.Find(t.Context(), stores.Find{Entity: e.Store})
+				for _, row := range found {
+					for _, v := range row {
+						rows += v.Text() + "\n"
+					}
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if strings.Contains(strings.ToLower(rows), "rosengarten") {
+			t.Errorf("their name is in the rows of rights:\n%s", rows)
+		}
+		entries, err := w.store.Journal(t.Context(), 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			// What can be erased stands apart from what the hash covers.
+			if strings.Contains(e.Call+e.Changes+e.Preview+e.Agreed, "osengarten") {
+				t.Errorf("entry %d tells for ever: %s %s", e.Seq, e.Call, e.Changes)
+			}
+		}
+		c, said = w.try("ada", `system.end-principal :principal-id "bela"`)
+		w.want(said, "asked")
+		w.want(w.agree("bela", c), "ok")
+		w.want(w.run("ada", `system.end-principal :principal-id "ada"`), "not-possible")
+	})
+}
+
 // The last administrator stays, also when two take each other's role at the
 // same moment; and there are first ones once.
 func TestTheLastAdministratorStays(t *testing.T) {

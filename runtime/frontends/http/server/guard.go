@@ -132,7 +132,7 @@ func (s *Server) told(r *http.Request, q *request) {
 		level = slog.LevelError
 	}
 	attrs := []slog.Attr{slog.String("id", q.id), slog.String("method", method(r.Method)), slog.String("route", route), slog.Int("status", q.status),
-		slog.Int64("bytes", q.bytes), slog.Duration("took", took)}
+		slog.Int64("bytes", q.bytes), slog.Float64("took_ms", float64(took.Microseconds())/1000)}
 	if q.trace != "" {
 		attrs = append(attrs, slog.String("trace", q.trace))
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -26,6 +27,7 @@ type Meter struct {
 	tokens *prometheus.CounterVec
 	models *prometheus.GaugeVec
 	down   atomic.Bool // the model could not be asked the last time
+	jobs   *prometheus.CounterVec
 	plans  *planMeter
 }
 
@@ -37,6 +39,7 @@ func NewMeter() *Meter {
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "verbatim_program_seconds", Help: "How long programs took to be worked out or carried out.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}}, []string{"stage", "outcome"}),
 		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "verbatim_model_tokens_total", Help: "Tokens that a model read and wrote."}, []string{"model", "direction"}),
+		jobs:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "verbatim_job_runs_total", Help: "Runs of jobs, by the channel of a notice (otherwise the kind of the job) and by what became of them."}, []string{"channel", "outcome"}),
 		models: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "verbatim_model_up", Help: "1 if the model answered when it was asked last, 0 if it could not be asked."}, []string{"model"}),
 	}
 }
@@ -50,6 +53,9 @@ func (m *Meter) Model(name string, answered bool) {
 	m.models.WithLabelValues(name).Set(up)
 	m.down.Store(!answered)
 }
+
+// Ran counts a run of a job.
+func (m *Meter) Ran(channel, outcome string) { m.jobs.WithLabelValues(channel, outcome).Inc() }
 
 // Observe is for engine.Options.
 func (m *Meter) Observe(ctx context.Context, o engine.Observed) {
@@ -116,15 +122,47 @@ func newMetrics(s *Server) *metrics {
 		sheds: prometheus.NewCounter(prometheus.CounterOpts{Name: "verbatim_requests_shed_total", Help: "Requests that were turned away because there was too much to do."}),
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests, m.sheds,
-		&gauges{s, []*prometheus.Desc{prometheus.NewDesc("verbatim_jobs", "Jobs, by state; those that are done are not counted.", []string{"state"}, nil),
-			prometheus.NewDesc("verbatim_oldest_job_seconds", "How late the job is that is due longest.", nil, nil)}, s.countJobs},
-		&gauges{s, []*prometheus.Desc{prometheus.NewDesc("verbatim_waiting_agreements", "What waits for somebody's agreement.", nil, nil),
-			prometheus.NewDesc("verbatim_oldest_agreement_seconds", "For how long the oldest of them waits.", nil, nil)}, s.countWaiting})
+		s.gauges(s.countStore, "verbatim_store_up", "1 if the store answers, 0 if it does not."),
+		s.gauges(s.countJobs, "verbatim_jobs", "Jobs, by state; those that are done are not counted.",
+			"verbatim_oldest_job_seconds", "How late the job is that is due longest.",
+			"verbatim_oldest_failing_job_seconds", "How long ago the oldest job was made that failed and waits to be tried again."),
+		s.gauges(s.countWaiting, "verbatim_waiting_agreements", "What waits for somebody's agreement.",
+			"verbatim_oldest_agreement_seconds", "For how long the oldest of them waits."))
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "verbatim_build_info", Help: "1, with the version of the program and the digest of its palettes."}, []string{"version", "palettes"})
+	build.WithLabelValues(s.Version, s.Registry.Digest()).Set(1)
+	m.registry.MustRegister(build)
 	if s.Meter != nil {
-		m.registry.MustRegister(append([]prometheus.Collector{s.Meter.calls, s.Meter.took, s.Meter.tokens, s.Meter.models}, s.Meter.plans.collectors()...)...)
+		m.registry.MustRegister(append([]prometheus.Collector{s.Meter.calls, s.Meter.took, s.Meter.tokens, s.Meter.models, s.Meter.jobs}, s.Meter.plans.collectors()...)...)
 	}
 	m.show = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m
+}
+
+// gauges makes gauges of names and helps; those of jobs by state have a label.
+func (s *Server) gauges(count func(context.Context, func(int, float64, ...string)) error, namesAndHelps ...string) *gauges {
+	g := &gauges{s: s, count: count}
+	for i := 0; i < len(namesAndHelps); i += 2 {
+		var labels []string
+		if namesAndHelps[i] == "verbatim_jobs" {
+			labels = []string{"state"}
+		}
+		g.descs = append(g.descs, prometheus.NewDesc(namesAndHelps[i], namesAndHelps[i+1], labels, nil))
+	}
+	return g
+}
+
+// ServeMetrics answers at a listener of its own until ctx ends, whatever host is asked for: only
+// programs that watch this server reach that address.
+func (s *Server) ServeMetrics(ctx context.Context, l net.Listener) error {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.metrics.show)
+	own := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second}
+	stop := context.AfterFunc(ctx, func() { _ = own.Close() })
+	defer stop()
+	if err := own.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }
 
 // showMetrics answers programs on this machine only.
@@ -137,11 +175,14 @@ func (s *Server) showMetrics(v *Visit) error {
 	return nil
 }
 
-// Gauges are computed when they are scraped.
+// Gauges are read from the store when they are scraped. While it does not answer they keep the
+// values that they had, and verbatim_store_up is 0.
 type gauges struct {
 	s     *Server
 	descs []*prometheus.Desc
-	count func(ctx context.Context, to chan<- prometheus.Metric, descs []*prometheus.Desc) error
+	count func(ctx context.Context, to func(i int, value float64, labels ...string)) error
+	mu    sync.Mutex
+	last  []prometheus.Metric
 }
 
 func (c *gauges) Describe(to chan<- *prometheus.Desc) {
@@ -153,36 +194,54 @@ func (c *gauges) Describe(to chan<- *prometheus.Desc) {
 func (c *gauges) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(c.s.ctx, 2*time.Second)
 	defer cancel()
-	_ = c.count(ctx, to, c.descs) // what cannot be counted is left out
+	var now []prometheus.Metric
+	err := c.count(ctx, func(i int, value float64, labels ...string) {
+		now = append(now, prometheus.MustNewConstMetric(c.descs[i], prometheus.GaugeValue, value, labels...))
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		c.last = now
+	}
+	for _, m := range c.last {
+		to <- m
+	}
 }
 
-func gauge(to chan<- prometheus.Metric, of *prometheus.Desc, value float64, labels ...string) {
-	to <- prometheus.MustNewConstMetric(of, prometheus.GaugeValue, value, labels...)
+// countStore tells whether the store answers.
+func (s *Server) countStore(ctx context.Context, to func(i int, value float64, labels ...string)) error {
+	up := 1.0
+	if _, err := s.Store.Clock(ctx); err != nil {
+		up = 0
+	}
+	to(0, up)
+	return nil
 }
 
-func (s *Server) countJobs(ctx context.Context, to chan<- prometheus.Metric, descs []*prometheus.Desc) error {
+func (s *Server) countJobs(ctx context.Context, to func(i int, value float64, labels ...string)) error {
 	now, err := s.Store.Clock(ctx)
 	if err != nil {
 		return err
 	}
-	var late time.Duration
-	for _, state := range []stores.JobState{stores.JobWaiting, stores.JobRunning, stores.JobDead} {
-		all, err := s.Store.Jobs(ctx, stores.JobFilter{States: []stores.JobState{state}, Limit: 10_000})
-		if err != nil {
-			return err
-		}
-		for i := range all {
-			if state == stores.JobWaiting {
-				late = max(late, now.Sub(all[i].At))
-			}
-		}
-		gauge(to, descs[0], float64(len(all)), state.String())
+	c, err := s.Store.CountJobs(ctx)
+	if err != nil {
+		return err
 	}
-	gauge(to, descs[1], late.Seconds())
+	for state, n := range map[stores.JobState]int{stores.JobWaiting: c.Waiting, stores.JobRunning: c.Running, stores.JobDead: c.Dead} {
+		to(0, float64(n), state.String())
+	}
+	since := func(t time.Time) float64 {
+		if t.IsZero() {
+			return 0
+		}
+		return max(0, now.Sub(t).Seconds())
+	}
+	to(1, since(c.Due))
+	to(2, since(c.Failing))
 	return nil
 }
 
-func (s *Server) countWaiting(ctx context.Context, to chan<- prometheus.Metric, descs []*prometheus.Desc) error {
+func (s *Server) countWaiting(ctx context.Context, to func(i int, value float64, labels ...string)) error {
 	n, oldest, err := s.Engine.Waiting(ctx)
 	if err != nil {
 		return err
@@ -191,8 +250,8 @@ func (s *Server) countWaiting(ctx context.Context, to chan<- prometheus.Metric, 
 	if n > 0 {
 		age = s.Clock().Sub(oldest)
 	}
-	gauge(to, descs[0], float64(n))
-	gauge(to, descs[1], age.Seconds())
+	to(0, float64(n))
+	to(1, age.Seconds())
 	return nil
 }
 

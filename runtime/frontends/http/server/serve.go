@@ -54,8 +54,8 @@ type Options struct {
 	// of an API token. Either may be nil.
 	People func(ctx context.Context, issuer, subject string) (principal string, err error)
 	Tokens func(ctx context.Context, digest string) (Token, error)
-	// Mail sends a sign-in link; nil if nobody signs in by mail.
-	Mail func(ctx context.Context, to, language, link string) error
+	// Mail says that a worker sends sign-in links by mail: see SignInLink.
+	Mail bool
 	// OpenID is the identity provider; nil without one.
 	OpenID *OpenID
 	// URL is the server's address from outside, "https://portal.bank.example". Cookies and links
@@ -75,6 +75,10 @@ type Options struct {
 	// Certificates allows a client certificate in place of a token; Tokens knows it by its digest.
 	// The listener must request one; it need not be signed by any authority.
 	Certificates bool
+	// Version is the program's, for those who watch it.
+	Version string
+	// Notes are lines that /readyz says while the server is ready: what operators should mend.
+	Notes []string
 }
 
 // ErrNobody says that an identity or a token is unknown.
@@ -363,7 +367,7 @@ func (s *Server) readyz(v *Visit) error {
 	case err != nil:
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the store does not answer\n"))
 	}
-	text := "ready\n"
+	text := strings.Join(append([]string{"ready"}, s.Notes...), "\n") + "\n"
 	if s.Meter != nil && s.Meter.down.Load() {
 		// Requests are answered all the same: chats go on by phrases.
 		text += "the model could not be asked the last time; the log says why\n"

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/mail"
@@ -9,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/http/server/logins"
+	"verbatim/stores"
 )
 
 // Signing in: by a mailed link, by a link from the operator, or by OpenID Connect. An unknown
@@ -60,7 +63,7 @@ type signIn struct {
 }
 
 func (v *Visit) signIn() signIn {
-	p := signIn{To: back(v.R.FormValue("to")), Mail: v.Mail != nil}
+	p := signIn{To: back(v.R.FormValue("to")), Mail: v.Mail}
 	if v.OpenID != nil {
 		p.OpenID = v.OpenID.Name
 	}
@@ -95,7 +98,7 @@ func (v *Visit) mailLink() error {
 	if err := v.Form(); err != nil {
 		return err
 	}
-	if v.Mail == nil || v.People == nil {
+	if !v.Mail || v.People == nil {
 		return Problem{Status: http.StatusNotFound, Code: "no-mail", Title: "nobody signs in by mail here"}
 	}
 	ctx := v.R.Context()
@@ -115,7 +118,7 @@ func (v *Visit) mailLink() error {
 			return err
 		}
 	}
-	v.setCookie(cookieAsked, asked, logins.Link)
+	v.setCookie(cookieAsked, asked, 2*logins.Link) // as long as a link that leaves late is good
 	language := v.Language().String()
 	v.later(func(ctx context.Context) error {
 		// The number of mails to an account is limited too; the answer does not say so.
@@ -129,14 +132,33 @@ func (v *Visit) mailLink() error {
 		if err != nil {
 			return err
 		}
-		secret, err := v.Logins.Link(ctx, principal, asked, logins.Link)
-		if err != nil {
-			return err
-		}
-		return v.Mail(ctx, address, language, v.Origin()+"/sign-in/link?"+url.Values{"link": {secret}, "to": {p.To}}.Encode())
+		job := v.Engine.Notice(TargetSignIn, v.Clock(), principal, stores.NewObject([]string{"address", "browser", "language", "origin", "principal", "to"},
+			[]stores.Value{stores.NewString(address), stores.NewString(logins.Digest(asked)), stores.NewString(language), stores.NewString(v.Origin()), stores.NewString(principal), stores.NewString(p.To)}))
+		return v.Store.Update(ctx, stores.Scope{Principal: "verbatim", All: true}, func(tx stores.Tx) error {
+			return tx.Apply(ctx, stores.Batch{Jobs: []stores.Job{job}})
+		})
 	})
 	p.Sent = true
 	return v.signInPage(http.StatusOK, p)
+}
+
+// TargetSignIn is the target of notices that ask for a sign-in link to be mailed. The queue tries
+// such a notice again, as it does every other, and holds no secret: the link is made when the letter
+// is written.
+const TargetSignIn = "sign-in"
+
+// SignInLink makes the link that a notice asks for. It returns logins.ErrOver for a notice that is
+// older than a link may be: whoever asked has asked again, or given up.
+func SignInLink(ctx context.Context, book *logins.Book, m engine.Message) (to, language, link string, err error) {
+	var ask struct{ Address, Browser, Language, Origin, Principal, To string }
+	if err := json.Unmarshal([]byte(m.Body), &ask); err != nil {
+		return "", "", "", err
+	}
+	if book.Clock().Sub(m.Time) > logins.Link {
+		return "", "", "", logins.ErrOver
+	}
+	secret, err := book.Link(ctx, ask.Principal, ask.Browser, logins.Link)
+	return ask.Address, ask.Language, ask.Origin + "/sign-in/link?" + url.Values{"link": {secret}, "to": {ask.To}}.Encode(), err
 }
 
 // later runs a function after the answer, within the life of the server.

@@ -1015,7 +1015,7 @@ func TestBrowserNothingTwice(t *testing.T) {
 	fields := `main input:not([type=hidden]):not([type=radio]):not([type=checkbox]):not([type=file]), main textarea`
 	tab.Paste("#email", "clara@allianz.example")
 	tab.Click("main form .btn")
-	tab.Wait("a link is on its way")
+	tab.Wait("If we know that address, we write to it")
 	holds("#email", "clara@allianz.example")
 	holds("main input[name=to]", "/why")
 	h.signIn(tab, "clara")

@@ -219,13 +219,10 @@ func (b *Book) drop(ctx context.Context, where stores.Cond) error {
 }
 
 // Link makes a link by which a principal can sign in once, within the time lasts. If browser is
-// given, it is a secret of one browser, and only that browser can use the link.
+// given, it is the Digest of one browser's secret, and only that browser can use the link.
 func (b *Book) Link(ctx context.Context, principal, browser string, lasts time.Duration) (secret string, err error) {
 	if secret, err = b.Secret(); err != nil {
 		return "", err
-	}
-	if browser != "" {
-		browser = Digest(browser)
 	}
 	return secret, b.write(ctx, links.Insert(keyOf(secret), stores.NewString(principal), stores.NewString(browser), stores.NewTime(b.now().Add(lasts))))
 }
@@ -280,6 +277,17 @@ func (b *Book) Try(ctx context.Context, kind, who string, most int64, period tim
 // Housekeep deletes expired logins and links.
 func (b *Book) Housekeep(ctx context.Context) error {
 	now := b.now()
+	return b.sweep(ctx, now, now.Add(-Longest), now.Add(-Idle))
+}
+
+// Forget deletes all logins and links. A restored store has some that were ended or used since.
+func (b *Book) Forget(ctx context.Context) error {
+	ever := b.now().AddDate(100, 0, 0)
+	return b.sweep(ctx, ever, ever, ever)
+}
+
+// sweep deletes links that are good until a time, and logins that were proven or seen by one.
+func (b *Book) sweep(ctx context.Context, until, proven, seen time.Time) error {
 	by := func(field int, t time.Time) stores.Cond {
 		return stores.Cond{Op: stores.Le, Path: stores.Path{Field: field}, Value: stores.NewTime(t)}
 	}
@@ -287,8 +295,8 @@ func (b *Book) Housekeep(ctx context.Context) error {
 		of    *stores.Entity
 		where stores.Cond
 	}{
-		{logins, stores.Cond{Op: stores.Or, Kids: []stores.Cond{by(loginProven, now.Add(-Longest)), by(loginSeen, now.Add(-Idle))}}},
-		{links, by(linkUntil, now)},
+		{logins, stores.Cond{Op: stores.Or, Kids: []stores.Cond{by(loginProven, proven), by(loginSeen, seen)}}},
+		{links, by(linkUntil, until)},
 	} {
 		for part := 1; part > 0; {
 			err := b.update(ctx, func(tx stores.Tx) error {

@@ -198,7 +198,7 @@ func TestALinkIsGoodOnce(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, one, two *logins.Book, c *clock) {
 		ctx := t.Context()
-		link, err := one.Link(ctx, "clara", "browser", logins.Link)
+		link, err := one.Link(ctx, "clara", logins.Digest("browser"), logins.Link)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestALinkIsGoodOnce(t *testing.T) {
 		if list, err := two.List(ctx, "clara"); err != nil || len(list) != 1 {
 			t.Errorf("%d logins, %v", len(list), err)
 		}
-		late, _ := one.Link(ctx, "clara", "browser", logins.Link)
+		late, _ := one.Link(ctx, "clara", logins.Digest("browser"), logins.Link)
 		c.add(logins.Link)
 		if _, _, err := two.Use(ctx, late, "browser", "link"); is(err, logins.ErrOver) {
 			t.Errorf("it is good after %s: %v", logins.Link, err)
