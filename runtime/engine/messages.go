@@ -194,13 +194,13 @@ func (r *Refusal) callErrors() []callError {
 const (
 	CodeNeedsAgreement   = "needs-agreement"
 	CodeChangedMeanwhile = "changed-meanwhile"
+	CodeNamesUnread      = "names-unread"
 
 	codeUnknownPrincipal    = "unknown-principal"
 	codeUnknownName         = "unknown-name"
 	codeLimitReached        = "limit-reached"
 	codeStalePreview        = "stale-preview"
 	codeSignInAgain         = "sign-in-again"
-	codeNamesUnread         = "names-unread"
 	codeToolAnswer          = "tool-answer"
 	codeToolUnknown         = "tool-unknown"
 	codeToolAlone           = "tool-alone"

@@ -24,8 +24,8 @@ import (
 // Agent and Authenticate must be set. It must not be copied.
 type Gateway struct {
 	Agent Agent
-	// Authenticate returns the caller of a token, which is "" if none was sent. Any error is
-	// reported as "auth failure" and nothing else.
+	// Authenticate returns the caller of a token, which is "" if none was sent. An error that wraps
+	// ErrUnasked is reported as one that passes, and any other as "auth failure" and nothing else.
 	Authenticate func(ctx context.Context, token string) (Caller, error)
 	Shape        Shape
 	MaxBytes     int64         // of a request and of a frame; 0: 1 MiB
@@ -91,8 +91,7 @@ func (g *Gateway) service(w http.ResponseWriter, r *http.Request, flow string) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	who, err := g.Authenticate(r.Context(), token)
 	if err != nil {
-		g.denied(r, err)
-		g.refuse(w, errAuth)
+		g.refuse(w, g.denied(r, err))
 		return
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, g.maxBytes()))
@@ -181,6 +180,9 @@ func refusal(text string) []byte {
 func (g *Gateway) refuse(w http.ResponseWriter, e *Error) {
 	status := http.StatusOK
 	switch e.Type {
+	case NotNow:
+		status = http.StatusServiceUnavailable
+		w.Header().Set("Retry-After", "5")
 	case AuthRequired:
 		status = http.StatusUnauthorized
 	case AccessDenied:
@@ -198,9 +200,14 @@ func (g *Gateway) reply(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// denied notes why a token was refused: the caller is not told.
-func (g *Gateway) denied(r *http.Request, err error) {
+// denied notes why a token was refused, which the caller is not told, and returns what they are told.
+func (g *Gateway) denied(r *http.Request, err error) *Error {
+	if errors.Is(err, ErrUnasked) {
+		logger(g.Log).Error("trustgraph: a token could not be looked up", "error", err, "from", r.RemoteAddr)
+		return errUnasked
+	}
 	logger(g.Log).Info("trustgraph: a token was refused", "error", err, "from", r.RemoteAddr)
+	return errAuth
 }
 
 func (g *Gateway) maxBytes() int64             { return cmp.Or(g.MaxBytes, 1<<20) }

@@ -51,8 +51,7 @@ func (g *Gateway) socket(w http.ResponseWriter, r *http.Request) {
 	if query := r.URL.Query(); query.Has("token") { // before 2.4.5
 		who, err := g.Authenticate(r.Context(), query.Get("token"))
 		if err != nil {
-			g.denied(r, err)
-			g.refuse(w, errAuth)
+			g.refuse(w, g.denied(r, err))
 			return
 		}
 		s.who = &who
@@ -261,11 +260,10 @@ func (s *socket) answer(ctx context.Context, a socketRequest) {
 func (s *socket) authenticate(ctx context.Context, token string) error {
 	who, err := s.g.Authenticate(ctx, token)
 	if err != nil {
-		s.g.denied(s.r, err)
 		return s.send(ctx, struct {
 			Type  string `json:"type"`
 			Error string `json:"error"`
-		}{"auth-failed", errAuth.Message})
+		}{"auth-failed", s.g.denied(s.r, err).Message})
 	}
 	s.who = &who
 	return s.send(ctx, struct {

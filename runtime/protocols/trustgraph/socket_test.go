@@ -85,6 +85,7 @@ func TestTheSocketAnswersFramesAsTrustGraphDoes(t *testing.T) {
 	}{
 		{ask("1", "q"), refused(`"1"`, "auth-required", "auth failure")},
 		{`{"type":"auth","token":"tg_eve"}`, []string{`{"type":"auth-failed","error":"auth failure"}`}},
+		{`{"type":"auth","token":"tg_later"}`, []string{`{"type":"auth-failed","error":"the token cannot be looked up now; try again in a moment"}`}},
 		{`{"type":"auth"}`, []string{`{"type":"auth-failed","error":"auth failure"}`}},
 		{`{"type":"auth","token":"tg_ana"}`, []string{`{"type":"auth-ok","default_workspace":"default"}`}},
 		{ask("2", "q"), answer(`"2"`, "ana@default/default: q")},

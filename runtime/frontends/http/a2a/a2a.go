@@ -197,11 +197,19 @@ func works[T any](ctx context.Context, p *peer, do func() (T, error)) (T, error)
 	leave, err := p.Enter(ctx)
 	if err != nil {
 		var none T
-		return none, peerError(err)
+		return none, p.wrong(err)
 	}
 	defer leave()
 	done, err := do()
-	return done, peerError(err)
+	return done, p.wrong(err)
+}
+
+// wrong is peerError, and logs what is the system's own fault.
+func (p *peer) wrong(err error) error {
+	if _, known := errors.AsType[*a2a.Error](err); !known && err != nil && server.ProblemOf(err).Status >= 500 {
+		p.Log.Error("failed", "error", err.Error())
+	}
+	return peerError(err)
 }
 
 // peerError converts an error into the protocol's form.
@@ -634,7 +642,7 @@ func (p *peer) Watch(ctx context.Context, was *a2a.Task, tell func(*a2a.Task) bo
 	}
 	l, err := p.Listen(ctx, rowOf(t))
 	if err != nil {
-		return peerError(err)
+		return p.wrong(err)
 	}
 	defer l.Close()
 	again := time.NewTicker(25 * time.Second) // columns may depend on other rows

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
@@ -144,8 +146,13 @@ func CutShort(err error) error {
 	return BadBody("the body was cut short", "send it again")
 }
 
-// Invalid is the error of a script with mistakes.
+// Invalid is the error of a script with mistakes. One whose names could not be looked up has none that
+// is known.
 func Invalid(script *dsl.Script, faults dsl.Diagnostics) error {
+	if i := slices.IndexFunc(faults, func(d dsl.Diagnostic) bool { return d.Code == engine.CodeNamesUnread }); i >= 0 {
+		d := faults[i]
+		return Problem{Status: http.StatusServiceUnavailable, Code: d.Code, Title: d.Summary, Next: strings.Join(d.Notes, "; "), Retry: 1, Diagnostics: dsl.Diagnostics{d}}
+	}
 	r := wire.NewReport(faults)
 	return Problem{Status: http.StatusUnprocessableEntity, Code: "invalid", Title: fmt.Sprintf("%s in %s; nothing was changed",
 		receipt.Counted(r.Errors, "error"), receipt.Counted(len(script.Calls), "call")), Diagnostics: faults}
