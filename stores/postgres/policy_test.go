@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -368,6 +369,56 @@ func TestJournalIsAppendOnly(t *testing.T) {
 			}
 		}
 		refuses()
+	}
+}
+
+// G22: what an operator has set, or a database has no more of, is told as that, and not as too much that
+// was asked for.
+func TestTroublesOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	_, entities, _, db := bank(t)
+	for name, c := range map[string]struct {
+		with string
+		want error
+	}{
+		"statement_timeout": {"statement_timeout=150", stores.ErrSlow},
+		"read-only":         {"default_transaction_read_only=on", stores.ErrStandby},
+	} {
+		s, err := Open(t.Context(), db.App+map[bool]string{true: "&", false: "?"}[strings.Contains(db.App, "?")]+c.with)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		held, err := pgx.Connect(t.Context(), db.Admin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx, err := held.Begin(t.Context())
+		if err == nil && c.want == stores.ErrSlow {
+			_, err = tx.Exec(t.Context(), "SELECT FROM kyc.cbus FOR UPDATE")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Update(t.Context(), stores.Scope{All: true}, func(tx stores.Tx) error {
+			return tx.Apply(t.Context(), stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: entities[0], Key: stores.NewInt(1), Set: []stores.Assign{{Field: 1, Value: stores.NewString("x")}}}}})
+		})
+		if !errors.Is(err, c.want) || errors.Is(err, stores.ErrLimit) {
+			t.Errorf("%s is told as %v", name, err)
+		}
+		_ = held.Close(t.Context())
+		s.Close()
+	}
+	name := db.App[strings.LastIndexByte(db.App, '/')+1:]
+	if i := strings.IndexByte(name, '?'); i >= 0 {
+		name = name[:i]
+	}
+	run(t, db.Admin, fmt.Sprintf("ALTER DATABASE %q CONNECTION LIMIT 0", name))
+	s, err := Open(t.Context(), db.App)
+	if err == nil {
+		s.Close()
+	}
+	if !errors.Is(err, stores.ErrCrowded) {
+		t.Errorf("no connection left is told as %v", err)
 	}
 }
 

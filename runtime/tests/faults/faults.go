@@ -22,12 +22,15 @@ type Way int
 const (
 	Fails   Way = iota // at once, as where a server cannot be reached
 	Stalls             // after the context, or a moment, as where a line is silent
-	Full               // there is no room
 	Limited            // it was too much for one read
+	Full
+	Standby
+	Crowded
+	Slow
 )
 
-// Ways are the ways to fail that say nothing of what was asked, by name.
-var Ways = map[string]Way{"fails": Fails, "stalls": Stalls, "is full": Full}
+// errs are the errors of all ways but the first two.
+var errs = map[Way]error{Limited: stores.ErrLimit, Full: stores.ErrFull, Standby: stores.ErrStandby, Crowded: stores.ErrCrowded, Slow: stores.ErrSlow}
 
 // Err is the error of a store that cannot be reached.
 var Err = errors.New("the plug was pulled")
@@ -66,10 +69,8 @@ func (s *Store) fault(ctx context.Context) error {
 	switch {
 	case !now:
 		return nil
-	case way == Full:
-		return stores.ErrFull
-	case way == Limited:
-		return stores.ErrLimit
+	case errs[way] != nil:
+		return errs[way]
 	case way == Stalls:
 		select {
 		case <-ctx.Done():

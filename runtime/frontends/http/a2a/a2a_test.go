@@ -1062,7 +1062,7 @@ func TestA2AKeepsWhatItCannotLookUp(t *testing.T) {
 		t.Fatal("there is no subscription")
 	}
 	tried := 0
-	for way := range faults.Limited + 1 {
+	for way := range faults.Slow + 1 {
 		for n := 1; n < 60; n++ {
 			failing.Fail(way, n, 1)
 			err := s.agents.Noticed(t.Context())

@@ -74,6 +74,7 @@ var statuses = map[string]int{
 	"already-waits": http.StatusConflict, "declined-before": http.StatusConflict, "changed-meanwhile": http.StatusConflict, "agreement-expired": http.StatusConflict,
 	"other-palette": http.StatusConflict, "out-of-order": http.StatusConflict,
 	"session-moved": http.StatusPreconditionFailed, "too-much": http.StatusRequestEntityTooLarge,
+	"store-full": http.StatusInsufficientStorage, "store-read-only": http.StatusServiceUnavailable, "store-crowded": http.StatusServiceUnavailable, "store-slow": http.StatusGatewayTimeout,
 	"tool-silent": http.StatusBadGateway, "tool-failed": http.StatusBadGateway, "tool-answer": http.StatusBadGateway,
 }
 
@@ -129,6 +130,9 @@ func ProblemOf(err error) Problem {
 		return Problem{Status: 499, Code: "stopped", Title: "whoever asked went away"}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, stores.ErrConflict):
 		return Problem{Status: http.StatusServiceUnavailable, Code: "busy", Title: engine.Sentence(err), Retry: 1}
+	}
+	if code := engine.TroubleCode(err); code != "" {
+		return Problem{Status: statuses[code], Code: code, Title: engine.Sentence(err), Retry: 10}
 	}
 	return Problem{Status: http.StatusServiceUnavailable, Code: "system", Title: engine.Sentence(err), Retry: 5}
 }
