@@ -84,6 +84,9 @@ func fault(ctx context.Context, doing string, err error) error {
 	case "53300":
 		return sqlcore.Because(stores.ErrCrowded, f)
 	case "40001", "40P01", "55P03", "0A000": // the last: a prepared plan that a migration outdated
+		if e.Code == "0A000" && doing == "begin" { // a standby begins no transaction that may write
+			return sqlcore.Because(stores.ErrStandby, f)
+		}
 		return sqlcore.Because(stores.ErrConflict, f)
 	case "23503":
 		// The row referred to got another owner, or was deleted, since the statement read its

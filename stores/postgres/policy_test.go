@@ -377,36 +377,34 @@ func TestJournalIsAppendOnly(t *testing.T) {
 func TestTroublesOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	_, entities, _, db := bank(t)
-	for name, c := range map[string]struct {
-		with string
-		want error
-	}{
-		"statement_timeout": {"statement_timeout=150", stores.ErrSlow},
-		"read-only":         {"default_transaction_read_only=on", stores.ErrStandby},
-	} {
-		s, err := Open(t.Context(), db.App+map[bool]string{true: "&", false: "?"}[strings.Contains(db.App, "?")]+c.with)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		held, err := pgx.Connect(t.Context(), db.Admin)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tx, err := held.Begin(t.Context())
-		if err == nil && c.want == stores.ErrSlow {
-			_, err = tx.Exec(t.Context(), "SELECT FROM kyc.cbus FOR UPDATE")
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = s.Update(t.Context(), stores.Scope{All: true}, func(tx stores.Tx) error {
+	writes := func(s *Store) error {
+		defer s.Close()
+		return s.Update(t.Context(), stores.Scope{All: true}, func(tx stores.Tx) error {
 			return tx.Apply(t.Context(), stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: entities[0], Key: stores.NewInt(1), Set: []stores.Assign{{Field: 1, Value: stores.NewString("x")}}}}})
 		})
-		if !errors.Is(err, c.want) || errors.Is(err, stores.ErrLimit) {
-			t.Errorf("%s is told as %v", name, err)
+	}
+	opened := func(at string) *Store {
+		s, err := Open(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
 		}
-		_ = held.Close(t.Context())
-		s.Close()
+		return s
+	}
+	standby := db.Follow(t).Of(db)
+	if err := writes(opened(standby.App)); !errors.Is(err, stores.ErrStandby) {
+		t.Errorf("a standby is told as %v", err)
+	}
+	held, err := pgx.Connect(t.Context(), db.Admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close(context.WithoutCancel(t.Context()))
+	if _, err := held.Exec(t.Context(), "BEGIN; SELECT FROM kyc.cbus FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	slow := map[bool]string{true: "&", false: "?"}[strings.Contains(db.App, "?")] + "statement_timeout=150"
+	if err := writes(opened(db.App + slow)); !errors.Is(err, stores.ErrSlow) || errors.Is(err, stores.ErrLimit) {
+		t.Errorf("what statement_timeout stopped is told as %v", err)
 	}
 	name := db.App[strings.LastIndexByte(db.App, '/')+1:]
 	if i := strings.IndexByte(name, '?'); i >= 0 {
