@@ -29,6 +29,7 @@ type Gateway struct {
 	Authenticate func(ctx context.Context, token string) (Caller, error)
 	Shape        Shape
 	MaxBytes     int64         // of a request and of a frame; 0: 1 MiB
+	Fresh        time.Duration // for which a token that was looked up counts, while answers are told; 0: a second
 	Patience     time.Duration // for the next message of the agent; 0: 10 minutes
 	WriteTimeout time.Duration // for a client to take one message; 0: 30 seconds
 	AuthTimeout  time.Duration // for a new socket to authenticate; 0: 1 minute
@@ -112,7 +113,7 @@ func (g *Gateway) service(w http.ResponseWriter, r *http.Request, flow string) {
 		return
 	}
 	request.Flow = flow
-	q := g.question(who, request)
+	q := g.question(r, token, who, request)
 	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		g.events(w, r, q)
 		return
@@ -157,10 +158,20 @@ func (c Caller) enters(workspace string) error {
 	return nil
 }
 
-func (g *Gateway) question(who Caller, r Request) question {
+// question is a question of a caller, whose token is looked up again while it is answered.
+func (g *Gateway) question(from *http.Request, token string, who Caller, r Request) question {
 	who.Workspace = cmp.Or(who.Workspace, "default")
 	r.Workspace = who.Workspace
-	return question{agent: g.Agent, who: who, r: r, shape: g.Shape, patience: g.Patience, log: g.Log}
+	return question{agent: g.Agent, who: who, r: r, shape: g.Shape, patience: g.Patience, log: g.Log, fresh: cmp.Or(g.Fresh, time.Second), again: func(ctx context.Context) *Error {
+		now, err := g.Authenticate(ctx, token)
+		switch {
+		case err != nil:
+			return g.denied(from, err)
+		case now.Name != who.Name:
+			return errAuth
+		}
+		return nil
+	}}
 }
 
 // failed is the body that tells clients that an agent failed.

@@ -330,3 +330,43 @@ func FuzzFrame(f *testing.F) {
 		}
 	})
 }
+
+// G20: a token that is taken back is nobody's for the next question of a socket, and in the middle of an
+// answer; one that cannot be looked up is told as that.
+func TestATokenIsTakenBackWhileItAsks(t *testing.T) {
+	t.Parallel()
+	var is atomic.Pointer[error]
+	is.Store(new(error))
+	taken, unasked := errors.New("taken back"), ErrUnasked
+	agent := AskFunc(func(ctx context.Context, who Caller, r Request, tell func(Message) error) error {
+		_ = tell(Message{Type: Thought, Content: "hm", EndOfMessage: true})
+		if r.Question == "slowly" {
+			is.Store(&taken)
+		}
+		_ = tell(Message{Type: Thought, Content: "a secret", EndOfMessage: true})
+		return echo(ctx, who, r, tell)
+	})
+	conn := dial(t, serve(t, &Gateway{Agent: agent, Fresh: 1, Authenticate: func(context.Context, string) (Caller, error) {
+		return Caller{Name: "ana"}, *is.Load()
+	}}), "token")
+	write(t, conn, ask("1", "slowly"))
+	for _, want := range []string{`"content":"hm"`, `"auth-required"`} {
+		if got := read(t, conn); !strings.Contains(got, want) || strings.Contains(got, "secret") {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	write(t, conn, ask("2", "q"))
+	if got := read(t, conn); !strings.Contains(got, `"auth-required"`) {
+		t.Error(got)
+	}
+	is.Store(&unasked)
+	write(t, conn, ask("3", "q"))
+	if got := read(t, conn); !strings.Contains(got, `"not-now"`) {
+		t.Error(got)
+	}
+	is.Store(new(error))
+	write(t, conn, ask("4", "q"))
+	if got := read(t, conn); !strings.Contains(got, `"content":"hm"`) {
+		t.Error(got)
+	}
+}

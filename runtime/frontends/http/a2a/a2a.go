@@ -89,18 +89,23 @@ func (p *peer) sends(answer a2a.Answer) error {
 		stream := p.Stream()
 		beat := time.NewTicker(25 * time.Second)
 		defer beat.Stop()
-		events := make(chan func() bool)
+		type event struct {
+			name string
+			data []byte
+			told chan bool
+		}
+		events := make(chan event)
 		done := make(chan struct{})
 		go func() { // one goroutine writes, so that a beat never stands within an event
 			defer close(done)
 			answer.Follow(ctx, func(name string, data []byte) error {
-				told := make(chan bool, 1)
+				e := event{name, data, make(chan bool, 1)}
 				select {
-				case events <- func() bool { stream.Event(name, data); told <- !stream.Failed; return !stream.Failed }:
+				case events <- e:
 				case <-ctx.Done():
 					return ctx.Err()
 				}
-				if !<-told {
+				if !<-e.told {
 					return errGone
 				}
 				return nil
@@ -114,8 +119,14 @@ func (p *peer) sends(answer a2a.Answer) error {
 				stop()
 				<-done
 				return nil
-			case write := <-events:
-				if !write() {
+			case e := <-events:
+				// Nothing is told to somebody whose rights are gone, or cannot be looked up: they come back.
+				_, _, err := p.Again()
+				if err == nil {
+					stream.Event(e.name, e.data)
+				}
+				told := err == nil && !stream.Failed
+				if e.told <- told; !told {
 					stop()
 				}
 			case <-beat.C:

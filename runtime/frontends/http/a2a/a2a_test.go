@@ -841,6 +841,31 @@ func TestA2AStreams(t *testing.T) {
 	})
 }
 
+// G20: a peer whose token is taken back hears nothing more of a task that it follows.
+func TestA2AStreamEndsWithItsToken(t *testing.T) {
+	t.Parallel()
+	d := sqliteDesk(t)
+	s, other := d.serve(), d.serve()
+	events, _ := s.events("acme", "SendStreamingMessage", says("m1", "", dict{"skill": "desk.report", "arguments": dict{"text": "The printer", "pin": "4711"}}))
+	first := <-events
+	d.mu.Lock()
+	clear(d.tokens)
+	d.mu.Unlock()
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		status, _ := s.asks("acme", "GET", "/a2a/tasks", nil, nil)
+		if status == http.StatusUnauthorized {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the token is known for longer than a second")
+		}
+	}
+	other.does("clara", "desk.solve :ticket-id "+name(at(first, "result.task"))+` :text "Done"`)
+	for e := range events {
+		t.Errorf("it is told %v", e)
+	}
+}
+
 // What cannot be read is refused with the code of the protocol, and nothing is done.
 func TestA2ARefusesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
