@@ -35,6 +35,13 @@ var (
 	ErrUnknown = errors.New("unknown whether it was committed")
 	// ErrFull says that the database has no room for what was written.
 	ErrFull = errors.New("the disk is full")
+	// ErrStandby says that the database takes no changes at present, as a standby does.
+	ErrStandby = errors.New("the database takes no changes at present")
+	// ErrCrowded says that the database has no connection left.
+	ErrCrowded = errors.New("the database has no connection left")
+	// ErrSlow says that the database stopped a statement which took longer than its operator
+	// allows.
+	ErrSlow = errors.New("it took longer than the database allows")
 	// ErrLimit says that a read asked for more rows or more time than allowed.
 	ErrLimit = errors.New("too much")
 	// ErrReadOnly is the error for a write to a row that the scope can see but not change:

@@ -113,6 +113,9 @@ func (a *app) wire(ctx context.Context, s setup, tools tools.Servers) (*verbs.Re
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	if a.wraps != nil {
+		store = a.wraps(store)
+	}
 	eng, err := a.newEngine(reg, store, tools)
 	if err != nil {
 		store.Close()

@@ -37,6 +37,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/files/documents"
 	"verbatim/runtime/frontends/wire"
+	"verbatim/stores"
 	"verbatim/stores/postgres"
 )
 
@@ -86,6 +87,8 @@ type world struct {
 	after func(time.Duration) <-chan time.Time
 	// load loads palettes; nil is loadPalettes.
 	load func(dir string, beside ...*dsl.Source) (*loaded, error)
+	// wraps returns a store in place of the one that was opened; nil leaves it. Tests give one that fails.
+	wraps func(stores.Store) stores.Store
 }
 
 // An app is one invocation.

@@ -20,6 +20,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/channel"
 	"verbatim/runtime/frontends/http/server"
+	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/runtime/jobs/serviceaccount"
 	"verbatim/runtime/jobs/workflow"
 	"verbatim/runtime/protocols/trustgraph"
@@ -244,6 +245,9 @@ func (p *planning) gateway(s *server.Server) *trustgraph.Gateway {
 	}
 	g := &trustgraph.Gateway{Agent: p.answer, Shape: p.config.Wires.Shape, Log: p.log, Authenticate: func(ctx context.Context, token string) (trustgraph.Caller, error) {
 		who, err := s.Bearer(ctx, token)
+		if err != nil && !errors.Is(err, server.ErrNobody) && !errors.Is(err, logins.ErrTooMany) {
+			err = fmt.Errorf("%w: %w", trustgraph.ErrUnasked, err)
+		}
 		return trustgraph.Caller{Name: who}, err
 	}}
 	s.Mount(server.Route{Pattern: "POST /api/v1/flow/{flow}/service/agent", Body: 1 << 20, Stream: true, Does: "Answers a question, as TrustGraph's gateway does.", Handle: server.Handler(g)},

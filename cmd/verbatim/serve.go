@@ -147,42 +147,52 @@ func (f *serveFlags) watch() (net.Listener, error) {
 }
 
 func (a *app) serve(ctx context.Context, f serveFlags) error {
-	if at := a.env("VERBATIM_URL"); at != "" && len(f.urls) == 0 {
-		f.urls = []string{at}
-	}
-	if err := f.safely(); err != nil {
-		return err
-	}
-	tokens, err := readBudget(f.budget)
-	if err != nil {
-		return err
-	}
-	zone, err := a.zone()
-	if err != nil {
-		return err
-	}
 	var ends []func()
 	defer func() {
 		for i := len(ends) - 1; i >= 0; i-- {
 			ends[i]()
 		}
 	}()
-	meter, logger := server.NewMeter(), a.logger(f.log)
-	chat := &chatFlags{modelFlags: f.modelFlags, mode: f.mode, session: "kept", log: logger}
-	model, _, err := a.model(chat, zone, &ends)
+	r, err := a.server(ctx, f, &ends)
 	if err != nil {
 		return err
+	}
+	return r.run(ctx)
+}
+
+// server builds what serve runs, and adds to ends what has to be called when it has ended, the last
+// first.
+func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runningServer, error) {
+	if at := a.env("VERBATIM_URL"); at != "" && len(f.urls) == 0 {
+		f.urls = []string{at}
+	}
+	if err := f.safely(); err != nil {
+		return nil, err
+	}
+	tokens, err := readBudget(f.budget)
+	if err != nil {
+		return nil, err
+	}
+	zone, err := a.zone()
+	if err != nil {
+		return nil, err
+	}
+	meter, logger := server.NewMeter(), a.logger(f.log)
+	chat := &chatFlags{modelFlags: f.modelFlags, mode: f.mode, session: "kept", log: logger}
+	model, _, err := a.model(chat, zone, ends)
+	if err != nil {
+		return nil, err
 	}
 	certified, certs, err := a.certificates(&f)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	tools, err := a.tools("")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := a.spans(ctx, meter, logger, &ends); err != nil {
-		return err
+	if err := a.spans(ctx, meter, logger, ends); err != nil {
+		return nil, err
 	}
 	model = watched(model, chat.model, meter, logger)
 	a.observe = func(ctx context.Context, o engine.Observed) {
@@ -197,21 +207,21 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	reg, store, engine, err := a.wire(ctx, setup{palettes: f.palettes, store: f.store}, tools)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ends = append(ends, func() { store.Close() })
+	*ends = append(*ends, func() { store.Close() })
 	mark, _, err := a.marked(ctx, engine, store, f.store)
 	if err != nil {
-		return a.runFailed(err)
+		return nil, a.runFailed(err)
 	}
-	ends = append(ends, func() { mark.keep(ctx) })
+	*ends = append(*ends, func() { mark.keep(ctx) })
 	blind, err := a.withoutMark(ctx, mark, engine, logger)
 	if err != nil {
-		return a.runFailed(err)
+		return nil, a.runFailed(err)
 	}
 	channels, err := a.channels("", a.now)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	version, _ := built()
 	o := server.Options{
@@ -220,53 +230,56 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	posts, err := a.posts()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	o.Talk = a.talks(reg, model, chat, tokens, zone)
 	o.Mail = channels != nil && channels.Writes()
 	if o.OpenID, err = a.openID(); err != nil {
-		return err
+		return nil, err
 	}
-	if o.Uploads, err = a.shelved(ctx, reg, engine, &ends); err != nil {
-		return err
+	if o.Uploads, err = a.shelved(ctx, reg, engine, ends); err != nil {
+		return nil, err
 	}
 	by, err := a.reach(reg, store, engine, &channel.Service{Uploads: o.Uploads, Talk: o.Talk, Clock: a.now, Zone: zone, Log: logger})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if by != nil {
 		if err := by.open(ctx); err != nil {
-			return a.runFailed(err)
+			return nil, a.runFailed(err)
 		}
 	}
 	plans, err := a.plans(reg, store, engine, model, a.now, meter, logger)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	queue, err := plans.queue(a.env)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	l, err := f.listener()
 	if err != nil {
-		return broken("nothing can be served", err, "name another address with --listen")
+		return nil, broken("nothing can be served", err, "name another address with --listen")
 	}
-	defer l.Close()
+	*ends = append(*ends, func() { l.Close() })
 	watch, err := f.watch()
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if watch != nil {
+		*ends = append(*ends, func() { watch.Close() })
 	}
 	if o.URL, o.Hosts, err = f.reached(l, certs != nil); err != nil {
-		return err
+		return nil, err
 	}
 	s, err := server.New(o)
 	if err != nil {
-		return usage(err.Error(), "verbatim serve --help")
+		return nil, usage(err.Error(), "verbatim serve --help")
 	}
-	defer s.Close()
+	*ends = append(*ends, s.Close)
 	programs, err := api.New(ctx, s, api.Options{Codes: allCodes(), Search: a.finding(reg), Version: version})
 	if err != nil {
-		return a.runFailed(err)
+		return nil, a.runFailed(err)
 	}
 	agents := a2a.New(s, a2a.Options{Envelopes: envelopes(reg), Posts: posts})
 	s.Beside(agents.Notify)
@@ -277,10 +290,10 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		s.Mount(by.routes...)
 	}
 	if err := errors.Join(s.Housekeep(ctx), agents.Housekeep(ctx)); err != nil {
-		return a.runFailed(err)
+		return nil, a.runFailed(err)
 	}
 	if err := a.announces(ctx, s, o.URL, f.signIn); err != nil {
-		return err
+		return nil, err
 	}
 	if a.env("GOGC") == "" {
 		// Memory of the start is returned. From here on the collector spends memory for speed.
@@ -288,16 +301,17 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		debug.FreeOSMemory()
 	}
 	send := plans.delivers(by.delivers(a.posting(reg, store, a.now, posts, a.sending(reg, store, channels, o.URL))))
-	r := runningServer{Server: s, channels: by, plans: plans, queue: queue, gateway: gateway, watch: watch,
+	return &runningServer{Server: s, listener: l, certs: certs, channels: by, plans: plans, queue: queue, gateway: gateway, watch: watch,
 		work: func(ctx context.Context) error {
 			return a.workBeside(ctx, f, engine, store, send, channels.Channel, meter, logger)
-		}}
-	return r.run(ctx, l, certs)
+		}}, nil
 }
 
 // A runningServer is a server with everything that runs beside it.
 type runningServer struct {
 	*server.Server
+	listener net.Listener
+	certs    *tls.Config // nil without TLS
 	work     func(context.Context) error
 	channels *reached
 	plans    *planning
@@ -308,7 +322,7 @@ type runningServer struct {
 
 // run serves until ctx ends, and returns after everything beside it has ended. A channel or a
 // queue that fails stops it.
-func (r *runningServer) run(ctx context.Context, l net.Listener, certs *tls.Config) error {
+func (r *runningServer) run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	working, answered := make(chan error, 1), make(chan error, 1)
@@ -339,7 +353,7 @@ func (r *runningServer) run(ctx context.Context, l net.Listener, certs *tls.Conf
 			}
 		}()
 	}
-	err := r.Run(ctx, l, certs)
+	err := r.Run(ctx, r.listener, r.certs)
 	if r.queue != nil {
 		<-answered
 	}
@@ -500,8 +514,11 @@ func people(reg *verbs.Registry, store stores.Store) func(context.Context, strin
 func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, string) (server.Token, error) {
 	return func(ctx context.Context, digest string) (server.Token, error) {
 		t, err := rights.TokenOf(ctx, reg, store, digest)
-		if err != nil || t == nil {
-			return server.Token{}, errors.Join(err, server.ErrNobody)
+		if err == nil && t == nil {
+			err = server.ErrNobody // a store that could not be asked says nothing of the token
+		}
+		if err != nil {
+			return server.Token{}, err
 		}
 		return server.Token{Principal: t.Principal, Audience: t.Audience, Expires: t.Expires, Verbs: t.Only, Script: t.Script}, nil
 	}

@@ -791,6 +791,40 @@ func TestEventsAreToldOnce(t *testing.T) {
 	})
 }
 
+// G20: who is signed out, by a statement on the store too, hears nothing more of an open stream of
+// events.
+func TestAStreamEndsWithItsLogin(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s := h.serve("--log", "off", "--sign-in", "clara")
+	clara := newVisitor(t).comes(s, "clara")
+	clara.Timeout = time.Minute
+	answer, err := clara.Get(s.url + "/v1/events")
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatal(answer, err)
+	}
+	defer answer.Body.Close()
+	if err := alterFile(filepath.Join(h.dir, "verbatim.db"), "DELETE FROM verbatim_logins"); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if status, _ := clara.get(s.url + "/v1/verbs"); status == http.StatusUnauthorized {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("a second after its row is gone, the login is there")
+		}
+	}
+	if err := os.WriteFile(filepath.Join(h.dir, "note.dsl"), fmt.Appendf(nil, aNote+"\n", 1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	h.do("run", "--as", "clara", "--yes", "note.dsl")
+	body, _ := io.ReadAll(answer.Body)
+	if told := string(body); strings.Contains(told, "id: ") || !strings.Contains(told, `"sign-in"`) {
+		t.Errorf("it is told %s", told)
+	}
+}
+
 // Files come in bit by bit, are told by what is in them, and are used by calls.
 func TestAFileIsSentAndUsed(t *testing.T) {
 	t.Parallel()

@@ -44,7 +44,7 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 	p, ds := asker.check(ctx, script, asker.e.reg.CheckWork, said)
 	switch {
 	case p != nil:
-	case len(ds) == 1 && ds[0].Code == codeNamesUnread:
+	case len(ds) == 1 && ds[0].Code == CodeNamesUnread:
 		// Nobody said no, and the agreement can be given again.
 		return nil, nil, &Failure{Err: errors.New(ds[0].Summary)}
 	default:
@@ -376,7 +376,7 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.C
 	code := r.Diagnostics[0].Code
 	status := ""
 	switch code {
-	case codeUnknownConfirmation, codeAlreadyUsed, codeDeclinedBefore, codeSamePerson, codeRoleLost, codeSignInAgain, codeOtherPalette, CodeChangedMeanwhile, codeNamesUnread:
+	case codeUnknownConfirmation, codeAlreadyUsed, codeDeclinedBefore, codeSamePerson, codeRoleLost, codeSignInAgain, codeOtherPalette, CodeChangedMeanwhile, CodeNamesUnread:
 	case codeAgreementExpired:
 		status = confirmations.Expired
 	default:

@@ -289,7 +289,9 @@ func (ns Names) Active(ctx context.Context, entity string) (name string, err err
 			return err
 		}
 		row, err := r.nameRow(ctx, e, key)
-		name = row.Shown()
+		if err == nil {
+			name = row.Shown()
+		}
 		return err
 	})
 	return name, failure(err)

@@ -49,7 +49,7 @@ func (ts Turns) Recall(ctx context.Context, q *sessions.Question) (*verbs.Progra
 	switch {
 	case p != nil:
 		return p, nil
-	case len(ds) == 1 && ds[0].Code == codeNamesUnread:
+	case len(ds) == 1 && ds[0].Code == CodeNamesUnread:
 		return nil, &Failure{Err: errors.New(ds[0].Summary)}
 	}
 	return nil, refuseScript(tell(dsl.Place{}, "stale-preview"))

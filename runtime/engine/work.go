@@ -247,7 +247,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 	}
 	p, ds := s.check(ctx, script, s.e.reg.CheckWork, said)
 	if p == nil {
-		if len(ds) == 1 && ds[0].Code == codeNamesUnread {
+		if len(ds) == 1 && ds[0].Code == CodeNamesUnread {
 			return done, &Failure{Err: errors.New("the rows that a job is about could not be read")}
 		}
 		return e.giveUp(ctx, run, done.Verb, reasonOther)

@@ -41,13 +41,11 @@ func (f *failure) Error() string {
 // meanings are what codes say that operators meet while they set a server up (appendix A of
 // PostgreSQL's documentation).
 var meanings = map[string]string{
-	"25006": "the server only reads, as a standby does",
 	"28000": "the server's rules (pg_hba.conf) do not let this role in from here",
 	"28P01": "the password of the role is wrong or missing; PGPASSWORD or a file .pgpass gives it",
 	"3D000": "the server has no database of this name",
 	"42501": "the role may not do this; the owner of the tables may",
 	"53100": "the server's disk is full",
-	"53300": "the server has no connection left",
 	"57P03": "the server is starting or stopping",
 }
 
@@ -71,12 +69,24 @@ func fault(ctx context.Context, doing string, err error) error {
 	}
 	f := &failure{doing: doing, code: e.Code, about: about(e)}
 	switch e.Code {
-	case "57014": // cancelled, by the context or by a timeout of the server
-		if ctx.Err() != nil {
+	case "57014": // cancelled, by the context, by our limit of a query, or by a timeout of the server
+		switch {
+		case ctx.Err() != nil:
 			return ctx.Err()
+		case doing == "query":
+			return sqlcore.Because(stores.ErrLimit, f)
 		}
-		return sqlcore.Because(stores.ErrLimit, f)
+		return sqlcore.Because(stores.ErrSlow, f)
+	case "25006":
+		if doing != "query" { // a query only reads
+			return sqlcore.Because(stores.ErrStandby, f)
+		}
+	case "53300":
+		return sqlcore.Because(stores.ErrCrowded, f)
 	case "40001", "40P01", "55P03", "0A000": // the last: a prepared plan that a migration outdated
+		if e.Code == "0A000" && doing == "begin" { // a standby begins no transaction that may write
+			return sqlcore.Because(stores.ErrStandby, f)
+		}
 		return sqlcore.Because(stores.ErrConflict, f)
 	case "23503":
 		// The row referred to got another owner, or was deleted, since the statement read its
@@ -152,7 +162,7 @@ func refuses(err error) bool {
 
 func ours(err error) bool {
 	for _, known := range []error{stores.ErrNotFound, stores.ErrConflict, stores.ErrDuplicate, stores.ErrInvalid, stores.ErrUnknown,
-		stores.ErrFull, stores.ErrLimit, stores.ErrReadOnly, stores.ErrSchema, stores.ErrFenced, context.Canceled, context.DeadlineExceeded} {
+		stores.ErrFull, stores.ErrStandby, stores.ErrCrowded, stores.ErrSlow, stores.ErrLimit, stores.ErrReadOnly, stores.ErrSchema, stores.ErrFenced, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, known) {
 			return true
 		}

@@ -572,7 +572,7 @@ func (c *conn) commit(ctx context.Context) error {
 		// connection.
 		<-asked
 		_ = c.pc.Conn().Close(firm)
-		if at < last && errors.Is(err, stores.ErrLimit) {
+		if at < last && (errors.Is(err, stores.ErrLimit) || errors.Is(err, stores.ErrSlow)) {
 			return ctx.Err()
 		}
 	}

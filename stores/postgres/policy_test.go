@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -368,6 +369,54 @@ func TestJournalIsAppendOnly(t *testing.T) {
 			}
 		}
 		refuses()
+	}
+}
+
+// G22: what an operator has set, or a database has no more of, is told as that, and not as too much that
+// was asked for.
+func TestTroublesOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	_, entities, _, db := bank(t)
+	writes := func(s *Store) error {
+		defer s.Close()
+		return s.Update(t.Context(), stores.Scope{All: true}, func(tx stores.Tx) error {
+			return tx.Apply(t.Context(), stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: entities[0], Key: stores.NewInt(1), Set: []stores.Assign{{Field: 1, Value: stores.NewString("x")}}}}})
+		})
+	}
+	opened := func(at string) *Store {
+		s, err := Open(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	standby := db.Follow(t).Of(db)
+	if err := writes(opened(standby.App)); !errors.Is(err, stores.ErrStandby) {
+		t.Errorf("a standby is told as %v", err)
+	}
+	held, err := pgx.Connect(t.Context(), db.Admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close(context.WithoutCancel(t.Context()))
+	if _, err := held.Exec(t.Context(), "BEGIN; SELECT FROM kyc.cbus FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	slow := map[bool]string{true: "&", false: "?"}[strings.Contains(db.App, "?")] + "statement_timeout=150"
+	if err := writes(opened(db.App + slow)); !errors.Is(err, stores.ErrSlow) || errors.Is(err, stores.ErrLimit) {
+		t.Errorf("what statement_timeout stopped is told as %v", err)
+	}
+	name := db.App[strings.LastIndexByte(db.App, '/')+1:]
+	if i := strings.IndexByte(name, '?'); i >= 0 {
+		name = name[:i]
+	}
+	run(t, db.Admin, fmt.Sprintf("ALTER DATABASE %q CONNECTION LIMIT 0", name))
+	s, err := Open(t.Context(), db.App)
+	if err == nil {
+		s.Close()
+	}
+	if !errors.Is(err, stores.ErrCrowded) {
+		t.Errorf("no connection left is told as %v", err)
 	}
 }
 

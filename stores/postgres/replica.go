@@ -228,7 +228,7 @@ func (s *Store) viewReplica(ctx context.Context, scope stores.Scope, fn func(*co
 		return false, err
 	case errors.Is(why, stores.ErrConflict):
 		return true, err
-	case errors.As(why, &f) && !errors.Is(why, stores.ErrLimit) && (f.code == "" || f.code[:2] == "57" || f.code[:2] == "08"):
+	case errors.As(why, &f) && !errors.Is(why, stores.ErrLimit) && !errors.Is(why, stores.ErrSlow) && (f.code == "" || f.code[:2] == "57" || f.code[:2] == "08"):
 		s.replica.leave(why)
 		return true, err
 	}

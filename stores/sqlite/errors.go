@@ -83,6 +83,8 @@ func fault(doing string, err error) error {
 		return sqlcore.Because(stores.ErrConflict, f)
 	case sqlite.ResultFull:
 		return sqlcore.Because(stores.ErrFull, f)
+	case sqlite.ResultReadOnly:
+		return sqlcore.Because(stores.ErrStandby, f)
 	case sqlite.ResultError:
 		if what, ok := strings.CutPrefix(r.msg, unreadable); ok {
 			return fmt.Errorf("%s: %w", what, errUnreadable)

@@ -349,7 +349,8 @@ func (s *flaky) Update(ctx context.Context, scope stores.Scope, do func(stores.T
 func TestWhatIsToldWhereTheSystemFailsIsSo(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{}
-	for name, fails := range map[string]error{"done": nil, "failed": errors.New("the disk is full"), "unknown": stores.ErrUnknown, "not-migrated": stores.ErrSchema} {
+	for name, fails := range map[string]error{"done": nil, "failed": errors.New("the disk is full"), "unknown": stores.ErrUnknown, "not-migrated": stores.ErrSchema,
+		"store-full": stores.ErrFull, "store-read-only": stores.ErrStandby, "store-crowded": stores.ErrCrowded, "store-slow": stores.ErrSlow} {
 		h := newHouse(t, "house")
 		store := &flaky{Store: h.store}
 		var err error
@@ -360,7 +361,7 @@ func TestWhatIsToldWhereTheSystemFailsIsSo(t *testing.T) {
 		c.say("Please cancel the boiler")
 		store.fails = fails
 		texts[name] = c.say("yes").Text
-		want := map[bool]string{true: "ORDERED", false: "CANCELLED"}[name == "failed" || name == "not-migrated"]
+		want := map[bool]string{true: "ORDERED", false: "CANCELLED"}[name != "done" && name != "unknown"]
 		if got := h.field("repair", 11, "status"); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -369,6 +370,11 @@ func TestWhatIsToldWhereTheSystemFailsIsSo(t *testing.T) {
 	told.Check(t, "dialog/failed", texts["failed"], texts["unknown"])
 	told.Check(t, "dialog/not-migrated", texts["not-migrated"], texts["failed"])
 	told.Check(t, "dialog/unknown-end", texts["unknown"], texts["failed"])
+	// G22
+	told.Check(t, "dialog/store-full", texts["store-full"], texts["failed"])
+	told.Check(t, "dialog/store-read-only", texts["store-read-only"], texts["failed"])
+	told.Check(t, "dialog/store-crowded", texts["store-crowded"], texts["failed"])
+	told.Check(t, "dialog/store-slow", texts["store-slow"], texts["failed"])
 
 	// One call is done, and the next one fails or is refused: that nothing was changed is not so.
 	for _, fails := range []error{errors.New("the disk is full"), nil} {

@@ -318,11 +318,30 @@ func (t *turn) system(ctx context.Context, err error) (string, error) {
 	return t.failed(err), nil
 }
 
+// Trouble returns the sentence for people about a trouble of the store, by engine.TroubleCode; "" if there
+// is none.
+func Trouble(code string) values.Key {
+	switch code {
+	case "store-full":
+		return sayStoreFull
+	case "store-read-only":
+		return sayStoreReadOnly
+	case "store-crowded":
+		return sayStoreCrowded
+	case "store-slow":
+		return sayStoreSlow
+	}
+	return ""
+}
+
 // failed reports that the system failed and nothing changed.
 func (t *turn) failed(err error) string {
 	t.record.note(noteFailed, engine.Sentence(err))
 	if errors.Is(err, stores.ErrSchema) {
 		return t.c.wording.say(sayNotMigrated)
+	}
+	if key := Trouble(engine.TroubleCode(err)); key != "" {
+		return t.c.wording.say(key)
 	}
 	return t.c.wording.say(sayFailed)
 }

@@ -116,7 +116,8 @@ func (s *Service) Open(ctx context.Context, channel, address string) error {
 }
 
 // Receive implements Door.
-func (s *Service) Receive(ctx context.Context, all ...Message) error {
+func (s *Service) Receive(ctx context.Context, all ...Message) (err error) {
+	defer func() { s.unstored("message", err) }()
 	if len(all) == 0 {
 		return nil
 	}
@@ -130,6 +131,14 @@ func (s *Service) Receive(ctx context.Context, all ...Message) error {
 		}
 	}
 	return nil
+}
+
+// unstored logs why something that a channel sent could not be stored: its sender is asked to send it
+// again, and not told why.
+func (s *Service) unstored(what string, err error) {
+	if err != nil && s.Log != nil {
+		s.Log.Error("not stored", "what", what, "error", err.Error())
+	}
 }
 
 // mostText is the greatest number of bytes of a message that are kept: nobody says more, and a
@@ -206,6 +215,7 @@ func clip(text string, most int) string {
 // Once reports whether a token that may be used once comes with the same content as the first time.
 // All processes of an installation remember it for a day.
 func (s *Service) Once(ctx context.Context, channel, token, with string) (first bool, failed error) {
+	defer func() { s.unstored("token", failed) }()
 	id := digest.Of("verbatim channel token 1", channel, token)[:40]
 	for range 2 {
 		taken, err := s.clerk().Get(ctx, tokens, stores.NewString(id))
@@ -225,7 +235,8 @@ func (s *Service) Once(ctx context.Context, channel, token, with string) (first 
 }
 
 // Note implements Door.
-func (s *Service) Note(ctx context.Context, all ...Status) error {
+func (s *Service) Note(ctx context.Context, all ...Status) (err error) {
+	defer func() { s.unstored("status", err) }()
 	if len(all) == 0 {
 		return nil
 	}

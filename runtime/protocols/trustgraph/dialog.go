@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,6 +24,10 @@ type question struct {
 	shape    Shape
 	patience time.Duration // between two messages; 0: the default
 	log      *slog.Logger  // nil: none
+	// again looks the caller's token up once more, and returns what they are told where it is not theirs
+	// any more; nil if there is no token. fresh is how long what it found counts.
+	again func(context.Context) *Error
+	fresh time.Duration
 }
 
 // ask asks the question and sends the agent's messages in the form of the protocol. It returns an
@@ -34,10 +39,24 @@ func (q question) ask(ctx context.Context, send func(Message) error) error {
 	silence := time.AfterFunc(wait, func() { stop(errSilent) })
 	defer silence.Stop()
 	d := &dialog{streaming: q.r.Streaming && q.shape != Old, old: q.shape == Old, send: send}
+	var looked atomic.Int64
+	looked.Store(time.Now().UnixNano())
 	err := q.guarded(ctx, func(m Message) error {
 		silence.Reset(wait)
+		if last := looked.Load(); q.again != nil && time.Since(time.Unix(0, last)) >= q.fresh && looked.CompareAndSwap(last, time.Now().UnixNano()) {
+			if over := q.again(ctx); over != nil {
+				stop(over)
+				return over
+			}
+		}
+		if over := context.Cause(ctx); over != nil {
+			return over
+		}
 		return d.tell(m)
 	})
+	if over := (*Error)(nil); errors.As(context.Cause(ctx), &over) && over != errSilent {
+		return over // the token is gone: not even the rest of an answer is told
+	}
 	end, gone := d.end(err == nil)
 	var known *Error
 	switch {

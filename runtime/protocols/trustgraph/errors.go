@@ -24,13 +24,14 @@ const (
 	AccessDenied      = "access-denied"
 	UnknownService    = "unknown-service"
 	WorkspaceNotFound = "workspace-not-found"
+	NotNow            = "not-now" // of ours: whether the caller is known could not be found out
 )
 
 // refuses reports whether the question was refused, which clients are told in another place
 // than that an agent failed.
 func (e *Error) refuses() bool {
 	switch e.Type {
-	case BadRequest, AuthRequired, AccessDenied, UnknownService, WorkspaceNotFound:
+	case BadRequest, NotNow, AuthRequired, AccessDenied, UnknownService, WorkspaceNotFound:
 		return true
 	}
 	return false
@@ -38,6 +39,7 @@ func (e *Error) refuses() bool {
 
 // What askers are told.
 var (
+	errUnasked   = &Error{NotNow, "the token cannot be looked up now; try again in a moment"}
 	errAuth      = &Error{AuthRequired, "auth failure"}
 	errAccess    = &Error{AccessDenied, "access denied"}
 	errKind      = &Error{UnknownService, "unknown kind"}
@@ -59,6 +61,9 @@ func badRequest(format string, args ...any) *Error {
 }
 
 func tooLarge(max int64) *Error { return badRequest("the request is larger than %d bytes", max) }
+
+// ErrUnasked is the error of Gateway.Authenticate where it could not find out whose a token is.
+var ErrUnasked = errors.New("trustgraph: the token cannot be looked up")
 
 // What agents are told.
 var (

@@ -24,11 +24,12 @@ import (
 // Agent and Authenticate must be set. It must not be copied.
 type Gateway struct {
 	Agent Agent
-	// Authenticate returns the caller of a token, which is "" if none was sent. Any error is
-	// reported as "auth failure" and nothing else.
+	// Authenticate returns the caller of a token, which is "" if none was sent. An error that wraps
+	// ErrUnasked is reported as one that passes, and any other as "auth failure" and nothing else.
 	Authenticate func(ctx context.Context, token string) (Caller, error)
 	Shape        Shape
 	MaxBytes     int64         // of a request and of a frame; 0: 1 MiB
+	Fresh        time.Duration // for which a token that was looked up counts, while answers are told; 0: a second
 	Patience     time.Duration // for the next message of the agent; 0: 10 minutes
 	WriteTimeout time.Duration // for a client to take one message; 0: 30 seconds
 	AuthTimeout  time.Duration // for a new socket to authenticate; 0: 1 minute
@@ -91,8 +92,7 @@ func (g *Gateway) service(w http.ResponseWriter, r *http.Request, flow string) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	who, err := g.Authenticate(r.Context(), token)
 	if err != nil {
-		g.denied(r, err)
-		g.refuse(w, errAuth)
+		g.refuse(w, g.denied(r, err))
 		return
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, g.maxBytes()))
@@ -113,7 +113,7 @@ func (g *Gateway) service(w http.ResponseWriter, r *http.Request, flow string) {
 		return
 	}
 	request.Flow = flow
-	q := g.question(who, request)
+	q := g.question(r, token, who, request)
 	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		g.events(w, r, q)
 		return
@@ -158,10 +158,20 @@ func (c Caller) enters(workspace string) error {
 	return nil
 }
 
-func (g *Gateway) question(who Caller, r Request) question {
+// question is a question of a caller, whose token is looked up again while it is answered.
+func (g *Gateway) question(from *http.Request, token string, who Caller, r Request) question {
 	who.Workspace = cmp.Or(who.Workspace, "default")
 	r.Workspace = who.Workspace
-	return question{agent: g.Agent, who: who, r: r, shape: g.Shape, patience: g.Patience, log: g.Log}
+	return question{agent: g.Agent, who: who, r: r, shape: g.Shape, patience: g.Patience, log: g.Log, fresh: cmp.Or(g.Fresh, time.Second), again: func(ctx context.Context) *Error {
+		now, err := g.Authenticate(ctx, token)
+		switch {
+		case err != nil:
+			return g.denied(from, err)
+		case now.Name != who.Name:
+			return errAuth
+		}
+		return nil
+	}}
 }
 
 // failed is the body that tells clients that an agent failed.
@@ -181,6 +191,9 @@ func refusal(text string) []byte {
 func (g *Gateway) refuse(w http.ResponseWriter, e *Error) {
 	status := http.StatusOK
 	switch e.Type {
+	case NotNow:
+		status = http.StatusServiceUnavailable
+		w.Header().Set("Retry-After", "5")
 	case AuthRequired:
 		status = http.StatusUnauthorized
 	case AccessDenied:
@@ -198,9 +211,14 @@ func (g *Gateway) reply(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// denied notes why a token was refused: the caller is not told.
-func (g *Gateway) denied(r *http.Request, err error) {
+// denied notes why a token was refused, which the caller is not told, and returns what they are told.
+func (g *Gateway) denied(r *http.Request, err error) *Error {
+	if errors.Is(err, ErrUnasked) {
+		logger(g.Log).Error("trustgraph: a token could not be looked up", "error", err, "from", r.RemoteAddr)
+		return errUnasked
+	}
 	logger(g.Log).Info("trustgraph: a token was refused", "error", err, "from", r.RemoteAddr)
+	return errAuth
 }
 
 func (g *Gateway) maxBytes() int64             { return cmp.Or(g.MaxBytes, 1<<20) }

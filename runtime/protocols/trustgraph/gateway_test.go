@@ -3,6 +3,7 @@ package trustgraph
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,9 @@ func authenticate(_ context.Context, token string) (Caller, error) {
 		return Caller{Name: "ana"}, nil
 	case "tg_bo":
 		return Caller{Name: "bo", Workspace: "books"}, nil
+	}
+	if token == "tg_later" { // G16
+		return Caller{}, fmt.Errorf("%w: the line is dead", ErrUnasked)
 	}
 	return Caller{}, errors.New("no rows in table tokens")
 }
@@ -60,6 +64,7 @@ func TestTheGatewayAnswersHTTPAsTrustGraphDoes(t *testing.T) {
 		{"another workspace", echo, "POST", path, `{"question":"q","workspace":"books"}`, "tg_ana", "", 403, `{"error":"access denied"}`},
 		{"no token", echo, "POST", path, q, "", "", 401, `{"error":"auth failure"}`},
 		{"a wrong token", echo, "POST", path, q, "tg_eve", "", 401, `{"error":"auth failure"}`},
+		{"a token that cannot be looked up", echo, "POST", path, q, "tg_later", "", 503, `{"error":"the token cannot be looked up now; try again in a moment"}`},
 		{"another service", echo, "POST", "/api/v1/flow/default/service/prompt", q, "tg_ana", "", 404, `{"error":"unknown kind"}`},
 		{"another path", echo, "GET", "/api/v1/agent", "", "tg_ana", "", 404, `{"error":"unknown kind"}`},
 		{"another method", echo, "GET", path, "", "tg_ana", "", 405, `{"error":"a question is sent with POST"}`},

@@ -25,6 +25,7 @@ type socket struct {
 	r       *http.Request
 	conn    *websocket.Conn
 	who     *Caller // nil until authenticated; used by the reading goroutine
+	token   string  // by which they are; it is looked up again for each question
 	waiting chan socketRequest
 
 	mu  sync.Mutex
@@ -51,11 +52,10 @@ func (g *Gateway) socket(w http.ResponseWriter, r *http.Request) {
 	if query := r.URL.Query(); query.Has("token") { // before 2.4.5
 		who, err := g.Authenticate(r.Context(), query.Get("token"))
 		if err != nil {
-			g.denied(r, err)
-			g.refuse(w, errAuth)
+			g.refuse(w, g.denied(r, err))
 			return
 		}
-		s.who = &who
+		s.who, s.token = &who, query.Get("token")
 	}
 	var err error
 	// Origins were looked at already, as for every request.
@@ -173,6 +173,11 @@ func (s *socket) take(ctx context.Context, text []byte) error {
 	case all["request"] == nil:
 		return s.refuse(ctx, id, errNoRequest)
 	}
+	who, err := s.g.Authenticate(ctx, s.token)
+	if err != nil {
+		return s.refuse(ctx, id, s.g.denied(s.r, err))
+	}
+	s.who = &who
 	own := cmp.Or(s.who.Workspace, "default")
 	r, err := DecodeRequest(all["request"])
 	if err == nil {
@@ -186,7 +191,7 @@ func (s *socket) take(ctx context.Context, text []byte) error {
 	}
 	r.Flow = flow
 	select {
-	case s.waiting <- socketRequest{id, s.g.question(*s.who, r)}:
+	case s.waiting <- socketRequest{id, s.g.question(s.r, s.token, *s.who, r)}:
 	case <-ctx.Done():
 		s.g.asking.Done()
 	}
@@ -261,13 +266,12 @@ func (s *socket) answer(ctx context.Context, a socketRequest) {
 func (s *socket) authenticate(ctx context.Context, token string) error {
 	who, err := s.g.Authenticate(ctx, token)
 	if err != nil {
-		s.g.denied(s.r, err)
 		return s.send(ctx, struct {
 			Type  string `json:"type"`
 			Error string `json:"error"`
-		}{"auth-failed", errAuth.Message})
+		}{"auth-failed", s.g.denied(s.r, err).Message})
 	}
-	s.who = &who
+	s.who, s.token = &who, token
 	return s.send(ctx, struct {
 		Type      string `json:"type"`
 		Workspace string `json:"default_workspace"`

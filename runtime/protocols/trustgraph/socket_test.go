@@ -85,6 +85,7 @@ func TestTheSocketAnswersFramesAsTrustGraphDoes(t *testing.T) {
 	}{
 		{ask("1", "q"), refused(`"1"`, "auth-required", "auth failure")},
 		{`{"type":"auth","token":"tg_eve"}`, []string{`{"type":"auth-failed","error":"auth failure"}`}},
+		{`{"type":"auth","token":"tg_later"}`, []string{`{"type":"auth-failed","error":"the token cannot be looked up now; try again in a moment"}`}},
 		{`{"type":"auth"}`, []string{`{"type":"auth-failed","error":"auth failure"}`}},
 		{`{"type":"auth","token":"tg_ana"}`, []string{`{"type":"auth-ok","default_workspace":"default"}`}},
 		{ask("2", "q"), answer(`"2"`, "ana@default/default: q")},
@@ -328,4 +329,44 @@ func FuzzFrame(f *testing.F) {
 			t.Fatalf("%s: %s", text, got)
 		}
 	})
+}
+
+// G20: a token that is taken back is nobody's for the next question of a socket, and in the middle of an
+// answer; one that cannot be looked up is told as that.
+func TestATokenIsTakenBackWhileItAsks(t *testing.T) {
+	t.Parallel()
+	var is atomic.Pointer[error]
+	is.Store(new(error))
+	taken, unasked := errors.New("taken back"), ErrUnasked
+	agent := AskFunc(func(ctx context.Context, who Caller, r Request, tell func(Message) error) error {
+		_ = tell(Message{Type: Thought, Content: "hm", EndOfMessage: true})
+		if r.Question == "slowly" {
+			is.Store(&taken)
+		}
+		_ = tell(Message{Type: Thought, Content: "a secret", EndOfMessage: true})
+		return echo(ctx, who, r, tell)
+	})
+	conn := dial(t, serve(t, &Gateway{Agent: agent, Fresh: 1, Authenticate: func(context.Context, string) (Caller, error) {
+		return Caller{Name: "ana"}, *is.Load()
+	}}), "token")
+	write(t, conn, ask("1", "slowly"))
+	for _, want := range []string{`"content":"hm"`, `"auth-required"`} {
+		if got := read(t, conn); !strings.Contains(got, want) || strings.Contains(got, "secret") {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	write(t, conn, ask("2", "q"))
+	if got := read(t, conn); !strings.Contains(got, `"auth-required"`) {
+		t.Error(got)
+	}
+	is.Store(&unasked)
+	write(t, conn, ask("3", "q"))
+	if got := read(t, conn); !strings.Contains(got, `"not-now"`) {
+		t.Error(got)
+	}
+	is.Store(new(error))
+	write(t, conn, ask("4", "q"))
+	if got := read(t, conn); !strings.Contains(got, `"content":"hm"`) {
+		t.Error(got)
+	}
 }

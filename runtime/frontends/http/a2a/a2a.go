@@ -89,18 +89,23 @@ func (p *peer) sends(answer a2a.Answer) error {
 		stream := p.Stream()
 		beat := time.NewTicker(25 * time.Second)
 		defer beat.Stop()
-		events := make(chan func() bool)
+		type event struct {
+			name string
+			data []byte
+			told chan bool
+		}
+		events := make(chan event)
 		done := make(chan struct{})
 		go func() { // one goroutine writes, so that a beat never stands within an event
 			defer close(done)
 			answer.Follow(ctx, func(name string, data []byte) error {
-				told := make(chan bool, 1)
+				e := event{name, data, make(chan bool, 1)}
 				select {
-				case events <- func() bool { stream.Event(name, data); told <- !stream.Failed; return !stream.Failed }:
+				case events <- e:
 				case <-ctx.Done():
 					return ctx.Err()
 				}
-				if !<-told {
+				if !<-e.told {
 					return errGone
 				}
 				return nil
@@ -114,8 +119,14 @@ func (p *peer) sends(answer a2a.Answer) error {
 				stop()
 				<-done
 				return nil
-			case write := <-events:
-				if !write() {
+			case e := <-events:
+				// Nothing is told to somebody whose rights are gone, or cannot be looked up: they come back.
+				_, _, err := p.Again()
+				if err == nil {
+					stream.Event(e.name, e.data)
+				}
+				told := err == nil && !stream.Failed
+				if e.told <- told; !told {
 					stop()
 				}
 			case <-beat.C:
@@ -197,11 +208,19 @@ func works[T any](ctx context.Context, p *peer, do func() (T, error)) (T, error)
 	leave, err := p.Enter(ctx)
 	if err != nil {
 		var none T
-		return none, peerError(err)
+		return none, p.wrong(err)
 	}
 	defer leave()
 	done, err := do()
-	return done, peerError(err)
+	return done, p.wrong(err)
+}
+
+// wrong is peerError, and logs what is the system's own fault.
+func (p *peer) wrong(err error) error {
+	if _, known := errors.AsType[*a2a.Error](err); !known && err != nil && server.ProblemOf(err).Status >= 500 {
+		p.Log.Error("failed", "error", err.Error())
+	}
+	return peerError(err)
 }
 
 // peerError converts an error into the protocol's form.
@@ -634,7 +653,7 @@ func (p *peer) Watch(ctx context.Context, was *a2a.Task, tell func(*a2a.Task) bo
 	}
 	l, err := p.Listen(ctx, rowOf(t))
 	if err != nil {
-		return peerError(err)
+		return p.wrong(err)
 	}
 	defer l.Close()
 	again := time.NewTicker(25 * time.Second) // columns may depend on other rows

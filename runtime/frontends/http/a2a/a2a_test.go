@@ -35,6 +35,7 @@ import (
 	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/runtime/jobs/notify"
 	"verbatim/runtime/jobs/worker"
+	"verbatim/runtime/tests/faults"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
@@ -131,6 +132,7 @@ type deskServer struct {
 	*desk
 	url    string
 	engine *engine.Engine
+	agents *a2a.Agents
 	stop   func()
 }
 
@@ -185,6 +187,7 @@ func (d *desk) serve() *deskServer {
 		d.t.Fatal(err)
 	}
 	agents := a2a.New(web, a2a.Options{Posts: d.posts})
+	s.agents = agents
 	web.Mount(agents.Routes()...)
 	web.Beside(agents.Notify)
 	for name := range deskPeople {
@@ -838,6 +841,31 @@ func TestA2AStreams(t *testing.T) {
 	})
 }
 
+// G20: a peer whose token is taken back hears nothing more of a task that it follows.
+func TestA2AStreamEndsWithItsToken(t *testing.T) {
+	t.Parallel()
+	d := sqliteDesk(t)
+	s, other := d.serve(), d.serve()
+	events, _ := s.events("acme", "SendStreamingMessage", says("m1", "", dict{"skill": "desk.report", "arguments": dict{"text": "The printer", "pin": "4711"}}))
+	first := <-events
+	d.mu.Lock()
+	clear(d.tokens)
+	d.mu.Unlock()
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		status, _ := s.asks("acme", "GET", "/a2a/tasks", nil, nil)
+		if status == http.StatusUnauthorized {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the token is known for longer than a second")
+		}
+	}
+	other.does("clara", "desk.solve :ticket-id "+name(at(first, "result.task"))+` :text "Done"`)
+	for e := range events {
+		t.Errorf("it is told %v", e)
+	}
+}
+
 // What cannot be read is refused with the code of the protocol, and nothing is done.
 func TestA2ARefusesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
@@ -1027,6 +1055,61 @@ func TestA2ATellsElsewhere(t *testing.T) {
 		default:
 		}
 	})
+}
+
+// G16, G81: a subscription ends by a certain no alone, whichever call of the store fails while it is looked
+// up, and however.
+func TestA2AKeepsWhatItCannotLookUp(t *testing.T) {
+	t.Parallel()
+	d := sqliteDesk(t)
+	d.posts = a2a.PostPrivate
+	open := d.open
+	var failing *faults.Store
+	d.open = func() (stores.Store, error) {
+		s, err := open()
+		failing = faults.New(s)
+		return failing, err
+	}
+	s := d.serve()
+	task := s.task("acme", says("m1", "", dict{"skill": "desk.report", "arguments": dict{"text": "The printer", "pin": "4711"}}))
+	doc := s.rpc("acme", "CreateTaskPushNotificationConfig", dict{"taskId": task["id"], "id": "p", "url": "http://127.0.0.1:1/"})
+	if doc["error"] != nil {
+		t.Fatal(doc)
+	}
+	kept := func() int {
+		all, err := (&peers.Book{Store: d.store, Clock: time.Now, Random: rand.Reader}).Pushes(t.Context(), "acme", task["id"].(string))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	if kept() != 1 {
+		t.Fatal("there is no subscription")
+	}
+	tried := 0
+	for way := range faults.Slow + 1 {
+		for n := 1; n < 60; n++ {
+			failing.Fail(way, n, 1)
+			err := s.agents.Noticed(t.Context())
+			calls := failing.Calls()
+			failing.Fail(way, 0, 0)
+			if kept() != 1 {
+				t.Fatalf("the subscription is gone after call %d failed (%v): %v", n, way, err)
+			}
+			if tried++; calls < n {
+				break
+			}
+		}
+	}
+	if tried < 30 {
+		t.Errorf("only %d failures were tried", tried)
+	}
+	d.mu.Lock()
+	clear(d.tokens)
+	d.mu.Unlock()
+	if err := s.agents.Noticed(t.Context()); err != nil || kept() != 0 {
+		t.Errorf("the subscription of a token that is certainly gone stays: %v", err)
+	}
 }
 
 // Where nothing is posted, and to addresses that are no place for it, the card and the calls

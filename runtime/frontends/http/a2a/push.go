@@ -132,7 +132,7 @@ func (p *peer) DropPush(ctx context.Context, task, id string) error {
 	if _, err := p.Push(ctx, task, id); err != nil {
 		return err
 	}
-	return peerError(p.peers.DropPush(ctx, p.Principal, task, id))
+	return p.wrong(p.peers.DropPush(ctx, p.Principal, task, id))
 }
 
 // sweep is how often all tasks are checked: a task may show rows whose changes do not name it.
@@ -160,13 +160,16 @@ func (a *Agents) Notify(ctx context.Context) {
 	all := true // changes while no process watched are notified too
 	for {
 		touched := l.Rows()
-		if err := a.noticed(ctx, func(row string) bool { return all || row == "" || touched[row] }); err != nil && ctx.Err() == nil {
+		err := a.noticed(ctx, func(row string) bool { return all || row == "" || touched[row] })
+		var soon <-chan time.Time
+		if all = err != nil; all && ctx.Err() == nil { // what could not be looked at is looked at again
 			s.Log.Error("push", "error", err.Error())
+			soon = time.After(time.Second)
 		}
-		all = false
 		select {
 		case <-ctx.Done():
 			return
+		case <-soon:
 		case <-l.Wake:
 		case <-again.C:
 			all = true
@@ -198,7 +201,8 @@ func (a *Agents) noticed(ctx context.Context, touched func(row string) bool) err
 	}
 }
 
-// notice queues a notice of one task. A peer whose token has ended gets none.
+// notice queues a notice of one task. A peer whose token has ended gets none: the subscription ends if
+// that is certain, and stays if the store cannot say.
 func (a *Agents) notice(ctx context.Context, push *peers.Push) error {
 	s := a.server
 	c, err := s.Holder(ctx, push.By)

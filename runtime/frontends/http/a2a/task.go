@@ -147,6 +147,10 @@ func (p *peer) tellTasks(ctx context.Context, of *verbs.Task, ids ...string) ([]
 	return all, p.waiting(ctx, of, all)
 }
 
+// unseen are the refusals that say for certain that there is no such row for the caller. Any other may
+// pass, such as that of a read which the database stopped.
+var unseen = []string{"unknown-name", "nothing-matched", "not-permitted"}
+
 // reads runs a script that only reads. Rows that the caller may not see are missing from it.
 func (p *peer) reads(ctx context.Context, text string) (*receipt.Receipt, error) {
 	script, ds := dsl.Parse(dsl.NewSource(taskKind, text))
@@ -155,17 +159,13 @@ func (p *peer) reads(ctx context.Context, text string) (*receipt.Receipt, error)
 	}
 	program, ds := p.Session.Check(ctx, script)
 	if program == nil {
-		if len(ds) > 0 && ds[0].Code == "names-unread" {
-			return nil, server.Problem{Status: 503, Code: "busy", Title: ds[0].Summary, Retry: 1}
+		if invalid := server.Invalid(script, ds); server.ProblemOf(invalid).Code == engine.CodeNamesUnread {
+			return nil, invalid
 		}
 		return nil, errNoTask
 	}
 	r, err := p.Session.Run(ctx, program, engine.RunOptions{Source: taskKind})
-	if refusal, ok := errors.AsType[*engine.Refusal](err); ok {
-		switch refusal.Diagnostics[0].Code {
-		case "rights-changed", "unknown-principal":
-			return nil, err
-		}
+	if refusal, ok := errors.AsType[*engine.Refusal](err); ok && slices.Contains(unseen, refusal.Diagnostics[0].Code) {
 		return nil, errNoTask
 	}
 	return r, err

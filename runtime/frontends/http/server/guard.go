@@ -168,6 +168,11 @@ func (s *Server) recovered(t *teller, q *request) {
 	}
 }
 
+// passing reports whether a status says that an answer may be had later.
+func passing(status int) bool {
+	return status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout || status == http.StatusInsufficientStorage
+}
+
 // A teller is a ResponseWriter that remembers the status and size of its answer.
 type teller struct {
 	http.ResponseWriter
@@ -177,6 +182,9 @@ type teller struct {
 func (t *teller) WriteHeader(status int) {
 	if t.status == 0 && status >= 200 {
 		t.status = status
+	}
+	if h := t.Header(); passing(status) && h.Get("Retry-After") == "" {
+		h.Set("Retry-After", "5")
 	}
 	t.ResponseWriter.WriteHeader(status)
 }

@@ -303,7 +303,21 @@ func (v *Visit) listens(ctx context.Context, s *Stream, l *Listener, last, head 
 	beat := time.NewTicker(25 * time.Second)
 	defer beat.Stop()
 	for {
-		for last < head {
+		var later <-chan time.Time
+		if last < head {
+			// What happened is told to somebody whose rights are there at this moment, and waits while the
+			// store cannot say.
+			_, gone, err := v.Again()
+			if gone {
+				s.Send("", ProblemOf(err))
+				return
+			}
+			if err != nil {
+				v.Log.Error("events", "error", err.Error())
+				later = time.After(fresh)
+			}
+		}
+		for later == nil && last < head {
 			all, to, ok := v.news.after(v.Principal, last)
 			if !ok {
 				var err error
@@ -331,10 +345,11 @@ func (v *Visit) listens(ctx context.Context, s *Stream, l *Listener, last, head 
 			return
 		case <-v.Draining:
 			return
+		case <-later:
 		case <-l.Wake:
 			_, head, _ = v.news.after(v.Principal, head)
 		case <-beat.C:
-			// The caller's rights are checked again from time to time.
+			// Nobody listens for ever to nothing.
 			if _, gone, err := v.Again(); gone {
 				s.Send("", ProblemOf(err))
 				return

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/frontends/http/pages"
 )
@@ -170,6 +171,9 @@ func (v *Visit) failPage(q Problem) {
 	var lines []string
 	if q.Status < 500 && q.Status != http.StatusNotFound {
 		lines = append(lines, pages.Sentence(q.Title)+".")
+	}
+	if key := dialog.Trouble(q.Code); key != "" {
+		ends = v.Say(key)
 	}
 	p.Main = []pages.Block{pages.Prose{ID: "failed", Lines: append(lines, ends), Links: []pages.Link{{URL: "/", Text: v.Say("pages/to-start"), Tone: "main"}}}}
 	if v.Render(q.Status, p) != nil {

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
@@ -72,6 +74,7 @@ var statuses = map[string]int{
 	"already-waits": http.StatusConflict, "declined-before": http.StatusConflict, "changed-meanwhile": http.StatusConflict, "agreement-expired": http.StatusConflict,
 	"other-palette": http.StatusConflict, "out-of-order": http.StatusConflict,
 	"session-moved": http.StatusPreconditionFailed, "too-much": http.StatusRequestEntityTooLarge,
+	"store-full": http.StatusInsufficientStorage, "store-read-only": http.StatusServiceUnavailable, "store-crowded": http.StatusServiceUnavailable, "store-slow": http.StatusGatewayTimeout,
 	"tool-silent": http.StatusBadGateway, "tool-failed": http.StatusBadGateway, "tool-answer": http.StatusBadGateway,
 }
 
@@ -128,6 +131,9 @@ func ProblemOf(err error) Problem {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, stores.ErrConflict):
 		return Problem{Status: http.StatusServiceUnavailable, Code: "busy", Title: engine.Sentence(err), Retry: 1}
 	}
+	if code := engine.TroubleCode(err); code != "" {
+		return Problem{Status: statuses[code], Code: code, Title: engine.Sentence(err), Retry: 10}
+	}
 	return Problem{Status: http.StatusServiceUnavailable, Code: "system", Title: engine.Sentence(err), Retry: 5}
 }
 
@@ -144,8 +150,13 @@ func CutShort(err error) error {
 	return BadBody("the body was cut short", "send it again")
 }
 
-// Invalid is the error of a script with mistakes.
+// Invalid is the error of a script with mistakes. One whose names could not be looked up has none that
+// is known.
 func Invalid(script *dsl.Script, faults dsl.Diagnostics) error {
+	if i := slices.IndexFunc(faults, func(d dsl.Diagnostic) bool { return d.Code == engine.CodeNamesUnread }); i >= 0 {
+		d := faults[i]
+		return Problem{Status: http.StatusServiceUnavailable, Code: d.Code, Title: d.Summary, Next: strings.Join(d.Notes, "; "), Retry: 1, Diagnostics: dsl.Diagnostics{d}}
+	}
 	r := wire.NewReport(faults)
 	return Problem{Status: http.StatusUnprocessableEntity, Code: "invalid", Title: fmt.Sprintf("%s in %s; nothing was changed",
 		receipt.Counted(r.Errors, "error"), receipt.Counted(len(script.Calls), "call")), Diagnostics: faults}

@@ -359,6 +359,9 @@ func (s *Server) readyz(v *Visit) error {
 		// Whether there is room by now, only a write tells.
 		err = s.Logins.Try(ctx, "ready", "", math.MaxInt64, 24*time.Hour)
 	}
+	if err != nil {
+		v.LogError("not ready", err)
+	}
 	switch {
 	case errors.Is(err, stores.ErrFull):
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the disk of the store is full\n"))

@@ -122,8 +122,10 @@ func (v *Visit) mailLink() error {
 	language := v.Language().String()
 	v.later(func(ctx context.Context) error {
 		// The number of mails to an account is limited too; the answer does not say so.
-		if err := v.Logins.Try(ctx, "link to", address, triesAccount, triesPeriod); err != nil {
+		if err := v.Logins.Try(ctx, "link to", address, triesAccount, triesPeriod); errors.Is(err, logins.ErrTooMany) {
 			return nil
+		} else if err != nil {
+			return err
 		}
 		principal, err := v.People(ctx, "email", address)
 		if errors.Is(err, ErrNobody) {

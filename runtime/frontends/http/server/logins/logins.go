@@ -251,9 +251,6 @@ func (b *Book) Use(ctx context.Context, link, browser, how string) (secret, prin
 		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(links, v),
 			logins.Insert(keyOf(secret), v[linkPrincipal], stores.NewString(how), at, at)}})
 	})
-	if errors.Is(err, stores.ErrConflict) { // somebody else used it meanwhile
-		err = ErrOver
-	}
 	return secret, principal, err
 }
 
