@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"verbatim/stores/postgres/pgtest"
 )
 
 // A letter that cannot leave is one line of the log with its target, its cause and the next time,
@@ -143,5 +145,35 @@ func TestASignInLetterIsTriedAgain(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("no letter came although the server of mail is back")
+	}
+}
+
+// Why a server is not ready stands in its log once, and that it is ready again. G88
+func TestTheLogHasWhyItIsNotReady(t *testing.T) {
+	t.Parallel()
+	own := pgtest.Own(t)
+	h := newHouse(t)
+	h.env = append(h.env, "VERBATIM_STORE="+own.Owner, "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
+	h.do("migrate", "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
+	h.env = append(h.env, "VERBATIM_STORE="+own.App)
+	s := h.serve("--no-work")
+	v := newVisitor(t)
+	release := own.Hang(t)
+	for range 3 {
+		if status, body := v.get(s.url + "/readyz"); status != http.StatusServiceUnavailable {
+			t.Errorf("it is ready while its store is silent: %d %s", status, body)
+		}
+	}
+	release()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if status, body := v.get(s.url + "/readyz"); status == http.StatusOK {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("it is not ready again: %s", body)
+		}
+	}
+	s.stop()
+	if log := s.said.String(); strings.Count(log, `"msg":"not ready"`) != 1 || strings.Count(log, `"msg":"ready again"`) != 1 {
+		t.Errorf("the log says\n%s", log)
 	}
 }

@@ -24,3 +24,26 @@ func TestSignInLinksEnd(t *testing.T) {
 		t.Error("a link is made of no notice")
 	}
 }
+
+// A token for this machine is good by each of the machine's own names, and by no other, no other port
+// and no other scheme. G79
+func TestOneServerHasThreeNamesHere(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"http://localhost:8080", "http://127.0.0.1:8080", true},
+		{"http://[::1]:8080", "http://localhost:8080", true},
+		{"https://portal.bank.example", "https://portal.bank.example", true},
+		{"http://localhost:8080", "http://localhost:8081", false},
+		{"http://localhost:8080", "https://localhost:8080", false},
+		{"http://localhost:8080", "http://10.0.0.1:8080", false},
+		{"http://localhost.bank.example:8080", "http://localhost:8080", false},
+		{"", "http://localhost:8080", false},
+	} {
+		if sameServer(c.a, c.b) != c.same {
+			t.Errorf("%s and %s: %t", c.a, c.b, !c.same)
+		}
+	}
+}

@@ -28,6 +28,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"verbatim/runtime/conversation/dialog"
@@ -119,6 +120,7 @@ type Server struct {
 	news    *news
 	metrics *metrics
 	beside  []func(context.Context)
+	unready atomic.Bool     // as /readyz found it the last time
 	ctx     context.Context // of the server: sessions read within it
 	stop    context.CancelFunc
 	// Draining is closed when the server accepts nothing new: who listens to a stream comes back, to a
@@ -359,8 +361,11 @@ func (s *Server) readyz(v *Visit) error {
 		// Whether there is room by now, only a write tells.
 		err = s.Logins.Try(ctx, "ready", "", math.MaxInt64, 24*time.Hour)
 	}
-	if err != nil {
+	// It is asked every few seconds: the log has why it is not ready, and that it is again.
+	if was := s.unready.Swap(err != nil); err != nil && !was {
 		v.LogError("not ready", err)
+	} else if err == nil && was {
+		s.Log.Info("ready again")
 	}
 	switch {
 	case errors.Is(err, stores.ErrFull):

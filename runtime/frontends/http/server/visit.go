@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -308,7 +309,7 @@ func (s *Server) tries(ctx context.Context, digest, from string) (c Caller, err 
 // holds returns the holder of a token by its digest; ErrNobody if the token is not valid.
 func (s *Server) holds(ctx context.Context, digest string) (c Caller, err error) {
 	t, err := s.Tokens(ctx, digest)
-	if err == nil && (t.Audience != s.Origin() || !s.Clock().Before(t.Expires)) {
+	if err == nil && (!sameServer(t.Audience, s.Origin()) || !s.Clock().Before(t.Expires)) {
 		err = ErrNobody
 	}
 	if err != nil {
@@ -324,6 +325,22 @@ func (s *Server) holds(ctx context.Context, digest string) (c Caller, err error)
 		}
 	}
 	return c, nil
+}
+
+// sameServer reports whether two URLs are those of one server: on one machine it has the names
+// localhost, 127.0.0.1 and [::1].
+func sameServer(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := url.Parse(a)
+	y, other := url.Parse(b)
+	return err == nil && other == nil && x.Scheme == y.Scheme && x.Port() == y.Port() && loopback(x.Hostname()) && loopback(y.Hostname())
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // ByModel reports whether a program sends this, for all that is known what a model wrote.
