@@ -347,6 +347,10 @@ func leftOut(row, field, why string) string {
 	return fmt.Sprintf("%s is left out: %s holds %s", row, field, why)
 }
 
+func moreLeftOut(n int) string {
+	return fmt.Sprintf("%d more rows are left out, because a value in each of them cannot be read", n)
+}
+
 // morePage says that there are more rows than fit on a page.
 func morePage(verb, param, last string) string {
 	return fmt.Sprintf("there are more: %s with :%s %s tells the next", verb, param, last)

@@ -72,6 +72,7 @@ type form struct {
 	typ    string // of an argument that sets it
 	arg    string // type of an argument that is compared with the result of read
 	reads  string // expression that reads the column, % standing for it; "" is the column itself
+	tells  string // expression that returns the column, % standing for it, where reads could fail; "" is reads
 	writes string // expression that makes the column's value from an argument
 	list   bool   // an array, set from its items
 	text   bool   // compared as text in any collation
@@ -194,9 +195,11 @@ func (d *declaration) form(kind stores.Kind, managed bool) (form, error) {
 		case builtin && d.base == "int8":
 			return plain, nil
 		case builtin && d.base == "interval":
-			// A month has no length, and is an error rather than thirty days.
-			return form{typ: "bigint", arg: "bigint", writes: "(% * interval '1 microsecond')",
-				reads: "(EXTRACT(epoch FROM %) * 1000000 / CASE WHEN EXTRACT(year FROM %) = 0 AND EXTRACT(month FROM %) = 0 THEN 1 ELSE 0 END)::bigint"}, nil
+			// A month has no length. It is compared as PostgreSQL compares it, as thirty days, and
+			// returned as what no duration is.
+			micros := "(CASE WHEN % IS NOT NULL THEN LEAST(GREATEST(EXTRACT(epoch FROM %), -9e12), 9e12) * 1000000 END)::bigint"
+			return form{typ: "bigint", arg: "bigint", writes: "(% * interval '1 microsecond')", reads: micros,
+				tells: "CASE WHEN EXTRACT(year FROM %) <> 0 OR EXTRACT(month FROM %) <> 0 OR pg_catalog.abs(EXTRACT(epoch FROM %)) > 9e12 THEN '-9223372036854775808'::bigint ELSE " + micros + " END"}, nil
 		}
 	case stores.UUID:
 		if builtin && d.base == "uuid" {
@@ -208,7 +211,7 @@ func (d *declaration) form(kind stores.Kind, managed bool) (form, error) {
 			// The JSON that we wrote is canonical, and compares as text.
 			return form{typ: d.typ, arg: "text", reads: "%::text", text: true}, nil
 		case builtin && (d.base == "json" || d.base == "jsonb" || d.base == "text"):
-			return form{typ: d.typ, arg: "jsonb", reads: "%::jsonb"}, nil
+			return form{typ: d.typ, arg: "jsonb", reads: "%::jsonb", tells: "%"}, nil
 		case d.category == "A" && arrayElements[d.element]:
 			return form{typ: "text", arg: "jsonb", reads: "pg_catalog.to_jsonb(%)", writes: "%::text::" + d.typ, list: true}, nil
 		}

@@ -172,6 +172,7 @@ type conn struct {
 	found   *search.Kept
 	use     func() error // called before each use of SQLite; a test can make it fail
 	lost    bool         // its state is unknown, so it is discarded
+	lenient bool         // values that cannot be compared are compared as null
 }
 
 // A statement is a prepared statement with its bound arguments. Many of these are the same the
@@ -224,7 +225,7 @@ func (s *Store) connect(pragmas []string) (*conn, error) {
 	}
 	c := &conn{db: db, stmts: map[string]*statement{}, checked: map[string][]string{}, found: &s.found}
 	c.arm()
-	err = errors.Join(defend(db), register(db), db.SetAuthorizer(c))
+	err = errors.Join(defend(db), c.register(db), db.SetAuthorizer(c))
 	// cache_size, in KiB: with SQLite's own two MB, a script of a thousand calls
 	// writes its pages out and reads them back while it runs.
 	for _, pragma := range append([]string{"cache_size=-16384", "foreign_keys=1", "trusted_schema=0"}, pragmas...) {

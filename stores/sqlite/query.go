@@ -372,10 +372,10 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 				case real && c.Kind == stores.Int:
 					hint = " (of decimals, sum is a binary fraction: " + sumFunction + " adds exactly, for a column of type decimal)"
 				}
-				return &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("column %s holds %v%s", c.Name, err, hint)}
+				return q.Leave(k, err, hint)
 			}
 			if row[k], err = c.Spelling.Loaded(row[k]); err != nil {
-				return &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("column %s holds %v", c.Name, err)}
+				return q.Leave(k, err, "")
 			}
 		}
 		rows = append(rows, row)

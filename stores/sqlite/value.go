@@ -219,8 +219,11 @@ func compareDecimals(a, b string) int {
 // it can be compared: verbatim_canonical(kind, value, 'table.column', places).
 const canonicalFunction = "verbatim_canonical"
 
-func canonicalSpelling(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+func (c *conn) canonicalSpelling(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 	v, err := decodeNumeric(stores.Kind(args[0].Int()), args[1], args[3].Int())
+	if err != nil && c.lenient {
+		return sqlite.Value{}, nil
+	}
 	if err != nil {
 		return sqlite.Value{}, fmt.Errorf("%s%s holds %w", unreadable, args[2].Text(), err)
 	}
@@ -292,10 +295,10 @@ func units(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 const ofTextFunction = "verbatim_of_text"
 
 // register adds the collation and the functions to a connection.
-func register(db *sqlite.Conn) error {
+func (c *conn) register(db *sqlite.Conn) error {
 	return errors.Join(
 		db.SetCollation(decimalCollation, compareDecimals),
-		db.CreateFunction(canonicalFunction, &sqlite.FunctionImpl{NArgs: 4, Deterministic: true, Scalar: canonicalSpelling}),
+		db.CreateFunction(canonicalFunction, &sqlite.FunctionImpl{NArgs: 4, Deterministic: true, Scalar: c.canonicalSpelling}),
 		db.CreateFunction("verbatim_readable", &sqlite.FunctionImpl{NArgs: 3, Deterministic: true, Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 			if _, err := decodeNumeric(stores.Kind(args[0].Int()), args[1], args[2].Int()); err != nil {
 				return sqlite.IntegerValue(0), nil
