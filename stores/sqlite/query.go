@@ -357,6 +357,10 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 	timed, cancel := context.WithTimeout(ctx, r.s.queryTime)
 	defer cancel()
 	var rows [][]stores.Value
+	if q.Unreadable != nil {
+		r.c.lenient = asItIs
+		defer func() { r.c.lenient = strict }()
+	}
 	err = r.c.query(timed, sql, args, func(found *sqlite.Stmt) (err error) {
 		if len(rows) == limit {
 			return fmt.Errorf("more than %d rows: %w", limit, stores.ErrLimit)

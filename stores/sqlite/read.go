@@ -154,8 +154,8 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 	if f.Unreadable != nil {
 		*f.Unreadable = (*f.Unreadable)[:before]
 	}
-	r.c.lenient = true
-	defer func() { r.c.lenient = false }()
+	r.c.lenient = asNull
+	defer func() { r.c.lenient = strict }()
 	if err := r.unreadable(ctx, f); err != nil {
 		return nil, err
 	}

@@ -221,11 +221,14 @@ const canonicalFunction = "verbatim_canonical"
 
 func (c *conn) canonicalSpelling(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 	v, err := decodeNumeric(stores.Kind(args[0].Int()), args[1], args[3].Int())
-	if err != nil && c.lenient {
+	switch {
+	case err == nil:
+	case c.lenient == asNull:
 		return sqlite.Value{}, nil
-	}
-	if err != nil {
-		return sqlite.Value{}, fmt.Errorf("%s%s holds %w", unreadable, args[2].Text(), err)
+	case c.lenient == asItIs:
+		return args[1], nil
+	default:
+		return sqlite.Value{}, c.fails("%s holds %w", args[2].Text(), err)
 	}
 	return textOrNull(v), nil
 }
@@ -240,18 +243,29 @@ func textOrNull(v stores.Value) sqlite.Value {
 // unreadable begins the messages of our own functions, and distinguishes them from SQLite's.
 const unreadable = "verbatim: "
 
+// fails makes the error of a function of ours, and keeps it for the statement that calls the
+// function: zombiezen.com/go/sqlite 1.4.2 makes the function's result of the text of an error (see
+// findings/sqlite-function-errors.sh).
+func (c *conn) fails(format string, args ...any) error {
+	c.failed = &sqliteError{code: sqlite.ResultError, msg: unreadable + fmt.Errorf(format, args...).Error(), at: -1}
+	return c.failed
+}
+
 // sumFunction adds decimals exactly, where SQLite's own sum adds binary
 // fractions: decimal_sum(x), null when there is nothing to add.
 const sumFunction = "decimal_sum"
 
-type decimalSum struct{ total stores.Value }
+type decimalSum struct {
+	c     *conn
+	total stores.Value
+}
 
-func newSum(sqlite.Context) (sqlite.AggregateFunction, error) { return new(decimalSum), nil }
+func (c *conn) newSum(sqlite.Context) (sqlite.AggregateFunction, error) { return &decimalSum{c: c}, nil }
 
 func (s *decimalSum) add(op byte, v sqlite.Value) error {
 	d, err := decode(stores.Decimal, v)
 	if err != nil {
-		return fmt.Errorf("%s%s was given %w", unreadable, sumFunction, err)
+		return s.c.fails("%s was given %w", sumFunction, err)
 	}
 	switch {
 	case d.IsNull():
@@ -260,7 +274,7 @@ func (s *decimalSum) add(op byte, v sqlite.Value) error {
 	default:
 		total, ok := stores.Arith(op, s.total, d)
 		if !ok {
-			return fmt.Errorf("%sthe result of %s is out of range", unreadable, sumFunction)
+			return s.c.fails("the result of %s is out of range", sumFunction)
 		}
 		s.total = total
 	}
@@ -283,12 +297,15 @@ func (s *decimalSum) Finalize(sqlite.Context) {}
 // queries: verbatim_units(n, digits).
 const unitsFunction = "verbatim_units"
 
-func units(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+func (c *conn) units(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 	n, err := decode(stores.Int, args[0])
 	if err == nil {
 		n, err = stores.NewUnits(args[1].Int()).Loaded(n)
 	}
-	return textOrNull(n), err
+	if err != nil {
+		return sqlite.Value{}, c.fails("a number of units is %w", err)
+	}
+	return textOrNull(n), nil
 }
 
 // ofTextFunction tests a text: Cond.OfText.
@@ -312,7 +329,7 @@ func (c *conn) register(db *sqlite.Conn) error {
 			}
 			return sqlite.IntegerValue(1), nil
 		}}),
-		db.CreateFunction(unitsFunction, &sqlite.FunctionImpl{NArgs: 2, Deterministic: true, Scalar: units}),
-		db.CreateFunction(sumFunction, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, MakeAggregate: newSum}),
+		db.CreateFunction(unitsFunction, &sqlite.FunctionImpl{NArgs: 2, Deterministic: true, Scalar: c.units}),
+		db.CreateFunction(sumFunction, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, MakeAggregate: c.newSum}),
 	)
 }
