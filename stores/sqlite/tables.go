@@ -93,7 +93,7 @@ func (d *describer) describe(t *stores.Table) error {
 		t.Key = append(t.Key, keys[n])
 	}
 	var create string
-	if err := d.ask("SELECT coalesce(sql, '') FROM sqlite_schema WHERE name = ?", name, func(row *sqlite.Stmt) { create = row.ColumnText(0) }); err != nil {
+	if err := d.ask("SELECT coalesce(sql, '') FROM sqlite_schema WHERE name = ? AND type <> 'trigger'", name, func(row *sqlite.Stmt) { create = row.ColumnText(0) }); err != nil {
 		return err
 	}
 	for _, check := range stores.Checks(create) {

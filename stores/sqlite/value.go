@@ -260,7 +260,9 @@ type decimalSum struct {
 	total stores.Value
 }
 
-func (c *conn) newSum(sqlite.Context) (sqlite.AggregateFunction, error) { return &decimalSum{c: c}, nil }
+func (c *conn) newSum(sqlite.Context) (sqlite.AggregateFunction, error) {
+	return &decimalSum{c: c}, nil
+}
 
 func (s *decimalSum) add(op byte, v sqlite.Value) error {
 	d, err := decode(stores.Decimal, v)
