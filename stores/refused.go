@@ -31,6 +31,7 @@ const (
 	ReferredTo          // another row refers to the row that would go
 	Taken               // a unique index or an exclusion constraint
 	Unfit               // too large, too long, or of another form than its column takes
+	Failed              // a trigger or function that could not do its work
 	RuledOut            // a rule or trigger made something else of the change, or kept the row
 )
 

@@ -46,6 +46,8 @@ func databaseRefusal(name string, changed []*verbs.Entity, err error) (entry str
 	switch known := fields != ""; {
 	case why.Why == stores.Raised:
 		return "not-accepted/rule", []any{name}, why
+	case why.Why == stores.Failed:
+		return "not-accepted/failed", []any{name}, why
 	case why.Why == stores.RuledOut:
 		return "not-accepted/kept", []any{name, cmp.Or(entity, "row")}, why
 	case why.Why == stores.ReferredTo:

@@ -79,6 +79,9 @@ func fault(ctx context.Context, doing string, err error) error {
 	case "RewriteQuery": // a rule without RETURNING
 		return refusedBy(stores.ErrInvalid, stores.RuledOut, e)
 	}
+	if e.Code[:2] == "42" && strings.Contains(e.Where, "function ") {
+		return refusedBy(stores.ErrInvalid, stores.Failed, e)
+	}
 	switch e.Code {
 	case "57014": // cancelled, by the context or by a timeout of the server
 		if ctx.Err() != nil {
@@ -144,6 +147,8 @@ func refusedBy(ours error, why stores.Refusal, e *pgconn.PgError) error {
 				r.Text += " (" + more + ")"
 			}
 		}
+	case why == stores.Failed: // of a missing table, column or right, and with names alone
+		r.Text = e.Message + " (" + strings.ReplaceAll(e.Where, "\n", "; ") + ")"
 	case e.DataTypeName != "":
 		r.Text = "type " + e.SchemaName + "." + e.DataTypeName
 	}

@@ -429,7 +429,7 @@ func (c *conn) aside(ctx context.Context, as string, fn func() error, look ...op
 	return err
 }
 
-const setAside = "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true), pg_catalog.set_config('plan_cache_mode', 'auto', true)"
+const setAside = "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true), pg_catalog.set_config('plan_cache_mode', 'auto', true), pg_catalog.set_config('search_path', 'pg_catalog', true)"
 
 // check makes sure, by EXPLAIN, that a statement reads only what it may.
 func (c *conn) check(ctx context.Context, p *sqlcore.Query, v *view, st *statement) error {

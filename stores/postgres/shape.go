@@ -323,13 +323,19 @@ func (c *conn) shape(ctx context.Context, e *stores.Entity) (*shape, error) {
 		root = rootName(e)
 	}
 	found := map[string]declaration{}
-	err := c.do(ctx,
-		op{doing: "schema", sql: theColumns, args: []any{schema, name}, read: func(r row) error {
+	var before, after []op
+	if c.worlds { // the catalogue names schemas that the path does not
+		set := op{doing: "schema", sql: settingSQLs()[1], args: []any{"search_path", "pg_catalog"}}
+		before, after = []op{set}, []op{set}
+		after[0].args = []any{"search_path", c.s.path}
+	}
+	err := c.do(ctx, slices.Concat(before, []op{
+		{doing: "schema", sql: theColumns, args: []any{schema, name}, read: func(r row) error {
 			d := readDeclaration(r)
 			found[d.name] = d
 			return nil
 		}},
-		op{doing: "schema", sql: `SELECT c.relkind = 'v', c.relkind IN ('r', 'p') AND pg_catalog.has_any_column_privilege(c.oid, 'UPDATE'),
+		{doing: "schema", sql: `SELECT c.relkind = 'v', c.relkind IN ('r', 'p') AND pg_catalog.has_any_column_privilege(c.oid, 'UPDATE'),
 	EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'f' AND k.convalidated AND k.conname = $3::text),
 	COALESCE((SELECT pg_catalog.string_agg(k.name || E'\x01' || (SELECT pg_catalog.string_agg(a.attname::text, E'\x01') FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (k.at)), E'\x02')
 		FROM (SELECT o.conname::text, o.conkey FROM pg_catalog.pg_constraint o WHERE o.conrelid = c.oid
@@ -343,7 +349,7 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 					sh.constraints[name] = strings.Split(columns, "\x01")
 				}
 				return nil
-			}})
+			}}}, after)...)
 	if err != nil {
 		return nil, err
 	}

@@ -103,6 +103,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 		return errOwner
 	}
 	changes := make([]stores.Change, 0, len(b.Changes))
+	var enters []op
 	for _, c := range b.Changes {
 		c, err := c.Prepare()
 		if err == nil {
@@ -121,6 +122,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 			continue
 		}
 		changes = append(changes, c)
+		enters = append(enters, t.c.enter(c.Entity)...)
 		t.Touch(&c)
 	}
 	t.changed = append(t.changed, changes...)
@@ -149,7 +151,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err != nil {
 		return err
 	}
-	ops := append(append(j.ops, changed...), jobs...) // a job that is dropped frees its correlation key
+	ops := append(append(append(enters, j.ops...), changed...), jobs...) // a job that is dropped frees its correlation key
 	if b.Late {
 		t.c.last = append(t.c.last, ops...)
 	} else if len(ops) > 0 {
