@@ -212,12 +212,8 @@ func (a *app) begin(ctx context.Context, name, from, servers, dir string, of *ch
 	if j.Unsaid > 0 {
 		fmt.Fprintf(a.out, "     %s could not be said: they say \"not said\"\n", receipt.Counted(j.Unsaid, "thing"))
 	}
-	for i, l := range j.Left {
-		before := "not said:"
-		if i > 0 {
-			before = "         "
-		}
-		fmt.Fprintf(a.out, "     %s %6s  %s\n", before, receipt.Thousands(l.Count), receipt.Safe(l.What))
+	for _, l := range j.Left {
+		fmt.Fprintf(a.out, "     not said: %s × %s\n", receipt.Thousands(l.Count), receipt.Safe(l.What))
 	}
 	fmt.Fprintf(a.out, "next: %s\n", b.next)
 	return nil
