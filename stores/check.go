@@ -132,6 +132,20 @@ func Checks(create string) (all []string) {
 	return all
 }
 
+// CheckNamed returns the expression of the CHECK constraint with a name in a CREATE TABLE statement.
+// SQLite calls one without a name by its expression, which is returned then.
+func CheckNamed(create, name string) string {
+	for _, check := range Checks(create) {
+		before, _, _ := strings.Cut(create, check)
+		before = strings.TrimRight(before, " \t\r\n(")
+		words := strings.Fields(before[:max(0, len(before)-len("check"))])
+		if n := len(words); n > 0 && strings.EqualFold(strings.Trim(words[n-1], "\"'`[]"), name) {
+			return check
+		}
+	}
+	return name
+}
+
 // bracketed returns the length of the bracketed text at the beginning of s, brackets included.
 func bracketed(s string) int {
 	depth := 0

@@ -62,7 +62,8 @@ func (l *List) apart(of Find, keys []Value, at map[Value]int, find func(Find) ([
 	}
 	n := len(l.Select)
 	hold := min(of.Hold, Shared) // related rows are not going to be changed
-	rows, err := find(Find{Entity: l.Entity, Select: append(l.Select[:n:n], l.By), Where: &where, Order: l.Order, Hold: hold})
+	rows, err := find(Find{Entity: l.Entity, Select: append(l.Select[:n:n], l.By), Where: &where, Order: l.Order, Hold: hold,
+		Unreadable: of.Unreadable, Blank: of.Blank})
 	if err != nil {
 		return err
 	}

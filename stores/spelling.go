@@ -1,9 +1,11 @@
 package stores
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Spelling says how a column stores the values of a field in another form: a code, say, as a
@@ -51,6 +53,25 @@ func (f *Field) Stored(v Value) (Value, bool) {
 		return v, true
 	}
 	return f.Spelling.Store(v)
+}
+
+// Loaded returns the value of the field for what its column stores, or an error that says what
+// the column holds instead. The error does not show the value.
+func (f *Field) Loaded(v Value) (Value, error) {
+	if f == nil || v.IsNull() {
+		return v, nil
+	}
+	v, err := f.Spelling.Loaded(v)
+	switch {
+	case err != nil:
+	case f.Kind == String && !utf8.ValidString(v.text):
+		err = errors.New("a text that is not UTF-8")
+	case f.Kind == JSON && f.Elem != Null:
+		if _, wrong := v.Items(f.Elem); wrong != nil {
+			err = fmt.Errorf("something other than a list whose items are each %s", f.Elem.A())
+		}
+	}
+	return v, err
 }
 
 // Loaded returns the value for a stored form. The error does not show it.
@@ -119,42 +140,44 @@ func (p *Path) spelling(e *Entity) *Spelling {
 	return nil
 }
 
-// Spellings returns the spelling of each value that a Find returns, nil if all values are stored
-// as they are.
-func (f *Find) Spellings() []*Spelling { return spellingsOf(f.Entity, f.Select) }
+// Ends returns the field of each value that a Find returns, nil for a value that is as its column
+// stores it. The slice is nil if all values are.
+func (f *Find) Ends() []*Field { return endsOf(f.Entity, f.Select) }
 
-// Spellings returns the same for a List.
-func (l *List) Spellings() []*Spelling { return spellingsOf(l.Entity, l.Select) }
+// Ends returns the same for a List.
+func (l *List) Ends() []*Field { return endsOf(l.Entity, l.Select) }
 
-func spellingsOf(e *Entity, paths []Path) (all []*Spelling) {
-	set := func(i, n int, s *Spelling) {
-		if s != nil && all == nil {
-			all = make([]*Spelling, n)
+func endsOf(e *Entity, paths []Path) (all []*Field) {
+	set := func(i, n int, f *Field, of *Entity) {
+		if f == nil || f.Spelling == nil && (of.Managed || f.Kind != String && f.Elem == Null) {
+			return
 		}
-		if s != nil {
-			all[i] = s
+		if all == nil {
+			all = make([]*Field, n)
 		}
+		all[i] = f
 	}
 	if paths == nil {
 		for i := range e.Fields {
-			set(i, len(e.Fields), e.Fields[i].Spelling)
+			set(i, len(e.Fields), &e.Fields[i], e)
 		}
 	}
 	for i := range paths {
-		set(i, len(paths), paths[i].spelling(e))
+		of := e
+		for _, s := range paths[i].Steps {
+			of = s.To
+		}
+		set(i, len(paths), paths[i].End(e), of)
 	}
 	return all
 }
 
-// Load converts a row of stored values to values in place, and says which of them cannot be
-// converted.
-func Load(row []Value, as []*Spelling) (field int, err error) {
-	for i, s := range as {
-		if row[i], err = s.Loaded(row[i]); err != nil {
-			return i, err
-		}
+// EndAt returns one of the fields of Ends.
+func EndAt(ends []*Field, i int) *Field {
+	if ends == nil {
+		return nil
 	}
-	return -1, nil
+	return ends[i]
 }
 
 // Stored returns the Find with the values of its conditions in stored form.

@@ -391,14 +391,18 @@ type Find struct {
 	// Lists are read with the rows, on the same snapshot.
 	Lists []List
 	// Unreadable, if it is set, collects the rows found with values that their entity does not
-	// allow, and Find returns the others. Without it, such a row is an error of that type.
+	// allow, rows of Lists too, and Find returns the others. Without it, such a row is an error of
+	// that type.
 	Unreadable *[]Unreadable
+	// Blank returns null for such a value instead, and leaves out only rows whose key is one,
+	// without an error. It is for labels and offers, which one value must not take away from everybody.
+	Blank bool
 }
 
 // An Unreadable is a row with a value that its entity does not allow. It holds the name of the
 // field and the reason, and not the value.
 type Unreadable struct {
-	Entity *Entity
+	Entity *Entity // nil for a row of a query
 	Key    Value
 	Field  string // "bill.total", or a field of a row that it refers to
 	Why    string
@@ -409,27 +413,38 @@ func (u *Unreadable) Error() string { return u.Field + " holds " + u.Why + ": " 
 // Unwrap gives ErrInvalid.
 func (u *Unreadable) Unwrap() error { return ErrInvalid }
 
-// unreadable makes an Unreadable for a returned row whose value at index at is wrong. key is the
-// row's key, as far as it is known.
-func (f *Find) unreadable(at int, key Value, err error) *Unreadable {
-	e, field := f.Entity, at
-	if f.Select != nil {
-		for _, s := range f.Select[at].Steps {
-			e = s.To
-		}
-		field = f.Select[at].Field
+// Tolerant reports whether the Find returns other rows if one cannot be read.
+func (f *Find) Tolerant() bool { return f.Unreadable != nil || f.Blank }
+
+// Leave handles a returned row whose value at index at cannot be read. key is the row's key, as
+// far as it is known. If blank is true, the value is null; otherwise the row is left out, unless
+// there is an error.
+func (f *Find) Leave(at int, key Value, err error) (blank bool, _ error) {
+	if f.Blank && (at != f.KeyAt() || f.Unreadable == nil) {
+		return at != f.KeyAt(), nil
 	}
-	return &Unreadable{f.Entity, key, e.Name + "." + e.Fields[field].Name, err.Error()}
+	return false, leave(f.Unreadable, f.Entity, f.Select, at, key, err)
 }
 
-// Leave handles a returned row whose value at index at cannot be read. It returns nil if the row
-// is left out, and the error otherwise.
-func (f *Find) Leave(at int, key Value, err error) error {
-	u := f.unreadable(at, key, err)
-	if f.Unreadable == nil {
+// Leave handles a related row as Find.Leave does; the Find's Unreadable is into. Its key, if it is
+// selected, stands at KeyAt.
+func (l *List) Leave(into *[]Unreadable, at int, key Value, err error) error {
+	return leave(into, l.Entity, l.Select, at, key, err)
+}
+
+func leave(into *[]Unreadable, of *Entity, paths []Path, at int, key Value, err error) error {
+	e, field := of, at
+	if paths != nil {
+		for _, s := range paths[at].Steps {
+			e = s.To
+		}
+		field = paths[at].Field
+	}
+	u := &Unreadable{of, key, e.Name + "." + e.Fields[field].Name, err.Error()}
+	if into == nil {
 		return u
 	}
-	*f.Unreadable = append(*f.Unreadable, *u)
+	*into = append(*into, *u)
 	return nil
 }
 
@@ -462,7 +477,14 @@ func (f *Find) KeyAt() int {
 	if f.Select == nil {
 		return f.Entity.Key
 	}
-	return slices.IndexFunc(f.Select, func(p Path) bool { return p.Is(Path{Field: f.Entity.Key}) })
+	return keyAt(f.Entity, f.Select)
+}
+
+// KeyAt returns the same for a List.
+func (l *List) KeyAt() int { return keyAt(l.Entity, l.Select) }
+
+func keyAt(e *Entity, paths []Path) int {
+	return slices.IndexFunc(paths, func(p Path) bool { return p.Is(Path{Field: e.Key}) })
 }
 
 // A Hold says which rows a Find within an Update locks. Nobody else can change locked rows before
@@ -555,6 +577,9 @@ type SQL struct {
 	// sensitive columns at all, so that it cannot leak them in any form.
 	Sensitive bool
 	Limit     int
+	// Unreadable, if it is set, collects the rows with values that their columns do not allow, and
+	// the others are returned. Without it, such a row is an error.
+	Unreadable *[]Unreadable
 	// Origins, if it is set, receives the distinct origins with which rows of the query's tables
 	// are marked, within the scope. Which of them apply to the query's own values cannot be
 	// known.
@@ -567,6 +592,16 @@ func (q *SQL) Reads(e *Entity, field int) bool {
 		return len(e.Parts) == 0 // a key of several parts has no column
 	}
 	return q.Sensitive || !e.Fields[field].Sensitive
+}
+
+// Leave handles a row whose value in one of the columns cannot be read: it returns nil if the row
+// is left out. hint tells the author of the query more.
+func (q *SQL) Leave(column int, err error, hint string) error {
+	if q.Unreadable != nil {
+		*q.Unreadable = append(*q.Unreadable, Unreadable{Field: q.Columns[column].Name, Why: err.Error()})
+		return nil
+	}
+	return &SQLError{Offset: 0, Msg: fmt.Sprintf("column %s holds %v%s", q.Columns[column].Name, err, hint)}
 }
 
 // Unread says that the query cannot read a column because it is sensitive; it returns "" for

@@ -11,8 +11,11 @@ type Table struct {
 	// null; for a view, columns of which that is true at present.
 	Key     []string
 	Foreign []ForeignKey
-	Many    bool   // more rows than one read returns
-	Fault   string // why it cannot be read, "" if it can
+	Unique  [][]string // sets of columns that no two rows share, beside the primary key
+	Comment string     // what the database says of it
+	Unsaid  []string   // CHECK constraints that no field can say
+	Many    bool       // more rows than one read returns
+	Fault   string     // why it cannot be read, "" if it can
 }
 
 // A TableColumn is one column of a Table.
@@ -32,6 +35,11 @@ type TableColumn struct {
 	Places   int    // decimal places of a decimal
 	Form     string // the form of a date or time that is stored as text
 	Takes    []string
+	Comment  string // what the database says of it
+	Min, Max string // of an integer, decimal or date
+	// MinLength is the least length of a text, and Pattern what all of it matches.
+	MinLength int
+	Pattern   string
 	// Few are the values of a text column that has few different ones.
 	Few []Held
 }

@@ -215,7 +215,10 @@ type Entity struct {
 	// Twice is the message for adding a row whose unique values another row has; "" uses the
 	// engine's message.
 	Twice string
-	Place dsl.Place
+	// Refuses holds what is told when the database refuses a change of a row, by the name of a
+	// constraint or the code of the database's error. {text} stands for the database's own words.
+	Refuses map[string]string
+	Place   dsl.Place
 }
 
 // A Field is a palette's declaration of a field, beyond how it is stored.

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -29,6 +31,7 @@ import (
 
 func newCommand(a *app) *cobra.Command {
 	var from, palettes, servers string
+	var of choice
 	cmd := &cobra.Command{
 		Use:   "new [NAME]",
 		Short: "Write a first palette, from what exists or an empty one",
@@ -39,7 +42,8 @@ keys, references, codes, a read of each table, and a verb that adds a row. Of to
 file as MCP lists them or mcp: and a server's name, address or command: a verb for each.
 Of an OpenAPI file: a verb for each operation, which a handler or a tool has to carry out.
 What a person has to decide is marked DECIDE; what cannot be said is told where it would
-stand. NAME is the domain, the source's own name unless it is given.`,
+stand. --schemas, --tables and --exclude choose among many tables, by their names or patterns
+such as 'audit_*'. NAME is the domain, the source's own name unless it is given.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
@@ -50,13 +54,57 @@ stand. NAME is the domain, the source's own name unless it is given.`,
 			if err != nil {
 				return err
 			}
-			return a.begin(cmd.Context(), name, from, servers, dir)
+			return a.begin(cmd.Context(), name, from, servers, dir, &of)
 		},
 	}
 	a.palettesFlag(cmd, &palettes)
 	cmd.Flags().StringVar(&from, "from", "", "`SOURCE`: sqlite:PATH, postgres://…, FILE.json, FILE.yaml or mcp:SERVER")
+	cmd.Flags().StringSliceVar(&of.schemas, "schemas", nil, "only tables of these `SCHEMAS`")
+	cmd.Flags().StringSliceVar(&of.tables, "tables", nil, "only these `TABLES`")
+	cmd.Flags().StringSliceVar(&of.exclude, "exclude", nil, "all but these `TABLES`")
 	a.serversFlag(cmd, &servers)
 	return cmd
+}
+
+// A choice is which tables of a database a first palette is over.
+type choice struct {
+	schemas, tables, exclude []string
+	met                      map[string]bool // patterns that some table fits
+}
+
+// keep reports whether a table is chosen, by its name behind that of its schema, if it has one.
+func (c *choice) keep(table string) bool {
+	if c.met == nil {
+		c.met = map[string]bool{}
+	}
+	schema, name, has := strings.Cut(table, ".")
+	if !has {
+		schema, name = "", table
+	}
+	fits := func(kind string, patterns []string, names ...string) (some bool) {
+		for _, p := range patterns {
+			for _, n := range names {
+				if ok, err := path.Match(strings.ToLower(p), strings.ToLower(n)); err == nil && ok {
+					some, c.met[kind+p] = true, true
+				}
+			}
+		}
+		return some
+	}
+	of, only, not := fits("--schemas ", c.schemas, schema), fits("--tables ", c.tables, name, table), fits("--exclude ", c.exclude, name, table)
+	return (of || len(c.schemas) == 0) && (only || len(c.tables) == 0) && !not
+}
+
+// unmet returns a flag that no table fits, "" if there is none.
+func (c *choice) unmet() string {
+	for kind, patterns := range map[string][]string{"--schemas ": c.schemas, "--tables ": c.tables, "--exclude ": c.exclude} {
+		for _, p := range patterns {
+			if !c.met[kind+p] {
+				return kind + p
+			}
+		}
+	}
+	return ""
 }
 
 // notOurs leaves out the tables of the system palette.
@@ -89,7 +137,7 @@ type firstPalette struct {
 	next   string // the command to type next
 }
 
-func (a *app) begin(ctx context.Context, name, from, servers, dir string) error {
+func (a *app) begin(ctx context.Context, name, from, servers, dir string, of *choice) error {
 	var b firstPalette
 	var err error
 	file := strings.ToLower(filepath.Ext(from))
@@ -104,7 +152,7 @@ func (a *app) begin(ctx context.Context, name, from, servers, dir string) error 
 	case !strings.Contains(from, ":") && (file == ".json" || file == ".yaml" || file == ".yml"):
 		b, err = fromFile(name, from)
 	default:
-		b, err = a.fromTables(ctx, name, from, dir)
+		b, err = a.fromTables(ctx, name, from, dir, of)
 	}
 	if err != nil {
 		return err
@@ -124,14 +172,20 @@ func (a *app) begin(ctx context.Context, name, from, servers, dir string) error 
 		Decide int      `json:"decide"`
 		Verbs  int      `json:"verbs"`
 		Unsaid int      `json:"unsaid"`
+		Left   []left   `json:"left"`
 	}{Schema: "verbatim/new@1"}
 	for _, f := range b.files {
-		path := filepath.Join(dir, f.Name)
-		if err := os.WriteFile(path, f.Text, 0o666); err != nil {
-			return &stop{exitUsage, "unwritable", fmt.Sprintf("the file %s cannot be written: %s", quoted(path), reason(err)), "name another folder with --palettes DIR"}
+		name := filepath.Join(dir, f.Name)
+		if err := os.WriteFile(name, f.Text, 0o666); err != nil {
+			return &stop{exitUsage, "unwritable", fmt.Sprintf("the file %s cannot be written: %s", quoted(name), reason(err)), "name another folder with --palettes DIR"}
 		}
-		j.Files, j.Decide, j.Unsaid = append(j.Files, path), j.Decide+f.Decide, j.Unsaid+f.Unsaid
+		j.Files, j.Decide, j.Unsaid = append(j.Files, name), j.Decide+f.Decide, j.Unsaid+f.Unsaid
+		for what, n := range f.Left {
+			j.Left = append(j.Left, left{what, n})
+		}
 	}
+	slices.SortFunc(j.Left, func(a, b left) int { return cmp.Or(b.Count-a.Count, strings.Compare(a.What, b.What)) })
+	j.Left = wire.Some(j.Left)
 	if b.what == "table" {
 		j.Tables = b.count
 	} else {
@@ -158,8 +212,17 @@ func (a *app) begin(ctx context.Context, name, from, servers, dir string) error 
 	if j.Unsaid > 0 {
 		fmt.Fprintf(a.out, "     %s could not be said: they say \"not said\"\n", receipt.Counted(j.Unsaid, "thing"))
 	}
+	for _, l := range j.Left {
+		fmt.Fprintf(a.out, "     not said: %s × %s\n", receipt.Thousands(l.Count), receipt.Safe(l.What))
+	}
 	fmt.Fprintf(a.out, "next: %s\n", b.next)
 	return nil
+}
+
+// A left is how many things of a kind a first palette does not say.
+type left struct {
+	What  string `json:"what"`
+	Count int    `json:"count"`
 }
 
 func badDomain(name string) error {
@@ -183,16 +246,16 @@ func named(given, source string) (string, error) {
 }
 
 // fromTables proposes a palette from a database's tables.
-func (a *app) fromTables(ctx context.Context, name, from, dir string) (b firstPalette, err error) {
+func (a *app) fromTables(ctx context.Context, name, from, dir string, of *choice) (b firstPalette, err error) {
 	at, why := addressOf(from)
 	if why != "" {
 		return b, usage("--from "+why, "give a path, sqlite:PATH, postgres://ROLE@HOST/DATABASE, mcp:SERVER, or a file of tools or of OpenAPI")
 	}
 	var tables []stores.Table
 	if at.url != "" {
-		tables, err = postgres.Tables(ctx, at.url)
+		tables, err = postgres.Tables(ctx, at.url, of.keep)
 	} else {
-		tables, err = sqlite.Tables(ctx, at.file)
+		tables, err = sqlite.Tables(ctx, at.file, of.keep)
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		return b, &stop{exitUsage, "no-store", fmt.Sprintf("there is no database %s", quoted(at.String())), "name a file that is there, or postgres://ROLE@HOST/DATABASE"}
@@ -202,6 +265,9 @@ func (a *app) fromTables(ctx context.Context, name, from, dir string) (b firstPa
 	}
 	if tables, err = notOurs(tables); err != nil {
 		return b, err
+	}
+	if flag := of.unmet(); flag != "" {
+		return b, usage(fmt.Sprintf("no table of the database %s fits %s", at, quoted(flag)), "name tables as the database does, or with * for any letters: --tables 'order*'")
 	}
 	if len(tables) == 0 {
 		return b, &stop{exitInput, "no-tables", fmt.Sprintf("the database %s has no tables that can be seen", at), "name another, or begin with verbatim new NAME"}

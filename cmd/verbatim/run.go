@@ -518,6 +518,9 @@ func (a *app) refused(refusal *engine.Refusal) {
 			fmt.Fprintf(a.err, "next: %s\n", receipt.Safe(note))
 		}
 	}
+	if why := refusal.Cause(); why != nil && a.env("VERBATIM_TRACE") != "" {
+		fmt.Fprintf(a.err, "why:  %s\n", receipt.Safe(why.Error()))
+	}
 }
 
 // runFailed prints why nothing was done.

@@ -102,9 +102,9 @@ func mineOf(ctx context.Context, r *source, e *verbs.Entity) (keys []stores.Valu
 	if held := r.s.scope.Holds[e.Store.Name]; !r.s.scope.All && len(held) <= 1 {
 		return held, false, nil // a principal with one row in scope sees no other
 	}
-	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.catalog.labels[e], Limit: maxNamed})
+	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.catalog.labels[e], Limit: maxNamed, Blank: true})
 	if errors.Is(err, stores.ErrLimit) {
-		rows, err = r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.catalog.labels[e], Limit: maxChoices + 1, Cut: true})
+		rows, err = r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.catalog.labels[e], Limit: maxChoices + 1, Cut: true, Blank: true})
 		more = true
 	}
 	if err != nil {

@@ -71,7 +71,8 @@ func searchLabels(ctx context.Context, s *Session, r stores.Reader, e *verbs.Ent
 	for _, m := range all {
 		*m = meaning{text: m.text, words: m.words} // of a View that runs again
 	}
-	find := stores.Find{Entity: e.Store, Select: labels(e), Limit: searchPage, Cut: true}
+	var nameless []stores.Unreadable
+	find := stores.Find{Entity: e.Store, Select: labels(e), Limit: searchPage, Cut: true, Blank: true, Unreadable: &nameless}
 	for looked := 0; ; {
 		rows, err := r.Find(ctx, find)
 		if err != nil {
@@ -84,10 +85,11 @@ func searchLabels(ctx context.Context, s *Session, r stores.Reader, e *verbs.Ent
 				m.weigh(row[0], label, words)
 			}
 		}
-		looked += len(rows)
-		if len(rows) < searchPage {
+		looked += len(rows) + len(nameless)
+		if len(rows)+len(nameless) < searchPage || len(rows) == 0 {
 			break
 		}
+		nameless = nil
 		if looked >= maxSearched {
 			for _, m := range all {
 				m.cut = true
@@ -140,7 +142,7 @@ func tellCandidates(ctx context.Context, s *Session, r stores.Reader, e *verbs.E
 	if err := s.nameOwners(ctx, r, e, keys); err != nil {
 		return err
 	}
-	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Limit: maxMeant,
+	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Limit: maxMeant, Blank: true,
 		Where: &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)}})
 	if err != nil {
 		return err

@@ -39,6 +39,8 @@ func (r *source) query(ctx context.Context, st *step) (*table, error) {
 	sql := queryOf(st.verb, st.args.values)
 	var marks []string
 	sql.Origins = &marks
+	var dirty []stores.Unreadable
+	sql.Unreadable = &dirty
 	rows, err := r.read.SQL(ctx, r.e.catalog.tables, sql)
 	var wrong *stores.SQLError
 	if errors.As(err, &wrong) {
@@ -49,6 +51,9 @@ func (r *source) query(ctx context.Context, st *step) (*table, error) {
 		return nil, err
 	}
 	t := &table{}
+	if t.left, err = r.leaveOut(ctx, st, dirty, nil, q.One); err != nil {
+		return nil, err
+	}
 	for i, c := range q.Columns {
 		t.columns = append(t.columns, column{c.Name, q.IsSensitive() && q.Sensitive[i]})
 	}

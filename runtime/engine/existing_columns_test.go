@@ -174,3 +174,60 @@ func TestARowThatCannotBeReadNamesItself(t *testing.T) {
 		}
 	})
 }
+
+const dirtyLabels = `
+domain: shop
+roles: [{name: clerk, sees: all}]
+entities:
+  bill:
+    key: id
+    key-by: caller
+    scope: everyone
+    label: "bill {id} of {at}"
+    fields: {id: {type: string}, total: {type: decimal, scale: 2}, at: {type: datetime}, state: {type: string}}
+  line:
+    key: id
+    key-by: caller
+    scope: everyone
+    label: "line {id}"
+    fields: {id: {type: string}, bill: {type: ref, ref-type: bill}}
+verbs:
+  - verb: lines
+    roles: [clerk]
+    reads: {entity: line, order: [bill.at], fields: {bill: bill, at: bill.at}}
+  - verb: bills
+    roles: [clerk]
+    reads: {entity: bill, order: [id], lists: {lines: {of: line.bill, fields: {line: id, at: bill.at}}}, fields: {bill: id}}
+  - verb: asked
+    roles: [clerk]
+    query: {sql: "SELECT b.id AS id, b.total AS total FROM bill AS b ORDER BY b.id", columns: {id: string, total: decimal}}
+  - verb: close
+    roles: [clerk]
+    args: [{name: bill, type: ref, ref-type: bill, required: true}]
+    effects: [{updates: bill.state, where: bill, set: {state: '"closed"'}}]
+`
+
+// G24: neither a row that refers to one that cannot be read, nor a label of one, nor an author's
+// query takes other rows away, and each tells what it leaves out.
+func TestALabelThatCannotBeReadHidesNoRow(t *testing.T) {
+	t.Parallel()
+	sql := dirtySQL + "CREATE TABLE line (id varchar(10) PRIMARY KEY, bill varchar(10)); INSERT INTO line VALUES ('1', 'c'), ('2', 'a'), ('3', 'c'), ('4', 'd');\n"
+	onExisting(t, sql, func(t *testing.T, open func(string) *old) {
+		o := open(dirtyLabels).begin()
+		if got, want := o.answer("shop.lines"), "@bill-a-of-2009-01-01t00-00-00z 2009-01-01T00:00:00Z\n@bill-d-of-2009-01-04t00-00-00z 2009-01-04T00:00:00Z"; got != want {
+			t.Errorf("the lines are\n%s\nwant\n%s", got, want)
+		}
+		for call, want := range map[string]string{"shop.lines": "line @line-1 is left out: bill.at holds ", "shop.bills": "line @line-3 is left out: bill.at holds ", "shop.asked": "a row is left out: total holds "} {
+			if left := strings.Join(o.must(call).Calls[0].Result.Left, "\n"); !strings.Contains(left, want) {
+				t.Errorf("%s leaves out\n%s\nwant %s", call, left, want)
+			}
+		}
+		if got := o.answer("shop.bills"); strings.Count(got, "@bill-") != 4 || !strings.Contains(got, "@bill-c-of") {
+			t.Errorf("the bills are\n%s", got)
+		}
+		if got := o.answer("shop.asked"); strings.Count(got, "\n") != 2 {
+			t.Errorf("the query tells\n%s", got)
+		}
+		o.refused("shop.close :bill @bill-c-of", "unreadable-row", "bill.at holds")
+	})
+}

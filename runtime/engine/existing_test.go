@@ -70,7 +70,7 @@ func onTables(t *testing.T, sql string, test func(t *testing.T, store stores.Sto
 			t.Fatal(err)
 		}
 		test(t, store, func() []stores.Table {
-			all, err := sqlite.Tables(context.Background(), path)
+			all, err := sqlite.Tables(context.Background(), path, nil)
 			return described(t, all, err)
 		})
 	})
@@ -86,7 +86,7 @@ func onTables(t *testing.T, sql string, test func(t *testing.T, store stores.Sto
 			t.Fatal(err)
 		}
 		test(t, store, func() []stores.Table {
-			all, err := postgres.Tables(context.Background(), db.Admin)
+			all, err := postgres.Tables(context.Background(), db.Admin, nil)
 			return described(t, all, err)
 		})
 	})

@@ -163,8 +163,8 @@ func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, ke
 	}
 }
 
-// A silence is the error of a tool that did not answer: what the caller is told, and why, for the
-// operator's log.
+// A silence is the error of a tool that did not answer, or of a database that refused a change: what
+// the caller is told, and why, for the operator's log.
 type silence struct {
 	*callError
 	cause error
@@ -173,7 +173,7 @@ type silence struct {
 // Unwrap returns what the caller is told.
 func (s *silence) Unwrap() error { return s.callError }
 
-// causeOf returns why a tool did not answer; nil for any other error.
+// causeOf returns the cause of a silence; nil for any other error.
 func causeOf(err error) error {
 	var s *silence
 	if errors.As(err, &s) {

@@ -38,10 +38,14 @@ type Refusal struct {
 	Diagnostics dsl.Diagnostics
 
 	calls []int // index in Program.Calls of each diagnostic's call, -1 for the whole script
-	cause error // why a tool did not answer, for the operator's log; nil for every other refusal
+	cause error // see Cause
 
 	journalled bool
 }
+
+// Cause returns why a tool did not answer or the database refused a change, for the operator: it may
+// name what the caller must not see. It is nil for every other refusal.
+func (r *Refusal) Cause() error { return r.cause }
 
 // Error implements error.
 func (r *Refusal) Error() string { return "refused: " + inWords(r.Diagnostics) }
@@ -380,6 +384,10 @@ const (
 // leftOut says why a row is left out of the result.
 func leftOut(row, field, why string) string {
 	return fmt.Sprintf("%s is left out: %s holds %s", row, field, why)
+}
+
+func moreLeftOut(n int) string {
+	return fmt.Sprintf("%d more rows are left out, because a value in each of them cannot be read", n)
 }
 
 // morePage says that there are more rows than fit on a page.

@@ -303,7 +303,7 @@ func label(e *verbs.Entity, values []stores.Value) string {
 // read names every row of an entity within scope, except rows that a run has added and not yet
 // committed.
 func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, uncommitted map[view.RowKey]bool) error {
-	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.catalog.names[e], Limit: maxNamed})
+	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.catalog.names[e], Limit: maxNamed, Blank: true})
 	if errors.Is(err, stores.ErrLimit) {
 		s.names.SetExtent(e.Store, names.TooMany)
 		return nil
@@ -330,7 +330,7 @@ func (s *Session) nameKeys(ctx context.Context, r stores.Reader, e *verbs.Entity
 	if len(keys) > 1 {
 		where = &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)}
 	}
-	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.catalog.names[e], Where: where, Limit: len(keys)})
+	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.catalog.names[e], Where: where, Limit: len(keys), Blank: true})
 	if err != nil {
 		return err
 	}
@@ -352,20 +352,23 @@ func (e *Engine) NameRows(ctx context.Context) (int, error) {
 		return 0, failure(err)
 	}
 	for _, entity := range e.catalog.entities {
-		find := stores.Find{Entity: entity.Store, Select: e.catalog.names[entity], Limit: maxNamed, Cut: true}
+		find := stores.Find{Entity: entity.Store, Select: e.catalog.names[entity], Limit: maxNamed, Cut: true, Blank: true}
 		for {
 			var missing []stores.Name
 			var last stores.Value
+			var nameless []stores.Unreadable
 			read := 0
+			find.Unreadable = &nameless
 			err := e.store.View(ctx, all, func(r stores.Reader) error {
+				nameless = nil
 				rows, err := r.Find(ctx, find)
 				if err != nil || len(rows) == 0 {
 					return err
 				}
-				read = len(rows)
-				last = rows[read-1][0]
-				given := make([]stores.Name, read)
-				keys := make([]stores.Value, read)
+				read = len(rows) + len(nameless)
+				last = rows[len(rows)-1][0]
+				given := make([]stores.Name, len(rows))
+				keys := make([]stores.Value, len(rows))
 				for i, row := range rows {
 					n := toName(entity, row)
 					n.Plain, n.Suffix = names.Slug(n.Label, entity.Store.Name), names.Suffix(id.Secret, entity.Store, n.Key)

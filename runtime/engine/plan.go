@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -658,12 +657,10 @@ func userError(st *step, err error) error {
 		return st.refuse("unknown-name/touched", st.verb.Name)
 	case errors.Is(err, stores.ErrReadOnly):
 		return st.refuse("not-accepted/reading", st.verb.Name)
-	case errors.Is(err, stores.ErrDuplicate):
-		return st.refuse("already-exists", cmp.Or(duplicateText(st), st.verb.Name+" would add what is there already"))
 	case errors.As(err, &unread):
 		return st.refuse("unreadable-row", st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)
-	case errors.Is(err, stores.ErrInvalid):
-		return st.refuse("not-accepted", st.verb.Name)
+	case errors.Is(err, stores.ErrDuplicate), errors.Is(err, stores.ErrInvalid):
+		return st.refusedByDatabase(err)
 	case errors.Is(err, stores.ErrLimit):
 		return st.refuse("too-much", st.verb.Name)
 	}

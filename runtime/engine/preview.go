@@ -291,7 +291,7 @@ func (r *run) nameReferences(ctx context.Context) error {
 		if len(fresh[e]) > 1 {
 			where = &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(fresh[e]...)}
 		}
-		rows, err := r.src.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.src.e.catalog.names[e], Limit: len(fresh[e]), Where: where})
+		rows, err := r.src.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.src.e.catalog.names[e], Limit: len(fresh[e]), Where: where, Blank: true})
 		if err != nil {
 			return err
 		}

@@ -62,9 +62,9 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 	if read.Along != nil && len(read.Order) == 0 {
 		asFound(rows, along)
 	}
-	rows, left, err := r.firstPage(ctx, st, rows)
+	rows, left, err := r.firstPage(ctx, st, rows, len(dirty))
 	if err == nil {
-		left, err = r.leaveOut(ctx, st, dirty, left)
+		left, err = r.leaveOut(ctx, st, dirty, left, read.One)
 	}
 	if err != nil {
 		return nil, err
@@ -95,27 +95,37 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 	return t, r.nameCells(ctx, t)
 }
 
-// firstPage cuts rows to one page, and says how to ask for the next one.
-func (r *source) firstPage(ctx context.Context, st *step, rows [][]stores.Value) (page [][]stores.Value, left []string, err error) {
+// firstPage cuts rows to one page, and says how to ask for the next one. Rows that were left out
+// may have taken the place of others on the page.
+func (r *source) firstPage(ctx context.Context, st *step, rows [][]stores.Value, leftOut int) (page [][]stores.Value, left []string, err error) {
 	read := st.verb.Read
-	if read.After < 0 || len(rows) <= read.Limit {
+	if read.After < 0 || len(rows)+leftOut <= read.Limit || len(rows) == 0 {
 		return rows, nil, nil
 	}
-	last := rows[read.Limit-1][0]
+	n := min(len(rows), read.Limit)
+	last := rows[n-1][0]
 	if _, err := r.nameRow(ctx, read.Entity, last); err != nil {
 		return nil, nil, err
 	}
-	return rows[:read.Limit], []string{morePage(st.verb.Name, st.verb.Params[read.After].Name, r.shownName(read.Entity.Store, last))}, nil
+	return rows[:n], []string{morePage(st.verb.Name, st.verb.Params[read.After].Name, r.shownName(read.Entity.Store, last))}, nil
 }
 
-// leaveOut adds a sentence for each row that is left out because it cannot be read. If the caller
-// named the row, the call is refused.
-func (r *source) leaveOut(ctx context.Context, st *step, dirty []stores.Unreadable, left []string) ([]string, error) {
+// mostLeftOut is how many rows that are left out are told one by one.
+const mostLeftOut = 20
+
+// leaveOut adds a sentence for each row that is left out because it cannot be read. If the read is
+// of one row, the call is refused.
+func (r *source) leaveOut(ctx context.Context, st *step, dirty []stores.Unreadable, left []string, one bool) ([]string, error) {
 	for i := range dirty {
 		u := &dirty[i]
-		row := "a row of " + u.Entity.Name
+		if i == mostLeftOut {
+			return append(left, moreLeftOut(len(dirty)-i)), nil
+		}
+		row := "a row"
+		if u.Entity != nil {
+			row += " of " + u.Entity.Name
+		}
 		if e := r.e.reg.EntityOf(u.Entity); e != nil && !u.Key.IsNull() {
-			// The label itself may hold the value that cannot be read.
 			_, err := r.nameRow(ctx, e, u.Key)
 			if err != nil && r.read.Misjudged(err) {
 				return nil, err
@@ -124,7 +134,7 @@ func (r *source) leaveOut(ctx context.Context, st *step, dirty []stores.Unreadab
 				row = u.Entity.Name + " " + r.shownName(u.Entity, u.Key)
 			}
 		}
-		if st.verb.Read.One {
+		if one {
 			return nil, st.refuse("unreadable-row", st.verb.Name, row, u.Field, u.Why)
 		}
 		left = append(left, leftOut(row, u.Field, u.Why))

@@ -275,7 +275,16 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 		return refusal
 	case errors.Is(err, stores.ErrInvalid), errors.Is(err, stores.ErrDuplicate):
 		// Some constraints are only looked at when a transaction ends.
-		return refuseScript(tell(whole, "not-accepted", "the script"))
+		var all []*verbs.Entity
+		for _, e := range s.e.catalog.entities {
+			if why := (*stores.Refused)(nil); errors.As(err, &why) && why.Entity == e.Store {
+				all = append(all, e)
+			}
+		}
+		entry, args, why := databaseRefusal("the script", all, err)
+		refusal := refuseScript(tell(whole, entry, args...))
+		refusal.cause = errorOf(why)
+		return refusal
 	case errors.Is(err, stores.ErrLimit):
 		return refuseScript(tell(whole, "too-much", "the script"))
 	}

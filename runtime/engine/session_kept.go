@@ -343,7 +343,7 @@ func (r *source) active(ctx context.Context, st *step, e *verbs.Entity) (stores.
 			}
 		}
 	}
-	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.catalog.labels[e], Limit: maxNamed})
+	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.catalog.labels[e], Limit: maxNamed, Blank: true})
 	if err != nil {
 		return stores.Value{}, err
 	}

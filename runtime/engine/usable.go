@@ -37,7 +37,7 @@ func (ns Names) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all [
 	var usable, ended []string
 	err := ns.s.e.store.View(ctx, ns.s.scope, func(read stores.Reader) error {
 		usable, ended = nil, nil
-		rows, err := read.Rows(ctx, e.Store, keys)
+		rows, err := rowsToOffer(ctx, read, e, keys)
 		if err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func (ns Names) Settled(ctx context.Context, list []*verbs.Verb, names map[*verb
 					called[key] = name
 				}
 			}
-			rows, err := read.Rows(ctx, e.Store, keys)
+			rows, err := rowsToOffer(ctx, read, e, keys)
 			if err != nil {
 				return err
 			}
@@ -208,6 +208,21 @@ func (ns Names) Settled(ctx context.Context, list []*verbs.Verb, names map[*verb
 		slices.Sort(of)
 	}
 	return settled, nil
+}
+
+// rowsToOffer reads the rows with some keys. A value that cannot be read is null: it must not take
+// the offer of other rows away.
+func rowsToOffer(ctx context.Context, read stores.Reader, e *verbs.Entity, keys []stores.Value) ([]stores.Row, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	found, err := read.Find(ctx, stores.Find{Entity: e.Store, Limit: len(keys), Blank: true,
+		Where: &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)}})
+	rows := make([]stores.Row, len(found))
+	for i, values := range found {
+		rows[i] = stores.Row{Entity: e.Store, Values: values}
+	}
+	return rows, err
 }
 
 // onRow makes a step for a call of which only the row of one argument is known.
@@ -317,7 +332,7 @@ func namesOne(v *verbs.Verb, e *verbs.Entity) bool {
 // final state.
 func someUsable(ctx context.Context, s *Session, e *verbs.Entity, open bool) (some bool, err error) {
 	err = s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
-		rows, err := read.Find(ctx, stores.Find{Entity: e.Store, Limit: maxUsable, Cut: true})
+		rows, err := read.Find(ctx, stores.Find{Entity: e.Store, Limit: maxUsable, Cut: true, Blank: true})
 		some = len(rows) == maxUsable || slices.ContainsFunc(rows, func(row []stores.Value) bool { return !open || !e.Ended(row) })
 		return err
 	})

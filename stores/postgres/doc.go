@@ -104,11 +104,13 @@
 // # Names and types
 //
 // A table's name is schema.table; without a schema it is in public, whatever the search_path.
+// Triggers, defaults and rules of other tables have the search_path that the database sets for the
+// role, behind pg_catalog, or the one in the URL: see searchPath.
 // Names are case-sensitive. The store's own tables are public.verbatim_*, as in SQLite.
 //
 // value.go lists how our tables store values, and shape.go which column types of other tables can
 // hold them: among them varchar, enumerations, domains, citext, timestamp without time zone
-// (which means UTC), interval (without months), json and jsonb, and arrays for lists. A value
+// (which means UTC), interval (a row with months is unreadable), json and jsonb, and arrays for lists. A value
 // that could be misread is an error that names the field; a type that is not exact is a problem
 // of Migrate.
 //

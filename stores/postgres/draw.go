@@ -23,7 +23,7 @@ func (t *tx) Draw(ctx context.Context, e *stores.Entity, field int) (v stores.Va
 	if form.writes == "" {
 		as += "::" + form.typ
 	}
-	err = t.c.do(ctx, op{doing: "draw", sql: "SELECT " + form.read(as), read: func(raw row) error {
+	err = t.c.do(ctx, append(t.c.enter(e), op{doing: "draw", sql: "SELECT " + form.read(as), read: func(raw row) error {
 		if v, err = raw.decode(0, f.Keeps()); err == nil {
 			v, err = f.Spelling.Loaded(v)
 		}
@@ -31,7 +31,7 @@ func (t *tx) Draw(ctx context.Context, e *stores.Entity, field int) (v stores.Va
 			return fmt.Errorf("the default of %s.%s is %w: %w", e.Name, f.Name, err, stores.ErrInvalid)
 		}
 		return nil
-	}})
+	}})...)
 	return v, err
 }
 

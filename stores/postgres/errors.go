@@ -68,6 +68,18 @@ func fault(ctx context.Context, doing string, err error) error {
 		return &failure{doing: doing, cause: plainCause(err)}
 	}
 	f := &failure{doing: doing, code: e.Code, about: about(e)}
+	switch e.Routine {
+	case "exec_stmt_raise":
+		// A function or trigger may give any code; these ask for another attempt.
+		if e.Code != "40001" && e.Code != "40P01" && e.Code != "55P03" {
+			return refusedBy(stores.ErrInvalid, stores.Raised, e)
+		}
+	case "RewriteQuery": // a rule without RETURNING
+		return refusedBy(stores.ErrInvalid, stores.RuledOut, e)
+	}
+	if e.Code[:2] == "42" && strings.Contains(e.Where, "function ") {
+		return refusedBy(stores.ErrInvalid, stores.Failed, e)
+	}
 	switch e.Code {
 	case "57014": // cancelled, by the context, by our limit of a query, or by a timeout of the server
 		switch {
@@ -94,8 +106,20 @@ func fault(ctx context.Context, doing string, err error) error {
 		if strings.HasPrefix(e.ConstraintName, "verbatim_root_") && doing != "delete" {
 			return sqlcore.Because(stores.ErrConflict, f)
 		}
+		if doing == "delete" || !strings.HasPrefix(e.Message, "insert or update") && strings.Contains(e.Message, e.TableName+`" violates`) {
+			return refusedBy(stores.ErrInvalid, stores.ReferredTo, e)
+		}
+		return refusedBy(stores.ErrInvalid, stores.Referring, e)
 	case "23505", "23P01":
-		return sqlcore.Because(stores.ErrDuplicate, f)
+		return refusedBy(stores.ErrDuplicate, stores.Taken, e)
+	case "23514":
+		return refusedBy(stores.ErrInvalid, stores.Checked, e)
+	case "23502":
+		return refusedBy(stores.ErrInvalid, stores.Missing, e)
+	case "22001", "22003", "22P02", "22007", "22008", "22023":
+		return refusedBy(stores.ErrInvalid, stores.Unfit, e)
+	case "27000":
+		return refusedBy(stores.ErrInvalid, stores.RuledOut, e)
 	case "42P01", "3F000", "42703", "42704":
 		return sqlcore.Because(stores.ErrSchema, f)
 	case "42501":
@@ -110,9 +134,35 @@ func fault(ctx context.Context, doing string, err error) error {
 	}
 	switch e.Code[:2] {
 	case "22", "23", "44":
-		return sqlcore.Because(stores.ErrInvalid, f)
+		return refusedBy(stores.ErrInvalid, stores.OtherReason, e)
 	}
 	return f
+}
+
+// refusedBy returns one of our errors with what the server says about it. Only a function that
+// raises has words of its own: the server's quote values.
+func refusedBy(ours error, why stores.Refusal, e *pgconn.PgError) error {
+	r := &stores.Refused{Why: why, Code: e.Code, Constraint: e.ConstraintName}
+	if e.TableName != "" {
+		r.Table = e.SchemaName + "." + e.TableName
+	}
+	if e.ColumnName != "" {
+		r.Columns = []string{e.ColumnName}
+	}
+	switch {
+	case why == stores.Raised:
+		r.Text = e.Message
+		for _, more := range []string{e.Detail, e.Hint} {
+			if more != "" {
+				r.Text += " (" + more + ")"
+			}
+		}
+	case why == stores.Failed: // of a missing table, column or right, and with names alone
+		r.Text = e.Message + " (" + strings.ReplaceAll(e.Where, "\n", "; ") + ")"
+	case e.DataTypeName != "":
+		r.Text = "type " + e.SchemaName + "." + e.DataTypeName
+	}
+	return sqlcore.Because(ours, r)
 }
 
 // missing begins the error of a statement that did not find the row that it needs. The server has

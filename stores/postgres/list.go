@@ -24,12 +24,12 @@ type listed struct {
 	some  int // rows read so far
 	as    row // the formats in which its values are read
 	rows  [][][]stores.Value
-	forms []*stores.Spelling // parallel to kinds, or nil
+	ends  []*stores.Field // parallel to kinds, or nil
 }
 
 // list writes the column of a list.
 func (q *finder) list(t *text, l *stores.List, most int) (listed, error) {
-	found := listed{List: l, most: most, forms: l.Spellings()}
+	found := listed{List: l, most: most, ends: l.Ends()}
 	if err := l.Check(q.Root); err != nil {
 		return found, err
 	}
@@ -39,7 +39,7 @@ func (q *finder) list(t *text, l *stores.List, most int) (listed, error) {
 		if i > 0 {
 			t.Add(",")
 		}
-		kind, err := in.Path(t.Add("("), p)
+		kind, err := in.selected(t.Add("("), p)
 		if err != nil {
 			return found, err
 		}
@@ -72,8 +72,8 @@ func (q *finder) list(t *text, l *stores.List, most int) (listed, error) {
 	return found, nil
 }
 
-// read reads the related rows of the next row.
-func (l *listed) read(raw row, at int) error {
+// read reads the related rows of the next row of f.
+func (l *listed) read(raw row, at int, f *stores.Find) error {
 	items, err := raw.items(at)
 	width := len(l.kinds)
 	if err != nil || len(items)%width != 0 {
@@ -89,25 +89,41 @@ func (l *listed) read(raw row, at int) error {
 	}
 	block := make([]stores.Value, len(items))
 	l.as.texts = raw.texts
-	for i := range rows {
-		l.as.raw = items[i*width : (i+1)*width]
-		rows[i], block = block[:width:width], block[width:]
-		for j, kind := range l.kinds {
-			if b := l.as.raw[j]; kind == stores.Bool && len(b) > 1 {
-				l.as.raw[j] = b[:1] // true or false
-			}
-			if rows[i][j], err = l.as.decode(j, kind); err != nil {
-				e, field := sqlcore.Reached(l.Entity, l.Select[j])
-				return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
-			}
+	n = 0
+	for ; len(items) > 0; items = items[width:] {
+		l.as.raw = items[:width]
+		row := block[:width:width]
+		ok, err := l.readRow(row, f)
+		if err != nil {
+			return err
 		}
-		if j, err := stores.Load(rows[i], l.forms); err != nil {
-			e, field := sqlcore.Reached(l.Entity, l.Select[j])
-			return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
+		if ok {
+			rows[n], block = row, block[width:]
+			n++
 		}
 	}
-	l.rows = append(l.rows, rows)
+	l.rows = append(l.rows, rows[:n])
 	return nil
+}
+
+// readRow reads one related row. It returns false for one that is left out.
+func (l *listed) readRow(row []stores.Value, f *stores.Find) (ok bool, err error) {
+	for j, kind := range l.kinds {
+		if b := l.as.raw[j]; kind == stores.Bool && len(b) > 1 {
+			l.as.raw[j] = b[:1] // true or false
+		}
+		if row[j], err = l.as.decode(j, kind); err == nil {
+			row[j], err = stores.EndAt(l.ends, j).Loaded(row[j])
+		}
+		if err != nil {
+			var key stores.Value
+			if at := l.KeyAt(); at >= 0 {
+				key, _ = l.as.decode(at, l.kinds[at])
+			}
+			return false, l.Leave(f.Unreadable, j, key, err)
+		}
+	}
+	return true, nil
 }
 
 // spellings are the types whose text a value of a kind is read from.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,6 +42,9 @@ type Store struct {
 	asked   prepared // see prepared.go
 	found   search.Kept
 	told    atomic.Int64 // when workers were last told of a job, in Unix milliseconds
+
+	path    string      // see searchPath
+	worldly atomic.Bool // a table of others was written to: transactions that write set path
 
 	unlocked []string // see Unlocked
 	asker    string   // the role that queries run as; "" for the application's own
@@ -159,6 +164,9 @@ func (s *Store) dsn(url string) (*pgxpool.Config, error) {
 	if pooled(c) {
 		return c, nil // the pooler's connections are not ours to set up: see settings
 	}
+	if own := params["search_path"]; own != "" {
+		s.path = searchPath(own)
+	}
 	params["search_path"], params["TimeZone"], params["DateStyle"] = "pg_catalog", "UTC", "ISO, YMD"
 	if params["jit"] == "" {
 		// Our statements find few rows, which the planner cannot tell from the policies:
@@ -208,9 +216,21 @@ func (s *Store) start(ctx context.Context) error {
 	EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.relkind IN ('r', 'p') AND pg_catalog.pg_has_role(c.relowner, 'MEMBER')
 		AND (n.nspname = 'public' AND c.relname ^@ 'verbatim_'
-			OR EXISTS (SELECT 1 FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname ^@ 'verbatim_')))
+			OR EXISTS (SELECT 1 FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname ^@ 'verbatim_'))),
+	COALESCE((SELECT pg_catalog.substr(o, 13) FROM pg_catalog.pg_db_role_setting d, pg_catalog.unnest(d.setconfig) o
+			WHERE o ^@ 'search_path=' AND d.setrole IN (0, (SELECT oid FROM pg_catalog.pg_roles WHERE rolname = session_user))
+			AND d.setdatabase IN (0, (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()))
+			ORDER BY d.setrole <> 0 DESC, d.setdatabase <> 0 DESC LIMIT 1),
+		(SELECT boot_val FROM pg_catalog.pg_settings WHERE name = 'search_path')), pg_catalog.current_setting('search_path')
 	FROM pg_catalog.pg_roles r WHERE r.rolname IN (current_user, session_user)`,
 			read: func(r row) error {
+				switch {
+				case s.path != "":
+				case s.loose: // nobody has set it yet
+					s.path = searchPath(r.str(6))
+				default:
+					s.path = searchPath(r.str(5))
+				}
 				role, super, bypass, owns = r.str(0), r.yes(1), r.yes(2), r.yes(4)
 				s.late = r.yes(3)
 				return nil
@@ -303,6 +323,7 @@ type conn struct {
 	last   []op   // sent with the commit, or before the next statement
 	broken error  // the first error of a statement: the transaction is lost
 	chains bool   // it adds to the journal, so its commit is flushed late
+	worlds bool   // its search_path is the database's: see searchPath
 	asker  string // the role that runs authors' queries; "" for its own
 	// judge interprets an error of a statement in last.
 	judge func(context.Context, error) error
@@ -441,15 +462,50 @@ func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) err
 // read, is never set on the connection, since another principal may use it next. The other
 // settings are on the connections that we open ourselves, without a pooler.
 func (s *Store) settings(sc *scoped, more ...any) op {
-	list := append(sc.settings, more...)
+	var list []any
 	if s.loose {
 		list = append(list, "jit", "off", "lock_timeout", milliseconds(s.busy), "idle_in_transaction_session_timeout", milliseconds(s.idle()), "search_path", "pg_catalog", "TimeZone", "UTC", "DateStyle", "ISO, YMD")
 	}
+	list = append(append(list, sc.settings...), more...)
 	n := len(list) / 2
 	if known := settingSQLs(); n < len(known) {
 		return op{doing: "begin", sql: known[n], args: list}
 	}
 	return op{doing: "begin", sql: settingSQL(n), args: list}
+}
+
+// searchPath returns the search_path of a transaction that writes to tables of others, whose
+// triggers, defaults and rules may rely on the one that the database sets for the role. What
+// PostgreSQL itself provides comes before any schema of theirs, so that our statements mean what
+// they say, and temporary tables come last. Everywhere else it is pg_catalog alone: a transaction
+// that only reads, a migration, an author's query.
+func searchPath(set string) string {
+	path := "pg_catalog"
+	for rest := set; rest != ""; {
+		n := 0
+		for quoted := false; n < len(rest) && (quoted || rest[n] != ','); n++ {
+			if rest[n] == '"' {
+				quoted = !quoted
+			}
+		}
+		schema := strings.TrimSpace(rest[:n])
+		rest = strings.TrimPrefix(rest[n:], ",")
+		if name := strings.ToLower(strings.Trim(schema, `"`)); name != "" && name != "pg_catalog" && name != "pg_temp" {
+			path += ", " + schema
+		}
+	}
+	return path + ", pg_temp"
+}
+
+// enter returns the statement that gives the transaction the database's search_path, before it
+// first uses a table of others, or none.
+func (c *conn) enter(e *stores.Entity) []op {
+	if e.Managed || c.worlds || c.s.path == "" {
+		return nil
+	}
+	c.worlds = true
+	c.s.worldly.Store(true)
+	return []op{{doing: "begin", sql: settingSQLs()[1], args: []any{"search_path", c.s.path}}}
 }
 
 // settingSQLs are the statements for up to 15 settings.
@@ -505,7 +561,11 @@ var byIndex = []any{"enable_seqscan", "off", "enable_bitmapscan", "off"}
 func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope, fn func(*conn) error) error {
 	return s.lend(ctx, pool, func(c *conn) error {
 		c.scoped = s.scopes.of(scope)
-		c.begin = []op{{doing: "begin", sql: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"}, s.settings(c.scoped, byIndex...)}
+		more := byIndex
+		if c.worlds = pool == s.pool && s.worldly.Load(); c.worlds {
+			more = append(slices.Clone(byIndex), "search_path", s.path)
+		}
+		c.begin = []op{{doing: "begin", sql: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"}, s.settings(c.scoped, more...)}
 		err := fn(c)
 		if err == nil {
 			err = c.broken

@@ -287,7 +287,7 @@ func write(p *sqlcore.Query, v *view, limit int) *statement {
 		// JSON in its declared type, so that its operators work on it.
 		f, col := &e.Fields[field], column(e, "t", field)
 		if f.Keeps() != stores.JSON {
-			col = v.Datum(e, "t", field)
+			col = v.told(e, "t", field)
 		}
 		if f.Spelling != nil && f.Spelling.Digits > 0 {
 			col = "(" + col + " * 0." + strings.Repeat("0", f.Spelling.Digits-1) + "1)"
@@ -429,7 +429,7 @@ func (c *conn) aside(ctx context.Context, as string, fn func() error, look ...op
 	return err
 }
 
-const setAside = "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true), pg_catalog.set_config('plan_cache_mode', 'auto', true)"
+const setAside = "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true), pg_catalog.set_config('plan_cache_mode', 'auto', true), pg_catalog.set_config('search_path', 'pg_catalog', true)"
 
 // check makes sure, by EXPLAIN, that a statement reads only what it may.
 func (c *conn) check(ctx context.Context, p *sqlcore.Query, v *view, st *statement) error {
@@ -708,16 +708,22 @@ func (c *conn) run(ctx context.Context, p *sqlcore.Query, st *statement, limit i
 		}
 		raw.raw = res.RawValues()
 		row := make([]stores.Value, len(at))
+		wrong := 0
 		for k, i := range at {
 			c := p.SQL.Columns[k]
+			wrong = k
 			if row[k], err = raw.decode(i, c.Kind); err == nil {
 				row[k], err = c.Spelling.Loaded(row[k])
 			}
 			if err != nil {
-				return nil, &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("column %s holds %v", c.Name, err)}
+				break
 			}
 		}
-		rows = append(rows, row)
+		if err == nil {
+			rows = append(rows, row)
+		} else if err = p.SQL.Leave(wrong, err, ""); err != nil {
+			return nil, err
+		}
 	}
 	if err := res.Err(); err != nil {
 		return nil, fault(ctx, "query", err)

@@ -116,7 +116,7 @@ func (r *reader) finding(ctx context.Context, whole stores.Find, into *[][]store
 	if err != nil {
 		return nil, nil, err
 	}
-	spellings := f.Spellings()
+	ends := f.Ends()
 	var q question
 	q.ask(&f)
 	limit := sqlcore.Capped(f.Limit, r.s.rowCap)
@@ -150,6 +150,10 @@ func (r *reader) finding(ctx context.Context, whole stores.Find, into *[][]store
 		holds = append(holds, h)
 	}
 	has, doubt := r.writes && r.has(f), false
+	before := 0
+	if f.Unreadable != nil {
+		before = len(*f.Unreadable)
+	}
 	keyAt := f.KeyAt()
 	keyOf := func(raw row) (key stores.Value) {
 		if keyAt >= 0 {
@@ -174,22 +178,25 @@ func (r *reader) finding(ctx context.Context, whole stores.Find, into *[][]store
 			rows, block = make([][]stores.Value, 0, n), make([]stores.Value, width*n)
 		}
 		if len(block) < width {
-			block = make([]stores.Value, width*min(64, 2*len(rows)))
+			block = make([]stores.Value, width*min(64, 2*len(rows)+1)) // rows before it may be left out
 		}
 		row := block[:width:width]
 		block = block[width:]
 		for i := range row {
 			v, err := raw.decode(i, st.columns[i])
+			if err == nil {
+				v, err = stores.EndAt(ends, i).Loaded(v)
+			}
 			if err != nil {
-				return f.Leave(i, keyOf(raw), err)
+				if blank, err := f.Leave(i, keyOf(raw), err); err != nil || !blank {
+					return err
+				}
+				v = stores.Value{}
 			}
 			row[i] = v
 		}
-		if i, err := stores.Load(row, spellings); err != nil {
-			return f.Leave(i, keyOf(raw), err)
-		}
 		for i := range lists {
-			if err := lists[i].read(raw, max(1, width)+i); err != nil {
+			if err := lists[i].read(raw, max(1, width)+i, &f); err != nil {
 				return err
 			}
 		}
@@ -200,6 +207,9 @@ func (r *reader) finding(ctx context.Context, whole stores.Find, into *[][]store
 	return ops, func(ctx context.Context) (err error) {
 		if doubt {
 			r.mistrust(st.trusted)
+			if f.Unreadable != nil {
+				*f.Unreadable = (*f.Unreadable)[:before]
+			}
 			*into, err = r.Find(ctx, whole)
 			return err
 		}
@@ -251,7 +261,7 @@ func (r *reader) write(f *stores.Find, as asked) (*statementOf, error) {
 		if i > 0 {
 			sel.Add(",")
 		}
-		if st.columns[i], err = q.Path(sel, p); err != nil {
+		if st.columns[i], err = q.selected(sel, p); err != nil {
 			return nil, err
 		}
 	}
@@ -340,6 +350,19 @@ func newFinder(v *view, root *stores.Entity, at string, from *text) *finder {
 	q := &finder{view: v}
 	q.Finder = sqlcore.Finder[any, shared]{Asks: q, From: from, Root: root, At: at}
 	return q
+}
+
+// selected is Path for returned values, which are read and not compared.
+func (q *finder) selected(t *text, p stores.Path) (stores.Kind, error) {
+	if e, field := sqlcore.Reached(q.Root, p); p.Count == nil && !p.Marks && e != nil && field >= 0 && field < len(e.Fields) && q.shapes[e].columns[field].tells != "" {
+		alias, e, err := q.Row(p.Steps)
+		if err != nil {
+			return 0, err
+		}
+		t.Add(q.told(e, alias, field))
+		return e.Fields[field].Keeps(), nil
+	}
+	return q.Path(t, p)
 }
 
 // Near implements sqlcore.Asks: a path along the scope path of the row to its end leads to the

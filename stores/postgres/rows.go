@@ -152,7 +152,7 @@ func (r *reader) writeRows(e *stores.Entity, many bool) *statementOf {
 		if i > 0 {
 			t.Add(",")
 		}
-		t.Add(r.Datum(e, "t", i))
+		t.Add(r.told(e, "t", i))
 	}
 	t.Add(",")
 	if !many && !r.shapes[e].marked && !r.trusts(t, e) {

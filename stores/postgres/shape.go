@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"verbatim/stores"
 	"verbatim/stores/sqlcore"
@@ -18,14 +20,16 @@ type shape struct {
 	columns  []form // parallel to Entity.Fields
 	lockable bool   // rows may be locked by this role
 	view     bool
-	rooted   bool     // its rows keep their owner: see root.go
-	marked   bool     // its rows keep their marks: see mark.go
-	always   bool     // the database generates keys, and accepts no other unless told to
-	rewrites bool     // see stores.Tx
-	drawn    []string // parallel to columns: the expression that gives a new row its value, "" if there is none
-	parts    []int    // the parts of a key that has several; the key is the last of the columns
-	quoted   []string
-	aliased  sync.Map // caches datums by alias
+	rooted   bool // its rows keep their owner: see root.go
+	marked   bool // its rows keep their marks: see mark.go
+	always   bool // the database generates keys, and accepts no other unless told to
+	rewrites bool // see stores.Tx
+	// constraints lists the columns of each constraint and unique index of a table of others.
+	constraints map[string][]string
+	drawn       []string // parallel to columns: the expression that gives a new row its value, "" if there is none
+	parts       []int    // the parts of a key that has several; the key is the last of the columns
+	quoted      []string
+	aliased     sync.Map // caches datums by alias
 }
 
 // A learned holds the shapes of entities that are known with everything that they refer to, and
@@ -69,12 +73,16 @@ func (sh *shape) wholeKey(datums []string) string {
 
 // A form says how one column stores its field.
 type form struct {
-	typ    string // of an argument that sets it
-	arg    string // type of an argument that is compared with the result of read
-	reads  string // expression that reads the column, % standing for it; "" is the column itself
-	writes string // expression that makes the column's value from an argument
-	list   bool   // an array, set from its items
-	text   bool   // compared as text in any collation
+	typ    string   // of an argument that sets it
+	arg    string   // type of an argument that is compared with the result of read
+	reads  string   // expression that reads the column, % standing for it; "" is the column itself
+	tells  string   // expression that returns the column, % standing for it, where reads could fail; "" is reads
+	writes string   // expression that makes the column's value from an argument
+	limit  string   // the type with its length or precision, of a column of others
+	takes  []string // the labels of an enumeration; nil for other types
+	domain string   // "schema.name" of its domain, "" without one
+	list   bool     // an array, set from its items
+	text   bool     // compared as text in any collation
 }
 
 func (f *form) read(col string) string { return fill(f.reads, col) }
@@ -103,6 +111,8 @@ type declaration struct {
 	sqlcore.Column // declared as a person would write it
 	name           string
 	typ            string // the type that arguments are cast to: without length or precision
+	domain         string // "schema.name", "" if the type is none
+	limit          string // the base type with its length or precision
 	base           string // pg_type.typname; for a domain, that of its base
 	baseSchema     string
 	class          string // pg_type.typtype of the base: b, e …
@@ -115,6 +125,8 @@ type declaration struct {
 
 // theColumns reads the columns of a table from the catalogue; its arguments are schema and name.
 const theColumns = `SELECT a.attname::text, pg_catalog.format_type(a.atttypid, NULL), pg_catalog.format_type(a.atttypid, a.atttypmod),
+	CASE WHEN d.typtype = 'd' THEN (SELECT dn.nspname::text FROM pg_catalog.pg_namespace dn WHERE dn.oid = d.typnamespace) || '.' || d.typname ELSE '' END,
+	CASE WHEN d.typtype = 'd' THEN pg_catalog.format_type(d.typbasetype, d.typtypmod) ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END,
 	b.typname::text, bn.nspname::text, b.typtype::text, b.typcategory::text, COALESCE(e.typname::text, ''),
 	a.attnotnull, a.atthasdef OR a.attidentity <> '' OR a.attgenerated <> '', COALESCE(co.collisdeterministic, true),
 	COALESCE((SELECT pg_catalog.string_agg(en.enumlabel::text, E'\x01' ORDER BY en.enumsortorder) FROM pg_catalog.pg_enum en WHERE en.enumtypid = b.oid), ''),
@@ -133,9 +145,9 @@ LEFT JOIN pg_catalog.pg_attrdef ad ON ad.adrelid = a.attrelid AND ad.adnum = a.a
 WHERE n.nspname = $1::text AND c.relname = $2::text ORDER BY a.attnum`
 
 func readDeclaration(r row) declaration {
-	d := declaration{name: r.str(0), typ: r.str(1), base: r.str(3), baseSchema: r.str(4), class: r.str(5), category: r.str(6), element: r.str(7), exact: r.yes(10), always: r.yes(13), triggers: r.yes(15),
-		Column: sqlcore.Column{Declared: r.str(2), NotNull: r.yes(8), Fallback: r.yes(9), Gives: r.str(12), Computed: r.yes(14)}}
-	if labels := r.str(11); labels != "" {
+	d := declaration{name: r.str(0), typ: r.str(1), domain: r.str(3), limit: r.str(4), base: r.str(5), baseSchema: r.str(6), class: r.str(7), category: r.str(8), element: r.str(9), exact: r.yes(12), always: r.yes(15), triggers: r.yes(17),
+		Column: sqlcore.Column{Declared: r.str(2), NotNull: r.yes(10), Fallback: r.yes(11), Gives: r.str(14), Computed: r.yes(16)}}
+	if labels := r.str(13); labels != "" {
 		d.Takes = strings.Split(labels, "\x01")
 	}
 	return d
@@ -194,9 +206,11 @@ func (d *declaration) form(kind stores.Kind, managed bool) (form, error) {
 		case builtin && d.base == "int8":
 			return plain, nil
 		case builtin && d.base == "interval":
-			// A month has no length, and is an error rather than thirty days.
-			return form{typ: "bigint", arg: "bigint", writes: "(% * interval '1 microsecond')",
-				reads: "(EXTRACT(epoch FROM %) * 1000000 / CASE WHEN EXTRACT(year FROM %) = 0 AND EXTRACT(month FROM %) = 0 THEN 1 ELSE 0 END)::bigint"}, nil
+			// A month has no length. It is compared as PostgreSQL compares it, as thirty days, and
+			// returned as what no duration is.
+			micros := "(CASE WHEN % IS NOT NULL THEN LEAST(GREATEST(EXTRACT(epoch FROM %), -9e12), 9e12) * 1000000 END)::bigint"
+			return form{typ: "bigint", arg: "bigint", writes: "(% * interval '1 microsecond')", reads: micros,
+				tells: "CASE WHEN EXTRACT(year FROM %) <> 0 OR EXTRACT(month FROM %) <> 0 OR pg_catalog.abs(EXTRACT(epoch FROM %)) > 9e12 THEN '-9223372036854775808'::bigint ELSE " + micros + " END"}, nil
 		}
 	case stores.UUID:
 		if builtin && d.base == "uuid" {
@@ -208,7 +222,7 @@ func (d *declaration) form(kind stores.Kind, managed bool) (form, error) {
 			// The JSON that we wrote is canonical, and compares as text.
 			return form{typ: d.typ, arg: "text", reads: "%::text", text: true}, nil
 		case builtin && (d.base == "json" || d.base == "jsonb" || d.base == "text"):
-			return form{typ: d.typ, arg: "jsonb", reads: "%::jsonb"}, nil
+			return form{typ: d.typ, arg: "jsonb", reads: "%::jsonb", tells: "%"}, nil
 		case d.category == "A" && arrayElements[d.element]:
 			return form{typ: "text", arg: "jsonb", reads: "pg_catalog.to_jsonb(%)", writes: "%::text::" + d.typ, list: true}, nil
 		}
@@ -309,19 +323,33 @@ func (c *conn) shape(ctx context.Context, e *stores.Entity) (*shape, error) {
 		root = rootName(e)
 	}
 	found := map[string]declaration{}
-	err := c.do(ctx,
-		op{doing: "schema", sql: theColumns, args: []any{schema, name}, read: func(r row) error {
+	var before, after []op
+	if c.worlds { // the catalogue names schemas that the path does not
+		set := op{doing: "schema", sql: settingSQLs()[1], args: []any{"search_path", "pg_catalog"}}
+		before, after = []op{set}, []op{set}
+		after[0].args = []any{"search_path", c.s.path}
+	}
+	err := c.do(ctx, slices.Concat(before, []op{
+		{doing: "schema", sql: theColumns, args: []any{schema, name}, read: func(r row) error {
 			d := readDeclaration(r)
 			found[d.name] = d
 			return nil
 		}},
-		op{doing: "schema", sql: `SELECT c.relkind = 'v', c.relkind IN ('r', 'p') AND pg_catalog.has_any_column_privilege(c.oid, 'UPDATE'),
-	EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'f' AND k.convalidated AND k.conname = $3::text)
+		{doing: "schema", sql: `SELECT c.relkind = 'v', c.relkind IN ('r', 'p') AND pg_catalog.has_any_column_privilege(c.oid, 'UPDATE'),
+	EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'f' AND k.convalidated AND k.conname = $3::text),
+	COALESCE((SELECT pg_catalog.string_agg(k.name || E'\x01' || (SELECT pg_catalog.string_agg(a.attname::text, E'\x01') FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (k.at)), E'\x02')
+		FROM (SELECT o.conname::text, o.conkey FROM pg_catalog.pg_constraint o WHERE o.conrelid = c.oid
+			UNION ALL SELECT ic.relname::text, x.indkey::int2[] FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class ic ON ic.oid = x.indexrelid WHERE x.indrelid = c.oid AND x.indisunique) k(name, at)), '')
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = $2::text`,
 			args: []any{schema, name, root}, read: func(r row) error {
 				sh.view, sh.lockable, sh.rooted = r.yes(0), r.yes(1), r.yes(2)
+				sh.constraints = map[string][]string{}
+				for one := range strings.SplitSeq(r.str(3), "\x02") {
+					name, columns, _ := strings.Cut(one, "\x01")
+					sh.constraints[name] = strings.Split(columns, "\x01")
+				}
 				return nil
-			}})
+			}}}, after)...)
 	if err != nil {
 		return nil, err
 	}
@@ -343,11 +371,32 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 		if sh.columns[i], err = d.form(f.Keeps(), e.Managed); err != nil {
 			return nil, sqlcore.Because(stores.ErrSchema, &failure{doing: "schema", code: "42804", about: "column " + e.Table + "." + f.Column})
 		}
+		sh.columns[i].limit, sh.columns[i].domain, sh.columns[i].takes = d.limit, d.domain, d.Takes
 	}
 	c.s.mu.Lock()
 	c.s.shapes[e] = sh
 	c.s.mu.Unlock()
 	return sh, nil
+}
+
+// fits reports whether the column has room for a value, as far as its declared type tells.
+func (f *form) fits(v stores.Value) bool {
+	typ, sizes, sized := strings.Cut(strings.TrimSuffix(f.limit, ")"), "(")
+	switch v.Kind() {
+	case stores.Int:
+		bits := map[string]int{"smallint": 16, "integer": 32}[typ]
+		return bits == 0 || v.Int()>>(bits-1) == v.Int()>>63
+	case stores.String:
+		n, err := strconv.Atoi(sizes)
+		return (!sized || err != nil || utf8.RuneCountInString(v.Text()) <= n) && (f.takes == nil || slices.Contains(f.takes, v.Text()))
+	case stores.Decimal:
+		precision, scale, _ := strings.Cut(sizes, ",")
+		n, err := strconv.Atoi(precision)
+		m, _ := strconv.Atoi(scale)
+		whole, _, _ := strings.Cut(strings.TrimLeft(v.Text(), "-0"), ".")
+		return !sized || err != nil || len(whole) <= n-m
+	}
+	return true
 }
 
 // encodeAs encodes a value for a column: an array is set from its items.

@@ -14,8 +14,8 @@ import (
 )
 
 // Tables describes the tables and views of a database that a role may read. It only
-// reads, and the database need not be a store.
-func Tables(ctx context.Context, url string) ([]stores.Table, error) {
+// reads, and the database need not be a store. keep says which; nil keeps all.
+func Tables(ctx context.Context, url string, keep func(name string) bool) ([]stores.Table, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, plainCause(err)
@@ -30,10 +30,12 @@ func Tables(ctx context.Context, url string) ([]stores.Table, error) {
 	defer pc.Close(context.WithoutCancel(ctx))
 	d := &describer{pc, ctx}
 	var tables []stores.Table
-	err = d.ask(`SELECT n.nspname::text, c.relname::text, c.relkind IN ('v', 'm') FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+	err = d.ask(`SELECT n.nspname::text, c.relname::text, c.relkind IN ('v', 'm'), COALESCE(pg_catalog.obj_description(c.oid, 'pg_class'), '') FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND n.nspname NOT IN ('information_schema', '`+riverSchema+`', 'verbatim') AND NOT n.nspname ^@ 'pg_' AND NOT c.relname ^@ 'verbatim_'
 ORDER BY 1, 2`, nil, func(r row) {
-		tables = append(tables, stores.Table{Name: usual(r.str(0), r.str(1)), View: r.yes(2)})
+		if keep == nil || keep(r.str(0)+"."+r.str(1)) {
+			tables = append(tables, stores.Table{Name: usual(r.str(0), r.str(1)), View: r.yes(2), Comment: r.str(3)})
+		}
 	})
 	if err != nil {
 		return nil, fault(ctx, "describe", err)
@@ -162,10 +164,17 @@ func (d *describer) describe(t *stores.Table) error {
 		}
 		return &stores.TableColumn{}
 	}
+	err = d.ask("SELECT a.attname::text, pg_catalog.col_description(c.oid, a.attnum)"+of+"JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0"+is+"AND pg_catalog.col_description(c.oid, a.attnum) IS NOT NULL", args, func(r row) {
+		column(r.str(0)).Comment = r.str(1)
+	})
+	if err != nil {
+		return err
+	}
 	err = d.ask("SELECT pg_catalog.pg_get_expr(k.conbin, k.conrelid)"+of+"JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid"+is+"AND k.contype = 'c'", args, func(r row) {
 		if name, values, ok := stores.CheckedValues(r.str(0)); ok && column(name).Takes == nil {
 			column(name).Takes = values
 		}
+		t.Bounded(r.str(0))
 	})
 	if err != nil {
 		return err
@@ -173,7 +182,10 @@ func (d *describer) describe(t *stores.Table) error {
 	err = d.ask(`SELECT pg_catalog.array_to_string(ARRAY(SELECT COALESCE(a.attname::text, '') FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY k(num, pos)
 	LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num AND k.num > 0 WHERE k.pos <= i.indnkeyatts ORDER BY k.pos), E'\x01')`+
 		of+"JOIN pg_catalog.pg_index i ON i.indrelid = c.oid"+is+"AND i.indisunique AND i.indimmediate AND i.indpred IS NULL AND i.indisvalid ORDER BY i.indisprimary DESC, i.indexrelid", args, func(r row) {
-		t.Tells(strings.Split(r.str(0), "\x01"))
+		set := strings.Split(r.str(0), "\x01")
+		if t.Tells(set); !slices.Equal(set, t.Key) && !slices.Contains(set, "") {
+			t.Unique = append(t.Unique, set)
+		}
 	})
 	if err != nil {
 		return err

@@ -153,6 +153,14 @@ func (v *view) Datum(e *stores.Entity, alias string, field int) string {
 	return v.shapes[e].datums(alias)[field]
 }
 
+// told is Datum for a value that is returned: reading it never fails in the server.
+func (v *view) told(e *stores.Entity, alias string, field int) string {
+	if as := v.shapes[e].columns[field].tells; as != "" {
+		return fill(as, alias+"."+v.shapes[e].quoted[field])
+	}
+	return v.Datum(e, alias, field)
+}
+
 // Follows implements sqlcore.Rows.
 func (v *view) Follows(e *stores.Entity, alias string, field int) string {
 	return v.Datum(e, alias, field)

@@ -296,7 +296,7 @@ var arrays = sync.OnceValue(pgtype.NewMap)
 func (r row) field(i int, e *stores.Entity, field int) (stores.Value, error) {
 	v, err := r.decode(i, e.Fields[field].Keeps())
 	if err == nil {
-		v, err = e.Fields[field].Spelling.Loaded(v)
+		v, err = e.Fields[field].Loaded(v)
 	}
 	if err != nil {
 		u := &stores.Unreadable{Entity: e, Field: e.Name + "." + e.Fields[field].Name, Why: err.Error()}

@@ -38,8 +38,9 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 type tx struct {
 	reader
 	sqlcore.Update
-	reindexed bool // the index was changed
-	migrates  bool // it belongs to a migration, or fills a store
+	reindexed bool            // the index was changed
+	changed   []stores.Change // for locate
+	migrates  bool            // it belongs to a migration, or fills a store
 	fills     bool
 }
 
@@ -59,7 +60,39 @@ func (t *tx) told(ctx context.Context, err error) error {
 	if errors.As(err, &miss) {
 		err = t.why(ctx, miss.change)
 	}
+	t.locate(err)
 	return err
+}
+
+// locate adds to what the server refused the entity, and the columns that it did not name: those of
+// a constraint, and those whose types do not hold the values that they were to get.
+func (t *tx) locate(err error) {
+	var r *stores.Refused
+	if !errors.As(err, &r) || r.Entity != nil {
+		return
+	}
+	for e, sh := range t.shapes {
+		if schema, name := schemaAndName(e.Table); sh != nil && schema+"."+name == r.Table {
+			if r.Entity = e; len(r.Columns) == 0 && r.Why != stores.ReferredTo {
+				r.Columns = sh.constraints[r.Constraint]
+			}
+			return
+		}
+	}
+	for i := range t.changed {
+		c := &t.changed[i]
+		forms := t.shapes[c.Entity].columns
+		for _, a := range c.Set {
+			f := &forms[a.Field]
+			if r.Why == stores.Unfit && !f.fits(a.Value) || r.Why == stores.Checked && r.Text == "type "+f.domain {
+				r.Entity, r.Columns = c.Entity, []string{c.Entity.Fields[a.Field].Column}
+				return
+			}
+		}
+	}
+	if n := len(t.changed); n > 0 && !slices.ContainsFunc(t.changed, func(c stores.Change) bool { return c.Entity != t.changed[0].Entity }) {
+		r.Entity = t.changed[0].Entity
+	}
 }
 
 func (t *tx) apply(ctx context.Context, b stores.Batch) error {
@@ -70,6 +103,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 		return errOwner
 	}
 	changes := make([]stores.Change, 0, len(b.Changes))
+	var enters []op
 	for _, c := range b.Changes {
 		c, err := c.Prepare()
 		if err == nil {
@@ -88,8 +122,10 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 			continue
 		}
 		changes = append(changes, c)
+		enters = append(enters, t.c.enter(c.Entity)...)
 		t.Touch(&c)
 	}
+	t.changed = append(t.changed, changes...)
 	var j joiner
 	for i := 0; i < len(changes); {
 		n := alike(changes[i:], t.shapes)
@@ -115,7 +151,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err != nil {
 		return err
 	}
-	ops := append(append(j.ops, changed...), jobs...) // a job that is dropped frees its correlation key
+	ops := append(append(append(enters, j.ops...), changed...), jobs...) // a job that is dropped frees its correlation key
 	if b.Late {
 		t.c.last = append(t.c.last, ops...)
 	} else if len(ops) > 0 {
@@ -499,7 +535,7 @@ func (*missed) Error() string { return "missed" }
 // why returns the reason why a change found no row: the caller cannot see it or a row that it was
 // to refer to, or it has changed.
 func (t *tx) why(ctx context.Context, c *stores.Change) error {
-	if len(c.Guard) == 0 {
+	if len(c.Guard) == 0 && c.Entity.Managed {
 		return stores.ErrNotFound
 	}
 	if t.c.broken != nil {
@@ -515,14 +551,21 @@ func (t *tx) why(ctx context.Context, c *stores.Change) error {
 		return err
 	}
 	t.refers(q, []stores.Change{*c}, rows, -1)
-	there := false
+	there, same := false, false
+	as := newText().Add("SELECT 1 FROM ", table(c.Entity), " AS t WHERE ")
+	t.guarded(as, *c, rows)
 	err = t.c.do(ctx, opOf(q, "look", func(row) error {
 		there = true
+		return nil
+	}), opOf(as, "look", func(row) error {
+		same = true
 		return nil
 	}))
 	switch {
 	case err != nil:
 		return err
+	case there && same && !c.Entity.Managed:
+		return sqlcore.KeptBack(c.Entity)
 	case there:
 		return stores.ErrConflict
 	}

@@ -68,15 +68,26 @@ func fault(doing string, err error) error {
 	case sqlite.ResultInterrupt:
 		return context.Canceled
 	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey, sqlite.ResultConstraintRowID:
-		f.text = constraint(r)
-		return sqlcore.Because(stores.ErrDuplicate, f)
+		return refusedBy(stores.ErrDuplicate, stores.Taken, r)
+	case sqlite.ResultConstraintNotNull:
+		return refusedBy(stores.ErrInvalid, stores.Missing, r)
+	case sqlite.ResultConstraintCheck:
+		return refusedBy(stores.ErrInvalid, stores.Checked, r)
+	case sqlite.ResultConstraintTrigger:
+		return refusedBy(stores.ErrInvalid, stores.Raised, r)
+	case sqlite.ResultConstraintForeignKey:
+		if doing == "delete" {
+			return refusedBy(stores.ErrInvalid, stores.ReferredTo, r)
+		}
+		return refusedBy(stores.ErrInvalid, stores.Referring, r)
+	case resultConstraintDatatype:
+		return refusedBy(stores.ErrInvalid, stores.Unfit, r)
 	}
 	switch r.code.ToPrimary() {
 	case sqlite.ResultConstraint:
-		f.text = constraint(r)
-		return sqlcore.Because(stores.ErrInvalid, f)
+		return refusedBy(stores.ErrInvalid, stores.OtherReason, r)
 	case sqlite.ResultMismatch, sqlite.ResultTooBig:
-		return sqlcore.Because(stores.ErrInvalid, f)
+		return refusedBy(stores.ErrInvalid, stores.Unfit, r)
 	case sqlite.ResultCorrupt:
 		return sqlcore.Because(ErrDamaged, f)
 	case sqlite.ResultBusy, sqlite.ResultLocked:
@@ -134,10 +145,26 @@ func commitFault(err error) error {
 	return fault("commit", err)
 }
 
-// constraint names the table and columns of a broken constraint, without the value.
-func constraint(r *sqliteError) string {
-	if _, what, ok := strings.Cut(r.msg, " constraint failed: "); ok {
-		return "constraint on " + what
+// resultConstraintDatatype is SQLITE_CONSTRAINT_DATATYPE, of STRICT tables.
+const resultConstraintDatatype = sqlite.ResultConstraint | 12<<8
+
+// refusedBy returns one of our errors with what SQLite says about it: names, and for a trigger its
+// own words.
+func refusedBy(ours error, why stores.Refusal, r *sqliteError) error {
+	about := &stores.Refused{Why: why, Code: r.code.String()}
+	_, what, named := strings.Cut(r.msg, " constraint failed: ")
+	switch {
+	case why == stores.Raised:
+		about.Text = r.msg
+	case why == stores.Checked:
+		about.Constraint = what // or its expression
+	case why == stores.Unfit: // "cannot store TEXT value in INTEGER column things.n"
+		_, what, named = strings.Cut(r.msg, " column ")
 	}
-	return r.code.Message()
+	for one := range strings.SplitSeq(what, ", ") {
+		if table, column, ok := strings.Cut(one, "."); ok && named && why != stores.Checked && why != stores.Raised {
+			about.Table, about.Columns = table, append(about.Columns, column)
+		}
+	}
+	return sqlcore.Because(ours, about)
 }

@@ -172,7 +172,18 @@ type conn struct {
 	found   *search.Kept
 	use     func() error // called before each use of SQLite; a test can make it fail
 	lost    bool         // its state is unknown, so it is discarded
+	lenient leniency     // towards values that cannot be compared
+	failed  error        // of a function of ours, since the last step: see fails
 }
+
+// A leniency says what stands for a value that cannot be compared.
+type leniency uint8
+
+const (
+	strict leniency = iota // the statement fails
+	asNull
+	asItIs // for an author's query, which reads it, and leaves its row out
+)
 
 // A statement is a prepared statement with its bound arguments. Many of these are the same the
 // next time.
@@ -224,7 +235,7 @@ func (s *Store) connect(pragmas []string) (*conn, error) {
 	}
 	c := &conn{db: db, stmts: map[string]*statement{}, checked: map[string][]string{}, found: &s.found}
 	c.arm()
-	err = errors.Join(defend(db), register(db), db.SetAuthorizer(c))
+	err = errors.Join(defend(db), c.register(db), db.SetAuthorizer(c))
 	// cache_size, in KiB: with SQLite's own two MB, a script of a thousand calls
 	// writes its pages out and reads them back while it runs.
 	for _, pragma := range append([]string{"cache_size=-16384", "foreign_keys=1", "trusted_schema=0"}, pragmas...) {
@@ -377,7 +388,12 @@ func (c *conn) query(ctx context.Context, text string, args []stores.Value, fn f
 		if err := c.used(); err != nil {
 			return err
 		}
+		c.failed = nil
 		more, err := st.Step()
+		if c.failed != nil {
+			st.bound = nil
+			return c.failed
+		}
 		if err != nil {
 			st.bound = nil // an argument may have been refused
 			return raise(err)

@@ -357,6 +357,10 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 	timed, cancel := context.WithTimeout(ctx, r.s.queryTime)
 	defer cancel()
 	var rows [][]stores.Value
+	if q.Unreadable != nil {
+		r.c.lenient = asItIs
+		defer func() { r.c.lenient = strict }()
+	}
 	err = r.c.query(timed, sql, args, func(found *sqlite.Stmt) (err error) {
 		if len(rows) == limit {
 			return fmt.Errorf("more than %d rows: %w", limit, stores.ErrLimit)
@@ -372,10 +376,10 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 				case real && c.Kind == stores.Int:
 					hint = " (of decimals, sum is a binary fraction: " + sumFunction + " adds exactly, for a column of type decimal)"
 				}
-				return &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("column %s holds %v%s", c.Name, err, hint)}
+				return q.Leave(k, err, hint)
 			}
 			if row[k], err = c.Spelling.Loaded(row[k]); err != nil {
-				return &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("column %s holds %v", c.Name, err)}
+				return q.Leave(k, err, "")
 			}
 		}
 		rows = append(rows, row)

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,7 +120,7 @@ func readRow(e *stores.Entity, found *sqlite.Stmt) (stores.Row, error) {
 		f := &e.Fields[i]
 		var err error
 		if row.Values[i], err = decodeNumeric(f.Keeps(), cellOf{found, i}, f.Places); err == nil {
-			row.Values[i], err = f.Spelling.Loaded(row.Values[i])
+			row.Values[i], err = f.Loaded(row.Values[i])
 		}
 		if err != nil {
 			u := &stores.Unreadable{Entity: e, Field: e.Name + "." + f.Name, Why: err.Error()}
@@ -144,24 +143,33 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 	if len(f.Lists) > 0 {
 		return f.Apart(func(one stores.Find) ([][]stores.Value, error) { return r.Find(ctx, one) })
 	}
+	before := 0
+	if f.Unreadable != nil {
+		before = len(*f.Unreadable)
+	}
 	rows, err := r.find(ctx, f, false)
-	if f.Unreadable == nil || !errors.Is(err, errUnreadable) {
+	if !f.Tolerant() || !errors.Is(err, errUnreadable) {
 		return rows, err
 	}
-	*f.Unreadable = nil
-	if found, failed := r.unreadable(ctx, &f); failed != nil || !found {
-		return nil, cmp.Or(failed, err) // they refer to such a row
+	if f.Unreadable != nil {
+		*f.Unreadable = (*f.Unreadable)[:before]
+	}
+	r.c.lenient = asNull
+	defer func() { r.c.lenient = strict }()
+	if err := r.unreadable(ctx, f); err != nil {
+		return nil, err
 	}
 	return r.find(ctx, f, true)
 }
 
-// find is Find without lists. With readable, it skips rows with values that cannot be read.
+// find is Find without lists. With readable, it skips rows that cannot be compared, because they,
+// or rows that they refer to, hold values that cannot be read.
 func (r *reader) find(ctx context.Context, f stores.Find, readable bool) ([][]stores.Value, error) {
 	f, err := f.Stored()
 	if err != nil {
 		return nil, err
 	}
-	spellings := f.Spellings()
+	ends := f.Ends()
 	at := f.KeyAt()
 	keyOf := func(found *sqlite.Stmt) (key stores.Value) {
 		if at >= 0 {
@@ -195,18 +203,20 @@ func (r *reader) find(ctx context.Context, f stores.Find, readable bool) ([][]st
 	if err := q.Where(where, f.Where); err != nil {
 		return nil, err
 	}
-	if readable {
-		for i := range f.Entity.Fields {
-			if doubtful(f.Entity, i) {
-				where.Add(" AND ", readableFunction(f.Entity, i))
-			}
-		}
-	}
-	sqlcore.Within(where, r, f.Entity, "t", true)
 	order := q.From.Part()
 	if err := q.Order(order, f.Order); err != nil {
 		return nil, err
 	}
+	if readable && !f.Blank {
+		for _, j := range q.joined {
+			for i := range j.entity.Fields {
+				if doubtful(j.entity, i) {
+					where.Add(" AND ", readableFunction(j.entity, j.alias, i))
+				}
+			}
+		}
+	}
+	sqlcore.Within(where, r, f.Entity, "t", true)
 	t.Add(" FROM ", table(f.Entity), " t").Join(q.From).Add(" WHERE ").Join(where).Join(order)
 	most := limit
 	if !f.Cut {
@@ -227,13 +237,16 @@ func (r *reader) find(ctx context.Context, f stores.Find, readable bool) ([][]st
 		block = block[len(names):]
 		for i := range row {
 			v, err := decodeNumeric(kinds[i], cellOf{found, i}, places[i])
+			if err == nil {
+				v, err = stores.EndAt(ends, i).Loaded(v)
+			}
 			if err != nil {
-				return f.Leave(i, keyOf(found), err)
+				if blank, err := f.Leave(i, keyOf(found), err); err != nil || !blank {
+					return err
+				}
+				v = stores.Value{}
 			}
 			row[i] = v
-		}
-		if i, err := stores.Load(row, spellings); err != nil {
-			return f.Leave(i, keyOf(found), err)
 		}
 		rows = append(rows, row)
 		return nil
@@ -245,40 +258,64 @@ func (r *reader) find(ctx context.Context, f stores.Find, readable bool) ([][]st
 }
 
 // unreadable adds to f.Unreadable the rows of the entity that hold a value that cannot be
-// compared, after a condition or an order met one. It reports whether there are any.
-func (r *reader) unreadable(ctx context.Context, f *stores.Find) (found bool, err error) {
+// compared, and those that refer to a row with one, after a condition or an order met one.
+func (r *reader) unreadable(ctx context.Context, f stores.Find) error {
+	if f.Unreadable == nil {
+		return nil
+	}
+	stored, err := f.Stored()
+	if err != nil {
+		return err
+	}
 	e := f.Entity
-	for i := range e.Fields {
-		if !doubtful(e, i) {
-			continue
-		}
-		t := newText().Add("SELECT ", raw(e, "t", e.Key), ",", column(e, "t", i), " FROM ", table(e), " t WHERE NOT ", readableFunction(e, i))
-		sqlcore.Within(t, r, e, "t", true)
-		err := r.c.query(ctx, t.Whole(), t.Args, func(row *sqlite.Stmt) error {
-			found = true
-			u := stores.Unreadable{Entity: e, Field: e.Name + "." + e.Fields[i].Name}
-			u.Key, _ = decode(e.Fields[e.Key].Kind, cellOf{row, 0})
-			if _, err := decodeNumeric(e.Fields[i].Keeps(), cellOf{row, 1}, e.Fields[i].Places); err != nil {
-				u.Why = err.Error()
+	from := newText().Part()
+	q := newFinder(&r.view, e, from)
+	if err := errors.Join(q.Where(from.Part(), stored.Where), q.Order(from.Part(), f.Order)); err != nil {
+		return err
+	}
+	told := map[string]bool{}
+	for _, j := range q.joined {
+		for i := range j.entity.Fields {
+			if !doubtful(j.entity, i) {
+				continue
 			}
-			*f.Unreadable = append(*f.Unreadable, u)
-			return nil
-		})
-		if err != nil {
-			return found, fault("find", err)
+			field := &j.entity.Fields[i]
+			t := from.Part().Add("SELECT ", raw(e, "t", e.Key), ",", column(j.entity, j.alias, i), " FROM ", table(e), " t").Join(from).Add(" WHERE NOT ", readableFunction(j.entity, j.alias, i))
+			sqlcore.Within(t, r, e, "t", true)
+			err := r.c.query(ctx, t.Limit(r.s.rowCap).Whole(), t.Args, func(row *sqlite.Stmt) error {
+				u := stores.Unreadable{Entity: e, Field: j.entity.Name + "." + field.Name}
+				u.Key, _ = decode(e.Fields[e.Key].Kind, cellOf{row, 0})
+				if _, err := decodeNumeric(field.Keeps(), cellOf{row, 1}, field.Places); err != nil {
+					u.Why = err.Error()
+				}
+				if key := u.Key.Text(); u.Key.IsNull() || !told[key] {
+					told[key] = true
+					*f.Unreadable = append(*f.Unreadable, u)
+				}
+				return nil
+			})
+			if err != nil {
+				return fault("find", err)
+			}
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // finder writes the parts of one Find.
 type finder struct {
 	sqlcore.Finder[stores.Value, slots]
 	*view
+	joined []joinedRow // the row asked for, and those that paths lead to
+}
+
+type joinedRow struct {
+	alias  string
+	entity *stores.Entity
 }
 
 func newFinder(v *view, root *stores.Entity, from *text) *finder {
-	q := &finder{view: v}
+	q := &finder{view: v, joined: []joinedRow{{"t", root}}}
 	q.Finder = sqlcore.Finder[stores.Value, slots]{Asks: q, From: from, Root: root, At: "t"}
 	return q
 }
@@ -301,9 +338,13 @@ func (q *finder) selected(t *text, p stores.Path) (stores.Kind, error) {
 // Near implements sqlcore.Asks: no row keeps a value from the end of a path.
 func (q *finder) Near(stores.Path) (string, stores.Kind, bool) { return "", 0, false }
 
-// Joined and Counted implement sqlcore.Asks: nothing is locked here.
-func (q *finder) Joined(string, *stores.Entity) {}
-func (q *finder) Counted(string)                {}
+// Joined implements sqlcore.Asks.
+func (q *finder) Joined(alias string, e *stores.Entity) {
+	q.joined = append(q.joined, joinedRow{alias, e})
+}
+
+// Counted implements sqlcore.Asks: nothing is locked here.
+func (q *finder) Counted(string) {}
 
 // Marks implements sqlcore.Asks.
 func (q *finder) Marks(t *text, e *stores.Entity, alias string) { marksOf(t, e, alias) }

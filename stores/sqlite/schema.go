@@ -271,10 +271,10 @@ func fold(name string) string {
 	}, name)
 }
 
-// look reads the existing tables.
+// look reads the existing tables. A trigger may have the name of one.
 func (m *migration) look() error {
 	m.objects = map[string]string{}
-	return m.c.query(context.Background(), "SELECT lower(name), type FROM sqlite_schema", nil, func(row *sqlite.Stmt) error {
+	return m.c.query(context.Background(), "SELECT lower(name), type FROM sqlite_schema ORDER BY type <> 'trigger'", nil, func(row *sqlite.Stmt) error {
 		m.objects[row.ColumnText(0)] = row.ColumnText(1)
 		return nil
 	})

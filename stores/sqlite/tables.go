@@ -16,8 +16,8 @@ import (
 )
 
 // Tables describes the tables and views of a file, which it only reads: the file need not be a
-// store.
-func Tables(ctx context.Context, path string) ([]stores.Table, error) {
+// store. keep says which; nil keeps all.
+func Tables(ctx context.Context, path string, keep func(name string) bool) ([]stores.Table, error) {
 	if info, err := os.Stat(path); err != nil || info.IsDir() {
 		return nil, errors.Join(err, fs.ErrNotExist)
 	}
@@ -31,6 +31,9 @@ func Tables(ctx context.Context, path string) ([]stores.Table, error) {
 	var names []string
 	views := map[string]bool{}
 	err = d.ask("SELECT name, type = 'view' FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'verbatim\\_%' ESCAPE '\\' ORDER BY name", nil, func(row *sqlite.Stmt) {
+		if keep != nil && !keep(row.ColumnText(0)) {
+			return
+		}
 		names = append(names, row.ColumnText(0))
 		views[row.ColumnText(0)] = row.ColumnBool(1)
 	})
@@ -93,7 +96,7 @@ func (d *describer) describe(t *stores.Table) error {
 		t.Key = append(t.Key, keys[n])
 	}
 	var create string
-	if err := d.ask("SELECT coalesce(sql, '') FROM sqlite_schema WHERE name = ?", name, func(row *sqlite.Stmt) { create = row.ColumnText(0) }); err != nil {
+	if err := d.ask("SELECT coalesce(sql, '') FROM sqlite_schema WHERE name = ? AND type <> 'trigger'", name, func(row *sqlite.Stmt) { create = row.ColumnText(0) }); err != nil {
 		return err
 	}
 	for _, check := range stores.Checks(create) {
@@ -122,6 +125,9 @@ func (d *describer) describe(t *stores.Table) error {
 			return err
 		}
 	}
+	for _, check := range stores.Checks(create) {
+		t.Bounded(check)
+	}
 	return d.unique(t)
 }
 
@@ -133,6 +139,9 @@ func (d *describer) unique(t *stores.Table) error {
 	})
 	for _, set := range sets {
 		t.Tells(set)
+		if !slices.Equal(set, t.Key) {
+			t.Unique = append(t.Unique, set)
+		}
 	}
 	if !t.View || len(t.Key) > 0 || err != nil {
 		return err

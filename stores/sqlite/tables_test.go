@@ -38,7 +38,7 @@ func TestTablesTellWhatIsOdd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables, err := Tables(context.Background(), path)
+	tables, err := Tables(context.Background(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestTablesTellWhatIsOdd(t *testing.T) {
 			t.Errorf("%s is held by %q (%s), want %q", c.Name, got, c.Why, want[c.Name])
 		}
 	}
-	if _, err := Tables(context.Background(), filepath.Join(t.TempDir(), "nothing.db")); err == nil {
+	if _, err := Tables(context.Background(), filepath.Join(t.TempDir(), "nothing.db"), nil); err == nil {
 		t.Error("a file that is not there was described")
 	}
 }

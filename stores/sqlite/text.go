@@ -72,9 +72,10 @@ func doubtful(e *stores.Entity, field int) bool {
 	return kind == stores.Time || kind == stores.JSON || kind == stores.Decimal
 }
 
-// readableFunction writes the condition that a doubtful column of the row t can be compared.
-func readableFunction(e *stores.Entity, field int) string {
-	return "verbatim_readable(" + strconv.Itoa(int(e.Fields[field].Keeps())) + "," + column(e, "t", field) + "," + strconv.Itoa(e.Fields[field].Places) + ")"
+// readableFunction writes the condition that a doubtful column of the row with an alias can be
+// compared.
+func readableFunction(e *stores.Entity, alias string, field int) string {
+	return "verbatim_readable(" + strconv.Itoa(int(e.Fields[field].Keeps())) + "," + column(e, alias, field) + "," + strconv.Itoa(e.Fields[field].Places) + ")"
 }
 
 // datum is a field of a row in the form that bind writes. Our own tables store that form; for

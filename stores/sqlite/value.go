@@ -219,10 +219,16 @@ func compareDecimals(a, b string) int {
 // it can be compared: verbatim_canonical(kind, value, 'table.column', places).
 const canonicalFunction = "verbatim_canonical"
 
-func canonicalSpelling(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+func (c *conn) canonicalSpelling(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 	v, err := decodeNumeric(stores.Kind(args[0].Int()), args[1], args[3].Int())
-	if err != nil {
-		return sqlite.Value{}, fmt.Errorf("%s%s holds %w", unreadable, args[2].Text(), err)
+	switch {
+	case err == nil:
+	case c.lenient == asNull:
+		return sqlite.Value{}, nil
+	case c.lenient == asItIs:
+		return args[1], nil
+	default:
+		return sqlite.Value{}, c.fails("%s holds %w", args[2].Text(), err)
 	}
 	return textOrNull(v), nil
 }
@@ -237,18 +243,31 @@ func textOrNull(v stores.Value) sqlite.Value {
 // unreadable begins the messages of our own functions, and distinguishes them from SQLite's.
 const unreadable = "verbatim: "
 
+// fails makes the error of a function of ours, and keeps it for the statement that calls the
+// function: zombiezen.com/go/sqlite 1.4.2 makes the function's result of the text of an error (see
+// findings/sqlite-function-errors.sh).
+func (c *conn) fails(format string, args ...any) error {
+	c.failed = &sqliteError{code: sqlite.ResultError, msg: unreadable + fmt.Errorf(format, args...).Error(), at: -1}
+	return c.failed
+}
+
 // sumFunction adds decimals exactly, where SQLite's own sum adds binary
 // fractions: decimal_sum(x), null when there is nothing to add.
 const sumFunction = "decimal_sum"
 
-type decimalSum struct{ total stores.Value }
+type decimalSum struct {
+	c     *conn
+	total stores.Value
+}
 
-func newSum(sqlite.Context) (sqlite.AggregateFunction, error) { return new(decimalSum), nil }
+func (c *conn) newSum(sqlite.Context) (sqlite.AggregateFunction, error) {
+	return &decimalSum{c: c}, nil
+}
 
 func (s *decimalSum) add(op byte, v sqlite.Value) error {
 	d, err := decode(stores.Decimal, v)
 	if err != nil {
-		return fmt.Errorf("%s%s was given %w", unreadable, sumFunction, err)
+		return s.c.fails("%s was given %w", sumFunction, err)
 	}
 	switch {
 	case d.IsNull():
@@ -257,7 +276,7 @@ func (s *decimalSum) add(op byte, v sqlite.Value) error {
 	default:
 		total, ok := stores.Arith(op, s.total, d)
 		if !ok {
-			return fmt.Errorf("%sthe result of %s is out of range", unreadable, sumFunction)
+			return s.c.fails("the result of %s is out of range", sumFunction)
 		}
 		s.total = total
 	}
@@ -280,22 +299,25 @@ func (s *decimalSum) Finalize(sqlite.Context) {}
 // queries: verbatim_units(n, digits).
 const unitsFunction = "verbatim_units"
 
-func units(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+func (c *conn) units(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 	n, err := decode(stores.Int, args[0])
 	if err == nil {
 		n, err = stores.NewUnits(args[1].Int()).Loaded(n)
 	}
-	return textOrNull(n), err
+	if err != nil {
+		return sqlite.Value{}, c.fails("a number of units is %w", err)
+	}
+	return textOrNull(n), nil
 }
 
 // ofTextFunction tests a text: Cond.OfText.
 const ofTextFunction = "verbatim_of_text"
 
 // register adds the collation and the functions to a connection.
-func register(db *sqlite.Conn) error {
+func (c *conn) register(db *sqlite.Conn) error {
 	return errors.Join(
 		db.SetCollation(decimalCollation, compareDecimals),
-		db.CreateFunction(canonicalFunction, &sqlite.FunctionImpl{NArgs: 4, Deterministic: true, Scalar: canonicalSpelling}),
+		db.CreateFunction(canonicalFunction, &sqlite.FunctionImpl{NArgs: 4, Deterministic: true, Scalar: c.canonicalSpelling}),
 		db.CreateFunction("verbatim_readable", &sqlite.FunctionImpl{NArgs: 3, Deterministic: true, Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 			if _, err := decodeNumeric(stores.Kind(args[0].Int()), args[1], args[2].Int()); err != nil {
 				return sqlite.IntegerValue(0), nil
@@ -309,7 +331,7 @@ func register(db *sqlite.Conn) error {
 			}
 			return sqlite.IntegerValue(1), nil
 		}}),
-		db.CreateFunction(unitsFunction, &sqlite.FunctionImpl{NArgs: 2, Deterministic: true, Scalar: units}),
-		db.CreateFunction(sumFunction, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, MakeAggregate: newSum}),
+		db.CreateFunction(unitsFunction, &sqlite.FunctionImpl{NArgs: 2, Deterministic: true, Scalar: c.units}),
+		db.CreateFunction(sumFunction, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, MakeAggregate: c.newSum}),
 	)
 }

@@ -2,7 +2,13 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 	"verbatim/stores/sqlcore"
@@ -60,6 +66,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 		case c.Op == stores.Delete:
 			err = t.delete(c)
 		}
+		t.locate(&c, err)
 		if err == nil {
 			err = t.exact(&c)
 		}
@@ -174,6 +181,40 @@ func (t *tx) insert(c stores.Change) error {
 	return t.unique(c)
 }
 
+// locate adds to what SQLite refused the entity, and the columns that it did not name.
+func (t *tx) locate(c *stores.Change, err error) {
+	var r *stores.Refused
+	if !errors.As(err, &r) || r.Entity != nil || r.Table != "" && !strings.EqualFold(r.Table, tableName(c.Entity)) || r.Why == stores.ReferredTo || r.Why == stores.Raised {
+		return
+	}
+	r.Entity = c.Entity
+	if r.Why != stores.Checked && r.Why != stores.Referring {
+		return
+	}
+	sql, args := "SELECT sql FROM sqlite_schema WHERE name = ? AND type <> 'trigger'", []stores.Value{str(tableName(c.Entity))}
+	if r.Why == stores.Referring {
+		sql = `SELECT group_concat("from", ' ') FROM pragma_foreign_key_list(?)`
+	}
+	about := ""
+	_ = t.c.query(context.Background(), sql, args, func(row *sqlite.Stmt) error {
+		about = row.ColumnText(0)
+		return nil
+	})
+	if r.Why == stores.Checked {
+		about = stores.CheckNamed(about, r.Constraint)
+	}
+	words := strings.FieldsFunc(about, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	for _, f := range c.Entity.Fields {
+		set := r.Why == stores.Checked || slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return c.Entity.Fields[a.Field].Column == f.Column && !a.Value.IsNull() })
+		if set && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, f.Column) }) {
+			r.Columns = append(r.Columns, f.Column)
+		}
+	}
+	if r.Why == stores.Referring && len(r.Columns) > 1 {
+		r.Columns = nil // SQLite does not say which
+	}
+}
+
 // refers adds the condition that the caller can see every row that the change refers to.
 func (t *tx) refers(q *text, c *stores.Change) {
 	for i := range c.Set {
@@ -269,7 +310,19 @@ func (t *tx) missed(c stores.Change) error {
 			return stores.ErrNotFound
 		}
 	}
-	// The row is as it was: a row that the change refers to is missing.
+	// The row is as it was: a row that the change refers to is missing, or a trigger kept it.
+	if !c.Entity.Managed {
+		q := newText().Add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
+		t.guarded(q, &c)
+		if c.Op != stores.Delete {
+			t.refers(q, &c)
+		}
+		if found, err := t.c.exists(q.Whole(), q.Args); err != nil {
+			return fault("update", err)
+		} else if found {
+			return sqlcore.KeptBack(c.Entity)
+		}
+	}
 	return stores.ErrNotFound
 }
 

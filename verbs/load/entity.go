@@ -397,6 +397,12 @@ func (l *loader) relate(en *entityNode) {
 	if e.Twice = f.text("unique-else"); e.Twice != "" && f.at("unique").value == nil {
 		d.report(tell(d.place(f.at("unique-else").key), "contradiction", "unique-else says what is told of rows that are the same, and no two need differ", "unique says in what they do: [[a, b]]", dsl.Place{}, ""))
 	}
+	if m := f.at("refuses").value; m != nil {
+		e.Refuses = map[string]string{}
+		for i := 0; i+1 < len(m.Content); i += 2 {
+			e.Refuses[m.Content[i].Value] = m.Content[i+1].Value
+		}
+	}
 	for i, country := range en.countries {
 		l.beside(d, e.Fields[i].Type, country, func(ident string) (*verbs.Type, bool) {
 			at := e.FieldNamed(ident)

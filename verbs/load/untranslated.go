@@ -134,6 +134,11 @@ func lacking(r *verbs.Registry, p *verbs.Palette, language string) (all []lack) 
 	schemaTexts(keyed(d.root, "schemas"), text)
 	for _, e := range keyed(d.root, "entities").Content {
 		text(keyed(e, "unique-else"))
+		for i, n := range keyed(e, "refuses").Content {
+			if i%2 == 1 {
+				text(n)
+			}
+		}
 		for _, c := range keyed(e, "constraints").Content {
 			text(keyed(c, "else"))
 		}

@@ -25,6 +25,9 @@ type Proposal struct {
 	Text   []byte
 	Decide int
 	Unsaid int
+	// Left counts, by what they are, the things of tables that the palette does not say: "column of
+	// type bytea".
+	Left map[string]int
 }
 
 // maxProposed is how many tables one file covers at most.
@@ -38,7 +41,7 @@ func FromTables(domain, from string, tables []stores.Table) []Proposal {
 	if from == "" {
 		return []Proposal{begun(domain)}
 	}
-	p := &proposer{taken: map[string]bool{}, entity: map[string]*draftEntity{}, enums: map[string]string{}}
+	p := &proposer{taken: map[string]bool{}, entity: map[string]*draftEntity{}, enums: map[string]string{}, left: map[string]int{}}
 	var all []*draftEntity
 	plain := map[string]bool{}
 	for i := range tables {
@@ -62,11 +65,8 @@ func FromTables(domain, from string, tables []stores.Table) []Proposal {
 		}
 	}
 	var files []Proposal
-	for n := 0; n == 0 || n < len(all); n += maxProposed {
-		name := domain
-		if n > 0 {
-			name += "-" + strconv.Itoa(n/maxProposed+1)
-		}
+	for n, f := range inFiles(domain, all) {
+		name := f.domain
 		w := &writer{}
 		w.line("# yaml-language-server: $schema=palette.schema.json")
 		w.line("# A first palette over %s, as its tables are. It changes none of them.", from)
@@ -78,8 +78,53 @@ func FromTables(domain, from string, tables []stores.Table) []Proposal {
 			w.line("  - {name: reader, description: Whoever may read these tables.}")
 			w.line("  - {name: keeper, description: Whoever may also add to them., sees: all}")
 		}
-		p.write(w, all[n:min(n+maxProposed, len(all))])
-		files = append(files, Proposal{name + ".yaml", w.Bytes(), bytes.Count(w.Bytes(), []byte("DECIDE")) - 1, 0})
+		p.write(w, f.tables)
+		files = append(files, Proposal{Name: name + ".yaml", Text: w.Bytes(), Decide: bytes.Count(w.Bytes(), []byte("DECIDE")) - 1})
+	}
+	files[0].Left = p.left
+	return files
+}
+
+// A file holds the tables of one schema, or of a part of one.
+type file struct {
+	domain string
+	tables []*draftEntity
+}
+
+// inFiles divides tables among files: by their schemas, and those of a large schema by the letters
+// that their names begin with.
+func inFiles(domain string, all []*draftEntity) (files []file) {
+	var schemas []string
+	of := map[string][]*draftEntity{}
+	for _, e := range all {
+		schema := ""
+		if i := strings.LastIndexByte(e.table.Name, '.'); i >= 0 {
+			schema = e.table.Name[:i]
+		}
+		if of[schema] == nil {
+			schemas = append(schemas, schema)
+		}
+		of[schema] = append(of[schema], e)
+	}
+	taken := map[string]bool{"system": true}
+	for _, schema := range schemas {
+		name := domain
+		if schema != "" && len(schemas) > 1 {
+			if name = slug(schema, '-'); name == domain || taken[name] || strings.HasPrefix(name, "verbatim") {
+				name = domain + "-" + name
+			}
+		}
+		for some := of[schema]; len(some) > 0; {
+			n, part := min(maxProposed, len(some)), name
+			if len(of[schema]) > maxProposed {
+				part += "-" + some[0].name[:1] + "-" + some[n-1].name[:1]
+			}
+			for base, i := part, 2; taken[part]; i++ {
+				part = base + "-" + strconv.Itoa(i)
+			}
+			taken[part] = true
+			files, some = append(files, file{part, some[:n]}), some[n:]
+		}
 	}
 	return files
 }
@@ -114,7 +159,7 @@ verbs:
     roles: [member]
     reads: {entity: note, order: [text], fields: {note: note_id, text: text}}
 `
-	return Proposal{domain + ".yaml", []byte(text), strings.Count(text, "DECIDE"), 0}
+	return Proposal{Name: domain + ".yaml", Text: []byte(text), Decide: strings.Count(text, "DECIDE")}
 }
 
 type proposer struct {
@@ -122,6 +167,7 @@ type proposer struct {
 	entity map[string]*draftEntity // by table
 	lists  []string                // text of the code lists
 	enums  map[string]string       // code lists by enumeration type
+	left   map[string]int          // see Proposal
 }
 
 // A draftEntity is a proposed entity.
@@ -234,7 +280,12 @@ func (p *proposer) fields(e *draftEntity) {
 		e.why = "its name cannot be written in a palette"
 	}
 	if e.why != "" {
+		p.left["table without a key, or that cannot be read"]++
 		return
+	}
+	for _, check := range t.Unsaid {
+		p.left["CHECK constraint that is no bound, pattern or list"]++
+		e.decide = append(e.decide, "the database checks "+check)
 	}
 	foreign := slices.Clone(t.Foreign)
 	for _, fk := range t.Foreign {
@@ -244,6 +295,7 @@ func (p *proposer) fields(e *draftEntity) {
 			}
 		}
 		if len(fk.Columns) > 1 {
+			p.left["reference of several columns"]++
 			e.decide = append(e.decide, fmt.Sprintf("(%s) together refer to a row of %s; a field refers by one column", strings.Join(fk.Columns, ", "), fk.Table))
 		}
 	}
@@ -257,14 +309,23 @@ func (p *proposer) fields(e *draftEntity) {
 			}
 			if slices.Contains(t.Key, c.Name) {
 				e.why = "column " + c.Name + " of its key is held by no field: " + c.Why
+				p.left["table whose key no field holds"]++
 				return
 			}
+			p.left["column of type "+strings.ToLower(c.Type)]++
 			e.fields = append(e.fields, f)
 			continue
 		}
 		for _, fk := range foreign {
 			to := p.entity[fk.Table]
-			if len(fk.Columns) != 1 || fk.Columns[0] != c.Name || len(t.Key) == 1 && t.Key[0] == c.Name {
+			if len(fk.Columns) != 1 || fk.Columns[0] != c.Name {
+				continue
+			}
+			if len(t.Key) == 1 && t.Key[0] == c.Name {
+				if !t.View && fk.Table != t.Name {
+					p.left["key that is a reference"]++
+					e.decide = append(e.decide, fmt.Sprintf("a row belongs to the row of %s that has its key: %s says so, and no field can", fk.Table, c.Name))
+				}
 				continue
 			}
 			short := strings.TrimSuffix(f.name, "_id")
@@ -273,8 +334,10 @@ func (p *proposer) fields(e *draftEntity) {
 			}
 			switch {
 			case to == nil:
+				p.left["reference to a table that is not taken"]++
 				e.decide = append(e.decide, fmt.Sprintf("column %s refers to %s, which is not there", c.Name, fk.Table))
 			case to.table.Fault != "" || len(to.table.Key) != 1 || len(fk.To) != 1 || to.table.Key[0] != fk.To[0] || !keyFits(to.table, c):
+				p.left["reference to something else than a key"]++
 				e.decide = append(e.decide, fmt.Sprintf("column %s refers to rows of %s, not by a key of one column that a field holds", c.Name, fk.Table))
 			default:
 				f.ref = to
@@ -320,6 +383,7 @@ func keyFits(to *stores.Table, c *stores.TableColumn) bool {
 
 var (
 	labels  = regexp.MustCompile(`^(name|title|label|subject|company|full_name|display_name|.*_name|.*_title)$`)
+	names   = regexp.MustCompile(`^(name|title|label|subject|company|full_name|display_name)$`)
 	private = regexp.MustCompile(`mail|phone|mobile`)
 )
 
@@ -328,6 +392,13 @@ func (e *draftEntity) called() []string {
 	text := func(f *proposedField) bool {
 		return f.kept && f.ref == nil && f.codes == "" && f.column.Kind == stores.String && !secret.MatchString(f.name)
 	}
+	alike := func(f *proposedField) bool { // "Mr." tells nobody apart
+		rows := int64(0)
+		for _, h := range f.column.Few {
+			rows += h.Rows
+		}
+		return !f.column.Unique && rows > int64(len(f.column.Few))
+	}
 	find := func(name string) bool {
 		return slices.ContainsFunc(e.fields, func(f proposedField) bool { return f.name == name && text(&f) })
 	}
@@ -335,8 +406,10 @@ func (e *draftEntity) called() []string {
 		return []string{"first_name", "last_name"}
 	}
 	for _, fits := range []func(f *proposedField) bool{
-		func(f *proposedField) bool { return labels.MatchString(f.name) },
+		func(f *proposedField) bool { return f.column.Unique && labels.MatchString(f.name) },
+		func(f *proposedField) bool { return names.MatchString(f.name) && !alike(f) },
 		func(f *proposedField) bool { return f.column.Unique && !private.MatchString(f.name) },
+		func(f *proposedField) bool { return labels.MatchString(f.name) && !alike(f) },
 	} {
 		for i := range e.fields {
 			if f := &e.fields[i]; text(f) && fits(f) {
@@ -355,6 +428,7 @@ func (e *draftEntity) labelled() string {
 	label := strings.ReplaceAll(e.name, "-", " ")
 	for _, f := range e.key {
 		switch {
+		case secret.MatchString(f.name): // the name of the row has a suffix of its own
 		case f.ref == nil:
 			label += " {" + f.name + "}"
 		case len(f.ref.called()) == 1:
@@ -465,7 +539,11 @@ func (e *draftEntity) writeEntity(w *writer) {
 	}
 	w.line("")
 	w.line("  %s:", yamlText(e.name))
-	w.line("    description: %s  # DECIDE", yamlText("A row of "+what+" "+t.Name+"."))
+	if t.Comment != "" {
+		w.line("    description: %s", strconv.Quote(verbs.OneLine(t.Comment)))
+	} else {
+		w.line("    description: %s  # DECIDE", yamlText("A row of "+what+" "+t.Name+"."))
+	}
 	w.line("    table: %s", yamlText(t.Name))
 	keys := make([]string, len(e.key))
 	for i, f := range e.key {
@@ -497,13 +575,43 @@ func (e *draftEntity) writeEntity(w *writer) {
 		w.line("    scope: everyone  # DECIDE: or self, if its rows own themselves and what refers to them")
 	}
 	w.line("    label: %s", strconv.Quote(e.label))
+	if unique := e.unique(); unique != "" {
+		w.line("    unique: [%s]", unique)
+	}
 	for _, d := range e.decide {
 		w.line("    # DECIDE: %s.", verbs.OneLine(d))
 	}
 	w.line("    fields:")
 	for i := range e.fields {
-		e.fields[i].write(w)
+		e.writeField(w, &e.fields[i])
 	}
+}
+
+// isKey reports whether a field is the key, or a part of it.
+func (e *draftEntity) isKey(f *proposedField) bool {
+	return slices.ContainsFunc(e.key, func(k *proposedField) bool { return k.name == f.name })
+}
+
+// hides reports whether a field is proposed as sensitive. A key names rows, and cannot be.
+func (e *draftEntity) hides(f *proposedField) bool { return secret.MatchString(f.name) && !e.isKey(f) }
+
+// unique writes the sets of fields that no two rows share.
+func (e *draftEntity) unique() string {
+	var all []string
+	for _, set := range e.table.Unique {
+		var names []string
+		for _, column := range set {
+			for i := range e.fields {
+				if f := &e.fields[i]; f.kept && f.column.Name == column && !secret.MatchString(f.name) {
+					names = append(names, yamlText(f.name))
+				}
+			}
+		}
+		if one := "[" + strings.Join(names, ", ") + "]"; len(names) == len(set) && !e.table.View && !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // owners returns the path of required references from a row to its owner: the first such
@@ -521,7 +629,7 @@ func (e *draftEntity) owners() string {
 	return strings.Join(path, ".")
 }
 
-func (f *proposedField) write(w *writer) {
+func (e *draftEntity) writeField(w *writer, f *proposedField) {
 	c := f.column
 	if !f.kept {
 		w.line("      # DECIDE: column %s is left out: %s.", verbs.OneLine(c.Name), verbs.OneLine(c.Why))
@@ -543,10 +651,16 @@ func (f *proposedField) write(w *writer) {
 	if c.Given && !c.Numbered && !c.Computed {
 		keys += ", default-by: database"
 	}
-	if secret.MatchString(f.name) {
+	if e.hides(f) {
 		keys += ", sensitive: true"
 	}
+	if c.Comment != "" {
+		keys += ", description: " + strconv.Quote(verbs.OneLine(c.Comment))
+	}
 	w.line("      %s: {%s}", yamlText(f.name), keys)
+	if e.isKey(f) && secret.MatchString(f.name) {
+		w.line("      # DECIDE: %s looks like a secret, and is the key: whoever may read the rows is shown it.", f.name)
+	}
 	if len(c.Few) > 0 && f.ref == nil && f.codes == "" {
 		rows := int64(0)
 		values := make([]string, len(c.Few))
@@ -575,12 +689,27 @@ func (f *proposedField) typed() string {
 		return "list, of: " + c.Elem.String()
 	case c.Kind == stores.JSON:
 		return "object"
-	case c.Kind == stores.Decimal && c.Places > 0:
-		return fmt.Sprintf("decimal, scale: %d", c.Places)
-	case c.Kind == stores.String && c.Length > 0:
-		return fmt.Sprintf("string, max-length: %d", c.Length)
 	}
-	return c.Kind.String()
+	typ := c.Kind.String()
+	if c.Kind == stores.Decimal && c.Places > 0 {
+		typ += fmt.Sprintf(", scale: %d", c.Places)
+	}
+	if c.Kind == stores.String && c.MinLength > 0 && (c.Length == 0 || c.MinLength <= c.Length) {
+		typ += fmt.Sprintf(", min-length: %d", c.MinLength)
+	}
+	if c.Kind == stores.String && c.Length > 0 {
+		typ += fmt.Sprintf(", max-length: %d", c.Length)
+	}
+	if c.Kind == stores.String && c.Pattern != "" {
+		typ += ", pattern: " + strconv.Quote(c.Pattern)
+	}
+	if c.Min != "" {
+		typ += ", min: " + c.Min
+	}
+	if c.Max != "" {
+		typ += ", max: " + c.Max
+	}
+	return typ
 }
 
 func (e *draftEntity) writeVerbs(w *writer) {
@@ -592,7 +721,7 @@ func (e *draftEntity) writeVerbs(w *writer) {
 	var refs []*proposedField
 	for i := range e.fields {
 		f := &e.fields[i]
-		if !f.kept || len(e.key) == 1 && f == e.key[0] || secret.MatchString(f.name) {
+		if !f.kept || len(e.key) == 1 && f == e.key[0] || e.hides(f) {
 			continue
 		}
 		shown = append(shown, yamlText(f.name)+": "+yamlText(f.name))
@@ -602,27 +731,19 @@ func (e *draftEntity) writeVerbs(w *writer) {
 	}
 	w.line("")
 	w.line("  - verb: list-%s", e.name)
-	w.line("    description: %s", yamlText("Rows of "+t.Name+"."))
+	w.line("    description: %s", yamlText("Rows of "+t.Name+", page by page."))
 	w.line("    roles: [reader, keeper]")
+	w.line("    args:")
+	after := "after"
 	var where []string
-	for i, f := range refs {
-		must := t.Many && i == 0
-		if i == 0 {
-			w.line("    args:")
+	for _, f := range refs {
+		if f.arg == after {
+			after = "after-row"
 		}
-		required := ""
-		condition := "row." + f.name + " == " + f.name
-		if must {
-			required = ", required: true"
-		} else {
-			condition = "(" + f.name + " == nil or " + condition + ")"
-		}
-		where = append(where, condition)
-		w.line("      - {name: %s, type: ref, ref-type: %s%s}", yamlText(f.arg), yamlText(f.ref.name), required)
+		where = append(where, "("+f.name+" == nil or row."+f.name+" == "+f.name+")")
+		w.line("      - {name: %s, type: ref, ref-type: %s}", yamlText(f.arg), yamlText(f.ref.name))
 	}
-	if t.Many {
-		w.line("    # DECIDE: there are more rows than one read returns; ask for what narrows them.")
-	}
+	w.line("      - {name: %s, type: ref, ref-type: %s, description: the row after which the page begins}", after, yamlText(e.name))
 	w.line("    reads:")
 	w.line("      entity: %s", yamlText(e.name))
 	if len(where) > 0 {
@@ -633,6 +754,8 @@ func (e *draftEntity) writeVerbs(w *writer) {
 		order[i] = yamlText(f.name)
 	}
 	w.line("      order: [%s]", strings.Join(order, ", "))
+	w.line("      limit: 100")
+	w.line("      after: %s", after)
 	w.line("      fields: {%s}", strings.Join(shown, ", "))
 	w.line("  - verb: show-%s", e.name)
 	w.line("    description: %s", yamlText("One row of "+t.Name+"."))
@@ -669,14 +792,14 @@ func (e *draftEntity) writeAdd(w *writer) {
 			continue
 		}
 		typ := f.typed()
-		if word := verbs.TypeOfName(f.name); word != "" && typ == "string" && !secret.MatchString(f.name) {
+		if word := verbs.TypeOfName(f.name); word != "" && typ == "string" && !e.hides(f) {
 			typ = word // what is written from now on is one; the field stays text, since nobody knows what rows hold
 		}
 		arg := fmt.Sprintf("{name: %s, type: %s", yamlText(f.arg), typ)
-		if c.Required && !c.Given {
+		if (c.Required || e.isKey(f)) && !c.Given {
 			arg += ", required: true"
 		}
-		if secret.MatchString(f.name) {
+		if e.hides(f) {
 			arg += ", sensitive: true"
 		}
 		args = append(args, arg+"}")
