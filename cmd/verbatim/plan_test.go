@@ -176,7 +176,7 @@ var libraries = []struct{ library, in, tests, why string }{
 	{"golang.org/x/net", "runtime/state/contact runtime/files/documents runtime/frontends/channel/mail", "cmd/verbatim", "pages of HTML are read where all files are, and where mails are; there domains are folded too"},
 	{"golang.org/x/oauth2", "runtime/frontends/http/server", "", "it belongs to signing in with another system"},
 	{"golang.org/x/sync", "runtime/frontends/http/server", "", "whoever shows the same login at once is looked up once"},
-	{"golang.org/x/text", "runtime/state/contact runtime/conversation/values runtime/files/documents runtime/domains/kyc/guard stores/search", "", "letters are taken apart from their accents where words are read, searched and guarded; files come in many encodings"},
+	{"golang.org/x/text", "runtime/state/contact runtime/conversation/values runtime/files/documents runtime/domains/kyc/redact stores/search", "", "letters are taken apart from their accents where words are read, searched and guarded; files come in many encodings"},
 	{"golang.org/x/time", "runtime/frontends/http/server", "", "load is shed at the door"},
 	{"golang.org/x/tools", "dsl", "", "what codes mean stands in txtar archives, and one function reads them"},
 	{"gopkg.in/yaml.v3", "verbs/load verbs/propose verbs/strict runtime/protocols/mcp runtime/conversation/dialog runtime/domains/confidence", "cmd/verbatim", "palettes are YAML, and so are the operator's lists of servers and settings of agents, and datasets"},
