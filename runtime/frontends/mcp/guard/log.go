@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,6 +63,7 @@ type log struct {
 
 	mu     sync.Mutex
 	queue  []write
+	ended  map[string]string // statuses that are still to be written, by key
 	failed error // of the last transaction
 	kick   chan struct{}
 	done   chan struct{}
@@ -79,7 +81,7 @@ type write struct {
 const behind = 100 * time.Millisecond
 
 func newLog(store stores.Store, who string, clock func() time.Time) *log {
-	l := &log{store: store, who: who, clock: clock, kick: make(chan struct{}, 1), done: make(chan struct{}), over: make(chan struct{})}
+	l := &log{store: store, who: who, clock: clock, kick: make(chan struct{}, 1), done: make(chan struct{}), over: make(chan struct{}), ended: map[string]string{}}
 	go l.run()
 	return l
 }
@@ -121,6 +123,9 @@ func (l *log) later(w write) error {
 	defer l.mu.Unlock()
 	if len(l.queue) < most {
 		l.queue = append(l.queue, w)
+		if w.key != "" {
+			l.ended[w.key] = w.status
+		}
 	}
 	select {
 	case l.kick <- struct{}{}:
@@ -153,6 +158,10 @@ func (l *log) flush() {
 	defer l.mu.Unlock()
 	if l.failed = err; err != nil {
 		l.queue = append(all, l.queue...)
+		return
+	}
+	for _, w := range all {
+		delete(l.ended, w.key)
 	}
 }
 
@@ -197,6 +206,11 @@ func (l *log) same(ctx context.Context, digest string) (*before, error) {
 		}
 		return nil
 	})
+	if found != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		found.status = cmp.Or(l.ended[found.key], found.status)
+	}
 	return found, err
 }
 
