@@ -64,7 +64,7 @@ type log struct {
 	mu     sync.Mutex
 	queue  []write
 	ended  map[string]string // statuses that are still to be written, by key
-	failed error // of the last transaction
+	failed error             // of the last transaction
 	kick   chan struct{}
 	done   chan struct{}
 	over   chan struct{}
