@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -156,6 +157,7 @@ type desk struct {
 	// broken says that the store is closed before the guard
 	broken bool
 	kill   func()        // of a process
+	dump   func()        // has it write where it stands
 	killed chan struct{} // closed then
 
 	to  io.WriteCloser
@@ -273,6 +275,10 @@ func (d *desk) starts(h house) {
 		close(d.killed)
 		_ = cmd.Wait()
 	})
+	d.dump = func() {
+		_ = cmd.Process.Signal(syscall.SIGQUIT)
+		_ = cmd.Wait()
+	}
 	d.end = sync.OnceFunc(func() {
 		to.Close()
 		if err := cmd.Wait(); err != nil {
@@ -378,8 +384,11 @@ func (d *desk) ask(method, params string) reply {
 		return r
 	case <-d.killed:
 		return reply{}
-	case <-time.After(30 * time.Second):
-		d.t.Fatalf("no answer to %s", method)
+	case <-time.After(10 * time.Second):
+		if d.dump != nil {
+			d.dump()
+		}
+		d.t.Fatalf("no answer to %s; it wrote: %s", method, d.log)
 		return reply{}
 	}
 }
