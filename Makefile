@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help release release-twice demo deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims faults lint cover build
+.PHONY: help release release-twice demo guard deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims faults lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BENCH       := cmd/internal/bench
@@ -77,6 +77,9 @@ build: ## build bin/verbatim, one file, no cgo
 
 demo: ## show what it is, in under a minute once it is built, offline
 	@bash examples/client/demo.sh
+
+guard: ## show what stands between a client of a model and an MCP server; offline, seconds
+	@bash examples/guard/demo.sh
 
 kyc: ## show how people are verified for another company's agent, over HTTP; offline, seconds
 	@bash examples/kyc/demo.sh

@@ -15,16 +15,20 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"verbatim/runtime/domains/rights"
 	"verbatim/runtime/frontends/mcp/guard"
 	"verbatim/runtime/protocols/mcp"
+	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
+	"verbatim/verbs/load"
 )
 
 // guardFlags are the flags of `verbatim guard`.
@@ -126,6 +130,9 @@ func (a *app) guard(ctx context.Context, f guardFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if a.env("GOGC") == "" {
+		debug.SetGCPercent(100) // it runs for long, and beside others of its kind
+	}
 	store, key, err := openGuarded(ctx, state)
 	if err != nil {
 		return broken("the journal of guard cannot be opened, and nothing that acts may pass without it", err, "see who may write "+quoted(state.Dir)+", or name another folder with --state")
@@ -170,21 +177,25 @@ func readRules(file string, named bool, state *guard.State) (*guard.Rules, error
 	return rules, nil
 }
 
-// openGuarded opens the journal, and prepares a new one.
-func openGuarded(ctx context.Context, state *guard.State) (*sqlite.Store, []byte, error) {
-	store, err := sqlite.Open(state.Path("guard.db"))
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := state.Prepare(func() error {
-		_, err := store.Migrate(ctx, guard.Entities(), true)
+// openGuarded opens the journal. A new one gets the tables with which verbatim log reads it.
+func openGuarded(ctx context.Context, state *guard.State) (store *sqlite.Store, key []byte, err error) {
+	err = state.Opening(func(first bool) error {
+		if store, err = sqlite.Open(state.Path("guard.db")); err != nil || !first {
+			return err
+		}
+		own, _ := load.Sources(rights.Source())
+		all := append(ownTables(), guard.Entities()...)
+		for _, e := range own.Entities() {
+			all = append(all, e.Store)
+		}
+		_, err := store.Migrate(ctx, all, true)
 		return err
-	}); err != nil {
-		store.Close()
-		return nil, nil, err
+	})
+	var id stores.Identity
+	if err == nil {
+		id, err = store.Identity(ctx)
 	}
-	id, err := store.Identity(ctx)
-	if err != nil {
+	if err != nil && store != nil {
 		store.Close()
 	}
 	return store, id.Secret, err
@@ -342,7 +353,7 @@ func (a *app) guardStatus(f *guardFlags) *cobra.Command {
 			for _, name := range state.Stopped() {
 				fmt.Fprintf(a.out, "stopped  %s\tverbatim guard stop --undo %s\n", receipt.Safe(name), shell(name))
 			}
-			fmt.Fprintf(a.out, "journal  verbatim log verify --store %s\n", shell(state.Path("guard.db")))
+			fmt.Fprintf(a.out, "journal  verbatim log show --store %s\n", shell(state.Path("guard.db")))
 			return nil
 		},
 	}

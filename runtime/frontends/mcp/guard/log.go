@@ -35,7 +35,9 @@ var sent = &stores.Entity{
 		{Name: "same", Column: "same", Kind: stores.String, Required: true},
 		{Name: "status", Column: "status", Kind: stores.String, Required: true},
 		{Name: "time", Column: "sent_at", Kind: stores.Time, Required: true},
-		{Name: "entry", Column: "entry", Kind: stores.Int},
+		// The entry of the call is so many behind the first of its transaction.
+		{Name: "first", Column: "first_entry", Kind: stores.Int},
+		{Name: "behind", Column: "entries_behind", Kind: stores.Int, Required: true},
 	},
 	Found: [][]int{{sentSame, sentTime}},
 }
@@ -45,7 +47,8 @@ const (
 	sentSame
 	sentStatus
 	sentTime
-	sentEntry
+	sentFirst
+	sentBehind
 )
 
 // statusAgain is the status of a call whose answer was lost and which somebody agreed to do again.
@@ -60,6 +63,8 @@ type log struct {
 	store stores.Store
 	who   string
 	clock func() time.Time
+
+	writing sync.Mutex // one transaction at a time, so that entries stand in their order
 
 	mu     sync.Mutex
 	queue  []write
@@ -137,15 +142,16 @@ func (l *log) later(w write) error {
 func (l *log) scope() stores.Scope { return stores.Scope{Principal: l.who, All: true} }
 
 // flush writes what was collected. What cannot be written is tried again with the next.
-func (l *log) flush() {
+func (l *log) flush() { _ = l.writes(context.Background(), stores.Batch{}, nil) }
+
+// writes writes what was collected and, after it, one entry more.
+func (l *log) writes(ctx context.Context, b stores.Batch, last *stores.Entry) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
 	l.mu.Lock()
 	all := l.queue
 	l.queue = nil
 	l.mu.Unlock()
-	if len(all) == 0 {
-		return
-	}
-	var b stores.Batch
 	for _, w := range all {
 		b.Entries = append(b.Entries, w.entry)
 		if w.key != "" {
@@ -153,16 +159,25 @@ func (l *log) flush() {
 				Set: []stores.Assign{{Field: sentStatus, Value: stores.NewString(w.status)}}})
 		}
 	}
-	err := l.update(context.Background(), b)
+	if last != nil {
+		set := &b.Changes[0].Set
+		*set = append(*set, stores.Assign{Field: sentBehind, Value: stores.NewInt(int64(len(all)))})
+		b.Entries = append(b.Entries, *last)
+	}
+	if len(b.Entries) == 0 {
+		return nil
+	}
+	err := l.update(ctx, b)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed = err; err != nil {
 		l.queue = append(all, l.queue...)
-		return
+		return err
 	}
 	for _, w := range all {
 		delete(l.ended, w.key)
 	}
+	return nil
 }
 
 func (l *log) update(ctx context.Context, b stores.Batch) error {
@@ -200,8 +215,9 @@ func (l *log) same(ctx context.Context, digest string) (*before, error) {
 		}
 		row := rows[0]
 		at := row[sentTime].Time()
-		entry, _ := strconv.ParseInt(row[sentEntry].Text(), 10, 64)
-		if b := (&before{row[sentKey].Text(), row[sentStatus].Text(), at, entry}); l.clock().Sub(at) < 7*24*time.Hour && b.status != statusAgain {
+		first, _ := strconv.ParseInt(row[sentFirst].Text(), 10, 64)
+		behind, _ := strconv.ParseInt(row[sentBehind].Text(), 10, 64)
+		if b := (&before{row[sentKey].Text(), row[sentStatus].Text(), at, first + behind}); l.clock().Sub(at) < 7*24*time.Hour && b.status != statusAgain {
 			found = b
 		}
 		return nil
@@ -218,7 +234,7 @@ func (l *log) same(ctx context.Context, digest string) (*before, error) {
 // lost call that it does again is linked.
 func (l *log) attempt(ctx context.Context, e stores.Entry, key, same string, again *before) error {
 	e.Outcome = outcomeAttempted
-	b := stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: sent, Key: stores.NewString(key), Number: sentEntry, Set: []stores.Assign{
+	b := stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: sent, Key: stores.NewString(key), Number: sentFirst, Set: []stores.Assign{
 		{Field: sentKey, Value: stores.NewString(key)}, {Field: sentSame, Value: stores.NewString(same)},
 		{Field: sentStatus, Value: stores.NewString(outcomeAttempted)}, {Field: sentTime, Value: stores.NewTime(e.Time)},
 	}}}}
@@ -228,8 +244,7 @@ func (l *log) attempt(ctx context.Context, e stores.Entry, key, same string, aga
 		b.Changes = append(b.Changes, stores.Change{Op: stores.Update, Entity: sent, Key: stores.NewString(again.key),
 			Set: []stores.Assign{{Field: sentStatus, Value: stores.NewString(statusAgain)}}})
 	}
-	b.Entries = []stores.Entry{e}
-	return l.update(ctx, b)
+	return l.writes(ctx, b, &e)
 }
 
 // longText is the greatest length of arguments that the journal holds; longer ones are a digest.

@@ -253,13 +253,12 @@ func plainName(name string) string {
 	}, name)
 }
 
-// Prepare calls fn, which prepares the journal, unless that was done.
-func (s *State) Prepare(fn func() error) error {
-	if _, err := os.Stat(s.Path("prepared")); err == nil {
-		return nil
-	}
+// Opening calls fn, which opens the journal, alone; first says that it has to be prepared.
+func (s *State) Opening(fn func(first bool) error) error {
 	return s.locked(func() error {
-		if err := fn(); err != nil {
+		_, err := os.Stat(s.Path("prepared"))
+		first := err != nil
+		if err := fn(first); err != nil || !first {
 			return err
 		}
 		return os.WriteFile(s.Path("prepared"), nil, 0o600)
