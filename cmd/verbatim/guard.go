@@ -154,10 +154,11 @@ func (a *app) guard(ctx context.Context, f guardFlags, args []string) error {
 	if closed := g.Close(); closed != nil {
 		fmt.Fprintln(a.err, "guard:", receipt.Safe(closed.Error()))
 	}
-	if err != nil {
+	var told *stop
+	if err != nil && !errors.As(err, &told) {
 		return broken("the client can no longer be answered", err, "start it again")
 	}
-	return nil
+	return err
 }
 
 func readRules(file string, named bool, state *guard.State) (*guard.Rules, error) {
@@ -296,7 +297,7 @@ func (a *app) guardInstall(f *guardFlags) *cobra.Command {
 				}
 				return nil
 			}
-			self, err := os.Executable()
+			self, err := ownPath()
 			if err != nil {
 				return broken("this program does not know where it is", err, "write verbatim guard -- before the command")
 			}
@@ -319,6 +320,22 @@ func (a *app) guardInstall(f *guardFlags) *cobra.Command {
 	cmd.Flags().StringVar(&ask, "ask", "", "`who` asks you: client or page")
 	cmd.Flags().StringVar(&file, "file", "", "the client's `file`, if it is elsewhere")
 	return cmd
+}
+
+// ownPath is where this program is: as PATH names it, which stays true when it is replaced.
+func ownPath() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if found, err := exec.LookPath("verbatim"); err == nil {
+		one, err := os.Stat(self)
+		other, err2 := os.Stat(found)
+		if err == nil && err2 == nil && os.SameFile(one, other) {
+			return filepath.Abs(found)
+		}
+	}
+	return self, nil
 }
 
 func (a *app) guardStatus(f *guardFlags) *cobra.Command {

@@ -17,5 +17,6 @@ while IFS= read -r line; do
 		case $line in *crash*) exit 1 ;; esac
 		say '{"content":[{"type":"text","text":"payment '"$paid"'"}]}'
 		;;
+	*'"id"'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}\n' "$id" ;;
 	esac
 done

@@ -309,14 +309,26 @@ func (c *conversation) lists(ctx context.Context, server string) ([]Said, error)
 		if err != nil {
 			return nil, err
 		}
-		said := Said{Server: server, Name: tool.Name, Title: tool.Title, Description: tool.Description,
-			Input: raw(tool.InputSchema), Output: raw(tool.OutputSchema), Meta: raw(tool.Meta)}
-		if tool.Annotations != nil {
-			said.Hints = raw(tool.Annotations)
-		}
-		list = append(list, said)
+		list = append(list, said(server, tool))
 	}
 	return list, nil
+}
+
+// said is what a tool says of itself.
+func said(server string, tool *sdk.Tool) Said {
+	s := Said{Server: server, Name: tool.Name, Title: tool.Title, Description: tool.Description,
+		Input: raw(tool.InputSchema), Output: raw(tool.OutputSchema), Meta: raw(tool.Meta)}
+	if tool.Annotations != nil {
+		s.Hints = raw(tool.Annotations)
+	}
+	return s
+}
+
+// ReadSaid reads what a tool says of itself, as its server lists it.
+func ReadSaid(server string, text json.RawMessage) (Said, error) {
+	var tool sdk.Tool
+	err := json.Unmarshal(text, &tool)
+	return said(server, &tool), err
 }
 
 func raw(v any) json.RawMessage {

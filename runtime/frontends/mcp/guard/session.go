@@ -126,7 +126,9 @@ func (s *session) request(m *message) {
 	case "ping":
 		s.answer(m.ID, struct{}{})
 	case "initialize":
-		s.later(func() { s.initialize(m) })
+		if s.greets(m) {
+			s.later(func() { s.initialize(m) })
+		}
 	case "tools/list":
 		s.later(func() { s.listTools(m) })
 	case "tools/call":
@@ -332,14 +334,14 @@ func (s *session) greeting() json.RawMessage {
 	return raw
 }
 
-// initialize greets the servers as the client greets us, but for what it offers to them: questions to
-// its person only.
-func (s *session) initialize(m *message) {
+// greets reads how the client greets us. Servers are greeted likewise, but for what is offered to them:
+// questions to its person only.
+func (s *session) greets(m *message) bool {
 	var p map[string]json.RawMessage
 	var caps map[string]json.RawMessage
 	if json.Unmarshal(m.Params, &p) != nil || p == nil {
 		s.fails(m.ID, codeParams, "initialize says who begins")
-		return
+		return false
 	}
 	_ = json.Unmarshal(p["capabilities"], &caps)
 	var client struct{ Name string }
@@ -355,9 +357,17 @@ func (s *session) initialize(m *message) {
 	}
 	p["capabilities"], _ = json.Marshal(offer)
 	s.mu.Lock()
-	s.params, s.asks, s.name, s.id = p, is && asksForms(ask), client.Name, rand.Text()
-	s.mu.Unlock()
-	r := Running{PID: os.Getpid(), Client: client.Name, Since: s.began}
+	defer s.mu.Unlock()
+	if s.params == nil {
+		s.id = rand.Text()
+	}
+	s.params, s.asks, s.name = p, is && asksForms(ask), client.Name
+	return true
+}
+
+// initialize starts the servers.
+func (s *session) initialize(m *message) {
+	r := Running{PID: os.Getpid(), Client: s.name, Since: s.began}
 	var first error
 	var hellos []map[string]json.RawMessage
 	for _, u := range s.servers {

@@ -283,15 +283,9 @@ func (s *State) Known() (all []Known, err error) {
 		p := pins[name]
 		k := Known{Name: name, Server: p.Server, Tools: len(p.Tools), Asked: p.Reads != nil, Reads: len(p.Reads), Offered: slices.Sorted(maps.Keys(p.Offered))}
 		for _, tool := range slices.Sorted(maps.Keys(p.Tools)) {
-			var t struct {
-				Title, Description string
-				InputSchema        json.RawMessage
-				OutputSchema       json.RawMessage
-				Annotations        json.RawMessage
-				Meta               json.RawMessage `json:"_meta"`
+			if said, err := mcp.ReadSaid(name, p.Tools[tool]); err == nil {
+				k.Said = append(k.Said, said)
 			}
-			_ = json.Unmarshal(p.Tools[tool], &t)
-			k.Said = append(k.Said, mcp.Said{Server: name, Name: tool, Title: t.Title, Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema, Hints: t.Annotations, Meta: t.Meta})
 		}
 		all = append(all, k)
 	}
