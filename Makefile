@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help release release-twice demo deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims faults lint cover build
+.PHONY: help release release-twice demo guard deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims faults lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BENCH       := cmd/internal/bench
@@ -19,7 +19,9 @@ MAILS       := postal-mime@4.0.0 mailparser@3.14.2
 # What signs people in with another system, what makes a client of our description, and
 # the clients of A2A and of MCP that their makers have; 0.1.13 is the last suite of MCP that runs on node 20.
 OUTSIDE     := oidc-provider@9.13.3 openapi-client-axios@7.9.1 axios@1.21.1 @seriousme/openapi-schema-validator@2.11.0 @a2a-js/sdk@1.3.0 \
-               @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/conformance@0.1.13 $(MAILS)
+               @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/conformance@0.1.13 $(MAILS) $(GUARDED)
+# Servers of the makers of MCP, before which guard stands.
+GUARDED     := @modelcontextprotocol/server-filesystem@2026.8.31 @modelcontextprotocol/server-memory@2026.8.31 @modelcontextprotocol/server-everything@2026.8.31
 JUDGES      := $(CURDIR)/.cache/judges
 TOOLBOX     := $(CURDIR)/.cache/toolbox
 TOOLBOX_IS  := @toolbox-sdk/server@1.12.0
@@ -75,6 +77,9 @@ build: ## build bin/verbatim, one file, no cgo
 
 demo: ## show what it is, in under a minute once it is built, offline
 	@bash examples/client/demo.sh
+
+guard: ## show what stands between a client of a model and an MCP server; offline, seconds
+	@bash examples/guard/demo.sh
 
 kyc: ## show how people are verified for another company's agent, over HTTP; offline, seconds
 	@bash examples/kyc/demo.sh

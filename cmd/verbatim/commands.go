@@ -35,6 +35,7 @@ var commands = []subcommand{
 	{"upload", uploadCommand},
 	{"serve", serveCommand},
 	{"mcp", mcpCommand},
+	{"guard", guardCommand},
 	{"work", workCommand},
 	{"log", logCommand},
 	{"migrate", migrateCommand},

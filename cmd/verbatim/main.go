@@ -106,6 +106,8 @@ type app struct {
 	agreed  func(context.Context)                  // writes the note of the store; nil until marked has read it
 	shares  *slog.Logger                           // logs clock differences; nil except for a server
 	replica postgres.Option                        // a replica for reads; nil except for a server
+	idle    time.Duration                          // how long a server of tools stays connected that nobody uses; 0 is until the end
+	ends    []func()                               // what ends with the program
 }
 
 // run is the program. main passes the process, and tests something else.
@@ -115,6 +117,9 @@ func run(ctx context.Context, w world) (code int) {
 	out := bufio.NewWriter(a.sent)
 	a.out = out
 	defer func() {
+		for _, end := range a.ends {
+			end()
+		}
 		if p := recover(); p != nil {
 			// A panic is our fault. Its stack is printed on request only. The value of a panic may
 			// be secret, so only Go's own runtime errors are printed.

@@ -187,6 +187,7 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 	if err != nil {
 		return nil, err
 	}
+	a.idle = 15 * time.Minute // there is a connection for each principal
 	tools, err := a.tools("")
 	if err != nil {
 		return nil, err

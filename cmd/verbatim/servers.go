@@ -72,7 +72,9 @@ func (a *app) servers(file string) (*mcp.Servers, mcp.Accepted, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, mcp.Accepted{}, usage(fmt.Sprintf("what was accepted in %s cannot be read: %s", quoted(acceptedFile(file)), reason(err)), "verbatim lint --servers "+shell(file)+" --accept writes it anew")
 	}
-	return mcp.New(config, accepted, mcp.Options{Env: a.env, Version: version}), accepted, nil
+	servers := mcp.New(config, accepted, mcp.Options{Env: a.env, Version: version, Idle: a.idle})
+	a.ends = append(a.ends, servers.Close)
+	return servers, accepted, nil
 }
 
 func safeLines(lines []string) string {
@@ -90,6 +92,7 @@ func acceptedFile(file string) string {
 // lintTools compares palettes with the tools of their servers. With accept it accepts all tools as
 // they are now, and returns how many.
 func (a *app) lintTools(ctx context.Context, reg *verbs.Registry, file string, accept bool) (dsl.Diagnostics, int, error) {
+	ctx = tools.For(ctx, "lint") // one start a server
 	servers, accepted, err := a.servers(file)
 	if err != nil {
 		return nil, 0, err

@@ -151,6 +151,8 @@ func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, ke
 			return got, e.st.refuse("tool-answer", v.Tool.Name, v.Tool.Server, err.Error())
 		case errors.Is(err, tools.ErrChanged):
 			return got, e.st.refuse("tool-unfit", v.Name, v.Tool.Name, v.Tool.Server, tools.CodeChanged)
+		case errors.Is(err, tools.ErrRestarted):
+			return got, &silence{e.st.refuse("tool-silent/restarted", v.Tool.Name, v.Tool.Server), redact(e.st, err)}
 		case ctx.Err() == nil && try < retry.Attempts && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
 			s.e.opt.Sleep(ctx, retry.Wait(try))
 			continue
@@ -189,7 +191,7 @@ func askOnce(ctx context.Context, s *Session, timeout time.Duration, c tools.Cal
 		ctx, stop = context.WithTimeout(ctx, timeout)
 		defer stop()
 	}
-	return s.e.opt.Tools.Call(ctx, c)
+	return s.e.opt.Tools.Call(tools.For(ctx, s.who.Name), c)
 }
 
 // errLost says that a tool's answer was lost.

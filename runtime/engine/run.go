@@ -13,6 +13,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/internal/view"
+	"verbatim/runtime/protocols/tools"
 	"verbatim/runtime/state/confirmations"
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
@@ -223,7 +224,7 @@ func dryRun(o RunOptions) *runOptions {
 func (s *Session) retry(ctx context.Context, p *verbs.Program, o *runOptions) (*run, error) {
 	if s.e.box != nil {
 		var err error
-		if o.tools, err = meetTools(ctx, s.e, p); err != nil {
+		if o.tools, err = meetTools(tools.For(ctx, s.who.Name), s.e, p); err != nil {
 			return nil, err
 		}
 	}

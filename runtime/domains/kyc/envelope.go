@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"verbatim/runtime/domains/kyc/guard"
+	"verbatim/runtime/domains/kyc/redact"
 )
 
 // The envelope of an older protocol that peers of this agent speak: one JSON object to one address,
@@ -126,7 +126,7 @@ func Answer(ctx context.Context, c Caller, body []byte, step func(Reply)) Reply 
 		return failed(nil, "the message cannot be read", err.Error())
 	}
 	for _, text := range [...]string{m.Text, m.Payload.UserName, m.Payload.Subject, m.Payload.Phone, m.Payload.Email, m.Payload.Purpose, m.Payload.RiskLevel, m.Payload.Audience, m.Intent} {
-		if guard.Input(text).Found() {
+		if redact.Input(text).Found() {
 			return failed(m, "Request blocked by security guardrail", "Potentially harmful input patterns detected") // H3: never which
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"verbatim/runtime/domains/kyc/guard"
+	"verbatim/runtime/domains/kyc/redact"
 	"verbatim/runtime/engine"
 	"verbatim/stores"
 )
@@ -33,7 +33,7 @@ func Register(h *engine.Handlers) {
 	text("phone-known-by", Phone)
 	text("email-known-by", Email)
 	h.Function("harmless", func(args []stores.Value) (stores.Value, error) {
-		return stores.NewBool(!guard.Input(args[0].Text()).Found()), nil
+		return stores.NewBool(!redact.Input(args[0].Text()).Found()), nil
 	})
 	said := func(args []stores.Value) *Said {
 		s := &Said{Status: args[0].Text(), Typed: args[1].Text(), Likeness: int(args[2].Int()), Revised: args[3].Text() != safe}

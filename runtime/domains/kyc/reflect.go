@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"verbatim/runtime/domains/kyc/guard"
+	"verbatim/runtime/domains/kyc/redact"
 )
 
 // The results of checking a draft.
@@ -34,11 +34,11 @@ func Reflect(s *Said, people []Candidate) (string, error) {
 
 // holds reports whether a draft holds more than the peer sent itself.
 func holds(s *Said, people []Candidate) bool {
-	if _, report := guard.Redact(s.Typed, guard.Record{}); report.Found() && !s.Revised { // by itself: the surrounding text must not excuse it
+	if _, report := redact.Redact(s.Typed, redact.Record{}); report.Found() && !s.Revised { // by itself: the surrounding text must not excuse it
 		return true
 	}
 	draft := s.Message() + "\n" + strings.Join(s.Thoughts(), "\n") + "\n" + strings.Join(s.RequiredToProceed(), "\n")
-	if _, report := guard.Redact(draft, guard.Record{}); report.Found() {
+	if _, report := redact.Redact(draft, redact.Record{}); report.Found() {
 		return true
 	}
 	rest := strings.ReplaceAll(draft, `"`+s.Typed+`"`, "")
@@ -46,7 +46,7 @@ func holds(s *Said, people []Candidate) bool {
 	if strings.ContainsAny(rest, "0123456789") {
 		return true
 	}
-	record := guard.Record{}
+	record := redact.Record{}
 	for i := range people {
 		p := &people[i]
 		record.Names = append(record.Names, p.Names...)
@@ -55,6 +55,6 @@ func holds(s *Said, people []Candidate) bool {
 		record.IDs = append(record.IDs, p.ID)
 		record.Dates = append(record.Dates, p.Identifiers.BirthDate)
 	}
-	_, report := guard.Redact(rest, record)
+	_, report := redact.Redact(rest, record)
 	return report.Found()
 }

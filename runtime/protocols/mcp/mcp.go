@@ -6,9 +6,10 @@
 //	engine, err := engine.New(registry, store, engine.Options{Tools: servers})
 //
 // Nothing that a server says is trusted. It is a stranger that gets data: each external call has a
-// connection of its own, with a deadline, a limit on the answer, and no more of the environment
-// than the operator names. A server is asked for its tool's description before each call, and the
-// tool is not called if that differs from the description that the operator accepted. A server's
+// deadline, a limit on the answer, and no more of the environment than the operator names. Calls for a
+// principal (tools.For) share one connection, which stays open, so that a server may remember one call
+// in the next; no two principals ever share one. See connection. A tool is called only under the
+// server's last list, and only if its description is the one that the operator accepted. A server's
 // address is checked when it is dialled, whatever its name resolves to.
 package mcp
 
@@ -19,9 +20,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"verbatim/runtime/protocols/tools"
 
@@ -39,6 +42,8 @@ const maxTools = 2000
 type Options struct {
 	Env     func(string) string // secrets, by the names in the configuration
 	Version string              // of the program, sent to servers
+	// Idle is how long a connection stays open that nobody uses; 0 means until Close.
+	Idle time.Duration
 }
 
 // Servers are the servers of a configuration. They are safe for use by many
@@ -47,6 +52,10 @@ type Servers struct {
 	config   Config
 	accepted Accepted
 	opt      Options
+
+	mu    sync.Mutex
+	kept  map[owner]*connection
+	ended map[owner]bool // had a connection that ended, which nobody was told of yet
 }
 
 var _ tools.Servers = (*Servers)(nil)
@@ -56,7 +65,7 @@ func New(c Config, a Accepted, o Options) *Servers {
 	if o.Env == nil {
 		o.Env = func(string) string { return "" }
 	}
-	return &Servers{c, a, o}
+	return &Servers{config: c, accepted: a, opt: o, kept: map[owner]*connection{}, ended: map[owner]bool{}}
 }
 
 // Tool implements tools.Servers.
@@ -115,6 +124,9 @@ func (s *Servers) Call(ctx context.Context, call tools.Call) (tools.Answer, erro
 	var answer tools.Answer
 	sent := false
 	err := s.with(ctx, call.Server, func(ctx context.Context, c peer) error {
+		if s.lost(ctx, call.Server) {
+			return tools.ErrRestarted
+		}
 		said, err := saidOf(ctx, c, call.Server, call.Name)
 		if err != nil {
 			return err
@@ -127,7 +139,7 @@ func (s *Servers) Call(ctx context.Context, call tools.Call) (tools.Answer, erro
 		return err
 	})
 	switch {
-	case err != nil && !sent && !errors.Is(err, tools.ErrChanged) && !errors.Is(err, tools.ErrNotCalled):
+	case err != nil && !sent && !errors.Is(err, tools.ErrChanged) && !errors.Is(err, tools.ErrNotCalled) && !errors.Is(err, tools.ErrRestarted):
 		return tools.Answer{}, fmt.Errorf("%w: %w", tools.ErrNotCalled, err)
 	case err != nil:
 		return tools.Answer{}, err
@@ -143,7 +155,8 @@ type peer interface {
 	call(ctx context.Context, call tools.Call) (tools.Answer, error)
 }
 
-// with connects to a server, calls fn, and closes the connection, whatever the outcome.
+// with calls fn with a connection to a server: the open one of the principal, or one for this call
+// alone if nobody is named.
 func (s *Servers) with(ctx context.Context, server string, fn func(context.Context, peer) error) error {
 	config, ok := s.config.Servers[server]
 	if !ok {
@@ -154,32 +167,54 @@ func (s *Servers) with(ctx context.Context, server string, fn func(context.Conte
 	if config.Agent != "" {
 		return s.agent(ctx, config, fn)
 	}
-	c := &conversation{limit: config.MaxAnswer, recorder: &recorder{limit: 2*config.MaxAnswer + 4096}}
-	transport, end, err := s.transport(ctx, config, c.recorder)
+	if tools.Principal(ctx) != "" {
+		return s.keeping(ctx, server, config, fn)
+	}
+	c, err := s.dial(ctx, config)
 	if err != nil {
 		return err
+	}
+	defer c.within(ctx)()
+	err = fn(ctx, c)
+	if wrote := c.end(); err != nil {
+		return plain(ctx, config, wrote, err)
+	}
+	return nil
+}
+
+// dial connects to a server. The end of ctx ends the attempt; the connection stays open until end.
+func (s *Servers) dial(ctx context.Context, config Server) (*conversation, error) {
+	open, shut := context.WithCancel(context.WithoutCancel(ctx))
+	c := &conversation{limit: config.MaxAnswer, recorder: &recorder{limit: 2*config.MaxAnswer + 4096}, shut: shut, tells: config.URL == "", gone: make(chan struct{})}
+	defer c.within(ctx)()
+	transport, end, err := s.transport(open, config, c.recorder)
+	if err != nil {
+		shut()
+		return nil, err
 	}
 	// Roots, sampling and elicitation are offered to no server: a server that is called may not ask
 	// back.
 	client := sdk.NewClient(&sdk.Implementation{Name: "verbatim", Version: s.opt.Version}, &sdk.ClientOptions{
-		Capabilities:   &sdk.ClientCapabilities{},
-		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+		Capabilities:           &sdk.ClientCapabilities{},
+		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { c.changes.Add(1) },
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
-			if p := r.Params; p != nil && p.ProgressToken == progressToken && p.Progress < 1e9 && p.Total < 1e9 {
-				c.tells(int(p.Progress), int(p.Total), p.Message)
+			if p := r.Params; p != nil && p.Progress < 1e9 && p.Total < 1e9 {
+				c.hears(p.ProgressToken, int(p.Progress), int(p.Total), p.Message)
 			}
 		},
 	})
-	session, err := client.Connect(ctx, transport, nil)
-	if err != nil {
-		return plain(ctx, config, end(nil), err)
+	if c.session, err = client.Connect(open, transport, nil); err != nil {
+		wrote := end(nil)
+		shut()
+		return nil, plain(ctx, config, wrote, err)
 	}
-	c.session = session
-	if err = fn(ctx, c); err != nil {
-		return plain(ctx, config, end(session), err)
-	}
-	end(session)
-	return nil
+	c.end = sync.OnceValue(func() string { defer shut(); return end(c.session) })
+	go func() {
+		_ = c.session.Wait()
+		close(c.gone)
+	}()
+	return c, nil
 }
 
 // plain adds facts for the operator to an error of the library: that the time ran out, and what the
@@ -194,21 +229,44 @@ func plain(ctx context.Context, config Server, wrote string, err error) error {
 	return err
 }
 
-// A conversation is one connection to one server.
+// A conversation is one connection to one server. One call uses it at a time.
 type conversation struct {
 	session  *sdk.ClientSession
-	tell     atomic.Pointer[func(done, total int, what string)] // for progress of the present call; nil if nobody listens
+	tell     atomic.Pointer[listener] // nil if nobody listens
+	calls    int
 	limit    int
 	recorder *recorder
+
+	shut func()        // ends it at once
+	end  func() string // ends it, and returns what the program wrote to stderr last
+	gone chan struct{} // closed when the server has ended it
+
+	tells   bool         // the server says when its list changes
+	changes atomic.Int64 // of its list, as far as it has said
+	list    []Said       // the last list; nil before the first
+	listed  int64        // changes when that was asked for
 }
 
-// progressToken is the token under which a server reports progress. A conversation has one call.
-const progressToken = "call"
+// within ends the connection when the time of ctx is over. What it returns ends that bond. A caller
+// that only stops waiting ends no connection: the server may remember what others still need.
+func (c *conversation) within(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		if c.session == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			c.shut()
+		}
+	})
+}
 
-// tells passes on the progress that the server reports, in its own words.
-func (c *conversation) tells(done, total int, what string) {
-	if tell := c.tell.Load(); tell != nil {
-		(*tell)(done, total, strings.ToValidUTF8(what, "\uFFFD"))
+// A listener is told of the progress of one call.
+type listener struct {
+	token string
+	tell  func(done, total int, what string)
+}
+
+// hears passes on the progress that the server reports, in its own words.
+func (c *conversation) hears(token any, done, total int, what string) {
+	if l := c.tell.Load(); l != nil && token == l.token {
+		l.tell(done, total, strings.ToValidUTF8(what, "\uFFFD"))
 	}
 }
 
@@ -222,28 +280,55 @@ func saidOf(ctx context.Context, c peer, server, name string) (Said, error) {
 	return Said{}, fmt.Errorf("%s has no tool %q: %w", server, name, tools.ErrNone)
 }
 
-// all yields the tools in the server's list, up to the first error.
+// all yields the tools in the server's list, up to the first error. A server that says when its list
+// changes is asked once, and after each change.
 func (c *conversation) all(ctx context.Context, server string) iter.Seq2[Said, error] {
 	return func(yield func(Said, error) bool) {
-		n := 0
-		for tool, err := range c.session.Tools(ctx, nil) {
-			if n++; err == nil && n > maxTools {
-				err = fmt.Errorf("it lists more than %d tools", maxTools)
-			}
+		if changes := c.changes.Load(); !c.tells || c.list == nil || c.listed != changes {
+			list, err := c.lists(ctx, server)
 			if err != nil {
 				yield(Said{}, err)
 				return
 			}
-			said := Said{Server: server, Name: tool.Name, Title: tool.Title, Description: tool.Description,
-				Input: raw(tool.InputSchema), Output: raw(tool.OutputSchema), Meta: raw(tool.Meta)}
-			if tool.Annotations != nil {
-				said.Hints = raw(tool.Annotations)
-			}
+			c.list, c.listed = list, changes
+		}
+		for _, said := range c.list {
 			if !yield(said, nil) {
 				return
 			}
 		}
 	}
+}
+
+func (c *conversation) lists(ctx context.Context, server string) ([]Said, error) {
+	list := []Said{}
+	for tool, err := range c.session.Tools(ctx, nil) {
+		if err == nil && len(list) == maxTools {
+			err = fmt.Errorf("it lists more than %d tools", maxTools)
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, said(server, tool))
+	}
+	return list, nil
+}
+
+// said is what a tool says of itself.
+func said(server string, tool *sdk.Tool) Said {
+	s := Said{Server: server, Name: tool.Name, Title: tool.Title, Description: tool.Description,
+		Input: raw(tool.InputSchema), Output: raw(tool.OutputSchema), Meta: raw(tool.Meta)}
+	if tool.Annotations != nil {
+		s.Hints = raw(tool.Annotations)
+	}
+	return s
+}
+
+// ReadSaid reads what a tool says of itself, as its server lists it.
+func ReadSaid(server string, text json.RawMessage) (Said, error) {
+	var tool sdk.Tool
+	err := json.Unmarshal(text, &tool)
+	return said(server, &tool), err
 }
 
 func raw(v any) json.RawMessage {
@@ -260,9 +345,12 @@ var notBegun = map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: 
 func (c *conversation) call(ctx context.Context, call tools.Call) (tools.Answer, error) {
 	c.recorder.begin()
 	params := &sdk.CallToolParams{Name: call.Name, Arguments: json.RawMessage(call.Args), Meta: sdk.Meta{IdempotencyKey: call.Key}}
+	c.calls++
+	c.tell.Store(nil)
 	if call.Tell != nil {
-		c.tell.Store(&call.Tell)
-		params.SetProgressToken(progressToken)
+		l := &listener{fmt.Sprintf("call %d", c.calls), call.Tell}
+		c.tell.Store(l)
+		params.SetProgressToken(l.token)
 	}
 	res, err := c.session.CallTool(ctx, params)
 	if code, text, ok := refusal(err); ok && notBegun[code] {
@@ -287,7 +375,7 @@ func (c *conversation) call(ctx context.Context, call tools.Call) (tools.Answer,
 	if res.StructuredContent != nil {
 		// The library decodes numbers as floating-point. Every digit counts, so the answer is read
 		// from the recorded bytes.
-		exact, ok := c.recorder.structured()
+		exact, ok := c.recorder.structured(res.StructuredContent)
 		if !ok {
 			return tools.Answer{}, errors.New("its structured answer could not be read to the last digit")
 		}
@@ -322,26 +410,26 @@ func (o *recorder) hear(b []byte) {
 	}
 }
 
-// structured finds the structured answer: in a JSON document, in lines of JSON,
-// or in lines of an event stream.
-func (o *recorder) structured() (string, bool) {
+// structured finds the text of a structured answer: in a JSON document, in lines of JSON, or in lines
+// of an event stream. An answer to an earlier call, which nobody waited for, may have come as well.
+func (o *recorder) structured(answer any) (string, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	type message struct {
-		Result struct {
-			Structured json.RawMessage `json:"structuredContent"`
-		} `json:"result"`
-	}
-	var m message
-	if json.Unmarshal(o.text, &m) == nil && m.Result.Structured != nil {
-		return string(m.Result.Structured), true
-	}
 	found := ""
-	for line := range strings.Lines(string(o.text)) {
-		var m message
-		if json.Unmarshal([]byte(strings.TrimPrefix(line, "data:")), &m) == nil && m.Result.Structured != nil {
+	is := func(text string) {
+		var m struct {
+			Result struct {
+				Structured json.RawMessage `json:"structuredContent"`
+			} `json:"result"`
+		}
+		var same any
+		if json.Unmarshal([]byte(text), &m) == nil && json.Unmarshal(m.Result.Structured, &same) == nil && reflect.DeepEqual(same, answer) {
 			found = string(m.Result.Structured)
 		}
+	}
+	is(string(o.text))
+	for line := range strings.Lines(string(o.text)) {
+		is(strings.TrimPrefix(line, "data:"))
 	}
 	return found, found != ""
 }

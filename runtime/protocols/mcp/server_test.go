@@ -46,7 +46,7 @@ func helpdesk(mood string, note func(string)) *sdk.Server {
 			s.AddTool(&sdk.Tool{Name: fmt.Sprintf("tool_%d", i), InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
 		}
 	}
-	readOnly := false
+	readOnly, calls := false, 0
 	s.AddTool(&sdk.Tool{Name: "create_ticket", Description: description, InputSchema: json.RawMessage(ticketInput), OutputSchema: json.RawMessage(ticketOutput),
 		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: readOnly}},
 		func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -55,6 +55,11 @@ func helpdesk(mood string, note func(string)) *sdk.Server {
 			switch mood {
 			case "error":
 				return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: "the desk is closed"}}}, nil
+			case "basket": // it remembers how many calls there were
+				if calls++; strings.Contains(string(r.Params.Arguments), "die") {
+					os.Exit(3)
+				}
+				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprint(calls)}}}, nil
 			case "broken":
 				return nil, fmt.Errorf("a wheel came off")
 			case "crash":

@@ -33,7 +33,25 @@ var (
 	ErrNone      = errors.New("there is no such tool")
 	ErrNotCalled = errors.New("the tool was not asked")
 	ErrChanged   = errors.New("the tool says something else of itself than what was accepted")
+	// ErrRestarted says that the server had ended, with whatever it remembered of earlier calls. The
+	// tool was not asked; the next call goes to the server that was started meanwhile.
+	ErrRestarted = errors.New("the server had ended and was started again; what it remembered is lost, and the tool was not asked")
 )
+
+// whose is the key of the principal in a context.
+type whose struct{}
+
+// For returns a context for external calls of a principal. A server remembers things between calls,
+// so that a connection that stays open serves one principal only.
+func For(ctx context.Context, principal string) context.Context {
+	return context.WithValue(ctx, whose{}, principal)
+}
+
+// Principal returns the principal of For, "" without one.
+func Principal(ctx context.Context) string {
+	name, _ := ctx.Value(whose{}).(string)
+	return name
+}
 
 // A Spec is a tool's description of itself. None of it is trusted: it is compared with the
 // palette, and with the description that an operator accepted.

@@ -1,17 +1,17 @@
-// Package guard examines incoming and outgoing texts.
+// Package redact examines incoming and outgoing texts.
 //
 // Input finds instructions aimed at an agent in a message or a document, in English, German, French
 // and Spanish, also when letters are disguised. Redact replaces personal data in a reply:
 //
-//	if guard.Input(message).Found() {
+//	if redact.Input(message).Found() {
 //		return refusal
 //	}
-//	reply, report := guard.Redact(answer, guard.Record{Names: []string{"Ann Doe"}})
+//	reply, report := redact.Redact(answer, redact.Record{Names: []string{"Ann Doe"}})
 //
 // The reply to "Ann Doe, born 12 March 1984, ann@doe.example" is then "[name], born [dob],
 // [email]".
 //
-// A guard is one layer of several. It knows the forms of attacks and of personal data, and not their
+// It is one layer of several. It knows the forms of attacks and of personal data, and not their
 // meaning: an instruction in new words passes Input, and a secret without a known form passes
 // Redact. Other packages decide who may see a row and what a verb may change, as if this package did
 // not exist.
@@ -28,7 +28,7 @@
 //
 // Each function takes time in proportion to the text, however hostile the text is, and may be called
 // by several goroutines at once.
-package guard
+package redact
 
 // A Kind is the kind of a finding.
 type Kind string

@@ -1,4 +1,4 @@
-package guard
+package redact
 
 // A day is a date that a text may mean.
 type day struct{ y, m, d int }

@@ -1,0 +1,355 @@
+package guard
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/stores/receipt"
+)
+
+// A question is put to the person: by the client where it asks people, or on a page.
+type question struct {
+	text    string
+	choices []choice // each a box to tick; the first is what "yes" means
+}
+
+// A choice is a box to tick.
+type choice struct{ name, title, says string }
+
+// errNobody says why nobody could be asked.
+type nobody struct{ why string }
+
+func (n *nobody) Error() string { return n.why }
+
+// patience is how long a question may be answered.
+const patience = 10 * time.Minute
+
+// puts puts a question, and returns the boxes that the person ticked; nil means no. The error is a
+// *nobody if nobody can be asked, or that of ctx.
+func (s *session) puts(ctx context.Context, q *question) (ticked map[string]bool, how string, err error) {
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	if s.Ask != AskPage && s.elicits() {
+		ticked, err = s.elicit(ctx, q)
+		return ticked, "asked by " + s.name, err
+	}
+	if s.Show == nil {
+		why := "this client does not ask its person, and no page can be shown here"
+		if s.Ask == AskPage {
+			why = "no page can be shown here"
+		}
+		return nil, "", &nobody{why}
+	}
+	ticked, err = s.page.put(ctx, s.Guard, q)
+	return ticked, "asked on a page", err
+}
+
+// elicit asks by the client. Its answer counts once.
+func (s *session) elicit(ctx context.Context, q *question) (map[string]bool, error) {
+	boxes := map[string]any{}
+	for _, c := range q.choices {
+		boxes[c.name] = map[string]any{"type": "boolean", "title": c.title, "description": c.says, "default": false}
+	}
+	params, _ := json.Marshal(map[string]any{"message": q.text,
+		"requestedSchema": map[string]any{"type": "object", "properties": boxes, "required": []string{q.choices[0].name}}})
+	got := make(chan *message, 1)
+	id, err := s.asksClient("elicitation/create", params, func(m *message) { got <- m })
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case m := <-got:
+		var a struct {
+			Action  string
+			Content map[string]json.RawMessage
+		}
+		if m == nil || m.Error != nil {
+			return nil, &nobody{"the client did not ask its person"}
+		}
+		_ = json.Unmarshal(m.Result, &a)
+		if a.Action == "cancel" {
+			return nil, context.Canceled
+		}
+		ticked := map[string]bool{}
+		for name, raw := range a.Content {
+			ticked[name] = string(raw) == "true"
+		}
+		if a.Action != "accept" || !ticked[q.choices[0].name] {
+			return nil, nil
+		}
+		return ticked, nil
+	case <-ctx.Done():
+		s.mu.Lock()
+		delete(s.waiting, id)
+		s.mu.Unlock()
+		params, _ := json.Marshal(map[string]any{"requestId": id, "reason": "nobody waits for the answer any more"})
+		_ = s.client.write(&message{Method: "notifications/cancelled", Params: params})
+		return nil, ctx.Err()
+	}
+}
+
+// agrees asks about a call, and answers it if nobody agreed.
+func (s *session) agrees(ctx context.Context, c *call, why string) bool {
+	bounds := boundsOf(c.leaves)
+	q := &question{text: c.words(why), choices: []choice{{"agree", "Do it", "Yes: send exactly this, once. No: send nothing."}}}
+	if len(c.traced()) == 0 && !c.before.lost() && c.acts {
+		var within []string
+		for _, path := range slices.Sorted(maps.Keys(bounds)) {
+			within = append(within, receipt.Safe(path)+" "+receipt.Safe(bounds[path].String()))
+		}
+		says := "Do not ask about this tool for an hour"
+		if len(within) > 0 {
+			says += ", as long as " + strings.Join(within, ", ")
+		}
+		q.choices = append(q.choices, choice{"hour", "And for an hour", says + "."})
+	}
+	ticked, how, err := s.puts(ctx, q)
+	var none *nobody
+	switch {
+	case err != nil && asNobody(err, &none):
+		s.refuses(c, outcomeRefused, "nobody-asked", fmt.Sprintf("A person has to agree to this, and nobody could be asked: %s. Nothing was called. "+
+			"Use a client that asks its person (elicitation), start verbatim guard where a browser can be opened, or write a rule in %s.", none.why, s.State.Path("guard.yaml")))
+		return false
+	case ctx.Err() != nil:
+		s.ended(c.m.ID)
+		return false
+	case err != nil:
+		s.refuses(c, outcomeRefused, "unanswered", "Nobody answered the question about this call. Nothing was called; call again to ask again.")
+		return false
+	case ticked == nil:
+		s.refuses(c, outcomeDeclined, "declined", "The person did not agree. Nothing was called; ask them what they want instead.")
+		return false
+	}
+	c.agreed = s.Who + ", " + how
+	if ticked["hour"] && len(q.choices) > 1 {
+		s.mu.Lock()
+		s.standing = append(s.standing, standing{c.u.Name, c.tool, bounds, s.Clock().Add(time.Hour)})
+		s.mu.Unlock()
+		_ = s.log.later(s.agreement(verbAgree, c.u.Name, c.tool+" for an hour: "+q.choices[1].says, outcomeOK))
+	}
+	return true
+}
+
+func asNobody(err error, into **nobody) bool {
+	n, is := err.(*nobody)
+	*into = n
+	return is
+}
+
+// mostShown is the greatest length of an argument that is shown whole.
+const mostShown = 20_000
+
+// words is the question about a call: the arguments as they will be sent, each with its origin.
+func (c *call) words(why string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s wants to call %s of %s.\n", safeText(c.session.name), receipt.Safe(c.tool), receipt.Safe(c.u.Name))
+	if len(c.leaves) == 0 {
+		b.WriteString("\nIt sends no arguments.\n")
+	}
+	for i, l := range c.leaves {
+		from := "from the client"
+		if f := c.origins[i].from; f != nil {
+			from = "FROM " + f.String()
+		}
+		fmt.Fprintf(&b, "\n%s  [%s]\n", receipt.Safe(l.path), from)
+		text := l.text
+		cut := ""
+		if len(text) > mostShown {
+			text, cut = text[:mostShown], fmt.Sprintf("\n  … and %s more; SHA-256 of the whole is %x", receipt.Counted(len(text)-mostShown, "byte"), digestOf(l.text))
+		}
+		mark := "  "
+		if old := c.replaced(l.path); old != nil {
+			for line := range strings.Lines(old.text) {
+				b.WriteString("- " + receipt.Safe(strings.TrimRight(line, "\n")) + "\n")
+			}
+			mark = "+ "
+		}
+		for line := range strings.Lines(text + "\n") {
+			b.WriteString(mark + receipt.Safe(strings.TrimRight(line, "\n")) + "\n")
+		}
+		b.WriteString(cut)
+	}
+	if p := c.before; p != nil {
+		switch p.status {
+		case outcomeOK:
+			fmt.Fprintf(&b, "\nThe same was done at %s (entry %d).\n", stamp(p.at), p.entry)
+		case outcomeFailed:
+			fmt.Fprintf(&b, "\nThe same was sent at %s, and the server said that it failed (entry %d).\n", stamp(p.at), p.entry)
+		default:
+			fmt.Fprintf(&b, "\nThe same was sent at %s, and NOBODY KNOWS whether it was done (entry %d). A yes sends it again.\n", stamp(p.at), p.entry)
+		}
+	}
+	fmt.Fprintf(&b, "\nYou are asked because %s.", why)
+	if unfixed := Unfixed(c.u.Command); unfixed != "" {
+		fmt.Fprintf(&b, " %s runs in whatever version is newest.", receipt.Safe(unfixed))
+	}
+	return b.String()
+}
+
+// replacements are the names of the two texts where one replaces the other.
+var replacements = [][2]string{{"oldText", "newText"}, {"old_text", "new_text"}, {"old_string", "new_string"}, {"oldString", "newString"},
+	{"old_str", "new_str"}, {"old", "new"}, {"before", "after"}, {"search", "replace"}, {"find", "replace"}}
+
+// replaced returns the text that the text at a path replaces, nil if it replaces none.
+func (c *call) replaced(path string) *leaf {
+	at := strings.LastIndexByte(path, '.') + 1
+	for _, r := range replacements {
+		if path[at:] != r[1] {
+			continue
+		}
+		for i := range c.leaves {
+			if c.leaves[i].path == path[:at]+r[0] {
+				return &c.leaves[i]
+			}
+		}
+	}
+	return nil
+}
+
+// offers asks once, at a server's first call, whether the tools may pass that say that they only read.
+// Unanswered, all are asked about.
+func (s *session) offers(ctx context.Context, u *upstream) {
+	u.offering.Lock() // others that call meanwhile wait for the answer
+	defer u.offering.Unlock()
+	u.mu.Lock()
+	tools, p := u.tools, u.pin
+	u.mu.Unlock()
+	s.mu.Lock()
+	asked := s.offered[u.Name]
+	if s.offered == nil {
+		s.offered = map[string]bool{}
+	}
+	s.offered[u.Name] = true
+	s.mu.Unlock()
+	reading := []string{}
+	for _, t := range tools {
+		if t.reads && !t.changed {
+			reading = append(reading, t.name)
+		}
+	}
+	if asked || p == nil || p.Reads != nil || len(reading) == 0 {
+		return
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s says that %d of its %s only read:\n\n", receipt.Safe(u.Name), len(reading), receipt.Counted(len(tools), "tool"))
+	for _, name := range reading {
+		b.WriteString("  " + receipt.Safe(name) + "\n")
+	}
+	b.WriteString("\nLet them pass without a question, as long as they say the same of themselves? It is only the server's word. All other tools are asked about each time.")
+	if unfixed := Unfixed(u.Command); unfixed != "" {
+		fmt.Fprintf(&b, "\n\nIt runs %s, of whatever version is newest: its author can change what it does at any time.", receipt.Safe(unfixed))
+	}
+	ticked, _, err := s.puts(ctx, &question{b.String(), []choice{{"agree", "Let them pass", "Yes: reading is not asked about. No: every call is."}}})
+	if err != nil {
+		return
+	}
+	outcome := outcomeOK
+	if ticked == nil {
+		reading, outcome = []string{}, outcomeDeclined
+	}
+	_ = s.log.later(s.agreement(verbAgree, u.Name, "tools that say that they only read: "+strings.Join(reading, ", "), outcome))
+	changed, err := s.State.changes(u.Name, func(p *pin) *pin {
+		if p != nil {
+			p.Reads = reading
+		}
+		return p
+	})
+	if err != nil {
+		s.says("the answer cannot be kept: %s", err)
+		return
+	}
+	u.mu.Lock()
+	u.pin = changed
+	u.mu.Unlock()
+}
+
+// acceptsChange asks whether what a tool says of itself now is accepted, and answers the call if not.
+func (s *session) acceptsChange(ctx context.Context, c *call, t *tool) bool {
+	c.u.mu.Lock()
+	var others []string
+	for _, other := range c.u.tools {
+		if other.changed && other.name != t.name {
+			others = append(others, other.name)
+		}
+	}
+	c.u.mu.Unlock()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s wants to call %s of %s, which says something else of itself than what was accepted. It may have been replaced.\n", safeText(s.name), receipt.Safe(t.name), receipt.Safe(c.u.Name))
+	b.WriteString(difference(t.pin, t.now))
+	q := &question{b.String(), []choice{{"agree", "Accept it", "Yes: this description counts from now on; the call is asked about afterwards. No: the tool is not used."}}}
+	if len(others) > 0 {
+		q.choices = append(q.choices, choice{"all", "Accept all that changed", "Also accept: " + receipt.Safe(strings.Join(others, ", ")) + "."})
+	}
+	ticked, _, err := s.puts(ctx, q)
+	if err != nil || ticked == nil {
+		if ctx.Err() != nil {
+			s.ended(c.m.ID)
+			return false
+		}
+		s.refuses(c, outcomeRefused, "changed", fmt.Sprintf("%s says something else of itself than what was accepted, and nobody has accepted that. Nothing was called; other tools go on. "+
+			"A person reads and accepts it with: verbatim guard accept %s %s", t.name, c.u.Name, t.name))
+		return false
+	}
+	accepted := []string{t.name}
+	if ticked["all"] {
+		accepted = append(accepted, others...)
+	}
+	_, err = s.State.changes(c.u.Name, func(p *pin) *pin {
+		// What was shown is accepted, and not what another guard has been told meanwhile.
+		p.Offered = map[string]json.RawMessage{}
+		c.u.mu.Lock()
+		defer c.u.mu.Unlock()
+		for _, o := range c.u.tools {
+			if slices.Contains(accepted, o.name) {
+				p.Offered[o.name] = canonical(o.now)
+			}
+		}
+		p.accept()
+		return p
+	})
+	if err == nil {
+		c.u.starting.Lock()
+		err = c.u.compare(s.ctx)
+		c.u.starting.Unlock()
+	}
+	if err != nil {
+		s.refuses(c, outcomeRefused, "store", "Nothing was called: what was accepted cannot be kept: "+err.Error())
+		return false
+	}
+	_ = s.log.later(s.agreement(VerbAccept, c.u.Name, strings.Join(accepted, ", "), outcomeOK))
+	return true
+}
+
+// difference writes two descriptions line by line, the accepted one with - and the present one with +.
+func difference(was, now json.RawMessage) string {
+	old, new := described(was), described(now)
+	var b strings.Builder
+	for _, l := range old {
+		if !slices.Contains(new, l) {
+			b.WriteString("- " + l + "\n")
+		}
+	}
+	for _, l := range new {
+		if !slices.Contains(old, l) {
+			b.WriteString("+ " + l + "\n")
+		}
+	}
+	return b.String()
+}
+
+// described returns what a tool says of itself, a value a line.
+func described(raw json.RawMessage) (lines []string) {
+	for _, l := range leaves(raw) {
+		for line := range strings.Lines(l.text + "\n") {
+			lines = append(lines, receipt.Safe(l.path)+": "+receipt.Safe(strings.TrimRight(line, "\n")))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,400 @@
+package guard
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/stores/receipt"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A call is one call of a tool.
+type call struct {
+	session *session
+	m       *message
+	u       *upstream
+	tool    string // the server's own name of it
+	args    json.RawMessage
+
+	acts    bool
+	leaves  []leaf
+	origins []origin
+	agreed  string // who agreed, and how
+	key     string // of its row, once it was sent
+	same    string // digest of what it does
+	before  *before
+}
+
+// An origin is where an argument comes from.
+type origin struct {
+	path string
+	from *source // nil for the client itself
+}
+
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d\n%s\n", len(p), p)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+func safeText(s string) string {
+	all := strings.Split(s, "\n")
+	for i := range all {
+		all[i] = receipt.Safe(all[i])
+	}
+	return strings.Join(all, "\n")
+}
+
+func decoded(raw json.RawMessage) (v any) {
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	dec.UseNumber()
+	_ = dec.Decode(&v)
+	return v
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// toolResult makes the result of a call that was not passed on. It is a result and no error of the
+// protocol, so that the model reads it.
+func toolResult(failed bool, text string) json.RawMessage {
+	raw, _ := json.Marshal(map[string]any{"content": []map[string]string{{"type": "text", "text": text}}, "isError": failed})
+	return raw
+}
+
+// call takes a call of a tool.
+func (s *session) call(m *message) {
+	var p struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	if err := json.Unmarshal(m.Params, &p); err != nil || p.Name == "" {
+		s.fails(m.ID, codeParams, "a call names a tool, and its arguments are an object")
+		return
+	}
+	// A server that reads the second of two members with one name would do something else than is shown.
+	if _, err := jsontext.NewDecoder(bytes.NewReader(m.Params)).ReadValue(); err != nil {
+		s.fails(m.ID, codeParams, "the call can be read in two ways: a member stands twice, or a text is no valid Unicode")
+		return
+	}
+	if s.searches() && (p.Name == findTool || p.Name == describeTool || p.Name == callTool) {
+		text, name, inner := s.finds(p.Name, p.Arguments)
+		if name == "" && p.Name != callTool {
+			s.answer(m.ID, toolResult(false, text))
+			return
+		}
+		p.Name, p.Arguments = name, inner
+		if len(inner) == 0 {
+			p.Arguments = json.RawMessage("{}")
+		}
+		m.Params = with(m.Params, "arguments", p.Arguments)
+	}
+	s.mu.Lock()
+	at, known := s.shown[p.Name]
+	s.mu.Unlock()
+	if known && at.u.settled() {
+		if s.passes(m, at, p.Arguments) {
+			return
+		}
+	}
+	s.later(func() { s.takes(m, p.Name, p.Arguments) })
+}
+
+// settled reports whether the server runs and its list is compared.
+func (u *upstream) settled() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.pipe != nil && u.tools != nil && !u.stale && !u.forgot
+}
+
+// makes prepares a call.
+func (s *session) makes(m *message, at place, args json.RawMessage) (*call, error) {
+	c := &call{session: s, m: m, u: at.u, tool: at.t.name, args: args, leaves: leaves(args)}
+	if s.Apart {
+		name, _ := json.Marshal(at.t.name)
+		c.m = &message{ID: m.ID, Method: m.Method, Params: with(m.Params, "name", name)}
+	}
+	at.u.mu.Lock()
+	c.acts = !at.t.reads || at.u.pin == nil || !slices.Contains(at.u.pin.Reads, at.t.name)
+	at.u.mu.Unlock()
+	s.coming.Lock() // until what the client has seen is traced
+	s.coming.Unlock()
+	for _, l := range c.leaves {
+		from, err := s.traces.find(l.text)
+		if err != nil {
+			return nil, err
+		}
+		c.origins = append(c.origins, origin{l.path, from})
+	}
+	return c, nil
+}
+
+// traced returns the sources of arguments that came out of results; with read, only those of other
+// servers.
+func (c *call) traced() (all []*source) {
+	for _, o := range c.origins {
+		if o.from != nil && (c.acts || o.from.Server != c.u.Name) {
+			all = append(all, o.from)
+		}
+	}
+	return all
+}
+
+// passes passes a call on at once that needs no thought: one that only reads, of a server whose
+// person was asked. It reports whether it did.
+func (s *session) passes(m *message, at place, args json.RawMessage) bool {
+	if at.t.changed || !at.t.reads || s.State.isStopped(s.name) {
+		return false
+	}
+	c, err := s.makes(m, at, args)
+	if err != nil || c.acts || len(c.traced()) > 0 {
+		return false
+	}
+	if rule, _ := s.Rules.of(c); rule != nil {
+		return false
+	}
+	s.sends(c)
+	return true
+}
+
+// refuses answers that a call was not passed on, and why.
+func (s *session) refuses(c *call, outcome, reason, text string) {
+	if c.u != nil {
+		e := s.log.entry(c)
+		e.Outcome, e.Reason = outcome, reason
+		_ = s.log.later(write{entry: e})
+	}
+	s.answer(c.m.ID, toolResult(true, text))
+}
+
+// takes decides what becomes of a call.
+func (s *session) takes(m *message, name string, args json.RawMessage) {
+	c := &call{session: s, m: m}
+	if s.State.isStopped(s.name) {
+		s.refuses(c, outcomeRefused, "stopped", "The person stopped this client: nothing is passed on until they say verbatim guard stop --undo "+s.name)
+		return
+	}
+	for _, u := range s.servers {
+		if err := u.ready(s.ctx); err != nil && !s.Apart {
+			s.refuses(c, outcomeRefused, "not-running", fmt.Sprintf("%s cannot be used: %s. Nothing was called.", u.Name, err))
+			return
+		}
+	}
+	s.mu.Lock()
+	at, known := s.shown[name]
+	s.mu.Unlock()
+	if !known {
+		s.fails(m.ID, codeParams, fmt.Sprintf("no tool is called %q", name))
+		return
+	}
+	at.u.mu.Lock()
+	forgot := at.u.forgot
+	at.u.forgot, at.u.calls = false, 0
+	at.u.mu.Unlock()
+	ctx, stop := context.WithCancel(s.ctx)
+	defer stop()
+	s.runs(m.ID, &running{to: at.u, cancel: stop})
+	if forgot {
+		c.u, c.tool, c.args = at.u, at.t.name, args
+		s.refuses(c, outcomeRefused, "restarted", fmt.Sprintf("%s had ended and was started again: what it remembered is lost. Nothing was called; call again if that still makes sense.", at.u.Name))
+		return
+	}
+	if at.t.changed {
+		if c.u, c.tool, c.args = at.u, at.t.name, args; !s.acceptsChange(ctx, c, at.t) {
+			return
+		}
+		if at = s.place(name); at.t == nil || at.t.changed {
+			s.refuses(c, outcomeRefused, "changed", "What this tool says of itself has changed again. Nothing was called.")
+			return
+		}
+	}
+	s.offers(ctx, at.u)
+	c, err := s.makes(m, at, args)
+	if err != nil {
+		s.refuses(&call{session: s, m: m}, outcomeRefused, "store", "Nothing was called: the state of verbatim guard cannot be read: "+err.Error())
+		return
+	}
+	if !s.decides(ctx, c) {
+		return
+	}
+	if ctx.Err() != nil { // it was cancelled while it waited
+		s.ended(m.ID)
+		return
+	}
+	s.sends(c)
+}
+
+func (s *session) place(name string) place {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown[name]
+}
+
+// decides reports whether a call may be sent, after asking where that is needed. An acting call was
+// journalled then.
+func (s *session) decides(ctx context.Context, c *call) bool {
+	c.same = digest(c.u.Name, c.tool, string(canonical(c.args)))
+	rule, number := s.Rules.of(c)
+	traced := c.traced()
+	if rule != nil && rule.Then == "deny" {
+		s.refuses(c, outcomeRefused, "denied", fmt.Sprintf("Rule %d of guard.yaml denies this call. Nothing was called.", number))
+		return false
+	}
+	var err error
+	if c.acts {
+		if c.before, err = s.log.same(ctx, c.same); err != nil {
+			s.refuses(c, outcomeRefused, "store", "Nothing was called: the journal of verbatim guard cannot be used: "+err.Error())
+			return false
+		}
+	}
+	ask := c.acts || len(traced) > 0
+	why := "it may change something"
+	switch {
+	case !c.acts && len(traced) > 0:
+		why = "it hands to " + c.u.Name + " what came out of another server's result"
+	case rule != nil && rule.Then == "ask":
+		ask, why = true, fmt.Sprintf("rule %d of guard.yaml says so", number)
+	case rule != nil && slices.ContainsFunc(traced, func(f *source) bool { return !slices.Contains(rule.From, f.Server) }):
+		ask, why = true, fmt.Sprintf("an argument came out of a result, and rule %d does not name its server", number)
+	case rule != nil && c.before.lost():
+		ask, why = true, "nobody knows whether the same was done before"
+	case rule != nil && !s.counts(rule, number):
+		ask, why = true, fmt.Sprintf("rule %d lets %d calls pass in an hour, and there were as many", number, rule.PerHour)
+	case rule != nil:
+		ask, c.agreed = false, fmt.Sprintf("%s, by rule %d", s.Who, number)
+	case ask && len(traced) == 0 && !c.before.lost() && s.stands(c, c.leaves):
+		ask, c.agreed = false, s.Who+", for an hour"
+	}
+	if ask && !s.agrees(ctx, c, why) {
+		return false
+	}
+	if !c.acts {
+		return true
+	}
+	c.key = rand.Text()
+	if err := s.log.attempt(ctx, s.log.entry(c), c.key, c.same, c.before); err != nil {
+		c.key = ""
+		s.answer(c.m.ID, toolResult(true, "Nothing was called: verbatim guard cannot write its journal, and what acts passes only when it is written down first: "+err.Error()))
+		return false
+	}
+	return true
+}
+
+// counts counts a call of a rule, and reports whether the rule lets it pass within this hour.
+func (s *session) counts(r *Rule, number int) bool {
+	if r.PerHour == 0 {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.given == nil {
+		s.given = map[string]int{}
+	}
+	hour := fmt.Sprintf("%d %s", number, s.Clock().UTC().Format("2006-01-02 15"))
+	s.given[hour]++
+	return s.given[hour] <= r.PerHour
+}
+
+// sends sends a call, and passes the answer back before it is looked at.
+func (s *session) sends(c *call) {
+	c.u.mu.Lock()
+	c.u.calls++
+	c.u.mu.Unlock()
+	s.calls.Add(1)
+	id, err := c.u.send(c.m, func(a *message) {
+		defer s.calls.Done()
+		s.settles(c, a)
+	})
+	if err != nil {
+		s.calls.Done()
+		// It may have been written in part.
+		s.settles(c, nil)
+		return
+	}
+	s.runs(c.m.ID, &running{to: c.u, id: id})
+}
+
+// settles passes on what became of a call, and journals it.
+func (s *session) settles(c *call, a *message) {
+	e := s.log.entry(c)
+	w := write{entry: e, key: c.key}
+	switch {
+	case a == nil && c.acts:
+		w.entry.Outcome, w.entry.Reason, w.status = outcomeUnknown, "answer-lost", outcomeUnknown
+		s.answer(c.m.ID, toolResult(true, fmt.Sprintf("%s ended before it answered: nobody knows whether this was done. Look before you call it again; the person will be told.", c.u.Name)))
+	case a == nil:
+		w.entry.Outcome, w.entry.Reason = outcomeFailed, "answer-lost"
+		s.answer(c.m.ID, toolResult(true, c.u.Name+" ended before it answered. It is started again for the next call; what it remembered is lost."))
+	default:
+		s.coming.RLock()
+		defer s.coming.RUnlock()
+		s.ended(c.m.ID)
+		_ = s.client.write(&message{ID: c.m.ID, Result: a.Result, Error: a.Error})
+		var said struct{ IsError bool }
+		w.entry.Outcome, w.status = outcomeOK, outcomeOK
+		if _ = json.Unmarshal(a.Result, &said); said.IsError || a.Error != nil {
+			// That it says so does not mean that nothing was done.
+			w.entry.Outcome, w.entry.Reason, w.status = outcomeFailed, "tool-failed", outcomeFailed
+		}
+		s.traces.hears(s, source{c.u.Name, c.tool, e.Time}, a)
+	}
+	if err := s.log.later(w); err != nil {
+		s.says("the journal cannot be written: %s", err)
+	}
+}
+
+// hears remembers the telling parts of an answer.
+func (t *traces) hears(s *session, from source, a *message) {
+	if err := t.keep(from, textIn(a.Result)+textIn(a.Error)); err != nil {
+		s.says("what %s answered cannot be traced: %s", from.Server, err)
+	}
+}
+
+// textIn returns all texts of a result, without pictures and sound.
+func textIn(result json.RawMessage) string {
+	var b strings.Builder
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			binary := v["mimeType"] != nil
+			for _, k := range sortedKeys(v) {
+				if binary && (k == "data" || k == "blob") {
+					continue
+				}
+				walk(v[k])
+			}
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		case string:
+			b.WriteString(v)
+			b.WriteByte('\n')
+		case json.Number:
+			b.WriteString(v.String())
+			b.WriteByte('\n')
+		}
+	}
+	walk(decoded(result))
+	return b.String()
+}
+
+// stamp says a time for people.
+func stamp(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }

@@ -1,0 +1,495 @@
+package guard
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A session is one client and its connections.
+type session struct {
+	*Guard
+	client  pipe
+	ctx     context.Context
+	servers []*upstream
+	began   time.Time
+	calls   sync.WaitGroup // that are being answered
+	heard   sync.WaitGroup // servers that are listened to
+	asking  sync.Mutex     // one question at a time
+	coming  sync.RWMutex   // read-locked while an answer is passed on and traced
+
+	mu       sync.Mutex
+	id       string
+	name     string // of the client
+	asks     bool   // the client says that it asks its person
+	params   map[string]json.RawMessage
+	next     int64
+	waiting  map[int64]*waiting  // requests to the client
+	running  map[string]*running // requests of the client, by id
+	shown    map[string]place    // tools by the names that the client knows
+	offered  map[string]bool     // servers of which the question about reading was asked
+	standing []standing
+	given    map[string]int // calls of a rule within the hour, by rule
+}
+
+// A running is a request of the client that is being answered.
+type running struct {
+	to     *upstream
+	id     int64
+	cancel context.CancelFunc // of the question that it waits for; nil once it was sent
+}
+
+// hears takes a message of the client.
+func (s *session) hears(m *message) {
+	switch {
+	case m.answers():
+		var id int64
+		if json.Unmarshal(m.ID, &id) != nil {
+			return
+		}
+		s.mu.Lock()
+		w := s.waiting[id]
+		delete(s.waiting, id) // one answer is taken, and no second
+		s.mu.Unlock()
+		if w != nil {
+			w.done(m)
+		}
+	case m.asks():
+		s.request(m)
+	case m.Method == "notifications/cancelled":
+		s.cancel(m)
+	case m.Method == "notifications/initialized", m.Method == "notifications/roots/list_changed":
+	default:
+		for _, u := range s.servers {
+			u.tells(&message{Method: m.Method, Params: m.Params})
+		}
+	}
+}
+
+func (s *session) cancel(m *message) {
+	var p struct{ RequestID json.RawMessage }
+	_ = json.Unmarshal(m.Params, &p)
+	s.mu.Lock()
+	r := s.running[string(p.RequestID)]
+	s.mu.Unlock()
+	switch {
+	case r == nil:
+	case r.cancel != nil:
+		r.cancel()
+	default:
+		r.to.tells(&message{Method: m.Method, Params: with(m.Params, "requestId", number(r.id))})
+	}
+}
+
+func (s *session) answer(id json.RawMessage, result any) {
+	raw, ok := result.(json.RawMessage)
+	if !ok {
+		raw, _ = json.Marshal(result)
+	}
+	s.ended(id)
+	_ = s.client.write(&message{ID: id, Result: raw})
+}
+
+func (s *session) fails(id json.RawMessage, code int, text string) {
+	s.ended(id)
+	_ = s.client.write(&message{ID: id, Error: errorOf(code, text)})
+}
+
+func (s *session) ended(id json.RawMessage) {
+	s.mu.Lock()
+	delete(s.running, string(id))
+	s.mu.Unlock()
+}
+
+// later answers a request while others are read.
+func (s *session) later(fn func()) {
+	s.calls.Add(1)
+	go func() {
+		defer s.calls.Done()
+		fn()
+	}()
+}
+
+// request answers a request of the client.
+func (s *session) request(m *message) {
+	if m.Method != "initialize" && m.Method != "ping" && s.greeting() == nil {
+		s.fails(m.ID, codeMethod, "begin with initialize: guard speaks the versions of the protocol up to 2025-11-25")
+		return
+	}
+	switch m.Method {
+	case "ping":
+		s.answer(m.ID, struct{}{})
+	case "initialize":
+		if s.greets(m) {
+			s.later(func() { s.initialize(m) })
+		}
+	case "tools/list":
+		s.later(func() { s.listTools(m) })
+	case "tools/call":
+		s.call(m)
+	case "logging/setLevel":
+		for i, u := range s.servers {
+			if i > 0 {
+				u.tells(&message{ID: json.RawMessage(`"level"`), Method: m.Method, Params: m.Params})
+			}
+		}
+		s.forward(m, s.servers[0])
+	case "resources/read", "resources/subscribe", "resources/unsubscribe":
+		var p struct{ URI string }
+		_ = json.Unmarshal(m.Params, &p)
+		s.later(func() { s.forward(m, s.holder(p.URI)) })
+	case "prompts/get", "completion/complete":
+		s.named(m)
+	case "resources/list", "resources/templates/list", "prompts/list":
+		if s.Apart {
+			s.later(func() { s.merge(m) })
+			return
+		}
+		s.forward(m, s.servers[0])
+	default:
+		if s.Apart {
+			s.fails(m.ID, codeMethod, "no server is asked this")
+			return
+		}
+		s.forward(m, s.servers[0])
+	}
+}
+
+// forward passes a request on to a server, and its answer back.
+func (s *session) forward(m *message, u *upstream) {
+	if u == nil {
+		s.fails(m.ID, codeParams, "no server has this")
+		return
+	}
+	now := func() {
+		id, err := u.send(&message{Method: m.Method, Params: m.Params}, func(a *message) {
+			if a == nil {
+				s.fails(m.ID, codeFailed, u.Name+" ended before it answered")
+				return
+			}
+			s.coming.RLock()
+			defer s.coming.RUnlock()
+			s.ended(m.ID)
+			_ = s.client.write(&message{ID: m.ID, Result: a.Result, Error: a.Error})
+			if m.Method == "resources/read" || m.Method == "prompts/get" {
+				s.traces.hears(s, source{u.Name, m.Method, s.Clock()}, a)
+			}
+		})
+		if err != nil {
+			s.fails(m.ID, codeFailed, u.Name+": "+err.Error())
+			return
+		}
+		s.runs(m.ID, &running{to: u, id: id})
+	}
+	u.mu.Lock()
+	up := u.pipe != nil
+	u.mu.Unlock()
+	if up {
+		now()
+		return
+	}
+	s.later(func() {
+		if err := u.ready(s.ctx); err != nil {
+			s.fails(m.ID, codeFailed, u.Name+": "+err.Error())
+			return
+		}
+		now()
+	})
+}
+
+// runs notes a request that can be cancelled, unless its answer has come already.
+func (s *session) runs(id json.RawMessage, r *running) {
+	if r.cancel == nil {
+		r.to.mu.Lock()
+		_, waits := r.to.waiting[r.id]
+		r.to.mu.Unlock()
+		if !waits {
+			return
+		}
+	}
+	s.mu.Lock()
+	s.running[string(id)] = r
+	s.mu.Unlock()
+}
+
+// named passes on what names a prompt.
+func (s *session) named(m *message) {
+	if !s.Apart {
+		s.forward(m, s.servers[0])
+		return
+	}
+	var p struct {
+		Name string
+		Ref  map[string]json.RawMessage
+	}
+	_ = json.Unmarshal(m.Params, &p)
+	if p.Ref == nil {
+		u, name := s.owner(p.Name)
+		raw, _ := json.Marshal(name)
+		s.forward(&message{ID: m.ID, Method: m.Method, Params: with(m.Params, "name", raw)}, u)
+		return
+	}
+	var uri, name string
+	_ = json.Unmarshal(p.Ref["uri"], &uri)
+	if _ = json.Unmarshal(p.Ref["name"], &name); name == "" {
+		s.later(func() { s.forward(m, s.holder(uri)) })
+		return
+	}
+	u, name := s.owner(name)
+	p.Ref["name"], _ = json.Marshal(name)
+	raw, _ := json.Marshal(p.Ref)
+	s.forward(&message{ID: m.ID, Method: m.Method, Params: with(m.Params, "ref", raw)}, u)
+}
+
+// lists are the members that hold lists, by method.
+var lists = map[string]string{"resources/list": "resources", "resources/templates/list": "resourceTemplates", "prompts/list": "prompts"}
+
+// pages asks a server for all pages of a list.
+func (u *upstream) pages(ctx context.Context, method, member string) (all []json.RawMessage, err error) {
+	params := json.RawMessage(`{}`)
+	for range 200 {
+		m, err := u.ask(ctx, method, params)
+		if err != nil {
+			return nil, err
+		}
+		if m.Error != nil {
+			return nil, errors.New(textOf(m.Error))
+		}
+		var page map[string]json.RawMessage
+		var items []json.RawMessage
+		if json.Unmarshal(m.Result, &page) != nil || json.Unmarshal(page[member], &items) != nil {
+			return nil, errors.New("its list cannot be read")
+		}
+		all = append(all, items...)
+		if next := page["nextCursor"]; len(next) > 0 && string(next) != `""` && string(next) != "null" {
+			params = with(json.RawMessage(`{}`), "cursor", next)
+			continue
+		}
+		return all, nil
+	}
+	return nil, errors.New("its list does not end")
+}
+
+// merge answers with the lists of all servers. One that has no such list adds nothing.
+func (s *session) merge(m *message) {
+	member := lists[m.Method]
+	all := []json.RawMessage{}
+	for _, u := range s.servers {
+		if u.ready(s.ctx) != nil {
+			continue
+		}
+		items, _ := u.pages(s.ctx, m.Method, member)
+		for _, item := range items {
+			if member == "prompts" {
+				var p struct{ Name string }
+				_ = json.Unmarshal(item, &p)
+				name, _ := json.Marshal(s.apart(u, p.Name))
+				item = with(item, "name", name)
+			}
+			all = append(all, item)
+		}
+	}
+	s.answer(m.ID, map[string]any{member: all})
+}
+
+// holder returns the server that has a resource: the only one, or the first that lists it, or whose
+// templates begin like it.
+func (s *session) holder(uri string) *upstream {
+	if !s.Apart || len(s.servers) == 1 {
+		return s.servers[0]
+	}
+	for _, method := range []string{"resources/list", "resources/templates/list"} {
+		for _, u := range s.servers {
+			if u.ready(s.ctx) != nil {
+				continue
+			}
+			items, _ := u.pages(s.ctx, method, lists[method])
+			for _, item := range items {
+				var r struct{ URI, URITemplate string }
+				_ = json.Unmarshal(item, &r)
+				begin, _, _ := strings.Cut(r.URITemplate, "{")
+				if r.URI == uri && uri != "" || begin != "" && strings.HasPrefix(uri, begin) {
+					return u
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// greeting returns the parameters of initialize for servers, nil before the client has come.
+func (s *session) greeting() json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.params == nil {
+		return nil
+	}
+	raw, _ := json.Marshal(s.params)
+	return raw
+}
+
+// greets reads how the client greets us. Servers are greeted likewise, but for what is offered to them:
+// questions to its person only.
+func (s *session) greets(m *message) bool {
+	var p map[string]json.RawMessage
+	var caps map[string]json.RawMessage
+	if json.Unmarshal(m.Params, &p) != nil || p == nil {
+		s.fails(m.ID, codeParams, "initialize says who begins")
+		return false
+	}
+	_ = json.Unmarshal(p["capabilities"], &caps)
+	var client struct{ Name string }
+	_ = json.Unmarshal(p["clientInfo"], &client)
+	ask, is := caps["elicitation"]
+	offer := map[string]json.RawMessage{}
+	if is {
+		offer["elicitation"] = ask
+	}
+	var version string
+	if _ = json.Unmarshal(p["protocolVersion"], &version); version > newest {
+		p["protocolVersion"] = json.RawMessage(`"` + newest + `"`)
+	}
+	p["capabilities"], _ = json.Marshal(offer)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.params == nil {
+		s.id = rand.Text()
+	}
+	s.params, s.asks, s.name = p, is && asksForms(ask), client.Name
+	return true
+}
+
+// initialize starts the servers.
+func (s *session) initialize(m *message) {
+	r := Running{PID: os.Getpid(), Client: s.name, Since: s.began}
+	var first error
+	var hellos []map[string]json.RawMessage
+	for _, u := range s.servers {
+		r.Servers = append(r.Servers, u.Name)
+		if err := u.ready(s.ctx); err != nil {
+			s.says("%s cannot be used: %s", u.Name, err)
+			first = err
+			continue
+		}
+		var hello map[string]json.RawMessage
+		_ = json.Unmarshal(u.hello, &hello)
+		hellos = append(hellos, hello)
+	}
+	s.State.enter(s.id, r)
+	switch {
+	case len(hellos) == 0:
+		s.fails(m.ID, codeFailed, s.servers[0].Name+": "+first.Error())
+	case !s.Apart:
+		s.answer(m.ID, s.servers[0].hello)
+	default:
+		s.answer(m.ID, s.together(hellos))
+	}
+}
+
+// newest is the newest version of the protocol that is passed on: the next one has no connections.
+const newest = "2025-11-25"
+
+// asksForms reports whether a client fills in forms, as it does if it names no mode.
+func asksForms(raw json.RawMessage) bool {
+	var modes map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &modes)
+	return len(modes) == 0 || modes["form"] != nil
+}
+
+func (s *session) elicits() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asks
+}
+
+// together makes one greeting of several: what any of the servers can do, and all that they say.
+func (s *session) together(hellos []map[string]json.RawMessage) any {
+	caps := map[string]json.RawMessage{}
+	var words []string
+	version := newest
+	for _, h := range hellos {
+		var own map[string]json.RawMessage
+		_ = json.Unmarshal(h["capabilities"], &own)
+		for name, raw := range own {
+			if name != "tasks" && name != "experimental" && (caps[name] == nil || len(raw) > len(caps[name])) {
+				caps[name] = raw
+			}
+		}
+		var text, v string
+		if _ = json.Unmarshal(h["instructions"], &text); text != "" {
+			words = append(words, text)
+		}
+		if _ = json.Unmarshal(h["protocolVersion"], &v); v != "" && v < version {
+			version = v
+		}
+	}
+	out := map[string]any{"protocolVersion": version, "capabilities": caps, "serverInfo": map[string]string{"name": "verbatim guard", "version": s.Version}}
+	if len(words) > 0 {
+		out["instructions"] = strings.Join(words, "\n\n")
+	}
+	return out
+}
+
+// asksClient sends a request to the client. done gets the answer, or nil if none comes any more.
+func (s *session) asksClient(method string, params json.RawMessage, done func(*message)) (int64, error) {
+	s.mu.Lock()
+	s.next++
+	id := s.next
+	s.waiting[id] = &waiting{done}
+	s.mu.Unlock()
+	err := s.client.write(&message{ID: number(id), Method: method, Params: params})
+	if err != nil {
+		s.mu.Lock()
+		delete(s.waiting, id)
+		s.mu.Unlock()
+	}
+	return id, err
+}
+
+// finish waits for the answers to what came before the input ended. What waits for the client itself
+// gets none any more.
+func (s *session) finish() {
+	s.mu.Lock()
+	lost := s.waiting
+	s.waiting = map[int64]*waiting{}
+	s.mu.Unlock()
+	for _, w := range lost {
+		w.done(nil)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.calls.Wait()
+		for {
+			s.mu.Lock()
+			left := len(s.running)
+			s.mu.Unlock()
+			if left == 0 || s.ctx.Err() != nil {
+				return
+			}
+			time.Sleep(2 * time.Millisecond)
+		}
+	}()
+	select {
+	case <-done:
+	case <-s.ctx.Done():
+	}
+}
+
+// ends ends the connections to the servers.
+func (s *session) ends() {
+	for _, u := range slices.Backward(s.servers) {
+		u.stop()
+	}
+	if s.id != "" {
+		s.State.leave(s.id)
+	}
+	s.calls.Wait()
+	s.heard.Wait()
+}
