@@ -64,6 +64,21 @@ func (e *Entity) Insert(row ...Value) Change {
 	return c
 }
 
+// Grace is how long storing, and taking leave of a database, may take once the deadline of whoever waits
+// for it has passed.
+const Grace = 300 * time.Millisecond
+
+// Detached makes a context for what has to be stored or ended even if ctx has ended. It cannot be
+// cancelled, and ends Grace after the deadline of ctx, or after half a minute: nobody waits for a line
+// that is dead.
+func Detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	wait := 30 * time.Second
+	if at, ok := ctx.Deadline(); ok {
+		wait = min(wait, max(0, time.Until(at))+Grace)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), wait)
+}
+
 // Insist calls Update up to five times while it fails with ErrConflict or ErrDuplicate, that is
 // because of somebody else's change. It waits two milliseconds longer each time, and stops when
 // ctx ends.

@@ -172,7 +172,9 @@ func (m *mark) keep(ctx context.Context) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	seq, hash, err := m.store.Head(context.WithoutCancel(ctx))
+	ctx, end := stores.Detached(ctx)
+	defer end()
+	seq, hash, err := m.store.Head(ctx)
 	if err != nil {
 		return
 	}

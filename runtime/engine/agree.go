@@ -390,7 +390,7 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.C
 	}
 	e := s.own(verb, id, c)
 	e.Outcome, e.Reason = outcomeRefused, code
-	ctx, stop := detached(ctx)
+	ctx, stop := stores.Detached(ctx)
 	defer stop()
 	failed := writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		b := stores.Batch{Entries: []stores.Entry{e}}

@@ -493,7 +493,7 @@ func stands(s *Session, p *verbs.Program) int {
 // recordEntries writes a batch that has to be kept even if the request was cancelled meanwhile, and
 // counts the uses of limited verbs.
 func recordEntries(ctx context.Context, s *Session, b stores.Batch, used ...countedUse) error {
-	ctx, stop := detached(ctx)
+	ctx, stop := stores.Detached(ctx)
 	defer stop()
 	scope := s.scope
 	for _, u := range used {

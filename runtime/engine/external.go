@@ -299,7 +299,7 @@ func afterwards(ctx context.Context, s *Session, o *runOptions, a *sentCall, ent
 		kept = *answer
 	}
 	b.Changes = append(b.Changes, a.settle(status, kept, entry.Time))
-	ctx, stop := detached(ctx)
+	ctx, stop := stores.Detached(ctx)
 	defer stop()
 	failed := writeTo(ctx, s.e, o.opens(s), func(tx stores.Tx) error {
 		return tx.Apply(ctx, b)

@@ -625,7 +625,8 @@ func (e *Engine) giveUp(ctx context.Context, run stores.Run, verb, reason string
 
 // endWork commits the outcome of a run that had no effect.
 func (e *Engine) endWork(ctx context.Context, b stores.Batch, done *Worked, outcome string) error {
-	ctx = context.WithoutCancel(ctx)
+	ctx, end := stores.Detached(ctx)
+	defer end()
 	var last stores.Tx
 	err := writeTo(ctx, e, stores.Scope{All: true}, func(tx stores.Tx) error {
 		last = tx

@@ -34,7 +34,7 @@ func Engine(ctx context.Context, url string) (about string, all []Need, err erro
 	if err != nil {
 		return "", nil, &failure{doing: "open", cause: plainCause(err)}
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
+	defer leave(ctx, conn)
 	if err := conn.QueryRow(ctx, "SELECT version()").Scan(&about); err != nil {
 		return "", nil, fault(ctx, "open", err)
 	}
@@ -90,7 +90,7 @@ func beside(ctx context.Context, c *pgx.ConnConfig) Need {
 	other, err := pgx.ConnectConfig(ctx, c)
 	sees := false
 	if err == nil {
-		defer other.Close(context.WithoutCancel(ctx))
+		defer leave(ctx, other)
 		err = other.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'verbatim_probe')").Scan(&sees)
 	}
 	switch {

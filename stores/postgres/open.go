@@ -286,16 +286,38 @@ func (s *Store) Close() error {
 	if s.closed.Swap(true) || !s.opened {
 		return nil
 	}
-	if s.pool != nil {
-		s.pool.Close()
+	// A pool takes its leave of the server on each connection, and waits for those that are being made. On
+	// a line that is dead that takes minutes, so it goes on behind the caller's back.
+	var closing sync.WaitGroup
+	for _, pool := range []*pgxpool.Pool{s.pool, s.owner, s.replicaPool()} {
+		if pool != nil {
+			closing.Go(pool.Close)
+		}
 	}
-	if s.owner != nil {
-		s.owner.Close()
-	}
-	if s.replica != nil && s.replica.pool != nil {
-		s.replica.pool.Close()
+	closed := make(chan struct{})
+	go func() {
+		closing.Wait()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(100 * time.Millisecond):
 	}
 	return nil
+}
+
+// leave closes a connection of its own.
+func leave(ctx context.Context, conn *pgx.Conn) {
+	ctx, end := stores.Detached(ctx)
+	defer end()
+	_ = conn.Close(ctx)
+}
+
+func (s *Store) replicaPool() *pgxpool.Pool {
+	if s.replica == nil {
+		return nil
+	}
+	return s.replica.pool
 }
 
 var (
@@ -588,29 +610,12 @@ func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scop
 	})
 }
 
-// patience bounds the wait for a commit or a rollback that has no deadline.
-const patience = 30 * time.Second
-
-// grace is how long to wait for the end of a transaction after its deadline. The caller must
-// not wait for a network that loses the answer.
-const grace = 500 * time.Millisecond
-
-// detached makes a context for the end of a transaction. It cannot be cancelled, and ends grace
-// after the deadline of ctx, or after patience.
-func detached(ctx context.Context) (context.Context, context.CancelFunc) {
-	wait := patience
-	if at, ok := ctx.Deadline(); ok {
-		wait = min(wait, max(0, time.Until(at))+grace)
-	}
-	return context.WithTimeout(context.WithoutCancel(ctx), wait)
-}
-
 // commit ends a transaction, in one round trip with the statements that were left for it. If
 // the context ends, it asks the server to cancel: before COMMIT that ends the transaction, and
 // COMMIT itself runs on. It waits for the answers in any case, a moment beyond a deadline,
 // since only they tell whether the transaction was committed.
 func (c *conn) commit(ctx context.Context) error {
-	firm, cancel := detached(ctx)
+	firm, cancel := stores.Detached(ctx)
 	defer cancel()
 	ops := append(c.last, op{doing: "commit", sql: "COMMIT"})
 	if !c.begun {
@@ -648,7 +653,7 @@ func (c *conn) rollback(ctx context.Context) {
 	if !c.begun || c.pc.Conn().IsClosed() || c.pc.Conn().PgConn().TxStatus() == 'I' {
 		return
 	}
-	firm, cancel := detached(ctx)
+	firm, cancel := stores.Detached(ctx)
 	defer cancel()
 	_, _ = c.pc.Exec(firm, "ROLLBACK") // a connection that failed is not lent again
 }

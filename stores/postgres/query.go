@@ -415,7 +415,7 @@ func (c *conn) aside(ctx context.Context, as string, fn func() error, look ...op
 		c.broken = err
 		return err
 	}
-	firm, cancel := detached(ctx)
+	firm, cancel := stores.Detached(ctx)
 	defer cancel()
 	if err == nil && len(look) > 0 {
 		return c.do(firm, append([]op{{doing: "query", sql: "ROLLBACK TO SAVEPOINT verbatim_aside"}, {doing: "query", sql: "RELEASE SAVEPOINT verbatim_aside"}}, look...)...)
@@ -446,7 +446,9 @@ func (c *conn) check(ctx context.Context, p *sqlcore.Query, v *view, st *stateme
 	}
 	defer func() {
 		if !c.pc.Conn().IsClosed() {
-			_ = c.pc.Conn().PgConn().Deallocate(context.WithoutCancel(ctx), name)
+			firm, end := stores.Detached(ctx)
+			defer end()
+			_ = c.pc.Conn().PgConn().Deallocate(firm, name)
 		}
 	}()
 	if _, err := columnsOf(p, len(desc.Fields), func(i int) string { return desc.Fields[i].Name }); err != nil {

@@ -27,7 +27,7 @@ func Tables(ctx context.Context, url string, keep func(name string) bool) ([]sto
 	if err != nil {
 		return nil, plainCause(err)
 	}
-	defer pc.Close(context.WithoutCancel(ctx))
+	defer leave(ctx, pc)
 	d := &describer{pc, ctx}
 	var tables []stores.Table
 	err = d.ask(`SELECT n.nspname::text, c.relname::text, c.relkind IN ('v', 'm'), COALESCE(pg_catalog.obj_description(c.oid, 'pg_class'), '') FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace

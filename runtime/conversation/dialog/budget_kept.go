@@ -11,6 +11,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
+	"verbatim/stores"
 )
 
 // Amounts are added up for a person, not for a process, so a new conversation or a second one does
@@ -86,9 +87,11 @@ func (h *hold) release(ctx context.Context) {
 	if h == nil {
 		return
 	}
+	ctx, end := stores.Detached(ctx)
+	defer end()
 	for name, n := range h.counted {
 		if n > 0 {
-			_, _, _ = h.c.o.Session.Turns().Count(context.WithoutCancel(ctx), name, -n, 0)
+			_, _, _ = h.c.o.Session.Turns().Count(ctx, name, -n, 0)
 		}
 	}
 	h.counted = nil

@@ -46,6 +46,7 @@ import (
 	"verbatim/stores/files"
 
 	"github.com/gabriel-vasile/mimetype"
+	"verbatim/stores"
 )
 
 // A Service takes files. Its fields are set before it is used and not after; it
@@ -149,7 +150,9 @@ func (s *Service) scan(ctx context.Context, u uploads.Upload) (uploads.Upload, e
 		return u, ctx.Err() // it stays pending, by no fault of the file
 	}
 	kept := u.Kept
-	u, lost := s.Engine.Uploads().Judge(context.WithoutCancel(ctx), u.ID, verdict, s.Scanner.String())
+	firm, end := stores.Detached(ctx)
+	defer end()
+	u, lost := s.Engine.Uploads().Judge(firm, u.ID, verdict, s.Scanner.String())
 	u.Kept = kept
 	if lost != nil {
 		return u, errors.Join(lost, err)

@@ -338,7 +338,9 @@ func TestATokenIsTakenBackWhileItAsks(t *testing.T) {
 	var is atomic.Pointer[error]
 	is.Store(new(error))
 	taken, unasked := errors.New("taken back"), ErrUnasked
+	var asked atomic.Int64
 	agent := AskFunc(func(ctx context.Context, who Caller, r Request, tell func(Message) error) error {
+		asked.Add(1)
 		_ = tell(Message{Type: Thought, Content: "hm", EndOfMessage: true})
 		if r.Question == "slowly" {
 			is.Store(&taken)
@@ -363,6 +365,9 @@ func TestATokenIsTakenBackWhileItAsks(t *testing.T) {
 	write(t, conn, ask("3", "q"))
 	if got := read(t, conn); !strings.Contains(got, `"not-now"`) {
 		t.Error(got)
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the agent was asked %d times", n)
 	}
 	is.Store(new(error))
 	write(t, conn, ask("4", "q"))

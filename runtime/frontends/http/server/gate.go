@@ -23,7 +23,8 @@ type gate struct {
 	rate           rate.Limit
 	burst          int
 
-	bodies  atomic.Int64 // bytes of bodies that were read, and are not answered yet
+	bodies  atomic.Int64 // memory of bodies that were read, and are not answered yet
+	open    atomic.Int64 // of them, that of nobody who is known
 	mu      sync.Mutex
 	clients map[string]*client
 	swept   time.Time
@@ -92,18 +93,33 @@ func (g *gate) enter(ctx context.Context, stream bool) (leave func(), err error)
 	return nil, errBusy
 }
 
-// mostBodies is how many bytes of bodies are held at once.
-const mostBodies = 256 << 20
+// mostBodies is how much memory bodies take at once, and mostOpen how much of it those take whose sender
+// nobody knows.
+const (
+	mostBodies = 256 << 20
+	mostOpen   = 64 << 20
+)
 
-// hold reads the body of a request, within the deadline that guard set; give releases the memory.
-func (g *gate) hold(r *http.Request, c *http.ResponseController) (give func(), err error) {
+// hold reads the body of a request, within the deadline that guard set; give releases the memory. open
+// says that nobody knows who sends it.
+func (g *gate) hold(r *http.Request, c *http.ResponseController, open bool) (give func(), err error) {
 	var body bytes.Buffer
-	var read int64
-	give = func() { g.bodies.Add(-read) }
+	var held int64 // of memory, which may be twice what was read
+	give = func() {
+		g.bodies.Add(-held)
+		if open {
+			g.open.Add(-held)
+		}
+	}
 	for {
-		n, err := io.CopyN(&body, r.Body, 32<<10)
-		read += n
-		if g.bodies.Add(n) > mostBodies {
+		_, err := io.CopyN(&body, r.Body, 32<<10)
+		more := int64(body.Cap()) - held
+		held += more
+		all, nobodys := g.bodies.Add(more), int64(0)
+		if open {
+			nobodys = g.open.Add(more)
+		}
+		if all > mostBodies || nobodys > mostOpen {
 			return give, errBusy
 		}
 		if err == io.EOF {

@@ -1,12 +1,15 @@
 package server_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,7 +70,9 @@ func serve(t *testing.T, limits server.Limits, names ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Mount(server.Route{Pattern: "GET /who", Door: server.API, Handle: func(v *server.Visit) error { return v.JSON(http.StatusOK, v.Principal) }})
+	s.Mount(server.Route{Pattern: "GET /who", Door: server.API, Handle: func(v *server.Visit) error { return v.JSON(http.StatusOK, v.Principal) }},
+		server.Route{Pattern: "POST /takes", Door: server.API, Body: 1 << 20, Handle: func(v *server.Visit) error { return v.JSON(http.StatusOK, v.Principal) }},
+		server.Route{Pattern: "POST /open", Body: 40 << 20, Handle: func(v *server.Visit) error { return v.JSON(http.StatusOK, "") }})
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -121,5 +126,50 @@ func TestOnePersonFromManyAddresses(t *testing.T) {
 	}
 	if got := count(20, "other"); got != 4 {
 		t.Errorf("%d of 5 of somebody else are answered", got)
+	}
+}
+
+// sends begins a request with a body of a length, and sends so much of it.
+func sends(t *testing.T, url, path, token string, length, sent int) net.Conn {
+	t.Helper()
+	host := strings.TrimPrefix(url, "http://")
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", path, host, token, length)
+	_, _ = conn.Write(make([]byte, sent)) // the server may have answered already
+	return conn
+}
+
+func statusOf(conn net.Conn) int {
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0
+	}
+	return answer.StatusCode
+}
+
+// G19: nobody's body is read where the caller has to be known, and bodies of nobody take a share of
+// memory alone: whoever is known is answered beside them.
+func TestBodiesOfNobody(t *testing.T) {
+	t.Parallel()
+	url := serve(t, server.Limits{Drain: time.Second}, "acme")
+	if status := statusOf(sends(t, url, "/takes", "nobody", 1000, 0)); status != http.StatusUnauthorized {
+		t.Errorf("nobody is answered with %d, before the body came", status)
+	}
+	const many, length = 8, 20 << 20
+	busy := make(chan int, many)
+	for range many {
+		conn := sends(t, url, "/open", "", length, length-1)
+		go func() { busy <- statusOf(conn) }()
+	}
+	if status := <-busy; status != http.StatusServiceUnavailable {
+		t.Errorf("%d bodies of %d bytes are held for nobody: %d", many, length, status)
+	}
+	if status := statusOf(sends(t, url, "/takes", "acme", 1<<19, 1<<19)); status != http.StatusOK {
+		t.Errorf("beside bodies of nobody, somebody who is known is answered with %d", status)
 	}
 }

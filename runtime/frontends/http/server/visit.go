@@ -57,17 +57,25 @@ const (
 	stallTime = 30 * time.Second // of an upload, and of a stream that is not read
 )
 
-// answer serves a route: it waits for a free place, reads a body of at most the route's size, and
-// checks the caller.
+// answer serves a route: it checks the caller, reads a body of at most the route's size, and waits for a
+// free place.
 func (s *Server) answer(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requestOf(r.Context()).route = route.Pattern
 		v := &Visit{Server: s, W: w, R: r, Route: &route}
 		c := http.NewResponseController(w) // without a connection there are no deadlines
 		r.Body = http.MaxBytesReader(w, r.Body, route.Body)
+		// The caller is known before anything that they send is read.
+		if err := v.enters(); err != nil {
+			if r.ContentLength != 0 {
+				w.Header().Set("Connection", "close") // or net/http reads the body before it answers
+			}
+			v.fail(err)
+			return
+		}
 		if r.ContentLength != 0 && !route.Upload {
 			// The body is read before a place is taken, so a slow sender blocks no other request.
-			give, err := s.gate.hold(r, c)
+			give, err := s.gate.hold(r, c, route.Door == Open)
 			defer give()
 			if err != nil {
 				v.fail(err)
@@ -94,10 +102,6 @@ func (s *Server) answer(route Route) http.Handler {
 				defer leave()
 				_ = c.SetWriteDeadline(time.Now().Add(writeTime))
 			}
-		}
-		if err := v.enters(); err != nil {
-			v.fail(err)
-			return
 		}
 		if err := route.Handle(v); err != nil {
 			v.fail(err)
