@@ -104,7 +104,7 @@ func (a *app) printExitCodes() {
 }
 
 // rare are the subcommands that the first help screen only names, for lack of room.
-var rare = []string{"backup", "completion", "fix", "help", "index", "lsp", "model", "pack", "upload", "version"}
+var rare = []string{"backup", "completion", "fix", "guard", "help", "index", "lsp", "model", "pack", "upload", "version"}
 
 // listed returns the subcommands in the order of commands.
 func (a *app) listed(cmd *cobra.Command) []*cobra.Command {
