@@ -146,7 +146,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 			}
 		}
 		if rest != nil {
-			fmt.Fprintf(&b, "  %-11s %s: add --help\n", "and", strings.Join(rest, ", "))
+			fmt.Fprintf(&b, "  %-11s %s: --help\n", "and", strings.Join(rest, ", "))
 		}
 	}
 	if cmd.HasParent() {

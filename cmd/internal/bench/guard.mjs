@@ -1,8 +1,10 @@
-// What a reading call costs with guard before the server: the official client calls get-sum of
-// server-everything directly and through guard, in turns, and prints medians, processor and memory.
+// What a reading call costs with guard before the server: the official client calls a tool of
+// server-filesystem directly and through guard, in turns, and prints medians, processor and memory.
 //	node cmd/internal/bench/guard.mjs JUDGES VERBATIM [CALLS]
 import { pathToFileURL } from 'node:url'
 import { readFileSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 const [judges, verbatim, calls = '2000'] = process.argv.slice(2)
 const sdk = (name) => import(pathToFileURL(`${judges}/node_modules/@modelcontextprotocol/sdk/dist/esm/${name}.js`))
@@ -10,7 +12,7 @@ const { Client } = await sdk('client/index')
 const { StdioClientTransport } = await sdk('client/stdio')
 const { ElicitRequestSchema } = await sdk('types')
 const server = `${judges}/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js`
-const dir = mkdtempSync('/tmp/guard-bench-')
+const dir = mkdtempSync(join(tmpdir(), 'guard-bench-'))
 const connect = async (line) => {
   const client = new Client({ name: 'bench', version: '1' }, { capabilities: { elicitation: {} } })
   client.setRequestHandler(ElicitRequestSchema, async () => ({ action: 'accept', content: { agree: true } }))
