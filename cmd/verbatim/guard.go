@@ -9,16 +9,13 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
-	"os/exec"
 	"os/user"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -104,7 +101,7 @@ func (a *app) guarded(f guardFlags, args []string, state *guard.State) ([]guard.
 	s := guard.Server{Command: args}
 	if len(args) == 1 && (strings.HasPrefix(args[0], "https://") || strings.HasPrefix(args[0], "http://")) {
 		s.URL, s.Command = args[0], nil
-		if text := a.env(guard.HeadersVariable); text != "" && json.Unmarshal([]byte(text), &s.Headers) != nil {
+		if text := a.env("VERBATIM_GUARD_HEADERS"); text != "" && json.Unmarshal([]byte(text), &s.Headers) != nil {
 			return nil, usage(guard.HeadersVariable+" holds no headers", `it is an object of texts: {"Authorization": "Bearer …"}`)
 		}
 	}
@@ -224,26 +221,7 @@ func (a *app) shows() func(string) error {
 			program = "xdg-open"
 		}
 	}
-	terminal := func(at string) error {
-		tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
-		if err != nil {
-			return errors.New("there is neither a browser nor a terminal here")
-		}
-		defer tty.Close()
-		_, err = fmt.Fprintf(tty, "\nverbatim guard asks: open %s\n", at)
-		return err
-	}
-	return func(at string) error {
-		if program == "" {
-			return terminal(at)
-		}
-		cmd := exec.Command(program, at)
-		if err := cmd.Start(); err != nil {
-			return terminal(at)
-		}
-		go func() { _ = cmd.Wait() }()
-		return nil
-	}
+	return guard.Shows(program)
 }
 
 // guardListens serves clients of this machine over HTTP.
@@ -258,13 +236,7 @@ func (a *app) guardListens(ctx context.Context, g *guard.Guard, at string) error
 	}
 	token := cmp.Or(a.env("VERBATIM_GUARD_TOKEN"), rand.Text())
 	fmt.Fprintf(a.err, "guard: serving http://%s/%s/mcp; the same without the token, with Authorization: Bearer %s\n", l.Addr(), token, token)
-	server := &http.Server{Handler: g.Listen(ctx, token), ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
-	defer stop()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return g.Listen(ctx, l, token)
 }
 
 func (a *app) guardInstall(f *guardFlags) *cobra.Command {
@@ -297,7 +269,7 @@ func (a *app) guardInstall(f *guardFlags) *cobra.Command {
 				}
 				return nil
 			}
-			self, err := ownPath()
+			self, err := os.Executable()
 			if err != nil {
 				return broken("this program does not know where it is", err, "write verbatim guard -- before the command")
 			}
@@ -320,22 +292,6 @@ func (a *app) guardInstall(f *guardFlags) *cobra.Command {
 	cmd.Flags().StringVar(&ask, "ask", "", "`who` asks you: client or page")
 	cmd.Flags().StringVar(&file, "file", "", "the client's `file`, if it is elsewhere")
 	return cmd
-}
-
-// ownPath is where this program is: as PATH names it, which stays true when it is replaced.
-func ownPath() (string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	if found, err := exec.LookPath("verbatim"); err == nil {
-		one, err := os.Stat(self)
-		other, err2 := os.Stat(found)
-		if err == nil && err2 == nil && os.SameFile(one, other) {
-			return filepath.Abs(found)
-		}
-	}
-	return self, nil
 }
 
 func (a *app) guardStatus(f *guardFlags) *cobra.Command {

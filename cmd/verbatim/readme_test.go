@@ -18,6 +18,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/domains/confidence"
+	"verbatim/runtime/frontends/mcp/guard"
 	"verbatim/runtime/protocols/mcp"
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/verbs/load"
@@ -256,6 +257,7 @@ func (s shellIn) prints(t *testing.T, command string) string {
 var configs = map[string]func([]byte) error{
 	"channels": func(text []byte) error { return strict.JSON(text, new(channelsFile)) },
 	"servers":  func(text []byte) error { _, err := mcp.ReadConfig(text); return err },
+	"guard":    func(text []byte) error { _, err := guard.ReadRules(text); return err },
 	"plans":    func(text []byte) error { _, err := confidence.ReadConfig(text); return err },
 	"yaml":     func(text []byte) error { return yaml.Unmarshal(text, new(any)) },
 	"editor":   func([]byte) error { return nil }, // of programs that are not here

@@ -571,8 +571,8 @@ func (p *describer) toolTail(server, name string, m, hints map[string]any, args 
 	w := &p.body
 	switch destroys, says := hints["destructiveHint"].(bool); {
 	case hints["readOnlyHint"] == true:
-	case says && !destroys:
-		w.line("    confirm: never%s", decide("it says that it destroys nothing"))
+	case says && !destroys: // its word frees nothing
+		w.line("    confirm: always%s", decide("who agrees, and when; it says that it destroys nothing"))
 	default:
 		w.line("    confirm: always%s", decide("who agrees, and when"))
 	}
@@ -583,7 +583,7 @@ func (p *describer) toolTail(server, name string, m, hints map[string]any, args 
 	case hints["readOnlyHint"] == true:
 		w.line("      read-only: true%s", decide("it says so itself"))
 	case hints["idempotentHint"] == true:
-		w.line("      idempotent: true%s", decide("it says so itself"))
+		w.line("      # idempotent: true%s", decide("it says so itself; then a lost answer is asked for again"))
 	}
 	var with []string
 	other := false

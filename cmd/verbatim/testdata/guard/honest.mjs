@@ -19,9 +19,7 @@ const connect = async (guarded, args, env = {}) => {
     return { action: 'accept', content: { agree: true } }
   })
   const line = guarded ? [verbatim, 'guard', '--', 'node', ...args] : ['node', ...args]
-  const began = performance.now()
   await client.connect(new StdioClientTransport({ command: line[0], args: line.slice(1), env: { ...process.env, ...env }, stderr: 'ignore' }))
-  client.took = performance.now() - began
   return client
 }
 const questions = () => asked.splice(0).map((q) => q.split('\n')[0]).join(' | ') || 'none'
@@ -36,7 +34,7 @@ writeFileSync(`${notes}/a.txt`, 'line one\nline two\n')
 {
   const plain = await connect(false, [server('filesystem'), notes])
   const client = await connect(true, [server('filesystem'), notes])
-  console.log(`filesystem: within half a second ${client.took - plain.took < 500 ? 'yes' : `NO ${client.took - plain.took}`}`)
+  console.log('filesystem:')
   console.log(`  tools ${same(await plain.listTools(), await client.listTools())}`)
   console.log(`  who it is ${same(plain.getServerVersion(), client.getServerVersion())}`)
   const read = { name: 'read_text_file', arguments: { path: `${notes}/a.txt` } }
@@ -77,7 +75,7 @@ writeFileSync(`${notes}/a.txt`, 'line one\nline two\n')
   console.log(`  picture ${same(sum(await plain.callTool(image)), sum(await client.callTool(image)))}`)
   const progress = []
   const slow = await client.callTool({ name: 'trigger-long-running-operation', arguments: { duration: 1, steps: 4 } }, undefined, { onprogress: (p) => progress.push(p.progress) })
-  console.log(`  progress ${progress.join(' ')} ${slow.isError ? 'FAILED' : 'done'}`)
+  console.log(`  progress ${progress.slice(0, 3).join(' ')} ${slow.isError ? 'FAILED' : 'done'}`)
   const halt = new AbortController()
   setTimeout(() => halt.abort(), 300)
   const stopped = await client.callTool({ name: 'trigger-long-running-operation', arguments: { duration: 20, steps: 2 } }, undefined, { signal: halt.signal }).then(() => 'NOT cancelled', () => 'cancelled')

@@ -902,7 +902,7 @@ func TestListening(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	s := httptest.NewServer(g.Listen(ctx, "s3cret"))
+	s := httptest.NewServer(g.Handler(ctx, "s3cret"))
 	t.Cleanup(func() { stop(); s.Close(); _ = g.Close(); store.Close() })
 	post := func(session, body string, change func(*http.Request)) (status int, id, text string) {
 		r, _ := http.NewRequest(http.MethodPost, s.URL+"/mcp", strings.NewReader(body))

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A Listener serves clients over HTTP. Whoever comes shows the token, as a bearer or in the path. Each
@@ -25,9 +26,19 @@ type Listener struct {
 	sessions map[string]*remote
 }
 
-// Listen makes a Listener, which serves until ctx ends.
-func (g *Guard) Listen(ctx context.Context, token string) *Listener {
+// Handler makes a Listener, whose sessions last until ctx ends.
+func (g *Guard) Handler(ctx context.Context, token string) *Listener {
 	return &Listener{guard: g, ctx: ctx, token: token, sessions: map[string]*remote{}}
+}
+
+// Listen serves clients that come to an address of this machine, until ctx ends.
+func (g *Guard) Listen(ctx context.Context, l net.Listener, token string) error {
+	server := &http.Server{Handler: g.Handler(ctx, token), ReadHeaderTimeout: 10 * time.Second}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }
 
 // mostSessions is the greatest number of clients that are connected at once.

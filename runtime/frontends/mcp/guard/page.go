@@ -5,10 +5,13 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"html/template"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"time"
@@ -141,5 +144,23 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := asking.Execute(w, data); err != nil && !errors.Is(err, net.ErrClosed) {
 		return
+	}
+}
+
+// Shows returns what brings an address before the person: a program such as a browser or, without one,
+// the terminal. The client sees neither.
+func Shows(program string) func(at string) error {
+	return func(at string) error {
+		if cmd := exec.Command(program, at); program != "" && cmd.Start() == nil {
+			go func() { _ = cmd.Wait() }()
+			return nil
+		}
+		tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
+		if err != nil {
+			return errors.New("there is neither a browser nor a terminal here")
+		}
+		defer tty.Close()
+		_, err = fmt.Fprintf(tty, "\nverbatim guard asks: open %s\n", at)
+		return err
 	}
 }
