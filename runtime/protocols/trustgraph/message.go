@@ -64,12 +64,13 @@ func ParseShape(name string) (Shape, error) {
 // String returns the name of a shape.
 func (s Shape) String() string { return shapes[s] }
 
-// old is a response in the old shape.
+// old is a response in the old shape. Its gateway leaves out what is empty, and its clients take an
+// answer with a member "error", whatever it holds, for a failure.
 type old struct {
-	Answer      string `json:"answer"`
-	Thought     string `json:"thought"`
-	Observation string `json:"observation"`
-	Error       *Error `json:"error"`
+	Answer      string `json:"answer,omitempty"`
+	Thought     string `json:"thought,omitempty"`
+	Observation string `json:"observation,omitempty"`
+	Error       *Error `json:"error,omitempty"`
 }
 
 // chunk is a response in the chunked shapes as the gateway sends it.
