@@ -247,15 +247,15 @@ func (d *Door) answers(ctx context.Context, c *Caller, method string, req sdk.Re
 			if err != nil {
 				return nil, err
 			}
-			return &sdk.ListToolsResult{Tools: l.shown, Cacheable: ownOnly}, nil
+			return &sdk.ListToolsResult{Tools: listed(l.shown), Cacheable: ownOnly}, nil
 		})
 	case *sdk.ListPromptsRequest:
 		return turn(ctx, d, c, func(s *engine.Session) (*sdk.ListPromptsResult, error) {
-			return &sdk.ListPromptsResult{Prompts: d.prompts(s), Cacheable: ownOnly}, nil
+			return &sdk.ListPromptsResult{Prompts: listed(d.prompts(s)), Cacheable: ownOnly}, nil
 		})
 	case *sdk.ListResourcesRequest:
 		return turn(ctx, d, c, func(s *engine.Session) (*sdk.ListResourcesResult, error) {
-			return &sdk.ListResourcesResult{Resources: d.resources(s), Cacheable: ownOnly}, nil
+			return &sdk.ListResourcesResult{Resources: listed(d.resources(s)), Cacheable: ownOnly}, nil
 		})
 	case *sdk.ListResourceTemplatesRequest:
 		return &sdk.ListResourceTemplatesResult{ResourceTemplates: templates, Cacheable: ownOnly}, nil
@@ -266,6 +266,14 @@ func (d *Door) answers(ctx context.Context, c *Caller, method string, req sdk.Re
 		return turn(ctx, d, c, func(s *engine.Session) (*sdk.CompleteResult, error) { return d.complete(ctx, s, r.Params) })
 	}
 	return next(ctx, method, req)
+}
+
+// listed returns an empty list for none: clients refuse null where a list belongs.
+func listed[T any](all []T) []T {
+	if all == nil {
+		return []T{}
+	}
+	return all
 }
 
 // turn does something for a caller after waiting for a place. Its error is one of the protocol.

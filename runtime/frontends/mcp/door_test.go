@@ -206,6 +206,23 @@ func pipes(t testing.TB, reg *verbs.Registry, c *Caller, most int) (ask func(str
 	return ask, send, next
 }
 
+// A list without anything in it is an empty list: clients refuse null where a list belongs. (G32)
+func TestEmptyListsAreLists(t *testing.T) {
+	t.Parallel()
+	reg, c := house(t, 0, func(o *engine.Options) {
+		o.People.Authority = func(context.Context, stores.Reader, string) (stores.Principal, bool, error) {
+			return stores.Principal{Name: "kim"}, true, nil // who may use no verb
+		}
+	})
+	ask, _, _ := pipes(t, reg, c, 40)
+	for method, list := range map[string]string{"tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"} {
+		answer := ask(`{"jsonrpc":"2.0","id":1,"method":"` + method + `"}`)
+		if !strings.Contains(answer, `"`+list+`":[`) || strings.Contains(answer, "null") {
+			t.Errorf("%s is answered %s", method, answer)
+		}
+	}
+}
+
 // Of 1 257 verbs three tools are listed, and all of them where the operator wants that.
 func TestAListOfManyVerbs(t *testing.T) {
 	t.Parallel()
