@@ -2,7 +2,51 @@ package stores
 
 import (
 	"strings"
+	"time"
 )
+
+// wall returns what clocks in a zone show at an instant, as if it were UTC.
+func wall(v Value, zone *time.Location) Value {
+	t := v.Time()
+	_, off := t.In(zone).Zone()
+	return NewTime(t.Add(time.Duration(off) * time.Second))
+}
+
+// instant returns the instant at which clocks in a zone show w: the later one, as in PostgreSQL, if
+// they show it twice. ok is false if they never do.
+func instant(w Value, zone *time.Location) (v Value, ok bool) {
+	for _, day := range []time.Duration{-24 * time.Hour, 24 * time.Hour} {
+		_, off := w.Time().Add(day).In(zone).Zone()
+		if t := NewTime(w.Time().Add(-time.Duration(off) * time.Second)); wall(t, zone) == w && (!ok || t.num > v.num) {
+			v, ok = t, true
+		}
+	}
+	return v, ok
+}
+
+// NewFormIn is NewForm for times of a zone. Their order is that of the clock, which once a year
+// goes back.
+func NewFormIn(zone *time.Location, form string) (s *Spelling, ok bool) {
+	if s, ok = NewForm(Time, form); !ok || zone == nil {
+		return s, ok
+	}
+	store, load := s.Store, s.Load
+	s.Name += " in " + zone.String()
+	s.Store = func(v Value) (Value, bool) {
+		if v.Kind() != Time {
+			return Value{}, false
+		}
+		return store(wall(v, zone))
+	}
+	s.Load = func(v Value) (Value, bool) {
+		w, ok := load(v)
+		if !ok {
+			return w, false
+		}
+		return instant(w, zone)
+	}
+	return s, true
+}
 
 // NewUnits returns the spelling of decimals that a column stores as integers. digits is the
 // number of decimal places: 2 for hundredths.

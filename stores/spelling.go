@@ -88,7 +88,7 @@ func (s *Spelling) Loaded(v Value) (Value, error) {
 
 // spelt reports whether some column of the entity stores a field in another form.
 func (e *Entity) spelt() bool {
-	return slices.ContainsFunc(e.Fields, func(f Field) bool { return f.Spelling != nil })
+	return slices.ContainsFunc(e.Fields, func(f Field) bool { return f.Spelling != nil || f.Zone != nil })
 }
 
 // stored converts the values that a change sets and guards to their stored form.
@@ -100,6 +100,11 @@ func (c *Change) stored() error {
 	c.Set, c.Before = slices.Clone(c.Set), slices.Clone(c.Before)
 	for i := range c.Set {
 		a := &c.Set[i]
+		if zone := e.Fields[a.Field].Zone; zone != nil && a.Value.Kind() == Time {
+			if again, ok := instant(wall(a.Value, zone), zone); !ok || again != a.Value {
+				return fmt.Errorf("%s.%s is kept as clocks in %s show it, and they show that time again: %w", e.Name, e.Fields[a.Field].Name, zone, ErrInvalid)
+			}
+		}
 		v, ok := e.Fields[a.Field].Stored(a.Value)
 		if !ok {
 			return fmt.Errorf("%s.%s takes %s: %w", e.Name, e.Fields[a.Field].Name, e.Fields[a.Field].Spelling.Name, ErrInvalid)

@@ -182,6 +182,9 @@ type Field struct {
 	WasCodes map[string]string
 	// Spelling says in which form the column stores the field; nil stores values as they are.
 	Spelling *Spelling
+	// Zone is the time zone in which a column of others, without one of its own, holds a Time; nil
+	// is UTC.
+	Zone *time.Location
 	// Places is how many decimal places a column of binary fractions keeps exactly; 0 if that is
 	// not known.
 	Places int

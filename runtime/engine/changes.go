@@ -312,6 +312,7 @@ func insertRow(r *source, st *step, p *rowChange) (change, error) {
 		if i == e.Key {
 			if !a.value.IsNull() {
 				c.Key = a.value
+				c.row.Key, c.row.Given = a.value, []receipt.Field{c.field(a)}
 			}
 			continue
 		}

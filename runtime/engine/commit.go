@@ -811,6 +811,7 @@ func (w *recorder) later(st *step) {
 // does not need them, and the journal outlives them.
 func (w *recorder) row(c *change) receipt.Row {
 	out := c.row
+	out.Given = nil // it is the key
 	if out.Label = ""; out.Name != "" && personalLabel(c.entity) {
 		out.NameIs, out.Name = w.commit(stores.NewString(out.Name)), ""
 	}

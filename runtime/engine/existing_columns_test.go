@@ -1,11 +1,13 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 const billsSQL = `CREATE TABLE bill (
@@ -229,5 +231,36 @@ func TestALabelThatCannotBeReadHidesNoRow(t *testing.T) {
 			t.Errorf("the query tells\n%s", got)
 		}
 		o.refused("shop.close :bill @bill-c-of", "unreadable-row", "bill.at holds")
+	})
+}
+
+// G31: a key that the caller gives is shown as every other value that the call sets, and the
+// journal's rows keep it once, as their key.
+func TestAKeyThatTheCallerGivesIsInTheReceipt(t *testing.T) {
+	t.Parallel()
+	palette := strings.Replace(dirtyPalette, "  - verb: close\n", `  - verb: add
+    roles: [clerk]
+    args: [{name: id, type: string, required: true}, {name: state, type: string}]
+    effects: [{creates: bill, set: {id: id, state: state}}]
+  - verb: close
+`, 1)
+	onExisting(t, "CREATE TABLE bill (id varchar(10) PRIMARY KEY, total NUMERIC, at TIMESTAMP, day text, state text);\n", func(t *testing.T, open func(string) *old) {
+		o := open(palette).begin()
+		r := o.must(`shop.add :id "n-17" :state "open"`)
+		row := r.Calls[0].Rows[0]
+		if len(row.Given) != 1 || row.Given[0].After.Text() != "n-17" || row.Given[0].From != ":id" || len(row.Fields) != 1 {
+			t.Errorf("the row is %+v", row)
+		}
+		var out strings.Builder
+		receipt.Print(&out, r, receipt.Options{})
+		if !strings.Contains(out.String(), `id     "n-17"`) {
+			t.Errorf("the receipt is\n%s", out.String())
+		}
+		if told, err := json.Marshal(r); err != nil || strings.Count(string(told), `"n-17"`) != 1 {
+			t.Errorf("%s, %v", told, err)
+		}
+		if differ := o.replayed(); len(differ) > 0 {
+			t.Errorf("a replay differs: %v", differ)
+		}
 	})
 }

@@ -120,7 +120,7 @@ func fault(ctx context.Context, doing string, err error) error {
 		return refusedBy(stores.ErrInvalid, stores.Unfit, e)
 	case "27000":
 		return refusedBy(stores.ErrInvalid, stores.RuledOut, e)
-	case "42P01", "3F000", "42703", "42704":
+	case "42P01", "3F000", "42703", "42704", "42804", "42883", "42846": // the last: a column has another type
 		return sqlcore.Because(stores.ErrSchema, f)
 	case "42501":
 		// A policy refused a row, which no missing privilege looks like.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
@@ -580,5 +581,54 @@ func TestCodesThatAColumnHasNoRoomFor(t *testing.T) {
 	const want = "column state of table things is declared character varying(4), and is too short for code CLOSED of field state"
 	if err != nil || len(plan.Problems) > 0 || len(plan.Warnings) != 1 || !strings.HasSuffix(plan.Warnings[0], want) {
 		t.Errorf("%v %v %q", err, plan.Problems, plan.Warnings)
+	}
+}
+
+// G28: a timestamp without zone is in the zone that the palette says, and taken for UTC only with a
+// warning.
+func TestTimesWithoutAZone(t *testing.T) {
+	t.Parallel()
+	paris, err := time.LoadLocation("Europe/Paris")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := legacy(t, `CREATE TABLE things (id text PRIMARY KEY, at timestamp, zoned timestamptz); INSERT INTO things VALUES ('a', '2025-07-03 10:00', '2025-07-03 10:00+02'), ('b', '2025-10-26 02:30', NULL)`)
+	ctx := context.Background()
+	plain, in := mappedTo("things", of("at", stores.Time)), mappedTo("things", of("at", stores.Time), of("zoned", stores.Time))
+	in.Fields[1].Zone = paris
+	twice := mappedTo("things", of("zoned", stores.Time))
+	twice.Fields[1].Zone = paris
+	for want, e := range map[string]*stores.Entity{"has no time zone, and is taken for UTC": plain, "": in, "has a time zone of its own": twice} {
+		plan, err := s.Migrate(ctx, []*stores.Entity{e}, false)
+		if got := strings.Join(append(plan.Warnings, plan.Problems...), "\n"); err != nil || !strings.Contains(got, want) || want == "" && strings.Contains(got, "zone") {
+			t.Errorf("%v, %s; want %q", err, got, want)
+		}
+	}
+	if plan, err := s.Migrate(ctx, []*stores.Entity{in}, true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan.Problems, err)
+	}
+	eight, _ := stores.ParseTime("2025-07-03T08:00:00Z")
+	rows, err := find(s, stores.Find{Entity: in, Where: &stores.Cond{Op: stores.Le, Path: stores.Path{Field: 1}, Value: eight}})
+	if err != nil || len(rows) != 1 || rows[0][1] != eight {
+		t.Errorf("found %v, %v", rows, err)
+	}
+	if rows, err = find(s, stores.Find{Entity: in}); err != nil || rows[1][1].Text() != "2025-10-26T01:30:00Z" {
+		t.Errorf("found %v, %v", rows, err)
+	}
+	nine, _ := stores.ParseTime("2025-07-03T09:00:00Z")
+	change := func(at string) error {
+		v, _ := stores.ParseTime(at)
+		return s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: in, Key: stores.NewString("a"), Guard: []int{1}, Before: []stores.Value{stores.NewString("a"), eight, eight}, Set: []stores.Assign{{Field: 1, Value: v}}}}})
+		})
+	}
+	if err := change("2025-10-26T00:30:00Z"); !errors.Is(err, stores.ErrInvalid) {
+		t.Errorf("a time that clocks show again: %v", err)
+	}
+	if err := change(nine.Text()); err != nil {
+		t.Error(err)
+	}
+	if rows, err = find(s, stores.Find{Entity: plain}); err != nil || rows[0][1].Text() != "2025-07-03T11:00:00Z" {
+		t.Errorf("the column holds %v, %v", rows, err)
 	}
 }

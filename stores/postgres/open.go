@@ -403,6 +403,12 @@ func (c *conn) alone(ctx context.Context, ops ...op) error {
 
 // send runs statements in one round trip, and returns the index at which it stopped.
 func (c *conn) send(ctx context.Context, ops []op) (at int, err error) {
+	defer func() {
+		var old *failure
+		if errors.Is(err, stores.ErrSchema) || errors.As(err, &old) && old.code == "0A000" {
+			c.s.forget() // a table changed while we serve: the next transaction reads its columns anew
+		}
+	}()
 	b := &pgx.Batch{}
 	for _, o := range ops {
 		b.Queue(o.sql, o.args...)

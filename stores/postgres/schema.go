@@ -911,6 +911,16 @@ func (m *migration) Unfit(e *stores.Entity, field int, _ *sqlcore.Table, _ *sqlc
 	if _, err := d.form(f.Keeps(), false); err != nil {
 		return err.Error()
 	}
+	switch d.base {
+	case "timestamp":
+		if f.Kind == stores.Time && f.Zone == nil {
+			m.Warn(e, "column %s of table %s has no time zone, and is taken for UTC: `zone:` of field %s says in which it is written", f.Column, e.Table, f.Name)
+		}
+	case "timestamptz":
+		if f.Zone != nil {
+			return "it has a time zone of its own: leave `zone:` out"
+		}
+	}
 	return ""
 }
 

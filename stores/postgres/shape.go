@@ -371,6 +371,9 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 		if sh.columns[i], err = d.form(f.Keeps(), e.Managed); err != nil {
 			return nil, sqlcore.Because(stores.ErrSchema, &failure{doing: "schema", code: "42804", about: "column " + e.Table + "." + f.Column})
 		}
+		if zone := literalText(zoneOf(f)); d.base == "timestamp" && !e.Managed {
+			sh.columns[i].reads, sh.columns[i].writes = "(% AT TIME ZONE "+zone+")", "(% AT TIME ZONE "+zone+")"
+		}
 		sh.columns[i].limit, sh.columns[i].domain, sh.columns[i].takes = d.limit, d.domain, d.Takes
 	}
 	c.s.mu.Lock()
@@ -397,6 +400,14 @@ func (f *form) fits(v stores.Value) bool {
 		return !sized || err != nil || len(whole) <= n-m
 	}
 	return true
+}
+
+// zoneOf returns the zone of times in a column that has none.
+func zoneOf(f *stores.Field) string {
+	if f.Zone == nil {
+		return "UTC"
+	}
+	return f.Zone.String()
 }
 
 // encodeAs encodes a value for a column: an array is set from its items.

@@ -123,7 +123,7 @@ func (o *outside) row(r *Row) {
 		o.said("name", r.Name)
 		o.text("label", &r.Label)
 		o.text("owner", &r.Owner)
-		shown(o, "fields", r.Fields, o.field)
+		shown(o, "fields", r.Shown(), o.field)
 	})
 }
 

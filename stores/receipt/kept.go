@@ -441,6 +441,9 @@ func (c *coder) row(r *Row) {
 	c.object(func() {
 		c.text("Entity", &r.Entity)
 		list(c, "Fields", &r.Fields, c.field)
+		if !c.digest { // of which Key is a part
+			list(c, "Given", &r.Given, c.field)
+		}
 		raw := ""
 		if c.member("Key", !r.Key.IsNull()) {
 			if c.reading {

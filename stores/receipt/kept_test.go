@@ -88,7 +88,7 @@ var fields = rapid.Custom(func(t *rapid.T) Field {
 
 var rows = rapid.Custom(func(t *rapid.T) Row {
 	r := Row{Op: rapid.SampledFrom([]string{Inserted, Updated, Deleted, Found, Redacted}).Draw(t, "op"), Entity: "e", Table: "s.t", Key: keys.Draw(t, "key"),
-		Label: texts.Draw(t, "label"), Owner: texts.Draw(t, "owner"), Fields: few(t, "fields", fields)}
+		Label: texts.Draw(t, "label"), Owner: texts.Draw(t, "owner"), Fields: few(t, "fields", fields), Given: few(t, "given", fields)}
 	if rapid.Bool().Draw(t, "personal") {
 		r.NameIs = "fBSr"
 	} else {

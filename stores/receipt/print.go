@@ -550,11 +550,12 @@ func (v *view) row(r *Row, width int) {
 	}
 	fmt.Fprintln(v.w, line)
 	column := 0
-	for i := range r.Fields {
-		column = max(column, len(r.Fields[i].Column))
+	fields := r.Shown()
+	for i := range fields {
+		column = max(column, len(fields[i].Column))
 	}
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for i := range fields {
+		f := &fields[i]
 		var what string
 		switch {
 		case f.Sensitive:

@@ -138,7 +138,16 @@ type Row struct {
 	NameIs Commitment // instead of Name, in the journal, if the name reveals something about a person
 	Label  string
 	Owner  string  // name of the row that owns it; "" if that is not shown
-	Fields []Field // in the order of the entity
+	Fields []Field // in the order of the entity, without the key
+	Given  []Field // the key of a new row, if the caller gave it
+}
+
+// Shown lists the fields of a row that people are shown.
+func (r *Row) Shown() []Field {
+	if len(r.Given) == 0 {
+		return r.Fields
+	}
+	return slices.Concat(r.Given, r.Fields)
 }
 
 // A Field is one field of a Row.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"zombiezen.com/go/sqlite"
 
@@ -599,6 +600,9 @@ func (m *migration) Unfit(e *stores.Entity, field int, t *sqlcore.Table, c *sqlc
 	}
 	f := &e.Fields[field]
 	kind := f.Keeps()
+	if f.Zone != nil && f.Spelling == nil && f.Zone != time.UTC {
+		return "`zone:` needs `form:` here, which says how the time is written"
+	}
 	if f.Spelling != nil && kind == stores.String {
 		kind = f.Holds() // a date as text stays text
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -302,12 +303,21 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 
 // spelling reads in which form a column of an existing table stores a field.
 func (l *loader) spelling(d *doc, f mapping, e *verbs.Entity, kept *stores.Field, t *verbs.Type) {
-	for _, key := range [...]string{"unit", "form"} {
+	var zone *time.Location
+	for _, key := range [...]string{"zone", "unit", "form"} {
 		n := f.at(key).value
 		switch {
 		case n == nil:
 		case e.Store.Managed:
 			d.report(tell(d.place(f.at(key).key), "bad-form/managed", key))
+		case key == "zone" && t.Name == verbs.DateTimeType:
+			var err error
+			if zone, err = time.LoadLocation(n.Value); err != nil || n.Value == "" || n.Value == "Local" {
+				d.report(tell(d.place(n), "bad-form/zone", n.Value))
+				zone = nil
+				continue
+			}
+			kept.Zone = zone
 		case key == "unit" && t.Name == verbs.DecimalType:
 			digits := len(n.Value) - len("0.")
 			if digits < 1 || digits > 9 || n.Value != "0."+strings.Repeat("0", digits-1)+"1" {
@@ -317,13 +327,16 @@ func (l *loader) spelling(d *doc, f mapping, e *verbs.Entity, kept *stores.Field
 			kept.Spelling, kept.Places = stores.NewUnits(digits), 0
 		case key == "form" && (t.Name == verbs.DateType || t.Name == verbs.DateTimeType):
 			s, ok := stores.NewForm(kept.Kind, n.Value)
+			if zone != nil {
+				s, ok = stores.NewFormIn(zone, n.Value)
+			}
 			if !ok {
 				d.report(tell(d.place(n), "bad-form", n.Value, t))
 				continue
 			}
 			kept.Spelling = s
 		default:
-			d.report(tell(d.place(f.at(key).key), "limit-does-not-apply", key, t.Name.String(), map[string][]string{"unit": {"decimal"}, "form": {"date", "datetime"}}[key]))
+			d.report(tell(d.place(f.at(key).key), "limit-does-not-apply", key, t.Name.String(), map[string][]string{"zone": {"datetime"}, "unit": {"decimal"}, "form": {"date", "datetime"}}[key]))
 		}
 	}
 }

@@ -642,6 +642,10 @@ func (e *draftEntity) writeField(w *writer, f *proposedField) {
 	if c.Form != "" {
 		keys += ", form: " + strconv.Quote(c.Form)
 	}
+	zoneless := c.Kind == stores.Time && strings.HasPrefix(c.Type, "timestamp") && strings.HasSuffix(c.Type, "without time zone")
+	if zoneless {
+		keys += ", zone: UTC"
+	}
 	switch {
 	case c.Computed:
 		keys += ", read-only: true"
@@ -658,6 +662,9 @@ func (e *draftEntity) writeField(w *writer, f *proposedField) {
 		keys += ", description: " + strconv.Quote(verbs.OneLine(c.Comment))
 	}
 	w.line("      %s: {%s}", yamlText(f.name), keys)
+	if zoneless {
+		w.line("      # DECIDE: %s has no time zone: in which is it written? Europe/Paris, say.", f.name)
+	}
 	if e.isKey(f) && secret.MatchString(f.name) {
 		w.line("      # DECIDE: %s looks like a secret, and is the key: whoever may read the rows is shown it.", f.name)
 	}

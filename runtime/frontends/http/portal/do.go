@@ -542,8 +542,9 @@ func (d *Desk) diff(row *receipt.Row, person values.Key) pages.Diff {
 	if row.Owner != "" {
 		diff.Title += ", " + d.Tell.Value(stores.NewString("@"+strings.TrimPrefix(row.Owner, "@")))
 	}
-	for n := range row.Fields {
-		field := &row.Fields[n]
+	fields := row.Shown()
+	for n := range fields {
+		field := &fields[n]
 		if field.From == "now" || row.Op == receipt.Deleted {
 			continue
 		}
