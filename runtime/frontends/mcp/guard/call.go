@@ -186,8 +186,7 @@ func (s *session) refuses(c *call, outcome, reason, text string) {
 // takes decides what becomes of a call.
 func (s *session) takes(m *message, name string, args json.RawMessage) {
 	c := &call{session: s, m: m}
-	if s.State.isStopped(s.name) {
-		s.refuses(c, outcomeRefused, "stopped", "The person stopped this client: nothing is passed on until they say verbatim guard stop --undo "+s.name)
+	if s.stopped(c) {
 		return
 	}
 	for _, u := range s.servers {
@@ -205,7 +204,9 @@ func (s *session) takes(m *message, name string, args json.RawMessage) {
 	}
 	at.u.mu.Lock()
 	forgot := at.u.forgot
-	at.u.forgot, at.u.calls = false, 0
+	if forgot {
+		at.u.forgot, at.u.calls = false, 0
+	}
 	at.u.mu.Unlock()
 	ctx, stop := context.WithCancel(s.ctx)
 	defer stop()
@@ -281,7 +282,7 @@ func (s *session) decides(ctx context.Context, c *call) bool {
 	case ask && len(traced) == 0 && !c.before.lost() && s.stands(c, c.leaves):
 		ask, c.agreed = false, s.Who+", for an hour"
 	}
-	if ask && !s.agrees(ctx, c, why) {
+	if ask && (!s.agrees(ctx, c, why) || s.stopped(c)) { // which may have been while it was asked
 		return false
 	}
 	if !c.acts {
@@ -294,6 +295,15 @@ func (s *session) decides(ctx context.Context, c *call) bool {
 		return false
 	}
 	return true
+}
+
+// stopped reports whether the client was stopped, and answers the call then.
+func (s *session) stopped(c *call) bool {
+	is := s.State.isStopped(s.name)
+	if is {
+		s.refuses(c, outcomeRefused, "stopped", "The person stopped this client: nothing is passed on until they say verbatim guard stop --undo "+s.name)
+	}
+	return is
 }
 
 // counts counts a call of a rule, and reports whether the rule lets it pass within this hour.

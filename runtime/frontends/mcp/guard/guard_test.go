@@ -711,6 +711,19 @@ func TestStopped(t *testing.T) {
 	if err := d.state.Go("played client"); err != nil {
 		t.Fatal(err)
 	}
+	d.answer = func(string) map[string]any { // stopped while it is asked
+		if err := d.state.Stop("played client"); err != nil {
+			t.Error(err)
+		}
+		return yes("")
+	}
+	if got := d.call("pay", paying); !strings.Contains(got, "The person stopped this client") {
+		t.Error(got)
+	}
+	d.answer = yes
+	if err := d.state.Go("played client"); err != nil {
+		t.Fatal(err)
+	}
 	if got := d.call("pay", paying); got != "paid 1" {
 		t.Error(got)
 	}
@@ -719,6 +732,28 @@ func TestStopped(t *testing.T) {
 		t.Error(got)
 	}
 	if paid, _ := d.done(); len(paid) != 1 {
+		t.Errorf("%q", paid)
+	}
+	d.broken = true
+}
+
+// What acts is not sent if it cannot be written down first; what only reads is.
+func TestUnwritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d := opens(t, house{dir: dir})
+	d.call("picture", `{}`)
+	d.answer = func(string) map[string]any { // while the person thinks, another program takes the store
+		d.store.Close()
+		return yes("")
+	}
+	if got := d.call("pay", paying); !strings.Contains(got, "cannot write its journal") {
+		t.Error(got)
+	}
+	if got := d.call("picture", `{}`); strings.Contains(got, "Nothing was called") {
+		t.Error(got)
+	}
+	if paid, _ := d.done(); len(paid) != 0 {
 		t.Errorf("%q", paid)
 	}
 	d.broken = true
