@@ -398,7 +398,8 @@ type Find struct {
 	// that type.
 	Unreadable *[]Unreadable
 	// Blank returns null for such a value instead, and leaves out only rows whose key is one,
-	// without an error. It is for labels and offers, which one value must not take away from everybody.
+	// without an error: in tables of others, since ours hold such a value only if the palettes are
+	// not those of the store. It is for labels and offers, which one value must not take away from everybody.
 	Blank bool
 }
 
@@ -423,7 +424,13 @@ func (f *Find) Tolerant() bool { return f.Unreadable != nil || f.Blank }
 // far as it is known. If blank is true, the value is null; otherwise the row is left out, unless
 // there is an error.
 func (f *Find) Leave(at int, key Value, err error) (blank bool, _ error) {
-	if f.Blank && (at != f.KeyAt() || f.Unreadable == nil) {
+	of := f.Entity
+	if f.Select != nil {
+		for _, s := range f.Select[at].Steps {
+			of = s.To
+		}
+	}
+	if f.Blank && !of.Managed && (at != f.KeyAt() || f.Unreadable == nil) {
 		return at != f.KeyAt(), nil
 	}
 	return false, leave(f.Unreadable, f.Entity, f.Select, at, key, err)

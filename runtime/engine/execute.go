@@ -42,6 +42,11 @@ func (r *source) query(ctx context.Context, st *step) (*table, error) {
 	var dirty []stores.Unreadable
 	sql.Unreadable = &dirty
 	rows, err := r.read.SQL(ctx, r.e.catalog.tables, sql)
+	if err == nil && len(rows) == 0 && len(dirty) > 0 {
+		// No row is as the palette says: the query is wrong, and not a row.
+		sql.Unreadable, dirty = nil, nil
+		rows, err = r.read.SQL(ctx, r.e.catalog.tables, sql)
+	}
 	var wrong *stores.SQLError
 	if errors.As(err, &wrong) {
 		// The query's columns do not fit its palette. No caller can help it.

@@ -660,7 +660,7 @@ func userError(st *step, err error) error {
 	case errors.As(err, &unread):
 		return st.refuse("unreadable-row", st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)
 	case errors.Is(err, stores.ErrDuplicate), errors.Is(err, stores.ErrInvalid):
-		return st.refusedByDatabase(err)
+		return refusedByDatabase(st, err)
 	case errors.Is(err, stores.ErrLimit):
 		return st.refuse("too-much", st.verb.Name)
 	}

@@ -67,7 +67,7 @@ func databaseRefusal(name string, changed []*verbs.Entity, err error) (entry str
 }
 
 // refusedByDatabase is databaseRefusal for what a call would store.
-func (st *step) refusedByDatabase(err error) error {
+func refusedByDatabase(st *step, err error) error {
 	var changed []*verbs.Entity
 	for i := range st.out.changes {
 		changed = append(changed, st.out.changes[i].entity)

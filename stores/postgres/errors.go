@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,8 +71,9 @@ func fault(ctx context.Context, doing string, err error) error {
 	f := &failure{doing: doing, code: e.Code, about: about(e)}
 	switch e.Routine {
 	case "exec_stmt_raise":
-		// A function or trigger may give any code; these ask for another attempt.
-		if e.Code != "40001" && e.Code != "40P01" && e.Code != "55P03" {
+		// A function or trigger may give any code. Some say what they say of the server: that it should
+		// be tried again, or that something is full.
+		if !slices.Contains([]string{"08", "40", "53", "54", "55", "57", "58"}, e.Code[:2]) {
 			return refusedBy(stores.ErrInvalid, stores.Raised, e)
 		}
 	case "RewriteQuery": // a rule without RETURNING

@@ -737,7 +737,8 @@ func (c *conn) run(ctx context.Context, p *sqlcore.Query, st *statement, limit i
 // not passed on.
 func ranInto(err error) error {
 	var f *failure
-	if errors.As(err, &f) && len(f.code) == 5 && (f.code[:2] == "22" || f.code[:2] == "42") {
+	var why *stores.Refused
+	if errors.As(err, &f) && len(f.code) == 5 && (f.code[:2] == "22" || f.code[:2] == "42") || errors.As(err, &why) {
 		return &stores.SQLError{Offset: -1, Msg: "the query ran into a value that it cannot handle"}
 	}
 	return err
