@@ -134,6 +134,7 @@ func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, ke
 	if v.Tool.Retry != nil {
 		retry = *v.Tool.Retry
 	}
+	lost := false // the answer to an earlier try, by the end of the server: it is no news that it was started again
 	for try := 1; ; try++ {
 		tell, over := o.listens(e.st)
 		var answer tools.Answer
@@ -151,9 +152,10 @@ func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, ke
 			return got, e.st.refuse("tool-answer", v.Tool.Name, v.Tool.Server, err.Error())
 		case errors.Is(err, tools.ErrChanged):
 			return got, e.st.refuse("tool-unfit", v.Name, v.Tool.Name, v.Tool.Server, tools.CodeChanged)
-		case errors.Is(err, tools.ErrRestarted):
+		case errors.Is(err, tools.ErrRestarted) && (v.Tool.ReadOnly || !lost):
 			return got, &silence{e.st.refuse("tool-silent/restarted", v.Tool.Name, v.Tool.Server), redact(e.st, err)}
 		case ctx.Err() == nil && try < retry.Attempts && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
+			lost = lost || !errors.Is(err, tools.ErrNotCalled)
 			s.e.opt.Sleep(ctx, retry.Wait(try))
 			continue
 		case ctx.Err() != nil && v.Tool.ReadOnly:
