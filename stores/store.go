@@ -57,6 +57,18 @@ var (
 	ErrSchema = errors.New("the database has not been prepared by migrate")
 )
 
+// TroubleCode returns the code for a state of a store that its operator ends: a full disk, a database
+// that only reads, that has no connection left or that stops what is slow. It returns "" for any other
+// error.
+func TroubleCode(err error) string {
+	for is, code := range map[error]string{ErrFull: "store-full", ErrStandby: "store-read-only", ErrCrowded: "store-crowded", ErrSlow: "store-slow"} {
+		if errors.Is(err, is) {
+			return code
+		}
+	}
+	return ""
+}
+
 // A VersionError is an ErrVersion with the version that was found and the version that this
 // program knows.
 type VersionError struct {

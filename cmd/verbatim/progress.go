@@ -126,7 +126,7 @@ func (j *job) stopped(reply *receipt.Receipt, s *each.Stopped, seen bool) error 
 	case halt != nil && !unknown:
 		code = halt.code
 	default:
-		exit, code = exitSystem, cmp.Or(engine.TroubleCode(s.Err), "system")
+		exit, code = exitSystem, cmp.Or(stores.TroubleCode(s.Err), "system")
 		if unknown {
 			code = "unknown"
 		}

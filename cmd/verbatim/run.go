@@ -554,7 +554,7 @@ func (a *app) runFailed(err error) error {
 	if halt := a.halted(err); halt != nil && (failed == nil || !failed.Unknown) {
 		return halt
 	}
-	s := &stop{exit: exitSystem, code: cmp.Or(engine.TroubleCode(err), "system"), text: engine.Sentence(err)}
+	s := &stop{exit: exitSystem, code: cmp.Or(stores.TroubleCode(err), "system"), text: engine.Sentence(err)}
 	if failed != nil && failed.Unknown {
 		s.code = "unknown"
 	}

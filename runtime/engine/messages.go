@@ -137,42 +137,18 @@ func Sentence(err error) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "this took too long and was stopped. Nothing was changed; try again, with fewer calls at a time."
 	}
-	if t := troubleOf(err); t != nil {
-		return t.says
+	if says, ok := troubles[stores.TroubleCode(err)]; ok {
+		return says
 	}
 	return "the system could not do this. Nothing was changed; try again, and if it stays like this, tell whoever looks after it."
 }
 
-// A trouble is a state of the store that its operator ends. Each has a code and a sentence of its own.
-type trouble struct {
-	is         error
-	code, says string
-}
-
-var troubles = []trouble{
-	{stores.ErrFull, "store-full", "the disk of the store is full. Nothing was changed; whoever looks after it has to make room, and then it can be tried again."},
-	{stores.ErrStandby, "store-read-only", "the store takes no changes at present; what is there can be read. Nothing was changed; try again later, or ask whoever looks after it."},
-	{stores.ErrCrowded, "store-crowded", "the database has no connection left for this. Nothing was changed; try again in a moment."},
-	{stores.ErrSlow, "store-slow", "the database stopped this, since it took longer than its operator allows. Nothing was changed; ask for less at once, or ask whoever looks after the database."},
-}
-
-func troubleOf(err error) *trouble {
-	for i := range troubles {
-		if errors.Is(err, troubles[i].is) {
-			return &troubles[i]
-		}
-	}
-	return nil
-}
-
-// TroubleCode returns the code for an error of the store that its operator ends: a full disk, a database
-// that only reads, that has no connection left or that stops what is slow. It returns "" for any other
-// error.
-func TroubleCode(err error) string {
-	if t := troubleOf(err); t != nil {
-		return t.code
-	}
-	return ""
+// troubles are the sentences of the codes of stores.TroubleCode.
+var troubles = map[string]string{
+	"store-full":      "the disk of the store is full. Nothing was changed; whoever looks after it has to make room, and then it can be tried again.",
+	"store-read-only": "the store takes no changes at present; what is there can be read. Nothing was changed; try again later, or ask whoever looks after it.",
+	"store-crowded":   "the database has no connection left for this. Nothing was changed; try again in a moment.",
+	"store-slow":      "the database stopped this, since it took longer than its operator allows. Nothing was changed; ask for less at once, or ask whoever looks after the database.",
 }
 
 // inWords joins the summaries and notes of diagnostics into one text.

@@ -318,7 +318,7 @@ func (t *turn) system(ctx context.Context, err error) (string, error) {
 	return t.failed(err), nil
 }
 
-// Trouble returns the sentence for people about a trouble of the store, by engine.TroubleCode; "" if there
+// Trouble returns the sentence for people about a trouble of the store, by stores.TroubleCode; "" if there
 // is none.
 func Trouble(code string) values.Key {
 	switch code {
@@ -340,7 +340,7 @@ func (t *turn) failed(err error) string {
 	if errors.Is(err, stores.ErrSchema) {
 		return t.c.wording.say(sayNotMigrated)
 	}
-	if key := Trouble(engine.TroubleCode(err)); key != "" {
+	if key := Trouble(stores.TroubleCode(err)); key != "" {
 		return t.c.wording.say(key)
 	}
 	return t.c.wording.say(sayFailed)

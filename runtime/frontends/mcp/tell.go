@@ -12,6 +12,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/wire"
+	"verbatim/stores"
 	"verbatim/stores/receipt"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -107,7 +108,7 @@ func (d *Door) refused(err error) *sdk.CallToolResult {
 		return d.no(wire.Unknown, dsl.Diagnostics{{Severity: dsl.Error, Code: "unknown", Summary: engine.Sentence(err)}})
 	}
 	d.Log.Error("failed", "error", err.Error())
-	return d.no(wire.Refused, dsl.Diagnostics{{Severity: dsl.Error, Code: cmp.Or(engine.TroubleCode(err), "system"), Summary: engine.Sentence(err)}})
+	return d.no(wire.Refused, dsl.Diagnostics{{Severity: dsl.Error, Code: cmp.Or(stores.TroubleCode(err), "system"), Summary: engine.Sentence(err)}})
 }
 
 // waits tells whose agreement is waited for. own says that it is the caller's, whom the

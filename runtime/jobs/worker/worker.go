@@ -336,7 +336,7 @@ func (s *shift) fail(ctx context.Context, run stores.Run, e *Event, err error) *
 	case errors.Is(err, stores.ErrConflict):
 		e.Reason = "changed-meanwhile"
 	default:
-		e.Reason = cmp.Or(engine.TroubleCode(err), "system-failure")
+		e.Reason = cmp.Or(stores.TroubleCode(err), "system-failure")
 	}
 	if left.Note == "" {
 		left.Note = e.Reason

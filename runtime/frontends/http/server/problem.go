@@ -131,7 +131,7 @@ func ProblemOf(err error) Problem {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, stores.ErrConflict):
 		return Problem{Status: http.StatusServiceUnavailable, Code: "busy", Title: engine.Sentence(err), Retry: 1}
 	}
-	if code := engine.TroubleCode(err); code != "" {
+	if code := stores.TroubleCode(err); code != "" {
 		return Problem{Status: statuses[code], Code: code, Title: engine.Sentence(err), Retry: 10}
 	}
 	return Problem{Status: http.StatusServiceUnavailable, Code: "system", Title: engine.Sentence(err), Retry: 5}
