@@ -823,6 +823,7 @@ type Confirm struct {
 	// SignedIn is the greatest permitted age, in seconds, of the sign-in of the person who
 	// agrees; 0 is any age.
 	SignedIn int64
+	Programs bool // the agreement of By may come from a program with a token
 	Reason   string
 	Place    dsl.Place
 }

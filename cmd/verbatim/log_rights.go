@@ -4,18 +4,21 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 
 	"verbatim/runtime/domains/rights"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
+	"verbatim/verbs"
 )
 
 // rights compares the rights in the store with those that the journal records. Otherwise somebody
 // who can write to the store could grant themselves any right unnoticed.
 type grantCheck struct {
 	store stores.Store
+	reg   *verbs.Registry
 	state *journal.State // nil if the palettes do not load
 }
 
@@ -25,7 +28,7 @@ func (a *app) rights(s stores.Store, palettes string) *grantCheck {
 		return &grantCheck{store: s}
 	}
 	rights.Follow(l.reg)
-	return &grantCheck{s, journal.NewState(rights.Rights(l.reg))}
+	return &grantCheck{s, l.reg, journal.NewState(rights.Rights(l.reg))}
 }
 
 // watch passes entries on and applies them.
@@ -54,6 +57,17 @@ func (r *grantCheck) compare(ctx context.Context) (unsure []string, err error) {
 	names, err := r.store.Principals(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if len(names) > 0 && r.state != nil {
+		came, err := rights.Names(ctx, r.reg, r.store)
+		if err != nil && !errors.Is(err, stores.ErrSchema) {
+			return nil, err
+		}
+		all := len(names)
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(came, name) })
+		if n := all - len(names); n > 0 {
+			unsure = append(unsure, "why "+receipt.Counted(n, "person")+" who came by a verb was given rights with SQL: such rights give nothing, and would if that verb's row went")
+		}
 	}
 	if len(names) > 0 {
 		unsure = append(unsure, "who gave "+receipt.Counted(len(names), "person")+" their rights: they were written with SQL, and no entry tells of them")

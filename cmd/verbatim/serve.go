@@ -468,8 +468,36 @@ func (a *app) workBeside(ctx context.Context, f serveFlags, engine *engine.Engin
 	}
 	host, _ := os.Hostname() // without one, the process id suffices
 	w := &worker.Worker{Engine: engine, Store: store, Name: strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Spread: rand.Float64, Send: send, Channel: channel,
-		Report: func(e worker.Event) { ran(&e, channel, meter, log) }}
+		Report:   func(e worker.Event) { ran(&e, channel, meter, log) },
+		Provider: answersFor(channel), Up: func(provider string, up bool) {
+			if !strings.HasPrefix(provider, a2a.TargetPush) { // agents come and go, and each would be a line for ever
+				meter.Channel(provider, up)
+			}
+			if !up {
+				log.Warn("channel does not answer", "channel", provider, "next", "its notices wait, and one is tried now and then; look whether its server runs")
+				return
+			}
+			log.Info("channel answers again", "channel", provider)
+		}}
 	return w.Run(ctx)
+}
+
+// answersFor returns what has to answer for a notice to leave: the channel that its route names, the
+// server of mail for letters, or the agent that it is pushed to. What the program itself does under the
+// name of a notice has none; nor has what people are told in conversations, whose providers the notice
+// does not name.
+func answersFor(channel func(string) string) func(engine.Message) string {
+	return func(m engine.Message) string {
+		switch m.Target {
+		case a2a.TargetPush:
+			return a2a.TargetPush + " " + a2a.PushOf(m)
+		case server.TargetSignIn:
+			return "letters"
+		case engine.TargetAgreement:
+			return cmp.Or(channel(m.Target), "letters")
+		}
+		return channel(m.Target)
+	}
 }
 
 // shelved opens the upload service, if a scanner is configured or verbs write files; nil otherwise.

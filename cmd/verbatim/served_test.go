@@ -592,6 +592,10 @@ func TestATokenSpeaks(t *testing.T) {
 		if _, body := ask(decider, "GET", "/v1/confirmations", ""); !strings.Contains(body, waiting.Confirmations[0].ID) {
 			t.Errorf("what it may not decide does not wait any more: %s", body)
 		}
+		// Nor by a program's that is good for all: it is no second person. (G21)
+		if status, body := ask(program, "POST", "/v1/confirmations/"+waiting.Confirmations[0].ID+"/agree", ""); status != http.StatusForbidden || !strings.Contains(body, "second person") {
+			t.Errorf("a program is a second person: %d %s", status, body)
+		}
 		if status, body := ask(program, "POST", "/v1/confirmations/"+waiting.Confirmations[0].ID+"/decline", ""); status != http.StatusOK {
 			t.Errorf("a program without a model declines: %d %s", status, body)
 		}

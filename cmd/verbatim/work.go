@@ -154,7 +154,7 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if err != nil {
 		return err
 	}
-	w.Send, w.Channel = plans.delivers(w.Send), channels.Channel
+	w.Send, w.Channel, w.Provider = plans.delivers(w.Send), channels.Channel, answersFor(channels.Channel)
 	if _, err := w.Engine.Housekeep(ctx, clock().Add(-keeping)); err != nil {
 		return a.runFailed(err)
 	}

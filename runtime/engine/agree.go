@@ -61,8 +61,10 @@ type consent struct {
 	key stores.Value
 	by  string
 	// proven is when they last signed in.
-	proven time.Time
-	fills  []int // which of the roles that must agree
+	proven  time.Time
+	program bool     // a program gives it; see ByProgram
+	fills   []int    // which of the roles that must agree
+	roles   []string // their names; confirmations.ByAsker for the asker's own
 }
 
 // Agree agrees to what somebody else proposed. The transaction that would commit the script
@@ -103,13 +105,13 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if err != nil {
 		return nil, err
 	}
-	k := &consent{key: c.Key, by: s.who.Name, proven: s.rights.proven}
+	k := &consent{key: c.Key, by: s.who.Name, proven: s.rights.proven, program: s.rights.program}
 	has := false
 	for i, role := range c.Roles {
 		if c.MayAgree(&me.who, me.has, role) {
 			has = true
 			if c.Agreed[i] == "" {
-				k.fills = append(k.fills, i)
+				k.fills, k.roles = append(k.fills, i), append(k.roles, role)
 			}
 		}
 	}
@@ -128,7 +130,7 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if asker.who.Name != me.who.Name && asker.who.IsPerson(&me.who) {
 		return nil, refuseScript(tell(dsl.Place{}, "same-person"))
 	}
-	if s.rights.program && p.Literals().Unheard && slices.ContainsFunc(k.fills, func(i int) bool { return c.Roles[i] == confirmations.ByAsker }) {
+	if s.rights.program && p.Literals().Unheard && slices.Contains(k.roles, confirmations.ByAsker) {
 		return nil, refuseScript(tell(dsl.Place{}, "role-lost/program"))
 	}
 	for _, i := range k.fills {
@@ -182,7 +184,7 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 	if fmt.Sprintf("%x", r.plan.digest) != c.Digest {
 		return refuseScript(stalePreview(dsl.Place{}, c.Differences(r.preview())))
 	}
-	if err := r.recent(k.proven, true); err != nil {
+	if err := r.takes(k); err != nil {
 		return err
 	}
 	err = writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
@@ -226,7 +228,7 @@ func consented(ctx context.Context, r *run, k *consent) error {
 	if d := unusable(r.src.e, c, r.src.now, dsl.Place{}); d != nil {
 		return refuseScript(*d)
 	}
-	if err := r.recent(k.proven, true); err != nil {
+	if err := r.takes(k); err != nil {
 		return err
 	}
 	for _, i := range k.fills {

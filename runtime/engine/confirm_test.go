@@ -397,6 +397,75 @@ func TestFourEyesAreTwoPeople(t *testing.T) {
 	equal(t, diff(w.entity, before, w.state()), nil)
 }
 
+// G21: a token is no second person, whoever's it is, unless the rule says that it may be. A rule that
+// asks for a person takes the asker's own agreement only once they signed in, here and where a job asks.
+func TestAProgramIsNoSecondPerson(t *testing.T) {
+	t.Parallel()
+	rule := "by: board, reason: that is more than two months}"
+	with := func(to string) *world {
+		text := lendingText(t)
+		if strings.Count(text, rule) != 1 {
+			t.Fatal("the palette has no such rule")
+		}
+		crafted, err := os.ReadFile("testdata/palettes/crafted.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := newWorld(t)
+		return w.with(loadYAML(t, map[string]string{"lending.yaml": strings.Replace(text, rule, to, 1), "crafted.yaml": string(crafted)}), w.store)
+	}
+
+	w := with(rule)
+	kim := w.session("kim")
+	c := w.propose(kim, w.program(kim, tooLong))
+	before := w.state()
+	token := w.session("bo")
+	token.ByProgram()
+	_, _, err := token.Agree(ctx, c.ID)
+	if r := wantRefusal(t, err, "role-lost"); !strings.Contains(r.Error(), "second person") || !strings.Contains(told(r.Diagnostics), "programs: true") {
+		t.Errorf("%v %s", r, told(r.Diagnostics))
+	}
+	equal(t, diff(w.entity, before, w.state()), nil)
+	if _, reply, err := w.session("bo").Agree(ctx, c.ID); err != nil || reply == nil {
+		t.Errorf("bo: %v", err)
+	}
+
+	w = with("by: board, programs: true, reason: a machine looks}")
+	kim = w.session("kim")
+	c = w.propose(kim, w.program(kim, tooLong))
+	token = w.session("bo")
+	token.ByProgram()
+	if _, reply, err := token.Agree(ctx, c.ID); err != nil || reply == nil {
+		t.Errorf("where programs may: %v", err)
+	}
+
+	w = with("by: person, reason: think of it}")
+	kim = w.session("kim")
+	p := w.program(kim, tooLong)
+	shown, err := kim.Preview(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = kim.Run(ctx, p, engine.RunOptions{Agreed: shown.ID})
+	wantRefusal(t, err, "sign-in-again")
+	kim.Prove(w.now())
+	if _, err = kim.Run(ctx, p, engine.RunOptions{Agreed: shown.ID}); err != nil {
+		t.Errorf("signed in: %v", err)
+	}
+	// Asked for in kim's absence, it is kim's to decide later.
+	p = w.program(kim, "lending.extend :loan-id @saw-bob :new-date 2025-08-20")
+	if c, err = kim.Propose(ctx, p, engine.RunOptions{Absent: true}); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = w.session("kim").Agree(ctx, c.ID)
+	wantRefusal(t, err, "sign-in-again")
+	later := w.session("kim")
+	later.Prove(w.now())
+	if _, reply, err := later.Agree(ctx, c.ID); err != nil || reply == nil {
+		t.Errorf("signed in, later: %v", err)
+	}
+}
+
 // Where several roles must agree, the last one carries it out, and nobody
 // agrees twice.
 func TestSeveralRolesAgree(t *testing.T) {

@@ -19,13 +19,14 @@ import (
 // An ask is a question that a rule asks, and how long an answer to it is valid.
 type ask struct {
 	receipt.Ask
-	lasts time.Duration
-	proof time.Duration // how old the sign-in of the person who agrees may be; 0 is any age
+	lasts    time.Duration
+	proof    time.Duration // how old the sign-in of the person who agrees may be; 0 is any age
+	programs bool          // a program may agree in the place of somebody else
 }
 
 // newAsk makes the question that a rule of a palette asks about a call.
 func newAsk(st *step, rule *verbs.Confirm) ask {
-	a := ask{receipt.Ask{Reason: rule.Reason, Rule: placed(rule.Place), Call: st.call.index}, rule.Lasts(), rule.Proof()}
+	a := ask{receipt.Ask{Reason: rule.Reason, Rule: placed(rule.Place), Call: st.call.index}, rule.Lasts(), rule.Proof(), rule.Programs}
 	if rule.By != nil {
 		a.By = rule.By.Name
 	}
@@ -127,11 +128,16 @@ func (r *run) lasts() time.Duration {
 	return cmp.Or(least, verbs.DefaultExpiry)
 }
 
-// recent refuses an agreement by somebody whose last sign-in is older than a rule allows.
-func (r *run) recent(proven time.Time, others bool) error {
+// takes refuses an agreement that a rule does not take from whoever gives it: one whose last sign-in
+// is too long ago, or a program in the place of somebody else.
+func (r *run) takes(k *consent) error {
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
-			if ask.proof > 0 && others == (ask.By != "") && (proven.IsZero() || r.src.now.Sub(proven) > ask.proof) {
+			switch {
+			case !slices.Contains(k.roles, ask.By):
+			case k.program && ask.By != confirmations.ByAsker && !ask.programs:
+				return refuse([]callError{{st.call.index, tell(st.call.place, "role-lost/four-eyes", ask.By)}})
+			case ask.proof > 0 && (k.proven.IsZero() || r.src.now.Sub(k.proven) > ask.proof):
 				return refuse([]callError{{st.call.index, tell(st.call.place, "sign-in-again", message.Lasting(int64(ask.proof/time.Second)))}})
 			}
 		}
@@ -147,7 +153,7 @@ func (r *run) recent(proven time.Time, others bool) error {
 // short id alone: that stops a caller who looked at something else, and grants no right.
 func (r *run) ownConsent(ctx context.Context, o *runOptions, asked bool) error {
 	at := dsl.Place{Source: r.plan.prog.Script().Source}
-	if err := r.recent(r.src.s.rights.proven, false); err != nil {
+	if err := r.takes(&consent{proven: r.src.s.rights.proven, roles: []string{confirmations.ByAsker}}); err != nil {
 		return err
 	}
 	keys := o.answer.kept

@@ -17,8 +17,9 @@ import (
 // narrowed session cannot decide others' proposals. Call it before the session is used.
 func (s *Session) Narrow(only []*verbs.Verb) { s.rights.only = only }
 
-// ByProgram says that a program shows what only it knows, a token: it gives no agreement in the
-// principal's place to what a model wrote and nobody heard. Call it before the session is used.
+// ByProgram says that a program shows what only it knows, a token, and that no sign-in stands behind
+// it. It gives no agreement in the principal's place to what a model wrote and nobody heard, and it
+// is no second person, unless a rule takes programs. Call it before the session is used.
 func (s *Session) ByProgram() { s.rights.program = true }
 
 // Prove notes when the principal last signed in. A rule that wants a recent sign-in accepts no

@@ -528,7 +528,7 @@ func (d *drift) confirms(was, v *verbs.Verb) {
 			n := &v.Confirm[k]
 			when := n.Always || !o.Always && sameExpr(n.When, o.When)
 			by := o.By == nil || n.By != nil && n.By.Name == o.By.Name
-			expires := n.Lasts() <= o.Lasts() && (o.SignedIn == 0 || n.SignedIn > 0 && n.SignedIn <= o.SignedIn)
+			expires := n.Lasts() <= o.Lasts() && (o.SignedIn == 0 || n.SignedIn > 0 && n.SignedIn <= o.SignedIn) && (o.Programs || !n.Programs)
 			if when && by && expires {
 				covered = true
 				break
@@ -557,6 +557,8 @@ func (d *drift) confirms(was, v *verbs.Verb) {
 				says = "the condition was " + strconv.Quote(o.When.Line())
 			case o.By != nil && (closest.By == nil || closest.By.Name != o.By.Name):
 				says = "somebody with role " + o.By.Name + " had to agree"
+			case closest.Programs && !o.Programs:
+				says = "no program could agree in the place of a person"
 			case o.SignedIn > 0 && (closest.SignedIn == 0 || closest.SignedIn > o.SignedIn):
 				says = "whoever agrees had to have signed in " + message.Lasting(o.SignedIn) + " ago at most"
 			default:

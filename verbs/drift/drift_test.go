@@ -29,6 +29,7 @@ var lowering = []mutation{
 	{"somebody else must agree than before", "by: supervisor", "by: auditor", "confirm-lowered"},
 	{"an agreement lasts longer", "expires: 2h", "expires: 3h", "confirm-lowered"},
 	{"an agreement lasts as long as the engine lets it", "expires: 2h, ", "", "confirm-lowered"},
+	{"a program may agree in the place of a person", "by: supervisor, expires", "by: supervisor, programs: true, expires", "confirm-lowered"}, // G21
 	{"always becomes sometimes", "      - always\n", "      - {when: urgent}\n", "confirm-lowered"},
 	{"no rule is left", "    confirm:\n      - {when: \"amount > 500\", by: supervisor, expires: 2h, reason: large amounts need four eyes}\n      - always\n", "", "confirm-lowered"},
 	{"never asks", "    confirm:\n      - {when: \"amount > 500\", by: supervisor, expires: 2h, reason: large amounts need four eyes}\n      - always\n", "    confirm: never\n", "confirm-lowered"},

@@ -397,20 +397,40 @@ func (l *loader) confirm(vn *verbNode) {
 			c.Place = d.place(w.value)
 		}
 		c.Always = f.at("when").key == nil
-		l.agreement(d, &c, f.at("by").value, f.at("expires").value, f.at("signed-in").value)
+		l.agreement(d, &c, f)
 		v.Confirm = append(v.Confirm, c)
 	}
 }
 
+// ofPerson is what `by:` says instead of a role to take the agreement of whoever asks only from
+// a person who is signed in, and loginLasts is how long a login lasts.
+const (
+	ofPerson   = "person"
+	loginLasts = 12 * 60 * 60
+)
+
 // agreement reads who must agree, and how long the confirmation stays open.
-func (l *loader) agreement(d *doc, c *verbs.Confirm, by, expires, signedIn *yaml.Node) {
-	if by != nil {
+func (l *loader) agreement(d *doc, c *verbs.Confirm, f mapping) {
+	by, programs := f.at("by").value, f.at("programs")
+	d.lasting(f.at("expires").value, &c.Expires)
+	d.lasting(f.at("signed-in").value, &c.SignedIn)
+	c.Programs = f.boolean("programs")
+	person := by != nil && by.Value == ofPerson && named(d, l.roleNamed, ofPerson) == nil
+	switch {
+	case person && c.SignedIn == 0:
+		c.SignedIn = loginLasts
+	case by != nil && !person:
 		if c.By = l.roleOf(d, by); c.By == nil {
 			d.report(unknownRole(d.place(by), by.Value, l.roles, "as it stands, nobody could ever agree to this verb"))
 		}
 	}
-	d.lasting(expires, &c.Expires)
-	d.lasting(signedIn, &c.SignedIn)
+	switch {
+	case !c.Programs:
+	case by == nil || person:
+		d.report(tell(d.place(programs.key), "contradiction", "`programs` is about the agreement of somebody else, and this rule asks whoever makes the call", "name a role with `by`, or leave it out", dsl.Place{}, ""))
+	case c.SignedIn > 0:
+		d.report(tell(d.place(programs.key), "contradiction", "no program ever signed in, so that none could agree", "leave out `programs` or `signed-in`", d.place(f.at("signed-in").key), "the sign-in is asked for here"))
+	}
 }
 
 var anyDigits = regexp.MustCompile("[0-9]+")
@@ -486,7 +506,7 @@ func (l *loader) otherwise(d *doc, p *verbs.Param, f mapping) {
 	default:
 		if o, ok := d.fields(n, "otherwise"); ok {
 			p.Otherwise = &verbs.Confirm{Always: true, Place: d.place(n), Reason: o.text("reason")}
-			l.agreement(d, p.Otherwise, o.at("by").value, o.at("expires").value, o.at("signed-in").value)
+			l.agreement(d, p.Otherwise, o)
 		}
 	}
 	if p.From != 0 && p.From&verbs.FromScript == 0 && p.Otherwise == nil && f.at("default").value != nil {

@@ -86,6 +86,10 @@ func TestRulesThatCannotBeMeant(t *testing.T) {
 		{"", "reads: {entity: basket, from: basket, along: line.basket.basket, fields: {sku: basket_id}}", "unknown-argument", ""},
 		{"", "reads: {entity: basket, one: basket-id, from: basket-id, along: line.basket.basket, fields: {sku: basket_id}}", "contradiction", "leave one out"},
 		{"", "reads: {entity: line, from: basket-id, along: basket, fields: {sku: sku}}", "type-mismatch", ""},
+		{"", effects + "\n    confirm: [{by: person, programs: true}]", "contradiction", "whoever makes the call"}, // G21
+		{"", effects + "\n    confirm: [{programs: true}]", "contradiction", "whoever makes the call"},
+		{"", effects + "\n    confirm: [{by: clerk, signed-in: 5m, programs: true}]", "contradiction", "no program ever signed in"},
+		{"", effects + "\n    confirm: [{by: parson}]", "unknown-role", ""},
 		{"", "reads: {entity: line, fields: {n: sum(sku)}}", "type-mismatch", ""},
 		{"", "reads: {entity: line, fields: {n: sum(skew)}}", "unknown-field", ""},
 		{"", "reads: {entity: line, fields: {n: average(price)}}", "bad-expression", ""},

@@ -358,9 +358,10 @@ func Profile(reg *verbs.Registry) func(context.Context, stores.Reader, string) (
 	}
 }
 
-// Rights returns the entities whose rows decide rights and identities.
+// Rights returns the entities whose rows decide rights and identities: also those of principals,
+// because the name of one is who has what the others give.
 func Rights(reg *verbs.Registry) (all []*stores.Entity) {
-	for _, name := range [...]string{roles, holds, identities, tokens, standing} {
+	for _, name := range [...]string{principals, roles, holds, identities, tokens, standing} {
 		if e := reg.Entity(name); e != nil {
 			all = append(all, e.Store)
 		}

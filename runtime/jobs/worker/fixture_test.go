@@ -115,6 +115,15 @@ verbs:
         set: {reminded: row.reminded + 1}
       - notifies: customer
         with: {note: note}
+  - verb: report
+    roles: [clerk]
+    args:
+      - {name: note, type: string, required: true}
+    effects:
+      - creates: posting
+        set: {note: note}
+      - notifies: chief
+        with: {note: note}
   - verb: post
     roles: [clerk]
     args:

@@ -126,3 +126,58 @@ desk.remind :promise-id @papers :note "ended"`)
 		}
 	})
 }
+
+// G22: notices of a channel leave at once though another one, with more of them, never answers.
+func TestASilentChannelDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		for i := range 12 {
+			w.run("ada", fmt.Sprintf(`desk.promise :name "Paper%d" :as @it desk.remind :promise-id @it :note "x"`, i))
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		var mu sync.Mutex
+		silent, most, left := 0, 0, make(chan string, 100)
+		k := w.worker()
+		k.Clock, k.Poll, k.Drain = nil, 5*time.Millisecond, time.Millisecond // what is put back comes again
+		k.Provider = func(m engine.Message) string { return "of " + m.Target }
+		k.Send = func(ctx context.Context, m engine.Message) error {
+			if m.Target == "chief" {
+				left <- m.Target
+				return nil
+			}
+			mu.Lock()
+			silent++
+			if most = max(most, silent); silent == 2 {
+				left <- m.Target
+			}
+			mu.Unlock()
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		var all sync.WaitGroup
+		all.Go(func() { _ = k.Run(ctx) })
+		next := func() string {
+			select {
+			case who := <-left:
+				return who
+			case <-time.After(30 * time.Second):
+				return "nothing"
+			}
+		}
+		if got := next(); got != "customer" {
+			w.t.Fatalf("%s left", got)
+		}
+		for i := range 6 {
+			w.run("ada", fmt.Sprintf(`desk.report :note "%d"`, i))
+			if got := next(); got != "chief" {
+				w.t.Fatalf("%s left after %d", got, i)
+			}
+		}
+		stop()
+		all.Wait()
+		if most != 2 {
+			w.t.Errorf("the silent channel has %d of 4 workers", most)
+		}
+	})
+}

@@ -28,6 +28,10 @@
 // fails delays no other. A notice without a route, and a job of another version, is tried again
 // every ten minutes and uses up no attempt.
 //
+// A provider that does not answer delays no other: its notices have at most half of the workers. After
+// three failures in a row they wait, and use up no attempt on their first day; one of them is tried
+// after half a minute, and then ever more rarely, up to every ten minutes, until one is answered.
+//
 // The store hands the jobs out: from a small table of its own in SQLite, by River on PostgreSQL,
 // which looks every 30 seconds for jobs that a lost worker left.
 package worker
@@ -59,6 +63,9 @@ type Worker struct {
 	// Channel returns the channel of notices to a target, "" for none. A notice waits only for
 	// earlier ones of the same channel. With nil, all have the same channel.
 	Channel func(target string) string
+	// Provider names what has to answer for a notice to leave, "" for nothing that could be silent: a
+	// silent one delays the notices of no other. With nil, all may delay one another.
+	Provider func(engine.Message) string
 	// Clock returns the time; nil is the store's own clock.
 	Clock func() time.Time
 	// Concurrency is the number of jobs that run at once; 0 means 4.
@@ -74,6 +81,8 @@ type Worker struct {
 	Spread func() float64
 	// Report is called with the outcome of each run, one call at a time. It may be nil.
 	Report func(Event)
+	// Up is called when a provider does not answer any more and when it does again. It may be nil.
+	Up func(provider string, up bool)
 }
 
 // Kept is how long the store remembers a completed job. Dead jobs are kept until somebody drops
@@ -151,6 +160,7 @@ type shift struct {
 	Worker
 	mu     sync.Mutex // of Report and counts
 	counts Counts
+	lanes  *lanes // nil if providers may delay one another
 }
 
 // Run works until ctx ends, and then waits for the runs that it has begun. It returns an error only
@@ -167,6 +177,9 @@ func (w *Worker) Once(ctx context.Context) (Counts, error) { return w.work(ctx, 
 
 func (w *Worker) work(ctx context.Context, once bool) (Counts, error) {
 	s := &shift{Worker: w.defaults(), counts: Counts{}}
+	if s.Provider != nil && !once { // once, everything that is due is tried
+		s.lanes = newLanes(s.Concurrency, s.Up)
+	}
 	if once {
 		_ = s.embed(ctx) // it was reported; what else is due is done
 	} else if s.Engine.Embeds() {
@@ -247,16 +260,36 @@ func (s *shift) deliver(ctx context.Context, run stores.Run, e *Event) (err erro
 		return &notify.Error{Code: "unreadable-payload", Text: "it is no notice", Permanent: true}
 	}
 	e.What, m.Attempt = m.Target, run.Attempt
+	h := nothing
+	if lane := s.lane(m); lane != "" {
+		now, err := s.now(ctx)
+		if err != nil {
+			return err
+		}
+		if back := s.lanes.enter(lane, now.Sub(m.Time), time.Now()); back != nil {
+			return back
+		}
+		defer func() { s.lanes.leave(lane, h, time.Now()) }()
+	}
 	if len(m.About) > 0 {
 		if err := s.inOrder(ctx, run, m.Target); err != nil {
 			return err
 		}
 	}
-	if err := s.Send(ctx, m); err != nil {
+	err = s.Send(ctx, m)
+	if h = heardOf(err); err != nil {
 		return err
 	}
 	e.Outcome = Delivered
 	return s.delivered(ctx, run, e)
+}
+
+// lane returns the provider that a notice takes a share for; "" if it takes none.
+func (s *shift) lane(m engine.Message) string {
+	if s.lanes == nil {
+		return ""
+	}
+	return s.Provider(m)
 }
 
 // inOrder waits for earlier notices about the same row, by the same channel, that were neither
@@ -289,13 +322,17 @@ func (s *shift) inOrder(ctx context.Context, run stores.Run, target string) erro
 		case <-time.After(25 * time.Millisecond):
 		}
 	}
-	return &early{max(wait, time.Second)}
+	return &putBack{reason: "earlier-notice", after: max(wait, time.Second)}
 }
 
-// An early is the error of a notice that has to wait for another.
-type early struct{ after time.Duration }
+// A putBack is the error of a notice that has to wait: for another, or for its channel.
+type putBack struct {
+	reason string
+	after  time.Duration
+	spends bool // an attempt
+}
 
-func (*early) Error() string { return "earlier-notice" }
+func (p *putBack) Error() string { return p.reason }
 
 var errPanicked = errors.New("it panicked")
 
@@ -304,14 +341,14 @@ func (s *shift) fail(ctx context.Context, run stores.Run, e *Event, err error) *
 	e.Err, e.Outcome = err, Failed
 	var channel *notify.Error
 	var promise *engine.BrokenPromise
-	var early *early
+	var back *putBack
 	left := &stores.Unfinished{State: stores.JobWaiting, After: Backoff(s.Engine.Retry(run), run.Attempt, s.Spread())}
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		// The worker was stopped; this does not count against the job.
 		e.Outcome, e.Reason, left.Free, left.After = Released, "worker-stopped", true, 0
-	case errors.As(err, &early):
-		e.Outcome, e.Reason, left.Free, left.After = engine.WorkWaiting, early.Error(), true, early.after
+	case errors.As(err, &back):
+		e.Outcome, e.Reason, left.Free, left.After = engine.WorkWaiting, back.reason, !back.spends, back.after
 	case errors.As(err, &channel):
 		e.Reason = channel.Code
 		if channel.Code == notify.CodeNoRoute {

@@ -280,6 +280,15 @@ func (a *Agents) jwks(v *server.Visit) error {
 	return v.JSON(http.StatusOK, shown)
 }
 
+// PushOf returns the key of the subscription that a notice with TargetPush is for, "" if it is none.
+func PushOf(m engine.Message) string {
+	var body struct{ Push string }
+	if m.Target != TargetPush || json.Unmarshal([]byte(m.Body), &body) != nil {
+		return ""
+	}
+	return body.Push
+}
+
 // PostingOf reads a notice with TargetPush and signs it; nil if the peer no longer wants it.
 func PostingOf(ctx context.Context, book *peers.Book, m engine.Message) (*Posting, error) {
 	var body struct {

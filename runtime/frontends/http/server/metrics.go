@@ -28,6 +28,7 @@ type Meter struct {
 	models *prometheus.GaugeVec
 	down   atomic.Bool // the model could not be asked the last time
 	jobs   *prometheus.CounterVec
+	up     *prometheus.GaugeVec
 	plans  *planMeter
 }
 
@@ -40,6 +41,7 @@ func NewMeter() *Meter {
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}}, []string{"stage", "outcome"}),
 		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "verbatim_model_tokens_total", Help: "Tokens that a model read and wrote."}, []string{"model", "direction"}),
 		jobs:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "verbatim_job_runs_total", Help: "Runs of jobs, by the channel of a notice (otherwise the kind of the job) and by what became of them."}, []string{"channel", "outcome"}),
+		up:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "verbatim_channel_up", Help: "0 of a channel that did not answer several times in a row: its notices wait, and one at a time is tried. 1 once it answered again."}, []string{"channel"}),
 		models: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "verbatim_model_up", Help: "1 if the model answered when it was asked last, 0 if it could not be asked."}, []string{"model"}),
 	}
 }
@@ -56,6 +58,15 @@ func (m *Meter) Model(name string, answered bool) {
 
 // Ran counts a run of a job.
 func (m *Meter) Ran(channel, outcome string) { m.jobs.WithLabelValues(channel, outcome).Inc() }
+
+// Channel notes whether a channel of notices answers.
+func (m *Meter) Channel(name string, up bool) {
+	value := 0.0
+	if up {
+		value = 1
+	}
+	m.up.WithLabelValues(name).Set(value)
+}
 
 // Observe is for engine.Options.
 func (m *Meter) Observe(ctx context.Context, o engine.Observed) {
@@ -132,7 +143,7 @@ func newMetrics(s *Server) *metrics {
 	build.WithLabelValues(s.Version, s.Registry.Digest()).Set(1)
 	m.registry.MustRegister(build)
 	if s.Meter != nil {
-		m.registry.MustRegister(append([]prometheus.Collector{s.Meter.calls, s.Meter.took, s.Meter.tokens, s.Meter.models, s.Meter.jobs}, s.Meter.plans.collectors()...)...)
+		m.registry.MustRegister(append([]prometheus.Collector{s.Meter.calls, s.Meter.took, s.Meter.tokens, s.Meter.models, s.Meter.jobs, s.Meter.up}, s.Meter.plans.collectors()...)...)
 	}
 	m.show = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m
