@@ -13,6 +13,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/engine/each"
 	"verbatim/runtime/frontends/wire"
+	"verbatim/stores"
 	"verbatim/stores/receipt"
 )
 
