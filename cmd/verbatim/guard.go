@@ -166,7 +166,7 @@ func readRules(file string, named bool, state *guard.State) (*guard.Rules, error
 	var rules *guard.Rules
 	if err == nil {
 		if rules, err = guard.ReadRules(text); err == nil {
-			err = rules.Check(state)
+			err = rules.Check(state, false)
 		}
 	}
 	if err != nil {

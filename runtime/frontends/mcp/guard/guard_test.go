@@ -117,8 +117,17 @@ func play(mood string) {
 				mood = "changed"
 				say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 			}
+			if strings.Contains(string(line), "_meta") {
+				note(string(line))
+			}
 			total++
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"paid %d"}]}}`, m.ID, total)
+		case "notifications/initialized", "notifications/cancelled":
+		default:
+			note(string(line))
+			if len(m.ID) > 0 {
+				say(`{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID)
+			}
 		}
 	}
 }
@@ -163,6 +172,7 @@ type desk struct {
 	to  io.WriteCloser
 	end func()
 
+	sending sync.Mutex
 	mu      sync.Mutex
 	asked   []string
 	answer  func(text string) map[string]any // nil declines
@@ -324,8 +334,8 @@ func (h house) guard(log io.Writer) (*guard.Guard, *sqlite.Store, *guard.State, 
 }
 
 func (d *desk) send(line string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.sending.Lock() // not mu: the guard takes no more before its answer is read
+	defer d.sending.Unlock()
 	_, _ = io.WriteString(d.to, line+"\n")
 }
 
@@ -1111,7 +1121,7 @@ func TestRules(t *testing.T) {
 	for text, want := range map[string]string{"{tools: [bank.pray], then: pass}": "no tool is called bank.pray", "{tools: [bank.pay], then: pass, where: {sum: {is: [a]}}}": `has no argument "sum"`, "{tools: [bank.pay], then: pass, from: [post]}": "no server is called post"} {
 		r, err := guard.ReadRules([]byte("rules: [" + text + "]"))
 		if err == nil {
-			err = r.Check(d.state)
+			err = r.Check(d.state, true)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
@@ -1142,5 +1152,115 @@ func TestAnHour(t *testing.T) {
 		if q := d.questions(); len(q) != asked {
 			t.Errorf("%s: asked %q", args, q)
 		}
+	}
+}
+
+// Only what the protocol knows is passed on, in its spelling, with an id and with the parameters that it
+// knows; the rest is refused and journalled. G65
+func TestOnlyTheProtocolPasses(t *testing.T) {
+	t.Parallel()
+	d := opens(t, house{rules: "rules:\n  - {tools: [bank.pay], then: deny}\n  - {tools: [bank.resources/subscribe], then: deny}\n"})
+	d.call("picture", `{}`)
+	pay := `{"name":"pay","arguments":` + paying + `}`
+	for _, method := range []string{"TOOLS/call", "Tools/Call", "tools/call ", `tools/call\u0000`, "bank/pay", "tasks/get", "notifications/pay"} {
+		if r := d.ask(method, pay); r.Error == nil || r.Error.Code != -32601 {
+			t.Errorf("%s: %s", method, r.Result)
+		}
+	}
+	d.send(`{"jsonrpc":"2.0","method":"tools/call","params":` + pay + `}`)
+	d.send(`{"jsonrpc":"2.0","id":null,"method":"tools/call","params":` + pay + `}`)
+	d.send(`{"jsonrpc":"2.0","method":"notifications/pay","params":` + pay + `}`)
+	d.send(`{"jsonrpc":"2.0","method":"notifications/progress","params":` + pay + `}`)
+	if got := d.call("pay", paying); !strings.Contains(got, "Rule 1 of guard.yaml denies") {
+		t.Error(got)
+	}
+	if r := d.ask("resources/subscribe", `{"uri":"act://pay"}`); r.Error == nil || !strings.Contains(r.Error.Message, "Rule 2") {
+		t.Errorf("%s", r.Result)
+	}
+	if paid, _ := d.done(); len(paid) != 0 {
+		t.Errorf("%q", paid)
+	}
+	d.ask("resources/read", `{"uri":"a://b","URI":"act://pay","_meta":{"x":"y","progressToken":7},"also":1}`)
+	if paid, _ := d.done(); len(paid) != 1 || !strings.Contains(paid[0], `"params":{"_meta":{"progressToken":7},"uri":"a://b"}`) {
+		t.Errorf("%q", paid)
+	}
+	if err := d.state.Stop(""); err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []string{"resources/read", "prompts/get", "resources/list", "tools/list", "logging/setLevel"} {
+		if r := d.ask(method, `{"uri":"a://b"}`); r.Error == nil || !strings.Contains(r.Error.Message, "stopped") {
+			t.Errorf("%s: %s", method, r.Result)
+		}
+	}
+	if r := d.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"another","version":"1"}}`); r.Error == nil {
+		t.Error("it began again under another name")
+	}
+	if paid, _ := d.done(); len(paid) != 1 {
+		t.Errorf("%q", paid)
+	}
+}
+
+// What a result held is asked about when it goes to another server in whatever a server is asked, and
+// beside the arguments it does not go at all. G63
+func TestValuesGoNowhereElse(t *testing.T) {
+	t.Parallel()
+	d := opens(t, house{moods: map[string]string{"bank": "well", "mail": "well"}, apart: true})
+	d.call("mail__read_letter", `{}`)
+	d.call("bank__picture", `{}`)
+	d.questions()
+	d.answer = func(string) map[string]any { return nil }
+	const iban = "DE89370400440532013000"
+	for method, params := range map[string]string{
+		"prompts/get":         `{"name":"bank__p","arguments":{"to":"` + iban + `"}}`,
+		"completion/complete": `{"ref":{"type":"ref/prompt","name":"bank__p"},"argument":{"name":"to","value":"` + iban + `"}}`,
+	} {
+		if r := d.ask(method, params); r.Error == nil || !strings.Contains(r.Error.Message, "did not agree") {
+			t.Errorf("%s: %s", method, r.Result)
+		}
+		if q := d.questions(); len(q) != 1 || !strings.Contains(q[0], "FROM a result of read_letter of mail") {
+			t.Errorf("asked %q", q)
+		}
+	}
+	if got := d.ask("tools/call", `{"name":"bank__picture","arguments":{},"_meta":{"progressToken":"`+iban+`","x":"`+iban+`"}}`); got.Error != nil {
+		t.Error(got.Error)
+	}
+	d.answer = yes
+	if got := d.ask("tools/call", `{"name":"bank__pay","arguments":{"to":"Ann"},"_meta":{"progressToken":"`+iban+`"}}`); got.Error != nil {
+		t.Error(got.Error)
+	}
+	if paid, _ := d.done(); len(paid) != 1 || strings.Contains(strings.Join(paid, ""), iban) {
+		t.Errorf("%q", paid)
+	}
+}
+
+// A limit per hour counts over all guards and starts, and a rule that names no tool is an error before
+// anything passes, on the first start as well. G65
+func TestRulesFromTheFirstStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rules := "rules:\n  - {tools: [bank.pay], then: pass, per-hour: 2}\n"
+	asked := 0
+	for range 3 {
+		d := opens(t, house{dir: dir, rules: rules})
+		d.call("pay", paying)
+		for _, q := range d.questions() {
+			if strings.Contains(q, "lets 2 calls pass in an hour") {
+				asked++
+			}
+		}
+		d.end()
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+	misspelt := opens(t, house{rules: "rules:\n  - {tools: [bank.pya], then: deny}\n"})
+	for _, method := range []string{"tools/call", "resources/read"} {
+		r := misspelt.ask(method, `{"name":"pay","arguments":{},"uri":"a://b"}`)
+		if text := string(r.Result) + fmt.Sprint(r.Error); !strings.Contains(text, "no tool is called bank.pya") {
+			t.Errorf("%s: %s", method, text)
+		}
+	}
+	if paid, _ := misspelt.done(); len(paid) != 0 {
+		t.Errorf("%q", paid)
 	}
 }

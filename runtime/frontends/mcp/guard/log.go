@@ -276,6 +276,7 @@ func (l *log) entry(c *call) stores.Entry {
 // The verbs of the journal.
 const (
 	VerbCall   = "guard.call"
+	verbRefuse = "guard.refuse" // something that is not passed on
 	verbAgree  = "guard.agree"
 	VerbAccept = "guard.accept"
 )

@@ -92,22 +92,26 @@ func ReadRules(text []byte) (*Rules, error) {
 	return r, nil
 }
 
-// Check refuses a rule that names a tool, an argument or a server that no pin has. Nothing is refused
-// before a server was met.
-func (r *Rules) Check(s *State) error {
+// Check refuses a rule that names a tool, an argument or a server that no pin has. Unless all servers
+// were met, one that has no pin may still come.
+func (r *Rules) Check(s *State, met bool) error {
 	pins, err := s.pins()
 	if err != nil || r == nil || len(pins) == 0 {
 		return err
 	}
 	for i, rule := range r.Rules {
 		for _, name := range rule.From {
-			if pins[name] == nil {
+			if met && pins[name] == nil {
 				return fmt.Errorf("rule %d: no server is called %s", i+1, name)
 			}
 		}
 		for _, pattern := range rule.Tools {
-			found := false
+			server, _, _ := strings.Cut(pattern, ".")
+			found := !met && pins[server] == nil
 			for server, p := range pins {
+				for method := range passed {
+					found = found || match(pattern, server+"."+method)
+				}
 				for tool, raw := range p.Tools {
 					if !match(pattern, server+"."+tool) {
 						continue
