@@ -1350,6 +1350,17 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// A rule that denies does so as well where its bound cannot be decided. G65
+func TestDenialsInDoubt(t *testing.T) {
+	t.Parallel()
+	d := opens(t, house{moods: map[string]string{"bank": "open"}, rules: "rules:\n  - {tools: [bank.pay], then: deny, where: {path: {under: /etc}}}\n  - {tools: [bank.pay], then: deny, where: {amount: {at-least: \"1000\"}}}\n  - {tools: [bank.pay], then: pass}\n"})
+	for args, want := range map[string]string{`{"path":"/etc/passwd"}`: "Rule 1", `{"path":"../etc/passwd"}`: "Rule 1", `{"path":"/home/x"}`: "paid", `{"amount":"all"}`: "Rule 2", `{"amount":1001}`: "Rule 2", `{"amount":5}`: "paid"} {
+		if got := d.call("pay", args); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", args, got)
+		}
+	}
+}
+
 // Nothing hides in the text of a question. G65
 func TestQuestionsHideNothing(t *testing.T) {
 	t.Parallel()

@@ -175,22 +175,23 @@ func (r *Rules) of(c *call) (*Rule, int) {
 	}
 	for i := range r.Rules {
 		rule := &r.Rules[i]
-		if slices.ContainsFunc(rule.Tools, func(p string) bool { return match(p, c.u.Name+"."+c.tool) }) && within(rule.Where, leaves(c.args)) {
+		if slices.ContainsFunc(rule.Tools, func(p string) bool { return match(p, c.u.Name+"."+c.tool) }) && within(rule.Where, leaves(c.args), rule.Then == "deny") {
 			return rule, i + 1
 		}
 	}
 	return nil, 0
 }
 
-// within reports whether arguments are within bounds. A bound of a list holds for each of its items.
-func within(bounds map[string]Bound, args []leaf) bool {
+// within reports whether arguments are within bounds. A bound of a list holds for each of its items. What
+// cannot be decided does not hold, but for a rule that denies.
+func within(bounds map[string]Bound, args []leaf, denies bool) bool {
 	for name, b := range bounds {
 		some := false
 		for _, l := range args {
 			if l.path != name && !strings.HasPrefix(l.path, name+"[") {
 				continue
 			}
-			if some = true; !b.holds(l) {
+			if some = true; !b.holds(l, denies) {
 				return false
 			}
 		}
@@ -201,21 +202,27 @@ func within(bounds map[string]Bound, args []leaf) bool {
 	return true
 }
 
-func (b Bound) holds(l leaf) bool {
+func (b Bound) holds(l leaf, denies bool) bool {
 	switch {
 	case b.any:
 		return l.isText
 	case b.Under != "":
 		path, ok := follows(l.text)
 		folder, known := follows(b.Under)
-		return l.isText && ok && known && (path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator)))
+		if !ok || !known {
+			return denies
+		}
+		return l.isText && (path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator)))
 	case b.Host != "":
 		return l.isText && strings.EqualFold(hostOf(l.text), b.Host)
 	case b.AtMost != "" || b.AtLeast != "":
 		n, ok := stores.ParseDecimal(l.text)
+		if !ok {
+			return denies
+		}
 		least, _ := stores.ParseDecimal(cmp.Or(b.AtLeast, "0"))
 		low, comparable := stores.Compare(n, least)
-		if ok = ok && comparable && low >= 0; b.AtMost == "" {
+		if ok = comparable && low >= 0; b.AtMost == "" {
 			return ok
 		}
 		most, _ := stores.ParseDecimal(b.AtMost)
@@ -350,7 +357,7 @@ func (s *session) stands(c *call, args []leaf) bool {
 	now := s.Clock()
 	s.standing = slices.DeleteFunc(s.standing, func(y standing) bool { return !now.Before(y.until) })
 	return slices.ContainsFunc(s.standing, func(y standing) bool {
-		if y.server != c.u.Name || y.tool != c.tool || !within(y.bounds, args) {
+		if y.server != c.u.Name || y.tool != c.tool || !within(y.bounds, args, false) {
 			return false
 		}
 		for _, l := range args {
