@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -130,6 +131,9 @@ func (s *session) only(params json.RawMessage, members []string) (json.RawMessag
 		if from, err := s.traces.find(string(token)); from == nil && err == nil {
 			out["_meta"] = with(nil, "progressToken", token)
 		}
+	}
+	if len(params) > 0 && maps.EqualFunc(all, out, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+		return params, nil // as they came
 	}
 	return json.Marshal(out)
 }
