@@ -166,7 +166,7 @@ func readRules(file string, named bool, state *guard.State) (*guard.Rules, error
 	var rules *guard.Rules
 	if err == nil {
 		if rules, err = guard.ReadRules(text); err == nil {
-			err = rules.Check(state)
+			err = rules.Check(state, false)
 		}
 	}
 	if err != nil {
@@ -324,6 +324,10 @@ func (a *app) guardStatus(f *guardFlags) *cobra.Command {
 				fmt.Fprintf(a.out, "client   %s\tsince %s, %s\n", receipt.Safe(r.Client), stamp(r.Since), strings.Join(r.Servers, " "))
 			}
 			for _, name := range state.Stopped() {
+				if name == "" {
+					fmt.Fprintln(a.out, "stopped  all clients\tverbatim guard stop --undo")
+					continue
+				}
 				fmt.Fprintf(a.out, "stopped  %s\tverbatim guard stop --undo %s\n", receipt.Safe(name), shell(name))
 			}
 			fmt.Fprintf(a.out, "journal  verbatim log show --store %s\n", shell(state.Path("guard.db")))
@@ -335,22 +339,25 @@ func (a *app) guardStatus(f *guardFlags) *cobra.Command {
 func (a *app) guardStop(f *guardFlags) *cobra.Command {
 	var undo bool
 	cmd := &cobra.Command{
-		Use: "stop CLIENT", Short: "Let a client call nothing any more, at once and everywhere", Example: "verbatim guard stop claude-code",
-		Long: "CLIENT is what verbatim guard status lists. Nothing is sent for it until --undo.",
-		Args: cobra.ExactArgs(1),
+		Use: "stop [CLIENT]", Short: "Let a client ask servers for nothing any more, at once and everywhere", Example: "verbatim guard stop",
+		Long: `CLIENT is what verbatim guard status lists; without it all clients are stopped. Nothing is sent until
+--undo. A client says itself what it is called, and one that is not to be trusted may come back under
+another name: stop all then.`,
+		Args: atMost(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			client, title := strings.Join(args, ""), cmp.Or(strings.Join(args, ""), "all clients")
 			state, err := a.guardState(*f)
 			if err == nil && undo {
-				if err = state.Go(args[0]); errors.Is(err, os.ErrNotExist) {
-					return usage(fmt.Sprintf("%q was not stopped", args[0]), "verbatim guard status lists who was")
+				if err = state.Go(client); errors.Is(err, os.ErrNotExist) {
+					return usage(fmt.Sprintf("%q was not stopped", title), "verbatim guard status lists who was")
 				}
 			} else if err == nil {
-				err = state.Stop(args[0])
+				err = state.Stop(client)
 			}
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.out, "%s  %s\n", map[bool]string{true: "goes on", false: "stopped"}[undo], receipt.Safe(args[0]))
+			fmt.Fprintf(a.out, "%s  %s\n", map[bool]string{true: "goes on", false: "stopped"}[undo], receipt.Safe(title))
 			return nil
 		},
 	}

@@ -133,6 +133,9 @@ func TestGuardCommands(t *testing.T) {
 	says(run(0, "status"), "stopped  cursor\tverbatim guard stop --undo cursor")
 	says(run(0, "stop", "--undo", "cursor"), "goes on  cursor")
 	says(run(exitUsage, "stop", "--undo", "cursor"), "was not stopped")
+	says(run(0, "stop"), "stopped  all clients")
+	says(run(0, "status"), "stopped  all clients\tverbatim guard stop --undo\n")
+	says(run(0, "stop", "--undo"), "goes on  all clients")
 	shown := strings.Fields(run(0, "--show"))
 	for _, name := range []string{"verbs/bank.yaml", "servers.yaml", "servers.accepted.json", "guard.db"} {
 		if !slices.ContainsFunc(shown, func(s string) bool { return strings.HasSuffix(s, name) }) {

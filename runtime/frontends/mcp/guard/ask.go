@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"verbatim/stores/receipt"
 )
@@ -98,6 +102,7 @@ func (s *session) elicit(ctx context.Context, q *question) (map[string]bool, err
 // agrees asks about a call, and answers it if nobody agreed.
 func (s *session) agrees(ctx context.Context, c *call, why string) bool {
 	bounds := boundsOf(c.leaves)
+	free := freeTexts(c.tool, c.leaves, bounds)
 	q := &question{text: c.words(why), choices: []choice{{"agree", "Do it", "Yes: send exactly this, once. No: send nothing."}}}
 	if len(c.traced()) == 0 && !c.before.lost() && c.acts {
 		var within []string
@@ -109,6 +114,9 @@ func (s *session) agrees(ctx context.Context, c *call, why string) bool {
 			says += ", as long as " + strings.Join(within, ", ")
 		}
 		q.choices = append(q.choices, choice{"hour", "And for an hour", says + "."})
+		if len(free) > 0 {
+			q.choices = append(q.choices, choice{"text", "With any text", "Within that hour, any text in " + strings.Join(free, ", ") + "; all else stays in its bounds."})
+		}
 	}
 	ticked, how, err := s.puts(ctx, q)
 	var none *nobody
@@ -129,10 +137,20 @@ func (s *session) agrees(ctx context.Context, c *call, why string) bool {
 	}
 	c.agreed = s.Who + ", " + how
 	if ticked["hour"] && len(q.choices) > 1 {
+		says, texts := q.choices[1].says, map[string]bool{}
+		for _, l := range c.leaves {
+			texts[l.path] = l.isText
+		}
+		if ticked["text"] && len(free) > 0 {
+			says += " " + q.choices[2].says
+			for _, path := range free {
+				bounds[path] = Bound{any: true}
+			}
+		}
 		s.mu.Lock()
-		s.standing = append(s.standing, standing{c.u.Name, c.tool, bounds, s.Clock().Add(time.Hour)})
+		s.standing = append(s.standing, standing{c.u.Name, c.tool, bounds, texts, s.Clock().Add(time.Hour)})
 		s.mu.Unlock()
-		_ = s.log.later(s.agreement(verbAgree, c.u.Name, c.tool+" for an hour: "+q.choices[1].says, outcomeOK))
+		_ = s.log.later(s.agreement(verbAgree, c.u.Name, c.tool+" for an hour: "+says, outcomeOK))
 	}
 	return true
 }
@@ -149,7 +167,7 @@ const mostShown = 20_000
 // words is the question about a call: the arguments as they will be sent, each with its origin.
 func (c *call) words(why string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s wants to call %s of %s.\n", safeText(c.session.name), receipt.Safe(c.tool), receipt.Safe(c.u.Name))
+	fmt.Fprintf(&b, "%s wants to call %s of %s.\n", safeText(c.session.name), plainly(c.tool), plainly(c.u.Name))
 	if len(c.leaves) == 0 {
 		b.WriteString("\nIt sends no arguments.\n")
 	}
@@ -159,22 +177,12 @@ func (c *call) words(why string) string {
 			from = "FROM " + f.String()
 		}
 		fmt.Fprintf(&b, "\n%s  [%s]\n", receipt.Safe(l.path), from)
-		text := l.text
-		cut := ""
-		if len(text) > mostShown {
-			text, cut = text[:mostShown], fmt.Sprintf("\n  … and %s more; SHA-256 of the whole is %x", receipt.Counted(len(text)-mostShown, "byte"), digestOf(l.text))
-		}
 		mark := "  "
 		if old := c.replaced(l.path); old != nil {
-			for line := range strings.Lines(old.text) {
-				b.WriteString("- " + receipt.Safe(strings.TrimRight(line, "\n")) + "\n")
-			}
+			shows(&b, "- ", old.text)
 			mark = "+ "
 		}
-		for line := range strings.Lines(text + "\n") {
-			b.WriteString(mark + receipt.Safe(strings.TrimRight(line, "\n")) + "\n")
-		}
-		b.WriteString(cut)
+		shows(&b, mark, l.text)
 	}
 	if p := c.before; p != nil {
 		switch p.status {
@@ -191,6 +199,61 @@ func (c *call) words(why string) string {
 		fmt.Fprintf(&b, " %s runs in whatever version is newest.", receipt.Safe(unfixed))
 	}
 	return b.String()
+}
+
+// shows writes a text so that nothing in it hides: how much of it is not shown stands before it, and
+// blanks that one would not see are counted.
+func shows(b *strings.Builder, mark, text string) {
+	if len(text) > mostShown {
+		whole, n := text, mostShown
+		for !utf8.RuneStart(text[n]) {
+			n--
+		}
+		text = text[:n]
+		fmt.Fprintf(b, "%s(ONLY THE BEGINNING IS SHOWN: %s more are sent; SHA-256 of the whole is %x)\n", mark, receipt.Counted(len(whole)-len(text), "byte"), digestOf(whole))
+	}
+	empty := 0
+	ends := func() {
+		if empty > 2 {
+			fmt.Fprintf(b, "%s(%d empty lines)\n", mark, empty)
+		} else {
+			b.WriteString(strings.Repeat(mark+"\n", empty))
+		}
+		empty = 0
+	}
+	for line := range strings.Lines(text + "\n") {
+		line = strings.TrimRight(line, "\n")
+		bare := strings.TrimRightFunc(line, unicode.IsSpace)
+		if bare == "" {
+			empty++
+			continue
+		}
+		ends()
+		b.WriteString(mark + receipt.Safe(blanks().ReplaceAllStringFunc(bare, func(gap string) string {
+			return fmt.Sprintf(" (%d blanks) ", utf8.RuneCountInString(gap))
+		})))
+		if n := utf8.RuneCountInString(line[len(bare):]); n > 0 {
+			fmt.Fprintf(b, " (%d blanks at the end)", n)
+		}
+		b.WriteString("\n")
+	}
+	ends()
+}
+
+var blanks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\pZ{12,}`) })
+
+// plainly writes a name, and marks letters that look like others.
+func plainly(name string) string {
+	var odd []string
+	for _, r := range name {
+		if r > 126 {
+			odd = append(odd, fmt.Sprintf("%U", r))
+		}
+	}
+	if name = receipt.Safe(name); len(odd) > 0 {
+		name += " (LOOK: not all plain letters, " + strings.Join(odd[:min(len(odd), 5)], " ") + ")"
+	}
+	return name
 }
 
 // replacements are the names of the two texts where one replaces the other.
@@ -240,7 +303,7 @@ func (s *session) offers(ctx context.Context, u *upstream) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s says that %d of its %s only read:\n\n", receipt.Safe(u.Name), len(reading), receipt.Counted(len(tools), "tool"))
 	for _, name := range reading {
-		b.WriteString("  " + receipt.Safe(name) + "\n")
+		b.WriteString("  " + plainly(name) + "\n")
 	}
 	b.WriteString("\nLet them pass without a question, as long as they say the same of themselves? It is only the server's word. All other tools are asked about each time.")
 	if unfixed := Unfixed(u.Command); unfixed != "" {
@@ -281,7 +344,11 @@ func (s *session) acceptsChange(ctx context.Context, c *call, t *tool) bool {
 	}
 	c.u.mu.Unlock()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s wants to call %s of %s, which says something else of itself than what was accepted. It may have been replaced.\n", safeText(s.name), receipt.Safe(t.name), receipt.Safe(c.u.Name))
+	says := "which says something else of itself than what was accepted. It may have been replaced."
+	if t.pin == nil {
+		says = "a new tool, which the server did not have when it was accepted."
+	}
+	fmt.Fprintf(&b, "%s wants to call %s of %s, %s\n", safeText(s.name), plainly(t.name), plainly(c.u.Name), says)
 	b.WriteString(difference(t.pin, t.now))
 	q := &question{b.String(), []choice{{"agree", "Accept it", "Yes: this description counts from now on; the call is asked about afterwards. No: the tool is not used."}}}
 	if len(others) > 0 {

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -12,8 +11,6 @@ import (
 	"time"
 
 	"verbatim/stores/receipt"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A call is one call of a tool.
@@ -88,11 +85,6 @@ func (s *session) call(m *message) {
 		s.fails(m.ID, codeParams, "a call names a tool, and its arguments are an object")
 		return
 	}
-	// A server that reads the second of two members with one name would do something else than is shown.
-	if _, err := jsontext.NewDecoder(bytes.NewReader(m.Params)).ReadValue(); err != nil {
-		s.fails(m.ID, codeParams, "the call can be read in two ways: a member stands twice, or a text is no valid Unicode")
-		return
-	}
 	if s.searches() && (p.Name == findTool || p.Name == describeTool || p.Name == callTool) {
 		text, name, inner := s.finds(p.Name, p.Arguments)
 		if name == "" && p.Name != callTool {
@@ -108,7 +100,7 @@ func (s *session) call(m *message) {
 	s.mu.Lock()
 	at, known := s.shown[p.Name]
 	s.mu.Unlock()
-	if known && at.u.settled() {
+	if known && s.begun.Load() && at.u.settled() {
 		if s.passes(m, at, p.Arguments) {
 			return
 		}
@@ -125,7 +117,7 @@ func (u *upstream) settled() bool {
 
 // makes prepares a call.
 func (s *session) makes(m *message, at place, args json.RawMessage) (*call, error) {
-	c := &call{session: s, m: m, u: at.u, tool: at.t.name, args: args, leaves: leaves(args)}
+	c := &call{session: s, m: m, u: at.u, tool: at.t.name, args: args}
 	if s.Apart {
 		name, _ := json.Marshal(at.t.name)
 		c.m = &message{ID: m.ID, Method: m.Method, Params: with(m.Params, "name", name)}
@@ -133,16 +125,35 @@ func (s *session) makes(m *message, at place, args json.RawMessage) (*call, erro
 	at.u.mu.Lock()
 	c.acts = !at.t.reads || at.u.pin == nil || !slices.Contains(at.u.pin.Reads, at.t.name)
 	at.u.mu.Unlock()
+	return c, c.traces()
+}
+
+// traces finds where the arguments come from.
+func (c *call) traces() error {
+	s := c.session
+	c.leaves = leaves(c.args)
 	s.coming.Lock() // until what the client has seen is traced
 	s.coming.Unlock()
 	for _, l := range c.leaves {
 		from, err := s.traces.find(l.text)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		c.origins = append(c.origins, origin{l.path, from})
 	}
-	return c, nil
+	return nil
+}
+
+// isTool reports whether a tool is called, and not something else asked of a server.
+func (c *call) isTool() bool { return c.m.Method == "tools/call" }
+
+// says answers what was not passed on, or whose answer was lost.
+func (c *call) says(text string) {
+	if c.isTool() {
+		c.session.answer(c.m.ID, toolResult(true, text))
+	} else {
+		c.session.fails(c.m.ID, codeFailed, text)
+	}
 }
 
 // traced returns the sources of arguments that came out of results; with read, only those of other
@@ -180,7 +191,7 @@ func (s *session) refuses(c *call, outcome, reason, text string) {
 		e.Outcome, e.Reason = outcome, reason
 		_ = s.log.later(write{entry: e})
 	}
-	s.answer(c.m.ID, toolResult(true, text))
+	c.says(text)
 }
 
 // takes decides what becomes of a call.
@@ -189,11 +200,15 @@ func (s *session) takes(m *message, name string, args json.RawMessage) {
 	if s.stopped(c) {
 		return
 	}
+	err := s.begins()
 	for _, u := range s.servers {
-		if err := u.ready(s.ctx); err != nil && !s.Apart {
-			s.refuses(c, outcomeRefused, "not-running", fmt.Sprintf("%s cannot be used: %s. Nothing was called.", u.Name, err))
-			return
+		if broken := u.ready(s.ctx); broken != nil && !s.Apart && err == nil {
+			err = fmt.Errorf("%s cannot be used: %w", u.Name, broken)
 		}
+	}
+	if err != nil {
+		s.refuses(c, outcomeRefused, "not-running", err.Error()+". Nothing was called.")
+		return
 	}
 	s.mu.Lock()
 	at, known := s.shown[name]
@@ -226,7 +241,11 @@ func (s *session) takes(m *message, name string, args json.RawMessage) {
 		}
 	}
 	s.offers(ctx, at.u)
-	c, err := s.makes(m, at, args)
+	if ctx.Err() != nil { // it was cancelled while that was asked
+		s.refuses(&call{session: s, m: m, u: at.u, tool: at.t.name, args: args}, outcomeRefused, "cancelled", "The call was cancelled while the person was asked what may pass. Nothing was called.")
+		return
+	}
+	c, err = s.makes(m, at, args)
 	if err != nil {
 		s.refuses(&call{session: s, m: m}, outcomeRefused, "store", "Nothing was called: the state of verbatim guard cannot be read: "+err.Error())
 		return
@@ -266,6 +285,9 @@ func (s *session) decides(ctx context.Context, c *call) bool {
 	}
 	ask := c.acts || len(traced) > 0
 	why := "it may change something"
+	if s.stopped(c) {
+		return false
+	}
 	switch {
 	case !c.acts && len(traced) > 0:
 		why = "it hands to " + c.u.Name + " what came out of another server's result"
@@ -275,7 +297,7 @@ func (s *session) decides(ctx context.Context, c *call) bool {
 		ask, why = true, fmt.Sprintf("an argument came out of a result, and rule %d does not name its server", number)
 	case rule != nil && c.before.lost():
 		ask, why = true, "nobody knows whether the same was done before"
-	case rule != nil && !s.counts(rule, number):
+	case rule != nil && !s.counts(rule):
 		ask, why = true, fmt.Sprintf("rule %d lets %d calls pass in an hour, and there were as many", number, rule.PerHour)
 	case rule != nil:
 		ask, c.agreed = false, fmt.Sprintf("%s, by rule %d", s.Who, number)
@@ -291,7 +313,7 @@ func (s *session) decides(ctx context.Context, c *call) bool {
 	c.key = rand.Text()
 	if err := s.log.attempt(ctx, s.log.entry(c), c.key, c.same, c.before); err != nil {
 		c.key = ""
-		s.answer(c.m.ID, toolResult(true, "Nothing was called: verbatim guard cannot write its journal, and what acts passes only when it is written down first: "+err.Error()))
+		c.says("Nothing was called: verbatim guard cannot write its journal, and what acts passes only when it is written down first: " + err.Error())
 		return false
 	}
 	return true
@@ -301,24 +323,27 @@ func (s *session) decides(ctx context.Context, c *call) bool {
 func (s *session) stopped(c *call) bool {
 	is := s.State.isStopped(s.name)
 	if is {
-		s.refuses(c, outcomeRefused, "stopped", "The person stopped this client: nothing is passed on until they say verbatim guard stop --undo "+s.name)
+		s.refuses(c, outcomeRefused, "stopped", s.stopText())
 	}
 	return is
 }
 
-// counts counts a call of a rule, and reports whether the rule lets it pass within this hour.
-func (s *session) counts(r *Rule, number int) bool {
+func (s *session) stopText() string {
+	return "The person stopped this client: nothing is passed on until they say verbatim guard stop --undo " + s.name
+}
+
+// counts counts a call of a rule, and reports whether the rule lets it pass: so many within an hour, in
+// all guards of the user.
+func (s *session) counts(r *Rule) bool {
 	if r.PerHour == 0 {
 		return true
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.given == nil {
-		s.given = map[string]int{}
+	rule, _ := json.Marshal(r)
+	ok, err := s.State.counts(digest(string(rule)), r.PerHour, s.Clock())
+	if err != nil {
+		s.says("calls cannot be counted: %s", err)
 	}
-	hour := fmt.Sprintf("%d %s", number, s.Clock().UTC().Format("2006-01-02 15"))
-	s.given[hour]++
-	return s.given[hour] <= r.PerHour
+	return ok && err == nil
 }
 
 // sends sends a call, and passes the answer back before it is looked at.
@@ -347,10 +372,10 @@ func (s *session) settles(c *call, a *message) {
 	switch {
 	case a == nil && c.acts:
 		w.entry.Outcome, w.entry.Reason, w.status = outcomeUnknown, "answer-lost", outcomeUnknown
-		s.answer(c.m.ID, toolResult(true, fmt.Sprintf("%s ended before it answered: nobody knows whether this was done. Look before you call it again; the person will be told.", c.u.Name)))
+		c.says(fmt.Sprintf("%s ended before it answered: nobody knows whether this was done. Look before you call it again; the person will be told.", c.u.Name))
 	case a == nil:
 		w.entry.Outcome, w.entry.Reason = outcomeFailed, "answer-lost"
-		s.answer(c.m.ID, toolResult(true, c.u.Name+" ended before it answered. It is started again for the next call; what it remembered is lost."))
+		c.says(c.u.Name + " ended before it answered. It is started again for the next call; what it remembered is lost.")
 	default:
 		s.coming.RLock()
 		defer s.coming.RUnlock()
@@ -361,6 +386,9 @@ func (s *session) settles(c *call, a *message) {
 		if _ = json.Unmarshal(a.Result, &said); said.IsError || a.Error != nil {
 			// That it says so does not mean that nothing was done.
 			w.entry.Outcome, w.entry.Reason, w.status = outcomeFailed, "tool-failed", outcomeFailed
+		}
+		if !c.isTool() && c.m.Method != "resources/read" && c.m.Method != "prompts/get" {
+			return // a list
 		}
 		s.traces.hears(s, source{c.u.Name, c.tool, e.Time}, a)
 	}

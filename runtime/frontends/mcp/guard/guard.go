@@ -121,9 +121,37 @@ func (g *Guard) session(ctx context.Context, client pipe) error {
 	defer stop()
 	ended := context.AfterFunc(ctx, client.close)
 	defer ended()
+	type came struct {
+		m   *message
+		err error
+	}
+	in := make(chan came)
+	go func() { // the standard input cannot be closed while it is read
+		for {
+			m, err := client.read()
+			select {
+			case in <- came{m, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil && !errors.Is(err, errNoMessage) {
+				return
+			}
+		}
+	}()
 	for {
-		m, err := client.read()
+		var m *message
+		var err error
+		select {
+		case c := <-in:
+			m, err = c.m, c.err
+		case <-ctx.Done():
+		}
+		var long *tooLong
 		switch {
+		case ctx.Err() == nil && errors.As(err, &long) && long.id != nil:
+			_ = client.write(&message{ID: long.id, Error: errorOf(codeRequest, err.Error()+"; nothing was passed on")})
+			continue
 		case errors.Is(err, errNoMessage):
 			_ = client.write(&message{ID: json.RawMessage("null"), Error: errorOf(codeParse, err.Error())})
 			continue

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -276,6 +277,7 @@ func (l *log) entry(c *call) stores.Entry {
 // The verbs of the journal.
 const (
 	VerbCall   = "guard.call"
+	verbRefuse = "guard.refuse" // something that is not passed on
 	verbAgree  = "guard.agree"
 	VerbAccept = "guard.accept"
 )
@@ -293,14 +295,23 @@ func leaves(raw json.RawMessage) (all []leaf) {
 	walk = func(path string, v any) {
 		switch v := v.(type) {
 		case map[string]any:
+			if len(v) == 0 && path != "" {
+				all = append(all, leaf{path, "{}", false})
+			}
 			for _, k := range sortedKeys(v) {
 				next := k
+				if strings.ContainsAny(k, `.[]"`) { // one path is one place
+					next = strconv.Quote(k)
+				}
 				if path != "" {
-					next = path + "." + k
+					next = path + "." + next
 				}
 				walk(next, v[k])
 			}
 		case []any:
+			if len(v) == 0 {
+				all = append(all, leaf{path, "[]", false})
+			}
 			for i := range v {
 				walk(fmt.Sprintf("%s[%d]", path, i+1), v[i])
 			}

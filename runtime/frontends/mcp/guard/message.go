@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"sync"
 )
@@ -111,15 +112,22 @@ func (l *lines) read() (*message, error) {
 		line, err := l.in.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
 			whole := bytes.Clone(line)
+			var end []byte
 			long := false
 			for errors.Is(err, bufio.ErrBufferFull) {
 				line, err = l.in.ReadSlice('\n')
 				if long = long || len(whole)+len(line) > MaxMessage; !long {
 					whole = append(whole, line...)
 				}
+				end = append(end, line...)
+				end = end[max(0, len(end)-4096):]
 			}
 			if long {
-				return nil, &tooLong{idIn(whole[:min(len(whole), 4096)])}
+				id := idIn(whole[:min(len(whole), 4096)])
+				if m := lastID().FindSubmatch(end); id == nil && m != nil {
+					id = m[1]
+				}
+				return nil, &tooLong{id}
 			}
 			line = whole
 		}
@@ -150,6 +158,11 @@ func parse(text []byte) (*message, error) {
 	}
 	return &m.message, nil
 }
+
+// lastID finds the id of a long message that has it behind its parameters, as the makers' client does.
+var lastID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"id"\s*:\s*("[^"\\]*"|-?[0-9]+)\s*(?:,\s*"[a-z]+"\s*:\s*"[^"\\]*"\s*)*\}\s*$`)
+})
 
 // idIn finds the id of a message that was cut off, where it stands before the result; nil if it does
 // not.

@@ -1,9 +1,13 @@
 package guard
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +24,7 @@ import (
 //	    then: pass                            # pass, ask or deny
 //	    where:                                # each must hold; an argument that is missing does not
 //	      path: {under: /home/kim/notes}
-//	      content: {at-most: 5000}            # a number, or the length of a text
+//	      amount: {at-most: 50}               # a number from 0 to 50; at-least moves the 0
 //	      url: {host: example.com}
 //	      to: {is: [kim@example.com]}
 //	    per-hour: 20
@@ -42,10 +46,13 @@ type Rule struct {
 
 // A Bound is what an argument has to be.
 type Bound struct {
-	Under  string   `yaml:"under"`   // a path in this folder
-	Host   string   `yaml:"host"`    // an address of this host or one below it
-	AtMost string   `yaml:"at-most"` // a number of at most this, or a text of at most so many characters
-	Is     []string `yaml:"is"`      // one of these
+	Under   string   `yaml:"under"`    // a path in this folder
+	Host    string   `yaml:"host"`     // an address of this very host by http or https, at another port only if that is named
+	AtMost  string   `yaml:"at-most"`  // a number, also in a text, of at most this
+	AtLeast string   `yaml:"at-least"` // and at least this, or 0
+	Is      []string `yaml:"is"`       // one of these
+
+	any bool // any text; only a person's tick says so
 }
 
 // ReadRules reads guard.yaml. The error names everything that is wrong.
@@ -73,7 +80,7 @@ func ReadRules(text []byte) (*Rules, error) {
 		}
 		for name, b := range rule.Where {
 			n := 0
-			for _, given := range []bool{b.Under != "", b.Host != "", b.AtMost != "", len(b.Is) > 0} {
+			for _, given := range []bool{b.Under != "", b.Host != "", b.AtMost != "" || b.AtLeast != "", len(b.Is) > 0} {
 				if given {
 					n++
 				}
@@ -81,8 +88,10 @@ func ReadRules(text []byte) (*Rules, error) {
 			if n != 1 {
 				return nil, wrong("the bound of %s is one of under, host, at-most and is", name)
 			}
-			if _, ok := stores.ParseDecimal(b.AtMost); b.AtMost != "" && !ok {
-				return nil, wrong("at-most of %s is a number, and not %q", name, b.AtMost)
+			for _, n := range []string{b.AtMost, b.AtLeast} {
+				if _, ok := stores.ParseDecimal(n); n != "" && !ok {
+					return nil, wrong("at-most and at-least of %s is a number, and not %q", name, n)
+				}
 			}
 			if b.Under != "" && !filepath.IsAbs(b.Under) {
 				return nil, wrong("under of %s is a whole path, and not %q", name, b.Under)
@@ -92,22 +101,26 @@ func ReadRules(text []byte) (*Rules, error) {
 	return r, nil
 }
 
-// Check refuses a rule that names a tool, an argument or a server that no pin has. Nothing is refused
-// before a server was met.
-func (r *Rules) Check(s *State) error {
+// Check refuses a rule that names a tool, an argument or a server that no pin has. Unless all servers
+// were met, one that has no pin may still come.
+func (r *Rules) Check(s *State, met bool) error {
 	pins, err := s.pins()
 	if err != nil || r == nil || len(pins) == 0 {
 		return err
 	}
 	for i, rule := range r.Rules {
 		for _, name := range rule.From {
-			if pins[name] == nil {
+			if met && pins[name] == nil {
 				return fmt.Errorf("rule %d: no server is called %s", i+1, name)
 			}
 		}
 		for _, pattern := range rule.Tools {
-			found := false
+			server, _, _ := strings.Cut(pattern, ".")
+			found := !met && pins[server] == nil
 			for server, p := range pins {
+				for method := range passed {
+					found = found || match(pattern, server+"."+method)
+				}
 				for tool, raw := range p.Tools {
 					if !match(pattern, server+"."+tool) {
 						continue
@@ -162,22 +175,23 @@ func (r *Rules) of(c *call) (*Rule, int) {
 	}
 	for i := range r.Rules {
 		rule := &r.Rules[i]
-		if slices.ContainsFunc(rule.Tools, func(p string) bool { return match(p, c.u.Name+"."+c.tool) }) && within(rule.Where, leaves(c.args)) {
+		if slices.ContainsFunc(rule.Tools, func(p string) bool { return match(p, c.u.Name+"."+c.tool) }) && within(rule.Where, leaves(c.args), rule.Then == "deny") {
 			return rule, i + 1
 		}
 	}
 	return nil, 0
 }
 
-// within reports whether arguments are within bounds. A bound of a list holds for each of its items.
-func within(bounds map[string]Bound, args []leaf) bool {
+// within reports whether arguments are within bounds. A bound of a list holds for each of its items. What
+// cannot be decided does not hold, but for a rule that denies.
+func within(bounds map[string]Bound, args []leaf, denies bool) bool {
 	for name, b := range bounds {
 		some := false
 		for _, l := range args {
 			if l.path != name && !strings.HasPrefix(l.path, name+"[") {
 				continue
 			}
-			if some = true; !b.holds(l) {
+			if some = true; !b.holds(l, denies) {
 				return false
 			}
 		}
@@ -188,76 +202,151 @@ func within(bounds map[string]Bound, args []leaf) bool {
 	return true
 }
 
-func (b Bound) holds(l leaf) bool {
+func (b Bound) holds(l leaf, denies bool) bool {
 	switch {
+	case b.any:
+		return l.isText
 	case b.Under != "":
-		// A link within the folder may lead out of it; so may one that does not exist yet.
-		path := filepath.Clean(l.text)
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real
-		} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-			path = filepath.Join(dir, filepath.Base(path))
+		path, ok := follows(l.text)
+		folder, known := follows(b.Under)
+		if !ok || !known {
+			return denies
 		}
-		folder := filepath.Clean(b.Under)
-		if real, err := filepath.EvalSymlinks(folder); err == nil {
-			folder = real
-		}
-		return l.isText && filepath.IsAbs(path) && (path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator)))
+		return l.isText && (path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator)))
 	case b.Host != "":
-		u, err := url.Parse(l.text)
-		return err == nil && l.isText && u.User == nil && !strings.Contains(l.text, `\`) && (strings.EqualFold(u.Hostname(), b.Host) || strings.HasSuffix(strings.ToLower(u.Hostname()), "."+strings.ToLower(b.Host)))
-	case b.AtMost != "":
-		most, _ := stores.ParseDecimal(b.AtMost)
+		return l.isText && strings.EqualFold(hostOf(l.text), b.Host)
+	case b.AtMost != "" || b.AtLeast != "":
 		n, ok := stores.ParseDecimal(l.text)
-		if l.isText {
-			n, ok = stores.NewInt(int64(len([]rune(l.text)))), true
+		if !ok {
+			return denies
 		}
-		order, comparable := stores.Compare(n, most)
-		return ok && comparable && order <= 0
+		least, _ := stores.ParseDecimal(cmp.Or(b.AtLeast, "0"))
+		low, comparable := stores.Compare(n, least)
+		if ok = comparable && low >= 0; b.AtMost == "" {
+			return ok
+		}
+		most, _ := stores.ParseDecimal(b.AtMost)
+		high, comparable := stores.Compare(n, most)
+		return ok && comparable && high <= 0
 	}
 	return slices.Contains(b.Is, l.text)
+}
+
+// hostOf returns the host of an address of the web, with its port if that is not the usual one; "" of
+// what is none.
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.User != nil || strings.Contains(text, `\`) {
+		return ""
+	}
+	switch port := u.Port(); {
+	case u.Scheme == "http" && (port == "" || port == "80"), u.Scheme == "https" && (port == "" || port == "443"):
+		return u.Hostname()
+	case u.Scheme == "http", u.Scheme == "https":
+		return u.Host
+	}
+	return ""
+}
+
+// follows resolves a path as the operating system does, part by part: a link first, and then the `..`
+// behind it. What does not exist is taken as it stands, unless a `..` follows. A link that leads
+// nowhere is not resolved, and so is what cannot be read.
+func follows(path string) (string, bool) {
+	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
+		return "", false
+	}
+	volume := filepath.VolumeName(path)
+	at := volume + string(filepath.Separator)
+	parts := strings.FieldsFunc(path[len(volume):], func(r rune) bool { return r < 128 && os.IsPathSeparator(uint8(r)) })
+	for i, part := range parts {
+		switch part {
+		case ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, part)
+		info, err := os.Lstat(next)
+		if errors.Is(err, fs.ErrNotExist) {
+			return filepath.Join(append([]string{at}, parts[i:]...)...), !slices.Contains(parts[i:], "..")
+		}
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			next, err = filepath.EvalSymlinks(next)
+		}
+		if err != nil {
+			return "", false
+		}
+		at = next
+	}
+	return at, true
 }
 
 // String says the bound for people.
 func (b Bound) String() string {
 	switch {
+	case b.any:
+		return "any text"
 	case b.Under != "":
-		return "in " + b.Under
+		return "in " + b.Under + " or below it"
 	case b.Host != "":
 		return "at " + b.Host
 	case b.AtMost != "":
-		return "at most " + b.AtMost
+		return "a number from 0 to " + b.AtMost
+	case len(b.Is[0]) > 60:
+		return "exactly as shown"
 	}
-	return "exactly " + strings.Join(b.Is, " or ")
+	return fmt.Sprintf("exactly %q", b.Is[0])
 }
 
 // A standing is a person's yes to a tool within bounds, for an hour.
 type standing struct {
 	server, tool string
 	bounds       map[string]Bound
+	texts        map[string]bool // whether the argument was a text
 	until        time.Time
 }
 
 // boundsOf returns the bounds in which a yes for an hour holds: paths in the same folder, addresses at
-// the same host, numbers up to the present one, long texts of any content, and all else as it is.
+// the same host, numbers from 0 to the present one, and all else as it is.
 func boundsOf(args []leaf) map[string]Bound {
 	bounds := map[string]Bound{}
 	for _, l := range args {
-		u, err := url.Parse(l.text)
+		bound := Bound{Is: []string{l.text}}
+		path, ok := follows(l.text)
+		info, err := os.Stat(path)
 		switch {
-		case l.isText && err == nil && u.Host != "" && u.User == nil:
-			bounds[l.path] = Bound{Host: u.Hostname()}
-		case l.isText && filepath.IsAbs(l.text):
-			bounds[l.path] = Bound{Under: filepath.Dir(filepath.Clean(l.text))}
-		case l.isText && len(l.text) > 60:
-			bounds[l.path] = Bound{AtMost: fmt.Sprint(max(2*len([]rune(l.text)), 1000))}
+		case l.isText && hostOf(l.text) != "":
+			bound = Bound{Host: hostOf(l.text)}
+		case l.isText && ok && (err != nil || !info.IsDir()) && filepath.Dir(path) != filepath.Dir(filepath.Dir(path)):
+			bound = Bound{Under: filepath.Dir(path)}
 		case !l.isText && strings.Trim(l.text, "0123456789.") == "" && l.text != "":
-			bounds[l.path] = Bound{AtMost: l.text}
-		default:
-			bounds[l.path] = Bound{Is: []string{l.text}}
+			bound = Bound{AtMost: l.text}
 		}
+		bounds[l.path] = bound
 	}
 	return bounds
+}
+
+// prose are the names of arguments that are words for people, and commands those in the names of tools
+// whose texts are something else.
+var (
+	prose    = []string{"body", "content", "contents", "text", "message", "description", "comment", "note", "notes", "summary"}
+	commands = []string{"run", "exec", "eval", "shell", "bash", "command", "code", "script", "sql", "query", "terminal"}
+)
+
+// freeTexts returns the arguments of which a person may say that any text will do: never commands, code,
+// paths, addresses or names.
+func freeTexts(tool string, args []leaf, bounds map[string]Bound) (paths []string) {
+	if slices.ContainsFunc(commands, func(w string) bool { return strings.Contains(strings.ToLower(tool), w) }) {
+		return nil
+	}
+	for _, l := range args {
+		if l.isText && slices.Contains(prose, l.path) && bounds[l.path].Is != nil {
+			paths = append(paths, l.path)
+		}
+	}
+	return paths
 }
 
 // stands reports whether a standing yes covers a call. It names every argument: an argument that is
@@ -268,11 +357,11 @@ func (s *session) stands(c *call, args []leaf) bool {
 	now := s.Clock()
 	s.standing = slices.DeleteFunc(s.standing, func(y standing) bool { return !now.Before(y.until) })
 	return slices.ContainsFunc(s.standing, func(y standing) bool {
-		if y.server != c.u.Name || y.tool != c.tool || !within(y.bounds, args) {
+		if y.server != c.u.Name || y.tool != c.tool || !within(y.bounds, args, false) {
 			return false
 		}
 		for _, l := range args {
-			if _, named := y.bounds[l.path]; !named {
+			if _, named := y.bounds[l.path]; !named || y.texts[l.path] != l.isText {
 				return false
 			}
 		}

@@ -1,15 +1,24 @@
 package guard
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A session is one client and its connections.
@@ -24,6 +33,9 @@ type session struct {
 	asking  sync.Mutex     // one question at a time
 	coming  sync.RWMutex   // read-locked while an answer is passed on and traced
 
+	beginning sync.Mutex  // held while begins works
+	begun     atomic.Bool // the rules were compared with the tools
+
 	mu       sync.Mutex
 	id       string
 	name     string // of the client
@@ -35,7 +47,6 @@ type session struct {
 	shown    map[string]place    // tools by the names that the client knows
 	offered  map[string]bool     // servers of which the question about reading was asked
 	standing []standing
-	given    map[string]int // calls of a rule within the hour, by rule
 }
 
 // A running is a request of the client that is being answered.
@@ -64,12 +75,67 @@ func (s *session) hears(m *message) {
 		s.request(m)
 	case m.Method == "notifications/cancelled":
 		s.cancel(m)
-	case m.Method == "notifications/initialized", m.Method == "notifications/roots/list_changed":
+	case silent[m.Method]:
 	default:
-		for _, u := range s.servers {
-			u.tells(&message{Method: m.Method, Params: m.Params})
+		s.refused(m, codeRequest, "a request has an id, which is a number or a text; nothing was passed on")
+	}
+}
+
+// silent are the notifications of the protocol that servers are not told: there is nothing in them for
+// them.
+var silent = map[string]bool{"notifications/initialized": true, "notifications/roots/list_changed": true, "notifications/progress": true}
+
+// passed are the requests that servers are asked, with the parameters that are passed on. All else is
+// refused, and so is another spelling.
+var passed = map[string][]string{
+	"tools/call":               {"name", "arguments"},
+	"tools/list":               nil,
+	"resources/list":           {"cursor"},
+	"resources/templates/list": {"cursor"},
+	"resources/read":           {"uri"},
+	"resources/subscribe":      {"uri"},
+	"resources/unsubscribe":    {"uri"},
+	"prompts/list":             {"cursor"},
+	"prompts/get":              {"name", "arguments"},
+	"completion/complete":      {"ref", "argument", "context"},
+	"logging/setLevel":         {"level"},
+}
+
+// refused answers what is not passed on, and journals it.
+func (s *session) refused(m *message, code int, text string) {
+	said := dsl.NewCall(verbRefuse, dsl.NewArg("method", dsl.NewString(m.Method[:min(len(m.Method), 200)])))
+	_ = s.log.later(write{entry: stores.Entry{Time: s.Clock(), Principal: s.Who, Session: s.id, Source: "guard " + s.name, Verb: verbRefuse,
+		Call: dsl.FormatCall(&said), Outcome: outcomeRefused, Reason: "not-passed"}})
+	id := m.ID
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	s.fails(id, code, text)
+}
+
+// only leaves the members of parameters that are passed on, and of _meta the token of progress, unless
+// that came out of a result.
+func (s *session) only(params json.RawMessage, members []string) (json.RawMessage, error) {
+	var all, meta, out map[string]json.RawMessage
+	if len(params) > 0 && json.Unmarshal(params, &all) != nil {
+		return nil, errors.New("the parameters are an object")
+	}
+	out = map[string]json.RawMessage{}
+	for _, name := range members {
+		if all[name] != nil {
+			out[name] = all[name]
 		}
 	}
+	_ = json.Unmarshal(all["_meta"], &meta)
+	if token := meta["progressToken"]; len(token) > 0 && len(token) <= 64 && strings.IndexByte("{[ntf", token[0]) < 0 {
+		if from, err := s.traces.find(string(token)); from == nil && err == nil {
+			out["_meta"] = with(nil, "progressToken", token)
+		}
+	}
+	if len(params) > 0 && maps.EqualFunc(all, out, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+		return params, nil // as they came
+	}
+	return json.Marshal(out)
 }
 
 func (s *session) cancel(m *message) {
@@ -83,7 +149,7 @@ func (s *session) cancel(m *message) {
 	case r.cancel != nil:
 		r.cancel()
 	default:
-		r.to.tells(&message{Method: m.Method, Params: with(m.Params, "requestId", number(r.id))})
+		r.to.tells(&message{Method: m.Method, Params: with(nil, "requestId", number(r.id))})
 	}
 }
 
@@ -122,13 +188,34 @@ func (s *session) request(m *message) {
 		s.fails(m.ID, codeMethod, "begin with initialize: guard speaks the versions of the protocol up to 2025-11-25")
 		return
 	}
-	switch m.Method {
-	case "ping":
+	members, passes := passed[m.Method]
+	switch {
+	case m.Method == "ping":
 		s.answer(m.ID, struct{}{})
-	case "initialize":
+		return
+	case m.Method == "initialize":
 		if s.greets(m) {
 			s.later(func() { s.initialize(m) })
 		}
+		return
+	case !passes:
+		s.refused(m, codeMethod, "verbatim guard passes on what the protocol knows, in its spelling, and this is nothing of it; nothing was called")
+		return
+	case m.Method != "tools/call" && s.State.isStopped(s.name):
+		s.refused(m, codeFailed, s.stopText())
+		return
+	}
+	if _, err := jsontext.NewDecoder(bytes.NewReader(m.Params)).ReadValue(); err != nil && len(m.Params) > 0 {
+		// A server that reads the second of two members with one name would do something else than is shown.
+		s.fails(m.ID, codeParams, "this can be read in two ways: a member stands twice, or a text is no valid Unicode")
+		return
+	}
+	var err error
+	if m.Params, err = s.only(m.Params, members); err != nil {
+		s.fails(m.ID, codeParams, err.Error())
+		return
+	}
+	switch m.Method {
 	case "tools/list":
 		s.later(func() { s.listTools(m) })
 	case "tools/call":
@@ -146,60 +233,46 @@ func (s *session) request(m *message) {
 		s.later(func() { s.forward(m, s.holder(p.URI)) })
 	case "prompts/get", "completion/complete":
 		s.named(m)
-	case "resources/list", "resources/templates/list", "prompts/list":
-		if s.Apart {
-			s.later(func() { s.merge(m) })
-			return
-		}
-		s.forward(m, s.servers[0])
 	default:
 		if s.Apart {
-			s.fails(m.ID, codeMethod, "no server is asked this")
+			s.later(func() { s.merge(m) })
 			return
 		}
 		s.forward(m, s.servers[0])
 	}
 }
 
-// forward passes a request on to a server, and its answer back.
+// forward passes a request on to a server, and its answer back. It is asked about and journalled like a
+// tool that only reads and has the name of the method.
 func (s *session) forward(m *message, u *upstream) {
 	if u == nil {
 		s.fails(m.ID, codeParams, "no server has this")
 		return
 	}
-	now := func() {
-		id, err := u.send(&message{Method: m.Method, Params: m.Params}, func(a *message) {
-			if a == nil {
-				s.fails(m.ID, codeFailed, u.Name+" ended before it answered")
-				return
-			}
-			s.coming.RLock()
-			defer s.coming.RUnlock()
-			s.ended(m.ID)
-			_ = s.client.write(&message{ID: m.ID, Result: a.Result, Error: a.Error})
-			if m.Method == "resources/read" || m.Method == "prompts/get" {
-				s.traces.hears(s, source{u.Name, m.Method, s.Clock()}, a)
-			}
-		})
-		if err != nil {
-			s.fails(m.ID, codeFailed, u.Name+": "+err.Error())
+	s.later(func() {
+		if err := s.begins(); err != nil {
+			s.fails(m.ID, codeFailed, err.Error())
 			return
 		}
-		s.runs(m.ID, &running{to: u, id: id})
-	}
-	u.mu.Lock()
-	up := u.pipe != nil
-	u.mu.Unlock()
-	if up {
-		now()
-		return
-	}
-	s.later(func() {
 		if err := u.ready(s.ctx); err != nil {
 			s.fails(m.ID, codeFailed, u.Name+": "+err.Error())
 			return
 		}
-		now()
+		ctx, stop := context.WithCancel(s.ctx)
+		defer stop()
+		s.runs(m.ID, &running{to: u, cancel: stop})
+		c := &call{session: s, m: m, u: u, tool: m.Method, args: m.Params}
+		if err := c.traces(); err != nil {
+			s.fails(m.ID, codeFailed, "the state of verbatim guard cannot be read: "+err.Error())
+			return
+		}
+		switch {
+		case !s.decides(ctx, c):
+		case ctx.Err() != nil:
+			s.ended(m.ID)
+		default:
+			s.sends(c)
+		}
 	})
 }
 
@@ -357,16 +430,25 @@ func (s *session) greets(m *message) bool {
 	}
 	p["capabilities"], _ = json.Marshal(offer)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.params == nil {
-		s.id = rand.Text()
+	began := s.params != nil
+	s.mu.Unlock()
+	if began { // a stopped client would go on under another name
+		s.fails(m.ID, codeRequest, "this connection has begun already")
+		return false
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.id = rand.Text()
 	s.params, s.asks, s.name = p, is && asksForms(ask), client.Name
 	return true
 }
 
 // initialize starts the servers.
 func (s *session) initialize(m *message) {
+	if s.State.isStopped(s.name) {
+		s.refused(m, codeFailed, s.stopText())
+		return
+	}
 	r := Running{PID: os.Getpid(), Client: s.name, Since: s.began}
 	var first error
 	var hellos []map[string]json.RawMessage
@@ -382,14 +464,50 @@ func (s *session) initialize(m *message) {
 		hellos = append(hellos, hello)
 	}
 	s.State.enter(s.id, r)
+	if len(hellos) > 0 {
+		if err := s.begins(); err != nil {
+			s.says("%s", err)
+			s.fails(m.ID, codeFailed, err.Error())
+			return
+		}
+	}
 	switch {
 	case len(hellos) == 0:
 		s.fails(m.ID, codeFailed, s.servers[0].Name+": "+first.Error())
 	case !s.Apart:
-		s.answer(m.ID, s.servers[0].hello)
+		s.answer(m.ID, plainHello(hellos[0]))
 	default:
 		s.answer(m.ID, s.together(hellos))
 	}
+}
+
+// begins starts the servers, and compares the rules with their tools before anything is passed on.
+func (s *session) begins() error {
+	s.beginning.Lock()
+	defer s.beginning.Unlock()
+	if s.begun.Load() {
+		return nil
+	}
+	for _, u := range s.servers {
+		if err := u.ready(s.ctx); err != nil && !s.Apart {
+			return fmt.Errorf("%s cannot be used: %w", u.Name, err)
+		}
+	}
+	if err := s.Rules.Check(s.State, true); err != nil {
+		return fmt.Errorf("the rules in guard.yaml cannot be used, and nothing passes until they are right: %w", err)
+	}
+	s.begun.Store(true)
+	return nil
+}
+
+// plainHello leaves out of a greeting what is not passed on.
+func plainHello(hello map[string]json.RawMessage) map[string]json.RawMessage {
+	var caps map[string]json.RawMessage
+	_ = json.Unmarshal(hello["capabilities"], &caps)
+	delete(caps, "tasks")
+	delete(caps, "experimental")
+	hello["capabilities"], _ = json.Marshal(caps)
+	return hello
 }
 
 // newest is the newest version of the protocol that is passed on: the next one has no connections.

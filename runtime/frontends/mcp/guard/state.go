@@ -23,6 +23,7 @@ import (
 //	pins.json     what each tool said of itself when it was accepted
 //	guard.yaml    the person's rules, if there are any
 //	verbs/ servers.yaml servers.accepted.json   the same tools as palettes, to go on by hand
+//	counted.json  when calls passed by rules that limit them, in the last hour
 //	running/      a file for each guard that runs
 //	stopped/      a file for each client that was stopped
 //	traces        digests of what results held
@@ -211,7 +212,37 @@ func (s *State) Running() (all []Running) {
 	return all
 }
 
-// Stop keeps a client from calling tools, at once and in every guard, until Go.
+// counts counts a call under a key, and reports whether there were fewer than most within an hour.
+func (s *State) counts(key string, most int, now time.Time) (ok bool, err error) {
+	err = s.locked(func() error {
+		all := map[string][]time.Time{}
+		text, err := os.ReadFile(s.Path("counted.json"))
+		if err == nil {
+			err = json.Unmarshal(text, &all)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for k, times := range all {
+			if all[k] = slices.DeleteFunc(times, func(t time.Time) bool { return now.Sub(t) >= time.Hour }); len(all[k]) == 0 {
+				delete(all, k)
+			}
+		}
+		if len(all[key]) >= most {
+			return nil
+		}
+		ok, all[key] = true, append(all[key], now)
+		text, _ = json.Marshal(all)
+		return Write(s.Path("counted.json"), text)
+	})
+	return ok, err
+}
+
+// everyone is the name under which all clients are stopped; no client's file is called so.
+const everyone = "all.clients"
+
+// Stop keeps a client from asking anything of servers, at once and in every guard, until Go; with no
+// name all clients. A name is what a client says of itself, and it may come back under another.
 func (s *State) Stop(client string) error {
 	return os.WriteFile(s.Path("stopped", fileName(client)), []byte(client), 0o600)
 }
@@ -231,13 +262,20 @@ func (s *State) Stopped() (all []string) {
 }
 
 func (s *State) isStopped(client string) bool {
-	_, err := os.Stat(s.Path("stopped", fileName(client)))
-	return err == nil
+	for _, name := range []string{everyone, fileName(client)} {
+		if _, err := os.Stat(s.Path("stopped", name)); !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return false
 }
 
 // fileName makes a file name of any name.
 func fileName(name string) string {
-	if plainName(name) == name && name != "" {
+	if name == "" {
+		return everyone
+	}
+	if plainName(name) == name {
 		return name
 	}
 	return plainName(name) + "-" + digest(name)[:12]
