@@ -14,14 +14,14 @@ LLAMA       := 3.22.1
 AJV         := ajv@8.17.1 ajv-formats@3.0.1
 # axe-core judges pages; htmx.org is what the one that pages load is held against.
 AXE         := axe-core@4.14.1 htmx.org@4.0.1
+# Servers of the makers of MCP, before which guard stands.
+GUARDED     := @modelcontextprotocol/server-filesystem@2026.8.31 @modelcontextprotocol/server-memory@2026.8.31 @modelcontextprotocol/server-everything@2026.8.31
 # Readers of mails, with which ours is compared.
 MAILS       := postal-mime@4.0.0 mailparser@3.14.2
 # What signs people in with another system, what makes a client of our description, and
 # the clients of A2A and of MCP that their makers have; 0.1.13 is the last suite of MCP that runs on node 20.
 OUTSIDE     := oidc-provider@9.13.3 openapi-client-axios@7.9.1 axios@1.21.1 @seriousme/openapi-schema-validator@2.11.0 @a2a-js/sdk@1.3.0 \
                @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/conformance@0.1.13 $(MAILS) $(GUARDED)
-# Servers of the makers of MCP, before which guard stands.
-GUARDED     := @modelcontextprotocol/server-filesystem@2026.8.31 @modelcontextprotocol/server-memory@2026.8.31 @modelcontextprotocol/server-everything@2026.8.31
 JUDGES      := $(CURDIR)/.cache/judges
 TOOLBOX     := $(CURDIR)/.cache/toolbox
 TOOLBOX_IS  := @toolbox-sdk/server@1.12.0

@@ -311,7 +311,7 @@ func TestTheEndOfAPlanIsLogged(t *testing.T) {
 		log(ended)
 		log(waits)
 		got := out.String()
-		if strings.Count(got, "\n") != min(1, len(want)) || want != "" && !strings.Contains(got, "level="+want+` msg="a plan has ended" plan=1 status=DONE steps=2 took=3s`) || strings.Contains(got, "Ann") {
+		if strings.Count(got, "\n") != min(1, len(want)) || want != "" && !strings.Contains(got, "level="+want+` msg="a plan has ended" plan=1 status=DONE steps=2 took_ms=3000`) || strings.Contains(got, "Ann") {
 			t.Errorf("%s: %q", want, got)
 		}
 	}

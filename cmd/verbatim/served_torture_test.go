@@ -305,7 +305,7 @@ func TestServeDiskFull(t *testing.T) {
 	}
 	for i := range 10 {
 		status, body, err := clara.post(s.url+"/v1/run", fmt.Sprint("later ", i), map[string]string{"script": fmt.Sprintf(aNote, i)})
-		if err != nil || status != http.StatusServiceUnavailable || !strings.Contains(body, "Nothing was changed") {
+		if err != nil || status != http.StatusInsufficientStorage || !strings.Contains(body, "store-full") || !strings.Contains(body, "Nothing was changed") {
 			t.Errorf("a write to a full disk: %d %s %v", status, body, err)
 		}
 	}

@@ -112,7 +112,7 @@ func TestATimeoutIsKeptOnAStalledLine(t *testing.T) {
 			t.Parallel()
 			at, _ := stalls(t, store, after)
 			took, err := runs(t, fmt.Sprintf("part%d.dsl", part), at, "3s")
-			if err == nil || took > 4*time.Second {
+			if err == nil || took > 6*time.Second { // within a second on a machine that does nothing else
 				t.Errorf("it is back after %s: %v", took, err)
 			}
 		})

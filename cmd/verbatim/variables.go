@@ -36,9 +36,11 @@ func variables() map[string]string {
 // configuration, and are left alone.
 func (a *app) readEnvironment() error {
 	known, read := variables(), map[string]string{}
-	var own []string // the names behind the prefix, in which a slip weighs more
+	// A slip is looked for behind the prefix and behind the first letter, which is seldom mistaken.
+	byInitial := map[byte][]string{}
 	for name := range known {
-		own = append(own, strings.TrimPrefix(name, "VERBATIM_"))
+		of := strings.TrimPrefix(name, "VERBATIM_")
+		byInitial[of[0]] = append(byInitial[of[0]], of)
 	}
 	for _, set := range a.environ {
 		name, value, _ := strings.Cut(set, "=")
@@ -56,7 +58,11 @@ func (a *app) readEnvironment() error {
 			read[of] = strings.TrimRight(string(text), "\r\n")
 			continue
 		}
-		if near := dsl.Nearest(strings.TrimPrefix(name, "VERBATIM_"), slices.Values(own)); len(near) > 0 {
+		own := strings.TrimPrefix(name, "VERBATIM_")
+		if own == "" {
+			continue
+		}
+		if near := dsl.Nearest(own, slices.Values(byInitial[own[0]])); len(near) > 0 {
 			return usage(fmt.Sprintf("the environment sets %s, which the program does not read: did you mean VERBATIM_%s?", name, strings.Join(near, " or VERBATIM_")), "verbatim help variables lists all")
 		}
 	}

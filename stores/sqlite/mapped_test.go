@@ -305,9 +305,9 @@ func TestErrorsAreOurs(t *testing.T) {
 		err := s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
 			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{c.change}})
 		})
-		var cause *failure
-		if !errors.Is(err, c.want) || err.Error() != c.want.Error() || !errors.As(err, &cause) || cause.code == 0 {
-			t.Errorf("%v, %v", err, cause)
+		var cause *stores.Refused
+		if !errors.Is(err, c.want) || err.Error() != c.want.Error() || !errors.As(err, &cause) || cause.Code == "" {
+			t.Errorf("%v, %+v", err, cause)
 		}
 	}
 }
