@@ -132,8 +132,8 @@ func (s *session) makes(m *message, at place, args json.RawMessage) (*call, erro
 func (c *call) traces() error {
 	s := c.session
 	c.leaves = leaves(c.args)
-	s.coming.Lock() // until what the client has seen is traced
-	s.coming.Unlock()
+	s.coming.Lock() // what the client has seen is traced first
+	defer s.coming.Unlock()
 	for _, l := range c.leaves {
 		from, err := s.traces.find(l.text)
 		if err != nil {
