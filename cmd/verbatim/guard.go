@@ -340,9 +340,9 @@ func (a *app) guardStop(f *guardFlags) *cobra.Command {
 	var undo bool
 	cmd := &cobra.Command{
 		Use: "stop [CLIENT]", Short: "Let a client ask servers for nothing any more, at once and everywhere", Example: "verbatim guard stop",
-		Long: `CLIENT is what verbatim guard status lists; without it all clients are stopped. Nothing is sent until
---undo. A client says itself what it is called, and one that is not to be trusted may come back under
-another name: stop all then.`,
+		Long: `CLIENT is what verbatim guard status lists; without it all clients are stopped. Nothing is
+sent until --undo. A client says itself what it is called, and one that is not to be trusted
+may come back under another name: stop all then.`,
 		Args: atMost(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			client, title := strings.Join(args, ""), cmp.Or(strings.Join(args, ""), "all clients")

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	goruntime "runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -66,7 +67,13 @@ func startServer(dir string, env, args []string) (*running, error) {
 	s.cmd.Dir, s.cmd.Env, s.cmd.Stderr = dir, env, s.said
 	out, err := s.cmd.StdoutPipe()
 	if err == nil {
-		err = s.cmd.Start()
+		started := make(chan error, 1)
+		go func() {
+			goruntime.LockOSThread() // the server ends with the thread that started it, so the thread stays
+			started <- s.cmd.Start()
+			select {}
+		}()
+		err = <-started
 	}
 	if err != nil {
 		return nil, err

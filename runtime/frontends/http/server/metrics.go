@@ -140,7 +140,11 @@ func newMetrics(s *Server) *metrics {
 		s.gauges(s.countWaiting, "verbatim_waiting_agreements", "What waits for somebody's agreement.",
 			"verbatim_oldest_agreement_seconds", "For how long the oldest of them waits."))
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "verbatim_build_info", Help: "1, with the version of the program and the digest of its palettes."}, []string{"version", "palettes"})
-	build.WithLabelValues(s.Version, s.Registry.Digest()).Set(1)
+	palettes := "" // a server that only lists its routes has none
+	if s.Registry != nil {
+		palettes = s.Registry.Digest()
+	}
+	build.WithLabelValues(s.Version, palettes).Set(1)
 	m.registry.MustRegister(build)
 	if s.Meter != nil {
 		m.registry.MustRegister(append([]prometheus.Collector{s.Meter.calls, s.Meter.took, s.Meter.tokens, s.Meter.models, s.Meter.jobs, s.Meter.up}, s.Meter.plans.collectors()...)...)
