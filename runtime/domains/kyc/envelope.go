@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -43,6 +44,8 @@ const (
 	ExplainFailure = "EXPLAIN_FAILURE"
 	Unknown        = "UNKNOWN"
 )
+
+var intents = [...]string{VerifyUser, MigrateData, CheckStatus, ExplainFailure, Unknown}
 
 // A Message is one of a peer's.
 type Message struct {
@@ -151,6 +154,9 @@ func Answer(ctx context.Context, c Caller, body []byte, step func(Reply)) Reply 
 		if errors.As(err, &said) {
 			_, reason = said.Sentence()
 		}
+		if leaks(&ReplyPayload{Message: reason}) {
+			reason = errUnsafe.Error()
+		}
 		r := failed(m, "the message was refused", reason)
 		r.Routing = &routing
 		return r
@@ -158,8 +164,30 @@ func Answer(ctx context.Context, c Caller, body []byte, step func(Reply)) Reply 
 	tell(2)
 	tell(3)
 	r := reply(verb, told, answered)
+	if leaks(r.Payload) {
+		r = failed(m, "the answer was withheld", errUnsafe.Error())
+	}
 	r.ReplyTo, r.Task, r.Routing = m.ID, task, &routing
 	return r
+}
+
+// leaks reports whether an answer holds personal data, which it would have from a row that a palette
+// or a person changed: the drafts of this package are checked by Reflect. What is sealed and what is
+// a link are random letters, and are personal data only as a whole.
+func leaks(p *ReplyPayload) bool {
+	texts := []string{p.Message, p.Log}
+	for name, value := range p.Data {
+		text, _ := value.(string)
+		if name != "sealed_ssn" && name != "migration_link" {
+			texts = append(texts, text)
+		} else if _, report := redact.Redact(text, redact.Record{}); report.Found() && report.Findings[0].End-report.Findings[0].Start == len(text) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(texts, func(text string) bool {
+		_, report := redact.Redact(text, redact.Record{})
+		return report.Found()
+	})
 }
 
 // Refused returns the reply to a message that was refused before it was read.
@@ -198,6 +226,8 @@ func read(body []byte) (*Message, error) {
 		return nil, fmt.Errorf("version is to be %q", Version)
 	case m.Type != TaskInit && m.Type != TaskUpdate && m.Type != TaskStatus && m.Type != KeyExchange:
 		return nil, errors.New("type is to be one that peers send: TASK_INIT, TASK_UPDATE, TASK_STATUS or KEY_EXCHANGE")
+	case m.Intent != "" && !slices.Contains(intents[:], m.Intent):
+		return nil, fmt.Errorf("intent is to be one of %s", strings.Join(intents[:], ", "))
 	case len(m.ID) > 200:
 		return nil, errors.New("id is longer than 200 bytes")
 	}
@@ -225,28 +255,46 @@ var named = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:verify|check|identify|do you know)\s+(.+?)(?:\s*,?\s*(?:with|and|by)?\s*(?:the\s+)?(?:phone|number)(?:\s+number)?\s*:?\s*([+()\d][\d\s().-]*\d))?\s*[.?!]?\s*$`)
 })
 
-// route returns the intent of a message: the one that it states, or else the one that its text
-// indicates, or else a verification if it names somebody (H5).
+// route returns the intent of a message and how sure that is (H5, H6). In this order: the intent that
+// the message states (1); its words, where its type and payload leave them room (0.8, or 0.6 where they
+// speak of several intents); what its type and payload ask for (1, or 0.9 for the payload of a TASK_INIT);
+// UNKNOWN (0). A payload with data of a person is given to be verified, whatever is written beside it,
+// and a TASK_STATUS only asks: words of a move or of a name do nothing there.
 func route(m *Message) Routing {
-	switch m.Intent {
-	case VerifyUser, MigrateData, CheckStatus, ExplainFailure:
+	if m.Intent != "" && m.Intent != Unknown {
 		return Routing{m.Intent, 1}
 	}
-	switch m.Type {
-	case TaskStatus:
-		return Routing{CheckStatus, 1}
-	case TaskUpdate, KeyExchange:
+	byType := Routing{Unknown, 0}
+	switch {
+	case m.Type == TaskStatus:
+		byType = Routing{CheckStatus, 1}
+	case m.Type == KeyExchange, m.Type == TaskUpdate && m.Payload.identifies():
 		return Routing{VerifyUser, 1}
+	case m.Type == TaskUpdate:
+		byType = Routing{VerifyUser, 1}
+	case m.Payload.name() != "":
+		byType = Routing{VerifyUser, 0.9}
 	}
+	found := Routing{}
 	for _, s := range said() {
-		if s.words.MatchString(m.Text) {
-			return Routing{s.intent, 0.8}
+		if m.Type == TaskStatus && s.intent != ExplainFailure && s.intent != CheckStatus || !s.words.MatchString(m.Text) {
+			continue
 		}
+		if found.DetectedIntent != "" {
+			found.Confidence = 0.6
+			break
+		}
+		found = Routing{s.intent, 0.8}
 	}
-	if m.Payload.name() != "" {
-		return Routing{VerifyUser, 0.9}
+	if found.DetectedIntent != "" {
+		return found
 	}
-	return Routing{Unknown, 0}
+	return byType
+}
+
+// identifies reports whether a payload holds data of a person.
+func (p *Payload) identifies() bool {
+	return p.name() != "" || p.Phone != "" || p.Email != "" || p.SSNLast4 != "" || p.BirthDate != ""
 }
 
 func (p *Payload) name() string {
@@ -275,10 +323,13 @@ func (m *Message) call(intent string) (verb string, args map[string]any, lacks s
 		return verb, args, ""
 	}
 	switch {
-	case m.Type == TaskUpdate:
+	case m.Type == TaskUpdate && intent == VerifyUser:
+		if !p.identifies() {
+			return "", nil, "payload is to hold what is corrected or added"
+		}
 		set("name", p.name(), "phone", p.Phone, "email", p.Email, "ssn-last4", p.SSNLast4, "birth-date", p.BirthDate)
 		return about("kyc.supply")
-	case m.Type == KeyExchange:
+	case m.Type == KeyExchange && intent == VerifyUser:
 		if p.PublicKey == "" {
 			return "", nil, "payload.public_key is to hold a key"
 		}

@@ -54,6 +54,17 @@ func TestMessagesAreRouted(t *testing.T) {
 		{`{"type":"TASK_INIT","text":"migrate this","task":"T","payload":{"audience":"wallet"}}`, "MIGRATE_DATA", 0.8, `kyc.migrate {"audience":"wallet","verification-id":"T"}`},
 		{`{"type":"TASK_UPDATE","task":"T","payload":{"email":"a@b.example","birth_date":"1980-05-01"}}`, "VERIFY_USER", 1, `kyc.supply {"birth-date":"1980-05-01","email":"a@b.example","verification-id":"T"}`},
 		{`{"type":"KEY_EXCHANGE","task":"T","payload":{"public_key":"K"}}`, "VERIFY_USER", 1, `kyc.exchange-keys {"public-key":"K","verification-id":"T"}`},
+		// G76: each type of message may state an intent, and has words.
+		{`{"type":"TASK_STATUS","task":"T","text":"why did it fail"}`, "EXPLAIN_FAILURE", 0.8, `kyc.explain {"verification-id":"T"}`},
+		{`{"type":"TASK_STATUS","task":"T","text":"why is it still pending?"}`, "EXPLAIN_FAILURE", 0.6, `kyc.explain {"verification-id":"T"}`},
+		{`{"type":"TASK_STATUS","task":"T","text":"has the transfer to us been made","payload":{"audience":"wallet"}}`, "CHECK_STATUS", 1, `kyc.status {"verification-id":"T"}`},
+		{`{"type":"TASK_STATUS","task":"T","intent":"EXPLAIN_FAILURE"}`, "EXPLAIN_FAILURE", 1, `kyc.explain {"verification-id":"T"}`},
+		{`{"type":"TASK_UPDATE","task":"T","intent":"MIGRATE_DATA","payload":{"audience":"wallet"}}`, "MIGRATE_DATA", 1, `kyc.migrate {"audience":"wallet","verification-id":"T"}`},
+		{`{"type":"TASK_UPDATE","task":"T","text":"any news?"}`, "CHECK_STATUS", 0.8, `kyc.status {"verification-id":"T"}`},
+		{`{"type":"TASK_UPDATE","task":"T","text":"explain what else is needed","payload":{"phone":"1"}}`, "VERIFY_USER", 1, `kyc.supply {"phone":"1","verification-id":"T"}`},
+		{`{"type":"TASK_UPDATE","task":"T"}`, "VERIFY_USER", 1, ``},
+		{`{"type":"KEY_EXCHANGE","task":"T","intent":"CHECK_STATUS"}`, "CHECK_STATUS", 1, `kyc.status {"verification-id":"T"}`},
+		{`{"type":"TASK_INIT","intent":"UNKNOWN","text":"how far is it?","task":"T"}`, "CHECK_STATUS", 0.8, `kyc.status {"verification-id":"T"}`},
 		{`{"type":"TASK_INIT","text":"good morning"}`, "UNKNOWN", 0, ``},
 		{`{"type":"TASK_INIT"}`, "UNKNOWN", 0, ``},
 	} {
@@ -109,6 +120,48 @@ func TestEachReplyHasItsType(t *testing.T) {
 	}
 }
 
+// A row that holds personal data where it should not is told to no peer, in no kind of answer (H4, H19, G76).
+func TestAPlantedLeakIsWithheld(t *testing.T) {
+	t.Parallel()
+	for kind, c := range map[string]struct {
+		body, status string
+	}{
+		kyc.TaskNegotiation: {`"type":"TASK_INIT","payload":{"userName":"Jon Smith"}`, "NEEDS_IDENTIFIERS"},
+		kyc.TaskStatus:      {`"type":"TASK_STATUS","task":"T"`, "HELD"},
+		kyc.TaskResult:      {`"type":"TASK_UPDATE","task":"T","payload":{"phone":"1"}`, "VERIFIED"},
+		kyc.TaskChallenge:   {`"type":"TASK_INIT","payload":{"userName":"Jon Smith","phone":"1"}`, "CHALLENGED"},
+		kyc.KeyExchange:     {`"type":"KEY_EXCHANGE","task":"T","payload":{"public_key":"K"}`, "KEYS_EXCHANGED"},
+		kyc.TaskComplete:    {`"type":"TASK_INIT","intent":"MIGRATE_DATA","task":"T","payload":{"audience":"w"}`, "COMPLETED"},
+	} {
+		asked := func(place, secret string) (kyc.Reply, string) {
+			told := map[string]any{"status": c.status, "message": "said", "log": "one", "confirmed_name": "Jon Smith"}
+			answer := map[string]any{"ssn": "sealed", "link": "L"}
+			for _, of := range []map[string]any{told, answer} {
+				if _, is := of[place]; is {
+					of[place] = secret
+				}
+			}
+			r := sends(t, &desk{told: told, answer: answer}, `{"protocol":"A2A/1.0",`+c.body+`}`)
+			text, _ := json.Marshal(r)
+			return r, string(text)
+		}
+		if r, text := asked("", ""); r.Type != kind {
+			t.Fatalf("%s: %s", kind, text)
+		}
+		for _, place := range []string{"message", "log", "confirmed_name", "ssn", "link"} {
+			for _, secret := range []string{"219-09-9999", "+1 415 555 0132", "john@mail.example"} {
+				if _, text := asked(place, secret); strings.Contains(text, secret) {
+					t.Errorf("%s tells %s: %s", kind, place, text)
+				}
+			}
+		}
+	}
+	r := sends(t, &desk{err: refusal("call 415-555-0132")}, `{"protocol":"A2A/1.0","type":"TASK_STATUS","task":"T"}`)
+	if r.Type != kyc.TaskError || strings.Contains(r.Reason, "0132") {
+		t.Errorf("%+v", r)
+	}
+}
+
 type refusal string
 
 func (r refusal) Error() string           { return "with secrets" }
@@ -124,6 +177,8 @@ func TestMessagesThatAreNone(t *testing.T) {
 		`{"protocol":"A2A/2.0"}`: `protocol is to be "A2A/1.0"`,
 		`{"protocol":"A2A/1.0","version":"2.0.0","type":"TASK_INIT"}`:                                            `version is to be "3.0.0"`,
 		`{"protocol":"A2A/1.0","type":"TASK_CHALLENGE"}`:                                                         "one that peers send",
+		`{"protocol":"A2A/1.0","type":"TASK_INIT","intent":"DELETE_USER"}`:                                       "intent is to be one of VERIFY_USER",
+		`{"protocol":"A2A/1.0","type":"TASK_UPDATE","task":"T"}`:                                                 "payload is to hold what is corrected or added",
 		`{"protocol":"A2A/1.0","type":"TASK_INIT"} {}`:                                                           "something follows",
 		`{"protocol":"A2A/1.0","type":"TASK_INIT","payload":{"userName":7}}`:                                     "payload.userName is to be a string",
 		`{"protocol":"A2A/1.0","type":"TASK_INIT","payload":{"password":"x"}}`:                                   `there is not: "password"`,
