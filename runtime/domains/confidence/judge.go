@@ -79,7 +79,9 @@ func (c *Config) backoff(n int) time.Duration {
 // next chooses the next attempt after a doubtful or refused one: first the broader call of the
 // palette, then the simpler one. These are other questions and need no pause. If the palette has no
 // others, the last call is repeated until an answer comes a second time: then that is the tool's
-// answer. A model may always answer differently.
+// answer. A model may always answer differently. A call that failed is made again first. The ladder of
+// T24 has the same call first after a doubtful answer too; the two worked examples of its source (T26,
+// T27) change the question at once and count their messages so, and our own store would repeat itself.
 func (a *Agent) next(p *workflow.Plan, s *workflow.Step, t *workflow.Attempt, v workflow.Verdict) workflow.Verdict {
 	left := t.Number <= a.retries(p)
 	var rungs []*dsl.Call
