@@ -312,7 +312,7 @@ func (t *telling) event(e workflow.Event) {
 		}
 		how := "it is asked again"
 		if n := at.Verdict.Next; n != nil && dsl.FormatCall(n) != dsl.FormatCall(&at.Call) {
-			how = "it is asked otherwise: " + shown(at.Verdict.Next)
+			how = "it is asked otherwise: " + t.otherwise(&at.Call, n)
 		}
 		t.say(thought+"; "+how+".", t.came(s, at))
 	case e.Kind == workflow.Settled && s.Status == "DONE" && s != last(e.Plan):
@@ -365,6 +365,37 @@ func shown(c *dsl.Call) string {
 		return dsl.NewSymbol(name), true
 	}))
 	return clip(text, 300)
+}
+
+// otherwise describes in words how a call differs from the one that was made before it: its arguments
+// that are new or have another value, behind the description of its verb if that is another.
+func (t *telling) otherwise(before, now *dsl.Call) string {
+	old := map[string]string{}
+	for _, arg := range before.Args {
+		old[arg.Key] = dsl.FormatValue(arg.Value)
+	}
+	var args []string
+	for _, arg := range now.Args {
+		text := dsl.FormatValue(arg.Value)
+		if now.Verb == before.Verb && old[arg.Key] == text {
+			continue
+		}
+		switch arg.Value.Kind {
+		case dsl.String:
+			text = arg.Value.Text
+		case dsl.Bool:
+			text = values.Key("dialog/no").In(t.language)
+			if arg.Value.Text == "true" {
+				text = values.Key("dialog/yes").In(t.language)
+			}
+		}
+		args = append(args, strings.ReplaceAll(arg.Key, "-", " ")+": "+text)
+	}
+	text := clip(strings.Join(args, ", "), 300)
+	if v := t.a.Runner.Clerk.Registry.Verb(now.Verb); v != nil && now.Verb != before.Verb {
+		text = fmt.Sprintf("%s (%s)", strings.TrimRight(v.Description, "."), text)
+	}
+	return text
 }
 
 // came describes the answer of an attempt, by its size and its score.
@@ -511,7 +542,7 @@ func (t *telling) answer(p *workflow.Plan) string {
 			if made := t.a.Runner.Clerk.Registry.Verb(s.Answer().Calls[0].Verb); made != nil && made != s.Verb {
 				parts = append(parts, sayInstead.In(t.language, strings.TrimRight(teller.Verb(made), ".")))
 			} else if asked := s.Asked(); !asksModel(s) && dsl.FormatCall(&asked) != dsl.FormatCall(&s.Call) {
-				parts = append(parts, sayOtherwise.In(t.language, shown(&asked)))
+				parts = append(parts, sayOtherwise.In(t.language, t.otherwise(&s.Call, &asked)))
 			}
 			parts = append(parts, text)
 		}
@@ -533,7 +564,12 @@ func (t *telling) waiting(p *workflow.Plan) string {
 		case "WAITING":
 			lines = append(lines, fmt.Sprintf("%s has to be agreed to: %s.", s.Name, t.does(s)))
 		case "DOUBTFUL":
-			lines = append(lines, fmt.Sprintf("Whether the answer to %s will do, somebody else has to say.", s.Name))
+			line := fmt.Sprintf("Whether the answer to %s will do, somebody else has to say.", s.Name)
+			// A search that found nothing is told: it says what was looked for, and nothing else.
+			if last := s.Attempts[len(s.Attempts)-1]; last.Result() != nil && len(last.Result().Rows) == 0 && !asksModel(s) {
+				line = dialog.NewTeller(t.a.Runner.Clerk.Registry, t.s, t.language).Done(last.Receipt) + " " + line
+			}
+			lines = append(lines, line)
 		}
 	}
 	return "This waits for somebody.\n" + strings.Join(lines, "\n") + fmt.Sprintf("\nAsk again with the state %s%s.", statePrefix, p.Key.Text())

@@ -41,7 +41,7 @@ type way struct {
 }
 
 // connections tells the shortest ways from one thing to another, of at most so many links.
-// Where a part of a name will do, it tells the things it found too, as ends.
+// Where a part of a name will do, it tells of each thing as an end whether it is known.
 func connections(ctx context.Context, c *engine.Call, a connectionsArgs) (o engine.Outcome, err error) {
 	o.Result = &engine.Answer{Columns: []string{"what", "way", "hops", endColumn}}
 	from, err := named(ctx, c, a.From, a.Parts)
@@ -89,13 +89,15 @@ func connections(ctx context.Context, c *engine.Call, a connectionsArgs) (o engi
 	}
 	if a.Parts {
 		var known [][]any
-		for _, rows := range [][]engine.Row{from, to} {
+		for i, rows := range [][]engine.Row{from, to} {
+			what, text := "UNKNOWN", fmt.Sprintf("I looked for “%s”, also as a part of a name, and found nothing called so that you can see", [...]string{a.From, a.To}[i])
 			if len(rows) > 0 {
-				known = append(known, []any{"END", rows[0].Value("name").Text() + " is known", int64(0), true})
+				what, text = "END", rows[0].Value("name").Text()+" is known"
 			}
+			known = append(known, []any{what, text, int64(0), true})
 		}
-		if found == 0 && len(known) == 2 {
-			known[1][1] = fmt.Sprintf("%s, and no way of at most %d links leads there", known[1][1], a.Hops)
+		if found == 0 && len(from) > 0 && len(to) > 0 {
+			known[1][1] = fmt.Sprintf("%s, and no way of at most %d links leads there that you can see", known[1][1], a.Hops)
 		}
 		o.Result.Rows = append(known, o.Result.Rows...)
 	}

@@ -18,8 +18,8 @@ import (
 	"verbatim/verbs"
 )
 
-// endColumn is a boolean column of a read. It says that a row only shows that something named in the
-// question exists, and is no answer.
+// endColumn is a boolean column of a read. It says that a row only tells whether something named in the
+// question is known, and is no answer.
 const endColumn = "end"
 
 // A Scored is the score of an attempt in the form in which it is kept with the attempt, as JSON.

@@ -65,7 +65,7 @@ const (
 	Low     Level = "low"     // less than half of it
 
 	Empty       Level = "empty"       // result-size: no rows, for an unknown reason
-	Unconnected Level = "unconnected" // result-size: no rows between two ends that exist
+	Unconnected Level = "unconnected" // result-size: no rows between two ends that were looked for
 	Unexpected  Level = "unexpected"  // result-size: rows, without an expected number
 
 	NoAnswer Level = "no-answer" // coherence: no text, a refusal, or the question again

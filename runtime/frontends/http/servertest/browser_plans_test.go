@@ -28,8 +28,8 @@ func newPlanning(t *testing.T) *house {
 	script := filepath.Join(h.dir, "plan.dsl")
 	if err := os.WriteFile(script, []byte(`plan.draft :title "Who knows the Zeppelin Works?" :least [0.8] :as @p :steps [
 	(graph.links :name "Company A" :as @links)
-	(graph.connections :from "Zeppelin Works" :to "Company A" :as @found)
-	(graph.find :name @found.way :as @ends)
+	(graph.links :name "Zeppelin Works" :as @found)
+	(graph.find :name @found.subject :as @ends)
 	(graph.papers :about "regulation" :as @papers)]
 plan.start :plan-id @p
 `), 0o600); err != nil {
