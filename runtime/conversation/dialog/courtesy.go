@@ -74,6 +74,20 @@ func courtesyIn(said string) (*courtesy, values.Language) {
 	}
 }
 
+var complaint = lazily(func() string { return `(?:^| )(?:` + values.Expression("complaint") + `)(?: |$)` })
+
+// complains reports whether somebody complains of us (O25).
+func complains(said string) bool { return complaint().MatchString(values.Plain(said)) }
+
+// sorry acknowledges a complaint, and offers a person where the palette has one to ask for.
+func (t *turn) sorry() string {
+	text := t.c.wording.say(saySorry)
+	if said := t.c.wording.phrases(t.c.person, 1); len(said) > 0 {
+		text += " " + t.c.wording.say(sayTakeOver, said[0])
+	}
+	return text
+}
+
 func says(s values.Key) func(*turn, context.Context, wording) (string, error) {
 	return func(_ *turn, _ context.Context, w wording) (string, error) { return w.say(s), nil }
 }

@@ -60,6 +60,9 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		t.closed(false)
 		return text, err
 	}
+	if u.Script == "" && u.Verb == "" && complains(t.heard.own) {
+		u = Understood{} // no menu answers a complaint
+	}
 	resembles := slices.ContainsFunc(u.Offers, func(o Offer) bool { return o.Verb != "" })
 	if u.Script == "" && (content(t.heard.reply) || t.heard.reply.Answer == values.Decline && resembles) {
 		u = Understood{} // a yes or a no alone asks for nothing, whatever it sounds like
@@ -143,6 +146,12 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 		if t.record.Taken != TakenChoice {
 			t.as(TakenRequest)
 		}
+	case complains(t.heard.own) && t.heard.reply == values.Reply{}:
+		t.as(TakenCourtesy)
+		if len(c.open) > 0 {
+			return joined(t.sorry(), t.putsAgain()), nil
+		}
+		return t.sorry(), nil
 	case content(t.heard.reply):
 		t.as(TakenCourtesy)
 		if a := t.asking(ctx); a != nil && a.Yes != "" {
@@ -225,18 +234,24 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 	return joined(supposed+t.facing(t.left(t.found)), t.notTaken(u.Left)), nil
 }
 
-// notTaken lists the parts of a message that were not understood, without courtesies. (F25)
+// notTaken lists the parts of a message that were not understood, without courtesies; a complaint is
+// acknowledged instead. (F25)
 func (t *turn) notTaken(parts []string) string {
 	var said []string
+	sorry := ""
 	for _, part := range parts {
+		if complains(part) {
+			sorry = t.sorry()
+			continue
+		}
 		if c, _ := courtesyIn(part); c == nil && values.Plain(part) != "" {
 			said = append(said, t.c.wording.say(sayQuoted, escaped(oneLine(part))))
 		}
 	}
 	if len(said) == 0 {
-		return ""
+		return sorry
 	}
-	return t.c.wording.say(sayNotTakenIn, strings.Join(said, t.c.wording.say(sayAlso)))
+	return joined(sorry, t.c.wording.say(sayNotTakenIn, strings.Join(said, t.c.wording.say(sayAlso))))
 }
 
 // content reports whether the person says that they are content.

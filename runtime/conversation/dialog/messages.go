@@ -42,6 +42,8 @@ const (
 	sayUnread         values.Key = "dialog/unread"
 	sayCannot         values.Key = "dialog/cannot"
 	sayAskPerson      values.Key = "dialog/ask-person"
+	saySorry          values.Key = "dialog/sorry"
+	sayTakeOver       values.Key = "dialog/take-over"
 	sayNotAnAnswer    values.Key = "dialog/not-an-answer"
 	sayTakeIt         values.Key = "dialog/take-it"
 	sayNotTaken       values.Key = "dialog/not-taken"
