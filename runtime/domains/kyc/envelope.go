@@ -243,10 +243,10 @@ type wording struct {
 // said are the patterns by which the intent of a text is recognised. The first match wins.
 var said = sync.OnceValue(func() []wording {
 	return []wording{
-		{ExplainFailure, regexp.MustCompile(`(?i)\b(why|explain|reason|what went wrong)\b`)},
-		{MigrateData, regexp.MustCompile(`(?i)\b(migrate|migration|transfer|move)\b`)},
-		{CheckStatus, regexp.MustCompile(`(?i)\b(status|how far|progress|pending|any news)\b`)},
-		{VerifyUser, regexp.MustCompile(`(?i)\b(verify|verification|identify|check|kyc|know)\b`)},
+		{ExplainFailure, regexp.MustCompile(`(?i)\b(why|explain\w*|reasons?|wrong|grounds|on what basis|cause[sd]?|how come|problem|issue|errors?|mismatch\w*|incorrect|not accepted|no good|(?:was|were|been|being|got|you|to) (?:declin|refus|reject|den(?:y|ied)|turned down|bounce|fail)\w*|declined|refused|rejected|denied|turned down|failed|failure|didn.?t (?:match|pass|work)|understand|what (?:is it|happened|led|made))\b`)},
+		{CheckStatus, regexp.MustCompile(`(?i)\b(status|how far|progress\w*|pending|news|updates?|where (?:are we|do we|does (?:this|it|that)|is (?:it|this|that|my|our|the))|stand|state|(?:done|ready|finished|complete|through) (?:yet|now|already|soon)|percent\w*|when (?:will|can|do)|still (?:open|running|missing|waiting)|follow(?:ing)? up|looked at|moving|eta|how long|how much longer|(?:is|has|have|are) \S+(?: \S+)? (?:done|finished|complete|completed|ready|been (?:checked|processed|reviewed)))\b`)},
+		{MigrateData, regexp.MustCompile(`(?i)\b(migrat\w*|transf\w+|move|moving|port|porting|portability|export\w*|hand(?:ing)? ?over|carry over|send over|relocat\w*|consolidat\w*|take (?:\S+ ){1,2}(?:credentials|data|documents) (?:along|with)|(?:new|other|our|your) wallet|from your side to ours|forward to us)\b`)},
+		{VerifyUser, regexp.MustCompile(`(?i)\b(verif\w*|identi(?:fy|fied|ty|fication)|validat\w*|check\w*|kyc|know|genuine|look at|authentic\w*|applicant|confirm (?:that|who|whether|the)|vet|screen\w*|who (?:he|she|they) (?:is|says?|claims?|are))\b`)},
 	}
 })
 
@@ -257,8 +257,8 @@ var named = sync.OnceValue(func() *regexp.Regexp {
 
 // route returns the intent of a message and how sure that is (H5, H6). In this order: the intent that
 // the message states (1); its words, where its type and payload leave them room (0.8, or 0.6 where they
-// speak of several intents); what its type and payload ask for (1, or 0.9 for the payload of a TASK_INIT);
-// UNKNOWN (0). A payload with data of a person is given to be verified, whatever is written beside it,
+// speak of several intents); what its type and payload ask for (1; 0.9 for a name in a TASK_INIT; 0.5
+// for a TASK_STATUS whose words say nothing of it); UNKNOWN (0). A payload with data of a person is given to be verified, whatever is written beside it,
 // and a TASK_STATUS only asks: words of a move or of a name do nothing there.
 func route(m *Message) Routing {
 	if m.Intent != "" && m.Intent != Unknown {
@@ -266,12 +266,12 @@ func route(m *Message) Routing {
 	}
 	byType := Routing{Unknown, 0}
 	switch {
+	case m.Type == TaskStatus && m.Text == "":
+		return Routing{CheckStatus, 1}
 	case m.Type == TaskStatus:
-		byType = Routing{CheckStatus, 1}
-	case m.Type == KeyExchange, m.Type == TaskUpdate && m.Payload.identifies():
+		byType = Routing{CheckStatus, 0.5}
+	case m.Type == KeyExchange, m.Type == TaskUpdate && (m.Payload.identifies() || m.Text == ""):
 		return Routing{VerifyUser, 1}
-	case m.Type == TaskUpdate:
-		byType = Routing{VerifyUser, 1}
 	case m.Payload.name() != "":
 		byType = Routing{VerifyUser, 0.9}
 	}

@@ -57,7 +57,7 @@ func TestMessagesAreRouted(t *testing.T) {
 		// G76: each type of message may state an intent, and has words.
 		{`{"type":"TASK_STATUS","task":"T","text":"why did it fail"}`, "EXPLAIN_FAILURE", 0.8, `kyc.explain {"verification-id":"T"}`},
 		{`{"type":"TASK_STATUS","task":"T","text":"why is it still pending?"}`, "EXPLAIN_FAILURE", 0.6, `kyc.explain {"verification-id":"T"}`},
-		{`{"type":"TASK_STATUS","task":"T","text":"has the transfer to us been made","payload":{"audience":"wallet"}}`, "CHECK_STATUS", 1, `kyc.status {"verification-id":"T"}`},
+		{`{"type":"TASK_STATUS","task":"T","text":"has the transfer to us been made","payload":{"audience":"wallet"}}`, "CHECK_STATUS", 0.5, `kyc.status {"verification-id":"T"}`},
 		{`{"type":"TASK_STATUS","task":"T","intent":"EXPLAIN_FAILURE"}`, "EXPLAIN_FAILURE", 1, `kyc.explain {"verification-id":"T"}`},
 		{`{"type":"TASK_UPDATE","task":"T","intent":"MIGRATE_DATA","payload":{"audience":"wallet"}}`, "MIGRATE_DATA", 1, `kyc.migrate {"audience":"wallet","verification-id":"T"}`},
 		{`{"type":"TASK_UPDATE","task":"T","text":"any news?"}`, "CHECK_STATUS", 0.8, `kyc.status {"verification-id":"T"}`},
