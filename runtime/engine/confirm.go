@@ -22,6 +22,7 @@ import (
 type Pending struct {
 	ID      string // of 128 bits, see receipt.Short; empty when nobody has to be asked
 	Asker   string
+	Called  string // what Asker is called, if Show set it
 	Asked   time.Time
 	Expires time.Time // until when it can be agreed to
 	Source  string
@@ -574,6 +575,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 		return nil, err
 	}
 	p := s.pending(c)
+	p.Called = s.e.Label(ctx, c.Asker)
 	if c.Status != confirmations.Waiting {
 		return p, nil
 	}

@@ -34,6 +34,7 @@ type Question struct {
 	program *verbs.Program
 	more    []reason // reasons of the conversation, not of a palette
 	others  []string // roles that have to agree as well
+	decides bool     // somebody else asked for it, and ID is that of their confirmation
 	before  int64    // RunOptions.Before of its preview
 	turn    int64    // the same when it was first asked: the person's words up to then led to it
 	fresh   bool     // the last answer asked it
@@ -126,6 +127,13 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 		}
 	}
 	switch {
+	case q == nil && said == values.Agree && len(old) == 1 && old[0].decides:
+		t.as(TakenYes)
+		text, found, err := t.nextDecision(ctx)
+		if err == nil && !found {
+			text = c.wording.say(sayNoDecision)
+		}
+		return text, true, err
 	case q == nil && said == values.Agree && len(old) == 1:
 		t.as(TakenYes)
 		text, err := t.again(ctx, old[0], sayExpired)
@@ -136,6 +144,13 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 		return t.otherwise(ctx, q, a)
 	case !q.fresh, a.Which > 1, a.Which != 0 && len(c.open) > 1:
 		return t.putsAgain(), true, nil
+	case q.decides:
+		t.as(TakenYes)
+		if said == values.Decline {
+			t.as(TakenNo)
+		}
+		text, err = t.decided(ctx, q, said == values.Agree)
+		return text, true, err
 	case said == values.Decline:
 		t.as(TakenNo)
 		err := t.withdraw(ctx, q)
@@ -215,7 +230,7 @@ func (t *turn) restates(ctx context.Context, q *Question) bool {
 // matter returns the content of a question; nil if it is about several calls.
 func (c *Conversation) matter(ctx context.Context, q *Question) *values.Matter {
 	p, err := c.meaning(ctx, q)
-	if err != nil || len(p.Calls()) != 1 {
+	if err != nil || p == nil || len(p.Calls()) != 1 {
 		return nil
 	}
 	asks := q.Asks
@@ -297,6 +312,9 @@ var details = lazily(func() string { return `(?i)^\W*(?:` + values.Expression("d
 // agreed to meanwhile.
 func (t *turn) withdraw(ctx context.Context, q *Question) error {
 	t.close(q)
+	if q.decides {
+		return nil // it waits on, for whom it asks
+	}
 	p, err := t.c.meaning(ctx, q)
 	if err == nil {
 		err = t.c.o.Session.DeclinePreview(ctx, p, q.ID)

@@ -131,6 +131,7 @@ type Understood struct {
 	NotUsed    []string // verbs that came close
 	Resolved   []string // what words were read as
 	Assumed    []string // names of rows that were meant without being said
+	Withheld   string   // the verb that is surely meant and that the person may not use; "" if it is none
 	// Beyond says that the message asks for something that no verb does.
 	Beyond bool
 	// Wants is the argument that Ask asks for, without a text; Dictated says that it is free text.

@@ -60,6 +60,14 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		t.closed(false)
 		return text, err
 	}
+	if u.Withheld != "" && !t.was.open() && c.otherwise == nil {
+		t.as(TakenRequest)
+		text := c.wording.notYours(c.o.Registry.Verb(u.Withheld))
+		if len(c.open) > 0 {
+			return joined(text, t.putsAgain()), nil
+		}
+		return text, nil
+	}
 	if u.Script == "" && u.Verb == "" && complains(t.heard.own) {
 		u = Understood{} // no menu answers a complaint
 	}

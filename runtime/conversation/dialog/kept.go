@@ -57,7 +57,7 @@ func (c *Conversation) catchUp(ctx context.Context) error {
 	}
 	c.leaves = nil
 	for i := range waiting {
-		if k := &waiting[i]; k.Words != "" {
+		if k := &waiting[i]; k.Words != "" && k.Words != decidesWords {
 			u, err := recallUnclear(k)
 			if err != nil {
 				return err
@@ -123,6 +123,9 @@ const (
 	repeatsIntent = "after words of " // of untrusted origins, in the form of verbs.Origin.Mark
 )
 
+// decidesWords are stored in place of a program with a question that decides what somebody else asked for.
+const decidesWords = "what somebody else asked for"
+
 // aboutQuestion is what is stored to put a question again.
 type aboutQuestion struct {
 	Title  string            `json:"title"`
@@ -150,7 +153,7 @@ func (c *Conversation) recallQuestion(k *sessions.Question) (*Question, error) {
 		return nil, &engine.Failure{Err: errors.New("a question that waits cannot be read")}
 	}
 	q := &Question{ID: k.Preview, Title: about.Title, secret: secret{mark: c.marks}, shows: shifted(about.Shows, c.marks), asks: shifted(about.Asks, c.marks), Why: about.Why, Because: about.Told, Calls: about.Calls, others: about.Others, more: about.More,
-		Asked: k.Asked.In(c.o.Zone), Until: k.Until.In(c.o.Zone), before: k.Before, turn: about.Turn, values: about.Values, fresh: k.Last, stored: true, recalled: k}
+		Asked: k.Asked.In(c.o.Zone), Until: k.Until.In(c.o.Zone), before: k.Before, turn: about.Turn, values: about.Values, decides: k.Words == decidesWords, fresh: k.Last, stored: true, recalled: k}
 	q.Shows, q.Asks = c.conceal(q.shows), c.conceal(q.asks)
 	c.marks = (c.marks + rune(q.marks())) % mostMarks
 	return q, nil
@@ -159,7 +162,7 @@ func (c *Conversation) recallQuestion(k *sessions.Question) (*Question, error) {
 // meaning returns the program that a question asks about. A question of another process is checked
 // here first.
 func (c *Conversation) meaning(ctx context.Context, q *Question) (*verbs.Program, error) {
-	if q.program == nil && q.recalled != nil {
+	if q.program == nil && q.recalled != nil && !q.decides {
 		p, err := c.o.Session.Turns().Recall(ctx, q.recalled)
 		if err != nil {
 			return nil, err
@@ -188,6 +191,9 @@ func (c *Conversation) puts() []sessions.Question {
 		k.About = string(about)
 		if q.program != nil {
 			k.Program = q.program
+		}
+		if q.decides {
+			k.Words, k.Again = decidesWords, q.stored
 		}
 		all = append(all, k)
 	}

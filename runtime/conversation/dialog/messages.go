@@ -42,6 +42,12 @@ const (
 	sayUnread         values.Key = "dialog/unread"
 	sayCannot         values.Key = "dialog/cannot"
 	sayAskPerson      values.Key = "dialog/ask-person"
+	sayNotYours       values.Key = "dialog/not-yours"
+	sayNoDecision     values.Key = "dialog/no-decision"
+	sayAskedBy        values.Key = "dialog/asked-by"
+	sayMoreWait       values.Key = "dialog/more-wait"
+	sayDecided        values.Key = "dialog/decided"
+	sayDecidedNot     values.Key = "dialog/decided-not"
 	saySorry          values.Key = "dialog/sorry"
 	sayTakeOver       values.Key = "dialog/take-over"
 	sayNotAnAnswer    values.Key = "dialog/not-an-answer"
@@ -210,6 +216,15 @@ func (q *Question) why() string {
 		return ""
 	}
 	return q.Because + "\n"
+}
+
+// notYours says which roles a verb takes, to somebody who has none of them.
+func (w wording) notYours(v *verbs.Verb) string {
+	called := make([]string, len(v.Roles))
+	for i, role := range v.Roles {
+		called[i], _ = w.reg.Says(w.language, role.Name)
+	}
+	return w.wholly(func(w wording) string { return w.say(sayNotYours, w.does(v), values.Either(w.tongue, called)) })
 }
 
 func (w wording) waitsFor(roles []string, until time.Time) string {

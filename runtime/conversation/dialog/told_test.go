@@ -200,6 +200,36 @@ func TestWhatIsToldOfOthersAndOfEarlierCallsIsSo(t *testing.T) {
 	told.Check(t, "dialog/same-alone", say("200"), lost)
 }
 
+// G10, G75: what somebody else asked for, decided by message: only what was shown, one at a time.
+func TestWhatIsToldOfDecisionsIsSo(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	ann := h.window("ann", answers(calls(pay+"2000"), calls(pay+"3000")))
+	proposes := func(amount string) {
+		ann.say("Pay " + amount + " to " + iban + " for the garden flat")
+		ann.say("yes")
+	}
+	max := h.window("max", answers())
+	nothing := max.say("what waits for my approval?").Text
+	proposes("2000")
+	proposes("3000")
+	if a := max.say("I approve it"); h.count("payment") != 0 || !strings.Contains(a.Text, "amount 2000") || !strings.Contains(a.Text, "More after this: 1.") {
+		t.Fatalf("a payment that was not shown: %d, %s", h.count("payment"), a.Text)
+	}
+	done := max.say("yes").Text
+	if h.count("payment") != 1 || !strings.Contains(done, "amount 3000") {
+		t.Fatalf("%d payments: %s", h.count("payment"), done)
+	}
+	declined := max.say("no").Text
+	if h.count("payment") != 1 {
+		t.Fatalf("declined, and done: %s", declined)
+	}
+	told.Check(t, "dialog/decided", done, declined)
+	told.Check(t, "dialog/decided-not", declined, done)
+	told.Check(t, "dialog/no-decision", nothing, done)
+	told.Check(t, "dialog/no-decision", max.say("what waits for me?").Text, done)
+}
+
 // G10: whose message it was, whether anything was done about it, and whether it is kept.
 func TestWhatIsToldOfAMessageIsSo(t *testing.T) {
 	t.Parallel()

@@ -272,6 +272,9 @@ func (t *turn) converse(ctx context.Context) (string, error) {
 	if text, taken, err := t.takesBack(ctx); taken || err != nil {
 		return text, err
 	}
+	if text, taken, err := t.decides(ctx); taken || err != nil {
+		return text, err
+	}
 	var err error
 	shortlist := t.shortlist()
 	if c.o.Model == nil {

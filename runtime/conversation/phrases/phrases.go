@@ -138,7 +138,28 @@ func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog
 		}
 	}
 	u.Script = strings.TrimSuffix(u.Script, "\n")
-	return u, nil
+	if settled.Verb == "" && len(settled.Given) == 0 {
+		u.Withheld, err = i.withheld(ctx, said, in, u.Confidence)
+	}
+	return u, err
+}
+
+// withheld returns the verb that a sentence surely means, and more surely than what the session may do,
+// if the session may not use it; "" if there is none.
+func (i *Interpreter) withheld(ctx context.Context, said string, in values.In, confidence float64) (string, error) {
+	v, err := Vocabulary(ctx, i.reg, i.session)
+	if err != nil {
+		return "", err
+	}
+	v.Verbs = slices.DeleteFunc(slices.Clone(i.reg.Verbs()), func(v *verbs.Verb) bool { return v.Internal || v.Masked() })
+	parts := i.index.Reader(v).Read(said, in).Parts
+	at := slices.IndexFunc(parts, func(p intent.Part) bool {
+		return p.Certainty == intent.Sure && !i.session.May(p.Verb) && p.Confidence > confidence
+	})
+	if at < 0 {
+		return "", nil
+	}
+	return parts[at].Verb.Name, nil
 }
 
 // Correct implements dialog.Interpreter.
