@@ -60,13 +60,9 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		t.closed(false)
 		return text, err
 	}
-	if u.Withheld != "" && !t.was.open() && c.otherwise == nil {
+	if u.Withheld != "" && !t.was.open() && len(c.open) == 0 && c.otherwise == nil && !t.remarks(mostAskingText) && !content(t.heard.reply) {
 		t.as(TakenRequest)
-		text := c.wording.notYours(c.o.Registry.Verb(u.Withheld))
-		if len(c.open) > 0 {
-			return joined(text, t.putsAgain()), nil
-		}
-		return text, nil
+		return c.wording.notYours(c.o.Registry.Verb(u.Withheld)), nil
 	}
 	if u.Script == "" && u.Verb == "" && complains(t.heard.own) {
 		u = Understood{} // no menu answers a complaint

@@ -212,6 +212,7 @@ func TestWhatIsToldOfDecisionsIsSo(t *testing.T) {
 	max := h.window("max", answers())
 	nothing := max.say("what waits for my approval?").Text
 	proposes("2000")
+	h.later(time.Minute)
 	proposes("3000")
 	if a := max.say("I approve it"); h.count("payment") != 0 || !strings.Contains(a.Text, "amount 2000") || !strings.Contains(a.Text, "More after this: 1.") {
 		t.Fatalf("a payment that was not shown: %d, %s", h.count("payment"), a.Text)
