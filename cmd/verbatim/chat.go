@@ -31,6 +31,7 @@ type chatFlags struct {
 	modelFlags
 	session        string
 	mode           string
+	xgrammar       bool // grammars are written as vLLM reads them
 	record, replay string
 	explain        bool
 	budget         string
@@ -152,7 +153,7 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *talk, done fun
 		return nil, nil, err
 	}
 	c, err := dialog.New(dialog.Options{
-		Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: clock, Zone: zone,
+		Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), XGrammar: f.xgrammar, Clock: clock, Zone: zone,
 		Person: session.Person().Label, Budget: tokens.of(f, session, clock), Limits: dialog.Limits{Tokens: tokens.turn}, Source: "chat",
 		Interpreter: phrases.New(reg, a.phrases(reg), session, clock, zone),
 	})
@@ -190,6 +191,7 @@ func (a *app) model(f *chatFlags, zone *time.Location, ends *[]func()) (_ llm.Mo
 	case string(dialog.Tools), string(dialog.Text):
 	case string(llm.LlamaCpp), string(llm.VLLM):
 		grammars, f.mode = llm.Grammars(f.mode), string(dialog.Grammar)
+		f.xgrammar = grammars == llm.VLLM
 	default:
 		return nil, scene, usage(fmt.Sprintf("--mode is tools, text, llama.cpp or vllm, not %q", f.mode), "verbatim chat --help")
 	}

@@ -25,7 +25,7 @@ type Grammars string
 const (
 	NoGrammars Grammars = ""          // it cannot be asked
 	LlamaCpp   Grammars = "llama.cpp" // field grammar, in GBNF
-	VLLM       Grammars = "vllm"      // field structured_outputs.grammar, in GBNF or Lark
+	VLLM       Grammars = "vllm"      // field structured_outputs.grammar, in GBNF as xgrammar reads it
 )
 
 // Config says which endpoint to ask, and how patiently.
