@@ -23,6 +23,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/wire"
 	"verbatim/stores/receipt"
+	"verbatim/verbs"
 )
 
 // chatFlags are the flags of `verbatim chat`.
@@ -74,18 +75,26 @@ func (a *app) chat(ctx context.Context, f chatFlags) error {
 	if _, err := readBudget(f.budget); err != nil {
 		return err
 	}
+	var seen *exchanges
+	if f.explain {
+		seen = &exchanges{}
+		f.exchanged = seen.add
+	}
 	talk, done, err := a.conversation(ctx, &f)
 	if err != nil {
 		return err
 	}
 	defer done()
+	talk.exchanges = seen
 	return a.talk(ctx, talk, f.explain)
 }
 
 // A talk is a conversation with the means to send files into it.
 type talk struct {
 	*dialog.Conversation
-	sender *sender // nil when nothing can be sent
+	sender    *sender // nil when nothing can be sent
+	exchanges *exchanges
+	reg       *verbs.Registry
 }
 
 // conversation builds a conversation. done releases what it uses.
@@ -165,7 +174,7 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *talk, done fun
 			return nil, nil, a.runFailed(err)
 		}
 	}
-	t := &talk{Conversation: c}
+	t := &talk{Conversation: c, reg: reg}
 	if f.from != "" {
 		if t.sender, err = a.newSender(ctx, f, eng, session, clock, &ends); err != nil {
 			return nil, nil, err
@@ -354,6 +363,7 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 			if err := a.why(c.Conversation, a.err); err != nil {
 				return err
 			}
+			c.exchanges.tell(a.err, c.reg, strings.TrimSpace(line))
 		}
 	}
 }
