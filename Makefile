@@ -9,9 +9,11 @@ SHELL       := /bin/bash
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BENCH       := cmd/internal/bench
 # Programs of npm that judge what we generate: llama.cpp, as the packages
-# @node-llama-cpp/linux-* hold it, and ajv with its formats.
+# @node-llama-cpp/linux-* hold it, xgrammar, ajv with its formats, and o200k, which counts tokens.
 LLAMA       := 3.22.1
 AJV         := ajv@8.17.1 ajv-formats@3.0.1
+XGRAMMAR    := @mlc-ai/web-xgrammar@0.1.27
+TOKENS      := js-tiktoken@1.0.21
 # axe-core judges pages; htmx.org is what the one that pages load is held against.
 AXE         := axe-core@4.14.1 htmx.org@4.0.1
 # Servers of the makers of MCP, before which guard stands.
@@ -173,8 +175,8 @@ node: ## find node and npm, with which judges are fetched and run, or install th
 	echo "node: not installed; installing it with apt-get" >&2; \
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends nodejs npm </dev/null
 
-judges: node ## have llama.cpp's reader of grammars, ajv and axe in .cache/judges, fetched with npm once
-	@arch=$$(node -p process.arch); want="@node-llama-cpp/linux-$$arch@$(LLAMA) $(AJV) $(AXE) $(OUTSIDE)"; \
+judges: node ## have llama.cpp's and vLLM's readers of grammars, ajv and axe in .cache/judges, fetched with npm once
+	@arch=$$(node -p process.arch); want="@node-llama-cpp/linux-$$arch@$(LLAMA) $(AJV) $(XGRAMMAR) $(TOKENS) $(AXE) $(OUTSIDE)"; \
 	if [ "$$(cat "$(JUDGES)/fetched" 2>/dev/null)" = "$$want" ]; then exit 0; fi; \
 	rm -rf "$(JUDGES)"; mkdir -p "$(JUDGES)"; \
 	npm install --prefix "$(JUDGES)" --no-save --no-audit --no-fund --ignore-scripts --loglevel=error $$want >&2; \
@@ -184,8 +186,8 @@ judges: node ## have llama.cpp's reader of grammars, ajv and axe in .cache/judge
 JUDGED = VERBATIM_JUDGES="$(JUDGES)" VERBATIM_REQUIRE_GBNF=1 VERBATIM_REQUIRE_AJV=1 VERBATIM_REQUIRE_OIDC=1 VERBATIM_REQUIRE_A2A=1 VERBATIM_REQUIRE_MCP=1 VERBATIM_REQUIRE_MAILS=1
 BROWSED = VERBATIM_REQUIRE_CHROMIUM=1
 
-grammars: lark judges ## have llama.cpp, Lark and ajv judge many of our grammars and schemas
-	$(JUDGED) VERBATIM_REQUIRE_LARK=1 go test ./verbs/grammar -run 'TestLarkReadsItAsWeDo$$|TestLlamaReadsItAsWeDo$$|TestAjvCompilesEverySchema$$' -samples 4000 -count=1 -timeout 1h -v
+grammars: lark judges ## have llama.cpp, xgrammar, Lark and ajv judge many of our grammars and schemas
+	$(JUDGED) VERBATIM_REQUIRE_LARK=1 go test ./verbs/grammar -run 'TestOthers' -samples 4000 -count=1 -timeout 1h -v
 
 torture: postgres strace ## crash, cut and race for about MINUTES (30); ONLY=Name, SEED=n; one table
 	@go test -c -o bin/torture ./runtime/tests/torture

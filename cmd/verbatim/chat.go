@@ -23,6 +23,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/wire"
 	"verbatim/stores/receipt"
+	"verbatim/verbs"
 )
 
 // chatFlags are the flags of `verbatim chat`.
@@ -31,6 +32,7 @@ type chatFlags struct {
 	modelFlags
 	session        string
 	mode           string
+	xgrammar       bool // grammars are written as vLLM reads them
 	record, replay string
 	explain        bool
 	budget         string
@@ -73,18 +75,26 @@ func (a *app) chat(ctx context.Context, f chatFlags) error {
 	if _, err := readBudget(f.budget); err != nil {
 		return err
 	}
+	var seen *exchanges
+	if f.explain {
+		seen = &exchanges{}
+		f.exchanged = seen.add
+	}
 	talk, done, err := a.conversation(ctx, &f)
 	if err != nil {
 		return err
 	}
 	defer done()
+	talk.exchanges = seen
 	return a.talk(ctx, talk, f.explain)
 }
 
 // A talk is a conversation with the means to send files into it.
 type talk struct {
 	*dialog.Conversation
-	sender *sender // nil when nothing can be sent
+	sender    *sender // nil when nothing can be sent
+	exchanges *exchanges
+	reg       *verbs.Registry
 }
 
 // conversation builds a conversation. done releases what it uses.
@@ -152,7 +162,7 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *talk, done fun
 		return nil, nil, err
 	}
 	c, err := dialog.New(dialog.Options{
-		Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: clock, Zone: zone,
+		Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), XGrammar: f.xgrammar, Clock: clock, Zone: zone,
 		Person: session.Person().Label, Budget: tokens.of(f, session, clock), Limits: dialog.Limits{Tokens: tokens.turn}, Source: "chat",
 		Interpreter: phrases.New(reg, a.phrases(reg), session, clock, zone),
 	})
@@ -164,7 +174,7 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *talk, done fun
 			return nil, nil, a.runFailed(err)
 		}
 	}
-	t := &talk{Conversation: c}
+	t := &talk{Conversation: c, reg: reg}
 	if f.from != "" {
 		if t.sender, err = a.newSender(ctx, f, eng, session, clock, &ends); err != nil {
 			return nil, nil, err
@@ -190,6 +200,7 @@ func (a *app) model(f *chatFlags, zone *time.Location, ends *[]func()) (_ llm.Mo
 	case string(dialog.Tools), string(dialog.Text):
 	case string(llm.LlamaCpp), string(llm.VLLM):
 		grammars, f.mode = llm.Grammars(f.mode), string(dialog.Grammar)
+		f.xgrammar = grammars == llm.VLLM
 	default:
 		return nil, scene, usage(fmt.Sprintf("--mode is tools, text, llama.cpp or vllm, not %q", f.mode), "verbatim chat --help")
 	}
@@ -352,6 +363,7 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 			if err := a.why(c.Conversation, a.err); err != nil {
 				return err
 			}
+			c.exchanges.tell(a.err, c.reg, strings.TrimSpace(line))
 		}
 	}
 }

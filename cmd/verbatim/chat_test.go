@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -148,6 +150,44 @@ func spokenIn(t testing.TB, at time.Time, dir, in string, args ...string) (out, 
 	w.args = append(w.args, "--palettes", filepath.Join(dir, "verbs"), "--store", filepath.Join(dir, "verbatim.db"), "--as", "clara", "--send-from", dir)
 	code = run(context.Background(), w)
 	return o.String(), e.String(), code
+}
+
+// 54: chat --explain-turn shows each request as it was sent and each answer as it was received, with the
+// key taken out and sensitive values masked: those that the model writes, and the words of the person
+// that hold them.
+func TestWhatAModelIsSentIsShown(t *testing.T) {
+	t.Parallel()
+	const key = "sk-secret-1234567890"
+	dir := t.TempDir()
+	if err := layOut(dir); err != nil {
+		t.Fatal(err)
+	}
+	s := perform(t, append(slices.Clone(clara.model[:2]), "The key is "+key+"."))
+	var o, e bytes.Buffer
+	env := map[string]string{"VERBATIM_SCAN": "none", "VERBATIM_MODEL_KEY": key}
+	code := run(context.Background(), world{load: loadOnce, in: strings.NewReader(strings.Join(clara.says[:2], "\n") + "\nWhat else is there?\n"), out: &o, err: &e, env: func(name string) string { return env[name] },
+		now: func() time.Time { return morning }, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false },
+		args: []string{"chat", "--explain-turn", "--base-url", s.URL, "--model", "scripted", "--palettes", filepath.Join(dir, "verbs"), "--store", filepath.Join(dir, "verbatim.db"), "--as", "clara"}})
+	told := ""
+	for line := range strings.Lines(e.String()) { // what was said to the turn is told to its own person
+		if !regexp.MustCompile(`^(said|matched) |^ +in the model's own words`).MatchString(line) {
+			told += line
+		}
+	}
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, told)
+	}
+	for _, want := range []string{"request 1 of 1, as it was sent:\n{", `"model": "scripted"`, `"tools": [`, "answer, as it was received (HTTP 200):\ndata: {", "Hi, what do you still need from us?",
+		"answer, put together with sensitive values masked (HTTP 200):", "client__provide-info", "@maria-schmidt-date-of-birth", "(sensitive)", "The key is (key)."} {
+		if !strings.Contains(told, want) {
+			t.Errorf("it is not told: %s", want)
+		}
+	}
+	for _, never := range []string{"1972-03-15", "March 15", key, "Authorization"} {
+		if strings.Contains(told, never) {
+			t.Errorf("it is told: %s", told[max(0, strings.Index(told, never)-300):strings.Index(told, never)+60])
+		}
+	}
 }
 
 const (

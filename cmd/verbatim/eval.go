@@ -292,7 +292,7 @@ func (a *app) evalCase(ctx context.Context, own string, set *dialog.Dataset, c *
 		return out, err
 	}
 	budget := run.Within("case", 0)
-	o := dialog.Options{Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: clock, Zone: zone,
+	o := dialog.Options{Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), XGrammar: f.xgrammar, Clock: clock, Zone: zone,
 		Person: session.Person().Label, Budget: budget, Source: "eval"}
 	if f.without != withoutPhrases {
 		o.Interpreter = phrases.New(reg, index(), session, clock, zone)

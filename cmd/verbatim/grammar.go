@@ -18,7 +18,7 @@ import (
 )
 
 // The formats of a grammar.
-var grammarFormats = []string{"gbnf", "lark", "json-schema", "openai-tools", "ebnf"}
+var grammarFormats = []string{"gbnf", "xgrammar", "lark", "json-schema", "openai-tools", "ebnf"}
 
 func grammarCommand(a *app) *cobra.Command {
 	var f setup
@@ -107,12 +107,10 @@ func (a *app) printGrammar(v grammar.Vocabulary, format string) error {
 	var loose []string
 	var err error
 	switch format {
-	case "gbnf", "lark":
+	case "gbnf", "xgrammar", "lark":
 		g := grammar.New(v)
-		text, loose = []byte(g.GBNF()), g.Loose()
-		if format == "lark" {
-			text = []byte(g.Lark())
-		}
+		loose = g.Loose()
+		text = []byte(map[string]func() string{"gbnf": g.GBNF, "xgrammar": g.XGrammar, "lark": g.Lark}[format]())
 	case "ebnf":
 		text = []byte(dsl.Syntax() + "\n" + load.Syntax())
 	case "json-schema":

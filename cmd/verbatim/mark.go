@@ -20,6 +20,7 @@ import (
 	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/strict"
 )
 
 // A file cannot know that it is a copy, or that it was restored from a backup. Its pending
@@ -88,7 +89,7 @@ func (a *app) marked(ctx context.Context, engine *engine.Engine, store stores.St
 		m.file = filepath.Join(dir, id.ID+".json")
 	}
 	why, noted := "", false
-	if text, err := os.ReadFile(m.file); err == nil && json.Unmarshal(text, &m.known) == nil && len(m.known) > 0 {
+	if text, err := os.ReadFile(m.file); err == nil && strict.Record(text, &m.known) == nil && len(m.known) > 0 {
 		if why, err = m.differs(ctx, id.Place, at.place()); err != nil {
 			return nil, false, err
 		}

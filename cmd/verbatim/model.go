@@ -20,6 +20,7 @@ import (
 // modelFlags say which model is asked, and how long is waited.
 type modelFlags struct {
 	model, baseURL, wait string
+	exchanged            func(llm.Exchange) // nil if nobody wants to see what is sent
 }
 
 // usualWait is the default of --wait.
@@ -51,7 +52,7 @@ func (a *app) client(f *modelFlags, grammars llm.Grammars, told func(llm.Adaptat
 		return nil, err
 	}
 	client, err := llm.New(llm.Config{BaseURL: f.baseURL, Key: a.env("VERBATIM_MODEL_KEY"), Model: f.model, Grammars: grammars,
-		First: first, Timeout: whole, Random: rand.Float64, Now: a.now, Adapted: told})
+		First: first, Timeout: whole, Random: rand.Float64, Now: a.now, Adapted: told, Exchanged: f.exchanged})
 	if err != nil {
 		return nil, usage(err.Error(), "verbatim chat --base-url http://localhost:11434/v1 --model NAME")
 	}

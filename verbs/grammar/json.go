@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"verbatim/dsl"
-	"verbatim/stores"
 	"verbatim/verbs"
 	"verbatim/verbs/jsondoc"
 	"verbatim/verbs/message"
@@ -360,15 +359,15 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 		}
 		return text, true
 	case verbs.IntegerType:
+		// Bounds that every integer has are not written: xgrammar refuses them (0.1.27).
 		s := object{{"type", "integer"}}
-		lo, hi := stores.NewInt(-1<<63), stores.NewInt(1<<63-1)
 		if !t.Min.IsNull() {
-			lo = t.Min
+			s = append(s, member{"minimum", json.Number(t.Min.Text())})
 		}
 		if !t.Max.IsNull() {
-			hi = t.Max
+			s = append(s, member{"maximum", json.Number(t.Max.Text())})
 		}
-		return append(s, member{"minimum", json.Number(lo.Text())}, member{"maximum", json.Number(hi.Text())}), lo.Int() <= hi.Int()
+		return s, t.Min.IsNull() || t.Max.IsNull() || t.Min.Int() <= t.Max.Int()
 	case verbs.DecimalType:
 		return pattern(regexpOf(decimals(t.Min, t.Max, t.Scale))), true
 	case verbs.BooleanType:
@@ -412,7 +411,10 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 			return described(b.anyOf(t.Entity), pattern(regexpOf(anyName()))), true
 		}
 		names := b.b.names(t)
-		return b.rowsOf(t, names), len(names) > 0
+		if len(names) == 0 { // an enum without values is no schema
+			return nil, false
+		}
+		return b.rowsOf(t, names), true
 	case verbs.MoneyType:
 		amount, ok := b.of(t.Amount())
 		return object{
@@ -444,7 +446,7 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 	case verbs.CallType:
 		return object{{"type", "string"}, {"description", "a call in brackets: (verb :argument value)"}}, true
 	}
-	return object{{"type", []string{"string", "number", "boolean"}}}, true
+	return object{{"anyOf", []any{object{{"type", "string"}}, object{{"type", "number"}}, object{{"type", "boolean"}}}}}, true
 }
 
 // schema adds the palette's schema to the definitions, with references to its own parts adjusted.

@@ -256,7 +256,7 @@ func sampleSchema(t *testing.T, r *rand.Rand, whole, doc any) any {
 	case "boolean":
 		return r.IntN(2) == 0
 	case "integer":
-		lo, hi := n("minimum", 0), n("maximum", 0)
+		lo, hi := n("minimum", -1<<63), n("maximum", 1<<63-1)
 		return json.Number(fmt.Sprint([]int{lo, hi, lo/2 + hi/2}[r.IntN(3)]))
 	case "array":
 		items := []any{}

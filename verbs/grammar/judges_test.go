@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"verbatim/dsl"
 	"verbatim/verbs"
@@ -22,6 +26,7 @@ type judge struct {
 	form    func(*grammar.Grammar) string
 	parsers []string // the ways it has of reading a sentence
 	run     []string
+	more    func(string) bool // whether its form may allow a sentence that the grammar does not
 }
 
 // A question is one grammar, in somebody else's form, and sentences that are in
@@ -43,36 +48,114 @@ type verdict struct {
 	Accepts      []bool
 }
 
-// Lark reads what is written for Lark: with either of its parsers, whoever asks
-// it takes every sentence that our grammars say, and of sentences that somebody
-// spoilt the same as we do.
-func TestLarkReadsItAsWeDo(t *testing.T) {
-	t.Parallel()
-	var why string
-	for _, python := range []string{"python3", "/usr/bin/python3"} { // Debian's own has Debian's modules
-		out, err := exec.Command(python, "-c", "import lark").CombinedOutput()
-		if err == nil {
-			judge{(*grammar.Grammar).Lark, []string{"lalr", "earley"}, []string{python, "testdata/judge_lark.py"}}.judges(t)
-			return
+// Readers of grammars by name. Each takes every sentence that our grammars say, and of sentences
+// that were changed at one place the same as we do.
+var readers = map[string]func(*testing.T) judge{
+	"Lark": func(t *testing.T) judge { // with either of its parsers
+		var why string
+		for _, python := range []string{"python3", "/usr/bin/python3"} { // Debian's own has Debian's modules
+			out, err := exec.Command(python, "-c", "import lark").CombinedOutput()
+			if err == nil {
+				return judge{form: (*grammar.Grammar).Lark, parsers: []string{"lalr", "earley"}, run: []string{python, "testdata/judge_lark.py"}}
+			}
+			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+			why = fmt.Sprintf("%s: %v %s", python, err, lines[len(lines)-1])
 		}
-		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-		why = fmt.Sprintf("%s: %v %s", python, err, lines[len(lines)-1])
-	}
-	missing(t, "VERBATIM_REQUIRE_LARK", "Lark is not here ("+why+"); `make lark` installs it")
+		missing(t, "VERBATIM_REQUIRE_LARK", "Lark is not here ("+why+"); `make lark` installs it")
+		return judge{}
+	},
+	"llama.cpp": func(t *testing.T) judge {
+		addon, err := filepath.EvalSymlinks(filepath.Join(judges(t), "llama-addon.node"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return judge{form: (*grammar.Grammar).GBNF, parsers: []string{"llama.cpp"}, run: []string{"node", "testdata/judge_llama.mjs", addon}}
+	},
+	"xgrammar": func(t *testing.T) judge { // G38
+		return judge{form: (*grammar.Grammar).XGrammar, parsers: []string{"xgrammar"}, run: []string{"node", "testdata/judge_xgrammar.mjs", judges(t)}, more: widened}
+	},
 }
 
-// llama.cpp reads what is written as GBNF, and takes the same sentences.
-func TestLlamaReadsItAsWeDo(t *testing.T) {
-	t.Parallel()
+// widened reports whether what is written for xgrammar allows more of a sentence: other characters
+// beyond ASCII, a longer text, or February 29 of 1900, which xgrammar takes by a fault of its own
+// (findings/xgrammar-gbnf.sh).
+func widened(sentence string) bool {
+	return longTexts.MatchString(sentence) || strings.Contains(sentence, "1900-02-29") ||
+		strings.ContainsFunc(sentence, func(c rune) bool { return c >= utf8.RuneSelf })
+}
+
+var longTexts = regexp.MustCompile(`"(?:[^"\\]|\\.){65,}"`)
+
+// judges is the folder of the programs of npm that read what we write.
+func judges(t *testing.T) string {
+	t.Helper()
 	folder := os.Getenv("VERBATIM_JUDGES")
 	if folder == "" {
-		missing(t, "VERBATIM_REQUIRE_GBNF", "llama.cpp's reader of grammars is not here; `make judges` fetches it into .cache/judges, which VERBATIM_JUDGES names")
+		missing(t, "VERBATIM_REQUIRE_GBNF", "llama.cpp, xgrammar and ajv are not here; `make judges` fetches them into .cache/judges, which VERBATIM_JUDGES names")
 	}
-	addon, err := filepath.EvalSymlinks(filepath.Join(folder, "llama-addon.node"))
-	if err != nil {
-		t.Fatal(err)
+	return folder
+}
+
+// few sentences are asked of each role of each palette.
+const few = 2
+
+func TestOthersReadItAsWeDo(t *testing.T) {
+	t.Parallel()
+	for name, reader := range readers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reader(t).judges(t, questions(t))
+		})
 	}
-	judge{(*grammar.Grammar).GBNF, []string{"llama.cpp"}, []string{"node", "testdata/judge_llama.mjs", addon}}.judges(t)
+}
+
+// G38: every reader takes what every shipped palette and example gives each of its roles, whether
+// there are rows or none.
+func TestEveryReaderTakesEveryPalette(t *testing.T) {
+	t.Parallel()
+	for name, reader := range readers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := reader(t)
+			j.parsers = j.parsers[:1]
+			var all []question
+			roles, known := everyRole(t), map[string]bool{}
+			for _, name := range slices.Sorted(maps.Keys(roles)) {
+				if g := grammar.New(roles[name]); !known[g.GBNF()] {
+					known[g.GBNF()] = true
+					all = append(all, spoilt(name, g, few))
+				}
+			}
+			j.judges(t, all)
+		})
+	}
+}
+
+// everyRole is what each role of each of these palettes may say, with rows of every entity and with
+// none.
+func everyRole(t *testing.T) map[string]grammar.Vocabulary {
+	t.Helper()
+	all := map[string]grammar.Vocabulary{}
+	for dir, reg := range shipped(t) {
+		roles := map[*verbs.Role][]*verbs.Verb{}
+		for _, v := range reg.Verbs() {
+			for _, role := range v.Roles {
+				roles[role] = append(roles[role], v)
+			}
+		}
+		for role, may := range roles {
+			for store, names := range map[string]func(*verbs.Entity) []string{
+				"empty":  func(*verbs.Entity) []string { return nil },
+				"filled": session{reg: reg}.names,
+			} {
+				all[dir+", "+role.Name+", "+store] = grammar.Vocabulary{Verbs: may, Names: names, Calls: 3}
+			}
+		}
+	}
+	if len(all) < 40 {
+		t.Errorf("only %d roles and stores", len(all))
+	}
+	return all
 }
 
 func missing(t *testing.T, required, why string) {
@@ -85,9 +168,8 @@ func missing(t *testing.T, required, why string) {
 }
 
 // judges asks everything in one process.
-func (j judge) judges(t *testing.T) {
+func (j judge) judges(t *testing.T, asked []question) {
 	t.Helper()
-	asked := questions(t)
 	for i := range asked {
 		asked[i].Grammar, asked[i].Parsers = j.form(asked[i].g), j.parsers
 	}
@@ -120,14 +202,14 @@ func (j judge) judges(t *testing.T) {
 			for k, theirs := range v.Accepts {
 				our := k < q.said || q.g.Accepts(q.Sentences[k])
 				ours[our]++
-				if theirs != our {
+				if theirs != our && !(theirs && j.more != nil && j.more(q.Sentences[k])) {
 					t.Errorf("%s %s, %s: %t, and we %t: %.400q", parser, answer.Version, q.name, theirs, our, q.Sentences[k])
 				}
 			}
 			t.Logf("%s %s, %s: a grammar of %d bytes loaded in %.0f ms, %d sentences of %d bytes read in %.0f ms",
 				parser, answer.Version, q.name, len(q.Grammar), v.Loaded*1000, len(v.Accepts), len(strings.Join(q.Sentences, "")), v.Took*1000)
 		}
-		if ours[true] == 0 || ours[false] == 0 {
+		if q.said != few && (ours[true] == 0 || ours[false] == 0) {
 			t.Errorf("of %s everything or nothing was accepted: %v", q.name, ours)
 		}
 	}
@@ -177,6 +259,9 @@ func spoilt(name string, g *grammar.Grammar, n int) question {
 
 // spoil changes a sentence at one place, or ends it as another one ends.
 func spoil(r *rand.Rand, sentence, other string) string {
+	if sentence == "" {
+		return " "
+	}
 	was, odd := []rune(sentence), []rune("\"\\ :@{}[]-.0129TZ+aAzé\n\u202e\U0001F600")
 	at := r.IntN(len(was))
 	end := min(len(was), at+1+r.IntN(8))
@@ -246,81 +331,89 @@ verbs:
             none: {type: array, maxItems: 0, items: {type: string}}
 `
 
-// F16: ajv, with its defaults, compiles every JSON Schema that we make, whole and
-// tool by tool. What it refuses stands in a file with the reason, and nothing else.
-func TestAjvCompilesEverySchema(t *testing.T) {
+// F16, G38: ajv in strict mode compiles every JSON Schema that we make, whole and tool by tool, for
+// every role, and xgrammar makes a grammar of it. What one refuses stands in a file with the reason,
+// and nothing else.
+func TestOthersCompileEverySchema(t *testing.T) {
 	t.Parallel()
-	folder := os.Getenv("VERBATIM_JUDGES")
-	if folder == "" {
-		missing(t, "VERBATIM_REQUIRE_AJV", "ajv is not here; `make judges` fetches it into .cache/judges, which VERBATIM_JUDGES names")
-	}
+	folder := judges(t)
 	schemas := map[string]json.RawMessage{}
-	for _, dir := range []string{"../palettes/bank", "../../examples/retail/verbs", "../../examples/helpdesk/verbs", "../../examples/workshop/verbs", "../../runtime/domains/rights", "testdata"} {
-		reg, ds := loading.Dir(os.DirFS(dir))
-		if ds.HasErrors() {
-			t.Fatal(ds)
+	add := func(name string, v grammar.Vocabulary) {
+		whole, err := grammar.JSONSchema(v)
+		if err != nil {
+			t.Fatal(err)
 		}
-		v := grammar.Vocabulary{Verbs: reg.Verbs(), Names: func(*verbs.Entity) []string { return []string{"one", "two"} }, Calls: 2}
-		for _, names := range []string{"named", "any name"} {
-			if names == "any name" {
-				v.Names = nil
+		schemas[name+" whole"] = whole
+		tools, err := grammar.Tools(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range tools {
+			schemas[name+" "+tool.Name] = tool.Parameters
+			if strict, ok := tool.Strict(); ok {
+				schemas[name+" "+tool.Name+", strict"] = strict
 			}
-			whole, err := grammar.JSONSchema(v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			schemas[dir+" whole, "+names] = whole
-			tools, err := grammar.Tools(v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, tool := range tools {
-				schemas[tool.Name+", "+names] = tool.Parameters
-				if strict, ok := tool.Strict(); ok {
-					schemas[tool.Name+", strict, "+names] = strict
-				}
+			if plain, err := tool.Plain(); err == nil {
+				schemas[name+" "+tool.Name+", plain"] = plain
 			}
 		}
 	}
-	text, err := json.Marshal(schemas)
-	if err != nil {
-		t.Fatal(err)
+	for name, v := range everyRole(t) {
+		add(name, v)
 	}
-	cmd := exec.Command("node", "testdata/judge_ajv.mjs", folder)
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
+	for dir, reg := range shipped(t) {
+		add(dir+", any name", grammar.Vocabulary{Verbs: reg.Verbs()})
 	}
-	var said struct {
-		Version string
-		Refused map[string]string
+	once := map[string]string{} // the same schema is asked once
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		if text := string(schemas[name]); once[text] == "" {
+			once[text] = name
+		} else {
+			delete(schemas, name)
+		}
 	}
-	if err := json.Unmarshal(out, &said); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	t.Logf("ajv %s: %d schemas, %d refused", said.Version, len(schemas), len(said.Refused))
-	if len(schemas) < 150 {
+	if len(schemas) < 300 {
 		t.Errorf("only %d schemas", len(schemas))
 	}
-	known, err := os.ReadFile("testdata/ajv_refuses.txt")
+	known := map[string]bool{}
+	text, err := os.ReadFile("testdata/schemas_refused.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := map[string]bool{}
-	for line := range strings.Lines(string(known)) {
+	for line := range strings.Lines(string(text)) {
 		if name, _, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok && !strings.HasPrefix(line, "#") {
-			listed[name] = true
+			known[name] = true
 		}
 	}
-	for name, why := range said.Refused {
-		if !listed[name] {
-			t.Errorf("%s: %s", name, why)
+	for reader, script := range map[string]string{"ajv": "testdata/judge_ajv.mjs", "xgrammar": "testdata/judge_xgrammar.mjs"} {
+		text, err := json.Marshal(map[string]any{"schemas": schemas})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	for name := range listed {
-		if said.Refused[name] == "" {
-			t.Errorf("%s is compiled now: take it out of ajv_refuses.txt", name)
+		cmd := exec.Command("node", script, folder)
+		var stderr bytes.Buffer
+		cmd.Stdin, cmd.Stderr = bytes.NewReader(text), &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", reader, err, &stderr)
+		}
+		var said struct {
+			Version string
+			Refused map[string]string
+		}
+		if err := json.Unmarshal(out, &said); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		t.Logf("%s %s: %d schemas, %d refused", reader, said.Version, len(schemas), len(said.Refused))
+		for name, why := range said.Refused {
+			if !known[reader+" "+name] {
+				t.Errorf("%s %s: %s\n%.1500s", reader, name, why, schemas[name])
+			}
+		}
+		for name := range known {
+			if of, is := strings.CutPrefix(name, reader+" "); is && said.Refused[of] == "" {
+				t.Errorf("%s is compiled now: take it out of schemas_refused.txt", name)
+			}
 		}
 	}
 }

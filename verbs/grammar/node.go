@@ -2,8 +2,11 @@ package grammar
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A node is a part of a rule. Its six kinds are what GBNF and Lark have in common and all that is
@@ -137,15 +140,29 @@ func (g *Grammar) add(name string, n node, leaf bool) {
 
 // GBNF writes the grammar as llama.cpp reads it: see its grammars/README.md. The top rule is
 // root.
-func (g *Grammar) GBNF() string {
-	var b strings.Builder
+func (g *Grammar) GBNF() string { return g.gbnf(false) }
+
+// XGrammar writes the grammar as xgrammar reads it, the reader of vLLM and SGLang. It allows more in
+// two ways, which the checker refuses. Where one character beyond ASCII is allowed, all are: xgrammar
+// cuts them to a byte in a class, and those of Latin-1 in a text too, and takes none (its issue 138 of
+// 2024-12-29; so in 0.1.27). And
+// nothing is counted beyond longCount: a grammar with notes of 2,000 characters takes it minutes.
+func (g *Grammar) XGrammar() string { return g.gbnf(true) }
+
+const (
+	longCount   = 64
+	beyondASCII = `[^\u0000-\u007F]`
+)
+
+func (g *Grammar) gbnf(wide bool) string {
+	w := gbnfWriter{wide: wide}
 	for _, name := range g.names {
-		b.WriteString(name)
-		b.WriteString(" ::= ")
-		writeGBNF(&b, g.rules[name], 0)
-		b.WriteByte('\n')
+		w.WriteString(name)
+		w.WriteString(" ::= ")
+		w.write(g.rules[name], 0)
+		w.WriteByte('\n')
 	}
-	return b.String()
+	return w.String()
 }
 
 // How tightly a part has to bind in its context.
@@ -155,30 +172,134 @@ const (
 	repeated
 )
 
-func writeGBNF(b *strings.Builder, n node, where int) {
+type gbnfWriter struct {
+	strings.Builder
+	wide bool // for xgrammar
+}
+
+func (w *gbnfWriter) write(n node, where int) {
+	if of, least := longRepeat(n); w.wide && of != nil {
+		n = times{of, min(least, 1), -1}
+	}
 	switch n := n.(type) {
 	case text:
-		b.WriteByte('"')
-		for _, c := range string(n) {
-			b.WriteString(gbnfRune(c, false))
+		latin := func(c rune) bool { return w.wide && c >= utf8.RuneSelf && c <= unicode.MaxLatin1 }
+		if wrap := where >= repeated && strings.ContainsFunc(string(n), latin); wrap {
+			w.WriteByte('(')
+			defer w.WriteByte(')')
 		}
-		b.WriteByte('"')
+		w.WriteByte('"')
+		for _, c := range string(n) {
+			if latin(c) {
+				w.WriteString(`" ` + beyondASCII + ` "`)
+			} else {
+				w.WriteString(gbnfRune(c, false))
+			}
+		}
+		w.WriteByte('"')
 	case class:
-		writeClass(b, n, func(c rune) string { return gbnfRune(c, true) })
+		w.class(n, where)
 	case seq:
-		writeParts(b, n, " ", where >= repeated, func(n node) { writeGBNF(b, n, inSeq) })
+		if w.wide {
+			n = joined(n)
+		}
+		writeParts(&w.Builder, n, " ", where >= repeated, func(n node) { w.write(n, inSeq) })
 	case alt:
-		writeParts(b, n, " | ", where >= inSeq, func(n node) { writeGBNF(b, n, inSeq) })
+		writeParts(&w.Builder, n, " | ", where >= inSeq, func(n node) { w.write(n, inSeq) })
 	case times:
 		if where >= repeated {
-			b.WriteByte('(')
-			defer b.WriteByte(')')
+			w.WriteByte('(')
+			defer w.WriteByte(')')
 		}
-		writeGBNF(b, n.of, repeated)
-		b.WriteString(n.often())
+		w.write(n.of, repeated)
+		w.WriteString(n.often())
 	case rule:
-		b.WriteString(string(n))
+		w.WriteString(string(n))
 	}
+}
+
+func (w *gbnfWriter) class(n class, where int) {
+	spell := func(c rune) string { return gbnfRune(c, true) }
+	if !w.wide || n[len(n)-1].hi < utf8.RuneSelf {
+		writeClass(&w.Builder, n, spell)
+		return
+	}
+	var ascii class
+	for _, s := range n {
+		if s.lo < utf8.RuneSelf {
+			ascii = append(ascii, span{s.lo, min(s.hi, utf8.RuneSelf-1)})
+		}
+	}
+	if len(ascii) == 0 {
+		w.WriteString(beyondASCII)
+		return
+	}
+	if where >= inSeq {
+		w.WriteByte('(')
+		defer w.WriteByte(')')
+	}
+	writeClass(&w.Builder, ascii, spell)
+	w.WriteString(" | " + beyondASCII)
+}
+
+// longRepeat returns what a node repeats more often than longCount, in one step or in those of
+// repeatUpTo, and how often at least; nil if it does not.
+func longRepeat(n node) (of node, least int) {
+	switch n := n.(type) {
+	case times:
+		if n.max > longCount {
+			return n.of, n.min
+		}
+	case alt:
+		return longRepeatOf(n, n)
+	case seq:
+		return longRepeatOf(n, n)
+	}
+	return nil, 0
+}
+
+func longRepeatOf(n node, parts []node) (of node, least int) {
+	if len(parts) == 0 {
+		return nil, 0
+	}
+	if of, least = longRepeat(parts[0]); of == nil || !repeatsOnly(n, of) {
+		return nil, 0
+	}
+	return of, least
+}
+
+// repeatsOnly reports whether a node is nothing but another, any number of times.
+func repeatsOnly(n, of node) bool {
+	each := func(n node) bool { return repeatsOnly(n, of) }
+	switch n := n.(type) {
+	case times:
+		return reflect.DeepEqual(n.of, of)
+	case alt:
+		return all(n, each)
+	case seq:
+		return all(n, each)
+	}
+	return false
+}
+
+func all(parts []node, is func(node) bool) bool {
+	return !slices.ContainsFunc(parts, func(n node) bool { return !is(n) })
+}
+
+// joined makes one of the steps of a long repetition.
+func joined(n seq) (out seq) {
+	for i := 0; i < len(n); i++ {
+		of, least := longRepeat(n[i])
+		for of != nil && i+1 < len(n) && repeatsOnly(n[i+1], of) {
+			i++
+		}
+		if of == nil {
+			out = append(out, n[i])
+			continue
+		}
+		out = append(out, times{of, min(least, 1), -1})
+	}
+	return out
 }
 
 // writeClass writes a class of characters, for GBNF and regular expressions.
@@ -229,7 +350,8 @@ func writeParts(b *strings.Builder, parts []node, between string, wrap bool, wri
 }
 
 // gbnfRune writes a character inside quotes or brackets. Characters that could end them, and
-// those that an editor would not show, are written as numbers.
+// those that an editor would not show, are written as numbers of four digits: xgrammar takes
+// every hexadecimal digit that follows \x.
 func gbnfRune(c rune, inClass bool) string {
 	switch {
 	case c == '\n':
@@ -238,12 +360,10 @@ func gbnfRune(c rune, inClass bool) string {
 		return `\\`
 	case c == '"' && !inClass:
 		return `\"`
-	case inClass && (c == ']' || c == '[' || c == '^' || c == '-'), c < ' ', c == 0x7F:
-		return fmt.Sprintf(`\x%02X`, c)
+	case inClass && (c == ']' || c == '[' || c == '^' || c == '-'), c < ' ', c >= 0x7F && c <= 0xFFFF:
+		return fmt.Sprintf(`\u%04X`, c)
 	case c < 0x7F:
 		return string(c)
-	case c <= 0xFFFF:
-		return fmt.Sprintf(`\u%04X`, c)
 	}
 	return fmt.Sprintf(`\U%08X`, c)
 }

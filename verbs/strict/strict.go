@@ -1,5 +1,5 @@
 // Package strict reads the files that people write for the program, besides palettes and scripts:
-// settings, lists of servers, channels, packs and data sets.
+// settings, lists of servers, channels, packs and data sets; and those that it keeps beside them.
 //
 // Libraries cut and drop what does not fit: a fraction becomes a whole number, a null an empty text, of
 // a key that stands twice one is taken. Here each of these is an error that names its line, and so is
@@ -240,7 +240,12 @@ func keysOf(t reflect.Type, known map[string]reflect.Type) {
 }
 
 // JSON reads one JSON value into a struct with tags of encoding/json. The errors are *Error.
-func JSON(text []byte, into any) error {
+func JSON(text []byte, into any) error { return readJSON(text, into, false) }
+
+// Record reads JSON that the program wrote, with JSON of others inside, in which a null may stand.
+func Record(text []byte, into any) error { return readJSON(text, into, true) }
+
+func readJSON(text []byte, into any, nulls bool) error {
 	at := func(offset int64, format string, args ...any) error {
 		return &Error{1 + bytes.Count(text[:min(offset, int64(len(text)))], []byte("\n")), fmt.Sprintf(format, args...)}
 	}
@@ -259,7 +264,7 @@ func JSON(text []byte, into any) error {
 			return at(dec.InputOffset(), "this is not JSON: it ends too early")
 		case ended:
 			return at(dec.InputOffset(), "a second value begins here, and one is wanted")
-		case token.Kind() == 'n':
+		case token.Kind() == 'n' && !nulls:
 			return at(dec.InputOffset(), "%s is null; leave it out to have its default", place(dec.StackPointer()))
 		default:
 			ended = dec.StackDepth() == 0

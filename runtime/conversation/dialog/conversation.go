@@ -27,9 +27,9 @@ type Options struct {
 	// Budget bounds the tokens of the conversation. If it is nil, only the turn is bounded.
 	Budget *llm.Budget
 	// Mode is how the model writes calls; the default is Tools. In Grammar mode the endpoint gets a
-	// grammar in GBNF or Lark syntax.
-	Mode Mode
-	Lark bool
+	// grammar in GBNF, as llama.cpp reads it, or as xgrammar does.
+	Mode     Mode
+	XGrammar bool
 	// Interpreter understands phrases, and ranks verbs for a sentence. It is used without a model,
 	// and when the model cannot be reached. Package phrases has one.
 	Interpreter Interpreter

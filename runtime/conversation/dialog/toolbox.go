@@ -26,8 +26,8 @@ func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, 
 	case Grammar:
 		g := grammar.New(v)
 		r.Grammar = g.GBNF()
-		if c.o.Lark {
-			r.Grammar = g.Lark()
+		if c.o.XGrammar {
+			r.Grammar = g.XGrammar()
 		}
 	}
 	return r, v, nil

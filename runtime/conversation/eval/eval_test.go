@@ -274,7 +274,7 @@ func TestKeptRunsAreRead(t *testing.T) {
 		{strings.Replace(whole, "eval@1", "eval@2", 1), `its schema is "verbatim/eval@2"`},
 		{`{"schema":"verbatim/eval@1","cases":3}`, "its fields"},
 		{`{"schema":"verbatim/eval@1","cases":[]}`, "an older version"},
-		{whole + whole, "more than one"},
+		{whole + whole, "a second value begins here"},
 		{strings.Replace(whole, `"digest":"d"`, `"digest":""`, 1), "an older version"},
 		{`{"schema":"verbatim/eval@1","setup":{"digest":"d"}}`, "no cases"},
 		{strings.Replace(whole, "C-2", "C-1", 1), "one id"},

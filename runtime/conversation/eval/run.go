@@ -26,6 +26,7 @@ import (
 
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/stores/receipt"
+	"verbatim/verbs/strict"
 )
 
 // Schema names the document that a Run is.
@@ -192,11 +193,9 @@ func Read(text []byte) (*Run, error) {
 		return nil, errors.New("it is not a JSON object")
 	case r.Schema != Schema:
 		return nil, fmt.Errorf("its schema is %q, and that of a run is %q", r.Schema, Schema)
-	case dec.More():
-		return nil, errors.New("it holds more than one document")
 	}
-	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, errors.New("its fields are not those of a run")
+	if err := strict.Record(text, &r); err != nil {
+		return nil, fmt.Errorf("its fields are not those of a run: %w", err)
 	}
 	t, seen := r.total(""), map[string]bool{}
 	for i := range r.Cases {

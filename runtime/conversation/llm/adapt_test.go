@@ -481,9 +481,8 @@ func TestCallsInTextAreCalls(t *testing.T) {
 	}
 }
 
-// G39: a schema that is sent holds no keyword that costs tokens and says nothing: a long pattern beside
-// a format, and the bounds that every integer has. A short pattern, other bounds and a property that is
-// called as a keyword stay.
+// G39: a schema that is sent holds no long pattern beside a format, which costs tokens and says nothing
+// more. A short pattern and a property that is called as a keyword stay.
 func TestSchemasAreSentShort(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("(?:2[0-8])|", 30)
@@ -491,8 +490,6 @@ func TestSchemasAreSentShort(t *testing.T) {
 		`{"type":"string","pattern":"` + long + `","format":"date"}`:                              `{"type":"string","format":"date"}`,
 		`{"type":"string","pattern":"` + long + `"}`:                                              `{"type":"string","pattern":"` + long + `"}`,
 		`{"type":"string","pattern":"^[A-Z]$","format":"x"}`:                                      `{"type":"string","pattern":"^[A-Z]$","format":"x"}`,
-		`{"type":"integer","minimum":-9223372036854775808,"maximum":9223372036854775807}`:         `{"type":"integer"}`,
-		`{"type":"integer","minimum":1,"maximum":9223372036854775807}`:                            `{"type":"integer","minimum":1}`,
 		`{"type":"object","properties":{"pattern":{"type":"string"},"format":{"type":"string"}}}`: `{"type":"object","properties":{"pattern":{"type":"string"},"format":{"type":"string"}}}`,
 	} {
 		e := serve(t, says("fine"))

@@ -25,7 +25,7 @@ type Grammars string
 const (
 	NoGrammars Grammars = ""          // it cannot be asked
 	LlamaCpp   Grammars = "llama.cpp" // field grammar, in GBNF
-	VLLM       Grammars = "vllm"      // field structured_outputs.grammar, in GBNF or Lark
+	VLLM       Grammars = "vllm"      // field structured_outputs.grammar, in GBNF as xgrammar reads it
 )
 
 // Config says which endpoint to ask, and how patiently.
@@ -64,7 +64,21 @@ type Config struct {
 	Transport http.RoundTripper
 	// Adapted is told what the endpoint refuses, when a request without it has succeeded; each once.
 	Adapted func(Adaptation)
+	// Exchanged is told each request as it was sent, and what came back.
+	Exchanged func(Exchange)
 }
+
+// An Exchange is one request and its answer, without the key: neither holds headers, and an endpoint
+// that repeats the key has it taken out.
+type Exchange struct {
+	Sent, Received string
+	Status         int    // 0 if nothing came back
+	Failed         string // why it is no answer
+	Reply          Reply  // what was understood of it
+}
+
+// mostKept bounds what is kept of an answer for Exchanged.
+const mostKept = 1 << 20
 
 // A Client asks one endpoint.
 type Client struct {
@@ -178,6 +192,7 @@ func (c *Client) Chat(ctx context.Context, r Request, piece func(string)) (*Repl
 	attempt := func(ctx context.Context, x *exchange) error {
 		var err error
 		reply = &Reply{}
+		x.reply = reply
 		if piece == nil {
 			err = c.whole(ctx, request, reply)
 		} else {
@@ -625,10 +640,28 @@ func (c *Client) Adaptations() []Adaptation {
 func (c *Client) once(ctx context.Context, x *exchange, attempt func(context.Context, *exchange) error) *Error {
 	within, stop := context.WithTimeoutCause(context.WithValue(ctx, exchangeKey{}, x), c.Timeout, errLate)
 	defer stop()
-	if err := attempt(within, x); err != nil {
-		return c.failed(ctx, within, err, x)
+	x.keeps = c.Exchanged != nil
+	err := attempt(within, x)
+	var failed *Error
+	if err != nil {
+		failed = c.failed(ctx, within, err, x)
 	}
-	return nil
+	if c.Exchanged != nil && x.sent {
+		e := Exchange{Sent: c.keyless(string(x.carried)), Received: c.keyless(string(x.received)), Status: x.status}
+		if failed != nil {
+			e.Failed = failed.Error()
+		}
+		if x.reply != nil {
+			is, _ := json.Marshal(x.reply) // made of texts and numbers
+			clean := c.keyless(string(is))
+			_ = json.Unmarshal([]byte(clean), &e.Reply)
+			if clean != string(is) { // the pieces of a stream may cut the key in two
+				e.Received = clean
+			}
+		}
+		c.Exchanged(e)
+	}
+	return failed
 }
 
 // pause returns the wait after the n-th attempt: the time that the endpoint asked for, and a random

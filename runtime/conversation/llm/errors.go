@@ -183,16 +183,22 @@ func overlong(r *refusal) bool {
 // scrubbed returns an error's text without the key, and no longer than a log line.
 func (c *Client) scrubbed(err error) error {
 	const most = 500
-	text := err.Error()
-	if c.key != "" {
-		text = strings.ReplaceAll(text, c.key, "(key)")
-		// Some providers show the ends of a key around stars.
-		if len(c.key) > 8 {
-			text = strings.ReplaceAll(text, c.key[len(c.key)-4:], "(key)")
-		}
-	}
+	text := c.keyless(err.Error())
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
 	return errors.New(text)
+}
+
+// keyless returns a text without the key.
+func (c *Client) keyless(text string) string {
+	if c.key == "" {
+		return text
+	}
+	text = strings.ReplaceAll(text, c.key, "(key)")
+	// Some providers show the ends of a key around stars.
+	if len(c.key) > 8 {
+		text = strings.ReplaceAll(text, c.key[len(c.key)-4:], "(key)")
+	}
+	return text
 }

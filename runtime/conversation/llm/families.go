@@ -180,24 +180,16 @@ func depth(v any) int {
 // date, with its leap years, has 580.
 const longPattern = 100
 
-// short leaves out of a schema what costs tokens and says nothing more: a long pattern beside a format,
-// and the bounds that every integer of ours has. What a model writes is checked in full all the same.
+// short leaves out of a schema a long pattern beside a format: it costs tokens, and what a model writes
+// is checked in full all the same.
 func short(schema json.RawMessage) json.RawMessage {
 	value, err := ordered(schema)
 	root, ok := value.(*object)
 	if err != nil || !ok {
 		return schema // the library says what is wrong with it
 	}
-	changed := eachSchema(root, func(s *object) (changed bool) {
-		if s.at("format") >= 0 && len(s.text("pattern")) > longPattern {
-			changed = s.drop("pattern")
-		}
-		for word, bound := range map[string]string{"minimum": "-9223372036854775808", "maximum": "9223372036854775807"} {
-			if n, ok := s.get(word).(json.RawMessage); ok && string(n) == bound {
-				changed = s.drop(word) || changed
-			}
-		}
-		return changed
+	changed := eachSchema(root, func(s *object) bool {
+		return s.at("format") >= 0 && len(s.text("pattern")) > longPattern && s.drop("pattern")
 	})
 	if !changed {
 		return schema

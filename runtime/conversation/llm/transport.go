@@ -36,6 +36,10 @@ type exchange struct {
 	retryAfter time.Duration
 	broken     bool // the connection ended before the answer did
 	done       bool // the stream said that it is over
+
+	keeps             bool   // for Exchanged:
+	carried, received []byte // the request as it was sent, and its answer
+	reply             *Reply // what was made of it
 }
 
 type exchangeKey struct{}
@@ -116,6 +120,9 @@ func (x *exchange) complete(r *http.Request) (_ *http.Request, streamed bool, er
 	}
 	if err := json.Unmarshal(text, &is); err != nil {
 		return nil, false, err
+	}
+	if x.keeps {
+		x.carried = text
 	}
 	r = r.Clone(r.Context())
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
@@ -255,6 +262,9 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.left -= int64(n)
 	b.silent.Reset(b.idle)
+	if b.x.keeps && len(b.x.received) < mostKept {
+		b.x.received = append(b.x.received, p[:n]...)
+	}
 	b.tail = append(b.tail, p[:n]...)
 	b.x.done = b.x.done || bytes.Contains(b.tail, []byte("data: "+over)) || bytes.Contains(b.tail, []byte("data:"+over))
 	if most := len("data: " + over); len(b.tail) > most {

@@ -3,10 +3,11 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"verbatim/verbs/strict"
 )
 
 // An Accepted holds the descriptions of tools that an operator has read and accepted, word for word:
@@ -48,10 +49,8 @@ func List(all []Said) ([]byte, error) {
 // ReadAccepted reads what Text wrote.
 func ReadAccepted(text []byte) (Accepted, error) {
 	var a Accepted
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&a); err != nil || dec.More() {
-		return Accepted{}, errors.New("it is not what verbatim lint --accept writes")
+	if err := strict.Record(text, &a); err != nil {
+		return Accepted{}, fmt.Errorf("it is not what verbatim lint --accept writes: %w", err)
 	}
 	return a, nil
 }

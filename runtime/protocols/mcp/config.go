@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"verbatim/verbs/strict"
 )
 
 // A Config lists the servers. It belongs to the operator, and no palette can add to it. It holds no
@@ -80,19 +83,15 @@ func ReadConfig(text []byte) (Config, error) {
 		r.wrong(1, "the configuration is larger than %d bytes", maxConfig)
 		return Config{}, &ConfigError{r.problems}
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		r.yaml(err)
+	if r.file(text); len(r.problems) > 0 {
 		return Config{}, &ConfigError{r.problems}
 	}
+	var doc yaml.Node
+	_ = yaml.Unmarshal(text, &doc) // it was read just now
 	c := Config{Servers: make(map[string]Server)}
 	if len(doc.Content) > 0 {
-		r.mapping(doc.Content[0], "the configuration", func(key, value *yaml.Node) {
-			if key.Value != "servers" {
-				r.unknown(key, "the configuration", []string{"servers"})
-				return
-			}
-			r.mapping(value, "servers", func(name, value *yaml.Node) { c.Servers[name.Value] = r.server(name, value) })
+		r.mapping(doc.Content[0], func(_, value *yaml.Node) {
+			r.mapping(value, func(name, value *yaml.Node) { c.Servers[name.Value] = r.server(name, value) })
 		})
 	}
 	if len(c.Servers) == 0 && len(r.problems) == 0 {
@@ -110,59 +109,54 @@ func (r *reader) wrong(line int, format string, args ...any) {
 	r.problems = append(r.problems, Problem{line, fmt.Sprintf(format, args...)})
 }
 
-// yaml rewords an error of the library.
-func (r *reader) yaml(err error) {
-	line, text := 1, strings.TrimPrefix(err.Error(), "yaml: ")
-	if rest, ok := strings.CutPrefix(text, "line "); ok {
-		if n, said, ok := strings.Cut(rest, ": "); ok {
-			if at, err := strconv.Atoi(n); err == nil {
-				line, text = at, said
-			}
+// file holds the file to its shape: the keys, and what each takes.
+func (r *reader) file(text []byte) {
+	var shape struct {
+		Servers map[string]struct {
+			Command, Env      []string
+			URL, Agent, Token string
+			Local             bool
+			Timeout           string
+			MaxAnswer         int `yaml:"max-answer"`
 		}
 	}
-	r.wrong(line, "this is not YAML: %s", text)
+	err := strict.YAML(text, &shape)
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	for _, err := range all {
+		if wrong := (*strict.Error)(nil); errors.As(err, &wrong) {
+			r.wrong(wrong.Line, "%s", wrong.Text)
+		}
+	}
 }
 
-func (r *reader) mapping(n *yaml.Node, what string, each func(key, value *yaml.Node)) {
-	if n.Kind != yaml.MappingNode {
-		r.wrong(max(n.Line, 1), "%s has to be a mapping", what)
-		return
-	}
-	seen := make(map[string]bool)
+func (r *reader) mapping(n *yaml.Node, each func(key, value *yaml.Node)) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		switch {
-		case key.Kind != yaml.ScalarNode || key.Tag == "!!merge" || value.Kind == yaml.AliasNode || value.Anchor != "":
+		if key.Tag == "!!merge" || value.Kind == yaml.AliasNode || value.Anchor != "" {
 			r.wrong(key.Line, "anchors and aliases are not taken; write it out")
-		case seen[key.Value]:
-			r.wrong(key.Line, "%s has %q twice", what, key.Value)
-		default:
-			seen[key.Value] = true
-			each(key, value)
+			continue
 		}
+		each(key, value)
 	}
 }
-
-func (r *reader) unknown(key *yaml.Node, what string, known []string) {
-	r.wrong(key.Line, "%s has no key %q; its keys are %s", what, key.Value, strings.Join(known, ", "))
-}
-
-var serverKeys = []string{"command", "env", "url", "agent", "token", "local", "timeout", "max-answer"}
 
 func (r *reader) server(name, n *yaml.Node) Server {
 	s := Server{Timeout: DefaultTimeout, MaxAnswer: DefaultMaxAnswer}
 	what := "server " + name.Value
 	given := make(map[string]int)
-	r.mapping(n, what, func(key, value *yaml.Node) {
+	r.mapping(n, func(key, value *yaml.Node) {
 		given[key.Value] = key.Line
 		switch key.Value {
 		case "command":
-			s.Command = r.texts(value, "command")
+			s.Command = texts(value)
 			if len(s.Command) == 0 || s.Command[0] == "" {
 				r.wrong(key.Line, "command names no program")
 			}
 		case "env":
-			s.Env = r.texts(value, "env")
+			s.Env = texts(value)
 			for _, v := range s.Env {
 				r.variable(key.Line, "env", v)
 			}
@@ -174,10 +168,7 @@ func (r *reader) server(name, n *yaml.Node) Server {
 			s.Token = value.Value
 			r.variable(key.Line, "token", s.Token)
 		case "local":
-			if value.Tag != "!!bool" {
-				r.wrong(value.Line, "local is true or false")
-			}
-			s.Local = value.Value == "true"
+			_ = value.Decode(&s.Local) // it was read before
 		case "timeout":
 			d, err := time.ParseDuration(value.Value)
 			if err != nil || d <= 0 || d > maxTimeout {
@@ -192,8 +183,6 @@ func (r *reader) server(name, n *yaml.Node) Server {
 				break
 			}
 			s.MaxAnswer = size
-		default:
-			r.unknown(key, what, serverKeys)
 		}
 	})
 	kind := ""
@@ -225,17 +214,8 @@ func (r *reader) server(name, n *yaml.Node) Server {
 	return s
 }
 
-func (r *reader) texts(n *yaml.Node, key string) []string {
-	if n.Kind != yaml.SequenceNode {
-		r.wrong(n.Line, "%s is a list", key)
-		return nil
-	}
-	var out []string
+func texts(n *yaml.Node) (out []string) {
 	for _, item := range n.Content {
-		if item.Kind != yaml.ScalarNode {
-			r.wrong(item.Line, "%s is a list of text", key)
-			continue
-		}
 		out = append(out, item.Value)
 	}
 	return out

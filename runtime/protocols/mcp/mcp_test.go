@@ -354,8 +354,8 @@ func TestReadConfig(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "", "line 1: no servers are named"},
 		{"no YAML", "servers: [", "line 1: this is not YAML"},
-		{"a list", "- desk", "line 1: the configuration has to be a mapping"},
-		{"unknown", "server:\n  desk: {}", `line 1: the configuration has no key "server"; its keys are servers`},
+		{"a list", "- desk", "line 1: the file is a list, and a mapping of keys is wanted"},
+		{"unknown", "server:\n  desk: {}", `line 1: "server" means nothing in the file; did you mean servers?`},
 		{"neither", "servers:\n  desk: {timeout: 1s}", "line 2: server desk is either a command, a url or an agent"},
 		{"both", "servers:\n  desk: {command: [a], url: \"https://x.example/\"}", "line 2: server desk is either a command, a url or an agent"},
 		{"both again", "servers:\n  desk: {agent: \"https://x.example/\", url: \"https://x.example/\"}", "line 2: server desk is either a command, a url or an agent"},
@@ -371,7 +371,10 @@ func TestReadConfig(t *testing.T) {
 		{"long", "servers:\n  crm: {url: \"https://x.example/\", timeout: 1h}", "line 2: timeout is a duration of at most 10m"},
 		{"small", "servers:\n  crm: {url: \"https://x.example/\", max-answer: 10}", "line 2: max-answer is a number of bytes"},
 		{"misplaced", "servers:\n  desk:\n    command: [a]\n    local: true\n    token: A\n  crm:\n    url: \"https://x.example/\"\n    env: [A]", "line 5: token belongs to a url or an agent, and server desk is a command\nline 4: local belongs to a url or an agent, and server desk is a command\nline 8: env belongs to a command, and server crm is a url"},
-		{"twice", "servers:\n  desk: {command: [a]}\n  desk: {command: [b]}", "twice"},
+		{"twice", "servers:\n  desk: {command: [a]}\n  desk: {command: [b]}", `line 3: "desk" stands here and in line 2`},
+		{"null", "servers:\n  desk:\n    url:", `line 3: "url" has no value`},
+		{"a fraction", "servers:\n  crm: {url: \"https://x.example/\", max-answer: 4096.5}", `"max-answer" is 4096.5, and a whole number is wanted`},
+		{"a second document", "servers:\n  crm: {url: \"https://x.example/\"}\n---\nservers: {}", "line 3: a second document begins here"},
 		{"an alias", "servers:\n  desk: &a {command: [a]}\n  crm: *a", "anchors and aliases are not taken"},
 		{"large", strings.Repeat("#", 1<<20+1), "line 1: the configuration is larger"},
 	} {

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"verbatim/verbs/strict"
 )
 
 // A Client is a program whose file of servers Install changes.
@@ -161,7 +163,7 @@ func (s *State) installed() (map[string]installed, error) {
 		return done, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &done)
+		err = strict.Record(text, &done)
 	}
 	return done, err
 }

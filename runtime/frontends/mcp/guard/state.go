@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"verbatim/runtime/protocols/mcp"
+	"verbatim/verbs/strict"
 )
 
 // A State is the folder with what guards remember. All guards of a user share it:
@@ -101,7 +102,7 @@ func (s *State) pins() (map[string]*pin, error) {
 		return pins, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &pins)
+		err = strict.Record(text, &pins)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("what servers said of themselves in %s cannot be read: %w", s.Path("pins.json"), err)
@@ -218,7 +219,7 @@ func (s *State) counts(key string, most int, now time.Time) (ok bool, err error)
 		all := map[string][]time.Time{}
 		text, err := os.ReadFile(s.Path("counted.json"))
 		if err == nil {
-			err = json.Unmarshal(text, &all)
+			err = strict.Record(text, &all)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
