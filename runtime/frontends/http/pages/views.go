@@ -193,6 +193,8 @@ type Card struct {
 	Hidden           []Hidden
 	Fields           []Field
 	Buttons          []Button
+	Links            []Link // what can be done besides
+	Arrive           bool   // it gets the focus
 }
 
 // A Diff is a row, before and after.

@@ -39,6 +39,8 @@ const visited = "pages"
 type Options struct {
 	Draws Draws  // draws rows; nil for no drawings
 	Staff []Link // pages that staff has besides those of the palettes
+	// History tells what happened to a row, for its page; nil for nothing.
+	History func(d *Desk, entity string, key stores.Value) (pages.Timeline, error)
 }
 
 // A Link leads to a page that stands in the navigation of staff.
@@ -74,6 +76,7 @@ func (p *Portal) Routes() []server.Route {
 		{Pattern: "GET /undo/{entry}", Name: "undo", Handle: p.Desk((*Desk).undoPage)},
 		{Pattern: "GET /row/{verb}/{item}", Name: "row", Handle: p.Desk((*Desk).rowPage)},
 		{Pattern: "GET /row/{verb}/{item}/file", Whole: true, Handle: p.Desk((*Desk).rowFile)},
+		{Pattern: "GET /file/{id}", Whole: true, Handle: p.Desk((*Desk).file)},
 		{Pattern: "GET /questions/{item}", Name: "question", Handle: p.step((*step).question)},
 		{Pattern: "POST /questions/{item}", Name: "answered", Body: form, Handle: p.step((*step).answered)},
 		{Pattern: "GET /why", Name: "why", Handle: p.Desk((*Desk).why)},
@@ -223,6 +226,9 @@ func (d *Desk) home() error {
 }
 
 func (d *Desk) homePage(status int, draft, unsent string) error {
+	if d.page.Desk {
+		return d.deskPage(status, draft, unsent)
+	}
 	ctx := d.R.Context()
 	p := d.Frame(d.Tell.Text(d.page.Title))
 	if d.page.About != nil {
@@ -256,12 +262,8 @@ func (d *Desk) homePage(status int, draft, unsent string) error {
 		return err
 	}
 	p.Main = append(p.Main, tasks)
-	var also []pages.Link
-	for _, verb := range d.page.Also {
-		also = append(also, pages.Link{URL: "/do/" + verb.Name, Text: d.Tell.Verb(verb)})
-	}
-	if len(also) > 0 {
-		p.Main = append(p.Main, pages.Prose{ID: "also", Title: d.Say("pages/also"), Links: also})
+	if also := d.also(); also != nil {
+		p.Main = append(p.Main, *also)
 	}
 	drawn, err := d.drawn(ctx)
 	if err != nil {
@@ -580,12 +582,6 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 		return pages.Tasks{}, err
 	}
 	t := pages.Tasks{ID: "items", Title: d.Say("pages/needed-list", strconv.Itoa(len(rows))), Empty: d.Say("pages/all-here")}
-	if d.page.Desk {
-		t.Title, t.Empty = d.Say("pages/count", d.Tell.Text(d.page.Title), strconv.Itoa(len(rows))), d.Say("pages/none")
-		if none := d.page.Items.Verb.Tells.None.In(d.lang.String()); none != nil {
-			t.Empty = none.Say(nothing{})
-		}
-	}
 	acts, err := d.actsOf(ctx, rows)
 	if err != nil {
 		return t, err
@@ -593,7 +589,7 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 	for i, r := range rows {
 		task := pages.Task{Title: r.title(), Tag: r.tag(), Lines: r.lines(), URL: d.itemURL(r.item())}
 		first, more := r.facts("remark", "has", "lacks", "note", "expected"), r.facts("why", "rule", "accepts")
-		if i == 0 || d.page.Desk {
+		if i == 0 {
 			task.Facts = append(first, more...)
 		} else {
 			task.Facts = first
@@ -772,6 +768,9 @@ func (d *Desk) item() error {
 	if err != nil {
 		return err
 	}
+	if d.page.Desk && call != nil && call.Result != nil {
+		return d.review(name, call, r, listed)
+	}
 	title := d.Tell.Value(stores.NewString("@" + name))
 	if listed {
 		title = r.title()
@@ -795,17 +794,6 @@ func (d *Desk) item() error {
 			p.Wide = true
 			p.Main = append(p.Main, drawn...)
 		}
-	}
-	if d.page.Desk && d.page.Opens != nil && d.Session.May(d.page.Opens) {
-		card := pages.Card{ID: "opened", Title: d.Tell.Verb(d.page.Opens)}
-		if d.R.Method != http.MethodPost {
-			card.URL, card.Lines, card.Buttons = d.R.URL.Path, []string{Masked}, []pages.Button{{Name: "show", Value: "1", Text: d.Say("pages/show")}}
-		} else if card.Facts, err = d.opened(ctx, name); err != nil {
-			return err
-		} else if len(card.Facts) == 0 {
-			card.Lines = []string{d.Say("pages/none")}
-		}
-		p.Main = append(p.Main, d.Present("item "+name, card))
 	}
 	return d.Render(http.StatusOK, p)
 }
