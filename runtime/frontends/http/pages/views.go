@@ -22,6 +22,7 @@ type Page struct {
 	Main     []Block
 	Aside    []Block
 	Wide     bool
+	Full     bool // it takes the whole window
 }
 
 // A Block is a part of a page.

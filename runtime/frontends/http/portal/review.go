@@ -38,7 +38,7 @@ func (d *Desk) review(name string, call *receipt.Call, r row, listed bool) error
 		title = r.title()
 	}
 	p := d.Frame(pages.Sentence(title))
-	p.Wide, p.Back = true, &pages.Link{URL: q.url(d.at(d.page)), Text: d.Tell.Text(d.page.Title)}
+	p.Wide, p.Full, p.Back = true, true, &pages.Link{URL: q.url(d.at(d.page)), Text: d.Tell.Text(d.page.Title)}
 	if banner := d.doneBanner(ctx); banner != nil {
 		p.Banners = append(p.Banners, *banner)
 	}
@@ -83,6 +83,9 @@ func (d *Desk) decision(ctx context.Context, q *queue, name string, call *receip
 		return d.Present("item "+name, card), nil
 	}
 	card.Lines = r.lines()
+	card.Facts = slices.DeleteFunc(card.Facts, func(f pages.Fact) bool { // the title says it
+		return slices.ContainsFunc(r.of.Title, func(column string) bool { return f.Text == pages.Sentence(r.text(column)) })
+	})
 	links, err := d.acts(ctx, r)
 	if err != nil {
 		return card, err
