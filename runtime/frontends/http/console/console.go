@@ -48,7 +48,8 @@ func Routes(p *portal.Portal) []server.Route {
 		route("POST /waiting/{id}", "decided", 64<<10, (*desk).decide),
 		route("GET /open", "open", 0, (*desk).openPage),
 		route("POST /open/{entry}", "settled", 4<<10, (*desk).settle),
-		route("GET /journal", "journal", 0, (*desk).journalPage),
+		route("GET /journal", "journal", 0, (*desk).historyPage),
+		route("GET /journal.csv", "", 0, (*desk).historyFile),
 		route("GET /verbs", "reference", 0, (*desk).referencePage),
 		route("GET /verbs/{verb}", "verb", 0, (*desk).verbPage),
 	}
@@ -260,62 +261,7 @@ func (d *desk) decide() error {
 	return d.Render(http.StatusOK, p)
 }
 
-// The journal.
-
-// entriesPage is how many entries one page of the journal shows.
-const entriesPage = 50
-
-func (d *desk) journalPage() error {
-	ctx := d.R.Context()
-	if err := d.Session.Journal().Reads(ctx); err != nil {
-		return err
-	}
-	size, _, err := d.Store.Head(ctx)
-	if err != nil {
-		return err
-	}
-	last := size
-	if n, err := strconv.ParseInt(d.R.URL.Query().Get("to"), 10, 64); err == nil && n >= 1 && n < size {
-		last = n
-	}
-	table := pages.Table{ID: "entries", Title: d.Say("pages/journal"), Head: []string{d.Say("pages/number"), d.Say("pages/when"), d.Say("pages/who"), d.Say("pages/call"), d.Say("pages/became")}, Empty: d.Say("pages/none")}
-	first := max(1, last-entriesPage+1)
-	if size > 0 {
-		for e, err := range journal.Entries(ctx, d.Store, first, last) {
-			if err != nil {
-				return err
-			}
-			table.Rows = append(table.Rows, []pages.Cell{{Text: strconv.FormatInt(e.Seq, 10), URL: "/journal/" + strconv.FormatInt(e.Seq, 10)}, {Text: d.Time(e.Time)}, {Text: d.Who(e.Principal)}, {Text: cmp.Or(e.Call, e.Verb), Code: true}, {Text: e.Outcome}})
-		}
-	}
-	slices.Reverse(table.Rows)
-	state, err := chain(ctx, d.Store, d.Language())
-	if err != nil {
-		return err
-	}
-	table.Lines = []string{state}
-	pager := &pages.Pager{}
-	if first > 1 {
-		pager.After = &pages.Link{URL: "/journal?to=" + strconv.FormatInt(first-1, 10), Text: d.Say("pages/older")}
-	}
-	if last < size {
-		pager.Before = &pages.Link{URL: "/journal?to=" + strconv.FormatInt(min(size, last+entriesPage), 10), Text: d.Say("pages/newer")}
-	}
-	if pager.After != nil || pager.Before != nil {
-		table.Pages = pager
-	}
-	p := d.Frame(d.Say("pages/journal"))
-	p.Wide = true
-	p.Main = []pages.Block{table}
-	if last == size {
-		plots, err := d.plots(ctx, size)
-		if err != nil {
-			return err
-		}
-		p.Main = append(append(p.Main, plots...), d.latency()...)
-	}
-	return d.Render(http.StatusOK, p)
-}
+// The plots.
 
 // plotDays is how many days a plot shows, and how many verbs.
 const plotDays = 14

@@ -250,6 +250,7 @@ type Pager struct{ Before, After *Link }
 type Table struct {
 	ID, Title string
 	Find      *Find
+	Filters   *Filters
 	Lines     []string
 	Head      []string
 	Rows      [][]Cell

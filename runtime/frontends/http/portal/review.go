@@ -295,4 +295,3 @@ func withDone(at, done string, entry int64) string {
 	u.RawQuery = args.Encode()
 	return u.RequestURI()
 }
-
