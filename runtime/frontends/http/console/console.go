@@ -175,7 +175,7 @@ func (d *desk) decisionCard(c *engine.Pending, wrong, said, nth string) (pages.C
 		fact("pages/good-until", d.Time(c.Expires))
 		card.Notes = append(card.Notes, pages.Banner{Text: d.Say("pages/waits-for", d.missing(c))})
 		if c.Asker == d.Principal {
-			card.URL, card.Buttons = "/waiting/"+c.ID, []pages.Button{{Name: "decide", Value: "withdraw", Text: d.Say("staff/withdraw")}}
+			card.URL, card.Buttons = "/waiting/"+c.ID, []pages.Button{{Name: "decide", Value: "withdraw", Text: d.Say("pages/staff-withdraw")}}
 		}
 	default:
 		fact("pages/good-until", d.Time(c.Expires)+". "+d.Say("pages/while-same"))
@@ -226,7 +226,7 @@ func (d *desk) decide() error {
 		if err := d.Session.Withdraw(ctx, id); err != nil {
 			return err
 		}
-		told = d.Say("staff/withdrawn")
+		told = d.Say("pages/staff-withdrawn")
 	case "show":
 		said, err := d.Session.Words(ctx, id)
 		if err != nil {

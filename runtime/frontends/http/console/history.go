@@ -74,7 +74,7 @@ func (d *desk) search(ctx context.Context) (*search, error) {
 		e, key, err := d.Session.Names().Find(ctx, row)
 		switch {
 		case errors.Is(err, stores.ErrNotFound), errors.Is(err, engine.ErrAmbiguous):
-			s.wrong = append(s.wrong, pages.Mistake{Field: "row", Text: d.Say("staff/no-such-row")})
+			s.wrong = append(s.wrong, pages.Mistake{Field: "row", Text: d.Say("pages/staff-no-such-row")})
 		case err != nil:
 			return nil, err
 		default:
@@ -118,10 +118,10 @@ func (d *desk) historyPage() error {
 	}
 	p := d.Frame(d.Say("pages/journal"))
 	p.Wide, p.Wrong = true, len(s.wrong) > 0
-	table := pages.Table{ID: "entries", Title: d.Say("pages/journal"), Empty: d.Say("staff/none-fits"), Filters: d.historyFilters(s),
-		Head: []string{d.Say("pages/number"), d.Say("pages/when"), d.Say("pages/who"), d.Say("staff/what"), d.Say("staff/rows"), d.Say("pages/became")}}
+	table := pages.Table{ID: "entries", Title: d.Say("pages/journal"), Empty: d.Say("pages/staff-none-fits"), Filters: d.historyFilters(s),
+		Head: []string{d.Say("pages/number"), d.Say("pages/when"), d.Say("pages/who"), d.Say("pages/staff-what"), d.Say("pages/staff-rows"), d.Say("pages/became")}}
 	if h.Behind {
-		p.Banners = append(p.Banners, pages.Banner{Tone: "warn", Text: d.Say("staff/behind")})
+		p.Banners = append(p.Banners, pages.Banner{Tone: "warn", Text: d.Say("pages/staff-behind")})
 	}
 	rows, err := d.changed(ctx, h.Entries)
 	if err != nil {
@@ -142,7 +142,7 @@ func (d *desk) historyPage() error {
 	}
 	table.Pages = &pages.Pager{}
 	if s.filter.Before > 0 {
-		table.Pages.Before = &pages.Link{URL: s.url("/journal", "", ""), Text: d.Say("staff/latest")}
+		table.Pages.Before = &pages.Link{URL: s.url("/journal", "", ""), Text: d.Say("pages/staff-latest")}
 	}
 	if h.More {
 		table.Pages.After = &pages.Link{URL: s.url("/journal", "before", strconv.FormatInt(h.Entries[len(h.Entries)-1].Seq, 10)), Text: d.Say("pages/older")}
@@ -160,7 +160,7 @@ func (d *desk) historyFilters(s *search) *pages.Filters {
 	for _, field := range [...]struct {
 		name        string
 		label, hint values.Key
-	}{{"who", "pages/who", "staff/who-hint"}, {"verb", "pages/verb", ""}, {"from", "staff/from", ""}, {"until", "staff/until", ""}, {"row", "staff/row", ""}} {
+	}{{"who", "pages/who", "pages/staff-who-hint"}, {"verb", "pages/verb", ""}, {"from", "pages/staff-from", ""}, {"until", "pages/staff-until", ""}, {"row", "pages/staff-row", ""}} {
 		out := pages.Field{ID: field.name, Name: field.name, Kind: "text", Label: d.Say(field.label), Value: s.args.Get(field.name), Max: 300}
 		if field.hint != "" {
 			out.Hint = d.Say(field.hint)
@@ -171,7 +171,7 @@ func (d *desk) historyFilters(s *search) *pages.Filters {
 		f.Fields = append(f.Fields, out)
 	}
 	f.Fields[0].Kind = "search"
-	f.Links = []pages.Link{{URL: s.url("/journal.csv", "", ""), Text: d.Say("staff/as-csv")}}
+	f.Links = []pages.Link{{URL: s.url("/journal.csv", "", ""), Text: d.Say("pages/staff-as-csv")}}
 	if len(s.args) > 0 {
 		f.Clear = "/journal"
 	}
@@ -191,7 +191,7 @@ func (d *desk) became(e *stores.Entry) string {
 	switch {
 	case e.Outcome == "ok" && e.Agreed != "":
 		who, _, _ := strings.Cut(e.Agreed, ",")
-		return d.Say("staff/done-agreed", d.Who(who))
+		return d.Say("pages/staff-done-agreed", d.Who(who))
 	case e.Outcome == "ok":
 		return d.Say("pages/done")
 	case e.Reason != "":
@@ -300,7 +300,7 @@ func (d *desk) historyFile() error {
 func History(of *portal.Desk, entity string, key stores.Value) (pages.Timeline, error) {
 	d := &desk{of}
 	ctx := d.R.Context()
-	t := pages.Timeline{ID: "history", Title: d.Say("pages/happened"), Empty: d.Say("staff/nothing-yet")}
+	t := pages.Timeline{ID: "history", Title: d.Say("pages/happened"), Empty: d.Say("pages/staff-nothing-yet")}
 	e := d.Registry.Entity(entity)
 	if e == nil {
 		return t, nil
@@ -315,7 +315,7 @@ func History(of *portal.Desk, entity string, key stores.Value) (pages.Timeline, 
 		if of.Outcome != "ok" {
 			event.What += " (" + d.became(of) + ")"
 		} else if of.Agreed != "" {
-			event.Who = d.Say("staff/and-agreed", event.Who, d.became(of))
+			event.Who = d.Say("pages/staff-and-agreed", event.Who, d.became(of))
 		}
 		if d.Keeps() || of.Principal == d.Principal {
 			event.URL = "/journal/" + strconv.FormatInt(of.Seq, 10)
@@ -331,7 +331,7 @@ func History(of *portal.Desk, entity string, key stores.Value) (pages.Timeline, 
 	}
 	if h.More && d.Keeps() {
 		if names, err := d.Session.Names().Named(ctx, e, key); err == nil && names[0] != "" {
-			t.More = &pages.Link{URL: "/journal?" + url.Values{"row": {entity + " @" + names[0]}}.Encode(), Text: d.Say("staff/all-of-it")}
+			t.More = &pages.Link{URL: "/journal?" + url.Values{"row": {entity + " @" + names[0]}}.Encode(), Text: d.Say("pages/staff-all-of-it")}
 		}
 	}
 	return t, nil

@@ -77,7 +77,7 @@ func (d *desk) queue() error {
 		return err
 	}
 	if len(undone) > 0 {
-		list := pages.Inbox{ID: "decided", Title: d.Say("staff/decided")}
+		list := pages.Inbox{ID: "decided", Title: d.Say("pages/staff-decided")}
 		for _, c := range undone {
 			about, err := d.about(c)
 			if err != nil {
@@ -142,7 +142,7 @@ func (d *desk) ended(c *engine.Pending) string {
 	state := d.Say(settledWords[c.Status])
 	switch {
 	case c.Status == confirmations.Expired && c.Decision.By == c.Asker:
-		return d.Say("staff/withdrawn-by", d.Who(c.Asker))
+		return d.Say("pages/staff-withdrawn-by", d.Who(c.Asker))
 	case c.Decision.By != "":
 		state += ": " + d.Who(c.Decision.By)
 	}
@@ -154,9 +154,9 @@ func (d *desk) ended(c *engine.Pending) string {
 
 // together returns the form that decides on several proposals.
 func (d *desk) together(ids []string) pages.Card {
-	card := pages.Card{ID: "together", Title: d.Say("staff/all-of-these", strconv.Itoa(len(ids))), Lines: []string{d.Say("staff/each-alone")}, URL: "/waiting",
+	card := pages.Card{ID: "together", Title: d.Say("pages/staff-all-of-these", strconv.Itoa(len(ids))), Lines: []string{d.Say("pages/staff-each-alone")}, URL: "/waiting",
 		Fields:  []pages.Field{{ID: "reason-all", Name: "reason", Kind: "area", Label: d.Say("pages/why-not"), Optional: true, Max: 500}},
-		Buttons: []pages.Button{{Name: "decide", Value: "agree", Text: d.Say("staff/agree-all")}, {Name: "decide", Value: "decline", Text: d.Say("staff/decline-all")}}}
+		Buttons: []pages.Button{{Name: "decide", Value: "agree", Text: d.Say("pages/staff-agree-all")}, {Name: "decide", Value: "decline", Text: d.Say("pages/staff-decline-all")}}}
 	card.Hidden = []pages.Hidden{{Name: "ids", Value: strings.Join(ids, " ")}}
 	return card
 }
@@ -170,7 +170,7 @@ func (d *desk) decideTogether() error {
 	if len(ids) == 0 || len(ids) > mostTogether || how != "agree" && how != "decline" {
 		return server.BadBody("nothing was decided", "press one of the two buttons")
 	}
-	table := pages.Table{ID: "told", Title: d.Say("pages/decided"), Head: []string{d.Say("staff/rows"), d.Say("staff/what"), d.Say("pages/became")}}
+	table := pages.Table{ID: "told", Title: d.Say("pages/decided"), Head: []string{d.Say("pages/staff-rows"), d.Say("pages/staff-what"), d.Say("pages/became")}}
 	for _, id := range ids {
 		c, err := d.Session.Show(ctx, id)
 		if refusal, ok := errors.AsType[*engine.Refusal](err); ok {

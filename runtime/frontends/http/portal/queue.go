@@ -146,7 +146,7 @@ func (q *queue) url(path string, with ...string) string {
 func (q *queue) list(ctx context.Context, here string) (pages.Queue, error) {
 	d := q.d
 	of := d.page.Items
-	out := pages.Queue{ID: "items", Title: d.Tell.Text(d.page.Title), Empty: d.Say("staff/none-fits")}
+	out := pages.Queue{ID: "items", Title: d.Tell.Text(d.page.Title), Empty: d.Say("pages/staff-none-fits")}
 	if len(q.args) == 0 {
 		out.Empty = d.Say("pages/none")
 		if none := of.Verb.Tells.None.In(d.lang.String()); none != nil {
@@ -159,10 +159,10 @@ func (q *queue) list(ctx context.Context, here string) (pages.Queue, error) {
 	case len(q.rows) > 0:
 		out.Pages = &pages.Pager{}
 		if after != "" {
-			out.Pages.Before = &pages.Link{URL: q.url(d.at(d.page), argAfter, ""), Text: d.Say("staff/first-page")}
+			out.Pages.Before = &pages.Link{URL: q.url(d.at(d.page), argAfter, ""), Text: d.Say("pages/staff-first-page")}
 		}
 		if q.more {
-			out.Pages.After = &pages.Link{URL: q.url(d.at(d.page), argAfter, q.rows[len(q.rows)-1].item()), Text: d.Say("staff/next-page", strconv.Itoa(queuePage))}
+			out.Pages.After = &pages.Link{URL: q.url(d.at(d.page), argAfter, q.rows[len(q.rows)-1].item()), Text: d.Say("pages/staff-next-page", strconv.Itoa(queuePage))}
 		}
 	}
 	var acts [][]pages.Link
@@ -221,12 +221,12 @@ func (q *queue) filters() *pages.Filters {
 		f.Fields = append(f.Fields, field)
 	}
 	if orders := d.orders(of); len(orders) > 0 {
-		field := pages.Field{ID: argOrder, Name: argOrder, Kind: "select", Label: d.Say("staff/order")}
+		field := pages.Field{ID: argOrder, Name: argOrder, Kind: "select", Label: d.Say("pages/staff-order")}
 		for _, column := range orders {
 			for _, way := range [...]string{"", "-"} {
 				text := d.Tell.Label(column)
 				if way != "" {
-					text = d.Say("staff/descending", text)
+					text = d.Say("pages/staff-descending", text)
 				}
 				field.Options = append(field.Options, pages.Choice{Value: way + column, Text: text, Chosen: way+column == q.args.Get(argOrder)})
 			}
@@ -235,7 +235,7 @@ func (q *queue) filters() *pages.Filters {
 	}
 	if of.Slots["mine"] != "" {
 		mine := q.args.Get(argMine) != ""
-		f.Links = []pages.Link{{URL: q.url(at, argMine, "", argAfter, ""), Text: d.Say("staff/all"), Here: !mine}, {URL: q.url(at, argMine, "1", argAfter, ""), Text: d.Say("staff/mine"), Here: mine}}
+		f.Links = []pages.Link{{URL: q.url(at, argMine, "", argAfter, ""), Text: d.Say("pages/staff-all"), Here: !mine}, {URL: q.url(at, argMine, "1", argAfter, ""), Text: d.Say("pages/staff-mine"), Here: mine}}
 	}
 	if q.args.Get(argSearch)+q.args.Get(argStatus)+q.args.Get(argOrder) != "" {
 		f.Clear = q.url(at, argSearch, "", argStatus, "", argOrder, "", argAfter, "")
@@ -293,12 +293,12 @@ func (d *Desk) lateAtDesk(ctx context.Context) (all []pages.Banner, err error) {
 	for _, r := range rows {
 		b := pages.Banner{Tone: "warn", Text: d.Say("pages/was-expected", r.title(), values.SayDate(r.slot("due"), d.lang))}
 		if at := d.itemURL(r.item()); at != "" && r.item() != "" {
-			b.Acts = []pages.Link{{URL: at, Text: d.Say("staff/open-item"), Of: r.title()}}
+			b.Acts = []pages.Link{{URL: at, Text: d.Say("pages/staff-open-item"), Of: r.title()}}
 		}
 		all = append(all, b)
 	}
 	if more {
-		all = append(all, pages.Banner{Tone: "warn", Text: d.Say("staff/more-late")})
+		all = append(all, pages.Banner{Tone: "warn", Text: d.Say("pages/staff-more-late")})
 	}
 	return all, err
 }

@@ -77,9 +77,9 @@ func (d *Desk) review(name string, call *receipt.Call, r row, listed bool) error
 // decision shows what is known of an item, and the acts that are offered for it. An act that needs
 // nothing but the item is done from here; the others are links to their forms.
 func (d *Desk) decision(ctx context.Context, q *queue, name string, call *receipt.Call, r row, listed bool) (pages.Card, error) {
-	card := pages.Card{ID: "decision", Title: d.Say("staff/decide"), Arrive: true, Facts: d.details(call)}
+	card := pages.Card{ID: "decision", Title: d.Say("pages/staff-decide"), Arrive: true, Facts: d.details(call)}
 	if !listed {
-		card.Notes = []pages.Banner{{Text: d.Say("staff/not-listed")}}
+		card.Notes = []pages.Banner{{Text: d.Say("pages/staff-not-listed")}}
 		return d.Present("item "+name, card), nil
 	}
 	card.Lines = r.lines()

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"verbatim/runtime/tests/told"
 )
 
 // waives has somebody ask for a waiver of a request.
@@ -49,7 +51,10 @@ func TestFourEyesSeeTheCase(t *testing.T) {
 	if text := weber.get("/waiting/"+thomas, http.StatusOK); !strings.Contains(text, "Withdraw it") {
 		t.Error(text)
 	}
-	weber.post("/waiting/"+thomas, http.StatusOK, url.Values{"decide": {"withdraw"}})
+	before := weber.get("/waiting", http.StatusOK)
+	withdrawn := weber.post("/waiting/"+thomas, http.StatusOK, url.Values{"decide": {"withdraw"}})
+	told.Check(t, "pages/staff-withdrawn", withdrawn, before)
+	told.Check(t, "pages/staff-withdrawn-by", weber.get("/waiting", http.StatusOK), before, "T. Weber")
 	if text := nowak.get("/waiting", http.StatusOK); strings.Contains(text, "Thomas") {
 		t.Error("what was withdrawn still waits")
 	}
@@ -58,10 +63,10 @@ func TestFourEyesSeeTheCase(t *testing.T) {
 	// The others are declined together, and the asker is told why.
 	list = nowak.get("/waiting", http.StatusOK)
 	both := nowak.get("/waiting?"+url.Values{"show": {maria, pierre}}.Encode(), http.StatusOK)
-	told := nowak.post("/waiting", http.StatusOK, with(form(t, both, "/waiting"), "decide", "decline", "reason", "The law asks for it"))
-	told += nowak.post("/waiting", http.StatusOK, url.Values{"ids": {id(">Thomas")}, "decide": {"decline"}, "reason": {"The law asks for it"}})
-	if strings.Count(told, "You declined.") != 3 {
-		t.Error(told)
+	said := nowak.post("/waiting", http.StatusOK, with(form(t, both, "/waiting"), "decide", "decline", "reason", "The law asks for it"))
+	said += nowak.post("/waiting", http.StatusOK, url.Values{"ids": {id(">Thomas")}, "decide": {"decline"}, "reason": {"The law asks for it"}})
+	if strings.Count(said, "You declined.") != 3 {
+		t.Error(said)
 	}
 	mine := weber.get("/waiting", http.StatusOK)
 	if strings.Count(mine, "Declined: A. Nowak. The law asks for it") != 3 || !strings.Contains(mine, "Withdrawn by T. Weber") {
@@ -111,7 +116,7 @@ func TestWhatHappenedIsFound(t *testing.T) {
 	if text := lang.get("/journal?from=someday", http.StatusOK); !strings.Contains(text, "Error:") {
 		t.Error("a day that is none is not told")
 	}
-	if text := lang.get("/journal?row=%40nobody", http.StatusOK); !strings.Contains(text, "No row that you can see is called that.") {
+	if text := lang.get("/journal?row=%40nobody", http.StatusOK); !strings.Contains(text, "I looked for that name and found no row that you can see.") {
 		t.Error("a row that is none is not told")
 	}
 	rows, err := csv.NewReader(strings.NewReader(lang.get("/journal.csv?who=clara&verb=client.add-note", http.StatusOK))).ReadAll()
@@ -123,6 +128,12 @@ func TestWhatHappenedIsFound(t *testing.T) {
 	if text := weber.get("/verbs/review.waive", http.StatusOK); strings.Contains(text, "/palettes/") || !strings.Contains(text, "review.yaml") {
 		t.Errorf("the reference tells where the palette lies:\n%s", text)
 	}
+
+	// What somebody agreed to says so.
+	before, nowak := lang.get("/journal?verb=review.waive", http.StatusOK), h.reader("a.nowak")
+	id := waiting.FindStringSubmatch(nowak.get("/waiting", http.StatusOK))[1]
+	nowak.post("/waiting/"+id, http.StatusOK, url.Values{"decide": {"agree"}})
+	told.Check(t, "pages/staff-done-agreed", lang.get("/journal?verb=review.waive", http.StatusOK), before, "A. Nowak")
 
 	// Whoever sees a request sees what happened to it.
 	look := weber.get("/p/1/item/pierre-dupont-source-of-wealth", http.StatusOK)
