@@ -108,13 +108,13 @@ func (d *desk) historyPage() error {
 		return err
 	}
 	var h engine.History
-	if err := d.Session.Journal().Reads(ctx); err != nil {
-		return err
+	if len(s.wrong) > 0 {
+		err = d.Session.Journal().Reads(ctx)
+	} else {
+		h, err = d.Session.Journal().History(ctx, s.filter)
 	}
-	if len(s.wrong) == 0 {
-		if h, err = d.Session.Journal().History(ctx, s.filter); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	p := d.Frame(d.Say("pages/journal"))
 	p.Wide, p.Wrong = true, len(s.wrong) > 0
