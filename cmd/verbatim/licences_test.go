@@ -104,6 +104,35 @@ func TestLicences(t *testing.T) {
 			t.Errorf("%s has no text of its licence", module)
 		}
 	}
+	// Scripts of others that pages load stand beside their licences.
+	const assets = "../../runtime/frontends/http/pages/assets"
+	vendored, err := filepath.Glob(filepath.Join(assets, "*.LICENSE"))
+	if err != nil || len(vendored) == 0 {
+		t.Fatal("pages load no script of others", err)
+	}
+	for _, name := range vendored {
+		said, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := strings.Join(strings.Fields(strings.ReplaceAll(strings.ReplaceAll(string(said), "//", " "), "*", " ")), " ")
+		if bad := forbidden.FindString(words); bad != "" || !slices.ContainsFunc(slices.Collect(maps.Values(allowed)), func(has string) bool { return strings.Contains(words, has) }) {
+			t.Errorf("nobody has looked at %s yet", name)
+		}
+		texts[sha256.Sum256(said)] = &text{of: []string{"a script of the pages: " + filepath.Base(name)}, said: said}
+		order = append(order, sha256.Sum256(said))
+	}
+	scripts, err := os.ReadDir(assets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range scripts {
+		name, _, _ := strings.Cut(strings.TrimSuffix(e.Name(), "_nowasm_fallback.js"), ".")
+		own := slices.Contains([]string{"page.js", "document.js", "style.css"}, e.Name())
+		if !own && !slices.Contains(vendored, filepath.Join(assets, name+".LICENSE")) {
+			t.Errorf("%s has no licence beside it", e.Name())
+		}
+	}
 	var b bytes.Buffer
 	for _, key := range order {
 		for _, of := range texts[key].of {

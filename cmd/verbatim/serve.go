@@ -284,7 +284,8 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 	}
 	agents := a2a.New(s, a2a.Options{Envelopes: envelopes(reg), Posts: posts})
 	s.Beside(agents.Notify)
-	site := portal.New(portal.Options{Draws: plans.draws, Staff: console.Links()})
+	s.Beside(func(ctx context.Context) { follow(ctx, engine, logger) })
+	site := portal.New(portal.Options{Draws: plans.draws, Staff: console.Links(), History: console.History})
 	s.Mount(slices.Concat(programs.Routes(), agents.Routes(), site.Routes(), console.Routes(site))...)
 	gateway := plans.gateway(s)
 	if by != nil {
@@ -306,6 +307,26 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 		work: func(ctx context.Context) error {
 			return a.workBeside(ctx, f, engine, store, send, channels.Channel, meter, logger)
 		}}, nil
+}
+
+// followEvery is how often the index of the journal is brought up to date behind the pages that show it.
+const followEvery = 10 * time.Second
+
+// follow keeps the index of the journal up to date until ctx ends.
+func follow(ctx context.Context, e *engine.Engine, logger *slog.Logger) {
+	failed := false
+	for {
+		err := e.Follow(ctx)
+		if err != nil && ctx.Err() == nil && !failed {
+			logger.Error("history", "error", err.Error())
+		}
+		failed = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(followEvery):
+		}
+	}
 }
 
 // A runningServer is a server with everything that runs beside it.

@@ -296,6 +296,36 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 	return storeError(dsl.Place{}, err)
 }
 
+// Withdraw ends what the principal proposed to others, before they have decided. It can be proposed
+// again. A proposal of somebody else is refused like one that
+// does not exist.
+func (s *Session) Withdraw(ctx context.Context, id string) error {
+	c, err := s.look(ctx, id)
+	if err == nil && c.Asker != s.who.Name {
+		err = refuseScript(tell(dsl.Place{}, "unknown-confirmation", id))
+	}
+	if err == nil {
+		err = writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
+			row, err := tx.Get(ctx, confirmations.Entity, c.Key)
+			if err != nil {
+				return err
+			}
+			now, at := confirmations.Of(row), stores.NewTime(s.e.opt.Clock()).Time()
+			if d := unusable(s.e, now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
+				return refuseScript(*d)
+			}
+			e := s.own(verbWithdraw, c.ID, c)
+			e.Time, e.Outcome = at, outcomeOK
+			return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e},
+				Changes: []stores.Change{now.Settle(writtenScript(s.e, now), confirmations.Expired, s.who.Name, "", at)}})
+		})
+	}
+	if err != nil {
+		return s.noted(ctx, verbWithdraw, id, c, storeError(dsl.Place{}, err))
+	}
+	return nil
+}
+
 // DeclinePreview declines a preview of the caller's own, as any answer but yes does. It is
 // journalled. The preview cannot be used any more; a new one can. One that was agreed to and carried
 // out is refused with already-used, so that nobody is told that it was not done.

@@ -41,7 +41,10 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 // the notices, and the engine's own rows.
 func (r *run) batch(ctx context.Context, o RunOptions) (b stores.Batch, err error) {
 	for _, u := range r.plan.uploads() {
-		r.own.Changes = append(r.own.Changes, uploads.Use(u.row, u.verb, r.src.now))
+		e, key := r.plan.rowOfFile(u.row.Key().Text())
+		if c, some := uploads.Use(u.row, u.verb, e, key, r.src.now); some {
+			r.own.Changes = append(r.own.Changes, c)
+		}
 	}
 	if len(r.src.answers)+len(r.src.kept) > 0 {
 		kept, err := extendFiles(ctx, r.src.read, madeFiles(r), r.src.now.Add(uploads.Unused))

@@ -63,6 +63,7 @@ type Agreement struct {
 const (
 	verbAgree          = "verbatim.agree"
 	verbDecline        = "verbatim.decline"
+	verbWithdraw       = "verbatim.withdraw"
 	verbExpire         = "verbatim.expire"
 	verbWords          = "verbatim.read-words"
 	verbNotifyDeciders = "verbatim.summon" // in reports of workers, never in the journal
@@ -479,6 +480,24 @@ func (s *Session) Pending(ctx context.Context) ([]*Pending, error) {
 		}
 	}
 	return all, nil
+}
+
+// decidedFor is how long a decision is told to the principal who asked for it.
+const decidedFor = 7 * 24 * time.Hour
+
+// Decided lists what became of the principal's own proposals that were not carried out, within the last
+// week, the latest first: somebody declined them, they expired or were withdrawn, or something changed.
+func (s *Session) Decided(ctx context.Context, most int) ([]*Pending, error) {
+	var found []*confirmations.Confirmation
+	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) (err error) {
+		found, err = confirmations.Undone(ctx, r, s.who.Name, s.e.opt.Clock().Add(-decidedFor), most)
+		return err
+	})
+	all := make([]*Pending, len(found))
+	for i, c := range found {
+		all[i] = s.pending(c)
+	}
+	return all, failure(err)
 }
 
 // look finds a confirmation that the principal may see. One that they may not see gets the

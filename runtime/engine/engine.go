@@ -33,6 +33,7 @@ import (
 	"verbatim/runtime/protocols/tools"
 	"verbatim/runtime/state/confirmations"
 	"verbatim/runtime/state/sessions"
+	"verbatim/runtime/state/trail"
 	"verbatim/runtime/state/uploads"
 	"verbatim/stores"
 	"verbatim/stores/journal"
@@ -347,7 +348,7 @@ func (e *Engine) enter(s Stage) {
 
 // Own returns the entities of the engine's own rows, which are among those of Tables.
 func Own() []*stores.Entity {
-	return append([]*stores.Entity{confirmations.Entity, deliveries, attempts, uses, sessions.Entity, sessions.Turns, sessions.Questions, sessions.Budgets, uploads.Contents, uploads.Entity}, journal.Own()...)
+	return append([]*stores.Entity{confirmations.Entity, deliveries, attempts, uses, sessions.Entity, sessions.Turns, sessions.Questions, sessions.Budgets, uploads.Contents, uploads.Entity, trail.Entity}, journal.Own()...)
 }
 
 // The fields of a delivery: the receipt that is kept for an idempotency key.

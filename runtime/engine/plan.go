@@ -473,7 +473,7 @@ func (p *plan) reads(yield func(*readRow) bool) {
 	}
 }
 
-// uploads lists the files that calls of a plan use, and that nothing had used before, each once.
+// uploads lists the files that calls of a plan use, each once.
 func (p *plan) uploads() (all []usedUpload) {
 	for _, st := range p.steps {
 		for _, u := range st.args.uploads {
@@ -483,6 +483,21 @@ func (p *plan) uploads() (all []usedUpload) {
 		}
 	}
 	return all
+}
+
+// rowOfFile returns the first row that a plan puts the reference of an upload into; e is nil if there is
+// none.
+func (p *plan) rowOfFile(id string) (e *stores.Entity, key stores.Value) {
+	reference := stores.NewString(verbs.UploadScheme + id)
+	for _, st := range p.steps {
+		for i := range st.out.changes {
+			c := &st.out.changes[i]
+			if slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return a.Value == reference }) {
+				return c.Entity, c.Key
+			}
+		}
+	}
+	return nil, key
 }
 
 // A spelling is a call as it was written.

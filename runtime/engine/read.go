@@ -44,10 +44,18 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 	if read.Groups() {
 		find.Limit, find.Order = 0, nil // the groups are limited and ordered, not the rows
 	}
-	if read.After >= 0 {
-		if err := r.behind(ctx, st, &find); err != nil {
-			return nil, err
-		}
+	window := r.window
+	if window != nil && !Windowed(st.verb) {
+		window = nil
+	}
+	switch {
+	case window != nil:
+		err = r.windowed(ctx, st, window, &find)
+	case read.After >= 0:
+		err = r.behind(ctx, st, &find)
+	}
+	if err != nil {
+		return nil, err
 	}
 	var rows [][]stores.Value
 	if st.sees.matching != nil {
@@ -62,7 +70,10 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 	if read.Along != nil && len(read.Order) == 0 {
 		asFound(rows, along)
 	}
-	rows, left, err := r.firstPage(ctx, st, rows, len(dirty))
+	var left []string
+	if window == nil {
+		rows, left, err = r.firstPage(ctx, st, rows, len(dirty))
+	}
 	if err == nil {
 		left, err = r.leaveOut(ctx, st, dirty, left, read.One)
 	}

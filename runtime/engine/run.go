@@ -55,6 +55,8 @@ type RunOptions struct {
 	Version int64
 	// Absent says that the person cannot be asked now: see Propose.
 	Absent bool
+	// Window limits the lists that the run reads, for a page; nil limits none.
+	Window *Window
 	// Progress is told after each call.
 	Progress func(Progress)
 }
@@ -369,7 +371,7 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 	all := make([]*step, 2*n) // one allocation for two lists
 	r := &run{src: sourceAt(s, nil, now), phase: Running, plan: plan{prog: p, part: o.part, top: all[:n:n], steps: all[n:n]}}
 	r.src.owners, r.src.writes, r.src.before, r.src.answers = o.owners || s.SeesSeveral(), writesRows(s.e, p), o.opt.Before, asked.answers
-	r.src.kept = asked.kept
+	r.src.kept, r.src.window = asked.kept, o.opt.Window
 	r.src.script = p.Script().Source
 	if o.dryRun {
 		r.phase = Previewing

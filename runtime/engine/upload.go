@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,9 +67,7 @@ func useUpload(ctx context.Context, r *source, st *step, i int, v stores.Value, 
 	}
 	st.args.contents[i] = stores.NewString(u.Sum)
 	st.args.files = append(st.args.files, knownFile{v.Text(), u.Sum, uploads.FileOf(&u)})
-	if u.UsedAt.IsZero() {
-		st.args.uploads = append(st.args.uploads, usedUpload{row, st.verb.Name})
-	}
+	st.args.uploads = append(st.args.uploads, usedUpload{row, st.verb.Name})
 	return nil
 }
 
@@ -84,7 +84,7 @@ func looksAgain(e *Engine, u *uploads.Upload) bool {
 	return u.Verdict == uploads.Clean && u.Scanner == uploads.ScannedByNobody && e.opt.Scanner != "" && e.opt.Scanner != uploads.ScannedByNobody
 }
 
-// A usedUpload is an upload that nothing used before this run.
+// A usedUpload is an upload that a call uses.
 type usedUpload struct {
 	row  stores.Row
 	verb string
@@ -221,4 +221,63 @@ func (up Uploads) Of(ctx context.Context, entity string, key stores.Value) (u up
 		return uploads.Upload{}, stores.ErrNotFound
 	}
 	return u, err
+}
+
+// Shown returns the file of a reference that a verb of the session shows: a row that a call put the
+// file into is within the session's scope and still holds the reference, and some verb of the session
+// reads that field. A row into which another program wrote the reference does not show the file. It
+// returns stores.ErrNotFound if no verb shows it.
+func (up Uploads) Shown(ctx context.Context, reference string) (u uploads.Upload, err error) {
+	u, given, err := up.s.e.Uploads().Named(ctx, reference)
+	if err != nil || !given || looksAgain(up.s.e, &u) {
+		return uploads.Upload{}, cmp.Or(err, stores.ErrNotFound)
+	}
+	shown := false
+	err = up.s.e.store.View(ctx, up.s.scope, func(r stores.Reader) error {
+		for _, at := range u.Rows {
+			e := up.s.e.reg.Entity(at.Entity)
+			if shown || e == nil {
+				continue
+			}
+			key, ok := stores.Parse(e.Store.Fields[e.Store.Key].Kind, at.Key)
+			if !ok {
+				continue
+			}
+			row, err := r.Get(ctx, e.Store, key)
+			if err != nil && !errors.Is(err, stores.ErrNotFound) {
+				return err
+			}
+			for i, v := range row.Values {
+				shown = shown || v == stores.NewString(reference) && up.s.reads(e, i)
+			}
+		}
+		return nil
+	})
+	if err == nil && !shown {
+		err = stores.ErrNotFound
+	}
+	if err != nil {
+		return uploads.Upload{}, err
+	}
+	return u, nil
+}
+
+// reads reports whether a verb of the session returns a field of an entity.
+func (s *Session) reads(e *verbs.Entity, field int) bool {
+	returns := func(from *stores.Entity, fields []verbs.ReadField) bool {
+		return slices.ContainsFunc(fields, func(f verbs.ReadField) bool {
+			if f.From != verbs.FromPath || f.Path.Count != nil || f.Sensitive || f.Path.Field != field {
+				return false
+			}
+			at := from
+			for _, step := range f.Path.Steps {
+				at = step.To
+			}
+			return at == e.Store
+		})
+	}
+	return slices.ContainsFunc(s.Verbs(), func(v *verbs.Verb) bool {
+		return v.Read != nil && v.Read.Entity != nil && (returns(v.Read.Entity.Store, v.Read.Fields) ||
+			slices.ContainsFunc(v.Read.Lists, func(l verbs.ReadList) bool { return returns(l.Entity.Store, l.Fields) }))
+	})
 }

@@ -13,6 +13,12 @@ import (
 // maxUsable is the greatest number of rows that are tested for use with a verb.
 const maxUsable = 200
 
+// A Use is an argument of a verb that could name a row.
+type Use struct {
+	Verb  *verbs.Verb
+	Param int
+}
+
 // Usable returns those rows that an argument of a verb could name without a refusal, as far as
 // that depends on the row alone: on what the verb requires of it, and on the codes that may
 // follow those it holds. Questions use it to offer no row that would be refused; the call
@@ -22,52 +28,70 @@ const maxUsable = 200
 // If there are more rows than maxUsable, all are returned.
 func (ns Names) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all []string) ([]string, error) {
 	i := slices.IndexFunc(v.Params, func(q verbs.Param) bool { return q.Name == p.Name })
-	if i < 0 || p.Type == nil || p.Type.Name != verbs.RefType || p.Type.Entity == nil || len(all) == 0 || len(all) > maxUsable {
+	if i < 0 {
 		return all, nil
 	}
-	e := p.Type.Entity
-	keys := make([]stores.Value, 0, len(all))
-	names := make(map[stores.Value]string, len(all))
-	for _, name := range all {
-		if key, ok := ns.s.names.Key(e.Store, name); ok {
-			keys = append(keys, key)
-			names[key] = name
-		}
+	usable, err := ns.UsableBy(ctx, all, Use{v, i})
+	if err != nil {
+		return nil, err
 	}
-	var usable, ended []string
+	return usable[0], nil
+}
+
+// UsableBy is Usable for several arguments. The rows of an entity are read once.
+func (ns Names) UsableBy(ctx context.Context, all []string, uses ...Use) ([][]string, error) {
+	usable := make([][]string, len(uses))
 	err := ns.s.e.store.View(ctx, ns.s.scope, func(read stores.Reader) error {
-		usable, ended = nil, nil
-		rows, err := rowsToOffer(ctx, read, e, keys)
-		if err != nil {
-			return err
-		}
-		at := make(map[stores.Value]stores.Row, len(rows))
-		for _, row := range rows {
-			at[row.Key()] = row
-		}
+		offered := make(map[*verbs.Entity][]stores.Row)
 		r := sourceOf(ns.s, read)
-		for _, key := range keys {
-			row, there := at[key]
-			if !there {
+		for n, use := range uses {
+			t := use.Verb.Params[use.Param].Type
+			if t == nil || t.Name != verbs.RefType || t.Entity == nil || len(all) == 0 || len(all) > maxUsable {
+				usable[n] = all
 				continue
 			}
-			ok, err := usableRows(ctx, r, onRow(v, i, row), i)
-			switch {
-			case err != nil:
-				return err
-			case !ok:
-			case e.Ended(row.Values):
-				ended = append(ended, names[key])
-			default:
-				usable = append(usable, names[key])
+			e := t.Entity
+			rows, known := offered[e]
+			if !known {
+				var keys []stores.Value
+				for _, name := range all {
+					if key, ok := ns.s.names.Key(e.Store, name); ok {
+						keys = append(keys, key)
+					}
+				}
+				var err error
+				if rows, err = rowsToOffer(ctx, read, e, keys); err != nil {
+					return err
+				}
+				offered[e] = rows
 			}
+			at := make(map[stores.Value]stores.Row, len(rows))
+			for _, row := range rows {
+				at[row.Key()] = row
+			}
+			var open, ended []string
+			for _, name := range all {
+				key, _ := ns.s.names.Key(e.Store, name)
+				row, there := at[key]
+				if !there {
+					continue
+				}
+				ok, err := usableRows(ctx, r, onRow(use.Verb, use.Param, row), use.Param)
+				switch {
+				case err != nil:
+					return err
+				case !ok:
+				case e.Ended(row.Values):
+					ended = append(ended, name)
+				default:
+					open = append(open, name)
+				}
+			}
+			usable[n] = append(open, ended...)
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, failure(err)
-	}
-	return append(usable, ended...), nil
+	return usable, failure(err)
 }
 
 // usableRows reports whether an argument may name a row, whatever the other arguments are.

@@ -27,7 +27,7 @@ const (
 	Used = "USED"
 	// Declined says that somebody declined it.
 	Declined = "DECLINED"
-	// Expired says that nobody decided in time.
+	// Expired says that nobody decided in time, or that its asker withdrew it: then they settled it.
 	Expired = "EXPIRED"
 	// Stale says that its effects had changed since it was asked for.
 	Stale = "STALE"
@@ -227,6 +227,22 @@ func Find(ctx context.Context, r stores.Reader, where map[int]stores.Value) ([]*
 		out[i] = Of(stores.Row{Entity: Entity, Values: row})
 	}
 	return out, nil
+}
+
+// Undone finds the latest confirmations of an asker that were settled since an instant without being
+// used.
+func Undone(ctx context.Context, r stores.Reader, asker string, since time.Time, most int) ([]*Confirmation, error) {
+	is := func(op stores.CondOp, field int, v stores.Value) stores.Cond {
+		return stores.Cond{Op: op, Path: stores.Path{Field: field}, Value: v}
+	}
+	where := stores.Cond{Op: stores.And, Kids: []stores.Cond{is(stores.Eq, FieldAsker, stores.NewString(asker)), is(stores.Ne, FieldID, stores.NewString("")),
+		is(stores.In, FieldStatus, stores.NewList(stores.NewString(Declined), stores.NewString(Expired), stores.NewString(Stale))), is(stores.Ge, FieldSettledAt, stores.NewTime(since))}}
+	rows, err := r.Find(ctx, stores.Find{Entity: Entity, Where: &where, Limit: most, Cut: true, Order: []stores.Order{{Path: stores.Path{Field: FieldSettledAt}, Desc: true}}})
+	out := make([]*Confirmation, len(rows))
+	for i, row := range rows {
+		out[i] = Of(stores.Row{Entity: Entity, Values: row})
+	}
+	return out, err
 }
 
 // MakeKey makes the key of a confirmation from its content and from the confirmations found before

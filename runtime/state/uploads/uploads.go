@@ -55,11 +55,16 @@ type Upload struct {
 	Expires  time.Time // zero once it is used
 	UsedBy   string    // the verb of the first call that used it; "" while none has
 	UsedAt   time.Time
+	// Rows are the rows that calls have put its reference into.
+	Rows []Place
 	// MadeBy is the verb that made it, "" if it was sent; it is in the journal.
 	MadeBy string
 	// Kept distinguishes its bytes from earlier equal ones; "" if they are not kept.
 	Kept string
 }
+
+// A Place is a row that names a file.
+type Place struct{ Entity, Key string }
 
 // Reference returns its name in calls.
 func (u *Upload) Reference() string { return verbs.UploadScheme + u.ID }
@@ -109,6 +114,7 @@ const (
 	fieldExpires // null once it is used
 	fieldUsedBy
 	fieldUsedAt
+	fieldRows // entities, each followed by a key
 )
 
 // Entity is the entity of uploads.
@@ -134,6 +140,7 @@ var Entity = &stores.Entity{
 		fieldExpires: {Name: "expires", Column: "expires", Kind: stores.Time},
 		fieldUsedBy:  {Name: "used-by", Column: "used_by", Kind: stores.String},
 		fieldUsedAt:  {Name: "used-at", Column: "used_at", Kind: stores.Time},
+		fieldRows:    {Name: "rows", Column: "named_by", Kind: stores.JSON, Elem: stores.String},
 	},
 }
 
@@ -145,8 +152,13 @@ func Of(v []stores.Value) Upload {
 		}
 		return v[f].Time()
 	}
-	return Upload{ID: v[fieldID].Text(), Owner: v[fieldOwner].Text(), Name: v[fieldName].Text(), Type: v[fieldType].Text(), Size: v[fieldSize].Int(), Sum: v[fieldSum].Text(),
+	u := Upload{ID: v[fieldID].Text(), Owner: v[fieldOwner].Text(), Name: v[fieldName].Text(), Type: v[fieldType].Text(), Size: v[fieldSize].Int(), Sum: v[fieldSum].Text(),
 		Verdict: v[fieldVerdict].Text(), Scanner: v[fieldScanner].Text(), Uploaded: at(fieldTime), Expires: at(fieldExpires), UsedBy: v[fieldUsedBy].Text(), UsedAt: at(fieldUsedAt)}
+	rows, _ := v[fieldRows].Items(stores.String)
+	for i := 0; i+1 < len(rows); i += 2 {
+		u.Rows = append(u.Rows, Place{rows[i].Text(), rows[i+1].Text()})
+	}
+	return u
 }
 
 // Gone reports whether an upload has expired: only one that was never used can.
@@ -206,11 +218,19 @@ func Begin(ctx context.Context, tx stores.Tx, u *Upload, tag, dropped string, en
 	return nil, nil
 }
 
-// Use makes an upload kept for good, in the transaction of the verb that uses it.
-func Use(row stores.Row, verb string, now time.Time) stores.Change {
-	return stores.Change{Op: stores.Update, Entity: Entity, Key: row.Key(), Before: row.Values, Guard: []int{fieldVerdict, fieldExpires, fieldUsedAt}, Set: []stores.Assign{
-		{Field: fieldExpires}, {Field: fieldUsedBy, Value: stores.NewString(verb)}, {Field: fieldUsedAt, Value: stores.NewTime(now)},
-	}}
+// Use makes an upload kept for good, in the transaction of the verb that uses it, and notes the row that
+// the verb puts its reference into: e is nil if there is none. It reports whether there is anything to
+// change.
+func Use(row stores.Row, verb string, e *stores.Entity, key stores.Value, now time.Time) (stores.Change, bool) {
+	c := stores.Change{Op: stores.Update, Entity: Entity, Key: row.Key(), Before: row.Values, Guard: []int{fieldVerdict, fieldExpires, fieldUsedAt, fieldRows}}
+	if row.Values[fieldUsedAt].IsNull() {
+		c.Set = []stores.Assign{{Field: fieldExpires}, {Field: fieldUsedBy, Value: stores.NewString(verb)}, {Field: fieldUsedAt, Value: stores.NewTime(now)}}
+	}
+	if e != nil {
+		rows, _ := row.Values[fieldRows].Items(stores.String)
+		c.Set = append(c.Set, stores.Assign{Field: fieldRows, Value: stores.NewList(append(rows, stores.NewString(e.Name), stores.NewString(key.Text()))...)})
+	}
+	return c, len(c.Set) > 0
 }
 
 // Await extends an unused upload's expiry to a time at least; false if it already lasts that long,

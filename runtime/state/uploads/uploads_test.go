@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,7 +113,7 @@ func TestAnUploadExpiresUnlessItIsUsed(t *testing.T) {
 	if _, some := Await(row, u.Expires); some {
 		t.Error("it lasts longer than it has to")
 	}
-	c := Use(row, "client.submit-document", u.Uploaded)
+	c, _ := Use(row, "client.submit-document", Contents, stores.NewString("k1"), u.Uploaded)
 	if !slices.Contains(c.Guard, fieldVerdict) || !slices.Contains(c.Guard, fieldUsedAt) {
 		t.Errorf("it is used whatever became of it: guarded are %v", c.Guard)
 	}
@@ -120,8 +121,15 @@ func TestAnUploadExpiresUnlessItIsUsed(t *testing.T) {
 		row.Values[a.Field] = a.Value
 	}
 	used := Of(row.Values)
-	if used.UsedBy != "client.submit-document" || !used.UsedAt.Equal(u.Uploaded) || !used.Expires.IsZero() || used.Gone(u.Expires.Add(time.Hour)) {
+	if !slices.Equal(used.Rows, []Place{{Contents.Name, "k1"}}) || used.UsedBy != "client.submit-document" || !used.UsedAt.Equal(u.Uploaded) || !used.Expires.IsZero() || used.Gone(u.Expires.Add(time.Hour)) {
 		t.Errorf("%+v", used)
+	}
+	if _, some := Use(row, "client.submit-document", nil, stores.Value{}, u.Expires); some {
+		t.Error("a second use without a row changes it")
+	}
+	c, _ = Use(row, "client.submit-document", Contents, stores.NewString("k2"), u.Expires)
+	if len(c.Set) != 1 || !strings.Contains(c.Set[0].Value.Text(), "k2") || !strings.Contains(c.Set[0].Value.Text(), "k1") {
+		t.Errorf("a second row is noted as %+v", c.Set)
 	}
 	if _, some := Await(row, u.Expires.Add(time.Hour)); some {
 		t.Error("what is used is given an end")

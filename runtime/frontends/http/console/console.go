@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,10 +46,12 @@ func Routes(p *portal.Portal) []server.Route {
 	return []server.Route{
 		route("GET /waiting", "queue", 0, (*desk).queue),
 		route("GET /waiting/{id}", "decision", 0, (*desk).decision),
+		route("POST /waiting", "decided-together", 64<<10, (*desk).decideTogether),
 		route("POST /waiting/{id}", "decided", 64<<10, (*desk).decide),
 		route("GET /open", "open", 0, (*desk).openPage),
 		route("POST /open/{entry}", "settled", 4<<10, (*desk).settle),
-		route("GET /journal", "journal", 0, (*desk).journalPage),
+		route("GET /journal", "journal", 0, (*desk).historyPage),
+		route("GET /journal.csv", "", 0, (*desk).historyFile),
 		route("GET /verbs", "reference", 0, (*desk).referencePage),
 		route("GET /verbs/{verb}", "verb", 0, (*desk).verbPage),
 	}
@@ -56,39 +59,6 @@ func Routes(p *portal.Portal) []server.Route {
 
 // A desk is where staff works.
 type desk struct{ *portal.Desk }
-
-// queue lists the pending confirmations.
-func (d *desk) queue() error {
-	if show := d.R.URL.Query()["show"]; len(show) > 0 {
-		return d.decisionPage(http.StatusOK, "", "", show[:min(len(show), mostTogether)]...)
-	}
-	all, err := d.Session.Pending(d.R.Context())
-	if err != nil {
-		return err
-	}
-	mine := pages.Inbox{ID: "mine", Empty: d.Say("pages/nothing-waits")}
-	asked := pages.Inbox{ID: "asked", Title: d.Say("pages/asked-by-you")}
-	for _, c := range all {
-		item := pages.Item{URL: "/waiting/" + c.ID, Key: c.ID, Title: d.calls(c), Aside: d.Say("pages/until", d.Time(c.Expires)), Lines: []string{d.Say("pages/asked-by", d.Who(c.Asker), d.ago(c.Asked))}}
-		if c.Mine {
-			mine.Rows = append(mine.Rows, item)
-		} else {
-			item.Lines = []string{d.Say("pages/waits-for", d.missing(c))}
-			asked.Rows = append(asked.Rows, item)
-		}
-	}
-	if len(mine.Rows) > 1 {
-		mine.Together = "/waiting"
-	}
-	mine.Title = d.Say("pages/waiting-list", strconv.Itoa(len(mine.Rows)))
-	p := d.Frame(d.Say("pages/waiting"))
-	p.Wide = true
-	p.Main = []pages.Block{mine}
-	if len(asked.Rows) > 0 {
-		p.Main = append(p.Main, asked)
-	}
-	return d.Render(http.StatusOK, p)
-}
 
 // calls describes the calls of a confirmation.
 func (d *desk) calls(c *engine.Pending) string {
@@ -145,24 +115,38 @@ const mostTogether = 20
 func (d *desk) decisionPage(status int, wrong, said string, ids ...string) error {
 	p := d.Frame(d.Say("pages/decide"))
 	p.Wrong, p.Wide = wrong != "", true
+	mine := 0
 	p.Back = &pages.Link{URL: "/waiting", Text: d.Say("pages/waiting")}
 	for i, id := range ids {
 		c, err := d.Session.Show(d.R.Context(), id)
 		if err != nil {
 			return err
 		}
-		card := d.decisionCard(c, wrong, said, strings.Repeat("-"+strconv.Itoa(i), min(i, 1)))
+		card, err := d.decisionCard(c, wrong, said, strings.Repeat("-"+strconv.Itoa(i), min(i, 1)))
+		if err != nil {
+			return err
+		}
 		if p.Title = card.Title; len(ids) > 1 {
 			p.Title, card.Title = p.Head, d.Say("pages/count", card.Title, strconv.Itoa(i+1))
 		}
 		p.Main = append(p.Main, card)
+		if c.Mine && !c.Stale {
+			mine++
+		}
+	}
+	if len(ids) > 1 && mine == len(ids) {
+		p.Main = append([]pages.Block{d.together(ids)}, p.Main...)
 	}
 	return d.Render(status, p)
 }
 
 // decisionCard returns the card of one confirmation; nth makes its ids unique on the page.
-func (d *desk) decisionCard(c *engine.Pending, wrong, said, nth string) pages.Card {
-	card := pages.Card{ID: "decision" + nth, Title: d.calls(c), Aside: d.Say("pages/asked-by", d.Who(c.Asker), d.ago(c.Asked)), Calls: c.Calls}
+func (d *desk) decisionCard(c *engine.Pending, wrong, said, nth string) (pages.Card, error) {
+	about, err := d.about(c)
+	if err != nil {
+		return pages.Card{}, err
+	}
+	card := pages.Card{ID: "decision" + nth, Title: about.title(d.calls(c)), Aside: d.Say("pages/asked-by", d.Who(c.Asker), d.ago(c.Asked)), Calls: c.Calls}
 	fact := func(key values.Key, text string) { card.Facts = append(card.Facts, d.Facts(string(key), text)...) }
 	if c.Preview != nil {
 		card.Rows = d.Diffs(c.Preview, "pages/asker-said")
@@ -184,19 +168,15 @@ func (d *desk) decisionCard(c *engine.Pending, wrong, said, nth string) pages.Ca
 	fact("pages/source", c.Source)
 	switch {
 	case c.Status != confirmations.Waiting:
-		state := d.Say(settledWords[c.Status])
-		if c.Decision.By != "" {
-			state += ": " + d.Who(c.Decision.By)
-		}
-		if c.Decision.Reason != "" {
-			state += ". " + c.Decision.Reason
-		}
-		card.Notes = append(card.Notes, pages.Banner{Text: state})
+		card.Notes = append(card.Notes, pages.Banner{Text: d.ended(c)})
 	case c.Stale:
 		card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: strings.Join(append([]string{d.Say("pages/stale")}, c.Moved...), "\n")})
 	case !c.Mine:
 		fact("pages/good-until", d.Time(c.Expires))
 		card.Notes = append(card.Notes, pages.Banner{Text: d.Say("pages/waits-for", d.missing(c))})
+		if c.Asker == d.Principal {
+			card.URL, card.Buttons = "/waiting/"+c.ID, []pages.Button{{Name: "decide", Value: "withdraw", Text: d.Say("pages/staff-withdraw")}}
+		}
 	default:
 		fact("pages/good-until", d.Time(c.Expires)+". "+d.Say("pages/while-same"))
 		card.URL = "/waiting/" + c.ID
@@ -210,7 +190,7 @@ func (d *desk) decisionCard(c *engine.Pending, wrong, said, nth string) pages.Ca
 	if wrong != "" {
 		card.Notes = append(card.Notes, pages.Banner{Tone: "bad", Text: wrong})
 	}
-	return d.Present("waiting "+c.ID, card)
+	return d.Present("waiting "+c.ID, card), nil
 }
 
 // settledWords say how a confirmation ended.
@@ -242,6 +222,11 @@ func (d *desk) decide() error {
 			return err
 		}
 		told = d.Say("pages/declined")
+	case "withdraw":
+		if err := d.Session.Withdraw(ctx, id); err != nil {
+			return err
+		}
+		told = d.Say("pages/staff-withdrawn")
 	case "show":
 		said, err := d.Session.Words(ctx, id)
 		if err != nil {
@@ -260,62 +245,7 @@ func (d *desk) decide() error {
 	return d.Render(http.StatusOK, p)
 }
 
-// The journal.
-
-// entriesPage is how many entries one page of the journal shows.
-const entriesPage = 50
-
-func (d *desk) journalPage() error {
-	ctx := d.R.Context()
-	if err := d.Session.Journal().Reads(ctx); err != nil {
-		return err
-	}
-	size, _, err := d.Store.Head(ctx)
-	if err != nil {
-		return err
-	}
-	last := size
-	if n, err := strconv.ParseInt(d.R.URL.Query().Get("to"), 10, 64); err == nil && n >= 1 && n < size {
-		last = n
-	}
-	table := pages.Table{ID: "entries", Title: d.Say("pages/journal"), Head: []string{d.Say("pages/number"), d.Say("pages/when"), d.Say("pages/who"), d.Say("pages/call"), d.Say("pages/became")}, Empty: d.Say("pages/none")}
-	first := max(1, last-entriesPage+1)
-	if size > 0 {
-		for e, err := range journal.Entries(ctx, d.Store, first, last) {
-			if err != nil {
-				return err
-			}
-			table.Rows = append(table.Rows, []pages.Cell{{Text: strconv.FormatInt(e.Seq, 10), URL: "/journal/" + strconv.FormatInt(e.Seq, 10)}, {Text: d.Time(e.Time)}, {Text: d.Who(e.Principal)}, {Text: cmp.Or(e.Call, e.Verb), Code: true}, {Text: e.Outcome}})
-		}
-	}
-	slices.Reverse(table.Rows)
-	state, err := chain(ctx, d.Store, d.Language())
-	if err != nil {
-		return err
-	}
-	table.Lines = []string{state}
-	pager := &pages.Pager{}
-	if first > 1 {
-		pager.After = &pages.Link{URL: "/journal?to=" + strconv.FormatInt(first-1, 10), Text: d.Say("pages/older")}
-	}
-	if last < size {
-		pager.Before = &pages.Link{URL: "/journal?to=" + strconv.FormatInt(min(size, last+entriesPage), 10), Text: d.Say("pages/newer")}
-	}
-	if pager.After != nil || pager.Before != nil {
-		table.Pages = pager
-	}
-	p := d.Frame(d.Say("pages/journal"))
-	p.Wide = true
-	p.Main = []pages.Block{table}
-	if last == size {
-		plots, err := d.plots(ctx, size)
-		if err != nil {
-			return err
-		}
-		p.Main = append(append(p.Main, plots...), d.latency()...)
-	}
-	return d.Render(http.StatusOK, p)
-}
+// The plots.
 
 // plotDays is how many days a plot shows, and how many verbs.
 const plotDays = 14
@@ -491,10 +421,14 @@ func (d *desk) verbPage() error {
 	if err := explain.Verb(&text, verb); err != nil {
 		return err
 	}
+	told := strings.TrimRight(text.String(), "\n")
+	if at := verb.Place.Source; at != nil { // where the file lies on the server concerns nobody here
+		told = strings.ReplaceAll(told, at.Name, path.Base(filepath.ToSlash(at.Name)))
+	}
 	p := d.Frame(verb.Name)
 	p.Wide = true
 	p.Back = &pages.Link{URL: "/verbs", Text: d.Say("pages/reference")}
-	p.Main = []pages.Block{pages.Prose{ID: "verb", Title: d.Tell.Verb(verb), Calls: []string{strings.TrimRight(text.String(), "\n")},
+	p.Main = []pages.Block{pages.Prose{ID: "verb", Title: d.Tell.Verb(verb), Calls: []string{told},
 		Links: []pages.Link{{URL: "/do/" + verb.Name + "?try=1", Text: d.Say("pages/try"), Tone: "main"}, {URL: "/do/" + verb.Name, Text: d.Say("pages/use")}}}}
 	return d.Render(http.StatusOK, p)
 }

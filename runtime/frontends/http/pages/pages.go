@@ -7,7 +7,8 @@
 //
 // Sentences of the house are in the catalogue of runtime/conversation/values, in each language. All
 // pages are links and forms first: the script adds to what works without it. htmx is
-// vendored from the npm package htmx.org 4.0.1, under the licence beside it.
+// vendored from the npm package htmx.org 4.0.1, and pdf, jbig2 and openjpeg from pdfjs-dist 6.5.438 (its
+// folders build and wasm), each under the licence beside it.
 package pages
 
 import (
@@ -43,7 +44,7 @@ type asset struct {
 	text       []byte
 }
 
-var kinds = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".LICENSE": "text/plain; charset=utf-8"}
+var kinds = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".mjs": "text/javascript; charset=utf-8", ".LICENSE": "text/plain; charset=utf-8"}
 
 // assets are the assets by two names: the one that a page asks for, and that of the file.
 var assets = sync.OnceValue(func() map[string]*asset {
@@ -83,7 +84,7 @@ var templates = sync.OnceValue(func() map[values.Language]*template.Template {
 				return template.HTML(out.String()), err // a whole element, escaped by its own template
 			},
 		})
-		all[l] = template.Must(t.Parse(parts))
+		all[l] = template.Must(template.Must(t.Parse(parts)).Parse(staffParts))
 	}
 	return all
 })

@@ -22,6 +22,7 @@ type Page struct {
 	Main     []Block
 	Aside    []Block
 	Wide     bool
+	Full     bool // it takes the whole window
 }
 
 // A Block is a part of a page.
@@ -193,6 +194,8 @@ type Card struct {
 	Hidden           []Hidden
 	Fields           []Field
 	Buttons          []Button
+	Links            []Link // what can be done besides
+	Arrive           bool   // it gets the focus
 }
 
 // A Diff is a row, before and after.
@@ -247,6 +250,7 @@ type Pager struct{ Before, After *Link }
 type Table struct {
 	ID, Title string
 	Find      *Find
+	Filters   *Filters
 	Lines     []string
 	Head      []string
 	Rows      [][]Cell

@@ -121,7 +121,7 @@ func (d *Desk) showForm(status int, f *filledForm, about string) error {
 	}
 	title := d.actTitle(f.verb)
 	form := pages.Form{URL: "/do/" + f.verb.Name, Files: files, Fields: fields, Wrong: f.mistakes(fields), Hidden: []pages.Hidden{{Name: "edition", Value: d.edition(nil, f.verb)}}}
-	for _, name := range [...]string{"item", "key"} {
+	for _, name := range [...]string{"item", "key", "next"} {
 		if value := f.values.Get(name); value != "" {
 			form.Hidden = append(form.Hidden, pages.Hidden{Name: name, Value: value})
 		}
@@ -150,6 +150,9 @@ func (d *Desk) showForm(status int, f *filledForm, about string) error {
 	}
 	form.Buttons = []pages.Button{button}
 	back := pages.Link{URL: d.at(d.page), Text: d.Say("pages/back")}
+	if item := f.values.Get("item"); item != "" && d.page != nil && d.page.Desk && d.page.Detail != nil {
+		back.URL = d.itemURL(item)
+	}
 	if f.values.Get("try") != "" {
 		back.URL = "/verbs/" + f.verb.Name
 	}
@@ -295,7 +298,7 @@ func (d *Desk) did(f *filledForm, script *dsl.Script, key string) *receipt.Recei
 
 // again returns to the page of a form that was sent again, with the entry of what it did.
 func (d *Desk) again(done *receipt.Receipt) error {
-	return d.See(d.at(d.page) + "?done=again&entry=" + strconv.FormatInt(done.First, 10))
+	return d.See(withDone(d.onward(d.R.PostForm.Get("next")), "again", done.First))
 }
 
 // moreGiven reports whether the arguments that follow a choice were sent along with it.
@@ -411,7 +414,7 @@ func (d *Desk) settled(ctx context.Context, f *filledForm, told string, entry in
 		p.Main = []pages.Block{pages.Prose{ID: "told", Told: true, Title: d.Say("pages/happened"), Lines: strings.Split(strings.TrimSpace(told), "\n"), Links: []pages.Link{{URL: d.at(d.page), Text: d.Say("pages/continue"), Tone: "main"}}}}
 		return d.Render(http.StatusOK, p)
 	}
-	return d.See(d.at(d.page) + "?done=" + strconv.FormatInt(n, 10) + "&entry=" + strconv.FormatInt(entry, 10))
+	return d.See(withDone(d.onward(f.values.Get("next")), strconv.FormatInt(n, 10), entry))
 }
 
 // formIntent is the prefix of the intent of a turn that a form made.

@@ -39,6 +39,8 @@ const visited = "pages"
 type Options struct {
 	Draws Draws  // draws rows; nil for no drawings
 	Staff []Link // pages that staff has besides those of the palettes
+	// History tells what happened to a row, for its page; nil for nothing.
+	History func(d *Desk, entity string, key stores.Value) (pages.Timeline, error)
 }
 
 // A Link leads to a page that stands in the navigation of staff.
@@ -74,6 +76,7 @@ func (p *Portal) Routes() []server.Route {
 		{Pattern: "GET /undo/{entry}", Name: "undo", Handle: p.Desk((*Desk).undoPage)},
 		{Pattern: "GET /row/{verb}/{item}", Name: "row", Handle: p.Desk((*Desk).rowPage)},
 		{Pattern: "GET /row/{verb}/{item}/file", Whole: true, Handle: p.Desk((*Desk).rowFile)},
+		{Pattern: "GET /file/{id}", Whole: true, Handle: p.Desk((*Desk).file)},
 		{Pattern: "GET /questions/{item}", Name: "question", Handle: p.step((*step).question)},
 		{Pattern: "POST /questions/{item}", Name: "answered", Body: form, Handle: p.step((*step).answered)},
 		{Pattern: "GET /why", Name: "why", Handle: p.Desk((*Desk).why)},
@@ -194,12 +197,17 @@ func (d *Desk) person() string {
 
 // read runs a verb that only reads.
 func (d *Desk) read(ctx context.Context, verb *verbs.Verb, args ...dsl.Arg) (*receipt.Call, error) {
+	return d.readWithin(ctx, nil, verb, args...)
+}
+
+// readWithin runs a verb that only reads, within a window.
+func (d *Desk) readWithin(ctx context.Context, w *engine.Window, verb *verbs.Verb, args ...dsl.Arg) (*receipt.Call, error) {
 	call := dsl.NewCall(verb.Name, args...)
 	program, err := d.program(ctx, dsl.FormatCall(&call), verbs.Literals{})
 	if err != nil {
 		return nil, err
 	}
-	r, err := d.Session.Run(ctx, program, engine.RunOptions{Source: "page"})
+	r, err := d.Session.Run(ctx, program, engine.RunOptions{Source: "page", Window: w})
 	if err != nil {
 		return nil, err
 	}
@@ -218,6 +226,9 @@ func (d *Desk) home() error {
 }
 
 func (d *Desk) homePage(status int, draft, unsent string) error {
+	if d.page.Desk {
+		return d.deskPage(status, draft, unsent)
+	}
 	ctx := d.R.Context()
 	p := d.Frame(d.Tell.Text(d.page.Title))
 	if d.page.About != nil {
@@ -251,12 +262,8 @@ func (d *Desk) homePage(status int, draft, unsent string) error {
 		return err
 	}
 	p.Main = append(p.Main, tasks)
-	var also []pages.Link
-	for _, verb := range d.page.Also {
-		also = append(also, pages.Link{URL: "/do/" + verb.Name, Text: d.Tell.Verb(verb)})
-	}
-	if len(also) > 0 {
-		p.Main = append(p.Main, pages.Prose{ID: "also", Title: d.Say("pages/also"), Links: also})
+	if also := d.also(); also != nil {
+		p.Main = append(p.Main, *also)
 	}
 	drawn, err := d.drawn(ctx)
 	if err != nil {
@@ -279,7 +286,10 @@ type row struct {
 	n    int
 }
 
-// rows reads the rows of a list, once for each page.
+// mostRows is how many rows of a list a page shows that has no pages.
+const mostRows = 100
+
+// rows reads the first rows of a list, once for each page.
 func (d *Desk) rows(ctx context.Context, of *verbs.PageList) ([]row, error) {
 	if of == nil {
 		return nil, nil
@@ -287,18 +297,54 @@ func (d *Desk) rows(ctx context.Context, of *verbs.PageList) ([]row, error) {
 	if all, ok := d.lists[of]; ok {
 		return all, nil
 	}
-	call, err := d.read(ctx, of.Verb)
-	if err != nil {
-		return nil, err
+	all, _, err := d.listed(ctx, of, engine.Window{Limit: mostRows})
+	if err == nil {
+		d.lists[of] = all
 	}
-	var all []row
-	if call.Result != nil {
-		for n := range call.Result.Rows {
-			all = append(all, row{d, of, call, n})
-		}
+	return all, err
+}
+
+// listed reads the rows of a list within a window, and reports whether there are more.
+func (d *Desk) listed(ctx context.Context, of *verbs.PageList, w engine.Window, args ...dsl.Arg) (all []row, more bool, err error) {
+	limit := w.Limit
+	if w.Limit > 0 {
+		w.Limit++
 	}
-	d.lists[of] = all
-	return all, nil
+	call, err := d.readWithin(ctx, &w, of.Verb, args...)
+	if err != nil || call.Result == nil {
+		return nil, false, err
+	}
+	for n := range call.Result.Rows {
+		all = append(all, row{d, of, call, n})
+	}
+	if !engine.Windowed(of.Verb) {
+		all = among(all, &w)
+	}
+	if limit > 0 && len(all) > limit {
+		return all[:limit], true, nil
+	}
+	return all, false, nil
+}
+
+// among applies a window to rows that a handler or a query has listed. It keeps their order.
+func among(all []row, w *engine.Window) []row {
+	if w.Only != nil {
+		all = slices.DeleteFunc(all, func(r row) bool { return !slices.Contains(w.Only, r.item()) })
+	}
+	for _, one := range w.Where {
+		all = slices.DeleteFunc(all, func(r row) bool {
+			return !slices.ContainsFunc(one, func(m engine.Match) bool {
+				if m.Codes != nil {
+					return slices.Contains(m.Codes, r.value(m.Field).Text())
+				}
+				return strings.Contains(strings.ToLower(r.text(m.Field)), strings.ToLower(m.Text))
+			})
+		})
+	}
+	if i := slices.IndexFunc(all, func(r row) bool { return w.After != "" && r.item() == w.After }); i >= 0 {
+		all = all[i+1:]
+	}
+	return all
 }
 
 func (r row) value(column string) (v stores.Value) {
@@ -536,16 +582,14 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 		return pages.Tasks{}, err
 	}
 	t := pages.Tasks{ID: "items", Title: d.Say("pages/needed-list", strconv.Itoa(len(rows))), Empty: d.Say("pages/all-here")}
-	if d.page.Desk {
-		t.Title, t.Empty = d.Say("pages/count", d.Tell.Text(d.page.Title), strconv.Itoa(len(rows))), d.Say("pages/none")
-		if none := d.page.Items.Verb.Tells.None.In(d.lang.String()); none != nil {
-			t.Empty = none.Say(nothing{})
-		}
+	acts, err := d.actsOf(ctx, rows)
+	if err != nil {
+		return t, err
 	}
 	for i, r := range rows {
 		task := pages.Task{Title: r.title(), Tag: r.tag(), Lines: r.lines(), URL: d.itemURL(r.item())}
 		first, more := r.facts("remark", "has", "lacks", "note", "expected"), r.facts("why", "rule", "accepts")
-		if i == 0 || d.page.Desk {
+		if i == 0 {
 			task.Facts = append(first, more...)
 		} else {
 			task.Facts = first
@@ -553,9 +597,7 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 				task.More = &pages.More{Summary: d.Say("pages/why-accepts"), Of: task.Title, Facts: more}
 			}
 		}
-		if task.Acts, err = d.acts(ctx, r); err != nil {
-			return t, err
-		}
+		task.Acts = acts[i]
 		t.Tasks = append(t.Tasks, task)
 	}
 	done, err := d.rows(ctx, d.page.Done)
@@ -580,46 +622,67 @@ func (d *Desk) itemURL(item string) string {
 }
 
 // acts lists the verbs offered for an item, if the item is in a state for them.
-func (d *Desk) acts(ctx context.Context, r row) (all []pages.Link, err error) {
-	item := r.item()
-	if item == "" {
-		return nil, nil
+func (d *Desk) acts(ctx context.Context, r row) ([]pages.Link, error) {
+	all, err := d.actsOf(ctx, []row{r})
+	if err != nil {
+		return nil, err
 	}
+	return all[0], nil
+}
+
+// actsOf is acts for several rows. The store is asked once for all of them.
+func (d *Desk) actsOf(ctx context.Context, rows []row) ([][]pages.Link, error) {
+	var names []string
+	for _, r := range rows {
+		if item := r.item(); item != "" {
+			names = append(names, item)
+		}
+	}
+	var acts []*verbs.PageAct
+	var uses []engine.Use
 	for i := range d.page.Acts {
-		act := &d.page.Acts[i]
-		if !d.Session.May(act.Verb) {
-			continue
+		if act := &d.page.Acts[i]; d.Session.May(act.Verb) {
+			acts, uses = append(acts, act), append(uses, engine.Use{Verb: act.Verb, Param: act.Item})
 		}
-		if _, ok := d.settles(r, act); !ok {
-			continue
-		}
-		names := []string{item}
-		if p := &act.Verb.Params[act.Item]; p.Type.Name == verbs.RefType {
-			if names, err = d.Session.Names().Usable(ctx, act.Verb, p, names); err != nil {
-				return nil, err
+	}
+	usable, err := d.Session.Names().UsableBy(ctx, names, uses...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]pages.Link, len(rows))
+	for i, r := range rows {
+		for n, act := range acts {
+			if item := r.item(); item != "" && slices.Contains(usable[n], item) && (r.state() != "with-us" || len(all[i]) == 0) {
+				if link, ok := d.offer(r, act); ok {
+					if len(all[i]) == 0 {
+						link.Tone = "main"
+					}
+					all[i] = append(all[i], link)
+				}
 			}
 		}
-		if len(names) == 0 || r.state() == "with-us" && len(all) > 0 {
-			continue
-		}
-		where := "/do/" + act.Verb.Name + "?" + url.Values{"item": {item}}.Encode()
-		if q := d.page.Questions; q != nil && q.Start == act.Verb {
-			if len(d.questionsOf(r)) == 0 {
-				continue
-			}
-			where = "/questions/" + url.PathEscape(item)
-		}
-		says := d.Tell.Text(act.Says)
-		if act.Says == "" {
-			says = d.Tell.Verb(act.Verb)
-		}
-		link := pages.Link{URL: where, Text: says, Of: r.title()}
-		if len(all) == 0 {
-			link.Tone = "main"
-		}
-		all = append(all, link)
 	}
 	return all, nil
+}
+
+// offer returns the link to the form of a verb for an item; ok is false if the verb accepts none of the
+// values that follow from the item.
+func (d *Desk) offer(r row, act *verbs.PageAct) (link pages.Link, ok bool) {
+	if _, ok := d.settles(r, act); !ok {
+		return link, false
+	}
+	item := r.item()
+	link = pages.Link{URL: "/do/" + act.Verb.Name + "?" + url.Values{"item": {item}}.Encode(), Text: d.Tell.Text(act.Says), Of: r.title()}
+	if act.Says == "" {
+		link.Text = d.Tell.Verb(act.Verb)
+	}
+	if q := d.page.Questions; q != nil && q.Start == act.Verb {
+		if len(d.questionsOf(r)) == 0 {
+			return link, false
+		}
+		link.URL = "/questions/" + url.PathEscape(item)
+	}
+	return link, true
 }
 
 // settles returns the arguments whose values follow from the item; ok is false if the verb accepts
@@ -647,15 +710,20 @@ func (d *Desk) settles(r row, act *verbs.PageAct) (of map[int][]string, ok bool)
 
 // find returns the row of an item, by its name.
 func (d *Desk) find(ctx context.Context, item string) (row, bool, error) {
-	rows, err := d.rows(ctx, d.page.Items)
-	if err != nil {
-		return row{}, false, err
+	of := d.page.Items
+	all, known := d.lists[of]
+	i := slices.IndexFunc(all, func(r row) bool { return r.item() == item })
+	if i < 0 && !(known && len(all) < mostRows) {
+		var err error
+		if all, _, err = d.listed(ctx, of, engine.Window{Field: of.Row, Only: []string{item}}); err != nil {
+			return row{}, false, err
+		}
+		i = min(len(all), 1) - 1
 	}
-	i := slices.IndexFunc(rows, func(r row) bool { return r.item() == item })
 	if i < 0 {
 		return row{}, false, nil
 	}
-	return rows[i], true, nil
+	return all[i], true, nil
 }
 
 // late lists promises whose day has passed.
@@ -700,6 +768,9 @@ func (d *Desk) item() error {
 	if err != nil {
 		return err
 	}
+	if d.page.Desk && call != nil && call.Result != nil {
+		return d.review(name, call, r, listed)
+	}
 	title := d.Tell.Value(stores.NewString("@" + name))
 	if listed {
 		title = r.title()
@@ -723,17 +794,6 @@ func (d *Desk) item() error {
 			p.Wide = true
 			p.Main = append(p.Main, drawn...)
 		}
-	}
-	if d.page.Desk && d.page.Opens != nil && d.Session.May(d.page.Opens) {
-		card := pages.Card{ID: "opened", Title: d.Tell.Verb(d.page.Opens)}
-		if d.R.Method != http.MethodPost {
-			card.URL, card.Lines, card.Buttons = d.R.URL.Path, []string{Masked}, []pages.Button{{Name: "show", Value: "1", Text: d.Say("pages/show")}}
-		} else if card.Facts, err = d.opened(ctx, name); err != nil {
-			return err
-		} else if len(card.Facts) == 0 {
-			card.Lines = []string{d.Say("pages/none")}
-		}
-		p.Main = append(p.Main, d.Present("item "+name, card))
 	}
 	return d.Render(http.StatusOK, p)
 }

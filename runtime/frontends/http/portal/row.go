@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"verbatim/runtime/engine"
@@ -51,6 +52,38 @@ func (d *Desk) rowURL(res *receipt.Result, row, column int) string {
 		return ""
 	}
 	return "/row/" + verb.Name + "/" + url.PathEscape(name)
+}
+
+// RowPage returns the page of a row by its name: that of an item, or what a verb reads of it; "" if there
+// is none.
+func (d *Desk) RowPage(e *verbs.Entity, name string) string {
+	name = strings.TrimPrefix(name, "@")
+	for i, page := range d.all {
+		if read := page.Items.Verb.Read; page.Detail != nil && read != nil && read.Entity == e {
+			return "/p/" + strconv.Itoa(i+1) + "/item/" + url.PathEscape(name)
+		}
+	}
+	if verb := d.shows(e); verb != nil {
+		return "/row/" + verb.Name + "/" + url.PathEscape(name)
+	}
+	return ""
+}
+
+// ChangedFields tells the changes of a row of the journal, as far as verbs of the reader return the
+// fields. Values that the journal only commits to are left out, and instants.
+func (d *Desk) ChangedFields(e *verbs.Entity, r *receipt.Row) (all []string) {
+	shown := *r
+	shown.Fields = slices.DeleteFunc(slices.Clone(r.Fields), func(f receipt.Field) bool { return f.Kind == stores.Time || !d.Session.Shows(e, f.Name) })
+	for _, f := range d.diff(&shown, "pages/asker-said").Fields {
+		switch {
+		case f.After == Masked || f.Was && f.Before == f.After:
+		case f.Was && f.Before != "":
+			all = append(all, f.Name+": "+f.Before+" → "+f.After)
+		default:
+			all = append(all, f.Name+": "+f.After)
+		}
+	}
+	return all
 }
 
 // mostSources is how many rows are linked below an answer.

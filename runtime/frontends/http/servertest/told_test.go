@@ -169,6 +169,12 @@ func (h *house) settles(status string) {
 // upload sends a form with a file.
 func (r reader) upload(path string, status int, form url.Values, field, name string) string {
 	r.h.t.Helper()
+	return r.uploads(path, status, form, field, name, "%PDF-1.4 a file")
+}
+
+// uploads sends a form with a file of some content.
+func (r reader) uploads(path string, status int, form url.Values, field, name, content string) string {
+	r.h.t.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
 	for key, of := range form {
@@ -177,7 +183,7 @@ func (r reader) upload(path string, status int, form url.Values, field, name str
 		}
 	}
 	part, _ := w.CreateFormFile(field, name)
-	_, _ = part.Write([]byte("%PDF-1.4 a file"))
+	_, _ = part.Write([]byte(content))
 	_ = w.Close()
 	return r.read(status)(r.c.Post(r.h.url(path), w.FormDataContentType(), &body))
 }

@@ -1,0 +1,91 @@
+// Shows the pages of a PDF where one is to be shown. The program in a PDF is not run: only its pages are
+// drawn. Pages far away from the window are not held.
+const near = 3; // pages on either side that stay drawn
+
+for (const box of document.querySelectorAll("[data-pdf]")) show(box);
+
+async function show(box) {
+  const told = box.querySelector(".state"), words = box.dataset;
+  const marks = [...box.querySelectorAll("q")].map(q => plain(q.textContent)).filter(text => text.length > 2);
+  told.textContent = words.loading;
+  let pdf, lib;
+  try {
+    lib = await import(words.lib);
+    lib.GlobalWorkerOptions.workerSrc = words.worker;
+    pdf = await lib.getDocument({url: words.pdf, isEvalSupported: false, enableXfa: false, useWasm: false, wasmUrl: "/assets/", disableRange: true, disableStream: true}).promise;
+  } catch (e) {
+    box.classList.add("failed");
+    told.textContent = e && e.name === "PasswordException" ? words.locked : words.failed;
+    return;
+  }
+  const say = n => { told.textContent = words.at.replace("%1", n).replace("%2", pdf.numPages); };
+  const scroll = Object.assign(document.createElement("div"), {className: "pdf-pages", tabIndex: 0});
+  scroll.setAttribute("role", "group");
+  scroll.setAttribute("aria-labelledby", "document");
+  const size = (await pdf.getPage(1)).getViewport({scale: 1});
+  const all = [];
+  for (let n = 1; n <= pdf.numPages; n++) {
+    const at = Object.assign(document.createElement("div"), {className: "pdf-page"});
+    at.style.aspectRatio = `${size.width} / ${size.height}`;
+    all.push(at);
+    scroll.append(at);
+  }
+  box.append(scroll);
+  let here = 0;
+  const seen = new IntersectionObserver(changed => {
+    for (const {target, isIntersecting} of changed) target.near = isIntersecting;
+    const first = all.findIndex(at => at.near);
+    if (first < 0) return;
+    if (first !== here - 1) say(here = first + 1);
+    all.forEach((at, i) => Math.abs(i - first) <= near ? draw(i) : drop(i));
+  }, {root: scroll});
+  all.forEach(at => seen.observe(at));
+  const open = Math.min(Math.max(Number(words.page) || 1, 1), pdf.numPages);
+  if (open > 1) scroll.scrollTop = all[open - 1].offsetTop;
+  say(here = open);
+
+  async function draw(i) {
+    const at = all[i];
+    if (at.drawn) return;
+    at.drawn = true;
+    try {
+      const page = await pdf.getPage(i + 1), whole = page.getViewport({scale: 1});
+      at.style.aspectRatio = `${whole.width} / ${whole.height}`;
+      const view = page.getViewport({scale: at.clientWidth / whole.width * Math.min(devicePixelRatio || 1, 2)});
+      const canvas = Object.assign(document.createElement("canvas"), {width: view.width, height: view.height});
+      canvas.setAttribute("aria-hidden", "true");
+      await page.render({canvas, viewport: view}).promise;
+      if (!at.drawn) return;
+      const text = await page.getTextContent();
+      const said = Object.assign(document.createElement("div"), {className: "vh", textContent: text.items.map(item => item.str).join(" ")});
+      at.replaceChildren(canvas, ...found(text.items, whole, lib), said);
+    } catch { at.drawn = false; }
+  }
+  function drop(i) {
+    all[i].drawn = false;
+    all[i].replaceChildren();
+  }
+
+  // found returns a frame around each line that holds a marked text, or a part of one.
+  function found(items, whole, lib) {
+    let joined = "";
+    const from = items.map(item => { const at = joined.length; joined += plain(item.str) + " "; return at; });
+    const frames = [];
+    for (const mark of marks) {
+      for (let at = joined.indexOf(mark); at >= 0; at = joined.indexOf(mark, at + mark.length)) {
+        items.forEach((item, i) => {
+          const end = from[i] + plain(item.str).length;
+          if (!item.str.trim() || from[i] >= at + mark.length || end <= at) return;
+          const [, , , , x, y] = lib.Util.transform(whole.transform, item.transform);
+          const high = Math.hypot(item.transform[2], item.transform[3]), frame = document.createElement("mark");
+          Object.assign(frame.style, {left: 100 * x / whole.width + "%", top: 100 * (y - high) / whole.height + "%", width: 100 * item.width / whole.width + "%", height: 120 * high / whole.height + "%"});
+          frames.push(frame);
+        });
+      }
+    }
+    return frames;
+  }
+}
+
+// plain is a text without what differs between a document and what was read of it.
+function plain(text) { return text.toLowerCase().normalize("NFKC").replace(/\s+/g, " ").trim(); }

@@ -1,0 +1,71 @@
+package pages
+
+import _ "embed"
+
+// What staff works with: a queue, and an item of it beside its document.
+
+//go:embed parts/staff.html
+var staffParts string
+
+// A Queue is a list of items to decide on, a page at a time.
+type Queue struct {
+	ID, Title string
+	Find      *Filters // nil where the queue stands beside an item
+	Rows      []Queued
+	Empty     string
+	Pages     *Pager
+}
+
+// A Queued is an item of a Queue.
+type Queued struct {
+	Title, URL string
+	Tag        Tag
+	Lines      []string
+	Due        string
+	Here       bool   // it is the item that is shown
+	Acts       []Link // of an item that has no page of its own
+}
+
+// Filters limit a list. They are kept in the URL, so that a list can be sent to somebody.
+type Filters struct {
+	URL    string
+	Hidden []Hidden
+	Fields []Field
+	Links  []Link // views of the list, one of which is Here
+	Clear  string // the URL without filters; "" if there are none
+}
+
+// A Review shows an item with its queue, its document, and what can be done about it.
+type Review struct {
+	Queue    Queue
+	Document *Document // nil if there is none
+	Files    []Link    // the item's files, if there are several
+	Side     []Block
+}
+
+// A Document is a file that is shown. A page shows what Kind says, and leads to the file in any case.
+type Document struct {
+	Name, Says string
+	URL        string // of its content
+	Kind       string // "pdf", "image", "text", or "" for what is not shown
+	Text       string // of a text
+	Cut        bool   // Text is only the beginning
+	Page       int    // at which a PDF opens; 0 is the first
+	Marks      []string
+}
+
+// A Timeline tells what happened to a row, the latest first.
+type Timeline struct {
+	ID, Title string
+	Events    []Event
+	Empty     string
+	More      *Link
+}
+
+// An Event is one thing that happened.
+type Event struct{ When, Who, What, Why, URL string }
+
+func (Queue) part() string    { return "queue" }
+func (Review) part() string   { return "review" }
+func (Document) part() string { return "document" }
+func (Timeline) part() string { return "timeline" }
