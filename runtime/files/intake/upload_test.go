@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -317,7 +318,7 @@ func TestSameBytesOfTwoPeople(t *testing.T) {
 		t.Fatalf("%+v %+v, %d files", kim, sam, o.files())
 	}
 	kim.ID, kim.Owner, sam.ID, sam.Owner = "", "", "", ""
-	if kim != sam {
+	if !reflect.DeepEqual(kim, sam) {
 		t.Errorf("they are told %+v and %+v", kim, sam)
 	}
 	again := o.sends("kim", "the same")
