@@ -63,6 +63,18 @@ func deal() *DealFacts {
 	return room
 }
 
+// A contradiction is told once, whichever side comes first. (G77)
+func TestAContradictionIsToldOnce(t *testing.T) {
+	t.Parallel()
+	room := deal()
+	a := &answer{room: room}
+	one := len(a.differing())
+	room.Clashes = append(room.Clashes, Clash{room.Clashes[0].B, room.Clashes[0].A})
+	if again := len(a.differing()); one != 1 || again != 1 {
+		t.Errorf("%d and %d contradictions of one pair", one, again)
+	}
+}
+
 // M9, M13, M18 to M26: each kind of answer, and each doubt, in the four languages: what is
 // around the figures, the names of metrics and periods, and numbers. Quotes, names of files
 // and places are the same in all. testdata/answers.txt is written by -update.

@@ -103,7 +103,9 @@ func (a *answer) risksOf(about, matter []aim) bool {
 func (a *answer) differing() (all []Clash) {
 	told := map[string]bool{}
 	for _, c := range a.room.Clashes {
-		key := strings.Join([]string{c.A.Metric, c.A.Subject, c.A.Period, a.value(c.A), a.value(c.B)}, "|")
+		values := []string{a.value(c.A), a.value(c.B)}
+		slices.Sort(values) // whichever side comes first
+		key := strings.Join(append(values, c.A.Metric, c.A.Subject, c.A.Period), "|")
 		if !told[key] && !c.A.Superseded && !c.B.Superseded {
 			told[key], all = true, append(all, c)
 		}
