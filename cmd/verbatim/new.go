@@ -184,6 +184,11 @@ func (a *app) begin(ctx context.Context, name, from, servers, dir string, of *ch
 			j.Left = append(j.Left, left{what, n})
 		}
 	}
+	// The first line of each names the schema, by which editors complete and check it. It is this
+	// program's, and written anew each time.
+	if err := os.WriteFile(filepath.Join(dir, "palette.schema.json"), load.PaletteSchema(), 0o666); err != nil {
+		return &stop{exitUsage, "unwritable", fmt.Sprintf("the file %s cannot be written: %s", quoted(filepath.Join(dir, "palette.schema.json")), reason(err)), "the palettes are written; an editor does without it"}
+	}
 	slices.SortFunc(j.Left, func(a, b left) int { return cmp.Or(b.Count-a.Count, strings.Compare(a.What, b.What)) })
 	j.Left = wire.Some(j.Left)
 	if b.what == "table" {
