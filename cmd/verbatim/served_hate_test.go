@@ -93,6 +93,9 @@ func TestRequestsThatOneWouldHate(t *testing.T) {
 			if r.StatusCode != c.want {
 				t.Errorf("it is answered %d, want %d\n%s", r.StatusCode, c.want, text)
 			}
+			if r.StatusCode == http.StatusUnauthorized && !strings.HasPrefix(r.Header.Get("WWW-Authenticate"), "Bearer ") { // G35
+				t.Errorf("it does not say how to show who one is: %v", r.Header)
+			}
 			if strings.Contains(string(text), "goroutine") || strings.Contains(string(text), "sql") {
 				t.Errorf("the answer tells of the inside: %s", text)
 			}

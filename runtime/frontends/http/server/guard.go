@@ -180,6 +180,9 @@ type teller struct {
 }
 
 func (t *teller) WriteHeader(status int) {
+	if h := t.Header(); status == http.StatusUnauthorized && h.Get("WWW-Authenticate") == "" {
+		h.Set("WWW-Authenticate", `Bearer realm="verbatim"`) // RFC 9110, 15.5.2: whatever door it is
+	}
 	if t.status == 0 && status >= 200 {
 		t.status = status
 	}

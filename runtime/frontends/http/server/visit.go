@@ -394,9 +394,6 @@ func (v *Visit) LogError(what string, err error) {
 // fail answers with an error.
 func (v *Visit) fail(err error) {
 	p := ProblemOf(err)
-	if p.Code == errToken.Code {
-		v.W.Header().Set("WWW-Authenticate", `Bearer realm="verbatim"`)
-	}
 	if p.Status >= 500 {
 		v.LogError("failed", err)
 	}
