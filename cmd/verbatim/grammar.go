@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
+	"verbatim/runtime/conversation/llm"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
 	"verbatim/verbs/load"
@@ -24,6 +25,7 @@ func grammarCommand(a *app) *cobra.Command {
 	var f setup
 	var format string
 	var calls int
+	var profile string
 	cmd := &cobra.Command{
 		Use:   "grammar",
 		Short: "Print what a model may say, for engines that hold it to that",
@@ -47,18 +49,27 @@ the operands and the expressions in palettes.`,
 						return usage("--"+flag+" changes nothing in the grammar of the language", "leave it out, or ask for another format")
 					}
 				}
-				return a.printGrammar(grammar.Vocabulary{}, format)
+				return a.printGrammar(grammar.Vocabulary{}, format, "")
+			}
+			if profile != "" {
+				switch {
+				case !slices.Contains(llm.Profiles(), profile):
+					return usage(fmt.Sprintf("there is no profile %q%s", profile, didYouMean(profile, llm.Profiles())), "the profiles are "+strings.Join(llm.Profiles(), ", "))
+				case format != "openai-tools":
+					return usage("--profile is of tools", "verbatim grammar --format openai-tools --profile "+profile)
+				}
 			}
 			v, err := a.vocabulary(cmd.Context(), f)
 			if err != nil {
 				return err
 			}
 			v.Calls = calls
-			return a.printGrammar(v, format)
+			return a.printGrammar(v, format, profile)
 		},
 	}
 	a.setupFlags(cmd, &f, "the `name` of the principal whom the model speaks for")
 	cmd.Flags().StringVar(&format, "format", "gbnf", "one of "+strings.Join(grammarFormats, ", "))
+	cmd.Flags().StringVar(&profile, "profile", "", "whose `reader` takes the tools, such as gemini")
 	cmd.Flags().IntVar(&calls, "calls", 0, "how many calls one answer makes at most; 0 is any number")
 	return cmd
 }
@@ -102,7 +113,7 @@ func (a *app) vocabulary(ctx context.Context, f setup) (grammar.Vocabulary, erro
 	}}, nil
 }
 
-func (a *app) printGrammar(v grammar.Vocabulary, format string) error {
+func (a *app) printGrammar(v grammar.Vocabulary, format, profile string) error {
 	var text []byte
 	var loose []string
 	var err error
@@ -118,7 +129,7 @@ func (a *app) printGrammar(v grammar.Vocabulary, format string) error {
 			text = append(text, '\n')
 		}
 	case "openai-tools":
-		if text, err = openaiTools(v); err == nil {
+		if text, err = openaiTools(v, profile); err == nil {
 			text = append(text, '\n')
 		}
 	}
@@ -145,7 +156,7 @@ func (a *app) printGrammar(v grammar.Vocabulary, format string) error {
 }
 
 // openaiTools are the tools of a chat completions request.
-func openaiTools(v grammar.Vocabulary) ([]byte, error) {
+func openaiTools(v grammar.Vocabulary, profile string) ([]byte, error) {
 	type function struct {
 		Name        string          `json:"name"`
 		Description string          `json:"description"`
@@ -169,6 +180,12 @@ func openaiTools(v grammar.Vocabulary) ([]byte, error) {
 		parameters, strict := t.Strict()
 		if !strict {
 			parameters = t.Parameters
+		}
+		if profile != "" && profile != "openai-strict" {
+			if parameters, err = llm.SchemaFor(profile, t.Parameters); err != nil {
+				return nil, err
+			}
+			strict = false
 		}
 		all[i] = tool{"function", function{t.Name, t.Description, parameters, strict}}
 	}

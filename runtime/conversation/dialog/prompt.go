@@ -16,9 +16,9 @@ import (
 // that it was made with, so a new template gets a new number.
 
 // PromptVersion is the name of the template.
-const PromptVersion = "system.v2"
+const PromptVersion = "system.v3"
 
-//go:embed prompts/system.v2.tmpl
+//go:embed prompts/system.v3.tmpl
 var promptText string
 
 // PromptText returns the template. Its digest distinguishes drafts of one version.
@@ -114,7 +114,9 @@ func (b *brief) digest(list []*verbs.Verb, t *turn) {
 				words[i] += " (" + oneLine(c.Description) + ")"
 			}
 		}
-		b.Codes = append(b.Codes, listBrief{list.Name, strings.Join(words, ", ")})
+		if b.Mode != Tools || slices.ContainsFunc(list.Codes, func(c verbs.Code) bool { return c.Description != "" }) { // tools list them
+			b.Codes = append(b.Codes, listBrief{list.Name, strings.Join(words, ", ")})
+		}
 	}
 	for _, e := range entities {
 		all := t.names[e]

@@ -97,7 +97,9 @@ var adjustables = []adjustable{
 	{name: "exclusiveMinimum", steps: withoutKeyword("exclusiveMinimum")},
 	{name: "exclusiveMaximum", steps: withoutKeyword("exclusiveMaximum")},
 	{name: "multipleOf", steps: withoutKeyword("multipleOf")},
-	{name: "format", quoted: true, steps: withoutKeyword("format")},
+	{name: "format", quoted: true, steps: []adjustment{{"the formats are in the descriptions", func(b *object, _ string) bool {
+		return inSchemas(b, func(s *object) bool { return eachSchema(s, formatAsText) })
+	}}}},
 	{name: "default", quoted: true, steps: withoutKeyword("default")},
 	{name: "examples", quoted: true, steps: withoutKeyword("examples")},
 	{name: "title", quoted: true, steps: withoutKeyword("title")},
@@ -106,6 +108,12 @@ var adjustables = []adjustable{
 	{name: "oneOf", steps: []adjustment{{"written as anyOf", func(b *object, _ string) bool {
 		return inSchemas(b, func(s *object) bool {
 			return eachSchema(s, func(s *object) bool { return rename(s, "oneOf", "anyOf") })
+		})
+	}}}},
+	{name: "anyOf", quoted: true, steps: []adjustment{{"what may be null may be left out, and the first of other forms is taken", func(b *object, _ string) bool {
+		return inSchemas(b, func(s *object) bool {
+			eachSchema(s, nullsAreOptional)
+			return eachSchema(s, firstForm)
 		})
 	}}}},
 	{name: "const", quoted: true, steps: []adjustment{{"written as an enum of one value", func(b *object, _ string) bool {

@@ -127,8 +127,8 @@ var families = map[string]family{
 		}
 		return 0, ""
 	}},
-	"llama.cpp, before a long maxLength": {"qwen2.5", func(_ map[string]any, raw string) (int, string) {
-		if inSchema(raw, "maxLength") {
+	"llama.cpp, before an odd pattern": {"qwen2.5", func(_ map[string]any, raw string) (int, string) {
+		if strings.Contains(raw, "a{1,3000}") {
 			return 400, `{"error":{"code":400,"message":"Failed to initialize samplers: failed to parse grammar","type":"invalid_request_error"}}`
 		}
 		return 0, ""
@@ -153,7 +153,7 @@ var families = map[string]family{
 	}},
 }
 
-const rich = `{"type":"object","$schema":"x","properties":{"pattern":{"type":"string","maxLength":4000},"kind":{"const":"a"},"code":{"enum":["A","B"]},"of":{"$ref":"#/$defs/of"}},"required":["pattern","kind","code","of"],"additionalProperties":false,"$defs":{"of":{"type":"object","properties":{},"additionalProperties":false}}}`
+const rich = `{"type":"object","$schema":"x","properties":{"pattern":{"type":"string","pattern":"^a{1,3000}$"},"kind":{"const":"a"},"code":{"enum":["A","B"]},"of":{"$ref":"#/$defs/of"}},"required":["pattern","kind","code","of"],"additionalProperties":false,"$defs":{"of":{"type":"object","properties":{},"additionalProperties":false}}}`
 
 func everything() llm.Request {
 	zero, seed := float32(0), 1
@@ -481,14 +481,16 @@ func TestCallsInTextAreCalls(t *testing.T) {
 	}
 }
 
-// G39: a schema that is sent holds no long pattern beside a format, which costs tokens and says nothing
-// more. A short pattern and a property that is called as a keyword stay.
+// G39: a schema that is sent holds no long pattern beside a format and no length of a text, which cost
+// tokens and are checked all the same. A short pattern and a property that is called as a keyword stay.
 func TestSchemasAreSentShort(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("(?:2[0-8])|", 30)
 	for schema, want := range map[string]string{
 		`{"type":"string","pattern":"` + long + `","format":"date"}`:                              `{"type":"string","format":"date"}`,
 		`{"type":"string","pattern":"` + long + `"}`:                                              `{"type":"string","pattern":"` + long + `"}`,
+		`{"type":"string","minLength":1,"maxLength":2000}`:                                        `{"type":"string"}`,
+		`{"type":"array","maxItems":2,"items":{"type":"integer"}}`:                                `{"type":"array","maxItems":2,"items":{"type":"integer"}}`,
 		`{"type":"string","pattern":"^[A-Z]$","format":"x"}`:                                      `{"type":"string","pattern":"^[A-Z]$","format":"x"}`,
 		`{"type":"object","properties":{"pattern":{"type":"string"},"format":{"type":"string"}}}`: `{"type":"object","properties":{"pattern":{"type":"string"},"format":{"type":"string"}}}`,
 	} {

@@ -39,8 +39,8 @@ var Families = []Family{
 	{"Qwen, thinking models", `(^|\.)dashscope[a-z-]*\.aliyuncs\.com$`, `^(qwen3|qwq)`, []string{"tool_choice"},
 		"a call cannot be forced while the model thinks",
 		"github.com/cloudwego/eino issue 994 (qwen3.5-plus)", "2026-04-24"},
-	{"Gemini", `^generativelanguage\.googleapis\.com$`, ``, []string{"additionalProperties", "$schema", "propertyNames", "patternProperties", "const", "$defs", "seed"},
-		"schemas are a subset: unknown keywords, and unknown fields of the request, are refused by name",
+	{"Gemini", `^generativelanguage\.googleapis\.com$`, ``, append([]string{"seed"}, profiles["gemini"]...),
+		"schemas are a subset: unknown keywords, formats but date-time, and unknown fields of the request are refused by name",
 		"github.com/karthink/gptel issue 806; github.com/openswarm-ai/openswarm issue 24; github.com/zed-industries/zed issue 44875", "2025-04-25, 2026-05-06, 2025-12-15"},
 	{"Mistral", `(^|\.)api\.mistral\.ai$`, ``, []string{"seed"},
 		"unknown fields are refused, max_completion_tokens and seed among them; a call's id has nine letters or digits",
@@ -180,8 +180,8 @@ func depth(v any) int {
 // date, with its leap years, has 580.
 const longPattern = 100
 
-// short leaves out of a schema a long pattern beside a format: it costs tokens, and what a model writes
-// is checked in full all the same.
+// short leaves out of a schema what costs tokens and is checked in full all the same: a long pattern
+// beside a format, and the lengths of texts, with which a tool is not strict.
 func short(schema json.RawMessage) json.RawMessage {
 	value, err := ordered(schema)
 	root, ok := value.(*object)
@@ -189,7 +189,12 @@ func short(schema json.RawMessage) json.RawMessage {
 		return schema // the library says what is wrong with it
 	}
 	changed := eachSchema(root, func(s *object) bool {
-		return s.at("format") >= 0 && len(s.text("pattern")) > longPattern && s.drop("pattern")
+		changed := s.at("format") >= 0 && len(s.text("pattern")) > longPattern && s.drop("pattern")
+		if s.text("type") == "string" {
+			changed = s.drop("minLength") || changed
+			changed = s.drop("maxLength") || changed
+		}
+		return changed
 	})
 	if !changed {
 		return schema
