@@ -68,19 +68,24 @@ func logsModel(log *slog.Logger) func(llm.Adaptation) {
 
 func modelCommand(a *app) *cobra.Command {
 	var f modelFlags
+	var palettes string
 	cmd := &cobra.Command{
-		Use:     "model [check]",
+		Use:     "model [check|data]",
 		Short:   "Say what is known of a model's endpoint, or ask it",
 		Example: "verbatim model",
 		Long: `Lists the families of endpoints and models that are known, and what is changed in requests
 to them. verbatim model check asks the endpoint of --model eight small questions and prints what
-works, what had to be changed, how long it took, and its own sentence where it refuses.`,
+works, what had to be changed, how long it took, and its own sentence where it refuses.
+verbatim model data lists which fields of the palettes reach an endpoint.`,
 		Args:      atMost(1),
-		ValidArgs: []string{"check"},
+		ValidArgs: []string{"check", "data"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.model, f.baseURL = cmp.Or(f.model, a.env("VERBATIM_MODEL")), cmp.Or(f.baseURL, a.env("VERBATIM_BASE_URL"))
 			if len(args) == 0 {
 				return a.families(f)
+			}
+			if args[0] == "data" {
+				return a.modelData(palettes)
 			}
 			if args[0] != "check" {
 				return usage(fmt.Sprintf("verbatim model does not know what to do with %q", args[0]), "verbatim model check")
@@ -89,6 +94,7 @@ works, what had to be changed, how long it took, and its own sentence where it r
 		},
 	}
 	a.modelFlags(cmd, &f)
+	a.palettesFlag(cmd, &palettes)
 	return cmd
 }
 

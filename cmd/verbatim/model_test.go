@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,5 +183,64 @@ func TestAModelThatCannotBeAskedShows(t *testing.T) {
 	s.stop()
 	if log := s.said.String(); !strings.Contains(log, "model not asked") || !strings.Contains(log, "the play is over") {
 		t.Errorf("the log does not say why: %s", log)
+	}
+}
+
+// 54: an operator sees which fields of which palette reach an endpoint, and which are withheld; what a
+// conversation sends of the example keeps to it.
+func TestWhatReachesAModelIsListed(t *testing.T) {
+	t.Parallel()
+	out, _, code := modelCheck(t, nil, "data", "--palettes", "../../verbs/palettes/kyc")
+	if code != exitDone || !strings.Contains(out, "withheld  ") || !strings.Contains(out, "kyc.list\n    sent      ") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	out, _, code = modelCheck(t, nil, "data", "--json", "--palettes", "../../verbs/palettes/bank")
+	accepted(t, out)
+	var doc struct{ Verbs []modelData }
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitDone {
+		t.Fatal(err, code)
+	}
+	sent := map[string]modelData{}
+	for _, d := range doc.Verbs {
+		sent[d.Verb] = d
+		for _, field := range d.Fields {
+			if strings.Contains(field, "collected_data") {
+				t.Errorf("%s is said to send %s, which is sensitive", d.Verb, field)
+			}
+		}
+	}
+	dir := t.TempDir()
+	if err := layOut(dir); err != nil {
+		t.Fatal(err)
+	}
+	s := perform(t, clara.model)
+	if _, said, code := spokenIn(t, morning, dir, strings.Join(clara.says, "\n")+"\n", "--base-url", s.URL, "--model", "scripted"); code != 0 {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	looked := 0
+	for _, text := range s.asked {
+		var q struct {
+			Messages []struct{ Role, Content string }
+		}
+		if err := json.Unmarshal([]byte(text), &q); err != nil {
+			t.Fatal(err)
+		}
+		verb := ""
+		for line := range strings.Lines(q.Messages[len(q.Messages)-1].Content) {
+			if name, _, is := strings.Cut(line, " answered"); is {
+				verb = name
+				continue
+			}
+			if line = strings.TrimLeft(line, "0123456789. "); verb == "" || !strings.Contains(line, ": ") {
+				continue
+			}
+			field, _, _ := strings.Cut(line, ": ")
+			if looked++; !slices.Contains(sent[verb].Fields, field) && sent[verb].Verb != "" && !strings.Contains(field, " ") {
+				t.Errorf("%s sends %s, which is not listed: %v", verb, field, sent[verb])
+			}
+		}
+	}
+	if looked < 5 {
+		t.Errorf("only %d answers were looked at", looked)
 	}
 }
