@@ -202,6 +202,8 @@ func (a *archive) words(part, called string, styles map[string]style) error {
 				write(" ")
 			case "noBreakHyphen":
 				write("-")
+			case "sym":
+				write(symbol(attr(t, "font"), attr(t, "char")))
 			case "tbl":
 				x.tables++
 				grids = append(grids, &grid{number: x.tables})
