@@ -143,6 +143,12 @@ func TestWhatTheHomeOfAClientTellsIsSo(t *testing.T) {
 // settles puts the confirmation that waits into another state.
 func (h *house) settles(status string) {
 	h.t.Helper()
+	h.sets("verbatim.confirmation", h.waits(), map[string]stores.Value{"status": stores.NewString(status)})
+}
+
+// waits returns the key of the confirmation that waits for somebody else.
+func (h *house) waits() stores.Value {
+	h.t.Helper()
 	store, err := sqlite.Open(filepath.Join(h.dir, "house.db"))
 	if err != nil {
 		h.t.Fatal(err)
@@ -163,7 +169,7 @@ func (h *house) settles(status string) {
 	if err != nil || key.IsNull() {
 		h.t.Fatal("nothing waits", err)
 	}
-	h.sets("verbatim.confirmation", key, map[string]stores.Value{"status": stores.NewString(status)})
+	return key
 }
 
 // upload sends a form with a file.
