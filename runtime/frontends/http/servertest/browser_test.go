@@ -381,7 +381,7 @@ func TestBrowserEveryPage(t *testing.T) {
 		return n
 	}
 	least := counted()
-	tab.Go(h.url("/journal"))
+	tab.Go(h.url("/health"))
 	tab.Wait("since this process started")
 	drawn, _ := strconv.Atoi(tab.Eval(`[...document.querySelectorAll("section[aria-labelledby=latency] tbody tr")].reduce((n, r) => n + Number(r.cells[1].textContent), 0)`))
 	if most := counted(); drawn < least || drawn > most || drawn == 0 {
