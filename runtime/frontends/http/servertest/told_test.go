@@ -210,7 +210,7 @@ func TestWhatPagesTellOfCallsIsSo(t *testing.T) {
 		h.env = []string{"VERBATIM_PALETTES=" + own}
 	})
 	clara, weber, nowak, lang, kim := h.reader("clara"), h.reader("t.weber"), h.reader("a.nowak"), h.reader("d.lang"), h.reader("kim")
-	early := lang.get("/journal", http.StatusOK)
+	early := lang.get("/health", http.StatusOK)
 	number := func(page, pattern string) string {
 		t.Helper()
 		m := regexp.MustCompile(pattern).FindStringSubmatch(html.UnescapeString(page))
@@ -306,7 +306,7 @@ func TestWhatPagesTellOfCallsIsSo(t *testing.T) {
 	// A file of an answer, and what the journal counts.
 	told.Check(t, "pages/file", weber.post("/do/review.list-parts", http.StatusOK, form(t, weber.get("/do/review.list-parts", http.StatusOK), "/do/review.list-parts")),
 		weber.post("/do/review.see-parts", http.StatusOK, form(t, weber.get("/do/review.see-parts", http.StatusOK), "/do/review.see-parts")))
-	now := lang.get("/journal", http.StatusOK)
+	now := lang.get("/health", http.StatusOK)
 	told.Check(t, "pages/per-day-says", now, early, "14", number(now, `In 14 days, (\d+) calls`))
 	told.Check(t, "pages/per-verb-says", now, early, "3", "2", "2")
 	told.Check(t, "pages/latency-says", now, early, number(now, `(\d+) programs were carried out`))
