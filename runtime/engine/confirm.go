@@ -500,6 +500,18 @@ func (s *Session) Decided(ctx context.Context, most int) ([]*Pending, error) {
 	return all, failure(err)
 }
 
+// mostEnding is how many proposals Ending counts.
+const mostEnding = 1000
+
+// Ending counts the proposals that expire within a time without a decision, up to mostEnding.
+func (e *Engine) Ending(ctx context.Context, within time.Duration) (n int, err error) {
+	err = e.store.View(ctx, system(), func(r stores.Reader) (err error) {
+		n, err = confirmations.Ending(ctx, r, e.opt.Clock().Add(within), mostEnding)
+		return err
+	})
+	return n, failure(err)
+}
+
 // look finds a confirmation that the principal may see. One that they may not see gets the
 // same answer as one that does not exist.
 func (s *Session) look(ctx context.Context, id string) (*confirmations.Confirmation, error) {

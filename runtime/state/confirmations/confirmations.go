@@ -245,6 +245,14 @@ func Undone(ctx context.Context, r stores.Reader, asker string, since time.Time,
 	return out, err
 }
 
+// Ending counts the confirmations that wait for others and expire before an instant, up to most.
+func Ending(ctx context.Context, r stores.Reader, before time.Time, most int) (int, error) {
+	where := stores.Cond{Op: stores.And, Kids: []stores.Cond{{Op: stores.Eq, Path: stores.Path{Field: FieldStatus}, Value: stores.NewString(Waiting)},
+		{Op: stores.Ne, Path: stores.Path{Field: FieldID}, Value: stores.NewString("")}, {Op: stores.Lt, Path: stores.Path{Field: FieldExpires}, Value: stores.NewTime(before)}}}
+	rows, err := r.Find(ctx, stores.Find{Entity: Entity, Select: []stores.Path{{Field: FieldKey}}, Where: &where, Limit: most, Cut: true})
+	return len(rows), err
+}
+
 // MakeKey makes the key of a confirmation from its content and from the confirmations found before
 // it. Two askers at once, who both find none, make the same key: see asConflict.
 func (c *Confirmation) MakeKey(before []*Confirmation) stores.Value {

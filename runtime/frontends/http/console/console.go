@@ -34,6 +34,7 @@ func Links() []portal.Link {
 		{URL: "/waiting", Text: "pages/waiting"},
 		{URL: "/open", Text: "pages/open"},
 		{URL: "/journal", Text: "pages/journal", For: (*portal.Desk).Keeps},
+		{URL: "/health", Text: "pages/staff-health", For: Operates},
 		{URL: "/verbs", Text: "pages/reference"},
 	}
 }
@@ -52,6 +53,8 @@ func Routes(p *portal.Portal) []server.Route {
 		route("POST /open/{entry}", "settled", 4<<10, (*desk).settle),
 		route("GET /journal", "journal", 0, (*desk).historyPage),
 		route("GET /journal.csv", "", 0, (*desk).historyFile),
+		route("GET /health", "health", 0, (*desk).healthPage),
+		route("POST /health/jobs", "jobs-tended", 64<<10, (*desk).tendJobs),
 		route("GET /verbs", "reference", 0, (*desk).referencePage),
 		route("GET /verbs/{verb}", "verb", 0, (*desk).verbPage),
 	}

@@ -158,13 +158,10 @@ func (d *desk) historyPage() error {
 func (d *desk) historyFilters(s *search) *pages.Filters {
 	f := &pages.Filters{URL: "/journal"}
 	for _, field := range [...]struct {
-		name        string
-		label, hint values.Key
-	}{{"who", "pages/who", "pages/staff-who-hint"}, {"verb", "pages/verb", ""}, {"from", "pages/staff-from", ""}, {"until", "pages/staff-until", ""}, {"row", "pages/staff-row", ""}} {
+		name  string
+		label values.Key
+	}{{"who", "pages/staff-who"}, {"verb", "pages/verb"}, {"from", "pages/staff-from"}, {"until", "pages/staff-until"}, {"row", "pages/staff-row"}} {
 		out := pages.Field{ID: field.name, Name: field.name, Kind: "text", Label: d.Say(field.label), Value: s.args.Get(field.name), Max: 300}
-		if field.hint != "" {
-			out.Hint = d.Say(field.hint)
-		}
 		if i := slices.IndexFunc(s.wrong, func(m pages.Mistake) bool { return m.Field == field.name }); i >= 0 {
 			out.Wrong = s.wrong[i].Text
 		}

@@ -77,6 +77,7 @@ var templates = sync.OnceValue(func() map[values.Language]*template.Template {
 		t.Funcs(template.FuncMap{
 			"say":   func(key string, of ...string) string { return values.Key(key).In(l, of...) },
 			"runs":  func(text string) []string { return strings.SplitAfter(text, "_") }, // of a name of a file, which may break between them
+			"next":  func(i int) int { return i + 1 },
 			"asset": func(name string) string { return Assets + assets()[name].name },
 			"part": func(b Block) (template.HTML, error) {
 				var out bytes.Buffer

@@ -65,6 +65,25 @@ type Timeline struct {
 // An Event is one thing that happened.
 type Event struct{ When, Who, What, Why, URL string }
 
+// Picks is a table whose rows can be selected, with what can be done with those that are.
+type Picks struct {
+	ID, Title string
+	Views     []Link
+	URL, Name string // where the selection is sent, and the name of the field of a row before its value
+	Head      []string
+	Rows      []Pick
+	Buttons   []Button
+	Empty     string
+	More      string // says that there are more
+}
+
+// A Pick is a row of Picks. Text is its first cell.
+type Pick struct {
+	Value, Text string
+	Cells       []string
+}
+
+func (Picks) part() string    { return "picks" }
 func (Queue) part() string    { return "queue" }
 func (Review) part() string   { return "review" }
 func (Document) part() string { return "document" }

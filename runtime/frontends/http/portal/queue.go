@@ -183,7 +183,7 @@ func (q *queue) list(ctx context.Context, here string) (pages.Queue, error) {
 		}
 		out.Rows = append(out.Rows, item)
 	}
-	if here == "" {
+	if here == "" && len(q.rows)+len(q.args) > 0 {
 		out.Find = q.filters()
 	}
 	return out, nil

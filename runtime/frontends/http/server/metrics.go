@@ -68,6 +68,24 @@ func (m *Meter) Channel(name string, up bool) {
 	m.up.WithLabelValues(name).Set(value)
 }
 
+// Down reports whether the model could not be asked the last time.
+func (m *Meter) Down() bool { return m.down.Load() }
+
+// Silent lists the channels of notices that do not answer, as far as this process sends any.
+func (m *Meter) Silent() (all []string) {
+	own := prometheus.NewRegistry()
+	own.MustRegister(m.up)
+	families, _ := own.Gather() // of one gauge, which is whole
+	for _, family := range families {
+		for _, of := range family.GetMetric() {
+			if of.GetGauge().GetValue() == 0 {
+				all = append(all, of.GetLabel()[0].GetValue())
+			}
+		}
+	}
+	return all
+}
+
 // Observe is for engine.Options.
 func (m *Meter) Observe(ctx context.Context, o engine.Observed) {
 	stage := "run"

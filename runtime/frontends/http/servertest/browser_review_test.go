@@ -1,22 +1,24 @@
 package servertest
 
 import (
+	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"verbatim/runtime/tests/browsertest"
 )
 
-// sends has Clara send a file for Thomas's identity.
-func (h *house) sends(name, content string) {
-	h.t.Helper()
+// sends sends a file for Thomas's identity, as Clara.
+func (r reader) sends(name, content string) {
+	r.h.t.Helper()
 	const at = "/do/client.submit-document"
-	clara := h.reader("clara")
-	given := with(form(h.t, clara.get(at+"?item=thomas-muller-identity", http.StatusOK), at), "document-type", "PASSPORT")
-	clara.uploads(at, http.StatusOK, given, "file-reference", name, content)
+	given := with(form(r.h.t, r.get(at+"?item=thomas-muller-identity", http.StatusOK), at), "document-type", "PASSPORT")
+	r.uploads(at, http.StatusOK, given, "file-reference", name, content)
 }
 
 // example is a file of the example.
@@ -33,7 +35,7 @@ func example(t testing.TB, name string) string {
 func TestBrowserADocumentBesideItsDecision(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	h.sends("passport.pdf", example(t, "passport.pdf"))
+	h.reader("clara").sends("passport.pdf", example(t, "passport.pdf"))
 	tab := browsertest.Open(t)
 	tab.Size(1280, "light")
 	h.signIn(tab, "t.weber")
@@ -54,4 +56,107 @@ func TestBrowserADocumentBesideItsDecision(t *testing.T) {
 	if !strings.Contains(tab.Text(), "passport.pdf") {
 		t.Error(tab.Text())
 	}
+}
+
+// G51: a queue of ten is decided without the mouse: each decision leads on to the next item.
+func TestBrowserAQueueOfTenByKeyboard(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(h *house) {
+		var more strings.Builder
+		for i := range 10 {
+			fmt.Fprintf(&more, "\nINSERT INTO kyc_outstanding_requests (request_id, workstream_id, request_type, request_subtype, status, due_date, created_at, updated_at) VALUES ('100004e9-0000-4000-8000-%012d', '00000003-0000-4000-8000-%012x', 'DOCUMENT', 'ADDRESS', 'PENDING_REVIEW', '2025-01-%02d', '2024-12-02T09:00:00Z', '2024-12-02T09:00:00Z');", i, i+1, i+10)
+		}
+		text, err := os.ReadFile(filepath.Join(h.dir, "bank.sql"))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(h.dir, "bank.sql"), append(text, more.String()...), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	h.signIn(tab, "t.weber")
+	tab.Wait("What clients sent (10)")
+	tab.Press("jkj\r") // the first or the second: down, up, down, open
+	tab.Wait("What to decide")
+	for left := 9; left > 0; left-- {
+		tab.Press("\t\r") // from the heading of the decision to its first button
+		tab.Wait(fmt.Sprintf("What clients sent (%d)", left))
+		if got := tab.Eval(`document.activeElement.id`); left > 1 && got != "decision" {
+			t.Fatalf("with %d left the focus is on %q", left, got)
+		}
+		if !strings.Contains(tab.Eval(`location.pathname`), "/item/") { // it was the last of the list
+			tab.Press("j\r")
+			tab.Wait("What to decide")
+		}
+	}
+	tab.Press("\t\r")
+	tab.Wait("found none that you can see")
+	if n := strings.Count(h.run("log", "show", "--as", "d.lang", "--verb", "review.accept"), "review.accept"); n != 10 {
+		t.Errorf("%d were accepted", n)
+	}
+}
+
+// G51: a file of a stranger is shown or given, and runs nothing: what a browser would run is never shown
+// in our origin, and the file opens for nobody else.
+func TestAStrangersFileRunsNothing(t *testing.T) {
+	t.Parallel()
+	const types = "types: [application/pdf, image/jpeg, image/png, image/heic, image/tiff]"
+	h := newHouse(t, func(h *house) {
+		own := filepath.Join(h.dir, "palettes")
+		if err := os.CopyFS(own, os.DirFS(filepath.Join(root, "verbs/palettes/bank"))); err != nil {
+			t.Fatal(err)
+		}
+		h.edit("palettes/client.yaml", types, "types: [application/pdf, image/*, text/*]")
+		h.env = []string{"VERBATIM_PALETTES=" + own}
+	})
+	clara, weber, jonas := h.reader("clara"), h.reader("t.weber"), h.reader("jonas")
+	files := regexp.MustCompile(`href="(/file/[^"]+)"`)
+	for _, c := range []struct{ name, content, kind, shown string }{
+		{"a.html", "<!doctype html><script>alert(1)</script><p>hello", "attachment", "Save the file"},
+		{"a.svg", `<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`, "attachment", "Save the file"},
+		{"a.txt", "plain <script>alert(1)</script> text", "attachment", "plain &lt;script&gt;alert(1)&lt;/script&gt; text"},
+		{"a.pdf", example(t, "passport.pdf"), "inline", "data-pdf="},
+		{strings.Repeat("long", 50) + ".pdf", example(t, "passport.pdf") + "%", "inline", "longlonglong"},
+	} {
+		clara.sends(c.name, c.content)
+		page := weber.get("/p/1/item/thomas-muller-identity", http.StatusOK)
+		if !strings.Contains(page, c.shown) || strings.Contains(page, "<script>alert") {
+			t.Errorf("%.20s is shown otherwise:\n%s", c.name, page)
+		}
+		at := files.FindStringSubmatch(page)
+		if at == nil {
+			t.Fatalf("%.20s does not open:\n%s", c.name, page)
+		}
+		r, err := weber.c.Get(h.url(at[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Body.Close()
+		policy, kind, _ := strings.Cut(r.Header.Get("Content-Disposition"), ";")
+		if policy != c.kind || r.Header.Get("X-Content-Type-Options") != "nosniff" || c.kind == "attachment" && !strings.Contains(r.Header.Get("Content-Security-Policy"), "sandbox") || len(kind) > 300 {
+			t.Errorf("%.20s is given with %v", c.name, r.Header)
+		}
+		jonas.get(at[1], http.StatusNotFound)
+	}
+	weber.get("/file/"+url.PathEscape("../x"), http.StatusNotFound)
+	page := weber.get("/p/1/item/thomas-muller-identity", http.StatusOK)
+	if n := len(files.FindAllString(page, -1)); n != 1 || strings.Count(page, `?file=`) < 4 {
+		t.Errorf("%d files are shown at once:\n%s", n, page)
+	}
+}
+
+// A document that cannot be drawn says so, and opens by its link.
+func TestBrowserADocumentThatCannotBeDrawn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.reader("clara").sends("broken.pdf", "%PDF-1.4 a file")
+	tab := browsertest.Open(t)
+	tab.Size(360, "light")
+	h.signIn(tab, "t.weber")
+	tab.Wait("What clients sent (1)")
+	tab.Go(h.url("/p/1/item/thomas-muller-identity"))
+	tab.Wait("The document cannot be drawn here. Open it in a tab of its own.")
+	everywhere(tab, "review-broken")
 }

@@ -165,14 +165,14 @@ func (h *house) run(args ...string) string {
 }
 
 // start serves, and waits until it does. Links to sign in are new each time.
-func (h *house) start() {
+func (h *house) start(flags ...string) {
 	h.t.Helper()
 	_, port, _ := net.SplitHostPort(h.address)
 	people := h.people
 	if people == nil {
 		people = []string{"clara", "t.weber", "a.nowak", "d.lang", "nina", "otto", "ada", "jonas", "kim"}
 	}
-	args := []string{"serve", "--listen", h.address, "--log", "error"}
+	args := append([]string{"serve", "--listen", h.address, "--log", "error"}, flags...)
 	for _, who := range people {
 		args = append(args, "--sign-in", who)
 	}
@@ -349,11 +349,11 @@ func TestBrowserEveryPage(t *testing.T) {
 	seen["decided"] = true
 	h.signIn(tab, "d.lang")
 	tab.Wait("Waiting")
-	look("journal", "/journal", "The chain is whole")
+	look("journal", "/journal", "As a CSV file")
 	look("entry", "/journal/1", "Outcome")
 	// U44: a plot is a picture with a name, a description and its table, and is told apart
 	// without colour.
-	tab.Go(h.url("/journal"))
+	look("health", "/health", "The chain is whole")
 	for what, want := range map[string]string{
 		`[...document.querySelectorAll("svg.plot")].every(s => s.getAttribute("role") === "img" && s.getAttribute("aria-labelledby").split(" ").every(id => document.getElementById(id).textContent.length > 3))`:                                                                                                                                                 "true",
 		`[...document.querySelectorAll("svg.plot")].every(s => s.closest("section").querySelectorAll("details tbody tr").length === s.querySelectorAll("rect.a").length)`:                                                                                                                                                                                         "true",
@@ -381,7 +381,7 @@ func TestBrowserEveryPage(t *testing.T) {
 		return n
 	}
 	least := counted()
-	tab.Go(h.url("/journal"))
+	tab.Go(h.url("/health"))
 	tab.Wait("since this process started")
 	drawn, _ := strconv.Atoi(tab.Eval(`[...document.querySelectorAll("section[aria-labelledby=latency] tbody tr")].reduce((n, r) => n + Number(r.cells[1].textContent), 0)`))
 	if most := counted(); drawn < least || drawn > most || drawn == 0 {
@@ -422,6 +422,7 @@ func TestBrowserEveryPage(t *testing.T) {
 	for _, r := range s.Routes() {
 		switch r.Name {
 		case "settled": // settles a call whose outcome is unknown: open_test.go does
+		case "decided-together", "jobs-tended": // tables of what became of each: staff_test.go reads them
 		case "row": // the bank's verbs read no row alone: TestBrowserTheDeal looks at it
 		case "", "sign-out", "sign-in-openid", "sign-in-back", "sign-in-sent": // no page of their own, or none without another system
 		default:
@@ -1594,8 +1595,7 @@ func TestBrowserTogether(t *testing.T) {
 	}
 	decides.Scripts(false)
 	follow(decides, "main", "Show the selected together")
-	decides.Wait("Pierre Dupont")
-	decides.Wait("Thomas Müller")
+	decides.Wait("Decide on these 2 together")
 	decides.Scripts(true)
 	everywhere(decides, "decision-together")
 	second := strings.TrimPrefix(decides.Eval(`document.querySelectorAll("main form")[1].getAttribute("action")`), "/waiting/")
@@ -1717,7 +1717,7 @@ func TestBrowserConsole(t *testing.T) {
 	id := h.waive(asks)
 	asks.Go(h.url("/waiting/" + id))
 	asks.Wait("Waits for somebody with this role")
-	if asks.Eval(`document.querySelectorAll("main form").length`) != "0" {
+	if asks.Eval(`[...document.querySelectorAll("main form button")].map(b => b.value) + ""`) != "withdraw" {
 		t.Error("whoever asks may decide")
 	}
 	h.signIn(decides, "a.nowak")

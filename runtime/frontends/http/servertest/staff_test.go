@@ -8,8 +8,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"verbatim/runtime/tests/told"
+	"verbatim/stores"
 )
 
 // waives has somebody ask for a waiver of a request.
@@ -140,4 +142,51 @@ func TestWhatHappenedIsFound(t *testing.T) {
 	if !strings.Contains(look, "Clara Weiss") || !strings.Contains(look, "Leave a note on a request, and say when something is expected</strong>") || strings.Contains(look, "Updated at:") {
 		t.Errorf("the timeline tells nothing:\n%s", look[strings.Index(look, `<ol class="timeline`):])
 	}
+}
+
+// G54: an operator is told whether everything is well and what to do where it is not, sees jobs by their
+// state, and tries several again or drops them, each with its own entry of the journal.
+func TestWhetherEverythingIsWell(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	otto, weber := h.reader("otto"), h.reader("t.weber")
+	weber.get("/health", http.StatusNotFound)
+	well := otto.get("/health", http.StatusOK)
+	if !strings.Contains(otto.get("/health?state=done", http.StatusOK), `aria-current="true">Finished<`) {
+		t.Error("the jobs of a state are not shown")
+	}
+	h.kill()
+	for i := range int64(3) { // their workers are away
+		h.lost(i+1, "t.weber", time.Now().Add(-time.Hour))
+	}
+	h.ends("lost 1", "notice 1")
+	h.start("--no-work")
+	otto, weber = h.reader("otto"), h.reader("t.weber")
+	weber.waives("maria-schmidt-date-of-birth", "The register has it already")
+	h.sets("verbatim.confirmation", h.waits(), map[string]stores.Value{"expires": stores.NewTime(time.Now().Add(time.Hour))})
+	ill := otto.get("/health", http.StatusOK)
+	told.Check(t, "pages/staff-all-well", well, ill)
+	told.Check(t, "pages/staff-dead", ill, well, "1")
+	told.Check(t, "pages/staff-ending", ill, well, "1")
+	if !strings.Contains(ill, "nowhere") || !strings.Contains(ill, "Assigned analyst") {
+		t.Errorf("the job that was given up is not shown:\n%s", ill)
+	}
+	h.lost(4, "t.weber", time.Now().Add(-time.Hour))
+	told.Check(t, "pages/staff-no-worker", otto.get("/health", http.StatusOK), well)
+
+	f := form(t, ill, "/health/jobs")
+	otto.post("/health/jobs", http.StatusBadRequest, with(f, "do", "retry"))
+	again := otto.post("/health/jobs", http.StatusOK, with(f, "job notice 1", "1", "do", "retry"))
+	if dead := otto.get("/health?state=dead", http.StatusOK); strings.Contains(dead, "notice 1") {
+		t.Errorf("it is not tried again:\n%s", again[strings.Index(again, "<tbody"):])
+	}
+	sure := otto.post("/health/jobs", http.StatusOK, url.Values{"do": {"drop"}, "job notice 1": {"1"}, "job notice 2": {"1"}})
+	if n := strings.Count(h.run("log", "show", "--as", "d.lang"), "system.drop-job"); n != 0 || !strings.Contains(sure, "Drop 2 for good?") {
+		t.Errorf("%d were dropped unasked:\n%s", n, sure)
+	}
+	otto.post("/health/jobs", http.StatusOK, with(form(t, sure, "/health/jobs"), "sure", "1"))
+	if n := strings.Count(h.run("log", "show", "--as", "d.lang"), "system.drop-job"); n != 2 {
+		t.Errorf("%d drops are in the journal", n)
+	}
+	weber.post("/health/jobs", http.StatusNotFound, url.Values{"do": {"drop"}, "job notice 3": {"1"}, "sure": {"1"}})
 }

@@ -143,6 +143,12 @@ func TestWhatTheHomeOfAClientTellsIsSo(t *testing.T) {
 // settles puts the confirmation that waits into another state.
 func (h *house) settles(status string) {
 	h.t.Helper()
+	h.sets("verbatim.confirmation", h.waits(), map[string]stores.Value{"status": stores.NewString(status)})
+}
+
+// waits returns the key of the confirmation that waits for somebody else.
+func (h *house) waits() stores.Value {
+	h.t.Helper()
 	store, err := sqlite.Open(filepath.Join(h.dir, "house.db"))
 	if err != nil {
 		h.t.Fatal(err)
@@ -163,7 +169,7 @@ func (h *house) settles(status string) {
 	if err != nil || key.IsNull() {
 		h.t.Fatal("nothing waits", err)
 	}
-	h.sets("verbatim.confirmation", key, map[string]stores.Value{"status": stores.NewString(status)})
+	return key
 }
 
 // upload sends a form with a file.
@@ -204,7 +210,7 @@ func TestWhatPagesTellOfCallsIsSo(t *testing.T) {
 		h.env = []string{"VERBATIM_PALETTES=" + own}
 	})
 	clara, weber, nowak, lang, kim := h.reader("clara"), h.reader("t.weber"), h.reader("a.nowak"), h.reader("d.lang"), h.reader("kim")
-	early := lang.get("/journal", http.StatusOK)
+	early := lang.get("/health", http.StatusOK)
 	number := func(page, pattern string) string {
 		t.Helper()
 		m := regexp.MustCompile(pattern).FindStringSubmatch(html.UnescapeString(page))
@@ -300,7 +306,7 @@ func TestWhatPagesTellOfCallsIsSo(t *testing.T) {
 	// A file of an answer, and what the journal counts.
 	told.Check(t, "pages/file", weber.post("/do/review.list-parts", http.StatusOK, form(t, weber.get("/do/review.list-parts", http.StatusOK), "/do/review.list-parts")),
 		weber.post("/do/review.see-parts", http.StatusOK, form(t, weber.get("/do/review.see-parts", http.StatusOK), "/do/review.see-parts")))
-	now := lang.get("/journal", http.StatusOK)
+	now := lang.get("/health", http.StatusOK)
 	told.Check(t, "pages/per-day-says", now, early, "14", number(now, `In 14 days, (\d+) calls`))
 	told.Check(t, "pages/per-verb-says", now, early, "3", "2", "2")
 	told.Check(t, "pages/latency-says", now, early, number(now, `(\d+) programs were carried out`))

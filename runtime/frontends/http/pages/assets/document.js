@@ -14,7 +14,6 @@ async function show(box) {
     lib.GlobalWorkerOptions.workerSrc = words.worker;
     pdf = await lib.getDocument({url: words.pdf, isEvalSupported: false, enableXfa: false, useWasm: false, wasmUrl: "/assets/", disableRange: true, disableStream: true}).promise;
   } catch (e) {
-    box.classList.add("failed");
     told.textContent = e && e.name === "PasswordException" ? words.locked : words.failed;
     return;
   }
