@@ -428,7 +428,7 @@ func (b *Tab) audit(name string, rules ...string) {
 			}
 		}
 	}
-	if b.acts {
+	if b.acts || os.Getenv("VERBATIM_SCREENSHOTS") != "" { // a picture of the whole page moves it for a moment
 		r.Shift -= r.Asked
 	}
 	switch {
