@@ -581,10 +581,10 @@ func TestBrowserConversation(t *testing.T) {
 			tab.Wait("Identity: Thomas Müller")
 			tab.Wait("Allianz Reinsurance AG")
 			everywhere(tab, "analyst-1")
-			follow(tab, item("thomas"), "Accept")
-			tab.Wait("Back")
+			follow(tab, item("thomas"), "Identity: Thomas Müller") // the decision stands beside the document
+			tab.Wait("Send back")
 			tab.Scripts(scripts)
-			tab.Click("main form .btn")
+			follow(tab, ".decide", "Accept")
 			tab.Wait("Accepted: Thomas Müller (identity).")
 			tab.Wait("I looked for decisions to make and found none that you can see.")
 		})
