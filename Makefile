@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help release release-twice demo guard deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims faults lint cover build
+.PHONY: help release release-twice demo guard deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium pages lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims faults lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BENCH       := cmd/internal/bench
@@ -150,6 +150,9 @@ rabbit: ## find the RabbitMQ server, over which queues are tested, or install it
 	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
 	echo "rabbit: not installed; installing it with apt-get" >&2; \
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends rabbitmq-server </dev/null
+
+pages: chromium judges ## write pictures of the pages into .cache/pages, and judge them
+	@VERBATIM_SCREENSHOTS=$(CURDIR)/.cache/pages VERBATIM_REQUIRE_CHROMIUM=1 go test -vet=off -count=1 -run 'TestBrowser(Gallery|States)' ./runtime/frontends/http/...
 
 chromium: ## find Chromium, in which pages are looked at, or install it with apt-get
 	@for name in chromium-headless-shell chromium chromium-browser google-chrome; do if command -v $$name >/dev/null; then exit 0; fi; done; \

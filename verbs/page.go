@@ -1,6 +1,10 @@
 package verbs
 
-import "verbatim/dsl"
+import (
+	"slices"
+
+	"verbatim/dsl"
+)
 
 // A Page says what pages show to a principal with a role.
 type Page struct {
@@ -14,6 +18,7 @@ type Page struct {
 	Promises *PageList
 	Detail   *Verb
 	Opens    *Verb // the verb that reveals masked values; nil if the palette names none
+	Given    *Verb // the verb that shows what the person gave for an item; nil if the palette names none
 	Acts     []PageAct
 	Also     []*Verb
 	Plots    []PagePlot
@@ -53,6 +58,12 @@ type PageAct struct {
 	Says string // "" if the verb's description says enough
 	With []PageWith
 	All  bool
+	In   []string // the states of the item, of PageStates; nil is any
+}
+
+// OfferedIn reports whether the act is offered for an item in a state. What is late is to be done.
+func (a *PageAct) OfferedIn(state string) bool {
+	return len(a.In) == 0 || slices.Contains(a.In, state) || state == "late" && slices.Contains(a.In, "to-do")
 }
 
 // A PageWith is an argument whose value comes from a column of the item.

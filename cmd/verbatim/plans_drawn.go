@@ -110,7 +110,7 @@ func (p *planning) drawnAttempts(ctx context.Context, name string, step stores.V
 }
 
 func drawnTries(name string, rows []*serviceaccount.Row, l values.Language) portal.Drawing {
-	d := portal.Drawing{Title: say(l, "plans/attempts", name), Says: say(l, "plans/attempted", strconv.Itoa(len(rows))), Head: []string{say(l, "plans/tries"), say(l, "plans/does"), say(l, "plans/state"), say(l, "plans/sure"), say(l, "plans/why")}}
+	d := portal.Drawing{Title: say(l, "plans/attempts", name), Says: say(l, "plans/attempted", strconv.Itoa(len(rows))), Legend: []string{say(l, "plans/sure")}, Head: []string{say(l, "plans/tries"), say(l, "plans/does"), say(l, "plans/state"), say(l, "plans/sure"), say(l, "plans/why")}}
 	slices.SortFunc(rows, func(a, b *serviceaccount.Row) int {
 		return cmp.Compare(a.Value("number").Int(), b.Value("number").Int())
 	})
@@ -134,7 +134,7 @@ func (p *planning) drawnReliability(ctx context.Context, tool string, l values.L
 }
 
 func drawnFigures(r *confidence.Reliability, l values.Language) portal.Drawing {
-	d := portal.Drawing{Title: say(l, "plans/reliable", string(r.Tool)), Head: []string{say(l, "plans/bin"), say(l, "plans/sure"), say(l, "plans/right"), say(l, "plans/many")},
+	d := portal.Drawing{Title: say(l, "plans/reliable", string(r.Tool)), Legend: []string{say(l, "plans/sure"), say(l, "plans/right")}, Head: []string{say(l, "plans/bin"), say(l, "plans/sure"), say(l, "plans/right"), say(l, "plans/many")},
 		Says: say(l, "plans/reliable-says", strconv.Itoa(r.Judged), fmt.Sprintf("%.3f", r.Before), fmt.Sprintf("%.3f", r.After))}
 	if r.Alarm {
 		d.Says += " " + say(l, "plans/alarm", strconv.Itoa(r.Alarmed))

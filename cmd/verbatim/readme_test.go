@@ -40,8 +40,8 @@ type page struct {
 	run     func(lines string) string // what a command prints
 }
 
-// pages are all that have a console block, besides the guides, in the order of the tests below.
-var pages = []string{
+// consolePages are all that have a console block, besides the guides, in the order of the tests below.
+var consolePages = []string{
 	"README.md", "examples/client/README.md", "examples/retail/README.md", "examples/workshop/README.md",
 	"examples/manda/README.md", "examples/kyc/README.md", "examples/kiisha/README.md", "examples/confidence/README.md",
 }
@@ -67,7 +67,7 @@ func TestEveryPageIsPlayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	found = slices.DeleteFunc(found, func(name string) bool { return path.Dir(name) == "cmd/verbatim/guide" })
-	want := slices.Clone(pages)
+	want := slices.Clone(consolePages)
 	slices.Sort(want)
 	slices.Sort(found)
 	if !slices.Equal(found, want) {

@@ -32,6 +32,7 @@ import (
 	"verbatim/runtime/frontends/http/a2a/peers"
 	"verbatim/runtime/frontends/http/api"
 	"verbatim/runtime/frontends/http/console"
+	"verbatim/runtime/frontends/http/pages"
 	"verbatim/runtime/frontends/http/portal"
 	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/frontends/http/server/logins"
@@ -234,6 +235,9 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 		return nil, err
 	}
 	o.Talk = a.talks(reg, model, chat, tokens, zone)
+	if o.Brand, err = a.brand(); err != nil {
+		return nil, err
+	}
 	o.Mail = channels != nil && channels.Writes()
 	if o.OpenID, err = a.openID(); err != nil {
 		return nil, err
@@ -307,6 +311,24 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 		work: func(ctx context.Context) error {
 			return a.workBeside(ctx, f, engine, store, send, channels.Channel, meter, logger)
 		}}, nil
+}
+
+// brand reads whose pages the server shows.
+func (a *app) brand() (pages.Brand, error) {
+	var logo []byte
+	file := a.env("VERBATIM_LOGO")
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return pages.Brand{}, usage("VERBATIM_LOGO names a file that cannot be read: "+reason(err), "check the path, and who may read it")
+		}
+		logo = text
+	}
+	b, err := pages.NewBrand(a.env("VERBATIM_ORGANISATION"), a.env("VERBATIM_COLOURS"), file, logo)
+	if err != nil {
+		return b, usage(err.Error(), "verbatim help variables")
+	}
+	return b, nil
 }
 
 // followEvery is how often the index of the journal is brought up to date behind the pages that show it.

@@ -41,6 +41,9 @@ func (l *loader) page(pn *pageNode) {
 	if page.Opens, _ = l.pageItem(d, page, f.at("opens")); page.Opens != nil && !page.Opens.Masked() {
 		d.report(tell(d.place(f.at("opens").value), "contradiction", page.Opens.Name+" opens what stands masked, and gives something else too", "name a verb that reads sensitive fields alone", page.Opens.Place, "declared here"))
 	}
+	if page.Given, _ = l.pageItem(d, page, f.at("given")); page.Given != nil && !page.Given.Masked() {
+		d.report(tell(d.place(f.at("given").value), "contradiction", page.Given.Name+" shows what the person gave, and gives something else too", "name a verb that reads sensitive fields alone", page.Given.Place, "declared here"))
+	}
 	page.Person = l.pageVerb(d, page, f.at("person").value)
 	if n := f.at("about").value; n != nil {
 		page.About = l.entityAt(d, n)
@@ -194,6 +197,12 @@ func (l *loader) pageAct(d *doc, page *verbs.Page, n *yaml.Node) {
 			return
 		}
 		act.With = append(act.With, verbs.PageWith{Param: i, Column: d.column(page.Items.Verb, pair{k, n})})
+	})
+	d.items(f.at("in"), func(n *yaml.Node) {
+		if !slices.Contains(verbs.PageStates, n.Value) {
+			d.report(tell(d.place(n), "unknown-word", f.at("in").key.Value, n.Value, verbs.PageStates))
+		}
+		act.In = append(act.In, n.Value)
 	})
 	d.noRecord(v, f.at("verb").value, act.With)
 	page.Acts = append(page.Acts, act)

@@ -310,6 +310,14 @@ func (c *Conversation) Asked(q *Question) (asks, shows string) {
 	return c.reveal(q.asks), c.reveal(q.shows)
 }
 
+// Question returns a question as it was put to the person in a message, so that whoever shows it in
+// another way, with buttons, shows it once.
+func (c *Conversation) Question(q *Question) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.TrimSpace(c.conceal(c.wording.question(q)))
+}
+
 // Offered returns the choices of the last question in its words; repeating one of them answers it.
 func (c *Conversation) Offered() (all []string) {
 	c.mu.Lock()

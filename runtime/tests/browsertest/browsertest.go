@@ -38,6 +38,7 @@ type Tab struct {
 	axe  string
 	wide int64
 	look string
+	acts bool // the last act of the person may move what is below it
 }
 
 // Open opens a tab, and closes it with the test. Without Chromium or axe-core the test is
@@ -267,10 +268,10 @@ const (
 // Press presses a key, wherever the focus is.
 func (b *Tab) Press(keys string) { b.t.Helper(); b.Do(chromedp.KeyEvent(keys)) }
 
-// File chooses a file.
-func (b *Tab) File(css, name string) {
+// File chooses files.
+func (b *Tab) File(css string, names ...string) {
 	b.t.Helper()
-	b.Do(chromedp.SetUploadFiles(chromedp.CSS(css), []string{name}))
+	b.Do(chromedp.SetUploadFiles(chromedp.CSS(css), names))
 }
 
 // pause is how long to wait before a page is looked at again: each look makes it lay out its text.
@@ -356,6 +357,15 @@ func (b *Tab) Audit(name string) {
 	b.audit(name, "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 }
 
+// AuditAct is Audit of a state that the person's own act made, such as files that they chose: what moves
+// within half a second of that act is not counted, as browsers do not count it.
+func (b *Tab) AuditAct(name string) {
+	b.t.Helper()
+	b.acts = true
+	defer func() { b.acts = false }()
+	b.Audit(name)
+}
+
 // Everywhere opens an address at every width and audits it. At the narrowest and at the widest it is
 // judged by all rules, and in the other colours by those about colours. At a width between them,
 // where the style sheet changes nothing, it is judged by those about places.
@@ -393,8 +403,8 @@ func (b *Tab) audit(name string, rules ...string) {
 	}
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(async () => {
 		const r = await axe.run(document, {runOnly: `+string(only)+`, resultTypes: ["violations"], selectors: false});
-		const {shift, moved} = await `+shifts+`;
-		return JSON.stringify({violations: r.violations, passes: r.passes.map(p => p.id), shift, moved, inner: innerWidth, wide: document.documentElement.scrollWidth});
+		const {shift, asked, moved} = await `+shifts+`;
+		return JSON.stringify({violations: r.violations, passes: r.passes.map(p => p.id), shift, asked, moved, inner: innerWidth, wide: document.documentElement.scrollWidth});
 	})()`, chromedp.EvalAwaitPromise))
 	if err != nil {
 		b.t.Fatalf("%s: %v", at, err)
@@ -403,6 +413,7 @@ func (b *Tab) audit(name string, rules ...string) {
 		Violations  []finding
 		Passes      []string
 		Shift       float64
+		Asked       float64 // the part of Shift within half a second of an act
 		Moved       []string
 		Inner, Wide int64
 	}
@@ -416,6 +427,9 @@ func (b *Tab) audit(name string, rules ...string) {
 				b.t.Logf("    %s\n    %s", n.HTML, n.Summary)
 			}
 		}
+	}
+	if b.acts || os.Getenv("VERBATIM_SCREENSHOTS") != "" { // a picture of the whole page moves it for a moment
+		r.Shift -= r.Asked
 	}
 	switch {
 	case r.Inner != b.wide:
@@ -433,12 +447,12 @@ func (b *Tab) audit(name string, rules ...string) {
 // shifts returns the layout shifts since the page was opened. It waits until the last change is
 // painted, which takes a while on a busy machine.
 const shifts = `new Promise(done => {
-	let shift = 0;
+	let shift = 0, asked = 0;
 	const moved = [];
-	const note = all => { for (const e of all) { shift += e.value; for (const s of e.sources) moved.push([e.value, "at", e.startTime, e.hadRecentInput ? "after input" : "unasked", s.previousRect.x, s.previousRect.y, s.currentRect.x, s.currentRect.y, s.node?.outerHTML?.slice(0, 90) ?? ""].join(" ")); } };
+	const note = all => { for (const e of all) { shift += e.value; if (e.hadRecentInput) asked += e.value; for (const s of e.sources) moved.push([e.value, "at", e.startTime, e.hadRecentInput ? "after input" : "unasked", s.previousRect.x, s.previousRect.y, s.currentRect.x, s.currentRect.y, s.node?.outerHTML?.slice(0, 90) ?? ""].join(" ")); } };
 	const watch = new PerformanceObserver(l => note(l.getEntries()));
 	watch.observe({type: "layout-shift", buffered: true});
-	requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => { note(watch.takeRecords()); done({shift, moved}); }, 50)));
+	requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => { note(watch.takeRecords()); done({shift, asked, moved}); }, 50)));
 })`
 
 // Shift returns the amount by which the layout of the page shifted since it was opened.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/frontends/http/server"
 	"verbatim/verbs"
-	"verbatim/verbs/explain"
 	"verbatim/verbs/grammar"
 )
 
@@ -40,11 +38,11 @@ func (v *visit) verb() error {
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	if err := explain.Verb(&b, verb); err != nil {
+	text, err := server.Explained(verb)
+	if err != nil {
 		return err
 	}
-	doc := verbDoc{Verb: verb.Name, Description: verb.Description, Example: verb.Example(), Text: b.String()}
+	doc := verbDoc{Verb: verb.Name, Description: verb.Description, Example: verb.Example(), Text: text}
 	if tools, err := grammar.Tools(grammar.Vocabulary{Verbs: []*verbs.Verb{verb}}); err == nil && len(tools) == 1 {
 		doc.Arguments = tools[0].Parameters
 	}

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +24,6 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/verbs"
-	"verbatim/verbs/explain"
 )
 
 // Links lead to the pages of the console.
@@ -57,6 +55,8 @@ func Routes(p *portal.Portal) []server.Route {
 		route("POST /health/jobs", "jobs-tended", 64<<10, (*desk).tendJobs),
 		route("GET /verbs", "reference", 0, (*desk).referencePage),
 		route("GET /verbs/{verb}", "verb", 0, (*desk).verbPage),
+		route("GET /palettes", "palettes", 0, (*desk).comparePage),
+		route("POST /palettes", "palettes-compared", 2<<20, (*desk).comparePage),
 	}
 }
 
@@ -323,21 +323,16 @@ func (d *desk) latency() (all []pages.Block) {
 
 // plot draws pairs of counts, one above the other, with the table that they are of.
 func (d *desk) plot(id string, title, says values.Key, names []string, counts [][2]int, head ...values.Key) pages.Plot {
-	plot, most, sum := pages.Plot{ID: id, Title: d.Say(title)}, 1, [2]int{}
+	plot, sum := pages.Plot{ID: id, Title: d.Say(title)}, [2]int{}
 	for _, key := range head {
 		plot.Head = append(plot.Head, d.Say(key))
 	}
-	for _, n := range counts {
-		most, sum[0], sum[1] = max(most, n[0]+n[1]), sum[0]+n[0], sum[1]+n[1]
-	}
+	plot.Series = []pages.Series{{Tone: "a", Text: plot.Head[1]}, {Tone: "c", Text: plot.Head[2]}}
 	for i, n := range counts {
-		plot.Rows = append(plot.Rows, []string{strings.TrimPrefix(names[i], "verbatim."), strconv.Itoa(n[0]), strconv.Itoa(n[1])})
-		x, a, b := 8+i*45, n[0]*150/most, n[1]*150/most
-		plot.Bars = append(plot.Bars, pages.Bar{Class: "a", X: x, Y: 160 - a, W: 30, H: a}, pages.Bar{Class: "c", X: x, Y: 160 - a - b, W: 30, H: b})
-	}
-	plot.Marks = []pages.Mark{{X: 8, Text: plot.Rows[0][0]}}
-	if n := len(counts); n > 6 {
-		plot.Marks = append(plot.Marks, pages.Mark{X: 520, Text: plot.Rows[n-1][0]})
+		name := strings.TrimPrefix(names[i], "verbatim.")
+		sum[0], sum[1] = sum[0]+n[0], sum[1]+n[1]
+		plot.Rows = append(plot.Rows, []string{name, strconv.Itoa(n[0]), strconv.Itoa(n[1])})
+		plot.Columns = append(plot.Columns, pages.Column{Text: name, Values: []float64{float64(n[0]), float64(n[1])}})
 	}
 	plot.Says = d.Say(says, strconv.Itoa(len(counts)), strconv.Itoa(sum[0]), strconv.Itoa(sum[1]))
 	return plot
@@ -369,6 +364,9 @@ func chain(ctx context.Context, s journal.Source, l values.Language) (string, er
 // The reference.
 
 func (d *desk) referencePage() error {
+	if !d.Serves() {
+		return d.NotFound()
+	}
 	said := strings.TrimSpace(d.R.URL.Query().Get("q"))
 	table := pages.Table{ID: "verbs", Title: d.Say("pages/reference"), Head: []string{d.Say("pages/verb"), d.Say("pages/does")}, Empty: d.Say("pages/none"),
 		Find: &pages.Find{URL: "/verbs", Fields: []pages.Field{{ID: "q", Name: "q", Kind: "search", Label: d.Say("pages/search"), Value: said, Max: 100}}}}
@@ -400,7 +398,7 @@ func (d *desk) referencePage() error {
 	}
 	p := d.Frame(d.Say("pages/reference"))
 	p.Wide = true
-	p.Main = []pages.Block{table}
+	p.Main = []pages.Block{table, pages.Prose{ID: "compare", Links: []pages.Link{{URL: "/palettes", Text: d.Say("pages/compare")}}}}
 	return d.Render(http.StatusOK, p)
 }
 
@@ -417,21 +415,21 @@ func matches(v *verbs.Verb, said string) bool {
 
 func (d *desk) verbPage() error {
 	verb := d.Registry.Verb(d.R.PathValue("verb"))
-	if verb == nil || !d.Session.May(verb) {
+	if verb == nil || !d.Session.May(verb) || !d.Serves() {
 		return d.NotFound()
 	}
-	var text strings.Builder
-	if err := explain.Verb(&text, verb); err != nil {
+	text, err := server.Explained(verb)
+	if err != nil {
 		return err
-	}
-	told := strings.TrimRight(text.String(), "\n")
-	if at := verb.Place.Source; at != nil { // where the file lies on the server concerns nobody here
-		told = strings.ReplaceAll(told, at.Name, path.Base(filepath.ToSlash(at.Name)))
 	}
 	p := d.Frame(verb.Name)
 	p.Wide = true
 	p.Back = &pages.Link{URL: "/verbs", Text: d.Say("pages/reference")}
-	p.Main = []pages.Block{pages.Prose{ID: "verb", Title: d.Tell.Verb(verb), Calls: []string{told},
-		Links: []pages.Link{{URL: "/do/" + verb.Name + "?try=1", Text: d.Say("pages/try"), Tone: "main"}, {URL: "/do/" + verb.Name, Text: d.Say("pages/use")}}}}
+	trial, err := d.Trial(verb)
+	if err != nil {
+		return err
+	}
+	p.Main = []pages.Block{trial, pages.Prose{ID: "verb", Title: d.Tell.Verb(verb), Calls: []string{strings.TrimRight(text, "\n")},
+		Links: []pages.Link{{URL: "/do/" + verb.Name, Text: d.Say("pages/use")}}}}
 	return d.Render(http.StatusOK, p)
 }

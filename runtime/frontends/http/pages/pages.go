@@ -13,6 +13,7 @@ package pages
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -20,6 +21,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 	"unicode"
@@ -28,8 +30,8 @@ import (
 	"verbatim/runtime/conversation/values"
 )
 
-//go:embed parts.html
-var parts string
+//go:embed parts
+var parts embed.FS
 
 //go:embed assets
 var files embed.FS
@@ -42,6 +44,21 @@ const Assets = "/assets/"
 type asset struct {
 	name, kind string
 	text       []byte
+	small      []byte // the same by gzip
+}
+
+func newAsset(name, kind string, text []byte) *asset {
+	sum, ext := sha256.Sum256(text), path.Ext(name)
+	return &asset{strings.TrimSuffix(name, ext) + "-" + hex.EncodeToString(sum[:6]) + ext, kind, text, Compress(text, gzip.BestCompression)}
+}
+
+// Compress returns a text by gzip.
+func Compress(text []byte, level int) []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, level) // the level is one of the package's
+	_, _ = z.Write(text)
+	_ = z.Close()
+	return b.Bytes()
 }
 
 var kinds = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".mjs": "text/javascript; charset=utf-8", ".LICENSE": "text/plain; charset=utf-8"}
@@ -52,21 +69,22 @@ var assets = sync.OnceValue(func() map[string]*asset {
 	entries, _ := fs.ReadDir(files, "assets")
 	for _, e := range entries {
 		text, _ := files.ReadFile("assets/" + e.Name())
-		sum := sha256.Sum256(text)
-		ext := path.Ext(e.Name())
-		a := &asset{strings.TrimSuffix(e.Name(), ext) + "-" + hex.EncodeToString(sum[:6]) + ext, kinds[ext], text}
+		a := newAsset(e.Name(), kinds[path.Ext(e.Name())], text)
 		all[e.Name()], all[a.name] = a, a
 	}
 	return all
 })
 
-// Asset returns the file of a name below Assets, and its type.
-func Asset(name string) (text []byte, kind string, ok bool) {
+// Asset returns the file of a name below Assets, the same by gzip, and its type.
+func Asset(name string) (text, small []byte, kind string, ok bool) {
 	a := assets()[name]
-	if a == nil {
-		return nil, "", false
+	if own, ok := ours.Load(name); ok {
+		a = own.(*asset)
 	}
-	return a.text, a.kind, true
+	if a == nil {
+		return nil, nil, "", false
+	}
+	return a.text, a.small, a.kind, true
 }
 
 // templates are the templates of the blocks, for each language.
@@ -75,20 +93,45 @@ var templates = sync.OnceValue(func() map[values.Language]*template.Template {
 	for _, l := range values.Languages() {
 		t := template.New("parts")
 		t.Funcs(template.FuncMap{
-			"say":   func(key string, of ...string) string { return values.Key(key).In(l, of...) },
-			"runs":  func(text string) []string { return strings.SplitAfter(text, "_") }, // of a name of a file, which may break between them
-			"next":  func(i int) int { return i + 1 },
-			"asset": func(name string) string { return Assets + assets()[name].name },
+			"say":    func(key string, of ...string) string { return values.Key(key).In(l, of...) },
+			"runs":   func(text string) []string { return strings.SplitAfter(text, "_") }, // of a name of a file, which may break between them
+			"next":   func(i int) int { return i + 1 },
+			"asset":  func(name string) string { return Assets + assets()[name].name },
+			"marked": marked,
+			"languages": func() (others []Choice) { // that a page can be read in besides
+				for _, o := range values.Languages() {
+					if o != l {
+						others = append(others, Choice{Value: o.String(), Text: values.Key("pages/language").In(o)})
+					}
+				}
+				return others
+			},
 			"part": func(b Block) (template.HTML, error) {
 				var out bytes.Buffer
 				err := t.ExecuteTemplate(&out, b.part(), b)
 				return template.HTML(out.String()), err // a whole element, escaped by its own template
 			},
 		})
-		all[l] = template.Must(template.Must(t.Parse(parts)).Parse(staffParts))
+		all[l] = template.Must(t.ParseFS(parts, "parts/*.html"))
 	}
 	return all
 })
+
+var emphasis = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\*\*([^*\s](?:[^*]*[^*\s])?)\*\*`) })
+
+// marked sets a line of a message. Models write Markdown: what is **strong** in it is set so, and the
+// signs before headings and lists go.
+func marked(line string) template.HTML {
+	if heading, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok {
+		line = heading
+	}
+	if item, ok := strings.CutPrefix(strings.TrimSpace(line), "* "); ok {
+		line = "• " + item
+	} else if item, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok {
+		line = "• " + item
+	}
+	return template.HTML(emphasis().ReplaceAllString(template.HTMLEscapeString(strings.TrimSpace(line)), "<strong>$1</strong>"))
+}
 
 // Render writes the page.
 func (p Page) Render(w io.Writer) error {

@@ -1,11 +1,6 @@
 package pages
 
-import _ "embed"
-
 // What staff works with: a queue, and an item of it beside its document.
-
-//go:embed parts/staff.html
-var staffParts string
 
 // A Queue is a list of items to decide on, a page at a time.
 type Queue struct {

@@ -9,7 +9,8 @@ type Page struct {
 	Head     string // the heading; "" if a block has it
 	Wrong    bool   // the input is wrong: the title begins with that
 	Theme    string // "light", "dark", or "" for the system's theme
-	Org      string // the organisation
+	Brand    Brand  // whose pages they are
+	Org      string // the company that the page is about
 	Person   string // who is signed in
 	Help     string // where to ask for a person
 	SignOut  *Act
@@ -60,6 +61,7 @@ type Fact struct {
 // A Banner stands above everything else. Its tone is "ok", "warn", "bad" or "".
 type Banner struct {
 	Tone, Text string
+	Facts      []Fact
 	Acts       []Link
 }
 
@@ -76,6 +78,20 @@ type Tasks struct {
 	Tasks     []Task
 	Empty     string
 	Folded    *Folded // tasks that are done
+}
+
+// Next is the next thing that the person has to do, with the form to do it.
+type Next struct {
+	ID    string
+	Task  Task
+	Parts []Part
+	Form  *Form // nil if there is only a link
+}
+
+// A Part is a part of a task, which is here or is missing.
+type Part struct {
+	Text string
+	Here bool
 }
 
 // A Folded is a list of tasks that is shown on request.
@@ -151,6 +167,9 @@ type Field struct {
 	Day, Month, Year string
 	Options          []Choice
 	Accept           string
+	Many             bool     // several files can be chosen
+	Most             int64    // the greatest size of a file, in bytes
+	Here             []Choice // the files that are here already
 	Max              int
 	Optional         bool
 	Wrong            string
@@ -270,27 +289,6 @@ type Turn struct {
 	Why      []Fact
 }
 
-// A Plot is a bar chart, with the table of its values.
-type Plot struct {
-	ID, Title, Says string
-	Bars            []Bar
-	Marks           []Mark
-	Head            []string
-	Rows            [][]string
-}
-
-// A Bar is a bar of a Plot, in a picture of 640 by 160.
-type Bar struct {
-	Class      string // "a", "b" or "c"
-	X, Y, W, H int
-}
-
-// A Mark is a label below the bars.
-type Mark struct {
-	X    int
-	Text string
-}
-
 // A Graph is a graph of boxes, with the table of its values.
 type Graph struct {
 	ID, Title, Says string
@@ -320,6 +318,7 @@ type Edge struct{ X1, Y1, X2, Y2 int }
 func (Graph) part() string    { return "graph" }
 func (Progress) part() string { return "progress" }
 func (Tasks) part() string    { return "tasks" }
+func (Next) part() string     { return "next" }
 func (Talk) part() string     { return "talk" }
 func (Form) part() string     { return "form" }
 func (Answers) part() string  { return "answers" }

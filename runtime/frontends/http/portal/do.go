@@ -26,9 +26,8 @@ import (
 
 // Running a verb from a page: the form, the preview if a rule asks for it, and the result.
 
-// asked returns the form of the verb in the path, with the values that follow from the item.
-func (d *Desk) asked(values url.Values) (*filledForm, string, error) {
-	verb := d.Registry.Verb(d.R.PathValue("verb"))
+// asked returns the form of a verb, with the values that follow from the item.
+func (d *Desk) asked(verb *verbs.Verb, values url.Values) (*filledForm, string, error) {
 	if verb == nil || !d.Session.May(verb) {
 		return nil, "", d.NotFound()
 	}
@@ -62,6 +61,9 @@ func (d *Desk) asked(values url.Values) (*filledForm, string, error) {
 				return f, f.called(item), nil
 			}
 			given, ok := d.settles(r, act)
+			if !act.OfferedIn(r.state()) {
+				ok = false
+			}
 			if !ok && d.R.Method == http.MethodGet {
 				return nil, "", d.NotFound()
 			}
@@ -76,6 +78,11 @@ func (d *Desk) asked(values url.Values) (*filledForm, string, error) {
 			}
 			if r.slot("note").Kind() == stores.String {
 				d.before(f, r)
+			}
+			if before, ok, err := d.given(d.R.Context(), r); err != nil {
+				return nil, "", err
+			} else if ok {
+				d.prefill(f, before)
 			}
 			return f, r.title(), nil
 		}
@@ -98,7 +105,7 @@ func (d *Desk) before(f *filledForm, r row) {
 }
 
 func (d *Desk) formPage() error {
-	f, about, err := d.asked(d.R.URL.Query())
+	f, about, err := d.asked(d.Registry.Verb(d.R.PathValue("verb")), d.R.URL.Query())
 	if err != nil {
 		return err
 	}
@@ -115,52 +122,21 @@ func (d *Desk) formPage() error {
 // showForm shows the form of a verb, with its mistakes.
 func (d *Desk) showForm(status int, f *filledForm, about string) error {
 	ctx := d.R.Context()
-	fields, files, more, err := f.fields(ctx)
+	form, err := d.form(ctx, f)
 	if err != nil {
 		return err
 	}
-	title := d.actTitle(f.verb)
-	form := pages.Form{URL: "/do/" + f.verb.Name, Files: files, Fields: fields, Wrong: f.mistakes(fields), Hidden: []pages.Hidden{{Name: "edition", Value: d.edition(nil, f.verb)}}}
-	for _, name := range [...]string{"item", "key", "next"} {
-		if value := f.values.Get(name); value != "" {
-			form.Hidden = append(form.Hidden, pages.Hidden{Name: name, Value: value})
-		}
-	}
-	for i := range f.verb.Params {
-		p := &f.verb.Params[i]
-		switch settled := f.fixed[i]; {
-		case settled != "" && settled != f.values.Get("item"):
-			form.Hidden = append(form.Hidden, pages.Hidden{Name: p.Name, Value: settled})
-		case p.Upload != nil && f.values.Get(p.Name) != "":
-			form.Hidden = append(form.Hidden, pages.Hidden{Name: p.Name, Value: f.values.Get(p.Name)})
-		}
-	}
-	for _, m := range f.turns {
-		if m.Number != "" {
-			form.Hidden = append(form.Hidden, pages.Hidden{Name: "shown", Value: m.Number})
-		}
-	}
-	if about != "" {
-		form.Title = about
-	}
-	button := pages.Button{Text: title, Tone: "main"}
-	if more {
-		button.Text = d.Say("pages/continue")
-		form.Hidden = append(form.Hidden, pages.Hidden{Name: "more", Value: "1"})
-	}
-	form.Buttons = []pages.Button{button}
+	form.Title = about
 	back := pages.Link{URL: d.at(d.page), Text: d.Say("pages/back")}
 	if item := f.values.Get("item"); item != "" && d.page != nil && d.page.Desk && d.page.Detail != nil {
 		back.URL = d.itemURL(item)
 	}
 	if f.values.Get("try") != "" {
 		back.URL = "/verbs/" + f.verb.Name
-	}
-	form.Links = []pages.Link{back}
-	if f.values.Get("try") != "" {
 		form.Buttons = []pages.Button{{Name: "try", Value: "show", Text: d.Say("pages/show-call"), Tone: "main"}}
 	}
-	p := d.Frame(title)
+	form.Links = append([]pages.Link{back}, form.Links...)
+	p := d.Frame(d.actTitle(f.verb))
 	p.Wrong = len(form.Wrong) > 0
 	p.Main = []pages.Block{form}
 	if d.page != nil && f.verb == d.page.Person {
@@ -171,6 +147,58 @@ func (d *Desk) showForm(status int, f *filledForm, about string) error {
 		p.Main = append(p.Main, passed)
 	}
 	return d.Render(status, p)
+}
+
+// form makes the form of a verb, with its mistakes.
+func (d *Desk) form(ctx context.Context, f *filledForm) (pages.Form, error) {
+	fields, files, more, err := f.fields(ctx)
+	if err != nil {
+		return pages.Form{}, err
+	}
+	title := d.actTitle(f.verb)
+	form := pages.Form{URL: "/do/" + f.verb.Name, Files: files, Fields: fields, Wrong: f.mistakes(fields), Hidden: []pages.Hidden{{Name: "edition", Value: d.edition(nil, f.verb)}}}
+	for _, name := range [...]string{"item", "key", "next"} {
+		if value := f.values.Get(name); value != "" {
+			form.Hidden = append(form.Hidden, pages.Hidden{Name: name, Value: value})
+		}
+	}
+	for i := range f.verb.Params {
+		p := &f.verb.Params[i]
+		if settled := f.fixed[i]; settled != "" && settled != f.values.Get("item") {
+			form.Hidden = append(form.Hidden, pages.Hidden{Name: p.Name, Value: settled})
+		}
+	}
+	for _, m := range f.turns {
+		if m.Number != "" {
+			form.Hidden = append(form.Hidden, pages.Hidden{Name: "shown", Value: m.Number})
+		}
+	}
+	button := pages.Button{Text: title, Tone: "main"}
+	if more {
+		button.Text = d.Say("pages/continue")
+		form.Hidden = append(form.Hidden, pages.Hidden{Name: "more", Value: "1"})
+	}
+	form.Buttons = []pages.Button{button}
+	for _, name := range f.instead {
+		if verb := d.Registry.Verb(name); verb != nil && verb != f.verb && !verb.Answers() && d.Session.May(verb) {
+			form.Links = append(form.Links, pages.Link{URL: "/do/" + name + "?" + url.Values{"item": {f.values.Get("item")}}.Encode(), Text: d.actTitle(verb)})
+		}
+	}
+	return form, nil
+}
+
+// Trial makes the form of a verb whose button shows the call and what it would do, and sends nothing.
+func (d *Desk) Trial(verb *verbs.Verb) (pages.Form, error) {
+	f := d.fill(verb, url.Values{"try": {"1"}})
+	key, err := d.Logins.Secret()
+	if err != nil {
+		return pages.Form{}, err
+	}
+	f.values.Set("key", key)
+	form, err := d.form(d.R.Context(), f)
+	form.Title = d.Say("pages/try")
+	form.Buttons = []pages.Button{{Name: "try", Value: "show", Text: d.Say("pages/show-call"), Tone: "main"}}
+	return form, err
 }
 
 // edition returns a digest of the forms of verbs and schemas: it differs if a newer palette changed
@@ -226,7 +254,7 @@ func (d *Desk) do() error {
 	if err != nil {
 		return err
 	}
-	f, about, err := d.asked(values)
+	f, about, err := d.asked(verb, values)
 	if err != nil {
 		return err
 	}
@@ -406,6 +434,7 @@ func (d *Desk) settled(ctx context.Context, f *filledForm, told string, entry in
 	if item := f.values.Get("item"); item != "" {
 		names = d.Session.Names().Known([]string{item}) // a job is no row
 	}
+	told = strings.Join(slices.Compact(strings.Split(strings.TrimSpace(told), "\n")), "\n") // of several files
 	n, err := d.Session.Turns().Say(ctx, sessions.Said{Role: sessions.System, Content: strings.TrimSpace(ids.ReplaceAllString(told, "")), Intent: formIntent + f.verb.Name, Names: names})
 	if err != nil {
 		// The run is committed, so a failure to record it in the conversation is no error: what was
@@ -443,7 +472,7 @@ func (d *Desk) doneBanner(ctx context.Context) *pages.Banner {
 	if !ok {
 		return nil
 	}
-	b := &pages.Banner{Tone: "ok", Text: turns[0].Content}
+	b := &pages.Banner{Tone: "ok", Text: turns[0].Content, Facts: d.gave(ctx, verb, turns[0].Names)}
 	b.Acts, _ = d.acted(ctx, verb, turns[0].Names, entry) // without them it is told all the same
 	return b
 }
@@ -459,10 +488,29 @@ func (d *Desk) acted(ctx context.Context, verb string, names []string, entry int
 	offered := slices.ContainsFunc(d.page.Acts, func(a verbs.PageAct) bool { return a.Verb == v })
 	for _, name := range names {
 		item := strings.TrimPrefix(name, "@")
-		if r, ok, err := d.find(ctx, item); err != nil {
+		r, ok, err := d.find(ctx, item)
+		if err != nil {
 			return nil, err
-		} else if ok && offered && len(v.Confirm) == 0 && r.state() != "with-us" {
-			all = append(all, pages.Link{URL: "/do/" + verb + "?" + url.Values{"item": {item}}.Encode(), Text: d.Say("pages/change"), Of: of})
+		}
+		if !ok || !offered || len(v.Confirm) > 0 {
+			continue
+		}
+		// It is changed by the same verb, or by the one that corrects what was given.
+		again, err := d.actsBy(ctx, r, func(a *verbs.PageAct) bool { return a.Verb == v && r.state() != "with-us" })
+		if err != nil {
+			return nil, err
+		}
+		for i := range again {
+			again[i].Text, again[i].Tone = d.Say("pages/change"), ""
+		}
+		if len(again) == 0 {
+			if again, err = d.actsBy(ctx, r, func(a *verbs.PageAct) bool { return a.Verb != v && corrects(a.Verb) && corrects(v) }); err != nil {
+				return nil, err
+			}
+		}
+		if len(again) > 0 {
+			again[0].Of = of
+			all = append(all, again[0])
 			break
 		}
 	}
@@ -548,7 +596,7 @@ func (d *Desk) diff(row *receipt.Row, person values.Key) pages.Diff {
 	fields := row.Shown()
 	for n := range fields {
 		field := &fields[n]
-		if field.From == "now" || row.Op == receipt.Deleted {
+		if field.From == "now" || row.Op == receipt.Deleted || !d.Serves() && opaque().MatchString(field.After.Text()) {
 			continue
 		}
 		side := func(v receipt.Value) string {
@@ -581,12 +629,19 @@ func (d *Desk) answers(f *filledForm, r *receipt.Receipt) error {
 	call := &r.Calls[0]
 	p := d.Frame(d.actTitle(f.verb))
 	p.Wide = true
+	if call.Result != nil && call.Result.File != nil {
+		f := call.Result.File
+		p.Banners = append(p.Banners, pages.Banner{Tone: "ok", Text: d.Say("pages/file", f.Says), Acts: []pages.Link{{URL: "/v1/uploads/" + strings.TrimPrefix(f.Reference, verbs.UploadScheme) + "/content", Text: f.Name}}})
+	}
+	p.Main = []pages.Block{d.found(f.verb, call)}
+	return d.Render(http.StatusOK, p)
+}
+
+// found makes the table of the rows that a verb returned.
+func (d *Desk) found(verb *verbs.Verb, call *receipt.Call) pages.Table {
 	table := pages.Table{ID: "found", Title: d.Say("pages/found"), Empty: d.Say("pages/none")}
 	if res := call.Result; res != nil {
-		if f := res.File; f != nil {
-			p.Banners = append(p.Banners, pages.Banner{Tone: "ok", Text: d.Say("pages/file", f.Says), Acts: []pages.Link{{URL: "/v1/uploads/" + strings.TrimPrefix(f.Reference, verbs.UploadScheme) + "/content", Text: f.Name}}})
-		}
-		of := &verbs.PageList{Verb: f.verb}
+		of := &verbs.PageList{Verb: verb}
 		for j, column := range res.Columns {
 			if !res.Withheld(j) {
 				table.Head = append(table.Head, d.Tell.Label(column))
@@ -603,8 +658,7 @@ func (d *Desk) answers(f *filledForm, r *receipt.Receipt) error {
 			table.Rows = append(table.Rows, cells)
 		}
 	}
-	p.Main = []pages.Block{table}
-	return d.Render(http.StatusOK, p)
+	return table
 }
 
 // Questions, one a page.
@@ -965,5 +1019,8 @@ func (d *Desk) tries(f *filledForm, program *verbs.Program) error {
 		}
 	}
 	p.Main = []pages.Block{card}
+	if r != nil && f.verb.Answers() {
+		p.Main = append(p.Main, d.found(f.verb, &r.Calls[0]))
+	}
 	return d.Render(http.StatusOK, p)
 }

@@ -18,6 +18,7 @@ type Drawing struct {
 	Title, Says string
 	Boxes       []Box
 	Bars        []Bars
+	Legend      []string // what the bars are: A, and B if there is one
 	Head        []string
 	Rows        [][]string
 	Moves       bool // it is looked at again every other second
@@ -81,7 +82,7 @@ func graph(id string, d *Drawing, again string) pages.Graph {
 	}
 	filled := map[int]int{}
 	for i, b := range d.Boxes {
-		n := pages.Node{Class: b.Tone, X: 2 + depth[i]*(boxWide+apart), Y: 2 + filled[depth[i]]*(boxHigh+20), W: boxWide, H: boxHigh, Text: cut(b.Text, 24), Under: cut(b.Under, 30)}
+		n := pages.Node{Class: b.Tone, X: 2 + depth[i]*(boxWide+apart), Y: 2 + filled[depth[i]]*(boxHigh+20), W: boxWide, H: boxHigh, Text: pages.Cut(b.Text, 24), Under: pages.Cut(b.Under, 30)}
 		filled[depth[i]]++
 		g.Nodes = append(g.Nodes, n)
 		g.Width, g.Height = max(g.Width, n.X+n.W+2), max(g.Height, n.Y+n.H+2)
@@ -95,20 +96,14 @@ func graph(id string, d *Drawing, again string) pages.Graph {
 	return g
 }
 
-func cut(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
-}
-
-// pairs draws shares as bars.
+// pairs draws shares as bars, two beside each other.
 func pairs(id string, d *Drawing) pages.Plot {
-	plot := pages.Plot{ID: id, Title: d.Title, Says: d.Says, Head: d.Head, Rows: d.Rows}
-	for i, b := range d.Bars {
-		x, h, k := 8+i*62, int(b.A*150), int(b.B*150)
-		plot.Bars = append(plot.Bars, pages.Bar{Class: "a", X: x, Y: 160 - h, W: 24, H: h}, pages.Bar{Class: "b", X: x + 26, Y: 160 - k, W: 24, H: k})
-		plot.Marks = append(plot.Marks, pages.Mark{X: x, Text: b.Text})
+	plot := pages.Plot{ID: id, Title: d.Title, Says: d.Says, Head: d.Head, Rows: d.Rows, Beside: true, Percent: true}
+	for i, text := range d.Legend {
+		plot.Series = append(plot.Series, pages.Series{Tone: string("ab"[i]), Text: text})
+	}
+	for _, b := range d.Bars {
+		plot.Columns = append(plot.Columns, pages.Column{Text: b.Text, Values: []float64{b.A, b.B}[:len(d.Legend)]})
 	}
 	return plot
 }
@@ -129,27 +124,21 @@ func (d *Desk) drawn(ctx context.Context) (all []pages.Block, err error) {
 		}
 		plot := pages.Plot{ID: "plot-" + strconv.Itoa(i+1), Title: d.Tell.Text(of.Title), Head: []string{d.Tell.Text(of.Title), d.Tell.Label(of.Number)}}
 		list := &verbs.PageList{Verb: of.Verb}
-		var counts []int
-		most, sum := 1, 0
+		plot.Series = []pages.Series{{Tone: "a", Text: plot.Head[1]}}
+		sum := 0
 		for n := range call.Result.Rows[:min(len(call.Result.Rows), mostBars)] {
 			r := row{d, list, call, n}
 			var label []string
 			for _, column := range of.Label {
 				label = append(label, r.text(column))
 			}
+			text := strings.Join(label, ", ")
 			count, _ := strconv.ParseFloat(r.value(of.Number).Text(), 64)
-			counts, most, sum = append(counts, int(count)), max(most, int(count)), sum+int(count)
-			plot.Rows = append(plot.Rows, []string{strings.Join(label, ", "), r.text(of.Number)})
+			sum += int(count)
+			plot.Columns = append(plot.Columns, pages.Column{Text: text, Values: []float64{count}})
+			plot.Rows = append(plot.Rows, []string{text, r.text(of.Number)})
 		}
-		for n, count := range counts {
-			high := count * 150 / most
-			plot.Bars = append(plot.Bars, pages.Bar{Class: "a", X: 8 + n*45, Y: 160 - high, W: 30, H: high})
-		}
-		plot.Marks = []pages.Mark{{X: 8, Text: plot.Rows[0][0]}}
-		if n := len(counts); n > 6 {
-			plot.Marks = append(plot.Marks, pages.Mark{X: 480, Text: plot.Rows[n-1][0]})
-		}
-		plot.Says = d.Say("pages/plot-says", strconv.Itoa(len(counts)), strconv.Itoa(sum))
+		plot.Says = d.Say("pages/plot-says", strconv.Itoa(len(plot.Columns)), strconv.Itoa(sum))
 		all = append(all, plot)
 	}
 	return all, nil

@@ -8,9 +8,12 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
@@ -54,6 +57,9 @@ func (d *Desk) journalEntry() error {
 		if err != nil {
 			return err
 		}
+		if !d.Serves() {
+			return d.receipt(&l.Entry, record, l.Opening != nil && !opened)
+		}
 		p := d.Frame(d.Say("pages/entry", strconv.FormatInt(n, 10)))
 		p.Wide = true
 		p.Back = &pages.Link{URL: d.at(d.page), Text: d.Say("pages/back")}
@@ -71,7 +77,7 @@ func (d *Desk) journalEntry() error {
 		}
 		p.Main = []pages.Block{card}
 		if session, turn, _ := strings.Cut(e.Turn, "/"); session == d.Session.ID() {
-			p.Main = append(p.Main, pages.Prose{ID: "turn", Links: []pages.Link{{URL: "/why?" + url.Values{"turn": {turn}}.Encode(), Text: d.Say("pages/happened")}}})
+			p.Main = append(p.Main, d.turnLink(turn))
 		}
 		return d.Render(http.StatusOK, p)
 	}
@@ -80,6 +86,74 @@ func (d *Desk) journalEntry() error {
 	}
 	return d.NotFound()
 }
+
+// turnLink leads to the turn of the conversation that an entry came of.
+func (d *Desk) turnLink(turn string) pages.Prose {
+	return pages.Prose{ID: "turn", Links: []pages.Link{{URL: "/why?" + url.Values{"turn": {turn}}.Encode(), Text: d.Say("pages/happened")}}}
+}
+
+// receipt shows a person who is served what they did, in words: no call, no number and no digest. What
+// is personal stands masked until they ask for it.
+func (d *Desk) receipt(e *stores.Entry, record journal.Record, masked bool) error {
+	p := d.Frame(d.Say("pages/receipt"))
+	p.Back = &pages.Link{URL: d.at(d.page), Text: d.Say("pages/back")}
+	card := pages.Card{ID: "entry", Title: d.Say("pages/receipt")}
+	if verb := d.Registry.Verb(e.Verb); verb != nil {
+		card.Title = d.actTitle(verb)
+	}
+	for i := range record.Rows {
+		row := record.Rows[i]
+		row.Fields = slices.DeleteFunc(slices.Clone(row.Fields), func(f receipt.Field) bool { // when it was done stands below
+			return f.After.Kind() == stores.Time && e.Time.Sub(f.After.Time()).Abs() < 2*time.Second
+		})
+		if diff := d.diff(&row, "pages/you-said"); len(diff.Fields) > 0 {
+			card.Rows = append(card.Rows, diff)
+		}
+	}
+	agreed, _, _ := strings.Cut(e.Agreed, ",")
+	if agreed != "" {
+		agreed = d.Who(agreed)
+	}
+	card.Facts = d.Facts("pages/when", d.Time(e.Time), "pages/who", d.Who(e.Principal), "pages/agreed-by", agreed)
+	if masked {
+		card.URL, card.Buttons = "/journal/"+strconv.FormatInt(e.Seq, 10), []pages.Button{{Name: "show", Value: "1", Text: d.Say("pages/show-masked")}}
+	}
+	p.Main = []pages.Block{card}
+	if session, turn, _ := strings.Cut(e.Turn, "/"); session == d.Session.ID() {
+		p.Main = append(p.Main, d.turnLink(turn))
+	}
+	return d.Render(http.StatusOK, p)
+}
+
+// opaque matches what means nothing to people: digests, keys, and references of files.
+var opaque = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}|upload://`)
+})
+
+// inWords rewrites a line of the record for a person who is served: verbs and rows by what they are
+// called. It is "" where something remains that means nothing to them.
+func (d *Desk) inWords(line string) string {
+	line = symbols().ReplaceAllStringFunc(line, func(name string) string {
+		if v := d.Registry.Verb(name); v != nil {
+			return "“" + d.Tell.Verb(v) + "”"
+		}
+		if name[0] == '@' {
+			return d.Tell.Value(stores.NewString(name))
+		}
+		return name
+	})
+	if opaque().MatchString(line) || calls().MatchString(line) {
+		return ""
+	}
+	return line
+}
+
+var (
+	symbols = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`@[\pL\d~-]+|\b[a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)+`)
+	})
+	calls = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` :[a-z][a-z0-9-]* |\b[a-z0-9-]+\.[a-z][a-z0-9-]*\b`) })
+)
 
 // Facts makes facts from keys and texts in turn, without those whose text is "".
 func (d *Desk) Facts(of ...string) (all []pages.Fact) {
@@ -147,18 +221,25 @@ func (d *Desk) why() error {
 				if !ok {
 					name, text, _ = strings.Cut(strings.TrimSpace(line), " ")
 				}
-				turn.Why = append(turn.Why, pages.Fact{Name: pages.Sentence(name), Text: strings.TrimSpace(text)})
+				if text = strings.TrimSpace(text); !d.Serves() {
+					text = d.inWords(text)
+				}
+				if text != "" {
+					turn.Why = append(turn.Why, pages.Fact{Name: pages.Sentence(name), Text: text})
+				}
 			}
 		case t.Role == sessions.Client:
 			turn.Happened, said = []string{at + d.Say("pages/you") + ": " + t.Content}, t.Number
 		default:
 			turn.Happened = append(turn.Happened, at+d.Say("pages/assistant")+": "+ids.ReplaceAllString(t.Content, ""))
-			if t.Action != "" {
+			if t.Action != "" && d.Serves() {
 				turn.Happened = append(turn.Happened, at+t.Action)
 			}
 		}
 	}
-	turn.Why = append(turn.Why, d.Facts("pages/turn", sessions.TurnID(d.Session.ID(), said))...)
+	if d.Serves() {
+		turn.Why = append(turn.Why, d.Facts("pages/turn", sessions.TurnID(d.Session.ID(), said))...)
+	}
 	p := d.Frame(d.Say("pages/how-it-came"))
 	p.Wide = true
 	p.Back = &pages.Link{URL: d.at(d.page), Text: d.Say("pages/back")}

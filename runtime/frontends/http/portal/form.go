@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"net/url"
@@ -38,14 +39,17 @@ type filledForm struct {
 	now     time.Time
 	values  url.Values
 	wrong   map[string]string // by field name
+	refused map[string]bool   // files that cannot be sent
 	fixed   map[int]string    // by index, arguments that the page of the form fixes
 	only    map[int][]string  // by index, the codes that an argument offers
 	turns   []pages.Message   // that can be left out, of a call for a person
+	instead []string          // verbs that a refusal names
+	before  forms.Filled      // what the person gave before, for the same item
 }
 
 func (d *Desk) fill(verb *verbs.Verb, vals url.Values) *filledForm {
 	return &filledForm{verb: verb, session: d.Session, tell: d.Tell, lang: d.lang, now: d.Clock(), values: vals,
-		wrong: map[string]string{}, fixed: map[int]string{}, only: map[int][]string{}}
+		wrong: map[string]string{}, refused: map[string]bool{}, fixed: map[int]string{}, only: map[int][]string{}}
 }
 
 func (f *filledForm) say(key values.Key, of ...string) string { return key.In(f.lang, of...) }
@@ -210,8 +214,8 @@ func (f *filledForm) field(ctx context.Context, p *verbs.Param, i int) (pages.Fi
 	case verbs.StringType:
 		switch {
 		case p.Upload != nil:
-			out.Kind, out.Accept, out.Hint = "file", strings.Join(p.Upload.Types, ","), fileHint(f.lang, p.Upload)
-			out.Value = f.sent(ctx, out.Value)
+			out.Kind, out.Accept, out.Hint = "file", accept(p.Upload), fileHint(f.lang, p.Upload)
+			out.Here, out.Value, out.Many, out.Most = f.sent(ctx, f.values[p.Name]), "", true, p.Upload.MaxSize
 		case t.MaxLength == 0 || t.MaxLength > shortText:
 			out.Kind = "area"
 		}
@@ -228,10 +232,22 @@ func fileHint(l values.Language, u *verbs.Upload) string {
 	for _, t := range u.Types {
 		kinds = append(kinds, verbs.TypeText(t))
 	}
-	if u.MaxSize == 0 {
-		return values.Either(l, kinds)
+	text := values.Either(l, kinds)
+	if accept(u) == "" {
+		text = values.Key("pages/any-file").In(l)
 	}
-	return values.Key("pages/up-to").In(l, values.Either(l, kinds), verbs.SizeText(u.MaxSize))
+	if u.MaxSize == 0 {
+		return text
+	}
+	return values.Key("pages/up-to").In(l, text, verbs.SizeText(u.MaxSize))
+}
+
+// accept lists the types of files that a browser offers; "" where any will do.
+func accept(u *verbs.Upload) string {
+	if slices.ContainsFunc(u.Types, func(t string) bool { return strings.HasPrefix(t, "*") }) {
+		return ""
+	}
+	return strings.Join(u.Types, ",")
 }
 
 // label returns the question for an argument, or its name.
@@ -266,21 +282,22 @@ func (f *filledForm) names(ctx context.Context, p *verbs.Param) ([]string, error
 	return f.session.Names().Usable(ctx, f.verb, p, all[p.Type.Entity])
 }
 
-// sent returns the name of a file that was uploaded before.
-func (f *filledForm) sent(ctx context.Context, reference string) string {
-	if reference == "" {
-		return ""
+// sent lists the files that were uploaded before.
+func (f *filledForm) sent(ctx context.Context, references []string) (all []pages.Choice) {
+	for _, reference := range references {
+		if u, err := f.session.Uploads().Get(ctx, reference); err == nil && !f.refused[reference] {
+			all = append(all, pages.Choice{Value: reference, Text: f.say("pages/file-here", u.Name, verbs.SizeText(u.Size))})
+		}
 	}
-	u, err := f.session.Uploads().Get(ctx, reference)
-	if err != nil {
-		return ""
-	}
-	return f.say("pages/file-here", u.Name, verbs.SizeText(u.Size))
+	return all
 }
 
 // asked converts a question of a schema into a field.
 func (f *filledForm) asked(q *forms.Question, name string) pages.Field {
 	out := pages.Field{ID: strings.ReplaceAll(name, ".", "-"), Name: name, Kind: "text", Label: q.Label, Hint: q.Hint, Value: f.values.Get(name), Optional: q.Optional, Wrong: f.wrong[name], Max: 2000}
+	if q.Sensitive && !f.before.Given(q.Field).IsNull() {
+		out.Hint = strings.TrimSpace(out.Hint + " " + f.say("pages/keeps-masked"))
+	}
 	if q.Example != "" && q.Kind != forms.Date && q.Kind != forms.Birth {
 		out.Hint = strings.TrimSpace(out.Hint + " " + f.say("pages/for-example", q.Example))
 	}
@@ -331,7 +348,8 @@ func (f *filledForm) date(name string) (text string, ok bool) {
 	return "", false
 }
 
-// call makes a script of the form. It records what is wrong beside each field.
+// call makes a script of the form: one call, or one for each file where the verb takes one file and
+// several were sent. It records what is wrong beside each field.
 func (f *filledForm) call() (*dsl.Script, error) {
 	args := map[string]any{}
 	for i := range f.verb.Params {
@@ -388,20 +406,38 @@ func (f *filledForm) call() (*dsl.Script, error) {
 	if len(f.wrong) > 0 {
 		return nil, nil
 	}
-	text, err := json.Marshal(args)
-	if err != nil {
-		return nil, err
+	file, files := f.file()
+	var lines []string
+	for i := range max(1, len(files)) {
+		if len(files) > 0 {
+			args[file] = files[i]
+		}
+		text, err := json.Marshal(args)
+		if err != nil {
+			return nil, err
+		}
+		call, err := grammar.Call(grammar.Vocabulary{Verbs: []*verbs.Verb{f.verb}}, strings.ReplaceAll(f.verb.Name, ".", "__"), string(text))
+		if err != nil {
+			return nil, server.BadBody("what was sent is no call: "+err.Error(), "go back and fill the form in again")
+		}
+		lines = append(lines, dsl.FormatCall(&call))
 	}
-	call, err := grammar.Call(grammar.Vocabulary{Verbs: []*verbs.Verb{f.verb}}, strings.ReplaceAll(f.verb.Name, ".", "__"), string(text))
-	if err != nil {
-		return nil, server.BadBody("what was sent is no call: "+err.Error(), "go back and fill the form in again")
-	}
-	script, ds := dsl.Parse(dsl.NewSource("form", dsl.FormatCall(&call)))
+	script, ds := dsl.Parse(dsl.NewSource("form", strings.Join(lines, "\n")))
 	if ds.HasErrors() {
 		f.misfits(script, ds)
 		return nil, nil
 	}
 	return script, nil
+}
+
+// file returns the argument that is one file, with the files that were sent for it.
+func (f *filledForm) file() (param string, files []string) {
+	for i := range f.verb.Params {
+		if p := &f.verb.Params[i]; p.Upload != nil && p.Type.Name == verbs.StringType {
+			return p.Name, slices.DeleteFunc(slices.Clone(f.values[p.Name]), func(of string) bool { return of == "" })
+		}
+	}
+	return "", nil
 }
 
 // number reads a number as people write it in the language of the page. It returns what the checker
@@ -465,6 +501,7 @@ func (f *filledForm) object(i int) map[string]any {
 	if err != nil {
 		return nil
 	}
+	in := forms.In{Now: f.now, Language: f.lang}
 	for k := range form.Questions {
 		q := &form.Questions[k]
 		name := p.Name + "." + q.Field
@@ -475,10 +512,13 @@ func (f *filledForm) object(i int) map[string]any {
 		if !ok {
 			continue
 		}
+		said := f.answer(q, text)
 		if text == "" {
-			continue
+			if said = f.before.Given(q.Field); !q.Sensitive || said.IsNull() {
+				continue
+			}
 		}
-		next, wrong := answers.Answer(q.Field, f.answer(q, text), forms.In{Now: f.now, Language: f.lang})
+		next, wrong := answers.Answer(q.Field, said, in)
 		if wrong != nil {
 			f.wrong[name] = wrong.Says
 			continue
@@ -525,15 +565,23 @@ func (f *filledForm) misfits(script *dsl.Script, ds dsl.Diagnostics) {
 		if ds[i].Severity != dsl.Error {
 			continue
 		}
-		name := f.about(script, &ds[i])
+		name, call := f.about(script, &ds[i])
+		file, files := f.file()
+		if name == file && call < len(files) {
+			// This file cannot be sent; the others stay.
+			f.refused[files[call]] = true
+		}
 		if f.wrong[name] == "" {
 			f.wrong[name] = f.tell.Refused(ds[i : i+1])
+		}
+		for _, named := range symbols().FindAllString(ds[i].Summary, -1) {
+			f.instead = append(f.instead, named)
 		}
 	}
 }
 
-// about returns the field that a diagnostic is about.
-func (f *filledForm) about(script *dsl.Script, d *dsl.Diagnostic) string {
+// about returns the field that a diagnostic is about, and the number of the call.
+func (f *filledForm) about(script *dsl.Script, d *dsl.Diagnostic) (string, int) {
 	for k := range f.verb.Requires {
 		if r := &f.verb.Requires[k]; r.Else == d.Summary && r.That != nil {
 			name := ""
@@ -543,22 +591,22 @@ func (f *filledForm) about(script *dsl.Script, d *dsl.Diagnostic) string {
 				}
 			})
 			if name != "" {
-				return name
+				return name, math.MaxInt
 			}
 		}
 	}
-	if script != nil && len(script.Calls) == 1 {
-		for _, a := range script.Calls[0].Args {
+	for call := 0; script != nil && call < len(script.Calls); call++ {
+		for _, a := range script.Calls[call].Args {
 			if at := d.Place.Range; at.Start >= a.KeyRange.Start && at.End <= a.Value.Range.End && at.End > at.Start {
 				if i := slices.IndexFunc(f.verb.Params, func(p verbs.Param) bool { return p.Name == a.Key }); i >= 0 {
 					if _, fixed := f.fixed[i]; !fixed {
-						return a.Key
+						return a.Key, call
 					}
 				}
 			}
 		}
 	}
-	return ""
+	return "", math.MaxInt
 }
 
 // mistakes lists the messages above the form, in the order of its fields.
@@ -630,6 +678,8 @@ func (d *Desk) multipart(takes func(field string) bool) (url.Values, string, err
 			}
 			if vals.Get(name) == "" {
 				vals.Set(name, string(text))
+			} else if len(text) > 0 {
+				vals.Add(name, string(text))
 			}
 			continue
 		}
@@ -643,7 +693,10 @@ func (d *Desk) multipart(takes func(field string) bool) (url.Values, string, err
 		case err != nil && u.ID == "":
 			return nil, "", err
 		default:
-			vals.Set(name, u.Reference())
+			if vals.Get(name) == "" {
+				vals.Del(name)
+			}
+			vals.Add(name, u.Reference())
 		}
 	}
 }

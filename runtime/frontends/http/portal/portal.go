@@ -99,6 +99,7 @@ type Desk struct {
 	page   *verbs.Page       // the page that is shown; nil if they have none
 	names  map[string]string // what people call principals
 	lists  map[*verbs.PageList][]row
+	next   string // the item that stands above the list
 }
 
 // Desk makes a route of a page answer at the caller's desk, with the form of the request read.
@@ -152,8 +153,8 @@ func (d *Desk) at(page *verbs.Page) string {
 	return "/"
 }
 
-// house reports whether the person is staff.
-func (d *Desk) house() bool {
+// Serves reports whether the person is staff.
+func (d *Desk) Serves() bool {
 	return len(d.all) == 0 || slices.ContainsFunc(d.all, func(p *verbs.Page) bool { return p.Desk })
 }
 
@@ -173,7 +174,7 @@ func (d *Desk) Frame(title string) pages.Page {
 	for _, page := range d.all {
 		p.Nav = append(p.Nav, pages.Link{URL: d.at(page), Text: d.Tell.Text(page.Title), Here: here == d.at(page)})
 	}
-	if d.house() {
+	if d.Serves() {
 		p.Keys = d.Setting("keys") != "off"
 		p.KeysOff = &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: d.R.URL.RequestURI()}, {Name: "keys", Value: "off"}}}
 		for _, l := range d.portal.Staff {
@@ -257,11 +258,20 @@ func (d *Desk) homePage(status int, draft, unsent string) error {
 		p.Main = append(p.Main, *far)
 		p.Title = p.Title + ": " + strings.TrimSuffix(far.Bold, ".")
 	}
+	next, err := d.nextTask(ctx)
+	if err != nil {
+		return err
+	}
+	if next != nil {
+		p.Main = append(p.Main, *next)
+	}
 	tasks, err := d.tasks(ctx)
 	if err != nil {
 		return err
 	}
-	p.Main = append(p.Main, tasks)
+	if len(tasks.Tasks) > 0 || next == nil || tasks.Folded != nil {
+		p.Main = append(p.Main, tasks)
+	}
 	if also := d.also(); also != nil {
 		p.Main = append(p.Main, *also)
 	}
@@ -431,7 +441,12 @@ func (r row) title() string {
 }
 
 // state maps the status to one of verbs.PageStates; "" if the palette does not.
-func (r row) state() string { return r.of.States[r.slot("status").Text()] }
+func (r row) state() string {
+	if r.of == r.d.page.Done {
+		return "done"
+	}
+	return r.of.States[r.slot("status").Text()]
+}
 
 var stateWords = map[string]struct {
 	says values.Key
@@ -446,7 +461,11 @@ var stateWords = map[string]struct {
 }
 
 func (r row) tag() pages.Tag {
-	if s, ok := stateWords[r.state()]; ok {
+	state := r.state()
+	if due := r.slot("due"); slices.Contains([]string{"to-do", "part", "correction"}, state) && due.Kind() == stores.Date && due.Days() < r.d.today() {
+		state = "late" // whatever is done about it
+	}
+	if s, ok := stateWords[state]; ok {
 		return pages.Tag{Text: r.d.Say(s.says), Tone: s.tone}
 	}
 	if text := r.d.Tell.Value(r.slot("status")); text != "" {
@@ -461,7 +480,7 @@ func (d *Desk) due(v stores.Value) string {
 		return ""
 	}
 	day := values.SayDay(v, d.lang)
-	switch left := v.Days() - stores.DateOf(d.Clock().In(d.Zone())).Days(); {
+	switch left := v.Days() - d.today(); {
 	case left < 0:
 		return d.Say("pages/was-due", day)
 	case left == 0:
@@ -472,6 +491,9 @@ func (d *Desk) due(v stores.Value) string {
 		return d.Say("pages/due-in", day, strconv.FormatInt(int64(left), 10))
 	}
 }
+
+// today is the day that it is for the person.
+func (d *Desk) today() int64 { return stores.DateOf(d.Clock().In(d.Zone())).Days() }
 
 // Zone returns the person's time zone.
 func (d *Desk) Zone() *time.Location {
@@ -582,14 +604,20 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 		return pages.Tasks{}, err
 	}
 	t := pages.Tasks{ID: "items", Title: d.Say("pages/needed-list", strconv.Itoa(len(rows))), Empty: d.Say("pages/all-here")}
-	acts, err := d.actsOf(ctx, rows)
+	acts, err := d.actsOf(ctx, rows, nil)
 	if err != nil {
 		return t, err
 	}
+	if d.next != "" {
+		t.Title = d.Say("pages/else-list", strconv.Itoa(len(rows)-1))
+	}
 	for i, r := range rows {
+		if d.next != "" && r.item() == d.next {
+			continue
+		}
 		task := pages.Task{Title: r.title(), Tag: r.tag(), Lines: r.lines(), URL: d.itemURL(r.item())}
 		first, more := r.facts("remark", "has", "lacks", "note", "expected"), r.facts("why", "rule", "accepts")
-		if i == 0 {
+		if i == 0 && d.next == "" {
 			task.Facts = append(first, more...)
 		} else {
 			task.Facts = first
@@ -597,16 +625,23 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 				task.More = &pages.More{Summary: d.Say("pages/why-accepts"), Of: task.Title, Facts: more}
 			}
 		}
-		task.Acts = acts[i]
+		if task.Acts = acts[i]; len(task.Acts) > 0 {
+			task.Acts[0].Tone = "" // there is one next thing to do, and it stands above
+		}
 		t.Tasks = append(t.Tasks, task)
 	}
 	done, err := d.rows(ctx, d.page.Done)
 	if err != nil || len(done) == 0 {
 		return t, err
 	}
+	corrects, err := d.actsOf(ctx, done, func(a *verbs.PageAct) bool { return len(a.With) > 0 })
+	if err != nil {
+		return t, err
+	}
 	fold := &pages.Folded{Summary: d.Say("pages/done-list", strconv.Itoa(len(done)))}
-	for _, r := range done {
-		fold.Tasks = append(fold.Tasks, pages.Task{Title: r.title(), Tag: pages.Tag{Text: d.Say("pages/done"), Tone: "done"}, Lines: r.lines()})
+	for i, r := range done {
+		task := pages.Task{Title: r.title(), URL: d.itemURL(r.item()), Tag: pages.Tag{Text: d.Say("pages/done"), Tone: "done"}, Lines: r.lines(), Acts: corrects[i]}
+		fold.Tasks = append(fold.Tasks, task)
 	}
 	t.Folded = fold
 	return t, nil
@@ -614,7 +649,7 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 
 // itemURL is the address of the page of an item; "" if the palette declares no detail for it.
 func (d *Desk) itemURL(item string) string {
-	if d.page.Detail == nil {
+	if d.page.Detail == nil || item == "" {
 		return ""
 	}
 	n := slices.Index(d.all, d.page) + 1
@@ -622,8 +657,11 @@ func (d *Desk) itemURL(item string) string {
 }
 
 // acts lists the verbs offered for an item, if the item is in a state for them.
-func (d *Desk) acts(ctx context.Context, r row) ([]pages.Link, error) {
-	all, err := d.actsOf(ctx, []row{r})
+func (d *Desk) acts(ctx context.Context, r row) ([]pages.Link, error) { return d.actsBy(ctx, r, nil) }
+
+// actsBy lists those verbs offered for an item that are of a kind; nil is all.
+func (d *Desk) actsBy(ctx context.Context, r row, of func(*verbs.PageAct) bool) ([]pages.Link, error) {
+	all, err := d.actsOf(ctx, []row{r}, of)
 	if err != nil {
 		return nil, err
 	}
@@ -631,7 +669,7 @@ func (d *Desk) acts(ctx context.Context, r row) ([]pages.Link, error) {
 }
 
 // actsOf is acts for several rows. The store is asked once for all of them.
-func (d *Desk) actsOf(ctx context.Context, rows []row) ([][]pages.Link, error) {
+func (d *Desk) actsOf(ctx context.Context, rows []row, of func(*verbs.PageAct) bool) ([][]pages.Link, error) {
 	var names []string
 	for _, r := range rows {
 		if item := r.item(); item != "" {
@@ -641,7 +679,7 @@ func (d *Desk) actsOf(ctx context.Context, rows []row) ([][]pages.Link, error) {
 	var acts []*verbs.PageAct
 	var uses []engine.Use
 	for i := range d.page.Acts {
-		if act := &d.page.Acts[i]; d.Session.May(act.Verb) {
+		if act := &d.page.Acts[i]; d.Session.May(act.Verb) && (of == nil || of(act)) {
 			acts, uses = append(acts, act), append(uses, engine.Use{Verb: act.Verb, Param: act.Item})
 		}
 	}
@@ -652,9 +690,9 @@ func (d *Desk) actsOf(ctx context.Context, rows []row) ([][]pages.Link, error) {
 	all := make([][]pages.Link, len(rows))
 	for i, r := range rows {
 		for n, act := range acts {
-			if item := r.item(); item != "" && slices.Contains(usable[n], item) && (r.state() != "with-us" || len(all[i]) == 0) {
+			if item := r.item(); item != "" && slices.Contains(usable[n], item) && act.OfferedIn(r.state()) {
 				if link, ok := d.offer(r, act); ok {
-					if len(all[i]) == 0 {
+					if s := r.state(); len(all[i]) == 0 && s != "with-us" && s != "done" {
 						link.Tone = "main"
 					}
 					all[i] = append(all[i], link)
@@ -693,7 +731,7 @@ func (d *Desk) settles(r row, act *verbs.PageAct) (of map[int][]string, ok bool)
 		v, t := r.value(w.Column), act.Verb.Params[w.Param].Type
 		var given []string
 		if v.Kind() == stores.JSON {
-			_ = json.Unmarshal([]byte(v.Text()), &given)
+			given = codesIn(v.Text())
 		} else if !v.IsNull() {
 			given = []string{v.Text()}
 		}
@@ -708,22 +746,44 @@ func (d *Desk) settles(r row, act *verbs.PageAct) (of map[int][]string, ok bool)
 	return of, true
 }
 
-// find returns the row of an item, by its name.
-func (d *Desk) find(ctx context.Context, item string) (row, bool, error) {
-	of := d.page.Items
-	all, known := d.lists[of]
-	i := slices.IndexFunc(all, func(r row) bool { return r.item() == item })
-	if i < 0 && !(known && len(all) < mostRows) {
-		var err error
-		if all, _, err = d.listed(ctx, of, engine.Window{Field: of.Row, Only: []string{item}}); err != nil {
-			return row{}, false, err
+// codesIn returns the members of a list, or the values of its objects, each once.
+func codesIn(text string) (all []string) {
+	if json.Unmarshal([]byte(text), &all) == nil {
+		return all
+	}
+	var items []map[string]string
+	_ = json.Unmarshal([]byte(text), &items)
+	all = nil
+	for _, item := range items {
+		for _, code := range item {
+			if !slices.Contains(all, code) {
+				all = append(all, code)
+			}
 		}
-		i = min(len(all), 1) - 1
 	}
-	if i < 0 {
-		return row{}, false, nil
+	return all
+}
+
+// find returns the row of an item, by its name: of those that are to be done, or are done.
+func (d *Desk) find(ctx context.Context, item string) (row, bool, error) {
+	for _, of := range [...]*verbs.PageList{d.page.Items, d.page.Done} {
+		if of == nil || of.Row == "" || item == "" {
+			continue
+		}
+		all, known := d.lists[of]
+		i := slices.IndexFunc(all, func(r row) bool { return r.item() == item })
+		if i < 0 && !(known && len(all) < mostRows) {
+			var err error
+			if all, _, err = d.listed(ctx, of, engine.Window{Field: of.Row, Only: []string{item}}); err != nil {
+				return row{}, false, err
+			}
+			i = min(len(all), 1) - 1
+		}
+		if i >= 0 {
+			return all[i], true, nil
+		}
 	}
-	return all[i], true, nil
+	return row{}, false, nil
 }
 
 // late lists promises whose day has passed.
@@ -785,6 +845,15 @@ func (d *Desk) item() error {
 		}
 	}
 	p.Main = []pages.Block{block}
+	if listed {
+		gave, ok, err := d.given(ctx, r)
+		if err != nil {
+			return err
+		}
+		if ok {
+			p.Main = append(p.Main, d.givenAnswers(gave, d.R.PostForm.Get("show")))
+		}
+	}
 	if call != nil && call.Result != nil {
 		drawn, err := d.drawings(ctx, call.Result.Entity, call.Result.Keys)
 		if err != nil {
@@ -913,19 +982,21 @@ func (d *Desk) conversation(ctx context.Context, draft, unsent string) (pages.Ta
 	if err != nil {
 		return t, err
 	}
-	if open := c.Open(); len(open) > 0 {
-		q := open[len(open)-1]
-		card := pages.Card{ID: "asked", Title: d.Say("pages/shall-i"), URL: "/say", Hidden: append(t.Hidden, pages.Hidden{Name: "asked", Value: q.ID}),
+	open := c.Open()
+	for i := len(open) - 1; i >= 0; i-- { // the last one stands, and the others were put off
+		q := open[i]
+		card := pages.Card{ID: "asked" + strings.Repeat("-"+strconv.Itoa(i), min(1, len(open)-1-i)), Title: d.Say("pages/shall-i"), URL: "/say", Hidden: append(t.Hidden, pages.Hidden{Name: "asked", Value: q.ID}),
 			Facts:   []pages.Fact{{Name: d.Say("pages/why"), Text: pages.Sentence(q.Because)}, {Name: d.Say("pages/good-until"), Text: d.Time(q.Until)}},
 			Buttons: []pages.Button{{Name: "said", Value: d.Say("dialog/yes"), Text: pages.Sentence(d.Say("dialog/yes"))}, {Name: "said", Value: d.Say("dialog/no"), Text: pages.Sentence(d.Say("dialog/no"))}}}
 		asks, shows := c.Asked(q)
 		card.Lines = strings.Split(strings.TrimSpace(cmp.Or(asks, shows)), "\n")
-		t.Messages = d.unasked(t.Messages, cmp.Or(q.Asks, q.Shows))
+		t.Messages = unasked(t.Messages, c.Question(q))
 		if q.Because == "" {
 			card.Facts = card.Facts[1:]
 		}
 		t.Cards = append(t.Cards, card)
-	} else {
+	}
+	if len(open) == 0 {
 		for _, says := range c.Offered() {
 			t.Replies = append(t.Replies, pages.Button{Value: says, Text: pages.Sentence(says)})
 		}
@@ -933,20 +1004,18 @@ func (d *Desk) conversation(ctx context.Context, draft, unsent string) (pages.Ta
 	return t, nil
 }
 
-// unasked removes a question from the last message, since a card asks it.
-func (d *Desk) unasked(all []pages.Message, asks string) []pages.Message {
-	last := &all[len(all)-1]
-	if last.Mine {
-		return all
-	}
-	put := strings.Split(strings.TrimSpace(asks), "\n")
-	for _, how := range [...]values.Key{"dialog/answer-how", "dialog/shall-i"} {
-		text, _, _ := strings.Cut(how.Text(d.lang), "(")
-		put = append(put, strings.TrimSpace(text))
-	}
-	last.Lines = slices.DeleteFunc(last.Lines, func(line string) bool { return slices.Contains(put, strings.TrimSpace(line)) })
-	if len(last.Lines) == 0 {
-		return all[:len(all)-1]
+// unasked removes a question from the last message that puts it, since a card asks it.
+func unasked(all []pages.Message, question string) []pages.Message {
+	question = strings.TrimSpace(ids.ReplaceAllString(question, ""))
+	for i := len(all) - 1; i >= 0; i-- {
+		text := strings.Join(all[i].Lines, "\n")
+		if before, after, ok := strings.Cut(text, question); ok && !all[i].Mine {
+			all[i].Lines = strings.Split(strings.TrimSpace(before+after), "\n")
+			if strings.TrimSpace(before+after) == "" {
+				return slices.Delete(all, i, i+1)
+			}
+			break
+		}
 	}
 	return all
 }
@@ -1026,7 +1095,7 @@ func (d *Desk) takesFile(unsent string) *pages.Field {
 		return nil
 	}
 	all.Types = slices.Compact(all.Types)
-	return &pages.Field{ID: "file", Name: "file", Kind: "file", Label: d.Say("pages/add-file"), Accept: strings.Join(all.Types, ","), Hint: fileHint(d.lang, &all), Wrong: unsent}
+	return &pages.Field{ID: "file", Name: "file", Kind: "file", Label: d.Say("pages/add-file"), Accept: accept(&all), Most: all.MaxSize, Hint: fileHint(d.lang, &all), Wrong: unsent}
 }
 
 // sent uploads a file and names it in the conversation, as the person would.

@@ -168,7 +168,7 @@ func (q *queue) list(ctx context.Context, here string) (pages.Queue, error) {
 	var acts [][]pages.Link
 	if d.page.Detail == nil && here == "" {
 		var err error
-		if acts, err = d.actsOf(ctx, q.rows); err != nil {
+		if acts, err = d.actsOf(ctx, q.rows, nil); err != nil {
 			return out, err
 		}
 	}

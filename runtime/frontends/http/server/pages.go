@@ -2,22 +2,31 @@ package server
 
 import (
 	"bytes"
+	"compress/gzip"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/frontends/http/pages"
+	"verbatim/verbs"
+	"verbatim/verbs/explain"
 )
 
 // What all pages share: their language, their frame, and how people like to see them. And the pages
 // for people who are not signed in, and those that report an error.
 
-// Language returns the language of the pages: the person's, or what their browser prefers.
+// Language returns the language of the pages: what the person chose, their own, or what their browser
+// prefers.
 func (v *Visit) Language() values.Language {
+	if l, ok := values.ParseLanguage(v.Setting("language")); ok {
+		return l
+	}
 	if v.Session != nil {
 		if l, ok := values.ParseLanguage(v.Session.Person().Language); ok {
 			return l
@@ -26,8 +35,11 @@ func (v *Visit) Language() values.Language {
 	return v.Browser()
 }
 
-// Browser returns the language that the browser prefers.
+// Browser returns the language that was chosen in the browser, or that it prefers.
 func (v *Visit) Browser() values.Language {
+	if l, ok := values.ParseLanguage(v.Setting("language")); ok {
+		return l
+	}
 	for tag := range strings.SplitSeq(v.R.Header.Get("Accept-Language"), ",") {
 		if l, ok := values.ParseLanguage(strings.TrimSpace(tag)); ok {
 			return l
@@ -39,6 +51,20 @@ func (v *Visit) Browser() values.Language {
 // Say words a message in the language of the pages.
 func (v *Visit) Say(key values.Key, of ...string) string { return key.In(v.Language(), of...) }
 
+// Explained returns the reference of a verb. Where it is declared is the name of a file, without the
+// path on this machine.
+func Explained(v *verbs.Verb) (string, error) {
+	var text strings.Builder
+	if err := explain.Verb(&text, v); err != nil {
+		return "", err
+	}
+	if v.Place.Source == nil {
+		return text.String(), nil
+	}
+	name := v.Place.Source.Name
+	return strings.ReplaceAll(text.String(), name, path.Base(name)), nil
+}
+
 // NotFound is the error of a page that does not exist, or not for this person.
 func (v *Visit) NotFound() error {
 	return Problem{Status: http.StatusNotFound, Code: "not-found", Title: v.Say("pages/not-found")}
@@ -46,7 +72,7 @@ func (v *Visit) NotFound() error {
 
 // Frame returns the part of a page around its blocks that all pages have.
 func (v *Visit) Frame(title string) pages.Page {
-	return pages.Page{Language: v.Language(), Title: title, Head: title, Theme: v.Setting("theme"), Org: v.public.Hostname(),
+	return pages.Page{Language: v.Language(), Title: title, Head: title, Theme: v.Setting("theme"), Brand: v.Brand,
 		Look: &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: v.R.URL.RequestURI()}}}}
 }
 
@@ -56,22 +82,49 @@ func (v *Visit) Render(status int, p pages.Page) error {
 	if err := p.Render(&out); err != nil {
 		return err
 	}
-	return v.Send(status, "text/html; charset=utf-8", out.Bytes())
+	return v.sendSmall(status, "text/html; charset=utf-8", out.Bytes(), nil)
+}
+
+// sendSmall answers with a text, by gzip where the client takes that. small is the same by gzip, nil
+// if it is not known yet.
+func (v *Visit) sendSmall(status int, kind string, text, small []byte) error {
+	h := v.W.Header()
+	h.Add("Vary", "Accept-Encoding")
+	if takesGzip(v.R.Header.Get("Accept-Encoding")) {
+		h.Set("Content-Encoding", "gzip")
+		if small == nil {
+			small = pages.Compress(text, gzip.BestSpeed)
+		}
+		text = small
+	}
+	return v.Send(status, kind, text)
+}
+
+// takesGzip reports whether an Accept-Encoding names gzip, and not with the weight 0.
+func takesGzip(accepts string) bool {
+	for of := range strings.SplitSeq(accepts, ",") {
+		name, weight, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(of), " ", ""), ";")
+		if name == "gzip" {
+			q, err := strconv.ParseFloat(strings.TrimPrefix(weight, "q="), 64)
+			return weight == "" || err == nil && q > 0
+		}
+	}
+	return false
 }
 
 func (v *Visit) asset() error {
-	text, kind, ok := pages.Asset(v.R.PathValue("name"))
+	text, small, kind, ok := pages.Asset(v.R.PathValue("name"))
 	if !ok {
 		return v.NotFound()
 	}
 	v.W.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	return v.Send(http.StatusOK, kind, text)
+	return v.sendSmall(http.StatusOK, kind, text, small)
 }
 
 // settings are what somebody may choose on every page, with the values of each. A cookie keeps it.
-var settings = map[string][]string{"theme": {"light", "dark"}, "keys": {"on", "off"}}
+var settings = map[string][]string{"theme": {"light", "dark"}, "keys": {"on", "off"}, "language": {"en", "de", "fr", "es"}}
 
-// Setting returns what the person chose for the theme or the keys, "" if nothing.
+// Setting returns what the person chose for the theme, the keys or the language, "" if nothing.
 func (v *Visit) Setting(name string) string {
 	if chosen := v.cookie("verbatim-" + name); slices.Contains(settings[name], chosen) {
 		return chosen

@@ -62,6 +62,8 @@ type Options struct {
 	// URL is the server's address from outside, "https://portal.bank.example". Cookies and links
 	// use it.
 	URL string
+	// Brand is whose pages they are; without a name they are Verbatim's.
+	Brand pages.Brand
 	// Hosts are other host names that the server answers to.
 	Hosts []string
 	// Proxied says that a trusted proxy is in front, whose X-Forwarded-For names the client.
@@ -145,6 +147,7 @@ func New(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	o.Brand.Name = cmp.Or(o.Brand.Name, "Verbatim")
 	o.Limits = Limits{
 		Requests: cmp.Or(o.Limits.Requests, 256), Streams: cmp.Or(o.Limits.Streams, 20_000), Wait: cmp.Or(o.Limits.Wait, 250*time.Millisecond),
 		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Script: cmp.Or(o.Limits.Script, 1<<20), Drain: cmp.Or(o.Limits.Drain, 10*time.Second),

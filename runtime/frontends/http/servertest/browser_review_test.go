@@ -46,7 +46,7 @@ func TestBrowserADocumentBesideItsDecision(t *testing.T) {
 	for what, want := range map[string]string{
 		`document.querySelector("#decision") === document.activeElement`:                    "true",
 		`document.querySelector(".decide .btn:not(.plain)").textContent`:                    "Accept",
-		`[...document.querySelectorAll(".decide .btn.plain")].map(b => b.textContent) + ""`: "Send back: Identity: Thomas Müller,Ask for more: Identity: Thomas Müller,Waive: Identity: Thomas Müller,Show",
+		`[...document.querySelectorAll(".decide .acts .btn.bare, .decide .btn.plain")].map(b => b.textContent) + ""`: "Send back: Identity: Thomas Müller,Ask for more: Identity: Thomas Müller,Waive: Identity: Thomas Müller,Show",
 	} {
 		if got := tab.Eval(what); got != want {
 			t.Errorf("%s is %s, want %s", what, got, want)

@@ -2,6 +2,7 @@
 // pages work without it.
 (() => {
   const all = (what, fn) => document.querySelectorAll(what).forEach(fn);
+  const make = (tag, of, ...inside) => { const el = Object.assign(document.createElement(tag), of); el.append(...inside); return el; };
   const draftKey = el => "draft " + el.dataset.draft;
   const store = fn => { try { return fn(localStorage); } catch { return null; } };
 
@@ -10,7 +11,8 @@
     if (first && first !== arrive.last) first.focus();
     arrive.last = first;
     // What was done needs no draft any more.
-    if (/[?&]done=/.test(location.search)) store(s => Object.keys(s).filter(k => k.startsWith("draft ") && k !== "draft said").forEach(k => s.removeItem(k)));
+    const over = k => k.startsWith("draft ") && k !== "draft said";
+    if (/[?&]done=/.test(location.search)) store(s => Object.keys(s).filter(over).forEach(k => s.removeItem(k)));
     all("[data-draft]", el => {
       const kept = store(s => s.getItem(draftKey(el)));
       if (kept !== null && kept.trim() === el.dataset.sent) {
@@ -19,10 +21,25 @@
       } else if (kept && !el.value) el.value = kept;
     });
     all(".logbox", el => { el.scrollTop = el.scrollHeight; });
+    copies();
+  }
+
+  // A call can be copied.
+  function copies() {
+    const words = document.body.dataset.copy;
+    if (words && navigator.clipboard) all("pre.call:not(.copies)", el => {
+      const button = make("button", {type: "button", className: "btn bare", textContent: words}), text = el.textContent;
+      el.classList.add("copies");
+      el.append(button);
+      button.onclick = () => navigator.clipboard.writeText(text).then(() => { button.textContent = document.body.dataset.copied; }, () => {});
+    });
   }
 
   // say has a text read aloud; kind is "vh" where it is on the page already.
-  const say = (text, kind = "") => { const at = document.getElementById("state"); if (at && at.textContent !== text) at.replaceChildren(Object.assign(document.createElement("span"), {textContent: text, className: kind})); };
+  const say = (text, kind = "") => {
+    const at = document.getElementById("state");
+    if (at && at.textContent !== text) at.replaceChildren(make("span", {textContent: text, className: kind}));
+  };
   const words = name => { const at = document.getElementById("state"); return at ? at.dataset[name] || "" : ""; };
 
   document.addEventListener("input", e => {
@@ -31,7 +48,10 @@
   document.addEventListener("submit", e => {
     if (e.target.getAttribute("aria-busy") === "true") return e.preventDefault();
     e.target.setAttribute("aria-busy", "true");
-    e.target.querySelectorAll("input[type=file]").forEach(el => el.sending && el.sending.abort());
+    if (e.target.sending) { // the files first: the last of them sends the form
+      e.target.waits = e.submitter;
+      return e.preventDefault();
+    }
     const sends = new FormData(e.target), files = sends.getAll("file");
     if (e.target.matches(".say") && !(files.length && files.every(f => f.size === 0))) {
       e.preventDefault();
@@ -62,7 +82,8 @@
         rest = lines.pop();
         for (const line of lines) if (line.startsWith("data: ")) {
           const event = JSON.parse(line.slice(6));
-          if (event.text) live.append(Object.assign(document.createElement("p"), {textContent: event.text}));
+          if (event.text) live.append(make("p", {textContent: event.text}));
+          live.parentElement.scrollTop = live.parentElement.scrollHeight;
           if (event.to) became = event.to;
         }
       }
@@ -80,27 +101,86 @@
   }
   document.addEventListener("click", e => { if (e.target.id === "stop" && stop) { stop.abort(); document.getElementById("said").focus(); } });
 
-  // A file is on its way as soon as it is chosen; the form sends what it is known by.
-  document.addEventListener("change", e => {
-    const el = e.target, file = el.files && el.files[0], told = el.nextElementSibling;
-    if (!file || !el.dataset.sending) return;
-    const put = (text, of) => { told.textContent = text.replace("%1", file.name).replace("%2", of); };
-    const send = new XMLHttpRequest();
-    send.open("POST", "/v1/uploads?name=" + encodeURIComponent(file.name));
-    send.upload.onprogress = p => put(p.loaded < p.total ? el.dataset.sending : el.dataset.checking, Math.floor(100 * p.loaded / p.total));
-    send.onload = () => {
-      let of = {};
-      try { of = JSON.parse(send.responseText); } catch {}
-      if (send.status !== 201) return void (told.textContent = of.title ? of.title + ". " + (of.next || "") : words("failed")), el.value = "";
-      const known = el.form.querySelector(`input[type=hidden][name="${el.name}"]`) || el.form.appendChild(Object.assign(document.createElement("input"), {type: "hidden", name: el.name}));
-      known.value = of.reference;
-      el.value = "";
-      put(el.dataset.here, (file.size / 1e6).toFixed(1) + " MB");
-    };
-    send.onerror = () => { told.textContent = ""; }; // the form sends it, as it does without this
-    el.sending = send;
-    send.send(file);
+  // Files are on their way as soon as they are chosen or dropped; the form sends what they are known by.
+  document.addEventListener("change", e => { if (e.target.dataset.sending) take(e.target, [...e.target.files]); });
+  const zone = e => e.dataTransfer && [...e.dataTransfer.types].includes("Files") && e.target.closest("[data-drop]");
+  document.addEventListener("dragover", e => {
+    const at = zone(e);
+    all(".over", el => el !== at && el.classList.remove("over"));
+    if (at) { e.preventDefault(); at.classList.add("over"); }
   });
+  document.addEventListener("dragleave", e => { if (!e.relatedTarget) all(".over", el => el.classList.remove("over")); });
+  document.addEventListener("drop", e => {
+    const at = zone(e), el = at && at.querySelector("input[type=file]");
+    all(".over", el => el.classList.remove("over"));
+    if (el) { e.preventDefault(); take(el, [...e.dataTransfer.files]); }
+  });
+
+  function take(el, files) {
+    const list = el.parentElement.querySelector(".sent");
+    if (!el.multiple) { files.splice(1); list.querySelectorAll("button,:checked").forEach(of => of.click()); }
+    files.forEach(file => send(el, list, file));
+    el.value = "";
+  }
+
+  function send(el, list, file) {
+    const form = el.form, at = make("p", {className: "at"}), bar = make("progress", {max: 100, value: 0});
+    const kind = make("span", {className: "kind", textContent: (file.name.split(".").pop() || "").slice(0, 4)});
+    const remove = make("button", {type: "button", className: "btn bare", textContent: el.dataset.remove});
+    remove.append(make("span", {className: "vh", textContent: ": " + file.name}));
+    const item = make("li", {}, kind, at, remove, bar);
+    kind.ariaHidden = "true";
+    bar.ariaLabel = file.name;
+    list.append(item);
+    picture(file).then(shown => shown && kind.replaceWith(shown), () => {});
+    const told = list.nextElementSibling, size = file.size < 1e5 ? Math.ceil(file.size / 1e3) + " kB" : (file.size / 1e6).toFixed(1) + " MB";
+    const put = (text, of) => { at.textContent = text.replace("%1", file.name).replace("%2", of); };
+    const post = new XMLHttpRequest();
+    let open = true;
+    const ends = wrong => {
+      if (!open) return;
+      open = false;
+      bar.className = "over"; // it keeps its place
+      if (wrong) { at.textContent = wrong; item.classList.add("wrong"); }
+      told.textContent = at.textContent;
+      if (--form.sending) return;
+      const by = form.waits;
+      if (form.getAttribute("aria-busy") !== "true" || by === undefined) return;
+      form.removeAttribute("aria-busy");
+      form.waits = undefined;
+      if (!list.querySelector(".wrong")) form.requestSubmit(by);
+    };
+    remove.onclick = () => { item.remove(); post.abort(); ends(""); el.focus(); };
+    form.sending = (form.sending || 0) + 1;
+    if (el.dataset.most && file.size > +el.dataset.most) return put(el.dataset.large, ""), ends(at.textContent);
+    post.open("POST", "/v1/uploads?name=" + encodeURIComponent(file.name));
+    post.upload.onprogress = p => {
+      bar.value = Math.floor(100 * p.loaded / p.total);
+      put(p.loaded < p.total ? el.dataset.sending : el.dataset.checking, bar.value);
+    };
+    post.onload = () => {
+      let of = {};
+      try { of = JSON.parse(post.responseText); } catch {}
+      if (post.status === 401) return ends(el.dataset.signin);
+      if (post.status !== 201) return ends(of.title ? of.title[0].toUpperCase() + of.title.slice(1) + ". " + (of.next || "") : el.dataset.failed);
+      item.append(make("input", {type: "hidden", name: el.name, value: of.reference}));
+      put(el.dataset.here, size);
+      ends();
+    };
+    post.onerror = () => ends(el.dataset.failed);
+    post.send(file);
+  }
+
+  // picture draws a small picture of a file, if it is one that the browser can show.
+  async function picture(file) {
+    if (!/^image\/(jpeg|png|webp)$/.test(file.type)) return null;
+    const of = await createImageBitmap(file, {resizeHeight: 96}), canvas = make("canvas", {width: 96, height: 96});
+    canvas.getContext("2d").drawImage(of, (of.width - 96) / 2, 0, 96, 96, 0, 0, 96, 96);
+    of.close();
+    canvas.ariaHidden = "true";
+    return canvas;
+  }
+
   const rest = () => all("form[aria-busy]", f => f.removeAttribute("aria-busy"));
   document.addEventListener("htmx:finally:request", rest);
   document.addEventListener("htmx:error", () => say(words("failed")));
@@ -108,8 +188,9 @@
     rest();
     arrive();
     // What was answered, and what is asked, is read aloud.
-    const last = [...document.querySelectorAll(".log li")].pop();
-    say([last && !last.matches(".me") && last, document.querySelector("#talk .card")].filter(el => el).map(el => el.innerText).join("\n"), "vh");
+    const last = [...document.querySelectorAll(".log>li")].pop(); // its sources are a list too
+    const told = [last && !last.matches(".me") && last, document.querySelector("#talk .card")].filter(el => el);
+    say(told.map(el => el.innerText).join("\n"), "vh");
     const box = document.getElementById("said");
     if (document.activeElement === document.body && box) box.focus();
   });
@@ -117,7 +198,8 @@
   let away = false;
   document.addEventListener("visibilitychange", () => {
     const begun = el => el.matches("[type=checkbox],[type=radio]") ? el.checked : el.type !== "hidden" && el.value;
-    if (away && !document.hidden && !stop && document.querySelector("[data-again]") && ![...document.querySelectorAll("#page input,#page textarea")].some(begun))
+    const fields = [...document.querySelectorAll("#page input,#page textarea")];
+    if (away && !document.hidden && !stop && document.querySelector("[data-again]") && !fields.some(begun))
       htmx.ajax("GET", location.pathname, {target: "#page", select: "#page", swap: "outerMorph"});
     away = document.hidden;
   });
@@ -131,7 +213,8 @@
       el.form.requestSubmit();
       return;
     }
-    if (!("keys" in document.body.dataset) || e.ctrlKey || e.metaKey || e.altKey || el.matches("input:not([type=checkbox]),textarea,select")) return;
+    if (!("keys" in document.body.dataset) || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (el.matches("input:not([type=checkbox]),textarea,select")) return;
     const rows = [...document.querySelectorAll("[data-row]")], at = rows.findIndex(r => r.contains(el));
     const go = row => { const link = row && row.querySelector("a,button,input"); if (link) link.focus(); };
     if (e.key === "j") go(rows[Math.min(at + 1, rows.length - 1)]);
