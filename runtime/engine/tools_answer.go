@@ -119,11 +119,15 @@ func answered(t *verbs.Type, c stores.Column, raw json.RawMessage) (stores.Value
 	if !ok {
 		return v, fmt.Errorf("a %s is wanted", c.Kind)
 	}
-	v, err := c.Spelling.Loaded(v)
+	loaded, err := c.Spelling.Loaded(v)
 	if err != nil {
+		// A file that the program wrote has the names of codes, and not what columns hold for them.
+		if named, wrong := t.Accept(v); t.Name == verbs.CodeType && wrong == nil {
+			return named, nil
+		}
 		return v, err
 	}
-	return t.Accept(v)
+	return t.Accept(loaded)
 }
 
 // member finds a member of an answer. Dashes, underscores and capitals make no
