@@ -232,7 +232,7 @@ func TestNothingLeaksThroughThePages(t *testing.T) {
 			}
 		}
 		// What everybody may open holds nothing of his, and a search finds nothing of it.
-		for _, where := range []string{"/", "/p/1", "/why", "/waiting", "/verbs", "/verbs?q=" + his, "/verbs?q=review", "/journal", "/?done=1", "/?done=2", "/?done=3"} {
+		for _, where := range []string{"/", "/p/1", "/why", "/waiting", "/verbs", "/verbs?q=" + his, "/verbs?q=review", "/journal", "/journal.csv", "/health", "/?done=1", "/?done=2", "/?done=3"} {
 			asked++
 			if text := as["clara"].shows(s.url+where, nil); strings.Contains(strings.ReplaceAll(text, "q="+his, ""), his) && !strings.Contains(where, his) || strings.Contains(text, "review.") && !strings.Contains(where, "q=review") {
 				t.Errorf("%s holds what is his\n%s", where, text)
