@@ -44,8 +44,8 @@ func TestBrowserADocumentBesideItsDecision(t *testing.T) {
 	follow(tab, ".queue", "Identity")
 	tab.Wait("Page 1 of 1")
 	for what, want := range map[string]string{
-		`document.querySelector("#decision") === document.activeElement`:                    "true",
-		`document.querySelector(".decide .btn:not(.plain)").textContent`:                    "Accept",
+		`document.querySelector("#decision") === document.activeElement`:                                             "true",
+		`document.querySelector(".decide .btn:not(.plain)").textContent`:                                             "Accept",
 		`[...document.querySelectorAll(".decide .acts .btn.bare, .decide .btn.plain")].map(b => b.textContent) + ""`: "Send back: Identity: Thomas Müller,Ask for more: Identity: Thomas Müller,Waive: Identity: Thomas Müller,Show",
 	} {
 		if got := tab.Eval(what); got != want {
