@@ -19,7 +19,10 @@ import (
 //	vllm                  xgrammar's json_schema_converter.cc
 //	plain                 types, descriptions, properties, items and enums alone, for all others
 //
-// All were read on 30 November 2026.
+// The words for gemini are in its refusals: promptfoo/promptfoo issue 6902 (2026-01-01),
+// google-gemini/gemini-cli issue 3178 (2025-07-03), hideya/langchain-mcp-tools-ts issue 36 (2025-06-17).
+// What an endpoint refuses besides is learned from its answers: see the table of adjustables. The
+// other documents were not at hand on 30 November 2026, and are told from memory.
 var profiles = map[string][]string{
 	"openai-strict":        {"$schema", "maxLength", "title", "default", "examples", "uniqueItems", "not", "oneOf", "allOf", "patternProperties", "propertyNames"},
 	"gemini":               {"additionalProperties", "$schema", "propertyNames", "patternProperties", "const", "$defs", "format", "examples", "uniqueItems", "not", "oneOf", "allOf", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
