@@ -487,7 +487,8 @@ const decidedFor = 7 * 24 * time.Hour
 
 // Decided lists what became of the principal's own proposals that were not carried out, within the last
 // week, the latest first: somebody declined them, they expired or were withdrawn, or something changed.
-func (s *Session) Decided(ctx context.Context, most int) ([]*Pending, error) {
+func (jn Journal) Decided(ctx context.Context, most int) ([]*Pending, error) {
+	s := jn.s
 	var found []*confirmations.Confirmation
 	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) (err error) {
 		found, err = confirmations.Undone(ctx, r, s.who.Name, s.e.opt.Clock().Add(-decidedFor), most)
@@ -498,18 +499,6 @@ func (s *Session) Decided(ctx context.Context, most int) ([]*Pending, error) {
 		all[i] = s.pending(c)
 	}
 	return all, failure(err)
-}
-
-// mostEnding is how many proposals Ending counts.
-const mostEnding = 1000
-
-// Ending counts the proposals that expire within a time without a decision, up to mostEnding.
-func (e *Engine) Ending(ctx context.Context, within time.Duration) (n int, err error) {
-	err = e.store.View(ctx, system(), func(r stores.Reader) (err error) {
-		n, err = confirmations.Ending(ctx, r, e.opt.Clock().Add(within), mostEnding)
-		return err
-	})
-	return n, failure(err)
 }
 
 // look finds a confirmation that the principal may see. One that they may not see gets the

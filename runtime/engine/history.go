@@ -15,34 +15,27 @@ import (
 // adds the others.
 const followed = 1000
 
-// A History is a page of entries, the latest first.
-type History struct {
-	Entries []stores.Entry
-	More    bool // there are earlier ones
-	Behind  bool // the index has not reached the end of the journal yet
-}
-
 // History returns entries that a filter finds, to roles that keep the journal.
-func (jn Journal) History(ctx context.Context, f trail.Filter) (History, error) {
+func (jn Journal) History(ctx context.Context, f trail.Filter) (trail.Page, error) {
 	if err := jn.Reads(ctx); err != nil {
-		return History{}, err
+		return trail.Page{}, err
 	}
 	return jn.history(ctx, f)
 }
 
 // OfRow returns the latest entries that changed a row, to a session that sees the row.
-func (jn Journal) OfRow(ctx context.Context, e *verbs.Entity, key stores.Value, limit int) (History, error) {
+func (jn Journal) OfRow(ctx context.Context, e *verbs.Entity, key stores.Value, limit int) (trail.Page, error) {
 	err := jn.s.e.store.View(ctx, jn.s.scope, func(r stores.Reader) error {
 		_, err := r.Get(ctx, e.Store, key)
 		return err
 	})
 	if err != nil {
-		return History{}, failure(err)
+		return trail.Page{}, failure(err)
 	}
 	return jn.history(ctx, trail.Filter{Entity: e.Store.Name, Key: key, Limit: limit})
 }
 
-func (jn Journal) history(ctx context.Context, f trail.Filter) (h History, err error) {
+func (jn Journal) history(ctx context.Context, f trail.Filter) (h trail.Page, err error) {
 	whole, err := trail.Follow(ctx, jn.s.e.store, followed)
 	if err != nil && ctx.Err() != nil {
 		return h, err
@@ -65,15 +58,6 @@ func (jn Journal) history(ctx context.Context, f trail.Filter) (h History, err e
 		h.Entries, found = append(h.Entries, entries...), found[n:]
 	}
 	return h, nil
-}
-
-// Follow keeps the index of the journal up to date; it returns once the index has all entries.
-func (e *Engine) Follow(ctx context.Context) error {
-	for {
-		if whole, err := trail.Follow(ctx, e.store, followed); err != nil || whole {
-			return failure(err)
-		}
-	}
 }
 
 // Named returns the names of rows of an entity, parallel to their keys; "" for one that the session does
@@ -101,7 +85,7 @@ func (ns Names) Named(ctx context.Context, e *verbs.Entity, keys ...stores.Value
 }
 
 // Shows reports whether a verb of the session returns a field of an entity.
-func (s *Session) Shows(e *verbs.Entity, field string) bool {
+func (jn Journal) Shows(e *verbs.Entity, field string) bool {
 	i := e.Store.FieldIndex(field)
-	return i >= 0 && s.reads(e, i)
+	return i >= 0 && jn.s.reads(e, i)
 }

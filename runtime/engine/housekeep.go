@@ -7,6 +7,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/state/confirmations"
 	"verbatim/runtime/state/sessions"
+	"verbatim/runtime/state/trail"
 	"verbatim/stores"
 )
 
@@ -165,4 +166,25 @@ func (e *Engine) Waiting(ctx context.Context) (n int, oldest time.Time, err erro
 		return err
 	})
 	return n, oldest, err
+}
+
+// Follow keeps the index of the journal up to date; it returns once the index has all entries.
+func (e *Engine) Follow(ctx context.Context) error {
+	for {
+		if whole, err := trail.Follow(ctx, e.store, followed); err != nil || whole {
+			return failure(err)
+		}
+	}
+}
+
+// mostEnding is how many proposals Ending counts.
+const mostEnding = 1000
+
+// Ending counts the proposals that expire within a time without a decision, up to mostEnding.
+func (e *Engine) Ending(ctx context.Context, within time.Duration) (n int, err error) {
+	err = e.store.View(ctx, system(), func(r stores.Reader) (err error) {
+		n, err = confirmations.Ending(ctx, r, e.opt.Clock().Add(within), mostEnding)
+		return err
+	})
+	return n, failure(err)
 }

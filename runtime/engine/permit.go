@@ -175,3 +175,23 @@ func (ns Names) All(ctx context.Context, entities []*verbs.Entity) (map[*verbs.E
 	}
 	return all, nil
 }
+
+// reads reports whether a verb of the session returns a field of an entity.
+func (s *Session) reads(e *verbs.Entity, field int) bool {
+	returns := func(from *stores.Entity, fields []verbs.ReadField) bool {
+		return slices.ContainsFunc(fields, func(f verbs.ReadField) bool {
+			if f.From != verbs.FromPath || f.Path.Count != nil || f.Sensitive || f.Path.Field != field {
+				return false
+			}
+			at := from
+			for _, step := range f.Path.Steps {
+				at = step.To
+			}
+			return at == e.Store
+		})
+	}
+	return slices.ContainsFunc(s.Verbs(), func(v *verbs.Verb) bool {
+		return v.Read != nil && v.Read.Entity != nil && (returns(v.Read.Entity.Store, v.Read.Fields) ||
+			slices.ContainsFunc(v.Read.Lists, func(l verbs.ReadList) bool { return returns(l.Entity.Store, l.Fields) }))
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"verbatim/runtime/internal/view"
 	"verbatim/runtime/state/names"
@@ -45,7 +46,7 @@ func (r *source) find(ctx context.Context, st *step) (*table, error) {
 		find.Limit, find.Order = 0, nil // the groups are limited and ordered, not the rows
 	}
 	window := r.window
-	if window != nil && !Windowed(st.verb) {
+	if window != nil && !st.verb.Windowed() {
 		window = nil
 	}
 	switch {
@@ -504,4 +505,103 @@ func (t *stepCount) percent() int64 {
 		return 1
 	}
 	return p
+}
+
+// windowed limits a find to a window.
+func (r *source) windowed(ctx context.Context, st *step, w *verbs.Window, f *stores.Find) error {
+	read := st.verb.Read
+	if p := st.verb.Pickable(w.Order); p != nil {
+		f.Order = append([]stores.Order{{Path: *p, Desc: w.Desc}}, f.Order...)
+	}
+	if w.Limit > 0 {
+		f.Limit, f.Cut = w.Limit, true
+	}
+	var all []stores.Cond
+	if f.Where != nil {
+		all = append(all, *f.Where)
+	}
+	if p := st.verb.Pickable(w.Field); p != nil && w.Only != nil {
+		of := read.Entity
+		if len(p.Steps) > 0 || p.Field != of.Store.Key {
+			of = pathEnd(r.e, of.Store, *p)
+		}
+		var keys []stores.Value
+		if of != nil {
+			for _, name := range w.Only {
+				if key, ok, err := r.keyOf(ctx, of, name); err != nil {
+					return err
+				} else if ok {
+					keys = append(keys, key)
+				}
+			}
+		}
+		only := stores.Cond{Op: stores.False}
+		if len(keys) > 0 {
+			only = stores.Cond{Op: stores.In, Path: *p, Value: stores.NewList(keys...)}
+		}
+		all = append(all, only)
+	}
+	for _, one := range w.Where {
+		all = append(all, r.matched(st.verb, one))
+	}
+	if w.After != "" {
+		key, ok, err := r.keyOf(ctx, read.Entity, w.After)
+		if err != nil {
+			return err
+		}
+		if ok {
+			paths := make([]stores.Path, len(f.Order), len(f.Order)+1)
+			for i := range f.Order {
+				paths[i] = f.Order[i].Path
+			}
+			values, _, err := r.fields(ctx, st, read.Entity.Store, key, append(paths, stores.Path{Field: read.Entity.Store.Key}))
+			if err != nil {
+				return err
+			}
+			all = append(all, f.Behind(values))
+		}
+	}
+	if len(all) > 0 {
+		f.Where = &stores.Cond{Op: stores.And, Kids: all}
+	}
+	return nil
+}
+
+// matched returns the condition that one of the matches holds.
+func (r *source) matched(v *verbs.Verb, all []verbs.Match) stores.Cond {
+	any := stores.Cond{Op: stores.Or}
+	for _, m := range all {
+		p := v.Pickable(m.Field)
+		if p == nil || p.Count != nil {
+			continue
+		}
+		switch kind := fieldAt(v.Read.Entity.Store, *p).Kind; {
+		case kind != stores.String:
+		case m.Codes == nil:
+			any.Kids = append(any.Kids, stores.Cond{Op: stores.Contains, Path: *p, Value: stores.NewString(strings.ToLower(m.Text)), Lower: true})
+		case len(m.Codes) > 0:
+			codes := make([]stores.Value, len(m.Codes))
+			for i, code := range m.Codes {
+				codes[i] = stores.NewString(code)
+			}
+			any.Kids = append(any.Kids, stores.Cond{Op: stores.In, Path: *p, Value: stores.NewList(codes...)})
+		}
+	}
+	if len(any.Kids) == 0 {
+		any.Op = stores.False
+	}
+	return any
+}
+
+// keyOf returns the key of the row with a name.
+func (r *source) keyOf(ctx context.Context, e *verbs.Entity, name string) (stores.Value, bool, error) {
+	name = strings.TrimPrefix(name, "@")
+	if key, ok := r.s.names.Key(e.Store, name); ok {
+		return key, true, nil
+	}
+	if err := r.s.lookUp(ctx, r.read, e, []string{name}); err != nil {
+		return stores.Value{}, false, err
+	}
+	key, ok := r.s.names.Key(e.Store, name)
+	return key, ok, nil
 }

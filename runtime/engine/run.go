@@ -56,7 +56,7 @@ type RunOptions struct {
 	// Absent says that the person cannot be asked now: see Propose.
 	Absent bool
 	// Window limits the lists that the run reads, for a page; nil limits none.
-	Window *Window
+	Window *verbs.Window
 	// Progress is told after each call.
 	Progress func(Progress)
 }

@@ -8,6 +8,7 @@ import (
 
 	"verbatim/runtime/engine"
 	"verbatim/stores"
+	"verbatim/verbs"
 )
 
 // G51: a file is shown to whoever sees a row that a call put it into, by a verb of theirs, and as long as
@@ -85,9 +86,9 @@ func TestAWindowOfAList(t *testing.T) {
 		w.done("kim", `lending.note :loan-id @thing-3-bob :note "b"`)
 		w.done("kim", `lending.note :loan-id @thing-1-bob :note "a"`)
 		s := w.session("kim")
-		within := func(window engine.Window) (items []string) {
+		within := func(window verbs.Window) (items []string) {
 			t.Helper()
-			window.Where = append(window.Where, []engine.Match{{Field: "item", Text: "thing"}})
+			window.Where = append(window.Where, []verbs.Match{{Field: "item", Text: "thing"}})
 			r, err := s.Run(context.Background(), w.program(s, "lending.list-loans"), engine.RunOptions{Window: &window})
 			if err != nil {
 				t.Fatal(err)
@@ -98,19 +99,19 @@ func TestAWindowOfAList(t *testing.T) {
 			return items
 		}
 		for name, c := range map[string]struct {
-			window engine.Window
+			window verbs.Window
 			want   []string
 		}{
-			"the first":            {engine.Window{Limit: 2}, []string{"Thing 1", "Thing 3"}},
-			"in another order":     {engine.Window{Limit: 3, Order: "item", Desc: true}, []string{"Thing 4", "Thing 3", "Thing 2"}},
-			"after a row":          {engine.Window{Order: "item", After: "thing-2-bob"}, []string{"Thing 3", "Thing 4"}},
-			"after a row, back":    {engine.Window{Order: "item", Desc: true, After: "@thing-2-bob"}, []string{"Thing 1", "Thing 0"}},
-			"after none":           {engine.Window{Limit: 1, Order: "item", After: "nothing"}, []string{"Thing 0"}},
-			"by a key":             {engine.Window{Field: "loan", Only: []string{"thing-2-bob", "nothing"}}, []string{"Thing 2"}},
-			"by no key":            {engine.Window{Field: "loan", Only: []string{}}, nil},
-			"by a text":            {engine.Window{Order: "item", Where: [][]engine.Match{{{Field: "item", Text: "ING 1"}, {Field: "note", Codes: []string{"b", "c"}}}}}, []string{"Thing 1", "Thing 3"}},
-			"by a text of nothing": {engine.Window{Where: [][]engine.Match{{{Field: "nothing", Text: "thing"}}}}, nil},
-			"in no order":          {engine.Window{Limit: 1, Order: "nothing"}, []string{"Thing 1"}},
+			"the first":            {verbs.Window{Limit: 2}, []string{"Thing 1", "Thing 3"}},
+			"in another order":     {verbs.Window{Limit: 3, Order: "item", Desc: true}, []string{"Thing 4", "Thing 3", "Thing 2"}},
+			"after a row":          {verbs.Window{Order: "item", After: "thing-2-bob"}, []string{"Thing 3", "Thing 4"}},
+			"after a row, back":    {verbs.Window{Order: "item", Desc: true, After: "@thing-2-bob"}, []string{"Thing 1", "Thing 0"}},
+			"after none":           {verbs.Window{Limit: 1, Order: "item", After: "nothing"}, []string{"Thing 0"}},
+			"by a key":             {verbs.Window{Field: "loan", Only: []string{"thing-2-bob", "nothing"}}, []string{"Thing 2"}},
+			"by no key":            {verbs.Window{Field: "loan", Only: []string{}}, nil},
+			"by a text":            {verbs.Window{Order: "item", Where: [][]verbs.Match{{{Field: "item", Text: "ING 1"}, {Field: "note", Codes: []string{"b", "c"}}}}}, []string{"Thing 1", "Thing 3"}},
+			"by a text of nothing": {verbs.Window{Where: [][]verbs.Match{{{Field: "nothing", Text: "thing"}}}}, nil},
+			"in no order":          {verbs.Window{Limit: 1, Order: "nothing"}, []string{"Thing 1"}},
 		} {
 			if got := within(c.window); !slices.Equal(got, c.want) {
 				t.Errorf("%s: %q, want %q", name, got, c.want)

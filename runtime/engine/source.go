@@ -34,7 +34,7 @@ type source struct {
 	writes   bool  // some call of the program may change something
 	owners   bool  // the receipt names the owner of each row
 	before   int64 // RunOptions.Before
-	window   *Window
+	window   *verbs.Window
 
 	script  *dsl.Source           // diagnostics about all of the script are placed there
 	answers map[string]toolAnswer // of tools, by externalCall.id

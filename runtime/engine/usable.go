@@ -13,12 +13,6 @@ import (
 // maxUsable is the greatest number of rows that are tested for use with a verb.
 const maxUsable = 200
 
-// A Use is an argument of a verb that could name a row.
-type Use struct {
-	Verb  *verbs.Verb
-	Param int
-}
-
 // Usable returns those rows that an argument of a verb could name without a refusal, as far as
 // that depends on the row alone: on what the verb requires of it, and on the codes that may
 // follow those it holds. Questions use it to offer no row that would be refused; the call
@@ -31,21 +25,21 @@ func (ns Names) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all [
 	if i < 0 {
 		return all, nil
 	}
-	usable, err := ns.UsableBy(ctx, all, Use{v, i})
+	usable, err := ns.UsableBy(ctx, all, &verbs.PageAct{Verb: v, Item: i})
 	if err != nil {
 		return nil, err
 	}
 	return usable[0], nil
 }
 
-// UsableBy is Usable for several arguments. The rows of an entity are read once.
-func (ns Names) UsableBy(ctx context.Context, all []string, uses ...Use) ([][]string, error) {
-	usable := make([][]string, len(uses))
+// UsableBy is Usable for the arguments of several acts of a page that name its rows. The rows of an entity are read once.
+func (ns Names) UsableBy(ctx context.Context, all []string, acts ...*verbs.PageAct) ([][]string, error) {
+	usable := make([][]string, len(acts))
 	err := ns.s.e.store.View(ctx, ns.s.scope, func(read stores.Reader) error {
 		offered := make(map[*verbs.Entity][]stores.Row)
 		r := sourceOf(ns.s, read)
-		for n, use := range uses {
-			t := use.Verb.Params[use.Param].Type
+		for n, act := range acts {
+			t := act.Verb.Params[act.Item].Type
 			if t == nil || t.Name != verbs.RefType || t.Entity == nil || len(all) == 0 || len(all) > maxUsable {
 				usable[n] = all
 				continue
@@ -76,7 +70,7 @@ func (ns Names) UsableBy(ctx context.Context, all []string, uses ...Use) ([][]st
 				if !there {
 					continue
 				}
-				ok, err := usableRows(ctx, r, onRow(use.Verb, use.Param, row), use.Param)
+				ok, err := usableRows(ctx, r, onRow(act.Verb, act.Item, row), act.Item)
 				switch {
 				case err != nil:
 					return err

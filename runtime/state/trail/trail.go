@@ -131,6 +131,13 @@ func indexed(e *stores.Entry) (all []stores.Change) {
 	return all
 }
 
+// A Page is a page of entries, the latest first.
+type Page struct {
+	Entries []stores.Entry
+	More    bool // there are earlier ones
+	Behind  bool // the index has not reached the end of the journal yet
+}
+
 // A Filter says which entries are found; its zero fields limit nothing.
 type Filter struct {
 	Principals  []string // one of these

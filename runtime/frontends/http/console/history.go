@@ -107,7 +107,7 @@ func (d *desk) historyPage() error {
 	if err != nil {
 		return err
 	}
-	var h engine.History
+	var h trail.Page
 	if len(s.wrong) > 0 {
 		err = d.Session.Journal().Reads(ctx)
 	} else {

@@ -72,7 +72,7 @@ func (d *desk) queue() error {
 	if len(asked.Rows) > 0 {
 		p.Main = append(p.Main, asked)
 	}
-	undone, err := d.Session.Decided(ctx, mostWaiting)
+	undone, err := d.Session.Journal().Decided(ctx, mostWaiting)
 	if err != nil {
 		return err
 	}

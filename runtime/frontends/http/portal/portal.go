@@ -202,7 +202,7 @@ func (d *Desk) read(ctx context.Context, verb *verbs.Verb, args ...dsl.Arg) (*re
 }
 
 // readWithin runs a verb that only reads, within a window.
-func (d *Desk) readWithin(ctx context.Context, w *engine.Window, verb *verbs.Verb, args ...dsl.Arg) (*receipt.Call, error) {
+func (d *Desk) readWithin(ctx context.Context, w *verbs.Window, verb *verbs.Verb, args ...dsl.Arg) (*receipt.Call, error) {
 	call := dsl.NewCall(verb.Name, args...)
 	program, err := d.program(ctx, dsl.FormatCall(&call), verbs.Literals{})
 	if err != nil {
@@ -307,7 +307,7 @@ func (d *Desk) rows(ctx context.Context, of *verbs.PageList) ([]row, error) {
 	if all, ok := d.lists[of]; ok {
 		return all, nil
 	}
-	all, _, err := d.listed(ctx, of, engine.Window{Limit: mostRows})
+	all, _, err := d.listed(ctx, of, verbs.Window{Limit: mostRows})
 	if err == nil {
 		d.lists[of] = all
 	}
@@ -315,7 +315,7 @@ func (d *Desk) rows(ctx context.Context, of *verbs.PageList) ([]row, error) {
 }
 
 // listed reads the rows of a list within a window, and reports whether there are more.
-func (d *Desk) listed(ctx context.Context, of *verbs.PageList, w engine.Window, args ...dsl.Arg) (all []row, more bool, err error) {
+func (d *Desk) listed(ctx context.Context, of *verbs.PageList, w verbs.Window, args ...dsl.Arg) (all []row, more bool, err error) {
 	limit := w.Limit
 	if w.Limit > 0 {
 		w.Limit++
@@ -327,7 +327,7 @@ func (d *Desk) listed(ctx context.Context, of *verbs.PageList, w engine.Window, 
 	for n := range call.Result.Rows {
 		all = append(all, row{d, of, call, n})
 	}
-	if !engine.Windowed(of.Verb) {
+	if !of.Verb.Windowed() {
 		all = among(all, &w)
 	}
 	if limit > 0 && len(all) > limit {
@@ -337,13 +337,13 @@ func (d *Desk) listed(ctx context.Context, of *verbs.PageList, w engine.Window, 
 }
 
 // among applies a window to rows that a handler or a query has listed. It keeps their order.
-func among(all []row, w *engine.Window) []row {
+func among(all []row, w *verbs.Window) []row {
 	if w.Only != nil {
 		all = slices.DeleteFunc(all, func(r row) bool { return !slices.Contains(w.Only, r.item()) })
 	}
 	for _, one := range w.Where {
 		all = slices.DeleteFunc(all, func(r row) bool {
-			return !slices.ContainsFunc(one, func(m engine.Match) bool {
+			return !slices.ContainsFunc(one, func(m verbs.Match) bool {
 				if m.Codes != nil {
 					return slices.Contains(m.Codes, r.value(m.Field).Text())
 				}
@@ -677,13 +677,12 @@ func (d *Desk) actsOf(ctx context.Context, rows []row, of func(*verbs.PageAct) b
 		}
 	}
 	var acts []*verbs.PageAct
-	var uses []engine.Use
 	for i := range d.page.Acts {
 		if act := &d.page.Acts[i]; d.Session.May(act.Verb) && (of == nil || of(act)) {
-			acts, uses = append(acts, act), append(uses, engine.Use{Verb: act.Verb, Param: act.Item})
+			acts = append(acts, act)
 		}
 	}
-	usable, err := d.Session.Names().UsableBy(ctx, names, uses...)
+	usable, err := d.Session.Names().UsableBy(ctx, names, acts...)
 	if err != nil {
 		return nil, err
 	}
@@ -774,7 +773,7 @@ func (d *Desk) find(ctx context.Context, item string) (row, bool, error) {
 		i := slices.IndexFunc(all, func(r row) bool { return r.item() == item })
 		if i < 0 && !(known && len(all) < mostRows) {
 			var err error
-			if all, _, err = d.listed(ctx, of, engine.Window{Field: of.Row, Only: []string{item}}); err != nil {
+			if all, _, err = d.listed(ctx, of, verbs.Window{Field: of.Row, Only: []string{item}}); err != nil {
 				return row{}, false, err
 			}
 			i = min(len(all), 1) - 1

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"verbatim/runtime/conversation/values"
-	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/http/pages"
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -23,7 +22,7 @@ const queuePage = 50
 // A queue is a page of the items of d.page.
 type queue struct {
 	d      *Desk
-	window engine.Window
+	window verbs.Window
 	args   url.Values // of the URL that the window follows from
 	rows   []row
 	more   bool
@@ -38,7 +37,7 @@ const (
 // queue reads the page of the queue that the request's URL names.
 func (d *Desk) queue(ctx context.Context) (*queue, error) {
 	of, given := d.page.Items, d.R.URL.Query()
-	q := &queue{d: d, args: url.Values{}, window: engine.Window{Limit: queuePage}}
+	q := &queue{d: d, args: url.Values{}, window: verbs.Window{Limit: queuePage}}
 	keep := func(name string, ok bool) string {
 		value := strings.TrimSpace(given.Get(name))
 		if !ok || value == "" || len(value) > 200 {
@@ -51,10 +50,10 @@ func (d *Desk) queue(ctx context.Context) (*queue, error) {
 		q.window.Where = append(q.window.Where, d.searched(of, said))
 	}
 	if code := keep(argStatus, d.statuses(of) != nil); code != "" {
-		q.window.Where = append(q.window.Where, []engine.Match{{Field: of.Slots["status"], Codes: []string{code}}})
+		q.window.Where = append(q.window.Where, []verbs.Match{{Field: of.Slots["status"], Codes: []string{code}}})
 	}
 	if keep(argMine, of.Slots["mine"] != "") != "" {
-		q.window.Where = append(q.window.Where, []engine.Match{{Field: of.Slots["mine"], Codes: []string{d.Principal}}})
+		q.window.Where = append(q.window.Where, []verbs.Match{{Field: of.Slots["mine"], Codes: []string{d.Principal}}})
 	}
 	if by := keep(argOrder, slices.Contains(d.orders(of), strings.TrimPrefix(given.Get(argOrder), "-"))); by != "" {
 		q.window.Order, q.window.Desc = strings.TrimPrefix(by, "-"), strings.HasPrefix(by, "-")
@@ -66,7 +65,7 @@ func (d *Desk) queue(ctx context.Context) (*queue, error) {
 }
 
 // searched looks for a text in the columns that the reader of a list sees.
-func (d *Desk) searched(of *verbs.PageList, said string) (all []engine.Match) {
+func (d *Desk) searched(of *verbs.PageList, said string) (all []verbs.Match) {
 	columns := slices.Clone(of.Title)
 	for _, slot := range []string{"owner", "note", "mine"} {
 		columns = append(columns, of.Slots[slot])
@@ -75,7 +74,7 @@ func (d *Desk) searched(of *verbs.PageList, said string) (all []engine.Match) {
 		if column == "" {
 			continue
 		}
-		all = append(all, engine.Match{Field: column, Text: said})
+		all = append(all, verbs.Match{Field: column, Text: said})
 		if list := d.codesOf(of.Verb, column); list != nil {
 			codes := []string{}
 			for _, c := range list.Codes {
@@ -83,7 +82,7 @@ func (d *Desk) searched(of *verbs.PageList, said string) (all []engine.Match) {
 					codes = append(codes, c.Name)
 				}
 			}
-			all = append(all, engine.Match{Field: column, Codes: codes})
+			all = append(all, verbs.Match{Field: column, Codes: codes})
 		}
 	}
 	return all
@@ -91,7 +90,7 @@ func (d *Desk) searched(of *verbs.PageList, said string) (all []engine.Match) {
 
 // codesOf returns the codes of a returned field; nil if it has none.
 func (d *Desk) codesOf(v *verbs.Verb, column string) *verbs.CodeList {
-	if !engine.Pickable(v, column) {
+	if v.Pickable(column) == nil {
 		return nil
 	}
 	path := v.Read.Fields[slices.IndexFunc(v.Read.Fields, func(f verbs.ReadField) bool { return f.Name == column })].Path
@@ -116,7 +115,7 @@ func (d *Desk) statuses(of *verbs.PageList) *verbs.CodeList {
 func (d *Desk) orders(of *verbs.PageList) (all []string) {
 	columns := []string{of.Slots["due"], of.Slots["on"], of.Slots["owner"]}
 	for _, column := range append(columns, of.Title...) {
-		if engine.Pickable(of.Verb, column) && !slices.Contains(all, column) {
+		if of.Verb.Pickable(column) != nil && !slices.Contains(all, column) {
 			all = append(all, column)
 		}
 	}
@@ -289,7 +288,7 @@ func (d *Desk) lateAtDesk(ctx context.Context) (all []pages.Banner, err error) {
 	if of == nil {
 		return nil, nil
 	}
-	rows, more, err := d.listed(ctx, of, engine.Window{Limit: mostLate})
+	rows, more, err := d.listed(ctx, of, verbs.Window{Limit: mostLate})
 	for _, r := range rows {
 		b := pages.Banner{Tone: "warn", Text: d.Say("pages/was-expected", r.title(), values.SayDate(r.slot("due"), d.lang))}
 		if at := d.itemURL(r.item()); at != "" && r.item() != "" {

@@ -73,7 +73,7 @@ func (d *Desk) RowPage(e *verbs.Entity, name string) string {
 // fields. Values that the journal only commits to are left out, and instants.
 func (d *Desk) ChangedFields(e *verbs.Entity, r *receipt.Row) (all []string) {
 	shown := *r
-	shown.Fields = slices.DeleteFunc(slices.Clone(r.Fields), func(f receipt.Field) bool { return f.Kind == stores.Time || !d.Session.Shows(e, f.Name) })
+	shown.Fields = slices.DeleteFunc(slices.Clone(r.Fields), func(f receipt.Field) bool { return f.Kind == stores.Time || !d.Session.Journal().Shows(e, f.Name) })
 	for _, f := range d.diff(&shown, "pages/asker-said").Fields {
 		switch {
 		case f.After == Masked || f.Was && f.Before == f.After:
