@@ -1432,20 +1432,3 @@ func TestNoAnalystIsToldAScore(t *testing.T) {
 		t.Error("nobody is told a score")
 	}
 }
-
-// G48: the request list that a room exports is imported again, by the same columns, and nothing comes
-// twice.
-func TestAnExportedRequestListIsImported(t *testing.T) {
-	t.Parallel()
-	r := newRoom(t, "sqlite")
-	for _, file := range []string{mandaDir + "/room/heron/irl.xlsx", filepath.Join(r.dir, "exported.xlsx")} {
-		r.does(t, 0, ada, fmt.Sprintf("manda.import-irl :deal-id %s :file %q", heron, r.send(t, ada, file)), "run")
-		said := r.does(t, 0, ada, "manda.export-irl :deal-id "+heron, "run")
-		if !strings.Contains(said, "with 54 rows") {
-			t.Fatal(said)
-		}
-		reference := strings.Fields(said[strings.Index(said, "upload://"):])[0]
-		_ = os.Remove(filepath.Join(r.dir, "exported.xlsx"))
-		r.does(t, 0, ada, "", "upload", "--get", reference, "--output", filepath.Join(r.dir, "exported.xlsx"))
-	}
-}

@@ -114,7 +114,7 @@ func TestAClientOfAModelCallsVerbs(t *testing.T) {
 			if !hints["client__get-status"].ReadOnlyHint || hints["client__add-note"].ReadOnlyHint || !*hints["client__add-note"].DestructiveHint || hints["client__escalate"].ReadOnlyHint || !*hints["client__escalate"].OpenWorldHint {
 				t.Errorf("the hints are %+v", hints)
 			}
-			if _, ok := hints["review__accept"]; ok || len(hints) != 20 {
+			if _, ok := hints["review__accept"]; ok || len(hints) != 21 {
 				t.Errorf("%d tools are listed: %v", len(hints), hints)
 			}
 			for _, c := range []struct {

@@ -120,7 +120,7 @@ func TestClientsOfModelsAreServed(t *testing.T) {
 		for _, version := range versions {
 			a := reaches(t, s, token, version, yes)
 			l, err := a.ListTools(t.Context(), nil)
-			if err != nil || len(l.Tools) != 20 {
+			if err != nil || len(l.Tools) != 21 {
 				t.Fatal(version, err, len(l.Tools))
 			}
 			text, doc, _ := a.call("client__add-note", map[string]any{"request-id": "@pierre-dupont-source-of-wealth", "note": "By HTTP " + version})

@@ -869,7 +869,7 @@ func TestBadAnswersStoreNothing(t *testing.T) {
 			{"a kind that is not accepted", fmt.Sprintf(submit, "UTILITY_BILL", "upload://bill", "@thomas-muller-identity"), "requirement-not-met", "cannot be settled with such a document"},
 			{"a kind that there is not", fmt.Sprintf(submit, "SELFIE", "upload://me", "@thomas-muller-identity"), "unknown-code", "SELFIE"},
 			{"a request that is settled", fmt.Sprintf(submit, "PASSPORT", "upload://p2", "@clara-weiss-identity"), "no-step", "this request is settled; nothing more is needed for it"},
-			{"information for one that is", `client.provide-info :request-id @clara-weiss-identity :info-type ADDRESS :collected-data {:street "12, rue du Fort" :city "Luxembourg" :country "LU" :since 2019-03-01}`, "requirement-not-met", "ask the analyst to correct it"},
+			{"information for one that is", `client.provide-info :request-id @clara-weiss-identity :info-type ADDRESS :collected-data {:street "12, rue du Fort" :city "Luxembourg" :country "LU" :since 2019-03-01}`, "requirement-not-met", "you can correct what you gave until the bank has checked it"},
 			{"a file that there is not", fmt.Sprintf(submit, "PASSPORT", "upload://nothing", "@thomas-muller-identity"), "unknown-upload", ""},
 			{"no file at all", fmt.Sprintf(submit, "PASSPORT", "passport.pdf", "@thomas-muller-identity"), "pattern-mismatch", "upload://"},
 			{"somebody else's request", fmt.Sprintf(submit, "TAX_RETURN", "upload://t", `"000004e9-0000-4000-8000-000000000006"`), "unknown-name", ""},
@@ -937,6 +937,7 @@ func TestClientsReadAndRespond(t *testing.T) {
 	fields := map[string]bool{
 		"outstanding-request.client_notes": true, "outstanding-request.expected_date": true, "outstanding-request.review_note": true,
 		"outstanding-request.status": true, "outstanding-request.updated_at": true, "reminder.replaced_at": true,
+		"info-submission.collected_data": true, "info-submission.missing": true, "info-submission.submitted_at": true,
 	}
 
 	// By the palette: what the verbs of a client promise is all that they can do.

@@ -119,15 +119,11 @@ func answered(t *verbs.Type, c stores.Column, raw json.RawMessage) (stores.Value
 	if !ok {
 		return v, fmt.Errorf("a %s is wanted", c.Kind)
 	}
-	loaded, err := c.Spelling.Loaded(v)
+	v, err := c.Spelling.Loaded(v)
 	if err != nil {
-		// A file that the program wrote has the names of codes, and not what columns hold for them.
-		if named, wrong := t.Accept(v); t.Name == verbs.CodeType && wrong == nil {
-			return named, nil
-		}
 		return v, err
 	}
-	return t.Accept(loaded)
+	return t.Accept(v)
 }
 
 // member finds a member of an answer. Dashes, underscores and capitals make no

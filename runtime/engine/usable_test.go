@@ -143,6 +143,7 @@ func TestWhatIsSettledIsNotOffered(t *testing.T) {
 		for at := range want {
 			want[at] = []string{clara, maria}
 		}
+		want["client.correct-info :request-id"] = []string{maria}
 		if got := settled("clara"); !maps.EqualFunc(got, want, slices.Equal[[]string]) {
 			t.Errorf("not offered to Clara, one waived: %q", got)
 		}

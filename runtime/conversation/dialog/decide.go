@@ -33,7 +33,7 @@ func (t *turn) decides(ctx context.Context) (string, bool, error) {
 		return "", false, nil
 	}
 	text, found, err := t.nextDecision(ctx)
-	if err == nil && !found && asked && c.o.Interpreter != nil && c.o.Model == nil {
+	if err == nil && !found && asked && c.o.Interpreter != nil {
 		var u Understood
 		if u, err = c.o.Interpreter.Interpret(ctx, t.heard.own, Settled{}, t.before()); u.Script != "" || u.Verb != "" {
 			asked = false // a verb of the palette answers it

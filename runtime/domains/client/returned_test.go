@@ -310,7 +310,7 @@ func edited(t *testing.T, change ...string) *verbs.Registry {
 func TestAnOlderPaletteOffersNothing(t *testing.T) {
 	t.Parallel()
 	onSQLite(t, func(t *testing.T, b *bank) {
-		b.reg = edited(t, "      client:         {type: string, description: who sent it}\n", "", "client: principal, ", "", ", SETTLED]", "]",
+		b.reg = edited(t, "      client:         {type: string, description: who sent it}\n", "", "client: principal, ", "", "row.client == principal and row.verdict", "row.verdict", "row.client == principal and row.info_type", "row.info_type", "where: row.request == request_id and row.client == principal\n", "where: row.request == request_id\n", ", SETTLED]", "]",
 			"      - {code: SETTLED, description: the bank settled the request before this was sent}\n", "",
 			"[COLLECTING, REVIEWING, ANSWERED]", "[COLLECTING, ANSWERED]")
 		b.answerPierre("clara")

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"verbatim/runtime/frontends/http/pages"
@@ -169,7 +170,7 @@ func marksOf(r row, listed bool) (marks []string) {
 const mostFiles = 20
 
 // fileReference matches a reference of a file in a result.
-var fileReference = regexp.MustCompile(`upload://[A-Za-z0-9_-]{1,64}`)
+var fileReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`upload://[A-Za-z0-9_-]{1,64}`) })
 
 // references lists the files that a result names, in lists too.
 func references(res *receipt.Result) (all []string) {
@@ -178,7 +179,7 @@ func references(res *receipt.Result) (all []string) {
 			if res.Withheld(j) {
 				continue
 			}
-			for _, ref := range fileReference.FindAllString(v.Text(), mostFiles) {
+			for _, ref := range fileReference().FindAllString(v.Text(), mostFiles) {
 				if !slices.Contains(all, ref) {
 					all = append(all, ref)
 				}
@@ -274,14 +275,14 @@ func (d *Desk) file() error {
 // onward returns where a decision leads on to: the page of an item that its form names, or the page of
 // the form.
 func (d *Desk) onward(next string) string {
-	if u, err := url.Parse(next); err == nil && u.Host == "" && u.Scheme == "" && onItem.MatchString(u.Path) {
+	if u, err := url.Parse(next); err == nil && u.Host == "" && u.Scheme == "" && onItem().MatchString(u.Path) {
 		return u.RequestURI()
 	}
 	return d.at(d.page)
 }
 
 // onItem matches the path of an item's page.
-var onItem = regexp.MustCompile(`^/p/[0-9]{1,4}/item/[^/]+$`)
+var onItem = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/p/[0-9]{1,4}/item/[^/]+$`) })
 
 // withDone adds to a URL what was done, for the banner there.
 func withDone(at, done string, entry int64) string {

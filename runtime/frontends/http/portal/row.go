@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/http/pages"
@@ -138,7 +139,7 @@ func (d *Desk) theRow() (*receipt.Call, *uploads.Upload, error) {
 }
 
 // onPage matches a place on a page, as package documents writes it.
-var onPage = regexp.MustCompile(`^p\.([0-9]{1,6})\b`)
+var onPage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^p\.([0-9]{1,6})\b`) })
 
 func (d *Desk) rowPage() error {
 	call, file, err := d.theRow()
@@ -151,7 +152,7 @@ func (d *Desk) rowPage() error {
 	if file != nil {
 		link := pages.Link{URL: d.R.URL.EscapedPath() + "/file", Text: d.Say("pages/open-file", file.Name), Tone: "main"}
 		for _, v := range call.Result.Rows[0] {
-			if at := onPage.FindStringSubmatch(v.Text()); at != nil && file.Type == "application/pdf" {
+			if at := onPage().FindStringSubmatch(v.Text()); at != nil && file.Type == "application/pdf" {
 				link.URL += "#page=" + at[1]
 				link.Text = d.Say("pages/open-page", file.Name, at[1])
 				break
