@@ -574,9 +574,7 @@ func (f *filledForm) misfits(script *dsl.Script, ds dsl.Diagnostics) {
 		if f.wrong[name] == "" {
 			f.wrong[name] = f.tell.Refused(ds[i : i+1])
 		}
-		for _, named := range symbols().FindAllString(ds[i].Summary, -1) {
-			f.instead = append(f.instead, named)
-		}
+		f.instead = append(f.instead, symbols().FindAllString(ds[i].Summary, -1)...)
 	}
 }
 
