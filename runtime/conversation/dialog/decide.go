@@ -52,7 +52,7 @@ func (t *turn) decides(ctx context.Context) (string, bool, error) {
 	return text, true, nil
 }
 
-// nextDecision puts the oldest question of somebody else that waits for the person.
+// nextDecision puts the oldest proposal of a colleague that waits for the person.
 func (t *turn) nextDecision(ctx context.Context) (text string, found bool, err error) {
 	c := t.c
 	all, err := c.o.Session.Pending(ctx)
@@ -72,7 +72,7 @@ func (t *turn) nextDecision(ctx context.Context) (text string, found bool, err e
 	return "", false, nil
 }
 
-// decision makes a question of what somebody else asked for. more are how many wait after it.
+// decision makes a question of a proposal of a colleague. more is the number of those that wait after it.
 func (t *turn) decision(p *engine.Pending, more int) *Question {
 	w := t.c.wording
 	q := t.question(nil, p.Preview, 0)
@@ -87,7 +87,7 @@ func (t *turn) decision(p *engine.Pending, more int) *Question {
 	return q
 }
 
-// decided carries out the answer to a question of somebody else, and puts the next one.
+// decided carries out the answer to a proposal of a colleague, and puts the next one.
 func (t *turn) decided(ctx context.Context, q *Question, yes bool) (text string, err error) {
 	c := t.c
 	t.close(q)

@@ -123,7 +123,7 @@ const (
 	repeatsIntent = "after words of " // of untrusted origins, in the form of verbs.Origin.Mark
 )
 
-// decidesWords are stored in place of a program with a question that decides what somebody else asked for.
+// decidesWords are stored in place of a program with a question about a proposal of a colleague.
 const decidesWords = "what somebody else asked for"
 
 // aboutQuestion is what is stored to put a question again.

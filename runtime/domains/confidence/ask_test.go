@@ -297,7 +297,7 @@ templates:
 	}
 }
 
-// A name that nothing has is told as looked for, and nobody is waited for. // G78
+// A name without a thing is told as looked for, and no overseer is waited for. // G78
 func TestAnUnknownNameIsSaid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, DefaultConfig())
