@@ -235,7 +235,7 @@ func (r *reached) mail(f *mailFile, secret secrets) error {
 		r.inboxes = append(r.inboxes, [2]string{mail.Channel, inbox})
 	}
 	o := mail.Options{Domain: f.Domain, Inboxes: func(address string) bool { return ours[address] }, Door: r.service, Clock: r.service.Clock, AuthServID: f.AuthServID, Sealers: f.Sealers, Plain: f.Plain, SigningKey: of[1], Once: r.service.Once, Log: r.service.Log.Warn,
-		Submission: mail.Submission{Server: f.Submission.Server, User: f.Submission.User, Password: of[0], Security: f.Submission.Security}}
+		Submission: mail.Submission{Address: f.Submission.Server, User: f.Submission.User, Password: of[0], Security: f.Submission.Security}}
 	for _, at := range f.Relays {
 		net, err := netip.ParsePrefix(at)
 		if err != nil {

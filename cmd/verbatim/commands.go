@@ -38,6 +38,7 @@ var commands = []subcommand{
 	{"guard", guardCommand},
 	{"work", workCommand},
 	{"log", logCommand},
+	{"doctor", doctorCommand},
 	{"migrate", migrateCommand},
 	{"backup", backupCommand},
 	{"index", indexCommand},

@@ -3,116 +3,57 @@ package notify
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"mime"
 	"mime/quotedprintable"
-	"net"
 	"net/mail"
-	"net/smtp"
-	"net/textproto"
 	"slices"
 	"strings"
 	"time"
 
 	"verbatim/runtime/engine"
+	"verbatim/runtime/internal/submit"
 )
 
 // mailChannel sends a mail of plain text.
 type mailChannel struct {
-	server, from, user, password string
-	tls                          string // "starttls", the default; "tls" from the first byte; "none" within a network that is trusted
-	clock                        func() time.Time
+	server submit.Server
+	from   string
+	clock  func() time.Time
 }
 
 func (c *mailChannel) check() error {
-	host, port, err := net.SplitHostPort(c.server)
-	if err != nil || host == "" || port == "" {
-		return errors.New("the server of mail is HOST:PORT")
-	}
 	if a, err := mail.ParseAddress(c.from); err != nil || a.Address != c.from {
 		return errors.New("from is a bare mail address")
 	}
-	switch {
-	case !slices.Contains([]string{"", "starttls", "tls", "none"}, c.tls):
-		return fmt.Errorf("tls is starttls, tls or none, not %q", c.tls)
-	case c.tls == "none" && c.user != "":
-		return errors.New("a password is not sent without TLS")
-	case (c.user == "") != (c.password == ""):
-		return errors.New("user and password-env go together")
-	}
-	return nil
+	return c.server.Check()
 }
 
 func (c *mailChannel) send(ctx context.Context, m engine.Message, to []string) error {
 	return c.deliver(ctx, to, c.compose(m, to))
 }
 
+func (c *mailChannel) try(ctx context.Context) error { return problem(c.server.Try(ctx)) }
+
 // deliver hands a mail to the server, to its end.
 func (c *mailChannel) deliver(ctx context.Context, to []string, text []byte) error {
-	host, _, _ := net.SplitHostPort(c.server)
-	unreachable := func(doing string) error { return &Error{Code: CodeUnreachable, Text: doing} }
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", c.server)
-	if err != nil {
-		return unreachable("no connection to the mail server")
-	}
-	defer conn.Close()
-	// Whatever ends the context ends the talk.
-	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
-	settings := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
-	if c.tls == "tls" {
-		conn = tls.Client(conn, settings)
-	}
-	client, err := smtp.NewClient(conn, host)
-	if err != nil {
-		return unreachable("the mail server does not greet")
-	}
-	if c.tls == "" || c.tls == "starttls" {
-		if err := client.StartTLS(settings); err != nil {
-			return answered(err, "the mail server offers no TLS that holds")
-		}
-	}
-	if c.user != "" {
-		if err := client.Auth(smtp.PlainAuth("", c.user, c.password, host)); err != nil {
-			return answered(err, "the mail server does not accept the password")
-		}
-	}
-	if err := client.Mail(c.from); err != nil {
-		return answered(err, "the mail server does not accept the sender")
-	}
-	for _, rcpt := range to {
-		if err := client.Rcpt(rcpt); err != nil {
-			return answered(err, "the mail server does not accept a recipient")
-		}
-	}
-	w, err := client.Data()
-	if err != nil {
-		return answered(err, "the mail server does not accept the message")
-	}
-	if _, err := w.Write(text); err != nil {
-		return unreachable("the mail server went away before the message ended")
-	}
-	// The message ends here; from here on the server may have it.
-	if err := w.Close(); err != nil {
-		var said *textproto.Error
-		if errors.As(err, &said) {
-			return answered(err, "the mail server does not accept the message")
-		}
-		return &Error{Code: CodeUnknown, Text: "the message was sent and no answer came"}
-	}
-	_ = client.Quit() // it was accepted, whatever the answer to QUIT
-	return nil
+	return problem(c.server.Deliver(ctx, c.from, to, text))
 }
 
-// answered tells a refusal from a connection that broke.
-func answered(err error, text string) error {
-	var said *textproto.Error
-	if !errors.As(err, &said) {
-		return &Error{Code: CodeUnreachable, Text: text}
+// problem says with our codes what a server of mail says.
+func problem(err error) error {
+	var f *submit.Error
+	switch {
+	case !errors.As(err, &f):
+		return err
+	case f.Sent:
+		return &Error{Code: CodeUnknown, Text: f.Text}
+	case f.Status == 0:
+		return &Error{Code: CodeUnreachable, Text: f.Text}
 	}
-	return &Error{Code: CodeRefused, Text: fmt.Sprintf("%s (%d)", text, said.Code)}
+	return &Error{Code: CodeRefused, Text: f.Text}
 }
 
 // compose writes the mail: the fields that the palette sends along, and the call.

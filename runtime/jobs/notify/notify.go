@@ -55,6 +55,7 @@ import (
 	"time"
 
 	"verbatim/runtime/engine"
+	"verbatim/runtime/internal/submit"
 	"verbatim/verbs/strict"
 )
 
@@ -104,6 +105,8 @@ type route struct {
 // A channel sends one message. to is the route's, and may be empty.
 type channel interface {
 	send(ctx context.Context, m engine.Message, to []string) error
+	// try finds out whether a message could be sent, and sends none.
+	try(ctx context.Context) error
 }
 
 type channelConfig struct {
@@ -189,7 +192,7 @@ func (c *channelConfig) open(o Options) (channel, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := &mailChannel{server: c.Server, from: c.From, user: c.User, password: password, tls: c.TLS, clock: o.Clock}
+		m := &mailChannel{server: submit.Server{Address: c.Server, User: c.User, Password: password, Security: c.TLS}, from: c.From, clock: o.Clock}
 		return m, m.check()
 	case "webhook":
 		text, err := secret(c.Secret, "secret")
@@ -248,6 +251,18 @@ func (s *Sender) Send(ctx context.Context, m engine.Message) error {
 	return s.channels[r.Channel].send(ctx, m, r.To)
 }
 
+// Try finds out of each channel whether a message could be sent, and sends none: a server of mail lets us
+// in, the host of a webhook answers, a log can be written.
+func (s *Sender) Try(ctx context.Context) map[string]error {
+	all := map[string]error{}
+	for name, c := range s.channels {
+		ctx, cancel := context.WithTimeout(ctx, s.timeout)
+		all[name] = c.try(ctx)
+		cancel()
+	}
+	return all
+}
+
 // document returns the written form of a message: one JSON object.
 func document(m engine.Message) []byte {
 	b, _ := json.Marshal(struct {
@@ -285,6 +300,17 @@ func (l *logChannel) send(_ context.Context, m engine.Message, _ []string) error
 		return &Error{Code: CodeUnknown, Text: "the log could not be written to its end"}
 	}
 	return nil
+}
+
+func (l *logChannel) try(context.Context) error {
+	if l.path == "-" {
+		return nil
+	}
+	f, err := l.open(l.path)
+	if err != nil {
+		return &Error{Code: CodeUnreachable, Text: "the log cannot be opened"}
+	}
+	return f.Close()
 }
 
 // oneLine keeps a text on its line.

@@ -64,6 +64,23 @@ func (w *webhook) send(ctx context.Context, m engine.Message, _ []string) error 
 		"webhook-timestamp": strconv.FormatInt(at, 10), "webhook-signature": Sign(w.key, m.ID, at, body)})
 }
 
+// try asks the host for nothing: any answer shows that a notice could reach it.
+func (w *webhook) try(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, w.url, nil)
+	if err != nil {
+		return &Error{Code: CodeUnreachable, Text: "the request cannot be made", Permanent: true}
+	}
+	req.Header.Set("User-Agent", "verbatim")
+	resp, err := w.client.Do(req)
+	switch {
+	case errors.Is(err, dial.ErrPrivate):
+		return &Error{Code: CodeRefused, Text: dial.ErrPrivate.Error() + `; "private": true allows it`, Permanent: true}
+	case err != nil:
+		return &Error{Code: CodeUnreachable, Text: "no connection"}
+	}
+	return resp.Body.Close()
+}
+
 // A Poster posts to addresses from others, with the same checks as for webhooks. It sends the
 // headers that the receiver wants, and signs nothing.
 type Poster struct{ client *http.Client }

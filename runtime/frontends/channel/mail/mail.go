@@ -35,6 +35,7 @@ import (
 	"verbatim/runtime/frontends/channel"
 	"verbatim/runtime/frontends/channel/internal/proven"
 	"verbatim/runtime/internal/mimepart"
+	"verbatim/runtime/internal/submit"
 	"verbatim/runtime/state/contact"
 )
 
@@ -73,18 +74,11 @@ type Options struct {
 	// any process of this installation. It is required with a SigningKey.
 	Once func(ctx context.Context, channel, token, with string) (bool, error)
 
-	Submission Submission
+	Submission Submission // without an address nothing is sent
 }
 
 // Submission is the server that sends our mail.
-type Submission struct {
-	Server         string // HOST:PORT
-	User, Password string
-	// Security is "starttls", the default; "tls" from the first byte; "none" within a
-	// network that is trusted.
-	Security string
-	TLS      *tls.Config
-}
+type Submission = submit.Server
 
 // Resolver is the DNS. *net.Resolver is one.
 type Resolver interface {
@@ -113,10 +107,12 @@ func New(o Options) (*Adapter, error) {
 	case o.SigningKey != "" && o.Once == nil:
 		return nil, errors.New("webhooks of mail need a store of their tokens")
 	}
-	if err := o.Submission.check(); err != nil {
-		return nil, err
+	if o.Submission != (Submission{}) { // else it only receives
+		if err := o.Submission.Check(); err != nil {
+			return nil, err
+		}
 	}
-	o.Domain = domain
+	o.Domain, o.Submission.Hello = domain, domain
 	var sealers []string
 	for _, sealer := range o.Sealers {
 		domain, err := contact.Domain(sealer)

@@ -563,16 +563,18 @@ func TestLoopsEnd(t *testing.T) {
 func TestOptionsAreWhole(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Options){
-		"no domain":            func(o *Options) { o.Domain = "" },
-		"no inboxes":           func(o *Options) { o.Inboxes = nil },
-		"no door":              func(o *Options) { o.Door = nil },
-		"no clock":             func(o *Options) { o.Clock = nil },
-		"no host":              func(o *Options) { o.Submission = Submission{Server: ":25"} },
-		"an empty port":        func(o *Options) { o.Submission = Submission{Server: "a:"} },
-		"no port":              func(o *Options) { o.Submission = Submission{Server: "mail.ours.example"} },
-		"unknown security":     func(o *Options) { o.Submission = Submission{Server: "a:1", Security: "ssl"} },
-		"a password in clear":  func(o *Options) { o.Submission = Submission{Server: "a:1", Security: "none", User: "u", Password: "p"} },
-		"a user, no password":  func(o *Options) { o.Submission = Submission{Server: "a:1", User: "u"} },
+		"no domain":        func(o *Options) { o.Domain = "" },
+		"no inboxes":       func(o *Options) { o.Inboxes = nil },
+		"no door":          func(o *Options) { o.Door = nil },
+		"no clock":         func(o *Options) { o.Clock = nil },
+		"no host":          func(o *Options) { o.Submission = Submission{Address: ":25"} },
+		"an empty port":    func(o *Options) { o.Submission = Submission{Address: "a:"} },
+		"no port":          func(o *Options) { o.Submission = Submission{Address: "mail.ours.example"} },
+		"unknown security": func(o *Options) { o.Submission = Submission{Address: "a:1", Security: "ssl"} },
+		"a password in clear": func(o *Options) {
+			o.Submission = Submission{Address: "a:1", Security: "none", User: "u", Password: "p"}
+		},
+		"a user, no password":  func(o *Options) { o.Submission = Submission{Address: "a:1", User: "u"} },
 		"a domain of nonsense": func(o *Options) { o.Domain = "a..b" },
 	} {
 		o := Options{Domain: "ours.example", Inboxes: ours, Door: &door{}, Clock: time.Now}

@@ -3,43 +3,20 @@ package mail
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"mime"
 	"mime/quotedprintable"
-	"net"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
-
-	"github.com/emersion/go-sasl"
-	"github.com/emersion/go-smtp"
 
 	"verbatim/runtime/frontends/channel"
+	"verbatim/runtime/internal/submit"
 	"verbatim/runtime/state/contact"
 )
-
-func (s *Submission) check() error {
-	if s.Server == "" {
-		return nil // it only receives
-	}
-	host, port, _ := net.SplitHostPort(s.Server)
-	switch {
-	case host == "" || port == "":
-		return errors.New("the server that sends mail is HOST:PORT")
-	case s.Security != "" && s.Security != "starttls" && s.Security != "tls" && s.Security != "none":
-		return fmt.Errorf("security is starttls, tls or none, not %q", s.Security)
-	case s.Security == "none" && s.User != "":
-		return errors.New("a password is not sent without TLS")
-	case (s.User == "") != (s.Password == ""):
-		return errors.New("a user and a password go together")
-	}
-	return nil
-}
 
 // plainID is the shape of a delivery's ID, which becomes part of a Message-ID.
 var plainID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`) })
@@ -56,7 +33,7 @@ func (a *Adapter) Send(ctx context.Context, o channel.Out) (id string, err error
 	from, ok := a.inbox(o.Inbox)
 	to, err := contact.Mail(o.To)
 	switch {
-	case a.o.Submission.Server == "":
+	case a.o.Submission.Address == "":
 		return refused("no server sends mail")
 	case !ok:
 		return refused("the mail would come from an address that is not ours")
@@ -68,7 +45,7 @@ func (a *Adapter) Send(ctx context.Context, o channel.Out) (id string, err error
 		return refused("mails have no templates")
 	}
 	// The letters of an address before its @ may matter to its own server.
-	if at := strings.LastIndexByte(o.To, '@'); !foreign(o.To[:at]) && !strings.ContainsAny(o.To, "\r\n<>() ") {
+	if at := strings.LastIndexByte(o.To, '@'); !submit.Foreign(o.To[:at]) && !strings.ContainsAny(o.To, "\r\n<>() ") {
 		to = o.To[:at] + to[strings.LastIndexByte(to, '@'):]
 	}
 	id = "<" + o.ID + "@" + a.o.Domain + ">"
@@ -123,79 +100,26 @@ func (a *Adapter) compose(o channel.Out, id, from, to string) []byte {
 
 // deliver hands a mail to the server that sends it.
 func (a *Adapter) deliver(ctx context.Context, from, to string, text []byte) error {
-	s := a.o.Submission
-	host, _, _ := net.SplitHostPort(s.Server)
 	ctx, cancel := context.WithTimeout(ctx, 2*a.o.Timeout)
 	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.Server)
-	if err != nil {
-		return failure(err, "no connection to the mail server")
+	err := a.o.Submission.Deliver(ctx, from, []string{to}, text)
+	var f *submit.Error
+	if !errors.As(err, &f) {
+		return err
 	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // the library sets deadlines of its own
-	settings := s.TLS.Clone()
-	if settings == nil {
-		settings = &tls.Config{MinVersion: tls.VersionTLS12}
+	code := "unreachable"
+	if f.Status != 0 {
+		code = strconv.Itoa(f.Status)
 	}
-	if settings.ServerName == "" {
-		settings.ServerName = host
-	}
-	if s.Security == "tls" {
-		conn = tls.Client(conn, settings)
-	}
-	var c *smtp.Client
-	if s.Security == "tls" || s.Security == "none" {
-		c = smtp.NewClient(conn)
-		err = c.Hello(a.o.Domain)
-	} else {
-		c, err = smtp.NewClientStartTLS(conn, settings)
-	}
-	if err == nil && s.User != "" {
-		err = c.Auth(sasl.NewPlainClient("", s.User, s.Password))
-	}
-	if err != nil {
-		f := failure(err, "the mail server does not let us in")
-		f.Permanent = false // it is not for the mail that it refuses
-		return f
-	}
-	if err := c.Mail(from, &smtp.MailOptions{UTF8: foreign(from) || foreign(to)}); err != nil {
-		return failure(err, "the mail server does not accept the sender")
-	}
-	if err := c.Rcpt(to, nil); err != nil {
-		return failure(err, "the mail server does not accept the recipient")
-	}
-	w, err := c.Data()
-	if err != nil {
-		return failure(err, "the mail server does not accept the mail")
-	}
-	if _, err := w.Write(text); err != nil {
-		return failure(err, "the mail server went away before the mail ended")
-	}
-	// The mail ends here; from here on the server may have it.
-	if err := w.Close(); err != nil {
-		f := failure(err, "the mail server does not accept the mail")
-		if f.Code == unreachable {
-			f.Text, f.Unknown = "the mail was sent and no answer came", true
-		}
-		return f
-	}
-	_ = c.Quit() // the mail was accepted before, so this answer does not matter
-	return nil
+	return &channel.Failure{Code: code, Text: f.Text, Unknown: f.Sent, Permanent: f.Status/100 == 5 && !f.Server}
 }
 
-// unreachable is the code for a server that was not there or broke the connection.
-const unreachable = "unreachable"
-
-// failure distinguishes a refusal, permanent or not, from a broken connection.
-func failure(err error, text string) *channel.Failure {
-	var said *smtp.SMTPError
-	if !errors.As(err, &said) {
-		return &channel.Failure{Code: unreachable, Text: text}
+// Try asks the server that sends mail whether it would take one; a server that only receives has none.
+func (a *Adapter) Try(ctx context.Context) error {
+	if a.o.Submission.Address == "" {
+		return nil
 	}
-	return &channel.Failure{Code: strconv.Itoa(said.Code), Text: fmt.Sprintf("%s (%d)", text, said.Code), Permanent: said.Code/100 == 5}
-}
-
-// foreign reports whether a text holds more than ASCII.
-func foreign(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+	ctx, cancel := context.WithTimeout(ctx, 2*a.o.Timeout)
+	defer cancel()
+	return a.o.Submission.Try(ctx)
 }

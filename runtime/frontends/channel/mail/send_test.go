@@ -97,7 +97,7 @@ func sent(t *testing.T, o channel.Out) (string, *office) {
 	t.Helper()
 	p := &office{}
 	at := p.opens(t, nil, false)
-	a := testAdapter(t, nil, func(o *Options) { o.Submission = Submission{Server: at, Security: "none"} })
+	a := testAdapter(t, nil, func(o *Options) { o.Submission = Submission{Address: at, Security: "none"} })
 	id, err := a.Send(t.Context(), o)
 	if err != nil || id != "<"+o.ID+"@ours.example>" {
 		t.Fatal(id, err)
@@ -177,7 +177,7 @@ func TestNothingIsInjected(t *testing.T) {
 	if got, _ = sent(t, o); !strings.Contains(got, "Subject: News\r\n") || strings.Contains(got, "References") {
 		t.Error(got)
 	}
-	a := testAdapter(t, nil, func(o *Options) { o.Submission = Submission{Server: "127.0.0.1:1", Security: "none"} })
+	a := testAdapter(t, nil, func(o *Options) { o.Submission = Submission{Address: "127.0.0.1:1", Security: "none"} })
 	for name, change := range map[string]func(*channel.Out){
 		"an inbox of others":   func(o *channel.Out) { o.Inbox = "eve@evil.example" },
 		"no inbox":             func(o *channel.Out) { o.Inbox = "" },
@@ -230,9 +230,9 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 	} {
 		p := &office{refuse: map[string]int{c.command: c.code}}
 		at := p.opens(t, nil, false)
-		_, err := testAdapter(t, nil, func(o *Options) { o.Submission = Submission{Server: at, Security: "none"} }).Send(t.Context(), out)
+		_, err := testAdapter(t, nil, func(o *Options) { o.Submission = Submission{Address: at, Security: "none"} }).Send(t.Context(), out)
 		var f *channel.Failure
-		if !errors.As(err, &f) || f.Permanent != c.permanent || f.Unknown || f.Closed || f.Code == unreachable || strings.Contains(f.Text, "somebody wrote") {
+		if !errors.As(err, &f) || f.Permanent != c.permanent || f.Unknown || f.Closed || f.Code == "unreachable" || strings.Contains(f.Text, "somebody wrote") {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
@@ -247,7 +247,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		}
 	}
 	to := func(at, security string) func(*Options) {
-		return func(o *Options) { o.Submission = Submission{Server: at, Security: security} }
+		return func(o *Options) { o.Submission = Submission{Address: at, Security: security} }
 	}
 	fails("nobody is there", false, to("127.0.0.1:1", "none"))
 	fails("no TLS is offered", false, to((&office{}).opens(t, nil, false), ""))
@@ -255,7 +255,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 	fails("a certificate of nobody's", false, to((&office{}).opens(t, server, false), "starttls"))
 	fails("a certificate of nobody's, at once", false, to((&office{}).opens(t, server, true), "tls"))
 	fails("a wrong password", false, func(o *Options) {
-		o.Submission = Submission{Server: (&office{}).opens(t, server, false), TLS: client, User: "u", Password: "wrong"}
+		o.Submission = Submission{Address: (&office{}).opens(t, server, false), TLS: client, User: "u", Password: "wrong"}
 	})
 	fails("it hangs up at once", false, to(hangsUp(t, ""), "none"))
 	fails("it hangs up before the mail", false, to(hangsUp(t, "DATA"), "none"))
@@ -266,14 +266,25 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { l.Close() })
-		o.Submission, o.Timeout = Submission{Server: l.Addr().String(), Security: "none"}, 50*time.Millisecond
+		o.Submission, o.Timeout = Submission{Address: l.Addr().String(), Security: "none"}, 50*time.Millisecond
 	})
+	for name, s := range map[string]Submission{
+		"nobody is there":  {Address: "127.0.0.1:1", Security: "none"},
+		"a wrong password": {Address: (&office{}).opens(t, server, false), TLS: client, User: "u", Password: "wrong"},
+	} {
+		if err := testAdapter(t, nil, func(o *Options) { o.Submission = s }).Try(t.Context()); err == nil {
+			t.Errorf("tried, %s: nothing is said", name)
+		}
+	}
 	for security, first := range map[string]bool{"starttls": false, "tls": true} {
 		p := &office{}
 		at := p.opens(t, server, first)
 		a := testAdapter(t, nil, func(o *Options) {
-			o.Submission = Submission{Server: at, Security: security, TLS: client, User: "u", Password: "right"}
+			o.Submission = Submission{Address: at, Security: security, TLS: client, User: "u", Password: "right"}
 		})
+		if err := a.Try(t.Context()); err != nil || len(p.mail) > 0 {
+			t.Errorf("tried, %s: %v, %d mails", security, err, len(p.mail))
+		}
 		if _, err := a.Send(t.Context(), out); err != nil || p.user != "u" || len(p.mail) == 0 {
 			t.Errorf("%s: %v", security, err)
 		}

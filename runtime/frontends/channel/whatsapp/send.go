@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -133,6 +134,16 @@ func (a *Adapter) post(ctx context.Context, inbox string, body object) (string, 
 		return "", &channel.Failure{Code: "answer", Text: "WhatsApp took it and did not say what it is called", Unknown: true}
 	}
 	return got.Messages[0].ID, nil
+}
+
+// Try asks the API what each of our numbers is, which it says to those whose token is for it.
+func (a *Adapter) Try(ctx context.Context) error {
+	for _, n := range a.opt.Numbers {
+		if _, err := a.ask(ctx, http.MethodGet, n+"?fields=id", nil); err != nil {
+			return fmt.Errorf("number %s: %w", n, err)
+		}
+	}
+	return nil
 }
 
 // ask sends a request to the API and returns the answer. An error is a *channel.Failure.

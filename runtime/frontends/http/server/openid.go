@@ -46,6 +46,12 @@ func (o *OpenID) found(ctx context.Context) (*oidc.Provider, error) {
 	return p, err
 }
 
+// Try finds out whether the provider answers as what it is called.
+func (o *OpenID) Try(ctx context.Context) error {
+	_, err := o.found(ctx)
+	return err
+}
+
 func (s *Server) oauth(p *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{ClientID: s.OpenID.ClientID, ClientSecret: s.OpenID.Secret, Endpoint: p.Endpoint(), RedirectURL: s.Origin() + "/sign-in/openid/back", Scopes: []string{oidc.ScopeOpenID}}
 }

@@ -373,6 +373,10 @@ func (s *Server) where(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := r.PathValue("id")
+	if id == s.opt.Number {
+		write(w, http.StatusOK, Object{"id": id})
+		return
+	}
 	f, ok := s.files[id]
 	if !ok {
 		refuse(w, http.StatusBadRequest, 100, "Unsupported get request. Object does not exist")
