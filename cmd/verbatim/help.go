@@ -104,7 +104,7 @@ func (a *app) printExitCodes() {
 }
 
 // rare are the subcommands that the first help screen only names, for lack of room.
-var rare = []string{"backup", "completion", "fix", "guard", "help", "index", "lsp", "model", "pack", "upload", "version"}
+var rare = []string{"backup", "completion", "doctor", "fix", "guard", "help", "index", "lsp", "model", "pack", "upload", "version"}
 
 // listed returns the subcommands in the order of commands.
 func (a *app) listed(cmd *cobra.Command) []*cobra.Command {
@@ -146,7 +146,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 			}
 		}
 		if rest != nil {
-			fmt.Fprintf(&b, "  %-11s %s: --help\n", "and", strings.Join(rest, ", "))
+			fmt.Fprintf(&b, "  %-11s %s\n", "and", strings.Join(rest, ", "))
 		}
 	}
 	if cmd.HasParent() {
