@@ -298,16 +298,19 @@ func (a *app) found(ctx context.Context, where, palettes string, names []string)
 		return err
 	}
 	defer store.Close()
-	err = rights.CreateAdministrators(ctx, reg, store, names, a.now(), uuid.NewString)
+	there, err := rights.CreateAdministrators(ctx, reg, store, names, a.now(), uuid.NewString)
 	switch {
 	case errors.Is(err, rights.ErrHasAdministrators):
-		return &stop{exitRefused, "administrator-exists", "the tables are migrated, and no administrator was made: there is one already, who can make others",
-			"as that administrator: verbatim run with system.grant-high-role"}
+		return &stop{exitRefused, "administrator-exists", "the tables are migrated, and no administrator was made: there are two, who can make others",
+			"as one of them: verbatim run with system.grant-high-role; the other agrees with verbatim confirm"}
 	case err != nil:
 		return broken("the administrator could not be made", err, "nothing was changed; try again")
 	}
 	if !a.json {
 		fmt.Fprintf(a.out, "ok   %s: first administrator %s\n", at, receipt.Safe(strings.Join(names, " and ")))
+	}
+	if there == 1 {
+		fmt.Fprintf(a.err, "warning[one-administrator]: %s is alone, and can give no role that sees all rows and make no other administrator\nnext: verbatim migrate --administrator NAME, with a second name\n", receipt.Safe(names[0]))
 	}
 	return nil
 }

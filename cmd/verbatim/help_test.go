@@ -129,9 +129,29 @@ func TestFlagsSayWhatTheyTake(t *testing.T) {
 func TestEveryCodeIsExplained(t *testing.T) {
 	t.Parallel()
 	kebab := regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+	known := map[string]bool{}
 	for _, doc := range allCodes() {
+		known[doc.Code] = true
 		if !kebab.MatchString(doc.Code) || doc.Meaning == "" {
 			t.Errorf("%q is no code, or says nothing: %q", doc.Code, doc.Meaning)
+		}
+	}
+	// What the command stops or warns with can be explained, each of it.
+	stops := regexp.MustCompile(`&stop\{exit\w+, "([a-z-]+)"|warning\[([a-z-]+)\]`)
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range stops.FindAllSubmatch(text, -1) {
+			code := string(m[1]) + string(m[2])
+			if !strings.HasSuffix(file, "_test.go") && !known[code] {
+				t.Errorf("%s: nothing explains the code %s", file, code)
+			}
 		}
 	}
 	s := newShell(t)

@@ -293,7 +293,8 @@ func (a *app) fromTables(ctx context.Context, name, from, dir string, of *choice
 }
 
 // thenMigrate returns the next commands after a palette for tables: migrate runs once with each
-// of these flags. The last, on PostgreSQL as the role that runs use, makes an administrator.
+// of these flags. The last, on PostgreSQL as the role that runs use, makes the administrators: one
+// alone could make no other.
 func thenMigrate(dir string, flags ...string) string {
 	lint, palettes := "", ""
 	if dir != "verbs" {
@@ -303,7 +304,7 @@ func thenMigrate(dir string, flags ...string) string {
 	for _, f := range flags {
 		next += ", then verbatim migrate" + palettes + f
 	}
-	return next + " --administrator NAME"
+	return next + " --administrator NAME --administrator OTHER"
 }
 
 // fromFile proposes a palette from a description of tools or of an API.

@@ -7,7 +7,7 @@
 //	rights.Register(handlers, reg)
 //	engine, err := engine.New(reg, store, engine.Options{Handlers: handlers, People: engine.People{Authority: rights.Authority(reg)}})
 //
-// Found makes the first administrators, since nobody has a role that could.
+// CreateAdministrators makes the first administrators, since nobody has a role that could.
 //
 // A principal who was added by these verbs has the rights that these verbs gave them, and no
 // others. The rights of all others come from the store's own table of principals, which the person
@@ -388,54 +388,78 @@ func Names(ctx context.Context, reg *verbs.Registry, store stores.Store) ([]stri
 }
 
 // ErrHasAdministrators says that there are administrators already, who make others.
-var ErrHasAdministrators = errors.New("there is an administrator already")
+var ErrHasAdministrators = errors.New("there are administrators already")
 
 // CreateAdministrators makes the first administrators of a store, and journals it. Two of them can give each other
-// the second agreement that further administrators need. It returns ErrHasAdministrators if there are any.
-func CreateAdministrators(ctx context.Context, reg *verbs.Registry, store stores.Store, names []string, now time.Time, newID func() string) error {
+// the second agreement that further administrators need; so where there is one alone, it makes the second, be it of
+// somebody who is known. It returns
+// how many there are then, or ErrHasAdministrators if there are two, or if the names are theirs.
+func CreateAdministrators(ctx context.Context, reg *verbs.Registry, store stores.Store, names []string, now time.Time, newID func() string) (there int, err error) {
 	t, err := tablesOf(reg)
 	if err != nil {
-		return err
-	}
-	var b stores.Batch
-	told := 0 // number of changes in the entries
-	insert := func(e *stores.Entity, key stores.Value, f map[string]stores.Value) stores.Value {
-		c := stores.Change{Op: stores.Insert, Entity: e, Key: key}
-		for i := range e.Fields {
-			if v, ok := f[e.Fields[i].Name]; ok {
-				c.Set = append(c.Set, stores.Assign{Field: i, Value: v})
-			}
-		}
-		b.Changes = append(b.Changes, c)
-		return key
-	}
-	uuid := func() stores.Value {
-		v, _ := stores.ParseUUID(newID())
-		return v
-	}
-	all := insert(t.realms, stores.NewString(realm), nil)
-	for _, name := range names {
-		who := insert(t.principals, uuid(), map[string]stores.Value{"realm": all, "name": stores.NewString(name), "added_at": stores.NewTime(now)})
-		insert(t.roles, uuid(), map[string]stores.Value{"principal": who, "role": stores.NewString(Administrator)})
-		call := dsl.NewCall("system.found", dsl.NewArg("administrator", dsl.NewString(name)))
-		b.Entries = append(b.Entries, stores.Entry{Time: now, Principal: name, Source: "migrate", Verb: "system.found",
-			Call: dsl.FormatCall(&call), Outcome: "ok", Palette: reg.Digest(), Changes: journal.Added(b.Changes[told:])})
-		told = len(b.Changes)
+		return 0, err
 	}
 	err = store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
-		there, err := tx.Find(ctx, stores.Find{Entity: t.realms, Limit: 1})
-		if err == nil && len(there) > 0 {
-			err = ErrHasAdministrators
-		}
+		realms, err := tx.Find(ctx, stores.Find{Entity: t.realms, Limit: 1})
 		if err != nil {
 			return err
 		}
+		administer, err := tx.Find(ctx, stores.Find{Entity: t.roles, Where: is(t.roles, "role", stores.NewString(Administrator)), Limit: 2})
+		if err != nil {
+			return err
+		}
+		if len(administer) > 1 {
+			return ErrHasAdministrators
+		}
+		var b stores.Batch
+		told := 0 // number of changes in the entries
+		insert := func(e *stores.Entity, key stores.Value, f map[string]stores.Value) stores.Value {
+			c := stores.Change{Op: stores.Insert, Entity: e, Key: key}
+			for i := range e.Fields {
+				if v, ok := f[e.Fields[i].Name]; ok {
+					c.Set = append(c.Set, stores.Assign{Field: i, Value: v})
+				}
+			}
+			b.Changes = append(b.Changes, c)
+			return key
+		}
+		uuid := func() stores.Value {
+			v, _ := stores.ParseUUID(newID())
+			return v
+		}
+		all := stores.NewString(realm)
+		if len(realms) == 0 {
+			insert(t.realms, all, nil)
+		}
+		for _, name := range names {
+			known, err := tx.Find(ctx, stores.Find{Entity: t.principals, Where: is(t.principals, "name", stores.NewString(name)), Limit: 1})
+			if err != nil {
+				return err
+			}
+			var who stores.Value
+			switch {
+			case len(known) == 0:
+				who = insert(t.principals, uuid(), map[string]stores.Value{"realm": all, "name": stores.NewString(name), "added_at": stores.NewTime(now)})
+			case slices.ContainsFunc(administer, func(row []stores.Value) bool {
+				return row[t.roles.FieldIndex("principal")] == known[0][t.principals.Key]
+			}):
+				return ErrHasAdministrators
+			default:
+				who = known[0][t.principals.Key]
+			}
+			insert(t.roles, uuid(), map[string]stores.Value{"principal": who, "role": stores.NewString(Administrator)})
+			call := dsl.NewCall("system.found", dsl.NewArg("administrator", dsl.NewString(name)))
+			b.Entries = append(b.Entries, stores.Entry{Time: now, Principal: name, Source: "migrate", Verb: "system.found",
+				Call: dsl.FormatCall(&call), Outcome: "ok", Palette: reg.Digest(), Changes: journal.Added(b.Changes[told:])})
+			told = len(b.Changes)
+		}
+		there = len(administer) + len(names)
 		return tx.Apply(ctx, b)
 	})
 	if errors.Is(err, stores.ErrDuplicate) {
-		return ErrHasAdministrators // somebody else did it at the same time
+		err = ErrHasAdministrators // somebody else did it at the same time
 	}
-	return err
+	return there, err
 }
 
 type tables struct{ realms, principals, roles, holds *stores.Entity }

@@ -98,7 +98,7 @@ func newWorld(t *testing.T, store stores.Store) *world {
 	if w.engine, err = engine.New(w.reg, store, engine.Options{Clock: w.now, NewID: w.id, Handlers: h, People: engine.People{Authority: rights.Authority(w.reg), Standing: rights.Standing(w.reg)}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := rights.CreateAdministrators(t.Context(), w.reg, store, []string{"ada", "bela"}, w.now(), w.id); err != nil {
+	if _, err := rights.CreateAdministrators(t.Context(), w.reg, store, []string{"ada", "bela"}, w.now(), w.id); err != nil {
 		t.Fatal(err)
 	}
 	e := w.reg.Entity("bed").Store
@@ -332,7 +332,7 @@ func TestWhoLeftIsForgotten(t *testing.T) {
 func TestTheLastAdministratorStays(t *testing.T) {
 	t.Parallel()
 	both(t, func(w *world) {
-		if err := rights.CreateAdministrators(context.Background(), w.reg, w.store, []string{"eve"}, w.now(), w.id); !errors.Is(err, rights.ErrHasAdministrators) {
+		if _, err := rights.CreateAdministrators(context.Background(), w.reg, w.store, []string{"eve"}, w.now(), w.id); !errors.Is(err, rights.ErrHasAdministrators) {
 			w.Error(err)
 		}
 		var done sync.WaitGroup
@@ -354,6 +354,22 @@ func TestTheLastAdministratorStays(t *testing.T) {
 		}
 		w.want(w.run(last, `system.revoke-role :principal-id "`+last+`" :role "administrator"`), "not-possible")
 		w.want(w.run(last, "system.list-roles"), "ok")
+		// Alone, they can make no other, so the second is made as the first were: of whoever is meant, known or not.
+		other := map[string]string{"ada": "bela", "bela": "ada"}[last]
+		create := func(name string) error {
+			_, err := rights.CreateAdministrators(context.Background(), w.reg, w.store, []string{name}, w.now(), w.id)
+			return err
+		}
+		if err := create(last); !errors.Is(err, rights.ErrHasAdministrators) {
+			w.Error("who is one already: ", err)
+		}
+		if err := create(other); err != nil {
+			w.Error("the second: ", err)
+		}
+		if err := create("eve"); !errors.Is(err, rights.ErrHasAdministrators) {
+			w.Error("a third: ", err)
+		}
+		w.want(w.run(other, `system.revoke-role :principal-id "`+last+`" :role "administrator"`), "ok")
 	})
 }
 

@@ -206,7 +206,7 @@ func furnish(t testing.TB, store stores.Store) (steps []string) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, store)
-	if err := rights.CreateAdministrators(t.Context(), reg, store, []string{"root", "other"}, start, ids()); err != nil {
+	if _, err := rights.CreateAdministrators(t.Context(), reg, store, []string{"root", "other"}, start, ids()); err != nil {
 		t.Fatal(err)
 	}
 	w.people()
