@@ -42,6 +42,9 @@ var (
 	// ErrSlow says that the database stopped a statement which took longer than its operator
 	// allows.
 	ErrSlow = errors.New("it took longer than the database allows")
+	// ErrReplaced says that the file of a store is no longer the one that was opened: what is written
+	// would be lost.
+	ErrReplaced = errors.New("the file of the store was replaced")
 	// ErrLimit says that a read asked for more rows or more time than allowed.
 	ErrLimit = errors.New("too much")
 	// ErrReadOnly is the error for a write to a row that the scope can see but not change:
@@ -58,10 +61,10 @@ var (
 )
 
 // TroubleCode returns the code for a state of a store that its operator ends: a full disk, a database
-// that only reads, that has no connection left or that stops what is slow. It returns "" for any other
+// that only reads, that has no connection left, that stops what is slow or whose file was replaced. It returns "" for any other
 // error.
 func TroubleCode(err error) string {
-	for is, code := range map[error]string{ErrFull: "store-full", ErrStandby: "store-read-only", ErrCrowded: "store-crowded", ErrSlow: "store-slow"} {
+	for is, code := range map[error]string{ErrFull: "store-full", ErrStandby: "store-read-only", ErrCrowded: "store-crowded", ErrSlow: "store-slow", ErrReplaced: "store-replaced"} {
 		if errors.Is(err, is) {
 			return code
 		}

@@ -144,7 +144,7 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *talk, done fun
 	if err != nil {
 		return nil, nil, a.runFailed(err)
 	}
-	mark, _, err := a.marked(ctx, eng, store, f.store)
+	mark, err := a.marked(ctx, eng, store, f.store)
 	if err != nil {
 		return nil, nil, a.runFailed(err)
 	}

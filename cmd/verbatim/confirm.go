@@ -74,14 +74,11 @@ func (a *app) decide(ctx context.Context, id string, f confirmFlags) error {
 	if err != nil {
 		return a.runFailed(err)
 	}
-	mark, unknown, err := a.marked(ctx, engine, store, f.store)
+	mark, err := a.marked(ctx, engine, store, f.store)
 	if err != nil {
 		return a.runFailed(err)
 	}
 	defer mark.keep(ctx)
-	if unknown && (f.agree || f.decline) {
-		fmt.Fprintln(a.err, "nothing was noted of this store on this machine: whether it was restored or copied since somebody asked is not known")
-	}
 	if id == "" {
 		return a.listPending(ctx, session)
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"verbatim/runtime/conversation/intent"
 	"verbatim/runtime/domains/manda"
@@ -73,40 +74,48 @@ func (a *app) phrases(reg *verbs.Registry) *intent.Index {
 	return index
 }
 
-// marked compares a store with its note. unknown says that there is none, so a restored or copied
-// store would not be noticed.
-func (a *app) marked(ctx context.Context, engine *engine.Engine, store stores.Store, flag string) (m *mark, unknown bool, err error) {
+// marked compares a store with its note, and drops what was restored or copied with it.
+func (a *app) marked(ctx context.Context, engine *engine.Engine, store stores.Store, flag string) (*mark, error) {
+	m, why, err := a.suspects(ctx, store, flag)
+	if err == nil && why != "" {
+		err = a.dropOld(ctx, engine, store, why)
+	}
+	if err != nil {
+		return m, err
+	}
+	a.keeps(ctx, m)
+	return m, nil
+}
+
+// suspects says why a store may not be what it was when it was last used here, or "". A file of which
+// nothing is noted may be a copy or a backup: nobody knows whether what waits in it was decided since.
+func (a *app) suspects(ctx context.Context, store stores.Store, flag string) (m *mark, why string, err error) {
 	id, err := store.Identity(ctx)
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	at, err := a.storeAddress(flag)
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	m = &mark{store: store, tells: id.Tells, place: cmp.Or(id.Place, at.place()), known: places{}}
 	if dir := a.stateFolder(); dir != "" {
 		m.file = filepath.Join(dir, id.ID+".json")
 	}
-	why, noted := "", false
 	if text, err := os.ReadFile(m.file); err == nil && strict.Record(text, &m.known) == nil && len(m.known) > 0 {
 		if why, err = m.differs(ctx, id.Place, at.place()); err != nil {
-			return nil, false, err
+			return nil, "", err
 		}
-		noted = true
-	} else {
-		m.known = places{}
+	} else if m.known = (places{}); !id.Tells {
+		why = "nothing is noted of it on this machine, so it may be a copy or a backup"
 	}
 	if id.Restored {
 		why = "its database was put back from a backup, or another server took over"
 	}
 	if why != "" {
-		if err := a.dropOld(ctx, engine, store, "this store is not what it was when it was last used here: "+why); err != nil {
-			return m, false, err
-		}
+		why = "this store may not be what it was when it was last used here: " + why
 	}
-	a.keeps(ctx, m)
-	return m, !noted && !id.Tells, nil
+	return m, why, nil
 }
 
 // dropOld drops what waits for an agreement, and logins and links for signing in: all of them may
@@ -127,6 +136,32 @@ func (a *app) dropOld(ctx context.Context, engine *engine.Engine, store stores.S
 	}
 	return err
 }
+
+// restoreLook is how often a server looks whether its database was restored under it.
+const restoreLook = time.Second
+
+// watchRestores drops what waits, and logins, when a database is restored while a server uses it, until ctx
+// ends. An agreement looks by itself; logins may be good for a second.
+func (a *app) watchRestores(ctx context.Context, engine *engine.Engine, store stores.Store, log *slog.Logger) {
+	again := time.NewTicker(restoreLook)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+		}
+		if id, err := store.Identity(ctx); err != nil || !id.Restored {
+			continue // a store that does not answer is reported elsewhere
+		}
+		log.Error("store", "error", restoredUnder, "next", "verbatim log verify --since CHECKPOINT; whoever waited has to ask again, and people to sign in")
+		if err := a.dropOld(ctx, engine, store, restoredUnder); err != nil {
+			log.Error("store", "error", err.Error())
+		}
+	}
+}
+
+const restoredUnder = "the database was put back from a backup, or another server took over, while this server ran"
 
 // differs compares the note with the store, and says what does not agree, or "". address is where
 // the store was reached, which earlier builds noted.

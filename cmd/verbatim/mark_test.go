@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"verbatim/stores/postgres/pgtest"
 )
@@ -93,14 +94,28 @@ func TestARestoredDatabaseAsksAnew(t *testing.T) { // G80
 	}
 
 	command("pg_restore", "--clean", "--if-exists", "--dbname="+db.Admin, dump)
-	s := h.serve("--no-work")
-	s.stop()
+	s := h.serve("--no-work", "--sign-in", "bo")
 	if !strings.Contains(s.said.String(), "put back from a backup") {
 		t.Errorf("the server did not say that the store was restored: %s", s.said)
 	}
 	if out := h.do("confirm", "--as", "bo"); strings.Contains(out, "system.grant-high-role") {
 		t.Errorf("it waits again after a restore: %s", out)
 	}
+	// Once more under the server: it finds out by itself, ends every login, and says so.
+	bo := newVisitor(t).comes(s, "bo")
+	if status, _ := bo.get(s.url + "/"); status != 200 {
+		t.Fatalf("bo is not signed in: %d", status)
+	}
+	command("pg_restore", "--clean", "--if-exists", "--dbname="+db.Admin, dump)
+	for out := time.Now().Add(20 * time.Second); !strings.Contains(s.said.String(), "while this server ran"); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(out) {
+			t.Fatalf("the server did not notice a restore under it: %s", s.said)
+		}
+	}
+	if out := h.do("confirm", "--as", "bo"); strings.Contains(out, "system.grant-high-role") {
+		t.Errorf("it waits again after a restore under a server: %s", out)
+	}
+	s.stop()
 	h.proposes(`system.grant-high-role :principal-id @nina :role "administrator"`)
 	if out := h.do("confirm", "--as", "bo"); !strings.Contains(out, "administrator") {
 		t.Errorf("what was asked after the restore does not wait: %s", out)

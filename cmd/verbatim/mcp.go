@@ -64,7 +64,7 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 		return err
 	}
 	defer store.Close()
-	mark, _, err := a.marked(ctx, eng, store, f.store)
+	mark, err := a.marked(ctx, eng, store, f.store)
 	if err != nil {
 		return a.runFailed(err)
 	}

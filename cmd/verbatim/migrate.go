@@ -212,8 +212,11 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 			return a.runFailed(err)
 		}
 	}
-	err = a.nameRows(ctx, reg, store, where, grantTo == "" || left != nil)
-	return err
+	suspect := ""
+	if left != nil {
+		suspect = left.suspect
+	}
+	return a.nameRows(ctx, reg, store, where, suspect, grantTo == "" || left != nil)
 }
 
 // indexed adds rows that SQL wrote to the search index.
@@ -229,14 +232,18 @@ func indexed(ctx context.Context, reg *verbs.Registry, store stores.Store) error
 	return nil
 }
 
-// nameRows names rows that other programs wrote, and notes where the store is.
-func (a *app) nameRows(ctx context.Context, reg *verbs.Registry, store stores.Store, flag string, note bool) error {
+// nameRows names rows that other programs wrote, drops what waits in a store whose rows came of a suspect
+// one, and notes where the store is.
+func (a *app) nameRows(ctx context.Context, reg *verbs.Registry, store stores.Store, flag, suspect string, note bool) error {
 	engine, err := engine.New(reg, store, engine.Options{})
 	if err == nil {
 		_, err = engine.NameRows(ctx)
 	}
+	if err == nil && suspect != "" {
+		err = a.dropOld(ctx, engine, store, suspect)
+	}
 	if err == nil && note {
-		_, _, err = a.marked(ctx, engine, store, flag)
+		_, err = a.marked(ctx, engine, store, flag)
 	}
 	if err != nil {
 		return broken("the rows cannot be given names", err, "migrate again")

@@ -22,6 +22,7 @@ type sqliteMove struct {
 	entities []*stores.Entity
 	partly   map[*stores.Entity]string // columns that have no field
 	views    []*stores.Entity
+	suspect  string // why what waits in it may have been decided since, or ""
 }
 
 // leave opens a store that is migrated and that nobody else uses.
@@ -53,6 +54,9 @@ func (a *app) leave(ctx context.Context, reg *verbs.Registry, from string, to ad
 		return nil, err
 	}
 	l.views = plan.Views
+	if _, l.suspect, err = a.suspects(ctx, l.store, from); err != nil {
+		return nil, errors.Join(err, l.store.Close())
+	}
 	for _, u := range plan.Undeclared {
 		for _, e := range l.entities {
 			switch {

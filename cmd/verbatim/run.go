@@ -143,7 +143,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 		return a.runFailed(err)
 	}
 	if !f.dryRun { // which changes nothing, and agrees to nothing
-		mark, _, err := a.marked(ctx, eng, store, f.store)
+		mark, err := a.marked(ctx, eng, store, f.store)
 		if err != nil {
 			return a.runFailed(err)
 		}

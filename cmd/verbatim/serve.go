@@ -212,11 +212,16 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 		return nil, err
 	}
 	*ends = append(*ends, func() { store.Close() })
-	mark, _, err := a.marked(ctx, engine, store, f.store)
+	mark, err := a.marked(ctx, engine, store, f.store)
 	if err != nil {
 		return nil, a.runFailed(err)
 	}
 	*ends = append(*ends, func() { mark.keep(ctx) })
+	if mark.tells {
+		watching, end := context.WithCancel(ctx)
+		*ends = append(*ends, end)
+		go a.watchRestores(watching, engine, store, logger)
+	}
 	blind, err := a.withoutMark(ctx, mark, engine, logger)
 	if err != nil {
 		return nil, a.runFailed(err)

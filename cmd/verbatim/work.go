@@ -134,7 +134,7 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if w.Engine, err = a.newEngineAt(reg, store, tools, clock); err != nil {
 		return a.runFailed(err)
 	}
-	mark, _, err := a.marked(ctx, w.Engine, store, f.store)
+	mark, err := a.marked(ctx, w.Engine, store, f.store)
 	if err != nil {
 		return a.runFailed(err)
 	}

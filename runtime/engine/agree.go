@@ -74,6 +74,14 @@ type consent struct {
 //
 // A principal with several of the roles agrees for each of them.
 func (s *Session) Agree(ctx context.Context, id string) (*Pending, *receipt.Receipt, error) {
+	// Rows that were put back under a running program may have been decided since they were kept.
+	if is, err := s.e.store.Identity(ctx); err != nil {
+		return nil, nil, failure(err)
+	} else if is.Restored {
+		if _, err := s.e.DropPending(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
 	c, err := s.look(ctx, id)
 	if err != nil {
 		return nil, nil, s.noted(ctx, verbAgree, id, nil, err)

@@ -148,6 +148,7 @@ var troubles = map[string]string{
 	"store-full":      "the disk of the store is full. Nothing was changed; whoever looks after it has to make room, and then it can be tried again.",
 	"store-read-only": "the store takes no changes at present; what is there can be read. Nothing was changed; try again later, or ask whoever looks after it.",
 	"store-crowded":   "the database has no connection left for this. Nothing was changed; try again in a moment.",
+	"store-replaced":  "the file of the store was replaced while it was in use. Nothing was changed; whoever looks after it has to start the program again.",
 	"store-slow":      "the database stopped this, since it took longer than its operator allows. Nothing was changed; ask for less at once, or ask whoever looks after the database.",
 }
 

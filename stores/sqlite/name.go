@@ -33,6 +33,9 @@ func (s *Store) Settle(context.Context) error { return nil }
 
 // Head implements stores.Store.
 func (s *Store) Head(ctx context.Context) (seq int64, hash [32]byte, err error) {
+	if err := s.replaced(); err != nil {
+		return 0, hash, err
+	}
 	err = s.read(ctx, func(c *conn) error {
 		return c.query(ctx, "SELECT seq, hash FROM main.verbatim_journal ORDER BY seq DESC LIMIT 1", nil, func(row *sqlite.Stmt) error {
 			seq = row.ColumnInt64(0)

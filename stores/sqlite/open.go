@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -26,6 +28,7 @@ import (
 type Store struct {
 	sqlcore.Room
 	path      string
+	file      os.FileInfo   // as it was opened
 	writer    chan *conn    // holds the only writing connection while nobody uses it
 	readers   chan struct{} // holds one item per reader that may begin
 	idle      idle          // the readers' connections, while nobody uses them
@@ -101,11 +104,23 @@ func Open(path string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be opened: %w", path, unopened(abs, err))
 	}
+	if s.file, err = os.Stat(abs); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s cannot be opened: %w", path, err), w.close())
+	}
 	s.writer <- w
 	for range c.readers {
 		s.readers <- struct{}{}
 	}
 	return s, nil
+}
+
+// replaced returns ErrReplaced if there is another file in the place of the one that was opened, or none:
+// connections go on in the old one, which no path leads to.
+func (s *Store) replaced() error {
+	if is, err := os.Stat(s.path); err == nil && os.SameFile(is, s.file) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return stores.ErrReplaced
 }
 
 // idle are connections that nobody uses. The last one that came back is lent first: a connection
@@ -485,6 +500,9 @@ func (s *Store) write(ctx context.Context, fn func(*conn) error) (err error) {
 		if c, err = s.connect(toWrite); err != nil {
 			return fault("open", err)
 		}
+	}
+	if err := s.replaced(); err != nil {
+		return err
 	}
 	if err := c.beginImmediate(ctx, deadline); err != nil {
 		return err

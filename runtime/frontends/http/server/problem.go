@@ -74,7 +74,7 @@ var statuses = map[string]int{
 	"already-waits": http.StatusConflict, "declined-before": http.StatusConflict, "changed-meanwhile": http.StatusConflict, "agreement-expired": http.StatusConflict,
 	"other-palette": http.StatusConflict, "out-of-order": http.StatusConflict,
 	"session-moved": http.StatusPreconditionFailed, "too-much": http.StatusRequestEntityTooLarge,
-	"store-full": http.StatusInsufficientStorage, "store-read-only": http.StatusServiceUnavailable, "store-crowded": http.StatusServiceUnavailable, "store-slow": http.StatusGatewayTimeout,
+	"store-full": http.StatusInsufficientStorage, "store-read-only": http.StatusServiceUnavailable, "store-crowded": http.StatusServiceUnavailable, "store-slow": http.StatusGatewayTimeout, "store-replaced": http.StatusServiceUnavailable,
 	"tool-silent": http.StatusBadGateway, "tool-failed": http.StatusBadGateway, "tool-answer": http.StatusBadGateway,
 }
 

@@ -373,6 +373,8 @@ func (s *Server) readyz(v *Visit) error {
 	switch {
 	case errors.Is(err, stores.ErrFull):
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the disk of the store is full\n"))
+	case errors.Is(err, stores.ErrReplaced):
+		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the file of the store was replaced; start the server again\n"))
 	case errors.Is(err, stores.ErrSchema):
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("not migrated\n"))
 	case err != nil:
