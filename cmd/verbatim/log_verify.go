@@ -56,16 +56,16 @@ that verbs gave are worked out from the journal and must be those that there are
 
 // brokenJournal reports that the journal was changed.
 func brokenJournal(err error) error {
-	code := "journal-broken"
+	code, next := "journal-broken", "stop writing to this store, keep a copy of it, and compare it with a backup or an export"
 	var fork *journal.ForkError
 	var behind *journal.BehindError
 	switch {
 	case errors.As(err, &fork):
 		code = "journal-forked"
 	case errors.As(err, &behind):
-		code = "journal-behind"
+		code, next = "journal-behind", next+"; if no newer copy is left: verbatim help back-up"
 	}
-	return &stop{exitInput, code, err.Error(), "stop writing to this store, keep a copy of it, and compare it with a backup or an export"}
+	return &stop{exitInput, code, err.Error(), next}
 }
 
 // checkpoint reads a checkpoint from a file; signed says whether its signature was verified.

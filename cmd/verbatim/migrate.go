@@ -187,7 +187,7 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 		return &stop{exitRefused, "changed-meanwhile", "the store is not as it was when you were asked. Nothing was changed", "verbatim migrate asks again"}
 	}
 	if err != nil {
-		err = broken("the store cannot be migrated", err, "nothing was changed; try again")
+		err = broken("the store cannot be migrated", err, "nothing was changed; see the reason, and try again")
 		return err
 	}
 	if !planOnly && len(plan.Problems) == 0 {
@@ -262,7 +262,7 @@ func (a *app) fill(ctx context.Context, store preparer, entities []*stores.Entit
 		return nil, nil
 	}
 	if _, err := store.Migrate(ctx, nil, true); err != nil {
-		return nil, broken("the store cannot be prepared", err, "nothing was changed; try again")
+		return nil, broken("the store cannot be prepared", err, "nothing was changed; see the reason, and try again")
 	}
 	// The data may itself create tables that palettes map; tables that refer to those are made
 	// later.

@@ -355,7 +355,7 @@ func (a *app) listWork(ctx context.Context, ids []string, f workListFlags) error
 		return nil
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(a.err, "I looked for work that failed, is late or is running, and found none")
+		fmt.Fprintln(a.err, "I looked for work that failed, is late or is running, and found none; --all lists what waits for its time, too")
 	}
 	for _, j := range list {
 		fmt.Fprintln(a.out, strings.Join([]string{receipt.Safe(j.ID), j.State, j.Kind + " " + receipt.Safe(j.What), (time.Duration(j.Age) * time.Second).String(),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -283,6 +284,38 @@ func TestAnAgreementIsGoodUntilTheSecond(t *testing.T) {
 	w.at(c.Expires.Add(-2 * time.Second))
 	if _, _, err := bo.Agree(ctx, c.ID); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A restoredStore says that its rows were put back from a dump while it was in use.
+type restoredStore struct{ stores.Store }
+
+func (s restoredStore) Identity(ctx context.Context) (stores.Identity, error) {
+	id, err := s.Store.Identity(ctx)
+	id.Restored = true
+	return id, err
+}
+
+// G80: what waited in rows that were put back under a running program may have been decided since they
+// were kept. It cannot be agreed to, also before anybody noticed.
+func TestAnAgreementIsWorthlessOnceTheStoreWasRestored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kim := w.session("kim")
+	c := w.propose(kim, w.program(kim, tooLong))
+	eng, err := engine.New(w.reg, restoredStore{w.store}, engine.Options{Clock: w.now, NewID: w.newID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bo, err := eng.Session(ctx, "bo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := w.state()
+	_, _, err = bo.Agree(ctx, c.ID)
+	wantRefusal(t, err, "stale-preview")
+	if !reflect.DeepEqual(before["loan "+id(31).Text()], w.state()["loan "+id(31).Text()]) {
+		t.Error("it was done")
 	}
 }
 

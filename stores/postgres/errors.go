@@ -45,7 +45,7 @@ var meanings = map[string]string{
 	"28000": "the server's rules (pg_hba.conf) do not let this role in from here",
 	"28P01": "the password of the role is wrong or missing; PGPASSWORD or a file .pgpass gives it",
 	"3D000": "the server has no database of this name",
-	"42501": "the role may not do this; the owner of the tables may",
+	"42501": "the role may not do this; the owner of the tables may, and gives a role what runs need by migrate --grant-to",
 	"53100": "the server's disk is full",
 	"57P03": "the server is starting or stopping",
 }

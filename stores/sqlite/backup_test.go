@@ -159,3 +159,45 @@ func TestADamagedStoreIsNotBackedUp(t *testing.T) {
 		})
 	}
 }
+
+// What is written to a file whose place another has taken would be lost: it is refused, and so is the look
+// at the journal by which servers say that they are ready. (G80)
+func TestAFileThatWasReplacedTakesNoWrites(t *testing.T) {
+	t.Parallel()
+	ctx, dir := context.Background(), t.TempDir()
+	path, e := filepath.Join(dir, "live.db"), counter()
+	s, err := sqlite.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if plan, err := s.Migrate(ctx, []*stores.Entity{e}, true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan, err)
+	}
+	insert := func(n int64) error {
+		return s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: e, Key: stores.NewInt(n), Set: []stores.Assign{{Field: 1, Value: stores.NewInt(0)}}}}})
+		})
+	}
+	if err := insert(1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Backup(ctx, filepath.Join(dir, "copy.db")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "copy.db"), path); err != nil {
+		t.Fatal(err)
+	}
+	if err := insert(2); !errors.Is(err, stores.ErrReplaced) {
+		t.Errorf("written to a file that nobody finds: %v", err)
+	}
+	if _, _, err := s.Head(ctx); !errors.Is(err, stores.ErrReplaced) {
+		t.Errorf("the head of a file that nobody finds: %v", err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := insert(3); !errors.Is(err, stores.ErrReplaced) {
+		t.Errorf("written to a file that was removed: %v", err)
+	}
+}
