@@ -57,7 +57,7 @@ func tokens(t *testing.T, requests ...string) (counts []int) {
 	return counts
 }
 
-// G39: the first prompt of the portal has at most 4,000 tokens in tools mode, tools and records
+// G39: the first prompt of the portal has at most 3,500 tokens in tools mode, tools and records
 // included.
 func TestThePortalsPromptIsShort(t *testing.T) {
 	t.Parallel()
@@ -71,7 +71,7 @@ func TestThePortalsPromptIsShort(t *testing.T) {
 	}
 	counts := tokens(t, s.asked...)
 	t.Logf("the prompts of the example have %v tokens", counts)
-	if counts[0] > 4000 {
+	if counts[0] > 3500 {
 		t.Errorf("the first prompt has %d tokens", counts[0])
 	}
 }
