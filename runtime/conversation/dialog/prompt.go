@@ -40,7 +40,7 @@ const (
 // Limits of lists in a prompt.
 const (
 	maxVerbs  = 20 // the shortlist, at first
-	newVerbs  = 3  // that a message may add to it
+	newVerbs  = 10 // that a message may add to it
 	mostVerbs = 40 // it begins anew
 	maxNames  = 40 // of each entity
 	maxRows   = 40 // of each answer

@@ -370,20 +370,26 @@ func (t *turn) shortlist() []*verbs.Verb {
 	return c.offered
 }
 
-// offer adds the verbs that a message needs to those that the model is shown.
+// offer adds the verbs that a message needs to those that the model is shown: many at once, so that it
+// is done seldom.
 func (c *Conversation) offer(earlier []*Turn, said string) {
 	// The message before helps to understand "and for Thomas?".
 	if n := len(earlier); n > 0 {
 		said += "\n" + earlier[n-1].Said
 	}
 	list := c.o.Interpreter.Shortlist(said, c.verbs, maxVerbs)
-	if c.offered == nil || len(c.offered) > mostVerbs {
-		c.offered = slices.Clone(c.context[:min(len(c.context), maxVerbs)]) // these can always be called again
-	} else {
-		list = list[:min(len(list), newVerbs)]
+	likeliest := list[:min(len(list), 3)]
+	most := len(c.offered) + newVerbs
+	switch {
+	case c.offered == nil || most > mostVerbs:
+		c.offered, most = slices.Clone(c.context[:min(len(c.context), maxVerbs)]), maxVerbs // these can always be called again
+	case !slices.ContainsFunc(likeliest, func(v *verbs.Verb) bool { return !slices.Contains(c.offered, v) }):
+		return
+	case slices.Equal(likeliest, c.verbs[:len(likeliest)]):
+		return // the message tells of no verb, and these are the first of all
 	}
 	for _, v := range list {
-		if !slices.Contains(c.offered, v) && (len(c.offered) < maxVerbs || len(list) <= newVerbs) {
+		if len(c.offered) < most && !slices.Contains(c.offered, v) {
 			c.offered = append(c.offered, v)
 		}
 	}
