@@ -427,7 +427,7 @@ func TestADatasetIsScored(t *testing.T) {
 		t.Fatal(err)
 	}
 	poor := filepath.Join(dir, "conversation", "poor.yaml")
-	if err := os.WriteFile(poor, bytes.Replace(text, []byte("budget: 50000\n"), []byte("budget: 14000\n"), 1), 0o644); err != nil {
+	if err := os.WriteFile(poor, bytes.Replace(text, []byte("budget: 50000\n"), []byte("budget: 12000\n"), 1), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s = perform(t, asks)
@@ -440,7 +440,7 @@ func TestADatasetIsScored(t *testing.T) {
 	for i := range got.Cases {
 		sum += got.Cases[i].Tokens
 	}
-	if code != exitInput || got.OK || got.Budget != 14_000 || got.Tokens == 0 || got.Tokens > got.Budget || sum != got.Tokens || len(got.Cases) != 7 || len(s.asked) == 0 || len(s.asked) > 3 {
+	if code != exitInput || got.OK || got.Budget != 12_000 || got.Tokens == 0 || got.Tokens > got.Budget || sum != got.Tokens || len(got.Cases) != 7 || len(s.asked) == 0 || len(s.asked) > 3 {
 		t.Errorf("exit %d after %d tokens, %d of them in cases, and %d questions: %s", code, got.Tokens, sum, len(s.asked), out)
 	}
 }

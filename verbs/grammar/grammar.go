@@ -17,6 +17,10 @@ type Vocabulary struct {
 	// cannot be used, and a verb that needs one is left out. If the function is nil, any name is
 	// allowed.
 	Names func(*verbs.Entity) []string
+	// Brief makes schemas for a prompt that tells the names beside them: they hold no names, so that
+	// they stay the same while rows come and go, and no pattern of what is known by its name, such as
+	// an IBAN. What they leave out is checked all the same. A grammar is no different by it.
+	Brief bool
 	// Settled are the names that an argument may no longer have, because the verb can no longer
 	// be used on those rows. Other arguments may have them.
 	Settled map[*verbs.Param][]string

@@ -209,13 +209,16 @@ func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
 			}
 			continue
 		}
+		says := p.Description
+		if of, ok := s.get("description").(string); ok && b.b.v.Brief && !p.Required { // once, for both forms
+			s, says = s[1:], strings.TrimPrefix(says+": "+of, ": ")
+		}
 		if !p.Required {
 			s = object{{"anyOf", []any{s, object{{"type", "null"}}}}}
 		}
-		says := p.Description
 		switch {
 		case p.Active:
-			says = strings.TrimPrefix(says+"; null is the one that they are at work on", "; ")
+			says = strings.TrimPrefix(says+"; null: the one at work on", "; ")
 		case p.DefaultDay != nil:
 			says = strings.TrimPrefix(says+"; null is "+p.DefaultDay.String(), "; ")
 		case !p.Default.IsNull() && !p.Sensitive:
@@ -385,10 +388,19 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 	case verbs.UUIDType:
 		return append(text, member{"format", "uuid"}), true
 	case verbs.IBANType:
+		if b.b.v.Brief {
+			return described("an IBAN", text), true
+		}
 		return pattern(`[A-Za-z]{2}[ \-]?[0-9]{2}(?:[ \-]?[A-Za-z0-9]){11,29}`), true
 	case verbs.BICType:
+		if b.b.v.Brief {
+			return described("a BIC", text), true
+		}
 		return pattern(`(?:[ \-]?[A-Za-z0-9]){8}(?:(?:[ \-]?[A-Za-z0-9]){3})?`), true
 	case verbs.LEIType:
+		if b.b.v.Brief {
+			return described("an LEI", text), true
+		}
 		return pattern(`[A-Za-z0-9](?:[ \-]?[A-Za-z0-9]){17}(?:[ \-]?[0-9]){2}`), true
 	case verbs.NationalIDType:
 		return append(text, member{"minLength", 1}, member{"maxLength", 60}), true
@@ -407,7 +419,12 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 		}
 		return append(text, member{"enum", words}), len(words) > 0
 	case verbs.RefType:
-		if b.b.v.Names == nil {
+		switch {
+		case b.b.v.Brief && t.Entity != nil:
+			return described("@"+t.Entity.Store.Name, text), true
+		case b.b.v.Brief:
+			return described("@name", text), true
+		case b.b.v.Names == nil:
 			return described(b.anyOf(t.Entity), pattern(regexpOf(anyName()))), true
 		}
 		names := b.b.names(t)

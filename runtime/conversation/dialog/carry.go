@@ -191,7 +191,7 @@ func (t *turn) concluded(ctx context.Context, k *task, reply *receipt.Receipt, c
 	}
 	for i := range reply.Calls {
 		if r := reply.Calls[i].Result; r != nil {
-			says.WriteString(stood(reply.Calls[i].Filled) + shown(reply.Calls[i].Verb, r, true))
+			says.WriteString(stood(reply.Calls[i].Filled) + shown(reply.Calls[i].Verb, r, nil, true))
 		}
 	}
 	if says.Len() == 0 {

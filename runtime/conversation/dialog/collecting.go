@@ -246,7 +246,7 @@ func (t *turn) atHand(ctx context.Context) (a *verbs.Answering, digest, words st
 			if len(r.Calls[0].Result.Rows) == 1 { // without what is said before it
 				words = words[strings.LastIndexByte(words, '\n')+1:]
 			}
-			sum := sha256.Sum256([]byte(call + "\x00" + shown(v.Name, r.Calls[0].Result, false)))
+			sum := sha256.Sum256([]byte(call + "\x00" + shown(v.Name, r.Calls[0].Result, nil, false)))
 			return a, hex.EncodeToString(sum[:8]), words
 		}
 	}

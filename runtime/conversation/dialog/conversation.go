@@ -184,6 +184,9 @@ type Conversation struct {
 	marks    rune            // number of marks for values that only the person was shown
 	said     []secret        // sensitive values of the person in this turn
 	toolbox  toolbox
+	offered  []*verbs.Verb // the verbs that a model was shown, if there are more than it can be
+
+	background background
 }
 
 // New begins a conversation. It refuses Options without Registry, Session or Clock, or without both

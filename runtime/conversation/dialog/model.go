@@ -8,25 +8,31 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/llm"
-	"verbatim/runtime/engine"
 	"verbatim/verbs"
 )
 
 // A turn with a model: the prompt, its answers, its retries, and what happens if it gives up or
 // cannot be reached.
 
-// prompt writes the messages to the model: rules, context, earlier turns, and the new message.
+// prompt writes the messages to the model: rules, the rows that there are, earlier turns, and the new
+// message. What changes from turn to turn stands at the end, so that an endpoint which keeps what it
+// has read need not read the rest anew.
 func (t *turn) prompt(ctx context.Context, shortlist []*verbs.Verb) ([]llm.Message, error) {
 	c := t.c
 	b := &brief{Phrased: c.phrased, Person: c.o.Person, Today: dayWords(t.now), Mode: c.o.Mode, PlanFirst: c.planFirst, Steps: c.o.Limits.Steps - 1, Conduct: c.conduct}
 	if n := len(c.verbs) - len(shortlist); n > 0 {
 		b.More = n
 	}
-	b.digest(shortlist, t)
+	entities := b.digest(shortlist)
 	system, err := b.system()
 	if err != nil {
 		return nil, err
 	}
+	rows, err := t.rows(ctx, entities)
+	if err != nil {
+		return nil, err
+	}
+	first, changed := t.since(rows)
 	messages := []llm.Message{{Role: llm.System, Text: system}}
 	for _, past := range c.latest() {
 		if past.Foreign || past.Said == "" {
@@ -43,14 +49,8 @@ func (t *turn) prompt(ctx context.Context, shortlist []*verbs.Verb) ([]llm.Messa
 		}
 		messages = append(messages, llm.Message{Role: llm.Assistant, Text: answer})
 	}
-	known, err := t.known(ctx)
-	if err != nil {
-		return nil, err
-	}
 	var now strings.Builder
-	if known != "" {
-		now.WriteString("What is known now, from records:\n" + known + "\n")
-	}
+	now.WriteString(changed)
 	if t.record.Withdrawn != nil {
 		now.WriteString(modelDisagreed + strings.Join(t.record.Withdrawn, "\n") + "\n" + modelInstead + "\n")
 	}
@@ -64,45 +64,16 @@ func (t *turn) prompt(ctx context.Context, shortlist []*verbs.Verb) ([]llm.Messa
 			now.WriteString("The message quotes somebody else:\n" + behindBar(t.heard.quoted) + "\n\n")
 		}
 	}
-	now.WriteString(c.o.Person + " says:\n" + t.heard.own)
-	return append(messages, llm.Message{Role: llm.User, Text: now.String()}), nil
+	now.WriteString(t.says() + t.heard.own)
+	messages = append(messages, llm.Message{Role: llm.User, Text: now.String()})
+	if len(messages) > 2 {
+		messages[1].Text = t.says() + messages[1].Text
+	}
+	messages[1].Text = first + messages[1].Text
+	return messages, nil
 }
 
-// known reads the context that palettes declare.
-func (t *turn) known(ctx context.Context) (string, error) {
-	var b strings.Builder
-	for _, v := range t.c.context {
-		script, _ := dsl.Parse(dsl.NewSource("context", v.Name))
-		program, ds := t.c.o.Session.Check(ctx, script)
-		if program == nil {
-			t.record.note(noteContext, v.Name, ds[0].Summary)
-			continue
-		}
-		t.event(Reading, v)
-		reply, err := t.c.o.Session.Run(ctx, program, engine.RunOptions{Source: t.c.o.Source, Progress: t.far})
-		var refusal *engine.Refusal
-		if errors.As(err, &refusal) {
-			t.record.note(noteContext, v.Name, refusal.Diagnostics[0].Summary)
-			if d := &refusal.Diagnostics[0]; d.Code == "which-at-work" {
-				// The person would have to be asked first.
-				b.WriteString(v.Name + ": " + d.Summary + "; " + strings.Join(d.Notes, "; ") + "\n")
-			}
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		for i := range reply.Calls {
-			if r := reply.Calls[i].Result; r != nil {
-				t.trace.result(r)
-				t.hasRead(&reply.Calls[i])
-				t.record.Read = append(t.record.Read, CallNote{Call: v.Name, Verb: v.Name, Rows: len(r.Rows), From: resultFrom(r)})
-				b.WriteString(stood(reply.Calls[i].Filled) + shown(v.Name, r, !t.c.planFirst))
-			}
-		}
-	}
-	return b.String(), nil
-}
+func (t *turn) says() string { return t.c.o.Person + " says:\n" }
 
 // ask runs the model step by step until it replies to the person.
 func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*verbs.Verb) (string, error) {

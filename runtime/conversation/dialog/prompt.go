@@ -8,6 +8,7 @@ import (
 	"text/template"
 	"time"
 
+	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -16,9 +17,9 @@ import (
 // that it was made with, so a new template gets a new number.
 
 // PromptVersion is the name of the template.
-const PromptVersion = "system.v3"
+const PromptVersion = "system.v4"
 
-//go:embed prompts/system.v3.tmpl
+//go:embed prompts/system.v4.tmpl
 var promptText string
 
 // PromptText returns the template. Its digest distinguishes drafts of one version.
@@ -38,10 +39,12 @@ const (
 
 // Limits of lists in a prompt.
 const (
-	maxVerbs = 20 // the shortlist
-	maxNames = 40 // of each entity
-	maxRows  = 40 // of each answer
-	maxCell  = 2000
+	maxVerbs  = 20 // the shortlist, at first
+	newVerbs  = 10 // that a message may add to it
+	mostVerbs = 40 // it begins anew
+	maxNames  = 40 // of each entity
+	maxRows   = 40 // of each answer
+	maxCell   = 2000
 )
 
 // A brief is the data of the template.
@@ -54,7 +57,7 @@ type brief struct {
 	Conduct       []string
 	Verbs         []verbBrief
 	More          int
-	Codes, Names  []listBrief
+	Codes         []listBrief
 }
 
 type verbBrief struct {
@@ -73,10 +76,10 @@ func (b *brief) system() (string, error) {
 	return strings.TrimSpace(out.String()) + "\n", nil
 }
 
-// digest describes verbs as far as a model needs to call them.
-func (b *brief) digest(list []*verbs.Verb, t *turn) {
+// digest describes verbs as far as a model needs to call them. It returns the entities whose rows
+// they name.
+func (b *brief) digest(list []*verbs.Verb) (entities []*verbs.Entity) {
 	var codes []*verbs.CodeList
-	var entities []*verbs.Entity
 	var note func(of *verbs.Type)
 	note = func(of *verbs.Type) {
 		for of.Name == verbs.ListType && of.Item != nil {
@@ -118,22 +121,15 @@ func (b *brief) digest(list []*verbs.Verb, t *turn) {
 			b.Codes = append(b.Codes, listBrief{list.Name, strings.Join(words, ", ")})
 		}
 	}
-	for _, e := range entities {
-		all := t.names[e]
-		text := "none that " + b.Person + " may see"
-		if len(all) > 0 {
-			text = t.listed(e)
-		}
-		if len(all) > maxNames {
-			text += fmt.Sprintf(", and %d more", len(all)-maxNames)
-		}
-		b.Names = append(b.Names, listBrief{e.Store.Name, text})
-	}
+	return entities
 }
 
 // listed returns the names of an entity's rows. Rows that accept no more calls stand apart, so that
 // the model knows why none is offered.
 func (t *turn) listed(e *verbs.Entity) string {
+	if len(t.names[e]) == 0 {
+		return "none that " + t.c.o.Person + " may see"
+	}
 	var open, settled []string
 	for _, name := range t.offered(e) {
 		if t.isOver(e, name) {
@@ -145,6 +141,9 @@ func (t *turn) listed(e *verbs.Entity) string {
 	text := strings.Join(open, ", ")
 	if len(settled) > 0 {
 		text = strings.TrimPrefix(text+"; settled: ", "; ") + strings.Join(settled, ", ")
+	}
+	if n := len(t.names[e]) - maxNames; n > 0 {
+		text += fmt.Sprintf(", and %d more", n)
 	}
 	return text
 }
@@ -233,8 +232,9 @@ func stood(filled []receipt.Filled) string {
 }
 
 // shown writes a result for a model: no keys, no sensitive values, and untrusted values behind a
-// bar, or left out.
-func shown(call string, r *receipt.Result, strangers bool) string {
+// bar, or left out. Of a row that was in an earlier result, which begins with the same value, it writes
+// what is different.
+func shown(call string, r, was *receipt.Result, strangers bool) string {
 	var b strings.Builder
 	switch n := len(r.Rows); {
 	case n == 0:
@@ -250,14 +250,19 @@ func shown(call string, r *receipt.Result, strangers bool) string {
 			fmt.Fprintf(&b, "and %d more rows; ask for fewer to see them\n", len(r.Rows)-maxRows)
 			break
 		}
+		before, same := alikeIn(was, r, i), false
 		var fields []string
 		var others []string
 		for j, v := range row {
-			if v.IsNull() {
+			if before >= 0 && j > 0 && plain(v) == plain(was.Rows[before][j]) && r.Origin(i, j) == was.Origin(before, j) {
+				same = same || !isEmpty(v)
 				continue
 			}
 			name := r.Columns[j]
 			switch o := verbs.Stored(r.Origin(i, j)); {
+			case isEmpty(v) && before < 0:
+			case isEmpty(v):
+				fields = append(fields, name+": none")
 			case r.Sensitive != nil && r.Sensitive[j]:
 				fields = append(fields, name+": (not shown)")
 			case foreign(o) && !strangers:
@@ -267,6 +272,9 @@ func shown(call string, r *receipt.Result, strangers bool) string {
 			default:
 				fields = append(fields, name+": "+cut(oneLine(plain(v))))
 			}
+		}
+		if same {
+			fields = append(fields, "the rest as above")
 		}
 		if len(r.Rows) > 1 {
 			fmt.Fprintf(&b, "%d. ", i+1)
@@ -279,6 +287,28 @@ func shown(call string, r *receipt.Result, strangers bool) string {
 	}
 	return b.String()
 }
+
+// alikeIn returns which of the rows that a model was shown before begins as a row does, -1 for none and
+// for several.
+func alikeIn(was, r *receipt.Result, row int) int {
+	at := -1
+	if was == nil || !slices.Equal(was.Columns, r.Columns) {
+		return at
+	}
+	for i, before := range was.Rows[:min(len(was.Rows), maxRows)] {
+		switch {
+		case plain(before[0]) != plain(r.Rows[row][0]):
+		case at >= 0:
+			return -1
+		default:
+			at = i
+		}
+	}
+	return at
+}
+
+// isEmpty reports whether a value says nothing.
+func isEmpty(v stores.Value) bool { return v.IsNull() || v.Kind() == stores.JSON && v.Text() == "[]" }
 
 func cut(text string) string {
 	if len(text) <= maxCell {

@@ -24,13 +24,13 @@ import (
 // The verbs of a reply.
 var (
 	replyTell = &verbs.Verb{Name: "reply.tell", Description: "Tell the person facts of this turn.", Params: []verbs.Param{
-		{Name: "facts", Type: aList, Required: true, Description: `Each is a row "@name", a field of one "@name.field", or all that a verb answered "domain.verb", in the order in which to tell them.`}}}
-	replyAsk = &verbs.Verb{Name: "reply.ask", Description: "Ask the person for one argument of a verb, where it is missing or may be meant in two ways.", Params: []verbs.Param{
-		{Name: "verb", Type: aText, Required: true, Description: "The verb, as it is listed."},
-		{Name: "argument", Type: aText, Required: true, Description: "Its argument."},
-		{Name: "choices", Type: aList, Description: `What they can choose from, rows as "@name" or codes, if it is one of few.`}}}
+		{Name: "facts", Type: aList, Required: true, Description: `In order: rows "@name", fields of them "@name.field", or all that a verb answered "domain.verb".`}}}
+	replyAsk = &verbs.Verb{Name: "reply.ask", Description: "Ask the person for one argument of a verb.", Params: []verbs.Param{
+		{Name: "verb", Type: aText, Required: true},
+		{Name: "argument", Type: aText, Required: true},
+		{Name: "choices", Type: aList, Description: `Rows as "@name", or codes, where it is one of few.`}}}
 	replySay = &verbs.Verb{Name: "reply.say", Description: "Say a courtesy, or what stands in the way.", Params: []verbs.Param{
-		{Name: "what", Type: &verbs.Type{Name: verbs.CodeType, Codes: courtesyCodes}, Required: true, Description: "What to say."}}}
+		{Name: "what", Type: &verbs.Type{Name: verbs.CodeType, Codes: courtesyCodes}, Required: true}}}
 	replyAdd = &verbs.Verb{Name: "reply.add", Description: "Add a sentence of your own about rows.", Params: []verbs.Param{
 		{Name: "text", Type: aText, Required: true, Description: "One sentence. Each day, number, name and status in it is one of the cited rows'."},
 		{Name: "rows", Type: aList, Required: true, Description: `The rows that it is about, as "@name".`}}}

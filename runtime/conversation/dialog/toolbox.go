@@ -1,7 +1,6 @@
 package dialog
 
 import (
-	"maps"
 	"slices"
 
 	"verbatim/runtime/conversation/llm"
@@ -61,25 +60,20 @@ func (t *turn) isOver(e *verbs.Entity, name string) bool {
 	return false
 }
 
-// A toolbox caches the tools that were offered last, with what they were made of.
+// A toolbox caches the tools that were offered last, with the verbs that they were made of.
 type toolbox struct {
 	verbs []*verbs.Verb
-	names map[*verbs.Entity][]string
-	gone  map[*verbs.Param][]string
 	tools []llm.Tool
 }
 
-// tools returns the functions that the model may call. They stay the same while the verbs and names
-// do, and cost more to make than the rest of a prompt.
+// tools returns the functions that the model may call. They hold no names of rows, so that they stay
+// the same while the verbs do: an endpoint has read them before.
 func (t *turn) tools(v grammar.Vocabulary) ([]llm.Tool, error) {
 	c := t.c
-	few := true // a choice among many names depends on the message
-	for _, of := range t.names {
-		few = few && len(of) <= maxNames
+	if c.toolbox.tools != nil && slices.Equal(c.toolbox.verbs, v.Verbs) {
+		return c.toolbox.tools, nil
 	}
-	if o := &c.toolbox; few && o.tools != nil && slices.Equal(o.verbs, v.Verbs) && maps.EqualFunc(o.names, t.names, slices.Equal[[]string]) && maps.EqualFunc(o.gone, t.over, slices.Equal[[]string]) {
-		return o.tools, nil
-	}
+	v.Brief = true
 	made, err := grammar.Tools(v)
 	if err != nil {
 		return nil, err
@@ -88,8 +82,6 @@ func (t *turn) tools(v grammar.Vocabulary) ([]llm.Tool, error) {
 	for _, tool := range made {
 		tools = append(tools, llm.Tool{Name: tool.Name, Description: tool.Description, Parameters: tool.Parameters})
 	}
-	if c.toolbox = (toolbox{}); few {
-		c.toolbox = toolbox{slices.Clone(v.Verbs), t.names, t.over, tools}
-	}
+	c.toolbox = toolbox{slices.Clone(v.Verbs), tools}
 	return tools, nil
 }

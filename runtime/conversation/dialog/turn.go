@@ -349,26 +349,48 @@ func (t *turn) failed(err error) string {
 	return t.c.wording.say(sayFailed)
 }
 
-// shortlist picks the verbs that the model is shown.
+// shortlist picks the verbs that the model is shown: if they are too many, those that the first
+// messages seem to be about, and others as messages need them. None goes, so that an endpoint seldom
+// has to read the tools anew.
 func (t *turn) shortlist() []*verbs.Verb {
-	all := t.c.verbs
-	if len(all) <= maxVerbs {
-		return all
+	c := t.c
+	switch {
+	case len(c.verbs) <= maxVerbs:
+		return c.verbs
+	case c.o.Interpreter == nil:
+		return c.verbs[:maxVerbs]
 	}
-	if t.c.o.Interpreter != nil {
-		// The message before helps to understand "and for Thomas?".
-		said := t.heard.own
-		if past := t.c.latest(); len(past) > 0 {
-			said += "\n" + past[len(past)-1].Said
+	earlier := c.latest()
+	if c.offered == nil {
+		for i := range earlier { // in another process
+			c.offer(earlier[:i], earlier[i].Said)
 		}
-		list := t.c.o.Interpreter.Shortlist(said, all, maxVerbs)
-		// The verbs of the context can always be called again.
-		for _, v := range t.c.context {
-			if !slices.Contains(list, v) {
-				list = append(list[:min(len(list), maxVerbs-1)], v)
-			}
-		}
-		return list[:min(len(list), maxVerbs)]
 	}
-	return all[:maxVerbs]
+	c.offer(earlier, t.heard.own)
+	return c.offered
+}
+
+// offer adds the verbs that a message needs to those that the model is shown: many at once, so that it
+// is done seldom.
+func (c *Conversation) offer(earlier []*Turn, said string) {
+	// The message before helps to understand "and for Thomas?".
+	if n := len(earlier); n > 0 {
+		said += "\n" + earlier[n-1].Said
+	}
+	list := c.o.Interpreter.Shortlist(said, c.verbs, maxVerbs)
+	likeliest := list[:min(len(list), 3)]
+	most := len(c.offered) + newVerbs
+	switch {
+	case c.offered == nil || most > mostVerbs:
+		c.offered, most = slices.Clone(c.context[:min(len(c.context), maxVerbs)]), maxVerbs // these can always be called again
+	case !slices.ContainsFunc(likeliest, func(v *verbs.Verb) bool { return !slices.Contains(c.offered, v) }):
+		return
+	case slices.Equal(likeliest, c.verbs[:len(likeliest)]):
+		return // the message tells of no verb, and these are the first of all
+	}
+	for _, v := range list {
+		if len(c.offered) < most && !slices.Contains(c.offered, v) {
+			c.offered = append(c.offered, v)
+		}
+	}
 }

@@ -184,14 +184,14 @@ func TestComparisonsAreFair(t *testing.T) {
 func TestAComparisonSaysWhichIsBetter(t *testing.T) {
 	t.Parallel()
 	a, b := made(slices.Repeat([]string{"+-"}, 20)...), made(slices.Repeat([]string{"++"}, 20)...)
-	a.Setup.Model, b.Setup.Model, b.Setup.Prompt = "small", "large\x1b[2J", "system.v3 "+strings.Repeat("a", 64)
+	a.Setup.Model, b.Setup.Model, b.Setup.Prompt = "small", "large\x1b[2J", "system.v4 "+strings.Repeat("a", 64)
 	c, err := Compare(a, b, bits(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.A, c.B = "a.json", "b.json"
 	text := c.String()
-	for _, want := range []string{`model      A small, B large\x1b[2J`, "prompt     A none, B system.v3 aaaaaaaaaaaa\n", "in all     50.00 % and 100.00 %, +50.00 points, 95 % interval +50.00 to +50.00: B is better", "tools "} {
+	for _, want := range []string{`model      A small, B large\x1b[2J`, "prompt     A none, B system.v4 aaaaaaaaaaaa\n", "in all     50.00 % and 100.00 %, +50.00 points, 95 % interval +50.00 to +50.00: B is better", "tools "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
