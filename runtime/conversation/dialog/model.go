@@ -15,15 +15,21 @@ import (
 // A turn with a model: the prompt, its answers, its retries, and what happens if it gives up or
 // cannot be reached.
 
-// prompt writes the messages to the model: rules, context, earlier turns, and the new message.
-func (t *turn) prompt(ctx context.Context, shortlist []*verbs.Verb) ([]llm.Message, error) {
+// rules writes the system text for the verbs that the model is shown.
+func (t *turn) rules(shortlist []*verbs.Verb) (string, error) {
 	c := t.c
 	b := &brief{Phrased: c.phrased, Person: c.o.Person, Today: dayWords(t.now), Mode: c.o.Mode, PlanFirst: c.planFirst, Steps: c.o.Limits.Steps - 1, Conduct: c.conduct}
 	if n := len(c.verbs) - len(shortlist); n > 0 {
 		b.More = n
 	}
 	b.digest(shortlist, t)
-	system, err := b.system()
+	return b.system()
+}
+
+// prompt writes the messages to the model: rules, context, earlier turns, and the new message.
+func (t *turn) prompt(ctx context.Context, shortlist []*verbs.Verb) ([]llm.Message, error) {
+	c := t.c
+	system, err := t.rules(shortlist)
 	if err != nil {
 		return nil, err
 	}
@@ -233,6 +239,7 @@ func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (
 		t.record.Model.Calls++
 		reply, err = model.Chat(ctx, request, piece)
 	}
+	t.exchanged(&request, reply, err)
 	if err == nil {
 		t.as(TakenModel)
 		t.c.alone = false

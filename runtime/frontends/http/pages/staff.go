@@ -78,6 +78,17 @@ type Pick struct {
 	Cells       []string
 }
 
+// An Exchange shows what a model was told and what it answered, in order.
+type Exchange struct {
+	ID, Title string
+	Lines     []string
+	Parts     []Told
+}
+
+// A Told is one text of an Exchange. What has a summary is shown on request.
+type Told struct{ Who, Summary, Text string }
+
+func (Exchange) part() string { return "exchange" }
 func (Picks) part() string    { return "picks" }
 func (Queue) part() string    { return "queue" }
 func (Review) part() string   { return "review" }

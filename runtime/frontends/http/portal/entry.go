@@ -78,6 +78,8 @@ func (d *Desk) journalEntry() error {
 		p.Main = []pages.Block{card}
 		if session, turn, _ := strings.Cut(e.Turn, "/"); session == d.Session.ID() {
 			p.Main = append(p.Main, d.turnLink(turn))
+		} else if e.Turn != "" && d.Session.Journal().SeesTurns() {
+			p.Main = append(p.Main, pages.Prose{ID: "turn", Links: []pages.Link{{URL: "/turns/" + e.Turn, Text: d.Say("pages/turn-title")}}})
 		}
 		return d.Render(http.StatusOK, p)
 	}

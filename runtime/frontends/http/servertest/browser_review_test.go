@@ -66,13 +66,7 @@ func TestBrowserAQueueOfTenByKeyboard(t *testing.T) {
 		for i := range 10 {
 			fmt.Fprintf(&more, "\nINSERT INTO kyc_outstanding_requests (request_id, workstream_id, request_type, request_subtype, status, due_date, created_at, updated_at) VALUES ('100004e9-0000-4000-8000-%012d', '00000003-0000-4000-8000-%012x', 'DOCUMENT', 'ADDRESS', 'PENDING_REVIEW', '2025-01-%02d', '2024-12-02T09:00:00Z', '2024-12-02T09:00:00Z');", i, i+1, i+10)
 		}
-		text, err := os.ReadFile(filepath.Join(h.dir, "bank.sql"))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(h.dir, "bank.sql"), append(text, more.String()...), 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		h.adds("bank.sql", more.String())
 	})
 	tab := browsertest.Open(t)
 	tab.Size(1280, "light")
