@@ -112,7 +112,8 @@ func (jn Journal) Message(ctx context.Context, session string, number int64) (c 
 	if err != nil {
 		return c, failure(err)
 	}
-	return c, failure(recordEntries(ctx, jn.s, stores.Batch{Entries: []stores.Entry{actEntry(jn.s, verbReadTurn, dsl.NewArg("turn", dsl.NewString(sessions.TurnID(session, number))), dsl.NewArg("principal", dsl.NewString(c.Principal)))}}))
+	look := actEntry(jn.s, verbReadTurn, dsl.NewArg("turn", dsl.NewString(sessions.TurnID(session, number))), dsl.NewArg("principal", dsl.NewString(c.Principal)))
+	return c, failure(recordEntries(ctx, jn.s, stores.Batch{Entries: []stores.Entry{look}}))
 }
 
 // Opens journals that one entry is shown with its personal data: to a role that keeps the
