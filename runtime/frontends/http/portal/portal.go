@@ -914,10 +914,50 @@ func (d *Desk) details(call *receipt.Call) (all []pages.Fact) {
 			continue
 		}
 		if text := r.text(column); text != "" && text != "[]" {
-			all = append(all, pages.Fact{Name: d.Tell.Label(column), Text: pages.Sentence(text)})
+			all = append(all, pages.Fact{Name: d.heading(of.Verb, column), Text: pages.Sentence(text)})
 		}
 	}
 	return all
+}
+
+// heading returns what people call a returned field: what the palette writes before it, or before the
+// same field of a row in another answer, or else its name.
+func (d *Desk) heading(v *verbs.Verb, column string) string {
+	// stored returns the field of the row itself that a column has, -1 if it has none.
+	stored := func(f *verbs.ReadField) int {
+		if f.From != verbs.FromPath || f.Path.Count != nil || len(f.Path.Steps) > 0 {
+			return -1
+		}
+		return f.Path.Field
+	}
+	field := -1
+	if v.Read != nil {
+		if i := slices.IndexFunc(v.Read.Fields, func(f verbs.ReadField) bool { return f.Name == column }); i >= 0 {
+			field = stored(&v.Read.Fields[i])
+		}
+	}
+	said := func(v *verbs.Verb, column string) string {
+		if each := v.Tells.Each.In(d.lang.String()); each != nil {
+			return pages.Sentence(each.Heading(column))
+		}
+		return ""
+	}
+	if name := said(v, column); name != "" {
+		return name
+	}
+	for _, other := range d.Registry.Verbs() {
+		if field < 0 || other.Read == nil || other.Read.Entity != v.Read.Entity {
+			continue
+		}
+		for i := range other.Read.Fields {
+			if f := &other.Read.Fields[i]; stored(f) == field {
+				if name := said(other, f.Name); name != "" {
+					return name
+				}
+			}
+		}
+	}
+	return d.Tell.Label(column)
 }
 
 // The conversation.

@@ -52,6 +52,13 @@ func TestBrowserADocumentBesideItsDecision(t *testing.T) {
 			t.Errorf("%s is %s, want %s", what, got, want)
 		}
 	}
+	// What is on file is found in the document, however a passport writes it, and marked; what is not there
+	// is told as looked for.
+	tab.Until(`document.querySelectorAll(".compared tbody tr:nth-child(1) button").length`, "1")
+	if got, want := tab.Eval(`[...document.querySelectorAll(".compared tbody tr")].map(r => r.innerText.replace(/\s+/g, " ")).join("|")`), "Thomas Müller Entity name Page 1|Allianz Reinsurance AG Company I looked at every page (1 in all) and did not find it."; got != want {
+		t.Errorf("what is compared is %s, want %s", got, want)
+	}
+	tab.Until(`document.querySelectorAll(".pdf-page mark").length > 0`, "true")
 	everywhere(tab, "review")
 	if !strings.Contains(tab.Text(), "passport.pdf") {
 		t.Error(tab.Text())
@@ -111,6 +118,7 @@ func TestAStrangersFileRunsNothing(t *testing.T) {
 		{"a.html", "<!doctype html><script>alert(1)</script><p>hello", "attachment", "Save the file"},
 		{"a.svg", `<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`, "attachment", "Save the file"},
 		{"a.txt", "plain <script>alert(1)</script> text", "attachment", "plain &lt;script&gt;alert(1)&lt;/script&gt; text"},
+		{"b.txt", "first line\nof THOMAS   MÜLLER, born", "attachment", `of <mark id="mark-1">THOMAS   MÜLLER</mark>, born`},
 		{"a.pdf", example(t, "passport.pdf"), "inline", "data-pdf="},
 		{strings.Repeat("long", 50) + ".pdf", example(t, "passport.pdf") + "%", "inline", "longlonglong"},
 	} {
