@@ -158,6 +158,16 @@ func (d *Desk) Serves() bool {
 	return len(d.all) == 0 || slices.ContainsFunc(d.all, func(p *verbs.Page) bool { return p.Desk })
 }
 
+// ListOf leads to the page whose items a verb lists; nil if the person has none.
+func (d *Desk) ListOf(verb string) *pages.Link {
+	for _, page := range d.all {
+		if page.Items.Verb.Name == verb {
+			return &pages.Link{URL: d.at(page), Text: d.Tell.Text(page.Title)}
+		}
+	}
+	return nil
+}
+
 // Frame returns the part of a page around its blocks, with what the person may go to.
 func (d *Desk) Frame(title string) pages.Page {
 	here := d.R.URL.Path

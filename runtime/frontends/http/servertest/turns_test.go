@@ -141,3 +141,50 @@ func TestWhatAModelWasTold(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// G10, G54: everybody who may sign in is listed, whoever named them, a page at a time, with their roles,
+// where they are signed in and when they were last seen.
+func TestEverybodyIsListed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(h *house) {
+		for i := range 60 {
+			h.adds("people.sql", fmt.Sprintf("INSERT INTO verbatim_principal (name, label) VALUES ('p%02d', 'Person %d');\n", i, i))
+		}
+	})
+	clara, ada := h.reader("clara"), h.reader("ada")
+	clara.get("/people", http.StatusNotFound)
+	name := regexp.MustCompile(`<tr data-row><td[^>]*>([^<]+)<`)
+	seen := map[string]int{}
+	text := ""
+	for at := "/people"; at != ""; {
+		page := ada.get(at, http.StatusOK)
+		found := name.FindAllStringSubmatch(page, -1)
+		if len(found) > 50 {
+			t.Errorf("%d are on a page", len(found))
+		}
+		for _, m := range found {
+			seen[m[1]]++
+		}
+		text += page
+		at = ""
+		if m := regexp.MustCompile(`href="(/people\?after=[^"]+)"`).FindStringSubmatch(page); m != nil {
+			at = m[1]
+		}
+	}
+	all := strings.Fields("a.nowak ada clara d.lang jonas kim nina otto s.keller t.weber")
+	for i := range 60 {
+		all = append(all, fmt.Sprintf("p%02d", i))
+	}
+	for _, who := range all {
+		if seen[who] != 1 {
+			t.Errorf("%s is listed %d times", who, seen[who])
+		}
+	}
+	if len(seen) != len(all) {
+		t.Errorf("%d are listed, of %d", len(seen), len(all))
+	}
+	cells := plain(text[strings.Index(text, ">clara<"):])
+	if !regexp.MustCompile(`^>clara Clara Weiss client [0-9]+ \pL+ [0-9]{4}, [0-9:]+ \w+ just now`).MatchString(cells) {
+		t.Errorf("of Clara it says %.200s", cells)
+	}
+}
