@@ -233,7 +233,7 @@ func (d *Desk) why() error {
 		case t.Role == sessions.Client:
 			turn.Happened, said = []string{at + d.Say("pages/you") + ": " + t.Content}, t.Number
 		default:
-			turn.Happened = append(turn.Happened, at+d.Say("pages/assistant")+": "+ids.ReplaceAllString(t.Content, ""))
+			turn.Happened = append(turn.Happened, at+d.Say("pages/assistant")+": "+shown(t.Content))
 			if t.Action != "" && d.Serves() {
 				turn.Happened = append(turn.Happened, at+t.Action)
 			}

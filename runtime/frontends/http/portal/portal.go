@@ -976,6 +976,23 @@ func (d *Desk) heading(v *verbs.Verb, column string) string {
 // that have a name.
 var ids = regexp.MustCompile(` ?\((?:[0-9a-f]{4}-?){2}[^)]*\)| ?: upload://\w+`)
 
+// terms matches until when a question can be answered, in any language: of one that is open, its card says
+// it, and for others it does not hold any more.
+var terms = sync.OnceValue(func() *regexp.Regexp {
+	var all []string
+	for _, l := range values.Languages() {
+		for _, key := range [...]values.Key{"dialog/shall-i", "dialog/answer-how"} {
+			if _, term, ok := strings.Cut(key.Text(l), "("); ok {
+				all = append(all, strings.ReplaceAll(regexp.QuoteMeta(" ("+term), `\{\}`, `[^()]*`))
+			}
+		}
+	}
+	return regexp.MustCompile(strings.Join(all, "|"))
+})
+
+// shown is a text of the conversation as pages show it.
+func shown(text string) string { return terms().ReplaceAllString(ids.ReplaceAllString(text, ""), "") }
+
 // mostTurns is how many turns a page shows.
 const mostTurns = 40
 
@@ -998,7 +1015,7 @@ func (d *Desk) conversation(ctx context.Context, draft, unsent string) (pages.Ta
 	var did *sessions.Turn // the turn that the next message answers, if it did something
 	for i := range turns {
 		if turn := &turns[i]; !turn.Erased && turn.Intent != sessions.WhyIntent && turn.Content != "" {
-			m := pages.Message{Number: strconv.FormatInt(turn.Number, 10), Who: d.Say("pages/assistant"), Lines: strings.Split(strings.TrimSpace(ids.ReplaceAllString(turn.Content, "")), "\n")}
+			m := pages.Message{Number: strconv.FormatInt(turn.Number, 10), Who: d.Say("pages/assistant"), Lines: strings.Split(strings.TrimSpace(shown(turn.Content)), "\n")}
 			switch turn.Role {
 			case sessions.Client:
 				m.Who, m.Mine, t.Last, did = d.Say("pages/you"), true, strings.TrimSpace(turn.Content), turn
@@ -1055,7 +1072,7 @@ func (d *Desk) conversation(ctx context.Context, draft, unsent string) (pages.Ta
 
 // unasked removes a question from the last message that puts it, since a card asks it.
 func unasked(all []pages.Message, question string) []pages.Message {
-	question = strings.TrimSpace(ids.ReplaceAllString(question, ""))
+	question = strings.TrimSpace(shown(question))
 	for i := len(all) - 1; i >= 0; i-- {
 		text := strings.Join(all[i].Lines, "\n")
 		if before, after, ok := strings.Cut(text, question); ok && !all[i].Mine {
@@ -1098,7 +1115,7 @@ func (d *Desk) says(form url.Values, text string) error {
 	if d.WantsEvents() {
 		s := d.Stream()
 		_, err := c.Follow(ctx, m, func(e dialog.Event) {
-			if told := strings.TrimSpace(ids.ReplaceAllString(e.Text, "")); told != "" {
+			if told := strings.TrimSpace(shown(e.Text)); told != "" {
 				s.Send("", map[string]any{"text": told})
 			}
 		})

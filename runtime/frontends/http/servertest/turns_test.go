@@ -188,3 +188,23 @@ func TestEverybodyIsListed(t *testing.T) {
 		t.Errorf("of Clara it says %.200s", cells)
 	}
 }
+
+// 55: until when a question can be answered is told while it is open, and not of one that was answered.
+func TestAnAnsweredQuestionIsOpenNoLonger(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	clara := h.reader("clara")
+	says := func(text string) string {
+		t.Helper()
+		clara.post("/say", http.StatusOK, with(form(t, clara.get("/", http.StatusOK), "/say"), "said", text))
+		return clara.get("/", http.StatusOK)
+	}
+	asked := says("For Pierre's source of wealth, note: the register has it")
+	if n := strings.Count(strings.ToLower(plain(asked)), "good until"); n != 1 {
+		t.Errorf("it is told %d times until when it can be answered", n)
+	}
+	done := says("yes")
+	if text := plain(done); strings.Contains(strings.ToLower(text), "good until") || !strings.Contains(text, "May I note for Pierre Dupont") {
+		t.Errorf("after the answer the page says\n%s", text)
+	}
+}
