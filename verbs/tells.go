@@ -53,6 +53,30 @@ func (w Wordings) In(language string) *Wording {
 	return nil
 }
 
+// Heading returns what a wording writes before a value or a list, as "Why" in "[ Why: {reason}]"; "" where
+// that is no heading.
+func (w *Wording) Heading(name string) string { return heading(w.Parts, name) }
+
+func heading(parts []WordingPart, name string) string {
+	before := ""
+	for i := range parts {
+		p := &parts[i]
+		if text, ok := strings.CutSuffix(before, ":"); p.Name == name && ok {
+			if at := strings.LastIndexAny(text, ".;"); at >= 0 {
+				text = text[at+1:]
+			}
+			return strings.TrimSpace(text)
+		}
+		if !p.Items {
+			if found := heading(p.Group, name); found != "" {
+				return found
+			}
+		}
+		before = strings.TrimSpace(p.Text)
+	}
+	return ""
+}
+
 // Say fills in the values. A group that needs an empty value is left out; the texts for the items
 // of a list are separated by semicolons, whole sentences by a space.
 func (w *Wording) Say(of Told) string {

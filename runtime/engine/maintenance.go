@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"verbatim/dsl"
+	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
@@ -20,7 +21,11 @@ const (
 	verbRedact   = "verbatim.redact"
 	verbBaseline = "verbatim.baseline"
 	verbRead     = "verbatim.read-journal"
+	verbReadTurn = "verbatim.read-turn"
 )
+
+// roleOfTurns is the role of the system's palette that sees what models were told and answered.
+const roleOfTurns = "model-auditor"
 
 // A Redaction says what to erase from the journal: the values of one row, or everything that one
 // principal said.
@@ -47,8 +52,12 @@ func keepsJournal(s *Session) bool {
 // mayKeepJournal refuses a principal who has neither a role that keeps the journal nor one of the
 // others, and journals the attempt.
 func mayKeepJournal(ctx context.Context, s *Session, verb string, others ...string) error {
-	may := func(r *verbs.Role) bool { return r.Keeps || slices.Contains(others, r.Name) }
-	if keepsJournal(s) || slices.ContainsFunc(s.rights.roles, may) {
+	return mustHaveRole(ctx, s, verb, func(r *verbs.Role) bool { return r.Keeps || slices.Contains(others, r.Name) })
+}
+
+// mustHaveRole refuses a principal without any of some roles, and journals the attempt.
+func mustHaveRole(ctx context.Context, s *Session, verb string, may func(*verbs.Role) bool) error {
+	if slices.ContainsFunc(s.rights.roles, may) {
 		return nil
 	}
 	var names []string
@@ -69,6 +78,42 @@ func mayKeepJournal(ctx context.Context, s *Session, verb string, others ...stri
 // Reads refuses a principal with neither a role that keeps the journal nor one of others.
 func (jn Journal) Reads(ctx context.Context, others ...string) error {
 	return mayKeepJournal(ctx, jn.s, verbRead, others...)
+}
+
+// SeesTurns reports whether the principal has the role that sees what models were told and answered.
+func (jn Journal) SeesTurns() bool { return slices.ContainsFunc(jn.s.rights.roles, ofTurns) }
+
+func ofTurns(r *verbs.Role) bool { return r.Name == roleOfTurns }
+
+// Messages lists the latest messages of a principal's conversations, without their words, to the role
+// that sees what models were told and answered.
+func (jn Journal) Messages(ctx context.Context, principal string, most int) (all []sessions.Turn, err error) {
+	if err := mustHaveRole(ctx, jn.s, verbReadTurn, ofTurns); err != nil {
+		return nil, err
+	}
+	err = jn.s.e.store.View(ctx, system(), func(r stores.Reader) (err error) {
+		all, err = sessions.Messages(ctx, r, principal, most)
+		return err
+	})
+	return all, failure(err)
+}
+
+// Message returns a message of anybody's conversation and what came of it, to the role that sees what
+// models were told and answered, and journals the look. It returns an error that is stores.ErrNotFound
+// where there is no such message.
+func (jn Journal) Message(ctx context.Context, session string, number int64) (c sessions.Conversed, err error) {
+	if err := mustHaveRole(ctx, jn.s, verbReadTurn, ofTurns); err != nil {
+		return c, err
+	}
+	err = jn.s.e.store.View(ctx, system(), func(r stores.Reader) (err error) {
+		c, err = sessions.Message(ctx, r, session, number)
+		return err
+	})
+	if err != nil {
+		return c, failure(err)
+	}
+	look := actEntry(jn.s, verbReadTurn, dsl.NewArg("turn", dsl.NewString(sessions.TurnID(session, number))), dsl.NewArg("principal", dsl.NewString(c.Principal)))
+	return c, failure(recordEntries(ctx, jn.s, stores.Batch{Entries: []stores.Entry{look}}))
 }
 
 // Opens journals that one entry is shown with its personal data: to a role that keeps the

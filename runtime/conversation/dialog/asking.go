@@ -479,6 +479,7 @@ func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64
 	w := t.c.wording
 	q := &Question{before: before, turn: before, ID: preview.Answer(), Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
 	q.secret = t.c.confide(p, preview)
+	t.c.masks.learnProgram(p, t.heard.own)
 	w.mark = q.markOf
 	var shows, titles []string
 	for i := range preview.Calls {

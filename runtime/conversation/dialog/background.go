@@ -96,10 +96,10 @@ func (t *turn) since(rows []rowsBrief) (first, changed string) {
 			other = append(other, rowsBrief{of: r.of, text: "What stands above of " + r.of + " no longer holds.\n", read: r.read})
 		}
 	}
-	return briefed(b.rows, "Names:\n", "What is known, from records:\n"), briefed(other, "Names now:\n", "What is known now, from records:\n")
+	return rowsText(b.rows, "Names:\n", "What is known, from records:\n"), rowsText(other, "Names now:\n", "What is known now, from records:\n")
 }
 
-func briefed(rows []rowsBrief, names, records string) string {
+func rowsText(rows []rowsBrief, names, records string) string {
 	var b strings.Builder
 	for _, read := range []bool{false, true} {
 		title := names

@@ -183,6 +183,8 @@ type Conversation struct {
 	lately   latest          // the last call that ran
 	marks    rune            // number of marks for values that only the person was shown
 	said     []secret        // sensitive values of the person in this turn
+	masks    Masks           // sensitive values of the conversation, in what is kept of its exchanges with the model
+	briefed  briefed         // the turn that has the system text which the model was told last
 	toolbox  toolbox
 	offered  []*verbs.Verb // the verbs that a model was shown, if there are more than it can be
 

@@ -89,6 +89,8 @@ func (c *Conversation) recall(said []sessions.Turn) {
 		s := &said[i]
 		switch last := len(c.turns) - 1; {
 		case s.Erased:
+		case s.Role == sessions.System:
+			c.recallExchange(s)
 		case s.Role == sessions.Client:
 			h := hear(s.Content, false, c.o.Person)
 			if s.Intent != foreignIntent && h.bad == "" && !h.auto {
@@ -227,8 +229,9 @@ func (t *turn) keep(ctx context.Context) error {
 	} else if put != "" {
 		agent.Intent = strings.TrimSuffix(asksIntent+put+" "+agent.Intent, " ")
 	}
-	all := []sessions.Said{client, agent,
-		{Role: sessions.System, Intent: sessions.WhyIntent, Content: why.String()}}
+	about := sessions.Said{Role: sessions.System, Intent: sessions.WhyIntent, Content: why.String()}
+	about.Exchange, about.Like = t.keptExchange()
+	all := []sessions.Said{client, agent, about}
 	ours := 0
 	if t.kept {
 		all, ours = all[1:], 1
@@ -287,6 +290,9 @@ func (t *turn) client() sessions.Said {
 // journal can cite them, and the question that the turn answers is settled with it.
 func (t *turn) run(ctx context.Context, p *verbs.Program, o engine.RunOptions, answered *Question) (*receipt.Receipt, error) {
 	o.Source, o.Progress = t.c.o.Source, t.far
+	if answered == nil {
+		t.c.masks.learnProgram(p, t.heard.own)
+	}
 	with := t.c.kept && !t.kept && !t.c.o.Session.Reads(p)
 	if with {
 		if answered != nil {

@@ -14,17 +14,25 @@ import (
 // A turn with a model: the prompt, its answers, its retries, and what happens if it gives up or
 // cannot be reached.
 
-// prompt writes the messages to the model: rules, the rows that there are, earlier turns, and the new
-// message. What changes from turn to turn stands at the end, so that an endpoint which keeps what it
-// has read need not read the rest anew.
-func (t *turn) prompt(ctx context.Context, shortlist []*verbs.Verb) ([]llm.Message, error) {
+// rules writes the system text for the verbs that the model is shown, and returns the entities that they
+// speak of.
+func (t *turn) rules(shortlist []*verbs.Verb) (system string, entities []*verbs.Entity, err error) {
 	c := t.c
 	b := &brief{Phrased: c.phrased, Person: c.o.Person, Today: dayWords(t.now), Mode: c.o.Mode, PlanFirst: c.planFirst, Steps: c.o.Limits.Steps - 1, Conduct: c.conduct}
 	if n := len(c.verbs) - len(shortlist); n > 0 {
 		b.More = n
 	}
-	entities := b.digest(shortlist)
-	system, err := b.system()
+	entities = b.digest(shortlist)
+	system, err = b.system()
+	return system, entities, err
+}
+
+// prompt writes the messages to the model: rules, the rows that there are, earlier turns, and the new
+// message. What changes from turn to turn stands at the end, so that an endpoint which keeps what it
+// has read need not read the rest anew.
+func (t *turn) prompt(ctx context.Context, shortlist []*verbs.Verb) ([]llm.Message, error) {
+	c := t.c
+	system, entities, err := t.rules(shortlist)
 	if err != nil {
 		return nil, err
 	}
@@ -204,6 +212,7 @@ func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (
 		t.record.Model.Calls++
 		reply, err = model.Chat(ctx, request, piece)
 	}
+	t.exchanged(&request, reply, err)
 	if err == nil {
 		t.as(TakenModel)
 		t.c.alone = false

@@ -48,6 +48,8 @@ type turn struct {
 	held    *Question   // the question that a "no, wait" delays, without a model
 	stood   bool        // it was the last thing said, and the message is no yes and no no
 
+	exchange []Asked // with the model
+
 	results []readout          // answers of reads, in order: a model names them
 	toldOf  []*receipt.Receipt // of found, those that were told
 	expects expected           // what the person is asked for

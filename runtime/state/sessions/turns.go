@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,6 +54,11 @@ type Said struct {
 	// Via is the id of the message in the channel that it came by. No two turns of a session have
 	// the same one. "" is none.
 	Via string
+	// Exchange, of a turn that explains an answer, is what a model was told for that answer and
+	// what it answered, as JSON without sensitive values; "" if none was asked. Like is the number of
+	// the turn of the same session whose exchange holds what both have in common, 0 for none.
+	Exchange string
+	Like     int64
 }
 
 // A Turn is a Said that was kept.
@@ -86,6 +92,8 @@ type Notes struct {
 	Mentions []string `json:"mentions,omitempty"`
 	Rows     []Row    `json:"rows,omitempty"`
 	Action   string   `json:"action,omitempty"`
+	Exchange string   `json:"exchange,omitempty"`
+	Like     int64    `json:"like,omitempty"`
 }
 
 // The fields of a turn.
@@ -122,18 +130,21 @@ func TurnID(session string, number int64) string { return fmt.Sprintf("%s/%d", s
 // MaxTurn is the greatest length of a turn, in bytes.
 const MaxTurn = 100_000
 
+// MaxExchange is the greatest length of what is kept of an exchange with a model, in bytes.
+const MaxExchange = 400_000
+
 // TooLong reports whether a turn is longer than MaxTurn.
 func (s *Said) TooLong() bool {
 	long := len(s.Content) + len(s.Intent) + len(s.Action)
 	for _, m := range s.Mentions {
 		long += len(m)
 	}
-	return long > MaxTurn || len(s.Mentions) > 1000 || len(s.Names) > 1000
+	return long > MaxTurn || len(s.Exchange) > MaxExchange || len(s.Mentions) > 1000 || len(s.Names) > 1000
 }
 
 // IsText reports whether a store can keep all texts of a turn.
 func (s *Said) IsText() bool {
-	return !slices.ContainsFunc(append([]string{s.Content, s.Intent, s.Action}, s.Mentions...), func(t string) bool { return !utf8.ValidString(t) || strings.ContainsRune(t, 0) })
+	return !slices.ContainsFunc(append([]string{s.Content, s.Intent, s.Action, s.Exchange}, s.Mentions...), func(t string) bool { return !utf8.ValidString(t) || strings.ContainsRune(t, 0) })
 }
 
 // SpokenBy returns the number of the turn that led to a run, of those that are kept with it, the
@@ -154,7 +165,7 @@ func (s *Said) Turn(session stores.Value, number int64, names []Row, of Notes, e
 	if s.Role != Client && s.Role != Agent && s.Role != System {
 		return c, fmt.Errorf("nobody speaks as %q", s.Role)
 	}
-	n := Notes{Intent: s.Intent, Mentions: s.Mentions, Action: cmp.Or(s.Action, of.Action), Rows: names}
+	n := Notes{Intent: s.Intent, Mentions: s.Mentions, Action: cmp.Or(s.Action, of.Action), Rows: names, Exchange: s.Exchange, Like: s.Like}
 	for _, row := range of.Rows {
 		if !slices.Contains(n.Rows, row) {
 			n.Rows = append(n.Rows, row)
@@ -181,7 +192,7 @@ func turnOf(row []stores.Value) (Turn, error) {
 			return t, fmt.Errorf("the notes beside a turn cannot be read: %w", err)
 		}
 	}
-	t.Intent, t.Mentions, t.Action, t.Rows = n.Intent, n.Mentions, n.Action, n.Rows
+	t.Intent, t.Mentions, t.Action, t.Rows, t.Exchange, t.Like = n.Intent, n.Mentions, n.Action, n.Rows, n.Exchange, n.Like
 	return t, nil
 }
 
@@ -210,6 +221,74 @@ func Between(ctx context.Context, r stores.Reader, session stores.Value, from, t
 			return all, nil
 		}
 	}
+}
+
+// A Conversed is a message in anybody's conversation, with the turns up to the next message.
+type Conversed struct {
+	Principal string
+	Turns     []Turn
+	Like      *Turn // the turn that one of them names so
+}
+
+// Message returns the turns from a message of a session to before the next one; stores.ErrNotFound if
+// there is no such message.
+func Message(ctx context.Context, r stores.Reader, session string, number int64) (c Conversed, err error) {
+	row, err := r.Get(ctx, Entity, stores.NewString(session))
+	if err != nil {
+		return c, err
+	}
+	const most = 20 // an answer has two turns besides the message
+	c.Principal = row.Values[fieldPrincipal].Text()
+	all, err := Between(ctx, r, stores.NewString(session), number, number+most)
+	if err != nil {
+		return c, err
+	}
+	for i := range all {
+		if i == 0 && (all[i].Number != number || all[i].Role != Client) {
+			break
+		}
+		if i > 0 && all[i].Role == Client {
+			break
+		}
+		c.Turns = append(c.Turns, all[i])
+		if n := all[i].Like; n > 0 {
+			like, err := TurnOf(ctx, r, TurnID(session, n))
+			if err != nil && !errors.Is(err, stores.ErrNotFound) {
+				return c, err
+			}
+			if c.Like = &like; err != nil {
+				c.Like = nil
+			}
+		}
+	}
+	if len(c.Turns) == 0 {
+		return c, stores.ErrNotFound
+	}
+	return c, nil
+}
+
+// Messages returns the latest messages of a principal's sessions that were used last, without their
+// words.
+func Messages(ctx context.Context, r stores.Reader, principal string, most int) (all []Turn, err error) {
+	const sessions = 5
+	rows, err := r.Find(ctx, stores.Find{Entity: Entity, Where: equals(stores.Path{Field: fieldPrincipal}, stores.NewString(principal)), Limit: sessions, Cut: true,
+		Order: []stores.Order{{Path: stores.Path{Field: fieldLast}, Desc: true}}})
+	for _, row := range rows {
+		if len(all) >= most {
+			break
+		}
+		last := row[fieldTurns].Int()
+		said, err := Between(ctx, r, row[fieldKey], max(1, last-3*int64(most)), 0)
+		if err != nil {
+			return nil, err
+		}
+		for i := len(said) - 1; i >= 0 && len(all) < most; i-- {
+			if t := &said[i]; t.Role == Client {
+				all = append(all, Turn{Said: Said{Role: t.Role, Intent: t.Intent}, ID: t.ID, Number: t.Number, Time: t.Time, Entries: t.Entries, First: t.First, Erased: t.Erased})
+			}
+		}
+	}
+	return all, err
 }
 
 // Latest returns the last turn.

@@ -33,6 +33,8 @@ func Links() []portal.Link {
 		{URL: "/open", Text: "pages/open"},
 		{URL: "/journal", Text: "pages/journal", For: (*portal.Desk).Keeps},
 		{URL: "/health", Text: "pages/staff-health", For: Operates},
+		{URL: "/people", Text: "pages/people", For: seesPeople},
+		{URL: "/turns", Text: "pages/turns", For: func(d *portal.Desk) bool { return d.Session.Journal().SeesTurns() }},
 		{URL: "/verbs", Text: "pages/reference"},
 	}
 }
@@ -53,6 +55,10 @@ func Routes(p *portal.Portal) []server.Route {
 		route("GET /journal.csv", "", 0, (*desk).historyFile),
 		route("GET /health", "health", 0, (*desk).healthPage),
 		route("POST /health/jobs", "jobs-tended", 64<<10, (*desk).tendJobs),
+		route("GET /people", "people", 0, (*desk).peoplePage),
+		route("GET /turns", "turns", 0, (*desk).turnsPage),
+		route("GET /turns/{session}/{turn}", "turn", 0, (*desk).turnPage),
+		route("POST /turns/{session}/{turn}", "turn-shown", 4<<10, (*desk).turnShown),
 		route("GET /verbs", "reference", 0, (*desk).referencePage),
 		route("GET /verbs/{verb}", "verb", 0, (*desk).verbPage),
 		route("GET /palettes", "palettes", 0, (*desk).comparePage),

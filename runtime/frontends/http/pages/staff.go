@@ -43,11 +43,34 @@ type Document struct {
 	Name, Says string
 	URL        string // of its content
 	Kind       string // "pdf", "image", "text", or "" for what is not shown
-	Text       string // of a text
+	Text       []Run  // of a text
 	Cut        bool   // Text is only the beginning
 	Page       int    // at which a PDF opens; 0 is the first
-	Marks      []string
+	Marks      []Marked
 }
+
+// A Run is a piece of a text. Mark is the number of the mark that it is, from 1.
+type Run struct {
+	Text string
+	Mark int
+}
+
+// A Marked is a text that is looked for in a document, as it may be written there; where Words is set, its
+// words may stand in any order.
+type Marked struct {
+	Spellings []string
+	Words     bool
+}
+
+// Compared puts what is on file beside where a document says the same. Rows are parallel to the marks
+// of the document; where it is drawn in the browser, its text is looked through there.
+type Compared struct {
+	ID, Title, Says string
+	Rows            []OnFile
+}
+
+// An OnFile is one row of a Compared.
+type OnFile struct{ Name, Text, Where, URL string }
 
 // A Timeline tells what happened to a row, the latest first.
 type Timeline struct {
@@ -78,6 +101,18 @@ type Pick struct {
 	Cells       []string
 }
 
+// An Exchange shows what a model was told and what it answered, in order.
+type Exchange struct {
+	ID, Title string
+	Lines     []string
+	Parts     []Told
+}
+
+// A Told is one text of an Exchange. What has a summary is shown on request.
+type Told struct{ Who, Summary, Text string }
+
+func (Compared) part() string { return "compared" }
+func (Exchange) part() string { return "exchange" }
 func (Picks) part() string    { return "picks" }
 func (Queue) part() string    { return "queue" }
 func (Review) part() string   { return "review" }

@@ -435,7 +435,7 @@ func (d *Desk) settled(ctx context.Context, f *filledForm, told string, entry in
 		names = d.Session.Names().Known([]string{item}) // a job is no row
 	}
 	told = strings.Join(slices.Compact(strings.Split(strings.TrimSpace(told), "\n")), "\n") // of several files
-	n, err := d.Session.Turns().Say(ctx, sessions.Said{Role: sessions.System, Content: strings.TrimSpace(ids.ReplaceAllString(told, "")), Intent: formIntent + f.verb.Name, Names: names})
+	n, err := d.Session.Turns().Say(ctx, sessions.Said{Role: sessions.System, Content: strings.TrimSpace(shown(told)), Intent: formIntent + f.verb.Name, Names: names})
 	if err != nil {
 		// The run is committed, so a failure to record it in the conversation is no error: what was
 		// done is told here.

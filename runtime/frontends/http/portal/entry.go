@@ -78,6 +78,8 @@ func (d *Desk) journalEntry() error {
 		p.Main = []pages.Block{card}
 		if session, turn, _ := strings.Cut(e.Turn, "/"); session == d.Session.ID() {
 			p.Main = append(p.Main, d.turnLink(turn))
+		} else if e.Turn != "" && d.Session.Journal().SeesTurns() {
+			p.Main = append(p.Main, pages.Prose{ID: "turn", Links: []pages.Link{{URL: "/turns/" + e.Turn, Text: d.Say("pages/turn-title")}}})
 		}
 		return d.Render(http.StatusOK, p)
 	}
@@ -231,7 +233,7 @@ func (d *Desk) why() error {
 		case t.Role == sessions.Client:
 			turn.Happened, said = []string{at + d.Say("pages/you") + ": " + t.Content}, t.Number
 		default:
-			turn.Happened = append(turn.Happened, at+d.Say("pages/assistant")+": "+ids.ReplaceAllString(t.Content, ""))
+			turn.Happened = append(turn.Happened, at+d.Say("pages/assistant")+": "+shown(t.Content))
 			if t.Action != "" && d.Serves() {
 				turn.Happened = append(turn.Happened, at+t.Action)
 			}

@@ -158,6 +158,16 @@ func (d *Desk) Serves() bool {
 	return len(d.all) == 0 || slices.ContainsFunc(d.all, func(p *verbs.Page) bool { return p.Desk })
 }
 
+// ListOf leads to the page whose items a verb lists; nil if the person has none.
+func (d *Desk) ListOf(verb string) *pages.Link {
+	for _, page := range d.all {
+		if page.Items.Verb.Name == verb {
+			return &pages.Link{URL: d.at(page), Text: d.Tell.Text(page.Title)}
+		}
+	}
+	return nil
+}
+
 // Frame returns the part of a page around its blocks, with what the person may go to.
 func (d *Desk) Frame(title string) pages.Page {
 	here := d.R.URL.Path
@@ -914,10 +924,50 @@ func (d *Desk) details(call *receipt.Call) (all []pages.Fact) {
 			continue
 		}
 		if text := r.text(column); text != "" && text != "[]" {
-			all = append(all, pages.Fact{Name: d.Tell.Label(column), Text: pages.Sentence(text)})
+			all = append(all, pages.Fact{Name: d.heading(of.Verb, column), Text: pages.Sentence(text)})
 		}
 	}
 	return all
+}
+
+// heading returns what people call a returned field: what the palette writes before it, or before the
+// same field of a row in another answer, or else its name.
+func (d *Desk) heading(v *verbs.Verb, column string) string {
+	// stored returns the field of the row itself that a column has, -1 if it has none.
+	stored := func(f *verbs.ReadField) int {
+		if f.From != verbs.FromPath || f.Path.Count != nil || len(f.Path.Steps) > 0 {
+			return -1
+		}
+		return f.Path.Field
+	}
+	field := -1
+	if v.Read != nil {
+		if i := slices.IndexFunc(v.Read.Fields, func(f verbs.ReadField) bool { return f.Name == column }); i >= 0 {
+			field = stored(&v.Read.Fields[i])
+		}
+	}
+	said := func(v *verbs.Verb, column string) string {
+		if each := v.Tells.Each.In(d.lang.String()); each != nil {
+			return pages.Sentence(each.Heading(column))
+		}
+		return ""
+	}
+	if name := said(v, column); name != "" {
+		return name
+	}
+	for _, other := range d.Registry.Verbs() {
+		if field < 0 || other.Read == nil || other.Read.Entity != v.Read.Entity {
+			continue
+		}
+		for i := range other.Read.Fields {
+			if f := &other.Read.Fields[i]; stored(f) == field {
+				if name := said(other, f.Name); name != "" {
+					return name
+				}
+			}
+		}
+	}
+	return d.Tell.Label(column)
 }
 
 // The conversation.
@@ -925,6 +975,23 @@ func (d *Desk) details(call *receipt.Call) (all []pages.Fact) {
 // ids matches what a terminal shows and a page does not: ids of previews, and references of files
 // that have a name.
 var ids = regexp.MustCompile(` ?\((?:[0-9a-f]{4}-?){2}[^)]*\)| ?: upload://\w+`)
+
+// terms matches until when a question can be answered, in any language: of one that is open, its card says
+// it, and for others it does not hold any more.
+var terms = sync.OnceValue(func() *regexp.Regexp {
+	var all []string
+	for _, l := range values.Languages() {
+		for _, key := range [...]values.Key{"dialog/shall-i", "dialog/answer-how"} {
+			if _, term, ok := strings.Cut(key.Text(l), "("); ok {
+				all = append(all, strings.ReplaceAll(regexp.QuoteMeta(" ("+term), `\{\}`, `[^()]*`))
+			}
+		}
+	}
+	return regexp.MustCompile(strings.Join(all, "|"))
+})
+
+// shown is a text of the conversation as pages show it.
+func shown(text string) string { return terms().ReplaceAllString(ids.ReplaceAllString(text, ""), "") }
 
 // mostTurns is how many turns a page shows.
 const mostTurns = 40
@@ -948,7 +1015,7 @@ func (d *Desk) conversation(ctx context.Context, draft, unsent string) (pages.Ta
 	var did *sessions.Turn // the turn that the next message answers, if it did something
 	for i := range turns {
 		if turn := &turns[i]; !turn.Erased && turn.Intent != sessions.WhyIntent && turn.Content != "" {
-			m := pages.Message{Number: strconv.FormatInt(turn.Number, 10), Who: d.Say("pages/assistant"), Lines: strings.Split(strings.TrimSpace(ids.ReplaceAllString(turn.Content, "")), "\n")}
+			m := pages.Message{Number: strconv.FormatInt(turn.Number, 10), Who: d.Say("pages/assistant"), Lines: strings.Split(strings.TrimSpace(shown(turn.Content)), "\n")}
 			switch turn.Role {
 			case sessions.Client:
 				m.Who, m.Mine, t.Last, did = d.Say("pages/you"), true, strings.TrimSpace(turn.Content), turn
@@ -1005,7 +1072,7 @@ func (d *Desk) conversation(ctx context.Context, draft, unsent string) (pages.Ta
 
 // unasked removes a question from the last message that puts it, since a card asks it.
 func unasked(all []pages.Message, question string) []pages.Message {
-	question = strings.TrimSpace(ids.ReplaceAllString(question, ""))
+	question = strings.TrimSpace(shown(question))
 	for i := len(all) - 1; i >= 0; i-- {
 		text := strings.Join(all[i].Lines, "\n")
 		if before, after, ok := strings.Cut(text, question); ok && !all[i].Mine {
@@ -1048,7 +1115,7 @@ func (d *Desk) says(form url.Values, text string) error {
 	if d.WantsEvents() {
 		s := d.Stream()
 		_, err := c.Follow(ctx, m, func(e dialog.Event) {
-			if told := strings.TrimSpace(ids.ReplaceAllString(e.Text, "")); told != "" {
+			if told := strings.TrimSpace(shown(e.Text)); told != "" {
 				s.Send("", map[string]any{"text": told})
 			}
 		})

@@ -11,8 +11,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
+	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/frontends/http/pages"
 	"verbatim/runtime/state/uploads"
 	"verbatim/stores"
@@ -43,8 +45,13 @@ func (d *Desk) review(name string, call *receipt.Call, r row, listed bool) error
 	if banner := d.doneBanner(ctx); banner != nil {
 		p.Banners = append(p.Banners, *banner)
 	}
+	opened, err := d.openedCard(ctx, name)
+	if err != nil {
+		return err
+	}
+	onFile := onFileOf(r, listed, opened)
 	out := pages.Review{Queue: list}
-	if out.Document, out.Files, err = d.documents(ctx, q, name, call, marksOf(r, listed)); err != nil {
+	if out.Document, out.Files, err = d.documents(ctx, q, name, call, onFile); err != nil {
 		return err
 	}
 	decision, err := d.decision(ctx, q, name, call, r, listed)
@@ -52,9 +59,8 @@ func (d *Desk) review(name string, call *receipt.Call, r row, listed bool) error
 		return err
 	}
 	out.Side = append(out.Side, decision)
-	opened, err := d.openedCard(ctx, name)
-	if err != nil {
-		return err
+	if compared := d.compared(out.Document, onFile); compared != nil {
+		out.Side = append(out.Side, *compared)
 	}
 	if opened != nil {
 		out.Side = append(out.Side, *opened)
@@ -153,17 +159,104 @@ func (d *Desk) openedCard(ctx context.Context, name string) (*pages.Card, error)
 	return card, err
 }
 
-// marksOf lists the texts that are marked in an item's document: what is on file under its title.
-func marksOf(r row, listed bool) (marks []string) {
-	if !listed {
-		return nil
-	}
-	for _, column := range r.of.Title {
-		if v := r.value(column); v.Kind() == stores.String && r.d.codesOf(r.of.Verb, column) == nil {
-			marks = append(marks, v.Text())
+// A fact is what is on file, as it may be written in a document.
+type fact struct {
+	name, text string
+	marked     pages.Marked
+}
+
+// onFileOf lists what is on file and can be looked for in an item's document: what the item is called by,
+// whose it is, and the masked values that somebody opened.
+func onFileOf(r row, listed bool, opened *pages.Card) (all []fact) {
+	if listed {
+		for _, column := range append(slices.Clone(r.of.Title), r.of.Slots["owner"]) {
+			if column == "" {
+				continue
+			}
+			if v := r.value(column); v.Kind() == stores.String && r.d.codesOf(r.of.Verb, column) == nil && v.Text() != "" {
+				all = append(all, fact{r.d.heading(r.of.Verb, column), r.text(column), pages.Marked{Spellings: []string{r.text(column)}, Words: true}})
+			}
 		}
 	}
-	return marks
+	if opened != nil {
+		for _, f := range opened.Facts {
+			all = append(all, fact{f.Name, f.Text, pages.Marked{Spellings: spellings(f.Text)}})
+		}
+	}
+	return all
+}
+
+// spellings lists the ways in which a value is written in documents: a date has several.
+func spellings(text string) []string {
+	found, _ := values.Find(text, values.In{Now: time.Now(), Languages: []values.Language{values.English, values.German, values.French, values.Spanish}})
+	if len(found) != 1 || !found[0].Known() || found[0].Value.Kind() != stores.Date {
+		return []string{text}
+	}
+	day, err := time.Parse(time.DateOnly, found[0].Value.Text())
+	if err != nil {
+		return []string{text}
+	}
+	all := []string{text}
+	for _, layout := range []string{"2006-01-02", "02.01.2006", "2.1.2006", "02/01/2006", "02 Jan 2006", "2 January 2006", "January 2, 2006", "02 01 2006", "060102"} {
+		all = append(all, day.Format(layout))
+	}
+	return all
+}
+
+// compared puts what is on file beside where the document says it; nil if there is nothing to compare.
+func (d *Desk) compared(doc *pages.Document, of []fact) *pages.Compared {
+	if doc == nil || len(of) == 0 {
+		return nil
+	}
+	out := &pages.Compared{ID: "compared", Title: d.Say("pages/compared")}
+	for i := range of {
+		row := pages.OnFile{Name: of[i].name, Text: of[i].text, Where: d.Say("pages/compared-eye")}
+		switch doc.Kind {
+		case "pdf":
+			out.Says = d.Say("pages/compared-how")
+		case "text":
+			row.Where = d.Say("pages/compared-not-text")
+			line := 1
+			for _, run := range doc.Text {
+				if run.Mark == i+1 {
+					row.Where, row.URL = d.Say("pages/compared-line", strconv.Itoa(line)), "#mark-"+strconv.Itoa(i+1)
+					break
+				}
+				line += strings.Count(run.Text, "\n")
+			}
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+// marked divides a text at the first place of each fact.
+func marked(text string, of []fact) []pages.Run {
+	type place struct{ from, to, mark int }
+	var all []place
+	for i := range of {
+		for _, spelling := range of[i].marked.Spellings {
+			words := strings.Fields(spelling)
+			for k := range words {
+				words[k] = regexp.QuoteMeta(words[k])
+			}
+			if at := regexp.MustCompile("(?i)" + strings.Join(words, `\s+`)).FindStringIndex(text); at != nil && len(words) > 0 {
+				all = append(all, place{at[0], at[1], i + 1})
+				break
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b place) int { return a.from - b.from })
+	var runs []pages.Run
+	from := 0
+	for _, p := range all {
+		if p.from < from {
+			continue
+		}
+		runs = append(runs, pages.Run{Text: text[from:p.from]}, pages.Run{Text: text[p.from:p.to], Mark: p.mark})
+		from = p.to
+	}
+	return append(runs, pages.Run{Text: text[from:]})
 }
 
 // mostFiles is how many files of an item are looked up.
@@ -208,7 +301,7 @@ func (d *Desk) files(ctx context.Context, call *receipt.Call) (all []uploads.Upl
 }
 
 // documents returns the file of an item that is shown, and links to all of them if there are several.
-func (d *Desk) documents(ctx context.Context, q *queue, name string, call *receipt.Call, marks []string) (*pages.Document, []pages.Link, error) {
+func (d *Desk) documents(ctx context.Context, q *queue, name string, call *receipt.Call, onFile []fact) (*pages.Document, []pages.Link, error) {
 	all, err := d.files(ctx, call)
 	if err != nil || len(all) == 0 {
 		return nil, nil, err
@@ -221,8 +314,7 @@ func (d *Desk) documents(ctx context.Context, q *queue, name string, call *recei
 			links = append(links, pages.Link{URL: q.url(d.itemURL(name), "file", all[i].ID), Text: all[i].Name, Here: i == at})
 		}
 	}
-	doc, err := d.document(ctx, &all[at], "/file/"+all[at].ID)
-	doc.Marks = marks
+	doc, err := d.document(ctx, &all[at], "/file/"+all[at].ID, onFile)
 	return &doc, links, err
 }
 
@@ -230,8 +322,11 @@ func (d *Desk) documents(ctx context.Context, q *queue, name string, call *recei
 const mostText = 100_000
 
 // document shows a file whose content is at a URL. What runs, or may, is not shown.
-func (d *Desk) document(ctx context.Context, u *uploads.Upload, at string) (pages.Document, error) {
+func (d *Desk) document(ctx context.Context, u *uploads.Upload, at string, onFile []fact) (pages.Document, error) {
 	doc := pages.Document{Name: u.Name, Says: uploads.FileOf(u).Says, URL: at}
+	for i := range onFile {
+		doc.Marks = append(doc.Marks, onFile[i].marked)
+	}
 	switch u.Type {
 	case "application/pdf":
 		doc.Kind = "pdf"
@@ -252,7 +347,7 @@ func (d *Desk) document(ctx context.Context, u *uploads.Upload, at string) (page
 				text = text[:len(text)-1]
 			}
 		}
-		doc.Kind, doc.Text = "text", strings.ToValidUTF8(string(text), "�")
+		doc.Kind, doc.Text = "text", marked(strings.ToValidUTF8(string(text), "�"), onFile)
 	}
 	return doc, nil
 }

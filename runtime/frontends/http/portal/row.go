@@ -141,6 +141,9 @@ func (d *Desk) theRow() (*receipt.Call, *uploads.Upload, error) {
 // onPage matches a place on a page, as package documents writes it.
 var onPage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^p\.([0-9]{1,6})\b`) })
 
+// A text of a row is marked in its file if it is neither so short that it stands anywhere, nor a whole page.
+const shortestMark, longestMark = 4, 400
+
 func (d *Desk) rowPage() error {
 	call, file, err := d.theRow()
 	if err != nil {
@@ -149,18 +152,30 @@ func (d *Desk) rowPage() error {
 	p := d.Frame(pages.Sentence(d.Tell.Value(stores.NewString("@" + d.R.PathValue("item")))))
 	p.Back = &pages.Link{URL: d.at(d.page), Text: d.Say("pages/to-start")}
 	block := pages.Prose{ID: "row", Facts: d.details(call)}
+	p.Main = []pages.Block{block}
 	if file != nil {
 		link := pages.Link{URL: d.R.URL.EscapedPath() + "/file", Text: d.Say("pages/open-file", file.Name), Tone: "main"}
+		var read []fact // what the row says is marked in its file
+		page := 0
 		for _, v := range call.Result.Rows[0] {
-			if at := onPage().FindStringSubmatch(v.Text()); at != nil && file.Type == "application/pdf" {
+			if at := onPage().FindStringSubmatch(v.Text()); at != nil && file.Type == "application/pdf" && page == 0 {
 				link.URL += "#page=" + at[1]
 				link.Text = d.Say("pages/open-page", file.Name, at[1])
-				break
+				page, _ = strconv.Atoi(at[1])
+			} else if text := v.Text(); v.Kind() == stores.String && len(text) >= shortestMark && len(text) <= longestMark && text[0] != '@' && text != file.Name {
+				read = append(read, fact{marked: pages.Marked{Spellings: []string{text}}})
 			}
 		}
 		block.Links = []pages.Link{link}
+		doc, err := d.document(d.R.Context(), file, d.R.URL.EscapedPath()+"/file", read)
+		if err != nil {
+			return err
+		}
+		p.Main, p.Wide = []pages.Block{block}, true
+		if doc.Page = page; doc.Kind != "" {
+			p.Main = append(p.Main, doc)
+		}
 	}
-	p.Main = []pages.Block{block}
 	return d.Render(http.StatusOK, p)
 }
 

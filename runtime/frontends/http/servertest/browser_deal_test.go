@@ -63,6 +63,8 @@ func TestBrowserTheDeal(t *testing.T) {
 	}
 	tab.Click(`main td a[href^="/row/manda.get-source/"]`)
 	tab.Wait("Open Q3_2024_Report.pdf at page")
+	// What was read stands marked in the file, at its page.
+	tab.Until(`document.querySelectorAll(".pdf-page mark").length > 0`, "true")
 	everywhere(tab, "row")
 	where := tab.Eval(`document.querySelector('main a[href*="/file#page="]').href`)
 	tab.Eval(`(() => { fetch(` + "`" + where + "`" + `).then(async r => { window.got = r.status + " " + r.headers.get("Content-Type") + " " + (await r.text()).slice(0, 5) }); return "" })()`)

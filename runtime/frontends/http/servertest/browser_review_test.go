@@ -52,6 +52,13 @@ func TestBrowserADocumentBesideItsDecision(t *testing.T) {
 			t.Errorf("%s is %s, want %s", what, got, want)
 		}
 	}
+	// What is on file is found in the document, however a passport writes it, and marked; what is not there
+	// is told as looked for.
+	tab.Until(`document.querySelectorAll(".compared tbody tr:nth-child(1) button").length`, "1")
+	if got, want := tab.Eval(`[...document.querySelectorAll(".compared tbody tr")].map(r => r.innerText.replace(/\s+/g, " ")).join("|")`), "Thomas Müller Entity name Page 1|Allianz Reinsurance AG Company I looked at every page (1 in all) and did not find it."; got != want {
+		t.Errorf("what is compared is %s, want %s", got, want)
+	}
+	tab.Until(`document.querySelectorAll(".pdf-page mark").length > 0`, "true")
 	everywhere(tab, "review")
 	if !strings.Contains(tab.Text(), "passport.pdf") {
 		t.Error(tab.Text())
@@ -66,13 +73,7 @@ func TestBrowserAQueueOfTenByKeyboard(t *testing.T) {
 		for i := range 10 {
 			fmt.Fprintf(&more, "\nINSERT INTO kyc_outstanding_requests (request_id, workstream_id, request_type, request_subtype, status, due_date, created_at, updated_at) VALUES ('100004e9-0000-4000-8000-%012d', '00000003-0000-4000-8000-%012x', 'DOCUMENT', 'ADDRESS', 'PENDING_REVIEW', '2025-01-%02d', '2024-12-02T09:00:00Z', '2024-12-02T09:00:00Z');", i, i+1, i+10)
 		}
-		text, err := os.ReadFile(filepath.Join(h.dir, "bank.sql"))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(h.dir, "bank.sql"), append(text, more.String()...), 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		h.adds("bank.sql", more.String())
 	})
 	tab := browsertest.Open(t)
 	tab.Size(1280, "light")
@@ -117,6 +118,7 @@ func TestAStrangersFileRunsNothing(t *testing.T) {
 		{"a.html", "<!doctype html><script>alert(1)</script><p>hello", "attachment", "Save the file"},
 		{"a.svg", `<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`, "attachment", "Save the file"},
 		{"a.txt", "plain <script>alert(1)</script> text", "attachment", "plain &lt;script&gt;alert(1)&lt;/script&gt; text"},
+		{"b.txt", "first line\nof THOMAS   MÜLLER, born", "attachment", `of <mark id="mark-1">THOMAS   MÜLLER</mark>, born`},
 		{"a.pdf", example(t, "passport.pdf"), "inline", "data-pdf="},
 		{strings.Repeat("long", 50) + ".pdf", example(t, "passport.pdf") + "%", "inline", "longlonglong"},
 	} {

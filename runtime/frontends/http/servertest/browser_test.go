@@ -105,6 +105,19 @@ func (h *house) edit(name, old, new string) {
 	}
 }
 
+// adds puts a text at the end of a file of the house.
+func (h *house) adds(name, text string) {
+	h.t.Helper()
+	f, err := os.OpenFile(filepath.Join(h.dir, name), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 func newHouse(t testing.TB, prepare ...func(*house)) *house {
 	t.Helper()
 	dir := t.TempDir()

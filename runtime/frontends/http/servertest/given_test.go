@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,4 +132,37 @@ func TestAuthorsTryVerbsAndCompareVersions(t *testing.T) {
 	compare(http.StatusUnprocessableEntity, "\nverbs:", "\nverbs: {", "There is a problem")
 	clara.get("/palettes", http.StatusNotFound)
 	clara.post("/palettes", http.StatusNotFound, url.Values{"palette": {"review"}, "text": {text}})
+}
+
+// 55: what a page shows of an item stands under the palette's own words, in each language, and under no
+// name of a column.
+func TestLabelsAreForPeople(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	readers := map[string]reader{"clara": h.reader("clara"), "t.weber": h.reader("t.weber")}
+	dt := regexp.MustCompile(`<dt>([^<]*)</dt>`)
+	for _, c := range []struct {
+		who, language string
+		want          []string
+	}{
+		{"clara", "en", []string{"Why", "The rule", "Accepted", "So far", "Often asked"}},
+		{"clara", "de", []string{"Grund", "Die Vorschrift", "Möglich", "Bisher", "Häufig gefragt"}},
+		{"t.weber", "en", []string{"Why it is needed", "The rule", "Accepted"}},
+	} {
+		r := readers[c.who]
+		r.post("/look", http.StatusOK, with(form(t, r.get("/", http.StatusOK), "/look"), "language", c.language))
+		page := r.get("/p/1/item/pierre-dupont-source-of-wealth", http.StatusOK)
+		var got []string
+		for _, m := range dt.FindAllStringSubmatch(page, -1) {
+			got = append(got, html.UnescapeString(m[1]))
+		}
+		for _, want := range c.want {
+			if !slices.Contains(got, want) {
+				t.Errorf("%s sees no %q in %s, but %q", c.who, want, c.language, got)
+			}
+		}
+		if text := strings.Join(got, " "); regexp.MustCompile(`(?i)explanation|references|alternatives|_`).MatchString(text) {
+			t.Errorf("%s sees names of columns in %s: %q", c.who, c.language, got)
+		}
+	}
 }

@@ -6,7 +6,11 @@ for (const box of document.querySelectorAll("[data-pdf]")) show(box);
 
 async function show(box) {
   const told = box.querySelector(".state"), words = box.dataset;
-  const marks = [...box.querySelectorAll("q")].map(q => plain(q.textContent)).filter(text => text.length > 2);
+  const marks = [];
+  for (const q of box.querySelectorAll("q")) {
+    const mark = marks[q.dataset.of] ||= {texts: [], apart: "words" in q.dataset};
+    if (plain(q.textContent).length > 2) mark.texts.push(plain(q.textContent));
+  }
   told.textContent = words.loading;
   let pdf, lib;
   try {
@@ -42,6 +46,27 @@ async function show(box) {
   const open = Math.min(Math.max(Number(words.page) || 1, 1), pdf.numPages);
   if (open > 1) scroll.scrollTop = all[open - 1].offsetTop;
   say(here = open);
+  compare();
+
+  // What is on file is looked for in the text of all pages, one after the other.
+  async function compare() {
+    const table = document.querySelector(".compared");
+    if (!table) return;
+    const left = new Map([...table.querySelectorAll("[data-found]")].map(at => [Number(at.dataset.found), at]));
+    let any = false;
+    for (let n = 1; n <= pdf.numPages && left.size; n++) {
+      const text = await pdf.getPage(n).then(page => page.getTextContent()).catch(() => ({items: []}));
+      const said = plain(text.items.map(item => item.str).join(" "));
+      any ||= said !== "";
+      for (const [i, at] of left) if (marks[i] && holds(said, marks[i])) {
+        const go = Object.assign(document.createElement("button"), {type: "button", className: "btn bare", textContent: table.dataset.at.replace("%1", n)});
+        go.onclick = () => { scroll.scrollTop = all[n - 1].offsetTop; scroll.focus(); };
+        at.replaceChildren(go);
+        left.delete(i);
+      }
+    }
+    for (const at of left.values()) at.textContent = any ? table.dataset.not.replace("%1", pdf.numPages) : table.dataset.scan;
+  }
 
   async function draw(i) {
     const at = all[i];
@@ -70,7 +95,8 @@ async function show(box) {
     let joined = "";
     const from = items.map(item => { const at = joined.length; joined += plain(item.str) + " "; return at; });
     const frames = [];
-    for (const mark of marks) {
+    const texts = marks.flatMap(mark => mark.apart && !mark.texts.some(text => joined.includes(text)) && holds(joined, mark) ? mark.texts.flatMap(tokens) : mark.texts);
+    for (const mark of new Set(texts)) {
       for (let at = joined.indexOf(mark); at >= 0; at = joined.indexOf(mark, at + mark.length)) {
         items.forEach((item, i) => {
           const end = from[i] + plain(item.str).length;
@@ -86,5 +112,17 @@ async function show(box) {
   }
 }
 
-// plain is a text without what differs between a document and what was read of it.
-function plain(text) { return text.toLowerCase().normalize("NFKC").replace(/\s+/g, " ").trim(); }
+// plain is a text without what differs between a document and what is on file: capitals, blanks, and marks
+// of letters, which passports write out.
+function plain(text) {
+  return text.toLowerCase().replace(/[äöü]|[aou]\u0308/g, at => at[0].normalize("NFD")[0] + "e").replace(/ß/g, "ss")
+    .normalize("NFKD").replace(/\p{M}/gu, "").replace(/\s+/g, " ").trim();
+}
+
+const tokens = text => text.split(/[^\p{L}\p{N}]+/u).filter(word => word.length > 1);
+
+// holds reports whether a text has a mark: one of its spellings, or all words of one.
+function holds(said, mark) {
+  const all = new Set(tokens(said));
+  return mark.texts.some(text => said.includes(text) || mark.apart && tokens(text).length > 1 && tokens(text).every(word => all.has(word)));
+}
