@@ -2,6 +2,8 @@ package dialog
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -11,7 +13,6 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/llm"
-	"verbatim/runtime/internal/digest"
 	"verbatim/runtime/state/sessions"
 )
 
@@ -142,7 +143,8 @@ func masked(m *llm.Message, by *Masks) {
 
 func digestOf(system string, tools []llm.Tool) string {
 	all, _ := json.Marshal(tools) // of texts
-	return digest.Of("verbatim brief 1", system, string(all))
+	sum := sha256.Sum256([]byte(system + "\x00" + string(all)))
+	return hex.EncodeToString(sum[:])
 }
 
 // recallExchange takes from a stored turn what later ones need: which message holds sensitive values,

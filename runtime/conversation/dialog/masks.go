@@ -68,6 +68,9 @@ func (m *Masks) Learn(reply *llm.Reply, reg *verbs.Registry, said string) (any b
 
 // learnProgram finds the sensitive values in the calls that were made of a message.
 func (m *Masks) learnProgram(p *verbs.Program, said string) {
+	if p == nil { // a colleague's proposal is decided, whose calls others made
+		return
+	}
 	var values []string
 	for i := range p.Calls() {
 		c := &p.Calls()[i]

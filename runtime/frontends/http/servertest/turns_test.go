@@ -115,7 +115,7 @@ func TestWhatAModelWasTold(t *testing.T) {
 	entries := strings.Count(h.run("log", "show", "--as", "d.lang"), "client.provide-info")
 	n := len(model.asked)
 	again := otto.post(second, http.StatusOK, url.Values{"do": {"again"}})
-	if len(model.asked) != n+1 || !strings.Contains(model.asked[n], "What else is there?") || strings.Contains(model.asked[n], "1972") || !strings.Contains(again, "reply.tell :facts") {
+	if len(model.asked) != n+1 || !strings.Contains(model.asked[n], "What else is there?") || !strings.Contains(model.asked[n], "client__provide-info") || strings.Contains(model.asked[n], "1972") || !strings.Contains(again, "reply.tell :facts") {
 		t.Errorf("it is asked again otherwise:\n%s", again)
 	}
 	if now := strings.Count(h.run("log", "show", "--as", "d.lang"), "client.provide-info"); now != entries {
