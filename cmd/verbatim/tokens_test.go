@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -229,4 +231,92 @@ func TestPromptsBeginAsTheOnesBefore(t *testing.T) {
 	if len(turns) < 100 || 5*others > len(turns) {
 		t.Errorf("%d of %d turns have other tools", others, len(turns))
 	}
+}
+
+var openapi = flag.String("openapi", "", "count the first prompts over the OpenAPI descriptions in this `folder`, in place of some that are made for the test")
+
+// G39: among a thousand operations of an API, as `verbatim new` makes verbs of them, the first prompt has
+// 4,000 tokens at most, whatever the person asks for.
+func TestAThousandOperationsFitAPrompt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files, _ := filepath.Glob(filepath.Join(*openapi, "*.json"))
+	says := []string{"Send a text message to a phone number", "List the calls of today", "Create a new conversation", "Update the incoming phone number", "Create a service", "Start a call",
+		"What can you do?", "Delete the participant of the room", "Verify this number", "Buy a local phone number in Austria"}
+	if *openapi == "" {
+		files = []string{filepath.Join(dir, "api.json")}
+		put(t, files[0], manyOperations())
+		says = []string{"Create a parcel for the depot", "List the invoices of today", "What can you do?", "Update the driver"}
+	}
+	verbatim := func(args ...string) {
+		var said bytes.Buffer
+		if code := run(context.Background(), world{load: loadOnce, args: args, in: strings.NewReader(""), out: &said, err: &said, env: func(string) string { return "" }, now: func() time.Time { return morning }, random: rand.Reader, terminal: openTerminal}); code != exitDone {
+			t.Fatalf("%v: exit %d: %s", args, code, &said)
+		}
+	}
+	palettes, store := filepath.Join(dir, "verbs"), filepath.Join(dir, "verbatim.db")
+	for _, file := range files {
+		verbatim("new", "--palettes", palettes, "--from", file)
+	}
+	l, err := loadOnce(palettes)
+	if err != nil || l.reg == nil || len(l.reg.Verbs()) < 1000 {
+		t.Fatal(err, l)
+	}
+	people, roles := "INSERT INTO verbatim_principal (name, label) VALUES ('ada', 'Ada');\n", map[string]bool{}
+	for _, v := range l.reg.Verbs() {
+		for _, role := range v.Roles {
+			if !roles[role.Name] {
+				roles[role.Name] = true
+				people += fmt.Sprintf("INSERT INTO verbatim_grant (principal, role) VALUES ('ada', '%s');\n", role.Name)
+			}
+		}
+	}
+	put(t, filepath.Join(dir, "people.sql"), []byte(people))
+	verbatim("migrate", "--palettes", palettes, "--store", store, "--data", filepath.Join(dir, "people.sql"))
+	var asked []string
+	for _, text := range says {
+		s := perform(t, []string{`{"call": "reply__say", "args": {"what": "WELCOME"}}`})
+		var o, e bytes.Buffer
+		run(context.Background(), world{load: loadOnce, in: strings.NewReader(text + "\n"), out: &o, err: &e, env: func(string) string { return "" }, now: func() time.Time { return morning }, random: rand.Reader,
+			terminal: func(world) (io.ReadCloser, bool) { return nil, false }, args: []string{"chat", "--palettes", palettes, "--store", store, "--as", "ada", "--base-url", s.URL, "--model", "scripted"}})
+		if len(s.asked) != 1 {
+			t.Fatalf("%q: %d requests: %s", text, len(s.asked), &e)
+		}
+		asked = append(asked, s.asked[0])
+	}
+	counts := tokens(t, asked...)
+	t.Logf("the first prompts over %d verbs have %v tokens", len(l.reg.Verbs()), counts)
+	for i, n := range counts {
+		if n > 4000 || strings.Count(asked[i], `"function":{`) < 8 {
+			t.Errorf("%q: %d tokens, %d tools", says[i], n, strings.Count(asked[i], `"function":{`))
+		}
+	}
+}
+
+// manyOperations describes an API of 1,020 operations; some take as many arguments as those of large APIs.
+func manyOperations() []byte {
+	paths := map[string]any{}
+	text := func(words string) map[string]any { return map[string]any{"type": "string", "description": words} }
+	for _, thing := range strings.Fields("parcel driver depot invoice truck route customer address label pallet container ship port customs tariff claim damage refund return carrier") {
+		for _, of := range strings.Fields("account region service project webhook archive sandbox queue worker schedule contract partner season audit report export tenant") {
+			props := map[string]any{}
+			for i, name := range strings.Fields("status-callback status-callback-method voice-url voice-method fallback-url fallback-method friendly-name unique-name sender receiver weight width height depth reference notes priority insured-value currency language time-zone locale starts-on ends-on retention owner") {
+				props[name] = text(fmt.Sprintf("What to do with the %s of the %s where it differs from the default, which is that of the account it belongs to (%d).", name, thing, i))
+			}
+			at := "/" + of + "s/{id}/" + thing + "s"
+			id := []any{map[string]any{"name": "id", "in": "path", "required": true, "schema": text("")}}
+			body := func() map[string]any {
+				return map[string]any{"content": map[string]any{"application/json": map[string]any{"schema": map[string]any{"type": "object", "properties": props}}}}
+			}
+			operation := func(does string, more map[string]any) map[string]any {
+				o := map[string]any{"operationId": does + "-" + of + "-" + thing, "summary": strings.ToUpper(does[:1]) + does[1:] + " a " + thing + " of the " + of + ".", "parameters": id, "responses": map[string]any{"200": map[string]any{"description": "done"}}}
+				maps.Copy(o, more)
+				return o
+			}
+			paths[at] = map[string]any{"get": operation("list", nil), "post": operation("create", map[string]any{"requestBody": body()})}
+			paths[at+"/latest"] = map[string]any{"put": operation("update", map[string]any{"requestBody": body()})}
+		}
+	}
+	doc, _ := json.Marshal(map[string]any{"openapi": "3.0.3", "info": map[string]any{"title": "Freight", "version": "1"}, "paths": paths})
+	return doc
 }

@@ -18,8 +18,9 @@ type Vocabulary struct {
 	// allowed.
 	Names func(*verbs.Entity) []string
 	// Brief makes schemas for a prompt that tells the names beside them: they hold no names, so that
-	// they stay the same while rows come and go, and no pattern of what is known by its name, such as
-	// an IBAN. What they leave out is checked all the same. A grammar is no different by it.
+	// they stay the same while rows come and go, no pattern of what is known by its name, such as a day
+	// or an IBAN, and no descriptions of optional arguments where these are many. What they leave out is
+	// checked all the same. A grammar is no different by it.
 	Brief bool
 	// Settled are the names that an argument may no longer have, because the verb can no longer
 	// be used on those rows. Other arguments may have them.

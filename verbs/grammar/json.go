@@ -199,6 +199,12 @@ func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
 		return nil, false
 	}
 	props, required := object{}, []string{}
+	optional := 0
+	for i := range v.Params {
+		if !v.Params[i].Required {
+			optional++
+		}
+	}
 	for i := range v.Params {
 		p := &v.Params[i]
 		b.b.param = p
@@ -207,6 +213,10 @@ func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
 			if p.Required {
 				return nil, false
 			}
+			continue
+		}
+		if b.b.v.Brief && !p.Required && optional > mostTold {
+			props = append(props, member{p.Name, slices.DeleteFunc(s, func(m member) bool { return m.key == "pattern" })})
 			continue
 		}
 		says := p.Description
@@ -228,6 +238,11 @@ func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
 	}
 	return closed(props, required), true
 }
+
+// mostTold is how many optional arguments of a verb have their descriptions in a prompt. If there are
+// more, they have their names and types, and may be left out instead of null: an operation of an API may
+// have thirty.
+const mostTold = 8
 
 // maxEnum is how many names of rows of one entity are listed. If there are more, any name is
 // allowed, and a read finds them.
@@ -380,8 +395,14 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 		if !ok {
 			return nil, false
 		}
+		if b.b.v.Brief {
+			return append(text, member{"format", "date"}), true
+		}
 		return append(pattern(regexpOf(n)), member{"format", "date"}), true
 	case verbs.DateTimeType:
+		if b.b.v.Brief {
+			return append(text, member{"format", "date-time"}), true
+		}
 		return pattern(regexpOf(instants())), true
 	case verbs.DurationType:
 		return pattern(strings.Trim(regexpOf(durations()), `\"`)), true

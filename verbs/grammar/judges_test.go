@@ -363,7 +363,9 @@ func TestOthersCompileEverySchema(t *testing.T) {
 	}
 	for dir, reg := range shipped(t) {
 		add(dir+", any name", grammar.Vocabulary{Verbs: reg.Verbs()})
-		add(dir+", for a prompt", grammar.Vocabulary{Verbs: reg.Verbs(), Brief: true})
+		if dir != "testdata" { // what is refused of it is refused of any name
+			add(dir+", for a prompt", grammar.Vocabulary{Verbs: reg.Verbs(), Brief: true})
+		}
 	}
 	once := map[string]string{} // the same schema is asked once
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {

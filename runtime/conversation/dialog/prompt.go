@@ -39,12 +39,11 @@ const (
 
 // Limits of lists in a prompt.
 const (
-	maxVerbs  = 20 // the shortlist, at first
-	newVerbs  = 10 // that a message may add to it
-	mostVerbs = 40 // it begins anew
-	maxNames  = 40 // of each entity
-	maxRows   = 40 // of each answer
-	maxCell   = 2000
+	maxVerbs = 20     // the shortlist, at first
+	maxTools = 12_000 // bytes of their functions, at first
+	maxNames = 40     // of each entity
+	maxRows  = 40     // of each answer
+	maxCell  = 2000
 )
 
 // A brief is the data of the template.

@@ -11,6 +11,7 @@ import (
 
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/llm"
+	"verbatim/verbs"
 )
 
 // golden compares with a file, or writes it.
@@ -171,5 +172,70 @@ func TestTheShortlistIsShort(t *testing.T) {
 		if got, want := strings.HasPrefix(r.Messages[len(r.Messages)-1].Text, "Names now:\n- repair: @boiler, @chimney, "), i == len(m.asked)-1; got != want {
 			t.Errorf("question %d names a row that is there: %v, want %v", i+1, got, want)
 		}
+	}
+}
+
+// G39: what a prompt begins with stays as it was; what is different by now is told last, without what is
+// as it was.
+func TestWhatChangedIsToldLast(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	for mode, hello := range map[dialog.Mode]string{dialog.Tools: pleased, dialog.Grammar: "reply.say :what WELCOME"} {
+		h.sets("repair", 11, "status", "ORDERED")
+		m := answers(slices.Repeat([]string{hello}, 13)...)
+		c := h.talk(m, func(o *dialog.Options) { o.Mode = mode })
+		c.say("Hello")
+		h.sets("repair", 11, "status", "FIXED")
+		for range 12 {
+			c.say("Hello")
+		}
+		first, second, last := m.asked[0].Messages, m.asked[1].Messages, m.asked[12].Messages
+		if !reflect.DeepEqual(first, second[:2]) {
+			t.Errorf("%s: the second prompt begins with\n%v\nand the first one is\n%v", mode, second[:2], first)
+		}
+		want := "What is known now, from records:\nhouse.list-repairs answered 3 rows:\n1. repair: @boiler; status: FIXED; the rest as above\n2. repair: @front-door; the rest as above\n3. repair: @kitchen-window; the rest as above\n"
+		if now := second[len(second)-1].Text; !strings.Contains(now, want) {
+			t.Errorf("%s: the change is told as\n%s", mode, now)
+		}
+		// When the first messages are no longer shown, it is told anew.
+		if !strings.Contains(last[1].Text, "1. repair: @boiler; title: Boiler; status: FIXED;") || strings.Contains(last[len(last)-1].Text, "records") {
+			t.Errorf("%s, twelve turns later: %s", mode, last[1].Text)
+		}
+	}
+}
+
+// picks shortlists the verbs from one on, by the message.
+type picks struct {
+	fixed
+	from map[string]int
+}
+
+func (p picks) Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb {
+	said, _, _ = strings.Cut(said, "\n") // behind it stands the message before
+	return among[p.from[said]:][:most]
+}
+
+// G39: among too many verbs, those that the model is shown stay, in their order, and others come behind
+// them when a message needs them; another process offers the same for the same messages.
+func TestTheToolsOnlyGrow(t *testing.T) {
+	t.Parallel()
+	h := newHouseAt(t, crowd(t, 1000))
+	from := map[string]int{"first": 100, "near": 105, "far": 300, "nothing": 0, "farther": 500}
+	said := []string{"first", "near", "far", "nothing", "far", "farther"}
+	m := answers(slices.Repeat([]string{pleased}, len(said))...)
+	c := h.talk(m, func(o *dialog.Options) { o.Mode, o.Interpreter = dialog.Tools, picks{from: from} })
+	had := []llm.Tool{}
+	replies := 3
+	for i, text := range said {
+		c.say(text)
+		tools := m.asked[i].Tools[:len(m.asked[i].Tools)-replies]
+		more := map[string]int{"first": 20, "far": 10, "farther": 10}[text]
+		if text == "far" && i > 2 {
+			more = 0
+		}
+		if len(tools) != len(had)+more || !reflect.DeepEqual(had, tools[:len(had)]) {
+			t.Errorf("%q: %d tools after %d", text, len(tools), len(had))
+		}
+		had = tools
 	}
 }

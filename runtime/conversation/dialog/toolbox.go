@@ -18,9 +18,12 @@ func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, 
 	v := t.vocabulary(shortlist)
 	switch c.o.Mode {
 	case Tools:
-		var err error
-		if r.Tools, err = t.tools(v); err != nil {
-			return r, v, err
+		for _, verb := range v.Verbs {
+			tools, err := c.toolbox.of(verb)
+			if err != nil {
+				return r, v, err
+			}
+			r.Tools = append(r.Tools, tools...)
 		}
 	case Grammar:
 		g := grammar.New(v)
@@ -60,28 +63,37 @@ func (t *turn) isOver(e *verbs.Entity, name string) bool {
 	return false
 }
 
-// A toolbox caches the tools that were offered last, with the verbs that they were made of.
-type toolbox struct {
-	verbs []*verbs.Verb
-	tools []llm.Tool
-}
+// A toolbox caches the functions of verbs. They hold no names of rows, so that they stay the same in
+// every turn: an endpoint has read them before.
+type toolbox map[*verbs.Verb][]llm.Tool
 
-// tools returns the functions that the model may call. They hold no names of rows, so that they stay
-// the same while the verbs do: an endpoint has read them before.
-func (t *turn) tools(v grammar.Vocabulary) ([]llm.Tool, error) {
-	c := t.c
-	if c.toolbox.tools != nil && slices.Equal(c.toolbox.verbs, v.Verbs) {
-		return c.toolbox.tools, nil
+// of returns the function of a verb; none if the verb cannot be called.
+func (b *toolbox) of(v *verbs.Verb) ([]llm.Tool, error) {
+	if tool, ok := (*b)[v]; ok {
+		return tool, nil
 	}
-	v.Brief = true
-	made, err := grammar.Tools(v)
+	made, err := grammar.Tools(grammar.Vocabulary{Verbs: []*verbs.Verb{v}, Brief: true})
 	if err != nil {
 		return nil, err
 	}
-	tools := make([]llm.Tool, 0, len(made))
+	var tools []llm.Tool
 	for _, tool := range made {
 		tools = append(tools, llm.Tool{Name: tool.Name, Description: tool.Description, Parameters: tool.Parameters})
 	}
-	c.toolbox = toolbox{slices.Clone(v.Verbs), tools}
+	if *b == nil {
+		*b = toolbox{}
+	}
+	(*b)[v] = tools
 	return tools, nil
+}
+
+// size returns how many bytes the functions of verbs have.
+func (b *toolbox) size(list ...*verbs.Verb) (n int) {
+	for _, v := range list {
+		tools, _ := b.of(v) // what is wrong with it is found when it is offered
+		for _, tool := range tools {
+			n += len(tool.Name) + len(tool.Description) + len(tool.Parameters)
+		}
+	}
+	return n
 }

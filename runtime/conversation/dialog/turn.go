@@ -381,18 +381,21 @@ func (c *Conversation) offer(earlier []*Turn, said string) {
 	}
 	list := c.o.Interpreter.Shortlist(said, c.verbs, maxVerbs)
 	likeliest := list[:min(len(list), 3)]
-	most := len(c.offered) + newVerbs
+	size := c.toolbox.size(c.offered...)
+	most, largest := len(c.offered)+maxVerbs/2, size+maxTools/2
 	switch {
-	case c.offered == nil || most > mostVerbs:
-		c.offered, most = slices.Clone(c.context[:min(len(c.context), maxVerbs)]), maxVerbs // these can always be called again
+	case c.offered == nil || largest > 2*maxTools:
+		c.offered = slices.Clone(c.context[:min(len(c.context), maxVerbs)]) // these can always be called again
+		size, most, largest = c.toolbox.size(c.offered...), maxVerbs, maxTools
 	case !slices.ContainsFunc(likeliest, func(v *verbs.Verb) bool { return !slices.Contains(c.offered, v) }):
 		return
 	case slices.Equal(likeliest, c.verbs[:len(likeliest)]):
 		return // the message tells of no verb, and these are the first of all
 	}
-	for _, v := range list {
-		if len(c.offered) < most && !slices.Contains(c.offered, v) {
-			c.offered = append(c.offered, v)
+	for i, v := range list {
+		own := c.toolbox.size(v)
+		if !slices.Contains(c.offered, v) && len(c.offered) < most && (size+own <= largest || i < len(likeliest)) {
+			c.offered, size = append(c.offered, v), size+own
 		}
 	}
 }

@@ -236,6 +236,55 @@ func TestWhatIsRefusedIsTakenBack(t *testing.T) {
 	}
 }
 
+// 54: an endpoint that changes its mind between turns, as one behind which another server begins to
+// answer, is asked in its new way: what was learned of the old one is changed further, once for each turn.
+func TestAnEndpointThatChangesItsMind(t *testing.T) {
+	t.Parallel()
+	minds := []func(q map[string]any) (int, string){
+		func(map[string]any) (int, string) { return 0, "" },
+		func(q map[string]any) (int, string) {
+			if has(q, "max_tokens") {
+				return openAIRefuses("max_tokens", "unsupported_parameter", "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
+			}
+			return 0, ""
+		},
+		func(q map[string]any) (int, string) {
+			if has(q, "max_completion_tokens") {
+				return detail("max_completion_tokens")
+			}
+			if q["tool_choice"] == "required" {
+				return 400, `{"error":{"message":"Thinking mode does not support this tool_choice"}}`
+			}
+			return 0, ""
+		},
+		func(q map[string]any) (int, string) {
+			if has(q, "tool_choice") {
+				return detail("tool_choice")
+			}
+			return 0, ""
+		},
+		func(map[string]any) (int, string) { return 0, "" },
+	}
+	var mind atomic.Int32
+	e, refused := play(t, family{"m", func(q map[string]any, _ string) (int, string) { return minds[mind.Load()](q) }}, says("fine"))
+	var told []string
+	client, waits := e.client(t, func(c *llm.Config) {
+		c.Attempts = 1
+		c.Adapted = func(a llm.Adaptation) { told = append(told, a.Parameter+" "+a.Change) }
+	})
+	for i := range minds {
+		mind.Store(int32(i))
+		for range 2 {
+			if reply, err := client.Chat(t.Context(), everything(), func(string) {}); err != nil || reply.Text != "fine" {
+				t.Fatalf("mind %d: %+v, %v", i, reply, err)
+			}
+		}
+	}
+	if want := []string{"max_tokens sent as max_completion_tokens", "max_tokens left out", "tool_choice weakened to auto", "tool_choice left out"}; !slices.Equal(told, want) || refused.Load() != 4 || len(*waits) != 0 {
+		t.Errorf("told %q after %d refusals and waits of %v", told, refused.Load(), *waits)
+	}
+}
+
 // G36: nothing is weakened that was not refused by its name.
 func TestOnlyWhatIsNamedIsTakenBack(t *testing.T) {
 	t.Parallel()

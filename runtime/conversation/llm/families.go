@@ -99,6 +99,9 @@ const (
 	strictDeepest    = 10
 	strictProperties = 5000
 	strictValues     = 1000
+	strictText       = 120_000 // bytes of all names and values
+	strictEnum       = 250     // values, beyond which their bytes count
+	strictEnumText   = 15_000
 )
 
 var strictKeywords = map[string]bool{
@@ -116,15 +119,20 @@ func strictSubset(schema json.RawMessage) bool {
 	if err != nil || !ok || root.text("type") != "object" || root.at("anyOf") >= 0 {
 		return false
 	}
-	properties, values := 0, 0
+	properties, values, text := 0, 0, 0
 	fine := true
 	eachSchema(root, func(s *object) bool {
 		for _, m := range *s {
 			fine = fine && strictKeywords[m.key]
 		}
 		if all, ok := s.list("enum"); ok {
-			values += len(all)
-			fine = fine && len(all) > 0
+			own := 0
+			for _, v := range all {
+				raw, _ := v.(json.RawMessage)
+				own += len(raw)
+			}
+			values, text = values+len(all), text+own
+			fine = fine && len(all) > 0 && (len(all) <= strictEnum || own <= strictEnumText)
 		}
 		fine = fine && (s.at("format") < 0 || strictFormats[s.text("format")])
 		own, isObject := s.get("properties").(*object)
@@ -144,13 +152,14 @@ func strictSubset(schema json.RawMessage) bool {
 			}
 		}
 		for _, p := range *own {
+			text += len(p.key)
 			fine = fine && required[p.key]
 		}
 		closed, _ := s.get("additionalProperties").(json.RawMessage)
 		fine = fine && string(closed) == "false"
 		return false
 	})
-	return fine && properties <= strictProperties && values <= strictValues && depth(root) <= strictDeepest
+	return fine && properties <= strictProperties && values <= strictValues && text <= strictText && depth(root) <= strictDeepest
 }
 
 func mayBeObject(s *object) bool {

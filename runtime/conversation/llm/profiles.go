@@ -9,24 +9,24 @@ import (
 )
 
 // Readers take different parts of JSON Schema. A profile names what is changed in a schema for one of
-// them, in the names of the table of adjustables; the sources are where its subset is published.
+// them, in the names of the table of adjustables. What each is published to take, with its source and
+// date, is held by profiles_test.go; in short:
 //
-//	openai-strict         "Structured model outputs", supported schemas; what is beyond is not strict
-//	gemini                the message Schema of the Gemini API: no additionalProperties, $ref, const,
-//	                      nor formats of texts but date-time and enum
-//	anthropic-compatible  "Tool use": an object at the root without anyOf, oneOf or allOf beside it
-//	llama.cpp             grammars/README.md, json_schema_to_grammar
-//	vllm                  xgrammar's json_schema_converter.cc
+//	openai-strict         every object closed, every property required; no composition but anyOf
+//	gemini                a subset of OpenAPI 3.0: no additionalProperties, $ref, const, nor formats of
+//	                      texts but date-time and enum
+//	anthropic-compatible  an object at the root; of strict tools, no bounds of numbers, texts and lists
+//	llama.cpp             what is beyond json_schema_to_grammar is skipped in silence, or is no grammar
+//	vllm                  what is beyond its check for xgrammar is refused
 //	plain                 types, descriptions, properties, items and enums alone, for all others
 //
 // The words for gemini are in its refusals: promptfoo/promptfoo issue 6902 (2026-01-01),
 // google-gemini/gemini-cli issue 3178 (2025-07-03), hideya/langchain-mcp-tools-ts issue 36 (2025-06-17).
-// What an endpoint refuses besides is learned from its answers: see the table of adjustables. The
-// other documents were not at hand on 30 November 2026, and are told from memory.
+// What an endpoint refuses besides is learned from its answers: see the table of adjustables.
 var profiles = map[string][]string{
 	"openai-strict":        {"$schema", "maxLength", "title", "default", "examples", "uniqueItems", "not", "oneOf", "allOf", "patternProperties", "propertyNames"},
 	"gemini":               {"additionalProperties", "$schema", "propertyNames", "patternProperties", "const", "$defs", "format", "examples", "uniqueItems", "not", "oneOf", "allOf", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
-	"anthropic-compatible": {"$schema"},
+	"anthropic-compatible": {"$schema", "maxLength", "maxItems", "uniqueItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "not", "oneOf", "patternProperties", "propertyNames"},
 	"llama.cpp":            {"$schema", "not", "uniqueItems", "multipleOf", "patternProperties", "propertyNames", "maxLength"},
 	"vllm":                 {"$schema", "not", "uniqueItems", "multipleOf", "patternProperties", "propertyNames", "maxLength"},
 	"plain": {"$schema", "$defs", "additionalProperties", "patternProperties", "propertyNames", "pattern", "maxLength", "maxItems", "uniqueItems",

@@ -22,6 +22,7 @@ type pdf struct {
 	fonts map[types.IndirectRef]*font
 	forms int                        // how many were drawn, on all pages
 	dark  map[types.IndirectRef]bool // the layers that are off
+	told  map[part]string            // what the structure says in place of what is drawn
 }
 
 // noSettings keeps the library from making a folder of settings.
@@ -50,8 +51,9 @@ func (x *extractor) pdf(data []byte) error {
 		return fail(Damaged, "it has no catalogue")
 	}
 	p.layers(root["OCProperties"])
+	p.structure(root["StructTreeRoot"])
 	before, scans := x.pages, []int(nil)
-	err = p.tree(root["Pages"], nil, map[types.IndirectRef]bool{}, func(page types.Dict) error {
+	err = p.tree(root["Pages"], nil, map[types.IndirectRef]bool{}, func(page types.Dict, object int) error {
 		if err := x.page(); err != nil {
 			return err
 		}
@@ -59,7 +61,7 @@ func (x *extractor) pdf(data []byte) error {
 		if err := x.far(number, max(number, ctx.PageCount)); err != nil {
 			return err
 		}
-		glyphs, pictures, err := p.glyphs(page)
+		glyphs, pictures, err := p.glyphs(page, object)
 		if err != nil {
 			return err
 		}
@@ -109,7 +111,7 @@ func pdfFailure(err error) error {
 var inherited = []string{"Resources", "Rotate", "MediaBox", "CropBox"}
 
 // tree calls fn for each page below a node, with the inherited entries filled in.
-func (p *pdf) tree(node types.Object, from types.Dict, above map[types.IndirectRef]bool, fn func(types.Dict) error) error {
+func (p *pdf) tree(node types.Object, from types.Dict, above map[types.IndirectRef]bool, fn func(page types.Dict, object int) error) error {
 	ref, ok := node.(types.IndirectRef)
 	if ok {
 		if above[ref] {
@@ -136,7 +138,7 @@ func (p *pdf) tree(node types.Object, from types.Dict, above map[types.IndirectR
 	}
 	kids, ok := p.get(d["Kids"]).(types.Array)
 	if !ok {
-		return fn(own)
+		return fn(own, int(ref.ObjectNumber))
 	}
 	for _, kid := range kids {
 		if err := p.tree(kid, own, above, fn); err != nil {
@@ -237,7 +239,7 @@ func (p *pdf) properties() {
 }
 
 // glyphs returns the letters of a page in the order of drawing, and whether there are pictures.
-func (p *pdf) glyphs(page types.Dict) ([]glyph, bool, error) {
+func (p *pdf) glyphs(page types.Dict, object int) ([]glyph, bool, error) {
 	var content []byte
 	parts, ok := p.get(page["Contents"]).(types.Array)
 	if !ok {
@@ -253,7 +255,7 @@ func (p *pdf) glyphs(page types.Dict) ([]glyph, bool, error) {
 	resources, _ := p.dict(page["Resources"])
 	turn, _ := p.number(page["Rotate"])
 	upright := state{ctm: rotation(int(turn)), scale: 1}
-	d := &drawing{pdf: p, seen: p.boxOf(page["MediaBox"], upright.ctm).and(p.boxOf(page["CropBox"], upright.ctm))}
+	d := &drawing{pdf: p, page: object, seen: p.boxOf(page["MediaBox"], upright.ctm).and(p.boxOf(page["CropBox"], upright.ctm))}
 	err := d.draw(content, resources, upright, 0)
 	notes, _ := p.get(page["Annots"]).(types.Array)
 	for _, o := range notes {

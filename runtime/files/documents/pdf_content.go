@@ -61,6 +61,7 @@ type drawing struct {
 	glyphs   []glyph
 	pictures bool
 	seen     box
+	page     int // number of its object
 }
 
 // mostNested is the greatest depth of forms inside forms.
@@ -157,7 +158,7 @@ func (d *drawing) draw(content []byte, resources types.Dict, s state, depth int)
 		case "BMC", "BDC":
 			m := mark{from: len(d.glyphs), unseen: s.unseen}
 			if op == "BDC" {
-				m.text, m.instead = d.actual(args, resources)
+				m.text, m.instead = d.actual(args, resources, depth)
 				s.unseen = s.unseen || d.layerOff(args, resources)
 			}
 			if len(marked) < 1000 {

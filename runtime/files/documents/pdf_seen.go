@@ -102,6 +102,59 @@ func (p *pdf) off(o types.Object) bool {
 	return on == 0
 }
 
+// A part is a part of a page that the structure of the document knows by its number.
+type part struct{ page, id int }
+
+// mostElements bounds how many elements of a structure are looked at.
+const mostElements = 200_000
+
+// structure notes which texts stand for parts of pages because an element of the structure says so: the
+// first part that the element holds has its text, and those after it have none.
+func (p *pdf) structure(o types.Object) {
+	root, ok := p.dict(o)
+	if !ok {
+		return
+	}
+	p.told = map[part]string{}
+	left := mostElements
+	var walk func(o types.Object, page int, text *string, deep int)
+	walk = func(o types.Object, page int, text *string, deep int) {
+		if left--; left < 0 || deep > p.limits.Depth {
+			return
+		}
+		hold := func(id int) {
+			if text != nil {
+				p.told[part{page, id}], *text = *text, ""
+			}
+		}
+		switch of := p.get(o).(type) {
+		case types.Integer:
+			hold(int(of))
+		case types.Array:
+			for _, kid := range of {
+				walk(kid, page, text, deep+1)
+			}
+		case types.Dict:
+			if ref, ok := of["Pg"].(types.IndirectRef); ok {
+				page = int(ref.ObjectNumber)
+			}
+			if id, ok := p.number(of["MCID"]); ok {
+				if of["Stm"] == nil { // a form numbers its own
+					hold(int(id))
+				}
+				return
+			}
+			if own := p.get(of["ActualText"]); own != nil && text == nil {
+				if s, err := model.Text(own); err == nil {
+					text = &s
+				}
+			}
+			walk(of["K"], page, text, deep+1)
+		}
+	}
+	walk(root["K"], 0, nil, 0)
+}
+
 // A mark is a part of the drawing that begins at a glyph.
 type mark struct {
 	from    int
@@ -125,15 +178,26 @@ func (d *drawing) layerOff(args []any, resources types.Dict) bool {
 	return len(args) > 0 && args[0] == any(word("OC")) && d.off(d.listOf(args, resources))
 }
 
-// actual returns the text that stands for what a mark holds. Its properties stand in place, taken
-// apart by the lexer, or are named.
-func (d *drawing) actual(args []any, resources types.Dict) (string, bool) {
+// actual returns the text that stands for what a mark holds, by its own properties or by the structure
+// of the document. Properties stand in place, taken apart by the lexer, or are named.
+func (d *drawing) actual(args []any, resources types.Dict, depth int) (string, bool) {
 	list, _ := d.dict(d.listOf(args, resources))
 	text := d.get(list["ActualText"])
+	id, numbered := d.number(list["MCID"])
 	for i := 1; i+1 < len(args); i++ {
-		if s, ok := args[i+1].([]byte); ok && args[i] == any(word("ActualText")) {
-			text = types.NewHexLiteral(s)
+		switch v := args[i+1].(type) {
+		case []byte:
+			if args[i] == any(word("ActualText")) {
+				text = types.NewHexLiteral(v)
+			}
+		case float64:
+			if args[i] == any(word("MCID")) {
+				id, numbered = v, true
+			}
 		}
+	}
+	if told, ok := d.told[part{d.page, int(id)}]; ok && numbered && depth == 0 {
+		return told, true
 	}
 	if text == nil {
 		return "", false
