@@ -175,6 +175,23 @@ func TestOutsidePairs(t *testing.T) {
 	}
 }
 
+// 51: a name of marks alone is nobody's, not even that of another name of marks alone.
+func TestANameOfMarksIsNobodys(t *testing.T) {
+	t.Parallel()
+	for _, marks := range []string{"\u0301\u0302\u0323", "—", "'’·", "\u202e\u200b", "ъь"} {
+		for _, other := range []string{"John Smith", "\u0302", "--", ""} {
+			if got, by := kyc.Alike(marks, other); got >= kyc.Least {
+				t.Errorf("%q and %q are %.2f alike by %s", marks, other, got, by)
+			}
+		}
+		for _, people := range [][]kyc.Candidate{{smith}, {{ID: "R-9", Names: []string{"\u0301"}, Identifiers: smith.Identifiers}}} {
+			if d := kyc.Decide(marks, kyc.Identifiers{Phone: "5550123"}, people, false, usual); d.Outcome == kyc.Perfect || d.Subject != "" {
+				t.Errorf("%q is %+v", marks, d)
+			}
+		}
+	}
+}
+
 // How alike names are is the same both ways, between 0 and 1, and 1 of a name with itself.
 func TestAlikeIsALikeness(t *testing.T) {
 	t.Parallel()
