@@ -45,6 +45,7 @@ func Run(t *testing.T, open Open, only ...string) {
 		{"names", nameCases},
 		{"existing", existingCases},
 		{"search", searchCases},
+		{"tables", tableCases},
 	} {
 		if len(only) > 0 && !slices.Contains(only, group.name) {
 			continue
