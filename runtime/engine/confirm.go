@@ -482,6 +482,51 @@ func (s *Session) Pending(ctx context.Context) ([]*Pending, error) {
 	return all, nil
 }
 
+// Waiting lists what waits for the principal's agreement, or with own what they asked others for, oldest
+// first and a page at a time: next is where the next page begins, "" at the end. A page is shorter, or
+// empty, where much waits that does not concern them.
+func (jn Journal) Waiting(ctx context.Context, own bool, from string, most int) (all []*Pending, next string, err error) {
+	const reads = 4 // pages of the store that one page reads at most
+	s, now := jn.s, stores.NewTime(jn.s.e.opt.Clock()).Time()
+	after, _ := confirmations.ParsePlace(from)
+	for range reads {
+		var found []*confirmations.Confirmation
+		late := 0
+		err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) (err error) {
+			if late, err = confirmations.Ending(ctx, r, now, 1); err == nil {
+				found, err = confirmations.Waits(ctx, r, s.who.Name, own, now, after, most+1)
+			}
+			return err
+		})
+		if err == nil && late > 0 {
+			err = s.e.expire(ctx, now)
+		}
+		if err != nil {
+			return nil, "", failure(err)
+		}
+		for i, c := range found {
+			if len(all) == most {
+				return all, after.String(), nil
+			}
+			if i == most {
+				break
+			}
+			after = c.Place()
+			ok, err := s.concerns(ctx, c)
+			if err != nil {
+				return nil, "", failure(err)
+			}
+			if ok {
+				all = append(all, s.pending(c))
+			}
+		}
+		if len(found) <= most {
+			return all, "", nil
+		}
+	}
+	return all, after.String(), nil
+}
+
 // decidedFor is how long a decision is told to the principal who asked for it.
 const decidedFor = 7 * 24 * time.Hour
 

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"verbatim/runtime/internal/digest"
@@ -227,6 +228,51 @@ func Find(ctx context.Context, r stores.Reader, where map[int]stores.Value) ([]*
 		out[i] = Of(stores.Row{Entity: Entity, Values: row})
 	}
 	return out, nil
+}
+
+// A Place is a place in the list of confirmations that wait for others, the oldest first.
+type Place struct {
+	Time time.Time
+	Key  string
+}
+
+// Place returns the place of a confirmation.
+func (c *Confirmation) Place() Place { return Place{c.Time, c.Key.Text()} }
+
+// String writes a place, for ParsePlace.
+func (p Place) String() string { return p.Time.UTC().Format(time.RFC3339Nano) + " " + p.Key }
+
+// ParsePlace reads a place; the beginning is "".
+func ParsePlace(text string) (p Place, ok bool) {
+	at, key, _ := strings.Cut(text, " ")
+	var err error
+	p.Key = key
+	p.Time, err = time.Parse(time.RFC3339Nano, at)
+	return p, err == nil
+}
+
+// Waits finds confirmations that wait for others at an instant, behind a place: those that an asker
+// proposed, or those of anybody else.
+func Waits(ctx context.Context, r stores.Reader, asker string, own bool, now time.Time, after Place, most int) ([]*Confirmation, error) {
+	is := func(op stores.CondOp, field int, v stores.Value) stores.Cond {
+		return stores.Cond{Op: op, Path: stores.Path{Field: field}, Value: v}
+	}
+	of := stores.Ne
+	if own {
+		of = stores.Eq
+	}
+	where := stores.Cond{Op: stores.And, Kids: []stores.Cond{is(stores.Eq, FieldStatus, stores.NewString(Waiting)), is(stores.Ne, FieldID, stores.NewString("")),
+		is(of, FieldAsker, stores.NewString(asker)), is(stores.Gt, FieldExpires, stores.NewTime(now))}}
+	if after != (Place{}) {
+		at := stores.NewTime(after.Time)
+		where.Kids = append(where.Kids, is(stores.Ge, FieldTime, at), stores.Cond{Op: stores.Or, Kids: []stores.Cond{is(stores.Gt, FieldTime, at), is(stores.Gt, FieldKey, stores.NewString(after.Key))}})
+	}
+	rows, err := r.Find(ctx, stores.Find{Entity: Entity, Where: &where, Limit: most, Cut: true, Order: []stores.Order{{Path: stores.Path{Field: FieldTime}}, {Path: stores.Path{Field: FieldKey}}}})
+	out := make([]*Confirmation, len(rows))
+	for i, row := range rows {
+		out[i] = Of(stores.Row{Entity: Entity, Values: row})
+	}
+	return out, err
 }
 
 // Undone finds the latest confirmations of an asker that were settled since an instant without being

@@ -45,7 +45,10 @@ var Entity = &stores.Entity{
 		fieldEntity:    {Name: "entity", Column: "entity", Kind: stores.String},
 		fieldKey:       {Name: "row", Column: "row_key", Kind: stores.String},
 	},
-	Found: [][]int{{fieldEntry}, {fieldPrincipal, fieldEntry}, {fieldVerb, fieldEntry}, {fieldTime}, {fieldKey, fieldEntity, fieldEntry}},
+	// Each index holds all that a page of Find asks for, in its order: otherwise SQLite reads the whole
+	// table and sorts it.
+	Found: [][]int{{fieldEntry, fieldID}, {fieldFirst, fieldEntry, fieldID}, {fieldPrincipal, fieldFirst, fieldEntry, fieldID}, {fieldVerb, fieldFirst, fieldEntry, fieldID}, {fieldTime},
+		{fieldKey, fieldEntity, fieldEntry, fieldID}},
 }
 
 var all = stores.Scope{All: true}

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,48 +29,29 @@ func (d *desk) queue() error {
 	if show := d.R.URL.Query()["show"]; len(show) > 0 {
 		return d.decisionPage(http.StatusOK, "", "", show[:min(len(show), mostTogether)]...)
 	}
-	all, err := d.Session.Pending(ctx)
-	if err != nil {
-		return err
-	}
 	mine := pages.Inbox{ID: "mine", Empty: d.Say("pages/nothing-waits")}
 	asked := pages.Inbox{ID: "asked", Title: d.Say("pages/asked-by-you")}
-	waiting := 0
-	for _, c := range all {
-		if c.Mine {
-			waiting++
-		}
-		into := &asked
-		if c.Mine {
-			into = &mine
-		}
-		if len(into.Rows) == mostWaiting {
-			continue
-		}
-		about, err := d.about(c)
-		if err != nil {
-			return err
-		}
-		calls := d.calls(c)
-		item := pages.Item{URL: "/waiting/" + c.ID, Key: c.ID, Title: about.title(calls), Aside: d.Say("pages/until", d.Time(c.Expires)), Lines: []string{calls}}
-		if item.Title == calls {
-			item.Lines = nil
-		}
-		if c.Mine {
-			item.Lines = append(item.Lines, d.Say("pages/asked-by", d.Who(c.Asker), d.ago(c.Asked)))
-		} else {
-			item.Lines = append(item.Lines, d.Say("pages/waits-for", d.missing(c)))
-		}
-		into.Rows = append(into.Rows, item)
+	var err error
+	if mine.Rows, _, mine.Pages, err = d.waits(false, "after"); err != nil {
+		return err
 	}
+	var own []pages.Item // what a program asked for in the reader's name
+	if own, asked.Rows, asked.Pages, err = d.waits(true, "asked"); err != nil {
+		return err
+	}
+	mine.Rows = append(own, mine.Rows...)
 	if len(mine.Rows) > 1 {
 		mine.Together = "/waiting"
 	}
-	mine.Title = d.Say("pages/waiting-list", strconv.Itoa(waiting))
+	count := strconv.Itoa(len(mine.Rows))
+	if mine.Pages != nil {
+		count += "+"
+	}
+	mine.Title = d.Say("pages/waiting-list", count)
 	p := d.Frame(d.Say("pages/waiting"))
 	p.Wide = true
 	p.Main = []pages.Block{mine}
-	if len(asked.Rows) > 0 {
+	if len(asked.Rows) > 0 || asked.Pages != nil {
 		p.Main = append(p.Main, asked)
 	}
 	undone, err := d.Session.Journal().Decided(ctx, mostWaiting)
@@ -88,6 +70,46 @@ func (d *desk) queue() error {
 		p.Main = append(p.Main, list)
 	}
 	return d.Render(http.StatusOK, p)
+}
+
+// waits lists the proposals of others, or the reader's own, from where an argument of the URL says: those
+// that wait for the reader, and those that wait for somebody else.
+func (d *desk) waits(own bool, name string) (mine, others []pages.Item, pager *pages.Pager, err error) {
+	from := d.R.URL.Query().Get(name)
+	all, next, err := d.Session.Journal().Waiting(d.R.Context(), own, from, mostWaiting)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, c := range all {
+		about, err := d.about(c)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		calls := d.calls(c)
+		item := pages.Item{URL: "/waiting/" + c.ID, Title: about.title(calls), Aside: d.Say("pages/until", d.Time(c.Expires))}
+		if item.Title != calls {
+			item.Lines = []string{calls}
+		}
+		if c.Mine {
+			item.Key = c.ID
+			item.Lines = append(item.Lines, d.Say("pages/asked-by", d.Who(c.Asker), d.ago(c.Asked)))
+			mine = append(mine, item)
+		} else {
+			item.Lines = append(item.Lines, d.Say("pages/waits-for", d.missing(c)))
+			others = append(others, item)
+		}
+	}
+	pager = &pages.Pager{}
+	if from != "" {
+		pager.Before = &pages.Link{URL: "/waiting", Text: d.Say("pages/staff-first-page")}
+	}
+	if next != "" {
+		pager.After = &pages.Link{URL: "/waiting?" + url.Values{name: {next}}.Encode(), Text: d.Say("pages/staff-next-page", strconv.Itoa(mostWaiting))}
+	}
+	if *pager == (pages.Pager{}) {
+		pager = nil
+	}
+	return mine, others, pager, nil
 }
 
 // An about is the rows that a proposal speaks of.

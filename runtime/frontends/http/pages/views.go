@@ -247,6 +247,7 @@ type Inbox struct {
 	Together  string // where the selected rows are shown together; "" if they cannot be
 	Rows      []Item
 	Empty     string
+	Pages     *Pager
 }
 
 // An Item is a row of an Inbox.
