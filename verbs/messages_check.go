@@ -208,7 +208,7 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive b
 		d.Notes = append(d.Notes, "a list is written [a, b]")
 		fix("make it a list", "["+written+"]", false)
 	case t.Name == MoneyType:
-		d.Notes = append(d.Notes, "money is written {:amount 12.50 :currency EUR}")
+		d.Notes = append(d.Notes, "money is written {:amount 12.50 :currency "+t.exampleCurrency()+"}")
 	case t.Name == RecordType:
 		d.Notes = append(d.Notes, "a record is written "+t.blankRecord())
 	case t.Name == CallType:
