@@ -142,7 +142,7 @@ func TestAFormIsFilledInAsPeopleDo(t *testing.T) {
 	for given, want := range map[string]string{"260": "260", "£260.5": "260.5", "260,50 GBP": "260.50", "£1,250": "1250", "40 pounds": "40"} {
 		code, body := send("deposit", given)
 		done(given, code, body)
-		if got := h.do("run", "--palettes", "rooms", "--as", "ada", "list.dsl"); !regexp.MustCompile(`deposit +`+regexp.QuoteMeta(want)+`\n +currency +GBP\n`).MatchString(got) {
+		if got := h.do("run", "--palettes", "rooms", "--as", "ada", "list.dsl"); !regexp.MustCompile(`deposit +` + regexp.QuoteMeta(want) + `\n +currency +GBP\n`).MatchString(got) {
 			t.Errorf("%s is not kept as %s:\n%s", given, want, got)
 		}
 	}

@@ -307,11 +307,11 @@ func (w wording) value(v stores.Value) string {
 	case stores.String:
 		t := v.Text()
 		switch {
-		case strings.HasPrefix(t, "@") && w.tongue != values.English:
+		case strings.HasPrefix(t, "@"):
 			return w.row(&receipt.Call{}, t[1:])
 		case isCodeWord(t) && w.tongue != values.English:
 			return w.asWords(t)
-		case strings.HasPrefix(t, "@") || isCodeWord(t):
+		case isCodeWord(t):
 			return t
 		}
 		return w.say(sayQuoted, escaped(t))
@@ -359,7 +359,7 @@ func (w wording) result(r *receipt.Result) string {
 				continue
 			}
 			text := w.value(v)
-			if v.Kind() == stores.String && (w.tongue == values.English || !strings.HasPrefix(v.Text(), "@")) {
+			if v.Kind() == stores.String && !strings.HasPrefix(v.Text(), "@") {
 				if text = escaped(oneLine(v.Text())); w.tongue != values.English {
 					text = w.words(v)
 				}

@@ -162,6 +162,9 @@ func (t *tracer) origin(v *dsl.Value) verbs.Origin {
 	switch {
 	case person && (worst.Trusted() || telling(v)):
 		return ofPerson
+	case person && t.phrased && worst.Kinds() == verbs.FromModel:
+		// No model wrote the call, and a stored answer that tells the same value only may be one's.
+		return ofPerson
 	case worst != (verbs.Origin{}):
 		return worst
 	}

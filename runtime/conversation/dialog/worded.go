@@ -452,10 +452,14 @@ func (w wording) secret(c *receipt.Call, param string) string {
 	return w.say(sayNotShown)
 }
 
-// row returns the label of a row that has a name in the session.
+// row returns the label of a row. The name may be as records keep it, with the end that tells rows of one
+// name apart; nobody is told that end.
 func (w wording) row(c *receipt.Call, name string) string {
+	plain, end, _ := strings.Cut(name, "~")
 	for i := range c.Rows {
-		if r := &c.Rows[i]; strings.TrimPrefix(r.Name, "@") == name && r.Label != "" {
+		r := &c.Rows[i]
+		has, its, _ := strings.Cut(strings.TrimPrefix(r.Name, "@"), "~")
+		if has == plain && (strings.HasPrefix(end, its) || strings.HasPrefix(its, end)) && r.Label != "" {
 			return w.asWords(escaped(r.Label))
 		}
 	}
@@ -464,7 +468,7 @@ func (w wording) row(c *receipt.Call, name string) string {
 			return w.asWords(escaped(l))
 		}
 	}
-	return strings.ReplaceAll(name, "-", " ") // names are made of what people call it
+	return strings.ReplaceAll(plain, "-", " ") // names are made of what people call it
 }
 
 // source names an untrusted origin. The name of a tool that reads documents means nothing to the

@@ -57,7 +57,10 @@ func (d *desk) queue() error {
 		}
 		if c.Mine {
 			item.Lines = append(item.Lines, d.Say("pages/asked-by", d.Who(c.Asker), d.ago(c.Asked)))
-		} else {
+		}
+		if c.Outdated() {
+			item.Lines = append(item.Lines, d.Say("pages/ask-again", d.Who(c.Asker)))
+		} else if !c.Mine {
 			item.Lines = append(item.Lines, d.Say("pages/waits-for", d.missing(c)))
 		}
 		into.Rows = append(into.Rows, item)
