@@ -262,6 +262,11 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, sens
 				near = []string{name}
 			}
 		}
+		// The list is closed and one of it is meant, so more slips are allowed than in other words.
+		for most := 1; len(near) == 0 && most <= utf8.RuneCountInString(v.Text)/2; most++ {
+			near = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return dsl.Distance(v.Text, name, most) > most })
+			near = near[:min(len(near), 3)]
+		}
 	}
 	d := tell(at, "unknown-code/call", message.Shorten(v.Text, 40), list)
 	if sensitive {

@@ -134,7 +134,7 @@ func TestAPaletteWithoutPagesIsOfUse(t *testing.T) {
 	}
 	s = h.serve("--palettes", "frames", "--sign-in", "fay", "--sign-in", "olu")
 	olu = newVisitor(t).comes(s, "olu")
-	const again = "The palettes have changed since, and nobody can agree to it any more. Fay Okoro has to ask again."
+	const again = "The palettes are new, and this is not for you to decide: Fay Okoro has to ask again."
 	if _, body := olu.get(s.url + "/waiting"); !strings.Contains(body, again) {
 		t.Errorf("the list does not say that nobody can agree:\n%s", body)
 	}

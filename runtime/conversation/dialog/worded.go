@@ -127,7 +127,11 @@ func (w wording) call(c *receipt.Call) string {
 		return ""
 	}
 	var b strings.Builder
-	if first := t.First.In(language); first != nil {
+	first := t.First.In(language)
+	if one := t.One.In(language); one != nil && len(result.Rows) == 1 {
+		first = one
+	}
+	if first != nil {
 		said["count"] = strconv.Itoa(len(result.Rows))
 		b.WriteString(first.Say(toldRow{w, c, said, -1}) + "\n")
 	}
