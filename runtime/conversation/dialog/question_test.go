@@ -111,6 +111,31 @@ func TestWhatIsDoneIsToldAsAPersonWritesIt(t *testing.T) {
 	}
 }
 
+// U5: a row is told by its label, also where a record names it with the end that tells rows of one name
+// apart; where nobody knows the label, the end is not told.
+func TestARowIsToldWithoutTheEndOfItsName(t *testing.T) {
+	t.Parallel()
+	reg, ds := load.Sources(dsl.NewSource("x.yaml", askingPalette))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	w := newWording(reg).in("en")
+	changed := &receipt.Call{Rows: []receipt.Row{{Name: "@gran-s-harbour", Label: "Gran's harbour"}, {Name: "@lamp~pmyj", Label: "The lamp"}}}
+	for _, c := range []struct {
+		of         *receipt.Call
+		name, want string
+	}{
+		{changed, "gran-s-harbour~pmyj17gshh1n8zsc", "Gran's harbour"},
+		{changed, "lamp~pmyj17gshh1n8zsc", "The lamp"},
+		{changed, "lamp~abcd17gshh1n8zsc", "lamp"},
+		{&receipt.Call{}, "gran-s-harbour~pmyj17gshh1n8zsc", "gran s harbour"},
+	} {
+		if got := w.row(c.of, c.name); got != c.want {
+			t.Errorf("%s is told as %q, not %q", c.name, got, c.want)
+		}
+	}
+}
+
 // SAFE-C5, SAFE-S1: where a stranger's words would be written, the rows are shown
 // and whose they are; and where many rows change, how many.
 func TestAWordedQuestionHidesNoStrangerAndNoNumber(t *testing.T) {

@@ -644,13 +644,13 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 	if err != nil {
 		return pages.Tasks{}, err
 	}
-	t := pages.Tasks{ID: "items", Title: d.heading(d.page.Items, "pages/listed", "pages/needed-list", len(rows)), Empty: d.Say("pages/all-here")}
+	t := pages.Tasks{ID: "items", Title: d.listHeading(d.page.Items, "pages/listed", "pages/needed-list", len(rows)), Empty: d.Say("pages/all-here")}
 	acts, err := d.actsOf(ctx, rows, nil)
 	if err != nil {
 		return t, err
 	}
 	if d.next != "" {
-		t.Title = d.heading(d.page.Items, "pages/listed", "pages/else-list", len(rows)-1)
+		t.Title = d.listHeading(d.page.Items, "pages/listed", "pages/else-list", len(rows)-1)
 	}
 	for i, r := range rows {
 		if d.next != "" && r.item() == d.next {
@@ -679,7 +679,7 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 	if err != nil {
 		return t, err
 	}
-	fold := &pages.Folded{Summary: d.heading(d.page.Done, "pages/done-list", "pages/done-list", len(done))}
+	fold := &pages.Folded{Summary: d.listHeading(d.page.Done, "pages/done-list", "pages/done-list", len(done))}
 	for i, r := range done {
 		task := pages.Task{Title: r.title(), URL: d.itemURL(r.item()), Tag: pages.Tag{Text: d.Say("pages/done"), Tone: "done"}, Lines: r.lines(), Acts: corrects[i]}
 		fold.Tasks = append(fold.Tasks, task)
@@ -688,9 +688,9 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 	return t, nil
 }
 
-// heading returns what stands above a list of n rows: the palette's own heading, or asked where the list
+// listHeading returns what stands above a list of n rows: the palette's own heading, or asked where the list
 // says what each status means to the reader, who is then asked for something, or else plain.
-func (d *Desk) heading(of *verbs.PageList, plain, asked values.Key, n int) string {
+func (d *Desk) listHeading(of *verbs.PageList, plain, asked values.Key, n int) string {
 	switch {
 	case of.Head != "":
 		return d.Say("pages/headed", d.Tell.Text(of.Head), strconv.Itoa(n))
