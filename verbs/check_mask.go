@@ -12,7 +12,42 @@ import (
 // masked before they are printed. If a call or an argument is not understood, everything that may
 // be sensitive is masked.
 func (r *Registry) Mask(s *dsl.Script, ds dsl.Diagnostics) dsl.Diagnostics {
+	r.wanted(s, ds)
 	return r.mask(s, ds, true)
+}
+
+// wanted says of a word that is no value, where the argument takes a code or a day, what it takes. The
+// parser, which knows no arguments, only says that a text stands in quotes.
+func (r *Registry) wanted(s *dsl.Script, ds dsl.Diagnostics) {
+	for i := range ds {
+		d := &ds[i]
+		if d.Code != "unquoted-text" || s == nil {
+			continue
+		}
+		for c := range s.Calls {
+			v := r.verbs[s.Calls[c].Verb]
+			for k := range s.Calls[c].Args {
+				a := &s.Calls[c].Args[k]
+				if v == nil || a.Value.Kind != dsl.Invalid || !overlap(a.Value.Range, d.Place.Range) {
+					continue
+				}
+				n := v.plan.param(a.Key, k)
+				if n < 0 || v.Params[n].Sensitive {
+					continue
+				}
+				p := &v.Params[n]
+				said := dsl.NewString(textAt(s.Source, d.Place.Range))
+				switch {
+				case p.Type.Name == CodeType && p.Type.Codes != nil:
+					*d = unknownCodeOf(d.Place, "", p.Type.Codes, &said, false)
+				case p.Type.Name == DateType:
+					*d = refusal(d.Place, site{verb: v, param: p}, p.Type, &said, notDate, false)
+				case p.Type.Name == DateTimeType:
+					*d = refusal(d.Place, site{verb: v, param: p}, p.Type, &said, notDateTime, false)
+				}
+			}
+		}
+	}
 }
 
 // mask with foreign set treats the message of a diagnostic about a sensitive value as written by

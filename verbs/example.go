@@ -74,6 +74,14 @@ func (t *Type) write(text string) string {
 	return text
 }
 
+// exampleCurrency is a currency that money of this type may be in.
+func (t *Type) exampleCurrency() string {
+	if len(t.Currencies) > 0 {
+		return t.Currencies[0]
+	}
+	return "EUR"
+}
+
 func (t *Type) example(name string) string {
 	switch t.Name {
 	case StringType:
@@ -119,11 +127,7 @@ func (t *Type) example(name string) string {
 		_, sample := values.IDName(t.Country)
 		return dsl.FormatValue(dsl.NewString(cmp.Or(sample, "131052-308T")))
 	case MoneyType:
-		currency := "EUR"
-		if len(t.Currencies) > 0 {
-			currency = t.Currencies[0]
-		}
-		return "{:amount " + t.moneyPart("amount").example("") + " :currency " + currency + "}"
+		return "{:amount " + t.moneyPart("amount").example("") + " :currency " + t.exampleCurrency() + "}"
 	case ListType:
 		item := anyType
 		if t.Item != nil {

@@ -208,7 +208,7 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive b
 		d.Notes = append(d.Notes, "a list is written [a, b]")
 		fix("make it a list", "["+written+"]", false)
 	case t.Name == MoneyType:
-		d.Notes = append(d.Notes, "money is written {:amount 12.50 :currency EUR}")
+		d.Notes = append(d.Notes, "money is written {:amount 12.50 :currency "+t.exampleCurrency()+"}")
 	case t.Name == RecordType:
 		d.Notes = append(d.Notes, "a record is written "+t.blankRecord())
 	case t.Name == CallType:
@@ -261,6 +261,11 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, sens
 			if strings.EqualFold(name, strings.ReplaceAll(v.Text, " ", "_")) {
 				near = []string{name}
 			}
+		}
+		// The list is closed and one of it is meant, so more slips are allowed than in other words.
+		for most := 1; len(near) == 0 && most <= utf8.RuneCountInString(v.Text)/2; most++ {
+			near = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return dsl.Distance(v.Text, name, most) > most })
+			near = near[:min(len(near), 3)]
 		}
 	}
 	d := tell(at, "unknown-code/call", message.Shorten(v.Text, 40), list)

@@ -47,6 +47,7 @@ type PageList struct {
 	Verb   *Verb
 	Row    string // the column that names the row
 	Title  []string
+	Head   string            // stands above the list; "" if the palette says none
 	Slots  map[string]string // the columns that are shown, by their role in the list
 	States map[string]string // meaning of the codes in the column under "status"
 }

@@ -8,6 +8,7 @@ import (
 // Tells says how a person is told the result of a call, if no model words it.
 type Tells struct {
 	First Wordings // before the rows that were found
+	One   Wordings // in its place where one row was found
 	Each  Wordings // for each row
 	Lines Wordings // each row is a line of one text, which states its own source
 	None  Wordings // if no row was found

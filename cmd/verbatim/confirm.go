@@ -197,6 +197,8 @@ func (d *decision) card(c *engine.Pending) {
 		}
 	}
 	switch {
+	case c.Outdated():
+		fmt.Fprintf(d.out, "  state    the palettes have changed since, and nobody can agree to it any more; %s has to ask again\n", receipt.Safe(c.Asker))
 	case c.Status == confirmations.Waiting && c.Stale:
 		fmt.Fprintln(d.out, "  state    what would happen now is not what was asked for; it has to be proposed again")
 		for _, moved := range c.Moved {
@@ -234,10 +236,15 @@ func (a *app) listPending(ctx context.Context, s *engine.Session) error {
 	}
 	for _, c := range all {
 		whose := "yours to decide"
-		if !c.Mine {
+		switch {
+		case c.Outdated() && c.Mine:
+			whose = "not yours any more; " + receipt.Safe(c.Asker) + " has to ask again"
+		case c.Outdated():
+			whose = "nobody's any more; ask again"
+		case !c.Mine:
 			whose = "waits for " + missing(c)
 		}
-		what := "(asked for under other palettes)"
+		what := "(the palettes have changed since; --decline drops it)"
 		if len(c.Calls) > 0 {
 			what = receipt.Safe(c.Calls[0])
 		}

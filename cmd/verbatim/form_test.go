@@ -34,6 +34,8 @@ entities:
       bill: {type: object, schema: address}
       price: {type: decimal}
       seats: {type: integer}
+      deposit: {type: decimal}
+      currency: {type: string}
 pages:
   - role: member
     title: Your bookings
@@ -51,15 +53,17 @@ verbs:
       - {name: bill, type: object, schema: address}
       - {name: price, type: decimal}
       - {name: seats, type: integer}
+      - {name: deposit, type: money, currencies: [GBP]}
+      - {name: fee, type: money, currencies: [EUR, USD]}
       - {name: team-id, type: ref, ref-type: team, default: active}
-    effects: [{creates: booking, set: {team: team-id, room: room, day: day, bill: bill, price: price, seats: seats}}]
+    effects: [{creates: booking, set: {team: team-id, room: room, day: day, bill: bill, price: price, seats: seats, deposit: deposit.amount, currency: deposit.currency}}]
   - verb: list
     description: What is booked.
     roles: [member]
     reads:
       entity: booking
       order: [day]
-      fields: {booking: booking_id, room: room, day: day, bill: bill, price: price, seats: seats}
+      fields: {booking: booking_id, room: room, day: day, bill: bill, price: price, seats: seats, deposit: deposit, currency: currency}
 `
 
 const teams = `INSERT INTO team (team_id, name) VALUES ('00000001-0000-4000-8000-000000000001', 'Design');
@@ -134,6 +138,24 @@ func TestAFormIsFilledInAsPeopleDo(t *testing.T) {
 		if code, body := send(c[0], c[1]); code != http.StatusUnprocessableEntity || !strings.Contains(body, c[2]) {
 			t.Errorf("%s %s: %d\n%s", c[0], c[1], code, body)
 		}
+	}
+	for given, want := range map[string]string{"260": "260", "£260.5": "260.5", "260,50 GBP": "260.50", "£1,250": "1250", "40 pounds": "40"} {
+		code, body := send("deposit", given)
+		done(given, code, body)
+		if got := h.do("run", "--palettes", "rooms", "--as", "ada", "list.dsl"); !regexp.MustCompile(`deposit +` + regexp.QuoteMeta(want) + `\n +currency +GBP\n`).MatchString(got) {
+			t.Errorf("%s is not kept as %s:\n%s", given, want, got)
+		}
+	}
+	for _, c := range [][3]string{{"deposit", "a lot", "Write an amount, for example 12.50 GBP."}, {"deposit", "3 EUR", "Write an amount, for example 12.50 GBP."},
+		{"fee", "12", "Write an amount, for example 12.50 EUR or 12.50 USD."}} {
+		if code, body := send(c[0], c[1]); code != http.StatusUnprocessableEntity || !strings.Contains(body, c[2]) {
+			t.Errorf("%s %s: %d\n%s", c[0], c[1], code, body)
+		}
+	}
+	code, body = send("fee", "$12")
+	done("the only dollar", code, body)
+	if _, body := ada.get(s.url + "/do/rooms.book"); !strings.Contains(body, "Amount, for example 12.50 GBP<") || !strings.Contains(body, "Amount, for example 12.50 EUR or 12.50 USD<") {
+		t.Errorf("the hints are not in the currencies that are accepted:\n%s", body)
 	}
 	code, body = send("seats", "1,000")
 	done("thousands", code, body)

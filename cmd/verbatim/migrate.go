@@ -197,8 +197,15 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 		}
 		plan.Warnings = append(plan.Warnings, left...)
 	}
+	if !planOnly && len(plan.Problems) == 0 && len(data) > 0 {
+		misfits, misfitErr := engine.Misfits(ctx, reg, store)
+		if err = misfitErr; err != nil {
+			return broken("the rows cannot be compared with the palettes", err, "migrate again")
+		}
+		plan.Problems = append(plan.Problems, misfits...)
+	}
 	plan.Steps = append(made, plan.Steps...)
-	if err = a.tellPlan(at.String(), plan, planOnly, declared(reg)); err != nil || planOnly {
+	if err = a.tellPlan(at.String(), plan, planOnly, len(data) > 0 && !fresh, declared(reg)); err != nil || planOnly {
 		return err
 	}
 	fresh = false // the store stays, even if queries are wrong
@@ -309,7 +316,7 @@ func onlyOurs(entities []*stores.Entity) []*stores.Entity {
 	return ours
 }
 
-func (a *app) tellPlan(path string, plan stores.Plan, planOnly bool, entities int) error {
+func (a *app) tellPlan(path string, plan stores.Plan, planOnly, loaded bool, entities int) error {
 	if a.json {
 		a.emit(struct {
 			Schema      string   `json:"schema"`
@@ -331,7 +338,11 @@ func (a *app) tellPlan(path string, plan stores.Plan, planOnly bool, entities in
 			for _, p := range plan.Problems {
 				fmt.Fprintln(a.err, "error[store-mismatch]: "+p)
 			}
-			fmt.Fprintf(a.err, "\n%s. Nothing was changed.\nnext: change the palette or the table, then verbatim migrate --plan\n", receipt.Counted(len(plan.Problems), "problem"))
+			unchanged := "Nothing was changed"
+			if loaded {
+				unchanged = "The data is loaded, and nothing else was changed"
+			}
+			fmt.Fprintf(a.err, "\n%s. %s.\nnext: change the data, the palette or the table, then verbatim migrate --plan\n", receipt.Counted(len(plan.Problems), "problem"), unchanged)
 		}
 		return said(exitInput)
 	}

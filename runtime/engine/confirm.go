@@ -45,6 +45,10 @@ type Pending struct {
 	Moved []string
 }
 
+// Outdated reports whether the palettes have changed since it was asked for. Nobody can agree to it any
+// more; who could have agreed may still decline it, and its asker may withdraw it.
+func (p *Pending) Outdated() bool { return p.Status == confirmations.Waiting && len(p.Calls) == 0 }
+
 // A Decision says how a Pending ended.
 type Decision struct {
 	By     string // who settled it

@@ -15,6 +15,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/internal/intime"
+	"verbatim/runtime/state/names"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -354,17 +355,53 @@ func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, er
 	return rows, nil
 }
 
-// Exists reports whether there is a row with this key, even one outside the caller's scope. It is
-// for verbs that grant rights over rows to others.
-func (c *Call) Exists(ctx context.Context, e *stores.Entity, key stores.Value) (bool, error) {
+// Meant returns the keys of the rows that a text may mean, by their key, name or label: none, one, or
+// two where several are called that. It finds rows outside the caller's scope as well, and is for verbs
+// that grant rights over rows to others.
+func (c *Call) Meant(ctx context.Context, e *verbs.Entity, text string) (keys []stores.Value, err error) {
 	leave, err := c.reads.enter()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer leave()
-	id := stores.Path{Field: e.Key}
-	found, err := c.r.read.Find(ctx, stores.Find{Entity: e, Select: []stores.Path{id}, Where: &stores.Cond{Op: stores.Eq, Path: id, Value: key}, Beyond: true})
-	return len(found) > 0, err
+	of := e.Store
+	find := stores.Find{Entity: of, Select: labels(e), Limit: searchPage, Cut: true, Blank: true, Beyond: true}
+	if key, ok := stores.Parse(of.Fields[of.Key].Kind, text); ok {
+		find.Where = isRow(of, key)
+		found, err := c.r.read.Find(ctx, find)
+		if err != nil || len(found) > 0 {
+			return []stores.Value{key}[:len(found)], err
+		}
+		find.Where = nil
+	}
+	if len(e.Label.Text) == 0 {
+		return nil, nil
+	}
+	name, suffix, _ := strings.Cut(strings.TrimPrefix(text, "@"), "~")
+	words := names.Words(text)
+	id, err := c.r.e.identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		rows, err := c.r.read.Find(ctx, find)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			label := label(e, row)
+			is := names.Slug(label, of.Name) == name && strings.HasPrefix(names.Suffix(id.Secret, of, row[0]), suffix)
+			if is || len(words) > 0 && slices.Equal(names.Words(label), words) {
+				if keys = append(keys, row[0]); len(keys) == 2 {
+					return keys, nil
+				}
+			}
+		}
+		if len(rows) < searchPage {
+			return keys, nil
+		}
+		find.Where = &stores.Cond{Op: stores.Gt, Path: stores.Path{Field: of.Key}, Value: rows[len(rows)-1][0]}
+	}
 }
 
 // Declared returns the outcome that the palette itself declares for this call, for a handler to

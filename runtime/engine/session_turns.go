@@ -225,8 +225,8 @@ func (s *speech) heard() string {
 // the session nor the person's profile names one.
 func (ts Turns) Hears(language string) { ts.s.speech.language.Store(&language) }
 
-// Called returns the label of the row that a name of this session stands for; "" where the
-// session knows no such name. Rows of several entities may share a name; their labels then
+// Called returns the label of the row that a name of this session stands for, also as records keep it;
+// "" where the session knows no such name. Rows of several entities may share a name; their labels then
 // differ in punctuation and capitals at most.
 func (ns Names) Called(name string) string {
 	called := ""

@@ -512,12 +512,28 @@ func blame(ctx context.Context, s *Session, pasts map[int64]*pastCall, err error
 		}
 	}
 	for i := range refusal.Diagnostics {
-		if d := &refusal.Diagnostics[i]; last != nil && refusal.calls[i] == b.at {
+		if d := &refusal.Diagnostics[i]; last != nil && refusal.calls[i] == b.at && takenBack(s.e.reg, last) == b.after {
+			*d = tell(d.Place, "changed-since/taken-back", last.Seq)
+		} else if last != nil && refusal.calls[i] == b.at {
 			already, what, _ := strings.Cut(d.Summary, "; ")
 			d.Summary = fmt.Sprintf("%s; %s changed it on %s; %s: see entry %d of the journal, %s", already, s.e.Label(ctx, last.Principal), last.Time.In(s.e.opt.Zone).Format(time.DateTime), what, last.Seq, last.Verb)
 		}
 	}
 	return err
+}
+
+// takenBack returns the number of the entry that an entry took back; 0 if it took none back.
+func takenBack(reg *verbs.Registry, e *stores.Entry) int64 {
+	if v := reg.Verb(e.Verb); v == nil || v.Undoes == nil {
+		return 0
+	}
+	script, ds := dsl.Parse(dsl.NewSource("entry", e.Call))
+	if ds.HasErrors() || len(script.Calls) != 1 {
+		return 0
+	}
+	of, _ := script.Calls[0].Get("entry")
+	seq, _ := strconv.ParseInt(of.Text, 10, 64)
+	return seq
 }
 
 // lastDone is how many of the latest journal entries LastDone reads.
@@ -544,12 +560,7 @@ func (jn Journal) Last(ctx context.Context) (int64, error) {
 		if v.Undoes == nil {
 			return e.Seq, nil
 		}
-		if script, ds := dsl.Parse(dsl.NewSource("entry", e.Call)); !ds.HasErrors() && len(script.Calls) == 1 {
-			if of, ok := script.Calls[0].Get("entry"); ok {
-				seq, err := strconv.ParseInt(of.Text, 10, 64)
-				undone[seq] = err == nil
-			}
-		}
+		undone[takenBack(jn.s.e.reg, e)] = true
 	}
 	return 0, nil
 }

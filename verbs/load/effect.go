@@ -182,6 +182,10 @@ func (l *loader) effectEntity(vn *verbNode, e *verbs.Effect, f mapping, at *yaml
 	if e.Operand.Prose || len(e.Operand.Path) == 0 {
 		for _, k := range [...]string{"where", "by", "set"} {
 			if f.at(k).key != nil {
+				if name, _, ok := strings.Cut(at.Value, "."); ok && strings.Contains(at.Value, ",") && l.entity(d, at, 0, name) != nil {
+					d.report(tell(e.Place, "prose-promise/fields", at.Value, f.at("updates").key.Value+": "+name))
+					break
+				}
 				d.report(tell(e.Place, "prose-promise", at.Value, f.at(k).key.Value))
 				break
 			}

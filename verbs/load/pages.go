@@ -164,7 +164,7 @@ func (l *loader) pageList(d *doc, page *verbs.Page, p pair) *verbs.PageList {
 	if v == nil {
 		return nil
 	}
-	list := &verbs.PageList{Verb: v, Row: d.column(v, f.at("row")), Slots: map[string]string{}, States: map[string]string{}}
+	list := &verbs.PageList{Verb: v, Row: d.column(v, f.at("row")), Head: f.text("heading"), Slots: map[string]string{}, States: map[string]string{}}
 	d.items(f.at("title"), func(n *yaml.Node) { list.Title = append(list.Title, d.column(v, pair{f.at("title").key, n})) })
 	for _, slot := range slots {
 		if name := d.column(v, f.at(slot)); name != "" {

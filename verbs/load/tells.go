@@ -23,7 +23,7 @@ func (vn *verbNode) tells(n *yaml.Node) {
 		d.report(tell(d.place(k.key), "contradiction", "lines are of a text that says where each comes from, and "+v.Name+" is carried out by no handler", "say with each what a person is told of a row", dsl.Place{}, ""))
 		return
 	}
-	for _, k := range [...]string{"first", "each", "lines", "none"} {
+	for _, k := range [...]string{"first", "one", "each", "lines", "none"} {
 		if f.at(k).key != nil && !found {
 			d.report(tell(d.place(f.at(k).key), "contradiction", f.at(k).key.Value+" tells what was found, and "+v.Name+" finds nothing", "say with done what a person is told", dsl.Place{}, ""))
 			return
@@ -208,10 +208,11 @@ type telling struct {
 	names []string // the values that it may name
 }
 
-func tellings(v *verbs.Verb) [6]telling {
+func tellings(v *verbs.Verb) [7]telling {
 	params, all := v.Names(), resultNames(v)
 	return [...]telling{
 		{"first", &v.Tells.First, append([]string{"count"}, params...)},
+		{"one", &v.Tells.One, params},
 		{"each", &v.Tells.Each, all},
 		{"lines", &v.Tells.Lines, all},
 		{"none", &v.Tells.None, params},

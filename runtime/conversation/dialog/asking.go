@@ -524,7 +524,7 @@ func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64
 	}
 	if len(preview.Calls) == 1 {
 		q.values = map[string]string{}
-		w.given(&preview.Calls[0], func(name, text string) {
+		w.eachArgument(&preview.Calls[0], func(name, text string) {
 			if !strings.ContainsFunc(text, isMark) {
 				q.values[name] = text
 			}

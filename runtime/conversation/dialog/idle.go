@@ -76,6 +76,10 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		u = Understood{Script: dsl.FormatCall(&given), Verb: o.Verb.Name, Confidence: 1}
 	}
 	if u.Script == "" && t.was.open() && t.puzzled(&u) {
+		if u.Ask != "" && !values.AsksBack(t.heard.own) { // a question of their own, which lacks something
+			t.as(TakenAgain)
+			return t.aside(ctx, t.notTaken([]string{t.heard.own}))
+		}
 		return t.saysWhy(), nil
 	}
 	if chosen, err = t.takesValue(ctx, &u, &t.was); err != nil {
@@ -170,6 +174,10 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 		t.as(TakenNo)
 		return c.wording.say(sayNothingOpen), nil
 	case otherwise == unread && len(c.open) > 0 && t.remarks(mostAsking):
+		if !values.AsksBack(t.heard.own) {
+			t.as(TakenAgain)
+			return joined(t.notTaken([]string{t.heard.own}), t.putsAgain()), nil
+		}
 		if p, err := c.meaning(ctx, c.stands()); err == nil && len(p.Calls()) == 1 {
 			return t.neededFor(p.Calls()[0].Verb.Name, t.putsAgain()), nil
 		}

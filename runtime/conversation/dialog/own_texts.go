@@ -54,6 +54,9 @@ func nearly(a, b string) bool {
 
 // sourced reports whether a value of an argument has a source.
 func (t *tracer) sourced(v *dsl.Value, p *verbs.Param) bool {
+	if v.Kind == dsl.Code && p.Type.Name == verbs.MoneyType && slices.Equal(p.Type.Currencies, []string{v.Text}) {
+		return true // it is no choice
+	}
 	switch o := t.origin(v); {
 	case o == ofRecord && (v.Kind == dsl.Date || v.Kind == dsl.Integer || v.Kind == dsl.Decimal):
 		// Of all days and numbers of all rows, one is meant only if the person was told of it.

@@ -193,7 +193,7 @@ func typeWord(t *verbs.Type) string {
 	case verbs.CallType:
 		return "(verb :argument value)"
 	case verbs.MoneyType:
-		return "{:amount 10.50 :currency EUR}"
+		return (&verbs.Param{Type: t}).Example()
 	case verbs.DateType:
 		return "date"
 	case verbs.BooleanType:

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"verbatim/dsl"
-	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -74,7 +73,7 @@ const (
 // ask words one call.
 func (w wording) ask(c *receipt.Call, own *verbs.Wording) string {
 	given := &asked{w: w, c: c, said: map[string]string{}}
-	w.given(c, func(name, text string) {
+	w.eachArgument(c, func(name, text string) {
 		given.names = append(given.names, name)
 		given.said[name] = text
 	})
@@ -135,28 +134,19 @@ func (r changedRow) Value(string) string { return string(r) }
 // Items implements verbs.Told.
 func (changedRow) Items(string) []verbs.Told { return nil }
 
-// given calls fn with each argument of a call as a question says it, including false and empty
+// eachArgument calls fn with each argument of a call as a question says it, including false and empty
 // lists.
-func (w wording) given(c *receipt.Call, fn func(name, text string)) {
+func (w wording) eachArgument(c *receipt.Call, fn func(name, text string)) {
 	var names []string
 	if script, ds := dsl.Parse(dsl.NewSource("call", c.Text)); !ds.HasErrors() && len(script.Calls) == 1 {
 		for i := range script.Calls[0].Args {
 			a := &script.Calls[0].Args[i]
 			names = append(names, a.Key)
-			switch {
-			case slices.ContainsFunc(w.reg.Verb(c.Verb).Params, func(p verbs.Param) bool { return p.Name == a.Key && p.Sensitive }):
+			if slices.ContainsFunc(w.reg.Verb(c.Verb).Params, func(p verbs.Param) bool { return p.Name == a.Key && p.Sensitive }) {
 				fn(a.Key, w.secret(c, a.Key))
-			case a.Value.Kind != dsl.Nil && w.isRecord(c, a.Key):
-				fn(a.Key, w.record(c, &a.Value))
-			case a.Value.Kind == dsl.Nil:
-				fn(a.Key, w.say(sayNone))
-			case a.Value.Kind == dsl.Bool:
-				fn(a.Key, w.value(stores.NewBool(a.Value.Text == "true")))
-			case a.Value.Kind == dsl.List, a.Value.Kind == dsl.Map, a.Value.Kind == dsl.Nested:
-				fn(a.Key, w.asWords(escaped(dsl.FormatValue(a.Value))))
-			default:
-				fn(a.Key, w.arg(c, a.Value))
+				continue
 			}
+			fn(a.Key, w.given(c, w.typeOf(c, a.Key), &a.Value))
 		}
 	}
 	for _, f := range c.Filled {
@@ -174,7 +164,7 @@ func (w wording) sends(c *receipt.Call) string {
 		return ""
 	}
 	var all []string
-	w.given(c, func(name, text string) { all = append(all, w.label(name)+w.say(sayColon)+text) })
+	w.eachArgument(c, func(name, text string) { all = append(all, w.label(name)+w.say(sayColon)+text) })
 	if len(all) == 0 {
 		return ""
 	}

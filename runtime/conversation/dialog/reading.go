@@ -30,10 +30,11 @@ func readWords(text string, now time.Time) []reading {
 			continue
 		}
 		if f.Known() {
-			r.value = f.Value
+			r.value, r.currency = f.Value, f.Currency
 		}
 		for _, o := range f.Others {
 			r.others = append(r.others, o.Value)
+			r.currencies = append(r.currencies, o.Currency)
 		}
 		if r.value.IsNull() && len(r.others) == 0 {
 			r.others = []stores.Value{} // something was said, and nothing is known of it

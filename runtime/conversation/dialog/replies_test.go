@@ -16,7 +16,7 @@ func TestAReplyNamesWhatToTell(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "house")
 	h.files("kitchen-window", "It does not close.")
-	const boiler = "repair: @boiler\ntitle: Boiler\nstatus: ORDERED\ndue: Wednesday 15 January 2025\nnotes: waits for a part"
+	const boiler = "repair: Boiler\ntitle: Boiler\nstatus: ORDERED\ndue: Wednesday 15 January 2025\nnotes: waits for a part"
 	for name, c := range map[string]struct{ reply, told string }{
 		"a field":           {tells("@boiler.status"), "Status of Boiler: ordered."},
 		"a day":             {tells("@boiler.due"), "Due of Boiler: Wednesday 15 January 2025."},
@@ -31,7 +31,7 @@ func TestAReplyNamesWhatToTell(t *testing.T) {
 		"who they are":      {calls(`reply.say :what WHO_I_AM`), "I am a program and no person"},
 		"where they stand":  {calls(`reply.say :what GREETING`), "Hello Ann."},
 		"what is not done":  {calls(`reply.say :what NOT_POSSIBLE`), "That cannot be done here."},
-		"what was answered": {tells("house.list-repairs"), "1. repair: @boiler"},
+		"what was answered": {tells("house.list-repairs"), "1. repair: Boiler"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -292,6 +293,8 @@ func (w wording) value(v stores.Value) string {
 		return w.say(sayNo)
 	case stores.Time:
 		return values.SayDate(stores.DateOf(v.Time().In(w.zone)), w.tongue) + " " + w.hour(v.Time())
+	case stores.Duration:
+		return values.SayDuration(v.Duration(), w.tongue)
 	case stores.JSON:
 		text := w.list(v)
 		switch n, ok := entries(v); {
@@ -304,11 +307,11 @@ func (w wording) value(v stores.Value) string {
 	case stores.String:
 		t := v.Text()
 		switch {
-		case strings.HasPrefix(t, "@") && w.tongue != values.English:
+		case strings.HasPrefix(t, "@"):
 			return w.row(&receipt.Call{}, t[1:])
 		case isCodeWord(t) && w.tongue != values.English:
 			return w.asWords(t)
-		case strings.HasPrefix(t, "@") || isCodeWord(t):
+		case isCodeWord(t):
 			return t
 		}
 		return w.say(sayQuoted, escaped(t))
@@ -356,7 +359,7 @@ func (w wording) result(r *receipt.Result) string {
 				continue
 			}
 			text := w.value(v)
-			if v.Kind() == stores.String && (w.tongue == values.English || !strings.HasPrefix(v.Text(), "@")) {
+			if v.Kind() == stores.String && !strings.HasPrefix(v.Text(), "@") {
 				if text = escaped(oneLine(v.Text())); w.tongue != values.English {
 					text = w.words(v)
 				}
@@ -401,62 +404,90 @@ func entries(v stores.Value) (int, bool) {
 	return len(all), err == nil
 }
 
-// list words the items of a list, each by its name if it has one. Any other value is told as it is.
+// list words the items of a list, each by its name if it has one, and the fields of an object.
 func (w wording) list(v stores.Value) string {
 	d := json.NewDecoder(strings.NewReader(v.Text()))
 	d.UseNumber()
-	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+	text, ok := w.item(d, true)
+	if !ok {
 		return escaped(v.Text())
 	}
-	var items []string
-	for d.More() {
-		item, ok := w.item(d)
-		if !ok {
-			return escaped(v.Text())
-		}
-		items = append(items, item)
-	}
-	// The items contain commas, so they are divided by semicolons.
-	for _, item := range items {
-		if strings.Contains(item, ", ") {
-			return strings.Join(items, w.say(sayAlso))
-		}
-	}
-	return strings.Join(items, ", ")
+	return text
 }
 
-// item words one item of a list: a value, or an object.
-func (w wording) item(d *json.Decoder) (string, bool) {
+// item words the next value of a document: a list, an amount with its currency, another object, or a
+// value that holds no others. Within another, an object stands in brackets, unless it has a name.
+func (w wording) item(d *json.Decoder, whole bool) (string, bool) {
 	t, err := d.Token()
 	if err != nil {
 		return "", false
+	}
+	if t == json.Delim('[') {
+		var items []string
+		for d.More() {
+			item, ok := w.item(d, true)
+			if !ok {
+				return "", false
+			}
+			items = append(items, item)
+		}
+		_, err := d.Token()
+		// Items that contain commas are divided by semicolons.
+		between := ", "
+		if slices.ContainsFunc(items, func(item string) bool { return strings.Contains(item, ", ") }) {
+			between = w.say(sayAlso)
+		}
+		text := strings.Join(items, between)
+		if !whole && len(items) > 1 {
+			text = "(" + text + ")"
+		}
+		return text, err == nil
 	}
 	if t != json.Delim('{') {
 		return w.scalar(t)
 	}
 	var parts []string
+	var amount, currency, name string
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
 			return "", false
 		}
-		value, err := d.Token()
-		if err != nil {
+		var of json.RawMessage
+		if d.Decode(&of) != nil {
 			return "", false
 		}
-		text, ok := w.scalar(value)
+		inner := json.NewDecoder(bytes.NewReader(of))
+		inner.UseNumber()
+		text, ok := w.item(inner, false)
 		switch {
 		case !ok:
 			return "", false
-		case value == nil:
+		case string(of) == "null":
+			continue
+		case key == "amount":
+			amount = string(of)
+		case key == "currency":
+			currency = text
 		case key == "name":
-			parts = slices.Insert(parts, 0, text)
-		default:
-			parts = append(parts, w.say(sayBecomes, w.label(fmt.Sprint(key)), text))
+			name = text
+			continue
 		}
+		parts = append(parts, w.say(sayBecomes, w.label(fmt.Sprint(key)), text))
+	}
+	if n, ok := stores.ParseDecimal(amount); ok && len(parts) == 2 && isCodeWord(currency) && name == "" {
+		parts = []string{values.SayMoney(n, currency, w.tongue)}
+		whole = true
+	}
+	if name != "" {
+		parts, whole = slices.Insert(parts, 0, name), true
+	}
+	text := strings.Join(parts, ", ")
+	if !whole {
+		text = "(" + text + ")"
 	}
 	_, err = d.Token()
-	return strings.Join(parts, ", "), err == nil
+	return text, err == nil
 }
 
 // scalar words a value that holds no others.

@@ -42,6 +42,8 @@ type reading struct {
 	value      stores.Value   // null if it is ambiguous
 	others     []stores.Value // the possible values, if it is ambiguous
 	text       string         // of account numbers and the like: the value as text
+	currency   string         // of an amount, by sign, name or code; "" if it is ambiguous
+	currencies []string       // the possible ones
 }
 
 // A reader finds exact values in a text: dates, amounts, numbers.

@@ -56,6 +56,8 @@ type tracer struct {
 	// phrased says that the calls were read from the person's words without a model. Then the rows
 	// that they name are the person's choice, whoever mentioned them before.
 	phrased bool
+	// only returns the only currency that an argument of a verb accepts, "" if it accepts more.
+	only func(verb, arg string) string
 	// said is the yes or no that the person answered, if they did.
 	said values.Answer
 }
@@ -71,19 +73,26 @@ func (t *tracer) literals(script *dsl.Script) (verbs.Literals, []Traced) {
 	at := map[dsl.Range]verbs.Origin{}
 	var all []Traced
 	var call func(c *dsl.Call)
-	var value func(v *dsl.Value)
-	value = func(v *dsl.Value) {
+	var value func(v *dsl.Value, currency string)
+	value = func(v *dsl.Value, currency string) {
 		switch v.Kind {
 		case dsl.List:
 			items := v.Items()
 			for i := range items {
-				value(&items[i])
+				value(&items[i], currency)
 			}
 			return
 		case dsl.Map:
 			entries := v.Entries()
 			for i := range entries {
-				value(&entries[i].Value)
+				value(&entries[i].Value, currency)
+			}
+			// The only currency that is accepted is nobody's choice: whoever says the amount says it.
+			if _, code, ok := moneyOf(v); ok && code == currency {
+				i := slices.IndexFunc(entries, func(e dsl.Arg) bool { return e.Key == "amount" })
+				j := 1 - i
+				at[entries[j].Value.Range] = at[entries[i].Value.Range]
+				all[len(all)-2+j].Origin = at[entries[i].Value.Range]
 			}
 			return
 		case dsl.Nested:
@@ -100,7 +109,7 @@ func (t *tracer) literals(script *dsl.Script) (verbs.Literals, []Traced) {
 	}
 	call = func(c *dsl.Call) {
 		for i := range c.Args {
-			value(&c.Args[i].Value)
+			value(&c.Args[i].Value, t.only(c.Verb, c.Args[i].Key))
 		}
 	}
 	for i := range script.Calls {
@@ -110,6 +119,16 @@ func (t *tracer) literals(script *dsl.Script) (verbs.Literals, []Traced) {
 		o, ok := at[r]
 		return o, ok
 	}}, all
+}
+
+// onlyCurrency returns the only currency that an argument accepts, "" if it accepts more.
+func (c *Conversation) onlyCurrency(verb, arg string) string {
+	if v := c.o.Registry.Verb(verb); v != nil {
+		if i := slices.IndexFunc(v.Params, func(p verbs.Param) bool { return p.Name == arg }); i >= 0 && len(v.Params[i].Type.Currencies) == 1 {
+			return v.Params[i].Type.Currencies[0]
+		}
+	}
+	return ""
 }
 
 // origin traces one value.
@@ -142,6 +161,9 @@ func (t *tracer) origin(v *dsl.Value) verbs.Origin {
 	}
 	switch {
 	case person && (worst.Trusted() || telling(v)):
+		return ofPerson
+	case person && t.phrased && worst.Kinds() == verbs.FromModel:
+		// No model wrote the call, and a stored answer that tells the same value only may be one's.
 		return ofPerson
 	case worst != (verbs.Origin{}):
 		return worst
@@ -213,8 +235,9 @@ func (s *source) says(v *dsl.Value) (certain, possible bool) {
 		return found, found
 	case dsl.Code:
 		said := fold(strings.ReplaceAll(v.Text, "_", " "))
-		found := s.hasWords(said) || s.hasWords(said+"s") || s.hasWords(fold(v.Text))
-		return found, found
+		found := s.hasWords(said) || s.hasWords(said+"s") || s.hasWords(fold(v.Text)) ||
+			slices.ContainsFunc(s.readings, func(r reading) bool { return r.currency == v.Text }) // "£116" says GBP
+		return found, found || slices.ContainsFunc(s.readings, func(r reading) bool { return slices.Contains(r.currencies, v.Text) })
 	}
 	folded := fold(v.Text)
 	if found := s.hasWords(folded); found {

@@ -214,7 +214,7 @@ func (t *turn) begin() {
 	c := t.c
 	src := sources{read: readWords, now: t.now}
 	t.trace = &tracer{sources: src, said: t.said}
-	t.trace.names, t.trace.called = t.alike, t.calledBy
+	t.trace.names, t.trace.called, t.trace.only = t.alike, t.calledBy, c.onlyCurrency
 	// The person's own messages that are still part of the context.
 	for _, past := range c.latest() {
 		if !past.Foreign {

@@ -127,7 +127,11 @@ func (w wording) call(c *receipt.Call) string {
 		return ""
 	}
 	var b strings.Builder
-	if first := t.First.In(language); first != nil {
+	first := t.First.In(language)
+	if one := t.One.In(language); one != nil && len(result.Rows) == 1 {
+		first = one
+	}
+	if first != nil {
 		said["count"] = strconv.Itoa(len(result.Rows))
 		b.WriteString(first.Say(toldRow{w, c, said, -1}) + "\n")
 	}
@@ -303,9 +307,7 @@ func (w wording) args(c *receipt.Call) map[string]string {
 		return said
 	}
 	for _, a := range script.Calls[0].Args {
-		if said[a.Key] = w.arg(c, a.Value); w.isRecord(c, a.Key) {
-			said[a.Key] = w.record(c, &a.Value)
-		}
+		said[a.Key] = w.arg(c, w.typeOf(c, a.Key), &a.Value)
 	}
 	if v := w.reg.Verb(c.Verb); v != nil {
 		for i := range v.Params {
@@ -325,7 +327,31 @@ func (w wording) args(c *receipt.Call) map[string]string {
 	return said
 }
 
-func (w wording) arg(c *receipt.Call, v dsl.Value) string {
+// arg words an argument; "" for nil, false and an empty list.
+func (w wording) arg(c *receipt.Call, t *verbs.Type, v *dsl.Value) string {
+	switch v.Kind {
+	case dsl.Bool:
+		if v.Text != "true" {
+			return ""
+		}
+	case dsl.List:
+		if len(v.Items()) == 0 {
+			return ""
+		}
+	case dsl.Map:
+		if len(v.Entries()) == 0 {
+			return ""
+		}
+	case dsl.Nil:
+		return ""
+	}
+	return w.given(c, t, v)
+}
+
+// given words an argument as a person writes it, of whatever kind it is: an amount with its currency,
+// a day with its weekday, a list item by item, an object field by field. t is its type, nil where it
+// has none of its own.
+func (w wording) given(c *receipt.Call, t *verbs.Type, v *dsl.Value) string {
 	switch v.Kind {
 	case dsl.Symbol:
 		return w.row(c, v.Text)
@@ -333,6 +359,11 @@ func (w wording) arg(c *receipt.Call, v dsl.Value) string {
 		if w.file != nil && strings.HasPrefix(v.Text, "upload://") {
 			if f := w.file(v.Text); f != nil {
 				return w.fileWords(f)
+			}
+		}
+		if t != nil && t.Name == verbs.DurationType {
+			if d, ok := verbs.ParseDuration(v.Text); ok {
+				return values.SayDuration(d.Duration(), w.tongue)
 			}
 		}
 		return escaped(oneLine(v.Text))
@@ -347,44 +378,72 @@ func (w wording) arg(c *receipt.Call, v dsl.Value) string {
 			return w.day(stores.DateOf(t.Time().In(w.zone))) + " " + w.hour(t.Time())
 		}
 	case dsl.Bool:
-		if v.Text != "true" {
-			return ""
+		return w.value(stores.NewBool(v.Text == "true"))
+	case dsl.Nil:
+		return w.say(sayNone)
+	case dsl.Nested:
+		return w.asWords(escaped(dsl.FormatValue(*v)))
+	case dsl.List:
+		var of *verbs.Type
+		if t != nil {
+			of = t.Item
 		}
-		return w.say(sayYes)
-	case dsl.List, dsl.Map, dsl.Nested, dsl.Nil:
-		return ""
+		var parts []string
+		for i, items := 0, v.Items(); i < len(items); i++ {
+			parts = append(parts, w.part(&items[i], w.given(c, of, &items[i])))
+		}
+		if len(parts) == 0 {
+			return w.say(sayNone)
+		}
+		return strings.Join(parts, ", ")
+	case dsl.Map:
+		if amount, currency, ok := moneyOf(v); ok {
+			return values.SayMoney(amount, currency, w.tongue)
+		}
+		var parts []string
+		for i, entries := 0, v.Entries(); i < len(entries); i++ {
+			if e := &entries[i]; e.Value.Kind != dsl.Nil {
+				parts = append(parts, w.say(sayIs, w.label(e.Key), w.part(&e.Value, w.given(c, t.Field(e.Key), &e.Value))))
+			}
+		}
+		return "(" + strings.Join(parts, w.say(sayAlso)) + ")"
 	}
 	return v.Text
 }
 
-// isRecord reports whether an argument is a record, or a list of records.
-func (w wording) isRecord(c *receipt.Call, param string) bool {
-	v := w.reg.Verb(c.Verb)
-	return v != nil && slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.Name == param && p.Type.Record() != nil })
+// part sets a text within a list or an object apart, where it could be taken for more of them.
+func (w wording) part(v *dsl.Value, text string) string {
+	if v.Kind == dsl.String && strings.ContainsAny(text, ",;:()") {
+		return w.say(sayQuoted, text)
+	}
+	return text
 }
 
-// record words a record, or a list of them, field by field.
-func (w wording) record(c *receipt.Call, v *dsl.Value) string {
-	var parts []string
-	switch v.Kind {
-	case dsl.List:
-		for i, items := 0, v.Items(); i < len(items); i++ {
-			parts = append(parts, w.record(c, &items[i]))
-		}
-		return strings.Join(parts, ", ")
-	case dsl.Map:
-		for i, entries := 0, v.Entries(); i < len(entries); i++ {
-			if e := &entries[i]; e.Value.Kind != dsl.Nil {
-				parts = append(parts, w.say(sayIs, w.label(e.Key), w.record(c, &e.Value)))
-			}
-		}
-		return "(" + strings.Join(parts, w.say(sayAlso)) + ")"
-	case dsl.Bool:
-		return w.value(stores.NewBool(v.Text == "true"))
-	case dsl.Nested:
-		return w.asWords(escaped(dsl.FormatValue(*v)))
+// moneyOf reads an amount and its currency.
+func moneyOf(v *dsl.Value) (amount stores.Value, currency string, ok bool) {
+	entries := v.Entries()
+	if len(entries) != 2 {
+		return amount, "", false
 	}
-	return w.arg(c, *v)
+	for i := range entries {
+		switch e := &entries[i]; {
+		case e.Key == "amount" && (e.Value.Kind == dsl.Integer || e.Value.Kind == dsl.Decimal):
+			amount, ok = stores.ParseDecimal(e.Value.Text)
+		case e.Key == "currency" && e.Value.Kind == dsl.Code:
+			currency = e.Value.Text
+		}
+	}
+	return amount, currency, ok && currency != ""
+}
+
+// typeOf returns the type of a call's argument; nil if its verb has none.
+func (w wording) typeOf(c *receipt.Call, param string) *verbs.Type {
+	if v := w.reg.Verb(c.Verb); v != nil {
+		if i := slices.IndexFunc(v.Params, func(p verbs.Param) bool { return p.Name == param }); i >= 0 {
+			return v.Params[i].Type
+		}
+	}
+	return nil
 }
 
 // secret words a sensitive argument in a question.
@@ -397,10 +456,14 @@ func (w wording) secret(c *receipt.Call, param string) string {
 	return w.say(sayNotShown)
 }
 
-// row returns the label of a row that has a name in the session.
+// row returns the label of a row. The name may be as records keep it, with the end that tells rows of one
+// name apart; nobody is told that end.
 func (w wording) row(c *receipt.Call, name string) string {
+	plain, end, _ := strings.Cut(name, "~")
 	for i := range c.Rows {
-		if r := &c.Rows[i]; strings.TrimPrefix(r.Name, "@") == name && r.Label != "" {
+		r := &c.Rows[i]
+		has, its, _ := strings.Cut(strings.TrimPrefix(r.Name, "@"), "~")
+		if has == plain && (strings.HasPrefix(end, its) || strings.HasPrefix(its, end)) && r.Label != "" {
 			return w.asWords(escaped(r.Label))
 		}
 	}
@@ -409,7 +472,7 @@ func (w wording) row(c *receipt.Call, name string) string {
 			return w.asWords(escaped(l))
 		}
 	}
-	return strings.ReplaceAll(name, "-", " ") // names are made of what people call it
+	return strings.ReplaceAll(plain, "-", " ") // names are made of what people call it
 }
 
 // source names an untrusted origin. The name of a tool that reads documents means nothing to the

@@ -237,6 +237,13 @@ func (f *filling) reading(what ...values.What) (one *values.Reading, there bool)
 		held := values.Between(f.pr.Type.Between(stores.DateOf(f.c.in.Now))).Hold(*one)
 		one = &held
 	}
+	if f.pr.Type.Name == verbs.MoneyType {
+		held := values.InCurrencies(*one, f.pr.Type.Currencies)
+		if one = &held; one.Problem == 0 && len(one.Others) > 0 && !f.pr.Type.AcceptsCurrency(one.Others[0].Currency) {
+			f.asksCurrency() // "12 dollars", where none of them is accepted
+			return nil, true
+		}
+	}
 	if !one.Known() && !f.pr.Required && f.c.tells(one.Range) {
 		return nil, false
 	}
@@ -406,15 +413,24 @@ func (f *filling) code() {
 
 func (f *filling) money() {
 	rd, there := f.reading(values.Money)
+	if rd == nil && !there {
+		rd, there = f.reading(values.Integer, values.Decimal)
+	}
 	switch {
 	case rd == nil && !there:
 		f.missing()
 	case rd == nil:
-	case len(f.pr.Type.Currencies) > 0 && !slices.Contains(f.pr.Type.Currencies, rd.Currency):
-		f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askMissing, f.pr, f.pr.Type.Currencies), Choices: f.pr.Type.Currencies})
+	case rd.Currency == "", len(f.pr.Type.Currencies) > 0 && !slices.Contains(f.pr.Type.Currencies, rd.Currency):
+		f.asksCurrency()
 	default:
 		f.take(dsl.NewMap(dsl.NewArg("amount", dsl.NewNumber(offeredAs(rd.Value.Text()))), dsl.NewArg("currency", dsl.NewCode(rd.Currency))), rd.Range, rd)
 	}
+}
+
+// asksCurrency asks for an amount in a currency that is accepted.
+func (f *filling) asksCurrency() {
+	l := f.r.speaks(f.l)
+	f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askMissing, f.pr, nil) + " " + askCurrency.In(l, values.AmountExample(f.pr.Type.Currencies, l))})
 }
 
 // patterned fills a string argument that has a pattern.

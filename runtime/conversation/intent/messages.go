@@ -32,6 +32,7 @@ const (
 	askDay      question = "phrase/ask-day"
 	askTime     question = "phrase/ask-time"
 	askMore     question = "phrase/ask-more"
+	askCurrency question = "phrase/ask-currency"
 	inQuotes    question = "phrase/in-quotes"
 )
 

@@ -1,5 +1,11 @@
 package values
 
+import (
+	"slices"
+
+	"verbatim/stores"
+)
+
 // A money is a currency by its code, with its digits after the point.
 type money struct {
 	code  string
@@ -42,6 +48,43 @@ var shared = map[string][]string{
 	"₴":       {"UAH"},
 	"₾":       {"GEL"},
 	"zł":      {"PLN"},
+}
+
+// InCurrencies holds a reading to the currencies that an argument accepts: "$" is the only dollar among
+// them, and a number alone is an amount in the only one. With no currencies, it holds to nothing.
+func InCurrencies(r Reading, accepted []string) Reading {
+	if len(accepted) == 0 || r.Problem != 0 {
+		return r
+	}
+	var kept []Choice
+	for _, c := range r.choices() {
+		if c.Currency == "" && len(accepted) == 1 && (r.What == Integer || r.What == Decimal) {
+			c.Currency = accepted[0]
+		}
+		if slices.Contains(accepted, c.Currency) {
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) > 0 {
+		r.What = Money
+		r.offer(kept)
+	}
+	return r
+}
+
+// AmountExample says an amount as a person may write it, in each of some currencies: "12.50 EUR or 12.50
+// GBP". With none it takes the euro, with many the first.
+func AmountExample(currencies []string, l Language) string {
+	const few = 3
+	if len(currencies) == 0 {
+		currencies = []string{"EUR"}
+	}
+	amount, _ := stores.ParseDecimal("12.5")
+	var all []string
+	for _, code := range currencies[:min(few, len(currencies))] {
+		all = append(all, SayMoney(amount, code, l))
+	}
+	return Either(l, all)
 }
 
 func minorDigits(code string) int {

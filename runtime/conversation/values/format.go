@@ -55,9 +55,57 @@ func (c Choice) Say(l Language) string {
 	case c.Value.Kind() == stores.Date:
 		return SayDate(c.Value, l)
 	case c.Currency != "":
-		return c.Currency + " " + c.Value.Text()
+		return SayMoney(c.Value, c.Currency, l)
 	}
 	return c.Value.Text()
+}
+
+// SayMoney says an amount with the digits that its currency has, and with the decimal sign of the
+// language: "120.00 GBP", "120,00 GBP". Find reads it back.
+func SayMoney(amount stores.Value, currency string, l Language) string {
+	whole, part, _ := strings.Cut(amount.Text(), ".")
+	if n := minorDigits(currency); len(part) < n {
+		part += strings.Repeat("0", n-len(part))
+	}
+	if part == "" {
+		return whole + " " + currency
+	}
+	sign := ","
+	if ours().tongues[l].traits[commaThousands] {
+		sign = "."
+	}
+	return whole + sign + part + " " + currency
+}
+
+// Units of a duration, with the words for one and for several of them.
+var durationUnits = [...]struct {
+	of        time.Duration
+	one, many Key
+}{
+	{24 * time.Hour, "words/one-day", "words/some-days"},
+	{time.Hour, "words/one-hour", "words/some-hours"},
+	{time.Minute, "words/one-minute", "words/some-minutes"},
+}
+
+// SayDuration says a duration: "1 day 12 hours", "90 seconds" as "1 minute 30 seconds".
+func SayDuration(d time.Duration, l Language) string {
+	var parts []string
+	if d < 0 {
+		parts, d = append(parts, "-"), -d
+	}
+	for _, u := range durationUnits {
+		switch n := d / u.of; {
+		case n == 1:
+			parts = append(parts, u.one.In(l))
+		case n > 1:
+			parts = append(parts, u.many.In(l, strconv.FormatInt(int64(n), 10)))
+		}
+		d %= u.of
+	}
+	if d > 0 || len(parts) == 0 {
+		parts = append(parts, Key("words/some-seconds").In(l, strconv.FormatFloat(d.Seconds(), 'f', -1, 64)))
+	}
+	return strings.Join(parts, " ")
 }
 
 // SayTime words a time of day in the reader's zone. It names UTC, which is also the zone of a reader

@@ -42,6 +42,14 @@ func ReadRemark(text string) Remark {
 	return NoRemark
 }
 
+// AsksBack reports whether a message asks about the question that it follows: "why?", "what do you mean?".
+// "When is my picture ready?" is a question of its own.
+func AsksBack(text string) bool {
+	const few = 2
+	text = strings.NewReplacer("’", "'", "‘", "'").Replace(text)
+	return len(strings.Fields(text)) <= few || plainRemark().MatchString(text)
+}
+
 // companyName ends as companies are called, and begins as a remark may.
 var companyName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\pL .*\b(?:GmbH|AG|KG|OHG|UG|SE|SA|SAS|SARL|SCI|SL|SLU|SRL|Ltd|Inc|LLC|LLP|plc|PLC|BV|NV|Corp|Holdings?)\.?$`)

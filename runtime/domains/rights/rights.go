@@ -15,7 +15,6 @@
 package rights
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -186,20 +185,34 @@ func Register(h *engine.Handlers, reg *verbs.Registry) {
 		if e == nil || len(e.Store.Scope) > 0 || e.Store.Access != stores.ByPath || a.Entity == realms {
 			return engine.Outcome{}, engine.Refuse("rows of this kind cannot be held", "name an entity whose rows own themselves, with `scope: self` in its palette")
 		}
-		key, ok := stores.Parse(e.Store.Fields[e.Store.Key].Kind, a.Key)
-		if !ok {
-			return engine.Outcome{}, engine.Refuse("this is no key of such a row", "give the key as the database has it")
+		keys, err := c.Meant(ctx, e, a.Key)
+		switch {
+		case err != nil:
+			return engine.Outcome{}, err
+		case len(keys) == 0:
+			return engine.Outcome{}, engine.Refuse("no row of this kind has this label, name or key", "give what people call it, once the row is there")
+		case len(keys) > 1:
+			return engine.Outcome{}, engine.Refuse("several rows of this kind are called that", "give the name with its end, as @name~suffix, or the key that the database has")
 		}
-		if there, err := c.Exists(ctx, e.Store, key); err != nil || !there {
-			return engine.Outcome{}, cmp.Or(err, engine.Refuse("no row of this kind has this key", "give the key as the database has it, once the row is there"))
-		}
-		return engine.Outcome{Changes: []engine.Edit{engine.Create(holds, engine.Fields{"principal": a.Principal, "entity": e.Store.Name, "held": key.Text()})}}, nil
+		return engine.Outcome{Changes: []engine.Edit{engine.Create(holds, engine.Fields{"principal": a.Principal, "entity": e.Store.Name, "held": keys[0].Text()})}}, nil
 	})
 
 	engine.Handle(h, "system.revoke-scope", func(ctx context.Context, c *engine.Call, a rowOf) (engine.Outcome, error) {
 		has, err := c.Find(ctx, holds, engine.Fields{"principal": a.Principal, "entity": a.Entity, "held": a.Key})
+		if e := reg.Entity(a.Entity); err == nil && len(has) == 0 && e != nil {
+			var keys []stores.Value
+			keys, err = c.Meant(ctx, e, a.Key)
+			for i := 0; err == nil && i < len(keys); i++ {
+				var of []engine.Row
+				of, err = c.Find(ctx, holds, engine.Fields{"principal": a.Principal, "entity": a.Entity, "held": keys[i].Text()})
+				has = append(has, of...)
+			}
+		}
 		if err != nil {
 			return engine.Outcome{}, err
+		}
+		if len(has) > 1 {
+			return engine.Outcome{}, engine.Refuse("they hold several rows that are called that", "give the key, as system.list-scopes says it")
 		}
 		if len(has) == 0 {
 			return engine.Outcome{}, engine.Refuse("they do not hold this row", "system.list-scopes says who holds what")

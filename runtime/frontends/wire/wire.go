@@ -158,7 +158,7 @@ type Upload struct {
 
 // NewUpload describes a file.
 func NewUpload(u *uploads.Upload) Upload {
-	out := Upload{"verbatim/upload@1", u.Reference(), u.Name, u.Type, u.Size, u.Sum, u.Verdict, u.Scanner, u.Uploaded, &u.Expires}
+	out := Upload{"verbatim/upload@1", u.Reference(), u.Name, u.Type, u.Size, u.Sum, u.Told(), u.Scanner, u.Uploaded, &u.Expires}
 	if u.Expires.IsZero() {
 		out.Expires = nil
 	}

@@ -41,6 +41,18 @@ const ScannedByNobody = "none"
 // Unused is how long an upload is kept that nothing uses.
 const Unused = 7 * 24 * time.Hour
 
+// NotScanned is the verdict that is told where nobody looked for harm. It is not kept: such a file is
+// Clean by the scanner that scans nothing.
+const NotScanned = "NOT_SCANNED"
+
+// Told is the verdict as people and programs are told it.
+func (u *Upload) Told() string {
+	if u.Verdict == Clean && u.Scanner == ScannedByNobody {
+		return NotScanned
+	}
+	return u.Verdict
+}
+
 // An Upload is the record of a file that somebody sent.
 type Upload struct {
 	ID       string

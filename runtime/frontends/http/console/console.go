@@ -179,7 +179,17 @@ func (d *desk) decisionCard(c *engine.Pending, wrong, said, nth string) (pages.C
 	case c.Status != confirmations.Waiting:
 		card.Notes = append(card.Notes, pages.Banner{Text: d.ended(c)})
 	case c.Stale:
-		card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: strings.Join(append([]string{d.Say("pages/stale")}, c.Moved...), "\n")})
+		why := d.Say("pages/stale")
+		if c.Outdated() {
+			why = d.Say("pages/ask-again", d.Who(c.Asker))
+		}
+		card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: strings.Join(append([]string{why}, c.Moved...), "\n")})
+		// Nobody can agree to it any more, and it need not stay in the list.
+		if c.Mine {
+			card.URL, card.Buttons = "/waiting/"+c.ID, []pages.Button{{Name: "decide", Value: "decline", Text: d.Say("pages/decline")}}
+		} else if c.Asker == d.Principal {
+			card.URL, card.Buttons = "/waiting/"+c.ID, []pages.Button{{Name: "decide", Value: "withdraw", Text: d.Say("pages/staff-withdraw")}}
+		}
 	case !c.Mine:
 		fact("pages/good-until", d.Time(c.Expires))
 		card.Notes = append(card.Notes, pages.Banner{Text: d.Say("pages/waits-for", d.missing(c))})

@@ -93,9 +93,15 @@ func (d *desk) waits(own bool, name string) (mine, others []pages.Item, pager *p
 		if c.Mine {
 			item.Key = c.ID
 			item.Lines = append(item.Lines, d.Say("pages/asked-by", d.Who(c.Asker), d.ago(c.Asked)))
+		}
+		if c.Outdated() {
+			item.Lines = append(item.Lines, d.Say("pages/ask-again", d.Who(c.Asker)))
+		} else if !c.Mine {
+			item.Lines = append(item.Lines, d.Say("pages/waits-for", d.missing(c)))
+		}
+		if c.Mine {
 			mine = append(mine, item)
 		} else {
-			item.Lines = append(item.Lines, d.Say("pages/waits-for", d.missing(c)))
 			others = append(others, item)
 		}
 	}

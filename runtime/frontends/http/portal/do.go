@@ -485,7 +485,10 @@ func (d *Desk) acted(ctx context.Context, verb string, names []string, entry int
 		return nil, nil
 	}
 	of := d.actTitle(v)
-	offered := slices.ContainsFunc(d.page.Acts, func(a verbs.PageAct) bool { return a.Verb == v })
+	if d.page == nil {
+		names = nil
+	}
+	offered := d.page != nil && slices.ContainsFunc(d.page.Acts, func(a verbs.PageAct) bool { return a.Verb == v })
 	for _, name := range names {
 		item := strings.TrimPrefix(name, "@")
 		r, ok, err := d.find(ctx, item)

@@ -206,7 +206,7 @@ func (f *filledForm) field(ctx context.Context, p *verbs.Param, i int) (pages.Fi
 	case verbs.IntegerType, verbs.DecimalType:
 		out.Kind = "number"
 	case verbs.MoneyType:
-		out.Hint = strings.TrimSpace(out.Hint + " " + f.say("pages/money", strings.Join(t.CurrencyCodes()[:min(3, len(t.CurrencyCodes()))], ", ")))
+		out.Hint = strings.TrimSpace(out.Hint + " " + f.say("pages/money", values.AmountExample(t.Currencies, f.lang)))
 	case verbs.EmailType:
 		out.Kind = "email"
 	case verbs.PhoneType:
@@ -390,17 +390,12 @@ func (f *filledForm) call() (*dsl.Script, error) {
 		case text == "":
 		case p.Type.Name == verbs.BooleanType:
 			args[p.Name] = text == "true"
-		case p.Type.Name == verbs.IntegerType || p.Type.Name == verbs.DecimalType:
-			args[p.Name] = f.number(p, text)
 		case p.Type.Name == verbs.RefType:
 			args[p.Name] = "@" + strings.TrimPrefix(text, "@")
-		case p.Type.Name == verbs.MoneyType:
-			amount, currency, _ := strings.Cut(text, " ")
-			args[p.Name] = map[string]any{"amount": amount, "currency": strings.ToUpper(currency)}
 		case p.Type.Name == verbs.StringType && p.Type.Pattern == nil:
 			args[p.Name] = values.WithoutCards(text)
 		default:
-			args[p.Name] = text
+			args[p.Name] = f.typed(p, p.Type, text)
 		}
 	}
 	if len(f.wrong) > 0 {
@@ -440,10 +435,41 @@ func (f *filledForm) file() (param string, files []string) {
 	return "", nil
 }
 
-// number reads a number as people write it in the language of the page. It returns what the checker
-// takes, or records what is wrong. The decimal sign is a point in English and a comma in the other
-// languages, where "1.250" may be a thousand.
-func (f *filledForm) number(p *verbs.Param, text string) string {
+// typed reads a value as people write it in the language of the page. It returns what the checker
+// takes, or records what is wrong.
+func (f *filledForm) typed(p *verbs.Param, t *verbs.Type, text string) any {
+	switch t.Name {
+	case verbs.IntegerType, verbs.DecimalType:
+		return f.number(p, t, text)
+	case verbs.MoneyType:
+		return f.money(p, t, text)
+	}
+	return text
+}
+
+// money reads an amount with its currency, by sign, name or code. A number alone is an amount in the
+// only currency that is accepted.
+func (f *filledForm) money(p *verbs.Param, t *verbs.Type, text string) any {
+	found, _ := values.Find(text, values.In{Now: f.now, Languages: []values.Language{f.lang}})
+	if len(found) != 1 || found[0].Range != (values.Range{End: len(text)}) {
+		f.wrong[p.Name] = f.say("pages/an-amount", values.AmountExample(t.Currencies, f.lang))
+		return nil
+	}
+	r := values.InCurrencies(found[0], t.Currencies)
+	switch {
+	case r.What == values.Money && r.Known() && t.AcceptsCurrency(r.Currency):
+		return map[string]any{"amount": r.Value.Text(), "currency": r.Currency}
+	case r.What == values.Money && r.Problem == 0 && len(r.Others) > 0:
+		f.wrong[p.Name] = r.Ask(f.lang)
+	default:
+		f.wrong[p.Name] = f.say("pages/an-amount", values.AmountExample(t.Currencies, f.lang))
+	}
+	return nil
+}
+
+// number reads a number. The decimal sign is a point in English and a comma in the other languages,
+// where "1.250" may be a thousand.
+func (f *filledForm) number(p *verbs.Param, t *verbs.Type, text string) string {
 	_, after, _ := strings.Cut(text, ".")
 	value, ok := stores.ParseDecimal(text)
 	if !ok || len(after) == 3 && f.lang != values.English {
@@ -462,7 +488,7 @@ func (f *filledForm) number(p *verbs.Param, text string) string {
 			value = others[i].Value
 		}
 	}
-	if _, whole := stores.ParseInt(value.Text()); p.Type.Name == verbs.IntegerType && !whole {
+	if _, whole := stores.ParseInt(value.Text()); t.Name == verbs.IntegerType && !whole {
 		f.wrong[p.Name] = f.say("pages/whole-number")
 		return ""
 	}
@@ -482,9 +508,13 @@ func (f *filledForm) list(p *verbs.Param) (all []any) {
 	if len(vals) == 1 {
 		vals = strings.Split(vals[0], "\n")
 	}
+	item := p.Type.Item
+	if item == nil {
+		item = &verbs.Type{Name: verbs.AnyType}
+	}
 	for _, line := range vals {
 		if line = strings.TrimSpace(line); line != "" {
-			all = append(all, line)
+			all = append(all, f.typed(p, item, line))
 		}
 	}
 	if len(all) == 0 && p.Required {

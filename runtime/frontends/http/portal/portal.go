@@ -184,6 +184,9 @@ func (d *Desk) Frame(title string) pages.Page {
 	for _, page := range d.all {
 		p.Nav = append(p.Nav, pages.Link{URL: d.at(page), Text: d.Tell.Text(page.Title), Here: here == d.at(page)})
 	}
+	if len(d.all) == 0 {
+		p.Nav = append(p.Nav, pages.Link{URL: "/", Text: d.Say("pages/start"), Here: here == "/"})
+	}
 	if d.Serves() {
 		p.Keys = d.Setting("keys") != "off"
 		p.KeysOff = &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: d.R.URL.RequestURI()}, {Name: "keys", Value: "off"}}}
@@ -227,17 +230,45 @@ func (d *Desk) readWithin(ctx context.Context, w *verbs.Window, verb *verbs.Verb
 
 // home shows the tasks and the conversation.
 func (d *Desk) home() error {
-	switch {
-	case d.page == nil && len(d.portal.Staff) > 0:
-		return d.See(d.portal.Staff[0].URL)
-	case d.page == nil:
-		return d.NotFound()
-	}
 	return d.homePage(http.StatusOK, "", "")
 }
 
+// plainPage is the first page of a person for whom no palette arranges one: their verbs, each with its
+// form, beside the conversation.
+func (d *Desk) plainPage(status int, draft, unsent string) error {
+	ctx := d.R.Context()
+	p := d.Frame(d.Say("pages/start"))
+	if banner := d.doneBanner(ctx); banner != nil {
+		p.Banners = append(p.Banners, *banner)
+	}
+	can := pages.Prose{ID: "also", Title: d.Say("pages/can-do")}
+	all := d.Session.Verbs()
+	for _, verb := range all[:min(len(all), mostVerbs)] {
+		can.Links = append(can.Links, pages.Link{URL: "/do/" + verb.Name, Text: d.Tell.Verb(verb)})
+	}
+	if len(all) > mostVerbs {
+		can.Links = append(can.Links, pages.Link{URL: "/verbs", Text: d.Say("pages/reference")})
+	}
+	if len(all) == 0 {
+		can.Lines = []string{d.Say("pages/none")}
+	}
+	p.Main = append(p.Main, can)
+	talk, err := d.conversation(ctx, draft, unsent)
+	if err != nil {
+		return err
+	}
+	p.Aside = append(p.Aside, talk)
+	return d.Render(status, p)
+}
+
+// mostVerbs is how many verbs a page lists that no palette arranges; the reference has the others.
+const mostVerbs = 40
+
 func (d *Desk) homePage(status int, draft, unsent string) error {
-	if d.page.Desk {
+	switch {
+	case d.page == nil:
+		return d.plainPage(status, draft, unsent)
+	case d.page.Desk:
 		return d.deskPage(status, draft, unsent)
 	}
 	ctx := d.R.Context()
@@ -613,13 +644,13 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 	if err != nil {
 		return pages.Tasks{}, err
 	}
-	t := pages.Tasks{ID: "items", Title: d.Say("pages/needed-list", strconv.Itoa(len(rows))), Empty: d.Say("pages/all-here")}
+	t := pages.Tasks{ID: "items", Title: d.listHeading(d.page.Items, "pages/listed", "pages/needed-list", len(rows)), Empty: d.Say("pages/all-here")}
 	acts, err := d.actsOf(ctx, rows, nil)
 	if err != nil {
 		return t, err
 	}
 	if d.next != "" {
-		t.Title = d.Say("pages/else-list", strconv.Itoa(len(rows)-1))
+		t.Title = d.listHeading(d.page.Items, "pages/listed", "pages/else-list", len(rows)-1)
 	}
 	for i, r := range rows {
 		if d.next != "" && r.item() == d.next {
@@ -648,13 +679,25 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 	if err != nil {
 		return t, err
 	}
-	fold := &pages.Folded{Summary: d.Say("pages/done-list", strconv.Itoa(len(done)))}
+	fold := &pages.Folded{Summary: d.listHeading(d.page.Done, "pages/done-list", "pages/done-list", len(done))}
 	for i, r := range done {
 		task := pages.Task{Title: r.title(), URL: d.itemURL(r.item()), Tag: pages.Tag{Text: d.Say("pages/done"), Tone: "done"}, Lines: r.lines(), Acts: corrects[i]}
 		fold.Tasks = append(fold.Tasks, task)
 	}
 	t.Folded = fold
 	return t, nil
+}
+
+// listHeading returns what stands above a list of n rows: the palette's own heading, or asked where the list
+// says what each status means to the reader, who is then asked for something, or else plain.
+func (d *Desk) listHeading(of *verbs.PageList, plain, asked values.Key, n int) string {
+	switch {
+	case of.Head != "":
+		return d.Say("pages/headed", d.Tell.Text(of.Head), strconv.Itoa(n))
+	case len(of.States) > 0:
+		return d.Say(asked, strconv.Itoa(n))
+	}
+	return d.Say(plain, strconv.Itoa(n))
 }
 
 // itemURL is the address of the page of an item; "" if the palette declares no detail for it.
@@ -1103,7 +1146,7 @@ func (d *Desk) says(form url.Values, text string) error {
 	if key := form.Get("key"); key != "" {
 		m.ID = "page " + logins.Digest(key+" "+m.Text) // an edited text is another message
 	}
-	if m.Text == "" || d.page == nil || d.Talk == nil {
+	if m.Text == "" || d.Talk == nil {
 		return d.See(d.at(d.page))
 	}
 	ctx := d.R.Context()
@@ -1174,9 +1217,7 @@ func (d *Desk) sent() error {
 	if unsent == "" && ref == "" {
 		unsent = d.Say("pages/no-file")
 	}
-	if d.onPage(form); d.page == nil {
-		return d.See("/")
-	}
+	d.onPage(form)
 	if unsent != "" {
 		return d.homePage(http.StatusUnprocessableEntity, "", unsent)
 	}
