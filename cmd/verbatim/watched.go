@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"regexp"
+	"sync"
 
 	"verbatim/runtime/conversation/llm"
 	"verbatim/runtime/frontends/http/server"
@@ -42,33 +44,77 @@ func (w *watchedModel) Chat(ctx context.Context, r llm.Request, piece func(strin
 	case err == nil:
 		w.meter.Model(w.name, true)
 	case failed != nil && unasked(failed):
-		w.meter.Model(w.name, false)
+		if failed.Kind != llm.Overlong { // a shorter conversation is answered
+			w.meter.Model(w.name, false)
+		}
 		w.log.Error("model not asked", "model", w.name, "kind", string(failed.Kind), "why", failed.Error())
 	}
 	return reply, err
 }
 
-// unasked reports whether a model cannot be asked at all, for a reason that an operator can mend.
+// unasked reports whether a model did not answer for a reason that an operator can mend.
 func unasked(e *llm.Error) bool {
 	switch e.Kind {
-	case llm.Denied, llm.Invalid, llm.Unavailable, llm.Late, llm.Garbled, llm.Unsupported:
-		return true
+	case llm.Cancelled, llm.Spent, llm.Uncounted, llm.Unrecorded:
+		return false
 	}
-	return false
+	return true
 }
 
-// A noted model tells the user of a terminal, who is its operator, why it could not be asked.
+// A noted model tells the user of a terminal, who is its operator, why it could not be asked; the same
+// reason once.
 type noted struct {
 	llm.Model
 	note func(string)
+	mu   sync.Mutex
+	told map[string]bool
+	mute int // answers in a row that call nothing, where a call was asked for
 }
 
 // Chat implements llm.Model.
 func (n *noted) Chat(ctx context.Context, r llm.Request, piece func(string)) (*llm.Reply, error) {
 	reply, err := n.Model.Chat(ctx, r, piece)
 	var failed *llm.Error
-	if errors.As(err, &failed) && unasked(failed) {
-		n.note(failed.Error())
+	switch {
+	case errors.As(err, &failed) && unasked(failed):
+		n.once(failed.Error())
+	case err == nil:
+		n.calls(r, reply)
 	}
 	return reply, err
+}
+
+// calls tells that a model only talks where it is asked to call something: a server that does not know
+// tools leaves them out without a word.
+func (n *noted) calls(r llm.Request, reply *llm.Reply) {
+	n.mu.Lock()
+	n.mute++
+	if len(r.Tools) == 0 || !r.MustCall || len(reply.Calls) > 0 || reply.Finish == llm.Filtered {
+		n.mute = 0
+	}
+	mute := n.mute
+	n.mu.Unlock()
+	if mute == mostMute {
+		n.once("the model answers in words where it is asked to call one of the tools; choose a server that reads its calls (a tool parser), another model, or --mode text")
+	}
+}
+
+// mostMute is how many answers in words are a habit.
+const mostMute = 2
+
+var figures = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
+
+// once tells a reason, if it was not told before with other figures.
+func (n *noted) once(why string) {
+	n.mu.Lock()
+	kind := figures().ReplaceAllString(why, "")
+	known := n.told[kind]
+	if n.told == nil {
+		n.told = map[string]bool{}
+	}
+	n.told[kind] = true
+	n.mu.Unlock()
+	if !known {
+		n.note(why)
+	}
 }

@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"regexp"
@@ -30,31 +31,34 @@ type adjustable struct {
 	words []string
 	// quoted says that the name is a common word, which counts only as a name: quoted, or alone.
 	quoted bool
-	steps  []adjustment
+	// but are words by which a refusal tells of something else that has the name in it.
+	but   []string
+	steps []adjustment
 }
 
 type adjustment struct {
 	says  string
-	apply func(body *object, said string) bool // reports whether it changed the request
+	apply func(body *object) bool // reports whether it changed the request
 }
 
 // adjustables are in the order in which they are applied: names before values.
 var adjustables = []adjustable{
-	{name: "max_tokens", words: []string{"max_completion_tokens"}, steps: []adjustment{
-		{"sent as max_completion_tokens", func(b *object, _ string) bool { return rename(b, "max_tokens", "max_completion_tokens") }},
-		{"left out", func(b *object, _ string) bool { return b.drop("max_tokens") || b.drop("max_completion_tokens") }},
+	{name: "max_tokens", words: []string{"max_completion_tokens"}, but: tooMany, steps: []adjustment{
+		{"sent as max_completion_tokens", func(b *object) bool { return rename(b, "max_tokens", "max_completion_tokens") }},
+		{"left out", func(b *object) bool { return b.drop("max_tokens") || b.drop("max_completion_tokens") }},
 	}},
+	{name: "the bound of an answer", words: tooMany, steps: bounded(1000, 500, 250)},
 	{name: "temperature", steps: leftOut("temperature")},
 	{name: "seed", quoted: true, steps: leftOut("seed")},
 	{name: "stop", quoted: true, steps: leftOut("stop")},
 	{name: "stream_options", steps: leftOut("stream_options")},
-	{name: "stream", quoted: true, steps: []adjustment{{"the answer is asked for in one piece", func(b *object, _ string) bool {
+	{name: "stream", quoted: true, words: []string{"tools with stream", "stream with tools", "stream tools", "streaming is not", "streaming not", "not support stream", "support streaming"}, steps: []adjustment{{"the answer is asked for in one piece", func(b *object) bool {
 		b.drop("stream_options")
 		return b.drop("stream")
 	}}}},
 	{name: "parallel_tool_calls", steps: leftOut("parallel_tool_calls")},
-	{name: "tool_choice", words: []string{"tool choice"}, steps: []adjustment{
-		{"weakened to auto", func(b *object, _ string) bool {
+	{name: "tool_choice", words: []string{"tool choice", "toolchoice", "xgrammar", "guided decoding", "structured output", "force a tool", "forced tool"}, steps: []adjustment{
+		{"weakened to auto", func(b *object) bool {
 			if b.text("tool_choice") != "required" {
 				return false
 			}
@@ -63,24 +67,36 @@ var adjustables = []adjustable{
 		}},
 		leftOut("tool_choice")[0],
 	}},
-	{name: "reasoning_effort", steps: []adjustment{{"set to none", func(b *object, _ string) bool {
+	{name: "reasoning_effort", steps: []adjustment{{"set to none", func(b *object) bool {
 		if b.text("reasoning_effort") == "none" {
 			return false
 		}
 		b.set("reasoning_effort", "none")
 		return true
 	}}}},
-	{name: "reasoning_content", steps: []adjustment{{"sent back with the model's own calls", func(b *object, _ string) bool { return giveBack(b) }}}},
+	{name: "reasoning_content", steps: []adjustment{{"sent back with the model's own calls", func(b *object) bool { return giveBack(b) }}}},
 	{name: "response_format", words: []string{"json_schema"}, steps: []adjustment{
-		{"weakened to json_object, with the schema in the text", func(b *object, _ string) bool { return schemaAsText(b, true) }},
-		{"left out, with the schema in the text", func(b *object, _ string) bool { return schemaAsText(b, false) }},
+		{"weakened to json_object, with the schema in the text", func(b *object) bool { return schemaAsText(b, true) }},
+		{"left out, with the schema in the text", func(b *object) bool { return schemaAsText(b, false) }},
 	}},
-	{name: "system", quoted: true, words: []string{"system role", "role system", "roles must alternate"}, steps: []adjustment{
-		{"the rules stand in the first message of the person, and roles alternate", func(b *object, _ string) bool { return withoutSystem(b) }},
+	{name: "system", quoted: true, words: []string{"system role", "role system", "system message", "developer instruction"}, steps: []adjustment{
+		{"the rules stand in the first message of the person, and roles alternate", withoutSystem},
 	}},
-	{name: "strict", quoted: true, steps: []adjustment{{"left out", func(b *object, _ string) bool { return dropStrict(b) }}}},
+	{name: "roles", quoted: true, words: []string{"must alternate", "should be alternating", "alternating user", "alternate between", "unexpected role", "tool role", "role tool", "role 'tool'", "role \"tool\"", "'tool' role", "last role", "last message"}, steps: []adjustment{
+		{"calls and their answers are told as text, and messages of one role are joined", func(b *object) bool { return inTurns(b) }},
+		{"calls and their answers are told as text, and the rules stand in the first message of the person", func(b *object) bool {
+			told := inTurns(b)
+			return withoutSystem(b) || told
+		}},
+	}},
+	{name: "content", quoted: true, words: []string{"role,content", "/content'", ".content", "content is empty", "content is required", "content cannot be", "content must be", "content should be"}, steps: []adjustment{
+		{"an empty text beside a call", besideCalls(`""`)},
+		{"null beside a call", besideCalls(`null`)},
+		{"a blank beside a call", besideCalls(`" "`)},
+	}},
+	{name: "strict", quoted: true, steps: []adjustment{{"left out", func(b *object) bool { return dropStrict(b) }}}},
 	{name: "$defs", words: []string{"$ref", "definitions"}, steps: []adjustment{
-		{"written out where it is used", func(b *object, _ string) bool { return inSchemas(b, inlined) }},
+		{"written out where it is used", func(b *object) bool { return inSchemas(b, inlined) }},
 	}},
 	{name: "additionalProperties", words: []string{"additional_properties"}, steps: withoutKeyword("additionalProperties")},
 	{name: "patternProperties", steps: withoutKeyword("patternProperties")},
@@ -97,7 +113,7 @@ var adjustables = []adjustable{
 	{name: "exclusiveMinimum", steps: withoutKeyword("exclusiveMinimum")},
 	{name: "exclusiveMaximum", steps: withoutKeyword("exclusiveMaximum")},
 	{name: "multipleOf", steps: withoutKeyword("multipleOf")},
-	{name: "format", quoted: true, steps: []adjustment{{"the formats are in the descriptions", func(b *object, _ string) bool {
+	{name: "format", quoted: true, steps: []adjustment{{"the formats are in the descriptions", func(b *object) bool {
 		return inSchemas(b, func(s *object) bool { return eachSchema(s, formatAsText) })
 	}}}},
 	{name: "default", quoted: true, steps: withoutKeyword("default")},
@@ -105,18 +121,18 @@ var adjustables = []adjustable{
 	{name: "title", quoted: true, steps: withoutKeyword("title")},
 	{name: "not", quoted: true, steps: withoutKeyword("not")},
 	{name: "allOf", steps: withoutKeyword("allOf")},
-	{name: "oneOf", steps: []adjustment{{"written as anyOf", func(b *object, _ string) bool {
+	{name: "oneOf", steps: []adjustment{{"written as anyOf", func(b *object) bool {
 		return inSchemas(b, func(s *object) bool {
 			return eachSchema(s, func(s *object) bool { return rename(s, "oneOf", "anyOf") })
 		})
 	}}}},
-	{name: "anyOf", quoted: true, steps: []adjustment{{"what may be null may be left out, and the first of other forms is taken", func(b *object, _ string) bool {
+	{name: "anyOf", quoted: true, steps: []adjustment{{"what may be null may be left out, and the first of other forms is taken", func(b *object) bool {
 		return inSchemas(b, func(s *object) bool {
 			eachSchema(s, nullsAreOptional)
 			return eachSchema(s, firstForm)
 		})
 	}}}},
-	{name: "const", quoted: true, steps: []adjustment{{"written as an enum of one value", func(b *object, _ string) bool {
+	{name: "const", quoted: true, steps: []adjustment{{"written as an enum of one value", func(b *object) bool {
 		return inSchemas(b, func(s *object) bool {
 			return eachSchema(s, func(s *object) bool {
 				i := s.at("const")
@@ -128,18 +144,38 @@ var adjustables = []adjustable{
 		})
 	}}}},
 	{name: "enum", quoted: true, words: []string{"enum values", "enum size"}, steps: []adjustment{
-		{"the values are in the description", func(b *object, _ string) bool {
+		{"the values are in the description", func(b *object) bool {
 			return inSchemas(b, func(s *object) bool { return eachSchema(s, enumAsText) })
 		}},
 	}},
 }
 
+// tooMany are words about the length of an answer, and not about how its bound is called.
+var tooMany = []string{"in the completion", "completion tokens", "output tokens", "max_new_tokens", "tokens is too large", "tokens' is too large", "tokens` is too large", "tokens\" is too large",
+	"range of max_tokens", "tokens must be less", "tokens' must be less", "tokens` must be less", "and `max_tokens` exceed", "reduce max_tokens", "decrease input length"}
+
+// bounded lowers the bound of an answer: it counts against the length of the context.
+func bounded(tokens ...int) (steps []adjustment) {
+	for _, most := range tokens {
+		steps = append(steps, adjustment{fmt.Sprintf("%d tokens", most), func(b *object) (changed bool) {
+			for _, name := range []string{"max_tokens", "max_completion_tokens"} {
+				if n, ok := b.number(name); ok && n > most {
+					b.set(name, most)
+					changed = true
+				}
+			}
+			return changed
+		}})
+	}
+	return steps
+}
+
 func leftOut(field string) []adjustment {
-	return []adjustment{{"left out", func(b *object, _ string) bool { return b.drop(field) }}}
+	return []adjustment{{"left out", func(b *object) bool { return b.drop(field) }}}
 }
 
 func withoutKeyword(words ...string) []adjustment {
-	return []adjustment{{"left out of schemas", func(b *object, _ string) bool {
+	return []adjustment{{"left out of schemas", func(b *object) bool {
 		return inSchemas(b, func(s *object) bool {
 			return eachSchema(s, func(s *object) bool {
 				changed := false
@@ -177,7 +213,7 @@ func (a adapted) applied(text []byte) ([]byte, error) {
 	for i := range adjustables {
 		j := &adjustables[i]
 		if n := a[j.name]; n > 0 {
-			changed = j.steps[n-1].apply(body, "") || changed
+			changed = j.steps[n-1].apply(body) || changed
 		}
 	}
 	if !changed && !bytes.Contains(text, []byte("reasoning_content")) {
@@ -217,6 +253,10 @@ func (a adapted) next(text []byte, said string) (more adapted, ok bool) {
 
 // named reports whether a refusal names it.
 func (j *adjustable) named(said string) bool {
+	lower := strings.ToLower(said)
+	if slices.ContainsFunc(j.but, func(w string) bool { return strings.Contains(lower, w) }) {
+		return false
+	}
 	name := regexp.QuoteMeta(j.name)
 	pattern := `(?m)(^|[^\w$])` + name + `([^\w]|$)`
 	if j.quoted {
@@ -225,17 +265,16 @@ func (j *adjustable) named(said string) bool {
 	if regexp.MustCompile(pattern).MatchString(said) {
 		return true
 	}
-	lower := strings.ToLower(said)
 	return slices.ContainsFunc(j.words, func(w string) bool { return strings.Contains(lower, strings.ToLower(w)) })
 }
 
-// refuses reports whether an answer with this status may be about a part of the request.
-func refuses(status int, said string) bool {
-	switch status {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+// mayName reports whether a refusal may be about a part of the request.
+func (r *refusal) mayName() bool {
+	switch r.status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusNotImplemented:
 		return true
-	case http.StatusInternalServerError: // llama.cpp says so of what it does not know
-		return strings.Contains(said, "nsupported") || strings.Contains(said, "not support")
+	case http.StatusInternalServerError, http.StatusBadGateway: // llama.cpp says so of what it does not know, and others under status 200
+		return r.any("support", "cannot use", "not allowed", "unknown", "unrecognized", "unexpected", "invalid", "must alternate")
 	}
 	return false
 }
@@ -445,20 +484,63 @@ func schemaAsText(b *object, asObject bool) bool {
 	return true
 }
 
-// withoutSystem joins the system's messages with the first of the person, and neighbours of one role,
-// for templates that know two roles in turn.
-func withoutSystem(b *object) bool {
+// besideCalls sets the content of messages that hold calls and no text.
+func besideCalls(content string) func(*object) bool {
+	return func(b *object) (changed bool) {
+		eachMessage(b, func(m *object) {
+			if m.at("tool_calls") >= 0 && strings.TrimSpace(m.text("content")) == "" {
+				m.set("content", json.RawMessage(content))
+				changed = true
+			}
+		})
+		return changed
+	}
+}
+
+// withoutSystem joins the system's messages with the first of the person, for templates that know two
+// roles in turn.
+func withoutSystem(b *object) (changed bool) {
+	eachMessage(b, func(m *object) {
+		if m.text("role") == string(System) {
+			m.set("role", string(User))
+			changed = true
+		}
+	})
+	return joined(b) || changed
+}
+
+// inTurns tells calls and their answers as text, for templates that know no tools.
+func inTurns(b *object) (changed bool) {
+	eachMessage(b, func(m *object) {
+		if calls, ok := m.list("tool_calls"); ok {
+			text := m.text("content")
+			for _, c := range calls {
+				if f := child(c, "function"); f != nil {
+					text += fmt.Sprintf("\n(calls %s with %s)", f.text("name"), f.text("arguments"))
+				}
+			}
+			m.drop("tool_calls")
+			m.set("content", strings.TrimSpace(text))
+			changed = true
+		}
+		if m.text("role") == string(ToolRole) {
+			m.drop("tool_call_id")
+			m.set("role", string(User))
+			m.set("content", "(the answer to the call)\n"+m.text("content"))
+			changed = true
+		}
+	})
+	return joined(b) || changed
+}
+
+// joined joins neighbours of one role.
+func joined(b *object) (changed bool) {
 	all, _ := b.get("messages").([]any)
 	var out []any
-	changed := false
 	for _, v := range all {
 		m, ok := v.(*object)
 		if !ok {
 			return false
-		}
-		if m.text("role") == string(System) {
-			m.set("role", string(User))
-			changed = true
 		}
 		if len(out) > 0 {
 			last := out[len(out)-1].(*object)

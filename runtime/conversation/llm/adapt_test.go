@@ -480,22 +480,31 @@ func TestHarmlessFormsAreRead(t *testing.T) {
 	}
 }
 
-// G40: an empty answer is asked again, once.
+// G40: an empty answer is asked again, once, and is none then: its server may have loaded too small a
+// context, and says nothing of it.
 func TestAnEmptyAnswerIsAskedAgainOnce(t *testing.T) {
 	t.Parallel()
+	thought := status(200, "", `{"choices":[{"message":{"content":null,"reasoning_content":"hm"},"finish_reason":"length"}]}`)
 	for name, c := range map[string]struct {
 		answers []http.HandlerFunc
 		want    string
 		asked   int
 	}{
-		"and then it speaks":  {[]http.HandlerFunc{says(""), says("fine")}, "fine", 2},
-		"and it says nothing": {[]http.HandlerFunc{says(""), says(" ")}, " ", 2},
+		"and then it speaks":                 {[]http.HandlerFunc{says(""), says("fine")}, "fine", 2},
+		"and it says nothing":                {[]http.HandlerFunc{says(""), says(" ")}, "", 2},
+		"it thought until it was cut":        {[]http.HandlerFunc{thought}, "", 1},
+		"a stream that is well formed, of 0": {[]http.HandlerFunc{events("done", stop, usage)}, "", 2},
 	} {
 		e := serve(t, c.answers...)
 		client, _ := e.client(t, nil)
 		reply, err := client.Chat(t.Context(), ask("?"), nil)
-		if err != nil || reply.Text != c.want || len(e.asked()) != c.asked || reply.Usage.In != 11*c.asked {
-			t.Errorf("%s: %+v, %v after %d requests", name, reply, err, len(e.asked()))
+		switch {
+		case len(e.asked()) != c.asked:
+			t.Errorf("%s: %d requests", name, len(e.asked()))
+		case c.want != "" && (err != nil || reply.Text != c.want || reply.Usage.In != 11*c.asked):
+			t.Errorf("%s: %+v, %v", name, reply, err)
+		case c.want == "" && (err == nil || !strings.Contains(err.Error(), "the answer is empty; ") || !strings.Contains(err.Error(), "larger context")):
+			t.Errorf("%s: %+v, %v", name, reply, err)
 		}
 	}
 }

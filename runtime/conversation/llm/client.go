@@ -192,9 +192,9 @@ func (c *Client) Chat(ctx context.Context, r Request, piece func(string)) (*Repl
 	attempt := func(ctx context.Context, x *exchange) error {
 		var err error
 		reply = &Reply{}
-		x.reply = reply
+		x.reply, x.streamed = reply, piece != nil
 		if piece == nil {
-			err = c.whole(ctx, request, reply)
+			err = c.whole(ctx, request, reply, x)
 		} else {
 			err = c.stream(ctx, request, reply, x, func(s string) { handed = true; piece(s) })
 		}
@@ -204,9 +204,10 @@ func (c *Client) Chat(ctx context.Context, r Request, piece func(string)) (*Repl
 				reply.number()
 			}
 		}
-		if err == nil && reply.empty() && !emptied {
-			emptied = true // once: a model may mean it
-			return &Error{Kind: Garbled, Err: errEmpty}
+		if err == nil && reply.empty() {
+			again := emptied || reply.Finish == TooLong
+			emptied = true // once more: it may have been an accident
+			return &Error{Kind: Garbled, Err: errEmpty, Advice: "the context that its server has loaded may be too small, or the model thinks longer than an answer may be: choose a larger context, or another model", last: again}
 		}
 		return err
 	}
@@ -221,10 +222,14 @@ func (c *Client) Chat(ctx context.Context, r Request, piece func(string)) (*Repl
 		}
 		return u
 	}
-	spent, e := c.persist(ctx, extra, attempt, &handed, cost)
-	switch {
-	case e != nil && errors.Is(e, errEmpty): // no attempt was left
-	case e != nil:
+	var beside []string
+	for i := range r.Messages {
+		for _, call := range r.Messages[i].Calls {
+			beside = append(beside, call.Beside)
+		}
+	}
+	spent, e := c.persist(ctx, extra, beside, attempt, &handed, cost)
+	if e != nil {
 		e.Usage = spent
 		return nil, e
 	}
@@ -236,7 +241,7 @@ var errEmpty = errors.New("the answer is empty")
 
 // empty reports whether an answer says nothing at all.
 func (r *Reply) empty() bool {
-	return r.Finish == Stopped && strings.TrimSpace(r.Text) == "" && len(r.Calls) == 0
+	return (r.Finish == Stopped || r.Finish == TooLong) && strings.TrimSpace(r.Text) == "" && len(r.Calls) == 0
 }
 
 // request says a Request in the words of the protocol.
@@ -316,7 +321,7 @@ func (c *Client) request(r *Request) (openai.ChatCompletionRequest, map[string]a
 }
 
 // whole asks for an answer in one piece.
-func (c *Client) whole(ctx context.Context, q openai.ChatCompletionRequest, reply *Reply) error {
+func (c *Client) whole(ctx context.Context, q openai.ChatCompletionRequest, reply *Reply, x *exchange) error {
 	resp, err := c.api.CreateChatCompletion(ctx, q)
 	if err != nil {
 		return err
@@ -327,10 +332,7 @@ func (c *Client) whole(ctx context.Context, q openai.ChatCompletionRequest, repl
 	choice := &resp.Choices[0]
 	*reply = Reply{
 		Text: choice.Message.Content, Refusal: choice.Message.Refusal, Reasoning: kept(choice.Message.ReasoningContent), Model: resp.Model,
-		Usage: Usage{In: resp.Usage.PromptTokens, Out: resp.Usage.CompletionTokens},
-	}
-	for _, t := range choice.Message.ToolCalls {
-		reply.Calls = append(reply.Calls, ToolCall{ID: t.ID, Name: t.Function.Name, Arguments: t.Function.Arguments})
+		Usage: Usage{In: resp.Usage.PromptTokens, Out: resp.Usage.CompletionTokens}, Calls: x.made(),
 	}
 	return reply.end(choice.FinishReason)
 }
@@ -354,9 +356,9 @@ func (c *Client) stream(ctx context.Context, q openai.ChatCompletionRequest, rep
 	}
 	defer s.Close()
 	var text, refusal, reasoning strings.Builder
-	defer func() {
-		reply.Text, reply.Refusal, reply.Reasoning = text.String(), refusal.String(), kept(reasoning.String())
-	}()
+	keep := func() {
+		reply.Text, reply.Refusal, reply.Reasoning, reply.Calls = text.String(), refusal.String(), kept(reasoning.String()), x.made()
+	}
 	var finish openai.FinishReason
 	for {
 		chunk, err := s.Recv()
@@ -364,6 +366,7 @@ func (c *Client) stream(ctx context.Context, q openai.ChatCompletionRequest, rep
 			break
 		}
 		if err != nil {
+			keep()
 			return err
 		}
 		if chunk.Model != "" {
@@ -382,16 +385,13 @@ func (c *Client) stream(ctx context.Context, q openai.ChatCompletionRequest, rep
 			}
 			refusal.WriteString(choice.Delta.Refusal)
 			reasoning.WriteString(choice.Delta.ReasoningContent)
-			if err := reply.grow(choice.Delta.ToolCalls); err != nil {
-				return err
-			}
 			if choice.Delta.Content != "" {
 				text.WriteString(choice.Delta.Content)
 				piece(choice.Delta.Content)
 			}
 		}
 	}
-	reply.Text, reply.Refusal, reply.Reasoning = text.String(), refusal.String(), kept(reasoning.String())
+	keep()
 	if finish == "" && !(x.done && reply.whole()) {
 		// A stream that simply ends was cut, whatever the connection says. One that says that it is
 		// over, and is whole, only lacks the reason.
@@ -410,40 +410,8 @@ func (r *Reply) whole() bool {
 	return r.Text != "" || len(r.Calls) > 0
 }
 
-// maxCalls bounds the tools that one answer may ask for.
-const maxCalls = 1000
-
-// grow appends pieces of tool calls to the calls that have begun.
-func (r *Reply) grow(pieces []openai.ToolCall) error {
-	for _, t := range pieces {
-		at := len(r.Calls) - 1
-		switch {
-		case t.Index != nil:
-			at = *t.Index
-		case t.ID != "":
-			at = len(r.Calls)
-		}
-		if at < 0 || at > len(r.Calls) || at >= maxCalls {
-			return &Error{Kind: Garbled, Err: fmt.Errorf("tool call %d begins out of order", at)}
-		}
-		if at == len(r.Calls) {
-			r.Calls = append(r.Calls, ToolCall{})
-		}
-		call := &r.Calls[at]
-		if t.ID != "" {
-			call.ID = t.ID
-		}
-		call.Name += t.Function.Name
-		call.Arguments += t.Function.Arguments
-	}
-	return nil
-}
-
 // end says why an answer ended.
 func (r *Reply) end(reason openai.FinishReason) error {
-	if len(r.Calls) > maxCalls {
-		return &Error{Kind: Garbled, Err: fmt.Errorf("it asks for %d tools at once", len(r.Calls))}
-	}
 	for i := range r.Calls {
 		if r.Calls[i].Name == "" {
 			return &Error{Kind: Garbled, Err: fmt.Errorf("tool call %d has no name", i+1)}
@@ -503,7 +471,7 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, Usage,
 		return err
 	}
 	never := false
-	spent, e := c.persist(ctx, nil, attempt, &never, func() Usage {
+	spent, e := c.persist(ctx, nil, nil, attempt, &never, func() Usage {
 		if usage.Total() > 0 {
 			return usage
 		}
@@ -543,11 +511,12 @@ func inOrder(data []openai.Embedding, n int) ([][]float32, error) {
 // refused for a part that can be taken back is sent again at once without it, which is no attempt.
 // spent is what the endpoint has read and written in all of them: a request that was refused, or never
 // arrived, costs nothing.
-func (c *Client) persist(ctx context.Context, extra map[string]any, attempt func(context.Context, *exchange) error, handed *bool, cost func() Usage) (spent Usage, _ *Error) {
+func (c *Client) persist(ctx context.Context, extra map[string]any, beside []string, attempt func(context.Context, *exchange) error, handed *bool, cost func() Usage) (spent Usage, _ *Error) {
 	state := c.known()
 	said := map[string]string{}
+	var waited time.Duration // for a model that is loaded
 	for n := 1; ; n++ {
-		x := &exchange{extra: extra, adapted: state}
+		x := &exchange{extra: extra, beside: beside, adapted: state}
 		err := c.once(ctx, x, attempt)
 		if err == nil || x.read(err) {
 			spent = spent.plus(cost())
@@ -556,7 +525,7 @@ func (c *Client) persist(ctx context.Context, extra map[string]any, attempt func
 			c.learn(state, said)
 			return spent, nil
 		}
-		if r := x.refused; r != nil && err.Kind != Overlong && err.Kind != Denied && refuses(x.status, r.all+r.best) && ctx.Err() == nil {
+		if r := x.refused; r != nil && err.Kind != Denied && err.Kind != Unpaid && r.mayName() && ctx.Err() == nil {
 			if more, ok := state.next(x.asked, r.all+"\n"+r.best); ok {
 				for name, steps := range more {
 					if steps != state[name] {
@@ -569,7 +538,13 @@ func (c *Client) persist(ctx context.Context, extra map[string]any, attempt func
 			}
 		}
 		err.Attempts = n
-		if n == c.Attempts || !err.again() || *handed || ctx.Err() != nil {
+		if x.refused != nil && x.refused.loading() && waited < c.First && ctx.Err() == nil {
+			pause := min(c.Backoff<<min(n-1, 4), c.MaxWait, c.First-waited)
+			if waited += pause; c.Wait(ctx, pause) == nil {
+				continue
+			}
+		}
+		if n >= c.Attempts || !err.again() || *handed || ctx.Err() != nil {
 			return spent, err
 		}
 		pause, ok := c.pause(n, err.RetryAfter)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +30,8 @@ type Error struct {
 	Advice string
 	// Err is the cause, for a log.
 	Err error
+
+	last bool // the same request would do no better
 }
 
 // Kind sorts errors by the action that a caller can take.
@@ -39,7 +41,8 @@ type Kind string
 const (
 	Unavailable Kind = "unavailable"   // no answer, or the endpoint is in trouble: try again later
 	Busy        Kind = "busy"          // too many requests: after RetryAfter
-	Denied      Kind = "denied"        // the key or the account is not accepted: an operator has to act
+	Denied      Kind = "denied"        // the key is not accepted: an operator has to act
+	Unpaid      Kind = "unpaid"        // the account has nothing left: an operator has to act
 	Invalid     Kind = "invalid"       // the endpoint refuses such a request: a fault of ours, or of the configuration
 	Overlong    Kind = "overlong"      // the conversation does not fit the model: send less
 	Late        Kind = "late"          // it took longer than allowed
@@ -64,7 +67,7 @@ func (e *Error) Error() string {
 		text += ": " + e.Err.Error()
 	}
 	if e.Advice != "" {
-		text += "; " + e.Advice
+		text = strings.TrimRight(text, ". ") + "; " + e.Advice
 	}
 	return text
 }
@@ -77,6 +80,8 @@ func (e *Error) says() string {
 		return "has too many requests"
 	case Denied:
 		return "does not accept our key"
+	case Unpaid:
+		return "has nothing left on our account"
 	case Invalid:
 		return "does not take such a request"
 	case Overlong:
@@ -105,8 +110,10 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // again reports whether the same request may do better another time.
 func (e *Error) again() bool {
-	switch e.Kind {
-	case Unavailable, Busy, Cut, Garbled: // not after a time-out: one long wait was enough
+	switch {
+	case e.last:
+		return false
+	case slices.Contains([]Kind{Unavailable, Busy, Cut, Garbled}, e.Kind): // not after a time-out: one long wait was enough
 		return true
 	}
 	return false
@@ -122,14 +129,18 @@ func (c *Client) failed(ctx, attempt context.Context, err error, s *exchange) *E
 	switch {
 	case s.refused != nil:
 		// The endpoint's own sentence, instead of the library's around it.
-		e.Err, e.Advice = c.scrubbed(errors.New(s.refused.best)), s.refused.advice(c.Model)
-		if e.Kind = kindOf(s.status); overlong(s.refused) {
-			e.Kind = Overlong
+		e.Kind, e.Err = s.refused.kind(), c.scrubbed(errors.New(s.refused.best))
+		if e.Kind == Busy {
+			e.RetryAfter = max(e.RetryAfter, s.refused.after())
+		}
+		e.Advice = c.advice(s.refused, e.Kind, e.RetryAfter)
+		if s.refused.under200 {
+			e.Status = 0
 		}
 		return e
 	case errors.As(err, &known):
-		known.Status = s.status
-		return known
+		known.Status, known.Err = s.status, c.scrubbed(known.Err)
+		e = known
 	case ctx.Err() != nil:
 		e.Kind = Cancelled
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -149,35 +160,25 @@ func (c *Client) failed(ctx, attempt context.Context, err error, s *exchange) *E
 	case s.status != 0:
 		e.Kind = Garbled
 	}
+	if e.Advice == "" {
+		e.Advice = c.remedy(e)
+	}
 	return e
 }
 
-func kindOf(status int) Kind {
+// remedy says what an operator can do where the endpoint itself says nothing.
+func (c *Client) remedy(e *Error) string {
 	switch {
-	case status == http.StatusTooManyRequests:
-		return Busy
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusPaymentRequired:
-		return Denied
-	case status == http.StatusRequestEntityTooLarge:
-		return Overlong
-	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
-		return Unavailable
-	case status >= 400:
-		return Invalid
+	case e.Kind == Late:
+		return "give --wait longer times, or choose a faster model"
+	case e.Kind == Unavailable && e.Status == 0:
+		return "check the base URL, and that the model's server runs"
+	case e.Kind == Garbled:
+		return "check that the base URL is the API of a model, such as https://host/v1; verbatim model check says what works there"
+	case e.Kind == Cut, e.Kind == Unavailable:
+		return "see the log of the model's server, and whether a proxy before it ends long answers"
 	}
-	return Garbled
-}
-
-// overlong reports whether an endpoint says that a conversation does not fit, in the words of OpenAI,
-// llama.cpp or vLLM.
-func overlong(r *refusal) bool {
-	text := strings.ToLower(r.all)
-	for _, w := range []string{"context_length_exceeded", "exceed_context_size_error", "maximum context length", "exceeds the available context size"} {
-		if strings.Contains(text, w) {
-			return true
-		}
-	}
-	return false
+	return ""
 }
 
 // scrubbed returns an error's text without the key, and no longer than a log line.

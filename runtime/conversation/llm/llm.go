@@ -65,6 +65,9 @@ type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
+	// Beside is what the endpoint wrote beside the call and wants to have back with it, such as the
+	// signature of a thought: an object of JSON, or empty.
+	Beside string `json:"beside,omitempty"`
 }
 
 // A Request asks for one message. Of Schema, Grammar and Tools, at most one

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // A request is changed as JSON, and the order of its members is kept: models fill arguments in the
@@ -82,6 +84,9 @@ func (o *object) MarshalJSON() ([]byte, error) {
 }
 
 func (o *object) at(key string) int {
+	if o == nil {
+		return -1
+	}
 	for i := range *o {
 		if (*o)[i].key == key {
 			return i
@@ -131,10 +136,14 @@ func (o *object) drop(key string) bool {
 	return i >= 0
 }
 
+// number returns a member that is a number, or a text of one.
+func (o *object) number(key string) (n int, ok bool) {
+	raw, _ := o.get(key).(json.RawMessage)
+	f, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
+	return int(f), err == nil
+}
+
 func (o *object) list(key string) (list []any, ok bool) {
-	if o == nil {
-		return nil, false
-	}
 	list, ok = o.get(key).([]any)
 	return list, ok
 }

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A refusal is an endpoint's own account of why it does not answer.
@@ -15,6 +18,8 @@ type refusal struct {
 	status int
 	all    string // every text in it, one a line: where a parameter may be named
 	best   string // the sentence to show
+	// under200 says that the status is a guess: the endpoint said success.
+	under200 bool
 }
 
 // mostRefusal bounds what is read of a refusal.
@@ -37,6 +42,9 @@ func readRefusal(status int, body []byte) *refusal {
 		r.walk("", value, &lines, 0)
 	}
 	r.all = strings.Join(lines, "\n")
+	if r.best == "" && len(lines) == 0 && len(text) > len("null") && text[0] != '<' {
+		r.best = cut(text) // in a form of its own
+	}
 	if r.best = strings.Join(strings.Fields(r.best), " "); r.best == "" {
 		r.best = strings.ToLower(http.StatusText(status))
 	}
@@ -65,7 +73,7 @@ func (r *refusal) walk(key string, value any, lines *[]string, deep int) {
 		}
 		*lines = append(*lines, v)
 		switch key {
-		case "message", "msg", "error", "detail", "error_description":
+		case "message", "msg", "error", "errors", "detail", "error_description":
 			r.best = v // the innermost is the last
 		}
 	case []any:
@@ -78,7 +86,7 @@ func (r *refusal) walk(key string, value any, lines *[]string, deep int) {
 		if loc != "" {
 			*lines = append(*lines, loc)
 		}
-		for _, k := range []string{"param", "field", "description", "code", "type", "status", "msg", "message", "error", "detail", "details", "fieldViolations", "metadata", "raw", "error_description"} {
+		for _, k := range []string{"param", "field", "description", "code", "type", "status", "msg", "message", "error", "errors", "detail", "details", "fieldViolations", "metadata", "raw", "error_description", "failed_generation"} {
 			if inner, ok := v[k]; ok {
 				r.walk(k, inner, lines, deep+1)
 			}
@@ -110,62 +118,145 @@ func webPage(text []byte) string {
 	return "a web page, and not an answer of a model"
 }
 
-// advice says what an operator can do about a refusal that no change of the request mends.
-func (r *refusal) advice(model string) string {
+// says reports whether a refusal holds all these words, in small letters.
+func (r *refusal) says(words ...string) bool {
 	text := strings.ToLower(r.all + "\n" + r.best)
-	has := func(words ...string) bool {
-		for _, w := range words {
-			if !strings.Contains(text, w) {
-				return false
-			}
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			return false
 		}
-		return true
 	}
-	switch {
-	case has("--jinja"):
-		return "start llama-server with --jinja"
-	case has("enable-auto-tool-choice"):
-		return "start vLLM with --enable-auto-tool-choice and a --tool-call-parser for this model, or choose --mode vllm"
-	case has("does not support tools"), has("unsupported param: tools"), has("tool use is not supported"):
-		return "choose a model that takes tools, or --mode text"
-	case has("/v1/responses"), has("responses api"):
-		return "choose a model that answers chat completions"
-	case r.status == http.StatusNotFound && (has("model", "not found") || has("model", "does not exist") || has("model", "not exist")):
-		return fmt.Sprintf("the endpoint has no model %q: name one that it has", model)
-	case has("web page") && r.status < http.StatusInternalServerError:
-		return "check that the base URL is the API, such as https://host/v1, and that no proxy or sign-in stands before it"
-	case r.status == http.StatusNotFound:
-		return "check the base URL: it usually ends in /v1"
-	case r.status == http.StatusUnauthorized:
-		return "check the key in VERBATIM_MODEL_KEY"
-	case r.status == http.StatusPaymentRequired || has("insufficient_quota") || has("insufficient balance"):
-		return "the account has nothing left: top it up"
-	}
-	return ""
+	return true
 }
 
-// wrongAnswer returns the refusal that stands in an answer with status 200; nil if it is an answer.
-func wrongAnswer(body []byte) *refusal {
-	text := bytes.TrimSpace(body)
-	if len(text) > 0 && text[0] == '<' {
-		return readRefusal(http.StatusNotFound, text)
+// any reports whether it holds one of several phrases.
+func (r *refusal) any(phrases ...string) bool {
+	return slices.ContainsFunc(phrases, func(p string) bool { return r.says(p) })
+}
+
+// kind says what a caller can do about it. Endpoints use one status for different things, so their
+// words count for more.
+func (r *refusal) kind() Kind {
+	switch limit := r.status == http.StatusTooManyRequests; {
+	case r.unpaid():
+		return Unpaid
+	case r.any("request too large", "request body too large", "reduce your message size"), !limit && r.overlong():
+		return Overlong
+	case r.any("failed_generation", "tool_use_failed"):
+		return Garbled // the endpoint itself checks what the model wrote
+	case !limit && r.any("api key", "api-key", "api_key", "apikey", "invalid token", "invalid authentication", "unauthorized", "unauthenticated") && !r.any("rate limit"):
+		return Denied
+	case limit:
+		return Busy
+	case r.status == http.StatusUnauthorized, r.status == http.StatusForbidden:
+		return Denied
+	case r.status == http.StatusRequestEntityTooLarge:
+		return Overlong
+	case r.status == http.StatusRequestTimeout, r.status == http.StatusConflict, r.status >= 500:
+		return Unavailable
+	case r.status >= 400:
+		return Invalid
 	}
-	var answer struct {
-		Error   json.RawMessage   `json:"error"`
-		Choices []json.RawMessage `json:"choices"`
-		Data    []json.RawMessage `json:"data"`
+	return Garbled
+}
+
+// unpaid reports whether an account has nothing left, for which no waiting helps. Gemini has the same
+// sentence for what is free each minute, and says when to come back.
+func (r *refusal) unpaid() bool {
+	return r.status == http.StatusPaymentRequired ||
+		r.any("insufficient_quota", "insufficient balance", "insufficient credit", "insufficient fund", "exceeded_current_quota", "billing_hard_limit", "credit balance is too low", "no credits", "out of credits", "account is in arrears") ||
+		r.says("exceeded your current quota", "billing") && !r.any("retry", "per minute", "per day", "perminute", "perday")
+}
+
+// overlong reports whether an endpoint says that a conversation does not fit.
+func (r *refusal) overlong() bool {
+	return r.any("context_length_exceeded", "exceed_context_size_error", "maximum context length", "context length", "context window", "context size", "context limit",
+		"tokens_limit_reached", "prompt is too long", "prompt too long", "input is too long", "input is longer than", "input token count", "max_model_len", "max input tokens") ||
+		r.says("maximum", "number of tokens", "input")
+}
+
+// loading reports whether a model is about to be there.
+func (r *refusal) loading() bool {
+	return r.status == http.StatusServiceUnavailable && r.any("loading", "warming up", "is starting", "starting up", "not ready", "cold start", "initializing")
+}
+
+// noSuchPath reports whether the endpoint knows no such address, rather than no such model.
+func (r *refusal) noSuchPath() bool {
+	bare := strings.Trim(strings.ToLower(r.best), " .!\"")
+	return r.any("unexpected endpoint", "chat/completions", "page not found", "cannot post", "no route", "unknown path", "unknown url", "unrecognized request url", "invalid url", "no static resource", "route not found", "endpoint not found", "resource not found") ||
+		slices.Contains([]string{"not found", "404 not found", "404", "notfound"}, bare)
+}
+
+var again = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:try again|retry)(?: in| after) ([\d.]+) ?(ms|milliseconds|s|seconds?|m|minutes?|h|hours?|days?)?([\d.]+s)?\b`)
+})
+
+// after returns the wait that a refusal asks for in words.
+func (r *refusal) after() time.Duration {
+	m := again().FindStringSubmatch(r.all + "\n" + r.best)
+	if m == nil {
+		return 0
 	}
-	if json.Unmarshal(text, &answer) != nil || len(answer.Choices)+len(answer.Data) > 0 || len(answer.Error) == 0 || string(answer.Error) == "null" {
-		return nil
+	unit := time.Second
+	switch word := strings.ToLower(m[2]); {
+	case strings.HasPrefix(word, "mi") && word != "minute" && word != "minutes", word == "ms":
+		unit = time.Millisecond
+	case strings.HasPrefix(word, "m"):
+		unit = time.Minute
+	case strings.HasPrefix(word, "h"):
+		unit = time.Hour
+	case strings.HasPrefix(word, "d"):
+		unit = 24 * time.Hour
 	}
-	status := http.StatusBadGateway // in trouble, unless it says otherwise
-	var coded struct {
-		Code json.Number `json:"code"`
+	n, err := strconv.ParseFloat(m[1], 64)
+	if err != nil || n*float64(unit) > float64(30*24*time.Hour) {
+		return 0
 	}
-	if json.Unmarshal(answer.Error, &coded) == nil {
-		if n, err := coded.Code.Int64(); err == nil && n >= 400 && n < 600 {
-			status = int(n)
-		}
+	rest, _ := time.ParseDuration(m[3]) // there may be none
+	return time.Duration(n*float64(unit)) + rest
+}
+
+// advice says what an operator can do about a refusal that no change of the request mends.
+func (c *Client) advice(r *refusal, kind Kind, wait time.Duration) string {
+	const smaller = "choose a model, or a setting of its server, with a larger context, or give fewer palettes"
+	switch {
+	case r.any("--jinja"):
+		return "start llama-server with --jinja"
+	case r.any("enable-auto-tool-choice"):
+		return "start vLLM with --enable-auto-tool-choice and a --tool-call-parser for this model, or choose --mode vllm"
+	case r.any("not support tool", "support tool use", "unsupported param: tools", "tool use is not supported", "tools is not supported", "tools are not supported", "tool calling is not supported", "tool calls are not supported", "tool_use is not supported",
+		"not support function", "function calling is not", "functions are not supported", "not support tool_use", "not support the tools", "'tools' is not supported", "does not support 'tools'"):
+		return "choose a model that takes tools, or --mode text"
+	case r.any("/v1/responses", "responses api"):
+		return "choose another model, one that answers chat completions"
+	case kind == Unpaid:
+		return "top up the account, or raise what it may spend"
+	case kind == Overlong:
+		return smaller
+	case kind == Denied && r.status == http.StatusForbidden:
+		return "check what the key in VERBATIM_MODEL_KEY may use"
+	case kind == Denied:
+		return "check the key in VERBATIM_MODEL_KEY"
+	case kind == Busy && wait > c.MaxWait:
+		return fmt.Sprintf("it may be asked again in %s: wait for that, have the limit raised, or choose another model", wait.Round(time.Second))
+	case kind == Busy:
+		return "have the limit raised, or choose another model"
+	case r.loading():
+		return "wait until it is loaded, or give --wait a longer time to begin"
+	case r.says("web page") && r.status < http.StatusInternalServerError:
+		return "check that the base URL is the API, such as https://host/v1, and that no proxy or sign-in stands before it"
+	case r.says("web page"):
+		return "a proxy stands before the model's server: see whether that runs, and answers in the time that the proxy waits"
+	case r.status == http.StatusNotFound && r.noSuchPath() && strings.HasSuffix(c.base, "/v1"):
+		return "check the base URL: there is no /chat/completions at it"
+	case r.status == http.StatusNotFound && r.noSuchPath():
+		return "check the base URL: it usually ends in /v1"
+	case (r.status == http.StatusNotFound || r.status == http.StatusBadRequest) && r.any("model", "deployment") && r.any("not found", "not exist", "no such", "unknown model", "not a valid model", "not available"):
+		return fmt.Sprintf("the endpoint has no model %q: name one that it has", c.Model)
+	case kind == Invalid:
+		return "verbatim model check says what works there; choose another model, or --mode text"
+	case kind == Unavailable:
+		return "see the log of the model's server, or try again later"
 	}
-	return readRefusal(status, text)
+	return ""
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -36,6 +37,11 @@ type exchange struct {
 	retryAfter time.Duration
 	broken     bool // the connection ended before the answer did
 	done       bool // the stream said that it is over
+	streamed   bool // the library expects a stream, whatever was asked for at last
+	pieces     bool // the answer comes in pieces
+	began      bool // something of it has come
+	calls      []gathered
+	beside     []string // of each call in the request, what the endpoint put beside it
 
 	keeps             bool   // for Exchanged:
 	carried, received []byte // the request as it was sent, and its answer
@@ -92,7 +98,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	x.retryAfter = retryAfter(resp.Header, t.now())
 	b := &body{ReadCloser: resp.Body, x: x, left: t.maxBytes, idle: t.idle, silent: silent, ctx: ctx, cancel: cancel}
-	if err := x.look(resp, b, streamed); err != nil {
+	if err := x.look(resp, b); err != nil {
 		_ = b.Close()
 		return nil, err
 	}
@@ -108,7 +114,7 @@ func (x *exchange) complete(r *http.Request) (_ *http.Request, streamed bool, er
 	if err := r.Body.Close(); err != nil {
 		return nil, false, err
 	}
-	if text, err = withFields(text, x.extra); err != nil {
+	if text, err = withFields(text, x.extra, x.beside); err != nil {
 		return nil, false, err
 	}
 	x.asked = text
@@ -130,9 +136,8 @@ func (x *exchange) complete(r *http.Request) (_ *http.Request, streamed bool, er
 	return r, is.Stream, nil
 }
 
-// look reads a refusal, in whatever form, and makes a stream of an answer in one piece if the library
-// expects one.
-func (x *exchange) look(resp *http.Response, b *body, streamed bool) error {
+// look reads a refusal, in whatever form, and brings an answer into the one that the library expects.
+func (x *exchange) look(resp *http.Response, b *body) error {
 	if resp.StatusCode >= 400 {
 		text, _ := io.ReadAll(io.LimitReader(b, mostRefusal)) // what can be read of it
 		x.refused = readRefusal(resp.StatusCode, text)
@@ -140,73 +145,37 @@ func (x *exchange) look(resp *http.Response, b *body, streamed bool) error {
 		return nil
 	}
 	in := bufio.NewReader(b)
-	for {
-		c, err := in.ReadByte()
-		if err != nil || c != ' ' && c != '\t' && c != '\r' && c != '\n' {
-			if err == nil {
-				_ = in.UnreadByte() // it was read just now
-				if c == '{' || c == '[' || c == '<' {
-					break
-				}
-			}
-			rest := io.Reader(in)
-			if err != nil {
-				rest = failing{err}
-			}
-			resp.Body = held{rest, b}
+	var c byte
+	var err error
+	for c = ' '; err == nil && strings.ContainsRune(" \t\r\n", rune(c)); {
+		c, err = in.ReadByte()
+	}
+	if err == nil {
+		err = in.UnreadByte()
+	}
+	var text []byte
+	x.pieces = !strings.ContainsRune("{[<", rune(c)) && x.reply != nil
+	switch {
+	case err != nil && err != io.EOF:
+		resp.Body = held{failing{err}, b}
+		return nil
+	case x.pieces && x.streamed:
+		resp.Body = &events{Closer: b, x: x, in: in}
+		return nil
+	case x.pieces:
+		text, err = (&events{Closer: b, x: x, in: in}).whole()
+	default:
+		if text, err = io.ReadAll(in); err != nil {
+			resp.Body = held{failing{err}, b}
 			return nil
 		}
-	}
-	text, err := io.ReadAll(in)
-	if err != nil {
-		resp.Body = held{io.MultiReader(bytes.NewReader(text), failing{err}), b}
-		return nil
-	}
-	if x.refused = wrongAnswer(text); x.refused != nil {
-		x.status = x.refused.status
-		return &Error{Kind: kindOf(x.status), Err: errors.New(x.refused.best)}
-	}
-	if x.streams() {
-		text = asStream(text)
-		x.done = true
+		if c == '<' {
+			return x.failed(readRefusal(http.StatusNotFound, text))
+		}
+		text, err = x.document(text)
 	}
 	resp.Body = held{bytes.NewReader(text), b}
-	return nil
-}
-
-// streams reports whether the library expects a stream, whatever was asked for at last.
-func (x *exchange) streams() bool {
-	var is struct {
-		Stream bool `json:"stream"`
-	}
-	return json.Unmarshal(x.asked, &is) == nil && is.Stream
-}
-
-// asStream writes an answer in one piece as a stream of one.
-func asStream(text []byte) []byte {
-	value, err := ordered(text)
-	answer, ok := value.(*object)
-	if err != nil || !ok {
-		return append(append([]byte("data: "), bytes.ReplaceAll(text, []byte("\n"), nil)...), "\n\n"...)
-	}
-	choices, _ := answer.get("choices").([]any)
-	for _, c := range choices {
-		o, ok := c.(*object)
-		if !ok || !rename(o, "message", "delta") {
-			continue
-		}
-		calls, _ := child(o, "delta").list("tool_calls")
-		for i, call := range calls {
-			if t, ok := call.(*object); ok {
-				t.set("index", i)
-			}
-		}
-	}
-	line, err := json.Marshal(answer)
-	if err != nil {
-		line = text
-	}
-	return append(append([]byte("data: "), line...), "\n\ndata: [DONE]\n\n"...)
+	return err
 }
 
 // A held is the rest of an answer, of which some is read.
@@ -219,10 +188,32 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// withFields adds fields to a request's JSON.
-func withFields(text []byte, extra map[string]any) ([]byte, error) {
+// withFields adds fields to a request's JSON, and to its calls what the endpoint put beside them.
+func withFields(text []byte, extra map[string]any, beside []string) ([]byte, error) {
 	if len(extra) == 0 {
 		return text, nil
+	}
+	if strings.Join(beside, "") != "" {
+		value, err := ordered(text)
+		if err != nil {
+			return nil, err
+		}
+		body, _ := value.(*object)
+		n := 0
+		eachMessage(body, func(m *object) {
+			calls, _ := m.list("tool_calls")
+			for _, c := range calls {
+				if all, err := ordered([]byte(beside[n])); err == nil {
+					for _, f := range *all.(*object) { // written by add
+						c.(*object).set(f.key, f.value)
+					}
+				}
+				n++
+			}
+		})
+		if text, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
@@ -237,9 +228,6 @@ func withFields(text []byte, extra map[string]any) ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// over is the last event of a stream.
-const over = "[DONE]"
-
 // A body gives up on an answer that is too long or falls silent.
 type body struct {
 	io.ReadCloser
@@ -249,7 +237,6 @@ type body struct {
 	silent *time.Timer
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	tail   []byte
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -264,11 +251,6 @@ func (b *body) Read(p []byte) (int, error) {
 	b.silent.Reset(b.idle)
 	if b.x.keeps && len(b.x.received) < mostKept {
 		b.x.received = append(b.x.received, p[:n]...)
-	}
-	b.tail = append(b.tail, p[:n]...)
-	b.x.done = b.x.done || bytes.Contains(b.tail, []byte("data: "+over)) || bytes.Contains(b.tail, []byte("data:"+over))
-	if most := len("data: " + over); len(b.tail) > most {
-		b.tail = append(b.tail[:0], b.tail[len(b.tail)-most:]...)
 	}
 	if err != nil && err != io.EOF {
 		b.x.broken = true
