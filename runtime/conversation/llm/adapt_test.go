@@ -145,6 +145,72 @@ var families = map[string]family{
 		}
 		return 0, ""
 	}},
+	"vLLM, whose context the bound of the answer does not fit": {"llama-3.1", func(q map[string]any, _ string) (int, string) {
+		if n, _ := q["max_tokens"].(float64); n > 700 {
+			return 400, `{"object":"error","message":"This model's maximum context length is 6048 tokens. However, you requested 6483 tokens (4483 in the messages, 2000 in the completion). Please reduce the length of the messages or completion.","type":"BadRequestError","param":null,"code":400}`
+		}
+		return 0, ""
+	}},
+	"Groq, with a bound of its own": {"gemma", func(q map[string]any, _ string) (int, string) {
+		if n, _ := q["max_tokens"].(float64); n > 1000 {
+			return 400, "{\"error\":{\"message\":\"`max_tokens` must be less than or equal to `1000`, the maximum value for `max_tokens` is less than the `context_window` for this model\",\"type\":\"invalid_request_error\"}}"
+		}
+		if has(q, "max_completion_tokens") {
+			return 400, `{"error":{"message":"property 'max_completion_tokens' is unsupported"}}`
+		}
+		return 0, ""
+	}},
+	"vLLM, whose grammar of a forced call is beyond xgrammar": {"qwen", func(q map[string]any, _ string) (int, string) {
+		if q["tool_choice"] == "required" {
+			return 400, `{"object":"error","message":"The provided JSON schema contains features not supported by xgrammar.","type":"BadRequestError","param":null,"code":400}`
+		}
+		return 0, ""
+	}},
+	"llama.cpp of 2024, which cannot stream with tools": {"qwen", func(q map[string]any, _ string) (int, string) {
+		if q["stream"] == true && has(q, "tools") {
+			return 500, `{"error":{"code":500,"message":"Cannot use tools with stream","type":"server_error"}}`
+		}
+		return 0, ""
+	}},
+	"Gemma in vLLM, after one system message in turns, without the role tool": {"gemma", func(q map[string]any, _ string) (int, string) {
+		for i, m := range q["messages"].([]any)[1:] {
+			if m.(map[string]any)["role"] != []string{"user", "assistant"}[i%2] {
+				return 400, `{"error":{"message":"Conversation roles must alternate user/assistant/user/assistant/...","type":"BadRequestError","param":null,"code":400}}`
+			}
+		}
+		return 0, ""
+	}},
+	"Gemma hosted by Google, without a system": {"gemma-3", func(q map[string]any, _ string) (int, string) {
+		if q["messages"].([]any)[0].(map[string]any)["role"] == "system" {
+			return 400, `[{"error":{"code":400,"message":"Developer instruction is not enabled for models/gemma-3-27b-it","status":"INVALID_ARGUMENT"}}]`
+		}
+		return 0, ""
+	}},
+	"Workers AI, where each content is a text": {"llama", func(q map[string]any, _ string) (int, string) {
+		for i, m := range q["messages"].([]any) {
+			if _, ok := m.(map[string]any)["content"].(string); !ok {
+				return 400, fmt.Sprintf(`{"errors":[{"message":"AiError: Bad input: Error: oneOf at '/' not met, 0 matches: required properties at '/messages/%d' are 'role,content'","code":5006}],"success":false,"result":{},"messages":[]}`, i)
+			}
+		}
+		return 0, ""
+	}},
+	"an endpoint where a content is there, and not an empty text": {"m", func(q map[string]any, _ string) (int, string) {
+		for _, m := range q["messages"].([]any) {
+			switch is, ok := m.(map[string]any)["content"]; {
+			case !ok:
+				return 422, `{"detail":[{"type":"missing","loc":["body","messages",2,"assistant","content"],"msg":"Field required"}]}`
+			case is == "":
+				return 400, `{"error":{"message":"text content is empty","type":"invalid_request_error"}}`
+			}
+		}
+		return 0, ""
+	}},
+	"LM Studio, which refuses under status 200": {"m", func(q map[string]any, _ string) (int, string) {
+		if q["tool_choice"] == "required" {
+			return 200, `{"error":"Invalid tool_choice type: 'required'. Supported: none, auto"}`
+		}
+		return 0, ""
+	}},
 	"an endpoint without definitions": {"m", func(_ map[string]any, raw string) (int, string) {
 		if inSchema(raw, "$ref") || inSchema(raw, "$defs") {
 			return 400, `{"error":{"message":"Unsupported keyword: $ref"}}`
@@ -158,10 +224,11 @@ const rich = `{"type":"object","$schema":"x","properties":{"pattern":{"type":"st
 func everything() llm.Request {
 	zero, seed := float32(0), 1
 	return llm.Request{
-		Messages: []llm.Message{{Role: llm.System, Text: "be short"}, {Role: llm.User, Text: "a"}, {Role: llm.User, Text: "b"}},
+		Messages: []llm.Message{{Role: llm.System, Text: "be short"}, {Role: llm.User, Text: "a"}, {Role: llm.User, Text: "b"},
+			{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "call00001", Name: "b", Arguments: `{"x":"y"}`}}}, {Role: llm.ToolRole, CallID: "call00001", Text: "done"}},
 		Tools: []llm.Tool{{Name: "a", Parameters: json.RawMessage(rich)},
 			{Name: "b", Parameters: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string"}},"required":["x"],"additionalProperties":false}`)}},
-		MustCall: true, Temperature: &zero, Seed: &seed, Stop: []string{"\n\n"}, MaxTokens: 100,
+		MustCall: true, Temperature: &zero, Seed: &seed, Stop: []string{"\n\n"}, MaxTokens: 2000,
 	}
 }
 
@@ -311,11 +378,36 @@ func TestWhatCannotBeMendedIsSaid(t *testing.T) {
 			[]string{"tools param requires --jinja flag", "start llama-server with --jinja"}},
 		"vLLM without a parser": {status(400, "", `{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","code":400}`),
 			[]string{"requires --enable-auto-tool-choice", "start vLLM with"}},
-		"no such model":           {status(404, "", `{"error":{"message":"model 'acme/thing' not found","type":"api_error"}}`), []string{"not found", `the endpoint has no model "test-model"`}},
-		"a sign-in page":          {status(200, "Content-Type: text/html", "<!DOCTYPE html><title>Sign in</title><body>hello"), []string{`a web page titled "Sign in"`, "check that the base URL is the API"}},
-		"an error with 200":       {status(200, "", `{"error":{"message":"No credits","code":402}}`), []string{"No credits", "HTTP 402"}},
-		"always another refusal":  {status(400, "", `{"error":{"message":"'temperature', 'tool_choice', max_tokens and stream_options are all wrong"}}`), []string{"are all wrong"}},
-		"a list that names place": {status(422, "", `{"detail":[{"loc":["body","messages",0,"content"],"msg":"Input should be a valid string"}]}`), []string{"messages.0.content: Input should be a valid string"}},
+		"no such model":     {status(404, "", `{"error":{"message":"model 'acme/thing' not found","type":"api_error"}}`), []string{"not found", `the endpoint has no model "test-model"`}},
+		"a sign-in page":    {status(200, "Content-Type: text/html", "<!DOCTYPE html><title>Sign in</title><body>hello"), []string{`a web page titled "Sign in"`, "check that the base URL is the API"}},
+		"an error with 200": {status(200, "", `{"error":{"message":"No credits","code":402}}`), []string{"No credits", "HTTP 402"}},
+		"OpenAI's o1-mini": {status(404, "", `{"error":{"message":"tools is not supported in this model.","type":"invalid_request_error","param":null,"code":null}}`),
+			[]string{"tools is not supported in this model; choose a model that takes tools, or --mode text"}},
+		"OpenRouter without tools": {status(404, "", `{"error":{"message":"No endpoints found that support tool use.","code":404}}`),
+			[]string{"support tool use; choose a model that takes tools, or --mode text"}},
+		"an address without /v1": {status(200, "", `{"error":"Unexpected endpoint or method. (POST /chat/completions)"}`),
+			[]string{"Unexpected endpoint", "check the base URL"}},
+		"a 404 of another kind": {status(404, "", `{"error":{"message":"This model is asleep, says the owl"}}`), []string{"says the owl; verbatim model check says what works there"}},
+		"a key that is refused with 400": {status(400, "", `{"code":"Client specified an invalid argument","error":"Incorrect API key provided: sk***st."}`),
+			[]string{"does not accept our key", "Incorrect API key provided", "check the key in VERBATIM_MODEL_KEY"}},
+		"a key, in a list of errors": {status(400, "", `{"success":false,"errors":[{"code":10000,"message":"Authentication error: invalid token"}]}`),
+			[]string{"Authentication error: invalid token", "check the key in VERBATIM_MODEL_KEY"}},
+		"a spent account": {status(429, "", `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`),
+			[]string{"has nothing left on our account", "your current quota", "top up the account"}},
+		"tomorrow": {status(429, "Retry-After: 86400", `{"error":{"code":"429","message":"You have exceeded the token rate limit."}}`),
+			[]string{"token rate limit; it may be asked again in 24h0m0s", "choose another model"}},
+		"in an hour, in words": {status(429, "", `{"error":{"message":"Rate limit reached. Please try again in 1h2m. Visit the console."}}`), []string{"it may be asked again in 1h2m0s"}},
+		"what is free in a minute is used": {status(429, "", `[{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details. Please retry in 34.07s.","status":"RESOURCE_EXHAUSTED"}}]`),
+			[]string{"has too many requests", "it may be asked again in 34s"}},
+		"a prompt that is too large": {status(413, "", `{"error":{"code":"tokens_limit_reached","message":"Request body too large for o1-mini model. Max size: 4000 tokens."}}`),
+			[]string{"cannot hold so long a conversation", "Max size: 4000 tokens; choose a model", "larger context"}},
+		"a context that is too small, as an event": {events("", `{"error":{"message":"Input does not fit in context length. The input has 4477 tokens, but the context length only supports 4096 tokens."}}`),
+			[]string{"cannot hold so long a conversation: Input does not fit", "larger context"}},
+		"a proxy that gave up":         {status(524, "Content-Type: text/html", "<!DOCTYPE html><title>524: A timeout occurred</title>"), []string{"524: A timeout occurred", "a proxy stands before the model's server"}},
+		"a text under 200":             {status(200, "Content-Type: text/plain", "upstream connect error or disconnect/reset before headers"), []string{"upstream connect error", "check that the base URL is the API of a model"}},
+		"words in a form of their own": {status(400, "", `{"fault":{"faultstring":"Policy said no"}}`), []string{"Policy said no", "verbatim model check"}},
+		"always another refusal":       {status(400, "", `{"error":{"message":"'temperature', 'tool_choice', max_tokens and stream_options are all wrong"}}`), []string{"are all wrong"}},
+		"a list that names place":      {status(422, "", `{"detail":[{"loc":["body","messages",0,"content"],"msg":"Input should be a valid string"}]}`), []string{"messages.0.content: Input should be a valid string"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -332,7 +424,10 @@ func TestWhatCannotBeMendedIsSaid(t *testing.T) {
 						t.Errorf("%q does not say %q", err, w)
 					}
 				}
-				if got.Usage.Total() != 0 || len(client.Adaptations()) != 0 || len(e.asked()) > 12 {
+				if strings.Contains(name, "under 200") {
+					continue // it may have been read
+				}
+				if got.Usage.Total() != 0 || len(client.Adaptations()) != 0 || len(e.asked()) > 16 {
 					t.Errorf("cost %+v, adapted %v, %d requests", got.Usage, client.Adaptations(), len(e.asked()))
 				}
 			}
@@ -527,15 +622,51 @@ func TestCallsInTextAreCalls(t *testing.T) {
 		`<tool_call>{"name": "rm", "arguments": {}}</tool_call>`:                 0,
 		`{"name": "a"}`:                                                          0,
 		"hello":                                                                  0,
+		"<tool_call>\n<function=a>\n<parameter=x>\n1\n</parameter>\n<parameter=y>\n12\n</parameter>\n</function>\n</tool_call>": 1,
+		"<tool_call>a\n<arg_key>x</arg_key>\n<arg_value>1</arg_value>\n</tool_call>":                                            1,
+		`<minimax:tool_call><invoke name="a"><parameter name="y">two words</parameter></invoke></minimax:tool_call>`:            1,
+		`<function=a>{"x": 1}</function>`:                  1,
+		`<|python_tag|>` + call:                            1,
+		`[TOOL_CALLS]a[ARGS]{"x": 1}`:                      1,
+		`[TOOL_CALLS]a[ARGS]{"x": 1}[TOOL_CALLS]a[ARGS]{}`: 2,
+		`<|tool_calls_section_begin|><|tool_call_begin|>functions.a:0<|tool_call_argument_begin|>{"x": 1}<|tool_call_end|><|tool_calls_section_end|>`:        1,
+		"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>a\n```json\n{\"x\": 1}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>":                          1,
+		`<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>a<｜tool▁sep｜>{"x": 1}<｜tool▁call▁end｜><｜tool▁call▁begin｜>a<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>`: 2,
+		`<|channel|>analysis<|message|>A call.<|end|><|start|>assistant<|channel|>commentary to=functions.a <|constrain|>json<|message|>{"x": 1}<|call|>`:    1,
+		`<|start|>assistant to=functions.a<|channel|>commentary json<|message|>{"x": 1}<|call|>`:                                                             1,
+		`<|channel|>commentary to=functions.rm<|message|>{}<|call|>`:                                                                                         0,
+		`<function=rm>{"x": 1}</function>`:                0,
+		`The letter says <function=a>{"x": 1}</function>`: 0,
 	} {
 		e := serve(t, says(text))
 		client, _ := e.client(t, nil)
 		q := ask("?")
-		q.Tools = []llm.Tool{{Name: "a", Parameters: json.RawMessage(`{"type":"object"}`)}}
+		q.Tools = []llm.Tool{{Name: "a", Parameters: json.RawMessage(`{"type":"object","properties":{"x":{"type":"integer"},"y":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`)}}
 		reply, err := client.Chat(t.Context(), q, nil)
+		for _, c := range reply.Calls {
+			var args struct {
+				X int
+				Y string
+			}
+			if e := json.Unmarshal([]byte(c.Arguments), &args); e != nil || args.X == 0 && args.Y == "" && c.Arguments != "{}" {
+				t.Errorf("%q is read as %s: %v", text, c.Arguments, e)
+			}
+		}
 		if err != nil || len(reply.Calls) != want || want == 0 && reply.Text != text || want > 0 && (reply.Text != "" || reply.Calls[0].ID == "" || reply.Finish != llm.Called) {
 			t.Errorf("%q: %+v, %v", text, reply, err)
 		}
+	}
+}
+
+// A model that writes in channels is heard in the last, and not in its thoughts.
+func TestChannelsInTextAreTakenApart(t *testing.T) {
+	t.Parallel()
+	e := serve(t, says("<|channel|>analysis<|message|>They greet.<|end|><|start|>assistant<|channel|>final<|message|>Hello.<|return|>"))
+	client, _ := e.client(t, nil)
+	q := ask("?")
+	q.Tools = []llm.Tool{{Name: "a", Parameters: json.RawMessage(`{"type":"object"}`)}}
+	if reply, err := client.Chat(t.Context(), q, nil); err != nil || reply.Text != "Hello." {
+		t.Errorf("%+v, %v", reply, err)
 	}
 }
 

@@ -198,9 +198,9 @@ func (c *Client) Chat(ctx context.Context, r Request, piece func(string)) (*Repl
 		} else {
 			err = c.stream(ctx, request, reply, x, func(s string) { handed = true; piece(s) })
 		}
-		if err == nil && len(r.Tools) > 0 && len(reply.Calls) == 0 && reply.Finish == Stopped {
-			if calls := callsInText(reply.Text, r.Tools); len(calls) > 0 {
-				reply.Calls, reply.Text, reply.Finish = calls, "", Called
+		if err == nil && len(reply.Calls) == 0 && reply.Finish == Stopped && (len(r.Tools) > 0 || strings.Contains(reply.Text, "<|channel|>")) {
+			if reply.Calls, reply.Text = inText(reply.Text, r.Tools); len(reply.Calls) > 0 {
+				reply.Text, reply.Finish = "", Called
 				reply.number()
 			}
 		}

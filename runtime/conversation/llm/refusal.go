@@ -187,33 +187,23 @@ func (r *refusal) noSuchPath() bool {
 		slices.Contains([]string{"not found", "404 not found", "404", "notfound"}, bare)
 }
 
-var again = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:try again|retry)(?: in| after) ([\d.]+) ?(ms|milliseconds|s|seconds?|m|minutes?|h|hours?|days?)?([\d.]+s)?\b`)
-})
+var (
+	waits  = expression(`(?i)(?:try again|retry)(?: in| after)((?: ?[\d.]+ ?(?:ms|milliseconds?|s|seconds?|m|minutes?|h|hours?|days?)?\b,?)+)`)
+	length = expression(`(?i)([\d.]+) ?(ms|mi?l?|[shd])?`)
+)
 
-// after returns the wait that a refusal asks for in words.
-func (r *refusal) after() time.Duration {
-	m := again().FindStringSubmatch(r.all + "\n" + r.best)
+// after returns the wait that a refusal asks for in words, such as "1h2.5s" or "in 20 seconds".
+func (r *refusal) after() (d time.Duration) {
+	m := waits().FindStringSubmatch(r.all + "\n" + r.best)
 	if m == nil {
 		return 0
 	}
-	unit := time.Second
-	switch word := strings.ToLower(m[2]); {
-	case strings.HasPrefix(word, "mi") && word != "minute" && word != "minutes", word == "ms":
-		unit = time.Millisecond
-	case strings.HasPrefix(word, "m"):
-		unit = time.Minute
-	case strings.HasPrefix(word, "h"):
-		unit = time.Hour
-	case strings.HasPrefix(word, "d"):
-		unit = 24 * time.Hour
+	units := map[string]time.Duration{"": time.Second, "s": time.Second, "ms": time.Millisecond, "mil": time.Millisecond, "m": time.Minute, "mi": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
+	for _, part := range length().FindAllStringSubmatch(strings.ToLower(m[1]), -1) {
+		n, _ := strconv.ParseFloat(part[1], 64) // "." is no time
+		d += time.Duration(min(n*float64(units[part[2]]), float64(30*24*time.Hour)))
 	}
-	n, err := strconv.ParseFloat(m[1], 64)
-	if err != nil || n*float64(unit) > float64(30*24*time.Hour) {
-		return 0
-	}
-	rest, _ := time.ParseDuration(m[3]) // there may be none
-	return time.Duration(n*float64(unit)) + rest
+	return d
 }
 
 // advice says what an operator can do about a refusal that no change of the request mends.

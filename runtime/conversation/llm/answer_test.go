@@ -1,0 +1,182 @@
+package llm_test
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"verbatim/runtime/conversation/llm"
+)
+
+func stream(deltas ...string) http.HandlerFunc {
+	var chunks []string
+	for _, d := range deltas {
+		chunks = append(chunks, fmt.Sprintf(`{"choices":[{"index":0,"delta":%s}]}`, d))
+	}
+	return events("done", append(chunks, stop)...)
+}
+
+// raw streams lines as they are.
+func raw(lines ...string) http.HandlerFunc {
+	return status(200, "Content-Type: text/event-stream", strings.Join(lines, "\n")+"\n")
+}
+
+const wholeCall = `{"id":"c1","type":"function","function":{"name":"b","arguments":"{\"x\":\"y\"}"}}`
+
+// 54: the same answer is read from every form that public reports tell of. What is odd stands in the
+// name.
+func TestOneAnswerIsReadFromManyForms(t *testing.T) {
+	t.Parallel()
+	one := []llm.ToolCall{{ID: "c1", Name: "b", Arguments: `{"x":"y"}`}}
+	two := append(one[:1:1], llm.ToolCall{ID: "c2", Name: "b", Arguments: `{"x":"z"}`})
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		want   llm.Reply
+	}{
+		"the name and the id in every piece (NVIDIA NIM, 2026-04-13)": {stream(
+			`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"b","arguments":"{\"x\""}}]}`,
+			`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"b","arguments":":\"y\"}"}}]}`), llm.Reply{Calls: one}},
+		"a name in pieces": {stream(
+			`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"cl"}}]}`,
+			`{"tool_calls":[{"index":0,"function":{"name":"ient","arguments":"{}"}}]}`), llm.Reply{Calls: []llm.ToolCall{{ID: "c1", Name: "client", Arguments: "{}"}}}},
+		"two calls with one index (Ollama 0.20, 2026-04-09)": {stream(
+			`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"b","arguments":"{\"x\":\"y\"}"}}]}`,
+			`{"tool_calls":[{"index":0,"id":"c2","function":{"name":"b","arguments":"{\"x\":"}}]}`,
+			`{"tool_calls":[{"index":0,"function":{"arguments":"\"z\"}"}}]}`), llm.Reply{Calls: two}},
+		"two calls without an index": {stream(
+			`{"tool_calls":[{"id":"c1","function":{"name":"b","arguments":"{\"x\":\"y\"}"}},{"id":"c2","function":{"name":"b","arguments":"{\"x\":\"z\"}"}}]}`), llm.Reply{Calls: two}},
+		"an index that begins with one": {stream(
+			`{"tool_calls":[{"index":1,"id":"c1","function":{"name":"b","arguments":"{\"x\":"}}]}`,
+			`{"tool_calls":[{"index":1,"function":{"arguments":"\"y\"}"}}]}`), llm.Reply{Calls: one}},
+		"arguments that are an object, and a word of its own for the end (TGI 2.0.4, 2024-06-27)": {
+			events("done", `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"description":null,"name":"b","arguments":{"x":"y"}}}]},"finish_reason":"eos_token"}]}`), llm.Reply{Calls: one}},
+		"arguments that come whole once more at the end": {stream(
+			`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"b","arguments":"{\"x\":"}}]}`,
+			`{"tool_calls":[{"index":0,"function":{"arguments":"{\"x\":\"y\"}"}}]}`), llm.Reply{Calls: one}},
+		"empty ids and null in later pieces (DashScope, 2026-09-03)": {stream(
+			`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"b","arguments":""}}]}`,
+			`{"content":null,"tool_calls":[{"index":0,"id":"","function":{"name":null,"arguments":"{\"x\":\"y\"}"}}]}`,
+			`{"content":null,"tool_calls":[{"index":0,"id":"","function":{"name":null,"arguments":null}}]}`), llm.Reply{Calls: one}},
+		"a function as before tools": {stream(`{"function_call":{"name":"b","arguments":"{}"}}`), llm.Reply{Calls: []llm.ToolCall{{ID: "call00001", Name: "b", Arguments: "{}"}}}},
+		"the signature of a thought (Gemini 3, 2026-09-10)": {stream(
+			`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"b","arguments":"{\"x\":\"y\"}"},"extra_content":{"google":{"thought_signature":"s"}}}]}`),
+			llm.Reply{Calls: []llm.ToolCall{{ID: "c1", Name: "b", Arguments: `{"x":"y"}`, Beside: `{"extra_content":{"google":{"thought_signature":"s"}}}`}}}},
+		"a content of parts, thoughts first (Magistral, 2025-11-05)": {stream(
+			`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"h"}]}]}`, `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"m"}]}]}`,
+			`{"content":[{"type":"text","text":"fine"}]}`), llm.Reply{Text: "fine", Reasoning: "hm"}},
+		"thoughts under another name":             {stream(`{"reasoning":"hm"}`, `{"content":"fine"}`), llm.Reply{Text: "fine", Reasoning: "hm"}},
+		"fields of other types":                   {events("done", `{"id":7,"created":"now","system_fingerprint":3,"model":null,"choices":[{"index":0,"logprobs":[],"delta":{"content":"fine","role":null}}],"usage":null}`, stop), llm.Reply{Text: "fine"}},
+		"no blank lines between the events":       {raw("data: "+delta("fi"), "data: "+delta("ne"), "data: "+stop, "data: [DONE]"), llm.Reply{Text: "fine"}},
+		"events with a name, an id and comments":  {raw(append(strings.Split(strings.Repeat(": keep-alive\n\n", 1000), "\n"), "id: 1", "event: message", "data:"+delta("fine"), "", "data:"+stop, "")...), llm.Reply{Text: "fine"}},
+		"an event in several lines":               {raw(`data: {"choices":[{"index":0,`, `data: "delta":{"content":"fine"},"finish_reason":"stop"}]}`, ""), llm.Reply{Text: "fine"}},
+		"the counts beside the choice (Moonshot)": {events("done", delta("fine"), `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":20,"completion_tokens":3}}]}`), llm.Reply{Text: "fine", Usage: llm.Usage{In: 20, Out: 3}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := serve(t, c.answer)
+			client, _ := e.client(t, nil)
+			reply, err := client.Chat(t.Context(), everything(), func(string) {})
+			if err != nil || len(e.asked()) != 1 {
+				t.Fatalf("%v after %d requests", err, len(e.asked()))
+			}
+			c.want.Finish = llm.Stopped
+			if len(c.want.Calls) > 0 {
+				c.want.Finish = llm.Called
+			}
+			if c.want.Usage.In == 0 {
+				c.want.Usage = reply.Usage
+			}
+			reply.Model = ""
+			if !reflect.DeepEqual(*reply, c.want) {
+				t.Errorf("got %+v, want %+v", *reply, c.want)
+			}
+		})
+	}
+	// A stream where none was asked for.
+	e := serve(t, events("done", delta("fi"), delta("ne"), stop, usage))
+	client, _ := e.client(t, nil)
+	if reply, err := client.Chat(t.Context(), ask("?"), nil); err != nil || reply.Text != "fine" || reply.Usage != (llm.Usage{In: 20, Out: 3}) {
+		t.Errorf("%+v, %v", reply, err)
+	}
+}
+
+// 54: what stands beside a call comes back with it, to the endpoint that wrote it.
+func TestWhatStandsBesideACallComesBack(t *testing.T) {
+	t.Parallel()
+	e := serve(t, stream(`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"b","arguments":"{}"},"extra_content":{"google":{"thought_signature":"s"}}}]}`), says("fine"))
+	client, _ := e.client(t, nil)
+	q := everything()
+	reply, err := client.Chat(t.Context(), q, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Messages = append(q.Messages, llm.Message{Role: llm.Assistant, Calls: reply.Calls}, llm.Message{Role: llm.ToolRole, CallID: "c1", Text: "x"})
+	if _, err := client.Chat(t.Context(), q, nil); err != nil {
+		t.Fatal(err)
+	}
+	messages := e.asked()[1].body["messages"].([]any)
+	call := messages[len(messages)-2].(map[string]any)["tool_calls"].([]any)[0].(map[string]any)
+	want := map[string]any{"google": map[string]any{"thought_signature": "s"}}
+	if !reflect.DeepEqual(call["extra_content"], want) {
+		t.Errorf("the call comes back as %v", call)
+	}
+	if before := messages[3].(map[string]any)["tool_calls"].([]any)[0].(map[string]any); len(before) != 3 {
+		t.Errorf("another call has it: %v", before)
+	}
+}
+
+// 54: a model that is being loaded is waited for as long as an answer may take to begin, however often
+// its server says so; other trouble is not.
+func TestAModelThatIsLoadedIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	loading := status(503, "", `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`)
+	e := serve(t, loading, loading, loading, loading, loading, loading, says("fine"))
+	client, waits := e.client(t, nil)
+	if reply, err := client.Chat(t.Context(), ask("?"), nil); err != nil || reply.Text != "fine" || len(*waits) != 6 {
+		t.Errorf("%+v, %v after %v", reply, err, *waits)
+	}
+	e = serve(t, loading)
+	client, waits = e.client(t, func(c *llm.Config) { c.First = 10 * time.Second })
+	_, err := client.Chat(t.Context(), ask("?"), nil)
+	var all time.Duration
+	for _, w := range *waits {
+		all += w
+	}
+	if err == nil || !strings.Contains(err.Error(), "Loading model; wait until it is loaded, or give --wait a longer time") || all < 10*time.Second || all > 12*time.Second {
+		t.Errorf("%v after %v", err, *waits)
+	}
+}
+
+// 54: a refusal for good is not tried again.
+func TestARefusalForGoodIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]http.HandlerFunc{
+		"a spent account":   status(429, "", `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`),
+		"no balance":        status(403, "", `{"error":{"message":"Insufficient balance or no resource package"}}`),
+		"a limit of a day":  status(429, "", `{"error":{"message":"Rate limit reached for tokens per day. Please try again in 7m12.5s."}}`),
+		"a wrong key":       status(400, "", `{"error":"Incorrect API key provided"}`),
+		"too large for TPM": status(429, "", `{"error":{"message":"Request too large for model on tokens per minute (TPM): Limit 6000, Requested 7000","code":"rate_limit_exceeded"}}`),
+	} {
+		e := serve(t, answer)
+		client, waits := e.client(t, nil)
+		if _, err := client.Chat(t.Context(), everything(), func(string) {}); err == nil || len(e.asked()) != 1 || len(*waits) != 0 {
+			t.Errorf("%s: %v after %d requests", name, err, len(e.asked()))
+		}
+	}
+}
+
+// 54: a call that the endpoint's own check does not take is the model's slip, which does better next time.
+func TestACallThatTheEndpointDoesNotTakeIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	const slip = `{"error":{"message":"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"x"}}`
+	for name, answer := range map[string]http.HandlerFunc{"refused": status(400, "", slip), "as an event": raw("event: error", "data: "+slip, "")} {
+		e := serve(t, answer, says("fine"))
+		client, _ := e.client(t, nil)
+		if reply, err := client.Chat(t.Context(), everything(), func(string) {}); err != nil || reply.Text != "fine" || len(client.Adaptations()) != 0 {
+			t.Errorf("%s: %+v, %v", name, reply, err)
+		}
+	}
+}
