@@ -188,8 +188,8 @@ func (r *refusal) noSuchPath() bool {
 }
 
 var (
-	waits  = expression(`(?i)(?:try again|retry)(?: in| after)((?: ?[\d.]+ ?(?:ms|milliseconds?|s|seconds?|m|minutes?|h|hours?|days?)?\b,?)+)`)
-	length = expression(`(?i)([\d.]+) ?(ms|mi?l?|[shd])?`)
+	waits  = expression(`(?i)(?:try again|retry)(?: in| after)((?: ?[\d.]+ ?(?:milliseconds?|seconds?|minutes?|hours?|days?|ms|s|m|h)?,?)+)`)
+	length = expression(`(?i)([\d.]+) ?(ms|mil|mi|[mshd])?`)
 )
 
 // after returns the wait that a refusal asks for in words, such as "1h2.5s" or "in 20 seconds".
