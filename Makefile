@@ -212,7 +212,7 @@ marathon: postgres chromium versions ## the tests that count, at the counts that
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/tests/torture -run 'TestPlansAreKilled$$' -plans 10000 -every 1s -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/jobs/workflow -run 'TestPlansThatWaitHoldNothing$$' -waiting 1000 -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestAWalkThroughOneCallIsShort$$' -walk -timeout 1h -v
-	CGO_ENABLED=0 go build -o bin/verbatim ./cmd/verbatim && VERBATIM_BUILT=$(CURDIR)/bin/verbatim go test ./cmd/verbatim -run 'TestSaidOutside' -outside-every 1 -timeout 2h -v
+	CGO_ENABLED=0 go build -o bin/verbatim ./cmd/verbatim && VERBATIM_BUILT=$(CURDIR)/bin/verbatim go test ./cmd/verbatim -run 'TestSaidOutside|TestEndpointsAsReported$$' -outside-every 1 -providers-every 1 -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestNothingIsDoneUnasked$$' -said-every 1 -timeout 1h -v
 	go test ./cmd/verbatim -run 'TestTextsAreTextsInEveryOutput$$' -payloads -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestInterruptedAnywhere$$' -every-place 1 -timeout 2h -v
