@@ -161,7 +161,12 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *talk, done fun
 	if err != nil {
 		return nil, nil, err
 	}
+	var unused func(string)
+	if n, is := model.(*noted); is {
+		unused = n.once
+	}
 	c, err := dialog.New(dialog.Options{
+		Unused:   unused,
 		Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), XGrammar: f.xgrammar, Clock: clock, Zone: zone,
 		Person: session.Person().Label, Budget: tokens.of(f, session, clock), Limits: dialog.Limits{Tokens: tokens.turn}, Source: "chat",
 		Interpreter: phrases.New(reg, a.phrases(reg), session, clock, zone),
@@ -242,11 +247,14 @@ func (a *app) model(f *chatFlags, zone *time.Location, ends *[]func()) (_ llm.Mo
 	if err != nil {
 		return nil, scene, err
 	}
-	if f.record == "" && f.log == nil {
-		return &noted{Model: client, note: func(why string) { fmt.Fprintf(a.err, "note: %s\n", receipt.Safe(why)) }}, scene, nil
+	note := func(m llm.Model) llm.Model {
+		if f.log != nil {
+			return m
+		}
+		return &noted{Model: m, note: func(why string) { fmt.Fprintf(a.err, "note: %s\n", receipt.Safe(why)) }}
 	}
 	if f.record == "" {
-		return client, scene, nil
+		return note(client), scene, nil
 	}
 	// The recording holds the conversation, so only its owner may read it.
 	file, err := os.OpenFile(f.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -254,7 +262,7 @@ func (a *app) model(f *chatFlags, zone *time.Location, ends *[]func()) (_ llm.Mo
 		return nil, scene, usage(fmt.Sprintf("the recording %q cannot be begun: %s", f.record, reason(err)), "name a file that is not there yet")
 	}
 	*ends = append(*ends, func() { file.Close() })
-	return llm.NewRecorder(client, file, llm.Scene{At: a.now().UTC().Truncate(time.Second), Zone: zone.String(), Drawn: drawn}), scene, nil
+	return note(llm.NewRecorder(client, file, llm.Scene{At: a.now().UTC().Truncate(time.Second), Zone: zone.String(), Drawn: drawn})), scene, nil
 }
 
 func isAre(n int) string {

@@ -332,7 +332,7 @@ func (d *doctor) model(ctx context.Context) []examined {
 		return result("model", "", err, "")
 	}
 	client.Attempts = 1
-	answer := d.a.modelAsked(ctx, client, &modelQuestions()[0])
+	answer, _ := d.a.modelAsked(ctx, client, &modelQuestions()[0])
 	if answer.Outcome == modelWorks {
 		return result("model", d.flags.model+" answers", nil, "")
 	}

@@ -74,7 +74,7 @@ func modelCommand(a *app) *cobra.Command {
 		Short:   "Say what is known of a model's endpoint, or ask it",
 		Example: "verbatim model",
 		Long: `Lists the families of endpoints and models that are known, and what is changed in requests
-to them. verbatim model check asks the endpoint of --model eight small questions and prints what
+to them. verbatim model check asks the endpoint of --model nine small questions and prints what
 works, what had to be changed, how long it took, and its own sentence where it refuses.
 verbatim model data lists which fields of the palettes reach an endpoint.`,
 		Args:      atMost(1),
@@ -168,13 +168,14 @@ const (
 	modelRefused = "refused"
 )
 
-// A modelQuestion is one of the eight. heeded says why an answer is not as asked; "" if it is.
+// A modelQuestion is one of the nine. heeded says why an answer is not as asked; "" if it is.
 type modelQuestion struct {
 	name     string
 	request  llm.Request
 	grammars llm.Grammars
 	key      string
 	streamed bool
+	answers  bool // it tells the answer to the call that was made before
 	heeded   func(*llm.Reply, error) string
 }
 
@@ -213,6 +214,7 @@ func modelQuestions() []modelQuestion {
 		{name: "plain text", request: ask("Say hello."), heeded: speaks},
 		{name: "one tool", request: with(ask("Write down: milk."), func(r *llm.Request) { r.Tools = tool }), heeded: called},
 		{name: "forced tool", request: with(ask("Write down: milk."), func(r *llm.Request) { r.Tools, r.MustCall = tool, true }), streamed: true, heeded: called},
+		{name: "tool answer", request: with(ask("Write down: milk."), func(r *llm.Request) { r.Tools = tool }), streamed: true, answers: true, heeded: func(*llm.Reply, error) string { return "" }},
 		{name: "stream", request: ask("Say hello."), streamed: true, heeded: speaks},
 		{name: "JSON schema", request: with(ask("Is milk white?"), func(r *llm.Request) {
 			r.SchemaName, r.Schema = "answer", json.RawMessage(`{"type":"object","properties":{"white":{"type":"boolean"}},"required":["white"],"additionalProperties":false}`)
@@ -246,6 +248,7 @@ func (a *app) checkModel(ctx context.Context, f modelFlags) error {
 	}
 	client.Attempts = 1
 	var all []modelAnswer
+	calls, reasoning := []llm.ToolCall{{ID: "call00001", Name: "note", Arguments: `{"text":"milk"}`}}, "" // unless it makes one
 	for _, q := range modelQuestions() {
 		asks := client
 		if q.grammars != llm.NoGrammars || q.key != "" {
@@ -255,7 +258,16 @@ func (a *app) checkModel(ctx context.Context, f modelFlags) error {
 				return usage(err.Error(), "verbatim model check --help")
 			}
 		}
-		answer := a.modelAsked(ctx, asks, &q)
+		if q.answers {
+			q.request.Messages = append(q.request.Messages, llm.Message{Role: llm.Assistant, Calls: calls, Reasoning: reasoning})
+			for _, c := range calls {
+				q.request.Messages = append(q.request.Messages, llm.Message{Role: llm.ToolRole, CallID: c.ID, Text: "It is written down."})
+			}
+		}
+		answer, reply := a.modelAsked(ctx, asks, &q)
+		if reply != nil && len(reply.Calls) > 0 {
+			calls, reasoning = reply.Calls, reply.Reasoning
+		}
 		if ctx.Err() != nil {
 			return a.halted(ctx.Err())
 		}
@@ -297,7 +309,7 @@ func trailing(sep, text string) string {
 	return sep + text
 }
 
-func (a *app) modelAsked(ctx context.Context, client *llm.Client, q *modelQuestion) modelAnswer {
+func (a *app) modelAsked(ctx context.Context, client *llm.Client, q *modelQuestion) (modelAnswer, *llm.Reply) {
 	began := a.now()
 	var first time.Duration
 	var piece func(string)
@@ -314,15 +326,15 @@ func (a *app) modelAsked(ctx context.Context, client *llm.Client, q *modelQuesti
 	switch {
 	case q.key != "" && errors.As(err, &failed) && failed.Kind == llm.Denied:
 		answer.Says = "it is refused, as it should be"
-		return answer
+		return answer, nil
 	case errors.As(err, &failed):
 		answer.Outcome, answer.Says = modelRefused, failed.Error()
 		answer.In, answer.Out = failed.Usage.In, failed.Usage.Out
-		return answer
+		return answer, nil
 	}
 	answer.In, answer.Out = reply.Usage.In, reply.Usage.Out
 	if why := q.heeded(reply, err); why != "" {
 		answer.Outcome, answer.Says = modelDiffers, why
 	}
-	return answer
+	return answer, reply
 }

@@ -9,8 +9,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,7 +77,7 @@ func modelCheck(t *testing.T, env map[string]string, args ...string) (out, said 
 	return o.String(), e.String(), code
 }
 
-// G36: an operator sees in eight lines what works at an endpoint, what had to be changed, and the
+// G36: an operator sees in nine lines what works at an endpoint, what had to be changed, and the
 // endpoint's own sentence.
 func TestAModelIsChecked(t *testing.T) {
 	t.Parallel()
@@ -83,10 +85,10 @@ func TestAModelIsChecked(t *testing.T) {
 	env := map[string]string{"VERBATIM_MODEL": "acme/thing", "VERBATIM_BASE_URL": s.URL, "VERBATIM_MODEL_KEY": "right"}
 	out, said, code := modelCheck(t, env, "check")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if code != exitDone || len(lines) != 9 {
+	if code != exitDone || len(lines) != 10 {
 		t.Fatalf("exit %d\n%s%s", code, out, said)
 	}
-	for i, want := range []string{"plain text works", "one tool differs the tool was not called", "forced tool works", "stream works", "JSON schema works",
+	for i, want := range []string{"plain text works", "one tool differs the tool was not called", "forced tool works", "tool answer works", "stream works", "JSON schema works",
 		"grammar refused supplied: grammar", "long prompt works", "wrong key works it is refused, as it should be", "adapted: temperature is left out: 'temperature' does not support 0"} {
 		for _, word := range strings.Fields(want) {
 			if !strings.Contains(lines[i], word) {
@@ -100,7 +102,7 @@ func TestAModelIsChecked(t *testing.T) {
 		Answers []map[string]any `json:"answers"`
 		Adapted []map[string]any `json:"adapted"`
 	}
-	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitDone || !doc.Works || len(doc.Answers) != 8 || len(doc.Adapted) != 1 {
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitDone || !doc.Works || len(doc.Answers) != 9 || len(doc.Adapted) != 1 {
 		t.Errorf("exit %d, %v\n%s", code, err, out)
 	}
 	accepted(t, out)
@@ -242,5 +244,54 @@ func TestWhatReachesAModelIsListed(t *testing.T) {
 	}
 	if looked < 5 {
 		t.Errorf("only %d answers were looked at", looked)
+	}
+}
+
+// 54: whatever stops a model from being asked, or its answers from being used, is one sentence on
+// standard error in a conversation, with what to change, however often it happens and whatever figures
+// stand in it; the person is answered by phrases.
+func TestWhyAModelIsNotUsedIsToldOnce(t *testing.T) {
+	t.Parallel()
+	var n atomic.Int32
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		args   []string
+		want   string
+	}{
+		"a spent account": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusTooManyRequests)
+			_, _ = io.WriteString(w, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`)
+		}, nil, "note: the model has nothing left on our account (HTTP 429): You exceeded your current quota; top up the account, or raise what it may spend\n"},
+		"a limit that counts": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", fmt.Sprint(4000+n.Add(1)))
+			w.WriteHeader(http.StatusTooManyRequests)
+		}, nil, "note: the model has too many requests (HTTP 429): too many requests; it may be asked again in 1h6m"},
+		"words alone": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"I would like to help."},"finish_reason":"stop"}]}`)
+		}, nil, "note: the model answers in words where it is asked to call one of the tools; choose a server that reads its calls"},
+		"words alone, in text": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"I would like to help."},"finish_reason":"stop"}]}`)
+		}, []string{"--mode", "text"}, "note: the model answers in words where it is asked for calls; choose another model"},
+		"words alone, recorded": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"I would like to help."},"finish_reason":"stop"}]}`)
+		}, []string{"--record", filepath.Join(t.TempDir(), "recording")}, "note: the model answers in words where it is asked to call one of the tools"},
+		"a call that is never right": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"choices":[{"message":{"tool_calls":[{"id":"1","type":"function","function":{"name":"rm","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`)
+		}, nil, "note: nothing of what the model calls in a turn can be done; choose another model"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := httptest.NewServer(c.answer)
+			t.Cleanup(s.Close)
+			dir := t.TempDir()
+			if err := layOut(dir); err != nil {
+				t.Fatal(err)
+			}
+			const twice = "Give me the open points in one go, I am on the train.\nGive me the open points in one go, I am on the ferry.\n"
+			out, said, code := spokenIn(t, morning, dir, twice, append([]string{"--base-url", s.URL, "--model", "m"}, c.args...)...)
+			if code != exitDone || strings.Count(said, "note: ") != 1 || !strings.Contains(said, c.want) || strings.Count(out, "Assistant: ") != 2 {
+				t.Errorf("exit %d\n%s\n%s", code, out, said)
+			}
+		})
 	}
 }

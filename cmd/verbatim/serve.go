@@ -504,7 +504,8 @@ func (a *app) announces(ctx context.Context, s *server.Server, at string, signIn
 func (a *app) talks(reg *verbs.Registry, model llm.Model, chat *chatFlags, tokens chatBudget, zone *time.Location) func(*engine.Session) dialog.Options {
 	index := a.phrases(reg)
 	return func(s *engine.Session) dialog.Options {
-		return dialog.Options{Registry: reg, Model: model, Mode: dialog.Mode(chat.mode), XGrammar: chat.xgrammar, Clock: a.now, Zone: zone, Person: s.Person().Label,
+		unused := func(why string) { chat.log.Warn("model not used", "model", chat.model, "why", why) }
+		return dialog.Options{Unused: unused, Registry: reg, Model: model, Mode: dialog.Mode(chat.mode), XGrammar: chat.xgrammar, Clock: a.now, Zone: zone, Person: s.Person().Label,
 			Budget: tokens.of(chat, s, a.now), Limits: dialog.Limits{Tokens: tokens.turn}, Source: "portal", Interpreter: phrases.New(reg, index, s, a.now, zone)}
 	}
 }

@@ -68,39 +68,17 @@ type noted struct {
 	note func(string)
 	mu   sync.Mutex
 	told map[string]bool
-	mute int // answers in a row that call nothing, where a call was asked for
 }
 
 // Chat implements llm.Model.
 func (n *noted) Chat(ctx context.Context, r llm.Request, piece func(string)) (*llm.Reply, error) {
 	reply, err := n.Model.Chat(ctx, r, piece)
 	var failed *llm.Error
-	switch {
-	case errors.As(err, &failed) && unasked(failed):
+	if errors.As(err, &failed) && unasked(failed) {
 		n.once(failed.Error())
-	case err == nil:
-		n.calls(r, reply)
 	}
 	return reply, err
 }
-
-// calls tells that a model only talks where it is asked to call something: a server that does not know
-// tools leaves them out without a word.
-func (n *noted) calls(r llm.Request, reply *llm.Reply) {
-	n.mu.Lock()
-	n.mute++
-	if len(r.Tools) == 0 || !r.MustCall || len(reply.Calls) > 0 || reply.Finish == llm.Filtered {
-		n.mute = 0
-	}
-	mute := n.mute
-	n.mu.Unlock()
-	if mute == mostMute {
-		n.once("the model answers in words where it is asked to call one of the tools; choose a server that reads its calls (a tool parser), another model, or --mode text")
-	}
-}
-
-// mostMute is how many answers in words are a habit.
-const mostMute = 2
 
 var figures = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
 

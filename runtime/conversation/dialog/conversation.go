@@ -24,6 +24,9 @@ type Options struct {
 	// Model writes calls. If it is nil, phrases are understood as far as Interpreter can. One of the
 	// two is required.
 	Model llm.Model
+	// Unused, if it is not nil, is told why nothing of what the model answered in a turn could be used,
+	// in a sentence for the operator.
+	Unused func(why string)
 	// Budget bounds the tokens of the conversation. If it is nil, only the turn is bounded.
 	Budget *llm.Budget
 	// Mode is how the model writes calls; the default is Tools. In Grammar mode the endpoint gets a

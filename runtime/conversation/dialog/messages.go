@@ -328,6 +328,15 @@ const (
 	modelInstead   = "It is not done. What follows is what they said instead.\n"
 )
 
+// For the operator: why what a model answers is not used.
+const modelNoCalls = "nothing of what the model calls in a turn can be done; choose another model, and see with verbatim chat --explain-turn what it was asked"
+
+var modelProse = map[Mode]string{
+	Tools:   "the model answers in words where it is asked to call one of the tools; choose a server that reads its calls (a tool parser), another model, or --mode text",
+	Text:    "the model answers in words where it is asked for calls; choose another model, or --mode tools if its server takes tools",
+	Grammar: "the model answers in words where a grammar lets it write calls alone; choose a server that keeps to grammars, or --mode text",
+}
+
 func modelNoFact(name string) string {
 	return fmt.Sprintf("There is no fact %q in this turn. Name a row, a field or a verb that was answered, or read it first.", cut(name))
 }

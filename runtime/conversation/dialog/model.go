@@ -145,6 +145,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 				return t.giveUp(refused), nil
 			case texts > 1 && p.prose != "":
 				t.propose(p, "text")
+				t.unused(modelProse[c.o.Mode])
 				return t.interpret(ctx, "") // it knows nothing but prose
 			}
 			outcome.wrong = modelNothing
@@ -174,6 +175,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			t.propose(p, outcome.wrong)
 			if repairs == c.o.Limits.Repairs {
 				t.record.note(noteNoCalls)
+				t.unused(modelNoCalls)
 				return t.giveUp(refused), nil
 			}
 			repairs++
@@ -219,6 +221,13 @@ func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (
 		t.closed(false) // the model speaks now, and did not ask that question
 	}
 	return reply, err
+}
+
+// unused tells the operator why the model's answers are not used.
+func (t *turn) unused(why string) {
+	if t.c.o.Unused != nil {
+		t.c.o.Unused(why)
+	}
 }
 
 // giveUp says that the model could not do it, and why, if that helps.
