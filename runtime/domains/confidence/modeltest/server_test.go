@@ -132,7 +132,7 @@ func TestAnswersTakeTheStatedTime(t *testing.T) {
 // Each fault is to the client what it stands for.
 func TestFaultsAreWhatTheyAreCalled(t *testing.T) {
 	t.Parallel()
-	for fault, want := range map[Fault]llm.Kind{Fails: llm.Unavailable, TimesOut: llm.Late, Empty: "", Cut: ""} {
+	for fault, want := range map[Fault]llm.Kind{Fails: llm.Unavailable, TimesOut: llm.Late, Empty: llm.Garbled, Cut: ""} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			calls := []llm.ToolCall{{ID: "1", Name: "find", Arguments: `{"name":"Acme"}`}}
@@ -152,7 +152,7 @@ func TestFaultsAreWhatTheyAreCalled(t *testing.T) {
 				}
 			case err != nil:
 				t.Fatal(err)
-			case got.Finish != llm.Stopped || got.Text != map[Fault]string{Empty: "", Cut: "ABCD"}[fault]:
+			case got.Finish != llm.Stopped || got.Text != "ABCD":
 				t.Errorf("the reply is %+v", got)
 			}
 			if seen := s.Seen(); len(seen) != 1 || seen[0].Fault != fault || !strings.Contains(seen[0].Body, `"say"`) {
