@@ -248,7 +248,7 @@ func (a *app) checkModel(ctx context.Context, f modelFlags) error {
 	}
 	client.Attempts = 1
 	var all []modelAnswer
-	calls, reasoning := []llm.ToolCall{{ID: "call00001", Name: "note", Arguments: `{"text":"milk"}`}}, "" // unless it makes one
+	called := llm.Message{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "call00001", Name: "note", Arguments: `{"text":"milk"}`}}} // unless it calls
 	for _, q := range modelQuestions() {
 		asks := client
 		if q.grammars != llm.NoGrammars || q.key != "" {
@@ -259,14 +259,14 @@ func (a *app) checkModel(ctx context.Context, f modelFlags) error {
 			}
 		}
 		if q.answers {
-			q.request.Messages = append(q.request.Messages, llm.Message{Role: llm.Assistant, Calls: calls, Reasoning: reasoning})
-			for _, c := range calls {
+			q.request.Messages = append(q.request.Messages, called)
+			for _, c := range called.Calls {
 				q.request.Messages = append(q.request.Messages, llm.Message{Role: llm.ToolRole, CallID: c.ID, Text: "It is written down."})
 			}
 		}
 		answer, reply := a.modelAsked(ctx, asks, &q)
 		if reply != nil && len(reply.Calls) > 0 {
-			calls, reasoning = reply.Calls, reply.Reasoning
+			called.Calls, called.Reasoning, called.Beside = reply.Calls, reply.Reasoning, reply.Beside
 		}
 		if ctx.Err() != nil {
 			return a.halted(ctx.Err())

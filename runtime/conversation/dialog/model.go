@@ -113,7 +113,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			return t.c.wording.say(sayDeclined), nil
 		}
 		p := t.read(reply, vocabulary)
-		answer := llm.Message{Role: llm.Assistant, Text: reply.Text, Reasoning: reply.Reasoning}
+		answer := llm.Message{Role: llm.Assistant, Text: reply.Text, Reasoning: reply.Reasoning, Beside: reply.Beside}
 		if len(reply.Calls) > 0 {
 			answer.Calls = reply.Calls
 		}

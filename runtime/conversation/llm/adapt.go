@@ -32,7 +32,9 @@ type adjustable struct {
 	// quoted says that the name is a common word, which counts only as a name: quoted, or alone.
 	quoted bool
 	// but are words by which a refusal tells of something else that has the name in it.
-	but   []string
+	but []string
+	// last says that it is changed only where nothing else is named.
+	last  bool
 	steps []adjustment
 }
 
@@ -94,6 +96,21 @@ var adjustables = []adjustable{
 		{"null beside a call", besideCalls(`null`)},
 		{"a blank beside a call", besideCalls(`" "`)},
 	}},
+	{name: "name", words: []string{"function_response.name", "tool.name", "name cannot be empty", "tool messages must have a name", "tool message must have a name"}, quoted: true, steps: []adjustment{
+		{"the name of the tool stands with its answer", func(b *object) bool { return nameAnswers(b) }},
+	}},
+	{name: "stream mode", words: []string{"only support stream", "only supports stream", "streaming is required", "stream must be true", "must be streamed"}, steps: []adjustment{
+		{"the answer is asked for as a stream", func(b *object) bool {
+			streamed := string(raw(b.get("stream"))) == "true"
+			b.set("stream", json.RawMessage("true"))
+			return !streamed
+		}},
+	}},
+	{name: "enable_thinking", steps: []adjustment{{"set to false", func(b *object) bool {
+		was := b.at("enable_thinking") >= 0
+		b.set("enable_thinking", json.RawMessage("false"))
+		return !was
+	}}}},
 	{name: "strict", quoted: true, steps: []adjustment{{"left out", func(b *object) bool { return dropStrict(b) }}}},
 	{name: "$defs", words: []string{"$ref", "definitions"}, steps: []adjustment{
 		{"written out where it is used", func(b *object) bool { return inSchemas(b, inlined) }},
@@ -147,6 +164,9 @@ var adjustables = []adjustable{
 		{"the values are in the description", func(b *object) bool {
 			return inSchemas(b, func(s *object) bool { return eachSchema(s, enumAsText) })
 		}},
+	}},
+	{name: "schema", quoted: true, last: true, words: []string{"invalid schema", "json schema", "json_schema", "schema is", "the specified schema", "schema error", "too many states", "function_declarations"}, steps: []adjustment{
+		{"types, descriptions, properties, items and enums alone", func(*object) bool { return false }}, // see applied
 	}},
 }
 
@@ -210,6 +230,13 @@ func (a adapted) applied(text []byte) ([]byte, error) {
 		eachMessage(body, func(m *object) { m.drop("reasoning_content") }) // refused by most
 	}
 	changed := false
+	if a["schema"] > 0 {
+		a = maps.Clone(a)
+		for _, name := range profiles["plain"] {
+			a[name] = max(a[name], 1)
+		}
+		a["strict"] = 1
+	}
 	for i := range adjustables {
 		j := &adjustables[i]
 		if n := a[j.name]; n > 0 {
@@ -231,7 +258,7 @@ func (a adapted) next(text []byte, said string) (more adapted, ok bool) {
 	}
 	for i := range adjustables {
 		j := &adjustables[i]
-		if !j.named(said) {
+		if !j.named(said) || j.last && ok {
 			continue
 		}
 		for n := a[j.name]; n < len(j.steps); n++ {
@@ -482,6 +509,28 @@ func schemaAsText(b *object, asObject bool) bool {
 	system.set("content", said)
 	b.set("messages", append([]any{system}, all...))
 	return true
+}
+
+func raw(v any) json.RawMessage {
+	text, _ := v.(json.RawMessage)
+	return text
+}
+
+// nameAnswers writes the name of a tool beside its answer.
+func nameAnswers(b *object) (changed bool) {
+	names := map[string]string{}
+	eachMessage(b, func(m *object) {
+		for _, c := range listed(m, "tool_calls") {
+			if call, ok := c.(*object); ok {
+				names[call.text("id")] = child(call, "function").text("name")
+			}
+		}
+		if name := names[m.text("tool_call_id")]; name != "" && m.text("role") == string(ToolRole) {
+			m.set("name", name)
+			changed = true
+		}
+	})
+	return changed
 }
 
 // besideCalls sets the content of messages that hold calls and no text.

@@ -205,6 +205,22 @@ var families = map[string]family{
 		}
 		return 0, ""
 	}},
+	"Gemini of 2025, where the answer of a tool has its name": {"gemini", func(q map[string]any, _ string) (int, string) {
+		for _, m := range q["messages"].([]any) {
+			if m := m.(map[string]any); m["role"] == "tool" && m["name"] != "b" {
+				return 400, `[{"error":{"code":400,"message":"* GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty.\n","status":"INVALID_ARGUMENT"}}]`
+			}
+		}
+		return 0, ""
+	}},
+	"an endpoint that reads no schema but plain ones, and names none of its reasons": {"m", func(_ map[string]any, raw string) (int, string) {
+		for _, k := range []string{"$ref", "const", "additionalProperties"} {
+			if inSchema(raw, k) {
+				return 400, `{"error":{"message":"The specified schema produces a constraint that has too many states for serving."}}`
+			}
+		}
+		return 0, ""
+	}},
 	"LM Studio, which refuses under status 200": {"m", func(q map[string]any, _ string) (int, string) {
 		if q["tool_choice"] == "required" {
 			return 200, `{"error":"Invalid tool_choice type: 'required'. Supported: none, auto"}`
@@ -403,8 +419,15 @@ func TestWhatCannotBeMendedIsSaid(t *testing.T) {
 			[]string{"cannot hold so long a conversation", "Max size: 4000 tokens; choose a model", "larger context"}},
 		"a context that is too small, as an event": {events("", `{"error":{"message":"Input does not fit in context length. The input has 4477 tokens, but the context length only supports 4096 tokens."}}`),
 			[]string{"cannot hold so long a conversation: Input does not fit", "larger context"}},
-		"a proxy that gave up":         {status(524, "Content-Type: text/html", "<!DOCTYPE html><title>524: A timeout occurred</title>"), []string{"524: A timeout occurred", "a proxy stands before the model's server"}},
-		"a text under 200":             {status(200, "Content-Type: text/plain", "upstream connect error or disconnect/reset before headers"), []string{"upstream connect error", "check that the base URL is the API of a model"}},
+		"a proxy that gave up":       {status(524, "Content-Type: text/html", "<!DOCTYPE html><title>524: A timeout occurred</title>"), []string{"524: A timeout occurred", "a proxy stands before the model's server"}},
+		"a text under 200":           {status(200, "Content-Type: text/plain", "upstream connect error or disconnect/reset before headers"), []string{"upstream connect error", "check that the base URL is the API of a model"}},
+		"an address of another kind": {status(405, "", `{"detail":"Method Not Allowed"}`), []string{"check the base URL"}},
+		"an error in a choice": {status(200, "", `{"choices":[{"index":0,"error":{"code":403,"message":"Your region is not supported"},"message":{"role":"assistant","content":""}}]}`),
+			[]string{"HTTP 403", "Your region is not supported"}},
+		"a code with 200, and no data": {status(200, "", `{"code":401,"msg":"invalid token","data":null}`), []string{"does not accept our key (HTTP 401): invalid token; check the key"}},
+		"a filter": {status(400, "", `{"error":{"code":"content_filter","message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy."}}`),
+			[]string{"its filter refuses"}},
+		"too many tools":               {status(400, "", `{"error":{"message":"Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 140 instead."}}`), []string{"give fewer palettes"}},
 		"words in a form of their own": {status(400, "", `{"fault":{"faultstring":"Policy said no"}}`), []string{"Policy said no", "verbatim model check"}},
 		"always another refusal":       {status(400, "", `{"error":{"message":"'temperature', 'tool_choice', max_tokens and stream_options are all wrong"}}`), []string{"are all wrong"}},
 		"a list that names place":      {status(422, "", `{"detail":[{"loc":["body","messages",0,"content"],"msg":"Input should be a valid string"}]}`), []string{"messages.0.content: Input should be a valid string"}},
@@ -492,6 +515,34 @@ func TestReasoningIsGivenBackOnDemand(t *testing.T) {
 		client, _ := e.client(t, nil)
 		if _, err := client.Chat(t.Context(), q, nil); err != nil || refused.Load() != c.refusals {
 			t.Errorf("%s: %v after %d refusals", name, err, refused.Load())
+		}
+	}
+}
+
+// 54: an endpoint that only streams is asked for a stream, and one that thinks only in a stream is told
+// not to.
+func TestAnswersInOnePieceAreAskedForAsTheyCanBe(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]family{
+		"Qwen that only streams": {"qwq", func(q map[string]any, _ string) (int, string) {
+			if q["stream"] != true {
+				return 400, `{"error":{"message":"This model only support stream mode, please enable the stream parameter to access the model.","code":"invalid_parameter_error"}}`
+			}
+			return 0, ""
+		}},
+		"Qwen3 of the open weights": {"q3", func(q map[string]any, _ string) (int, string) {
+			if q["stream"] != true && q["enable_thinking"] != false {
+				return 400, `{"error":{"message":"parameter.enable_thinking must be set to false for non-streaming calls","code":"invalid_parameter_error"}}`
+			}
+			return 0, ""
+		}},
+	} {
+		e, refused := play(t, f, says("fine"))
+		client, _ := e.client(t, nil)
+		for range 2 {
+			if reply, err := client.Chat(t.Context(), ask("?"), nil); err != nil || reply.Text != "fine" || refused.Load() != 1 {
+				t.Errorf("%s: %+v, %v after %d refusals", name, reply, err, refused.Load())
+			}
 		}
 	}
 }

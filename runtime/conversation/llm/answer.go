@@ -80,6 +80,7 @@ func (x *exchange) message(m *object) (*object, error) {
 			x.began = true
 		}
 	}
+	x.details = append(x.details, listed(m, "reasoning_details")...)
 	calls, _ := m.list("tool_calls")
 	if f := child(m, "function_call"); f != nil { // the form before tools
 		calls = append(calls, &object{{"function", f}})
@@ -257,6 +258,18 @@ func (x *exchange) made() (calls []ToolCall) {
 	return calls
 }
 
+// aside returns what stands beside the message: OpenRouter has the signatures of thoughts there.
+func (x *exchange) aside() string {
+	if len(x.details) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(&object{{"reasoning_details", x.details}})
+	if err != nil || len(text) > mostReasoning {
+		return ""
+	}
+	return string(text)
+}
+
 // refusedIn returns the refusal that stands in an answer with status 200, or in an event of a stream; nil
 // if it is an answer. kind is the type of the event.
 func refusedIn(o *object, kind string) *refusal {
@@ -264,7 +277,15 @@ func refusedIn(o *object, kind string) *refusal {
 	if raw, ok := wrong.(json.RawMessage); ok && (string(raw) == "null" || string(raw) == `""` || string(raw) == "false") {
 		wrong = nil
 	}
-	answers := o.at("choices") >= 0 || o.at("data") >= 0
+	_, answers := o.list("choices")
+	if _, vectors := o.list("data"); vectors {
+		answers = true
+	}
+	for _, c := range listed(o, "choices") {
+		if e := child(c, "error"); e != nil { // OpenRouter's place for it
+			wrong, o = e, &object{{"error", e}}
+		}
+	}
 	if wrong == nil && kind != "error" && (answers || o.at("errors") < 0 && o.at("detail") < 0 && o.at("message") < 0 && o.at("msg") < 0) {
 		return nil
 	}
@@ -374,7 +395,7 @@ func (e *events) Read(p []byte) (int, error) {
 // next reads a line, and returns the event that it ends, as the library reads it.
 func (e *events) next() (*object, error) {
 	line, err := e.in.ReadBytes('\n')
-	line = bytes.TrimRight(line, "\r\n")
+	line = bytes.TrimPrefix(bytes.TrimRight(line, "\r\n"), []byte("\ufeff"))
 	field, value, _ := bytes.Cut(line, []byte(":"))
 	switch {
 	case len(line) == 0:

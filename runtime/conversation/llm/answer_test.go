@@ -128,6 +128,35 @@ func TestWhatStandsBesideACallComesBack(t *testing.T) {
 	}
 }
 
+// 54: what stands beside a message comes back too, and a call without arguments, or with half of them, is
+// sent back with an object: endpoints read what they get.
+func TestAMessageComesBackAsEndpointsReadIt(t *testing.T) {
+	t.Parallel()
+	e := serve(t, stream(
+		`{"reasoning_details":[{"type":"reasoning.text","text":"h"}]}`,
+		`{"reasoning_details":[{"type":"reasoning.encrypted","data":"s"}],"tool_calls":[{"index":0,"id":"c1","function":{"name":"b"}}]}`), says("fine"))
+	client, _ := e.client(t, nil)
+	reply, err := client.Chat(t.Context(), everything(), func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := ask("?")
+	q.Messages = append(q.Messages, llm.Message{Role: llm.Assistant, Beside: reply.Beside, Calls: append(reply.Calls,
+		llm.ToolCall{ID: "c2", Name: "b", Arguments: `{"x":`}, llm.ToolCall{ID: "c3", Name: "b", Arguments: `{"x":"y"}`})})
+	if _, err := client.Chat(t.Context(), q, nil); err != nil {
+		t.Fatal(err)
+	}
+	m := e.asked()[1].body["messages"].([]any)[1].(map[string]any)
+	if details, _ := m["reasoning_details"].([]any); len(details) != 2 || details[1].(map[string]any)["data"] != "s" {
+		t.Errorf("the message comes back as %v", m)
+	}
+	for i, want := range []string{`{}`, `{"text":"{\"x\":"}`, `{"x":"y"}`} {
+		if got := m["tool_calls"].([]any)[i].(map[string]any)["function"].(map[string]any)["arguments"]; got != want {
+			t.Errorf("call %d comes back with %v, want %s", i+1, got, want)
+		}
+	}
+}
+
 // 54: a model that is being loaded is waited for as long as an answer may take to begin, however often
 // its server says so; other trouble is not.
 func TestAModelThatIsLoadedIsWaitedFor(t *testing.T) {

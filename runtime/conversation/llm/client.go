@@ -224,6 +224,7 @@ func (c *Client) Chat(ctx context.Context, r Request, piece func(string)) (*Repl
 	}
 	var beside []string
 	for i := range r.Messages {
+		beside = append(beside, r.Messages[i].Beside)
 		for _, call := range r.Messages[i].Calls {
 			beside = append(beside, call.Beside)
 		}
@@ -279,7 +280,7 @@ func (c *Client) request(r *Request) (openai.ChatCompletionRequest, map[string]a
 			msg.Content = " " // the library leaves an empty text out, which endpoints refuse
 		}
 		for _, call := range m.Calls {
-			msg.ToolCalls = append(msg.ToolCalls, openai.ToolCall{ID: call.ID, Type: openai.ToolTypeFunction, Function: openai.FunctionCall{Name: call.Name, Arguments: call.Arguments}})
+			msg.ToolCalls = append(msg.ToolCalls, openai.ToolCall{ID: call.ID, Type: openai.ToolTypeFunction, Function: openai.FunctionCall{Name: call.Name, Arguments: anObject(call.Arguments)}})
 		}
 		q.Messages = append(q.Messages, msg)
 	}
@@ -320,6 +321,20 @@ func (c *Client) request(r *Request) (openai.ChatCompletionRequest, map[string]a
 	return q, extra, nil
 }
 
+// anObject returns arguments as endpoints take them back: many refuse a call without any, or one that is
+// cut.
+func anObject(arguments string) string {
+	var o map[string]json.RawMessage
+	if json.Unmarshal([]byte(arguments), &o) == nil && o != nil {
+		return arguments
+	}
+	if strings.TrimSpace(arguments) == "" {
+		return "{}"
+	}
+	text, _ := json.Marshal(map[string]string{"text": arguments}) // a text always is JSON
+	return string(text)
+}
+
 // whole asks for an answer in one piece.
 func (c *Client) whole(ctx context.Context, q openai.ChatCompletionRequest, reply *Reply, x *exchange) error {
 	resp, err := c.api.CreateChatCompletion(ctx, q)
@@ -332,7 +347,7 @@ func (c *Client) whole(ctx context.Context, q openai.ChatCompletionRequest, repl
 	choice := &resp.Choices[0]
 	*reply = Reply{
 		Text: choice.Message.Content, Refusal: choice.Message.Refusal, Reasoning: kept(choice.Message.ReasoningContent), Model: resp.Model,
-		Usage: Usage{In: resp.Usage.PromptTokens, Out: resp.Usage.CompletionTokens}, Calls: x.made(),
+		Usage: Usage{In: resp.Usage.PromptTokens, Out: resp.Usage.CompletionTokens}, Calls: x.made(), Beside: x.aside(),
 	}
 	return reply.end(choice.FinishReason)
 }
@@ -357,7 +372,8 @@ func (c *Client) stream(ctx context.Context, q openai.ChatCompletionRequest, rep
 	defer s.Close()
 	var text, refusal, reasoning strings.Builder
 	keep := func() {
-		reply.Text, reply.Refusal, reply.Reasoning, reply.Calls = text.String(), refusal.String(), kept(reasoning.String()), x.made()
+		reply.Text, reply.Refusal, reply.Reasoning = text.String(), refusal.String(), kept(reasoning.String())
+		reply.Calls, reply.Beside = x.made(), x.aside()
 	}
 	var finish openai.FinishReason
 	for {

@@ -171,6 +171,10 @@ func (c *Client) remedy(e *Error) string {
 	switch {
 	case e.Kind == Late:
 		return "give --wait longer times, or choose a faster model"
+	case e.Kind == Unavailable && strings.Contains(e.Err.Error(), "HTTP response to HTTPS client"):
+		return "write the base URL with http://"
+	case e.Kind == Unavailable && (strings.Contains(e.Err.Error(), "x509:") || strings.Contains(e.Err.Error(), "certificate")):
+		return "name the file of the authority that made its certificate as SSL_CERT_FILE, or check the base URL"
 	case e.Kind == Unavailable && e.Status == 0:
 		return "check the base URL, and that the model's server runs"
 	case e.Kind == Garbled:

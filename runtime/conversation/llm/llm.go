@@ -50,6 +50,9 @@ type Message struct {
 	CallID string     `json:"callId,omitempty"` // of a tool's answer: the ID of the call that it answers
 	// Reasoning, of an assistant, is sent back to endpoints that demand it, and to no others.
 	Reasoning string `json:"reasoning,omitempty"`
+	// Beside, of an assistant, is what the endpoint wrote beside the message and wants to have back: an
+	// object of JSON, or empty.
+	Beside string `json:"beside,omitempty"`
 }
 
 // A Tool is something that the model may ask to have called.
@@ -102,6 +105,8 @@ type Reply struct {
 	Refusal string `json:"refusal,omitempty"`
 	// Reasoning is what the model wrote to itself, at endpoints that show it. Nobody is told it.
 	Reasoning string `json:"reasoning,omitempty"`
+	// Beside is for the Message that repeats the answer.
+	Beside string `json:"beside,omitempty"`
 	// Model is the name of the answering model, according to the endpoint.
 	Model string `json:"model,omitempty"`
 	Usage Usage  `json:"usage"`

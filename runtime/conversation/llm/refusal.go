@@ -182,6 +182,9 @@ func (r *refusal) loading() bool {
 
 // noSuchPath reports whether the endpoint knows no such address, rather than no such model.
 func (r *refusal) noSuchPath() bool {
+	if r.status == http.StatusMethodNotAllowed {
+		return true
+	}
 	bare := strings.Trim(strings.ToLower(r.best), " .!\"")
 	return r.any("unexpected endpoint", "chat/completions", "page not found", "cannot post", "no route", "unknown path", "unknown url", "unrecognized request url", "invalid url", "no static resource", "route not found", "endpoint not found", "resource not found") ||
 		slices.Contains([]string{"not found", "404 not found", "404", "notfound"}, bare)
@@ -223,6 +226,8 @@ func (c *Client) advice(r *refusal, kind Kind, wait time.Duration) string {
 		return "top up the account, or raise what it may spend"
 	case kind == Overlong:
 		return smaller
+	case kind == Denied && c.key == "":
+		return "give the key as VERBATIM_MODEL_KEY"
 	case kind == Denied && r.status == http.StatusForbidden:
 		return "check what the key in VERBATIM_MODEL_KEY may use"
 	case kind == Denied:
@@ -237,9 +242,15 @@ func (c *Client) advice(r *refusal, kind Kind, wait time.Duration) string {
 		return "check that the base URL is the API, such as https://host/v1, and that no proxy or sign-in stands before it"
 	case r.says("web page"):
 		return "a proxy stands before the model's server: see whether that runs, and answers in the time that the proxy waits"
+	case r.any("content_filter", "content management policy", "content policy", "responsible ai", "data may contain inappropriate"):
+		return "its filter refuses what was said or what is known: have the filter relaxed, or choose another model"
+	case r.any("location is not supported", "country, region", "region is not supported"):
+		return "ask from a region that it serves, or choose another model"
+	case r.says("too many", "tools"), r.says("too many", "functions"), r.says("'tools'", "array too long"), r.says("tools", "maximum length"):
+		return "give fewer palettes, or choose --mode text"
 	case r.status == http.StatusNotFound && r.noSuchPath() && strings.HasSuffix(c.base, "/v1"):
 		return "check the base URL: there is no /chat/completions at it"
-	case r.status == http.StatusNotFound && r.noSuchPath():
+	case (r.status == http.StatusNotFound || r.status == http.StatusMethodNotAllowed) && r.noSuchPath():
 		return "check the base URL: it usually ends in /v1"
 	case (r.status == http.StatusNotFound || r.status == http.StatusBadRequest) && r.any("model", "deployment") && r.any("not found", "not exist", "no such", "unknown model", "not a valid model", "not available"):
 		return fmt.Sprintf("the endpoint has no model %q: name one that it has", c.Model)

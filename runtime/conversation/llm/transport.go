@@ -41,7 +41,8 @@ type exchange struct {
 	pieces     bool // the answer comes in pieces
 	began      bool // something of it has come
 	calls      []gathered
-	beside     []string // of each call in the request, what the endpoint put beside it
+	details    []any    // of the reasoning, beside the message
+	beside     []string // what the endpoint put beside each message of the request, and each call in it
 
 	keeps             bool   // for Exchanged:
 	carried, received []byte // the request as it was sent, and its answer
@@ -188,7 +189,8 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// withFields adds fields to a request's JSON, and to its calls what the endpoint put beside them.
+// withFields adds fields to a request's JSON, and to its messages and calls what the endpoint put beside
+// them.
 func withFields(text []byte, extra map[string]any, beside []string) ([]byte, error) {
 	if len(extra) == 0 {
 		return text, nil
@@ -199,16 +201,19 @@ func withFields(text []byte, extra map[string]any, beside []string) ([]byte, err
 			return nil, err
 		}
 		body, _ := value.(*object)
-		n := 0
+		give := func(o *object) {
+			if all, err := ordered([]byte(beside[0])); err == nil {
+				for _, f := range *all.(*object) { // written by add and by whole and stream
+					o.set(f.key, f.value)
+				}
+			}
+			beside = beside[1:]
+		}
 		eachMessage(body, func(m *object) {
+			give(m)
 			calls, _ := m.list("tool_calls")
 			for _, c := range calls {
-				if all, err := ordered([]byte(beside[n])); err == nil {
-					for _, f := range *all.(*object) { // written by add
-						c.(*object).set(f.key, f.value)
-					}
-				}
-				n++
+				give(c.(*object))
 			}
 		})
 		if text, err = json.Marshal(body); err != nil {
