@@ -46,6 +46,9 @@ func TestOneAnswerIsReadFromManyForms(t *testing.T) {
 			`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"b","arguments":"{\"x\":\"y\"}"}}]}`,
 			`{"tool_calls":[{"index":0,"id":"c2","function":{"name":"b","arguments":"{\"x\":"}}]}`,
 			`{"tool_calls":[{"index":0,"function":{"arguments":"\"z\"}"}}]}`), llm.Reply{Calls: two}},
+		"two calls with one index, the first without arguments": {stream(
+			`{"tool_calls":[{"index":0,"id":"c0","function":{"name":"a"}}]}`,
+			`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"b","arguments":"{\"x\":\"y\"}"}}]}`), llm.Reply{Calls: []llm.ToolCall{{ID: "c0", Name: "a"}, one[0]}}},
 		"two calls without an index": {stream(
 			`{"tool_calls":[{"id":"c1","function":{"name":"b","arguments":"{\"x\":\"y\"}"}},{"id":"c2","function":{"name":"b","arguments":"{\"x\":\"z\"}"}}]}`), llm.Reply{Calls: two}},
 		"an index that begins with one": {stream(
