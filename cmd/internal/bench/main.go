@@ -61,7 +61,15 @@ func main() {
 	rounds := flag.Int("rounds", 7, "interleaved rounds, at least six")
 	only := flag.String("only", "", "only goals whose id begins with this")
 	scale := flag.Duration("scale", 0, "start 1, 2 and 4 servers and workers instead, and load each for so long")
+	turns := flag.Bool("turns", false, "play 200 turns with a model that slips instead, for each checkout of Verbatim that is named")
 	flag.Parse()
+	if *turns {
+		if err := turned(flag.Args()); err != nil {
+			fmt.Fprintln(os.Stderr, "peers:", err)
+			os.Exit(4)
+		}
+		return
+	}
 	if *scale > 0 {
 		if err := scaled(32, *scale, []stage{{1, 1, false}, {2, 2, false}, {4, 4, false}, {2, 2, true}}); err != nil {
 			fmt.Fprintln(os.Stderr, "peers:", err)
