@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -208,5 +209,54 @@ func TestNamesFromRightToLeft(t *testing.T) {
 		if strings.Contains(line, "Expires=") {
 			t.Errorf("a cookie ends at an instant: %s", line)
 		}
+	}
+}
+
+// 55: many files at once: a bar for each and one for all, why one was refused, and what is here already is
+// there after one leaves and comes back, until it is sent.
+func TestBrowserManyFiles(t *testing.T) {
+	t.Parallel()
+	h, tab := come(t, 360, "clara", "The next thing to do")
+	const at = "/do/client.submit-document?item=thomas-muller-identity"
+	_, before := h.rows("document-submission")
+	dir := t.TempDir()
+	var files []string
+	for i := range 12 {
+		files = append(files, filepath.Join(dir, fmt.Sprintf("page-%02d.pdf", i)))
+		content := fmt.Sprintf("%%PDF-1.4 %d", i)
+		if i == 5 {
+			content = ""
+		}
+		if err := os.WriteFile(files[i], []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tab.Go(h.url(at))
+	tab.File("#file-reference", files...)
+	tab.Wait("Here: 11, to come: 0, refused: 1")
+	tab.Wait("The file is empty")
+	for what, want := range map[string]string{
+		`document.querySelectorAll(".sent li progress").length`:                                       "12",
+		`document.querySelector(".all progress").value / document.querySelector(".all progress").max`: "1",
+		`document.querySelectorAll(".sent li.wrong button").length`:                                   "2", // remove, and try again
+	} {
+		if got := tab.Eval(what); got != want {
+			t.Errorf("%s is %s, want %s", what, got, want)
+		}
+	}
+	tab.AuditAct("files-many")
+	tab.Go(h.url("/"))
+	tab.Go(h.url(at))
+	tab.Until(`[...document.querySelectorAll(".sent li")].filter(li => li.innerText.includes("Here already: page-") && li.querySelector("input[type=hidden]")).length`, "11")
+	follow(tab, ".sent li:first-child", "Remove")
+	tab.Click("#document-type")
+	tab.Click("main form .acts .btn")
+	tab.Wait("The bank checks it now.")
+	if _, rows := h.rows("document-submission"); len(rows) != len(before)+10 {
+		t.Errorf("%d files were sent, of 10", len(rows)-len(before))
+	}
+	tab.Go(h.url(at))
+	if got := tab.Eval(`document.querySelectorAll(".sent li").length`); got != "0" {
+		t.Errorf("%s files are there after they were sent", got)
 	}
 }

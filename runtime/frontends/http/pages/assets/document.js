@@ -112,8 +112,7 @@ async function show(box) {
   }
 }
 
-// plain is a text without what differs between a document and what is on file: capitals, blanks, and marks
-// of letters, which passports write out.
+// plain is a text without what documents write otherwise: capitals, blanks, marks of letters.
 function plain(text) {
   return text.toLowerCase().replace(/[äöü]|[aou]\u0308/g, at => at[0].normalize("NFD")[0] + "e").replace(/ß/g, "ss")
     .normalize("NFKD").replace(/\p{M}/gu, "").replace(/\s+/g, " ").trim();
@@ -121,7 +120,6 @@ function plain(text) {
 
 const tokens = text => text.split(/[^\p{L}\p{N}]+/u).filter(word => word.length > 1);
 
-// holds reports whether a text has a mark: one of its spellings, or all words of one.
 function holds(said, mark) {
   const all = new Set(tokens(said));
   return mark.texts.some(text => said.includes(text) || mark.apart && tokens(text).length > 1 && tokens(text).every(word => all.has(word)));
