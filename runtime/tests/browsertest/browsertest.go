@@ -392,6 +392,7 @@ func (b *Tab) audit(name string, rules ...string) {
 	ctx, stop := context.WithTimeout(b.ctx, time.Minute)
 	defer stop()
 	at := fmt.Sprintf("%s at %d px, %s", name, b.wide, b.look)
+	b.Until(`!document.querySelector("[data-pdf][aria-busy=true]")`, "true") // a document is looked at once it is drawn
 	if there := b.Eval("typeof axe"); there != "object" {
 		if _, err := chromedp.Run(ctx, chromedp.Evaluate[string](b.axe+`;"axe"`)); err != nil {
 			b.t.Fatalf("%s: %v", at, err)

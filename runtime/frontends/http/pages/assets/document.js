@@ -12,6 +12,7 @@ async function show(box) {
     if (plain(q.textContent).length > 2) mark.texts.push(plain(q.textContent));
   }
   told.textContent = words.loading;
+  box.ariaBusy = "true"; // until its first page is drawn
   let pdf, lib;
   try {
     lib = await import(words.lib);
@@ -19,6 +20,7 @@ async function show(box) {
     pdf = await lib.getDocument({url: words.pdf, isEvalSupported: false, enableXfa: false, useWasm: false, wasmUrl: "/assets/", disableRange: true, disableStream: true}).promise;
   } catch (e) {
     told.textContent = e && e.name === "PasswordException" ? words.locked : words.failed;
+    box.ariaBusy = "false";
     return;
   }
   const say = n => { told.textContent = words.at.replace("%1", n).replace("%2", pdf.numPages); };
@@ -83,6 +85,7 @@ async function show(box) {
       const text = await page.getTextContent();
       const said = Object.assign(document.createElement("div"), {className: "vh", textContent: text.items.map(item => item.str).join(" ")});
       at.replaceChildren(canvas, ...found(text.items, whole, lib), said);
+      box.ariaBusy = "false";
     } catch { at.drawn = false; }
   }
   function drop(i) {
