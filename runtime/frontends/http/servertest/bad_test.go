@@ -234,7 +234,7 @@ func TestBrowserManyFiles(t *testing.T) {
 	tab.Go(h.url(at))
 	tab.File("#file-reference", files...)
 	tab.Wait("Here: 11, to come: 0, refused: 1")
-	tab.Wait("The file is empty")
+	tab.Wait("page-05.pdf: The file is empty. Send one that has something in it")
 	for what, want := range map[string]string{
 		`document.querySelectorAll(".sent li progress").length`:                                       "12",
 		`document.querySelector(".all progress").value / document.querySelector(".all progress").max`: "1",

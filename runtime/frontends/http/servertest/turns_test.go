@@ -96,7 +96,7 @@ func TestWhatAModelWasTold(t *testing.T) {
 	if n := looks() - before; n != 2 {
 		t.Errorf("%d looks are in the journal, of 2", n)
 	}
-	for _, want := range []string{"client__provide-info", "@maria-schmidt-date-of-birth", "(sensitive)", "Read the rules", "You speak with Clara", "Clara Weiss says:", "Those that run here now", "Clara Weiss"} {
+	for _, want := range []string{"client__provide-info", "@maria-schmidt-date-of-birth", "date_of_birth&#34;: &#34;(sensitive)", "Read the rules", "You speak with Clara", "Clara Weiss says:", "Those that run here now", "Clara Weiss"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("it does not show %q", want)
 		}

@@ -187,7 +187,7 @@
       queueMicrotask(() => total(el, list));
       bar.className = "over"; // it keeps its place
       if (wrong) {
-        at.textContent = wrong;
+        at.textContent = wrong.includes(file.name) ? wrong : file.name + ": " + wrong;
         item.classList.add("wrong");
         const again = remove.cloneNode(true);
         again.firstChild.data = el.dataset.again;
@@ -221,7 +221,7 @@
       let of = {};
       try { of = JSON.parse(post.responseText); } catch {}
       if (post.status === 401) return ends(el.dataset.signin);
-      if (post.status !== 201) return ends(of.title ? of.title[0].toUpperCase() + of.title.slice(1) + ". " + (of.next || "") : el.dataset.failed);
+      if (post.status !== 201) return ends([of.title || el.dataset.failed, of.next].filter(t => t).map(t => t[0].toUpperCase() + t.slice(1)).join(". "));
       item.append(make("input", {type: "hidden", name: el.name, value: reference = of.reference}));
       keep(el, all => [...(el.multiple ? all : []), {name: file.name, size, reference}]);
       put(el.dataset.here, size);
