@@ -155,7 +155,7 @@ rabbit: ## find the RabbitMQ server, over which queues are tested, or install it
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends rabbitmq-server </dev/null
 
 pages: chromium judges ## write pictures of the pages into .cache/pages, and judge them
-	@VERBATIM_SCREENSHOTS=$(CURDIR)/.cache/pages VERBATIM_REQUIRE_CHROMIUM=1 go test -vet=off -count=1 -run 'TestBrowser(Gallery|States)' ./runtime/frontends/http/...
+	@VERBATIM_SCREENSHOTS=$(CURDIR)/.cache/pages VERBATIM_REQUIRE_CHROMIUM=1 go test -vet=off -count=1 -run 'TestBrowser(Gallery|States|ADocument|DocumentsThatAreHard|ManyFiles)' ./runtime/frontends/http/...
 
 chromium: ## find Chromium, in which pages are looked at, or install it with apt-get
 	@for name in chromium-headless-shell chromium chromium-browser google-chrome; do if command -v $$name >/dev/null; then exit 0; fi; done; \

@@ -125,22 +125,33 @@ func sensitive(v *verbs.Verb, name string) bool {
 	return i < 0 || v.Params[i].Sensitive
 }
 
-// scalars are the texts and numbers of a JSON value.
+// scalars are the texts and numbers of a JSON value, without the names of its members.
 func scalars(value json.RawMessage) (all []string) {
 	dec := json.NewDecoder(bytes.NewReader(value))
 	dec.UseNumber()
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return all
-		}
-		switch t := token.(type) {
+	var of any
+	if dec.Decode(&of) != nil {
+		return []string{string(value)}
+	}
+	var add func(any)
+	add = func(of any) {
+		switch t := of.(type) {
 		case string:
 			all = append(all, t)
 		case json.Number:
 			all = append(all, t.String())
+		case []any:
+			for _, v := range t {
+				add(v)
+			}
+		case map[string]any:
+			for _, v := range t {
+				add(v)
+			}
 		}
 	}
+	add(of)
+	return all
 }
 
 // written appends the texts and numbers of a value of a call.

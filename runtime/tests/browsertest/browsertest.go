@@ -5,6 +5,25 @@
 //	tab.Size(360, "dark")
 //	tab.Go(url)
 //	tab.Audit("portal")
+//
+// A journey is what somebody does from beginning to end, such as a client's morning. It is a test beside
+// those of package servertest, which begins a server with data of its own and signs people in:
+//
+//	h := newHouse(t)                        // the program itself, on a database of its own
+//	tab := browsertest.Open(t)              // a browser that remembers nothing
+//	tab.Size(360, "dark")                   // a phone, in the dark
+//	h.signIn(tab, "clara")                  // by a link, as people are
+//	tab.Wait("The next thing to do")        // what the page says, within ten seconds
+//	tabTo(tab, ".card.next", "Passport")    // by the keyboard alone: Tab, until the focus says that
+//	tab.Press(" ")                          // Click, Type and File are those of a mouse and a person
+//	tab.File("input[type=file]", names...)
+//	follow(tab, "main form", "Send a document")
+//	tab.Wait("The bank checks it now.")
+//	_, rows := h.rows("document-submission") // and the rows behind the sentence
+//
+// Assert both the sentences and the rows: a page that says what is not so passes by its sentences alone.
+// Wait for a sentence, never for a time. Between two acts of a person, tab.Shift says how much of the page
+// moved unasked, and tab.Audit judges what is there. make pages writes pictures of what is audited.
 package browsertest
 
 import (
@@ -392,6 +411,7 @@ func (b *Tab) audit(name string, rules ...string) {
 	ctx, stop := context.WithTimeout(b.ctx, time.Minute)
 	defer stop()
 	at := fmt.Sprintf("%s at %d px, %s", name, b.wide, b.look)
+	b.Until(`!document.querySelector("[data-pdf][aria-busy=true]")`, "true") // a document is looked at once it is drawn
 	if there := b.Eval("typeof axe"); there != "object" {
 		if _, err := chromedp.Run(ctx, chromedp.Evaluate[string](b.axe+`;"axe"`)); err != nil {
 			b.t.Fatalf("%s: %v", at, err)

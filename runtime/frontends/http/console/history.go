@@ -281,7 +281,7 @@ func (d *desk) historyFile() error {
 			for k := range texts {
 				texts[k] = rows[i][k].text
 			}
-			put(strconv.FormatInt(e.Seq, 10), e.Time.UTC().Format(time.RFC3339), e.Principal, d.Who(e.Principal), e.Verb, d.verb(e.Verb), strings.Join(texts, "; "), e.Outcome, e.Reason, e.Agreed)
+			put(strconv.FormatInt(e.Seq, 10), e.Time.UTC().Format(time.RFC3339), e.Principal, portal.Bare(d.Who(e.Principal)), e.Verb, d.verb(e.Verb), strings.Join(texts, "; "), e.Outcome, e.Reason, e.Agreed)
 		}
 		if n += len(h.Entries); !h.More {
 			break

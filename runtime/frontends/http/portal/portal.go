@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/dialog"
@@ -1241,10 +1242,26 @@ func (d *Desk) Keeps() bool {
 // Who returns the label of a principal.
 func (d *Desk) Who(name string) string {
 	if d.names[name] == "" {
-		d.names[name] = d.Engine.Label(d.R.Context(), name)
+		d.names[name] = isolated(d.Engine.Label(d.R.Context(), name))
 	}
 	return d.names[name]
 }
+
+// isolated sets a name that is written from right to left apart from what stands beside it.
+func isolated(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)
+	}) {
+		return string(firstIsolate) + name + string(popIsolate)
+	}
+	return name
+}
+
+// The marks around such a name.
+const firstIsolate, popIsolate = '\u2068', '\u2069'
+
+// Bare returns a name without these marks, for files.
+func Bare(name string) string { return strings.Trim(name, string(firstIsolate)+string(popIsolate)) }
 
 // lookTime is how long a person counts as looking at a page that they opened.
 const lookTime = 5 * time.Minute

@@ -59,6 +59,9 @@ func TestBrowserADocumentBesideItsDecision(t *testing.T) {
 		t.Errorf("what is compared is %s, want %s", got, want)
 	}
 	tab.Until(`document.querySelectorAll(".pdf-page mark").length > 0`, "true")
+	if got := tab.Eval(`getComputedStyle(document.querySelector(".pdf-page mark")).backgroundColor`); !strings.HasPrefix(got, "rgba(") {
+		t.Errorf("a mark of %s hides what it marks", got)
+	}
 	everywhere(tab, "review")
 	if !strings.Contains(tab.Text(), "passport.pdf") {
 		t.Error(tab.Text())

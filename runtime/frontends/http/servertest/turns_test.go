@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"verbatim/runtime/conversation/dialog"
+	"verbatim/runtime/tests/browsertest"
 )
 
 // A scripted model answers with one tool call each time, in turn, and repeats the last.
@@ -95,7 +96,7 @@ func TestWhatAModelWasTold(t *testing.T) {
 	if n := looks() - before; n != 2 {
 		t.Errorf("%d looks are in the journal, of 2", n)
 	}
-	for _, want := range []string{"client__provide-info", "@maria-schmidt-date-of-birth", "(sensitive)", "Read the rules", "You speak with Clara", "Clara Weiss says:", "Those that run here now", "Clara Weiss"} {
+	for _, want := range []string{"client__provide-info", "@maria-schmidt-date-of-birth", "date_of_birth&#34;: &#34;(sensitive)", "Read the rules", "You speak with Clara", "Clara Weiss says:", "Those that run here now", "Clara Weiss"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("it does not show %q", want)
 		}
@@ -206,5 +207,53 @@ func TestAnAnsweredQuestionIsOpenNoLonger(t *testing.T) {
 	done := says("yes")
 	if text := plain(done); strings.Contains(strings.ToLower(text), "good until") || !strings.Contains(text, "May I note for Pierre Dupont") {
 		t.Errorf("after the answer the page says\n%s", text)
+	}
+}
+
+// 55: telling states of the pages for staff, as TestBrowserStates has them of those for clients.
+func TestBrowserStatesOfStaff(t *testing.T) {
+	t.Parallel()
+	model := newScripted(t, [2]string{"client__provide-info", `{"request-id": "@maria-schmidt-date-of-birth", "info-type": "DATE_OF_BIRTH", "collected-data": {"date_of_birth": "1972-03-15"}}`},
+		[2]string{"reply__tell", `{"facts": ["client.get-outstanding"]}`})
+	h := newHouse(t, grants("otto", "model-auditor"), func(h *house) {
+		h.env = []string{"VERBATIM_MODEL=scripted", "VERBATIM_BASE_URL=" + model.URL}
+	})
+	clara, weber := h.reader("clara"), h.reader("t.weber")
+	clara.post("/say", http.StatusOK, with(form(t, clara.get("/", http.StatusOK), "/say"), "said", "Maria was born March 15, 1972."))
+	weber.waives("thomas-muller-identity", "The register has it already")
+	weber.waives("pierre-dupont-source-of-wealth", "The register has it already")
+	for _, who := range []struct {
+		name  string
+		pages map[string]string
+	}{
+		{"otto", map[string]string{"health": "/health", "turns": "/turns?who=clara"}},
+		{"ada", map[string]string{"people": "/people"}},
+		{"a.nowak", map[string]string{"waiting": "/waiting"}},
+		{"d.lang", map[string]string{"history": "/journal"}},
+	} {
+		tab := browsertest.Open(t)
+		tab.Size(1280, "light")
+		h.signIn(tab, who.name)
+		tab.Wait("Sign out")
+		for name, path := range who.pages {
+			tab.Go(h.url(path))
+			everywhere(tab, "staff-"+name)
+		}
+		if who.name != "otto" {
+			continue
+		}
+		for _, width := range []int64{320, 1280} {
+			tab.Size(width, "light")
+			tab.Go(h.url("/turns?who=clara"))
+			tab.Click(`tbody a[href^="/turns/"]`)
+			tab.Wait("Show the words")
+			tab.Click("main form .btn")
+			tab.Wait("Read the rules")
+			tab.Audit("staff-turn")
+			follow(tab, "main", "Say it again with these palettes")
+			tab.Wait("Its calls do not run.")
+			tab.Wait("Then")
+			tab.Audit("staff-again")
+		}
 	}
 }

@@ -12,6 +12,7 @@ async function show(box) {
     if (plain(q.textContent).length > 2) mark.texts.push(plain(q.textContent));
   }
   told.textContent = words.loading;
+  box.ariaBusy = "true"; // until its first page is drawn
   let pdf, lib;
   try {
     lib = await import(words.lib);
@@ -19,6 +20,7 @@ async function show(box) {
     pdf = await lib.getDocument({url: words.pdf, isEvalSupported: false, enableXfa: false, useWasm: false, wasmUrl: "/assets/", disableRange: true, disableStream: true}).promise;
   } catch (e) {
     told.textContent = e && e.name === "PasswordException" ? words.locked : words.failed;
+    box.ariaBusy = "false";
     return;
   }
   const say = n => { told.textContent = words.at.replace("%1", n).replace("%2", pdf.numPages); };
@@ -83,6 +85,7 @@ async function show(box) {
       const text = await page.getTextContent();
       const said = Object.assign(document.createElement("div"), {className: "vh", textContent: text.items.map(item => item.str).join(" ")});
       at.replaceChildren(canvas, ...found(text.items, whole, lib), said);
+      box.ariaBusy = "false";
     } catch { at.drawn = false; }
   }
   function drop(i) {
@@ -112,8 +115,7 @@ async function show(box) {
   }
 }
 
-// plain is a text without what differs between a document and what is on file: capitals, blanks, and marks
-// of letters, which passports write out.
+// plain is a text without what documents write otherwise: capitals, blanks, marks of letters.
 function plain(text) {
   return text.toLowerCase().replace(/[äöü]|[aou]\u0308/g, at => at[0].normalize("NFD")[0] + "e").replace(/ß/g, "ss")
     .normalize("NFKD").replace(/\p{M}/gu, "").replace(/\s+/g, " ").trim();
@@ -121,7 +123,6 @@ function plain(text) {
 
 const tokens = text => text.split(/[^\p{L}\p{N}]+/u).filter(word => word.length > 1);
 
-// holds reports whether a text has a mark: one of its spellings, or all words of one.
 function holds(said, mark) {
   const all = new Set(tokens(said));
   return mark.texts.some(text => said.includes(text) || mark.apart && tokens(text).length > 1 && tokens(text).every(word => all.has(word)));

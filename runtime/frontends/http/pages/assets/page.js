@@ -10,7 +10,7 @@
     const first = document.querySelector("[data-focus]");
     if (first && first !== arrive.last) first.focus();
     arrive.last = first;
-    // What was done needs no draft any more.
+    // What was done needs no draft.
     const over = k => k.startsWith("draft ") && k !== "draft said";
     if (/[?&]done=/.test(location.search)) store(s => Object.keys(s).filter(over).forEach(k => s.removeItem(k)));
     all("[data-draft]", el => {
@@ -20,6 +20,7 @@
         if (el.value.trim() === kept.trim()) el.value = "";
       } else if (kept && !el.value) el.value = kept;
     });
+    all("input[data-sending]", back);
     all(".logbox", el => { el.scrollTop = el.scrollHeight; });
     copies();
   }
@@ -48,6 +49,7 @@
   document.addEventListener("submit", e => {
     if (e.target.getAttribute("aria-busy") === "true") return e.preventDefault();
     e.target.setAttribute("aria-busy", "true");
+    if (!e.target.sending) e.target.querySelectorAll("input[data-sending]").forEach(el => keep(el, () => []));
     if (e.target.sending) { // the files first: the last of them sends the form
       e.target.waits = e.submitter;
       return e.preventDefault();
@@ -61,7 +63,7 @@
     }
     all("[data-draft]", el => { el.form === e.target && store(s => s.setItem(draftKey(el), el.value)); });
   });
-  // A reply comes fact by fact, outside what is read aloud; then the page as it is now.
+  // A reply comes fact by fact, unread; then the page as it is now.
   let stop = null;
   async function follow(form, body) {
     const live = document.getElementById("live"), button = document.getElementById("stop");
@@ -101,7 +103,7 @@
   }
   document.addEventListener("click", e => { if (e.target.id === "stop" && stop) { stop.abort(); document.getElementById("said").focus(); } });
 
-  // Files are on their way as soon as they are chosen or dropped; the form sends what they are known by.
+  // Files leave as soon as they are chosen; the form sends their references.
   document.addEventListener("change", e => { if (e.target.dataset.sending) take(e.target, [...e.target.files]); });
   const zone = e => e.dataTransfer && [...e.dataTransfer.types].includes("Files") && e.target.closest("[data-drop]");
   document.addEventListener("dragover", e => {
@@ -118,30 +120,80 @@
 
   function take(el, files) {
     const list = el.parentElement.querySelector(".sent");
-    if (!el.multiple) { files.splice(1); list.querySelectorAll("button,:checked").forEach(of => of.click()); }
+    if (!el.multiple) { files.splice(1); list.querySelectorAll("button:first-of-type,:checked").forEach(of => of.click()); }
     files.forEach(file => send(el, list, file));
     el.value = "";
   }
 
-  function send(el, list, file) {
-    const form = el.form, at = make("p", {className: "at"}), bar = make("progress", {max: 100, value: 0});
-    const kind = make("span", {className: "kind", textContent: (file.name.split(".").pop() || "").slice(0, 4)});
+  // What is here is known to who comes back, until the form is sent.
+  const kept = el => "draft files " + el.form.getAttribute("action") + " " + el.name + " " + (el.form.elements.item ? el.form.elements.item.value : "");
+  const keep = (el, change) => store(s => {
+    const all = change(JSON.parse(s.getItem(kept(el)) || "[]"));
+    all.length ? s.setItem(kept(el), JSON.stringify(all)) : s.removeItem(kept(el));
+  });
+  const row = (el, list, name) => {
+    const at = make("p", {className: "at"}), ending = name.split(".").pop().slice(0, 4);
+    const kind = make("span", {className: "kind", textContent: ending, ariaHidden: "true"});
     const remove = make("button", {type: "button", className: "btn bare", textContent: el.dataset.remove});
-    remove.append(make("span", {className: "vh", textContent: ": " + file.name}));
-    const item = make("li", {}, kind, at, remove, bar);
-    kind.ariaHidden = "true";
-    bar.ariaLabel = file.name;
+    remove.append(make("span", {className: "vh", textContent: ": " + name}));
+    const item = make("li", {}, kind, at, remove);
     list.append(item);
+    return {at, kind, remove, item};
+  };
+  function back(el) {
+    const list = el.parentElement.querySelector(".sent");
+    if (el.restored || !list) return;
+    el.restored = true;
+    const there = new Set([...list.querySelectorAll("input")].map(of => of.value));
+    keep(el, all => {
+      for (const {name, size, reference} of el.multiple ? all : all.slice(-1)) if (!there.has(reference)) {
+        const {at, remove, item} = row(el, list, name);
+        at.textContent = el.dataset.here.replace("%1", name).replace("%2", size);
+        item.append(make("input", {type: "hidden", name: el.name, value: reference}));
+        remove.onclick = () => { item.remove(); keep(el, of => of.filter(f => f.reference !== reference)); el.focus(); };
+      }
+      return all;
+    });
+  }
+  addEventListener("beforeunload", e => { if ([...document.forms].some(form => form.sending)) e.preventDefault(); });
+
+  // Three files leave at once; one bar is for all.
+  const queue = [];
+  let under = 0;
+  const next = () => { while (under < 3 && queue.length) { under++; queue.shift()(); } };
+  function total(el, list) {
+    const items = [...list.children], wrong = items.filter(of => of.matches(".wrong")).length;
+    const here = items.filter(of => of.querySelector("input")).length, bar = el.parentElement.querySelector(".all");
+    bar.hidden = items.length < 2;
+    bar.querySelector("progress").max = items.length || 1;
+    bar.querySelector("progress").value = here + wrong;
+    bar.querySelector("span").textContent = bar.dataset.says.replace("%1", here).replace("%2", items.length - here - wrong).replace("%3", wrong);
+  }
+
+  function send(el, list, file) {
+    const form = el.form, bar = make("progress", {max: 100, value: 0}), {at, kind, remove, item} = row(el, list, file.name);
+    item.append(bar);
+    bar.ariaLabel = file.name;
+    total(el, list);
     picture(file).then(shown => shown && kind.replaceWith(shown), () => {});
     const told = list.nextElementSibling, size = file.size < 1e5 ? Math.ceil(file.size / 1e3) + " kB" : (file.size / 1e6).toFixed(1) + " MB";
     const put = (text, of) => { at.textContent = text.replace("%1", file.name).replace("%2", of); };
     const post = new XMLHttpRequest();
-    let open = true;
+    let open = true, sent = false, reference = "";
     const ends = wrong => {
       if (!open) return;
       open = false;
+      if (sent) { under--; next(); }
+      queueMicrotask(() => total(el, list));
       bar.className = "over"; // it keeps its place
-      if (wrong) { at.textContent = wrong; item.classList.add("wrong"); }
+      if (wrong) {
+        at.textContent = wrong.includes(file.name) ? wrong : file.name + ": " + wrong;
+        item.classList.add("wrong");
+        const again = remove.cloneNode(true);
+        again.firstChild.data = el.dataset.again;
+        again.onclick = () => { item.remove(); send(el, list, file); el.focus(); };
+        item.append(again);
+      }
       told.textContent = at.textContent;
       if (--form.sending) return;
       const by = form.waits;
@@ -150,7 +202,14 @@
       form.waits = undefined;
       if (!list.querySelector(".wrong")) form.requestSubmit(by);
     };
-    remove.onclick = () => { item.remove(); post.abort(); ends(""); el.focus(); };
+    remove.onclick = () => {
+      item.remove();
+      post.abort();
+      keep(el, of => of.filter(f => f.reference !== reference));
+      ends("");
+      total(el, list);
+      el.focus();
+    };
     form.sending = (form.sending || 0) + 1;
     if (el.dataset.most && file.size > +el.dataset.most) return put(el.dataset.large, ""), ends(at.textContent);
     post.open("POST", "/v1/uploads?name=" + encodeURIComponent(file.name));
@@ -162,16 +221,23 @@
       let of = {};
       try { of = JSON.parse(post.responseText); } catch {}
       if (post.status === 401) return ends(el.dataset.signin);
-      if (post.status !== 201) return ends(of.title ? of.title[0].toUpperCase() + of.title.slice(1) + ". " + (of.next || "") : el.dataset.failed);
-      item.append(make("input", {type: "hidden", name: el.name, value: of.reference}));
+      if (post.status !== 201) return ends([of.title || el.dataset.failed, of.next].filter(t => t).map(t => t[0].toUpperCase() + t.slice(1)).join(". "));
+      item.append(make("input", {type: "hidden", name: el.name, value: reference = of.reference}));
+      keep(el, all => [...(el.multiple ? all : []), {name: file.name, size, reference}]);
       put(el.dataset.here, size);
       ends();
     };
     post.onerror = () => ends(el.dataset.failed);
-    post.send(file);
+    put(el.dataset.waits, size);
+    queue.push(() => {
+      sent = true;
+      if (!open) { under--; return next(); }
+      post.send(file);
+    });
+    next();
   }
 
-  // picture draws a small picture of a file, if it is one that the browser can show.
+  // picture draws a small picture of a file.
   async function picture(file) {
     if (!/^image\/(jpeg|png|webp)$/.test(file.type)) return null;
     const of = await createImageBitmap(file, {resizeHeight: 96}), canvas = make("canvas", {width: 96, height: 96});
@@ -194,7 +260,7 @@
     const box = document.getElementById("said");
     if (document.activeElement === document.body && box) box.focus();
   });
-  // Who comes back to a list sees what others did meanwhile, unless they have begun something.
+  // A list is read anew for who comes back, unless they began something.
   let away = false;
   document.addEventListener("visibilitychange", () => {
     const begun = el => el.matches("[type=checkbox],[type=radio]") ? el.checked : el.type !== "hidden" && el.value;
