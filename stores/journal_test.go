@@ -21,7 +21,7 @@ func chain(n int) []stores.Entry {
 			Source: "a.dsl:1", Verb: "client.add-note", Call: "client.add-note :note \"x\"", Outcome: "ok", Reason: "r", Changes: "[]",
 			Preview: "p", Agreed: "a", Palette: "d", Turn: "t", Origins: "{}",
 		}
-		entries[i].Seal(int64(i+1), prev)
+		entries[i].Chain(int64(i+1), prev)
 		prev = entries[i].Hash
 	}
 	return entries

@@ -151,7 +151,7 @@ func (t *faultyTx) Apply(ctx context.Context, b stores.Batch) error {
 	return t.tx.Apply(ctx, b)
 }
 
-func (t *faultyTx) Chained() []stores.Entry { return t.tx.Chained() }
+func (t *faultyTx) Numbered() []stores.Entry { return t.tx.Numbered() }
 
 func (t *faultyTx) Discard() { t.tx.Discard() }
 

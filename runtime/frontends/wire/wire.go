@@ -204,8 +204,8 @@ type Entry struct {
 	Agreed    string          `json:"agreed,omitempty"`
 	After     int64           `json:"after,omitempty"` // the entry of an attempt of which nobody knew whether it was done
 	Palette   string          `json:"palette"`
-	Prev      string          `json:"prev"`
-	Hash      string          `json:"hash"`
+	Place     int64           `json:"place,omitempty"` // in the sealed log
+	Hash      string          `json:"hash"`            // of its leaf
 }
 
 // NewEntry describes an entry, with its opened record.
@@ -213,7 +213,7 @@ func NewEntry(e *stores.Entry, r *journal.Record) Entry {
 	return Entry{
 		Schema: "verbatim/entry@1", Seq: e.Seq, Time: e.Time, Principal: e.Principal, Roles: Some(e.Roles), Session: e.Session, Source: e.Source, Turn: e.Turn,
 		Verb: e.Verb, Call: CallOf(e, r), Outcome: e.Outcome, Reason: e.Reason, Origins: json.RawMessage(e.Origins), Preview: e.Preview,
-		Agreed: e.Agreed, After: r.After, Palette: e.Palette, Prev: hex.EncodeToString(e.Prev[:]), Hash: hex.EncodeToString(e.Hash[:]),
+		Agreed: e.Agreed, After: r.After, Palette: e.Palette, Place: e.Place, Hash: hex.EncodeToString(e.Hash[:]),
 		Changes: receipt.Logged(r.Rows),
 	}
 }

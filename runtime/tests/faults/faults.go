@@ -189,7 +189,7 @@ type tx struct {
 	of stores.Tx
 }
 
-func (t *tx) Chained() []stores.Entry { return t.of.Chained() }
+func (t *tx) Numbered() []stores.Entry { return t.of.Numbered() }
 
 func (t *tx) Discard() { t.of.Discard() }
 

@@ -135,7 +135,7 @@ func begun(reg *verbs.Registry) *journal.State {
 // that was committed is in the journal, and the reverse.
 func (v *verdict) replay(ctx context.Context, s stores.Store, reg *verbs.Registry) error {
 	state := begun(reg)
-	for l, err := range journal.Opened(ctx, s, "verbatim", 1, 0) {
+	for l, err := range journal.Opened(ctx, s, "verbatim", journal.Entries(ctx, s, 1, 0)) {
 		if err != nil {
 			return err
 		}

@@ -108,7 +108,7 @@ func audited(ctx context.Context, o *office) (*audit, error) {
 		entities = append(entities, e.Store)
 	}
 	state := journal.NewState(entities)
-	for l, err := range journal.Opened(ctx, o.store, "verbatim", 1, 0) {
+	for l, err := range journal.Opened(ctx, o.store, "verbatim", journal.Entries(ctx, o.store, 1, 0)) {
 		if err != nil {
 			return nil, fmt.Errorf("journal: %w", err)
 		}

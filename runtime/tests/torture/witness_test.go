@@ -193,7 +193,7 @@ func (v *verdict) again(ctx context.Context, t *testing.T, from stores.Store) er
 	state := begun(reg)
 	all := stores.Scope{Principal: "verbatim", All: true}
 	err = to.Update(ctx, all, func(tx stores.Tx) error {
-		for l, err := range journal.Opened(ctx, from, "verbatim", 1, 0) {
+		for l, err := range journal.Opened(ctx, from, "verbatim", journal.Entries(ctx, from, 1, 0)) {
 			if err != nil {
 				return err
 			}
