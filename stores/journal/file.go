@@ -113,12 +113,11 @@ func appendEntry(b []byte, e *stores.Entry) []byte {
 	}
 	if e.InChain() {
 		sum("prev", e.Prev[:])
-		sum("body", e.Body[:])
-		sum("hash", e.Hash[:])
 	} else {
 		sum("salt", e.Salt[:])
-		sum("body", e.Body[:])
 	}
+	sum("body", e.Body[:])
+	sum("hash", e.Hash[:])
 	return append(b, "}}\n"...)
 }
 
@@ -190,13 +189,12 @@ func Read(r io.Reader) iter.Seq2[*Line, error] {
 				e := stores.Entry{Seq: in.Seq, Time: in.Time, Principal: in.Principal, Roles: in.Roles, Session: in.Session, Source: in.Source, Verb: in.Verb,
 					Call: in.Call, Outcome: in.Outcome, Reason: in.Reason, Changes: in.Changes, Preview: in.Preview, Agreed: in.Agreed,
 					Palette: in.Palette, Turn: in.Turn, Origins: in.Origins}
-				good := readHash(in.Body, e.Body[:])
+				good := readHash(in.Body, e.Body[:]) && readHash(in.Hash, e.Hash[:])
 				if e.Place = in.Place; in.Salt == "" {
 					e.Place = in.Seq
-					good = good && readHash(in.Prev, e.Prev[:]) && readHash(in.Hash, e.Hash[:])
+					good = good && readHash(in.Prev, e.Prev[:])
 				} else {
 					good = good && readHash(in.Salt, e.Salt[:]) && !e.InChain() && !chained
-					e.Number(e.Seq)
 				}
 				if !good {
 					yield(nil, f.wrong("has a hash that cannot be read"))

@@ -40,8 +40,8 @@ func nodes(ctx context.Context, s stores.Log) merkle.Source {
 	})
 }
 
-// first returns how many entries the older chain has; began says that the log has leaves.
-func first(ctx context.Context, s stores.Log) (n int64, began bool, err error) {
+// chainOf returns how many entries the older chain has; began says that the log has leaves.
+func chainOf(ctx context.Context, s stores.Log) (n int64, began bool, err error) {
 	leaves, err := s.Leaves(ctx, []int64{0})
 	leaf, began := leaves[0]
 	return leaf.Seq, began, err
@@ -53,7 +53,7 @@ func Last(ctx context.Context, s Logged) (Head, error) {
 	if err != nil || n == 0 {
 		return Head{}, err
 	}
-	before, began, err := first(ctx, s)
+	before, began, err := chainOf(ctx, s)
 	if err == nil && began {
 		return rootAt(ctx, s, before, n)
 	}
@@ -79,7 +79,7 @@ func At(ctx context.Context, s Logged, place int64) (h Head, err error) {
 	}
 	before, began := int64(0), false
 	if err == nil {
-		before, began, err = first(ctx, s)
+		before, began, err = chainOf(ctx, s)
 	}
 	if err != nil {
 		return h, err
@@ -205,7 +205,7 @@ func Prove(ctx context.Context, s Logged, e *stores.Entry, shown Shown, sign fun
 	case e.Place == 0:
 		return nil, ErrWaits
 	}
-	before, _, err := first(ctx, s)
+	before, _, err := chainOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}

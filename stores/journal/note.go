@@ -198,7 +198,9 @@ func ReadCheckpoint(note string, keys ...*Verifier) (Checkpoint, error) {
 	}
 	copy(c.Hash[:], hash)
 	if strings.HasSuffix(c.Origin, OfLog) {
-		c.Size = size
+		if c.Size = size; size == 0 && c.Hash != sha256.Sum256(nil) {
+			return wrong("it has another root than that of an empty log")
+		}
 	} else if c.Entries = size; size == 0 && c.Hash != [32]byte{} {
 		return wrong("an empty journal has no hash")
 	}
