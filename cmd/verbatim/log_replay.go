@@ -94,7 +94,9 @@ func (a *app) logReplay(ctx context.Context, store, palettes, file, into string)
 			return journal.Read(f)
 		}
 	} else {
-		lines = func() iter.Seq2[*journal.Line, error] { return journal.Opened(ctx, live, operatorName, journal.Entries(ctx, live, 1, 0)) }
+		lines = func() iter.Seq2[*journal.Line, error] {
+			return journal.Opened(ctx, live, operatorName, journal.Entries(ctx, live, 1, 0))
+		}
 	}
 	state := journal.NewState(tables(reg))
 	var h journal.Head

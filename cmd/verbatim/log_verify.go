@@ -139,8 +139,8 @@ type verifying struct {
 	*app
 	file    string // "" for the journal of a store
 	losses  journal.Losses
-	given   *grantCheck                 // nil for a file
-	store   stores.Store                // nil for a file
+	given   *grantCheck  // nil for a file
+	store   stores.Store // nil for a file
 	roots   iter.Seq2[stores.Root, error]
 	missing func(int64) (string, error) // returns the name of the missing part that has an entry; nil for a file
 }

@@ -88,8 +88,14 @@ func ByNumber(ctx context.Context, s interface {
 	}
 }
 
+// A Rooted is a Source with the roots of its log.
+type Rooted interface {
+	Source
+	Roots(ctx context.Context, from int64) ([]stores.Root, error)
+}
+
 // Roots iterates over the roots of a log.
-func Roots(ctx context.Context, s stores.Log) iter.Seq2[stores.Root, error] {
+func Roots(ctx context.Context, s Rooted) iter.Seq2[stores.Root, error] {
 	return func(yield func(stores.Root, error) bool) {
 		for at := int64(1); ; {
 			roots, err := s.Roots(ctx, at)
@@ -155,7 +161,7 @@ func Verify(entries iter.Seq2[*stores.Entry, error], roots iter.Seq2[stores.Root
 }
 
 // Whole verifies the journal of a store: see Verify.
-func Whole(ctx context.Context, s Logged, known ...Head) (Head, error) {
+func Whole(ctx context.Context, s Rooted, known ...Head) (Head, error) {
 	return Verify(Entries(ctx, s, 1, 0), Roots(ctx, s), known...)
 }
 

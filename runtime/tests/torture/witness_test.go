@@ -117,7 +117,7 @@ func (v *verdict) witnessed(ctx context.Context, s stores.Store) (int, error) {
 		key := c.Entity + " " + c.Key.Text()
 		tells[key] = append(tells[key], receipt.Inserted) // before the journal
 	}
-	entries, err := s.Journal(ctx, 1, 0)
+	entries, err := s.Placed(ctx, 1, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -150,7 +150,7 @@ func (v *verdict) witnessed(ctx context.Context, s stores.Store) (int, error) {
 
 // refusals finds those who were told no and of whom the journal says nothing.
 func (v *verdict) refusals(ctx context.Context, s stores.Store, said []word) error {
-	entries, err := s.Journal(ctx, 1, 0)
+	entries, err := s.Placed(ctx, 1, 0)
 	if err != nil {
 		return err
 	}

@@ -359,7 +359,7 @@ func (d *desk) plot(id string, title, says values.Key, names []string, counts []
 const longestChain = 5000
 
 // chain says whether a journal is intact.
-func chain(ctx context.Context, s journal.Logged, l values.Language) (string, error) {
+func chain(ctx context.Context, s journal.Rooted, l values.Language) (string, error) {
 	size, _, err := s.Head(ctx)
 	if err != nil {
 		return "", err
