@@ -689,8 +689,9 @@ type Store interface {
 	// Settle notes that what a restore brought back has been dealt with: from now on Identity says
 	// that the store was not restored. A store that does not tell does nothing.
 	Settle(ctx context.Context) error
-	// Head returns the place of the last sealed entry, and the root of the log that ends with it:
-	// HeadAt of that place. Both are zero for a journal without any.
+	// Head returns the place of the last sealed entry, and the root of the log that ends with it.
+	// If nothing was sealed since a chain was migrated, they are the number and hash of the
+	// chain's last entry. Both are zero for a journal without any.
 	Head(ctx context.Context) (int64, [32]byte, error)
 	Log
 	// Principal returns a principal, or ErrNotFound.

@@ -707,3 +707,32 @@ func (c *counting) Head(context.Context) (int64, [32]byte, error) {
 	e := c.lines[len(c.lines)-1].Entry
 	return e.Place, e.Hash, nil
 }
+
+// In the order of numbers, gaps of any length are passed over, and the last entry is the end.
+func TestGapsOfNumbersArePassedOver(t *testing.T) {
+	t.Parallel()
+	for _, numbers := range [][]int64{nil, {1}, {1, 2, 700}, {5, 1 << 20, 1<<20 + 1}, {3, 1 << 50}} {
+		s := numbered(numbers)
+		var got []int64
+		for e, err := range ByNumber(context.Background(), &s, 1, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, e.Seq)
+		}
+		if !slices.Equal(got, numbers) {
+			t.Errorf("%d were read as %d", numbers, got)
+		}
+	}
+}
+
+type numbered []int64
+
+func (n *numbered) Journal(_ context.Context, from, to int64) (entries []stores.Entry, err error) {
+	for _, seq := range *n {
+		if seq >= from && (to == 0 || seq <= to) {
+			entries = append(entries, stores.Entry{Seq: seq})
+		}
+	}
+	return entries, nil
+}

@@ -80,8 +80,8 @@ func ByNumber(ctx context.Context, s interface {
 					return
 				}
 			}
-			if n = page; len(entries) == 0 {
-				n = min(1<<60, 64*(end-at+1)) // a gap, or the end
+			if n = page; len(entries) == 0 { // a gap, or the end
+				n = 64 * min(1<<54, end-at+1)
 			}
 			at = end + 1
 		}
