@@ -126,7 +126,10 @@ func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key s
 		unsure = append(unsure, "who made the checkpoint: its signature was not checked, --key does that")
 	}
 	if c != nil {
-		if c.Entries += max(0, c.Size-h.Size+h.Entries); h.Entries > c.Entries {
+		if c.Size > 0 {
+			c.Entries = h.Entries - h.Size + c.Size
+		}
+		if h.Entries > c.Entries {
 			unsure = append(unsure, fmt.Sprintf("whether entries after %d were there before: the checkpoint does not reach them", c.Entries))
 		}
 	}
