@@ -784,9 +784,9 @@ type Tx interface {
 	// the table is not ours, and has triggers. PostgreSQL knows of a trigger that is added later
 	// once the store is opened again.
 	Rewrites(ctx context.Context, e *Entity) (bool, error)
-	// Numbered returns the entries of all batches with their numbers, ascending. They get these
-	// in the last statement before the commit: Numbered returns nothing before Update has
-	// returned nil.
+	// Numbered returns the entries of all batches with their numbers, which are consecutive. They
+	// get these in the last statement before the commit: Numbered returns nothing before Update
+	// has returned nil.
 	Numbered() []Entry
 	// Discard makes Update roll the transaction back, and return nil, once fn has returned
 	// nil.

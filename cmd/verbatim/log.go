@@ -25,7 +25,7 @@ import (
 
 func logCommand(a *app) *cobra.Command {
 	subcommands := []*cobra.Command{
-		logShowCommand(a), logVerifyCommand(a), logCheckpointCommand(a), logKeygenCommand(a),
+		logShowCommand(a), logVerifyCommand(a), logCheckpointCommand(a), logKeygenCommand(a), logProveCommand(a), logCheckProofCommand(a),
 		logExportCommand(a), logImportCommand(a), logReplayCommand(a), logSettleCommand(a), logBaselineCommand(a), logRedactCommand(a), logPlanCommand(a), logTemplatesCommand(a),
 	}
 	cmd := &cobra.Command{

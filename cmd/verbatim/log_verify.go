@@ -68,23 +68,30 @@ func brokenJournal(err error) error {
 	return &stop{exitInput, code, err.Error(), next}
 }
 
+// publicKey reads a public key, or a file with one. "" is none.
+func publicKey(key string) ([]*journal.Verifier, error) {
+	if key == "" {
+		return nil, nil
+	}
+	if b, err := os.ReadFile(key); err == nil {
+		key = string(b)
+	}
+	v, err := journal.ParseVerifier(key)
+	if err != nil {
+		return nil, &stop{exitInput, "bad-key", "--key: " + err.Error(), "verbatim log keygen prints the public key of the key it makes"}
+	}
+	return []*journal.Verifier{v}, nil
+}
+
 // checkpoint reads a checkpoint from a file; signed says whether its signature was verified.
 func (a *app) checkpoint(file, key string) (c journal.Checkpoint, signed bool, err error) {
 	src, err := a.source(file)
 	if err != nil {
 		return c, false, err
 	}
-	var keys []*journal.Verifier
-	if key != "" {
-		text := key
-		if b, err := os.ReadFile(key); err == nil {
-			text = string(b)
-		}
-		v, err := journal.ParseVerifier(text)
-		if err != nil {
-			return c, false, &stop{exitInput, "bad-key", "--key: " + err.Error(), "verbatim log keygen prints the public key of the key it makes"}
-		}
-		keys = append(keys, v)
+	keys, err := publicKey(key)
+	if err != nil {
+		return c, false, err
 	}
 	c, err = journal.ReadCheckpoint(journal.CutConsistency(src.Text), keys...)
 	if err != nil {

@@ -65,14 +65,14 @@ func (k *LogKey) Check(ctx context.Context, s stores.Log, h Head) error {
 		return err
 	}
 	if h.Size < was.Size {
-		return &BehindError{h.Size, was.Size}
+		return &BehindError{h.Entries, h.entriesAt(was.Size)}
 	}
 	path, err := Consistency(ctx, s, was.Size, h)
 	if err != nil {
 		return err
 	}
 	if merkle.Extends(was.Size, h.Size, path, was.Hash, h.Hash) != nil {
-		return &ForkError{was.Size}
+		return &ForkError{h.entriesAt(was.Size)}
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func Roots(ctx context.Context, s Rooted) iter.Seq2[stores.Root, error] {
 // A BehindError says that a journal has fewer entries than a checkpoint: its end was cut off, or
 // an older copy of it was restored.
 type BehindError struct {
-	Size  int64 // entries or leaves that exist
+	Size  int64 // entries that exist
 	Known int64 // those at the checkpoint
 }
 
@@ -269,9 +269,9 @@ func (v *verification) end() error {
 	}
 	for _, k := range v.known {
 		if k.Size > v.head.Size {
-			return &BehindError{v.head.Size, k.Size}
+			k.Entries = v.head.entriesAt(k.Size)
 		}
-		if k.Size == 0 && k.Entries > v.head.Entries {
+		if k.Entries > v.head.Entries {
 			return &BehindError{v.head.Entries, k.Entries}
 		}
 	}

@@ -43,7 +43,9 @@ func TestManyWritersKeepOneLog(t *testing.T) {
 		for _, s := range []*Store{first, second} {
 			wg.Go(func() {
 				for n := range each {
+					var done stores.Tx
 					err := s.Update(ctx, scope, func(tx stores.Tx) error {
+						done = tx
 						// Two batches, and rows that others write too.
 						for k := range 2 {
 							err := tx.Apply(ctx, stores.Batch{
@@ -58,6 +60,12 @@ func TestManyWritersKeepOneLog(t *testing.T) {
 					})
 					if err != nil {
 						t.Error(err)
+						continue
+					}
+					for k, e := range done.Numbered() {
+						if e.Seq != done.Numbered()[0].Seq+int64(k) {
+							t.Errorf("the entries of one transaction are numbered %d and %d", done.Numbered()[0].Seq, e.Seq)
+						}
 					}
 				}
 			})

@@ -34,29 +34,36 @@ const chainLock = "-2102251852386772864"
 // entries when nothing can delay or change its work any more.
 const judgeAll = "SET CONSTRAINTS ALL IMMEDIATE"
 
+// The numbers of one transaction's entries are consecutive. A few are drawn again until nobody has
+// drawn one between them; gaps are no fault. For many, the transaction holds numbersLock alone until
+// its end; whoever draws few shares it.
+const (
+	numbersLock = "-2102251852386772861"
+	fewEntries  = 64
+)
+
 // append makes the statements that add the entries of a transaction, the last before the commit.
 func (t *tx) append() ([]op, error) {
 	if len(t.Entries) == 0 {
 		return nil, nil
 	}
 	ops := []op{{doing: "journal", sql: judgeAll}}
-	entries := t.Entries
-	if len(t.Numbers) > 0 {
-		entries = entries[:1] // whose number rows take from the sequence
+	if len(t.Entries) > fewEntries {
+		ops = append(ops, op{doing: "journal", sql: "SELECT pg_catalog.pg_advisory_xact_lock(" + numbersLock + ")"})
 	}
-	for len(entries) > 0 {
-		run := entries[:min(maxRun, len(entries))]
+	for run := range slices.Chunk(t.Entries, maxRun) {
 		o, err := numbering(run)
 		if err != nil {
 			return nil, err
 		}
-		ops, entries = append(ops, o), entries[len(run):]
+		ops = append(ops, o)
 	}
 	return ops, nil
 }
 
-// numberSQLs returns two statements: one adds an entry, and many those in array arguments. Both
-// number entries and note that they wait to be sealed, and return the numbers.
+// numberSQLs returns two statements: one adds an entry, and many those in array arguments, of which
+// the last argument is the number. Both number entries and note that they wait to be sealed, and
+// return the numbers.
 var numberSQLs = sync.OnceValues(func() (one, many string) {
 	var values, arrays, names []string
 	for i, typ := range entryTypes {
@@ -64,12 +71,18 @@ var numberSQLs = sync.OnceValues(func() (one, many string) {
 		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, typ))
 		names = append(names, fmt.Sprintf("c%d", i))
 	}
-	number := func(from string) string {
-		return "WITH j AS (INSERT INTO public.verbatim_journal (seq, " + ownColumns + ") SELECT pg_catalog.nextval('public.verbatim_number'), " + from +
-			" RETURNING seq) INSERT INTO public.verbatim_waiting (number) SELECT seq FROM j RETURNING number"
-	}
-	all := strings.Join(names, ", ")
-	return number(strings.Join(values, ", ")), number(all + " FROM (SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS v(" + all + ", n) ORDER BY n) v")
+	const (
+		next   = "pg_catalog.nextval('public.verbatim_number')"
+		shares = "l AS MATERIALIZED (SELECT pg_catalog.pg_advisory_xact_lock_shared(" + numbersLock + "))"
+		insert = "j AS (INSERT INTO public.verbatim_journal (seq, " + ownColumns + ") SELECT "
+		waits  = " RETURNING seq) INSERT INTO public.verbatim_waiting (number) SELECT seq FROM j RETURNING number"
+	)
+	all, n := strings.Join(names, ", "), fmt.Sprintf("$%d::bigint", len(entryTypes)+1)
+	one = "WITH " + shares + ", " + insert + next + ", " + strings.Join(values, ", ") + " FROM l" + waits
+	many = "WITH RECURSIVE " + shares + ", d (v, run) AS (SELECT " + next + ", 1 FROM l UNION ALL SELECT x.w, CASE WHEN x.w = x.v + 1 THEN x.run + 1 ELSE 1 END FROM (SELECT v, run, " + next + " AS w FROM d WHERE run < " + n + ") x), " +
+		"f AS (SELECT max(v) - " + n + " AS before FROM d), " +
+		insert + "f.before + v.n, " + all + " FROM f, unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS v (" + all + ", n)" + waits
+	return one, many
 })
 
 // numbering makes the statement that adds entries. Their numbers are known when it has run.
@@ -97,6 +110,7 @@ func numbering(entries []stores.Entry) (op, error) {
 		for col := range slices.Chunk(cells, n) {
 			o.args = append(o.args, arrayOf(col))
 		}
+		o.args = append(o.args, strconv.Itoa(n))
 	}
 	return o, nil
 }

@@ -581,8 +581,7 @@ func (s *Store) read(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope
 var byIndex = []any{"enable_seqscan", "off", "enable_bitmapscan", "off"}
 
 // write lends a connection in a transaction that is committed if fn returns nil. Each statement
-// sees what is committed when it begins: the journal cannot be appended to from an older
-// snapshot.
+// sees what is committed when it begins: a sealer looks at what waits when it has the lock.
 func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope, fn func(*conn) error) error {
 	return s.lend(ctx, pool, func(c *conn) error {
 		c.scoped = s.scopes.of(scope)

@@ -185,15 +185,6 @@ func (t *tx) finish() error {
 	}
 	j.flush(nil, nil)
 	t.c.last = append(append(t.c.last, ops...), j.ops...)
-	if rest := t.Entries; len(t.Numbers) > 0 && len(rest) > 1 {
-		for run := range slices.Chunk(rest[1:], maxRun) {
-			o, err := numbering(run)
-			if err != nil {
-				return err
-			}
-			t.c.last = append(t.c.last, o)
-		}
-	}
 	return nil
 }
 
@@ -390,7 +381,7 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 		}
 		forms[a.Field].write(q, func(q *text) {
 			if a.Field == c.Number && len(t.Entries) > 0 {
-				q.Add("pg_catalog.currval('public.verbatim_number')")
+				q.Add("pg_catalog.currval('public.verbatim_number') - ").Arg(strconv.Itoa(len(t.Entries)-1), "::bigint")
 				return
 			}
 			rows.set(q, i)

@@ -85,7 +85,10 @@ type Run struct {
 	Total int    `json:"total,omitempty"`
 	Next  int    `json:"next,omitempty"`
 	// Repeated says that it was done before, under the same key.
-	Repeated     bool          `json:"repeated,omitempty"`
+	Repeated bool `json:"repeated,omitempty"`
+	// Proofs are those of the entries, if they were asked for. Unproven says why there are none.
+	Proofs       []string      `json:"proofs,omitempty"`
+	Unproven     string        `json:"unproven,omitempty"`
 	Confirmation *Confirmation `json:"confirmation,omitempty"`
 	Report
 }
