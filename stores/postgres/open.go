@@ -65,6 +65,7 @@ type config struct {
 	grantTo   string
 
 	cutJournal  bool
+	sealsNot    bool
 	replicaURL  string
 	tellReplica func(string)
 }

@@ -46,12 +46,15 @@ type sealing struct {
 	failed error // of the last pass; nil if it succeeded
 }
 
+// WithoutSealer leaves it to other processes to seal what this one writes, and to Seal.
+func WithoutSealer() Option { return func(c *config) { c.sealsNot = true } }
+
 // sealSoon wakes the sealer, and begins it if there is none yet.
 func (s *Store) sealSoon() {
 	z := &s.sealing
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	if z.closed {
+	if z.closed || s.sealsNot {
 		return
 	}
 	if z.wake == nil {

@@ -64,12 +64,11 @@ func TestAStoreSealsByItself(t *testing.T) {
 	wrote(t, s, scope, "a", "b")
 	settled(s, "what was written")
 	// A process that is dead has no sealer.
-	dead, err := Open(ctx, db.App)
+	dead, err := Open(ctx, db.App, WithoutSealer())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dead.Close()
-	dead.sealing.closed = true
 	s.stopSealing()
 	wrote(t, dead, scope, "c")
 	if u, err := s.Unsealed(ctx); err != nil || u.Waiting != 1 {
