@@ -21,7 +21,7 @@ func logProveCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "prove ENTRY",
 		Short:   "Prove that an entry is in the log, to somebody who sees no other",
-		Example: "verbatim log prove 12 --as d.lang > entry-12.tlog-proof\nverbatim log check-proof entry-12.tlog-proof",
+		Example: "verbatim log prove 1 --as d.lang > one.tlog-proof\nverbatim log check-proof one.tlog-proof",
 		Long: `What is printed has the form of a C2SP tlog-proof: the entry, and how it leads to the root
 of the log. It shows nothing of other entries. --sign is the key of log keygen; without it
 nobody has signed the root. Whoever did what the entry says may prove it, and so may a role
@@ -117,7 +117,7 @@ func logCheckProofCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "check-proof FILE",
 		Short:   "Check a proof that log prove printed, without a store",
-		Example: "verbatim log check-proof entry-12.tlog-proof --key bank.pub",
+		Example: "verbatim log prove 1 --as d.lang > one.tlog-proof\nverbatim log check-proof one.tlog-proof",
 		Long: `--key is the public key that must have signed the root of the log, or a file with it.
 Without it the proof says only that the entry leads to the root that it names.`,
 		Args: exactly(1, "the proof"),

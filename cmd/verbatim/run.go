@@ -41,8 +41,7 @@ func runCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run FILE|-",
 		Short: "Do what a script says, all of it or nothing",
-		Example: `verbatim run --dry-run --as clara answer.dsl
-verbatim run --as clara answer.dsl`,
+		Example: "verbatim run --dry-run --as clara answer.dsl",
 		Long: `It authenticates nobody: it believes --as, --origin and --yes. Others agree by verbatim confirm.`,
 		Args: exactly(1, "one file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
