@@ -49,7 +49,7 @@ var Entity = &stores.Entity{
 	},
 	// Each index holds all that a page of Find asks for, in its order: otherwise SQLite reads the whole
 	// table and sorts it.
-	Found: [][]int{{fieldEntry, fieldID}, {fieldFirst, fieldEntry, fieldID}, {fieldPrincipal, fieldFirst, fieldEntry, fieldID}, {fieldVerb, fieldFirst, fieldEntry, fieldID}, {fieldTime}, {fieldPlace},
+	Found: [][]int{{fieldEntry, fieldID}, {fieldFirst, fieldEntry, fieldID}, {fieldPrincipal, fieldFirst, fieldEntry, fieldID}, {fieldVerb, fieldFirst, fieldEntry, fieldID}, {fieldTime}, {fieldPlace, fieldID},
 		{fieldKey, fieldEntity, fieldEntry, fieldID}},
 }
 
