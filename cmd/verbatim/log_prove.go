@@ -80,7 +80,7 @@ func (a *app) logProve(ctx context.Context, f setup, n int64, sign string) error
 }
 
 // prove seals what waits, and proves an entry.
-func (a *app) prove(ctx context.Context, s stores.Store, k *journal.LogKey, n int64) (string, error) {
+func (a *app) prove(ctx context.Context, s stores.Store, k *logKey, n int64) (string, error) {
 	if err := s.Seal(ctx); err != nil && !errors.Is(err, stores.ErrStandby) {
 		return "", a.journalFailed(err)
 	}
@@ -95,7 +95,7 @@ func (a *app) prove(ctx context.Context, s stores.Store, k *journal.LogKey, n in
 		if k == nil {
 			return journal.Unsigned(h), nil
 		}
-		note, err := k.Sign(ctx, s, h)
+		note, err := k.sign(ctx, s, h)
 		if err != nil {
 			err = a.notSigned(err)
 		}
@@ -208,7 +208,7 @@ const sealedWithin = 2 * time.Second
 
 // proofs returns the proofs of entries, in their order. If they are not sealed in time, or cannot
 // be proven for another reason, why says so: what was done is done all the same.
-func (a *app) proofs(ctx context.Context, s stores.Store, k *journal.LogKey, entries []int64) (all []string, why string) {
+func (a *app) proofs(ctx context.Context, s stores.Store, k *logKey, entries []int64) (all []string, why string) {
 	ctx, end := context.WithTimeout(ctx, sealedWithin)
 	defer end()
 	for _, n := range entries {

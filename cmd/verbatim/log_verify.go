@@ -413,12 +413,12 @@ where whoever can change the store cannot: log verify --since holds the journal 
 }
 
 // logKey opens the key that signs the log; nil if none is given.
-func (a *app) logKey(file string) (*journal.LogKey, error) {
+func (a *app) logKey(file string) (*logKey, error) {
 	file = cmp.Or(file, a.env("VERBATIM_LOG_KEY"))
 	if file == "" {
 		return nil, nil
 	}
-	k, err := journal.OpenLogKey(file)
+	k, err := openLogKey(file)
 	switch {
 	case errors.Is(err, journal.ErrKey), errors.Is(err, journal.ErrChainKey):
 		return nil, &stop{exitInput, "bad-key", fmt.Sprintf("%s: %s", file, err), "verbatim log keygen FILE makes one"}
@@ -438,10 +438,10 @@ func (a *app) notSigned(err error) error {
 	return broken("the log cannot be signed", err, "the key's folder holds what it signed last, and has to be writable")
 }
 
-func (a *app) logCheckpoint(ctx context.Context, store string, k *journal.LogKey, since, key string) error {
+func (a *app) logCheckpoint(ctx context.Context, store string, k *logKey, since, key string) error {
 	var known []journal.Head
 	if since != "" {
-		c, _, err := a.checkpoint(since, cmp.Or(key, k.Signer.Verifier.String()))
+		c, _, err := a.checkpoint(since, cmp.Or(key, k.signer.Verifier.String()))
 		if err != nil {
 			return err
 		}
@@ -462,7 +462,7 @@ func (a *app) logCheckpoint(ctx context.Context, store string, k *journal.LogKey
 	if h.Size == 0 {
 		return &stop{exitRefused, "no-log", "the log of this store begins with its next entry: there is nothing to sign yet", "sign it when something was done"}
 	}
-	note, err := k.Sign(ctx, s, h)
+	note, err := k.sign(ctx, s, h)
 	if err != nil {
 		return a.notSigned(err)
 	}
@@ -481,7 +481,7 @@ func (a *app) logCheckpoint(ctx context.Context, store string, k *journal.LogKey
 			Leaves  int64  `json:"leaves"`
 			Hash    string `json:"hash"`
 			Note    string `json:"note"`
-		}{"verbatim/checkpoint@1", k.Signer.Name, h.Entries, h.Size, hex.EncodeToString(h.Hash[:]), note})
+		}{"verbatim/checkpoint@1", k.signer.Name, h.Entries, h.Size, hex.EncodeToString(h.Hash[:]), note})
 		return nil
 	}
 	fmt.Fprint(a.out, note)

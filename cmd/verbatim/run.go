@@ -19,7 +19,6 @@ import (
 	"verbatim/runtime/frontends/wire"
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
-	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -39,11 +38,11 @@ type runFlags struct {
 func runCommand(a *app) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run FILE|-",
-		Short: "Do what a script says, all of it or nothing",
+		Use:     "run FILE|-",
+		Short:   "Do what a script says, all of it or nothing",
 		Example: "verbatim run --dry-run --as clara answer.dsl",
-		Long: `It authenticates nobody: it believes --as, --origin and --yes. Others agree by verbatim confirm.`,
-		Args: exactly(1, "one file, or - for standard input"),
+		Long:    `It authenticates nobody: it believes --as, --origin and --yes. Others agree by verbatim confirm.`,
+		Args:    exactly(1, "one file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.confirms = cmd.Flags().Changed("confirm")
 			if cmd.Flags().Changed("from") && f.from < 1 {
@@ -91,8 +90,8 @@ type job struct {
 	program *verbs.Program
 	said    verbs.Literals
 	started time.Time
-	store   stores.Store    // for proofs
-	logKey  *journal.LogKey // that signs them; nil without one
+	store   stores.Store // for proofs
+	signs   *logKey      // that signs them; nil without one
 }
 
 func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
@@ -135,7 +134,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	if err != nil {
 		return err
 	}
-	var key *journal.LogKey
+	var key *logKey
 	if f.sealed {
 		if key, err = a.logKey(""); err != nil {
 			return err
@@ -168,7 +167,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 			return a.runFailed(err)
 		}
 		if reply != nil {
-			j := &job{app: a, runFlags: f, file: file, started: started, store: store, logKey: key}
+			j := &job{app: a, runFlags: f, file: file, started: started, store: store, signs: key}
 			return j.told(ctx, reply, false)
 		}
 	}
@@ -190,7 +189,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 		fmt.Fprintln(a.err, "the script holds no calls; nothing was done")
 		return nil
 	}
-	j := &job{app: a, runFlags: f, file: file, engine: eng, session: session, program: program, said: said, started: started, store: store, logKey: key}
+	j := &job{app: a, runFlags: f, file: file, engine: eng, session: session, program: program, said: said, started: started, store: store, signs: key}
 	return j.run(ctx)
 }
 
@@ -444,7 +443,7 @@ func (j *job) told(ctx context.Context, reply *receipt.Receipt, seen bool) error
 				entries = append(entries, n)
 			}
 		}
-		proofs, unproven = j.proofs(ctx, j.store, j.logKey, entries)
+		proofs, unproven = j.proofs(ctx, j.store, j.signs, entries)
 	}
 	if j.json {
 		out := wire.DoneRun(reply)

@@ -23,8 +23,8 @@ type Head struct {
 	Hash    [32]byte
 }
 
-// entriesAt returns how many entries a log with this head has when it has so many leaves.
-func (h Head) entriesAt(size int64) int64 { return h.Entries - max(1, h.Size) + size }
+// EntriesAt returns how many entries a log with this head has when it has so many leaves.
+func (h Head) EntriesAt(size int64) int64 { return h.Entries - max(1, h.Size) + size }
 
 // A Checkpoint is the head of a journal at some time, kept where nobody who can change the
 // journal can change it too. It can show that the end of a journal was cut off or that it was

@@ -269,7 +269,7 @@ func (v *verification) end() error {
 	}
 	for _, k := range v.known {
 		if k.Size > v.head.Size {
-			k.Entries = v.head.entriesAt(k.Size)
+			k.Entries = v.head.EntriesAt(k.Size)
 		}
 		if k.Entries > v.head.Entries {
 			return &BehindError{v.head.Entries, k.Entries}

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"reflect"
@@ -10,6 +11,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"verbatim/stores"
 	"verbatim/stores/journal"
@@ -173,6 +177,98 @@ var journalCases = []testCase{
 		w.must(err)
 		if entries, err := w.Journal(ctx, 0, 0); err != nil || len(entries) != 6 || !row.Values[reqNotes].IsNull() {
 			t.Errorf("half was done: %v, %d entries, %v", row.Values, len(entries), err)
+		}
+	}},
+	{"an entry is proven to whoever has the log's key, and one log extends another", func(t *testing.T, open Open) {
+		// Another implementation of the formats judges the proofs.
+		s := open(t, newSchema().all())
+		ctx := context.Background()
+		signer, err := journal.NewSigner("bank.example"+journal.OfLog, rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verifier, err := note.NewVerifier(signer.Verifier.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		signed := func(text string) (size int64, root tlog.Hash) {
+			t.Helper()
+			n, err := note.Open([]byte(text), note.VerifierList(verifier))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var hash string
+			if _, err := fmt.Sscanf(n.Text, "bank.example/sealed-log\n%d\n%s\n", &size, &hash); err != nil {
+				t.Fatal(err)
+			}
+			if root, err = tlog.ParseHash(hash); err != nil {
+				t.Fatal(err)
+			}
+			return size, root
+		}
+		was := journal.Head{}
+		for n := range 5 {
+			e := entry(fmt.Sprint("v", n))
+			e.Call, e.Changes = "client.add-note", `[{"v":1},{"Entity":"note","Key":"1"},{"Entity":"note","Key":"2"}]`
+			if err := s.Update(ctx, everything, func(tx stores.Tx) error {
+				return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e, entry("other")}})
+			}); err != nil {
+				t.Fatal(err)
+			}
+			Whole(t, s, int64(2*n+2))
+			h, err := journal.Last(ctx, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			size, root := signed(signer.Sign(h))
+			if was.Size > 0 {
+				path, err := journal.Consistency(ctx, s, was.Size, h)
+				if err != nil {
+					t.Fatal(err)
+				}
+				proof := make(tlog.TreeProof, len(path))
+				for i := range path {
+					proof[i] = path[i]
+				}
+				if err := tlog.CheckTree(proof, size, root, was.Size, was.Hash); err != nil {
+					t.Errorf("from %d to %d leaves: %v", was.Size, size, err)
+				}
+			}
+			was = h
+			entries, err := s.Journal(ctx, 1, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range entries {
+				e := &entries[i]
+				p, err := journal.Prove(ctx, s, e, journal.Show(e, func(part int) bool { return part != stores.RowParts }), func(h journal.Head) (string, error) { return signer.Sign(h), nil })
+				if err != nil {
+					t.Fatal(err)
+				}
+				size, root := signed(p.Note)
+				proof := make(tlog.RecordProof, len(p.Path))
+				for i := range p.Path {
+					proof[i] = p.Path[i]
+				}
+				if err := tlog.CheckRecord(proof, size, root, p.Index, tlog.RecordHash(stores.LeafData(e.Seq, e.Body))); err != nil {
+					t.Errorf("entry %d: %v", e.Seq, err)
+				}
+				text := p.String()
+				if strings.Contains(text, `"Key":"1"`) {
+					t.Error("it shows what was withheld")
+				}
+				back, c, err := journal.ReadProof(text, &signer.Verifier)
+				if err != nil || !c.Signed || back.Number != e.Seq || back.Parts[stores.CallPart].Texts[0] != e.Call {
+					t.Errorf("entry %d is read as %+v, %v", e.Seq, back, err)
+				}
+				for i := range text {
+					bad := []byte(text)
+					bad[i] ^= 1
+					if _, _, err := journal.ReadProof(string(bad), &signer.Verifier); err == nil {
+						t.Fatalf("byte %d of a proof was altered, and it is accepted: %q", i, text[max(0, i-10):i+1])
+					}
+				}
+			}
 		}
 	}},
 	{"a range of entries is a range", func(t *testing.T, open Open) {

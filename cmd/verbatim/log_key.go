@@ -1,4 +1,4 @@
-package journal
+package main
 
 import (
 	"context"
@@ -11,74 +11,75 @@ import (
 	"sync"
 
 	"verbatim/stores"
+	"verbatim/stores/journal"
 	"verbatim/stores/merkle"
 )
 
-// A LogKey is the key that signs the log of one journal, in a file outside of its store. Beside it
+// A logKey is the key that signs the log of one journal, in a file outside of its store. Beside it
 // stands what it signed last, in a file with the same name and ".signed" behind it. It signs no
 // log that does not extend that one, so that a store that was put back, or rewritten, is noticed
 // and not vouched for. It is safe for use by many goroutines; processes that share a key share
 // its folder.
-type LogKey struct {
-	Signer *Signer
+type logKey struct {
+	signer *journal.Signer
 	file   string
 	mu     sync.Mutex
 }
 
-// OpenLogKey reads the key in a file.
-func OpenLogKey(file string) (*LogKey, error) {
+// openLogKey reads the key in a file.
+func openLogKey(file string) (*logKey, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	signer, err := ParseSigner(string(text))
-	if err == nil && !strings.HasSuffix(signer.Name, OfLog) {
-		err = ErrChainKey
+	signer, err := journal.ParseSigner(string(text))
+	if err == nil && !strings.HasSuffix(signer.Name, journal.OfLog) {
+		err = journal.ErrChainKey
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &LogKey{Signer: signer, file: file}, nil
+	return &logKey{signer: signer, file: file}, nil
 }
 
 // signed returns what the key signed last.
-func (k *LogKey) signed() (Checkpoint, error) {
+func (k *logKey) signed() (journal.Checkpoint, error) {
 	text, err := os.ReadFile(k.file + ".signed")
 	if errors.Is(err, fs.ErrNotExist) {
-		return Checkpoint{}, nil
+		return journal.Checkpoint{}, nil
 	}
 	if err != nil {
-		return Checkpoint{}, err
+		return journal.Checkpoint{}, err
 	}
-	c, err := ReadCheckpoint(string(text), &k.Signer.Verifier)
+	c, err := journal.ReadCheckpoint(string(text), &k.signer.Verifier)
 	if err != nil {
 		err = fmt.Errorf("what the key signed last: %w", err)
 	}
 	return c, err
 }
 
-// Check returns a *BehindError or a *ForkError if the log with a head does not extend what the key
+// check returns a *journal.BehindError or a *journal.ForkError if the log with a head does not extend what the key
 // signed last.
-func (k *LogKey) Check(ctx context.Context, s stores.Log, h Head) error {
+func (k *logKey) check(ctx context.Context, s stores.Log, h journal.Head) error {
 	was, err := k.signed()
 	if err != nil || was.Size == 0 {
 		return err
 	}
 	if h.Size < was.Size {
-		return &BehindError{h.Entries, h.entriesAt(was.Size)}
+		return &journal.BehindError{Size: h.Entries, Known: h.EntriesAt(was.Size)}
 	}
-	path, err := Consistency(ctx, s, was.Size, h)
+	path, err := journal.Consistency(ctx, s, was.Size, h)
 	if err != nil {
 		return err
 	}
 	if merkle.Extends(was.Size, h.Size, path, was.Hash, h.Hash) != nil {
-		return &ForkError{h.entriesAt(was.Size)}
+		return &journal.ForkError{Seq: h.EntriesAt(was.Size)}
 	}
 	return nil
 }
 
-// Sign signs a head, after Check, and notes it.
-func (k *LogKey) Sign(ctx context.Context, s stores.Log, h Head) (note string, err error) {
+// sign signs a head, after check, and notes it.
+func (k *logKey) sign(ctx context.Context, s stores.Log, h journal.Head) (note string, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	unlock, err := lockFile(k.file)
@@ -86,10 +87,10 @@ func (k *LogKey) Sign(ctx context.Context, s stores.Log, h Head) (note string, e
 		return "", err
 	}
 	defer unlock()
-	if err := k.Check(ctx, s, h); err != nil {
+	if err := k.check(ctx, s, h); err != nil {
 		return "", err
 	}
-	note = k.Signer.Sign(h)
+	note = k.signer.Sign(h)
 	return note, writeSafely(k.file+".signed", note)
 }
 
