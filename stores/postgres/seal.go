@@ -139,11 +139,22 @@ func (s *Store) Seal(ctx context.Context) error {
 	}
 }
 
-// SealFailed returns the error of the sealer's last pass, nil if it sealed what waited.
+// SealFailed begins the sealer if nothing was written yet, so that a server seals what others left, and
+// returns the error of its last pass, nil if it sealed what waited.
 func (s *Store) SealFailed() error {
+	if s.sealing.wakes() == nil {
+		s.sealSoon()
+	}
 	s.sealing.mu.Lock()
 	defer s.sealing.mu.Unlock()
 	return s.sealing.failed
+}
+
+// wakes returns the channel that wakes the sealer, nil if there is none yet.
+func (z *sealing) wakes() chan struct{} {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return z.wake
 }
 
 // errSealing says that another transaction seals.
