@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/mod/sumdb/tlog"
+
 	"verbatim/stores"
 )
 
@@ -21,14 +23,14 @@ func chain(n int) []stores.Entry {
 			Source: "a.dsl:1", Verb: "client.add-note", Call: "client.add-note :note \"x\"", Outcome: "ok", Reason: "r", Changes: "[]",
 			Preview: "p", Agreed: "a", Palette: "d", Turn: "t", Origins: "{}",
 		}
-		entries[i].Seal(int64(i+1), prev)
+		entries[i].Chain(int64(i+1), prev)
 		prev = entries[i].Hash
 	}
 	return entries
 }
 
 // The encoding is for ever: journals of every release are verified by the next.
-func TestSealIsStable(t *testing.T) {
+func TestTheChainIsStable(t *testing.T) {
 	t.Parallel()
 	e := chain(2)[1]
 	if got, want := hex.EncodeToString(e.Body[:]), "c9d595ab887cab504cc6695f12ffe7026e64d7c7504731db17e331cd82cca6d7"; got != want {
@@ -39,12 +41,6 @@ func TestSealIsStable(t *testing.T) {
 	}
 	if e.Time.Nanosecond() != 123456000 {
 		t.Error("the time was not cut to what a store keeps")
-	}
-	whole := e
-	e.Write()
-	e.Chain(e.Seq, e.Prev)
-	if e.Hash != whole.Hash || e.Body != whole.Body {
-		t.Error("writing and chaining are not sealing")
 	}
 }
 
@@ -158,16 +154,17 @@ func TestVerifyChainFindsEveryMove(t *testing.T) {
 			wantFrom("swapped", swapped, n)
 			sealed := at()
 			sealed[0].Call = "y"
-			sealed[0].Seal(n, prev)
+			sealed[0].Chain(n, prev)
 			wantFrom("sealed again", sealed, n+1)
 		}
 		wantFrom("doubled", slices.Insert(at(), 0, whole[i]), n+1)
 		inserted := stores.Entry{Call: "y", Time: whole[i].Time}
-		inserted.Seal(n, prev)
+		inserted.Chain(n, prev)
 		wantFrom("put before", slices.Insert(at(), 0, inserted), n+1)
 		for name, change := range map[string]func(e *stores.Entry){
-			"another's number":         func(e *stores.Entry) { e.Seal(n+1, prev) },
-			"a body of something else": func(e *stores.Entry) { e.Call = "y"; e.Chain(n, prev) },
+			"another's number":         func(e *stores.Entry) { e.Chain(n+1, prev) },
+			"a body of something else": func(e *stores.Entry) { e.Call = "y" },
+			"an entry of the log":      func(e *stores.Entry) { e.Write(); e.Number(n) },
 			"a body put right":         func(e *stores.Entry) { e.Call = "y"; e.Write() },
 			"a role less":              func(e *stores.Entry) { e.Roles = []string{"client"} },
 			"roles that read alike":    func(e *stores.Entry) { e.Roles = []string{"clientowner"} },
@@ -200,12 +197,103 @@ func TestVerifyChainAcceptsGoodJournals(t *testing.T) {
 			for _, text := range texts(&e) {
 				*text = word()
 			}
-			e.Seal(int64(n+1), prev)
+			e.Chain(int64(n+1), prev)
 			entries, prev = append(entries, e), e.Hash
 		}
 		seq, head, err := stores.VerifyChain(0, [32]byte{}, entries)
 		if err != nil || seq != int64(len(entries)) || head != prev {
 			t.Fatalf("%d of %d, %v", seq, len(entries), err)
 		}
+	}
+}
+
+// sealed is an entry of the log with parts of every kind.
+func sealed() stores.Entry {
+	e := chain(1)[0]
+	e.Changes = `[{"v":1,"Opening":"o"},{"Entity":"note","Key":"1","Fields":[{"After":"a \"],{\" b"}]},{"Entity":"note","Key":"2"}]`
+	e.Salt = stores.Salt{1, 2, 3}
+	e.Write()
+	e.Number(7)
+	return e
+}
+
+// The encoding is for ever: logs of every release are verified by the next.
+func TestTheLogIsStable(t *testing.T) {
+	t.Parallel()
+	e := sealed()
+	if got, want := hex.EncodeToString(e.Body[:]), "83f0d0c034be45b64724f93b1895f04045cfa854e97f552c007c00c9c1cd0d67"; got != want {
+		t.Errorf("body is %s, want %s", got, want)
+	}
+	if got, want := hex.EncodeToString(e.Hash[:]), "4ad4b4f3d17220cf909253433d4f507b4a861553317f76a881bac53d9dff3b11"; got != want {
+		t.Errorf("leaf is %s, want %s", got, want)
+	}
+	if again := tlog.RecordHash(stores.LeafData(e.Seq, e.Body)); [32]byte(again) != e.Hash {
+		t.Error("a leaf is hashed in another way than RFC 9162's")
+	}
+	if parts := e.Parts(); len(parts) != stores.RowParts+2 || parts[stores.RowParts+1].Texts[0] != `{"Entity":"note","Key":"2"}` || parts[stores.CallPart].Texts[5] != `[{"v":1,"Opening":"o"}]` {
+		t.Errorf("the parts are %q", parts)
+	}
+}
+
+// SAFE-J1: every bit of an entry of the log is turned, one at a time, and each time the entry is
+// found to be altered.
+func TestCheckFindsEveryBit(t *testing.T) {
+	t.Parallel()
+	e := sealed()
+	e.Roles = slices.Clone(e.Roles)
+	if err := e.Check(); err != nil {
+		t.Fatal(err)
+	}
+	found := func(what string) {
+		t.Helper()
+		var bad *stores.ChainError
+		if err := e.Check(); !errors.As(err, &bad) || bad.Seq != e.Seq {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	for name, text := range texts(&e) {
+		was := *text
+		b := []byte(was)
+		for j := range 8 * len(b) {
+			b[j/8] ^= 1 << (j % 8)
+			*text = string(b)
+			b[j/8] ^= 1 << (j % 8)
+			found(name)
+		}
+		*text = was + " "
+		found(name)
+		*text = was
+	}
+	for bit := range 64 {
+		was := e.Time
+		e.Time = time.UnixMicro(was.UnixMicro() ^ 1<<bit)
+		found("time")
+		e.Time = was
+		e.Seq ^= 1 << bit
+		found("number")
+		e.Seq ^= 1 << bit
+	}
+	for name, sum := range map[string][]byte{"salt": e.Salt[:], "body": e.Body[:], "hash": e.Hash[:]} {
+		for j := range 8 * len(sum) {
+			sum[j/8] ^= 1 << (j % 8)
+			found(name)
+			sum[j/8] ^= 1 << (j % 8)
+		}
+	}
+	e.Roles = []string{"clientowner"}
+	found("roles that read alike")
+}
+
+// Two texts of changes never have the same parts.
+func TestChangesAreSplitInOneWay(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, text := range []string{"", "[", "[]", "{}", "[{}]", "[{}", "{}]", "[{},{}]", "[{}],[{}]", "[{}][{}]", `[{"a":"},{"}]`, `[{"a":"\"},{"}]`, "[{[},{]}]", "[{},{},]", "[{},,{}]", "[{},[{},{}]]", `[{},{"}]`} {
+		e := stores.Entry{Changes: text, Salt: stores.Salt{1}}
+		e.Write()
+		if other, ok := seen[string(e.Body[:])]; ok {
+			t.Errorf("%q and %q are one", text, other)
+		}
+		seen[string(e.Body[:])] = text
 	}
 }

@@ -14,6 +14,8 @@ type Filler interface {
 	Tx
 	// Keep stores, unchanged, what another store keeps beside rows.
 	Keep(ctx context.Context, k Kept) error
+	// Root returns what Head will return once the transaction is committed: the hash of it.
+	Root(ctx context.Context) ([32]byte, error)
 	// CountFrom makes the database draw this number, or a greater one, for a field of the next
 	// new row.
 	CountFrom(ctx context.Context, e *Entity, field int, next int64) error
@@ -24,7 +26,6 @@ type Kept struct {
 	Secret     []byte // of its Identity; names that were made with another secret are forgotten
 	Principals []Principal
 	Jobs       []JobRecord
-	Entries    []Entry // the entries that follow the present ones, with their numbers and hashes
 }
 
 // Moved says what Move has moved.
@@ -449,24 +450,36 @@ func (m *Move) journal(ctx context.Context, moved *Moved) error {
 		return err
 	}
 	for moved.Entries < size {
-		part, err := m.From.Journal(ctx, moved.Entries+1, moved.Entries+movePage)
+		part, err := m.From.Placed(ctx, moved.Entries+1, moved.Entries+movePage)
 		if err != nil {
 			return err
 		}
-		if moved.Entries, moved.Head, err = VerifyChain(moved.Entries, moved.Head, part); err != nil {
-			return err
+		for i := range part {
+			e := &part[i]
+			if moved.Entries++; e.Place != moved.Entries {
+				return &ChainError{Seq: e.Seq, Msg: "stands in the place of another"}
+			}
+			if !e.InChain() {
+				err = e.Check()
+			} else if _, moved.Head, err = VerifyChain(moved.Entries-1, moved.Head, part[i:i+1]); err != nil {
+				return err
+			}
+			if err != nil {
+				return err
+			}
 		}
 		if len(part) == 0 {
 			return &ChainError{Seq: moved.Entries + 1, Msg: "is missing"}
 		}
-		if err := m.Fill.Keep(ctx, Kept{Entries: part}); err != nil {
+		if err := m.Fill.Apply(ctx, Batch{Sealed: part}); err != nil {
 			return err
 		}
 	}
-	if moved.Head != head {
-		return &ChainError{Seq: size, Msg: "has a hash that is not its own"}
+	// The target computed the root of its own leaves.
+	if moved.Head, err = m.Fill.Root(ctx); err == nil && moved.Head != head {
+		err = &ChainError{Seq: size, Msg: "or one before it did not come out as it was"}
 	}
-	return nil
+	return err
 }
 
 // EachRow yields the rows of an entity in the order of their keys, and reads them a page at a

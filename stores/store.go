@@ -316,33 +316,44 @@ type Batch struct {
 	// Asked are queries for names, answered before Names are written. The answers are
 	// valid once Update has returned nil.
 	Asked []NameAsk
+	// Sealed are entries of another journal, which keep their numbers, salts and places. They
+	// follow those that are there, and nobody else may write meanwhile.
+	Sealed []Entry
 	// Late allows the store to delay the batch until the next read or the commit, which
 	// then return its error.
 	Late bool
 }
 
-// An Entry is one line of the journal. The engine fills everything but Seq,
-// Prev, Body and Hash. The store gives it those at commit, in commit order.
+// An Entry is one line of the journal. The engine fills everything but the number, the place and
+// the hashes; it may leave Salt to the store, as tests do.
+//
+// The store numbers an entry at its commit, and by that number it is called for ever. Numbers may
+// have gaps. The entry gets its place when it is sealed, with the next pass of a sealer; places
+// have no gaps, and an entry stands after all that its transaction could see. Whoever reads entries
+// in order remembers a place, since an entry may become visible after others with higher numbers.
 type Entry struct {
 	Seq       int64
+	Place     int64 // from 1; 0 while it waits to be sealed
 	Time      time.Time
 	Principal string
 	Roles     []string
 	Session   string
 	Source    string // "year-end.dsl:3"
 	Verb      string
-	Call      string // canonical text, sensitive values left out
-	Outcome   string // "ok", "refused", "declined"
-	Reason    string // code of a refusal
-	Changes   string // canonical JSON of the row changes
-	Preview   string // id of the preview agreed to, if any
-	Agreed    string // who agreed, and how
-	Palette   string // digest of the palettes
-	Turn      string // id of the conversation turn that caused the call, if any
-	Origins   string // canonical JSON: the origins of the arguments, if known
-	Prev      [32]byte
+	Call      string   // canonical text, sensitive values left out
+	Outcome   string   // "ok", "refused", "declined"
+	Reason    string   // code of a refusal
+	Changes   string   // canonical JSON of the row changes
+	Preview   string   // id of the preview agreed to, if any
+	Agreed    string   // who agreed, and how
+	Palette   string   // digest of the palettes
+	Turn      string   // id of the conversation turn that caused the call, if any
+	Origins   string   // canonical JSON: the origins of the arguments, if known
+	Salt      Salt     // makes guesses at Body impossible; zero of an entry of the older chain
 	Body      [32]byte // see Write
-	Hash      [32]byte // see Chain
+	Hash      [32]byte // of its leaf: see LeafHash; of an entry of the older chain, see Chain
+	Prev      [32]byte // the hash before, of an entry of the older chain
+	Row       []byte   // the row of its leaf in the log, if Log returned it: see package merkle
 }
 
 // A Principal is somebody known to the store: a name, a label, roles and the rows that they hold.
@@ -678,9 +689,11 @@ type Store interface {
 	// Settle notes that what a restore brought back has been dealt with: from now on Identity says
 	// that the store was not restored. A store that does not tell does nothing.
 	Settle(ctx context.Context) error
-	// Head returns the number and the hash of the last journal entry, zero for a
-	// journal without any.
+	// Head returns the place of the last sealed entry, and the root of the log that ends with it.
+	// If nothing was sealed since a chain was migrated, they are the number and hash of the
+	// chain's last entry. Both are zero for a journal without any.
 	Head(ctx context.Context) (int64, [32]byte, error)
+	Log
 	// Principal returns a principal, or ErrNotFound.
 	Principal(ctx context.Context, name string) (Principal, error)
 	// Principals returns the names of all principals, in order.
@@ -688,12 +701,49 @@ type Store interface {
 	// SetPrincipal adds or replaces a principal. Holds must be keys of kind Int, String or
 	// UUID. Roles and entities may be any words: engine.SetPrincipal compares them with palettes.
 	SetPrincipal(ctx context.Context, p Principal) error
-	// Journal returns entries with Seq in [from, to], ascending; to == 0 is
-	// the end.
+	// Journal returns entries with Seq in [from, to], ascending by number; to == 0 is the end.
+	// Entries that wait to be sealed are among them.
 	Journal(ctx context.Context, from, to int64) ([]Entry, error)
 	Queue
 	Searcher
 	Close() error
+}
+
+// A Log is the sealed log of a store: an append-only Merkle tree whose leaves are entries.
+type Log interface {
+	// Seal gives a place to every entry that was committed before. A store does so by itself:
+	// with the commit, or within a second of it while a process that writes to it is at work.
+	Seal(ctx context.Context) error
+	// Placed returns sealed entries with Place in [from, to], ascending by place; to == 0 is the
+	// end. If an entry is missing that has a leaf, Placed returns those before it, or a
+	// *ChainError if there are none.
+	Placed(ctx context.Context, from, to int64) ([]Entry, error)
+	// Roots returns the roots of the log with sizes from a number of leaves on, ascending, at
+	// most a thousand.
+	Roots(ctx context.Context, from int64) ([]Root, error)
+	// Leaves returns the rows of the leaves with these numbers, from 0. The first is not that of
+	// an entry: see LeafData.
+	Leaves(ctx context.Context, numbers []int64) (map[int64]Leaf, error)
+	// Unsealed says which entries have no place yet.
+	Unsealed(ctx context.Context) (Unsealed, error)
+}
+
+// A Root is the hash of a log of a size.
+type Root struct {
+	Size int64 // leaves
+	Hash [32]byte
+}
+
+// A Leaf is one leaf of a log.
+type Leaf struct {
+	Seq int64  // the number of its entry
+	Row []byte // its hash, and those of the subtrees that it completes: see package merkle
+}
+
+// Unsealed are the entries without a place.
+type Unsealed struct {
+	Waiting int64   // how many are to be sealed next
+	Stray   []int64 // numbers of some that are not, because nothing says so any more: they were written by other means
 }
 
 // A Reader reads within one scope, on one snapshot.
@@ -734,11 +784,10 @@ type Tx interface {
 	// the table is not ours, and has triggers. PostgreSQL knows of a trigger that is added later
 	// once the store is opened again.
 	Rewrites(ctx context.Context, e *Entity) (bool, error)
-	// Chained returns the entries of all batches as they were chained, in order and
-	// consecutive in the journal. Their numbers are settled during the commit, so that
-	// writers wait for one another no longer than that: Chained returns nothing before
-	// Update has returned nil.
-	Chained() []Entry
+	// Numbered returns the entries of all batches with their numbers, which are consecutive. They
+	// get these in the last statement before the commit: Numbered returns nothing before Update
+	// has returned nil.
+	Numbered() []Entry
 	// Discard makes Update roll the transaction back, and return nil, once fn has returned
 	// nil.
 	Discard()

@@ -149,7 +149,7 @@ func (d *decision) agree(ctx context.Context, seen bool) error {
 		fmt.Fprintf(d.out, "agreed   %s; it still waits for somebody with %s\n", spaced(c.ID), missing(c))
 		return nil
 	}
-	return d.told(reply, seen)
+	return d.told(ctx, reply, seen)
 }
 
 func (d *decision) decline(ctx context.Context, reason string) error {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -72,20 +73,22 @@ func (a *app) logExport(ctx context.Context, f setup, bare bool, from, to int64)
 	if err := a.readsJournal(ctx, s, f.palettes, f.as, "log export"); err != nil {
 		return err
 	}
+	if err := s.Seal(ctx); err != nil && !errors.Is(err, stores.ErrStandby) {
+		return a.journalFailed(err)
+	}
+	first, last := int64(1), int64(0)
+	if from > 1 || to > 0 {
+		if first, last, err = placesOf(ctx, s, from, to); err != nil {
+			return a.journalFailed(err)
+		}
+	}
 	w := journal.NewWriter(a.out)
 	var h journal.Head
-	for l, err := range journal.Opened(ctx, s, operatorName, from, to) {
+	// The file must be readable later, so the journal is verified while it is written.
+	for l, err := range journal.Verified(journal.Opened(ctx, s, operatorName, journal.Entries(ctx, s, first, last)), first == 1, &h) {
 		if err != nil {
 			return a.journalFailed(err)
 		}
-		if h.Size == 0 && from > 1 {
-			h = journal.Head{Size: from - 1, Hash: l.Entry.Prev} // the check of the chain verifies that
-		}
-		// The file must be readable later, so the chain is verified while it is written.
-		if _, _, err := stores.VerifyChain(h.Size, h.Hash, []stores.Entry{l.Entry}); err != nil {
-			return brokenJournal(err)
-		}
-		h = journal.Head{Size: l.Entry.Seq, Hash: l.Entry.Hash}
 		opening := l.Opening
 		if bare {
 			opening = nil
@@ -96,6 +99,34 @@ func (a *app) logExport(ctx context.Context, f setup, bare bool, from, to int64)
 	}
 	_ = w.Close() // the writer reports it
 	return nil
+}
+
+// placesOf returns the places of the entries with numbers from one to another, 0 being the last. There
+// may be others between them, which were committed late.
+func placesOf(ctx context.Context, s stores.Store, from, to int64) (first, last int64, err error) {
+	const near = 1000
+	look := func(from, to int64, each func(place int64)) error {
+		n := 0
+		for e, err := range journal.ByNumber(ctx, s, from, to) {
+			if err != nil || n == near {
+				return err
+			}
+			if e.Place > 0 {
+				each(e.Place)
+				n++
+			}
+		}
+		return nil
+	}
+	first = math.MaxInt64
+	err = look(from, to, func(place int64) { first = min(first, place) })
+	if err == nil && to > 0 {
+		err = look(max(from, to-near+1), to, func(place int64) { last = max(last, place) })
+	}
+	if first == math.MaxInt64 || to > 0 && last == 0 { // there is none
+		return 1, -1, err
+	}
+	return first, last, err
 }
 
 func logImportCommand(a *app) *cobra.Command {
@@ -121,7 +152,7 @@ func (a *app) logImport(ctx context.Context, store, file string) error {
 		return err
 	}
 	defer f.Close()
-	if _, err := journal.Verify(journal.OnlyEntries(journal.Read(f))); err != nil {
+	if _, err := journal.Verify(journal.OnlyEntries(journal.Read(f)), nil); err != nil {
 		return a.badFile(file, err)
 	}
 	if _, err := f.Seek(0, 0); err != nil {
@@ -140,13 +171,13 @@ func (a *app) logImport(ctx context.Context, store, file string) error {
 	case errors.As(err, &line):
 		return a.badFile(file, err)
 	case err != nil:
-		return broken(fmt.Sprintf("the journal was read up to entry %d", h.Size), err, "begin again with a store that verbatim migrate just made")
+		return broken(fmt.Sprintf("the journal was read up to entry %d", h.Entries), err, "begin again with a store that verbatim migrate just made")
 	}
 	if a.json {
-		a.emit(journalReport{Schema: "verbatim/log@1", Done: "imported", Entries: h.Size, Hash: hex.EncodeToString(h.Hash[:])})
+		a.emit(journalReport{Schema: "verbatim/log@1", Done: "imported", Entries: h.Entries, Hash: hex.EncodeToString(h.Hash[:])})
 		return nil
 	}
-	fmt.Fprintf(a.out, "imported %s, head %x %x\n", receipt.Counted(int(h.Size), "entry"), h.Hash[:2], h.Hash[2:4])
+	fmt.Fprintf(a.out, "imported %s, head %x %x\n", receipt.Counted(int(h.Entries), "entry"), h.Hash[:2], h.Hash[2:4])
 	return nil
 }
 

@@ -75,6 +75,9 @@ func (a *app) logReplay(ctx context.Context, store, palettes, file, into string)
 			return err
 		}
 		defer live.Close()
+		if err := live.Seal(ctx); err != nil && !errors.Is(err, stores.ErrStandby) {
+			return a.journalFailed(err)
+		}
 	}
 	if file != "" {
 		f, err := a.openJournal(file)
@@ -91,7 +94,9 @@ func (a *app) logReplay(ctx context.Context, store, palettes, file, into string)
 			return journal.Read(f)
 		}
 	} else {
-		lines = func() iter.Seq2[*journal.Line, error] { return journal.Opened(ctx, live, operatorName, 1, 0) }
+		lines = func() iter.Seq2[*journal.Line, error] {
+			return journal.Opened(ctx, live, operatorName, journal.Entries(ctx, live, 1, 0))
+		}
 	}
 	state := journal.NewState(tables(reg))
 	var h journal.Head
@@ -103,14 +108,10 @@ func (a *app) logReplay(ctx context.Context, store, palettes, file, into string)
 				return err
 			}
 		}
-		for l, err := range lines() {
+		for l, err := range journal.Verified(lines(), true, &h) {
 			if err != nil {
 				return err
 			}
-			if _, _, err := stores.VerifyChain(h.Size, h.Hash, []stores.Entry{l.Entry}); err != nil {
-				return err
-			}
-			h = journal.Head{Size: l.Entry.Seq, Hash: l.Entry.Hash}
 			record, err := l.Record()
 			if err != nil {
 				return err
@@ -280,7 +281,7 @@ func (a *app) logBaseline(ctx context.Context, f setup) error {
 		return err
 	}
 	state := journal.NewState(tables(reg))
-	for l, err := range journal.Opened(ctx, s, operatorName, 1, 0) {
+	for l, err := range journal.Opened(ctx, s, operatorName, journal.Entries(ctx, s, 1, 0)) {
 		if err != nil {
 			return a.journalFailed(err)
 		}

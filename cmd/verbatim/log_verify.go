@@ -68,25 +68,32 @@ func brokenJournal(err error) error {
 	return &stop{exitInput, code, err.Error(), next}
 }
 
+// publicKey reads a public key, or a file with one. "" is none.
+func publicKey(key string) ([]*journal.Verifier, error) {
+	if key == "" {
+		return nil, nil
+	}
+	if b, err := os.ReadFile(key); err == nil {
+		key = string(b)
+	}
+	v, err := journal.ParseVerifier(key)
+	if err != nil {
+		return nil, &stop{exitInput, "bad-key", "--key: " + err.Error(), "verbatim log keygen prints the public key of the key it makes"}
+	}
+	return []*journal.Verifier{v}, nil
+}
+
 // checkpoint reads a checkpoint from a file; signed says whether its signature was verified.
 func (a *app) checkpoint(file, key string) (c journal.Checkpoint, signed bool, err error) {
 	src, err := a.source(file)
 	if err != nil {
 		return c, false, err
 	}
-	var keys []*journal.Verifier
-	if key != "" {
-		text := key
-		if b, err := os.ReadFile(key); err == nil {
-			text = string(b)
-		}
-		v, err := journal.ParseVerifier(text)
-		if err != nil {
-			return c, false, &stop{exitInput, "bad-key", "--key: " + err.Error(), "verbatim log keygen prints the public key of the key it makes"}
-		}
-		keys = append(keys, v)
+	keys, err := publicKey(key)
+	if err != nil {
+		return c, false, err
 	}
-	c, err = journal.ReadCheckpoint(src.Text, keys...)
+	c, err = journal.ReadCheckpoint(journal.CutConsistency(src.Text), keys...)
 	if err != nil {
 		return c, false, &stop{exitInput, "bad-checkpoint", fmt.Sprintf("%s: %s", file, err), "a checkpoint is what verbatim log checkpoint printed, unchanged"}
 	}
@@ -111,7 +118,7 @@ func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key s
 		return err
 	}
 	defer end()
-	h, err := journal.Verify(entries, known...)
+	h, err := journal.Verify(entries, v.roots, known...)
 	if err != nil {
 		return v.broken(err)
 	}
@@ -125,8 +132,13 @@ func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key s
 	case !signed:
 		unsure = append(unsure, "who made the checkpoint: its signature was not checked, --key does that")
 	}
-	if c != nil && h.Size > c.Size {
-		unsure = append(unsure, fmt.Sprintf("whether entries after %d were there before: the checkpoint does not reach them", c.Size))
+	if c != nil {
+		if c.Size > 0 {
+			c.Entries = h.Entries - h.Size + c.Size
+		}
+		if h.Entries > c.Entries {
+			unsure = append(unsure, fmt.Sprintf("whether entries after %d were there before: the checkpoint does not reach them", c.Entries))
+		}
 	}
 	v.tells(h, c, signed, unsure)
 	return nil
@@ -137,7 +149,9 @@ type verifying struct {
 	*app
 	file    string // "" for the journal of a store
 	losses  journal.Losses
-	given   *grantCheck                 // nil for a file
+	given   *grantCheck  // nil for a file
+	store   stores.Store // nil for a file
+	roots   iter.Seq2[stores.Root, error]
 	missing func(int64) (string, error) // returns the name of the missing part that has an entry; nil for a file
 }
 
@@ -155,8 +169,13 @@ func (v *verifying) open(ctx context.Context, store, palettes string, archived [
 		return nil, nil, err
 	}
 	end = func() { s.Close() }
+	if err := s.Seal(ctx); err != nil && !errors.Is(err, stores.ErrStandby) {
+		end()
+		return nil, nil, err
+	}
+	v.store, v.roots = s, journal.Roots(ctx, s)
 	v.given, v.missing = v.rights(s, palettes), missingPart(ctx, s)
-	lines := journal.Opened(ctx, s, operatorName, 1, 0)
+	lines := journal.Opened(ctx, s, operatorName, journal.Entries(ctx, s, 1, 0))
 	if len(archived) > 0 {
 		var read func()
 		if lines, read, err = v.beside(ctx, s, archived); err != nil {
@@ -171,6 +190,7 @@ func (v *verifying) open(ctx context.Context, store, palettes string, archived [
 // broken reports why the journal is not intact, or could not be read.
 func (v *verifying) broken(err error) error {
 	var chain *stores.ChainError
+	var log *stores.LogError
 	var fork *journal.ForkError
 	var behind *journal.BehindError
 	var line *journal.FileError
@@ -184,7 +204,7 @@ func (v *verifying) broken(err error) error {
 			return &stop{exitInput, "journal-broken", chain.Error() + ". It belongs to " + where, "attach it, or give what log export wrote of it: verbatim log verify --archived FILE"}
 		}
 		return brokenJournal(err)
-	case errors.As(err, &chain), errors.As(err, &fork), errors.As(err, &behind):
+	case errors.As(err, &chain), errors.As(err, &log), errors.As(err, &fork), errors.As(err, &behind):
 		return brokenJournal(err)
 	case errors.As(err, &line):
 		if v.file != "" {
@@ -208,6 +228,14 @@ func (v *verifying) unsure(ctx context.Context) (unsure []string, err error) {
 	if v.given == nil {
 		return unsure, nil
 	}
+	switch waits, err := v.store.Unsealed(ctx); {
+	case err != nil:
+		return nil, v.journalFailed(err)
+	case len(waits.Stray) > 0:
+		return nil, &stop{exitInput, "journal-broken", fmt.Sprintf("the log lacks journal entry %d, and nothing says that it is still to be sealed", waits.Stray[0]), "find out who can change the store, and compare it with a backup or an export"}
+	case waits.Waiting > 0:
+		unsure = append(unsure, receipt.Counted(int(waits.Waiting), "entry")+" that are not sealed yet")
+	}
 	more, err := v.given.compare(ctx)
 	var differ *stop
 	if err != nil && !errors.As(err, &differ) {
@@ -219,28 +247,28 @@ func (v *verifying) unsure(ctx context.Context) (unsure []string, err error) {
 // tells reports that a journal is intact up to h, and extends the checkpoint c, if there is one.
 func (v *verifying) tells(h journal.Head, c *journal.Checkpoint, signed bool, unsure []string) {
 	if v.json {
-		out := verifyJSON{Schema: "verbatim/verify@1", Entries: h.Size, Hash: hex.EncodeToString(h.Hash[:]), Erasable: v.losses.Erasable, Openings: v.losses.Whole, Unknown: wire.Some(unsure)}
+		out := verifyJSON{Schema: "verbatim/verify@1", Entries: h.Entries, Leaves: h.Size, Hash: hex.EncodeToString(h.Hash[:]), Erasable: v.losses.Erasable, Openings: v.losses.Whole, Unknown: wire.Some(unsure)}
 		if c != nil {
-			out.Since, out.Signed = c.Size, signed
+			out.Since, out.Signed = c.Entries, signed
 		}
 		v.emit(out)
 		return
 	}
 	head := "none"
-	if h.Size > 0 {
+	if h.Entries > 0 {
 		head = fmt.Sprintf("%x %x", h.Hash[:2], h.Hash[2:4])
 	}
 	entries := "entries"
-	if h.Size == 1 {
+	if h.Entries == 1 {
 		entries = "entry"
 	}
-	fmt.Fprintf(v.out, "journal whole: %s %s, head %s\n", receipt.Thousands(int(h.Size)), entries, head)
+	fmt.Fprintf(v.out, "journal whole: %s %s, head %s\n", receipt.Thousands(int(h.Entries)), entries, head)
 	if c != nil {
 		by := ""
 		if signed {
 			by = ", signed by " + c.Origin
 		}
-		fmt.Fprintf(v.out, "extends the checkpoint of %s%s\n", receipt.Counted(int(c.Size), "entry"), by)
+		fmt.Fprintf(v.out, "extends the checkpoint of %s%s\n", receipt.Counted(int(c.Entries), "entry"), by)
 	}
 	if gone := v.losses.Erasable - v.losses.Whole; gone > 0 {
 		fmt.Fprintf(v.out, "erased from %s: what stood there cannot be told\n", receipt.Counted(gone, "entry"))
@@ -302,11 +330,11 @@ func (a *app) beside(ctx context.Context, s stores.Store, files []string) (lines
 			all = append(all, export{name, l, nil, next})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b export) int { return cmp.Compare(a.first.Entry.Seq, b.first.Entry.Seq) })
+	slices.SortStableFunc(all, func(a, b export) int { return cmp.Compare(a.first.Entry.Place, b.first.Entry.Place) })
 	return func(yield func(*journal.Line, error) bool) {
 		at := int64(1)
 		live := func(to int64) bool {
-			for l, err := range journal.Opened(ctx, s, operatorName, at, to) {
+			for l, err := range journal.Opened(ctx, s, operatorName, journal.Entries(ctx, s, at, to)) {
 				if !yield(l, err) {
 					return false
 				}
@@ -314,7 +342,7 @@ func (a *app) beside(ctx context.Context, s stores.Store, files []string) (lines
 			return true
 		}
 		for _, x := range all {
-			if first := x.first.Entry.Seq; at < first && !live(first-1) {
+			if first := x.first.Entry.Place; at < first && !live(first-1) {
 				return
 			}
 			for l, err, ok := x.first, x.err, true; ok; l, err, ok = x.next() {
@@ -322,7 +350,7 @@ func (a *app) beside(ctx context.Context, s stores.Store, files []string) (lines
 					yield(nil, fmt.Errorf("%s: %w", x.name, err))
 					return
 				}
-				if at = l.Entry.Seq + 1; !yield(l, nil) {
+				if at = l.Entry.Place + 1; !yield(l, nil) {
 					return
 				}
 			}
@@ -334,6 +362,7 @@ func (a *app) beside(ctx context.Context, s stores.Store, files []string) (lines
 type verifyJSON struct {
 	Schema   string   `json:"schema"`
 	Entries  int64    `json:"entries"`
+	Leaves   int64    `json:"leaves,omitempty"` // of the log
 	Hash     string   `json:"hash"`
 	Since    int64    `json:"since,omitempty"`
 	Signed   bool     `json:"signed,omitempty"`
@@ -360,18 +389,20 @@ func logCheckpointCommand(a *app) *cobra.Command {
 		Use:     "checkpoint",
 		Short:   "Print the signed head of the journal, to be kept elsewhere",
 		Example: "verbatim log keygen bank.key --name bank.example/journal\nverbatim log checkpoint --sign bank.key",
-		Long: `The whole journal is checked first. With --since it must also extend that checkpoint,
-so that no head is signed of a journal that went back. Keep what is printed where whoever
-can change the store cannot: log verify --since holds the journal against it.`,
+		Long: `The whole journal is checked first. It must extend what the key signed last, which is kept
+beside the key in FILE.signed, and with --since that checkpoint too. With --since, the proof
+that it does comes first, in the form in which C2SP's witnesses take it. Keep what is printed
+where whoever can change the store cannot: log verify --since holds the journal against it.`,
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if sign == "" {
-				sign = a.env("VERBATIM_LOG_KEY")
+			k, err := a.logKey(sign)
+			if err != nil {
+				return err
 			}
-			if sign == "" {
+			if k == nil {
 				return usage("who signs it?", "verbatim log checkpoint --sign FILE; verbatim log keygen FILE makes the key")
 			}
-			return a.logCheckpoint(cmd.Context(), store, sign, since, key)
+			return a.logCheckpoint(cmd.Context(), store, k, since, key)
 		},
 	}
 	a.storeFlag(cmd, &store)
@@ -381,18 +412,36 @@ can change the store cannot: log verify --since holds the journal against it.`,
 	return cmd
 }
 
-func (a *app) logCheckpoint(ctx context.Context, store, sign, since, key string) error {
-	b, err := os.ReadFile(sign)
-	if err != nil {
-		return &stop{exitUsage, "no-such-file", fmt.Sprintf("the key %s cannot be read: %s", quoted(sign), reason(err)), "verbatim log keygen FILE makes one"}
+// logKey opens the key that signs the log; nil if none is given.
+func (a *app) logKey(file string) (*logKey, error) {
+	file = cmp.Or(file, a.env("VERBATIM_LOG_KEY"))
+	if file == "" {
+		return nil, nil
 	}
-	signer, err := journal.ParseSigner(string(b))
-	if err != nil {
-		return &stop{exitInput, "bad-key", fmt.Sprintf("%s: %s", sign, err), "verbatim log keygen FILE makes one"}
+	k, err := openLogKey(file)
+	switch {
+	case errors.Is(err, journal.ErrKey), errors.Is(err, journal.ErrChainKey):
+		return nil, &stop{exitInput, "bad-key", fmt.Sprintf("%s: %s", file, err), "verbatim log keygen FILE makes one"}
+	case err != nil:
+		return nil, &stop{exitUsage, "no-such-file", fmt.Sprintf("the key %s cannot be read: %s", quoted(file), reason(err)), "verbatim log keygen FILE makes one"}
 	}
+	return k, nil
+}
+
+// notSigned reports why a log is not signed.
+func (a *app) notSigned(err error) error {
+	var fork *journal.ForkError
+	var behind *journal.BehindError
+	if errors.As(err, &fork) || errors.As(err, &behind) {
+		return &stop{exitInput, "log-not-signed", "nothing is signed: the log does not extend what its key signed last: " + err.Error(), "if the store was put back on purpose, begin a log with a new key: verbatim log keygen NEW --name NEW-NAME"}
+	}
+	return broken("the log cannot be signed", err, "the key's folder holds what it signed last, and has to be writable")
+}
+
+func (a *app) logCheckpoint(ctx context.Context, store string, k *logKey, since, key string) error {
 	var known []journal.Head
 	if since != "" {
-		c, _, err := a.checkpoint(since, cmp.Or(key, signer.Verifier.String()))
+		c, _, err := a.checkpoint(since, cmp.Or(key, k.signer.Verifier.String()))
 		if err != nil {
 			return err
 		}
@@ -403,25 +452,36 @@ func (a *app) logCheckpoint(ctx context.Context, store, sign, since, key string)
 		return err
 	}
 	defer s.Close()
-	h, err := journal.Verify(journal.Entries(ctx, s, 1, 0), known...)
-	var chain *stores.ChainError
-	var fork *journal.ForkError
-	var behind *journal.BehindError
-	switch {
-	case errors.As(err, &chain), errors.As(err, &fork), errors.As(err, &behind):
-		return brokenJournal(err)
-	case err != nil:
+	if err := s.Seal(ctx); err != nil && !errors.Is(err, stores.ErrStandby) {
 		return a.journalFailed(err)
 	}
-	note := signer.Sign(h)
+	h, err := journal.Whole(ctx, s, known...)
+	if err != nil {
+		return a.journalFailed(err)
+	}
+	if h.Size == 0 {
+		return &stop{exitRefused, "no-log", "the log of this store begins with its next entry: there is nothing to sign yet", "sign it when something was done"}
+	}
+	note, err := k.sign(ctx, s, h)
+	if err != nil {
+		return a.notSigned(err)
+	}
+	if len(known) > 0 && known[0].Size > 0 {
+		path, err := journal.Consistency(ctx, s, known[0].Size, h)
+		if err != nil {
+			return a.journalFailed(err)
+		}
+		note = journal.WriteConsistency(known[0].Size, path, note)
+	}
 	if a.json {
 		a.emit(struct {
 			Schema  string `json:"schema"`
 			Origin  string `json:"origin"`
 			Entries int64  `json:"entries"`
+			Leaves  int64  `json:"leaves"`
 			Hash    string `json:"hash"`
 			Note    string `json:"note"`
-		}{"verbatim/checkpoint@1", signer.Name, h.Size, hex.EncodeToString(h.Hash[:]), note})
+		}{"verbatim/checkpoint@1", k.signer.Name, h.Entries, h.Size, hex.EncodeToString(h.Hash[:]), note})
 		return nil
 	}
 	fmt.Fprint(a.out, note)
@@ -448,6 +508,9 @@ any head. Hand what is printed to those who check: log verify --since CHECKPOINT
 func (a *app) logKeygen(file, name string) error {
 	if name == "" {
 		return usage("which journal is the key for?", "verbatim log keygen "+shell(file)+" --name HOST/JOURNAL")
+	}
+	if !strings.HasSuffix(name, journal.OfLog) {
+		name += journal.OfLog // keys without it signed the older chain
 	}
 	signer, err := journal.NewSigner(name, a.random)
 	if errors.Is(err, journal.ErrKey) {

@@ -20,6 +20,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/stores"
+	"verbatim/stores/journal"
 	"verbatim/verbs"
 	"verbatim/verbs/strict"
 )
@@ -38,7 +39,7 @@ type mark struct {
 	failed error // why the last note was not written
 }
 
-// places are the journal heads of a store, by the place where it was used.
+// places are the heads of a store's journal, that of the last sealed entry, by the place where it was used.
 type places map[string]struct {
 	Seq  int64  `json:"seq"`
 	Hash string `json:"hash"`
@@ -179,8 +180,9 @@ func (m *mark) differs(ctx context.Context, place, address string) (string, erro
 	if was.Seq == 0 {
 		return "", nil
 	}
-	entries, err := m.store.Journal(ctx, was.Seq, was.Seq)
-	if err == nil && (len(entries) != 1 || hex.EncodeToString(entries[0].Hash[:]) != was.Hash) {
+	h, err := journal.At(ctx, m.store, was.Seq)
+	var behind *journal.BehindError
+	if errors.As(err, &behind) || err == nil && hex.EncodeToString(h.Hash[:]) != was.Hash {
 		return "it was put back to what it was a while ago", nil
 	}
 	return "", err
@@ -210,6 +212,7 @@ func (m *mark) keep(ctx context.Context) {
 	defer m.mu.Unlock()
 	ctx, end := stores.Detached(ctx)
 	defer end()
+	_ = m.store.Seal(ctx) // what is committed counts, even if it cannot be sealed now
 	seq, hash, err := m.store.Head(ctx)
 	if err != nil {
 		return

@@ -100,7 +100,7 @@ func (t countingTx) Apply(ctx context.Context, b stores.Batch) error {
 	return err
 }
 
-func (t countingTx) Chained() []stores.Entry { return t.tx.Chained() }
+func (t countingTx) Numbered() []stores.Entry { return t.tx.Numbered() }
 
 func (t countingTx) Discard() { t.tx.Discard() }
 

@@ -115,7 +115,7 @@ func (a *app) halted(err error) *stop {
 }
 
 // stopped reports how far a run that commits call by call has come, and how to continue.
-func (j *job) stopped(reply *receipt.Receipt, s *each.Stopped, seen bool) error {
+func (j *job) stopped(ctx context.Context, reply *receipt.Receipt, s *each.Stopped, seen bool) error {
 	exit, code := exitRefused, "stopped"
 	var refusal *engine.Refusal
 	var failed *engine.Failure
@@ -141,7 +141,7 @@ func (j *job) stopped(reply *receipt.Receipt, s *each.Stopped, seen bool) error 
 		j.emit(out)
 		return said(exit)
 	}
-	if err := j.told(reply, seen); err != nil {
+	if err := j.told(ctx, reply, seen); err != nil {
 		return err
 	}
 	if err := j.flush(); err != nil {

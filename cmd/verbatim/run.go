@@ -32,17 +32,17 @@ type runFlags struct {
 	unseen                        bool // who runs it has not seen what it says: an undo, by a number
 	from                          int
 	timeout                       time.Duration
+	sealed                        bool // proofs are wanted
 }
 
 func runCommand(a *app) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run FILE|-",
-		Short: "Do what a script says, all of it or nothing",
-		Example: `verbatim run --dry-run --as clara answer.dsl
-verbatim run --as clara answer.dsl`,
-		Long: `It authenticates nobody: it believes --as, --origin and --yes. Others agree by verbatim confirm.`,
-		Args: exactly(1, "one file, or - for standard input"),
+		Use:     "run FILE|-",
+		Short:   "Do what a script says, all of it or nothing",
+		Example: "verbatim run --dry-run --as clara answer.dsl",
+		Long:    `It authenticates nobody: it believes --as, --origin and --yes. Others agree by verbatim confirm.`,
+		Args:    exactly(1, "one file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.confirms = cmd.Flags().Changed("confirm")
 			if cmd.Flags().Changed("from") && f.from < 1 {
@@ -65,6 +65,7 @@ verbatim run --as clara answer.dsl`,
 	cmd.Flags().BoolVar(&f.each, "each", false, "commit after each call, not all together at the end")
 	cmd.Flags().IntVar(&f.from, "from", 0, "begin with call `N` of a script that --each left unfinished")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "give up after this `time`, such as 30s")
+	cmd.Flags().BoolVar(&f.sealed, "sealed", false, "print proofs that the journal has what was done: see verbatim log prove")
 	cmd.Flags().BoolVar(&a.streams, "events", false, "with --json, print a line for each step of the way")
 	cmd.Flags().StringVar(&f.origin, "origin", "", "`whose` words the script holds: script, person, model, tool=NAME or document=NAME")
 	return cmd
@@ -89,6 +90,8 @@ type job struct {
 	program *verbs.Program
 	said    verbs.Literals
 	started time.Time
+	store   stores.Store // for proofs
+	signs   *logKey      // that signs them; nil without one
 }
 
 func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
@@ -108,6 +111,8 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 		return usage("--yes agrees to anything and --confirm to one preview", "give one of them")
 	case f.confirm != "" && f.dryRun:
 		return usage("--dry-run changes nothing, so there is nothing to confirm", "leave one of them out")
+	case f.sealed && f.dryRun:
+		return usage("--dry-run changes nothing, so there is nothing to prove", "leave one of them out")
 	case a.streams && !a.json:
 		return usage("--events are for programs, which read JSON", "verbatim run --json --events "+shell(file))
 	case f.timeout < 0:
@@ -128,6 +133,12 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	src, err := read()
 	if err != nil {
 		return err
+	}
+	var key *logKey
+	if f.sealed {
+		if key, err = a.logKey(""); err != nil {
+			return err
+		}
 	}
 	tools, err := a.tools(f.servers)
 	if err != nil {
@@ -156,8 +167,8 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 			return a.runFailed(err)
 		}
 		if reply != nil {
-			j := &job{app: a, runFlags: f, file: file, started: started}
-			return j.told(reply, false)
+			j := &job{app: a, runFlags: f, file: file, started: started, store: store, signs: key}
+			return j.told(ctx, reply, false)
 		}
 	}
 	program, more := session.Check(ctx, script, engine.CheckOptions{Said: said, From: f.from, Parsed: ds})
@@ -178,7 +189,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 		fmt.Fprintln(a.err, "the script holds no calls; nothing was done")
 		return nil
 	}
-	j := &job{app: a, runFlags: f, file: file, engine: eng, session: session, program: program, said: said, started: started}
+	j := &job{app: a, runFlags: f, file: file, engine: eng, session: session, program: program, said: said, started: started, store: store, signs: key}
 	return j.run(ctx)
 }
 
@@ -413,20 +424,41 @@ func (j *job) apply(ctx context.Context, agreed string, seen bool) error {
 	reply, err := run(ctx, j.program, engine.RunOptions{Agreed: agreed, Key: j.key, Turn: turn, Progress: j.progress()})
 	var stopped *each.Stopped
 	if errors.As(err, &stopped) {
-		return j.stopped(reply, stopped, seen)
+		return j.stopped(ctx, reply, stopped, seen)
 	}
 	if err != nil {
 		return j.runFailed(err)
 	}
-	return j.told(reply, seen)
+	return j.told(ctx, reply, seen)
 }
 
 // told prints the result.
-func (j *job) told(reply *receipt.Receipt, seen bool) error {
+func (j *job) told(ctx context.Context, reply *receipt.Receipt, seen bool) error {
+	var proofs []string
+	unproven := ""
+	if j.sealed && reply.First > 0 {
+		var entries []int64
+		for i := range reply.Calls {
+			if n := reply.Calls[i].Seq; n > 0 && !slices.Contains(entries, n) {
+				entries = append(entries, n)
+			}
+		}
+		proofs, unproven = j.proofs(ctx, j.store, j.signs, entries)
+	}
 	if j.json {
-		j.emit(wire.DoneRun(reply))
+		out := wire.DoneRun(reply)
+		out.Proofs, out.Unproven = proofs, unproven
+		j.emit(out)
 		return nil
 	}
+	defer func() {
+		for _, proof := range proofs {
+			fmt.Fprint(j.out, "\n", proof)
+		}
+		if unproven != "" {
+			fmt.Fprintln(j.err, unproven)
+		}
+	}()
 	if reply.Repeated {
 		fmt.Fprintln(j.err, "this was done before, under the same key; here is what it did then")
 	}

@@ -56,7 +56,8 @@ func BenchmarkDecideChained(b *testing.B) {
 		line = dsl.AppendCall(line[:0], call.Syntax)
 		next := stores.Entry{Time: now, Principal: "kim", Roles: names, Session: "s", Source: "a.dsl:1",
 			Verb: call.Verb.Name, Call: string(line), Outcome: outcomeOK, Palette: reg.Digest()}
-		next.Seal(entry.Seq+1, entry.Hash)
+		next.Write()
+		next.Number(entry.Seq + 1)
 		entry = next
 	}
 }

@@ -276,7 +276,7 @@ func (jn Journal) Settle(ctx context.Context, entry int64, how string) (by int64
 	if err != nil {
 		return 0, storeError(dsl.Place{}, err)
 	}
-	for _, e := range done.Chained() {
+	for _, e := range done.Numbered() {
 		by = e.Seq
 	}
 	return by, nil

@@ -349,7 +349,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 	})
 	switch {
 	case err == nil:
-		for i, e := range last.Chained() {
+		for i, e := range last.Numbered() {
 			r.of[i].out.seq = e.Seq
 		}
 		s.keepNames(ctx)

@@ -33,7 +33,7 @@ type pastCall struct {
 
 // pastOf reads the journal entry of a call that can be undone; nil if there is none.
 func pastOf(ctx context.Context, e *Engine, seq int64) (*pastCall, error) {
-	for line, err := range journal.Opened(ctx, e.store, housekeeper, seq, seq) {
+	for line, err := range journal.Opened(ctx, e.store, housekeeper, journal.ByNumber(ctx, e.store, seq, seq)) {
 		if err != nil {
 			return nil, failure(err)
 		}
@@ -502,7 +502,7 @@ func blame(ctx context.Context, s *Session, pasts map[int64]*pastCall, err error
 		return err
 	}
 	var last *stores.Entry
-	for line, failed := range journal.Opened(ctx, s.e.store, housekeeper, b.after+1, 0) {
+	for line, failed := range journal.Opened(ctx, s.e.store, housekeeper, journal.ByNumber(ctx, s.e.store, b.after+1, 0)) {
 		if failed != nil {
 			return err // it is refused all the same
 		}
@@ -542,11 +542,15 @@ const lastDone = 1000
 // Last returns the number of the latest journal entry of a call in this session that changed
 // something and was not undone; 0 if there is none among the latest lastDone entries.
 func (jn Journal) Last(ctx context.Context) (int64, error) {
+	err := jn.s.e.store.Seal(ctx) // so that the latest entries have places
+	if err != nil {
+		return 0, failure(err)
+	}
 	head, _, err := jn.s.e.store.Head(ctx)
 	if err != nil {
 		return 0, failure(err)
 	}
-	entries, err := jn.s.e.store.Journal(ctx, max(1, head-lastDone+1), head)
+	entries, err := jn.s.e.store.Placed(ctx, max(1, head-lastDone+1), head)
 	if err != nil {
 		return 0, failure(err)
 	}

@@ -641,7 +641,7 @@ func (e *Engine) endWork(ctx context.Context, b stores.Batch, done *Worked, outc
 
 // firstSeq returns the number of the first journal entry of a committed transaction.
 func firstSeq(tx stores.Tx) int64 {
-	if entries := tx.Chained(); len(entries) > 0 {
+	if entries := tx.Numbered(); len(entries) > 0 {
 		return entries[0].Seq
 	}
 	return 0

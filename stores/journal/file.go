@@ -18,18 +18,23 @@ import (
 
 // A journal outside of a store is a file of lines, each of them JSON:
 //
-//	{"verbatim":"journal","version":1}
+//	{"verbatim":"journal","version":2}
 //	{"entry":{"seq":1, …}}
 //	{"opening":{"id":"…","principal":"…","values":"…"}}
 //	{"end":{"entries":1,"hash":"…"}}
 //
-// An opening follows the entry that it belongs to. The last line says how many entries there are,
-// so that a file that was cut off is not taken for a shorter journal. There is one way to write
+// Entries are in the order of their places. An opening follows the entry that it belongs to. The last
+// line has the place and the hash of the last entry, so that a file that was cut off is not taken for
+// a shorter journal. A file of version 1 has only entries of the older chain, which have no place and
+// no salt, and the hashes of the chain. There is one way to write
 // each line. A reader refuses any other, and every unknown field: what is dropped silently could
 // no longer be proved.
 
-// fileVersion is the only version there is.
-const fileVersion = 1
+// fileVersion is the version that is written; ofChain is read too.
+const (
+	fileVersion = 2
+	ofChain     = 1
+)
 
 // maxLine bounds a line: an entry holds one call and what it changed.
 const maxLine = 256 << 20
@@ -46,7 +51,7 @@ func (e *FileError) Error() string { return fmt.Sprintf("line %d %s", e.Line, e.
 type Writer struct {
 	w    *bufio.Writer
 	b    []byte
-	head Head
+	last stores.Entry
 }
 
 // NewWriter begins a file.
@@ -62,20 +67,27 @@ func (w *Writer) Entry(e *stores.Entry, o *Opening) error {
 	if o != nil && o.Len() > 0 {
 		w.b = appendOpening(w.b, o)
 	}
-	w.head = Head{e.Seq, e.Hash}
+	w.last = *e
 	_, err := w.w.Write(w.b)
 	return err
 }
 
 // Close writes the last line. It does not close the underlying writer.
 func (w *Writer) Close() error {
-	fmt.Fprintf(w.w, `{"end":{"entries":%d,"hash":"%x"}}`+"\n", w.head.Size, w.head.Hash)
+	_, _ = w.w.Write(appendEnd(nil, &w.last)) // a failure stays with w
 	return w.w.Flush()
+}
+
+func appendEnd(b []byte, last *stores.Entry) []byte {
+	return fmt.Appendf(b, `{"end":{"entries":%d,"hash":"%x"}}`+"\n", last.Place, last.Hash)
 }
 
 func appendEntry(b []byte, e *stores.Entry) []byte {
 	b = append(b, `{"entry":{"seq":`...)
 	b = strconv.AppendInt(b, e.Seq, 10)
+	if !e.InChain() {
+		b = strconv.AppendInt(append(b, `,"place":`...), e.Place, 10)
+	}
 	b = append(b, `,"time":"`...)
 	b = e.Time.UTC().AppendFormat(b, time.RFC3339Nano)
 	b = append(b, `","principal":`...)
@@ -95,13 +107,17 @@ func appendEntry(b []byte, e *stores.Entry) []byte {
 		b = append(append(append(b, `,"`...), f.name...), `":`...)
 		b = stores.AppendJSONString(b, f.text)
 	}
-	for _, f := range [...]struct {
-		name string
-		sum  [32]byte
-	}{{"prev", e.Prev}, {"body", e.Body}, {"hash", e.Hash}} {
-		b = append(append(append(b, `,"`...), f.name...), `":"`...)
-		b = append(hex.AppendEncode(b, f.sum[:]), '"')
+	sum := func(name string, sum []byte) {
+		b = append(append(append(b, `,"`...), name...), `":"`...)
+		b = append(hex.AppendEncode(b, sum), '"')
 	}
+	if e.InChain() {
+		sum("prev", e.Prev[:])
+	} else {
+		sum("salt", e.Salt[:])
+	}
+	sum("body", e.Body[:])
+	sum("hash", e.Hash[:])
 	return append(b, "}}\n"...)
 }
 
@@ -121,18 +137,19 @@ type Line struct {
 	Opening *Opening
 }
 
-// Read iterates over the entries of a file. It does not check the chain, but checks that every
+// Read iterates over the entries of a file. It does not verify them, but checks that every
 // line is one that Writer writes, that openings match the commitments of their entries, and that
 // the end is there. The error is a *FileError or that of r.
 func Read(r io.Reader) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		f := &file{r: bufio.NewReaderSize(r, 1<<16)}
-		if err := f.header(); err != nil {
+		chained, err := f.header()
+		if err != nil {
 			yield(nil, err)
 			return
 		}
 		var pending *Line
-		var last Head
+		var last stores.Entry
 		for {
 			text, err := f.next()
 			if err != nil {
@@ -141,13 +158,13 @@ func Read(r io.Reader) iter.Seq2[*Line, error] {
 			}
 			var raw struct {
 				Entry *struct {
-					Seq                                          int64
+					Seq, Place                                   int64
 					Time                                         time.Time
 					Principal                                    string
 					Roles                                        []string
 					Session, Source, Verb, Call, Outcome, Reason string
 					Changes, Preview, Agreed, Palette, Turn      string
-					Origins, Prev, Body, Hash                    string
+					Origins, Salt, Prev, Body, Hash              string
 				}
 				Opening *struct{ ID, Principal, Values string }
 				End     *struct {
@@ -172,7 +189,14 @@ func Read(r io.Reader) iter.Seq2[*Line, error] {
 				e := stores.Entry{Seq: in.Seq, Time: in.Time, Principal: in.Principal, Roles: in.Roles, Session: in.Session, Source: in.Source, Verb: in.Verb,
 					Call: in.Call, Outcome: in.Outcome, Reason: in.Reason, Changes: in.Changes, Preview: in.Preview, Agreed: in.Agreed,
 					Palette: in.Palette, Turn: in.Turn, Origins: in.Origins}
-				if !readHash(in.Prev, &e.Prev) || !readHash(in.Body, &e.Body) || !readHash(in.Hash, &e.Hash) {
+				good := readHash(in.Body, e.Body[:]) && readHash(in.Hash, e.Hash[:])
+				if e.Place = in.Place; in.Salt == "" {
+					e.Place = in.Seq
+					good = good && readHash(in.Prev, e.Prev[:])
+				} else {
+					good = good && readHash(in.Salt, e.Salt[:]) && !e.InChain() && !chained
+				}
+				if !good {
 					yield(nil, f.wrong("has a hash that cannot be read"))
 					return
 				}
@@ -180,7 +204,7 @@ func Read(r io.Reader) iter.Seq2[*Line, error] {
 				if pending != nil && !yield(pending, nil) {
 					return
 				}
-				pending, last = &Line{Entry: e}, Head{e.Seq, e.Hash}
+				pending, last = &Line{Entry: e}, e
 			case raw.Opening != nil && raw.Entry == nil && raw.End == nil:
 				o, err := parseOpening(raw.Opening.ID, raw.Opening.Principal, raw.Opening.Values)
 				if err != nil {
@@ -200,11 +224,11 @@ func Read(r io.Reader) iter.Seq2[*Line, error] {
 				pending.Opening = o
 			case raw.End != nil && raw.Entry == nil && raw.Opening == nil:
 				var hash [32]byte
-				if !readHash(raw.End.Hash, &hash) || raw.End.Entries != last.Size || hash != last.Hash {
+				if !readHash(raw.End.Hash, hash[:]) || raw.End.Entries != last.Place || hash != last.Hash {
 					yield(nil, f.wrong("does not fit the entries before it: some are missing"))
 					return
 				}
-				again = fmt.Appendf(nil, `{"end":{"entries":%d,"hash":"%x"}}`+"\n", last.Size, last.Hash)
+				again = appendEnd(nil, &last)
 			default:
 				yield(nil, f.wrong("is no line of a journal"))
 				return
@@ -260,26 +284,27 @@ type file struct {
 
 func (f *file) wrong(msg string) error { return &FileError{f.line, msg} }
 
-func (f *file) header() error {
+// header reads the first line, and reports whether the file has only entries of the older chain.
+func (f *file) header() (chained bool, err error) {
 	text, err := f.next()
 	var bad *FileError
 	if err != nil && !errors.As(err, &bad) {
-		return err
+		return false, err
 	}
 	var head struct {
 		Verbatim string
 		Version  int
 	}
 	if err != nil || json.Unmarshal(text, &head) != nil || head.Verbatim != "journal" {
-		return &FileError{1, "is not the beginning of a journal"}
+		return false, &FileError{1, "is not the beginning of a journal"}
 	}
-	if head.Version != fileVersion {
-		return &FileError{1, fmt.Sprintf("begins a journal of version %d, and this program reads version %d", head.Version, fileVersion)}
+	if head.Version != fileVersion && head.Version != ofChain {
+		return false, &FileError{1, fmt.Sprintf("begins a journal of version %d, and this program reads version %d", head.Version, fileVersion)}
 	}
-	if string(text) != fmt.Sprintf(`{"verbatim":"journal","version":%d}`+"\n", fileVersion) {
-		return &FileError{1, "is not written as a journal writes it"}
+	if string(text) != fmt.Sprintf(`{"verbatim":"journal","version":%d}`+"\n", head.Version) {
+		return false, &FileError{1, "is not written as a journal writes it"}
 	}
-	return nil
+	return head.Version == ofChain, nil
 }
 
 // next returns the next line, its end included.
@@ -305,7 +330,7 @@ func (f *file) next() ([]byte, error) {
 	}
 }
 
-func readHash(text string, sum *[32]byte) bool {
+func readHash(text string, sum []byte) bool {
 	b, err := hex.DecodeString(text)
-	return err == nil && copy(sum[:], b) == len(sum) && len(b) == len(sum)
+	return err == nil && copy(sum, b) == len(sum) && len(b) == len(sum)
 }

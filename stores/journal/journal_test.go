@@ -33,7 +33,8 @@ func chance(seed uint64) io.Reader {
 	return mathrand.NewChaCha8(s)
 }
 
-// ledger makes a journal of n entries, some of which commit to values.
+// ledger makes a journal of n entries, some of which commit to values. The first third of them are
+// of the older chain.
 func ledger(n int, seed uint64) []*Line {
 	random := chance(seed)
 	lines := make([]*Line, n)
@@ -60,7 +61,15 @@ func ledger(n int, seed uint64) []*Line {
 			l.Opening = o
 		}
 		e.Changes = string(r.AppendText(nil))
-		e.Seal(seq, prev)
+		if e.Place = seq; i < n/3 {
+			e.Chain(seq, prev)
+		} else {
+			if _, err := io.ReadFull(random, e.Salt[:]); err != nil {
+				panic(err)
+			}
+			e.Write()
+			e.Number(seq)
+		}
 		l.Entry, prev = e, e.Hash
 		lines[i] = l
 	}
@@ -91,11 +100,11 @@ func entriesOf(lines []*Line) iter.Seq2[*stores.Entry, error] {
 }
 
 func headOf(lines []*Line) Head {
-	if len(lines) == 0 {
-		return Head{}
+	h, err := Verify(entriesOf(lines), nil)
+	if err != nil {
+		panic(err)
 	}
-	e := lines[len(lines)-1].Entry
-	return Head{e.Seq, e.Hash}
+	return h
 }
 
 func written(lines []*Line) []byte {
@@ -121,7 +130,12 @@ func resealed(lines []*Line, from int) []*Line {
 	}
 	for i := from; i < len(out); i++ {
 		l := *out[i]
-		l.Entry.Seal(int64(i+1), prev)
+		if l.Entry.Place = int64(i + 1); l.Entry.InChain() {
+			l.Entry.Chain(l.Entry.Place, prev)
+		} else {
+			l.Entry.Write()
+			l.Entry.Number(l.Entry.Place)
+		}
 		prev = l.Entry.Hash
 		out[i] = &l
 	}
@@ -278,16 +292,16 @@ func TestACheckpointShowsWhatAChainCannot(t *testing.T) {
 	const n, at = 40, 30
 	lines := ledger(n, 1)
 	known := headOf(lines[:at])
-	if h, err := Verify(entriesOf(lines), known, headOf(lines), Head{}); err != nil || h != headOf(lines) {
+	if h, err := Verify(entriesOf(lines), nil, known, headOf(lines), headOf(lines[:n/3]), headOf(lines[:5]), Head{}); err != nil || h != headOf(lines) {
 		t.Fatal(h, err)
 	}
 	tried, found := 0, 0
 	try := func(name string, lines []*Line, want bool) {
 		t.Helper()
-		if _, err := Verify(entriesOf(lines)); err != nil {
-			t.Errorf("%s: the chain alone shows it: %v", name, err)
+		if _, err := Verify(entriesOf(lines), nil); err != nil {
+			t.Errorf("%s: the journal alone shows it: %v", name, err)
 		}
-		_, err := Verify(entriesOf(lines), known)
+		_, err := Verify(entriesOf(lines), nil, known)
 		var behind *BehindError
 		var fork *ForkError
 		if want {
@@ -325,7 +339,7 @@ func TestEveryBitOfAFileIsLookedAt(t *testing.T) {
 	lines := ledger(4, 1)
 	good := written(lines)
 	check := func(b []byte) error {
-		_, err := Verify(OnlyEntries(Read(bytes.NewReader(b))))
+		_, err := Verify(OnlyEntries(Read(bytes.NewReader(b))), nil)
 		return err
 	}
 	if err := check(good); err != nil {
@@ -363,11 +377,12 @@ func TestAFieldOfAnotherVersionIsRefused(t *testing.T) {
 	good := string(written(ledger(2, 1)))
 	for bad, want := range map[string]string{
 		strings.Replace(good, `"call":`, `"mood":"well","call":`, 1):     `holds "mood", which this version does not know`,
-		strings.Replace(good, `"version":1`, `"version":2`, 1):           "begins a journal of version 2",
-		strings.Replace(good, `"version":1`, `"version":1,"x":1`, 1):     "not written as a journal writes it",
+		strings.Replace(good, `"version":2`, `"version":3`, 1):           "begins a journal of version 3",
+		strings.Replace(good, `"version":2`, `"version":1`, 1):           "has a hash that cannot be read",
+		strings.Replace(good, `"version":2`, `"version":2,"x":1`, 1):     "not written as a journal writes it",
 		strings.Replace(good, `{"end":`, `{"more":1}`+"\n"+`{"end":`, 1): `holds "more"`,
 	} {
-		_, err := Verify(OnlyEntries(Read(strings.NewReader(bad))))
+		_, err := Verify(OnlyEntries(Read(strings.NewReader(bad))), nil)
 		var line *FileError
 		if !errors.As(err, &line) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -389,10 +404,10 @@ func FuzzReadJournal(f *testing.F) {
 			}
 			lines = append(lines, l)
 		}
-		if !bytes.Equal(written(lines), b) {
+		if !bytes.Equal(written(lines), bytes.Replace(b, []byte(`"version":1}`), []byte(`"version":2}`), 1)) {
 			t.Fatalf("it was taken for another file:\n%s", b)
 		}
-		if h, err := Verify(entriesOf(lines)); err == nil && h != headOf(lines) {
+		if h, err := Verify(entriesOf(lines), nil); err == nil && h.Entries != int64(len(lines)) {
 			t.Fatal("a head that is not the last entry's")
 		}
 		for _, l := range lines {
@@ -404,7 +419,7 @@ func FuzzReadJournal(f *testing.F) {
 // SAFE-J5: whatever a checkpoint says, what is accepted under it begins with
 // exactly the entries that it knows.
 func FuzzReadCheckpoint(f *testing.F) {
-	signer, err := NewSigner("example.com/log", chance(1))
+	signer, err := NewSigner("example.com"+OfLog, chance(1))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -416,8 +431,12 @@ func FuzzReadCheckpoint(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, err = Verify(entriesOf(lines), c.Head)
-		extends := c.Size <= 5 && c.Head == headOf(lines[:min(c.Size, 5)])
+		_, err = Verify(entriesOf(lines), nil, c.Head)
+		extends := c.Size == 0 && c.Entries == 0 || c.Size == 1 && c.Hash == stores.LeafHash(1, lines[0].Entry.Hash)
+		for n := range len(lines) + 1 {
+			h := headOf(lines[:n])
+			extends = extends || h.Hash == c.Hash && h.Size == c.Size && (h.Size > 0 || h.Entries == c.Entries)
+		}
 		if (err == nil) != extends {
 			t.Fatalf("%+v: %v", c, err)
 		}
@@ -450,11 +469,11 @@ func TestNotesAreThoseOfTheFormat(t *testing.T) {
 
 func TestCheckpointsAreSignedAndReadStrictly(t *testing.T) {
 	t.Parallel()
-	signer, err := NewSigner("example.com/log", chance(1))
+	signer, err := NewSigner("example.com"+OfLog, chance(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := NewSigner("example.com/log", chance(2))
+	other, err := NewSigner("example.com"+OfLog, chance(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -465,7 +484,7 @@ func TestCheckpointsAreSignedAndReadStrictly(t *testing.T) {
 	h := headOf(ledger(3, 1))
 	note := signer.Sign(h)
 	c, err := ReadCheckpoint(note, &signer.Verifier)
-	if err != nil || c.Head != h || c.Origin != "example.com/log" {
+	if err != nil || c.Size != h.Size || c.Hash != h.Hash || c.Origin != "example.com"+OfLog || !c.Signed {
 		t.Fatal(c, err)
 	}
 	// A witness may add a signature of theirs.
@@ -512,9 +531,9 @@ func TestTheFirstJournalIsReadForEver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := Verify(OnlyEntries(Read(bytes.NewReader(b))))
-	if err != nil || h.Size != 5 || fmt.Sprintf("%x", h.Hash[:4]) != firstHash {
-		t.Fatalf("%d entries, head %x, %v", h.Size, h.Hash[:4], err)
+	h, err := Verify(OnlyEntries(Read(bytes.NewReader(b))), nil)
+	if err != nil || h.Entries != 5 || fmt.Sprintf("%x", h.Hash[:4]) != firstHash {
+		t.Fatalf("%d entries, head %x, %v", h.Entries, h.Hash[:4], err)
 	}
 	note := &stores.Entity{Name: "note", Table: "desk.notes", Fields: []stores.Field{
 		{Name: "id", Kind: stores.UUID}, {Name: "text", Kind: stores.String}, {Name: "price", Kind: stores.Decimal}, {Name: "due", Kind: stores.Date},
@@ -562,7 +581,7 @@ func first() []*Line {
 		}
 		e.Time, e.Principal, e.Roles, e.Session, e.Palette = time.Date(2025, 1, 3, 10, len(lines), 0, 1000, time.UTC), "clara", []string{"client", "owner"}, "s-1", "d"
 		e.Changes = string(r.AppendText(nil))
-		e.Seal(int64(len(lines)+1), prev)
+		e.Chain(int64(len(lines)+1), prev)
 		l.Entry, prev = e, e.Hash
 		lines = append(lines, l)
 	}
@@ -639,10 +658,10 @@ func TestAGapIsNoEnd(t *testing.T) {
 	lines := ledger(4*page, 1)
 	for _, gap := range [][2]int{{0, page}, {page, 2 * page}, {page, 3 * page}, {page - 1, 3*page + 1}, {0, 4*page - 1}} {
 		s := &counting{lines: slices.Concat(lines[:gap[0]], lines[gap[1]:])}
-		h, err := Verify(Entries(context.Background(), s, 1, 0))
+		h, err := Verify(Entries(context.Background(), s, 1, 0), nil)
 		var chain *stores.ChainError
 		if !errors.As(err, &chain) || !chain.Missing || chain.Seq != int64(gap[0]+1) {
-			t.Errorf("without entries %d to %d, %d entries are in order: %v", gap[0]+1, gap[1], h.Size, err)
+			t.Errorf("without entries %d to %d, %d entries are in order: %v", gap[0]+1, gap[1], h.Entries, err)
 		}
 	}
 }
@@ -652,9 +671,9 @@ func TestAGapIsNoEnd(t *testing.T) {
 func TestAFailureOfTheStoreEndsTheEntries(t *testing.T) {
 	t.Parallel()
 	s := &counting{lines: ledger(2*page, 1), fails: 2}
-	h, err := Verify(Entries(context.Background(), s, 1, 0))
-	if !errors.Is(err, errRead) || h.Size != page {
-		t.Errorf("verified %d entries: %v", h.Size, err)
+	h, err := Verify(Entries(context.Background(), s, 1, 0), nil)
+	if !errors.Is(err, errRead) || h.Entries != page {
+		t.Errorf("verified %d entries: %v", h.Entries, err)
 	}
 }
 
@@ -667,13 +686,13 @@ type counting struct {
 	reads, fails int64
 }
 
-func (c *counting) Journal(_ context.Context, from, to int64) ([]stores.Entry, error) {
+func (c *counting) Placed(_ context.Context, from, to int64) ([]stores.Entry, error) {
 	if c.reads++; c.reads == c.fails {
 		return nil, errRead
 	}
 	var out []stores.Entry
 	for _, l := range c.lines {
-		if l.Entry.Seq >= from && (to == 0 || l.Entry.Seq <= to) {
+		if l.Entry.Place >= from && (to == 0 || l.Entry.Place <= to) {
 			out = append(out, l.Entry)
 		}
 	}
@@ -686,5 +705,34 @@ func (c *counting) Head(context.Context) (int64, [32]byte, error) {
 		return 0, [32]byte{}, nil
 	}
 	e := c.lines[len(c.lines)-1].Entry
-	return e.Seq, e.Hash, nil
+	return e.Place, e.Hash, nil
+}
+
+// In the order of numbers, gaps of any length are passed over, and the last entry is the end.
+func TestGapsOfNumbersArePassedOver(t *testing.T) {
+	t.Parallel()
+	for _, numbers := range [][]int64{nil, {1}, {1, 2, 700}, {5, 1 << 20, 1<<20 + 1}, {3, 1 << 50}} {
+		s := numbered(numbers)
+		var got []int64
+		for e, err := range ByNumber(context.Background(), &s, 1, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, e.Seq)
+		}
+		if !slices.Equal(got, numbers) {
+			t.Errorf("%d were read as %d", numbers, got)
+		}
+	}
+}
+
+type numbered []int64
+
+func (n *numbered) Journal(_ context.Context, from, to int64) (entries []stores.Entry, err error) {
+	for _, seq := range *n {
+		if seq >= from && (to == 0 || seq <= to) {
+			entries = append(entries, stores.Entry{Seq: seq})
+		}
+	}
+	return entries, nil
 }

@@ -12,9 +12,8 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// Opened iterates over the entries from one number to another with their openings, and reads them
-// a page at a time.
-func Opened(ctx context.Context, s stores.Store, principal string, from, to int64) iter.Seq2[*Line, error] {
+// Opened iterates over entries with their openings, which it reads a page at a time.
+func Opened(ctx context.Context, s stores.Store, principal string, entries iter.Seq2[*stores.Entry, error]) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		var lines []*Line
 		flush := func() bool {
@@ -23,7 +22,7 @@ func Opened(ctx context.Context, s stores.Store, principal string, from, to int6
 			for _, l := range lines {
 				record, err := Parse(l.Entry.Changes)
 				if err != nil {
-					// VerifyChain decides whether that is right.
+					// Verify decides whether that is right.
 					continue
 				}
 				if record.Opening != "" {
@@ -58,7 +57,7 @@ func Opened(ctx context.Context, s stores.Store, principal string, from, to int6
 			lines = lines[:0]
 			return true
 		}
-		for e, err := range Entries(ctx, s, from, to) {
+		for e, err := range entries {
 			if err != nil {
 				if flush() {
 					yield(nil, err)
@@ -90,59 +89,48 @@ func (l *Line) Record() (Record, error) {
 	return r, nil
 }
 
-// Import appends the entries of a file to an empty journal. Their hashes depend only on their
-// content and their order, so they must come out the same: Import checks each of them. It returns
-// the head.
+// Import adds the entries of a file to an empty journal, with their numbers, salts and places. So
+// the log's root must come out the same; Import checks that. It returns the head.
 func Import(ctx context.Context, s stores.Store, lines iter.Seq2[*Line, error]) (Head, error) {
-	var h Head
-	there, err := s.Journal(ctx, 1, 1)
+	there, err := s.Journal(ctx, 1, 0)
 	if err != nil {
-		return h, err
+		return Head{}, err
 	}
 	if len(there) > 0 {
-		return h, ErrNotEmpty
+		return Head{}, ErrNotEmpty
 	}
-	var part []*Line
+	var b stores.Batch
 	flush := func() error {
-		if len(part) == 0 {
+		if len(b.Sealed) == 0 {
 			return nil
 		}
-		var b stores.Batch
-		for _, l := range part {
-			b.Entries = append(b.Entries, l.Entry)
-			if l.Opening != nil {
-				b.Changes = append(b.Changes, l.Opening.Insert())
-			}
-		}
-		var done stores.Tx
-		err := s.Update(ctx, everything("verbatim"), func(tx stores.Tx) error {
-			done = tx
-			return tx.Apply(ctx, b)
-		})
-		if err != nil {
-			return err
-		}
-		for i, e := range done.Chained() {
-			if l := part[i]; e.Seq != l.Entry.Seq || e.Hash != l.Entry.Hash {
-				return fmt.Errorf("entry %d did not come out as it was: somebody else writes to this journal", l.Entry.Seq)
-			}
-			h = Head{e.Seq, e.Hash}
-		}
-		part = part[:0]
-		return nil
+		err := s.Update(ctx, everything("verbatim"), func(tx stores.Tx) error { return tx.Apply(ctx, b) })
+		b = stores.Batch{}
+		return err
 	}
-	for l, err := range lines {
+	var h Head
+	for l, err := range Verified(lines, true, &h) {
 		if err != nil {
 			return h, err
 		}
-		part = append(part, l)
-		if len(part) == page {
+		b.Sealed = append(b.Sealed, l.Entry)
+		if l.Opening != nil {
+			b.Changes = append(b.Changes, l.Opening.Insert())
+		}
+		if len(b.Sealed) == page {
 			if err := flush(); err != nil {
 				return h, err
 			}
 		}
 	}
-	return h, flush()
+	if err := flush(); err != nil {
+		return h, err
+	}
+	n, hash, err := s.Head(ctx)
+	if err == nil && (n != h.Entries || hash != h.Hash) {
+		err = fmt.Errorf("the journal did not come out as it was: somebody else writes to it")
+	}
+	return h, err
 }
 
 // ErrNotEmpty says that a journal can be imported only into an empty one.
@@ -275,7 +263,7 @@ func (n *Erased) jobs(ctx context.Context, s stores.Store, texts map[stores.Valu
 // Count returns what Redact would erase.
 func Count(ctx context.Context, s stores.Store, principal string, w Redaction) (n Erased, err error) {
 	each := func(do func(*Line, *Record)) error {
-		for l, err := range Opened(ctx, s, principal, 1, 0) {
+		for l, err := range Opened(ctx, s, principal, ByNumber(ctx, s, 1, 0)) {
 			if err != nil {
 				return err
 			}
@@ -356,7 +344,7 @@ func Redact(ctx context.Context, s stores.Store, principal string, w Redaction, 
 			changes = changes[:0]
 			return err
 		}
-		for l, err := range Entries(ctx, s, 1, 0) {
+		for l, err := range ByNumber(ctx, s, 1, 0) {
 			if err != nil {
 				return err
 			}
@@ -420,7 +408,7 @@ func (w Redaction) gather(ctx context.Context, s stores.Store, tx stores.Tx, tex
 	if w.Row == nil {
 		return nil
 	}
-	for l, err := range Entries(ctx, s, 1, 0) {
+	for l, err := range ByNumber(ctx, s, 1, 0) {
 		if err != nil {
 			return err
 		}

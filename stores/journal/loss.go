@@ -77,7 +77,7 @@ func (l *Losses) Watch(lines iter.Seq2[*Line, error]) iter.Seq2[*stores.Entry, e
 				yield(nil, err)
 				return
 			}
-			// VerifyChain, not this, reports a record that cannot be read.
+			// Verify, not this, reports a record that cannot be read.
 			if r, err := Parse(line.Entry.Changes); err == nil {
 				l.look(line, &r)
 			}
@@ -93,8 +93,8 @@ func (l *Losses) look(line *Line, r *Record) {
 		l.Erasable++
 		if line.Opening != nil && r.Whole(line.Opening) {
 			l.Whole++
-		} else {
-			l.lost = append(l.lost, line.Entry.Seq)
+		} else if at, there := slices.BinarySearch(l.lost, line.Entry.Seq); !there { // numbers do not always ascend
+			l.lost = slices.Insert(l.lost, at, line.Entry.Seq)
 		}
 	}
 	listed, _ := readNumbers(r.Erased)

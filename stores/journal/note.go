@@ -15,32 +15,40 @@ import (
 	"unicode/utf8"
 )
 
-// A Head is the end of a journal: how many entries it has, and the hash of the last. The zero
-// Head is that of an empty journal.
+// A Head is the end of a journal: how many entries it has, and the root of the log that ends there.
+// The zero Head is that of an empty journal.
 type Head struct {
-	Size int64
-	Hash [32]byte
+	Entries int64
+	Size    int64 // leaves of the log; 0 of the older chain, whose head is the hash of its last entry
+	Hash    [32]byte
 }
+
+// EntriesAt returns how many entries a log with this head has when it has so many leaves.
+func (h Head) EntriesAt(size int64) int64 { return h.Entries - max(1, h.Size) + size }
 
 // A Checkpoint is the head of a journal at some time, kept where nobody who can change the
 // journal can change it too. It can show that the end of a journal was cut off or that it was
-// rewritten, which a chain alone cannot.
+// rewritten, which the journal alone cannot.
 type Checkpoint struct {
 	Origin string // name of the key that signed it, which identifies the journal
+	Signed bool   // by a key that is trusted
 	Head
 }
 
 // A checkpoint is written as a signed note (https://c2sp.org/signed-note), whose text has the
-// lines of a log's checkpoint (https://c2sp.org/tlog-checkpoint): origin, number of entries, hash
-// in base64. The hash is that of the last entry, which covers all before it. It is not the root
-// of a Merkle tree, so any tool that reads notes can check the signature, but only this program
-// can check that a journal extends the checkpoint.
+// lines of a log's checkpoint (https://c2sp.org/tlog-checkpoint): origin, number of leaves, root in
+// base64. Checkpoints of the older chain have the same form, with the number and the hash of its
+// last entry. So that no origin means both, those of the log end with OfLog.
+
+// OfLog is the end of an origin, and of the name of a key, of a sealed log.
+const OfLog = "/sealed-log"
 
 // Errors about keys and checkpoints.
 var (
 	ErrNote      = errors.New("not a checkpoint")
 	ErrKey       = errors.New("not a key")
 	ErrSignature = errors.New("signed by no key that is trusted")
+	ErrChainKey  = errors.New("the key signed checkpoints of the older chain: a log has a key of its own, whose name ends with " + OfLog)
 )
 
 // ed25519Note is the number of this kind of signature in notes.
@@ -147,9 +155,16 @@ func splitKey(text string) (name string, id, key []byte, ok bool) {
 	return name, id, key[1:], true
 }
 
-// Sign writes a checkpoint of a head.
+// Unsigned writes a checkpoint that nobody has signed.
+func Unsigned(h Head) string { return noteText("unsigned"+OfLog, h) + "\n" }
+
+func noteText(origin string, h Head) string {
+	return fmt.Sprintf("%s\n%d\n%s\n", origin, h.Size, base64.StdEncoding.EncodeToString(h.Hash[:]))
+}
+
+// Sign writes a checkpoint of the head of a log.
 func (s *Signer) Sign(h Head) string {
-	text := fmt.Sprintf("%s\n%d\n%s\n", s.Name, h.Size, base64.StdEncoding.EncodeToString(h.Hash[:]))
+	text := noteText(s.Name, h)
 	sig := append(s.id(), ed25519.Sign(s.key, []byte(text))...)
 	return text + "\n— " + s.Name + " " + base64.StdEncoding.EncodeToString(sig) + "\n"
 }
@@ -163,7 +178,10 @@ func ReadCheckpoint(note string, keys ...*Verifier) (Checkpoint, error) {
 	if len(note) > maxNote || !utf8.ValidString(note) || strings.ContainsFunc(note, func(r rune) bool { return r < 0x20 && r != '\n' }) {
 		return wrong("it is no text of at most 64 KiB")
 	}
-	at := strings.LastIndex(note, "\n\n")
+	if unsigned, ok := strings.CutSuffix(note, "\n\n"); ok && len(keys) == 0 && strings.HasPrefix(unsigned, "unsigned"+OfLog+"\n") {
+		note += "\n" // no signatures
+	}
+	at := strings.LastIndex(strings.TrimSuffix(note, "\n"), "\n\n")
 	if at < 0 || !strings.HasSuffix(note, "\n") {
 		return wrong("it does not end with signatures")
 	}
@@ -173,8 +191,8 @@ func ReadCheckpoint(note string, keys ...*Verifier) (Checkpoint, error) {
 		return wrong("its text is not three lines: origin, size and hash")
 	}
 	c.Origin = lines[0]
-	var err error
-	if c.Size, err = strconv.ParseInt(lines[1], 10, 64); err != nil || c.Size < 0 || strconv.FormatInt(c.Size, 10) != lines[1] {
+	size, err := strconv.ParseInt(lines[1], 10, 64)
+	if err != nil || size < 0 || strconv.FormatInt(size, 10) != lines[1] {
 		return wrong("its second line is no number of entries")
 	}
 	hash, err := base64.StdEncoding.Strict().DecodeString(lines[2])
@@ -182,8 +200,15 @@ func ReadCheckpoint(note string, keys ...*Verifier) (Checkpoint, error) {
 		return wrong("its third line is no hash")
 	}
 	copy(c.Hash[:], hash)
-	if c.Size == 0 && c.Hash != [32]byte{} {
+	if strings.HasSuffix(c.Origin, OfLog) {
+		if c.Size = size; size == 0 && c.Hash != sha256.Sum256(nil) {
+			return wrong("it has another root than that of an empty log")
+		}
+	} else if c.Entries = size; size == 0 && c.Hash != [32]byte{} {
 		return wrong("an empty journal has no hash")
+	}
+	if signatures == "\n" {
+		return c, nil
 	}
 	list := strings.Split(strings.TrimSuffix(signatures, "\n"), "\n")
 	if len(list) > maxSignatures {
@@ -206,7 +231,7 @@ func ReadCheckpoint(note string, keys ...*Verifier) (Checkpoint, error) {
 			signed = true
 		}
 	}
-	if len(keys) > 0 && !signed {
+	if c.Signed = signed; len(keys) > 0 && !signed {
 		return Checkpoint{}, ErrSignature
 	}
 	return c, nil

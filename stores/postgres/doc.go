@@ -40,19 +40,16 @@
 // keys to another's table, our owner needs REFERENCES on it; without that right there are none.
 //
 // Transactions. A View is one snapshot: repeatable read, read-only. An Update reads what is
-// committed when each statement begins, for two reasons: the journal's chain cannot be extended
-// from a snapshot taken before the commit that it has to follow, and the guards of a change
-// detect that another transaction has changed its row meanwhile, as a conflict that can be tried
-// again. A Get within an Update locks its row until the commit, so that what a verb decides by
+// committed when each statement begins, so that the guards of a change detect that another
+// transaction has changed its row meanwhile, as a conflict that can be tried again. A Get within an Update locks its row until the commit, so that what a verb decides by
 // stays true; what Find and SQL return may change before the commit, unless a guard covers it.
 // (In a SQLite store, nobody else writes at all.) A View that is called within an Update is
 // another transaction, and needs a connection of its own: a pool of one would wait for itself.
 //
-// Journal. Entries are chained in the server while the transaction commits: an advisory lock is
-// taken when everything else is done and COMMIT is already on its way, so that it is held only
-// while the server works; prev is unique, within a part if the journal is kept in parts, and the
-// number of an entry is unique in the whole journal. The application's role can add to the
-// journal and change nothing in it; triggers stop accidental changes by other roles.
+// Journal. An entry is committed without a lock that another writer waits for. Its number is drawn
+// by the last statement before COMMIT, and a sealer in every process that writes gives it a place
+// in the log: seal.go. The application's role can add to the journal and the log, and change
+// nothing in them; triggers stop accidental changes by other roles.
 //
 // Statements. The text of a question is written once for all questions of its form, and its
 // arguments carry what differs between them: prepared.go. The changes of a batch are one
@@ -70,15 +67,7 @@
 // so that a commit behind it cannot happen.
 //
 // Durability. That of the server's synchronous_commit: when Update has returned, its changes are
-// as safe as that setting makes them. A transaction that adds to the journal is committed first
-// and waits for the disk afterwards, in the same round trip, when the journal's lock is free
-// again; otherwise no two transactions could wait for the disk together. So others may see rows,
-// and chain to entries, for as long as a disk takes before these are safe. A server that fails
-// then loses the end of its log and never something from the middle: a writer who saw such a row
-// is told of success only after the row was safe; only a reader who writes nothing may have seen
-// a row that is lost. A server whose synchronous_commit is off waits for nothing. The wait needs
-// EXECUTE on pg_logical_emit_message, which everybody has unless it was revoked before the store
-// was opened; without it, the transaction waits while it holds the lock.
+// as safe as that setting makes them.
 //
 // A commit whose answer did not come returns stores.ErrUnknown; every other error means that
 // nothing was committed.

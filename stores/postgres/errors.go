@@ -250,8 +250,7 @@ func about(e *pgconn.PgError) string {
 // commitFault interprets the error of a commit. If the server answered with an error, it did not
 // commit; if the answer is missing, nobody knows. A server that is shutting down may have done
 // either before it said so, unless it said so in the place of the answer to a statement before
-// COMMIT: answers come in order. An error behind COMMIT means that it is committed, and that
-// nobody knows whether it is safe. where is negative before COMMIT, and positive behind it.
+// COMMIT: answers come in order. where is negative before COMMIT.
 func commitFault(err error, where int) error {
 	var f *failure
 	switch {
@@ -261,8 +260,6 @@ func commitFault(err error, where int) error {
 		return sqlcore.Because(stores.ErrUnknown, &failure{doing: "commit", cause: err})
 	case !errors.As(err, &f):
 		return err
-	case where > 0:
-		return sqlcore.Because(stores.ErrUnknown, f)
 	case f.code == "" && pgconn.SafeToRetry(f.cause):
 		return err
 	case f.code == "" || f.code[:2] == "57" && where == 0 || f.code[:2] == "08":

@@ -1,8 +1,8 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -16,44 +16,43 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-const entryColumns = "seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, prev, body, hash"
+const entryColumns = "j.seq, j.time, j.principal, j.roles, j.session, j.source, j.verb, j.call, j.outcome, j.reason, j.changes, j.preview, j.agreed, j.palette, j.turn, j.origins, j.salt, j.body, j.chain_prev, j.chain_hash, l.place, (SELECT h.number FROM public.verbatim_leaf h WHERE h.place = 0)"
 
-// journalLock is held by the one transaction that appends, until it ends. It is the first eight
-// bytes of the SHA-256 of "verbatim journal".
-const journalLock = "-2102251852386772864"
+// entryWidth is the number of entryColumns.
+const entryWidth = 22
 
-// takeJournal takes the lock.
-const takeJournal = "SELECT pg_catalog.pg_advisory_xact_lock(" + journalLock + ")"
+// ownColumns are those of entryColumns that an entry's text fills, behind its number.
+const ownColumns = "time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, salt, body"
 
-// waitLater keeps the commit from waiting for the disk while it holds the lock, which would make
-// all other writers wait: lateFlush waits, when the lock is free.
-const waitLater = takeJournal + ", pg_catalog.set_config('synchronous_commit', 'off', true)"
+// entryTypes are their types.
+var entryTypes = [...]string{"timestamptz", "text", "json", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text", "bytea", "bytea"}
 
-// lateFlush is a transaction of its own behind COMMIT, in the same round trip, that waits as the
-// server's synchronous_commit says: for the disk, and for replicas if it has such. When it is
-// safe, everything before it in the log is safe, including the transaction that it follows. It
-// writes a meaningless message to the log, because a commit that wrote nothing does not wait.
-const lateFlush = "SELECT pg_catalog.pg_logical_emit_message(true, 'verbatim', '')"
+// chainLock is held by a transaction of the older version that appends. Migrate takes it.
+const chainLock = "-2102251852386772864"
 
-// append makes the statements that chain the entries of a transaction to the journal. They go
-// with the commit, when everything else is done and sent, so that the lock is held only while the
-// server seals and commits: never while the client computes or an answer travels. The statement
-// that seals begins when we have the lock, and so sees every committed entry. prev is unique,
-// which keeps the chain from forking even if the lock fails.
+// judgeAll makes the server check deferred constraints: a transaction draws the number of its
+// entries when nothing can delay or change its work any more.
+const judgeAll = "SET CONSTRAINTS ALL IMMEDIATE"
+
+// The numbers of one transaction's entries are consecutive. A few are drawn again until nobody has
+// drawn one between them; gaps are no fault. For many, the transaction holds numbersLock alone until
+// its end; whoever draws few shares it.
+const (
+	numbersLock = "-2102251852386772861"
+	fewEntries  = 64
+)
+
+// append makes the statements that add the entries of a transaction, the last before the commit.
 func (t *tx) append() ([]op, error) {
 	if len(t.Entries) == 0 {
 		return nil, nil
 	}
-	t.c.chains = true
-	ops := []op{{doing: "journal", sql: takeJournal}}
-	if t.s.late {
-		ops[0].sql = waitLater
+	ops := []op{{doing: "journal", sql: judgeAll}}
+	if len(t.Entries) > fewEntries {
+		ops = append(ops, op{doing: "journal", sql: "SELECT pg_catalog.pg_advisory_xact_lock(" + numbersLock + ")"})
 	}
 	for run := range slices.Chunk(t.Entries, maxRun) {
-		for i := range run {
-			run[i].Write()
-		}
-		o, err := seal(run)
+		o, err := numbering(run)
 		if err != nil {
 			return nil, err
 		}
@@ -62,84 +61,116 @@ func (t *tx) append() ([]op, error) {
 	return ops, nil
 }
 
-// hashOf writes the Hash of a stores.Entry in SQL.
-func hashOf(prev, seq, body string) string {
-	return "pg_catalog.sha256('verbatim journal entry 2'::bytea || " + prev + " || pg_catalog.int8send(" + seq + ") || " + body + ")"
-}
-
-// theHead reads the number and hash of the last entry, after which the next one goes.
-const theHead = `SELECT COALESCE(j.seq, 0) AS seq, COALESCE(j.hash, '\x` + noHash + `'::bytea) AS hash
-FROM (VALUES (0)) v LEFT JOIN (SELECT seq, hash FROM public.verbatim_journal ORDER BY seq DESC LIMIT 1) j ON true`
-
-const noHash = "0000000000000000000000000000000000000000000000000000000000000000"
-
-// entryTypes are the types of the columns that an entry's text fills, in the order of
-// entryColumns.
-var entryTypes = [...]string{"timestamptz", "text", "json", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text"}
-
-// sealSQLs returns two statements: sealOne stores one entry, and sealMany stores those in array
-// arguments. Its last argument but one is the bodies, one after another, and its last their
-// number. Both return the place of the first entry.
-var sealSQLs = sync.OnceValues(func() (sealOne, sealMany string) {
-	n := len(entryTypes)
+// numberSQLs returns two statements: one adds an entry, and many those in array arguments, of which
+// the last argument is the number. Both number entries and note that they wait to be sealed, and
+// return the numbers.
+var numberSQLs = sync.OnceValues(func() (one, many string) {
 	var values, arrays, names []string
 	for i, typ := range entryTypes {
 		values = append(values, fmt.Sprintf("$%d::%s", i+1, typ))
 		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, typ))
-		names = append(names, fmt.Sprintf("v.c%d", i))
+		names = append(names, fmt.Sprintf("c%d", i))
 	}
-	body := fmt.Sprintf("$%d::bytea", n+1)
-	one := "INSERT INTO public.verbatim_journal (" + entryColumns + ") SELECT h.seq + 1, " + strings.Join(values, ", ") + ", h.hash, " + body + ", " +
-		hashOf("h.hash", "h.seq + 1", body) + " FROM (" + theHead + ") h RETURNING seq, prev"
-	nth := func(n string) string { return "substr(" + body + ", " + n + ", 32)" }
-	many := "WITH RECURSIVE c (n, seq, prev, body, hash) AS (SELECT 1::bigint, h.seq + 1, h.hash, " + nth("1") + ", " + hashOf("h.hash", "h.seq + 1", nth("1")) + " FROM (" + theHead + ") h " +
-		"UNION ALL SELECT c.n + 1, c.seq + 1, c.hash, " + nth("(32 * c.n + 1)::int") + ", " + hashOf("c.hash", "c.seq + 1", nth("(32 * c.n + 1)::int")) + fmt.Sprintf(" FROM c WHERE c.n < $%d::bigint), ", n+2) +
-		"w AS (INSERT INTO public.verbatim_journal (" + entryColumns + ") SELECT c.seq, " + strings.Join(names, ", ") + ", c.prev, c.body, c.hash FROM c JOIN unnest(" + strings.Join(arrays, ", ") +
-		") WITH ORDINALITY AS v(" + strings.ReplaceAll(strings.Join(names, ", "), "v.", "") + ", n) ON v.n = c.n) SELECT seq, prev FROM c WHERE n = 1"
+	const (
+		next   = "pg_catalog.nextval('public.verbatim_number')"
+		shares = "l AS MATERIALIZED (SELECT pg_catalog.pg_advisory_xact_lock_shared(" + numbersLock + "))"
+		insert = "j AS (INSERT INTO public.verbatim_journal (seq, " + ownColumns + ") SELECT "
+		waits  = " RETURNING seq) INSERT INTO public.verbatim_waiting (number) SELECT seq FROM j RETURNING number"
+	)
+	all, n := strings.Join(names, ", "), fmt.Sprintf("$%d::bigint", len(entryTypes)+1)
+	one = "WITH " + shares + ", " + insert + next + ", " + strings.Join(values, ", ") + " FROM l" + waits
+	many = "WITH RECURSIVE " + shares + ", d (v, run) AS (SELECT " + next + ", 1 FROM l UNION ALL SELECT x.w, CASE WHEN x.w = x.v + 1 THEN x.run + 1 ELSE 1 END FROM (SELECT v, run, " + next + " AS w FROM d WHERE run < " + n + ") x), " +
+		"f AS (SELECT max(v) - " + n + " AS before FROM d), " +
+		insert + "f.before + v.n, " + all + " FROM f, unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS v (" + all + ", n)" + waits
 	return one, many
 })
 
-// seal makes the statement that chains entries and stores them. Their places are known when it
-// has run.
-func seal(entries []stores.Entry) (op, error) {
-	one, many := sealSQLs()
-	o := op{doing: "journal", sql: one, read: func(r row) error {
-		seq, prev := r.num(0), [32]byte{}
-		if copy(prev[:], r.bytes(1)) != len(prev) {
-			return &stores.ChainError{Seq: seq - 1, Msg: "has a hash that cannot be read"}
-		}
-		for i := range entries {
-			entries[i].Chain(seq+int64(i), prev)
-			prev = entries[i].Hash
+// numbering makes the statement that adds entries. Their numbers are known when it has run.
+func numbering(entries []stores.Entry) (op, error) {
+	one, many := numberSQLs()
+	for i := range entries {
+		entries[i].Write()
+	}
+	cells, err := cellsOf(entries)
+	if err != nil {
+		return op{}, err
+	}
+	var numbers []int64
+	o := op{doing: "journal", sql: one, args: cells, read: func(r row) error {
+		if numbers = append(numbers, r.num(0)); len(numbers) == len(entries) {
+			slices.Sort(numbers)
+			for i := range entries {
+				entries[i].Number(numbers[i])
+			}
 		}
 		return nil
 	}}
+	if n := len(entries); n > 1 {
+		o.sql, o.args = many, nil
+		for col := range slices.Chunk(cells, n) {
+			o.args = append(o.args, arrayOf(col))
+		}
+		o.args = append(o.args, strconv.Itoa(n))
+	}
+	return o, nil
+}
+
+// cellsOf returns the values of ownColumns, column by column.
+func cellsOf(entries []stores.Entry) ([]any, error) {
 	n := len(entries)
-	bodies := make([]byte, 0, sha256.Size*n)
-	cells := make([]any, len(entryTypes)*n) // column by column
+	cells := make([]any, len(entryTypes)*n)
 	for i := range entries {
 		e := &entries[i]
 		roles, err := json.Marshal(append([]string{}, e.Roles...))
 		if err != nil {
-			return op{}, err
+			return nil, err
 		}
 		for j, v := range [...]string{e.Time.Format(time.RFC3339Nano), e.Principal, string(roles), e.Session, e.Source, e.Verb, e.Call,
-			e.Outcome, e.Reason, e.Changes, e.Preview, e.Agreed, e.Palette, e.Turn, e.Origins} {
+			e.Outcome, e.Reason, e.Changes, e.Preview, e.Agreed, e.Palette, e.Turn, e.Origins, hashText(e.Salt[:]), hashText(e.Body[:])} {
 			cells[j*n+i] = v
 		}
-		bodies = append(bodies, e.Body[:]...)
+		if e.InChain() {
+			cells[(len(entryTypes)-2)*n+i] = nil
+		}
 	}
-	kept := `\x` + hex.EncodeToString(bodies)
-	if n == 1 {
-		o.args = append(cells, kept)
-		return o, nil
-	}
-	for col := range slices.Chunk(cells, n) {
-		o.args = append(o.args, arrayOf(col))
-	}
-	o.sql, o.args = many, append(o.args, kept, strconv.Itoa(n))
-	return o, nil
+	return cells, nil
 }
+
+func hashText(b []byte) string { return `\x` + hex.EncodeToString(b) }
+
+// keepSQL makes the statements that add entries of another journal, with their numbers.
+func keepSQL(entries []stores.Entry) ([]op, error) {
+	cells, err := cellsOf(entries)
+	if err != nil {
+		return nil, err
+	}
+	n := len(entries)
+	types := append([]string{"bigint"}, append(slices.Clone(entryTypes[:]), "bytea", "bytea")...)
+	columns := make([][]any, len(types))
+	for i := range entries {
+		e := &entries[i]
+		var prev, hash any
+		if e.InChain() {
+			prev, hash = hashText(e.Prev[:]), hashText(e.Hash[:])
+		}
+		columns[0], columns[len(types)-2], columns[len(types)-1] = append(columns[0], strconv.FormatInt(e.Seq, 10)), append(columns[len(types)-2], prev), append(columns[len(types)-1], hash)
+	}
+	for i := range entryTypes {
+		columns[i+1] = cells[i*n : (i+1)*n]
+	}
+	q := newText().Add("INSERT INTO public.verbatim_journal (seq, ", ownColumns, ", chain_prev, chain_hash) SELECT * FROM unnest(")
+	for i, typ := range types {
+		if i > 0 {
+			q.Add(", ")
+		}
+		q.Arg(arrayOf(columns[i]), "::", typ, "[]")
+	}
+	last := slices.MaxFunc(entries, func(a, b stores.Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	return []op{opOf(q.Add(")"), "journal", nil), {doing: "journal", sql: countOn, args: []any{strconv.FormatInt(last.Seq, 10)}}}, nil
+}
+
+// countOn makes the next number one behind $1, or a greater one.
+const countOn = "SELECT pg_catalog.setval('public.verbatim_number', GREATEST($1::bigint, (SELECT last_value FROM public.verbatim_number)))"
 
 // Journal implements stores.Store.
 func (s *Store) Journal(ctx context.Context, from, to int64) ([]stores.Entry, error) {
@@ -153,7 +184,7 @@ func (s *Store) Journal(ctx context.Context, from, to int64) ([]stores.Entry, er
 
 func entriesOp(from, to int64, into *[]stores.Entry) op {
 	return op{doing: "journal",
-		sql:  "SELECT " + entryColumns + " FROM public.verbatim_journal WHERE seq >= $1::bigint AND ($2::bigint = 0 OR seq <= $2::bigint) ORDER BY seq",
+		sql:  "SELECT " + entryColumns + " FROM public.verbatim_journal j LEFT JOIN public.verbatim_leaf l ON l.number = j.seq WHERE j.seq >= $1::bigint AND ($2::bigint = 0 OR j.seq <= $2::bigint) ORDER BY j.seq",
 		args: []any{strconv.FormatInt(from, 10), strconv.FormatInt(to, 10)},
 		read: func(r row) error {
 			e, err := readEntry(r)
@@ -184,8 +215,21 @@ func readEntry(r row) (e stores.Entry, err error) {
 	} {
 		*p = r.str(i)
 	}
-	if copy(e.Prev[:], r.bytes(16)) != len(e.Prev) || copy(e.Body[:], r.bytes(17)) != len(e.Body) || copy(e.Hash[:], r.bytes(18)) != len(e.Hash) {
+	if copy(e.Body[:], r.bytes(17)) != len(e.Body) {
 		return bad("a hash")
+	}
+	if r.raw[16] == nil {
+		e.Place = e.Seq
+		if copy(e.Prev[:], r.bytes(18)) != len(e.Prev) || copy(e.Hash[:], r.bytes(19)) != len(e.Hash) {
+			return bad("a hash")
+		}
+		return e, nil
+	}
+	if copy(e.Salt[:], r.bytes(16)) != len(e.Salt) || e.InChain() {
+		return bad("a salt")
+	}
+	if e.Number(e.Seq); r.raw[20] != nil {
+		e.Place = r.num(21) + r.num(20)
 	}
 	return e, nil
 }

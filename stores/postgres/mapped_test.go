@@ -14,6 +14,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/storetest"
 )
 
 // legacy opens a database as an organisation may already have it.
@@ -241,13 +242,7 @@ func TestWithoutPreparedStatements(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", mode, err)
 		}
-		entries, err := s.Journal(ctx, 0, 0)
-		if err != nil {
-			t.Errorf("%s: %v", mode, err)
-		}
-		if _, _, err := stores.VerifyChain(0, [32]byte{}, entries); err != nil {
-			t.Errorf("%s: %v", mode, err)
-		}
+		storetest.Whole(t, s, -1)
 		s.Close()
 	}
 	if s, err := Open(ctx, db.App+"&default_query_exec_mode=simple_protocol"); err == nil {

@@ -22,6 +22,7 @@ func TestMarksMoveIntoRows(t *testing.T) {
 	for _, e := range all {
 		db.Run(t, "ALTER TABLE "+e.Table+" DROP COLUMN "+markColumn)
 	}
+	toChain(t, s, func(statements ...string) { db.Run(t, statements...) }, 0)
 	db.Run(t, "UPDATE verbatim_schema SET version = 3",
 		"INSERT INTO verbatim_origin VALUES ('chain.e1', '2', 'text', 'model'), ('chain.e1', '2', 'up', 'tool'), ('chain.e0', '1', 'text', 'document=a.pdf')")
 	s = openChain(t, db)

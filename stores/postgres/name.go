@@ -83,19 +83,6 @@ func (s *Store) Settle(ctx context.Context) error {
 	return s.write(ctx, s.pool, stores.Scope{}, func(c *conn) error { return c.do(ctx, op{doing: "settle", sql: settle}) })
 }
 
-// Head implements stores.Store.
-func (s *Store) Head(ctx context.Context) (seq int64, hash [32]byte, err error) {
-	err = s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error {
-		return c.do(ctx, op{doing: "journal", sql: "SELECT seq, encode(hash, 'hex') FROM public.verbatim_journal ORDER BY seq DESC LIMIT 1", read: func(r row) error {
-			seq = r.num(0)
-			b, err := hex.DecodeString(r.str(1))
-			copy(hash[:], b)
-			return err
-		}})
-	})
-	return seq, hash, err
-}
-
 // rightVersion returns an error for a database of another version.
 func rightVersion(ctx context.Context, c *conn) error {
 	version := int64(schemaVersion)
@@ -104,7 +91,7 @@ func rightVersion(ctx context.Context, c *conn) error {
 		return nil
 	}})
 	if err == nil && version != schemaVersion {
-		err = &stores.VersionError{Is: version, Known: schemaVersion, Old: version == marksBeside}
+		err = &stores.VersionError{Is: version, Known: schemaVersion, Old: version == withChain || version == marksBeside}
 	}
 	return err
 }

@@ -29,7 +29,6 @@ type Store struct {
 	owner  *pgxpool.Pool // of MigrateAs; nil without it
 	opened bool          // the pools are ours to close
 	loose  bool          // each transaction makes its own settings: the connections do not have them
-	late   bool          // commits to the journal flush the disk after they release its lock: see lateFlush
 	closed atomic.Bool
 
 	mu      sync.Mutex
@@ -41,6 +40,7 @@ type Store struct {
 	scopes  scopes
 	asked   prepared // see prepared.go
 	found   search.Kept
+	sealing sealing
 	told    atomic.Int64 // when workers were last told of a job, in Unix milliseconds
 
 	path    string      // see searchPath
@@ -65,6 +65,7 @@ type config struct {
 	grantTo   string
 
 	cutJournal  bool
+	sealsNot    bool
 	replicaURL  string
 	tellReplica func(string)
 }
@@ -210,9 +211,7 @@ func (s *Store) start(ctx context.Context) error {
 	var super, bypass, owns, unbound bool
 	err := s.lend(ctx, s.pool, func(c *conn) error {
 		c.begin = nil
-		return c.do(ctx, op{doing: "open", sql: `SELECT current_user::text, bool_or(r.rolsuper), bool_or(r.rolbypassrls), pg_catalog.current_setting('synchronous_commit') <> 'off'
-		AND (SELECT bool_and(pg_catalog.has_function_privilege(p.oid, 'EXECUTE')) FROM pg_catalog.pg_proc p
-			WHERE p.proname = 'pg_logical_emit_message' AND p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace), -- its arguments differ since PostgreSQL 17
+		return c.do(ctx, op{doing: "open", sql: `SELECT current_user::text, bool_or(r.rolsuper), bool_or(r.rolbypassrls),
 	EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.relkind IN ('r', 'p') AND pg_catalog.pg_has_role(c.relowner, 'MEMBER')
 		AND (n.nspname = 'public' AND c.relname ^@ 'verbatim_'
@@ -227,12 +226,11 @@ func (s *Store) start(ctx context.Context) error {
 				switch {
 				case s.path != "":
 				case s.loose: // nobody has set it yet
-					s.path = searchPath(r.str(6))
-				default:
 					s.path = searchPath(r.str(5))
+				default:
+					s.path = searchPath(r.str(4))
 				}
-				role, super, bypass, owns = r.str(0), r.yes(1), r.yes(2), r.yes(4)
-				s.late = r.yes(3)
+				role, super, bypass, owns = r.str(0), r.yes(1), r.yes(2), r.yes(3)
 				return nil
 			}},
 			op{doing: "open", sql: "SELECT rolname::text, rolsuper OR rolbypassrls FROM pg_catalog.pg_roles WHERE rolname = current_user::text || $1::text AND pg_catalog.pg_has_role(oid, 'MEMBER')", args: []any{queriesAs},
@@ -283,6 +281,7 @@ func (s *Store) Unlocked() []string { return s.unlocked }
 // Close waits for running transactions, and closes the connections that Open
 // made.
 func (s *Store) Close() error {
+	s.stopSealing()
 	if s.closed.Swap(true) || !s.opened {
 		return nil
 	}
@@ -344,7 +343,6 @@ type conn struct {
 	begun  bool   // the transaction is open
 	last   []op   // sent with the commit, or before the next statement
 	broken error  // the first error of a statement: the transaction is lost
-	chains bool   // it adds to the journal, so its commit is flushed late
 	worlds bool   // its search_path is the database's: see searchPath
 	asker  string // the role that runs authors' queries; "" for its own
 	// judge interprets an error of a statement in last.
@@ -584,8 +582,7 @@ func (s *Store) read(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope
 var byIndex = []any{"enable_seqscan", "off", "enable_bitmapscan", "off"}
 
 // write lends a connection in a transaction that is committed if fn returns nil. Each statement
-// sees what is committed when it begins: the journal cannot be appended to from an older
-// snapshot.
+// sees what is committed when it begins: a sealer looks at what waits when it has the lock.
 func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope, fn func(*conn) error) error {
 	return s.lend(ctx, pool, func(c *conn) error {
 		c.scoped = s.scopes.of(scope)
@@ -629,9 +626,6 @@ func (c *conn) commit(ctx context.Context) error {
 	}
 	c.last = nil
 	last := len(ops) - 1
-	if c.chains && c.s.late {
-		ops = append(ops, op{doing: "commit", sql: lateFlush})
-	}
 	asked := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(asked)

@@ -72,8 +72,10 @@ func (m *migration) cut() error {
 		return nil
 	}
 	if m.writes {
-		// Nobody can add entries while it is cut.
-		if err := m.ask(takeJournal, nil, nil); err != nil {
+		// Nobody can add entries while it is cut. Whoever drew a number holds a lock on the
+		// table from before until the end of the transaction, so no number below the cut can
+		// still be committed.
+		if err := m.ask("LOCK TABLE public.verbatim_journal IN EXCLUSIVE MODE", nil, nil); err != nil {
 			return err
 		}
 	}
@@ -102,13 +104,12 @@ func (m *migration) cut() error {
 	if len(parts) == 0 {
 		m.Step("ALTER TABLE %s RENAME TO %s", journal, last.name)
 		m.Step("ALTER INDEX public.verbatim_journal_pkey RENAME TO %s_pkey", last.name)
-		m.Step("ALTER INDEX public.verbatim_journal_prev_key RENAME TO %s_prev_key", last.name)
 		// The row triggers, which stop accidental changes, are copied from the whole table to its
 		// parts.
 		m.Step("DROP TRIGGER verbatim_journal_rows ON %s", part)
 		m.Step("CREATE TABLE %s (LIKE %s, PRIMARY KEY (seq)) PARTITION BY RANGE (seq)", journal, part)
-		m.Step(appendOnlyRows, journal)
-		m.Step(appendOnlyTable, journal)
+		m.Step(appendOnlyRows, "journal")
+		m.Step(appendOnlyTable, "journal", journal)
 		// The roles that could read and add still can, through the whole table.
 		err := m.ask(`SELECT pg_catalog.string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type), a.grantee::pg_catalog.regrole::text FROM pg_catalog.pg_class c, LATERAL pg_catalog.aclexplode(c.relacl) a
 	WHERE c.oid = 'public.verbatim_journal'::pg_catalog.regclass AND a.grantee NOT IN (c.relowner, 0) GROUP BY 2`, nil, func(r row) error {
@@ -124,8 +125,8 @@ func (m *migration) cut() error {
 	}
 	m.Step("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%d) TO (%d)", journal, part, last.first, end+1)
 	next := partName(end + 1)
-	m.Step("CREATE TABLE public.%s PARTITION OF %s (UNIQUE (prev)) FOR VALUES FROM (%d) TO (MAXVALUE)", next, journal, end+1)
-	m.Step(appendOnlyTable, "public."+next)
+	m.Step("CREATE TABLE public.%s PARTITION OF %s FOR VALUES FROM (%d) TO (MAXVALUE)", next, journal, end+1)
+	m.Step(appendOnlyTable, "journal", "public."+next)
 	m.DataChanges = append(m.DataChanges, stores.DataChange{Kind: stores.CutJournal, Entity: "journal", From: strings.TrimPrefix(part, "public."), Rows: end - last.first + 1})
 	return nil
 }

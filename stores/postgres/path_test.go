@@ -8,6 +8,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/storetest"
 )
 
 // G25: triggers find what the database's search_path names, also through a pooler of transactions,
@@ -70,13 +71,7 @@ func TestTriggersHaveTheSearchPathOfTheDatabase(t *testing.T) {
 			}); err != nil || audited != 3 {
 				t.Errorf("%d notes, %v", audited, err)
 			}
-			entries, err := s.Journal(ctx, 0, 0)
-			if err == nil {
-				_, _, err = stores.VerifyChain(0, [32]byte{}, entries)
-			}
-			if err != nil || len(entries) != 3 {
-				t.Errorf("the journal holds %d entries, %v", len(entries), err)
-			}
+			storetest.Whole(t, s, 3)
 			var why *stores.Refused
 			if err := write(broken, "two"); !errors.As(err, &why) || why.Why != stores.Failed || !strings.Contains(why.Error(), "nowhere") || errors.Is(err, stores.ErrSchema) {
 				t.Errorf("a trigger that lacks a table: %v", err)

@@ -45,7 +45,7 @@ func TestSettingsEndWithTheirTransactionBehindPgBouncer(t *testing.T) {
 	ctx := context.Background()
 	db := pgtest.Database(t)
 	behind := db.Behind(t, db.Pooler(t, 1)) // every transaction has the same connection
-	s, err := postgres.Open(ctx, behind.App+asPooled, postgres.MigrateAs(db.Owner), postgres.BusyTimeout(300*time.Millisecond))
+	s, err := postgres.Open(ctx, behind.App+asPooled, postgres.MigrateAs(db.Owner), postgres.BusyTimeout(300*time.Millisecond), postgres.WithoutSealer())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,18 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"verbatim/stores"
+	"verbatim/stores/merkle"
 	"verbatim/stores/sqlcore"
 )
 
 // schemaVersion is the version of everything that the program keeps in a database, in
 // verbatim_schema: see schemaVersion in stores/sqlite, which may differ.
-const schemaVersion = 4
+const schemaVersion = 5
+
+// withChain is the version whose journal was a hash chain. Migrate upgrades it.
+const withChain = 4
 
 // marksBeside is the version in which the marks of all rows were kept beside them: see mark.go.
 // Migrate upgrades it.
@@ -27,7 +32,7 @@ const marksBeside = 3
 // and are in the schema public, so that code that reads or fills them is the same for both.
 var ownTables = []string{
 	`CREATE TABLE public.verbatim_schema (version bigint NOT NULL, store text NOT NULL, secret bytea NOT NULL)`,
-	`INSERT INTO public.verbatim_schema (version, store, secret) VALUES (4, replace(gen_random_uuid()::text, '-', ''), sha256((gen_random_uuid()::text || gen_random_uuid()::text)::bytea))`,
+	`INSERT INTO public.verbatim_schema (version, store, secret) VALUES (5, replace(gen_random_uuid()::text, '-', ''), sha256((gen_random_uuid()::text || gen_random_uuid()::text)::bytea))`,
 	// A name is a present or former name of a row: see stores.Name.
 	`CREATE TABLE public.verbatim_name (
   table_name text COLLATE pg_catalog."C" NOT NULL,
@@ -82,15 +87,29 @@ var ownTables = []string{
   palette text NOT NULL,
   turn text NOT NULL,
   origins text NOT NULL,
-  prev bytea NOT NULL UNIQUE,
+  salt bytea,
   body bytea NOT NULL,
-  hash bytea NOT NULL
+  chain_prev bytea, -- of an entry of the older chain, which has no salt
+  chain_hash bytea
 )`,
 	placeTable,
 	placeRow,
 	appendOnly,
-	fmt.Sprintf(appendOnlyRows, "public.verbatim_journal"),
-	fmt.Sprintf(appendOnlyTable, "public.verbatim_journal"),
+	fmt.Sprintf(appendOnlyRows, "journal"),
+	fmt.Sprintf(appendOnlyTable, "journal", "public.verbatim_journal"),
+}
+
+// logTables are those of the sealed log. The log is a Merkle tree. Its first leaf is that of the
+// older chain, and every other that of an entry: see stores.LeafData and package merkle.
+var logTables = []string{
+	`CREATE SEQUENCE public.verbatim_number CACHE 1`,
+	`CREATE TABLE public.verbatim_waiting (number bigint NOT NULL PRIMARY KEY)`,
+	`CREATE TABLE public.verbatim_leaf (place bigint NOT NULL PRIMARY KEY, number bigint NOT NULL UNIQUE, nodes bytea NOT NULL)`,
+	`CREATE TABLE public.verbatim_head (size bigint NOT NULL PRIMARY KEY, hash bytea NOT NULL)`,
+	fmt.Sprintf(appendOnlyRows, "leaf"),
+	fmt.Sprintf(appendOnlyTable, "leaf", "public.verbatim_leaf"),
+	fmt.Sprintf(appendOnlyRows, "head"),
+	fmt.Sprintf(appendOnlyTable, "head", "public.verbatim_head"),
 }
 
 // The place tells a restored database from the one that was in use: see name.go.
@@ -99,23 +118,27 @@ const (
 	placeRow   = `INSERT INTO public.verbatim_place SELECT pg_catalog.pg_current_xact_id()::text::bigint, ` + timeline
 )
 
-// These triggers stop accidental changes of the journal. The chain shows the changes that they
-// cannot stop.
+// These triggers stop accidental changes of the journal and the log, which shows the changes that
+// they cannot stop.
 const (
 	appendOnly = `CREATE FUNCTION public.verbatim_append_only() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS
 $$BEGIN RAISE EXCEPTION 'the journal is append-only'; END$$`
-	appendOnlyRows  = "CREATE TRIGGER verbatim_journal_rows BEFORE UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION public.verbatim_append_only()"
-	appendOnlyTable = "CREATE TRIGGER verbatim_journal_table BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION public.verbatim_append_only()"
+	appendOnlyRows  = "CREATE TRIGGER verbatim_%[1]s_rows BEFORE UPDATE OR DELETE ON public.verbatim_%[1]s FOR EACH ROW EXECUTE FUNCTION public.verbatim_append_only()"
+	appendOnlyTable = "CREATE TRIGGER verbatim_%s_table BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION public.verbatim_append_only()"
 )
 
 // ownRights are the rights that the application needs on these tables: it can change neither the
-// journal nor the version.
+// journal, the log nor the version.
 var ownRights = []struct{ table, rights string }{
 	{"verbatim_schema", "SELECT"},
 	{"verbatim_principal", "SELECT, INSERT, UPDATE"},
 	{"verbatim_grant", "SELECT, INSERT, DELETE"},
 	{"verbatim_origin", "SELECT, INSERT, UPDATE, DELETE"},
 	{"verbatim_journal", "SELECT, INSERT"},
+	{"verbatim_number", "SELECT, UPDATE"},
+	{"verbatim_waiting", "SELECT, INSERT, DELETE"},
+	{"verbatim_leaf", "SELECT, INSERT"},
+	{"verbatim_head", "SELECT, INSERT"},
 	{"verbatim_name", "SELECT, INSERT"},
 	{"verbatim_place", "SELECT, UPDATE"},
 }
@@ -137,7 +160,7 @@ func (s *Store) migrator() *pgxpool.Pool {
 // role needs on them.
 func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bool, tell ...func(*stores.Plan) ([]stores.Entry, error)) (stores.Plan, error) {
 	defer s.forget()
-	return s.migrate(ctx, entities, migration{writes: apply}, func(m *migration) error {
+	plan, err := s.migrate(ctx, entities, migration{writes: apply}, func(m *migration) error {
 		if !apply || len(m.Problems) > 0 {
 			return sqlcore.ErrPlanned
 		}
@@ -153,6 +176,10 @@ func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bo
 		}
 		return t.finish()
 	})
+	if err == nil && apply && len(plan.Problems) == 0 {
+		s.sealSoon() // a migration has entries
+	}
+	return plan, err
 }
 
 // forget discards the shapes of tables, so that the store reads them anew.
@@ -492,7 +519,7 @@ func (m *migration) own() error {
 			}
 		}
 		slices.Sort(m.Problems)
-		m.Steps = append(m.Steps, ownTables...)
+		m.Steps = append(append(m.Steps, ownTables...), logTables...)
 	} else {
 		version := int64(0)
 		err := m.ask("SELECT COALESCE(max(version), 0) FROM public.verbatim_schema", nil, func(r row) error {
@@ -502,7 +529,10 @@ func (m *migration) own() error {
 		if err != nil {
 			return err
 		}
-		if version == marksBeside {
+		if version == marksBeside || version == withChain {
+			if err := m.seal(); err != nil || len(m.Problems) > 0 {
+				return err
+			}
 			m.Step("UPDATE public.verbatim_schema SET version = %d", schemaVersion)
 		} else if version != schemaVersion {
 			m.Problems = append(m.Problems, fmt.Sprintf("the database cannot be used: %v", &stores.VersionError{Is: version, Known: schemaVersion}))
@@ -539,23 +569,99 @@ func (m *migration) restore() error {
 	if !there {
 		m.Steps = append(m.Steps, appendOnly)
 	}
+	if m.indexes["public"]["verbatim_head"] {
+		behind, err := m.exists("SELECT FROM public.verbatim_number n WHERE n.last_value < (SELECT max(seq) FROM public.verbatim_journal)")
+		if err != nil {
+			return err
+		}
+		if behind { // somebody filled the table by other means
+			m.Step("SELECT pg_catalog.setval('public.verbatim_number', (SELECT max(seq) FROM public.verbatim_journal))")
+		}
+	}
 	// A row trigger is copied from the whole journal to its parts, and a statement trigger is not.
-	return m.ask(`SELECT c.relname::text, g.name, t.oid IS NOT NULL FROM pg_catalog.pg_class c
-CROSS JOIN (VALUES ('verbatim_journal_rows'), ('verbatim_journal_table')) g (name)
-LEFT JOIN pg_catalog.pg_trigger t ON t.tgrelid = c.oid AND t.tgname = g.name
-WHERE (c.oid = 'public.verbatim_journal'::pg_catalog.regclass OR c.oid IN (SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = 'public.verbatim_journal'::pg_catalog.regclass))
-AND (t.tgenabled IN ('D', 'R') OR t.oid IS NULL AND (c.oid = 'public.verbatim_journal'::pg_catalog.regclass OR g.name = 'verbatim_journal_table')) ORDER BY 1, 2`, nil, func(r row) error {
-		table, name := "public."+quote(r.str(0)), r.str(1)
+	return m.ask(`SELECT c.relname::text, k.name, g.name = 'rows', t.oid IS NOT NULL FROM (VALUES ('journal'), ('leaf'), ('head')) k (name)
+JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass('public.verbatim_' || k.name)
+	OR k.name = 'journal' AND c.oid IN (SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = 'public.verbatim_journal'::pg_catalog.regclass)
+CROSS JOIN (VALUES ('rows'), ('table')) g (name)
+LEFT JOIN pg_catalog.pg_trigger t ON t.tgrelid = c.oid AND t.tgname = 'verbatim_' || k.name || '_' || g.name
+WHERE t.tgenabled IN ('D', 'R') OR t.oid IS NULL AND (c.relname = 'verbatim_' || k.name OR g.name = 'table') ORDER BY 1, 2, 3 DESC`, nil, func(r row) error {
+		table, of := "public."+quote(r.str(0)), r.str(1)
 		switch {
+		case r.yes(3) && r.yes(2):
+			m.Step("ALTER TABLE %s ENABLE TRIGGER verbatim_%s_rows", table, of)
+		case r.yes(3):
+			m.Step("ALTER TABLE %s ENABLE TRIGGER verbatim_%s_table", table, of)
 		case r.yes(2):
-			m.Step("ALTER TABLE %s ENABLE TRIGGER %s", table, quote(name))
-		case name == "verbatim_journal_rows":
-			m.Step(appendOnlyRows, table)
+			m.Step(appendOnlyRows, of)
 		default:
-			m.Step(appendOnlyTable, table)
+			m.Step(appendOnlyTable, of, table)
 		}
 		return nil
 	})
+}
+
+// seal plans the upgrade of a journal that is a chain: its last entry becomes the first leaf of a
+// log. A program of the older version finds none of the columns that it would write, and so adds
+// nothing more.
+func (m *migration) seal() error {
+	if m.writes {
+		if err := m.ask("SELECT pg_catalog.pg_advisory_xact_lock("+chainLock+")", nil, nil); err != nil {
+			return err
+		}
+	}
+	var at int64
+	var hash [32]byte
+	columns := strings.NewReplacer("j.salt", "NULL::bytea", "j.chain_", "j.").Replace(entryColumns)
+	columns = columns[:strings.Index(columns, ", l.place")]
+	var parts []journalPart
+	if err := m.c.do(m.ctx, partsOp(&parts)); err != nil {
+		return err
+	}
+	for more := true; more; {
+		more = false
+		err := m.ask("SELECT "+columns+" FROM public.verbatim_journal j WHERE j.seq > $1::bigint ORDER BY j.seq LIMIT 1000", []any{strconv.FormatInt(at, 10)}, func(r row) error {
+			more = true
+			e, err := readEntry(r)
+			if err == nil && e.Seq > at+1 && len(parts) > 0 { // behind a part that is detached
+				at, hash = e.Seq-1, e.Prev
+			}
+			if err == nil {
+				at, hash, err = stores.VerifyChain(at, hash, []stores.Entry{e})
+			}
+			return err
+		})
+		var broken *stores.ChainError
+		if errors.As(err, &broken) {
+			m.Problems = append(m.Problems, "the journal cannot be sealed: "+broken.Error())
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	const journal = "public.verbatim_journal"
+	err := m.ask(`SELECT pg_catalog.format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::pg_catalog.regclass, conname) FROM pg_catalog.pg_constraint WHERE contype = 'u'
+AND (conrelid = 'public.verbatim_journal'::pg_catalog.regclass OR conrelid IN (SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = 'public.verbatim_journal'::pg_catalog.regclass)) ORDER BY 1`, nil, func(r row) error {
+		m.Steps = append(m.Steps, r.str(0))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, column := range [...]string{"prev", "hash"} {
+		m.Step("ALTER TABLE %s RENAME COLUMN %s TO chain_%[2]s", journal, column)
+		m.Step("ALTER TABLE %s ALTER COLUMN chain_%s DROP NOT NULL", journal, column)
+	}
+	m.Step("ALTER TABLE %s ADD COLUMN salt bytea", journal)
+	m.Steps = append(m.Steps, logTables...)
+	if at > 0 {
+		tree := merkle.New()
+		leaf := sqlcore.Place(tree, sqlcore.Chain{Seq: at, Hash: hash}, nil)[0]
+		m.Step(`INSERT INTO public.verbatim_leaf (place, number, nodes) VALUES (0, %d, '\x%x')`, at, leaf.Row)
+		m.Step(`INSERT INTO public.verbatim_head (size, hash) VALUES (1, '\x%x')`, tree.Root())
+		m.Step("SELECT pg_catalog.setval('public.verbatim_number', %d)", at)
+	}
+	return nil
 }
 
 // grant plans rights on a table of ours that the application lacks.

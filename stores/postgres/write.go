@@ -31,7 +31,10 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 		}
 		return t.finish()
 	})
-	return t.Ended(err, &s.Room)
+	if err = t.Ended(err, &s.Room); err == nil && len(t.Numbered()) > 0 {
+		s.sealSoon()
+	}
+	return err
 }
 
 // A tx is a reader that also writes.
@@ -42,6 +45,7 @@ type tx struct {
 	changed   []stores.Change // for locate
 	migrates  bool            // it belongs to a migration, or fills a store
 	fills     bool
+	placing   *placing // of sealed entries of another journal; nil without any
 }
 
 // Apply implements stores.Tx. The changes of a batch are one round trip. Its entries and its
@@ -160,11 +164,14 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 		}
 	}
 	t.Entries = append(t.Entries, b.Entries...)
+	if len(b.Sealed) > 0 {
+		return t.keep(ctx, b.Sealed)
+	}
 	return nil
 }
 
-// finish prepares the statements for the commit: the entries are chained to the journal, and rows
-// that hold the number of the first are added.
+// finish prepares the statements for the commit: the entries are added to the journal, and rows
+// that hold the number of the first. These are the engine's own, of which no entry speaks.
 func (t *tx) finish() error {
 	ops, err := t.append()
 	if err != nil {
@@ -374,7 +381,7 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 		}
 		forms[a.Field].write(q, func(q *text) {
 			if a.Field == c.Number && len(t.Entries) > 0 {
-				q.Add("(SELECT seq - ").Arg(strconv.Itoa(len(t.Entries)-1), "::bigint").Add(" FROM public.verbatim_journal ORDER BY seq DESC LIMIT 1)")
+				q.Add("pg_catalog.currval('public.verbatim_number') - ").Arg(strconv.Itoa(len(t.Entries)-1), "::bigint")
 				return
 			}
 			rows.set(q, i)

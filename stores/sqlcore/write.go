@@ -11,7 +11,7 @@ import (
 // An Update is the state of a transaction that writes.
 type Update struct {
 	Failed    error           // the error of the first Apply that failed: nothing commits after it
-	Entries   []stores.Entry  // of all batches, chained when the transaction commits
+	Entries   []stores.Entry  // of all batches, numbered when the transaction commits
 	Numbers   []stores.Change // changes that wait for the journal's numbers
 	Touched   Touched         // rows whose index has to be updated
 	committed bool
@@ -24,8 +24,8 @@ var errDiscarded = errors.New("discarded")
 // Discard implements stores.Tx.
 func (u *Update) Discard() { u.discarded = true }
 
-// Chained implements stores.Tx.
-func (u *Update) Chained() []stores.Entry {
+// Numbered implements stores.Tx.
+func (u *Update) Numbered() []stores.Entry {
 	if !u.committed {
 		return nil
 	}

@@ -15,31 +15,53 @@ import (
 	"verbatim/stores/sqlcore"
 )
 
-const entryColumns = "seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, prev, body, hash"
+const entryColumns = "j.seq, j.time, j.principal, j.roles, j.session, j.source, j.verb, j.call, j.outcome, j.reason, j.changes, j.preview, j.agreed, j.palette, j.turn, j.origins, j.salt, j.body, j.chain_prev, j.chain_hash, l.place"
 
-// append chains the entries of a transaction to the journal. The write lock is held, so that seq
-// order is commit order; prev is unique, which keeps the chain from forking even without the
-// lock.
+// entryWidth is the number of entryColumns.
+const entryWidth = 21
+
+// append numbers the entries of a transaction, and gives them their places. The write lock is held,
+// so that both are in the order of commits.
 func (t *tx) append() error {
 	if len(t.Entries) == 0 {
 		return nil
 	}
 	var seq int64
-	var head [32]byte
-	err := t.c.query(context.Background(), "SELECT seq, hash FROM main.verbatim_journal ORDER BY seq DESC LIMIT 1", nil, func(row *sqlite.Stmt) error {
+	err := t.c.query(context.Background(), "SELECT seq FROM main.verbatim_journal ORDER BY seq DESC LIMIT 1", nil, func(row *sqlite.Stmt) error {
 		seq = row.ColumnInt64(0)
-		return readHash(row, 1, &head)
+		return nil
 	})
 	if err != nil {
 		return fault("journal", err)
 	}
+	for i := range t.Entries {
+		t.Entries[i].Write()
+		t.Entries[i].Number(seq + 1 + int64(i))
+	}
+	if err := t.insertEntries(t.Entries); err != nil {
+		return err
+	}
+	return t.place(t.Entries)
+}
+
+// keep adds sealed entries of another journal.
+func (t *tx) keep(entries []stores.Entry) error {
+	if err := t.insertEntries(entries); err != nil {
+		return err
+	}
+	if n := slices.IndexFunc(entries, func(e stores.Entry) bool { return !e.InChain() }); n >= 0 {
+		return t.place(entries[n:])
+	}
+	return nil
+}
+
+func (t *tx) insertEntries(entries []stores.Entry) error {
 	// The entries of one transaction have much in common, which is encoded for the first of them
 	// only.
-	var args [19]stores.Value
+	var args [20]stores.Value
 	var last *stores.Entry
-	for i := range t.Entries {
-		e := &t.Entries[i]
-		e.Seal(seq+1, head)
+	for i := range entries {
+		e := &entries[i]
 		args[0] = stores.NewInt(e.Seq)
 		args[1] = stores.NewTime(e.Time)
 		if last == nil || !slices.Equal(last.Roles, e.Roles) {
@@ -49,39 +71,33 @@ func (t *tx) append() error {
 			}
 			args[3] = str(string(roles))
 		}
+		salt, prev, hash := hex.EncodeToString(e.Salt[:]), "", ""
+		if e.InChain() {
+			salt, prev, hash = "", hex.EncodeToString(e.Prev[:]), hex.EncodeToString(e.Hash[:])
+		}
 		for _, s := range [...]struct {
 			at   int
 			text string
 		}{
 			{2, e.Principal}, {4, e.Session}, {5, e.Source}, {6, e.Verb}, {7, e.Call}, {8, e.Outcome}, {9, e.Reason},
 			{10, e.Changes}, {11, e.Preview}, {12, e.Agreed}, {13, e.Palette}, {14, e.Turn}, {15, e.Origins},
+			{16, salt}, {17, hex.EncodeToString(e.Body[:])}, {18, prev}, {19, hash},
 		} {
 			args[s.at] = str(s.text)
 		}
-		if args[16] = args[18]; last == nil {
-			args[16] = str(hex.EncodeToString(e.Prev[:]))
-		}
-		args[17], args[18] = str(hex.EncodeToString(e.Body[:])), str(hex.EncodeToString(e.Hash[:]))
-		if _, err := t.c.exec("INSERT INTO main.verbatim_journal ("+entryColumns+") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", args[:]...); err != nil {
+		if _, err := t.c.exec("INSERT INTO main.verbatim_journal (seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, salt, body, chain_prev, chain_hash) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", args[:]...); err != nil {
 			return fault("journal", err)
 		}
-		seq, head, last = e.Seq, e.Hash, e
+		last = e
 	}
 	return nil
 }
 
 // Journal implements stores.Store.
-func (s *Store) Journal(ctx context.Context, from, to int64) ([]stores.Entry, error) {
-	var entries []stores.Entry
-	err := s.read(ctx, func(c *conn) error {
-		return c.query(ctx, "SELECT "+entryColumns+" FROM main.verbatim_journal WHERE seq >= ? AND (? = 0 OR seq <= ?) ORDER BY seq", []stores.Value{stores.NewInt(from), stores.NewInt(to), stores.NewInt(to)}, func(row *sqlite.Stmt) error {
-			e, err := readEntry(row)
-			if err != nil {
-				return err
-			}
-			entries = append(entries, e)
-			return nil
-		})
+func (s *Store) Journal(ctx context.Context, from, to int64) (entries []stores.Entry, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		entries, err = c.entries(ctx, from, to)
+		return err
 	})
 	if err != nil {
 		return nil, fault("journal", err)
@@ -89,7 +105,22 @@ func (s *Store) Journal(ctx context.Context, from, to int64) ([]stores.Entry, er
 	return entries, nil
 }
 
-func readEntry(row *sqlite.Stmt) (e stores.Entry, err error) {
+// entries reads entries by their numbers.
+func (c *conn) entries(ctx context.Context, from, to int64) (entries []stores.Entry, err error) {
+	first, err := c.first(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = c.query(ctx, "SELECT "+entryColumns+" FROM main.verbatim_journal j LEFT JOIN main.verbatim_leaf l ON l.number = j.seq WHERE j.seq >= ? AND (? = 0 OR j.seq <= ?) ORDER BY j.seq", []stores.Value{stores.NewInt(from), stores.NewInt(to), stores.NewInt(to)}, func(row *sqlite.Stmt) error {
+		e, err := readEntry(row, first)
+		entries = append(entries, e)
+		return err
+	})
+	return entries, err
+}
+
+// readEntry reads an entry. first is the number of entries of the older chain.
+func readEntry(row *sqlite.Stmt, first int64) (e stores.Entry, err error) {
 	e.Seq = row.ColumnInt64(0)
 	bad := func(what string) (stores.Entry, error) {
 		return e, &stores.ChainError{Seq: e.Seq, Msg: "has " + what + " that cannot be read"}
@@ -109,8 +140,20 @@ func readEntry(row *sqlite.Stmt) (e stores.Entry, err error) {
 		}
 		*p = row.ColumnText(i)
 	}
-	if readHash(row, 16, &e.Prev) != nil || readHash(row, 17, &e.Body) != nil || readHash(row, 18, &e.Hash) != nil {
+	if readHash(row, 17, &e.Body) != nil {
 		return bad("a hash")
+	}
+	if salt := row.ColumnText(16); salt == "" {
+		e.Place = e.Seq
+		if readHash(row, 18, &e.Prev) != nil || readHash(row, 19, &e.Hash) != nil {
+			return bad("a hash")
+		}
+		return e, nil
+	} else if b, err := hex.DecodeString(salt); err != nil || copy(e.Salt[:], b) != len(b) || len(b) != len(e.Salt) || e.InChain() || hex.EncodeToString(b) != salt {
+		return bad("a salt")
+	}
+	if e.Number(e.Seq); row.ColumnType(20) != sqlite.TypeNull {
+		e.Place = first + row.ColumnInt64(20)
 	}
 	return e, nil
 }

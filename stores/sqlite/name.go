@@ -31,20 +31,6 @@ func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 // Settle implements stores.Store: a file cannot tell that it is a copy.
 func (s *Store) Settle(context.Context) error { return nil }
 
-// Head implements stores.Store.
-func (s *Store) Head(ctx context.Context) (seq int64, hash [32]byte, err error) {
-	if err := s.replaced(); err != nil {
-		return 0, hash, err
-	}
-	err = s.read(ctx, func(c *conn) error {
-		return c.query(ctx, "SELECT seq, hash FROM main.verbatim_journal ORDER BY seq DESC LIMIT 1", nil, func(row *sqlite.Stmt) error {
-			seq = row.ColumnInt64(0)
-			return readHash(row, 1, &hash)
-		})
-	})
-	return seq, hash, fault("journal", err)
-}
-
 // rightVersion returns an error for a file of another version.
 func rightVersion(ctx context.Context, c *conn) error {
 	version := int64(schemaVersion)
@@ -53,7 +39,7 @@ func rightVersion(ctx context.Context, c *conn) error {
 		return nil
 	})
 	if err == nil && version != schemaVersion {
-		err = &stores.VersionError{Is: version, Known: schemaVersion}
+		err = &stores.VersionError{Is: version, Known: schemaVersion, Old: version == withChain}
 	}
 	return err
 }

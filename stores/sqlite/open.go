@@ -37,6 +37,7 @@ type Store struct {
 	queryTime time.Duration
 	plans     func(string, []string) // see Plans
 	found     search.Kept
+	sealer    sqlcore.Sealer
 	closed    atomic.Bool
 	done      chan struct{}
 }

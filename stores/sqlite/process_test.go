@@ -13,6 +13,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
+	"verbatim/stores/storetest"
 )
 
 // counter is a table of one row, which everybody adds to.
@@ -94,13 +95,7 @@ func TestTwoProcesses(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	entries, err := s.Journal(ctx, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, _, err := stores.VerifyChain(0, [32]byte{}, entries); err != nil || n != 3*each {
-		t.Errorf("%d entries, %v", n, err)
-	}
+	entries := storetest.Whole(t, s, 3*each)
 	who := map[string]bool{}
 	for i, entry := range entries {
 		who[entry.Principal] = true

@@ -13,6 +13,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
+	"verbatim/stores/merkle"
 	"verbatim/stores/sqlcore"
 )
 
@@ -22,13 +23,16 @@ import (
 // raise it and to keep a fixture, see runtime/tests/torture/testdata/releases. A file of another
 // version is refused. Records of the journal, kept receipts and payloads of jobs have versions of
 // their own.
-const schemaVersion = 3
+const schemaVersion = 4
+
+// withChain is the version whose journal was a hash chain. Migrate upgrades it.
+const withChain = 3
 
 // ownTables are the store's own tables, in schemaVersion. They are simple enough to be read, and
 // the grants to be written, with any tool for SQLite.
 var ownTables = []string{
 	`CREATE TABLE "verbatim_schema" ("version" INTEGER NOT NULL, "store" TEXT NOT NULL, "secret" TEXT NOT NULL) STRICT`,
-	`INSERT INTO "verbatim_schema" ("version", "store", "secret") VALUES (3, lower(hex(randomblob(16))), lower(hex(randomblob(32))))`,
+	`INSERT INTO "verbatim_schema" ("version", "store", "secret") VALUES (4, lower(hex(randomblob(16))), lower(hex(randomblob(32))))`,
 	// A name is a present or former name of a row: see stores.Name.
 	`CREATE TABLE "verbatim_name" (
   "table_name" TEXT NOT NULL,
@@ -64,7 +68,26 @@ var ownTables = []string{
   "origin" TEXT NOT NULL,
   PRIMARY KEY ("table_name", "row_key", "column_name")
 ) STRICT, WITHOUT ROWID`,
-	`CREATE TABLE "verbatim_journal" (
+	journalTable,
+	// The log is a Merkle tree. Its first leaf is that of the older chain, and every other that of
+	// an entry: see stores.LeafData and package merkle.
+	`CREATE TABLE "verbatim_leaf" (
+  "place" INTEGER PRIMARY KEY,
+  "number" INTEGER NOT NULL UNIQUE,
+  "nodes" TEXT NOT NULL
+) STRICT`,
+	`CREATE TABLE "verbatim_head" ("size" INTEGER PRIMARY KEY, "hash" TEXT NOT NULL) STRICT`,
+	// These triggers stop accidental changes. The log shows the changes that they cannot stop.
+	appendOnly("verbatim_journal", "UPDATE"),
+	appendOnly("verbatim_journal", "DELETE"),
+	appendOnly("verbatim_leaf", "UPDATE"),
+	appendOnly("verbatim_leaf", "DELETE"),
+	appendOnly("verbatim_head", "UPDATE"),
+	appendOnly("verbatim_head", "DELETE"),
+}
+
+// An entry of the older chain has hashes of the chain, and no salt.
+const journalTable = `CREATE TABLE "verbatim_journal" (
   "seq" INTEGER PRIMARY KEY,
   "time" TEXT NOT NULL,
   "principal" TEXT NOT NULL,
@@ -81,15 +104,56 @@ var ownTables = []string{
   "palette" TEXT NOT NULL,
   "turn" TEXT NOT NULL,
   "origins" TEXT NOT NULL,
-  "prev" TEXT NOT NULL UNIQUE,
+  "salt" TEXT NOT NULL,
   "body" TEXT NOT NULL,
-  "hash" TEXT NOT NULL
-) STRICT`,
-	// These triggers stop accidental changes. The chain shows the changes that they cannot stop.
-	`CREATE TRIGGER "verbatim_journal_update" BEFORE UPDATE ON "verbatim_journal"
-BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END`,
-	`CREATE TRIGGER "verbatim_journal_delete" BEFORE DELETE ON "verbatim_journal"
-BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END`,
+  "chain_prev" TEXT NOT NULL,
+  "chain_hash" TEXT NOT NULL
+) STRICT`
+
+func appendOnly(table, change string) string {
+	return fmt.Sprintf(`CREATE TRIGGER "%s_%s" BEFORE %s ON "%[1]s"
+BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END`, table, strings.ToLower(change), change)
+}
+
+// seal plans the upgrade of a journal that is a chain: its last entry becomes the first leaf of a
+// log. A program of the older version finds none of the columns that it would write, and so adds
+// nothing more.
+func (m *migration) seal() error {
+	var at int64
+	var hash [32]byte
+	err := m.c.query(context.Background(), "SELECT seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, '', body, prev, hash FROM main.verbatim_journal ORDER BY seq", nil, func(row *sqlite.Stmt) error {
+		e, err := readEntry(row, 0)
+		if err == nil {
+			at, hash, err = stores.VerifyChain(at, hash, []stores.Entry{e})
+		}
+		return err
+	})
+	var broken *stores.ChainError
+	if errors.As(err, &broken) {
+		m.Problems = append(m.Problems, "the journal cannot be sealed: "+broken.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	const columns = `"seq", "time", "principal", "roles", "session", "source", "verb", "call", "outcome", "reason", "changes", "preview", "agreed", "palette", "turn", "origins"`
+	m.Step(`DROP TRIGGER IF EXISTS "verbatim_journal_update"`)
+	m.Step(`DROP TRIGGER IF EXISTS "verbatim_journal_delete"`)
+	m.Step(`ALTER TABLE "verbatim_journal" RENAME TO "verbatim_chain"`)
+	m.Steps = append(m.Steps, journalTable)
+	m.Step(`INSERT INTO "verbatim_journal" (%s, "salt", "body", "chain_prev", "chain_hash") SELECT %[1]s, '', "body", "prev", "hash" FROM "verbatim_chain" ORDER BY "seq"`, columns)
+	m.Step(`DROP TABLE "verbatim_chain"`)
+	for _, s := range ownTables[slices.Index(ownTables, journalTable)+1:] {
+		m.Steps = append(m.Steps, s)
+	}
+	if at > 0 {
+		tree := merkle.New()
+		leaf := sqlcore.Place(tree, sqlcore.Chain{Seq: at, Hash: hash}, nil)[0]
+		m.Step(`INSERT INTO "verbatim_leaf" ("place", "number", "nodes") VALUES (0, %d, '%x')`, at, leaf.Row)
+		m.Step(`INSERT INTO "verbatim_head" ("size", "hash") VALUES (1, '%x')`, tree.Root())
+	}
+	m.Step(`UPDATE "verbatim_schema" SET "version" = %d`, schemaVersion)
+	return nil
 }
 
 // Migrate implements stores.Store.
@@ -355,16 +419,21 @@ func (m *migration) own() error {
 	} else {
 		m.restore(jobTable)
 	}
-	m.restore(ownTables)
 	version := int64(0)
 	err := m.c.query(context.Background(), "SELECT max(version) FROM main.verbatim_schema", nil, func(row *sqlite.Stmt) error {
 		version = row.ColumnInt64(0)
 		return nil
 	})
-	if err == nil && version != schemaVersion {
+	switch {
+	case err != nil:
+		return err
+	case version == withChain:
+		return m.seal()
+	case version != schemaVersion:
 		m.Problems = append(m.Problems, fmt.Sprintf("the file cannot be used: %v", &stores.VersionError{Is: version, Known: schemaVersion}))
 	}
-	return err
+	m.restore(ownTables)
+	return nil
 }
 
 // restore adds steps that create missing indexes and triggers of the store's own tables.

@@ -11,6 +11,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
+	"verbatim/stores/merkle"
 	"verbatim/stores/sqlcore"
 )
 
@@ -24,7 +25,10 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 		}
 		return t.finish(ctx)
 	})
-	return t.Ended(err, &s.Room)
+	if err = t.Ended(err, &s.Room); err == nil && t.tree != nil {
+		s.sealer.Keep(t.tree)
+	}
+	return err
 }
 
 // A tx is a reader that also writes.
@@ -34,6 +38,7 @@ type tx struct {
 	wordings  map[shape]*wording
 	drawn     map[*stores.Entity]int64 // the last key that was drawn
 	reindexed bool                     // the index was changed
+	tree      *merkle.Tree             // of the log, once the transaction has added to it
 }
 
 // Apply implements stores.Tx.
@@ -97,6 +102,11 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err := t.call(b.Names); err != nil {
 		return err
 	}
+	if len(b.Sealed) > 0 {
+		if err := t.keep(b.Sealed); err != nil {
+			return err
+		}
+	}
 	t.Entries = append(t.Entries, b.Entries...)
 	return nil
 }
@@ -123,7 +133,7 @@ func (t *tx) exact(c *stores.Change) error {
 	return nil
 }
 
-// finish prepares the commit: the entries are chained to the journal, and rows that hold the
+// finish prepares the commit: the entries are added to the journal, and rows that hold the
 // number of the first are added.
 func (t *tx) finish(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {

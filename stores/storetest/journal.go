@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"reflect"
@@ -11,13 +12,38 @@ import (
 	"testing"
 	"time"
 
+	signed "golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
 	"verbatim/stores"
+	"verbatim/stores/journal"
 )
+
+// Whole seals what waits, and checks that the journal is whole and, unless entries is -1, has so
+// many entries. It returns them in the order of their places.
+func Whole(t testing.TB, s stores.Store, entries int64) []stores.Entry {
+	t.Helper()
+	ctx := context.Background()
+	if err := s.Seal(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if h, err := journal.Whole(ctx, s); err != nil || entries >= 0 && h.Entries != entries {
+		t.Errorf("the journal has %d entries, want %d: %v", h.Entries, entries, err)
+	}
+	if waits, err := s.Unsealed(ctx); err != nil || waits.Waiting != 0 || len(waits.Stray) > 0 {
+		t.Errorf("unsealed: %+v, %v", waits, err)
+	}
+	all, err := s.Placed(ctx, 1, 0)
+	if err != nil {
+		t.Error(err)
+	}
+	return all
+}
 
 func contains(s, part string) bool { return strings.Contains(s, part) }
 
 var journalCases = []testCase{
-	{"entries come back whole, chained in order", func(t *testing.T, open Open) {
+	{"entries come back whole, numbered in order", func(t *testing.T, open Open) {
 		s := open(t, newSchema().all())
 		ctx := context.Background()
 		full := stores.Entry{
@@ -33,8 +59,8 @@ var journalCases = []testCase{
 				if err := tx.Apply(ctx, stores.Batch{Entries: entries}); err != nil {
 					return err
 				}
-				if tx.Chained() != nil {
-					t.Error("chained before the commit")
+				if tx.Numbered() != nil {
+					t.Error("numbered before the commit")
 				}
 			}
 			return nil
@@ -42,7 +68,7 @@ var journalCases = []testCase{
 		if err != nil {
 			t.Fatal(err)
 		}
-		sealed := of.Chained()
+		sealed := of.Numbered()
 		kept, err := s.Journal(ctx, 0, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -54,21 +80,22 @@ var journalCases = []testCase{
 			if len(kept[i].Roles) == 0 {
 				kept[i].Roles = nil
 			}
-			if i > 0 && kept[i].Prev != kept[i-1].Hash {
-				t.Errorf("entry %d does not follow the one before it", i+1)
+			kept[i].Place = 0
+			if err := kept[i].Check(); err != nil || kept[i].InChain() {
+				t.Errorf("entry %d: %v", i+1, err)
 			}
 		}
 		if !reflect.DeepEqual(kept, sealed) {
 			t.Errorf("kept\n%+v\nsealed\n%+v", kept, sealed)
 		}
 		full.Time = time.Date(2025, 1, 3, 9, 0, 0, 123456000, time.UTC)
-		full.Seal(1, [32]byte{})
+		full.Salt = kept[0].Salt
+		full.Write()
+		full.Number(1)
 		if !reflect.DeepEqual(kept[0], full) {
 			t.Errorf("kept\n%+v\nmeant\n%+v", kept[0], full)
 		}
-		if _, _, err := stores.VerifyChain(0, [32]byte{}, kept); err != nil {
-			t.Error(err)
-		}
+		Whole(t, s, 3)
 	}},
 	{"entries have no place in the journal until they are committed", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
@@ -85,17 +112,17 @@ var journalCases = []testCase{
 			w.must(tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{entry("never")}}))
 			return mine
 		})
-		if err != mine || failed.Chained() != nil {
-			t.Errorf("%v, chained %v", err, failed.Chained())
+		if err != mine || failed.Numbered() != nil {
+			t.Errorf("%v, numbered %v", err, failed.Numbered())
 		}
 		kept, err := w.Journal(ctx, 2, 0)
 		w.must(err)
-		got := outer.Chained()
+		got := outer.Numbered()
 		if len(got) != 2 || len(kept) != 2 {
 			t.Fatalf("%d entries, %d of them told", len(kept), len(got))
 		}
 		for i, e := range got {
-			if e.Seq != int64(i+2) || e.Seq != kept[i].Seq || e.Prev != kept[i].Prev || e.Body != kept[i].Body || e.Hash != kept[i].Hash {
+			if e.Seq != int64(i+2) || e.Seq != kept[i].Seq || e.Salt != kept[i].Salt || e.Body != kept[i].Body || e.Hash != kept[i].Hash {
 				t.Errorf("told %+v, kept %+v", e, kept[i])
 			}
 		}
@@ -152,6 +179,98 @@ var journalCases = []testCase{
 			t.Errorf("half was done: %v, %d entries, %v", row.Values, len(entries), err)
 		}
 	}},
+	{"an entry is proven to whoever has the log's key, and one log extends another", func(t *testing.T, open Open) {
+		// Another implementation of the formats judges the proofs.
+		s := open(t, newSchema().all())
+		ctx := context.Background()
+		signer, err := journal.NewSigner("bank.example"+journal.OfLog, rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verifier, err := signed.NewVerifier(signer.Verifier.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := func(text string) (size int64, root tlog.Hash) {
+			t.Helper()
+			n, err := signed.Open([]byte(text), signed.VerifierList(verifier))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var hash string
+			if _, err := fmt.Sscanf(n.Text, "bank.example/sealed-log\n%d\n%s\n", &size, &hash); err != nil {
+				t.Fatal(err)
+			}
+			if root, err = tlog.ParseHash(hash); err != nil {
+				t.Fatal(err)
+			}
+			return size, root
+		}
+		was := journal.Head{}
+		for n := range 5 {
+			e := entry(fmt.Sprint("v", n))
+			e.Call, e.Changes = "client.add-note", `[{"v":1},{"Entity":"note","Key":"1"},{"Entity":"note","Key":"2"}]`
+			if err := s.Update(ctx, everything, func(tx stores.Tx) error {
+				return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e, entry("other")}})
+			}); err != nil {
+				t.Fatal(err)
+			}
+			Whole(t, s, int64(2*n+2))
+			h, err := journal.Last(ctx, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			size, root := read(signer.Sign(h))
+			if was.Size > 0 {
+				path, err := journal.Consistency(ctx, s, was.Size, h)
+				if err != nil {
+					t.Fatal(err)
+				}
+				proof := make(tlog.TreeProof, len(path))
+				for i := range path {
+					proof[i] = path[i]
+				}
+				if err := tlog.CheckTree(proof, size, root, was.Size, was.Hash); err != nil {
+					t.Errorf("from %d to %d leaves: %v", was.Size, size, err)
+				}
+			}
+			was = h
+			entries, err := s.Journal(ctx, 1, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range entries {
+				e := &entries[i]
+				p, err := journal.Prove(ctx, s, e, journal.Show(e, func(part int) bool { return part != stores.RowParts }), func(h journal.Head) (string, error) { return signer.Sign(h), nil })
+				if err != nil {
+					t.Fatal(err)
+				}
+				size, root := read(p.Note)
+				proof := make(tlog.RecordProof, len(p.Path))
+				for i := range p.Path {
+					proof[i] = p.Path[i]
+				}
+				if err := tlog.CheckRecord(proof, size, root, p.Index, tlog.RecordHash(stores.LeafData(e.Seq, e.Body))); err != nil {
+					t.Errorf("entry %d: %v", e.Seq, err)
+				}
+				text := p.String()
+				if strings.Contains(text, `"Key":"1"`) {
+					t.Error("it shows what was withheld")
+				}
+				back, c, err := journal.ReadProof(text, &signer.Verifier)
+				if err != nil || !c.Signed || back.Number != e.Seq || back.Parts[stores.CallPart].Texts[0] != e.Call {
+					t.Errorf("entry %d is read as %+v, %v", e.Seq, back, err)
+				}
+				for i := 0; n == 4 && e.Seq == 1 && i < len(text); i++ {
+					bad := []byte(text)
+					bad[i] ^= 1
+					if _, _, err := journal.ReadProof(string(bad), &signer.Verifier); err == nil {
+						t.Fatalf("byte %d of a proof was altered, and it is accepted: %q", i, text[max(0, i-10):i+1])
+					}
+				}
+			}
+		}
+	}},
 	{"a range of entries is a range", func(t *testing.T, open Open) {
 		s := open(t, newSchema().all())
 		ctx := context.Background()
@@ -170,7 +289,7 @@ var journalCases = []testCase{
 			}
 		}
 	}},
-	{"eight writers make one chain, without gaps, in commit order", func(t *testing.T, open Open) {
+	{"eight writers make one log, without gaps, in commit order", func(t *testing.T, open Open) {
 		// SAFE-J3, in the small. A row that every transaction increments records the order of the
 		// commits.
 		w := newWorld(t, open)
@@ -201,12 +320,7 @@ var journalCases = []testCase{
 			})
 		}
 		wg.Wait()
-		entries, err := w.Journal(ctx, 0, 0)
-		w.must(err)
-		if seq, _, err := stores.VerifyChain(0, [32]byte{}, entries); err != nil || seq != writers*each {
-			t.Errorf("%d entries, %v", seq, err)
-		}
-		for i, e := range entries {
+		for i, e := range Whole(t, w.Store, writers*each) {
 			if e.Changes != fmt.Sprint(i+1) {
 				t.Fatalf("entry %d was commit %s", e.Seq, e.Changes)
 			}

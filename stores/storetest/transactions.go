@@ -50,7 +50,7 @@ var transactionCases = []testCase{
 			}
 			return err
 		}))
-		if n := len(last.Chained()); n > 0 {
+		if n := len(last.Numbered()); n > 0 {
 			t.Errorf("%d entries of it were chained", n)
 		}
 		if row, err := w.get(holding(1), w.request, id("request", 1)); err != nil || row.Values[reqNotes] == str("no") {

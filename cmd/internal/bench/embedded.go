@@ -130,6 +130,13 @@ func openLibrary(driver, dsn string, line stores.Entry) (*library, error) {
 	}
 	db.SetMaxOpenConns(1)
 	l := &library{db: db, line: line, seq: line.Seq}
+	if _, err := db.Exec(`CREATE TABLE IF NOT EXISTS peers_chain (seq INTEGER PRIMARY KEY, time TEXT NOT NULL, principal TEXT NOT NULL, roles TEXT NOT NULL, session TEXT NOT NULL, source TEXT NOT NULL, verb TEXT NOT NULL,
+		call TEXT NOT NULL, outcome TEXT NOT NULL, reason TEXT NOT NULL, changes TEXT NOT NULL, preview TEXT NOT NULL, agreed TEXT NOT NULL, palette TEXT NOT NULL, turn TEXT NOT NULL, origins TEXT NOT NULL,
+		prev TEXT NOT NULL UNIQUE, body TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
+		INSERT OR IGNORE INTO peers_chain VALUES (1, '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '')`); err != nil {
+		_ = db.Close()
+		return nil, err
+	}
 	for _, p := range []struct {
 		stmt **sql.Stmt
 		text string
@@ -137,8 +144,8 @@ func openLibrary(driver, dsn string, line stores.Entry) (*library, error) {
 		{&l.row, `SELECT q.* FROM bank_requests q JOIN bank_workstreams w ON w.workstream_id = q.workstream JOIN bank_cases c ON c.case_id = w."case" WHERE q.request_id = ? AND c.cbu = ?`},
 		{&l.update, `UPDATE bank_requests SET notes = ?, updated_at = ? WHERE request_id = ?`},
 		{&l.remind, `INSERT INTO bank_reminders (reminder_id, request, commitment, remind_on, created_at) VALUES (?, ?, ?, '2025-01-04', ?)`},
-		{&l.head, `SELECT seq, hash FROM verbatim_journal ORDER BY seq DESC LIMIT 1`},
-		{&l.entry, `INSERT INTO verbatim_journal (seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, prev, body, hash)
+		{&l.head, `SELECT seq, hash FROM peers_chain ORDER BY seq DESC LIMIT 1`},
+		{&l.entry, `INSERT INTO peers_chain (seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, prev, body, hash)
 			VALUES (?, ?, ?, '["client"]', ?, ?, ?, ?, 'ok', '', ?, ?, '', ?, '', '', ?, ?, ?)`},
 	} {
 		if *p.stmt, err = db.Prepare(p.text); err != nil {

@@ -95,7 +95,7 @@ func openPortal(s *server) (*portal, error) {
 		}
 	}
 	for _, sql := range []string{
-		`CREATE TABLE public.peers_journal (LIKE public.verbatim_journal INCLUDING ALL)`, `CREATE SEQUENCE public.peers_seq`,
+		chainTable("peers_journal"), `TRUNCATE public.peers_journal`, `CREATE SEQUENCE public.peers_seq`,
 		`CREATE TABLE public.peers_outbox (id text COLLATE "C" PRIMARY KEY, kind text NOT NULL, target text NOT NULL, payload text NOT NULL, time timestamptz NOT NULL)`, `VACUUM ANALYZE`,
 	} {
 		if _, err := p.pool.Exec(ctx, sql); err != nil {

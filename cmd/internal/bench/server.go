@@ -128,8 +128,8 @@ func (s *server) open(ctx context.Context) (err error) {
 		return err
 	}
 	for _, sql := range []string{
-		`CREATE TABLE public.peers_journal (LIKE public.verbatim_journal INCLUDING ALL)`, `CREATE SEQUENCE public.peers_seq`,
-		`CREATE TABLE public.peers_chain (LIKE public.verbatim_journal INCLUDING ALL)`, `INSERT INTO public.peers_chain SELECT * FROM public.verbatim_journal LIMIT 1`,
+		chainTable("peers_journal"), `TRUNCATE public.peers_journal`, `CREATE SEQUENCE public.peers_seq`,
+		chainTable("peers_chain"),
 		`VACUUM ANALYZE`,
 	} {
 		if _, err = s.pool.Exec(ctx, sql); err != nil {
@@ -311,4 +311,10 @@ func findPgbench() string {
 	}
 	path, _ := exec.LookPath("pgbench")
 	return path
+}
+
+// chainTable makes a table of entries in a hash chain, as the peers keep it, with one entry.
+func chainTable(name string) string {
+	return `CREATE TABLE public.` + name + ` AS SELECT seq, "time", principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, body AS prev, body, body AS hash FROM public.verbatim_journal LIMIT 1;
+		ALTER TABLE public.` + name + ` ADD PRIMARY KEY (seq), ADD UNIQUE (prev), ALTER body SET NOT NULL, ALTER hash SET NOT NULL`
 }

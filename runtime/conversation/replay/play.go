@@ -176,7 +176,7 @@ func (p *Player) written(ctx context.Context, seq int64) (text string, err error
 	if seq == 0 || p.Mode != Strict {
 		return "", nil
 	}
-	for l, err := range journal.Opened(ctx, p.Store, p.Session.Principal().Name, seq, seq) {
+	for l, err := range journal.Opened(ctx, p.Store, p.Session.Principal().Name, journal.ByNumber(ctx, p.Store, seq, seq)) {
 		if err != nil {
 			return "", err
 		}

@@ -157,6 +157,10 @@ func (a *Agent) tells(ctx context.Context, p *workflow.Plan, from time.Time) (ma
 	for _, s := range p.Steps {
 		rows[s.Key.Text()] = told{}
 	}
+	err := a.Runner.Clerk.Store.Seal(ctx) // so that the plan's last entries have places
+	if err != nil {
+		return nil, err
+	}
 	first, err := a.entryAt(ctx, from)
 	if err != nil {
 		return nil, err
@@ -191,12 +195,12 @@ func (a *Agent) tells(ctx context.Context, p *workflow.Plan, from time.Time) (ma
 	return rows, nil
 }
 
-// entryAt returns the number of the first journal entry at or after a time. Entries are in the order
+// entryAt returns the place of the first journal entry at or after a time. Entries are in the order
 // of their times, apart from differences between the clocks of several machines.
 func (a *Agent) entryAt(ctx context.Context, at time.Time) (int64, error) {
 	at = at.Add(-time.Minute)
 	before := func(n int64) (bool, error) {
-		all, err := a.Runner.Clerk.Store.Journal(ctx, n, n)
+		all, err := a.Runner.Clerk.Store.Placed(ctx, n, n)
 		return len(all) > 0 && all[0].Time.Before(at), err
 	}
 	low, high := int64(1), int64(1)

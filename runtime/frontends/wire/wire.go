@@ -85,7 +85,10 @@ type Run struct {
 	Total int    `json:"total,omitempty"`
 	Next  int    `json:"next,omitempty"`
 	// Repeated says that it was done before, under the same key.
-	Repeated     bool          `json:"repeated,omitempty"`
+	Repeated bool `json:"repeated,omitempty"`
+	// Proofs are those of the entries, if they were asked for. Unproven says why there are none.
+	Proofs       []string      `json:"proofs,omitempty"`
+	Unproven     string        `json:"unproven,omitempty"`
 	Confirmation *Confirmation `json:"confirmation,omitempty"`
 	Report
 }
@@ -204,8 +207,8 @@ type Entry struct {
 	Agreed    string          `json:"agreed,omitempty"`
 	After     int64           `json:"after,omitempty"` // the entry of an attempt of which nobody knew whether it was done
 	Palette   string          `json:"palette"`
-	Prev      string          `json:"prev"`
-	Hash      string          `json:"hash"`
+	Place     int64           `json:"place,omitempty"` // in the sealed log
+	Hash      string          `json:"hash"`            // of its leaf
 }
 
 // NewEntry describes an entry, with its opened record.
@@ -213,7 +216,7 @@ func NewEntry(e *stores.Entry, r *journal.Record) Entry {
 	return Entry{
 		Schema: "verbatim/entry@1", Seq: e.Seq, Time: e.Time, Principal: e.Principal, Roles: Some(e.Roles), Session: e.Session, Source: e.Source, Turn: e.Turn,
 		Verb: e.Verb, Call: CallOf(e, r), Outcome: e.Outcome, Reason: e.Reason, Origins: json.RawMessage(e.Origins), Preview: e.Preview,
-		Agreed: e.Agreed, After: r.After, Palette: e.Palette, Prev: hex.EncodeToString(e.Prev[:]), Hash: hex.EncodeToString(e.Hash[:]),
+		Agreed: e.Agreed, After: r.After, Palette: e.Palette, Place: e.Place, Hash: hex.EncodeToString(e.Hash[:]),
 		Changes: receipt.Logged(r.Rows),
 	}
 }

@@ -26,6 +26,7 @@ const (
 	fieldVerb
 	fieldEntity // null if the entry changed nothing
 	fieldKey
+	fieldPlace // null of entries that were indexed when places were numbers
 )
 
 // Entity is the entity of the index.
@@ -44,10 +45,11 @@ var Entity = &stores.Entity{
 		fieldVerb:      {Name: "verb", Column: "verb", Kind: stores.String, Required: true},
 		fieldEntity:    {Name: "entity", Column: "entity", Kind: stores.String},
 		fieldKey:       {Name: "row", Column: "row_key", Kind: stores.String},
+		fieldPlace:     {Name: "place", Column: "place", Kind: stores.Int},
 	},
 	// Each index holds all that a page of Find asks for, in its order: otherwise SQLite reads the whole
 	// table and sorts it.
-	Found: [][]int{{fieldEntry, fieldID}, {fieldFirst, fieldEntry, fieldID}, {fieldPrincipal, fieldFirst, fieldEntry, fieldID}, {fieldVerb, fieldFirst, fieldEntry, fieldID}, {fieldTime},
+	Found: [][]int{{fieldEntry, fieldID}, {fieldFirst, fieldEntry, fieldID}, {fieldPrincipal, fieldFirst, fieldEntry, fieldID}, {fieldVerb, fieldFirst, fieldEntry, fieldID}, {fieldTime}, {fieldPlace, fieldID},
 		{fieldKey, fieldEntity, fieldEntry, fieldID}},
 }
 
@@ -57,14 +59,18 @@ var all = stores.Scope{All: true}
 const piece = 200
 
 // Follow indexes at most n entries that were added to the journal since, and reports whether the index
-// has all of them. Several processes may call it at once.
+// has all of them. It follows places, so that it misses none that is committed late. Several processes
+// may call it at once.
 func Follow(ctx context.Context, s stores.Store, n int) (whole bool, err error) {
+	if err := s.Seal(ctx); err != nil {
+		return false, err
+	}
 	for done := 0; done < n; done += piece {
 		last, err := latest(ctx, s)
 		if err != nil {
 			return false, err
 		}
-		entries, err := s.Journal(ctx, last+1, last+piece)
+		entries, err := s.Placed(ctx, last+1, last+piece)
 		if err != nil || len(entries) == 0 {
 			return err == nil, err
 		}
@@ -88,15 +94,21 @@ func Follow(ctx context.Context, s stores.Store, n int) (whole bool, err error) 
 	return last >= head, err
 }
 
-// latest returns the number of the last entry that is indexed.
+// latest returns the place of the last entry that is indexed.
 func latest(ctx context.Context, s stores.Store) (n int64, err error) {
 	err = s.View(ctx, all, func(r stores.Reader) error {
-		rows, err := r.Find(ctx, stores.Find{Entity: Entity, Select: []stores.Path{{Field: fieldEntry}}, Limit: 1, Cut: true, Last: true,
-			Order: []stores.Order{{Path: stores.Path{Field: fieldEntry}, Desc: true}}})
-		if err == nil && len(rows) > 0 {
-			n = rows[0][0].Int()
+		for _, field := range [...]int{fieldPlace, fieldEntry} {
+			rows, err := r.Find(ctx, stores.Find{Entity: Entity, Select: []stores.Path{{Field: field}}, Limit: 1, Cut: true, Last: field == fieldEntry,
+				Order: []stores.Order{{Path: stores.Path{Field: field}, Desc: true}}})
+			if err != nil || len(rows) == 0 {
+				return err
+			}
+			if !rows[0][0].IsNull() {
+				n = rows[0][0].Int()
+				return nil
+			}
 		}
-		return err
+		return nil
 	})
 	return n, err
 }
@@ -118,6 +130,7 @@ func indexed(e *stores.Entry) (all []stores.Change) {
 		if entity != "" {
 			c.Set = append(c.Set, stores.Assign{Field: fieldEntity, Value: stores.NewString(entity)}, stores.Assign{Field: fieldKey, Value: stores.NewString(key.Text())})
 		}
+		c.Set = append(c.Set, stores.Assign{Field: fieldPlace, Value: stores.NewInt(e.Place)})
 		all = append(all, c)
 	}
 	if err == nil { // an entry that cannot be read is found by who made it

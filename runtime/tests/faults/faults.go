@@ -133,6 +133,19 @@ func (s *Store) Principals(ctx context.Context) ([]string, error) {
 	return try(ctx, s, func() ([]string, error) { return s.Store.Principals(ctx) })
 }
 
+// Seal implements stores.Store.
+func (s *Store) Seal(ctx context.Context) error {
+	if err := s.fault(ctx); err != nil {
+		return err
+	}
+	return s.Store.Seal(ctx)
+}
+
+// Placed implements stores.Store.
+func (s *Store) Placed(ctx context.Context, from, to int64) ([]stores.Entry, error) {
+	return try(ctx, s, func() ([]stores.Entry, error) { return s.Store.Placed(ctx, from, to) })
+}
+
 // Journal implements stores.Store.
 func (s *Store) Journal(ctx context.Context, from, to int64) ([]stores.Entry, error) {
 	return try(ctx, s, func() ([]stores.Entry, error) { return s.Store.Journal(ctx, from, to) })
@@ -189,7 +202,7 @@ type tx struct {
 	of stores.Tx
 }
 
-func (t *tx) Chained() []stores.Entry { return t.of.Chained() }
+func (t *tx) Numbered() []stores.Entry { return t.of.Numbered() }
 
 func (t *tx) Discard() { t.of.Discard() }
 

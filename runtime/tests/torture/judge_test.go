@@ -35,12 +35,18 @@ func judge(ctx context.Context, s stores.Store) (*verdict, error) {
 // judgeBy is judge under other palettes.
 func judgeBy(ctx context.Context, s stores.Store, reg *verbs.Registry) (*verdict, error) {
 	v := &verdict{done: make(map[string]int)}
-	entries, err := s.Journal(ctx, 1, 0)
+	if err := s.Seal(ctx); err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	entries, err := s.Placed(ctx, 1, 0)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
 	v.entries = len(entries)
-	if _, _, err := stores.VerifyChain(0, [32]byte{}, entries); err != nil {
+	if waits, err := s.Unsealed(ctx); err != nil || waits.Waiting > 0 || len(waits.Stray) > 0 {
+		v.say("broken: not sealed are %+v, %v", waits, err)
+	}
+	if _, err := journal.Whole(ctx, s); err != nil {
 		v.say("broken: %v", err)
 	}
 	steps := make(map[string]map[int64]int)
@@ -135,7 +141,7 @@ func begun(reg *verbs.Registry) *journal.State {
 // that was committed is in the journal, and the reverse.
 func (v *verdict) replay(ctx context.Context, s stores.Store, reg *verbs.Registry) error {
 	state := begun(reg)
-	for l, err := range journal.Opened(ctx, s, "verbatim", 1, 0) {
+	for l, err := range journal.Opened(ctx, s, "verbatim", journal.Entries(ctx, s, 1, 0)) {
 		if err != nil {
 			return err
 		}

@@ -100,7 +100,10 @@ func audited(ctx context.Context, o *office) (*audit, error) {
 			return nil, fmt.Errorf("rows: %w", err)
 		}
 	}
-	if _, err := journal.Verify(journal.Entries(ctx, o.store, 1, 0)); err != nil {
+	if err := o.store.Seal(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := journal.Whole(ctx, o.store); err != nil {
 		a.say("broken: %v", err)
 	}
 	var entities []*stores.Entity
@@ -108,7 +111,7 @@ func audited(ctx context.Context, o *office) (*audit, error) {
 		entities = append(entities, e.Store)
 	}
 	state := journal.NewState(entities)
-	for l, err := range journal.Opened(ctx, o.store, "verbatim", 1, 0) {
+	for l, err := range journal.Opened(ctx, o.store, "verbatim", journal.Entries(ctx, o.store, 1, 0)) {
 		if err != nil {
 			return nil, fmt.Errorf("journal: %w", err)
 		}

@@ -176,9 +176,13 @@ func keepPalette(t *testing.T, dir string) string {
 	return string(palette)
 }
 
-// headOf is the number and the hash of the last entry.
+// headOf is the place of the last entry, and the root of the log; the hash of the last entry where the
+// journal was a chain.
 func headOf(t *testing.T, s stores.Store) string {
 	t.Helper()
+	if err := s.Seal(context.Background()); err != nil {
+		t.Fatal(err)
+	}
 	seq, hash, err := s.Head(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -117,7 +117,7 @@ func (v *verdict) witnessed(ctx context.Context, s stores.Store) (int, error) {
 		key := c.Entity + " " + c.Key.Text()
 		tells[key] = append(tells[key], receipt.Inserted) // before the journal
 	}
-	entries, err := s.Journal(ctx, 1, 0)
+	entries, err := s.Placed(ctx, 1, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -150,7 +150,7 @@ func (v *verdict) witnessed(ctx context.Context, s stores.Store) (int, error) {
 
 // refusals finds those who were told no and of whom the journal says nothing.
 func (v *verdict) refusals(ctx context.Context, s stores.Store, said []word) error {
-	entries, err := s.Journal(ctx, 1, 0)
+	entries, err := s.Placed(ctx, 1, 0)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (v *verdict) again(ctx context.Context, t *testing.T, from stores.Store) er
 	state := begun(reg)
 	all := stores.Scope{Principal: "verbatim", All: true}
 	err = to.Update(ctx, all, func(tx stores.Tx) error {
-		for l, err := range journal.Opened(ctx, from, "verbatim", 1, 0) {
+		for l, err := range journal.Opened(ctx, from, "verbatim", journal.Entries(ctx, from, 1, 0)) {
 			if err != nil {
 				return err
 			}

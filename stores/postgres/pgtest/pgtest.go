@@ -495,10 +495,3 @@ func (d DB) Hang(t testing.TB) (release func()) {
 	t.Cleanup(release)
 	return release
 }
-
-// ForMessages is a statement that does something to the functions which write a message to the
-// server's log, such as "REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC". Their arguments differ between
-// versions.
-func ForMessages(what string) string {
-	return "DO $do$ DECLARE f regprocedure; BEGIN FOR f IN SELECT oid FROM pg_catalog.pg_proc WHERE proname = 'pg_logical_emit_message' LOOP EXECUTE pg_catalog.format($$" + what + "$$, f); END LOOP; END $do$"
-}

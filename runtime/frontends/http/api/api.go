@@ -566,18 +566,19 @@ func (v *visit) journal() error {
 		Entries []wire.Entry `json:"entries"`
 		Next    string       `json:"next,omitempty"`
 	}{"verbatim/journal@1", []wire.Entry{}, ""}
-	for l, err := range journal.Opened(ctx, v.Store, v.Principal, from, from+entriesAtOnce-1) {
+	for l, err := range journal.Opened(ctx, v.Store, v.Principal, journal.ByNumber(ctx, v.Store, from, 0)) {
 		if err != nil {
 			return err
+		}
+		if len(page.Entries) == entriesAtOnce {
+			page.Next = "/v1/journal?" + url.Values{"from": {strconv.FormatInt(l.Entry.Seq, 10)}}.Encode()
+			break
 		}
 		record, err := l.Record()
 		if err != nil {
 			return err
 		}
 		page.Entries = append(page.Entries, wire.NewEntry(&l.Entry, &record))
-	}
-	if len(page.Entries) == entriesAtOnce {
-		page.Next = "/v1/journal?" + url.Values{"from": {strconv.FormatInt(from+entriesAtOnce, 10)}}.Encode()
 	}
 	return v.JSON(http.StatusOK, page)
 }

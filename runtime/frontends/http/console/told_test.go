@@ -19,6 +19,12 @@ func (k kept) Head(context.Context) (int64, [32]byte, error) { return k.size, [3
 
 func (k kept) Journal(context.Context, int64, int64) ([]stores.Entry, error) { return k.entries, nil }
 
+func (k kept) Placed(_ context.Context, from, _ int64) ([]stores.Entry, error) {
+	return k.entries[min(len(k.entries), int(from)-1):], nil
+}
+
+func (k kept) Roots(context.Context, int64) ([]stores.Root, error) { return nil, nil }
+
 // G10: that the journal is whole is told after it was verified, and of no other; one that is too long
 // to be verified here is not told as verified.
 func TestWhatIsToldOfTheJournalIsSo(t *testing.T) {
@@ -32,7 +38,7 @@ func TestWhatIsToldOfTheJournalIsSo(t *testing.T) {
 		return text
 	}
 	whole, long := says(kept{}), says(kept{size: longestChain + 1})
-	broken := says(kept{size: 1, entries: []stores.Entry{{Seq: 1, Verb: "house.note", Hash: [32]byte{1}}}})
+	broken := says(kept{size: 1, entries: []stores.Entry{{Seq: 1, Place: 1, Verb: "house.note", Hash: [32]byte{1}}}})
 	told.Check(t, "pages/chain-whole", whole, broken, "0")
 	told.Check(t, "pages/chain-whole", whole, long)
 	told.Check(t, "pages/chain-broken", broken, whole)

@@ -454,7 +454,7 @@ func (d *Desk) doneBanner(ctx context.Context) *pages.Banner {
 	done := d.R.URL.Query().Get("done")
 	entry, _ := strconv.ParseInt(d.R.URL.Query().Get("entry"), 10, 64)
 	if done == "again" && entry > 0 {
-		for e, err := range journal.Entries(ctx, d.Store, entry, entry) {
+		for e, err := range journal.ByNumber(ctx, d.Store, entry, entry) {
 			if err == nil && e.Principal == d.Principal { // an address alone says nothing
 				return &pages.Banner{Tone: "ok", Text: d.Say("pages/done-before")}
 			}

@@ -37,7 +37,7 @@ func (d *Desk) journalEntry() error {
 	if err != nil {
 		return err
 	}
-	for l, err := range journal.Opened(ctx, d.Store, d.Principal, n, n) {
+	for l, err := range journal.Opened(ctx, d.Store, d.Principal, journal.ByNumber(ctx, d.Store, n, n)) {
 		if err != nil {
 			return err
 		}

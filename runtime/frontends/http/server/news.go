@@ -18,8 +18,8 @@ import (
 
 // Server-sent events tell a principal what is done in their name
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html). They are read from the journal,
-// so a listener hears of it whichever process did it. The id of an event is the number of its
-// entry: with Last-Event-ID a listener misses nothing and hears nothing twice.
+// so a listener hears of it whichever process did it. The id of an event is that of its
+// entry's place: with Last-Event-ID a listener misses nothing and hears nothing twice.
 
 // A newsEntry is an entry of the journal, in the form that its principal receives.
 type newsEntry struct {
@@ -34,6 +34,7 @@ type newsEntry struct {
 	Source  string    `json:"source"`
 	Turn    string    `json:"turn,omitempty"`
 
+	place     int64
 	principal string
 	changes   string // of rows, until it was handed on
 }
@@ -52,7 +53,7 @@ type news struct {
 	mu        sync.Mutex
 	listeners map[*Listener]bool
 	ring      []newsEntry // the latest, oldest first
-	head      int64       // the entry that was read last
+	head      int64       // the place of the entry that was read last
 	running   bool
 }
 
@@ -160,13 +161,13 @@ func (n *news) follow() {
 	}
 }
 
-// since reads the entries after a number.
+// since reads the entries behind a place.
 func (n *news) since(ctx context.Context, from int64) ([]newsEntry, error) {
 	head, _, err := n.s.Store.Head(ctx)
 	if err != nil || head <= from {
 		return nil, err
 	}
-	entries, err := n.s.Store.Journal(ctx, from+1, min(head, from+recent))
+	entries, err := n.s.Store.Placed(ctx, from+1, min(head, from+recent))
 	all := make([]newsEntry, len(entries))
 	for i := range entries {
 		all[i] = newsEntryOf(&entries[i])
@@ -175,7 +176,7 @@ func (n *news) since(ctx context.Context, from int64) ([]newsEntry, error) {
 }
 
 func newsEntryOf(e *stores.Entry) newsEntry {
-	return newsEntry{"verbatim/event@1", e.Seq, e.Time, e.Verb, e.Call, e.Outcome, e.Reason, e.Session, e.Source, e.Turn, e.Principal, e.Changes}
+	return newsEntry{"verbatim/event@1", e.Seq, e.Time, e.Verb, e.Call, e.Outcome, e.Reason, e.Session, e.Source, e.Turn, e.Place, e.Principal, e.Changes}
 }
 
 // hand adds entries, and wakes the listeners concerned.
@@ -194,7 +195,7 @@ func (n *news) hand(all []newsEntry) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.head = all[len(all)-1].Seq
+	n.head = all[len(all)-1].place
 	n.ring = append(n.ring, all...)
 	if extra := len(n.ring) - recent; extra > 0 {
 		n.ring = append([]newsEntry(nil), n.ring[extra:]...)
@@ -214,17 +215,17 @@ func (n *news) hand(all []newsEntry) {
 	}
 }
 
-// after lists the entries of a principal after an entry, and the entry up to which the list is
+// after lists the entries of a principal behind a place, and the place up to which the list is
 // complete; ok is false if memory does not go back far enough.
 func (n *news) after(principal string, from int64) (all []newsEntry, head int64, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	first := n.head + 1
 	if len(n.ring) > 0 {
-		first = n.ring[0].Seq
+		first = n.ring[0].place
 	}
 	for i := range n.ring {
-		if d := &n.ring[i]; d.Seq > from && d.principal == principal {
+		if d := &n.ring[i]; d.place > from && d.principal == principal {
 			all = append(all, *d)
 		}
 	}
@@ -328,11 +329,11 @@ func (v *Visit) listens(ctx context.Context, s *Stream, l *Listener, last, head 
 				if len(all) == 0 {
 					break
 				}
-				to = all[len(all)-1].Seq
+				to = all[len(all)-1].place
 			}
 			for i := range all {
 				if all[i].principal == v.Principal {
-					s.Send(strconv.FormatInt(all[i].Seq, 10), all[i])
+					s.Send(strconv.FormatInt(all[i].place, 10), all[i])
 				}
 			}
 			last = to

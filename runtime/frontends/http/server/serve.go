@@ -364,6 +364,9 @@ func (s *Server) readyz(v *Visit) error {
 		// Whether there is room by now, only a write tells.
 		err = s.Logins.Try(ctx, "ready", "", math.MaxInt64, 24*time.Hour)
 	}
+	if sealer, ok := s.Store.(interface{ SealFailed() error }); ok && err == nil {
+		err = sealer.SealFailed() // nothing is lost, and nothing can be proven until it works again
+	}
 	// It is asked every few seconds: the log has why it is not ready, and that it is again.
 	if was := s.unready.Swap(err != nil); err != nil && !was {
 		v.LogError("not ready", err)

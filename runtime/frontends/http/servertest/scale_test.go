@@ -46,6 +46,12 @@ func (c *counted) Journal(ctx context.Context, from, to int64) ([]stores.Entry, 
 	return all, err
 }
 
+func (c *counted) Placed(ctx context.Context, from, to int64) ([]stores.Entry, error) {
+	all, err := c.Store.Placed(ctx, from, to)
+	c.count(len(all))
+	return all, err
+}
+
 func (c *counted) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
 	all, err := c.Store.Jobs(ctx, f)
 	c.count(len(all))
@@ -100,8 +106,8 @@ func (r countedReader) Names(ctx context.Context, q stores.NameQuery) ([]stores.
 	return all, err
 }
 
-// manyRequests adds requests that wait for an analyst, ten of a company, and entries of the journal.
-// Each request has a document, and a proposal waits for each. The index of the journal lacks its last entries.
+// manyRequests adds requests that wait for an analyst, ten of a company. Each request has a document, and a
+// proposal waits for each.
 const manyRequests = `
 CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %[1]d) SELECT i FROM n;
 INSERT INTO "ob-poc_cbus" SELECT printf('1000000c-0000-4000-8000-%%012x', i), 'Fund ' || i FROM n WHERE i %% 10 = 1;
@@ -112,14 +118,13 @@ INSERT INTO kyc_outstanding_requests (request_id, workstream_id, request_type, r
 	SELECT printf('100004e9-0000-4000-8000-%%012x', i), printf('10000003-0000-4000-8000-%%012x', i), 'DOCUMENT', 'IDENTITY', '["PASSPORT"]', 'PENDING_REVIEW', date('2025-01-01', '+' || (i %% 400) || ' days'), '2024-12-02T09:00:00Z', '2024-12-02T09:00:00Z' FROM n;
 INSERT INTO kyc_request_submissions (submission_id, request_id, document_type, file_reference, submitted_at, verdict)
 	SELECT printf('1000005b-0000-4000-8000-%%012x', i), printf('100004e9-0000-4000-8000-%%012x', i), 'PASSPORT', 'upload://p' || i, '2024-12-12T14:30:00Z', 'RECEIVED' FROM n;
-WITH RECURSIVE j(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM j WHERE i < %[2]d)
-INSERT INTO verbatim_journal SELECT (SELECT coalesce(max(seq), 0) FROM verbatim_journal) + i, printf('2025-01-%%02dT09:00:00.000000Z', 1 + i %% 28), CASE i %% 3 WHEN 0 THEN 't.weber' ELSE 'clara' END, '["analyst"]', '', 'page',
-	CASE WHEN i %% 1000 = 0 THEN 'review.waive' ELSE 'review.accept' END, 'review.accept :request-id @person-' || i, 'ok', '', '{}', '', '', '', '', '', printf('%%064x', i), printf('%%064x', i), printf('%%064x', i + 1) FROM j;
-INSERT INTO verbatim_trail (id, entry, is_first, time, principal, verb) SELECT seq || ' 0', seq, 1, time, principal, verb FROM verbatim_journal WHERE seq <= %[2]d - 100;
 INSERT INTO verbatim_confirmations (key, id, short_id, asker, person, session, source, script, digest, preview, palette, roles, agreed, stands_on, asked_at, expires, status)
 	SELECT printf('c%%08d', i), printf('%%08x-00000000', i), '00000000', 't.weber', 't.weber', '', 'page', 'review.waive :request-id @person-' || i || ' :reason "x"', '', '', '', '["analyst"]', '[""]', '[]', printf('2025-01-%%02dT09:%%02d:00.000000Z', 1 + i %% 28, i %% 60), '2099-01-01T00:00:00.000000Z', 'WAITING' FROM n;
 DROP TABLE n;
 `
+
+// indexed adds entries of the journal to its index, up to one number.
+const indexed = `INSERT INTO verbatim_trail (id, entry, is_first, time, principal, verb, place) SELECT seq || ' 0', seq, 1, time, principal, verb, seq FROM verbatim_journal WHERE seq <= %d`
 
 // A crowd is the bank with many requests, served in this process over a store that counts.
 type crowd struct {
@@ -162,7 +167,25 @@ func newCrowd(t *testing.T, requests, entries int) *crowd {
 		t.Fatal(err, plan.Problems)
 	}
 	loads(example("people.sql"))
-	loads(fmt.Sprintf(manyRequests, requests, entries))
+	loads(fmt.Sprintf(manyRequests, requests))
+	var happened []stores.Entry
+	for i := 1; i <= entries; i++ {
+		e := stores.Entry{Time: time.Date(2025, 1, 1+i%28, 9, 0, 0, 0, time.UTC), Principal: "clara", Roles: []string{"analyst"}, Source: "page",
+			Verb: "review.accept", Call: fmt.Sprintf("review.accept :request-id @person-%d", i), Outcome: "ok", Changes: "{}"}
+		if i%3 == 0 {
+			e.Principal = "t.weber"
+		}
+		if i%1000 == 0 {
+			e.Verb = "review.waive"
+		}
+		happened = append(happened, e)
+	}
+	if err := inner.Update(t.Context(), stores.Scope{All: true}, func(tx stores.Tx) error {
+		return tx.Apply(t.Context(), stores.Batch{Entries: happened})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	loads(fmt.Sprintf(indexed, entries-100))
 	c := &crowd{t: t, store: &counted{Store: inner}}
 	h := &engine.Handlers{Partial: true}
 	client.Register(h, reg)

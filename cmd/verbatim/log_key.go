@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"verbatim/stores"
+	"verbatim/stores/journal"
+	"verbatim/stores/merkle"
+)
+
+// A logKey is the key that signs the log of one journal, in a file outside of its store. Beside it
+// stands what it signed last, in a file with the same name and ".signed" behind it. It signs no
+// log that does not extend that one, so that a store that was put back, or rewritten, is noticed
+// and not vouched for. It is safe for use by many goroutines; processes that share a key share
+// its folder.
+type logKey struct {
+	signer *journal.Signer
+	file   string
+	mu     sync.Mutex
+}
+
+// openLogKey reads the key in a file.
+func openLogKey(file string) (*logKey, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := journal.ParseSigner(string(text))
+	if err == nil && !strings.HasSuffix(signer.Name, journal.OfLog) {
+		err = journal.ErrChainKey
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &logKey{signer: signer, file: file}, nil
+}
+
+// signed returns what the key signed last.
+func (k *logKey) signed() (journal.Checkpoint, error) {
+	text, err := os.ReadFile(k.file + ".signed")
+	if errors.Is(err, fs.ErrNotExist) {
+		return journal.Checkpoint{}, nil
+	}
+	if err != nil {
+		return journal.Checkpoint{}, err
+	}
+	c, err := journal.ReadCheckpoint(string(text), &k.signer.Verifier)
+	if err != nil {
+		err = fmt.Errorf("what the key signed last: %w", err)
+	}
+	return c, err
+}
+
+// check returns a *journal.BehindError or a *journal.ForkError if the log with a head does not extend what the key
+// signed last.
+func (k *logKey) check(ctx context.Context, s stores.Log, h journal.Head) error {
+	was, err := k.signed()
+	if err != nil || was.Size == 0 {
+		return err
+	}
+	if h.Size < was.Size {
+		return &journal.BehindError{Size: h.Entries, Known: h.EntriesAt(was.Size)}
+	}
+	path, err := journal.Consistency(ctx, s, was.Size, h)
+	if err != nil {
+		return err
+	}
+	if merkle.Extends(was.Size, h.Size, path, was.Hash, h.Hash) != nil {
+		return &journal.ForkError{Seq: h.EntriesAt(was.Size)}
+	}
+	return nil
+}
+
+// sign signs a head, after check, and notes it.
+func (k *logKey) sign(ctx context.Context, s stores.Log, h journal.Head) (note string, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	unlock, err := lockFile(k.file)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if err := k.check(ctx, s, h); err != nil {
+		return "", err
+	}
+	note = k.signer.Sign(h)
+	return note, writeSafely(k.file+".signed", note)
+}
+
+// writeSafely writes a file so that it holds either the old text or the new one, whatever stops.
+func writeSafely(file, text string) error {
+	dir := filepath.Dir(file)
+	f, err := os.CreateTemp(dir, "signed")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return err
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
