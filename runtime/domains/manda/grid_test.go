@@ -131,7 +131,7 @@ Staff turnover rate|8%|9%|7%`
 	} {
 		q := Read(question, "Acme", nil)
 		room := &DealFacts{Deal: "Acme", Documents: 1, Facts: facts, Passages: passages}
-		lines := seek(&q, room)
+		lines, _ := seek(&q, room)
 		if len(lines) == 0 {
 			t.Errorf("%s: nothing", question)
 			continue
