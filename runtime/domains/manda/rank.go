@@ -149,7 +149,8 @@ func newFinder(q *Question, facts []Fact) *finder {
 		f.score(s, f.words, q)
 	}
 	slices.SortStableFunc(f.series, func(x, y *series) int {
-		return cmp.Or(cmp.Compare(y.fit, x.fit), better(x.cells[0], y.cells[0]), cmp.Compare(x.cells[0].Number, y.cells[0].Number))
+		a, b := x.cells[0], y.cells[0]
+		return cmp.Or(cmp.Compare(y.fit, x.fit), cmp.Compare(weight(b), weight(a)), b.Dated.Compare(a.Dated), strings.Compare(a.Document, b.Document), cmp.Compare(a.Number, b.Number))
 	})
 	return f
 }
