@@ -220,7 +220,7 @@ var numbered = pattern(`(?:\pL-|(?:^|[^\p{L}])(?:ISO|IFRS|IAS|DIN|EN|HGB|No\.?|N
 // partOfWord reports whether a number is part of the surrounding text: Q3, v2, 3rd, 12.05, 10:30.
 func partOfWord(before, behind string) bool {
 	if r, n := utf8.DecodeLastRuneInString(before); n > 0 && (unicode.IsLetter(r) || r == '_' || r == '#' || r == '/' || r == ':') {
-		return r != 'R' && r != 'D' && r != 'F' && r != 'N' && r != 'k' && r != 'T' || !strings.HasSuffix(before, "EUR") && !strings.HasSuffix(before, "USD") && !strings.HasSuffix(before, "CHF") && !strings.HasSuffix(before, "PLN")
+		return !beforeNumber.re().MatchString(before)
 	}
 	if numbered.re().MatchString(before) {
 		return true

@@ -269,7 +269,7 @@ func heading(row *line, first, last int) (above map[int]string, named bool) {
 		if c.At.Column < first && c.At.Column+max(1, c.Cell.Columns) <= first {
 			continue
 		}
-		if strings.ContainsAny(text, "0123456789") && len(periods(text)) == 0 && measureOf(text) == (measure{}) || !strings.ContainsFunc(text, func(r rune) bool {
+		if strings.ContainsAny(text, "0123456789") && len(periods(text)) == 0 && measureOf(text) == (measure{}) && !covers.re().MatchString(text) || !strings.ContainsFunc(text, func(r rune) bool {
 			return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '%' || r == '$' || r == '€' || r == '£'
 		}) || strings.EqualFold(text, "n/a") {
 			other++ // 1.43x, a dash: no figure that we know, and no head
@@ -758,11 +758,13 @@ const mostCalled = 250
 
 // pure matches labels of figures that no scale of the table is of: per share, in percent, in years.
 var (
-	pure     = pattern(`(?i)\bper (?:\pL+ ){0,3}(?:share|unit|day|ads|ordinary|common|tonne?|barrel|hour|employee)\b|\beps\b|\bratios?\b|%|\bpercent(?:age)?\b|\brates?\b|\(?in years\)?|\byield\b|\bvolatility\b|price\b[^:]{0,30}\bshare|\bje aktie\b|\bpar action\b`)
+	pure     = pattern(`(?i)\bper (?:\pL+ ){0,3}(?:share|unit|day|ads|ordinary|common|tonne?|barrel|hour|employee)\b|\beps\b|%|\(?in years\)?|price\b[^:]{0,30}\bshare|\bje aktie\b|\bpar action\b`)
+	rated    = pattern(`(?i)\bratios?\b|\bpercent(?:age)?\b|\brates?\b|\byield\b|\bvolatility\b`)
 	physical = pattern(`(?i)\b(?:\(?in years\)?|[kmgt]wh?|kwh|tonn?es?|m[23]|sqm|lb|oz|kg|km|hours|stunden|heures|days|tage|jours|ftes?)\b|m[²³]`)
 	pieceful = pattern(`(?i)\bshares?\b|\bnumber of\b|\bheadcount\b|\bemployees\b|\bAktien\b|\bMitarbeiter\b|\bactions\b`)
 	awards   = pattern(`(?i)\b(?:RSUs?|PSUs?|options|awards)\b`)
-	worth    = pattern(`(?i)\b(?:value|compensation|expense|cost|amount|proceeds|payments?|dividends?|income|earnings|equity|capital|tax|price|purchases?|repurchases?|issuance)\b`)
+	worth    = pattern(`(?i)\b(?:value|compensation|expenses?|costs?|amounts?|proceeds|payments?|dividends?|income|earnings|equity|capital|tax|price|purchases?|repurchases?|issuance)\b`)
+	excepted = pattern(`(?i)\bexcept\b[^)]*`)
 )
 
 // counted gives a figure of a table its unit and scale, from the nearest place that states them: its
@@ -772,7 +774,7 @@ func (r *reader) counted(f *Finding, at *spot, money string) {
 	if m := lexicon()[f.Metric]; m != nil {
 		kind = m.kind
 	}
-	label := f.Label + " " + f.Head
+	label := f.Label + " " + excepted.re().ReplaceAllString(f.Head, "")
 	switch {
 	case kind == "percent" && f.Unit != "" && f.Unit != "%" && f.Unit != "pp", kind == "percent" && f.Value.Cmp(big.NewRat(1000, 1)) > 0:
 		f.Metric, f.Domain, kind = plainly(bare(at.label)), "other", "" // some call an amount a margin
@@ -795,7 +797,8 @@ func (r *reader) counted(f *Finding, at *spot, money string) {
 		f.Unit = "%"
 		return
 	}
-	pieces := (pieceful.re().MatchString(f.Label+" "+f.Head) || money == "" && awards.re().MatchString(f.Label)) && !worth.re().MatchString(f.Label) && f.Unit == "" && kind == ""
+	single := pure.re().MatchString(label) || f.Unit == "" && f.Value.Cmp(big.NewRat(100, 1)) < 0 && rated.re().MatchString(label)
+	pieces := (pieceful.re().MatchString(label) || money == "" && awards.re().MatchString(f.Label)) && !worth.re().MatchString(f.Label) && f.Unit == "" && kind == ""
 	near := []measure{own, noted(at.head), noted(at.corner), r.above(at.caption), r.nearby, r.measure}
 	measured := physical.re().MatchString(at.head+" "+at.label) && f.Unit == ""
 	scaled := f.scaled
@@ -807,7 +810,7 @@ func (r *reader) counted(f *Finding, at *spot, money string) {
 			continue
 		}
 		scaled = true
-		if i > 0 && (measured || at.whole && f.Step.Cmp(big.NewRat(1, 1)) < 0 && m.scale == 1000 || i > 1 && pure.re().MatchString(label) && (kind == "" || perShare.re().MatchString(label)) || pieces && (m.unit != "" || m.pieces)) {
+		if i > 0 && (measured || at.whole && f.Step.Cmp(big.NewRat(1, 1)) < 0 && m.scale == 1000 || single && (i > 1 && kind == "" || perShare.re().MatchString(label)) || pieces && (m.unit != "" || m.pieces)) {
 			continue // in thousands, except shares and per share data
 		}
 		f.scale(m.scale)
@@ -815,7 +818,7 @@ func (r *reader) counted(f *Finding, at *spot, money string) {
 	switch {
 	case f.Unit == "" && kind == "amount" && money == "":
 		f.Confidence -= 15
-	case f.Unit == "" && !pieces && !measured && money != "" && !pure.re().MatchString(f.Label):
+	case f.Unit == "" && !pieces && !measured && money != "" && !single:
 		f.Unit = money
 	}
 }

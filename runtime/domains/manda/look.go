@@ -46,12 +46,12 @@ func (a *answer) look() {
 		return
 	}
 	if len(q.Metrics) == 0 {
-		if f := newFinder(q, a.room.Facts); len(f.series) == 0 || f.timely(q).cover < 0.9 || !a.tellSeries(f.series[0]) {
-			what := ""
-			if q.Figure {
-				what = strings.Join(q.Topic, " ")
-			}
-			a.passages(what)
+		if all := newFinder(q, a.room.Facts).propose(q, nil); len(all) > 0 && len(all[0].cells) > 0 && all[0].of.cover() >= 0.9 {
+			a.proposed(all[0], all)
+		} else if q.Figure {
+			a.passages(strings.Join(q.Topic, " "))
+		} else {
+			a.passages("")
 		}
 		a.requested()
 		return

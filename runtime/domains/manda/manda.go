@@ -503,8 +503,10 @@ func (l *loader) answers(ctx context.Context, q Question) ([]Line, error) {
 	if err := l.clashes(ctx, only); err != nil {
 		return nil, err
 	}
+	var sure *float64
 	if !enough {
-		if lines := seek(&q, &l.room); lines != nil {
+		var lines []Line
+		if lines, sure = seek(&q, &l.room); lines != nil {
 			if lines[0].Fact == nil && q.Intent == FactLookup { // quoted: the list may ask for more of it
 				if err := l.requests(ctx); err != nil {
 					return nil, err
@@ -535,7 +537,7 @@ func (l *loader) answers(ctx context.Context, q Question) ([]Line, error) {
 		}
 		lines = Answer(q, &l.room)
 	}
-	return lines, nil
+	return scored(lines, sure), nil
 }
 
 // outcome makes the palette's answer from lines.

@@ -19,11 +19,9 @@ type series struct {
 	row, above, head []string
 	part             []string // of the company
 	title            map[string]bool
-	named            string  // the metric of the lexicon, "" if there is none
-	fit              float64 // how well its words and those of the question fit, from 0 to about 1
-	cover            float64 // the share of the question's words, by weight, that it has
-	exact            bool    // the question has its whole label
-	at               int     // of that label among the words of the question
+	named            string   // the metric of the lexicon, "" if there is none
+	x                features // how its words and those of the question fit
+	fit              float64  // them, each by its weight
 }
 
 // A finder compares one question with series and sentences.
@@ -36,6 +34,7 @@ type finder struct {
 	series []*series // the best first
 
 	percent, many bool // what the question asks for: a percentage, a number of things
+	rate          bool // it may ask for a percentage
 }
 
 // root returns a word without its endings. Roots are only compared with one another.
@@ -77,6 +76,7 @@ func newFinder(q *Question, facts []Fact) *finder {
 	}
 	for _, m := range mentions(text) {
 		if !partOfName(text, m) {
+			f.rate = f.rate || m.kind == "percent"
 			if f.names[m.name] == nil {
 				f.names[m.name] = map[string]bool{}
 			}
@@ -146,21 +146,24 @@ func newFinder(q *Question, facts []Fact) *finder {
 		slices.SortStableFunc(s.cells, func(x, y *Fact) int {
 			return cmp.Or(strings.Compare(x.Document, y.Document), cmp.Compare(x.Number, y.Number))
 		})
-		f.score(s, f.words)
+		f.score(s, f.words, q)
 	}
 	slices.SortStableFunc(f.series, func(x, y *series) int {
-		return cmp.Or(cmp.Compare(y.fit, x.fit), better(x.cells[0], y.cells[0]), cmp.Compare(x.cells[0].Number, y.cells[0].Number))
+		a, b := x.cells[0], y.cells[0]
+		return cmp.Or(cmp.Compare(y.fit, x.fit), cmp.Compare(weight(b), weight(a)), b.Dated.Compare(a.Dated), strings.Compare(a.Document, b.Document), cmp.Compare(a.Number, b.Number))
 	})
 	return f
 }
 
 // score compares words of the question with those of a series.
-func (f *finder) score(s *series, words []string) {
+func (f *finder) score(s *series, words []string, q *Question) {
+	c, x := s.cells[0], features{}
 	known := f.names[s.named]
 	if slices.ContainsFunc(s.part, func(w string) bool { return !slices.Contains(words, w) }) {
 		known = nil // it is of a part that the question does not name
+		x["row of a part"] = 1
 	}
-	got, all := 0.0, 0.0
+	all := 0.1
 	done := map[string]bool{}
 	for _, w := range words {
 		if done[w] {
@@ -173,45 +176,62 @@ func (f *finder) score(s *series, words []string) {
 		}
 		switch {
 		case slices.Contains(s.row, w), known[w]:
-			got += n
+			x["row words"] += n
 		case slices.Contains(s.head, w):
-			got += 0.9 * n
+			x["row head"] += n
 		case slices.Contains(s.above, w):
-			got += 0.8 * n
+			x["row above"] += n
 		case s.title[w]:
-			got += 0.45 * n
+			x["row title"] += n
 		}
 	}
-	own, mine := 0.0, 0.0
-	for _, w := range s.row {
-		n := max(0.2, f.rare(w))
-		if own += n; done[w] {
-			mine += n
+	for _, name := range [...]string{"row words", "row head", "row above", "row title"} {
+		x[name] = min(1.2, x[name]/all)
+	}
+	own := func(some []string) float64 { // the share of them that the question has
+		all, mine := 0.0, 0.0
+		for _, w := range some {
+			n := max(0.2, f.rare(w))
+			if all += n; done[w] {
+				mine += n
+			}
+		}
+		return mine / max(all, 0.1)
+	}
+	_, whole := standing(s.row, words)
+	x["row own"], x["row not its head"], x["row not above"] = own(s.row), 0, 0
+	if len(s.head) > 0 {
+		x["row not its head"] = 1 - own(s.head)
+	}
+	if len(s.above) > 0 {
+		x["row not above"] = 1 - own(s.above)
+	}
+	if x.is("row known", len(known) > 0); len(known) > 0 {
+		x["row own"] = 1
+	}
+	x.is("row whole", whole)
+	x["row words by own"] = x["row words"] * x["row own"]
+	x.is("row no percentage", f.percent && c.Unit != "%")
+	x.is("row percentage", !f.percent && !f.rate && c.Unit == "%")
+	x.is("row money, of many", f.many && c.Unit != "" && c.Unit != "%")
+	x.is("row pieces", !f.many && !f.percent && c.Unit == "")
+	x.is("row balance", balance.re().MatchString(c.Label) && !standingAt.re().MatchString(q.Written))
+	x.is("row total", totals.re().MatchString(bare(s.name)) && !done["total"])
+	x.is("row in prose", c.Label == "")
+	x.is("row forecast", c.Status == Forecast && !slices.Contains(q.Statuses, Forecast))
+	x.is("row undated", c.Period == "" && len(q.Periods) > 0)
+	for _, p := range q.Periods {
+		if in := s.in(p); in == nil {
+			x["row untimely"] += 1 / float64(len(q.Periods))
+		} else if !asked(p)(parsePeriod(in.Period)) {
+			x["row about then"] += 1 / float64(len(q.Periods))
 		}
 	}
-	exact := 0.0
-	if own > 0 {
-		exact = mine / own
-	}
-	if len(known) > 0 {
-		exact = 1
-	}
-	s.cover = got / max(all, 0.1)
-	s.at, s.exact = standing(s.row, words)
-	if f.percent && s.cells[0].Unit != "%" {
-		s.cover *= 0.8
-	}
-	if f.percent != (s.cells[0].Unit == "%") || f.many && s.cells[0].Unit != "" && s.cells[0].Unit != "%" {
-		exact *= 0.85 // of another kind than the question asks for
-	}
-	s.fit = min(s.cover, 1.2) * (0.6 + 0.4*exact)
-	if s.exact || len(known) > 0 {
-		s.fit *= 1.15
-	}
-	if s.cells[0].Label == "" {
-		s.fit *= 0.9 // a sentence says less of what its figures are
-	}
+	s.x, s.fit = x, x.sum()
 }
+
+// cover is the share of the question's words that a series has.
+func (s *series) cover() float64 { return s.x["row words"] + s.x["row head"] + s.x["row above"] }
 
 // standing reports whether words stand in others, one after the other, and where.
 func standing(some, words []string) (int, bool) {
@@ -224,18 +244,16 @@ func standing(some, words []string) (int, bool) {
 }
 
 // best returns the series that fit some words of the question best, among those that keep accepts.
-func (f *finder) best(words []string, keep func(*series) bool) (best *series) {
-	was := 0.0
+func (f *finder) best(words []string, q *Question, keep func(*series) bool) (best *series) {
+	was := math.Inf(-1)
 	for _, s := range f.series {
 		if !keep(s) {
 			continue
 		}
-		fit, cover, exact, at := s.fit, s.cover, s.exact, s.at
-		f.score(s, words)
-		if s.fit > was+1e-9 {
-			best, was = s, s.fit
+		o := *s
+		if f.score(&o, words, q); o.fit > was+1e-9 && o.cover() > 0 {
+			best, was = s, o.fit
 		}
-		s.fit, s.cover, s.exact, s.at = fit, cover, exact, at
 	}
 	return best
 }
@@ -359,6 +377,7 @@ type passed struct {
 	next  string // the sentence behind it
 	fit   float64
 	cover float64 // the share of the question's words that it has, by the weights that rows have
+	year  bool    // it states a year that the question asks for
 }
 
 // sentences ranks the sentences of some passages by the words that they share with a question: BM25, in
@@ -420,7 +439,7 @@ func (f *finder) sentences(passages []Passage, q *Question) (all []passed) {
 		for _, p := range q.Periods {
 			stated := periods(all[i].text)
 			if slices.ContainsFunc(stated, func(s said) bool { return s.Year == p.Year }) {
-				all[i].fit += 0.8
+				all[i].fit, all[i].year = all[i].fit+0.8, true
 			}
 			if p.Kind == 'M' && slices.ContainsFunc(stated, func(s said) bool { return s.Year == p.Year && s.N == p.N && s.Kind != 'Q' }) {
 				all[i].fit += 2
@@ -434,9 +453,19 @@ func (f *finder) sentences(passages []Passage, q *Question) (all []passed) {
 // aboutTable matches a question about a table as such.
 var aboutTable = pattern(`(?i)\b(?:table|tabelle|tableau|tabla)\b`)
 
-// figure returns the figure of a sentence that a question asks for: of the kind that it wants, beside its
-// words and its period.
-func (f *finder) figure(s string, q *Question) (best Figure, ok bool) {
+// A quotable is a figure of a sentence that a question may ask for.
+type quotable struct {
+	Figure
+	near    float64 // how near the words of the question stand, from 0 to 1 for that with the nearest
+	first   bool    // that one
+	dated   int     // 1 if it is of a period that was asked for, -1 if of another
+	changed bool    // by it something changed
+	before  float64 // the share of the question's words between the figure before it and it
+	behind  float64 // the share of them between it and the figure behind it
+}
+
+// quotable returns the figures of a sentence.
+func (f *finder) quotable(s string, q *Question) (some []quotable) {
 	stated := periods(s)
 	all := figures(s, commas(s), func(at int) bool {
 		return slices.ContainsFunc(stated, func(p said) bool { return at >= p.at && at < p.end })
@@ -444,49 +473,55 @@ func (f *finder) figure(s string, q *Question) (best Figure, ok bool) {
 	all = slices.DeleteFunc(all, func(c Figure) bool {
 		return isYear(&c) || c.Unit == "" && len(c.Text) < 2 && strings.HasPrefix(s, "("+c.Text)
 	})
-	if len(all) == 0 {
-		return best, false
-	}
-	percent, many := f.percent, f.many
-	var years []said
-	for _, p := range stated {
-		if p.Year != 0 {
-			years = append(years, p)
+	stated = slices.DeleteFunc(stated, func(p said) bool { return p.Year == 0 })
+	at, most, whole := words(s), 0.1, 0.1
+	for w, n := range f.weight {
+		if !f.soft[w] {
+			whole += n
 		}
 	}
-	at := words(s)
-	was := math.Inf(-1)
+	between := func(from, to int) (n float64) {
+		seen := map[string]bool{}
+		for _, w := range at {
+			if w.at >= from && w.end <= to && !seen[w.root] && !f.soft[w.root] {
+				n += f.weight[w.root] / whole
+				seen[w.root] = true
+			}
+		}
+		return n
+	}
 	for i, c := range all {
 		n := 0.0
 		for _, w := range at {
-			weight, asks := f.weight[w.root]
-			if !asks {
-				continue
-			}
 			d := float64(w.at - c.end)
 			if w.at < c.at {
 				d = float64(c.at - w.end)
 			}
-			n += weight / (1 + max(d, 0)/12)
+			n += f.weight[w.root] / (1 + max(d, 0)/12)
 		}
-		switch {
-		case percent != (c.Unit == "%"):
-			n -= 4
-		case many && c.Unit != "":
-			n -= 2
+		is := quotable{Figure: c, near: n, changed: change.re().MatchString(s[:c.at])}
+		from, to := 0, len(s)
+		if i > 0 {
+			from = all[i-1].end
 		}
+		if i+1 < len(all) {
+			to = all[i+1].at
+		}
+		is.before, is.behind = between(from, c.at), between(c.end, to)
 		if len(q.Periods) > 0 {
-			if k, _ := periodFor(s, years, all, i); k >= 0 && years[k].Year == q.Periods[0].Year {
-				n++
+			if k, _ := periodFor(s, stated, all, i); k >= 0 && stated[k].Year == q.Periods[0].Year {
+				is.dated = 1
 			} else if k >= 0 {
-				n--
+				is.dated = -1
 			}
 		}
-		if n > was {
-			best, was = c, n
-		}
+		some, most = append(some, is), max(most, n)
 	}
-	return best, true
+	for i := range some {
+		some[i].near /= most
+		some[i].first = some[i].near == 1
+	}
+	return some
 }
 
 // manyOf matches a question for a number of things.

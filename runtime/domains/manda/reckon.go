@@ -56,13 +56,13 @@ type sum struct {
 	other string  // for a ratio, the whole
 }
 
-// reckoning returns how a question wants to reckon, "" if it only looks something up. A word that
-// stands in the label that was found says nothing: an average price is no average of prices.
-func (f *finder) reckoning(q *Question, plain string, best *series) string {
+// reckoning returns the ways in which a question may want to reckon, the likeliest first; none if it only
+// looks something up. A word that stands in the label that was found says nothing: an average price is no
+// average of prices.
+func (f *finder) reckoning(q *Question, plain string, best *series) (ways []string) {
 	has := func(by string) bool { return f.wants(by, plain) }
-	if several := len(q.Periods) > 1; several && has(bySum) && !strings.Contains(plain, "respective") && !has(byPercent) && !has(byChange) && !has(byMean) && !has(byRatio) && !has(byWhich) && !has(byCount) {
-		return bySum
-	} else if best != nil {
+	several := len(q.Periods) > 1
+	if best != nil {
 		for _, w := range [...]string{"average", "mean", "change", "changes", "increase", "decrease", "difference", "growth", "total", "percentage of", "ratio", "variance"} {
 			if !(several && w != "average" && w != "mean") && slices.Contains(slices.Concat(best.row, best.head), root(w)) && strings.Count(" "+plain+" ", " "+w+" ") == 1 {
 				plain = strings.TrimSpace(strings.Replace(" "+plain+" ", " "+w+" ", " ", 1))
@@ -71,10 +71,10 @@ func (f *finder) reckoning(q *Question, plain string, best *series) string {
 	}
 	for _, by := range [...]string{byCount, byWhich, byPercent, byRatio, byMean, byChange, bySum} {
 		if has(by) {
-			return by
+			ways = append(ways, by)
 		}
 	}
-	return ""
+	return ways
 }
 
 // wants reports whether a question has words for a way to reckon.
@@ -87,8 +87,7 @@ func (f *finder) wants(by, plain string) bool {
 
 // reckon reckons what a question asks for from the figures of a finder; nil if that needs other figures
 // than there are.
-func (f *finder) reckon(q *Question, by, plain string) *sum {
-	top := f.series[0]
+func (f *finder) reckon(q *Question, by, plain string, top *series) *sum {
 	periods := q.Periods
 	switch by {
 	case byRatio:
@@ -108,7 +107,7 @@ func (f *finder) reckon(q *Question, by, plain string) *sum {
 		of := top.name
 		if len(all) < 2 {
 			rows := f.spans()
-			if len(rows) < 2 || by == bySum && top.cover > 0.9 {
+			if len(rows) < 2 || by == bySum && top.cover() > 0.9 {
 				return nil
 			}
 			all = nil
@@ -262,6 +261,7 @@ func (f *finder) ratio(q *Question, plain string) *sum {
 			}
 			return slices.DeleteFunc(roots(s), func(w string) bool { return f.weight[w] == 0 })
 		}
+		then, base := periods(m[form.part]), periods(m[form.whole])
 		part, of := clean(m[form.part]), clean(m[form.whole])
 		if len(part) == 0 || len(of) == 0 {
 			continue
@@ -269,14 +269,12 @@ func (f *finder) ratio(q *Question, plain string) *sum {
 		fits := func(s *series) bool {
 			return len(q.Periods) == 0 || s.in(q.Periods[0]) != nil || s.cells[0].Period == ""
 		}
-		a := f.best(part, fits)
+		a := f.best(part, q, fits)
 		if a == nil {
 			return nil
 		}
 		x := f.cell(a, q.Periods)
 		if x.Unit == "%" { // it is one already
-			i := slices.Index(f.series, a)
-			f.series = slices.Insert(slices.Delete(f.series, i, i+1), 0, a)
 			for _, by := range [...]string{byMean, bySum} {
 				if all := f.through(a, q, by); len(all) > 1 && f.wants(by, plain) && !strings.Contains(plain, "respective") {
 					return total(by, all, a.name)
@@ -284,11 +282,18 @@ func (f *finder) ratio(q *Question, plain string) *sum {
 			}
 			return nil
 		}
-		b := f.best(of, func(s *series) bool {
+		if len(then) == 1 && len(base) == 1 && then[0].Period != base[0].Period { // of one row, in two periods
+			if x, y := a.in(then[0].Period), a.in(base[0].Period); x != nil && y != nil && y.Value.Sign() != 0 && slices.Equal(part, of) {
+				s := &sum{by: byRatio, value: new(big.Rat).Quo(x.Value, y.Value), unit: "%", cells: []*Fact{x, y}, text: "{0} / {1}", of: a.name, other: a.name}
+				s.value = rounded(s.value.Mul(s.value, big.NewRat(100, 1)), 2)
+				return s
+			}
+		}
+		b := f.best(of, q, func(s *series) bool {
 			return s != a && s.cells[0].Document == x.Document && within(s.cells[0].Place) == within(x.Place) && fits(s)
 		})
 		if b == nil {
-			if b = f.best(of, func(s *series) bool { return s != a && fits(s) }); b == nil {
+			if b = f.best(of, q, func(s *series) bool { return s != a && fits(s) }); b == nil {
 				return nil
 			}
 		}
@@ -313,8 +318,7 @@ func (f *finder) ratio(q *Question, plain string) *sum {
 var limit = pattern(`(?i)(?:than|exceed\w*|above|below|over|under|als|über|unter|de|à|least|most) (?:us\$|[$€£])?\s?-?(\d[\d.,]*\s?(?:thousands?|millions?|billions?|mio|tsd)?)`)
 
 // compared answers which periods, or how many, have a figure above or below a limit, or the largest.
-func (f *finder) compared(q *Question, by, plain string) (is []*Fact, ok bool) {
-	top := f.series[0]
+func (f *finder) compared(q *Question, by, plain string, top *series) (is []*Fact, ok bool) {
 	each := top.each()
 	if len(q.Periods) > 1 && !rangeOf.re().MatchString(strings.ToLower(q.Written)) || len(q.Periods) == 2 {
 		each = slices.DeleteFunc(each, func(c *Fact) bool {

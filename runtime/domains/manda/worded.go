@@ -31,6 +31,7 @@ var shorthand = []struct {
 	{`(?i)\b(\pL{4,})([1-4]\d)\b`, "$1 FY$2"},
 	{`(^|\s)'([1-4]\d)\b`, "${1}20$2"},
 	{`(?i)-(quarter|quartal|half|halbjahr|year)\b`, " $1"},
+	{`(?i)\b(first|second|third|fourth)((?: and| to| or|,)(?: the)? (?:first|second|third|fourth) quarter)\b`, "$1 quarter$2"},
 }
 
 // An alias is a word of people's for a name in metrics.txt or concepts.txt. Documents seldom use
