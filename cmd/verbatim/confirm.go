@@ -79,6 +79,9 @@ func (a *app) decide(ctx context.Context, id string, f confirmFlags) error {
 		return a.runFailed(err)
 	}
 	defer mark.keep(ctx)
+	if why := mark.blind(); why != "" {
+		fmt.Fprintf(a.err, "whether this store was restored or copied since somebody asked is not known, since nothing can be noted of it (%s); set STATE_DIRECTORY to a folder that stays\n", why)
+	}
 	if id == "" {
 		return a.listPending(ctx, session)
 	}

@@ -107,8 +107,12 @@ func (a *app) suspects(ctx context.Context, store stores.Store, flag string) (m 
 		if why, err = m.differs(ctx, id.Place, at.place()); err != nil {
 			return nil, "", err
 		}
-	} else if m.known = (places{}); !id.Tells {
-		why = "nothing is noted of it on this machine, so it may be a copy or a backup"
+	} else if m.known = (places{}); !id.Tells && m.file != "" && canWrite(filepath.Dir(m.file)) == nil { // see withoutMark
+		if seq, _, err := store.Head(ctx); err != nil {
+			return nil, "", err
+		} else if seq > 0 { // else nobody asked for anything yet
+			why = "nothing is noted of it on this machine, so it may be a copy or a backup"
+		}
 	}
 	if id.Restored {
 		why = "its database was put back from a backup, or another server took over"
