@@ -75,7 +75,8 @@ func (m *migration) cut() error {
 		// Nobody can add entries while it is cut. Whoever drew a number holds a lock on the
 		// table from before until the end of the transaction, so no number below the cut can
 		// still be committed.
-		if err := m.ask("LOCK TABLE public.verbatim_journal IN EXCLUSIVE MODE", nil, nil); err != nil {
+		lock := op{doing: "journal", sql: "LOCK TABLE public.verbatim_journal IN EXCLUSIVE MODE"}
+		if err := m.sealAll(lock); err != nil {
 			return err
 		}
 	}
@@ -128,5 +129,29 @@ func (m *migration) cut() error {
 	m.Step("CREATE TABLE public.%s PARTITION OF %s FOR VALUES FROM (%d) TO (MAXVALUE)", next, journal, end+1)
 	m.Step(appendOnlyTable, "journal", "public."+next)
 	m.DataChanges = append(m.DataChanges, stores.DataChange{Kind: stores.CutJournal, Entity: "journal", From: strings.TrimPrefix(part, "public."), Rows: end - last.first + 1})
+	return nil
+}
+
+// sealAll takes a lock that keeps entries out, and seals all that waits: a part that is detached has
+// nothing that waits, so no entry is sealed before one that it may refer to.
+func (m *migration) sealAll(lock op) error {
+	if !m.indexes["public"]["verbatim_head"] { // it is being upgraded
+		return m.c.do(m.ctx, lock)
+	}
+	// A sealer takes its lock before it reads the journal, and so do we.
+	if err := m.ask("SELECT pg_catalog.pg_advisory_xact_lock("+sealLock+")", nil, nil); err != nil {
+		return err
+	}
+	p := placing{c: m.c, s: m.c.s}
+	for n, mine := mostSealed, true; n == mostSealed; {
+		var ops []op
+		var err error
+		if ops, n, err = p.waiting(m.ctx, lock, &mine); err == nil && n > 0 {
+			err = m.c.do(m.ctx, ops...)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }

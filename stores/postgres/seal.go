@@ -31,6 +31,8 @@ const (
 	passes = 20 * time.Millisecond
 	// looks is how often a sealer looks for what processes that ended left.
 	looks = time.Second
+	// stuck is how long another process may have the lock before we say so.
+	stuck = 10 * time.Second
 	// mostSealed bounds one pass.
 	mostSealed = 10_000
 )
@@ -43,7 +45,8 @@ type sealing struct {
 	cancel context.CancelFunc
 	mu     sync.Mutex
 	closed bool
-	failed error // of the last pass; nil if it succeeded
+	failed error     // of the last pass; nil if it succeeded
+	others time.Time // since when another process has had the lock; zero if ours had it last
 }
 
 // WithoutSealer leaves it to other processes to seal what this one writes, and to Seal.
@@ -90,20 +93,30 @@ func (s *Store) keepSealing(ctx context.Context) {
 			var err error
 			more, err = s.pass(one, "pg_try_advisory_xact_lock")
 			end()
-			if errors.Is(err, errSealing) { // the other sealer may have looked before our entries were there
-				err = nil
+			if s.sealing.told(ctx, err); errors.Is(err, errSealing) { // the other sealer may have looked before our entries were there
 				select {
 				case <-ctx.Done():
 				case <-time.After(passes):
 					more = true
 				}
 			}
-			if ctx.Err() == nil {
-				s.sealing.mu.Lock()
-				s.sealing.failed = err
-				s.sealing.mu.Unlock()
-			}
 		}
+	}
+}
+
+// told notes the error of a pass. Another process that has the lock says nothing about
+// the last pass that was ours, unless it keeps the lock: then nothing is sealed by anybody.
+func (z *sealing) told(ctx context.Context, err error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	switch now := time.Now(); {
+	case ctx.Err() != nil:
+	case !errors.Is(err, errSealing):
+		z.failed, z.others = err, time.Time{}
+	case z.others.IsZero():
+		z.others = now
+	case now.Sub(z.others) > stuck:
+		z.failed = err
 	}
 }
 
@@ -167,54 +180,59 @@ func (s *Store) pass(ctx context.Context, take string) (more bool, err error) {
 	err = s.write(ctx, s.pool, stores.Scope{All: true}, func(c *conn) error {
 		p := placing{c: c, s: s}
 		mine := true
-		var entries []stores.Entry
-		var done []any
-		err := c.do(ctx,
-			op{doing: "seal", sql: "SELECT pg_catalog." + take + "(" + sealLock + ")", read: func(r row) error {
-				mine = take == "pg_advisory_xact_lock" || r.yes(0)
-				return nil
-			}},
-			p.lastOp(),
-			op{doing: "seal", sql: waitingSQL, read: func(r row) error {
-				e := stores.Entry{Seq: r.num(0)}
-				done = append(done, strconv.FormatInt(e.Seq, 10))
-				if r.yes(2) { // an entry that is not sealed yet
-					if copy(e.Body[:], r.bytes(1)) != len(e.Body) {
-						return &stores.ChainError{Seq: e.Seq, Msg: "has a hash that cannot be read"}
-					}
-					entries = append(entries, e)
-				}
-				return nil
-			}})
-		switch {
-		case err != nil:
-			return err
-		case !mine:
-			return errSealing
-		case len(done) == 0:
+		ops, n, err := p.waiting(ctx, op{doing: "seal", sql: "SELECT pg_catalog." + take + "(" + sealLock + ")", read: func(r row) error {
+			mine = take == "pg_advisory_xact_lock" || r.yes(0)
 			return nil
+		}}, &mine)
+		if err == nil && !mine {
+			err = errSealing
 		}
-		more = len(done) == mostSealed
-		ops := []op{{doing: "seal", sql: "DELETE FROM public.verbatim_waiting WHERE number = ANY ($1::bigint[])", args: []any{arrayOf(done)}}}
-		if len(entries) > 0 {
-			placed, err := p.place(ctx, entries)
-			if err != nil {
-				return err
-			}
-			ops, tree = append(ops, placed...), p.tree
-		}
-		c.last = ops
-		return nil
+		c.last, more, tree = ops, n == mostSealed, p.tree
+		return err
 	})
 	if err == nil && tree != nil {
 		s.sealing.Keep(tree)
 	}
-	return more, err
+	return more && err == nil, err
 }
 
-// waitingSQL reads what waits: numbers, bodies, and whether there is such an entry without a leaf.
+// waiting makes the statements that seal what waits when first has run, at most mostSealed entries of
+// which it returns the number; none unless mine holds by then.
+func (p *placing) waiting(ctx context.Context, first op, mine *bool) (ops []op, n int, err error) {
+	var entries []stores.Entry
+	var done []any
+	err = p.c.do(ctx, first, p.lastOp(), op{doing: "seal", sql: waitingSQL, read: func(r row) error {
+		e := stores.Entry{Seq: r.num(0)}
+		done = append(done, strconv.FormatInt(e.Seq, 10))
+		if r.yes(2) { // an entry that is not sealed yet
+			if copy(e.Body[:], r.bytes(1)) != len(e.Body) {
+				return &stores.ChainError{Seq: e.Seq, Msg: "has a hash that cannot be read"}
+			}
+			entries = append(entries, e)
+		}
+		return nil
+	}})
+	if err != nil || !*mine || len(done) == 0 {
+		return nil, 0, err
+	}
+	ops = []op{{doing: "seal", sql: "DELETE FROM public.verbatim_waiting WHERE number = ANY ($1::bigint[])", args: []any{arrayOf(done)}}}
+	if len(entries) > 0 {
+		placed, err := p.place(ctx, entries)
+		if err != nil {
+			return nil, 0, err
+		}
+		ops = append(ops, placed...)
+	}
+	return ops, len(done), nil
+}
+
+// waitingSQL reads what waits: numbers, bodies, and whether it has no leaf yet. The note of an entry
+// that is not there stays: its part of the journal may be detached, and attached again. Each entry is
+// looked up by itself, whatever the planner believes of the tables, so that a pass costs by what
+// waits.
 var waitingSQL = fmt.Sprintf(`SELECT w.number, j.body, j.salt IS NOT NULL AND l.place IS NULL FROM public.verbatim_waiting w
-LEFT JOIN public.verbatim_journal j ON j.seq = w.number LEFT JOIN public.verbatim_leaf l ON l.number = w.number ORDER BY w.number LIMIT %d`, mostSealed)
+CROSS JOIN LATERAL (SELECT body, salt FROM public.verbatim_journal WHERE seq = w.number LIMIT 1) j
+LEFT JOIN LATERAL (SELECT place FROM public.verbatim_leaf WHERE number = w.number LIMIT 1) l ON true ORDER BY w.number LIMIT %d`, mostSealed)
 
 // A placing gives entries places within a transaction that holds sealLock.
 type placing struct {

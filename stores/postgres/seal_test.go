@@ -13,6 +13,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/journal"
+	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/storetest"
 )
 
@@ -356,5 +357,100 @@ func TestAnAlteredLogIsFound(t *testing.T) {
 	}
 	if _, err := journal.Whole(ctx, s); err != nil {
 		t.Error(err)
+	}
+}
+
+// cut ends the last part of the journal.
+func cut(t *testing.T, db pgtest.DB, entities []*stores.Entity) {
+	t.Helper()
+	s, err := Open(context.Background(), db.App, MigrateAs(db.Owner), CutJournal(), WithoutSealer())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if plan, err := s.Migrate(context.Background(), entities, true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan.Problems, err)
+	}
+}
+
+// What waits is sealed before its part of the journal can be detached. What waits in a part that is
+// detached all the same is sealed once it is attached again.
+func TestAPartWaitsToBeSealed(t *testing.T) {
+	t.Parallel()
+	s, entities, scope, db := bank(t, WithoutSealer())
+	ctx := context.Background()
+	storetest.Whole(t, s, -1)
+	head, _, err := s.Head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrote(t, s, scope, "a", "b")
+	cut(t, db, entities)
+	if entries, err := s.Placed(ctx, head+1, 0); err != nil || verbsOf(entries) != "a b" {
+		t.Fatalf("a part was cut, and the log has %s behind place %d, %v", verbsOf(entries), head, err)
+	}
+	wrote(t, s, scope, "c")
+	entries, err := s.Journal(ctx, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := fmt.Sprint(entries[len(entries)-1].Seq)
+	var part string
+	conn, err := pgx.Connect(ctx, db.Admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	if err := conn.QueryRow(ctx, "SELECT tableoid::regclass::text, substring(tableoid::regclass::text from '[0-9]+$') FROM verbatim_journal WHERE seq = "+first).Scan(&part, &first); err != nil {
+		t.Fatal(err)
+	}
+	db.Run(t, "ALTER TABLE verbatim_journal DETACH PARTITION "+part)
+	if err := s.Seal(ctx); err != nil {
+		t.Fatal(err)
+	}
+	db.Run(t, "ALTER TABLE verbatim_journal ATTACH PARTITION "+part+" FOR VALUES FROM ("+first+") TO (MAXVALUE)")
+	if u, err := s.Unsealed(ctx); err != nil || len(u.Stray) > 0 || u.Waiting != 1 {
+		t.Fatalf("a part was away, and back: %+v, %v", u, err)
+	}
+	if got := verbsOf(storetest.Whole(t, s, -1)); got != "a b c" {
+		t.Errorf("the log has %s", got)
+	}
+}
+
+// A sealer that fails while much waits does not try again and again without a pause, and another one at
+// work does not hide that it fails.
+func TestASealerThatFails(t *testing.T) {
+	t.Parallel()
+	var z sealing
+	bad, ctx := errors.New("no"), context.Background()
+	z.told(ctx, bad)
+	z.told(ctx, errSealing)
+	if z.failed != bad {
+		t.Errorf("another sealer hides that ours fails: %v", z.failed)
+	}
+	z.told(ctx, nil)
+	z.told(ctx, errSealing)
+	if z.failed != nil {
+		t.Errorf("another sealer that works is a failure: %v", z.failed)
+	}
+	z.others = z.others.Add(-stuck - 1)
+	z.told(ctx, errSealing)
+	if z.failed != errSealing {
+		t.Errorf("a sealer that never ends is not told of: %v", z.failed)
+	}
+	z.told(ctx, nil)
+	if z.failed != nil || !z.others.IsZero() {
+		t.Errorf("a pass succeeded, and %v", z.failed)
+	}
+
+	s, _, scope, db := bank(t, WithoutSealer())
+	entries := make([]stores.Entry, mostSealed)
+	err := s.Update(ctx, scope, func(tx stores.Tx) error { return tx.Apply(ctx, stores.Batch{Entries: entries}) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Run(t, "INSERT INTO verbatim_head VALUES (1000000, sha256('x'))")
+	if more, err := s.pass(ctx, "pg_advisory_xact_lock"); err == nil || more {
+		t.Errorf("a pass failed with %v, and more is %v", err, more)
 	}
 }
