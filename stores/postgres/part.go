@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,11 @@ func partsOp(into *[]journalPart) op {
 	}}
 }
 
+// attached reports whether any of these entries belongs to one of the parts.
+func attached(parts []journalPart, from, to int64) bool {
+	return slices.ContainsFunc(parts, func(p journalPart) bool { return p.first <= to && (p.last == 0 || from <= p.last) })
+}
+
 // MissingPart returns the name of the part of the journal that an entry belongs to, if that part
 // is missing. detached says that its table still exists and was only detached. The name is "" if
 // the part is there, or the journal is one table.
@@ -48,10 +54,8 @@ func (s *Store) MissingPart(ctx context.Context, seq int64) (name string, detach
 		if err := c.do(ctx, partsOp(&parts)); err != nil || len(parts) == 0 {
 			return err
 		}
-		for _, p := range parts {
-			if p.first <= seq && (p.last == 0 || seq <= p.last) {
-				return nil
-			}
+		if attached(parts, seq, seq) {
+			return nil
 		}
 		name = partName(seq)
 		return c.do(ctx, op{doing: "journal", sql: "SELECT 1 WHERE pg_catalog.to_regclass('public.' || $1::text) IS NOT NULL", args: []any{name}, read: func(row) error {

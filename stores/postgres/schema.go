@@ -622,8 +622,8 @@ func (m *migration) seal() error {
 		err := m.ask("SELECT "+columns+" FROM public.verbatim_journal j WHERE j.seq > $1::bigint ORDER BY j.seq LIMIT 1000", []any{strconv.FormatInt(at, 10)}, func(r row) error {
 			more = true
 			e, err := readEntry(r)
-			if err == nil && e.Seq > at+1 && len(parts) > 0 { // behind a part that is detached
-				at, hash = e.Seq-1, e.Prev
+			if err == nil && e.Seq > at+1 && len(parts) > 0 && !attached(parts, at+1, e.Seq-1) {
+				at, hash = e.Seq-1, e.Prev // behind a part that is detached
 			}
 			if err == nil {
 				at, hash, err = stores.VerifyChain(at, hash, []stores.Entry{e})
@@ -639,6 +639,11 @@ func (m *migration) seal() error {
 			return err
 		}
 	}
+	// Entries that nobody sees now would not be under the first leaf, and their numbers drawn again.
+	if n := len(parts); n > 0 && (parts[n-1].last != 0 || at < parts[n-1].first-1) {
+		m.Problems = append(m.Problems, fmt.Sprintf("the journal cannot be sealed: its last entries, behind entry %d, are in a part that is not attached: attach it until the journal is sealed", at))
+		return nil
+	}
 	const journal = "public.verbatim_journal"
 	err := m.ask(`SELECT pg_catalog.format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::pg_catalog.regclass, conname) FROM pg_catalog.pg_constraint WHERE contype = 'u'
 AND (conrelid = 'public.verbatim_journal'::pg_catalog.regclass OR conrelid IN (SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = 'public.verbatim_journal'::pg_catalog.regclass)) ORDER BY 1`, nil, func(r row) error {
@@ -653,6 +658,17 @@ AND (conrelid = 'public.verbatim_journal'::pg_catalog.regclass OR conrelid IN (S
 		m.Step("ALTER TABLE %s ALTER COLUMN chain_%s DROP NOT NULL", journal, column)
 	}
 	m.Step("ALTER TABLE %s ADD COLUMN salt bytea", journal)
+	// A part that is detached can be attached again.
+	err = m.ask(`SELECT pg_catalog.format('public.%I', c.relname) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = 'prev'
+WHERE c.relnamespace = 'public'::pg_catalog.regnamespace AND c.relkind = 'r' AND c.relname ~ '^verbatim_journal_[0-9]+$' AND NOT c.relispartition AND pg_catalog.pg_has_role(c.relowner, 'USAGE') ORDER BY 1`, nil, func(r row) error {
+		m.Step("ALTER TABLE %s RENAME COLUMN prev TO chain_prev", r.str(0))
+		m.Step("ALTER TABLE %s RENAME COLUMN hash TO chain_hash", r.str(0))
+		m.Step("ALTER TABLE %s ALTER COLUMN chain_prev DROP NOT NULL, ALTER COLUMN chain_hash DROP NOT NULL, ADD COLUMN salt bytea", r.str(0))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	m.Steps = append(m.Steps, logTables...)
 	if at > 0 {
 		tree := merkle.New()

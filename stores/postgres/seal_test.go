@@ -454,3 +454,50 @@ func TestASealerThatFails(t *testing.T) {
 		t.Errorf("a pass failed with %v, and more is %v", err, more)
 	}
 }
+
+// A chain in parts is sealed without the parts that are detached, which can be attached again. Its
+// last entries have to be there, and none may be missing from a part that is.
+func TestAChainInPartsIsSealed(t *testing.T) {
+	t.Parallel()
+	s, entities, scope, db := bank(t)
+	ctx := context.Background()
+	run := func(statements ...string) { db.Run(t, statements...) }
+	old := toChain(t, s, run, 5)
+	run("ALTER TABLE verbatim_journal RENAME TO verbatim_journal_1", "DROP TRIGGER verbatim_journal_rows ON verbatim_journal_1", "DROP TRIGGER verbatim_journal_table ON verbatim_journal_1",
+		"CREATE TABLE verbatim_journal (LIKE verbatim_journal_1, PRIMARY KEY (seq)) PARTITION BY RANGE (seq)",
+		"CREATE TABLE verbatim_journal_4 PARTITION OF verbatim_journal (UNIQUE (prev)) FOR VALUES FROM (4) TO (MAXVALUE)",
+		"INSERT INTO verbatim_journal SELECT * FROM verbatim_journal_1 WHERE seq > 3", "DELETE FROM verbatim_journal_1 WHERE seq > 3",
+		"DO $$ DECLARE o text := (SELECT tableowner FROM pg_tables WHERE tablename = 'verbatim_schema'); BEGIN EXECUTE 'ALTER TABLE verbatim_journal OWNER TO '||o; EXECUTE 'ALTER TABLE verbatim_journal_4 OWNER TO '||o; END $$",
+		"GRANT SELECT, INSERT ON verbatim_journal TO verbatim_app")
+	s, err := Open(ctx, db.App, MigrateAs(db.Owner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, c := range []struct{ before, problem, after string }{
+		{"ALTER TABLE verbatim_journal DETACH PARTITION verbatim_journal_4", "", "ALTER TABLE verbatim_journal ATTACH PARTITION verbatim_journal_4 FOR VALUES FROM (4) TO (MAXVALUE)"},
+		{"CREATE TABLE away AS TABLE verbatim_journal_4; DELETE FROM verbatim_journal_4", "behind entry 0, are in a part that is not attached", "INSERT INTO verbatim_journal TABLE away"},
+		{"DELETE FROM verbatim_journal WHERE seq = 4", "entry 1 is missing", "INSERT INTO verbatim_journal SELECT * FROM away WHERE seq = 4"},
+		{"ALTER TABLE verbatim_journal ATTACH PARTITION verbatim_journal_1 FOR VALUES FROM (1) TO (4); ALTER TABLE verbatim_journal DETACH PARTITION verbatim_journal_4",
+			"behind entry 3, are in a part that is not attached", "ALTER TABLE verbatim_journal ATTACH PARTITION verbatim_journal_4 FOR VALUES FROM (4) TO (MAXVALUE); ALTER TABLE verbatim_journal DETACH PARTITION verbatim_journal_1"},
+	} {
+		run(strings.Split(c.before, "; ")...)
+		if c.problem != "" {
+			if plan, err := s.Migrate(ctx, entities, true); err != nil || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0], c.problem) {
+				t.Errorf("%s: %q, %v", c.before, plan.Problems, err)
+			}
+		}
+		run(strings.Split(c.after, "; ")...)
+	}
+	if plan, err := s.Migrate(ctx, entities, true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan.Problems, err)
+	}
+	if place, hash, err := s.Head(ctx); err != nil || place != 5 || hash != old {
+		t.Errorf("the journal ends at place %d, %x, %v", place, hash, err)
+	}
+	run("ALTER TABLE verbatim_journal ATTACH PARTITION verbatim_journal_1 FOR VALUES FROM (1) TO (4)")
+	wrote(t, s, scope, "new")
+	if entries := storetest.Whole(t, s, 6); verbsOf(entries) != "new" {
+		t.Errorf("the log has %s", verbsOf(entries))
+	}
+}
