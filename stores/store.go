@@ -701,13 +701,17 @@ type Store interface {
 	// SetPrincipal adds or replaces a principal. Holds must be keys of kind Int, String or
 	// UUID. Roles and entities may be any words: engine.SetPrincipal compares them with palettes.
 	SetPrincipal(ctx context.Context, p Principal) error
-	// Journal returns entries with Seq in [from, to], ascending by number; to == 0 is the end.
-	// Entries that wait to be sealed are among them.
+	// Journal returns entries with Seq in [from, to], ascending by number, at most EntriesAtOnce of
+	// them; to == 0 is the end. Entries that wait to be sealed are among them.
 	Journal(ctx context.Context, from, to int64) ([]Entry, error)
 	Queue
 	Searcher
 	Close() error
 }
+
+// EntriesAtOnce is how many entries Store.Journal returns at most. Numbers have gaps of any length, so
+// numbers alone bound nothing.
+const EntriesAtOnce = 500
 
 // A Log is the sealed log of a store: an append-only Merkle tree whose leaves are entries.
 type Log interface {

@@ -711,7 +711,11 @@ func (c *counting) Head(context.Context) (int64, [32]byte, error) {
 // In the order of numbers, gaps of any length are passed over, and the last entry is the end.
 func TestGapsOfNumbersArePassedOver(t *testing.T) {
 	t.Parallel()
-	for _, numbers := range [][]int64{nil, {1}, {1, 2, 700}, {5, 1 << 20, 1<<20 + 1}, {3, 1 << 50}} {
+	many := []int64{1, 2, 1 << 40} // behind a part that is away, say
+	for range 2 * stores.EntriesAtOnce {
+		many = append(many, many[len(many)-1]+1)
+	}
+	for _, numbers := range [][]int64{nil, {1}, {1, 2, 700}, {5, 1 << 20, 1<<20 + 1}, {3, 1 << 50}, many, many[:stores.EntriesAtOnce]} {
 		s := numbered(numbers)
 		var got []int64
 		for e, err := range ByNumber(context.Background(), &s, 1, 0) {
@@ -730,7 +734,7 @@ type numbered []int64
 
 func (n *numbered) Journal(_ context.Context, from, to int64) (entries []stores.Entry, err error) {
 	for _, seq := range *n {
-		if seq >= from && (to == 0 || seq <= to) {
+		if seq >= from && (to == 0 || seq <= to) && len(entries) < stores.EntriesAtOnce {
 			entries = append(entries, stores.Entry{Seq: seq})
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math"
 	"strconv"
 
 	"verbatim/stores"
@@ -61,16 +60,9 @@ func Entries(ctx context.Context, s Source, from, to int64) iter.Seq2[*stores.En
 func ByNumber(ctx context.Context, s interface {
 	Journal(ctx context.Context, from, to int64) ([]stores.Entry, error)
 }, from, to int64) iter.Seq2[*stores.Entry, error] {
-	if to == 0 {
-		to = math.MaxInt64
-	}
 	return func(yield func(*stores.Entry, error) bool) {
-		for at, n := max(1, from), int64(page); at > 0 && at <= to; {
-			end := to
-			if to-at >= n {
-				end = at + n - 1
-			}
-			entries, err := s.Journal(ctx, at, end)
+		for at := max(1, from); to == 0 || at <= to; {
+			entries, err := s.Journal(ctx, at, to)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -80,10 +72,10 @@ func ByNumber(ctx context.Context, s interface {
 					return
 				}
 			}
-			if n = page; len(entries) == 0 { // a gap, or the end
-				n = 64 * min(1<<54, end-at+1)
+			if len(entries) < stores.EntriesAtOnce {
+				return
 			}
-			at = end + 1
+			at = entries[len(entries)-1].Seq + 1
 		}
 	}
 }

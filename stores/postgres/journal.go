@@ -175,17 +175,18 @@ const countOn = "SELECT pg_catalog.setval('public.verbatim_number', GREATEST($1:
 // Journal implements stores.Store.
 func (s *Store) Journal(ctx context.Context, from, to int64) ([]stores.Entry, error) {
 	var entries []stores.Entry
-	err := s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error { return c.do(ctx, entriesOp(from, to, &entries)) })
+	err := s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error { return c.do(ctx, entriesOp(from, to, stores.EntriesAtOnce, &entries)) })
 	if err != nil {
 		return nil, err
 	}
 	return entries, nil
 }
 
-func entriesOp(from, to int64, into *[]stores.Entry) op {
+// entriesOp reads entries by their numbers, at most as many as limit says; 0 is no limit.
+func entriesOp(from, to, limit int64, into *[]stores.Entry) op {
 	return op{doing: "journal",
-		sql:  "SELECT " + entryColumns + " FROM public.verbatim_journal j LEFT JOIN public.verbatim_leaf l ON l.number = j.seq WHERE j.seq >= $1::bigint AND ($2::bigint = 0 OR j.seq <= $2::bigint) ORDER BY j.seq",
-		args: []any{strconv.FormatInt(from, 10), strconv.FormatInt(to, 10)},
+		sql:  "SELECT " + entryColumns + " FROM public.verbatim_journal j LEFT JOIN LATERAL (SELECT place FROM public.verbatim_leaf WHERE number = j.seq LIMIT 1) l ON true WHERE j.seq >= $1::bigint AND ($2::bigint = 0 OR j.seq <= $2::bigint) ORDER BY j.seq LIMIT NULLIF($3::bigint, 0)",
+		args: []any{strconv.FormatInt(from, 10), strconv.FormatInt(to, 10), strconv.FormatInt(limit, 10)},
 		read: func(r row) error {
 			e, err := readEntry(r)
 			if err != nil {

@@ -360,7 +360,7 @@ func (s *Store) Placed(ctx context.Context, from, to int64) (entries []stores.En
 			if to != 0 {
 				last = min(to, first)
 			}
-			if err := c.do(ctx, entriesOp(from, last, &entries)); err != nil {
+			if err := c.do(ctx, entriesOp(from, last, 0, &entries)); err != nil {
 				return err
 			}
 		}

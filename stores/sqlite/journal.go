@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -96,7 +97,7 @@ func (t *tx) insertEntries(entries []stores.Entry) error {
 // Journal implements stores.Store.
 func (s *Store) Journal(ctx context.Context, from, to int64) (entries []stores.Entry, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		entries, err = c.entries(ctx, from, to)
+		entries, err = c.entries(ctx, from, to, stores.EntriesAtOnce)
 		return err
 	})
 	if err != nil {
@@ -105,13 +106,13 @@ func (s *Store) Journal(ctx context.Context, from, to int64) (entries []stores.E
 	return entries, nil
 }
 
-// entries reads entries by their numbers.
-func (c *conn) entries(ctx context.Context, from, to int64) (entries []stores.Entry, err error) {
+// entries reads entries by their numbers, at most as many as limit says; 0 is no limit.
+func (c *conn) entries(ctx context.Context, from, to, limit int64) (entries []stores.Entry, err error) {
 	first, err := c.first(ctx)
 	if err != nil {
 		return nil, err
 	}
-	err = c.query(ctx, "SELECT "+entryColumns+" FROM main.verbatim_journal j LEFT JOIN main.verbatim_leaf l ON l.number = j.seq WHERE j.seq >= ? AND (? = 0 OR j.seq <= ?) ORDER BY j.seq", []stores.Value{stores.NewInt(from), stores.NewInt(to), stores.NewInt(to)}, func(row *sqlite.Stmt) error {
+	err = c.query(ctx, "SELECT "+entryColumns+" FROM main.verbatim_journal j LEFT JOIN main.verbatim_leaf l ON l.number = j.seq WHERE j.seq >= ? AND (? = 0 OR j.seq <= ?) ORDER BY j.seq LIMIT ?", []stores.Value{stores.NewInt(from), stores.NewInt(to), stores.NewInt(to), stores.NewInt(cmp.Or(limit, -1))}, func(row *sqlite.Stmt) error {
 		e, err := readEntry(row, first)
 		entries = append(entries, e)
 		return err

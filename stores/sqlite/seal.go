@@ -148,7 +148,7 @@ func (s *Store) Placed(ctx context.Context, from, to int64) (entries []stores.En
 			if to != 0 {
 				last = min(to, first)
 			}
-			if entries, err = c.entries(ctx, from, last); err != nil {
+			if entries, err = c.entries(ctx, from, last, 0); err != nil {
 				return err
 			}
 		}

@@ -43,6 +43,30 @@ func Whole(t testing.TB, s stores.Store, entries int64) []stores.Entry {
 func contains(s, part string) bool { return strings.Contains(s, part) }
 
 var journalCases = []testCase{
+	{"many entries come a page at a time, by number", func(t *testing.T, open Open) {
+		s := open(t, newSchema().all())
+		ctx := context.Background()
+		before := len(Whole(t, s, -1))
+		err := s.Update(ctx, everything, func(tx stores.Tx) error {
+			return tx.Apply(ctx, stores.Batch{Entries: make([]stores.Entry, stores.EntriesAtOnce+1)})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if some, err := s.Journal(ctx, 1, 0); err != nil || len(some) != stores.EntriesAtOnce {
+			t.Errorf("%d entries at once, %v", len(some), err)
+		}
+		all := -before
+		for _, err := range journal.ByNumber(ctx, s, 1, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all++
+		}
+		if all != stores.EntriesAtOnce+1 {
+			t.Errorf("%d entries by number", all)
+		}
+	}},
 	{"entries come back whole, numbered in order", func(t *testing.T, open Open) {
 		s := open(t, newSchema().all())
 		ctx := context.Background()

@@ -268,11 +268,19 @@ func (b *bank) script(first, n int) error {
 
 // lastEntry is the latest line of the journal, for peers to write the like of.
 func (b *bank) lastEntry() (stores.Entry, error) {
-	all, err := b.store.Journal(context.Background(), 0, 0)
-	if err != nil || len(all) == 0 {
-		return stores.Entry{}, fmt.Errorf("the journal has %d entries: %w", len(all), err)
+	ctx := context.Background()
+	if err := b.store.Seal(ctx); err != nil {
+		return stores.Entry{}, err
 	}
-	return all[len(all)-1], nil
+	last, _, err := b.store.Head(ctx)
+	if err != nil {
+		return stores.Entry{}, err
+	}
+	all, err := b.store.Placed(ctx, last, last)
+	if err != nil || len(all) != 1 {
+		return stores.Entry{}, fmt.Errorf("the journal ends with %d entries: %w", len(all), err)
+	}
+	return all[0], nil
 }
 
 // turn is how long a contestant that works on a database has in each round.
