@@ -130,9 +130,9 @@ func (m *Move) empty(ctx context.Context) error {
 	names, err := m.To.Principals(ctx)
 	has(len(names) > 0, "people")
 	if err == nil {
-		var seq int64
-		seq, _, err = m.To.Head(ctx)
-		has(seq > 0, "a journal")
+		var entries []Entry // some may wait to be sealed
+		entries, err = m.To.Journal(ctx, 1, 0)
+		has(len(entries) > 0, "a journal")
 	}
 	if err == nil {
 		var jobs []JobRecord
@@ -445,6 +445,12 @@ func (m *Move) jobs(ctx context.Context, jobs []JobRecord) error {
 }
 
 func (m *Move) journal(ctx context.Context, moved *Moved) error {
+	switch waits, err := m.From.Unsealed(ctx); {
+	case err != nil:
+		return err
+	case waits.Waiting > 0 || len(waits.Stray) > 0: // only what has a place is moved
+		return unmoved("the journal has entries that are not sealed: verbatim log verify says which")
+	}
 	size, head, err := m.From.Head(ctx)
 	if err != nil {
 		return err

@@ -16,7 +16,8 @@ import (
 )
 
 // A logKey is the key that signs the log of one journal, in a file outside of its store. Beside it
-// stands what it signed last, in a file with the same name and ".signed" behind it. It signs no
+// stands what it signed last, in a file with the same name and ".signed" behind it, which is empty
+// when the key is made. It signs nothing without that file, and no
 // log that does not extend that one, so that a store that was put back, or rewritten, is noticed
 // and not vouched for. It is safe for use by many goroutines; processes that share a key share
 // its folder.
@@ -42,13 +43,16 @@ func openLogKey(file string) (*logKey, error) {
 	return &logKey{signer: signer, file: file}, nil
 }
 
+// errSignedLost says that nobody knows what the key signed last.
+var errSignedLost = errors.New("the file with what the key signed last is missing")
+
 // signed returns what the key signed last.
 func (k *logKey) signed() (journal.Checkpoint, error) {
 	text, err := os.ReadFile(k.file + ".signed")
-	if errors.Is(err, fs.ErrNotExist) {
-		return journal.Checkpoint{}, nil
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return journal.Checkpoint{}, errSignedLost
+	case err != nil || len(text) == 0:
 		return journal.Checkpoint{}, err
 	}
 	c, err := journal.ReadCheckpoint(string(text), &k.signer.Verifier)

@@ -435,6 +435,9 @@ func (a *app) notSigned(err error) error {
 	if errors.As(err, &fork) || errors.As(err, &behind) {
 		return &stop{exitInput, "log-not-signed", "nothing is signed: the log does not extend what its key signed last: " + err.Error(), "if the store was put back on purpose, begin a log with a new key: verbatim log keygen NEW --name NEW-NAME"}
 	}
+	if errors.Is(err, errSignedLost) {
+		return &stop{exitInput, "log-not-signed", "nothing is signed: " + err.Error() + ", so nobody can tell whether the log extends that", "put FILE.signed back beside the key, or begin a log with a new key: verbatim log keygen NEW --name NEW-NAME"}
+	}
 	return broken("the log cannot be signed", err, "the key's folder holds what it signed last, and has to be writable")
 }
 
@@ -520,6 +523,17 @@ func (a *app) logKeygen(file, name string) error {
 		return broken("no key can be made", err, "try again")
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		// It has signed nothing. From now on the file is never missing, unless somebody lost it.
+		var signed *os.File
+		if signed, err = os.OpenFile(file+".signed", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			err = signed.Close()
+		} else {
+			f.Close()
+			os.Remove(file)
+			file += ".signed"
+		}
+	}
 	if errors.Is(err, os.ErrExist) {
 		return &stop{exitUsage, "exists", fmt.Sprintf("the file %s is there already", quoted(file)), "a key is never overwritten: name another file"}
 	}
