@@ -23,14 +23,14 @@ func TestADayHasOneBudget(t *testing.T) {
 		}
 		return out
 	}
-	if out := talk("30000,200000,10000", "Hi"); !strings.HasPrefix(out, "Assistant: I am a program") {
+	if out := talk("30000,200000,7000", "Hi"); !strings.HasPrefix(out, "Assistant: I am a program") {
 		t.Fatalf("told %q", out)
 	}
-	out := talk("30000,200000,10000", "How far are we?", "How far are we?", "What is the weather?")
+	out := talk("30000,200000,7000", "How far are we?", "How far are we?", "What is the weather?")
 	if len(s.asked) != 1 || strings.Count(out, "I cannot chat any more today") != 2 || strings.Count(out, "You are at 87 %") != 2 || !strings.Contains(out, "begins anew tomorrow") {
 		t.Errorf("after %d requests, told\n%s", len(s.asked), out)
 	}
-	if out := talk("30000,200000,14000", "Hi", "Hi"); len(s.asked) != 2 || strings.Count(out, "I cannot chat any more today") != 1 {
+	if out := talk("30000,200000,11000", "Hi", "Hi"); len(s.asked) != 2 || strings.Count(out, "I cannot chat any more today") != 1 {
 		t.Errorf("after %d requests, told\n%s", len(s.asked), out)
 	}
 	for budget, says := range map[string]string{"30000,3000,1000000": "what this conversation may ask", "3000,200000,1000000": "one message may not ask so much", "3000": "what this conversation may ask"} {
@@ -55,7 +55,7 @@ func TestASessionHasOneBudget(t *testing.T) {
 	}
 	s := perform(t, []string{says("WHO_I_AM"), says("WHO_I_AM")})
 	for range 3 {
-		if out, said, code := spokenIn(t, morning, dir, "Hi\n", "--base-url", s.URL, "--model", "scripted", "--budget", "10000", "--session", "s1"); code != 0 || said != "" {
+		if out, said, code := spokenIn(t, morning, dir, "Hi\n", "--base-url", s.URL, "--model", "scripted", "--budget", "7000", "--session", "s1"); code != 0 || said != "" {
 			t.Fatalf("exit %d: %s\n%s", code, said, out)
 		}
 	}

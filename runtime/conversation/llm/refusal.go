@@ -186,7 +186,7 @@ func (r *refusal) noSuchPath() bool {
 		return true
 	}
 	bare := strings.Trim(strings.ToLower(r.best), " .!\"")
-	return r.any("unexpected endpoint", "chat/completions", "page not found", "cannot post", "no route", "unknown path", "unknown url", "unrecognized request url", "invalid url", "no static resource", "route not found", "endpoint not found", "resource not found") ||
+	return r.any("unexpected endpoint", "/chat/completions", "page not found", "cannot post", "no route", "unknown path", "unknown url", "unrecognized request url", "invalid url", "no static resource", "route not found", "endpoint not found", "resource not found") ||
 		slices.Contains([]string{"not found", "404 not found", "404", "notfound"}, bare)
 }
 
