@@ -198,11 +198,11 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 		plan.Warnings = append(plan.Warnings, left...)
 	}
 	if !planOnly && len(plan.Problems) == 0 && len(data) > 0 {
-		misfits, misfitErr := engine.Misfits(ctx, reg, store)
+		wrong, misfitErr := misfits(ctx, reg, store)
 		if err = misfitErr; err != nil {
 			return broken("the rows cannot be compared with the palettes", err, "migrate again")
 		}
-		plan.Problems = append(plan.Problems, misfits...)
+		plan.Problems = append(plan.Problems, wrong...)
 	}
 	plan.Steps = append(made, plan.Steps...)
 	if err = a.tellPlan(at.String(), plan, planOnly, len(data) > 0 && !fresh, declared(reg)); err != nil || planOnly {

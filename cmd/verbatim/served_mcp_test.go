@@ -609,6 +609,8 @@ func TestTypeScriptPlaysTheMorning(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s%s", err, out, wrong.String())
 			}
+			// What people are called and how far the journal has come differs between the two houses.
+			out = regexp.MustCompile(`: [^:]+ took it back already, by entry \d+`).ReplaceAll(out, []byte(": WHO took it back already, by entry N"))
 			if *update && way == "pipe" {
 				put(t, "testdata/mcp/morning.txt", out)
 			} else if string(out) != string(want) {

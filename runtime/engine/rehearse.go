@@ -47,54 +47,6 @@ func Rehearse(ctx context.Context, reg *verbs.Registry, store stores.Store, more
 	return plan, unfit, left, err
 }
 
-// Misfits lists the fields of whose values some are not as the types of the palettes keep them: a number
-// that is no telephone number, or one that is not written as such numbers are kept. It reads the rows, so
-// it is for rows that SQL has just written. Each is one line, and quotes no value.
-func Misfits(ctx context.Context, reg *verbs.Registry, store stores.Store) (lines []string, err error) {
-	for _, e := range reg.Entities() {
-		var fields []int
-		find := stores.Find{Entity: e.Store, Select: []stores.Path{{Field: e.Store.Key}}, Limit: searchPage, Cut: true}
-		for i := range e.Store.Fields {
-			if t := e.Fields[i].Type; t != nil && t.CountryOf == "" && slices.Contains(exacting, t.Name) {
-				fields, find.Select = append(fields, i), append(find.Select, stores.Path{Field: i})
-			}
-		}
-		wrong := make([]int, len(fields))
-		for len(fields) > 0 {
-			var rows [][]stores.Value
-			err := store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
-				rows, err = r.Find(ctx, find)
-				return err
-			})
-			if err != nil {
-				return nil, err
-			}
-			for _, row := range rows {
-				for n, i := range fields {
-					v := row[n+1]
-					if kept, err := e.Fields[i].Type.Accept(v); !v.IsNull() && (err != nil || !stores.Equal(kept, v)) {
-						wrong[n]++
-					}
-				}
-			}
-			if len(rows) < searchPage {
-				break
-			}
-			find.Where = &stores.Cond{Op: stores.Gt, Path: stores.Path{Field: e.Store.Key}, Value: rows[len(rows)-1][0]}
-		}
-		for n, i := range fields {
-			if wrong[n] > 0 {
-				t := e.Fields[i].Type
-				lines = append(lines, fmt.Sprintf("%s of %s is not as %s is kept in %s", e.Store.Fields[i].Name, e.Store.Name, t.Phrase(), message.Count(wrong[n], "row")))
-			}
-		}
-	}
-	return lines, nil
-}
-
-// exacting are the types whose values have one spelling, which SQL need not have written.
-var exacting = []verbs.TypeName{verbs.PhoneType, verbs.EmailType, verbs.IBANType, verbs.BICType, verbs.LEIType, verbs.NationalIDType}
-
 // Left lists what a store still holds of earlier palettes: roles that somebody has and no palette
 // declares, and waiting jobs for verbs that do not exist any more. Each is one line.
 func Left(ctx context.Context, reg *verbs.Registry, store stores.Store) (lines []string, err error) {

@@ -513,7 +513,7 @@ func blame(ctx context.Context, s *Session, pasts map[int64]*pastCall, err error
 	}
 	for i := range refusal.Diagnostics {
 		if d := &refusal.Diagnostics[i]; last != nil && refusal.calls[i] == b.at && takenBack(s.e.reg, last) == b.after {
-			*d = tell(d.Place, "changed-since/taken-back", s.e.Label(ctx, last.Principal), last.Time.In(s.e.opt.Zone).Format(time.DateTime), last.Seq)
+			*d = tell(d.Place, "changed-since/taken-back", s.e.Label(ctx, last.Principal), last.Seq)
 		} else if last != nil && refusal.calls[i] == b.at {
 			already, what, _ := strings.Cut(d.Summary, "; ")
 			d.Summary = fmt.Sprintf("%s; %s changed it on %s; %s: see entry %d of the journal, %s", already, s.e.Label(ctx, last.Principal), last.Time.In(s.e.opt.Zone).Format(time.DateTime), what, last.Seq, last.Verb)

@@ -35,7 +35,7 @@ func TestBrowserTakesBack(t *testing.T) {
 	tab.Wait("Not done. Nothing was changed.")
 	// Of the first note, there is nothing left to take back.
 	tab.Go(h.url(here))
-	tab.Wait("That cannot be taken back any more; Clara Weiss changed it on")
+	tab.Wait("Clara Weiss took it back already, by entry")
 	tab.Audit("take-back-late")
 	h.signIn(tab, "jonas")
 	tab.Wait("Your onboarding")
