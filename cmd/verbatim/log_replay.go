@@ -186,7 +186,7 @@ func (a *app) toldReplay(state *journal.State, h journal.Head, looked, strange i
 	}
 	slices.Sort(foreign)
 	if a.json {
-		out := replayJSON{Schema: "verbatim/replay@1", Entries: h.Size, Rows: rows, Partly: partly, Looked: looked, Unknown: strange,
+		out := replayJSON{Schema: "verbatim/replay@1", Entries: h.Entries, Rows: rows, Partly: partly, Looked: looked, Unknown: strange,
 			Erased: differences(state.Gone()), Differences: differences(found), Left: wire.Some(left), Foreign: wire.Some(foreign)}
 		a.emit(out)
 		if len(found) > 0 {
@@ -218,7 +218,7 @@ func (a *app) toldReplay(state *journal.State, h journal.Head, looked, strange i
 	if into != "" {
 		where = into
 	}
-	fmt.Fprintf(a.out, "replayed %s: %s, %s in %s\n", receipt.Counted(int(h.Size), "entry"), receipt.Counted(rows, "row"), differencesWord(len(found)), where)
+	fmt.Fprintf(a.out, "replayed %s: %s, %s in %s\n", receipt.Counted(int(h.Entries), "entry"), receipt.Counted(rows, "row"), differencesWord(len(found)), where)
 	if partly > 0 {
 		fmt.Fprintf(a.out, "cannot know %s from before the journal: compared where entries tell of it\n", receipt.Counted(partly, "row"))
 	}
@@ -279,6 +279,9 @@ func (a *app) logBaseline(ctx context.Context, f setup) error {
 	session, err := a.journalSession(ctx, s, f.palettes, f.as)
 	if err != nil {
 		return err
+	}
+	if err := s.Seal(ctx); err != nil { // so that the latest entries have places
+		return a.journalFailed(err)
 	}
 	state := journal.NewState(tables(reg))
 	for l, err := range journal.Opened(ctx, s, operatorName, journal.Entries(ctx, s, 1, 0)) {

@@ -36,7 +36,7 @@ func TestStoreOfAnotherVersionIsRefused(t *testing.T) {
 	if err := os.WriteFile(name, image, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const says = "refused[store-version]: the store verbatim.db cannot be used: it is of version 2, and this program knows version 3. Nothing was changed\n" +
+	const says = "refused[store-version]: the store verbatim.db cannot be used: it is of version 2, and this program knows version 4. Nothing was changed\n" +
 		"next: use the version that made it, or load its data into a new store: verbatim migrate --store NEW\n"
 	for _, line := range []string{
 		"run --as clara --yes note.dsl", "run --as clara --dry-run note.dsl", "run --as clara --session talk --key k1 --yes note.dsl",
@@ -63,7 +63,8 @@ func TestStoreOfAnotherVersionIsRefused(t *testing.T) {
 
 // SAFE-R10: a server's store of the version before is refused as well, until migrate brings it
 // to the present. Then everything in it is there, and the origins of values are (SAFE-S4): the
-// bank's own tables are not altered, and theirs stay beside them.
+// bank's own tables are not altered, and theirs stay beside them. The journal, of which the plan is
+// made before the tables of the sealed log are there, goes on as one.
 func TestStoreOfTheVersionBeforeIsMigrated(t *testing.T) {
 	t.Parallel()
 	db, s := pgtest.Database(t), newShell(t)
@@ -80,7 +81,12 @@ func TestStoreOfTheVersionBeforeIsMigrated(t *testing.T) {
 	db.Run(t, `DO $$DECLARE t record; BEGIN
 FOR t IN SELECT table_schema, table_name FROM information_schema.columns WHERE column_name = 'verbatim_origins' LOOP
 	EXECUTE format('ALTER TABLE %I.%I DROP COLUMN verbatim_origins', t.table_schema, t.table_name);
-END LOOP; END$$`, "UPDATE public.verbatim_schema SET version = 3",
+END LOOP; END$$`,
+		"ALTER TABLE public.verbatim_journal DISABLE TRIGGER ALL", "DELETE FROM public.verbatim_journal", "ALTER TABLE public.verbatim_journal ENABLE TRIGGER ALL",
+		"DROP TABLE public.verbatim_waiting, public.verbatim_leaf, public.verbatim_head", "DROP SEQUENCE public.verbatim_number",
+		"ALTER TABLE public.verbatim_journal DROP COLUMN salt", "ALTER TABLE public.verbatim_journal RENAME COLUMN chain_prev TO prev", "ALTER TABLE public.verbatim_journal RENAME COLUMN chain_hash TO hash",
+		"ALTER TABLE public.verbatim_journal ALTER COLUMN prev SET NOT NULL, ALTER COLUMN hash SET NOT NULL, ADD CONSTRAINT verbatim_journal_prev_key UNIQUE (prev)",
+		"UPDATE public.verbatim_schema SET version = 3",
 		"INSERT INTO public.verbatim_origin SELECT 'kyc.outstanding_requests', request_id::text, 'client_notes', 'model' FROM kyc.outstanding_requests")
 	for _, line := range []string{"run --as clara --yes note.dsl", "log verify", "work --once"} {
 		_, said, code := s.run(t, "verbatim "+line+" --store '"+db.App+"'")
@@ -88,11 +94,14 @@ END LOOP; END$$`, "UPDATE public.verbatim_schema SET version = 3",
 			t.Errorf("%s: exit code %d\n%s", line, code, said)
 		}
 	}
-	if out := does(migrate + " --plan"); !strings.Contains(out, "UPDATE public.verbatim_schema SET version = 4") {
+	if out := does(migrate + " --plan"); !strings.Contains(out, "UPDATE public.verbatim_schema SET version = 5") {
 		t.Errorf("the plan is %s", out)
 	}
 	does(migrate + " --yes")
 	does("verbatim run --as clara --yes note.dsl --store '" + db.App + "'")
+	if out := does("verbatim log verify --store '" + db.App + "'"); !strings.HasPrefix(out, "journal whole: 1 entry") {
+		t.Errorf("the journal is %s", out)
+	}
 	// Clara wrote over one of seven notes that a model had written.
 	db.Run(t, "DO $$BEGIN ASSERT (SELECT count(*) FROM public.verbatim_origin) = 6; END$$")
 }

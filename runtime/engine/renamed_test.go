@@ -280,7 +280,7 @@ func TestWhatIsRenamedIsReadByBothNames(t *testing.T) {
 		sees("ada", now)
 		sees("bob", now)
 		touched := 0
-		for l, err := range journal.Opened(ctx, o.store, "keeper", journal.Entries(ctx, o.store, 1, 0)) {
+		for l, err := range journal.Opened(ctx, o.store, "keeper", journal.ByNumber(ctx, o.store, 1, 0)) {
 			record, bad := l.Record()
 			if err != nil || bad != nil {
 				t.Fatal(err, bad)
@@ -322,7 +322,7 @@ func (o *old) replayed() []journal.Difference {
 	o.t.Helper()
 	ctx := context.Background()
 	state := journal.NewState(o.tables())
-	for l, err := range journal.Opened(ctx, o.store, "keeper", journal.Entries(ctx, o.store, 1, 0)) {
+	for l, err := range journal.Opened(ctx, o.store, "keeper", journal.ByNumber(ctx, o.store, 1, 0)) {
 		if err != nil {
 			o.t.Fatal(err)
 		}

@@ -666,6 +666,30 @@ func TestAGapIsNoEnd(t *testing.T) {
 	}
 }
 
+// SAFE-J1: entries that are sealed while we read are none that are missing.
+func TestEntriesThatAreSealedMeanwhile(t *testing.T) {
+	t.Parallel()
+	lines := ledger(page+3, 1)
+	for _, first := range []int{0, page, page + 1} {
+		s := &growing{counting{lines: lines[:first]}, lines}
+		h, err := Verify(Entries(context.Background(), s, 1, 0), nil)
+		if err != nil || h.Entries != int64(len(lines)) {
+			t.Errorf("%d entries, and then %d: %d are in order, %v", first, len(lines), h.Entries, err)
+		}
+	}
+}
+
+// growing has all entries by the time its head is asked for.
+type growing struct {
+	counting
+	all []*Line
+}
+
+func (g *growing) Head(ctx context.Context) (int64, [32]byte, error) {
+	g.lines = g.all
+	return g.counting.Head(ctx)
+}
+
 // A store that fails ends the entries with its error: a journal that could not be
 // read is not one that was verified. // SAFE-L3
 func TestAFailureOfTheStoreEndsTheEntries(t *testing.T) {

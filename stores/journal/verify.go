@@ -37,7 +37,10 @@ func Entries(ctx context.Context, s Source, from, to int64) iter.Seq2[*stores.En
 				if err = bad; err == nil && last < at {
 					return
 				}
-				if err == nil {
+				if err == nil { // it may have been sealed since we looked
+					entries, err = s.Placed(ctx, at, end)
+				}
+				if err == nil && len(entries) == 0 {
 					err = &stores.ChainError{Seq: at, Msg: "is missing, or the leaf of place " + strconv.FormatInt(at, 10), Missing: true}
 				}
 			}

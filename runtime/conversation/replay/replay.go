@@ -82,7 +82,7 @@ func Record(ctx context.Context, store stores.Store, reg *verbs.Registry, s *eng
 	head := Head{Schema: Schema, Session: s.ID(), Principal: who}
 	var steps []Step
 	var last *stores.Entry // of a macro, whose calls come next
-	for l, err := range journal.Opened(ctx, store, who, journal.Entries(ctx, store, 1, 0)) {
+	for l, err := range journal.Opened(ctx, store, who, journal.ByNumber(ctx, store, 1, 0)) {
 		if err != nil {
 			return head, nil, err
 		}

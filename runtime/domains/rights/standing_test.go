@@ -200,7 +200,7 @@ system.grant-scope :principal-id @v :entity "bed" :key "`+tulip+`"`), "ok")
 			w.Errorf("the list says\n%s", told)
 		}
 		agreed := ""
-		for l, err := range journal.Opened(w.Context(), w.store, "vera", journal.Entries(w.Context(), w.store, 1, 0)) {
+		for l, err := range journal.Opened(w.Context(), w.store, "vera", journal.ByNumber(w.Context(), w.store, 1, 0)) {
 			if err != nil {
 				w.Fatal(err)
 			}

@@ -124,7 +124,7 @@ func TestEveryCallFails(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		db := newDatabase(t)
-		s, err := postgres.Open(context.Background(), db.App+"&pool_max_conns=1", postgres.RowCap(many))
+		s, err := postgres.Open(context.Background(), db.App+"&pool_max_conns=1", postgres.RowCap(many), postgres.WithoutSealer()) // a sealer has transactions of its own
 		if err != nil {
 			t.Fatal(err)
 		}
