@@ -78,7 +78,11 @@ func (a *app) logExport(ctx context.Context, f setup, bare bool, from, to int64)
 	}
 	first, last := int64(1), int64(0)
 	if from > 1 || to > 0 {
-		if first, last, err = placesOf(ctx, s, from, to); err != nil {
+		var stopped *stop
+		if first, last, err = placesOf(ctx, s, from, to); errors.As(err, &stopped) {
+			return err
+		}
+		if err != nil {
 			return a.journalFailed(err)
 		}
 	}
@@ -101,32 +105,28 @@ func (a *app) logExport(ctx context.Context, f setup, bare bool, from, to int64)
 	return nil
 }
 
-// placesOf returns the places of the entries with numbers from one to another, 0 being the last. There
-// may be others between them, which were committed late.
+// placesOf returns the places of the first and the last of the entries with numbers from one to another,
+// 0 being the last. An entry that was committed late stands far behind its neighbours, so it looks at all
+// of them. There may be others between them.
 func placesOf(ctx context.Context, s stores.Store, from, to int64) (first, last int64, err error) {
-	const near = 1000
-	look := func(from, to int64, each func(place int64)) error {
-		n := 0
-		for e, err := range journal.ByNumber(ctx, s, from, to) {
-			if err != nil || n == near {
-				return err
-			}
-			if e.Place > 0 {
-				each(e.Place)
-				n++
-			}
+	first, last = math.MaxInt64, -1
+	for e, err := range journal.ByNumber(ctx, s, from, to) {
+		switch {
+		case err != nil:
+			return 0, 0, err
+		case e.Place > 0:
+			first, last = min(first, e.Place), max(last, e.Place)
+		case to > 0: // what was exported may be detached, and dropped
+			return 0, 0, &stop{exitRefused, "not-sealed", fmt.Sprintf("entry %d is not sealed yet", e.Seq), "ask again in a second"}
 		}
-		return nil
 	}
-	first = math.MaxInt64
-	err = look(from, to, func(place int64) { first = min(first, place) })
-	if err == nil && to > 0 {
-		err = look(max(from, to-near+1), to, func(place int64) { last = max(last, place) })
+	if last < 0 { // there is none
+		return 1, -1, nil
 	}
-	if first == math.MaxInt64 || to > 0 && last == 0 { // there is none
-		return 1, -1, err
+	if to == 0 {
+		last = 0
 	}
-	return first, last, err
+	return first, last, nil
 }
 
 func logImportCommand(a *app) *cobra.Command {

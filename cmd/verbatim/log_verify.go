@@ -350,6 +350,9 @@ func (a *app) beside(ctx context.Context, s stores.Store, files []string) (lines
 					yield(nil, fmt.Errorf("%s: %w", x.name, err))
 					return
 				}
+				if l.Entry.Place < at { // another export has it: one that ends with an entry that came late
+					continue
+				}
 				if at = l.Entry.Place + 1; !yield(l, nil) {
 					return
 				}

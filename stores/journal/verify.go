@@ -53,7 +53,7 @@ func Entries(ctx context.Context, s Source, from, to int64) iter.Seq2[*stores.En
 					return
 				}
 			}
-			at = entries[len(entries)-1].Place + 1
+			at = max(at, entries[len(entries)-1].Place) + 1
 		}
 	}
 }

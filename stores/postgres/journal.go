@@ -220,7 +220,9 @@ func readEntry(r row) (e stores.Entry, err error) {
 		return bad("a hash")
 	}
 	if r.raw[16] == nil {
-		e.Place = e.Seq
+		if e.Place = e.Seq; len(r.raw) > 21 && r.raw[21] != nil && e.Seq > r.num(21) {
+			e.Place = 0 // the chain has ended
+		}
 		if copy(e.Prev[:], r.bytes(18)) != len(e.Prev) || copy(e.Hash[:], r.bytes(19)) != len(e.Hash) {
 			return bad("a hash")
 		}

@@ -429,8 +429,8 @@ func (s *Store) Unsealed(ctx context.Context) (u stores.Unsealed, err error) {
 				u.Waiting = r.num(0)
 				return nil
 			}},
-			op{doing: "journal", sql: `SELECT j.seq FROM public.verbatim_journal j WHERE j.salt IS NOT NULL AND NOT EXISTS (SELECT FROM public.verbatim_leaf l WHERE l.number = j.seq)
-AND NOT EXISTS (SELECT FROM public.verbatim_waiting w WHERE w.number = j.seq) ORDER BY j.seq LIMIT 10`, read: func(r row) error {
+			op{doing: "journal", sql: `SELECT j.seq FROM public.verbatim_journal j WHERE (j.salt IS NOT NULL OR j.seq > (SELECT number FROM public.verbatim_leaf WHERE place = 0)) AND NOT EXISTS (SELECT FROM public.verbatim_leaf l WHERE l.number = j.seq)
+AND (j.salt IS NULL OR NOT EXISTS (SELECT FROM public.verbatim_waiting w WHERE w.number = j.seq)) ORDER BY j.seq LIMIT 10`, read: func(r row) error {
 				u.Stray = append(u.Stray, r.num(0))
 				return nil
 			}})

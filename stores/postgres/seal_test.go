@@ -315,6 +315,9 @@ func TestAChainIsSealed(t *testing.T) {
 	}
 }
 
+// olderEntry adds an entry in the form of the older chain, which has ended.
+const olderEntry = "INSERT INTO verbatim_journal (seq, " + ownColumns + ", chain_prev, chain_hash) SELECT seq + 1000, time, principal, roles, session, source, 'forged', call, outcome, reason, changes, preview, agreed, palette, turn, origins, NULL, body, body, body FROM verbatim_journal WHERE verb = 'c'"
+
 // What somebody changes in the log is found, whatever it is.
 func TestAnAlteredLogIsFound(t *testing.T) {
 	t.Parallel()
@@ -333,6 +336,8 @@ func TestAnAlteredLogIsFound(t *testing.T) {
 		{"UPDATE verbatim_leaf SET nodes = set_byte(nodes, 1, get_byte(nodes, 1) # 1) WHERE place = 3", "has a hash that is not its own", ""},
 		{"UPDATE verbatim_leaf SET nodes = set_byte(nodes, 40, get_byte(nodes, 40) # 1) WHERE place = 3", "has a leaf that is not its own", ""},
 		{"UPDATE verbatim_head SET hash = sha256('x') WHERE size = (SELECT max(size) FROM verbatim_head)", "is not that of its leaves", ""},
+		{olderEntry, "", ""},
+		{olderEntry + "; INSERT INTO verbatim_waiting SELECT max(seq) FROM verbatim_journal", "", ""},
 		{"DELETE FROM verbatim_leaf WHERE place > 2; DELETE FROM verbatim_head WHERE size > (SELECT min(size) FROM verbatim_head)", "", ""},
 	} {
 		conn, err := pgx.Connect(ctx, db.Admin)
@@ -346,6 +351,11 @@ func TestAnAlteredLogIsFound(t *testing.T) {
 		u, bad := s.Unsealed(ctx)
 		if bad != nil {
 			t.Error(bad)
+		}
+		for e, err := range journal.ByNumber(ctx, s, 1, 0) {
+			if err == nil && e.Verb == "forged" && e.Place != 0 {
+				t.Errorf("%s: it has place %d", c.sql, e.Place)
+			}
 		}
 		if c.want == "" && len(u.Stray) == 0 && err == nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, %+v", c.sql, err, u)

@@ -145,7 +145,9 @@ func readEntry(row *sqlite.Stmt, first int64) (e stores.Entry, err error) {
 		return bad("a hash")
 	}
 	if salt := row.ColumnText(16); salt == "" {
-		e.Place = e.Seq
+		if e.Seq <= first { // otherwise the chain has ended
+			e.Place = e.Seq
+		}
 		if readHash(row, 18, &e.Prev) != nil || readHash(row, 19, &e.Hash) != nil {
 			return bad("a hash")
 		}

@@ -210,7 +210,7 @@ func (s *Store) Leaves(ctx context.Context, numbers []int64) (found map[int64]st
 // Unsealed implements stores.Store: nothing waits here.
 func (s *Store) Unsealed(ctx context.Context) (u stores.Unsealed, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		return c.query(ctx, "SELECT seq FROM main.verbatim_journal WHERE salt <> '' AND NOT EXISTS (SELECT 1 FROM main.verbatim_leaf WHERE number = seq) ORDER BY seq LIMIT 10", nil, func(row *sqlite.Stmt) error {
+		return c.query(ctx, "SELECT seq FROM main.verbatim_journal WHERE (salt <> '' OR seq > (SELECT number FROM main.verbatim_leaf WHERE place = 0)) AND NOT EXISTS (SELECT 1 FROM main.verbatim_leaf WHERE number = seq) ORDER BY seq LIMIT 10", nil, func(row *sqlite.Stmt) error {
 			u.Stray = append(u.Stray, row.ColumnInt64(0))
 			return nil
 		})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +108,14 @@ func TestAChainIsSealed(t *testing.T) {
 	}
 	if plan, err := s.Migrate(ctx, nil, true); err != nil || len(plan.Steps) > 0 {
 		t.Errorf("it is migrated again: %v, %v", plan.Steps, err)
+	}
+	// The chain has ended: an entry in its form behind the end is in no log.
+	exec(`INSERT INTO verbatim_journal SELECT 9, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, '', body, chain_prev, chain_hash FROM verbatim_journal WHERE seq = 5`)
+	if u, err := s.Unsealed(ctx); err != nil || !slices.Equal(u.Stray, []int64{9}) {
+		t.Errorf("%+v, %v", u, err)
+	}
+	if e, err := s.Journal(ctx, 9, 9); err != nil || len(e) != 1 || e[0].Place != 0 {
+		t.Errorf("%+v, %v", e, err)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
