@@ -216,6 +216,11 @@ func (v *verification) add(e *stores.Entry) error {
 		return nil
 	}
 	if v.tree == nil {
+		for _, k := range v.known {
+			if k.Size == 0 && k.Entries > v.head.Entries { // it signed the chain, which ends before that
+				return &ForkError{k.Entries}
+			}
+		}
 		v.tree = merkle.New()
 		v.tree.Append(stores.LeafHash(v.head.Entries, v.head.Hash))
 		if err := v.grown(v.head.Entries); err != nil {
