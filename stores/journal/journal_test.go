@@ -327,6 +327,11 @@ func TestACheckpointShowsWhatAChainCannot(t *testing.T) {
 	}
 	try("another journal", ledger(n, 3), true)
 	try("nothing", nil, true)
+	// A checkpoint of the older chain that reaches behind where that chain ends speaks of another journal.
+	var fork *ForkError
+	if _, err := Verify(entriesOf(lines), nil, Head{Entries: 5, Hash: known.Hash}); !errors.As(err, &fork) || fork.Seq != 5 {
+		t.Errorf("a checkpoint of a chain that there never was: %v", err)
+	}
 	if tried != found || tried < 90 {
 		t.Errorf("%d tried, %d found", tried, found)
 	}
