@@ -15,6 +15,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
 	"verbatim/stores"
+	"verbatim/stores/journal"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/receipt"
@@ -372,9 +373,12 @@ func diff(e func(string) *stores.Entity, before, after state) []string {
 
 func (w *world) journal() []stores.Entry {
 	w.t.Helper()
-	entries, err := w.store.Journal(context.Background(), 1, 0)
-	if err != nil {
-		w.t.Fatal(err)
+	var entries []stores.Entry
+	for e, err := range journal.ByNumber(context.Background(), w.store, 1, 0) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		entries = append(entries, *e)
 	}
 	return entries
 }

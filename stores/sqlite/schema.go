@@ -143,9 +143,7 @@ func (m *migration) seal() error {
 	m.Steps = append(m.Steps, journalTable)
 	m.Step(`INSERT INTO "verbatim_journal" (%s, "salt", "body", "chain_prev", "chain_hash") SELECT %[1]s, '', "body", "prev", "hash" FROM "verbatim_chain" ORDER BY "seq"`, columns)
 	m.Step(`DROP TABLE "verbatim_chain"`)
-	for _, s := range ownTables[slices.Index(ownTables, journalTable)+1:] {
-		m.Steps = append(m.Steps, s)
-	}
+	m.Steps = append(m.Steps, ownTables[slices.Index(ownTables, journalTable)+1:]...)
 	if at > 0 {
 		tree := merkle.New()
 		leaf := sqlcore.Place(tree, sqlcore.Chain{Seq: at, Hash: hash}, nil)[0]

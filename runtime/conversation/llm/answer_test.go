@@ -24,8 +24,6 @@ func raw(lines ...string) http.HandlerFunc {
 	return status(200, "Content-Type: text/event-stream", strings.Join(lines, "\n")+"\n")
 }
 
-const wholeCall = `{"id":"c1","type":"function","function":{"name":"b","arguments":"{\"x\":\"y\"}"}}`
-
 // 54: the same answer is read from every form that public reports tell of. What is odd stands in the
 // name.
 func TestOneAnswerIsReadFromManyForms(t *testing.T) {

@@ -68,9 +68,12 @@ func TestEntriesAreFound(t *testing.T) {
 	if whole, err := trail.Follow(t.Context(), s, 1); err != nil || !whole {
 		t.Fatal("an index that is whole", whole, err)
 	}
-	entries, err := s.Journal(t.Context(), 1, 0)
-	if err != nil {
-		t.Fatal(err)
+	var entries []stores.Entry
+	for e, err := range journal.ByNumber(t.Context(), s, 1, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, *e)
 	}
 	k1 := stores.NewString("k1")
 	for name, f := range map[string]struct {
