@@ -329,7 +329,7 @@ func TestACheckpointShowsWhatAChainCannot(t *testing.T) {
 	try("nothing", nil, true)
 	// A checkpoint of the older chain that reaches behind where that chain ends speaks of another journal.
 	var fork *ForkError
-	if _, err := Verify(entriesOf(lines), nil, Head{Entries: 5, Hash: known.Hash}); !errors.As(err, &fork) || fork.Seq != 5 {
+	if _, err := Verify(entriesOf(lines), nil, Head{Entries: at, Hash: known.Hash}); !errors.As(err, &fork) || fork.Seq != at {
 		t.Errorf("a checkpoint of a chain that there never was: %v", err)
 	}
 	if tried != found || tried < 90 {
