@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"verbatim/stores"
@@ -102,7 +104,7 @@ type proxy struct {
 	listen net.Listener
 	to     string
 	mu     sync.Mutex
-	cut    string // "": nothing; "before": as COMMIT is sent; "after": as its answer comes
+	cut    string // "": nothing; "before": as COMMIT is sent; "after": as its answer comes; "behind": as it is there
 }
 
 func newProxy(t *testing.T, to string) *proxy {
@@ -133,7 +135,7 @@ func (p *proxy) serve(client net.Conn) {
 	}
 	defer server.Close()
 	var mu sync.Mutex
-	committing := false
+	committing := ""
 	go func() {
 		defer server.Close()
 		b := make([]byte, 1<<16)
@@ -149,7 +151,7 @@ func (p *proxy) serve(client net.Conn) {
 			p.mu.Lock()
 			cut := p.cut
 			p.mu.Unlock()
-			committing = cut == "after"
+			committing = cut
 			mu.Unlock()
 			if cut == "before" {
 				client.Close()
@@ -169,8 +171,14 @@ func (p *proxy) serve(client net.Conn) {
 		mu.Lock()
 		stop := committing
 		mu.Unlock()
-		if stop {
+		switch ready := bytes.LastIndex(b[:n], []byte("Z\x00\x00\x00\x05I")); {
+		case stop == "after":
 			return // the answer is lost
+		case stop == "behind" && ready >= 0:
+			// It is told, and then the server stops.
+			fatal, _ := (&pgproto3.ErrorResponse{Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: "57P01", Message: "stopping"}).Encode(b[:ready:ready])
+			_, _ = client.Write(fatal)
+			return
 		}
 		if _, err := client.Write(b[:n]); err != nil {
 			return
@@ -185,7 +193,7 @@ func (p *proxy) set(cut string) {
 }
 
 // SAFE-R6: whoever loses the connection around a commit is told that nobody
-// knows, whichever way it went.
+// knows, whichever way it went; and who loses it behind the answer, that it is done.
 func TestCommitCutOff(t *testing.T) {
 	t.Parallel()
 	direct, entities, scope, db := bank(t)
@@ -211,15 +219,15 @@ func TestCommitCutOff(t *testing.T) {
 	if err := write("whole", ""); err != nil {
 		t.Fatal(err)
 	}
-	for n := range 4 {
-		cut, committed := "before", false
-		if n%2 == 1 {
-			cut, committed = "after", true
-		}
-		late = n >= 2
+	for n := range 6 {
+		cut := []string{"before", "after", "behind"}[n%3]
+		committed := cut != "before"
+		late = n >= 3
 		err := write(cut, cut)
 		p.set("")
-		if !errors.Is(err, stores.ErrUnknown) || err.Error() != stores.ErrUnknown.Error() {
+		switch {
+		case cut == "behind" && err == nil:
+		case cut == "behind" || !errors.Is(err, stores.ErrUnknown) || err.Error() != stores.ErrUnknown.Error():
 			t.Errorf("cut off %s: %v", cut, err)
 		}
 		// What became of it, the database tells in a moment: the server may still

@@ -250,11 +250,12 @@ func about(e *pgconn.PgError) string {
 // commitFault interprets the error of a commit. If the server answered with an error, it did not
 // commit; if the answer is missing, nobody knows. A server that is shutting down may have done
 // either before it said so, unless it said so in the place of the answer to a statement before
-// COMMIT: answers come in order. where is negative before COMMIT.
+// COMMIT: answers come in order. where is negative before COMMIT, and positive behind its answer:
+// what fails then is the connection, and the transaction is committed.
 func commitFault(err error, where int) error {
 	var f *failure
 	switch {
-	case err == nil:
+	case err == nil || where > 0:
 		return nil
 	case errors.Is(err, context.DeadlineExceeded):
 		return sqlcore.Because(stores.ErrUnknown, &failure{doing: "commit", cause: err})
