@@ -113,8 +113,10 @@ verbs:
 
 const (
 	clients   = 8    // who work at once, each on rows of their own
+	many      = 32   // who are at work where many write
+	busy      = many // the number of one more, who has many rows
 	theirRows = 10   // requests of each of them
-	manyRows  = 1000 // requests of one more, for scripts
+	manyRows  = 1000 // requests of the one more, for scripts
 )
 
 // bankKey is the key of row n of a kind of row.
@@ -165,7 +167,7 @@ func openBank(store stores.Store) (*bank, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range clients + 1 {
+	for i := range busy + 1 {
 		p := stores.Principal{Name: client(i), Roles: []string{"client"}, Holds: map[string][]stores.Value{"cbu": {bankKey(aCBU, i)}}}
 		if err := store.SetPrincipal(ctx, p); err != nil {
 			return nil, err
@@ -183,7 +185,7 @@ func enterBank(store stores.Store, reg *verbs.Registry) (*bank, error) {
 		return nil, err
 	}
 	b := &bank{store: store, reg: reg}
-	for i := range clients + 1 {
+	for i := range busy + 1 {
 		s, err := e.Session(context.Background(), client(i))
 		if err != nil {
 			return nil, err
@@ -206,12 +208,12 @@ func bankRows(reg *verbs.Registry) (all []stores.Change) {
 	}
 	text := func(s string, n int) stores.Value { return stores.NewString(fmt.Sprint(s, " ", n)) }
 	type values = map[string]stores.Value
-	for i := range clients + 1 {
+	for i := range busy + 1 {
 		add("cbu", bankKey(aCBU, i), values{"name": text("Client", i)})
 		add("case", bankKey(aCase, i), values{"name": text("Case", i), "cbu": bankKey(aCBU, i)})
 		add("workstream", bankKey(aWorkstream, i), values{"name": text("Pierre Dupont", i), "case": bankKey(aCase, i)})
 		rows := theirRows
-		if i == clients {
+		if i == busy {
 			rows = manyRows
 		}
 		for j := range rows {
@@ -252,14 +254,20 @@ func (b *bank) aNote(who, i int) error {
 	return err
 }
 
+// ofOne is one write of somebody among many who all write for the same client.
+func (b *bank) ofOne(who, i int) error {
+	_, err := b.do(busy, note(busy*theirRows+who*theirRows+i%theirRows))
+	return err
+}
+
 // script is n writes in one transaction, of the client who has many rows, from
 // row first on.
 func (b *bank) script(first, n int) error {
 	var text strings.Builder
 	for i := range n {
-		text.WriteString(note(clients*theirRows+(first+i)%manyRows) + "\n")
+		text.WriteString(note(busy*theirRows+(first+i)%manyRows) + "\n")
 	}
-	reply, err := b.do(clients, text.String())
+	reply, err := b.do(busy, text.String())
 	if err == nil && len(reply.Calls) != n {
 		err = fmt.Errorf("%d calls were answered", len(reply.Calls))
 	}
@@ -286,17 +294,20 @@ func (b *bank) lastEntry() (stores.Entry, error) {
 // turn is how long a contestant that works on a database has in each round.
 const turn = time.Second
 
-// together lets all clients work at once for a turn and returns the time that
+// together is by of all clients, each on rows of their own.
+func together(fn func(who, i int) error) func() (float64, error) { return by(clients, fn) }
+
+// by lets n work at once for a turn and returns the time that
 // one piece of work took while they did: nanoseconds of the clock, not of one
 // client.
-func together(fn func(who, i int) error) func() (float64, error) {
+func by(n int, fn func(who, i int) error) func() (float64, error) {
 	return func() (float64, error) {
 		var done atomic.Int64
 		var first error
 		var once sync.Once
 		var all sync.WaitGroup
 		start := time.Now()
-		for who := range clients {
+		for who := range n {
 			all.Go(func() {
 				for i := 0; time.Since(start) < turn; i++ {
 					if err := fn(who, i); err != nil {

@@ -175,9 +175,9 @@ func (l *library) script(first, n int) (err error) {
 	if err := head.QueryRow().Scan(&seq, &hash); err != nil {
 		return err
 	}
-	cbu := bankKey(aCBU, clients).Text()
+	cbu := bankKey(aCBU, busy).Text()
 	for i := range n {
-		request := bankKey(aRequest, clients*theirRows+(first+i)%manyRows).Text()
+		request := bankKey(aRequest, busy*theirRows+(first+i)%manyRows).Text()
 		number := notes.Add(1)
 		text := fmt.Sprintf("Accountant is sending it, %d", number)
 		now := time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")

@@ -47,14 +47,19 @@ const (
 	heldRead  = "pgx, the same rows within row-level security"
 )
 
-// writing is PERF-X1: a write through the whole path, eight clients at once.
+// writing is PERF-X1: a write through the whole path, by eight at once, by many, and by many who
+// write for one client.
 func writing() (*race, func(), error) {
+	at := func(name string, n int) string { return fmt.Sprintf("%s, %d connections", name, n) }
+	const one = ", for one client"
 	with := func(cs []*contestant) *race {
 		return &race{
-			name:        "A write on PostgreSQL that waits for the disk, 8 connections: one row changed, one added, one line in the journal",
+			name:        "A write on PostgreSQL that waits for the disk: one row changed, one added, one line in the journal",
 			contestants: cs,
 			goals: []goal{
-				{"PERF-X1", "speed of pgx with each line chained to the last", faster(cs[0], cs[4]), "x", true, 0.7},
+				{"PERF-X1", "speed of pgx with each line chained to the last, 8 connections", faster(cs[0], cs[4]), "x", true, 0.9},
+				{"PERF-X1", "the same, 32 connections", faster(cs[5], cs[7]), "x", true, 1.4},
+				{"PERF-X1", "the same, 32 connections for one client", faster(cs[6], cs[8]), "x", true, 1.2},
 				{"PERF-X1", "speed of pgbench with six statements", faster(cs[0], cs[2]), "x", true, 0.65},
 			},
 		}
@@ -71,14 +76,23 @@ func writing() (*race, func(), error) {
 		if err := write(0, 0); err != nil {
 			return nil, err
 		}
+		chained := s.chained()
+		ofOne := func(who, i int) error { return chained(busy, who*theirRows+i%theirRows) }
 		return with([]*contestant{
 			{name: ourWrite, per: 1, sample: together(s.aNote)},
 			s.pgbench(cteWrite, oneStatement),
 			s.pgbench(sixWrite, sixStatements...),
 			{name: pgxWrite, per: 1, sample: together(write)},
-			{name: pgxChain, per: 1, sample: together(s.chained())},
+			{name: pgxChain, per: 1, sample: together(chained)},
+			{name: at(ourWrite, many), per: 1, sample: by(many, s.aNote)},
+			{name: at(ourWrite, many) + one, per: 1, sample: by(many, s.ofOne)},
+			{name: at(pgxChain, many), per: 1, sample: by(many, chained)},
+			{name: at(pgxChain, many) + one, per: 1, sample: by(many, ofOne)},
 		}), nil
-	}, func(why error) *race { return with(nobody(why, ourWrite, cteWrite, sixWrite, pgxWrite, pgxChain)) })
+	}, func(why error) *race {
+		return with(nobody(why, ourWrite, cteWrite, sixWrite, pgxWrite, pgxChain,
+			at(ourWrite, many), at(ourWrite, many)+one, at(pgxChain, many), at(pgxChain, many)+one))
+	})
 }
 
 // chained is the least that a chain costs: the writes as one statement, and in

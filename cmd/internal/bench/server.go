@@ -94,7 +94,7 @@ func (s *server) open(ctx context.Context) (err error) {
 	if s.db, err = s.host.database(); err != nil {
 		return err
 	}
-	size := fmt.Sprintf("&pool_max_conns=%d", clients)
+	size := fmt.Sprintf("&pool_max_conns=%d", many)
 	connect := func(more string) (*postgres.Store, error) {
 		store, err := postgres.Open(ctx, s.db.App+size+more, postgres.MigrateAs(s.db.Owner))
 		if err == nil {
@@ -251,7 +251,11 @@ func (s *server) forPgx(statement string) (sql string, args func(who, i int) []a
 		for j, v := range used {
 			switch v {
 			case "request":
-				args[j] = bankKey(aRequest, who*theirRows+i%theirRows).Text()
+				rows := theirRows
+				if who == busy {
+					rows = manyRows
+				}
+				args[j] = bankKey(aRequest, who*theirRows+i%rows).Text()
 			case "cbu":
 				args[j] = bankKey(aCBU, who).Text()
 			case "note":
@@ -315,6 +319,6 @@ func findPgbench() string {
 
 // chainTable makes a table of entries in a hash chain, as the peers keep it, with one entry.
 func chainTable(name string) string {
-	return `CREATE TABLE public.` + name + ` AS SELECT seq, "time", principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, body AS prev, body, body AS hash FROM public.verbatim_journal LIMIT 1;
+	return `CREATE TABLE public.` + name + ` AS SELECT seq, "time", principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, sha256(body) AS prev, body, body AS hash FROM public.verbatim_journal LIMIT 1;
 		ALTER TABLE public.` + name + ` ADD PRIMARY KEY (seq), ADD UNIQUE (prev), ALTER body SET NOT NULL, ALTER hash SET NOT NULL`
 }
