@@ -3,8 +3,11 @@ package dialog
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"verbatim/dsl"
+	"verbatim/runtime/conversation/values"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -104,6 +107,7 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 			return settled[other] && other != name || !slices.Contains(last, other) && !told.chooses(other, others)
 		})
 		switch same := func(other string) bool { return other != name && slices.Contains(others, other) }; {
+		case misnamed(t.heard.own, name):
 		case t.trace.chose(name, others), len(others) == 1 && others[0] == name:
 			return
 		case len(about) == 1 && about[0] == name && !slices.ContainsFunc(others, func(other string) bool { return same(other) && t.trace.chose(other, others) }):
@@ -112,6 +116,61 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 		add(name)
 	})
 	return called
+}
+
+// misnamed reports whether a text has words of a row's name only within names of others: "Paul Dupont" and "Pierre
+// Weber" are not Pierre Dupont. Where nouns are written with capitals nobody can tell.
+func misnamed(text, name string) (mis bool) {
+	if in := values.Detect(text); len(in) == 1 && in[0].Has(values.NounCapitals) {
+		return false
+	}
+	parts := strings.Split(name, "-")
+	of := func(w string) int {
+		w, _, _ = strings.Cut(strings.ReplaceAll(w, "’", "'"), "'")
+		return slices.IndexFunc(parts, func(part string) bool { return part == values.Plain(w) || part+"s" == values.Plain(w) })
+	}
+	for _, said := range sentencesOf(text) {
+		words := strings.Fields(said)
+		for i := 0; i < len(words); i++ {
+			var run []string // words on end with a capital; the first of a sentence has one in any case
+			for ; i < len(words); i++ {
+				w := strings.Trim(words[i], `.,;:!?"“”„«»()…`)
+				first, _ := utf8.DecodeRuneInString(w)
+				capital := i > 0 && unicode.IsUpper(first) && w != strings.ToUpper(w) && !noNames(w) && !titles(w) && !values.HasMeaning(fold(w))
+				if capital {
+					run = append(run, w)
+				}
+				if !capital || w != words[i] {
+					break
+				}
+			}
+			for j, w := range run {
+				switch at := of(w); {
+				case at < 0:
+				case at == 0 && j+1 < len(run) && of(run[j+1]) < 0, at > 0 && j > 0 && of(run[j-1]) < 0:
+					mis = true
+				default:
+					return false
+				}
+			}
+		}
+	}
+	return mis
+}
+
+// tellsMore reports whether an item of a sentence tells something of its own row before the next item names another: "on
+// Pierre …, and on Thomas …". "For both Pierre and Thomas …" does not, and neither does "note on Pierre's and on Thomas's".
+func (t *tracer) tellsMore(said, item, next string) bool {
+	const few = 2
+	words := meaningful(item)
+	before := strings.Fields(nameable(said[:max(0, strings.Index(said, next))]))
+	if len(before) > 0 && slices.Contains(values.Phrases("joining"), before[len(before)-1]) {
+		words = slices.DeleteFunc(words, func(w string) bool {
+			w, _, _ = strings.Cut(strings.ReplaceAll(w, "’", "'"), "'")
+			return isOne(values.Plain(w), "bidding") || t.called(w)
+		})
+	}
+	return len(words) > few
 }
 
 // chose reports whether the person named a row in the words that led here. The newest message that names
@@ -143,7 +202,6 @@ func (t *tracer) namesAnother(name string, others []string) bool {
 // saidOfAnother reports whether each sentence that says a value names other rows of the kind and not this one, or
 // this one only within a text and another, of which no call is, outside: "for Maria, write that Pierre …".
 func (t *tracer) saidOfAnother(v *dsl.Value, name string, others, texts, rows []string) (another bool) {
-	const few = 2
 	text := ""
 	switch {
 	case isExact(v):
@@ -167,8 +225,8 @@ func (t *tracer) saidOfAnother(v *dsl.Value, name string, others, texts, rows []
 			about := []string{} // the items that name rows, here or last
 			for i, said := range itemsOf(own.text) {
 				if slices.ContainsFunc(others, func(other string) bool { return calls(said, other, others) && !calls(text, other, others) }) {
-					if i > 0 && len(meaningful(itemsOf(own.text)[i-1])) > few {
-						about = nil // "on Pierre …, and on Thomas …", and not "for both Pierre and Thomas …"
+					if i > 0 && t.tellsMore(own.text, itemsOf(own.text)[i-1], said) {
+						about = nil
 					}
 					about = append(about, said)
 				}

@@ -29,11 +29,14 @@ func (t *turn) inOwnSpelling(script *dsl.Script) {
 	})
 }
 
-// spelt returns a text with its words as the source spells them.
+// spelt returns a text with its words as the source spells them: inflected as the text has them, but letter by
+// letter where they are names.
 func (s *source) spelt(text string) string {
 	said := spokenWords().FindAllString(s.text, -1)
 	return spokenWords().ReplaceAllStringFunc(text, func(w string) string {
-		if slices.ContainsFunc(said, func(other string) bool { return sameStem(w, other) }) {
+		name := func(w string) bool { return w != strings.ToLower(w) && fold(w) != w }
+		same := slices.IndexFunc(said, func(other string) bool { return sameStem(w, other) })
+		if same >= 0 && !(name(w) && name(said[same]) && len(w) == len(said[same]) && fold(w) != fold(said[same])) {
 			return w
 		}
 		if i := slices.IndexFunc(said, func(other string) bool { return nearly(fold(w), fold(other)) }); i >= 0 {
@@ -74,7 +77,7 @@ func (t *tracer) sourced(v *dsl.Value, p *verbs.Param) bool {
 	}
 	return t.wished(func(s *source) bool {
 		certain, _ := s.says(v)
-		if certain && isExact(v) && !s.past && t.meansAnother(s, v) {
+		if certain && isExact(v) && !s.past && t.meansAnother(s, v) || isDay(v) && t.comesLater(s, v) {
 			return false
 		}
 		if p.Sensitive && s.past && !s.amended && !t.asked {
@@ -106,6 +109,25 @@ func (t *tracer) meansAnother(s *source, v *dsl.Value) (another bool) {
 	}
 	return another
 }
+
+// comesLater reports whether each sentence that says a day goes on to say that something comes at some time behind it:
+// "the meeting is on the 22nd, the returns come some time after that" names no day for the returns.
+func (t *tracer) comesLater(s *source, v *dsl.Value) (later bool) {
+	for _, said := range sentencesOf(s.text) {
+		for _, r := range t.read(said, s.when) {
+			if !r.date || r.value.Text() != v.Text {
+				continue
+			}
+			if !afterwards().MatchString(values.Plain(said[r.end:])) {
+				return false
+			}
+			later = true
+		}
+	}
+	return later
+}
+
+var afterwards = lazily(func() string { return `\b(?:` + values.Expression("afterwards") + `)` })
 
 func codeWords(code string) string { return strings.ReplaceAll(strings.ToLower(code), "_", " ") }
 
@@ -141,13 +163,13 @@ func sameStem(a, b string) bool {
 }
 
 // slipped reports whether two long words differ as keys slip: two letters swapped, or one of them doubled.
-// Another letter may make another word or name.
+// Another letter may make another word or name, and two digits swapped are another number.
 func slipped(a, b string) bool {
 	const long = 7
 	if len(a) < len(b) {
 		a, b = b, a
 	}
-	if len(b) < long || len(a) > len(b)+1 {
+	if len(b) < long || len(a) > len(b)+1 || strings.ContainsAny(a+b, "0123456789") {
 		return false
 	}
 	i := 0
@@ -188,12 +210,27 @@ func (s *source) tells(text string, read reader) bool {
 	for i := range said {
 		for n := 1; n <= most && i+n <= len(said); n++ {
 			window := wordsIn(strings.Join(said[i:i+n], " "))
+			if statesWhatIsAsked(text, all, window) {
+				continue
+			}
 			if slices.ContainsFunc(window, denies) == no && !slices.ContainsFunc(words, func(w string) bool { return !stands(w, window, all) }) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// statesWhatIsAsked reports whether a text states what a sentence only wants to have asked: "ask whether he needs to
+// come" does not say that he does.
+func statesWhatIsAsked(text string, words, said []string) bool {
+	asked := slices.IndexFunc(said, func(w string) bool { return slices.Contains(values.Phrases("whether"), values.Plain(w)) })
+	if asked < 0 || strings.ContainsAny(text, "?¿") || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(values.Phrases("whether"), values.Plain(w)) }) {
+		return false
+	}
+	behind := meaningful(strings.Join(said[asked:], " "))
+	return slices.ContainsFunc(said[:asked], func(w string) bool { return isOne(values.Plain(w), "enquiring") }) &&
+		slices.ContainsFunc(meaningful(text), func(w string) bool { return stands(w, behind, words) })
 }
 
 // leavesOut reports whether a text takes words of a sentence and leaves others with a meaning out between them, or a word

@@ -248,8 +248,15 @@ func withdrawn(said string, others []reading, read reader, when time.Time) strin
 // "might I trouble you" are polite.
 func supposes(said string) bool {
 	words := wordsIn(said)
-	if len(words) > 0 && slices.Contains(values.Phrases("inverted"), values.Plain(words[0])) && !strings.ContainsAny(said, "?") {
-		return true // "were she born in 1970, …"
+	polite := func(i int) bool {
+		return i < len(words) && slices.Contains(values.Phrases("addressing"), values.Plain(words[i]))
+	}
+	if fields := strings.Fields(said); len(fields) > 1 && len(words) > 1 && !polite(1) && !strings.ContainsAny(said, "?") {
+		second, _ := utf8.DecodeRuneInString(fields[1])
+		first := values.Plain(words[0])
+		if slices.Contains(values.Phrases("inverted"), first) || slices.Contains(values.Phrases("beforename"), first) && unicode.IsUpper(second) {
+			return true // "were she born in 1970, …", "should Pierre call, …"
+		}
 	}
 	if postpones().MatchString(values.Plain(said)) {
 		return true
@@ -259,8 +266,7 @@ func supposes(said string) bool {
 			continue
 		}
 		asks := slices.ContainsFunc(words[:i], func(w string) bool { return isOne(values.Plain(w), "enquiring") })
-		you := i+1 < len(words) && slices.Contains(values.Phrases("addressing"), values.Plain(words[i+1]))
-		if !asks && !you && !courteous().MatchString(values.Plain(strings.Join(words[i:], " "))) {
+		if !asks && !polite(i+1) && !courteous().MatchString(values.Plain(strings.Join(words[i:], " "))) {
 			return true
 		}
 	}

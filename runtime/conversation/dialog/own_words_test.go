@@ -29,6 +29,11 @@ func TestWhatAMessageStates(t *testing.T) {
 		{"Merci de noter que le notaire les a.", "! Merci de noter que le notaire les a."},
 		{"Were she born on 1 January, it would be easy.", ""},
 		{"Should have it next week.", "Should have it next week."},
+		{"Should Pierre call, note that it is late.", ""},
+		{"Should you see him, note that it is late.", "! Should you see him, note that it is late."},
+		{"Once our lawyer has confirmed it, note that it was taxed.", ""},
+		{"Unless you hear from me, note that it was taxed.", ""},
+		{"How would one leave a note that it is late?", ""},
 	} {
 		var states []string
 		for _, own := range ownWords(c.said, readWords, now) {
@@ -66,6 +71,36 @@ func TestACorrectionTakesBack(t *testing.T) {
 	}
 	if s := textOf(ownWords("It comes on 3 January. No, I am not sure.", readWords, now)); !strings.Contains(s, "3 January") {
 		t.Errorf("a no without another day took one back: %q", s)
+	}
+}
+
+// What a text tells of a sentence: its names and figures to the letter, and what was only to be asked as a question. (G1)
+func TestWhatATextTells(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2024, 12, 27, 9, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		said, text string
+		tells      bool
+	}{
+		{"Note that he sold it for 480,000 euros.", "He sold it for 480,000 euros", true},
+		{"Note that he sold it for 480,000 euros.", "He sold it for 840,000 euros", false},
+		{"Ask the analyst whether he has to come in person.", "Does he have to come in person?", true},
+		{"Ask the analyst whether he has to come in person.", "He has to come in person", false},
+		{"Demandez si une copie est nécessaire.", "Une copie est nécessaire", false},
+	} {
+		s := source{text: textOf(ownWords(c.said, readWords, now)), when: now}
+		s.prepare(readWords)
+		if got := s.tells(c.text, readWords); got != c.tells {
+			t.Errorf("%q tells %q: %t", c.said, c.text, got)
+		}
+	}
+	for text, mis := range map[string]bool{
+		"Note on Paul Dupont's request.": true, "Put it on Pierre Weber's file.": true, "Note on Pierre Dupont's request.": false,
+		"The sale of Dupont Textiles.": false, "Notiz bei Paul Dupont.": false, "Paul Dupont knows Pierre.": false,
+	} {
+		if got := misnamed(text, "pierre-dupont-source-of-wealth"); got != mis {
+			t.Errorf("%q names another: %t", text, got)
+		}
 	}
 }
 

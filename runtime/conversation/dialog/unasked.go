@@ -149,9 +149,9 @@ func (t *turn) denied(script *dsl.Script) (denied bool) {
 			order = strings.LastIndex(said, last)
 		}
 		switch {
-		case supposes(said), thatsAll().MatchString(values.Plain(said)):
 		case drops(said) && (order == 0 || drops(said[order:])):
 			denied = true // "have them note …, but forget it"
+		case supposes(said), thatsAll().MatchString(values.Plain(said)):
 		case order > 0 && !slices.ContainsFunc(wordsIn(said[order:]), denies):
 			denied = false // "I had no coffee, but please put that on his request"
 		case slices.ContainsFunc(clausesOf(said), func(clause string) bool {
@@ -172,14 +172,17 @@ func (t *turn) denied(script *dsl.Script) (denied bool) {
 
 // unsourced lists the arguments of changing calls with a value that nobody said.
 func (t *turn) unsourced(script *dsl.Script) (names []string) {
-	dropped := t.dropsFigures(script)
+	figure, name := t.leavesUnused(script, figures().FindAllString), t.leavesUnused(script, t.namesIn)
 	t.eachChanging(script, func(p *verbs.Param, v *dsl.Value) {
 		if v.Kind == dsl.Symbol || p.From&verbs.FromModel != 0 || slices.Contains(names, p.Name) {
 			return
 		}
 		stale := false
-		if dropped && isExact(v) {
-			stale = !t.trace.wishedNow(func(s *source) bool { certain, _ := s.says(v); return certain })
+		if figure && figures().MatchString(v.Text) && (isExact(v) || v.Kind == dsl.String) || name && v.Kind == dsl.String && len(t.namesIn(v.Text, -1)) > 0 {
+			stale = !t.trace.wishedNow(func(s *source) bool {
+				certain, _ := s.says(v)
+				return certain || v.Kind == dsl.String && s.tells(v.Text, t.trace.read)
+			})
 		}
 		if stale || !t.trace.sourced(v, p) {
 			names = append(names, p.Name)
@@ -188,16 +191,29 @@ func (t *turn) unsourced(script *dsl.Script) (names []string) {
 	return names
 }
 
-// dropsFigures reports whether the message says a number of which the calls take nothing. Then a value of an earlier
-// message may be the one that it corrects: "1947, I mistyped it".
-func (t *turn) dropsFigures(script *dsl.Script) bool {
+// leavesUnused reports whether the message says something of a kind, which of finds in a text, of which the calls take
+// nothing. Then a value of an earlier message may be the one that it corrects: "1947, I mistyped it", "Ms Lang
+// brings it, not Ms Brandt".
+func (t *turn) leavesUnused(script *dsl.Script, of func(text string, n int) []string) bool {
+	plain := func(found string) string { return strings.TrimLeft(fold(found), "0") }
 	taken := map[string]bool{}
 	t.eachChanging(script, func(_ *verbs.Param, v *dsl.Value) {
-		for _, n := range figures().FindAllString(v.Text, -1) {
-			taken[strings.TrimLeft(n, "0")] = true
+		for _, found := range of(v.Text, -1) {
+			taken[plain(found)] = true
 		}
 	})
-	return slices.ContainsFunc(figures().FindAllString(t.heard.own, -1), func(n string) bool { return !taken[strings.TrimLeft(n, "0")] })
+	return slices.ContainsFunc(of(t.heard.own, -1), func(found string) bool { return !taken[plain(found)] })
+}
+
+// namesIn returns the words of a text that stand behind a title and are no words of rows: names of people.
+func (t *turn) namesIn(text string, _ int) (found []string) {
+	words := spokenWords().FindAllString(text, -1)
+	for i, w := range words[:max(0, len(words)-1)] {
+		if next := words[i+1]; titles(w) && !t.trace.called(fold(next)) {
+			found = append(found, next)
+		}
+	}
+	return found
 }
 
 var figures = lazily(func() string { return `\d+` })
