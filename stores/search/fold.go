@@ -17,21 +17,40 @@ import (
 var lettersText string
 
 // Folding changes when Name folds names in another way, so that indexes are made anew.
-const Folding = "letters of 2026-11, second"
+const Folding = "letters of 2026-11, third"
 
-// letters are the spellings of letters, and of two letters that are spelled together.
+// letters are the spellings of letters, and of two letters that are spelled together. One of the 26
+// letters has its language before it: it is spelled otherwise in names of that language only.
 var letters = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(lettersText) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] != "#" {
-			for i := range f[1:] {
-				f[1+i] = strings.TrimPrefix(f[1+i], "-")
+		f := strings.Fields(line)
+		if len(f) < 4 || f[0] == "#" {
+			continue
+		}
+		letter := f[0]
+		if letter[0] < unicode.MaxASCII {
+			letter = f[1] + letter
+		}
+		for _, spelling := range f[3:] {
+			if spelling = strings.TrimPrefix(spelling, "-"); !slices.Contains(all[letter], spelling) {
+				all[letter] = append(all[letter], spelling)
 			}
-			all[f[0]] = f[1:]
 		}
 	}
 	return all
 })
+
+// languageOf returns the language of a name, as far as its letters or words say it: some of the 26
+// letters are spelled otherwise in it.
+func languageOf(name string) string {
+	for _, sign := range [...]string{"ə", " oğlu", " qızı"} {
+		if strings.Contains(name, sign) {
+			return "az"
+		}
+	}
+	return ""
+}
 
 // A NameWord is a word of a name, as it may be spelled in the 26 Latin letters.
 type NameWord struct {
@@ -60,10 +79,16 @@ func NameWords(text string) []NameWord {
 		}
 		units, latin = nil, true
 	}
-	runes := []rune(norm.NFC.String(strings.ToLower(norm.NFKC.String(text))))
+	text = norm.NFC.String(strings.ToLower(norm.NFKC.String(text)))
+	runes, language := []rune(text), languageOf(text)
 	for i := 0; i < len(runes); i++ {
 		r := runes[i]
 		spelled, read := spellings(runes[i:])
+		if language != "" && r < unicode.MaxASCII {
+			if own := letters()[language+string(r)]; own != nil {
+				spelled, read = own, 1
+			}
+		}
 		switch {
 		case spelled != nil:
 			units = append(units, spelled)

@@ -51,19 +51,28 @@ var tableCases = []testCase{
 			return "B" + letters + "q " + strings.Map(func(r rune) rune { return r - '0' + 'p' }, fmt.Sprintf("%03d", n))
 		}
 		var changes []stores.Change
+		kept := map[string]string{} // the first spelling of a letter
 		for n, line := range lines {
-			changes = append(changes, remark(w, n, name(n, strings.Fields(line)[0])))
+			f := strings.Fields(line)
+			if kept[f[0]] == "" {
+				kept[f[0]] = f[3]
+			}
+			letter := f[0]
+			if letter[0] <= 'z' { // spelled so in names of its language, which another letter tells
+				letter += "ə"
+			}
+			changes = append(changes, remark(w, n, name(n, letter)))
 		}
 		w.must(w.do(everything, changes...))
 		w.must(w.View(context.Background(), everything, func(r stores.Reader) error {
 			for n, line := range lines {
 				f := strings.Fields(line)
-				for i, spelled := range f[1:] {
+				for _, spelled := range f[3:] {
 					spelled = strings.TrimPrefix(spelled, "-")
 					// An index keeps the first spelling; another one is as far from it as its letters are.
-					edits := search.NewPattern(f[1]).Distance([]byte(spelled))
-					if i == 0 {
-						edits = 0
+					edits := search.NewPattern(strings.TrimPrefix(kept[f[0]], "-")).Distance([]byte(spelled))
+					if f[0][0] <= 'z' {
+						spelled += "a"
 					}
 					found, _, err := r.Match(context.Background(), stores.Match{Entity: w.request, Text: name(n, spelled), Edits: edits, Limit: len(lines)})
 					if err != nil {
