@@ -29,7 +29,7 @@ var letters = sync.OnceValue(func() map[string][]string {
 			continue
 		}
 		letter := f[0]
-		if letter[0] < unicode.MaxASCII {
+		if len(letter) == 1 {
 			letter = f[1] + letter
 		}
 		for _, spelling := range f[3:] {
@@ -93,7 +93,9 @@ func NameWords(text string) []NameWord {
 		case spelled != nil:
 			units = append(units, spelled)
 			latin = latin && unicode.Is(unicode.Latin, r)
-			i += read - 1
+			if i += read - 1; unicode.Is(unicode.Han, r) || unicode.Is(unicode.Hangul, r) && r >= '가' {
+				end() // names are written without spaces: each character, or syllable, is a word
+			}
 		case strings.ContainsRune("'’ʼ‘`´ʹʻ·\u200b\u200c\u200d\u00ad", r) || unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Cf, r):
 			// It stands within a word: O’Brien, Gal·la.
 		default:
@@ -104,7 +106,7 @@ func NameWords(text string) []NameWord {
 	return all
 }
 
-const acute = '\u0301'
+const acute, diaeresis = '\u0301', '\u0308'
 
 // spellings returns how the letters at the beginning are spelled, and how many there are; nil where
 // there is none.
@@ -113,6 +115,8 @@ func spellings(runes []rune) ([]string, int) {
 		second := runes[1]
 		if bare := []rune(norm.NFD.String(string(second))); len(bare) == 2 && bare[1] == acute && unicode.Is(unicode.Greek, bare[0]) {
 			second = bare[0] // ού is ου; the accent on the first of two says that they are apart
+		} else if len(bare) == 3 && bare[1] == diaeresis { // lǚ is lü
+			second = []rune(norm.NFC.String(string(bare[:2])))[0]
 		}
 		if two := letters()[string([]rune{runes[0], second})]; two != nil {
 			return two, 2
@@ -131,8 +135,9 @@ func spellings(runes []rune) ([]string, int) {
 	if !unicode.IsLetter(r) && !unicode.IsNumber(r) {
 		return nil, 0
 	}
-	// A letter with marks is the letter.
-	if bare := []rune(norm.NFD.String(string(r))); len(bare) > 1 && unicode.Is(unicode.Mn, bare[1]) { // and no syllable of Korean
+	if bare := []rune(norm.NFD.String(string(r))); len(bare) > 1 && unicode.Is(unicode.Hangul, r) {
+		return syllable(bare), 1
+	} else if len(bare) > 1 && unicode.Is(unicode.Mn, bare[1]) { // a letter with marks is the letter
 		if one, _ := spellings(bare[:1]); one != nil {
 			return one[:1], 1
 		}
@@ -156,6 +161,22 @@ func spellings(runes []rune) ([]string, int) {
 		plain = string('a' + r%26)
 	}
 	return []string{plain}, 1
+}
+
+// syllable returns how a syllable of Korean is spelled, from its letters.
+func syllable(of []rune) []string {
+	all := []string{""}
+	for _, r := range of {
+		var longer []string
+		spelled, _ := spellings([]rune{r})
+		for _, s := range all {
+			for _, t := range spelled {
+				longer = append(longer, s+t)
+			}
+		}
+		all = longer
+	}
+	return all
 }
 
 func newWord(units [][]string, latin bool) NameWord {
@@ -205,6 +226,16 @@ func (w NameWord) Edits(of NameWord) int {
 	if w.Plain == of.Plain {
 		return 0
 	}
+	ends := w.edits(of)
+	return ends[len(ends)-1]
+}
+
+// Begins reports whether a word begins with another one, in some spelling of each.
+func (w NameWord) Begins(with NameWord) bool { return slices.Contains(w.edits(with), 0) }
+
+// edits returns how many letters each beginning of a word is away from the whole of another one. The
+// last one is the word itself.
+func (w NameWord) edits(of NameWord) []int {
 	one := !w.latin && !of.latin
 	a, b := w.spelled(one), of.spelled(one)
 	d := make([]int, len(a)*len(b))
@@ -243,7 +274,11 @@ func (w NameWord) Edits(of NameWord) int {
 			*at(i, j) = least
 		}
 	}
-	return d[len(d)-1]
+	ends := make([]int, len(a))
+	for i := range ends {
+		ends[i] = *at(i, len(b)-1)
+	}
+	return ends
 }
 
 func cost(e edge) int {

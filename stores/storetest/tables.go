@@ -58,7 +58,7 @@ var tableCases = []testCase{
 				kept[f[0]] = f[3]
 			}
 			letter := f[0]
-			if letter[0] <= 'z' { // spelled so in names of its language, which another letter tells
+			if len(letter) == 1 { // spelled so in names of its language, which another letter tells
 				letter += "ə"
 			}
 			changes = append(changes, remark(w, n, name(n, letter)))
@@ -71,8 +71,10 @@ var tableCases = []testCase{
 					spelled = strings.TrimPrefix(spelled, "-")
 					// An index keeps the first spelling; another one is as far from it as its letters are.
 					edits := search.NewPattern(strings.TrimPrefix(kept[f[0]], "-")).Distance([]byte(spelled))
-					if f[0][0] <= 'z' {
+					if len(f[0]) == 1 {
 						spelled += "a"
+					} else if f[0] >= "一" && f[0] <= "힣" { // a word of its own
+						spelled += " "
 					}
 					found, _, err := r.Match(context.Background(), stores.Match{Entity: w.request, Text: name(n, spelled), Edits: edits, Limit: len(lines)})
 					if err != nil {
