@@ -153,6 +153,12 @@ func TestTheLeastAlikeWordDecides(t *testing.T) {
 			t.Errorf("%s and %s are %.3f alike", c[0], c[1], got)
 		}
 	}
+	// Another name in the place of one is nobody to consider, however many letters the other has.
+	for _, c := range [][2]string{{"Charlotte Goldsworthy", "Benjamin Goldsworthy"}, {"Zachary Robinson", "Zachary Roll"}, {"Anna Lena Brandstätter", "Otto Kurt Brandstätter"}} {
+		if got, _ := kyc.Alike(c[0], c[1]); got >= kyc.Least {
+			t.Errorf("%s and %s are %.3f alike", c[0], c[1], got)
+		}
+	}
 	for _, c := range [][2]string{{"Jonn Smith", "John Smith"}, {"Marin Kutch", "Martin Kutch"}, {"Anna Ivanov", "Anna Ivanova"}, {"Julio García", "Julio Garcia"}} {
 		if got, _ := kyc.Alike(c[0], c[1]); got < bar {
 			t.Errorf("%s and %s are %.3f alike", c[0], c[1], got)
