@@ -19,8 +19,8 @@ var lettersText string
 // Folding changes when Name folds names in another way, so that indexes are made anew.
 const Folding = "letters of 2026-11, third"
 
-// letters are the spellings of letters, and of two letters that are spelled together. One of the 26
-// letters has its language before it: it is spelled otherwise in names of that language only.
+// letters are the spellings of letters, and of two letters that are spelled together. Letters of the 26
+// have their language before them: they are spelled otherwise in names of that language only.
 var letters = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(lettersText) {
@@ -29,7 +29,7 @@ var letters = sync.OnceValue(func() map[string][]string {
 			continue
 		}
 		letter := f[0]
-		if len(letter) == 1 {
+		if letter[len(letter)-1] < unicode.MaxASCII {
 			letter = f[1] + letter
 		}
 		for _, spelling := range f[3:] {
@@ -41,12 +41,19 @@ var letters = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// languageOf returns the language of a name, as far as its letters or words say it: some of the 26
-// letters are spelled otherwise in it.
+// languageOf returns the language of a name in small letters, as far as it shows in letters or words that
+// only this language has, or in how family names end: some of the 26 letters are spelled otherwise in it.
 func languageOf(name string) string {
 	for _, sign := range [...]string{"ə", " oğlu", " qızı"} {
 		if strings.Contains(name, sign) {
 			return "az"
+		}
+	}
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		for _, end := range [...]string{"ov", "ova", "ev", "eva", "kin", "kina", "sky", "skiy", "skii", "skaya", "skaia", "enko", "chuk", "yuk", "iuk"} {
+			if len(word) > len(end)+1 && strings.HasSuffix(word, end) {
+				return "ru" // or another one that is written in Cyrillic
+			}
 		}
 	}
 	return ""
@@ -85,7 +92,9 @@ func NameWords(text string) []NameWord {
 		r := runes[i]
 		spelled, read := spellings(runes[i:])
 		if language != "" && r < unicode.MaxASCII {
-			if own := letters()[language+string(r)]; own != nil {
+			if own := letters()[language+string(runes[i:min(i+2, len(runes))])]; own != nil && i+1 < len(runes) {
+				spelled, read = own, 2
+			} else if own := letters()[language+string(r)]; own != nil {
 				spelled, read = own, 1
 			}
 		}

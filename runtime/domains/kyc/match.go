@@ -208,8 +208,9 @@ const (
 	leftOut     = 0.01 // one name lacks words of the other, and nothing else differs
 )
 
-// mostCompared is the greatest number of words of a name that are compared.
-const mostCompared = 9
+// mostCompared is the greatest number of words of a name that are compared, and mostJoined that of a
+// name of which three may be one of the other.
+const mostCompared, mostJoined = 9, 6
 
 // company returns the words of a name that distinguish a company, and its legal form; "" if the name
 // ends with none. Two letters are a form where they are written as one: Maria Sá is a person.
@@ -238,15 +239,19 @@ func company(all []search.NameWord, written string) (rest []search.NameWord, for
 var fillers = []string{"the", "of", "and", "a", "de", "la", "et", "und", "y"}
 
 // wordsAlike compares names word by word, each with the one of the other name for which the whole
-// comes out best; two words of one of them may be one word of the other. Two words at least must have
-// a partner, where both names have two.
+// comes out best; two words of one of them may be one word of the other, and three where names are
+// short. Two words at least must have a partner, where both names have two.
 func wordsAlike(a, b []part, each bool) float64 {
 	best := pairedAlike(a, b, each)
-	for i := 0; i+1 < len(a) && best < 1; i++ {
-		best = max(best, pairedAlike(joined(a, i), b, each))
-	}
-	for i := 0; i+1 < len(b) && best < 1; i++ {
-		best = max(best, pairedAlike(a, joined(b, i), each))
+	for range 2 { // a and b change places
+		for i := 0; i+1 < len(a) && best < 1; i++ {
+			one := joined(a, i)
+			best = max(best, pairedAlike(one, b, each))
+			for j := 0; j+1 < len(one) && len(b) < len(one) && len(a) <= mostJoined && best < 1; j++ {
+				best = max(best, pairedAlike(joined(one, j), b, each))
+			}
+		}
+		a, b = b, a
 	}
 	return best
 }
