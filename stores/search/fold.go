@@ -17,21 +17,47 @@ import (
 var lettersText string
 
 // Folding changes when Name folds names in another way, so that indexes are made anew.
-const Folding = "letters of 2026-11, second"
+const Folding = "letters of 2026-11, third"
 
-// letters are the spellings of letters, and of two letters that are spelled together.
+// letters are the spellings of letters, and of two letters that are spelled together. Letters of the 26
+// have their language before them: they are spelled otherwise in names of that language only.
 var letters = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(lettersText) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] != "#" {
-			for i := range f[1:] {
-				f[1+i] = strings.TrimPrefix(f[1+i], "-")
+		f := strings.Fields(line)
+		if len(f) < 4 || f[0] == "#" {
+			continue
+		}
+		letter := f[0]
+		if letter[len(letter)-1] < unicode.MaxASCII {
+			letter = f[1] + letter
+		}
+		for _, spelling := range f[3:] {
+			if spelling = strings.TrimPrefix(spelling, "-"); !slices.Contains(all[letter], spelling) {
+				all[letter] = append(all[letter], spelling)
 			}
-			all[f[0]] = f[1:]
 		}
 	}
 	return all
 })
+
+// languageOf returns the language of a name in small letters, as far as it shows in letters or words that
+// only this language has, or in how family names end: some of the 26 letters are spelled otherwise in it.
+func languageOf(name string) string {
+	for _, sign := range [...]string{"ə", " oğlu", " qızı"} {
+		if strings.Contains(name, sign) {
+			return "az"
+		}
+	}
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		for _, end := range [...]string{"ov", "ova", "ev", "eva", "kin", "kina", "sky", "skiy", "skii", "skaya", "skaia", "enko", "chuk", "yuk", "iuk"} {
+			if len(word) > len(end)+1 && strings.HasSuffix(word, end) {
+				return "ru" // or another one that is written in Cyrillic
+			}
+		}
+	}
+	return ""
+}
 
 // A NameWord is a word of a name, as it may be spelled in the 26 Latin letters.
 type NameWord struct {
@@ -60,15 +86,25 @@ func NameWords(text string) []NameWord {
 		}
 		units, latin = nil, true
 	}
-	runes := []rune(norm.NFC.String(strings.ToLower(norm.NFKC.String(text))))
+	text = norm.NFC.String(strings.ToLower(norm.NFKC.String(text)))
+	runes, language := []rune(text), languageOf(text)
 	for i := 0; i < len(runes); i++ {
 		r := runes[i]
 		spelled, read := spellings(runes[i:])
+		if language != "" && r < unicode.MaxASCII {
+			if own := letters()[language+string(runes[i:min(i+2, len(runes))])]; own != nil && i+1 < len(runes) {
+				spelled, read = own, 2
+			} else if own := letters()[language+string(r)]; own != nil {
+				spelled, read = own, 1
+			}
+		}
 		switch {
 		case spelled != nil:
 			units = append(units, spelled)
 			latin = latin && unicode.Is(unicode.Latin, r)
-			i += read - 1
+			if i += read - 1; unicode.Is(unicode.Han, r) || unicode.Is(unicode.Hangul, r) && r >= '가' {
+				end() // names are written without spaces: each character, or syllable, is a word
+			}
 		case strings.ContainsRune("'’ʼ‘`´ʹʻ·\u200b\u200c\u200d\u00ad", r) || unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Cf, r):
 			// It stands within a word: O’Brien, Gal·la.
 		default:
@@ -79,7 +115,7 @@ func NameWords(text string) []NameWord {
 	return all
 }
 
-const acute = '\u0301'
+const acute, diaeresis = '\u0301', '\u0308'
 
 // spellings returns how the letters at the beginning are spelled, and how many there are; nil where
 // there is none.
@@ -88,6 +124,8 @@ func spellings(runes []rune) ([]string, int) {
 		second := runes[1]
 		if bare := []rune(norm.NFD.String(string(second))); len(bare) == 2 && bare[1] == acute && unicode.Is(unicode.Greek, bare[0]) {
 			second = bare[0] // ού is ου; the accent on the first of two says that they are apart
+		} else if len(bare) == 3 && bare[1] == diaeresis { // lǚ is lü
+			second = []rune(norm.NFC.String(string(bare[:2])))[0]
 		}
 		if two := letters()[string([]rune{runes[0], second})]; two != nil {
 			return two, 2
@@ -106,8 +144,9 @@ func spellings(runes []rune) ([]string, int) {
 	if !unicode.IsLetter(r) && !unicode.IsNumber(r) {
 		return nil, 0
 	}
-	// A letter with marks is the letter.
-	if bare := []rune(norm.NFD.String(string(r))); len(bare) > 1 && unicode.Is(unicode.Mn, bare[1]) { // and no syllable of Korean
+	if bare := []rune(norm.NFD.String(string(r))); len(bare) > 1 && unicode.Is(unicode.Hangul, r) {
+		return syllable(bare), 1
+	} else if len(bare) > 1 && unicode.Is(unicode.Mn, bare[1]) { // a letter with marks is the letter
 		if one, _ := spellings(bare[:1]); one != nil {
 			return one[:1], 1
 		}
@@ -131,6 +170,22 @@ func spellings(runes []rune) ([]string, int) {
 		plain = string('a' + r%26)
 	}
 	return []string{plain}, 1
+}
+
+// syllable returns how a syllable of Korean is spelled, from its letters.
+func syllable(of []rune) []string {
+	all := []string{""}
+	for _, r := range of {
+		var longer []string
+		spelled, _ := spellings([]rune{r})
+		for _, s := range all {
+			for _, t := range spelled {
+				longer = append(longer, s+t)
+			}
+		}
+		all = longer
+	}
+	return all
 }
 
 func newWord(units [][]string, latin bool) NameWord {
@@ -180,6 +235,16 @@ func (w NameWord) Edits(of NameWord) int {
 	if w.Plain == of.Plain {
 		return 0
 	}
+	ends := w.edits(of)
+	return ends[len(ends)-1]
+}
+
+// Begins reports whether a word begins with another one, in some spelling of each.
+func (w NameWord) Begins(with NameWord) bool { return slices.Contains(w.edits(with), 0) }
+
+// edits returns how many letters each beginning of a word is away from the whole of another one. The
+// last one is the word itself.
+func (w NameWord) edits(of NameWord) []int {
 	one := !w.latin && !of.latin
 	a, b := w.spelled(one), of.spelled(one)
 	d := make([]int, len(a)*len(b))
@@ -218,7 +283,11 @@ func (w NameWord) Edits(of NameWord) int {
 			*at(i, j) = least
 		}
 	}
-	return d[len(d)-1]
+	ends := make([]int, len(a))
+	for i := range ends {
+		ends[i] = *at(i, len(b)-1)
+	}
+	return ends
 }
 
 func cost(e edge) int {

@@ -3,6 +3,8 @@ package search_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +54,48 @@ func TestEveryLetterIsSpelled(t *testing.T) {
 				t.Errorf("%c (%U) is spelled %q", r, r, got)
 			}
 		}
+	}
+}
+
+// Each line of the table of letters says which languages spell a letter so, and by which source; each
+// source has its name and its year at the head, and some line goes by it. No line stands there twice.
+func TestEveryLineOfLettersHasASource(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("letters.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := regexp.MustCompile(`^#   (\S+) +\S.*\b(1[89]|20)\d\d\b`)
+	line := regexp.MustCompile(`^\S{1,2} +(\*|[a-z]{2}(?:,[a-z]{2})*) +(\S+) +(?:-|[a-z]+)(?: [a-z]+)*$`)
+	sources, seen := map[string]int{}, map[string]bool{}
+	for l := range strings.Lines(string(text)) {
+		l = strings.TrimRight(l, "\n")
+		if m := source.FindStringSubmatch(l); m != nil {
+			sources[m[1]] = 0
+		} else if l != "" && l[0] != '#' {
+			m := line.FindStringSubmatch(l)
+			if m == nil {
+				t.Errorf("%q is no line of letters", l)
+				continue
+			}
+			if _, named := sources[m[2]]; !named {
+				t.Errorf("%q: no source %s", l, m[2])
+			}
+			sources[m[2]]++
+			f := strings.Fields(l)
+			if seen[f[0]+f[1]+f[2]] {
+				t.Errorf("%q: twice", l)
+			}
+			seen[f[0]+f[1]+f[2]] = true
+		}
+	}
+	for name, lines := range sources {
+		if lines == 0 {
+			t.Errorf("no line goes by %s", name)
+		}
+	}
+	if len(sources) < 20 || len(seen) < 300 {
+		t.Errorf("%d sources, %d lines", len(sources), len(seen))
 	}
 }
 

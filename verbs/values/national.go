@@ -18,7 +18,8 @@ type idRule struct {
 	mark   string
 }
 
-// nationalIDs are the numbers whose rule is known, by country. Sources: the offices that give them.
+// nationalIDs are the numbers whose rule is known, by country. Sources: the offices that give them, as
+// they describe them in November 2026; the lines of testdata/values.txt hold each rule.
 //
 //	AT Hauptverband der Sozialversicherungsträger · BE Rijksregister, arrêté royal of 3 April 1984
 //	CH AHV number of 2008 (EAN-13) · DE Bundeszentralamt für Steuern, § 139b AO, form of 2016

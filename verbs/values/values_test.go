@@ -1,6 +1,7 @@
 package values_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -168,6 +169,18 @@ func TestPhonesOfEachCountry(t *testing.T) {
 func TestCurrencies(t *testing.T) {
 	t.Parallel()
 	all := strings.Join(values.Currencies(), " ")
+	text, err := os.ReadFile("currencies.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) { // each of them is read as it stands there
+		if f := strings.Fields(line); len(f) > 1 && f[0] != "#" {
+			c, ok := values.CurrencyOf(f[0])
+			if got := strings.TrimSpace(fmt.Sprint(c.Code, " ", c.Digits, " ", c.Ended, " ", c.Now)); !ok || got != strings.Join(f, " ") || strings.Contains(all, c.Code) != (c.Ended == "") {
+				t.Errorf("%s is read as %s", line, got)
+			}
+		}
+	}
 	for _, code := range []string{"SLE", "XCG", "ZWG", "EUR"} {
 		if c, ok := values.CurrencyOf(code); !ok || c.Ended != "" || !strings.Contains(all, code) {
 			t.Errorf("%+v", c)
@@ -183,10 +196,21 @@ func TestCurrencies(t *testing.T) {
 	}
 }
 
-// The number that stands for a country in messages is one of its own.
+// The number that stands for a country in messages is one of its own; the lines of values.txt have one
+// that is right and one that is not.
 func TestSamplesOfNumbers(t *testing.T) {
 	t.Parallel()
+	seen := map[string][2]bool{}
+	for _, line := range rows(t, "values.txt") {
+		f := strings.Split(line, "|")
+		is := seen[f[0]]
+		is[min(1, strings.Count(f[2], "! "))] = true
+		seen[f[0]] = is
+	}
 	for _, country := range values.IDCountries() {
+		if seen["id "+country] != [2]bool{true, true} {
+			t.Errorf("%s: a number that is right, one that is not: %v", country, seen["id "+country])
+		}
 		_, sample := values.IDName(country)
 		if _, err := values.NationalID(sample, country); err != nil || !values.IsCountry(country) {
 			t.Errorf("%s: %s: %v", country, sample, err)

@@ -50,46 +50,116 @@ type Rule string
 // The rules.
 const (
 	ByLetters Rule = "letters" // Similarity of the names as typed
-	ByFolding Rule = "marks"   // the same without marks, and in Latin letters, as passports and people spell them
-	ByWords   Rule = "words"   // word by word, in any order
+	ByWords   Rule = "words"   // word by word, in any order, as passports and people spell them
 )
 
 // Alike returns the likeness of two names, and the rule that gives the greatest likeness. Besides
 // letters it considers that the words of a name may come in any order, written together or apart;
 // that marks may be left out and letters spelled in several ways (search.NameWords); that a nickname,
-// a form in another language or an initial may stand for a name; and that particles, titles,
-// patronymics and middle names may be left out.
+// a form in another language or an initial may stand for a name; that particles, titles, patronymics,
+// middle names and half of a double name may be left out; and that the machine-readable zone of a
+// passport cuts names that are too long for it.
 //
 // Where one of the names ends with a legal form, both are of companies: they are compared word by word
 // alone, since names of a group have most of their letters in common, and each word that only one has
 // counts. Another way to write the form is the same form.
 func Alike(a, b string) (likeness float64, by Rule) {
+	a, cutA := zone(a)
+	b, cutB := zone(b)
 	x, y := search.NameWords(a), search.NameWords(b)
 	m, formOfA := company(x, a)
 	n, formOfB := company(y, b)
 	if formOfA != "" || formOfB != "" {
 		if slices.EqualFunc(x, y, func(v, w search.NameWord) bool { return v.Plain == w.Plain }) {
-			return 1, ByFolding
+			return 1, ByWords
 		}
-		likeness = wordsAlike(m, n, len(m) != len(n))
+		likeness = wordsAlike(bare(m), bare(n), len(m) != len(n))
 		if formOfA != formOfB && formOfA != "" && formOfB != "" {
 			likeness -= otherForm
 		}
 		return max(0, likeness), ByWords
 	}
 	likeness, by = Similarity(a, b), ByLetters
-	if s := together(x, y); s > likeness {
-		likeness, by = s, ByFolding
-	}
-	if s := wordsAlike(words(x), words(y), false); s > likeness {
+	v, w := parts(x, cutA), parts(y, cutB)
+	if s := wordsAlike(v, w, false); s > likeness {
 		likeness, by = s, ByWords
 	}
 	if others(x, y) {
 		likeness = max(0, likeness-otherPerson)
-	} else if likeness < 1 && apart(x, y) {
+	} else if likeness < 1 && (apart(x, y) || replaced(v, w)) {
 		likeness = max(0, likeness-otherWord)
 	}
 	return likeness, by
+}
+
+// zone returns the name in the machine-readable zone of a passport or another document, and whether it
+// was cut to the 39, 31 or 30 characters that are there for it (ICAO Doc 9303, parts 4 to 6). Any other
+// text is a name already.
+func zone(text string) (name string, cut bool) {
+	name = strings.TrimSpace(text)
+	if !strings.Contains(name, "<") {
+		return text, false
+	}
+	if len(name) == 44 || len(name) == 36 { // the line begins with the kind of document and the state
+		name = name[5:]
+	}
+	return name, (len(name) == 39 || len(name) == 31 || len(name) == 30) && !strings.HasSuffix(name, "<")
+}
+
+// servants writes Arabic names of a servant of God as one word, and the article as "al": Abd el-Karim,
+// Abdul Karim and Abdelkarim are Abdalkarim.
+func servants(all []search.NameWord) (words []search.NameWord) {
+	article := func(w string) bool { return w == "al" || w == "el" || w == "ul" }
+	one := func(w string) search.NameWord { return search.NameWords(w)[0] }
+	for i := 0; i < len(all); i++ {
+		w := all[i]
+		name, of := strings.CutPrefix(w.Plain, "abd")
+		switch {
+		case of && name == "" && i+2 < len(all) && article(all[i+1].Plain):
+			w, i = one("abdal").Join(all[i+2]), i+2
+		case of && article(name) && i+1 < len(all):
+			w, i = one("abdal").Join(all[i+1]), i+1
+		case of && len(name) > 3 && article(name[:2]):
+			w = one("abdal" + name[2:])
+		case article(w.Plain):
+			w = one("al")
+		}
+		words = append(words, w)
+	}
+	return words
+}
+
+// A part is a word of a name, and what it may do there.
+type part struct {
+	search.NameWord
+	particle bool // it may be left out
+	father   bool // it is the father's name, which the other may lack
+	cut      bool // it may be the beginning of a word
+}
+
+func bare(all []search.NameWord) (words []part) {
+	for _, w := range all[:min(len(all), mostCompared)] {
+		words = append(words, part{NameWord: w})
+	}
+	return words
+}
+
+// parts returns the words of a name of a person.
+func parts(all []search.NameWord, cut bool) (words []part) {
+	all = servants(all)
+	for i, w := range all {
+		p := part{NameWord: w, particle: known().particles[w.Plain], cut: cut}
+		p.particle = p.particle && (len(w.Plain) > 1 || i > 0 && i+1 < len(all)) // an initial may stand at either end
+		p.father = patronymic(w.Plain) || i+1 < len(all) && slices.Contains(childBehind, all[i+1].Plain)
+		words = append(words, p)
+	}
+	if !slices.ContainsFunc(words, func(p part) bool { return !p.particle }) {
+		return bare(all)
+	}
+	if len(words) > mostCompared {
+		words = slices.DeleteFunc(words, func(p part) bool { return p.particle })
+	}
+	return words[:min(len(words), mostCompared)]
 }
 
 // others reports whether two names say of themselves that they are of two people of a family: by the
@@ -119,6 +189,9 @@ func others(a, b []search.NameWord) bool {
 // childOf are the words behind which a father's name stands.
 var childOf = []string{"bin", "ibn", "bint", "binti", "bte"}
 
+// childBehind are the words before which a father's name stands.
+var childBehind = []string{"oglu", "ogly", "ogli", "qizi", "kizi", "kyzy", "gyzy", "uulu", "uly"}
+
 // What one word costs that is not quite another, in letters.
 const (
 	nicknameCost = 1
@@ -131,48 +204,13 @@ const (
 	otherForm = 0.03 // their legal forms differ
 	otherWord = 0.1  // for each word that only one of them has
 
-	otherPerson = 0.2 // two people of a family
+	otherPerson = 0.2  // two people of a family
+	leftOut     = 0.01 // one name lacks words of the other, and nothing else differs
 )
 
-// mostCompared is the greatest number of words of a name that are compared.
-const mostCompared = 8
-
-// together compares names as if each were one word. Letters are spelled in several ways only where a
-// word of one is two of the other: Erik Åkerlund is not Erika Akerlund.
-func together(a, b []search.NameWord) float64 {
-	if len(a) == 0 || len(b) == 0 {
-		return 0
-	}
-	join := func(all []search.NameWord) (one search.NameWord) {
-		for i, w := range all {
-			if i == 0 {
-				one = w
-			} else {
-				one = one.Join(w)
-			}
-		}
-		return one
-	}
-	x, y := join(a), join(b)
-	if len(a) == len(b) && len(a) > 1 {
-		edits := 0
-		for i := range a {
-			edits += a[i].Edits(b[i])
-		}
-		return max(Similarity(x.Plain, y.Plain), 1-float64(edits)/float64(max(len(x.Plain), len(y.Plain))))
-	}
-	spaces := max(len(a), len(b)) - min(len(a), len(b))
-	return max(0, 1-float64(x.Edits(y)+spaces)/float64(max(len(x.Plain), len(y.Plain))))
-}
-
-// words returns the words of a name of a person without its particles, unless there is nothing else.
-func words(all []search.NameWord) []search.NameWord {
-	kept := slices.DeleteFunc(slices.Clone(all), func(w search.NameWord) bool { return known().particles[w.Plain] })
-	if len(kept) == 0 {
-		kept = all
-	}
-	return kept[:min(len(kept), mostCompared)]
-}
+// mostCompared is the greatest number of words of a name that are compared, and mostJoined that of a
+// name of which three may be one of the other.
+const mostCompared, mostJoined = 9, 6
 
 // company returns the words of a name that distinguish a company, and its legal form; "" if the name
 // ends with none. Two letters are a form where they are written as one: Maria Sá is a person.
@@ -201,79 +239,119 @@ func company(all []search.NameWord, written string) (rest []search.NameWord, for
 var fillers = []string{"the", "of", "and", "a", "de", "la", "et", "und", "y"}
 
 // wordsAlike compares names word by word, each with the one of the other name for which the whole
-// comes out best; two words of one of them may be one word of the other. Two words at least must have
-// a partner, where both names have two.
-func wordsAlike(a, b []search.NameWord, each bool) float64 {
+// comes out best; two words of one of them may be one word of the other, and three where names are
+// short. Two words at least must have a partner, where both names have two.
+func wordsAlike(a, b []part, each bool) float64 {
 	best := pairedAlike(a, b, each)
-	for i := 0; i+1 < len(a) && best < 1; i++ {
-		best = max(best, pairedAlike(joined(a, i), b, each))
-	}
-	for i := 0; i+1 < len(b) && best < 1; i++ {
-		best = max(best, pairedAlike(a, joined(b, i), each))
+	for range 2 { // a and b change places
+		for i := 0; i+1 < len(a) && best < 1; i++ {
+			one := joined(a, i)
+			best = max(best, pairedAlike(one, b, each))
+			for j := 0; j+1 < len(one) && len(b) < len(one) && len(a) <= mostJoined && best < 1; j++ {
+				best = max(best, pairedAlike(joined(one, j), b, each))
+			}
+		}
+		a, b = b, a
 	}
 	return best
 }
 
-func joined(all []search.NameWord, i int) []search.NameWord {
-	return slices.Concat(all[:i], []search.NameWord{all[i].Join(all[i+1])}, all[i+2:])
+func joined(all []part, i int) []part {
+	one := part{NameWord: all[i].Join(all[i+1].NameWord), father: all[i].father || all[i+1].father, cut: all[i].cut}
+	return slices.Concat(all[:i], []part{one}, all[i+2:])
 }
 
 // pairedAlike compares names of as many words as they have. If each is set, each word that only one of
 // them has takes something off.
-func pairedAlike(a, b []search.NameWord, each bool) float64 {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	if len(a) == 0 || len(a) == 1 && len(b) > 1 && !each {
-		return 0
-	}
-	size := func(all []search.NameWord) (n int) {
+func pairedAlike(a, b []part, each bool) float64 {
+	count := func(all []part) (words, letters int) {
 		for _, w := range all {
-			n += len(w.Plain)
+			if !w.particle {
+				words++
+				letters += len(w.Plain)
+			}
 		}
-		return n
+		return words, letters
 	}
-	likeness := 1 - float64(cheapest(a, b))/float64(max(size(a), size(b)))
+	n, size := count(a)
+	m, other := count(b)
+	if n > m {
+		a, b, n, m = b, a, m, n
+	}
+	there, back := make([][]int, len(a)), make([][]int, len(b))
+	for j := range b {
+		back[j] = make([]int, len(a))
+	}
+	for i, v := range a {
+		there[i] = make([]int, len(b))
+		for j, w := range b {
+			there[i][j] = wordCost(v, w)
+			back[j][i] = there[i][j]
+		}
+	}
+	cost := func(missing int) int {
+		least := cheapest(a, b, there, missing)
+		if n == m && least > 0 {
+			least = min(least, cheapest(b, a, back, missing))
+		}
+		return least
+	}
+	switch {
+	case n == 0 || n == 1 && m > 1 && !each:
+		return 0
+	case !each && cost(0) == 0: // what differs is what one of them lacks
+		if n+max(0, fathers(b)-fathers(a)) < m && !a[0].cut {
+			return 1 - leftOut
+		}
+		return 1
+	}
+	likeness := 1 - float64(cost(missingCost))/float64(max(size, other))
 	if each {
-		likeness -= otherWord * float64(len(b)-len(a))
+		likeness -= otherWord * float64(m-n)
 	}
 	return max(0, likeness)
 }
 
-// cheapest pairs each word of a with one of b, and returns what the best way costs. A set of words of
-// b is the bits of a number.
-func cheapest(a, b []search.NameWord) int {
-	const never = math.MaxInt32
-	left := make([]int, len(b))
-	for i, w := range b {
-		if left[i] = min(len(w.Plain), missingCost); patronymic(w.Plain) {
-			left[i] = 0
+// fathers returns how many words of a name may be the father's: Lukashevich is a family name too.
+func fathers(all []part) (n int) {
+	for _, p := range all {
+		if p.father {
+			n++
 		}
 	}
-	costs := map[int]int{0: 0} // by the words of b that are taken
-	for _, v := range a {
-		cost := make([]int, len(b))
-		for j, w := range b {
-			cost[j] = wordCost(v, w)
-		}
-		next := map[int]int{}
+	return n
+}
+
+// cheapest pairs each word of a with one of b, but for particles and a father's name that b has not,
+// and returns what the best way costs, and missing for each word of b that is left. The costs of pairs
+// are given by word of a. A set of words of b is the bits of a number.
+func cheapest(a, b []part, pair [][]int, missing int) int {
+	const never = math.MaxInt32
+	ofA, ofB := fathers(a), fathers(b)
+	costs, next := make([]int, 1<<len(b)), make([]int, 1<<len(b)) // by the words of b that are taken
+	for taken := range costs {
+		costs[taken] = never
+	}
+	costs[0] = 0
+	for i, v := range a {
+		skipped := v.particle || v.father && ofA > ofB
 		for taken, so := range costs {
+			if next[taken] = never; skipped {
+				next[taken] = so
+			}
 			for j := range b {
-				if taken>>j&1 == 0 {
-					set := taken | 1<<j
-					if old, ok := next[set]; !ok || so+cost[j] < old {
-						next[set] = so + cost[j]
-					}
+				if without := taken &^ (1 << j); without != taken && costs[without] < never {
+					next[taken] = min(next[taken], costs[without]+pair[i][j])
 				}
 			}
 		}
-		costs = next
+		costs, next = next, costs
 	}
 	best := never
 	for taken, so := range costs {
-		for j := range b {
-			if taken>>j&1 == 0 {
-				so += left[j]
+		for j, w := range b {
+			if taken>>j&1 == 0 && !w.particle && !(w.father && ofB > ofA) && so < never {
+				so += min(len(w.Plain), missing)
 			}
 		}
 		best = min(best, so)
@@ -281,10 +359,10 @@ func cheapest(a, b []search.NameWord) int {
 	return best
 }
 
-// patronymic reports whether a word is made of the father's name, as in Russian: such a word is often
-// left out.
+// patronymic reports whether a word is made of the father's name, as in Russian or Kazakh: such a word
+// is often left out.
 func patronymic(w string) bool {
-	for _, end := range [...]string{"ovich", "evich", "ovna", "evna", "ivna", "yovych", "ovych"} {
+	for _, end := range [...]string{"ovich", "evich", "avich", "ovna", "evna", "ivna", "auna", "euna", "ichna", "yovych", "ovych", "uly", "uli", "kyzy", "qyzy", "kizi", "qizi"} {
 		if len(w) > len(end)+2 && strings.HasSuffix(w, end) {
 			return true
 		}
@@ -292,17 +370,17 @@ func patronymic(w string) bool {
 	return slices.Contains([]string{"ilich", "ilyich", "kuzmich", "lukich", "fomich", "nikitich"}, w)
 }
 
-func wordCost(v, w search.NameWord) int {
+func wordCost(v, w part) int {
 	a, b := v.Plain, w.Plain
 	switch {
-	case a == b:
+	case a == b || v.cut && w.Begins(v.NameWord) || w.cut && v.Begins(w.NameWord):
 		return 0
 	case len(a) == 1 && a[0] == b[0] || len(b) == 1 && a[0] == b[0]:
 		return initialCost
 	case strings.Trim(a, "0123456789") == "" || strings.Trim(b, "0123456789") == "":
 		return max(len(a), len(b)) // another number is something else
 	}
-	cost := v.Edits(w)
+	cost := v.Edits(w.NameWord)
 	if cost > nicknameCost && oneName(a, b) {
 		cost = nicknameCost
 	}
@@ -322,6 +400,21 @@ func apart(a, b []search.NameWord) bool {
 	}
 	x, y := rest(a, b), rest(b, a)
 	return len(x) == 1 && len(y) == 1 && !oneName(x[0], y[0]) && otherNames(x[0], y[0])
+}
+
+// replaced reports whether a name has another word in the place of one, whatever the letters of the rest.
+func replaced(a, b []part) bool {
+	particle := func(p part) bool { return p.particle }
+	a, b = slices.DeleteFunc(slices.Clone(a), particle), slices.DeleteFunc(slices.Clone(b), particle)
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	without := func(a, b []part) bool {
+		return slices.ContainsFunc(a, func(v part) bool {
+			return !slices.ContainsFunc(b, func(w part) bool { return 2*wordCost(v, w) <= max(len(v.Plain), len(w.Plain)) })
+		})
+	}
+	return without(a, b) || len(a) == len(b) && without(b, a)
 }
 
 // otherNames reports whether two words with most letters in common are two names: the forms of one
@@ -407,6 +500,7 @@ const mostSpellings = 24
 // for a nickname or the other way round. The name itself comes first. The number of spellings
 // depends on the name alone.
 func Spellings(name string) []string {
+	name, _ = zone(name)
 	all := []string{search.Name(name)}
 	add := func(words ...string) {
 		if s := strings.Join(words, " "); len(words) > 0 && len(all) < mostSpellings && !slices.Contains(all, s) {
@@ -414,8 +508,10 @@ func Spellings(name string) []string {
 		}
 	}
 	var w []string
-	for _, word := range words(search.NameWords(name)) {
-		w = append(w, word.Plain)
+	for _, p := range parts(search.NameWords(name), false) {
+		if !p.particle {
+			w = append(w, p.Plain)
+		}
 	}
 	add(w...)
 	if len(w) > 1 {

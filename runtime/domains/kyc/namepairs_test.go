@@ -82,14 +82,17 @@ func TestNamePairsByAnother(t *testing.T) {
 // People and their passport lines, and people who are others, by somebody who had seen neither the code
 // nor the table of letters. When they were first judged, 107 of 150 spellings of one person were as good as
 // equal, and 6 of 200 pairs of different people; then they were looked at, and so they are called seen.
-// The two that are left differ in diacritics alone, and a passport writes them alike. (G49)
+// Of one person, five are left that no rule makes one: four Arabic names, for which states have no table
+// (vowels of Hussein and Husayn, Rashed and Rashid, Fatima and Fatma, and a name in Arabic letters), and one
+// that a Russian and a Ukrainian form of a given name tell apart. Of different people, the two that are left
+// differ in diacritics alone, and a passport writes them alike. (G49)
 func TestPeopleByAnother(t *testing.T) {
 	t.Parallel()
 	const equal = 0.98
 	for file, c := range map[string]struct {
 		pairs, least, most int
 		marks              string
-	}{"testdata/people-same-seen.tsv": {pairs: 150, least: 112, most: 150}, "testdata/people-different-seen.tsv": {pairs: 200, least: 0, most: 2, marks: "same MRZ"}} {
+	}{"testdata/people-same-seen.tsv": {pairs: 150, least: 145, most: 150}, "testdata/people-different-seen.tsv": {pairs: 200, least: 0, most: 2, marks: "same MRZ"}} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

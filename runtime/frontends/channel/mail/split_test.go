@@ -35,6 +35,9 @@ func TestSplitKeepsOnlyWhatIsNew(t *testing.T) {
 		"Outlook with a rule":            {"Yes\n________________________________\nFrom: Bot <bot@umza.example>\nSent: Monday, January 5, 2026 10:12 AM\nTo: Ada\nSubject: Payment\n\nShall I?", "Yes", false},
 		"GMX":                            {"Ja\n\nGesendet: Montag, 05. Januar 2026 um 10:12 Uhr\nVon: \"Bot\" <bot@umza.example>\nAn: ada@umza.example\nBetreff: Zahlung\nSoll ich?", "Ja", false},
 		"Outlook in another language":    {"Ja\n\nVan: Bot <bot@umza.example>\nVerzonden: maandag 5 januari 2026 10:12\nAan: Ada\nOnderwerp: Betaling\n\nZal ik?", "Ja", true},
+		"Outlook in Italian":             {"Sì\n\nDa: Bot <bot@umza.example>\nInviato: lunedì 5 gennaio 2026 10:12\nA: Ada\nOggetto: Pagamento\n\nDevo?", "Sì", true}, // G34
+		"Outlook in Polish":              {"Tak\n\nOd: Bot <bot@umza.example>\nWysłano: poniedziałek, 5 stycznia 2026 10:12\nDo: Ada\nTemat: Płatność\n\nCzy mam?", "Tak", true},
+		"Outlook in Russian":             {"Да\n\nОт: Bot <bot@umza.example>\nОтправлено: понедельник, 5 января 2026 г. 10:12\nКому: Ada\nТема: Платёж\n\nСделать?", "Да", true},
 		"half a header":                  {"Yes\n\nFrom: Bot\nTo: Ada\n\nShall I?", "Yes", true},
 		"a signature like a header":      {"Yes\n\nAda\nTel: 030 1234567\nFax: 030 1234568\nMail: ada@umza.example", "Yes\n\nAda\nTel: 030 1234567\nFax: 030 1234568\nMail: ada@umza.example", false},
 		"the original":                   {"Yes\n\n-----Original Message-----\nFrom: Bot\nShall I?", "Yes", false},
