@@ -334,6 +334,18 @@ func TestConfigurationsAreRefused(t *testing.T) {
 	}
 }
 
+// 54: what stands around a key or behind a base URL is no part of it.
+func TestWhatStandsAroundAConfigurationIsNoPartOfIt(t *testing.T) {
+	t.Parallel()
+	for _, base := range []string{"", "/", "/v1/", "/v1/chat/completions", "/v1/chat/completions/ "} {
+		e := serve(t, says("x"))
+		c, _ := e.client(t, func(c *llm.Config) { c.BaseURL, c.Key = e.URL+base, " "+secret+"\r\n" })
+		if _, err := c.Chat(t.Context(), ask("?"), nil); err != nil || e.asked()[0].path != "/v1/chat/completions" || e.asked()[0].key != "Bearer "+secret {
+			t.Errorf("%s: %+v, %v", base, e.asked(), err)
+		}
+	}
+}
+
 // A client that is printed, in whatever way, does not show its key.
 func TestTheKeyIsNotPrinted(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -140,7 +141,7 @@ func (o *object) drop(key string) bool {
 func (o *object) number(key string) (n int, ok bool) {
 	raw, _ := o.get(key).(json.RawMessage)
 	f, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
-	return int(f), err == nil
+	return int(max(min(f, math.MaxInt32), -math.MaxInt32)), err == nil && f == f
 }
 
 func (o *object) list(key string) (list []any, ok bool) {
