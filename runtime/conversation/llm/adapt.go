@@ -115,6 +115,9 @@ var adjustables = []adjustable{
 		return !was
 	}}}},
 	{name: "strict", quoted: true, steps: []adjustment{{"left out", func(b *object) bool { return dropStrict(b) }}}},
+	{name: "properties", words: []string{"non-empty for object", "'properties' or 'anyof'"}, quoted: true, steps: []adjustment{
+		{"a tool without arguments is sent without a schema", func(b *object) bool { return dropEmpty(b) }},
+	}},
 	{name: "$defs", words: []string{"$ref", "definitions"}, steps: []adjustment{
 		{"written out where it is used", func(b *object) bool { return inSchemas(b, inlined) }},
 	}},
@@ -168,7 +171,7 @@ var adjustables = []adjustable{
 			return inSchemas(b, func(s *object) bool { return eachSchema(s, enumAsText) })
 		}},
 	}},
-	{name: "schema", quoted: true, last: true, words: []string{"invalid schema", "json schema", "json_schema", "schema is", "the specified schema", "schema error", "too many states", "function_declarations"}, steps: []adjustment{
+	{name: "schema", quoted: true, last: true, words: []string{"invalid schema", "json schema", "json_schema", "schema is", "the specified schema", "schema error", "too many states", "function_declarations", "function.parameters"}, steps: []adjustment{
 		{"types, descriptions, properties, items and enums alone", func(*object) bool { return false }}, // see applied
 	}},
 }
@@ -291,10 +294,10 @@ func (j *adjustable) named(said string) bool {
 	if slices.ContainsFunc(j.but, func(w string) bool { return strings.Contains(lower, w) }) {
 		return false
 	}
-	name := regexp.QuoteMeta(j.name)
+	name := `(?:` + regexp.QuoteMeta(j.name) + `|` + regexp.QuoteMeta(camel(j.name)) + `)` // gateways in other languages
 	pattern := `(?m)(^|[^\w$])` + name + `([^\w]|$)`
 	if j.quoted {
-		pattern = `(?m)['"` + "`" + `]` + name + `['"` + "`" + `]|^([\w.\[\]]+\.)?` + name + `$|(?i:parameters?|param|argument[a-z ]*|field|keyword|name):? ` + name + `\b`
+		pattern = `(?m)['"` + "`" + `](?:[\w.\[\]]+\.)?` + name + `['"` + "`" + `]|^([\w.\[\]]+\.)?` + name + `$|(?i:parameters?|param|argument[a-z ]*|field|keyword|name):? ` + name + `\b`
 	}
 	if regexp.MustCompile(pattern).MatchString(said) {
 		return true
@@ -456,6 +459,27 @@ func inlined(root *object) bool {
 	}
 	*root = *write(root, 0).(*object)
 	return found
+}
+
+// camel writes max_tokens as maxTokens.
+func camel(name string) string {
+	words := strings.Split(name, "_")
+	for i := 1; i < len(words); i++ {
+		words[i] = strings.ToUpper(words[i][:min(1, len(words[i]))]) + words[i][min(1, len(words[i])):]
+	}
+	return strings.Join(words, "")
+}
+
+// dropEmpty leaves out the schemas of tools that take no arguments.
+func dropEmpty(b *object) (changed bool) {
+	for _, t := range listed(b, "tools") {
+		f := child(t, "function")
+		if p := child(f, "parameters"); p != nil && (child(p, "properties") == nil || len(*child(p, "properties")) == 0) {
+			f.drop("strict")
+			changed = f.drop("parameters") || changed
+		}
+	}
+	return changed
 }
 
 func dropStrict(b *object) (changed bool) {

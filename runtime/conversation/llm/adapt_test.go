@@ -38,6 +38,7 @@ func everything() llm.Request {
 		Messages: []llm.Message{{Role: llm.System, Text: "be short"}, {Role: llm.User, Text: "a"}, {Role: llm.User, Text: "b"},
 			{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "call00001", Name: "b", Arguments: `{"x":"y"}`}}}, {Role: llm.ToolRole, CallID: "call00001", Text: "done"}},
 		Tools: []llm.Tool{{Name: "a", Parameters: json.RawMessage(rich)},
+			{Name: "empty", Parameters: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)},
 			{Name: "b", Parameters: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string"}},"required":["x"],"additionalProperties":false}`)}},
 		MustCall: true, Temperature: &zero, Seed: &seed, Stop: []string{"\n\n"}, MaxTokens: 2000,
 	}

@@ -297,7 +297,9 @@ func (x *exchange) made() (calls []ToolCall) {
 		if !json.Valid([]byte(g.Arguments)) && json.Valid([]byte(g.last)) {
 			g.Arguments = g.last // the last piece has all of them again
 		}
-		calls = append(calls, g.ToolCall)
+		if g.ID == "" || !slices.Contains(calls, g.ToolCall) { // said again
+			calls = append(calls, g.ToolCall)
+		}
 	}
 	return calls
 }
@@ -447,6 +449,10 @@ func (e *events) next() (*object, error) {
 	field, value, _ := bytes.Cut(line, []byte(":"))
 	switch {
 	case len(line) == 0:
+		data := bytes.TrimSpace(e.data)
+		if len(data) == 0 || slices.Contains([]string{"ping", "heartbeat", "keepalive", "keep-alive"}, e.kind) {
+			e.data = nil // a sign of life
+		}
 		if len(e.data) > 0 && err == nil {
 			return nil, &Error{Kind: Garbled, Err: fmt.Errorf("an event of the stream is no JSON: %s", cut(e.data))}
 		}

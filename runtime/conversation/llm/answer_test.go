@@ -85,6 +85,8 @@ func TestOneAnswerIsReadFromManyForms(t *testing.T) {
 		"thoughts in the text":                    {stream(`{"content":"<think>\nclient.add-note"}`, `{"content":"?\n</think>\n\nfine"}`), llm.Reply{Text: "fine", Reasoning: "client.add-note?"}},
 		"thoughts that begin in the prompt":       {stream(`{"content":"hm\n"}`, `{"content":"</think>\n\nfine"}`), llm.Reply{Text: "fine", Reasoning: "hm"}},
 		"marks behind the answer":                 {stream(`{"content":"fine<|im_end|>\n"}`), llm.Reply{Text: "fine"}},
+		"signs of life without data":              {raw("data:", "", "event: ping", "data: ping", "", "data: "+delta("fine"), "", "data: "+stop, "", "data: [DONE]", ""), llm.Reply{Text: "fine"}},
+		"the same call twice, with one id":        {stream(`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"b","arguments":"{\"x\":\"y\"}"}},{"index":1,"id":"c1","function":{"name":"b","arguments":"{\"x\":\"y\"}"}}]}`), llm.Reply{Calls: one}},
 		"a thought that is withheld":              {stream(`{"content":[{"type":"redacted_thinking","data":"x"},{"type":"text","text":"fine"}]}`), llm.Reply{Text: "fine"}},
 		"thoughts under another name":             {stream(`{"reasoning":"hm"}`, `{"content":"fine"}`), llm.Reply{Text: "fine", Reasoning: "hm"}},
 		"fields of other types":                   {events("done", `{"id":7,"created":"now","system_fingerprint":3,"model":null,"choices":[{"index":0,"logprobs":[],"delta":{"content":"fine","role":null}}],"usage":null}`, stop), llm.Reply{Text: "fine"}},
@@ -302,7 +304,9 @@ func TestARefusalForGoodIsNotTriedAgain(t *testing.T) {
 func TestACallThatTheEndpointDoesNotTakeIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	const slip = `{"error":{"message":"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"x"}}`
-	for name, answer := range map[string]http.HandlerFunc{"refused": status(400, "", slip), "as an event": raw("event: error", "data: "+slip, "")} {
+	for name, answer := range map[string]http.HandlerFunc{"refused": status(400, "", slip), "as an event": raw("event: error", "data: "+slip, ""),
+		"Ollama":    status(500, "", `{"error":{"message":"error parsing tool call: raw='{\"name\": \"b\", \"content\": ' err=unexpected end of JSON input","type":"api_error"}}`),
+		"llama.cpp": status(500, "", `{"error":{"code":500,"message":"Failed to parse input at pos 12: <tool_call>{\"name\": \"b\"","type":"server_error"}}`)} {
 		e := serve(t, answer, says("fine"))
 		client, _ := e.client(t, nil)
 		if reply, err := client.Chat(t.Context(), everything(), func(string) {}); err != nil || reply.Text != "fine" || len(client.Adaptations()) != 0 {

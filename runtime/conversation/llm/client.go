@@ -554,7 +554,7 @@ func (c *Client) persist(ctx context.Context, extra map[string]any, beside []str
 			c.learn(state, said)
 			return spent, nil
 		}
-		if r := x.refused; r != nil && err.Kind != Denied && err.Kind != Unpaid && r.mayName() && ctx.Err() == nil {
+		if r := x.refused; r != nil && !slices.Contains([]Kind{Denied, Unpaid, Garbled}, err.Kind) && r.mayName() && ctx.Err() == nil {
 			if more, ok := state.next(x.asked, r.all+"\n"+r.best); ok {
 				for name, steps := range more {
 					if steps != state[name] {

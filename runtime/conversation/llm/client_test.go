@@ -164,6 +164,7 @@ func TestEveryFailureHasItsKind(t *testing.T) {
 		"no JSON":                     {status(200, "", `the moon is full`), false, llm.Garbled, 3},
 		"half a JSON":                 {status(200, "", `{"choices":[{"mess`), false, llm.Garbled, 3},
 		"no choice":                   {status(200, "", `{"choices":[]}`), false, llm.Garbled, 3},
+		"lists without end":           {status(200, "", strings.Repeat("[", 3<<20)), false, llm.Garbled, 3},
 		"null":                        {status(200, "", `null`), false, llm.Garbled, 3},
 		"a call without a name":       {status(200, "", `{"choices":[{"message":{"tool_calls":[{"id":"1","type":"function","function":{}}]}}]}`), false, llm.Garbled, 3},
 		"without end":                 {func(w http.ResponseWriter, _ *http.Request) { forever(w, `{"choices":[{"message":{"content":"`+long) }, false, llm.Garbled, 3},

@@ -22,7 +22,11 @@ type member struct {
 
 // ordered reads JSON.
 func ordered(text []byte) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader(text))
+	var bounded json.RawMessage // in its depth
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&bounded); err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(bounded))
 	dec.UseNumber()
 	return orderedValue(dec)
 }

@@ -160,7 +160,7 @@ func (r *refusal) kind() Kind {
 		return Unpaid
 	case r.any("request too large", "request body too large", "reduce your message size"), !limit && r.overlong():
 		return Overlong
-	case r.any("failed_generation", "tool_use_failed"):
+	case r.any("failed_generation", "tool_use_failed", "failed to parse input", "parsing tool call", "parse tool call"):
 		return Garbled // the endpoint itself checks what the model wrote
 	case !limit && r.any("api key", "api-key", "apikey", "invalid token", "invalid authentication", "authentication error", "authentication fails", "authorization header", "login fail", "secret key", "unauthorized", "unauthenticated") && !r.any("rate limit"):
 		return Denied

@@ -98,7 +98,7 @@ var Families = []Family{
 			if unknown != "" {
 				return http.StatusBadRequest, `[{"error":{"code":400,"message":"` + unknown + `","status":"INVALID_ARGUMENT","details":[{"@type":"x","fieldViolations":[]}]}}]`
 			}
-			return 0, ""
+			return noProperties(q)
 		}},
 	{Name: "a gateway before Gemini", Fact: "the answer of a tool has its name", Source: "github.com/ollama/ollama issue 14214", Seen: "2026-02-12",
 		refuses: func(q *request) (int, string) {
@@ -106,6 +106,17 @@ var Families = []Family{
 				if name, _ := m["name"].(string); m["role"] == "tool" && name == "" {
 					return http.StatusBadRequest, `[{"error":{"code":400,"message":"* GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty.\n","status":"INVALID_ARGUMENT"}}]`
 				}
+			}
+			return 0, ""
+		}},
+	{Name: "Gemini, before tools without arguments", Fact: "an object has properties", Source: "github.com/huggingface/smolagents pull request 2229; github.com/SWE-agent/SWE-agent pull request 1431", Seen: "2026-04-27, 2026-06-24",
+		refuses: func(q *request) (int, string) {
+			return noProperties(q)
+		}},
+	{Name: "a gateway of another language", Fact: "fields are refused by the names of its own types", Source: "ours, after github.com/QuantumNous/new-api issue 847", Seen: "2026-11-30",
+		refuses: func(q *request) (int, string) {
+			if q.has("stream_options") {
+				return http.StatusBadRequest, `{"code":"InvalidParameter","message":"Unrecognized field \"streamOptions\" (class ChatRequest)"}`
 			}
 			return 0, ""
 		}},
@@ -381,6 +392,16 @@ var Families = []Family{
 func deprecatedTemperature(q *request) (int, string) {
 	if q.has("temperature") {
 		return http.StatusBadRequest, "{\"error\":{\"code\":\"invalid_request_error\",\"message\":\"`temperature` is deprecated for this model.\",\"type\":\"invalid_request_error\",\"param\":null}}"
+	}
+	return 0, ""
+}
+
+// noProperties refuses a tool without arguments that has a schema.
+func noProperties(q *request) (int, string) {
+	for i, t := range q.tools() {
+		if s := object(t.parameters); s != nil && len(object(s["properties"])) == 0 {
+			return http.StatusBadRequest, fmt.Sprintf(`[{"error":{"code":400,"message":"* GenerateContentRequest.tools[0].function_declarations[%d].parameters.properties: should be non-empty for OBJECT type\n","status":"INVALID_ARGUMENT"}}]`, i)
+		}
 	}
 	return 0, ""
 }

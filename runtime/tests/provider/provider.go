@@ -209,10 +209,10 @@ func (q *request) malformed() string {
 			return fmt.Sprintf("Invalid 'tools[%d].function.name'", i)
 		case len(description) > 1024:
 			return fmt.Sprintf("Invalid 'tools[%d].function.description': string too long", i)
-		case object(t.parameters)["type"] != "object":
+		case t.parameters != nil && object(t.parameters)["type"] != "object":
 			return fmt.Sprintf("Invalid schema for function '%s': schema must be a JSON Schema of 'type: \"object\"'", t.name)
 		}
-		if why := noSchema(t.parameters); why != "" {
+		if why := noSchema(t.parameters); why != "" && t.parameters != nil {
 			return fmt.Sprintf("Invalid schema for function '%s': %s", t.name, why)
 		}
 		names[t.name] = true
