@@ -97,6 +97,9 @@ func TestWhatIsRefusedIsTakenBack(t *testing.T) {
 					t.Error("it was asked again in the way that was refused")
 				}
 			}
+			if (f.Name == "Groq of 2024" || strings.HasPrefix(f.Name, "LiteLLM before")) && len(told) != 1 {
+				t.Errorf("more is changed than was refused: %v", told)
+			}
 			if len(told) == 0 || len(*waits) != 0 || !slices.Equal(told, c.Adaptations()) && len(c.Adaptations()) < len(told) {
 				t.Errorf("told %v of %v, waited %v", told, c.Adaptations(), *waits)
 			}
