@@ -225,7 +225,7 @@ func TestClaraTalksToOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for family, told := range map[string]int{"OpenAI, reasoning models": 2, "Gemini": 3, "a template of Mistral elsewhere": 1} {
+	for family, told := range map[string]int{"OpenAI, reasoning models": 2, "Gemini": 4, "a template of Mistral elsewhere": 1} {
 		t.Run(family, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
