@@ -370,6 +370,12 @@ func TestWhyAModelIsNotUsedIsToldOnce(t *testing.T) {
 		"words alone, recorded": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"I would like to help."},"finish_reason":"stop"}]}`)
 		}, []string{"--record", filepath.Join(t.TempDir(), "recording")}, "note: the model answers in words where it is asked to call one of the tools"},
+		"a filter": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":""},"finish_reason":"content_filter"}]}`)
+		}, nil, "note: the model, or the filter of its provider, declined to answer; have the filter relaxed, or choose another model"},
+		"answers that are cut": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"choices":[{"message":{"tool_calls":[{"id":"1","type":"function","function":{"name":"client__add-note","arguments":"{\"note\":"}}]},"finish_reason":"length"}]}`)
+		}, nil, "note: the answers of the model are cut before they end; choose a model that thinks less"},
 		"a call that is never right": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"choices":[{"message":{"tool_calls":[{"id":"1","type":"function","function":{"name":"rm","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`)
 		}, nil, "note: nothing of what the model calls in a turn can be done; choose another model"},

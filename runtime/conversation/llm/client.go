@@ -86,6 +86,7 @@ type Client struct {
 	Config
 	key  string
 	base string
+	bare bool // the base URL had no path
 	api  *openai.Client
 
 	mu      sync.Mutex
@@ -96,7 +97,9 @@ type Client struct {
 // New makes a client. It sends nothing. What stands around a key, as the end of the line of a file, is no
 // part of it, nor is the path of a request one of the base URL.
 func New(c Config) (*Client, error) {
-	c.Key, c.BaseURL = strings.TrimSpace(c.Key), strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(c.BaseURL), "/"), "/chat/completions")
+	c.Key = strings.TrimSpace(c.Key)
+	address, whole := strings.CutSuffix(strings.TrimRight(strings.TrimSpace(c.BaseURL), "/"), "/chat/completions")
+	c.BaseURL = address
 	base, err := url.Parse(c.BaseURL)
 	switch {
 	case c.BaseURL == "":
@@ -115,7 +118,8 @@ func New(c Config) (*Client, error) {
 	default:
 		return nil, fmt.Errorf("grammars are handed over as %s or %s", LlamaCpp, VLLM)
 	}
-	if base.Path == "" || base.Path == "/" {
+	bare := !whole && base.Path == ""
+	if bare {
 		base.Path = "/v1"
 	}
 	for _, d := range []struct {
@@ -147,7 +151,7 @@ func New(c Config) (*Client, error) {
 			return nil, err
 		}
 	}
-	client := &Client{Config: c, key: c.Key, base: strings.TrimSuffix(base.String(), "/"), said: map[string]string{}}
+	client := &Client{Config: c, key: c.Key, base: base.String(), bare: bare, said: map[string]string{}}
 	client.adapted = familyOf(base.Hostname(), c.Model).adapted()
 	config := openai.DefaultConfig(c.Key)
 	config.BaseURL = client.base

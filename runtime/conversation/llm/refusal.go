@@ -269,6 +269,8 @@ func (c *Client) advice(r *refusal, kind Kind, wait time.Duration) string {
 		return "ask from a region that it serves, or choose another model"
 	case r.says("too many", "tools"), r.says("too many", "functions"), r.says("'tools'", "array too long"), r.says("tools", "maximum length"):
 		return "give fewer palettes, or choose --mode text"
+	case r.status == http.StatusNotFound && r.noSuchPath() && c.bare:
+		return "check the base URL, and where there is no /v1, write all of it, such as https://host/chat/completions"
 	case r.status == http.StatusNotFound && r.noSuchPath() && strings.HasSuffix(c.base, "/v1"):
 		return "check the base URL: there is no /chat/completions at it"
 	case (r.status == http.StatusNotFound || r.status == http.StatusMethodNotAllowed) && r.noSuchPath():

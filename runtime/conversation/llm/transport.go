@@ -317,8 +317,8 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		return time.Duration(ms) * time.Millisecond
 	}
 	text := h.Get("Retry-After")
-	if s, err := strconv.ParseInt(text, 10, 64); err == nil && s >= 0 && s < 1e7 {
-		return time.Duration(s) * time.Second
+	if s, err := strconv.ParseFloat(strings.TrimSuffix(text, "s"), 64); err == nil && s >= 0 && s < 1e7 { // some write parts of a second
+		return time.Duration(s * float64(time.Second))
 	}
 	if at, err := http.ParseTime(text); err == nil && at.After(now) {
 		return at.Sub(now)
