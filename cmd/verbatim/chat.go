@@ -247,6 +247,11 @@ func (a *app) model(f *chatFlags, zone *time.Location, ends *[]func()) (_ llm.Mo
 	if err != nil {
 		return nil, scene, err
 	}
+	if f.log != nil {
+		for _, known := range client.Adaptations() {
+			adapted(known)
+		}
+	}
 	note := func(m llm.Model) llm.Model {
 		if f.log != nil {
 			return m

@@ -42,7 +42,7 @@ func TestWaitingIsSaidALineAtATime(t *testing.T) {
 	if len(lines) < 2 || !strings.HasPrefix(lines[0], "(") || strings.ContainsAny(out.String(), "\x1b\r") || strings.Contains(out.String(), "at work") {
 		t.Errorf("said %q", out.String())
 	}
-	if len(waits) < 2 || waits[0] != meterPatience || waits[1] != meterPause {
+	if len(waits) < 2 || waits[0] != meterPatience || waits[1] != meterPause || meterPatience > 2*time.Second {
 		t.Errorf("waited %v", waits)
 	}
 }

@@ -332,11 +332,20 @@ func (d *doctor) model(ctx context.Context) []examined {
 		return result("model", "", err, "")
 	}
 	client.Attempts = 1
-	answer, _ := d.a.modelAsked(ctx, client, &modelQuestions()[0])
-	if answer.Outcome == modelWorks {
-		return result("model", d.flags.model+" answers", nil, "")
+	ask := func(question string) modelAnswer {
+		questions := modelQuestions()
+		answer, _ := d.a.modelAsked(ctx, client, &questions[slices.IndexFunc(questions, func(q modelQuestion) bool { return q.name == question })])
+		return answer
 	}
-	return []examined{{"model", fails, answer.Says, "verbatim model check"}}
+	// A conversation lives by calls; what else there is, model check tells.
+	called := ask(forcedTool)
+	if called.Outcome == modelWorks {
+		return result("model", d.flags.model+" answers, and calls a tool", nil, "")
+	}
+	if spoke := ask(plainText); spoke.Outcome != modelWorks {
+		return []examined{{"model", fails, spoke.Says, "verbatim model check"}}
+	}
+	return []examined{{"model", look, d.flags.model + " answers, and calls no tool: " + called.Says, "verbatim model check; serve with --mode text goes without tools"}}
 }
 
 // certificateSoon is how long before its end a certificate should be renewed.

@@ -62,7 +62,7 @@ func (a *app) client(f *modelFlags, grammars llm.Grammars, told func(llm.Adaptat
 // logsModel returns the function that logs what an endpoint refuses.
 func logsModel(log *slog.Logger) func(llm.Adaptation) {
 	return func(a llm.Adaptation) {
-		log.Info("model adapted", "parameter", a.Parameter, "change", a.Change, "said", a.Said)
+		log.Info("model adapted", "parameter", a.Parameter, "change", a.Change, "said", cmp.Or(a.Said, "it is known of this model or its endpoint: see verbatim model"))
 	}
 }
 
@@ -179,8 +179,17 @@ type modelQuestion struct {
 	heeded   func(*llm.Reply, error) string
 }
 
+// The questions that doctor asks too.
+const (
+	plainText  = "plain text"
+	forcedTool = "forced tool"
+)
+
 // notTheKey is a key that no endpoint has given out.
 const notTheKey = "verbatim-wrong-key-check"
+
+// longPrompt is how many sentences a long prompt has.
+const longPrompt = 900
 
 func modelQuestions() []modelQuestion {
 	ask := func(text string) llm.Request {
@@ -211,9 +220,9 @@ func modelQuestions() []modelQuestion {
 		return ""
 	}
 	return []modelQuestion{
-		{name: "plain text", request: ask("Say hello."), heeded: speaks},
+		{name: plainText, request: ask("Say hello."), heeded: speaks},
 		{name: "one tool", request: with(ask("Write down: milk."), func(r *llm.Request) { r.Tools = tool }), heeded: called},
-		{name: "forced tool", request: with(ask("Write down: milk."), func(r *llm.Request) { r.Tools, r.MustCall = tool, true }), streamed: true, heeded: called},
+		{name: forcedTool, request: with(ask("Write down: milk."), func(r *llm.Request) { r.Tools, r.MustCall = tool, true }), streamed: true, heeded: called},
 		{name: "tool answer", request: with(ask("Write down: milk."), func(r *llm.Request) { r.Tools = tool }), streamed: true, answers: true, heeded: func(*llm.Reply, error) string { return "" }},
 		{name: "stream", request: ask("Say hello."), streamed: true, heeded: speaks},
 		{name: "JSON schema", request: with(ask("Is milk white?"), func(r *llm.Request) {
@@ -228,7 +237,12 @@ func modelQuestions() []modelQuestion {
 			return ""
 		}},
 		{name: "grammar", request: with(ask("Is milk white? Tell me a story about it."), func(r *llm.Request) { r.Grammar = `root ::= "yes" | "no"` }), grammars: llm.LlamaCpp, heeded: yes},
-		{name: "long prompt", request: ask(strings.Repeat("This is a long prompt about milk. ", 900) + "Say hello."), streamed: true, heeded: speaks},
+		{name: "long prompt", request: ask(strings.Repeat("This is a long prompt about milk. ", longPrompt) + "Say hello."), streamed: true, heeded: func(r *llm.Reply, err error) string {
+			if !r.Usage.Estimated && r.Usage.In < 4*longPrompt { // each sentence has seven words
+				return fmt.Sprintf("of its %d words, %d tokens were read, and the rest was left out: load the model with a larger context", 7*longPrompt, r.Usage.In)
+			}
+			return speaks(r, err)
+		}},
 		{name: "wrong key", request: ask("Say hello."), key: notTheKey, heeded: func(_ *llm.Reply, err error) string {
 			if err == nil {
 				return "a wrong key is taken: anybody who reaches the endpoint can use it"

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"verbatim/runtime/conversation/llm"
+	endpoint "verbatim/runtime/tests/provider"
 )
 
 // hosted plays an endpoint that knows its key, refuses a temperature and older names, and takes no
@@ -188,6 +190,99 @@ func TestAModelThatCannotBeAskedShows(t *testing.T) {
 	}
 }
 
+// 54: each change of a request is told once in the log of a server, that which is known of a model when
+// it starts, and that which is learned when it has helped; and the conversation goes on.
+func TestWhatIsAdaptedIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	said := perform(t, []string{says("GREETING"), says("WELCOME"), says("WELCOME")})
+	p := endpoint.Named("Groq of 2024").Before(said.Config.Handler)
+	said.Config.Handler = p
+	s := h.serve("--sign-in", "clara", "--model", "gpt-5-mini", "--base-url", said.URL)
+	clara := newVisitor(t).comes(s, "clara")
+	for _, text := range []string{"good morning, how are you today", "and what about the weather over there"} {
+		if status, body, err := clara.post(s.url+"/v1/sessions/portal/turns", "", map[string]string{"text": text}); err != nil || status != http.StatusOK {
+			t.Fatal(status, body, err)
+		}
+	}
+	s.stop()
+	log := s.said.String()
+	for _, want := range []string{`"parameter":"max_tokens"`, `"parameter":"temperature"`, `"parameter":"stream_options"`} {
+		if strings.Count(log, want) != 1 {
+			t.Errorf("%s is logged %d times: %s", want, strings.Count(log, want), log)
+		}
+	}
+	if asked, refused := p.Counts(); refused != 1 || asked < 3 || !strings.Contains(log, "did you mean") || !strings.Contains(log, "it is known of this model") {
+		t.Errorf("%d of %d requests were refused: %s", refused, asked, log)
+	}
+}
+
+// 54: Clara's conversation is the same with an endpoint of each kind that refuses what is sent first; what
+// is done instead is told once.
+func TestClaraTalksToOthers(t *testing.T) {
+	t.Parallel()
+	want, err := os.ReadFile(claraHears)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for family, told := range map[string]int{"OpenAI, reasoning models": 2, "Gemini": 4, "a template of Mistral elsewhere": 1} {
+		t.Run(family, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := layOut(dir); err != nil {
+				t.Fatal(err)
+			}
+			s := perform(t, clara.model)
+			s.Config.Handler = endpoint.Named(family).Before(s.Config.Handler)
+			live, said, code := spokenIn(t, morning, dir, strings.Join(clara.says, "\n")+"\n", "--base-url", s.URL, "--model", "scripted")
+			if notes := strings.Count(said, "note: the model's endpoint refuses "); code != exitDone || live != string(want) || notes != told || strings.Count(said, "\n") != notes {
+				t.Errorf("exit %d, %d notes: %s\n%s", code, notes, said, live)
+			}
+		})
+	}
+}
+
+// 54: a server that leaves out of a long prompt what does not fit is seen by its count; doctor says of a
+// model that calls no tools that conversations go without it.
+func TestWhatAModelDoesNotHeedIsTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		calls bool
+		read  int
+		check string
+		heals string
+	}{
+		"a short context": {true, 2048, "of its 6300 words, 2048 tokens were read, and the rest was left out: load the model with a larger context", "well   model         scripted answers, and calls a tool"},
+		"words alone":     {false, 7000, "the tool was not called", "look   model         scripted answers, and calls no tool: the tool was not called\n                     next: verbatim model check; serve with --mode text goes without tools"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var q map[string]any
+				if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+					t.Error(err)
+				}
+				message := map[string]any{"role": "assistant", "content": "Hello."}
+				if q["tools"] != nil && c.calls {
+					message["tool_calls"] = []any{map[string]any{"id": "1", "type": "function", "function": map[string]any{"name": "note", "arguments": `{"text":"milk"}`}}}
+				}
+				_ = json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"message": message, "finish_reason": "stop"}}, "usage": map[string]any{"prompt_tokens": c.read, "completion_tokens": 2}})
+			}))
+			t.Cleanup(s.Close)
+			env := map[string]string{"VERBATIM_MODEL": "scripted", "VERBATIM_BASE_URL": s.URL}
+			if out, _, _ := modelCheck(t, env, "check"); !strings.Contains(out, c.check) {
+				t.Errorf("check says\n%s", out)
+			}
+			var o, e bytes.Buffer
+			run(context.Background(), world{args: []string{"doctor", "--palettes", "../../verbs/palettes/kyc", "--store", filepath.Join(t.TempDir(), "none.db")}, in: strings.NewReader(""), out: &o, err: &e,
+				env: func(name string) string { return env[name] }, now: time.Now, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
+			if !strings.Contains(o.String(), c.heals) {
+				t.Errorf("doctor says\n%s", &o)
+			}
+		})
+	}
+}
+
 // 54: an operator sees which fields of which palette reach an endpoint, and which are withheld; what a
 // conversation sends of the example keeps to it.
 func TestWhatReachesAModelIsListed(t *testing.T) {
@@ -275,6 +370,12 @@ func TestWhyAModelIsNotUsedIsToldOnce(t *testing.T) {
 		"words alone, recorded": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"I would like to help."},"finish_reason":"stop"}]}`)
 		}, []string{"--record", filepath.Join(t.TempDir(), "recording")}, "note: the model answers in words where it is asked to call one of the tools"},
+		"a filter": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":""},"finish_reason":"content_filter"}]}`)
+		}, nil, "note: the model, or the filter of its provider, declined to answer; have the filter relaxed, or choose another model"},
+		"answers that are cut": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"choices":[{"message":{"tool_calls":[{"id":"1","type":"function","function":{"name":"client__add-note","arguments":"{\"note\":"}}]},"finish_reason":"length"}]}`)
+		}, nil, "note: the answers of the model are cut before they end; choose a model that thinks less"},
 		"a call that is never right": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"choices":[{"message":{"tool_calls":[{"id":"1","type":"function","function":{"name":"rm","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`)
 		}, nil, "note: nothing of what the model calls in a turn can be done; choose another model"},

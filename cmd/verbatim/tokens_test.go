@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	endpoint "verbatim/runtime/tests/provider"
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/verbs"
 )
@@ -56,6 +57,14 @@ func promptOf(t *testing.T, request string) (tools, all string) {
 		all += m.Content + "\n"
 	}
 	return tools, all
+}
+
+// taken demands that a request is within the protocol: names, descriptions, schemas and their limits.
+func taken(t *testing.T, request string) {
+	t.Helper()
+	if status, why := endpoint.Named("OpenAI of today").Refuses([]byte(request)); status != 0 {
+		t.Errorf("%s: %.300s", why, request)
+	}
 }
 
 // countTokens counts the tokens of texts by o200k.
@@ -128,6 +137,7 @@ func TestPromptsBeginAsTheOnesBefore(t *testing.T) {
 		defer mu.Unlock()
 		before, had := "", ""
 		for i, asked := range s.asked {
+			taken(t, asked)
 			tools, all := promptOf(t, asked)
 			if i > 0 {
 				n := 0
@@ -282,6 +292,7 @@ func TestAThousandOperationsFitAPrompt(t *testing.T) {
 		if len(s.asked) != 1 {
 			t.Fatalf("%q: %d requests: %s", text, len(s.asked), &e)
 		}
+		taken(t, s.asked[0])
 		asked = append(asked, s.asked[0])
 	}
 	counts := tokens(t, asked...)

@@ -2,6 +2,8 @@ package grammar
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -165,8 +167,16 @@ func daysByFormat(s any) any {
 	return s
 }
 
-// toolName returns a name of letters, digits, underscores and hyphens.
-func toolName(verb string) string { return strings.ReplaceAll(verb, ".", "__") }
+// toolName returns a name of letters, digits, underscores and hyphens, no longer than endpoints take.
+func toolName(verb string) string {
+	name := strings.ReplaceAll(verb, ".", "__")
+	if len(name) <= maxHostedName {
+		return name
+	}
+	digest := sha256.Sum256([]byte(verb)) // others may begin alike
+	end := "-" + hex.EncodeToString(digest[:4])
+	return name[:maxHostedName-len(end)] + end
+}
 
 type jsonBuilder struct {
 	b    *builder

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 	"sync"
@@ -22,42 +23,38 @@ func ModelCall(v Vocabulary, tool, arguments string) (dsl.Call, error) {
 			return dsl.Call{}, err
 		}
 	}
-	name := verbMeant(v, tool)
-	for _, verb := range v.Verbs {
-		if verb.Name == name {
-			params := make([]named, len(verb.Params))
-			for i := range verb.Params {
-				p := &verb.Params[i]
-				params[i] = named{p.Name, p.Required, p.Type}
-			}
-			args = mended(args, params)
-		}
+	verb := VerbMeant(v.Verbs, tool)
+	if verb == nil {
+		return callOf(v, strings.ReplaceAll(prefixes().ReplaceAllString(tool, ""), "__", "."), args)
 	}
-	return callOf(v, name, args)
+	params := make([]named, len(verb.Params))
+	for i := range verb.Params {
+		p := &verb.Params[i]
+		params[i] = named{p.Name, p.Required, p.Type}
+	}
+	return callOf(v, verb.Name, mended(args, params))
 }
 
-// verbMeant returns the verb that is spelt as a tool's name, by its letters and digits, if only one is.
-func verbMeant(v Vocabulary, tool string) string {
-	for _, prefix := range []string{"functions.", "function.", "tools.", "default_api."} {
-		if rest, ok := strings.CutPrefix(tool, prefix); ok {
-			tool = rest
-			break
-		}
-	}
-	var near []string
-	for _, verb := range v.Verbs {
+// VerbMeant returns the verb that is spelt as a tool's name, by its letters and digits, if only one is;
+// nil if none is.
+func VerbMeant(all []*verbs.Verb, tool string) *verbs.Verb {
+	tool = prefixes().ReplaceAllString(tool, "")
+	var near []*verbs.Verb
+	for _, verb := range all {
 		switch {
 		case toolName(verb.Name) == tool, verb.Name == tool:
-			return verb.Name
+			return verb
 		case plainly(verb.Name) == plainly(tool):
-			near = append(near, verb.Name)
+			near = append(near, verb)
 		}
 	}
 	if len(near) == 1 {
 		return near[0]
 	}
-	return strings.ReplaceAll(tool, "__", ".")
+	return nil
 }
+
+var prefixes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:functions?|tools?|default_api)[.:/]`) })
 
 // plainly returns the letters and digits of a name: expectedDate, expected_date and expected-date are
 // one.
@@ -83,7 +80,8 @@ func bare(text string) string {
 	return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(inner), "json"))
 }
 
-// decodeOnce decodes arguments that are JSON, a text that holds JSON, or the same JSON twice.
+// decodeOnce decodes arguments that are JSON, a text that holds JSON, or the same JSON several times, also
+// behind empty objects.
 func decodeOnce(text string, args *map[string]any) error {
 	err := decode(text, args)
 	if err == nil {
@@ -93,10 +91,17 @@ func decodeOnce(text string, args *map[string]any) error {
 	if decode(text, &inner) == nil {
 		return decode(bare(inner), args)
 	}
-	if half := len(text) / 2; len(text)%2 == 0 && text[:half] == text[half:] {
-		return decode(text[:half], args)
+	var one json.RawMessage
+	for all := json.NewDecoder(strings.NewReader(text)); all.More(); {
+		var next json.RawMessage
+		if all.Decode(&next) != nil || one != nil && string(next) != string(one) {
+			return err
+		}
+		if string(next) != "{}" {
+			one = next
+		}
 	}
-	return err
+	return decode(string(one), args)
 }
 
 // A named is an argument or a field.

@@ -9,6 +9,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/llm"
 	"verbatim/verbs"
+	"verbatim/verbs/grammar"
 )
 
 // Masks replace the sensitive values of a conversation in what is shown of its exchanges with a model.
@@ -27,7 +28,7 @@ const shortSecret = 3
 func (m *Masks) Learn(reply *llm.Reply, reg *verbs.Registry, said string) (any bool) {
 	var values []string
 	for _, c := range reply.Calls {
-		verb := reg.Verb(strings.ReplaceAll(strings.TrimPrefix(c.Name, "functions."), "__", "."))
+		verb := grammar.VerbMeant(reg.Verbs(), c.Name)
 		if verb == nil || !hasSensitive(verb) {
 			continue
 		}

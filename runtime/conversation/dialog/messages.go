@@ -329,7 +329,11 @@ const (
 )
 
 // For the operator: why what a model answers is not used.
-const modelNoCalls = "nothing of what the model calls in a turn can be done; choose another model, and see with verbatim chat --explain-turn what it was asked"
+const (
+	modelWithheld = "the model, or the filter of its provider, declined to answer; have the filter relaxed, or choose another model"
+	modelCutOff   = "the answers of the model are cut before they end; choose a model that thinks less, or a server that lets an answer be longer"
+	modelNoCalls  = "nothing of what the model calls in a turn can be done; choose another model, and see with verbatim chat --explain-turn what it was asked"
+)
 
 var modelProse = map[Mode]string{
 	Tools:   "the model answers in words where it is asked to call one of the tools; choose a server that reads its calls (a tool parser), another model, or --mode text",

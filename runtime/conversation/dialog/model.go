@@ -107,6 +107,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 		t.record.heardModel(reply)
 		if reply.Finish == llm.Filtered || reply.Refusal != "" {
 			t.record.note(noteDeclined)
+			t.unused(modelWithheld)
 			if len(t.found) > 0 {
 				return t.facing(t.left(t.found)), nil
 			}
@@ -175,7 +176,11 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			t.propose(p, outcome.wrong)
 			if repairs == c.o.Limits.Repairs {
 				t.record.note(noteNoCalls)
-				t.unused(modelNoCalls)
+				if outcome.wrong == modelCut {
+					t.unused(modelCutOff)
+				} else {
+					t.unused(modelNoCalls)
+				}
 				return t.giveUp(refused), nil
 			}
 			repairs++

@@ -14,6 +14,7 @@ import (
 
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/llm"
+	"verbatim/runtime/tests/provider"
 )
 
 // A wire is a server that speaks the protocol over a real connection: each request
@@ -295,6 +296,49 @@ func TestTheCapsOfATurnHold(t *testing.T) {
 			t.Errorf("the model was asked %d times for 250 tokens at 110 each", n)
 		}
 	})
+}
+
+// 54: a turn of three requests, with a read, a change and a reply, is made with every family of endpoints,
+// whatever of a request it refuses, and the next turn is refused nothing.
+func TestATurnIsMadeWithEveryFamily(t *testing.T) {
+	t.Parallel()
+	for i := range provider.Families {
+		f := &provider.Families[i]
+		if f.Unnamed {
+			continue // without its address, nothing says what it refuses
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, "house")
+			says := []string{answered("", "tool_calls", "house__list-repairs", `{}`), answered("", "tool_calls", "house__note", `{"repair-id": "@boiler", "note": "it drips", "expected": null}`),
+				answered("", "tool_calls", "reply__say", `{"what": "WELCOME"}`)}
+			if f.NoTools {
+				says = []string{answered("house.list-repairs", "stop"), answered(`house.note :repair-id @boiler :note "it drips"`, "stop"), answered("reply.say :what WELCOME", "stop")}
+			}
+			s := newWire(t, append(says, says[2])...)
+			p := f.Before(s.Config.Handler)
+			s.Config.Handler = p
+			c := h.wired(s, func(o *dialog.Options) {
+				if f.NoTools {
+					o.Mode = dialog.Text
+				}
+			})
+			a := c.say("What is broken? Note at the boiler that it drips.")
+			if len(a.Open) == 1 { // it is asked whether it may
+				a = c.say("yes")
+			}
+			if text := h.field("repair", 11, "notes"); text != "it drips" || strings.Contains(a.Text, "cannot chat") {
+				t.Errorf("the note is %q; told %q", text, a.Text)
+			}
+			_, before := p.Counts()
+			if c.say("Thank you very much indeed"); len(s.requests()) < 2 {
+				t.Errorf("only %d requests were taken", len(s.requests()))
+			}
+			if _, after := p.Counts(); after != before {
+				t.Errorf("%d more requests were refused", after-before)
+			}
+		})
+	}
 }
 
 // Where an answer leaves rows out, because they are on the next page or cannot be read,

@@ -159,7 +159,7 @@ func TestAJudgeThatGuessesIsNotBelieved(t *testing.T) {
 		}, "with a probability of 0.05, and at most 0.05"},
 		{"the same for all", 6, 0, func(int, asked) (int, string) { return 200, grade(5) }, "with a probability of 1.00"},
 		{"nonsense", 6, 0, func(n int, _ asked) (int, string) {
-			return 200, []string{"", "five", grade(0), grade(6), `{"grade":"5"}`, `{"grade":4.5}`, grade(5) + grade(5), "```json\n" + grade(5) + "\n```"}[n%8]
+			return 200, []string{"", "five", grade(0), grade(6), `{"grade":"5"}`, `{"grade":4.5}`, grade(5) + grade(5), "The grade:\n```json\n" + grade(5) + "\n```"}[n%8]
 		}, "with a probability of 1.00"},
 		{"a server that takes no schema", 6, 0, func(int, asked) (int, string) { return 400, "" }, "not asked about all examples: the model does not take such a request"},
 	} {

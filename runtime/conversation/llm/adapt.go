@@ -99,6 +99,9 @@ var adjustables = []adjustable{
 	{name: "name", words: []string{"function_response.name", "tool.name", "name cannot be empty", "tool messages must have a name", "tool message must have a name"}, quoted: true, steps: []adjustment{
 		{"the name of the tool stands with its answer", func(b *object) bool { return nameAnswers(b) }},
 	}},
+	{name: "tool_call_id", words: []string{"tool call id", "tool_use ids", "duplicate id"}, steps: []adjustment{
+		{"nine letters and digits, in the order of the calls", func(b *object) bool { return numberCalls(b) }},
+	}},
 	{name: "stream mode", words: []string{"only support stream", "only supports stream", "streaming is required", "stream must be true", "must be streamed"}, steps: []adjustment{
 		{"the answer is asked for as a stream", func(b *object) bool {
 			streamed := string(raw(b.get("stream"))) == "true"
@@ -112,6 +115,9 @@ var adjustables = []adjustable{
 		return !was
 	}}}},
 	{name: "strict", quoted: true, steps: []adjustment{{"left out", func(b *object) bool { return dropStrict(b) }}}},
+	{name: "properties", words: []string{"non-empty for object", "'properties' or 'anyof'"}, quoted: true, steps: []adjustment{
+		{"a tool without arguments is sent without a schema", func(b *object) bool { return dropEmpty(b) }},
+	}},
 	{name: "$defs", words: []string{"$ref", "definitions"}, steps: []adjustment{
 		{"written out where it is used", func(b *object) bool { return inSchemas(b, inlined) }},
 	}},
@@ -165,14 +171,14 @@ var adjustables = []adjustable{
 			return inSchemas(b, func(s *object) bool { return eachSchema(s, enumAsText) })
 		}},
 	}},
-	{name: "schema", quoted: true, last: true, words: []string{"invalid schema", "json schema", "json_schema", "schema is", "the specified schema", "schema error", "too many states", "function_declarations"}, steps: []adjustment{
+	{name: "schema", quoted: true, last: true, words: []string{"invalid schema", "json schema", "json_schema", "schema is", "the specified schema", "schema error", "too many states", "function_declarations", "function.parameters"}, steps: []adjustment{
 		{"types, descriptions, properties, items and enums alone", func(*object) bool { return false }}, // see applied
 	}},
 }
 
 // tooMany are words about the length of an answer, and not about how its bound is called.
 var tooMany = []string{"in the completion", "completion tokens", "output tokens", "max_new_tokens", "tokens is too large", "tokens' is too large", "tokens` is too large", "tokens\" is too large",
-	"range of max_tokens", "tokens must be less", "tokens' must be less", "tokens` must be less", "and `max_tokens` exceed", "reduce max_tokens", "decrease input length"}
+	"range of max_tokens", "must be less than or equal", "tokens must be less", "tokens' must be less", "tokens` must be less", "and `max_tokens` exceed", "reduce max_tokens", "decrease input length"}
 
 // bounded lowers the bound of an answer: it counts against the length of the context.
 func bounded(tokens ...int) (steps []adjustment) {
@@ -278,16 +284,20 @@ func (a adapted) next(text []byte, said string) (more adapted, ok bool) {
 	return more, ok
 }
 
+// suggests is the part of a refusal that names something else than it refuses.
+var suggests = expression(`(?i)did you mean [^?\n]*`)
+
 // named reports whether a refusal names it.
 func (j *adjustable) named(said string) bool {
+	said = suggests().ReplaceAllString(said, "")
 	lower := strings.ToLower(said)
 	if slices.ContainsFunc(j.but, func(w string) bool { return strings.Contains(lower, w) }) {
 		return false
 	}
-	name := regexp.QuoteMeta(j.name)
+	name := `(?:` + regexp.QuoteMeta(j.name) + `|` + regexp.QuoteMeta(camel(j.name)) + `)` // gateways in other languages
 	pattern := `(?m)(^|[^\w$])` + name + `([^\w]|$)`
 	if j.quoted {
-		pattern = `(?m)['"` + "`" + `]` + name + `['"` + "`" + `]|^([\w.\[\]]+\.)?` + name + `$|(?i:parameters?|param|argument[a-z ]*|field|keyword|name):? ` + name + `\b`
+		pattern = `(?m)['"` + "`" + `](?:[\w.\[\]]+\.)?` + name + `['"` + "`" + `]|^([\w.\[\]]+\.)?` + name + `$|(?i:parameters?|param|argument[a-z ]*|field|keyword|name):? ` + name + `\b`
 	}
 	if regexp.MustCompile(pattern).MatchString(said) {
 		return true
@@ -301,7 +311,7 @@ func (r *refusal) mayName() bool {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusNotImplemented:
 		return true
 	case http.StatusInternalServerError, http.StatusBadGateway: // llama.cpp says so of what it does not know, and others under status 200
-		return r.any("support", "cannot use", "not allowed", "unknown", "unrecognized", "unexpected", "invalid", "must alternate")
+		return r.any("support", "cannot use", "not allowed", "unknown", "unrecognized", "unexpected", "invalid", "must be", "must alternate")
 	}
 	return false
 }
@@ -451,6 +461,27 @@ func inlined(root *object) bool {
 	return found
 }
 
+// camel writes max_tokens as maxTokens.
+func camel(name string) string {
+	words := strings.Split(name, "_")
+	for i := 1; i < len(words); i++ {
+		words[i] = strings.ToUpper(words[i][:min(1, len(words[i]))]) + words[i][min(1, len(words[i])):]
+	}
+	return strings.Join(words, "")
+}
+
+// dropEmpty leaves out the schemas of tools that take no arguments.
+func dropEmpty(b *object) (changed bool) {
+	for _, t := range listed(b, "tools") {
+		f := child(t, "function")
+		if p := child(f, "parameters"); p != nil && (child(p, "properties") == nil || len(*child(p, "properties")) == 0) {
+			f.drop("strict")
+			changed = f.drop("parameters") || changed
+		}
+	}
+	return changed
+}
+
 func dropStrict(b *object) (changed bool) {
 	if tools, ok := b.get("tools").([]any); ok {
 		for _, t := range tools {
@@ -528,6 +559,25 @@ func nameAnswers(b *object) (changed bool) {
 		if name := names[m.text("tool_call_id")]; name != "" && m.text("role") == string(ToolRole) {
 			m.set("name", name)
 			changed = true
+		}
+	})
+	return changed
+}
+
+// numberCalls gives each call an id of nine letters and digits, and its answer the same.
+func numberCalls(b *object) (changed bool) {
+	ids := map[string]string{}
+	eachMessage(b, func(m *object) {
+		for _, c := range listed(m, "tool_calls") {
+			if call, ok := c.(*object); ok {
+				was, is := call.text("id"), fmt.Sprintf("call%05d", len(ids)+1)
+				ids[was] = is
+				call.set("id", is)
+				changed = changed || was != is
+			}
+		}
+		if is := ids[m.text("tool_call_id")]; is != "" {
+			m.set("tool_call_id", is)
 		}
 	})
 	return changed

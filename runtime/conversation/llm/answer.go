@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	openai "github.com/sashabaranov/go-openai"
 )
@@ -51,14 +54,16 @@ func (x *exchange) plain(o *object) (*object, error) {
 	}
 	out.set("choices", kept)
 	if usage != nil {
-		in, _ := usage.number("prompt_tokens")
-		made, _ := usage.number("completion_tokens")
-		counted := &object{}
-		counted.set("prompt_tokens", in)
-		counted.set("completion_tokens", made)
-		out.set("usage", counted)
+		in, made := counted(usage, "prompt_tokens"), counted(usage, "completion_tokens")
+		out.set("usage", &object{{"prompt_tokens", in}, {"completion_tokens", made}})
 	}
 	return out, nil
+}
+
+// counted returns a count of tokens; one below 0 is none.
+func counted(usage *object, name string) json.RawMessage {
+	n, _ := usage.number(name)
+	return json.RawMessage(strconv.Itoa(max(n, 0)))
 }
 
 // message returns a message, or a piece of one, without its calls.
@@ -74,7 +79,10 @@ func (x *exchange) message(m *object) (*object, error) {
 	if thought == "" {
 		thought = cmp.Or(m.text("reasoning_content"), m.text("reasoning"))
 	}
-	for _, f := range []struct{ name, text string }{{"content", text}, {"reasoning_content", thought}, {"refusal", m.text("refusal")}} {
+	for i, f := range []struct{ name, text string }{{"content", text}, {"reasoning_content", thought}, {"refusal", m.text("refusal")}} {
+		if x.pieces {
+			f.text = x.texts[i].more(f.text)
+		}
 		if f.text != "" {
 			out.set(f.name, f.text)
 			x.began = true
@@ -96,6 +104,34 @@ func (x *exchange) message(m *object) (*object, error) {
 		x.began = true
 	}
 	return out, nil
+}
+
+// A growing text comes in pieces. Some endpoints repeat in each piece all that came before it, and some
+// the whole text once more at the end (DashScope, QwenLM/qwen-code pull request 3896, 2026-05-13).
+type growing struct {
+	whole  string
+	pieces int
+	repeat bool // each piece has all of it
+}
+
+// longRepeat is a length from which a text that stands at the head of a piece is no chance.
+const longRepeat = 24
+
+// more takes a piece, and returns what of it is new.
+func (g *growing) more(piece string) string {
+	if piece == "" {
+		return ""
+	}
+	g.pieces++
+	if rest, all := strings.CutPrefix(piece, g.whole); all && g.whole != "" {
+		short := g.pieces == 2 && rest != "" && strings.ContainsFunc(g.whole, unicode.IsLetter)
+		if g.repeat || short || len(g.whole) >= longRepeat {
+			g.repeat = true
+			piece = rest
+		}
+	}
+	g.whole += piece
+	return piece
 }
 
 // content returns the text of a message, and what the model thought: Mistral writes both into a list
@@ -121,6 +157,9 @@ func content(v any) (text, thought string, err error) {
 		if thinks {
 			inner = v.get("thinking")
 		}
+		if kind := v.text("type"); inner == nil && (strings.Contains(kind, "thinking") || strings.Contains(kind, "reasoning")) {
+			return "", "", nil // withheld
+		}
 		if inner == nil {
 			return "", "", &Error{Kind: Garbled, Err: fmt.Errorf("a part of the answer is of the type %q, and holds no text", v.text("type"))}
 		}
@@ -136,16 +175,20 @@ func content(v any) (text, thought string, err error) {
 
 // ending reads the reason for which an answer ended; endpoints have words of their own.
 func ending(reason string) (json.RawMessage, error) {
-	switch lower := strings.ToLower(reason); {
+	lower := strings.ToLower(reason)
+	is := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(lower, w) })
+	}
+	switch {
 	case reason == "":
 		return json.RawMessage("null"), nil
-	case lower == "error":
-		return nil, &Error{Kind: Cut, Err: errors.New("the endpoint says that the answer ended with an error")}
-	case strings.Contains(lower, "malformed"):
+	case is("malformed", "unexpected_tool", "too_many_tool", "invalid_tool", "tool_error"):
 		return nil, &Error{Kind: Garbled, Err: fmt.Errorf("the endpoint says that the answer ended as %s", reason)}
-	case lower == "max_tokens", lower == "model_length":
+	case is("error", "abort", "cancel", "timeout", "interrupt", "insufficient_system", "overload", "preempt"): // DeepSeek, Zhipu, SGLang, Moonshot
+		return nil, &Error{Kind: Cut, Err: fmt.Errorf("the endpoint says that the answer ended as %s", reason)}
+	case is("max_token", "max_output", "length", "context_window"):
 		reason = string(openai.FinishReasonLength)
-	case strings.Contains(lower, "safety"), strings.Contains(lower, "filter"), strings.Contains(lower, "refus"):
+	case is("safety", "filter", "refus", "sensitive", "recitation", "blocklist", "prohibited", "spii", "guardrail", "moderation", "blocked"):
 		reason = string(openai.FinishReasonContentFilter)
 	}
 	return json.Marshal(reason)
@@ -195,13 +238,14 @@ func (x *exchange) grow(piece *object) error {
 		call = &x.calls[len(x.calls)-1]
 	}
 	call.ID = cmp.Or(call.ID, id)
+	name, _, _ = strings.Cut(name, "<|") // a mark of its channel
 	if strings.HasPrefix(name, call.Name) {
 		call.Name = name // the whole of it again
 	} else {
 		call.Name += name
 	}
 	call.Arguments += arguments
-	call.last = arguments
+	call.last = cmp.Or(arguments, call.last)
 	return call.add(piece)
 }
 
@@ -253,7 +297,9 @@ func (x *exchange) made() (calls []ToolCall) {
 		if !json.Valid([]byte(g.Arguments)) && json.Valid([]byte(g.last)) {
 			g.Arguments = g.last // the last piece has all of them again
 		}
-		calls = append(calls, g.ToolCall)
+		if g.ID == "" || !slices.Contains(calls, g.ToolCall) { // said again
+			calls = append(calls, g.ToolCall)
+		}
 	}
 	return calls
 }
@@ -286,7 +332,11 @@ func refusedIn(o *object, kind string) *refusal {
 			wrong, o = e, &object{{"error", e}}
 		}
 	}
-	if wrong == nil && kind != "error" && (answers || o.at("errors") < 0 && o.at("detail") < 0 && o.at("message") < 0 && o.at("msg") < 0) {
+	says := slices.ContainsFunc([]string{"errors", "detail", "message", "msg", "error_msg", "error_message"}, func(name string) bool { return o.at(name) >= 0 })
+	if n, ok := child(o, "base_resp").number("status_code"); ok && n != 0 { // MiniMax
+		wrong = o.get("base_resp")
+	}
+	if wrong == nil && kind != "error" && (answers || !says) {
 		return nil
 	}
 	text, err := json.Marshal(o)
@@ -399,6 +449,10 @@ func (e *events) next() (*object, error) {
 	field, value, _ := bytes.Cut(line, []byte(":"))
 	switch {
 	case len(line) == 0:
+		data := bytes.TrimSpace(e.data)
+		if len(data) == 0 || slices.Contains([]string{"ping", "heartbeat", "keepalive", "keep-alive"}, e.kind) {
+			e.data = nil // a sign of life
+		}
 		if len(e.data) > 0 && err == nil {
 			return nil, &Error{Kind: Garbled, Err: fmt.Errorf("an event of the stream is no JSON: %s", cut(e.data))}
 		}

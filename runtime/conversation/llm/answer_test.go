@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -68,6 +69,25 @@ func TestOneAnswerIsReadFromManyForms(t *testing.T) {
 		"a content of parts, thoughts first (Magistral, 2025-11-05)": {stream(
 			`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"h"}]}]}`, `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"m"}]}]}`,
 			`{"content":[{"type":"text","text":"fine"}]}`), llm.Reply{Text: "fine", Reasoning: "hm"}},
+		"all that was said, in each piece (DashScope, 2026-05-13)": {stream(`{"content":"I"}`, `{"content":"I am"}`, `{"content":"I am"}`, `{"content":"I am fine"}`, `{"content":""}`), llm.Reply{Text: "I am fine"}},
+		"all that was thought, in each piece":                      {stream(`{"reasoning_content":"It"}`, `{"reasoning_content":"It is"}`, `{"content":"fine"}`), llm.Reply{Text: "fine", Reasoning: "It is"}},
+		"all of it once more at the end (MiniMax)":                 {events("done", delta("This is a long"), delta(" answer to you, and"), delta(" a fine one."), `{"choices":[{"index":0,"message":{"role":"assistant","content":"This is a long answer to you, and a fine one."},"finish_reason":"stop"}]}`), llm.Reply{Text: "This is a long answer to you, and a fine one."}},
+		"pieces that begin alike, and repeat nothing":              {stream(`{"content":"ha"}`, `{"content":"! "}`, `{"content":"ha! ha! "}`, `{"content":"1"}`, `{"content":"11"}`), llm.Reply{Text: "ha! ha! ha! 111"}},
+		"numbers that begin alike":                                 {stream(`{"content":"1"}`, `{"content":"10"}`), llm.Reply{Text: "110"}},
+		"all arguments so far, in each piece (Qianfan, 2026-05-31)": {stream(
+			`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"b","arguments":"{\"x"}}]}`,
+			`{"tool_calls":[{"index":0,"function":{"arguments":"{\"x\":\"y"}}]}`,
+			`{"tool_calls":[{"index":0,"function":{"arguments":"{\"x\":\"y\"}"}}]}`,
+			`{"tool_calls":[{"index":0,"function":{"arguments":""}}]}`), llm.Reply{Calls: one}},
+		"a name with the mark of its channel":     {stream(`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"b<|channel|>commentary","arguments":"{\"x\":\"y\"}"}}]}`), llm.Reply{Calls: one}},
+		"lines of JSON without a frame":           {status(200, "Content-Type: application/x-ndjson", delta("fi")+"\n"+delta("ne")+"\n"+stop+"\n"), llm.Reply{Text: "fine"}},
+		"a list of pieces":                        {status(200, "", "["+delta("fi")+",\n"+delta("ne")+",\n"+stop+"]"), llm.Reply{Text: "fine"}},
+		"thoughts in the text":                    {stream(`{"content":"<think>\nclient.add-note"}`, `{"content":"?\n</think>\n\nfine"}`), llm.Reply{Text: "fine", Reasoning: "client.add-note?"}},
+		"thoughts that begin in the prompt":       {stream(`{"content":"hm\n"}`, `{"content":"</think>\n\nfine"}`), llm.Reply{Text: "fine", Reasoning: "hm"}},
+		"marks behind the answer":                 {stream(`{"content":"fine<|im_end|>\n"}`), llm.Reply{Text: "fine"}},
+		"signs of life without data":              {raw("data:", "", "event: ping", "data: ping", "", "data: "+delta("fine"), "", "data: "+stop, "", "data: [DONE]", ""), llm.Reply{Text: "fine"}},
+		"the same call twice, with one id":        {stream(`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"b","arguments":"{\"x\":\"y\"}"}},{"index":1,"id":"c1","function":{"name":"b","arguments":"{\"x\":\"y\"}"}}]}`), llm.Reply{Calls: one}},
+		"a thought that is withheld":              {stream(`{"content":[{"type":"redacted_thinking","data":"x"},{"type":"text","text":"fine"}]}`), llm.Reply{Text: "fine"}},
 		"thoughts under another name":             {stream(`{"reasoning":"hm"}`, `{"content":"fine"}`), llm.Reply{Text: "fine", Reasoning: "hm"}},
 		"fields of other types":                   {events("done", `{"id":7,"created":"now","system_fingerprint":3,"model":null,"choices":[{"index":0,"logprobs":[],"delta":{"content":"fine","role":null}}],"usage":null}`, stop), llm.Reply{Text: "fine"}},
 		"no blank lines between the events":       {raw("data: "+delta("fi"), "data: "+delta("ne"), "data: "+stop, "data: [DONE]"), llm.Reply{Text: "fine"}},
@@ -96,11 +116,93 @@ func TestOneAnswerIsReadFromManyForms(t *testing.T) {
 			}
 		})
 	}
+	// Lines of JSON that break off are no whole answer.
+	cut := serve(t, status(200, "", delta("fi")+"\n"+delta("ne")+"\n"))
+	half, _ := cut.client(t, func(c *llm.Config) { c.Attempts = 1 })
+	if reply, err := half.Chat(t.Context(), ask("?"), func(string) {}); err == nil {
+		t.Errorf("%+v", reply)
+	}
 	// A stream where none was asked for.
 	e := serve(t, events("done", delta("fi"), delta("ne"), stop, usage))
 	client, _ := e.client(t, nil)
 	if reply, err := client.Chat(t.Context(), ask("?"), nil); err != nil || reply.Text != "fine" || reply.Usage != (llm.Usage{In: 20, Out: 3}) {
 		t.Errorf("%+v, %v", reply, err)
+	}
+}
+
+// 54: an answer that ended otherwise than it should is none, or is what was withheld or cut, in whatever
+// word an endpoint has for it.
+func TestEndsAreSortedByTheirWords(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]string{
+		"insufficient_system_resource": string(llm.Cut), "network_error": string(llm.Cut), "abort": string(llm.Cut), "engine_overloaded": string(llm.Cut), "error": string(llm.Cut),
+		"MALFORMED_FUNCTION_CALL": string(llm.Garbled), "UNEXPECTED_TOOL_CALL": string(llm.Garbled),
+		"sensitive": string(llm.Filtered), "RECITATION": string(llm.Filtered), "guardrail_intervened": string(llm.Filtered), "content_filter: hate": string(llm.Filtered),
+		"model_context_window_exceeded": string(llm.TooLong), "max_output_tokens": string(llm.TooLong),
+		"end_turn": string(llm.Stopped), "stop_sequence": string(llm.Stopped), "eos_token": string(llm.Stopped),
+	} {
+		e := serve(t, events("done", delta("half"), fmt.Sprintf(`{"choices":[{"index":0,"delta":{},"finish_reason":%q}]}`, reason)))
+		client, _ := e.client(t, func(c *llm.Config) { c.Attempts = 1 })
+		reply, err := client.Chat(t.Context(), ask("?"), func(string) {})
+		got := ""
+		var failed *llm.Error
+		switch {
+		case errors.As(err, &failed):
+			got = string(failed.Kind)
+			if !strings.Contains(err.Error(), reason) {
+				t.Errorf("%s is not told: %v", reason, err)
+			}
+		default:
+			got = string(reply.Finish)
+		}
+		if got != want {
+			t.Errorf("%s is %s, want %s", reason, got, want)
+		}
+	}
+}
+
+// 54: an id that an endpoint gives in each turn is sent once, and each answer with the id of its call.
+func TestIdsAreSentOnce(t *testing.T) {
+	t.Parallel()
+	e := serve(t, says("fine"))
+	client, _ := e.client(t, nil)
+	q := ask("?")
+	for _, of := range []string{"first", "second"} {
+		q.Messages = append(q.Messages, llm.Message{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "0", Name: "b", Arguments: "{}"}, {ID: "1", Name: "b", Arguments: "{}"}}},
+			llm.Message{Role: llm.ToolRole, CallID: "0", Text: of}, llm.Message{Role: llm.ToolRole, CallID: "1", Text: of})
+	}
+	if _, err := client.Chat(t.Context(), q, nil); err != nil {
+		t.Fatal(err)
+	}
+	answers := map[string]string{}
+	for _, m := range e.asked()[0].body["messages"].([]any) {
+		m := m.(map[string]any)
+		for _, c := range list(m["tool_calls"]) {
+			answers[c.(map[string]any)["id"].(string)] = ""
+		}
+		if id, ok := m["tool_call_id"].(string); ok {
+			if was, sent := answers[id]; !sent || was != "" {
+				t.Errorf("%s is answered %q and %q", id, was, m["content"])
+			}
+			answers[id] = m["content"].(string)
+		}
+	}
+	if len(answers) != 4 || answers["0"] != "first" || answers["1"] != "first" {
+		t.Errorf("sent %v", answers)
+	}
+}
+
+func list(v any) []any { l, _ := v.([]any); return l }
+
+// 54: counts that cannot be are none, and the tokens are estimated.
+func TestCountsThatCannotBeAreNone(t *testing.T) {
+	t.Parallel()
+	for _, counts := range []string{`{"prompt_tokens":-1,"completion_tokens":-1}`, `{"prompt_tokens":"many"}`, `null`} {
+		e := serve(t, status(200, "", `{"choices":[{"message":{"content":"fine"},"finish_reason":"stop"}],"usage":`+counts+`}`))
+		client, _ := e.client(t, nil)
+		if reply, err := client.Chat(t.Context(), ask("?"), nil); err != nil || !reply.Usage.Estimated || reply.Usage.Total() < 2 || reply.Usage.Total() > 20 {
+			t.Errorf("%s: %+v, %v", counts, reply, err)
+		}
 	}
 }
 
@@ -202,7 +304,9 @@ func TestARefusalForGoodIsNotTriedAgain(t *testing.T) {
 func TestACallThatTheEndpointDoesNotTakeIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	const slip = `{"error":{"message":"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"x"}}`
-	for name, answer := range map[string]http.HandlerFunc{"refused": status(400, "", slip), "as an event": raw("event: error", "data: "+slip, "")} {
+	for name, answer := range map[string]http.HandlerFunc{"refused": status(400, "", slip), "as an event": raw("event: error", "data: "+slip, ""),
+		"Ollama":    status(500, "", `{"error":{"message":"error parsing tool call: raw='{\"name\": \"b\", \"content\": ' err=unexpected end of JSON input","type":"api_error"}}`),
+		"llama.cpp": status(500, "", `{"error":{"code":500,"message":"Failed to parse input at pos 12: <tool_call>{\"name\": \"b\"","type":"server_error"}}`)} {
 		e := serve(t, answer, says("fine"))
 		client, _ := e.client(t, nil)
 		if reply, err := client.Chat(t.Context(), everything(), func(string) {}); err != nil || reply.Text != "fine" || len(client.Adaptations()) != 0 {

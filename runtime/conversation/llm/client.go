@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,6 +86,7 @@ type Client struct {
 	Config
 	key  string
 	base string
+	bare bool // the base URL had no path
 	api  *openai.Client
 
 	mu      sync.Mutex
@@ -92,8 +94,12 @@ type Client struct {
 	said    map[string]string // the endpoint's words, by the name of what it refused
 }
 
-// New makes a client. It sends nothing.
+// New makes a client. It sends nothing. What stands around a key, as the end of the line of a file, is no
+// part of it, nor is the path of a request one of the base URL.
 func New(c Config) (*Client, error) {
+	c.Key = strings.TrimSpace(c.Key)
+	address, whole := strings.CutSuffix(strings.TrimRight(strings.TrimSpace(c.BaseURL), "/"), "/chat/completions")
+	c.BaseURL = address
 	base, err := url.Parse(c.BaseURL)
 	switch {
 	case c.BaseURL == "":
@@ -105,14 +111,15 @@ func New(c Config) (*Client, error) {
 	case c.Model == "":
 		return nil, errors.New("the name of a model is needed")
 	case strings.ContainsAny(c.Key, "\r\n\x00"):
-		return nil, errors.New("the key contains a line break")
+		return nil, errors.New("the key contains a line break: give it as one line")
 	}
 	switch c.Grammars {
 	case NoGrammars, LlamaCpp, VLLM:
 	default:
 		return nil, fmt.Errorf("grammars are handed over as %s or %s", LlamaCpp, VLLM)
 	}
-	if base.Path == "" || base.Path == "/" {
+	bare := !whole && base.Path == ""
+	if bare {
 		base.Path = "/v1"
 	}
 	for _, d := range []struct {
@@ -144,7 +151,7 @@ func New(c Config) (*Client, error) {
 			return nil, err
 		}
 	}
-	client := &Client{Config: c, key: c.Key, base: strings.TrimSuffix(base.String(), "/"), said: map[string]string{}}
+	client := &Client{Config: c, key: c.Key, base: base.String(), bare: bare, said: map[string]string{}}
 	client.adapted = familyOf(base.Hostname(), c.Model).adapted()
 	config := openai.DefaultConfig(c.Key)
 	config.BaseURL = client.base
@@ -197,6 +204,9 @@ func (c *Client) Chat(ctx context.Context, r Request, piece func(string)) (*Repl
 			err = c.whole(ctx, request, reply, x)
 		} else {
 			err = c.stream(ctx, request, reply, x, func(s string) { handed = true; piece(s) })
+		}
+		if err == nil {
+			reply.tidy(len(r.Schema) > 0)
 		}
 		if err == nil && len(reply.Calls) == 0 && reply.Finish == Stopped && (len(r.Tools) > 0 || strings.Contains(reply.Text, "<|channel|>")) {
 			if reply.Calls, reply.Text = inText(reply.Text, r.Tools); len(reply.Calls) > 0 {
@@ -267,6 +277,8 @@ func (c *Client) request(r *Request) (openai.ChatCompletionRequest, map[string]a
 	case r.Grammar != "" && c.Grammars == NoGrammars:
 		return q, nil, &Error{Kind: Unsupported, Err: errors.New("this endpoint is not known to take grammars")}
 	}
+	ids := map[string]string{} // by which calls are sent: some endpoints give the same ones each turn
+	sent := map[string]bool{}
 	for i := range r.Messages {
 		m := &r.Messages[i]
 		if m.Text == "" && len(m.Calls) == 0 && m.Role != ToolRole {
@@ -275,12 +287,17 @@ func (c *Client) request(r *Request) (openai.ChatCompletionRequest, map[string]a
 		if m.Role == ToolRole && m.CallID == "" {
 			return invalid(fmt.Sprintf("message %d answers no call", i+1))
 		}
-		msg := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Text, ToolCallID: m.CallID, ReasoningContent: m.Reasoning}
+		msg := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Text, ToolCallID: cmp.Or(ids[m.CallID], m.CallID), ReasoningContent: m.Reasoning}
 		if m.Role == ToolRole && m.Text == "" {
 			msg.Content = " " // the library leaves an empty text out, which endpoints refuse
 		}
 		for _, call := range m.Calls {
-			msg.ToolCalls = append(msg.ToolCalls, openai.ToolCall{ID: call.ID, Type: openai.ToolTypeFunction, Function: openai.FunctionCall{Name: call.Name, Arguments: anObject(call.Arguments)}})
+			id := call.ID
+			for n := len(sent) + 1; sent[id]; n++ {
+				id = fmt.Sprintf("call%05d", n)
+			}
+			sent[id], ids[call.ID] = true, id
+			msg.ToolCalls = append(msg.ToolCalls, openai.ToolCall{ID: id, Type: openai.ToolTypeFunction, Function: openai.FunctionCall{Name: call.Name, Arguments: anObject(call.Arguments)}})
 		}
 		q.Messages = append(q.Messages, msg)
 	}
@@ -541,7 +558,7 @@ func (c *Client) persist(ctx context.Context, extra map[string]any, beside []str
 			c.learn(state, said)
 			return spent, nil
 		}
-		if r := x.refused; r != nil && err.Kind != Denied && err.Kind != Unpaid && r.mayName() && ctx.Err() == nil {
+		if r := x.refused; r != nil && !slices.Contains([]Kind{Denied, Unpaid, Garbled}, err.Kind) && r.mayName() && ctx.Err() == nil {
 			if more, ok := state.next(x.asked, r.all+"\n"+r.best); ok {
 				for name, steps := range more {
 					if steps != state[name] {

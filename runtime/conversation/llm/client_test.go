@@ -164,6 +164,7 @@ func TestEveryFailureHasItsKind(t *testing.T) {
 		"no JSON":                     {status(200, "", `the moon is full`), false, llm.Garbled, 3},
 		"half a JSON":                 {status(200, "", `{"choices":[{"mess`), false, llm.Garbled, 3},
 		"no choice":                   {status(200, "", `{"choices":[]}`), false, llm.Garbled, 3},
+		"lists without end":           {status(200, "", strings.Repeat("[", 3<<20)), false, llm.Garbled, 3},
 		"null":                        {status(200, "", `null`), false, llm.Garbled, 3},
 		"a call without a name":       {status(200, "", `{"choices":[{"message":{"tool_calls":[{"id":"1","type":"function","function":{}}]}}]}`), false, llm.Garbled, 3},
 		"without end":                 {func(w http.ResponseWriter, _ *http.Request) { forever(w, `{"choices":[{"message":{"content":"`+long) }, false, llm.Garbled, 3},
@@ -231,6 +232,7 @@ func TestWaitsGrowAndHonourRetryAfter(t *testing.T) {
 	}{
 		"growing":             {[]http.HandlerFunc{busy(""), busy(""), busy(""), says("x")}, []time.Duration{250 * time.Millisecond, 500 * time.Millisecond, time.Second}, true},
 		"seconds":             {[]http.HandlerFunc{busy("Retry-After: 3"), says("x")}, []time.Duration{3250 * time.Millisecond}, true},
+		"parts of a second":   {[]http.HandlerFunc{busy("Retry-After: 1.5s"), says("x")}, []time.Duration{1750 * time.Millisecond}, true},
 		"milliseconds":        {[]http.HandlerFunc{busy("Retry-After-Ms: 70"), says("x")}, []time.Duration{320 * time.Millisecond}, true},
 		"a date":              {[]http.HandlerFunc{busy("Retry-After: Fri, 27 Dec 2024 09:14:05 GMT"), says("x")}, []time.Duration{5250 * time.Millisecond}, true},
 		"a date in the past":  {[]http.HandlerFunc{busy("Retry-After: Fri, 27 Dec 2024 09:13:05 GMT"), says("x")}, []time.Duration{250 * time.Millisecond}, true},
@@ -330,6 +332,18 @@ func TestConfigurationsAreRefused(t *testing.T) {
 	} {
 		if _, err := llm.New(c); err == nil {
 			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+// 54: what stands around a key or behind a base URL is no part of it.
+func TestWhatStandsAroundAConfigurationIsNoPartOfIt(t *testing.T) {
+	t.Parallel()
+	for base, path := range map[string]string{"": "/v1", "/": "/v1", "/v1/": "/v1", "/v1/chat/completions": "/v1", "/v1/chat/completions/ ": "/v1", "/chat/completions": "", "/api/v3": "/api/v3"} {
+		e := serve(t, says("x"))
+		c, _ := e.client(t, func(c *llm.Config) { c.BaseURL, c.Key = e.URL+base, " "+secret+"\r\n" })
+		if _, err := c.Chat(t.Context(), ask("?"), nil); err != nil || e.asked()[0].path != path+"/chat/completions" || e.asked()[0].key != "Bearer "+secret {
+			t.Errorf("%s: %+v, %v", base, e.asked(), err)
 		}
 	}
 }

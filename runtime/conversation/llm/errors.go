@@ -175,6 +175,8 @@ func (c *Client) remedy(e *Error) string {
 		return "write the base URL with http://"
 	case e.Kind == Unavailable && (strings.Contains(e.Err.Error(), "x509:") || strings.Contains(e.Err.Error(), "certificate")):
 		return "name the file of the authority that made its certificate as SSL_CERT_FILE, or check the base URL"
+	case e.Kind == Unavailable && strings.Contains(e.Err.Error(), "proxyconnect"):
+		return "check the proxy that HTTPS_PROXY or HTTP_PROXY names"
 	case e.Kind == Unavailable && e.Status == 0:
 		return "check the base URL, and that the model's server runs"
 	case e.Kind == Garbled:

@@ -42,9 +42,9 @@ var Families = []Family{
 	{"Qwen, thinking models", `(^|\.)dashscope[a-z-]*\.aliyuncs\.com$`, `^(qwen3|qwq)`, []string{"tool_choice"},
 		"a call cannot be forced while the model thinks",
 		"github.com/cloudwego/eino issue 994 (qwen3.5-plus)", "2026-04-24"},
-	{"Gemini", `^generativelanguage\.googleapis\.com$`, ``, append([]string{"seed"}, profiles["gemini"]...),
-		"schemas are a subset: unknown keywords, formats but date-time, and unknown fields of the request are refused by name",
-		"github.com/karthink/gptel issue 806; github.com/openswarm-ai/openswarm issue 24; github.com/zed-industries/zed issue 44875", "2025-04-25, 2026-05-06, 2025-12-15"},
+	{"Gemini", `^generativelanguage\.googleapis\.com$`, ``, append([]string{"seed", "properties"}, profiles["gemini"]...),
+		"schemas are a subset: unknown keywords, formats but date-time, objects without properties, and unknown fields of the request are refused by name",
+		"github.com/karthink/gptel issue 806; github.com/openswarm-ai/openswarm issue 24; github.com/zed-industries/zed issue 44875; github.com/huggingface/smolagents pull request 2229", "2025-04-25, 2026-05-06, 2025-12-15, 2026-04-27"},
 	{"Moonshot, thinking models", ``, `^kimi-k2\.[5-9]`, []string{"temperature", "reasoning_content"},
 		"no temperature but the default, and the reasoning has to be sent back with its calls",
 		"github.com/continuedev/continue issue 11600; github.com/MoonshotAI/kimi-cli issue 2621", "2026-03-18"},
@@ -63,9 +63,15 @@ var Families = []Family{
 	{"Anthropic, newer models", ``, `^claude-(opus-4-[789]|opus-5|fable)`, []string{"temperature"},
 		"a temperature is refused as deprecated",
 		"github.com/RooCodeInc/Roo-Code issue 12162; github.com/The-PR-Agent/pr-agent issue 2456", "2026-04-21, 2026-06-18"},
+	{"Anthropic, Fable 5.1 and Mythos 5.1", ``, `^claude-(fable|mythos)-5-1`, []string{"temperature", "tool_choice"},
+		"a call cannot be forced",
+		"github.com/anthropics/claude-cookbooks issue 854", "2026-09-02"},
 	{"Anthropic", `(^|\.)api\.anthropic\.com$`, ``, []string{"response_format", "response_format"},
 		"strict, seed and response_format are ignored, so the schema of an answer is told in words",
 		"the documentation of its OpenAI SDK compatibility", "read 2026-11-29"},
+	{"Together", `(^|\.)api\.together\.(xyz|ai)$`, ``, []string{"tool_choice"},
+		"a forced call is an invalid request, and nothing says why",
+		"github.com/tensorzero/tensorzero pull request 2952", "2025-07-30"},
 	{"vLLM", ``, ``, nil,
 		"tools need the server's flags --enable-auto-tool-choice and --tool-call-parser unless a call is forced; templates without a system role, or with roles in turn, refuse others. The latter is learned",
 		"github.com/QwenLM/Qwen-Agent issue 344; github.com/microsoft/autogen issues 1037 and 3597", "2024-09-12, 2023-12-21, 2024-10-02"},
@@ -81,17 +87,18 @@ var Families = []Family{
 type known []*Family
 
 func familyOf(host, model string) (rows known) {
-	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	for i := range Families {
-		f := &Families[i]
-		if f.Host == "" && f.Model == "" {
-			continue
-		}
-		if regexp.MustCompile(f.Host).MatchString(strings.ToLower(host)) && regexp.MustCompile(f.Model).MatchString(model) {
+		if f := &Families[i]; f.Matches(host, model) {
 			rows = append(rows, f)
 		}
 	}
 	return rows
+}
+
+// Matches reports whether a model at a host is of the family.
+func (f *Family) Matches(host, model string) bool {
+	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	return (f.Host != "" || f.Model != "") && regexp.MustCompile(f.Host).MatchString(strings.ToLower(host)) && regexp.MustCompile(f.Model).MatchString(model)
 }
 
 func (k known) adapted() adapted {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -21,7 +22,11 @@ type member struct {
 
 // ordered reads JSON.
 func ordered(text []byte) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader(text))
+	var bounded json.RawMessage // in its depth
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&bounded); err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(bounded))
 	dec.UseNumber()
 	return orderedValue(dec)
 }
@@ -140,7 +145,7 @@ func (o *object) drop(key string) bool {
 func (o *object) number(key string) (n int, ok bool) {
 	raw, _ := o.get(key).(json.RawMessage)
 	f, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
-	return int(f), err == nil
+	return int(max(min(f, math.MaxInt32), -math.MaxInt32)), err == nil && f == f
 }
 
 func (o *object) list(key string) (list []any, ok bool) {

@@ -73,8 +73,11 @@ func (r *refusal) walk(key string, value any, lines *[]string, deep int) {
 		}
 		*lines = append(*lines, v)
 		switch key {
-		case "message", "msg", "error", "errors", "detail", "error_description":
+		case "message", "msg", "error", "errors", "detail", "error_description", "error_msg", "status_msg", "errorMessage", "Message", "description":
 			r.best = v // the innermost is the last
+			if inner := embedded(v); inner != nil {
+				r.walk(key, inner, lines, deep+1)
+			}
 		}
 	case []any:
 		for _, item := range v {
@@ -86,7 +89,7 @@ func (r *refusal) walk(key string, value any, lines *[]string, deep int) {
 		if loc != "" {
 			*lines = append(*lines, loc)
 		}
-		for _, k := range []string{"param", "field", "description", "code", "type", "status", "msg", "message", "error", "errors", "detail", "details", "fieldViolations", "metadata", "raw", "error_description", "failed_generation"} {
+		for _, k := range []string{"param", "field", "description", "code", "type", "status", "msg", "message", "error", "errors", "detail", "details", "fieldViolations", "metadata", "raw", "error_description", "error_msg", "status_msg", "errorMessage", "Message", "base_resp", "failed_generation"} {
 			if inner, ok := v[k]; ok {
 				r.walk(k, inner, lines, deep+1)
 			}
@@ -95,6 +98,20 @@ func (r *refusal) walk(key string, value any, lines *[]string, deep int) {
 			r.best = loc + ": " + msg
 		}
 	}
+}
+
+// embedded returns the object of JSON that stands behind words in a text, as gateways pass on what they
+// were told; nil if there is none.
+func embedded(text string) any {
+	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if from <= 0 || to < from {
+		return nil
+	}
+	inner, err := decodeLoose([]byte(text[from : to+1]))
+	if err != nil {
+		return nil
+	}
+	return inner
 }
 
 // place writes where in a request a fault is, as validators of Python list it.
@@ -121,6 +138,7 @@ func webPage(text []byte) string {
 // says reports whether a refusal holds all these words, in small letters.
 func (r *refusal) says(words ...string) bool {
 	text := strings.ToLower(r.all + "\n" + r.best)
+	text += "\n" + strings.ReplaceAll(text, "_", " ") // codes are words
 	for _, w := range words {
 		if !strings.Contains(text, w) {
 			return false
@@ -142,9 +160,9 @@ func (r *refusal) kind() Kind {
 		return Unpaid
 	case r.any("request too large", "request body too large", "reduce your message size"), !limit && r.overlong():
 		return Overlong
-	case r.any("failed_generation", "tool_use_failed"):
+	case r.any("failed_generation", "tool_use_failed", "failed to parse input", "parsing tool call", "parse tool call"):
 		return Garbled // the endpoint itself checks what the model wrote
-	case !limit && r.any("api key", "api-key", "api_key", "apikey", "invalid token", "invalid authentication", "unauthorized", "unauthenticated") && !r.any("rate limit"):
+	case !limit && r.any("api key", "api-key", "apikey", "invalid token", "invalid authentication", "authentication error", "authentication fails", "authorization header", "login fail", "secret key", "unauthorized", "unauthenticated") && !r.any("rate limit"):
 		return Denied
 	case limit:
 		return Busy
@@ -152,7 +170,7 @@ func (r *refusal) kind() Kind {
 		return Denied
 	case r.status == http.StatusRequestEntityTooLarge:
 		return Overlong
-	case r.status == http.StatusRequestTimeout, r.status == http.StatusConflict, r.status >= 500:
+	case r.status >= 500, slices.Contains([]int{http.StatusRequestTimeout, http.StatusConflict, http.StatusFailedDependency, http.StatusTooEarly, 498, 499}, r.status):
 		return Unavailable
 	case r.status >= 400:
 		return Invalid
@@ -164,7 +182,8 @@ func (r *refusal) kind() Kind {
 // sentence for what is free each minute, and says when to come back.
 func (r *refusal) unpaid() bool {
 	return r.status == http.StatusPaymentRequired ||
-		r.any("insufficient_quota", "insufficient balance", "insufficient credit", "insufficient fund", "exceeded_current_quota", "billing_hard_limit", "credit balance is too low", "no credits", "out of credits", "account is in arrears") ||
+		r.any("insufficient_quota", "insufficient balance", "balance is insufficient", "insufficient credit", "insufficient fund", "exceeded_current_quota", "billing_hard_limit", "billing_not_active", "credit balance is too low",
+			"no credits", "any credits", "purchase credits", "out of credits", "credits are depleted", "in arrears", "arrearage", "overdue", "spending limit", "spend limit", "余额不足", "欠费") ||
 		r.says("exceeded your current quota", "billing") && !r.any("retry", "per minute", "per day", "perminute", "perday")
 }
 
@@ -218,12 +237,14 @@ func (c *Client) advice(r *refusal, kind Kind, wait time.Duration) string {
 	case r.any("enable-auto-tool-choice"):
 		return "start vLLM with --enable-auto-tool-choice and a --tool-call-parser for this model, or choose --mode vllm"
 	case r.any("not support tool", "support tool use", "unsupported param: tools", "tool use is not supported", "tools is not supported", "tools are not supported", "tool calling is not supported", "tool calls are not supported", "tool_use is not supported",
-		"not support function", "function calling is not", "functions are not supported", "not support tool_use", "not support the tools", "'tools' is not supported", "does not support 'tools'"):
+		"not support parameters: ['tools'", "not support function", "function calling is not", "functions are not supported", "not support tool_use", "not support the tools", "'tools' is not supported", "does not support 'tools'"):
 		return "choose a model that takes tools, or --mode text"
 	case r.any("/v1/responses", "responses api"):
 		return "choose another model, one that answers chat completions"
 	case kind == Unpaid:
 		return "top up the account, or raise what it may spend"
+	case kind == Overlong && r.says("web page"):
+		return "a proxy before the model's server takes no request of this size: have it take larger ones, or give fewer palettes"
 	case kind == Overlong:
 		return smaller
 	case kind == Denied && c.key == "":
@@ -248,11 +269,13 @@ func (c *Client) advice(r *refusal, kind Kind, wait time.Duration) string {
 		return "ask from a region that it serves, or choose another model"
 	case r.says("too many", "tools"), r.says("too many", "functions"), r.says("'tools'", "array too long"), r.says("tools", "maximum length"):
 		return "give fewer palettes, or choose --mode text"
+	case r.status == http.StatusNotFound && r.noSuchPath() && c.bare:
+		return "check the base URL, and where there is no /v1, write all of it, such as https://host/chat/completions"
 	case r.status == http.StatusNotFound && r.noSuchPath() && strings.HasSuffix(c.base, "/v1"):
 		return "check the base URL: there is no /chat/completions at it"
 	case (r.status == http.StatusNotFound || r.status == http.StatusMethodNotAllowed) && r.noSuchPath():
 		return "check the base URL: it usually ends in /v1"
-	case (r.status == http.StatusNotFound || r.status == http.StatusBadRequest) && r.any("model", "deployment") && r.any("not found", "not exist", "no such", "unknown model", "not a valid model", "not available"):
+	case r.status < http.StatusInternalServerError && r.any("model", "deployment") && r.any("not found", "not exist", "no such", "unknown model", "invalid model", "not a valid model", "model identifier is invalid", "not available", "not supported by any provider", "no provider", "unable to access model", "could not find"):
 		return fmt.Sprintf("the endpoint has no model %q: name one that it has", c.Model)
 	case kind == Invalid:
 		return "verbatim model check says what works there; choose another model, or --mode text"

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -11,7 +12,7 @@ import (
 // Servers that do not know a model's own way to call pass its calls on as text. The ways, and the
 // models that have them:
 //
-//	<tool_call>{"name": …, "arguments": {…}}</tool_call>      Hermes, Qwen
+//	<tool_call>{"name": …, "arguments": {…}}</tool_call>      Hermes, Qwen; <TOOLCALL>[…] Nemotron, <tool_calls>[…] Jamba
 //	<tool_call><function=NAME><parameter=KEY>VALUE…           Qwen3-Coder
 //	<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE…    GLM 4.5
 //	<invoke name="NAME"><parameter name="KEY">VALUE…          MiniMax M2
@@ -20,6 +21,8 @@ import (
 //	<|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>{…}<|tool_call_end|>  Kimi K2
 //	<｜tool▁call▁begin｜>NAME<｜tool▁sep｜>{…}<｜tool▁call▁end｜>   DeepSeek
 //	<|channel|>commentary to=functions.NAME<|message|>{…}<|call|>                        gpt-oss
+//	<|START_ACTION|>[{"tool_name": …, "parameters": {…}}]     Command R
+//	<|action_start|><|plugin|>{…}<|action_end|>               InternLM
 //	a fence, or the JSON alone
 
 // expression makes an expression when it is first used.
@@ -28,12 +31,16 @@ func expression(text string) func() *regexp.Regexp {
 }
 
 var (
-	thoughts = expression(`(?s)^\s*<think(?:ing)?>.*?</think(?:ing)?>`)
+	// thoughts stand before an answer, in the marks of the model; some templates begin them in the prompt.
+	thoughts = expression(`(?s)^\s*(?:<think(?:ing)?>(.*?)(?:</think(?:ing)?>|$)|(.*?\n|)</think(?:ing)?>\s*(?:\n|$))`)
+	// ends are marks behind an answer.
+	ends   = expression(`(?:\s|<\|(?:eom_id|eot_id|im_end|end|return|endoftext)\|>|</s>|<end_of_turn>|<｜end▁of▁sentence｜>)+$`)
+	fenced = expression("(?s)^\\s*```(?:json)?[ \\t]*\\n(.*?)\\n[ \\t]*```\\s*$")
 	// sections stand around calls, and say nothing.
-	sections = expression(`<\|tool_calls_section_(?:begin|end)\|>|<｜tool▁calls▁(?:begin|end)｜>|<｜end▁of▁sentence｜>|</?(?:minimax:tool_call|function_calls)>|<\|(?:eom_id|eot_id|im_end)\|>`)
+	sections = expression(`<\|tool_calls_section_(?:begin|end)\|>|<｜tool▁calls▁(?:begin|end)｜>|<｜end▁of▁sentence｜>|</?(?:(?:minimax|seed):tool_call|function_calls)>|<\|/tool_call\|>|<\|(?:START|END)_ACTION\|>|<\|action_(?:start|end)\|>|<\|plugin\|>`)
 	// Each form has the groups name and inner: the arguments, or with no name the whole call.
 	forms = []func() *regexp.Regexp{
-		expression(`(?s)^<(?:tool_call|function_call|tool|tools)>\s*(?P<inner>[\[{].*?)</(?:tool_call|function_call|tool|tools)>`),
+		expression(`(?is)^<(?:tool_?calls?|function_?calls?|tools?)>\s*(?P<inner>[\[{].*?)</(?:tool_?calls?|function_?calls?|tools?)>`),
 		expression(`(?s)^(?:<tool_call>\s*)?<function=(?P<name>[^>\s]+)>(?P<inner>.*?)</function>(?:\s*</tool_call>)?`),
 		expression(`(?s)^<tool_call>\s*(?P<name>[^<{\s]+)(?P<inner>.*?)</tool_call>`),
 		expression(`(?s)^<invoke name="(?P<name>[^"]+)">(?P<inner>.*?)</invoke>`),
@@ -48,6 +55,21 @@ var (
 	recipient = expression(`to=(\S+)`)
 )
 
+// tidy takes out of an answer's text what is none of it: the thoughts before it, the marks of its end,
+// and, where JSON was asked for, a fence around it.
+func (r *Reply) tidy(isJSON bool) {
+	if m := thoughts().FindStringSubmatchIndex(r.Text); m != nil {
+		r.Reasoning = cmp.Or(r.Reasoning, kept(strings.TrimSpace(thoughts().ReplaceAllString(r.Text[:m[1]], "$1$2"))))
+		r.Text = strings.TrimLeft(r.Text[m[1]:], "\r\n")
+	}
+	if end := ends().FindString(r.Text); strings.TrimSpace(end) != "" {
+		r.Text = strings.TrimSuffix(r.Text, end)
+	}
+	if m := fenced().FindStringSubmatch(r.Text); m != nil && isJSON {
+		r.Text = m[1]
+	}
+}
+
 // inText reads a text that is nothing but calls of these tools, or the channels of gpt-oss. A call that
 // is quoted among other words is none: it may be somebody else's.
 func inText(text string, tools []Tool) (calls []ToolCall, rest string) {
@@ -55,7 +77,7 @@ func inText(text string, tools []Tool) (calls []ToolCall, rest string) {
 	if strings.Contains(left, "<|channel|>") {
 		return inChannels(left, tools)
 	}
-	left = strings.TrimSpace(sections().ReplaceAllString(thoughts().ReplaceAllString(left, ""), ""))
+	left = strings.TrimSpace(sections().ReplaceAllString(left, ""))
 	for left != "" {
 		name, inner, after := "", left, ""
 		for _, form := range forms {
@@ -123,6 +145,7 @@ func toolCalls(name, text string, tools []Tool) (calls []ToolCall) {
 	}
 	type written struct {
 		Name       string          `json:"name"`
+		ToolName   string          `json:"tool_name"` // of Command R
 		Arguments  json.RawMessage `json:"arguments"`
 		Parameters json.RawMessage `json:"parameters"`
 	}
@@ -135,14 +158,14 @@ func toolCalls(name, text string, tools []Tool) (calls []ToolCall) {
 		all = []written{one}
 	}
 	for _, w := range all {
-		args := w.Arguments
+		args, name := w.Arguments, cmp.Or(w.Name, w.ToolName)
 		if args == nil {
 			args = w.Parameters
 		}
-		if args == nil || toolOf(w.Name, tools) == nil {
+		if args == nil || toolOf(name, tools) == nil {
 			return nil
 		}
-		calls = append(calls, ToolCall{Name: w.Name, Arguments: string(args)})
+		calls = append(calls, ToolCall{Name: name, Arguments: string(args)})
 	}
 	return calls
 }

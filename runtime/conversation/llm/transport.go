@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -41,8 +42,9 @@ type exchange struct {
 	pieces     bool // the answer comes in pieces
 	began      bool // something of it has come
 	calls      []gathered
-	details    []any    // of the reasoning, beside the message
-	beside     []string // what the endpoint put beside each message of the request, and each call in it
+	texts      [3]growing // what was said, thought and refused
+	details    []any      // of the reasoning, beside the message
+	beside     []string   // what the endpoint put beside each message of the request, and each call in it
 
 	keeps             bool   // for Exchanged:
 	carried, received []byte // the request as it was sent, and its answer
@@ -95,7 +97,11 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		silent.Stop()
 		cancel(nil)
 		_ = resp.Body.Close()
-		return nil, &Error{Kind: Invalid, Err: errElsewhere}
+		err := errElsewhere
+		if to, wrong := resp.Location(); wrong == nil {
+			err = fmt.Errorf("%w: it sends us to %s", errElsewhere, (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: strings.TrimSuffix(to.Path, "/chat/completions")}).String())
+		}
+		return nil, &Error{Kind: Invalid, Err: err}
 	}
 	x.retryAfter = retryAfter(resp.Header, t.now())
 	b := &body{ReadCloser: resp.Body, x: x, left: t.maxBytes, idle: t.idle, silent: silent, ctx: ctx, cancel: cancel}
@@ -154,29 +160,61 @@ func (x *exchange) look(resp *http.Response, b *body) error {
 	if err == nil {
 		err = in.UnreadByte()
 	}
-	var text []byte
-	x.pieces = !strings.ContainsRune("{[<", rune(c)) && x.reply != nil
-	switch {
-	case err != nil && err != io.EOF:
+	if err != nil && err != io.EOF {
 		resp.Body = held{failing{err}, b}
 		return nil
+	}
+	var text []byte
+	x.pieces = !strings.ContainsRune("{[<", rune(c)) && x.reply != nil
+	if !x.pieces {
+		if text, err = io.ReadAll(in); err != nil {
+			resp.Body = held{failing{err}, b}
+			return nil
+		}
+		if lines := severalLines(text); lines != nil && x.reply != nil {
+			x.pieces, in = true, bufio.NewReader(bytes.NewReader(lines))
+		}
+	}
+	switch {
 	case x.pieces && x.streamed:
 		resp.Body = &events{Closer: b, x: x, in: in}
 		return nil
 	case x.pieces:
 		text, err = (&events{Closer: b, x: x, in: in}).whole()
+	case c == '<':
+		return x.failed(readRefusal(http.StatusNotFound, text))
 	default:
-		if text, err = io.ReadAll(in); err != nil {
-			resp.Body = held{failing{err}, b}
-			return nil
-		}
-		if c == '<' {
-			return x.failed(readRefusal(http.StatusNotFound, text))
-		}
 		text, err = x.document(text)
 	}
 	resp.Body = held{bytes.NewReader(text), b}
 	return err
+}
+
+// severalLines returns the pieces of an answer that come as JSON without the frame of events, one after the
+// other or in a list, each on a line; nil if there is only one.
+func severalLines(text []byte) (lines []byte) {
+	var all []json.RawMessage
+	if json.Unmarshal(text, &all) != nil {
+		all = nil
+		for in := json.NewDecoder(bytes.NewReader(text)); ; {
+			var one json.RawMessage
+			if in.Decode(&one) != nil {
+				break
+			}
+			all = append(all, one)
+		}
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	for _, one := range all {
+		var line bytes.Buffer
+		if json.Compact(&line, one) != nil {
+			return nil
+		}
+		lines = append(append(lines, line.Bytes()...), '\n')
+	}
+	return lines
 }
 
 // A held is the rest of an answer, of which some is read.
@@ -279,8 +317,8 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		return time.Duration(ms) * time.Millisecond
 	}
 	text := h.Get("Retry-After")
-	if s, err := strconv.ParseInt(text, 10, 64); err == nil && s >= 0 && s < 1e7 {
-		return time.Duration(s) * time.Second
+	if s, err := strconv.ParseFloat(strings.TrimSuffix(text, "s"), 64); err == nil && s >= 0 && s < 1e7 { // some write parts of a second
+		return time.Duration(s * float64(time.Second))
 	}
 	if at, err := http.ParseTime(text); err == nil && at.After(now) {
 		return at.Sub(now)

@@ -467,3 +467,20 @@ func TestMessagesShowNoMarkdown(t *testing.T) {
 		}
 	}
 }
+
+// G37: htmx gives a request up after a minute unless the page says otherwise, and a local model that is
+// loaded needs longer; how long is waited is the server's to say.
+func TestPagesWaitForAModel(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := (&pages.Page{}).Render(&b); err != nil {
+		t.Fatal(err)
+	}
+	library, err := os.ReadFile("assets/htmx.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), `"defaultTimeout":0}`) || !strings.Contains(string(library), "defaultTimeout:6e4") {
+		t.Error("a form of a page is given up after a minute")
+	}
+}
