@@ -61,6 +61,10 @@ RACE ?=
 WATCHED := $(if $(RACE),CGO_ENABLED=1,CGO_ENABLED=0)
 RACED   := $(if $(RACE),-race -gcflags=modernc.org/...=-race=false -gcflags=gopkg.in/yaml.v3=-race=false)
 
+# Tests collect garbage as seldom as commands of the program do: a twentieth of all processor time,
+# and a quarter in some packages. Programs that tests start with this environment inherit it.
+GOGC ?= 400
+
 # Tests make thousands of small databases and flush each, which takes half the time in
 # memory. This makes a folder there and says its name, where there is room for it and
 # programs may be started in it; a server may be of another user.
@@ -112,7 +116,7 @@ test: build postgres pgbouncer strace rabbit chromium lark neovim judges ## run 
 	@echo "test: RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) make test tries the same inputs again"
 	@[ -n "$${VERBATIM_MODEL:-}" ] || echo "test: SKIPPED, no model is asked: VERBATIM_MODEL=NAME VERBATIM_BASE_URL=URL make live asks one" >&2
 	@scratch=$$($(IN_MEMORY)); if [ -n "$$scratch" ]; then export TMPDIR=$$scratch; trap 'rm -rf "$$scratch"' EXIT; echo "test: what tests write is in $$scratch" >&2; fi; set -x; \
-	VERBATIM_BUILT=$(CURDIR)/bin/verbatim $(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) $(WATCHED) go test -vet=off $(RACED) -timeout 45m ./... \
+	VERBATIM_BUILT=$(CURDIR)/bin/verbatim $(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) GOGC=$(GOGC) $(WATCHED) go test -vet=off $(RACED) -timeout 45m ./... \
 		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
 	cd $(BENCH) && VERBATIM_REQUIRE_POSTGRES=1 $(WATCHED) go test -timeout 10m ./...
 

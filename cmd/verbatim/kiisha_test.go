@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,20 +31,47 @@ type kiishaHouse struct {
 	env               map[string]string
 }
 
+// newKiisha returns a house of its own, like the one that the first test made.
 func newKiisha(t *testing.T, on string) *kiishaHouse {
 	t.Helper()
 	dir := t.TempDir()
 	h := &kiishaHouse{dir: dir, store: filepath.Join(dir, "kiisha.db"), env: map[string]string{"XDG_STATE_HOME": dir, "VERBATIM_SCAN": "none", "VERBATIM_FILES": filepath.Join(dir, "kiisha.files")}}
-	h.owner = h.store
 	if on == "postgres" {
-		db := pgtest.Database(t)
+		db := pgtest.Like(t, "kiisha", func(db pgtest.DB) {
+			h.owner, h.grants = db.Owner, []string{"--grant-to", "verbatim_app"}
+			h.furnish(t)
+		})
 		h.store, h.owner, h.grants = db.App, db.Owner, []string{"--grant-to", "verbatim_app"}
+		return h
 	}
+	h.owner = h.store
+	furnishedKiisha.Do(func() {
+		h.furnish(t)
+		text, err := os.ReadFile(h.store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		furnishedKiisha.file = text
+	})
+	if furnishedKiisha.file == nil {
+		t.Fatal("the first test that wanted such a house could not make it")
+	}
+	put(t, h.store, furnishedKiisha.file)
+	return h
+}
+
+// furnishedKiisha is the file of a house in which nothing was done yet.
+var furnishedKiisha struct {
+	sync.Once
+	file []byte
+}
+
+func (h *kiishaHouse) furnish(t *testing.T) {
+	t.Helper()
 	h.does(t, 0, "", "", "migrate")
 	for _, name := range []string{"organisations.sql", "eval.sql"} {
 		h.does(t, 0, "", "", "migrate", "--data", filepath.Join(kiishaDir, name))
 	}
-	return h
 }
 
 // onKiishas plays on both stores.

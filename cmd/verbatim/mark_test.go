@@ -66,11 +66,9 @@ func TestAnotherAddressIsNoCopy(t *testing.T) {
 // nothing can be noted of a store, as in a container; nor is a login that was ended since.
 func TestARestoredDatabaseAsksAnew(t *testing.T) { // G80
 	t.Parallel()
-	db := pgtest.Database(t)
+	db := bankDatabase(t)
 	h := newHouse(t)
-	h.env = append(h.env, "VERBATIM_STORE="+db.Owner, "XDG_STATE_HOME=/dev/null/none", "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
-	h.do("migrate", "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
-	h.env = append(h.env, "VERBATIM_STORE="+db.App)
+	h.env = append(h.env, "VERBATIM_STORE="+db.App, "XDG_STATE_HOME=/dev/null/none", "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
 	h.people()
 	h.proposes(`system.grant-high-role :principal-id @nina :role "analyst"`)
 	id := regexp.MustCompile(`\S+`).FindString(h.do("confirm", "--as", "bo"))

@@ -18,12 +18,9 @@ import (
 // is not there is named, detached or gone, and its export is verified beside the others.
 func TestAJournalInParts(t *testing.T) {
 	t.Parallel()
-	db := pgtest.Database(t)
+	db := bankDatabase(t)
 	h := newHouse(t)
-	owner := append(h.env, "VERBATIM_STORE="+db.Owner, "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
-	h.env = owner
-	h.do("migrate", "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
-	h.env = append(h.env, "VERBATIM_STORE="+db.App)
+	h.env = append(h.env, "VERBATIM_STORE="+db.App, "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
 	fails := func(code int, args ...string) string {
 		t.Helper()
 		cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), args...)

@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"verbatim/stores/postgres/pgtest"
 )
 
 var olderProgram = flag.String("older", "", "the program of a release before, to be exchanged for this one")
@@ -65,10 +63,9 @@ verbs:
 // done twice. SAFE-R10
 func TestServersAreExchangedOneByOne(t *testing.T) {
 	t.Parallel()
-	db := pgtest.Database(t)
+	db := bankDatabase(t)
 	h := newHouse(t)
 	h.env = append(h.env, "VERBATIM_STORE="+db.App, "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
-	h.do("migrate", "--store", db.Owner, "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
 	newer := filepath.Join(h.dir, "newer")
 	if err := os.CopyFS(newer, os.DirFS(filepath.Join(h.dir, "verbs"))); err != nil {
 		t.Fatal(err)

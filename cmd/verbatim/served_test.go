@@ -66,12 +66,19 @@ func onBoth(t *testing.T, test func(t *testing.T, h *house)) {
 // them go by a real one too.
 func onServer(t *testing.T) *house {
 	t.Helper()
-	db := pgtest.Database(t)
 	h := newHouse(t)
-	h.env = append(h.env, "VERBATIM_STORE="+db.Owner, "VERBATIM_FILES="+filepath.Join(h.dir, "files"), "TICK=now")
-	h.do("migrate", "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
-	h.env = append(h.env, "VERBATIM_STORE="+db.App)
+	db := bankDatabase(t)
+	h.env = append(h.env, "VERBATIM_STORE="+db.Owner, "VERBATIM_FILES="+filepath.Join(h.dir, "files"), "TICK=now", "VERBATIM_STORE="+db.App) // the last one counts
 	return h
+}
+
+// bankDatabase is the bank's store on PostgreSQL, made once and copied, as bankStore is in a file.
+func bankDatabase(t *testing.T) pgtest.DB {
+	t.Helper()
+	return pgtest.Like(t, "bank", func(db pgtest.DB) {
+		h := newHouse(t)
+		h.do("migrate", "--store", db.Owner, "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
+	})
 }
 
 // do runs a command, which has to succeed.

@@ -26,8 +26,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"verbatim/stores/postgres/pgtest"
 )
 
 // How much of it: a little in every run, what is promised by make torture and make marathon.
@@ -234,11 +232,9 @@ func (v *visitor) asks(s *running, n int, name string) (acknowledged int) {
 // them are done, each once. (SAFE-H10)
 func TestServePoolExhausted(t *testing.T) {
 	t.Parallel()
-	db := pgtest.Database(t)
+	db := bankDatabase(t)
 	h := newHouse(t)
-	h.env = append(h.env, "VERBATIM_STORE="+db.Owner, "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
-	h.do("migrate", "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
-	h.env = append(h.env, "VERBATIM_STORE="+db.App)
+	h.env = append(h.env, "VERBATIM_STORE="+db.App, "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
 	s := h.serve("--log", "off", "--no-work", "--sign-in", "clara")
 	clara := newVisitor(t).comes(s, "clara")
 	clara.Transport = &http.Transport{MaxIdleConnsPerHost: 600}

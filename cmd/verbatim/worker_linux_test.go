@@ -40,6 +40,11 @@ var launcher = sync.OnceValues(func() (string, error) {
 			return "", err
 		}
 	}
+	for _, name := range []string{"SSL_CERT_FILE", "HTTP_PROXY", "HTTPS_PROXY"} {
+		if err := os.WriteFile(filepath.Join(workshop, name), []byte(os.Getenv(name)), 0o600); err != nil {
+			return "", err
+		}
+	}
 	name := filepath.Join(workshop, "launcher")
 	if said, err := exec.Command("go", "build", "-o", name, "./testdata/launcher").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, said)

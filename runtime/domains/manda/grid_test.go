@@ -94,6 +94,11 @@ func TestEqualFiguresArePairedBeforeOthersDiffer(t *testing.T) {
 	if got := Unmatched(all, differ); len(got) != 1 || !got[[2]int{0, 3}] {
 		t.Errorf("of %v are left %v", differ, got)
 	}
+	// A sentence says no more of a cell than the other document's cell of the same heads.
+	all = []FindingFacts{fact("a", "RSUs: Granted", "2019", 7), fact("b", "", "", 9), fact("b", "RSUs: Granted", "2019", 8)}
+	if got := Unmatched(all, [][2]int{{0, 1}, {0, 2}}); len(got) != 1 || !got[[2]int{0, 2}] {
+		t.Errorf("beside a cell of the same heads are left %v", got)
+	}
 }
 
 // G9, G46: a question finds the row that has its words, reckons what it asks for, and cites the cells.

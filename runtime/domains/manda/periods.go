@@ -144,6 +144,9 @@ var forms = []struct {
 	{pattern(`(?i)h([12])`), func(m []string) Period { return Period{'H', 0, num(m[1]), 0} }},
 }
 
+// wordy finds what the forms without a digit have: "first quarter", "erstes Halbjahr".
+var wordy = pattern(`(?i) (?:quart|trimestre|half|halbjahr|semestre)`)
+
 // part returns the quarter or half of a calendar year that ends with a month; none if another ends there.
 func part(months string, month, year int) Period {
 	switch quarter := strings.EqualFold(months, "three") || months == "3"; {
@@ -182,6 +185,9 @@ func yr(s string) int {
 
 // periods returns the periods that a text states, in order.
 func periods(text string) []said {
+	if !strings.ContainsAny(text, "0123456789") && !wordy.re().MatchString(text) {
+		return nil // two dozen expressions would look for nothing
+	}
 	var all []said
 	taken := func(at, end int) bool {
 		for _, s := range all {

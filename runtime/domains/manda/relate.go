@@ -64,24 +64,41 @@ func (f *FindingFacts) cell() string {
 // same heads, only that cell counts.
 func Unmatched(all []FindingFacts, differ [][2]int) map[[2]int]bool {
 	key := func(f *FindingFacts) string {
-		return strings.Join([]string{f.Metric, f.Subject, f.Period, f.Unit}, "|")
+		return strings.Join([]string{f.Metric, f.Subject, f.Period, f.Unit, f.Document}, "|")
 	}
-	by := map[string][]*FindingFacts{}
+	by := map[string][]int{}
+	cells := make([]string, len(all))
 	for i := range all {
-		by[key(&all[i])] = append(by[key(&all[i])], &all[i])
+		by[key(&all[i])] = append(by[key(&all[i])], i)
+		cells[i] = all[i].cell()
+	}
+	// Documents that state one figure many times have as many pairs as its square, and each asks
+	// the same of its ends: whether the other's document has the figure, or a cell with its heads.
+	type stating struct{ figure, cell bool }
+	type asked struct {
+		of       int
+		document string
+	}
+	known := map[asked]stating{}
+	states := func(of, other int) stating {
+		q := asked{of, all[other].Document}
+		s, ok := known[q]
+		if !ok {
+			at := all[of]
+			at.Document = q.document
+			for _, o := range by[key(&at)] {
+				s.figure = s.figure || Relate(all[of], all[o], false) == Supports
+				s.cell = s.cell || cells[of] != "" && cells[of] == cells[o]
+			}
+			known[q] = s
+		}
+		return s
 	}
 	left := map[[2]int]bool{}
 	for _, p := range differ {
-		a, b := &all[p[0]], &all[p[1]]
-		same := a.cell() != "" && a.cell() == b.cell()
-		if !slices.ContainsFunc(by[key(a)], func(o *FindingFacts) bool {
-			for _, ends := range [...][2]*FindingFacts{{a, b}, {b, a}} {
-				if of := ends[0]; o.Document == ends[1].Document && (Relate(*of, *o, false) == Supports || !same && of.cell() != "" && of.cell() == o.cell()) {
-					return true
-				}
-			}
-			return false
-		}) {
+		same := cells[p[0]] != "" && cells[p[0]] == cells[p[1]]
+		a, b := states(p[0], p[1]), states(p[1], p[0])
+		if !a.figure && !b.figure && (same || !a.cell && !b.cell) {
 			left[p] = true
 		}
 	}
@@ -91,11 +108,11 @@ func Unmatched(all []FindingFacts, differ [][2]int) map[[2]int]bool {
 // Agree reports whether two figures may be the same: they differ by no more than rounding
 // each to what its last digit counts explains.
 func Agree(a, stepA, b, stepB *big.Rat) bool {
+	if stepA.Cmp(stepB) == 0 { // both are as exact: they are the same, or they are not
+		return a.Cmp(b) == 0
+	}
 	difference := new(big.Rat).Sub(a, b)
 	rounding := new(big.Rat).Mul(new(big.Rat).Add(stepA, stepB), big.NewRat(1, 2))
-	if stepA.Cmp(stepB) == 0 { // both are as exact: they are the same, or they are not
-		rounding = new(big.Rat)
-	}
 	return difference.Abs(difference).Cmp(rounding) <= 0
 }
 

@@ -19,7 +19,7 @@ func main() {
 		fail("who am I", err)
 	}
 	home, here := filepath.Dir(self), ""
-	if !own() {
+	if !own(home) {
 		here, _ = os.Getwd() // no worker gets to a folder that is gone
 	}
 	if here == "" {
@@ -59,8 +59,9 @@ func main() {
 
 // own reports whether a command gets a process of its own: it serves until it is stopped, somebody
 // types, or its environment has what a process reads when it starts. PROCESS=own in a script asks
-// for it.
-func own() bool {
+// for it. Roots of certificates and proxies that the tests were started with are no reason: all
+// commands have them, and speak to this machine.
+func own(home string) bool {
 	for _, arg := range os.Args[1:min(2, len(os.Args))] {
 		switch arg {
 		case "serve", "work", "mcp", "lsp":
@@ -70,6 +71,7 @@ func own() bool {
 	for _, name := range []string{"PROCESS", "TZ", "GODEBUG", "GOMAXPROCS", "GOMEMLIMIT", "GOTRACEBACK", "SSL_CERT_FILE", "HTTP_PROXY", "HTTPS_PROXY"} {
 		switch value := os.Getenv(name); {
 		case value == "", name == "GOTRACEBACK" && value == "system": // testscript sets it
+		case value == given(home, name):
 		default:
 			return true
 		}
@@ -81,6 +83,12 @@ func own() bool {
 		}
 	}
 	return false
+}
+
+// given returns what the tests were started with.
+func given(home, name string) string {
+	value, _ := os.ReadFile(filepath.Join(home, name))
+	return string(value)
 }
 
 func fail(what string, err error) {
