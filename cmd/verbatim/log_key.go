@@ -82,6 +82,23 @@ func (k *logKey) check(ctx context.Context, s stores.Log, h journal.Head) error 
 	return nil
 }
 
+// refuses returns why the key would not sign the log as it is, nil if it would.
+func (k *logKey) refuses(ctx context.Context, s stores.Store) error {
+	h, err := journal.Last(ctx, s)
+	if err != nil || h.Size == 0 {
+		return nil // a store that cannot be read is told as such, and there is nothing to sign before the first entry
+	}
+	return k.check(ctx, s, h)
+}
+
+// signs returns the function that signs heads of a store with the key; nil without one.
+func (k *logKey) signs(s stores.Log) func(context.Context, journal.Head) (string, error) {
+	if k == nil {
+		return nil
+	}
+	return func(ctx context.Context, h journal.Head) (string, error) { return k.sign(ctx, s, h) }
+}
+
 // sign signs a head, after check, and notes it.
 func (k *logKey) sign(ctx context.Context, s stores.Log, h journal.Head) (note string, err error) {
 	k.mu.Lock()

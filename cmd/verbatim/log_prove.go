@@ -81,35 +81,19 @@ func (a *app) logProve(ctx context.Context, f setup, n int64, sign string) error
 
 // prove seals what waits, and proves an entry.
 func (a *app) prove(ctx context.Context, s stores.Store, k *logKey, n int64) (string, error) {
-	if err := s.Seal(ctx); err != nil && !errors.Is(err, stores.ErrStandby) {
-		return "", a.journalFailed(err)
-	}
-	entries, err := s.Journal(ctx, n, n)
-	if err == nil && len(entries) == 0 {
-		err = noEntry(n)
-	}
-	if err != nil {
+	proof, err := journal.ProveNow(ctx, s, n, k.signs(s))
+	var unsigned *journal.UnsignedError
+	switch {
+	case err == nil:
+		return proof.String(), nil
+	case errors.Is(err, journal.ErrNoEntry):
+		return "", noEntry(n)
+	case errors.As(err, &unsigned):
+		return "", a.notSigned(unsigned.Cause)
+	case errors.Is(err, journal.ErrWaits), errors.Is(err, journal.ErrInChain):
 		return "", err
 	}
-	sign := func(h journal.Head) (string, error) {
-		if k == nil {
-			return journal.Unsigned(h), nil
-		}
-		note, err := k.sign(ctx, s, h)
-		if err != nil {
-			err = a.notSigned(err)
-		}
-		return note, err
-	}
-	proof, err := journal.Prove(ctx, s, &entries[0], journal.Show(&entries[0], nil), sign)
-	if err != nil {
-		var stopped *stop
-		if errors.Is(err, journal.ErrWaits) || errors.Is(err, journal.ErrInChain) || errors.As(err, &stopped) {
-			return "", err
-		}
-		return "", a.journalFailed(err)
-	}
-	return proof.String(), nil
+	return "", a.journalFailed(err)
 }
 
 func logCheckProofCommand(a *app) *cobra.Command {

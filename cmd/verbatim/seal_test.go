@@ -1,6 +1,11 @@
 package main
 
 import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -34,4 +39,52 @@ func TestWhatWaitsToBeSealedCounts(t *testing.T) {
 	does("log baseline --as d.lang", "the journal knows every row already")
 	unsealed()
 	does("log replay", "no difference in the store")
+}
+
+// Over HTTP whoever did it gets the proof of an entry, signed by the server's key, which the command checks without
+// a store; others get none. A key that has lost what it signed last signs nothing, and /readyz says so.
+func TestAProofOverHTTP(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	public := strings.TrimSpace(h.do("log", "keygen", "bank.key", "--name", "bank.example/journal"))
+	h.env = append(h.env, "VERBATIM_LOG_KEY=bank.key")
+	s := h.serve("--no-work", "--sign-in", "clara", "--sign-in", "d.lang", "--sign-in", "jonas")
+	clara, lang := newVisitor(t).comes(s, "clara"), newVisitor(t).comes(s, "d.lang")
+	_, body, err := clara.post(s.url+"/v1/run", "once", map[string]string{"script": fmt.Sprintf(aNote, 1)})
+	found := regexp.MustCompile(`"entry":(\d+)`).FindStringSubmatch(body)
+	if err != nil || found == nil {
+		t.Fatal(err, body)
+	}
+	at := s.url + "/v1/journal/" + found[1] + "/proof"
+	status, proof := clara.get(at)
+	if status != http.StatusOK {
+		t.Fatal(status, proof)
+	}
+	if err := os.WriteFile(filepath.Join(h.dir, "mine.tlog-proof"), []byte(proof), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said := h.do("log", "check-proof", "mine.tlog-proof", "--key", public); !strings.Contains(said, "entry "+found[1]+" is in the log") || !strings.Contains(said, "signed by  bank.example/journal/sealed-log") {
+		t.Error(said)
+	}
+	if status, body := lang.get(at); status != http.StatusOK { // who keeps the journal
+		t.Error("a keeper:", status, body)
+	}
+	if status, body := newVisitor(t).comes(s, "jonas").get(at); status != http.StatusForbidden || !strings.Contains(body, "not-permitted") {
+		t.Error("another:", status, body)
+	}
+	if status, body := lang.get(s.url + "/v1/journal/999/proof"); status != http.StatusNotFound {
+		t.Error("no entry:", status, body)
+	}
+	if _, body := clara.get(s.url + "/readyz"); body != "ready\n" {
+		t.Error(body)
+	}
+	if err := os.Rename(filepath.Join(h.dir, "bank.key.signed"), filepath.Join(h.dir, "elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := clara.get(at); status != http.StatusServiceUnavailable || !strings.Contains(body, "log-not-signed") {
+		t.Error("a key without what it signed last:", status, body)
+	}
+	if status, body := clara.get(s.url + "/readyz"); status != http.StatusOK || !strings.Contains(body, "what the key signed last is missing") {
+		t.Error(status, body)
+	}
 }

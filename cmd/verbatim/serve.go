@@ -233,7 +233,20 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 	version, _ := built()
 	o := server.Options{
 		Registry: reg, Engine: engine, Store: store, Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: certified, Log: logger,
-		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store), Notes: blind, Version: version,
+		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store), Version: version,
+	}
+	key, err := a.logKey("")
+	if err != nil {
+		return nil, err
+	}
+	o.Notes = func(ctx context.Context) []string {
+		if key == nil {
+			return blind
+		}
+		if err := key.refuses(ctx, store); err != nil {
+			return append(slices.Clone(blind), "the key signs no journal that is not the one it signed last, so nothing is proven: "+err.Error())
+		}
+		return blind
 	}
 	posts, err := a.posts()
 	if err != nil {
@@ -287,7 +300,7 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 		return nil, usage(err.Error(), "verbatim serve --help")
 	}
 	*ends = append(*ends, s.Close)
-	programs, err := api.New(ctx, s, api.Options{Codes: allCodes(), Search: a.finding(reg), Version: version})
+	programs, err := api.New(ctx, s, api.Options{Codes: allCodes(), Search: a.finding(reg), Version: version, Sign: key.signs(store)})
 	if err != nil {
 		return nil, a.runFailed(err)
 	}

@@ -27,6 +27,7 @@ var (
 	ErrWaits   = errors.New("the entry is not sealed yet")
 	ErrInChain = errors.New("the entry is of the older chain, which proves no entry without the others")
 	ErrProof   = errors.New("not a proof")
+	ErrNoEntry = errors.New("there is no such entry")
 )
 
 func nodes(ctx context.Context, s stores.Log) merkle.Source {
@@ -222,6 +223,38 @@ func Prove(ctx context.Context, s Logged, e *stores.Entry, shown Shown, sign fun
 	}
 	p.Note, err = sign(h)
 	return p, err
+}
+
+// An UnsignedError says why a head was not signed.
+type UnsignedError struct{ Cause error }
+
+func (e *UnsignedError) Error() string { return "the log is not signed: " + e.Cause.Error() }
+func (e *UnsignedError) Unwrap() error { return e.Cause }
+
+// ProveNow seals what waits, and proves the entry with a number, all of it, by the head that sign signs; where sign
+// is nil, nobody does. It returns ErrNoEntry, ErrWaits or ErrInChain where there is nothing to prove, and an
+// *UnsignedError where sign fails.
+func ProveNow(ctx context.Context, s stores.Store, n int64, sign func(context.Context, Head) (string, error)) (*Proof, error) {
+	if err := s.Seal(ctx); err != nil && !errors.Is(err, stores.ErrStandby) {
+		return nil, err
+	}
+	entries, err := s.Journal(ctx, n, n)
+	if err == nil && len(entries) == 0 {
+		err = ErrNoEntry
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Prove(ctx, s, &entries[0], Show(&entries[0], nil), func(h Head) (string, error) {
+		if sign == nil {
+			return Unsigned(h), nil
+		}
+		note, err := sign(ctx, h)
+		if err != nil {
+			err = &UnsignedError{err}
+		}
+		return note, err
+	})
 }
 
 const proofHeader = "c2sp.org/tlog-proof@v1\n"

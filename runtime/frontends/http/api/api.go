@@ -40,6 +40,8 @@ type Options struct {
 	Version string        // of the program, for clients of models
 	// Search finds verbs by words, for clients of models; nil matches the words literally.
 	Search func(words string, among []*verbs.Verb, most int) []*verbs.Verb
+	// Sign signs a head of the journal for proofs; nil leaves them unsigned.
+	Sign func(context.Context, journal.Head) (string, error)
 }
 
 // An API answers programs. Make it with New.
@@ -99,6 +101,7 @@ func (a *API) routes() []server.Route {
 		{Pattern: "GET /v1/uploads/{id}", Whole: true, Does: "Tells what is known of a file.", Handle: a.by((*visit).showUpload)},
 		{Pattern: "GET /v1/uploads/{id}/content", Whole: true, Does: "Gives a file to who sent it, or had it made.", Handle: a.by((*visit).giveUpload)},
 		{Pattern: "GET /v1/journal", Whole: true, Does: "Lists entries of the journal, for who keeps it.", Handle: a.by((*visit).journal)},
+		{Pattern: "GET /v1/journal/{entry}/proof", Whole: true, Does: "Proves that an entry is in the journal, to who did it or keeps the journal.", Handle: a.by((*visit).proof)},
 		{Pattern: "GET /v1/events", Whole: true, Stream: true, Does: "Tells what is done in the caller's name, as it happens.", Handle: (*server.Visit).Events},
 		{Pattern: "GET /v1/logins", Whole: true, Does: "Lists where the caller is signed in.", Handle: a.by((*visit).logins)},
 		{Pattern: "DELETE /v1/logins/{id}", Does: "Signs the caller out there.", Handle: a.by((*visit).endOneLogin)},
@@ -581,6 +584,41 @@ func (v *visit) journal() error {
 		page.Entries = append(page.Entries, wire.NewEntry(&l.Entry, &record))
 	}
 	return v.JSON(http.StatusOK, page)
+}
+
+// proof proves an entry of the caller's own, or any to who keeps the journal. Of another's entry and of one that
+// is not there others are told the same.
+func (v *visit) proof() error {
+	ctx := v.R.Context()
+	seq, err := v.Entry()
+	if err != nil {
+		return err
+	}
+	entries, err := v.Store.Journal(ctx, seq, seq)
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 || entries[0].Principal != v.Principal {
+		if err := v.Session.Journal().Reads(ctx); err != nil {
+			return err
+		}
+	}
+	proof, err := journal.ProveNow(ctx, v.Store, seq, v.api.Sign)
+	var unsigned *journal.UnsignedError
+	switch {
+	case errors.Is(err, journal.ErrNoEntry):
+		return v.NotFound()
+	case errors.Is(err, journal.ErrWaits):
+		return server.Problem{Status: http.StatusConflict, Code: "not-sealed", Title: fmt.Sprintf("entry %d is not sealed yet", seq), Next: "ask again in a second", Retry: 1}
+	case errors.Is(err, journal.ErrInChain):
+		return server.Problem{Status: http.StatusConflict, Code: "in-chain", Title: fmt.Sprintf("entry %d is of the older chain, which proves no entry without the others", seq), Next: "whoever keeps the journal exports it"}
+	case errors.As(err, &unsigned):
+		v.LogError("not signed", err)
+		return server.Problem{Status: http.StatusServiceUnavailable, Code: "log-not-signed", Title: "the journal could not be signed, so nothing is proven", Next: "whoever runs the server finds the reason in its log and on /readyz"}
+	case err != nil:
+		return err
+	}
+	return v.Send(http.StatusOK, "text/plain; charset=utf-8", []byte(proof.String()))
 }
 
 func (v *visit) logins() error {

@@ -107,8 +107,10 @@ func (d *desk) checks() (all []check, err error) {
 			add(false, d.Say("pages/unknown-list", strconv.Itoa(len(unknown))), &pages.Link{URL: "/open", Text: d.Say("pages/staff-look")})
 		}
 	}
-	for _, note := range d.Notes {
-		add(false, note, nil)
+	if d.Notes != nil {
+		for _, note := range d.Notes(ctx) {
+			add(false, note, nil)
+		}
 	}
 	return all, nil
 }

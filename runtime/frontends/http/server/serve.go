@@ -80,8 +80,8 @@ type Options struct {
 	Certificates bool
 	// Version is the program's, for those who watch it.
 	Version string
-	// Notes are lines that /readyz says while the server is ready: what operators should mend.
-	Notes []string
+	// Notes returns lines that /readyz says while the server is ready: what operators should mend. It may be nil.
+	Notes func(context.Context) []string
 }
 
 // ErrNobody says that an identity or a token is unknown.
@@ -383,7 +383,11 @@ func (s *Server) readyz(v *Visit) error {
 	case err != nil:
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the store does not answer\n"))
 	}
-	text := strings.Join(append([]string{"ready"}, s.Notes...), "\n") + "\n"
+	lines := []string{"ready"}
+	if s.Notes != nil {
+		lines = append(lines, s.Notes(ctx)...)
+	}
+	text := strings.Join(lines, "\n") + "\n"
 	if s.Meter != nil && s.Meter.down.Load() {
 		// Requests are answered all the same: chats go on by phrases.
 		text += "the model could not be asked the last time; the log says why\n"
