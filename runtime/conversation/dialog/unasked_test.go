@@ -67,6 +67,15 @@ func TestAModelWritesNothingUnasked(t *testing.T) {
 		"a brother for a sister":       {"", "Apunte para el boiler: lo trae su hermana", boiler + `:note "lo trae su hermano"`, "you have not said"},
 		"if it should be so":           {"", "Should the plumber call, note on the boiler that it leaks", boiler + `:note "it leaks"`, "you have not"},
 		"quoted behind an apostrophe":  {"", "Don't ring, just put 'come at noon' on the boiler", boiler + `:note "come at noon"`, ""},
+		"a figure of before":           {"Tell me about the boiler: it has 2 valves", "I counted them myself, 5 it is. Note on the boiler how many valves it has", boiler + `:note "it has 2 valves"`, "you have not said"},
+		"a name of before":             {"Tell me about the boiler: Ms Brandt brings the valve", "Correction, Ms Lang brings it. Note that on the boiler", boiler + `:note "Ms Brandt brings the valve"`, "you have not said"},
+		"when something has happened":  {"", "Once our plumber has rung, note on the boiler that it leaks", boiler + `:note "it leaks"`, "you have not"},
+		"what somebody else wants":     {"", "My landlord wants a note on the boiler that it leaks, but I am against it", boiler + `:note "it leaks"`, "you have not"},
+		"a second thought":             {"", "Note on the boiler that it leaks... no, hang on, I have to check", boiler + `:note "it leaks"`, "you have not"},
+		"all but some":                 {"", "Note on the boiler: all valves except those of 2020 are tight", boiler + `:note "all valves are tight"`, "you have not said"},
+		"a day before the one meant":   {"", "Note on the boiler: the plumber rings on 3 March 2025, the part comes some time after that", boiler + `:note "the plumber rings on 3 March 2025, the part comes some time after that" :expected 2025-03-03`, "you have not said"},
+		"what is to be asked":          {"", "Please ask on the boiler whether it leaks", boiler + `:note "it leaks"`, "you have not"},
+		"how it would be done":         {"", "How would one note on the boiler that it leaks?", boiler + `:note "it leaks"`, "you have not"},
 		"a request in form a question": {"", "Could you note on the boiler: come at noon?", boiler + `:note "come at noon"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
