@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"os/exec"
 
 	"github.com/spf13/cobra"
 
 	"verbatim/stores"
+	"verbatim/stores/postgres"
 	"verbatim/stores/sqlite"
 )
 
@@ -18,9 +22,9 @@ func backupCommand(a *app) *cobra.Command {
 		Use:     "backup FILE",
 		Short:   "Copy the store into a new file while others write",
 		Example: "verbatim backup monday.db\nverbatim log verify --store monday.db",
-		Long: `FILE is the store as it was at one moment, whole by itself. To restore it, stop what uses
-the store, remove the store with its -wal and -shm files, and copy FILE to its place; log
-verify --since then says whether it is behind a checkpoint. PostgreSQL has pg_dump for this.`,
+		Long: `FILE is the store as it was at one moment, whole by itself; verbatim restore puts it back. Of
+PostgreSQL pg_dump makes it, as a role that row-level security does not hold: a superuser,
+or CREATE ROLE backup LOGIN BYPASSRLS IN ROLE pg_read_all_data.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || args[0] == "" {
@@ -39,7 +43,11 @@ func (a *app) backup(ctx context.Context, store, file string) error {
 		return err
 	}
 	if at.url != "" {
-		return usage("a store on PostgreSQL is backed up by PostgreSQL's own programs", "as a superuser, pg_dump --format=custom --file=FILE, and pg_restore to put it back; verbatim help back-up says more")
+		if err := postgres.Dump(ctx, at.url, file); err != nil {
+			return a.notDumped(err, file)
+		}
+		fmt.Fprintf(a.out, "backed up: %s\n", file)
+		return nil
 	}
 	s, err := a.openFile(ctx, at, false)
 	if err != nil {
@@ -59,4 +67,97 @@ func (a *app) backup(ctx context.Context, store, file string) error {
 	}
 	fmt.Fprintf(a.out, "backed up: %s\n", file)
 	return nil
+}
+
+// notDumped reports why PostgreSQL's programs made no dump, or put none back.
+func (a *app) notDumped(err error, file string) error {
+	var said *postgres.ProgramError
+	switch {
+	case errors.Is(err, os.ErrExist):
+		return usage(fmt.Sprintf("the file %s is there already, and was left alone", quoted(file)), "name a file that is not there yet")
+	case errors.Is(err, fs.ErrNotExist):
+		return &stop{exitUsage, "no-such-file", fmt.Sprintf("the backup %s is not there", quoted(file)), "name a file that verbatim backup made"}
+	case errors.Is(err, exec.ErrNotFound):
+		return usage("PostgreSQL's programs pg_dump and pg_restore are not on the PATH", "install its client programs, of the server's version or newer")
+	case errors.Is(err, postgres.ErrHeld):
+		return usage("the role of --store cannot back everything up: "+err.Error(), "give the URL of a superuser, or of a role made by CREATE ROLE backup LOGIN BYPASSRLS IN ROLE pg_read_all_data")
+	case errors.Is(err, postgres.ErrNoStore):
+		return usage("there is no store in it: "+err.Error(), "name the store with --store, and a backup that verbatim backup made")
+	case errors.Is(err, postgres.ErrInUse):
+		return &stop{exitRefused, "not-empty", "the database is not empty: " + err.Error(), "restore into a new one: createdb --owner OWNER NAME"}
+	case errors.As(err, &said):
+		return broken(said.Program+" did not do it, and nothing was left behind", errors.New(said.Said), "mend what it says, and try again")
+	}
+	return broken(fmt.Sprintf("the backup %s could not be made or read", quoted(file)), err, "check the path, who may write there, and the address")
+}
+
+func restoreCommand(a *app) *cobra.Command {
+	var store, since, key string
+	cmd := &cobra.Command{
+		Use:     "restore FILE",
+		Short:   "Put a backup back where no store is",
+		Example: "verbatim restore monday.db --store restored.db",
+		Long: `A file becomes the store, and is verified. On PostgreSQL FILE goes into an empty database, as
+the role that shall own it: then verbatim migrate --check, doctor and log verify, as the
+role of runs. --since says whether the backup is behind a checkpoint.`,
+		Args: exactly(1, "the backup"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.restore(cmd.Context(), store, args[0], since, key)
+		},
+	}
+	a.storeFlag(cmd, &store)
+	cmd.Flags().StringVar(&since, "since", "", "a `file` with a checkpoint that the store has to extend")
+	cmd.Flags().StringVar(&key, "key", "", "the public `key` of whoever signed it")
+	return cmd
+}
+
+func (a *app) restore(ctx context.Context, store, file, since, key string) error {
+	at, err := a.storeAddress(store)
+	if err != nil {
+		return err
+	}
+	if at.url != "" {
+		if since != "" {
+			return usage("--since is for files", "verbatim log verify --since, as the role of runs, when it is restored")
+		}
+		if err := postgres.Restore(ctx, at.url, file); err != nil {
+			return a.notDumped(err, file)
+		}
+		fmt.Fprintf(a.out, "restored: %s\n", file)
+		return nil
+	}
+	for _, beside := range []string{"", "-wal", "-shm"} {
+		if _, err := os.Lstat(at.file + beside); err == nil {
+			return &stop{exitRefused, "not-empty", fmt.Sprintf("the file %s is there already, and was left alone", quoted(at.file+beside)), "stop what uses it, and move it away with its -wal and -shm files"}
+		}
+	}
+	if err := copyFile(file, at.file); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return a.notDumped(err, file)
+		}
+		return broken(fmt.Sprintf("the store %s could not be written", quoted(at.file)), err, "check the path, who may write there, and the room that is left")
+	}
+	if err := a.logVerify(ctx, store, "", "", since, key, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "restored: %s\n", at.file)
+	return nil
+}
+
+// copyFile copies a file into one that does not exist, and flushes it.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		os.Remove(to)
+	}
+	return err
 }

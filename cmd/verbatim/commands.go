@@ -41,6 +41,7 @@ var commands = []subcommand{
 	{"doctor", doctorCommand},
 	{"migrate", migrateCommand},
 	{"backup", backupCommand},
+	{"restore", restoreCommand},
 	{"index", indexCommand},
 	{"lsp", lspCommand},
 	{"completion", completionCommand},

@@ -104,7 +104,7 @@ func (a *app) printExitCodes() {
 }
 
 // rare are the subcommands that the first help screen only names, for lack of room.
-var rare = []string{"backup", "completion", "doctor", "fix", "guard", "help", "index", "lsp", "model", "pack", "upload", "version"}
+var rare = []string{"backup", "completion", "doctor", "fix", "guard", "help", "index", "lsp", "model", "pack", "restore", "upload", "version"}
 
 // listed returns the subcommands in the order of commands.
 func (a *app) listed(cmd *cobra.Command) []*cobra.Command {
@@ -140,13 +140,15 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 		var rest []string
 		for _, c := range subs {
 			if slices.Contains(rare, c.Name()) && !cmd.HasParent() {
-				rest = append(rest, c.Name())
+				if c.Name() != "help" { // which brought us here
+					rest = append(rest, c.Name())
+				}
 			} else {
 				fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), c.Short)
 			}
 		}
 		if rest != nil {
-			fmt.Fprintf(&b, "  %-11s %s\n", "and", strings.Join(rest, ", "))
+			fmt.Fprintf(&b, "  and %s\n", strings.Join(rest, ", "))
 		}
 	}
 	if cmd.HasParent() {
