@@ -213,7 +213,7 @@ func TestNothingIsDoneUnasked(t *testing.T) {
 		played++
 		var told []string // of honest models
 		for _, turn := range c.Turns {
-			for _, line := range turn.Model {
+			for line := range strings.SplitSeq(strings.Join(turn.Model, "\n"), "\n") {
 				verb, tool, args := toolCall(t, waiting.reg, line)
 				if waiting.reg.OnlyReads(verb) {
 					continue

@@ -250,8 +250,9 @@ func performed(words []string, streams []*os.File) int {
 		_ = syscall.Dup3(int(f.Fd()), fd, 0)
 	}
 	ctx, stop := context.WithCancel(context.Background())
+	out := &unheard{to: streams[1]}
 	code := run(ctx, world{
-		load: loadOnce, args: args, in: streams[0], out: streams[1], err: streams[2],
+		load: loadOnce, args: args, in: streams[0], out: out, err: &unheard{to: streams[2], with: out},
 		env: os.Getenv, now: ticking(os.Getenv("TICK")), random: rand.Reader, terminal: openTerminal,
 	})
 	stop()
@@ -265,4 +266,23 @@ func performed(words []string, streams []*os.File) int {
 		null.Close()
 	}
 	return code
+}
+
+// unheard is what a command prints to. A process whose output nobody reads any more is ended by a signal before it
+// can say so; in a worker, it says nothing.
+type unheard struct {
+	to     io.Writer
+	with   *unheard // its standard output
+	broken atomic.Bool
+}
+
+func (u *unheard) Write(b []byte) (int, error) {
+	if u.with != nil && u.with.broken.Load() {
+		return len(b), nil
+	}
+	n, err := u.to.Write(b)
+	if errors.Is(err, syscall.EPIPE) {
+		u.broken.Store(true)
+	}
+	return n, err
 }

@@ -52,7 +52,7 @@ var Readers = map[string]Reader{
 			}
 			return formatBeyond(s, "date-time time date email uri uuid ipv4 ipv6")
 		}},
-	"llama.cpp": {"ggml-org/llama.cpp, grammars/README.md, known limitations, commit 363a490b54cd", "read 2026-11-30",
+	"llama.cpp": {"ggml-org/llama.cpp, known limitations of grammars, commit 363a490b54cd", "read 2026-11-30",
 		"type description properties required additionalProperties items enum const anyOf oneOf allOf $ref $defs pattern format minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems title default examples",
 		func(s map[string]any, _ bool) string {
 			if p, ok := s["pattern"].(string); ok && !(strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$")) {
