@@ -55,7 +55,8 @@ const (
 
 // Alike returns the likeness of two names, and the rule that gives the greatest likeness. Besides
 // letters it considers that the words of a name may come in any order, written together or apart;
-// that marks may be left out and letters spelled in several ways (search.NameWords); that a nickname,
+// that marks may be left out and letters spelled in several ways (search.NameWords), in a word as in all
+// others (Märta may be Marta, whoever typed it without marks: no name says whether it was); that a nickname,
 // a form in another language or an initial may stand for a name; that particles, titles, patronymics,
 // middle names and half of a double name may be left out; and that the machine-readable zone of a
 // passport cuts names that are too long for it.
@@ -99,35 +100,26 @@ func Alike(a, b string) (likeness float64, by Rule) {
 	return likeness, by
 }
 
-// A cut says what a machine-readable zone may have cut off a name.
-type cut int
-
-const (
-	uncut    cut = iota
-	lastCut      // the end of the last word, and words behind it
-	wordsCut     // the end of any word, and words behind it
-)
-
-// zone returns the name in the machine-readable zone of a passport or another document, and how it was
-// cut to the 39, 31 or 30 characters that are there for it (ICAO Doc 9303, parts 4 to 6). Where fillers
-// were turned to spaces, two of them perhaps to one, and those at the end left out, a name in capitals is
-// 37 to 39 characters long if a passport has cut it; shorter ones are too many people's whole names. Any
-// other text is a name already.
-func zone(text string) (name string, how cut) {
+// zone returns the name in the machine-readable zone of a passport or another document, and how many of
+// its last words may be no more than the beginning of one: any, if it was cut to the 39, 31 or 30 characters
+// that are there for it (ICAO Doc 9303, parts 4 to 6). Where fillers were turned to spaces, two of them
+// perhaps to one, capitals of 37 to 39 characters are what a passport has cut; shorter ones are too many
+// people's whole names. Any other text is a name already.
+func zone(text string) (name string, cut int) {
 	name = strings.TrimSpace(text)
 	if !strings.Contains(name, "<") {
 		if len(name) >= 37 && len(name) <= 39 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ ") == "" {
-			return text, lastCut
+			cut = 1
 		}
-		return text, uncut
+		return text, cut
 	}
 	if len(name) == 44 || len(name) == 36 { // the line begins with the kind of document and the state
 		name = name[5:]
 	}
 	if (len(name) == 39 || len(name) == 31 || len(name) == 30) && !strings.HasSuffix(name, "<") {
-		how = wordsCut
+		cut = len(name)
 	}
-	return name, how
+	return name, cut
 }
 
 // servants writes Arabic names of a servant of God as one word, and the article as "al": Abd el-Karim,
@@ -169,10 +161,10 @@ func bare(all []search.NameWord) (words []part) {
 }
 
 // parts returns the words of a name of a person.
-func parts(all []search.NameWord, how cut) (words []part) {
+func parts(all []search.NameWord, cut int) (words []part) {
 	all = servants(all)
 	for i, w := range all {
-		p := part{NameWord: w, particle: known().particles[w.Plain], cut: how == wordsCut || how == lastCut && i+1 == len(all)}
+		p := part{NameWord: w, particle: known().particles[w.Plain], cut: i+cut >= len(all)}
 		p.particle = p.particle && (len(w.Plain) > 1 || i > 0 && i+1 < len(all)) // an initial may stand at either end
 		for _, of := range children {                                            // a father's name is often left out
 			p.father = p.father || !p.particle && (madeOf(w.Plain, of.made) || i+1 < len(all) && slices.Contains(of.behind, all[i+1].Plain))
@@ -578,7 +570,7 @@ func Spellings(name string) []string {
 		}
 	}
 	var w []string
-	for _, p := range parts(search.NameWords(name), uncut) {
+	for _, p := range parts(search.NameWords(name), 0) {
 		if !p.particle {
 			w = append(w, p.Plain)
 		}
