@@ -305,7 +305,7 @@ func wordsAlike(a, b []part, each bool) float64 {
 }
 
 func joined(all []part, i int) []part {
-	one := part{NameWord: all[i].Join(all[i+1].NameWord), father: all[i].father && all[i+1].father, cut: all[i].cut}
+	one := part{NameWord: all[i].Join(all[i+1].NameWord), cut: all[i].cut}
 	return slices.Concat(all[:i], []part{one}, all[i+2:])
 }
 
