@@ -17,10 +17,11 @@ import (
 var lettersText string
 
 // Folding changes when Name folds names in another way, so that indexes are made anew.
-const Folding = "letters of 2026-11, third"
+const Folding = "letters of 2026-11, fourth"
 
-// letters are the spellings of letters, and of two letters that are spelled together. Letters of the 26
-// have their language before them: they are spelled otherwise in names of that language only.
+// letters are the spellings of letters, and of two letters that are spelled together. Letters of the 26,
+// and what Serbian adds to those of others, have their language before them: they are spelled so in names
+// of that language only.
 var letters = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(lettersText) {
@@ -29,7 +30,7 @@ var letters = sync.OnceValue(func() map[string][]string {
 			continue
 		}
 		letter := f[0]
-		if letter[len(letter)-1] < unicode.MaxASCII {
+		if letter[len(letter)-1] < unicode.MaxASCII || f[1] == "sr" && all[letter] != nil {
 			letter = f[1] + letter
 		}
 		for _, spelling := range f[3:] {
@@ -49,6 +50,9 @@ func languageOf(name string) string {
 			return "az"
 		}
 	}
+	if strings.ContainsAny(name, "đђћјљњџ") {
+		return "sr"
+	}
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		for _, end := range [...]string{"ov", "ova", "ev", "eva", "kin", "kina", "sky", "skiy", "skii", "skaya", "skaia", "enko", "chuk", "yuk", "iuk"} {
 			if len(word) > len(end)+1 && strings.HasSuffix(word, end) {
@@ -61,9 +65,57 @@ func languageOf(name string) string {
 
 // A NameWord is a word of a name, as it may be spelled in the 26 Latin letters.
 type NameWord struct {
-	Plain string     // the spelling that an index keeps
-	units [][]string // how each of its letters is spelled
-	latin bool       // it is written in Latin letters
+	Plain  string // the spelling that an index keeps
+	Half   bool   // a hyphen joins it to another word
+	units  []unit
+	first  string // each of them in its first spelling
+	script int    // the alphabet that it is written in: its place among the scripts, from 1; 0 is Latin
+}
+
+// A unit is a letter, or two that are spelled together.
+type unit struct {
+	own      string // the letters
+	spelling []string
+	umlaut   bool // one of them is ä, ö, ü or ø
+}
+
+// scripts are the alphabets whose letters are compared one by one where both words are written in them.
+var scripts = [...]*unicode.RangeTable{unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Georgian, unicode.Hangul}
+
+// scriptOf returns the alphabet of a letter; any other one than those is the last.
+func scriptOf(r rune) int {
+	if r < unicode.MaxASCII || unicode.Is(unicode.Latin, r) {
+		return 0
+	}
+	for i, of := range scripts {
+		if unicode.Is(of, r) {
+			return i + 1
+		}
+	}
+	return len(scripts) + 1
+}
+
+// ownLetters returns letters as their alphabet tells them apart: without accents, by which no two letters
+// of it differ, and ё as е, which most write for it. Where letters are no alphabet, it is how they are spelled.
+func ownLetters(of []rune, spelled string) string {
+	if s := scriptOf(of[0]); s == 0 || s > len(scripts) {
+		return spelled
+	}
+	var b strings.Builder
+	for _, r := range of {
+		bare := []rune(norm.NFD.String(string(r)))
+		switch {
+		case r == 'ё', len(bare) > 1 && unicode.Is(unicode.Mn, bare[1]) && letters()[string(r)] == nil:
+			r = bare[0]
+		case r == 'ς':
+			r = 'σ'
+		case len(bare) > 1 && unicode.Is(unicode.Hangul, r):
+			b.WriteString(string(bare[:len(bare)-1]))
+			r = bare[len(bare)-1]
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // A node is a place in the spellings of a word, and how one comes to it.
@@ -71,44 +123,52 @@ type node []edge
 
 type edge struct {
 	from   int
-	letter byte // 0 is no letter
+	letter rune // 0 is no letter
 }
 
 // NameWords returns the words of a name, folded: small letters without marks, other alphabets in Latin
 // letters, no punctuation. "Müller-Łukasz, J." is "muller" (or "mueller"), "lukasz" and "j".
 func NameWords(text string) []NameWord {
 	var all []NameWord
-	var units [][]string
-	latin := true
+	var units []unit
+	script, half := 0, false
 	end := func() {
-		if w := newWord(units, latin); w.Plain != "" {
+		if w := newWord(units, script); w.Plain != "" {
+			w.Half = half
 			all = append(all, w)
+			half = false
 		}
-		units, latin = nil, true
+		units, script = nil, 0
 	}
+	text = strings.ReplaceAll(text, "´", "'") // a space and a mark by NFKC
 	text = norm.NFC.String(strings.ToLower(norm.NFKC.String(text)))
 	runes, language := []rune(text), languageOf(text)
 	for i := 0; i < len(runes); i++ {
 		r := runes[i]
+		if strings.ContainsRune("'’‘‛`′·\u200b\u200c\u200d\u00ad", r) || r >= 'ʹ' && r <= 'ˏ' || r == 'ˮ' || unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Cf, r) {
+			continue // it stands within a word: O’Brien, Gal·la, Oʻrinboyev
+		}
 		spelled, read := spellings(runes[i:])
-		if language != "" && r < unicode.MaxASCII {
+		if language != "" {
 			if own := letters()[language+string(runes[i:min(i+2, len(runes))])]; own != nil && i+1 < len(runes) {
 				spelled, read = own, 2
-			} else if own := letters()[language+string(r)]; own != nil {
+			} else if own := letters()[language+string(r)]; own != nil && r < unicode.MaxASCII {
 				spelled, read = own, 1
+			} else if own != nil {
+				spelled = slices.Concat(spelled, own)
 			}
 		}
 		switch {
 		case spelled != nil:
-			units = append(units, spelled)
-			latin = latin && unicode.Is(unicode.Latin, r)
+			units = append(units, unit{ownLetters(runes[i:i+read], spelled[0]), spelled, strings.ContainsAny(string(runes[i:i+read]), "äöüø")})
+			script = max(script, scriptOf(r))
 			if i += read - 1; unicode.Is(unicode.Han, r) || unicode.Is(unicode.Hangul, r) && r >= '가' {
 				end() // names are written without spaces: each character, or syllable, is a word
 			}
-		case strings.ContainsRune("'’ʼ‘`´ʹʻ·\u200b\u200c\u200d\u00ad", r) || unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Cf, r):
-			// It stands within a word: O’Brien, Gal·la.
 		default:
-			end()
+			if end(); unicode.Is(unicode.Pd, r) && len(all) > 0 {
+				all[len(all)-1].Half, half = true, true
+			}
 		}
 	}
 	end()
@@ -188,39 +248,40 @@ func syllable(of []rune) []string {
 	return all
 }
 
-func newWord(units [][]string, latin bool) NameWord {
-	return NameWord{Plain: nth(units, 0), units: units, latin: latin}
+func newWord(units []unit, script int) NameWord {
+	plain := nth(units, 0)
+	return NameWord{Plain: plain, units: units, first: plain, script: script}
 }
 
 // nth spells each letter in its nth spelling, or its last one.
-func nth(units [][]string, n int) string {
+func nth(units []unit, n int) string {
 	var b strings.Builder
 	for _, u := range units {
-		b.WriteString(u[min(n, len(u)-1)])
+		b.WriteString(u.spelling[min(n, len(u.spelling)-1)])
 	}
 	return b.String()
 }
 
-// spelled returns the spellings of a word as nodes; the first spelling alone if only one is asked for.
-func (w NameWord) spelled(one bool) []node {
+// spelled returns the spellings of a word as nodes; its own letters alone if they are asked for.
+func (w NameWord) spelled(own bool) []node {
 	nodes := make([]node, 1, len(w.Plain)+1)
 	for _, u := range w.units {
 		begin := len(nodes) - 1
+		all := u.spelling
+		if own {
+			all = []string{u.own}
+		}
 		var ends []edge
-		for _, s := range u {
-			from := begin
-			for i := range max(0, len(s)-1) {
-				nodes = append(nodes, node{{from, s[i]}})
-				from = len(nodes) - 1
+		for _, s := range all {
+			from, last := begin, rune(0)
+			for _, r := range s {
+				if last != 0 {
+					nodes = append(nodes, node{{from, last}})
+					from = len(nodes) - 1
+				}
+				last = r
 			}
-			if s == "" {
-				ends = append(ends, edge{from, 0})
-			} else {
-				ends = append(ends, edge{from, s[len(s)-1]})
-			}
-			if one {
-				break
-			}
+			ends = append(ends, edge{from, last})
 		}
 		nodes = append(nodes, ends)
 	}
@@ -230,9 +291,10 @@ func (w NameWord) spelled(one bool) []node {
 // Edits returns how many letters have to be added, removed, changed or exchanged with their
 // neighbour to make one word of the other (Damerau's distance of adjacent transpositions), in the
 // spellings for which that is fewest. Words that are both written in one other alphabet are compared
-// in one spelling: what differs there is no other spelling.
+// by its letters: what differs there is no other spelling. Latin letters are compared in all spellings, as
+// a name may have been typed without its marks, and a passport has none.
 func (w NameWord) Edits(of NameWord) int {
-	if w.Plain == of.Plain {
+	if w.first == of.first && (w.script != of.script || w.script == 0) {
 		return 0
 	}
 	ends := w.edits(of)
@@ -245,8 +307,8 @@ func (w NameWord) Begins(with NameWord) bool { return slices.Contains(w.edits(wi
 // edits returns how many letters each beginning of a word is away from the whole of another one. The
 // last one is the word itself.
 func (w NameWord) edits(of NameWord) []int {
-	one := !w.latin && !of.latin
-	a, b := w.spelled(one), of.spelled(one)
+	own := w.script == of.script && w.script > 0
+	a, b := w.spelled(own), of.spelled(own)
 	d := make([]int, len(a)*len(b))
 	at := func(i, j int) *int { return &d[i*len(b)+j] }
 	for i := range a {
@@ -299,7 +361,24 @@ func cost(e edge) int {
 
 // Join returns two words as one.
 func (w NameWord) Join(next NameWord) NameWord {
-	return newWord(slices.Concat(w.units, next.units), w.latin && next.latin)
+	return newWord(slices.Concat(w.units, next.units), max(w.script, next.script))
+}
+
+// Umlauts returns words whose ä, ö, ü and ø are all spelled with an e behind, or all without: whoever writes
+// one name writes them in one way. It reports whether there is any.
+func Umlauts(words []NameWord, e bool) (of []NameWord, some bool) {
+	of = slices.Clone(words)
+	for i, w := range of {
+		of[i].units = slices.Clone(w.units)
+		for j, u := range of[i].units {
+			if u.umlaut {
+				of[i].units[j].spelling = slices.DeleteFunc(slices.Clone(u.spelling), func(s string) bool { return strings.HasSuffix(s, "e") != e })
+				some = true
+			}
+		}
+		of[i].first = nth(of[i].units, 0)
+	}
+	return of, some
 }
 
 // Spelled returns a name with all letters in their first spelling, all in their second, and so on:
@@ -309,7 +388,7 @@ func Spelled(text string) []string {
 	most := 1
 	for _, w := range words {
 		for _, u := range w.units {
-			most = max(most, len(u))
+			most = max(most, len(u.spelling))
 		}
 	}
 	var all []string

@@ -55,7 +55,8 @@ const (
 
 // Alike returns the likeness of two names, and the rule that gives the greatest likeness. Besides
 // letters it considers that the words of a name may come in any order, written together or apart;
-// that marks may be left out and letters spelled in several ways (search.NameWords); that a nickname,
+// that marks may be left out and letters spelled in several ways (search.NameWords), in a word as in all
+// others (Märta may be Marta, whoever typed it without marks: no name says whether it was); that a nickname,
 // a form in another language or an initial may stand for a name; that particles, titles, patronymics,
 // middle names and half of a double name may be left out; and that the machine-readable zone of a
 // passport cuts names that are too long for it.
@@ -70,7 +71,7 @@ func Alike(a, b string) (likeness float64, by Rule) {
 	m, formOfA := company(x, a)
 	n, formOfB := company(y, b)
 	if formOfA != "" || formOfB != "" {
-		if slices.EqualFunc(x, y, func(v, w search.NameWord) bool { return v.Plain == w.Plain }) {
+		if slices.EqualFunc(x, y, func(v, w search.NameWord) bool { return v.Edits(w) == 0 }) {
 			return 1, ByWords
 		}
 		likeness = wordsAlike(bare(m), bare(n), len(m) != len(n))
@@ -81,29 +82,44 @@ func Alike(a, b string) (likeness float64, by Rule) {
 	}
 	likeness, by = Similarity(a, b), ByLetters
 	v, w := parts(x, cutA), parts(y, cutB)
-	if s := wordsAlike(v, w, false); s > likeness {
-		likeness, by = s, ByWords
+	for _, e := range [...]bool{false, true} {
+		one, some := search.Umlauts(x, e)
+		two, also := search.Umlauts(y, e)
+		if s := wordsAlike(parts(one, cutA), parts(two, cutB), false); s > likeness {
+			likeness, by = s, ByWords
+		}
+		if !some && !also {
+			break
+		}
 	}
-	if others(x, y) {
-		likeness = max(0, likeness-otherPerson)
+	if off := others(x, y); off > 0 {
+		likeness = max(0, likeness-off)
 	} else if likeness < 1 && (apart(x, y) || replaced(v, w)) {
 		likeness = max(0, likeness-otherWord)
 	}
 	return likeness, by
 }
 
-// zone returns the name in the machine-readable zone of a passport or another document, and whether it
-// was cut to the 39, 31 or 30 characters that are there for it (ICAO Doc 9303, parts 4 to 6). Any other
-// text is a name already.
-func zone(text string) (name string, cut bool) {
+// zone returns the name in the machine-readable zone of a passport or another document, and how many of
+// its last words may be no more than the beginning of one: any, if it was cut to the 39, 31 or 30 characters
+// that are there for it (ICAO Doc 9303, parts 4 to 6). Where fillers were turned to spaces, two of them
+// perhaps to one, capitals of 37 to 39 characters are what a passport has cut; shorter ones are too many
+// people's whole names. Any other text is a name already.
+func zone(text string) (name string, cut int) {
 	name = strings.TrimSpace(text)
 	if !strings.Contains(name, "<") {
-		return text, false
+		if len(name) >= 37 && len(name) <= 39 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ ") == "" {
+			cut = 1
+		}
+		return text, cut
 	}
 	if len(name) == 44 || len(name) == 36 { // the line begins with the kind of document and the state
 		name = name[5:]
 	}
-	return name, (len(name) == 39 || len(name) == 31 || len(name) == 30) && !strings.HasSuffix(name, "<")
+	if (len(name) == 39 || len(name) == 31 || len(name) == 30) && !strings.HasSuffix(name, "<") {
+		cut = len(name)
+	}
+	return name, cut
 }
 
 // servants writes Arabic names of a servant of God as one word, and the article as "al": Abd el-Karim,
@@ -145,12 +161,14 @@ func bare(all []search.NameWord) (words []part) {
 }
 
 // parts returns the words of a name of a person.
-func parts(all []search.NameWord, cut bool) (words []part) {
+func parts(all []search.NameWord, cut int) (words []part) {
 	all = servants(all)
 	for i, w := range all {
-		p := part{NameWord: w, particle: known().particles[w.Plain], cut: cut}
+		p := part{NameWord: w, particle: known().particles[w.Plain], cut: i+cut >= len(all)}
 		p.particle = p.particle && (len(w.Plain) > 1 || i > 0 && i+1 < len(all)) // an initial may stand at either end
-		p.father = patronymic(w.Plain) || i+1 < len(all) && slices.Contains(childBehind, all[i+1].Plain)
+		for _, of := range children {                                            // a father's name is often left out
+			p.father = p.father || !p.particle && (madeOf(w.Plain, of.made) || i+1 < len(all) && slices.Contains(of.behind, all[i+1].Plain))
+		}
 		words = append(words, p)
 	}
 	if !slices.ContainsFunc(words, func(p part) bool { return !p.particle }) {
@@ -162,35 +180,63 @@ func parts(all []search.NameWord, cut bool) (words []part) {
 	return words[:min(len(words), mostCompared)]
 }
 
-// others reports whether two names say of themselves that they are of two people of a family: by the
-// words behind a name, or by whose child each is.
-func others(a, b []search.NameWord) bool {
-	behind := func(all []search.NameWord) string {
-		if n := len(all); n > 2 {
-			return known().behind[all[n-1].Plain]
+// others returns what is taken off the likeness of two names that say of themselves that they are of two
+// people of a family: by a word of generation, by who is a son and who a daughter, or by whose child each is.
+func others(a, b []search.NameWord) float64 {
+	generation := func(all []search.NameWord) string {
+		for i, w := range all {
+			if of := known().behind[w.Plain]; of != "" && i > 0 && len(all) > 2 {
+				return of
+			}
 		}
 		return ""
 	}
-	if x, y := behind(a), behind(b); x != "" && y != "" && x != y {
-		return true
+	x, y := generation(a), generation(b)
+	v, son, daughter := childOf(a)
+	w, alsoSon, alsoDaughter := childOf(b)
+	switch {
+	case x != "" && y != "" && x != y,
+		son != daughter && alsoSon != alsoDaughter && son != alsoSon,
+		v != nil && w != nil && 3*v.Edits(*w) > max(len(v.Plain), len(w.Plain)):
+		return otherPerson
+	case x != y:
+		return otherGeneration
 	}
-	father := func(all []search.NameWord) *search.NameWord {
-		for i := 1; i+1 < len(all); i++ {
-			if slices.Contains(childOf, all[i].Plain) {
-				return &all[i+1]
-			}
-		}
-		return nil
-	}
-	x, y := father(a), father(b)
-	return x != nil && y != nil && 3*x.Edits(*y) > max(len(x.Plain), len(y.Plain))
+	return 0
 }
 
-// childOf are the words behind which a father's name stands.
-var childOf = []string{"bin", "ibn", "bint", "binti", "bte"}
+// childOf returns the father's name beside a word for a child, and whether a name says that somebody is a
+// son, or a daughter: Ivanovna Rabinovich is said to be both.
+func childOf(all []search.NameWord) (father *search.NameWord, son, daughter bool) {
+	is := [len(children)]bool{}
+	for sex, of := range children {
+		for i, w := range all {
+			switch {
+			case i+1 < len(all) && slices.Contains(of.before, w.Plain):
+				father, is[sex] = &all[i+1], true
+			case i > 0 && slices.Contains(of.behind, w.Plain):
+				father, is[sex] = &all[i-1], true
+			case madeOf(w.Plain, of.made):
+				is[sex] = true
+			}
+		}
+	}
+	return father, is[0], is[1]
+}
 
-// childBehind are the words before which a father's name stands.
-var childBehind = []string{"oglu", "ogly", "ogli", "qizi", "kizi", "kyzy", "gyzy", "uulu", "uly"}
+// children are the words that stand before and behind a father's name, and how words end that are made of
+// it, of sons and of daughters.
+var children = [...]struct{ before, behind, made []string }{
+	{[]string{"bin", "ibn"}, []string{"oglu", "ogly", "ogli", "uulu", "ulu", "uly"},
+		[]string{"ovich", "evich", "avich", "ovych", "evych", "uly", "uli", "ilich", "ilyich", "illich", "kuzmich", "lukich", "fomich", "nikitich"}},
+	{[]string{"bint", "binti", "bte"}, []string{"qizi", "kizi", "kyzy", "qyzy", "gyzy"},
+		[]string{"ovna", "evna", "ivna", "auna", "euna", "ichna", "kyzy", "qyzy", "kizi", "qizi"}},
+}
+
+// madeOf reports whether a word is one of the endings, or ends with one behind a father's name.
+func madeOf(w string, ends []string) bool {
+	return slices.ContainsFunc(ends, func(end string) bool { return w == end || len(w) > len(end)+2 && strings.HasSuffix(w, end) })
+}
 
 // What one word costs that is not quite another, in letters.
 const (
@@ -204,8 +250,10 @@ const (
 	otherForm = 0.03 // their legal forms differ
 	otherWord = 0.1  // for each word that only one of them has
 
-	otherPerson = 0.2  // two people of a family
-	leftOut     = 0.01 // one name lacks words of the other, and nothing else differs
+	otherPerson     = 0.2  // two people of a family
+	otherGeneration = 0.03 // only one of them says which of a family it is
+	leftOut         = 0.01 // one name lacks words of the other, and nothing else differs
+	halfLeftOut     = 0.02 // and one of them is half of a double name
 )
 
 // mostCompared is the greatest number of words of a name that are compared, and mostJoined that of a
@@ -257,7 +305,7 @@ func wordsAlike(a, b []part, each bool) float64 {
 }
 
 func joined(all []part, i int) []part {
-	one := part{NameWord: all[i].Join(all[i+1].NameWord), father: all[i].father || all[i+1].father, cut: all[i].cut}
+	one := part{NameWord: all[i].Join(all[i+1].NameWord), cut: all[i].cut}
 	return slices.Concat(all[:i], []part{one}, all[i+2:])
 }
 
@@ -289,23 +337,33 @@ func pairedAlike(a, b []part, each bool) float64 {
 			back[j][i] = there[i][j]
 		}
 	}
-	cost := func(missing int) int {
-		least := cheapest(a, b, there, missing)
+	cost := func(left func(part) int) int {
+		least := cheapest(a, b, there, left)
 		if n == m && least > 0 {
-			least = min(least, cheapest(b, a, back, missing))
+			least = min(least, cheapest(b, a, back, left))
 		}
 		return least
 	}
+	half := func(p part) int {
+		if p.Half {
+			return 1
+		}
+		return 0
+	}
+	free := func(part) int { return 0 }
 	switch {
 	case n == 0 || n == 1 && m > 1 && !each:
 		return 0
-	case !each && cost(0) == 0: // what differs is what one of them lacks
-		if n+max(0, fathers(b)-fathers(a)) < m && !a[0].cut {
-			return 1 - leftOut
+	case !each && cost(free) == 0: // what differs is what one of them lacks
+		switch {
+		case n+max(0, fathers(b)-fathers(a)) >= m || slices.ContainsFunc(a, func(p part) bool { return p.cut }):
+			return 1
+		case cost(half) > 0:
+			return 1 - halfLeftOut
 		}
-		return 1
+		return 1 - leftOut
 	}
-	likeness := 1 - float64(cost(missingCost))/float64(max(size, other))
+	likeness := 1 - float64(cost(missing))/float64(max(size, other))
 	if each {
 		likeness -= otherWord * float64(m-n)
 	}
@@ -322,65 +380,65 @@ func fathers(all []part) (n int) {
 	return n
 }
 
+// missing is what a word costs that one of two leaves out.
+func missing(p part) int { return min(len(p.Plain), missingCost) }
+
 // cheapest pairs each word of a with one of b, but for particles and a father's name that b has not,
-// and returns what the best way costs, and missing for each word of b that is left. The costs of pairs
-// are given by word of a. A set of words of b is the bits of a number.
-func cheapest(a, b []part, pair [][]int, missing int) int {
+// and returns what the best way costs, and what each word of b that is left costs: left says so where b
+// has all the words of a, and they are missing where it has not. The costs of pairs are given by word of
+// a. A set of words of b is the bits of a number.
+func cheapest(a, b []part, pair [][]int, left func(part) int) int {
 	const never = math.MaxInt32
 	ofA, ofB := fathers(a), fathers(b)
-	costs, next := make([]int, 1<<len(b)), make([]int, 1<<len(b)) // by the words of b that are taken
-	for taken := range costs {
-		costs[taken] = never
-	}
-	costs[0] = 0
-	for i, v := range a {
-		skipped := v.particle || v.father && ofA > ofB
-		for taken, so := range costs {
-			if next[taken] = never; skipped {
-				next[taken] = so
-			}
-			for j := range b {
-				if without := taken &^ (1 << j); without != taken && costs[without] < never {
-					next[taken] = min(next[taken], costs[without]+pair[i][j])
+	pairs := func(skip bool, left func(part) int) int {
+		costs, next := make([]int, 1<<len(b)), make([]int, 1<<len(b)) // by the words of b that are taken
+		for taken := range costs {
+			costs[taken] = never
+		}
+		costs[0] = 0
+		for i, v := range a {
+			skipped := v.particle || v.father && skip
+			for taken, so := range costs {
+				if next[taken] = never; skipped {
+					next[taken] = so
+				}
+				for j := range b {
+					if without := taken &^ (1 << j); without != taken && costs[without] < never {
+						next[taken] = min(next[taken], costs[without]+pair[i][j])
+					}
 				}
 			}
+			costs, next = next, costs
 		}
-		costs, next = next, costs
-	}
-	best := never
-	for taken, so := range costs {
-		for j, w := range b {
-			if taken>>j&1 == 0 && !w.particle && !(w.father && ofB > ofA) && so < never {
-				so += min(len(w.Plain), missing)
+		best := never
+		for taken, so := range costs {
+			for j, w := range b {
+				if taken>>j&1 == 0 && !w.particle && !(w.father && ofB > ofA) && so < never {
+					so += left(w)
+				}
 			}
+			best = min(best, so)
 		}
-		best = min(best, so)
+		return best
+	}
+	best := pairs(false, left)
+	if best > 0 && ofA > ofB {
+		best = min(best, pairs(true, missing))
 	}
 	return best
 }
 
-// patronymic reports whether a word is made of the father's name, as in Russian or Kazakh: such a word
-// is often left out.
-func patronymic(w string) bool {
-	for _, end := range [...]string{"ovich", "evich", "avich", "ovna", "evna", "ivna", "auna", "euna", "ichna", "yovych", "ovych", "uly", "uli", "kyzy", "qyzy", "kizi", "qizi"} {
-		if len(w) > len(end)+2 && strings.HasSuffix(w, end) {
-			return true
-		}
-	}
-	return slices.Contains([]string{"ilich", "ilyich", "kuzmich", "lukich", "fomich", "nikitich"}, w)
-}
-
 func wordCost(v, w part) int {
 	a, b := v.Plain, w.Plain
+	cost := v.Edits(w.NameWord)
 	switch {
-	case a == b || v.cut && w.Begins(v.NameWord) || w.cut && v.Begins(w.NameWord):
+	case cost == 0 || v.cut && w.Begins(v.NameWord) || w.cut && v.Begins(w.NameWord):
 		return 0
 	case len(a) == 1 && a[0] == b[0] || len(b) == 1 && a[0] == b[0]:
 		return initialCost
 	case strings.Trim(a, "0123456789") == "" || strings.Trim(b, "0123456789") == "":
 		return max(len(a), len(b)) // another number is something else
 	}
-	cost := v.Edits(w.NameWord)
 	if cost > nicknameCost && oneName(a, b) {
 		cost = nicknameCost
 	}
@@ -468,11 +526,15 @@ var known = sync.OnceValue(func() *lexicon {
 	}
 	for line := range strings.Lines(particlesText) {
 		for _, w := range strings.Fields(line) {
-			if one, also, said := strings.Cut(w, "="); said { // jr=junior
-				l.behind[one], l.behind[also] = one, one
-				l.particles[one], l.particles[also] = true, true
-			} else if !strings.HasPrefix(line, "#") {
-				l.particles[w] = true
+			if strings.HasPrefix(line, "#") {
+				break
+			}
+			ways := strings.Split(w, "=") // jr=junior
+			for _, way := range ways {
+				l.particles[way] = len(ways) == 1 || ways[1] != ""
+				if len(ways) > 1 {
+					l.behind[way] = ways[0]
+				}
 			}
 		}
 	}
@@ -508,7 +570,7 @@ func Spellings(name string) []string {
 		}
 	}
 	var w []string
-	for _, p := range parts(search.NameWords(name), false) {
+	for _, p := range parts(search.NameWords(name), 0) {
 		if !p.particle {
 			w = append(w, p.Plain)
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,13 +87,25 @@ func TestNamePairsByAnother(t *testing.T) {
 // (vowels of Hussein and Husayn, Rashed and Rashid, Fatima and Fatma, and a name in Arabic letters), and one
 // that a Russian and a Ukrainian form of a given name tell apart. Of different people, the two that are left
 // differ in diacritics alone, and a passport writes them alike. (G49)
+//
+// The second two sets are by another one, who had seen neither as well: register names and passport lines.
+// When they were first judged, 144 of 150 were as good as equal, and 22 of 200 pairs of different people that
+// no passport line makes one. Of those, eight are left, and no comparison of names tells them apart: five
+// have the same words in another order, and three are one name typed with its marks and without. (G49, 51)
 func TestPeopleByAnother(t *testing.T) {
 	t.Parallel()
-	const equal = 0.98
 	for file, c := range map[string]struct {
-		pairs, least, most int
-		marks              string
-	}{"testdata/people-same-seen.tsv": {pairs: 150, least: 145, most: 150}, "testdata/people-different-seen.tsv": {pairs: 200, least: 0, most: 2, marks: "same MRZ"}} {
+		equal       float64
+		pairs       int
+		least, most int
+		alike       []string // whose names others may have
+	}{
+		"testdata/people-same-seen.tsv":      {equal: 0.98, pairs: 150, least: 145, most: 150},
+		"testdata/people-different-seen.tsv": {equal: 0.98, pairs: 200, most: 2, alike: []string{"same MRZ"}},
+		"testdata/people-same-second.tsv":    {equal: 0.99, pairs: 150, least: 150, most: 150},
+		"testdata/people-different-second.tsv": {equal: 0.985, pairs: 200, most: 28, alike: []string{"same MRZ", "Jordi Puig i Ferrer", "José Maria Araújo", "José Pérez García",
+			"José María Ruiz Soto", "Батболд Сүхбаатар", "Käthe Bräuer", "Märta Hägglund", "Jari Mäki"}},
+	} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -101,10 +114,12 @@ func TestPeopleByAnother(t *testing.T) {
 		n := 0
 		for _, line := range lines {
 			f := strings.Split(line, "\t")
-			if likeness, _ := kyc.Alike(f[0], f[1]); likeness >= equal {
-				if n++; c.marks != "" && !strings.Contains(line, c.marks) {
-					t.Errorf("%s and %s are %.2f alike: %s", f[0], f[1], likeness, f[3])
+			if likeness, _ := kyc.Alike(f[0], f[1]); likeness >= c.equal {
+				if n++; c.alike != nil && !slices.ContainsFunc(c.alike, func(s string) bool { return strings.Contains(line, s) }) {
+					t.Errorf("%s and %s are %.2f alike: %s", f[0], f[1], likeness, f[len(f)-1])
 				}
+			} else if c.alike == nil && c.least == c.pairs {
+				t.Errorf("%s and %s are %.2f alike", f[0], f[1], likeness)
 			}
 		}
 		if len(lines) != c.pairs || n < c.least || n > c.most {
