@@ -344,11 +344,10 @@ func refusedIn(o *object, kind string) *refusal {
 		return nil
 	}
 	r := readRefusal(http.StatusBadGateway, text) // in trouble, unless it says otherwise
-	r.under200 = true
 	for _, of := range []*object{o, child(o, "error")} {
 		for _, name := range []string{"code", "status", "status_code"} {
 			if n, ok := of.number(name); ok && n >= 400 && n < 600 {
-				r.status, r.under200 = n, false
+				r.status = n
 			}
 		}
 	}
@@ -362,7 +361,7 @@ func refusedIn(o *object, kind string) *refusal {
 // refused.
 func (x *exchange) failed(r *refusal) error {
 	if !x.began {
-		x.refused, x.status = r, r.status
+		x.refused = r
 	}
 	return &Error{Kind: r.kind(), Err: errors.New(r.best)}
 }

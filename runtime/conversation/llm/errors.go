@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 // nor the request.
 type Error struct {
 	Kind Kind
-	// Status is the HTTP status, 0 when there was none.
+	// Status is the HTTP status that was received, 0 when there was none.
 	Status int
 	// RetryAfter is the wait that the endpoint asked for; zero if it did not.
 	RetryAfter time.Duration
@@ -75,6 +76,9 @@ func (e *Error) Error() string {
 func (e *Error) says() string {
 	switch e.Kind {
 	case Unavailable:
+		if e.Status != 0 {
+			return "does not answer"
+		}
 		return "could not be reached"
 	case Busy:
 		return "has too many requests"
@@ -85,7 +89,7 @@ func (e *Error) says() string {
 	case Invalid:
 		return "does not take such a request"
 	case Overlong:
-		return "cannot hold so long a conversation"
+		return "does not take so long a conversation"
 	case Late:
 		return "took too long"
 	case Cut:
@@ -133,10 +137,8 @@ func (c *Client) failed(ctx, attempt context.Context, err error, s *exchange) *E
 		if e.Kind == Busy {
 			e.RetryAfter = max(e.RetryAfter, s.refused.after())
 		}
-		e.Advice = c.advice(s.refused, e.Kind, e.RetryAfter)
-		if s.refused.under200 {
-			e.Status = 0
-		}
+		e.Advice = c.advice(s.refused, e.Kind, e.RetryAfter, bytes.Contains(s.asked, []byte(`"tools":`)))
+		e.last = s.refused.cause().last
 		return e
 	case errors.As(err, &known):
 		known.Status, known.Err = s.status, c.scrubbed(known.Err)
