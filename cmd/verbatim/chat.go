@@ -238,7 +238,7 @@ func (a *app) model(f *chatFlags, zone *time.Location, ends *[]func()) (_ llm.Mo
 		return nil, scene, usage("a model is asked by its name at an endpoint", "give both: verbatim chat --base-url http://localhost:11434/v1 --model NAME")
 	}
 	adapted := func(ad llm.Adaptation) {
-		fmt.Fprintf(a.err, "note: the model's endpoint refuses %s; done instead: %s; it said: %s\n", ad.Parameter, ad.Change, receipt.Safe(ad.Said))
+		fmt.Fprintf(a.err, "note: the model's endpoint differs in %s; done instead: %s; it said: %s\n", ad.Parameter, ad.Change, receipt.Safe(ad.Said))
 	}
 	if f.log != nil {
 		adapted = logsModel(f.log)

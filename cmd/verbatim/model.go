@@ -238,7 +238,7 @@ func modelQuestions() []modelQuestion {
 		}},
 		{name: "grammar", request: with(ask("Is milk white? Tell me a story about it."), func(r *llm.Request) { r.Grammar = `root ::= "yes" | "no"` }), grammars: llm.LlamaCpp, heeded: yes},
 		{name: "long prompt", request: ask(strings.Repeat("This is a long prompt about milk. ", longPrompt) + "Say hello."), streamed: true, heeded: func(r *llm.Reply, err error) string {
-			if !r.Usage.Estimated && r.Usage.In < 4*longPrompt { // each sentence has seven words
+			if r.Unread { // each sentence has seven words
 				return fmt.Sprintf("of its %d words, %d tokens were read, and the rest was left out: load the model with a larger context", 7*longPrompt, r.Usage.In)
 			}
 			return speaks(r, err)

@@ -235,7 +235,7 @@ func TestClaraTalksToOthers(t *testing.T) {
 			s := perform(t, clara.model)
 			s.Config.Handler = endpoint.Named(family).Before(s.Config.Handler)
 			live, said, code := spokenIn(t, morning, dir, strings.Join(clara.says, "\n")+"\n", "--base-url", s.URL, "--model", "scripted")
-			if notes := strings.Count(said, "note: the model's endpoint refuses "); code != exitDone || live != string(want) || notes != told || strings.Count(said, "\n") != notes {
+			if notes := strings.Count(said, "note: the model's endpoint differs in "); code != exitDone || live != string(want) || notes != told || strings.Count(said, "\n") != notes {
 				t.Errorf("exit %d, %d notes: %s\n%s", code, notes, said, live)
 			}
 		})
@@ -370,6 +370,9 @@ func TestWhyAModelIsNotUsedIsToldOnce(t *testing.T) {
 		"words alone, recorded": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"I would like to help."},"finish_reason":"stop"}]}`)
 		}, []string{"--record", filepath.Join(t.TempDir(), "recording")}, "note: the model answers in words where it is asked to call one of the tools"},
+		"words alone, to a prompt that was cut": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"I would like to help."},"finish_reason":"stop"}],"usage":{"prompt_tokens":512,"completion_tokens":7}}`)
+		}, nil, "note: the model has not read all of what it was asked; its server read far fewer tokens than it was sent, so it cuts off what is too long: load the model with a larger context"},
 		"a filter": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":""},"finish_reason":"content_filter"}]}`)
 		}, nil, "note: the model, or the filter of its provider, declined to answer; have the filter relaxed, or choose another model"},

@@ -332,6 +332,7 @@ const (
 const (
 	modelWithheld = "the model, or the filter of its provider, declined to answer; have the filter relaxed, or choose another model"
 	modelCutOff   = "the answers of the model are cut before they end; choose a model that thinks less, or a server that lets an answer be longer"
+	modelUnread   = "the model has not read all of what it was asked; " + llm.LargerContext
 	modelNoCalls  = "nothing of what the model calls in a turn can be done; choose another model, and see with verbatim chat --explain-turn what it was asked"
 )
 

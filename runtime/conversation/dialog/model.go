@@ -146,7 +146,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 				return t.giveUp(refused), nil
 			case texts > 1 && p.prose != "":
 				t.propose(p, "text")
-				t.unused(modelProse[c.o.Mode])
+				t.unable(reply, modelProse[c.o.Mode])
 				return t.interpret(ctx, "") // it knows nothing but prose
 			}
 			outcome.wrong = modelNothing
@@ -179,7 +179,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 				if outcome.wrong == modelCut {
 					t.unused(modelCutOff)
 				} else {
-					t.unused(modelNoCalls)
+					t.unable(reply, modelNoCalls)
 				}
 				return t.giveUp(refused), nil
 			}
@@ -233,6 +233,15 @@ func (t *turn) unused(why string) {
 	if t.c.o.Unused != nil {
 		t.c.o.Unused(why)
 	}
+}
+
+// unable tells why an answer is of no use: whatever it seems to be, a model that was not given all of its
+// prompt cannot do better.
+func (t *turn) unable(reply *llm.Reply, why string) {
+	if reply.Unread {
+		why = modelUnread
+	}
+	t.unused(why)
 }
 
 // giveUp says that the model could not do it, and why, if that helps.

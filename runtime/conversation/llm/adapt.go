@@ -55,8 +55,9 @@ var adjustables = []adjustable{
 	{name: "stop", quoted: true, steps: leftOut("stop")},
 	{name: "stream_options", steps: leftOut("stream_options")},
 	{name: "stream", quoted: true, words: []string{"tools with stream", "stream with tools", "stream tools", "streaming is not", "streaming not", "not support stream", "support streaming"}, steps: []adjustment{{"the answer is asked for in one piece", func(b *object) bool {
+		streamed := string(raw(b.get("stream"))) == "true"
 		b.drop("stream_options")
-		return b.drop("stream")
+		return b.drop("stream") && streamed
 	}}}},
 	{name: "parallel_tool_calls", steps: leftOut("parallel_tool_calls")},
 	{name: "tool_choice", words: []string{"tool choice", "toolchoice", "xgrammar", "guided decoding", "structured output", "force a tool", "forced tool"}, steps: []adjustment{
@@ -102,6 +103,7 @@ var adjustables = []adjustable{
 	{name: "tool_call_id", words: []string{"tool call id", "tool_use ids", "duplicate id"}, steps: []adjustment{
 		{"nine letters and digits, in the order of the calls", func(b *object) bool { return numberCalls(b) }},
 	}},
+	{name: "tool_calls", quoted: true, steps: []adjustment{{"an entry without a name is dropped", func(*object) bool { return false }}}}, // of an answer
 	{name: "stream mode", words: []string{"only support stream", "only supports stream", "streaming is required", "stream must be true", "must be streamed"}, steps: []adjustment{
 		{"the answer is asked for as a stream", func(b *object) bool {
 			streamed := string(raw(b.get("stream"))) == "true"
@@ -155,6 +157,9 @@ var adjustables = []adjustable{
 			return eachSchema(s, firstForm)
 		})
 	}}}},
+	{name: "fields beside anyOf", words: []string{"alongside any_of", "alongside anyof", "only field set"}, steps: []adjustment{{"written into its forms", func(b *object) bool {
+		return inSchemas(b, func(s *object) bool { return eachSchema(s, intoForms) })
+	}}}},
 	{name: "const", quoted: true, steps: []adjustment{{"written as an enum of one value", func(b *object) bool {
 		return inSchemas(b, func(s *object) bool {
 			return eachSchema(s, func(s *object) bool {
@@ -178,7 +183,7 @@ var adjustables = []adjustable{
 
 // tooMany are words about the length of an answer, and not about how its bound is called.
 var tooMany = []string{"in the completion", "completion tokens", "output tokens", "max_new_tokens", "tokens is too large", "tokens' is too large", "tokens` is too large", "tokens\" is too large",
-	"range of max_tokens", "must be less than or equal", "tokens must be less", "tokens' must be less", "tokens` must be less", "and `max_tokens` exceed", "reduce max_tokens", "decrease input length"}
+	"range of max_tokens", "must be less than or equal", "tokens must be less", "tokens' must be less", "tokens` must be less", "and `max_tokens` exceed", "reduce max_tokens", "decrease input length", tooManyAMinute, tooDear}
 
 // bounded lowers the bound of an answer: it counts against the length of the context.
 func bounded(tokens ...int) (steps []adjustment) {
@@ -259,29 +264,41 @@ func (a adapted) applied(text []byte) ([]byte, error) {
 // request has. ok is false if there is nothing to change.
 func (a adapted) next(text []byte, said string) (more adapted, ok bool) {
 	more = maps.Clone(a)
-	if more == nil {
-		more = adapted{}
-	}
 	for i := range adjustables {
 		j := &adjustables[i]
 		if !j.named(said) || j.last && ok {
 			continue
 		}
-		for n := a[j.name]; n < len(j.steps); n++ {
-			try := maps.Clone(a)
-			if try == nil {
-				try = adapted{}
-			}
-			try[j.name] = n + 1
-			before, err := a.applied(text)
-			after, err2 := try.applied(text)
-			if err == nil && err2 == nil && !bytes.Equal(before, after) {
-				more[j.name], ok = n+1, true
-				break
-			}
+		if n := a.step(text, j); n > 0 {
+			more[j.name], ok = n, true
 		}
 	}
 	return more, ok
+}
+
+// step returns how many steps of an adjustable are to be made so that a request changes; 0 if none does it.
+func (a adapted) step(text []byte, j *adjustable) int {
+	for n := a[j.name] + 1; n <= len(j.steps); n++ {
+		try := maps.Clone(a)
+		try[j.name] = n
+		before, err := a.applied(text)
+		after, err2 := try.applied(text)
+		if err == nil && err2 == nil && !bytes.Equal(before, after) {
+			return n
+		}
+	}
+	return 0
+}
+
+// without changes what has this name, if the request has it; nothing has none.
+func (a adapted) without(text []byte, name string) (more adapted, ok bool) {
+	i := slices.IndexFunc(adjustables, func(j adjustable) bool { return j.name == name })
+	if i < 0 {
+		return a, true
+	}
+	more = maps.Clone(a)
+	more[name] = max(a.step(text, &adjustables[i]), a[name])
+	return more, more[name] > a[name]
 }
 
 // suggests is the part of a refusal that names something else than it refuses.
@@ -291,22 +308,28 @@ var suggests = expression(`(?i)did you mean [^?\n]*`)
 func (j *adjustable) named(said string) bool {
 	said = suggests().ReplaceAllString(said, "")
 	lower := strings.ToLower(said)
-	if slices.ContainsFunc(j.but, func(w string) bool { return strings.Contains(lower, w) }) {
+	if says(lower, j.but) {
 		return false
+	}
+	if says(lower, j.words) {
+		return true
 	}
 	name := `(?:` + regexp.QuoteMeta(j.name) + `|` + regexp.QuoteMeta(camel(j.name)) + `)` // gateways in other languages
 	pattern := `(?m)(^|[^\w$])` + name + `([^\w]|$)`
 	if j.quoted {
 		pattern = `(?m)['"` + "`" + `](?:[\w.\[\]]+\.)?` + name + `['"` + "`" + `]|^([\w.\[\]]+\.)?` + name + `$|(?i:parameters?|param|argument[a-z ]*|field|keyword|name):? ` + name + `\b`
 	}
-	if regexp.MustCompile(pattern).MatchString(said) {
-		return true
-	}
-	return slices.ContainsFunc(j.words, func(w string) bool { return strings.Contains(lower, strings.ToLower(w)) })
+	return regexp.MustCompile(pattern).MatchString(said)
 }
 
 // mayName reports whether a refusal may be about a part of the request.
 func (r *refusal) mayName() bool {
+	if r.any(tooManyAMinute, tooDear) {
+		return true // whatever the status: a shorter answer may do
+	}
+	if slices.Contains([]Kind{Denied, Unpaid, Garbled}, r.kind()) {
+		return false
+	}
 	switch r.status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusNotImplemented:
 		return true

@@ -30,7 +30,7 @@ func detail(parts ...string) (int, string) {
 
 func has(q map[string]any, field string) bool { _, ok := q[field]; return ok }
 
-const rich = `{"type":"object","$schema":"x","properties":{"pattern":{"type":"string","pattern":"^a{1,3000}$"},"kind":{"const":"a"},"code":{"enum":["A","B"]},"of":{"$ref":"#/$defs/of"}},"required":["pattern","kind","code","of"],"additionalProperties":false,"$defs":{"of":{"type":"object","properties":{},"additionalProperties":false}}}`
+const rich = `{"type":"object","$schema":"x","properties":{"pattern":{"type":"string","pattern":"^a{1,3000}$"},"kind":{"const":"a"},"code":{"enum":["A","B"]},"of":{"$ref":"#/$defs/of"},"day":{"description":"when","anyOf":[{"type":"string"},{"type":"null"}]}},"required":["pattern","kind","code","of","day"],"additionalProperties":false,"$defs":{"of":{"type":"object","properties":{},"additionalProperties":false}}}`
 
 func everything() llm.Request {
 	zero, seed := float32(0), 1
@@ -236,7 +236,7 @@ func TestWhatCannotBeMendedIsSaid(t *testing.T) {
 			[]string{"requires --enable-auto-tool-choice", "start vLLM with"}},
 		"no such model":     {status(404, "", `{"error":{"message":"model 'acme/thing' not found","type":"api_error"}}`), []string{"not found", `the endpoint has no model "test-model"`}},
 		"a sign-in page":    {status(200, "Content-Type: text/html", "<!DOCTYPE html><title>Sign in</title><body>hello"), []string{`a web page titled "Sign in"`, "check that the base URL is the API"}},
-		"an error with 200": {status(200, "", `{"error":{"message":"No credits","code":402}}`), []string{"No credits", "HTTP 402"}},
+		"an error with 200": {status(200, "", `{"error":{"message":"No credits","code":402}}`), []string{"nothing left on our account (HTTP 200): No credits"}},
 		"OpenAI's o1-mini": {status(404, "", `{"error":{"message":"tools is not supported in this model.","type":"invalid_request_error","param":null,"code":null}}`),
 			[]string{"tools is not supported in this model; choose a model that takes tools, or --mode text"}},
 		"OpenRouter without tools": {status(404, "", `{"error":{"message":"No endpoints found that support tool use.","code":404}}`),
@@ -256,15 +256,15 @@ func TestWhatCannotBeMendedIsSaid(t *testing.T) {
 		"what is free in a minute is used": {status(429, "", `[{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details. Please retry in 34.07s.","status":"RESOURCE_EXHAUSTED"}}]`),
 			[]string{"has too many requests", "it may be asked again in 34s"}},
 		"a prompt that is too large": {status(413, "", `{"error":{"code":"tokens_limit_reached","message":"Request body too large for o1-mini model. Max size: 4000 tokens."}}`),
-			[]string{"cannot hold so long a conversation", "Max size: 4000 tokens; choose a model", "larger context"}},
+			[]string{"does not take so long a conversation (HTTP 413)", "Max size: 4000 tokens; choose a model", "larger context"}},
 		"a context that is too small, as an event": {events("", `{"error":{"message":"Input does not fit in context length. The input has 4477 tokens, but the context length only supports 4096 tokens."}}`),
-			[]string{"cannot hold so long a conversation: Input does not fit", "larger context"}},
+			[]string{"does not take so long a conversation (HTTP 200): Input does not fit", "larger context"}},
 		"a proxy that gave up":       {status(524, "Content-Type: text/html", "<!DOCTYPE html><title>524: A timeout occurred</title>"), []string{"524: A timeout occurred", "a proxy stands before the model's server"}},
 		"a text under 200":           {status(200, "Content-Type: text/plain", "upstream connect error or disconnect/reset before headers"), []string{"upstream connect error", "check that the base URL is the API of a model"}},
 		"an address of another kind": {status(405, "", `{"detail":"Method Not Allowed"}`), []string{"check the base URL"}},
 		"an error in a choice": {status(200, "", `{"choices":[{"index":0,"error":{"code":403,"message":"Your region is not supported"},"message":{"role":"assistant","content":""}}]}`),
-			[]string{"HTTP 403", "Your region is not supported"}},
-		"a code with 200, and no data": {status(200, "", `{"code":401,"msg":"invalid token","data":null}`), []string{"does not accept our key (HTTP 401): invalid token; check the key"}},
+			[]string{"HTTP 200", "Your region is not supported; ask from a region"}},
+		"a code with 200, and no data": {status(200, "", `{"code":401,"msg":"invalid token","data":null}`), []string{"does not accept our key (HTTP 200): invalid token; check the key"}},
 		"a filter": {status(400, "", `{"error":{"code":"content_filter","message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy."}}`),
 			[]string{"its filter refuses"}},
 		"too many tools":                     {status(400, "", `{"error":{"message":"Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 140 instead."}}`), []string{"give fewer palettes"}},
@@ -280,10 +280,22 @@ func TestWhatCannotBeMendedIsSaid(t *testing.T) {
 		"no key, with 400 (Gemini)":              {status(400, "", `[{"error":{"code":400,"message":"Missing or invalid Authorization header.","status":"INVALID_ARGUMENT"}}]`), []string{"does not accept our key"}},
 		"an unknown model, with 400 (Mistral)":   {status(400, "", `{"object":"error","message":"Invalid model: mistral-huge","type":"invalid_model","code":"1500"}`), []string{`the endpoint has no model "test-model"`}},
 		"an unknown model (Anthropic)":           {status(404, "", `{"error":{"code":"not_found_error","message":"model: claude-9"}}`), []string{`the endpoint has no model "test-model"`}},
-		"a server with no room at the moment":    {status(498, "", `{"error":{"message":"Flex tier capacity exceeded"}}`), []string{"could not be reached (HTTP 498)", "try again later"}},
+		"a server with no room at the moment":    {status(498, "", `{"error":{"message":"Flex tier capacity exceeded"}}`), []string{"does not answer (HTTP 498)", "try again later"}},
 		"a proxy that takes no large request":    {status(413, "Content-Type: text/html", "<html><head><title>413 Request Entity Too Large</title></head>"), []string{"413 Request Entity Too Large", "a proxy before the model's server takes no request of this size"}},
 		"another address":                        {status(308, "Location: https://models.example/v1/chat/completions?x=1", ""), []string{"it sends us to https://models.example/v1"}},
 		"a request that is refused, and not why": {status(400, "", `{"error":{"code":400,"message":"Request contains an invalid argument.","status":"INVALID_ARGUMENT"}}`), []string{"Request contains an invalid argument; verbatim model check says what works there"}},
+		"another API (OpenAI)":                   {status(404, "", `{"error":{"message":"This model is only supported in v1/responses and not in v1/chat/completions.","param":"model"}}`), []string{"and not in v1/chat/completions; choose another model, one that answers chat completions"}},
+		"a machine that is too small (Ollama)":   {status(500, "", `{"error":{"message":"model requires more system memory (5.3 GiB) than is available (4.4 GiB)","type":"api_error"}}`), []string{"the model does not answer (HTTP 500): model requires more", "choose a smaller model, or give its server more memory"}},
+		"no channel, in another language":        {status(503, "", `{"error":{"message":"当前分组 default 下对于模型 x 无可用渠道","type":"new_api_error"}}`), []string{`does not take such a request (HTTP 503)`, `the endpoint has no model "test-model" for us: check its name, or choose another model`}},
+		"a code for a model that is not there":   {status(503, "", `{"error":{"message":"nothing serves this","code":"model_not_found"}}`), []string{`the endpoint has no model "test-model"`}},
+		"a page that takes us for a robot":       {status(403, "Content-Type: text/html", "<!DOCTYPE html><title>Just a moment...</title>"), []string{"the model does not answer (HTTP 403)", "Just a moment", "a proxy or firewall before it", "the key was not looked at"}},
+		"such a page, with another status":       {status(503, "Content-Type: text/html", "<!DOCTYPE html><title>Just a moment...</title>"), []string{"a proxy or firewall before it"}},
+		"what stood behind it (OpenRouter)":      {status(429, "", `{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"x is temporarily rate-limited upstream. Please add your own key","provider_name":"y"}}}`), []string{"Provider returned error: x is temporarily rate-limited upstream. Please add your own key; wait, give the account a key of its own"}},
+		"a page behind it (OpenRouter)":          {status(502, "", `{"error":{"message":"Provider returned error","metadata":{"raw":"<html><title>Bad gateway</title>"}}}`), []string{`Provider returned error: a web page titled "Bad gateway"`}},
+		"a budget":                               {status(429, "", `{"error":{"message":"Budget has been exceeded! Current cost: 10.02, Max budget: 10.0","type":"budget_exceeded"}}`), []string{"nothing left on our account (HTTP 429)", "raise what it may spend"}},
+		"more than a minute allows":              {status(413, "", `{"error":{"message":"Request too large for model x on tokens per minute (TPM): Limit 6000, Requested 26084, please reduce your message size","code":"rate_limit_exceeded"}}`), []string{"give fewer palettes, have the limit of tokens a minute raised, or choose another model"}},
+		"settings of the account":                {status(404, "", `{"error":{"message":"No endpoints found matching your data policy","code":404}}`), []string{"your data policy; change the settings of the account, or choose another model"}},
+		"no model is loaded":                     {status(404, "", `{"error":{"message":"No models loaded. Please load a model"}}`), []string{"load the model in its server"}},
 		"a list that names place":                {status(422, "", `{"detail":[{"loc":["body","messages",0,"content"],"msg":"Input should be a valid string"}]}`), []string{"messages.0.content: Input should be a valid string"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -503,8 +515,115 @@ func TestAnEmptyAnswerIsAskedAgainOnce(t *testing.T) {
 			t.Errorf("%s: %d requests", name, len(e.asked()))
 		case c.want != "" && (err != nil || reply.Text != c.want || reply.Usage.In != 11*c.asked):
 			t.Errorf("%s: %+v, %v", name, reply, err)
-		case c.want == "" && (err == nil || !strings.Contains(err.Error(), "the answer is empty; ") || !strings.Contains(err.Error(), "larger context")):
+		case c.want == "" && (err == nil || !strings.Contains(err.Error(), "the answer is empty; ") || strings.Contains(err.Error(), "larger context") == strings.Contains(name, "it thought") || strings.Contains(err.Error(), "the model thought until") != strings.Contains(name, "it thought")):
 			t.Errorf("%s: %+v, %v", name, reply, err)
+		}
+	}
+}
+
+// 54: some servers answer a call that must be made, or a stream of calls, with nothing. What helps is
+// remembered, and told once; what does not is neither.
+func TestNothingIsAskedForInAnotherWay(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		silent func(q map[string]any) bool
+		asked  int
+		told   []string
+	}{
+		"a call that must be made": {func(q map[string]any) bool { return q["tool_choice"] == "required" }, 3, []string{"tool_choice weakened to auto: nothing: the answer is empty"}},
+		"a stream":                 {func(q map[string]any) bool { return q["stream"] == true }, 4, []string{"stream the answer is asked for in one piece: nothing: the answer is empty"}},
+		"all":                      {func(map[string]any) bool { return true }, 4, nil},
+	} {
+		var e *endpoint
+		e = serve(t, func(w http.ResponseWriter, r *http.Request) {
+			q := e.asked()
+			text := "fine"
+			if c.silent(q[len(q)-1].body) {
+				text = ""
+			}
+			says(text)(w, r)
+		})
+		var told []string
+		client, _ := e.client(t, func(f *llm.Config) {
+			f.Adapted = func(a llm.Adaptation) { told = append(told, a.Parameter+" "+a.Change+": "+a.Said) }
+		})
+		for turn := range 2 {
+			before := len(e.asked())
+			reply, err := client.Chat(t.Context(), everything(), func(string) {})
+			if (err == nil) != (c.told != nil) || err == nil && reply.Text != "fine" {
+				t.Errorf("%s: %+v, %v", name, reply, err)
+			}
+			if n := len(e.asked()) - before; n != c.asked && (turn == 0 || c.told == nil) || turn == 1 && c.told != nil && n != 1 {
+				t.Errorf("%s: asked %d times in turn %d", name, n, turn)
+			}
+		}
+		if !slices.Equal(told, c.told) || len(client.Adaptations()) != len(c.told) {
+			t.Errorf("%s: told %q", name, told)
+		}
+	}
+}
+
+// 54: where an answer may cost more than is left, or a limit a minute allows, a shorter one does, whatever
+// the status. A limit that waiting helps changes nothing.
+func TestAShorterAnswerIsAskedForWhereItHelps(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		says   string
+		bound  float64
+	}{
+		"what can be afforded":     {402, "This request requires more credits, or fewer max_tokens. You requested up to 2000 tokens, but can only afford 1024.", 1000},
+		"what a minute allows":     {413, "Request too large for model x on tokens per minute (TPM): Limit 6000, Requested 6084", 1000},
+		"the same, by its status":  {429, "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 30084.", 1000},
+		"what is used in a minute": {429, "Rate limit reached on tokens per min (TPM): Limit 30000, Used 29000, Requested 2084. Please try again in 1s.", 2000},
+	} {
+		var e *endpoint
+		e = serve(t, func(w http.ResponseWriter, r *http.Request) {
+			q := e.asked()
+			if n, _ := q[len(q)-1].body["max_tokens"].(float64); n > c.bound || c.bound == 2000 && len(q) == 1 {
+				text, _ := json.Marshal(c.says)
+				status(c.status, "", `{"error":{"message":`+string(text)+`}}`)(w, r)
+				return
+			}
+			says("fine")(w, r)
+		})
+		client, waits := e.client(t, nil)
+		if reply, err := client.Chat(t.Context(), everything(), nil); err != nil || reply.Text != "fine" {
+			t.Errorf("%s: %+v, %v", name, reply, err)
+		}
+		last := e.asked()[len(e.asked())-1].body
+		if last["max_tokens"] != c.bound || len(client.Adaptations()) != int(2-c.bound/1000) || len(*waits) != int(c.bound/1000-1) {
+			t.Errorf("%s: %v, %v, waited %v", name, last["max_tokens"], client.Adaptations(), *waits)
+		}
+	}
+}
+
+// 54: another mode is named only where tools may be what is refused.
+func TestAnotherModeIsNamedWhereItMayHelp(t *testing.T) {
+	t.Parallel()
+	for code, text := range map[int]string{400: "says the owl", 404: "is asleep"} {
+		e := serve(t, status(code, "", `{"error":{"message":"`+text+`"}}`))
+		client, _ := e.client(t, nil)
+		for _, q := range []llm.Request{everything(), ask("?")} {
+			_, err := client.Chat(t.Context(), q, nil)
+			if err == nil || strings.Contains(err.Error(), "--mode text") != (code == 400 && len(q.Tools) > 0) {
+				t.Errorf("%d, %d tools: %v", code, len(q.Tools), err)
+			}
+		}
+	}
+}
+
+// 54: a server that cuts a prompt does not say so; its count does. A count of a short prompt is none.
+func TestAPromptThatWasCutIsSeen(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[int]bool{2000: true, 100: false} {
+		for _, text := range []string{"fine", ""} {
+			e := serve(t, says(text)) // it counts 11
+			client, _ := e.client(t, nil)
+			reply, err := client.Chat(t.Context(), ask(strings.Repeat("milk ", words)), nil)
+			if text != "" && (err != nil || reply.Unread != want) || text == "" && (err == nil || strings.Contains(err.Error(), llm.LargerContext) != want) {
+				t.Errorf("%d words, %q: %+v, %v", words, text, reply, err)
+			}
 		}
 	}
 }

@@ -54,6 +54,8 @@ func (x *exchange) plain(o *object) (*object, error) {
 	}
 	out.set("choices", kept)
 	if usage != nil {
+		thought, _ := child(usage, "completion_tokens_details").number("reasoning_tokens")
+		x.thought = x.thought || thought > 0
 		in, made := counted(usage, "prompt_tokens"), counted(usage, "completion_tokens")
 		out.set("usage", &object{{"prompt_tokens", in}, {"completion_tokens", made}})
 	}
@@ -291,9 +293,15 @@ func (g *gathered) add(piece *object) error {
 	return nil
 }
 
-// made returns the calls that were gathered.
+// made returns the calls that were gathered. What has neither a name, an id nor arguments beside others is
+// none (LM Studio, lmstudio-bug-tracker issue 830, 2025-08-02).
 func (x *exchange) made() (calls []ToolCall) {
+	named := slices.ContainsFunc(x.calls, func(g gathered) bool { return g.Name != "" })
 	for _, g := range x.calls {
+		if named && g.Name == "" && g.ID == "" && g.Arguments == "" {
+			x.ghosts = true
+			continue
+		}
 		if !json.Valid([]byte(g.Arguments)) && json.Valid([]byte(g.last)) {
 			g.Arguments = g.last // the last piece has all of them again
 		}

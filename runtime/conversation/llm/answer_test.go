@@ -282,6 +282,28 @@ func TestAModelThatIsLoadedIsWaitedFor(t *testing.T) {
 	}
 }
 
+// 54: a call that has neither a name, an id nor arguments is none beside another (LM Studio 0.3.21), and the
+// operator is told once.
+func TestAGhostBesideACallIsDropped(t *testing.T) {
+	t.Parallel()
+	const call, ghost = `"id":"c1","type":"function","function":{"name":"b","arguments":"{}"}}`, `"id":"","type":"function"}`
+	whole := status(200, "", `{"choices":[{"message":{"tool_calls":[{`+call+`,{`+ghost+`]},"finish_reason":"tool_calls"}]}`)
+	pieces := events("done", `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,`+call+`]}}]}`, `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,`+ghost+`]}}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`)
+	for _, answer := range []http.HandlerFunc{whole, pieces} {
+		var told []llm.Adaptation
+		client, _ := serve(t, answer).client(t, func(c *llm.Config) { c.Adapted = func(a llm.Adaptation) { told = append(told, a) } })
+		for range 2 {
+			reply, err := client.Chat(t.Context(), everything(), func(string) {})
+			if err != nil || len(reply.Calls) != 1 || reply.Calls[0].ID != "c1" {
+				t.Errorf("%+v, %v", reply, err)
+			}
+		}
+		if len(told) != 1 || told[0].Parameter != "tool_calls" || told[0].Change != "an entry without a name is dropped" {
+			t.Errorf("told %v", told)
+		}
+	}
+}
+
 // 54: a refusal for good is not tried again.
 func TestARefusalForGoodIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
@@ -290,7 +312,10 @@ func TestARefusalForGoodIsNotTriedAgain(t *testing.T) {
 		"no balance":        status(403, "", `{"error":{"message":"Insufficient balance or no resource package"}}`),
 		"a limit of a day":  status(429, "", `{"error":{"message":"Rate limit reached for tokens per day. Please try again in 7m12.5s."}}`),
 		"a wrong key":       status(400, "", `{"error":"Incorrect API key provided"}`),
-		"too large for TPM": status(429, "", `{"error":{"message":"Request too large for model on tokens per minute (TPM): Limit 6000, Requested 7000","code":"rate_limit_exceeded"}}`),
+		"a budget":          status(429, "", `{"error":{"message":"Budget has been exceeded! Max budget: 10.0","type":"budget_exceeded"}}`),
+		"no such model":     status(503, "", `{"error":{"message":"nothing serves this","code":"model_not_found"}}`),
+		"too little memory": status(500, "", `{"error":{"message":"model requires more system memory (5.3 GiB) than is available (4.4 GiB)"}}`),
+		"a firewall":        status(403, "", "<!DOCTYPE html><title>Just a moment...</title>"),
 	} {
 		e := serve(t, answer)
 		client, waits := e.client(t, nil)

@@ -46,7 +46,7 @@ var causes = []cause{
 
 	// A request that is too large for a limit a minute (Groq, ha-groq-cloud-api issue 27, 2026-09-03), for
 	// the model, or for a proxy.
-	{any: tooManyAMinute, kind: Overlong, advice: "give fewer palettes, have the limit of tokens a minute raised, or choose another model"},
+	{any: []string{tooManyAMinute}, kind: Overlong, advice: "give fewer palettes, have the limit of tokens a minute raised, or choose another model"},
 	{any: []string{"request too large", "request body too large", "reduce your message size"}, kind: Overlong},
 	{any: []string{"context_length_exceeded", "exceed_context_size_error", "maximum context length", "context length", "context window", "context size", "context limit",
 		"tokens_limit_reached", "prompt is too long", "prompt too long", "input is too long", "input is longer than", "input token count", "max_model_len", "max input tokens", "maximum…number of tokens…input"},
@@ -93,8 +93,12 @@ const (
 	noModel = "the endpoint has no model {model} for us: check its name, or choose another model"
 )
 
-// tooManyAMinute are words about one request that is larger than a limit a minute, so that no waiting helps.
-var tooManyAMinute = []string{"request too large…tokens per min"}
+// Words for which a shorter answer may do: one request is larger than a limit a minute, or its answer may
+// cost more than is left (OpenRouter, openclaude issue 1125, 2026-05-12).
+const (
+	tooManyAMinute = "request too large…tokens per min"
+	tooDear        = "can only afford"
+)
 
 func always(*refusal) bool { return true }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -195,7 +196,7 @@ func (c *Client) Chat(ctx context.Context, r Request, piece func(string)) (*Repl
 		return nil, err
 	}
 	var reply *Reply
-	handed, emptied := false, false
+	handed := false
 	attempt := func(ctx context.Context, x *exchange) error {
 		var err error
 		reply = &Reply{}
@@ -207,6 +208,7 @@ func (c *Client) Chat(ctx context.Context, r Request, piece func(string)) (*Repl
 		}
 		if err == nil {
 			reply.tidy(len(r.Schema) > 0)
+			reply.Unread = x.size > smallest && 0 < reply.Usage.In && reply.Usage.In < x.size*leastRead/100
 		}
 		if err == nil && len(reply.Calls) == 0 && reply.Finish == Stopped && (len(r.Tools) > 0 || strings.Contains(reply.Text, "<|channel|>")) {
 			if reply.Calls, reply.Text = inText(reply.Text, r.Tools); len(reply.Calls) > 0 {
@@ -215,9 +217,7 @@ func (c *Client) Chat(ctx context.Context, r Request, piece func(string)) (*Repl
 			}
 		}
 		if err == nil && reply.empty() {
-			again := emptied || reply.Finish == TooLong
-			emptied = true // once more: it may have been an accident
-			return &Error{Kind: Garbled, Err: errEmpty, Advice: "the context that its server has loaded may be too small, or the model thinks longer than an answer may be: choose a larger context, or another model", last: again}
+			return x.nothing(reply)
 		}
 		return err
 	}
@@ -248,7 +248,25 @@ func (c *Client) Chat(ctx context.Context, r Request, piece func(string)) (*Repl
 	return reply, nil
 }
 
-var errEmpty = errors.New("the answer is empty")
+// nothing says why an answer is empty, as far as one can tell.
+func (x *exchange) nothing(reply *Reply) *Error {
+	e := &Error{Kind: Garbled, Err: errors.New("the answer is empty"), Advice: "the context that its server has loaded may be too small: choose a larger context, or another model"}
+	switch {
+	case reply.Finish == TooLong && (x.thought || reply.Reasoning != ""):
+		e.Kind, e.last, e.Advice = Cut, true, "the model thought until the answer was as long as it may be: choose another model, or have it think less"
+	case reply.Finish == TooLong:
+		e.last = true
+	default:
+		e.empty = true
+	}
+	if reply.Unread {
+		e.Advice = LargerContext
+	}
+	return e
+}
+
+// LargerContext says what an operator can do about a prompt of which a part was left out.
+const LargerContext = "its server read far fewer tokens than it was sent, so it cuts off what is too long: load the model with a larger context (OLLAMA_CONTEXT_LENGTH of Ollama), or give fewer palettes"
 
 // empty reports whether an answer says nothing at all.
 func (r *Reply) empty() bool {
@@ -540,6 +558,18 @@ func inOrder(data []openai.Embedding, n int) ([][]float32, error) {
 	return vectors, nil
 }
 
+// leastRead is the least part, in hundreds, that an endpoint's count of a prompt has of ours, if it has
+// read all: ours errs on the high side.
+const leastRead = 60
+
+// smallest is a prompt that every server holds.
+const smallest = 1000
+
+// silencers are the parts of a request without which an empty answer is asked for again, one after the other:
+// first none, since it may have been an accident; a call that must be made (LM Studio, lmstudio-bug-tracker
+// issue 1904, 2026-05-10); a stream of calls (mlx-serve issue 287, 2026-08-28).
+var silencers = []string{"", "tool_choice", "stream"}
+
 // persist makes attempts until one succeeds, none can, or no more are allowed. A request that is
 // refused for a part that can be taken back is sent again at once without it, which is no attempt.
 // spent is what the endpoint has read and written in all of them: a request that was refused, or never
@@ -548,6 +578,12 @@ func (c *Client) persist(ctx context.Context, extra map[string]any, beside []str
 	state := c.known()
 	said := map[string]string{}
 	var waited time.Duration // for a model that is loaded
+	ways := silencers
+	if c.Attempts == 1 {
+		ways = ways[1:]
+	}
+	var begun adapted // before an answer was empty
+	var heard map[string]string
 	for n := 1; ; n++ {
 		x := &exchange{extra: extra, beside: beside, adapted: state}
 		err := c.once(ctx, x, attempt)
@@ -555,10 +591,14 @@ func (c *Client) persist(ctx context.Context, extra map[string]any, beside []str
 			spent = spent.plus(cost())
 		}
 		if err == nil {
+			if x.ghosts {
+				state = maps.Clone(state)
+				state["tool_calls"], said["tool_calls"] = 1, "an entry without id and function"
+			}
 			c.learn(state, said)
 			return spent, nil
 		}
-		if r := x.refused; r != nil && !slices.Contains([]Kind{Denied, Unpaid, Garbled}, err.Kind) && r.mayName() && ctx.Err() == nil {
+		if r := x.refused; r != nil && r.mayName() && ctx.Err() == nil {
 			if more, ok := state.next(x.asked, r.all+"\n"+r.best); ok {
 				for name, steps := range more {
 					if steps != state[name] {
@@ -571,6 +611,22 @@ func (c *Client) persist(ctx context.Context, extra map[string]any, beside []str
 			}
 		}
 		err.Attempts = n
+		if err.empty && !*handed && ctx.Err() == nil {
+			if heard == nil {
+				begun, heard = state, maps.Clone(said)
+			}
+			again := false
+			for ; !again && len(ways) > 0; ways = ways[1:] {
+				if state, again = begun.without(x.asked, ways[0]); ways[0] != "" {
+					said = maps.Clone(heard)
+					said[ways[0]] = "nothing: " + err.Err.Error()
+				}
+			}
+			if again {
+				continue
+			}
+			return spent, err
+		}
 		if x.refused != nil && x.refused.loading() && waited < c.First && ctx.Err() == nil {
 			pause := min(c.Backoff<<min(n-1, 4), c.MaxWait, c.First-waited)
 			if waited += pause; c.Wait(ctx, pause) == nil {

@@ -32,7 +32,8 @@ type Error struct {
 	// Err is the cause, for a log.
 	Err error
 
-	last bool // the same request would do no better
+	last  bool // the same request would do no better
+	empty bool // an answer came, with nothing in it
 }
 
 // Kind sorts errors by the action that a caller can take.

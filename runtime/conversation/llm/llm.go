@@ -110,6 +110,9 @@ type Reply struct {
 	// Model is the name of the answering model, according to the endpoint.
 	Model string `json:"model,omitempty"`
 	Usage Usage  `json:"usage"`
+	// Unread says that the endpoint counted far fewer tokens than it was sent, so that its server may have
+	// left out the beginning. Some count only what they had not read before.
+	Unread bool `json:"unread,omitempty"`
 }
 
 // Finish says why an answer ended.

@@ -14,18 +14,18 @@ import (
 //
 //	openai-strict         every object closed, every property required; no composition but anyOf
 //	gemini                a subset of OpenAPI 3.0: no additionalProperties, $ref, const, nor formats of
-//	                      texts but date-time and enum
+//	                      texts but date-time and enum, and nothing beside anyOf
 //	anthropic-compatible  an object at the root; of strict tools, no bounds of numbers, texts and lists
 //	llama.cpp             what is beyond json_schema_to_grammar is skipped in silence, or is no grammar
 //	vllm                  what is beyond its check for xgrammar is refused
 //	plain                 types, descriptions, properties, items and enums alone, for all others
 //
 // The words for gemini are in its refusals: promptfoo/promptfoo issue 6902 (2026-01-01),
-// google-gemini/gemini-cli issue 3178 (2025-07-03), hideya/langchain-mcp-tools-ts issue 36 (2025-06-17).
+// google-gemini/gemini-cli issue 3178 (2025-07-03), hideya/langchain-mcp-tools-ts issue 36 (2025-06-17), anomalyco/opencode issue 15795 (2026-03-03).
 // What an endpoint refuses besides is learned from its answers: see the table of adjustables.
 var profiles = map[string][]string{
 	"openai-strict":        {"$schema", "maxLength", "title", "default", "examples", "uniqueItems", "not", "oneOf", "allOf", "patternProperties", "propertyNames"},
-	"gemini":               {"additionalProperties", "$schema", "propertyNames", "patternProperties", "const", "$defs", "format", "examples", "uniqueItems", "not", "oneOf", "allOf", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
+	"gemini":               {"fields beside anyOf", "additionalProperties", "$schema", "propertyNames", "patternProperties", "const", "$defs", "format", "examples", "uniqueItems", "not", "oneOf", "allOf", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
 	"anthropic-compatible": {"$schema", "maxLength", "maxItems", "uniqueItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "not", "oneOf", "patternProperties", "propertyNames"},
 	"llama.cpp":            {"$schema", "not", "uniqueItems", "multipleOf", "patternProperties", "propertyNames", "maxLength"},
 	"vllm":                 {"$schema", "not", "uniqueItems", "multipleOf", "patternProperties", "propertyNames", "maxLength"},
@@ -113,6 +113,35 @@ func firstForm(s *object) bool {
 		}
 	}
 	return true
+}
+
+// intoForms writes what stands beside anyOf into its forms, and its description into the first that is not
+// null.
+func intoForms(s *object) (changed bool) {
+	forms, ok := s.list("anyOf")
+	if !ok {
+		return false
+	}
+	for _, m := range slices.Clone(*s) {
+		if m.key == "anyOf" || m.key == "$defs" || m.key == "definitions" {
+			continue
+		}
+		s.drop(m.key)
+		changed = true
+		for _, form := range forms {
+			of, is := form.(*object)
+			if !is || isNull(form) {
+				continue
+			}
+			if of.at(m.key) < 0 {
+				of.set(m.key, m.value)
+			}
+			if m.key == "description" {
+				break
+			}
+		}
+	}
+	return changed
 }
 
 func isNull(schema any) bool {

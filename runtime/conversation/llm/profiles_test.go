@@ -18,7 +18,7 @@ import (
 func TestProfilesKeepToWhatIsPublished(t *testing.T) {
 	t.Parallel()
 	schemas := map[string]json.RawMessage{"rich": json.RawMessage(`{"type":"object","$schema":"x","properties":{"pattern":{"type":"string","maxLength":40,"pattern":"^a$"},"kind":{"const":"a"},
-		"day":{"type":"string","format":"date","description":"when"},"of":{"$ref":"#/$defs/of"},"n":{"anyOf":[{"type":"integer","minimum":1},{"type":"null"}]},"m":{"oneOf":[{"type":"string"},{"type":"boolean"}]},
+		"day":{"type":"string","format":"date","description":"when"},"of":{"$ref":"#/$defs/of"},"n":{"description":"how many","anyOf":[{"type":"integer","minimum":1},{"type":"null"}]},"m":{"oneOf":[{"type":"string"},{"type":"boolean"}]},
 		"l":{"type":"array","uniqueItems":true,"items":{"type":"number","multipleOf":5,"default":5}}},"required":["pattern","kind","day","of","n","m","l"],"additionalProperties":false,
 		"$defs":{"of":{"type":"object","properties":{"title":{"type":"string","title":"t","examples":["x"],"not":{"const":"y"}}},"patternProperties":{"^x":{"type":"string"}},"propertyNames":{"maxLength":3}}}}`)}
 	for _, dir := range []string{"bank", "kiisha", "kyc", "manda"} {
@@ -76,6 +76,9 @@ func TestProfilesKeepToWhatIsPublished(t *testing.T) {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("plain is %s, without %s", text, want)
 		}
+	}
+	if text, _ := llm.SchemaFor("gemini", schemas["rich"]); !strings.Contains(string(text), `"n":{"anyOf":[{"type":"integer","minimum":1,"description":"how many"},{"type":"null"}]}`) {
+		t.Errorf("gemini is %s", text)
 	}
 	if _, err := llm.SchemaFor("geminy", schemas["rich"]); err == nil || !strings.Contains(err.Error(), "anthropic-compatible, gemini, llama.cpp, openai-strict, plain, vllm") {
 		t.Error(err)

@@ -145,6 +145,11 @@ func webPage(text []byte) string {
 func (r *refusal) any(phrases ...string) bool {
 	text := strings.ToLower(r.all + "\n" + r.best)
 	text += "\n" + strings.ReplaceAll(text, "_", " ") // codes are words
+	return says(text, phrases)
+}
+
+// says reports whether a text in small letters holds all parts of one of several phrases.
+func says(text string, phrases []string) bool {
 	return slices.ContainsFunc(phrases, func(p string) bool {
 		return !slices.ContainsFunc(strings.Split(p, "…"), func(part string) bool { return !strings.Contains(text, part) })
 	})

@@ -41,6 +41,9 @@ type exchange struct {
 	streamed   bool // the library expects a stream, whatever was asked for at last
 	pieces     bool // the answer comes in pieces
 	began      bool // something of it has come
+	thought    bool // it had tokens of reasoning
+	ghosts     bool // a call that is none stood beside others
+	size       int  // of the request, in tokens as we guess
 	calls      []gathered
 	texts      [3]growing // what was said, thought and refused
 	details    []any      // of the reasoning, beside the message
@@ -137,6 +140,7 @@ func (x *exchange) complete(r *http.Request) (_ *http.Request, streamed bool, er
 	if x.keeps {
 		x.carried = text
 	}
+	x.size = EstimateTokens(string(text))
 	r = r.Clone(r.Context())
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
 	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -99,6 +100,16 @@ var Families = []Family{
 				return http.StatusBadRequest, `[{"error":{"code":400,"message":"` + unknown + `","status":"INVALID_ARGUMENT","details":[{"@type":"x","fieldViolations":[]}]}}]`
 			}
 			return noProperties(q)
+		}},
+	{Name: "Gemini at Vertex AI", Host: "europe-west1-aiplatform.googleapis.com", Model: "google/gemini-2.5-flash", Fact: "nothing may stand beside anyOf",
+		Source: "github.com/anomalyco/opencode issue 15795; github.com/lambda-alpha-labs/Graphenium issue 37", Seen: "2026-03-03",
+		refuses: func(q *request) (int, string) {
+			for _, t := range q.tools() {
+				if besideAnyOf(t.parameters) {
+					return http.StatusBadRequest, fmt.Sprintf("[{\"error\":{\"code\":400,\"message\":\"Unable to submit request because `%s` functionDeclaration `parameters.x` schema specified other fields alongside any_of. When using any_of, it must be the only field set.\",\"status\":\"INVALID_ARGUMENT\"}}]", t.name)
+				}
+			}
+			return 0, ""
 		}},
 	{Name: "a gateway before Gemini", Fact: "the answer of a tool has its name", Source: "github.com/ollama/ollama issue 14214", Seen: "2026-02-12",
 		refuses: func(q *request) (int, string) {
@@ -444,6 +455,12 @@ func open(schema any) string {
 		}
 	}
 	return ""
+}
+
+// besideAnyOf reports whether something stands beside an anyOf.
+func besideAnyOf(schema any) bool {
+	s := object(schema)
+	return s["anyOf"] != nil && len(s) > 1 || slices.ContainsFunc(inside(s), func(of any) bool { return besideAnyOf(of) })
 }
 
 // formatIn returns a format of a text that Gemini does not take.

@@ -33,6 +33,9 @@ var Readers = map[string]Reader{
 					return fmt.Sprintf("%v in an enum", v)
 				}
 			}
+			if s["anyOf"] != nil && len(s) > 1 { // github.com/anomalyco/opencode issue 15795, 2026-03-03
+				return "something beside anyOf"
+			}
 			return formatBeyond(s, "date-time enum")
 		}},
 	// The chat completions of the vendor ignore strict (docs.anthropic.com, api/openai-sdk, read 2026-11-30).
