@@ -288,7 +288,7 @@ func TestWhatCannotBeMendedIsSaid(t *testing.T) {
 		"a machine that is too small (Ollama)":   {status(500, "", `{"error":{"message":"model requires more system memory (5.3 GiB) than is available (4.4 GiB)","type":"api_error"}}`), []string{"the model does not answer (HTTP 500): model requires more", "choose a smaller model, or give its server more memory"}},
 		"no channel, in another language":        {status(503, "", `{"error":{"message":"当前分组 default 下对于模型 x 无可用渠道","type":"new_api_error"}}`), []string{`does not take such a request (HTTP 503)`, `the endpoint has no model "test-model" for us: check its name, or choose another model`}},
 		"a code for a model that is not there":   {status(503, "", `{"error":{"message":"nothing serves this","code":"model_not_found"}}`), []string{`the endpoint has no model "test-model"`}},
-		"a page that takes us for a robot":       {status(403, "Content-Type: text/html", "<!DOCTYPE html><title>Just a moment...</title>"), []string{"the model does not answer (HTTP 403)", "Just a moment", "a proxy or firewall before it", "the key was not looked at"}},
+		"a page that takes us for a robot":       {status(403, "Content-Type: text/html", "<!DOCTYPE html><title>Access to this page is denied</title>"), []string{"the model does not answer (HTTP 403)", "this page is denied", "a proxy or firewall before it", "the key was not looked at"}},
 		"such a page, with another status":       {status(503, "Content-Type: text/html", "<!DOCTYPE html><title>Just a moment...</title>"), []string{"a proxy or firewall before it"}},
 		"what stood behind it (OpenRouter)":      {status(429, "", `{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"x is temporarily rate-limited upstream. Please add your own key","provider_name":"y"}}}`), []string{"Provider returned error: x is temporarily rate-limited upstream. Please add your own key; wait, give the account a key of its own"}},
 		"a page behind it (OpenRouter)":          {status(502, "", `{"error":{"message":"Provider returned error","metadata":{"raw":"<html><title>Bad gateway</title>"}}}`), []string{`Provider returned error: a web page titled "Bad gateway"`}},
@@ -505,6 +505,7 @@ func TestAnEmptyAnswerIsAskedAgainOnce(t *testing.T) {
 		"and then it speaks":                 {[]http.HandlerFunc{says(""), says("fine")}, "fine", 2},
 		"and it says nothing":                {[]http.HandlerFunc{says(""), says(" ")}, "", 2},
 		"it thought until it was cut":        {[]http.HandlerFunc{thought}, "", 1},
+		"it thought, and does not show what": {[]http.HandlerFunc{status(200, "", `{"choices":[{"message":{"content":""},"finish_reason":"length"}],"usage":{"prompt_tokens":1,"completion_tokens":9,"completion_tokens_details":{"reasoning_tokens":9}}}`)}, "", 1},
 		"a stream that is well formed, of 0": {[]http.HandlerFunc{events("done", stop, usage)}, "", 2},
 	} {
 		e := serve(t, c.answers...)

@@ -1,4 +1,4 @@
-// Points the built program at each behaviour of cases.jsonl, and judges what came of it.
+// Points the built program at each behaviour of cases.jsonl and cases-2.jsonl, and judges what came of it.
 //
 //   VERBATIM=/path/to/verbatim CLIENT_DATA=/path/to/examples/client node run.mjs [NAME...]
 //
@@ -13,6 +13,7 @@ import path from 'node:path'
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { serve, plays, NOTE } from './server.mjs'
+import './server-2.mjs'
 
 const here = path.dirname(fileURLToPath(import.meta.url))
 const program = process.env.VERBATIM
@@ -22,7 +23,7 @@ const LIMIT = 30_000 // milliseconds that a conversation may take
 const SAID = 'Give me the open points in one go, I am on the train.\n' +
   `Put a note on the source of wealth request of Pierre Dupont: ${NOTE}\n`
 
-const cases = fs.readFileSync(path.join(here, 'cases.jsonl'), 'utf8').trim().split('\n').map(l => JSON.parse(l))
+const cases = ['cases.jsonl', 'cases-2.jsonl'].flatMap(f => fs.readFileSync(path.join(here, f), 'utf8').trim().split('\n').map(l => JSON.parse(l)))
 const control = { name: 'control', provider: 'none', model: 'gpt-4o', base: '/v1', expected: 'works' }
 const wanted = process.argv.slice(2)
 const all = [control, ...cases].filter(c => !wanted.length || wanted.includes(c.name))
@@ -70,7 +71,7 @@ function judge (c, ran, journal, log) {
   const alone = /I cannot chat just now/.test(ran.out)
   if (read && left && !alone) {
     // A refusal that was got around is to be told, unless waiting was all that helped.
-    const refused = log.filter(l => l.refused && ![429, 503].includes(l.status) && l.status >= 400)
+    const refused = log.filter(l => l.refused && !c.wait && ![429, 503].includes(l.status) && l.status >= 400)
     if (refused.length && !lines.length) return ['wrong', 'it works, and nobody is told what was changed: ' + refused[0].refused]
     if (c.expected === 'sentence') return ['right', 'works, where a sentence was expected']
     return ['right', lines.length ? 'told once: ' + lines.join(' / ') : '']

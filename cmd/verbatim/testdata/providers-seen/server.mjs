@@ -2,13 +2,12 @@
 // publicly reported (see cases.jsonl). A behaviour is reached by its name, as the first part of
 // the path: http://127.0.0.1:PORT/NAME/v1/chat/completions.
 //
-//   node server.mjs [PORT]        serves them until it is stopped
+//   node server-2.mjs [PORT]      serves them, and those of server-2.mjs, until it is stopped
 //
 // The model behind every behaviour is the same: it reads what is outstanding and tells it, and it
 // leaves the note that the person asked for. Only the endpoint around it differs.
 
 import http from 'node:http'
-import { pathToFileURL } from 'node:url'
 
 export const NOTE = 'our tax adviser in Lyon posts the returns'
 
@@ -69,7 +68,7 @@ export function script (calls) {
 // ---- the protocol ------------------------------------------------------------------------
 
 const usage = n => ({ prompt_tokens: 4800, completion_tokens: n, total_tokens: 4800 + n })
-const pieces = (s, n) => { const r = []; const l = Math.max(1, Math.ceil(s.length / n)); for (let i = 0; i < s.length; i += l) r.push(s.slice(i, i + l)); return r }
+export const pieces = (s, n) => { const r = []; const l = Math.max(1, Math.ceil(s.length / n)); for (let i = 0; i < s.length; i += l) r.push(s.slice(i, i + l)); return r }
 
 class Reply {
   constructor (case_, req, res) { Object.assign(this, { case_, req, res, id: 'chatcmpl-' + case_.n, space: ' ' }) }
@@ -134,11 +133,11 @@ class Reply {
   }
 }
 
-const openai = (message, type = 'invalid_request_error', param = null, code = null) => ({ error: { message, type, param, code } })
+export const openai = (message, type = 'invalid_request_error', param = null, code = null) => ({ error: { message, type, param, code } })
 const flat = (message, type, code) => ({ object: 'error', message, type, param: null, code })
 
 // About how many tokens the request has.
-const tokens = body => Math.ceil(body.length / 4)
+export const tokens = body => Math.ceil(body.length / 4)
 
 // ---- the behaviours ----------------------------------------------------------------------
 
@@ -516,7 +515,12 @@ export function serve (port = 0) {
       const path = '/' + rest.join('/').split('?')[0]
       const case_ = state(name)
       if (!play) { res.writeHead(404); return res.end() }
-      if (q.method !== 'POST') { case_.log.push({ status: 404, refused: q.method + ' ' + path }); res.writeHead(404, { 'content-type': 'application/json' }); return res.end(JSON.stringify(openai('Not found'))) }
+      if (q.method !== 'POST') {
+        const [status, says] = play.get ?? [404, openai('Not found')]
+        case_.log.push({ status, refused: q.method + ' ' + path })
+        res.writeHead(status, { 'content-type': 'application/json' })
+        return res.end(JSON.stringify(says))
+      }
       case_.n++
       let req
       try { req = JSON.parse(body) } catch { res.writeHead(400); return res.end() }
@@ -528,9 +532,4 @@ export function serve (port = 0) {
     })
   })
   return new Promise(resolve => server.listen(port, '127.0.0.1', () => resolve({ server, state, forget: name => states.delete(name), port: server.address().port })))
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { port } = await serve(Number(process.argv[2] ?? 0))
-  console.log(`http://127.0.0.1:${port}/NAME/v1`)
 }
