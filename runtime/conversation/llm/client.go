@@ -42,8 +42,9 @@ type Config struct {
 	// silence after that. The defaults are five minutes, 90 seconds, in which a local server loads a
 	// model, and 30 seconds.
 	Timeout, First, Idle time.Duration
-	// Attempts is the greatest number of attempts per request; the default is 3, and 1 tries once. A
-	// request is not sent again after a piece of its answer was passed on.
+	// Attempts is the greatest number of attempts per request; the default is 3, and 1 tries once. With
+	// more, an empty answer is asked for in at most three other ways. A request is not sent again after a
+	// piece of its answer was passed on.
 	Attempts int
 	// Backoff is the longest wait before the second attempt, and doubles with each; MaxWait bounds
 	// it, and the client gives up if a Retry-After exceeds MaxWait. The defaults are half a second
@@ -579,9 +580,6 @@ func (c *Client) persist(ctx context.Context, extra map[string]any, beside []str
 	said := map[string]string{}
 	var waited time.Duration // for a model that is loaded
 	ways := silencers
-	if c.Attempts == 1 {
-		ways = ways[1:]
-	}
 	var begun adapted // before an answer was empty
 	var heard map[string]string
 	for n := 1; ; n++ {
@@ -611,7 +609,7 @@ func (c *Client) persist(ctx context.Context, extra map[string]any, beside []str
 			}
 		}
 		err.Attempts = n
-		if err.empty && !*handed && ctx.Err() == nil {
+		if err.empty && c.Attempts > 1 && !*handed && ctx.Err() == nil {
 			if heard == nil {
 				begun, heard = state, maps.Clone(said)
 			}
