@@ -24,7 +24,7 @@ func backupCommand(a *app) *cobra.Command {
 		Example: "verbatim backup monday.db\nverbatim log verify --store monday.db",
 		Long: `FILE is the store as it was at one moment, whole by itself; verbatim restore puts it back. Of
 PostgreSQL pg_dump makes it, as a role that row-level security does not hold: a superuser,
-or CREATE ROLE backup LOGIN BYPASSRLS IN ROLE pg_read_all_data.`,
+or one made for it, as verbatim help back-up says.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || args[0] == "" {
@@ -80,7 +80,7 @@ func (a *app) notDumped(err error, file string) error {
 	case errors.Is(err, exec.ErrNotFound):
 		return usage("PostgreSQL's programs pg_dump and pg_restore are not on the PATH", "install its client programs, of the server's version or newer")
 	case errors.Is(err, postgres.ErrHeld):
-		return usage("the role of --store cannot back everything up: "+err.Error(), "give the URL of a superuser, or of a role made by CREATE ROLE backup LOGIN BYPASSRLS IN ROLE pg_read_all_data")
+		return usage("the role of --store cannot back everything up: "+err.Error(), "give the URL of a superuser, or of a role made for it: verbatim help back-up says how")
 	case errors.Is(err, postgres.ErrNoStore):
 		return usage("there is no store in it: "+err.Error(), "name the store with --store, and a backup that verbatim backup made")
 	case errors.Is(err, postgres.ErrInUse):
@@ -97,9 +97,9 @@ func restoreCommand(a *app) *cobra.Command {
 		Use:     "restore FILE",
 		Short:   "Put a backup back where no store is",
 		Example: "verbatim restore monday.db --store restored.db",
-		Long: `A file becomes the store, and is verified. On PostgreSQL FILE goes into an empty database, as
-the role that shall own it: then verbatim migrate --check, doctor and log verify, as the
-role of runs. --since says whether the backup is behind a checkpoint.`,
+		Long: `A file becomes the store if it verifies: --since is a checkpoint that it must not be behind. On
+PostgreSQL FILE goes into an empty database, as a superuser, so that owners and rights come
+back too: then verbatim migrate --check, doctor and log verify, as the role of runs.`,
 		Args: exactly(1, "the backup"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.restore(cmd.Context(), store, args[0], since, key)
@@ -138,6 +138,9 @@ func (a *app) restore(ctx context.Context, store, file, since, key string) error
 		return broken(fmt.Sprintf("the store %s could not be written", quoted(at.file)), err, "check the path, who may write there, and the room that is left")
 	}
 	if err := a.logVerify(ctx, store, "", "", since, key, nil); err != nil {
+		for _, left := range []string{"", "-wal", "-shm"} {
+			os.Remove(at.file + left) // the backup is where it was, and the next may fit
+		}
 		return err
 	}
 	fmt.Fprintf(a.out, "restored: %s\n", at.file)

@@ -136,7 +136,7 @@ func (a *app) dropOld(ctx context.Context, engine *engine.Engine, store stores.S
 	if err == nil {
 		err = store.Settle(ctx)
 	}
-	if n > 0 {
+	if err == nil && n > 0 {
 		fmt.Fprintf(a.err, "%s. What waited for an agreement was dropped (%d); ask again\n", why, n)
 	}
 	return err

@@ -144,7 +144,8 @@ func TestABackupOfADatabaseIsWhole(t *testing.T) { // G83
 	h.env = append(h.env, "VERBATIM_STORE="+db.App, "PATH="+filepath.Dir(pgtest.Program(t, "pg_dump"))+":"+os.Getenv("PATH"))
 	h.do("run", "--as", "clara", "--yes", "note.dsl")
 	h.do("log", "verify")
-	db.Run(t, "DROP DATABASE IF EXISTS restored", "DROP ROLE IF EXISTS backup", "CREATE ROLE backup LOGIN BYPASSRLS IN ROLE pg_read_all_data", "CREATE DATABASE restored OWNER verbatim_owner")
+	db.Run(t, "DROP DATABASE IF EXISTS restored", "DROP ROLE IF EXISTS backup", "CREATE ROLE backup LOGIN BYPASSRLS IN ROLE pg_read_all_data",
+		"REVOKE EXECUTE ON FUNCTION pg_catalog.set_config(text, text, boolean) FROM PUBLIC", "GRANT EXECUTE ON FUNCTION pg_catalog.set_config(text, text, boolean) TO verbatim_owner, verbatim_app, backup", "CREATE DATABASE restored OWNER verbatim_owner")
 	in := func(address, name, role string) string {
 		u, err := url.Parse(address)
 		if err != nil {
@@ -158,6 +159,9 @@ func TestABackupOfADatabaseIsWhole(t *testing.T) { // G83
 		return u.String()
 	}
 	h.do("backup", "--store", in(db.Admin, "", "backup"), "bank.dump")
+	if info, err := os.Stat(filepath.Join(h.dir, "bank.dump")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read the dump: %v, %v", info.Mode(), err)
+	}
 	h.do("restore", "--store", in(db.Admin, "/restored", ""), "bank.dump")
 	h.env = append(h.env, "VERBATIM_STORE="+in(db.App, "/restored", ""))
 	if out := h.do("log", "verify"); !strings.Contains(out, "journal whole: 1 entry") {
@@ -166,6 +170,33 @@ func TestABackupOfADatabaseIsWhole(t *testing.T) { // G83
 	h.do("run", "--as", "clara", "--yes", "note.dsl")
 	if out := h.do("log", "show", "--as", "d.lang"); strings.Count(out, "add-note") != 2 {
 		t.Error(out)
+	}
+}
+
+// A file that was put back moves to PostgreSQL without what waited in it: it may have been decided since.
+func TestACopyMovesWithoutWhatWaits(t *testing.T) { // G80
+	t.Parallel()
+	h := newHouse(t)
+	h.env = append(h.env, "XDG_STATE_HOME="+filepath.Join(h.dir, "state"))
+	h.people()
+	h.proposes(`system.grant-high-role :principal-id @nina :role "analyst"`)
+	h.do("backup", "asked.db")
+	h.do("restore", "asked.db", "--store", "back.db")
+	db := pgtest.Database(t)
+	whole, err := os.ReadFile(filepath.Join(h.dir, "bank.postgres.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, _, _ := strings.Cut(string(whole), "\nINSERT")
+	if err := os.WriteFile(filepath.Join(h.dir, "tables.sql"), []byte(tables), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := h.do("migrate", "--store", db.Owner, "--grant-to", "verbatim_app", "--data", "tables.sql", "--from", "back.db")
+	if !strings.Contains(out, "What waited for an agreement was dropped (1)") {
+		t.Error(out)
+	}
+	if out := h.do("confirm", "--as", "bo", "--store", db.App); strings.Contains(out, "grant-high-role") {
+		t.Errorf("it waits where it was moved: %s", out)
 	}
 }
 

@@ -210,7 +210,7 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 	}
 	fresh = false // the store stays, even if queries are wrong
 	if left != nil {
-		if err = a.moveIn(ctx, left, store); err != nil {
+		if err = a.moveIn(ctx, reg, left, store); err != nil {
 			return err
 		}
 	}
@@ -219,11 +219,7 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 			return a.runFailed(err)
 		}
 	}
-	suspect := ""
-	if left != nil {
-		suspect = left.suspect
-	}
-	return a.nameRows(ctx, reg, store, where, suspect, grantTo == "" || left != nil)
+	return a.nameRows(ctx, reg, store, where, grantTo == "" || left != nil)
 }
 
 // indexed adds rows that SQL wrote to the search index.
@@ -239,15 +235,11 @@ func indexed(ctx context.Context, reg *verbs.Registry, store stores.Store) error
 	return nil
 }
 
-// nameRows names rows that other programs wrote, drops what waits in a store whose rows came of a suspect
-// one, and notes where the store is.
-func (a *app) nameRows(ctx context.Context, reg *verbs.Registry, store stores.Store, flag, suspect string, note bool) error {
+// nameRows names rows that other programs wrote, and notes where the store is.
+func (a *app) nameRows(ctx context.Context, reg *verbs.Registry, store stores.Store, flag string, note bool) error {
 	engine, err := engine.New(reg, store, engine.Options{})
 	if err == nil {
 		_, err = engine.NameRows(ctx)
-	}
-	if err == nil && suspect != "" {
-		err = a.dropOld(ctx, engine, store, suspect)
 	}
 	if err == nil && note {
 		_, err = a.marked(ctx, engine, store, flag)

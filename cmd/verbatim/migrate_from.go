@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"verbatim/runtime/engine"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/receipt"
@@ -71,11 +72,21 @@ func (a *app) leave(ctx context.Context, reg *verbs.Registry, from string, to ad
 	return l, nil
 }
 
-// moveIn copies the rows into a migrated store.
-func (a *app) moveIn(ctx context.Context, l *sqliteMove, to stores.Store) error {
+// moveIn copies the rows into a migrated store. What waits in a file that may be a copy is dropped there, before it
+// moves: the owner of the target's tables, who migrates, drops nothing.
+func (a *app) moveIn(ctx context.Context, reg *verbs.Registry, l *sqliteMove, to stores.Store) error {
 	target, ok := to.(*postgres.Store)
 	if !ok {
 		return usage("--from moves a file to PostgreSQL", "give --store postgres://ROLE@HOST/DATABASE")
+	}
+	if l.suspect != "" {
+		old, err := engine.New(reg, l.store, engine.Options{})
+		if err == nil {
+			err = a.dropOld(ctx, old, l.store, l.suspect)
+		}
+		if err != nil {
+			return broken("what waits in the store cannot be dropped", err, "nothing was moved; the tables stand, and a second try begins anew")
+		}
 	}
 	var moved stores.Moved
 	// The transaction keeps others from writing, and is discarded.

@@ -50,6 +50,12 @@ func Dump(ctx context.Context, at, file string) error {
 	}
 	part := file + ".part"
 	defer os.Remove(part)
+	// Only its owner reads it, as with a file: pg_dump keeps the mode of a file that is there.
+	if f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
+		return err
+	} else if err := errors.Join(f.Chmod(0o600), f.Close()); err != nil {
+		return err
+	}
 	if _, err := program(ctx, at, "pg_dump", "--format=custom", "--no-password", "--file="+part); err != nil {
 		return err
 	}
