@@ -7,12 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 
 	"github.com/spf13/cobra"
 
 	"verbatim/stores"
-	"verbatim/stores/postgres"
 	"verbatim/stores/sqlite"
 )
 
@@ -43,8 +41,8 @@ func (a *app) backup(ctx context.Context, store, file string) error {
 		return err
 	}
 	if at.url != "" {
-		if err := postgres.Dump(ctx, at.url, file); err != nil {
-			return a.notDumped(err, file)
+		if err := dump(ctx, at.url, file); err != nil {
+			return notDumped(err, file)
 		}
 		fmt.Fprintf(a.out, "backed up: %s\n", file)
 		return nil
@@ -67,28 +65,6 @@ func (a *app) backup(ctx context.Context, store, file string) error {
 	}
 	fmt.Fprintf(a.out, "backed up: %s\n", file)
 	return nil
-}
-
-// notDumped reports why PostgreSQL's programs made no dump, or put none back.
-func (a *app) notDumped(err error, file string) error {
-	var said *postgres.ProgramError
-	switch {
-	case errors.Is(err, os.ErrExist):
-		return usage(fmt.Sprintf("the file %s is there already, and was left alone", quoted(file)), "name a file that is not there yet")
-	case errors.Is(err, fs.ErrNotExist):
-		return &stop{exitUsage, "no-such-file", fmt.Sprintf("the backup %s is not there", quoted(file)), "name a file that verbatim backup made"}
-	case errors.Is(err, exec.ErrNotFound):
-		return usage("PostgreSQL's programs pg_dump and pg_restore are not on the PATH", "install its client programs, of the server's version or newer")
-	case errors.Is(err, postgres.ErrHeld):
-		return usage("the role of --store cannot back everything up: "+err.Error(), "give the URL of a superuser, or of a role made for it: verbatim help back-up says how")
-	case errors.Is(err, postgres.ErrNoStore):
-		return usage("there is no store in it: "+err.Error(), "name the store with --store, and a backup that verbatim backup made")
-	case errors.Is(err, postgres.ErrInUse):
-		return &stop{exitRefused, "not-empty", "the database is not empty: " + err.Error(), "restore into a new one: createdb --owner OWNER NAME"}
-	case errors.As(err, &said):
-		return broken(said.Program+" did not do it, and nothing was left behind", errors.New(said.Said), "mend what it says, and try again")
-	}
-	return broken(fmt.Sprintf("the backup %s could not be made or read", quoted(file)), err, "check the path, who may write there, and the address")
 }
 
 func restoreCommand(a *app) *cobra.Command {
@@ -120,8 +96,8 @@ func (a *app) restore(ctx context.Context, store, file, since, key string) error
 		if since != "" {
 			return usage("--since is for files", "verbatim log verify --since, as the role of runs, when it is restored")
 		}
-		if err := postgres.Restore(ctx, at.url, file); err != nil {
-			return a.notDumped(err, file)
+		if err := undump(ctx, at.url, file); err != nil {
+			return notDumped(err, file)
 		}
 		fmt.Fprintf(a.out, "restored: %s\n", file)
 		return nil
@@ -133,7 +109,7 @@ func (a *app) restore(ctx context.Context, store, file, since, key string) error
 	}
 	if err := copyFile(file, at.file); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return a.notDumped(err, file)
+			return notDumped(err, file)
 		}
 		return broken(fmt.Sprintf("the store %s could not be written", quoted(at.file)), err, "check the path, who may write there, and the room that is left")
 	}

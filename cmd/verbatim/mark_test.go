@@ -89,7 +89,7 @@ func TestARestoredDatabaseAsksAnew(t *testing.T) { // G80
 			t.Errorf("%q: %v %s, and not %q", args, err, out, want)
 		}
 	}
-	refused("row-level security holds the role", "backup", dump)
+	refused("row-level security holds it", "backup", dump)
 	if out := h.do("backup", "--store", db.Admin, dump); !strings.Contains(out, "backed up: "+dump) {
 		t.Fatal(out)
 	}

@@ -1,0 +1,51 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A Reached is a database as PostgreSQL's own programs reach it, and what their user has to know first.
+type Reached struct {
+	Free     bool     // row-level security does not hold the role: it is a superuser, or has BYPASSRLS
+	Has      bool     // the database has tables of a store
+	Database string   // its name
+	Environ  []string // where and as whom a program connects: arguments, which everybody on a machine sees, hold no password
+}
+
+// Reach looks at the database at a URL, as any role.
+func Reach(ctx context.Context, at string) (Reached, error) {
+	u, err := url.Parse(at)
+	if err != nil {
+		return Reached{}, fmt.Errorf("postgres: open: the URL cannot be read")
+	}
+	q := u.Query()
+	for name := range q {
+		if strings.HasPrefix(name, "pool_") { // which only a pool reads
+			q.Del(name)
+		}
+	}
+	u.RawQuery = q.Encode()
+	c, err := pgx.Connect(ctx, u.String())
+	if err != nil {
+		return Reached{}, fault(ctx, "open", err)
+	}
+	defer c.Close(context.WithoutCancel(ctx))
+	cfg := c.Config()
+	r := Reached{Database: cfg.Database, Environ: []string{"PGHOST=" + cfg.Host, "PGPORT=" + strconv.Itoa(int(cfg.Port)), "PGUSER=" + cfg.User, "PGDATABASE=" + cfg.Database}}
+	if cfg.Password != "" {
+		r.Environ = append(r.Environ, "PGPASSWORD="+cfg.Password)
+	}
+	for of, variable := range map[string]string{"sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT", "sslcert": "PGSSLCERT", "sslkey": "PGSSLKEY"} {
+		if v := q.Get(of); v != "" {
+			r.Environ = append(r.Environ, variable+"="+v)
+		}
+	}
+	err = c.QueryRow(ctx, `SELECT rolsuper OR rolbypassrls, to_regclass('public.verbatim_journal') IS NOT NULL FROM pg_catalog.pg_roles WHERE rolname = current_user`).Scan(&r.Free, &r.Has)
+	return r, fault(ctx, "open", err)
+}
