@@ -807,6 +807,8 @@ func Counted(n int, noun string) string {
 		plural = strings.TrimSuffix(noun, "y") + "ies"
 	case noun == "person":
 		plural = "people"
+	case noun == "leaf":
+		plural = "leaves"
 	}
 	return Thousands(n) + " " + plural
 }
