@@ -59,8 +59,13 @@ type remote struct {
 // A stream is the answer to a request of HTTP.
 type stream struct {
 	id, progress string // of the message that it answers
-	out          chan []byte
-	done         chan struct{} // closed after the answer
+	out          chan posted
+}
+
+// posted is a message in a stream; the last one is the answer.
+type posted struct {
+	text []byte
+	last bool
 }
 
 func (r *remote) read() (*message, error) {
@@ -92,7 +97,6 @@ func (r *remote) write(m *message) error {
 		if to == nil {
 			return nil // nobody waits any more
 		}
-		defer close(to.done)
 	case m.Method == "notifications/progress":
 		var p struct{ ProgressToken json.RawMessage }
 		_ = json.Unmarshal(m.Params, &p)
@@ -112,7 +116,7 @@ func (r *remote) write(m *message) error {
 		return nil
 	}
 	select {
-	case to.out <- text:
+	case to.out <- posted{text, m.answers()}:
 		return nil
 	case <-r.ctx.Done():
 		return io.ErrClosedPipe
@@ -162,7 +166,7 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // hears opens the stream of what belongs to no request.
 func (c *remote) hears(w http.ResponseWriter, r *http.Request) {
-	s := &stream{out: make(chan []byte, 64), done: make(chan struct{})}
+	s := &stream{out: make(chan posted, 64)}
 	c.mu.Lock()
 	if c.own != nil {
 		c.mu.Unlock()
@@ -184,8 +188,8 @@ func (c *remote) hears(w http.ResponseWriter, r *http.Request) {
 	}
 	for {
 		select {
-		case text := <-s.out:
-			event(w, text)
+		case m := <-s.out:
+			event(w, m.text)
 		case <-r.Context().Done():
 			return
 		case <-c.ctx.Done():
@@ -242,7 +246,7 @@ func (l *Listener) post(w http.ResponseWriter, r *http.Request, c *remote) {
 			Meta struct{ ProgressToken json.RawMessage } `json:"_meta"`
 		}
 		_ = json.Unmarshal(m.Params, &p)
-		s = &stream{id: string(m.ID), progress: string(p.Meta.ProgressToken), out: make(chan []byte, 64), done: make(chan struct{})}
+		s = &stream{id: string(m.ID), progress: string(p.Meta.ProgressToken), out: make(chan posted, 64)}
 		c.mu.Lock()
 		c.streams = append(c.streams, s)
 		c.mu.Unlock()
@@ -275,27 +279,19 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request, c *remote) {
 	streams := false
 	for {
 		select {
-		case text := <-s.out:
-			select {
-			case <-s.done:
-				if !streams && len(s.out) == 0 {
-					w.Header().Set("Content-Type", "application/json")
-					_, _ = w.Write(text)
-					return
-				}
-			default:
+		case m := <-s.out:
+			if m.last && !streams {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write(m.text)
+				return
 			}
 			if !streams {
 				streams = true
 				begins(w)
 			}
-			event(w, text)
-			select {
-			case <-s.done:
-				if len(s.out) == 0 {
-					return
-				}
-			default:
+			event(w, m.text)
+			if m.last {
+				return
 			}
 		case <-r.Context().Done():
 			return
