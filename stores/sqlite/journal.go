@@ -177,7 +177,7 @@ func (s *Store) Principals(ctx context.Context) (names []string, err error) {
 			return nil
 		})
 	})
-	return names, err
+	return names, fault("principals", err)
 }
 
 // Principal implements stores.Store.
