@@ -120,7 +120,8 @@ func (z *sealing) told(ctx context.Context, err error) {
 	}
 }
 
-// stopSealing ends the sealer, after a last pass over what this process wrote.
+// stopSealing ends the sealer, after a last pass over what this process wrote. On a line that is dead it waits for
+// neither: a pass that was on its way may take as long as it was given, and ends behind the caller's back.
 func (s *Store) stopSealing() {
 	z := &s.sealing
 	z.mu.Lock()
@@ -131,9 +132,13 @@ func (s *Store) stopSealing() {
 		return
 	}
 	z.cancel()
-	<-z.ended
 	ctx, end := context.WithTimeout(context.Background(), looks)
 	defer end()
+	select {
+	case <-z.ended:
+	case <-ctx.Done():
+		return // another process seals it
+	}
 	for more := true; more; {
 		var err error
 		if more, err = s.pass(ctx, "pg_advisory_xact_lock"); err != nil {
