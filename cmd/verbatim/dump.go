@@ -40,13 +40,12 @@ func dump(ctx context.Context, at, file string) error {
 	case !db.Free:
 		return errHeld
 	}
-	part := file + ".part"
-	os.Remove(part) // of one that was killed
-	defer os.Remove(part)
-	f, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // a mode that pg_dump keeps
+	f, err := os.CreateTemp(filepath.Dir(file), "backup") // its mode is 0600, which pg_dump keeps
 	if err != nil {
-		return err
+		return errors.New(reason(err)) // a folder that is missing is no backup that is missing
 	}
+	part := f.Name()
+	defer os.Remove(part)
 	defer f.Close()
 	if _, err := program(ctx, db, "pg_dump", "--format=custom", "--no-password", "--file="+part); err != nil {
 		return err
@@ -57,8 +56,12 @@ func dump(ctx context.Context, at, file string) error {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if err := os.Link(part, file); err != nil { // which overwrites nothing
+	if err := os.Link(part, file); errors.Is(err, os.ErrExist) { // another backup was faster
 		return err
+	} else if err != nil { // some file systems have no links
+		if err := os.Rename(part, file); err != nil {
+			return err
+		}
 	}
 	dir, err := os.Open(filepath.Dir(file))
 	if err != nil {

@@ -194,7 +194,7 @@ func TestIdsAreSentOnce(t *testing.T) {
 
 func list(v any) []any { l, _ := v.([]any); return l }
 
-// 54: counts that cannot be are none, and the tokens are estimated.
+// 54: counts that cannot be right, such as negative ones, are ignored, and the tokens are estimated.
 func TestCountsThatCannotBeAreNone(t *testing.T) {
 	t.Parallel()
 	for _, counts := range []string{`{"prompt_tokens":-1,"completion_tokens":-1}`, `{"prompt_tokens":"many"}`, `null`} {

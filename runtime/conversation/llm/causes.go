@@ -117,7 +117,7 @@ func (c *cause) fits(r *refusal) bool {
 	return (len(c.any) == 0 || r.any(c.any...)) && (len(c.and) == 0 || r.any(c.and...)) && !r.any(c.but...) && (c.when == nil || c.when(r))
 }
 
-// cause returns why a refusal is one; what is not known is empty.
+// cause returns the first row that fits a refusal, or an empty cause.
 func (r *refusal) cause() *cause {
 	for i := range causes {
 		if c := &causes[i]; c.fits(r) {

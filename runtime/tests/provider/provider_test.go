@@ -92,7 +92,7 @@ func said(body string) string {
 	return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
 }
 
-// What is against the protocol itself, every family refuses; what is not, OpenAI takes.
+// Every family refuses a request that breaks the protocol, and OpenAI takes each of the others.
 func TestWhatIsAgainstTheProtocolIsRefused(t *testing.T) {
 	t.Parallel()
 	const (
