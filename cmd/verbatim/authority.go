@@ -109,12 +109,9 @@ func (a *app) wire(ctx context.Context, s setup, tools tools.Servers) (*verbs.Re
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	store, err := a.open(ctx, s.store)
+	store, err := a.openWrapped(ctx, s.store)
 	if err != nil {
 		return nil, nil, nil, err
-	}
-	if a.wraps != nil {
-		store = a.wraps(store)
 	}
 	eng, err := a.newEngine(reg, store, tools)
 	if err != nil {
@@ -122,6 +119,15 @@ func (a *app) wire(ctx context.Context, s setup, tools tools.Servers) (*verbs.Re
 		return nil, nil, nil, a.runFailed(err)
 	}
 	return reg, store, eng, nil
+}
+
+// openWrapped opens the store for use, as a test may have it.
+func (a *app) openWrapped(ctx context.Context, flag string) (stores.Store, error) {
+	store, err := a.open(ctx, flag)
+	if err == nil && a.wraps != nil {
+		store = a.wraps(store)
+	}
+	return store, err
 }
 
 // domains register the handlers of a domain, if one of its verbs is declared.

@@ -104,7 +104,10 @@ func (a *app) channelsNamed() (*channelsFile, error) {
 type reached struct {
 	service *channel.Service
 	routes  []server.Route
-	listen  []func(ctx context.Context) error // what listens beside HTTP, until ctx ends
+	address string // where mail is listened to, "" if nowhere
+	mails   *mail.Adapter
+	bound   net.Listener
+	listen  []func(ctx context.Context) error // what listens beside HTTP, until ctx ends; after binds
 	inboxes [][2]string                       // channel and address of each
 }
 
@@ -263,15 +266,7 @@ func (r *reached) mail(f *mailFile, secret secrets) error {
 	if of[1] != "" {
 		r.routes = append(r.routes, server.Route{Pattern: "POST /channels/mail/mime", Body: 50 << 20, Does: "Takes mails of a provider.", Handle: server.Handler(m.Mailgun())})
 	}
-	if f.Listen != "" {
-		r.listen = append(r.listen, func(ctx context.Context) error {
-			l, err := net.Listen("tcp", f.Listen)
-			if err != nil {
-				return broken("no mail can be taken", err, "name another address with listen")
-			}
-			return m.Serve(ctx, l)
-		})
-	}
+	r.address, r.mails = f.Listen, m
 	return nil
 }
 
@@ -336,17 +331,22 @@ func nowhere(send func(context.Context, engine.Message) error) func(context.Cont
 	}
 }
 
-// listens receives messages of channels other than HTTP until ctx ends.
-func (r *reached) listens(ctx context.Context, failed func(error)) {
-	if r == nil {
-		return
+// binds opens the address of mail.
+func (r *reached) binds(to *listeners) (err error) {
+	if r.address == "" {
+		return nil
 	}
-	for _, listen := range r.listen {
-		go func() {
-			if err := listen(ctx); err != nil && ctx.Err() == nil {
-				failed(err)
-			}
-		}()
+	if r.bound, err = to.take(r.address); err != nil {
+		return broken("no mail can be taken", err, "name another address with listen")
+	}
+	r.listen = append(r.listen, func(ctx context.Context) error { return r.mails.Serve(ctx, r.bound) })
+	return nil
+}
+
+// unbinds closes what binds opened.
+func (r *reached) unbinds() {
+	if r.bound != nil {
+		_ = r.bound.Close()
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/files/intake"
 	"verbatim/runtime/frontends/channel"
+	"verbatim/runtime/frontends/http/server"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -150,7 +151,7 @@ func (d *doctor) palettes(context.Context) []examined {
 	reg, err := d.a.wholePalettes(d.flags.palettes)
 	if err == nil {
 		d.reg = reg
-		return result("palettes", fmt.Sprintf("%s over %s", receipt.Counted(len(reg.Verbs()), "verb"), receipt.Counted(declared(reg), "entity")), nil, "")
+		return result("palettes", fmt.Sprintf("%s over %s, version %s", receipt.Counted(len(reg.Verbs()), "verb"), receipt.Counted(declared(reg), "entity"), server.PalettesVersion(reg)), nil, "")
 	}
 	return result("palettes", "", err, "verbatim lint")
 }

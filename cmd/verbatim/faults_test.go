@@ -50,10 +50,16 @@ func (l *lines) Write(b []byte) (int, error) {
 	return l.Buffer.Write(b)
 }
 
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Buffer.String()
+}
+
 func (l *lines) taken() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	text := l.String()
+	text := l.Buffer.String()
 	l.Reset()
 	return text
 }

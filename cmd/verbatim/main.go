@@ -107,19 +107,20 @@ type app struct {
 	shares  *slog.Logger                           // logs clock differences; nil except for a server
 	replica postgres.Option                        // a replica for reads; nil except for a server
 	idle    time.Duration                          // how long a server of tools stays connected that nobody uses; 0 is until the end
-	ends    []func()                               // what ends with the program
+	ends    []func()                               // what ends with the program, or with a reading of its configuration
+	began   world                                  // the world before anything was read
+	command func(*app) *cobra.Command              // makes the command line; for one that is read again
+	rereads func(serveFlags)                       // receives the flags of serve that are read anew; nil to serve
 }
 
 // run is the program. main passes the process, and tests something else.
 func run(ctx context.Context, w world) (code int) {
-	a := &app{world: w}
+	a := &app{world: w, began: w, command: (*app).root}
 	a.sent = &sink{w: w.out}
 	out := bufio.NewWriter(a.sent)
 	a.out = out
 	defer func() {
-		for _, end := range a.ends {
-			end()
-		}
+		a.close()
 		if p := recover(); p != nil {
 			// A panic is our fault. Its stack is printed on request only. The value of a panic may
 			// be secret, so only Go's own runtime errors are printed.
@@ -167,6 +168,14 @@ func run(ctx context.Context, w world) (code int) {
 		return a.fail(err)
 	}
 	return exitDone
+}
+
+// close ends what ends with the program.
+func (a *app) close() {
+	for _, end := range a.ends {
+		end()
+	}
+	a.ends = nil
 }
 
 // A stop ends the program with a sentence for a person, a code for programs, and a next step.

@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		code := run(ctx, world{
 			args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr,
-			env: os.Getenv, now: ticking(os.Getenv("TICK")), random: rand.Reader, terminal: openTerminal,
+			env: os.Getenv, environ: os.Environ(), now: ticking(os.Getenv("TICK")), random: rand.Reader, terminal: openTerminal,
 		})
 		stop()
 		os.Exit(code)

@@ -211,7 +211,7 @@ func TestAStoreWithoutANoteAsksAnew(t *testing.T) { // G80
 	s := h.serve("--no-work")
 	status, body := newVisitor(t).get(s.url + "/readyz")
 	s.stop()
-	if status != 200 || !strings.Contains(body, "ready\na restored store would not be noticed") {
+	if status != 200 || !strings.Contains(body, "\na restored store would not be noticed") {
 		t.Errorf("/readyz says %d %q", status, body)
 	}
 	if !strings.Contains(s.said.String(), "STATE_DIRECTORY") {

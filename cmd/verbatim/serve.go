@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -37,7 +38,6 @@ import (
 	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/runtime/jobs/worker"
-	"verbatim/runtime/protocols/trustgraph"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/verbs"
@@ -64,6 +64,10 @@ func serveCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.fromVariables(cmd); err != nil {
 				return err
+			}
+			if a.rereads != nil {
+				a.rereads(f)
+				return nil
 			}
 			return a.serve(cmd.Context(), f)
 		},
@@ -148,6 +152,9 @@ func (f *serveFlags) watch() (net.Listener, error) {
 }
 
 func (a *app) serve(ctx context.Context, f serveFlags) error {
+	hangups := make(chan os.Signal, 1) // several that come together are one
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	var ends []func()
 	defer func() {
 		for i := len(ends) - 1; i >= 0; i-- {
@@ -158,12 +165,91 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	return r.run(ctx)
+	return r.run(ctx, hangups)
 }
 
 // server builds what serve runs, and adds to ends what has to be called when it has ended, the last
 // first.
 func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runningServer, error) {
+	r := &runningServer{app: a, flags: f, meter: server.NewMeter(), log: a.logger(f.log), ends: ends, listeners: newListeners()}
+	first, err := a.configured(ctx, f, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.configured = first
+	*ends = append(*ends, func() { r.configured.end() })
+	r.front = server.NewFront(first.Server)
+	if err := a.announces(ctx, first.Server, first.URL, f.signIn); err != nil {
+		return nil, err
+	}
+	if a.env("GOGC") == "" {
+		// Memory of the start is returned. From here on the collector spends memory for speed.
+		debug.SetGCPercent(150)
+		debug.FreeOSMemory()
+	}
+	return r, nil
+}
+
+// opens opens what a server has for as long as it runs, whatever is read anew.
+func (r *runningServer) opens(ctx context.Context, reg *verbs.Registry) error {
+	a := r.app
+	if err := a.spans(ctx, r.meter, r.log, r.ends); err != nil {
+		return err
+	}
+	a.shares = r.log
+	if at := a.env("VERBATIM_REPLICA"); at != "" {
+		a.replica = postgres.Replica(at, func(what string) { r.log.Info("replica", "now", what) })
+	}
+	store, err := a.openWrapped(ctx, r.flags.store)
+	if err != nil {
+		return err
+	}
+	r.store = store
+	*r.ends = append(*r.ends, func() { store.Close() })
+	return nil
+}
+
+// marks compares the store with what is noted of it.
+func (r *runningServer) marks(ctx context.Context, engine *engine.Engine) error {
+	a := r.app
+	mark, err := a.marked(ctx, engine, r.store, r.flags.store)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	*r.ends = append(*r.ends, func() { mark.keep(ctx) })
+	if mark.tells {
+		watching, end := context.WithCancel(ctx)
+		*r.ends = append(*r.ends, end)
+		go a.watchRestores(watching, engine, r.store, r.log)
+	}
+	if r.blind, err = a.withoutMark(ctx, mark, engine, r.log); err != nil {
+		return a.runFailed(err)
+	}
+	return nil
+}
+
+// listens opens the addresses of the server.
+func (r *runningServer) listens() (err error) {
+	if r.listener, err = r.flags.listener(); err != nil {
+		return broken("nothing can be served", err, "name another address with --listen")
+	}
+	*r.ends = append(*r.ends, func() { r.listener.Close() })
+	if r.watch, err = r.flags.watch(); err == nil && r.watch != nil {
+		*r.ends = append(*r.ends, func() { r.watch.Close() })
+	}
+	return err
+}
+
+// configured reads the configuration, and builds what depends on it: at the start, which also opens
+// what stays, and again for a reload, which passes the palettes that it has read.
+func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, reg *verbs.Registry) (c *configured, err error) {
+	c = &configured{}
+	defer func() {
+		if err != nil {
+			c.end()
+		}
+	}()
+	meter, logger := r.meter, r.log
 	if at := a.env("VERBATIM_URL"); at != "" && len(f.urls) == 0 {
 		f.urls = []string{at}
 	}
@@ -178,24 +264,27 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 	if err != nil {
 		return nil, err
 	}
-	meter, logger := server.NewMeter(), a.logger(f.log)
 	chat := &chatFlags{modelFlags: f.modelFlags, mode: f.mode, session: "kept", log: logger}
-	model, _, err := a.model(chat, zone, ends)
+	model, _, err := a.model(chat, zone, &c.ends)
 	if err != nil {
 		return nil, err
 	}
-	certified, certs, err := a.certificates(&f)
+	certified, err := a.certified(f.cert != "")
 	if err != nil {
 		return nil, err
+	}
+	starts := r.store == nil
+	if starts {
+		if err := r.certificate(a, f); err != nil {
+			return nil, err
+		}
 	}
 	a.idle = 15 * time.Minute // there is a connection for each principal
 	tools, err := a.tools("")
 	if err != nil {
 		return nil, err
 	}
-	if err := a.spans(ctx, meter, logger, ends); err != nil {
-		return nil, err
-	}
+	c.ends = append(c.ends, a.close)
 	model = watched(model, chat.model, meter, logger)
 	a.observe = func(ctx context.Context, o engine.Observed) {
 		meter.Observe(ctx, o)
@@ -203,28 +292,25 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 			logger.Error("program", "outcome", o.Outcome, "code", o.Code, "error", o.Err.Error())
 		}
 	}
-	a.shares = logger
-	if at := a.env("VERBATIM_REPLICA"); at != "" {
-		a.replica = postgres.Replica(at, func(what string) { logger.Info("replica", "now", what) })
+	if reg == nil {
+		if reg, err = a.wholePalettes(f.palettes); err != nil {
+			return nil, err
+		}
 	}
-	reg, store, engine, err := a.wire(ctx, setup{palettes: f.palettes, store: f.store}, tools)
-	if err != nil {
-		return nil, err
+	if starts {
+		if err := r.opens(ctx, reg); err != nil {
+			return nil, err
+		}
 	}
-	*ends = append(*ends, func() { store.Close() })
-	mark, err := a.marked(ctx, engine, store, f.store)
-	if err != nil {
-		return nil, a.runFailed(err)
-	}
-	*ends = append(*ends, func() { mark.keep(ctx) })
-	if mark.tells {
-		watching, end := context.WithCancel(ctx)
-		*ends = append(*ends, end)
-		go a.watchRestores(watching, engine, store, logger)
-	}
-	blind, err := a.withoutMark(ctx, mark, engine, logger)
+	store := r.store
+	engine, err := a.newEngine(reg, store, tools)
 	if err != nil {
 		return nil, a.runFailed(err)
+	}
+	if starts {
+		if err := r.marks(ctx, engine); err != nil {
+			return nil, err
+		}
 	}
 	channels, err := a.channels("", a.now)
 	if err != nil {
@@ -240,13 +326,13 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 		return nil, err
 	}
 	o.Notes = func(ctx context.Context) []string {
-		if key == nil {
-			return blind
+		notes := r.notes()
+		if key != nil {
+			if err := key.refuses(ctx, store); err != nil {
+				notes = append(notes, "the key signs no journal that is not the one it signed last, so nothing is proven: "+err.Error())
+			}
 		}
-		if err := key.refuses(ctx, store); err != nil {
-			return append(slices.Clone(blind), "the key signs no journal that is not the one it signed last, so nothing is proven: "+err.Error())
-		}
-		return blind
+		return notes
 	}
 	posts, err := a.posts()
 	if err != nil {
@@ -260,7 +346,7 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 	if o.OpenID, err = a.openID(); err != nil {
 		return nil, err
 	}
-	if o.Uploads, err = a.shelved(ctx, reg, engine, ends); err != nil {
+	if o.Uploads, err = a.shelved(ctx, reg, engine, &c.ends); err != nil {
 		return nil, err
 	}
 	by, err := a.reach(reg, store, engine, &channel.Service{Uploads: o.Uploads, Talk: o.Talk, Clock: a.now, Zone: zone, Log: logger})
@@ -271,6 +357,10 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 		if err := by.open(ctx); err != nil {
 			return nil, a.runFailed(err)
 		}
+		if err := by.binds(r.listeners); err != nil {
+			return nil, err
+		}
+		c.ends = append(c.ends, by.unbinds)
 	}
 	plans, err := a.plans(reg, store, engine, model, a.now, meter, logger)
 	if err != nil {
@@ -280,26 +370,19 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 	if err != nil {
 		return nil, err
 	}
-	l, err := f.listener()
-	if err != nil {
-		return nil, broken("nothing can be served", err, "name another address with --listen")
+	if starts {
+		if err := r.listens(); err != nil {
+			return nil, err
+		}
 	}
-	*ends = append(*ends, func() { l.Close() })
-	watch, err := f.watch()
-	if err != nil {
-		return nil, err
-	}
-	if watch != nil {
-		*ends = append(*ends, func() { watch.Close() })
-	}
-	if o.URL, o.Hosts, err = f.reached(l, certs != nil); err != nil {
+	if o.URL, o.Hosts, err = f.reached(r.listener, r.certs != nil); err != nil {
 		return nil, err
 	}
 	s, err := server.New(o)
 	if err != nil {
 		return nil, usage(err.Error(), "verbatim serve --help")
 	}
-	*ends = append(*ends, s.Close)
+	c.ends = append(c.ends, s.Close)
 	programs, err := api.New(ctx, s, api.Options{Codes: allCodes(), Search: a.finding(reg), Version: version, Sign: key.signs(store)})
 	if err != nil {
 		return nil, a.runFailed(err)
@@ -316,19 +399,25 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 	if err := errors.Join(s.Housekeep(ctx), agents.Housekeep(ctx)); err != nil {
 		return nil, a.runFailed(err)
 	}
-	if err := a.announces(ctx, s, o.URL, f.signIn); err != nil {
-		return nil, err
-	}
-	if a.env("GOGC") == "" {
-		// Memory of the start is returned. From here on the collector spends memory for speed.
-		debug.SetGCPercent(150)
-		debug.FreeOSMemory()
-	}
 	send := plans.delivers(by.delivers(a.posting(reg, store, a.now, posts, a.sending(reg, store, channels, o.URL))))
-	return &runningServer{Server: s, listener: l, certs: certs, channels: by, plans: plans, queue: queue, gateway: gateway, watch: watch,
-		work: func(ctx context.Context) error {
-			return a.workBeside(ctx, f, engine, store, send, channels.Channel, meter, logger)
-		}}, nil
+	r.readings++
+	name := workerName(r.readings)
+	c.Server, c.channels, c.plans, c.queue, c.gateway = s, by, plans, queue, gateway
+	c.work = func(ctx context.Context) error {
+		return a.workBeside(ctx, f, name, engine, store, send, channels.Channel, meter, logger)
+	}
+	return c, nil
+}
+
+// workerName is the name of a worker of this process: there are two for a moment while one replaces the
+// other.
+func workerName(reading int) string {
+	host, _ := os.Hostname() // without one, the process id suffices
+	name := strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid()))
+	if reading > 1 {
+		name += " " + strconv.Itoa(reading)
+	}
+	return name
 }
 
 // brand reads whose pages the server shows.
@@ -369,68 +458,6 @@ func follow(ctx context.Context, e *engine.Engine, logger *slog.Logger) {
 	}
 }
 
-// A runningServer is a server with everything that runs beside it.
-type runningServer struct {
-	*server.Server
-	listener net.Listener
-	certs    *tls.Config // nil without TLS
-	work     func(context.Context) error
-	channels *reached
-	plans    *planning
-	queue    func(context.Context) error // nil without a broker
-	gateway  *trustgraph.Gateway         // nil without a gateway
-	watch    net.Listener                // where metrics are answered apart, or nil
-}
-
-// run serves until ctx ends, and returns after everything beside it has ended. A channel or a
-// queue that fails stops it.
-func (r *runningServer) run(ctx context.Context) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	working, answered := make(chan error, 1), make(chan error, 1)
-	go func() { working <- r.work(ctx) }()
-	r.channels.listens(ctx, stop)
-	go r.plans.inBackground(ctx)
-	if r.queue != nil {
-		go func() {
-			err := r.queue(ctx)
-			if err != nil {
-				stop(err)
-			}
-			answered <- err
-		}()
-	}
-	if r.gateway != nil {
-		go func() {
-			<-ctx.Done() // the server does not end sockets
-			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-			defer cancel()
-			_ = r.gateway.Close(closing) // unfinished plans continue later
-		}()
-	}
-	if r.watch != nil {
-		go func() {
-			if err := r.ServeMetrics(ctx, r.watch); err != nil {
-				stop(err)
-			}
-		}()
-	}
-	err := r.Run(ctx, r.listener, r.certs)
-	if r.queue != nil {
-		<-answered
-	}
-	if werr := <-working; err == nil {
-		err = werr
-	}
-	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
-		return cause
-	}
-	if err != nil && ctx.Err() == nil {
-		return broken("the server ended", err, "look at what it logged")
-	}
-	return nil
-}
-
 // certificates reads the server's certificate, nil if it has none, and whether programs show
 // certificates of their own.
 func (a *app) certificates(f *serveFlags) (certified bool, certs *tls.Config, err error) {
@@ -441,7 +468,7 @@ func (a *app) certificates(f *serveFlags) (certified bool, certs *tls.Config, er
 	if err != nil {
 		return certified, nil, usage("the certificate cannot be used: "+reason(err), "check --tls-cert and --tls-key")
 	}
-	certs = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	certs = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	if certified {
 		certs.ClientAuth = tls.RequestClientCert // each is identified by its digest, whoever signed it
 	}
@@ -524,12 +551,11 @@ func (a *app) talks(reg *verbs.Registry, model llm.Model, chat *chatFlags, token
 }
 
 // workBeside runs jobs for as long as the server runs.
-func (a *app) workBeside(ctx context.Context, f serveFlags, engine *engine.Engine, store stores.Store, send func(context.Context, engine.Message) error, channel func(string) string, meter *server.Meter, log *slog.Logger) error {
+func (a *app) workBeside(ctx context.Context, f serveFlags, name string, engine *engine.Engine, store stores.Store, send func(context.Context, engine.Message) error, channel func(string) string, meter *server.Meter, log *slog.Logger) error {
 	if f.apart {
 		return nil
 	}
-	host, _ := os.Hostname() // without one, the process id suffices
-	w := &worker.Worker{Engine: engine, Store: store, Name: strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Spread: rand.Float64, Send: send, Channel: channel,
+	w := &worker.Worker{Engine: engine, Store: store, Name: name, Spread: rand.Float64, Send: send, Channel: channel,
 		Report:   func(e worker.Event) { ran(&e, channel, meter, log) },
 		Provider: answersFor(channel), Up: func(provider string, up bool) {
 			if !strings.HasPrefix(provider, a2a.TargetPush) { // agents come and go, and each would be a line for ever

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -57,12 +56,12 @@ type running struct {
 	cmd   *exec.Cmd
 	url   string
 	links map[string]string // by which somebody signs in, by name
-	said  *bytes.Buffer     // what it logs; to be read once it has ended
+	said  *lines            // what it logs
 }
 
 // startServer starts the server in a folder with the bank, and waits until it serves.
 func startServer(dir string, env, args []string) (*running, error) {
-	s := &running{cmd: exec.Command(filepath.Join(dir, ".bin", "verbatim"), append([]string{"serve"}, args...)...), links: map[string]string{}, said: &bytes.Buffer{}}
+	s := &running{cmd: exec.Command(filepath.Join(dir, ".bin", "verbatim"), append([]string{"serve"}, args...)...), links: map[string]string{}, said: &lines{}}
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a run that is cut off leaves no server
 	s.cmd.Dir, s.cmd.Env, s.cmd.Stderr = dir, env, s.said
 	out, err := s.cmd.StdoutPipe()

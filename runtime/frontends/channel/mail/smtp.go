@@ -21,20 +21,35 @@ const (
 	mostRefused    = 10 // addresses that are not ours
 )
 
-// Serve accepts mail on a port until the context ends. A mail is acknowledged when the door has
-// stored it; if the connection breaks before that, the server sends it again.
+// drain is how long connections may last when the context has ended.
+const drain = 5 * time.Second
+
+// Serve accepts mail on a port until the context ends, and then finishes the mails that come in, for a
+// moment. A mail is acknowledged when the door has stored it; if the connection breaks before that, the
+// server sends it again.
 func (a *Adapter) Serve(ctx context.Context, l net.Listener) error {
 	if a.o.TLS == nil && !a.o.Plain {
 		return errors.New("mail is taken with TLS only, unless the options say plain")
 	}
+	sessions, cut := context.WithCancel(context.WithoutCancel(ctx)) // then mail is refused for now
+	defer cut()
 	s := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
-		return &session{a: a, ctx: ctx, conn: c}, nil
+		return &session{a: a, ctx: sessions, conn: c}, nil
 	}))
 	s.Domain, s.TLSConfig, s.ErrorLog = a.o.Domain, a.o.TLS, silent{}
 	s.MaxMessageBytes, s.MaxRecipients, s.EnableSMTPUTF8 = a.o.MaxBytes, mostRecipients, true
 	s.ReadTimeout, s.WriteTimeout = a.o.Timeout, a.o.Timeout
-	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
-	return s.Serve(mortal{netutil.LimitListener(l, a.o.Connections), 10 * a.o.Timeout})
+	failed := make(chan error, 1)
+	go func() { failed <- s.Serve(mortal{netutil.LimitListener(l, a.o.Connections), 10 * a.o.Timeout}) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(sessions, drain)
+	defer cancel()
+	_ = s.Shutdown(ending) // what is left is told to come again
+	return nil
 }
 
 // silent drops the library's log: what strangers do to a port is not our error.

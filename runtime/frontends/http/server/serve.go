@@ -123,6 +123,7 @@ type Server struct {
 	metrics *metrics
 	beside  []func(context.Context)
 	unready atomic.Bool     // as /readyz found it the last time
+	asked   atomic.Int64    // requests that are being answered, streams among them
 	ctx     context.Context // of the server: sessions read within it
 	stop    context.CancelFunc
 	// Draining is closed when the server accepts nothing new: who listens to a stream comes back, to a
@@ -222,6 +223,13 @@ func (s *Server) Origin() string { return s.public.Scheme + "://" + s.public.Hos
 // secure reports whether people reach the server by TLS.
 func (s *Server) secure() bool { return s.public.Scheme == "https" }
 
+// PalettesVersion is the beginning of the digest of palettes, by which people compare what a server has
+// loaded with what lies in a folder.
+func PalettesVersion(reg *verbs.Registry) string {
+	digest := reg.Digest()
+	return digest[:min(len(digest), 12)]
+}
+
 // Close stops the server's background work. Run ends requests.
 func (s *Server) Close() { s.stop() }
 
@@ -301,46 +309,9 @@ func (s *Server) own() []Route {
 	}
 }
 
-// Run serves a listener until ctx ends. Then it accepts nothing new, finishes running requests for
-// at most Limits.Drain, and returns. A request that is cut off either committed or not; its
-// idempotency key tells which.
+// Run serves a listener until ctx ends, as a Front with this server alone does.
 func (s *Server) Run(ctx context.Context, l net.Listener, certs *tls.Config) error {
-	server := &http.Server{
-		Handler:           s,
-		ReadHeaderTimeout: 5 * time.Second,
-		IdleTimeout:       time.Minute,
-		MaxHeaderBytes:    16 << 10,
-		TLSConfig:         certs,
-		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
-	}
-	for _, run := range s.beside {
-		s.after.Go(func() { run(ctx) })
-	}
-	failed := make(chan error, 1)
-	go func() {
-		if certs != nil {
-			failed <- server.ServeTLS(l, "", "")
-			return
-		}
-		failed <- server.Serve(l)
-	}()
-	select {
-	case err := <-failed:
-		s.stop()
-		return err
-	case <-ctx.Done():
-	}
-	s.drain()
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Limits.Drain)
-	defer cancel()
-	err := server.Shutdown(ending)
-	if errors.Is(err, context.DeadlineExceeded) {
-		// The contexts of the remaining requests end; what they have not committed is rolled back.
-		err = server.Close()
-	}
-	s.stop()
-	s.after.Wait()
-	return err
+	return NewFront(s).Run(ctx, l, certs)
 }
 
 // readyz says whether the server can answer requests.
@@ -383,7 +354,7 @@ func (s *Server) readyz(v *Visit) error {
 	case err != nil:
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the store does not answer\n"))
 	}
-	lines := []string{"ready"}
+	lines := []string{"ready", "palettes " + PalettesVersion(s.Registry)}
 	if s.Notes != nil {
 		lines = append(lines, s.Notes(ctx)...)
 	}
