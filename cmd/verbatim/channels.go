@@ -140,10 +140,10 @@ func (a *app) reach(reg *verbs.Registry, store stores.Store, engine *engine.Engi
 		if name == "" {
 			return "", nil
 		}
-		if v := a.env(name); v != "" {
+		if v := a.secret(name); v != "" {
 			return v, nil
 		}
-		return "", fmt.Errorf("the environment has no %s, which should hold a secret", name)
+		return "", fmt.Errorf("the environment has no %s, which should hold a secret, and no %s_FILE that can be read", name, name)
 	}
 	if w := file.WhatsApp; w != nil {
 		if err := r.whatsApp(w, file.Private, secret, s.Log.Warn); err != nil {

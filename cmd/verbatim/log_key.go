@@ -20,27 +20,56 @@ import (
 // when the key is made. It signs nothing without that file, and no
 // log that does not extend that one, so that a store that was put back, or rewritten, is noticed
 // and not vouched for. It is safe for use by many goroutines; processes that share a key share
-// its folder.
+// its folder. While a key replaces another, the file holds both, the newest first: both sign, and what
+// either signed counts.
 type logKey struct {
 	signer *journal.Signer
+	before []*journal.Signer // on the lines below
 	file   string
 	mu     sync.Mutex
 }
 
-// openLogKey reads the key in a file.
+// openLogKey reads the key in a file, or the keys.
 func openLogKey(file string) (*logKey, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	signer, err := journal.ParseSigner(string(text))
-	if err == nil && !strings.HasSuffix(signer.Name, journal.OfLog) {
-		err = journal.ErrChainKey
+	k := &logKey{file: file}
+	for line := range strings.Lines(strings.TrimSpace(string(text)) + "\n") {
+		signer, err := journal.ParseSigner(line)
+		switch {
+		case err != nil:
+			return nil, err
+		case !strings.HasSuffix(signer.Name, journal.OfLog):
+			return nil, journal.ErrChainKey
+		case k.signer == nil:
+			k.signer = signer
+		case signer.Name != k.signer.Name:
+			return nil, fmt.Errorf("keys that replace one another have one name: %w", journal.ErrKey)
+		default:
+			k.before = append(k.before, signer)
+		}
 	}
-	if err != nil {
-		return nil, err
+	return k, nil
+}
+
+// verifiers are the public halves, the newest first.
+func (k *logKey) verifiers() []*journal.Verifier {
+	all := []*journal.Verifier{&k.signer.Verifier}
+	for _, s := range k.before {
+		all = append(all, &s.Verifier)
 	}
-	return &logKey{signer: signer, file: file}, nil
+	return all
+}
+
+// public returns the public halves as --key takes them.
+func (k *logKey) public() string {
+	var all []string
+	for _, v := range k.verifiers() {
+		all = append(all, v.String())
+	}
+	return strings.Join(all, " ")
 }
 
 // errSignedLost says that nobody knows what the key signed last.
@@ -55,7 +84,7 @@ func (k *logKey) signed() (journal.Checkpoint, error) {
 	case err != nil || len(text) == 0:
 		return journal.Checkpoint{}, err
 	}
-	c, err := journal.ReadCheckpoint(string(text), &k.signer.Verifier)
+	c, err := journal.ReadCheckpoint(string(text), k.verifiers()...)
 	if err != nil {
 		err = fmt.Errorf("what the key signed last: %w", err)
 	}
@@ -111,7 +140,7 @@ func (k *logKey) sign(ctx context.Context, s stores.Log, h journal.Head) (note s
 	if err := k.check(ctx, s, h); err != nil {
 		return "", err
 	}
-	note = k.signer.Sign(h)
+	note = k.signer.Sign(h, k.before...)
 	return note, writeSafely(k.file+".signed", note)
 }
 

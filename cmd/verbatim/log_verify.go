@@ -68,7 +68,7 @@ func brokenJournal(err error) error {
 	return &stop{exitInput, code, err.Error(), next}
 }
 
-// publicKey reads a public key, or a file with one. "" is none.
+// publicKey reads a public key, or several with white space between them, or a file with them. "" is none.
 func publicKey(key string) ([]*journal.Verifier, error) {
 	if key == "" {
 		return nil, nil
@@ -76,11 +76,19 @@ func publicKey(key string) ([]*journal.Verifier, error) {
 	if b, err := os.ReadFile(key); err == nil {
 		key = string(b)
 	}
-	v, err := journal.ParseVerifier(key)
-	if err != nil {
-		return nil, &stop{exitInput, "bad-key", "--key: " + err.Error(), "verbatim log keygen prints the public key of the key it makes"}
+	list := strings.Fields(key)
+	if len(list) == 0 {
+		list = []string{""} // no key
 	}
-	return []*journal.Verifier{v}, nil
+	var all []*journal.Verifier
+	for _, one := range list {
+		v, err := journal.ParseVerifier(one)
+		if err != nil {
+			return nil, &stop{exitInput, "bad-key", "--key: " + err.Error(), "verbatim log keygen prints the public key of the key it makes"}
+		}
+		all = append(all, v)
+	}
+	return all, nil
 }
 
 // checkpoint reads a checkpoint from a file; signed says whether its signature was verified.
@@ -447,7 +455,7 @@ func (a *app) notSigned(err error) error {
 func (a *app) logCheckpoint(ctx context.Context, store string, k *logKey, since, key string) error {
 	var known []journal.Head
 	if since != "" {
-		c, _, err := a.checkpoint(since, cmp.Or(key, k.signer.Verifier.String()))
+		c, _, err := a.checkpoint(since, cmp.Or(key, k.public()))
 		if err != nil {
 			return err
 		}

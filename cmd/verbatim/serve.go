@@ -366,7 +366,7 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 	if err != nil {
 		return nil, err
 	}
-	queue, err := plans.queue(a.env)
+	queue, err := plans.queue(a.secret)
 	if err != nil {
 		return nil, err
 	}

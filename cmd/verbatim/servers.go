@@ -72,7 +72,7 @@ func (a *app) servers(file string) (*mcp.Servers, mcp.Accepted, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, mcp.Accepted{}, usage(fmt.Sprintf("what was accepted in %s cannot be read: %s", quoted(acceptedFile(file)), reason(err)), "verbatim lint --servers "+shell(file)+" --accept writes it anew")
 	}
-	servers := mcp.New(config, accepted, mcp.Options{Env: a.env, Version: version, Idle: a.idle})
+	servers := mcp.New(config, accepted, mcp.Options{Env: a.secret, Version: version, Idle: a.idle})
 	a.ends = append(a.ends, servers.Close)
 	return servers, accepted, nil
 }

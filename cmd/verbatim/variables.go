@@ -77,6 +77,20 @@ func (a *app) readEnvironment() error {
 	return nil
 }
 
+// secret returns the value of a variable that a file of the configuration names. NAME_FILE may name a
+// file that holds it, for these too.
+func (a *app) secret(name string) string {
+	value, file := a.env(name), a.env(name+"_FILE")
+	if value != "" || file == "" {
+		return value
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimRight(string(text), "\r\n")
+}
+
 // fromVariables gives flags that were not given the values of their variables: VERBATIM_TLS_CERT for
 // --tls-cert. A flag whose variable is not listed has none.
 func (a *app) fromVariables(cmd *cobra.Command) (err error) {

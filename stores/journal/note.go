@@ -162,11 +162,16 @@ func noteText(origin string, h Head) string {
 	return fmt.Sprintf("%s\n%d\n%s\n", origin, h.Size, base64.StdEncoding.EncodeToString(h.Hash[:]))
 }
 
-// Sign writes a checkpoint of the head of a log.
-func (s *Signer) Sign(h Head) string {
+// Sign writes a checkpoint of the head of a log. It carries a signature of each key that the log has
+// besides, which have the same name: whoever knows one of them can check it.
+func (s *Signer) Sign(h Head, besides ...*Signer) string {
 	text := noteText(s.Name, h)
-	sig := append(s.id(), ed25519.Sign(s.key, []byte(text))...)
-	return text + "\n— " + s.Name + " " + base64.StdEncoding.EncodeToString(sig) + "\n"
+	note := text + "\n"
+	for _, k := range append([]*Signer{s}, besides...) {
+		sig := append(k.id(), ed25519.Sign(k.key, []byte(text))...)
+		note += "— " + k.Name + " " + base64.StdEncoding.EncodeToString(sig) + "\n"
+	}
+	return note
 }
 
 // ReadCheckpoint reads a signed checkpoint and checks its signature with the given keys; one of

@@ -34,7 +34,8 @@
 // Requests are those of Standard Webhooks (standardwebhooks.com, version 1): POST, the headers
 // webhook-id, webhook-timestamp and webhook-signature, and as the signature "v1," with the
 // HMAC-SHA256, in base64, of the id, the timestamp in seconds and the body, joined by dots. The
-// secret is "whsec_" and the key in base64. Only an answer of 200 to 299 counts. Redirects are not
+// secret is "whsec_" and the key in base64; where there are two, each signs, and the header holds both
+// signatures with a blank between them. Only an answer of 200 to 299 counts. Redirects are not
 // followed. 410 means that the receiver is gone for good, and the notice is not retried.
 //
 // A webhook is sent with TLS to addresses of the public internet; the check applies to the dialled
@@ -176,7 +177,7 @@ func (c *channelConfig) open(o Options) (channel, error) {
 		}
 		v := o.Env(name)
 		if v == "" {
-			return "", fmt.Errorf("the environment has no %s, which should hold the %s", name, what)
+			return "", fmt.Errorf("the environment has no %s, which should hold the %s, and no %s_FILE that can be read", name, what, name)
 		}
 		return v, nil
 	}
@@ -199,7 +200,7 @@ func (c *channelConfig) open(o Options) (channel, error) {
 		if err != nil {
 			return nil, err
 		}
-		key, err := WebhookKey(text)
+		keys, err := WebhookKeys(text)
 		if err != nil {
 			return nil, err
 		}
@@ -210,7 +211,7 @@ func (c *channelConfig) open(o Options) (channel, error) {
 		case u.Scheme != "https" && !(u.Scheme == "http" && c.Private):
 			return nil, fmt.Errorf("a webhook is sent with https; \"private\": true allows http")
 		}
-		return newWebhook(c.URL, key, c.Private, o.Clock), nil
+		return newWebhook(c.URL, keys, c.Private, o.Clock), nil
 	}
 	return nil, fmt.Errorf("a channel is of kind log, smtp or webhook, not %q", c.Kind)
 }

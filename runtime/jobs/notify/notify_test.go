@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"net/mail"
 	"strings"
 	"testing"
@@ -92,7 +93,7 @@ func TestWebhook(t *testing.T) {
 		if code(err) != c.want || errors.As(err, &e) && e.Permanent != c.permanent {
 			t.Errorf("%d: %v", c.status, err)
 		}
-		key, _ := WebhookKey(secret)
+		key, _ := WebhookKeys(secret)
 		if r.Header.Get("webhook-id") != "n-1" || r.Header.Get("webhook-timestamp") != fmt.Sprint(at.Unix()) || r.Method != http.MethodPost ||
 			r.Header.Get("webhook-signature") != Sign(key, "n-1", at.Unix(), []byte(body)) || body != string(document(message)) {
 			t.Errorf("%v %s", r.Header, body)
@@ -100,10 +101,48 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
+// While a secret replaces another, a webhook carries a signature of each, the newest first: receivers
+// that know one of them take it.
+func TestAWebhookIsSignedWithBothSecrets(t *testing.T) {
+	t.Parallel()
+	newer := "whsec_" + base64.StdEncoding.EncodeToString([]byte("fedcba9876543210fedcba9876543210"))
+	var header string
+	var body []byte
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		header = r.Header.Get("webhook-signature")
+		body, _ = io.ReadAll(r.Body)
+	}))
+	t.Cleanup(server.Close)
+	s, err := Read(strings.NewReader(`{"channels": {"w": {"kind": "webhook", "url": "`+server.URL+`", "secret-env": "S", "private": true}}, "routes": {"desk": {"channel": "w"}}}`),
+		Options{Env: func(string) string { return newer + "\n" + secret }, Clock: func() time.Time { return at }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Send(t.Context(), message); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, one := range []string{newer, secret} {
+		keys, err := WebhookKeys(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, Sign(keys, "n-1", at.Unix(), body))
+	}
+	if got := strings.Split(header, " "); !slices.Equal(got, want) {
+		t.Errorf("it is signed %q, and not %q", got, want)
+	}
+	for _, none := range []string{"", " \n", newer + " else"} {
+		if keys, err := WebhookKeys(none); err == nil {
+			t.Errorf("%q is %d secrets", none, len(keys))
+		}
+	}
+}
+
 // The example of the specification.
 func TestSignatureIsThatOfTheSpecification(t *testing.T) {
 	t.Parallel()
-	key, err := WebhookKey("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	key, err := WebhookKeys("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	if err != nil {
 		t.Fatal(err)
 	}

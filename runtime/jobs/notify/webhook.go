@@ -21,32 +21,46 @@ import (
 	"verbatim/runtime/protocols/dial"
 )
 
-// WebhookKey reads a secret as Standard Webhooks spells it.
-func WebhookKey(secret string) ([]byte, error) {
-	text, ok := strings.CutPrefix(secret, "whsec_")
-	key, err := base64.StdEncoding.DecodeString(text)
-	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
-		return nil, errors.New("a webhook needs a secret: whsec_ and 24 to 64 bytes in base64, in the variable that secret-env names")
+// WebhookKeys reads secrets as Standard Webhooks spells them, with white space between them: while one
+// replaces another there are two, the newest first.
+func WebhookKeys(secrets string) (keys [][]byte, err error) {
+	for _, secret := range strings.Fields(secrets) {
+		text, ok := strings.CutPrefix(secret, "whsec_")
+		key, err := base64.StdEncoding.DecodeString(text)
+		if !ok || err != nil || len(key) < 24 || len(key) > 64 {
+			return nil, errSecret
+		}
+		keys = append(keys, key)
 	}
-	return key, nil
+	if len(keys) == 0 {
+		return nil, errSecret
+	}
+	return keys, nil
 }
 
-// Sign makes the value of the header webhook-signature.
-func Sign(key []byte, id string, at int64, body []byte) string {
-	mac := hmac.New(sha256.New, key)
-	fmt.Fprintf(mac, "%s.%d.%s", id, at, body)
-	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+var errSecret = errors.New("a webhook needs a secret: whsec_ and 24 to 64 bytes in base64, in the variable that secret-env names")
+
+// Sign makes the value of the header webhook-signature, with a signature of each key: whoever knows one
+// of them can verify it.
+func Sign(keys [][]byte, id string, at int64, body []byte) string {
+	var all []string
+	for _, key := range keys {
+		mac := hmac.New(sha256.New, key)
+		fmt.Fprintf(mac, "%s.%d.%s", id, at, body)
+		all = append(all, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	}
+	return strings.Join(all, " ")
 }
 
 type webhook struct {
 	url    string
-	key    []byte
+	keys   [][]byte
 	clock  func() time.Time
 	client *http.Client
 }
 
-func newWebhook(url string, key []byte, private bool, clock func() time.Time) *webhook {
-	return &webhook{url: url, key: key, clock: clock, client: posts(private)}
+func newWebhook(url string, keys [][]byte, private bool, clock func() time.Time) *webhook {
+	return &webhook{url: url, keys: keys, clock: clock, client: posts(private)}
 }
 
 // posts makes a client that dials addresses of the public internet alone, unless private.
@@ -61,7 +75,7 @@ func (w *webhook) send(ctx context.Context, m engine.Message, _ []string) error 
 	body := document(m)
 	at := w.clock().Unix()
 	return post(ctx, w.client, w.url, body, map[string]string{"Content-Type": "application/json", "webhook-id": m.ID,
-		"webhook-timestamp": strconv.FormatInt(at, 10), "webhook-signature": Sign(w.key, m.ID, at, body)})
+		"webhook-timestamp": strconv.FormatInt(at, 10), "webhook-signature": Sign(w.keys, m.ID, at, body)})
 }
 
 // try asks the host for nothing: any answer shows that a notice could reach it.

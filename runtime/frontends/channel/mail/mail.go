@@ -69,7 +69,7 @@ type Options struct {
 	Connections int           // to our port at once; 32
 	Timeout     time.Duration // of one command; 1 minute. A connection lives ten times as long.
 
-	SigningKey string // of Mailgun's webhooks
+	SigningKey string // of Mailgun's webhooks; while another replaces it both, with white space between them
 	// Once reports whether a token of such a webhook comes with the same mail as the first time, in
 	// any process of this installation. It is required with a SigningKey.
 	Once func(ctx context.Context, channel, token, with string) (bool, error)

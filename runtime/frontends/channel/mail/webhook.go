@@ -93,10 +93,13 @@ func (a *Adapter) posted(r *http.Request, most int64) int {
 
 // signed reports whether Mailgun sent a webhook, lately.
 func (a *Adapter) signed(timestamp, token, signature string) bool {
-	mac := hmac.New(sha256.New, []byte(a.o.SigningKey))
-	io.WriteString(mac, timestamp+token)
 	given, err := hex.DecodeString(signature)
-	if err != nil || !hmac.Equal(given, mac.Sum(nil)) {
+	known := err == nil && slices.ContainsFunc(strings.Fields(a.o.SigningKey), func(key string) bool {
+		mac := hmac.New(sha256.New, []byte(key))
+		io.WriteString(mac, timestamp+token)
+		return hmac.Equal(given, mac.Sum(nil))
+	})
+	if !known {
 		return false
 	}
 	at, err := strconv.ParseInt(timestamp, 10, 64)

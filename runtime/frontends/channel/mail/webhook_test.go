@@ -264,3 +264,15 @@ func TestATokenIsGoodForOneMail(t *testing.T) {
 		t.Error("webhooks are taken without a store of tokens")
 	}
 }
+
+// While the provider's key is changed, what either signed is taken.
+func TestTheProviderMayHaveTwoKeys(t *testing.T) {
+	t.Parallel()
+	good := signed(t, plain, "umza.example", "s")
+	a := testAdapter(t, &door{}, func(o *Options) { o.SigningKey = "newer\nsecret" })
+	for key, want := range map[string]int{"newer": 200, "secret": 200, "newer\nsecret": 401, "": 401} {
+		if code := post(t, a.Mailgun(), urlencoded, hook(key, now, good).Encode()); code != want {
+			t.Errorf("signed with %q it is answered %d", key, code)
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ const MaxBody = 128 << 10
 type Program struct {
 	Name   string // in the path
 	Issuer string // the URL as the issuer of its people's identities
-	Secret string // "whsec_…"
+	Secret string // "whsec_…"; while another replaces it both, the newest first
 	Reply  string // the URL to post answers to; "" if it wants none
 }
 
@@ -50,7 +51,7 @@ type Options struct {
 
 type program struct {
 	Program
-	key []byte
+	keys [][]byte
 }
 
 // An Adapter is the channel of other programs.
@@ -67,7 +68,7 @@ var _ channel.Adapter = (*Adapter)(nil)
 func New(o Options) (*Adapter, error) {
 	a := &Adapter{o: o, byName: map[string]*program{}, byURL: map[string]*program{}, poster: notify.NewPoster(o.Private)}
 	for _, p := range o.Programs {
-		key, err := notify.WebhookKey(p.Secret)
+		keys, err := notify.WebhookKeys(p.Secret)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +82,7 @@ func New(o Options) (*Adapter, error) {
 		if r, err := url.Parse(p.Reply); p.Reply != "" && (err != nil || r.Host == "" || r.Scheme != "https" && !(r.Scheme == "http" && o.Private)) {
 			return nil, errors.New("answers are posted to https://HOST/PATH")
 		}
-		known := &program{p, key}
+		known := &program{p, keys}
 		a.byName[p.Name], a.byURL[p.Issuer] = known, known
 	}
 	return a, nil
@@ -109,13 +110,10 @@ func (a *Adapter) signed(p *program, r *http.Request, body []byte) bool {
 	if err != nil || a.o.Clock().Sub(time.Unix(at, 0)).Abs() > old {
 		return false
 	}
-	want := notify.Sign(p.key, id[0], at, body)
-	for _, one := range strings.Fields(signatures[0]) {
-		if hmac.Equal([]byte(one), []byte(want)) {
-			return true
-		}
-	}
-	return false
+	wanted := strings.Fields(notify.Sign(p.keys, id[0], at, body))
+	return slices.ContainsFunc(strings.Fields(signatures[0]), func(one string) bool {
+		return slices.ContainsFunc(wanted, func(want string) bool { return hmac.Equal([]byte(one), []byte(want)) })
+	})
 }
 
 // ServeHTTP takes a message of a program.
@@ -166,7 +164,7 @@ func (a *Adapter) Send(ctx context.Context, o channel.Out) (string, error) {
 		return "", err
 	}
 	at := a.o.Clock().Unix()
-	err = a.poster.Post(ctx, o.ID, p.Reply, map[string]string{"Content-Type": "application/json", "webhook-timestamp": strconv.FormatInt(at, 10), "webhook-signature": notify.Sign(p.key, o.ID, at, body)}, body)
+	err = a.poster.Post(ctx, o.ID, p.Reply, map[string]string{"Content-Type": "application/json", "webhook-timestamp": strconv.FormatInt(at, 10), "webhook-signature": notify.Sign(p.keys, o.ID, at, body)}, body)
 	var failed *notify.Error
 	if errors.As(err, &failed) {
 		return "", &channel.Failure{Code: failed.Code, Text: failed.Text, Permanent: failed.Permanent, Unknown: failed.Code == notify.CodeUnknown}

@@ -53,7 +53,7 @@ func TestOnlyASignedMessageIsTaken(t *testing.T) {
 	mux.Handle("POST /channels/api/{program}", a)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	key, err := notify.WebhookKey(secret)
+	key, err := notify.WebhookKeys(secret)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestOnlyASignedMessageIsTaken(t *testing.T) {
 		"an old time":         func(h http.Header) { sign(h, key, good, now.Add(-6*time.Minute)) },
 		"a time to come":      func(h http.Header) { sign(h, key, good, now.Add(6*time.Minute)) },
 		"a time that is none": func(h http.Header) { h.Set("Webhook-Timestamp", "soon") },
-		"another key":         func(h http.Header) { h.Set("Webhook-Signature", notify.Sign([]byte("x"), "m-1", now.Unix(), good)) },
+		"another key":         func(h http.Header) { h.Set("Webhook-Signature", notify.Sign([][]byte{[]byte("x")}, "m-1", now.Unix(), good)) },
 	} {
 		status, text := post("crm", good, change)
 		no(name, status, text)
@@ -141,15 +141,47 @@ func TestOnlyASignedMessageIsTaken(t *testing.T) {
 	}
 }
 
-func sign(h http.Header, key, body []byte, at time.Time) {
+func sign(h http.Header, key [][]byte, body []byte, at time.Time) {
 	h.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
 	h.Set("Webhook-Signature", notify.Sign(key, h.Get("Webhook-Id"), at.Unix(), body))
+}
+
+// While a secret replaces another, what either signed is taken, and answers carry both signatures.
+func TestAProgramMayHaveTwoSecrets(t *testing.T) {
+	t.Parallel()
+	newer := "whsec_" + base64.StdEncoding.EncodeToString([]byte("7654321076543210765432107654"))
+	var answered string
+	reply := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { answered = r.Header.Get("Webhook-Signature") }))
+	t.Cleanup(reply.Close)
+	d := &door{}
+	a, err := signed.New(signed.Options{Programs: []signed.Program{{Name: "crm", Issuer: "https://crm.example", Secret: newer + "\n" + secret, Reply: reply.URL}}, Door: d, Clock: func() time.Time { return now }, Private: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := `{"sender": "u-17", "text": "Hello"}`
+	for of, want := range map[string]int{newer: http.StatusAccepted, secret: http.StatusAccepted, "whsec_" + base64.StdEncoding.EncodeToString([]byte("another another another another")): http.StatusUnauthorized} {
+		keys, err := notify.WebhookKeys(of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest(http.MethodPost, "/channels/api/crm", strings.NewReader(body))
+		r.SetPathValue("program", "crm")
+		r.Header.Set("Webhook-Id", "m-1")
+		sign(r.Header, keys, []byte(body), now)
+		w := httptest.NewRecorder()
+		if a.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("signed with %s it is answered %d", of, w.Code)
+		}
+	}
+	if _, err := a.Send(t.Context(), channel.Out{ID: "d-1", Inbox: "https://crm.example", To: "u-17", Text: "Done."}); err != nil || strings.Count(answered, "v1,") != 2 {
+		t.Errorf("an answer is signed %q: %v", answered, err)
+	}
 }
 
 // An answer is posted to the program, signed, under one id however often it is sent.
 func TestAnswersAreSigned(t *testing.T) {
 	t.Parallel()
-	key, err := notify.WebhookKey(secret)
+	key, err := notify.WebhookKeys(secret)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -115,11 +116,13 @@ func signature(h http.Header) (mac []byte, ok bool) {
 
 // proved returns the bytes that were signed.
 func (a *Adapter) proved(body, mac []byte) (signed []byte, ok bool) {
-	if hmac.Equal(sum(a.opt.Secret, body), mac) {
+	signs := func(text []byte) bool {
+		return slices.ContainsFunc(strings.Fields(a.opt.Secret), func(secret string) bool { return hmac.Equal(sum(secret, text), mac) })
+	}
+	if signs(body) {
 		return body, true
 	}
-	escaped, ok := escape(body)
-	if ok && hmac.Equal(sum(a.opt.Secret, escaped), mac) {
+	if escaped, other := escape(body); other && signs(escaped) {
 		return escaped, true
 	}
 	return nil, false

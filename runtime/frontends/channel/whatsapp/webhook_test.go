@@ -450,3 +450,19 @@ type nothing struct{}
 
 func (nothing) Receive(context.Context, ...channel.Message) error { return nil }
 func (nothing) Note(context.Context, ...channel.Status) error     { return nil }
+
+// While the secret of the app is changed, what either signed is taken.
+func TestTheAppMayHaveTwoSecrets(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *Options, _ *cloudtest.Options) { o.Secret = "newer-secret\n" + secret })
+	for _, body := range []string{`{"object":"whatsapp_business_account","entry":[]}`, `{"object":"whatsapp_business_account","entry":[],"x":"é"}`} {
+		escaped, _ := escape([]byte(body))
+		for of, want := range map[string]int{"newer-secret": http.StatusOK, secret: http.StatusOK, "newer-secret\n" + secret: http.StatusForbidden, "": http.StatusForbidden} {
+			for _, signed := range [][]byte{[]byte(body), escaped} {
+				if status := w.post(t, []byte(body), cloudtest.Sign(of, signed)); status != want {
+					t.Errorf("%s, signed with %q, is answered %d", body, of, status)
+				}
+			}
+		}
+	}
+}

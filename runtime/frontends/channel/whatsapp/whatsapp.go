@@ -39,7 +39,7 @@ const Channel = "whatsapp"
 type Options struct {
 	API     string   // "https://graph.facebook.com/v23.0"
 	Token   string   // bearer, of a system user
-	Secret  string   // of the app, for signatures
+	Secret  string   // of the app, for signatures; while another replaces it both, with white space between them
 	Verify  string   // the token with which the webhook is set up
 	Numbers []string // phone_number_ids; messages to others are ignored
 	// Ignore are members of messages, like "messages.new_thing", that are unknown here and change
@@ -77,7 +77,7 @@ func New(o Options) (*Adapter, error) {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Scheme != "https" && !(u.Scheme == "http" && o.Private):
 		return nil, errors.New("the API of WhatsApp is https://HOST/VERSION, such as https://graph.facebook.com/v23.0")
-	case o.Token == "" || o.Secret == "" || o.Verify == "":
+	case o.Token == "" || strings.TrimSpace(o.Secret) == "" || o.Verify == "":
 		return nil, errors.New("WhatsApp needs a token, the secret of the app, and the word that the webhook is set up with")
 	case len(o.Numbers) == 0 || slices.ContainsFunc(o.Numbers, func(n string) bool { return !plain(n) }):
 		return nil, errors.New("WhatsApp needs the ids of its phone numbers, such as 106540352242922; they are not the numbers themselves")
