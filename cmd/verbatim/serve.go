@@ -242,8 +242,8 @@ func (r *runningServer) listens() (err error) {
 
 // configured reads the configuration, and builds what depends on it: at the start, which also opens
 // what stays, and again for a reload, which passes the palettes that it has read.
-func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, reg *verbs.Registry) (c *configured, err error) {
-	c = &configured{}
+func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, reg *verbs.Registry) (_ *configured, err error) {
+	c := &configured{}
 	defer func() {
 		if err != nil {
 			c.end()

@@ -102,7 +102,9 @@ func TestOnlyASignedMessageIsTaken(t *testing.T) {
 		"an old time":         func(h http.Header) { sign(h, key, good, now.Add(-6*time.Minute)) },
 		"a time to come":      func(h http.Header) { sign(h, key, good, now.Add(6*time.Minute)) },
 		"a time that is none": func(h http.Header) { h.Set("Webhook-Timestamp", "soon") },
-		"another key":         func(h http.Header) { h.Set("Webhook-Signature", notify.Sign([][]byte{[]byte("x")}, "m-1", now.Unix(), good)) },
+		"another key": func(h http.Header) {
+			h.Set("Webhook-Signature", notify.Sign([][]byte{[]byte("x")}, "m-1", now.Unix(), good))
+		},
 	} {
 		status, text := post("crm", good, change)
 		no(name, status, text)
