@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"verbatim/runtime/frontends/channel/whatsapp/cloudtest"
 )
 
 // reload has a server read its configuration again, and returns what it logs of that.
@@ -325,4 +331,111 @@ func TestAnAgreementIsOfThePalettesThatItWasAskedUnder(t *testing.T) {
 		t.Fatal(said)
 	}
 	agrees(id, "", http.StatusOK)
+}
+
+// The database's password is changed under a server whose VERBATIM_STORE_FILE is written anew: no
+// request fails, without a reload, whichever of the two comes first.
+func TestTheDatabasesPasswordIsChangedUnderAServer(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	db := bankDatabase(t)
+	at, change := db.Keyed(t, "first")
+	file := filepath.Join(h.dir, "store")
+	says := func(passwords ...string) {
+		t.Helper()
+		var all []string
+		for _, p := range passwords {
+			all = append(all, at(p))
+		}
+		if err := os.WriteFile(file, []byte(strings.Join(all, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	says("first")
+	h.env = append(h.env, "VERBATIM_STORE_FILE="+file, "VERBATIM_FILES="+filepath.Join(h.dir, "files"), "TICK=now")
+	s := h.serve("--sign-in", "clara")
+	clara := newVisitor(t).comes(s, "clara")
+	n := 0
+	writes := func(when string) {
+		t.Helper()
+		for range 3 {
+			n++
+			script := map[string]string{"script": fmt.Sprintf(aNote, n)}
+			status, body, err := 0, "", error(nil)
+			for range 20 { // the server ended connections, which says nothing of passwords: a client sends it again
+				if status, body, err = clara.post(s.url+"/v1/run", fmt.Sprint("key-", n), script); err != nil || status != http.StatusServiceUnavailable {
+					break
+				}
+			}
+			if err != nil || status != http.StatusOK {
+				t.Errorf("%s: %d %s %v", when, status, body, err)
+			}
+		}
+	}
+	writes("with the first")
+	says("second", "first")
+	change("first")
+	writes("the file has both, the database the first")
+	change("second")
+	writes("the database has the second")
+	says("third")
+	change("third")
+	writes("both have the third")
+	if said := s.reload(t); strings.Contains(said, "refused") || strings.Contains(said, "unchanged") {
+		t.Error(said)
+	}
+	if got := h.done(); got != n {
+		t.Errorf("%d writes were acknowledged, and the journal has %d", n, got)
+	}
+	if strings.Contains(s.said.String(), "third") {
+		t.Error("the log holds a password")
+	}
+}
+
+// The secrets of channels are changed: a file holds the new one and the old one, the server reloads, and
+// what either signed is taken; then the old one goes.
+func TestSecretsOfChannelsAreChangedByReloads(t *testing.T) {
+	messaging(t, func(t *testing.T, h *house, _ *cloudtest.Server, _ <-chan string) {
+		app, key := filepath.Join(h.dir, "app"), filepath.Join(h.dir, "mailgun")
+		says := func(secrets string) {
+			t.Helper()
+			for _, file := range []string{app, key} {
+				if err := os.WriteFile(file, []byte(secrets), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		says("before\n")
+		h.env = append(h.env, "WA_SECRET=", "WA_SECRET_FILE="+app, "MG_KEY=", "MG_KEY_FILE="+key)
+		s := h.serve("--no-work")
+		n := 0
+		taken := func(secret string) (whatsapp, mailgun bool) {
+			t.Helper()
+			n++
+			body := `{"object":"whatsapp_business_account","entry":[]}`
+			r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/channels/whatsapp", strings.NewReader(body))
+			r.Header.Set("X-Hub-Signature-256", cloudtest.Sign(secret, []byte(body)))
+			one, _ := newVisitor(t).answer(http.DefaultClient.Do(r))
+			stamp, token := fmt.Sprint(time.Now().Unix()), fmt.Sprint("token-", n)
+			mac := hmac.New(sha256.New, []byte(secret))
+			mac.Write([]byte(stamp + token))
+			other, _ := newVisitor(t).form(s.url+"/channels/mail/mime", url.Values{"timestamp": {stamp}, "token": {token}, "signature": {hex.EncodeToString(mac.Sum(nil))},
+				"recipient": {"deals@umza.example"}, "body-mime": {"From: eve@evil.example\r\nSubject: n\r\n\r\nHello\r\n"}})
+			return one == http.StatusOK, other == http.StatusOK
+		}
+		for _, step := range []struct {
+			secrets     string
+			before, now bool
+		}{{"before\n", true, false}, {"now\nbefore\n", true, true}, {"now\n", false, true}} {
+			says(step.secrets)
+			if said := s.reload(t); strings.Contains(said, "refused") {
+				t.Fatal(said)
+			}
+			for secret, want := range map[string]bool{"before": step.before, "now": step.now} {
+				if whatsapp, mailgun := taken(secret); whatsapp != want || mailgun != want {
+					t.Errorf("where the secrets are %q, what %q signed is taken: %v by WhatsApp, %v by mail", step.secrets, secret, whatsapp, mailgun)
+				}
+			}
+		}
+	})
 }

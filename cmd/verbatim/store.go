@@ -72,9 +72,10 @@ func (p address) as(role string) string {
 	return u.String()
 }
 
-// storeAddress reads --store.
+// storeAddress reads --store. While a password replaces another, a file holds a URL with each, one a line.
 func (a *app) storeAddress(flag string) (address, error) {
-	at, why := addressOf(cmp.Or(flag, a.env("VERBATIM_STORE"), "verbatim.db"))
+	first, _, _ := strings.Cut(cmp.Or(flag, a.env("VERBATIM_STORE"), "verbatim.db"), "\n")
+	at, why := addressOf(first)
 	if why != "" {
 		return at, usage("--store "+why, "give a path, sqlite:PATH or postgres://ROLE@HOST/DATABASE")
 	}
@@ -116,6 +117,9 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 	var opts []postgres.Option
 	if a.replica != nil {
 		opts = append(opts, a.replica)
+	}
+	if flag == "" || flag == a.env("VERBATIM_STORE") {
+		opts = append(opts, postgres.Renew(func() []string { return strings.Fields(a.anew("VERBATIM_STORE")) }))
 	}
 	store, err := postgres.Open(ctx, at.url, opts...)
 	if errors.Is(err, postgres.ErrReplica) {

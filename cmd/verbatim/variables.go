@@ -77,18 +77,21 @@ func (a *app) readEnvironment() error {
 	return nil
 }
 
+// anew returns the value of a variable as it is by now, where a file holds it.
+func (a *app) anew(name string) string {
+	if text, err := os.ReadFile(a.env(name + "_FILE")); err == nil {
+		return strings.TrimRight(string(text), "\r\n")
+	}
+	return a.env(name)
+}
+
 // secret returns the value of a variable that a file of the configuration names. NAME_FILE may name a
 // file that holds it, for these too.
 func (a *app) secret(name string) string {
-	value, file := a.env(name), a.env(name+"_FILE")
-	if value != "" || file == "" {
+	if value := a.env(name); value != "" {
 		return value
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimRight(string(text), "\r\n")
+	return a.anew(name)
 }
 
 // fromVariables gives flags that were not given the values of their variables: VERBATIM_TLS_CERT for

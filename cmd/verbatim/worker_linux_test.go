@@ -253,7 +253,7 @@ func performed(words []string, streams []*os.File) int {
 	out := &unheard{to: streams[1]}
 	code := run(ctx, world{
 		load: loadOnce, args: args, in: streams[0], out: out, err: &unheard{to: streams[2], with: out},
-		env: os.Getenv, now: ticking(os.Getenv("TICK")), random: rand.Reader, terminal: openTerminal,
+		env: os.Getenv, environ: os.Environ(), now: ticking(os.Getenv("TICK")), random: rand.Reader, terminal: openTerminal,
 	})
 	stop()
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()

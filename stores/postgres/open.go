@@ -27,6 +27,7 @@ type Store struct {
 	sqlcore.Room
 	pool   *pgxpool.Pool
 	owner  *pgxpool.Pool // of MigrateAs; nil without it
+	shows  *passwords    // of pool; nil for a pool of the caller's
 	opened bool          // the pools are ours to close
 	loose  bool          // each transaction makes its own settings: the connections do not have them
 	closed atomic.Bool
@@ -67,6 +68,7 @@ type config struct {
 	cutJournal  bool
 	sealsNot    bool
 	replicaURL  string
+	renew       func() []string // see Renew
 	tellReplica func(string)
 }
 
@@ -103,13 +105,14 @@ var ErrRole = errors.New("the role may go around row-level security")
 func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 	s := newStore(opts)
 	s.opened, s.ajar = true, ajar.In(ctx)
-	pool, err := s.connect(ctx, url)
+	pool, shows, err := s.connect(ctx, url, s.renew)
 	if err != nil {
 		return nil, err
 	}
+	s.shows = shows
 	s.pool, s.loose = pool, pooled(pool.Config())
 	if s.ownerURL != "" {
-		s.owner, err = s.connect(ctx, s.ownerURL)
+		s.owner, _, err = s.connect(ctx, s.ownerURL, nil)
 	}
 	if err == nil {
 		err = s.start(ctx)
@@ -140,16 +143,31 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (*Store, error
 	return s, nil
 }
 
-func (s *Store) connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
+func (s *Store) connect(ctx context.Context, url string, renew func() []string) (*pgxpool.Pool, *passwords, error) {
 	c, err := s.dsn(url)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	if renew == nil {
+		renew = func() []string { return []string{url} }
+	}
+	shows := newPasswords(c, renew)
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {
-		return nil, &failure{doing: "open", cause: plainCause(err)}
+		return nil, nil, &failure{doing: "open", cause: plainCause(err)}
 	}
-	return pool, nil
+	return pool, shows, nil
+}
+
+// acquire lends a connection of one of our pools.
+func (s *Store) acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
+	switch {
+	case s.shows != nil && pool == s.pool:
+		return s.shows.acquire(ctx, pool)
+	case s.replica != nil && pool == s.replica.pool:
+		return s.replica.shows.acquire(ctx, pool)
+	}
+	return pool.Acquire(ctx)
 }
 
 // dsn reads a URL, and adds what our connections have.
@@ -472,7 +490,7 @@ func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) err
 	if s.closed.Load() {
 		return errClosed
 	}
-	pc, err := pool.Acquire(ctx)
+	pc, err := s.acquire(ctx, pool)
 	if err != nil {
 		return fault(ctx, "open", err)
 	}

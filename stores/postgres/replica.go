@@ -25,8 +25,9 @@ import (
 // Everything else reads the store itself: transactions that write, rights, the journal, the
 // queue. So does a View if the replica is behind, does not answer, or no longer follows.
 type replica struct {
-	pool *pgxpool.Pool
-	tell func(string)
+	pool  *pgxpool.Pool
+	shows *passwords
+	tell  func(string)
 
 	mu    sync.Mutex
 	says  string    // the last message about it
@@ -101,6 +102,8 @@ func (s *Store) follow(ctx context.Context) error {
 		return nil
 	}
 	s.replica = &replica{tell: s.tellReplica, says: replicaReads}
+	// Its role is the store's, and so is the password, which the replica learns a moment later.
+	s.replica.shows = newPasswords(c, func() []string { return append(s.shows.read(), s.replicaURL) })
 	if s.replica.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
 		return &failure{doing: "open", cause: plainCause(err)}
 	}

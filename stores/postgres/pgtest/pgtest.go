@@ -280,6 +280,43 @@ func (c *cluster) admin(sql string) error {
 	return err
 }
 
+// Keyed makes a role in the database that may do what the application's may, and has to show a password.
+// url is the database's for one with a password; change gives the role another, and ends its connections.
+func (d DB) Keyed(t testing.TB, password string) (url func(password string) string, change func(password string)) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), d.Admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := conn.Config().Database
+	role := "keyed_" + name
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	run := func(sql string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var hba string
+	if err := conn.QueryRow(t.Context(), "SHOW hba_file").Scan(&hba); err != nil {
+		t.Fatal(err)
+	}
+	// A group that does not exist yet is only created once, whichever test comes first.
+	if _, err := conn.Exec(t.Context(), "CREATE ROLE keyed NOLOGIN"); err == nil {
+		run("COPY (VALUES ('local all +keyed scram-sha-256'), ('local all all trust'), ('local replication all trust')) TO '" + hba + "'")
+		run("SELECT pg_reload_conf()")
+	}
+	run("CREATE ROLE " + role + " LOGIN PASSWORD '" + password + "' IN ROLE keyed, verbatim_app")
+	u := d.App
+	return func(password string) string {
+			return strings.Replace(u, "user=verbatim_app", "user="+role+"&password="+password, 1)
+		}, func(password string) {
+			t.Helper()
+			run("ALTER ROLE " + role + " PASSWORD '" + password + "'")
+			run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '" + role + "'")
+		}
+}
+
 // Program is one of the programs that come with the server, such as pg_dump.
 func Program(t testing.TB, name string) string {
 	t.Helper()
