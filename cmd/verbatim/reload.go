@@ -91,6 +91,7 @@ type runningServer struct {
 	meter       *server.Meter
 	log         *slog.Logger
 	store       stores.Store
+	shared      bool     // other servers may use it
 	blind       []string // why a restore would not be noticed
 	listener    net.Listener
 	watch       net.Listener // where metrics are answered apart, or nil

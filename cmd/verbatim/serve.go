@@ -204,7 +204,11 @@ func (r *runningServer) opens(ctx context.Context, reg *verbs.Registry) error {
 	if err != nil {
 		return err
 	}
-	r.store = store
+	at, err := a.storeAddress(r.flags.store)
+	if err != nil {
+		return err
+	}
+	r.store, r.shared = store, at.url != ""
 	*r.ends = append(*r.ends, func() { store.Close() })
 	return nil
 }
@@ -319,7 +323,7 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 	version, _ := built()
 	o := server.Options{
 		Registry: reg, Engine: engine, Store: store, Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: certified, Log: logger,
-		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store), Version: version,
+		Meter: meter, Together: r.shared, People: people(reg, store), Tokens: tokensOf(reg, store), Version: version,
 	}
 	key, err := a.logKey("")
 	if err != nil {

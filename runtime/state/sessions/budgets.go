@@ -64,3 +64,31 @@ func Count(ctx context.Context, tx stores.Tx, principal, name string, n, limit i
 	c := change(Budgets, row, []stores.Value{key, stores.NewString(principal), stores.NewString(name), stores.NewInt(total), stores.NewTime(now)}, budgetAmount)
 	return total, true, tx.Apply(ctx, stores.Batch{Changes: []stores.Change{c}})
 }
+
+// Draw takes up to n out of a bucket of a principal that all processes share: it holds most, and gains
+// rate a second. A bucket that nobody has drawn from is full. Clocks of processes may differ: the bucket
+// goes by the one that is ahead.
+func Draw(ctx context.Context, tx stores.Tx, principal, name string, n, most int64, rate float64, now time.Time) (given int64, err error) {
+	const parts = 1000 // what a bucket lacks is kept in thousandths
+	key := stores.NewString(digest.Of("verbatim bucket 1", principal, name))
+	rows, err := tx.Find(ctx, stores.Find{Entity: Budgets, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: budgetKey}, Value: key}, Hold: stores.Firm})
+	if err != nil {
+		return 0, err
+	}
+	var row []stores.Value
+	lacks, at := int64(0), stores.NewTime(now)
+	if len(rows) > 0 {
+		row = rows[0]
+		was := row[budgetChanged].Time()
+		if was.After(at.Time()) {
+			at = row[budgetChanged]
+		}
+		lacks = max(0, row[budgetAmount].Int()-int64(rate*parts*at.Time().Sub(was).Seconds()))
+	}
+	given = min(n, max(0, most*parts-lacks)/parts)
+	if given <= 0 {
+		return 0, nil // what it gained since is counted the next time
+	}
+	c := change(Budgets, row, []stores.Value{key, stores.NewString(principal), stores.NewString(name), stores.NewInt(lacks + given*parts), at}, budgetAmount, budgetChanged)
+	return given, tx.Apply(ctx, stores.Batch{Changes: []stores.Change{c}})
+}

@@ -16,12 +16,21 @@ import (
 )
 
 // A gate sheds load. It counts in memory of this process; no secret depends on the counts.
+//
+// How much one client may ask is counted over all processes of a store. A process lets a client pass
+// for a twentieth of the rate and of the burst without asking anybody, so ordinary requests cost
+// nothing. For more it leases another twentieth of the burst from a bucket in the store, and counts
+// down what it leased for a second. So n processes let pass, beyond the rate and the burst, at most a
+// twentieth of the rate and a tenth of the burst each. A store that cannot answer is no reason to refuse:
+// each process then goes by its own count, which allows the whole rate and burst.
 type gate struct {
 	slots, streams chan struct{}
 	wait           time.Duration
 	sheds          prometheus.Counter // requests that got no place
 	rate           rate.Limit
 	burst          int
+	// lease asks the store for n requests of a client; nil where no other process serves it.
+	lease func(ctx context.Context, who string, n, most int64, rate float64) (given int64, err error)
 
 	bodies  atomic.Int64 // memory of bodies that were read, and are not answered yet
 	open    atomic.Int64 // of them, that of nobody who is known
@@ -31,8 +40,15 @@ type gate struct {
 }
 
 type client struct {
-	bucket *rate.Limiter
+	bucket *rate.Limiter // of all that this process lets pass
+	free   *rate.Limiter // of what it lets pass without asking the store
 	seen   time.Time
+
+	mu     sync.Mutex // held while the store is asked
+	leased int64
+	until  time.Time // how long what is leased is good
+	shut   time.Time // the bucket in the store was empty, and is asked again from then on
+	alone  time.Time // the store did not answer, and is asked again from then on
 }
 
 // idle is how long a client is remembered. After that its bucket is full again.
@@ -43,8 +59,50 @@ func newGate(l Limits, sheds prometheus.Counter) *gate {
 		clients: map[string]*client{}}
 }
 
+// How a process shares the bucket of a client with others.
+const (
+	share      = 20                     // the part of the burst that is leased, and of both that is free
+	leaseTime  = time.Second            // for which a lease is good
+	leaseWait  = 500 * time.Millisecond // how long the store may take
+	emptyTime  = 100 * time.Millisecond // for which an empty bucket is not asked again
+	silentTime = time.Second            // for which a store that did not answer is not asked again
+)
+
 // lets reports whether a client may make another request, out of times as many as one address may.
-func (g *gate) lets(who string, times int, now time.Time) bool {
+func (g *gate) lets(ctx context.Context, who string, times int, now time.Time) bool {
+	c, ok := g.counts(who, times, now)
+	if !ok || g.lease == nil || c.free.AllowN(now, 1) {
+		return ok
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.leased > 0 && now.Before(c.until):
+		c.leased--
+		return true
+	case now.Before(c.shut):
+		return false
+	case now.Before(c.alone):
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, leaseWait)
+	defer cancel()
+	most := int64(g.burst * times)
+	given, err := g.lease(ctx, who, max(1, most/share), most, float64(g.rate)*float64(times))
+	switch {
+	case err != nil:
+		c.alone = now.Add(silentTime)
+	case given == 0:
+		c.shut = now.Add(emptyTime)
+		return false
+	default:
+		c.leased, c.until = given-1, now.Add(leaseTime)
+	}
+	return true
+}
+
+// counts counts a request of a client in this process, and reports whether it may pass.
+func (g *gate) counts(who string, times int, now time.Time) (*client, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if now.Sub(g.swept) >= idle {
@@ -57,18 +115,19 @@ func (g *gate) lets(who string, times int, now time.Time) bool {
 	}
 	c := g.clients[who]
 	if c == nil {
-		c = &client{bucket: rate.NewLimiter(g.rate*rate.Limit(times), g.burst*times)}
+		each, burst := g.rate*rate.Limit(times), g.burst*times
+		c = &client{bucket: rate.NewLimiter(each, burst), free: rate.NewLimiter(each/share, max(1, burst/share))}
 		g.clients[who] = c
 	}
 	c.seen = now
-	return c.bucket.AllowN(now, 1)
+	return c, c.bucket.AllowN(now, 1)
 }
 
 // atOnce is how many addresses' worth of requests a principal may make.
 const atOnce = 5
 
 // errTooMany asks the client to slow down.
-var errTooMany = Problem{Status: http.StatusTooManyRequests, Code: "too-many", Title: "these are too many requests", Next: "wait a second", Retry: 1}
+var errTooMany = Problem{Status: http.StatusTooManyRequests, Code: "rate-limited", Title: "these are too many requests", Next: "wait a second", Retry: 1}
 
 // enter waits shortly for a free place; leave frees it.
 func (g *gate) enter(ctx context.Context, stream bool) (leave func(), err error) {

@@ -3,6 +3,8 @@ package server_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -10,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,24 +21,34 @@ import (
 	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/stores"
+	"verbatim/stores/postgres"
+	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs/load"
 )
 
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
 // serve serves one route on a store with principals, each with a token of their name, and returns
 // its URL.
 func serve(t *testing.T, limits server.Limits, names ...string) string {
+	t.Helper()
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "gate.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return serveOn(t, store, server.Options{Limits: limits}, names...)
+}
+
+// serveOn is serve on a store, which it migrates, with options.
+func serveOn(t *testing.T, store stores.Store, o server.Options, names ...string) string {
 	t.Helper()
 	ctx := t.Context()
 	reg, ds := load.Dir(os.DirFS("../a2a/testdata/desk"))
 	if reg == nil {
 		t.Fatal(ds)
 	}
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), "gate.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
 	var entities []*stores.Entity
 	for _, e := range reg.Entities() {
 		entities = append(entities, e.Store)
@@ -58,15 +72,16 @@ func serve(t *testing.T, limits server.Limits, names ...string) string {
 		t.Fatal(err)
 	}
 	url := "http://" + l.Addr().String()
-	s, err := server.New(server.Options{Registry: reg, Engine: eng, Store: store, URL: url, Limits: limits,
-		Tokens: func(_ context.Context, digest string) (server.Token, error) {
-			token, ok := tokens[digest]
-			if !ok {
-				return token, server.ErrNobody
-			}
-			token.Audience = url
-			return token, nil
-		}})
+	o.Registry, o.Engine, o.Store, o.URL = reg, eng, store, url
+	o.Tokens = func(_ context.Context, digest string) (server.Token, error) {
+		token, ok := tokens[digest]
+		if !ok {
+			return token, server.ErrNobody
+		}
+		token.Audience = url
+		return token, nil
+	}
+	s, err := server.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,6 +142,104 @@ func TestOnePersonFromManyAddresses(t *testing.T) {
 	if got := count(20, "other"); got != 4 {
 		t.Errorf("%d of 5 of somebody else are answered", got)
 	}
+}
+
+// G88: servers of one store count together how much a client asks: two of them let pass what one may, and
+// a tenth more each. For the first requests of a client nobody asks the store, and while it does not
+// answer each server goes by its own count.
+func TestServersOfOneStoreCountTogether(t *testing.T) {
+	t.Parallel()
+	db := pgtest.Database(t)
+	limits := server.Limits{Rate: 20, Burst: 200, Drain: time.Second}
+	var urls []string
+	var all []*readOnly
+	for range 2 {
+		open, err := postgres.Open(t.Context(), db.App, postgres.MigrateAs(db.Owner))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = open.Close() })
+		store := &readOnly{Store: open}
+		all = append(all, store)
+		urls = append(urls, serveOn(t, store, server.Options{Limits: limits, Together: true, Proxied: true}, "acme"))
+	}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
+	ask := func(url, from string) (status int) {
+		t.Helper()
+		r, _ := http.NewRequest(http.MethodGet, url+"/who", nil)
+		r.Header.Set("Authorization", "Bearer acme")
+		r.Header.Set("X-Forwarded-For", from)
+		answer, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		var said struct{ Code string }
+		if answer.StatusCode == http.StatusTooManyRequests && (answer.Header.Get("Retry-After") == "" || json.NewDecoder(answer.Body).Decode(&said) != nil || said.Code != "rate-limited") {
+			t.Errorf("who asks too much is told %+v, and to wait %q", said, answer.Header.Get("Retry-After"))
+		}
+		return answer.StatusCode
+	}
+	// storm asks as fast as it can from one address, until each server refused many, and returns how many were
+	// answered, and how many may have been.
+	storm := func(from string) (answered int64, may float64) {
+		t.Helper()
+		began := time.Now()
+		var passed atomic.Int64
+		var askers sync.WaitGroup
+		for i := range 4 {
+			askers.Go(func() {
+				for refused := 0; refused < 40 && time.Since(began) < 20*time.Second; {
+					switch status := ask(urls[i%2], from); status {
+					case http.StatusOK:
+						passed.Add(1)
+					case http.StatusTooManyRequests:
+						refused++
+					default:
+						t.Errorf("answered %d", status)
+						return
+					}
+				}
+			})
+		}
+		askers.Wait()
+		passing := 20 * time.Since(began).Seconds()
+		return passed.Load(), 200 + passing + 2*(200.0/10+passing/20)
+	}
+	for _, url := range urls { // nothing is asked of the store for them
+		for range 9 {
+			if status := ask(url, "192.0.2.1"); status != http.StatusOK {
+				t.Error(status)
+			}
+		}
+	}
+	if n, err := db.Number("SELECT count(*) FROM verbatim.tallies"); err != nil || n != 0 {
+		t.Errorf("ordinary requests are counted in %d rows: %v", n, err)
+	}
+	answered, may := storm("192.0.2.2")
+	t.Logf("two servers answered %d requests, and may answer 200 to %.0f", answered, may)
+	if float64(answered) > may || answered < 200 {
+		t.Errorf("two servers answer %d requests, and may answer 200 to %.0f", answered, may)
+	}
+	for _, s := range all {
+		s.now.Store(true)
+	}
+	if answered, _ := storm("192.0.2.3"); answered < 400 {
+		t.Errorf("beside a store that does not answer, two servers answer %d requests", answered)
+	}
+}
+
+// A readOnly store takes no writes from now on.
+type readOnly struct {
+	stores.Store
+	now atomic.Bool
+}
+
+func (s *readOnly) Update(ctx context.Context, scope stores.Scope, fn func(stores.Tx) error) error {
+	if s.now.Load() {
+		return errors.New("the store does not answer")
+	}
+	return s.Store.Update(ctx, scope, fn)
 }
 
 // sends begins a request with a body of a length, and sends so much of it.

@@ -87,7 +87,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			Problem{Status: http.StatusUnsupportedMediaType, Code: "encoded", Title: "bodies are taken as they are, not compressed"}.Send(t)
 		case s.cross.Check(r) != nil:
 			Problem{Status: http.StatusForbidden, Code: "cross-origin", Title: "this was sent by a page of another site"}.Send(t)
-		case !s.gate.lets("from "+s.address(r), 1, time.Now()):
+		case !s.gate.lets(r.Context(), "from "+s.address(r), 1, time.Now()):
 			errTooMany.Send(t)
 		default:
 			next.ServeHTTP(t, r)

@@ -8,8 +8,8 @@
 //	}})
 //	err = s.Run(ctx, listener, nil) // until ctx ends; then what was begun is finished
 //
-// Everything that a second process must know is in the store: logins, attempts at secrets,
-// and receipts of idempotency keys. Only the counts that limit load are in memory.
+// Everything that a second process must know is in the store: logins, attempts at secrets, receipts of
+// idempotency keys, and how much clients asked. Only what bounds the load of one process is in memory.
 //
 // A Server is safe for use by many goroutines.
 package server
@@ -75,6 +75,9 @@ type Options struct {
 	Meter *Meter
 	// Limits bound concurrent work; a zero field means its default.
 	Limits Limits
+	// Together says that other processes may serve the same store: how much a client may ask is counted
+	// there, for all of them.
+	Together bool
 	// Certificates allows a client certificate in place of a token; Tokens knows it by its digest.
 	// The listener must request one; it need not be signed by any authority.
 	Certificates bool
@@ -101,7 +104,7 @@ type Limits struct {
 	Requests int           // that are answered at once: 256
 	Streams  int           // of events: 20 000
 	Wait     time.Duration // how long a request waits to be begun: 250 ms
-	Rate     float64       // requests of one client a second: 200
+	Rate     float64       // requests of one client a second, at all processes of a store: 200
 	Burst    int           // that may come together: 1 000
 	Script   int64         // of a script, in bytes: 1 MiB
 	Drain    time.Duration // how long running requests may take when the server ends: 10 s
@@ -166,6 +169,9 @@ func New(o Options) (*Server, error) {
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.metrics = newMetrics(s)
 	s.gate = newGate(o.Limits, s.metrics.sheds)
+	if o.Together {
+		s.gate.lease = s.Logins.Lease
+	}
 	s.known, s.news = &known{all: map[string]remembered{}}, &news{s: s, listeners: map[*Listener]bool{}}
 	s.Mount(s.own()...)
 	s.handler = s.guard(http.HandlerFunc(s.dispatch))

@@ -200,7 +200,7 @@ func (v *Visit) enters() (err error) {
 	switch {
 	case err != nil:
 		return err
-	case !v.gate.lets("as "+v.Principal, atOnce, time.Now()):
+	case !v.gate.lets(v.R.Context(), "as "+v.Principal, atOnce, time.Now()):
 		return errTooMany
 	case v.Only != nil && v.Route.Whole:
 		return Problem{Status: http.StatusForbidden, Code: "not-permitted", Title: "this token is good for some verbs, and for nothing else", Next: "GET /v1/verbs lists them"}

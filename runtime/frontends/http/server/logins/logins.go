@@ -271,6 +271,17 @@ func (b *Book) Try(ctx context.Context, kind, who string, most int64, period tim
 	return err
 }
 
+// Lease gives a process up to n of the requests that a client may make of all processes together: most
+// at a time, and rate a second.
+func (b *Book) Lease(ctx context.Context, who string, n, most int64, rate float64) (given int64, err error) {
+	now := b.now()
+	err = b.update(ctx, func(tx stores.Tx) (err error) {
+		given, err = sessions.Draw(ctx, tx, scope.Principal, digest.Of("verbatim client 1", who), n, most, rate, now)
+		return err
+	})
+	return given, err
+}
+
 // Housekeep deletes expired logins and links.
 func (b *Book) Housekeep(ctx context.Context) error {
 	now := b.now()

@@ -237,6 +237,51 @@ func TestALinkIsGoodOnce(t *testing.T) {
 	})
 }
 
+// What a client may ask is one bucket for all processes: they draw from it at the same time, and it never
+// gives more than it held and gained since.
+func TestProcessesDrawFromOneBucket(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, one, two *logins.Book, c *clock) {
+		ctx := t.Context()
+		var given atomic.Int64
+		draw := func(times int) {
+			var all sync.WaitGroup
+			for i := range times {
+				all.Go(func() {
+					got, err := []*logins.Book{one, two}[i%2].Lease(ctx, "from 192.0.2.1", 7, 50, 10)
+					if err != nil && !errors.Is(err, stores.ErrConflict) && !errors.Is(err, stores.ErrDuplicate) {
+						t.Error(err)
+					}
+					given.Add(got)
+				})
+			}
+			all.Wait()
+		}
+		takes := func(want int64) {
+			t.Helper()
+			for range 20 {
+				if draw(2); given.Load() >= want {
+					break
+				}
+			}
+			draw(4)
+			if got := given.Swap(0); got != want {
+				t.Errorf("%d were given, and not %d", got, want)
+			}
+		}
+		takes(50)
+		c.add(time.Second)
+		takes(10)
+		c.add(time.Hour)
+		takes(50) // it holds no more
+		if got, err := one.Lease(ctx, "from 192.0.2.2", 7, 50, 10); err != nil || got != 7 {
+			t.Errorf("another client is given %d: %v", got, err)
+		}
+		c.add(-time.Minute) // a process that is behind neither fills nor empties it
+		takes(0)
+	})
+}
+
 // SAFE-H8: what was tried is counted for all processes together, and anew in the next
 // period.
 func TestAttemptsAreCountedTogether(t *testing.T) {
