@@ -62,6 +62,7 @@ func (d *desk) checks() (all []check, err error) {
 		return all, nil
 	}
 	add(true, d.Say("pages/staff-store"), nil)
+	add(true, d.Say("pages/staff-palettes", server.PalettesVersion(d.Registry)), nil)
 	if d.Meter != nil {
 		if d.Meter.Down() {
 			add(false, d.Say("pages/staff-model-not"), nil)

@@ -152,6 +152,9 @@ func TestWhetherEverythingIsWell(t *testing.T) {
 	otto, weber := h.reader("otto"), h.reader("t.weber")
 	weber.get("/health", http.StatusNotFound)
 	well := otto.get("/health", http.StatusOK)
+	if !strings.Contains(well, "The palettes in use are version ") { // G88
+		t.Error("an operator is not told which palettes are in use")
+	}
 	if !strings.Contains(otto.get("/health?state=done", http.StatusOK), `aria-current="true">Finished<`) {
 		t.Error("the jobs of a state are not shown")
 	}
