@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
+	"io"
 	"math/big"
 	"net"
 	"net/netip"
@@ -331,5 +332,54 @@ func TestAMailOfNobodyIsRefusedForGood(t *testing.T) {
 		if got := post(t, a.Mailgun(), urlencoded, hook("secret", now, raw).Encode()); got != 406 {
 			t.Errorf("%q: %d by a webhook", from, got)
 		}
+	}
+}
+
+// A mail that is under way when the port is given up is taken to its end, and no connection after it. // G88
+func TestAMailUnderWayIsTaken(t *testing.T) {
+	t.Parallel()
+	d := &door{}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- testAdapter(t, d, nil).Serve(ctx, l) }()
+	c := dial(t, l.Addr().String())
+	if err := errors.Join(c.Mail("ada@umza.example", nil), c.Rcpt("bot@ours.example", nil)); err != nil {
+		t.Fatal(err)
+	}
+	w, err := c.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := signed(t, plain, "umza.example", "s")
+	_, _ = io.WriteString(w, raw[:len(raw)/2])
+	end()
+	for gone := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		other, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			break
+		}
+		_ = other.Close()
+		if time.Now().After(gone) {
+			t.Fatal("the port is not given up")
+		}
+	}
+	_, _ = io.WriteString(w, raw[len(raw)/2:])
+	if err := w.Close(); err != nil {
+		t.Errorf("a mail under way is refused: %v", err)
+	}
+	if err := c.Quit(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.messages) != 1 {
+		t.Errorf("%d mails were taken", len(d.messages))
 	}
 }
