@@ -127,17 +127,3 @@ func (f *Front) Run(ctx context.Context, l net.Listener, certs *tls.Config) erro
 	f.gone.Wait()
 	return err
 }
-
-// ServeMetrics answers at a listener of its own until ctx ends, whatever host is asked for: only
-// programs that watch this server reach that address.
-func (f *Front) ServeMetrics(ctx context.Context, l net.Listener) error {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) { f.Server().metrics.show.ServeHTTP(w, r) })
-	own := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second}
-	stop := context.AfterFunc(ctx, func() { _ = own.Close() })
-	defer stop()
-	if err := own.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
