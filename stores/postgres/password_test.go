@@ -43,6 +43,8 @@ func TestAPasswordIsChanged(t *testing.T) {
 	reads("the file is ahead of the database")
 	change("second")
 	reads("both have the second")
+	change("first")
+	reads("the database was put back to the first, which the file has no more")
 	change("third")
 	if _, err := s.Clock(t.Context()); err == nil {
 		t.Error("a password that nothing says is taken")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -41,8 +42,8 @@ func serve(t *testing.T, limits server.Limits, names ...string) string {
 	return serveOn(t, store, server.Options{Limits: limits}, names...)
 }
 
-// serveOn is serve on a store, which it migrates, with options.
-func serveOn(t *testing.T, store stores.Store, o server.Options, names ...string) string {
+// optionsOn makes the options of a server at a listener, on a store that it migrates.
+func optionsOn(t *testing.T, l net.Listener, store stores.Store, o server.Options, names ...string) server.Options {
 	t.Helper()
 	ctx := t.Context()
 	reg, ds := load.Dir(os.DirFS("../a2a/testdata/desk"))
@@ -67,20 +68,32 @@ func serveOn(t *testing.T, store stores.Store, o server.Options, names ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := "http://" + l.Addr().String()
-	o.Registry, o.Engine, o.Store, o.URL = reg, eng, store, url
+	o.Registry, o.Engine, o.Store, o.URL = reg, eng, store, "http://"+l.Addr().String()
 	o.Tokens = func(_ context.Context, digest string) (server.Token, error) {
 		token, ok := tokens[digest]
 		if !ok {
 			return token, server.ErrNobody
 		}
-		token.Audience = url
+		token.Audience = o.URL
 		return token, nil
 	}
+	return o
+}
+
+func listens(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// serveOn is serve on a store, which it migrates, with options.
+func serveOn(t *testing.T, store stores.Store, o server.Options, names ...string) string {
+	t.Helper()
+	l := listens(t)
+	o = optionsOn(t, l, store, o, names...)
 	s, err := server.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -88,17 +101,106 @@ func serveOn(t *testing.T, store stores.Store, o server.Options, names ...string
 	s.Mount(server.Route{Pattern: "GET /who", Door: server.API, Handle: func(v *server.Visit) error { return v.JSON(http.StatusOK, v.Principal) }},
 		server.Route{Pattern: "POST /takes", Door: server.API, Body: 1 << 20, Handle: func(v *server.Visit) error { return v.JSON(http.StatusOK, v.Principal) }},
 		server.Route{Pattern: "POST /open", Body: 40 << 20, Handle: func(v *server.Visit) error { return v.JSON(http.StatusOK, "") }})
+	runs(t, server.NewFront(s), l)
+	return o.URL
+}
+
+// runs serves until the test ends.
+func runs(t *testing.T, f *server.Front, l net.Listener) {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = s.Run(ctx, l, nil)
+		_ = f.Run(ctx, l, nil)
 	}()
 	t.Cleanup(func() {
 		stop()
 		<-done
 	})
-	return url
+}
+
+// G88: a server is replaced while it answers: what it has begun it finishes, with its streams told to end,
+// and what comes then is answered by the other, over the same connection. It has ended once nothing is left.
+func TestAFrontGoesOnWithAnother(t *testing.T) {
+	t.Parallel()
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "front.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	l := listens(t)
+	o := optionsOn(t, l, store, server.Options{Limits: server.Limits{Drain: time.Second}}, "acme")
+	begun, release := make(chan struct{}), make(chan struct{})
+	beside := make(chan string, 4)
+	named := func(name string) *server.Server {
+		s, err := server.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Mount(server.Route{Pattern: "GET /name", Door: server.API, Handle: func(v *server.Visit) error { return v.JSON(http.StatusOK, name) }},
+			server.Route{Pattern: "GET /slow", Door: server.API, Handle: func(v *server.Visit) error {
+				begun <- struct{}{}
+				<-release
+				s, _, err := v.Again() // which reads as long as the server has not ended
+				if err == nil {
+					_, err = s.Journal().Unsettled(v.R.Context())
+				}
+				return errors.Join(err, v.JSON(http.StatusOK, name))
+			}},
+			server.Route{Pattern: "GET /stream", Door: server.API, Stream: true, Handle: func(v *server.Visit) error {
+				begun <- struct{}{}
+				<-v.Draining
+				return v.JSON(http.StatusOK, name)
+			}})
+		s.Beside(func(ctx context.Context) {
+			<-ctx.Done()
+			beside <- name
+		})
+		return s
+	}
+	front := server.NewFront(named("first"))
+	runs(t, front, l)
+	client := &http.Client{Timeout: 10 * time.Second}
+	ask := func(path string) string {
+		r, _ := http.NewRequest(http.MethodGet, o.URL+path, nil)
+		r.Header.Set("Authorization", "Bearer acme")
+		answer, err := client.Do(r)
+		if err != nil {
+			return err.Error()
+		}
+		defer answer.Body.Close()
+		text, _ := io.ReadAll(answer.Body)
+		return strings.TrimSpace(string(text))
+	}
+	if got := ask("/name"); got != `"first"` {
+		t.Fatal(got)
+	}
+	slow, stream := make(chan string, 1), make(chan string, 1)
+	go func() { slow <- ask("/slow") }()
+	go func() { stream <- ask("/stream") }()
+	<-begun
+	<-begun
+	ended := make(chan struct{})
+	front.Replace(context.Background(), named("second"), func() { close(ended) })
+	if got := ask("/name"); got != `"second"` {
+		t.Errorf("after the exchange %s answers", got)
+	}
+	if got := <-stream; got != `"first"` {
+		t.Errorf("a stream is answered %s", got)
+	}
+	select {
+	case <-ended:
+		t.Error("a server ended that has a request")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(release)
+	if got := <-slow; got != `"first"` {
+		t.Errorf("what was begun is answered %s", got)
+	}
+	<-ended
+	if name := <-beside; name != "first" {
+		t.Errorf("what runs beside the %s ended", name)
+	}
 }
 
 // Whoever asks too much is told to wait, by their address and by who they are: from many

@@ -279,6 +279,9 @@ func TestProcessesDrawFromOneBucket(t *testing.T) {
 		}
 		c.add(-time.Minute) // a process that is behind neither fills nor empties it
 		takes(0)
+		if got, err := two.Lease(ctx, "from 192.0.2.2", 7, 50, 10); err != nil || got != 7 {
+			t.Errorf("a process that is behind is given %d: %v", got, err)
+		}
 	})
 }
 
