@@ -232,13 +232,15 @@ func TestAReloadRefusesWhatCannotBeUsed(t *testing.T) {
 	}
 	h.edits("verbs/client.yaml", "[clint\n", "[client]\n")
 	// So is one that the store is not prepared for.
-	const whim = "entities:\n  whim:\n    table: whims\n    key: whim_id\n    scope: self\n    label: \"{text}\"\n    fields:\n      whim_id: {type: uuid}\n      text: {type: string}\n"
-	h.edits("verbs/client.yaml", "\nverbs:\n", "\n"+whim+"verbs:\n")
-	if said = s.reload(t); !strings.Contains(said, "migrate") {
-		t.Error(said)
+	for managed, why := range map[string]string{"": "table whims is not there", "    managed: true\n": "the store is not prepared for them"} {
+		whim := "entities:\n  whim:\n    table: whims\n    key: whim_id\n    scope: self\n    label: \"{text}\"\n" + managed + "    fields:\n      text: {type: string, required: true}\n"
+		h.edits("verbs/client.yaml", "\nverbs:\n", "\n"+whim+"verbs:\n")
+		if said = s.reload(t); !strings.Contains(said, why) || !strings.Contains(said, "verbatim migrate") {
+			t.Error(said)
+		}
+		refuses(said, `"palettes"`)
+		h.edits("verbs/client.yaml", whim, "")
 	}
-	refuses(said, `"palettes"`)
-	h.edits("verbs/client.yaml", whim, "")
 	// A certificate without its key, and a file that is gone.
 	other, _, _ := certificate(t)
 	was, err := os.ReadFile(cert)
