@@ -177,6 +177,9 @@ func TestAReloadLosesNoRequest(t *testing.T) {
 		if got := int64(h.done()); got != written.Load() {
 			t.Errorf("%d writes were acknowledged, and the journal has %d", written.Load(), got)
 		}
+		if _, counts := clara.get(s.url + "/metrics"); !strings.Contains(counts, fmt.Sprintf("verbatim_request_seconds_count{route=\"POST /v1/run\",status=\"200\"} %d\n", written.Load())) {
+			t.Errorf("the %d writes are not counted over all reloads", written.Load())
+		}
 		t.Logf("%d reloads beside %d reads, %d writes and %d streams", reloads, asked.Load(), written.Load(), streams.Load())
 	})
 }

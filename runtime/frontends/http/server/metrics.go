@@ -30,12 +30,18 @@ type Meter struct {
 	jobs   *prometheus.CounterVec
 	up     *prometheus.GaugeVec
 	plans  *planMeter
+
+	requests *prometheus.HistogramVec // of servers that follow one another
+	sheds    prometheus.Counter
 }
 
 // NewMeter makes a Meter.
 func NewMeter() *Meter {
 	return &Meter{
 		plans: newPlanMeter(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "verbatim_request_seconds", Help: "How long requests took, by route and status.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 120}}, []string{"route", "status"}),
+		sheds: prometheus.NewCounter(prometheus.CounterOpts{Name: "verbatim_requests_shed_total", Help: "Requests that were turned away because there was too much to do."}),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "verbatim_calls_total", Help: "Calls, by verb and by what became of the program that they stand in."}, []string{"verb", "outcome", "code"}),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "verbatim_program_seconds", Help: "How long programs took to be worked out or carried out.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}}, []string{"stage", "outcome"}),
@@ -144,12 +150,11 @@ type metrics struct {
 }
 
 func newMetrics(s *Server) *metrics {
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "verbatim_request_seconds", Help: "How long requests took, by route and status.",
-			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 120}}, []string{"route", "status"}),
-		sheds: prometheus.NewCounter(prometheus.CounterOpts{Name: "verbatim_requests_shed_total", Help: "Requests that were turned away because there was too much to do."}),
+	counts := s.Meter
+	if counts == nil {
+		counts = NewMeter()
 	}
+	m := &metrics{registry: prometheus.NewRegistry(), requests: counts.requests, sheds: counts.sheds}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests, m.sheds,
 		s.gauges(s.countStore, "verbatim_store_up", "1 if the store answers, 0 if it does not."),
 		s.gauges(s.countJobs, "verbatim_jobs", "Jobs, by state; those that are done are not counted.",
