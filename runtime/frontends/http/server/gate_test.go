@@ -149,7 +149,11 @@ func TestAFrontGoesOnWithAnother(t *testing.T) {
 			}},
 			server.Route{Pattern: "GET /stream", Door: server.API, Stream: true, Handle: func(v *server.Visit) error {
 				begun <- struct{}{}
-				<-v.Draining
+				select {
+				case <-v.Draining:
+				case <-time.After(5 * time.Second):
+					return errors.New("the stream is not told to end")
+				}
 				return v.JSON(http.StatusOK, name)
 			}})
 		s.Beside(func(ctx context.Context) {
