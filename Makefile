@@ -212,7 +212,20 @@ torture: postgres strace ## crash, cut and race for about MINUTES (30); ONLY=Nam
 	@cd runtime/tests/torture && VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 $(CURDIR)/bin/torture -test.timeout 6h -test.run '$(ONLY)' -torture $(MINUTES) -seed $(SEED)
 	@[ -n '$(filter-out Serve%,$(ONLY))' ] || VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 go test ./cmd/verbatim -run '^TestServe[A-Z]' -serve-clients 2000 -serve-tries 10000 -serve-connections 200 -serve-for $(MINUTES)m -timeout 6h -v
 
-marathon: postgres chromium versions ## the tests that count, at the counts that are promised; hours (SEED=n)
+nginx: ## find nginx, behind which a release is played for a week, or install it with apt-get
+	@if command -v nginx >/dev/null || [ -x /usr/sbin/nginx ]; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then echo "nginx: install nginx, behind which a release is played for a week" >&2; exit 1; fi; \
+	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
+	echo "nginx: not installed; installing it with apt-get" >&2; \
+	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends nginx-light </dev/null
+
+week: postgres prometheus nginx ## play an operator's week with the archive of what is committed; ten minutes (OLDER=PROGRAM or a commit of the release before)
+	@scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; chmod 755 "$$scratch"; older=; \
+	git clone -q . "$$scratch/clone" && bash "$$scratch/clone/cmd/verbatim/release/build.sh" v0.0.0 "$$scratch/dist" "$$(go env GOOS)/$$(go env GOARCH)"; \
+	if [ -x '$(OLDER)' ]; then older=$(OLDER); elif [ -n '$(OLDER)' ]; then older="$$scratch/older"; git -C "$$scratch/clone" checkout -q '$(OLDER)'; (cd "$$scratch/clone" && CGO_ENABLED=0 go build -o "$$older" ./cmd/verbatim); fi; \
+	VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_POSTGRES=1 go test -vet=off -count=1 ./cmd/verbatim -run 'TestTheWeek$$|TestEachAlarmFiresAndStops$$' -week "$$(ls "$$scratch"/dist/*.tar.gz)" $${older:+-older "$$older"} -timeout 20m -v | grep -v '^=== '
+
+marathon: postgres prometheus nginx chromium versions ## the tests that count, at the counts that are promised; hours (SEED=n)
 	VERBATIM_REQUIRE_POSTGRES=1 RAPID_SEED=$(SEED) RAPID_CHECKS=5000 go test ./dsl ./verbs ./stores/... ./runtime/conversation/values ./runtime/conversation/intent -timeout 2h
 	go test ./dsl -run 'TestLawsHoldOfBrokenTexts$$' -executions 10000000 -timeout 6h -v
 	go test ./runtime/engine -run 'TestSearchFindsNoWayAround$$' -search 1000000 -search-seed $(SEED) -timeout 12h -v
@@ -232,6 +245,7 @@ marathon: postgres chromium versions ## the tests that count, at the counts that
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestADataRoom$$|TestARoomIsIngestedThroughKills$$' -room-whole -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestARoomIsIngestedThroughKills$$' -room-large 300 -timeout 4h -v
 	go test ./verbs/grammar -run 'TestWhatAGrammarAllowsIsAccepted$$|TestJSONSaysTheSameCalls$$|TestWhatTheSchemaAcceptsIsAccepted$$' -samples 100000 -timeout 6h -v
+	$(MAKE) --no-print-directory week
 	go run ./cmd/internal/mutants -mutate
 
 mutants: ## change one operator, condition or statement of the engine's core at a time; score what the tests notice (ONLY=file)
