@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -171,6 +172,50 @@ func TestABackupHoldsItsFiles(t *testing.T) {
 			t.Error(out)
 		}
 	})
+}
+
+// What somebody who left was called stands in no dump and no export, also where a request of theirs had a key and
+// another person agreed to it; the key still answers. G85
+func TestWhoLeftIsNamedInNoDump(t *testing.T) {
+	t.Parallel()
+	h := onServer(t)
+	h.people()
+	h.script("ada", `system.add-principal :name "vera" :label "Vera Rosengarten"`)
+	for name, text := range map[string]string{"called.dsl": `system.describe-principal :principal-id "vera" :label "Vera Rosengarten-Lund"`, "left.dsl": `system.end-principal :principal-id "vera"`} {
+		if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.do("run", "--as", "ada", "--key", "called", "--yes", "called.dsl")
+	h.fails("needs-agreement", "run", "--as", "ada", "left.dsl")
+	h.do("confirm", "--as", "bo", "--agree", regexp.MustCompile(`\S+`).FindString(h.do("confirm", "--as", "bo")))
+	store := h.env[len(h.env)-1]
+	for _, v := range h.env {
+		if at, ok := strings.CutPrefix(v, "VERBATIM_STORE="); ok {
+			store = at
+		}
+	}
+	dump := func() string {
+		out, err := exec.Command(pgtest.Program(t, "pg_dump"), "--dbname="+elsewhereAt(t, store, "", "postgres")).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out) + h.do("log", "export", "--as", "d.lang")
+	}
+	if n := strings.Count(dump(), "Rosengarten"); n < 4 {
+		t.Fatalf("they are named %d times before they are erased", n)
+	}
+	h.env = append(h.env, "VERBATIM_TRACE=1")
+	h.do("log", "redact", "--row", "@vera", "--everywhere", "--as", "d.lang", "--yes")
+	for line := range strings.Lines(dump()) {
+		if strings.Contains(line, "Rosengarten") {
+			t.Errorf("they are named in %.1500s", line)
+		}
+	}
+	h.do("log", "verify")
+	if out := h.do("run", "--as", "ada", "--key", "called", "--yes", "called.dsl"); !strings.Contains(out, "before") {
+		t.Errorf("the key answers\n%s", out)
+	}
 }
 
 // A file that is let go while its store is copied is in the backup if a row of the backup names it, and otherwise not.

@@ -448,12 +448,10 @@ func (w *week) fill() string {
 	ballast := filepath.Join(dir, "ballast")
 	_ = exec.Command("dd", "if=/dev/zero", "of="+ballast, "bs=64k").Run() // until there is no room
 	full := false
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end) && !full; time.Sleep(50 * time.Millisecond) {
-		status, body, err := w.nina.post(w.url+"/v1/run", "full", map[string]string{"script": `client.add-note :request-id @pierre-dupont-source-of-wealth :note "` + strings.Repeat("a long word ", 150) + `"`})
+	end := time.Now().Add(30 * time.Second)
+	for i := 0; time.Now().Before(end) && !full; i++ {
+		status, body, err := w.nina.post(w.url+"/v1/run", fmt.Sprint("full ", i), map[string]string{"script": `client.add-note :request-id @pierre-dupont-source-of-wealth :note "` + strings.Repeat("a long word ", 150) + `"`})
 		full = err == nil && status == http.StatusInsufficientStorage && strings.Contains(body, "store-full")
-		if err == nil && status == http.StatusOK {
-			time.Sleep(time.Second)
-		}
 	}
 	if !full {
 		w.t.Error("the disk was filled, and nothing said so")
