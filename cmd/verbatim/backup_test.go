@@ -278,3 +278,30 @@ func TestWhatIsNoBackup(t *testing.T) {
 		t.Errorf("%q were left behind", left)
 	}
 }
+
+// A dry run asks nobody, so nobody is told after a restore that what it asked was dropped; a question is.
+func TestADryRunIsNothingThatARestoreDrops(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.env = append(h.env, "XDG_STATE_HOME="+filepath.Join(h.dir, "state"))
+	h.people()
+	if err := os.WriteFile(filepath.Join(h.dir, "high.dsl"), []byte(`system.grant-high-role :principal-id @nina :role "analyst"`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dry := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), "run", "--as", "ada", "--dry-run", "high.dsl")
+	dry.Dir, dry.Env = h.dir, h.env
+	if out, _ := dry.CombinedOutput(); !strings.Contains(string(out), "preview") {
+		t.Fatalf("%s", out)
+	}
+	h.do("backup", "dry.db")
+	h.do("restore", "dry.db", "--store", "one.db")
+	if out := h.do("confirm", "--as", "bo", "--store", "one.db"); strings.Contains(out, "dropped") {
+		t.Errorf("after a dry run: %s", out)
+	}
+	h.proposes(`system.grant-high-role :principal-id @nina :role "analyst"`)
+	h.do("backup", "asked.db")
+	h.do("restore", "asked.db", "--store", "two.db")
+	if out := h.do("confirm", "--as", "bo", "--store", "two.db"); !strings.Contains(out, "was dropped (1)") {
+		t.Errorf("after a question: %s", out)
+	}
+}
