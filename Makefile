@@ -113,11 +113,11 @@ release-twice: ## build a release for PLATFORMS in two clones, and compare every
 	done; \
 	cmp "$$one/dist/SHA256SUMS" "$$two/dist/SHA256SUMS" && (cd "$$two/dist" && sha256sum --quiet --check SHA256SUMS) && cat "$$one/dist/SHA256SUMS"
 
-test: build postgres pgbouncer strace rabbit chromium lark neovim judges ## run every test; with the race detector under RACE=1
+test: build postgres pgbouncer prometheus strace rabbit chromium lark neovim judges ## run every test; with the race detector under RACE=1
 	@echo "test: RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) make test tries the same inputs again"
 	@[ -n "$${VERBATIM_MODEL:-}" ] || echo "test: SKIPPED, no model is asked: VERBATIM_MODEL=NAME VERBATIM_BASE_URL=URL make live asks one" >&2
 	@scratch=$$($(IN_MEMORY)); if [ -n "$$scratch" ]; then export TMPDIR=$$scratch; trap 'rm -rf "$$scratch"' EXIT; echo "test: what tests write is in $$scratch" >&2; fi; set -x; \
-	VERBATIM_BUILT=$(CURDIR)/bin/verbatim $(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) GOGC=$(GOGC) $(WATCHED) go test -vet=off $(RACED) -timeout 45m ./... \
+	VERBATIM_BUILT=$(CURDIR)/bin/verbatim $(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) GOGC=$(GOGC) $(WATCHED) go test -vet=off $(RACED) -timeout 45m ./... \
 		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
 	cd $(BENCH) && VERBATIM_REQUIRE_POSTGRES=1 $(WATCHED) go test -timeout 10m ./...
 
@@ -137,6 +137,13 @@ pgbouncer: ## find PgBouncer, behind which stores are tested, or install it with
 	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
 	echo "pgbouncer: not installed; installing it with apt-get" >&2; \
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends pgbouncer </dev/null
+
+prometheus: ## find Prometheus and its promtool, by which alert rules are judged and played, or unpack Debian's in .cache/prometheus
+	@if command -v promtool >/dev/null || [ -x .cache/prometheus/usr/bin/promtool ]; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then echo "prometheus: have promtool on the PATH, by which alert rules are judged" >&2; exit 1; fi; \
+	rm -rf .cache/prometheus; mkdir -p .cache/prometheus; cd .cache/prometheus; \
+	if ! apt-get download -q prometheus >/dev/null 2>&1; then sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; $$sudo apt-get update -q >&2; apt-get download -q prometheus >&2; fi; \
+	dpkg-deb -x prometheus_*.deb . && rm prometheus_*.deb
 
 strace: ## find strace, with which crashes are tested, or install it with apt-get
 	@if command -v strace >/dev/null; then exit 0; fi; \
@@ -205,7 +212,20 @@ torture: postgres strace ## crash, cut and race for about MINUTES (30); ONLY=Nam
 	@cd runtime/tests/torture && VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 $(CURDIR)/bin/torture -test.timeout 6h -test.run '$(ONLY)' -torture $(MINUTES) -seed $(SEED)
 	@[ -n '$(filter-out Serve%,$(ONLY))' ] || VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 go test ./cmd/verbatim -run '^TestServe[A-Z]' -serve-clients 2000 -serve-tries 10000 -serve-connections 200 -serve-for $(MINUTES)m -timeout 6h -v
 
-marathon: postgres chromium versions ## the tests that count, at the counts that are promised; hours (SEED=n)
+nginx: ## find nginx, behind which a release is played for a week, or install it with apt-get
+	@if command -v nginx >/dev/null || [ -x /usr/sbin/nginx ]; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then echo "nginx: install nginx, behind which a release is played for a week" >&2; exit 1; fi; \
+	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
+	echo "nginx: not installed; installing it with apt-get" >&2; \
+	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends nginx-light </dev/null
+
+week: postgres prometheus nginx ## play an operator's week with the archive of what is committed; ten minutes (OLDER=PROGRAM or a commit of the release before)
+	@scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; chmod 755 "$$scratch"; older=; \
+	git clone -q . "$$scratch/clone" && bash "$$scratch/clone/cmd/verbatim/release/build.sh" v0.0.0 "$$scratch/dist" "$$(go env GOOS)/$$(go env GOARCH)"; \
+	if [ -x '$(OLDER)' ]; then older=$(OLDER); elif [ -n '$(OLDER)' ]; then older="$$scratch/older"; git -C "$$scratch/clone" checkout -q '$(OLDER)'; (cd "$$scratch/clone" && CGO_ENABLED=0 go build -o "$$older" ./cmd/verbatim); fi; \
+	VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_POSTGRES=1 go test -vet=off -count=1 ./cmd/verbatim -run 'TestTheWeek$$|TestEachAlarmFiresAndStops$$' -week "$$(ls "$$scratch"/dist/*.tar.gz)" $${older:+-older "$$older"} -timeout 20m -v | grep -v '^=== '
+
+marathon: postgres prometheus nginx chromium versions ## the tests that count, at the counts that are promised; hours (SEED=n)
 	VERBATIM_REQUIRE_POSTGRES=1 RAPID_SEED=$(SEED) RAPID_CHECKS=5000 go test ./dsl ./verbs ./stores/... ./runtime/conversation/values ./runtime/conversation/intent -timeout 2h
 	go test ./dsl -run 'TestLawsHoldOfBrokenTexts$$' -executions 10000000 -timeout 6h -v
 	go test ./runtime/engine -run 'TestSearchFindsNoWayAround$$' -search 1000000 -search-seed $(SEED) -timeout 12h -v
@@ -225,14 +245,15 @@ marathon: postgres chromium versions ## the tests that count, at the counts that
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestADataRoom$$|TestARoomIsIngestedThroughKills$$' -room-whole -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestARoomIsIngestedThroughKills$$' -room-large 300 -timeout 4h -v
 	go test ./verbs/grammar -run 'TestWhatAGrammarAllowsIsAccepted$$|TestJSONSaysTheSameCalls$$|TestWhatTheSchemaAcceptsIsAccepted$$' -samples 100000 -timeout 6h -v
+	$(MAKE) --no-print-directory week
 	go run ./cmd/internal/mutants -mutate
 
 mutants: ## change one operator, condition or statement of the engine's core at a time; score what the tests notice (ONLY=file)
 	go run ./cmd/internal/mutants -mutate $(filter-out .,$(ONLY))
 
-shuffle: postgres pgbouncer strace rabbit chromium lark neovim judges ## every test a hundred times, in another order each time; hours (SHUFFLES=100)
+shuffle: postgres pgbouncer prometheus strace rabbit chromium lark neovim judges ## every test a hundred times, in another order each time; hours (SHUFFLES=100)
 	@for pkg in $$(go list ./...); do \
-		$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
+		$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
 	done
 
 vscode: node chromium judges ## package the extension for VS Code, and try it there: 500 MB, fetched with npm once

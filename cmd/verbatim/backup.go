@@ -7,120 +7,345 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"verbatim/runtime/state/uploads"
 	"verbatim/stores"
+	"verbatim/stores/postgres"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
+	"verbatim/verbs"
 )
 
+// backupFlags are the flags of `verbatim backup` and `verbatim restore`.
+type backupFlags struct {
+	store, files, since, key string
+	withoutFiles             bool
+}
+
+func (a *app) backupFlags(cmd *cobra.Command, f *backupFlags) {
+	a.storeFlag(cmd, &f.store)
+	a.filesFlag(cmd, &f.files)
+	cmd.Flags().BoolVar(&f.withoutFiles, "without-files", false, "leave the files to other means, such as a copy of the bucket")
+	cmd.Flags().StringVar(&f.since, "since", "", "a `file` with a checkpoint that the journal has to extend")
+	cmd.Flags().StringVar(&f.key, "key", "", "the public `key` of whoever signed it")
+}
+
 func backupCommand(a *app) *cobra.Command {
-	var store string
+	var f backupFlags
 	cmd := &cobra.Command{
 		Use:     "backup FILE",
-		Short:   "Copy the store into a new file while others write",
+		Short:   "Copy the store and its files while others write",
 		Example: "verbatim backup monday.db\nverbatim log verify --store monday.db",
-		Long: `FILE is the store as it was at one moment, whole by itself; verbatim restore puts it back. Of
-PostgreSQL pg_dump makes it, as a role that row-level security does not hold: a superuser,
-or one made for it, as verbatim help back-up says.`,
+		Long: `FILE is the store as it was at one moment, and FILE's name with .files a folder of the files
+that its rows name. The journal is verified at once, and with --since against a checkpoint.
+verbatim restore puts both back. Of PostgreSQL pg_dump makes it, as a role that row-level
+security does not hold: a superuser, or one made for it, as verbatim help back-up says.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || args[0] == "" {
 				return usage("where does the backup go?", "verbatim backup FILE")
 			}
-			return a.backup(cmd.Context(), store, args[0])
+			return a.backup(cmd.Context(), f, args[0])
 		},
 	}
-	a.storeFlag(cmd, &store)
+	a.backupFlags(cmd, &f)
 	return cmd
 }
 
-func (a *app) backup(ctx context.Context, store, file string) error {
-	at, err := a.storeAddress(store)
+// filesBeside is the folder of the files of a store, or of a backup, that is a file.
+func filesBeside(file string) string {
+	return strings.TrimSuffix(file, filepath.Ext(file)) + ".files"
+}
+
+// backup makes everything in a folder of its own first: FILE appears last, once all of it is whole.
+func (a *app) backup(ctx context.Context, f backupFlags, file string) error {
+	at, err := a.storeAddress(f.store)
 	if err != nil {
 		return err
 	}
-	if at.url != "" {
-		if err := dump(ctx, at.url, file); err != nil {
-			return notDumped(err, file)
+	own := []string{file}
+	if !f.withoutFiles {
+		own = append(own, filesBeside(file))
+	}
+	for _, there := range own {
+		if _, err := os.Lstat(there); err == nil {
+			return usage(fmt.Sprintf("the file %s is there already, and was left alone", quoted(there)), "name a file that is not there yet")
 		}
-		fmt.Fprintf(a.out, "backed up: %s\n", file)
-		return nil
 	}
-	s, err := a.openFile(ctx, at, false)
+	c, err := a.copies(ctx, at)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	if _, err := s.Identity(ctx); errors.Is(err, stores.ErrSchema) {
-		return usage(fmt.Sprintf("%s is no store: verbatim migrate never prepared it", quoted(at.file)), "name the store with --store")
-	}
-	switch err := s.Backup(ctx, file); {
-	case errors.Is(err, os.ErrExist):
-		return usage(fmt.Sprintf("the file %s is there already, and was left alone", quoted(file)), "name a file that is not there yet")
-	case errors.Is(err, sqlite.ErrDamaged):
-		return damaged(at.file)
-	case err != nil:
+	defer c.Close()
+	unwritten := func(err error) error {
 		return broken(fmt.Sprintf("the backup %s could not be written", quoted(file)), err, "check the path, who may write there, and the room that is left")
 	}
-	fmt.Fprintf(a.out, "backed up: %s\n", file)
+	dir, err := os.MkdirTemp(filepath.Dir(file), ".backup-*")
+	if err != nil {
+		return unwritten(err)
+	}
+	defer os.RemoveAll(dir)
+	b := fileCopy{app: a, flags: f, to: filepath.Join(dir, "files")}
+	if b.from, err = a.filesAt(f.files, f.store); err != nil {
+		b.missing = err // which matters if a row names a file
+	}
+	// Files can be let go while the store is copied. So they are copied before it, and those that came
+	// meanwhile after it.
+	if err := b.before(ctx, c.Store); err != nil {
+		return err
+	}
+	part := filepath.Join(dir, "store", filepath.Base(file))
+	if err := os.Mkdir(filepath.Dir(part), 0o700); err != nil {
+		return unwritten(err)
+	}
+	end := a.watchSize("database", filepath.Dir(part))
+	err = c.write(ctx, part)
+	end()
+	switch {
+	case errors.Is(err, sqlite.ErrDamaged):
+		return damaged(at.file)
+	case err != nil && at.url != "":
+		return notDumped(err, file)
+	case err != nil:
+		return unwritten(err)
+	}
+	needs, err := c.names(ctx, part)
+	if err != nil {
+		return unwritten(err)
+	}
+	if err := b.exactly(ctx, needs); err != nil {
+		return err
+	}
+	if err := c.verify(ctx, part, f); err != nil {
+		return err
+	}
+	if len(needs) > 0 && !f.withoutFiles {
+		if err := os.Rename(b.to, filesBeside(file)); err != nil {
+			return unwritten(err)
+		}
+	}
+	if err := os.Link(part, file); err != nil && !errors.Is(err, os.ErrExist) { // some file systems have no links
+		err = os.Rename(part, file)
+		if err != nil {
+			return unwritten(err)
+		}
+	} else if err != nil { // another backup was faster
+		return notDumped(err, file)
+	}
+	if err := syncFolder(filepath.Dir(file)); err != nil {
+		return unwritten(err)
+	}
+	fmt.Fprintf(a.out, "backed up: %s%s\n", file, b.told(needs))
 	return nil
 }
 
+// A copied is a store of which a backup is made.
+type copied struct {
+	stores.Store
+	write  func(ctx context.Context, part string) error                     // writes it into a new file
+	names  func(ctx context.Context, part string) ([]uploads.Upload, error) // lists the files that the rows in it name
+	verify func(ctx context.Context, part string, f backupFlags) error
+}
+
+func (a *app) copies(ctx context.Context, at address) (*copied, error) {
+	if at.url != "" {
+		db, err := dumpable(ctx, at.url)
+		if err != nil {
+			return nil, notDumped(err, "")
+		}
+		s, err := postgres.Open(ctx, at.url, postgres.AsOwner(""))
+		if err != nil {
+			return nil, broken(fmt.Sprintf("the store %s cannot be opened", at), err, "check the URL, and that the server answers")
+		}
+		return &copied{s,
+			func(ctx context.Context, part string) error { return dump(ctx, db, part) },
+			func(ctx context.Context, part string) ([]uploads.Upload, error) { return filesOfDump(ctx, db, part) },
+			func(ctx context.Context, _ string, f backupFlags) error { // a dump has no journal that can be read
+				return (&verifying{app: a, opened: s}).verify(ctx, "", "", f.since, f.key, nil)
+			}}, nil
+	}
+	s, err := a.openFile(ctx, at, false)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.Identity(ctx); errors.Is(err, stores.ErrSchema) {
+		s.Close()
+		return nil, usage(fmt.Sprintf("%s is no store: verbatim migrate never prepared it", quoted(at.file)), "name the store with --store")
+	}
+	if err := s.Seal(ctx); err != nil { // so that all that was committed before can be verified
+		s.Close()
+		return nil, a.journalFailed(err)
+	}
+	return &copied{s, s.Backup,
+		func(ctx context.Context, part string) ([]uploads.Upload, error) {
+			copy, err := a.openFile(ctx, address{file: part}, false)
+			if err != nil {
+				return nil, err
+			}
+			defer copy.Close()
+			return namedFiles(ctx, copy)
+		},
+		func(ctx context.Context, part string, f backupFlags) error {
+			copy, err := a.openFile(ctx, address{file: part}, false)
+			if err != nil {
+				return err
+			}
+			defer copy.Close()
+			return (&verifying{app: a, opened: copy}).verify(ctx, "", "", f.since, f.key, nil)
+		}}, nil
+}
+
 func restoreCommand(a *app) *cobra.Command {
-	var store, since, key string
+	var f backupFlags
 	cmd := &cobra.Command{
 		Use:     "restore FILE",
 		Short:   "Put a backup back where no store is",
 		Example: "verbatim restore monday.db --store restored.db",
 		Long: `A file becomes the store if it verifies: --since is a checkpoint that it must not be behind. On
 PostgreSQL FILE goes into an empty database, as a superuser, so that owners and rights come
-back too: then verbatim migrate --check, doctor and log verify, as the role of runs.`,
+back too: then verbatim migrate --check and doctor, as the role of runs. The folder of files
+beside FILE goes where --files says.`,
 		Args: exactly(1, "the backup"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.restore(cmd.Context(), store, args[0], since, key)
+			return a.restore(cmd.Context(), f, args[0])
 		},
 	}
-	a.storeFlag(cmd, &store)
-	cmd.Flags().StringVar(&since, "since", "", "a `file` with a checkpoint that the store has to extend")
-	cmd.Flags().StringVar(&key, "key", "", "the public `key` of whoever signed it")
+	a.backupFlags(cmd, &f)
 	return cmd
 }
 
-func (a *app) restore(ctx context.Context, store, file, since, key string) error {
-	at, err := a.storeAddress(store)
+// noBackup says why a file cannot be put back, by its first bytes; nil if it may be.
+func noBackup(file string, database bool) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return notDumped(err, file)
+	}
+	defer f.Close()
+	head := make([]byte, len("SQLite format 3\x00"))
+	n, err := io.ReadFull(f, head)
+	next := "name a file that verbatim backup made"
+	no := func(what string) error {
+		return &stop{exitUsage, "no-backup", fmt.Sprintf("the file %s is %s", quoted(file), what), next}
+	}
+	dumped := strings.HasPrefix(string(head[:n]), "PGDMP")
+	switch {
+	case n == 0:
+		return no("empty, and no backup")
+	case dumped && !database:
+		next = "give --store postgres://… of an empty database, as a superuser"
+		return no("a backup of a PostgreSQL database, and --store is a file")
+	case err == nil && string(head) == "SQLite format 3\x00" && database:
+		next = "restore it into a file, and move that: verbatim migrate --from FILE"
+		return no("a backup of a store that is a file, and --store is a database")
+	case !dumped && string(head) != "SQLite format 3\x00":
+		return no("no backup")
+	}
+	return nil
+}
+
+func (a *app) restore(ctx context.Context, f backupFlags, file string) error {
+	at, err := a.storeAddress(f.store)
 	if err != nil {
 		return err
 	}
+	if err := noBackup(file, at.url != ""); err != nil {
+		return err
+	}
+	b := fileCopy{app: a, flags: f, from: filesBeside(file), back: true}
+	if b.to, err = a.filesAt(f.files, f.store); err != nil {
+		b.missing = err
+	}
 	if at.url != "" {
-		if since != "" {
-			return usage("--since is for files", "verbatim log verify --since, as the role of runs, when it is restored")
-		}
-		if err := undump(ctx, at.url, file); err != nil {
-			return notDumped(err, file)
-		}
-		fmt.Fprintf(a.out, "restored: %s\n", file)
-		return nil
+		return a.restoreDatabase(ctx, at, b, file)
 	}
 	for _, beside := range []string{"", "-wal", "-shm"} {
 		if _, err := os.Lstat(at.file + beside); err == nil {
 			return &stop{exitRefused, "not-empty", fmt.Sprintf("the file %s is there already, and was left alone", quoted(at.file+beside)), "stop what uses it, and move it away with its -wal and -shm files"}
 		}
 	}
-	if err := copyFile(file, at.file); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return notDumped(err, file)
-		}
+	unwritten := func(err error) error {
 		return broken(fmt.Sprintf("the store %s could not be written", quoted(at.file)), err, "check the path, who may write there, and the room that is left")
 	}
-	if err := a.logVerify(ctx, store, "", "", since, key, nil); err != nil {
-		for _, left := range []string{"", "-wal", "-shm"} {
-			os.Remove(at.file + left) // the backup is where it was, and the next may fit
-		}
+	dir, err := os.MkdirTemp(filepath.Dir(at.file), ".restore-*")
+	if err != nil {
+		return unwritten(err)
+	}
+	defer os.RemoveAll(dir)
+	part := filepath.Join(dir, filepath.Base(at.file))
+	if err := copyFile(file, part); err != nil {
+		return unwritten(err)
+	}
+	if err := a.logVerify(ctx, part, "", "", f.since, f.key, nil); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "restored: %s\n", at.file)
+	s, err := a.openFile(ctx, address{file: part}, false)
+	if err != nil {
+		return err
+	}
+	needs, err := namedFiles(ctx, s)
+	if err = errors.Join(err, s.Close()); err != nil {
+		return unwritten(err)
+	}
+	if err := b.exactly(ctx, needs); err != nil {
+		return err
+	}
+	if err := os.Rename(part, at.file); err != nil {
+		b.undo(ctx)
+		return unwritten(err)
+	}
+	if err := syncFolder(filepath.Dir(at.file)); err != nil {
+		return unwritten(err)
+	}
+	fmt.Fprintf(a.out, "restored: %s%s\n", at.file, b.told(needs))
 	return nil
+}
+
+// restoreDatabase puts files back before rows, so that no row names a file that is not there.
+func (a *app) restoreDatabase(ctx context.Context, at address, b fileCopy, file string) error {
+	db, err := restorable(ctx, at.url, file)
+	if err != nil {
+		return notDumped(err, file)
+	}
+	needs, err := filesOfDump(ctx, db, file)
+	if err != nil {
+		return notDumped(err, file)
+	}
+	if err := b.exactly(ctx, needs); err != nil {
+		return err
+	}
+	if err := undump(ctx, db, file); err != nil {
+		b.undo(ctx)
+		return notDumped(err, file)
+	}
+	s, err := postgres.Open(ctx, at.url, postgres.AsOwner(""))
+	if err != nil {
+		return broken(fmt.Sprintf("the store %s cannot be opened", at), err, "check the URL, and that the server answers")
+	}
+	defer s.Close()
+	if err := (&verifying{app: a, opened: s}).verify(ctx, "", "", b.flags.since, b.flags.key, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "restored: %s%s\n", file, b.told(needs))
+	return nil
+}
+
+// told says how many files went with a store.
+func (b *fileCopy) told(needs []uploads.Upload) string {
+	size := int64(0)
+	for _, u := range needs {
+		size += u.Size
+	}
+	switch {
+	case len(needs) == 0:
+		return ""
+	case b.flags.withoutFiles:
+		return ", without its " + receipt.Counted(len(needs), "file")
+	}
+	return ", with " + receipt.Counted(len(needs), "file") + " (" + verbs.SizeText(size) + ")"
 }
 
 // copyFile copies a file into one that does not exist, and flushes it.
@@ -137,6 +362,19 @@ func copyFile(from, to string) error {
 	_, err = io.Copy(out, in)
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		os.Remove(to)
+	}
+	return err
+}
+
+// syncFolder makes the names in a folder survive a power cut.
+func syncFolder(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(dir.Sync(), dir.Close())
+	if errors.Is(err, fs.ErrInvalid) { // some file systems have no such thing
+		return nil
 	}
 	return err
 }

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
+	"verbatim/runtime/state/uploads"
 	"verbatim/stores/postgres"
 )
 
@@ -25,68 +25,77 @@ type programError struct{ program, said string }
 
 func (e *programError) Error() string { return e.program + " failed: " + e.said }
 
-// dump writes the database at a URL into a new file, as one moment saw it, while others write: by pg_dump, in its
-// custom format. The file is there once it is whole and flushed; its owner alone may read it.
-func dump(ctx context.Context, at, file string) error {
-	if _, err := os.Lstat(file); err == nil {
-		return os.ErrExist
-	}
+// dumpable looks whether a role can dump the database at a URL.
+func dumpable(ctx context.Context, at string) (postgres.Reached, error) {
 	db, err := postgres.Reach(ctx, at)
 	switch {
 	case err != nil:
-		return err
 	case !db.Has:
-		return errNoStore
+		err = errNoStore
 	case !db.Free:
-		return errHeld
+		err = errHeld
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), "backup") // its mode is 0600, which pg_dump keeps
-	if err != nil {
-		return errors.New(reason(err)) // a folder that is missing is no backup that is missing
-	}
-	part := f.Name()
-	defer os.Remove(part)
-	defer f.Close()
-	if _, err := program(ctx, db, "pg_dump", "--format=custom", "--no-password", "--file="+part); err != nil {
-		return err
-	}
-	if err := holdsJournal(ctx, db, part); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := os.Link(part, file); errors.Is(err, os.ErrExist) { // another backup was faster
-		return err
-	} else if err != nil { // some file systems have no links
-		if err := os.Rename(part, file); err != nil {
-			return err
-		}
-	}
-	dir, err := os.Open(filepath.Dir(file))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return db, err
 }
 
-// undump puts a dump back into the database at a URL, which may have no tables of a store: all of it or nothing.
-func undump(ctx context.Context, at, file string) error {
-	if _, err := os.Stat(file); err != nil {
-		return err
-	}
-	db, err := postgres.Reach(ctx, at)
+// dump writes a database into a new file, as one moment saw it, while others write: by pg_dump, in its custom
+// format. The owner of the file alone may read it.
+func dump(ctx context.Context, db postgres.Reached, file string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // a mode that pg_dump keeps
 	if err != nil {
 		return err
 	}
-	if db.Has {
-		return errHasOne
+	defer f.Close()
+	if _, err := program(ctx, db, "pg_dump", "--format=custom", "--no-password", "--file="+file); err != nil {
+		return err
 	}
 	if err := holdsJournal(ctx, db, file); err != nil {
 		return err
 	}
-	_, err = program(ctx, db, "pg_restore", "--single-transaction", "--no-password", "--dbname="+db.Database, file)
+	return f.Sync()
+}
+
+// restorable looks whether a dump can be put into the database at a URL, which may have no tables of a store.
+func restorable(ctx context.Context, at, file string) (postgres.Reached, error) {
+	db, err := postgres.Reach(ctx, at)
+	switch {
+	case err != nil:
+	case db.Has:
+		err = errHasOne
+	default:
+		err = holdsJournal(ctx, db, file)
+	}
+	return db, err
+}
+
+// undump puts a dump back: all of it or nothing.
+func undump(ctx context.Context, db postgres.Reached, file string) error {
+	_, err := program(ctx, db, "pg_restore", "--single-transaction", "--no-password", "--dbname="+db.Database, file)
 	return err
+}
+
+// filesOfDump lists the files that a dump's rows name.
+func filesOfDump(ctx context.Context, db postgres.Reached, file string) (all []uploads.Upload, err error) {
+	schema, table, _ := strings.Cut(uploads.Contents.Table, ".")
+	text, err := program(ctx, db, "pg_restore", "--data-only", "--schema="+schema, "--table="+table, "--file=-", file)
+	if err != nil {
+		return nil, err
+	}
+	var columns []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if _, after, begins := strings.Cut(line, "COPY "+uploads.Contents.Table+" ("); begins {
+			names, _, _ := strings.Cut(after, ")")
+			columns = strings.Split(names, ", ")
+		} else if line == `\.` {
+			columns = nil
+		} else if columns != nil {
+			if u, kept := uploads.Dumped(columns, line); kept {
+				all = append(all, u)
+			}
+		}
+	}
+	return all, nil
 }
 
 // holdsJournal looks for the journal in the list of a dump.

@@ -109,6 +109,13 @@ func (a *app) checkpoint(file, key string) (c journal.Checkpoint, signed bool, e
 }
 
 func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key string, archived []string) error {
+	v := verifying{app: a, file: file}
+	return v.verify(ctx, store, palettes, since, key, archived)
+}
+
+// verify verifies the journal of a file or of a store.
+func (v *verifying) verify(ctx context.Context, store, palettes, since, key string, archived []string) error {
+	a := v.app
 	var known []journal.Head
 	var c *journal.Checkpoint
 	var signed bool
@@ -120,7 +127,6 @@ func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key s
 		}
 		known = append(known, c.Head)
 	}
-	v := verifying{app: a, file: file}
 	entries, end, err := v.open(ctx, store, palettes, archived)
 	if err != nil {
 		return err
@@ -155,7 +161,8 @@ func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key s
 // A verifying verifies one journal.
 type verifying struct {
 	*app
-	file    string // "" for the journal of a store
+	file    string       // "" for the journal of a store
+	opened  stores.Store // a store that is only read and is not closed; nil opens one
 	losses  journal.Losses
 	given   *grantCheck  // nil for a file
 	store   stores.Store // nil for a file
@@ -172,14 +179,17 @@ func (v *verifying) open(ctx context.Context, store, palettes string, archived [
 		}
 		return v.losses.Watch(journal.Read(f)), func() { f.Close() }, nil
 	}
-	s, err := v.app.open(ctx, store)
-	if err != nil {
-		return nil, nil, err
-	}
-	end = func() { s.Close() }
-	if err := s.Seal(ctx); err != nil && !errors.Is(err, stores.ErrStandby) {
-		end()
-		return nil, nil, err
+	s := v.opened
+	end = func() {}
+	if s == nil {
+		if s, err = v.app.open(ctx, store); err != nil {
+			return nil, nil, err
+		}
+		end = func() { s.Close() }
+		if err := s.Seal(ctx); err != nil && !errors.Is(err, stores.ErrStandby) {
+			end()
+			return nil, nil, err
+		}
 	}
 	v.store, v.roots = s, journal.Roots(ctx, s)
 	v.given, v.missing = v.rights(s, palettes), missingPart(ctx, s)
@@ -190,7 +200,8 @@ func (v *verifying) open(ctx context.Context, store, palettes string, archived [
 			end()
 			return nil, nil, err
 		}
-		end = func() { read(); s.Close() }
+		closes := end
+		end = func() { read(); closes() }
 	}
 	return v.losses.Watch(v.given.watch(lines)), end, nil
 }

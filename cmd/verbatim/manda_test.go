@@ -532,7 +532,7 @@ func (r *room) copied(t *testing.T) *room {
 	if err := os.CopyFS(c.env["VERBATIM_FILES"], os.DirFS(r.env["VERBATIM_FILES"])); err != nil {
 		t.Fatal(err)
 	}
-	r.does(t, 0, "", "", "backup", c.store)
+	r.does(t, 0, "", "", "backup", "--without-files", c.store)
 	return c
 }
 
@@ -735,7 +735,7 @@ func evaluated(t *testing.T, r *room) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.does(t, 0, "", "", "backup", filepath.Join(dir, "room.db"))
+	r.does(t, 0, "", "", "backup", "--without-files", filepath.Join(dir, "room.db"))
 	code, said := r.says("", "", "eval", "--json", filepath.Join(dir, "eval.yaml"))
 	var out eval.Run
 	if err := json.NewDecoder(strings.NewReader(said)).Decode(&out); err != nil || code != 0 {

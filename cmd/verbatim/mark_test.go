@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"net/url"
 	"os"
 	"os/exec"
@@ -81,20 +80,12 @@ func TestARestoredDatabaseAsksAnew(t *testing.T) { // G80
 	}
 	// The role of runs backs nothing up, since policies hold it; one made for it does, and the dump is whole.
 	h.env = append(h.env, "PATH="+filepath.Dir(pgtest.Program(t, "pg_dump"))+":"+os.Getenv("PATH"))
-	refused := func(want string, args ...string) {
-		t.Helper()
-		cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), args...)
-		cmd.Dir, cmd.Env = h.dir, h.env
-		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), want) {
-			t.Errorf("%q: %v %s, and not %q", args, err, out, want)
-		}
-	}
-	refused("row-level security holds it", "backup", dump)
+	h.fails("row-level security holds it", "backup", dump)
 	if out := h.do("backup", "--store", db.Admin, dump); !strings.Contains(out, "backed up: "+dump) {
 		t.Fatal(out)
 	}
-	refused("is there already", "backup", "--store", db.Admin, dump)
-	refused("is not empty", "restore", "--store", db.Admin, dump)
+	h.fails("is there already", "backup", "--store", db.Admin, dump)
+	h.fails("is not empty", "restore", "--store", db.Admin, dump)
 	if out := h.do("confirm", "--as", "bo", "--agree", id); !strings.Contains(out, "system.grant-high-role") {
 		t.Fatal(out)
 	}
@@ -146,24 +137,12 @@ func TestABackupOfADatabaseIsWhole(t *testing.T) { // G83
 	h.do("log", "verify")
 	db.Run(t, "DROP DATABASE IF EXISTS restored", "DROP ROLE IF EXISTS backup", "CREATE ROLE backup LOGIN BYPASSRLS IN ROLE pg_read_all_data",
 		"REVOKE EXECUTE ON FUNCTION pg_catalog.set_config(text, text, boolean) FROM PUBLIC", "GRANT EXECUTE ON FUNCTION pg_catalog.set_config(text, text, boolean) TO verbatim_owner, verbatim_app, backup", "CREATE DATABASE restored OWNER verbatim_owner")
-	in := func(address, name, role string) string {
-		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q := u.Query()
-		if role != "" {
-			q.Set("user", role)
-		}
-		u.Path, u.RawQuery = cmp.Or(name, u.Path), q.Encode()
-		return u.String()
-	}
-	h.do("backup", "--store", in(db.Admin, "", "backup"), "bank.dump")
+	h.do("backup", "--store", elsewhereAt(t, db.Admin, "", "backup"), "bank.dump")
 	if info, err := os.Stat(filepath.Join(h.dir, "bank.dump")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read the dump: %v, %v", info.Mode(), err)
 	}
-	h.do("restore", "--store", in(db.Admin, "/restored", ""), "bank.dump")
-	h.env = append(h.env, "VERBATIM_STORE="+in(db.App, "/restored", ""))
+	h.do("restore", "--store", elsewhereAt(t, db.Admin, "/restored", ""), "bank.dump")
+	h.env = append(h.env, "VERBATIM_STORE="+elsewhereAt(t, db.App, "/restored", ""))
 	if out := h.do("log", "verify"); !strings.Contains(out, "journal whole: 1 entry") {
 		t.Error(out)
 	}

@@ -673,8 +673,14 @@ func envelopes(reg *verbs.Registry) (all []a2a.Envelope) {
 // ran counts a run of a job, and logs one that did not succeed.
 func ran(e *worker.Event, channel func(string) string, meter *server.Meter, log *slog.Logger) {
 	by := e.Job.Kind
-	if by == engine.JobNotice && channel != nil && channel(e.What) != "" {
+	switch {
+	case by != engine.JobNotice:
+	case e.What == server.TargetSignIn: // which no route but that of letters leads anywhere
+		by = "letters"
+	case channel != nil && channel(e.What) != "":
 		by = channel(e.What)
+	case e.What == engine.TargetAgreement:
+		by = "letters"
 	}
 	meter.Ran(by, e.Outcome)
 	if e.Err == nil && !e.Alarm() || e.Outcome == engine.WorkWaiting {

@@ -80,7 +80,7 @@ func (a *app) filesAt(flag, store string) (string, error) {
 		// Not every command that needs files has the flag --files.
 		return "", usage("nothing says where files are", "set VERBATIM_FILES to a folder or to s3://BUCKET/PREFIX; verbatim upload and verbatim work take --files as well")
 	}
-	return strings.TrimSuffix(at.file, filepath.Ext(at.file)) + ".files", nil
+	return filesBeside(at.file), nil
 }
 
 func (a *app) openFiles(ctx context.Context, where string) (files.Store, error) {

@@ -133,7 +133,9 @@ func (e *Engine) DropPending(ctx context.Context) (dropped int, err error) {
 			entry.Reason = codeStalePreview
 			b.Changes = append(b.Changes, c.Settle(writtenScript(e, c), confirmations.Stale, "", "", now))
 			b.Entries = append(b.Entries, entry)
-			dropped++
+			if c.ID != "" { // otherwise somebody's own preview, which asked nobody
+				dropped++
+			}
 		}
 		return tx.Apply(ctx, b)
 	})

@@ -161,6 +161,11 @@ func (jn Journal) Redact(ctx context.Context, w Redaction) (journal.Erased, erro
 			return journal.Erased{}, failure(err)
 		}
 	}
+	if w.Entity != nil { // before the journal: a redaction that is cut off here is told to nobody as done
+		if err := forgetRow(ctx, jn.s.e, w.Entity, w.Key); err != nil {
+			return journal.Erased{}, failure(err)
+		}
+	}
 	n, err := journal.Redact(ctx, jn.s.e.store, jn.s.who.Name, w.of(), func(n journal.Erased) stores.Entry {
 		var args []dsl.Arg
 		record := journal.Record{Erased: n.Of.String()}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"math"
 	"strings"
 	"time"
 )
@@ -146,6 +147,25 @@ func (t *Taken) Drop() {
 		t.drop()
 	}
 	t.keep, t.drop = nil, nil
+}
+
+// Copy copies a file into another store, under the same name. The copy is there once all of it was read
+// and matches the name; otherwise it is ErrCorrupt, and nothing is there.
+func Copy(ctx context.Context, from, to Store, name Name) error {
+	r, err := from.Open(ctx, name, 0, -1)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	t, err := to.Take(ctx, r, math.MaxInt64-1)
+	if errors.Is(err, ErrEmpty) { // which no file is that was kept
+		return ErrCorrupt
+	}
+	if err != nil {
+		return err
+	}
+	defer t.Drop()
+	return t.Keep(ctx, name)
 }
 
 // bufferSize is the size of the buffer for copying a file.

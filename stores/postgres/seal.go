@@ -443,6 +443,24 @@ AND (j.salt IS NULL OR NOT EXISTS (SELECT FROM public.verbatim_waiting w WHERE w
 	return u, err
 }
 
+// Sealing returns how many entries the log has, and how many wait for it. It takes as long whatever the
+// size of the log, so it may be asked again and again.
+func (s *Store) Sealing(ctx context.Context) (sealed, waiting int64, err error) {
+	err = s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error {
+		return c.do(ctx, op{doing: "journal", sql: "SELECT COALESCE((SELECT size FROM public.verbatim_head ORDER BY size DESC LIMIT 1), 0), (SELECT count(*) FROM public.verbatim_waiting)", read: func(r row) error {
+			sealed, waiting = r.num(0), r.num(1)
+			return nil
+		}})
+	})
+	return sealed, waiting, err
+}
+
+// Connections returns how many connections of the pool are in use, and how many it has at most.
+func (s *Store) Connections() (used, most int) {
+	pool := s.pool.Stat()
+	return int(pool.AcquiredConns()), int(pool.MaxConns())
+}
+
 // keep adds sealed entries of another journal.
 func (t *tx) keep(ctx context.Context, entries []stores.Entry) error {
 	if t.placing == nil {

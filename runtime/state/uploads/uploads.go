@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -338,6 +339,38 @@ func (s *Shelf) Unjudged(ctx context.Context, before time.Time, after string, n 
 		return nil, err
 	}
 	return all, nil
+}
+
+// Held returns at most n bytes that are kept, ordered by Sum, after a given Sum. Their Sum, Size and
+// Kept identify them. r has to see every row.
+func Held(ctx context.Context, r stores.Reader, after string, n int) (all []Upload, err error) {
+	rows, err := r.Find(ctx, stores.Find{Entity: Contents, Limit: n, Cut: true, Order: []stores.Order{{Path: stores.Path{Field: contentSum}}}, Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{
+		{Op: stores.Eq, Path: stores.Path{Field: contentState}, Value: stores.NewString(held)},
+		{Op: stores.Gt, Path: stores.Path{Field: contentSum}, Value: stores.NewString(after)}}}})
+	for _, row := range rows {
+		all = append(all, Upload{Sum: row[contentSum].Text(), Size: row[contentSize].Int(), Kept: row[contentTag].Text()})
+	}
+	return all, err
+}
+
+// Dumped reads a line of Contents as PostgreSQL's COPY writes it, with its columns in a given order; false
+// if these bytes are not kept.
+func Dumped(columns []string, line string) (u Upload, kept bool) {
+	for i, cell := range strings.Split(line, "\t") {
+		switch {
+		case i >= len(columns):
+			return Upload{}, false
+		case columns[i] == Contents.Fields[contentSum].Column:
+			u.Sum = cell
+		case columns[i] == Contents.Fields[contentTag].Column:
+			u.Kept = cell
+		case columns[i] == Contents.Fields[contentSize].Column:
+			u.Size, _ = strconv.ParseInt(cell, 10, 64)
+		case columns[i] == Contents.Fields[contentState].Column:
+			kept = cell == held
+		}
+	}
+	return u, kept
 }
 
 // Letting go

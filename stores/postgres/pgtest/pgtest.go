@@ -110,8 +110,18 @@ func Own(t testing.TB) *Server {
 // Crash stops the server at once, as when its machine fails, and starts it
 // again. It returns when the server answers.
 func (s *Server) Crash() error {
+	s.Stop()
+	return s.Start()
+}
+
+// Stop stops the server at once.
+func (s *Server) Stop() {
 	_ = s.c.proc.Signal(syscall.SIGQUIT)
 	<-s.c.done
+}
+
+// Start starts a server that was stopped. It returns when the server answers.
+func (s *Server) Start() error {
 	if err := s.c.serve(); err != nil {
 		return err
 	}
@@ -518,12 +528,19 @@ func sweep(tmp string) {
 // Hang locks all tables until release is called, as another program's migration would.
 func (d DB) Hang(t testing.TB) (release func()) {
 	t.Helper()
+	return d.Hold(t, `BEGIN; DO $$ DECLARE r record; BEGIN
+			FOR r IN SELECT schemaname, tablename FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')
+			LOOP EXECUTE format('LOCK TABLE %I.%I IN ACCESS EXCLUSIVE MODE', r.schemaname, r.tablename); END LOOP; END $$`)
+}
+
+// Hold runs statements as an administrator in a session that stays open until release is called, or the
+// test ends: what it locked stays locked.
+func (d DB) Hold(t testing.TB, statements string) (release func()) {
+	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	conn, err := pgx.Connect(ctx, d.Admin)
 	if err == nil {
-		_, err = conn.Exec(ctx, `BEGIN; DO $$ DECLARE r record; BEGIN
-			FOR r IN SELECT schemaname, tablename FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')
-			LOOP EXECUTE format('LOCK TABLE %I.%I IN ACCESS EXCLUSIVE MODE', r.schemaname, r.tablename); END LOOP; END $$`)
+		_, err = conn.Exec(ctx, statements)
 	}
 	if err != nil {
 		t.Fatal(err)

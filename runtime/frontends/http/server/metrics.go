@@ -162,6 +162,23 @@ func newMetrics(s *Server) *metrics {
 			"verbatim_oldest_failing_job_seconds", "How long ago the oldest job was made that failed and waits to be tried again."),
 		s.gauges(s.countWaiting, "verbatim_waiting_agreements", "What waits for somebody's agreement.",
 			"verbatim_oldest_agreement_seconds", "For how long the oldest of them waits."))
+	if store, ok := s.Store.(watched); ok {
+		m.registry.MustRegister(
+			s.gauges(func(ctx context.Context, to func(int, float64, ...string)) error {
+				sealed, waiting, err := store.Sealing(ctx)
+				to(0, float64(sealed))
+				to(1, float64(waiting))
+				return err
+			}, "verbatim_sealed_entries", "Leaves of the journal's sealed log.",
+				"verbatim_unsealed_entries", "Entries of the journal that wait to be sealed."),
+			s.gauges(func(_ context.Context, to func(int, float64, ...string)) error {
+				used, most := store.Connections()
+				to(0, float64(used))
+				to(1, float64(most))
+				return nil
+			}, "verbatim_store_connections", "Connections to the database that are in use.",
+				"verbatim_store_connections_most", "Connections to the database that this process makes at most."))
+	}
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "verbatim_build_info", Help: "1, with the version of the program and the digest of its palettes."}, []string{"version", "palettes"})
 	palettes := "" // a server that only lists its routes has none
 	if s.Registry != nil {
@@ -244,6 +261,13 @@ func (c *gauges) Collect(to chan<- prometheus.Metric) {
 	for _, m := range c.last {
 		to <- m
 	}
+}
+
+// A watched store is a database to which a process has several connections, and whose log is sealed
+// behind its commits.
+type watched interface {
+	Sealing(ctx context.Context) (sealed, waiting int64, err error)
+	Connections() (used, most int)
 }
 
 // countStore tells whether the store answers.

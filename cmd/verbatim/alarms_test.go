@@ -1,0 +1,474 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/stores/postgres/pgtest"
+)
+
+// promtool runs Prometheus's judge of rules.
+func promtool(t *testing.T, dir string, args ...string) (string, error) {
+	t.Helper()
+	path, err := exec.LookPath("promtool")
+	if err != nil {
+		path, err = filepath.Abs("../../.cache/prometheus/usr/bin/promtool")
+		if _, serr := os.Stat(path); err != nil || serr != nil {
+			why := "promtool is not here; `make prometheus` fetches it"
+			if os.Getenv("VERBATIM_REQUIRE_PROMTOOL") == "1" {
+				t.Fatal(why)
+			}
+			fmt.Fprintln(os.Stderr, "SKIPPED, NOT TESTED:", t.Name(), why)
+			t.Skip("SKIPPED, NOT TESTED: " + why)
+		}
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// A shipped rule of Prometheus.
+type alarm struct {
+	Alert, Expr string
+	Annotations struct{ Summary, Next string }
+}
+
+func alarms(t *testing.T) []alarm {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(releases, "alerts.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Groups []struct{ Rules []alarm } }
+	if err := yaml.Unmarshal(text, &file); err != nil || len(file.Groups) != 1 || len(file.Groups[0].Rules) < 10 {
+		t.Fatal(err, file)
+	}
+	return file.Groups[0].Rules
+}
+
+// A moment is what a server counted at a time, and the alarms that have to fire then.
+type moment struct {
+	when    string
+	counted string // what /metrics said; "" is no answer
+	fire    []string
+}
+
+// minutes is how long each moment lasts when rules are played: longer than each rule waits.
+const minutes = 20
+
+var sample = regexp.MustCompile(`(?m)^(\w+)(\{[^}]*\})? (\S+)$`)
+
+// playAlarms plays the shipped rules over moments, by Prometheus's own means. At the end of each moment those
+// alarms have to fire that it names, and no other of those whose names match.
+func playAlarms(t *testing.T, moments []moment, names string) {
+	t.Helper()
+	named := map[string]bool{"up": true}
+	for _, a := range alarms(t) {
+		for _, name := range regexp.MustCompile(`verbatim_\w+`).FindAllString(a.Expr, -1) {
+			named[name] = true
+		}
+	}
+	of := make([]map[string]float64, len(moments))
+	all := map[string]bool{}
+	for i, m := range moments {
+		of[i] = map[string]float64{`up{instance="one",job="verbatim"}`: 0}
+		if m.counted != "" {
+			of[i][`up{instance="one",job="verbatim"}`] = 1
+		}
+		for _, s := range sample.FindAllStringSubmatch(m.counted, -1) {
+			value, err := strconv.ParseFloat(s[3], 64)
+			if err != nil {
+				t.Fatal(s[0], err)
+			}
+			if named[s[1]] {
+				of[i][s[1]+strings.Replace("{"+strings.Trim(s[2], "{}")+`,instance="one",job="verbatim"}`, "{,", "{", 1)] = value
+			}
+		}
+		for name := range of[i] {
+			all[name] = true
+		}
+	}
+	type series struct {
+		Series string `yaml:"series"`
+		Values string `yaml:"values"`
+	}
+	type expected struct {
+		Labels string `yaml:"labels"`
+		Value  int    `yaml:"value"`
+	}
+	type look struct {
+		Expr     string     `yaml:"expr"`
+		EvalTime string     `yaml:"eval_time"`
+		Samples  []expected `yaml:"exp_samples"`
+	}
+	var inputs []series
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		var values []string
+		before := 0.0
+		for i := range moments {
+			now, counted := of[i][name]
+			counter := strings.Contains(name, "_total{") || strings.Contains(name, "_count{")
+			switch {
+			case !counted:
+				values = append(values, fmt.Sprintf("_x%d", minutes))
+				continue
+			case counter && now > before: // it grew until then
+				step := (now - before) / minutes
+				values = append(values, fmt.Sprintf("%g+%gx%d", before+step, step, minutes-1))
+			default:
+				values = append(values, fmt.Sprintf("%g+0x%d", now, minutes-1))
+			}
+			before = now
+		}
+		inputs = append(inputs, series{name, strings.Join(values, " ")})
+	}
+	var looks []look
+	for i, m := range moments {
+		l := look{Expr: fmt.Sprintf(`count by (alertname) (ALERTS{alertstate="firing",alertname=~"Verbatim(%s)"})`, names), EvalTime: fmt.Sprintf("%dm", (i+1)*minutes-1)}
+		for _, name := range m.fire {
+			l.Samples = append(l.Samples, expected{fmt.Sprintf("{alertname=%q}", "Verbatim"+name), 1})
+		}
+		looks = append(looks, l)
+	}
+	dir := t.TempDir()
+	rules, err := filepath.Abs(filepath.Join(releases, "alerts.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := yaml.Marshal(map[string]any{"rule_files": []string{rules}, "evaluation_interval": "1m",
+		"tests": []any{map[string]any{"interval": "1m", "input_series": inputs, "promql_expr_test": looks}}})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "test.yaml"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := promtool(t, dir, "test", "rules", "test.yaml"); err != nil {
+		for i, m := range moments {
+			t.Logf("%dm: %s", (i+1)*minutes-1, m.when)
+		}
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Each alarm of the release is made to fire by its cause, in a real server on a real database, and stops
+// when the cause is gone; no other fires meanwhile. What takes hours, such as a job that fails for a quarter
+// of one, is made older in the store. G84
+func TestEachAlarmFiresAndStops(t *testing.T) {
+	t.Parallel()
+	if _, err := promtool(t, "", "--version"); err != nil {
+		t.Fatal(err)
+	}
+	own := pgtest.Own(t)
+	h := newHouse(t)
+	h.env = append(h.env, "VERBATIM_STORE="+own.App+"&pool_max_conns=8", "VERBATIM_FILES="+filepath.Join(h.dir, "files"), "TICK=now")
+	h.do("migrate", "--store", own.Owner, "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
+	h.people()
+	h.script("ada", `system.add-identity :principal-id "nina" :issuer "email" :subject "nina@allianz.example"
+system.add-identity :principal-id "bo" :issuer "email" :subject "bo@bank.example"`)
+	h.script("ada", `system.add-principal :name "olaf" :label "Olaf Berg" :as @olaf
+system.grant-role :principal-id @olaf :role "operator"`)
+	free := func() string {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		return l.Addr().String()
+	}
+	mail, watch := free(), free()
+	var gone, deaf atomic.Bool
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if gone.Load() {
+			w.WriteHeader(http.StatusGone)
+		}
+	}))
+	defer hook.Close()
+	model := perform(t, slices.Repeat([]string{says("GREETING")}, 9))
+	speaks := model.Config.Handler
+	model.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if deaf.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		speaks.ServeHTTP(w, r)
+	})
+	routes := filepath.Join(h.dir, "routes.json")
+	if err := os.WriteFile(routes, fmt.Appendf(nil, `{"channels": {"post": {"kind": "smtp", "server": %q, "from": "portal@bank.example", "tls": "none"}, "flow": {"kind": "webhook", "url": %q, "secret-env": "FLOW_SECRET", "private": true}},
+"routes": {"letters": {"channel": "post"}, "agreement": {"channel": "flow"}}}`, mail, hook.URL), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	h.env = append(h.env, "VERBATIM_NOTIFY="+routes, "FLOW_SECRET=whsec_"+base64.StdEncoding.EncodeToString(make([]byte, 32)))
+	sql := func(statement string) { t.Helper(); own.Run(t, statement) }
+	serve := func(more ...string) *running {
+		t.Helper()
+		return h.serve(append([]string{"--metrics", watch, "--log", "error", "--sign-in", "clara", "--model", "scripted", "--base-url", model.URL}, more...)...)
+	}
+	scrape := func() string {
+		answer, err := http.Get("http://" + watch + "/metrics")
+		if err != nil {
+			return ""
+		}
+		_, body := newVisitor(t).answer(answer, nil)
+		return body
+	}
+	due := ""
+	var moments []moment
+	// when scrapes until something is counted: an expression, with $ for the end of a line.
+	when := func(what, counted string, fire ...string) {
+		t.Helper()
+		seen, body := regexp.MustCompile("(?m)^"+counted), scrape()
+		for end := time.Now().Add(time.Minute); !seen.MatchString(body); body = scrape() {
+			if time.Now().After(end) {
+				t.Fatalf("%s: %s is not counted:\n%s", what, counted, regexp.MustCompile(`(?m)^(#|go_|process_|agent_|\w+_bucket).*\n`).ReplaceAllString(body, ""))
+			}
+			if due != "" {
+				sql(due) // what failed is tried again at once
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		moments = append(moments, moment{what, body, fire})
+	}
+	const healthy = `verbatim_store_up 1\n(.*\n)*verbatim_unsealed_entries 0$`
+
+	s := serve()
+	clara := newVisitor(t).comes(s, "clara")
+	clara.Transport = &http.Transport{MaxIdleConnsPerHost: 600}
+	when("all is well", healthy)
+
+	due = "UPDATE verbatim_river.river_job SET scheduled_at = now() - interval '1 second' WHERE state IN ('retryable', 'scheduled')"
+	for range 3 {
+		if status, body := newVisitor(t).form(s.url+"/sign-in/mail", url.Values{"email": {"nina@allianz.example"}}); status != http.StatusOK {
+			t.Fatal(status, body)
+		}
+	}
+	for end := time.Now().Add(time.Minute); !strings.Contains(scrape(), `verbatim_channel_up{channel="letters"} 0`) && time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		sql(due)
+	}
+	sql("UPDATE verbatim_river.river_job SET created_at = created_at - interval '20 minutes' WHERE kind = 'notice' AND state <> 'completed'")
+	when("the mail server is down", `verbatim_oldest_failing_job_seconds 1[23]\d\d`, "ChannelSilent", "JobsFail")
+	mailServerAt(t, mail)
+	when("the mail server is back", `verbatim_channel_up\{channel="letters"\} 1\n(.*\n)*verbatim_jobs\{state="running"\} 0\n(.*\n)*verbatim_oldest_failing_job_seconds 0$`)
+
+	due = ""
+	gone.Store(true)
+	h.proposes(`system.grant-high-role :principal-id @nina :role "analyst"`)
+	sql("UPDATE verbatim.confirmations SET asked_at = asked_at - interval '13 hours' WHERE status = 'WAITING'")
+	when("a webhook is gone for good, and somebody waits for an agreement", `verbatim_jobs\{state="dead"\} 1$`, "AgreementsWait", "JobsDead")
+	dead := regexp.MustCompile(`(?m)^\S+`).FindString(h.do("work", "list", "--as", "olaf"))
+	h.do("work", "list", "--drop", dead, "--as", "olaf", "--yes")
+	id := regexp.MustCompile(`\S+`).FindString(h.do("confirm", "--as", "bo"))
+	h.do("confirm", "--as", "bo", "--agree", id)
+	gone.Store(false)
+	when("it was dropped, and agreed to", `verbatim_jobs\{state="dead"\} 0$`)
+
+	deaf.Store(true)
+	turn := func() {
+		t.Helper()
+		if status, body, err := clara.post(s.url+"/v1/sessions/portal/turns", "", map[string]string{"text": "good morning, how are you today"}); err != nil || status != http.StatusOK {
+			t.Fatal(status, body, err)
+		}
+	}
+	turn()
+	when("the model cannot be asked", `verbatim_model_up\{model="scripted"\} 0$`, "ModelDown")
+	deaf.Store(false)
+	turn()
+	when("the model answers", `verbatim_model_up\{model="scripted"\} 1$`)
+
+	seal := own.Hold(t, "SELECT pg_advisory_lock(-2102251852386772862)")
+	if n := clara.asks(s, 3, "unsealed "); n != 3 {
+		t.Fatalf("%d of 3 were done", n)
+	}
+	when("nothing is sealed", `verbatim_unsealed_entries [1-9]`, "LogUnsealed")
+	seal()
+	when("all is sealed", `verbatim_unsealed_entries 0$`)
+
+	release := own.Hang(t)
+	answered := make(chan bool)
+	go func() { // nobody in particular: who somebody is would be looked up before there is a place for the request
+		var all sync.WaitGroup
+		for range 600 {
+			all.Go(func() {
+				if answer, err := clara.PostForm(s.url+"/sign-in/link", url.Values{"link": {"none"}}); err == nil {
+					answer.Body.Close()
+				}
+			})
+		}
+		all.Wait()
+		close(answered)
+	}()
+	when("the database hangs", `verbatim_request_seconds_count\{.*status="503"\} \d{2,}\n(.*\n)*verbatim_requests_shed_total \d{3,}\n(.*\n)*verbatim_store_connections 8\n(.*\n)*verbatim_store_up 0$`, "Fails", "Sheds", "StoreBusy", "StoreDown")
+	release()
+	<-answered
+	when("it goes on", healthy)
+
+	own.Stop()
+	clara.asks(s, 200, "stopped ")
+	when("the database is stopped", `verbatim_store_up 0$`, "Fails", "StoreDown")
+	if err := own.Start(); err != nil {
+		t.Fatal(err)
+	}
+	when("it is started", healthy)
+
+	s.stop()
+	moments = append(moments, moment{"the server is stopped", "", []string{"Down"}})
+	s = serve("--no-work")
+	h.proposes(`system.grant-high-role :principal-id @nina :role "administrator"`)
+	sql("UPDATE verbatim_river.river_job SET scheduled_at = now() - interval '10 minutes', state = 'available' WHERE state <> 'completed'")
+	when("nobody works", `verbatim_oldest_job_seconds 6\d\d`, "JobsLate")
+	h.do("work", "--once")
+	when("somebody does", `verbatim_oldest_job_seconds 0$`)
+
+	fired := map[string]bool{}
+	for _, m := range moments {
+		for _, name := range m.fire {
+			fired["Verbatim"+name] = true
+		}
+	}
+	for _, a := range alarms(t) {
+		if !fired[a.Alert] {
+			t.Errorf("%s was not made to fire", a.Alert)
+		}
+	}
+	playAlarms(t, moments, ".*")
+}
+
+// The dashboard shows each metric that there is, or says that it does not; it and the rules name no other; and
+// Prometheus can read every expression of them. G84
+func TestTheDashboardShowsWhatIsCounted(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(releases, "dashboard.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var board struct {
+		Title, UID string
+		Panels     []struct {
+			ID          int
+			Type, Title string
+			GridPos     struct{ X, Y, W, H int }
+			Datasource  struct{ Type, UID string }
+			Targets     []struct{ RefID, Expr, LegendFormat string }
+			Options     struct{ Content string }
+		}
+		Templating struct {
+			List []struct{ Name, Type, Query string }
+		}
+	}
+	if err := json.Unmarshal(text, &board); err != nil || board.UID == "" {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("../../runtime/frontends/http/server/metrics.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := map[string]bool{} // names, and whether they are shown
+	for _, m := range regexp.MustCompile(`"((?:verbatim|agent)_\w+)"`).FindAllSubmatch(source, -1) {
+		counted[string(m[1])] = false
+	}
+	if len(counted) < 25 {
+		t.Fatal(counted)
+	}
+	words := regexp.MustCompile(`\b(?:verbatim|agent|go|process)_\w+|\bup\{`)
+	base := regexp.MustCompile(`_(bucket|sum|count)$`)
+	names := func(what, expr string, shown bool) {
+		found := words.FindAllString(expr, -1)
+		if len(found) == 0 && !strings.HasPrefix(expr, "ALERTS{") {
+			t.Errorf("%s names no metric: %s", what, expr)
+		}
+		for _, name := range found {
+			if name == "up{" || strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_") {
+				continue
+			}
+			if _, there := counted[name]; !there {
+				name = base.ReplaceAllString(name, "")
+			}
+			if _, there := counted[name]; !there {
+				t.Errorf("%s names %s, which nothing counts", what, name)
+			} else if shown {
+				counted[name] = true
+			}
+		}
+	}
+	type record struct {
+		Record string `yaml:"record"`
+		Expr   string `yaml:"expr"`
+	}
+	var records []record
+	ids, notShown := map[int]bool{}, ""
+	for i, p := range board.Panels {
+		if ids[p.ID] || p.Title == "" || p.GridPos.W < 1 || p.GridPos.X+p.GridPos.W > 24 {
+			t.Errorf("panel %d, %q, has no place or no name of its own", p.ID, p.Title)
+		}
+		ids[p.ID] = true
+		for _, q := range board.Panels[:i] {
+			a, b := p.GridPos, q.GridPos
+			if a.X < b.X+b.W && b.X < a.X+a.W && a.Y < b.Y+b.H && b.Y < a.Y+a.H {
+				t.Errorf("the panels %q and %q lie on each other", p.Title, q.Title)
+			}
+		}
+		notShown += p.Options.Content
+		if p.Type != "text" && (len(p.Targets) == 0 || p.Datasource.UID != "${source}") {
+			t.Errorf("the panel %q asks nothing", p.Title)
+		}
+		for _, target := range p.Targets {
+			names("the panel "+p.Title, target.Expr, true)
+			records = append(records, record{"panel", strings.ReplaceAll(target.Expr, "$instance", ".*")})
+		}
+	}
+	for _, a := range alarms(t) {
+		names("the rule "+a.Alert, a.Expr, false)
+		for _, name := range words.FindAllString(a.Expr, -1) {
+			if shown, there := counted[base.ReplaceAllString(name, "")]; there && !shown {
+				t.Errorf("the rule %s watches %s, which the dashboard does not show", a.Alert, name)
+			}
+		}
+		if a.Annotations.Summary == "" || a.Annotations.Next == "" {
+			t.Errorf("the rule %s says nothing, or no next step", a.Alert)
+		}
+	}
+	for name, shown := range counted {
+		if !shown && !strings.Contains(notShown, "`"+name+"`") {
+			t.Errorf("%s is neither shown nor listed as not shown", name)
+		}
+	}
+	dir := t.TempDir()
+	var file bytes.Buffer
+	if err := yaml.NewEncoder(&file).Encode(map[string]any{"groups": []any{map[string]any{"name": "panels", "rules": records}}}); err != nil {
+		t.Fatal(err)
+	}
+	rules, err := os.ReadFile(filepath.Join(releases, "alerts.yaml"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "alerts.yaml"), rules, 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "panels.yaml"), file.Bytes(), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := promtool(t, dir, "check", "rules", "--lint=none", "alerts.yaml", "panels.yaml"); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"verbatim/stores/postgres/pgtest"
+)
+
+// fails runs a command, which has to fail and to say something.
+func (h *house) fails(want string, args ...string) {
+	h.t.Helper()
+	cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), args...)
+	cmd.Dir, cmd.Env = h.dir, h.env
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), want) {
+		h.t.Errorf("verbatim %q: %v, and not %q:\n%s", args, err, want, out)
+	}
+}
+
+// elsewhereAt returns the URL of another database or role of the same server.
+func elsewhereAt(t *testing.T, address, name, role string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	if role != "" {
+		q.Set("user", role)
+	}
+	u.Path, u.RawQuery = cmp.Or(name, u.Path), q.Encode()
+	return u.String()
+}
+
+// keptIn lists the files below a folder that are longer than the example's.
+func keptIn(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !strings.Contains(path, "-0123456789abcdef") {
+			all = append(all, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A backup holds the files that its rows name, and no other. It is verified, against a checkpoint too, and a file of
+// it is opened where it was restored. Where a file is missing or damaged, nothing is backed up or restored. G83
+func TestABackupHoldsItsFiles(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, h *house) {
+		files := "2 files (240.7 kB)" // with the one of the example
+		from, into, again := []string{}, []string{"--store", "else/back.db", "--files", "else/kept"}, ""
+		live := filepath.Join(h.dir, "verbatim.files")
+		backup := "monday.db"
+		for _, v := range h.env {
+			if at, ok := strings.CutPrefix(v, "VERBATIM_STORE="); ok {
+				admin := elsewhereAt(t, at, "", "postgres")
+				h.env = append(h.env, "PATH="+filepath.Join(h.dir, ".bin")+":"+filepath.Dir(pgtest.Program(t, "pg_dump"))+":"+os.Getenv("PATH"))
+				files = "1 file (240 kB)"
+				from, live, backup = []string{"--store", admin}, filepath.Join(h.dir, "files"), "monday.dump"
+				again = "files_of_a_backup"
+				pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE IF EXISTS "+again, "CREATE DATABASE "+again+" OWNER verbatim_owner")
+				t.Cleanup(func() { pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE IF EXISTS "+again) })
+				into = []string{"--store", elsewhereAt(t, admin, "/"+again, ""), "--files", "else/kept"}
+			}
+		}
+		with := func(cmd string, rest []string, args ...string) []string {
+			return append(append([]string{cmd}, args...), rest...)
+		}
+		if err := os.Mkdir(filepath.Join(h.dir, "else"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		passport := bytes.Repeat([]byte("A passport.\n"), 20_000)
+		if err := os.WriteFile(filepath.Join(h.dir, "passport.txt"), passport, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		sent := h.do("upload", "--as", "clara", "passport.txt")
+		ref := strings.Fields(sent[strings.Index(sent, "upload://"):])[0]
+		h.script("clara", `client.add-note :request-id @pierre-dupont-source-of-wealth :note "Adviser is back"`)
+		h.do("log", "keygen", "bank.key", "--name", "bank.example/journal")
+		note := h.do("log", "checkpoint", "--sign", "bank.key")
+		if err := os.WriteFile(filepath.Join(h.dir, "sunday.note"), []byte(note), 0o666); err != nil {
+			t.Fatal(err)
+		}
+
+		out := h.do(with("backup", from, backup, "--since", "sunday.note")...)
+		for _, want := range []string{"journal whole: ", "extends the checkpoint of ", "backed up: " + backup + ", with " + files} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%q is not in what it says:\n%s", want, out)
+			}
+		}
+		copied := keptIn(t, filepath.Join(h.dir, "monday.files"))
+		if len(copied) != 1 {
+			t.Fatalf("the backup has the files %q", copied)
+		}
+		h.fails("is there already", with("backup", from, "monday.bak")...)
+
+		// Nothing is restored without its files, or with one that is not what its row names.
+		if err := os.Rename(filepath.Join(h.dir, "monday.files"), filepath.Join(h.dir, "gone")); err != nil {
+			t.Fatal(err)
+		}
+		h.fails("the backup names "+files[:strings.Index(files, " (")]+", and the folder", with("restore", into, backup)...)
+		if err := os.Rename(filepath.Join(h.dir, "gone"), filepath.Join(h.dir, "monday.files")); err != nil {
+			t.Fatal(err)
+		}
+		changed := slices.Clone(passport)
+		changed[len(changed)/2] ^= 1
+		for _, content := range [][]byte{changed, passport[:1000]} {
+			if err := os.WriteFile(copied[0], content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			h.fails("missing or damaged in", with("restore", into, backup)...)
+		}
+		if _, err := os.Stat(filepath.Join(h.dir, "else", "back.db")); err == nil {
+			t.Error("a store is there whose files are not")
+		}
+		if left := keptIn(t, filepath.Join(h.dir, "else")); len(left) > 0 {
+			t.Errorf("%q were left behind", left)
+		}
+		if err := os.WriteFile(copied[0], passport, 0o600); err != nil {
+			t.Fatal(err)
+		}
+
+		out = h.do(with("restore", into, backup, "--since", "sunday.note")...)
+		if !strings.Contains(out, "extends the checkpoint of ") || !strings.Contains(out, ", with "+files) {
+			t.Error(out)
+		}
+		store := into[1]
+		if again != "" {
+			store = elsewhereAt(t, store, "", "verbatim_app")
+		}
+		h.do("upload", "--as", "clara", "--store", store, "--files", "else/kept", "--get", ref, "-o", "else/passport.txt")
+		if got, err := os.ReadFile(filepath.Join(h.dir, "else", "passport.txt")); err != nil || !bytes.Equal(got, passport) {
+			t.Errorf("the restored file has %d bytes, %v", len(got), err)
+		}
+
+		// A live file that is damaged or missing fails loudly, and leaves nothing that looks like a backup.
+		kept := keptIn(t, live)
+		if len(kept) != 1 {
+			t.Fatal(kept)
+		}
+		if err := os.WriteFile(kept[0], changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h.fails("missing or damaged in", with("backup", from, "tuesday.db")...)
+		if err := os.Remove(kept[0]); err != nil {
+			t.Fatal(err)
+		}
+		h.fails("missing or damaged in", with("backup", from, "tuesday.db")...)
+		if left, _ := filepath.Glob(filepath.Join(h.dir, "tuesday*")); len(left) > 0 {
+			t.Errorf("%q were left behind", left)
+		}
+		if left, _ := filepath.Glob(filepath.Join(h.dir, ".backup-*")); len(left) > 0 {
+			t.Errorf("%q were left behind", left)
+		}
+		if out := h.do(with("backup", from, "tuesday.db", "--without-files")...); !strings.Contains(out, "tuesday.db, without its "+files[:strings.Index(files, " (")]) {
+			t.Error(out)
+		}
+	})
+}
+
+// What somebody who left was called stands in no dump and no export, also where a request of theirs had a key and
+// another person agreed to it; the key still answers. G85
+func TestWhoLeftIsNamedInNoDump(t *testing.T) {
+	t.Parallel()
+	h := onServer(t)
+	h.people()
+	h.script("ada", `system.add-principal :name "vera" :label "Vera Rosengarten"`)
+	for name, text := range map[string]string{"called.dsl": `system.describe-principal :principal-id "vera" :label "Vera Rosengarten-Lund"`, "left.dsl": `system.end-principal :principal-id "vera"`} {
+		if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.do("run", "--as", "ada", "--key", "called", "--yes", "called.dsl")
+	h.fails("needs-agreement", "run", "--as", "ada", "left.dsl")
+	h.do("confirm", "--as", "bo", "--agree", regexp.MustCompile(`\S+`).FindString(h.do("confirm", "--as", "bo")))
+	store := h.env[len(h.env)-1]
+	for _, v := range h.env {
+		if at, ok := strings.CutPrefix(v, "VERBATIM_STORE="); ok {
+			store = at
+		}
+	}
+	dump := func() string {
+		out, err := exec.Command(pgtest.Program(t, "pg_dump"), "--dbname="+elsewhereAt(t, store, "", "postgres")).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out) + h.do("log", "export", "--as", "d.lang")
+	}
+	if n := strings.Count(dump(), "Rosengarten"); n < 4 {
+		t.Fatalf("they are named %d times before they are erased", n)
+	}
+	h.env = append(h.env, "VERBATIM_TRACE=1")
+	h.do("log", "redact", "--row", "@vera", "--everywhere", "--as", "d.lang", "--yes")
+	for line := range strings.Lines(dump()) {
+		if strings.Contains(line, "Rosengarten") {
+			t.Errorf("they are named in %.1500s", line)
+		}
+	}
+	h.do("log", "verify")
+	if out := h.do("run", "--as", "ada", "--key", "called", "--yes", "called.dsl"); !strings.Contains(out, "before") {
+		t.Errorf("the key answers\n%s", out)
+	}
+}
+
+// A file that is let go while its store is copied is in the backup if a row of the backup names it, and otherwise not.
+func TestFilesAreLetGoDuringABackup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := layOut(dir); err != nil {
+		t.Fatal(err)
+	}
+	ctx, to := t.Context(), filepath.Join(t.TempDir(), "files")
+	a := &app{world: world{env: func(string) string { return "" }, err: io.Discard, now: time.Now}}
+	s, err := a.openFile(ctx, address{file: filepath.Join(dir, "verbatim.db")}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	b := fileCopy{app: a, from: filepath.Join(dir, "verbatim.files"), to: to}
+	if err := b.before(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(b.from); err != nil {
+		t.Fatal(err)
+	}
+	count := func() (n int) {
+		_ = filepath.WalkDir(to, func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				n++
+			}
+			return err
+		})
+		return n
+	}
+	needs, err := namedFiles(ctx, s)
+	if err != nil || len(needs) != 1 {
+		t.Fatal(needs, err)
+	}
+	if err := b.exactly(ctx, needs); err != nil || count() != 1 {
+		t.Errorf("a row of the backup names a file that was let go: %v, and %d files", err, count())
+	}
+	if err := b.exactly(ctx, nil); err != nil || count() != 0 {
+		t.Errorf("no row of the backup names a file: %v, and %d files", err, count())
+	}
+}
+
+// What is no backup is called that, and nobody is told to prepare it.
+func TestWhatIsNoBackup(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for name, text := range map[string]string{"empty.db": "", "text.db": "domain: client, and more of it\n", "bank.dump": "PGDMP\x01\x0e"} {
+		if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.fails("is empty, and no backup\nnext: name a file that verbatim backup made", "restore", "empty.db", "--store", "back.db")
+	h.fails("is no backup\nnext: name a file", "restore", "text.db", "--store", "back.db")
+	h.fails("is a backup of a PostgreSQL database, and --store is a file", "restore", "bank.dump", "--store", "back.db")
+	h.do("backup", "monday.db")
+	h.fails("is a backup of a store that is a file", "restore", "monday.db", "--store", "postgres://nobody@127.0.0.1:1/none")
+	if left, _ := filepath.Glob(filepath.Join(h.dir, "back*")); len(left) > 0 {
+		t.Errorf("%q were left behind", left)
+	}
+}
+
+// A dry run asks nobody, so nobody is told after a restore that what it asked was dropped; a question is.
+func TestADryRunIsNothingThatARestoreDrops(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.env = append(h.env, "XDG_STATE_HOME="+filepath.Join(h.dir, "state"))
+	h.people()
+	if err := os.WriteFile(filepath.Join(h.dir, "high.dsl"), []byte(`system.grant-high-role :principal-id @nina :role "analyst"`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dry := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), "run", "--as", "ada", "--dry-run", "high.dsl")
+	dry.Dir, dry.Env = h.dir, h.env
+	if out, _ := dry.CombinedOutput(); !strings.Contains(string(out), "preview") {
+		t.Fatalf("%s", out)
+	}
+	h.do("backup", "dry.db")
+	h.do("restore", "dry.db", "--store", "one.db")
+	if out := h.do("confirm", "--as", "bo", "--store", "one.db"); strings.Contains(out, "dropped") {
+		t.Errorf("after a dry run: %s", out)
+	}
+	h.proposes(`system.grant-high-role :principal-id @nina :role "analyst"`)
+	h.do("backup", "asked.db")
+	h.do("restore", "asked.db", "--store", "two.db")
+	if out := h.do("confirm", "--as", "bo", "--store", "two.db"); !strings.Contains(out, "was dropped (1)") {
+		t.Errorf("after a question: %s", out)
+	}
+}
