@@ -239,6 +239,7 @@ marathon: postgres prometheus nginx chromium versions ## the tests that count, a
 	go test ./cmd/verbatim -run 'TestAWalkThroughOneCallIsShort$$' -walk -timeout 1h -v
 	CGO_ENABLED=0 go build -o bin/verbatim ./cmd/verbatim && VERBATIM_BUILT=$(CURDIR)/bin/verbatim go test ./cmd/verbatim -run 'TestSaidOutside|TestEndpointsAsReported$$' -outside-every 1 -providers-every 1 -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestNothingIsDoneUnasked$$' -said-every 1 -timeout 1h -v
+	go test ./runtime/frontends/channel -run 'TestNoYesIsTakenWrongly$$' -agreeing 1 -timeout 1h
 	go test ./cmd/verbatim -run 'TestTextsAreTextsInEveryOutput$$' -payloads -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestInterruptedAnywhere$$' -every-place 1 -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestAModelThatObeysStrangers$$' -every-pair 1 -timeout 1h -v

@@ -1,6 +1,7 @@
 package channel_test
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -8,6 +9,8 @@ import (
 	"verbatim/runtime/frontends/channel/mail"
 	"verbatim/runtime/tests/norace"
 )
+
+var agreeing = flag.Int("agreeing", 3, "play one in `so many` of the cases that agree: 1 for all, or 3; those that do not are all played")
 
 // U36: of messages written by four people who have not read the code, none is taken for a yes
 // that is none. When they were first measured, 2 of 182, 2 of 144 and 3 of 164 that are none
@@ -27,18 +30,21 @@ func TestNoYesIsTakenWrongly(t *testing.T) {
 		return
 	}
 	for _, c := range []struct {
-		name        string
-		least, most int // cases, and how many that agree may be asked about again
-	}{{"yes-1.jsonl", 275, 8}, {"yes-2.jsonl", 240, 40}, {"yes-3.jsonl", 220, 9}, {"yes-4.jsonl", 240, 66}, {"yes-5.jsonl", 240, 51}, {"yes-said-back.jsonl", 16, 0}} {
+		name   string
+		counts map[int][2]int // by -agreeing: cases, and how many that agree may be asked about again
+	}{
+		{"yes-1.jsonl", map[int][2]int{1: {275, 8}, 3: {213, 4}}}, {"yes-2.jsonl", map[int][2]int{1: {240, 40}, 3: {176, 15}}}, {"yes-3.jsonl", map[int][2]int{1: {220, 9}, 3: {182, 3}}},
+		{"yes-4.jsonl", map[int][2]int{1: {240, 66}, 3: {180, 24}}}, {"yes-5.jsonl", map[int][2]int{1: {240, 51}, 3: {180, 16}}}, {"yes-said-back.jsonl", map[int][2]int{1: {16, 0}, 3: {8, 0}}},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile("testdata/" + c.name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			wrong, missed, all := channel.RunYes(t, text, mail.Split)
+			wrong, missed, all := channel.RunYes(t, text, *agreeing, mail.Split)
 			t.Logf("%d cases: %d agreed wrongly, %d that agree were asked about again", all, wrong, missed)
-			if all < c.least || missed > c.most {
+			if counts, known := c.counts[*agreeing]; !known || all < counts[0] || missed > counts[1] {
 				t.Errorf("%d cases, %d asked about again", all, missed)
 			}
 		})
