@@ -115,6 +115,7 @@ const (
 	sayUnchosen  values.Key = "dialog/unchosen"
 	sayUnsourced values.Key = "dialog/unsourced"
 	sayUnasked   values.Key = "dialog/unasked"
+	sayLeftOver  values.Key = "dialog/left-over"
 	sayStrangers values.Key = "dialog/strangers"
 )
 

@@ -77,7 +77,7 @@ func (t *tracer) sourced(v *dsl.Value, p *verbs.Param) bool {
 	}
 	return t.wished(func(s *source) bool {
 		certain, _ := s.says(v)
-		if certain && isExact(v) && !s.past && t.meansAnother(s, v) || isDay(v) && t.comesLater(s, v) {
+		if isDay(v) && t.takesBack(s, v) {
 			return false
 		}
 		if p.Sensitive && s.past && !s.amended && !t.asked {
@@ -85,7 +85,7 @@ func (t *tracer) sourced(v *dsl.Value, p *verbs.Param) bool {
 		}
 		switch v.Kind {
 		case dsl.String:
-			return certain && len(strings.Fields(v.Text)) == 1 || s.tells(v.Text, t.read) && !s.leavesOut(v.Text, t.called)
+			return certain && len(strings.Fields(v.Text)) == 1 || s.tells(v.Text, t.read)
 		case dsl.Code:
 			return certain || s.tells(codeWords(v.Text), t.read)
 		case dsl.Bool:
@@ -95,39 +95,16 @@ func (t *tracer) sourced(v *dsl.Value, p *verbs.Param) bool {
 	})
 }
 
-// meansAnother reports whether a message says a day, or a number, only in sentences that order nothing and name no row, and
-// another one in a sentence that does: "the 3rd was his sister's. For Thomas enter the 5th".
-func (t *tracer) meansAnother(s *source, v *dsl.Value) (another bool) {
-	for _, own := range s.own {
-		one := &source{origin: s.origin, text: own.text, when: s.when}
-		one.prepare(t.read)
-		matters := own.orders || slices.ContainsFunc(wordsIn(own.text), t.called)
-		if certain, _ := one.says(v); certain && matters {
-			return false
-		}
-		another = another || matters && slices.ContainsFunc(one.readings, func(r reading) bool { return r.date == isDay(v) })
-	}
-	return another
+// takesBack reports whether a message behind a source corrects its day: "sorry, the 10th it is".
+func (t *tracer) takesBack(s *source, v *dsl.Value) bool {
+	const few = 1
+	return slices.ContainsFunc(t.wish[slices.Index(t.wish, s)+1:], func(newer *source) bool {
+		newer.prepare(t.read)
+		certain, _ := newer.says(v)
+		i := slices.IndexFunc(newer.readings, func(r reading) bool { return r.date })
+		return !certain && i >= 0 && (corrects(newer.text) || len(meaningful(newer.text[:newer.readings[i].start]+newer.text[newer.readings[i].end:])) <= few)
+	})
 }
-
-// comesLater reports whether each sentence that says a day goes on to say that something comes at some time behind it:
-// "the meeting is on the 22nd, the returns come some time after that" names no day for the returns.
-func (t *tracer) comesLater(s *source, v *dsl.Value) (later bool) {
-	for _, said := range sentencesOf(s.text) {
-		for _, r := range t.read(said, s.when) {
-			if !r.date || r.value.Text() != v.Text {
-				continue
-			}
-			if !afterwards().MatchString(values.Plain(said[r.end:])) {
-				return false
-			}
-			later = true
-		}
-	}
-	return later
-}
-
-var afterwards = lazily(func() string { return `\b(?:` + values.Expression("afterwards") + `)` })
 
 func codeWords(code string) string { return strings.ReplaceAll(strings.ToLower(code), "_", " ") }
 
@@ -231,41 +208,6 @@ func statesWhatIsAsked(text string, words, said []string) bool {
 	behind := meaningful(strings.Join(said[asked:], " "))
 	return slices.ContainsFunc(said[:asked], func(w string) bool { return isOne(values.Plain(w), "enquiring") }) &&
 		slices.ContainsFunc(meaningful(text), func(w string) bool { return stands(w, behind, words) })
-}
-
-// leavesOut reports whether a text takes words of a sentence and leaves others with a meaning out between them, or a word
-// beside them that makes them less sure: "the copy is lost" is not "the signed copy is lost" nor "perhaps the copy is
-// lost". Dates and the names of rows may be said apart.
-func (s *source) leavesOut(text string, called func(word string) bool) (left bool) {
-	const short = 2
-	counts := func(w string) bool {
-		return hedges(w) || len(w) > short && len(meaningful(w)) > 0 && !slices.Contains(values.Phrases("enquiring"), values.Plain(w)) && !called(w) && !values.HasMeaning(w) && !strings.ContainsAny(w, "0123456789")
-	}
-	all := wordsIn(text)
-	telling := slices.DeleteFunc(wordsIn(text), func(w string) bool { return !counts(w) })
-	for _, sentence := range sentencesOf(s.text) {
-		said := wordsIn(sentence)
-		here := slices.DeleteFunc(slices.Clone(telling), func(w string) bool { return !stands(w, said, all) })
-		var run []string // words on end that the text takes
-		whole, unsure := len(here) == 0, false
-		for _, w := range append(said, "") {
-			taken := w != "" && stands(w, all, said)
-			if w != "" && !taken && !counts(w) {
-				continue
-			}
-			if !taken {
-				whole = whole || !unsure && !hedges(w) && !slices.ContainsFunc(here, func(w string) bool { return !stands(w, run, all) })
-				run, unsure = nil, hedges(w)
-				continue
-			}
-			run = append(run, w)
-		}
-		if whole && len(here) == len(telling) {
-			return false
-		}
-		left = left || !whole
-	}
-	return left
 }
 
 // hedges reports whether a word makes what a sentence says less sure: "almost".

@@ -230,8 +230,28 @@ func corrected(clauses []string, read reader, when time.Time) (kept []string, co
 		for j := range kept {
 			kept[j] = withdrawn(kept[j], behind, read, when)
 		}
+		if n := len(kept); n > 0 && i+1 < len(clauses) {
+			kept[n-1] = restated(kept[n-1], clauses[i+1])
+		}
 	}
 	return kept, corrects
+}
+
+// restated returns a clause without its end, where a correction says that again from the same word: "at the embassy, no wait,
+// at the consulate".
+func restated(clause, again string) string {
+	const most = 4
+	words := strings.Fields(again)
+	if len(words) == 0 {
+		return clause
+	}
+	ends := spokenWords().FindAllStringIndex(clause, -1)
+	for _, at := range slices.Backward(ends[max(0, len(ends)-most):]) {
+		if fold(clause[at[0]:at[1]]) == fold(words[0]) {
+			return clause[:at[0]]
+		}
+	}
+	return clause
 }
 
 // withdrawn returns a text without its dates or numbers, where a correction says others.
@@ -334,7 +354,7 @@ func clausesOf(said string) (clauses []string) {
 	return append(clauses, said[from:])
 }
 
-var clauseEnds = lazily(func() string { return `[,;:]\s+|\s+[-–—]+\s+` })
+var clauseEnds = lazily(func() string { return `[,;:]\s+|\s+[-–—]+\s+|(?:…|\.\.\.)\s*` })
 
 // itemsOf divides a sentence where it may come to something else: "on Pierre: …, and on Thomas: …".
 func itemsOf(said string) []string { return joints().Split(said, -1) }

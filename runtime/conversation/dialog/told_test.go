@@ -415,9 +415,9 @@ func TestWhatIsToldWhereTheSystemFailsIsSo(t *testing.T) {
 		if h.engine, err = engine.New(h.reg, store, engine.Options{Clock: h.clock, NewID: h.newID}); err != nil {
 			t.Fatal(err)
 		}
-		m := &between{script: answers(calls(`house.report :flat-id @garden-flat :title "Sink"`), calls(`house.note :repair-id @front-door :note "Sink"`)), then: func() { store.fails = fails }}
+		m := &between{script: answers(calls(`house.report :flat-id @garden-flat :title "Sink"`), calls(`house.note :repair-id @front-door :note "Bath"`)), then: func() { store.fails = fails }}
 		c := h.talk(m, func(o *dialog.Options) { o.Limits.Repairs = 1 })
-		text := c.say("Please report Sink for the garden flat. Then note Sink on the front door, too").Text
+		text := c.say("Please report Sink for the garden flat. Then note Bath on the front door, too").Text
 		if h.count("repair") != 5 {
 			t.Fatalf("%d repairs: %s", h.count("repair"), text)
 		}

@@ -45,8 +45,15 @@ func (t *turn) unasked(ctx context.Context, script *dsl.Script) (why []reason, e
 	for _, name := range t.unchosen(script, &u) {
 		why = append(why, w.reason(sayUnchosen, name))
 	}
-	if names := t.unsourced(script); len(names) > 0 {
+	names := slices.Concat(t.unsourced(script), t.reworded(script), t.misdated(script))
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) > 0 {
 		why = append(why, w.arguments(sayUnsourced, names))
+	}
+	if len(changes) > 0 && len(why) == 0 {
+		if left := t.leftOver(script); len(left) > 0 {
+			why = append(why, w.reason(sayLeftOver, strings.Join(left, " … ")))
+		}
 	}
 	return why, nil
 }
@@ -58,7 +65,7 @@ func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understoo
 	if t.c.expected != (expected{}) || t.was.open() || len(t.subject.Names) > 0 {
 		return true
 	}
-	if n := len(t.trace.wish); slices.ContainsFunc(t.trace.wish[max(0, n-2):], func(s *source) bool {
+	if n := len(t.trace.wish); !t.takesBackAll(script) && slices.ContainsFunc(t.trace.wish[max(0, n-2):], func(s *source) bool {
 		return s.amended || !s.answered && slices.ContainsFunc(s.own, func(own statement) bool { return own.orders })
 	}) {
 		return true
@@ -83,6 +90,13 @@ func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understoo
 	return slices.ContainsFunc(ownWords(t.heard.own, readWords, t.now), func(own statement) bool {
 		return (len(chosen) > 0 || t.ofWhatWasTold(own.text)) && !enquires(own.text) && t.states(script, own.text, true)
 	})
+}
+
+// takesBackAll reports whether a message corrects what was said before and says nothing else in its place: "sorry, that was
+// meant for somebody else".
+func (t *turn) takesBackAll(script *dsl.Script) bool {
+	return corrects(t.heard.own) && !slices.ContainsFunc(sentencesOf(t.heard.own), asksFor) && !t.states(script, t.heard.own, false) &&
+		!slices.ContainsFunc(t.trace.wish, func(s *source) bool { return s.amended })
 }
 
 // states reports whether a sentence says a day or a number for an argument, which may have to be a required one.

@@ -94,7 +94,7 @@ func TestAmountsAreAddedUp(t *testing.T) {
 		said  string
 		paid  int // before it is asked
 	}{
-		"in two turns":       {[][]string{{spendLine("60")}, {spendLine("60.01")}}, "pay 60 and 60.01", 1},
+		"in two turns":       {[][]string{{spendLine("60")}, {spendLine("61")}}, "pay 60 and 61", 1},
 		"in one script":      {[][]string{{spendLine("60"), spendLine("50")}}, "pay 60 and 50", 0},
 		"in two steps":       {[][]string{{spendLine("60")}, {spendLine("50")}}, "pay 60 and 50", 1},
 		"in many":            {[][]string{{spendLine("30")}, {spendLine("31")}, {spendLine("32")}, {spendLine("33")}}, "pay 30 and 31 and 32 and 33", 3},
@@ -110,7 +110,7 @@ func TestAmountsAreAddedUp(t *testing.T) {
 			talk := h.talk(answers(append(lines, pleased)...), nil)
 			var a *dialog.Answer
 			for range 3 {
-				if a = talk.say("Please " + c.said + " to " + iban); len(a.Open) > 0 {
+				if a = talk.say("Please " + c.said); len(a.Open) > 0 {
 					break
 				}
 			}
