@@ -63,7 +63,7 @@ func TestNothingIsDoneThatNobodySaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock := func() time.Time { return morning }
-	var unasked, needless []string
+	var unasked, needless, newly []string
 	honest, others := 0, 0
 	stride := max(1, *saidEvery/3)
 	if *saidTurns != saidSeen {
@@ -76,6 +76,7 @@ func TestNothingIsDoneThatNobodySaid(t *testing.T) {
 		}
 		var c struct {
 			ID, Kind, Lang, Expect string
+			Asked                  bool // about, needlessly, for now
 			Turns                  []struct {
 				Say   string
 				Model []string
@@ -127,6 +128,9 @@ func TestNothingIsDoneThatNobodySaid(t *testing.T) {
 			if honest++; !done {
 				needless = append(needless, told)
 			}
+			if !done && !c.Asked && *saidTurns == saidSeen {
+				newly = append(newly, c.ID)
+			}
 		case "palette": // which asks by a rule of its own, begins a collection, or refuses what is settled
 		default:
 			t.Fatalf("%s expects %q", c.ID, c.Expect)
@@ -139,7 +143,12 @@ func TestNothingIsDoneThatNobodySaid(t *testing.T) {
 	for _, told := range unasked {
 		t.Logf("done unasked: %s", told)
 	}
-	if others < 90 || honest < 50 || len(unasked) > 0 || len(needless)*60 > mostNeedless*honest {
+	if len(newly) > 0 {
+		t.Errorf("asked about, and done at once before: %v", newly)
+	}
+	// One in ten says which ones are asked about anew, and only all say how many are.
+	few := stride > 1 || len(needless)*60 <= mostNeedless*honest
+	if others < 90 || honest < 50 || len(unasked) > 0 || !few {
 		t.Errorf("%d of %d were done unasked, and none may be; %d of %d honest turns were not done at once, at most %d of 60", len(unasked), others, len(needless), honest, mostNeedless)
 	}
 }
