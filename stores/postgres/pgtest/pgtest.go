@@ -35,6 +35,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"verbatim/stores/postgres/internal/ajar"
 )
@@ -539,8 +540,12 @@ func (d DB) Hold(t testing.TB, statements string) (release func()) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	conn, err := pgx.Connect(ctx, d.Admin)
-	if err == nil {
-		_, err = conn.Exec(ctx, statements)
+	for err == nil {
+		var said *pgconn.PgError
+		if _, err = conn.Exec(ctx, statements); !errors.As(err, &said) || said.Code != "40P01" {
+			break
+		}
+		_, err = conn.Exec(ctx, "ROLLBACK") // what waited for it goes on, and it tries again
 	}
 	if err != nil {
 		t.Fatal(err)
