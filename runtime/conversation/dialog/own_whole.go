@@ -136,22 +136,16 @@ func (t *turn) leftOver(script *dsl.Script) (left []string) {
 	}
 	begun := false
 	for i := range said {
-		from := 0
-		switch {
-		case slices.ContainsFunc(words[i], func(w *spokenWord) bool { return w.taken }), asksFor(said[i]):
-			begun = true
-			from = -1
-		case !begun, of.reads && enquires(said[i]), wonders(said[i]):
-			continue
-		}
 		var over []*spokenWord
-		if from < 0 {
-			over = of.leftBehindOrders(said[i], words[i])
-		} else {
+		orders := asksFor(said[i])
+		switch {
+		case orders || lastTaken(words[i]) >= 0:
+			begun = true
+			if over = of.leftBehindOrders(said[i], words[i]); orders {
+				over = append(t.later(said[i], words[i], over), over...)
+			}
+		case begun && !(of.reads && enquires(said[i])) && !wonders(said[i]):
 			over = of.left(said[i], words[i])
-		}
-		if from < 0 && asksFor(said[i]) {
-			over = append(t.later(said[i], words[i], over), over...)
 		}
 		if len(over) > 0 {
 			left = append(left, said[i][over[0].from:over[len(over)-1].to])
@@ -213,7 +207,7 @@ func (of *takings) leftBehindOrders(said string, words []*spokenWord) (left []*s
 			}
 		}
 		text := slices.ContainsFunc(part, func(w *spokenWord) bool { return w.text })
-		taken := slices.ContainsFunc(part, func(w *spokenWord) bool { return w.taken })
+		taken := lastTaken(part) >= 0
 		if text || !taken || asksFor(said[from:starts[i+1]]) {
 			part = part[openingOf(said, part):]
 		}
@@ -255,7 +249,7 @@ func (of *takings) left(said string, words []*spokenWord) (left []*spokenWord) {
 		}
 		value := whole || isValue(here)
 		day := isValue(here) && len(of.texts) > 0 && slices.ContainsFunc(here, func(w *spokenWord) bool { return has(of.phrases, w.word) })
-		if isAside(clause) || len(here) == 0 || of.isOfAnother(here) || wonders(clause) && !slices.ContainsFunc(here, func(w *spokenWord) bool { return w.taken }) {
+		if isAside(clause) || len(here) == 0 || of.isOfAnother(here) || wonders(clause) && lastTaken(here) < 0 {
 			continue
 		}
 		if i := lastTaken(here) + 1; i > 0 && i < len(here) && isAside(said[here[i].from:to]) {
@@ -277,7 +271,7 @@ func (of *takings) left(said string, words []*spokenWord) (left []*spokenWord) {
 
 // isValue reports whether calls take a day or a number from some words, and no text.
 func isValue(words []*spokenWord) bool {
-	return slices.ContainsFunc(words, func(w *spokenWord) bool { return w.taken }) && !slices.ContainsFunc(words, func(w *spokenWord) bool { return w.text })
+	return lastTaken(words) >= 0 && !slices.ContainsFunc(words, func(w *spokenWord) bool { return w.text })
 }
 
 // has reports whether a word is one of others, inflected, contracted, or with a slip of the keys in it.
