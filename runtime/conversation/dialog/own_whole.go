@@ -409,7 +409,12 @@ func takeOthers(words []*spokenWord, others []string) {
 // takeText marks the words of a text where sentences say it word for word: in the shortest place with all of them in
 // their order, or, of a question and where verbs may stand last, in another. It reports whether there is one.
 func takeText(sentences [][]*spokenWord, text string, want []*spokenWord) bool {
+	const most = 20_000 // pairs of words; what is longer is asked about
 	all := slices.Concat(sentences...)
+	if len(all)*len(want) > most {
+		return false
+	}
+	sameWord := remembered(sameWord)
 	asks := isQuestion(text)
 	in := values.Detect(text)
 	best := shortest(len(all), want, func(from int, place []int, w string) int {
@@ -420,9 +425,10 @@ func takeText(sentences [][]*spokenWord, text string, want []*spokenWord) bool {
 	}, isLight)
 	if asks || best == nil && len(in) > 0 && in[0].Has(values.VerbLast) {
 		text := wordsIn(text)
+		inflected := remembered(func(said, w string) bool { return asks && sameStem(said, w) || joins(w, said, text) })
 		other := shortest(len(all), want, func(from int, place []int, w string) int {
 			for i := from; i < len(all); i++ {
-				same := sameWord(all[i].word, w) || asks && sameStem(all[i].word, w) || joins(w, all[i].word, text)
+				same := sameWord(all[i].word, w) || inflected(all[i].word, w)
 				if same && !slices.Contains(place, i) {
 					return i
 				}
@@ -443,6 +449,19 @@ func takeText(sentences [][]*spokenWord, text string, want []*spokenWord) bool {
 		all[i].taken, all[i].text = true, !all[i].day
 	}
 	return best != nil
+}
+
+// remembered returns a comparison that is made once for each pair of words.
+func remembered(same func(a, b string) bool) func(a, b string) bool {
+	known := map[[2]string]bool{}
+	return func(a, b string) bool {
+		is, ok := known[[2]string{a, b}]
+		if !ok {
+			is = same(a, b)
+			known[[2]string{a, b}] = is
+		}
+		return is
+	}
 }
 
 // shortest returns the places of words among n others that lie closest together. Find returns the place of a word behind
