@@ -163,6 +163,9 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			}
 			if wrong == "" {
 				t.propose(p, "told")
+				if len(refused) > 0 && passesOver(p.replies) {
+					text = joined(t.giveUp(refused), text)
+				}
 				return joined(text), nil
 			}
 			outcome.wrong = wrong
@@ -172,7 +175,9 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 		}
 		switch {
 		case outcome.wrong != "":
-			refused = outcome.why
+			if refused = outcome.why; !t.mayChange(p.script) {
+				refused = nil
+			}
 			t.propose(p, outcome.wrong)
 			if repairs == c.o.Limits.Repairs {
 				t.record.note(noteNoCalls)
@@ -193,6 +198,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			return joined(t.left(t.done), c.wording.question(outcome.question)), nil
 		}
 		t.propose(p, "done")
+		refused = nil
 		steps++
 		switch {
 		case c.planFirst:
@@ -251,6 +257,19 @@ func (t *turn) giveUp(ds dsl.Diagnostics) string {
 		text = t.refused(ds)
 	}
 	return joined(t.left(t.done), text)
+}
+
+// passesOver reports whether a reply neither asks nor says that something cannot be done.
+func passesOver(replies []dsl.Call) bool {
+	return !slices.ContainsFunc(replies, func(c dsl.Call) bool {
+		return c.Verb == replyAsk.Name || c.Verb == replyAdd.Name || slices.ContainsFunc(c.Args, func(a dsl.Arg) bool { return strings.HasPrefix(a.Value.Text, "NOT_") })
+	})
+}
+
+// mayChange reports whether a script that was refused would have changed something.
+func (t *turn) mayChange(script string) bool {
+	parsed, _ := dsl.Parse(dsl.NewSource("refused", script))
+	return parsed != nil && slices.ContainsFunc(parsed.Calls, func(c dsl.Call) bool { return t.changes(t.c.o.Registry.Verb(c.Verb)) })
 }
 
 // joined joins texts with line breaks.

@@ -100,6 +100,10 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 			return
 		}
 		others := t.alike(name)
+		if slices.ContainsFunc(itemsOf(t.heard.own), func(item string) bool { return excludes(item, name) }) && !t.trace.wishedNow(func(s *source) bool { return s.chooses(name, others) }) {
+			add(name)
+			return
+		}
 		if !t.trace.namesAnother(name, others) && (slices.Contains(u.Assumed, name) || slices.Contains(u.Names, name) || strings.Contains(u.Script, "@"+name+" ")) {
 			return // our own reader takes it from the words
 		}
@@ -108,9 +112,9 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 		})
 		switch same := func(other string) bool { return other != name && slices.Contains(others, other) }; {
 		case misnamed(t.heard.own, name):
-		case t.trace.chose(name, others), len(others) == 1 && others[0] == name:
+		case t.trace.chose(name, others, rows), len(others) == 1 && others[0] == name:
 			return
-		case len(about) == 1 && about[0] == name && !slices.ContainsFunc(others, func(other string) bool { return same(other) && t.trace.chose(other, others) }):
+		case len(about) == 1 && about[0] == name && !slices.ContainsFunc(others, func(other string) bool { return same(other) && t.trace.chose(other, others, rows) }):
 			return
 		}
 		add(name)
@@ -118,8 +122,8 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 	return called
 }
 
-// misnamed reports whether a text has words of a row's name only within names of others: "Paul Dupont" and "Pierre
-// Weber" are not Pierre Dupont. Where nouns are written with capitals nobody can tell.
+// misnamed reports whether a text has words of a row's name within names of others, and nowhere its own whole name: "Paul
+// Dupont" and "Pierre Weber" are not Pierre Dupont. Where nouns are written with capitals nobody can tell.
 func misnamed(text, name string) (mis bool) {
 	if in := values.Detect(text); len(in) == 1 && in[0].Has(values.NounCapitals) {
 		return false
@@ -149,7 +153,7 @@ func misnamed(text, name string) (mis bool) {
 				case at < 0:
 				case at == 0 && j+1 < len(run) && of(run[j+1]) < 0, at > 0 && j > 0 && of(run[j-1]) < 0:
 					mis = true
-				default:
+				case len(run) > 1:
 					return false
 				}
 			}
@@ -175,11 +179,11 @@ func (t *tracer) tellsMore(said, item, next string) bool {
 
 // chose reports whether the person named a row in the words that led here. The newest message that names
 // one of this kind takes the place of those before.
-func (t *tracer) chose(name string, others []string) bool {
+func (t *tracer) chose(name string, others, rows []string) bool {
 	for _, s := range slices.Backward(t.wish) {
 		s.prepare(t.read)
 		if slices.ContainsFunc(others, func(other string) bool { return s.chooses(other, others) }) {
-			return s.chooses(name, others)
+			return s.chooses(name, others) && !(s.past && !s.amended && t.another(s, name, others, rows))
 		}
 	}
 	// A change uses up the words for its own rows. Another one that they named is still to come.
@@ -188,7 +192,16 @@ func (t *tracer) chose(name string, others []string) bool {
 			return false
 		}
 		s.prepare(t.read)
-		return s.chooses(name, others)
+		return s.chooses(name, others) && !t.another(s, name, others, rows)
+	})
+}
+
+// another reports whether an earlier message names another row of the kind as well, of which no call is and that no change
+// has used up: "him" is one of two.
+func (t *tracer) another(s *source, name string, others, rows []string) bool {
+	return slices.ContainsFunc(others, func(other string) bool {
+		return other != name && !slices.Contains(rows, other) && s.chooses(other, others) &&
+			!slices.ContainsFunc(t.used, func(at string) bool { return strings.HasPrefix(at[1:]+"~", other+"~") })
 	})
 }
 
@@ -256,11 +269,38 @@ func (s *source) chooses(name string, others []string) bool {
 	}
 	return slices.ContainsFunc(sentencesOf(s.text), func(said string) bool {
 		items := itemsOf(said)
-		if slices.ContainsFunc(items, func(item string) bool { return named(item) && !slices.ContainsFunc(wordsIn(item), denies) }) {
+		if slices.ContainsFunc(items, func(item string) bool {
+			if at := conjoins().FindStringIndex(item); at != nil && named(item[:at[0]]) {
+				item = item[:at[0]] // "note for Thomas that he has not …"
+			}
+			return named(item) && !slices.ContainsFunc(wordsIn(item), denies)
+		}) {
 			return true
+		}
+		if slices.ContainsFunc(items, func(item string) bool { return named(item) && excludes(item, name) }) {
+			return false
 		}
 		return (named(said) || slices.ContainsFunc(items, named)) && !slices.ContainsFunc(items, func(item string) bool {
 			return slices.ContainsFunc(others, func(other string) bool { return other != name && calls(item, other, others) }) // "not Pierre, Thomas"
 		})
 	})
+}
+
+// excludes reports whether an item of a sentence denies the words of a name themselves: "not for Mr Müller".
+func excludes(item, name string) bool {
+	denied := false
+	for _, w := range wordsIn(item) {
+		switch plain := values.Plain(w); {
+		case denies(w):
+			denied = true
+		case isLight(plain), slices.Contains(values.Phrases("title"), plain), slices.Contains(values.Phrases("onday"), plain):
+		case slices.Contains(strings.Split(name, "-"), strings.TrimSuffix(plain, "s")), slices.Contains(strings.Split(name, "-"), plain):
+			if denied {
+				return true
+			}
+		default:
+			denied = false
+		}
+	}
+	return false
 }

@@ -184,13 +184,19 @@ func (s *source) tells(text string, read reader) bool {
 	if s.amended {
 		most = len(said)
 	}
+	says := func(window []string) bool {
+		return slices.ContainsFunc(window, denies) == no && !slices.ContainsFunc(words, func(w string) bool { return !stands(w, window, all) })
+	}
 	for i := range said {
+		if !statesWhatIsAsked(text, all, wordsIn(said[i])) && slices.ContainsFunc(itemsOf(said[i]), func(item string) bool { return says(wordsIn(item)) }) {
+			return true // "note for him that he has not …, and for her that …"
+		}
 		for n := 1; n <= most && i+n <= len(said); n++ {
 			window := wordsIn(strings.Join(said[i:i+n], " "))
 			if statesWhatIsAsked(text, all, window) {
 				continue
 			}
-			if slices.ContainsFunc(window, denies) == no && !slices.ContainsFunc(words, func(w string) bool { return !stands(w, window, all) }) {
+			if says(window) {
 				return true
 			}
 		}

@@ -22,6 +22,7 @@ type spokenWord struct {
 	from, to int  // in its sentence
 	taken    bool // by a call
 	text     bool // into a text
+	first    bool // of a text
 	day      bool
 }
 
@@ -40,7 +41,11 @@ func heardIn(said string, read reader, when time.Time) (all []*spokenWord) {
 			}
 			continue
 		}
-		for _, w := range strings.Fields(values.Plain(said[at[0]:at[1]])) {
+		word := values.Plain(said[at[0]:at[1]])
+		if stem, ok := strings.CutSuffix(word, "nt"); ok && denies(word) {
+			word = stem + "n t" // "doesnt"
+		}
+		for _, w := range strings.Fields(word) {
 			all = append(all, &spokenWord{word: w, from: at[0], to: at[1]})
 		}
 	}
@@ -73,7 +78,17 @@ func (t *turn) takenBy(script *dsl.Script) (of takings) {
 			of.asks = of.asks || isQuestion(v.Text)
 		}
 	})
-	of.called = func(word string) bool { return t.trace.called(word) || t.trace.called(strings.TrimSuffix(word, "s")) }
+	var others []string // the words of rows of the same kinds
+	t.eachChanging(script, func(_ *verbs.Param, v *dsl.Value) {
+		if v.Kind == dsl.Symbol {
+			for _, name := range t.alike(v.Text) {
+				others = append(others, strings.Split(name, "-")...)
+			}
+		}
+	})
+	of.called = func(word string) bool {
+		return slices.Contains(others, word) || slices.Contains(others, strings.TrimSuffix(word, "s"))
+	}
 	of.names = append(of.names, wordsIn(t.c.o.Person)...) // at the end of a letter
 	parts := strings.NewReplacer("-", " ", ".", " ")
 	for i := range script.Calls {
@@ -87,6 +102,12 @@ func (t *turn) takenBy(script *dsl.Script) (of takings) {
 			of.names = append(of.names, wordsIn(parts.Replace(v.Params[i].Name))...)
 		}
 		of.phrases = append(of.phrases, phrasedWith(v, "")...)
+		for j := range v.Effects {
+			if e := v.Effects[j].Entity; e != nil && v.Effects[j].Kind == verbs.Creates { // "with a reminder"
+				label, _ := t.c.o.Registry.Says(t.c.wording.language, e.Store.Name)
+				of.names = append(of.names, wordsIn(parts.Replace(e.Store.Name)+" "+label)...)
+			}
+		}
 	}
 	return of
 }
@@ -123,7 +144,8 @@ func (t *turn) leftOver(script *dsl.Script) (left []string) {
 		return nil // it changes some of what was said before
 	}
 	of := t.takenBy(script)
-	said := t.settledIn(reminded(t.heard.own), t.now)
+	raw := spokenSentences(reminded(t.heard.own))
+	said := t.settledIn(raw, t.now)
 	words := make([][]*spokenWord, len(said))
 	for i := range said {
 		words[i] = heardIn(said[i], t.trace.read, t.now)
@@ -134,18 +156,27 @@ func (t *turn) leftOver(script *dsl.Script) (left []string) {
 		takeOthers(slices.Concat(words...), []string{text})
 		takeText(words, text, heardIn(text, t.trace.read, t.now))
 	}
-	begun := false
+	const few, slip = 3, 2
+	begun, taken := false, false
 	for i := range said {
 		var over []*spokenWord
 		orders := asksFor(said[i])
 		switch {
+		case taken && orders && lastTaken(words[i]) < 0:
+			if over = of.left(said[i], words[i]); len(over) <= few && !turns(raw[i], over) {
+				over = nil // "Could you let them know?"
+			}
 		case orders || lastTaken(words[i]) >= 0:
 			begun = true
 			if over = of.leftBehindOrders(said[i], words[i]); orders {
 				over = append(t.later(said[i], words[i], over), over...)
 			}
+			taken = taken || lastTaken(words[i]) >= 0
 		case begun && !(of.reads && enquires(said[i])) && !wonders(said[i]):
 			over = of.left(said[i], words[i])
+		}
+		if n := len(over); n > 0 && n <= slip && i+1 < len(said) && corrects(raw[i+1]) && !slices.ContainsFunc(words[i], func(w *spokenWord) bool { return w.text }) {
+			continue // "… he is in Madrid. Sorry, he is in Lisbon."
 		}
 		if len(over) > 0 {
 			left = append(left, said[i][over[0].from:over[len(over)-1].to])
@@ -176,9 +207,14 @@ func (t *turn) later(said string, words, over []*spokenWord) (left []*spokenWord
 	return left
 }
 
+// spokenSentences returns the sentences of a message without its quotation marks.
+func spokenSentences(text string) []string {
+	return sentencesOf(quoteMarks().ReplaceAllString(text, "$1$3 $2$4"))
+}
+
 // settledIn returns the sentences of a message without what it takes back itself.
-func (t *turn) settledIn(text string, when time.Time) (said []string) {
-	for _, sentence := range sentencesOf(quoteMarks().ReplaceAllString(text, "$1$3 $2$4")) {
+func (t *turn) settledIn(sentences []string, when time.Time) (said []string) {
+	for _, sentence := range sentences {
 		kept, corrects := corrected(clausesOf(sentence), t.trace.read, when)
 		now := strings.Join(kept, "")
 		if n := len(said); n > 0 && corrects {
@@ -206,23 +242,36 @@ func (of *takings) leftBehindOrders(said string, words []*spokenWord) (left []*s
 				part = append(part, w)
 			}
 		}
-		text := slices.ContainsFunc(part, func(w *spokenWord) bool { return w.text })
+		text := slices.ContainsFunc(part, func(w *spokenWord) bool { return w.first }) // and does not go on with it
 		taken := lastTaken(part) >= 0
 		if text || !taken || asksFor(said[from:starts[i+1]]) {
-			part = part[openingOf(said, part):]
+			order, tells := openingOf(said, part)
+			left = append(left, of.owned(part[max(0, order):tells])...)
+			part = part[tells:]
 		}
 		left = append(left, of.left(said, part)...)
 	}
 	return left
 }
 
-// openingOf returns how many words of a part of a sentence come before what it tells.
-func openingOf(said string, words []*spokenWord) int {
+// owned returns the words behind the name of a row's person that name another thing of theirs: "on Pierre's mortgage".
+func (of *takings) owned(words []*spokenWord) (left []*spokenWord) {
+	for i := range max(0, len(words)-2) {
+		if w, s, thing := words[i], words[i+1], words[i+2]; of.called(w.word) && s.word == "s" && s.from == w.from && !of.saysNothing(thing.word) && !has(of.phrases, thing.word) {
+			left = append(left, thing)
+		}
+	}
+	return left
+}
+
+// openingOf returns the word of a part of a sentence that orders, -1 if there is none, and how many words come before what
+// it tells.
+func openingOf(said string, words []*spokenWord) (order, tells int) {
 	first := slices.IndexFunc(words, func(w *spokenWord) bool { return w.taken })
 	if first < 0 {
 		first = len(words)
 	}
-	order, tells := -1, first
+	order, tells = -1, first
 	for i, w := range words[:first] {
 		switch {
 		case isOne(w.word, "bidding"):
@@ -231,7 +280,7 @@ func openingOf(said string, words []*spokenWord) int {
 			tells = i + 1
 		}
 	}
-	return tells
+	return order, tells
 }
 
 // left returns the words that are neither taken nor say nothing. A clause without a word of a text may say a day or a
@@ -252,6 +301,10 @@ func (of *takings) left(said string, words []*spokenWord) (left []*spokenWord) {
 		if isAside(clause) || len(here) == 0 || of.isOfAnother(here) || wonders(clause) && lastTaken(here) < 0 {
 			continue
 		}
+		if i := slices.IndexFunc(here, func(w *spokenWord) bool { return w.text }); i >= 0 && !of.asks && isAsked(clause, said[here[max(0, i-1)].from:to]) {
+			left = append(left, here...) // "are two copies enough?" does not say that they are
+			continue
+		}
 		if i := lastTaken(here) + 1; i > 0 && i < len(here) && isAside(said[here[i].from:to]) {
 			here = here[:i] // "… thanks bye"
 		}
@@ -260,13 +313,22 @@ func (of *takings) left(said string, words []*spokenWord) (left []*spokenWord) {
 				continue // when what a text tells of is expected: "should have the returns next week"
 			}
 			another := value && figures().MatchString(w.word) && i > 0 && slices.Contains(values.Phrases("joining"), here[i-1].word)
-			near := another || slices.Contains(values.Phrases("onday"), w.word) && slices.ContainsFunc(here[i+1:min(len(here), i+3)], func(w *spokenWord) bool { return w.taken }) // "bis zum 14."
-			if !w.taken && !near && !of.saysNothing(w.word) && !(value && has(of.phrases, w.word)) && !(of.asks && isSmall(w.word)) {
+			text := slices.ContainsFunc(here, func(w *spokenWord) bool { return w.text })
+			near := another || !text && slices.Contains(values.Phrases("onday"), w.word) && slices.ContainsFunc(here[i+1:min(len(here), i+3)], func(w *spokenWord) bool { return w.taken }) // "bis zum 14."
+			again := slices.ContainsFunc(words, func(other *spokenWord) bool { return other.text && other.word == w.word }) && !denies(w.word) && !figures().MatchString(w.word)
+			if !w.taken && !near && !again && !of.saysNothing(w.word) && !(value && has(of.phrases, w.word)) && !(of.asks && isSmall(w.word)) {
 				left = append(left, w)
 			}
 		}
 	}
 	return left
+}
+
+// turns reports whether words of a sentence make what was said before it less, or nothing of it.
+func turns(said string, words []*spokenWord) bool {
+	return supposes(said) || drops(said) || corrects(said) || slices.ContainsFunc(words, func(w *spokenWord) bool {
+		return w.day || figures().MatchString(w.word) || denies(w.word) || hedges(w.word)
+	})
 }
 
 // isValue reports whether calls take a day or a number from some words, and no text.
@@ -305,6 +367,11 @@ func lastTaken(words []*spokenWord) int {
 // isQuestion reports whether a text asks, with its mark or without.
 func isQuestion(text string) bool {
 	return strings.ContainsAny(text, "?¿") || asksFirst().MatchString(values.Plain(text))
+}
+
+// isAsked reports whether a clause asks what it says from a place on, and does not ask politely for something to be done.
+func isAsked(clause, from string) bool {
+	return strings.HasSuffix(strings.TrimSpace(clause), "?") && !asksFor(clause) && (asksFirst().MatchString(values.Plain(clause)) || asksFirst().MatchString(values.Plain(from)))
 }
 
 // isSmall reports whether a question may be put with a word or without: "whether he has to", "does he have to?".
@@ -437,7 +504,12 @@ func takeText(sentences [][]*spokenWord, text string, want []*spokenWord) bool {
 		}, func(w string) bool {
 			return isLight(w) || asks && isSmall(w) || slices.Contains(values.Phrases("separable"), w)
 		})
-		const moved = 1 // the verb
+		moved := 1 // the verb of each clause
+		for _, w := range want {
+			if slices.Contains(values.Phrases("joining"), w.word) {
+				moved++
+			}
+		}
 		if !asks && inOrder(other) < len(other)-moved {
 			return false // "he waits for them" is not "they wait for him"
 		}
@@ -447,6 +519,9 @@ func takeText(sentences [][]*spokenWord, text string, want []*spokenWord) bool {
 	}
 	for _, i := range best {
 		all[i].taken, all[i].text = true, !all[i].day
+	}
+	if best != nil {
+		all[slices.Min(best)].first = true
 	}
 	return best != nil
 }
@@ -530,11 +605,10 @@ func (t *turn) reworded(script *dsl.Script) (names []string) {
 				text = t.heard.own
 			}
 			var words [][]*spokenWord
-			for _, said := range t.settledIn(text, s.when) {
+			for _, said := range t.settledIn(spokenSentences(text), s.when) {
 				words = append(words, heardIn(said, t.trace.read, s.when))
 			}
-			certain, _ := s.says(v)
-			return certain || s.amended && s.tells(v.Text, t.trace.read) || takeText(words, v.Text, heardIn(v.Text, t.trace.read, s.when))
+			return s.amended && s.tells(v.Text, t.trace.read) || takeText(words, v.Text, heardIn(v.Text, t.trace.read, s.when))
 		}) {
 			names = append(names, p.Name)
 		}
@@ -580,7 +654,10 @@ func (t *turn) misdated(script *dsl.Script) (names []string) {
 						others := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 							return t.trace.called(w) || isOne(values.Plain(w), "bidding") || slices.Contains(values.Phrases("onday"), values.Plain(w))
 						})
-						return len(others) <= few || asksFor(clause) && !slices.ContainsFunc(texts, func(text string) bool {
+						apart := !slices.ContainsFunc(others, func(w string) bool {
+							return slices.ContainsFunc(texts, func(text string) bool { return has(wordsIn(text), w) })
+						})
+						return len(others) <= few && apart || asksFor(clause) && !slices.ContainsFunc(texts, func(text string) bool {
 							return slices.ContainsFunc(meaningful(text), func(w string) bool { return has(words, w) })
 						}) || slices.ContainsFunc(wordsIn(clause), func(w string) bool { return has(said, w) })
 					})

@@ -38,12 +38,15 @@ func ownWords(text string, read reader, when time.Time) (all []statement) {
 		return strings.TrimSuffix(before, ":") + ": " + mark + strconv.Itoa(len(notes)-1) + mark + behind
 	})
 	for _, said := range sentencesOf(unquoted(text)) {
-		if head, _, ok := strings.Cut(said, ": "); supposes(said) && !(ok && asksFor(head) && !supposes(head)) {
+		if supposes(said) && !supposesWithin(said) {
 			continue
 		}
 		kept := firstHand(clausesOf(said))
 		back := len(all) > 0
 		kept, corrects := corrected(kept, read, when)
+		if said := slices.DeleteFunc(slices.Clone(kept), deniesFirst); corrects && len(said) > 0 {
+			kept = said // "no wait, not the accountant, write that …"
+		}
 		text := strings.TrimSpace(strings.Join(kept, ""))
 		if back && corrects && strings.HasSuffix(said, text) {
 			all[len(all)-1].text = withdrawn(all[len(all)-1].text, read(text, when), read, when)
@@ -58,6 +61,17 @@ func ownWords(text string, read reader, when time.Time) (all []statement) {
 	}
 	return all
 }
+
+// supposesWithin reports whether it is in what an order tells that a sentence supposes: "note that he comes if …", "put: if …".
+func supposesWithin(said string) bool {
+	head, _, ok := strings.Cut(said, ": ")
+	if at := conjoins().FindStringIndex(said); at != nil && (!ok || at[0] < len(head)) {
+		head, ok = said[:at[0]], true
+	}
+	return ok && asksFor(head) && !supposes(head)
+}
+
+var conjoins = lazily(func() string { return `(?i)\s(?:` + strings.Join(values.Phrases("conjunction"), "|") + `)\s` })
 
 // unquoted returns a text without what stands in quotation marks. Where that ends in a full stop and a capital follows,
 // the full stop is kept: it ends the sentence that quotes.
@@ -105,7 +119,7 @@ func pleads(said string) bool {
 	return slices.ContainsFunc(clausesOf(said), func(clause string) bool {
 		words := strings.Fields(nameable(clause))
 		i := slices.IndexFunc(words, is("pleading"))
-		return i >= 0 && !slices.ContainsFunc(words[:i], is("saying"))
+		return i >= 0 && !slices.ContainsFunc(words[min(1, i):i], is("saying")) // "schreibt bitte" is an order
 	})
 }
 

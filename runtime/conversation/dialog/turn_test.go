@@ -122,7 +122,7 @@ func TestAMistakeIsRepaired(t *testing.T) {
 	if h.field("repair", 11, "notes") != "tomorrow" {
 		t.Error("nothing was noted")
 	}
-	if !strings.Contains(a.Text, `notes "tomorrow"`) || a.Turn.Model.Repairs != 2 {
+	if strings.Contains(a.Text, "could not") || !strings.Contains(a.Text, `notes "tomorrow"`) || a.Turn.Model.Repairs != 2 {
 		t.Errorf("told %q after %d repairs", a.Text, a.Turn.Model.Repairs)
 	}
 	for i, want := range []string{"house.note", "@boiler"} {
@@ -130,6 +130,17 @@ func TestAMistakeIsRepaired(t *testing.T) {
 		if !strings.Contains(last, want) {
 			t.Errorf("the model was told %q", last)
 		}
+	}
+}
+
+// A model whose change was refused does not pass over that with a courtesy. (G1)
+func TestARefusalIsNotPassedOver(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	state := h.state()
+	a := h.talk(answers(calls(`house.note :repair-id @garage :note "come at noon"`), pleased), nil).say("garage: come at noon")
+	if h.state() != state || !strings.Contains(a.Text, "could not") {
+		t.Errorf("told %q", a.Text)
 	}
 }
 

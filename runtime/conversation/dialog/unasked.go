@@ -282,7 +282,7 @@ func (t *turn) talks() bool {
 	if t.c.expected != (expected{}) || t.was.open() {
 		return false // it answers a question
 	}
-	if t.civil || t.heard.reply.Answer == values.Pleased {
+	if t.civil || t.heard.reply.Answer == values.Pleased || isAside(t.heard.own) {
 		return true
 	}
 	return !slices.ContainsFunc(sentencesOf(t.heard.own), func(said string) bool {

@@ -84,6 +84,17 @@ func TestAModelWritesNothingUnasked(t *testing.T) {
 		"thanks at the end":            {"", "Note on the boiler: come at noon. Many thanks and all the best", boiler + `:note "come at noon"`, ""},
 		"what is to be asked":          {"", "Please ask on the boiler whether it leaks", boiler + `:note "it leaks"`, "you have not"},
 		"how it would be done":         {"", "How would one note on the boiler that it leaks?", boiler + `:note "it leaks"`, "you have not"},
+		"what is asked is no fact":     {"", "For the boiler: are two valves enough?", boiler + `:note "two valves are enough"`, "you have not"},
+		"which of two":                 {"How are the boiler and the kitchen window?", "Note for it: come at noon", `house.note :repair-id @kitchen-window :note "come at noon"`, "Kitchen Window"},
+		"a row that is denied":         {"", "Not for the boiler, for the other one: please note that it leaks", boiler + `:note "it leaks"`, "Boiler"},
+		"a limit left out":             {"", "Note on the boiler: do not touch valves from before 2018", boiler + `:note "do not touch valves from 2018"`, "you also said"},
+		"another order behind it":      {"", "Note on the boiler that it leaks. I want to count the valves carefully", boiler + `:note "it leaks"`, "you also said"},
+		"an order at the end":          {"", "The boiler: it leaks again. Could you let them know please?", boiler + `:note "it leaks again"`, ""},
+		"an aside in the middle":       {"", "Note on the boiler that it leaks. Between the two of us, the tenant broke it", boiler + `:note "it leaks, the tenant broke it"`, "you also said"},
+		"a correction said whole":      {"", "Note on the boiler that it drips. Sorry, it leaks, it leaks in the cellar", boiler + `:note "it leaks in the cellar"`, ""},
+		"another thing of theirs":      {"", "Put a note on the boiler's guarantee that it leaks", boiler + `:note "it leaks"`, "you also said"},
+		"a day of another verb":        {"", "Note on the boiler: its guarantee expires on 3 March 2025", boiler + `:note "its guarantee expires on 3 March 2025" :expected 2025-03-03`, "you have not said expected"},
+		"a denial in another text":     {"", "Note on the boiler that it does not leak, and on the kitchen window that it is wet", boiler + `:note "it does not leak"` + "\n" + `house.note :repair-id @kitchen-window :note "it is wet"`, ""},
 		"a request in form a question": {"", "Could you note on the boiler: come at noon?", boiler + `:note "come at noon"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
