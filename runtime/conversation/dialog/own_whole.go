@@ -78,17 +78,7 @@ func (t *turn) takenBy(script *dsl.Script) (of takings) {
 			of.asks = of.asks || isQuestion(v.Text)
 		}
 	})
-	var others []string // the words of rows of the same kinds
-	t.eachChanging(script, func(_ *verbs.Param, v *dsl.Value) {
-		if v.Kind == dsl.Symbol {
-			for _, name := range t.alike(v.Text) {
-				others = append(others, strings.Split(name, "-")...)
-			}
-		}
-	})
-	of.called = func(word string) bool {
-		return slices.Contains(others, word) || slices.Contains(others, strings.TrimSuffix(word, "s"))
-	}
+	of.called = func(word string) bool { return t.trace.called(word) || t.trace.called(strings.TrimSuffix(word, "s")) }
 	of.names = append(of.names, wordsIn(t.c.o.Person)...) // at the end of a letter
 	parts := strings.NewReplacer("-", " ", ".", " ")
 	for i := range script.Calls {
@@ -257,7 +247,7 @@ func (of *takings) leftBehindOrders(said string, words []*spokenWord) (left []*s
 // owned returns the words behind the name of a row's person that name another thing of theirs: "on Pierre's mortgage".
 func (of *takings) owned(words []*spokenWord) (left []*spokenWord) {
 	for i := range max(0, len(words)-2) {
-		if w, s, thing := words[i], words[i+1], words[i+2]; of.called(w.word) && s.word == "s" && s.from == w.from && !of.saysNothing(thing.word) && !has(of.phrases, thing.word) {
+		if w, s, thing := words[i], words[i+1], words[i+2]; of.called(w.word) && s.word == "s" && s.from == w.from && !of.saysNothing(thing.word) && !of.called(thing.word) && !has(of.phrases, thing.word) {
 			left = append(left, thing)
 		}
 	}
@@ -298,7 +288,8 @@ func (of *takings) left(said string, words []*spokenWord) (left []*spokenWord) {
 		}
 		value := whole || isValue(here)
 		day := isValue(here) && len(of.texts) > 0 && slices.ContainsFunc(here, func(w *spokenWord) bool { return has(of.phrases, w.word) })
-		if isAside(clause) || len(here) == 0 || of.isOfAnother(here) || wonders(clause) && lastTaken(here) < 0 {
+		within := slices.ContainsFunc(words, func(w *spokenWord) bool { return w.text && w.from >= to }) // a text goes on behind it
+		if isAside(clause) || len(here) == 0 || !within && of.isOfAnother(here) || wonders(clause) && lastTaken(here) < 0 {
 			continue
 		}
 		if i := slices.IndexFunc(here, func(w *spokenWord) bool { return w.text }); i >= 0 && !of.asks && isAsked(clause, said[here[max(0, i-1)].from:to]) {
@@ -313,8 +304,7 @@ func (of *takings) left(said string, words []*spokenWord) (left []*spokenWord) {
 				continue // when what a text tells of is expected: "should have the returns next week"
 			}
 			another := value && figures().MatchString(w.word) && i > 0 && slices.Contains(values.Phrases("joining"), here[i-1].word)
-			text := slices.ContainsFunc(here, func(w *spokenWord) bool { return w.text })
-			near := another || !text && slices.Contains(values.Phrases("onday"), w.word) && slices.ContainsFunc(here[i+1:min(len(here), i+3)], func(w *spokenWord) bool { return w.taken }) // "bis zum 14."
+			near := another || slices.Contains(values.Phrases("onday"), w.word) && slices.ContainsFunc(here[i+1:min(len(here), i+3)], func(w *spokenWord) bool { return w.taken && !w.text }) // "bis zum 14."
 			again := slices.ContainsFunc(words, func(other *spokenWord) bool { return other.text && other.word == w.word }) && !denies(w.word) && !figures().MatchString(w.word)
 			if !w.taken && !near && !again && !of.saysNothing(w.word) && !(value && has(of.phrases, w.word)) && !(of.asks && isSmall(w.word)) {
 				left = append(left, w)
@@ -654,10 +644,7 @@ func (t *turn) misdated(script *dsl.Script) (names []string) {
 						others := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 							return t.trace.called(w) || isOne(values.Plain(w), "bidding") || slices.Contains(values.Phrases("onday"), values.Plain(w))
 						})
-						apart := !slices.ContainsFunc(others, func(w string) bool {
-							return slices.ContainsFunc(texts, func(text string) bool { return has(wordsIn(text), w) })
-						})
-						return len(others) <= few && apart || asksFor(clause) && !slices.ContainsFunc(texts, func(text string) bool {
+						return len(others) <= few || asksFor(clause) && !slices.ContainsFunc(texts, func(text string) bool {
 							return slices.ContainsFunc(meaningful(text), func(w string) bool { return has(words, w) })
 						}) || slices.ContainsFunc(wordsIn(clause), func(w string) bool { return has(said, w) })
 					})
