@@ -270,7 +270,7 @@ func (s *source) chooses(name string, others []string) bool {
 	return slices.ContainsFunc(sentencesOf(s.text), func(said string) bool {
 		items := itemsOf(said)
 		if slices.ContainsFunc(items, func(item string) bool {
-			if at := conjoins().FindStringIndex(item); at != nil && asksFor(item[:at[0]]) {
+			if at := conjoins().FindStringIndex(item); at != nil && asksFor(item[:at[0]]) && named(item[:at[0]]) {
 				item = item[:at[0]] // "note for Thomas that he has not …"
 			}
 			return named(item) && !slices.ContainsFunc(wordsIn(item), denies)

@@ -598,7 +598,8 @@ func (t *turn) reworded(script *dsl.Script) (names []string) {
 			for _, said := range t.settledIn(spokenSentences(text), s.when) {
 				words = append(words, heardIn(said, t.trace.read, s.when))
 			}
-			return s.amended && s.tells(v.Text, t.trace.read) || takeText(words, v.Text, heardIn(v.Text, t.trace.read, s.when))
+			certain, _ := s.says(v) // a number of an account, in groups
+			return certain && len(strings.Fields(v.Text)) == 1 || s.amended && s.tells(v.Text, t.trace.read) || takeText(words, v.Text, heardIn(v.Text, t.trace.read, s.when))
 		}) {
 			names = append(names, p.Name)
 		}
