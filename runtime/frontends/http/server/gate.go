@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -160,7 +159,7 @@ func (g *gate) enter(ctx context.Context, stream bool) (leave func(), err error)
 // largest mail.
 const (
 	mostBodies = 256 << 20
-	mostOpen   = 128 << 20
+	mostOpen   = 96 << 20
 	mostFrom   = 64 << 20
 )
 
@@ -181,21 +180,29 @@ func (g *gate) takes(from string, more int64) bool {
 // hold reads the body of a request, within the deadline that guard set; give releases the memory. from is
 // the address of a sender whom nobody knows, "" for any other.
 func (g *gate) hold(r *http.Request, c *http.ResponseController, from string) (give func(), err error) {
-	var body bytes.Buffer
-	var held int64 // of memory, which may be twice what was read
+	var body net.Buffers
+	var held int64 // of memory
 	give = func() {
 		g.bodies.Add(-held)
 		if from != "" {
 			g.takes(from, -held)
 		}
 	}
-	for {
-		_, err := io.CopyN(&body, r.Body, 32<<10)
-		more := int64(body.Cap()) - held
-		held += more
-		all := g.bodies.Add(more)
-		if from != "" && !g.takes(from, more) || all > mostBodies {
+	for size := int64(512); ; size = min(2*size, 64<<10) { // pieces are not copied, and leave nothing to collect
+		held += size
+		all := g.bodies.Add(size)
+		if from != "" && !g.takes(from, size) || all > mostBodies {
 			return give, errBusy
+		}
+		piece, n := make([]byte, size), 0
+		for n < len(piece) && err == nil {
+			var more int
+			more, err = r.Body.Read(piece[n:])
+			n += more
+		}
+		body = append(body, piece[:n])
+		if err == nil {
+			continue
 		}
 		if err == io.EOF {
 			// The body is read. The deadline has to go, since it would end the request when it
@@ -211,7 +218,7 @@ func (g *gate) hold(r *http.Request, c *http.ResponseController, from string) (g
 			return give, err
 		case errors.As(err, &late) && late.Timeout():
 			return give, Problem{Status: http.StatusRequestTimeout, Code: "bad-body", Title: "the body did not come in time"}
-		case err != nil:
+		default:
 			return give, BadBody("the body broke off", "send all of it")
 		}
 	}
