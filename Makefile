@@ -246,6 +246,7 @@ marathon: postgres prometheus nginx chromium versions ## the tests that count, a
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestADataRoom$$|TestARoomIsIngestedThroughKills$$' -room-whole -timeout 2h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestARoomIsIngestedThroughKills$$' -room-large 300 -timeout 4h -v
 	go test ./verbs/grammar -run 'TestWhatAGrammarAllowsIsAccepted$$|TestJSONSaysTheSameCalls$$|TestWhatTheSchemaAcceptsIsAccepted$$' -samples 100000 -timeout 6h -v
+	scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; cd $(BENCH) && go run . -journal 1000000 "$$scratch"
 	$(MAKE) --no-print-directory week
 	go run ./cmd/internal/mutants -mutate
 

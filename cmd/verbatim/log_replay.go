@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
+	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -63,7 +65,35 @@ type differenceJSON struct {
 	Message string       `json:"message"`
 }
 
+// scratch is a temporary file that nobody else can open, and that ends with the command.
+type scratch struct{ *os.File }
+
+func newScratch() (journal.Scratch, error) {
+	f, err := os.CreateTemp("", "verbatim-rows-")
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(f.Name()) // where a file that is open may be removed
+	return scratch{f}, nil
+}
+
+// Close implements io.Closer.
+func (s scratch) Close() error {
+	err := s.File.Close()
+	_ = os.Remove(s.Name())
+	return err
+}
+
+// long has a command that goes over a whole journal collect garbage as often as a server does, so that its
+// memory is that of what it holds.
+func (a *app) long() {
+	if a.env("GOGC") == "" {
+		debug.SetGCPercent(100)
+	}
+}
+
 func (a *app) logReplay(ctx context.Context, store, palettes, file, into string) error {
+	a.long()
 	reg, err := a.wholePalettes(palettes)
 	if err != nil {
 		return err
@@ -99,6 +129,8 @@ func (a *app) logReplay(ctx context.Context, store, palettes, file, into string)
 		}
 	}
 	state := journal.NewState(tables(reg))
+	defer state.Close()
+	state.Spill(newScratch)
 	var h journal.Head
 	var left []string
 	all := stores.Scope{Principal: operatorName, All: true}
@@ -284,6 +316,8 @@ func (a *app) logBaseline(ctx context.Context, f setup) error {
 		return a.journalFailed(err)
 	}
 	state := journal.NewState(tables(reg))
+	defer state.Close()
+	state.Spill(newScratch)
 	for l, err := range journal.Opened(ctx, s, operatorName, journal.Entries(ctx, s, 1, 0)) {
 		if err != nil {
 			return a.journalFailed(err)

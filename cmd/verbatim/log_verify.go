@@ -109,6 +109,7 @@ func (a *app) checkpoint(file, key string) (c journal.Checkpoint, signed bool, e
 }
 
 func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key string, archived []string) error {
+	a.long()
 	v := verifying{app: a, file: file}
 	return v.verify(ctx, store, palettes, since, key, archived)
 }

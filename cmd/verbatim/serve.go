@@ -38,6 +38,7 @@ import (
 	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/runtime/jobs/worker"
+	"verbatim/runtime/jobs/workflow"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/verbs"
@@ -575,8 +576,8 @@ func (a *app) workBeside(ctx context.Context, f serveFlags, name string, engine 
 }
 
 // answersFor returns what has to answer for a notice to leave: the channel that its route names, the
-// server of mail for letters, or the agent that it is pushed to. What the program itself does under the
-// name of a notice has none; nor has what people are told in conversations, whose providers the notice
+// server of mail for letters, the agent that it is pushed to, or the steps of plans. What else the program
+// itself does under the name of a notice has none; nor has what people are told in conversations, whose providers the notice
 // does not name.
 func answersFor(channel func(string) string) func(engine.Message) string {
 	return func(m engine.Message) string {
@@ -587,6 +588,9 @@ func answersFor(channel func(string) string) func(engine.Message) string {
 			return "letters"
 		case engine.TargetAgreement:
 			return cmp.Or(channel(m.Target), "letters")
+		}
+		if workflow.Continues(m.Target) {
+			return worker.Plans
 		}
 		return channel(m.Target)
 	}

@@ -211,6 +211,7 @@ const (
 	CodeNeedsAgreement   = "needs-agreement"
 	CodeChangedMeanwhile = "changed-meanwhile"
 	CodeNamesUnread      = "names-unread"
+	CodeToolSilent       = "tool-silent"
 
 	codeUnknownPrincipal    = "unknown-principal"
 	codeUnknownName         = "unknown-name"

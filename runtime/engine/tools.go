@@ -27,7 +27,11 @@ func meetTools(ctx context.Context, e *Engine, p *verbs.Program) (uses bool, err
 				if err := ctx.Err(); err != nil {
 					return true, failure(err)
 				}
-				all = append(all, callError{i, tell(placeOf(p, &calls[i]), "tool-unfit", v.Name, v.Tool.Name, v.Tool.Server, ds[0].Code)})
+				said := tell(placeOf(p, &calls[i]), "tool-unfit", v.Name, v.Tool.Name, v.Tool.Server, ds[0].Code)
+				if ds[0].Code == tools.CodeUnreached {
+					said = tell(placeOf(p, &calls[i]), CodeToolSilent, v.Tool.Name, v.Tool.Server)
+				}
+				all = append(all, callError{i, said})
 				break
 			}
 		}

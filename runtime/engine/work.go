@@ -181,9 +181,33 @@ func ReadMessage(j *stores.Job) (Message, error) {
 	return Message{ID: j.ID, Kind: p.Kind, Target: p.Target, Time: p.Time, Body: string(p.Body), About: p.About}, nil
 }
 
+// Asks returns the server whose tool the call of a job asks, "" if it asks none. A function of this
+// program is no server, once it was met.
+func (e *Engine) Asks(run stores.Run) string {
+	if run.Kind != JobCall {
+		return ""
+	}
+	w, why, err := readWork(e.reg, run)
+	if err != nil || why != "" {
+		return ""
+	}
+	for i := range w.effect.Run.Script.Calls {
+		of := e.verbs[e.reg.Verb(w.effect.Run.Script.Calls[i].Verb)]
+		if of == nil {
+			continue
+		}
+		for _, v := range of.tools {
+			if spec, met := e.box.Spec(v); !met || !spec.Local {
+				return v.Tool.Server
+			}
+		}
+	}
+	return ""
+}
+
 // Work carries out one run of a job of JobKinds and settles it. After an error the run is not
 // settled, and the job is to be tried again, or for stores.ErrVersion left to a worker of
-// another version.
+// another version. The error wraps a *Refusal where a tool did not answer.
 func (e *Engine) Work(ctx context.Context, run stores.Run) (Worked, error) {
 	var done Worked
 	var err error
@@ -286,6 +310,8 @@ func worked(ctx context.Context, s *Session, w *work, done Worked, p *verbs.Prog
 		return done, nil
 	case errors.Is(err, errRowGone):
 		return skipWork(ctx, s, w, done, script, reasonRowGone)
+	case errors.As(err, &refusal) && refusal.Diagnostics[0].Code == CodeToolSilent:
+		return done, failure(err) // which is no refusal, and passes
 	case errors.As(err, &refusal) && refusal.Diagnostics[0].Code != CodeChangedMeanwhile && refusal.Diagnostics[0].Code != CodeNeedsAgreement:
 		return refuseWork(ctx, s, w, done, p, o, refusal)
 	}

@@ -135,6 +135,21 @@ func appendOpening(b []byte, o *Opening) []byte {
 type Line struct {
 	Entry   stores.Entry
 	Opening *Opening
+
+	record *Record // as it is written; nil until somebody asked
+}
+
+// written returns the record of the entry without what its opening tells. It is read once, and must not be
+// changed.
+func (l *Line) written() (*Record, error) {
+	if l.record == nil {
+		r, err := Parse(l.Entry.Changes)
+		if err != nil {
+			return nil, err
+		}
+		l.record = &r
+	}
+	return l.record, nil
 }
 
 // Read iterates over the entries of a file. It does not verify them, but checks that every

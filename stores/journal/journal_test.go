@@ -555,7 +555,7 @@ func TestTheFirstJournalIsReadForEver(t *testing.T) {
 		}
 		s.Apply(l.Entry.Seq, &r)
 	}
-	row := s.rows[note][key(1)]
+	row := s.rows.get(note, key(1))
 	var got []string
 	for _, v := range row.values {
 		got = append(got, v.String())
@@ -564,7 +564,7 @@ func TestTheFirstJournalIsReadForEver(t *testing.T) {
 	if strings.Join(got, " ") != want || len(s.Differences()) > 0 {
 		t.Errorf("%s\n%v", got, s.Differences())
 	}
-	if other := s.rows[note][key(2)]; other == nil || !other.gone || s.Erased() != 0 {
+	if other := s.rows.get(note, key(2)); other == nil || !other.gone || s.Erased() != 0 {
 		t.Errorf("%+v", other)
 	}
 }

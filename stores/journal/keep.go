@@ -20,7 +20,7 @@ func Opened(ctx context.Context, s stores.Store, principal string, entries iter.
 			var ids []stores.Value
 			at := map[string]*Line{}
 			for _, l := range lines {
-				record, err := Parse(l.Entry.Changes)
+				record, err := l.written()
 				if err != nil {
 					// Verify decides whether that is right.
 					continue
@@ -81,9 +81,16 @@ func asOpening(err error, to **OpeningError) bool {
 
 // Record decodes the changes of a line's entry and opens them.
 func (l *Line) Record() (Record, error) {
-	r, err := Parse(l.Entry.Changes)
+	w, err := l.written()
 	if err != nil {
-		return r, err
+		return Record{}, err
+	}
+	r := *w
+	if r.Opening != "" { // what is opened is the caller's own
+		r.Rows = slices.Clone(r.Rows)
+		for i := range r.Rows {
+			r.Rows[i].Fields = slices.Clone(r.Rows[i].Fields)
+		}
 	}
 	r.Open(l.Opening)
 	return r, nil
@@ -457,7 +464,7 @@ func Baseline(ctx context.Context, s stores.Store, principal string, state *Stat
 					return err
 				}
 				values := row.Values
-				if r := state.rows[e][values[e.Key]]; r != nil && r.whole && !r.gone {
+				if r := state.rows.get(e, values[e.Key]); r != nil && r.whole && !r.gone {
 					continue
 				}
 				c := receipt.Row{Op: receipt.Found, Entity: e.Name, Table: e.Table, Key: values[e.Key]}
@@ -482,6 +489,9 @@ func Baseline(ctx context.Context, s stores.Store, principal string, state *Stat
 					}
 				}
 			}
+		}
+		if state.rows.err != nil {
+			return state.rows.err
 		}
 		return flush()
 	})

@@ -78,8 +78,8 @@ func (l *Losses) Watch(lines iter.Seq2[*Line, error]) iter.Seq2[*stores.Entry, e
 				return
 			}
 			// Verify, not this, reports a record that cannot be read.
-			if r, err := Parse(line.Entry.Changes); err == nil {
-				l.look(line, &r)
+			if r, err := line.written(); err == nil {
+				l.look(line, r)
 			}
 			if !yield(&line.Entry, nil) {
 				return

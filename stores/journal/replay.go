@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,12 +12,11 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// A State holds the rows as a journal records them. It grows with the rows that were changed, not
-// with the entries.
+// A State holds the rows as a journal records them, in memory or in a file: see Spill.
 type State struct {
 	entities map[string]*stores.Entity
 	order    []*stores.Entity
-	rows     map[*stores.Entity]map[stores.Value]*row
+	rows     *spill
 	found    []Difference
 	foreign  map[string]int
 	later    map[*stores.Entity]map[stores.Value]*receipt.Row // by Foretell
@@ -92,25 +92,33 @@ type Difference struct {
 
 // NewState begins a state without rows.
 func NewState(entities []*stores.Entity) *State {
-	s := &State{entities: map[string]*stores.Entity{}, rows: map[*stores.Entity]map[stores.Value]*row{}, foreign: map[string]int{}, order: entities, later: map[*stores.Entity]map[stores.Value]*receipt.Row{}}
+	s := &State{entities: map[string]*stores.Entity{}, rows: newSpill(entities), foreign: map[string]int{}, order: entities, later: map[*stores.Entity]map[stores.Value]*receipt.Row{}}
 	for _, e := range entities {
 		s.entities[e.Name] = e
 		if e.Was != "" {
 			s.entities[e.Was] = e
 		}
-		s.rows[e] = map[stores.Value]*row{}
 	}
 	return s
 }
 
+// Spill has the state keep the first megabytes of rows in memory alone, and the others in a file that open
+// makes; of those it has some twenty bytes each in memory. Close closes the file.
+func (s *State) Spill(open func() (Scratch, error)) { s.rows.open, s.rows.kept = open, false }
+
+// Close ends the state.
+func (s *State) Close() {
+	if s.rows.file != nil {
+		_ = s.rows.file.Close()
+	}
+}
+
 // Erased returns how many fields of rows are no longer known because their values were erased.
 func (s *State) Erased() (n int) {
-	for _, rows := range s.rows {
-		for _, r := range rows {
-			for _, k := range r.state {
-				if k == erased && !r.gone {
-					n++
-				}
+	for v := range s.rows.all {
+		for _, k := range v.row.state {
+			if k == erased && !v.row.gone {
+				n++
 			}
 		}
 	}
@@ -120,13 +128,10 @@ func (s *State) Erased() (n int) {
 // Gone lists the fields whose values were erased, row by row.
 func (s *State) Gone() []Difference {
 	var all []Difference
-	for _, e := range s.order {
-		for _, key := range s.keys(e) {
-			r := s.rows[e][key]
-			for f, k := range r.state {
-				if k == erased && !r.gone {
-					all = append(all, Difference{e, key, r.seq, e.Fields[f].Name, "was erased"})
-				}
+	for _, v := range s.those(func(r *row) bool { return !r.gone && slices.Contains(r.state, erased) }) {
+		for f, k := range v.row.state {
+			if k == erased {
+				all = append(all, Difference{v.entity, v.key, v.row.seq, v.entity.Fields[f].Name, "was erased"})
 			}
 		}
 	}
@@ -139,29 +144,29 @@ func (s *State) Foreign() map[string]int { return s.foreign }
 // Rows returns how many rows there are, and how many of them the journal knows only in part,
 // because they are older than it.
 func (s *State) Rows() (all, partly int) {
-	for _, rows := range s.rows {
-		for _, r := range rows {
-			if !r.gone {
-				all++
-				if !r.whole {
-					partly++
-				}
+	for v := range s.rows.all {
+		if !v.row.gone {
+			all++
+			if !v.row.whole {
+				partly++
 			}
 		}
 	}
 	return all, partly
 }
 
-func (s *State) keys(e *stores.Entity) []stores.Value {
-	keys := make([]stores.Value, 0, len(s.rows[e]))
-	for k := range s.rows[e] {
-		keys = append(keys, k)
+// those lists the rows that are asked for, entity by entity and by key.
+func (s *State) those(wanted func(*row) bool) (all []spilt) {
+	for v := range s.rows.all {
+		if wanted(v.row) {
+			all = append(all, *v)
+		}
 	}
-	slices.SortFunc(keys, func(a, b stores.Value) int {
-		n, _ := stores.Compare(a, b)
-		return n
+	slices.SortFunc(all, func(a, b spilt) int {
+		n, _ := stores.Compare(a.key, b.key)
+		return cmp.Or(cmp.Compare(s.rows.numbers[a.entity], s.rows.numbers[b.entity]), n)
 	})
-	return keys
+	return all
 }
 
 // Apply carries out the changes of an entry. The record must have been opened. If an entry says
@@ -178,7 +183,7 @@ func (s *State) Apply(seq int64, r *Record) {
 			s.foreign[c.Entity]++
 			continue
 		}
-		was := s.rows[e][c.Key]
+		was := s.rows.get(e, c.Key)
 		now := was
 		differs := func(field, msg string) { s.found = append(s.found, Difference{e, c.Key, seq, field, msg}) }
 		switch c.Op {
@@ -211,7 +216,6 @@ func (s *State) Apply(seq int64, r *Record) {
 			}
 		}
 		now.seq = seq
-		s.rows[e][c.Key] = now
 		for j := range c.Fields {
 			f := c.Fields[j]
 			at := e.FieldIndex(f.Name)
@@ -243,6 +247,7 @@ func (s *State) Apply(seq int64, r *Record) {
 		if c.Op == receipt.Deleted {
 			now.gone, now.whole = true, true
 		}
+		s.rows.put(e, c.Key, now)
 	}
 }
 
@@ -263,15 +268,17 @@ func (s *State) Compare(ctx context.Context, live stores.Reader) (looked, strang
 			}
 			values, marks := row.Values, row.Marks
 			looked++
-			r := s.rows[e][values[e.Key]]
+			r := s.rows.get(e, values[e.Key])
+			if r != nil {
+				r.seen = true
+				s.rows.put(e, values[e.Key], r)
+			}
 			switch {
 			case r == nil:
 				strange++
 			case r.gone:
-				r.seen = true
 				s.found = append(s.found, Difference{e, values[e.Key], r.seq, "", "is there, and was deleted"})
 			default:
-				r.seen = true
 				for f, v := range values {
 					if !r.may(f, v) {
 						s.found = append(s.found, Difference{e, values[e.Key], r.seq, e.Fields[f].Name, differ(&e.Fields[f], v, r.values[f])})
@@ -284,13 +291,11 @@ func (s *State) Compare(ctx context.Context, live stores.Reader) (looked, strang
 				}
 			}
 		}
-		for _, key := range s.keys(e) {
-			if r := s.rows[e][key]; !r.seen && !r.gone {
-				s.found = append(s.found, Difference{e, key, r.seq, "", "is missing"})
-			}
-		}
 	}
-	return looked, strange, nil
+	for _, v := range s.those(func(r *row) bool { return !r.seen && !r.gone }) {
+		s.found = append(s.found, Difference{v.entity, v.key, v.row.seq, "", "is missing"})
+	}
+	return looked, strange, s.rows.err
 }
 
 func differ(f *stores.Field, is, should stores.Value) string {
@@ -399,7 +404,7 @@ func (s *State) Rebuild(ctx context.Context, tx stores.Tx, seq int64, r *Record)
 		if e == nil || c.Op == receipt.Redacted {
 			continue
 		}
-		was := s.rows[e][c.Key]
+		was := s.rows.get(e, c.Key)
 		there := was != nil && !was.gone && was.whole || added[e][c.Key]
 		marks := was.marked()
 		if !there && c.Op != receipt.Inserted {

@@ -145,3 +145,63 @@ func TestBusyIsAConflict(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A reader that takes long keeps what it began with while others write, and the log that grows meanwhile
+// is cut short when it has gone.
+func TestALongReaderHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	path, e := filepath.Join(t.TempDir(), "long.db"), counter()
+	s, err := sqlite.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Migrate(ctx, []*stores.Entity{e}, true); err != nil {
+		t.Fatal(err)
+	}
+	insert := func(n int64) {
+		t.Helper()
+		if err := s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: e, Key: stores.NewInt(n), Set: []stores.Assign{{Field: 1, Value: stores.NewInt(0)}}}}})
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	grown := func() int64 {
+		file, err := os.Stat(path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file.Size()
+	}
+	insert(0)
+	const many = 1500
+	err = s.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
+		rows := func() int {
+			all, err := r.Find(ctx, stores.Find{Entity: e, Limit: 10 * many})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(all)
+		}
+		before := rows()
+		for n := range int64(many) {
+			insert(n + 1)
+		}
+		if after := rows(); before != 1 || after != before {
+			t.Errorf("a reader sees %d rows, and then %d", before, after)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	while := grown()
+	for n := range int64(many) {
+		insert(many + n + 1)
+	}
+	if now := grown(); while < 4<<20 || now > while+1<<20 {
+		t.Errorf("the log has %d bytes after a long reader, and %d after as many writes without one", while, now)
+	}
+}

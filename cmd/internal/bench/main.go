@@ -62,7 +62,15 @@ func main() {
 	only := flag.String("only", "", "only goals whose id begins with this")
 	scale := flag.Duration("scale", 0, "start 1, 2 and 4 servers and workers instead, and load each for so long")
 	turns := flag.Bool("turns", false, "play 200 turns with a model that slips instead, for each checkout of Verbatim that is named")
+	entries := flag.Int("journal", 0, "verify and replay a journal of so many entries instead, in the folder that is named")
 	flag.Parse()
+	if *entries > 0 {
+		if err := journalled(*entries, flag.Arg(0)); err != nil {
+			fmt.Fprintln(os.Stderr, "peers:", err)
+			os.Exit(4)
+		}
+		return
+	}
 	if *turns {
 		if err := turned(flag.Args()); err != nil {
 			fmt.Fprintln(os.Stderr, "peers:", err)

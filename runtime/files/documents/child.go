@@ -47,6 +47,7 @@ func serve(in io.Reader, out io.Writer, work func(*extractor, request, []byte) e
 // confine sets the limits of this process, for good. The files and connections
 // it may still open are none.
 func confine(l Limits) {
+	l.Memory -= program()
 	debug.SetMemoryLimit(l.Memory / 4 * 3)
 	debug.SetMaxStack(64 << 20)
 	setLimits(l)
@@ -54,15 +55,28 @@ func confine(l Limits) {
 	// no more than its time.
 	time.AfterFunc(l.Wall+time.Second, func() { os.Exit(2) })
 	go func() {
-		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+		sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 		for {
 			metrics.Read(sample)
-			if sample[0].Value.Uint64()+sample[1].Value.Uint64() > uint64(l.Memory) {
+			if int64(sample[0].Value.Uint64()-sample[1].Value.Uint64()) > l.Memory {
 				os.Exit(exitMemory)
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
 	}()
+}
+
+// program returns how much memory this program itself takes, which is at most the size of its file.
+func program() int64 {
+	self, err := os.Executable()
+	if err != nil {
+		return 0
+	}
+	file, err := os.Stat(self)
+	if err != nil {
+		return 0
+	}
+	return file.Size()
 }
 
 // safely turns a panic into an error. The panic's value may be text of the file, so it is dropped.

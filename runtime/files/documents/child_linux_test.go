@@ -1,9 +1,12 @@
 package documents
 
 import (
+	"bytes"
+	"compress/zlib"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -13,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"verbatim/runtime/tests/norace"
 )
 
 // What a child does that a file has taken over.
@@ -185,6 +190,40 @@ func TestAChildDiesWithItsParent(t *testing.T) {
 	}
 	t.Errorf("child %d goes on", child)
 	syscall.Kill(child, syscall.SIGKILL)
+}
+
+// G19: a child never has more memory than it is allowed, whatever its file unpacks to. The system
+// measures it, from outside.
+func TestAChildKeepsToItsMemory(t *testing.T) {
+	if norace.Run(t) {
+		return
+	}
+	// What is packed is never whole here, since a child begins with the memory of its parent.
+	page := func(text string, megabytes int) []byte {
+		var b bytes.Buffer
+		w := zlib.NewWriter(&b)
+		for n := 0; n < megabytes<<20; n += len(text) {
+			_, _ = io.WriteString(w, text)
+		}
+		_ = w.Close()
+		return pdfOf("<</Type/Catalog/Pages 2 0 R>>", onePage, "<</Type/Page/Contents 4 0 R"+resources+">>", stream("/Filter/FlateDecode", b.String()))
+	}
+	for _, file := range []struct {
+		name string
+		data []byte
+	}{
+		{"too-much.pdf", page(strings.Repeat(" ", 1<<10), 400)},
+		{"numbers.pdf", page("1 2 3 4 5 6 7 8 9 ", 250)},
+	} {
+		began := time.Now()
+		_, err := Read(t.Context(), file.name, bytes.NewReader(file.data), Limits{Wall: time.Minute})
+		var all syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &all)
+		t.Logf("%s: %d kB, read in %v with %d MiB: %v", file.name, len(file.data)>>10, time.Since(began).Round(time.Millisecond), all.Maxrss>>10, err)
+		if all.Maxrss > 512<<10 {
+			t.Errorf("a child had %d MiB", all.Maxrss>>10)
+		}
+	}
 }
 
 // leftover reports children and goroutines that tests have left.

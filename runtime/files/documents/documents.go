@@ -140,7 +140,7 @@ type Limits struct {
 	Input    int64         `json:"input"`    // bytes of the file; 32 MiB
 	Unpacked int64         `json:"unpacked"` // bytes of all packed data in it; 256 MiB
 	Output   int64         `json:"output"`   // bytes of the child's answer; 64 MiB
-	Memory   int64         `json:"memory"`   // bytes of the child's heap; 512 MiB
+	Memory   int64         `json:"memory"`   // bytes of the child that are resident; 512 MiB
 	Wall     time.Duration `json:"wall"`     // until the child is killed; 5 s
 	CPU      time.Duration `json:"cpu"`      // of processor time; Wall, in whole seconds
 	Pages    int           `json:"pages"`    // pages, sheets or slides; 5 000

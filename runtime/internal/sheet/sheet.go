@@ -167,7 +167,7 @@ func list(v stores.Value) string {
 
 // formula holds the first characters of values of a CSV file that a spreadsheet program takes for a
 // formula.
-const formula = "=+-@\t\r"
+const formula = "=+-@\t\r\n＝＋－＠"
 
 // Plain puts an apostrophe before a text that would be a formula in a CSV file; Said removes it.
 func Plain(text string) string {
@@ -186,8 +186,8 @@ func Said(text string) string {
 }
 
 func taken(text string) bool {
-	text = strings.TrimLeft(text, "'")
-	return text != "" && strings.ContainsRune(formula, rune(text[0]))
+	first, size := utf8.DecodeRuneInString(strings.TrimLeft(text, "'"))
+	return size > 0 && strings.ContainsRune(formula, first)
 }
 
 func values(columns []string, rows [][]stores.Value) ([]byte, error) {

@@ -342,13 +342,7 @@ func (w *world) id() string {
 func bothStores(t *testing.T, zone *time.Location, test func(w *world)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		path := filepath.Join(t.TempDir(), "desk.db")
-		s, err := sqlite.Open(path, sqlite.BusyTimeout(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
-		migrate(t, s, registry(t))
-		test(newWorld(t, s, path, zone))
+		test(sqliteWorld(t, zone))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
@@ -359,6 +353,17 @@ func bothStores(t *testing.T, zone *time.Location, test func(w *world)) {
 		}
 		test(newWorld(t, s, db.App, zone))
 	})
+}
+
+func sqliteWorld(t *testing.T, zone *time.Location) *world {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "desk.db")
+	s, err := sqlite.Open(path, sqlite.BusyTimeout(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	migrate(t, s, registry(t))
+	return newWorld(t, s, path, zone)
 }
 
 // migrated returns a database with the tables of a palette, which are made once for all tests.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"verbatim/runtime/engine"
 	"verbatim/runtime/jobs/notify"
 )
 
@@ -107,12 +108,15 @@ func (l *lanes) leave(channel string, h heard, now time.Time) {
 // heardOf says what the error of a delivery tells of the channel.
 func heardOf(err error) heard {
 	var channel *notify.Error
+	var refusal *engine.Refusal
 	switch {
 	case err == nil:
 		return answered
 	case errors.Is(err, context.DeadlineExceeded):
 		return silent
 	case errors.As(err, &channel) && (channel.Code == notify.CodeUnreachable || channel.Code == notify.CodeUnknown):
+		return silent
+	case errors.As(err, &refusal) && refusal.Diagnostics[0].Code == engine.CodeToolSilent:
 		return silent
 	case errors.As(err, &channel) && channel.Code == notify.CodeRefused:
 		return answered

@@ -28,9 +28,11 @@
 // fails delays no other. A notice without a route, and a job of another version, is tried again
 // every ten minutes and uses up no attempt.
 //
-// A provider that does not answer delays no other: its notices have at most half of the workers. After
-// three failures in a row they wait, and use up no attempt on their first day; one of them is tried
-// after half a minute, and then ever more rarely, up to every ten minutes, until one is answered.
+// A provider that does not answer delays no other: its notices, and the calls that ask a tool of its, have
+// at most half of the workers; the steps of all plans together have half, too. After three failures in a
+// row they wait, and notices use up no attempt on their first day; one of them is tried after half a
+// minute, and then ever more rarely, up to every ten minutes, until one is answered. What waits for a
+// provider that is gone is bounded: each job has its attempts, and then it is dead.
 //
 // The store hands the jobs out: from a small table of its own in SQLite, by River on PostgreSQL,
 // which looks every 30 seconds for jobs that a lost worker left.
@@ -64,7 +66,7 @@ type Worker struct {
 	// earlier ones of the same channel. With nil, all have the same channel.
 	Channel func(target string) string
 	// Provider names what has to answer for a notice to leave, "" for nothing that could be silent: a
-	// silent one delays the notices of no other. With nil, all may delay one another.
+	// silent one delays the notices of no other. With nil, notices may delay one another.
 	Provider func(engine.Message) string
 	// Clock returns the time; nil is the store's own clock.
 	Clock func() time.Time
@@ -160,7 +162,7 @@ type shift struct {
 	Worker
 	mu     sync.Mutex // of Report and counts
 	counts Counts
-	lanes  *lanes // nil if providers may delay one another
+	lanes  *lanes // nil where everything is tried
 }
 
 // Run works until ctx ends, and then waits for the runs that it has begun. It returns an error only
@@ -177,7 +179,7 @@ func (w *Worker) Once(ctx context.Context) (Counts, error) { return w.work(ctx, 
 
 func (w *Worker) work(ctx context.Context, once bool) (Counts, error) {
 	s := &shift{Worker: w.defaults(), counts: Counts{}}
-	if s.Provider != nil && !once { // once, everything that is due is tried
+	if !once { // once, everything that is due is tried
 		s.lanes = newLanes(s.Concurrency, s.Up)
 	}
 	if once {
@@ -239,10 +241,28 @@ func (s *shift) call(ctx context.Context, run stores.Run, e *Event) (err error) 
 			err = fmt.Errorf("%w: %v\n%s", errPanicked, p, debug.Stack())
 		}
 	}()
+	h := nothing
+	if asks := s.Engine.Asks(run); asks != "" && s.lanes != nil {
+		lane := toolLane + asks
+		if back := s.lanes.enter(lane, patience+1, time.Now()); back != nil {
+			return back
+		}
+		defer func() { s.lanes.leave(lane, h, time.Now()) }()
+	}
 	done, err := s.Engine.Work(ctx, run)
+	if h = heardOf(err); err == nil && done.Outcome != engine.WorkDone {
+		h = nothing // it may not have been asked
+	}
 	e.What, e.Outcome, e.Reason, e.Seq, e.Pending = done.Verb, done.Outcome, done.Reason, done.Seq, done.Pending
 	return err
 }
+
+// Plans is the provider of notices that have a plan go on: all plans together have one share, and are
+// never left alone.
+const Plans = "plans"
+
+// toolLane begins the names of the lanes of servers of tools.
+const toolLane = "tools of "
 
 // deliver sends a notice, and then notes that it was sent: if the worker dies in between, the notice
 // is sent again, with the same id.
@@ -276,8 +296,10 @@ func (s *shift) deliver(ctx context.Context, run stores.Run, e *Event) (err erro
 			return err
 		}
 	}
-	err = s.Send(ctx, m)
-	if h = heardOf(err); err != nil {
+	if err = s.Send(ctx, m); s.lane(m) != Plans { // of which one takes long where another does not
+		h = heardOf(err)
+	}
+	if err != nil {
 		return err
 	}
 	e.Outcome = Delivered
@@ -286,7 +308,7 @@ func (s *shift) deliver(ctx context.Context, run stores.Run, e *Event) (err erro
 
 // lane returns the provider that a notice takes a share for; "" if it takes none.
 func (s *shift) lane(m engine.Message) string {
-	if s.lanes == nil {
+	if s.lanes == nil || s.Provider == nil {
 		return ""
 	}
 	return s.Provider(m)
@@ -341,6 +363,7 @@ func (s *shift) fail(ctx context.Context, run stores.Run, e *Event, err error) *
 	e.Err, e.Outcome = err, Failed
 	var channel *notify.Error
 	var promise *engine.BrokenPromise
+	var refusal *engine.Refusal
 	var back *putBack
 	left := &stores.Unfinished{State: stores.JobWaiting, After: Backoff(s.Engine.Retry(run), run.Attempt, s.Spread())}
 	switch {
@@ -348,7 +371,10 @@ func (s *shift) fail(ctx context.Context, run stores.Run, e *Event, err error) *
 		// The worker was stopped; this does not count against the job.
 		e.Outcome, e.Reason, left.Free, left.After = Released, "worker-stopped", true, 0
 	case errors.As(err, &back):
-		e.Outcome, e.Reason, left.Free, left.After = engine.WorkWaiting, back.reason, !back.spends, back.after
+		e.Outcome, e.Reason, left.Free = engine.WorkWaiting, back.reason, !back.spends
+		if left.Free || left.After < back.after {
+			left.After = back.after
+		}
 	case errors.As(err, &channel):
 		e.Reason = channel.Code
 		if channel.Code == notify.CodeNoRoute {
@@ -364,6 +390,8 @@ func (s *shift) fail(ctx context.Context, run stores.Run, e *Event, err error) *
 		left.After = again
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Reason = "timed-out"
+	case errors.As(err, &refusal):
+		e.Reason = refusal.Diagnostics[0].Code // its tool does not answer
 	case errors.As(err, &promise):
 		e.Reason = "broken-promise"
 	case errors.Is(err, errPanicked):

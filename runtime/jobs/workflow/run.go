@@ -83,11 +83,16 @@ const (
 	longestWait = 5 * time.Second
 )
 
+// Continues reports whether a notice to a target has a plan go on.
+func Continues(target string) bool {
+	return slices.Contains([]string{"plan-work", "plan-wake", "plan-deadline", "plan-lapse"}, target)
+}
+
 // Deliver handles the notices of the palette, and those of decisions that plans wait for. It reports
 // whether the notice is one of these.
 func (r *Runner) Deliver(ctx context.Context, m engine.Message) (mine bool, err error) {
-	switch m.Target {
-	case "plan-work", "plan-wake", "plan-deadline", "plan-lapse":
+	switch {
+	case Continues(m.Target):
 		var body struct{ With struct{ Plan string } }
 		if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
 			return true, fmt.Errorf("a notice of a plan cannot be read: %w", err)
@@ -98,7 +103,7 @@ func (r *Runner) Deliver(ctx context.Context, m engine.Message) (mine bool, err 
 		}
 		_, err = r.Advance(ctx, key, nil)
 		return true, err
-	case engine.TargetDecided:
+	case m.Target == engine.TargetDecided:
 		var body struct{ Source string }
 		if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
 			return true, fmt.Errorf("a notice of a decision cannot be read: %w", err)
@@ -654,7 +659,7 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 	default:
 		a.Outcome, a.Reason, a.Err = Failed, "the system failed", err
 	}
-	if refusal != nil && refusal.Diagnostics[0].Code == "tool-silent" {
+	if refusal != nil && refusal.Diagnostics[0].Code == engine.CodeToolSilent {
 		s.lost = cmp.Or(s.lost, d.runKey(s, a.Number)) // the next attempt is the same to the tool
 	} else {
 		s.lost = ""
@@ -665,7 +670,7 @@ func (d *driver) attempt(ctx context.Context, s *Step) (*Attempt, error) {
 
 // passing are the codes of refusals that do not forbid a reading step: something failed, and may
 // work the next time.
-var passing = []string{"tool-silent", "tool-failed", "tool-answer", "names-unread"}
+var passing = []string{engine.CodeToolSilent, "tool-failed", "tool-answer", "names-unread"}
 
 // A spanContext is a context with the values of another context, which holds the span of a step.
 type spanContext struct {

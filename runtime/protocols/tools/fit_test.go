@@ -127,7 +127,7 @@ func TestAToolIsMetBeforeItIsUsed(t *testing.T) {
 		is   one
 	}{
 		{codeMissing, one{err: ErrNone}},
-		{codeUnreached, one{err: errors.New("no route")}},
+		{CodeUnreached, one{err: errors.New("no route")}},
 		{codeUnaccepted, one{spec: unaccepted}},
 		{CodeChanged, one{spec: changed}},
 		{"", one{spec: fits}},

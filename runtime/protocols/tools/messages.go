@@ -13,7 +13,7 @@ import (
 // differs from the one that the operator accepted.
 const (
 	codeMissing    = "tool-missing"
-	codeUnreached  = "tool-unreached"
+	CodeUnreached  = "tool-unreached"
 	codeUnaccepted = "tool-unaccepted"
 	CodeChanged    = "tool-changed"
 	codeWrites     = "tool-writes"
@@ -45,7 +45,7 @@ func missing(v *verbs.Verb, err error) dsl.Diagnostic {
 }
 
 func unreached(v *verbs.Verb, err error) dsl.Diagnostic {
-	return complain(codeUnreached, v.Tool.Place, fmt.Sprintf("server %s, which carries out %s, cannot be asked: %s", v.Tool.Server, v.Name, err),
+	return complain(CodeUnreached, v.Tool.Place, fmt.Sprintf("server %s, which carries out %s, cannot be asked: %s", v.Tool.Server, v.Name, err),
 		"see that it runs, and that its configuration is right")
 }
 

@@ -192,7 +192,7 @@ func mayBeOver(p *verbs.Program, err error) bool {
 	var broken *engine.Failure
 	if errors.As(err, &refusal) && len(refusal.Diagnostics) > 0 {
 		switch refusal.Diagnostics[0].Code {
-		case "tool-silent", "names-unread", "changed-meanwhile":
+		case engine.CodeToolSilent, "names-unread", "changed-meanwhile":
 			return true
 		case "tool-failed", "tool-answer":
 			return p == nil || !slices.ContainsFunc(p.Calls(), func(c verbs.Call) bool { return c.Verb.Tool == nil || !c.Verb.Tool.ReadOnly })

@@ -37,6 +37,7 @@ func (a *Adapter) Serve(ctx context.Context, l net.Listener) error {
 		return &session{a: a, ctx: sessions, conn: c}, nil
 	}))
 	s.Domain, s.TLSConfig, s.ErrorLog = a.o.Domain, a.o.TLS, silent{}
+	s.MaxLineLength = int(a.o.MaxBytes) // programs write lines far above the 1,000 bytes of the standard
 	s.MaxMessageBytes, s.MaxRecipients, s.EnableSMTPUTF8 = a.o.MaxBytes, mostRecipients, true
 	s.ReadTimeout, s.WriteTimeout = a.o.Timeout, a.o.Timeout
 	failed := make(chan error, 1)

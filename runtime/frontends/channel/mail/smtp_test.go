@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -381,5 +382,21 @@ func TestAMailUnderWayIsTaken(t *testing.T) {
 	defer d.mu.Unlock()
 	if len(d.messages) != 1 {
 		t.Errorf("%d mails were taken", len(d.messages))
+	}
+}
+
+// A mail with a line of more characters than the standard allows, as programs write them into HTML, is
+// taken whole, and not told to come again for ever.
+func TestALineOfAMailMayBeLong(t *testing.T) {
+	t.Parallel()
+	d := &door{}
+	at := serve(t, testAdapter(t, d, nil))
+	word := strings.Repeat("long ", 4000)
+	raw := signed(t, strings.Replace(plain, "Yes", word+"end", 1), "umza.example", "s")
+	if err := dial(t, at).SendMail("ada@umza.example", []string{"bot@ours.example"}, strings.NewReader(raw)); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.messages) != 1 || d.messages[0].Text != word+"end" || d.messages[0].Known == nil {
+		t.Errorf("%.200q", fmt.Sprintf("%+v", d.messages))
 	}
 }

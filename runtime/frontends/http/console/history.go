@@ -16,6 +16,7 @@ import (
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/http/pages"
 	"verbatim/runtime/frontends/http/portal"
+	"verbatim/runtime/internal/sheet"
 	"verbatim/runtime/state/trail"
 	"verbatim/stores"
 	"verbatim/stores/journal"
@@ -258,9 +259,7 @@ func (d *desk) historyFile() error {
 	// A spreadsheet takes some texts for formulas.
 	put := func(cells ...string) {
 		for i, text := range cells {
-			if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-				cells[i] = "'" + text
-			}
+			cells[i] = sheet.Plain(text)
 		}
 		_ = w.Write(cells) // a builder takes it all
 	}

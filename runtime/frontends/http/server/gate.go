@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -33,8 +32,9 @@ type gate struct {
 	lease func(ctx context.Context, who string, n, most int64, rate float64) (given int64, err error)
 
 	bodies  atomic.Int64 // memory of bodies that were read, and are not answered yet
-	open    atomic.Int64 // of them, that of nobody who is known
 	mu      sync.Mutex
+	open    int64            // of bodies, that of nobody who is known
+	openOf  map[string]int64 // the same by address; without one that has none
 	clients map[string]*client
 	swept   time.Time
 }
@@ -56,7 +56,7 @@ const idle = time.Minute
 
 func newGate(l Limits, sheds prometheus.Counter) *gate {
 	return &gate{slots: make(chan struct{}, l.Requests), streams: make(chan struct{}, l.Streams), wait: l.Wait, sheds: sheds, rate: rate.Limit(l.Rate), burst: l.Burst,
-		clients: map[string]*client{}}
+		clients: map[string]*client{}, openOf: map[string]int64{}}
 }
 
 // How a process shares the bucket of a client with others.
@@ -154,34 +154,55 @@ func (g *gate) enter(ctx context.Context, stream bool) (leave func(), err error)
 	return nil, errBusy
 }
 
-// mostBodies is how much memory bodies take at once, and mostOpen how much of it those take whose sender
-// nobody knows.
+// mostBodies is how much memory bodies take at once, mostOpen how much of it those take whose sender
+// nobody knows, and mostFrom how much of that those take that come from one address: it suffices for the
+// largest mail.
 const (
 	mostBodies = 256 << 20
-	mostOpen   = 64 << 20
+	mostOpen   = 96 << 20
+	mostFrom   = 64 << 20
 )
 
-// hold reads the body of a request, within the deadline that guard set; give releases the memory. open
-// says that nobody knows who sends it.
-func (g *gate) hold(r *http.Request, c *http.ResponseController, open bool) (give func(), err error) {
-	var body bytes.Buffer
-	var held int64 // of memory, which may be twice what was read
+// takes notes that bodies of nobody from an address take more memory, or less, and reports whether they
+// may.
+func (g *gate) takes(from string, more int64) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.open += more
+	g.openOf[from] += more
+	of := g.openOf[from]
+	if of == 0 {
+		delete(g.openOf, from)
+	}
+	return g.open <= mostOpen && of <= mostFrom
+}
+
+// hold reads the body of a request, within the deadline that guard set; give releases the memory. from is
+// the address of a sender whom nobody knows, "" for any other.
+func (g *gate) hold(r *http.Request, c *http.ResponseController, from string) (give func(), err error) {
+	var body net.Buffers
+	var held int64 // of memory
 	give = func() {
 		g.bodies.Add(-held)
-		if open {
-			g.open.Add(-held)
+		if from != "" {
+			g.takes(from, -held)
 		}
 	}
-	for {
-		_, err := io.CopyN(&body, r.Body, 32<<10)
-		more := int64(body.Cap()) - held
-		held += more
-		all, nobodys := g.bodies.Add(more), int64(0)
-		if open {
-			nobodys = g.open.Add(more)
-		}
-		if all > mostBodies || nobodys > mostOpen {
+	for size := int64(512); ; size = min(2*size, 64<<10) { // pieces are not copied, and leave nothing to collect
+		held += size
+		all := g.bodies.Add(size)
+		if from != "" && !g.takes(from, size) || all > mostBodies {
 			return give, errBusy
+		}
+		piece, n := make([]byte, size), 0
+		for n < len(piece) && err == nil {
+			var more int
+			more, err = r.Body.Read(piece[n:])
+			n += more
+		}
+		body = append(body, piece[:n])
+		if err == nil {
+			continue
 		}
 		if err == io.EOF {
 			// The body is read. The deadline has to go, since it would end the request when it
@@ -197,7 +218,7 @@ func (g *gate) hold(r *http.Request, c *http.ResponseController, open bool) (giv
 			return give, err
 		case errors.As(err, &late) && late.Timeout():
 			return give, Problem{Status: http.StatusRequestTimeout, Code: "bad-body", Title: "the body did not come in time"}
-		case err != nil:
+		default:
 			return give, BadBody("the body broke off", "send all of it")
 		}
 	}

@@ -348,8 +348,9 @@ func (s *readOnly) Update(ctx context.Context, scope stores.Scope, fn func(store
 	return s.Store.Update(ctx, scope, fn)
 }
 
-// sends begins a request with a body of a length, and sends so much of it.
-func sends(t *testing.T, url, path, token string, length, sent int) net.Conn {
+// sends begins a request with a body of a length, and sends so much of it; a proxy says that it comes from
+// an address.
+func sends(t *testing.T, url, path, token, from string, length, sent int) net.Conn {
 	t.Helper()
 	host := strings.TrimPrefix(url, "http://")
 	conn, err := net.Dial("tcp", host)
@@ -358,7 +359,7 @@ func sends(t *testing.T, url, path, token string, length, sent int) net.Conn {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-	_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", path, host, token, length)
+	_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nX-Forwarded-For: 203.0.113.9, %s\r\nContent-Length: %d\r\n\r\n", path, host, token, from, length)
 	_, _ = conn.Write(make([]byte, sent)) // the server may have answered already
 	return conn
 }
@@ -371,24 +372,46 @@ func statusOf(conn net.Conn) int {
 	return answer.StatusCode
 }
 
-// G19: nobody's body is read where the caller has to be known, and bodies of nobody take a share of
-// memory alone: whoever is known is answered beside them.
+// G19: nobody's body is read where the caller has to be known. Bodies of nobody take a share of memory
+// alone, and those of one address, or of one network of IPv6, a share of that: others are answered beside
+// them, known or not.
 func TestBodiesOfNobody(t *testing.T) {
 	t.Parallel()
-	url := serve(t, server.Limits{Drain: time.Second}, "acme")
-	if status := statusOf(sends(t, url, "/takes", "nobody", 1000, 0)); status != http.StatusUnauthorized {
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "gate.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	url := serveOn(t, store, server.Options{Proxied: true, Limits: server.Limits{Drain: time.Second}}, "acme")
+	if status := statusOf(sends(t, url, "/takes", "nobody", "192.0.2.1", 1000, 0)); status != http.StatusUnauthorized {
 		t.Errorf("nobody is answered with %d, before the body came", status)
 	}
-	const many, length = 8, 20 << 20
-	busy := make(chan int, many)
-	for range many {
-		conn := sends(t, url, "/open", "", length, length-1)
-		go func() { busy <- statusOf(conn) }()
+	const length = 20 << 20
+	// storm sends many bodies but for their last byte, and returns the last of the first few answers.
+	storm := func(many, few int, from func(n int) string) (last int) {
+		answers := make(chan int, many)
+		for n := range many {
+			conn := sends(t, url, "/open", "", from(n), length, length-1)
+			go func() { answers <- statusOf(conn) }()
+		}
+		for range few {
+			last = <-answers
+		}
+		return last
 	}
-	if status := <-busy; status != http.StatusServiceUnavailable {
-		t.Errorf("%d bodies of %d bytes are held for nobody: %d", many, length, status)
+	one := func(path, token, from string) int { return statusOf(sends(t, url, path, token, from, 1<<19, 1<<19)) }
+	if status := storm(4, 1, func(n int) string { return fmt.Sprintf("2001:db8:0:1::%d", n) }); status != http.StatusServiceUnavailable {
+		t.Errorf("4 bodies of %d bytes are held for one network: %d", length, status)
 	}
-	if status := statusOf(sends(t, url, "/takes", "acme", 1<<19, 1<<19)); status != http.StatusOK {
+	for _, from := range []string{"192.0.2.2", "2001:db8:0:2::1"} {
+		if status := one("/open", "", from); status != http.StatusOK {
+			t.Errorf("beside the bodies of one address, %s is answered with %d", from, status)
+		}
+	}
+	if status := storm(12, 7, func(n int) string { return fmt.Sprintf("198.51.100.%d", n) }); status != http.StatusServiceUnavailable {
+		t.Errorf("12 more bodies of %d bytes are held for nobody: %d", length, status)
+	}
+	if status := one("/takes", "acme", "192.0.2.3"); status != http.StatusOK {
 		t.Errorf("beside bodies of nobody, somebody who is known is answered with %d", status)
 	}
 }

@@ -75,7 +75,11 @@ func (s *Server) answer(route Route) http.Handler {
 		}
 		if r.ContentLength != 0 && !route.Upload {
 			// The body is read before a place is taken, so a slow sender blocks no other request.
-			give, err := s.gate.hold(r, c, route.Door == Open)
+			from := ""
+			if route.Door == Open {
+				from = s.address(r)
+			}
+			give, err := s.gate.hold(r, c, from)
 			defer give()
 			if err != nil {
 				v.fail(err)
