@@ -43,7 +43,7 @@ func backupCommand(a *app) *cobra.Command {
 		Long: `FILE is the store as it was at one moment, and FILE's name with .files a folder of the files
 that its rows name. The journal is verified at once, and with --since against a checkpoint.
 verbatim restore puts both back. Of PostgreSQL pg_dump makes it, as a role that row-level
-security does not hold: a superuser, or one made for it, as verbatim help back-up says.`,
+security does not hold: verbatim migrate --roles makes one for that.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || args[0] == "" {

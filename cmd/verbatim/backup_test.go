@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"io"
 	"io/fs"
 	"net/url"
@@ -72,7 +73,7 @@ func TestABackupHoldsItsFiles(t *testing.T) {
 				admin := elsewhereAt(t, at, "", "postgres")
 				h.env = append(h.env, "PATH="+filepath.Join(h.dir, ".bin")+":"+filepath.Dir(pgtest.Program(t, "pg_dump"))+":"+os.Getenv("PATH"))
 				files = "1 file (240 kB)"
-				from, live, backup = []string{"--store", admin}, filepath.Join(h.dir, "files"), "monday.dump"
+				from, live, backup = []string{"--store", elsewhereAt(t, at, "", "verbatim_backup")}, filepath.Join(h.dir, "files"), "monday.dump"
 				again = "files_of_a_backup"
 				pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE IF EXISTS "+again, "CREATE DATABASE "+again+" OWNER verbatim_owner")
 				t.Cleanup(func() { pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE IF EXISTS "+again) })
@@ -304,4 +305,68 @@ func TestADryRunIsNothingThatARestoreDrops(t *testing.T) {
 	if out := h.do("confirm", "--as", "bo", "--store", "two.db"); !strings.Contains(out, "was dropped (1)") {
 		t.Errorf("after a question: %s", out)
 	}
+}
+
+// A restore by the owner of the tables gives back the right that queries must not have. Each start and the doctor
+// say so, until a superuser has taken it away. G83
+func TestARestoreByTheOwnerIsNoticed(t *testing.T) {
+	t.Parallel()
+	h := onServer(t)
+	var app string
+	for _, v := range h.env {
+		if at, ok := strings.CutPrefix(v, "VERBATIM_STORE="); ok {
+			app = at
+		}
+	}
+	h.env = append(h.env, "PATH="+filepath.Join(h.dir, ".bin")+":"+filepath.Dir(pgtest.Program(t, "pg_dump"))+":"+os.Getenv("PATH"))
+	h.do("backup", "--without-files", "--store", elsewhereAt(t, app, "", "verbatim_backup"), "bank.dump")
+	const name = "restored_by_its_owner"
+	admin := elsewhereAt(t, app, "", "postgres")
+	pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE IF EXISTS "+name, "CREATE DATABASE "+name+" TEMPLATE template0 OWNER verbatim_owner")
+	t.Cleanup(func() { pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	at := func(role string) string { return elsewhereAt(t, app, "/"+name, role) }
+	restore := exec.Command(pgtest.Program(t, "pg_restore"), "--no-owner", "--dbname="+at("verbatim_owner"), filepath.Join(h.dir, "bank.dump"))
+	_, _ = restore.CombinedOutput() // of what it may not do, it says so and goes on
+	h.env = append(h.env, "VERBATIM_STORE="+at("verbatim_app"))
+	const why = "role verbatim_app_queries may call set_config"
+	if out := h.both("log", "verify"); !strings.Contains(out, "warning[row-security]: "+why) || !strings.Contains(out, "verbatim migrate --roles") {
+		t.Errorf("a start says\n%s", out)
+	}
+	if out := h.both("doctor"); !strings.Contains(out, "fails  rights        "+why) || strings.Contains(out, "warning[") {
+		t.Errorf("the doctor says\n%s", out)
+	}
+	s := h.serve()
+	if said := s.said.String(); !strings.Contains(said, `"msg":"row security","why":"`+why) {
+		t.Errorf("the log of a server says\n%s", said)
+	}
+	if out := h.do("migrate", "--roles", "verbatim", "--store", at("postgres"), "--json"); !validJSON(t, out) {
+		t.Errorf("not as the schema says: %s", out)
+	}
+	if out := h.both("doctor"); !strings.Contains(out, "well   rights ") {
+		t.Errorf("the doctor says\n%s", out)
+	}
+}
+
+// both is what a command says on both streams, however it ends.
+func (h *house) both(args ...string) string {
+	h.t.Helper()
+	cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), args...)
+	cmd.Dir, cmd.Env = h.dir, h.env
+	out, _ := cmd.CombinedOutput()
+	return string(out)
+}
+
+// validJSON reports whether a document is one that the published schema knows.
+func validJSON(t *testing.T, text string) bool {
+	t.Helper()
+	schema, err := publishedSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc any
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Error(err)
+		return false
+	}
+	return schema.Validate(doc) == nil
 }

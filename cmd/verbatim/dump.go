@@ -132,7 +132,7 @@ func notDumped(err error, file string) error {
 	case errors.Is(err, exec.ErrNotFound):
 		return usage("PostgreSQL's programs pg_dump and pg_restore are not on the PATH", "install its client programs, of the server's version or newer")
 	case errors.Is(err, errHeld):
-		return usage("the role of --store cannot back everything up: "+err.Error(), "give the URL of a superuser, or of a role made for it: verbatim help back-up says how")
+		return usage("the role of --store cannot back everything up: "+err.Error(), "give the URL of a role for backups: verbatim migrate --roles NAME makes it, as a superuser")
 	case errors.Is(err, errNoStore):
 		return usage("there is no store in it: "+err.Error(), "name the store with --store, and a backup that verbatim backup made")
 	case errors.Is(err, errHasOne):

@@ -343,7 +343,7 @@ func TestTheWeek(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := w.acknowledged.Load()
-	w.do("backup", "--store", w.own.Admin, "week.dump", "--since", "known.note")
+	w.do("backup", "--store", elsewhereAt(t, w.own.Admin, "", "verbatim_backup"), "week.dump", "--since", "known.note")
 	w.until(100)
 	w.own.Run(t, "CREATE DATABASE elsewhere OWNER verbatim_owner")
 	w.do("restore", "--store", elsewhereAt(t, w.own.Admin, "/elsewhere", ""), "--files", filepath.Join(w.dir, "kept"), "week.dump", "--since", "known.note")

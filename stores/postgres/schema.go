@@ -547,7 +547,34 @@ func (m *migration) own() error {
 			return err
 		}
 	}
-	return nil
+	return m.takes()
+}
+
+// sealedTables are the tables to which rows are only added.
+const sealedTables = "pg_catalog.to_regclass('public.verbatim_journal'), pg_catalog.to_regclass('public.verbatim_leaf'), pg_catalog.to_regclass('public.verbatim_head')"
+
+// ofOurs is the condition that c is one of our tables: the store's own, or one with our policies.
+const ofOurs = `(c.relkind IN ('r', 'p') AND (c.relnamespace = 'public'::pg_catalog.regnamespace AND c.relname ^@ 'verbatim_'
+	OR EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname ^@ 'verbatim_')))`
+
+// takes plans to take rights away that our roles must not have, which a restore may have brought, or somebody
+// gave: to change what is only added to, and to write as the role that queries run as.
+func (m *migration) takes() error {
+	if m.role == "" {
+		return nil
+	}
+	return m.ask(`SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), COALESCE(r.rolname::text, ''), pg_catalog.string_agg(x.privilege_type, ', ' ORDER BY x.privilege_type)
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace CROSS JOIN pg_catalog.aclexplode(c.relacl) x LEFT JOIN pg_catalog.pg_roles r ON r.oid = x.grantee
+WHERE x.privilege_type IN ('UPDATE', 'DELETE', 'TRUNCATE') AND c.oid IN (`+sealedTables+`) AND (x.grantee = 0 OR r.rolname IN ($1::text, $1::text || $2::text))
+	OR x.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE') AND (x.grantee = 0 OR r.rolname = $1::text || $2::text) AND `+ofOurs+`
+GROUP BY 1, 2 ORDER BY 1, 2`, []any{m.role, queriesAs}, func(r row) error {
+		whose := "PUBLIC"
+		if r.str(1) != "" {
+			whose = quote(r.str(1))
+		}
+		m.Step("REVOKE %s ON %s FROM %s", r.str(2), r.str(0), whose)
+		return nil
+	})
 }
 
 // restore plans indexes of our tables, and triggers of the journal, that somebody dropped, and the
