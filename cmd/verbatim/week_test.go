@@ -71,7 +71,7 @@ func install(t *testing.T, archive string) *week {
 		t.Fatalf("the archive holds the programs %q", found)
 	}
 	release := filepath.Dir(found[0])
-	for _, name := range []string{"README.md", "VARIABLES.txt", "guide/back-up.md", "palettes/bank", "nginx.conf", "alerts.yaml", "dashboard.json", "verbatim.service", "kubernetes.yaml", "Containerfile"} {
+	for _, name := range []string{"README.md", "VARIABLES.txt", "guide/back-up.md", "palettes/bank", "nginx.conf", "Caddyfile", "alerts.yaml", "dashboard.json", "verbatim.service", "kubernetes.yaml", "Containerfile"} {
 		if _, err := os.Stat(filepath.Join(release, name)); err != nil {
 			t.Errorf("the archive lacks %s", name)
 		}
