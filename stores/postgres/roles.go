@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -102,7 +101,7 @@ func (r *roles) reached(ctx context.Context, c *pgx.Conn, at string) (*url.URL, 
 		q.Del("port")
 		u.Host = "localhost"
 		if port := c.Config().Port; port != 5432 {
-			u.Host = net.JoinHostPort(u.Host, strconv.Itoa(int(port)))
+			u.Host += ":" + strconv.Itoa(int(port))
 		}
 	}
 	u.RawQuery, u.Fragment = q.Encode(), ""
