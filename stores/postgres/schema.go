@@ -208,6 +208,11 @@ func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries
 		case len(m.Shapes) > 0 && !m.writes:
 			return sqlcore.ErrWrites
 		}
+		if !m.itself && len(m.Problems) == 0 {
+			if err := m.costs(); err != nil {
+				return err
+			}
+		}
 		s.forget()
 		r := &reader{s: s, c: m.c, view: view{scoped: m.c.scoped}}
 		var err error
@@ -303,6 +308,9 @@ func (m *migration) plan() error {
 		}
 	}
 	if m.indexes["public"]["verbatim_schema"] {
+		if err := m.hold(); err != nil {
+			return err
+		}
 		if err := m.Move(); errors.Is(err, errNotOwner) {
 			m.notOwner()
 			return nil
@@ -388,6 +396,39 @@ func (m *migration) plan() error {
 		m.Problems = append(m.Problems, fmt.Sprintf("role %s lacks rights that verbs of these palettes need: whoever owns the tables runs %s", m.role, strings.Join(m.lacks, "; ")))
 	}
 	return nil
+}
+
+// heldTries is how often the tables of an earlier version are tried to be held.
+const heldTries = 50
+
+// hold takes the tables of an earlier version from programs of then that still run, before anything else is locked:
+// they lock rows first and the journal last, and the migration would meet them half-way. Each try is shorter than
+// what PostgreSQL takes for a deadlock.
+func (m *migration) hold() error {
+	if !m.writes {
+		return nil
+	}
+	earlier, err := m.exists("SELECT FROM public.verbatim_schema HAVING max(version) < " + strconv.Itoa(schemaVersion))
+	if err != nil || !earlier {
+		return err
+	}
+	all := []string{"public.verbatim_journal"}
+	for _, e := range m.Entities {
+		schema, name := schemaAndName(e.Table)
+		if e.Managed && m.indexes[schema][name] {
+			all = append(all, table(e))
+		}
+	}
+	for range heldTries {
+		err = m.c.plain(m.ctx, "migrate", "SAVEPOINT verbatim_hold; SET LOCAL lock_timeout = 200; LOCK TABLE "+strings.Join(all, ", ")+"; SET LOCAL lock_timeout = "+milliseconds(m.c.s.busy))
+		if !errors.Is(err, stores.ErrConflict) {
+			return err
+		}
+		if err := m.c.plain(m.ctx, "migrate", "ROLLBACK TO SAVEPOINT verbatim_hold"); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // known reads which schemas exist, and which relations they hold.
