@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
@@ -103,6 +105,11 @@ func TestABackupHoldsItsFiles(t *testing.T) {
 		for _, want := range []string{"journal whole: ", "extends the checkpoint of ", "backed up: " + backup + ", with " + files} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q is not in what it says:\n%s", want, out)
+			}
+		}
+		for line := range strings.Lines(h.do(with("backup", from, "json.bak", "--without-files", "--json")...)) {
+			if !validJSON(t, line) {
+				t.Errorf("with --json it says %s", line)
 			}
 		}
 		copied := keptIn(t, filepath.Join(h.dir, "monday.files"))
@@ -369,4 +376,37 @@ func validJSON(t *testing.T, text string) bool {
 		return false
 	}
 	return schema.Validate(doc) == nil
+}
+
+// A dump without all rows of a table is no backup: a pg_dump that loses one is found out, and nothing is left. G83
+func TestADumpThatLosesRowsIsNoticed(t *testing.T) {
+	t.Parallel()
+	h := onServer(t)
+	var app string
+	for _, v := range h.env {
+		if at, ok := strings.CutPrefix(v, "VERBATIM_STORE="); ok {
+			app = at
+		}
+	}
+	bin := filepath.Join(h.dir, "loses")
+	lossy := "#!/bin/sh\nexec " + pgtest.Program(t, "pg_dump") + " --exclude-table-data=kyc.case_steps \"$@\"\n"
+	if err := errors.Join(os.Mkdir(bin, 0o755), os.WriteFile(filepath.Join(bin, "pg_dump"), []byte(lossy), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	h.env = append(h.env, "PATH="+bin+":"+filepath.Join(h.dir, ".bin")+":"+filepath.Dir(pgtest.Program(t, "pg_dump"))+":"+os.Getenv("PATH"))
+	h.fails("the dump has 0 rows of kyc.", "backup", "--without-files", "--store", elsewhereAt(t, app, "", "verbatim_backup"), "bank.dump")
+	if left, _ := filepath.Glob(filepath.Join(h.dir, "bank.dump*")); len(left) > 0 {
+		t.Errorf("%q were left", left)
+	}
+}
+
+// Rows of a dump are its lines, however long; what looks like an end in a value is escaped.
+func TestRowsOfADumpAreCounted(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<17)
+	text := "SET a = 1;\nCOPY public.a (id, text) FROM stdin;\n1\tone\n2\t" + long + "\n3\tCOPY public.b (id) FROM stdin;\n\\.\n\n-- more\nCOPY public.b (id) FROM stdin;\n\\.\nCOPY kyc.\"C d\" (id) FROM stdin;\n\\\\.\n\\.\n"
+	got, err := countRows(strings.NewReader(text))
+	if want := map[string]int64{"public.a": 3, "public.b": 0, `kyc."C d"`: 1}; err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
 }
