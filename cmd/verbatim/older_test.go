@@ -1,18 +1,13 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"verbatim/stores/postgres/pgtest"
 )
@@ -45,10 +40,10 @@ func TestOlderStoresAreMigratedUnderLoad(t *testing.T) {
 				t.Fatal(err)
 			}
 			h.env = append(h.env, "TICK=now", "VERBATIM_PALETTES="+filepath.Join(h.dir, "shelf"), "VERBATIM_STORE="+db.App)
-			older := beside(t, db.App, string(writes))
-			older.until(t, 5)
-			if older.refused.Load() > 0 {
-				t.Fatalf("before anything is changed, the statements of then are refused: %v", older.last.Load())
+			older := db.Repeat(t, string(writes))
+			older.Until(t, 5)
+			if older.Refused.Load() > 0 {
+				t.Fatalf("before anything is changed, the statements of then are refused: %v", older.Last())
 			}
 
 			// The check says what is to come, and changes nothing.
@@ -73,26 +68,25 @@ func TestOlderStoresAreMigratedUnderLoad(t *testing.T) {
 			if dump() != was {
 				t.Error("migrate --check changed the schema")
 			}
-			older.until(t, 3)
-			if older.refused.Load() > 0 {
-				t.Errorf("migrate --check stands in the way: %v", older.last.Load())
+			older.Until(t, 3)
+			if older.Refused.Load() > 0 {
+				t.Errorf("migrate --check stands in the way: %v", older.Last())
 			}
 
 			h.do("migrate", "--store", db.Owner, "--grant-to", "verbatim_app", "--yes")
 			if goesOn {
-				older.until(t, 5)
-				if older.refused.Load() > 0 {
-					t.Errorf("the server of before cannot go on: %v", older.last.Load())
+				older.Until(t, 5)
+				if older.Refused.Load() > 0 {
+					t.Errorf("the server of before cannot go on: %v", older.Last())
 				}
 			} else {
-				for end := time.Now().Add(20 * time.Second); older.refused.Load() < 3 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+				for end := time.Now().Add(20 * time.Second); older.Refused.Load() < 3 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 				}
-				var no *pgconn.PgError
-				if err, _ := older.last.Load().(error); !errors.As(err, &no) || no.Code != "42703" && no.Code != "42P01" {
-					t.Errorf("a server of an earlier version is not stopped by what it does not find: %v", older.last.Load())
+				if last := older.Last(); !strings.Contains(last, "SQLSTATE 42703") && !strings.Contains(last, "SQLSTATE 42P01") {
+					t.Errorf("a server of an earlier version is not stopped by what it does not find: %v", older.Last())
 				}
 			}
-			older.stop()
+			older.Stop()
 
 			// What was there is there, and the new program goes on.
 			h.do("log", "verify")
@@ -104,56 +98,5 @@ func TestOlderStoresAreMigratedUnderLoad(t *testing.T) {
 				t.Errorf("migrated, and\n%s", again)
 			}
 		})
-	}
-}
-
-// An olderServer says the statements of one again and again, each time in a transaction that is rolled back.
-type olderServer struct {
-	done, refused atomic.Int64
-	last          atomic.Value // the error of the last that was refused
-	stop          func()
-}
-
-func beside(t *testing.T, at, writes string) *olderServer {
-	t.Helper()
-	s := &olderServer{}
-	ctx, cancel := context.WithCancel(t.Context())
-	conn, err := pgx.Connect(ctx, at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer conn.Close(context.Background())
-		for ctx.Err() == nil {
-			_, err := conn.PgConn().Exec(ctx, writes).ReadAll()
-			if _, back := conn.PgConn().Exec(ctx, "ROLLBACK").ReadAll(); err == nil {
-				err = back
-			}
-			switch {
-			case ctx.Err() != nil:
-			case err != nil:
-				s.last.Store(err)
-				s.refused.Add(1)
-			default:
-				s.done.Add(1)
-			}
-			time.Sleep(2 * time.Millisecond)
-		}
-	}()
-	s.stop = func() { cancel(); <-ended }
-	t.Cleanup(s.stop)
-	return s
-}
-
-// until waits for n more.
-func (s *olderServer) until(t *testing.T, n int64) {
-	t.Helper()
-	want := s.done.Load() + n
-	for end := time.Now().Add(20 * time.Second); s.done.Load() < want && s.refused.Load() == 0; time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the statements of an older server do not end")
-		}
 	}
 }
