@@ -120,6 +120,7 @@ test: build postgres pgbouncer prometheus caddy strace rabbit chromium lark neov
 	VERBATIM_BUILT=$(CURDIR)/bin/verbatim $(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_CADDY=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) GOGC=$(GOGC) $(WATCHED) go test -vet=off $(RACED) -timeout 45m ./... \
 		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
 	cd $(BENCH) && VERBATIM_REQUIRE_POSTGRES=1 $(WATCHED) go test -timeout 10m ./...
+	cd cmd/internal/manifests && CGO_ENABLED=0 go test -timeout 10m .
 
 live: ## ask the model VERBATIM_MODEL at VERBATIM_BASE_URL, for 50 000 tokens at most; what each case costs
 	@go test ./cmd/verbatim -run 'TestLive$$' -count=1 -v
@@ -341,6 +342,7 @@ lint: ## gofmt, vet, staticcheck, modules verified and tidy, in all modules
 	go mod verify
 	go mod tidy -diff
 	cd $(BENCH) && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./... && go mod tidy -diff
+	cd cmd/internal/manifests && CGO_ENABLED=0 go vet . && CGO_ENABLED=0 $(STATICCHECK) . && go mod tidy -diff
 	cd examples/embed && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./... && go mod tidy -diff
 	cd examples/kyc/bank && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./...
 	cd examples/kiisha/world && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./... && go mod tidy -diff
