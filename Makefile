@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help release release-twice demo guard deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium pages lark node judges versions toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims faults lint cover build
+.PHONY: help caddy prometheus nginx pgbouncer week scale release release-twice demo guard deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium pages lark node judges versions toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims faults lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BENCH       := cmd/internal/bench
@@ -113,13 +113,14 @@ release-twice: ## build a release for PLATFORMS in two clones, and compare every
 	done; \
 	cmp "$$one/dist/SHA256SUMS" "$$two/dist/SHA256SUMS" && (cd "$$two/dist" && sha256sum --quiet --check SHA256SUMS) && cat "$$one/dist/SHA256SUMS"
 
-test: build postgres pgbouncer prometheus strace rabbit chromium lark neovim judges ## run every test; with the race detector under RACE=1
+test: build postgres pgbouncer prometheus caddy strace rabbit chromium lark neovim judges ## run every test; with the race detector under RACE=1
 	@echo "test: RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) make test tries the same inputs again"
 	@[ -n "$${VERBATIM_MODEL:-}" ] || echo "test: SKIPPED, no model is asked: VERBATIM_MODEL=NAME VERBATIM_BASE_URL=URL make live asks one" >&2
 	@scratch=$$($(IN_MEMORY)); if [ -n "$$scratch" ]; then export TMPDIR=$$scratch; trap 'rm -rf "$$scratch"' EXIT; echo "test: what tests write is in $$scratch" >&2; fi; set -x; \
-	VERBATIM_BUILT=$(CURDIR)/bin/verbatim $(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) GOGC=$(GOGC) $(WATCHED) go test -vet=off $(RACED) -timeout 45m ./... \
+	VERBATIM_BUILT=$(CURDIR)/bin/verbatim $(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_CADDY=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) GOGC=$(GOGC) $(WATCHED) go test -vet=off $(RACED) -timeout 45m ./... \
 		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
 	cd $(BENCH) && VERBATIM_REQUIRE_POSTGRES=1 $(WATCHED) go test -timeout 10m ./...
+	cd cmd/internal/manifests && CGO_ENABLED=0 go test -timeout 10m .
 
 live: ## ask the model VERBATIM_MODEL at VERBATIM_BASE_URL, for 50 000 tokens at most; what each case costs
 	@go test ./cmd/verbatim -run 'TestLive$$' -count=1 -v
@@ -144,6 +145,13 @@ prometheus: ## find Prometheus and its promtool, by which alert rules are judged
 	rm -rf .cache/prometheus; mkdir -p .cache/prometheus; cd .cache/prometheus; \
 	if ! apt-get download -q prometheus >/dev/null 2>&1; then sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; $$sudo apt-get update -q >&2; apt-get download -q prometheus >&2; fi; \
 	dpkg-deb -x prometheus_*.deb . && rm prometheus_*.deb
+
+caddy: ## find Caddy, by which the shipped Caddyfile is judged and played, or unpack Debian's in .cache/caddy
+	@if command -v caddy >/dev/null || [ -x .cache/caddy/usr/bin/caddy ]; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then echo "caddy: have caddy on the PATH, by which the shipped Caddyfile is judged" >&2; exit 1; fi; \
+	rm -rf .cache/caddy; mkdir -p .cache/caddy; cd .cache/caddy; \
+	if ! apt-get download -q caddy >/dev/null 2>&1; then sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; $$sudo apt-get update -q >&2; apt-get download -q caddy >&2; fi; \
+	dpkg-deb -x caddy_*.deb . && rm caddy_*.deb
 
 strace: ## find strace, with which crashes are tested, or install it with apt-get
 	@if command -v strace >/dev/null; then exit 0; fi; \
@@ -253,9 +261,9 @@ marathon: postgres prometheus nginx chromium versions ## the tests that count, a
 mutants: ## change one operator, condition or statement of the engine's core at a time; score what the tests notice (ONLY=file)
 	go run ./cmd/internal/mutants -mutate $(filter-out .,$(ONLY))
 
-shuffle: postgres pgbouncer prometheus strace rabbit chromium lark neovim judges ## every test a hundred times, in another order each time; hours (SHUFFLES=100)
+shuffle: postgres pgbouncer prometheus caddy strace rabbit chromium lark neovim judges ## every test a hundred times, in another order each time; hours (SHUFFLES=100)
 	@for pkg in $$(go list ./...); do \
-		$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
+		$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_CADDY=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
 	done
 
 vscode: node chromium judges ## package the extension for VS Code, and try it there: 500 MB, fetched with npm once
@@ -335,6 +343,7 @@ lint: ## gofmt, vet, staticcheck, modules verified and tidy, in all modules
 	go mod verify
 	go mod tidy -diff
 	cd $(BENCH) && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./... && go mod tidy -diff
+	cd cmd/internal/manifests && CGO_ENABLED=0 go vet . && CGO_ENABLED=0 $(STATICCHECK) . && go mod tidy -diff
 	cd examples/embed && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./... && go mod tidy -diff
 	cd examples/kyc/bank && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./...
 	cd examples/kiisha/world && CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 $(STATICCHECK) ./... && go mod tidy -diff

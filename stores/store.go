@@ -842,6 +842,23 @@ type Plan struct {
 	// are views. Only Rehearse sets them.
 	Undeclared []string
 	Views      []*Entity
+	// Costs say what Steps lock of the tables that are there, and how long that takes. Only Rehearse
+	// sets them, on PostgreSQL.
+	Costs []Cost
+}
+
+// A Cost is what the steps of a plan come to for one table.
+type Cost struct {
+	Table string
+	Lock  string // the strongest of them, by the database's name for it
+	Rows  int64  // of the table, about
+	Steps int
+	Reads bool // a step goes through its rows
+	// Took is how long the steps that go through rows take: those of Sample rows, times Rows by Sample. It is
+	// 0 where Sample is. Untimed counts those that could not be tried.
+	Took    time.Duration
+	Sample  int64
+	Untimed int
 }
 
 // Spoken returns the entities that queries may use: those of palettes, without the engine's own.

@@ -30,22 +30,30 @@ import (
 // promtool runs Prometheus's judge of rules.
 func promtool(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
-	path, err := exec.LookPath("promtool")
-	if err != nil {
-		path, err = filepath.Abs("../../.cache/prometheus/usr/bin/promtool")
-		if _, serr := os.Stat(path); err != nil || serr != nil {
-			why := "promtool is not here; `make prometheus` fetches it"
-			if os.Getenv("VERBATIM_REQUIRE_PROMTOOL") == "1" {
-				t.Fatal(why)
-			}
-			fmt.Fprintln(os.Stderr, "SKIPPED, NOT TESTED:", t.Name(), why)
-			t.Skip("SKIPPED, NOT TESTED: " + why)
-		}
-	}
-	cmd := exec.Command(path, args...)
+	cmd := exec.Command(ofDebian(t, "promtool", "prometheus"), args...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// ofDebian finds a program on the PATH, or where a target of the Makefile unpacks it. Where it is missing, the
+// test is skipped and says so, or fails if VERBATIM_REQUIRE_ and its name is 1.
+func ofDebian(t *testing.T, name, target string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return path
+	}
+	path, err = filepath.Abs("../../.cache/" + target + "/usr/bin/" + name)
+	if _, serr := os.Stat(path); err != nil || serr != nil {
+		why := name + " is not here; `make " + target + "` fetches it"
+		if os.Getenv("VERBATIM_REQUIRE_"+strings.ToUpper(name)) == "1" {
+			t.Fatal(why)
+		}
+		fmt.Fprintln(os.Stderr, "SKIPPED, NOT TESTED:", t.Name(), why)
+		t.Skip("SKIPPED, NOT TESTED: " + why)
+	}
+	return path
 }
 
 // A shipped rule of Prometheus.

@@ -43,7 +43,7 @@ func backupCommand(a *app) *cobra.Command {
 		Long: `FILE is the store as it was at one moment, and FILE's name with .files a folder of the files
 that its rows name. The journal is verified at once, and with --since against a checkpoint.
 verbatim restore puts both back. Of PostgreSQL pg_dump makes it, as a role that row-level
-security does not hold: a superuser, or one made for it, as verbatim help back-up says.`,
+security does not hold: verbatim migrate --roles makes one for that.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || args[0] == "" {
@@ -139,8 +139,30 @@ func (a *app) backup(ctx context.Context, f backupFlags, file string) error {
 	if err := syncFolder(filepath.Dir(file)); err != nil {
 		return unwritten(err)
 	}
-	fmt.Fprintf(a.out, "backed up: %s%s\n", file, b.told(needs))
+	a.copiedTo("backed up", file, &b, needs)
 	return nil
+}
+
+// copiedTo says what was backed up or restored.
+func (a *app) copiedTo(did, file string, b *fileCopy, needs []uploads.Upload) {
+	if !a.json {
+		fmt.Fprintf(a.out, "%s: %s%s\n", did, file, b.told(needs))
+		return
+	}
+	files, size := len(needs), int64(0)
+	for _, u := range needs {
+		size += u.Size
+	}
+	if b.flags.withoutFiles {
+		files, size = 0, 0
+	}
+	a.emit(struct {
+		Schema string `json:"schema"`
+		Did    string `json:"did"`
+		File   string `json:"file"`
+		Files  int    `json:"files"`
+		Bytes  int64  `json:"bytes"` // of the files
+	}{"verbatim/backup@1", did, file, files, size})
 }
 
 // A copied is a store of which a backup is made.
@@ -162,7 +184,7 @@ func (a *app) copies(ctx context.Context, at address) (*copied, error) {
 			return nil, broken(fmt.Sprintf("the store %s cannot be opened", at), err, "check the URL, and that the server answers")
 		}
 		return &copied{s,
-			func(ctx context.Context, part string) error { return dump(ctx, db, part) },
+			func(ctx context.Context, part string) error { return dump(ctx, at.url, db, part) },
 			func(ctx context.Context, part string) ([]uploads.Upload, error) { return filesOfDump(ctx, db, part) },
 			func(ctx context.Context, _ string, f backupFlags) error { // a dump has no journal that can be read
 				return (&verifying{app: a, opened: s}).verify(ctx, "", "", f.since, f.key, nil)
@@ -300,7 +322,7 @@ func (a *app) restore(ctx context.Context, f backupFlags, file string) error {
 	if err := syncFolder(filepath.Dir(at.file)); err != nil {
 		return unwritten(err)
 	}
-	fmt.Fprintf(a.out, "restored: %s%s\n", at.file, b.told(needs))
+	a.copiedTo("restored", at.file, &b, needs)
 	return nil
 }
 
@@ -329,7 +351,7 @@ func (a *app) restoreDatabase(ctx context.Context, at address, b fileCopy, file 
 	if err := (&verifying{app: a, opened: s}).verify(ctx, "", "", b.flags.since, b.flags.key, nil); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "restored: %s%s\n", file, b.told(needs))
+	a.copiedTo("restored", file, &b, needs)
 	return nil
 }
 

@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
+	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
@@ -72,7 +75,7 @@ func TestABackupHoldsItsFiles(t *testing.T) {
 				admin := elsewhereAt(t, at, "", "postgres")
 				h.env = append(h.env, "PATH="+filepath.Join(h.dir, ".bin")+":"+filepath.Dir(pgtest.Program(t, "pg_dump"))+":"+os.Getenv("PATH"))
 				files = "1 file (240 kB)"
-				from, live, backup = []string{"--store", admin}, filepath.Join(h.dir, "files"), "monday.dump"
+				from, live, backup = []string{"--store", elsewhereAt(t, at, "", "verbatim_backup")}, filepath.Join(h.dir, "files"), "monday.dump"
 				again = "files_of_a_backup"
 				pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE IF EXISTS "+again, "CREATE DATABASE "+again+" OWNER verbatim_owner")
 				t.Cleanup(func() { pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE IF EXISTS "+again) })
@@ -102,6 +105,11 @@ func TestABackupHoldsItsFiles(t *testing.T) {
 		for _, want := range []string{"journal whole: ", "extends the checkpoint of ", "backed up: " + backup + ", with " + files} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q is not in what it says:\n%s", want, out)
+			}
+		}
+		for line := range strings.Lines(h.do(with("backup", from, "json.bak", "--without-files", "--json")...)) {
+			if !validJSON(t, line) {
+				t.Errorf("with --json it says %s", line)
 			}
 		}
 		copied := keptIn(t, filepath.Join(h.dir, "monday.files"))
@@ -303,5 +311,102 @@ func TestADryRunIsNothingThatARestoreDrops(t *testing.T) {
 	h.do("restore", "asked.db", "--store", "two.db")
 	if out := h.do("confirm", "--as", "bo", "--store", "two.db"); !strings.Contains(out, "was dropped (1)") {
 		t.Errorf("after a question: %s", out)
+	}
+}
+
+// A restore by the owner of the tables gives back the right that queries must not have. Each start and the doctor
+// say so, until a superuser has taken it away. G83
+func TestARestoreByTheOwnerIsNoticed(t *testing.T) {
+	t.Parallel()
+	h := onServer(t)
+	var app string
+	for _, v := range h.env {
+		if at, ok := strings.CutPrefix(v, "VERBATIM_STORE="); ok {
+			app = at
+		}
+	}
+	h.env = append(h.env, "PATH="+filepath.Join(h.dir, ".bin")+":"+filepath.Dir(pgtest.Program(t, "pg_dump"))+":"+os.Getenv("PATH"))
+	h.do("backup", "--without-files", "--store", elsewhereAt(t, app, "", "verbatim_backup"), "bank.dump")
+	const name = "restored_by_its_owner"
+	admin := elsewhereAt(t, app, "", "postgres")
+	pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE IF EXISTS "+name, "CREATE DATABASE "+name+" TEMPLATE template0 OWNER verbatim_owner")
+	t.Cleanup(func() { pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	at := func(role string) string { return elsewhereAt(t, app, "/"+name, role) }
+	restore := exec.Command(pgtest.Program(t, "pg_restore"), "--no-owner", "--dbname="+at("verbatim_owner"), filepath.Join(h.dir, "bank.dump"))
+	_, _ = restore.CombinedOutput() // of what it may not do, it says so and goes on
+	h.env = append(h.env, "VERBATIM_STORE="+at("verbatim_app"))
+	const why = "role verbatim_app_queries may call set_config"
+	if out := h.both("log", "verify"); !strings.Contains(out, "warning[row-security]: "+why) || !strings.Contains(out, "verbatim migrate --roles") {
+		t.Errorf("a start says\n%s", out)
+	}
+	if out := h.both("doctor"); !strings.Contains(out, "fails  rights        "+why) || strings.Contains(out, "warning[") {
+		t.Errorf("the doctor says\n%s", out)
+	}
+	s := h.serve()
+	if said := s.said.String(); !strings.Contains(said, `"msg":"row security","why":"`+why) {
+		t.Errorf("the log of a server says\n%s", said)
+	}
+	if out := h.do("migrate", "--roles", "verbatim", "--store", at("postgres"), "--json"); !validJSON(t, out) {
+		t.Errorf("not as the schema says: %s", out)
+	}
+	if out := h.both("doctor"); !strings.Contains(out, "well   rights ") {
+		t.Errorf("the doctor says\n%s", out)
+	}
+}
+
+// both is what a command says on both streams, however it ends.
+func (h *house) both(args ...string) string {
+	h.t.Helper()
+	cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), args...)
+	cmd.Dir, cmd.Env = h.dir, h.env
+	out, _ := cmd.CombinedOutput()
+	return string(out)
+}
+
+// validJSON reports whether a document is one that the published schema knows.
+func validJSON(t *testing.T, text string) bool {
+	t.Helper()
+	schema, err := publishedSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc any
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Error(err)
+		return false
+	}
+	return schema.Validate(doc) == nil
+}
+
+// A dump without all rows of a table is no backup: a pg_dump that loses one is found out, and nothing is left. G83
+func TestADumpThatLosesRowsIsNoticed(t *testing.T) {
+	t.Parallel()
+	h := onServer(t)
+	var app string
+	for _, v := range h.env {
+		if at, ok := strings.CutPrefix(v, "VERBATIM_STORE="); ok {
+			app = at
+		}
+	}
+	bin := filepath.Join(h.dir, "loses")
+	lossy := "#!/bin/sh\nexec " + pgtest.Program(t, "pg_dump") + " --exclude-table-data=kyc.case_steps \"$@\"\n"
+	if err := errors.Join(os.Mkdir(bin, 0o755), os.WriteFile(filepath.Join(bin, "pg_dump"), []byte(lossy), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	h.env = append(h.env, "PATH="+bin+":"+filepath.Join(h.dir, ".bin")+":"+filepath.Dir(pgtest.Program(t, "pg_dump"))+":"+os.Getenv("PATH"))
+	h.fails("the dump has 0 rows of kyc.", "backup", "--without-files", "--store", elsewhereAt(t, app, "", "verbatim_backup"), "bank.dump")
+	if left, _ := filepath.Glob(filepath.Join(h.dir, "bank.dump*")); len(left) > 0 {
+		t.Errorf("%q were left", left)
+	}
+}
+
+// Rows of a dump are its lines, however long; what looks like an end in a value is escaped.
+func TestRowsOfADumpAreCounted(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<17)
+	text := "SET a = 1;\nCOPY public.a (id, text) FROM stdin;\n1\tone\n2\t" + long + "\n3\tCOPY public.b (id) FROM stdin;\n\\.\n\n-- more\nCOPY public.b (id) FROM stdin;\n\\.\nCOPY kyc.\"C d\" (id) FROM stdin;\n\\\\.\n\\.\n"
+	got, err := countRows(strings.NewReader(text))
+	if want := map[string]int64{"public.a": 3, "public.b": 0, `kyc."C d"`: 1}; err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"verbatim/runtime/frontends/channel"
 	"verbatim/runtime/frontends/http/server"
 	"verbatim/stores"
+	"verbatim/stores/postgres"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -63,7 +64,7 @@ func doctorCommand(a *app) *cobra.Command {
 		Use:     "doctor",
 		Short:   "Try all that serve will use, and say what to mend",
 		Example: "verbatim doctor",
-		Long: `Tries palettes, store, tables, clock, the folders for state and files, the scanner, channels,
+		Long: `Tries palettes, store, roles, tables, clock, the folders for state and files, the scanner, channels,
 mail, sign-in, the model, the certificate and the address, as the variables of serve name
 them. Each that does not work is printed with its next step. Nothing is sent, no row changes.`,
 		Args: atMost(0),
@@ -88,6 +89,7 @@ func (a *app) doctor(ctx context.Context, f serveFlags) error {
 	if at := a.env("VERBATIM_URL"); at != "" && len(f.urls) == 0 {
 		f.urls = []string{at}
 	}
+	a.examines = true
 	d := &doctor{a: a, flags: f}
 	defer func() {
 		if d.store != nil {
@@ -96,7 +98,7 @@ func (a *app) doctor(ctx context.Context, f serveFlags) error {
 	}()
 	var all []examined
 	for _, part := range [...]func(context.Context) []examined{
-		d.palettes, d.opens, d.tables, d.clock, d.state, d.files, d.scanner, d.notices, d.channels, d.openID, d.model, d.certificate, d.address,
+		d.palettes, d.opens, d.rights, d.tables, d.clock, d.state, d.files, d.scanner, d.notices, d.channels, d.openID, d.model, d.certificate, d.address,
 	} {
 		limited, cancel := context.WithTimeout(ctx, doctorTime)
 		found := part(limited)
@@ -170,6 +172,22 @@ func (d *doctor) opens(ctx context.Context) []examined {
 		err = usage(at.String()+": its disk is full", "make room, then write once: the server notices by itself")
 	}
 	return result("store", at.String()+", with a role that sees what it may", err, "check $VERBATIM_STORE")
+}
+
+// rights looks whether the roles of a database may do more than they need, as after a restore by somebody else
+// than a superuser.
+func (d *doctor) rights(context.Context) (all []examined) {
+	locked, ok := d.store.(interface{ Unlocked() []postgres.Unlocked })
+	if !ok {
+		return nil // a file has no roles
+	}
+	for _, u := range locked.Unlocked() {
+		all = append(all, examined{"rights", fails, u.Why, toldUnlocked(u)})
+	}
+	if len(all) == 0 {
+		return result("rights", "row-level security holds, and no role may do more than it needs", nil, "")
+	}
+	return all
 }
 
 func (d *doctor) tables(ctx context.Context) []examined {

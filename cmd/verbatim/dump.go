@@ -1,16 +1,21 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"verbatim/runtime/state/uploads"
 	"verbatim/stores/postgres"
+	"verbatim/stores/receipt"
 )
 
 // Why PostgreSQL's programs are not asked for a dump, or to put one back.
@@ -40,19 +45,88 @@ func dumpable(ctx context.Context, at string) (postgres.Reached, error) {
 
 // dump writes a database into a new file, as one moment saw it, while others write: by pg_dump, in its custom
 // format. The owner of the file alone may read it.
-func dump(ctx context.Context, db postgres.Reached, file string) error {
+func dump(ctx context.Context, at string, db postgres.Reached, file string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // a mode that pg_dump keeps
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if _, err := program(ctx, db, "pg_dump", "--format=custom", "--no-password", "--file="+file); err != nil {
+	rows, err := postgres.Counting(ctx, at, func(snapshot string) error {
+		_, err := program(ctx, db, "pg_dump", "--format=custom", "--no-password", "--snapshot="+snapshot, "--file="+file)
 		return err
+	})
+	if err == nil {
+		err = holdsRows(ctx, db, file, rows)
 	}
-	if err := holdsJournal(ctx, db, file); err != nil {
+	if err == nil {
+		err = holdsJournal(ctx, db, file)
+	}
+	if err != nil {
 		return err
 	}
 	return f.Sync()
+}
+
+// A rowsError says that a dump lacks rows that the database had.
+type rowsError struct {
+	table    string
+	has, had int64
+}
+
+func (e *rowsError) Error() string {
+	return fmt.Sprintf("the dump has %s of %s, and the database had %s when it was made", receipt.Counted(int(e.has), "row"), e.table, receipt.Thousands(int(e.had)))
+}
+
+// holdsRows reads a dump to its end, and compares the rows of each table with those that the database had.
+func holdsRows(ctx context.Context, db postgres.Reached, file string, had map[string]int64) error {
+	var said bytes.Buffer
+	cmd := exec.CommandContext(ctx, "pg_restore", "--data-only", "--file=-", file)
+	cmd.Env, cmd.Stderr = append(os.Environ(), db.Environ...), &said
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return err
+	}
+	has, reading := countRows(out)
+	if err := errors.Join(reading, cmd.Wait()); err != nil {
+		return errors.Join(&programError{"pg_restore", strings.TrimSpace(said.String())}, ctx.Err())
+	}
+	for _, table := range slices.Sorted(maps.Keys(had)) {
+		if has[table] != had[table] {
+			return &rowsError{table, has[table], had[table]}
+		}
+	}
+	return nil
+}
+
+// countRows counts the rows of each table in what pg_restore writes. A row is a line, which may be long.
+func countRows(text io.Reader) (map[string]int64, error) {
+	all := map[string]int64{}
+	in := bufio.NewReaderSize(text, 1<<16)
+	table, begins := "", true // whether a line begins
+	for {
+		part, err := in.ReadSlice('\n')
+		switch {
+		case !begins:
+		case table != "" && string(part) == "\\.\n":
+			table = ""
+		case table != "":
+			all[table]++
+		case bytes.HasPrefix(part, []byte("COPY ")) && bytes.HasSuffix(part, []byte(" FROM stdin;\n")):
+			table, _, _ = strings.Cut(string(part[len("COPY "):]), " (")
+			table = strings.TrimSuffix(table, " FROM stdin;\n") // of a table without columns
+			all[table] += 0
+		}
+		begins = err == nil
+		switch {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
+			return all, err
+		}
+	}
 }
 
 // restorable looks whether a dump can be put into the database at a URL, which may have no tables of a store.
@@ -124,7 +198,10 @@ func program(ctx context.Context, db postgres.Reached, name string, args ...stri
 // notDumped reports why there is no dump, or why it was not put back.
 func notDumped(err error, file string) error {
 	var said *programError
+	var lacks *rowsError
 	switch {
+	case errors.As(err, &lacks):
+		return &stop{exitSystem, "backup-lacks-rows", lacks.Error() + "; nothing was left behind", "look whether pg_dump is of the server's version or newer, and try again"}
 	case errors.Is(err, os.ErrExist):
 		return usage(fmt.Sprintf("the file %s is there already, and was left alone", quoted(file)), "name a file that is not there yet")
 	case errors.Is(err, os.ErrNotExist):
@@ -132,7 +209,7 @@ func notDumped(err error, file string) error {
 	case errors.Is(err, exec.ErrNotFound):
 		return usage("PostgreSQL's programs pg_dump and pg_restore are not on the PATH", "install its client programs, of the server's version or newer")
 	case errors.Is(err, errHeld):
-		return usage("the role of --store cannot back everything up: "+err.Error(), "give the URL of a superuser, or of a role made for it: verbatim help back-up says how")
+		return usage("the role of --store cannot back everything up: "+err.Error(), "give the URL of a role for backups: verbatim migrate --roles NAME makes it, as a superuser")
 	case errors.Is(err, errNoStore):
 		return usage("there is no store in it: "+err.Error(), "name the store with --store, and a backup that verbatim backup made")
 	case errors.Is(err, errHasOne):

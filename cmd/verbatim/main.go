@@ -94,23 +94,24 @@ type world struct {
 // An app is one invocation.
 type app struct {
 	world
-	json    bool          // --json
-	streams bool          // --events
-	limit   time.Duration // --timeout
-	color   string        // --color
-	order   []string      // subcommands, as help lists them
-	waits   bool          // the command waits for the agreement of somebody else
-	sent    *sink
-	stands  string                                 // the store that was opened, as the user named it
-	observe func(context.Context, engine.Observed) // receives what the engine does; nil except for a server
-	agreed  func(context.Context)                  // writes the note of the store; nil until marked has read it
-	shares  *slog.Logger                           // logs clock differences; nil except for a server
-	replica postgres.Option                        // a replica for reads; nil except for a server
-	idle    time.Duration                          // how long a server of tools stays connected that nobody uses; 0 is until the end
-	ends    []func()                               // what ends with the program, or with a reading of its configuration
-	began   world                                  // the world before anything was read
-	command func(*app) *cobra.Command              // makes the command line; for one that is read again
-	rereads func(serveFlags)                       // receives the flags of serve that are read anew; nil to serve
+	json     bool          // --json
+	streams  bool          // --events
+	limit    time.Duration // --timeout
+	color    string        // --color
+	order    []string      // subcommands, as help lists them
+	waits    bool          // the command waits for the agreement of somebody else
+	sent     *sink
+	stands   string                                 // the store that was opened, as the user named it
+	observe  func(context.Context, engine.Observed) // receives what the engine does; nil except for a server
+	agreed   func(context.Context)                  // writes the note of the store; nil until marked has read it
+	shares   *slog.Logger                           // logs clock differences; nil except for a server
+	examines bool                                   // verbatim doctor says itself what is wrong with the store
+	replica  postgres.Option                        // a replica for reads; nil except for a server
+	idle     time.Duration                          // how long a server of tools stays connected that nobody uses; 0 is until the end
+	ends     []func()                               // what ends with the program, or with a reading of its configuration
+	began    world                                  // the world before anything was read
+	command  func(*app) *cobra.Command              // makes the command line; for one that is read again
+	rereads  func(serveFlags)                       // receives the flags of serve that are read anew; nil to serve
 }
 
 // run is the program. main passes the process, and tests something else.

@@ -19,7 +19,7 @@ import (
 )
 
 func migrateCommand(a *app) *cobra.Command {
-	var store, palettes, grantTo, from string
+	var store, palettes, grantTo, from, roles string
 	var administrators []string
 	var planOnly, check, yes, cut, engine bool
 	var data []string
@@ -28,15 +28,20 @@ func migrateCommand(a *app) *cobra.Command {
 		Short: "Create the tables that palettes declare, and verify those that exist",
 		Example: `verbatim migrate --store fresh.db --data bank.sql --data people.sql
 verbatim migrate --check`,
-		Long: `Tables that a palette maps are compared with it and never altered. --data is for examples and
-tests: an operator's SQL, run first. On PostgreSQL, connect as the role that owns the tables;
---grant-to names the one that runs use. --from moves a file there: rows, people, the journal and
-what waits. Nobody may use the file, and nothing of it may be there already. --check exits 1 where
-verbs would stop: by statements of queries, rights, codes, roles or waiting work.`,
+		Long: `Mapped tables are compared with the palette and never altered. --data is for examples and tests:
+an operator's SQL, run first. On PostgreSQL, connect as the role that owns the tables. --from moves
+a file there: rows, people, the journal and what waits. Nobody may use the file, and nothing of it
+may be there already. --check exits 1 where queries, rights, codes or waiting work would stop.`,
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if engine {
 				return a.checkEngine(cmd.Context(), store)
+			}
+			if roles != "" {
+				if check || cut || yes || len(data)+len(administrators) > 0 || from != "" || grantTo != "" {
+					return usage("--roles makes roles and a database, and nothing else", "verbatim migrate --roles NAME, with --plan to see the statements; then verbatim migrate as the owner")
+				}
+				return a.makeRoles(cmd.Context(), store, roles, planOnly)
 			}
 			if check {
 				switch {
@@ -77,6 +82,7 @@ verbs would stop: by statements of queries, rights, codes, roles or waiting work
 	cmd.Flags().BoolVar(&engine, "check-engine", false, "say what the engine of a database lacks that a store needs, and change nothing")
 	cmd.Flags().BoolVar(&cut, "cut-journal", false, "on PostgreSQL, have the journal go on in another part")
 	cmd.Flags().StringArrayVar(&data, "data", nil, "run the SQL of a `file` first")
+	cmd.Flags().StringVar(&roles, "roles", "", "on PostgreSQL, as a superuser, make `NAME`_owner, _app, _backup and the database")
 	cmd.Flags().StringVar(&from, "from", "", "then fill the store with all that is in this one, a `file`")
 	return cmd
 }

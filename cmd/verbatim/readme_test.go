@@ -211,28 +211,13 @@ func TestPostgresGuideIsTrue(t *testing.T) {
 	db := pgtest.Database(t)
 	s := newShell(t)
 	p := s.page(t, "cmd/verbatim/guide/move-to-postgresql.md", "", "")
-	const owner, app = "postgres://verbatim_owner@localhost/bank", "postgres://verbatim_app@localhost/bank"
+	const super, owner, app = "postgres://postgres@localhost/bank", "postgres://verbatim_owner@localhost/bank", "postgres://verbatim_app@localhost/bank"
 	printed := regexp.MustCompile(`postgres://[^\s:]*`)
 	p.run = func(command string) string {
-		if strings.HasPrefix(command, "psql -q -d bank") {
-			db.Run(t, sqlOf(command)...)
-			return ""
-		}
-		if strings.HasPrefix(command, "psql") || strings.HasPrefix(command, "createdb") {
-			return "" // the roles and the database of the test are there
-		}
-		out := s.prints(t, strings.NewReplacer(owner, "'"+db.Owner+"'", app, "'"+db.App+"'").Replace(command))
+		out := s.prints(t, strings.NewReplacer(super, "'"+db.Admin+"'", owner, "'"+db.Owner+"'", app, "'"+db.App+"'").Replace(command))
 		return printed.ReplaceAllString(out, printed.FindString(command))
 	}
 	p.play(t)
-}
-
-// sqlOf are the statements that a command of psql runs.
-func sqlOf(command string) (all []string) {
-	for _, m := range regexp.MustCompile(`-c '([^']*)'`).FindAllStringSubmatch(command, -1) {
-		all = append(all, m[1])
-	}
-	return all
 }
 
 // page is a page that is played in this shell.

@@ -28,8 +28,9 @@ type runFlags struct {
 	setup
 	confirm, key, origin, sitting string
 	dryRun, full, yes, each       bool
-	confirms                      bool // --confirm was given
-	unseen                        bool // who runs it has not seen what it says: an undo, by a number
+	confirms                      bool  // --confirm was given
+	undoes                        int64 // the entry that an undo takes back
+	unseen                        bool  // who runs it has not seen what it says: an undo, by a number
 	from                          int
 	timeout                       time.Duration
 	sealed                        bool // proofs are wanted
@@ -267,7 +268,9 @@ func (j *job) run(ctx context.Context) error {
 		s := &stop{exitRefused, "needs-agreement",
 			fmt.Sprintf("%s first and there is no terminal to ask on", countedVerb(mine, "call asks", "calls ask")),
 			fmt.Sprintf("read it with verbatim run --dry-run, then pass --confirm %s", receipt.Short(p.ID))}
-		if j.file == "" {
+		if j.undoes > 0 {
+			s.next = fmt.Sprintf("read it with verbatim undo --dry-run --as %s %d, then pass --confirm %s", shell(j.as), j.undoes, receipt.Short(p.ID))
+		} else if j.file == "" {
 			s.next = "say --yes as well, to agree to it"
 		}
 		return s

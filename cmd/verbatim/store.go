@@ -141,8 +141,12 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 			return nil, broken(fmt.Sprintf("the clock of the store %s cannot be read", at), err, "check that the server answers")
 		}
 	}
-	for _, why := range store.Unlocked() {
-		fmt.Fprintln(a.err, "warning[row-security]: "+why+"; verbatim migrate puts it back")
+	for _, u := range store.Unlocked() {
+		if a.shares != nil { // a server's log has one format
+			a.shares.Warn("row security", "why", u.Why, "next", toldUnlocked(u))
+		} else if !a.examines {
+			fmt.Fprintln(a.err, "warning[row-security]: "+u.Why+"; "+toldUnlocked(u))
+		}
 	}
 	return store, nil
 }

@@ -52,7 +52,7 @@ func (a *app) undo(ctx context.Context, seq int64, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	f.unseen = true
+	f.unseen, f.undoes = true, seq
 	return a.runSource(ctx, "", func() (*dsl.Source, error) { return src, nil }, f)
 }
 

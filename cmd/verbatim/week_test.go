@@ -71,7 +71,7 @@ func install(t *testing.T, archive string) *week {
 		t.Fatalf("the archive holds the programs %q", found)
 	}
 	release := filepath.Dir(found[0])
-	for _, name := range []string{"README.md", "VARIABLES.txt", "guide/back-up.md", "palettes/bank", "nginx.conf", "alerts.yaml", "dashboard.json", "verbatim.service", "kubernetes.yaml", "Containerfile"} {
+	for _, name := range []string{"README.md", "VARIABLES.txt", "guide/back-up.md", "palettes/bank", "nginx.conf", "Caddyfile", "alerts.yaml", "dashboard.json", "verbatim.service", "kubernetes.yaml", "Containerfile"} {
 		if _, err := os.Stat(filepath.Join(release, name)); err != nil {
 			t.Errorf("the archive lacks %s", name)
 		}
@@ -343,7 +343,7 @@ func TestTheWeek(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := w.acknowledged.Load()
-	w.do("backup", "--store", w.own.Admin, "week.dump", "--since", "known.note")
+	w.do("backup", "--store", elsewhereAt(t, w.own.Admin, "", "verbatim_backup"), "week.dump", "--since", "known.note")
 	w.until(100)
 	w.own.Run(t, "CREATE DATABASE elsewhere OWNER verbatim_owner")
 	w.do("restore", "--store", elsewhereAt(t, w.own.Admin, "/elsewhere", ""), "--files", filepath.Join(w.dir, "kept"), "week.dump", "--since", "known.note")

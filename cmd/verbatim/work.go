@@ -1,15 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	_ "time/tzdata" // a machine may have no time zone data
 
@@ -76,116 +79,182 @@ func (a *app) zone() (*time.Location, error) {
 // than anybody repeats a request. Each start of a worker deletes older ones.
 const keeping = 90 * 24 * time.Hour
 
+// work works until ctx ends. At each SIGHUP it reads palettes, files of the configuration and variables that files
+// hold again, and goes on with these; what it had begun is finished by what that was begun with. What cannot be
+// read is refused, and all goes on as it was.
 func (a *app) work(ctx context.Context, f workFlags) error {
+	hangups := make(chan os.Signal, 1) // several that come together are one
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	var ends []func()
+	defer func() { ended(ends) }()
+	w, err := a.worker(ctx, f, &ends)
+	if err != nil {
+		return err
+	}
+	if f.once {
+		return a.workOnce(ctx, w)
+	}
+	for {
+		working, stop := context.WithCancel(ctx)
+		over := make(chan error, 1)
+		go func() { over <- w.Run(working) }()
+		next, nextEnds := w, ends
+		for next == w {
+			select {
+			case err := <-over:
+				stop()
+				return a.workEnded(ctx, err)
+			case <-hangups:
+				next, nextEnds = a.workerAgain(ctx, f, w, ends)
+			}
+		}
+		stop()
+		<-over
+		ended(ends)
+		w, ends = next, nextEnds
+	}
+}
+
+// workerAgain builds a worker from the configuration as it is by now, or returns the one that there is.
+func (a *app) workerAgain(ctx context.Context, f workFlags, was *worker.Worker, its []func()) (*worker.Worker, []func()) {
+	b := &app{world: a.began, began: a.began, command: a.command, sent: a.sent}
+	b.out, b.err, b.now, b.json = a.out, a.err, a.now, a.json
+	err := b.readEnvironment()
+	var w *worker.Worker
+	var ends []func()
+	if err == nil {
+		w, err = b.worker(ctx, f, &ends)
+	}
+	if err != nil {
+		ended(ends)
+		said := *b
+		var why bytes.Buffer
+		said.err = &why
+		said.fail(err)
+		fmt.Fprintf(a.err, "reload refused, and all goes on as it was: %s\n", strings.ReplaceAll(strings.TrimSpace(strings.TrimPrefix(why.String(), "verbatim: ")), "\n", "; "))
+		return was, its
+	}
+	fmt.Fprintln(a.err, "reloaded: palettes, files and what they name")
+	return w, ends
+}
+
+func ended(ends []func()) {
+	for _, end := range slices.Backward(ends) {
+		end()
+	}
+}
+
+// workOnce does what is due.
+func (a *app) workOnce(ctx context.Context, w *worker.Worker) error {
+	counts, err := w.Once(ctx)
+	if err == nil && !a.json {
+		var parts []string
+		for outcome, n := range counts {
+			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
+		}
+		slices.Sort(parts)
+		if len(parts) == 0 {
+			parts = append(parts, "nothing was due")
+		}
+		fmt.Fprintln(a.out, "work     "+strings.Join(parts, ", "))
+	}
+	return a.workEnded(ctx, err)
+}
+
+func (a *app) workEnded(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() == nil {
+		return broken("the work could not be done", err, "check the store; nothing that waits is lost")
+	}
+	return nil
+}
+
+// worker builds what works, from the configuration as it is. ends are called when it has ended, the last first.
+func (a *app) worker(ctx context.Context, f workFlags, ends *[]func()) (*worker.Worker, error) {
 	clock := func() time.Time { return a.now() }
 	w := &worker.Worker{Concurrency: f.concurrency, Timeout: f.timeout, Spread: rand.Float64}
 	switch {
 	case f.at != "" && !f.once:
-		return usage("--at is for one look at what is due", "give --once as well, or leave it out")
+		return nil, usage("--at is for one look at what is due", "give --once as well, or leave it out")
 	case f.concurrency < 1 || f.concurrency > 1000:
-		return usage("--concurrency is 1 to 1000", "leave it out for 4")
+		return nil, usage("--concurrency is 1 to 1000", "leave it out for 4")
 	case f.timeout < time.Second:
-		return usage("--timeout is a second or more", "leave it out for a minute")
+		return nil, usage("--timeout is a second or more", "leave it out for a minute")
 	}
 	var at time.Time
 	if f.at != "" {
 		var err error
 		at, err = time.Parse(time.RFC3339, f.at)
 		if err != nil {
-			return usage(fmt.Sprintf("--at takes an instant, not %q", f.at), "write it like 2025-01-04T00:00:00Z")
+			return nil, usage(fmt.Sprintf("--at takes an instant, not %q", f.at), "write it like 2025-01-04T00:00:00Z")
 		}
 		clock = func() time.Time { return at }
 		w.Clock = clock // otherwise the store's clock decides what is due
 	}
 	if _, err := a.zone(); err != nil {
-		return err
+		return nil, err
 	}
 	reg, err := a.wholePalettes(f.palettes)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	channels, err := a.channels(f.notify, clock)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	store, err := a.open(ctx, f.store)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer store.Close()
+	*ends = append(*ends, func() { store.Close() })
 	posts, err := a.posts()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	now, err := store.Clock(ctx)
 	switch {
 	case err != nil:
-		return broken("the store does not tell the time", err, "check the store; nothing that waits is lost")
+		return nil, broken("the store does not tell the time", err, "check the store; nothing that waits is lost")
 	case at.After(now):
 		// The journal would record an instant that has not come.
-		return usage(fmt.Sprintf("--at %s is in the future", f.at), "the work of a time is done when it has come; verbatim work list --all lists what waits")
+		return nil, usage(fmt.Sprintf("--at %s is in the future", f.at), "the work of a time is done when it has come; verbatim work list --all lists what waits")
 	case f.at == "":
 		clock = setBy(now, clock)
 	}
 	tools, err := a.tools("")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if w.Engine, err = a.newEngineAt(reg, store, tools, clock); err != nil {
-		return a.runFailed(err)
+		return nil, a.runFailed(err)
 	}
 	mark, err := a.marked(ctx, w.Engine, store, f.store)
 	if err != nil {
-		return a.runFailed(err)
+		return nil, a.runFailed(err)
 	}
-	defer mark.keep(ctx)
-	var ends []func()
-	defer func() {
-		for _, end := range slices.Backward(ends) {
-			end()
-		}
-	}()
-	by, err := a.reachAtWork(ctx, reg, store, w.Engine, clock, &ends)
+	*ends = append(*ends, func() { mark.keep(ctx) })
+	by, err := a.reachAtWork(ctx, reg, store, w.Engine, clock, ends)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	w.Send = by.delivers(a.posting(reg, store, clock, posts, a.sending(reg, store, channels, a.env("VERBATIM_URL"))))
 	plans, err := a.plansAtWork(reg, store, w.Engine, clock)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	w.Send, w.Channel, w.Provider = plans.delivers(w.Send), channels.Channel, answersFor(channels.Channel)
 	if _, err := w.Engine.Housekeep(ctx, clock().Add(-keeping)); err != nil {
-		return a.runFailed(err)
+		return nil, a.runFailed(err)
 	}
 	if err := a.keepFiles(ctx, w.Engine, f.files, f.store, clock); err != nil {
-		return err
+		return nil, err
 	}
 	host, _ := os.Hostname() // without one, the process id suffices
 	w.Store, w.Name, w.Report = store, strings.TrimSpace(host+" "+strconv.Itoa(os.Getpid())), a.worked
 	if w.Send == nil {
 		fmt.Fprintln(a.err, "notices are left where they are: --notify FILE says where they go")
 	}
-	if !f.once {
-		err = w.Run(ctx)
-	} else {
-		var counts worker.Counts
-		if counts, err = w.Once(ctx); err == nil && !a.json {
-			var parts []string
-			for outcome, n := range counts {
-				parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
-			}
-			slices.Sort(parts)
-			if len(parts) == 0 {
-				parts = append(parts, "nothing was due")
-			}
-			fmt.Fprintln(a.out, "work     "+strings.Join(parts, ", "))
-		}
-	}
-	if err != nil && ctx.Err() == nil {
-		return broken("the work could not be done", err, "check the store; nothing that waits is lost")
-	}
-	return nil
+	return w, nil
 }
 
 // setBy returns a clock that follows the store's, which all machines share, so that a machine with

@@ -559,8 +559,8 @@ func TestPoliciesThatAreOffAreTold(t *testing.T) {
 	} {
 		migrate()
 		run(t, db.Admin, sql)
-		if told := open().Unlocked(); len(told) != 1 || told[0] != want {
-			t.Errorf("%s: %q", sql, told)
+		if told := open().Unlocked(); len(told) != 1 || told[0] != (Unlocked{Why: want}) {
+			t.Errorf("%s: %v", sql, told)
 		}
 	}
 	migrate()

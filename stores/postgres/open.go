@@ -47,9 +47,9 @@ type Store struct {
 	path    string      // see searchPath
 	worldly atomic.Bool // a table of others was written to: transactions that write set path
 
-	unlocked []string // see Unlocked
-	asker    string   // the role that queries run as; "" for the application's own
-	replica  *replica // nil without one
+	unlocked []Unlocked // see Unlocked
+	asker    string     // the role that queries run as; "" for the application's own
+	replica  *replica   // nil without one
 
 	ajar bool // for a test: see view
 }
@@ -267,9 +267,13 @@ func (s *Store) start(ctx context.Context) error {
 					if r.yes(1) {
 						why = "table " + r.str(0) + " has lost the policies that keep its rows apart"
 					}
-					s.unlocked = append(s.unlocked, why)
+					s.unlocked = append(s.unlocked, Unlocked{Why: why})
 					return nil
-				}})
+				}},
+			op{doing: "open", sql: tooMuch, args: []any{queriesAs}, read: func(r row) error {
+				s.unlocked = append(s.unlocked, Unlocked{Why: r.str(0), BySuperuser: r.yes(1)})
+				return nil
+			}})
 	})
 	var f *failure
 	if errors.As(err, &f) && f.code == "08P01" { // PgBouncer, of a setting that it does not know
@@ -292,9 +296,25 @@ func (s *Store) start(ctx context.Context) error {
 	return nil
 }
 
-// Unlocked lists our tables without row-level security when the store was opened: only the
-// engine's own conditions keep their rows apart.
-func (s *Store) Unlocked() []string { return s.unlocked }
+// tooMuch lists rights of our roles that Migrate and Roles take away, and that a restore may give back.
+const tooMuch = `WITH asker AS (SELECT oid, rolname FROM pg_catalog.pg_roles WHERE rolname = current_user::text || $1::text AND pg_catalog.pg_has_role(oid, 'MEMBER'))
+SELECT pg_catalog.format('role %s may call set_config, so that a query of a palette could choose whose rows it sees', rolname), true FROM asker
+	WHERE pg_catalog.has_function_privilege(oid, '` + setConfig + `', 'EXECUTE')
+UNION ALL SELECT pg_catalog.format('role %s may write to table %s, and is for reading', a.rolname, c.oid::pg_catalog.regclass), false
+	FROM asker a, pg_catalog.pg_class c WHERE pg_catalog.has_table_privilege(a.oid, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') AND ` + ofOurs + `
+UNION ALL SELECT pg_catalog.format('role %s may change what is in table %s, to which rows are only added', current_user, c.relname), false
+	FROM pg_catalog.pg_class c WHERE c.oid IN (` + sealedTables + `) AND pg_catalog.has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE')
+ORDER BY 1`
+
+// An Unlocked is something that keeps rows apart, or the journal as it was, and is missing.
+type Unlocked struct {
+	Why         string
+	BySuperuser bool // Roles mends it, and not Migrate
+}
+
+// Unlocked lists what was found when the store was opened: tables without row-level security, so that only the
+// engine's own conditions keep their rows apart, and rights that our roles must not have.
+func (s *Store) Unlocked() []Unlocked { return s.unlocked }
 
 // Close waits for running transactions, and closes the connections that Open
 // made.

@@ -49,3 +49,46 @@ func Reach(ctx context.Context, at string) (Reached, error) {
 	err = c.QueryRow(ctx, `SELECT rolsuper OR rolbypassrls, to_regclass('public.verbatim_journal') IS NOT NULL FROM pg_catalog.pg_roles WHERE rolname = current_user`).Scan(&r.Free, &r.Has)
 	return r, fault(ctx, "open", err)
 }
+
+// Counting calls dump with a snapshot that pg_dump takes over, and then counts the rows of each table as that
+// snapshot sees them, by their names as pg_dump writes them.
+func Counting(ctx context.Context, at string, dump func(snapshot string) error) (map[string]int64, error) {
+	c, err := pgx.Connect(ctx, at)
+	if err != nil {
+		return nil, fault(ctx, "open", err)
+	}
+	defer c.Close(context.WithoutCancel(ctx))
+	tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return nil, fault(ctx, "open", err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx))
+	var snapshot string
+	if _, err = tx.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0"); err == nil {
+		err = tx.QueryRow(ctx, "SELECT pg_catalog.pg_export_snapshot()").Scan(&snapshot)
+	}
+	if err != nil {
+		return nil, fault(ctx, "open", err)
+	}
+	if err := dump(snapshot); err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, `SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+	WHERE c.relkind = 'r' AND c.relpersistence = 'p' AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e') ORDER BY 1`)
+	if err != nil {
+		return nil, fault(ctx, "open", err)
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fault(ctx, "open", err)
+	}
+	all := map[string]int64{}
+	for _, table := range tables {
+		var n int64
+		if err := tx.QueryRow(ctx, "SELECT count(*) FROM "+table).Scan(&n); err != nil {
+			return nil, fault(ctx, "open", err)
+		}
+		all[table] = n
+	}
+	return all, nil
+}

@@ -208,6 +208,11 @@ func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries
 		case len(m.Shapes) > 0 && !m.writes:
 			return sqlcore.ErrWrites
 		}
+		if !m.itself && len(m.Problems) == 0 {
+			if err := m.costs(); err != nil {
+				return err
+			}
+		}
 		s.forget()
 		r := &reader{s: s, c: m.c, view: view{scoped: m.c.scoped}}
 		var err error
@@ -303,6 +308,9 @@ func (m *migration) plan() error {
 		}
 	}
 	if m.indexes["public"]["verbatim_schema"] {
+		if err := m.hold(); err != nil {
+			return err
+		}
 		if err := m.Move(); errors.Is(err, errNotOwner) {
 			m.notOwner()
 			return nil
@@ -388,6 +396,39 @@ func (m *migration) plan() error {
 		m.Problems = append(m.Problems, fmt.Sprintf("role %s lacks rights that verbs of these palettes need: whoever owns the tables runs %s", m.role, strings.Join(m.lacks, "; ")))
 	}
 	return nil
+}
+
+// heldTries is how often the tables of an earlier version are tried to be held.
+const heldTries = 50
+
+// hold takes the tables of an earlier version from programs of then that still run, before anything else is locked:
+// they lock rows first and the journal last, and the migration would meet them half-way. Each try is shorter than
+// what PostgreSQL takes for a deadlock.
+func (m *migration) hold() error {
+	if !m.writes {
+		return nil
+	}
+	earlier, err := m.exists("SELECT FROM public.verbatim_schema HAVING max(version) < " + strconv.Itoa(schemaVersion))
+	if err != nil || !earlier {
+		return err
+	}
+	all := []string{"public.verbatim_journal"}
+	for _, e := range m.Entities {
+		schema, name := schemaAndName(e.Table)
+		if e.Managed && m.indexes[schema][name] {
+			all = append(all, table(e))
+		}
+	}
+	for range heldTries {
+		err = m.c.plain(m.ctx, "migrate", "SAVEPOINT verbatim_hold; SET LOCAL lock_timeout = 200; LOCK TABLE "+strings.Join(all, ", ")+"; SET LOCAL lock_timeout = "+milliseconds(m.c.s.busy))
+		if !errors.Is(err, stores.ErrConflict) {
+			return err
+		}
+		if err := m.c.plain(m.ctx, "migrate", "ROLLBACK TO SAVEPOINT verbatim_hold"); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // known reads which schemas exist, and which relations they hold.
@@ -547,7 +588,34 @@ func (m *migration) own() error {
 			return err
 		}
 	}
-	return nil
+	return m.takes()
+}
+
+// sealedTables are the tables to which rows are only added.
+const sealedTables = "pg_catalog.to_regclass('public.verbatim_journal'), pg_catalog.to_regclass('public.verbatim_leaf'), pg_catalog.to_regclass('public.verbatim_head')"
+
+// ofOurs is the condition that c is one of our tables: the store's own, or one with our policies.
+const ofOurs = `(c.relkind IN ('r', 'p') AND (c.relnamespace = 'public'::pg_catalog.regnamespace AND c.relname ^@ 'verbatim_'
+	OR EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname ^@ 'verbatim_')))`
+
+// takes plans to take rights away that our roles must not have, which a restore may have brought, or somebody
+// gave: to change what is only added to, and to write as the role that queries run as.
+func (m *migration) takes() error {
+	if m.role == "" {
+		return nil
+	}
+	return m.ask(`SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), COALESCE(r.rolname::text, ''), pg_catalog.string_agg(x.privilege_type, ', ' ORDER BY x.privilege_type)
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace CROSS JOIN pg_catalog.aclexplode(c.relacl) x LEFT JOIN pg_catalog.pg_roles r ON r.oid = x.grantee
+WHERE x.privilege_type IN ('UPDATE', 'DELETE', 'TRUNCATE') AND c.oid IN (`+sealedTables+`) AND (x.grantee = 0 OR r.rolname IN ($1::text, $1::text || $2::text))
+	OR x.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE') AND (x.grantee = 0 OR r.rolname = $1::text || $2::text) AND `+ofOurs+`
+GROUP BY 1, 2 ORDER BY 1, 2`, []any{m.role, queriesAs}, func(r row) error {
+		whose := "PUBLIC"
+		if r.str(1) != "" {
+			whose = quote(r.str(1))
+		}
+		m.Step("REVOKE %s ON %s FROM %s", r.str(2), r.str(0), whose)
+		return nil
+	})
 }
 
 // restore plans indexes of our tables, and triggers of the journal, that somebody dropped, and the

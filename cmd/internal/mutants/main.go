@@ -173,6 +173,9 @@ func seed(root string, f fault) string {
 		if err := plant(root, tree, f.file, faulty); err != nil {
 			return err.Error()
 		}
+		if fetched, err := filepath.Abs(filepath.Join(root, ".cache")); err == nil { // programs that tests use
+			_ = os.Symlink(fetched, filepath.Join(tree, ".cache"))
+		}
 		cmd = exec.Command(binary, "-test.timeout", limit.String(), "-test.run", f.run)
 		cmd.Dir = filepath.Join(tree, f.pkg)
 	}

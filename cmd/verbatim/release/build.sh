@@ -49,7 +49,7 @@ for platform in "$@"; do
 	program=$scratch/$name/verbatim
 	case $platform in windows/*) program=$program.exe ;; esac
 	build "$platform" "$program"
-	cp -r "$scratch/LICENSES.txt" "$scratch/VARIABLES.txt" "$scratch/man" cmd/verbatim/release/{README.md,verbatim.service,Containerfile,kubernetes.yaml,nginx.conf,alerts.yaml,dashboard.json} "$scratch/$name"
+	cp -r "$scratch/LICENSES.txt" "$scratch/VARIABLES.txt" "$scratch/man" cmd/verbatim/release/{README.md,verbatim.service,Containerfile,kubernetes.yaml,nginx.conf,Caddyfile,alerts.yaml,dashboard.json} "$scratch/$name"
 	cp -r cmd/verbatim/guide "$scratch/$name/guide"
 	cp -r verbs/palettes "$scratch/$name/palettes"
 	find "$scratch/$name/palettes" -name '*.go' -delete

@@ -279,10 +279,13 @@ func (c *cluster) url(role, name string) string {
 	return "postgres:///" + name + "?" + url.Values{"host": {c.dir}, "user": {role}}.Encode()
 }
 
-func (c *cluster) admin(sql string) error {
+func (c *cluster) admin(sql string) error { return c.in("postgres", sql) }
+
+// in runs statements in a database, as the superuser.
+func (c *cluster) in(database, sql string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, c.url("postgres", "postgres"))
+	conn, err := pgx.Connect(ctx, c.url("postgres", database))
 	if err != nil {
 		return err
 	}
@@ -383,7 +386,11 @@ func start(durable bool) (*cluster, error) {
 	mu.Lock()
 	running = append(running, c)
 	mu.Unlock()
-	if err := c.wait("CREATE ROLE verbatim_owner LOGIN; CREATE ROLE verbatim_app LOGIN; CREATE ROLE verbatim_app_queries; GRANT verbatim_app_queries TO verbatim_app"); err != nil {
+	if err := c.wait("CREATE ROLE verbatim_owner LOGIN; CREATE ROLE verbatim_app LOGIN; CREATE ROLE verbatim_app_queries; GRANT verbatim_app_queries TO verbatim_app; CREATE ROLE verbatim_backup LOGIN BYPASSRLS IN ROLE pg_read_all_data"); err != nil {
+		return nil, err
+	}
+	// As verbatim migrate --roles leaves a database; in template0 it is as the server makes it.
+	if err := c.in("template1", "REVOKE EXECUTE ON FUNCTION pg_catalog.set_config(text, text, boolean) FROM PUBLIC; GRANT EXECUTE ON FUNCTION pg_catalog.set_config(text, text, boolean) TO verbatim_owner, verbatim_app, verbatim_backup"); err != nil {
 		return nil, err
 	}
 	version, err := os.ReadFile(filepath.Join(c.dir, "data", "PG_VERSION"))
