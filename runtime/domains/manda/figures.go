@@ -196,6 +196,9 @@ func figures(text string, comma bool, blank func(at int) bool) []Figure {
 		if minus(text[:f.at]) {
 			f.Value.Neg(f.Value)
 		}
+		if n := len(all); n > 0 { // 1,250 $ 980: the sign stands behind one and before the other
+			f.at = max(f.at, all[n-1].end)
+		}
 		f.scale(scale)
 		f.Text, f.end = strings.TrimRight(strings.TrimSpace(text[f.at:end]), ".,"), end
 		all = append(all, f)

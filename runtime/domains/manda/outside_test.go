@@ -5,6 +5,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
 	"flag"
@@ -30,6 +32,7 @@ import (
 	"verbatim/runtime/files/services"
 	"verbatim/runtime/protocols/tools"
 	"verbatim/runtime/state/uploads"
+	"verbatim/runtime/tests/browsertest"
 	"verbatim/runtime/tests/norace"
 	"verbatim/stores"
 	"verbatim/stores/files"
@@ -40,13 +43,14 @@ import (
 
 // How TestOutside is run:
 //
-//	go test ./runtime/domains/manda -run TestOutside -v -outside DIR [-every N] [-as xlsx] [-misses FILE]
+//	go test ./runtime/domains/manda -run TestOutside -v -outside DIR [-every N] [-as xlsx|pdf [-printed DIR]] [-misses FILE]
 //
 // DIR holds the folders tatqa and planted, whose READMEs say what is in them and how it is judged.
 var (
 	outside = flag.String("outside", "", "a folder of public reports with questions, for TestOutside")
 	every   = flag.Int("every", 1, "take one report of so many")
-	as      = flag.String("as", "docx", "what reports are put into the room as: docx, or xlsx for a workbook and a text")
+	as      = flag.String("as", "docx", "what reports are put into the room as: docx, xlsx for a workbook and a text, or pdf")
+	prints  = flag.String("printed", "", "a folder in which printed reports stay for the next run")
 	misses  = flag.String("misses", "", "a file for what was asked of the tuned part and how it was answered")
 )
 
@@ -160,11 +164,80 @@ func zipped(all map[string]string) []byte {
 }
 
 // put are the files of a report, by their names.
-func (r *outsideReport) put(name string) map[string][]byte {
-	if *as == "xlsx" {
+func (r *outsideReport) put(name string, press *press) map[string][]byte {
+	switch *as {
+	case "xlsx":
 		return map[string][]byte{name + ".xlsx": r.xlsx(), name + ".txt": []byte(strings.Join(r.Paragraphs, "\n\n"))}
+	case "pdf":
+		return map[string][]byte{name + ".pdf": press.print(r.html())}
 	}
 	return map[string][]byte{name + ".docx": r.docx()}
+}
+
+// html is the report as a page, in one of several layouts that annual reports have: ruled or not, a
+// narrow column of labels whose cells wrap, currency signs and closing brackets in columns of their own.
+func (r *outsideReport) html() string {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, r.Report+" layout")
+	layout := h.Sum32()
+	style := []string{"td,th{border:1px solid #888;padding:2pt 5pt}", "tr{border-bottom:.5pt solid #444}td,th{padding:1pt 6pt}", "td,th{padding:2pt 4pt}tr:nth-child(even){background:#e8eef8}", "td,th{padding:1pt 3pt}"}[layout%4]
+	style += []string{"td:first-child{width:38%}", "table{width:100%}", "td:first-child{width:55mm}"}[layout/4%3]
+	style += []string{"body{font:10pt/1.35 serif}", "body{font:9pt/1.3 sans-serif}"}[layout/12%2]
+	apart := layout/24%2 == 0 && layout%4 != 0
+	var text, table strings.Builder
+	for _, p := range r.Paragraphs {
+		text.WriteString("<p>" + escaped(p) + "</p>")
+	}
+	table.WriteString("<table>")
+	for _, row := range r.Table {
+		table.WriteString("<tr>")
+		for k, c := range row {
+			m := signed.FindStringSubmatch(strings.TrimSpace(c))
+			switch {
+			case k == 0:
+				table.WriteString("<td>" + escaped(c) + "</td>")
+			case !apart:
+				table.WriteString("<td class=n>" + escaped(c) + "</td>")
+			case m != nil:
+				table.WriteString("<td>" + escaped(m[1]) + "</td><td class=n>" + escaped(m[2]) + "</td><td class=s>" + escaped(m[3]) + "</td>")
+			default:
+				table.WriteString("<td colspan=3 class=n>" + escaped(c) + "</td>")
+			}
+		}
+		table.WriteString("</tr>")
+	}
+	table.WriteString("</table>")
+	body := text.String() + table.String()
+	if r.tableFirst() {
+		body = table.String() + text.String()
+	}
+	return "<!doctype html><meta charset=utf-8><style>@page{size:A4;margin:18mm}table{border-collapse:collapse;margin:8pt 0}td{vertical-align:bottom}.n{text-align:right}.s{padding-left:0}tr{break-inside:avoid}" + style + "</style>" + body
+}
+
+// signed takes a printed figure apart: its currency, its digits, and what closes it.
+var signed = regexp.MustCompile(`^([$€£¥]?)\s*(\(?[\d.,]+)\s*([)%]*)$`)
+
+// A press prints pages one by one, and keeps what it printed if a folder is named for that.
+type press struct {
+	sync.Mutex
+	tab *browsertest.Tab
+}
+
+func (p *press) print(html string) []byte {
+	p.Lock()
+	defer p.Unlock()
+	sum := sha256.Sum256([]byte(html))
+	kept := filepath.Join(*prints, hex.EncodeToString(sum[:12])+".pdf")
+	if *prints != "" {
+		if data, err := os.ReadFile(kept); err == nil {
+			return data
+		}
+	}
+	data := p.tab.Print(html)
+	if *prints != "" {
+		_ = os.WriteFile(kept, data, 0o600)
+	}
+	return data
 }
 
 // An outsideRoom is an engine on the palette of the data room, with a deal for each report.
@@ -557,6 +630,10 @@ func TestOutside(t *testing.T) {
 	}
 	y := &tally{n: map[[2]string][2]int{}, all: map[string][2]int{}}
 	var found, falsely, withFalse, asked [2]int
+	press := &press{}
+	if *as == "pdf" {
+		press.tab = browsertest.Open(t)
+	}
 	const workers = 2
 	var wait sync.WaitGroup
 	for w := range workers {
@@ -564,7 +641,7 @@ func TestOutside(t *testing.T) {
 			r := newOutsideRoom(t, len(all)+len(rooms))
 			for n, i := range some(len(all)) {
 				if n%workers == w {
-					r.report(t, i, all[i], y)
+					r.report(t, i, all[i], y, press)
 				}
 			}
 			for n, i := range some(len(rooms)) {
@@ -681,8 +758,8 @@ func reliability(all []verdict) (area, wrong float64) {
 }
 
 // report puts one report into its room, asks its questions and looks at its cells.
-func (r *outsideRoom) report(t *testing.T, deal int, report *outsideReport, y *tally) {
-	r.add(t, deal, report.put("Annual_Report"))
+func (r *outsideRoom) report(t *testing.T, deal int, report *outsideReport, y *tally, press *press) {
+	r.add(t, deal, report.put("Annual_Report", press))
 	for i := range report.Questions {
 		q := &report.Questions[i]
 		lines := linesOf(&r.calls(t, deal, fmt.Sprintf("manda.score-answer :deal-id @deal-%d :question %s", deal, strconv.Quote(q.Question)), false).Calls[0])

@@ -490,6 +490,23 @@ func (b *Tab) Shift() float64 {
 // Fail fails the test and continues it.
 func (b *Tab) Fail(why string) { b.t.Helper(); b.t.Error(why) }
 
+// Print prints a page of HTML, A4, as a PDF.
+func (b *Tab) Print(html string) []byte {
+	b.t.Helper()
+	tree, err := chromedp.Call(b.ctx, page.GetFrameTree, cdp.Empty{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := chromedp.Call(b.ctx, page.SetDocumentContent, page.SetDocumentContentParams{FrameID: tree.FrameTree.Frame.ID, HTML: html}); err != nil {
+		b.t.Fatal(err)
+	}
+	printed, err := chromedp.Call(b.ctx, page.PrintToPDF, page.PrintToPDFParams{PaperWidth: 8.27, PaperHeight: 11.69})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return printed.Data
+}
+
 // Shoot takes a picture of the whole page, if VERBATIM_SCREENSHOTS names a folder.
 func (b *Tab) Shoot(name string) {
 	b.t.Helper()
