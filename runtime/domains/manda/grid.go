@@ -12,10 +12,10 @@ import (
 	"verbatim/runtime/files/documents"
 )
 
-// A where says in which table a cell stands.
+// A where says in which table a cell stands, which may go on on another page.
 type where struct {
-	inside, sheet      string
-	page, slide, table int
+	inside, sheet string
+	slide, table  int
 }
 
 // tables extracts the figures of tables, each table with the text before it.
@@ -46,7 +46,7 @@ func (r *reader) tables(pieces []documents.Piece) {
 			}
 			continue
 		}
-		now := where{p.At.Inside, p.At.Sheet, p.At.Page, p.At.Slide, p.At.Table}
+		now := where{p.At.Inside, p.At.Sheet, p.At.Slide, p.At.Table}
 		if now != at {
 			end(i)
 			if at = now; p.At.Sheet != "" {

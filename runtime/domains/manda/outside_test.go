@@ -621,7 +621,10 @@ func TestOutside(t *testing.T) {
 		Report, New string
 		Row, Column int
 	}
-	rooms := eachLine[planted](t, filepath.Join(*outside, "planted", "rooms.jsonl"))
+	var rooms []planted // of docx: what differs between two files does not depend on their form
+	if *as == "docx" {
+		rooms = eachLine[planted](t, filepath.Join(*outside, "planted", "rooms.jsonl"))
+	}
 	some := func(n int) (is []int) {
 		for i := 0; i < n; i += *every {
 			is = append(is, i)

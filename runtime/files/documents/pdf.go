@@ -23,6 +23,8 @@ type pdf struct {
 	forms int                        // how many were drawn, on all pages
 	dark  map[types.IndirectRef]bool // the layers that are off
 	told  map[part]string            // what the structure says in place of what is drawn
+	cells map[part]*tag              // which cells of tables it declares
+	roles types.Dict                 // the standard names of the names of its elements
 }
 
 // noSettings keeps the library from making a folder of settings.
@@ -300,7 +302,7 @@ func (d *drawing) note(o types.Object, s state) error {
 			size := min(10, math.Abs(box[3]-box[1]))
 			x1, y1 := s.ctm.apply(x, y)
 			x2, y2 := s.ctm.apply(max(box[0], box[2]), y)
-			d.glyphs = append(d.glyphs, glyph{strings.Join(strings.Fields(text), " "), x1, y1, x2 - x1, y2 - y1, size, s.unseen || !d.seen.holds((x1+x2)/2, (y1+y2)/2)})
+			d.glyphs = append(d.glyphs, glyph{strings.Join(strings.Fields(text), " "), x1, y1, x2 - x1, y2 - y1, size, s.unseen || !d.seen.holds((x1+x2)/2, (y1+y2)/2), nil})
 			return nil
 		}
 	}

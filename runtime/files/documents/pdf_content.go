@@ -44,6 +44,7 @@ type glyph struct {
 	dx, dy float64 // how far it advances
 	size   float64
 	unseen bool // it is outside of the page, or in a layer that is off
+	cell   *tag // of a table that the structure declares
 }
 
 // A state is the graphics and text state that the operators of a page set.
@@ -53,6 +54,7 @@ type state struct {
 	size, leading, rise         float64
 	charSpace, wordSpace, scale float64
 	unseen                      bool
+	cell                        *tag
 }
 
 // A drawing is a page that is drawn.
@@ -156,9 +158,12 @@ func (d *drawing) draw(content []byte, resources types.Dict, s state, depth int)
 				}
 			}
 		case "BMC", "BDC":
-			m := mark{from: len(d.glyphs), unseen: s.unseen}
+			m := mark{from: len(d.glyphs), unseen: s.unseen, cell: s.cell}
 			if op == "BDC" {
-				m.text, m.instead = d.actual(args, resources, depth)
+				var cell *tag
+				if m.text, m.instead, cell = d.actual(args, resources, depth); cell != nil {
+					s.cell = cell
+				}
 				s.unseen = s.unseen || d.layerOff(args, resources)
 			}
 			if len(marked) < 1000 {
@@ -167,7 +172,7 @@ func (d *drawing) draw(content []byte, resources types.Dict, s state, depth int)
 		case "EMC":
 			if n := len(marked); n > 0 {
 				d.instead(marked[n-1])
-				s.unseen, marked = marked[n-1].unseen, marked[:n-1]
+				s.unseen, s.cell, marked = marked[n-1].unseen, marked[n-1].cell, marked[:n-1]
 			}
 		case "BI":
 			d.pictures = true
@@ -237,7 +242,7 @@ func (d *drawing) show(item any, s *state, text *matrix) {
 			x2, y2 := full.apply(width*s.size*s.scale, s.rise)
 			size := math.Abs(s.size) * math.Hypot(full[2], full[3])
 			if letters != "" && size > 0 && !math.IsNaN(x+y+x2+y2) && math.Abs(x)+math.Abs(y) < 1e6 {
-				d.glyphs = append(d.glyphs, glyph{letters, x, y, x2 - x, y2 - y, size, s.unseen || !d.seen.holds((x+x2)/2, (y+y2)/2)})
+				d.glyphs = append(d.glyphs, glyph{letters, x, y, x2 - x, y2 - y, size, s.unseen || !d.seen.holds((x+x2)/2, (y+y2)/2), s.cell})
 			}
 			*text = matrix{1, 0, 0, 1, advance, 0}.times(*text)
 		}

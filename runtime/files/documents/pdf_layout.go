@@ -14,6 +14,7 @@ import (
 type span struct {
 	text            string
 	x0, x1, y, size float64
+	table           *drawn // instead of text
 }
 
 // A row is the words that stand at one height, from left to right.
@@ -68,7 +69,8 @@ func (x *extractor) turned(page int, glyphs []glyph, hidden bool) error {
 		turned[steps] = append(turned[steps], g)
 	}
 	for _, steps := range slices.Sorted(maps.Keys(turned)) {
-		for _, block := range blocksOf(rowsOf(wordsOf(turned[steps])), 0) {
+		text, tables := declared(turned[steps])
+		for _, block := range blocksOf(rowsOf(append(wordsOf(text), tables...)), 0) {
 			if err := x.block(page, block, hidden); err != nil {
 				return err
 			}
@@ -138,7 +140,7 @@ func joined(words []span) (list []span) {
 	slices.SortStableFunc(words, func(a, b span) int { return cmp.Compare(a.x0, b.x0) })
 	for _, w := range words {
 		n := len(list)
-		if n == 0 {
+		if n == 0 || w.table != nil || list[n-1].table != nil {
 			list = append(list, w)
 			continue
 		}
@@ -280,7 +282,24 @@ func isProse(rows []row) bool {
 // another.
 func (x *extractor) block(page int, rows []row, hidden bool) error {
 	for len(rows) > 0 {
-		n, columns := tableOf(rows)
+		if at := slices.IndexFunc(rows[0].words, func(w span) bool { return w.table != nil }); at >= 0 {
+			table := rows[0].words[at].table
+			if rest := slices.Delete(slices.Clone(rows[0].words), at, at+1); len(rest) > 0 { // beside it
+				if err := x.block(page, []row{{rows[0].y, rows[0].size, rest}}, hidden); err != nil {
+					return err
+				}
+			}
+			if table.of.number == 0 {
+				x.tables++
+				table.of.number = x.tables
+			}
+			if err := x.table(page, table.of.number, table.cells, hidden); err != nil {
+				return err
+			}
+			rows = rows[1:]
+			continue
+		}
+		n, cells := tableOf(rows)
 		if n == 0 {
 			x.line++
 			text := row{words: rows[0].words}.cells(math.Inf(1))[0].text
@@ -291,109 +310,10 @@ func (x *extractor) block(page int, rows []row, hidden bool) error {
 			continue
 		}
 		x.tables++
-		for k, r := range rows[:n] {
-			x.line++
-			texts := make([]string, len(columns))
-			parts := r.cells(narrow)
-			if k == 0 && len(r.cells(wide)) < 2 {
-				parts = r.words // a head that is set close
-			}
-			for _, c := range parts {
-				at := columnAt(columns, c)
-				texts[at] = strings.TrimSpace(texts[at] + " " + c.text)
-			}
-			for c, text := range texts {
-				if text == "" {
-					continue
-				}
-				at := Location{Page: page, Line: x.line, Table: x.tables, Row: k + 1, Column: c + 1}
-				if err := x.add(Piece{Kind: InCell, At: at, Text: text, Hidden: hidden, Cell: &Cell{}}); err != nil {
-					return err
-				}
-			}
+		if err := x.table(page, x.tables, cells, hidden); err != nil {
+			return err
 		}
 		rows = rows[n:]
 	}
 	return nil
-}
-
-// tableOf returns the number of the first rows that form a table, and its columns: rows of several
-// cells, with at most one row of a single cell between them. If the first row is the head of the
-// table, its cells may be closer together.
-func tableOf(rows []row) (n int, columns []span) {
-	head := 0
-	if len(rows[0].cells(wide)) < 2 && len(rows[0].cells(narrow)) > 1 {
-		head = 1
-	}
-	several := 0
-	for i, r := range rows[head:] {
-		if i > 0 && rows[head+i-1].y-r.y > 4*max(r.size, rows[head+i-1].size) {
-			break
-		}
-		if len(r.cells(wide)) > 1 {
-			n = i + 1
-			several++
-		} else if i == 0 || i > n {
-			break
-		}
-	}
-	if several < 2 {
-		return 0, nil
-	}
-	columns = columnsOf(rows[head : head+n])
-	if len(columns) < 2 {
-		return 0, nil
-	}
-	if head == 1 {
-		used := map[int]bool{}
-		for _, c := range rows[0].cells(narrow) {
-			at := columnAt(columns, c)
-			if used[at] || rows[0].y-rows[1].y > 4*rows[1].size {
-				return 0, nil
-			}
-			used[at] = true
-		}
-	}
-	return head + n, columns
-}
-
-// columnsOf returns the strips of a table's columns. They come from the rows with the most cells,
-// since a cell of another row may span several columns.
-func columnsOf(rows []row) (columns []span) {
-	cells := map[int]int{}
-	for _, r := range rows {
-		cells[len(r.cells(wide))]++
-	}
-	most := 0
-	for n, times := range cells {
-		if n > most && (times > 1 || len(rows) < 3) {
-			most = n
-		}
-	}
-	var all []span
-	for _, r := range rows {
-		if list := r.cells(wide); len(list) >= max(most, 2) {
-			all = append(all, list...)
-		}
-	}
-	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.x0, b.x0) })
-	for _, s := range all {
-		if n := len(columns); n > 0 && s.x0 <= columns[n-1].x1 {
-			columns[n-1].x1 = max(columns[n-1].x1, s.x1)
-		} else {
-			columns = append(columns, s)
-		}
-	}
-	return columns
-}
-
-// columnAt returns the column that overlaps most with a cell, or else the nearest.
-func columnAt(columns []span, s span) (best int) {
-	most := math.Inf(-1)
-	for i, c := range columns {
-		if shared := min(s.x1, c.x1) - max(s.x0, c.x0); shared > most {
-			best, most = i, shared
-		}
-	}
-	return best
 }

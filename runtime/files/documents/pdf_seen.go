@@ -109,16 +109,18 @@ type part struct{ page, id int }
 const mostElements = 200_000
 
 // structure notes which texts stand for parts of pages because an element of the structure says so: the
-// first part that the element holds has its text, and those after it have none.
+// first part that the element holds has its text, and those after it have none. It also notes which parts
+// are cells of tables.
 func (p *pdf) structure(o types.Object) {
 	root, ok := p.dict(o)
 	if !ok {
 		return
 	}
-	p.told = map[part]string{}
+	p.told, p.cells = map[part]string{}, map[part]*tag{}
+	p.roles, _ = p.dict(root["RoleMap"])
 	left := mostElements
-	var walk func(o types.Object, page int, text *string, deep int)
-	walk = func(o types.Object, page int, text *string, deep int) {
+	var walk func(o types.Object, page int, text *string, table *tagged, cell *tag, deep int)
+	walk = func(o types.Object, page int, text *string, table *tagged, cell *tag, deep int) {
 		if left--; left < 0 || deep > p.limits.Depth {
 			return
 		}
@@ -126,13 +128,16 @@ func (p *pdf) structure(o types.Object) {
 			if text != nil {
 				p.told[part{page, id}], *text = *text, ""
 			}
+			if cell != nil {
+				p.cells[part{page, id}] = cell
+			}
 		}
 		switch of := p.get(o).(type) {
 		case types.Integer:
 			hold(int(of))
 		case types.Array:
 			for _, kid := range of {
-				walk(kid, page, text, deep+1)
+				walk(kid, page, text, table, cell, deep+1)
 			}
 		case types.Dict:
 			if ref, ok := of["Pg"].(types.IndirectRef); ok {
@@ -149,10 +154,11 @@ func (p *pdf) structure(o types.Object) {
 					text = &s
 				}
 			}
-			walk(of["K"], page, text, deep+1)
+			table, cell = table.begin(p, of, cell)
+			walk(of["K"], page, text, table, cell, deep+1)
 		}
 	}
-	walk(root["K"], 0, nil, 0)
+	walk(root["K"], 0, nil, nil, nil, 0)
 }
 
 // A mark is a part of the drawing that begins at a glyph.
@@ -161,6 +167,7 @@ type mark struct {
 	text    string // what stands for it
 	instead bool   // whether something does
 	unseen  bool   // whether what surrounds it is
+	cell    *tag   // that what surrounds it belongs to
 }
 
 // listOf returns the list of properties that the operands of a mark name.
@@ -179,8 +186,9 @@ func (d *drawing) layerOff(args []any, resources types.Dict) bool {
 }
 
 // actual returns the text that stands for what a mark holds, by its own properties or by the structure
-// of the document. Properties stand in place, taken apart by the lexer, or are named.
-func (d *drawing) actual(args []any, resources types.Dict, depth int) (string, bool) {
+// of the document, and the cell that it belongs to. Properties stand in place, taken apart by the lexer, or
+// are named.
+func (d *drawing) actual(args []any, resources types.Dict, depth int) (string, bool, *tag) {
 	list, _ := d.dict(d.listOf(args, resources))
 	text := d.get(list["ActualText"])
 	id, numbered := d.number(list["MCID"])
@@ -196,14 +204,18 @@ func (d *drawing) actual(args []any, resources types.Dict, depth int) (string, b
 			}
 		}
 	}
-	if told, ok := d.told[part{d.page, int(id)}]; ok && numbered && depth == 0 {
-		return told, true
+	var cell *tag
+	if numbered && depth == 0 {
+		cell = d.cells[part{d.page, int(id)}]
+		if told, ok := d.told[part{d.page, int(id)}]; ok {
+			return told, true, cell
+		}
 	}
 	if text == nil {
-		return "", false
+		return "", false, cell
 	}
 	s, err := model.Text(text)
-	return s, err == nil
+	return s, err == nil, cell
 }
 
 // instead puts the text of a mark in the place of its glyphs.
