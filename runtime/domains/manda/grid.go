@@ -77,22 +77,25 @@ func around(pieces []documents.Piece, first *documents.Piece, next int) (m measu
 		from--
 	}
 	scaled := false
-	try := func(p *documents.Piece) {
-		if p.Hidden || p.Cell != nil || p.At.Inside != first.At.Inside || p.At.Page != first.At.Page || p.At.Slide != first.At.Slide {
+	try := func(i int) {
+		p := &pieces[i]
+		if p.Hidden || p.Cell != nil || p.At.Inside != first.At.Inside || p.At.Page+1 < first.At.Page || p.At.Page > first.At.Page+1 || p.At.Slide != first.At.Slide {
 			return
 		}
 		if is, ok := scaleIn(p.Text); ok && !scaled {
 			m, scaled = is, true
+		} else if o := i + 1; !scaled && p.At.Page > 0 && o < len(pieces) && pieces[o].Cell == nil {
+			m, scaled = scaleIn(p.Text + " " + pieces[o].Text) // on a page the lines run on
 		}
 		if cut := firstRunes(p.Text, 300); title == "" && (p.Kind == documents.Heading || len(cut) == len(p.Text) && introduced.re().MatchString(p.Text)) {
 			title = cut
 		}
 	}
 	for i := from - 1; i >= max(0, from-nearby) && (pieces[i].Cell == nil || !scaled); i-- {
-		try(&pieces[i])
+		try(i)
 	}
 	for i := next; i < min(len(pieces), next+nearby) && pieces[i].Cell == nil; i++ {
-		try(&pieces[i])
+		try(i)
 	}
 	return m, title
 }
@@ -169,7 +172,7 @@ func (r *reader) table(pieces [][]*documents.Piece, caption string) {
 	percent, money := map[int]bool{}, ""
 	whole, fine := 0, 0
 	for i, row := range pieces {
-		rows[i] = r.row(row)
+		rows[i] = r.row(signed(row))
 		for _, v := range rows[i].values {
 			first, last = min(first, v.column), max(last, v.column)
 			if v.Step.Cmp(big.NewRat(1, 1)) < 0 && v.Unit != "%" {
@@ -236,6 +239,35 @@ func (r *reader) table(pieces [][]*documents.Piece, caption string) {
 			}
 		}
 	}
+}
+
+// closes matches what closes a figure in a cell of its own.
+var closes = pattern(`^\)?%?\)?$`)
+
+// signed joins a currency sign that has a cell of its own with the figure behind it, and a bracket or a
+// percent sign with that before.
+func signed(row []*documents.Piece) (all []*documents.Piece) {
+	sign := ""
+	for i, p := range row {
+		text := strings.TrimSpace(p.Text)
+		_, currency := currencies[strings.ToLower(text)]
+		switch n := len(all); {
+		case currency && i+1 < len(row) && alone.re().MatchString(row[i+1].Text):
+			sign = text
+			continue
+		case text != "" && closes.re().MatchString(text) && n > 0 && alone.re().MatchString(all[n-1].Text+text):
+			whole := *all[n-1]
+			whole.Text += text
+			all[n-1] = &whole
+			continue
+		case sign != "":
+			whole := *p
+			whole.Text, sign = sign+" "+text, ""
+			p = &whole
+		}
+		all = append(all, p)
+	}
+	return all
 }
 
 // balances returns, for rows between two balances, the time of the lower one: what was granted between

@@ -31,6 +31,34 @@ func tableOf(before, table, behind string) *documents.Document {
 	return doc
 }
 
+// G47: in the text of a page a sign may stand between two numbers, as one is behind a number in one language
+// and before it in another. It is part of one of them.
+func TestASignBetweenTwoNumbers(t *testing.T) {
+	all := figures("Revenue was 1,250 $ 980 and 12 € 7.", false, func(int) bool { return false })
+	for i, f := range all {
+		if i > 0 && f.at < all[i-1].end {
+			t.Errorf("%q begins within %q", f.Text, all[i-1].Text)
+		}
+	}
+	if len(all) != 4 {
+		t.Errorf("%d figures", len(all))
+	}
+	doc := &documents.Document{Pieces: []documents.Piece{{Kind: documents.Text, Text: "Revenue in 2019 was 1,250 $ 980 a year earlier. EBITDA of 2019 was 12 € 7."}}}
+	Extract("a.docx", doc) // and it ends
+}
+
+// M16: on a page the lines run on, so that what holds for a table may be said across two.
+func TestAScaleAcrossTwoLines(t *testing.T) {
+	doc := tableOf("The following table has our costs (amounts in\nthousands of dollars).", "|2019|2018\nWorkwear|7|8", "")
+	for i := range doc.Pieces {
+		doc.Pieces[i].At.Page, doc.Pieces[i].At.Paragraph = 1, 0
+	}
+	_, all := Extract("a.pdf", doc)
+	if len(all) != 2 || shown(all[0].Value) != "7000" {
+		t.Errorf("%v", all)
+	}
+}
+
 // G45, G46: what a figure of a table is stands in the heads above it, the labels beside and above it, and
 // the text around it: its period, its scale with exceptions, its sign as printed, its own label.
 func TestATableIsReadByItsStructure(t *testing.T) {
@@ -49,6 +77,8 @@ func TestATableIsReadByItsStructure(t *testing.T) {
 		"between two balances":            {"", "|Shares\nOutstanding at December 31, 2018|70\nGranted|8\nOutstanding at December 31, 2019|78", "", "row 3, column 2", "granted|shares|FY2019|8|"},
 		"a year is not taken from a note": {"The note of 2015 says more.", "|2019|Other\nWorkwear|7|8", "", "row 2, column 3", "workwear|other||8|"},
 		"three months are a quarter":      {"", "|Three months ended 31 December 2019|2018\nWorkwear|7|8", "", "row 2, column 2", "workwear||Q4 2019|7|"},
+		"signs in cells of their own":     {"", "||2019||||2018|\nWorkwear|$|(5,264|)||$|12|\nPart|||7|%|||8", "", "row 2, column 3", "workwear||FY2019|-5264|USD"},
+		"a percent sign in its own":       {"", "||2019|||2018|\nPart||7|%||8|%", "", "row 2, column 3", "part||FY2019|7|%"},
 		"a dash is nothing":               {"", "|2019|2018\nWorkwear|—|8", "", "row 2, column 2", "workwear||FY2019|0|"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -244,7 +244,7 @@ func TestWhatCanBeReadIsRead(t *testing.T) {
 			"<</Type/StructTreeRoot/K[7 0 R]>>", "<</S/Document/Pg 3 0 R/K[8 0 R 9 0 R 7 0 R 3]>>", "<</S/Span/ActualText(autumn)/K[0<</Type/MCR/Pg 3 0 R/MCID 1>>]>>", "<</S/P/K[<</S/Span/ActualText<FEFF20AC>/K[2]>> <</Type/MCR/Stm 10 0 R/MCID 9>>]>>",
 			stream("/Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</Font<</F 5 0 R>>>>", "BT /F 12 Tf 100 660 Td /Span <</MCID 0>> BDC (of a form) Tj EMC ET")), "pdf · 1 pages\np.1 l1 | autumn\np.1 l2 | € 5 own plain\np.1 l3 | of a form\n"}, // G71
 		"cells of two lines": {"a.pdf", pageOf("", "", "BT /F 12 Tf 1 0 0 1 100 700 Tm (Item) Tj 1 0 0 1 250 700 Tm (Note) Tj 1 0 0 1 400 700 Tm (2024) Tj 1 0 0 1 100 680 Tm (Fees and) Tj 1 0 0 1 250 680 Tm (A long note that) Tj 1 0 0 1 400 680 Tm (120) Tj 1 0 0 1 250 666 Tm (goes on) Tj 1 0 0 1 100 646 Tm (Total) Tj 1 0 0 1 400 646 Tm (135) Tj ET"),
-			"pdf · 1 pages\np.1 l1 t1 r1 c1 | Item\np.1 l1 t1 r1 c2 | Note\np.1 l1 t1 r1 c3 | 2024\np.1 l2 t1 r2 c1 | Fees and\np.1 l2 t1 r2 c2 | A long note that\np.1 l2 t1 r2 c3 | 120\np.1 l3 t1 r3 c2 | goes on\np.1 l4 t1 r4 c1 | Total\np.1 l4 t1 r4 c3 | 135\n"}, // G47
+			"pdf · 1 pages\np.1 l1 t1 r1 c1 | Item\np.1 l1 t1 r1 c2 | Note\np.1 l1 t1 r1 c3 | 2024\np.1 l2 t1 r2 c1 | Fees and\np.1 l2 t1 r2 c2 | A long note that goes on\np.1 l2 t1 r2 c3 | 120\np.1 l3 t1 r3 c1 | Total\np.1 l3 t1 r3 c3 | 135\n"}, // G47
 		"raised figures": {"a.pdf", pageOf("", "", "BT /F 12 Tf 100 720 Td (10) Tj /F 7 Tf 1 0 0 1 113.5 725 Tm (6) Tj /F 12 Tf 1 0 0 1 120 720 Tm (EUR) Tj 0 -14 Td (1,234) Tj /F 7 Tf 3 Ts (2) Tj 0 Ts /F 12 Tf ( net) Tj ET"), "pdf · 1 pages\np.1 l1 | 10⁶ EUR\np.1 l2 | 1,234² net\n"}, // G71
 	} {
 		d, err := here(c.file, c.data, Limits{Cells: 10_000})

@@ -100,6 +100,7 @@ type extractor struct {
 	mails  int    // how many mails those are
 	counts
 	tables, paragraphs, line int
+	ended                    ended
 	section                  string
 	names                    map[string]int // how many attachments have a name
 	told                     time.Time      // when it was last said how far it is

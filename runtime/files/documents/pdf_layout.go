@@ -27,7 +27,7 @@ type row struct {
 func (r row) cells(gap float64) (list []span) {
 	for _, w := range r.words {
 		n := len(list)
-		if n == 0 || w.x0-list[n-1].x1 > gap*max(w.size, list[n-1].size) && !isBullet(list[n-1].text) {
+		if n == 0 || w.x0-list[n-1].x1 > gap*max(w.size, list[n-1].size) && !(n == 1 && isBullet(list[0].text) && w.x0-list[0].x1 < 3*w.size && !figureLike().MatchString(w.text)) {
 			list = append(list, w)
 			continue
 		}
@@ -272,10 +272,14 @@ func isProse(rows []row) bool {
 			full++
 		}
 		for _, w := range r.words {
-			letters += utf8.RuneCountInString(w.text)
+			for _, letter := range w.text { // and no digits, which columns of figures have
+				if unicode.IsLetter(letter) {
+					letters++
+				}
+			}
 		}
 	}
-	return len(rows) > 3 && full*2 > len(rows) && letters > 18*len(rows)
+	return len(rows) > 3 && full*2 > len(rows) && letters > 15*len(rows)
 }
 
 // block adds lines, and tables where several lines have cells below one
@@ -293,15 +297,17 @@ func (x *extractor) block(page int, rows []row, hidden bool) error {
 				x.tables++
 				table.of.number = x.tables
 			}
+			x.ended = ended{}
 			if err := x.table(page, table.of.number, table.cells, hidden); err != nil {
 				return err
 			}
 			rows = rows[1:]
 			continue
 		}
-		n, cells := tableOf(rows)
+		n, cells, strips := tableOf(rows)
 		if n == 0 {
 			x.line++
+			x.ended = ended{}
 			text := row{words: rows[0].words}.cells(math.Inf(1))[0].text
 			if err := x.add(Piece{Kind: Text, At: Location{Page: page, Line: x.line}, Text: text, Hidden: hidden}); err != nil {
 				return err
@@ -309,8 +315,15 @@ func (x *extractor) block(page int, rows []row, hidden bool) error {
 			rows = rows[1:]
 			continue
 		}
-		x.tables++
-		if err := x.table(page, x.tables, cells, hidden); err != nil {
+		if x.line > 0 || !x.ended.goesOn(page, strips) {
+			x.tables++
+			x.ended = ended{number: x.tables}
+		}
+		for i := range cells {
+			cells[i].row += x.ended.rows
+		}
+		x.ended = ended{page, x.ended.number, cells[len(cells)-1].row, strips}
+		if err := x.table(page, x.ended.number, cells, hidden); err != nil {
 			return err
 		}
 		rows = rows[n:]

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -21,11 +22,16 @@ type placed struct {
 	rows, columns       int // that it covers
 }
 
+// lazily compiles a pattern when it is first used: most programs read no page.
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
 var (
-	figureLike = regexp.MustCompile(`^[-–−(]?\s*(?:\pL{0,3}[$€£¥]|[A-Z]{3})?\s*[-–−(]{0,2}\s*(?:\d[\d.,'’ \x{a0}\x{202f}]*|\.\d+|[-–—])\s*[)%]*\s*(?:\pL{0,3}[$€£¥]|%|pp|x|bps)?[-–−)]?(?:\s?(?:\(\w{1,2}\)|\[\w{1,2}\]|[*†‡¹²³⁰⁴⁵⁶⁷⁸⁹]+))?$`)
-	signLike   = regexp.MustCompile(`^(?:\pL{0,3}[$€£¥]|EUR|USD|GBP|CHF|RMB)$`)
-	closing    = regexp.MustCompile(`^[)%*†‡]+$|^pp$`)
-	yearLike   = regexp.MustCompile(`^(?:19|20)\d\d$`)
+	figureLike = lazily(`^[-–−(]?\s*(?:\pL{0,3}[$€£¥]|[A-Z]{3})?\s*[-–−(]{0,2}\s*(?:\d[\d.,'’ \x{a0}\x{202f}]*|\.\d+|[-–—])\s*[)%]*\s*(?:\pL{0,3}[$€£¥]|%|pp|x|bps)?[-–−)]?(?:\s?(?:\(\w{1,2}\)|\[\w{1,2}\]|[*†‡¹²³⁰⁴⁵⁶⁷⁸⁹]+))?$`)
+	signLike   = lazily(`^(?:\pL{0,3}[$€£¥]|EUR|USD|GBP|CHF|RMB)$`)
+	closing    = lazily(`^[)%*†‡]+$|^pp$`)
+	yearLike   = lazily(`^(?:19|20)\d\d$`)
 )
 
 // arrange puts the cells of a table, which know their rows, into columns.
@@ -36,9 +42,9 @@ func arrange(cells []placed, strips []strip) {
 	}
 	for i := range cells { // a sign stands with its figure
 		switch c := &cells[i]; {
-		case signLike.MatchString(c.text) && i+1 < len(cells) && cells[i+1].row == c.row && figureLike.MatchString(cells[i+1].text):
+		case signLike().MatchString(c.text) && i+1 < len(cells) && cells[i+1].row == c.row && figureLike().MatchString(cells[i+1].text):
 			c.column, c.columns = cells[i+1].column, 1
-		case closing.MatchString(c.text) && i > 0 && cells[i-1].row == c.row && figureLike.MatchString(cells[i-1].text):
+		case closing().MatchString(c.text) && i > 0 && cells[i-1].row == c.row && figureLike().MatchString(cells[i-1].text):
 			c.column, c.columns = cells[i-1].column, 1
 		}
 	}
@@ -53,7 +59,7 @@ type strip struct{ x0, x1 float64 }
 func columnsOf(cells []placed) []strip {
 	numbers, beside := map[int]bool{}, map[int]int{}
 	for _, c := range cells {
-		numbers[c.row] = numbers[c.row] || figureLike.MatchString(c.text) && !yearLike.MatchString(c.text)
+		numbers[c.row] = numbers[c.row] || figureLike().MatchString(c.text) && !yearLike().MatchString(c.text)
 		beside[c.row]++
 	}
 	most, times := 0, map[int]int{}
@@ -84,8 +90,8 @@ func columnsOf(cells []placed) []strip {
 			}
 		}
 	}
-	aside := func(c *placed) bool { return signLike.MatchString(c.text) || closing.MatchString(c.text) }
-	add(func(c *placed) bool { return figureLike.MatchString(c.text) && !aside(c) })
+	aside := func(c *placed) bool { return signLike().MatchString(c.text) || closing().MatchString(c.text) }
+	add(func(c *placed) bool { return figureLike().MatchString(c.text) && !aside(c) })
 	add(func(c *placed) bool { return numbers[c.row] && beside[c.row] >= most && !aside(c) })
 	add(func(c *placed) bool { return numbers[c.row] && !aside(c) })
 	add(func(c *placed) bool { return beside[c.row] >= max(most, 2) && !aside(c) })
@@ -117,16 +123,24 @@ func columnAt(strips []strip, c *placed) (column, columns int) {
 	return column, columns
 }
 
-// tableOf returns the number of the first rows that form a table, and its cells: rows of several cells, with
+// apart returns the cells of a row, and years one by one, however close they are set.
+func (r row) apart(gap float64) []span {
+	if !slices.ContainsFunc(r.words, func(w span) bool { return !yearLike().MatchString(w.text) }) {
+		return r.words
+	}
+	return r.cells(gap)
+}
+
+// tableOf returns the number of the first rows that form a table, its cells and its columns: rows of several cells, with
 // single cells between them where a label wraps or names the rows below it.
-func tableOf(rows []row) (n int, cells []placed) {
+func tableOf(rows []row) (n int, cells []placed, strips []strip) {
 	first := 0 // heads that stand alone above their columns, or close together
-	for first < len(rows)-1 && first < 3 && len(rows[first].cells(wide)) < 2 && (len(rows[first].cells(narrow)) > 1 || rows[first].words[0].x0 > rows[first+1].words[0].x0+8*rows[first].size) && rows[first].y-rows[first+1].y < 3*rows[first].size {
+	for first < len(rows)-1 && first < 3 && len(rows[first].apart(wide)) < 2 && (len(rows[first].apart(narrow)) > 1 || rows[first].words[0].x0 > left(rows[first+1:min(len(rows), first+5)])+8*rows[first].size) && rows[first].y-rows[first+1].y < 3*rows[first].size {
 		first++
 	}
 	several, reach := 0, math.Inf(-1)
 	for _, r := range rows[first:] {
-		if len(r.cells(wide)) > 1 {
+		if len(r.apart(wide)) > 1 {
 			reach = max(reach, r.words[len(r.words)-1].x1)
 		} else {
 			break
@@ -138,7 +152,7 @@ func tableOf(rows []row) (n int, cells []placed) {
 		if slices.ContainsFunc(r.words, func(w span) bool { return w.table != nil }) || i > first && rows[i-1].y-r.y > 4*max(r.size, rows[i-1].size) {
 			break
 		}
-		if len(r.cells(wide)) > 1 {
+		if len(r.apart(wide)) > 1 {
 			if several > 0 && i > first && rows[i-1].y-r.y > 2.2*max(r.size, rows[i-1].size) && startsAnew(rows[first:i], r) {
 				break
 			}
@@ -146,18 +160,18 @@ func tableOf(rows []row) (n int, cells []placed) {
 			reach = max(reach, r.words[len(r.words)-1].x1)
 			continue
 		}
-		left, width := rows[first].words[0].x0, reach-rows[first].words[0].x0
-		if alone++; i == first || alone > 4 || r.words[len(r.words)-1].x1-left > 0.75*width {
+		edge := left(rows[first : i+1])
+		if alone++; i == first || alone > 4 || r.words[len(r.words)-1].x1-edge > 0.75*(reach-edge) {
 			break
 		}
 	}
 	if several < 2 {
-		return 0, nil
+		return 0, nil, nil
 	}
 	for n < len(rows) { // the end of a label that wraps
 		r, above := rows[n], rows[n-1]
 		letter, _ := utf8.DecodeRuneInString(r.words[0].text)
-		if len(r.cells(wide)) > 1 || above.y-r.y > 1.45*r.size || !unicode.IsLower(letter) && above.y-r.y > 0.8*r.size || r.words[len(r.words)-1].x1 > rows[first].words[0].x0+0.6*(reach-rows[first].words[0].x0) {
+		if len(r.apart(wide)) > 1 || above.y-r.y > 1.45*r.size || !unicode.IsLower(letter) && above.y-r.y > 0.8*r.size || r.words[len(r.words)-1].x1-left(rows[first:n]) > 0.6*(reach-left(rows[first:n])) {
 			break
 		}
 		n++
@@ -170,22 +184,22 @@ func tableOf(rows []row) (n int, cells []placed) {
 		return all
 	}
 	for i, r := range rows[:n] {
-		lines[i] = place(i, r.cells(narrow))
+		lines[i] = place(i, r.apart(narrow))
 	}
-	strips := columnsOf(slices.Concat(lines[first:]...))
+	strips = columnsOf(slices.Concat(lines[first:]...))
 	if len(strips) < 2 {
-		return 0, nil
+		return 0, nil, nil
 	}
 	for i := range first {
 		if words := place(i, rows[i].words); ownColumns(strips, words) { // heads that are set close
 			lines[i] = words
 		} else if len(lines[i]) == 1 && (lines[i][0].x0 < strips[0].x1 || lines[i][0].x0 > strips[len(strips)-1].x1) {
-			return 0, nil // the line is no head, and the table begins behind it
+			return 0, nil, nil // the line is no head, and the table begins behind it
 		}
 	}
 	cells = slices.Concat(lines...)
 	arrange(cells, strips)
-	return n, wrapped(cells, rows[:n])
+	return n, wrapped(cells, rows[:n]), strips
 }
 
 // ownColumns reports whether each of several cells stands in a column of its own.
@@ -201,15 +215,24 @@ func ownColumns(strips []strip, cells []placed) bool {
 	return len(cells) > 1
 }
 
+// left is where the leftmost of some rows begins.
+func left(rows []row) float64 {
+	edge := math.Inf(1)
+	for _, r := range rows {
+		edge = min(edge, r.words[0].x0)
+	}
+	return edge
+}
+
 // startsAnew reports whether a row behind a gap is the head of another table: years, or texts, of which
 // none stands where labels do.
 func startsAnew(rows []row, r row) bool {
 	for _, c := range r.cells(narrow) {
-		if figureLike.MatchString(c.text) && !yearLike.MatchString(c.text) {
+		if figureLike().MatchString(c.text) && !yearLike().MatchString(c.text) {
 			return false
 		}
 	}
-	return len(rows) > 2 && r.words[0].x0 > rows[0].words[0].x0+2*r.size && yearLike.MatchString(r.words[len(r.words)-1].text)
+	return len(rows) > 2 && r.words[0].x0 > left(rows)+2*r.size && yearLike().MatchString(r.words[len(r.words)-1].text)
 }
 
 // wrapped joins the lines of cells that wrap: lines that stand closer together than rows do, or, where all
@@ -222,18 +245,18 @@ func wrapped(cells []placed, rows []row) []placed {
 	}
 	labels := func(i int) bool { return len(of[i]) == 1 && of[i][0].column == 1 } // alone
 	figures := func(i int) bool {
-		return slices.ContainsFunc(of[i], func(c *placed) bool { return figureLike.MatchString(c.text) && c.column > 1 })
+		return slices.ContainsFunc(of[i], func(c *placed) bool { return figureLike().MatchString(c.text) && c.column > 1 })
 	}
-	tight, loose := math.Inf(1), 0.0
+	tight, loose := math.Inf(1), math.Inf(1)
 	for i := 1; i < len(rows); i++ {
 		if apart := (rows[i-1].y - rows[i].y) / max(rows[i].size, rows[i-1].size); apart > 0.85 {
 			tight = min(tight, apart)
 			if figures(i) && figures(i-1) {
-				loose = max(loose, apart)
+				loose = min(loose, apart)
 			}
 		}
 	}
-	told := tight < 1.5 && loose > 1.07*tight // rows stand further apart than lines
+	told := tight < 1.5 && loose > 1.07*tight && loose < 4 // rows stand further apart than lines
 	group := make([]int, len(rows))
 	for i := 1; i < len(rows); i++ {
 		apart := (rows[i-1].y - rows[i].y) / max(rows[i].size, rows[i-1].size)
@@ -244,7 +267,7 @@ func wrapped(cells []placed, rows []row) []placed {
 			goesOn = !(figures(i) && figures(i-1))
 		case figures(i) && figures(i-1):
 		case told:
-			goesOn = apart < 1.04*tight
+			goesOn = apart < (tight+min(loose, 1.5*tight))/2
 		case labels(i) || labels(i-1):
 			goesOn = continues(of[i-1], of[i])
 		case !figures(i) && !figures(i-1):
@@ -281,7 +304,7 @@ func wrapped(cells []placed, rows []row) []placed {
 }
 
 // unfinished matches the end of a line whose text goes on.
-var unfinished = regexp.MustCompile(`(?i)(?:[,(–-]|\b(?:and|or|of|the|to|in|for|by|from|on|with|at|per|as|than|und|oder|der|die|des|zum|von|für|aus|et|ou|de|du|des|la|le|y|del|el))$`)
+var unfinished = lazily(`(?i)(?:[,(–-]|\b(?:and|or|of|the|to|in|for|by|from|on|with|at|per|as|than|und|oder|der|die|des|zum|von|für|aus|et|ou|de|du|des|la|le|y|del|el))$`)
 
 // continues reports whether the label of a line goes on in that of the next.
 func continues(above, below []*placed) bool {
@@ -290,7 +313,18 @@ func continues(above, below []*placed) bool {
 		return below[0].column != 1 && !strings.HasSuffix(a, ":") && below[0].x0 > above[0].x0 && above[0].column == 1 && strings.Count(a, "(") > strings.Count(a, ")")
 	}
 	letter, _ := utf8.DecodeRuneInString(b)
-	return !strings.HasSuffix(a, ":") && (unicode.IsLower(letter) || letter == '(' && len(below) == 1 || yearLike.MatchString(b) || unfinished.MatchString(a) || strings.Count(a, "(") > strings.Count(a, ")"))
+	return !strings.HasSuffix(a, ":") && (unicode.IsLower(letter) || letter == '(' && len(below) == 1 || yearLike().MatchString(b) || unfinished().MatchString(a) || strings.Count(a, "(") > strings.Count(a, ")"))
+}
+
+// An ended is a table at the end of a page, which the next page may go on with.
+type ended struct {
+	page, number, rows int
+	strips             []strip
+}
+
+// goesOn reports whether a table at the top of a page has the columns of that at the end of the page before.
+func (e *ended) goesOn(page int, strips []strip) bool {
+	return e.page == page-1 && slices.EqualFunc(e.strips, strips, func(a, b strip) bool { return a.x0 < b.x1 && b.x0 < a.x1 })
 }
 
 // table adds the cells of a table of a page.
