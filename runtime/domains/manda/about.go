@@ -14,6 +14,7 @@ type About struct {
 	Period   Period    // the period of its figures
 	Part     string    // the part of the company that it is about; "" if it names none
 	Replaces []Replace // the documents that it claims to replace
+	Measure  string    // the unit and scale that it states for its figures: "1000 USD"; "" if it states none
 }
 
 // about returns the facts that the name, the title and the beginning of a document state about it.

@@ -15,6 +15,7 @@ type Fact struct {
 	Superseded          bool
 	By                  string // the document that replaced its own; "" if none did
 	Corrected           bool   // somebody replaced the value in Text
+	Scaled              string // the document beside its own that states its scale; "" if none did
 	Number              int    // of its row in its document
 	Row                 any    // its row, for links
 }

@@ -234,6 +234,9 @@ func (t tongue) stated(f *Fact) string {
 	if f.Corrected {
 		return t.text("source-corrected", "text", f.Text, "document", f.Document, "place", f.Place)
 	}
+	if f.Scaled != "" {
+		return t.text("source-scaled", "document", f.Document, "place", f.Place, "other", f.Scaled)
+	}
 	return t.source(f.Document, f.Place)
 }
 

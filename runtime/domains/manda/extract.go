@@ -51,6 +51,7 @@ type reader struct {
 	measure  measure // of the whole document
 	nearby   measure // that the text around the table states
 	title    string  // what that says of it
+	stated   measure // what the document states first for the figures of a table or of all
 	findings []Finding
 	seen     map[string]bool
 }
@@ -85,6 +86,7 @@ func Extract(name string, doc *documents.Document) (About, []Finding) {
 	r.about.Part = partIn(cmp.Or(doc.Title, heading) + "\n" + firstRunes(first.String(), 250) + "\n" + stem)
 	r.tables(doc.Pieces)
 	r.prose(doc.Pieces)
+	r.about.Measure = r.states(doc.Pieces)
 	return r.about, r.findings
 }
 

@@ -90,7 +90,7 @@ func (l *loader) widely(ctx context.Context, q *Question) error {
 	if err := l.passages(ctx, texts...); err != nil {
 		return err
 	}
-	return l.beside(ctx)
+	return l.near(ctx)
 }
 
 // passages reads the passages that fit some texts, each once.

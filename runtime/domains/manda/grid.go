@@ -842,6 +842,9 @@ func (r *reader) counted(f *Finding, at *spot, money string) {
 			continue
 		}
 		scaled = true
+		if r.stated.scale == 0 {
+			r.stated = m
+		}
 		if i > 0 && (measured || at.whole && f.Step.Cmp(big.NewRat(1, 1)) < 0 && m.scale == 1000 || single && (i > 1 && kind == "" || perShare.re().MatchString(label)) || pieces && (m.unit != "" || m.pieces)) {
 			continue // in thousands, except shares and per share data
 		}

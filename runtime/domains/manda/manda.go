@@ -432,13 +432,14 @@ type loader struct {
 	room      DealFacts
 	main      string // the part that the documents are of
 	documents map[engine.Ref]engine.Row
-	replaced  map[engine.Ref]bool   // documents
-	by        map[engine.Ref]string // the documents that took their places
-	facts     map[engine.Ref]int    // in room.Facts
+	replaced  map[engine.Ref]bool       // documents
+	by        map[engine.Ref]string     // the documents that took their places
+	facts     map[engine.Ref]int        // in room.Facts
+	texts     map[engine.Ref]engine.Row // that state the scale of a workbook
 }
 
 func load(ctx context.Context, c *engine.Call, deal engine.Ref) (*loader, error) {
-	l := &loader{c: c, deal: deal, documents: map[engine.Ref]engine.Row{}, replaced: map[engine.Ref]bool{}, by: map[engine.Ref]string{}, facts: map[engine.Ref]int{}}
+	l := &loader{c: c, deal: deal, documents: map[engine.Ref]engine.Row{}, replaced: map[engine.Ref]bool{}, by: map[engine.Ref]string{}, facts: map[engine.Ref]int{}, texts: map[engine.Ref]engine.Row{}}
 	row, err := c.Get(ctx, deal)
 	if err != nil {
 		return nil, err
@@ -479,6 +480,7 @@ func load(ctx context.Context, c *engine.Call, deal engine.Ref) (*loader, error)
 			l.room.Replaces[newer.Value("name").Text()] = older.Value("name").Text()
 		}
 	}
+	l.beside()
 	return l, nil
 }
 
@@ -685,6 +687,9 @@ func (l *loader) fact(r engine.Row) int {
 		return -1
 	}
 	f := Fact{FindingFacts: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Corrected: r.Value("state").Text() == "CORRECTED", Number: int(r.Value("number").Int()), Row: r.Ref()}
+	if text, ok := l.texts[d.Ref()]; ok {
+		f.scaledBy(text)
+	}
 	l.room.Facts = append(l.room.Facts, f)
 	l.facts[r.Ref()] = len(l.room.Facts) - 1
 	return len(l.room.Facts) - 1
@@ -735,9 +740,9 @@ const (
 // mostBeside is the number of the best passages whose documents' findings are read too.
 const mostBeside = 12
 
-// beside reads the findings of the documents of the first passages, so that a quoted sentence is
+// near reads the findings of the documents of the first passages, so that a quoted sentence is
 // told with its figure, and a figure with those of its table.
-func (l *loader) beside(ctx context.Context) error {
+func (l *loader) near(ctx context.Context) error {
 	read := map[any]bool{}
 	for _, p := range l.room.Passages[:min(len(l.room.Passages), mostBeside)] {
 		if read[p.Of] {

@@ -730,6 +730,33 @@ func TestOutside(t *testing.T) {
 	}
 }
 
+// M16: a workbook whose figures are in thousands, as only the text of its name says, is told in thousands with
+// that text named; so is no percentage, no figure per share and no count, and no workbook of another name.
+func TestAWorkbookHasTheScaleOfItsText(t *testing.T) {
+	t.Parallel()
+	report := &outsideReport{Table: [][]string{{"", "2019", "2018"}, {"Unearned revenue", "69,916", "62,001"}, {"Number of employees", "410", "395"}, {"Earnings per share", "3.5", "3.1"}, {"Tax rate", "21%", "22%"}}}
+	r := newOutsideRoom(t, 1)
+	r.add(t, 0, map[string][]byte{"Annual_Report.xlsx": report.xlsx(), "Annual_Report.txt": []byte("The following table has our figures (in thousands, except per share data). It is short.")})
+	other := &outsideReport{Table: [][]string{{"", "2019"}, {"Deferred charges", "7,150"}}}
+	r.add(t, 0, map[string][]byte{"Charges.xlsx": other.xlsx()})
+	for question, want := range map[string]string{
+		"What was the unearned revenue in 2019?":    "69916000",
+		"What was the number of employees in 2019?": "410",
+		"What were the earnings per share in 2018?": "3.1",
+		"What was the tax rate in 2018?":            "22",
+		"What were the deferred charges in 2019?":   "7150",
+	} {
+		lines := linesOf(&r.calls(t, 0, "manda.score-answer :deal-id @deal-0 :question "+strconv.Quote(question), false).Calls[0])
+		if len(lines) == 0 || lines[0]["value"] != want {
+			t.Errorf("%s: %v, not %s", question, lines, want)
+			continue
+		}
+		if named := strings.Contains(lines[0]["text"], "Annual_Report.txt"); named != (want == "69916000") {
+			t.Errorf("%s: %s", question, lines[0]["text"])
+		}
+	}
+}
+
 // reliability returns the area under the curve of the score, right against not, and the expected
 // calibration error in ten bins.
 func reliability(all []verdict) (area, wrong float64) {

@@ -30,7 +30,7 @@ func Services(read services.Read, complete services.Complete) map[string]tools.S
 			Says:     "When a document was written, what its figures are, what it says it takes the place of, and how many figures it has.",
 			Input:    json.RawMessage(input),
 			Output: json.RawMessage(`{"type":"object","properties":{"dated":{"type":["string","null"],"format":"date"},"status":{"type":"string"},"part":{"type":["string","null"]},"title":{"type":["string","null"]},
-				"replaces":{"type":["string","null"]},"figures":{"type":"integer"}}}`),
+				"replaces":{"type":["string","null"]},"figures":{"type":"integer"},"scale":{"type":["string","null"]}}}`),
 			Do: reading(read, func(about About, all []Finding, _ int) any {
 				out := struct {
 					Dated    *string `json:"dated"`
@@ -39,7 +39,8 @@ func Services(read services.Read, complete services.Complete) map[string]tools.S
 					Title    *string `json:"title"`
 					Replaces *string `json:"replaces"`
 					Figures  int     `json:"figures"`
-				}{Status: about.Status, Part: some(about.Part), Title: some(about.Title), Figures: len(all)}
+					Scale    *string `json:"scale"`
+				}{Scale: some(about.Measure), Status: about.Status, Part: some(about.Part), Title: some(about.Title), Figures: len(all)}
 				if !about.Date.IsZero() {
 					s := about.Date.Format(time.DateOnly)
 					out.Dated = &s
