@@ -3,6 +3,7 @@ package manda
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"verbatim/runtime/files/documents"
@@ -87,7 +88,18 @@ func Extract(name string, doc *documents.Document) (About, []Finding) {
 	r.tables(doc.Pieces)
 	r.prose(doc.Pieces)
 	r.about.Measure = r.states(doc.Pieces)
+	if len(r.findings) > atOnce { // what is asked most comes first, since one call takes so many
+		slices.SortStableFunc(r.findings, func(x, y Finding) int { return rank(&x) - rank(&y) })
+	}
 	return r.about, r.findings
+}
+
+// rank is lower for a figure of a sentence, or one that the lexicon has a name for.
+func rank(f *Finding) int {
+	if f.Label == "" || lexicon()[f.Metric] != nil {
+		return 0
+	}
+	return 1
 }
 
 // keep keeps a finding, once for each place and meaning.

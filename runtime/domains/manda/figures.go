@@ -101,11 +101,21 @@ var (
 	digits   = pattern(`\d{1,3}(?:[ .,'’\x{a0}\x{202f}\x{2009}]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?`)
 	someHalf = pattern(`\d,\d{1,2}(?:\D|$)`)
 	somePart = pattern(`\d\.\d{1,2}(?:[^\d.]|$)`)
+	dotted   = pattern(`(?:^|[^\d.,])\d{1,3}(?:\.\d{3})+(?:[^\d.,]|$)`)
+	grouped3 = pattern(`(?:^|[^\d.,])\d{1,3}(?:,\d{3})+(?:[^\d,]|$)`)
 )
 
-// commas reports whether a text writes 5,2 for five and two tenths.
+// fewDotted is how many numbers a text without decimals has to write like 545.960 to write thousands so.
+const fewDotted = 2
+
+// commas reports whether a text writes 5,2 for five and two tenths. One without tenths does if it writes
+// thousands with a point, and none with a comma.
 func commas(text string) bool {
-	return len(someHalf.re().FindAllString(text, 50)) > len(somePart.re().FindAllString(text, 50))
+	half, part := len(someHalf.re().FindAllString(text, 50)), len(somePart.re().FindAllString(text, 50))
+	if half == part {
+		return len(dotted.re().FindAllString(text, 50)) >= fewDotted && part == 0 && grouped3.re().FindString(text) == ""
+	}
+	return half > part
 }
 
 // number reads a number that the pattern digits matched. Step is the place value of its last

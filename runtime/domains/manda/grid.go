@@ -38,7 +38,7 @@ func (r *reader) tables(pieces []documents.Piece) {
 		if p.Cell == nil {
 			end(i)
 			if p.Kind == documents.Heading {
-				caption = p.Text
+				caption, last = p.Text, ""
 			} else {
 				caption = cmp.Or(p.At.Section, p.At.Sheet) + "\n" + last
 				last = p.Text
@@ -521,9 +521,15 @@ func (r *reader) cell(v value, at *spot, money string) {
 	if f.Metric == "" {
 		return
 	}
+	if f.Subject == "" && alonely.re().MatchString(at.caption) && !groupIn.re().MatchString(at.caption) {
+		f.Subject = "parent company"
+	}
 	r.counted(&f, at, money)
 	r.keep(f)
 }
+
+// alonely matches what stands above the statements of a parent company alone, which says nothing of the group.
+var alonely = pattern(`(?i)\bparent[- ]company\b|\bcompany(?:'s|’s)? (?:balance sheet|income statement|statement of|profit and loss|cash flow)|\b(?:unconsolidated|standalone|stand-alone|separate) (?:financial )?(?:statements|balance|accounts)|\bregistrant only\b|\beinzelabschluss|\bjahresabschluss der\b|\bcomptes sociaux\b|\bcuentas individuales\b`)
 
 const (
 	monthIn   = pattern(`(?i)` + months)

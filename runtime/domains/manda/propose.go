@@ -147,6 +147,7 @@ func (f *finder) propose(q *Question, passages []Passage) []*proposal {
 			add(p)
 		}
 	}
+	amounts := len(q.Metrics) > 0 && !slices.ContainsFunc(q.Metrics, func(m string) bool { return lexicon()[m] == nil || lexicon()[m].kind == "percent" || lexicon()[m].kind == "text" })
 	said, floor := f.sentences(passages, q), leastSaidCover
 	if tells {
 		floor = leastTold
@@ -165,6 +166,9 @@ func (f *finder) propose(q *Question, passages []Passage) []*proposal {
 		if len(quotable) == 0 && q.Figure && s.cover < mostCover+0.15 || slices.ContainsFunc(said[:i], func(o passed) bool { return o.text == s.text }) {
 			continue // it speaks of the thing and says no figure of it, or it is told already
 		}
+		if len(quotable) == 0 && !tells && (q.Figure || amount.re().MatchString(plain) || len(q.Metrics) > 0) && count > 0 && !strings.ContainsAny(s.text[len(s.text)-1:], ".!?:;") {
+			continue // a heading, where rows have figures of it
+		}
 		whole := features{"sentence": 1}
 		whole.is("sentence tells", tells)
 		whole.is("sentence figured", figured.re().MatchString(plain))
@@ -175,6 +179,9 @@ func (f *finder) propose(q *Question, passages []Passage) []*proposal {
 		add(&proposal{x: whole, said: s}, x)
 		for k := range quotable {
 			c := &quotable[k]
+			if c.Unit == "%" && amounts && !f.percent && len(wanted) == 0 {
+				continue // growth of 4 % is no revenue
+			}
 			y := features{"figure": 1, "figure near": c.near, "figure before": c.before, "figure behind": c.behind}
 			y.is("figure nearest", c.first)
 			y.is("figure heads it", c.at == 0)

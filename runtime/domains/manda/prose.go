@@ -214,7 +214,7 @@ func nearest(names []mention, all []Figure, i int, text string) *mention {
 		switch {
 		case n.end <= f.at && fitting:
 			m = n
-		case n.at >= f.end && fitting && (m == nil || n.kind == "count") && n.at-f.end < 40 && !strings.ContainsAny(text[f.end:n.at], ".;,"):
+		case n.at >= f.end && fitting && (m == nil || n.kind == "count") && n.at-f.end < 40 && !strings.ContainsAny(text[f.end:n.at], ".;,") && !joins.re().MatchString(text[f.end:n.at]):
 			if i+1 < len(all) && all[i+1].at < n.at {
 				return m
 			}
@@ -226,6 +226,9 @@ func nearest(names []mention, all []Figure, i int, text string) *mention {
 	}
 	return m
 }
+
+// joins matches what stands between a figure and the name of the next thing.
+var joins = pattern(`(?i)^\s*(?:and|und|et|y|or|oder|ou|o)\s`)
 
 // periodFor returns the index of the period of a figure in a sentence, -1 if there is none: in the
 // order of both, if they are listed; or else the one stated for it alone, or right behind it; or else

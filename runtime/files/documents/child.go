@@ -101,6 +101,7 @@ type extractor struct {
 	counts
 	tables, paragraphs, line int
 	ended                    ended
+	body                     float64 // the size of the letters of a page's text
 	section                  string
 	names                    map[string]int // how many attachments have a name
 	told                     time.Time      // when it was last said how far it is

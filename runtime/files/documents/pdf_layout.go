@@ -48,13 +48,47 @@ const (
 // that runs up or down the page, or across it as a stamp does, comes after the
 // rest, and what nobody sees after that.
 func (x *extractor) layOut(page int, glyphs []glyph) error {
-	x.line = 0
+	x.line, x.body = 0, bodySize(glyphs)
 	unseen := slices.Clone(glyphs)
 	unseen = slices.DeleteFunc(unseen, func(g glyph) bool { return !g.unseen })
 	if err := x.turned(page, slices.DeleteFunc(glyphs, func(g glyph) bool { return g.unseen }), false); err != nil {
 		return err
 	}
 	return x.turned(page, unseen, true)
+}
+
+// bodySize is the size of most letters of a page.
+func bodySize(glyphs []glyph) (size float64) {
+	letters := map[int]int{} // by tenths of a point
+	most := 0
+	for _, g := range glyphs {
+		if tenths := int(math.Round(g.size * 10)); !g.unseen && strings.TrimSpace(g.text) != "" {
+			if letters[tenths]++; letters[tenths] > most || letters[tenths] == most && float64(tenths)/10 < size {
+				most, size = letters[tenths], float64(tenths)/10
+			}
+		}
+	}
+	return size
+}
+
+// The least size of a heading, and its greatest length in words.
+const (
+	headingSize  = 1.15 // of that of the text
+	headingWords = 14
+)
+
+// heading returns the level of a line that is set larger than the text of its page, or 0.
+func (x *extractor) heading(line span) int {
+	size := line.size / max(x.body, 1)
+	switch {
+	case size < headingSize || strings.HasSuffix(line.text, ".") || strings.Count(line.text, " ") >= headingWords || !strings.ContainsFunc(line.text, unicode.IsLetter):
+		return 0
+	case size > 1.7:
+		return 1
+	case size > 1.35:
+		return 2
+	}
+	return 3
 }
 
 // turned adds the lines of a page by the direction in which they run.
@@ -308,8 +342,13 @@ func (x *extractor) block(page int, rows []row, hidden bool) error {
 		if n == 0 {
 			x.line++
 			x.ended = ended{}
-			text := row{words: rows[0].words}.cells(math.Inf(1))[0].text
-			if err := x.add(Piece{Kind: Text, At: Location{Page: page, Line: x.line}, Text: text, Hidden: hidden}); err != nil {
+			line := row{words: rows[0].words}.cells(math.Inf(1))[0]
+			p := Piece{Kind: Text, Text: line.text, Hidden: hidden}
+			if level := x.heading(line); level > 0 && !hidden {
+				p.Kind, p.Level, x.section = Heading, level, line.text
+			}
+			p.At = Location{Page: page, Line: x.line, Section: x.section}
+			if err := x.add(p); err != nil {
 				return err
 			}
 			rows = rows[1:]
