@@ -252,6 +252,7 @@ marathon: postgres prometheus nginx chromium versions ## the tests that count, a
 	go test ./cmd/verbatim -run 'TestInterruptedAnywhere$$' -every-place 1 -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestAModelThatObeysStrangers$$' -every-pair 1 -timeout 1h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestADataRoom$$|TestARoomIsIngestedThroughKills$$' -room-whole -timeout 2h -v
+	$(BROWSED) go test ./runtime/domains/manda -run 'TestWholeReports$$' -whole -timeout 1h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestARoomIsIngestedThroughKills$$' -room-large 300 -timeout 4h -v
 	go test ./verbs/grammar -run 'TestWhatAGrammarAllowsIsAccepted$$|TestJSONSaysTheSameCalls$$|TestWhatTheSchemaAcceptsIsAccepted$$' -samples 100000 -timeout 6h -v
 	scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; cd $(BENCH) && go run . -journal 1000000 "$$scratch"

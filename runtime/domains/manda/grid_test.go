@@ -47,6 +47,56 @@ func TestASignBetweenTwoNumbers(t *testing.T) {
 	Extract("a.docx", doc) // and it ends
 }
 
+// G46: "545.960" in a German report, most of which have no decimals in their statements, is no 545.96.
+func TestThousandsAreToldByTheWholeText(t *testing.T) {
+	for text, want := range map[string]bool{"Umsatz 545.960 und 623.983 TEUR": true, "545.960\n331.397\n27.046": true, "a rate of 1.125 and 1.250, and sales of 1,200": false, "a rate of 1.125": false, "1.25 and 545.960 and 1.200": false, "5,2 Mio. und 1.200 Stück": true, "31.12.2023 und 31.12.2022": false} {
+		if commas(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+// G45: a parent's own statements have the rows of the group's, and say nothing of the group.
+func TestAParentAloneIsNotTheGroup(t *testing.T) {
+	for heading, want := range map[string]string{"Company balance sheet": "parent company", "Jahresabschluss der Aldgate AG (HGB)": "parent company", "Consolidated balance sheet": "", "Balance sheet of the company and the group, consolidated": ""} {
+		doc := tableOf(heading, "|31 December 2023|31 December 2022\nTotal assets|7|8", "")
+		doc.Pieces[0].Kind = documents.Heading
+		if _, all := Extract("a.docx", doc); len(all) != 2 || all[0].Subject != want {
+			t.Errorf("%s: %v", heading, all)
+		}
+	}
+}
+
+// G46: a figure belongs to no name behind an "and"; and what stands above the heading of a table is not of it.
+func TestANameBehindAnAndIsAnother(t *testing.T) {
+	doc := tableOf("For 2024 the board expects growth between 3 and 4 percent and a stable EBITDA margin.\nKey figures\nAmounts in millions", "|H1 2024|H1 2023\nEBITDA|7|8", "")
+	doc.Pieces[1].Kind = documents.Heading
+	_, all := Extract("a.docx", doc)
+	for _, f := range all {
+		if f.Metric == "ebitda margin" || f.Status == Forecast {
+			t.Errorf("%+v", f)
+		}
+	}
+	if len(all) != 2 {
+		t.Errorf("%v", all)
+	}
+}
+
+// M3: of a report with more figures than one call takes, those that are asked most come first.
+func TestWhatIsAskedMostComesFirst(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("|2023\n")
+	for i := range atOnce {
+		const odd = "qxzjkwvh"
+		fmt.Fprintf(&table, "Tranche %c%c%c%c|%d\n", odd[i/512%8], odd[i/64%8], odd[i/8%8], odd[i%8], i)
+	}
+	table.WriteString("Revenue|12000\n")
+	_, all := Extract("a.docx", tableOf("", table.String(), "As of December 31, 2023, we had 2,199 employees."))
+	if len(all) < atOnce+2 || all[0].Metric != "revenue" || all[1].Metric != "headcount" {
+		t.Errorf("%d: %v", len(all), all[:min(3, len(all))])
+	}
+}
+
 // M16: on a page the lines run on, so that what holds for a table may be said across two.
 func TestAScaleAcrossTwoLines(t *testing.T) {
 	doc := tableOf("The following table has our costs (amounts in\nthousands of dollars).", "|2019|2018\nWorkwear|7|8", "")

@@ -76,6 +76,7 @@ func TestTablesOfPages(t *testing.T) {
 			"1.2 2019|1.3 2018|2.1 Revenue|2.2 1,200|2.3 1,100|3.1 Costs|3.2 800|3.3 700|#1.2 2017|1.3 2016|2.1 Staff|2.2 12|2.3 11"},
 		"long labels are no column of prose": {drawnOn(placedAt("100 700 Income from operations before taxes", "350 700 (72,836)", "430 700 (100.0%)", "100 680 Gain on the sale of the subsidiary", "350 680 500,471", "430 680 (104.0%)", "100 660 Income tax on what is discontinued", "350 660 (32,497)", "430 660 (176.9%)", "100 640 Income of operations, net of taxes", "350 640 395,138", "430 640 (100.0%)")),
 			"1.1 Income from operations before taxes|1.2 (72,836)|1.3 (100.0%)|2.1 Gain on the sale of the subsidiary|2.2 500,471|2.3 (104.0%)|3.1 Income tax on what is discontinued|3.2 (32,497)|3.3 (176.9%)|4.1 Income of operations, net of taxes|4.2 395,138|4.3 (100.0%)"},
+		"a heading stands larger than the text": {drawnOn("BT /F 14 Tf 100 740 Td (Key figures) Tj /F 10 Tf 0 -20 Td (All that follows is in millions of euros.) Tj ET"), "Key figures (heading)|All that follows is in millions of euros. in Key figures"},
 		"a table across pages": {drawnOn(placedAt("300 700 2019", "400 700 2018", "100 680 Revenue", "300 680 1,200", "400 680 1,100"), placedAt("100 780 Costs", "300 780 800", "400 780 700", "100 760 Profit", "300 760 400", "400 760 400")),
 			"1.2 2019|1.3 2018|2.1 Revenue|2.2 1,200|2.3 1,100|3.1 Costs|3.2 800|3.3 700|4.1 Profit|4.2 400|4.3 400"},
 		"declared, in which the structure tells rows and figures tell columns": {pageOf(declaredAs("- 0 1", "2+3 4 5", "6 - 7"), "", placedAt("300 700 2019", "400 700 2018", "100 690 A label of", "100 680 two lines", "300 680 12", "400 680 11", "100 670 Next", "400 670 9")),
@@ -95,7 +96,11 @@ func TestTablesOfPages(t *testing.T) {
 		for _, p := range doc.Pieces {
 			text := fmt.Sprintf("%d.%d %s", p.At.Row, p.At.Column, p.Text)
 			if p.Cell == nil {
-				text = p.Text
+				if text = p.Text; p.Kind == Heading {
+					text += " (heading)"
+				} else if p.At.Section != "" {
+					text += " in " + p.At.Section
+				}
 			} else if p.Cell.Columns > 1 {
 				text += fmt.Sprintf(" covers %d", p.Cell.Columns)
 			}
