@@ -99,7 +99,7 @@ func TestWhatIsAskedMostComesFirst(t *testing.T) {
 
 // M16: on a page the lines run on, so that what holds for a table may be said across two.
 func TestAScaleAcrossTwoLines(t *testing.T) {
-	doc := tableOf("The following table has our costs (amounts in\nthousands of dollars).", "|2019|2018\nWorkwear|7|8", "")
+	doc := tableOf("The following table has our costs (amounts in\nthousands of dollars).\nIt is short.\nIt is clear.", "|2019|2018\nWorkwear|7|8", "")
 	for i := range doc.Pieces {
 		doc.Pieces[i].At.Page, doc.Pieces[i].At.Paragraph = 1, 0
 	}
@@ -128,6 +128,7 @@ func TestATableIsReadByItsStructure(t *testing.T) {
 		"a year is not taken from a note": {"The note of 2015 says more.", "|2019|Other\nWorkwear|7|8", "", "row 2, column 3", "workwear|other||8|"},
 		"three months are a quarter":      {"", "|Three months ended 31 December 2019|2018\nWorkwear|7|8", "", "row 2, column 2", "workwear||Q4 2019|7|"},
 		"signs in cells of their own":     {"", "||2019||||2018|\nWorkwear|$|(5,264|)||$|12|\nPart|||7|%|||8", "", "row 2, column 3", "workwear||FY2019|-5264|USD"},
+		"two currencies in their own":     {"", "||2019||2018\nRent|€|5|$|7", "", "row 2, column 5", "rent||FY2018|7|USD"},
 		"a percent sign in its own":       {"", "||2019|||2018|\nPart||7|%||8|%", "", "row 2, column 3", "part||FY2019|7|%"},
 		"a dash is nothing":               {"", "|2019|2018\nWorkwear|—|8", "", "row 2, column 2", "workwear||FY2019|0|"},
 	} {
