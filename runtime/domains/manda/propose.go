@@ -147,7 +147,9 @@ func (f *finder) propose(q *Question, passages []Passage) []*proposal {
 			add(p)
 		}
 	}
-	amounts := len(q.Metrics) > 0 && !slices.ContainsFunc(q.Metrics, func(m string) bool { return lexicon()[m] == nil || lexicon()[m].kind == "percent" || lexicon()[m].kind == "text" })
+	amounts := len(q.Metrics) > 0 && !slices.ContainsFunc(q.Metrics, func(m string) bool {
+		return lexicon()[m] == nil || lexicon()[m].kind == "percent" || lexicon()[m].kind == "text"
+	})
 	said, floor := f.sentences(passages, q), leastSaidCover
 	if tells {
 		floor = leastTold

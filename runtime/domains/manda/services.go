@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/big"
+	"sync/atomic"
 	"time"
 
 	"verbatim/runtime/files/documents"
@@ -20,6 +21,7 @@ const atOnce = 1000
 // findings, at most a thousand at a time; suggest lets a model suggest more. Without a model,
 // complete is nil.
 func Services(read services.Read, complete services.Complete) map[string]tools.Service {
+	var last atomic.Pointer[extracted]
 	const input = `{"type":"object","properties":{"file":{"type":"string","format":"upload"},"name":{"type":"string"},"from":{"type":"integer"}},"required":["file","name"],"additionalProperties":false}`
 	const output = `{"type":"object","properties":{"findings":{"type":"array","items":{"type":"object","properties":{"number":{"type":"integer"},"metric":{"type":"string"},
 		"domain":{"type":"string"},"label":{"type":["string","null"]},"heading":{"type":["string","null"]},"title":{"type":["string","null"]},"subject":{"type":["string","null"]},"period":{"type":["string","null"]},"value":{"type":"number"},"exact_to":{"type":"number"},"unit":{"type":["string","null"]},
@@ -31,7 +33,7 @@ func Services(read services.Read, complete services.Complete) map[string]tools.S
 			Input:    json.RawMessage(input),
 			Output: json.RawMessage(`{"type":"object","properties":{"dated":{"type":["string","null"],"format":"date"},"status":{"type":"string"},"part":{"type":["string","null"]},"title":{"type":["string","null"]},
 				"replaces":{"type":["string","null"]},"figures":{"type":"integer"},"scale":{"type":["string","null"]}}}`),
-			Do: reading(read, func(about About, all []Finding, _ int) any {
+			Do: reading(read, &last, func(about About, all []Finding, _ int) any {
 				out := struct {
 					Dated    *string `json:"dated"`
 					Status   string  `json:"status"`
@@ -58,7 +60,7 @@ func Services(read services.Read, complete services.Complete) map[string]tools.S
 			Says:     "The figures of a document, each with its place, from the figure of a number on.",
 			Input:    json.RawMessage(input),
 			Output:   json.RawMessage(output),
-			Do: reading(read, func(_ About, all []Finding, from int) any {
+			Do: reading(read, &last, func(_ About, all []Finding, from int) any {
 				out := struct {
 					Findings []found `json:"findings"`
 				}{[]found{}}
@@ -110,10 +112,23 @@ func some(s string) *string {
 	return &s
 }
 
+// extracted is what was taken out of a document under a name: what comes next mostly asks for more of it.
+type extracted struct {
+	doc  *documents.Document
+	name string
+	About
+	all []Finding
+}
+
 // reading answers from the figures of the file that a call names.
-func reading(read services.Read, answer func(about About, all []Finding, from int) any) func(context.Context, tools.Call) (tools.Answer, error) {
+func reading(read services.Read, last *atomic.Pointer[extracted], answer func(about About, all []Finding, from int) any) func(context.Context, tools.Call) (tools.Answer, error) {
 	return services.Reading(read, func(doc *documents.Document, name string, from int) any {
-		about, all := Extract(name, doc)
-		return answer(about, all, from)
+		kept := last.Load()
+		if kept == nil || kept.doc != doc || kept.name != name {
+			kept = &extracted{doc: doc, name: name}
+			kept.About, kept.all = Extract(name, doc)
+			last.Store(kept)
+		}
+		return answer(kept.About, kept.all, from)
 	})
 }
