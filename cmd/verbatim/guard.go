@@ -80,7 +80,7 @@ func (a *app) guardState(f guardFlags) (*guard.State, error) {
 }
 
 // guarded returns the servers that are guarded.
-func (a *app) guarded(f guardFlags, args []string, state *guard.State) ([]guard.Server, error) {
+func (a *app) guarded(f guardFlags, args []string) ([]guard.Server, error) {
 	if f.config != "" {
 		if len(args) > 0 {
 			return nil, usage("--config names all servers", "leave the command out")
@@ -105,9 +105,8 @@ func (a *app) guarded(f guardFlags, args []string, state *guard.State) ([]guard.
 			return nil, usage(guard.HeadersVariable+" holds no headers", `it is an object of texts: {"Authorization": "Bearer …"}`)
 		}
 	}
-	name, err := state.Named(cmp.Or(f.name, guard.NameOf(s)), s)
-	s.Name = name
-	return []guard.Server{s}, err
+	s.Name = cmp.Or(f.name, guard.NameOf(s))
+	return []guard.Server{s}, nil
 }
 
 // guard serves a client, or those that come to an address.
@@ -119,13 +118,21 @@ func (a *app) guard(ctx context.Context, f guardFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	servers, err := a.guarded(f, args, state)
+	servers, err := a.guarded(f, args)
 	if err != nil {
 		return err
 	}
-	rules, err := readRules(cmp.Or(f.rules, state.Path("guard.yaml")), f.rules != "", state)
-	if err != nil {
-		return err
+	file := cmp.Or(f.rules, state.Path("guard.yaml"))
+	rules := guard.OpenRules(file, f.rules != "")
+	if _, err := rules.Now(state, false); err != nil {
+		return &stop{exitUsage, "bad-rules", fmt.Sprintf("the rules in %s cannot be used: %s", quoted(file), receipt.Safe(err.Error())), "nothing passes until they are right: verbatim help guard-servers shows some"}
+	}
+	own := []string{file}
+	if f.config != "" {
+		own = append(own, f.config)
+	}
+	for _, c := range guard.Clients(runtime.GOOS, a.env) {
+		own = append(own, c.File)
 	}
 	if a.env("GOGC") == "" {
 		debug.SetGCPercent(100) // it runs for long, and beside others of its kind
@@ -136,7 +143,7 @@ func (a *app) guard(ctx context.Context, f guardFlags, args []string) error {
 	}
 	defer store.Close()
 	version, _ := built()
-	g, err := guard.New(guard.Options{Servers: servers, Apart: f.config != "", State: state, Store: store, Key: key, Rules: rules, Ask: f.ask,
+	g, err := guard.New(guard.Options{Servers: servers, Apart: f.config != "", State: state, Store: store, Key: key, Rules: rules, Own: own, Ask: f.ask,
 		Who: a.osUser(), Show: a.shows(), Clock: a.now, Version: version, Log: a.err})
 	if err != nil {
 		return err
@@ -156,23 +163,6 @@ func (a *app) guard(ctx context.Context, f guardFlags, args []string) error {
 		return broken("the client can no longer be answered", err, "start it again")
 	}
 	return err
-}
-
-func readRules(file string, named bool, state *guard.State) (*guard.Rules, error) {
-	text, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) && !named {
-		return nil, nil
-	}
-	var rules *guard.Rules
-	if err == nil {
-		if rules, err = guard.ReadRules(text); err == nil {
-			err = rules.Check(state, false)
-		}
-	}
-	if err != nil {
-		return nil, &stop{exitUsage, "bad-rules", fmt.Sprintf("the rules in %s cannot be used: %s", quoted(file), receipt.Safe(err.Error())), "nothing passes until they are right: verbatim help guard-servers shows some"}
-	}
-	return rules, nil
 }
 
 // openGuarded opens the journal. A new one gets the tables with which verbatim log reads it.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -100,14 +101,14 @@ func (s *session) elicit(ctx context.Context, q *question) (map[string]bool, err
 }
 
 // agrees asks about a call, and answers it if nobody agreed.
-func (s *session) agrees(ctx context.Context, c *call, why string) bool {
+func (s *session) agrees(ctx context.Context, c *call, why string, hour bool) bool {
 	bounds := boundsOf(c.leaves)
 	free := freeTexts(c.tool, c.leaves, bounds)
 	q := &question{text: c.words(why), choices: []choice{{"agree", "Do it", "Yes: send exactly this, once. No: send nothing."}}}
-	if len(c.traced()) == 0 && !c.before.lost() && c.acts {
+	if hour {
 		var within []string
 		for _, path := range slices.Sorted(maps.Keys(bounds)) {
-			within = append(within, receipt.Safe(path)+" "+receipt.Safe(bounds[path].String()))
+			within = append(within, safe(path)+" "+safe(bounds[path].String()))
 		}
 		says := "Do not ask about this tool for an hour"
 		if len(within) > 0 {
@@ -123,7 +124,8 @@ func (s *session) agrees(ctx context.Context, c *call, why string) bool {
 	switch {
 	case err != nil && asNobody(err, &none):
 		s.refuses(c, outcomeRefused, "nobody-asked", fmt.Sprintf("A person has to agree to this, and nobody could be asked: %s. Nothing was called. "+
-			"Use a client that asks its person (elicitation), start verbatim guard where a browser can be opened, or write a rule in %s.", none.why, s.State.Path("guard.yaml")))
+			"A client that asks its person (elicitation) helps, or a browser on this machine.", none.why))
+		s.says("%s.%s was not called, since nobody could be asked: %s. A rule in %s can let it pass", c.u.Name, c.tool, none.why, s.State.Path("guard.yaml"))
 		return false
 	case ctx.Err() != nil:
 		s.ended(c.m.ID)
@@ -148,7 +150,7 @@ func (s *session) agrees(ctx context.Context, c *call, why string) bool {
 			}
 		}
 		s.mu.Lock()
-		s.standing = append(s.standing, standing{c.u.Name, c.tool, bounds, texts, s.Clock().Add(time.Hour)})
+		s.standing = append(s.standing, standing{c.u.Name, c.tool, c.pin(), bounds, texts, s.Clock().Add(time.Hour)})
 		s.mu.Unlock()
 		_ = s.log.later(s.agreement(verbAgree, c.u.Name, c.tool+" for an hour: "+says, outcomeOK))
 	}
@@ -167,22 +169,27 @@ const mostShown = 20_000
 // words is the question about a call: the arguments as they will be sent, each with its origin.
 func (c *call) words(why string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s wants to call %s of %s.\n", safeText(c.session.name), plainly(c.tool), plainly(c.u.Name))
+	fmt.Fprintf(&b, "%s wants to call %s of %s.\n", named(c.session.name), plainly(c.tool), plainly(c.u.Name))
 	if len(c.leaves) == 0 {
 		b.WriteString("\nIt sends no arguments.\n")
 	}
 	for i, l := range c.leaves {
 		from := "from the client"
-		if f := c.origins[i].from; f != nil {
-			from = "FROM " + f.String()
+		if all := c.origins[i].from; all != nil {
+			from = "FROM " + listed(all)
 		}
-		fmt.Fprintf(&b, "\n%s  [%s]\n", receipt.Safe(l.path), from)
+		fmt.Fprintf(&b, "\n%s  [%s]\n", safe(l.path), from)
 		mark := "  "
 		if old := c.replaced(l.path); old != nil {
-			shows(&b, "- ", old.text)
+			shows(&b, "- ", *old)
 			mark = "+ "
 		}
-		shows(&b, mark, l.text)
+		shows(&b, mark, l)
+	}
+	for _, o := range c.origins[len(c.leaves):] {
+		if o.from != nil {
+			fmt.Fprintf(&b, "\nThe name of %s came FROM %s.\n", safe(o.path), listed(o.from))
+		}
 	}
 	if p := c.before; p != nil {
 		switch p.status {
@@ -196,14 +203,59 @@ func (c *call) words(why string) string {
 	}
 	fmt.Fprintf(&b, "\nYou are asked because %s.", why)
 	if unfixed := Unfixed(c.u.Command); unfixed != "" {
-		fmt.Fprintf(&b, " %s runs in whatever version is newest.", receipt.Safe(unfixed))
+		fmt.Fprintf(&b, " %s runs in whatever version is newest.", safe(unfixed))
 	}
 	return b.String()
 }
 
-// shows writes a text so that nothing in it hides: how much of it is not shown stands before it, and
-// blanks that one would not see are counted.
-func shows(b *strings.Builder, mark, text string) {
+// listed names sources.
+func listed(all []*source) string {
+	var names []string
+	for _, f := range all {
+		names = append(names, f.String())
+	}
+	return strings.Join(names, " and ")
+}
+
+// named writes what a client calls itself, in one line.
+func named(client string) string {
+	if r := []rune(client); len(r) > 60 {
+		return safe(string(r[:60])) + fmt.Sprintf("… (%d letters)", len(r))
+	}
+	return safe(client)
+}
+
+// safe writes a text so that each of its characters is seen: what has no sign of its own is spelt out.
+func safe(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == '\u2800' {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return receipt.Safe(b.String())
+}
+
+// safeLines is safe for a text of several lines.
+func safeLines(text string) string {
+	all := strings.Split(text, "\n")
+	for i := range all {
+		all[i] = safe(all[i])
+	}
+	return strings.Join(all, "\n")
+}
+
+// shows writes a value so that nothing in it hides: how much of it is not shown stands before it, blanks
+// that one would not see are counted, and a text that could be taken for another value, or for nothing,
+// stands in quotes.
+func shows(b *strings.Builder, mark string, l leaf) {
+	text := l.text
+	if end := strings.TrimSpace(text); l.isText && len(text) <= 64 && (end == "" || json.Valid([]byte(end))) {
+		fmt.Fprintf(b, "%s%s\n", mark, safe(strconv.Quote(text)))
+		return
+	}
 	if len(text) > mostShown {
 		whole, n := text, mostShown
 		for !utf8.RuneStart(text[n]) {
@@ -229,7 +281,7 @@ func shows(b *strings.Builder, mark, text string) {
 			continue
 		}
 		ends()
-		b.WriteString(mark + receipt.Safe(blanks().ReplaceAllStringFunc(bare, func(gap string) string {
+		b.WriteString(mark + safe(blanks().ReplaceAllStringFunc(bare, func(gap string) string {
 			return fmt.Sprintf(" (%d blanks) ", utf8.RuneCountInString(gap))
 		})))
 		if n := utf8.RuneCountInString(line[len(bare):]); n > 0 {
@@ -250,7 +302,7 @@ func plainly(name string) string {
 			odd = append(odd, fmt.Sprintf("%U", r))
 		}
 	}
-	if name = receipt.Safe(name); len(odd) > 0 {
+	if name = safe(name); len(odd) > 0 {
 		name += " (LOOK: not all plain letters, " + strings.Join(odd[:min(len(odd), 5)], " ") + ")"
 	}
 	return name
@@ -276,38 +328,117 @@ func (c *call) replaced(path string) *leaf {
 	return nil
 }
 
-// offers asks once, at a server's first call, whether the tools may pass that say that they only read.
-// Unanswered, all are asked about.
-func (s *session) offers(ctx context.Context, u *upstream) {
+// admits asks whether a server may be used that was given the name of another one, and answers the call
+// if not.
+func (s *session) admits(ctx context.Context, c *call) bool {
+	u := c.u
 	u.offering.Lock() // others that call meanwhile wait for the answer
 	defer u.offering.Unlock()
 	u.mu.Lock()
-	tools, p := u.tools, u.pin
+	p := u.pin
 	u.mu.Unlock()
+	if p == nil || p.Server.Like == "" || p.As != "" {
+		return true
+	}
+	var ticked map[string]bool
+	if !s.asked(u.Name + " is new") {
+		pins, _ := s.State.pins()
+		was, is := Server{}, p.Server
+		if known := pins[is.Like]; known != nil {
+			was = known.Server
+		}
+		like := is.Like
+		was.Name, was.Like, is.Name, is.Like = "", "", "", ""
+		old, _ := json.Marshal(was)
+		new, _ := json.Marshal(is)
+		q := &question{fmt.Sprintf("%s wants to call %s of a server that is called %s, and runs something else than the %s that you know:\n\n%s\nIt is a new server, called %s from now on: nothing that you agreed to for %s holds for it.",
+			named(s.name), plainly(c.tool), like, like, difference(old, new), u.Name, like), []choice{
+			{"agree", "Use it", "Yes: use it, as a new server. No: nothing is sent to it."},
+			{"rules", "With my rules", "What guard.yaml lets pass for " + like + " passes for it as well."}}}
+		ticked, _, _ = s.puts(ctx, q)
+	}
+	if ticked == nil {
+		s.refuses(c, outcomeRefused, "new-server", fmt.Sprintf("%s runs something else than the server that the person knows as %s, and they have not said that it may be used. Nothing was called.", u.Name, u.Like))
+		return false
+	}
+	as := "-"
+	if ticked["rules"] {
+		as = u.Like
+	}
+	_ = s.log.later(s.agreement(verbAgree, u.Name, "it is used, with the rules of "+as, outcomeOK))
+	u.keeps(func(p *pin) { p.As = as })
+	return true
+}
+
+// asked reports whether something was asked in this session before, and notes that it is asked now.
+func (s *session) asked(what string) bool {
 	s.mu.Lock()
-	asked := s.offered[u.Name]
+	defer s.mu.Unlock()
+	before := s.offered[what]
 	if s.offered == nil {
 		s.offered = map[string]bool{}
 	}
-	s.offered[u.Name] = true
-	s.mu.Unlock()
+	s.offered[what] = true
+	return before
+}
+
+// keeps changes what is known of a server, unless another has taken its name.
+func (u *upstream) keeps(fn func(*pin)) {
+	is := u.record()
+	changed, err := u.session.State.changes(u.Name, func(p *pin) *pin {
+		if p == nil || !p.Server.same(is) {
+			return nil
+		}
+		fn(p)
+		return p
+	})
+	if err != nil || changed == nil {
+		u.session.says("the answer cannot be kept: %v", err)
+		return
+	}
+	u.mu.Lock()
+	u.pin = changed
+	u.mu.Unlock()
+}
+
+// besides are the capabilities of a server whose requests are each like a tool that only reads.
+func (u *upstream) besides() (all []string) {
+	for _, name := range []string{"resources", "prompts", "completions", "logging"} {
+		if member(u.hello, "capabilities", name) != nil {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// offers asks once, at a server's first call, whether the tools may pass that say that they only read,
+// and what is asked of it besides. Unanswered, all are asked about.
+func (s *session) offers(ctx context.Context, u *upstream) {
+	u.offering.Lock()
+	defer u.offering.Unlock()
+	u.mu.Lock()
+	tools, p, besides := u.tools, u.pin, u.besides()
+	u.mu.Unlock()
 	reading := []string{}
 	for _, t := range tools {
 		if t.reads && !t.changed {
 			reading = append(reading, t.name)
 		}
 	}
-	if asked || p == nil || p.Reads != nil || len(reading) == 0 {
+	if p == nil || p.Reads != nil || len(reading)+len(besides) == 0 || s.asked(u.Name) {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s says that %d of its %s only read:\n\n", receipt.Safe(u.Name), len(reading), receipt.Counted(len(tools), "tool"))
+	fmt.Fprintf(&b, "%s says that %d of its %s only read:\n\n", safe(u.Name), len(reading), receipt.Counted(len(tools), "tool"))
 	for _, name := range reading {
 		b.WriteString("  " + plainly(name) + "\n")
 	}
+	if len(besides) > 0 {
+		b.WriteString("\nBesides it has " + strings.Join(besides, ", ") + ", which are there to be read.\n")
+	}
 	b.WriteString("\nLet them pass without a question, as long as they say the same of themselves? It is only the server's word. All other tools are asked about each time.")
 	if unfixed := Unfixed(u.Command); unfixed != "" {
-		fmt.Fprintf(&b, "\n\nIt runs %s, of whatever version is newest: its author can change what it does at any time.", receipt.Safe(unfixed))
+		fmt.Fprintf(&b, "\n\nIt runs %s, of whatever version is newest: its author can change what it does at any time.", safe(unfixed))
 	}
 	ticked, _, err := s.puts(ctx, &question{b.String(), []choice{{"agree", "Let them pass", "Yes: reading is not asked about. No: every call is."}}})
 	if err != nil {
@@ -317,20 +448,8 @@ func (s *session) offers(ctx context.Context, u *upstream) {
 	if ticked == nil {
 		reading, outcome = []string{}, outcomeDeclined
 	}
-	_ = s.log.later(s.agreement(verbAgree, u.Name, "tools that say that they only read: "+strings.Join(reading, ", "), outcome))
-	changed, err := s.State.changes(u.Name, func(p *pin) *pin {
-		if p != nil {
-			p.Reads = reading
-		}
-		return p
-	})
-	if err != nil {
-		s.says("the answer cannot be kept: %s", err)
-		return
-	}
-	u.mu.Lock()
-	u.pin = changed
-	u.mu.Unlock()
+	_ = s.log.later(s.agreement(verbAgree, u.Name, "what says that it only reads: "+strings.Join(slices.Concat(reading, besides), ", "), outcome))
+	u.keeps(func(p *pin) { p.Reads, p.Besides = reading, ticked != nil && len(besides) > 0 })
 }
 
 // acceptsChange asks whether what a tool says of itself now is accepted, and answers the call if not.
@@ -348,11 +467,11 @@ func (s *session) acceptsChange(ctx context.Context, c *call, t *tool) bool {
 	if t.pin == nil {
 		says = "a new tool, which the server did not have when it was accepted."
 	}
-	fmt.Fprintf(&b, "%s wants to call %s of %s, %s\n", safeText(s.name), plainly(t.name), plainly(c.u.Name), says)
+	fmt.Fprintf(&b, "%s wants to call %s of %s, %s\n", named(s.name), plainly(t.name), plainly(c.u.Name), says)
 	b.WriteString(difference(t.pin, t.now))
 	q := &question{b.String(), []choice{{"agree", "Accept it", "Yes: this description counts from now on; the call is asked about afterwards. No: the tool is not used."}}}
 	if len(others) > 0 {
-		q.choices = append(q.choices, choice{"all", "Accept all that changed", "Also accept: " + receipt.Safe(strings.Join(others, ", ")) + "."})
+		q.choices = append(q.choices, choice{"all", "Accept all that changed", "Also accept: " + safe(strings.Join(others, ", ")) + "."})
 	}
 	ticked, _, err := s.puts(ctx, q)
 	if err != nil || ticked == nil {
@@ -360,8 +479,7 @@ func (s *session) acceptsChange(ctx context.Context, c *call, t *tool) bool {
 			s.ended(c.m.ID)
 			return false
 		}
-		s.refuses(c, outcomeRefused, "changed", fmt.Sprintf("%s says something else of itself than what was accepted, and nobody has accepted that. Nothing was called; other tools go on. "+
-			"A person reads and accepts it with: verbatim guard accept %s %s", t.name, c.u.Name, t.name))
+		s.refuses(c, outcomeRefused, "changed", fmt.Sprintf("%s says something else of itself than what was accepted, and nobody has accepted that. Nothing was called; other tools go on.", t.name))
 		return false
 	}
 	accepted := []string{t.name}
@@ -382,12 +500,10 @@ func (s *session) acceptsChange(ctx context.Context, c *call, t *tool) bool {
 		return p
 	})
 	if err == nil {
-		c.u.starting.Lock()
-		err = c.u.compare(s.ctx)
-		c.u.starting.Unlock()
+		err = c.u.again(s.ctx)
 	}
 	if err != nil {
-		s.refuses(c, outcomeRefused, "store", "Nothing was called: what was accepted cannot be kept: "+err.Error())
+		s.refuses(c, outcomeRefused, "store", s.unread(err))
 		return false
 	}
 	_ = s.log.later(s.agreement(VerbAccept, c.u.Name, strings.Join(accepted, ", "), outcomeOK))
@@ -413,9 +529,10 @@ func difference(was, now json.RawMessage) string {
 
 // described returns what a tool says of itself, a value a line.
 func described(raw json.RawMessage) (lines []string) {
-	for _, l := range leaves(raw) {
+	all, _ := parts(raw)
+	for _, l := range all {
 		for line := range strings.Lines(l.text + "\n") {
-			lines = append(lines, receipt.Safe(l.path)+": "+receipt.Safe(strings.TrimRight(line, "\n")))
+			lines = append(lines, safe(l.path)+": "+safe(strings.TrimRight(line, "\n")))
 		}
 	}
 	return lines

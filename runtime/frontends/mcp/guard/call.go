@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -10,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"verbatim/stores/receipt"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A call is one call of a tool.
@@ -19,21 +20,34 @@ type call struct {
 	m       *message
 	u       *upstream
 	tool    string // the server's own name of it
+	t       *tool  // nil for what is no tool
 	args    json.RawMessage
 
+	pipe    pipe   // to the server, as it was when the call was prepared
+	as      string // see pin.As
 	acts    bool
-	leaves  []leaf
-	origins []origin
-	agreed  string // who agreed, and how
-	key     string // of its row, once it was sent
-	same    string // digest of what it does
+	own     bool   // it may reach what decides what passes
+	leaves  []leaf // and the names among them
+	keys    []leaf
+	origins []origin // of the leaves, and then of the names
+	agreed  string   // who agreed, and how
+	key     string   // of its row, once it was sent
+	same    string   // digest of what it does
 	before  *before
 }
 
 // An origin is where an argument comes from.
 type origin struct {
 	path string
-	from *source // nil for the client itself
+	from []*source // nil for the client itself
+}
+
+// pin is what the tool says of itself, as it was accepted.
+func (c *call) pin() json.RawMessage {
+	if c.t == nil {
+		return nil
+	}
+	return c.t.pin
 }
 
 func digest(parts ...string) string {
@@ -42,14 +56,6 @@ func digest(parts ...string) string {
 		fmt.Fprintf(h, "%d\n%s\n", len(p), p)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
-}
-
-func safeText(s string) string {
-	all := strings.Split(s, "\n")
-	for i := range all {
-		all[i] = receipt.Safe(all[i])
-	}
-	return strings.Join(all, "\n")
 }
 
 func decoded(raw json.RawMessage) (v any) {
@@ -117,24 +123,41 @@ func (u *upstream) settled() bool {
 
 // makes prepares a call.
 func (s *session) makes(m *message, at place, args json.RawMessage) (*call, error) {
-	c := &call{session: s, m: m, u: at.u, tool: at.t.name, args: args}
+	c := &call{session: s, m: m, u: at.u, tool: at.t.name, t: at.t, args: args}
 	if s.Apart {
 		name, _ := json.Marshal(at.t.name)
 		c.m = &message{ID: m.ID, Method: m.Method, Params: with(m.Params, "name", name)}
 	}
-	at.u.mu.Lock()
-	c.acts = !at.t.reads || at.u.pin == nil || !slices.Contains(at.u.pin.Reads, at.t.name)
-	at.u.mu.Unlock()
-	return c, c.traces()
+	return c, c.looks()
 }
 
-// traces finds where the arguments come from.
-func (c *call) traces() error {
+// looks looks at a call: whether it may act, where its arguments come from, and where they lead.
+func (c *call) looks() error {
 	s := c.session
-	c.leaves = leaves(c.args)
+	c.leaves, c.keys = parts(c.args)
+	c.u.mu.Lock()
+	c.pipe = c.u.pipe
+	switch p := c.u.pin; {
+	case lists[c.m.Method] != "":
+	case p == nil:
+		c.acts = true
+	case c.t == nil:
+		c.acts = !p.Besides
+	default:
+		c.acts = !c.t.reads || !slices.Contains(p.Reads, c.tool)
+	}
+	if c.u.pin != nil {
+		c.as = c.u.pin.As
+	}
+	c.u.mu.Unlock()
 	s.coming.Lock() // what the client has seen is traced first
 	defer s.coming.Unlock()
-	for _, l := range c.leaves {
+	for _, l := range slices.Concat(c.leaves, c.keys) {
+		c.own = c.own || s.owns(c, l)
+		if c.t != nil && c.t.args[l.text] != nil { // the tool's own word
+			c.origins = append(c.origins, origin{l.path, nil})
+			continue
+		}
 		from, err := s.traces.find(l.text)
 		if err != nil {
 			return err
@@ -149,6 +172,9 @@ func (c *call) isTool() bool { return c.m.Method == "tools/call" }
 
 // says answers what was not passed on, or whose answer was lost.
 func (c *call) says(text string) {
+	if c.m.ID == nil {
+		return
+	}
 	if c.isTool() {
 		c.session.answer(c.m.ID, toolResult(true, text))
 	} else {
@@ -160,8 +186,10 @@ func (c *call) says(text string) {
 // servers.
 func (c *call) traced() (all []*source) {
 	for _, o := range c.origins {
-		if o.from != nil && (c.acts || o.from.Server != c.u.Name) {
-			all = append(all, o.from)
+		for _, from := range o.from {
+			if c.acts || from.Server != c.u.Name {
+				all = append(all, from)
+			}
 		}
 	}
 	return all
@@ -174,10 +202,11 @@ func (s *session) passes(m *message, at place, args json.RawMessage) bool {
 		return false
 	}
 	c, err := s.makes(m, at, args)
-	if err != nil || c.acts || len(c.traced()) > 0 {
+	if err != nil || c.acts || c.own || len(c.traced()) > 0 {
 		return false
 	}
-	if rule, _ := s.Rules.of(c); rule != nil {
+	rules, err := s.rules()
+	if rule, _, outside := rules.of(c); err != nil || rule != nil || outside > 0 {
 		return false
 	}
 	s.sends(c)
@@ -206,6 +235,9 @@ func (s *session) takes(m *message, name string, args json.RawMessage) {
 			err = fmt.Errorf("%s cannot be used: %w", u.Name, broken)
 		}
 	}
+	if at := s.place(name); err == nil && at.t != nil && at.t.changed { // which may have been accepted meanwhile
+		err = at.u.again(s.ctx)
+	}
 	if err != nil {
 		s.refuses(c, outcomeRefused, "not-running", err.Error()+". Nothing was called.")
 		return
@@ -231,8 +263,12 @@ func (s *session) takes(m *message, name string, args json.RawMessage) {
 		s.refuses(c, outcomeRefused, "restarted", fmt.Sprintf("%s had ended and was started again: what it remembered is lost. Nothing was called; call again if that still makes sense.", at.u.Name))
 		return
 	}
+	c.u, c.tool, c.args = at.u, at.t.name, args
+	if !s.admits(ctx, c) {
+		return
+	}
 	if at.t.changed {
-		if c.u, c.tool, c.args = at.u, at.t.name, args; !s.acceptsChange(ctx, c, at.t) {
+		if !s.acceptsChange(ctx, c, at.t) {
 			return
 		}
 		if at = s.place(name); at.t == nil || at.t.changed {
@@ -247,7 +283,7 @@ func (s *session) takes(m *message, name string, args json.RawMessage) {
 	}
 	c, err = s.makes(m, at, args)
 	if err != nil {
-		s.refuses(&call{session: s, m: m}, outcomeRefused, "store", "Nothing was called: the state of verbatim guard cannot be read: "+err.Error())
+		s.refuses(&call{session: s, m: m}, outcomeRefused, "store", s.unread(err))
 		return
 	}
 	if !s.decides(ctx, c) {
@@ -269,42 +305,58 @@ func (s *session) place(name string) place {
 // decides reports whether a call may be sent, after asking where that is needed. An acting call was
 // journalled then.
 func (s *session) decides(ctx context.Context, c *call) bool {
-	c.same = digest(c.u.Name, c.tool, string(canonical(c.args)))
-	rule, number := s.Rules.of(c)
-	traced := c.traced()
-	if rule != nil && rule.Then == "deny" {
-		s.refuses(c, outcomeRefused, "denied", fmt.Sprintf("Rule %d of guard.yaml denies this call. Nothing was called.", number))
+	args := jsontext.Value(slices.Clone(c.args))
+	if args.Canonicalize() != nil { // numbers by their values
+		args = jsontext.Value(c.args)
+	}
+	c.same = digest(c.u.Name, c.tool, string(args))
+	rules, err := s.rules()
+	if err != nil {
+		s.refuses(c, outcomeRefused, "bad-rules", "The rules of the person cannot be used, and nothing passes until they are right: "+err.Error()+". Nothing was called.")
 		return false
 	}
-	var err error
+	rule, number, outside := rules.of(c)
+	traced := c.traced()
+	if rule != nil && rule.Then == "deny" {
+		s.refuses(c, outcomeRefused, "denied", fmt.Sprintf("Rule %d of the person denies this call. Nothing was called.", number))
+		return false
+	}
 	if c.acts {
 		if c.before, err = s.log.same(ctx, c.same); err != nil {
-			s.refuses(c, outcomeRefused, "store", "Nothing was called: the journal of verbatim guard cannot be used: "+err.Error())
+			s.refuses(c, outcomeRefused, "store", s.unread(err))
 			return false
 		}
 	}
-	ask := c.acts || len(traced) > 0
-	why := "it may change something"
+	ask := c.acts || len(traced) > 0 || c.own || outside > 0
+	why, lost := "it may change something", c.before.lost()
 	if s.stopped(c) {
 		return false
 	}
 	switch {
-	case !c.acts && len(traced) > 0:
-		why = "it hands to " + c.u.Name + " what came out of another server's result"
+	case c.own:
+		why = "an argument leads to, or above, the files in which what you decided is kept"
 	case rule != nil && rule.Then == "ask":
 		ask, why = true, fmt.Sprintf("rule %d of guard.yaml says so", number)
-	case rule != nil && slices.ContainsFunc(traced, func(f *source) bool { return !slices.Contains(rule.From, f.Server) }):
+	case rule != nil && slices.ContainsFunc(traced, func(f *source) bool { return !rule.covers(c, f) }):
 		ask, why = true, fmt.Sprintf("an argument came out of a result, and rule %d does not name its server", number)
-	case rule != nil && c.before.lost():
+	case rule != nil && lost:
 		ask, why = true, "nobody knows whether the same was done before"
 	case rule != nil && !s.counts(rule):
-		ask, why = true, fmt.Sprintf("rule %d lets %d calls pass in an hour, and there were as many", number, rule.PerHour)
+		ask, why = true, fmt.Sprintf("rule %d lets %d calls pass in an hour, and there were as many", number, *rule.PerHour)
 	case rule != nil:
 		ask, c.agreed = false, fmt.Sprintf("%s, by rule %d", s.Who, number)
-	case ask && len(traced) == 0 && !c.before.lost() && s.stands(c, c.leaves):
+	case ask && len(traced) == 0 && !lost && s.stands(c, c.leaves):
 		ask, c.agreed = false, s.Who+", for an hour"
+	case outside > 0:
+		why = fmt.Sprintf("rule %d lets this tool pass, and this call is not within its bounds", outside)
+	case !c.acts && len(traced) > 0:
+		why = "it hands to " + c.u.Name + " what came out of another server's result"
 	}
-	if ask && (!s.agrees(ctx, c, why) || s.stopped(c)) { // which may have been while it was asked
+	hour := rule == nil && len(traced) == 0 && !lost && !c.own
+	if ask && (!s.agrees(ctx, c, why, hour) || s.stopped(c)) { // which may have been while it was asked
+		return false
+	}
+	if (ask || c.acts) && !s.still(c, ask) {
 		return false
 	}
 	if !c.acts {
@@ -313,10 +365,58 @@ func (s *session) decides(ctx context.Context, c *call) bool {
 	c.key = rand.Text()
 	if err := s.log.attempt(ctx, s.log.entry(c), c.key, c.same, c.before); err != nil {
 		c.key = ""
-		c.says("Nothing was called: verbatim guard cannot write its journal, and what acts passes only when it is written down first: " + err.Error())
+		s.says("the journal cannot be written: %s", err)
+		c.says("Nothing was called: verbatim guard cannot write its journal, and what acts passes only when it is written down first. The person is told why.")
 		return false
 	}
 	return true
+}
+
+// still reports whether a call may be sent as it was prepared: the server still runs, and says of the tool
+// what it said then. After a question it is asked.
+func (s *session) still(c *call, asked bool) bool {
+	err := c.u.ready(s.ctx)
+	if err == nil && asked && c.t != nil {
+		err = c.u.again(s.ctx)
+	}
+	c.u.mu.Lock()
+	i := slices.IndexFunc(c.u.tools, func(t *tool) bool { return t.name == c.tool })
+	why := ""
+	switch {
+	case err != nil:
+		why = "cannot be used any more"
+	case c.u.pipe != c.pipe:
+		why, c.u.forgot, c.u.calls = "ended and was started again, and what it remembered is lost", false, 0
+	case c.t != nil && i < 0:
+		why = "does not have this tool any more"
+	case c.t != nil && (c.u.tools[i].changed || !bytes.Equal(c.u.tools[i].pin, c.t.pin)), c.u.stale:
+		why = "says something else of its tools now"
+	}
+	c.u.mu.Unlock()
+	if why != "" {
+		s.refuses(c, outcomeRefused, "changed", c.u.Name+" "+why+". Nothing was called, and what was agreed to does not hold; call again, and the person is asked anew.")
+	}
+	return why == ""
+}
+
+// rules are the rules as they stand in the file now.
+func (s *session) rules() (*Rules, error) {
+	r, err := s.Rules.Now(s.State, true)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text := fmt.Sprint(err); err != nil && text != s.wrong {
+		s.says("your rules cannot be used, and nothing passes: %s", err)
+		s.wrong = text
+	} else if err == nil {
+		s.wrong = ""
+	}
+	return r, err
+}
+
+// unread tells the person why the state cannot be used, and returns what the client may know of that.
+func (s *session) unread(err error) string {
+	s.says("%s cannot be used: %s", s.State.Dir, err)
+	return "Nothing was called: the journal and state of verbatim guard cannot be used. The person is told why."
 }
 
 // stopped reports whether the client was stopped, and answers the call then.
@@ -329,17 +429,17 @@ func (s *session) stopped(c *call) bool {
 }
 
 func (s *session) stopText() string {
-	return "The person stopped this client: nothing is passed on until they say verbatim guard stop --undo " + s.name
+	return "The person stopped this client: nothing is passed on until they let it go on."
 }
 
 // counts counts a call of a rule, and reports whether the rule lets it pass: so many within an hour, in
 // all guards of the user.
 func (s *session) counts(r *Rule) bool {
-	if r.PerHour == 0 {
+	if r.PerHour == nil {
 		return true
 	}
 	rule, _ := json.Marshal(r)
-	ok, err := s.State.counts(digest(string(rule)), r.PerHour, s.Clock())
+	ok, err := s.State.counts(digest(string(rule)), *r.PerHour, s.Clock())
 	if err != nil {
 		s.says("calls cannot be counted: %s", err)
 	}
@@ -379,28 +479,22 @@ func (s *session) settles(c *call, a *message) {
 	default:
 		s.coming.RLock()
 		defer s.coming.RUnlock()
-		s.ended(c.m.ID)
-		_ = s.client.write(&message{ID: c.m.ID, Result: a.Result, Error: a.Error})
+		if c.m.ID != nil {
+			s.ended(c.m.ID)
+			_ = s.client.write(&message{ID: c.m.ID, Result: a.Result, Error: a.Error})
+		}
 		var said struct{ IsError bool }
 		w.entry.Outcome, w.status = outcomeOK, outcomeOK
 		if _ = json.Unmarshal(a.Result, &said); said.IsError || a.Error != nil {
 			// That it says so does not mean that nothing was done.
 			w.entry.Outcome, w.entry.Reason, w.status = outcomeFailed, "tool-failed", outcomeFailed
 		}
-		if !c.isTool() && c.m.Method != "resources/read" && c.m.Method != "prompts/get" {
-			return // a list
+		if c.u.remember(c.tool, a.Result, a.Error); lists[c.m.Method] != "" {
+			return
 		}
-		s.traces.hears(s, source{c.u.Name, c.tool, e.Time}, a)
 	}
 	if err := s.log.later(w); err != nil {
 		s.says("the journal cannot be written: %s", err)
-	}
-}
-
-// hears remembers the telling parts of an answer.
-func (t *traces) hears(s *session, from source, a *message) {
-	if err := t.keep(from, textIn(a.Result)+textIn(a.Error)); err != nil {
-		s.says("what %s answered cannot be traced: %s", from.Server, err)
 	}
 }
 
@@ -416,6 +510,7 @@ func textIn(result json.RawMessage) string {
 				if binary && (k == "data" || k == "blob") {
 					continue
 				}
+				b.WriteString(k + "\n")
 				walk(v[k])
 			}
 		case []any:

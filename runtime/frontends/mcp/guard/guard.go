@@ -19,6 +19,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,14 +30,17 @@ import (
 	"verbatim/stores"
 )
 
-// A Server is a program that is started, or an address.
+// A Server is a program that is started, or an address. It is what it runs, and its name is only a
+// name: see Server.same.
 type Server struct {
 	Name    string            `json:"name"`
 	Command []string          `json:"command,omitempty"`
 	Dir     string            `json:"dir,omitempty"`
-	Env     map[string]string `json:"-"` // beside the environment of this program
+	Env     map[string]string `json:"env,omitempty"` // beside the environment of this program
 	URL     string            `json:"url,omitempty"`
 	Headers map[string]string `json:"-"`
+	// Like is the name that it was given, where another server has that; Name is another one then.
+	Like string `json:"like,omitempty"`
 }
 
 // The ways in which a person is asked.
@@ -51,6 +58,7 @@ type Options struct {
 	Store stores.Store
 	Key   []byte // keys the digests of what results hold
 	Rules *Rules
+	Own   []string // files beside State that no client may change unasked
 	Ask   string
 	Who   string // the person, who is the user of the operating system
 	// Show brings an address before the person, and never before the client. Its error says why
@@ -67,24 +75,35 @@ type Guard struct {
 	log    *log
 	traces *traces
 	page   page
-	names  map[string]*Server
+	own    []string // what Own and State name, as the system follows it; the state folder first
 	tell   sync.Mutex
 }
 
 // New makes a Guard.
 func New(o Options) (*Guard, error) {
-	g := &Guard{Options: o, names: map[string]*Server{}}
+	g := &Guard{Options: o}
+	for _, path := range append([]string{o.State.Dir}, append(o.State.files(), o.Own...)...) {
+		path, _ = filepath.Abs(path)
+		if at, ok := follows(path); ok {
+			path = at
+		}
+		g.own = append(g.own, strings.ToLower(path))
+	}
+	g.Servers = slices.Clone(g.Servers)
 	if g.Log == nil {
 		g.Log = io.Discard
 	}
+	var err error
 	for i := range g.Servers {
 		s := &g.Servers[i]
-		if g.names[s.Name] != nil || s.Name == "" {
+		want := plainName(s.Name)
+		if s.Name, s.Like, err = o.State.named(want, s); err != nil {
+			return nil, err
+		}
+		if s.Name == "" || slices.ContainsFunc(g.Servers[:i], func(o Server) bool { return o.Name == s.Name }) {
 			return nil, fmt.Errorf("two servers are called %q", s.Name)
 		}
-		g.names[s.Name] = s
 	}
-	var err error
 	if g.traces, err = newTraces(o.State, o.Key); err != nil {
 		return nil, err
 	}
@@ -96,6 +115,37 @@ func New(o Options) (*Guard, error) {
 func (g *Guard) Close() error {
 	g.page.close()
 	return g.log.close()
+}
+
+// owns reports whether a value leads to, into or above the state folder, or to another file that decides
+// what passes: no rule and no hour lets that pass. Where nobody can say where a path leads, it does.
+func (g *Guard) owns(c *call, l leaf) bool {
+	text := l.text
+	if strings.Contains(strings.ToLower(text), g.own[0]) {
+		return true
+	}
+	if u, err := url.Parse(text); err == nil && u.Scheme == "file" {
+		text = u.Path
+	}
+	if text == "" || len(text) > 4096 || !l.isText || strings.Contains(text, "://") {
+		return false
+	}
+	if home, err := os.UserHomeDir(); err == nil && (text == "~" || strings.HasPrefix(text, "~/")) {
+		text = home + text[1:]
+	}
+	whole := filepath.IsAbs(text)
+	if !whole && c.u.URL != "" {
+		return false
+	}
+	if !whole {
+		text = c.u.folder() + string(filepath.Separator) + text
+	}
+	path, sure := follows(text)
+	if !sure {
+		return whole || strings.ContainsRune(l.text, '/') && !strings.ContainsAny(l.text, " \n\t")
+	}
+	path = strings.ToLower(path)
+	return inside(path, g.own[0]) || inside(g.own[0], path) || slices.Contains(g.own, path)
 }
 
 // says tells the person who reads the standard error of the program.

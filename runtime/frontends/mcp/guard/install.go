@@ -156,6 +156,15 @@ func (s *State) Uninstall(c Client) (left []string, err error) {
 	return left, err
 }
 
+// files are the files that Install changed.
+func (s *State) files() (all []string) {
+	done, _ := s.installed()
+	for _, in := range done {
+		all = append(all, in.File)
+	}
+	return all
+}
+
 func (s *State) installed() (map[string]installed, error) {
 	done := map[string]installed{}
 	text, err := os.ReadFile(s.Path("installed.json"))
@@ -324,7 +333,7 @@ func ReadServers(text []byte) (all []Server, err error) {
 		if err := json.Unmarshal(plain[e.start:e.end], &one); err != nil {
 			return nil, fmt.Errorf("the server %q cannot be read: %w", e.name, err)
 		}
-		s := Server{Name: plainName(e.name), Dir: one.Cwd, Env: one.Env, URL: one.URL, Headers: one.Headers}
+		s := Server{Name: e.name, Dir: one.Cwd, Env: one.Env, URL: one.URL, Headers: one.Headers}
 		if one.Command != "" {
 			s.Command, s.URL = append([]string{one.Command}, one.Args...), ""
 		}

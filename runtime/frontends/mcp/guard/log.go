@@ -261,8 +261,8 @@ func (l *log) entry(c *call) stores.Entry {
 	}
 	var from []string
 	for _, o := range c.origins {
-		if o.from != nil {
-			from = append(from, o.path+" from "+o.from.String())
+		for _, f := range o.from {
+			from = append(from, o.path+" from "+f.String())
 		}
 	}
 	slices.Sort(from)
@@ -289,14 +289,14 @@ func (s *session) agreement(verb, server, what, outcome string) write {
 		Call: dsl.FormatCall(&said), Outcome: outcome, Agreed: s.Who}}
 }
 
-// args reads the arguments for people: the leaves of an object with their paths.
-func leaves(raw json.RawMessage) (all []leaf) {
+// parts reads the arguments for people: the leaves of an object with their paths, and its names.
+func parts(raw json.RawMessage) (leaves, keys []leaf) {
 	var walk func(path string, v any)
 	walk = func(path string, v any) {
 		switch v := v.(type) {
 		case map[string]any:
 			if len(v) == 0 && path != "" {
-				all = append(all, leaf{path, "{}", false})
+				leaves = append(leaves, leaf{path, "{}", false})
 			}
 			for _, k := range sortedKeys(v) {
 				next := k
@@ -306,24 +306,25 @@ func leaves(raw json.RawMessage) (all []leaf) {
 				if path != "" {
 					next = path + "." + next
 				}
+				keys = append(keys, leaf{next, k, true})
 				walk(next, v[k])
 			}
 		case []any:
 			if len(v) == 0 {
-				all = append(all, leaf{path, "[]", false})
+				leaves = append(leaves, leaf{path, "[]", false})
 			}
 			for i := range v {
 				walk(fmt.Sprintf("%s[%d]", path, i+1), v[i])
 			}
 		case string:
-			all = append(all, leaf{path, v, true})
+			leaves = append(leaves, leaf{path, v, true})
 		default:
 			text, _ := json.Marshal(v)
-			all = append(all, leaf{path, string(text), false})
+			leaves = append(leaves, leaf{path, string(text), false})
 		}
 	}
 	walk("", decoded(raw))
-	return all
+	return leaves, keys
 }
 
 // A leaf is one value among the arguments.

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"verbatim/stores"
@@ -27,21 +29,31 @@ import (
 //	      amount: {at-most: 50}               # a number from 0 to 50; at-least moves the 0
 //	      url: {host: example.com}
 //	      to: {is: [kim@example.com]}
+//	      bcc: {absent: true}
+//	    additional: true                      # and arguments that the tool does not list
 //	    per-hour: 20
 //	    from: [mail]                          # results of these servers may be passed on
 //
-// The first rule that names the tool and whose bounds hold decides. A tool of no rule is asked about.
+// The first rule that names the tool and whose bounds hold decides. A tool of no rule is asked about, and
+// so is a call outside the bounds of the rules that let its tool pass.
 type Rules struct {
 	Rules []Rule `yaml:"rules"`
+
+	file  string
+	named bool // without the file nothing passes
+	mu    sync.Mutex
+	read  string // the text that Rules are of
+	err   error  // why they cannot be used
 }
 
 // A Rule is one of them.
 type Rule struct {
-	Tools   []string         `yaml:"tools"`
-	Then    string           `yaml:"then"`
-	Where   map[string]Bound `yaml:"where"`
-	PerHour int              `yaml:"per-hour"`
-	From    []string         `yaml:"from"`
+	Tools      []string         `yaml:"tools"`
+	Then       string           `yaml:"then"`
+	Where      map[string]Bound `yaml:"where"`
+	Additional bool             `yaml:"additional"`
+	PerHour    *int             `yaml:"per-hour"`
+	From       []string         `yaml:"from"`
 }
 
 // A Bound is what an argument has to be.
@@ -51,12 +63,45 @@ type Bound struct {
 	AtMost  string   `yaml:"at-most"`  // a number, also in a text, of at most this
 	AtLeast string   `yaml:"at-least"` // and at least this, or 0
 	Is      []string `yaml:"is"`       // one of these
+	Absent  bool     `yaml:"absent"`   // nothing
 
 	any bool // any text; only a person's tick says so
 }
 
-// ReadRules reads guard.yaml. The error names everything that is wrong.
-func ReadRules(text []byte) (*Rules, error) {
+// OpenRules opens a file of rules, which is read again whenever it is changed. Unless it was named, it
+// may be missing.
+func OpenRules(file string, named bool) *Rules { return &Rules{file: file, named: named} }
+
+// Now returns the rules as they stand in the file, checked against the servers that were met; met says
+// that all were.
+func (r *Rules) Now(s *State, met bool) (*Rules, error) {
+	if r == nil {
+		return nil, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text, err := os.ReadFile(r.file)
+	if errors.Is(err, fs.ErrNotExist) && !r.named {
+		text, err = []byte("rules: []"), nil
+	}
+	var at *fs.PathError
+	if errors.As(err, &at) { // a model may read the error
+		err = at.Err
+	}
+	if err != nil {
+		r.read, r.err = "", err
+	} else if now := fmt.Sprint(met, string(text)); now != r.read {
+		var fresh *Rules
+		if fresh, r.err = readRules(text); r.err == nil {
+			r.Rules, r.err = fresh.Rules, fresh.check(s, met)
+		}
+		r.read = now
+	}
+	return &Rules{Rules: r.Rules}, r.err
+}
+
+// readRules reads guard.yaml. The error names everything that is wrong.
+func readRules(text []byte) (*Rules, error) {
 	r := &Rules{}
 	if err := strict.YAML(text, r); err != nil {
 		return nil, err
@@ -75,18 +120,18 @@ func ReadRules(text []byte) (*Rules, error) {
 		if len(rule.Tools) == 0 {
 			return nil, wrong("tools names no tool")
 		}
-		if rule.PerHour < 0 {
+		if rule.PerHour != nil && *rule.PerHour < 0 {
 			return nil, wrong("per-hour counts calls")
 		}
 		for name, b := range rule.Where {
 			n := 0
-			for _, given := range []bool{b.Under != "", b.Host != "", b.AtMost != "" || b.AtLeast != "", len(b.Is) > 0} {
+			for _, given := range []bool{b.Under != "", b.Host != "", b.AtMost != "" || b.AtLeast != "", len(b.Is) > 0, b.Absent} {
 				if given {
 					n++
 				}
 			}
 			if n != 1 {
-				return nil, wrong("the bound of %s is one of under, host, at-most and is", name)
+				return nil, wrong("the bound of %s is one of under, host, at-most, is and absent", name)
 			}
 			for _, n := range []string{b.AtMost, b.AtLeast} {
 				if _, ok := stores.ParseDecimal(n); n != "" && !ok {
@@ -101,11 +146,11 @@ func ReadRules(text []byte) (*Rules, error) {
 	return r, nil
 }
 
-// Check refuses a rule that names a tool, an argument or a server that no pin has. Unless all servers
+// check refuses a rule that names a tool, an argument or a server that no pin has. Unless all servers
 // were met, one that has no pin may still come.
-func (r *Rules) Check(s *State, met bool) error {
+func (r *Rules) check(s *State, met bool) error {
 	pins, err := s.pins()
-	if err != nil || r == nil || len(pins) == 0 {
+	if err != nil || len(pins) == 0 {
 		return err
 	}
 	for i, rule := range r.Rules {
@@ -126,28 +171,28 @@ func (r *Rules) Check(s *State, met bool) error {
 						continue
 					}
 					found = true
-					var d struct {
-						InputSchema struct {
-							Properties           map[string]json.RawMessage
-							AdditionalProperties json.RawMessage
-						}
-					}
-					_ = json.Unmarshal(raw, &d)
+					more := string(member(raw, "inputSchema", "additionalProperties"))
 					for arg := range rule.Where {
 						first, _, _ := strings.Cut(arg, ".")
 						first, _, _ = strings.Cut(first, "[")
-						if d.InputSchema.Properties[first] == nil && (len(d.InputSchema.AdditionalProperties) == 0 || string(d.InputSchema.AdditionalProperties) == "false") {
+						if member(raw, "inputSchema", "properties", first) == nil && (more == "" || more == "false") {
 							return fmt.Errorf("rule %d: %s.%s has no argument %q", i+1, server, tool, first)
 						}
 					}
 				}
 			}
 			if !found {
-				return fmt.Errorf("rule %d: no tool is called %s; SERVER.TOOL names one, and verbatim guard status lists the servers", i+1, pattern)
+				return fmt.Errorf("rule %d: no tool is called %s; SERVER.TOOL names one", i+1, pattern)
 			}
 		}
 	}
 	return nil
+}
+
+// covers reports whether values out of a result may go where a rule lets a call pass: back to the server
+// that gave them, or because the rule names it.
+func (r *Rule) covers(c *call, from *source) bool {
+	return from.Server == c.u.Name || slices.Contains(r.From, from.Server) || from.As != "" && slices.Contains(r.From, from.As)
 }
 
 // match compares a name with a pattern, in which * stands for any text.
@@ -168,41 +213,65 @@ func match(pattern, name string) bool {
 	return false
 }
 
-// of returns the rule for a call, and its number; nil if there is none.
-func (r *Rules) of(c *call) (*Rule, int) {
+// of returns the rule for a call, and its number; nil if there is none. outside is the number of a rule
+// that lets the tool pass, in bounds in which this call is not.
+func (r *Rules) of(c *call) (rule *Rule, number, outside int) {
 	if r == nil {
-		return nil, 0
+		return nil, 0, 0
 	}
 	for i := range r.Rules {
 		rule := &r.Rules[i]
-		if slices.ContainsFunc(rule.Tools, func(p string) bool { return match(p, c.u.Name+"."+c.tool) }) && within(rule.Where, leaves(c.args), rule.Then == "deny") {
-			return rule, i + 1
+		passes := rule.Then == "pass"
+		if !slices.ContainsFunc(rule.Tools, func(p string) bool {
+			return match(p, c.u.Name+"."+c.tool) || c.u.Like != "" && (!passes || c.as == c.u.Like) && match(p, c.u.Like+"."+c.tool)
+		}) {
+			continue
+		}
+		if within(rule.Where, c.leaves, c.keys, rule.Then == "deny") && (!passes || rule.Additional || c.listed(rule)) {
+			return rule, i + 1, 0
+		}
+		if passes && c.isTool() {
+			outside = i + 1
 		}
 	}
-	return nil, 0
+	return nil, 0, outside
 }
 
-// within reports whether arguments are within bounds. A bound of a list holds for each of its items. What
-// cannot be decided does not hold, but for a rule that denies.
-func within(bounds map[string]Bound, args []leaf, denies bool) bool {
-	for name, b := range bounds {
-		some := false
-		for _, l := range args {
-			if l.path != name && !strings.HasPrefix(l.path, name+"[") {
-				continue
-			}
-			if some = true; !b.holds(l, denies) {
-				return false
-			}
-		}
-		if !some {
+// listed reports whether a tool lists all arguments of a call, or a rule names them.
+func (c *call) listed(rule *Rule) bool {
+	args, _ := decoded(c.args).(map[string]any)
+	for name := range args {
+		if _, named := rule.Where[name]; c.isTool() && !named && c.t.args[name] == nil {
 			return false
 		}
 	}
 	return true
 }
 
-func (b Bound) holds(l leaf, denies bool) bool {
+// within reports whether arguments are within bounds. A bound of a list holds for each of its items. For
+// a rule that denies, one value or name within the argument is enough, and what cannot be decided holds.
+func within(bounds map[string]Bound, args, keys []leaf, denies bool) bool {
+	for name, b := range bounds {
+		some, every, there := false, true, false
+		for i, l := range slices.Concat(args, keys) {
+			rest, is := strings.CutPrefix(l.path, name)
+			key := i >= len(args)
+			switch {
+			case !is, rest == "" && key, rest != "" && rest[0] != '[' && (rest[0] != '.' || !denies && !b.Absent), key && !denies:
+				continue
+			}
+			holds := b.holds(l, denies, key)
+			some, every, there = some || holds, every && holds, true
+		}
+		if b.Absent && there || !b.Absent && (!some || !every && !denies) {
+			return false
+		}
+	}
+	return true
+}
+
+func (b Bound) holds(l leaf, denies, key bool) bool {
+	doubt := denies && !key // what cannot be decided
 	switch {
 	case b.any:
 		return l.isText
@@ -210,15 +279,19 @@ func (b Bound) holds(l leaf, denies bool) bool {
 		path, ok := follows(l.text)
 		folder, known := follows(b.Under)
 		if !ok || !known {
-			return denies
+			return doubt
 		}
-		return l.isText && (path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator)))
+		return l.isText && inside(path, folder)
 	case b.Host != "":
-		return l.isText && strings.EqualFold(hostOf(l.text), b.Host)
+		host := strings.TrimSuffix(hostOf(l.text), ".")
+		if bare, _, _ := strings.Cut(host, ":"); denies && (strings.EqualFold(bare, b.Host) || host == "") {
+			return host != "" || doubt
+		}
+		return l.isText && strings.EqualFold(host, b.Host)
 	case b.AtMost != "" || b.AtLeast != "":
 		n, ok := stores.ParseDecimal(l.text)
 		if !ok {
-			return denies
+			return doubt
 		}
 		least, _ := stores.ParseDecimal(cmp.Or(b.AtLeast, "0"))
 		low, comparable := stores.Compare(n, least)
@@ -229,7 +302,14 @@ func (b Bound) holds(l leaf, denies bool) bool {
 		high, comparable := stores.Compare(n, most)
 		return ok && comparable && high <= 0
 	}
-	return slices.Contains(b.Is, l.text)
+	return slices.ContainsFunc(b.Is, func(is string) bool {
+		return is == l.text || denies && strings.EqualFold(strings.TrimSpace(is), strings.TrimSpace(l.text))
+	})
+}
+
+// inside reports whether a path is a folder or below it.
+func inside(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
 }
 
 // hostOf returns the host of an address of the web, with its port if that is not the usual one; "" of
@@ -302,6 +382,7 @@ func (b Bound) String() string {
 // A standing is a person's yes to a tool within bounds, for an hour.
 type standing struct {
 	server, tool string
+	pin          json.RawMessage // what the tool said of itself
 	bounds       map[string]Bound
 	texts        map[string]bool // whether the argument was a text
 	until        time.Time
@@ -357,7 +438,7 @@ func (s *session) stands(c *call, args []leaf) bool {
 	now := s.Clock()
 	s.standing = slices.DeleteFunc(s.standing, func(y standing) bool { return !now.Before(y.until) })
 	return slices.ContainsFunc(s.standing, func(y standing) bool {
-		if y.server != c.u.Name || y.tool != c.tool || !within(y.bounds, args, false) {
+		if y.server != c.u.Name || y.tool != c.tool || !bytes.Equal(y.pin, c.pin()) || !within(y.bounds, args, nil, false) {
 			return false
 		}
 		for _, l := range args {

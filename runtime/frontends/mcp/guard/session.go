@@ -45,7 +45,8 @@ type session struct {
 	waiting  map[int64]*waiting  // requests to the client
 	running  map[string]*running // requests of the client, by id
 	shown    map[string]place    // tools by the names that the client knows
-	offered  map[string]bool     // servers of which the question about reading was asked
+	offered  map[string]bool     // what was asked once
+	wrong    string              // with the rules, as the person was told
 	standing []standing
 }
 
@@ -221,12 +222,7 @@ func (s *session) request(m *message) {
 	case "tools/call":
 		s.call(m)
 	case "logging/setLevel":
-		for i, u := range s.servers {
-			if i > 0 {
-				u.tells(&message{ID: json.RawMessage(`"level"`), Method: m.Method, Params: m.Params})
-			}
-		}
-		s.forward(m, s.servers[0])
+		s.forward(m, s.servers...)
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
 		var p struct{ URI string }
 		_ = json.Unmarshal(m.Params, &p)
@@ -242,10 +238,10 @@ func (s *session) request(m *message) {
 	}
 }
 
-// forward passes a request on to a server, and its answer back. It is asked about and journalled like a
-// tool that only reads and has the name of the method.
-func (s *session) forward(m *message, u *upstream) {
-	if u == nil {
+// forward passes a request on to a server, or to all that take it, and the answer of the last one back.
+// It is asked about and journalled like a tool that only reads and has the name of the method.
+func (s *session) forward(m *message, to ...*upstream) {
+	if to[0] == nil {
 		s.fails(m.ID, codeParams, "no server has this")
 		return
 	}
@@ -254,23 +250,44 @@ func (s *session) forward(m *message, u *upstream) {
 			s.fails(m.ID, codeFailed, err.Error())
 			return
 		}
-		if err := u.ready(s.ctx); err != nil {
-			s.fails(m.ID, codeFailed, u.Name+": "+err.Error())
-			return
-		}
 		ctx, stop := context.WithCancel(s.ctx)
 		defer stop()
-		s.runs(m.ID, &running{to: u, cancel: stop})
-		c := &call{session: s, m: m, u: u, tool: m.Method, args: m.Params}
-		if err := c.traces(); err != nil {
-			s.fails(m.ID, codeFailed, "the state of verbatim guard cannot be read: "+err.Error())
-			return
+		if len(to) > 1 {
+			to = slices.DeleteFunc(slices.Clone(to), func(u *upstream) bool {
+				return u.ready(s.ctx) != nil || member(u.hello, "capabilities", "logging") == nil
+			})
+			if len(to) == 0 {
+				s.answer(m.ID, struct{}{})
+				return
+			}
 		}
-		switch {
-		case !s.decides(ctx, c):
-		case ctx.Err() != nil:
-			s.ended(m.ID)
-		default:
+		for i, u := range to {
+			if err := u.ready(s.ctx); err != nil {
+				s.fails(m.ID, codeFailed, u.Name+": "+err.Error())
+				return
+			}
+			s.runs(m.ID, &running{to: u, cancel: stop})
+			c := &call{session: s, m: m, u: u, tool: m.Method, args: m.Params}
+			if lists[m.Method] == "" {
+				if !s.admits(ctx, c) {
+					return
+				}
+				s.offers(ctx, u)
+			}
+			if err := c.looks(); err != nil {
+				s.fails(m.ID, codeFailed, s.unread(err))
+				return
+			}
+			if !s.decides(ctx, c) {
+				return
+			}
+			if ctx.Err() != nil {
+				s.ended(m.ID)
+				return
+			}
+			if i < len(to)-1 {
+				c.m = &message{Method: m.Method, Params: m.Params} // whose answer nobody waits for
+			}
 			s.sends(c)
 		}
 	})
@@ -358,6 +375,7 @@ func (s *session) merge(m *message) {
 			continue
 		}
 		items, _ := u.pages(s.ctx, m.Method, member)
+		u.remember(m.Method, items...)
 		for _, item := range items {
 			if member == "prompts" {
 				var p struct{ Name string }
@@ -493,8 +511,8 @@ func (s *session) begins() error {
 			return fmt.Errorf("%s cannot be used: %w", u.Name, err)
 		}
 	}
-	if err := s.Rules.Check(s.State, true); err != nil {
-		return fmt.Errorf("the rules in guard.yaml cannot be used, and nothing passes until they are right: %w", err)
+	if _, err := s.rules(); err != nil {
+		return fmt.Errorf("the rules of the person cannot be used, and nothing passes until they are right: %w", err)
 	}
 	s.begun.Store(true)
 	return nil

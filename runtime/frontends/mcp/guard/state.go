@@ -90,6 +90,11 @@ type pin struct {
 	// Reads are the tools that the person lets pass because they say that they only read, nil before
 	// the person has answered.
 	Reads []string `json:"reads"`
+	// Besides says that the person lets pass what is asked of it beside its tools.
+	Besides bool `json:"besides,omitempty"`
+	// As is, for a server that was given the name of another, the server whose rules hold for it as well
+	// by the person's word, or "-"; "" before the person has said that it may be used.
+	As string `json:"as,omitempty"`
 	// Offered are the descriptions that wait for somebody to accept them.
 	Offered map[string]json.RawMessage `json:"offered,omitempty"`
 }
@@ -131,21 +136,76 @@ func (s *State) changes(name string, fn func(*pin) *pin) (p *pin, err error) {
 	return p, err
 }
 
-// Named returns the name under which a server is known: the wanted one, or with a number behind it if
-// another server has that.
-func (s *State) Named(want string, server Server) (string, error) {
+// named returns the name under which a server is known: the wanted one, or with a number behind it if
+// another server has that, which like names then.
+func (s *State) named(want string, server *Server) (name, like string, err error) {
 	pins, err := s.pins()
-	for n := 1; err == nil; n++ {
-		name := want
-		if n > 1 {
-			name = fmt.Sprintf("%s-%d", want, n)
+	if err != nil || want == "" {
+		return "", "", err
+	}
+	for n := 1; ; n++ {
+		if name = want; n > 1 {
+			name, like = fmt.Sprintf("%s-%d", want, n), want
 		}
-		p := pins[name]
-		if p == nil || p.Server.URL == server.URL && strings.Join(p.Server.Command, "\x00") == strings.Join(server.Command, "\x00") {
-			return name, nil
+		if p := pins[name]; p == nil || p.Server.Like == like && p.Server.same(server.record()) {
+			return name, like, nil
 		}
 	}
-	return "", err
+}
+
+// record returns what a server is, without what is secret: the values of its environment are digests,
+// and the folder stands there if it decides what runs.
+func (s *Server) record() Server {
+	r := Server{Name: s.Name, Command: s.Command, Dir: s.Dir, URL: s.URL, Like: s.Like}
+	for name, value := range s.Env {
+		if r.Env == nil {
+			r.Env = map[string]string{}
+		}
+		r.Env[name] = "sha256 " + digest(value)[:16]
+	}
+	if dir := s.folder(); s.Dir != "" || slices.ContainsFunc(s.Command, func(arg string) bool { return standsIn(dir, arg) }) {
+		r.Dir = dir
+	}
+	return r
+}
+
+// folder is where a program is started.
+func (s *Server) folder() string {
+	dir, err := filepath.Abs(s.Dir)
+	if err != nil {
+		return s.Dir
+	}
+	return dir
+}
+
+// standsIn reports whether an argument means something of a folder: a file there, or a package that
+// npx finds there first.
+func standsIn(dir, arg string) bool {
+	_, value, option := strings.Cut(arg, "=")
+	if option && strings.HasPrefix(arg, "-") {
+		arg = value
+	}
+	if arg == "" || filepath.IsAbs(arg) || strings.HasPrefix(arg, "-") || strings.Contains(arg, "://") {
+		return false
+	}
+	if strings.HasPrefix(arg, ".") {
+		return true
+	}
+	if i := strings.LastIndexByte(arg, '@'); i > 0 {
+		arg = arg[:i]
+	}
+	for _, place := range []string{"", "node_modules"} {
+		if _, err := os.Lstat(filepath.Join(dir, place, arg)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// same reports whether two records are of one server: one command, arguments, environment and, if that
+// decides what runs, folder; or one address.
+func (s Server) same(other Server) bool {
+	return s.URL == other.URL && s.Dir == other.Dir && slices.Equal(s.Command, other.Command) && maps.Equal(s.Env, other.Env)
 }
 
 // Accept accepts what the tools of a server say of themselves now, all of them if none is named, and
@@ -276,10 +336,11 @@ func fileName(name string) string {
 	if name == "" {
 		return everyone
 	}
-	if plainName(name) == name {
+	plain := plainName(name)
+	if plain == name && len(name) <= 64 {
 		return name
 	}
-	return plainName(name) + "-" + digest(name)[:12]
+	return plain[:min(len(plain), 64)] + "-" + digest(name)[:12]
 }
 
 // plainName replaces what does not belong into a name of a server.

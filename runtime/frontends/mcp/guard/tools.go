@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -19,17 +20,24 @@ type tool struct {
 
 	changed bool // nobody has accepted what it says of itself now
 	reads   bool // it says, in words that were accepted, that it only reads
+	args    map[string]json.RawMessage
 }
 
 // claimsToRead reports whether the tool says, in words that were accepted, that it only reads. What
 // else it says may contradict it: then it does not count.
 func (t *tool) claimsToRead() bool {
-	var says struct {
-		Annotations struct {
-			ReadOnlyHint, DestructiveHint bool
-		}
+	hint := func(name string) string { return string(member(t.pin, "annotations", name)) }
+	return hint("readOnlyHint") == "true" && hint("destructiveHint") != "true"
+}
+
+// member returns a member of a member of an object, in this very spelling; nil if there is none.
+func member(raw json.RawMessage, path ...string) json.RawMessage {
+	for _, name := range path {
+		var m map[string]json.RawMessage
+		_ = json.Unmarshal(raw, &m)
+		raw = m[name]
 	}
-	return json.Unmarshal(t.pin, &says) == nil && says.Annotations.ReadOnlyHint && !says.Annotations.DestructiveHint
+	return raw
 }
 
 // canonical writes JSON in one spelling.
@@ -61,6 +69,13 @@ func (u *upstream) ready(ctx context.Context) error {
 	return u.compare(ctx)
 }
 
+// again compares the list, also if nothing says that it changed.
+func (u *upstream) again(ctx context.Context) error {
+	u.starting.Lock()
+	defer u.starting.Unlock()
+	return u.compare(ctx)
+}
+
 // compare asks for the list and compares it with the pins. A server that is met for the first time is
 // pinned as it is.
 func (u *upstream) compare(ctx context.Context) error {
@@ -89,9 +104,14 @@ func (u *upstream) compare(ctx context.Context) error {
 		seen[named.Name] = true
 		tools = append(tools, &tool{name: named.Name, now: raw})
 	}
+	var other bool
+	is := u.record()
 	p, err := u.session.State.changes(u.Name, func(p *pin) *pin {
+		if other = p != nil && !p.Server.same(is); other {
+			return nil
+		}
 		if p == nil {
-			p = &pin{Server: *u.Server, Since: u.session.Clock(), Tools: map[string]json.RawMessage{}}
+			p = &pin{Server: is, Since: u.session.Clock(), Tools: map[string]json.RawMessage{}}
 			for _, t := range tools {
 				p.Tools[t.name] = canonical(t.now)
 			}
@@ -101,6 +121,7 @@ func (u *upstream) compare(ctx context.Context) error {
 			now := canonical(t.now)
 			t.pin = canonical(p.Tools[t.name])
 			t.changed, t.reads = !bytes.Equal(now, t.pin), t.claimsToRead()
+			_ = json.Unmarshal(member(t.pin, "inputSchema", "properties"), &t.args)
 			if t.changed {
 				if p.Offered == nil {
 					p.Offered = map[string]json.RawMessage{}
@@ -110,8 +131,20 @@ func (u *upstream) compare(ctx context.Context) error {
 		}
 		return p
 	})
+	if other {
+		return errors.New("another program has taken its name meanwhile; start verbatim guard again")
+	}
 	if err != nil {
-		return err
+		u.session.says("%s", err)
+		return errors.New("what is known of it cannot be read or kept")
+	}
+	if p.Server.Like != "" && p.As == "" {
+		u.session.says("%s is called %s, and runs something else than %s does: it is a new server, and is asked about before it is used", u.Name, u.Like, u.Like)
+	}
+	list, _ := json.Marshal(items)
+	if now := digest(string(list)); now != u.told {
+		u.remember("tools/list", list)
+		u.told = now
 	}
 	for name := range p.Offered {
 		u.session.says("%s says something else of itself than what was accepted, and is not used: verbatim guard accept %s %s", name, u.Name, name)
@@ -189,9 +222,7 @@ func (s *session) listTools(m *message) {
 	for _, u := range s.servers {
 		err := u.ready(s.ctx)
 		if err == nil {
-			u.starting.Lock()
-			err = u.compare(s.ctx)
-			u.starting.Unlock()
+			err = u.again(s.ctx)
 		}
 		if err != nil && !s.Apart {
 			s.fails(m.ID, codeFailed, u.Name+": "+err.Error())

@@ -12,6 +12,7 @@ import (
 	"math/bits"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,8 +30,9 @@ type traces struct {
 	base uint64 // of the digests, secret
 
 	mu   sync.Mutex
-	read int64 // of the file
-	all  map[uint64]int32
+	read int64              // of the file
+	all  map[uint64]int32   // the first source
+	also map[uint64][]int32 // those of other servers
 	from []source
 	own  map[uint64]bool // what clients of this process said before any result did
 }
@@ -40,11 +42,12 @@ type source struct {
 	Server string    `json:"s"`
 	Tool   string    `json:"t"`
 	Time   time.Time `json:"at"`
+	As     string    `json:"as,omitempty"` // see pin.As
 }
 
 // String says where something came from.
 func (s *source) String() string {
-	return fmt.Sprintf("a result of %s of %s (%s)", safeText(s.Tool), safeText(s.Server), s.Time.UTC().Format("2006-01-02 15:04:05"))
+	return fmt.Sprintf("a result of %s of %s (%s)", safe(s.Tool), safe(s.Server), s.Time.UTC().Format("2006-01-02 15:04:05"))
 }
 
 const (
@@ -61,7 +64,7 @@ func newTraces(s *State, key []byte) (*traces, error) {
 	if len(key) < 8 {
 		return nil, errors.New("traces need a key")
 	}
-	t := &traces{file: s.Path("traces"), base: binary.BigEndian.Uint64(key)%(prime-1000) + 500, all: map[uint64]int32{}, own: map[uint64]bool{}}
+	t := &traces{file: s.Path("traces"), base: binary.BigEndian.Uint64(key)%(prime-1000) + 500, all: map[uint64]int32{}, also: map[uint64][]int32{}, own: map[uint64]bool{}}
 	if info, err := os.Stat(t.file); err == nil && info.Size() > mostTraces*11 {
 		_ = os.Remove(t.file)
 	}
@@ -136,26 +139,51 @@ func (t *traces) grams(text []rune, fn func(h uint64, tells bool)) {
 }
 
 var atoms = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[\pL\pN._%+-]+@[\pL\pN-]+(?:\.[\pL\pN-]+)+|[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>)\]]+|\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{2,4}){3,8}\b|[0-9][0-9 .,/-]{3,40}[0-9]|0x[0-9a-fA-F]{8,}`)
+	return regexp.MustCompile(`[\pL\pN._%+-]+@[\pL\pN-]+(?:\.[\pL\pN-]+)*|[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>)\]]+|(?:^|[\s"'<>()\[\],;=])(?:[a-zA-Z0-9-]+\.)+[a-zA-Z]{2,}(?::[0-9]+)?(?:/[^\s"'<>)\]]*)?|\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{2,4}){3,8}\b|[0-9][0-9 .,/-]{3,40}[0-9]|0x[0-9a-fA-F]{8,}`)
 })
+
+// files are endings of names of files, which are no hosts.
+var files = strings.Fields("md txt json js mjs ts tsx go py rs java html css csv xml yaml yml toml pdf png jpg jpeg gif svg zip gz log sh sql db lock cfg conf ini docx xlsx bak tmp")
+
+// forms returns the spellings under which a telling word is known.
+func forms(m string) (all []string) {
+	if strings.ContainsFunc(m, unicode.IsLetter) {
+		m = strings.TrimLeft(strings.ToLower(strings.ReplaceAll(m, " ", "")), "\t\n\r\"'<>()[],;=")
+		if _, rest, is := strings.Cut(m, "://"); is {
+			m = rest
+		}
+		m = strings.TrimRight(m, ".,;:/")
+		if !strings.ContainsAny(m, "@:/") && slices.Contains(files, m[strings.LastIndexByte(m, '.')+1:]) {
+			return nil
+		}
+		return []string{m}
+	}
+	for _, part := range append(strings.Fields(m), m) { // one number, or several
+		whole := part
+		if i := strings.LastIndexAny(part, ".,"); i > 0 && len(part)-i <= 3 { // an amount
+			whole = part[:i]
+		}
+		for _, text := range []string{part, whole} {
+			digits := strings.Map(func(r rune) rune {
+				if r >= '0' && r <= '9' {
+					return r
+				}
+				return -1
+			}, text)
+			if len(digits) >= 5 && !slices.Contains(all, digits) {
+				all = append(all, digits)
+			}
+		}
+	}
+	return all
+}
 
 // telling calls fn with the digest of each telling word.
 func (t *traces) telling(text string, fn func(h uint64)) {
 	for _, m := range atoms().FindAllString(text, 50_000) {
-		digits := strings.Map(func(r rune) rune {
-			if r >= '0' && r <= '9' {
-				return r
-			}
-			return -1
-		}, m)
-		if !strings.ContainsFunc(m, unicode.IsLetter) {
-			if len(digits) < 5 {
-				continue
-			}
-			m = digits
+		for _, form := range forms(m) {
+			fn(hashOf(t.base, form) | 1<<62)
 		}
-		m = strings.TrimRight(strings.ToLower(strings.ReplaceAll(m, " ", "")), ".,;:/")
-		fn(hashOf(t.base, m) | 1<<62)
 	}
 }
 
@@ -164,13 +192,16 @@ func (t *traces) keep(from source, text string) error {
 	var found []uint64
 	seen := map[uint64]bool{}
 	add := func(h uint64) {
-		if !seen[h] && !t.own[h] {
+		if !seen[h] && !t.own[h] && !t.knows(h, from.Server) {
 			seen[h] = true
 			found = append(found, h)
 		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if err := t.refresh(); err != nil {
+		return err
+	}
 	t.telling(text, add)
 	plain := plainText(text)
 	every, i := stride*(1+len(plain)/wideText), 0
@@ -240,6 +271,7 @@ func (t *traces) refresh() error {
 		}
 		if len(t.all) > mostTraces {
 			clear(t.all)
+			clear(t.also)
 			t.from = nil
 		}
 		t.from = append(t.from, l.source)
@@ -247,37 +279,55 @@ func (t *traces) refresh() error {
 			h := binary.BigEndian.Uint64(raw)
 			if _, known := t.all[h]; !known { // the first that held it
 				t.all[h] = int32(len(t.from) - 1)
+			} else if !t.knows(h, l.Server) {
+				t.also[h] = append(t.also[h], int32(len(t.from)-1))
 			}
 		}
 	}
 }
 
-// find returns the result that held a telling part of a text; nil if none did. What no result held is
-// the client's own from now on.
-func (t *traces) find(text string) (*source, error) {
+// sources returns what held a telling part: one source for each server.
+func (t *traces) sources(h uint64) (all []*source) {
+	if first, known := t.all[h]; known {
+		all = append(all, &t.from[first])
+		for _, i := range t.also[h] {
+			all = append(all, &t.from[i])
+		}
+	}
+	return all
+}
+
+// knows reports whether a server is known to have said a telling part.
+func (t *traces) knows(h uint64, server string) bool {
+	return slices.ContainsFunc(t.sources(h), func(s *source) bool { return s.Server == server })
+}
+
+// find returns the results that held a telling part of a text, one of each server. What no result held
+// is the client's own from now on.
+func (t *traces) find(text string) (from []*source, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.refresh(); err != nil {
 		return nil, err
 	}
-	at := int32(-1)
 	var own []uint64
 	look := func(h uint64) {
-		i, is := t.all[h]
-		if is && at < 0 && !t.own[h] {
-			at = i
-		}
 		own = append(own, h)
+		if t.own[h] {
+			return
+		}
+		for _, s := range t.sources(h) {
+			if !slices.ContainsFunc(from, func(f *source) bool { return f.Server == s.Server }) {
+				from = append(from, s)
+			}
+		}
 	}
 	t.telling(text, look)
 	t.grams(plainText(text), func(h uint64, _ bool) { look(h) })
-	if at >= 0 {
-		return &t.from[at], nil
-	}
-	if len(t.own) < mostTraces {
+	if from == nil && len(t.own) < mostTraces {
 		for _, h := range own {
 			t.own[h] = true
 		}
 	}
-	return nil, nil
+	return from, nil
 }

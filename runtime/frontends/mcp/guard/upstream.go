@@ -36,6 +36,7 @@ type upstream struct {
 	pin   *pin    // as it was when the list was compared
 	tools []*tool // as last compared; nil before
 	stale bool    // the list has changed since
+	told  string  // digest of the list that was traced last
 }
 
 // A waiting is a request that has not been answered.
@@ -84,6 +85,7 @@ func (u *upstream) start(ctx context.Context) error {
 	u.mu.Lock()
 	u.hello = answer.Result
 	u.mu.Unlock()
+	u.remember("initialize", answer.Result)
 	if a, is := p.(*address); is {
 		a.greeted(answer.Result)
 	}
@@ -273,7 +275,24 @@ func (u *upstream) hears(m *message) {
 			u.stale = true
 			u.mu.Unlock()
 		}
+		u.remember(m.Method, m.Params)
 		_ = s.client.write(&message{Method: m.Method, Params: m.Params})
+	}
+}
+
+// remember remembers the telling parts of what a server says, so that they have their origin.
+func (u *upstream) remember(in string, texts ...json.RawMessage) {
+	from, all := source{Server: u.Name, Tool: in, Time: u.session.Clock()}, ""
+	u.mu.Lock()
+	if u.pin != nil {
+		from.As = u.pin.As
+	}
+	u.mu.Unlock()
+	for _, text := range texts {
+		all += textIn(text)
+	}
+	if err := u.session.traces.keep(from, all); err != nil {
+		u.session.says("what %s said cannot be traced: %s", u.Name, err)
 	}
 }
 
@@ -293,9 +312,10 @@ func (u *upstream) asksBack(m *message) {
 			refuse("this client cannot ask its person")
 			return
 		}
+		u.remember(m.Method, m.Params)
 		var p struct{ Message string }
 		_ = json.Unmarshal(m.Params, &p)
-		text, _ := json.Marshal(fmt.Sprintf("The server %s asks you this. The words are its own, and so is what it does with your answer:\n\n%s", u.Name, safeText(p.Message)))
+		text, _ := json.Marshal(fmt.Sprintf("The server %s asks you this. The words are its own, and so is what it does with your answer:\n\n%s", u.Name, safeLines(p.Message)))
 		id, err := s.asksClient(m.Method, with(m.Params, "message", text), func(answer *message) {
 			u.mu.Lock()
 			delete(u.asked, string(m.ID))
@@ -334,7 +354,7 @@ func with(object json.RawMessage, name string, value json.RawMessage) json.RawMe
 func textOf(raw json.RawMessage) string {
 	var e struct{ Message string }
 	_ = json.Unmarshal(raw, &e)
-	return safeText(e.Message)
+	return safeLines(e.Message)
 }
 
 // stop ends the connection.
