@@ -123,9 +123,9 @@ func (s *session) agrees(ctx context.Context, c *call, why string, hour bool) bo
 	var none *nobody
 	switch {
 	case err != nil && asNobody(err, &none):
+		s.says("%s.%s was not called, since nobody could be asked: %s. A rule in %s can let it pass", c.u.Name, c.tool, none.why, s.State.Path("guard.yaml"))
 		s.refuses(c, outcomeRefused, "nobody-asked", fmt.Sprintf("A person has to agree to this, and nobody could be asked: %s. Nothing was called. "+
 			"A client that asks its person (elicitation) helps, or a browser on this machine.", none.why))
-		s.says("%s.%s was not called, since nobody could be asked: %s. A rule in %s can let it pass", c.u.Name, c.tool, none.why, s.State.Path("guard.yaml"))
 		return false
 	case ctx.Err() != nil:
 		s.ended(c.m.ID)

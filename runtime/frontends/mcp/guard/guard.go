@@ -121,8 +121,10 @@ func (g *Guard) Close() error {
 // what passes: no rule and no hour lets that pass. Where nobody can say where a path leads, it does.
 func (g *Guard) owns(c *call, l leaf) bool {
 	text := l.text
-	if strings.Contains(strings.ToLower(text), g.own[0]) {
-		return true
+	for _, rest := range strings.Split(strings.ToLower(text), g.own[0])[1:] {
+		if rest == "" || plainName(rest[:1]) == "-" && rest[0] != '-' { // and not another folder that begins like it
+			return true
+		}
 	}
 	if u, err := url.Parse(text); err == nil && u.Scheme == "file" {
 		text = u.Path

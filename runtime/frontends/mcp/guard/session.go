@@ -295,6 +295,9 @@ func (s *session) forward(m *message, to ...*upstream) {
 
 // runs notes a request that can be cancelled, unless its answer has come already.
 func (s *session) runs(id json.RawMessage, r *running) {
+	if id == nil {
+		return
+	}
 	if r.cancel == nil {
 		r.to.mu.Lock()
 		_, waits := r.to.waiting[r.id]
