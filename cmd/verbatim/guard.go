@@ -297,6 +297,16 @@ func (a *app) guardStatus(f *guardFlags) *cobra.Command {
 			if err != nil {
 				return broken("what servers said cannot be read", err, "put "+state.Path("pins.json")+" back")
 			}
+			if a.json {
+				a.emit(struct {
+					Schema  string          `json:"schema"`
+					State   string          `json:"state"`
+					Servers []guard.Known   `json:"servers"`
+					Clients []guard.Running `json:"clients"`
+					Stopped []string        `json:"stopped"` // "" for all
+				}{"verbatim/guard@1", state.Dir, append([]guard.Known{}, known...), append([]guard.Running{}, state.Running()...), append([]string{}, state.Stopped()...)})
+				return nil
+			}
 			for _, k := range known {
 				reads := "all are asked about"
 				if k.Asked {

@@ -40,6 +40,11 @@ func TestGuardBeforeTheirServers(t *testing.T) {
 	golden(t, "testdata/guard/honest.txt", out)
 }
 
+func decodedJSON(text string) (v any) {
+	_ = json.Unmarshal([]byte(text), &v)
+	return v
+}
+
 // golden compares what a program said with a file.
 func golden(t *testing.T, file string, out []byte) {
 	t.Helper()
@@ -120,6 +125,17 @@ func TestGuardCommands(t *testing.T) {
 	}
 	serve()
 	says(run(0, "status"), "server   bank\t2 tools, all are asked about")
+	var status struct {
+		Schema  string
+		Servers []struct{ Name string }
+	}
+	if text := run(0, "status", "--json"); json.Unmarshal([]byte(text), &status) != nil || status.Schema != "verbatim/guard@1" || len(status.Servers) != 1 || status.Servers[0].Name != "bank" {
+		t.Error(text)
+	} else if schema, err := publishedSchema(); err != nil {
+		t.Error(err)
+	} else if err := schema.Validate(decodedJSON(text)); err != nil {
+		t.Error(err)
+	}
 	put(t, filepath.Join(dir, "payments.taken-over"), nil)
 	serve()
 	says(run(0, "status"), "changed  pay\tverbatim guard accept bank pay")

@@ -92,7 +92,7 @@ func (r *Rules) Now(s *State, met bool) (*Rules, error) {
 		r.read, r.err = "", err
 	} else if now := fmt.Sprint(met, string(text)); now != r.read {
 		var fresh *Rules
-		if fresh, r.err = readRules(text); r.err == nil {
+		if fresh, r.err = ReadRules(text); r.err == nil {
 			r.Rules, r.err = fresh.Rules, fresh.check(s, met)
 		}
 		r.read = now
@@ -100,8 +100,8 @@ func (r *Rules) Now(s *State, met bool) (*Rules, error) {
 	return &Rules{Rules: r.Rules}, r.err
 }
 
-// readRules reads guard.yaml. The error names everything that is wrong.
-func readRules(text []byte) (*Rules, error) {
+// ReadRules reads guard.yaml. The error names everything that is wrong.
+func ReadRules(text []byte) (*Rules, error) {
 	r := &Rules{}
 	if err := strict.YAML(text, r); err != nil {
 		return nil, err

@@ -367,13 +367,13 @@ func (s *State) Opening(fn func(first bool) error) error {
 
 // A Known is a server that was met.
 type Known struct {
-	Name    string
-	Server  Server
-	Tools   int
-	Asked   bool // whether its tools may pass that say that they only read
-	Reads   int
-	Offered []string // tools that say something else than what was accepted
-	Said    []mcp.Said
+	Name    string     `json:"name"`
+	Server  Server     `json:"server"`
+	Tools   int        `json:"tools"`
+	Asked   bool       `json:"asked"` // whether its tools may pass that say that they only read
+	Reads   int        `json:"reads"`
+	Offered []string   `json:"offered,omitempty"` // tools that say something else than what was accepted
+	Said    []mcp.Said `json:"-"`
 }
 
 // Known lists the servers.
