@@ -3,6 +3,7 @@ package guard
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -122,7 +123,7 @@ func (s *session) agrees(ctx context.Context, c *call, why string, hour bool) bo
 	ticked, how, err := s.puts(ctx, q)
 	var none *nobody
 	switch {
-	case err != nil && asNobody(err, &none):
+	case errors.As(err, &none):
 		s.says("%s.%s was not called, since nobody could be asked: %s. A rule in %s can let it pass", c.u.Name, c.tool, none.why, s.State.Path("guard.yaml"))
 		s.refuses(c, outcomeRefused, "nobody-asked", fmt.Sprintf("A person has to agree to this, and nobody could be asked: %s. Nothing was called. "+
 			"A client that asks its person (elicitation) helps, or a browser on this machine.", none.why))
@@ -155,12 +156,6 @@ func (s *session) agrees(ctx context.Context, c *call, why string, hour bool) bo
 		_ = s.log.later(s.agreement(verbAgree, c.u.Name, c.tool+" for an hour: "+says, outcomeOK))
 	}
 	return true
-}
-
-func asNobody(err error, into **nobody) bool {
-	n, is := err.(*nobody)
-	*into = n
-	return is
 }
 
 // mostShown is the greatest length of an argument that is shown whole.

@@ -84,12 +84,9 @@ func mul(a, b uint64) uint64 {
 	return sum
 }
 
-func hashOf(base uint64, text string) (h uint64) {
+func hashOf(base uint64, text []rune) (h uint64) {
 	for _, r := range text {
-		h = mul(h, base) + uint64(r) + 1
-		if h >= prime {
-			h -= prime
-		}
+		h = (mul(h, base) + uint64(r) + 1) % prime
 	}
 	return h
 }
@@ -112,29 +109,17 @@ func plainText(text string) []rune {
 	return out
 }
 
-// grams calls fn with the digest of each run of gram characters that tells something.
-func (t *traces) grams(text []rune, fn func(h uint64, tells bool)) {
-	power := uint64(1)
-	for range gram - 1 {
-		power = mul(power, t.base)
-	}
-	var h uint64
-	different := 0 // neighbours that differ, within the run
-	for i, r := range text {
-		if i >= gram {
-			h += prime - mul(uint64(text[i-gram])+1, power)
-			if text[i-gram] != text[i-gram+1] {
-				different--
+// grams calls fn with the digest of each run of gram characters, a step after the last one, that tells
+// something.
+func (t *traces) grams(text []rune, step int, fn func(h uint64, tells bool)) {
+	for ; len(text) >= gram; text = text[min(step, len(text)):] {
+		different := 0 // neighbours
+		for i := 1; i < gram; i++ {
+			if text[i] != text[i-1] {
+				different++
 			}
 		}
-		h = mul(h%prime, t.base) + uint64(r) + 1
-		h %= prime
-		if i > 0 && r != text[i-1] {
-			different++
-		}
-		if i >= gram-1 {
-			fn(h, different > gram/3)
-		}
+		fn(hashOf(t.base, text[:gram]), different > gram/3)
 	}
 }
 
@@ -143,7 +128,7 @@ var atoms = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // files are endings of names of files, which are no hosts.
-var files = strings.Fields("md txt json js mjs ts tsx go py rs java html css csv xml yaml yml toml pdf png jpg jpeg gif svg zip gz log sh sql db lock cfg conf ini docx xlsx bak tmp")
+const files = " md txt json js mjs ts tsx go py rs java html css csv xml yaml yml toml pdf png jpg jpeg gif svg zip gz log sh sql db lock cfg conf ini docx xlsx bak tmp "
 
 // forms returns the spellings under which a telling word is known.
 func forms(m string) (all []string) {
@@ -153,7 +138,7 @@ func forms(m string) (all []string) {
 			m = rest
 		}
 		m = strings.TrimRight(m, ".,;:/")
-		if !strings.ContainsAny(m, "@:/") && slices.Contains(files, m[strings.LastIndexByte(m, '.')+1:]) {
+		if !strings.ContainsAny(m, "@:/") && strings.Contains(files, " "+m[strings.LastIndexByte(m, '.')+1:]+" ") {
 			return nil
 		}
 		return []string{m}
@@ -182,7 +167,7 @@ func forms(m string) (all []string) {
 func (t *traces) telling(text string, fn func(h uint64)) {
 	for _, m := range atoms().FindAllString(text, 50_000) {
 		for _, form := range forms(m) {
-			fn(hashOf(t.base, form) | 1<<62)
+			fn(hashOf(t.base, []rune(form)) | 1<<62)
 		}
 	}
 }
@@ -204,12 +189,10 @@ func (t *traces) keep(from source, text string) error {
 	}
 	t.telling(text, add)
 	plain := plainText(text)
-	every, i := stride*(1+len(plain)/wideText), 0
-	t.grams(plain, func(h uint64, tells bool) {
-		if i%every == 0 && tells {
+	t.grams(plain, stride*(1+len(plain)/wideText), func(h uint64, tells bool) {
+		if tells {
 			add(h)
 		}
-		i++
 	})
 	if len(found) == 0 {
 		return nil
@@ -323,7 +306,7 @@ func (t *traces) find(text string) (from []*source, err error) {
 		}
 	}
 	t.telling(text, look)
-	t.grams(plainText(text), func(h uint64, _ bool) { look(h) })
+	t.grams(plainText(text), 1, func(h uint64, _ bool) { look(h) })
 	if from == nil && len(t.own) < mostTraces {
 		for _, h := range own {
 			t.own[h] = true
