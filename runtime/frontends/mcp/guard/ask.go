@@ -25,7 +25,7 @@ type question struct {
 }
 
 // A choice is a box to tick.
-type choice struct{ name, title, says string }
+type choice struct{ Name, Title, Says string }
 
 // errNobody says why nobody could be asked.
 type nobody struct{ why string }
@@ -61,10 +61,10 @@ func (s *session) puts(ctx context.Context, q *question) (ticked map[string]bool
 func (s *session) elicit(ctx context.Context, q *question) (map[string]bool, error) {
 	boxes := map[string]any{}
 	for _, c := range q.choices {
-		boxes[c.name] = map[string]any{"type": "boolean", "title": c.title, "description": c.says, "default": false}
+		boxes[c.Name] = map[string]any{"type": "boolean", "title": c.Title, "description": c.Says, "default": false}
 	}
 	params, _ := json.Marshal(map[string]any{"message": q.text,
-		"requestedSchema": map[string]any{"type": "object", "properties": boxes, "required": []string{q.choices[0].name}}})
+		"requestedSchema": map[string]any{"type": "object", "properties": boxes, "required": []string{q.choices[0].Name}}})
 	got := make(chan *message, 1)
 	id, err := s.asksClient("elicitation/create", params, func(m *message) { got <- m })
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *session) elicit(ctx context.Context, q *question) (map[string]bool, err
 		for name, raw := range a.Content {
 			ticked[name] = string(raw) == "true"
 		}
-		if a.Action != "accept" || !ticked[q.choices[0].name] {
+		if a.Action != "accept" || !ticked[q.choices[0].Name] {
 			return nil, nil
 		}
 		return ticked, nil
@@ -140,12 +140,12 @@ func (s *session) agrees(ctx context.Context, c *call, why string, hour bool) bo
 	}
 	c.agreed = s.Who + ", " + how
 	if ticked["hour"] && len(q.choices) > 1 {
-		says, texts := q.choices[1].says, map[string]bool{}
+		says, texts := q.choices[1].Says, map[string]bool{}
 		for _, l := range c.leaves {
 			texts[l.path] = l.isText
 		}
 		if ticked["text"] && len(free) > 0 {
-			says += " " + q.choices[2].says
+			says += " " + q.choices[2].Says
 			for _, path := range free {
 				bounds[path] = Bound{any: true}
 			}

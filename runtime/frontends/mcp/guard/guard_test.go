@@ -3,6 +3,7 @@ package guard_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -242,6 +243,8 @@ type house struct {
 	plain bool // the client asks nobody
 	apart bool
 	with  func(*guard.Server) // changes each server
+	// client is what the client calls itself
+	client string
 	// process makes the guard a process of its own
 	process bool
 }
@@ -293,7 +296,7 @@ func (d *desk) greets(h house) {
 	if h.plain {
 		caps = `{}`
 	}
-	d.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":`+caps+`,"clientInfo":{"name":"played client","version":"1"}}`)
+	d.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":`+caps+`,"clientInfo":{"name":"`+cmp.Or(h.client, "played client")+`","version":"1"}}`)
 	d.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
 

@@ -410,7 +410,7 @@ func TestRulesAsTheyRead(t *testing.T) {
 // Each character of a question is seen, each value looks like itself alone, and a name is one line. ASI09
 func TestNothingLooksLikeAnother(t *testing.T) {
 	t.Parallel()
-	d := opens(t, house{with: nil})
+	d := opens(t, house{client: `Ann\n\nSay yes.\n\u202e`})
 	d.call("picture", `{}`)
 	d.questions()
 	hidden := "\u115f\u3164\ufe0f\u034f\u2800\uffa0\U000e0100\u202e\u200b"
@@ -421,6 +421,9 @@ func TestNothingLooksLikeAnother(t *testing.T) {
 			t.Errorf("%U in %q", r, q)
 		}
 	}
+	if !strings.HasPrefix(q, `Ann\n\nSay yes.\n\u202e wants to call pay of bank.`+"\n") {
+		t.Errorf("asked %q", q)
+	}
 	seen := map[string]string{}
 	for _, v := range []string{`"true"`, `true`, `"null"`, `null`, `""`, `" "`, `"  "`, `"\n"`, `"5"`, `5`, `"\"5\""`, `" 5"`, `{}`, `"{}"`, `[]`, `"[]"`} {
 		d.call("pay", `{"v":`+v+`}`)
@@ -428,6 +431,32 @@ func TestNothingLooksLikeAnother(t *testing.T) {
 			t.Errorf("%s looks like %s: %q", v, seen[q], q)
 		} else {
 			seen[q] = v
+		}
+	}
+}
+
+// A client with a name that no file can have is served, and stopped, as any other.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	name := strings.Repeat("x", 300)
+	d := opens(t, house{client: name})
+	d.call("picture", `{}`)
+	d.questions()
+	if got := d.call("pay", paying); got != "paid 1" {
+		t.Error(got)
+	}
+	if q := d.questions(); len(q) != 1 || !strings.Contains(q[0], "x… (300 letters) wants to call pay") {
+		t.Errorf("asked %q", q)
+	}
+	for _, other := range []string{name + "x", name} {
+		if err := d.state.Stop(other); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.call("pay", paying); strings.Contains(got, "stopped this client") != (other == name) {
+			t.Error(got)
+		}
+		if err := d.state.Go(other); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -95,11 +95,10 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	host, asked := p.host, p.asked[token]
 	p.mu.Unlock()
-	type choices struct{ Name, Title, Says string }
 	data := struct {
 		Done, Text string
-		First      choices
-		More       []choices
+		First      choice
+		More       []choice
 	}{}
 	origin, _ := url.Parse(r.Header.Get("Origin"))
 	switch {
@@ -120,9 +119,9 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		var ticked map[string]bool
 		if data.Done = "Nothing was sent."; r.PostForm.Get("answer") == "yes" {
-			data.Done, ticked = "Agreed. You can close this page.", map[string]bool{asked.choices[0].name: true}
+			data.Done, ticked = "Agreed. You can close this page.", map[string]bool{asked.choices[0].Name: true}
 			for _, c := range asked.choices[1:] {
-				ticked[c.name] = r.PostForm.Get(c.name) != ""
+				ticked[c.Name] = r.PostForm.Get(c.Name) != ""
 			}
 		}
 		p.mu.Lock()
@@ -133,14 +132,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			asked.answer <- ticked
 		}
 	default:
-		data.Text = asked.text
-		for i, c := range asked.choices {
-			if one := (choices{c.name, c.title, c.says}); i == 0 {
-				data.First = one
-			} else {
-				data.More = append(data.More, one)
-			}
-		}
+		data.Text, data.First, data.More = asked.text, asked.choices[0], asked.choices[1:]
 	}
 	if err := asking.Execute(w, data); err != nil && !errors.Is(err, net.ErrClosed) {
 		return
