@@ -341,11 +341,14 @@ func TestOrigins(t *testing.T) {
 func TestWhereValuesMayGo(t *testing.T) {
 	t.Parallel()
 	h := house{dir: t.TempDir(), moods: map[string]string{"bank": "well", "mail": "well"}, apart: true,
-		rules: "rules:\n  - {tools: [bank.pay], then: pass}\n  - {tools: [mail.pay], then: pass, from: [bank]}\n  - {tools: [mail.picture], then: pass, from: [bank], additional: true}\n"}
+		rules: "rules:\n  - {tools: [bank.pay], then: pass, where: {amount: {absent: true}}}\n  - {tools: [bank.pay], then: pass}\n  - {tools: [mail.pay], then: pass, from: [bank], where: {amount: {absent: true}}}\n  - {tools: [mail.picture], then: pass, from: [bank], additional: true}\n"}
 	d := opens(t, h)
 	const to = `{"to":"DE89370400440532013000"}`
 	d.call("mail__picture", `{}`)
 	d.call("bank__read_letter", `{}`)
+	if d.call("bank__pay", `{"to":"DE89370400440532013000","amount":1}`); len(d.questions()) != 3 { // no rule with bounds
+		t.Error("a letter says to whom is paid, and nobody was asked")
+	}
 	for _, c := range []struct {
 		tool  string
 		asked int

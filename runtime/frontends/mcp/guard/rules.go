@@ -190,9 +190,10 @@ func (r *Rules) check(s *State, met bool) error {
 }
 
 // covers reports whether values out of a result may go where a rule lets a call pass: back to the server
-// that gave them, or because the rule names it.
+// that gave them if the rule bounds its calls, or because the rule names it. Without bounds a letter would
+// say to whom mail is sent.
 func (r *Rule) covers(c *call, from *source) bool {
-	return from.Server == c.u.Name || slices.Contains(r.From, from.Server) || from.As != "" && slices.Contains(r.From, from.As)
+	return from.Server == c.u.Name && len(r.Where) > 0 || slices.Contains(r.From, from.Server) || from.As != "" && slices.Contains(r.From, from.As)
 }
 
 // match compares a name with a pattern, in which * stands for any text.
