@@ -3,19 +3,22 @@ package main
 import (
 	"context"
 	"fmt"
-	"regexp"
+	"strings"
 
 	"verbatim/runtime/frontends/wire"
 	"verbatim/stores/postgres"
 	"verbatim/stores/receipt"
 )
 
-// rolePrefix is what names of roles may begin with: they stand in URLs and scripts.
-var rolePrefix = regexp.MustCompile(`^[a-z][a-z0-9_]{0,40}$`)
+// isRolePrefix reports whether names of roles may begin with a text: they stand in URLs and scripts.
+func isRolePrefix(text string) bool {
+	const longest = 41
+	return text != "" && len(text) <= longest && text[0] >= 'a' && text[0] <= 'z' && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
 
 // makeRoles makes the roles of a database, and the database if there is none, as a superuser.
 func (a *app) makeRoles(ctx context.Context, store, prefix string, planOnly bool) error {
-	if !rolePrefix.MatchString(prefix) {
+	if !isRolePrefix(prefix) {
 		return usage(fmt.Sprintf("--roles is what their names begin with, in small letters, not %q", prefix), "verbatim migrate --roles verbatim")
 	}
 	at, err := a.storeAddress(store)
