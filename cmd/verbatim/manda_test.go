@@ -1083,6 +1083,39 @@ func TestANameOfAFileIsNoScript(t *testing.T) {
 	}
 }
 
+// M16: a document with more passages or figures than one call reads is read to its end, also where that is
+// stopped on the way, and its last figures are held against those of other documents.
+func TestALongDocumentIsIngestedToItsEnd(t *testing.T) {
+	t.Parallel()
+	const halls, lines = 205, 1010
+	table := "EURm,FY2019,FY2020,FY2021,FY2022,FY2023\n"
+	for hall := range halls {
+		table += fmt.Sprintf("Revenue of hall %d,%d.1,%d.2,%d.3,%d.4,%d.5\n", hall, 100+hall, 400+hall, 700+hall, 1000+hall, 1300+hall)
+	}
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"a.csv": fmt.Sprintf("EURm,FY2023\nRevenue of hall %d,%d.5\n", halls-1, 1300+halls-1),
+		"b.csv": table,
+		"c.txt": strings.Repeat(strings.Repeat("Nothing was said of it. ", 40)+"\n", lines) + "The lease of Roanne ends in 2031.\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := newRoom(t, "sqlite")
+	r.ingestedThroughKills(t, leo, osprey, folder, 3, 1, 8)
+	got := r.asks(t, leo, "manda.list-documents", `manda.find :text "lease Roanne"`)
+	if told := fmt.Sprint(got[0].column("state"), got[0].column("findings"), got[1].column("document")); told != fmt.Sprintf("[ANALYSED ANALYSED ANALYSED] [1 %d 0] [c.txt]", 5*halls) {
+		t.Error(told)
+	}
+	if passages := got[0].column("passages"); len(passages) != 3 || len(passages[2]) < 4 {
+		t.Errorf("%s passages", passages)
+	}
+	if relations := r.rows(t)["relation"]; len(relations) != 1 || !strings.Contains(relations[0], "SUPPORTS") {
+		t.Error(relations)
+	}
+}
+
 // A file that is empty or damaged is named, and the others are taken all the same; once it is
 // replaced, it is taken too.
 func TestAFolderIsIngestedPastBadFiles(t *testing.T) {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # ingest.sh FOLDER DEAL: sends each file of a folder and has it analysed. What is in the
-# room already is left out, so that it can be run again after it was stopped. A file that is
-# not taken is named, and the others are sent all the same; then the exit code is 1.
+# room already is left out, so that it can be run again after it was stopped. One call reads the
+# first thousand passages and figures; a longer document is read on to its end, call by call.
+# A file that is not taken is named, and the others are sent all the same; then the exit code is 1.
 set -eu
 all=$(ls "$1" | wc -l)
 n=0
@@ -14,6 +15,32 @@ failed() {
 	cat "$2" >&2
 	[ "$1" -lt 128 ] || exit "$1"
 	printf '%s\n' "$name" >>failed.txt
+}
+# told is what info.txt says of the document.
+told() { sed -n "s/^ *$1  *\([^ ]*\)\$/\1/p" info.txt; }
+# rest reads what the first call left of a long document. It asks each time how far that is, so that
+# it goes on where it was stopped.
+rest() {
+	document=$(sed -n 's/^ *+ document  *\(@[^ ]*\) .*/\1/p' added.txt | head -n 1)
+	before=
+	while :; do
+		echo "manda.get-document-info :document-id $document" | verbatim run - >info.txt 2>&1 || { code=$?; cat info.txt >added.txt; return $code; }
+		passages=$(told passages) findings=$(told findings) figures=$(told figures) state=$(told state)
+		[ "$state" != ANALYSED ] || return 0
+		if [ "$state $passages $findings" = "$before" ]; then
+			echo "it is not read to its end: $passages of $(told chunks) passages, $findings of $figures figures" >added.txt
+			return 1
+		fi
+		before="$state $passages $findings"
+		if [ "$state" = ADDED ]; then
+			echo "manda.read-document :document-id $document :from $((passages + 1))"
+		else
+			echo "manda.extract-findings :document-id $document :from $((findings + 1))"
+			# A last call and what it comes to are one: whoever is stopped has both or neither.
+			[ "$((findings + 1000))" -lt "$figures" ] || echo "manda.relate-document :document-id $document"
+		fi >rest.dsl
+		verbatim run rest.dsl >added.txt 2>&1 || return
+	done
 }
 for file in "$1"/*; do
 	n=$((n + 1))
@@ -35,6 +62,7 @@ END
 		mv add.new "$script"
 	fi
 	verbatim run --key "$2 $name" "$script" >added.txt 2>&1 || { failed $? added.txt; continue; }
+	rest || { failed $? added.txt; continue; }
 	printf '%s\n' "$name" >>ingested
 	rm -f "$script"
 done
