@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help caddy prometheus nginx pgbouncer week scale release release-twice demo guard deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium pages lark node judges versions toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims faults lint cover build
+.PHONY: help image caddy prometheus nginx pgbouncer week scale release release-twice demo guard deal kyc kiisha confidence test live postgres strace neovim vscode rabbit chromium pages lark node judges versions toolbox pglite grammars bench race fuzz torture marathon mutants shuffle claims faults lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BENCH       := cmd/internal/bench
@@ -233,6 +233,15 @@ week: postgres prometheus nginx ## play an operator's week with the archive of w
 	if [ -x '$(OLDER)' ]; then older=$(OLDER); elif [ -n '$(OLDER)' ]; then older="$$scratch/older"; git -C "$$scratch/clone" checkout -q '$(OLDER)'; (cd "$$scratch/clone" && CGO_ENABLED=0 go build -o "$$older" ./cmd/verbatim); fi; \
 	VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_POSTGRES=1 go test -vet=off -count=1 ./cmd/verbatim -run 'TestTheWeek$$|TestEachAlarmFiresAndStops$$' -week "$$(ls "$$scratch"/dist/*.tar.gz)" $${older:+-older "$$older"} -timeout 20m -v | grep -v '^=== '
 
+image: ## build the shipped image with Buildah, which apt-get installs where it is missing, and serve from it
+	@if ! command -v buildah >/dev/null; then \
+		if ! command -v apt-get >/dev/null; then echo "image: install Buildah, which builds the image" >&2; exit 1; fi; \
+		sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
+		echo "image: Buildah is not installed; installing it with apt-get" >&2; \
+		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends buildah </dev/null; \
+	fi
+	VERBATIM_REQUIRE_BUILDAH=1 go test -vet=off -count=1 ./cmd/verbatim -run 'TestTheImage$$' -timeout 10m -v
+
 marathon: postgres prometheus nginx chromium versions ## the tests that count, at the counts that are promised; hours (SEED=n)
 	VERBATIM_REQUIRE_POSTGRES=1 RAPID_SEED=$(SEED) RAPID_CHECKS=5000 go test ./dsl ./verbs ./stores/... ./runtime/conversation/values ./runtime/conversation/intent -timeout 2h
 	go test ./dsl -run 'TestLawsHoldOfBrokenTexts$$' -executions 10000000 -timeout 6h -v
@@ -257,6 +266,7 @@ marathon: postgres prometheus nginx chromium versions ## the tests that count, a
 	go test ./verbs/grammar -run 'TestWhatAGrammarAllowsIsAccepted$$|TestJSONSaysTheSameCalls$$|TestWhatTheSchemaAcceptsIsAccepted$$' -samples 100000 -timeout 6h -v
 	scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; cd $(BENCH) && go run . -journal 1000000 "$$scratch"
 	$(MAKE) --no-print-directory week
+	$(MAKE) --no-print-directory image
 	go run ./cmd/internal/mutants -mutate
 
 mutants: ## change one operator, condition or statement of the engine's core at a time; score what the tests notice (ONLY=file)

@@ -843,7 +843,7 @@ type Plan struct {
 	Undeclared []string
 	Views      []*Entity
 	// Costs say what Steps lock of the tables that are there, and how long that takes. Only Rehearse
-	// sets them, on PostgreSQL.
+	// sets them. On SQLite there is one, without a table, since a file is locked whole.
 	Costs []Cost
 }
 

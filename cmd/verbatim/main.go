@@ -11,6 +11,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	_ "embed"
@@ -198,6 +199,10 @@ func usage(text, next string) error { return &stop{exitUsage, "usage", text, nex
 
 // broken reports a failure of the system. An interruption by the user is not a failure.
 func broken(what string, err error, next string) error {
+	var knows interface{ Next() string }
+	if errors.As(err, &knows) { // a step of its own
+		next = cmp.Or(knows.Next(), next)
+	}
 	if errors.Is(err, context.Canceled) {
 		return &stop{exitRefused, "stopped", what + ": stopped", next}
 	}

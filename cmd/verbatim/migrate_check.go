@@ -32,8 +32,8 @@ type checkedStore struct {
 
 // A costJSON is what the steps lock of a table, and how long.
 type costJSON struct {
-	Table   string  `json:"table"`
-	Lock    string  `json:"lock"` // the strongest, held until the end
+	Table   string  `json:"table"` // "" for the whole file of SQLite
+	Lock    string  `json:"lock"`  // the strongest, held until the end
 	Waits   string  `json:"waits"`
 	Rows    int64   `json:"rows"`
 	Steps   int     `json:"steps"`
@@ -48,8 +48,8 @@ type backJSON struct {
 	Barred []string `json:"barred"` // why only a copy of before leads back
 }
 
-// waits says who waits for a lock of PostgreSQL, by its documentation.
-var waits = map[string]string{"ROW EXCLUSIVE": "nobody but who writes the same rows", "SHARE": "writers", "SHARE ROW EXCLUSIVE": "writers", "ACCESS EXCLUSIVE": "readers and writers"}
+// waits says who waits for a lock of PostgreSQL or SQLite, by their documentation.
+var waits = map[string]string{"RESERVED": "writers", "ROW EXCLUSIVE": "nobody but who writes the same rows", "SHARE": "writers", "SHARE ROW EXCLUSIVE": "writers", "ACCESS EXCLUSIVE": "readers and writers"}
 
 // checkStore reports what migrate would do to a store, and which verbs would not work.
 func (a *app) checkStore(ctx context.Context, where, palettes, grantTo string) error {
@@ -139,7 +139,11 @@ func (a *app) toldChecked(c *checkedStore, entities int) {
 	}
 	seconds := 0.0
 	for _, l := range c.Costs {
-		fmt.Fprintf(a.err, "locks %s: %s\n", l.Table, l.told())
+		if l.Table == "" {
+			fmt.Fprintf(a.err, "locks the whole file: writers wait, readers go on; %s, %s: from a trial on all rows\n", receipt.Counted(l.Steps, "statement"), lasts(l.Seconds))
+		} else {
+			fmt.Fprintf(a.err, "locks %s: %s\n", l.Table, l.told())
+		}
 		seconds += l.Seconds
 	}
 	if len(c.Costs) > 0 {

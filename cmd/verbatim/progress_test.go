@@ -152,7 +152,7 @@ func TestStoppedCallByCall(t *testing.T) {
 		t.Fatalf("exit code %d: %s, want %s", code, said, want)
 	}
 	out, said, code := verbatim(nil, "run", "--from", "13", file)
-	if code != exitDone || !strings.Contains(out, "applied  28 calls") || !strings.Contains(out, "journal  13..40 ") {
+	if code != exitDone || !strings.Contains(out, "applied  28 calls") || !strings.Contains(out, "journal  13..40\n") {
 		t.Errorf("exit code %d: %s%s", code, out, said)
 	}
 	// With a name and a key on the command line, the way on has them too.

@@ -168,7 +168,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 			return a.runFailed(err)
 		}
 		if reply != nil {
-			j := &job{app: a, runFlags: f, file: file, started: started, store: store, signs: key}
+			j := &job{app: a, runFlags: f, file: file, session: session, started: started, store: store, signs: key}
 			return j.told(ctx, reply, false)
 		}
 	}
@@ -478,9 +478,16 @@ func (j *job) preview(p *receipt.Receipt, state string) {
 	receipt.Print(j.out, p, o)
 }
 
-// printed returns the options for printing receipts.
+// printed returns the options for printing receipts. Only who may read the journal is told how.
 func (j *job) printed() receipt.Options {
-	return receipt.Options{Full: j.full, Whole: j.whole(), Entry: "verbatim log show", Undo: "verbatim undo"}
+	o := receipt.Options{Full: j.full, Whole: j.whole(), Undo: "verbatim undo"}
+	if j.session.Journal().Readable() {
+		o.Entry = "verbatim log show"
+		if j.as != j.env("VERBATIM_AS") {
+			o.Entry += " --as " + shell(j.as)
+		}
+	}
+	return o
 }
 
 func (j *job) whole() string {

@@ -53,6 +53,8 @@ type serveFlags struct {
 	modelFlags
 	mode, budget string
 	log, metrics string
+	limits       server.Limits
+	bodies       int64 // MiB
 }
 
 func serveCommand(a *app) *cobra.Command {
@@ -85,10 +87,17 @@ func serveCommand(a *app) *cobra.Command {
 	flags.StringSliceVar(&f.signIn, "sign-in", nil, "print a link by which this `name` signs in, once; on this machine only")
 	a.modelFlags(cmd, &f.modelFlags)
 	flags.StringVar(&f.mode, "mode", "tools", "the `way` calls are written, as for verbatim chat")
-	_ = flags.MarkHidden("mode") // for experiments; its variable stands in verbatim help variables
 	flags.StringVar(&f.budget, "budget", usualBudget, "most `tokens` of a message, a conversation and a day")
 	flags.BoolVar(&f.apart, "no-work", false, "leave jobs to verbatim work")
 	flags.StringVar(&f.metrics, "metrics", "", "an `address` that answers /metrics to all who reach it, like :9090")
+	flags.Float64Var(&f.limits.Rate, "rate", 200, "requests a second of one client")
+	flags.IntVar(&f.limits.Burst, "burst", 1000, "requests of one client that may come together")
+	flags.IntVar(&f.limits.Requests, "requests", 256, "requests that are answered at once")
+	flags.IntVar(&f.limits.Streams, "streams", 20_000, "streams of events at once")
+	flags.Int64Var(&f.bodies, "bodies", 256, "memory of all bodies at once, in `MiB`")
+	for _, seldom := range []string{"mode", "rate", "burst", "requests", "streams", "bodies"} {
+		_ = flags.MarkHidden(seldom) // their variables stand in verbatim help variables
+	}
 	flags.StringVar(&f.log, "log", "info", "log to standard error what has this `level`, info or error; off for nothing")
 	return cmd
 }
@@ -118,6 +127,8 @@ func (f *serveFlags) safely() error {
 		return usage("--sign-in is for who sits at this machine", "people elsewhere sign in by mail, or with OpenID Connect")
 	case f.log != "info" && f.log != "error" && f.log != "off":
 		return usage(fmt.Sprintf("--log is info, error or off, not %q", f.log), "verbatim serve --help")
+	case !(f.limits.Rate > 0) || f.limits.Burst < 1 || f.limits.Requests < 1 || f.limits.Streams < 1 || f.bodies < 1 || f.bodies > 1<<20:
+		return usage("a limit is a number above 0", "give --rate, --burst, --requests, --streams and --bodies so, or leave them out")
 	}
 	return nil
 }
@@ -326,6 +337,8 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 		Registry: reg, Engine: engine, Store: store, Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: certified, Log: logger,
 		Meter: meter, Together: r.shared, People: people(reg, store), Tokens: tokensOf(reg, store), Version: version,
 	}
+	o.Limits = f.limits
+	o.Limits.Bodies = f.bodies << 20
 	key, err := a.logKey("")
 	if err != nil {
 		return nil, err

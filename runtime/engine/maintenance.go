@@ -80,6 +80,9 @@ func (jn Journal) Reads(ctx context.Context, others ...string) error {
 	return mayKeepJournal(ctx, jn.s, verbRead, others...)
 }
 
+// Readable reports whether Reads would let the principal in. Unlike it, it journals nothing.
+func (jn Journal) Readable() bool { return keepsJournal(jn.s) }
+
 // SeesTurns reports whether the principal has the role that sees what models were told and answered.
 func (jn Journal) SeesTurns() bool { return slices.ContainsFunc(jn.s.rights.roles, ofTurns) }
 

@@ -32,7 +32,7 @@ func Engine(ctx context.Context, url string) (about string, all []Need, err erro
 	c.DefaultQueryExecMode = pgx.QueryExecModeExec
 	conn, err := pgx.ConnectConfig(ctx, c)
 	if err != nil {
-		return "", nil, &failure{doing: "open", cause: plainCause(err)}
+		return "", nil, fault(ctx, "open", err)
 	}
 	defer leave(ctx, conn)
 	if err := conn.QueryRow(ctx, "SELECT version()").Scan(&about); err != nil {

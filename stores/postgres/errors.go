@@ -2,8 +2,11 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +28,10 @@ type failure struct {
 }
 
 func (f *failure) Error() string {
-	switch {
-	case f.code == "" && f.cause != nil:
+	if f.code == "" && f.cause != nil {
+		if says, _ := unreached(f.cause); says != "" {
+			return fmt.Sprintf("postgres: %s: %s (%v)", f.doing, says, f.cause)
+		}
 		return fmt.Sprintf("postgres: %s: %v", f.doing, f.cause)
 	}
 	text := "SQLSTATE " + f.code
@@ -48,6 +53,43 @@ var meanings = map[string]string{
 	"42501": "the role may not do this; the owner of the tables may, and gives a role what runs need by migrate --grant-to",
 	"53100": "the server's disk is full",
 	"57P03": "the server is starting or stopping",
+}
+
+// nextSteps are what operators do about codes, and about connections that do not come about.
+var nextSteps = map[string]string{
+	"28000": "add a line for the role, the database and this machine to pg_hba.conf, and reload the server",
+	"28P01": "check the password in the URL, in PGPASSWORD or in .pgpass; ALTER ROLE sets another",
+	"3D000": "check the end of the URL, or make the database: verbatim migrate --roles",
+	"53300": "end connections that nobody needs, or raise max_connections or the limit of the role or the database",
+	"57P03": "wait until the server has started, and see its log if it does not",
+}
+
+// Next says what an operator can do, "" where no step is known.
+func (f *failure) Next() string {
+	if f.code != "" {
+		return nextSteps[f.code]
+	}
+	_, next := unreached(f.cause)
+	return next
+}
+
+// unreached says in words why a connection did not come about, and what helps; "" where the cause says
+// it best.
+func unreached(cause error) (says, next string) {
+	var name *net.DNSError
+	var host x509.HostnameError
+	var wrong *tls.CertificateVerificationError
+	switch {
+	case errors.As(cause, &name):
+		return "the name of the server leads to no address", "check the host in the URL, and that this machine resolves it: getent hosts NAME"
+	case errors.As(cause, &host):
+		return "the certificate of the server is for another name", "write the host in the URL as the certificate has it"
+	case errors.As(cause, &wrong):
+		return "the certificate of the server is not trusted", "name the certificate of its authority in the URL: sslrootcert=FILE"
+	case cause != nil && strings.Contains(cause.Error(), "server refused TLS connection"):
+		return "the server has no TLS, which the URL asks for", "turn on ssl at the server, or write sslmode=disable where nobody can listen"
+	}
+	return "", ""
 }
 
 // fault turns an error of the driver into one of ours. It returns our own errors unchanged, and

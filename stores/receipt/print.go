@@ -168,7 +168,7 @@ func PrintCalls(w io.Writer, r *Receipt, o Options) {
 		}
 	}()
 	t := r.Totals()
-	if r.Done && o.Entry != "" {
+	if r.Done {
 		o.Whole = "" // it would show what another run would do; the journal has what was done
 	}
 	v := &view{w: w, r: r, full: o.Full || len(r.Calls) <= foldAbove, whole: o.Whole, tables: map[string]string{}}

@@ -176,8 +176,9 @@ func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bo
 // Rehearse implements stores.Store.
 func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries []stores.SQL) (stores.Plan, []error, error) {
 	var wrong []error
+	var took time.Duration
 	rehearse := func(m *migration) error {
-		wrong = nil
+		wrong, took = nil, 0
 		m.undeclared()
 		switch {
 		case len(m.Shapes) > 0 && len(m.Problems) > 0:
@@ -187,13 +188,21 @@ func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries
 		}
 		r := &reader{s: s, c: m.c, view: view{stores.Scope{All: true}}}
 		var err error
-		wrong, err = m.Try(entities, queries, m.step, func(e *stores.Entity) error {
+		wrong, err = m.Try(entities, queries, func(sql string) error {
+			began := time.Now()
+			defer func() { took += time.Since(began) }()
+			return m.step(sql)
+		}, func(e *stores.Entity) error {
 			_, err := r.Find(ctx, stores.Find{Entity: e, Where: &stores.Cond{Op: stores.False}})
 			return err
 		}, func(q stores.SQL) error { return m.c.checkSQL(stores.Spoken(entities), q) })
 		return err
 	}
 	plan, err := s.migrate(ctx, entities, false, rehearse)
+	if err == nil && len(plan.Steps) > 0 && len(plan.Problems) == 0 {
+		// Steps are tried on all rows of the file, and one who writes locks all of it.
+		plan.Costs = []stores.Cost{{Lock: "RESERVED", Steps: len(plan.Steps), Took: took}}
+	}
 	return plan, wrong, err
 }
 

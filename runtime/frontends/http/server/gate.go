@@ -31,6 +31,7 @@ type gate struct {
 	// lease asks the store for n requests of a client; nil where no other process serves it.
 	lease func(ctx context.Context, who string, n, most int64, rate float64) (given int64, err error)
 
+	most    int64        // memory that bodies may take at once
 	bodies  atomic.Int64 // memory of bodies that were read, and are not answered yet
 	mu      sync.Mutex
 	open    int64            // of bodies, that of nobody who is known
@@ -55,7 +56,7 @@ type client struct {
 const idle = time.Minute
 
 func newGate(l Limits, sheds prometheus.Counter) *gate {
-	return &gate{slots: make(chan struct{}, l.Requests), streams: make(chan struct{}, l.Streams), wait: l.Wait, sheds: sheds, rate: rate.Limit(l.Rate), burst: l.Burst,
+	return &gate{slots: make(chan struct{}, l.Requests), streams: make(chan struct{}, l.Streams), wait: l.Wait, sheds: sheds, rate: rate.Limit(l.Rate), burst: l.Burst, most: l.Bodies,
 		clients: map[string]*client{}, openOf: map[string]int64{}}
 }
 
@@ -154,14 +155,10 @@ func (g *gate) enter(ctx context.Context, stream bool) (leave func(), err error)
 	return nil, errBusy
 }
 
-// mostBodies is how much memory bodies take at once, mostOpen how much of it those take whose sender
-// nobody knows, and mostFrom how much of that those take that come from one address: it suffices for the
-// largest mail.
-const (
-	mostBodies = 256 << 20
-	mostOpen   = 96 << 20
-	mostFrom   = 64 << 20
-)
+// Of the memory that bodies take at once, three eighths are for those whose sender nobody knows, and a quarter
+// for those of them that come from one address: of 256 MiB that suffices for the largest mail.
+func (g *gate) mostOpen() int64 { return g.most / 8 * 3 }
+func (g *gate) mostFrom() int64 { return g.most / 4 }
 
 // takes notes that bodies of nobody from an address take more memory, or less, and reports whether they
 // may.
@@ -174,7 +171,7 @@ func (g *gate) takes(from string, more int64) bool {
 	if of == 0 {
 		delete(g.openOf, from)
 	}
-	return g.open <= mostOpen && of <= mostFrom
+	return g.open <= g.mostOpen() && of <= g.mostFrom()
 }
 
 // hold reads the body of a request, within the deadline that guard set; give releases the memory. from is
@@ -191,7 +188,7 @@ func (g *gate) hold(r *http.Request, c *http.ResponseController, from string) (g
 	for size := int64(512); ; size = min(2*size, 64<<10) { // pieces are not copied, and leave nothing to collect
 		held += size
 		all := g.bodies.Add(size)
-		if from != "" && !g.takes(from, size) || all > mostBodies {
+		if from != "" && !g.takes(from, size) || all > g.most {
 			return give, errBusy
 		}
 		piece, n := make([]byte, size), 0

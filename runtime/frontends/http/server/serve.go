@@ -106,6 +106,7 @@ type Limits struct {
 	Wait     time.Duration // how long a request waits to be begun: 250 ms
 	Rate     float64       // requests of one client a second, at all processes of a store: 200
 	Burst    int           // that may come together: 1 000
+	Bodies   int64         // of memory that bodies take at once, in bytes: 256 MiB
 	Script   int64         // of a script, in bytes: 1 MiB
 	Drain    time.Duration // how long running requests may take when the server ends: 10 s
 }
@@ -154,7 +155,7 @@ func New(o Options) (*Server, error) {
 	o.Brand.Name = cmp.Or(o.Brand.Name, "Verbatim")
 	o.Limits = Limits{
 		Requests: cmp.Or(o.Limits.Requests, 256), Streams: cmp.Or(o.Limits.Streams, 20_000), Wait: cmp.Or(o.Limits.Wait, 250*time.Millisecond),
-		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Script: cmp.Or(o.Limits.Script, 1<<20), Drain: cmp.Or(o.Limits.Drain, 10*time.Second),
+		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Bodies: cmp.Or(o.Limits.Bodies, 256<<20), Script: cmp.Or(o.Limits.Script, 1<<20), Drain: cmp.Or(o.Limits.Drain, 10*time.Second),
 	}
 	s := &Server{Options: o, public: public, hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(), mux: http.NewServeMux(),
 		Logins: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}}
