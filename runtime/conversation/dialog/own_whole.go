@@ -146,7 +146,7 @@ func (t *turn) leftOver(script *dsl.Script) (left []string) {
 		takeOthers(slices.Concat(words...), []string{text})
 		takeText(words, text, heardIn(text, t.trace.read, t.now))
 	}
-	const few, slip = 3, 2
+	const few, slip = 3, 4
 	begun, taken := false, false
 	for i := range said {
 		var over []*spokenWord
@@ -236,7 +236,9 @@ func (of *takings) leftBehindOrders(said string, words []*spokenWord) (left []*s
 		taken := lastTaken(part) >= 0
 		if text || !taken || asksFor(said[from:starts[i+1]]) {
 			order, tells := openingOf(said, part)
-			left = append(left, of.owned(part[max(0, order):tells])...)
+			if order >= 0 {
+				left = append(left, of.owned(part[order:tells])...)
+			}
 			part = part[tells:]
 		}
 		left = append(left, of.left(said, part)...)
@@ -244,9 +246,13 @@ func (of *takings) leftBehindOrders(said string, words []*spokenWord) (left []*s
 	return left
 }
 
-// owned returns the words behind the name of a row's person that name another thing of theirs: "on Pierre's mortgage".
+// owned returns the words that name another thing of a row's person, or of the speaker, to write on: "on Pierre's mortgage".
 func (of *takings) owned(words []*spokenWord) (left []*spokenWord) {
 	for i := range max(0, len(words)-2) {
+		if slices.Contains(values.Phrases("firstperson"), words[i+1].word) && i > 0 && isLight(words[i].word) && !of.saysNothing(words[i+2].word) {
+			left = append(left, words[i+2]) // "in my calendar"
+			continue
+		}
 		if w, s, thing := words[i], words[i+1], words[i+2]; of.called(w.word) && s.word == "s" && s.from == w.from && !of.saysNothing(thing.word) && !of.called(thing.word) && !has(of.phrases, thing.word) {
 			left = append(left, thing)
 		}
@@ -265,7 +271,9 @@ func openingOf(said string, words []*spokenWord) (order, tells int) {
 	for i, w := range words[:first] {
 		switch {
 		case isOne(w.word, "bidding"):
-			order, tells = i, first
+			if order, tells = i, first; strings.HasPrefix(said[w.to:], ":") {
+				tells = i + 1
+			}
 		case (order < 0 || tells == first) && (slices.Contains(values.Phrases("conjunction"), w.word) || strings.HasPrefix(said[w.to:], ":")):
 			tells = i + 1
 		}
@@ -645,9 +653,12 @@ func (t *turn) misdated(script *dsl.Script) (names []string) {
 						others := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 							return t.trace.called(w) || isOne(values.Plain(w), "bidding") || slices.Contains(values.Phrases("onday"), values.Plain(w))
 						})
+						if isMonth(clause[r.start:r.end]) {
+							return false
+						}
 						return len(others) <= few || asksFor(clause) && !slices.ContainsFunc(texts, func(text string) bool {
 							return slices.ContainsFunc(meaningful(text), func(w string) bool { return has(words, w) })
-						}) || slices.ContainsFunc(wordsIn(clause), func(w string) bool { return has(said, w) })
+						}) || slices.ContainsFunc(wordsIn(clause), func(w string) bool { return !isLight(w) && has(said, w) })
 					})
 				})
 			}) && found {
@@ -656,4 +667,10 @@ func (t *turn) misdated(script *dsl.Script) (names []string) {
 		})
 	}
 	return names
+}
+
+// isMonth reports whether a day was said as a month alone, without a figure or another word.
+func isMonth(said string) bool {
+	words := meaningful(said)
+	return len(words) == 1 && values.IsMonth(words[0])
 }

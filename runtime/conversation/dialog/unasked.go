@@ -39,7 +39,7 @@ func (t *turn) unasked(ctx context.Context, script *dsl.Script) (why []reason, e
 			changes = append(changes, v)
 		}
 	}
-	if len(changes) > 0 && (t.talks() || t.denied(script) || !t.wishedFor(script, changes, &u)) {
+	if len(changes) > 0 && (t.talks() || t.denied(script) || t.ordersOther(script) || !t.wishedFor(script, changes, &u)) {
 		why = append(why, w.reason(sayUnasked))
 	}
 	for _, name := range t.unchosen(script, &u) {
@@ -77,9 +77,17 @@ func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understoo
 		const few = 1 // "Sorry!"
 		return strings.HasSuffix(said, "!") && len(meaningful(said)) > few
 	}) || strings.HasSuffix(strings.TrimSpace(t.heard.own), "?")
-	bids := slices.ContainsFunc(strings.Fields(nameable(t.heard.own)), func(w string) bool { return isOne(w, "bidding") })
+	var words []string // that the person does not say of themselves: "I had you note …"
+	for _, clause := range clausesOf(t.heard.own) {
+		said := strings.Fields(nameable(clause))
+		if i := slices.IndexFunc(said, func(w string) bool { return w == "me" || slices.Contains(values.Phrases("firstperson"), w) }); i >= 0 {
+			said = said[:i]
+		}
+		words = append(words, said...)
+	}
+	bids := slices.ContainsFunc(words, func(w string) bool { return isOne(w, "bidding") })
 	for _, v := range changes {
-		if !talks && (slices.Contains(u.Verbs, v.Name) || u.Verb == v.Name) && (bids || t.states(script, t.heard.own, false)) || namesVerb(strings.Fields(nameable(t.heard.own)), v) {
+		if !talks && (slices.Contains(u.Verbs, v.Name) || u.Verb == v.Name) && (bids || t.states(script, t.heard.own, false)) || namesVerb(words, v) {
 			return true
 		}
 	}
@@ -90,6 +98,29 @@ func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understoo
 	return slices.ContainsFunc(ownWords(t.heard.own, readWords, t.now), func(own statement) bool {
 		return (len(chosen) > 0 || t.ofWhatWasTold(own.text)) && !enquires(own.text) && t.states(script, own.text, true)
 	})
+}
+
+// ordersOther reports whether all orders of the message are to ask somebody, and no call is of a verb that is said so.
+func (t *turn) ordersOther(script *dsl.Script) (other bool) {
+	for _, said := range sentencesOf(t.heard.own) {
+		words := strings.Fields(nameable(lastOrder(said)))
+		i := slices.IndexFunc(words, func(w string) bool { return !slices.Contains(values.Phrases("opening"), w) })
+		if i < 0 {
+			continue
+		}
+		stem := words[i]
+		for _, end := range values.Spanish.Phrases("enclitic") {
+			stem = strings.TrimSuffix(stem, end)
+		}
+		if !isOne(words[i], "enquiring") || slices.ContainsFunc(script.Calls, func(c dsl.Call) bool {
+			v := t.c.o.Registry.Verb(c.Verb)
+			return v != nil && (has(phrasedWith(v, ""), words[i]) || has(phrasedWith(v, ""), stem))
+		}) {
+			return false
+		}
+		other = true
+	}
+	return other
 }
 
 // takesBackAll reports whether a message corrects what was said before and says nothing else in its place: "sorry, that was

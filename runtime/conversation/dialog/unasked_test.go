@@ -84,7 +84,7 @@ func TestAModelWritesNothingUnasked(t *testing.T) {
 		"thanks at the end":            {"", "Note on the boiler: come at noon. Many thanks and all the best", boiler + `:note "come at noon"`, ""},
 		"what is to be asked":          {"", "Please ask on the boiler whether it leaks", boiler + `:note "it leaks"`, "you have not"},
 		"how it would be done":         {"", "How would one note on the boiler that it leaks?", boiler + `:note "it leaks"`, "you have not"},
-		"what is asked is no fact":     {"", "Ask the landlord about the boiler: are two valves enough?", boiler + `:note "two valves are enough"`, "you also said"},
+		"what is asked is no fact":     {"", "Put to the landlord about the boiler: are two valves enough?", boiler + `:note "two valves are enough"`, "you also said"},
 		"which of two":                 {"How are the boiler and the kitchen window?", "Note for it: come at noon", `house.note :repair-id @kitchen-window :note "come at noon"`, "Kitchen Window"},
 		"a row that is denied":         {"", "Not for the boiler, for the other one: please note that it leaks", boiler + `:note "it leaks"`, "Boiler"},
 		"a limit left out":             {"", "Note on the boiler: mend the valves from before 2018", boiler + `:note "mend the valves from 2018"`, "you also said"},
@@ -94,6 +94,11 @@ func TestAModelWritesNothingUnasked(t *testing.T) {
 		"a correction said whole":      {"", "Note on the boiler that it drips. Sorry, it leaks, it leaks in the cellar", boiler + `:note "it leaks in the cellar"`, ""},
 		"another thing of theirs":      {"", "Put a note on the boiler's guarantee that it leaks", boiler + `:note "it leaks"`, "you also said"},
 		"a denial in another text":     {"", "Note on the boiler that it does not leak, and on the kitchen window that it is wet", boiler + `:note "it does not leak"` + "\n" + `house.note :repair-id @kitchen-window :note "it is wet"`, ""},
+		"a month is no day":            {"", "Note on the boiler that the part comes some time in January", boiler + `:note "the part comes some time in January" :expected 2025-01-31`, "you have not said expected"},
+		"where only they look":         {"", "Put in my calendar about the boiler that it leaks", boiler + `:note "it leaks"`, "you also said"},
+		"what they had noted before":   {"", "Last week I had you note on the boiler that it leaks", boiler + `:note "it leaks"`, "you have not asked"},
+		"what another verb would do":   {"", "Ask the landlord about the boiler: would a new valve do?", boiler + `:note "would a new valve do?"`, "you have not asked"},
+		"a condition in German":        {"", "Zum boiler bitte notieren: Falls das Ventil tropft, rufen wir an", boiler + `:note "Das Ventil tropft, wir rufen an"`, "Sie haben auch gesagt"},
 		"a request in form a question": {"", "Could you note on the boiler: come at noon?", boiler + `:note "come at noon"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

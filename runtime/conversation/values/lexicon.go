@@ -140,3 +140,8 @@ func (x *lexicon) add(w string, e entry) {
 func HasMeaning(word string) bool {
 	return slices.ContainsFunc(ours().tongues, func(t *tongue) bool { return t.lexicon.entries[Plain(word)][0].class != none })
 }
+
+// IsMonth reports whether a word names a month in any language.
+func IsMonth(word string) bool {
+	return slices.ContainsFunc(ours().tongues, func(t *tongue) bool { return t.lexicon.entries[Plain(word)][0].class == month })
+}
