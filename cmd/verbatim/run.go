@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -95,6 +96,9 @@ type job struct {
 	signs   *logKey      // that signs them; nil without one
 }
 
+// manyCalls is the number of calls of a script from which a run saves memory rather than time.
+const manyCalls = 2000
+
 func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 	return a.runSource(ctx, file, func() (*dsl.Source, error) { return a.source(file) }, f)
 }
@@ -162,6 +166,9 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 		defer mark.keep(ctx)
 	}
 	script, ds := dsl.Parse(src)
+	if len(script.Calls) > manyCalls && a.env("GOGC") == "" {
+		debug.SetGCPercent(50) // its plan is what takes memory; see main
+	}
 	if f.key != "" && !ds.HasErrors() {
 		reply, err := each.Runner{Session: session, From: f.from}.Repeat(ctx, script, f.key)
 		if err != nil {
