@@ -94,6 +94,7 @@ func (a *app) long() {
 
 func (a *app) logReplay(ctx context.Context, store, palettes, file, into string) error {
 	a.long()
+	a.reads = into == "" // which is written to
 	reg, err := a.wholePalettes(palettes)
 	if err != nil {
 		return err

@@ -43,6 +43,7 @@ that verbs gave are worked out from the journal and must be those that there are
 			if file != "" && len(archived) > 0 {
 				return usage("--archived stands beside a store, and a file is a journal by itself", "give one of them")
 			}
+			a.reads = true
 			return a.logVerify(cmd.Context(), store, palettes, file, since, key, archived)
 		},
 	}

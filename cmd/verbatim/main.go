@@ -106,6 +106,8 @@ type app struct {
 	observe  func(context.Context, engine.Observed) // receives what the engine does; nil except for a server
 	agreed   func(context.Context)                  // writes the note of the store; nil until marked has read it
 	shares   *slog.Logger                           // logs clock differences; nil except for a server
+	reads    bool                                   // the command changes no store that it opens
+	copied   bool                                   // the store that was opened is a temporary copy
 	examines bool                                   // verbatim doctor says itself what is wrong with the store
 	replica  postgres.Option                        // a replica for reads; nil except for a server
 	idle     time.Duration                          // how long a server of tools stays connected that nobody uses; 0 is until the end

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -95,6 +96,9 @@ type job struct {
 	signs   *logKey      // that signs them; nil without one
 }
 
+// manyCalls is the number of calls of a script from which a run saves memory rather than time.
+const manyCalls = 2000
+
 func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 	return a.runSource(ctx, file, func() (*dsl.Source, error) { return a.source(file) }, f)
 }
@@ -145,6 +149,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	if err != nil {
 		return err
 	}
+	a.reads = f.dryRun
 	reg, store, eng, err := a.wire(ctx, f.setup, tools)
 	if err != nil {
 		return err
@@ -162,6 +167,9 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 		defer mark.keep(ctx)
 	}
 	script, ds := dsl.Parse(src)
+	if len(script.Calls) > manyCalls && a.env("GOGC") == "" {
+		debug.SetGCPercent(50) // its plan is what takes memory; see main
+	}
 	if f.key != "" && !ds.HasErrors() {
 		reply, err := each.Runner{Session: session, From: f.from}.Repeat(ctx, script, f.key)
 		if err != nil {
@@ -350,20 +358,20 @@ func (a *app) ask(ctx context.Context, terminal io.Reader, question string) (boo
 // rehearse shows a preview. It keeps a preview that needs agreement, so that the person can agree
 // to exactly that in another process.
 func (j *job) rehearse(ctx context.Context, p *receipt.Receipt, mine bool) error {
-	lost := error(nil)
-	if mine {
+	lost := mine && j.copied // nobody finds it in a copy that goes
+	if mine && !lost {
 		kept, err := j.session.Keep(ctx, j.program)
 		if kept == nil {
 			return j.runFailed(err)
 		}
-		p, lost = kept, err
+		p, lost = kept, err != nil
 	}
 	if j.json {
 		j.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Previewed, Preview: p, Report: wire.NewReport(nil)})
 	} else {
 		j.preview(p, "nothing was changed (dry run)")
 	}
-	if lost != nil {
+	if lost {
 		fmt.Fprintln(j.err, "this preview could not be kept: agree to it on a terminal, without --dry-run")
 	}
 	return nil

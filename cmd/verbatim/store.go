@@ -112,6 +112,11 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 		if a.replica != nil {
 			return nil, usage("a file has no replica", "leave VERBATIM_REPLICA out")
 		}
+		if a.reads {
+			if at, err = a.readable(at); err != nil {
+				return nil, err
+			}
+		}
 		return a.openFile(ctx, at, false)
 	}
 	var opts []postgres.Option
@@ -149,6 +154,67 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 		}
 	}
 	return store, nil
+}
+
+// readable returns the address of a store that is only to be read. A file that this user may not write
+// to, or in a folder where nothing may be written, is copied to a temporary folder, which goes when the
+// program ends: SQLite writes beside each file that it opens.
+func (a *app) readable(at address) (address, error) {
+	if !locked(at.file) {
+		return at, nil
+	}
+	dir, err := os.MkdirTemp("", "verbatim-")
+	if err != nil {
+		return at, broken("no temporary folder can be made", err, "let this user write to "+shell(os.TempDir()))
+	}
+	a.ends = append(a.ends, func() { _ = os.RemoveAll(dir) })
+	to := filepath.Join(dir, filepath.Base(at.file))
+	if err := copyStill(at.file, to); err != nil {
+		return at, usage(fmt.Sprintf("the store %q may not be written to, and cannot be copied: %s", at.file, reason(err)), "let this user read it, and write to "+shell(filepath.Dir(at.file))+": SQLite keeps files beside the store")
+	}
+	fmt.Fprintf(a.err, "%s may not be written to: a temporary copy of it is read\n", at.file)
+	a.copied = true
+	return address{file: to}, nil
+}
+
+// locked reports whether a store is there that this user may not write to, as SQLite sees it.
+func locked(path string) bool {
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 || info.IsDir() {
+		return false // openFile says so
+	}
+	s, err := sqlite.Open(path)
+	if err == nil {
+		_ = s.Close()
+	}
+	return errors.Is(err, sqlite.ErrFile) || errors.Is(err, sqlite.ErrFolder)
+}
+
+// errMoves says that a store was written to while it was copied.
+var errMoves = errors.New("somebody writes to it")
+
+// copyStill copies a store that nobody writes to, with what SQLite keeps beside it.
+func copyStill(from, to string) error {
+	was := [2]os.FileInfo{}
+	for _, last := range [...]bool{false, true} {
+		for i, beside := range [...]string{"", "-wal"} {
+			is, err := os.Stat(from + beside)
+			switch {
+			case errors.Is(err, fs.ErrNotExist) && i == 1 && (!last || was[i] == nil):
+				continue
+			case err != nil:
+				return err
+			case last && (was[i] == nil || is.Size() != was[i].Size() || !is.ModTime().Equal(was[i].ModTime())):
+				return errMoves
+			case last:
+				continue
+			}
+			was[i] = is
+			if err := copyFile(from+beside, to+beside); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // ofThisVersion refuses and closes a store of another version of the program. Other problems are

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"verbatim/stores"
 )
 
 // A store that this user may not use is refused when it is opened, and each refusal says
@@ -58,6 +60,51 @@ func TestStoresThatThisUserMayNotUse(t *testing.T) {
 		if !errors.As(err, &no) || no.exit != exitUsage || !strings.Contains(no.text, tt.text) || !strings.Contains(no.next, tt.next) {
 			t.Errorf("%s: %+v", name, err)
 		}
+	}
+}
+
+// A store that may only be read is read from a temporary copy, which has what SQLite still keeps beside it
+// and goes with the program.
+func TestAStoreThatMayOnlyBeRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "bank.db")
+	s, err := (&app{}).openFile(t.Context(), address{file: path}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Migrate(t.Context(), nil, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetPrincipal(t.Context(), stores.Principal{Name: "kim"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(path, 0o444), os.Chmod(path+"-wal", 0o444), os.Chmod(dir, 0o555)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
+	var said strings.Builder
+	a := &app{world: world{err: &said}}
+	var at address
+	asNobody(func() { at, err = a.readable(address{file: path}) })
+	if err != nil || !a.copied || at.file == path || !strings.Contains(said.String(), "a temporary copy of it is read") {
+		t.Fatal(at.file, err, said.String())
+	}
+	copied, err := a.openFile(t.Context(), at, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names, err := copied.Principals(t.Context()); err != nil || len(names) != 1 {
+		t.Errorf("the copy knows %v, %v", names, err)
+	}
+	copied.Close()
+	a.close()
+	if _, err := os.Stat(filepath.Dir(at.file)); !errors.Is(err, os.ErrNotExist) {
+		t.Error("the copy stays:", err)
+	}
+	if again, err := a.readable(address{file: filepath.Join(t.TempDir(), "none.db")}); err != nil || again.file == "" {
+		t.Error(again, err)
 	}
 }
 

@@ -326,19 +326,32 @@ func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, un
 
 // nameKeys names the rows that have some keys, of those within scope.
 func (s *Session) nameKeys(ctx context.Context, r stores.Reader, e *verbs.Entity, keys []stores.Value) error {
-	where := isRow(e.Store, keys[0])
-	if len(keys) > 1 {
-		where = &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)}
+	return s.labels(ctx, r, e, keys, func(rows []names.NamedRow) error { return s.name(ctx, r, e, rows) })
+}
+
+// mostLabels is how many labels are read at once: a store refuses to return more rows than its cap.
+const mostLabels = 1000
+
+// labels reads the labels of the rows that have some keys, of those within scope.
+func (s *Session) labels(ctx context.Context, r stores.Reader, e *verbs.Entity, keys []stores.Value, each func([]names.NamedRow) error) error {
+	for some := range slices.Chunk(keys, mostLabels) {
+		where := isRow(e.Store, some[0])
+		if len(some) > 1 {
+			where = &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(some...)}
+		}
+		rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.catalog.names[e], Where: where, Limit: len(some), Blank: true})
+		if err != nil {
+			return err
+		}
+		all := make([]names.NamedRow, len(rows))
+		for i, row := range rows {
+			all[i] = toName(e, row)
+		}
+		if err := each(all); err != nil {
+			return err
+		}
 	}
-	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.catalog.names[e], Where: where, Limit: len(keys), Blank: true})
-	if err != nil {
-		return err
-	}
-	all := make([]names.NamedRow, len(rows))
-	for i, row := range rows {
-		all[i] = toName(e, row)
-	}
-	return s.name(ctx, r, e, all)
+	return nil
 }
 
 // NameRows gives a name to all rows that have none yet, and returns their number. Rows that

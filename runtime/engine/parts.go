@@ -20,9 +20,12 @@ type Parts struct {
 	o       RunOptions
 	list    []*verbs.Program
 	next    int
-	plan    *run                  // of those that were left at first
+	plan    *run                  // of those that were left at first; nil where nobody agreed to anything
+	id      string                // of the plan
+	digest  [32]byte              // of the plan
 	answers map[string]toolAnswer // of the read-only tools that the plan asked
 	earlier part
+	used    step // stands for each committed call whose result no later call can name
 }
 
 // A part is what a run of one part knows of the whole and of the parts before it.
@@ -69,8 +72,8 @@ func (ps *Parts) agree(ctx context.Context, p *verbs.Program, t *runOptions) (*r
 	return plan, nil
 }
 
-// Preview returns the receipt of the plan of all parts that were left at first.
-func (ps *Parts) Preview() *receipt.Receipt { return ps.plan.preview() }
+// Shown returns the ID and the digest of the plan of all parts that were left at first.
+func (ps *Parts) Shown() (id string, digest [32]byte) { return ps.id, ps.digest }
 
 // Next runs and commits the next part, under a key of its own unless that is "". Its errors are those
 // of Run. After the last part there is nothing to run.
@@ -93,7 +96,9 @@ func (ps *Parts) Next(ctx context.Context, key string) (*receipt.Receipt, error)
 		return r.repeated, nil
 	}
 	for _, i := range p.Order() {
-		ps.earlier.before[i] = r.plan.top[i]
+		if ps.earlier.before[i] = r.plan.top[i]; p.Calls()[i].Syntax.As == "" {
+			ps.earlier.before[i] = &ps.used // no later call can name its result
+		}
 	}
 	ps.earlier.made += len(r.src.draft.added)
 	for id := range answersOf(r, 0, true) {

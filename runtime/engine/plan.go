@@ -108,7 +108,7 @@ func (r *run) callOften(ctx context.Context, f *frame, i int) (st *step, needs *
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.plan.top[f.macro.call.index].tree.made+len(items) > maxMacroCalls { // known before the first is made
+	if r.plan.top[f.macro.call.index].tree.made+int32(len(items)) > maxMacroCalls { // known before the first is made
 		return nil, nil, &callError{f.macro.call.index, tell(f.macro.call.place, "too-much/calls", f.macro.verb.Name)}
 	}
 	defer func() { f.macro.sees.each = eachOf{} }()
@@ -141,12 +141,7 @@ func (r *run) items(st *step, param int) ([]stores.Value, error) {
 // beginCall makes the step of a call.
 func (r *run) beginCall(f *frame, i int) *step {
 	c := &f.prog.Calls()[i]
-	with := &struct {
-		step
-		one [1]readRow // most calls read one row
-	}{step: step{verb: c.Verb, prep: r.src.e.verbs[c.Verb], call: spelling{index: i}}}
-	st := &with.step
-	st.reads = with.one[:0]
+	st := &step{verb: c.Verb, prep: r.src.e.verbs[c.Verb], call: spelling{index: i}}
 	if order := f.prog.Order(); f.macro == nil {
 		st.call.place = placeOf(f.prog, c)
 		st.tree.last, st.tree.alone = i == order[len(order)-1], len(f.prog.Calls()) == 1
@@ -208,9 +203,9 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (*ext
 	if st.verb.Macro != nil {
 		return r.macro(ctx, st)
 	}
-	done, needs, err := r.execute(ctx, st)
+	promises, done, needs, err := r.execute(ctx, st)
 	if err == nil && needs == nil {
-		needs, err = r.verify(ctx, st, &done)
+		needs, err = r.verify(ctx, st, promises, &done)
 	}
 	if err != nil || needs != nil {
 		return needs, err
@@ -243,22 +238,27 @@ func (r *run) gate(ctx context.Context, f *frame, st *step) error {
 }
 
 // execute works out what a call does, or returns the request whose answer that takes.
-func (r *run) execute(ctx context.Context, st *step) (done outcome, needs *externalCall, err error) {
+func (r *run) execute(ctx context.Context, st *step) (promises []promise, done outcome, needs *externalCall, err error) {
 	if needs, err = r.need(ctx, st, st.prep.checks.needs); needs != nil || err != nil {
-		return done, needs, err
+		return nil, done, needs, err
 	}
-	if st.promised, err = r.src.promises(ctx, st); err != nil {
-		return done, nil, err
+	if promises, err = r.src.promises(ctx, st); err != nil {
+		return nil, done, nil, err
 	}
-	done, err = execute(ctx, r.src, st, st.promised)
-	return done, nil, err
+	for i := range promises {
+		if promises[i].due {
+			st.due = append(st.due, promises[i].effect)
+		}
+	}
+	done, err = execute(ctx, r.src, st, promises)
+	return promises, done, nil, err
 }
 
 // verify compares what a call does with what its verb promises, and makes jobs and files of it, or
 // returns the request whose answer that takes.
-func (r *run) verify(ctx context.Context, st *step, done *outcome) (*externalCall, error) {
+func (r *run) verify(ctx context.Context, st *step, promises []promise, done *outcome) (*externalCall, error) {
 	r.src.e.enter(StageVerify)
-	if err := verify(st.verb, st.promised, done); err != nil {
+	if err := verify(st.verb, promises, done); err != nil {
 		return nil, err
 	}
 	st.out.cells, st.out.notices, st.out.jobChanges, st.out.dropped = done.answer, done.notices, done.jobChanges, done.dropped
@@ -434,7 +434,7 @@ type step struct {
 	passed *StandingRule // that passed it; nil if none had to
 	out    effects
 
-	promised []promise // what its verb has to do, and may do, for these arguments
+	due []*verbs.Effect // the effects that its verb promises for these arguments
 
 	external *externalCall // the request to a tool
 	follows  bool          // the tool has answered, and the effects that wait for that are carried out
@@ -547,8 +547,8 @@ type effects struct {
 type nesting struct {
 	inner []*step // of a macro
 	outer *step   // the macro that it belongs to
-	depth int     // how many macros it stands in
-	made  int     // of a call in the script: the number of calls that it led to, itself included
+	depth int32   // how many macros it stands in
+	made  int32   // of a call in the script: the number of calls that it led to, itself included
 	last  bool    // it is the last call of the script
 	alone bool    // and the only one
 }

@@ -42,11 +42,9 @@ func (p *plan) data() *Plan {
 }
 
 func stepData(st *step) Step {
-	d := Step{Call: st.call.text, Depth: st.tree.depth, Origins: originsText(st)}
-	for i := range st.promised {
-		if p := &st.promised[i]; p.due {
-			d.Promises = append(d.Promises, promiseText(p.effect))
-		}
+	d := Step{Call: st.call.text, Depth: int(st.tree.depth), Origins: originsText(st)}
+	for _, effect := range st.due {
+		d.Promises = append(d.Promises, promiseText(effect))
 	}
 	for _, a := range st.asks {
 		d.Asks = append(d.Asks, a.Ask)

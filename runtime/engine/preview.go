@@ -287,17 +287,14 @@ func (r *run) nameReferences(ctx context.Context) error {
 		}
 	}
 	for _, e := range order {
-		where := isRow(e.Store, fresh[e][0])
-		if len(fresh[e]) > 1 {
-			where = &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(fresh[e]...)}
-		}
-		rows, err := r.src.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.src.e.catalog.names[e], Limit: len(fresh[e]), Where: where, Blank: true})
+		err := r.src.s.labels(ctx, r.src.read, e, fresh[e], func(rows []names.NamedRow) error {
+			for i := range rows {
+				r.src.draft.mint(e.Store, &rows[i])
+			}
+			return nil
+		})
 		if err != nil {
 			return err
-		}
-		for _, row := range rows {
-			n := toName(e, row)
-			r.src.draft.mint(e.Store, &n)
 		}
 	}
 	if !r.src.owners {

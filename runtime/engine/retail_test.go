@@ -77,9 +77,9 @@ func (s *shop) tables() []*stores.Entity {
 	return all
 }
 
-func sqliteShop(t testing.TB, dir string) *shop {
+func sqliteShop(t testing.TB, dir string, opts ...sqlite.Option) *shop {
 	t.Helper()
-	store, err := sqlite.Open(filepath.Join(dir, "shop.db"))
+	store, err := sqlite.Open(filepath.Join(dir, "shop.db"), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

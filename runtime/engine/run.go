@@ -196,6 +196,9 @@ func (s *Session) Parts(ctx context.Context, p *verbs.Program, o RunOptions, don
 		return nil, refusalOf(ctx, s, p, o, err)
 	}
 	ps.answers = answersOf(ps.plan, 0, true)
+	if ps.id, ps.digest = ps.plan.plan.id, ps.plan.plan.digest; o.Agreed == "" {
+		ps.plan = nil // no part is compared with it
+	}
 	if len(o.Said) > 0 {
 		first, err := s.Turns().Say(ctx, o.Said...)
 		if err != nil {
@@ -368,8 +371,7 @@ func (s *Session) newRun(p *verbs.Program, o *runOptions, asked *externalAnswers
 		now = stores.NewTime(s.e.opt.Clock()).Time() // as it will be read back
 	}
 	n := len(p.Calls())
-	all := make([]*step, 2*n) // one allocation for two lists
-	r := &run{src: sourceAt(s, nil, now), phase: Running, plan: plan{prog: p, part: o.part, top: all[:n:n], steps: all[n:n]}}
+	r := &run{src: sourceAt(s, nil, now), phase: Running, plan: plan{prog: p, part: o.part, top: make([]*step, n), steps: make([]*step, 0, len(p.Order()))}}
 	r.src.owners, r.src.writes, r.src.before, r.src.answers = o.owners || s.SeesSeveral(), writesRows(s.e, p), o.opt.Before, asked.answers
 	r.src.kept, r.src.window = asked.kept, o.opt.Window
 	r.src.script = p.Script().Source

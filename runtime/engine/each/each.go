@@ -74,8 +74,7 @@ func (r Runner) Run(ctx context.Context, p *verbs.Program, o engine.RunOptions) 
 	if err != nil {
 		return nil, err
 	}
-	all := parts.Preview()
-	done.ID, done.Digest = all.ID, all.Digest
+	done.ID, done.Digest = parts.Shown()
 	for n := len(before); n < total; n++ {
 		key := ""
 		if o.Key != "" {
