@@ -97,7 +97,7 @@ type job struct {
 }
 
 // manyCalls is the number of calls of a script from which a run saves memory rather than time.
-const manyCalls = 2000
+const manyCalls = 10_000
 
 func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 	return a.runSource(ctx, file, func() (*dsl.Source, error) { return a.source(file) }, f)
