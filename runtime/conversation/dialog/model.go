@@ -97,6 +97,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 	model := llm.Limited(c.o.Model, budget.Within(turnBudget, c.o.Limits.Tokens))
 	repairs, texts := 0, 0
 	var refused dsl.Diagnostics // what was wrong last
+	lost := false               // that would have changed something
 	for steps := 0; ; {
 		request.Messages = messages
 		c.shows(messages, vocabulary)
@@ -163,7 +164,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			}
 			if wrong == "" {
 				t.propose(p, "told")
-				if len(refused) > 0 && passesOver(p.replies) {
+				if lost && len(refused) > 0 && passesOver(p.replies) {
 					text = joined(t.giveUp(refused), text)
 				}
 				return joined(text), nil
@@ -175,9 +176,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 		}
 		switch {
 		case outcome.wrong != "":
-			if refused = outcome.why; !t.mayChange(p.script) {
-				refused = nil
-			}
+			refused, lost = outcome.why, t.mayChange(p.script)
 			t.propose(p, outcome.wrong)
 			if repairs == c.o.Limits.Repairs {
 				t.record.note(noteNoCalls)
@@ -198,7 +197,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			return joined(t.left(t.done), c.wording.question(outcome.question)), nil
 		}
 		t.propose(p, "done")
-		refused = nil
+		lost = false
 		steps++
 		switch {
 		case c.planFirst:
