@@ -193,6 +193,36 @@ func (a *answer) which(same, all Period) {
 	a.say("which-period", "same", a.period(same, label), "year", a.period(all, label))
 }
 
+// speaking returns the facts that name at least half of a question's subjects, best match first.
+func (a *answer) speaking(about []aim, most int) []*Fact {
+	if len(about) == 0 {
+		return nil
+	}
+	var all []*Fact
+	n := map[*Fact]int{}
+	fits := a.wanted()
+	for i := range a.room.Facts {
+		f := &a.room.Facts[i]
+		if f.Superseded || fits != nil && !fits(parsePeriod(f.Period)) {
+			continue
+		}
+		n[f] = shared(about, ideas(f.Metric+" "+f.Subject+" "+f.Text))
+		if n[f] > 0 && 2*n[f] >= len(about) && shared(about, ideas(f.Metric+" "+f.Subject)) > 0 {
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(x, y *Fact) int { return cmp.Or(n[y]-n[x], better(x, y)) })
+	var some []*Fact
+	for _, f := range all {
+		if len(some) < most && !slices.ContainsFunc(some, func(o *Fact) bool {
+			return o.Metric == f.Metric && o.Subject == f.Subject && o.Period == f.Period && o.Value.Cmp(f.Value) == 0
+		}) {
+			some = append(some, f)
+		}
+	}
+	return some
+}
+
 // requested tells which uncovered requests ask for the same as the question.
 func (a *answer) requested() {
 	some := false

@@ -60,6 +60,11 @@ func (a *answer) risksOf(about, matter []aim) bool {
 			}
 		}
 	}
+	for _, f := range a.speaking(about, 4) {
+		if shared(about, ideas(f.Metric)) > 0 && !slices.Contains(listed("group", "risk"), f.Metric) {
+			unusual = append(unusual, a.line(f, Claim, a.about(f, "item")))
+		}
+	}
 	risks := aims(strings.Join(listed("topic", "risk"), " "), unsaid)
 	quotes := a.quotes(matter, 1, mostQuoted, func(s *sentence) bool {
 		return len(s.text) > 30 && !strings.Contains(s.of.Text, " | ") && shared(risks, s.has) > 0
@@ -240,7 +245,7 @@ func (a *answer) bringTogether() {
 		by[head] = append(by[head], l)
 		n++
 	}
-	var figures []*Fact
+	figures := a.speaking(want, mostQuoted)
 	for _, metric := range a.q.Metrics {
 		for _, f := range a.of(metric, false, a.wanted()) {
 			if !slices.Contains(figures, f) && len(figures) < 2*mostQuoted {
