@@ -168,7 +168,7 @@ func (f *finder) propose(q *Question, passages []Passage) []*proposal {
 		if len(quotable) == 0 && q.Figure && s.cover < mostCover+0.15 || slices.ContainsFunc(said[:i], func(o passed) bool { return o.text == s.text }) {
 			continue // it speaks of the thing and says no figure of it, or it is told already
 		}
-		if len(quotable) == 0 && !tells && (q.Figure || amount.re().MatchString(plain) || len(q.Metrics) > 0) && count > 0 && !strings.ContainsAny(s.text[len(s.text)-1:], ".!?:;") {
+		if len(quotable) == 0 && !tells && (q.Figure || amount.re().MatchString(plain)) && count > 0 && !strings.ContainsAny(s.text[len(s.text)-1:], ".!?:;") {
 			continue // a heading, where rows have figures of it
 		}
 		whole := features{"sentence": 1}
@@ -284,7 +284,7 @@ func seek(q *Question, room *DealFacts) (lines []Line, sure *float64) {
 		return nil, nil
 	case best.told(q):
 		return nil, &best.sure
-	case best.sure < leastSure && best.of != nil && best.of.cover() < leastOffered:
+	case best.sure < leastSure && (best.of != nil && best.of.cover() < leastOffered || !q.Figure && len(q.Periods) == 0 && !figured.re().MatchString(q.plainly())):
 		return nil, nil
 	case best.sure < leastSure && (best.said == nil || best.figure != nil):
 		a.offered(all)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -77,11 +78,13 @@ const (
 	headingWords = 14
 )
 
+var figure = regexp.MustCompile(`\d[.,]\d`)
+
 // heading returns the level of a line that is set larger than the text of its page, or 0.
 func (x *extractor) heading(line span) int {
 	size := line.size / max(x.body, 1)
 	switch {
-	case size < headingSize || strings.HasSuffix(line.text, ".") || strings.Count(line.text, " ") >= headingWords || !strings.ContainsFunc(line.text, unicode.IsLetter):
+	case size < headingSize || strings.HasSuffix(line.text, ".") || strings.Count(line.text, " ") >= headingWords || !strings.ContainsFunc(line.text, unicode.IsLetter) || figure.MatchString(line.text):
 		return 0
 	case size > 1.7:
 		return 1

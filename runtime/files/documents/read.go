@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -112,7 +113,7 @@ func read(ctx context.Context, name string, r io.Reader, limits Limits, tell fun
 		return Document{}, context.Cause(ctx)
 	case timed.Err() != nil && broken == nil, spent > limits.CPU/10*9, strings.Contains(said.String(), "cpu limit"):
 		return Document{}, fail(TimedOut, "%v", limits.Wall)
-	case cmd.ProcessState.ExitCode() == exitMemory, strings.Contains(said.String(), "out of memory"):
+	case cmd.ProcessState.ExitCode() == exitMemory, noMemory.MatchString(said.String()):
 		return Document{}, fail(Memory, "%d MiB", limits.Memory>>20)
 	case strings.Contains(said.String(), "stack exceeds"):
 		return Document{}, fail(Loop, "they are nested without end")
@@ -166,3 +167,6 @@ func (n *note) Write(p []byte) (int, error) {
 	n.Builder.Write(p[:min(len(p), 4096-n.Len())])
 	return len(p), nil
 }
+
+// noMemory matches what a Go program says at its end that the system gives no memory, for its heap, its own tables or a thread.
+var noMemory = regexp.MustCompile(`out of memory|cannot allocate memory|failed to create new OS thread`)
