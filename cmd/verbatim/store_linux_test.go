@@ -65,8 +65,12 @@ func TestStoresThatThisUserMayNotUse(t *testing.T) {
 
 // A store that may only be read is read from a temporary copy, which has what SQLite still keeps beside it
 // and goes with the program.
-func TestAStoreThatMayOnlyBeRead(t *testing.T) {
-	t.Parallel()
+func TestAStoreThatMayOnlyBeRead(t *testing.T) { // not parallel: it sets where temporary files are
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	if err := errors.Join(os.Chmod(filepath.Dir(temporary), 0o755), os.Chmod(temporary, 0o777)); err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "bank.db")
 	s, err := (&app{}).openFile(t.Context(), address{file: path}, true)

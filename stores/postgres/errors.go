@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,11 +75,10 @@ func (f *failure) Next() string {
 // unreached says in words why a connection did not come about, and what helps; "" where the cause says
 // it best.
 func unreached(cause error) (says, next string) {
-	var name *net.DNSError
 	var host x509.HostnameError
 	var wrong *tls.CertificateVerificationError
 	switch {
-	case errors.As(cause, &name):
+	case cause != nil && (strings.Contains(cause.Error(), "no such host") || strings.Contains(cause.Error(), "hostname resolving error")):
 		return "the name of the server leads to no address", "check the host in the URL, and that this machine resolves it: getent hosts NAME"
 	case errors.As(cause, &host):
 		return "the certificate of the server is for another name", "write the host in the URL as the certificate has it"

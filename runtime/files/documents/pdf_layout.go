@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -78,13 +77,22 @@ const (
 	headingWords = 14
 )
 
-var figure = regexp.MustCompile(`\d[.,]\d`)
+// hasFigure reports whether a text has a number with a point or a comma in it.
+func hasFigure(text string) bool {
+	digit := func(i int) bool { return text[i] >= '0' && text[i] <= '9' }
+	for i := 1; i+1 < len(text); i++ {
+		if (text[i] == '.' || text[i] == ',') && digit(i-1) && digit(i+1) {
+			return true
+		}
+	}
+	return false
+}
 
 // heading returns the level of a line that is set larger than the text of its page, or 0.
 func (x *extractor) heading(line span) int {
 	size := line.size / max(x.body, 1)
 	switch {
-	case size < headingSize || strings.HasSuffix(line.text, ".") || strings.Count(line.text, " ") >= headingWords || !strings.ContainsFunc(line.text, unicode.IsLetter) || figure.MatchString(line.text):
+	case size < headingSize || strings.HasSuffix(line.text, ".") || strings.Count(line.text, " ") >= headingWords || !strings.ContainsFunc(line.text, unicode.IsLetter) || hasFigure(line.text):
 		return 0
 	case size > 1.7:
 		return 1

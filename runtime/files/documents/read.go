@@ -8,8 +8,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -113,7 +113,7 @@ func read(ctx context.Context, name string, r io.Reader, limits Limits, tell fun
 		return Document{}, context.Cause(ctx)
 	case timed.Err() != nil && broken == nil, spent > limits.CPU/10*9, strings.Contains(said.String(), "cpu limit"):
 		return Document{}, fail(TimedOut, "%v", limits.Wall)
-	case cmd.ProcessState.ExitCode() == exitMemory, noMemory.MatchString(said.String()):
+	case cmd.ProcessState.ExitCode() == exitMemory, lacksMemory(said.String()):
 		return Document{}, fail(Memory, "%d MiB", limits.Memory>>20)
 	case strings.Contains(said.String(), "stack exceeds"):
 		return Document{}, fail(Loop, "they are nested without end")
@@ -168,5 +168,7 @@ func (n *note) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// noMemory matches what a Go program says at its end that the system gives no memory, for its heap, its own tables or a thread.
-var noMemory = regexp.MustCompile(`out of memory|cannot allocate memory|failed to create new OS thread`)
+// lacksMemory reports whether a Go program says at its end that the system gave no memory, for its heap, its own tables or a thread.
+func lacksMemory(said string) bool {
+	return slices.ContainsFunc([]string{"out of memory", "cannot allocate memory", "failed to create new OS thread"}, func(s string) bool { return strings.Contains(said, s) })
+}
