@@ -152,11 +152,10 @@ func (m *migration) cost(c *stores.Cost, steps []string) error {
 		} else if reads {
 			c.Took += time.Since(began)
 			if strings.HasPrefix(step, "CREATE ") { // another may have the name
-				err = run("DROP INDEX IF EXISTS public.verbatim_sample_index")
+				if err := run("DROP INDEX IF EXISTS public.verbatim_sample_index"); err != nil {
+					return err
+				}
 			}
-		}
-		if err != nil {
-			return err
 		}
 	}
 	if c.Sample > 0 {
