@@ -180,7 +180,8 @@ var quoteMarks = lazily(func() string {
 	return `(^|[^\pL\pN])["“”„«»‘’'](.)|(.)["“”„«»‘’']([^\pL\pN]|$)`
 })
 
-// later returns the words of a coming day before what an order tells, of which no call takes anything: "tomorrow please note".
+// later returns the words of a coming day that stand before an order and that no call takes: "tomorrow please note". The
+// person wants the order carried out on that day, and not now.
 func (t *turn) later(said string, words, over []*spokenWord) (left []*spokenWord) {
 	first := slices.IndexFunc(words, func(w *spokenWord) bool { return w.taken || slices.Contains(over, w) })
 	if first < 0 {
@@ -579,7 +580,8 @@ func inOrder(places []int) int {
 	return slices.Max(append(longest, 0))
 }
 
-// joins reports whether a word is that of a text with a part of a verb joined: "abholt" for "holt … ab".
+// joins reports whether a said word is a word of the text with a separable prefix of that text before it: "abholt" for
+// "holt … ab".
 func joins(w, said string, text []string) bool {
 	return slices.ContainsFunc(values.Phrases("separable"), func(part string) bool { return slices.Contains(text, part) && said == part+w })
 }

@@ -77,7 +77,7 @@ func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understoo
 		const few = 1 // "Sorry!"
 		return strings.HasSuffix(said, "!") && len(meaningful(said)) > few
 	}) || strings.HasSuffix(strings.TrimSpace(t.heard.own), "?")
-	var words []string // that the person does not say of themselves: "I had you note …"
+	var words []string // of each clause, as far as the person speaks of themselves: "I had you note …" orders nothing
 	for _, clause := range clausesOf(t.heard.own) {
 		said := strings.Fields(nameable(clause))
 		if i := slices.IndexFunc(said, func(w string) bool { return w == "me" || slices.Contains(values.Phrases("firstperson"), w) }); i >= 0 {

@@ -73,7 +73,7 @@ func bodySize(glyphs []glyph) (size float64) {
 
 // The least size of a heading, and its greatest length in words.
 const (
-	headingSize  = 1.15 // of that of the text
+	headingSize  = 1.15 // times the size of the page's text
 	headingWords = 14
 )
 

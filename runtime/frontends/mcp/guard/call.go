@@ -479,8 +479,8 @@ func (s *session) settles(c *call, a *message) {
 	default:
 		s.coming.RLock()
 		defer s.coming.RUnlock()
+		s.ended(c.m.ID)
 		if c.m.ID != nil {
-			s.ended(c.m.ID)
 			_ = s.client.write(&message{ID: c.m.ID, Result: a.Result, Error: a.Error})
 		}
 		var said struct{ IsError bool }

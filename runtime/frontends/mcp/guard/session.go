@@ -159,12 +159,16 @@ func (s *session) answer(id json.RawMessage, result any) {
 	if !ok {
 		raw, _ = json.Marshal(result)
 	}
-	s.ended(id)
+	if s.ended(id); id == nil {
+		return // another server answers the client
+	}
 	_ = s.client.write(&message{ID: id, Result: raw})
 }
 
 func (s *session) fails(id json.RawMessage, code int, text string) {
-	s.ended(id)
+	if s.ended(id); id == nil {
+		return
+	}
 	_ = s.client.write(&message{ID: id, Error: errorOf(code, text)})
 }
 
@@ -286,7 +290,7 @@ func (s *session) forward(m *message, to ...*upstream) {
 				return
 			}
 			if i < len(to)-1 {
-				c.m = &message{Method: m.Method, Params: m.Params} // whose answer nobody waits for
+				c.m = &message{Method: m.Method, Params: m.Params} // without the client's id: it gets the answer of the last server alone
 			}
 			s.sends(c)
 		}

@@ -90,7 +90,7 @@ type pin struct {
 	// Reads are the tools that the person lets pass because they say that they only read, nil before
 	// the person has answered.
 	Reads []string `json:"reads"`
-	// Besides says that the person lets pass what is asked of it beside its tools.
+	// Besides is true if the person lets requests for resources, prompts and completions pass, as they do the tools that only read.
 	Besides bool `json:"besides,omitempty"`
 	// As is, for a server that was given the name of another, the server whose rules hold for it as well
 	// by the person's word, or "-"; "" before the person has said that it may be used.
