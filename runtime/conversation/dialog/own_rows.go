@@ -123,11 +123,11 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 }
 
 // misnamed reports whether a text has words of a row's name within names of others, and nowhere its own whole name: "Paul
-// Dupont" and "Pierre Weber" are not Pierre Dupont. Where nouns are written with capitals nobody can tell.
+// Dupont" and "Pierre Weber" are not Pierre Dupont. Where nouns are written with capitals, one that the lexicon does not know
+// may be the first name before another one, and what stands behind is told by nobody.
 func misnamed(text, name string) (mis bool) {
-	if in := values.Detect(text); len(in) == 1 && in[0].Has(values.NounCapitals) {
-		return false
-	}
+	in := values.Detect(text)
+	nouns := len(in) == 1 && in[0].Has(values.NounCapitals)
 	parts := strings.Split(name, "-")
 	of := func(w string) int {
 		w, _, _ = strings.Cut(strings.ReplaceAll(w, "’", "'"), "'")
@@ -151,7 +151,7 @@ func misnamed(text, name string) (mis bool) {
 			for j, w := range run {
 				switch at := of(w); {
 				case at < 0:
-				case at == 0 && j+1 < len(run) && of(run[j+1]) < 0, at > 0 && j > 0 && of(run[j-1]) < 0:
+				case !nouns && at == 0 && j+1 < len(run) && of(run[j+1]) < 0, at > 0 && j > 0 && of(run[j-1]) < 0 && !isLight(values.Plain(run[j-1])): // "Akte Dupont"
 					mis = true
 				case len(run) > 1:
 					return false

@@ -126,6 +126,8 @@ func phrasedWith(v *verbs.Verb, arg string) (words []string) {
 	return words
 }
 
+var countsFrom = lazily(func() string { return `\b(?:` + values.Expression("countsfrom") + `)` })
+
 var inBraces = lazily(func() string { return `\{[^}]*\}` })
 
 // leftOver returns the parts of this message that its calls leave over; none of one that amends the last change.
@@ -144,7 +146,7 @@ func (t *turn) leftOver(script *dsl.Script) (left []string) {
 	}
 	for _, text := range of.texts {
 		takeOthers(slices.Concat(words...), []string{text})
-		takeText(words, text, heardIn(text, t.trace.read, t.now))
+		left = append(left, brought(said, words, takeText(words, text, heardIn(text, t.trace.read, t.now)))...)
 	}
 	const few, slip = 3, 4
 	begun, taken := false, false
@@ -158,9 +160,8 @@ func (t *turn) leftOver(script *dsl.Script) (left []string) {
 			}
 		case orders || lastTaken(words[i]) >= 0:
 			begun = true
-			if over = of.leftBehindOrders(said[i], words[i]); orders {
-				over = append(t.later(said[i], words[i], over), over...)
-			}
+			over = of.leftBehindOrders(said[i], words[i])
+			over = append(t.later(said[i], words[i], over), over...)
 			taken = taken || lastTaken(words[i]) >= 0
 		case begun && !(of.reads && enquires(said[i])) && !wonders(said[i]):
 			over = of.left(said[i], words[i])
@@ -173,6 +174,26 @@ func (t *turn) leftOver(script *dsl.Script) (left []string) {
 		}
 	}
 	return left
+}
+
+// brought returns the sentences from which a text takes words although a later order says what to write, and its text is
+// of that, too: "Between you and me, he is hopeless. Please note that the returns come on Monday."
+func brought(said []string, words [][]*spokenWord, text []*spokenWord) (all []string) {
+	for i := range said {
+		of := func(w *spokenWord) bool { return slices.Contains(text, w) }
+		if _, tells := openingOf(said[i], words[i]); asksFor(said[i]) && tells > 0 && tells < len(words[i]) && slices.ContainsFunc(words[i][tells:], of) {
+			for j := range i {
+				if !slices.ContainsFunc(words[j], of) {
+					continue
+				}
+				if asksFor(said[j]) {
+					break // an order that goes on
+				}
+				all = append(all, said[j])
+			}
+		}
+	}
+	return all
 }
 
 // quoteMarks match the marks around what is quoted, and no apostrophe.
@@ -272,15 +293,18 @@ func openingOf(said string, words []*spokenWord) (order, tells int) {
 	for i, w := range words[:first] {
 		switch {
 		case isOne(w.word, "bidding"):
-			if order, tells = i, first; strings.HasPrefix(said[w.to:], ":") {
+			if order, tells = i, first; colonAt(said[w.to:]) {
 				tells = i + 1
 			}
-		case (order < 0 || tells == first) && (slices.Contains(values.Phrases("conjunction"), w.word) || strings.HasPrefix(said[w.to:], ":")):
+		case (order < 0 || tells == first) && (slices.Contains(values.Phrases("conjunction"), w.word) || colonAt(said[w.to:])):
 			tells = i + 1
 		}
 	}
 	return order, tells
 }
+
+// colonAt reports whether a colon follows, behind a space as the French write it or without.
+func colonAt(said string) bool { return strings.HasPrefix(strings.TrimSpace(said), ":") }
 
 // left returns the words that are neither taken nor say nothing. A clause without a word of a text may say a day or a
 // number in the words of the palette's phrases; one that is an aside says nothing.
@@ -473,12 +497,12 @@ func takeOthers(words []*spokenWord, others []string) {
 }
 
 // takeText marks the words of a text where sentences say it word for word: in the shortest place with all of them in
-// their order, or, of a question and where verbs may stand last, in another. It reports whether there is one.
-func takeText(sentences [][]*spokenWord, text string, want []*spokenWord) bool {
+// their order, or, of a question and where verbs may stand last, in another. It returns them; none where there is no such place.
+func takeText(sentences [][]*spokenWord, text string, want []*spokenWord) (taken []*spokenWord) {
 	const most = 20_000 // pairs of words; what is longer is asked about
 	all := slices.Concat(sentences...)
 	if len(all)*len(want) > most {
-		return false
+		return nil
 	}
 	sameWord := remembered(sameWord)
 	asks := isQuestion(text)
@@ -510,7 +534,7 @@ func takeText(sentences [][]*spokenWord, text string, want []*spokenWord) bool {
 			}
 		}
 		if !asks && inOrder(other) < len(other)-moved {
-			return false // "he waits for them" is not "they wait for him"
+			return nil // "he waits for them" is not "they wait for him"
 		}
 		if best == nil || other != nil && width(other) < width(best) {
 			best = other
@@ -518,11 +542,12 @@ func takeText(sentences [][]*spokenWord, text string, want []*spokenWord) bool {
 	}
 	for _, i := range best {
 		all[i].taken, all[i].text = true, !all[i].day
+		taken = append(taken, all[i])
 	}
 	if best != nil {
 		all[slices.Min(best)].first = true
 	}
-	return best != nil
+	return taken
 }
 
 // remembered returns a comparison that is made once for each pair of words.
@@ -609,7 +634,7 @@ func (t *turn) reworded(script *dsl.Script) (names []string) {
 				words = append(words, heardIn(said, t.trace.read, s.when))
 			}
 			certain, _ := s.says(v) // a number of an account, in groups
-			return certain && len(strings.Fields(v.Text)) == 1 || s.amended && s.tells(v.Text, t.trace.read) || takeText(words, v.Text, heardIn(v.Text, t.trace.read, s.when))
+			return certain && len(strings.Fields(v.Text)) == 1 || s.amended && s.tells(v.Text, t.trace.read) || len(takeText(words, v.Text, heardIn(v.Text, t.trace.read, s.when))) > 0
 		}) {
 			names = append(names, p.Name)
 		}
@@ -651,6 +676,9 @@ func (t *turn) misdated(script *dsl.Script) (names []string) {
 							return false // "between the 13th and the 17th"
 						}
 						found = true
+						if countsFrom().MatchString(values.Plain(clause[r.end:])) {
+							return false // "on the 7th, and you get it two days after that"
+						}
 						words := meaningful(clause[:r.start] + " " + clause[r.end:])
 						others := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 							return t.trace.called(w) || isOne(values.Plain(w), "bidding") || slices.Contains(values.Phrases("onday"), values.Plain(w))

@@ -62,14 +62,17 @@ func ownWords(text string, read reader, when time.Time) (all []statement) {
 	return all
 }
 
-// supposesWithin reports whether it is in what an order tells that a sentence supposes: "note that he comes if …", "put: if …".
+// supposesWithin reports whether it is in what an order tells that a sentence supposes: "note that he comes if …", "put: if …",
+// "note on Pierre - he may …".
 func supposesWithin(said string) bool {
-	head, _, ok := strings.Cut(said, ": ")
-	if at := conjoins().FindStringIndex(said); at != nil && (!ok || at[0] < len(head)) {
-		head, ok = said[:at[0]], true
-	}
-	return ok && asksFor(head) && !supposes(head)
+	at := tells().FindStringIndex(said)
+	return at != nil && asksFor(said[:at[0]]) && !supposes(said[:at[0]])
 }
+
+// tells matches what stands between an order and what it tells.
+var tells = lazily(func() string {
+	return `: |\s+[-–—]+\s|(?i:\s(?:` + strings.Join(values.Phrases("conjunction"), "|") + `)\s)`
+})
 
 var conjoins = lazily(func() string { return `(?i)\s(?:` + strings.Join(values.Phrases("conjunction"), "|") + `)\s` })
 

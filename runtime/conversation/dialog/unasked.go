@@ -80,7 +80,7 @@ func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understoo
 	var words []string // of each clause, as far as the person speaks of themselves: "I had you note …" orders nothing
 	for _, clause := range clausesOf(t.heard.own) {
 		said := strings.Fields(nameable(clause))
-		if i := slices.IndexFunc(said, func(w string) bool { return w == "me" || slices.Contains(values.Phrases("firstperson"), w) }); i >= 0 {
+		if i := slices.IndexFunc(said, func(w string) bool { return slices.Contains(values.Phrases("firstperson"), w) }); i >= 0 {
 			said = said[:i]
 		}
 		words = append(words, said...)
@@ -196,7 +196,7 @@ func (t *turn) denied(script *dsl.Script) (denied bool) {
 		switch {
 		case drops(said) && (order == 0 || drops(said[order:])):
 			denied = true // "have them note …, but forget it"
-		case supposes(said), thatsAll().MatchString(values.Plain(said)):
+		case supposes(said), thatsAll().MatchString(values.Plain(said)), isAside(said):
 		case order > 0 && !slices.ContainsFunc(wordsIn(said[order:]), denies):
 			denied = false // "I had no coffee, but please put that on his request"
 		case slices.ContainsFunc(clausesOf(said), func(clause string) bool {

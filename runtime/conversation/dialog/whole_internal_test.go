@@ -14,7 +14,7 @@ func TestALongMessageIsNotCompared(t *testing.T) {
 	words := [][]*spokenWord{heardIn(long, read, time.Time{})}
 	text := strings.Repeat("nicht bei uns liegt der Pass ", 60) + "gestern?"
 	began := time.Now()
-	if takeText(words, text, heardIn(text, read, time.Time{})) {
+	if len(takeText(words, text, heardIn(text, read, time.Time{}))) > 0 {
 		t.Error("it was found")
 	}
 	t.Log(time.Since(began))

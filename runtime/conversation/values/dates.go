@@ -561,7 +561,7 @@ func (s *scan) surroundings(r *Reading, i, end int) {
 	case s.are(k, after), linked && s.are(k-1, after),
 		linked && s.are(k-1, unit) && s.are(k-2, number, cardinal, one, next) && !s.has(adjectivesBehind),
 		r.bare && s.are(end, onward, backward, since) && s.are(s.past(end+1, 1, of), holiday, day, month, weekday), // "Monday after Easter"
-		beside && s.wordAt(k) == "s" && s.marked(k-1, '\'', '’'),                                                   // "last week's Friday"
+		beside && s.wordAt(k) == "s" && s.marked(k-1, '\'', '’') && s.are(k-2, unit, day, weekday, month, holiday), // "last week's Friday", and not "it's Friday"
 		beside && s.are(k, of) && s.are(k-1, unit, weekday) && !s.are(i, month),
 		beside && s.are(k, unit, ordinal, last) && !s.behind(i, "dayword") && !s.are(i, month, within, since),
 		s.are(end, also) && (s.are(end+1, parts) || s.are(end+1, one) && s.are(end+2, parts)),
