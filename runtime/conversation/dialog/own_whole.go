@@ -271,8 +271,8 @@ func (of *takings) leftBehindOrders(said string, words []*spokenWord) (left []*s
 // owned returns the words that name another thing of a row's person, or of the speaker, to write on: "on Pierre's mortgage".
 func (of *takings) owned(words []*spokenWord) (left []*spokenWord) {
 	for i := range max(0, len(words)-2) {
-		if slices.Contains(values.Phrases("firstperson"), words[i+1].word) && i > 0 && isLight(words[i].word) && !of.saysNothing(words[i+2].word) {
-			left = append(left, words[i+2]) // "in my calendar"
+		if slices.Contains(values.Phrases("firstperson"), words[i+1].word) && i > 0 && isLight(words[i].word) && !of.saysNothing(words[i+2].word) && !isSmall(words[i+2].word) {
+			left = append(left, words[i+2]) // "in my calendar", and not "find out for me if"
 			continue
 		}
 		if w, s, thing := words[i], words[i+1], words[i+2]; of.called(w.word) && s.word == "s" && s.from == w.from && !of.saysNothing(thing.word) && !of.called(thing.word) && !has(of.phrases, thing.word) {
