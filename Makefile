@@ -61,10 +61,10 @@ RACE ?=
 WATCHED := $(if $(RACE),CGO_ENABLED=1,CGO_ENABLED=0)
 RACED   := $(if $(RACE),-race -gcflags=modernc.org/...=-race=false -gcflags=gopkg.in/yaml.v3=-race=false)
 
-# Tests collect garbage as seldom as commands of the program do. That saves packages that parse and
-# load a fifth of their processor time, and those whose time is a server's none. Programs that tests
-# start with this environment inherit it.
-GOGC ?= 400
+# Tests collect garbage more seldom than commands of the program do, which are as seldom at it as 400.
+# That saves packages that parse and load a quarter of their processor time, and those whose time is a
+# server's none. Programs that tests start with this environment inherit it.
+GOGC ?= 1000
 
 # Tests make thousands of small databases and flush each, which takes half the time in
 # memory. This makes a folder there and says its name, where there is room for it and
