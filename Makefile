@@ -61,10 +61,10 @@ RACE ?=
 WATCHED := $(if $(RACE),CGO_ENABLED=1,CGO_ENABLED=0)
 RACED   := $(if $(RACE),-race -gcflags=modernc.org/...=-race=false -gcflags=gopkg.in/yaml.v3=-race=false)
 
-# Tests collect garbage as seldom as commands of the program do. That saves packages that parse and
-# load a fifth of their processor time, and those whose time is a server's none. Programs that tests
-# start with this environment inherit it.
-GOGC ?= 400
+# Tests collect garbage more seldom than commands of the program do, which are as seldom at it as 400.
+# That saves packages that parse and load a quarter of their processor time, and those whose time is a
+# server's none. Programs that tests start with this environment inherit it.
+GOGC ?= 1000
 
 # Tests make thousands of small databases and flush each, which takes half the time in
 # memory. This makes a folder there and says its name, where there is room for it and
@@ -73,7 +73,8 @@ IN_MEMORY = dir=$$(mktemp -d /dev/shm/verbatim-XXXXXX 2>/dev/null) || exit 0; \
 	if df -Pk /dev/shm | awk 'NR == 2 { exit $$4 < 6291456 }' && awk '/^MemAvailable/ { exit $$2 < 12582912 }' /proc/meminfo && \
 		printf '\043!/bin/sh\n' >$$dir/try && chmod +x $$dir/try && $$dir/try 2>/dev/null && chmod 711 $$dir; then echo $$dir; else rm -rf $$dir; fi
 
-# Without the paths of this machine, what one clone compiled serves another in another folder.
+# Without the paths of this machine, what one clone compiled serves another in another folder. What
+# tests build is not debugged: to link it without what debuggers read takes half the time.
 export GOFLAGS ?= -trimpath
 
 # A program that is watched waits a second before it ends, and tests start hundreds.
@@ -117,7 +118,7 @@ test: build postgres pgbouncer prometheus caddy strace rabbit chromium lark neov
 	@echo "test: RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) make test tries the same inputs again"
 	@[ -n "$${VERBATIM_MODEL:-}" ] || echo "test: SKIPPED, no model is asked: VERBATIM_MODEL=NAME VERBATIM_BASE_URL=URL make live asks one" >&2
 	@scratch=$$($(IN_MEMORY)); if [ -n "$$scratch" ]; then export TMPDIR=$$scratch; trap 'rm -rf "$$scratch"' EXIT; echo "test: what tests write is in $$scratch" >&2; fi; set -x; \
-	VERBATIM_BUILT=$(CURDIR)/bin/verbatim $(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_CADDY=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) GOGC=$(GOGC) $(WATCHED) go test -vet=off $(RACED) -timeout 45m ./... \
+	VERBATIM_BUILT=$(CURDIR)/bin/verbatim $(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_CADDY=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) GOGC=$(GOGC) GOFLAGS="$(GOFLAGS) -ldflags=-w" $(WATCHED) go test -vet=off $(RACED) -timeout 45m ./... \
 		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
 	cd $(BENCH) && VERBATIM_REQUIRE_POSTGRES=1 $(WATCHED) go test -timeout 10m ./...
 	cd cmd/internal/manifests && CGO_ENABLED=0 go test -timeout 10m .

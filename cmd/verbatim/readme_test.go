@@ -166,7 +166,7 @@ func emptyShell(t *testing.T, dir string) *lasting {
 	at := strings.Split(string(caches), "\n")
 	cmd := exec.Command("bash", "--noprofile", "--norc")
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "GOCACHE=" + at[0], "GOMODCACHE=" + at[1], "DEMO=exit", "GOENV=off", "GOFLAGS=-trimpath", "CGO_ENABLED=0"}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "GOCACHE=" + at[0], "GOMODCACHE=" + at[1], "DEMO=exit", "GOENV=off", "GOFLAGS=-trimpath -ldflags=-w", "CGO_ENABLED=0"} // to link what debuggers read takes as long as all else
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -44,12 +44,12 @@ const Assets = "/assets/"
 type asset struct {
 	name, kind string
 	text       []byte
-	small      []byte // the same by gzip
+	small      func() []byte // the same by gzip, made when it is first asked for: most are never
 }
 
 func newAsset(name, kind string, text []byte) *asset {
 	sum, ext := sha256.Sum256(text), path.Ext(name)
-	return &asset{strings.TrimSuffix(name, ext) + "-" + hex.EncodeToString(sum[:6]) + ext, kind, text, Compress(text, gzip.BestCompression)}
+	return &asset{strings.TrimSuffix(name, ext) + "-" + hex.EncodeToString(sum[:6]) + ext, kind, text, sync.OnceValue(func() []byte { return Compress(text, gzip.BestCompression) })}
 }
 
 // Compress returns a text by gzip.
@@ -76,7 +76,7 @@ var assets = sync.OnceValue(func() map[string]*asset {
 })
 
 // Asset returns the file of a name below Assets, the same by gzip, and its type.
-func Asset(name string) (text, small []byte, kind string, ok bool) {
+func Asset(name string) (text []byte, small func() []byte, kind string, ok bool) {
 	a := assets()[name]
 	if own, ok := ours.Load(name); ok {
 		a = own.(*asset)

@@ -82,20 +82,16 @@ func (v *Visit) Render(status int, p pages.Page) error {
 	if err := p.Render(&out); err != nil {
 		return err
 	}
-	return v.sendSmall(status, "text/html; charset=utf-8", out.Bytes(), nil)
+	return v.sendSmall(status, "text/html; charset=utf-8", out.Bytes(), func() []byte { return pages.Compress(out.Bytes(), gzip.BestSpeed) })
 }
 
-// sendSmall answers with a text, by gzip where the client takes that. small is the same by gzip, nil
-// if it is not known yet.
-func (v *Visit) sendSmall(status int, kind string, text, small []byte) error {
+// sendSmall answers with a text, by gzip where the client takes that, which small makes.
+func (v *Visit) sendSmall(status int, kind string, text []byte, small func() []byte) error {
 	h := v.W.Header()
 	h.Add("Vary", "Accept-Encoding")
 	if takesGzip(v.R.Header.Get("Accept-Encoding")) {
 		h.Set("Content-Encoding", "gzip")
-		if small == nil {
-			small = pages.Compress(text, gzip.BestSpeed)
-		}
-		text = small
+		text = small()
 	}
 	return v.Send(status, kind, text)
 }

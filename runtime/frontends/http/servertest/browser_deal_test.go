@@ -49,8 +49,7 @@ func TestBrowserTheDeal(t *testing.T) {
 	tab.Click(`.log details a[href^="/row/manda.get-source/"]`)
 	tab.Wait("Open Q3_2024_Report.pdf at page")
 
-	tab.Go(h.url("/do/manda.query-knowledge-base"))
-	everywhere(tab, "deal-form")
+	everywhereAt(tab, h.url("/do/manda.query-knowledge-base"), "deal-form")
 	for _, width := range []int64{320, 1280} {
 		for _, look := range []string{"dark", "light"} {
 			tab.Size(width, look)

@@ -266,7 +266,11 @@ func item(text string) string { return fmt.Sprintf("[data-row]:has(:is(h2,h3) a[
 
 // everywhere audits the page as it is at every width, light and dark.
 func everywhere(tab *browsertest.Tab, name string) {
-	tab.Everywhere(tab.Eval("location.href"), name)
+	everywhereAt(tab, tab.Eval("location.href"), name)
+}
+
+func everywhereAt(tab *browsertest.Tab, url, name string) {
+	tab.Everywhere(url, name)
 	// Text of twice the size is all there (WCAG 1.4.4).
 	if got := tab.Eval(`(() => { const root = document.documentElement; root.style.fontSize = "200%"; const wide = root.scrollWidth - innerWidth; root.style.fontSize = ""; return wide })()`); got != "0" {
 		tab.Fail(name + " at twice the size of text is wider than the window by " + got)
@@ -283,17 +287,15 @@ func TestBrowserEveryPage(t *testing.T) {
 	seen := map[string]bool{}
 	look := func(name, path, wants string) {
 		t.Helper()
-		tab.Go(h.url(path))
+		everywhereAt(tab, h.url(path), name)
 		tab.Wait(wants)
-		everywhere(tab, name)
 		seen[name] = true
 		if text := tab.Text(); regexp.MustCompile(`(?i)confidence|likelihood|[0-9a-f]{8}-[0-9a-f]{4}-4`).MatchString(text) {
 			t.Errorf("%s shows a key or a figure of confidence:\n%s", name, text)
 		}
 	}
 	look("sign-in", "/sign-in", "Sign in")
-	tab.Go(h.links["clara"])
-	everywhere(tab, "sign-in-link")
+	everywhereAt(tab, h.links["clara"], "sign-in-link")
 	seen["sign-in-link"] = true
 	tab.Click("main form button")
 	tab.Wait("Your onboarding")
@@ -588,8 +590,7 @@ func TestBrowserConversation(t *testing.T) {
 			tab.Go(h.url("/why"))
 			tab.Wait("What happened")
 			tab.Audit("why-said")
-			tab.Go(h.url("/"))
-			everywhere(tab, "portal-94")
+			everywhereAt(tab, h.url("/"), "portal-94")
 			// What she sent waits for the bank, which accepts it.
 			h.signIn(tab, "t.weber")
 			tab.Wait("What clients sent (1)")

@@ -236,8 +236,7 @@ func TestBrowserStatesOfStaff(t *testing.T) {
 		h.signIn(tab, who.name)
 		tab.Wait("Sign out")
 		for name, path := range who.pages {
-			tab.Go(h.url(path))
-			everywhere(tab, "staff-"+name)
+			everywhereAt(tab, h.url(path), "staff-"+name)
 		}
 		if who.name != "otto" {
 			continue
