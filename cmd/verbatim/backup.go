@@ -302,11 +302,11 @@ func (a *app) restore(ctx context.Context, f backupFlags, file string) error {
 		return unwritten(err)
 	}
 	if err := a.logVerify(ctx, part, "", "", f.since, f.key, nil); err != nil {
-		return err
+		return ofBackup(err, part, file)
 	}
 	s, err := a.openFile(ctx, address{file: part}, false)
 	if err != nil {
-		return err
+		return ofBackup(err, part, file)
 	}
 	needs, err := namedFiles(ctx, s)
 	if err = errors.Join(err, s.Close()); err != nil {
@@ -324,6 +324,17 @@ func (a *app) restore(ctx context.Context, f backupFlags, file string) error {
 	}
 	a.copiedTo("restored", at.file, &b, needs)
 	return nil
+}
+
+// ofBackup names the backup in an error about the copy of it that was tried.
+func ofBackup(err error, part, file string) error {
+	var s *stop
+	if !errors.As(err, &s) {
+		return err
+	}
+	of := *s
+	of.text, of.next = strings.ReplaceAll(s.text, part, file), strings.ReplaceAll(s.next, part, file)
+	return &of
 }
 
 // restoreDatabase puts files back before rows, so that no row names a file that is not there.

@@ -3,6 +3,7 @@ package main
 import (
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -95,4 +96,26 @@ func TestAnAddressIsTakenOver(t *testing.T) {
 		t.Fatal("it is held though nobody holds it:", err)
 	}
 	_ = again.Close()
+}
+
+// A server that is told to stop waits for what is under way, and no longer than its operator says.
+func TestAServerStopsWithinItsDrain(t *testing.T) {
+	t.Parallel()
+	s := newHouse(t).serve("--log", "off", "--no-work", "--drain", "300ms")
+	at, _ := strings.CutPrefix(s.url, "http://")
+	c, err := net.Dial("tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	// It sends the beginning of a body, and never the rest.
+	if _, err := c.Write([]byte("POST /sign-in/link HTTP/1.1\r\nHost: " + at + "\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nlink=")); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond) // until the request is begun
+	began := time.Now()
+	s.stop()
+	if took := time.Since(began); took < 250*time.Millisecond || took > 3*time.Second {
+		t.Errorf("it takes %v to stop", took)
+	}
 }

@@ -255,10 +255,11 @@ func (j *job) run(ctx context.Context) error {
 		return j.runFailed(err)
 	}
 	mine, others := asking(p)
+	if j.dryRun {
+		return j.rehearse(ctx, p, mine > 0, others)
+	}
 	others = others && !j.each // each refuses then, because the others would have to agree to all of it
 	switch {
-	case j.dryRun:
-		return j.rehearse(ctx, p, mine > 0)
 	case j.yes && mine > 0 && others:
 		return j.propose(ctx, p.Answer(), false)
 	case j.yes && mine > 0:
@@ -356,8 +357,16 @@ func (a *app) ask(ctx context.Context, terminal io.Reader, question string) (boo
 }
 
 // rehearse shows a preview. It keeps a preview that needs agreement, so that the person can agree
-// to exactly that in another process.
-func (j *job) rehearse(ctx context.Context, p *receipt.Receipt, mine bool) error {
+// to exactly that in another process. Where others have to agree, it says so as a run does, and names
+// what waits for them already.
+func (j *job) rehearse(ctx context.Context, p *receipt.Receipt, mine, others bool) error {
+	var waits *engine.Pending
+	if others && !j.each {
+		var err error
+		if waits, err = j.session.Proposed(ctx, p); err != nil {
+			return j.runFailed(err)
+		}
+	}
 	lost := mine && j.copied // nobody finds it in a copy that goes
 	if mine && !lost {
 		kept, err := j.session.Keep(ctx, j.program)
@@ -367,14 +376,46 @@ func (j *job) rehearse(ctx context.Context, p *receipt.Receipt, mine bool) error
 		p, lost = kept, err != nil
 	}
 	if j.json {
-		j.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Previewed, Preview: p, Report: wire.NewReport(nil)})
+		out := wire.Run{Schema: wire.RunSchema, Outcome: wire.Previewed, Preview: p, Report: wire.NewReport(nil)}
+		if waits != nil {
+			out.Confirmation = wire.NewConfirmation(waits)
+		}
+		j.emit(out)
 	} else {
 		j.preview(p, "nothing was changed (dry run)")
+	}
+	if err := j.flush(); err != nil {
+		return err
+	}
+	if others && !j.json {
+		j.wouldWait(p, waits)
 	}
 	if lost {
 		fmt.Fprintln(j.err, "this preview could not be kept: agree to it on a terminal, without --dry-run")
 	}
 	return nil
+}
+
+// wouldWait says what a run would do that needs the agreement of others.
+func (j *job) wouldWait(p *receipt.Receipt, waits *engine.Pending) {
+	if waits != nil {
+		fmt.Fprintf(j.err, "\nthis waits already for somebody else with %s\n", missing(waits))
+		fmt.Fprintf(j.err, "next: it is kept until %s; who has the role decides with: verbatim confirm %s --as NAME\n", minute(waits.Expires), receipt.Short(waits.ID))
+		return
+	}
+	var roles []string
+	for _, ask := range p.Asks() {
+		if role := "role " + ask.By; ask.By != "" && !slices.Contains(roles, role) {
+			roles = append(roles, role)
+		}
+	}
+	slices.Sort(roles)
+	whom := strings.Join(roles, " and somebody with ")
+	if j.each {
+		fmt.Fprintf(j.err, "\nthis would be refused: it needs the agreement of somebody else with %s, and --each keeps no script\nnext: run it without --each, to ask them\n", whom)
+		return
+	}
+	fmt.Fprintf(j.err, "\nthis would wait for the agreement of somebody else with %s\nnext: run it without --dry-run to ask them; who has the role decides with: verbatim confirm\n", whom)
 }
 
 // confirmed runs what the person agreed to in another process.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"verbatim/dsl"
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/conversation/llm"
 	"verbatim/runtime/conversation/phrases"
@@ -41,6 +42,7 @@ import (
 	"verbatim/runtime/jobs/workflow"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -55,6 +57,7 @@ type serveFlags struct {
 	log, metrics string
 	limits       server.Limits
 	bodies       int64 // MiB
+	script       int64 // KiB
 }
 
 func serveCommand(a *app) *cobra.Command {
@@ -95,7 +98,10 @@ func serveCommand(a *app) *cobra.Command {
 	flags.IntVar(&f.limits.Requests, "requests", 256, "requests that are answered at once")
 	flags.IntVar(&f.limits.Streams, "streams", 20_000, "streams of events at once")
 	flags.Int64Var(&f.bodies, "bodies", 256, "memory of all bodies at once, in `MiB`")
-	for _, seldom := range []string{"mode", "rate", "burst", "requests", "streams", "bodies"} {
+	flags.Int64Var(&f.script, "script", 1024, "the largest script of a client, in `KiB`")
+	flags.IntVar(&f.limits.Calls, "calls", dsl.DefaultLimits.Calls, "most calls of a script of a client")
+	flags.DurationVar(&f.limits.Drain, "drain", 10*time.Second, "how long requests and jobs may go on when the server stops, a `time`")
+	for _, seldom := range []string{"mode", "rate", "burst", "requests", "streams", "bodies", "script", "calls", "drain"} {
 		_ = flags.MarkHidden(seldom) // their variables stand in verbatim help variables
 	}
 	flags.StringVar(&f.log, "log", "info", "log to standard error what has this `level`, info or error; off for nothing")
@@ -129,6 +135,10 @@ func (f *serveFlags) safely() error {
 		return usage(fmt.Sprintf("--log is info, error or off, not %q", f.log), "verbatim serve --help")
 	case !(f.limits.Rate > 0) || f.limits.Burst < 1 || f.limits.Requests < 1 || f.limits.Streams < 1 || f.bodies < 1 || f.bodies > 1<<20:
 		return usage("a limit is a number above 0", "give --rate, --burst, --requests, --streams and --bodies so, or leave them out")
+	case f.script < 1 || f.script<<10 > int64(dsl.DefaultLimits.Bytes) || f.limits.Calls < 1 || f.limits.Calls > dsl.DefaultLimits.Calls:
+		return usage(fmt.Sprintf("no script has more than %d KiB and %s calls, and none is smaller than one", dsl.DefaultLimits.Bytes>>10, receipt.Thousands(dsl.DefaultLimits.Calls)), "give --script and --calls within that, or leave them out")
+	case f.limits.Drain <= 0 || f.limits.Drain > time.Hour:
+		return usage("--drain is a time up to an hour", "write it like 30s, or leave it out for 10s")
 	}
 	return nil
 }
@@ -338,7 +348,7 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 		Meter: meter, Together: r.shared, People: people(reg, store), Tokens: tokensOf(reg, store), Version: version,
 	}
 	o.Limits = f.limits
-	o.Limits.Bodies = f.bodies << 20
+	o.Limits.Bodies, o.Limits.Script = f.bodies<<20, f.script<<10
 	key, err := a.logKey("")
 	if err != nil {
 		return nil, err
@@ -573,7 +583,7 @@ func (a *app) workBeside(ctx context.Context, f serveFlags, name string, engine 
 	if f.apart {
 		return nil
 	}
-	w := &worker.Worker{Engine: engine, Store: store, Name: name, Spread: rand.Float64, Send: send, Channel: channel,
+	w := &worker.Worker{Engine: engine, Store: store, Name: name, Drain: f.limits.Drain, Spread: rand.Float64, Send: send, Channel: channel,
 		Report:   func(e worker.Event) { ran(&e, channel, meter, log) },
 		Provider: answersFor(channel), Up: func(provider string, up bool) {
 			if !strings.HasPrefix(provider, a2a.TargetPush) { // agents come and go, and each would be a line for ever

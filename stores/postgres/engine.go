@@ -27,7 +27,7 @@ type Need struct {
 func Engine(ctx context.Context, url string) (about string, all []Need, err error) {
 	c, err := pgx.ParseConfig(url)
 	if err != nil {
-		return "", nil, &failure{doing: "open", cause: plainCause(err)}
+		return "", nil, fault(ctx, "open", err)
 	}
 	c.DefaultQueryExecMode = pgx.QueryExecModeExec
 	conn, err := pgx.ConnectConfig(ctx, c)

@@ -6,9 +6,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -28,45 +30,47 @@ type failure struct {
 
 func (f *failure) Error() string {
 	if f.code == "" && f.cause != nil {
-		if says, _ := unreached(f.cause); says != "" {
-			return fmt.Sprintf("postgres: %s: %s (%v)", f.doing, says, f.cause)
+		// An address that was tried with TLS and without is told once.
+		var lines []string
+		for line := range strings.SplitSeq(f.cause.Error(), "\n") {
+			if !slices.ContainsFunc(lines, func(before string) bool { return strings.HasSuffix(before, line) }) {
+				lines = append(lines, line)
+			}
 		}
-		return fmt.Sprintf("postgres: %s: %v", f.doing, f.cause)
+		text := strings.Join(lines, "; ")
+		if says, _ := unreached(f.cause); says == text {
+			return fmt.Sprintf("postgres: %s: %s", f.doing, says)
+		} else if says != "" {
+			return fmt.Sprintf("postgres: %s: %s (%s)", f.doing, says, text)
+		}
+		return fmt.Sprintf("postgres: %s: %s", f.doing, text)
 	}
 	text := "SQLSTATE " + f.code
 	if f.about != "" {
 		text += " on " + f.about
 	}
-	if says := meanings[f.code]; says != "" {
+	if says := sayings[f.code].says; says != "" {
 		text = says + " (" + text + ")"
 	}
 	return "postgres: " + f.doing + ": " + text
 }
 
-// meanings are what codes say that operators meet while they set a server up (appendix A of
-// PostgreSQL's documentation).
-var meanings = map[string]string{
-	"28000": "the server's rules (pg_hba.conf) do not let this role in from here",
-	"28P01": "the password of the role is wrong or missing; PGPASSWORD or a file .pgpass gives it",
-	"3D000": "the server has no database of this name",
-	"42501": "the role may not do this; the owner of the tables may, and gives a role what runs need by migrate --grant-to",
-	"53100": "the server's disk is full",
-	"57P03": "the server is starting or stopping",
-}
-
-// nextSteps are what operators do about codes, and about connections that do not come about.
-var nextSteps = map[string]string{
-	"28000": "add a line for the role, the database and this machine to pg_hba.conf, and reload the server",
-	"28P01": "check the password in the URL, in PGPASSWORD or in .pgpass; ALTER ROLE sets another",
-	"3D000": "check the end of the URL, or make the database: verbatim migrate --roles",
-	"53300": "end connections that nobody needs, or raise max_connections or the limit of the role or the database",
-	"57P03": "wait until the server has started, and see its log if it does not",
+// sayings are what operators are told about codes that they meet while they set a server up (appendix A of
+// PostgreSQL's documentation), and what they do. A code without a step has another in each command.
+var sayings = map[string]struct{ says, next string }{
+	"28000": {"the server's rules (pg_hba.conf) do not let this role in from here", "add a line for the role, the database and this machine to pg_hba.conf, and reload the server"},
+	"28P01": {"the password of the role is wrong or missing; PGPASSWORD or a file .pgpass gives it", "check the password in the URL, in PGPASSWORD or in .pgpass; ALTER ROLE sets another"},
+	"3D000": {"the server has no database of this name", "check the end of the URL, or make the database: verbatim migrate --roles"},
+	"42501": {"the role may not do this; the owner of the tables may, and gives a role what runs need by migrate --grant-to", ""},
+	"53100": {"the server's disk is full", "free space on the server's disk, or give it more"},
+	"53300": {"", "end connections that nobody needs, or raise max_connections or the limit of the role or the database"},
+	"57P03": {"the server is starting or stopping", "wait until the server has started, and see its log if it does not"},
 }
 
 // Next says what an operator can do, "" where no step is known.
 func (f *failure) Next() string {
 	if f.code != "" {
-		return nextSteps[f.code]
+		return sayings[f.code].next
 	}
 	_, next := unreached(f.cause)
 	return next
@@ -77,7 +81,14 @@ func (f *failure) Next() string {
 func unreached(cause error) (says, next string) {
 	var host x509.HostnameError
 	var wrong *tls.CertificateVerificationError
+	var file *fs.PathError
 	switch {
+	case errors.Is(cause, errURL):
+		return "the URL cannot be read", "write it like postgres://ROLE@HOST/DATABASE"
+	case errors.As(cause, &file):
+		return "a file that the URL names cannot be read", "check its path, and who may read it"
+	case errors.Is(cause, syscall.ECONNREFUSED) || errors.Is(cause, syscall.ENOENT):
+		return "no server listens there", "start the server, or check the host and the port in the URL"
 	case cause != nil && (strings.Contains(cause.Error(), "no such host") || strings.Contains(cause.Error(), "hostname resolving error")):
 		return "the name of the server leads to no address", "check the host in the URL, and that this machine resolves it: getent hosts NAME"
 	case errors.As(cause, &host):
@@ -263,14 +274,19 @@ func ours(err error) bool {
 	return errors.As(err, &chain)
 }
 
+var errURL = errors.New("the URL cannot be read")
+
 // plainCause keeps passwords out: an error of parsing or connecting may quote
 // the whole URL.
 func plainCause(err error) error {
 	var connect *pgconn.ConnectError
 	var parse *pgconn.ParseConfigError
+	var file *fs.PathError
 	switch {
+	case errors.As(err, &parse) && errors.As(err, &file):
+		return file
 	case errors.As(err, &parse):
-		return errors.New("the URL cannot be read")
+		return errURL
 	case errors.As(err, &connect):
 		return fmt.Errorf("no connection: %w", connect.Unwrap())
 	}

@@ -105,7 +105,7 @@ func (s *Store) follow(ctx context.Context) error {
 	// Its role is the store's, and so is the password, which the replica learns a moment later.
 	s.replica.shows = newPasswords(c, func() []string { return append(s.shows.read(), s.replicaURL) })
 	if s.replica.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
-		return &failure{doing: "open", cause: plainCause(err)}
+		return fault(ctx, "open", err)
 	}
 	if _, err := s.replica.reached(ctx, "0/0"); err != nil {
 		var no notReplicaError

@@ -42,7 +42,7 @@ const setConfig = "pg_catalog.set_config(text, text, boolean)"
 func Roles(ctx context.Context, at, prefix string, random io.Reader, apply bool) (RolesPlan, error) {
 	cfg, err := pgx.ParseConfig(at)
 	if err != nil {
-		return RolesPlan{}, &failure{doing: "open", cause: plainCause(err)}
+		return RolesPlan{}, fault(ctx, "open", err)
 	}
 	r := &roles{prefix: prefix, database: cmp.Or(cfg.Database, cfg.User), random: random, apply: apply}
 	there := cfg.Copy()

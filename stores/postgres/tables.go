@@ -18,14 +18,14 @@ import (
 func Tables(ctx context.Context, url string, keep func(name string) bool) ([]stores.Table, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, plainCause(err)
+		return nil, fault(ctx, "open", err)
 	}
 	config.RuntimeParams["default_transaction_read_only"] = "on"
 	config.RuntimeParams["search_path"] = "public"
 	config.RuntimeParams["statement_timeout"] = "30000"
 	pc, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return nil, plainCause(err)
+		return nil, fault(ctx, "open", err)
 	}
 	defer leave(ctx, pc)
 	d := &describer{pc, ctx}

@@ -67,17 +67,7 @@ func Print(w io.Writer, r *Receipt, o Options) {
 		}
 	case !r.Done && t.Acts():
 		fmt.Fprintln(w)
-		asking := map[int]bool{}
-		for _, a := range r.Asks() {
-			asking[a.Call] = true
-		}
-		if len(asking) > 0 {
-			what := "calls ask first"
-			if len(r.Calls) == 1 {
-				what = "call asks first"
-			}
-			fmt.Fprintf(w, "  %d of %s %s\n", len(asking), Thousands(len(r.Calls)), what)
-		}
+		printAsking(w, r)
 		valid := "while nothing that it read changes"
 		switch {
 		case t.Rows == 1:
@@ -86,6 +76,29 @@ func Print(w io.Writer, r *Receipt, o Options) {
 			valid = "while these " + Thousands(t.Rows) + " rows stay unchanged"
 		}
 		fmt.Fprintf(w, "  preview %s   valid %s\n", strings.ReplaceAll(Short(r.Sealed().ID), "-", " "), valid)
+	}
+}
+
+// printAsking counts the calls that ask the caller, and those that wait for somebody else.
+func printAsking(w io.Writer, r *Receipt) {
+	own, others := map[int]bool{}, map[int]bool{}
+	for _, a := range r.Asks() {
+		if a.By == "" {
+			own[a.Call] = true
+		} else {
+			others[a.Call] = true
+		}
+	}
+	for _, asks := range []struct {
+		calls     int
+		one, many string
+	}{{len(own), "asks first", "ask first"}, {len(others), "waits for somebody else", "wait for somebody else"}} {
+		switch {
+		case asks.calls > 0 && len(r.Calls) == 1:
+			fmt.Fprintf(w, "  1 of 1 call %s\n", asks.one)
+		case asks.calls > 0:
+			fmt.Fprintf(w, "  %d of %s calls %s\n", asks.calls, Thousands(len(r.Calls)), asks.many)
+		}
 	}
 }
 

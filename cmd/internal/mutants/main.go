@@ -24,6 +24,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -158,15 +159,16 @@ func seed(root string, f fault) string {
 		return err.Error()
 	}
 	const limit = 5 * time.Minute
-	cmd := exec.Command("go", "test", "-count=1", "-timeout", limit.String(), "-overlay", overlay, "-vet=off", "-run", f.run, f.pkg)
-	cmd.Dir = root
+	module, pkg := f.module(root)
+	cmd := exec.Command("go", "test", "-count=1", "-timeout", limit.String(), "-overlay", overlay, "-vet=off", "-run", f.run, pkg)
+	cmd.Dir = module
 	// A test that builds the program builds the faulty one.
 	cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false -overlay="+overlay)
 	if !strings.HasSuffix(f.file, ".go") {
 		// Tests read such a file from the tree as well: they run in a copy of it.
 		tree, binary := filepath.Join(dir, "tree"), filepath.Join(dir, "test")
-		build := exec.Command("go", "test", "-c", "-o", binary, "-overlay", overlay, "-vet=off", f.pkg)
-		build.Dir = root
+		build := exec.Command("go", "test", "-c", "-o", binary, "-overlay", overlay, "-vet=off", pkg)
+		build.Dir = module
 		if said, err := build.CombinedOutput(); err != nil {
 			return "the faulty program does not build:\n" + string(said)
 		}
@@ -194,6 +196,22 @@ func seed(root string, f fault) string {
 		return "the faulty program does not build:\n" + string(said)
 	}
 	return ""
+}
+
+// module returns the folder of the module that has the test, and its package there: some are modules of
+// their own.
+func (f fault) module(root string) (dir, pkg string) {
+	for at := path.Clean(f.pkg); at != "."; at = path.Dir(at) {
+		if dir = filepath.Join(root, at); exists(filepath.Join(dir, "go.mod")) {
+			return dir, "./" + strings.TrimPrefix(strings.TrimPrefix(path.Clean(f.pkg), at), "/")
+		}
+	}
+	return root, f.pkg
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 // plant copies the tree, with a faulty file in the place of one.

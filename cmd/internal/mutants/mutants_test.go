@@ -27,6 +27,22 @@ func TestFaultsAreUpToDate(t *testing.T) {
 	}
 }
 
+// A fault is run in the module of its test.
+func TestATestMayStandInAnotherModule(t *testing.T) {
+	t.Parallel()
+	const root = "../../.."
+	for pkg, want := range map[string][2]string{
+		"./dsl":                              {root, "./dsl"},
+		"./cmd/internal/mutants":             {root, "./cmd/internal/mutants"},
+		"./cmd/internal/manifests":           {root + "/cmd/internal/manifests", "./"},
+		"./cmd/internal/manifests/kinds/old": {root + "/cmd/internal/manifests", "./kinds/old"},
+	} {
+		if dir, in := (fault{pkg: pkg}).module(root); dir != filepath.FromSlash(want[0]) || in != want[1] {
+			t.Errorf("%s is %s in %s", pkg, in, dir)
+		}
+	}
+}
+
 // SAFE-L3: of a package whose test looks at every case but one, the mutants of that
 // one survive and all others are noticed; what no test reaches survives as well.
 func TestMutantsThatSurviveAreTold(t *testing.T) {

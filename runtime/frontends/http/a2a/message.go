@@ -91,7 +91,7 @@ func (p *peer) understands(ctx context.Context, s *engine.Session, m *a2a.Messag
 			}
 		}
 	}
-	script, ds := dsl.Parse(dsl.NewSource(taskKind, text+"\n"))
+	script, ds := p.Limits.Parse(taskKind, text+"\n")
 	if ds.HasErrors() {
 		return nil, nil, server.Invalid(script, p.Registry.Mask(script, ds))
 	}

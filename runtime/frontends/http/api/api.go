@@ -149,7 +149,7 @@ func (v *visit) paper() (*paper, error) {
 	if p.Name == "" {
 		p.Name = "request"
 	}
-	p.script, p.faults = dsl.Parse(dsl.NewSource(p.Name, p.Script))
+	p.script, p.faults = v.Limits.Parse(p.Name, p.Script)
 	return p, v.open(p)
 }
 

@@ -31,6 +31,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"verbatim/dsl"
 	"verbatim/runtime/conversation/dialog"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/files/intake"
@@ -108,7 +109,13 @@ type Limits struct {
 	Burst    int           // that may come together: 1 000
 	Bodies   int64         // of memory that bodies take at once, in bytes: 256 MiB
 	Script   int64         // of a script, in bytes: 1 MiB
+	Calls    int           // of a script: as many as the language takes
 	Drain    time.Duration // how long running requests may take when the server ends: 10 s
+}
+
+// Parse parses a script of a client, which has no more calls than the limits allow.
+func (l *Limits) Parse(name, text string) (*dsl.Script, dsl.Diagnostics) {
+	return dsl.Limits{Calls: l.Calls}.Parse(dsl.NewSource(name, text))
 }
 
 // A Server answers requests. Make it with New.
@@ -155,7 +162,7 @@ func New(o Options) (*Server, error) {
 	o.Brand.Name = cmp.Or(o.Brand.Name, "Verbatim")
 	o.Limits = Limits{
 		Requests: cmp.Or(o.Limits.Requests, 256), Streams: cmp.Or(o.Limits.Streams, 20_000), Wait: cmp.Or(o.Limits.Wait, 250*time.Millisecond),
-		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Bodies: cmp.Or(o.Limits.Bodies, 256<<20), Script: cmp.Or(o.Limits.Script, 1<<20), Drain: cmp.Or(o.Limits.Drain, 10*time.Second),
+		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Bodies: cmp.Or(o.Limits.Bodies, 256<<20), Script: cmp.Or(o.Limits.Script, 1<<20), Calls: cmp.Or(o.Limits.Calls, dsl.DefaultLimits.Calls), Drain: cmp.Or(o.Limits.Drain, 10*time.Second),
 	}
 	s := &Server{Options: o, public: public, hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(), mux: http.NewServeMux(),
 		Logins: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}}
