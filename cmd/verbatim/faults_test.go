@@ -98,7 +98,8 @@ func (h *house) opens(who string) *doors {
 	})
 	f := serveFlags{palettes: filepath.Join(h.dir, "verbs"), store: file, listen: "127.0.0.1:0", proxied: true, urls: []string{doorsURL}, budget: usualBudget, log: "error", apart: true}
 	f.mode = "tools"
-	f.limits, f.bodies = server.Limits{Rate: 200, Burst: 1000, Requests: 256, Streams: 20_000}, 256
+	f.limits = server.Limits{Rate: 200, Burst: 1000, Requests: 256, Streams: 20_000, Calls: 1000, Drain: time.Second}
+	f.bodies, f.script = 256, 1024
 	var err error
 	if d.runningServer, err = a.server(h.t.Context(), f, &ends); err != nil {
 		h.t.Fatal(err)
