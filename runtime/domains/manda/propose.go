@@ -252,9 +252,11 @@ func (s *series) asked(q *Question) (all []*Fact) {
 }
 
 // leastSure is the likelihood below which a figure is not told, but only what the rows say that fit
-// best; leastSaid the one below which nothing is proposed at all.
+// best, and leastSum that of one that is reckoned: of public reports, those below are wrong more often than
+// right. LeastSaid is the one below which nothing is proposed at all.
 const (
-	leastSure = 0.2
+	leastSure = 0.25
+	leastSum  = 0.3
 	leastSaid = 0.08
 	leastLine = 0.15 // of a sentence
 )
@@ -279,14 +281,15 @@ func seek(q *Question, room *DealFacts) (lines []Line, sure *float64) {
 		return nil, nil
 	}
 	best := all[0]
+	unsure := best.sure < leastSure || best.sum != nil && best.sure < leastSum
 	switch {
 	case best.sure < leastSaid, best.sure < leastLine && best.said != nil && best.figure == nil:
 		return nil, nil
 	case best.told(q):
 		return nil, &best.sure
-	case best.sure < leastSure && (best.of != nil && best.of.cover() < leastOffered || !q.Figure && len(q.Periods) == 0 && !figured.re().MatchString(q.plainly())):
+	case unsure && (best.of != nil && best.of.cover() < leastOffered || !q.Figure && len(q.Periods) == 0 && !figured.re().MatchString(q.plainly())):
 		return nil, nil
-	case best.sure < leastSure && (best.said == nil || best.figure != nil):
+	case unsure && (best.said == nil || best.figure != nil):
 		a.offered(all)
 	default:
 		a.proposed(best, all)
