@@ -247,6 +247,7 @@ marathon: postgres prometheus nginx chromium versions ## the tests that count, a
 	VERBATIM_REQUIRE_POSTGRES=1 RAPID_SEED=$(SEED) RAPID_CHECKS=5000 go test ./dsl ./verbs ./stores/... ./runtime/conversation/values ./runtime/conversation/intent -timeout 2h
 	go test ./dsl -run 'TestLawsHoldOfBrokenTexts$$' -executions 10000000 -timeout 6h -v
 	go test ./runtime/engine -run 'TestSearchFindsNoWayAround$$' -search 1000000 -search-seed $(SEED) -timeout 12h -v
+	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/engine -run 'TestMadeUpPalettes$$' -made-up 100 -timeout 1h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./stores/postgres -run 'TestManyWritersKeepOneChain$$|TestANameIsOneLookUp$$' -entries 100000 -names 1000000 -timeout 2h -v
 	go test ./runtime/files/documents -run 'TestAMillionCells$$' -cells 1000000 -timeout 1h -v
 	VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 go test ./stores/postgres -run 'TestStoreReadsAReplica$$|TestStoreBehindPgBouncer$$' -every-case -timeout 2h -v
