@@ -120,8 +120,8 @@ test: build postgres pgbouncer prometheus caddy strace rabbit chromium lark neov
 	@scratch=$$($(IN_MEMORY)); if [ -n "$$scratch" ]; then export TMPDIR=$$scratch; trap 'rm -rf "$$scratch"' EXIT; echo "test: what tests write is in $$scratch" >&2; fi; set -x; \
 	VERBATIM_BUILT=$(CURDIR)/bin/verbatim $(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_CADDY=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) GOGC=$(GOGC) GOFLAGS="$(GOFLAGS) -ldflags=-w" $(WATCHED) go test -vet=off $(RACED) -timeout 45m ./... \
 		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
-	cd $(BENCH) && VERBATIM_REQUIRE_POSTGRES=1 $(WATCHED) go test -timeout 10m ./...
-	cd cmd/internal/manifests && CGO_ENABLED=0 go test -timeout 10m .
+	cd $(BENCH) && VERBATIM_REQUIRE_POSTGRES=1 GOGC=$(GOGC) $(WATCHED) go test -vet=off -timeout 10m ./...
+	cd cmd/internal/manifests && CGO_ENABLED=0 go test -vet=off -timeout 10m .
 
 live: ## ask the model VERBATIM_MODEL at VERBATIM_BASE_URL, for 50 000 tokens at most; what each case costs
 	@go test ./cmd/verbatim -run 'TestLive$$' -count=1 -v
@@ -247,6 +247,7 @@ marathon: postgres prometheus nginx chromium versions ## the tests that count, a
 	VERBATIM_REQUIRE_POSTGRES=1 RAPID_SEED=$(SEED) RAPID_CHECKS=5000 go test ./dsl ./verbs ./stores/... ./runtime/conversation/values ./runtime/conversation/intent -timeout 2h
 	go test ./dsl -run 'TestLawsHoldOfBrokenTexts$$' -executions 10000000 -timeout 6h -v
 	go test ./runtime/engine -run 'TestSearchFindsNoWayAround$$' -search 1000000 -search-seed $(SEED) -timeout 12h -v
+	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/engine -run 'TestMadeUpPalettes$$' -made-up 100 -timeout 1h -v
 	VERBATIM_REQUIRE_POSTGRES=1 go test ./stores/postgres -run 'TestManyWritersKeepOneChain$$|TestANameIsOneLookUp$$' -entries 100000 -names 1000000 -timeout 2h -v
 	go test ./runtime/files/documents -run 'TestAMillionCells$$' -cells 1000000 -timeout 1h -v
 	VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 go test ./stores/postgres -run 'TestStoreReadsAReplica$$|TestStoreBehindPgBouncer$$' -every-case -timeout 2h -v

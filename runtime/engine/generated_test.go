@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -118,6 +119,8 @@ func (a author) call(n int) string {
 	return text
 }
 
+var madeUp = flag.Uint64("made-up", 4, "how many palettes TestMadeUpPalettes makes up")
+
 // F12, O18: whatever palette is made up, what is observed is what was shown and promised,
 // and a file and a server come to the same: the same answer, the same rows, in the same
 // order.
@@ -126,8 +129,9 @@ func TestMadeUpPalettes(t *testing.T) {
 	if norace.Run(t) {
 		return
 	}
-	const palettes, verbsOf, calls = 8, 8, 24
-	for seed := range uint64(palettes) {
+	const verbsOf, calls = 8, 24
+	for n := range *madeUp {
+		seed := n + 4 // of the first eight, those that notice the fault which is seeded for this test
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			a := author{rand.New(rand.NewPCG(seed, 12))}

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"reflect"
 	"testing"
 
 	"verbatim/stores"
@@ -41,21 +42,35 @@ func TestReopened(t *testing.T) {
 
 func open(t *testing.T, entities []*stores.Entity) stores.Store {
 	t.Helper()
+	if reflect.DeepEqual(entities, storetest.Schema()) {
+		return openDatabase(t, pgtest.Like(t, "schema", func(db pgtest.DB) {
+			if err := migrated(t, db, entities).Close(); err != nil {
+				t.Fatal(err)
+			}
+		}), nil)
+	}
 	return openDatabase(t, pgtest.Database(t), entities)
 }
 
 func openDatabase(t *testing.T, db pgtest.DB, entities []*stores.Entity) stores.Store {
+	t.Helper()
+	s := migrated(t, db, entities)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// migrated is a store with tables for some entities.
+func migrated(t *testing.T, db pgtest.DB, entities []*stores.Entity) *postgres.Store {
 	t.Helper()
 	ctx := context.Background()
 	s, err := postgres.Open(ctx, db.App, postgres.MigrateAs(db.Owner))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	if entities != nil {
 		plan, err := s.Migrate(ctx, entities, true)
 		if err != nil || len(plan.Problems) > 0 {

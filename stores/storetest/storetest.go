@@ -74,6 +74,10 @@ type schema struct {
 	cbu, case_, workstream, request, submission, diary, country *stores.Entity
 }
 
+// Schema is what most cases give to Open, made anew: a store that costs much to make may be a copy of
+// one that was made for it.
+func Schema() []*stores.Entity { return newSchema().all() }
+
 func (s *schema) all() []*stores.Entity {
 	return []*stores.Entity{s.cbu, s.case_, s.workstream, s.request, s.submission, s.diary, s.country}
 }

@@ -99,7 +99,7 @@ func TestWhatAGrammarAllowsIsAccepted(t *testing.T) {
 			}
 			r := rand.New(rand.NewPCG(4711, uint64(len(name))))
 			said := map[string]bool{}
-			for range max(*samples, 10_000) {
+			for range max(*samples, 3_000) {
 				text := g.Sample(r)
 				script, ds := dsl.Parse(dsl.NewSource("model", text))
 				if ds.HasErrors() {

@@ -37,7 +37,7 @@ var (
 	// On a server fifty are enough: every kind of step is among them, which killPlans checks, and a
 	// dozen processes are killed. In a file, where plans end sooner, a hundred leave time for as many.
 	// More rounds of the same are those of make marathon.
-	planned = flag.Int("plans", 0, "how many plans are made while processes are killed, on each store; unless said 100 in a file, 50 on a server")
+	planned = flag.Int("plans", 0, "how many plans are made while processes are killed, on each store; unless said 50 in a file, 25 on a server")
 	every   = flag.Duration("every", 400*time.Millisecond, "how often a process that makes plans is killed")
 )
 
@@ -367,7 +367,7 @@ func TestPlansAreKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		killPlans(t, "SQLite", at, began, s, cmp.Or(*planned, 100))
+		killPlans(t, "SQLite", at, began, s, cmp.Or(*planned, 50))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
@@ -376,7 +376,7 @@ func TestPlansAreKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		killPlans(t, "PostgreSQL", db.App, began, s, cmp.Or(*planned, 50))
+		killPlans(t, "PostgreSQL", db.App, began, s, cmp.Or(*planned, 25))
 	})
 }
 
