@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io/fs"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -22,25 +23,15 @@ import (
 	"verbatim/stores/postgres/pgtest"
 )
 
-// archive lays out what the archive of a release holds, as build.sh says, for this machine.
+// archive lays out what the archive of a release holds, for this machine.
 func archive(t *testing.T, dir, name string) {
 	t.Helper()
-	script, err := os.ReadFile(filepath.Join(releases, "build.sh"))
+	program, err := norace.Binary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := regexp.MustCompile(`cmd/verbatim/release/\{([^}]*)\}`).FindSubmatch(script)
-	program, err := norace.Binary()
-	if m == nil || err != nil {
-		t.Fatal("build.sh copies no files of the release", err)
-	}
-	for _, file := range strings.Split(string(m[1]), ",") {
-		text, err := os.ReadFile(filepath.Join(releases, file))
-		if err = errors.Join(err, os.MkdirAll(filepath.Join(dir, name), 0o755), os.WriteFile(filepath.Join(dir, name, file), text, 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(os.Symlink(program, filepath.Join(dir, name, "verbatim")), os.CopyFS(filepath.Join(dir, name, "palettes"), os.DirFS(filepath.Join(root, "verbs/palettes")))); err != nil {
+	layOutPapers(t, filepath.Join(dir, name))
+	if err := os.Symlink(program, filepath.Join(dir, name, "verbatim")); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("tar", "-C", dir, "-czf", filepath.Join(dir, name+".tar.gz"), name).CombinedOutput(); err != nil {
@@ -48,6 +39,72 @@ func archive(t *testing.T, dir, name string) {
 	}
 	if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// layOutPapers lays out what an archive holds beside the program.
+func layOutPapers(t *testing.T, dir string) {
+	t.Helper()
+	if out, err := exec.Command("bash", filepath.Join(releases, "papers.sh"), dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// An archive holds what it speaks of: each link of its pages leads to a file in it, and the quick start begins
+// with what is there.
+func TestAnArchiveHoldsWhatItSpeaksOf(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	layOutPapers(t, dir)
+	link := regexp.MustCompile(`\]\(([^)#\s]+)`)
+	pages, links, starts := 0, 0, 0
+	if err := filepath.WalkDir(dir, func(page string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(page) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			return err
+		}
+		pages++
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], ":") {
+				continue
+			}
+			links++
+			if filepath.Base(m[1]) == "START.md" {
+				starts++ // what leads nowhere would be text
+			}
+			at := filepath.Join(filepath.Dir(page), m[1])
+			if _, err := os.Stat(at); err != nil || !strings.HasPrefix(at, dir) {
+				t.Errorf("%s leads to %s, which the archive has not", strings.TrimPrefix(page, dir), m[1])
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if pages < 50 || links < 200 || starts < 15 {
+		t.Errorf("%d pages have %d links, %d of them to the quick start", pages, links, starts)
+	}
+	program, err := norace.Binary()
+	if err == nil {
+		err = os.Symlink(program, filepath.Join(dir, "verbatim"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, err := os.ReadFile(filepath.Join(dir, "START.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, from, _ := strings.Cut(string(start), "## Quick start")
+	_, from, _ = strings.Cut(from, "```sh\n")
+	from, _, _ = strings.Cut(from, "```")
+	cmd := exec.Command("bash", "-c", from)
+	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir()}
+	if out, err := cmd.CombinedOutput(); strings.Contains(from, "make ") || !strings.Contains(string(out), "16 entities verified") || !strings.Contains(string(out), "nothing is called @pierre-dupont-source-of-wealth here") {
+		t.Errorf("the quick start: %v\n%s", err, out)
 	}
 }
 

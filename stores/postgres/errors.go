@@ -58,12 +58,13 @@ func (f *failure) Error() string {
 // sayings are what operators are told about codes that they meet while they set a server up (appendix A of
 // PostgreSQL's documentation), and what they do. A code without a step has another in each command.
 var sayings = map[string]struct{ says, next string }{
-	"28000": {"the server's rules (pg_hba.conf) do not let this role in from here", "add a line for the role, the database and this machine to pg_hba.conf, and reload the server"},
+	"28000": {"the server does not let this role in from here: there is no such role, it may not log in, or pg_hba.conf has no line for it", "the server's log says which: make the role, ALTER ROLE it to LOGIN, or add a line for role, database and machine to pg_hba.conf and reload"},
 	"28P01": {"the password of the role is wrong or missing; PGPASSWORD or a file .pgpass gives it", "check the password in the URL, in PGPASSWORD or in .pgpass; ALTER ROLE sets another"},
 	"3D000": {"the server has no database of this name", "check the end of the URL, or make the database: verbatim migrate --roles"},
 	"42501": {"the role may not do this; the owner of the tables may, and gives a role what runs need by migrate --grant-to", ""},
 	"53100": {"the server's disk is full", "free space on the server's disk, or give it more"},
 	"53300": {"", "end connections that nobody needs, or raise max_connections or the limit of the role or the database"},
+	"57P01": {"the server ended this connection", "connections are made again by themselves; its log says who ended them, if it is not stopping"},
 	"57P03": {"the server is starting or stopping", "wait until the server has started, and see its log if it does not"},
 }
 

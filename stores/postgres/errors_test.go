@@ -30,7 +30,7 @@ func TestWhatKeepsFromADatabase(t *testing.T) {
 		}
 		says[err.Error()], steps[knows.Next()] = true, true
 	}
-	for code, words := range map[string]string{"28P01": "password", "28000": "pg_hba.conf", "3D000": "no database", "53300": "no connection left", "53100": "disk is full", "57P03": "starting or stopping"} {
+	for code, words := range map[string]string{"28P01": "password", "28000": "pg_hba.conf", "3D000": "no database", "53300": "no connection left", "53100": "disk is full", "57P01": "ended this connection", "57P03": "starting or stopping"} {
 		told(code, fault(t.Context(), "open", &pgconn.PgError{Code: code}), words)
 	}
 	told("another name", fault(t.Context(), "open", x509.HostnameError{Certificate: &x509.Certificate{}, Host: "db.bank.example"}), "for another name")
@@ -59,7 +59,12 @@ func TestWhatKeepsFromADatabase(t *testing.T) {
 		t.Errorf("a database that is not there: %v", missing)
 	}
 	told("a port", at(func(u *url.URL) { query(u, "host", "127.0.0.1"); query(u, "port", "1"); u.Host = "" }), "no server listens there")
-	told("a file", at(func(u *url.URL) { u.Host = ""; query(u, "host", "127.0.0.1"); query(u, "sslmode", "verify-full"); query(u, "sslrootcert", "/nowhere/ca.pem") }), "a file that the URL names cannot be read (open /nowhere/ca.pem")
+	told("a file", at(func(u *url.URL) {
+		u.Host = ""
+		query(u, "host", "127.0.0.1")
+		query(u, "sslmode", "verify-full")
+		query(u, "sslrootcert", "/nowhere/ca.pem")
+	}), "a file that the URL names cannot be read (open /nowhere/ca.pem")
 	told("a URL", at(func(u *url.URL) { query(u, "port", "many") }), "the URL cannot be read")
 
 	// Who makes roles, and who reads tables, is told the same.

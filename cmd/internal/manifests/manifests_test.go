@@ -3,7 +3,9 @@
 package manifests
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,7 +60,7 @@ func TestManifestsAreThoseOfKubernetes(t *testing.T) {
 		}
 		return len(selector) > 0
 	}
-	ports := map[string]bool{}
+	ports, scraped := map[string]bool{}, false
 	for _, d := range deployments {
 		pod := d.Spec.Template
 		if d.Spec.Selector == nil || !covers(d.Spec.Selector.MatchLabels, pod.Labels) {
@@ -81,12 +83,23 @@ func TestManifestsAreThoseOfKubernetes(t *testing.T) {
 					ports[p.Name] = true
 				}
 			}
+			for i, arg := range c.Args {
+				if arg == "--metrics" && !slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool {
+					return p.Name == "metrics" && i+1 < len(c.Args) && c.Args[i+1] == fmt.Sprintf(":%d", p.ContainerPort)
+				}) {
+					t.Errorf("%s answers metrics at a port that it does not name", c.Name)
+				}
+				scraped = scraped || arg == "--metrics"
+			}
 			for _, probe := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe} {
 				if probe != nil && (probe.HTTPGet == nil || !own[probe.HTTPGet.Port.StrVal]) {
 					t.Errorf("%s is probed at a port that it has not", c.Name)
 				}
 			}
 		}
+	}
+	if !scraped {
+		t.Error("no pod answers metrics")
 	}
 	for _, p := range services[0].Spec.Ports {
 		if !ports[p.TargetPort.StrVal] {
@@ -95,7 +108,7 @@ func TestManifestsAreThoseOfKubernetes(t *testing.T) {
 	}
 
 	// What is misspelt is noticed.
-	for right, wrong := range map[string]string{"containerPort": "containerPorts", "readOnlyRootFilesystem": "readOnlyRoot", "maxUnavailable": "maxUnavailables", "replicas: 2": "replicas: two"} {
+	for right, wrong := range map[string]string{"containerPort:": "containerPorts:", "readOnlyRootFilesystem": "readOnlyRoot", "maxUnavailable": "maxUnavailables", "replicas: 2": "replicas: two"} {
 		if _, _, err := judge(strings.Replace(string(text), right, wrong, 1)); err == nil {
 			t.Errorf("%s is taken", wrong)
 		}

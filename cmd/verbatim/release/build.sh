@@ -49,10 +49,8 @@ for platform in "$@"; do
 	program=$scratch/$name/verbatim
 	case $platform in windows/*) program=$program.exe ;; esac
 	build "$platform" "$program"
-	cp -r "$scratch/LICENSES.txt" "$scratch/VARIABLES.txt" "$scratch/man" cmd/verbatim/release/{README.md,verbatim.service,Containerfile,kubernetes.yaml,nginx.conf,Caddyfile,alerts.yaml,dashboard.json} "$scratch/$name"
-	cp -r cmd/verbatim/guide "$scratch/$name/guide"
-	cp -r verbs/palettes "$scratch/$name/palettes"
-	find "$scratch/$name/palettes" -name '*.go' -delete
+	cp -r "$scratch/LICENSES.txt" "$scratch/VARIABLES.txt" "$scratch/man" "$scratch/$name"
+	bash cmd/verbatim/release/papers.sh "$scratch/$name"
 	tar --sort=name --mtime="@$moment" --owner=0 --group=0 --numeric-owner --mode=go+rX,go-w --format=ustar -C "$scratch" -cf - "$name" | gzip -n9 >"$out/$name.tar.gz"
 done
 

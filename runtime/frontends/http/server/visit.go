@@ -390,9 +390,15 @@ func (v *Visit) EndLogin(id string) error {
 	return v.Logins.EndOne(v.R.Context(), v.Principal, id)
 }
 
-// LogError logs a failure that the caller is told of in a sentence alone.
+// LogError logs a failure that the caller is told of in a sentence alone, with the operator's next step where
+// the failure knows one.
 func (v *Visit) LogError(what string, err error) {
-	v.Log.Error(what, "id", requestOf(v.R.Context()).id, "error", err.Error())
+	attrs := []any{"id", requestOf(v.R.Context()).id, "error", err.Error()}
+	var knows interface{ Next() string }
+	if errors.As(err, &knows) && knows.Next() != "" {
+		attrs = append(attrs, "next", knows.Next())
+	}
+	v.Log.Error(what, attrs...)
 }
 
 // fail answers with an error.
