@@ -568,17 +568,23 @@ func TestMCPJudgedByItsMakers(t *testing.T) {
 	suite := filepath.Join(judged(t, "conformance"), "dist", "index.js")
 	h := newHouse(t).administered()
 	at := fronted(t, h)
-	for _, scenario := range []string{"server-initialize", "ping", "completion-complete", "tools-list", "tools-call-error", "server-sse-multiple-streams",
-		"resources-list", "prompts-list", "dns-rebinding-protection"} {
-		t.Run(scenario, func(t *testing.T) {
-			t.Parallel()
-			cmd := exec.Command("node", suite, "server", "--url", at+"/mcp", "--scenario", scenario)
-			cmd.Dir = t.TempDir()
-			out, err := cmd.CombinedOutput()
-			if err != nil || !strings.Contains(string(out), "SUCCESS") && !regexp.MustCompile(`Passed: [1-9]`).Match(out) || strings.Contains(string(out), "FAILURE") {
-				t.Errorf("%v\n%s", err, out)
-			}
-		})
+	scenarios := []string{"server-initialize", "ping", "completion-complete", "tools-list", "tools-call-error", "server-sse-multiple-streams",
+		"resources-list", "prompts-list", "dns-rebinding-protection"}
+	cmd := exec.Command("node", append([]string{"testdata/mcp/scenarios.mjs", suite, at + "/mcp"}, scenarios...)...)
+	var wrong bytes.Buffer
+	cmd.Stderr = &wrong
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, out, &wrong)
+	}
+	said := string(out)
+	for _, scenario := range scenarios {
+		_, behind, began := strings.Cut(said, "=== "+scenario+"\n")
+		of, behind, ended := strings.Cut(behind, "=== exit 0\n")
+		if !began || !ended || strings.Contains(of, "\n=== ") || !strings.Contains(of, "SUCCESS") && !regexp.MustCompile(`Passed: [1-9]`).MatchString(of) || strings.Contains(of, "FAILURE") {
+			t.Fatalf("%s:\n%s%s", scenario, said, &wrong)
+		}
+		said = behind
 	}
 }
 
