@@ -35,7 +35,11 @@ build "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" "$scratch/verbatim"
 # The licences of all modules ask for their texts to be handed on. TestLicences keeps the list.
 "$scratch/verbatim" version --licences >"$scratch/LICENSES.txt"
 
-go run "$sbom" app -json -licenses -assert-licenses -noserial -main cmd/verbatim -output "$scratch/sbom.json" . 2>/dev/null
+go run "$sbom" app -json -licenses -assert-licenses -noserial -main cmd/verbatim -output "$scratch/sbom.json" . 2>"$scratch/sbom.log" || {
+	cat "$scratch/sbom.log" >&2
+	[ -d .git ] || echo "build.sh: this is a linked worktree, of which the list of components cannot be made; build from a clone" >&2
+	exit 1
+}
 sed -E "s/(\"timestamp\": \")[^\"]*/\1$(date -u -d "@$moment" +%FT%TZ)/; s/verbatim@v0\.0\.0-[0-9]{14}-[0-9a-f]{12}/verbatim@$version/g; s/(\"version\": \")v0\.0\.0-[0-9]{14}-[0-9a-f]{12}/\1$version/" "$scratch/sbom.json" >"$out/verbatim_$version.cdx.json"
 # What the tool calls BSD-Source-Code is the BSD-3-Clause of golang.org/x, and CC-BY-4.0 is
 # that of the documentation of the MCP SDK, of which nothing is built in.
