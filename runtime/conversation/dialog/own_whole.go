@@ -60,14 +60,19 @@ type takings struct {
 	names   []string               // the words that name their rows, verbs, arguments and codes
 	phrases []string               // the words of the phrases with which the palette says them
 	called  func(word string) bool // it is of the name of a row
+	kin     func(word string) bool // of a row of a kind of theirs
 	reads   bool                   // another call answers a question
 	asks    bool                   // one of the texts is a question
 }
 
 func (t *turn) takenBy(script *dsl.Script) (of takings) {
+	var rows []string
 	t.eachChanging(script, func(p *verbs.Param, v *dsl.Value) {
 		switch {
 		case v.Kind == dsl.Symbol, v.Kind == dsl.Code:
+			if v.Kind == dsl.Symbol {
+				rows = append(rows, v.Text)
+			}
 			of.names = append(of.names, wordsIn(strings.ReplaceAll(codeWords(v.Text), "-", " "))...)
 		case isExact(v):
 			of.exact = append(of.exact, v)
@@ -78,6 +83,15 @@ func (t *turn) takenBy(script *dsl.Script) (of takings) {
 			of.asks = of.asks || isQuestion(v.Text)
 		}
 	})
+	var kin []string // words of the rows of the same kinds: "2021" may name a document, and is none of them
+	for _, name := range rows {
+		for _, other := range t.alike(name) {
+			kin = append(kin, wordsIn(strings.ReplaceAll(other, "-", " "))...)
+		}
+	}
+	of.kin = func(word string) bool {
+		return slices.Contains(kin, word) || slices.Contains(kin, strings.TrimSuffix(word, "s"))
+	}
 	of.called = func(word string) bool { return t.trace.called(word) || t.trace.called(strings.TrimSuffix(word, "s")) }
 	of.names = append(of.names, wordsIn(t.c.o.Person)...) // at the end of a letter
 	parts := strings.NewReplacer("-", " ", ".", " ")
@@ -423,7 +437,7 @@ func partsOf(said string) (parts [][2]int) {
 // isOfAnother reports whether words of which calls take none speak of another row than theirs, and make no condition: "and
 // I have Thomas's passport".
 func (of *takings) isOfAnother(words []*spokenWord) bool {
-	return slices.ContainsFunc(words, func(w *spokenWord) bool { return of.called(w.word) && !has(of.names, w.word) }) &&
+	return slices.ContainsFunc(words, func(w *spokenWord) bool { return of.kin(w.word) && !has(of.names, w.word) }) &&
 		!slices.ContainsFunc(words, func(w *spokenWord) bool {
 			return w.taken || denies(w.word) || hedges(w.word) || slices.Contains(values.Phrases("supposing"), w.word) || slices.Contains(values.Phrases("contrasting"), w.word)
 		})
@@ -676,7 +690,7 @@ func (t *turn) misdated(script *dsl.Script) (names []string) {
 							return false // "between the 13th and the 17th"
 						}
 						found = true
-						if countsFrom().MatchString(values.Plain(clause[r.end:])) {
+						if countsFrom().MatchString(values.Plain(clause[r.end:])) || t.saidByOthers(clause[r.start:r.end]) {
 							return false // "on the 7th, and you get it two days after that"
 						}
 						words := meaningful(clause[:r.start] + " " + clause[r.end:])
@@ -697,6 +711,13 @@ func (t *turn) misdated(script *dsl.Script) (names []string) {
 		})
 	}
 	return names
+}
+
+// saidByOthers reports whether the message quotes a day without a date from what somebody else wrote, who may have counted
+// from another day: "he wrote on Monday: “you get them in a week”".
+func (t *turn) saidByOthers(day string) bool {
+	return !figures().MatchString(day) && hearsay(unquoted(t.heard.own)) &&
+		slices.ContainsFunc(inQuotes().FindAllString(t.heard.own, -1), func(quoted string) bool { return strings.Contains(quoted, day) })
 }
 
 // isMonth reports whether a day was said as a month alone, without a figure or another word.

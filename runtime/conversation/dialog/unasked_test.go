@@ -27,6 +27,8 @@ func TestAModelWritesNothingUnasked(t *testing.T) {
 		"a day from which is counted":  {"", "Note on the boiler: the plumber calls on 3 March 2025 and the part comes two days after that", boiler + `:note "the plumber calls on 3 March 2025 and the part comes two days after that" :expected 2025-03-03`, "you have not said expected"},
 		"for a coming day":             {"", "On Monday I want this on the boiler: come at noon", boiler + `:note "come at noon"`, "Monday"},
 		"perhaps, behind a dash":       {"", "Note on the boiler please - the plumber will perhaps come, perhaps not", boiler + `:note "the plumber will perhaps come, perhaps not"`, ""},
+		"a quoted day of another's":    {"", "The plumber wrote to me on Monday, and I'd like his line on the boiler: 'the part comes in a week'", boiler + `:note "the part comes in a week" :expected 2025-01-03`, "you have not said expected"},
+		"a name that is a day":         {"", "Note on the boiler: Mr Sunday brings the part", boiler + `:note "Mr Sunday brings the part" :expected 2024-12-29`, "you have not said expected"},
 		"in German":                    {"", "Bitte notieren: der Klempner bringt das Ersatzteil für den boiler", boiler + `:note "Klempner bringt Ersatzteil"`, ""},
 		"a day that the person said":   {"", "Please note that the part for the boiler comes on 3 March 2025", boiler + `:note "the part comes" :expected 2025-03-03`, ""},
 		"a day as words say it":        {"", "Note that the part for the boiler comes tomorrow", boiler + `:note "the part comes" :expected 2024-12-28`, ""},

@@ -14,6 +14,9 @@ import (
 // date reads a day or a span that begins at a lexeme, and returns the lexeme after it.
 func (s *scan) date(i int) (Reading, int) {
 	best, end := Reading{}, i
+	if s.are(i, weekday, month) && s.behind(i, "title") {
+		return best, end // "Herr Sonntag", "Ms May"
+	}
 	for _, form := range dateForms {
 		if s.are(i, form.begins...) {
 			for _, read := range form.reads {
