@@ -188,6 +188,7 @@ func (t *turn) concluded(ctx context.Context, k *task, reply *receipt.Receipt, c
 		says.WriteString(doneText(reply))
 	} else {
 		counted.release(ctx)
+		c.read = latest{turn: t.record.Number, calls: k.call.Calls}
 	}
 	for i := range reply.Calls {
 		if r := reply.Calls[i].Result; r != nil {

@@ -271,7 +271,11 @@ var besides = lazily(func() string {
 // something is wrong is no text either.
 func (t *turn) correctsAsked(ctx context.Context) (text string, handled bool, err error) {
 	c, was := t.c, &t.was
-	v := c.o.Registry.Verb(was.Wants.Verb)
+	of := was.Wants.Verb
+	if of == "" && len(was.Offers) == 1 {
+		of = was.Offers[0].Verb // "do you mean …?", and another row corrects what would be done
+	}
+	v := c.o.Registry.Verb(of)
 	if v == nil || c.o.Model != nil || c.o.Interpreter == nil || was.Corrects || t.heard.hidden || t.heard.reply.Answer == values.Decline {
 		return "", false, nil
 	}
@@ -306,7 +310,9 @@ func (t *turn) correctsAsked(ctx context.Context) (text string, handled bool, er
 			continue
 		}
 		next := was.with("")
+		next.Verb = v.Name
 		next.Given = append(slices.Clone(was.Given), Given{Verb: v.Name, Param: args[i].Key, Text: "@" + fit.Args[i].Value.Text})
+		next.said = t.renames(next.said, args[i].Value.Text, fit.Args[i].Value.Text)
 		u, err := c.understood(ctx, &next, was.Spoken)
 		if err != nil || u.Script == "" && u.Ask == "" {
 			return "", err != nil, err
@@ -316,6 +322,7 @@ func (t *turn) correctsAsked(ctx context.Context) (text string, handled bool, er
 		t.closed(true)
 		t.next = next
 		t.trace.add(ofPerson, t.heard.own, t.now)
+		t.trace.add(ofPerson, next.said, t.now)
 		text, err = t.makes(ctx, &u, was, c.wording.say(sayUnread))
 		return c.wording.say(sayInstead) + "\n" + text, true, err
 	}

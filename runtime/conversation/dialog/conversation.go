@@ -135,8 +135,7 @@ type Understood struct {
 	Resolved   []string // what words were read as
 	Assumed    []string // names of rows that were meant without being said
 	Withheld   string   // the verb that is surely meant and that the person may not use; "" if it is none
-	// Beyond says that the message asks for something that no verb does.
-	Beyond bool
+	Nearest    []string // the verbs that come nearest to a part that is not understood
 	// Wants is the argument that Ask asks for, without a text; Dictated says that it is free text.
 	Wants    Given
 	Dictated bool
@@ -184,6 +183,7 @@ type Conversation struct {
 	alone    bool            // the model cannot be reached, and the person was told so
 	expected expected        // what the person was last asked for by itself
 	lately   latest          // the last call that ran
+	read     latest          // the last calls that changed nothing
 	marks    rune            // number of marks for values that only the person was shown
 	said     []secret        // sensitive values of the person in this turn
 	masks    Masks           // sensitive values of the conversation, in what is kept of its exchanges with the model

@@ -3,6 +3,7 @@ package dialog
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
@@ -58,6 +59,9 @@ func (t *turn) correctables(ctx context.Context) (all []correctable) {
 		for i := range slices.Backward(c.lately.calls) {
 			all = append(all, correctable{nil, &c.lately.calls[i]})
 		}
+	}
+	if t.record.Number-c.read.turn == 1 && len(c.read.calls) == 1 {
+		all = append(all, correctable{nil, &c.read.calls[0]})
 	}
 	return all
 }
@@ -153,6 +157,7 @@ func (t *turn) corrected(ctx context.Context, of correctable, fit Fit, said stri
 	if fit.Text != "" {
 		t.trace.add(ofPerson, fit.Text, t.now) // they chose it
 	}
+	fit.Script = t.renamed(of.call, fit.Script)
 	t.spokenFor(of.call, fit.Script)
 	t.record.note(noteCorrection)
 	before := slices.Clone(c.open)
@@ -180,6 +185,70 @@ func (t *turn) corrected(ctx context.Context, of correctable, fit Fit, said stri
 	}
 	return c.wording.say(sayInstead) + "\n" + c.wording.question(outcome.question), nil
 }
+
+// renamed returns a changed call whose texts name the row that it has now, where they named the one that
+// it had: "press 1 is jammed" was said of another press.
+func (t *turn) renamed(was *dsl.Call, script string) string {
+	now := oneCall(script)
+	if now == nil {
+		return script
+	}
+	for i := range now.Args {
+		a := &now.Args[i]
+		if i >= len(was.Args) || a.Value.Kind != dsl.Symbol || was.Args[i].Value.Kind != dsl.Symbol || a.Value.Text == was.Args[i].Value.Text {
+			continue
+		}
+		for k := range now.Args {
+			if text := &now.Args[k].Value; text.Kind == dsl.String {
+				*text = dsl.NewString(t.renames(text.Text, was.Args[i].Value.Text, a.Value.Text))
+			}
+		}
+	}
+	return dsl.FormatCall(now)
+}
+
+// renames puts the label of a row in the place of another's in a text.
+func (t *turn) renames(text, was, now string) string {
+	old, label := t.c.o.Session.Names().Called(was), t.c.o.Session.Names().Called(now)
+	if at := strings.Index(strings.ToLower(text), strings.ToLower(old)); old != "" && label != "" && at >= 0 && len(strings.ToLower(text)) == len(text) {
+		return text[:at] + label + text[at+len(old):]
+	}
+	return text
+}
+
+// adds takes a statement that nothing else is made of, while a proposal stands that holds the person's own
+// text, as an addition to that text: "one of the presses is broken" and "it leaks oil". The person is asked
+// about the new text.
+func (t *turn) adds(ctx context.Context) (text string, handled bool, err error) {
+	const few = 3 // words that may be a remark as well
+	c, q := t.c, t.c.stands()
+	if q == nil || t.heard.hidden || t.heard.quoted != "" || t.heard.reply != (values.Reply{}) || strings.ContainsAny(t.heard.own, "?¿") ||
+		len(strings.Fields(t.heard.own)) < few || values.ReadRemark(t.heard.own) != values.NoRemark || values.Begins(t.heard.own) != values.Other || complains(t.heard.own) {
+		return "", false, nil
+	}
+	all := t.correctables(ctx)
+	if len(all) != 1 || q.decides {
+		return "", false, nil
+	}
+	v := c.o.Registry.Verb(all[0].call.Verb)
+	for i := range all[0].call.Args {
+		a := &all[0].call.Args[i]
+		k := slices.IndexFunc(v.Params, func(p verbs.Param) bool { return p.Name == a.Key })
+		if k < 0 || a.Value.Kind != dsl.String || !v.Params[k].Required || v.Params[k].Type.Pattern != nil || v.Params[k].Type.MaxLength < longText || t.trace.origin(&a.Value) != ofPerson {
+			continue
+		}
+		next := *all[0].call
+		next.Args = slices.Clone(next.Args)
+		next.Args[i].Value = dsl.NewString(strings.TrimRight(a.Value.Text, ".,;: ") + "; " + t.heard.own)
+		t.as(TakenCorrection)
+		text, err = t.corrected(ctx, all[0], Fit{Script: dsl.FormatCall(&next), Text: next.Args[i].Value.Text}, t.heard.own)
+		return text, true, err
+	}
+	return "", false, nil
+}
+
+// longText is from which length a text may hold sentences, and is no name.
+const longText = 500
 
 // spokenFor keeps the origin of the unchanged values: a text of the person's, in which they changed
 // the day, is still theirs.

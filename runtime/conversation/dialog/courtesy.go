@@ -27,6 +27,9 @@ var courtesies = sync.OnceValue(func() []courtesy {
 		return polites(func(l values.Language) string { return l.Expression(key) })
 	}
 	return append([]courtesy{
+		{answer: (*turn).parted}, // these three in the order of values.Courtesy, which reads them
+		{answer: (*turn).postponed},
+		{answer: says(saySmallTalk)},
 		{of("greeting"), (*turn).greeted},
 		{of("thanks"), (*turn).thanked},
 		{of("able"), (*turn).ableTo},
@@ -57,12 +60,15 @@ func (t *turn) polite(ctx context.Context) (string, bool, error) {
 // courtesyIn returns the courtesy that a message is, with or without a greeting before it, and its
 // language; nil if it is none.
 func courtesyIn(said string) (*courtesy, values.Language) {
+	if is, l := values.ReadCourtesy(said); is != values.NoCourtesy {
+		return &courtesies()[is-values.Parting], l
+	}
 	plain := values.Plain(said)
 	for {
 		for i := range courtesies() {
-			for _, l := range values.Languages() {
-				if c := &courtesies()[i]; c.said[l]().MatchString(plain) {
-					return c, l
+			for l, said := range courtesies()[i].said {
+				if said().MatchString(plain) {
+					return &courtesies()[i], values.Language(l)
 				}
 			}
 		}
@@ -98,6 +104,21 @@ func (t *turn) thanked(_ context.Context, w wording) (string, error) {
 		return w.say(sayWelcome), nil
 	}
 	return w.say(sayWelcome) + " " + w.say(sayKept), nil
+}
+
+// parted answers a goodbye: a question about what was meant is over, and one about a change still waits.
+func (t *turn) parted(ctx context.Context, w wording) (string, error) {
+	t.closed(false)
+	return t.goesOn(ctx, w.say(sayBye))
+}
+
+// postponed answers "not now": as a goodbye, but nothing is put again.
+func (t *turn) postponed(_ context.Context, w wording) (string, error) {
+	t.closed(false)
+	if len(t.c.open) > 0 {
+		return w.say(sayHeldUp), nil
+	}
+	return w.say(sayAnotherTime), nil
 }
 
 // mostGreeted is how many rows answer a greeting. More of them are a list that nobody asked for.
@@ -152,6 +173,26 @@ func (t *turn) cannot() string {
 	text := w.say(sayCannot)
 	if said := w.phrases(t.c.person, 1); len(said) > 0 {
 		text += " " + w.say(sayAskPerson, said[0])
+	}
+	return text + w.examples(few, t.c.context, t.c.o.Session.Verbs())
+}
+
+// unread says that nothing was found for a message, what comes nearest to it, and how to reach a person.
+func (t *turn) unread(u *Understood) string {
+	const few = 3
+	w := t.c.wording
+	text := w.say(sayUnread)
+	if said := w.phrases(t.c.person, 1); len(said) > 0 {
+		text += " " + w.say(sayAskPerson, said[0])
+	}
+	var nearest []string
+	for _, name := range u.Nearest {
+		if does := w.does(w.reg.Verb(name)); does != "" {
+			nearest = append(nearest, w.example(does))
+		}
+	}
+	if len(nearest) > 0 {
+		return text + " " + w.say(sayNearest, strings.Join(nearest, ", "))
 	}
 	return text + w.examples(few, t.c.context, t.c.o.Session.Verbs())
 }

@@ -15,8 +15,8 @@ import (
 // more is left to the palettes.
 func TestCourtesies(t *testing.T) {
 	t.Parallel()
-	const greets, thanks, able, who, none = 0, 1, 2, 3, -1
-	const english, german, french, spanish, others = 4, 5, 6, 7, 8
+	const parts, later, talks, greets, thanks, able, who, none = 0, 1, 2, 3, 4, 5, 6, -1
+	const english, german, french, spanish, others = 7, 8, 9, 10, 11
 	for _, c := range []struct {
 		is   int
 		in   values.Language
@@ -26,10 +26,22 @@ func TestCourtesies(t *testing.T) {
 		{greets, values.German, []string{"Grüß Gott", "guten Tag!", "Servus"}},
 		{greets, values.French, []string{"Bonjour", "coucou !", "Bonjour bonjour"}},
 		{greets, values.Spanish, []string{"¡Hola!", "Buenos días"}},
-		{thanks, values.English, []string{"thanks, bye", "Thank you very much for your help. Goodbye!", "ok thanks", "That's all, thank you", "great, see you soon", "Thanks 👍"}},
-		{thanks, values.German, []string{"Vielen Dank, tschüss", "Das war alles, danke schön!", "Auf Wiedersehen", "super danke", "Danke, einen schönen Tag noch"}},
-		{thanks, values.French, []string{"merci, au revoir", "C’est tout, merci", "Bonne journée !"}},
-		{thanks, values.Spanish, []string{"gracias, adiós", "vale, muchas gracias", "Eso es todo, gracias. Hasta luego"}},
+		{thanks, values.English, []string{"ok thanks", "That's all, thank you", "Thanks 👍"}},
+		{thanks, values.German, []string{"Das war alles, danke schön!", "super danke"}},
+		{thanks, values.French, []string{"C’est tout, merci"}},
+		{thanks, values.Spanish, []string{"vale, muchas gracias"}},
+		{parts, values.English, []string{"thanks, bye", "Thank you very much for your help. Goodbye!", "great, see you soon", "that was it for today, see you on Monday", "haha, good one. Have a nice weekend!"}},
+		{parts, values.German, []string{"Vielen Dank, tschüss", "Auf Wiedersehen", "Danke, einen schönen Tag noch", "passt, bis morgen", "das war's für heute, schönes Wochenende"}},
+		{parts, values.French, []string{"merci, au revoir", "Bonne journée !", "c'est tout, à demain"}},
+		{parts, values.Spanish, []string{"gracias, adiós", "Eso es todo, gracias. Hasta luego", "vale, hasta el lunes"}},
+		{later, values.English, []string{"not now", "maybe later, thanks", "Not today. I'll get back to you on Friday"}},
+		{later, values.German, []string{"jetzt nicht, ich melde mich morgen nach dem Essen", "später bitte"}},
+		{later, values.French, []string{"pas maintenant, je reviens dans une heure"}},
+		{later, values.Spanish, []string{"ahora no, ya le digo mañana"}},
+		{talks, values.English, []string{"Hello, how are you?", "good morning, how was your weekend?"}},
+		{talks, values.German, []string{"Guten Tag, wie geht es Ihnen?"}},
+		{talks, values.French, []string{"Bonjour, comment allez-vous ?"}},
+		{talks, values.Spanish, []string{"Hola, ¿qué tal?"}},
 		{able, values.English, []string{"What can you do?", "what can I say here", "How does this work?", "Hi, what can you do?"}},
 		{able, values.German, []string{"Was können Sie?", "Was kann ich hier tun?", "Wie funktioniert das?"}},
 		{able, values.French, []string{"Qu'est-ce que vous pouvez faire ?", "Que puis-je faire ici ?", "Comment ça marche ?"}},
@@ -57,7 +69,7 @@ func TestCourtesies(t *testing.T) {
 			"hello, the passport is on its way", "thanks, but no", "thanks, what is left?", "danke, und was fehlt noch?", "merci de me rappeler",
 			"what can you do about Pierre's accounts", "was kann ich statt des Passes schicken?", "how does this work for Thomas",
 			"who are you waiting for", "wer sind Sie alle, die darauf warten", "I want to talk to a person", "ein Mensch", "quiero hablar con una persona",
-			"hi, bye, yes", "buenas noticias", "moin moin meister, ja bitte",
+			"hi, bye, yes", "not now, tell me what is missing", "see you on Monday with the passport", "I will get back to you on Friday", "ich melde mich am Montag", "buenas noticias", "moin moin meister, ja bitte",
 		}},
 	} {
 		for _, said := range c.said {

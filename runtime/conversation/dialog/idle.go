@@ -91,11 +91,16 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if chosen != nil {
 		return t.clarified(ctx, chosen, otherwise)
 	}
+	if t.stood && u.Script == "" && u.Ask == "" && len(u.Left) <= 1 {
+		if text, ok, err := t.adds(ctx); ok || err != nil {
+			return text, err
+		}
+	}
 	if t.stood && (u.Script == "" || u.Confidence < plainly) && t.vague(&u) {
 		t.as(TakenAgain)
 		return joined(t.notTaken([]string{t.heard.own}), t.putsAgain()), nil
 	}
-	if t.was.open() && u.Script == "" && u.Ask == "" && !u.Beyond && t.heard.reply.Answer != values.Decline {
+	if t.was.open() && u.Script == "" && u.Ask == "" && t.heard.reply.Answer != values.Decline {
 		t.as(TakenAgain)
 		if content(t.heard.reply) {
 			c.unclear.fresh = true
@@ -121,6 +126,9 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	}
 	return turned + text, nil
 }
+
+// surely is the confidence from which something may be done that the palettes ask no question about.
+const surely = 0.8
 
 // vague reports whether a message right after a question says nothing that can be worked with, or so
 // little that it may be an answer to it: "gerne". It displaces nothing.
@@ -182,11 +190,8 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 			return t.neededFor(p.Calls()[0].Verb.Name, t.putsAgain()), nil
 		}
 		return otherwise, nil
-	case otherwise == unread && u.Beyond:
-		return t.cannot(), nil
 	case otherwise == unread:
-		const few = 3
-		return otherwise + c.wording.examples(few, c.context, c.o.Session.Verbs()), nil
+		return t.unread(u), nil
 	default:
 		return otherwise, nil
 	}
@@ -229,7 +234,7 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 	if u.Ask != "" {
 		return joined(supposed+part+u.Ask, t.notTaken(u.Left)), nil
 	}
-	outcome, err := t.carry(ctx, proposal{script: u.Script, phrased: true})
+	outcome, err := t.carry(ctx, proposal{script: u.Script, phrased: true, asked: u.Confidence < surely})
 	switch {
 	case err != nil:
 		return t.system(ctx, err)

@@ -87,7 +87,7 @@ func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understoo
 	}
 	bids := slices.ContainsFunc(words, func(w string) bool { return isOne(w, "bidding") })
 	for _, v := range changes {
-		if !talks && (slices.Contains(u.Verbs, v.Name) || u.Verb == v.Name) && (bids || t.states(script, t.heard.own, false)) || namesVerb(words, v) {
+		if !talks && slices.Contains(u.Verbs, v.Name) && (bids || t.states(script, t.heard.own, false)) || namesVerb(words, v) {
 			return true
 		}
 	}

@@ -64,6 +64,11 @@ func (f *filling) valueIn(c *clause) []bool {
 	case t.Codes != nil:
 		_, at := f.r.codesIn(c, t.Codes)
 		return mark(at)
+	case t.Name == verbs.StringType && t.Pattern != nil:
+		if at, ok := patternIn(c, f.pr); ok {
+			within(at)
+		}
+		return value
 	}
 	for _, rd := range c.readings {
 		if kinds == nil || slices.Contains(kinds, rd.What) {

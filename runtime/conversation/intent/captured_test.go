@@ -283,20 +283,6 @@ func TestAQuestionAboutARowIsAnswered(t *testing.T) {
 	}
 }
 
-// U39: what asks for something that nothing here does is known to be a wish.
-func TestAWishIsKnown(t *testing.T) {
-	t.Parallel()
-	r, _ := domains[0].reader(t)
-	for text, want := range map[string]bool{
-		"können Sie mein Konto löschen?": true, "Could you lend me money?": true, "Pouvez-vous réserver un hôtel à Lyon ?": true, "¿Puede prestarme dinero?": true,
-		"cauliflower in space": false, "Blumenkohl im Weltall": false,
-	} {
-		if h := r.Read(text, values.In{Now: now}); h.Parts[0].Certainty != Nothing || h.Parts[0].Wish != want {
-			t.Errorf("%q is a wish: %v, %s", text, h.Parts[0].Wish, describe(text, &h))
-		}
-	}
-}
-
 // A text does not end at an abbreviation or an initial.
 func TestATextGoesOnBehindAShortForm(t *testing.T) {
 	t.Parallel()

@@ -65,6 +65,12 @@ func (r *Reader) Correct(text string, in values.In, v *verbs.Verb, call *dsl.Cal
 		return none, false
 	}
 	cues, cued, asks := cuesIn(all, func(i int) bool { return r.numbers(c, i) })
+	if len(v.Effects) == 0 && !c.wish && (joins()[all[0].Plain] || follows.in(plainly(all, nil))) {
+		cued, asks = true, true // "and Maria's?" asks what was just asked, of another
+		for i := range cues {
+			cues[i] = cues[i] || joins()[all[i].Plain] || small()[all[i].Plain]
+		}
+	}
 	if strings.ContainsAny(text, "?¿") && !asks || r.asksFor(c, v) {
 		return none, false
 	}
@@ -567,6 +573,9 @@ func (c *clause) replaced(rd *values.Reading) bool {
 	}
 	return false
 }
+
+// follows matches a question that asks the same of something else.
+var follows = begins("followon")
 
 // Words that may stand around the new value, in plain form. cueing marks a correction, asking asks
 // for one, and saying means nothing.

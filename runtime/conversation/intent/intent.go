@@ -109,8 +109,8 @@ type Part struct {
 
 	// Refers is how the part refers to a row without naming it.
 	Refers Reference
-	// Wish says that the part asks for something to be done: "could you lend me money".
-	Wish bool
+	// Near are the verbs that come nearest, if nothing is understood.
+	Near []string
 
 	call      dsl.Call
 	guide     bool // it asks for what the object lacks

@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"cmp"
 	"slices"
 
 	"verbatim/runtime/conversation/intent/rank"
@@ -45,10 +46,12 @@ const (
 	sureToRead = 0.66
 	// To be proposed, if it changes something.
 	sureToWrite = 0.8
-	// To be asked about.
-	perhaps = 0.2
+	// To be asked about: "Do you mean …?"
+	perhaps = 0.25
+	// To be named as what comes nearest.
+	near = 0.05
 	// To be offered, as a share of the likeliest verb's probability.
-	offered = 0.1
+	offered = 1.0 / 3
 	// The factor for the probability of a verb in a sentence that denies, imagines, quotes, asks
 	// about a verb that changes something, or names a stranger.
 	hindered = 0.3
@@ -122,7 +125,7 @@ func (r *Reader) Read(text string, in values.In) Heard {
 			continue
 		}
 		if open := p.Certainty != Sure || len(p.Asks) > 0; open || len(p.Verb.Effects) == 0 {
-			if several := r.facts(text, c, readings, l); several != nil && (open || p.asksBoth(several)) {
+			if several := r.facts(text, c, readings, l); several != nil && (open || p.asksBoth(several) || p.misses(several)) {
 				h.Parts = append(h.Parts, several...)
 				continue
 			}
@@ -170,13 +173,23 @@ func (r *Reader) Named(text string, in values.In) []string {
 
 // part reads one clause.
 func (r *Reader) part(c *clause, l values.Language) Part {
-	p := Part{Range: c.rng, Wish: c.wish, reader: r, language: l, clauses: []*clause{c}}
+	p := Part{Range: c.rng, reader: r, language: l, clauses: []*clause{c}}
 	all := r.rank(c)
 	exact := r.exact(c, all)
 	for _, s := range all[:min(len(all), ranked)] {
 		p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.Verb], s.Score})
 	}
-	if len(all) == 0 || all[0].Score < perhaps || all[0].Signs[rank.OfOrdinary] == 1 && all[0].Signs[rank.OfNearest] < nearly {
+	if only := r.onlyTakes(c); only != nil && (len(all) == 0 || all[0].Score < perhaps) {
+		p.Certainty, p.Ranked = Unsure, []Ranked{{only, 0}}
+		p.Asks = []Ask{{Text: r.ask(l, askVerb, r.ix.verbs, []string{only.Name}), Choices: []string{only.Name}}}
+		if r.in.Chosen == only.Name {
+			q := p.With(only)
+			q.Certainty = Sure
+			return q
+		}
+		return p
+	}
+	if p.Near = r.choices(c, all, false); len(all) == 0 || all[0].Score < perhaps || all[0].Signs[rank.OfOrdinary] == 1 && all[0].Signs[rank.OfNearest] < nearly {
 		return p
 	}
 	p.Certainty, p.Phrase = Unsure, r.phrase(&all[0])
@@ -216,35 +229,96 @@ func (r *Reader) part(c *clause, l values.Language) Part {
 	}
 	p.Certainty, p.Verb = Sure, v
 	r.arguments(&p, c, l)
-	if other := r.accepts(&p, c, l); other != nil {
+	if other := r.accepts(&p, c, l, true); other != nil {
 		return *other
 	}
 	return p
 }
 
+// onlyTakes returns the one verb that takes an account number, an address or a phone number of which a clause
+// consists, and needs no other value; nil if there are none or several.
+func (r *Reader) onlyTakes(c *clause) (only *verbs.Verb) {
+	if len(c.readings) != 1 || slices.Contains(c.taken, false) {
+		return nil
+	}
+	for i, v := range r.ix.verbs {
+		if !r.may[i] || !slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
+			kinds := kindsOf(p.Type.Name)
+			return p.Required && slices.Contains(kinds, c.readings[0].What) && (p.Type.Name == verbs.IBANType || p.Type.Name == verbs.EmailType || p.Type.Name == verbs.PhoneType)
+		}) {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = v
+	}
+	return only
+}
+
 // accepts returns the part with the likeliest verb that takes the values, if nothing but values was
-// said and the verb of the part refuses a date: in "Maria 15 March 1972", the date is not the day
+// said, or bare is false, and the verb of the part refuses a date: in "Maria 15 March 1972", the date is not the day
 // on which a note is expected. It returns nil if there is none.
-func (r *Reader) accepts(p *Part, c *clause, l values.Language) *Part {
+func (r *Reader) accepts(p *Part, c *clause, l values.Language, bare bool) *Part {
 	f, dated := r.fits(c, p.Verb), func(pr *verbs.Param) bool { return pr.Type.Name == verbs.DateType || pr.Type.Name == verbs.ObjectType }
 	if len(p.Asks) != 1 || len(p.Asks[0].Choices) > 0 || p.Asks[0].Param == nil || !dated(p.Asks[0].Param) || !c.has(values.Date) {
 		return nil
 	}
 	for i := range c.words {
-		if !f.used[i] && !c.taken[i] && !small()[c.words[i].Plain] {
+		if bare && !f.used[i] && !c.taken[i] && !small()[c.words[i].Plain] {
 			return nil
 		}
 	}
 	for _, of := range p.Ranked {
-		q := *p
-		q.Verb, q.Phrase, q.Confidence, q.Args, q.Asks = of.Verb, "", sureToWrite, nil, nil
-		r.arguments(&q, c, l)
+		q := p.With(of.Verb)
 		which := len(q.Asks) == 1 && len(q.Asks[0].Choices) > 1 && dated(q.Asks[0].Param) // of the days that were said
 		if which || q.Call != "" && slices.ContainsFunc(q.Args, func(a Arg) bool { return dated(a.Param) }) {
 			return &q
 		}
 	}
 	return nil
+}
+
+// With returns the part with another verb.
+func (p *Part) With(v *verbs.Verb) Part {
+	q := *p
+	q.Verb, q.Phrase, q.Confidence, q.Args, q.Asks = v, "", sureToWrite, nil, nil
+	q.reader.arguments(&q, q.clauses[0], q.language)
+	return q
+}
+
+// Supposed returns the part with the verb that it would ask about, if that alone is likely and changes
+// something: then the proposal, to which a yes or a no is said all the same, is the better question.
+func (p *Part) Supposed() (Part, bool) {
+	const likely = 0.7
+	if p.Certainty != Unsure || p.Confidence < likely || len(p.Asks) != 1 || p.Asks[0].Param != nil || len(p.Asks[0].Choices) != 1 || len(p.Ranked[0].Verb.Effects) == 0 || p.Asks[0].Choices[0] != p.Ranked[0].Verb.Name {
+		return Part{}, false
+	}
+	q := p.With(p.Ranked[0].Verb)
+	if other := p.reader.accepts(&q, p.clauses[0], p.language, false); other != nil {
+		q = *other
+	}
+	q.Confidence = p.Confidence
+	return q, true
+}
+
+// Instead lists, the likeliest first, the parts with other verbs that change something and hold all
+// values that were said: if a row refuses one call, another may be meant. It lists none where the
+// person said a phrase of the verb word for word, or picked it, or only named a row.
+func (p *Part) Instead() (all []Part) {
+	if p.Call == "" || p.Confidence >= exactly || len(p.clauses) > 1 || len(p.Verb.Effects) == 0 ||
+		!slices.ContainsFunc(p.Args, func(a Arg) bool { return a.Said() && a.Param.Type.Name != verbs.RefType }) {
+		return nil
+	}
+	for _, of := range p.Ranked {
+		if of.Verb == p.Verb || len(of.Verb.Effects) == 0 {
+			continue
+		}
+		if q := p.With(of.Verb); q.Call != "" && !slices.ContainsFunc(p.Args, func(a Arg) bool { return a.Said() && !q.took(a.Range) }) {
+			all = append(all, q)
+		}
+	}
+	return all
 }
 
 // answers returns the index of the rank.Candidate that answers a question which names a row, and its
@@ -285,22 +359,32 @@ func (r *Reader) rowOf(v *verbs.Verb) *verbs.Param {
 }
 
 // mostOffered is how many verbs a question offers.
-const mostOffered = 5
+const mostOffered = 3
 
 // choices returns the verbs that a question offers: the likeliest ones that are useful at present.
 // If none is useful, it offers them nonetheless, and the refusal tells the person the reason. Verbs
 // that concern the named row come first. (F27)
 func (r *Reader) choices(c *clause, all []rank.Candidate, unasked bool) (choices []string) {
-	near := all[:min(len(all), 2*mostOffered)]
-	if about := slices.DeleteFunc(slices.Clone(near), func(s rank.Candidate) bool { return !r.concerns(r.ix.verbs[s.Verb], c) }); len(about) > 0 {
-		near = about
+	likeliest := slices.Clone(all[:min(len(all), ranked)])
+	for k := range likeliest {
+		if s := &likeliest[k]; c.question && len(r.ix.verbs[s.Verb].Effects) > 0 && !r.ix.asking[s.Verb] {
+			s.Score *= hindered // who asks wants to know something
+		}
+	}
+	slices.SortStableFunc(likeliest, func(a, b rank.Candidate) int { return cmp.Compare(b.Score, a.Score) })
+	likeliest = slices.DeleteFunc(likeliest, func(s rank.Candidate) bool { return s.Score < near })
+	if about := slices.DeleteFunc(slices.Clone(likeliest), func(s rank.Candidate) bool { return !r.concerns(r.ix.verbs[s.Verb], c) }); len(about) > 0 && likeliest[0].Score < halfway {
+		likeliest = about
+	}
+	if len(likeliest) == 0 {
+		return nil
 	}
 	for _, useful := range [...]bool{true, false} {
-		least := offered * near[0].Score
+		least := offered * likeliest[0].Score
 		if useful {
-			least *= offered // useless verbs make room for useful ones
+			least = near // useless verbs make room for useful ones
 		}
-		for _, s := range near {
+		for _, s := range likeliest {
 			v := r.ix.verbs[s.Verb]
 			if s.Score < least || len(choices) == mostOffered {
 				break

@@ -65,6 +65,42 @@ func (p *Part) asksBoth(several []Part) bool {
 		slices.ContainsFunc(several, func(q Part) bool { return q.Verb == p.Verb })
 }
 
+// Left lists what a part says and no argument of its call takes: what stands between commas, says at least two
+// things or a value, and has no word of the verb's phrases. "…, and call me on Friday" is told as not taken.
+func (p *Part) Left() (all []values.Range) {
+	if p.Verb == nil || len(p.clauses) != 1 || p.Call == "" {
+		return nil
+	}
+	c, r := p.clauses[0], p.reader
+	for from := c.opening; from < len(c.words); {
+		to := from + 1
+		for to < len(c.words) && !strings.ContainsAny(c.text[c.words[to-1].Range.End:c.words[to].Range.Start], ",;–—") {
+			to++
+		}
+		says, taken := 0, len(c.files) > 0
+		for i := from; i < to; i++ {
+			w := &c.words[i]
+			taken = taken || c.quoted[i] || p.took(w.Range) || !small()[w.Plain] && slices.ContainsFunc(r.ix.templatesOf(p.Verb), func(tp template) bool { return r.has(&tp, c, i) })
+			if c.taken[i] || !small()[w.Plain] && !slight()[w.Plain] {
+				says++
+			}
+		}
+		if at := (values.Range{Start: c.words[from].Range.Start, End: c.words[to-1].Range.End}); !taken && says > 1 && (from > c.opening || to < len(c.words)) {
+			all = append(all, at)
+		}
+		from = to
+	}
+	return all
+}
+
+// misses reports whether one of several parts asks for a change that the part leaves out: "Thomas's passport
+// follows on Thursday, and how far are we?"
+func (p *Part) misses(several []Part) bool {
+	return slices.ContainsFunc(several, func(q Part) bool { return q.Verb == p.Verb }) && slices.ContainsFunc(several, func(q Part) bool {
+		return q.Verb != p.Verb && q.Confidence >= likely && len(q.Ranked[0].Verb.Effects) > 0 && len(q.Rows()) > 0
+	})
+}
+
 // besides reports whether a clause names other rows than a part. Statements about two people's
 // papers are two facts, also where they lead to the same verb.
 func (p *Part) besides(c *clause) bool {

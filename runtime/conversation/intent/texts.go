@@ -27,6 +27,11 @@ func (f *filling) text() {
 		}
 	}
 	at, how := r.captured(p, pr, c)
+	if how != said && !sentences(pr) {
+		if named, _ := r.labelled(pr, c); named.End > 0 {
+			at, how = named, said
+		}
+	}
 	if !pr.Required && how != said {
 		return
 	}
@@ -66,7 +71,13 @@ func (r *Reader) without(v *verbs.Verb, pr *verbs.Param, c *clause, at values.Ra
 		other := &v.Params[i]
 		switch other.Type.Name {
 		case verbs.StringType:
-			if other == pr || other.Type.Pattern == nil {
+			if other == pr {
+				break
+			}
+			if other.Type.Pattern == nil {
+				if named, begins := r.labelled(other, c); named.End > 0 {
+					before(values.Range{Start: begins})
+				}
 				break
 			}
 			if hit, ok := patternIn(c, other); ok {
@@ -100,6 +111,38 @@ func (r *Reader) without(v *verbs.Verb, pr *verbs.Param, c *clause, at values.Ra
 		}
 	}
 	return values.Range{Start: at.Start, End: end}
+}
+
+// labelled returns the place of a short text that stands behind the name of its argument, "phone
+// 555-0123", "con el nombre Prestamistas", and where that name begins. An address stands without one
+// for an argument that is named for it.
+func (r *Reader) labelled(pr *verbs.Param, c *clause) (at values.Range, begins int) {
+	if sentences(pr) || pr.Type.Pattern != nil || pr.Upload != nil {
+		return at, 0
+	}
+	labels := []string{stem(pr.Name), stemIn(c.tongue, values.Plain(r.label(c.tongue, pr.Name)))}
+	for i := range c.words {
+		if c.quoted[i] || !c.is(i, labels[0]) && !c.is(i, labels[1]) {
+			continue
+		}
+		from := i + 1
+		for from < len(c.words) && small()[c.words[from].Plain] {
+			from++
+		}
+		to := from
+		for to < len(c.words) && (to == i+1 || !c.pauses(to)) && !joins()[c.words[to].Plain] {
+			to++
+		}
+		if to > from && (from == i+1 || !c.pauses(from)) {
+			return c.quotation(from, to), c.words[i].Range.Start
+		}
+	}
+	for _, rd := range c.readings {
+		if (rd.What == values.Email || rd.What == values.Phone) && rd.What.String() == pr.Name {
+			return rd.Range, rd.Range.Start
+		}
+	}
+	return at, 0
 }
 
 // onlyRow reports that a range of a clause is nothing but names of rows that a required argument

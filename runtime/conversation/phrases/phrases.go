@@ -82,8 +82,14 @@ func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog
 	}
 	for k := range h.Parts {
 		p := &h.Parts[k]
+		if q, ok := p.Supposed(); ok {
+			*p = q
+		}
 		name, err := i.meant(ctx, p, names, before)
 		if err != nil {
+			return dialog.Understood{}, err
+		}
+		if err := i.accepted(ctx, p); err != nil {
 			return dialog.Understood{}, err
 		}
 		if name != "" && !slices.Contains(u.Assumed, name) {
@@ -92,7 +98,9 @@ func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog
 		if p.Call != "" && !strings.Contains(u.Script, p.Call+"\n") { // a call that was said twice is made once
 			u.Script += p.Call + "\n"
 		}
-		u.Beyond = u.Beyond || p.Wish && p.Certainty == intent.Nothing
+		if p.Certainty == intent.Nothing && len(u.Nearest) == 0 {
+			u.Nearest = p.Near
+		}
 		part := strings.TrimSpace(said[p.Range.Start:p.Range.End])
 		switch {
 		case p.Call != "":
@@ -107,6 +115,9 @@ func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog
 			}
 		default:
 			u.Left = append(u.Left, part)
+		}
+		for _, at := range p.Left() {
+			u.Left = append(u.Left, strings.TrimSpace(said[at.Start:at.End]))
 		}
 		if u.Ask == "" || u.Of == p.Range { // the question is about this part, if it is about a part
 			for _, g := range p.Texts() {
@@ -250,6 +261,22 @@ func (i *Interpreter) possible(ctx context.Context, p *intent.Part) (bool, error
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// accepted replaces a call that would be refused by one of another verb with the same values that would
+// be accepted: "Maria, 15 March 1972" corrects what she gave or, if she gave nothing, gives it.
+func (i *Interpreter) accepted(ctx context.Context, p *intent.Part) error {
+	others := p.Instead()
+	if len(others) == 0 {
+		return nil
+	}
+	ok, err := i.possible(ctx, p)
+	for k := 0; !ok && err == nil && k < len(others); k++ {
+		if ok, err = i.possible(ctx, &others[k]); ok {
+			*p = others[k]
+		}
+	}
+	return err
 }
 
 // Tongue implements dialog.Interpreter.

@@ -42,6 +42,9 @@ func (i *Interpreter) meant(ctx context.Context, p *intent.Part, names map[*verb
 			}
 		}
 	}
+	if c := p.Asks[n].Choices; err == nil && len(fit) == 0 && p.Refers == intent.Same && len(c) == 1 {
+		fit = []string{strings.TrimPrefix(c[0], "@")} // of the others the verb takes none
+	}
 	switch {
 	case err != nil || len(fit) == 0:
 		return "", err

@@ -153,7 +153,7 @@ func (h *house) phrases(key string) (all []string) {
 var expressions = []string{"remark", "perhaps", "cased", "inside", "drawn", "afteryes", "greeting", "courteous", "amending", "reminding", "thanksfor", "postponing", "asksfirst", "tellme", "citing", "countsfrom", "thatsall", "dropping", "undo", "forget", "unaware", "thanks", "complaint", "deciding", "able", "who", "speak", "called", "wrote", "passedon", "sender", "header",
 	"subject", "automatic", "attribution", "sentfrom", "salutation", "signoff", "notice", "inline", "away", "details", "asked", "unasked", "polite", "forbids", "supposes", "fresh", "other", "notother", "pronoun",
 	"guess", "lessword", "noless", "plusword", "hourbefore", "hourbehind", "week", "weekfrom", "upto", "span", "large", "compound",
-	"clockat", "clockhour", "clockpart", "clockhalf", "forenoon", "afternoon", "noon", "either"}
+	"clockat", "clockhour", "clockpart", "clockhalf", "forenoon", "afternoon", "noon", "either", "followon"}
 
 // Phrases returns the phrases of all languages under a key of their files.
 func Phrases(key string) []string { return ours().phrases(key) }

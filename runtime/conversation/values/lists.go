@@ -13,9 +13,13 @@ import (
 type phrases func() map[string][][]string
 
 func phrasesOf(key string) phrases {
+	return phrasesIn(func() []string { return ours().phrases(key) })
+}
+
+func phrasesIn(list func() []string) phrases {
 	return sync.OnceValue(func() map[string][][]string {
 		l := map[string][][]string{}
-		for _, p := range ours().phrases(key) {
+		for _, p := range list() {
 			words := strings.Fields(Plain(p))
 			l[words[0]] = append(l[words[0]], words)
 		}

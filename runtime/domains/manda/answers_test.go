@@ -354,3 +354,23 @@ func TestWhatIsNotFoundIsToldAsASearch(t *testing.T) {
 		t.Errorf("%q", got[0].Text)
 	}
 }
+
+// Of what an answer quotes nobody is told that no passage was found, although no passage covers what
+// the request list asks for. (48)
+func TestWhatIsQuotedIsNoGap(t *testing.T) {
+	t.Parallel()
+	room := deal()
+	room.Documents, room.Unread = 2, 0
+	room.Passages = []Passage{{Document: "Counsel.eml", Place: "line 1", Text: "This letter corrects the expected cost given in the litigation summary of 25 November 2024, which is a risk."}}
+	room.Requests = []Request{{Text: "Pending and threatened litigation with amounts claimed", Domain: "legal", Priority: "high"}, {Text: "Powers of attorney", Domain: "legal", Priority: "low"}}
+	quoted := false
+	for _, l := range Answer(Read("are there any lawsuits", room.Deal, nil), room) {
+		quoted = quoted || l.Document == "Counsel.eml"
+		if l.Role == Missing && strings.Contains(l.Text, "litigation") {
+			t.Errorf("told %q", l.Text)
+		}
+	}
+	if !quoted {
+		t.Error("the letter is not quoted")
+	}
+}

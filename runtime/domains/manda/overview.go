@@ -86,7 +86,8 @@ func (a *answer) risksOf(about, matter []aim) bool {
 	missing := a.missing()
 	if len(about) > 0 {
 		missing = slices.DeleteFunc(missing, func(r *Request) bool {
-			return shared(about, ideas(r.Text+" "+r.Domain)) == 0
+			// Of what the lines above quote, nobody may be told that no passage was found.
+			return shared(about, ideas(r.Text+" "+r.Domain)) == 0 || len(unusual) > 0 && shared(about, ideas(r.Text)) > 0
 		})
 	}
 	if len(missing) > 0 {
