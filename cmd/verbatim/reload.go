@@ -244,14 +244,17 @@ func (r *runningServer) palettesAgain(ctx context.Context, b *app, f serveFlags)
 		return r.Registry, err
 	}
 	// A server may start before its store is migrated; one that serves does not go back to that.
-	plan, unfit, _, err := engine.Rehearse(ctx, reg, r.store, ownTables()...)
+	var why *server.Unfit
+	plan, wrong, _, err := engine.Rehearse(ctx, reg, r.store, ownTables()...)
 	switch {
+	case errors.As(unfitFor(ctx, reg, r.store, plan, err), &why):
+		return r.Registry, &stop{exitRefused, "not-migrated", why.Why, why.Do + "; then reload"}
 	case err != nil:
 		return r.Registry, b.runFailed(err)
 	case len(plan.Problems) > 0:
 		return r.Registry, &stop{exitRefused, "not-migrated", plan.Problems[0], "verbatim migrate --check"}
-	case unfit.HasErrors():
-		b.complain(unfit)
+	case wrong.HasErrors():
+		b.complain(wrong)
 		return r.Registry, said(exitInput)
 	case len(plan.Steps) > 0:
 		return r.Registry, &stop{exitRefused, "not-migrated", "the store is not prepared for them: " + receipt.Counted(len(plan.Steps), "statement") + " of migrate were not run yet", "verbatim migrate, as the owner of the tables, and then reload"}

@@ -347,6 +347,7 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 		Registry: reg, Engine: engine, Store: store, Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: certified, Log: logger,
 		Meter: meter, Together: r.shared, People: people(reg, store), Tokens: tokensOf(reg, store), Version: version,
 	}
+	o.Unfit = func(ctx context.Context) error { return unfit(ctx, reg, store) }
 	o.Limits = f.limits
 	o.Limits.Bodies, o.Limits.Script = f.bodies<<20, f.script<<10
 	key, err := a.logKey("")

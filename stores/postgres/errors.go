@@ -68,6 +68,9 @@ var sayings = map[string]struct{ says, next string }{
 	"57P03": {"the server is starting or stopping", "wait until the server has started, and see its log if it does not"},
 }
 
+// Is implements errors.Is for a right that the role lacks.
+func (f *failure) Is(target error) bool { return target == stores.ErrDenied && f.code == "42501" }
+
 // Next says what an operator can do, "" where no step is known.
 func (f *failure) Next() string {
 	if f.code != "" {

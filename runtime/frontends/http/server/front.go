@@ -69,6 +69,7 @@ func (f *Front) Replace(ctx context.Context, next *Server, ended func()) {
 // begin starts what runs beside the requests of a server.
 func (f *Front) begin(ctx context.Context, s *Server) *tenure {
 	ctx, leave := context.WithCancel(ctx)
+	s.after.Go(s.looks)
 	for _, run := range s.beside {
 		s.after.Go(func() { run(ctx) })
 	}

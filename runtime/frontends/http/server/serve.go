@@ -84,6 +84,9 @@ type Options struct {
 	Certificates bool
 	// Version is the program's, for those who watch it.
 	Version string
+	// Unfit looks closely at why the store's shape does not serve the palettes, and returns nil if it does: see
+	// Unfit. It may be nil.
+	Unfit func(context.Context) error
 	// Notes returns lines that /readyz says while the server is ready: what operators should mend. It may be nil.
 	Notes func(context.Context) []string
 }
@@ -134,6 +137,7 @@ type Server struct {
 	metrics *metrics
 	beside  []func(context.Context)
 	unready atomic.Bool     // as /readyz found it the last time
+	fit     fit             // of the store's shape
 	asked   atomic.Int64    // requests that are being answered, streams among them
 	ctx     context.Context // of the server: sessions read within it
 	stop    context.CancelFunc
@@ -337,34 +341,18 @@ func (s *Server) readyz(v *Visit) error {
 	}
 	ctx, cancel := context.WithTimeout(v.R.Context(), time.Second)
 	defer cancel()
-	_, _, err := s.Store.Head(ctx)
-	if err == nil {
-		// The tables of logins are the last that migrate creates, so they stand for all.
-		_, err = s.Logins.List(ctx, "")
-	}
-	if err == nil {
-		err = s.Engine.Searches(ctx)
-	}
-	if err == nil && s.Store.Full() {
-		// Whether there is room by now, only a write tells.
-		err = s.Logins.Try(ctx, "ready", "", math.MaxInt64, 24*time.Hour)
-	}
-	if sealer, ok := s.Store.(interface{ SealFailed() error }); ok && err == nil {
-		err = sealer.SealFailed() // nothing is lost, and nothing can be proven until it works again
-	}
-	// It is asked every few seconds: the log has why it is not ready, and that it is again.
-	if was := s.unready.Swap(err != nil); err != nil && !was {
-		v.LogError("not ready", err)
-	} else if err == nil && was {
-		s.Log.Info("ready again")
-	}
+	err := s.ready(ctx)
 	switch {
 	case errors.Is(err, stores.ErrFull):
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the disk of the store is full\n"))
 	case errors.Is(err, stores.ErrReplaced):
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the file of the store was replaced; start the server again\n"))
-	case errors.Is(err, stores.ErrSchema):
-		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("not migrated\n"))
+	case errors.Is(err, stores.ErrSchema), errors.Is(err, stores.ErrDenied):
+		says := "not migrated\n"
+		if unfit := (*Unfit)(nil); errors.As(err, &unfit) && unfit.Newer != "" {
+			says += unfit.Newer + "\n"
+		}
+		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte(says))
 	case err != nil:
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the store does not answer\n"))
 	}
@@ -378,4 +366,39 @@ func (s *Server) readyz(v *Visit) error {
 		text += "the model could not be asked the last time; the log says why\n"
 	}
 	return v.Send(http.StatusOK, "text/plain; charset=utf-8", []byte(text))
+}
+
+// ready returns why requests cannot be answered, nil if they can. The log has each reason once, and that it
+// ended.
+func (s *Server) ready(ctx context.Context) error {
+	_, _, err := s.Store.Head(ctx)
+	if err == nil {
+		_, err = s.Logins.List(ctx, "")
+	}
+	if err == nil {
+		err = s.fits(ctx)
+	}
+	if err == nil && s.Store.Full() {
+		// Whether there is room by now, only a write tells.
+		err = s.Logins.Try(ctx, "ready", "", math.MaxInt64, 24*time.Hour)
+	}
+	if sealer, ok := s.Store.(interface{ SealFailed() error }); ok && err == nil {
+		err = sealer.SealFailed() // nothing is lost, and nothing can be proven until it works again
+	}
+	if was := s.unready.Swap(err != nil); err != nil && !was {
+		s.logError("not ready", err)
+	} else if err == nil && was {
+		s.Log.Info("ready again")
+	}
+	return err
+}
+
+// readyTime is how long the store is given to say whether it is ready.
+const readyTime = 5 * time.Second
+
+// looks sees whether the server is ready without being asked for it, so that the log says why not.
+func (s *Server) looks() {
+	ctx, cancel := context.WithTimeout(s.ctx, readyTime)
+	defer cancel()
+	_ = s.ready(ctx) // the log says it
 }
