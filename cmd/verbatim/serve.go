@@ -101,7 +101,8 @@ func serveCommand(a *app) *cobra.Command {
 	flags.Int64Var(&f.script, "script", 1024, "the largest script of a client, in `KiB`")
 	flags.IntVar(&f.limits.Calls, "calls", dsl.DefaultLimits.Calls, "most calls of a script of a client")
 	flags.DurationVar(&f.limits.Drain, "drain", 10*time.Second, "how long requests and jobs may go on when the server stops, a `time`")
-	for _, seldom := range []string{"mode", "rate", "burst", "requests", "streams", "bodies", "script", "calls", "drain"} {
+	flags.DurationVar(&f.limits.Linger, "linger", 3*time.Second, "how long requests are still taken when the server is told to stop, a `time`")
+	for _, seldom := range []string{"linger", "mode", "rate", "burst", "requests", "streams", "bodies", "script", "calls", "drain"} {
 		_ = flags.MarkHidden(seldom) // their variables stand in verbatim help variables
 	}
 	flags.StringVar(&f.log, "log", "info", "log to standard error what has this `level`, info or error; off for nothing")
@@ -137,6 +138,8 @@ func (f *serveFlags) safely() error {
 		return usage("a limit is a number above 0", "give --rate, --burst, --requests, --streams and --bodies so, or leave them out")
 	case f.script < 1 || f.script<<10 > int64(dsl.DefaultLimits.Bytes) || f.limits.Calls < 1 || f.limits.Calls > dsl.DefaultLimits.Calls:
 		return usage(fmt.Sprintf("no script has more than %d KiB and %s calls, and none is smaller than one", dsl.DefaultLimits.Bytes>>10, receipt.Thousands(dsl.DefaultLimits.Calls)), "give --script and --calls within that, or leave them out")
+	case f.limits.Linger < 0 || f.limits.Linger > time.Hour:
+		return usage("--linger is a time up to an hour", "write it like 5s, 0s for none, or leave it out for 3s")
 	case f.limits.Drain <= 0 || f.limits.Drain > time.Hour:
 		return usage("--drain is a time up to an hour", "write it like 30s, or leave it out for 10s")
 	}
@@ -201,6 +204,7 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 	r.configured = first
 	*ends = append(*ends, func() { r.configured.end() })
 	r.front = server.NewFront(first.Server)
+	r.log.Info("serving", "url", first.URL, "address", r.listener.Addr().String(), "palettes", server.PalettesVersion(first.Registry))
 	if err := a.announces(ctx, first.Server, first.URL, f.signIn); err != nil {
 		return nil, err
 	}

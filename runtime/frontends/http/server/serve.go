@@ -113,6 +113,7 @@ type Limits struct {
 	Bodies   int64         // of memory that bodies take at once, in bytes: 256 MiB
 	Script   int64         // of a script, in bytes: 1 MiB
 	Calls    int           // of a script: as many as the language takes
+	Linger   time.Duration // how long requests are still taken when the server is told to end, while it says so: 0
 	Drain    time.Duration // how long running requests may take when the server ends: 10 s
 }
 
@@ -136,11 +137,13 @@ type Server struct {
 	news    *news
 	metrics *metrics
 	beside  []func(context.Context)
-	unready atomic.Bool     // as /readyz found it the last time
-	fit     fit             // of the store's shape
-	asked   atomic.Int64    // requests that are being answered, streams among them
-	ctx     context.Context // of the server: sessions read within it
-	stop    context.CancelFunc
+	unready atomic.Bool // as /readyz found it the last time
+	fit     fit         // of the store's shape
+	// stopping says that the server was told to end, and still takes requests: see Limits.Linger.
+	stopping atomic.Bool
+	asked    atomic.Int64    // requests that are being answered, streams among them
+	ctx      context.Context // of the server: sessions read within it
+	stop     context.CancelFunc
 	// Draining is closed when the server accepts nothing new: who listens to a stream comes back, to a
 	// server that is there.
 	Draining <-chan struct{}
@@ -166,7 +169,7 @@ func New(o Options) (*Server, error) {
 	o.Brand.Name = cmp.Or(o.Brand.Name, "Verbatim")
 	o.Limits = Limits{
 		Requests: cmp.Or(o.Limits.Requests, 256), Streams: cmp.Or(o.Limits.Streams, 20_000), Wait: cmp.Or(o.Limits.Wait, 250*time.Millisecond),
-		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Bodies: cmp.Or(o.Limits.Bodies, 256<<20), Script: cmp.Or(o.Limits.Script, 1<<20), Calls: cmp.Or(o.Limits.Calls, dsl.DefaultLimits.Calls), Drain: cmp.Or(o.Limits.Drain, 10*time.Second),
+		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Bodies: cmp.Or(o.Limits.Bodies, 256<<20), Script: cmp.Or(o.Limits.Script, 1<<20), Calls: cmp.Or(o.Limits.Calls, dsl.DefaultLimits.Calls), Drain: cmp.Or(o.Limits.Drain, 10*time.Second), Linger: o.Limits.Linger,
 	}
 	s := &Server{Options: o, public: public, hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(), mux: http.NewServeMux(),
 		Logins: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}}
@@ -218,11 +221,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
 	if p.Status == http.StatusMethodNotAllowed {
 		p.Code, p.Title = "method", "this is not done by "+method(r.Method)
 	}
-	if strings.HasPrefix(r.URL.Path, "/v1/") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		p.Send(w)
-		return
-	}
-	(&Visit{Server: s, W: w, R: r, Route: &Route{Name: "elsewhere", Door: Open}}).failPage(p)
+	s.refuse(w, r, p)
 }
 
 // An onlyHead records the head of an answer and drops the body.
@@ -338,6 +337,9 @@ func (s *Server) readyz(v *Visit) error {
 	case <-s.Draining:
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("ending\n"))
 	default:
+	}
+	if s.stopping.Load() {
+		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("stopping\n"))
 	}
 	ctx, cancel := context.WithTimeout(v.R.Context(), time.Second)
 	defer cancel()
