@@ -119,6 +119,16 @@ func TestABackupHoldsItsFiles(t *testing.T) {
 		}
 		h.fails("is there already", with("backup", from, "monday.bak")...)
 
+		// A backup that is behind a checkpoint is not restored, not even in part: the next one goes there.
+		h.script("clara", `client.add-note :request-id @pierre-dupont-source-of-wealth :note "Adviser calls back"`)
+		if err := os.WriteFile(filepath.Join(h.dir, "later.note"), []byte(h.do("log", "checkpoint", "--sign", "bank.key")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		h.fails("the checkpoint knows of", with("restore", into, backup, "--since", "later.note")...)
+		if left := keptIn(t, filepath.Join(h.dir, "else")); len(left) > 0 {
+			t.Errorf("%q were left behind", left)
+		}
+
 		// Nothing is restored without its files, or with one that is not what its row names.
 		if err := os.Rename(filepath.Join(h.dir, "monday.files"), filepath.Join(h.dir, "gone")); err != nil {
 			t.Fatal(err)

@@ -392,8 +392,8 @@ func (d *doctor) certificate(context.Context) []examined {
 		}
 	}
 	switch {
-	case now.After(leaf.NotAfter) || now.Before(leaf.NotBefore):
-		return []examined{{"certificate", fails, "it holds from " + leaf.NotBefore.UTC().Format(time.DateOnly) + " until " + until, "renew it, and check the clock of this machine"}}
+	case outOfTime(certs, now) != "":
+		return []examined{{"certificate", fails, outOfTime(certs, now), nextOfTime}}
 	case now.Add(certificateSoon).After(leaf.NotAfter):
 		return []examined{{"certificate", look, "it ends on " + until, "renew it"}}
 	}

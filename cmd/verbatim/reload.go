@@ -149,6 +149,11 @@ func (r *runningServer) run(ctx context.Context, hangups <-chan os.Signal) error
 // notes are what operators should mend, apart from what the configuration shows.
 func (r *runningServer) notes() []string {
 	notes := slices.Clone(r.blind)
+	if certs := r.presents.Load(); certs != nil {
+		if why := outOfTime(certs, time.Now()); why != "" {
+			notes = append(notes, why)
+		}
+	}
 	if refused := r.refused.Load(); refused != nil && *refused != "" {
 		notes = append(notes, "the last reload refused the "+*refused+"; the log says why")
 	}
@@ -160,6 +165,11 @@ func (r *runningServer) certificate(a *app, f serveFlags) error {
 	_, certs, err := a.certificates(&f)
 	if err != nil || certs == nil {
 		return err
+	}
+	if why := outOfTime(certs, time.Now()); why != "" && r.certs != nil {
+		return usage(why, nextOfTime) // the one before goes on
+	} else if why != "" {
+		r.log.Error("certificate", "why", why, "next", nextOfTime)
 	}
 	r.presents.Store(certs)
 	if r.certs == nil {

@@ -497,6 +497,11 @@ func (a *app) certificates(f *serveFlags) (certified bool, certs *tls.Config, er
 	if certified, err = a.certified(f.cert != ""); err != nil || f.cert == "" {
 		return certified, nil, err
 	}
+	for _, file := range []string{f.cert, f.key} {
+		if _, err := os.ReadFile(file); err != nil {
+			return certified, nil, usage(fmt.Sprintf("the file %s of the certificate cannot be read: %s", quoted(file), reason(err)), "check the path, and who may read it")
+		}
+	}
 	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
 	if err != nil {
 		return certified, nil, usage("the certificate cannot be used: "+reason(err), "check --tls-cert and --tls-key")
@@ -507,6 +512,23 @@ func (a *app) certificates(f *serveFlags) (certified bool, certs *tls.Config, er
 	}
 	return certified, certs, nil
 }
+
+// outOfTime says that a certificate does not hold at an instant, by the clock that TLS goes by; "" if it does.
+func outOfTime(certs *tls.Config, now time.Time) string {
+	leaf, err := leafOf(&certs.Certificates[0])
+	switch {
+	case err != nil:
+		return ""
+	case now.After(leaf.NotAfter):
+		return "the certificate has expired: it held until " + leaf.NotAfter.UTC().Format(time.RFC3339)
+	case now.Before(leaf.NotBefore):
+		return "the certificate does not hold yet: it holds from " + leaf.NotBefore.UTC().Format(time.RFC3339)
+	}
+	return ""
+}
+
+// nextOfTime is what to do about such a certificate.
+const nextOfTime = "renew it, and check the clock of this machine"
 
 // spans sends the meter's spans to the endpoint in the environment.
 func (a *app) spans(ctx context.Context, meter *server.Meter, logger *slog.Logger, ends *[]func()) (err error) {

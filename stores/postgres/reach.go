@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,4 +92,52 @@ func Counting(ctx context.Context, at string, dump func(snapshot string) error) 
 		all[table] = n
 	}
 	return all, nil
+}
+
+// Undo notes what the database at a URL holds, and returns a function that drops what has come since.
+func Undo(ctx context.Context, at string) (func(context.Context) error, error) {
+	const all = `SELECT pg_catalog.format('SCHEMA %I', nspname) FROM pg_catalog.pg_namespace WHERE nspname NOT LIKE 'pg\_%' AND nspname <> 'information_schema'
+UNION SELECT pg_catalog.format('%s %s', CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'S' THEN 'SEQUENCE' WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, oid::pg_catalog.regclass)
+	FROM pg_catalog.pg_class WHERE relnamespace = 'public'::pg_catalog.regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
+UNION SELECT pg_catalog.format('ROUTINE %s', oid::pg_catalog.regprocedure) FROM pg_catalog.pg_proc WHERE pronamespace = 'public'::pg_catalog.regnamespace`
+	look := func(ctx context.Context) (c *pgx.Conn, there []string, err error) {
+		if c, err = pgx.Connect(ctx, at); err != nil {
+			return nil, nil, fault(ctx, "open", err)
+		}
+		rows, err := c.Query(ctx, all)
+		if err == nil {
+			there, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		if err != nil {
+			_ = c.Close(ctx)
+			return nil, nil, fault(ctx, "look", err)
+		}
+		return c, there, nil
+	}
+	c, before, err := look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_ = c.Close(ctx)
+	return func(ctx context.Context) error {
+		c, now, err := look(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Close(context.WithoutCancel(ctx))
+		statements := []string{"BEGIN"}
+		for _, what := range now {
+			if !slices.Contains(before, what) {
+				kind, name, _ := strings.Cut(what, " ")
+				if rest, ok := strings.CutPrefix(what, "MATERIALIZED VIEW "); ok {
+					kind, name = "MATERIALIZED VIEW", rest
+				} else if rest, ok := strings.CutPrefix(what, "FOREIGN TABLE "); ok {
+					kind, name = "FOREIGN TABLE", rest
+				}
+				statements = append(statements, "DROP "+kind+" IF EXISTS "+name+" CASCADE")
+			}
+		}
+		_, err = c.Exec(ctx, strings.Join(append(statements, "COMMIT"), ";\n"))
+		return fault(ctx, "drop", err)
+	}, nil
 }
