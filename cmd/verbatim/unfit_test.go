@@ -130,3 +130,24 @@ func TestAServerOfOtherPalettesIsNotReady(t *testing.T) {
 		}
 	})
 }
+
+// The database of another application is named, and is not to be migrated without a look; and of a URL whose password
+// has a sign that ends it nothing is shown. W18, W22
+func TestTheDatabaseOfOthersIsNamed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	db := pgtest.Database(t)
+	db.Run(t, "CREATE TABLE theirs (n int)", "CREATE TABLE also (n int)")
+	h.env = append(h.env, "VERBATIM_STORE="+db.App)
+	h.fails("holds no store of Verbatim, but 2 tables of others: is it the right one?", "run", "--as", "clara", "accountant.dsl")
+	for _, url := range []string{"postgres://app:se@cr/et@db.example/bank", "postgres://app:secr/et@db.example/bank", "postgres://app:se@cret@db.example/bank", "postgres://app:se#cret@db.example/bank", "postgres://app:se?cret@db.example/bank"} {
+		if at, why := addressOf(url); !strings.Contains(why, "are escaped") || strings.Contains(why, "cr") || at.url != "" {
+			t.Errorf("%s: %q %+v", url, why, at)
+		}
+	}
+	for _, url := range []string{db.App, "postgres://app:p%40ss@db.example/bank?options=a@b", "postgres:///bank?host=/run&user=app@bank", "postgres://app@db.example:5432/bank"} {
+		if _, why := addressOf(url); why != "" {
+			t.Errorf("%s: %q", url, why)
+		}
+	}
+}

@@ -76,7 +76,7 @@ func (f *failure) Is(target error) bool { return target == stores.ErrDenied && f
 // unbegun reports whether a connection had ended before its transaction began.
 func unbegun(err error) bool {
 	var f *failure
-	return errors.As(err, &f) && f.doing == "begin" && slices.Contains([]string{"57P01", "57P02", "08003", "08006"}, f.code)
+	return errors.As(err, &f) && f.doing == "begin" && (slices.Contains([]string{"57P01", "57P02", "08003", "08006"}, f.code) || f.code == "" && pgconn.SafeToRetry(f.cause))
 }
 
 // Next says what an operator can do, "" where no step is known.
