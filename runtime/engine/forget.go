@@ -44,7 +44,7 @@ const principalEntity = "system-principal"
 func mayBeErased(f stores.Field) bool { return f.Personal || f.Sensitive }
 
 // textsOf returns the personal and sensitive texts that a row and the rows below it hold now.
-func (e *Engine) textsOf(ctx context.Context, w *Redaction, belong []journal.Below) (texts []string, err error) {
+func textsOf(ctx context.Context, e *Engine, w *Redaction, belong []journal.Below) (texts []string, err error) {
 	keep := func(of *stores.Entity, values []stores.Value) {
 		for i, v := range values {
 			if mayBeErased(of.Fields[i]) && v.Kind() == stores.String && v.Text() != "" {

@@ -47,7 +47,7 @@ func (w *Redaction) covers(ctx context.Context, s *Session) (r journal.Redaction
 	if w.Everywhere {
 		r.Below = below(s.e, w.Entity)
 	}
-	if r.Texts, err = s.e.textsOf(ctx, w, r.Below); err != nil {
+	if r.Texts, err = textsOf(ctx, s.e, w, r.Below); err != nil {
 		return r, nil, nil, err
 	}
 	rows, texts, err = r.Find(ctx, s.e.store, s.who.Name)
