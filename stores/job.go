@@ -188,13 +188,16 @@ type JobChange struct {
 	ID      string
 	Attempt int  // the job's latest attempt that they saw, 0 if it never ran
 	Drop    bool // remove it, for good; otherwise it is due At, for one more attempt at least
-	At      time.Time
+	// Done says that the job is done, and is dropped with what is remembered of it. Such a change is
+	// valid only for a job that is done.
+	Done bool
+	At   time.Time
 }
 
 // Check returns an error that wraps ErrInvalid for a change that no store can keep. Backends call
 // it.
 func (c *JobChange) Check() error {
-	if c.ID == "" || c.Attempt < 0 || !c.Drop && (c.At.IsZero() || c.At.Year() < minYear || c.At.Year() > maxYear) {
+	if c.ID == "" || c.Attempt < 0 || c.Done && !c.Drop || !c.Drop && (c.At.IsZero() || c.At.Year() < minYear || c.At.Year() > maxYear) {
 		return fmt.Errorf("a job is tried again at a time, or dropped: %w", ErrInvalid)
 	}
 	return nil
@@ -228,6 +231,7 @@ type JobFilter struct {
 	Kinds  []string
 	Unique string // jobs that wait or run under this correlation key of the one kind in Kinds; "" for any
 	Tried  bool   // only those that were run at least once
+	Holds  string // only those whose payload holds this text; "" for any
 	// Ahead picks jobs of the kind of a run's job that wait or run, were enqueued before it and
 	// concern the same thing: the lists "about" of both payloads share a text.
 	Ahead *Run

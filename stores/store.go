@@ -58,6 +58,8 @@ var (
 	// ErrSchema says that the database lacks what the palettes or the journal
 	// need: Migrate has not run, or has problems to report.
 	ErrSchema = errors.New("the database has not been prepared by migrate")
+	// ErrDenied says that the database's role lacks a right that the palettes or the journal need.
+	ErrDenied = errors.New("the role of the store lacks a right")
 )
 
 // TroubleCode returns the code for a state of a store that its operator ends: a full disk, a database
@@ -834,6 +836,7 @@ func OneByOne(ctx context.Context, r Reader, asks []Ask) (err error) {
 type Plan struct {
 	Steps    []string // statements, in order
 	Problems []string // obstacles: Migrate does nothing while there is one
+	Lacks    []string // statements that give the role rights which verbs need, for owners of tables to run
 	Warnings []string // what makes it slow, or what could not be checked
 	// DataChanges are the changes that Steps make to existing rows. A person agrees to them, and
 	// they are journalled.

@@ -347,6 +347,10 @@ func (a *app) restoreDatabase(ctx context.Context, at address, b fileCopy, file 
 	if err != nil {
 		return notDumped(err, file)
 	}
+	drop, err := postgres.Undo(ctx, at.url)
+	if err != nil {
+		return notDumped(err, file)
+	}
 	if err := b.exactly(ctx, needs); err != nil {
 		return err
 	}
@@ -354,16 +358,27 @@ func (a *app) restoreDatabase(ctx context.Context, at address, b fileCopy, file 
 		b.undo(ctx)
 		return notDumped(err, file)
 	}
+	if err := a.verifyRestored(ctx, at, b.flags); err != nil {
+		undoing, cancel := stores.Detached(ctx)
+		defer cancel()
+		if left := drop(undoing); left != nil { // the files of its rows stay with it
+			return errors.Join(err, broken(fmt.Sprintf("it was restored into %s all the same, and could not be taken away", at), left, "drop that database, and make it anew"))
+		}
+		b.undo(undoing)
+		return err
+	}
+	a.copiedTo("restored", file, &b, needs)
+	return nil
+}
+
+// verifyRestored verifies a database that was restored.
+func (a *app) verifyRestored(ctx context.Context, at address, f backupFlags) error {
 	s, err := postgres.Open(ctx, at.url, postgres.AsOwner(""))
 	if err != nil {
 		return broken(fmt.Sprintf("the store %s cannot be opened", at), err, "check the URL, and that the server answers")
 	}
 	defer s.Close()
-	if err := (&verifying{app: a, opened: s}).verify(ctx, "", "", b.flags.since, b.flags.key, nil); err != nil {
-		return err
-	}
-	a.copiedTo("restored", file, &b, needs)
-	return nil
+	return (&verifying{app: a, opened: s}).verify(ctx, "", "", f.since, f.key, nil)
 }
 
 // told says how many files went with a store.

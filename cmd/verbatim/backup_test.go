@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -118,6 +119,16 @@ func TestABackupHoldsItsFiles(t *testing.T) {
 		}
 		h.fails("is there already", with("backup", from, "monday.bak")...)
 
+		// A backup that is behind a checkpoint is not restored, not even in part: the next one goes there.
+		h.script("clara", `client.add-note :request-id @pierre-dupont-source-of-wealth :note "Adviser calls back"`)
+		if err := os.WriteFile(filepath.Join(h.dir, "later.note"), []byte(h.do("log", "checkpoint", "--sign", "bank.key")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		h.fails("the checkpoint knows of", with("restore", into, backup, "--since", "later.note")...)
+		if left := keptIn(t, filepath.Join(h.dir, "else")); len(left) > 0 {
+			t.Errorf("%q were left behind", left)
+		}
+
 		// Nothing is restored without its files, or with one that is not what its row names.
 		if err := os.Rename(filepath.Join(h.dir, "monday.files"), filepath.Join(h.dir, "gone")); err != nil {
 			t.Fatal(err)
@@ -224,6 +235,86 @@ func TestWhoLeftIsNamedInNoDump(t *testing.T) {
 	if out := h.do("run", "--as", "ada", "--key", "called", "--yes", "called.dsl"); !strings.Contains(out, "before") {
 		t.Errorf("the key answers\n%s", out)
 	}
+}
+
+// Whoever keeps the journal and the administrators erase somebody in either order: neither their name nor their
+// address stands anywhere in the store, though requests had keys, somebody agreed, and jobs were done. What still
+// waits for somebody is told with the time until which it does, and is gone after that.
+func TestWhoLeftStandsNowhereInEitherOrder(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, h *house) {
+		h.people()
+		store := ""
+		for _, v := range h.env {
+			if at, ok := strings.CutPrefix(v, "VERBATIM_STORE="); ok {
+				store = at
+			}
+		}
+		dump := func() (out []byte) {
+			t.Helper()
+			if store != "" {
+				out, err := exec.Command(pgtest.Program(t, "pg_dump"), "--dbname="+elsewhereAt(t, store, "", "postgres")).Output()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return out
+			}
+			file := filepath.Join(t.TempDir(), "dump.db")
+			h.do("backup", file, "--without-files")
+			out, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		added := func(who string) {
+			h.script("ada", fmt.Sprintf(`system.add-principal :name %q :label "%[2]s Rosengarten" :as @who
+system.describe-principal :principal-id @who :email "%[1]s.rosengarten@client.example"
+system.add-identity :principal-id @who :issuer "email" :subject "%[1]s.rosengarten@client.example" :status "VERIFIED"`, who, strings.ToUpper(who)))
+			file := filepath.Join(h.dir, who+".dsl")
+			text := fmt.Sprintf(`system.describe-principal :principal-id %[1]q :label "%[1]s Rosengarten-Lund"`, who)
+			if err := os.WriteFile(file, []byte(text+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			h.do("run", "--as", "ada", "--key", "of "+who, "--yes", file)
+		}
+		ends := func(who string) { h.script("ada", fmt.Sprintf("system.end-principal :principal-id %q", who)) }
+		redact := func(who string) string {
+			return h.do("log", "redact", "--row", "@"+who, "--everywhere", "--as", "d.lang", "--yes")
+		}
+		for _, who := range []string{"vera", "otto"} {
+			added(who)
+		}
+		if before := dump(); bytes.Count(before, []byte("osengarten")) < 12 {
+			t.Fatalf("they are named %d times before they are erased", bytes.Count(before, []byte("osengarten")))
+		}
+		ends("vera")
+		redact("vera")
+
+		waits := filepath.Join(h.dir, "waits.dsl")
+		if err := os.WriteFile(waits, []byte(`system.add-identity :principal-id "nina" :issuer "email" :subject "otto.rosengarten@client.example" :status "VERIFIED"`+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h.fails("needs-agreement", "run", "--as", "ada", waits)
+		if out := redact("otto"); !strings.Contains(out, ", which waits for somebody until 20") {
+			t.Error(out)
+		}
+		h.do("confirm", regexp.MustCompile(`\S+`).FindString(h.do("confirm", "--as", "bo")), "--as", "bo", "--decline")
+		redact("otto")
+		ends("otto")
+		for line := range bytes.Lines(append(dump(), h.do("log", "export", "--as", "d.lang")...)) {
+			if at := bytes.Index(bytes.ToLower(line), []byte("rosengarten")); at >= 0 {
+				t.Errorf("they are named in %q", line[max(0, at-300):min(len(line), at+200)])
+			}
+		}
+		if out := h.do("log", "verify"); strings.Contains(out, "without") {
+			t.Error(out)
+		}
+		h.do("log", "replay")
+		if out := h.do("run", "--as", "ada", "--key", "of vera", "--yes", "vera.dsl"); !strings.Contains(out, "before") {
+			t.Errorf("the key answers\n%s", out)
+		}
+	})
 }
 
 // A file that is let go while its store is copied is in the backup if a row of the backup names it, and otherwise not.

@@ -194,14 +194,17 @@ func (d *doctor) tables(ctx context.Context) []examined {
 	if d.store == nil {
 		return nil
 	}
-	plan, unfit, left, err := engine.Rehearse(ctx, d.reg, d.store, ownTables()...)
+	var why *server.Unfit
+	plan, wrong, left, err := engine.Rehearse(ctx, d.reg, d.store, ownTables()...)
 	switch {
+	case errors.As(unfitFor(ctx, d.reg, d.store, plan, err), &why):
+		return []examined{{"tables", fails, why.Why, why.Do}}
 	case err != nil:
 		return result("tables", "", err, "verbatim migrate --check, as the owner of the tables")
 	case len(plan.Problems) > 0:
 		return []examined{{"tables", fails, plan.Problems[0], "verbatim migrate --check"}}
-	case unfit.HasErrors():
-		return []examined{{"tables", fails, unfit[0].Summary, "verbatim migrate --check"}}
+	case wrong.HasErrors():
+		return []examined{{"tables", fails, wrong[0].Summary, "verbatim migrate --check"}}
 	case len(plan.Steps) > 0:
 		return []examined{{"tables", fails, receipt.Counted(len(plan.Steps), "statement") + " of migrate were not run yet", "verbatim migrate, as the owner of the tables"}}
 	case len(left) > 0:
@@ -389,8 +392,8 @@ func (d *doctor) certificate(context.Context) []examined {
 		}
 	}
 	switch {
-	case now.After(leaf.NotAfter) || now.Before(leaf.NotBefore):
-		return []examined{{"certificate", fails, "it holds from " + leaf.NotBefore.UTC().Format(time.DateOnly) + " until " + until, "renew it, and check the clock of this machine"}}
+	case outOfTime(certs, now) != "":
+		return []examined{{"certificate", fails, outOfTime(certs, now), nextOfTime}}
 	case now.Add(certificateSoon).After(leaf.NotAfter):
 		return []examined{{"certificate", look, "it ends on " + until, "renew it"}}
 	}

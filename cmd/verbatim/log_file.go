@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,7 @@ type journalReport struct {
 	Hash    string `json:"hash,omitempty"`
 	Values  int    `json:"values,omitempty"`
 	Turns   int    `json:"turns,omitempty"`
+	Copies  int    `json:"copies,omitempty"`
 	Rows    int    `json:"rows,omitempty"`
 	// Elsewhere lists other places that hold the same texts and were not changed.
 	Elsewhere []elsewhereJSON `json:"elsewhere,omitempty"`
@@ -33,6 +35,9 @@ type journalReport struct {
 type elsewhereJSON struct {
 	Entry  int64         `json:"entry,omitempty"`
 	Job    string        `json:"job,omitempty"`
+	Waits  string        `json:"waits,omitempty"`
+	Until  string        `json:"until,omitempty"`
+	Copies int           `json:"copies,omitempty"`
 	Entity string        `json:"entity,omitempty"`
 	Key    *stores.Value `json:"key,omitempty"`
 	Field  string        `json:"field,omitempty"`
@@ -251,13 +256,10 @@ func (a *app) logRedact(ctx context.Context, f redactFlags) error {
 	if err != nil {
 		return a.redactFailed(err)
 	}
-	if n.Entries == 0 && n.Turns == 0 {
+	if n.Entries == 0 && n.Turns == 0 && n.Copies == 0 {
 		return a.toldRedacted(n)
 	}
-	much := receipt.Counted(n.Values, "value") + " in " + receipt.Counted(n.Entries, "entry")
-	if n.Turns > 0 {
-		much += " and the words of " + receipt.Counted(n.Turns, "turn")
-	}
+	much := muchErased(n, "in")
 	if !f.yes {
 		terminal, ok := a.terminal(a.world)
 		if !ok {
@@ -304,24 +306,42 @@ func between(n journal.Erased) string {
 func (a *app) toldRedacted(n journal.Erased) error {
 	switch {
 	case a.json:
-		a.emit(journalReport{Schema: "verbatim/log@1", Done: "redacted", Entries: int64(n.Entries), Values: n.Values, Turns: n.Turns, Elsewhere: elsewhere(n)})
-	case n.Values == 0 && n.Turns == 0:
+		a.emit(journalReport{Schema: "verbatim/log@1", Done: "redacted", Entries: int64(n.Entries), Values: n.Values, Turns: n.Turns, Copies: n.Copies, Elsewhere: elsewhere(n)})
+	case n.Values == 0 && n.Turns == 0 && n.Copies == 0:
 		fmt.Fprintln(a.out, "there is nothing to erase")
+		a.elsewhere(n)
 	default:
-		what := receipt.Counted(n.Values, "value") + " from " + receipt.Counted(n.Entries, "entry")
-		if n.Turns > 0 {
-			what += " and the words of " + receipt.Counted(n.Turns, "turn")
-		}
-		fmt.Fprintf(a.out, "erased %s; backups and exports of before still hold them\n", what)
+		fmt.Fprintf(a.out, "erased %s; backups and exports of before still hold them\n", muchErased(n, "from"))
 		a.elsewhere(n)
 	}
 	return nil
+}
+
+// copiesOf counts the rows beside the journal that repeat a text.
+func copiesOf(n int) string {
+	return receipt.Counted(n, "copy") + " in previews, receipts, finished jobs and turns"
+}
+
+// muchErased says how much is erased.
+func muchErased(n journal.Erased, from string) string {
+	all := []string{receipt.Counted(n.Values, "value") + " " + from + " " + receipt.Counted(n.Entries, "entry")}
+	if n.Turns > 0 {
+		all = append(all, "the words of "+receipt.Counted(n.Turns, "turn"))
+	}
+	if n.Copies > 0 {
+		all = append(all, copiesOf(n.Copies))
+	}
+	return strings.Join(all, " and ")
 }
 
 // elsewhere lists other places that hold the same texts and were not changed.
 func (a *app) elsewhere(n journal.Erased) {
 	for _, e := range n.Elsewhere {
 		switch {
+		case e.Waits != "":
+			fmt.Fprintf(a.out, "also in  %s, which waits for somebody until %s; once it is decided, redact again\n", receipt.Safe(e.Waits), stamp(e.Until))
+		case e.Copies > 0:
+			fmt.Fprintf(a.out, "also in  %s; --everywhere erases it there\n", copiesOf(e.Copies))
 		case e.Job != "":
 			fmt.Fprintf(a.out, "also in  job %s, until it is done; verbatim work list %s --drop removes it\n", receipt.Safe(e.Job), shell(e.Job))
 		case e.Field != "":
@@ -334,9 +354,12 @@ func (a *app) elsewhere(n journal.Erased) {
 
 func elsewhere(n journal.Erased) (all []elsewhereJSON) {
 	for _, e := range n.Elsewhere {
-		out := elsewhereJSON{Entry: e.Seq, Job: e.Job, Entity: e.Row.Entity, Field: e.Field}
+		out := elsewhereJSON{Entry: e.Seq, Job: e.Job, Waits: e.Waits, Copies: e.Copies, Entity: e.Row.Entity, Field: e.Field}
 		if !e.Row.Key.IsNull() {
 			out.Key = &e.Row.Key
+		}
+		if e.Waits != "" {
+			out.Until = stamp(e.Until)
 		}
 		all = append(all, out)
 	}

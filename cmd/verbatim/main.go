@@ -103,6 +103,7 @@ type app struct {
 	waits    bool          // the command waits for the agreement of somebody else
 	sent     *sink
 	stands   string                                 // the store that was opened, as the user named it
+	strange  string                                 // what a database holds that has no store: see strange
 	observe  func(context.Context, engine.Observed) // receives what the engine does; nil except for a server
 	agreed   func(context.Context)                  // writes the note of the store; nil until marked has read it
 	shares   *slog.Logger                           // logs clock differences; nil except for a server

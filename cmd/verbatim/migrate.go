@@ -158,6 +158,9 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 			}
 		}
 	}()
+	if err = notForward(ctx, reg, store); err != nil {
+		return err
+	}
 	all := allTables(reg)
 	made, err := a.fill(ctx, store, all, data, scripts)
 	if err != nil {

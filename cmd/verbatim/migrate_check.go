@@ -66,6 +66,9 @@ func (a *app) checkStore(ctx context.Context, where, palettes, grantTo string) e
 		return err
 	}
 	defer store.Close()
+	if err := notForward(ctx, reg, store); err != nil {
+		return err
+	}
 	plan, unfit, left, err := engine.Rehearse(ctx, reg, store, ownTables()...)
 	if err != nil {
 		return broken("the store cannot be checked", err, "nothing was changed; see that the role may read its tables")
@@ -153,6 +156,7 @@ func (a *app) toldChecked(c *checkedStore, entities int) {
 	case len(c.Steps) == 0:
 	case len(c.Back.Barred) > 0:
 		fmt.Fprintf(a.err, "back  only the copy of before leads back, without what is done since: %s\n", strings.Join(c.Back.Barred, "; "))
+		fmt.Fprintln(a.err, "stops servers with the palettes or the program of before, at that moment: they are not ready, and refuse what needs it; have the new ones start then")
 	case len(c.Back.Stays) > 0:
 		fmt.Fprintf(a.err, "back  the program and the palettes of before go on with it; they do not use what stays: %s\n", strings.Join(c.Back.Stays, ", "))
 	default:

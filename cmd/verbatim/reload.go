@@ -149,6 +149,11 @@ func (r *runningServer) run(ctx context.Context, hangups <-chan os.Signal) error
 // notes are what operators should mend, apart from what the configuration shows.
 func (r *runningServer) notes() []string {
 	notes := slices.Clone(r.blind)
+	if certs := r.presents.Load(); certs != nil {
+		if why := outOfTime(certs, time.Now()); why != "" {
+			notes = append(notes, why)
+		}
+	}
 	if refused := r.refused.Load(); refused != nil && *refused != "" {
 		notes = append(notes, "the last reload refused the "+*refused+"; the log says why")
 	}
@@ -160,6 +165,11 @@ func (r *runningServer) certificate(a *app, f serveFlags) error {
 	_, certs, err := a.certificates(&f)
 	if err != nil || certs == nil {
 		return err
+	}
+	if why := outOfTime(certs, time.Now()); why != "" && r.certs != nil {
+		return usage(why, nextOfTime) // the one before goes on
+	} else if why != "" {
+		r.log.Error("certificate", "why", why, "next", nextOfTime)
 	}
 	r.presents.Store(certs)
 	if r.certs == nil {
@@ -244,14 +254,17 @@ func (r *runningServer) palettesAgain(ctx context.Context, b *app, f serveFlags)
 		return r.Registry, err
 	}
 	// A server may start before its store is migrated; one that serves does not go back to that.
-	plan, unfit, _, err := engine.Rehearse(ctx, reg, r.store, ownTables()...)
+	var why *server.Unfit
+	plan, wrong, _, err := engine.Rehearse(ctx, reg, r.store, ownTables()...)
 	switch {
+	case errors.As(unfitFor(ctx, reg, r.store, plan, err), &why):
+		return r.Registry, &stop{exitRefused, "not-migrated", why.Why, why.Do + "; then reload"}
 	case err != nil:
 		return r.Registry, b.runFailed(err)
 	case len(plan.Problems) > 0:
 		return r.Registry, &stop{exitRefused, "not-migrated", plan.Problems[0], "verbatim migrate --check"}
-	case unfit.HasErrors():
-		b.complain(unfit)
+	case wrong.HasErrors():
+		b.complain(wrong)
 		return r.Registry, said(exitInput)
 	case len(plan.Steps) > 0:
 		return r.Registry, &stop{exitRefused, "not-migrated", "the store is not prepared for them: " + receipt.Counted(len(plan.Steps), "statement") + " of migrate were not run yet", "verbatim migrate, as the owner of the tables, and then reload"}

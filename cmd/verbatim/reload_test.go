@@ -61,7 +61,13 @@ func (h *house) edits(name, old, by string) {
 // renews puts another certificate in place of one, and returns its pool.
 func renews(t *testing.T, cert, key string) *x509.CertPool {
 	t.Helper()
-	newCert, newKey, pool := certificate(t)
+	return renewsFor(t, cert, key, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+}
+
+// renewsFor puts a certificate in place of one that holds for a time.
+func renewsFor(t *testing.T, cert, key string, from, until time.Time) *x509.CertPool {
+	t.Helper()
+	newCert, newKey, pool := certificateFor(t, from, until)
 	for from, to := range map[string]string{newCert: cert, newKey: key} {
 		if err := os.Rename(from, to); err != nil {
 			t.Fatal(err)
@@ -443,4 +449,38 @@ func TestSecretsOfChannelsAreChangedByReloads(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A certificate that has expired, or does not hold yet, is refused at a reload, and the good one goes on; at the start
+// the log and /readyz say so. W9
+func TestACertificateOutOfTimeIsRefused(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.env = append(h.env, "TICK=now")
+	cert, key, good := certificate(t)
+	s := h.serve("--tls-cert", cert, "--tls-key", key)
+	now := time.Now()
+	for why, holds := range map[string][2]time.Time{"has expired: it held until": {now.Add(-2 * time.Hour), now.Add(-time.Hour)}, "does not hold yet: it holds from": {now.Add(time.Hour), now.Add(2 * time.Hour)}} {
+		renewsFor(t, cert, key, holds[0], holds[1])
+		if log := s.reload(t); !strings.Contains(log, why) || !strings.Contains(log, `"refused":["certificate"]`) {
+			t.Errorf("%q is not in %s", why, log)
+		}
+		if err := shakes(s.url, good); err != nil {
+			t.Errorf("the good certificate does not go on: %v", err)
+		}
+	}
+	s.stop()
+
+	renewsFor(t, cert, key, now.Add(-2*time.Hour), now.Add(-time.Hour))
+	s = h.serve("--tls-cert", cert, "--tls-key", key)
+	v := newVisitor(t)
+	v.Transport = &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	if status, body := v.get(s.url + "/readyz"); status != http.StatusOK || !strings.Contains(body, "\nthe certificate has expired: it held until ") {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+	s.stop()
+	if log := s.said.String(); !strings.Contains(log, `"msg":"certificate","why":"the certificate has expired`) {
+		t.Errorf("the log does not say so:\n%s", log)
+	}
+	h.fails("the certificate has expired: it held until "+now.Add(-time.Hour).UTC().Format("2006-01-02T15:"), "doctor", "--tls-cert", cert, "--tls-key", key)
 }

@@ -651,6 +651,9 @@ func (a *app) runFailed(err error) error {
 	}
 	if errors.Is(err, stores.ErrSchema) {
 		s.text, s.next = "the store is not prepared for the palettes. Nothing was changed", "verbatim migrate prepares it"
+		if a.strange != "" {
+			s.text, s.next = a.strange, "check the name at the end of the URL; verbatim migrate prepares it if it is"
+		}
 		return s
 	}
 	if a.env("VERBATIM_TRACE") != "" {

@@ -101,7 +101,8 @@ func serveCommand(a *app) *cobra.Command {
 	flags.Int64Var(&f.script, "script", 1024, "the largest script of a client, in `KiB`")
 	flags.IntVar(&f.limits.Calls, "calls", dsl.DefaultLimits.Calls, "most calls of a script of a client")
 	flags.DurationVar(&f.limits.Drain, "drain", 10*time.Second, "how long requests and jobs may go on when the server stops, a `time`")
-	for _, seldom := range []string{"mode", "rate", "burst", "requests", "streams", "bodies", "script", "calls", "drain"} {
+	flags.DurationVar(&f.limits.Linger, "linger", 3*time.Second, "how long requests are still taken when the server is told to stop, a `time`")
+	for _, seldom := range []string{"linger", "mode", "rate", "burst", "requests", "streams", "bodies", "script", "calls", "drain"} {
 		_ = flags.MarkHidden(seldom) // their variables stand in verbatim help variables
 	}
 	flags.StringVar(&f.log, "log", "info", "log to standard error what has this `level`, info or error; off for nothing")
@@ -137,6 +138,8 @@ func (f *serveFlags) safely() error {
 		return usage("a limit is a number above 0", "give --rate, --burst, --requests, --streams and --bodies so, or leave them out")
 	case f.script < 1 || f.script<<10 > int64(dsl.DefaultLimits.Bytes) || f.limits.Calls < 1 || f.limits.Calls > dsl.DefaultLimits.Calls:
 		return usage(fmt.Sprintf("no script has more than %d KiB and %s calls, and none is smaller than one", dsl.DefaultLimits.Bytes>>10, receipt.Thousands(dsl.DefaultLimits.Calls)), "give --script and --calls within that, or leave them out")
+	case f.limits.Linger < 0 || f.limits.Linger > time.Hour:
+		return usage("--linger is a time up to an hour", "write it like 5s, 0s for none, or leave it out for 3s")
 	case f.limits.Drain <= 0 || f.limits.Drain > time.Hour:
 		return usage("--drain is a time up to an hour", "write it like 30s, or leave it out for 10s")
 	}
@@ -201,6 +204,7 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 	r.configured = first
 	*ends = append(*ends, func() { r.configured.end() })
 	r.front = server.NewFront(first.Server)
+	r.log.Info("serving", "url", first.URL, "address", r.listener.Addr().String(), "palettes", server.PalettesVersion(first.Registry))
 	if err := a.announces(ctx, first.Server, first.URL, f.signIn); err != nil {
 		return nil, err
 	}
@@ -347,6 +351,7 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 		Registry: reg, Engine: engine, Store: store, Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: certified, Log: logger,
 		Meter: meter, Together: r.shared, People: people(reg, store), Tokens: tokensOf(reg, store), Version: version,
 	}
+	o.Unfit = func(ctx context.Context) error { return unfit(ctx, reg, store) }
 	o.Limits = f.limits
 	o.Limits.Bodies, o.Limits.Script = f.bodies<<20, f.script<<10
 	key, err := a.logKey("")
@@ -492,6 +497,11 @@ func (a *app) certificates(f *serveFlags) (certified bool, certs *tls.Config, er
 	if certified, err = a.certified(f.cert != ""); err != nil || f.cert == "" {
 		return certified, nil, err
 	}
+	for _, file := range []string{f.cert, f.key} {
+		if _, err := os.ReadFile(file); err != nil {
+			return certified, nil, usage(fmt.Sprintf("the file %s of the certificate cannot be read: %s", quoted(file), reason(err)), "check the path, and who may read it")
+		}
+	}
 	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
 	if err != nil {
 		return certified, nil, usage("the certificate cannot be used: "+reason(err), "check --tls-cert and --tls-key")
@@ -502,6 +512,23 @@ func (a *app) certificates(f *serveFlags) (certified bool, certs *tls.Config, er
 	}
 	return certified, certs, nil
 }
+
+// outOfTime says that a certificate does not hold at an instant, by the clock that TLS goes by; "" if it does.
+func outOfTime(certs *tls.Config, now time.Time) string {
+	leaf, err := leafOf(&certs.Certificates[0])
+	switch {
+	case err != nil:
+		return ""
+	case now.After(leaf.NotAfter):
+		return "the certificate has expired: it held until " + leaf.NotAfter.UTC().Format(time.RFC3339)
+	case now.Before(leaf.NotBefore):
+		return "the certificate does not hold yet: it holds from " + leaf.NotBefore.UTC().Format(time.RFC3339)
+	}
+	return ""
+}
+
+// nextOfTime is what to do about such a certificate.
+const nextOfTime = "renew it, and check the clock of this machine"
 
 // spans sends the meter's spans to the endpoint in the environment.
 func (a *app) spans(ctx context.Context, meter *server.Meter, logger *slog.Logger, ends *[]func()) (err error) {

@@ -47,7 +47,7 @@ func newHouse(t *testing.T) *house {
 	if err := putProgram(filepath.Join(dir, ".bin")); err != nil {
 		t.Fatal(err)
 	}
-	return &house{t, dir, []string{"PATH=" + filepath.Join(dir, ".bin") + ":" + os.Getenv("PATH"), "XDG_STATE_HOME=" + filepath.Join(dir, ".state"), "VERBATIM_SCAN=none", "TICK=1ms"}}
+	return &house{t, dir, []string{"PATH=" + filepath.Join(dir, ".bin") + ":" + os.Getenv("PATH"), "XDG_STATE_HOME=" + filepath.Join(dir, ".state"), "VERBATIM_SCAN=none", "VERBATIM_LINGER=0s", "TICK=1ms"}}
 }
 
 // onBoth runs a test in a house on each of the stores.

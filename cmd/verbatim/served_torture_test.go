@@ -176,11 +176,17 @@ func TestServeRapidReset(t *testing.T) {
 // certificate makes one for this machine.
 func certificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	t.Helper()
+	return certificateFor(t, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+}
+
+// certificateFor is a certificate that holds for a time.
+func certificateFor(t *testing.T, from, until time.Time) (cert, key string, pool *x509.CertPool) {
+	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: until, IsCA: true, BasicConstraintsValid: true,
 		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &private.PublicKey, private)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/postgres"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 )
 
@@ -96,9 +97,37 @@ func addressOf(where string) (at address, why string) {
 	case kind == "sqlite" && path != "":
 		return address{file: strings.TrimPrefix(path, "//")}, ""
 	case (kind == "postgres" || kind == "postgresql") && strings.HasPrefix(path, "//"):
+		if unescaped(path[2:]) {
+			return at, "takes a URL in which the signs of a password are escaped: @ is %40, / is %2F, ? is %3F, # is %23, : is %3A and % is %25"
+		}
 		return address{url: where}, ""
 	}
 	return at, fmt.Sprintf("does not know %q", kind+":")
+}
+
+// unescaped reports whether a sign in the password of a URL, without its scheme, would end the password: what is
+// behind it would be taken for the host, and shown.
+func unescaped(rest string) bool {
+	authority, behind := rest, ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		authority, behind = rest[:i], rest[i:]
+	}
+	if i := strings.IndexByte(behind, '?'); i >= 0 && strings.Contains(authority, "@") { // parameters may hold one
+		behind = behind[:i]
+	}
+	if strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "?") { // no host: all is in parameters
+		behind = ""
+	}
+	return strings.Count(authority, "@") > 1 || strings.Contains(behind, "@")
+}
+
+// strange says of a database that it holds no store but tables of others; "" if it does not.
+func strange(ctx context.Context, at address) string {
+	db, err := postgres.Reach(ctx, at.url)
+	if err != nil || db.Has || db.Others == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the database %s holds no store of Verbatim, but %s of others: is it the right one? Nothing was changed", at, receipt.Counted(db.Others, "table"))
 }
 
 // open opens the store for use.
@@ -139,6 +168,9 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 	}
 	if err := ofThisVersion(ctx, at, store); err != nil {
 		return nil, err
+	}
+	if _, err := store.Identity(ctx); errors.Is(err, stores.ErrSchema) {
+		a.strange = strange(ctx, at)
 	}
 	if a.shares != nil {
 		if err := a.byTheStore(ctx, store, a.shares); err != nil {

@@ -172,6 +172,7 @@ func joinChange(r *source, all []change, st *step, p *rowChange, others bool) ([
 		all = append(all, planned(p.entity, stores.Change{Op: p.op, Entity: e, Key: p.key, Before: p.before.Values, Marks: p.before.Marks,
 			Set: make([]stores.Assign, 0, len(p.set)), Guard: make([]int, 0, len(p.set)+len(p.stood))}))
 		c = &all[len(all)-1]
+		c.forgets = p.forgets
 		if p.op == stores.Delete {
 			for i, v := range p.before.Values {
 				if c.Guard = append(c.Guard, i); i != e.Key && !v.IsNull() {
@@ -266,12 +267,12 @@ func planned(e *verbs.Entity, c stores.Change) change {
 	return change{entity: e, Change: c, row: receipt.Row{Op: opNames[c.Op], Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key, Fields: make([]receipt.Field, 0, cap(c.Set))}}
 }
 
-// field makes the receipt's account of one field. It is sensitive if the palette says so, or if its
-// value is taken from a sensitive argument.
+// field makes the receipt's account of one field. It is sensitive if the palette says so, if its value
+// is taken from a sensitive argument, or if it is personal and about to be forgotten.
 func (c *change) field(a assignment) receipt.Field {
 	def := &c.Entity.Fields[a.field]
 	f := receipt.Field{Name: def.Name, Column: def.Column, Kind: def.Holds(), Code: def.Codes != nil, After: receipt.Of(a.value),
-		Sensitive: a.sensitive || def.Sensitive, From: a.from, Origin: a.came.String()}
+		Sensitive: a.sensitive || def.Sensitive || c.forgets && def.Personal, From: a.from, Origin: a.came.String()}
 	if c.Before != nil {
 		f.Before.Value = c.Before[a.field]
 	}

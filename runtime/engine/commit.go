@@ -761,7 +761,9 @@ func tellCall(e *Engine, b *stores.Batch, entry stores.Entry, say journaledCall)
 	}
 	if w.opening != nil {
 		w.record.Opening = w.opening.ID
-		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], w.opening.Insert())
+		if w.opening.Len() > 0 {
+			b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], w.opening.Insert())
+		}
 	}
 	w.text = w.record.AppendText(w.text)
 	entry.Changes = string(w.text)
@@ -829,6 +831,10 @@ func (w *recorder) row(c *change) receipt.Row {
 		}
 		if g.Sensitive || def.Personal {
 			g.Before, g.After = receipt.Value{Is: w.commit(f.Before.Value)}, receipt.Value{Is: w.commit(f.After.Value)}
+			if c.forgets && g.Before.Is != "" {
+				w.opening.Forget(g.Before.Is)
+				w.record.Erased = journal.ErasedSelf
+			}
 		}
 		switch g.Made = f.Made; {
 		case f.Given.IsNull():

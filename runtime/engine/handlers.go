@@ -205,6 +205,9 @@ type Outcome struct {
 	// notices and that the handler kept: for "validates: value against field
 	// schema" it holds "value against field schema".
 	Kept []string
+	// Forgets says that the personal and sensitive values which the changes take from rows are to be
+	// known no more: neither the journal nor a preview nor a receipt keeps them.
+	Forgets bool
 }
 
 // A Generated is a call that a handler makes. Args are values by argument name; a Ref is written
@@ -499,6 +502,7 @@ func handle(ctx context.Context, r *source, st *step, h *handler, promises []pro
 			return outcome{}, handlerError(st, err)
 		}
 		p.vouch(change.Fields, came, promises)
+		p.forgets = gave.Forgets
 		d.rowChanges = append(d.rowChanges, p)
 	}
 	for _, n := range gave.Notices {

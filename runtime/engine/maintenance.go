@@ -37,11 +37,21 @@ type Redaction struct {
 	Everywhere bool
 }
 
-func (w Redaction) of() journal.Redaction {
+// covers makes the journal's redaction, and finds the rows and texts that it erases; the texts only if
+// they are erased beside the row, too.
+func (w *Redaction) covers(ctx context.Context, s *Session) (r journal.Redaction, rows []journal.Row, texts []string, err error) {
 	if w.Principal != "" {
-		return journal.Redaction{Principal: w.Principal}
+		return journal.Redaction{Principal: w.Principal}, nil, nil, nil
 	}
-	return journal.Redaction{Row: journal.RowOf(w.Entity, w.Key), Everywhere: w.Everywhere}
+	r = journal.Redaction{Row: journal.RowOf(w.Entity, w.Key), Everywhere: w.Everywhere}
+	if w.Everywhere {
+		r.Below = below(s.e, w.Entity)
+	}
+	if r.Texts, err = textsOf(ctx, s.e, w, r.Below); err != nil {
+		return r, nil, nil, err
+	}
+	rows, texts, err = r.Find(ctx, s.e.store, s.who.Name)
+	return r, rows, texts, err
 }
 
 // keepsJournal reports whether the principal has a role that keeps the journal.
@@ -142,9 +152,13 @@ func (jn Journal) Redactable(ctx context.Context, w Redaction) (journal.Erased, 
 	if err := mayKeepJournal(ctx, jn.s, verbRedact); err != nil {
 		return journal.Erased{}, err
 	}
-	n, err := journal.Count(ctx, jn.s.e.store, jn.s.who.Name, w.of())
-	if err == nil && w.Principal != "" {
-		n.Turns, err = forgetWords(ctx, jn.s.e, w.Principal, true)
+	r, rows, texts, err := w.covers(ctx, jn.s)
+	if err != nil {
+		return journal.Erased{}, failure(err)
+	}
+	n, err := journal.Count(ctx, jn.s.e.store, jn.s.who.Name, r)
+	if err == nil {
+		err = w.forget(ctx, jn.s.e, rows, texts, &n, true)
 	}
 	return n, failure(err)
 }
@@ -157,19 +171,16 @@ func (jn Journal) Redact(ctx context.Context, w Redaction) (journal.Erased, erro
 	if err := mayKeepJournal(ctx, jn.s, verbRedact); err != nil {
 		return journal.Erased{}, err
 	}
-	said := 0
-	if w.Principal != "" {
-		var err error
-		if said, err = forgetWords(ctx, jn.s.e, w.Principal, false); err != nil {
-			return journal.Erased{}, failure(err)
-		}
+	r, rows, texts, err := w.covers(ctx, jn.s)
+	if err != nil {
+		return journal.Erased{}, failure(err)
 	}
-	if w.Entity != nil { // before the journal: a redaction that is cut off here is told to nobody as done
-		if err := forgetRow(ctx, jn.s.e, w.Entity, w.Key); err != nil {
-			return journal.Erased{}, failure(err)
-		}
+	// Before the journal: a redaction that is cut off here is told to nobody as done, and finds the texts again.
+	var beside journal.Erased
+	if err := w.forget(ctx, jn.s.e, rows, texts, &beside, false); err != nil {
+		return journal.Erased{}, failure(err)
 	}
-	n, err := journal.Redact(ctx, jn.s.e.store, jn.s.who.Name, w.of(), func(n journal.Erased) stores.Entry {
+	n, err := journal.Redact(ctx, jn.s.e.store, jn.s.who.Name, r, func(n journal.Erased) stores.Entry {
 		var args []dsl.Arg
 		record := journal.Record{Erased: n.Of.String()}
 		if w.Principal != "" {
@@ -181,15 +192,37 @@ func (jn Journal) Redact(ctx context.Context, w Redaction) (journal.Erased, erro
 			}
 			record.Rows = []receipt.Row{{Op: receipt.Redacted, Entity: w.Entity.Name, Table: w.Entity.Table, Key: w.Key}}
 		}
-		if said > 0 {
-			args = append(args, dsl.NewArg("turns", dsl.NewInteger(int64(said))))
+		for name, many := range map[string]int{"turns": beside.Turns, "copies": beside.Copies} {
+			if many > 0 {
+				args = append(args, dsl.NewArg(name, dsl.NewInteger(int64(many))))
+			}
 		}
 		e := actEntry(jn.s, verbRedact, append(args, dsl.NewArg("entries", dsl.NewInteger(int64(n.Entries))), dsl.NewArg("values", dsl.NewInteger(int64(n.Values))))...)
 		e.Changes = string(record.AppendText(nil))
 		return e
 	})
-	n.Turns = said
+	n.Turns, n.Copies, n.Elsewhere = beside.Turns, beside.Copies, append(n.Elsewhere, beside.Elsewhere...)
 	return n, failure(err)
+}
+
+// forget erases what stands beside the journal, or only counts it.
+func (w *Redaction) forget(ctx context.Context, e *Engine, rows []journal.Row, texts []string, n *journal.Erased, dry bool) (err error) {
+	switch {
+	case w.Principal != "":
+		n.Turns, err = forgetWords(ctx, e, w.Principal, dry)
+	case w.Everywhere:
+		err = forgetCopies(ctx, e, rows, texts, n, dry)
+	default: // the texts elsewhere are listed
+		if err = forgetCopies(ctx, e, rows, nil, n, dry); err == nil {
+			var more journal.Erased
+			err = forgetCopies(ctx, e, nil, texts, &more, true)
+			n.Elsewhere = append(n.Elsewhere, more.Elsewhere...)
+			if more.Copies > 0 {
+				n.Elsewhere = append(n.Elsewhere, journal.Repeat{Copies: more.Copies})
+			}
+		}
+	}
+	return err
 }
 
 // Baseline adds to the journal the rows that it does not know, or knows only in part, so that a

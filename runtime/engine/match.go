@@ -193,11 +193,14 @@ func (e *Engine) Embed(ctx context.Context, most int) (n int, err error) {
 	return n, nil
 }
 
-// Searches reports whether the search indexes exist. It returns stores.ErrSchema if migrate has not
-// made an index that the palettes declare.
-func (e *Engine) Searches(ctx context.Context) error {
+// Fits reports whether the store has the tables, columns and search indexes that the palettes declare, and
+// whether its role may read them. It returns stores.ErrSchema or stores.ErrDenied if not.
+func (e *Engine) Fits(ctx context.Context) error {
 	return e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
 		for _, t := range e.catalog.tables {
+			if _, err := r.Find(ctx, stores.Find{Entity: t, Where: &stores.Cond{Op: stores.False}}); err != nil {
+				return err
+			}
 			if t.Search == nil {
 				continue
 			}

@@ -590,6 +590,8 @@ type change struct {
 	stores.Change
 	entity *verbs.Entity
 	row    receipt.Row // without the names of the rows that it refers to; its fields are parallel to Set, unless the row is deleted
+	// forgets is Outcome.Forgets.
+	forgets bool
 }
 
 // at returns the entity's field of the k-th field of the receipt's row.

@@ -40,6 +40,8 @@ type rowChange struct {
 	before stores.Row // of Update and Delete
 	set    []assignment
 	stood  []int
+	// forgets is Outcome.Forgets.
+	forgets bool
 }
 
 // declared makes an outcome from promises alone, for verbs whose palette says everything.

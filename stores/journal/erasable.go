@@ -76,6 +76,9 @@ func (o *Opening) Commit(random io.Reader, v stores.Value) (receipt.Commitment, 
 	return c, nil
 }
 
+// Forget drops the value of a commitment.
+func (o *Opening) Forget(c receipt.Commitment) { o.erase([]receipt.Commitment{c}) }
+
 // Len returns how many values the opening holds.
 func (o *Opening) Len() int { return len(o.values) }
 

@@ -1,12 +1,14 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"verbatim/stores"
 	"verbatim/stores/receipt"
@@ -150,16 +152,47 @@ type Redaction struct {
 	// Everywhere, together with Row, includes the same texts in commitments to other rows, and to
 	// calls that mention them.
 	Everywhere bool
+	// Below, together with Everywhere, are the fields by which rows belong to Row. What the journal
+	// tells of those rows is erased with it: nobody can name a row that is gone.
+	Below []Below
+	// Texts are further texts to be erased Everywhere: those that rows hold now.
+	Texts []string
+
+	rows []Row // of Below, found in the journal
 }
 
-func (w Redaction) of(e *stores.Entry, r *Record) []receipt.Commitment {
+// A Below names the rows whose Field refers to the row of a Redaction.
+type Below struct {
+	Entity, Field string
+	// Live includes rows that still exist. Those can be redacted by their own names.
+	Live bool
+}
+
+// covered lists the rows whose values are erased.
+func (w *Redaction) covered() []Row {
+	if w.Row == nil {
+		return nil
+	}
+	return append([]Row{*w.Row}, w.rows...)
+}
+
+func (w *Redaction) covers(entity string, key stores.Value) bool {
+	return slices.ContainsFunc(w.covered(), func(r Row) bool { return r.is(entity, key) })
+}
+
+func (w *Redaction) touched(r *Record) bool { return slices.ContainsFunc(w.covered(), r.Touches) }
+
+func (w *Redaction) of(e *stores.Entry, r *Record) (all []receipt.Commitment) {
 	if w.Principal != "" {
 		if e.Principal == w.Principal {
 			return r.commitments(nil)
 		}
 		return nil
 	}
-	return r.commitments(w.Row)
+	for _, row := range w.covered() {
+		all = append(all, r.commitments(&row)...)
+	}
+	return all
 }
 
 // An Erased says how much was erased, or would be.
@@ -170,6 +203,9 @@ type Erased struct {
 	First   int64
 	Last    int64
 	Of      Numbers // the entries, as the entry about it lists them
+	// Copies counts previews, receipts, finished jobs and turns that hold the texts and lose them;
+	// their keeper stores them beside the journal.
+	Copies int
 	// Elsewhere lists places that hold erased texts and are not erased themselves.
 	Elsewhere []Repeat
 }
@@ -177,21 +213,25 @@ type Erased struct {
 // A Repeat is a place that holds a text which is erased elsewhere.
 type Repeat struct {
 	Seq   int64  // of the entry, or
-	Job   string // id of the job that needs it
-	Row   Row    // the row that the entry is about; zero if the text is in its call
-	Field string
+	Job   string // id of the job that needs it, or
+	Waits string // id of the confirmation or question that waits, and
+	Until time.Time
+	// Copies counts the previews, receipts, finished jobs and turns of Erased.Copies.
+	Copies int
+	Row    Row // the row that the entry is about; zero if the text is in its call
+	Field  string
 }
 
 // texts collects the texts that a redaction erases from a row, so that repetitions of them can be
 // found. Equal texts are mostly the same datum, but equal numbers or dates may not be; so only
 // texts are searched for.
-func (w Redaction) texts(r *Record, o *Opening, found map[stores.Value]bool) {
+func (w *Redaction) texts(r *Record, o *Opening, found map[stores.Value]bool) {
 	if w.Row == nil {
 		return
 	}
 	for i := range r.Rows {
 		c := &r.Rows[i]
-		if !w.Row.is(c.Entity, c.Key) {
+		if !w.covers(c.Entity, c.Key) {
 			continue
 		}
 		for j := range c.Fields {
@@ -211,14 +251,13 @@ type repeated struct {
 }
 
 // repeats finds the commitments of an entry to such texts that the redaction does not cover.
-func (w Redaction) repeats(seq int64, r *Record, o *Opening, texts map[stores.Value]bool) (all []repeated) {
-	covered := w.Row
-	if len(texts) == 0 || covered == nil {
+func (w *Redaction) repeats(seq int64, r *Record, o *Opening, texts map[stores.Value]bool) (all []repeated) {
+	if len(texts) == 0 || w.Row == nil {
 		return nil
 	}
 	for i := range r.Rows {
 		c := &r.Rows[i]
-		if covered.is(c.Entity, c.Key) {
+		if w.covers(c.Entity, c.Key) {
 			continue
 		}
 		for j := range c.Fields {
@@ -230,21 +269,32 @@ func (w Redaction) repeats(seq int64, r *Record, o *Opening, texts map[stores.Va
 			}
 		}
 	}
-	if r.Call == "" || r.Touches(*covered) {
+	if w.touched(r) {
 		return all
 	}
-	if v, ok := o.Open(r.Call); ok {
+	for _, is := range append([]receipt.Commitment{r.Call}, r.Instead...) {
+		v, ok := o.Open(is)
+		if is == "" || !ok {
+			continue
+		}
 		for text := range texts {
-			if len(text.Text()) >= longEnough && strings.Contains(v.Text(), text.Text()) {
-				return append(all, repeated{Repeat{Seq: seq}, r.Call})
+			if Holds(v.Text(), text.Text()) {
+				all = append(all, repeated{Repeat{Seq: seq}, is})
+				break
 			}
 		}
 	}
 	return all
 }
 
-// longEnough is the length from which a text is searched for within other texts.
-const longEnough = 4
+// LongEnough is the length from which a text is searched for within other texts.
+const LongEnough = 4
+
+// Holds reports whether a text, a script or JSON holds another one.
+func Holds(in, text string) bool {
+	quoted := stores.AppendJSONString(nil, text)
+	return len(text) >= LongEnough && (strings.Contains(in, text) || strings.Contains(in, string(quoted[1:len(quoted)-1])))
+}
 
 // jobs finds the jobs whose payloads hold such texts.
 func (n *Erased) jobs(ctx context.Context, s stores.Store, texts map[stores.Value]bool) error {
@@ -257,8 +307,7 @@ func (n *Erased) jobs(ctx context.Context, s stores.Store, texts map[stores.Valu
 	}
 	for i := range all {
 		for text := range texts {
-			quoted := stores.AppendJSONString(nil, text.Text())
-			if len(text.Text()) >= longEnough && strings.Contains(all[i].Payload, string(quoted[1:len(quoted)-1])) {
+			if Holds(all[i].Payload, text.Text()) {
 				n.Elsewhere = append(n.Elsewhere, Repeat{Job: all[i].ID})
 				break
 			}
@@ -280,7 +329,10 @@ func Count(ctx context.Context, s stores.Store, principal string, w Redaction) (
 		}
 		return nil
 	}
-	texts := map[stores.Value]bool{}
+	texts, err := w.gather(ctx, s, principal)
+	if err != nil {
+		return n, err
+	}
 	err = each(func(l *Line, record *Record) {
 		values := 0
 		for _, c := range w.of(&l.Entry, record) {
@@ -289,7 +341,6 @@ func Count(ctx context.Context, s stores.Store, principal string, w Redaction) (
 			}
 		}
 		n.add(l.Entry.Seq, values)
-		w.texts(record, l.Opening, texts)
 	})
 	if err != nil || len(texts) == 0 {
 		return n, err
@@ -316,7 +367,7 @@ func (n *Erased) repeated(w Redaction, found []repeated, r *Record) {
 	if len(found) == 0 {
 		return
 	}
-	if seq := found[0].Seq; r.Touches(*w.Row) {
+	if seq := found[0].Seq; w.touched(r) {
 		n.Values += len(found) // of an entry that is counted already
 	} else {
 		n.add(seq, len(found))
@@ -338,12 +389,11 @@ func (n *Erased) add(seq int64, values int) {
 // makes to record it. The entries that lose values do not change, and so neither does their
 // chain.
 func Redact(ctx context.Context, s stores.Store, principal string, w Redaction, describe func(Erased) stores.Entry) (n Erased, err error) {
-	texts := map[stores.Value]bool{}
-	err = s.Update(ctx, everything(principal), func(tx stores.Tx) error {
+	var texts map[stores.Value]bool
+	err = s.Update(ctx, everything(principal), func(tx stores.Tx) (err error) {
 		n = Erased{}
-		clear(texts)
 		var changes []stores.Change
-		if err := w.gather(ctx, s, tx, texts); err != nil {
+		if texts, err = w.gather(ctx, s, principal); err != nil {
 			return err
 		}
 		flush := func() error {
@@ -410,28 +460,67 @@ func Redact(ctx context.Context, s stores.Store, principal string, w Redaction, 
 	return n, err
 }
 
-// gather calls texts for the whole journal.
-func (w Redaction) gather(ctx context.Context, s stores.Store, tx stores.Tx, texts map[stores.Value]bool) error {
+// gather finds the rows of Below, and the texts of all rows that are covered, in the whole journal.
+func (w *Redaction) gather(ctx context.Context, s stores.Store, principal string) (texts map[stores.Value]bool, err error) {
+	texts = map[stores.Value]bool{}
 	if w.Row == nil {
-		return nil
+		return texts, nil
 	}
-	for l, err := range ByNumber(ctx, s, 1, 0) {
+	w.rows = nil
+	gone := map[Row]bool{}
+	for e, err := range ByNumber(ctx, s, 1, 0) {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		record, err := Parse(l.Changes)
-		if err != nil || record.Opening == "" || !record.Touches(*w.Row) {
-			continue
+		if len(w.Below) == 0 || !w.Everywhere {
+			break
 		}
-		found, err := openings(ctx, tx, []stores.Value{stores.NewString(record.Opening)})
+		record, err := Parse(e.Changes)
 		if err != nil {
-			return err
+			continue // Verify reports it
 		}
-		if o := found[record.Opening]; o != nil {
-			w.texts(&record, o, texts)
+		for i := range record.Rows {
+			c := &record.Rows[i]
+			row := Row{Entity: c.Entity, Key: c.Key}
+			for _, b := range w.Below {
+				if b.Entity == c.Entity && slices.ContainsFunc(c.Fields, func(f receipt.Field) bool {
+					return f.Name == b.Field && (f.After.Value == w.Row.Key || f.Before.Value == w.Row.Key)
+				}) {
+					gone[row] = gone[row] || b.Live
+				}
+			}
+			if _, below := gone[row]; below && c.Op == receipt.Deleted {
+				gone[row] = true
+			}
 		}
 	}
-	return nil
+	for row, erase := range gone {
+		if erase {
+			w.rows = append(w.rows, row)
+		}
+	}
+	for l, err := range Opened(ctx, s, principal, ByNumber(ctx, s, 1, 0)) {
+		if err != nil {
+			return nil, err
+		}
+		if record, err := Parse(l.Entry.Changes); err == nil && l.Opening != nil {
+			w.texts(&record, l.Opening, texts)
+		}
+	}
+	for _, text := range w.Texts {
+		texts[stores.NewString(text)] = true
+	}
+	return texts, nil
+}
+
+// Find returns the rows that a redaction covers, and the texts that they hold in the journal.
+func (w Redaction) Find(ctx context.Context, s stores.Store, principal string) (rows []Row, texts []string, err error) {
+	found, err := w.gather(ctx, s, principal)
+	for text := range found {
+		texts = append(texts, text.Text())
+	}
+	slices.SortFunc(texts, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // the longest first: it may hold others
+	return w.covered(), texts, err
 }
 
 // Baseline makes entries for existing rows that no entry mentions, so that a replay can begin

@@ -97,6 +97,10 @@ func (l *Losses) look(line *Line, r *Record) {
 			l.lost = slices.Insert(l.lost, at, line.Entry.Seq)
 		}
 	}
+	if r.Erased == ErasedSelf {
+		l.lost = slices.DeleteFunc(l.lost, func(seq int64) bool { return seq == line.Entry.Seq })
+		return
+	}
 	listed, _ := readNumbers(r.Erased)
 	for _, n := range listed {
 		from, _ := slices.BinarySearch(l.lost, n.first)

@@ -30,7 +30,8 @@ type Record struct {
 	Jobs    []string
 	Instead []receipt.Commitment
 	Sent    []string
-	// Erased lists the entries from which a redaction erased values, as in "4 9-12".
+	// Erased lists the entries from which a redaction erased values, as in "4 9-12"; ErasedSelf says
+	// that values of the entry itself were never kept.
 	Erased string
 	// After is the entry of an earlier attempt at the same call, of which nobody knew whether it was
 	// done when somebody agreed to do it again.
@@ -40,6 +41,10 @@ type Record struct {
 	Words   string
 	Dropped []stores.Value
 }
+
+// ErasedSelf is the Record.Erased of an entry about values that were forgotten: it commits to them, and
+// nothing opens the commitments.
+const ErasedSelf = "self"
 
 // A Row identifies a row for machines.
 type Row struct {

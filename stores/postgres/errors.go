@@ -65,7 +65,18 @@ var sayings = map[string]struct{ says, next string }{
 	"53100": {"the server's disk is full", "free space on the server's disk, or give it more"},
 	"53300": {"", "end connections that nobody needs, or raise max_connections or the limit of the role or the database"},
 	"57P01": {"the server ended this connection", "connections are made again by themselves; its log says who ended them, if it is not stopping"},
+	"57P02": {"the server ended all connections after a crash of its own", "connections are made again by themselves; the server's log says what crashed"},
+	"08006": {"the connection to the server broke", "connections are made again by themselves; look at the network between, and at the server's log"},
 	"57P03": {"the server is starting or stopping", "wait until the server has started, and see its log if it does not"},
+}
+
+// Is implements errors.Is for a right that the role lacks.
+func (f *failure) Is(target error) bool { return target == stores.ErrDenied && f.code == "42501" }
+
+// unbegun reports whether a connection had ended before its transaction began.
+func unbegun(err error) bool {
+	var f *failure
+	return errors.As(err, &f) && f.doing == "begin" && (slices.Contains([]string{"57P01", "57P02", "08003", "08006"}, f.code) || f.code == "" && pgconn.SafeToRetry(f.cause))
 }
 
 // Next says what an operator can do, "" where no step is known.

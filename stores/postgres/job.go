@@ -244,6 +244,9 @@ func (r *reader) jobs(f *stores.JobFilter, into *[]stores.JobRecord) op {
 	if f.Unique != "" {
 		t.Add(" AND unique_key = ").Arg(uniqueKey(strings.Join(f.Kinds, ""), f.Unique), "::bytea").Add(" AND ", unfinishedSQL)
 	}
+	if f.Holds != "" { // jsonb is written with the fewest escapes, and a text as to_json writes it
+		t.Add(" AND position(btrim(to_json(").Arg(f.Holds, "::text").Add(")::text, '\"') IN args::text) > 0")
+	}
 	if f.Ahead != nil {
 		t.Add(" AND state IN ('available', 'scheduled', 'retryable', 'pending', 'running') AND kind = ").Arg(f.Ahead.Kind, "::text").Add(" AND id < ").Arg(f.Ahead.Ref, "::bigint")
 		t.Add(" AND args->'about' ?| ARRAY(SELECT jsonb_array_elements_text(").Arg(f.Ahead.Payload, "::jsonb").Add("->'about'))")
@@ -341,7 +344,11 @@ func (t *tx) changeJobs(changes []stores.JobChange) ([]op, error) {
 	max_attempts = GREATEST(max_attempts, attempt + 1), metadata = metadata - 'cancel_attempted_at'`
 			o.args = append(o.args, c.At.UTC().Format(time.RFC3339Nano))
 		}
-		o.sql += ` WHERE metadata->>'verbatim_id' = $1::text AND attempt = $2::smallint AND state NOT IN ('running', 'completed') RETURNING 1`
+		states := `state NOT IN ('running', 'completed')`
+		if c.Done {
+			states = `state = 'completed'`
+		}
+		o.sql += ` WHERE metadata->>'verbatim_id' = $1::text AND attempt = $2::smallint AND ` + states + ` RETURNING 1`
 		ops = append(ops, o.counted(1, stores.ErrConflict))
 	}
 	return ops, nil

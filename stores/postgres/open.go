@@ -522,6 +522,16 @@ func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) err
 	return fn(c)
 }
 
+// again lends a connection, and another if the server had ended the first before the transaction began: then
+// nothing was done. A pool has many such after a restart of the server, and drops one each time.
+func (s *Store) again(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) error) (err error) {
+	for tries := int32(0); ; tries++ {
+		if err = s.lend(ctx, pool, fn); !unbegun(err) || ctx.Err() != nil || tries > pool.Stat().MaxConns() {
+			return err
+		}
+	}
+}
+
 // settings makes the settings of a transaction, which end with it. The scope, which policies
 // read, is never set on the connection, since another principal may use it next. The other
 // settings are on the connections that we open ourselves, without a pooler.
@@ -605,7 +615,7 @@ var planOnce = []any{"plan_cache_mode", "force_generic_plan"}
 
 // read lends a connection in a transaction with one snapshot, that of its first statement.
 func (s *Store) read(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope, fn func(*conn) error) error {
-	return s.lend(ctx, pool, func(c *conn) error {
+	return s.again(ctx, pool, func(c *conn) error {
 		c.scoped = s.scopes.of(scope)
 		c.begin = []op{{doing: "begin", sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, s.settings(c.scoped, planOnce...)}
 		err := fn(c)
@@ -622,7 +632,7 @@ var byIndex = []any{"enable_seqscan", "off", "enable_bitmapscan", "off"}
 // write lends a connection in a transaction that is committed if fn returns nil. Each statement
 // sees what is committed when it begins: a sealer looks at what waits when it has the lock.
 func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope, fn func(*conn) error) error {
-	return s.lend(ctx, pool, func(c *conn) error {
+	return s.again(ctx, pool, func(c *conn) error {
 		c.scoped = s.scopes.of(scope)
 		more := byIndex
 		if c.worlds = pool == s.pool && s.worldly.Load(); c.worlds {

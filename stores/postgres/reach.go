@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 type Reached struct {
 	Free     bool     // row-level security does not hold the role: it is a superuser, or has BYPASSRLS
 	Has      bool     // the database has tables of a store
+	Others   int      // tables in it, whoever made them
 	Database string   // its name
 	Environ  []string // where and as whom a program connects: arguments, which everybody on a machine sees, hold no password
 }
@@ -46,7 +48,9 @@ func Reach(ctx context.Context, at string) (Reached, error) {
 			r.Environ = append(r.Environ, variable+"="+v)
 		}
 	}
-	err = c.QueryRow(ctx, `SELECT rolsuper OR rolbypassrls, to_regclass('public.verbatim_journal') IS NOT NULL FROM pg_catalog.pg_roles WHERE rolname = current_user`).Scan(&r.Free, &r.Has)
+	err = c.QueryRow(ctx, `SELECT rolsuper OR rolbypassrls, to_regclass('public.verbatim_journal') IS NOT NULL,
+	(SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') AND n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema')
+FROM pg_catalog.pg_roles WHERE rolname = current_user`).Scan(&r.Free, &r.Has, &r.Others)
 	return r, fault(ctx, "open", err)
 }
 
@@ -91,4 +95,52 @@ func Counting(ctx context.Context, at string, dump func(snapshot string) error) 
 		all[table] = n
 	}
 	return all, nil
+}
+
+// Undo notes what the database at a URL holds, and returns a function that drops what has come since.
+func Undo(ctx context.Context, at string) (func(context.Context) error, error) {
+	const all = `SELECT pg_catalog.format('SCHEMA %I', nspname) FROM pg_catalog.pg_namespace WHERE nspname NOT LIKE 'pg\_%' AND nspname <> 'information_schema'
+UNION SELECT pg_catalog.format('%s %s', CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'S' THEN 'SEQUENCE' WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, oid::pg_catalog.regclass)
+	FROM pg_catalog.pg_class WHERE relnamespace = 'public'::pg_catalog.regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
+UNION SELECT pg_catalog.format('ROUTINE %s', oid::pg_catalog.regprocedure) FROM pg_catalog.pg_proc WHERE pronamespace = 'public'::pg_catalog.regnamespace`
+	look := func(ctx context.Context) (c *pgx.Conn, there []string, err error) {
+		if c, err = pgx.Connect(ctx, at); err != nil {
+			return nil, nil, fault(ctx, "open", err)
+		}
+		rows, err := c.Query(ctx, all)
+		if err == nil {
+			there, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		if err != nil {
+			_ = c.Close(ctx)
+			return nil, nil, fault(ctx, "look", err)
+		}
+		return c, there, nil
+	}
+	c, before, err := look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_ = c.Close(ctx)
+	return func(ctx context.Context) error {
+		c, now, err := look(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Close(context.WithoutCancel(ctx))
+		statements := []string{"BEGIN"}
+		for _, what := range now {
+			if !slices.Contains(before, what) {
+				kind, name, _ := strings.Cut(what, " ")
+				if rest, ok := strings.CutPrefix(what, "MATERIALIZED VIEW "); ok {
+					kind, name = "MATERIALIZED VIEW", rest
+				} else if rest, ok := strings.CutPrefix(what, "FOREIGN TABLE "); ok {
+					kind, name = "FOREIGN TABLE", rest
+				}
+				statements = append(statements, "DROP "+kind+" IF EXISTS "+name+" CASCADE")
+			}
+		}
+		_, err = c.Exec(ctx, strings.Join(append(statements, "COMMIT"), ";\n"))
+		return fault(ctx, "drop", err)
+	}, nil
 }

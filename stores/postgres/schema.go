@@ -283,7 +283,6 @@ type migration struct {
 	begun             map[*stores.Entity]*sqlcore.Table // planned tables that do not exist yet
 	indexes           map[string]map[string]bool        // names of existing or planned relations, by schema
 	grants            []string                          // schemas that the role may use, or will be allowed to
-	lacks             []string                          // statements that give the role rights, for owners of tables to run
 	added             []addedField                      // fields added to existing tables
 }
 
@@ -298,8 +297,8 @@ func (m *migration) plan() error {
 	if err := m.known(); err != nil {
 		return err
 	}
-	if m.rehearses && m.role == "" && m.indexes["public"]["verbatim_schema"] {
-		err := m.ask("SELECT current_user::text FROM pg_catalog.pg_class WHERE oid = 'public.verbatim_schema'::pg_catalog.regclass AND NOT pg_catalog.pg_has_role(relowner, 'USAGE')", nil, func(r row) error {
+	if m.rehearses && m.indexes["public"]["verbatim_schema"] { // a server rehearses for its own role
+		err := m.ask("SELECT current_user::text FROM pg_catalog.pg_class WHERE oid = 'public.verbatim_schema'::pg_catalog.regclass AND NOT pg_catalog.pg_has_role(relowner, 'USAGE') AND $1::text IN ('', current_user::text)", []any{m.role}, func(r row) error {
 			m.role, m.itself = r.str(0), true
 			return nil
 		})
@@ -392,8 +391,8 @@ func (m *migration) plan() error {
 	if err := m.askers(); err != nil {
 		return err
 	}
-	if len(m.lacks) > 0 {
-		m.Problems = append(m.Problems, fmt.Sprintf("role %s lacks rights that verbs of these palettes need: whoever owns the tables runs %s", m.role, strings.Join(m.lacks, "; ")))
+	if len(m.Lacks) > 0 && !(m.itself && len(m.Shapes) > 0) { // a right to what is not there yet cannot be granted
+		m.Problems = append(m.Problems, fmt.Sprintf("role %s lacks rights that verbs of these palettes need: whoever owns the tables runs %s", m.role, strings.Join(m.Lacks, "; ")))
 	}
 	return nil
 }
@@ -518,7 +517,11 @@ func (m *migration) Count(sql string) (n int64, err error) {
 
 // notOwner reports that another role first has to change tables.
 func (m *migration) notOwner() {
-	m.Problems = append(m.Problems, fmt.Sprintf("tables have to be changed first, which role %s may not: migrate as the role that owns them", m.role))
+	problem := fmt.Sprintf("tables have to be changed first, which role %s may not: migrate as the role that owns them", m.role)
+	if stays, _ := m.Plan.Back(); len(stays) > 0 {
+		problem += "; missing: " + strings.Join(stays, ", ")
+	}
+	m.Problems = append(m.Problems, problem)
 }
 
 // Own implements sqlcore.Catalogue.
@@ -1117,11 +1120,11 @@ func (m *migration) Unfit(e *stores.Entity, field int, _ *sqlcore.Table, _ *sqlc
 // give plans a right of the application's on a table that is not ours, or leaves it to the owner.
 func (m *migration) give(statement string, owned bool) {
 	switch {
-	case slices.Contains(m.lacks, statement), slices.Contains(m.Steps, statement):
+	case slices.Contains(m.Lacks, statement), slices.Contains(m.Steps, statement):
 	case owned:
 		m.Step("%s", statement)
 	default:
-		m.lacks = append(m.lacks, statement)
+		m.Lacks = append(m.Lacks, statement)
 	}
 }
 

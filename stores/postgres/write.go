@@ -18,6 +18,7 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 	}
 	t := &tx{}
 	err := s.write(ctx, s.pool, scope, func(c *conn) error {
+		*t = tx{} // it may be the second try
 		c.judge = func(ctx context.Context, err error) error {
 			t.Failed = t.told(ctx, err)
 			return t.Failed

@@ -349,6 +349,9 @@ func (r *reader) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobReco
 	if f.Unique != "" {
 		q, args = q+" AND correlation = ? AND correlation IS NOT NULL AND state IN ('waiting', 'running')", append(args, str(f.Unique))
 	}
+	if f.Holds != "" {
+		q, args = q+" AND instr(payload, ?) > 0", append(args, str(inJSON(f.Holds)))
+	}
 	if f.Ahead != nil {
 		q += ` AND state IN ('waiting', 'running') AND kind = ? AND seq < ? AND EXISTS (SELECT 1 FROM json_each(payload, '$.about') theirs
 JOIN json_each(?, '$.about') ours ON theirs.value = ours.value)`
@@ -416,7 +419,11 @@ func (t *tx) changeJobs(changes []stores.JobChange) error {
 		if !c.Drop {
 			q, args = "UPDATE main.verbatim_job SET state = 'waiting', at = ?, ended = NULL, attempts = max(attempts, attempt + 1)", []stores.Value{stores.NewTime(c.At)}
 		}
-		n, err := t.c.exec(q+" WHERE id = ? AND attempt = ? AND state IN ('waiting', 'dead')", append(args, str(c.ID), stores.NewInt(int64(c.Attempt)))...)
+		states := "'waiting', 'dead'"
+		if c.Done {
+			states = "'done'"
+		}
+		n, err := t.c.exec(q+" WHERE id = ? AND attempt = ? AND state IN ("+states+")", append(args, str(c.ID), stores.NewInt(int64(c.Attempt)))...)
 		switch {
 		case err != nil:
 			return fault("job", err)
@@ -425,6 +432,12 @@ func (t *tx) changeJobs(changes []stores.JobChange) error {
 		}
 	}
 	return nil
+}
+
+// inJSON returns a text as it stands between the quotation marks of a JSON string.
+func inJSON(text string) string {
+	quoted := stores.AppendJSONString(nil, text)
+	return string(quoted[1 : len(quoted)-1])
 }
 
 // prune deletes jobs that were done before a time.

@@ -254,7 +254,8 @@ func (s *Store) connect(pragmas []string) (*conn, error) {
 	err = errors.Join(defend(db), c.register(db), db.SetAuthorizer(c))
 	// cache_size, in KiB: with SQLite's own two MB, a script of a thousand calls
 	// writes its pages out and reads them back while it runs.
-	for _, pragma := range append([]string{"cache_size=-16384", "foreign_keys=1", "trusted_schema=0"}, pragmas...) {
+	// Without secure_delete what was erased stays in the free space of the file, and so in its copies.
+	for _, pragma := range append([]string{"cache_size=-16384", "foreign_keys=1", "secure_delete=1", "trusted_schema=0"}, pragmas...) {
 		if err == nil {
 			_, err = c.exec("PRAGMA " + pragma)
 		}

@@ -688,6 +688,28 @@ var jobCases = []testCase{
 		w.enqueue(job("spare", noon))
 		w.drop("spare")
 		list(stores.JobFilter{IDs: []string{"spare"}})
+
+		// What is remembered of a job that is done can be dropped; no other job goes that way. Jobs are found by
+		// a text in their payload, also by one that JSON writes with escapes.
+		quoted := job("sent", noon)
+		quoted.Payload = stores.NewObject([]string{"body"}, []stores.Value{stores.NewString("Zoë \"Z\" <z@client.example>")}).Text()
+		w.enqueue(quoted)
+		for _, text := range []string{"Zoë \"Z\"", "z@client.example>", "Zoë"} {
+			list(stores.JobFilter{Holds: text}, "sent")
+		}
+		list(stores.JobFilter{Holds: "Zora"})
+		refused := func() {
+			t.Helper()
+			if err := w.changeJob("sent", stores.JobChange{Drop: true, Done: true}); !errors.Is(err, stores.ErrConflict) {
+				t.Errorf("a job that is not done is dropped as done: %v", err)
+			}
+		}
+		refused()
+		runs = w.take(noon.Add(2*time.Hour), 1)
+		refused()
+		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(runs[0], stores.JobDone, noon.Add(2*time.Hour))}}))
+		w.must(w.changeJob("sent", stores.JobChange{Drop: true, Done: true}))
+		list(stores.JobFilter{IDs: []string{"sent"}})
 	}},
 	{"what is ahead of a run is of its kind, about one thing with it, older and not ended", func(t *testing.T, open Open) {
 		w := newWorld(t, open)

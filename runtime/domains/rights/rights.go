@@ -249,6 +249,7 @@ func end(ctx context.Context, c *engine.Call, who engine.Ref) (o engine.Outcome,
 	if err != nil {
 		return o, err
 	}
+	o.Forgets = true
 	administers := false
 	for _, entity := range [...]string{roles, holds, identities, tokens, standing} {
 		by := engine.Fields{"principal": who}

@@ -50,6 +50,11 @@ var Questions = own("question", "questions", []stores.Step{{Field: questionSessi
 	questionAbout:    {Name: "about", Column: "about", Kind: stores.JSON, Required: true, Sensitive: true, Personal: true},
 })
 
+// Waits returns the preview of a question that waits for an answer, and the time until which it does.
+func Waits(row []stores.Value) (preview string, until time.Time) {
+	return row[questionPreview].Text(), row[questionUntil].Time()
+}
+
 // originsOfWords takes the place of the origins if there is no script: the person's words could not
 // be turned into one, and the question asks what they mean.
 const originsOfWords = "words"

@@ -69,6 +69,7 @@ func (f *Front) Replace(ctx context.Context, next *Server, ended func()) {
 // begin starts what runs beside the requests of a server.
 func (f *Front) begin(ctx context.Context, s *Server) *tenure {
 	ctx, leave := context.WithCancel(ctx)
+	s.after.Go(s.looks)
 	for _, run := range s.beside {
 		s.after.Go(func() { run(ctx) })
 	}
@@ -82,8 +83,9 @@ func (t *tenure) end() {
 	t.after.Wait()
 }
 
-// Run serves a listener until ctx ends. Then it accepts nothing new, finishes running requests for
-// at most Limits.Drain, and returns. A request that is cut off either committed or not; its
+// Run serves a listener until ctx ends. It goes on for Limits.Linger, in which /readyz says that it stops, so that
+// a balancer sends others elsewhere. Then it accepts nothing new, finishes running requests for at most
+// Limits.Drain, and returns. A request that is cut off either committed or not; its
 // idempotency key tells which.
 func (f *Front) Run(ctx context.Context, l net.Listener, certs *tls.Config) error {
 	f.mu.Lock()
@@ -115,15 +117,25 @@ func (f *Front) Run(ctx context.Context, l net.Listener, certs *tls.Config) erro
 	f.mu.Lock() // from here on nothing is replaced
 	defer f.mu.Unlock()
 	last := f.now.Load()
+	last.Log.Info("stopping", "why", context.Cause(ctx).Error(), "taking_requests", last.Limits.Linger.String(), "finishing_requests", last.Limits.Drain.String())
+	last.stopping.Store(true)
+	select {
+	case <-time.After(last.Limits.Linger):
+	case err := <-failed:
+		last.Log.Error("listener", "error", err.Error())
+	}
 	last.drain()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), last.Limits.Drain)
 	defer cancel()
+	var cut int64
 	err := server.Shutdown(ending)
 	if errors.Is(err, context.DeadlineExceeded) {
 		// The contexts of the remaining requests end; what they have not committed is rolled back.
+		cut = last.asked.Load()
 		err = server.Close()
 	}
 	last.end()
 	f.gone.Wait()
+	last.Log.Info("stopped", "cut_off", cut)
 	return err
 }

@@ -160,6 +160,14 @@ func (g *gate) enter(ctx context.Context, stream bool) (leave func(), err error)
 func (g *gate) mostOpen() int64 { return g.most / 8 * 3 }
 func (g *gate) mostFrom() int64 { return g.most / 4 }
 
+// mostOf is the most that one body may take.
+func (g *gate) mostOf(from string) int64 {
+	if from != "" {
+		return g.mostFrom()
+	}
+	return g.most
+}
+
 // takes notes that bodies of nobody from an address take more memory, or less, and reports whether they
 // may.
 func (g *gate) takes(from string, more int64) bool {
@@ -186,6 +194,9 @@ func (g *gate) hold(r *http.Request, c *http.ResponseController, from string) (g
 		}
 	}
 	for size := int64(512); ; size = min(2*size, 64<<10) { // pieces are not copied, and leave nothing to collect
+		if most := g.mostOf(from); held >= most || r.ContentLength > most { // it never fits
+			return give, Problem{Status: http.StatusRequestEntityTooLarge, Code: "too-large", Title: "the body is larger than all that the server reads at once", Next: "send less, or have its operator raise VERBATIM_BODIES"}
+		}
 		held += size
 		all := g.bodies.Add(size)
 		if from != "" && !g.takes(from, size) || all > g.most {

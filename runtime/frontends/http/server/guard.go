@@ -87,12 +87,27 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			Problem{Status: http.StatusUnsupportedMediaType, Code: "encoded", Title: "bodies are taken as they are, not compressed"}.Send(t)
 		case s.cross.Check(r) != nil:
 			Problem{Status: http.StatusForbidden, Code: "cross-origin", Title: "this was sent by a page of another site"}.Send(t)
-		case !s.gate.lets(r.Context(), "from "+s.address(r), 1, time.Now()):
-			errTooMany.Send(t)
+		case !probes(r) && !s.gate.lets(r.Context(), "from "+s.address(r), 1, time.Now()):
+			s.refuse(t, r, errTooMany)
 		default:
 			next.ServeHTTP(t, r)
 		}
 	})
+}
+
+// probes reports whether a program asks how the server is. Who asks much from the same address does not make it
+// look ill.
+func probes(r *http.Request) bool {
+	return r.Method == http.MethodGet && (r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics")
+}
+
+// refuse answers a request that reached no route: a person gets a page.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, p Problem) {
+	if strings.HasPrefix(r.URL.Path, "/v1/") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		p.Send(w)
+		return
+	}
+	(&Visit{Server: s, W: w, R: r, Route: &Route{Name: "elsewhere", Door: Open}}).failPage(p)
 }
 
 func newID() string {

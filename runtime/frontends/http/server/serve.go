@@ -84,6 +84,9 @@ type Options struct {
 	Certificates bool
 	// Version is the program's, for those who watch it.
 	Version string
+	// Unfit looks closely at why the store's shape does not serve the palettes, and returns nil if it does: see
+	// Unfit. It may be nil.
+	Unfit func(context.Context) error
 	// Notes returns lines that /readyz says while the server is ready: what operators should mend. It may be nil.
 	Notes func(context.Context) []string
 }
@@ -110,6 +113,7 @@ type Limits struct {
 	Bodies   int64         // of memory that bodies take at once, in bytes: 256 MiB
 	Script   int64         // of a script, in bytes: 1 MiB
 	Calls    int           // of a script: as many as the language takes
+	Linger   time.Duration // how long requests are still taken when the server is told to end, while it says so: 0
 	Drain    time.Duration // how long running requests may take when the server ends: 10 s
 }
 
@@ -133,10 +137,13 @@ type Server struct {
 	news    *news
 	metrics *metrics
 	beside  []func(context.Context)
-	unready atomic.Bool     // as /readyz found it the last time
-	asked   atomic.Int64    // requests that are being answered, streams among them
-	ctx     context.Context // of the server: sessions read within it
-	stop    context.CancelFunc
+	unready atomic.Bool // as /readyz found it the last time
+	fit     fit         // of the store's shape
+	// stopping says that the server was told to end, and still takes requests: see Limits.Linger.
+	stopping atomic.Bool
+	asked    atomic.Int64    // requests that are being answered, streams among them
+	ctx      context.Context // of the server: sessions read within it
+	stop     context.CancelFunc
 	// Draining is closed when the server accepts nothing new: who listens to a stream comes back, to a
 	// server that is there.
 	Draining <-chan struct{}
@@ -162,7 +169,7 @@ func New(o Options) (*Server, error) {
 	o.Brand.Name = cmp.Or(o.Brand.Name, "Verbatim")
 	o.Limits = Limits{
 		Requests: cmp.Or(o.Limits.Requests, 256), Streams: cmp.Or(o.Limits.Streams, 20_000), Wait: cmp.Or(o.Limits.Wait, 250*time.Millisecond),
-		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Bodies: cmp.Or(o.Limits.Bodies, 256<<20), Script: cmp.Or(o.Limits.Script, 1<<20), Calls: cmp.Or(o.Limits.Calls, dsl.DefaultLimits.Calls), Drain: cmp.Or(o.Limits.Drain, 10*time.Second),
+		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Bodies: cmp.Or(o.Limits.Bodies, 256<<20), Script: cmp.Or(o.Limits.Script, 1<<20), Calls: cmp.Or(o.Limits.Calls, dsl.DefaultLimits.Calls), Drain: cmp.Or(o.Limits.Drain, 10*time.Second), Linger: o.Limits.Linger,
 	}
 	s := &Server{Options: o, public: public, hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(), mux: http.NewServeMux(),
 		Logins: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}}
@@ -214,11 +221,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
 	if p.Status == http.StatusMethodNotAllowed {
 		p.Code, p.Title = "method", "this is not done by "+method(r.Method)
 	}
-	if strings.HasPrefix(r.URL.Path, "/v1/") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		p.Send(w)
-		return
-	}
-	(&Visit{Server: s, W: w, R: r, Route: &Route{Name: "elsewhere", Door: Open}}).failPage(p)
+	s.refuse(w, r, p)
 }
 
 // An onlyHead records the head of an answer and drops the body.
@@ -335,36 +338,23 @@ func (s *Server) readyz(v *Visit) error {
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("ending\n"))
 	default:
 	}
+	if s.stopping.Load() {
+		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("stopping\n"))
+	}
 	ctx, cancel := context.WithTimeout(v.R.Context(), time.Second)
 	defer cancel()
-	_, _, err := s.Store.Head(ctx)
-	if err == nil {
-		// The tables of logins are the last that migrate creates, so they stand for all.
-		_, err = s.Logins.List(ctx, "")
-	}
-	if err == nil {
-		err = s.Engine.Searches(ctx)
-	}
-	if err == nil && s.Store.Full() {
-		// Whether there is room by now, only a write tells.
-		err = s.Logins.Try(ctx, "ready", "", math.MaxInt64, 24*time.Hour)
-	}
-	if sealer, ok := s.Store.(interface{ SealFailed() error }); ok && err == nil {
-		err = sealer.SealFailed() // nothing is lost, and nothing can be proven until it works again
-	}
-	// It is asked every few seconds: the log has why it is not ready, and that it is again.
-	if was := s.unready.Swap(err != nil); err != nil && !was {
-		v.LogError("not ready", err)
-	} else if err == nil && was {
-		s.Log.Info("ready again")
-	}
+	err := s.ready(ctx)
 	switch {
 	case errors.Is(err, stores.ErrFull):
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the disk of the store is full\n"))
 	case errors.Is(err, stores.ErrReplaced):
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the file of the store was replaced; start the server again\n"))
-	case errors.Is(err, stores.ErrSchema):
-		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("not migrated\n"))
+	case errors.Is(err, stores.ErrSchema), errors.Is(err, stores.ErrDenied):
+		says := "not migrated\n"
+		if unfit := (*Unfit)(nil); errors.As(err, &unfit) && unfit.Newer != "" {
+			says += unfit.Newer + "\n"
+		}
+		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte(says))
 	case err != nil:
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the store does not answer\n"))
 	}
@@ -378,4 +368,39 @@ func (s *Server) readyz(v *Visit) error {
 		text += "the model could not be asked the last time; the log says why\n"
 	}
 	return v.Send(http.StatusOK, "text/plain; charset=utf-8", []byte(text))
+}
+
+// ready returns why requests cannot be answered, nil if they can. The log has each reason once, and that it
+// ended.
+func (s *Server) ready(ctx context.Context) error {
+	_, _, err := s.Store.Head(ctx)
+	if err == nil {
+		_, err = s.Logins.List(ctx, "")
+	}
+	if err == nil {
+		err = s.fits(ctx)
+	}
+	if err == nil && s.Store.Full() {
+		// Whether there is room by now, only a write tells.
+		err = s.Logins.Try(ctx, "ready", "", math.MaxInt64, 24*time.Hour)
+	}
+	if sealer, ok := s.Store.(interface{ SealFailed() error }); ok && err == nil {
+		err = sealer.SealFailed() // nothing is lost, and nothing can be proven until it works again
+	}
+	if was := s.unready.Swap(err != nil); err != nil && !was {
+		s.logError("not ready", err)
+	} else if err == nil && was {
+		s.Log.Info("ready again")
+	}
+	return err
+}
+
+// readyTime is how long the store is given to say whether it is ready.
+const readyTime = 5 * time.Second
+
+// looks sees whether the server is ready without being asked for it, so that the log says why not.
+func (s *Server) looks() {
+	ctx, cancel := context.WithTimeout(s.ctx, readyTime)
+	defer cancel()
+	_ = s.ready(ctx) // the log says it
 }

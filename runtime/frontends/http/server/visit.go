@@ -393,12 +393,19 @@ func (v *Visit) EndLogin(id string) error {
 // LogError logs a failure that the caller is told of in a sentence alone, with the operator's next step where
 // the failure knows one.
 func (v *Visit) LogError(what string, err error) {
-	attrs := []any{"id", requestOf(v.R.Context()).id, "error", err.Error()}
+	v.logError(what, err, "id", requestOf(v.R.Context()).id)
+	if v.fit.suspects(err) {
+		v.after.Go(v.looks)
+	}
+}
+
+func (s *Server) logError(what string, err error, attrs ...any) {
+	attrs = append(attrs, "error", err.Error())
 	var knows interface{ Next() string }
 	if errors.As(err, &knows) && knows.Next() != "" {
 		attrs = append(attrs, "next", knows.Next())
 	}
-	v.Log.Error(what, attrs...)
+	s.Log.Error(what, attrs...)
 }
 
 // fail answers with an error.
