@@ -143,7 +143,7 @@ func (f *serveFlags) safely() error {
 	}
 	switch {
 	case (f.cert == "") != (f.key == ""):
-		return usage("a certificate and its key go together", "give --tls-cert and --tls-key")
+		return usage("a certificate and its key go together, --tls-cert and --tls-key", "give both, or neither")
 	case !local && f.cert == "" && !f.proxied:
 		return usage("others reach that address, and what is said there could be read on the way", "give --tls-cert and --tls-key, or --behind-proxy where a proxy has TLS")
 	case !local && len(f.urls) == 0:
