@@ -171,7 +171,7 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 	*ends = append(*ends, func() { r.configured.end() })
 	r.front = server.NewFront(first.Server)
 	r.log.Info("serving", "url", first.URL, "address", r.listener.Addr().String(), "palettes", server.PalettesVersion(first.Registry))
-	if err := a.announces(ctx, first.Server, first.URL, f.signIn); err != nil {
+	if err := a.announces(ctx, first.Server, r.listener.Addr().String(), first.URL, f.signIn); err != nil {
 		return nil, err
 	}
 	if a.env("GOGC") == "" {
@@ -508,8 +508,8 @@ func (a *app) openID() (*server.OpenID, error) {
 }
 
 // announces prints the address of the server, and links for those who sign in at this machine.
-func (a *app) announces(ctx context.Context, s *server.Server, at string, signIn []string) error {
-	said := fmt.Sprintf("serving   %s\n", at)
+func (a *app) announces(ctx context.Context, s *server.Server, listens, at string, signIn []string) error {
+	said := fmt.Sprintf("listening %s\nserving   %s\n", listens, at)
 	for _, name := range signIn {
 		link, err := s.Link(ctx, name, "/")
 		if err != nil {
