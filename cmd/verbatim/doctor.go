@@ -286,7 +286,7 @@ func (d *doctor) state(context.Context) []examined {
 	if folder == "" {
 		return []examined{{"state", fails, "nothing says where the program notes how far a store had come", "set STATE_DIRECTORY to a folder that stays"}}
 	}
-	return result("state", filepath.ToSlash(folder), canWrite(folder), "let this user write to "+shell(folder)+", or set STATE_DIRECTORY")
+	return result("state", filepath.ToSlash(folder), by(filepath.ToSlash(folder), canWrite(folder)), "let this user write to "+shell(folder)+", or set STATE_DIRECTORY")
 }
 
 func (d *doctor) files(ctx context.Context) []examined {

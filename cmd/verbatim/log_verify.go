@@ -105,7 +105,11 @@ func (a *app) checkpoint(file, key string) (c journal.Checkpoint, signed bool, e
 	}
 	c, err = journal.ReadCheckpoint(journal.CutConsistency(src.Text), keys...)
 	if err != nil {
-		return c, false, &stop{exitInput, "bad-checkpoint", fmt.Sprintf("%s: %s", file, err), "a checkpoint is what verbatim log checkpoint printed, unchanged"}
+		next := "a checkpoint is what verbatim log checkpoint printed, unchanged"
+		if errors.Is(err, journal.ErrSignature) {
+			next = "give --key the public half of the key that signed it, and leave the checkpoint unchanged"
+		}
+		return c, false, &stop{exitInput, "bad-checkpoint", fmt.Sprintf("%s: %s", file, err), next}
 	}
 	return c, len(keys) > 0, nil
 }

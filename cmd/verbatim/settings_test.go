@@ -147,3 +147,34 @@ func TestStrangeVariablesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Who owns the tables and migrates without naming the role of runs is told that it has no rights to what is new.
+func TestMigrateWarnsOfRightsThatAreMissing(t *testing.T) {
+	t.Parallel()
+	h := onServer(t)
+	var owner string
+	for _, v := range h.env {
+		if at, ok := strings.CutPrefix(v, "VERBATIM_STORE="); ok {
+			owner = elsewhereAt(t, at, "", "verbatim_owner")
+		}
+	}
+	if err := os.WriteFile(filepath.Join(h.dir, "verbs", "desk.yaml"), []byte(`domain: desk
+entities:
+  ticket:
+    managed: true
+    key: ticket_id
+    scope: self
+    label: "{subject}"
+    fields:
+      subject: {type: string, required: true, max-length: 120}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const warning = "role verbatim_app was granted nothing of what is new: verbatim migrate --grant-to verbatim_app"
+	if out := h.both("migrate", "--store", owner); !strings.Contains(out, warning) {
+		t.Errorf("%q is not in\n%s", warning, out)
+	}
+	if out := h.both("migrate", "--store", owner, "--grant-to", "verbatim_app"); strings.Contains(out, warning) {
+		t.Error(out)
+	}
+}

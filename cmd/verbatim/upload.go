@@ -90,7 +90,7 @@ func (a *app) openFiles(ctx context.Context, where string) (files.Store, error) 
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
-		return nil, broken("the place for files cannot be opened", err, "check the path, and who may write there")
+		return nil, broken("the place for files "+receipt.Safe(where)+" cannot be opened", err, "check the path, and who may write there")
 	}
 	return nil, usage("the place for files cannot be used: "+receipt.Safe(err.Error()), "give --files PATH or --files 's3://BUCKET/PREFIX?endpoint=https://HOST:PORT'")
 }
