@@ -285,7 +285,8 @@ func (a *app) channels(file string, clock func() time.Time) (*notify.Sender, err
 	if a.json {
 		out = a.err // standard output holds what --json promises, and nothing else
 	}
-	s, err := notify.Read(f, notify.Options{Env: a.secret, Out: out, Clock: clock, Append: func(path string) (io.WriteCloser, error) {
+	host, _ := os.Hostname() // without one, a server is greeted as by localhost
+	s, err := notify.Read(f, notify.Options{Env: a.secret, Out: out, Host: host, Clock: clock, Append: func(path string) (io.WriteCloser, error) {
 		return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	}})
 	if err != nil {

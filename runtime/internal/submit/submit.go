@@ -8,15 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
-
-	"verbatim/runtime/protocols/dial"
 )
 
 // A Server sends mails. Its methods may be called by many goroutines.
@@ -27,7 +24,7 @@ type Server struct {
 	// network that is trusted.
 	Security string
 	TLS      *tls.Config // nil for the usual
-	Hello    string      // the name that we say in EHLO; that of the machine when empty
+	Hello    string      // the name that we say in EHLO; localhost when empty
 }
 
 // Check says what is wrong with the fields.
@@ -109,7 +106,7 @@ func (s *Server) session(ctx context.Context, do func(*smtp.Client) error) error
 		f := failure(err, "the mail server "+s.Address+" "+what)
 		f.Server = true
 		if f.Status == 0 {
-			f.Text += ": " + dial.Because(err)
+			f.Text += ": " + Because(err)
 		}
 		return f
 	}
@@ -145,7 +142,7 @@ func (s *Server) session(ctx context.Context, do func(*smtp.Client) error) error
 		}
 	}
 	// With STARTTLS the certificate is verified here.
-	if err := c.Hello(cmp.Or(s.Hello, host())); err != nil {
+	if err := c.Hello(cmp.Or(s.Hello, "localhost")); err != nil {
 		var verified *tls.CertificateVerificationError
 		if errors.As(err, &verified) {
 			return fails(err, "has no TLS that can be trusted")
@@ -162,15 +159,6 @@ func (s *Server) session(ctx context.Context, do func(*smtp.Client) error) error
 	}
 	_ = c.Quit() // what was to be done is done, whatever the answer
 	return nil
-}
-
-// host is what this machine calls itself.
-func host() string {
-	name, err := os.Hostname()
-	if err != nil || name == "" {
-		return "localhost"
-	}
-	return name
 }
 
 // Foreign reports whether a text holds more than ASCII.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"verbatim/runtime/engine"
+	"verbatim/runtime/internal/submit"
 	"verbatim/runtime/protocols/dial"
 )
 
@@ -102,7 +103,7 @@ func unreachable(req *http.Request, err error) error {
 	if errors.As(err, &of) {
 		err = of.Err
 	}
-	return &Error{Code: CodeUnreachable, Text: req.URL.Host + " cannot be reached: " + dial.Because(err)}
+	return &Error{Code: CodeUnreachable, Text: req.URL.Host + " cannot be reached: " + submit.Because(err)}
 }
 
 // A Poster posts to addresses from others, with the same checks as for webhooks. It sends the

@@ -1,4 +1,4 @@
-package dial
+package submit
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"syscall"
 )
 
@@ -19,6 +18,7 @@ func Because(err error) string {
 	var unfit x509.CertificateInvalidError
 	var plain tls.RecordHeaderError
 	var call syscall.Errno
+	var late net.Error
 	switch {
 	case errors.As(err, &name) && name.IsNotFound:
 		return "no machine has this name"
@@ -32,7 +32,7 @@ func Because(err error) string {
 		return "its certificate has expired, or is not valid yet"
 	case errors.As(err, &plain):
 		return "what listens there does not begin with TLS"
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &late) && late.Timeout():
 		return "it does not answer in time"
 	case errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
 		return "it ended the connection"
