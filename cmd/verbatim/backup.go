@@ -368,6 +368,9 @@ func (a *app) restoreDatabase(ctx context.Context, at address, b fileCopy, file 
 		return err
 	}
 	a.copiedTo("restored", file, &b, needs)
+	if !db.Super {
+		fmt.Fprintln(a.err, "warning[row-security]: whoever restored is no superuser, so rights that were taken away are there again: queries of palettes may choose whose rows they see; verbatim migrate --roles NAME as a superuser takes them away, and verbatim doctor names them")
+	}
 	return nil
 }
 

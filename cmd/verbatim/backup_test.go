@@ -423,6 +423,10 @@ func TestARestoreByTheOwnerIsNoticed(t *testing.T) {
 	pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE IF EXISTS "+name, "CREATE DATABASE "+name+" TEMPLATE template0 OWNER verbatim_owner")
 	t.Cleanup(func() { pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 	at := func(role string) string { return elsewhereAt(t, app, "/"+name, role) }
+	if out := h.both("restore", "--store", at("verbatim_owner"), "bank.dump"); !strings.Contains(out, "restored") || !strings.Contains(out, "warning[row-security]: whoever restored is no superuser") {
+		t.Errorf("a restore by the owner says\n%s", out)
+	}
+	pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE "+name+" WITH (FORCE)", "CREATE DATABASE "+name+" TEMPLATE template0 OWNER verbatim_owner")
 	restore := exec.Command(pgtest.Program(t, "pg_restore"), "--no-owner", "--dbname="+at("verbatim_owner"), filepath.Join(h.dir, "bank.dump"))
 	_, _ = restore.CombinedOutput() // of what it may not do, it says so and goes on
 	h.env = append(h.env, "VERBATIM_STORE="+at("verbatim_app"))

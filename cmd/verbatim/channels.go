@@ -87,7 +87,7 @@ func (a *app) channelsNamed() (*channelsFile, error) {
 		return nil, nil
 	}
 	unfit := func(why string) error {
-		return usage(fmt.Sprintf("the file of channels %q cannot be used: %s", name, receipt.Safe(why)), "verbatim help channels")
+		return usage(fmt.Sprintf("the file of channels %q of VERBATIM_CHANNELS cannot be used: %s", name, receipt.Safe(why)), "verbatim help channels")
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -37,7 +37,14 @@ func (a *app) byTheStore(ctx context.Context, store stores.Store, log *slog.Logg
 			is = 0
 		}
 		if was := time.Duration(off.Swap(int64(is))); (was - is).Abs() >= clockOff {
-			log.Info("clock", "behind", is.Round(time.Millisecond).String())
+			level, side := slog.LevelInfo, "behind"
+			if is < 0 {
+				side = "ahead"
+			}
+			if is.Abs() >= clockWrong {
+				level = slog.LevelError
+			}
+			log.Log(ctx, level, "clock", side, is.Abs().Round(time.Millisecond).String(), "next", "have this machine and the store follow a time server; the server goes by the clock of the store")
 		}
 		return nil
 	}

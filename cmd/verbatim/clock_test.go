@@ -77,7 +77,7 @@ func TestServersWhoseClocksDisagree(t *testing.T) {
 	}
 	ahead, toldAhead := begin(26 * time.Hour)
 	behind, toldBehind := begin(-26 * time.Hour)
-	for log, says := range map[*logged]string{toldAhead: `"behind":"-26h0m`, toldBehind: `"behind":"26h0m`} {
+	for log, says := range map[*logged]string{toldAhead: `"level":"ERROR","msg":"clock","ahead":"26h0m`, toldBehind: `"level":"ERROR","msg":"clock","behind":"26h0m`} {
 		if !strings.Contains(log.String(), says) && !strings.Contains(log.String(), strings.Replace(says, "26h0m", "25h59m", 1)) {
 			t.Errorf("the log does not say by how much the clock is off: %s", log)
 		}

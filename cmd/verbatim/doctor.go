@@ -2,19 +2,20 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,6 +54,10 @@ const doctorTime = 20 * time.Second
 type doctor struct {
 	a      *app
 	flags  serveFlags
+	wrong  []error // of variables that their flags do not take
+	from   settings
+	failed map[string]bool // the settings that cannot be read
+	ends   []func()
 	reg    *verbs.Registry // nil if the palettes do not load
 	store  stores.Store    // nil if it does not open
 	engine *engine.Engine
@@ -69,36 +74,25 @@ mail, sign-in, the model, the certificate and the address, as the variables of s
 them. Each that does not work is printed with its next step. Nothing is sent, no row changes.`,
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.fromVariables(cmd); err != nil {
-				return err
-			}
-			return a.doctor(cmd.Context(), f)
+			return a.doctor(cmd.Context(), f, a.flagsFromVariables(cmd))
 		},
 	}
-	a.palettesFlag(cmd, &f.palettes)
-	a.storeFlag(cmd, &f.store)
-	cmd.Flags().StringSliceVar(&f.urls, "url", nil, "how people reach the server, a `URL` (default $VERBATIM_URL)")
-	cmd.Flags().StringVar(&f.cert, "tls-cert", "", "the `file` of its certificate")
-	cmd.Flags().StringVar(&f.key, "tls-key", "", "the `file` of its key")
-	a.modelFlags(cmd, &f.modelFlags)
+	a.serveFlags(cmd, &f)
 	return cmd
 }
 
-func (a *app) doctor(ctx context.Context, f serveFlags) error {
-	f.model, f.baseURL = cmp.Or(f.model, a.env("VERBATIM_MODEL")), cmp.Or(f.baseURL, a.env("VERBATIM_BASE_URL"))
-	if at := a.env("VERBATIM_URL"); at != "" && len(f.urls) == 0 {
-		f.urls = []string{at}
-	}
+func (a *app) doctor(ctx context.Context, f serveFlags, wrong []error) error {
 	a.examines = true
-	d := &doctor{a: a, flags: f}
+	d := &doctor{a: a, flags: f, wrong: wrong, failed: map[string]bool{}}
 	defer func() {
+		ended(d.ends)
 		if d.store != nil {
 			d.store.Close()
 		}
 	}()
 	var all []examined
 	for _, part := range [...]func(context.Context) []examined{
-		d.palettes, d.opens, d.rights, d.tables, d.clock, d.state, d.files, d.scanner, d.notices, d.channels, d.openID, d.model, d.certificate, d.address,
+		d.settings, d.listens, d.palettes, d.opens, d.rights, d.tables, d.clock, d.state, d.files, d.scanner, d.notices, d.channels, d.plans, d.openID, d.model, d.certificate, d.address,
 	} {
 		limited, cancel := context.WithTimeout(ctx, doctorTime)
 		found := part(limited)
@@ -146,6 +140,45 @@ func result(what, says string, err error, next string) []examined {
 	return []examined{{what, fails, reason(err), next}}
 }
 
+// settings names each that serve would end with before it opens anything.
+func (d *doctor) settings(context.Context) (all []examined) {
+	for _, err := range d.wrong {
+		all = append(all, result("settings", "", err, "")...)
+	}
+	d.from.chat = &chatFlags{session: "kept", log: d.a.logger("off")}
+	for _, setting := range d.from.list(d.a, &d.flags, &d.ends) {
+		if err := setting.read(); err != nil {
+			d.failed[setting.part] = true
+			all = append(all, result(setting.part, "", d.a.named(err), "verbatim help variables")...)
+		}
+	}
+	if len(all) == 0 {
+		return result("settings", "can be read", nil, "")
+	}
+	return all
+}
+
+// listens tries the addresses of the server. They are taken while it runs.
+func (d *doctor) listens(context.Context) (all []examined) {
+	for _, at := range [...]struct{ flag, address string }{{"listen", d.flags.listen}, {"metrics", d.flags.metrics}} {
+		if at.address == "" || d.failed["listen"] {
+			continue
+		}
+		l, err := net.Listen("tcp", at.address)
+		switch {
+		case errors.Is(err, syscall.EADDRINUSE):
+			all = append(all, examined{at.flag, look, at.address + " is in use", "right while the server runs; else name another address, or end what listens there"})
+			continue
+		case err == nil:
+			err = l.Close()
+		default:
+			err = usage(fmt.Sprintf("--%s is %s, where this user cannot listen: %s", at.flag, at.address, reason(err)), "name another address")
+		}
+		all = append(all, result(at.flag, at.address, d.a.named(err), "")...)
+	}
+	return all
+}
+
 // notSet is for what is left out: that may be meant.
 func notSet(what, says, next string) []examined { return []examined{{what, look, says, next}} }
 
@@ -155,6 +188,10 @@ func (d *doctor) palettes(context.Context) []examined {
 		d.reg = reg
 		return result("palettes", fmt.Sprintf("%s over %s, version %s", receipt.Counted(len(reg.Verbs()), "verb"), receipt.Counted(declared(reg), "entity"), server.PalettesVersion(reg)), nil, "")
 	}
+	var already said
+	if errors.As(err, &already) { // its diagnostics are printed
+		err = usage("they have mistakes", "verbatim lint names each with its place")
+	}
 	return result("palettes", "", err, "verbatim lint")
 }
 
@@ -162,7 +199,8 @@ func (d *doctor) opens(ctx context.Context) []examined {
 	if d.reg == nil {
 		return nil
 	}
-	_, store, eng, err := d.a.wire(ctx, setup{palettes: d.flags.palettes, store: d.flags.store}, nil)
+	d.a.follows(d.a.logger("off"))
+	_, store, eng, err := d.a.wire(ctx, setup{palettes: d.flags.palettes, store: d.flags.store}, d.from.tools)
 	if err != nil {
 		return result("store", "", err, "check $VERBATIM_STORE")
 	}
@@ -248,11 +286,11 @@ func (d *doctor) state(context.Context) []examined {
 	if folder == "" {
 		return []examined{{"state", fails, "nothing says where the program notes how far a store had come", "set STATE_DIRECTORY to a folder that stays"}}
 	}
-	return result("state", filepath.ToSlash(folder), canWrite(folder), "let this user write to "+shell(folder)+", or set STATE_DIRECTORY")
+	return result("state", filepath.ToSlash(folder), by(filepath.ToSlash(folder), canWrite(folder)), "let this user write to "+shell(folder)+", or set STATE_DIRECTORY")
 }
 
 func (d *doctor) files(ctx context.Context) []examined {
-	if d.reg == nil {
+	if d.store == nil { // what is beside it would be made
 		return nil
 	}
 	takes := slices.ContainsFunc(d.reg.Verbs(), func(v *verbs.Verb) bool {
@@ -284,7 +322,7 @@ func (d *doctor) scanner(ctx context.Context) []examined {
 	}
 	s, err := d.a.scanner("")
 	if err != nil {
-		return result("scanner", "", err, "")
+		return nil // the store's line says it
 	}
 	if s == intake.NoScanner {
 		return notSet("scanner", "nobody looks at files for harm", "set VERBATIM_SCAN to clamd://HOST:PORT")
@@ -294,12 +332,12 @@ func (d *doctor) scanner(ctx context.Context) []examined {
 }
 
 func (d *doctor) notices(ctx context.Context) []examined {
-	s, err := d.a.channels("", d.a.now)
-	if err != nil {
-		return result("notices", "", err, "verbatim help work-for-later")
+	s := d.from.channels
+	if d.failed["notices"] {
+		return nil
 	}
 	if s == nil {
-		return notSet("notices", "nobody is told of anything by letter or webhook", "set VERBATIM_NOTIFY: verbatim help work-for-later")
+		return notSet("notices", "nobody is told of anything by letter or webhook", "set VERBATIM_NOTIFY: verbatim help notices")
 	}
 	tried := s.Try(ctx)
 	var all []examined
@@ -334,19 +372,34 @@ func (d *doctor) channels(ctx context.Context) (all []examined) {
 	return all
 }
 
+func (d *doctor) plans(context.Context) []examined {
+	if d.store == nil {
+		return nil
+	}
+	plans, err := d.a.plans(d.reg, d.store, d.engine, d.from.model, d.a.now, nil, d.a.logger("off"))
+	if err == nil && plans == nil {
+		return nil
+	}
+	if err == nil {
+		_, err = plans.queue(d.a.secret)
+	}
+	return result("plans", "as the file says that VERBATIM_PLANS names", err, "verbatim help make-plans")
+}
+
 func (d *doctor) openID(ctx context.Context) []examined {
-	o, err := d.a.openID()
-	if err != nil || o == nil {
-		if err != nil {
-			return result("sign-in", "", err, "")
-		}
+	o := d.from.openID
+	if o == nil {
 		return nil
 	}
 	return result("sign-in", o.Issuer, o.Try(ctx), "check VERBATIM_OPENID, and that this machine reaches it")
 }
 
 func (d *doctor) model(ctx context.Context) []examined {
-	if d.flags.model == "" || d.flags.baseURL == "" {
+	if d.failed["model"] {
+		return nil
+	}
+	d.flags.modelFlags = d.from.chat.modelFlags
+	if d.flags.model == "" {
 		return notSet("model", "none is asked: conversations go by the palettes' phrases", "set VERBATIM_MODEL and VERBATIM_BASE_URL if one should be")
 	}
 	client, err := d.a.client(&d.flags.modelFlags, llm.NoGrammars, nil)
@@ -374,12 +427,9 @@ func (d *doctor) model(ctx context.Context) []examined {
 const certificateSoon = 14 * 24 * time.Hour
 
 func (d *doctor) certificate(context.Context) []examined {
-	if d.flags.cert == "" {
+	certs := d.from.certs
+	if certs == nil {
 		return nil
-	}
-	_, certs, err := d.a.certificates(&d.flags)
-	if err != nil {
-		return result("certificate", "", err, "")
 	}
 	leaf, err := leafOf(&certs.Certificates[0])
 	if err != nil {
@@ -409,6 +459,9 @@ func leafOf(pair *tls.Certificate) (*x509.Certificate, error) {
 
 // address asks the server that runs by now, by the way that people take: a proxy has to pass the host.
 func (d *doctor) address(ctx context.Context) (all []examined) {
+	if d.failed["address"] {
+		return nil
+	}
 	if len(d.flags.urls) == 0 {
 		return notSet("address", "nothing says how people reach the server", "set VERBATIM_URL, for example https://portal.bank.example")
 	}
@@ -416,12 +469,11 @@ func (d *doctor) address(ctx context.Context) (all []examined) {
 	for _, at := range d.flags.urls {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(at, "/")+"/readyz", nil)
 		if err != nil {
-			all = append(all, result("address", "", usage(fmt.Sprintf("%q is no URL", at), "write it like https://portal.bank.example"), "")...)
-			continue
+			return result("address", "", err, "")
 		}
 		answer, err := client.Do(req)
 		if err != nil {
-			all = append(all, notSet("address", at+" does not answer: "+innermost(err), "right before the server runs; else check DNS, proxy and certificate")...)
+			all = append(all, notSet("address", at+" does not answer: "+innermost(err), addressNext(err))...)
 			continue
 		}
 		answer.Body.Close()
@@ -437,6 +489,19 @@ func (d *doctor) address(ctx context.Context) (all []examined) {
 		}
 	}
 	return all
+}
+
+// addressNext is what helps where an address does not answer.
+func addressNext(err error) string {
+	var name *net.DNSError
+	var trusts *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &name):
+		return "check the name in DNS, as this machine asks it"
+	case errors.As(err, &trusts):
+		return "check the certificate of the proxy; SSL_CERT_FILE names a file with the authority of your own, if it is one"
+	}
+	return "right while neither server nor proxy runs; else check the proxy and what filters the way to it"
 }
 
 // innermost is the cause of an error without the request that it belongs to.

@@ -291,7 +291,7 @@ func TestTheInstallGuideIsPlayed(t *testing.T) {
 		"DROP ROLE verbatim_app_queries, verbatim_app, verbatim_owner, verbatim_backup",
 		"DO $$ BEGIN EXECUTE format('COPY (VALUES (''local all postgres trust''), (''local all all scram-sha-256'')) TO %L', current_setting('hba_file')); END $$", "SELECT pg_reload_conf()")
 	m.names = strings.NewReplacer("postgres:///bank?host=/var/run/postgresql", elsewhereAt(t, m.server.Admin, "/bank", ""), "/etc/", m.root+"/etc/", "/usr/local/bin/", m.root+"/usr/local/bin/",
-		"/var/lib/verbatim", m.root+"/var/lib/verbatim", "/portal.bank.example/portal.bank.example/", "/portal.bank.example/"+portal+"/", "https://portal.bank.example", "https://"+portal,
+		"/var/lib/verbatim", m.root+"/var/lib/verbatim", "PORTAL=portal.bank.example", "PORTAL="+portal, "127.0.0.1:9090", "127.0.0.1:"+freePort(t), " -g verbatim-secrets", "", "https://portal.bank.example", "https://"+portal,
 		`"mail.bank.example:587"`, `"`+post+`", "tls": "none"`, "127.0.0.1:8080", inner)
 	m.config = "{\n\tadmin off\n\tlocal_certs\n\tskip_install_trust\n\tauto_https disable_redirects\n\tstorage file_system " + m.root + "/caddy\n}\n"
 	for _, dir := range []string{"sudo", "etc/caddy", "etc/systemd/system", "usr/local/bin", "var/lib/verbatim"} {
@@ -300,6 +300,9 @@ func TestTheInstallGuideIsPlayed(t *testing.T) {
 		}
 	}
 	if err := os.WriteFile(filepath.Join(m.root, "sudo", "sudo"), []byte("#!/bin/sh\n[ \"$1\" != -u ] || shift 2\nexec \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/bin/true", filepath.Join(m.root, "sudo", "groupadd")); err != nil {
 		t.Fatal(err)
 	}
 	archive(t, m.root, "verbatim_v1.0.0_linux_amd64")
@@ -349,8 +352,16 @@ func TestTheInstallGuideIsPlayed(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("no letter came")
 	}
-	if status, body := ada.get("https://" + portal + "/"); status != http.StatusOK {
-		t.Errorf("the portal answers %d\n%.500s", status, body)
+	if status, body := ada.get("https://" + portal + "/"); status != http.StatusOK || !strings.Contains(body, "Project Heron") {
+		t.Errorf("the portal answers %d, and shows no deal\n%.500s", status, body)
+	}
+
+	// Somebody at the machine asks by its address, past the proxy. Others are told by which name.
+	if status, body := newVisitor(t).get("http://" + inner + "/readyz"); status != http.StatusOK {
+		t.Errorf("at the machine /readyz answers %d\n%s", status, body)
+	}
+	if status, body := newVisitor(t).get("http://" + inner + "/"); status != http.StatusMisdirectedRequest || !strings.Contains(body, inner) || !strings.Contains(body, portal) {
+		t.Errorf("another host is answered %d\n%s", status, body)
 	}
 
 	// Events pass the proxy as they come.

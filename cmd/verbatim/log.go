@@ -239,7 +239,7 @@ func (a *app) readsJournal(ctx context.Context, s stores.Store, palettes, as, co
 func (a *app) noRow(err error, row string) error {
 	switch {
 	case errors.Is(err, stores.ErrNotFound):
-		return &stop{exitInput, "no-such-row", fmt.Sprintf("no row is called %q", row), "give the name or the label of a row that --as may see"}
+		return &stop{exitInput, "no-such-row", fmt.Sprintf("no row is called %q", row), "give the name or the label of a row that --as may see; people are seen by an administrator: verbatim help add-people"}
 	case errors.Is(err, engine.ErrAmbiguous):
 		return &stop{exitInput, "ambiguous-row", fmt.Sprintf("%q: %s", row, err), "say which of them is meant"}
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"verbatim/stores"
 	"verbatim/stores/journal"
@@ -52,6 +53,17 @@ func openLogKey(file string) (*logKey, error) {
 		}
 	}
 	return k, nil
+}
+
+// canNote refuses a key beside which this user cannot write what it signed. A full disk is no reason: room
+// can be made meanwhile.
+func (k *logKey) canNote() error {
+	folder := filepath.Dir(k.file)
+	if err := canWrite(folder); err != nil && !errors.Is(err, syscall.ENOSPC) {
+		return usage(fmt.Sprintf("VERBATIM_LOG_KEY is %s, and what it signs cannot be noted beside it in %s: %s", quoted(k.file), quoted(folder), reason(err)),
+			"keep the key, with its file .signed, in a folder where this user may write, under systemd in /var/lib/verbatim: verbatim help prove")
+	}
+	return nil
 }
 
 // verifiers are the public halves, the newest first.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"slices"
@@ -104,7 +105,11 @@ func (a *app) checkpoint(file, key string) (c journal.Checkpoint, signed bool, e
 	}
 	c, err = journal.ReadCheckpoint(journal.CutConsistency(src.Text), keys...)
 	if err != nil {
-		return c, false, &stop{exitInput, "bad-checkpoint", fmt.Sprintf("%s: %s", file, err), "a checkpoint is what verbatim log checkpoint printed, unchanged"}
+		next := "a checkpoint is what verbatim log checkpoint printed, unchanged"
+		if errors.Is(err, journal.ErrSignature) {
+			next = "give --key the public half of the key that signed it, and leave the checkpoint unchanged"
+		}
+		return c, false, &stop{exitInput, "bad-checkpoint", fmt.Sprintf("%s: %s", file, err), next}
 	}
 	return c, len(keys) > 0, nil
 }
@@ -438,16 +443,21 @@ where whoever can change the store cannot: log verify --since holds the journal 
 
 // logKey opens the key that signs the log; nil if none is given.
 func (a *app) logKey(file string) (*logKey, error) {
-	file = cmp.Or(file, a.env("VERBATIM_LOG_KEY"))
+	by := "the key"
+	if file == "" {
+		by, file = "VERBATIM_LOG_KEY, the key", a.env("VERBATIM_LOG_KEY")
+	}
 	if file == "" {
 		return nil, nil
 	}
 	k, err := openLogKey(file)
 	switch {
 	case errors.Is(err, journal.ErrKey), errors.Is(err, journal.ErrChainKey):
-		return nil, &stop{exitInput, "bad-key", fmt.Sprintf("%s: %s", file, err), "verbatim log keygen FILE makes one"}
+		return nil, &stop{exitInput, "bad-key", fmt.Sprintf("%s %s: %s", by, quoted(file), err), "verbatim log keygen FILE makes one"}
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &stop{exitUsage, "no-such-file", fmt.Sprintf("%s %s cannot be read: %s", by, quoted(file), reason(err)), "verbatim log keygen FILE makes one"}
 	case err != nil:
-		return nil, &stop{exitUsage, "no-such-file", fmt.Sprintf("the key %s cannot be read: %s", quoted(file), reason(err)), "verbatim log keygen FILE makes one"}
+		return nil, &stop{exitUsage, "no-such-file", fmt.Sprintf("%s %s cannot be read: %s", by, quoted(file), reason(err)), "let this user read it, and write to its folder, under systemd in /var/lib/verbatim: verbatim help prove"}
 	}
 	return k, nil
 }

@@ -115,6 +115,7 @@ type app struct {
 	ends     []func()                               // what ends with the program, or with a reading of its configuration
 	began    world                                  // the world before anything was read
 	command  func(*app) *cobra.Command              // makes the command line; for one that is read again
+	given    map[string]string                      // the variables that flags were read from, by the flag
 	rereads  func(serveFlags)                       // receives the flags of serve that are read anew; nil to serve
 }
 

@@ -214,6 +214,17 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 		plan.Problems = append(plan.Problems, wrong...)
 	}
 	plan.Steps = append(made, plan.Steps...)
+	if served, ok := store.(interface {
+		Served(context.Context) ([]string, error)
+	}); ok && !planOnly && grantTo == "" && len(plan.Steps) > 0 {
+		roles, servedErr := served.Served(ctx)
+		if err = servedErr; err != nil {
+			return broken("the rights of roles cannot be read", err, "migrate again")
+		}
+		for _, role := range roles {
+			plan.Warnings = append(plan.Warnings, fmt.Sprintf("role %s was granted nothing of what is new: verbatim migrate --grant-to %s", role, shell(role)))
+		}
+	}
 	if err = a.tellPlan(at.String(), plan, planOnly, len(data) > 0 && !fresh, declared(reg)); err != nil || planOnly {
 		return err
 	}

@@ -163,8 +163,16 @@ func (r *runningServer) notes() []string {
 // certificate reads the certificate, which connections from now on are shown.
 func (r *runningServer) certificate(a *app, f serveFlags) error {
 	_, certs, err := a.certificates(&f)
-	if err != nil || certs == nil {
+	if err != nil {
 		return err
+	}
+	return r.presentsNow(certs)
+}
+
+// presentsNow has connections from now on be shown a certificate, nil for none.
+func (r *runningServer) presentsNow(certs *tls.Config) error {
+	if certs == nil {
+		return nil
 	}
 	if why := outOfTime(certs, time.Now()); why != "" && r.certs != nil {
 		return usage(why, nextOfTime) // the one before goes on
@@ -274,6 +282,7 @@ func (r *runningServer) palettesAgain(ctx context.Context, b *app, f serveFlags)
 
 // refusal is why something was refused, with the diagnostics that the command printed.
 func refusal(b *app, err error) string {
+	err = b.named(err)
 	text := err.Error()
 	var s *stop
 	if errors.As(err, &s) && s.next != "" {

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
-	"net/url"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -42,7 +41,6 @@ import (
 	"verbatim/runtime/jobs/workflow"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
-	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -75,10 +73,17 @@ func serveCommand(a *app) *cobra.Command {
 				a.rereads(f)
 				return nil
 			}
-			return a.serve(cmd.Context(), f)
+			return a.named(a.serve(cmd.Context(), f))
 		},
 	}
 	cmd.AddCommand(tokenCommand(a))
+	a.serveFlags(cmd, &f)
+	cmd.Flags().StringSliceVar(&f.signIn, "sign-in", nil, "print a link by which this `name` signs in, once; on this machine only")
+	return cmd
+}
+
+// serveFlags declares the flags that serve and doctor have.
+func (a *app) serveFlags(cmd *cobra.Command, f *serveFlags) {
 	a.palettesFlag(cmd, &f.palettes)
 	a.storeFlag(cmd, &f.store)
 	flags := cmd.Flags()
@@ -87,7 +92,6 @@ func serveCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.cert, "tls-cert", "", "the `file` of its certificate")
 	flags.StringVar(&f.key, "tls-key", "", "the `file` of its key")
 	flags.BoolVar(&f.proxied, "behind-proxy", false, "a proxy in front has TLS, and says who its clients are")
-	flags.StringSliceVar(&f.signIn, "sign-in", nil, "print a link by which this `name` signs in, once; on this machine only")
 	a.modelFlags(cmd, &f.modelFlags)
 	flags.StringVar(&f.mode, "mode", "tools", "the `way` calls are written, as for verbatim chat")
 	flags.StringVar(&f.budget, "budget", usualBudget, "most `tokens` of a message, a conversation and a day")
@@ -106,44 +110,6 @@ func serveCommand(a *app) *cobra.Command {
 		_ = flags.MarkHidden(seldom) // their variables stand in verbatim help variables
 	}
 	flags.StringVar(&f.log, "log", "info", "log to standard error what has this `level`, info or error; off for nothing")
-	return cmd
-}
-
-// safely refuses addresses at which others could read the traffic.
-func (f *serveFlags) safely() error {
-	local := true
-	if f.listen != "" {
-		host, port, err := net.SplitHostPort(f.listen)
-		if err == nil {
-			_, err = net.LookupPort("tcp", port)
-		}
-		if err != nil {
-			return usage(fmt.Sprintf("--listen takes an address, not %q", f.listen), "write it like :8443 or 127.0.0.1:8080")
-		}
-		ip := net.ParseIP(host)
-		local = host == "localhost" || ip != nil && ip.IsLoopback()
-	}
-	switch {
-	case (f.cert == "") != (f.key == ""):
-		return usage("a certificate and its key go together", "give --tls-cert and --tls-key")
-	case !local && f.cert == "" && !f.proxied:
-		return usage("others reach that address, and what is said there could be read on the way", "give --tls-cert and --tls-key, or --behind-proxy where a proxy has TLS")
-	case !local && len(f.urls) == 0:
-		return usage("nothing says how people reach it", "verbatim serve --url https://portal.bank.example")
-	case len(f.signIn) > 0 && (!local || f.proxied):
-		return usage("--sign-in is for who sits at this machine", "people elsewhere sign in by mail, or with OpenID Connect")
-	case f.log != "info" && f.log != "error" && f.log != "off":
-		return usage(fmt.Sprintf("--log is info, error or off, not %q", f.log), "verbatim serve --help")
-	case !(f.limits.Rate > 0) || f.limits.Burst < 1 || f.limits.Requests < 1 || f.limits.Streams < 1 || f.bodies < 1 || f.bodies > 1<<20:
-		return usage("a limit is a number above 0", "give --rate, --burst, --requests, --streams and --bodies so, or leave them out")
-	case f.script < 1 || f.script<<10 > int64(dsl.DefaultLimits.Bytes) || f.limits.Calls < 1 || f.limits.Calls > dsl.DefaultLimits.Calls:
-		return usage(fmt.Sprintf("no script has more than %d KiB and %s calls, and none is smaller than one", dsl.DefaultLimits.Bytes>>10, receipt.Thousands(dsl.DefaultLimits.Calls)), "give --script and --calls within that, or leave them out")
-	case f.limits.Linger < 0 || f.limits.Linger > time.Hour:
-		return usage("--linger is a time up to an hour", "write it like 5s, 0s for none, or leave it out for 3s")
-	case f.limits.Drain <= 0 || f.limits.Drain > time.Hour:
-		return usage("--drain is a time up to an hour", "write it like 30s, or leave it out for 10s")
-	}
-	return nil
 }
 
 // ports is how many ports are tried if none is given.
@@ -205,7 +171,7 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 	*ends = append(*ends, func() { r.configured.end() })
 	r.front = server.NewFront(first.Server)
 	r.log.Info("serving", "url", first.URL, "address", r.listener.Addr().String(), "palettes", server.PalettesVersion(first.Registry))
-	if err := a.announces(ctx, first.Server, first.URL, f.signIn); err != nil {
+	if err := a.announces(ctx, first.Server, r.listener.Addr().String(), first.URL, f.signIn); err != nil {
 		return nil, err
 	}
 	if a.env("GOGC") == "" {
@@ -219,13 +185,8 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 // opens opens what a server has for as long as it runs, whatever is read anew.
 func (r *runningServer) opens(ctx context.Context, reg *verbs.Registry) error {
 	a := r.app
-	if err := a.spans(ctx, r.meter, r.log, r.ends); err != nil {
-		return err
-	}
 	a.shares = r.log
-	if at := a.env("VERBATIM_REPLICA"); at != "" {
-		a.replica = postgres.Replica(at, func(what string) { r.log.Info("replica", "now", what) })
-	}
+	a.follows(r.log)
 	store, err := a.openWrapped(ctx, r.flags.store)
 	if err != nil {
 		return err
@@ -237,6 +198,13 @@ func (r *runningServer) opens(ctx context.Context, reg *verbs.Registry) error {
 	r.store, r.shared = store, at.url != ""
 	*r.ends = append(*r.ends, func() { store.Close() })
 	return nil
+}
+
+// follows has reads go to the replica that the environment names, if it names one.
+func (a *app) follows(log *slog.Logger) {
+	if at := a.env("VERBATIM_REPLICA"); at != "" {
+		a.replica = postgres.Replica(at, func(what string) { log.Info("replica", "now", what) })
+	}
 }
 
 // marks compares the store with what is noted of it.
@@ -280,42 +248,27 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 		}
 	}()
 	meter, logger := r.meter, r.log
-	if at := a.env("VERBATIM_URL"); at != "" && len(f.urls) == 0 {
-		f.urls = []string{at}
-	}
-	if err := f.safely(); err != nil {
-		return nil, err
-	}
-	tokens, err := readBudget(f.budget)
-	if err != nil {
-		return nil, err
-	}
-	zone, err := a.zone()
-	if err != nil {
-		return nil, err
-	}
-	chat := &chatFlags{modelFlags: f.modelFlags, mode: f.mode, session: "kept", log: logger}
-	model, _, err := a.model(chat, zone, &c.ends)
-	if err != nil {
-		return nil, err
-	}
-	certified, err := a.certified(f.cert != "")
-	if err != nil {
-		return nil, err
-	}
 	starts := r.store == nil
-	if starts {
-		if err := r.certificate(a, f); err != nil {
+	a.idle = 15 * time.Minute // there is a connection for each principal
+	from := &settings{chat: &chatFlags{session: "kept", log: logger}}
+	for _, setting := range from.list(a, &f, &c.ends) {
+		if setting.part == "certificate" && !starts {
+			continue // a reload reads it apart
+		}
+		if err := setting.read(); err != nil {
 			return nil, err
 		}
 	}
-	a.idle = 15 * time.Minute // there is a connection for each principal
-	tools, err := a.tools("")
-	if err != nil {
-		return nil, err
-	}
 	c.ends = append(c.ends, a.close)
-	model = watched(model, chat.model, meter, logger)
+	if starts {
+		if err := r.presentsNow(from.certs); err != nil {
+			return nil, err
+		}
+		if err := a.spans(ctx, meter, logger, r.ends); err != nil {
+			return nil, err
+		}
+	}
+	model := watched(from.model, from.chat.model, meter, logger)
 	a.observe = func(ctx context.Context, o engine.Observed) {
 		meter.Observe(ctx, o)
 		if o.Err != nil && !errors.Is(o.Err, context.Canceled) {
@@ -333,7 +286,7 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 		}
 	}
 	store := r.store
-	engine, err := a.newEngine(reg, store, tools)
+	engine, err := a.newEngine(reg, store, from.tools)
 	if err != nil {
 		return nil, a.runFailed(err)
 	}
@@ -342,22 +295,15 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 			return nil, err
 		}
 	}
-	channels, err := a.channels("", a.now)
-	if err != nil {
-		return nil, err
-	}
 	version, _ := built()
 	o := server.Options{
-		Registry: reg, Engine: engine, Store: store, Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: certified, Log: logger,
+		Registry: reg, Engine: engine, Store: store, Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: from.certified, Brand: from.brand, OpenID: from.openID, Log: logger,
 		Meter: meter, Together: r.shared, People: people(reg, store), Tokens: tokensOf(reg, store), Version: version,
 	}
 	o.Unfit = func(ctx context.Context) error { return unfit(ctx, reg, store) }
 	o.Limits = f.limits
 	o.Limits.Bodies, o.Limits.Script = f.bodies<<20, f.script<<10
-	key, err := a.logKey("")
-	if err != nil {
-		return nil, err
-	}
+	key, channels := from.key, from.channels
 	o.Notes = func(ctx context.Context) []string {
 		notes := r.notes()
 		if key != nil {
@@ -367,22 +313,12 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 		}
 		return notes
 	}
-	posts, err := a.posts()
-	if err != nil {
-		return nil, err
-	}
-	o.Talk = a.talks(reg, model, chat, tokens, zone)
-	if o.Brand, err = a.brand(); err != nil {
-		return nil, err
-	}
+	o.Talk = a.talks(reg, model, from.chat, from.tokens, from.zone)
 	o.Mail = channels != nil && channels.Writes()
-	if o.OpenID, err = a.openID(); err != nil {
-		return nil, err
-	}
 	if o.Uploads, err = a.shelved(ctx, reg, engine, &c.ends); err != nil {
 		return nil, err
 	}
-	by, err := a.reach(reg, store, engine, &channel.Service{Uploads: o.Uploads, Talk: o.Talk, Clock: a.now, Zone: zone, Log: logger})
+	by, err := a.reach(reg, store, engine, &channel.Service{Uploads: o.Uploads, Talk: o.Talk, Clock: a.now, Zone: from.zone, Log: logger})
 	if err != nil {
 		return nil, err
 	}
@@ -408,9 +344,7 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 			return nil, err
 		}
 	}
-	if o.URL, o.Hosts, err = f.reached(r.listener, r.certs != nil); err != nil {
-		return nil, err
-	}
+	o.URL, o.Hosts = f.reached(from.hosts, r.listener, r.certs != nil)
 	s, err := server.New(o)
 	if err != nil {
 		return nil, usage(err.Error(), "verbatim serve --help")
@@ -420,7 +354,7 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 	if err != nil {
 		return nil, a.runFailed(err)
 	}
-	agents := a2a.New(s, a2a.Options{Envelopes: envelopes(reg), Posts: posts})
+	agents := a2a.New(s, a2a.Options{Envelopes: envelopes(reg), Posts: from.posts})
 	s.Beside(agents.Notify)
 	s.Beside(func(ctx context.Context) { follow(ctx, engine, logger) })
 	site := portal.New(portal.Options{Draws: plans.draws, Staff: console.Links(), History: console.History})
@@ -432,7 +366,7 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 	if err := errors.Join(s.Housekeep(ctx), agents.Housekeep(ctx)); err != nil {
 		return nil, a.runFailed(err)
 	}
-	send := plans.delivers(by.delivers(a.posting(reg, store, a.now, posts, a.sending(reg, store, channels, o.URL))))
+	send := plans.delivers(by.delivers(a.posting(reg, store, a.now, from.posts, a.sending(reg, store, channels, o.URL))))
 	r.readings++
 	name := workerName(r.readings)
 	c.Server, c.channels, c.plans, c.queue, c.gateway = s, by, plans, queue, gateway
@@ -460,13 +394,17 @@ func (a *app) brand() (pages.Brand, error) {
 	if file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return pages.Brand{}, usage("VERBATIM_LOGO names a file that cannot be read: "+reason(err), "check the path, and who may read it")
+			return pages.Brand{}, usage(fmt.Sprintf("VERBATIM_LOGO names a file that cannot be read: %s: %s", file, reason(err)), "check the path, and who may read it")
 		}
 		logo = text
 	}
-	b, err := pages.NewBrand(a.env("VERBATIM_ORGANISATION"), a.env("VERBATIM_COLOURS"), file, logo)
+	colours := a.env("VERBATIM_COLOURS")
+	if _, err := pages.NewBrand("", colours, "", nil); err != nil {
+		return pages.Brand{}, usage("VERBATIM_COLOURS: "+err.Error(), "verbatim help variables")
+	}
+	b, err := pages.NewBrand(a.env("VERBATIM_ORGANISATION"), colours, file, logo)
 	if err != nil {
-		return b, usage(err.Error(), "verbatim help variables")
+		return b, usage("VERBATIM_ORGANISATION or VERBATIM_LOGO: "+err.Error(), "verbatim help variables")
 	}
 	return b, nil
 }
@@ -532,13 +470,9 @@ const nextOfTime = "renew it, and check the clock of this machine"
 
 // spans sends the meter's spans to the endpoint in the environment.
 func (a *app) spans(ctx context.Context, meter *server.Meter, logger *slog.Logger, ends *[]func()) (err error) {
-	endpoint := a.env("OTEL_EXPORTER_OTLP_ENDPOINT")
-	if endpoint == "" {
-		return nil
-	}
-	meter.Spans, err = server.NewSpans(endpoint, a.env("OTEL_EXPORTER_OTLP_HEADERS"), a.env("OTEL_SERVICE_NAME"), func(err error) { logger.Error("spans", "lost", err.Error()) })
-	if err != nil {
-		return usage(err.Error(), "set OTEL_EXPORTER_OTLP_ENDPOINT, or leave it out")
+	meter.Spans, err = a.spansTo(func(err error) { logger.Error("spans", "lost", err.Error()) })
+	if err != nil || meter.Spans == nil {
+		return err
 	}
 	*ends = append(*ends, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
@@ -546,6 +480,19 @@ func (a *app) spans(ctx context.Context, meter *server.Meter, logger *slog.Logge
 		_ = meter.Spans.Close(ctx) // failures have been reported
 	})
 	return nil
+}
+
+// spansTo reads where spans are sent, nil if nowhere.
+func (a *app) spansTo(failed func(error)) (*server.Spans, error) {
+	endpoint := a.env("OTEL_EXPORTER_OTLP_ENDPOINT")
+	if endpoint == "" {
+		return nil, nil
+	}
+	spans, err := server.NewSpans(endpoint, a.env("OTEL_EXPORTER_OTLP_HEADERS"), a.env("OTEL_SERVICE_NAME"), failed)
+	if err != nil {
+		return nil, usage(err.Error(), "set OTEL_EXPORTER_OTLP_ENDPOINT, or leave it out")
+	}
+	return spans, nil
 }
 
 // openID returns the provider that the environment names, nil if it names none.
@@ -560,30 +507,9 @@ func (a *app) openID() (*server.OpenID, error) {
 	return &server.OpenID{Name: cmp.Or(a.env("VERBATIM_OPENID_NAME"), "your organisation"), Issuer: strings.TrimRight(issuer, "/"), ClientID: client, Secret: a.env("VERBATIM_OPENID_SECRET")}, nil
 }
 
-// reached returns how people reach the server: the URL for links, and the hosts that it answers
-// for.
-func (f *serveFlags) reached(l net.Listener, secure bool) (first string, hosts []string, err error) {
-	for _, at := range f.urls {
-		u, err := url.Parse(at)
-		if err != nil || u.Host == "" {
-			return "", nil, usage(fmt.Sprintf("--url takes a URL, not %q", at), "write it like https://portal.bank.example")
-		}
-		hosts = append(hosts, u.Host)
-	}
-	if len(f.urls) > 0 {
-		return f.urls[0], hosts, nil
-	}
-	scheme := "http"
-	if secure {
-		scheme = "https"
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return scheme + "://localhost:" + port, []string{"127.0.0.1:" + port}, nil
-}
-
 // announces prints the address of the server, and links for those who sign in at this machine.
-func (a *app) announces(ctx context.Context, s *server.Server, at string, signIn []string) error {
-	said := fmt.Sprintf("serving   %s\n", at)
+func (a *app) announces(ctx context.Context, s *server.Server, listens, at string, signIn []string) error {
+	said := fmt.Sprintf("listening %s\nserving   %s\n", listens, at)
 	for _, name := range signIn {
 		link, err := s.Link(ctx, name, "/")
 		if err != nil {

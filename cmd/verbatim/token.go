@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 func tokenCommand(a *app) *cobra.Command {
 	var f runFlags
 	var principal, name, audience, only, origin, certificate string
-	var lasts time.Duration
+	var length string
 	cmd := &cobra.Command{
 		Use:   "token NAME",
 		Short: "Let a program speak as somebody, for a while",
@@ -37,8 +38,9 @@ program sends counts as a model's, and asks, unless --origin script says that no
 			if u, err := url.Parse(audience); err != nil || u.Host == "" {
 				return usage("a token is for one server", "give its --url, as verbatim serve has it")
 			}
-			if lasts < time.Minute || lasts > 366*24*time.Hour {
-				return usage("a token lasts a minute to a year", "verbatim serve token --lasts 720h")
+			lasts, err := lengthOf(length)
+			if err != nil || lasts < time.Minute || lasts > 366*24*time.Hour {
+				return usage(fmt.Sprintf("a token lasts a minute to a year, not %q", length), "verbatim serve token --lasts 30d")
 			}
 			if origin != "model" && origin != "script" {
 				return usage(fmt.Sprintf("a token is for a model or a script, not %q", origin), "verbatim serve token --origin script, for a program without a model")
@@ -61,8 +63,11 @@ program sends counts as a model's, and asks, unless --origin script says that no
 				digest = logins.Digest(secret)
 			}
 			script := tokenScript(principal, name, digest, strings.TrimRight(audience, "/"), only, origin, expires)
-			err := a.runSource(cmd.Context(), "", func() (*dsl.Source, error) { return dsl.NewSource("token", script), nil }, f)
+			err = a.runSource(cmd.Context(), "", func() (*dsl.Source, error) { return dsl.NewSource("token", script), nil }, f)
 			if secret != "" && (err == nil || a.waits) {
+				if a.waits {
+					fmt.Fprintln(a.err, "the token is printed now and never again; it counts once another administrator has agreed")
+				}
 				fmt.Fprintln(a.out, secret)
 			}
 			return err
@@ -74,9 +79,18 @@ program sends counts as a model's, and asks, unless --origin script says that no
 	cmd.Flags().StringVar(&only, "only", "", "the `verbs` that it is good for, with blanks between (default all)")
 	cmd.Flags().StringVar(&origin, "origin", "model", "`who` writes what the program sends: model, or script where no model does")
 	cmd.Flags().StringVar(&certificate, "certificate", "", "the `file` of a certificate that the program shows, and no token")
-	cmd.Flags().DurationVar(&lasts, "lasts", 30*24*time.Hour, "for how `long` it is good")
+	cmd.Flags().StringVar(&length, "lasts", "30d", "for how `long` it is good, in days or as 12h30m")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "agree to what is asked, without looking")
 	return cmd
+}
+
+// lengthOf reads a length of time, which may be in days.
+func lengthOf(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.Atoi(days)
+		return time.Duration(min(n, 10_000)) * 24 * time.Hour, err
+	}
+	return time.ParseDuration(text)
 }
 
 // certified reads VERBATIM_CLIENT_CERTIFICATES, on or unset, which needs TLS. If it is on, browsers

@@ -78,7 +78,7 @@ func (a *app) filesAt(flag, store string) (string, error) {
 	}
 	if at.url != "" {
 		// Not every command that needs files has the flag --files.
-		return "", usage("nothing says where files are", "set VERBATIM_FILES to a folder or to s3://BUCKET/PREFIX; verbatim upload and verbatim work take --files as well")
+		return "", usage("nothing says where files are", "set VERBATIM_FILES to a folder or to s3://BUCKET/PREFIX; verbatim upload, work, backup and restore take --files as well")
 	}
 	return filesBeside(at.file), nil
 }
@@ -90,7 +90,7 @@ func (a *app) openFiles(ctx context.Context, where string) (files.Store, error) 
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
-		return nil, broken("the place for files cannot be opened", err, "check the path, and who may write there")
+		return nil, broken("the place for files "+receipt.Safe(where)+" cannot be opened", err, "check the path, and who may write there")
 	}
 	return nil, usage("the place for files cannot be used: "+receipt.Safe(err.Error()), "give --files PATH or --files 's3://BUCKET/PREFIX?endpoint=https://HOST:PORT'")
 }
@@ -106,7 +106,11 @@ func (a *app) scanner(flag string) (intake.Scanner, error) {
 	}
 	s, err := intake.ReadScanner(who)
 	if err != nil {
-		return nil, usage(err.Error(), "verbatim upload --help")
+		by := "--scan"
+		if flag == "" {
+			by = "VERBATIM_SCAN"
+		}
+		return nil, usage(fmt.Sprintf("%s is %q: %s", by, who, err), "verbatim upload --help")
 	}
 	return s, nil
 }

@@ -70,7 +70,7 @@ func TestWhatFailsIsWatched(t *testing.T) {
 		t.Errorf("the address for metrics answers %d to something else", status)
 	}
 	s.stop()
-	for _, part := range []string{`"msg":"job"`, `"outcome":"failed"`, `"target":"agreement"`, `"attempt":1`, `"again":"20`, `no connection to the mail server`} {
+	for _, part := range []string{`"msg":"job"`, `"outcome":"failed"`, `"target":"agreement"`, `"attempt":1`, `"again":"20`, `cannot be reached: connection refused`} {
 		if !strings.Contains(s.said.String(), part) {
 			t.Errorf("%s is not in the log:\n%s", part, s.said)
 		}

@@ -269,26 +269,28 @@ func setBy(now time.Time, clock func() time.Time) func() time.Time {
 
 // channels reads the routes of notices; nil without a file.
 func (a *app) channels(file string, clock func() time.Time) (*notify.Sender, error) {
+	by := "--notify"
 	if file == "" {
-		file = a.env("VERBATIM_NOTIFY")
+		by, file = "VERBATIM_NOTIFY", a.env("VERBATIM_NOTIFY")
 	}
 	if file == "" {
 		return nil, nil
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, usage(fmt.Sprintf("the file of channels %q cannot be read: %s", file, reason(err)), "check the path")
+		return nil, usage(fmt.Sprintf("the file of notices %q of %s cannot be read: %s", file, by, reason(err)), "check the path, and who may read it")
 	}
 	defer f.Close()
 	var out io.Writer = &flushed{a: a}
 	if a.json {
 		out = a.err // standard output holds what --json promises, and nothing else
 	}
-	s, err := notify.Read(f, notify.Options{Env: a.secret, Out: out, Clock: clock, Append: func(path string) (io.WriteCloser, error) {
+	host, _ := os.Hostname() // without one, a server is greeted as by localhost
+	s, err := notify.Read(f, notify.Options{Env: a.secret, Out: out, Host: host, Clock: clock, Append: func(path string) (io.WriteCloser, error) {
 		return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	}})
 	if err != nil {
-		return nil, usage(fmt.Sprintf("the file of channels %q cannot be used: %s", file, receipt.Safe(err.Error())), "its form is described beside the package runtime/jobs/notify")
+		return nil, usage(fmt.Sprintf("the file of notices %q of %s cannot be used: %s", file, by, receipt.Safe(err.Error())), "verbatim help notices shows its form")
 	}
 	return s, nil
 }

@@ -14,6 +14,7 @@ import (
 // A Reached is a database as PostgreSQL's own programs reach it, and what their user has to know first.
 type Reached struct {
 	Free     bool     // row-level security does not hold the role: it is a superuser, or has BYPASSRLS
+	Super    bool     // the role is a superuser
 	Has      bool     // the database has tables of a store
 	Others   int      // tables in it, whoever made them
 	Database string   // its name
@@ -48,9 +49,9 @@ func Reach(ctx context.Context, at string) (Reached, error) {
 			r.Environ = append(r.Environ, variable+"="+v)
 		}
 	}
-	err = c.QueryRow(ctx, `SELECT rolsuper OR rolbypassrls, to_regclass('public.verbatim_journal') IS NOT NULL,
+	err = c.QueryRow(ctx, `SELECT rolsuper OR rolbypassrls, rolsuper, to_regclass('public.verbatim_journal') IS NOT NULL,
 	(SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') AND n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema')
-FROM pg_catalog.pg_roles WHERE rolname = current_user`).Scan(&r.Free, &r.Has, &r.Others)
+FROM pg_catalog.pg_roles WHERE rolname = current_user`).Scan(&r.Free, &r.Super, &r.Has, &r.Others)
 	return r, fault(ctx, "open", err)
 }
 

@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
-version=${1:?build.sh VERSION FOLDER [OS/ARCH]...}
+version=${1:?build.sh VERSION FOLDER [OS/ARCH]...: which version is it? make release VERSION=v1.2.3}
 out=$(mkdir -p "${2:?build.sh VERSION FOLDER [OS/ARCH]...}" && cd "$2" && pwd)
 shift 2
 [ $# -gt 0 ] || set -- linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
@@ -62,4 +62,6 @@ cd "$out"
 sha256sum -- * >SHA256SUMS
 if [ -n "${SIGNING_KEY:-}" ]; then
 	ssh-keygen -q -Y sign -f "$SIGNING_KEY" -n verbatim-release SHA256SUMS
+else
+	echo "build.sh: SIGNING_KEY names no key, so SHA256SUMS is not signed" >&2
 fi

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -98,9 +99,20 @@ func (s *Server) Deliver(ctx context.Context, from string, to []string, text []b
 
 // session says who we are, does what is wanted, and says goodbye.
 func (s *Server) session(ctx context.Context, do func(*smtp.Client) error) error {
+	fails := func(err error, what string) error {
+		if cause := ctx.Err(); cause != nil {
+			err = cause
+		}
+		f := failure(err, "the mail server "+s.Address+" "+what)
+		f.Server = true
+		if f.Status == 0 {
+			f.Text += ": " + Because(err)
+		}
+		return f
+	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.Address)
 	if err != nil {
-		return failure(err, "no connection to the mail server")
+		return fails(err, "cannot be reached")
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // the library sets deadlines of its own
@@ -111,23 +123,36 @@ func (s *Server) session(ctx context.Context, do func(*smtp.Client) error) error
 	if settings.ServerName == "" {
 		settings.ServerName, _, _ = net.SplitHostPort(s.Address)
 	}
-	if s.Security == "tls" {
-		conn = tls.Client(conn, settings)
-	}
 	var c *smtp.Client
-	if s.Security == "tls" || s.Security == "none" {
+	switch s.Security {
+	case "none":
 		c = smtp.NewClient(conn)
-		err = c.Hello(cmp.Or(s.Hello, "localhost"))
-	} else {
-		c, err = smtp.NewClientStartTLS(conn, settings)
+	case "tls":
+		secure := tls.Client(conn, settings)
+		if err := secure.HandshakeContext(ctx); err != nil {
+			return fails(err, "has no TLS that can be trusted")
+		}
+		c = smtp.NewClient(secure)
+	default:
+		if c, err = smtp.NewClientStartTLS(conn, settings); err != nil {
+			if strings.Contains(err.Error(), "support STARTTLS") {
+				return &Error{Text: "the mail server " + s.Address + " offers no STARTTLS, and mail leaves with TLS alone; \"tls\": \"tls\" is for a port that begins with it, \"none\" for a network that you trust", Server: true}
+			}
+			return fails(err, "does not begin TLS")
+		}
 	}
-	if err == nil && s.User != "" {
-		err = c.Auth(sasl.NewPlainClient("", s.User, s.Password))
+	// With STARTTLS the certificate is verified here.
+	if err := c.Hello(cmp.Or(s.Hello, "localhost")); err != nil {
+		var verified *tls.CertificateVerificationError
+		if errors.As(err, &verified) {
+			return fails(err, "has no TLS that can be trusted")
+		}
+		return fails(err, "does not greet us")
 	}
-	if err != nil {
-		f := failure(err, "the mail server does not let us in")
-		f.Server = true
-		return f
+	if s.User != "" {
+		if err := c.Auth(sasl.NewPlainClient("", s.User, s.Password)); err != nil {
+			return fails(err, "does not take the user "+strconv.Quote(s.User)+" with the password")
+		}
 	}
 	if err := do(c); err != nil {
 		return err

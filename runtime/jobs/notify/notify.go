@@ -85,6 +85,7 @@ type Options struct {
 	Env     func(string) string // for secrets
 	Out     io.Writer           // of a log whose path is "-"
 	Append  func(path string) (io.WriteCloser, error)
+	Host    string // by which we greet a server of mail
 	Clock   func() time.Time
 	Timeout time.Duration // of one delivery; 30 seconds when zero
 }
@@ -193,7 +194,7 @@ func (c *channelConfig) open(o Options) (channel, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := &mailChannel{server: submit.Server{Address: c.Server, User: c.User, Password: password, Security: c.TLS}, from: c.From, clock: o.Clock}
+		m := &mailChannel{server: submit.Server{Address: c.Server, User: c.User, Password: password, Security: c.TLS, Hello: o.Host}, from: c.From, clock: o.Clock}
 		return m, m.check()
 	case "webhook":
 		text, err := secret(c.Secret, "secret")

@@ -12,12 +12,14 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"verbatim/runtime/engine"
+	"verbatim/runtime/internal/submit"
 	"verbatim/runtime/protocols/dial"
 )
 
@@ -59,8 +61,8 @@ type webhook struct {
 	client *http.Client
 }
 
-func newWebhook(url string, keys [][]byte, private bool, clock func() time.Time) *webhook {
-	return &webhook{url: url, keys: keys, clock: clock, client: posts(private)}
+func newWebhook(to string, keys [][]byte, private bool, clock func() time.Time) *webhook {
+	return &webhook{url: to, keys: keys, clock: clock, client: posts(private)}
 }
 
 // posts makes a client that dials addresses of the public internet alone, unless private.
@@ -90,9 +92,18 @@ func (w *webhook) try(ctx context.Context) error {
 	case errors.Is(err, dial.ErrPrivate):
 		return &Error{Code: CodeRefused, Text: dial.ErrPrivate.Error() + `; "private": true allows it`, Permanent: true}
 	case err != nil:
-		return &Error{Code: CodeUnreachable, Text: "no connection"}
+		return unreachable(req, err)
 	}
 	return resp.Body.Close()
+}
+
+// unreachable names the host alone: a path may be a secret.
+func unreachable(req *http.Request, err error) error {
+	var of *url.Error
+	if errors.As(err, &of) {
+		err = of.Err
+	}
+	return &Error{Code: CodeUnreachable, Text: req.URL.Host + " cannot be reached: " + submit.Because(err)}
 }
 
 // A Poster posts to addresses from others, with the same checks as for webhooks. It sends the
@@ -104,20 +115,20 @@ func NewPoster(private bool) *Poster { return &Poster{posts(private)} }
 
 // Post delivers a body. The header webhook-id holds the id, which is the same each time. An
 // *Error says why it could not.
-func (p *Poster) Post(ctx context.Context, id, url string, headers map[string]string, body []byte) error {
+func (p *Poster) Post(ctx context.Context, id, to string, headers map[string]string, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	all := map[string]string{"webhook-id": id}
 	maps.Copy(all, headers)
-	return post(ctx, p.client, url, body, all)
+	return post(ctx, p.client, to, body, all)
 }
 
-func post(ctx context.Context, client *http.Client, url string, body []byte, headers map[string]string) error {
+func post(ctx context.Context, client *http.Client, to string, body []byte, headers map[string]string) error {
 	// Once a byte of the request may have left, whether it arrived is not known
 	// until an answer comes.
 	var sent atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		return &Error{Code: CodeUnreachable, Text: "the request cannot be made", Permanent: true}
 	}
@@ -132,7 +143,7 @@ func post(ctx context.Context, client *http.Client, url string, body []byte, hea
 	case err != nil && sent.Load():
 		return &Error{Code: CodeUnknown, Text: "it was sent and no answer came"}
 	case err != nil:
-		return &Error{Code: CodeUnreachable, Text: "no connection"}
+		return unreachable(req, err)
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))

@@ -8,14 +8,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"regexp"
 	goruntime "runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"verbatim/stores/receipt"
 )
 
 // The checks that every request passes first.
@@ -81,8 +85,11 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		defer s.recovered(t, q)
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
 		switch {
-		case !s.hosts[strings.ToLower(r.Host)]:
-			Problem{Status: http.StatusMisdirectedRequest, Code: "other-host", Title: "this server does not answer to that name"}.Send(t)
+		case !s.hosts[strings.ToLower(r.Host)] && !byHand(r):
+			came, answers := receipt.Safe(r.Host[:min(len(r.Host), 100)]), strings.Join(slices.Sorted(maps.Keys(s.hosts)), ", ")
+			s.Log.Info("other host", "id", q.id, "came", came, "answers", answers)
+			Problem{Status: http.StatusMisdirectedRequest, Code: "other-host", Title: fmt.Sprintf("this server does not answer to %q, but to %s", came, answers),
+				Next: "pass the header Host as it came, with its port; or start the server with this --url"}.Send(t)
 		case r.Header.Get("Content-Encoding") != "" && r.Header.Get("Content-Encoding") != "identity":
 			Problem{Status: http.StatusUnsupportedMediaType, Code: "encoded", Title: "bodies are taken as they are, not compressed"}.Send(t)
 		case s.cross.Check(r) != nil:
@@ -108,6 +115,20 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, p Problem) {
 		return
 	}
 	(&Visit{Server: s, W: w, R: r, Route: &Route{Name: "elsewhere", Door: Open}}).failPage(p)
+}
+
+// byHand reports whether somebody at this machine looks how the server does, by an address that no page of
+// another site can have.
+func byHand(r *http.Request) bool {
+	host := (&url.URL{Host: r.Host}).Hostname()
+	return onlyHere(r) && loopback(host) && probes(r)
+}
+
+// onlyHere reports whether a request comes from this machine, and from no proxy on it.
+func onlyHere(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && ip.IsLoopback() && r.Header.Get("X-Forwarded-For") == ""
 }
 
 func newID() string {

@@ -222,8 +222,7 @@ func (f *Front) ServeMetrics(ctx context.Context, l net.Listener) error {
 
 // showMetrics answers programs on this machine only.
 func (s *Server) showMetrics(v *Visit) error {
-	host, _, err := net.SplitHostPort(v.R.RemoteAddr)
-	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() || v.R.Header.Get("X-Forwarded-For") != "" {
+	if !onlyHere(v.R) {
 		return Problem{Status: http.StatusForbidden, Code: "not-permitted", Title: "only this machine may see that"}
 	}
 	s.metrics.show.ServeHTTP(v.W, v.R)
