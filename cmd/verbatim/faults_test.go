@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -70,7 +73,7 @@ const doorsURL = "http://doors.example"
 func (h *house) opens(who string) *doors {
 	h.t.Helper()
 	h.granted("t", who, doorsURL, "", "--origin", "script")
-	d := &doors{t: h.t, house: h, who: who, log: &lines{}, tokens: 400}
+	d := &doors{t: h.t, house: h, who: who, log: &lines{}, tokens: 600}
 	file := filepath.Join(h.dir, "verbatim.db")
 	var more strings.Builder
 	for i := range d.tokens {
@@ -109,6 +112,7 @@ func (h *house) opens(who string) *doors {
 
 // A knock is a request at a door; token and login are what it shows, if the door wants that.
 type knock struct {
+	name             string // of one request of several of a door; may be empty
 	path, kind, body string // $n in the body is another number each time
 	head             map[string]string
 	sign             func(body string) (signed string, head map[string]string) // nil for what is not signed
@@ -147,6 +151,27 @@ func (d *doors) sends(method string, k knock, token, login, from string) *httpte
 	return w
 }
 
+// varies from call to call: suffixes of names, ids, times.
+var varies = regexp.MustCompile(`[0-9a-f]{4,}|~[0-9a-z]+|\d+`)
+
+// cannot matches the codes of a tool whose store could not be asked.
+var cannot = regexp.MustCompile(`\[(system|unknown|store-(full|read-only|crowded|slow))\]`)
+
+// twice returns a JSON object with one of its members twice, the shortest.
+func twice(body string) string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal([]byte(body), &all) != nil || len(all) == 0 {
+		return ""
+	}
+	first := ""
+	for name, value := range all {
+		if member := fmt.Sprintf("%q:%s", name, value); first == "" || len(member) < len(first) {
+			first = member
+		}
+	}
+	return "{" + first + "," + strings.TrimSpace(body)[1:]
+}
+
 var pathValue = regexp.MustCompile(`\{[^}]*\}`)
 
 // usually is a request of a route that nothing special is known of.
@@ -175,7 +200,8 @@ func usually(r *server.Route) (method string, k knock) {
 
 // G16, G81: a store that fails, stalls or is full at each of its calls in turn makes no caller a nobody
 // at any door, and takes nothing away: the answer is the one without a fault, or says that it cannot be
-// known now, when to come back, and why in the log. The doors are the server's own routes.
+// known now, when to come back, and why in the log. The doors are the server's own routes, and the tools
+// that it lists. What they read as JSON has no member twice.
 func TestAFailureToKnowIsNeverANo(t *testing.T) {
 	t.Parallel()
 	says := func(method, params string) string {
@@ -206,7 +232,11 @@ func TestAFailureToKnowIsNeverANo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in.house(t).opens(in.who).all(in.knows)
+			d := in.house(t).opens(in.who)
+			if list := in.knows["POST /mcp"]; list != nil {
+				in.knows["POST /mcp"] = append(list, d.tools(list[0])...)
+			}
+			d.all(in.knows)
 		})
 	}
 	t.Run("channels", func(t *testing.T) {
@@ -231,10 +261,33 @@ func TestAFailureToKnowIsNeverANo(t *testing.T) {
 	})
 }
 
+// tools returns a call of each tool that the server lists.
+func (d *doors) tools(list knock) (calls []knock) {
+	d.t.Helper()
+	list.path = "/mcp"
+	d.tokens--
+	var told struct {
+		Result struct{ Tools []struct{ Name string } }
+	}
+	w := d.sends("POST", list, fmt.Sprint("t", d.tokens), "", "10.255.0.1")
+	if _, data, _ := strings.Cut(w.Body.String(), "data: "); json.Unmarshal([]byte(data), &told) != nil || len(told.Result.Tools) == 0 {
+		d.t.Fatalf("no tools are listed: %d %s", w.Code, w.Body)
+	}
+	for _, tool := range told.Result.Tools {
+		k := list
+		k.name, k.path = "tool "+tool.Name, ""
+		k.body = strings.Replace(strings.Replace(list.body, "tools/list", "tools/call", 1), `"params":{`, fmt.Sprintf(`"params":{"name":%q,"arguments":{},`, tool.Name), 1)
+		k.head = maps.Clone(list.head)
+		k.head["Mcp-Method"], k.head["Mcp-Name"] = "tools/call", tool.Name
+		calls = append(calls, k)
+	}
+	return calls
+}
+
 // all knocks at all doors.
 func (d *doors) all(knows map[string][]knock) {
 	d.t.Helper()
-	counts := map[string]int{}
+	var table faults.Table
 	for i, r := range d.Routes() {
 		method, usual := usually(&r)
 		all := knows[r.Pattern]
@@ -248,14 +301,14 @@ func (d *doors) all(knows map[string][]knock) {
 			if k.path == "" {
 				k.path = usual.path
 			}
-			d.tries(method, k, &r, fmt.Sprintf("10.%d.%d.1", i, j), counts)
+			d.tries(method, k, &r, fmt.Sprintf("10.%d.%d.1", i, j), &table)
 		}
 	}
-	d.t.Logf("%d doors; answers while the store %v", len(d.Routes()), counts)
+	d.t.Logf("answers while the store\n%s", &table)
 }
 
 // tries knocks at a door while each call of the store fails in turn.
-func (d *doors) tries(method string, k knock, r *server.Route, from string, counts map[string]int) {
+func (d *doors) tries(method string, k knock, r *server.Route, from string, table *faults.Table) {
 	d.t.Helper()
 	shows := func() (token, login string) {
 		if r.Door == server.Open {
@@ -280,30 +333,38 @@ func (d *doors) tries(method string, k knock, r *server.Route, from string, coun
 	if r.Door != server.Open && clean.Code == http.StatusUnauthorized || strings.Contains(r.Pattern, "/channels/") && clean.Code != http.StatusOK {
 		d.t.Errorf("%s %s is not let in: %d %.300s", method, k.path, clean.Code, clean.Body)
 	}
+	if body := twice(k.body); body != "" && clean.Code < 300 {
+		again := k
+		again.body = body
+		token, login := shows()
+		if got := d.sends(method, again, token, login, from); got.Code < 300 && !strings.Contains(got.Body.String(), `"error":{`) {
+			d.t.Errorf("%s %s: a member that stands twice is answered %d %.300s", method, k.path, got.Code, got.Body)
+		}
+		d.log.taken()
+	}
 	for _, f := range []struct {
-		name string
 		way  faults.Way
 		code string // of its own
 		want int
-	}{{"fails", faults.Fails, "", 503}, {"stalls", faults.Stalls, "", 503}, {"is full", faults.Full, "store-full", 507}, {"only reads", faults.Standby, "store-read-only", 503},
-		{"has no connection", faults.Crowded, "store-crowded", 503}, {"stops what is slow", faults.Slow, "store-slow", 504}} {
-		name, way := f.name, f.way
+	}{{faults.Fails, "", 503}, {faults.Stalls, "", 503}, {faults.Full, "store-full", 507}, {faults.Standby, "store-read-only", 503}, {faults.Crowded, "store-crowded", 503}, {faults.Slow, "store-slow", 504}} {
 		token, login := shows()
 		for _, times := range []int{1, 1 << 30} { // once, and from then on
 			for n := 1; n < 60; n++ {
 				if f.code != "" && n > 4 && n%7 > 0 {
 					continue // they fail at the calls at which another way does
 				}
-				d.store.Fail(way, n, times)
+				d.store.Fail(f.way, n, times)
 				got := d.sends(method, k, token, login, from)
 				calls := d.store.Calls()
 				said := d.log.taken()
-				counts[name]++
+				table.Tried(cmp.Or(k.name, r.Pattern), f.way)
 				unread := strings.Contains(got.Body.String(), "could not be looked up")
 				wrong := ""
 				switch {
 				case got.Code == clean.Code && strings.Contains(got.Body.String(), `"code":-32001`) != strings.Contains(clean.Body.String(), `"code":-32001`):
 					wrong = "there is no such task"
+				case k.name != "" && got.Code == clean.Code && varies.ReplaceAllString(got.Body.String(), "") != varies.ReplaceAllString(clean.Body.String(), "") && !unread && !cannot.MatchString(got.Body.String()):
+					wrong = "it is answered otherwise, and no code says that the store could not be asked"
 				case got.Code == clean.Code && got.Header().Get("Location") == clean.Header().Get("Location"):
 				case got.Code < 500:
 					wrong = fmt.Sprintf("%d %q in place of %d", got.Code, got.Header().Get("Location"), clean.Code)
@@ -318,7 +379,7 @@ func (d *doors) tries(method string, k knock, r *server.Route, from string, coun
 				}
 				if wrong != "" && !told[wrong] { // once
 					told[wrong] = true
-					d.t.Errorf("%s %s: call %d of the store %s, %d times: %s: %.200q %.200q", method, k.path, n, name, times, wrong, got.Body.String(), said)
+					d.t.Errorf("%s %s: %s: call %d of the store %s, %d times: %s: %.300q %.200q", method, k.path, k.name, n, f.way, times, wrong, got.Body.String(), said)
 				}
 				if calls < n {
 					break

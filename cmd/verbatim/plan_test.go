@@ -154,7 +154,7 @@ var libraries = []struct{ library, in, tests, why string }{
 	{"github.com/emersion/go-sasl", "runtime/internal/submit", "runtime/frontends/channel/mail cmd/verbatim", "it belongs to sending mail"},
 	{"github.com/emersion/go-smtp", "runtime/internal/submit runtime/frontends/channel/mail", "cmd/verbatim", "mail goes out in one place, and comes in in one"},
 	{"github.com/gabriel-vasile/mimetype", "runtime/files/intake runtime/files/documents", "", "the type of a file is told once, as it comes in, and once more before it is read"},
-	{"github.com/go-json-experiment/json", "verbs/strict runtime/frontends/mcp runtime/frontends/mcp/guard runtime/frontends/http/server", "", "what clients send, and settings that people write, are read strictly: exact names, none twice and none unknown, in valid Unicode; encoding/json does none of these"},
+	{"github.com/go-json-experiment/json", "verbs/strict runtime/frontends/mcp runtime/frontends/mcp/guard runtime/frontends/http/server runtime/frontends/channel/signed", "", "what clients send, and settings that people write, are read strictly: exact names, none twice and none unknown, in valid Unicode; encoding/json does none of these"},
 	{"github.com/google/uuid", "runtime/engine cmd/verbatim", "", "new ids are random UUIDs, for the engine and for letters of the command"},
 	{"github.com/jackc/pgx/v5", "stores/postgres stores/postgres/pgtest", "", "nothing of a driver's own types leaves a backend, but the pool that a caller may hand in"},
 	{"github.com/mattn/go-isatty", "cmd/verbatim", "", "only the command talks to a terminal"},

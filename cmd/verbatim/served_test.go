@@ -418,6 +418,16 @@ func TestSigningInByMail(t *testing.T) {
 			t.Fatalf("the mail is\n%s", text)
 		}
 		use := url.Values{"link": {m[1]}, "to": {"/v1/verbs"}}
+		// A scanner of mail opens it first, and her own browser shows it twice: nobody is signed in by that.
+		for _, who := range []*visitor{stranger, nina, nina} {
+			for _, ask := range []func(string) (*http.Response, error){who.Client.Head, who.Client.Get} {
+				if r, err := ask(s.url + "/sign-in/link?" + use.Encode()); err != nil || r.StatusCode != http.StatusOK || strings.Contains(fmt.Sprint(r.Cookies()), "verbatim=") {
+					t.Fatal(r, err)
+				} else {
+					r.Body.Close()
+				}
+			}
+		}
 		if status, body := stranger.form(other.url+"/sign-in/link", use); status != http.StatusForbidden {
 			t.Errorf("another browser uses the link: %d %s", status, body)
 		}
@@ -900,8 +910,9 @@ func free(t *testing.T) string {
 	return port
 }
 
-// provider starts the OpenID provider of npm's oidc-provider, as a process.
-func provider(t *testing.T, redirect string) (issuer string) {
+// provider starts the OpenID provider of npm's oidc-provider, as a process. Anew begins it again with
+// other keys, and a clock that is off.
+func provider(t *testing.T, redirect string) (issuer string, anew func(off time.Duration)) {
 	t.Helper()
 	judges := os.Getenv("VERBATIM_JUDGES")
 	module := filepath.Join(judges, "node_modules", "oidc-provider", "lib", "index.js")
@@ -917,6 +928,10 @@ func provider(t *testing.T, redirect string) (issuer string) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("node", script, module, port, redirect)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -929,14 +944,21 @@ func provider(t *testing.T, redirect string) (issuer string) {
 		_ = cmd.Wait()
 	})
 	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if lines.Text() == "ready" {
-			go func() { _, _ = io.Copy(io.Discard, out) }()
-			return "http://localhost:" + port
+	ready := func() {
+		t.Helper()
+		for lines.Scan() {
+			if lines.Text() == "ready" {
+				return
+			}
 		}
+		t.Fatal("the provider does not begin")
 	}
-	t.Fatal("the provider does not begin")
-	return ""
+	ready()
+	return "http://localhost:" + port, func(off time.Duration) {
+		t.Helper()
+		fmt.Fprintln(in, off.Seconds())
+		ready()
+	}
 }
 
 // passes goes through the pages of the provider as somebody, to where it sends them.
@@ -981,7 +1003,7 @@ func TestSigningInWithOpenID(t *testing.T) {
 	t.Parallel()
 	port := free(t)
 	here := "http://localhost:" + port
-	issuer := provider(t, here+"/sign-in/openid/back")
+	issuer, anew := provider(t, here+"/sign-in/openid/back")
 	h := newHouse(t)
 	h.people()
 	h.script("ada", fmt.Sprintf(`system.add-identity :principal-id "nina" :issuer %q :subject "nina"`, issuer))
@@ -1020,6 +1042,63 @@ func TestSigningInWithOpenID(t *testing.T) {
 	if status, body := eve.get(eve.passes(asked.Header.Get("Location"), "eve", here)); status != http.StatusForbidden || strings.Contains(body, "eve") {
 		t.Errorf("nobody knows eve, and she is answered %d %s", status, body)
 	}
+	// What cannot be known is told as that, and what the provider says no to as a no.
+	comes := func(who *visitor) (back string) {
+		t.Helper()
+		asked, err := who.Client.Get(here + "/sign-in/openid?to=/v1/verbs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked.Body.Close()
+		return who.passes(asked.Header.Get("Location"), "nina", here)
+	}
+	answered := func(what string, who *visitor, back string, want int) {
+		t.Helper()
+		r, err := who.Client.Get(back)
+		if status, body := who.answer(r, err); status != want || status >= 500 && (status != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "") || strings.Contains(body, "token") {
+			t.Errorf("%s: %d in place of %d, to come back in %q s: %s", what, status, want, r.Header.Get("Retry-After"), body)
+		}
+		want = map[bool]int{true: http.StatusOK, false: http.StatusUnauthorized}[want == http.StatusSeeOther]
+		if status, _ := who.get(here + "/v1/verbs"); status != want {
+			t.Errorf("%s: then she is answered %d, want %d", what, status, want)
+		}
+	}
+	for _, c := range []struct {
+		off  time.Duration // of the provider's clock; it has other keys each time
+		want int
+	}{{5 * time.Second, 303}, {-5 * time.Second, 303}, {time.Hour, 303}, {-time.Hour - time.Minute, 503}} {
+		anew(c.off)
+		who := newVisitor(t)
+		answered(fmt.Sprint("a clock that is off by ", c.off), who, comes(who), c.want)
+	}
+	anew(0)
+	lost := newVisitor(t)
+	at := comes(lost)
+	lost.Client.Jar, _ = cookiejar.New(nil)
+	answered("a browser that lost its cookies", lost, at, 403)
+	again := newVisitor(t)
+	at = comes(again)
+	was := again.Client.Jar.Cookies(mustURL(t, here))
+	anew(0)
+	answered("a provider that knows nothing of the code any more", again, at, 403)
+	cancelled := mustURL(t, at)
+	q := cancelled.Query()
+	q.Del("code")
+	for said, want := range map[string]int{"access_denied": 403, "temporarily_unavailable": 503} {
+		again.Client.Jar.SetCookies(mustURL(t, here), was)
+		q.Set("error", said)
+		cancelled.RawQuery = q.Encode()
+		answered(said, again, cancelled.String(), want)
+	}
+}
+
+func mustURL(t *testing.T, text string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
 }
 
 // The description of the API is valid OpenAPI 3.1, and a client that a program of others

@@ -66,8 +66,9 @@ func Count(ctx context.Context, tx stores.Tx, principal, name string, n, limit i
 }
 
 // Draw takes up to n out of a bucket of a principal that all processes share: it holds most, and gains
-// rate a second. A bucket that nobody has drawn from is full. Clocks of processes may differ: the bucket
-// goes by the one that is ahead.
+// rate a second. A bucket that nobody has drawn from is full. Clocks of processes may differ by up to a
+// minute: the bucket goes by the one that is ahead. A clock that was set back by more is gone by, so that
+// nobody waits until it has caught up.
 func Draw(ctx context.Context, tx stores.Tx, principal, name string, n, most int64, rate float64, now time.Time) (given int64, err error) {
 	const parts = 1000 // what a bucket lacks is kept in thousandths
 	key := stores.NewString(digest.Of("verbatim bucket 1", principal, name))
@@ -76,17 +77,18 @@ func Draw(ctx context.Context, tx stores.Tx, principal, name string, n, most int
 		return 0, err
 	}
 	var row []stores.Value
-	lacks, at := int64(0), stores.NewTime(now)
+	lacks, at, setBack := int64(0), stores.NewTime(now), false
 	if len(rows) > 0 {
 		row = rows[0]
 		was := row[budgetChanged].Time()
-		if was.After(at.Time()) {
+		ahead := was.Sub(at.Time())
+		if setBack = ahead > time.Minute; ahead > 0 && !setBack {
 			at = row[budgetChanged]
 		}
-		lacks = max(0, row[budgetAmount].Int()-int64(rate*parts*at.Time().Sub(was).Seconds()))
+		lacks = max(0, row[budgetAmount].Int()-int64(rate*parts*max(0, at.Time().Sub(was)).Seconds()))
 	}
 	given = min(n, max(0, most*parts-lacks)/parts)
-	if given <= 0 {
+	if given = max(0, given); given == 0 && !setBack {
 		return 0, nil // what it gained since is counted the next time
 	}
 	c := change(Budgets, row, []stores.Value{key, stores.NewString(principal), stores.NewString(name), stores.NewInt(lacks + given*parts), at}, budgetAmount, budgetChanged)

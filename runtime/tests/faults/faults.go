@@ -9,6 +9,8 @@ package faults
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,7 +29,55 @@ const (
 	Standby
 	Crowded
 	Slow
+	ways
 )
+
+// String says what a store does.
+func (w Way) String() string {
+	return [...]string{"fails", "stalls", "is limited", "is full", "only reads", "has no connection", "stops what is slow"}[w]
+}
+
+// A Table counts how often doors were tried while a store failed.
+type Table struct {
+	names []string
+	tries map[string]*[ways]int
+}
+
+// Tried counts one try of a door.
+func (t *Table) Tried(door string, way Way) {
+	if t.tries == nil {
+		t.tries = map[string]*[ways]int{}
+	}
+	if t.tries[door] == nil {
+		t.names, t.tries[door] = append(t.names, door), new([ways]int)
+	}
+	t.tries[door][way]++
+}
+
+// String prints a line for each door, and a column for each way in which any was tried.
+func (t *Table) String() string {
+	var sum [ways]int
+	for _, tries := range t.tries {
+		for way, n := range tries {
+			sum[way] += n
+		}
+	}
+	var b strings.Builder
+	line := func(name string, cell func(Way) any) {
+		for way, n := range sum {
+			if n > 0 {
+				fmt.Fprintf(&b, "%20v", cell(Way(way)))
+			}
+		}
+		fmt.Fprintf(&b, "  %s\n", name)
+	}
+	line("", func(w Way) any { return w })
+	for _, name := range t.names {
+		line(name, func(w Way) any { return t.tries[name][w] })
+	}
+	line(fmt.Sprintf("in all, at %d doors", len(t.names)), func(w Way) any { return sum[w] })
+	return b.String()
+}
 
 // errs are the errors of all ways but the first two.
 var errs = map[Way]error{Limited: stores.ErrLimit, Full: stores.ErrFull, Standby: stores.ErrStandby, Crowded: stores.ErrCrowded, Slow: stores.ErrSlow}

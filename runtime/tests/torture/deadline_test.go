@@ -2,7 +2,9 @@ package torture
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -125,6 +127,56 @@ func TestADeadlineIsKept(t *testing.T) {
 			}
 		}
 	})
+	// A line that stalls after each message of the protocol, one after the other: whoever reads or writes
+	// is told in time that it is not known, and never no; what was asked for under a key is done once.
+	for name, text := range map[string]string{"read": "bank.list-accounts", "write": text("$n/1")} {
+		t.Run("messages of a "+name, func(t *testing.T) {
+			t.Parallel()
+			y := begins(t, "a line that stalls after each message of a "+name+", PostgreSQL")
+			p := newProxy(t, newDatabase(t), "&pool_max_conns=1")
+			p.frames()
+			teller := teller(t, dial(t, p.store, postgres.BusyTimeout(500*time.Millisecond)))
+			done := errors.New("done")
+			for n := 1; ; n++ {
+				text, key := strings.ReplaceAll(text, "$n", fmt.Sprint("m", n)), fmt.Sprintf("m%d/1", n)
+				what, clean := fmt.Sprintf("stalled after message %d", n), false
+				p.stallAfter(n)
+				y.within(what, 150*time.Millisecond, func(ctx context.Context) error {
+					reply, err := teller.do(ctx, text, key)
+					switch was, why := outcome(reply, err); {
+					case was == saidRefused:
+						y.wrong("%s: it is told as a no: %s", what, why)
+					case err == nil:
+						clean = !p.stalls()
+						return done
+					}
+					return err
+				})
+				p.heal()
+				p.hangUp()
+				var err error
+				for range 10 { // until the pool has noticed that its line is gone
+					if _, err = teller.do(ctx, text, key); err == nil {
+						break
+					}
+				}
+				if err != nil {
+					y.wrong("%s: again, under the same key: %v", what, err)
+				}
+				if clean {
+					y.remark("%d messages", n-1)
+					if n < 10 {
+						y.wrong("only %d messages stalled", n-1)
+					}
+					break
+				}
+				if n == 500 {
+					y.wrong("it never ends")
+					break
+				}
+			}
+		})
+	}
 	t.Run("pool", func(t *testing.T) {
 		t.Parallel()
 		y := begins(t, "a pool in use, PostgreSQL")

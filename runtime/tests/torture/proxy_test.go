@@ -1,7 +1,10 @@
 package torture
 
 import (
+	"bufio"
+	"encoding/binary"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -35,6 +38,9 @@ type proxy struct {
 	holdAt  [2]int64 // -1 is never
 	refuse  bool
 	delay   time.Duration
+
+	framed   bool // it carries the messages of PostgreSQL one by one
+	messages int  // that may pass before everything is held; 0 is no end
 }
 
 func newProxy(t *testing.T, db pgtest.DB, options string) *proxy {
@@ -97,9 +103,28 @@ func (p *proxy) join(client net.Conn) {
 func (p *proxy) pump(way int, client, from, to net.Conn) {
 	defer from.Close()
 	defer to.Close()
-	b := make([]byte, 32<<10)
+	p.mu.Lock()
+	framed := p.framed
+	p.mu.Unlock()
+	r, b := bufio.NewReaderSize(from, 32<<10), make([]byte, 32<<10)
+	read := r.Read
+	if framed {
+		type1 := 1 // a message begins with its type and its length; the first of a client has no type
+		if way == toServer {
+			type1 = 0
+		}
+		read = func([]byte) (int, error) {
+			head, err := r.Peek(type1 + 4)
+			if err != nil {
+				return 0, err
+			}
+			b = make([]byte, type1+int(binary.BigEndian.Uint32(head[type1:])))
+			type1 = 1
+			return io.ReadFull(r, b)
+		}
+	}
 	for {
-		n, err := from.Read(b)
+		n, err := read(b)
 		if n > 0 {
 			pass, cut := p.pass(way, client, n)
 			if _, err := to.Write(b[:pass]); err != nil || cut {
@@ -135,7 +160,33 @@ func (p *proxy) pass(way int, client net.Conn, n int) (int, bool) {
 		return n, true
 	}
 	p.passed[way] += int64(n)
+	if p.messages > 0 {
+		if p.messages--; p.messages == 0 {
+			p.held = [2]bool{true, true}
+		}
+	}
 	return n, false
+}
+
+// frames has new lines carried message by message.
+func (p *proxy) frames() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.framed = true
+}
+
+// stallAfter keeps back everything, both ways, once so many messages passed either way from now on.
+func (p *proxy) stallAfter(messages int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.messages = messages
+}
+
+// stalls reports whether everything is kept back.
+func (p *proxy) stalls() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.held[toServer] && p.held[toClient]
 }
 
 // arm has the line cut once, after so many bytes one way from now on.
@@ -186,6 +237,7 @@ func (p *proxy) shut(refuse bool) {
 }
 
 func (p *proxy) heal() {
+	p.stallAfter(0)
 	p.hold(false, false)
 	p.slow(0)
 	p.shut(false)

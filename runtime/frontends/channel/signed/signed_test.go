@@ -115,8 +115,9 @@ func TestOnlyASignedMessageIsTaken(t *testing.T) {
 	if status, _ := post("crm", good, nil); status != http.StatusAccepted {
 		t.Fatal(status)
 	}
-	// A member that is not read is refused, whatever it says. // G6
-	for _, body := range []string{`{"sender": "u-17", "text": "Yes", "group": "g"}`, `{"sender": "u-17", "text": "Yes", "forwarded": true}`, `{"sender": "u-17", "text": "Yes"} {}`} {
+	// A member that is not read is refused, whatever it says, and so is one that stands twice. // G6
+	for _, body := range []string{`{"sender": "u-17", "text": "Yes", "group": "g"}`, `{"sender": "u-17", "text": "Yes", "forwarded": true}`, `{"sender": "u-17", "text": "Yes"} {}`,
+		`{"sender": "u-17", "sender": "u-18", "text": "Yes"}`, `{"sender": "u-17", "text": "No", "Text": "Yes"}`, `{"sender": "u-17", "replyTo": "a", "replyto": "b", "text": "Yes"}`} {
 		if status, text := post("crm", []byte(body), func(h http.Header) { sign(h, key, []byte(body), now) }); status != http.StatusBadRequest || !strings.Contains(text, "nothing else") || len(d.all) != 1 {
 			t.Errorf("%s: %d %s", body, status, text)
 		}

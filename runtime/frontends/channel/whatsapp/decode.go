@@ -1,6 +1,7 @@
 package whatsapp
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -116,6 +117,37 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// deepest is how far down a webhook may be nested: many times what WhatsApp sends.
+const deepest = 50
+
+// single reports whether no member stands twice, whatever its capitals, in a text or in what it holds;
+// the values of the members left are decoded on their own. Of such a pair one reader takes the first,
+// another the second, and encoding/json merges both.
+func single(text []byte, deep int, left ...string) bool {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	open, err := dec.Token()
+	if err != nil || open != json.Delim('{') && open != json.Delim('[') {
+		return true // no object, or no JSON, which is found out where it is decoded
+	}
+	had := map[string]bool{}
+	for dec.More() {
+		name := ""
+		if open == json.Delim('{') {
+			token, err := dec.Token()
+			key, _ := token.(string)
+			if name = strings.ToLower(key); err != nil || had[name] {
+				return false
+			}
+			had[name] = true
+		}
+		var value json.RawMessage
+		if dec.Decode(&value) != nil || !slices.Contains(left, name) && (deep == 0 || !single(value, deep-1, left...)) {
+			return false
+		}
+	}
+	return true
+}
+
 var errBroken = errors.New("it cannot be read")
 
 // decode reads a proven body. It returns an error if the body contains nothing readable.
@@ -127,6 +159,10 @@ func (a *Adapter) decode(body []byte) (got batch, err error) {
 		if e.Entry == nil {
 			return got, errBroken
 		}
+	}
+	if !single(body, deepest, "value") {
+		got.broken++
+		return got, errBroken
 	}
 	if e.Object != "whatsapp_business_account" {
 		return got, nil // of another product that the app has
@@ -146,6 +182,10 @@ func (a *Adapter) change(raw json.RawMessage, now time.Time, got *batch) {
 	var c change
 	if err := json.Unmarshal(raw, &c); err != nil {
 		got.broken++ // and the rest is read
+	}
+	if !single(raw, deepest, "messages", "statuses") {
+		got.broken++
+		return
 	}
 	for _, e := range c.Errors {
 		if got.errors == nil {
@@ -188,7 +228,7 @@ func (a *Adapter) change(raw json.RawMessage, now time.Time, got *batch) {
 // facts reads one message. doubted says that more than is read of it may change whose words it holds.
 func facts(raw json.RawMessage, inbox string, contacts []profiled, now time.Time, doubted bool) (f proven.Facts, ok bool) {
 	var m wireMessage
-	if err := json.Unmarshal(raw, &m); err != nil || !named(m.ID) {
+	if err := json.Unmarshal(raw, &m); err != nil || !named(m.ID) || !single(raw, deepest) {
 		return f, false
 	}
 	f = proven.Facts{Channel: Channel, Inbox: inbox, ID: m.ID, At: m.Timestamp.near(now), ReplyTo: clean(m.Context.ID)}
@@ -317,7 +357,7 @@ func (m *wireMedia) into(f *proven.Facts, kind proven.Kind) {
 // status reads one status. One of a kind that is not passed on has no state.
 func status(raw json.RawMessage, now time.Time) (s channel.Status, ok bool) {
 	var w wireStatus
-	if err := json.Unmarshal(raw, &w); err != nil || !named(w.ID) {
+	if err := json.Unmarshal(raw, &w); err != nil || !named(w.ID) || !single(raw, deepest) {
 		return s, false
 	}
 	s = channel.Status{Channel: Channel, ID: w.ID, Ours: clean(w.Ours), At: w.Timestamp.near(now)}

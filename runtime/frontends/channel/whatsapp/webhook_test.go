@@ -312,7 +312,8 @@ func TestOneBrokenMessageIsLeftOutOfAThousand(t *testing.T) {
 	}
 }
 
-// Other things that are not as they should be are left out one by one, too.
+// Other things that are not as they should be are left out one by one, too: one in which a member
+// stands twice is among them, which every reader would take otherwise.
 func TestWhatCannotBeReadIsLeftOut(t *testing.T) {
 	t.Parallel()
 	good := `{"from":"4915155501990","id":"m","type":"text","text":{"body":"hi"}}`
@@ -350,6 +351,14 @@ func TestWhatCannotBeReadIsLeftOut(t *testing.T) {
 		"an array":                       {`[]`, 400, 0, 1},
 		"nothing":                        {``, 400, 0, 1},
 		"two of them":                    {body("") + body(""), 400, 0, 1},
+		"a text twice":                   {body(value(`"messages":[` + strings.Replace(good, `"text":`, `"text":{"body":"no"},"text":`, 1) + `,` + good + `]`)), 200, 1, 1},
+		"forwarded, and then not":        {body(value(`"messages":[` + good[:len(good)-1] + `,"context":{"forwarded":true},"context":{}},` + good + `]`)), 200, 1, 1},
+		"a sender twice, in capitals":    {body(value(`"messages":[` + good[:len(good)-1] + `,"From":"4915155501991"},` + good + `]`)), 200, 1, 1},
+		"a state twice":                  {body(value(`"statuses":[{"id":"m","status":"failed","status":"read"}],"messages":[` + good + `]`)), 200, 1, 1},
+		"messages twice":                 {body(value(`"messages":[`+good+`],"messages":[`+good+`]`) + "," + value(`"messages":[`+good+`]`)), 200, 1, 1},
+		"a number twice":                 {body(value(`"metadata":{"phone_number_id":"` + inbox + `"},"messages":[` + good + `]`)), 200, 0, 1},
+		"changes twice":                  {`{"object":"whatsapp_business_account","entry":[{"changes":[],"changes":[` + value(`"messages":[`+good+`]`) + `]}]}`, 400, 0, 1},
+		"an object twice":                {`{"object":"page","Object":"whatsapp_business_account","entry":[{"changes":[` + value(`"messages":[`+good+`]`) + `]}]}`, 400, 0, 1},
 		"very deep":                      {strings.Repeat("[", 20000), 400, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

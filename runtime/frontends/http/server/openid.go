@@ -75,7 +75,7 @@ func (v *Visit) toOpenID() error {
 	}
 	provider, err := v.OpenID.found(v.R.Context())
 	if err != nil {
-		return v.openIDFailed(err)
+		return v.openIDUnknown(err)
 	}
 	f := flow{Verifier: oauth2.GenerateVerifier(), To: back(v.R.FormValue("to"))}
 	if f.State, err = v.Logins.Secret(); err == nil {
@@ -92,11 +92,19 @@ func (v *Visit) toOpenID() error {
 	return v.See(v.oauth(provider).AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)))
 }
 
-func (v *Visit) openIDFailed(err error) error {
+// openIDUnknown answers where the provider cannot be asked, or says what cannot be believed, as with a
+// key or a clock that is not right yet.
+func (v *Visit) openIDUnknown(err error) error {
 	v.LogError("openid", err)
 	p := v.signIn()
 	p.Failed = true
-	return v.signInPage(http.StatusBadGateway, p)
+	return v.signInPage(http.StatusServiceUnavailable, p)
+}
+
+// refused reports whether the provider said no to a code: it was used, or it is too old.
+func refused(err error) bool {
+	var no *oauth2.RetrieveError
+	return errors.As(err, &no) && no.ErrorCode == "invalid_grant"
 }
 
 func (v *Visit) fromOpenID() error {
@@ -115,9 +123,23 @@ func (v *Visit) fromOpenID() error {
 		p.Over = true
 		return v.signInPage(http.StatusForbidden, p)
 	}
+	switch q.Get("error") { // RFC 6749, 4.1.2.1
+	case "":
+	case "server_error", "temporarily_unavailable":
+		return v.openIDUnknown(errors.New(q.Get("error")))
+	default: // whoever was asked there said no
+		p := v.signIn()
+		p.Failed = true
+		return v.signInPage(http.StatusForbidden, p)
+	}
 	subject, err := v.subject(q.Get("code"), f)
+	if refused(err) {
+		p := v.signIn()
+		p.Over = true
+		return v.signInPage(http.StatusForbidden, p)
+	}
 	if err != nil {
-		return v.openIDFailed(err)
+		return v.openIDUnknown(err)
 	}
 	principal, err := v.People(v.R.Context(), v.OpenID.Issuer, subject)
 	if errors.Is(err, ErrNobody) {

@@ -35,6 +35,10 @@ const (
 // noticed is the least time between two updates of Login.Seen.
 const noticed = time.Minute
 
+// setBack is how far the clock may be set back: what was begun later than that is over, or it would be
+// good for as much longer.
+const setBack = 5 * time.Minute
+
 // ErrOver says that there is no such login: it was ended, it expired, or it never existed. The
 // caller cannot tell which.
 var ErrOver = errors.New("the login is over")
@@ -148,7 +152,7 @@ func (b *Book) Find(ctx context.Context, secret string) (Login, error) {
 		return Login{}, err
 	}
 	l, now := loginOf(row), b.now()
-	if !now.Before(l.Ends) {
+	if !now.Before(l.Ends) || l.Proven.Sub(now) > setBack {
 		return Login{}, ErrOver
 	}
 	if now.Sub(l.Seen) < noticed {
@@ -218,7 +222,7 @@ func (b *Book) drop(ctx context.Context, where stores.Cond) error {
 	})
 }
 
-// Link makes a link by which a principal can sign in once, within the time lasts. If browser is
+// Link makes a link by which a principal can sign in once, within the time lasts, Link at most. If browser is
 // given, it is the Digest of one browser's secret, and only that browser can use the link.
 func (b *Book) Link(ctx context.Context, principal, browser string, lasts time.Duration) (secret string, err error) {
 	if secret, err = b.Secret(); err != nil {
@@ -243,7 +247,8 @@ func (b *Book) Use(ctx context.Context, link, browser, how string) (secret, prin
 		}
 		v := row.Values
 		now := b.now()
-		if want := v[linkBrowser].Text(); !now.Before(v[linkUntil].Time()) || want != "" && want != Digest(browser) {
+		until := v[linkUntil].Time()
+		if want := v[linkBrowser].Text(); !now.Before(until) || until.Sub(now) > Link+setBack || want != "" && want != Digest(browser) {
 			return ErrOver
 		}
 		principal = v[linkPrincipal].Text()

@@ -237,6 +237,60 @@ func TestALinkIsGoodOnce(t *testing.T) {
 	})
 }
 
+// SAFE-R11: a clock that is set back by a day gives no login and no link a day more, and nobody has to
+// wait a day for what they may ask; one that is set back by a minute ends nothing.
+func TestAClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, one, two *logins.Book, c *clock) {
+		ctx := t.Context()
+		login, err := one.Begin(ctx, "clara", "link")
+		if err != nil {
+			t.Fatal(err)
+		}
+		minute, _ := one.Link(ctx, "clara", "", logins.Link)
+		link, _ := one.Link(ctx, "clara", "", logins.Link)
+		if n, err := one.Lease(ctx, "clara", 10, 10, 1); err != nil || n != 10 {
+			t.Fatal(n, err)
+		}
+		c.add(-time.Minute)
+		if _, err := two.Find(ctx, login); err != nil {
+			t.Errorf("a minute back, a login: %v", err)
+		}
+		if _, _, err := two.Use(ctx, minute, "", "link"); err != nil {
+			t.Errorf("a minute back, a link: %v", err)
+		}
+		if n, err := two.Lease(ctx, "clara", 10, 10, 1); err != nil || n != 0 {
+			t.Errorf("a minute back, %d more may be asked: %v", n, err)
+		}
+		// Nothing is gained twice where a clock is behind and another is not.
+		for _, ask := range []struct {
+			after time.Duration
+			n     int64
+		}{{time.Minute, 5}, {-30 * time.Second, 5}, {30 * time.Second, 0}} {
+			c.add(ask.after)
+			if n, err := two.Lease(ctx, "jonas", 5, 10, 1); err != nil || n != ask.n {
+				t.Errorf("%s on, jonas may ask %d more, want %d: %v", ask.after, n, ask.n, err)
+			}
+		}
+		c.add(-24 * time.Hour)
+		if _, err := two.Find(ctx, login); is(err, logins.ErrOver) {
+			t.Errorf("a day back, a login: %v", err)
+		}
+		if _, _, err := two.Use(ctx, link, "", "link"); is(err, logins.ErrOver) {
+			t.Errorf("a day back, a link: %v", err)
+		}
+		first, err := two.Lease(ctx, "clara", 10, 10, 1)
+		c.add(20 * time.Second)
+		if again, err2 := two.Lease(ctx, "clara", 10, 10, 1); err != nil || err2 != nil || first+again == 0 || first+again > 10 {
+			t.Errorf("a day back, %d may be asked, and then %d: %v %v", first, again, err, err2)
+		}
+		fresh, _ := one.Begin(ctx, "clara", "link")
+		if _, err := two.Find(ctx, fresh); err != nil {
+			t.Errorf("who signs in now: %v", err)
+		}
+	})
+}
+
 // What a client may ask is one bucket for all processes: they draw from it at the same time, and it never
 // gives more than it held and gained since.
 func TestProcessesDrawFromOneBucket(t *testing.T) {
