@@ -312,7 +312,16 @@ func fromFile(name, file string) (b firstPalette, err error) {
 	if name, err = named(name, file); err != nil {
 		return b, err
 	}
-	text, err := os.ReadFile(file)
+	at := file
+	if to, err := filepath.EvalSymlinks(file); err == nil {
+		at = to // the file that was named may be a link; those that it refers to are below its folder
+	}
+	folder, err := os.OpenRoot(filepath.Dir(at))
+	var text []byte
+	if err == nil {
+		defer folder.Close()
+		text, _, err = propose.Gather(folder.FS(), filepath.Base(at))
+	}
 	if err != nil {
 		return b, usage(fmt.Sprintf("the file %s cannot be read: %s", quoted(file), reason(err)), "name a file with tools as MCP lists them, or an OpenAPI description")
 	}

@@ -105,6 +105,7 @@ func (p *describer) operation(method, path string, doc, item, op map[string]any)
 	}
 	p.answers(&r, op)
 	r.Unsent = unsent(&r, v.args)
+	keys := proposer{taken: map[string]bool{}}
 	for i := range v.args {
 		a := &v.args[i]
 		a.key = a.wire
@@ -113,6 +114,7 @@ func (p *describer) operation(method, path string, doc, item, op map[string]any)
 				a.key = a.place + "." + a.wire
 			}
 		}
+		a.key = keys.unique(a.key)
 		if r.Unsent == "" && a.place == "cookie" {
 			a.unsaid = "cookies are not sent"
 		}

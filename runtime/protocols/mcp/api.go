@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,7 +26,6 @@ import (
 // its response the answer.
 
 const (
-	maxDescription = 64 << 20
 	// maxTries is how often a request is sent that the API asks to send again later.
 	maxTries = 4
 	// maxQuoted is how much is told of a response that is a refusal.
@@ -36,7 +34,8 @@ const (
 
 // A description is a file that describes an API, as it was read last.
 type description struct {
-	sum        [32]byte
+	files      []string
+	sum        [32]byte // of the files
 	operations []propose.Operation
 
 	mu   sync.Mutex
@@ -60,22 +59,17 @@ func (s *Servers) description(server string, config Server) (*description, error
 	if s.opt.Files == nil {
 		return nil, errors.New("there is no folder with descriptions of APIs")
 	}
-	f, err := s.opt.Files.Open(config.API)
-	if err != nil {
-		return nil, fmt.Errorf("its description cannot be read: %w", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxDescription+1))
-	if err != nil {
-		return nil, fmt.Errorf("its description %s cannot be read: %w", config.API, err)
-	}
-	d := &description{sum: sha256.Sum256(text), said: map[string]Said{}}
 	s.mu.Lock()
 	known := s.apis[server]
 	s.mu.Unlock()
-	if known != nil && known.sum == d.sum {
+	if known != nil && known.sum == s.sumOf(known.files) {
 		return known, nil
 	}
+	text, files, err := propose.Gather(s.opt.Files, config.API)
+	if err != nil {
+		return nil, fmt.Errorf("its description %s cannot be read: %w", config.API, err)
+	}
+	d := &description{files: files, sum: s.sumOf(files), said: map[string]Said{}}
 	if d.operations, err = propose.Operations(text); err != nil {
 		return nil, fmt.Errorf("its description %s cannot be read: %w", config.API, err)
 	}
@@ -88,6 +82,19 @@ func (s *Servers) description(server string, config Server) (*description, error
 	s.apis[server] = d
 	s.mu.Unlock()
 	return d, nil
+}
+
+// sumOf returns the digest of the files of a description as they are now.
+func (s *Servers) sumOf(files []string) [32]byte {
+	parts := make([]string, 0, 2*len(files))
+	for _, name := range files {
+		text, err := propose.ReadFile(s.opt.Files, name)
+		if err != nil {
+			text = []byte(err.Error())
+		}
+		parts = append(parts, name, string(text))
+	}
+	return sum(parts)
 }
 
 // An api is an API for one external call. It implements peer.

@@ -299,6 +299,18 @@ func TestAnOperationThatChanged(t *testing.T) {
 			t.Errorf("%s: %v", change[1], err)
 		}
 	}
+	// Another file of the description belongs to it.
+	order := `{"Order": {"type": "object", "properties": {"amount": {"type": "number"}}}}`
+	files["apis/parts/order.json"] = &fstest.MapFile{Data: []byte(order)}
+	files["apis/shop.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(text, "#/components/schemas/Order", "parts/order.json#/Order"))}
+	several, err := s.Tool(t.Context(), "shop", "placeOrder")
+	if err != nil || !strings.Contains(string(several.Input), `"amount"`) {
+		t.Fatalf("%s %v", several.Input, err)
+	}
+	files["apis/parts/order.json"] = &fstest.MapFile{Data: []byte(strings.Replace(order, "number", "integer", 1))}
+	if _, err := s.Call(t.Context(), tools.Call{Server: "shop", Name: "placeOrder", Digest: several.Digest, Args: `{"amount":1}`, Key: "k"}); !errors.Is(err, tools.ErrChanged) {
+		t.Error(err)
+	}
 	files["apis/shop.yaml"] = &fstest.MapFile{Data: []byte(text)}
 	for _, other := range []mcp.Server{{URL: stub.URL + "/v2"}, {URL: stub.URL, Reads: []string{"placeOrder"}}, {URL: stub.URL, Idempotency: "Idempotency-Key"}} {
 		moved, _ := shopAt(t, other)
