@@ -40,7 +40,7 @@ verbatim new --palettes over --from sqlite:verbatim.db`,
 		Long: `--from reads what is there, and changes nothing of it. Of a database: entities with their
 keys, references, codes, a read of each table, and a verb that adds a row. Of tools, in a
 file as MCP lists them or mcp: and a server's name, address or command: a verb for each.
-Of an OpenAPI file: a verb for each operation, which a handler or a tool has to carry out.
+Of an OpenAPI file: a verb for each operation, which sends a request to the API.
 What a person has to decide is marked DECIDE; what cannot be said is told where it would
 stand. --schemas, --tables and --exclude choose among many tables, by their names or patterns
 such as 'audit_*'. NAME is the domain, the source's own name unless it is given.`,
@@ -312,7 +312,16 @@ func fromFile(name, file string) (b firstPalette, err error) {
 	if name, err = named(name, file); err != nil {
 		return b, err
 	}
-	text, err := os.ReadFile(file)
+	at := file
+	if to, err := filepath.EvalSymlinks(file); err == nil {
+		at = to // the file that was named may be a link; those that it refers to are below its folder
+	}
+	folder, err := os.OpenRoot(filepath.Dir(at))
+	var text []byte
+	if err == nil {
+		defer folder.Close()
+		text, _, err = propose.Gather(folder.FS(), filepath.Base(at))
+	}
 	if err != nil {
 		return b, usage(fmt.Sprintf("the file %s cannot be read: %s", quoted(file), reason(err)), "name a file with tools as MCP lists them, or an OpenAPI description")
 	}
@@ -324,7 +333,7 @@ func described(name, server, source string, text []byte) (b firstPalette, err er
 	if err != nil {
 		return b, &stop{exitInput, "no-tools", fmt.Sprintf("%s is no description of tools: %s", quoted(source), err), `a list of tools is {"tools": [{"name": …, "inputSchema": …}]}; an API is described by OpenAPI 3`}
 	}
-	b = firstPalette{files: found.Files, source: source, what: found.What, count: found.Count, verbs: found.Verbs, next: "verbatim lint; then write what carries them out"}
+	b = firstPalette{files: found.Files, source: source, what: found.What, count: found.Count, verbs: found.Verbs, next: fmt.Sprintf("say in servers.yaml where the API is, as servers: {%s: {api: %s}}, then verbatim lint --servers servers.yaml --accept", server, source)}
 	if found.What == "tool" {
 		b.next = fmt.Sprintf("say in servers.yaml what the server %s is, then verbatim lint --servers servers.yaml --accept", server)
 	}

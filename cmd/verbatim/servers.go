@@ -72,8 +72,13 @@ func (a *app) servers(file string) (*mcp.Servers, mcp.Accepted, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, mcp.Accepted{}, usage(fmt.Sprintf("what was accepted in %s cannot be read: %s", quoted(acceptedFile(file)), reason(err)), "verbatim lint --servers "+shell(file)+" --accept writes it anew")
 	}
-	servers := mcp.New(config, accepted, mcp.Options{Env: a.secret, Version: version, Idle: a.idle})
-	a.ends = append(a.ends, servers.Close)
+	// Descriptions of APIs are in this folder or below it. No link leads out of it.
+	folder, err := os.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		return nil, mcp.Accepted{}, usage(fmt.Sprintf("the folder of %s cannot be read: %s", quoted(file), reason(err)), "name another file with --servers or VERBATIM_SERVERS")
+	}
+	servers := mcp.New(config, accepted, mcp.Options{Env: a.secret, Version: version, Idle: a.idle, Files: folder.FS()})
+	a.ends = append(a.ends, servers.Close, func() { _ = folder.Close() })
 	return servers, accepted, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
@@ -183,8 +184,50 @@ func TestWhateverIsDescribedLoads(t *testing.T) {
 				if described(t, mutated); t.Failed() {
 					t.Fatalf("%s, seed %d", name, seed)
 				}
+				all, _ := Operations(mutated)
+				for i := range all {
+					all[i].InputSchema(func(Input) bool { return false })
+					all[i].OutputSchema()
+				}
 			}
 		}
+	}
+}
+
+// A description in several files is read as one. What leads out of its folder, or to another address,
+// is not read.
+func TestADescriptionInSeveralFiles(t *testing.T) {
+	t.Parallel()
+	const main = `openapi: 3.1.0
+paths:
+  /parcels: {$ref: "paths/parcels.yaml#/all~1of"}
+`
+	files := fstest.MapFS{
+		"api.yaml":           {Data: []byte(main)},
+		"paths/parcels.yaml": {Data: []byte(`{"all/of": {"get": {"operationId": "list", "parameters": [{"$ref": "#/page"}, {"$ref": "../parts.yaml#/q"}]}}, "page": {"name": "page", "in": "query", "schema": {"type": "integer"}}}`)},
+		"parts.yaml":         {Data: []byte(`{"q": {"name": "q", "in": "query", "schema": {"$ref": "#/text"}}, "text": {"type": "string", "maxLength": 7}, "back": {"$ref": "api.yaml#/paths"}}`)},
+	}
+	text, names, err := Gather(files, "api.yaml")
+	if err != nil || len(names) != 3 {
+		t.Fatal(names, err)
+	}
+	all, err := Operations(text)
+	if err != nil || len(all) != 1 || all[0].Name != "list" || jsondoc.Text(all[0].InputSchema(func(Input) bool { return false })) !=
+		`{"$defs":{"text":{"maxLength":7,"type":"string"}},"properties":{"page":{"type":"integer"},"q":{"$ref":"#/$defs/text"}},"required":[],"type":"object"}` {
+		t.Errorf("%s %v", jsondoc.Text(all[0].InputSchema(func(Input) bool { return false })), err)
+	}
+	if _, reg := described(t, text); reg.Verb("post.list") == nil {
+		t.Error("no verb is proposed")
+	}
+	for to, want := range map[string]string{"../secret.yaml#/x": "outside of its folder", "/etc/passwd": "outside of its folder", "paths/none.yaml": "cannot be read", "paths/../../x": "outside of its folder"} {
+		files["api.yaml"] = &fstest.MapFile{Data: []byte(strings.Replace(main, "paths/parcels.yaml#/all~1of", to, 1))}
+		if _, _, err := Gather(files, "api.yaml"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", to, err)
+		}
+	}
+	files["api.yaml"] = &fstest.MapFile{Data: []byte(strings.Replace(main, "paths/parcels.yaml#/all~1of", "https://x.example/a.yaml", 1))}
+	if _, names, err := Gather(files, "api.yaml"); err != nil || len(names) != 1 {
+		t.Error(names, err)
 	}
 }
 

@@ -92,7 +92,7 @@ func FromDescription(domain, server string, text []byte) (Described, error) {
 		}
 	case strings.HasPrefix(version, "3."):
 		found.What = "operation"
-		if found.Count = p.api(top); found.Count == 0 {
+		if found.Count = p.api(server, top); found.Count == 0 {
 			return Described{}, errors.New("it describes no operations")
 		}
 	case version != "":
@@ -232,12 +232,17 @@ type describedVerb struct {
 	reads       bool // it changes nothing, according to the document
 	args        []describedArg
 	lost        []string // losses of the verb
+	request     Operation
 	// tail writes how the verb is carried out, given its arguments.
 	tail func(args []describedArg)
 }
 
 type describedArg struct {
 	wire, place string // "PageSize", "query"
+	key         string // its name for the tool
+	style       string // how a request writes it
+	explode     bool
+	unsaid      string // why it is left out
 	schema      any
 	description string
 	required    bool
@@ -284,6 +289,8 @@ func (p *describer) verb(v describedVerb) {
 		}
 		p.lost = nil
 		switch {
+		case a.unsaid != "":
+			a.why = a.unsaid
 		case len(said) == verbs.MaxParams:
 			a.why = tooMany
 		case a.wire == "" || len(a.wire) > 200 || strings.ContainsFunc(a.wire, unicode.IsControl):
@@ -550,7 +557,7 @@ func (p *describer) members(schema any) ([]describedArg, string) {
 			return
 		}
 		if !slices.ContainsFunc(args, func(a describedArg) bool { return a.wire == name }) {
-			args = append(args, describedArg{wire: name, schema: properties[name], required: required})
+			args = append(args, describedArg{wire: name, key: name, schema: properties[name], required: required})
 		}
 	}
 	for _, name := range required {
@@ -569,6 +576,10 @@ func (p *describer) toolTail(server, name string, m, hints map[string]any, args 
 		return "  # DECIDE: " + text
 	}
 	w := &p.body
+	itself := "it says so itself"
+	if p.sends {
+		itself = "its method says so"
+	}
 	switch destroys, says := hints["destructiveHint"].(bool); {
 	case hints["readOnlyHint"] == true:
 	case says && !destroys: // its word frees nothing
@@ -581,7 +592,7 @@ func (p *describer) toolTail(server, name string, m, hints map[string]any, args 
 	w.line("      name: %s", yamlText(name))
 	switch {
 	case hints["readOnlyHint"] == true:
-		w.line("      read-only: true%s", decide("it says so itself"))
+		w.line("      read-only: true%s", decide(itself))
 	case hints["idempotentHint"] == true:
 		w.line("      # idempotent: true%s", decide("it says so itself; then a lost answer is asked for again"))
 	}
@@ -589,13 +600,17 @@ func (p *describer) toolTail(server, name string, m, hints map[string]any, args 
 	other := false
 	for _, a := range args {
 		ident := naming.Underscored(a.name)
-		with, other = append(with, yamlText(a.wire)+": "+ident), other || ident != a.wire
+		with, other = append(with, yamlText(a.key)+": "+ident), other || ident != a.key
 	}
 	if other {
 		w.line("      with: {%s}", strings.Join(with, ", "))
 	}
 	p.columns(m["outputSchema"])
 }
+
+// columnKinds are the types of columns that are only mentioned. Their codes and schemas are not
+// written, since nothing has them.
+var columnKinds = map[string]string{"string": "string", "integer": "integer", "number": "decimal", "boolean": "boolean", "array": "list", "object": "object", "any": "any"}
 
 // columns writes the columns of a tool's answer, as far as it always has them.
 func (p *describer) columns(schema any) {
@@ -627,8 +642,10 @@ func (p *describer) columns(schema any) {
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		column := slug(name, '_')
 		p.lost = nil
-		is, why := wording{keys: "object"}, ""
-		if of, _ := p.flat(properties[name], 0); jsonKindOf(of) != "object" {
+		always := slices.Contains(jsondoc.Words(m["required"]), name)
+		of, _ := p.flat(properties[name], 0)
+		is, why := wording{keys: columnKinds[jsonKindOf(of)]}, ""
+		if always && jsonKindOf(of) != "object" {
 			is, why = p.typed(properties[name], column)
 		}
 		if why == "" && strings.ContainsAny(is.keys, ",:") {
@@ -647,7 +664,7 @@ func (p *describer) columns(schema any) {
 			continue
 		}
 		taken[column] = true
-		if part := yamlText(column) + ": " + is.keys; slices.Contains(jsondoc.Words(m["required"]), name) {
+		if part := yamlText(column) + ": " + is.keys; always {
 			columns = append(columns, part)
 		} else {
 			perhaps = append(perhaps, part)

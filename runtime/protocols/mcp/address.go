@@ -2,9 +2,11 @@ package mcp
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -39,11 +41,9 @@ func (s *Servers) door(ctx context.Context, config Server, at string, o *recorde
 	if err != nil {
 		return nil, nil, errors.New("its url cannot be read")
 	}
-	d := &door{ctx: ctx, host: u.Host, scheme: u.Scheme, limit: int64(2*config.MaxAnswer) + 1<<20, o: o}
-	if config.Token != "" {
-		if d.token = s.opt.Env(config.Token); d.token == "" {
-			return nil, nil, fmt.Errorf("the variable %s, which holds its token, is not set", config.Token)
-		}
+	d := &door{ctx: ctx, host: u.Host, scheme: u.Scheme, sets: http.Header{}, limit: int64(2*config.MaxAnswer) + 1<<20, o: o}
+	if err := d.shows(config, s.opt.Env); err != nil {
+		return nil, nil, err
 	}
 	t := dial.Transport(config.Local)
 	t.DisableKeepAlives = true
@@ -57,9 +57,30 @@ type door struct {
 	next   http.RoundTripper
 	scheme string
 	host   string
-	token  string
+	sets   http.Header // what each request shows of who asks
 	limit  int64
 	o      *recorder // may be nil
+}
+
+// shows reads the secrets that the configuration names.
+func (d *door) shows(config Server, env func(string) string) (err error) {
+	read := func(variable, what string) string {
+		value := env(variable)
+		if value == "" && err == nil {
+			err = fmt.Errorf("the variable %s, which holds its %s, is not set", variable, what)
+		}
+		return value
+	}
+	if config.Token != "" {
+		d.sets.Set("Authorization", "Bearer "+read(config.Token, "token"))
+	}
+	if config.Basic != "" {
+		d.sets.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(read(config.Basic, "password"))))
+	}
+	for name, variable := range config.Headers {
+		d.sets.Set(name, read(variable, "header "+name))
+	}
+	return err
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -75,9 +96,7 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	stop := context.AfterFunc(d.ctx, cancel)
 	r = r.Clone(ctx)
-	if d.token != "" {
-		r.Header.Set("Authorization", "Bearer "+d.token)
-	}
+	maps.Copy(r.Header, d.sets)
 	resp, err := d.next.RoundTrip(r)
 	if err != nil {
 		stop()

@@ -3,6 +3,8 @@ package mcp
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -21,13 +23,20 @@ type Config struct {
 }
 
 // A Server is a program that is started and used over its standard input and output, an address
-// that is used over HTTP, or a foreign agent. One of Command, URL and Agent is set.
+// that is used over HTTP, a foreign agent, or an API. One of Command, URL and Agent is set, or API.
 type Server struct {
 	Command []string // the program and its arguments
 	Env     []string // names of variables that it gets, besides PATH
 
 	URL   string
 	Agent string // where its card is, by the protocol A2A; its skills are its tools
+
+	API         string            // the file that describes it by OpenAPI; its operations are its tools, and URL is where it is
+	Basic       string            // name of the variable that holds user:password
+	Headers     map[string]string // of each request, by the names of the variables that hold them
+	Reads       []string          // operations that only read, though their methods say otherwise
+	Idempotency string            // header for a key, under which a request that is repeated acts once
+
 	Token string // name of the variable that holds a bearer token
 	Local bool   // it may be on this machine or in a private network
 
@@ -75,6 +84,9 @@ func (e *ConfigError) Error() string {
 //	    timeout: 20s
 //	  analyst:
 //	    agent: https://analyst.example.com/
+//	  post:
+//	    api: post.yaml
+//	    url: https://post.example.com/v1
 //
 // The error is a *ConfigError.
 func ReadConfig(text []byte) (Config, error) {
@@ -115,6 +127,10 @@ func (r *reader) file(text []byte) {
 		Servers map[string]struct {
 			Command, Env      []string
 			URL, Agent, Token string
+			API, Basic        string
+			Headers           map[string]string
+			Reads             []string
+			Idempotency       string
 			Local             bool
 			Timeout           string
 			MaxAnswer         int `yaml:"max-answer"`
@@ -164,9 +180,31 @@ func (r *reader) server(name, n *yaml.Node) Server {
 			s.URL = value.Value
 		case "agent":
 			s.Agent = value.Value
+		case "api":
+			if s.API = value.Value; !fs.ValidPath(s.API) || s.API == "." {
+				r.wrong(value.Line, "api is a file below the folder of this one, such as crm.yaml or apis/crm.json")
+			}
 		case "token":
 			s.Token = value.Value
 			r.variable(key.Line, "token", s.Token)
+		case "basic":
+			s.Basic = value.Value
+			r.variable(key.Line, "basic", s.Basic)
+		case "reads":
+			s.Reads = texts(value)
+		case "idempotency":
+			if s.Idempotency = value.Value; !isHeader(s.Idempotency) {
+				r.wrong(value.Line, "idempotency is the name of a header, such as Idempotency-Key")
+			}
+		case "headers":
+			s.Headers = map[string]string{}
+			r.mapping(value, func(name, variable *yaml.Node) {
+				if !isHeader(name.Value) {
+					r.wrong(name.Line, "headers are names such as X-Api-Key, with the variables that hold them")
+				}
+				r.variable(name.Line, "headers", variable.Value)
+				s.Headers[http.CanonicalHeaderKey(name.Value)] = variable.Value
+			})
 		case "local":
 			_ = value.Decode(&s.Local) // it was read before
 		case "timeout":
@@ -185,33 +223,47 @@ func (r *reader) server(name, n *yaml.Node) Server {
 			s.MaxAnswer = size
 		}
 	})
-	kind := ""
-	for _, key := range []string{"command", "url", "agent"} {
-		if _, ok := given[key]; !ok {
-			continue
+	var kinds []string
+	for _, key := range []string{"command", "url", "agent", "api"} {
+		if _, ok := given[key]; ok {
+			kinds = append(kinds, key)
 		}
-		if kind != "" {
-			kind = ""
-			break
-		}
-		kind = key
 	}
-	switch kind {
-	case "":
-		r.wrong(name.Line, "%s is either a command, a url or an agent", what)
-	case "command":
-		for _, key := range []string{"token", "local"} {
-			if line, ok := given[key]; ok {
-				r.wrong(line, "%s belongs to a url or an agent, and %s is a command", key, what)
+	kind := strings.Join(kinds, " ")
+	for _, of := range []struct {
+		keys, kinds, belong string
+	}{
+		{"env", "command", "a command"},
+		{"token local", "url agent api", "a url, an agent or an api"},
+		{"basic headers reads idempotency", "api", "an api"},
+	} {
+		for _, key := range strings.Fields(of.keys) {
+			if line, ok := given[key]; ok && kind != "" && !slices.Contains(strings.Fields(of.kinds), kinds[len(kinds)-1]) {
+				r.wrong(line, "%s belongs to %s, and %s is %s", key, of.belong, what, map[string]string{"command": "a command", "url": "a url", "agent": "an agent", "api": "an api"}[kinds[0]])
 			}
 		}
+	}
+	switch kind {
+	case "command", "api":
+	case "url", "agent", "url api":
+		r.address(given[kinds[0]], kinds[0], s.URL+s.Agent, s.Local)
 	default:
-		if line, ok := given["env"]; ok {
-			r.wrong(line, "env belongs to a command, and %s is %s", what, map[string]string{"url": "a url", "agent": "an agent"}[kind])
-		}
-		r.address(given[kind], kind, s.URL+s.Agent, s.Local)
+		r.wrong(name.Line, "%s is either a command, a url, an agent or an api", what)
+	}
+	if given["token"] > 0 && given["basic"] > 0 || given["token"]+given["basic"] > 0 && s.Headers["Authorization"] != "" {
+		r.wrong(name.Line, "%s has two things to show in the header Authorization", what)
 	}
 	return s
+}
+
+// isHeader reports whether a request may have a header of this name, besides those of HTTP itself.
+func isHeader(name string) bool {
+	for _, c := range name {
+		if c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return name != "" && !slices.Contains([]string{"accept", "connection", "content-length", "content-type", "cookie", "host", "transfer-encoding"}, strings.ToLower(name))
 }
 
 func texts(n *yaml.Node) (out []string) {

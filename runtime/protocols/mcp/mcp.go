@@ -1,5 +1,5 @@
-// Package mcp calls tools of other servers for the engine: tools of MCP servers, and skills of
-// agents that speak A2A. MCP's library is used only here.
+// Package mcp calls tools of other servers for the engine: tools of MCP servers, skills of agents that
+// speak A2A, and operations of APIs that OpenAPI describes. MCP's library is used only here.
 //
 //	config, err := mcp.ReadConfig(text)
 //	servers := mcp.New(config, accepted, mcp.Options{Env: os.Getenv})
@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"reflect"
 	"strings"
@@ -42,6 +43,7 @@ const maxTools = 2000
 type Options struct {
 	Env     func(string) string // secrets, by the names in the configuration
 	Version string              // of the program, sent to servers
+	Files   fs.FS               // where descriptions of APIs are
 	// Idle is how long a connection stays open that nobody uses; 0 means until Close.
 	Idle time.Duration
 }
@@ -56,6 +58,7 @@ type Servers struct {
 	mu    sync.Mutex
 	kept  map[owner]*connection
 	ended map[owner]bool // had a connection that ended, which nobody was told of yet
+	apis  map[string]*description
 }
 
 var _ tools.Servers = (*Servers)(nil)
@@ -65,7 +68,7 @@ func New(c Config, a Accepted, o Options) *Servers {
 	if o.Env == nil {
 		o.Env = func(string) string { return "" }
 	}
-	return &Servers{config: c, accepted: a, opt: o, kept: map[owner]*connection{}, ended: map[owner]bool{}}
+	return &Servers{config: c, accepted: a, opt: o, kept: map[owner]*connection{}, ended: map[owner]bool{}, apis: map[string]*description{}}
 }
 
 // Tool implements tools.Servers.
@@ -75,6 +78,9 @@ func (s *Servers) Tool(ctx context.Context, server, name string) (tools.Spec, er
 		return tools.Spec{}, err
 	}
 	spec := tools.Spec{Input: said.Input, Output: said.Output, Writes: said.writes(), Says: said.Description, Digest: said.Digest()}
+	if config := s.config.Servers[server]; config.API != "" {
+		spec.Repeats = spec.Writes && config.Idempotency == ""
+	}
 	if a, ok := s.accepted.of(server, name); ok {
 		spec.Accepted = a.Digest()
 	}
@@ -164,8 +170,11 @@ func (s *Servers) with(ctx context.Context, server string, fn func(context.Conte
 	}
 	ctx, cancel := context.WithTimeout(ctx, config.Timeout)
 	defer cancel()
-	if config.Agent != "" {
+	switch {
+	case config.Agent != "":
 		return s.agent(ctx, config, fn)
+	case config.API != "":
+		return s.api(ctx, server, config, fn)
 	}
 	if tools.Principal(ctx) != "" {
 		return s.keeping(ctx, server, config, fn)
@@ -272,6 +281,9 @@ func (c *conversation) hears(token any, done, total int, what string) {
 
 // saidOf finds the description of a tool in the server's list.
 func saidOf(ctx context.Context, c peer, server, name string) (Said, error) {
+	if a, ok := c.(*api); ok {
+		return a.said(name) // a large API has a thousand descriptions, and makes one
+	}
 	for said, err := range c.all(ctx, server) {
 		if err != nil || said.Name == name {
 			return said, err

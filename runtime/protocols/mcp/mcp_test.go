@@ -347,8 +347,11 @@ func TestRedirects(t *testing.T) {
 // secret.
 func TestReadConfig(t *testing.T) {
 	t.Parallel()
-	good, err := mcp.ReadConfig([]byte("servers:\n  desk: {command: [desk, --stdio], env: [DESK_KEY]}\n  crm: {url: \"https://crm.example.com/mcp\", token: CRM_TOKEN, timeout: 20s, max-answer: 4096}\n  here: {url: \"http://localhost:8080/\", local: true}\n  analyst: {agent: \"https://analyst.example.com/\", token: ANALYST_TOKEN}\n"))
-	if err != nil || len(good.Servers) != 4 || good.Servers["analyst"].Agent != "https://analyst.example.com/" || good.Servers["crm"].Timeout != 20*time.Second || good.Servers["desk"].MaxAnswer != mcp.DefaultMaxAnswer || !good.Servers["here"].Local {
+	good, err := mcp.ReadConfig([]byte("servers:\n  desk: {command: [desk, --stdio], env: [DESK_KEY]}\n  crm: {url: \"https://crm.example.com/mcp\", token: CRM_TOKEN, timeout: 20s, max-answer: 4096}\n  here: {url: \"http://localhost:8080/\", local: true}\n  analyst: {agent: \"https://analyst.example.com/\", token: ANALYST_TOKEN}\n  shop: {api: apis/shop.yaml, basic: SHOP_LOGIN, headers: {x-api-key: SHOP_KEY}, reads: [find], idempotency: Idempotency-Key}\n"))
+	if shop := good.Servers["shop"]; shop.API != "apis/shop.yaml" || shop.Basic != "SHOP_LOGIN" || shop.Headers["X-Api-Key"] != "SHOP_KEY" || len(shop.Reads) != 1 || shop.Idempotency != "Idempotency-Key" {
+		t.Errorf("%+v", shop)
+	}
+	if err != nil || len(good.Servers) != 5 || good.Servers["analyst"].Agent != "https://analyst.example.com/" || good.Servers["crm"].Timeout != 20*time.Second || good.Servers["desk"].MaxAnswer != mcp.DefaultMaxAnswer || !good.Servers["here"].Local {
 		t.Errorf("%+v %v", good, err)
 	}
 	for _, c := range []struct{ name, text, want string }{
@@ -356,12 +359,23 @@ func TestReadConfig(t *testing.T) {
 		{"no YAML", "servers: [", "line 1: this is not YAML"},
 		{"a list", "- desk", "line 1: the file is a list, and a mapping of keys is wanted"},
 		{"unknown", "server:\n  desk: {}", `line 1: "server" means nothing in the file; did you mean servers?`},
-		{"neither", "servers:\n  desk: {timeout: 1s}", "line 2: server desk is either a command, a url or an agent"},
-		{"both", "servers:\n  desk: {command: [a], url: \"https://x.example/\"}", "line 2: server desk is either a command, a url or an agent"},
-		{"both again", "servers:\n  desk: {agent: \"https://x.example/\", url: \"https://x.example/\"}", "line 2: server desk is either a command, a url or an agent"},
-		{"all", "servers:\n  desk: {agent: \"https://x.example/\", url: \"https://x.example/\", command: [a]}", "line 2: server desk is either a command, a url or an agent"},
+		{"neither", "servers:\n  desk: {timeout: 1s}", "line 2: server desk is either a command, a url, an agent or an api"},
+		{"both", "servers:\n  desk: {command: [a], url: \"https://x.example/\"}", "line 2: server desk is either a command, a url, an agent or an api"},
+		{"both again", "servers:\n  desk: {agent: \"https://x.example/\", url: \"https://x.example/\"}", "line 2: server desk is either a command, a url, an agent or an api"},
+		{"all", "servers:\n  desk: {agent: \"https://x.example/\", url: \"https://x.example/\", command: [a]}", "line 2: server desk is either a command, a url, an agent or an api"},
 		{"an agent in the clear", "servers:\n  desk: {agent: \"http://x.example/\"}", "line 2: agent is not encrypted"},
 		{"an agent with an environment", "servers:\n  desk: {agent: \"https://x.example/\", env: [A]}", "line 2: env belongs to a command, and server desk is an agent"},
+		{"an api and a command", "servers:\n  shop: {api: shop.yaml, command: [a]}", "line 2: server shop is either a command, a url, an agent or an api"},
+		{"an api outside", "servers:\n  shop: {api: ../shop.yaml}", "line 2: api is a file below the folder of this one"},
+		{"an api at the root", "servers:\n  shop: {api: /etc/shop.yaml}", "line 2: api is a file below the folder of this one"},
+		{"an api in the clear", "servers:\n  shop: {api: shop.yaml, url: \"http://x.example/\"}", "line 2: url is not encrypted"},
+		{"an api with an environment", "servers:\n  shop: {api: shop.yaml, env: [A]}", "line 2: env belongs to a command, and server shop is an api"},
+		{"reads of a url", "servers:\n  crm: {url: \"https://x.example/\", reads: [a]}", "line 2: reads belongs to an api, and server crm is a url"},
+		{"a secret header", "servers:\n  shop: {api: shop.yaml, headers: {X-Key: sk-s3cret}}", "line 2: headers holds names of variables"},
+		{"a header of HTTP", "servers:\n  shop: {api: shop.yaml, headers: {Host: A}}", "line 2: headers are names such as X-Api-Key"},
+		{"a header that is none", "servers:\n  shop: {api: shop.yaml, idempotency: \"a b\"}", "line 2: idempotency is the name of a header"},
+		{"two tokens", "servers:\n  shop: {api: shop.yaml, token: A, basic: B}", "line 2: server shop has two things to show in the header Authorization"},
+		{"two authorizations", "servers:\n  shop: {api: shop.yaml, token: A, headers: {authorization: B}}", "line 2: server shop has two things to show"},
 		{"empty", "servers:\n  desk: {command: []}", "line 2: command names no program"},
 		{"a secret", "servers:\n  desk: {command: [a], env: [\"KEY=s3cret\"]}", "line 2: env holds names of variables"},
 		{"a token", "servers:\n  crm: {url: \"https://x.example/\", token: sk-s3cret}", "line 2: token holds names of variables"},
@@ -370,7 +384,7 @@ func TestReadConfig(t *testing.T) {
 		{"a file", "servers:\n  crm: {url: \"file:///etc/passwd\"}", "line 2: url is an address"},
 		{"long", "servers:\n  crm: {url: \"https://x.example/\", timeout: 1h}", "line 2: timeout is a duration of at most 10m"},
 		{"small", "servers:\n  crm: {url: \"https://x.example/\", max-answer: 10}", "line 2: max-answer is a number of bytes"},
-		{"misplaced", "servers:\n  desk:\n    command: [a]\n    local: true\n    token: A\n  crm:\n    url: \"https://x.example/\"\n    env: [A]", "line 5: token belongs to a url or an agent, and server desk is a command\nline 4: local belongs to a url or an agent, and server desk is a command\nline 8: env belongs to a command, and server crm is a url"},
+		{"misplaced", "servers:\n  desk:\n    command: [a]\n    local: true\n    token: A\n  crm:\n    url: \"https://x.example/\"\n    env: [A]", "line 5: token belongs to a url, an agent or an api, and server desk is a command\nline 4: local belongs to a url, an agent or an api, and server desk is a command\nline 8: env belongs to a command, and server crm is a url"},
 		{"twice", "servers:\n  desk: {command: [a]}\n  desk: {command: [b]}", `line 3: "desk" stands here and in line 2`},
 		{"null", "servers:\n  desk:\n    url:", `line 3: "url" has no value`},
 		{"a fraction", "servers:\n  crm: {url: \"https://x.example/\", max-answer: 4096.5}", `"max-answer" is 4096.5, and a whole number is wanted`},

@@ -117,6 +117,9 @@ func fit(reg *verbs.Registry, v *verbs.Verb, spec Spec) dsl.Diagnostics {
 	if t.ReadOnly && spec.Writes {
 		ds = append(ds, writes(v))
 	}
+	if t.Idempotent && spec.Repeats {
+		ds = append(ds, repeats(v))
+	}
 	in := readSchema(spec.Input)
 	if in.none || in.types() != nil && !slices.Contains(in.types(), "object") {
 		return append(ds, mismatch(v, t.Place, "it takes no named arguments", nil))

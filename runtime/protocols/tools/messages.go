@@ -64,6 +64,11 @@ func writes(v *verbs.Verb) dsl.Diagnostic {
 		"take read-only out, and say with confirm who agrees first")
 }
 
+func repeats(v *verbs.Verb) dsl.Diagnostic {
+	return complain(codeMismatch, v.Tool.Place, fmt.Sprintf("%s is said to be idempotent, and server %s sends no key under which %s would act once", v.Name, v.Tool.Server, v.Tool.Name),
+		"take idempotent out, or name with idempotency the header that the API reads such a key from")
+}
+
 func mismatch(v *verbs.Verb, place dsl.Place, why string, near []string) dsl.Diagnostic {
 	d := complain(codeMismatch, place, fmt.Sprintf("%s and %s of server %s do not fit together: %s", v.Name, v.Tool.Name, v.Tool.Server, why),
 		"change the palette, or have the tool changed")

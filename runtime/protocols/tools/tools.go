@@ -59,6 +59,7 @@ type Spec struct {
 	Input    json.RawMessage // JSON Schema of its arguments
 	Output   json.RawMessage // JSON Schema of its answer; nil if it declares none
 	Writes   bool            // it declares that it does not only read
+	Repeats  bool            // it knows no key under which the same call, sent again, acts once
 	Says     string          // how it describes itself
 	Digest   string          // of everything that it says of itself
 	Accepted string          // the digest that the operator accepted, "" when none
