@@ -119,7 +119,7 @@ func TestRequestsOfAnAPI(t *testing.T) {
 		{name: "changeOrder", args: `{"path.id":"1"}`, want: `PATCH /v1/orders/1`},
 		{name: "searchOrders", args: `{"body":"all of \"them\""}`, want: `POST /v1/orders/search all of "them"`, header: "Content-Type: text/plain"},
 		// Not sent.
-		{name: "getOrder", args: `{"id":""}`}, {name: "getOrder", args: `{"id":"."}`}, {name: "getOrder", args: `{"id":".."}`}, {name: "getOrder", args: `{"id":"../../admin"}`}, {name: "getOrder", args: `{"id":"x\\..\\y"}`},
+		{name: "getOrder", args: `{"id":""}`}, {name: "getOrder", args: `{"id":"."}`}, {name: "getOrder", args: `{"id":".."}`}, {name: "getOrder", args: `{"id":[".."]}`}, {name: "getOrder", args: `{"id":"../../admin"}`}, {name: "getOrder", args: `{"id":"x\\..\\y"}`},
 		{name: "getOrder", args: `{}`}, {name: "getOrder", args: `{"id":{"a":[1]}}`}, {name: "getOrder", args: `{"id":"1","other":2}`}, {name: "listOrders", args: `{"X-Api-Key":"a\r\nX-Evil: 1"}`},
 		{name: "listOrders", args: `{"ids":[[1]],"X-Api-Key":"mine"}`}, {name: "getOrder", args: `{"id":"1"}`, server: mcp.Server{Token: "NOT_SET"}},
 	} {

@@ -46,7 +46,7 @@ func compose(o *propose.Operation, base, args string, sets func(propose.Input) b
 		switch in.In {
 		case "path":
 			var text string
-			if text, err = plainly(in, value, url.PathEscape); err == nil && leaves(value) {
+			if text, err = plainly(in, value, url.PathEscape); err == nil && leaves(in, value) {
 				err = errors.New("is a part of its address, and leads elsewhere")
 			}
 			path = append(path, "{"+in.Name+"}", text)
@@ -116,9 +116,8 @@ func encoded(body map[string]json.RawMessage) ([]byte, error) {
 var errShape = errors.New("holds objects or lists where a request has none")
 
 // leaves reports whether a part of an address would lead to another one: to the folder itself, or above.
-func leaves(value json.RawMessage) bool {
-	v, _ := jsondoc.Decode(string(value))
-	text, _ := scalar(v)
+func leaves(in propose.Input, value json.RawMessage) bool {
+	text, _ := plainly(in, value, func(s string) string { return s })
 	parts := strings.FieldsFunc(text, func(c rune) bool { return c == '/' || c == '\\' })
 	return slices.ContainsFunc(parts, func(s string) bool { return s == "." || s == ".." })
 }
