@@ -333,7 +333,12 @@ func described(name, server, source string, text []byte) (b firstPalette, err er
 	if err != nil {
 		return b, &stop{exitInput, "no-tools", fmt.Sprintf("%s is no description of tools: %s", quoted(source), err), `a list of tools is {"tools": [{"name": …, "inputSchema": …}]}; an API is described by OpenAPI 3`}
 	}
-	b = firstPalette{files: found.Files, source: source, what: found.What, count: found.Count, verbs: found.Verbs, next: fmt.Sprintf("say in servers.yaml where the API is, as servers: {%s: {api: %s}}, then verbatim lint --servers servers.yaml --accept", server, source)}
+	entry := "api: " + source
+	if !strings.HasPrefix(found.At, "https://") {
+		entry += `, url: "https://…"`
+	}
+	b = firstPalette{files: found.Files, source: source, what: found.What, count: found.Count, verbs: found.Verbs,
+		next: fmt.Sprintf("say in servers.yaml where the API is, as servers: {%s: {%s}}, then verbatim lint --servers servers.yaml --accept", server, entry)}
 	if found.What == "tool" {
 		b.next = fmt.Sprintf("say in servers.yaml what the server %s is, then verbatim lint --servers servers.yaml --accept", server)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -219,16 +220,34 @@ paths:
 	if _, reg := described(t, text); reg.Verb("post.list") == nil {
 		t.Error("no verb is proposed")
 	}
-	for to, want := range map[string]string{"../secret.yaml#/x": "outside of its folder", "/etc/passwd": "outside of its folder", "paths/none.yaml": "cannot be read", "paths/../../x": "outside of its folder"} {
-		files["api.yaml"] = &fstest.MapFile{Data: []byte(strings.Replace(main, "paths/parcels.yaml#/all~1of", to, 1))}
-		if _, _, err := Gather(files, "api.yaml"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", to, err)
+	for _, to := range []string{"../secret.yaml#/x", "/etc/passwd", "paths/none.yaml", "paths/../../x", "https://x.example/a.yaml"} {
+		files["api.yaml"] = &fstest.MapFile{Data: []byte(strings.Replace(main, "paths/parcels.yaml#/all~1of", to, 1) + "  /here: {get: {operationId: here}}\n")}
+		asked := &opened{FS: files}
+		text, _, err := Gather(asked, "api.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, err := Operations(text); err != nil || len(all) != 1 || all[0].Name != "here" {
+			t.Errorf("%s: %+v %v", to, all, err)
+		}
+		if found, _ := described(t, text); !strings.Contains(string(found.Files[0].Text), "path /parcels: its schema stands in another file, "+to) {
+			t.Errorf("%s: %s", to, found.Files[0].Text)
+		}
+		if strings.Contains(strings.Join(asked.names, " "), "..") || len(asked.names) > 1 && to != "paths/none.yaml" {
+			t.Errorf("%s: %q were opened", to, asked.names)
 		}
 	}
-	files["api.yaml"] = &fstest.MapFile{Data: []byte(strings.Replace(main, "paths/parcels.yaml#/all~1of", "https://x.example/a.yaml", 1))}
-	if _, names, err := Gather(files, "api.yaml"); err != nil || len(names) != 1 {
-		t.Error(names, err)
-	}
+}
+
+// An opened notes the names of files that are opened.
+type opened struct {
+	fs.FS
+	names []string
+}
+
+func (o *opened) Open(name string) (fs.File, error) {
+	o.names = append(o.names, name)
+	return o.FS.Open(name)
 }
 
 // One tool that asks for more than a file of ours may hold is cut to what it may.

@@ -2,7 +2,6 @@ package propose
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -17,7 +16,7 @@ const filesKey = "x-verbatim-files"
 const maxFiles = 500
 
 // Gather reads a description with the files that it refers to, as one document that refers to nothing
-// outside of itself, and returns the names of all files that it read. No file outside of files is read.
+// outside of itself but what cannot be read, and returns the names of all its files. No file outside of files is read.
 func Gather(files fs.FS, name string) (text []byte, names []string, err error) {
 	g := gatherer{files: files, docs: map[string]any{}}
 	if text, err = ReadFile(files, name); err != nil {
@@ -30,15 +29,13 @@ func Gather(files fs.FS, name string) (text []byte, names []string, err error) {
 	g.left = maxDescribed - len(text)
 	top, ok := doc.(map[string]any)
 	g.main = name
-	if err := g.point(doc, name); err != nil {
-		return nil, nil, err
-	}
-	if !ok || len(g.docs) == 0 {
-		return text, []string{name}, nil
+	g.point(doc, name)
+	if names = append([]string{name}, g.names...); !ok || len(g.docs) == 0 {
+		return text, names, nil
 	}
 	top[filesKey] = g.docs
 	text, err = json.Marshal(top)
-	return text, append([]string{name}, g.names...), err
+	return text, names, err
 }
 
 // ReadFile reads a file of a description.
@@ -61,73 +58,54 @@ type gatherer struct {
 }
 
 // point makes the references in a part of a file point into the gathered document.
-func (g *gatherer) point(v any, in string) error {
+func (g *gatherer) point(v any, in string) {
 	switch v := v.(type) {
 	case []any:
 		for _, part := range v {
-			if err := g.point(part, in); err != nil {
-				return err
-			}
+			g.point(part, in)
 		}
 	case map[string]any:
 		for key, part := range v {
-			ref, ok := part.(string)
-			if key != "$ref" || !ok {
-				if err := g.point(part, in); err != nil {
-					return err
-				}
-				continue
+			if ref, ok := part.(string); ok && key == "$ref" {
+				v[key] = g.target(ref, in)
+			} else {
+				g.point(part, in)
 			}
-			to, err := g.target(ref, in)
-			if err != nil {
-				return err
-			}
-			v[key] = to
 		}
 	}
-	return nil
 }
 
 // target returns a reference of a file as one of the gathered document, and reads the file that it leads
-// to. References to addresses stay as they are: nothing is fetched.
-func (g *gatherer) target(ref, in string) (string, error) {
+// to. A reference to an address, to outside of the folder, or to what cannot be read stays as it is:
+// whatever has it says that it stands elsewhere.
+func (g *gatherer) target(ref, in string) string {
 	file, at, _ := strings.Cut(ref, "#")
-	if strings.Contains(file, ":") {
-		return ref, nil
-	}
 	name := in
 	if file != "" {
 		name = path.Join(path.Dir(in), file)
 	}
-	if name == g.main {
-		return "#" + at, nil
-	}
-	if strings.HasPrefix(file, "/") {
-		name = file
-	}
-	if !fs.ValidPath(name) {
-		return "", fmt.Errorf("it refers to %s, which is outside of its folder", cutText(ref, 100))
-	}
-	if !slices.Contains(g.names, name) {
+	switch {
+	case name == g.main:
+		return "#" + at
+	case strings.HasPrefix(file, "/") || strings.Contains(file, ":") || !fs.ValidPath(name):
+		return ref
+	case !slices.Contains(g.names, name):
 		if len(g.names) == maxFiles {
-			return "", fmt.Errorf("it has more than %d files", maxFiles)
+			return ref
 		}
 		g.names = append(g.names, name)
 		text, err := ReadFile(g.files, name)
-		if err != nil {
-			return "", fmt.Errorf("it refers to a file that cannot be read: %w", err)
-		}
-		if g.left -= len(text); g.left < 0 {
-			return "", fmt.Errorf("its files have more than %d bytes", maxDescribed)
+		if g.left -= len(text); err != nil || g.left < 0 {
+			return ref
 		}
 		doc, err := readDocument(text)
 		if err != nil {
-			return "", fmt.Errorf("it refers to %s: %w", cutText(name, 100), err)
+			return ref
 		}
 		g.docs[name] = doc
-		if err := g.point(doc, name); err != nil {
-			return "", err
-		}
+		g.point(doc, name)
+	case g.docs[name] == nil:
+		return ref
 	}
-	return "#/" + filesKey + "/" + strings.NewReplacer("~", "~0", "/", "~1", "%", "%25").Replace(name) + at, nil
+	return "#/" + filesKey + "/" + strings.NewReplacer("~", "~0", "/", "~1", "%", "%25").Replace(name) + at
 }

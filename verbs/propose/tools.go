@@ -46,6 +46,7 @@ type Described struct {
 	What  string // "tool" or "operation"
 	Count int    // number of them
 	Verbs int    // number of verbs made from them
+	At    string // where an API is, as far as its description says so
 	Files []Proposal
 }
 
@@ -91,7 +92,7 @@ func FromDescription(domain, server string, text []byte) (Described, error) {
 			p.turn()
 		}
 	case strings.HasPrefix(version, "3."):
-		found.What = "operation"
+		found.What, found.At = "operation", serverOf(top)
 		if found.Count = p.api(server, top); found.Count == 0 {
 			return Described{}, errors.New("it describes no operations")
 		}
