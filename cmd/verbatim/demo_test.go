@@ -16,7 +16,7 @@ func TestDemoTellsItsStory(t *testing.T) {
 		t.Fatal(err)
 	}
 	demo := exec.Command("bash", "../../examples/client/demo.sh")
-	demo.Env = append(os.Environ(), "VERBATIM_BIN="+bin, "DEMO=exit")
+	demo.Env = append(os.Environ(), "PROGRAM_DIR="+bin, "DEMO=exit")
 	out, err := demo.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

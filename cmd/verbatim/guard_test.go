@@ -18,7 +18,7 @@ func guardhouse(t *testing.T) (bin, dir string, env []string) {
 	if err := putProgram(bin); err != nil {
 		t.Fatal(err)
 	}
-	return bin, dir, append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "VERBATIM_BIN="+bin, "HOME="+dir, "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME=", "BROWSER=", "DISPLAY=", "TICK=now")
+	return bin, dir, append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "PROGRAM_DIR="+bin, "HOME="+dir, "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME=", "BROWSER=", "DISPLAY=", "TICK=now")
 }
 
 // The makers' own servers and client, with one line between them: what they say to one another is what
@@ -29,7 +29,7 @@ func TestGuardBeforeTheirServers(t *testing.T) {
 		judged(t, name)
 	}
 	bin, dir, env := guardhouse(t)
-	cmd := exec.Command("node", "testdata/guard/honest.mjs", os.Getenv("VERBATIM_JUDGES"), filepath.Join(bin, "verbatim"), dir)
+	cmd := exec.Command("node", "testdata/guard/honest.mjs", os.Getenv("TEST_JUDGES"), filepath.Join(bin, "verbatim"), dir)
 	cmd.Env = env
 	var wrong bytes.Buffer
 	cmd.Stderr = &wrong

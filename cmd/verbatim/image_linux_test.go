@@ -20,7 +20,7 @@ import (
 func TestTheImage(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
-		if os.Getenv("VERBATIM_REQUIRE_BUILDAH") == "1" {
+		if os.Getenv("TEST_REQUIRE_BUILDAH") == "1" {
 			t.Fatal("the image is built by root here")
 		}
 		t.Skip("SKIPPED, NOT TESTED: the image is built by root here")

@@ -25,7 +25,7 @@ func TestWritingByWhatsAppAndMailIsDemonstrated(t *testing.T) {
 			t.Fatal(err)
 		}
 		demo := exec.Command("bash", filepath.Join(root, "examples", "kiisha", "demo.sh"))
-		demo.Env = append(append(os.Environ(), "VERBATIM_BIN="+bin, "TICK=now"), env...)
+		demo.Env = append(append(os.Environ(), "PROGRAM_DIR="+bin, "TICK=now"), env...)
 		out, err := demo.CombinedOutput()
 		if err != nil || strings.Count(string(out), "ok    ") != 5 {
 			t.Fatalf("%v\n%s", err, out)

@@ -580,7 +580,7 @@ func TestDocumentDeskIsDemonstrated(t *testing.T) {
 		t.Fatal(err)
 	}
 	demo := exec.Command("bash", filepath.Join(root, "examples", "kiisha", "conversation.sh"))
-	demo.Env = append(os.Environ(), "VERBATIM_BIN="+bin)
+	demo.Env = append(os.Environ(), "PROGRAM_DIR="+bin)
 	out, err := demo.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "UMZA grid permit.txt is verified") || !strings.Contains(string(out), "ana@bank.example, jusqu") {
 		t.Fatalf("%v\n%s", err, out)

@@ -33,7 +33,7 @@ func TestVerificationsAreDemonstrated(t *testing.T) {
 			t.Fatal(err)
 		}
 		demo := exec.Command("bash", filepath.Join(root, "examples", "kyc", "demo.sh"))
-		demo.Env = append(append(os.Environ(), "VERBATIM_BIN="+bin), env...)
+		demo.Env = append(append(os.Environ(), "PROGRAM_DIR="+bin), env...)
 		out, err := demo.CombinedOutput()
 		if err != nil || strings.Count(string(out), "\nok ") != 9 || !strings.Contains(string(out), "nothing that is stored was told") {
 			t.Fatalf("%v\n%s", err, out)

@@ -23,7 +23,7 @@ func TestTwoServersLimitOneAddressTogether(t *testing.T) {
 	for i := range 8 {
 		askers.Go(func() {
 			for range 400 {
-				answer, err := client.Get(servers[i%2].url + "/healthz")
+				answer, err := client.Get(servers[i%2].url + "/sign-in")
 				if err != nil {
 					t.Error(err)
 					return

@@ -57,7 +57,7 @@ func TestTheProgramStandsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "verbatim")
-	if built := os.Getenv("VERBATIM_BUILT"); built != "" { // by make test, for all tests
+	if built := os.Getenv("TEST_PROGRAM"); built != "" { // by make test, for all tests
 		file, err := os.ReadFile(built)
 		if err == nil {
 			err = os.WriteFile(program, file, 0o755)

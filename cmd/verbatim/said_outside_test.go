@@ -77,9 +77,9 @@ type outsideFlow struct {
 
 // outsideBuilt is the program that is judged.
 func outsideBuilt(t *testing.T) string {
-	built := os.Getenv("VERBATIM_BUILT")
+	built := os.Getenv("TEST_PROGRAM")
 	if built == "" {
-		t.Skip("VERBATIM_BUILT names no program; build one and set it: go build -o bin/verbatim ./cmd/verbatim")
+		t.Skip("TEST_PROGRAM names no program; build one and set it: go build -o bin/verbatim ./cmd/verbatim")
 	}
 	return built
 }

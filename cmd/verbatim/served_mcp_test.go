@@ -519,13 +519,13 @@ func TestNothingLeaksOverMCP(t *testing.T) {
 // judged finds a package that `make judges` fetches.
 func judged(t *testing.T, name string) string {
 	t.Helper()
-	judges := os.Getenv("VERBATIM_JUDGES")
+	judges := os.Getenv("TEST_JUDGES")
 	at := filepath.Join(judges, "node_modules", "@modelcontextprotocol", name)
 	if _, err := os.Stat(at); judges == "" || err != nil {
-		if os.Getenv("VERBATIM_REQUIRE_MCP") != "" {
-			t.Fatalf("there is no @modelcontextprotocol/%s in VERBATIM_JUDGES: make judges fetches it", name)
+		if os.Getenv("TEST_REQUIRE_MCP") != "" {
+			t.Fatalf("there is no @modelcontextprotocol/%s in TEST_JUDGES: make judges fetches it", name)
 		}
-		t.Skipf("there is no @modelcontextprotocol/%s in VERBATIM_JUDGES: make judges fetches it", name)
+		t.Skipf("there is no @modelcontextprotocol/%s in TEST_JUDGES: make judges fetches it", name)
 	}
 	return at
 }
@@ -601,7 +601,7 @@ func TestTypeScriptPlaysTheMorning(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t)
-			args := []string{"testdata/mcp/morning.mjs", os.Getenv("VERBATIM_JUDGES")}
+			args := []string{"testdata/mcp/morning.mjs", os.Getenv("TEST_JUDGES")}
 			if way == "pipe" {
 				args = append(args, filepath.Join(h.dir, ".bin", "verbatim"))
 			} else {

@@ -914,13 +914,13 @@ func free(t *testing.T) string {
 // other keys, and a clock that is off.
 func provider(t *testing.T, redirect string) (issuer string, anew func(off time.Duration)) {
 	t.Helper()
-	judges := os.Getenv("VERBATIM_JUDGES")
+	judges := os.Getenv("TEST_JUDGES")
 	module := filepath.Join(judges, "node_modules", "oidc-provider", "lib", "index.js")
 	if _, err := os.Stat(module); judges == "" || err != nil {
-		if os.Getenv("VERBATIM_REQUIRE_OIDC") != "" {
-			t.Fatal("there is no oidc-provider in VERBATIM_JUDGES: make judges fetches it")
+		if os.Getenv("TEST_REQUIRE_OIDC") != "" {
+			t.Fatal("there is no oidc-provider in TEST_JUDGES: make judges fetches it")
 		}
-		t.Skip("there is no oidc-provider in VERBATIM_JUDGES: make judges fetches it")
+		t.Skip("there is no oidc-provider in TEST_JUDGES: make judges fetches it")
 	}
 	port := free(t)
 	script, err := filepath.Abs("testdata/provider.mjs")
@@ -1105,12 +1105,12 @@ func mustURL(t *testing.T, text string) *url.URL {
 // makes of it makes a call.
 func TestAClientIsMadeOfTheDescription(t *testing.T) {
 	t.Parallel()
-	judges := os.Getenv("VERBATIM_JUDGES")
+	judges := os.Getenv("TEST_JUDGES")
 	if _, err := os.Stat(filepath.Join(judges, "node_modules", "openapi-client-axios")); judges == "" || err != nil {
-		if os.Getenv("VERBATIM_REQUIRE_OIDC") != "" {
-			t.Fatal("there is no openapi-client-axios in VERBATIM_JUDGES: make judges fetches it")
+		if os.Getenv("TEST_REQUIRE_OIDC") != "" {
+			t.Fatal("there is no openapi-client-axios in TEST_JUDGES: make judges fetches it")
 		}
-		t.Skip("there is no openapi-client-axios in VERBATIM_JUDGES: make judges fetches it")
+		t.Skip("there is no openapi-client-axios in TEST_JUDGES: make judges fetches it")
 	}
 	h := newHouse(t)
 	h.people()

@@ -286,7 +286,7 @@ func TestServeDiskFull(t *testing.T) {
 	var said bytes.Buffer
 	full.Stderr = &said
 	if err := full.Start(); err != nil {
-		if os.Getenv("VERBATIM_REQUIRE_STRACE") != "" {
+		if os.Getenv("TEST_REQUIRE_STRACE") != "" {
 			t.Fatal(err)
 		}
 		t.Skip("strace fills the disk here: make strace installs it")
@@ -304,7 +304,7 @@ func TestServeDiskFull(t *testing.T) {
 	if refused == 0 {
 		_ = full.Process.Kill()
 		_ = full.Wait()
-		if os.Getenv("VERBATIM_REQUIRE_STRACE") != "" && !strings.Contains(said.String(), "not permitted") {
+		if os.Getenv("TEST_REQUIRE_STRACE") != "" && !strings.Contains(said.String(), "not permitted") {
 			t.Fatalf("the disk is never full: %s", &said)
 		}
 		t.Skipf("this kernel lets nobody watch a process that is not their child: %s", &said)

@@ -70,12 +70,12 @@ func taken(t *testing.T, request string) {
 // countTokens counts the tokens of texts by o200k.
 func countTokens(t *testing.T, texts []string) (counts []int) {
 	t.Helper()
-	folder := os.Getenv("VERBATIM_JUDGES")
+	folder := os.Getenv("TEST_JUDGES")
 	if folder == "" {
-		if os.Getenv("VERBATIM_REQUIRE_AJV") == "1" {
+		if os.Getenv("TEST_REQUIRE_AJV") == "1" {
 			t.Fatal("the counter of tokens is not here; `make judges` fetches it")
 		}
-		t.Skip("SKIPPED, NOT TESTED: the counter of tokens is not here; `make judges` fetches it into .cache/judges, which VERBATIM_JUDGES names")
+		t.Skip("SKIPPED, NOT TESTED: the counter of tokens is not here; `make judges` fetches it into .cache/judges, which TEST_JUDGES names")
 	}
 	in, err := json.Marshal(texts)
 	if err != nil {

@@ -82,7 +82,7 @@ func TestVariablesAreRead(t *testing.T) {
 		{[]string{"VERBATIM_STOER=a.db"}, "log verify", "did you mean VERBATIM_STORE?"},
 		{[]string{"VERBATIM_PALETES=a"}, "lint", "did you mean VERBATIM_PALETTES?"},
 		{[]string{"VERBATIM_WHATSAPP_SECRET=a"}, "help variables", "VERBATIM_STORE"},
-		{[]string{"VERBATIM_JUDGES=a", "VERBATIM_=b"}, "help variables", "VERBATIM_STORE"},
+		{[]string{"TEST_JUDGES=a", "VERBATIM_=b"}, "help variables", "VERBATIM_STORE"},
 		{[]string{"VERBATIM_STORE_FILE=" + file}, "log verify", "nowhere"},
 		{[]string{"VERBATIM_STORE_FILE=" + file + ".not"}, "log verify", "VERBATIM_STORE_FILE names a file that cannot be read"},
 		{[]string{"VERBATIM_STORE_FILE=" + file, "VERBATIM_STORE=a.db"}, "log verify", "both VERBATIM_STORE and VERBATIM_STORE_FILE"},

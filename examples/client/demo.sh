@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The first minute with Verbatim: a bank's database, a client's morning, what is
 # changed, what is refused, and what the journal says. Everything happens in a
-# temporary folder; the network is not used. VERBATIM_BIN is a folder with the program, where
+# temporary folder; the network is not used. PROGRAM_DIR is a folder with the program, where
 # it is built already.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -16,7 +16,7 @@ esac
 
 folder=$(mktemp -d)
 trap 'kill $! 2>/dev/null; wait; rm -rf "$folder"' EXIT
-export PATH="${VERBATIM_BIN:-$folder}:$PATH" VERBATIM_STORE=$folder/demo.db VERBATIM_PALETTES=bank VERBATIM_AS=clara NO_COLOR=1
+export PATH="${PROGRAM_DIR:-$folder}:$PATH" VERBATIM_STORE=$folder/demo.db VERBATIM_PALETTES=bank VERBATIM_AS=clara NO_COLOR=1
 
 # say shows a command, runs it, and goes on whatever its exit code is: some of
 # them are meant to be refused.
@@ -26,7 +26,7 @@ say() {
 }
 
 started=$SECONDS
-[ -n "${VERBATIM_BIN:-}" ] || (cd "$root" && CGO_ENABLED=0 go build -o "$folder/verbatim" ./cmd/verbatim) || stop "the program does not build. Look above, then run make demo again"
+[ -n "${PROGRAM_DIR:-}" ] || (cd "$root" && CGO_ENABLED=0 go build -o "$folder/verbatim" ./cmd/verbatim) || stop "the program does not build. Look above, then run make demo again"
 echo "build     verbatim, one file, $(($(wc -c <"$(command -v verbatim)") / 1000000)) MB, $((SECONDS - started)) s"
 verbatim migrate --data bank.sql --data people.sql | sed "s|^ok   $folder/|store     |"
 verbatim lint 2>/dev/null | sed 's/^ok  /palettes /'

@@ -10,11 +10,11 @@ cd "$(dirname "$0")"
 
 dir=$(mktemp -d)
 trap 'kill "${server:-}" "${model:-}" 2>/dev/null || true; rm -rf "$dir"' EXIT
-# VERBATIM_BIN is a folder with the program, where it is built already; CONFIDENCE_STORE and
+# PROGRAM_DIR is a folder with the program, where it is built already; CONFIDENCE_STORE and
 # CONFIDENCE_OWNER are a database and its owner, for PostgreSQL.
-[ -n "${VERBATIM_BIN:-}" ] || (cd ../.. && CGO_ENABLED=0 go build -o "$dir/verbatim" ./cmd/verbatim)
+[ -n "${PROGRAM_DIR:-}" ] || (cd ../.. && CGO_ENABLED=0 go build -o "$dir/verbatim" ./cmd/verbatim)
 (cd play && CGO_ENABLED=0 go build -o "$dir/play" .)
-export PATH="${VERBATIM_BIN:-$dir}:$dir:$PATH" VERBATIM_PALETTES=confidence VERBATIM_STORE="${CONFIDENCE_STORE:-$dir/graph.db}" VERBATIM_PLANS="$PWD/plans.yaml" XDG_STATE_HOME="$dir/state" NO_COLOR=1
+export PATH="${PROGRAM_DIR:-$dir}:$dir:$PATH" VERBATIM_PALETTES=confidence VERBATIM_STORE="${CONFIDENCE_STORE:-$dir/graph.db}" VERBATIM_PLANS="$PWD/plans.yaml" XDG_STATE_HOME="$dir/state" NO_COLOR=1
 
 migrate() { verbatim migrate --store "${CONFIDENCE_OWNER:-$VERBATIM_STORE}" ${CONFIDENCE_OWNER:+--grant-to verbatim_app} "$@" >>"$dir/log"; }
 agreed() { for id in $(verbatim confirm --as wim | cut -f 1); do verbatim confirm "$id" --agree --as wim >>"$dir/log"; done; }

@@ -8,9 +8,9 @@ cd "$(dirname "$0")"
 
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-# VERBATIM_BIN is a folder with the program, where it is built already.
-[ -n "${VERBATIM_BIN:-}" ] || go build -o "$dir/verbatim" ../../cmd/verbatim
-export PATH="${VERBATIM_BIN:-$dir}:$PATH" VERBATIM_GUARD="$dir/state"
+# PROGRAM_DIR is a folder with the program, where it is built already.
+[ -n "${PROGRAM_DIR:-}" ] || go build -o "$dir/verbatim" ../../cmd/verbatim
+export PATH="${PROGRAM_DIR:-$dir}:$PATH" VERBATIM_GUARD="$dir/state"
 
 # connect starts a client before the bank, by the one line.
 connect() {

@@ -6,8 +6,8 @@ cd "$(dirname "$0")"
 here=$PWD root=$(cd ../.. && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-[ -n "${VERBATIM_BIN:-}" ] || (cd "$root" && CGO_ENABLED=0 go build -o "$folder/verbatim" ./cmd/verbatim)
-export PATH="${VERBATIM_BIN:-$folder}:$PATH" VERBATIM_PALETTES=kiisha VERBATIM_STORE=$folder/kiisha.db VERBATIM_FILES=$folder/files VERBATIM_SCAN=none XDG_STATE_HOME=$folder NO_COLOR=1
+[ -n "${PROGRAM_DIR:-}" ] || (cd "$root" && CGO_ENABLED=0 go build -o "$folder/verbatim" ./cmd/verbatim)
+export PATH="${PROGRAM_DIR:-$folder}:$PATH" VERBATIM_PALETTES=kiisha VERBATIM_STORE=$folder/kiisha.db VERBATIM_FILES=$folder/files VERBATIM_SCAN=none XDG_STATE_HOME=$folder NO_COLOR=1
 verbatim migrate >/dev/null
 verbatim migrate --data organisations.sql >/dev/null
 verbatim migrate --administrator ada --administrator bo >/dev/null

@@ -9,11 +9,11 @@ cd "$(dirname "$0")"
 
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-# VERBATIM_BIN is a folder with the program, where it is built already; KIISHA_STORE and
+# PROGRAM_DIR is a folder with the program, where it is built already; KIISHA_STORE and
 # KIISHA_OWNER are a database and its owner, for PostgreSQL.
-[ -n "${VERBATIM_BIN:-}" ] || (cd ../.. && CGO_ENABLED=0 go build -o "$dir/verbatim" ./cmd/verbatim)
+[ -n "${PROGRAM_DIR:-}" ] || (cd ../.. && CGO_ENABLED=0 go build -o "$dir/verbatim" ./cmd/verbatim)
 (cd world && CGO_ENABLED=0 go build -o "$dir/world" .)
-export PATH="${VERBATIM_BIN:-$dir}:$dir:$PATH" VERBATIM_PALETTES=kiisha VERBATIM_STORE="${KIISHA_STORE:-$dir/kiisha.db}" VERBATIM_FILES="$dir/files" VERBATIM_SCAN=none XDG_STATE_HOME="$dir/state" NO_COLOR=1
+export PATH="${PROGRAM_DIR:-$dir}:$dir:$PATH" VERBATIM_PALETTES=kiisha VERBATIM_STORE="${KIISHA_STORE:-$dir/kiisha.db}" VERBATIM_FILES="$dir/files" VERBATIM_SCAN=none XDG_STATE_HOME="$dir/state" NO_COLOR=1
 
 migrate() { verbatim migrate --store "${KIISHA_OWNER:-$VERBATIM_STORE}" ${KIISHA_OWNER:+--grant-to verbatim_app} "$@" >>"$dir/log"; }
 migrate

@@ -8,12 +8,12 @@ cd "$(dirname "$0")"
 
 dir=$(mktemp -d)
 trap 'kill "${server:-}" 2>/dev/null || true; rm -rf "$dir"' EXIT
-# VERBATIM_BIN is a folder with the program, where it is built already; KYC_STORE and
+# PROGRAM_DIR is a folder with the program, where it is built already; KYC_STORE and
 # KYC_OWNER are a database and its owner, for PostgreSQL; KYC_WITHIN is a command that runs
 # another, our server, with less than everything.
-[ -n "${VERBATIM_BIN:-}" ] || go build -o "$dir/verbatim" ../../cmd/verbatim
+[ -n "${PROGRAM_DIR:-}" ] || go build -o "$dir/verbatim" ../../cmd/verbatim
 (cd bank && go build -o "$dir/bank-agent" .)
-export PATH="${VERBATIM_BIN:-$dir}:$dir:$PATH" VERBATIM_PALETTES=kyc VERBATIM_STORE="${KYC_STORE:-$dir/kyc.db}" XDG_STATE_HOME="$dir/state"
+export PATH="${PROGRAM_DIR:-$dir}:$dir:$PATH" VERBATIM_PALETTES=kyc VERBATIM_STORE="${KYC_STORE:-$dir/kyc.db}" XDG_STATE_HOME="$dir/state"
 
 migrate() { verbatim migrate --store "${KYC_OWNER:-$VERBATIM_STORE}" ${KYC_OWNER:+--grant-to verbatim_app} "$@" >>"$dir/log"; }
 migrate

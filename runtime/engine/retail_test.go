@@ -101,7 +101,7 @@ func sqliteShop(t testing.TB, dir string, opts ...sqlite.Option) *shop {
 func postgresShop(t testing.TB) *shop {
 	t.Helper()
 	psql, err := exec.LookPath("psql")
-	if err != nil && os.Getenv("VERBATIM_REQUIRE_POSTGRES") != "1" {
+	if err != nil && os.Getenv("TEST_REQUIRE_POSTGRES") != "1" {
 		t.Skip("SKIPPED, NOT TESTED: psql is not installed")
 	}
 	db := pgtest.Database(t)

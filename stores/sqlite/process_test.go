@@ -40,7 +40,7 @@ func add(s stores.Store, e *stores.Entity, who string) error {
 	})
 }
 
-const inChild = "VERBATIM_SQLITE_TEST_FILE"
+const inChild = "TEST_SQLITE_FILE"
 
 // Two processes on one file lose no update and fork no chain.
 func TestTwoProcesses(t *testing.T) {

@@ -61,7 +61,7 @@ var readers = map[string]func(*testing.T) judge{
 			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 			why = fmt.Sprintf("%s: %v %s", python, err, lines[len(lines)-1])
 		}
-		missing(t, "VERBATIM_REQUIRE_LARK", "Lark is not here ("+why+"); `make lark` installs it")
+		missing(t, "TEST_REQUIRE_LARK", "Lark is not here ("+why+"); `make lark` installs it")
 		return judge{}
 	},
 	"llama.cpp": func(t *testing.T) judge {
@@ -89,9 +89,9 @@ var longTexts = regexp.MustCompile(`"(?:[^"\\]|\\.){65,}"`)
 // judges is the folder of the programs of npm that read what we write.
 func judges(t *testing.T) string {
 	t.Helper()
-	folder := os.Getenv("VERBATIM_JUDGES")
+	folder := os.Getenv("TEST_JUDGES")
 	if folder == "" {
-		missing(t, "VERBATIM_REQUIRE_GBNF", "llama.cpp, xgrammar and ajv are not here; `make judges` fetches them into .cache/judges, which VERBATIM_JUDGES names")
+		missing(t, "TEST_REQUIRE_GBNF", "llama.cpp, xgrammar and ajv are not here; `make judges` fetches them into .cache/judges, which TEST_JUDGES names")
 	}
 	return folder
 }

@@ -20,7 +20,7 @@ import (
 //
 //	go run . -turns ../../.. [CHECKOUT …]
 func turned(checkouts []string) error {
-	judges := os.Getenv("VERBATIM_JUDGES")
+	judges := os.Getenv("TEST_JUDGES")
 	if judges == "" {
 		judges = "../../../.cache/judges"
 	}

@@ -28,7 +28,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv("VERBATIM_TEST_ANSWER"); path != "" {
+	if path := os.Getenv("TEST_ANSWER"); path != "" {
 		answerAndDie(path)
 	}
 	pgtest.Main(m)
@@ -585,7 +585,7 @@ func answerAndDie(path string) {
 	if err != nil {
 		panic(err)
 	}
-	script, _ := dsl.Parse(dsl.NewSource("a.dsl", os.Getenv("VERBATIM_TEST_CALL")))
+	script, _ := dsl.Parse(dsl.NewSource("a.dsl", os.Getenv("TEST_CALL")))
 	p, _ := s.Check(context.Background(), script)
 	if _, err := s.Run(ctx, p, engine.RunOptions{}); err != nil {
 		panic(err)
@@ -611,7 +611,7 @@ func TestAKilledProcessBetweenAnswers(t *testing.T) {
 	b.furnish(store)
 	for _, call := range []string{"client.start-collection :request-id " + pierre, `client.collection-response :field "full_name" :value "Pierre Dupont"`, `client.collection-response :field "nationality" :value "France"`} {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "VERBATIM_TEST_ANSWER="+path, "VERBATIM_TEST_CALL="+call)
+		cmd.Env = append(os.Environ(), "TEST_ANSWER="+path, "TEST_CALL="+call)
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) || exit.ExitCode() != -1 {

@@ -14,13 +14,13 @@ import (
 )
 
 // built is the command, which editors start, in a folder of its own; it is built as it is
-// released, and once: by make test, which says where in VERBATIM_BUILT, or here.
+// released, and once: by make test, which says where in TEST_PROGRAM, or here.
 var built = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "verbatim-lsp-")
 	if err != nil {
 		return "", err
 	}
-	if at := os.Getenv("VERBATIM_BUILT"); at != "" {
+	if at := os.Getenv("TEST_PROGRAM"); at != "" {
 		return dir, os.Symlink(at, dir+"/verbatim")
 	}
 	build := exec.Command("go", "build", "-o", dir+"/verbatim", "../../../cmd/verbatim")
@@ -94,7 +94,7 @@ func TestTutorialInNeovim(t *testing.T) {
 	nvim, err := exec.LookPath("nvim")
 	if err != nil {
 		why := "there is no nvim here; `make neovim` installs it"
-		if os.Getenv("VERBATIM_REQUIRE_NEOVIM") == "1" {
+		if os.Getenv("TEST_REQUIRE_NEOVIM") == "1" {
 			t.Fatal(why)
 		}
 		fmt.Fprintln(os.Stderr, "SKIPPED, NOT TESTED:", t.Name(), why)

@@ -19,7 +19,7 @@ import (
 // its mistake is underlined and told in the words of the checker, and the fix mends it. `make
 // vscode` fetches what it needs and runs it; it takes half a minute.
 func TestExtensionInVSCode(t *testing.T) {
-	home := os.Getenv("VERBATIM_VSCODE")
+	home := os.Getenv("TEST_VSCODE")
 	if home == "" {
 		t.Skip("SKIPPED, NOT TESTED: there is no VS Code here; `make vscode` fetches it")
 	}

@@ -21,7 +21,7 @@ import (
 	"testing/fstest"
 )
 
-const inChild = "VERBATIM_WORK_TEST_STORE"
+const inChild = "TEST_WORK_STORE"
 
 var (
 	jobs  = flag.Int("jobs", 400, "how many jobs the workers that are killed are given")

@@ -410,12 +410,12 @@ func TestAnErrandThatNobodyWaitsFor(t *testing.T) {
 // canceled.
 func TestAgentsOfTheMakers(t *testing.T) {
 	t.Parallel()
-	judges := os.Getenv("VERBATIM_JUDGES")
+	judges := os.Getenv("TEST_JUDGES")
 	if _, err := os.Stat(filepath.Join(judges, "node_modules", "@a2a-js", "sdk")); judges == "" || err != nil {
-		if os.Getenv("VERBATIM_REQUIRE_A2A") != "" {
-			t.Fatal("there is no @a2a-js/sdk in VERBATIM_JUDGES: make judges fetches it")
+		if os.Getenv("TEST_REQUIRE_A2A") != "" {
+			t.Fatal("there is no @a2a-js/sdk in TEST_JUDGES: make judges fetches it")
 		}
-		t.Skip("there is no @a2a-js/sdk in VERBATIM_JUDGES: make judges fetches it")
+		t.Skip("there is no @a2a-js/sdk in TEST_JUDGES: make judges fetches it")
 	}
 	for _, streams := range []string{"true", "false"} {
 		t.Run("streaming "+streams, func(t *testing.T) {

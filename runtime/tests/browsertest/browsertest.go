@@ -62,12 +62,12 @@ type Tab struct {
 }
 
 // Open opens a tab, and closes it with the test. Without Chromium or axe-core the test is
-// skipped, or fails where VERBATIM_REQUIRE_CHROMIUM is set.
+// skipped, or fails where TEST_REQUIRE_CHROMIUM is set.
 func Open(t testing.TB) *Tab {
 	t.Helper()
 	without := func(what string) {
 		t.Helper()
-		if os.Getenv("VERBATIM_REQUIRE_CHROMIUM") != "" {
+		if os.Getenv("TEST_REQUIRE_CHROMIUM") != "" {
 			t.Fatal(what)
 		}
 		t.Skip(what)
@@ -160,7 +160,7 @@ func (b *browser) leave() {
 
 // Judge returns the path of a file of a package that npm fetched for tests.
 func Judge(file string) string {
-	dir := os.Getenv("VERBATIM_JUDGES")
+	dir := os.Getenv("TEST_JUDGES")
 	if dir == "" {
 		here, _ := os.Getwd()
 		for ; filepath.Dir(here) != here; here = filepath.Dir(here) {
@@ -370,7 +370,7 @@ type finding struct {
 
 // Audit checks the page against the rules of WCAG 2.2 AA and the good practices of axe. It also
 // checks that nothing moves, that nothing is wider than the window, and that the window has the
-// width that was set. Scripts of the page must be on. If VERBATIM_SCREENSHOTS names a folder, it
+// width that was set. Scripts of the page must be on. If TEST_SCREENSHOTS names a folder, it
 // saves a picture of the page there.
 func (b *Tab) Audit(name string) {
 	b.t.Helper()
@@ -487,7 +487,7 @@ func (b *Tab) still(name string) {
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		b.t.Fatal(err)
 	}
-	if b.acts || os.Getenv("VERBATIM_SCREENSHOTS") != "" { // a picture of the whole page moves it for a moment
+	if b.acts || os.Getenv("TEST_SCREENSHOTS") != "" { // a picture of the whole page moves it for a moment
 		r.Shift -= r.Asked
 	}
 	switch {
@@ -543,10 +543,10 @@ func (b *Tab) Print(html string) []byte {
 	return printed.Data
 }
 
-// Shoot takes a picture of the whole page, if VERBATIM_SCREENSHOTS names a folder.
+// Shoot takes a picture of the whole page, if TEST_SCREENSHOTS names a folder.
 func (b *Tab) Shoot(name string) {
 	b.t.Helper()
-	dir := os.Getenv("VERBATIM_SCREENSHOTS")
+	dir := os.Getenv("TEST_SCREENSHOTS")
 	if dir == "" {
 		return
 	}

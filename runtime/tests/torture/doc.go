@@ -41,6 +41,6 @@
 //	oracle_test.go    SAFE-A2: foreign against absent, on the clock
 //
 // Tests that need strace or PostgreSQL are skipped where there is none, saying
-// so; with VERBATIM_REQUIRE_STRACE=1 and VERBATIM_REQUIRE_POSTGRES=1, which make
+// so; with TEST_REQUIRE_STRACE=1 and TEST_REQUIRE_POSTGRES=1, which make
 // sets, they fail instead.
 package torture

@@ -154,7 +154,7 @@ func needStrace(t *testing.T) {
 		return
 	}
 	why := fmt.Sprintf("strace does not work here (%v %s); `make strace` installs it, and the kernel must let a process watch its children", err, out)
-	if os.Getenv("VERBATIM_REQUIRE_STRACE") == "1" || long() {
+	if os.Getenv("TEST_REQUIRE_STRACE") == "1" || long() {
 		t.Fatal(why)
 	}
 	fmt.Fprintln(os.Stderr, "SKIPPED, NOT TESTED:", t.Name(), why)

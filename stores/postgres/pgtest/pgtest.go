@@ -11,7 +11,7 @@
 // A test process has one server, which begins with the first database asked for
 // and ends with the process, whichever way that ends. It listens on a socket in a
 // temporary directory and nowhere else. Where PostgreSQL is not installed, tests
-// that need it are skipped, and fail when VERBATIM_REQUIRE_POSTGRES is 1.
+// that need it are skipped, and fail when TEST_REQUIRE_POSTGRES is 1.
 package pgtest
 
 import (
@@ -252,7 +252,7 @@ func copied(t testing.TB, get func() (*cluster, error), like string) DB {
 func create(t testing.TB, get func() (*cluster, error), like string) (*cluster, string) {
 	t.Helper()
 	c, err := get()
-	if errors.Is(err, errNotFound) && os.Getenv("VERBATIM_REQUIRE_POSTGRES") != "1" {
+	if errors.Is(err, errNotFound) && os.Getenv("TEST_REQUIRE_POSTGRES") != "1" {
 		t.Skip("SKIPPED, NOT TESTED: PostgreSQL is not installed; `make postgres` installs it")
 	}
 	if err != nil {
@@ -344,9 +344,9 @@ func Program(t testing.TB, name string) string {
 var errNotFound = errors.New("pgtest: PostgreSQL is not installed; `make postgres` installs it")
 
 // programs finds the newest server that is installed, or the one in the folder that
-// VERBATIM_TEST_POSTGRES names.
+// TEST_POSTGRES names.
 func programs() (string, error) {
-	if dir := os.Getenv("VERBATIM_TEST_POSTGRES"); dir != "" {
+	if dir := os.Getenv("TEST_POSTGRES"); dir != "" {
 		return dir, nil
 	}
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")

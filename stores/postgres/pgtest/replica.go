@@ -96,11 +96,11 @@ var errNoPooler = errors.New("pgtest: PgBouncer is not installed; `make pgbounce
 
 // Pooler returns the socket directory of a PgBouncer in front of a database's server. It pools
 // transactions, with at most size connections for a role. If PgBouncer is not installed, the test
-// is skipped, and fails if VERBATIM_REQUIRE_PGBOUNCER is 1.
+// is skipped, and fails if TEST_REQUIRE_PGBOUNCER is 1.
 func (d DB) Pooler(t testing.TB, size int) string {
 	t.Helper()
 	program, err := poolers()
-	if errors.Is(err, errNoPooler) && os.Getenv("VERBATIM_REQUIRE_PGBOUNCER") != "1" {
+	if errors.Is(err, errNoPooler) && os.Getenv("TEST_REQUIRE_PGBOUNCER") != "1" {
 		t.Skip("SKIPPED, NOT TESTED: PgBouncer is not installed; `make pgbouncer` installs it")
 	}
 	var c *cluster

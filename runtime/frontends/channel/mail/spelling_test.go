@@ -193,10 +193,10 @@ func TestWhatAnyProgramTakesForAFileIsNobodysWords(t *testing.T) {
 	switch {
 	case err == nil:
 		judges["Python's email"] = judge(t, mails, python, "testdata/judges/judge.py")
-	case os.Getenv("VERBATIM_REQUIRE_MAILS") != "":
+	case os.Getenv("TEST_REQUIRE_MAILS") != "":
 		t.Fatal("there is no python3, which judges how mails are read")
 	}
-	folder := os.Getenv("VERBATIM_JUDGES")
+	folder := os.Getenv("TEST_JUDGES")
 	if _, err := os.Stat(filepath.Join(folder, "node_modules/postal-mime")); folder != "" && err == nil {
 		both := judge(t, mails, "node", "testdata/judges/judge.mjs", folder)
 		for _, line := range both {
@@ -206,8 +206,8 @@ func TestWhatAnyProgramTakesForAFileIsNobodysWords(t *testing.T) {
 			}
 			judges["postal-mime"], judges["mailparser"] = append(judges["postal-mime"], said[0]), append(judges["mailparser"], said[1])
 		}
-	} else if os.Getenv("VERBATIM_REQUIRE_MAILS") != "" {
-		t.Fatal("there is no postal-mime in VERBATIM_JUDGES: make judges fetches it")
+	} else if os.Getenv("TEST_REQUIRE_MAILS") != "" {
+		t.Fatal("there is no postal-mime in TEST_JUDGES: make judges fetches it")
 	}
 	for _, m := range mails {
 		judges["go-message"] = append(judges["go-message"], library(m))

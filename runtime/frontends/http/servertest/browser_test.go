@@ -27,10 +27,10 @@ import (
 )
 
 // The program itself, on a database of its own: what people see is looked at in a browser, over a
-// socket. It is built once: by make test, which says where in VERBATIM_BUILT, or here.
+// socket. It is built once: by make test, which says where in TEST_PROGRAM, or here.
 
 var program = sync.OnceValues(func() (string, error) {
-	if at := os.Getenv("VERBATIM_BUILT"); at != "" {
+	if at := os.Getenv("TEST_PROGRAM"); at != "" {
 		return at, nil
 	}
 	dir, err := os.MkdirTemp("", "verbatim-browser")

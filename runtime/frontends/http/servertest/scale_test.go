@@ -250,14 +250,14 @@ func (c *crowd) as(who string) func(path string) (string, cost) {
 	}
 }
 
-// G53: what a page asks of the store and shows does not grow with the tables. VERBATIM_SCALE says how
+// G53: what a page asks of the store and shows does not grow with the tables. TEST_SCALE says how
 // large the second store is; with -v each page's figures are printed:
 //
-//	VERBATIM_SCALE="10000 1000000" go test ./runtime/frontends/http/servertest -run TestPagesDoNotGrow -v
+//	TEST_SCALE="10000 1000000" go test ./runtime/frontends/http/servertest -run TestPagesDoNotGrow -v
 func TestPagesDoNotGrow(t *testing.T) {
 	t.Parallel()
 	requests, entries := 600, 3000
-	if scale := os.Getenv("VERBATIM_SCALE"); scale != "" {
+	if scale := os.Getenv("TEST_SCALE"); scale != "" {
 		if _, err := fmt.Sscan(scale, &requests, &entries); err != nil {
 			t.Fatal(err)
 		}

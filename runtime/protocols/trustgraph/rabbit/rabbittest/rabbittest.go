@@ -11,7 +11,7 @@
 // A test process has one broker, which begins when it is first asked for and ends with the
 // process, whichever way that ends. It listens on free ports of the loopback interface, and
 // all that it writes is in a temporary directory. Where RabbitMQ is not installed, tests that
-// need it are skipped, and fail when VERBATIM_REQUIRE_RABBITMQ is 1.
+// need it are skipped, and fail when TEST_REQUIRE_RABBITMQ is 1.
 package rabbittest
 
 import (
@@ -74,7 +74,7 @@ func Stop() {
 func Start(t testing.TB) *Broker {
 	t.Helper()
 	b, err := broker()
-	if errors.Is(err, errNotFound) && os.Getenv("VERBATIM_REQUIRE_RABBITMQ") != "1" {
+	if errors.Is(err, errNotFound) && os.Getenv("TEST_REQUIRE_RABBITMQ") != "1" {
 		t.Skip("SKIPPED, NOT TESTED: RabbitMQ is not installed; `make rabbit` installs it")
 	}
 	if err != nil {
