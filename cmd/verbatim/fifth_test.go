@@ -76,7 +76,7 @@ func TestAFifthLanguageIsFilesAllTheWay(t *testing.T) {
 		`Assistant: Pri kiu peto temas\? Thomas Müller \(identeco\), Pierre Dupont \(fonto de riĉaĵo\) aŭ Maria Schmidt \(naskiĝdato\)\n`,
 		`Assistant: Ĉu mi notu pri Pierre Dupont \(fonto de riĉaĵo\): “nia librotenisto ankoraŭ prilaboras ĝin”\?\nRespondu jes aŭ ne, aŭ diru “detaloj”\. \(valida ĝis \d\d:\d\d UTC\)\n`,
 		`Assistant: Notita pri Pierre Dupont \(fonto de riĉaĵo\): nia librotenisto ankoraŭ prilaboras ĝin\.\n`,
-		`Assistant: Tio ne eblas ĉi tie\.`,
+		`Assistant: Tion mi ne komprenis\. .*Plej proksime estas: "kio ankoraŭ mankas", `,
 	} {
 		if !regexp.MustCompile(want).MatchString(said) {
 			t.Errorf("nobody says %s:\n%s", want, said)

@@ -241,7 +241,7 @@ func TestAReloadRefusesWhatCannotBeUsed(t *testing.T) {
 	}
 	h.edits("verbs/client.yaml", "[clint\n", "[client]\n")
 	// So is one that the store is not prepared for.
-	for managed, why := range map[string]string{"": "table whims is not there", "    managed: true\n": "the store is not prepared for them"} {
+	for managed, why := range map[string]string{"": "table whims is not there", "    managed: true\n": "missing: table whims"} {
 		whim := "entities:\n  whim:\n    table: whims\n    key: whim_id\n    scope: self\n    label: \"{text}\"\n" + managed + "    fields:\n      text: {type: string, required: true}\n"
 		h.edits("verbs/client.yaml", "\nverbs:\n", "\n"+whim+"verbs:\n")
 		if said = s.reload(t); !strings.Contains(said, why) || !strings.Contains(said, "verbatim migrate") {

@@ -187,7 +187,9 @@ func (t *turn) unread(u *Understood) string {
 	}
 	var nearest []string
 	for _, name := range u.Nearest {
-		if does := w.does(w.reg.Verb(name)); does != "" {
+		if does := w.does(w.reg.Verb(name)); strings.HasPrefix(does, `"`) { // a phrase, where nothing says it in this language
+			nearest = append(nearest, does)
+		} else if does != "" {
 			nearest = append(nearest, w.example(does))
 		}
 	}

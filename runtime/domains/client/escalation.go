@@ -63,9 +63,13 @@ func (d *desk) escalate(ctx context.Context, c *engine.Call, a escalateArgs) (en
 		return o, err
 	}
 	transcript, tried := []transcriptTurn{}, []string{}
+	without := false // an answer says what it answers: it is left out with the message
 	for i := range turns {
 		t := &turns[i]
-		if t.Role == sessions.System && t.Intent == sessions.WhyIntent || slices.Contains(a.Without, t.Number) {
+		if t.Role == sessions.Client {
+			without = slices.Contains(a.Without, t.Number)
+		}
+		if t.Role == sessions.System && t.Intent == sessions.WhyIntent || without || slices.Contains(a.Without, t.Number) {
 			continue // the explanation of an answer is no part of the conversation
 		}
 		transcript = append(transcript, transcriptTurn{t.Number, t.Time, string(t.Role), t.Content, t.Action})

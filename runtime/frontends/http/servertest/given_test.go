@@ -81,7 +81,7 @@ func TestAWrongDateIsCorrected(t *testing.T) {
 	says(clara.get(item, http.StatusOK), "15 March 1972", "not Correct it", "Ask about this")
 	clara.get(correct+mariaItem, http.StatusNotFound)
 	f = with(f, "key", "another", "collected-data.date_of_birth-day", "6", "collected-data.date_of_birth-month", "6", "collected-data.date_of_birth-year", "1976")
-	says(clara.post(correct, http.StatusUnprocessableEntity, f), "The bank has checked this", "Ask about this")
+	says(clara.post(correct, http.StatusUnprocessableEntity, f), "nothing is left that the bank has not checked", "ask the analyst")
 	says(clara.get("/do/client.request-clarification"+mariaItem, http.StatusOK), "What would you like to ask?")
 }
 
