@@ -851,6 +851,14 @@ func listsComeAndGo(t *testing.T, r *room) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.unchanged(t, "imported twice", imports)
+
+	// G48: what is exported can be imported again, and changes nothing.
+	said = r.does(t, 0, ada, "manda.export-irl", "run")
+	file = filepath.Join(t.TempDir(), "requests.xlsx")
+	r.does(t, 0, ada, "", "upload", "--get", strings.Fields(said[strings.Index(said, "upload://"):])[0], "--output", file)
+	r.unchanged(t, "the list of requests", func() {
+		r.does(t, 0, ada, fmt.Sprintf("manda.import-irl :file %q", r.send(t, ada, file)), "run")
+	})
 }
 
 // M11, M54, M55, M57, M58, M60, M61, M63, M66: an analyst compares two findings that contradict each

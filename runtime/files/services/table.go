@@ -75,13 +75,27 @@ func table(doc *documents.Document, a arguments, c tools.Call) (any, string) {
 			if why != "" {
 				return nil, fmt.Sprintf("%s %s", of.place(n, column), why)
 			}
-			row[c.Columns[i].Name] = value
+			row[c.Columns[i].Name] = spelt(value, c.Columns[i].Spelling)
 		}
 		rows = append(rows, row)
 	}
 	return struct {
 		Rows []map[string]*string `json:"rows"`
 	}{rows}, ""
+}
+
+// spelt returns the name of a code as tables keep it: a list that was exported has names.
+func spelt(value *string, as *stores.Spelling) *string {
+	if value == nil || as == nil {
+		return value
+	}
+	if _, kept := as.Load(stores.NewString(*value)); !kept {
+		if w, named := as.Store(stores.NewString(*value)); named {
+			text := w.Text()
+			return &text
+		}
+	}
+	return value
 }
 
 // grids returns the sheets of a file, in their order.
