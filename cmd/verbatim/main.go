@@ -397,9 +397,7 @@ func didYouMean(word string, names []string) string {
 func built() (name, revision string) {
 	name = version
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if name == "" {
-			name = info.Main.Version
-		}
+		name = cmp.Or(name, info.Main.Version)
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
 				revision = s.Value

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -240,9 +241,7 @@ func consented(ctx context.Context, r *run, k *consent) error {
 		return err
 	}
 	for _, i := range k.fills {
-		if c.Agreed[i] == "" {
-			c.Agreed[i] = k.by
-		}
+		c.Agreed[i] = cmp.Or(c.Agreed[i], k.by)
 	}
 	// The digest holds every question that the plan asks, so that the roles are
 	// those of this plan.

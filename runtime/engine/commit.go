@@ -405,9 +405,7 @@ func gaveSensitive(st *step) bool {
 func entryOf(s *Session, p *verbs.Program, o RunOptions, place dsl.Place) stores.Entry {
 	e := stores.Entry{Principal: s.who.Name, Session: s.id, Source: o.Source, Palette: s.e.reg.Digest(), Turn: turnID(s, o), Roles: roleNames(s)}
 	if src := p.Script().Source; src != nil {
-		if e.Source == "" {
-			e.Source = src.Name
-		}
+		e.Source = cmp.Or(e.Source, src.Name)
 		e.Source = fmt.Sprintf("%s:%d", e.Source, src.Position(place.Range.Start).Line)
 	}
 	return e

@@ -411,10 +411,7 @@ func toolAlone(place dsl.Place, v *verbs.Verb, why string, keyed, asked bool) ds
 }
 
 func cameFrom(p *verbs.Param, from verbs.Origin, trail []string) string {
-	words := from.Words()
-	if words == "" {
-		words = "the palette itself"
-	}
+	words := cmp.Or(from.Words(), "the palette itself")
 	return fmt.Sprintf(":%s must come from %s; this came from %s%s", p.Name, p.From.Wanted(), words, throughWords(trail))
 }
 

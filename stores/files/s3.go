@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -78,12 +79,8 @@ func lazily(expression string) func() *regexp.Regexp {
 
 // OpenS3 prepares access to a bucket; it sends no request yet.
 func OpenS3(at S3) (*Bucket, error) {
-	if at.Region == "" {
-		at.Region = "us-east-1"
-	}
-	if at.Stall == 0 {
-		at.Stall = 30 * time.Second
-	}
+	at.Region = cmp.Or(at.Region, "us-east-1")
+	at.Stall = cmp.Or(at.Stall, 30*time.Second)
 	if at.Wait == nil {
 		at.Wait = pause
 	}
@@ -100,9 +97,7 @@ func OpenS3(at S3) (*Bucket, error) {
 	case at.Key == "" || at.Secret == "":
 		return nil, errors.New("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not both set")
 	}
-	if at.Endpoint == "" {
-		at.Endpoint = "https://s3." + at.Region + ".amazonaws.com"
-	}
+	at.Endpoint = cmp.Or(at.Endpoint, "https://s3."+at.Region+".amazonaws.com")
 	base, err := url.Parse(at.Endpoint)
 	switch {
 	case err != nil || base.Host == "" || strings.Trim(base.Path, "/") != "" || base.RawQuery != "" || base.Fragment != "":

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -637,11 +638,7 @@ func columnsOf(p *sqlcore.Query, n int, name func(int) string) ([]int, error) {
 		delete(seen, strings.ToLower(c.Name))
 	}
 	if len(seen) > 0 {
-		extra := make([]string, 0, len(seen))
-		for name := range seen {
-			extra = append(extra, name)
-		}
-		slices.Sort(extra)
+		extra := slices.Sorted(maps.Keys(seen))
 		return nil, &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("the query returns a column %s, which the palette does not declare", extra[0])}
 	}
 	return at, nil

@@ -1,6 +1,7 @@
 package sqlcore
 
 import (
+	"slices"
 	"strings"
 
 	"verbatim/stores"
@@ -33,12 +34,7 @@ func (t Token) Is(words ...string) bool {
 	if t.Kind != Word && t.Kind != Mark {
 		return false
 	}
-	for _, w := range words {
-		if strings.EqualFold(t.Text, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(t.Text, w) })
 }
 
 // Naming reports whether the token can name something.

@@ -22,6 +22,7 @@ import (
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/message"
 )
 
 // Options say what agents may ask for, besides the tasks that the palettes declare.
@@ -275,10 +276,7 @@ func stateOf(s verbs.TaskState) a2a.State {
 
 // contexts returns the session of each task. A task that no agent began gets one, which is kept.
 func (p *peer) contexts(ctx context.Context, all ...*task) ([]string, error) {
-	var ids []string
-	for _, t := range all {
-		ids = append(ids, t.id)
-	}
+	ids := message.Names(all, func(t *task) string { return t.id })
 	of, err := p.peers.Contexts(ctx, p.Principal, ids...)
 	names := make([]string, len(all))
 	for i, t := range all {
@@ -469,10 +467,7 @@ func refusedIn(why server.Problem) []a2a.Part {
 }
 
 func asksFirst(preview *receipt.Receipt) []a2a.Part {
-	var why []string
-	for _, ask := range preview.Asks() {
-		why = append(why, ask.Reason)
-	}
+	why := message.Names(preview.Asks(), func(ask receipt.Ask) string { return ask.Reason })
 	return []a2a.Part{
 		a2a.TextPart("You have to agree first: " + strings.Join(why, "; ") + ". Send it again as data in this context, with agreed: " + preview.Answer() + "."),
 		a2a.DataPart(wire.Run{Schema: wire.RunSchema, Outcome: wire.Previewed, Preview: preview}),
