@@ -297,7 +297,7 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 	}
 	version, _ := built()
 	o := server.Options{
-		Registry: reg, Engine: engine, Store: store, Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: from.certified, Brand: from.brand, OpenID: from.openID, Log: logger,
+		Registry: reg, Engine: engine, Store: store, Clock: a.now, Proxied: f.proxied, Certificates: from.certified, Brand: from.brand, OpenID: from.openID, Log: logger,
 		Meter: meter, Together: r.shared, People: people(reg, store), Tokens: tokensOf(reg, store), Version: version,
 	}
 	o.Unfit = func(ctx context.Context) error { return unfit(ctx, reg, store) }

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -788,7 +789,7 @@ func (w *recorder) commit(v stores.Value) receipt.Commitment {
 	if w.opening == nil {
 		w.opening = journal.NewOpening(w.e.opt.NewID(), w.of.Principal)
 	}
-	c, err := w.opening.Commit(w.e.opt.Random, v)
+	c, err := w.opening.Commit(rand.Reader, v)
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("the journal cannot be written: %w", err)
 	}

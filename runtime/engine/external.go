@@ -356,9 +356,7 @@ func beginAttempt(ctx context.Context, s *Session, o *runOptions, a *sentCall) (
 	r := a.plan
 	under := o.opt.Key
 	if under == "" { // its row is found by nobody's key
-		if under, err = drawKey(s.e); err != nil {
-			return "", nil, err
-		}
+		under = drawKey()
 	}
 	a.row = attemptKey(s.who.Name, under)
 	key = a.row.Text()

@@ -3,10 +3,9 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -29,21 +28,17 @@ func asksOn(ctx context.Context, s *Session, r *run, preview *receipt.Receipt, p
 	if !r.asksAnybody() {
 		return nil
 	}
-	if preview.Occasion, err = drawKey(s.e); err != nil {
-		return err
-	}
+	preview.Occasion = drawKey()
 	p.occasion = preview.Occasion
 	preview.Earlier, err = earlierDone(ctx, s, r.plan.prog.Canonical())
 	return err
 }
 
 // drawKey returns 128 random bits as a text.
-func drawKey(e *Engine) (string, error) {
+func drawKey() string {
 	var bits [16]byte
-	if _, err := io.ReadFull(e.opt.Random, bits[:]); err != nil {
-		return "", &Failure{Err: fmt.Errorf("an id cannot be drawn: %w", err)}
-	}
-	return hex.EncodeToString(bits[:]), nil
+	rand.Read(bits[:]) // never fails, by its documentation
+	return hex.EncodeToString(bits[:])
 }
 
 // occasionKey returns the idempotency key of the run that a question leads to.

@@ -41,7 +41,7 @@ type Agents struct {
 
 // New makes the doors of a server. Mount its Routes, and let Notify run beside them.
 func New(s *server.Server, o Options) *Agents {
-	return &Agents{o, s, &peers.Book{Store: s.Store, Clock: s.Clock, Random: s.Random}}
+	return &Agents{o, s, &peers.Book{Store: s.Store, Clock: s.Clock}}
 }
 
 // Housekeep deletes expired data.

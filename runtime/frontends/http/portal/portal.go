@@ -1082,11 +1082,7 @@ func (d *Desk) conversation(ctx context.Context, draft, unsent string) (pages.Ta
 	} else {
 		t.Messages = []pages.Message{{Who: d.Say("pages/assistant"), Lines: []string{d.Say("pages/hello", d.person())}}}
 	}
-	key, err := d.Logins.Secret()
-	if err != nil {
-		return t, err
-	}
-	t.Hidden = []pages.Hidden{{Name: "page", Value: strconv.Itoa(slices.Index(d.all, d.page) + 1)}, {Name: "key", Value: key}}
+	t.Hidden = []pages.Hidden{{Name: "page", Value: strconv.Itoa(slices.Index(d.all, d.page) + 1)}, {Name: "key", Value: logins.Secret()}}
 	t.File = d.takesFile(unsent)
 	c, err := d.Converse(d.Session)
 	if err != nil {
