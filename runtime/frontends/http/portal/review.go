@@ -41,11 +41,8 @@ func (d *Desk) review(name string, call *receipt.Call, r row, listed bool) error
 	if listed {
 		title = r.title()
 	}
-	p := d.Frame(pages.Sentence(title))
+	p := d.headed(ctx, pages.Sentence(title))
 	p.Wide, p.Full, p.Back = true, true, &pages.Link{URL: q.url(d.at(d.page)), Text: d.Tell.Text(d.page.Title)}
-	if banner := d.doneBanner(ctx); banner != nil {
-		p.Banners = append(p.Banners, *banner)
-	}
 	opened, err := d.openedCard(ctx, name)
 	if err != nil {
 		return err
