@@ -147,13 +147,8 @@ func settledDone(same string) stores.Find {
 	return lastOf(attempts, attTime, 1, isField(attSame, same), isField(attEnded, SettleDone))
 }
 
-// Earlier returns when the principal did the same calls before, or asked a tool for them and lost
+// earlierDone returns when the principal did the same calls before, or asked a tool for them and lost
 // its answer: the latest time of each. Previews that ask somebody have it.
-func (jn Journal) Earlier(ctx context.Context, p *verbs.Program) ([]receipt.Earlier, error) {
-	all, err := earlierDone(ctx, jn.s, p.Canonical())
-	return all, failure(err)
-}
-
 func earlierDone(ctx context.Context, s *Session, settled *dsl.Script) (all []receipt.Earlier, err error) {
 	same, withheld := sameCalls(s, settled)
 	err = s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) error {

@@ -45,19 +45,9 @@ import (
 var guardian = &sqlcore.Guard{Dialect: dialect, Schemas: true,
 	TableFunctions: sqlcore.SetOf("json_array_elements json_array_elements_text jsonb_array_elements jsonb_array_elements_text json_each json_each_text jsonb_each jsonb_each_text unnest"),
 	Syntax: &sqlcore.Syntax{
-		Quotes: `"`, LineEnds: "\n\r", Nested: true, Params: "$:", MaxName: 63, Plain: lowerASCII,
+		Quotes: `"`, LineEnds: "\n\r", Nested: true, Params: "$:", MaxName: 63, Plain: sqlcore.Lower,
 		Marks: strings.Fields("#>> ->> -> #> @> <@ ?| ?& || <= >= <> != :: ( ) [ ] + - * / % < > = ? , ."),
 	}}
-
-// lowerASCII folds a name as PostgreSQL does in UTF-8.
-func lowerASCII(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
-}
 
 // functions are PostgreSQL's functions that only compute, at a cost in proportion to their
 // arguments. Not among them are functions that make text of any length from a number, that read

@@ -63,6 +63,17 @@ func nameStart(c byte) bool {
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
+// Lower returns a name with its ASCII letters in lower case, as SQLite's lower and PostgreSQL in UTF-8
+// fold it.
+func Lower(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, name)
+}
+
 // Lex splits a query as the database does, and leaves comments out. The last token has kind End.
 func (x *Syntax) Lex(s string) ([]Token, *stores.SQLError) {
 	fail := func(at int, msg string) ([]Token, *stores.SQLError) {
