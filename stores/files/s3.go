@@ -43,8 +43,6 @@ type S3 struct {
 
 	Key, Secret, Token string // never shown
 
-	// Spool is the folder for files that are being taken; "" is the system's.
-	Spool string
 	// Stall is how long a request may make no progress; 0 is 30 seconds.
 	Stall time.Duration
 	// Wait waits before a request is sent again; nil waits a quarter of a second, then twice as
@@ -52,8 +50,6 @@ type S3 struct {
 	Wait func(ctx context.Context, attempt int) error
 	// Clock dates signatures; nil is the system's clock.
 	Clock func() time.Time
-	// Transport carries requests; nil is one of its own.
-	Transport http.RoundTripper
 }
 
 const (
@@ -113,17 +109,14 @@ func OpenS3(at S3) (*Bucket, error) {
 		base.Host = at.Bucket + "." + base.Host
 		base.Path = "/"
 	}
-	transport := at.Transport
-	if transport == nil {
-		transport = &http.Transport{
-			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-			TLSHandshakeTimeout: 10 * time.Second,
-			IdleConnTimeout:     90 * time.Second,
-			MaxIdleConnsPerHost: 16,
-			DisableCompression:  true, // sizes and hashes are those of the stored bytes
-			ForceAttemptHTTP2:   true,
-		}
+	transport := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 10 * time.Second,
+		IdleConnTimeout:     90 * time.Second,
+		MaxIdleConnsPerHost: 16,
+		DisableCompression:  true, // sizes and hashes are those of the stored bytes
+		ForceAttemptHTTP2:   true,
 	}
 	return &Bucket{
 		at: at, base: *base,
@@ -334,7 +327,7 @@ func (w *watchedBody) Close() error {
 
 // Take implements Store.
 func (b *Bucket) Take(ctx context.Context, r io.Reader, limit int64) (*Taken, error) {
-	f, err := os.CreateTemp(b.at.Spool, "verbatim-")
+	f, err := os.CreateTemp("", "verbatim-")
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"path"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,13 +28,9 @@ type Gateway struct {
 	Shape        Shape
 	MaxBytes     int64         // of a request and of a frame; 0: 1 MiB
 	Fresh        time.Duration // for which a token that was looked up counts, while answers are told; 0: a second
-	Patience     time.Duration // for the next message of the agent; 0: 10 minutes
 	WriteTimeout time.Duration // for a client to take one message; 0: 30 seconds
 	AuthTimeout  time.Duration // for a new socket to authenticate; 0: 1 minute
-	// Origins are patterns, as in path.Match, of the hosts whose pages may call from a browser. The
-	// gateway's own host always may.
-	Origins []string
-	Log     *slog.Logger // nil: none
+	Log          *slog.Logger  // nil: none
 
 	mu      sync.Mutex
 	closed  bool
@@ -72,20 +66,14 @@ func address(path string) (flow, service string) {
 	return parts[0], parts[2]
 }
 
-// foreign reports whether a page of another host calls, which Origins does not name.
+// foreign reports whether a page of another host calls.
 func (g *Gateway) foreign(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		return false
 	}
 	u, err := url.Parse(origin)
-	if err != nil || u.Host == "" {
-		return true
-	}
-	return !strings.EqualFold(u.Host, r.Host) && !slices.ContainsFunc(g.Origins, func(pattern string) bool {
-		ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(u.Host))
-		return ok && err == nil
-	})
+	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host)
 }
 
 func (g *Gateway) service(w http.ResponseWriter, r *http.Request, flow string) {
@@ -162,7 +150,7 @@ func (c Caller) enters(workspace string) error {
 func (g *Gateway) question(from *http.Request, token string, who Caller, r Request) question {
 	who.Workspace = cmp.Or(who.Workspace, "default")
 	r.Workspace = who.Workspace
-	return question{agent: g.Agent, who: who, r: r, shape: g.Shape, patience: g.Patience, log: g.Log, fresh: cmp.Or(g.Fresh, time.Second), again: func(ctx context.Context) *Error {
+	return question{agent: g.Agent, who: who, r: r, shape: g.Shape, log: g.Log, fresh: cmp.Or(g.Fresh, time.Second), again: func(ctx context.Context) *Error {
 		now, err := g.Authenticate(ctx, token)
 		switch {
 		case err != nil:

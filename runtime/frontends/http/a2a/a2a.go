@@ -79,7 +79,7 @@ func (p *peer) answers(by func(*a2a.Door, context.Context, a2a.Call) a2a.Answer)
 	}
 	h := p.R.Header
 	door := &a2a.Door{Agent: p, Wait: a2aWait, Modes: a2aModes}
-	return p.sends(by(door, p.R.Context(), a2a.Call{Version: h.Get("A2A-Version"), Extensions: h.Get("A2A-Extensions"), Type: h.Get("Content-Type"), Body: body,
+	return p.sends(by(door, p.R.Context(), a2a.Call{Version: h.Get("A2A-Version"), Type: h.Get("Content-Type"), Body: body,
 		Method: p.R.Method, Path: p.R.PathValue("path"), Query: p.R.URL.Query()}))
 }
 
