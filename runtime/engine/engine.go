@@ -215,7 +215,6 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 	}
 	s := &Session{
 		e:     e,
-		ctx:   ctx,
 		id:    e.opt.NewID(),
 		who:   who,
 		zone:  e.opt.Zone,

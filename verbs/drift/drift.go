@@ -30,7 +30,7 @@ import (
 // If it cannot be decided whether a change lowers safety, as between two conditions of different
 // text, it is reported.
 func Between(old, new *verbs.Registry) dsl.Diagnostics {
-	d := &drift{old: old, new: new}
+	d := &drift{old: old}
 	for _, role := range new.Roles() {
 		d.role(role)
 	}
@@ -78,8 +78,8 @@ var codesText string
 func Codes() []dsl.CodeDoc { return dsl.ReadCodes(codesText) }
 
 type drift struct {
-	old, new *verbs.Registry
-	ds       dsl.Diagnostics
+	old *verbs.Registry
+	ds  dsl.Diagnostics
 }
 
 // lower reports one change: at is its place in the new palettes, was in the old.

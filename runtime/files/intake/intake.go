@@ -250,7 +250,6 @@ type Housekept struct {
 	Expired int            // uploads that nothing used
 	Freed   int            // files deleted
 	Bytes   int64          // how large they were
-	Tidied  int            // what processes left that died
 }
 
 const (
@@ -308,7 +307,7 @@ func (s *Service) Housekeep(ctx context.Context) (Housekept, error) {
 			t.Freed, t.Bytes = t.Freed+1, t.Bytes+u.Size
 		}
 	}
-	if t.Tidied, err = s.Files.Tidy(ctx, s.now().Add(-24*time.Hour)); err != nil {
+	if _, err = s.Files.Tidy(ctx, s.now().Add(-24*time.Hour)); err != nil {
 		failed = append(failed, err)
 	}
 	return t, errors.Join(failed...)
