@@ -361,7 +361,7 @@ func (c *conn) checkSQL(ctx context.Context, entities []*stores.Entity, q stores
 		if err := c.ready(ctx, v, p.Tables...); err != nil {
 			return err
 		}
-		err := c.aside(ctx, c.asks(q), func() error { return c.check(ctx, p, v, write(p, v, 1)) })
+		err := c.aside(ctx, c.asks(q), func() error { return c.check(ctx, p, write(p, v, 1)) })
 		if err != nil {
 			return err
 		}
@@ -423,7 +423,7 @@ func (c *conn) aside(ctx context.Context, as string, fn func() error, look ...op
 const setAside = "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true), pg_catalog.set_config('plan_cache_mode', 'auto', true), pg_catalog.set_config('search_path', 'pg_catalog', true)"
 
 // check makes sure, by EXPLAIN, that a statement reads only what it may.
-func (c *conn) check(ctx context.Context, p *sqlcore.Query, v *view, st *statement) error {
+func (c *conn) check(ctx context.Context, p *sqlcore.Query, st *statement) error {
 	c.s.mu.Lock()
 	sound := c.s.sound[st.sql]
 	c.s.mu.Unlock()
@@ -658,7 +658,7 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 	}
 	err = r.c.aside(ctx, r.c.asks(q), func() error {
 		st := write(p, &r.view, limit+1)
-		if err := r.c.check(ctx, p, &r.view, st); err != nil {
+		if err := r.c.check(ctx, p, st); err != nil {
 			return err
 		}
 		rows, err = r.c.run(ctx, p, st, limit)

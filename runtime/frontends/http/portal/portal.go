@@ -365,12 +365,12 @@ func (d *Desk) rows(ctx context.Context, of *verbs.PageList) ([]row, error) {
 }
 
 // listed reads the rows of a list within a window, and reports whether there are more.
-func (d *Desk) listed(ctx context.Context, of *verbs.PageList, w verbs.Window, args ...dsl.Arg) (all []row, more bool, err error) {
+func (d *Desk) listed(ctx context.Context, of *verbs.PageList, w verbs.Window) (all []row, more bool, err error) {
 	limit := w.Limit
 	if w.Limit > 0 {
 		w.Limit++
 	}
-	call, err := d.readWithin(ctx, &w, of.Verb, args...)
+	call, err := d.readWithin(ctx, &w, of.Verb)
 	if err != nil || call.Result == nil {
 		return nil, false, err
 	}
