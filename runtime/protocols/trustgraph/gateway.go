@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +32,10 @@ type Gateway struct {
 	Fresh        time.Duration // for which a token that was looked up counts, while answers are told; 0: a second
 	WriteTimeout time.Duration // for a client to take one message; 0: 30 seconds
 	AuthTimeout  time.Duration // for a new socket to authenticate; 0: 1 minute
-	Log          *slog.Logger  // nil: none
+	// Origins are patterns, as in path.Match, of the hosts whose pages may call from a browser. The
+	// gateway's own host always may.
+	Origins []string
+	Log     *slog.Logger // nil: none
 
 	mu      sync.Mutex
 	closed  bool
@@ -66,14 +71,20 @@ func address(path string) (flow, service string) {
 	return parts[0], parts[2]
 }
 
-// foreign reports whether a page of another host calls.
+// foreign reports whether a page of another host calls, which Origins does not name.
 func (g *Gateway) foreign(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		return false
 	}
 	u, err := url.Parse(origin)
-	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host)
+	if err != nil || u.Host == "" {
+		return true
+	}
+	return !strings.EqualFold(u.Host, r.Host) && !slices.ContainsFunc(g.Origins, func(pattern string) bool {
+		ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(u.Host))
+		return ok && err == nil
+	})
 }
 
 func (g *Gateway) service(w http.ResponseWriter, r *http.Request, flow string) {

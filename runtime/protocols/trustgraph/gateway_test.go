@@ -78,10 +78,11 @@ func TestTheGatewayAnswersHTTPAsTrustGraphDoes(t *testing.T) {
 		{"a workspace that the agent does not know", tells(&Error{WorkspaceNotFound, "workspace not found"}), "POST", path, q, "tg_ana", "", 404, `{"error":"workspace not found"}`},
 		{"a page of another host", echo, "POST", path, q, "tg_ana", "https://evil.example", 403, `{"error":"access denied"}`},
 		{"a page of no host", echo, "POST", path, q, "tg_ana", "null", 403, `{"error":"access denied"}`},
+		{"a page that is allowed", echo, "POST", path, q, "tg_ana", "https://desk.umza.example", 200, `{"message_type":"answer","content":"ana@default/default: q"` + done + `}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			url := serve(t, &Gateway{Agent: c.agent, MaxBytes: 2000})
+			url := serve(t, &Gateway{Agent: c.agent, MaxBytes: 2000, Origins: []string{"*.umza.example"}})
 			r, _ := http.NewRequest(c.method, url+c.path, strings.NewReader(c.body))
 			if c.token != "" {
 				r.Header.Set("Authorization", "Bearer "+c.token)
