@@ -84,8 +84,6 @@ type world struct {
 	random io.Reader
 	// terminal opens the terminal to read an answer from, if a person sits at one.
 	terminal func(world) (io.ReadCloser, bool)
-	// after waits; nil uses the clock.
-	after func(time.Duration) <-chan time.Time
 	// load loads palettes; nil is loadPalettes.
 	load func(dir string, beside ...*dsl.Source) (*loaded, error)
 	// wraps returns a store in place of the one that was opened; nil leaves it. Tests give one that fails.
@@ -397,9 +395,7 @@ func didYouMean(word string, names []string) string {
 func built() (name, revision string) {
 	name = version
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if name == "" {
-			name = info.Main.Version
-		}
+		name = cmp.Or(name, info.Main.Version)
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
 				revision = s.Value

@@ -128,7 +128,7 @@ func (a *app) suspects(ctx context.Context, store stores.Store, flag string) (m 
 func (a *app) dropOld(ctx context.Context, engine *engine.Engine, store stores.Store, why string) error {
 	n, err := engine.DropPending(ctx)
 	if err == nil {
-		err = (&logins.Book{Store: store, Clock: a.now, Random: a.random}).Forget(ctx)
+		err = (&logins.Book{Store: store, Clock: a.now}).Forget(ctx)
 	}
 	if errors.Is(err, stores.ErrSchema) { // a store without logins has none to drop
 		err = nil

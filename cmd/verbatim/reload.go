@@ -162,7 +162,7 @@ func (r *runningServer) notes() []string {
 
 // certificate reads the certificate, which connections from now on are shown.
 func (r *runningServer) certificate(a *app, f serveFlags) error {
-	_, certs, err := a.certificates(&f)
+	certs, err := a.certificates(&f)
 	if err != nil {
 		return err
 	}

@@ -183,7 +183,7 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 }
 
 // opens opens what a server has for as long as it runs, whatever is read anew.
-func (r *runningServer) opens(ctx context.Context, reg *verbs.Registry) error {
+func (r *runningServer) opens(ctx context.Context) error {
 	a := r.app
 	a.shares = r.log
 	a.follows(r.log)
@@ -281,7 +281,7 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 		}
 	}
 	if starts {
-		if err := r.opens(ctx, reg); err != nil {
+		if err := r.opens(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -297,7 +297,7 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 	}
 	version, _ := built()
 	o := server.Options{
-		Registry: reg, Engine: engine, Store: store, Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: from.certified, Brand: from.brand, OpenID: from.openID, Log: logger,
+		Registry: reg, Engine: engine, Store: store, Clock: a.now, Proxied: f.proxied, Certificates: from.certified, Brand: from.brand, OpenID: from.openID, Log: logger,
 		Meter: meter, Together: r.shared, People: people(reg, store), Tokens: tokensOf(reg, store), Version: version,
 	}
 	o.Unfit = func(ctx context.Context) error { return unfit(ctx, reg, store) }
@@ -429,26 +429,26 @@ func follow(ctx context.Context, e *engine.Engine, logger *slog.Logger) {
 	}
 }
 
-// certificates reads the server's certificate, nil if it has none, and whether programs show
-// certificates of their own.
-func (a *app) certificates(f *serveFlags) (certified bool, certs *tls.Config, err error) {
-	if certified, err = a.certified(f.cert != ""); err != nil || f.cert == "" {
-		return certified, nil, err
+// certificates reads the server's certificate, nil if it has none.
+func (a *app) certificates(f *serveFlags) (*tls.Config, error) {
+	certified, err := a.certified(f.cert != "")
+	if err != nil || f.cert == "" {
+		return nil, err
 	}
 	for _, file := range []string{f.cert, f.key} {
 		if _, err := os.ReadFile(file); err != nil {
-			return certified, nil, usage(fmt.Sprintf("the file %s of the certificate cannot be read: %s", quoted(file), reason(err)), "check the path, and who may read it")
+			return nil, usage(fmt.Sprintf("the file %s of the certificate cannot be read: %s", quoted(file), reason(err)), "check the path, and who may read it")
 		}
 	}
 	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
 	if err != nil {
-		return certified, nil, usage("the certificate cannot be used: "+reason(err), "check --tls-cert and --tls-key")
+		return nil, usage("the certificate cannot be used: "+reason(err), "check --tls-cert and --tls-key")
 	}
-	certs = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	certs := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	if certified {
 		certs.ClientAuth = tls.RequestClientCert // each is identified by its digest, whoever signed it
 	}
-	return certified, certs, nil
+	return certs, nil
 }
 
 // outOfTime says that a certificate does not hold at an instant, by the clock that TLS goes by; "" if it does.

@@ -58,7 +58,7 @@ func (s *settings) list(a *app, f *serveFlags, ends *[]func()) []setting {
 			return err
 		}},
 		{"programs", func() (err error) { s.certified, err = a.certified(f.cert != ""); return err }},
-		{"certificate", func() (err error) { _, s.certs, err = a.certificates(f); return err }},
+		{"certificate", func() (err error) { s.certs, err = a.certificates(f); return err }},
 		{"tools", func() (err error) { s.tools, err = a.tools(""); return err }},
 		{"notices", func() (err error) { s.channels, err = a.channels("", a.now); return err }},
 		{"key", func() (err error) {

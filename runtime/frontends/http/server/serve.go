@@ -17,10 +17,8 @@ package server
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"errors"
-	"io"
 	"log/slog"
 	"math"
 	"net"
@@ -70,7 +68,6 @@ type Options struct {
 	// Proxied says that a trusted proxy is in front, whose X-Forwarded-For names the client.
 	Proxied bool
 	Clock   func() time.Time
-	Random  io.Reader
 	Log     *slog.Logger
 	// Meter counts what the engine does; nil for no counts.
 	Meter *Meter
@@ -160,9 +157,6 @@ func New(o Options) (*Server, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	if o.Random == nil {
-		o.Random = rand.Reader
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -172,7 +166,7 @@ func New(o Options) (*Server, error) {
 		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Bodies: cmp.Or(o.Limits.Bodies, 256<<20), Script: cmp.Or(o.Limits.Script, 1<<20), Calls: cmp.Or(o.Limits.Calls, dsl.DefaultLimits.Calls), Drain: cmp.Or(o.Limits.Drain, 10*time.Second), Linger: o.Limits.Linger,
 	}
 	s := &Server{Options: o, public: public, hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(), mux: http.NewServeMux(),
-		Logins: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}}
+		Logins: &logins.Book{Store: o.Store, Clock: o.Clock}}
 	for _, host := range append([]string{public.Host}, o.Hosts...) {
 		s.hosts[strings.ToLower(host)] = true
 	}
