@@ -59,6 +59,10 @@ func ticking(tick string) func() time.Time {
 	if tick == "now" {
 		return time.Now
 	}
+	if ahead, ok := strings.CutPrefix(tick, "now+"); ok {
+		by, _ := time.ParseDuration(ahead)
+		return func() time.Time { return time.Now().Add(by) }
+	}
 	step, _ := time.ParseDuration(tick) // it stands still where nothing is said
 	at := morning
 	return func() time.Time {
