@@ -471,6 +471,34 @@ system.grant-role :principal-id @olaf :role "operator"`)
 	}
 }
 
+// Where metrics have an address of their own and nobody reads them there, no alarm can reach anybody: /readyz and the
+// page of health say so, and no more once somebody reads. 59
+func TestNobodyReadsTheMetrics(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.env = append(h.env, "TICK=20s") // each look at the clock
+	watch := "127.0.0.1:" + freePort(t)
+	s := h.serve("--no-work", "--metrics", watch)
+	const says = "nobody has read /metrics at "
+	ready := func() string {
+		t.Helper()
+		_, body := newVisitor(t).get(s.url + "/readyz")
+		return body
+	}
+	for end := time.Now().Add(30 * time.Second); !strings.Contains(ready(), says+watch); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("/readyz says %s", ready())
+		}
+	}
+	answer, err := http.Get("http://" + watch + "/metrics")
+	if _, body := newVisitor(t).answer(answer, err); !strings.Contains(body, `verbatim_notes{about="watch"} 0`) {
+		t.Error(body)
+	}
+	if body := ready(); strings.Contains(body, says) {
+		t.Errorf("it was read, and /readyz says %s", body)
+	}
+}
+
 // The dashboard shows each metric that there is, or says that it does not; it and the rules name no other; and
 // Prometheus can read every expression of them. G84
 func TestTheDashboardShowsWhatIsCounted(t *testing.T) {

@@ -278,7 +278,8 @@ func canWrite(folder string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	_, err = f.WriteString("verbatim") // an empty file needs no room
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
 func (d *doctor) state(context.Context) []examined {

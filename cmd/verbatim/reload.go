@@ -95,6 +95,7 @@ type runningServer struct {
 	blind       []server.Note // why a restore would not be noticed
 	listener    net.Listener
 	watch       net.Listener // where metrics are answered apart, or nil
+	scraped     atomic.Int64 // when somebody read them there last, or the server began, in nanoseconds
 	listeners   *listeners   // of channels
 	certs       *tls.Config  // nil without TLS
 	presents    atomic.Pointer[tls.Config]
@@ -118,11 +119,14 @@ func (r *runningServer) run(ctx context.Context, hangups <-chan os.Signal) error
 	failed := func(err error) { stop(err) }
 	r.begins(ctx, failed)
 	if r.watch != nil {
+		read := func() { r.scraped.Store(r.app.now().UnixNano()) }
+		read()
 		go func() {
-			if err := r.front.ServeMetrics(ctx, r.watch); err != nil {
+			if err := r.front.ServeMetrics(ctx, r.watch, read); err != nil {
 				stop(err)
 			}
 		}()
+		go r.tellsUnread(ctx)
 	}
 	reloads := make(chan struct{})
 	go func() {
@@ -152,6 +156,38 @@ func (r *runningServer) run(ctx context.Context, hangups <-chan os.Signal) error
 	return nil
 }
 
+// unreadFor is how long nobody need read what --metrics answers before operators are told.
+const unreadFor = 10 * time.Minute
+
+// unread says that nobody has read what is counted for a while, "" if somebody has. Whether an alarm then reaches
+// anybody, only the Prometheus that sends it knows.
+func (r *runningServer) unread() string {
+	if r.watch == nil || r.app.now().Sub(time.Unix(0, r.scraped.Load())) < unreadFor {
+		return ""
+	}
+	return "nobody has read /metrics at " + r.watch.Addr().String() + " for ten minutes, so no alarm can fire"
+}
+
+// tellsUnread logs, until ctx ends, that nobody reads what is counted, and that somebody does again.
+func (r *runningServer) tellsUnread(ctx context.Context) {
+	looks := time.NewTicker(unreadFor / 10)
+	defer looks.Stop()
+	for was := ""; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-looks.C:
+		}
+		why := r.unread()
+		if why != "" && was == "" {
+			r.log.Error("metrics", "why", why, "next", "look whether Prometheus runs, and reaches that address")
+		} else if why == "" && was != "" {
+			r.log.Info("metrics are read again")
+		}
+		was = why
+	}
+}
+
 // notes are what operators should mend, apart from what the configuration shows.
 func (r *runningServer) notes(disks []server.Disk) []server.Note {
 	notes := slices.Clone(r.blind)
@@ -162,6 +198,9 @@ func (r *runningServer) notes(disks []server.Disk) []server.Note {
 	}
 	if refused := r.refused.Load(); refused != nil && len(refused.names) > 0 {
 		notes = append(notes, server.Note{About: server.NoteReload, Says: "the last reload refused the " + strings.Join(refused.names, ", ") + "; the log says why"})
+	}
+	if why := r.unread(); why != "" {
+		notes = append(notes, server.Note{About: server.NoteWatch, Says: why})
 	}
 	if why := small(disks); why != "" {
 		notes = append(notes, server.Note{About: server.NoteDisk, Says: why})

@@ -163,9 +163,10 @@ const (
 	NoteReload      = "reload"      // the last one refused something
 	NoteKey         = "key"         // it signs nothing
 	NoteDisk        = "disk"        // it has little room
+	NoteWatch       = "watch"       // nobody reads what is counted
 )
 
-var noteKinds = [...]string{NoteRestore, NoteCertificate, NoteReload, NoteKey, NoteDisk}
+var noteKinds = [...]string{NoteRestore, NoteCertificate, NoteReload, NoteKey, NoteDisk, NoteWatch}
 
 // Watched is what the program knows of its machine and of itself, beside what the server counts.
 type Watched struct {
@@ -247,10 +248,13 @@ func (s *Server) gauges(count func(context.Context, func(int, float64, ...string
 }
 
 // ServeMetrics answers at a listener of its own until ctx ends, whatever host is asked for: only
-// programs that watch this server reach that address.
-func (f *Front) ServeMetrics(ctx context.Context, l net.Listener) error {
+// programs that watch this server reach that address. read is called for each answer.
+func (f *Front) ServeMetrics(ctx context.Context, l net.Listener, read func()) error {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) { f.Server().metrics.show.ServeHTTP(w, r) })
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		read()
+		f.Server().metrics.show.ServeHTTP(w, r)
+	})
 	own := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second}
 	stop := context.AfterFunc(ctx, func() { _ = own.Close() })
 	defer stop()
