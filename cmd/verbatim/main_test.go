@@ -63,6 +63,16 @@ func ticking(tick string) func() time.Time {
 		by, _ := time.ParseDuration(ahead)
 		return func() time.Time { return time.Now().Add(by) }
 	}
+	if after, ok := strings.CutPrefix(tick, "back in "); ok { // by a minute
+		in, _ := time.ParseDuration(after)
+		began := time.Now()
+		return func() time.Time {
+			if now := time.Now(); now.Sub(began) < in {
+				return now
+			}
+			return time.Now().Add(-time.Minute)
+		}
+	}
 	step, _ := time.ParseDuration(tick) // it stands still where nothing is said
 	at := morning
 	return func() time.Time {
