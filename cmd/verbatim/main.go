@@ -105,6 +105,7 @@ type app struct {
 	observe  func(context.Context, engine.Observed) // receives what the engine does; nil except for a server
 	agreed   func(context.Context)                  // writes the note of the store; nil until marked has read it
 	shares   *slog.Logger                           // logs clock differences; nil except for a server
+	behind   func() time.Duration                   // how far the clock here is behind the store's; nil except for a server on a database
 	reads    bool                                   // the command changes no store that it opens
 	copied   bool                                   // the store that was opened is a temporary copy
 	examines bool                                   // verbatim doctor says itself what is wrong with the store

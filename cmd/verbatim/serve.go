@@ -56,6 +56,7 @@ type serveFlags struct {
 	limits       server.Limits
 	bodies       int64 // MiB
 	script       int64 // KiB
+	room         int64 // MiB
 }
 
 func serveCommand(a *app) *cobra.Command {
@@ -103,10 +104,11 @@ func (a *app) serveFlags(cmd *cobra.Command, f *serveFlags) {
 	flags.IntVar(&f.limits.Streams, "streams", 20_000, "streams of events at once")
 	flags.Int64Var(&f.bodies, "bodies", 256, "memory of all bodies at once, in `MiB`")
 	flags.Int64Var(&f.script, "script", 1024, "the largest script of a client, in `KiB`")
+	flags.Int64Var(&f.room, "room", 512, "free space of each disk below which operators are told, in `MiB`")
 	flags.IntVar(&f.limits.Calls, "calls", dsl.DefaultLimits.Calls, "most calls of a script of a client")
 	flags.DurationVar(&f.limits.Drain, "drain", 10*time.Second, "how long requests and jobs may go on when the server stops, a `time`")
 	flags.DurationVar(&f.limits.Linger, "linger", 3*time.Second, "how long requests are still taken when the server is told to stop, a `time`")
-	for _, seldom := range []string{"linger", "mode", "rate", "burst", "requests", "streams", "bodies", "script", "calls", "drain"} {
+	for _, seldom := range []string{"linger", "room", "mode", "rate", "burst", "requests", "streams", "bodies", "script", "calls", "drain"} {
 		_ = flags.MarkHidden(seldom) // their variables stand in verbatim help variables
 	}
 	flags.StringVar(&f.log, "log", "info", "log to standard error what has this `level`, info or error; off for nothing")
@@ -304,14 +306,33 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 	o.Limits = f.limits
 	o.Limits.Bodies, o.Limits.Script = f.bodies<<20, f.script<<10
 	key, channels := from.key, from.channels
-	o.Notes = func(ctx context.Context) []string {
-		notes := r.notes()
+	o.Notes = func(ctx context.Context) []server.Note {
+		notes := r.notes(a.disks(&f))
 		if key != nil {
 			if err := key.refuses(ctx, store); err != nil {
-				notes = append(notes, "the key signs no journal that is not the one it signed last, so nothing is proven: "+err.Error())
+				notes = append(notes, server.Note{About: server.NoteKey, Says: "the key signs no journal that is not the one it signed last, so nothing is proven: " + err.Error()})
 			}
 		}
 		return notes
+	}
+	o.Watched = func() server.Watched {
+		w := server.Watched{Certificates: map[string]time.Time{}, Disks: a.disks(&f), ClockAhead: r.app.clockAhead()}
+		ends := func(name string, certs *tls.Config) {
+			if certs == nil {
+				return
+			}
+			if leaf, err := leafOf(&certs.Certificates[0]); err == nil {
+				w.Certificates[name] = leaf.NotAfter
+			}
+		}
+		ends("https", r.presents.Load())
+		if c.channels != nil {
+			ends("mail", c.channels.certs)
+		}
+		if refused := r.refused.Load(); refused != nil {
+			w.Refused = refused.causes
+		}
+		return w
 	}
 	o.Talk = a.talks(reg, model, from.chat, from.tokens, from.zone)
 	o.Mail = channels != nil && channels.Writes()

@@ -111,7 +111,7 @@ func (d *desk) checks() (all []check, err error) {
 	}
 	if d.Notes != nil {
 		for _, note := range d.Notes(ctx) {
-			add(false, note, nil)
+			add(false, note.Says, nil)
 		}
 	}
 	return all, nil

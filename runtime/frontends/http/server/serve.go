@@ -84,8 +84,10 @@ type Options struct {
 	// Unfit looks closely at why the store's shape does not serve the palettes, and returns nil if it does: see
 	// Unfit. It may be nil.
 	Unfit func(context.Context) error
-	// Notes returns lines that /readyz says while the server is ready: what operators should mend. It may be nil.
-	Notes func(context.Context) []string
+	// Notes returns what operators should mend, which /readyz says while the server is ready. It may be nil.
+	Notes func(context.Context) []Note
+	// Watched returns what is counted beside what the server knows itself. It may be nil.
+	Watched func() Watched
 }
 
 // ErrNobody says that an identity or a token is unknown.
@@ -353,8 +355,8 @@ func (s *Server) readyz(v *Visit) error {
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the store does not answer\n"))
 	}
 	lines := []string{"ready", "palettes " + PalettesVersion(s.Registry)}
-	if s.Notes != nil {
-		lines = append(lines, s.Notes(ctx)...)
+	for _, n := range s.notes(ctx) {
+		lines = append(lines, n.Says)
 	}
 	text := strings.Join(lines, "\n") + "\n"
 	if s.Meter != nil && s.Meter.down.Load() {
@@ -387,6 +389,13 @@ func (s *Server) ready(ctx context.Context) error {
 		s.Log.Info("ready again")
 	}
 	return err
+}
+
+func (s *Server) notes(ctx context.Context) []Note {
+	if s.Options.Notes == nil {
+		return nil
+	}
+	return s.Options.Notes(ctx)
 }
 
 // readyTime is how long the store is given to say whether it is ready.
