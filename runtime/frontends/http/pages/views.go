@@ -169,12 +169,16 @@ type Field struct {
 	Accept           string
 	Many             bool     // several files can be chosen
 	Most             int64    // the greatest size of a file, in bytes
-	Here             []Choice // the files that are here already
+	Here             []File   // the files that are here already
+	Refused          []string // the values of files that were sent and are not taken
 	Max              int
 	Optional         bool
 	Wrong            string
 	Draft            string // the name under which the browser keeps a draft
 }
+
+// A File is a file that was sent, and that a form still has to hand on.
+type File struct{ Value, Name, Size string }
 
 // A Choice is an option of a Field.
 type Choice struct {

@@ -272,7 +272,7 @@ func (d *Desk) do() error {
 	if values.Get("change") != "" || values.Get("try") == "change" || values.Get("more") != "" && !f.moreGiven() {
 		return d.showForm(http.StatusOK, f, about)
 	}
-	script, err := f.call()
+	script, err := f.call(d.R.Context())
 	if err != nil {
 		return err
 	}
@@ -547,7 +547,7 @@ func (d *Desk) asks(f *filledForm, preview *receipt.Receipt, stale, others bool)
 // declines declines a preview.
 func (d *Desk) declines(f *filledForm) error {
 	ctx := d.R.Context()
-	if script, err := f.call(); err == nil && script != nil && f.values.Get("agreed") != "" {
+	if script, err := f.call(ctx); err == nil && script != nil && f.values.Get("agreed") != "" {
 		if program, ds := d.Session.Check(ctx, script, engine.CheckOptions{Said: theirs}); !ds.HasErrors() && program != nil {
 			// A preview that does not exist any more counts as declined.
 			if err := d.Session.DeclinePreview(ctx, program, f.values.Get("agreed")); err != nil {

@@ -1209,10 +1209,24 @@ func (d *Desk) takesFile(unsent string) *pages.Field {
 		return nil
 	}
 	all.Types = slices.Compact(all.Types)
-	return &pages.Field{ID: "file", Name: "file", Kind: "file", Label: d.Say("pages/add-file"), Accept: accept(&all), Most: all.MaxSize, Hint: fileHint(d.lang, &all), Wrong: unsent}
+	return &pages.Field{ID: "file", Name: "file", Kind: "file", Label: d.Say("pages/add-file"), Accept: accept(&all), Most: all.MaxSize, Hint: fileHint(d.lang, &all), Wrong: unsent, Draft: "said file", Many: d.takesAlone() != nil}
 }
 
-// sent uploads a file and names it in the conversation, as the person would.
+// takesAlone returns the verb by which the page takes files that belong to no item; nil if there is none.
+func (d *Desk) takesAlone() *verbs.Verb {
+	if d.page == nil {
+		return nil
+	}
+	for _, verb := range d.page.Also {
+		if slices.ContainsFunc(verb.Params, func(p verbs.Param) bool { return p.Upload != nil }) && d.Session.May(verb) {
+			return verb
+		}
+	}
+	return nil
+}
+
+// sent uploads a file and names it in the conversation, as the person would; or leads to the form of the
+// verb that takes it.
 func (d *Desk) sent() error {
 	form, unsent, err := d.multipart(func(name string) bool { return name == "file" })
 	if err != nil {
@@ -1225,6 +1239,10 @@ func (d *Desk) sent() error {
 	d.onPage(form)
 	if unsent != "" {
 		return d.homePage(http.StatusUnprocessableEntity, "", unsent)
+	}
+	if verb := d.takesAlone(); verb != nil {
+		i := slices.IndexFunc(verb.Params, func(p verbs.Param) bool { return p.Upload != nil })
+		return d.See("/do/" + verb.Name + "?" + url.Values{verb.Params[i].Name: form["file"]}.Encode())
 	}
 	u, err := d.Session.Uploads().Get(d.R.Context(), ref)
 	switch {

@@ -701,7 +701,7 @@ func TestBrowserUpload(t *testing.T) {
 	tab.Scripts(true)
 	tab.Go(h.url("/do/client.submit-document?item=thomas-muller-identity"))
 	tab.File("#file-reference", bad)
-	tab.Wait("Here already: note.pdf")
+	tab.Wait("note.pdf: this kind of file is not taken here") // before it is sent
 	tab.Click("#document-type")
 	tab.Click("main form .acts .btn")
 	tab.Wait("There is a problem")
