@@ -10,7 +10,7 @@ import (
 )
 
 // slots are the roles in which a list can show columns.
-var slots = []string{"status", "due", "on", "why", "rule", "accepts", "has", "lacks", "note", "expected", "remark", "minutes", "owner", "mine"}
+var slots = []string{"status", "due", "on", "why", "rule", "accepts", "has", "sent", "lacks", "note", "expected", "remark", "minutes", "owner", "mine"}
 
 // A pageNode is a page, and where it is written.
 type pageNode struct {

@@ -270,7 +270,7 @@ func (d *desk) tend(v *verbs.Verb, id string) (string, error) {
 	script, ds := dsl.Parse(dsl.NewSource("page", dsl.FormatCall(&call)))
 	program, more := d.Session.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}, Parsed: ds})
 	if ds = append(ds, more...); ds.HasErrors() {
-		return d.Tell.Refused(ds), nil
+		return d.Refused(ds), nil
 	}
 	o := engine.RunOptions{Source: "page"}
 	preview, err := d.Session.Keep(ctx, program, o)
@@ -284,7 +284,7 @@ func (d *desk) tend(v *verbs.Verb, id string) (string, error) {
 		}
 	}
 	if refusal, ok := errors.AsType[*engine.Refusal](err); ok {
-		return d.Tell.Refused(refusal.Diagnostics), nil
+		return d.Refused(refusal.Diagnostics), nil
 	}
 	return "", err
 }

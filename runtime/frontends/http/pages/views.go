@@ -50,7 +50,10 @@ type Hidden struct{ Name, Value string }
 type Button struct{ Name, Value, Text, Tone string }
 
 // A Tag is a status: a word, and a tone beside it.
-type Tag struct{ Text, Tone string }
+type Tag struct {
+	Text, Tone string
+	Late       string // beside it, if it is late too
+}
 
 // A Fact is a named text.
 type Fact struct {
@@ -90,8 +93,9 @@ type Next struct {
 
 // A Part is a part of a task, which is here or is missing.
 type Part struct {
-	Text string
-	Here bool
+	Text    string
+	Here    bool
+	Checked bool // it is here, and being checked
 }
 
 // A Folded is a list of tasks that is shown on request.
@@ -239,6 +243,7 @@ type Changed struct {
 type Prose struct {
 	ID, Title string
 	Told      bool // it reports a result, and gets the focus
+	Tag       Tag
 	Lines     []string
 	Calls     []string
 	Facts     []Fact

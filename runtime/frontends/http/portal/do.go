@@ -209,6 +209,9 @@ func (d *Desk) edition(schema *verbs.Schema, all ...*verbs.Verb) string {
 // actTitle returns the title under which a verb is offered.
 func (d *Desk) actTitle(verb *verbs.Verb) string {
 	for _, page := range d.all {
+		if q := page.Questions; q != nil && (verb == q.Answer || verb == q.Skip || strings.HasPrefix(q.Send, verb.Name+" ")) {
+			verb = q.Start
+		}
 		if page.Person == verb {
 			return d.Say("pages/person")
 		}
@@ -356,7 +359,7 @@ func (d *Desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 		}
 		f.misfits(script, refusal.Diagnostics)
 		if len(f.wrong) == 0 {
-			f.wrong[""] = d.Tell.Refused(refusal.Diagnostics)
+			f.wrong[""] = d.Refused(refusal.Diagnostics)
 		}
 		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
@@ -423,6 +426,13 @@ func (d *Desk) settled(ctx context.Context, f *filledForm, told string, entry in
 		names = d.Session.Names().Known([]string{item}) // a job is no row
 	}
 	told = strings.Join(slices.Compact(strings.Split(strings.TrimSpace(told), "\n")), "\n") // of several files
+	if _, files := f.file(); entry > 0 && len(files) > 0 {
+		var names []string
+		for _, reference := range files {
+			names = append(names, d.fileName(reference))
+		}
+		told += "\n" + d.Say("pages/files-sent", d.Time(d.Clock()), strings.Join(names, ", "))
+	}
 	n, err := d.Session.Turns().Say(ctx, sessions.Said{Role: sessions.System, Content: strings.TrimSpace(shown(told)), Intent: formIntent + f.verb.Name, Names: names})
 	if err != nil {
 		// The run is committed, so a failure to record it in the conversation is no error: what was
@@ -587,14 +597,25 @@ func (d *Desk) diff(row *receipt.Row, person values.Key) pages.Diff {
 	fields := row.Shown()
 	for n := range fields {
 		field := &fields[n]
-		if field.From == "now" || row.Op == receipt.Deleted || !d.Serves() && opaque().MatchString(field.After.Text()) {
+		file := ""
+		if strings.HasPrefix(field.After.Text(), verbs.UploadScheme) {
+			file = d.fileName(field.After.Text())
+		}
+		if field.From == "now" || row.Op == receipt.Deleted || !d.Serves() && file == "" && opaque().MatchString(field.After.Text()) {
+			continue
+		}
+		if file != "" {
+			diff.Fields = append(diff.Fields, pages.Changed{Name: d.Say("pages/file-name"), After: file})
 			continue
 		}
 		side := func(v receipt.Value) string {
 			if v.Is != "" && v.IsNull() && !v.Gone {
 				return Masked
 			}
-			return d.Tell.Field(field, v)
+			if text := d.Tell.Field(field, v); !strings.HasPrefix(text, "@") || d.Serves() {
+				return text
+			}
+			return d.Tell.Value(stores.NewString(v.Text()))
 		}
 		diff.Fields = append(diff.Fields, pages.Changed{Name: d.Tell.Label(field.Name), Was: row.Op == receipt.Updated, Before: side(field.Before), After: side(field.After), From: d.from(field, person)})
 	}
@@ -906,7 +927,7 @@ func (s *step) answered() error {
 	}
 	r, err := s.Session.Run(ctx, program, o)
 	if refusal, ok := errors.AsType[*engine.Refusal](err); ok {
-		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.Tell.Refused(refusal.Diagnostics))
+		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.Refused(refusal.Diagnostics))
 	}
 	if err != nil {
 		return err
@@ -988,7 +1009,7 @@ func (d *Desk) tries(f *filledForm, program *verbs.Program) error {
 	var refusal *engine.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		card.Notes = []pages.Banner{{Tone: "bad", Text: d.Tell.Refused(refusal.Diagnostics)}}
+		card.Notes = []pages.Banner{{Tone: "bad", Text: d.Refused(refusal.Diagnostics)}}
 		card.Buttons = card.Buttons[1:]
 	case err != nil:
 		return err

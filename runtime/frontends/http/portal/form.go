@@ -37,6 +37,7 @@ type filledForm struct {
 	verb    *verbs.Verb
 	session *engine.Session
 	tell    dialog.Teller
+	desk    *Desk
 	lang    values.Language
 	now     time.Time
 	values  url.Values
@@ -50,7 +51,7 @@ type filledForm struct {
 }
 
 func (d *Desk) fill(verb *verbs.Verb, vals url.Values) *filledForm {
-	return &filledForm{verb: verb, session: d.Session, tell: d.Tell, lang: d.lang, now: d.Clock(), values: vals,
+	return &filledForm{verb: verb, session: d.Session, tell: d.Tell, desk: d, lang: d.lang, now: d.Clock(), values: vals,
 		wrong: map[string]string{}, refused: map[string]string{}, fixed: map[int]string{}, only: map[int][]string{}}
 }
 
@@ -664,7 +665,7 @@ func (f *filledForm) misfits(script *dsl.Script, ds dsl.Diagnostics) {
 		}
 		name, call := f.about(script, &ds[i])
 		file, files := f.file()
-		text := f.tell.Refused(ds[i : i+1])
+		text := f.desk.Refused(ds[i : i+1])
 		if (name == file || ds[i].Code == "already-exists") && call < len(files) {
 			// This file cannot be sent; the others stay.
 			name = file

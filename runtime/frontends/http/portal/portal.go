@@ -417,10 +417,13 @@ func (r row) value(column string) (v stores.Value) {
 func (r row) slot(name string) stores.Value { return r.value(r.of.Slots[name]) }
 
 // text returns the text of a column; a list gets a line for each item.
-func (r row) text(column string) string {
+func (r row) text(column string) string { return r.textWith(column, nil) }
+
+// textWith is text in which files have their names, if it is said what a file is called.
+func (r row) textWith(column string, called func(reference string) string) string {
 	v := r.value(column)
 	if v.Kind() == stores.JSON {
-		if lines := r.list(column, v); lines != "" {
+		if lines := r.list(column, v, called); lines != "" {
 			return lines
 		}
 	}
@@ -431,7 +434,7 @@ func (r row) text(column string) string {
 }
 
 // list writes a list of objects: the first column of each, with the others in brackets.
-func (r row) list(column string, v stores.Value) string {
+func (r row) list(column string, v stores.Value, called func(reference string) string) string {
 	var names []string // in the order in which the palette has them
 	if read := r.of.Verb.Read; read != nil {
 		if i := slices.IndexFunc(read.Lists, func(l verbs.ReadList) bool { return l.Name == column }); i >= 0 {
@@ -453,12 +456,21 @@ func (r row) list(column string, v stores.Value) string {
 			of = slices.Sorted(maps.Keys(item))
 		}
 		var parts []string
+		if item["role"] != nil && item["content"] != nil { // what was said in a conversation
+			lines = append(lines, pages.Sentence(r.d.Tell.Label(strings.ToLower(r.d.Tell.Item(item, "role"))))+": "+shown(r.d.Tell.Item(item, "content")))
+			continue
+		}
 		for _, name := range of {
 			text := r.d.Tell.Item(item, name)
 			if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
 				text = r.d.Time(at)
 			}
-			if text != "" && !strings.HasPrefix(text, "upload://") {
+			if strings.HasPrefix(text, "upload://") {
+				if text = ""; called != nil {
+					text = called(r.d.Tell.Item(item, name))
+				}
+			}
+			if text != "" {
 				parts = append(parts, text)
 			}
 		}
@@ -466,7 +478,7 @@ func (r row) list(column string, v stores.Value) string {
 		case len(parts) == 0:
 			continue
 		case len(parts) > 1 && names != nil:
-			lines = append(lines, parts[0]+" ("+strings.Join(parts[1:], ", ")+")")
+			lines = append(lines, pages.Sentence(parts[0])+" ("+strings.Join(parts[1:], ", ")+")")
 		default:
 			lines = append(lines, pages.Sentence(strings.Join(parts, ": ")))
 		}
@@ -510,18 +522,21 @@ var stateWords = map[string]struct {
 	"done":       {"pages/done", "done"},
 }
 
-func (r row) tag() pages.Tag {
+// tag says how far a row is, and besides whether it is late with the reader: at a desk, whatever is listed is.
+func (r row) tag() (tag pages.Tag) {
 	state := r.state()
-	if due := r.slot("due"); slices.Contains([]string{"to-do", "part", "correction"}, state) && due.Kind() == stores.Date && due.Days() < r.d.today() {
-		state = "late" // whatever is done about it
-	}
 	if s, ok := stateWords[state]; ok {
-		return pages.Tag{Text: r.d.Say(s.says), Tone: s.tone}
+		tag = pages.Tag{Text: r.d.Say(s.says), Tone: s.tone}
+	} else if text := r.d.Tell.Value(r.slot("status")); text != "" {
+		tag = pages.Tag{Text: pages.Sentence(text), Tone: "us"}
 	}
-	if text := r.d.Tell.Value(r.slot("status")); text != "" {
-		return pages.Tag{Text: pages.Sentence(text), Tone: "us"}
+	if due := r.slot("due"); slices.Contains([]string{"", "to-do", "part", "correction"}, state) && due.Kind() == stores.Date && due.Days() < r.d.today() {
+		tag.Late = r.d.Say("pages/late")
+		if state == "to-do" { // it says the same
+			tag.Text = ""
+		}
 	}
-	return pages.Tag{}
+	return tag
 }
 
 // due says when something is due, and how far away that is.
@@ -531,8 +546,10 @@ func (d *Desk) due(v stores.Value) string {
 	}
 	day := values.SayDay(v, d.lang)
 	switch left := v.Days() - d.today(); {
+	case left == -1:
+		return d.Say("pages/was-due-yesterday", day)
 	case left < 0:
-		return d.Say("pages/was-due", day)
+		return d.Say("pages/was-due", day, strconv.FormatInt(int64(-left), 10))
 	case left == 0:
 		return d.Say("pages/due-today", day)
 	case left == 1:
@@ -592,7 +609,7 @@ func (r row) facts(names ...string) (all []pages.Fact) {
 			}
 		}
 		switch name {
-		case "accepts", "has", "lacks", "expected": // words of ours; the others are somebody's own
+		case "accepts", "has", "sent", "lacks", "expected": // words of ours; the others are somebody's own
 			text = pages.Sentence(text)
 		}
 		if text != "" {
@@ -602,7 +619,7 @@ func (r row) facts(names ...string) (all []pages.Fact) {
 	return all
 }
 
-var factWords = map[string]values.Key{"why": "pages/why", "rule": "pages/rule", "accepts": "pages/accepts", "has": "pages/has", "lacks": "pages/lacks", "note": "pages/note", "expected": "pages/expected", "remark": "pages/remark"}
+var factWords = map[string]values.Key{"why": "pages/why", "rule": "pages/rule", "accepts": "pages/accepts", "has": "pages/has", "sent": "pages/with-us", "lacks": "pages/lacks", "note": "pages/note", "expected": "pages/expected", "remark": "pages/remark"}
 
 // progress says how much is done.
 func (d *Desk) progress(ctx context.Context) (*pages.Progress, error) {
@@ -666,7 +683,7 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 			continue
 		}
 		task := pages.Task{Title: r.title(), Tag: r.tag(), Lines: r.lines(), URL: d.itemURL(r.item())}
-		first, more := r.facts("remark", "has", "lacks", "note", "expected"), r.facts("why", "rule", "accepts")
+		first, more := r.facts("remark", "has", "sent", "lacks", "note", "expected"), r.facts("why", "rule", "accepts")
 		if i == 0 && d.next == "" {
 			task.Facts = append(first, more...)
 		} else {
@@ -900,7 +917,8 @@ func (d *Desk) item() error {
 	p.Back = &pages.Link{URL: d.at(d.page), Text: d.Tell.Text(d.page.Title)}
 	block := pages.Prose{ID: "detail", Facts: d.details(call)}
 	if listed {
-		block.Lines = r.lines()
+		block.Lines, block.Tag = r.lines(), r.tag()
+		block.Facts = append(r.facts("remark", "note", "expected", "rule"), block.Facts...)
 		if block.Links, err = d.acts(ctx, r); err != nil {
 			return err
 		}
@@ -975,11 +993,25 @@ func (d *Desk) details(call *receipt.Call) (all []pages.Fact) {
 		if strings.HasPrefix(v.Text(), "@") && v.Kind() == stores.String || strings.HasPrefix(v.Text(), "upload://") {
 			continue
 		}
-		if text := r.text(column); text != "" && text != "[]" {
+		if text := r.textWith(column, d.fileName); text != "" && text != "[]" {
 			all = append(all, pages.Fact{Name: d.heading(of.Verb, column), Text: pages.Sentence(text)})
 		}
 	}
 	return all
+}
+
+// fileName returns what a file is called that the person may see; "" for any other.
+func (d *Desk) fileName(reference string) string {
+	if d.Uploads == nil {
+		return ""
+	}
+	u, err := d.Session.Uploads().Get(d.R.Context(), reference) // of their own
+	if err != nil {
+		if u, err = d.Session.Uploads().Shown(d.R.Context(), reference); err != nil {
+			return ""
+		}
+	}
+	return u.Name
 }
 
 // heading returns what people call a returned field: what the palette writes before it, or before the
@@ -1139,6 +1171,20 @@ func (d *Desk) Time(at time.Time) string {
 	zone := d.Zone()
 	return values.SayDate(stores.DateOf(at.In(zone)), d.lang) + ", " + values.SayTime(at, zone)
 }
+
+// Refused words a refusal for the person, with days and times as they write them.
+func (d *Desk) Refused(ds dsl.Diagnostics) string {
+	return stamps().ReplaceAllStringFunc(d.Tell.Refused(ds), func(found string) string {
+		if at, err := time.Parse("2006-01-02 15:04 MST", found); err == nil {
+			return d.Time(at)
+		}
+		day, _ := stores.ParseDate(found)
+		return values.SayDate(day, d.lang)
+	})
+}
+
+// stamps matches days and instants as programs write them.
+var stamps = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b\d{4}-\d\d-\d\d(?: \d\d:\d\d UTC)?\b`) })
 
 // said takes a message, as `verbatim chat` does.
 func (d *Desk) said() error { return d.says(d.R.PostForm, d.R.PostForm.Get("said")) }
