@@ -93,9 +93,8 @@ type Next struct {
 
 // A Part is a part of a task, which is here or is missing.
 type Part struct {
-	Text    string
-	Here    bool
-	Checked bool // it is here, and being checked
+	Text string
+	Here bool
 }
 
 // A Folded is a list of tasks that is shown on request.

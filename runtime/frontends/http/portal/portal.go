@@ -609,7 +609,7 @@ func (r row) facts(names ...string) (all []pages.Fact) {
 			}
 		}
 		switch name {
-		case "accepts", "has", "sent", "lacks", "expected": // words of ours; the others are somebody's own
+		case "accepts", "has", "lacks", "expected": // words of ours; the others are somebody's own
 			text = pages.Sentence(text)
 		}
 		if text != "" {
@@ -619,7 +619,7 @@ func (r row) facts(names ...string) (all []pages.Fact) {
 	return all
 }
 
-var factWords = map[string]values.Key{"why": "pages/why", "rule": "pages/rule", "accepts": "pages/accepts", "has": "pages/has", "sent": "pages/with-us", "lacks": "pages/lacks", "note": "pages/note", "expected": "pages/expected", "remark": "pages/remark"}
+var factWords = map[string]values.Key{"why": "pages/why", "rule": "pages/rule", "accepts": "pages/accepts", "has": "pages/has", "lacks": "pages/lacks", "note": "pages/note", "expected": "pages/expected", "remark": "pages/remark"}
 
 // progress says how much is done.
 func (d *Desk) progress(ctx context.Context) (*pages.Progress, error) {
@@ -683,7 +683,12 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 			continue
 		}
 		task := pages.Task{Title: r.title(), Tag: r.tag(), Lines: r.lines(), URL: d.itemURL(r.item())}
-		first, more := r.facts("remark", "has", "sent", "lacks", "note", "expected"), r.facts("why", "rule", "accepts")
+		first, more := r.facts("remark", "has", "lacks", "note", "expected"), r.facts("why", "rule", "accepts")
+		sent, err := d.sentFor(ctx, r)
+		if err != nil {
+			return t, err
+		}
+		first = append(sent, first...)
 		if i == 0 && d.next == "" {
 			task.Facts = append(first, more...)
 		} else {
@@ -712,6 +717,24 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 	}
 	t.Folded = fold
 	return t, nil
+}
+
+// sentFor says what was sent for an item of which something is still needed; nothing for the others, whose
+// status says enough.
+func (d *Desk) sentFor(ctx context.Context, r row) ([]pages.Fact, error) {
+	if d.page.Sent == "" || r.state() != "part" {
+		return nil, nil
+	}
+	call, err := d.about(ctx, d.page.Detail, r.item())
+	if err != nil || call.Result == nil || len(call.Result.Rows) == 0 {
+		return nil, err
+	}
+	of := &verbs.PageList{Verb: d.page.Detail}
+	text := row{d, of, call, 0}.text(d.page.Sent)
+	if text == "" {
+		return nil, nil
+	}
+	return []pages.Fact{{Name: d.heading(d.page.Detail, d.page.Sent), Text: text}}, nil
 }
 
 // listHeading returns what stands above a list of n rows: the palette's own heading, or asked where the list

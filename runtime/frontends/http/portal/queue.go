@@ -198,7 +198,7 @@ func (r row) summary(short bool) (lines []string, due string) {
 	if short {
 		return lines, due
 	}
-	for _, f := range r.facts("has", "sent", "lacks", "why", "remark", "note", "expected") {
+	for _, f := range r.facts("has", "lacks", "why", "remark", "note", "expected") {
 		lines = append(lines, f.Name+": "+strings.ReplaceAll(f.Text, "\n", "; "))
 	}
 	return lines, due
