@@ -456,10 +456,6 @@ func (r row) list(column string, v stores.Value, called func(reference string) s
 			of = slices.Sorted(maps.Keys(item))
 		}
 		var parts []string
-		if item["role"] != nil && item["content"] != nil { // what was said in a conversation
-			lines = append(lines, pages.Sentence(r.d.Tell.Label(strings.ToLower(r.d.Tell.Item(item, "role"))))+": "+shown(r.d.Tell.Item(item, "content")))
-			continue
-		}
 		for _, name := range of {
 			text := r.d.Tell.Item(item, name)
 			if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
