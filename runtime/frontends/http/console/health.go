@@ -64,15 +64,17 @@ func (d *desk) checks() (all []check, err error) {
 	}
 	add(true, d.Say("pages/staff-store"), nil)
 	add(true, d.Say("pages/staff-palettes", server.PalettesVersion(d.Registry)), nil)
+	silent := false
 	if d.Meter != nil {
 		if d.Meter.Down() {
 			add(false, d.Say("pages/staff-model-not"), nil)
 		}
 		for _, name := range d.Meter.Silent() {
+			silent = true
 			add(false, d.Say("pages/staff-channel-not", name), nil)
 		}
 	}
-	if d.Mail {
+	if d.Mail && !silent { // letters may go out by it
 		add(true, d.Say("pages/staff-mail"), nil)
 	}
 	now := d.Clock()
@@ -257,7 +259,7 @@ func (d *desk) tendJobs() error {
 		if err != nil {
 			return err
 		}
-		table.Rows = append(table.Rows, []pages.Cell{{Text: strconv.Itoa(i + 1)}, {Text: became}})
+		table.Rows = append(table.Rows, []pages.Cell{{Text: d.Say("dialog/of", strconv.Itoa(i+1), strconv.Itoa(len(ids)))}, {Text: became}})
 	}
 	p.Main = []pages.Block{table}
 	return d.Render(http.StatusOK, p)

@@ -23,7 +23,8 @@ type Page struct {
 	Main     []Block
 	Aside    []Block
 	Wide     bool
-	Full     bool // it takes the whole window
+	Full     bool   // it takes the whole window
+	At       string // where the browser goes back to it: the form, of an answer to one
 }
 
 // A Block is a part of a page.

@@ -133,8 +133,23 @@ func (d *Desk) showForm(status int, f *filledForm, about string) error {
 	}
 	form.Links = append([]pages.Link{back}, form.Links...)
 	p := d.Frame(d.actTitle(f.verb))
-	p.Wrong = len(form.Wrong) > 0
+	if p.Wrong = len(form.Wrong) > 0; d.R.Method == http.MethodPost {
+		p.At = d.formURL(f)
+	}
 	p.Main = []pages.Block{form}
+	if p.Wrong && len(form.Fields) == 0 && d.portal.History != nil && d.page != nil && d.page.Detail != nil {
+		// There is nothing to mend: somebody else was first, and what they did is told.
+		form.Buttons = nil
+		p.Main = []pages.Block{form}
+		if call, err := d.about(ctx, d.page.Detail, f.values.Get("item")); err == nil && call.Result != nil && len(call.Result.Keys) == 1 {
+			events, err := d.portal.History(d, call.Result.Entity, call.Result.Keys[0])
+			if err != nil {
+				return err
+			}
+			events.Events = events.Events[:min(1, len(events.Events))]
+			p.Main = append(p.Main, events)
+		}
+	}
 	if d.page != nil && f.verb == d.page.Person {
 		passed, err := d.passedOn(ctx)
 		if err != nil {
@@ -550,8 +565,13 @@ func (d *Desk) asks(f *filledForm, preview *receipt.Receipt, stale, others bool)
 		card.Buttons[0].Text = d.Say("pages/ask-for-it")
 	}
 	p := d.Frame(d.actTitle(f.verb))
-	p.Main = []pages.Block{card}
+	p.At, p.Main = d.formURL(f), []pages.Block{card}
 	return d.Render(http.StatusOK, p)
+}
+
+// formURL is the address of the form that was sent.
+func (d *Desk) formURL(f *filledForm) string {
+	return "/do/" + f.verb.Name + "?" + url.Values{"item": {f.values.Get("item")}, "next": {f.values.Get("next")}}.Encode()
 }
 
 // declines declines a preview.
@@ -836,10 +856,16 @@ func (s *step) asks(n int, name string, values url.Values) pages.Field {
 
 // check shows all answers before they are sent.
 func (s *step) check(ctx context.Context, status int, show, wrong string) error {
+	given := 0
+	for n := range s.call.Result.Rows {
+		if s.text(n, "answer") != "" {
+			given++
+		}
+	}
 	here := "/questions/" + url.PathEscape(s.item)
 	changed := s.R.URL.Query().Get("changed")
 	a := pages.Answers{Title: s.Say("pages/check-answers"), URL: here, Hidden: []pages.Hidden{{Name: "key", Value: logins.Secret()}, {Name: "send", Value: "1"}, {Name: "edition", Value: s.edition()}},
-		Buttons: []pages.Button{{Text: s.Say("pages/send-answers", strconv.Itoa(len(s.call.Result.Rows))), Tone: "main"}},
+		Buttons: []pages.Button{{Text: s.Say("pages/send-answers", strconv.Itoa(given)), Tone: "main"}},
 		Links:   []pages.Link{{URL: s.at(s.page), Text: s.Say("pages/come-back")}}}
 	if message := s.text(0, "message"); message != "" {
 		a.Lines = []string{message}
@@ -910,6 +936,10 @@ func (s *step) answered() error {
 		value, ok := f.date("value")
 		if !ok {
 			return s.again(ctx, http.StatusUnprocessableEntity, field, values, f.wrong["value"])
+		}
+		if of, ok := s.schemaOf(field); value == "" && ok && of.Optional && q.Skip != nil {
+			values.Set("skip", "1")
+			return s.answered()
 		}
 		if value == "" {
 			return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.Say("pages/needed"))

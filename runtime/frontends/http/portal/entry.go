@@ -45,8 +45,10 @@ func (d *Desk) journalEntry() error {
 		}
 		e, opened := &l.Entry, d.R.Method == http.MethodPost
 		if e.Principal != d.Principal {
-			if err := d.Session.Journal().Reads(ctx); err != nil {
+			if err := d.Session.Journal().Reads(ctx); err != nil && d.Serves() {
 				return err
+			} else if err != nil {
+				return d.NotFound() // like one that is not there
 			}
 		}
 		record, err := journal.Parse(e.Changes)
@@ -85,7 +87,7 @@ func (d *Desk) journalEntry() error {
 		}
 		return d.Render(http.StatusOK, p)
 	}
-	if err := d.Session.Journal().Reads(ctx); err != nil {
+	if err := d.Session.Journal().Reads(ctx); err != nil && d.Serves() {
 		return err // like an entry of somebody else
 	}
 	return d.NotFound()

@@ -177,8 +177,12 @@ func (f *filledForm) field(ctx context.Context, p *verbs.Param, i int) (pages.Fi
 		if err != nil {
 			return out, err
 		}
-		for _, name := range names {
-			choose(name, f.called(name))
+		for i, name := range names {
+			text := f.called(name)
+			if slices.ContainsFunc(names, func(of string) bool { return of != names[i] && f.called(of) == text }) {
+				text += ", " + f.desk.differs(ctx, name)
+			}
+			choose(name, text)
 		}
 		out.Kind = "select"
 	case verbs.CodeType:

@@ -883,6 +883,18 @@ func (d *Desk) find(ctx context.Context, item string) (row, bool, error) {
 	return row{}, false, nil
 }
 
+// differs tells a row apart from others that are called the same: by what a list says of it, or by its name.
+func (d *Desk) differs(ctx context.Context, name string) string {
+	page := d.page
+	defer func() { d.page = page }()
+	for _, d.page = range d.all {
+		if r, ok, err := d.find(ctx, name); err == nil && ok && len(r.lines()) > 0 {
+			return strings.Join(r.lines(), ", ")
+		}
+	}
+	return name
+}
+
 // late lists promises whose day has passed.
 func (d *Desk) late(ctx context.Context) (all []pages.Banner, err error) {
 	of := d.page.Promises

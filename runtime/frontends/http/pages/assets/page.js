@@ -287,6 +287,7 @@
     away = document.hidden;
   });
   addEventListener("pageshow", () => { rest(); arrive(); });
+  if (document.body.dataset.at) history.replaceState(null, "", document.body.dataset.at); // to come back sends nothing again
 
   on("keydown", e => {
     const el = e.target;
