@@ -1274,7 +1274,7 @@ func TestBrowserQuestions(t *testing.T) {
 		tab.Wait("Your onboarding")
 	}
 	tab.Wait("Check your answers")
-	tab.Wait("you cannot change them yourself after that")
+	tab.Wait("you can correct them until the bank has checked them")
 	everywhere(tab, "check")
 	follow(tab, "main", "Change")
 	tab.Wait("Save and return to your answers")

@@ -1,12 +1,16 @@
 package servertest
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/cookiejar"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"verbatim/runtime/tests/browsertest"
 	"verbatim/stores"
 )
 
@@ -89,4 +93,93 @@ func TestLateIsLateEverywhere(t *testing.T) {
 	for _, at := range []string{"/", "/p/1/item/thomas-muller-identity"} {
 		says(t, clara.get(at, http.StatusOK), "We need a correction Late", "20 days ago")
 	}
+}
+
+// another is one more request of Pierre's, which is called as the first is.
+const another = `
+INSERT INTO kyc_outstanding_requests (request_id, workstream_id, request_type, request_subtype, status, due_date, created_at, updated_at)
+    VALUES ('000004e9-0000-4000-8000-000000000077', '00000003-0000-4000-8000-000000000001', 'DOCUMENT', 'SOURCE_OF_WEALTH', 'PENDING', '2031-03-03', '2024-12-03T09:00:00Z', '2024-12-03T09:00:00Z');
+`
+
+// Choices that are called the same say what differs: for the client the day, and for an analyst whose list has
+// neither, the name of the row.
+func TestChoicesThatLookAlikeDiffer(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(h *house) { h.adds("bank.sql", another) })
+	for who, at := range map[string]string{"clara": "/do/client.add-note", "t.weber": "/do/review.waive"} {
+		page := h.reader(who).get(at, http.StatusOK)
+		var all []string
+		for _, m := range regexp.MustCompile(`<option [^>]*>([^<]*)</option>`).FindAllStringSubmatch(page, -1) {
+			if strings.HasPrefix(m[1], "Pierre Dupont (source of wealth)") {
+				all = append(all, m[1])
+			}
+		}
+		if len(all) != 2 || all[0] == all[1] || who == "clara" && !strings.Contains(strings.Join(all, ""), "Due Monday 3 March 2031") {
+			t.Errorf("%s chooses among %q", who, all)
+		}
+	}
+}
+
+// Pages for clients have no language of machines, and what cannot be had says what to do; what is somebody else's
+// and what is not there are told alike.
+func TestPagesForClientsAreInWords(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	clara, kim := h.reader("clara"), h.reader("kim")
+	clara.post("/say", http.StatusOK, with(form(t, clara.get("/", http.StatusOK), "/say"), "said", "What do you still need?"))
+	says(t, clara.get("/why", http.StatusOK), "What do you still need?", "not Turn", "not UTC Said", "not Matched", "not Not used", "not Model")
+	const note, item = "/do/client.add-note", "?item=pierre-dupont-source-of-wealth"
+	clara.post(note, http.StatusOK, with(form(t, clara.get(note+item, http.StatusOK), note), "note", "Soon"))
+	late := clara.post(note, http.StatusUnprocessableEntity, with(form(t, clara.get(note+item, http.StatusOK), note), "note", "Soon", "expected-date-day", "1", "expected-date-month", "2", "expected-date-year", "2020"))
+	says(t, late, "the earliest is today, "+time.Now().UTC().Format("2 January 2006"), "not today, 20")
+	entry := h.entry("client.add-note")
+	says(t, clara.get("/undo/99999", http.StatusUnprocessableEntity), "not Entry 99999", "Ask a person")
+	theirs, none := kim.get("/journal/"+entry, http.StatusNotFound), kim.get("/journal/99999", http.StatusNotFound)
+	if plain(theirs) != plain(none) {
+		t.Errorf("an entry of somebody else is told otherwise than one that is not there:\n%s\n%s", plain(theirs), plain(none))
+	}
+	says(t, none, "Begin on the first page", "not What you typed")
+
+	// A login that ends while a form is open.
+	f := form(t, clara.get(note+item, http.StatusOK), note)
+	f.Set("note", "Another")
+	clara.c.Jar, _ = cookiejar.New(nil)
+	says(t, clara.post(note, http.StatusOK, f), "You were signed out, and what you sent was not taken")
+}
+
+// A document whose name has 200 letters makes no page wider than its window, and from a document of the room a
+// page leads to its analysis. Whoever goes back from what they sent comes to the form.
+func TestBrowserNamesOfAnyLength(t *testing.T) {
+	t.Parallel()
+	tab := browsertest.Open(t)
+	h := newDeal(t)
+	const add = "/do/manda.add-document"
+	reference := regexp.MustCompile(`upload://\S+`).FindString(h.run("upload", "--as", "ada", write(t, filepath.Join(h.dir, "long.txt"), "Revenue in 2025 was EUR 1m.")))
+	h.run("run", "--as", "ada", write(t, filepath.Join(h.dir, "add.dsl"), "manda.add-document :deal-id @grevenau-project-heron :name \""+strings.Repeat("LongNameOfADocument", 6)+".txt\" :file \""+reference+"\"\n"))
+	tab.Size(1280, "light")
+	h.signIn(tab, "ada")
+	tab.Wait("The deal")
+	for _, width := range []int64{1280, 360} {
+		tab.Size(width, "light")
+		tab.Go(h.url("/do/manda.list-documents"))
+		tab.Click("main form .btn")
+		tab.Wait("LongNameOfADocument")
+		if got := tab.Eval(`document.documentElement.scrollWidth - innerWidth`); got != "0" {
+			t.Errorf("at %d the list is wider than the window by %s", width, got)
+		}
+		tab.Shoot(fmt.Sprintf("room-long-%d", width))
+	}
+	tab.Go(h.url("/p/2"))
+	everywhere(tab, "room-documents")
+	follow(tab, "[data-row]", "LongName")
+	tab.Wait("Analyse")
+	tab.Audit("room-document")
+
+	// The answer to a form has the address of the form.
+	tab.Go(h.url(add))
+	tab.Click("main form .acts .btn")
+	tab.Wait("There is a problem")
+	tab.Go(h.url("/"))
+	tab.Eval("(history.back(), '')")
+	tab.Wait("Put a file into the room")
 }
