@@ -708,7 +708,7 @@ func TestBrowserUpload(t *testing.T) {
 	tab.Audit("form-refused")
 	tab.Eval(`(() => { window.told = []; new MutationObserver(() => window.told.push(document.querySelector("main .sent").textContent)).observe(document.querySelector("main .sent"), {childList: true, subtree: true, characterData: true}); return "" })()`)
 	tab.File("#file-reference", good)
-	tab.Wait("Here already: passport.pdf, 0.6 MB")
+	tab.Wait("Here already: passport.pdf, 615.1 kB")
 	if got := tab.Eval(`window.told.some(t => /: (sending, \d+ %|checking)Remove/.test(t))`); got != "true" {
 		t.Errorf("how far it is was not told: %s", tab.Eval("window.told.join()"))
 	}

@@ -10,7 +10,7 @@
   const draft = el => store(s => /\b[3-6]\d{3}([ -]?\d){11}/.test(el.value) ? s.removeItem(draftKey(el)) : s.setItem(draftKey(el), el.value));
   // The server may have masked something in what was sent last.
   const wasSent = (el, text) => el.dataset.sent && text && new RegExp("^" + el.dataset.sent.split("••••••")
-    .map(of => of.replace(/[^\w\s]/g, "\\$&")).join("[^]+") + "$", "u").test(text.trim());
+    .map(of => of.replace(/[^\w\s]/g, "\\$&")).join("[^]+") + "$").test(text.trim());
   // Drafts go once what was sent in this tab is done, and no others.
   const sent = change => store(s => s.setItem("sent", JSON.stringify(change(JSON.parse(s.getItem("sent") || "[]")))), "sessionStorage");
   const drafts = form => find("[data-draft]", form).map(draftKey);
