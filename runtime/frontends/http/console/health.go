@@ -64,17 +64,15 @@ func (d *desk) checks() (all []check, err error) {
 	}
 	add(true, d.Say("pages/staff-store"), nil)
 	add(true, d.Say("pages/staff-palettes", server.PalettesVersion(d.Registry)), nil)
-	silent := false
 	if d.Meter != nil {
 		if d.Meter.Down() {
 			add(false, d.Say("pages/staff-model-not"), nil)
 		}
 		for _, name := range d.Meter.Silent() {
-			silent = true
 			add(false, d.Say("pages/staff-channel-not", name), nil)
 		}
 	}
-	if d.Mail && !silent { // letters may go out by it
+	if d.Mail && (d.Meter == nil || len(d.Meter.Silent()) == 0) { // letters may go out by a channel
 		add(true, d.Say("pages/staff-mail"), nil)
 	}
 	now := d.Clock()

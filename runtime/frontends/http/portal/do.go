@@ -133,21 +133,16 @@ func (d *Desk) showForm(status int, f *filledForm, about string) error {
 	}
 	form.Links = append([]pages.Link{back}, form.Links...)
 	p := d.Frame(d.actTitle(f.verb))
-	if p.Wrong = len(form.Wrong) > 0; d.R.Method == http.MethodPost {
-		p.At = d.formURL(f)
-	}
-	p.Main = []pages.Block{form}
+	p.Wrong, p.At, p.Main = len(form.Wrong) > 0, d.formURL(f), []pages.Block{form}
 	if p.Wrong && len(form.Fields) == 0 && d.portal.History != nil && d.page != nil && d.page.Detail != nil {
 		// There is nothing to mend: somebody else was first, and what they did is told.
 		form.Buttons = nil
-		p.Main = []pages.Block{form}
+		p.Main[0] = form
 		if call, err := d.about(ctx, d.page.Detail, f.values.Get("item")); err == nil && call.Result != nil && len(call.Result.Keys) == 1 {
 			events, err := d.portal.History(d, call.Result.Entity, call.Result.Keys[0])
-			if err != nil {
-				return err
+			if events.Events = events.Events[:min(1, len(events.Events))]; err == nil { // without it the refusal is told all the same
+				p.Main = append(p.Main, events)
 			}
-			events.Events = events.Events[:min(1, len(events.Events))]
-			p.Main = append(p.Main, events)
 		}
 	}
 	if d.page != nil && f.verb == d.page.Person {
@@ -569,8 +564,11 @@ func (d *Desk) asks(f *filledForm, preview *receipt.Receipt, stale, others bool)
 	return d.Render(http.StatusOK, p)
 }
 
-// formURL is the address of the form that was sent.
+// formURL is the address of the form that was sent; "" where none was.
 func (d *Desk) formURL(f *filledForm) string {
+	if d.R.Method != http.MethodPost {
+		return ""
+	}
 	return "/do/" + f.verb.Name + "?" + url.Values{"item": {f.values.Get("item")}, "next": {f.values.Get("next")}}.Encode()
 }
 
@@ -617,15 +615,11 @@ func (d *Desk) diff(row *receipt.Row, person values.Key) pages.Diff {
 	fields := row.Shown()
 	for n := range fields {
 		field := &fields[n]
-		file := ""
-		if strings.HasPrefix(field.After.Text(), verbs.UploadScheme) {
-			file = d.fileName(field.After.Text())
-		}
-		if field.From == "now" || row.Op == receipt.Deleted || !d.Serves() && file == "" && opaque().MatchString(field.After.Text()) {
-			continue
-		}
-		if file != "" {
+		file := d.fileName(field.After.Text())
+		if file != "" && row.Op != receipt.Deleted {
 			diff.Fields = append(diff.Fields, pages.Changed{Name: d.Say("pages/file-name"), After: file})
+		}
+		if field.From == "now" || row.Op == receipt.Deleted || file != "" || !d.Serves() && opaque().MatchString(field.After.Text()) {
 			continue
 		}
 		side := func(v receipt.Value) string {
@@ -856,16 +850,10 @@ func (s *step) asks(n int, name string, values url.Values) pages.Field {
 
 // check shows all answers before they are sent.
 func (s *step) check(ctx context.Context, status int, show, wrong string) error {
-	given := 0
-	for n := range s.call.Result.Rows {
-		if s.text(n, "answer") != "" {
-			given++
-		}
-	}
 	here := "/questions/" + url.PathEscape(s.item)
 	changed := s.R.URL.Query().Get("changed")
 	a := pages.Answers{Title: s.Say("pages/check-answers"), URL: here, Hidden: []pages.Hidden{{Name: "key", Value: logins.Secret()}, {Name: "send", Value: "1"}, {Name: "edition", Value: s.edition()}},
-		Buttons: []pages.Button{{Text: s.Say("pages/send-answers", strconv.Itoa(given)), Tone: "main"}},
+		Buttons: []pages.Button{{Text: s.Say("pages/send-answers"), Tone: "main"}},
 		Links:   []pages.Link{{URL: s.at(s.page), Text: s.Say("pages/come-back")}}}
 	if message := s.text(0, "message"); message != "" {
 		a.Lines = []string{message}

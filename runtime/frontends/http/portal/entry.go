@@ -104,10 +104,10 @@ func (d *Desk) receipt(e *stores.Entry, record journal.Record, masked bool) erro
 	p := d.Frame(d.Say("pages/receipt"))
 	p.Back = &pages.Link{URL: d.at(d.page), Text: d.Say("pages/back")}
 	card := pages.Card{ID: "entry", Title: d.Say("pages/receipt")}
-	if verb := d.Registry.Verb(e.Verb); verb != nil {
+	verb := d.Registry.Verb(e.Verb)
+	if verb != nil {
 		card.Title = d.actTitle(verb)
 	}
-	said := d.saidIn(e.Verb)
 	for i := range record.Rows {
 		row := record.Rows[i]
 		of := d.Registry.Entity(row.Entity)
@@ -124,7 +124,7 @@ func (d *Desk) receipt(e *stores.Entry, record journal.Record, masked bool) erro
 				}
 				return row.Op == receipt.Inserted
 			}
-			return row.Op == receipt.Inserted && !slices.Contains(said[of], f.Name) || f.After.Kind() == stores.Time && e.Time.Sub(f.After.Time()).Abs() < 2*time.Second
+			return row.Op == receipt.Inserted && (verb == nil || verb.ParamNamed(strings.ReplaceAll(f.Name, "_", "-")) < 0) || f.After.Kind() == stores.Time && e.Time.Sub(f.After.Time()).Abs() < 2*time.Second
 		})
 		if diff := d.diff(&row, "pages/you-said"); len(diff.Fields) > 0 {
 			card.Rows = append(card.Rows, diff)
@@ -143,24 +143,6 @@ func (d *Desk) receipt(e *stores.Entry, record journal.Record, masked bool) erro
 		p.Main = append(p.Main, d.turnLink(turn))
 	}
 	return d.Render(http.StatusOK, p)
-}
-
-// saidIn lists the fields, by entity, that a verb fills with what its caller says.
-func (d *Desk) saidIn(verb string) map[*verbs.Entity][]string {
-	all := map[*verbs.Entity][]string{}
-	v := d.Registry.Verb(verb)
-	if v == nil {
-		return all
-	}
-	for i := range v.Effects {
-		x := &v.Effects[i]
-		for _, set := range x.Set {
-			if _, ok := set.Value.ArgOnly(); ok && x.Entity != nil {
-				all[x.Entity] = append(all[x.Entity], x.Entity.Store.Fields[set.Field].Name)
-			}
-		}
-	}
-	return all
 }
 
 // nameOf returns the name of the row that a value of the journal refers to; "" if the person sees none.
@@ -184,8 +166,7 @@ var opaque = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}|upload://`)
 })
 
-// machinery are the names of lines of the record that say how the program works, and nothing of what was said or
-// done.
+// machinery are the lines of the record that say how the program works, and not what was said or done.
 var machinery = []values.Key{"dialog/why-turn", "dialog/why-matched", "dialog/why-proposed", "dialog/why-not-used", "dialog/why-replaced", "dialog/why-note", "dialog/why-journal", "dialog/why-model"}
 
 // inWords rewrites a line of the record for a person who is served: verbs and rows by what they are

@@ -316,27 +316,14 @@ func (f *filledForm) sent(ctx context.Context, references []string, out *pages.F
 	}
 }
 
-// named returns the argument that names the row which a call makes of its file, -1 if there is none. Left
-// empty, it is the file's own name.
+// named returns the argument that names what a call makes of its file, -1 if there is none. Left empty, it is
+// the file's own name.
 func (f *filledForm) named() int {
-	for i := range f.verb.Effects {
-		x := &f.verb.Effects[i]
-		if x.Kind != verbs.Creates || x.Entity == nil || len(x.Entity.Label.Paths) != 1 || len(x.Entity.Label.Paths[0].Steps) > 0 {
-			continue
-		}
-		name, file := -1, false
-		for _, set := range x.Set {
-			param, ok := set.Value.ArgOnly()
-			if ok && set.Field == x.Entity.Label.Paths[0].Field && f.verb.Params[param].Type.Name == verbs.StringType {
-				name = param
-			}
-			file = file || ok && f.verb.Params[param].Upload != nil
-		}
-		if file {
-			return name
-		}
+	i := f.verb.ParamNamed("name")
+	if file, _ := f.file(); file == "" || i < 0 || f.verb.Params[i].Type.Name != verbs.StringType {
+		return -1
 	}
-	return -1
+	return i
 }
 
 // asked converts a question of a schema into a field.
@@ -497,14 +484,14 @@ func (f *filledForm) nameOf(ctx context.Context, reference string, longest int, 
 		return ""
 	}
 	ending := path.Ext(u.Name)
+	stem := []rune(strings.TrimSuffix(u.Name, ending))
 	if before[u.Name]++; before[u.Name] > 1 {
 		ending = " (" + strconv.Itoa(before[u.Name]) + ")" + ending
 	}
-	stem, end := []rune(strings.TrimSuffix(u.Name, path.Ext(u.Name))), []rune(ending)
-	if longest > 0 && len(stem)+len(end) > longest {
-		stem = append(stem[:max(0, longest-len(end)-1)], '…')
+	if longest > 0 && len(stem)+len(ending) > longest {
+		stem = append(stem[:max(0, longest-len(ending)-1)], '…')
 	}
-	return string(append(stem, end...))
+	return string(stem) + ending
 }
 
 // typed reads a value as people write it in the language of the page. It returns what the checker

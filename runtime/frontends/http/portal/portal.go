@@ -417,9 +417,9 @@ func (r row) value(column string) (v stores.Value) {
 func (r row) slot(name string) stores.Value { return r.value(r.of.Slots[name]) }
 
 // text returns the text of a column; a list gets a line for each item.
-func (r row) text(column string) string { return r.textWith(column, nil) }
+func (r row) text(column string) string { return r.textWith(column, func(string) string { return "" }) }
 
-// textWith is text in which files have their names, if it is said what a file is called.
+// textWith is text in which files are called something.
 func (r row) textWith(column string, called func(reference string) string) string {
 	v := r.value(column)
 	if v.Kind() == stores.JSON {
@@ -462,9 +462,7 @@ func (r row) list(column string, v stores.Value, called func(reference string) s
 				text = r.d.Time(at)
 			}
 			if strings.HasPrefix(text, "upload://") {
-				if text = ""; called != nil {
-					text = called(r.d.Tell.Item(item, name))
-				}
+				text = called(text)
 			}
 			if text != "" {
 				parts = append(parts, text)
@@ -725,12 +723,8 @@ func (d *Desk) sentFor(ctx context.Context, r row) ([]pages.Fact, error) {
 	if err != nil || call.Result == nil || len(call.Result.Rows) == 0 {
 		return nil, err
 	}
-	of := &verbs.PageList{Verb: d.page.Detail}
-	text := row{d, of, call, 0}.text(d.page.Sent)
-	if text == "" {
-		return nil, nil
-	}
-	return []pages.Fact{{Name: d.heading(d.page.Detail, d.page.Sent), Text: text}}, nil
+	text := row{d, &verbs.PageList{Verb: d.page.Detail}, call, 0}.text(d.page.Sent)
+	return []pages.Fact{{Name: d.heading(d.page.Detail, d.page.Sent), Text: text}}[:min(1, len(text))], nil
 }
 
 // listHeading returns what stands above a list of n rows: the palette's own heading, or asked where the list
@@ -895,28 +889,36 @@ func (d *Desk) differs(ctx context.Context, name string) string {
 	return name
 }
 
-// late lists promises whose day has passed.
+// late lists promises whose day has passed, with what can be done: at a desk a few, with the pages of their items.
 func (d *Desk) late(ctx context.Context) (all []pages.Banner, err error) {
-	of := d.page.Promises
-	rows, err := d.rows(ctx, of)
-	if err != nil {
-		return nil, err
+	of, most := d.page.Promises, mostRows
+	if of == nil {
+		return nil, nil
 	}
+	if d.page.Desk {
+		most = mostLate
+	}
+	rows, more, err := d.listed(ctx, of, verbs.Window{Limit: most})
 	for _, r := range rows {
 		if of.Slots["status"] != "" && r.state() != "late" {
 			continue
 		}
 		b := pages.Banner{Tone: "warn", Text: d.Say("pages/was-expected", r.title(), values.SayDate(r.slot("due"), d.lang))}
-		if found, ok, err := d.find(ctx, r.item()); err != nil {
+		if at := d.itemURL(r.item()); at != "" && d.page.Desk {
+			b.Acts = []pages.Link{{URL: at, Text: d.Say("pages/staff-open-item"), Of: r.title()}}
+		} else if found, ok, err := d.find(ctx, r.item()); err != nil {
 			return nil, err
-		} else if ok {
+		} else if ok && !d.page.Desk {
 			if b.Acts, err = d.acts(ctx, found); err != nil {
 				return nil, err
 			}
 		}
 		all = append(all, b)
 	}
-	return all, nil
+	if more && d.page.Desk {
+		all = append(all, pages.Banner{Tone: "warn", Text: d.Say("pages/staff-more-late")})
+	}
+	return all, err
 }
 
 // item shows all of one item.
@@ -1033,14 +1035,12 @@ func (d *Desk) details(call *receipt.Call) (all []pages.Fact) {
 
 // fileName returns what a file is called that the person may see; "" for any other.
 func (d *Desk) fileName(reference string) string {
-	if d.Uploads == nil {
+	if d.Uploads == nil || !strings.HasPrefix(reference, verbs.UploadScheme) {
 		return ""
 	}
 	u, err := d.Session.Uploads().Get(d.R.Context(), reference) // of their own
 	if err != nil {
-		if u, err = d.Session.Uploads().Shown(d.R.Context(), reference); err != nil {
-			return ""
-		}
+		u, _ = d.Session.Uploads().Shown(d.R.Context(), reference)
 	}
 	return u.Name
 }
@@ -1295,7 +1295,7 @@ func (d *Desk) takesAlone() *verbs.Verb {
 		return nil
 	}
 	for _, verb := range d.page.Also {
-		if slices.ContainsFunc(verb.Params, func(p verbs.Param) bool { return p.Upload != nil }) && d.Session.May(verb) {
+		if file, _ := d.fill(verb, nil).file(); file != "" && d.Session.May(verb) {
 			return verb
 		}
 	}
@@ -1318,8 +1318,8 @@ func (d *Desk) sent() error {
 		return d.homePage(http.StatusUnprocessableEntity, "", unsent)
 	}
 	if verb := d.takesAlone(); verb != nil {
-		i := slices.IndexFunc(verb.Params, func(p verbs.Param) bool { return p.Upload != nil })
-		return d.See("/do/" + verb.Name + "?" + url.Values{verb.Params[i].Name: form["file"]}.Encode())
+		file, _ := d.fill(verb, form).file()
+		return d.See("/do/" + verb.Name + "?" + url.Values{file: form["file"]}.Encode())
 	}
 	u, err := d.Session.Uploads().Get(d.R.Context(), ref)
 	switch {

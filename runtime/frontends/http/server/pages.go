@@ -203,11 +203,11 @@ func (v *Visit) failPage(q Problem) {
 				to = back(u.RequestURI())
 			}
 		}
-		if at := SignInAt(to); v.R.Method == http.MethodPost {
-			_ = v.See(at + "&kept=1")
-		} else {
-			_ = v.See(at)
+		to = SignInAt(to)
+		if v.R.Method == http.MethodPost {
+			to += "&kept=1"
 		}
+		_ = v.See(to)
 		return
 	}
 	title, ends := v.Say("pages/not-possible"), v.Say("pages/nothing-changed")
