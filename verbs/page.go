@@ -17,8 +17,9 @@ type Page struct {
 	Done     *PageList // nil if the palette names none; so is Promises
 	Promises *PageList
 	Detail   *Verb
-	Opens    *Verb // the verb that reveals masked values; nil if the palette names none
-	Given    *Verb // the verb that shows what the person gave for an item; nil if the palette names none
+	Sent     string // the column of Detail that says what was sent for an item; "" if the palette names none
+	Opens    *Verb  // the verb that reveals masked values; nil if the palette names none
+	Given    *Verb  // the verb that shows what the person gave for an item; nil if the palette names none
 	Acts     []PageAct
 	Also     []*Verb
 	Plots    []PagePlot

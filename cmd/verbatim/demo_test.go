@@ -27,7 +27,7 @@ func TestDemoTellsItsStory(t *testing.T) {
 	}
 	last := 0
 	for _, want := range []string{
-		"build     verbatim", "store     demo.db", "palettes  3 palettes, 34 verbs, 0 errors",
+		"build     verbatim", "store     demo.db", "palettes  3 palettes, 35 verbs, 0 errors",
 		"preview  1 call would change 2 rows in 2 tables and schedule 1 job", `client_notes   (empty) -> "Waiting on accountant"`, "remind_on      ",
 		" calls client.remind", "She sends passport.pdf: upload://", "applied  2 calls changed 5 rows",
 		"refused[origin]: :iban must come from a person or a record; this came from letter.pdf", "next: a person says it",

@@ -38,6 +38,9 @@ func (l *loader) page(pn *pageNode) {
 	if page.Detail, _ = l.pageItem(d, page, f.at("detail")); page.Detail != nil && page.Detail.WritesFile() {
 		d.report(tell(d.place(f.at("detail").value), "contradiction", page.Detail.Name+" is shown with an item, and would write a file each time", "name a read without file, and this one under also", page.Detail.Place, "declared here"))
 	}
+	if page.Detail != nil {
+		page.Sent = d.column(page.Detail, f.at("sent"))
+	}
 	if page.Opens, _ = l.pageItem(d, page, f.at("opens")); page.Opens != nil && !page.Opens.Masked() {
 		d.report(tell(d.place(f.at("opens").value), "contradiction", page.Opens.Name+" opens what stands masked, and gives something else too", "name a verb that reads sensitive fields alone", page.Opens.Place, "declared here"))
 	}

@@ -226,6 +226,8 @@ func (q *Question) Say(v stores.Value, in In) string {
 		if day, ok := stores.ParseDate(v.Text()); ok {
 			return values.SayDate(day, in.Language)
 		}
+	case q.Kind == Country:
+		return values.CountryOf(v.Text(), in.Language)
 	}
 	for _, o := range q.Choices {
 		if o.Code == v.Text() {

@@ -22,10 +22,11 @@ type countryList struct {
 	names map[string][]string // codes by plain name
 	first map[string]int      // words of the longest name that begins with a word
 	codes map[string]string   // of two and three letters
+	says  map[string][]string // what a code stands for, in English, German, French and Spanish
 }
 
 var countries = sync.OnceValue(func() *countryList {
-	l := &countryList{names: map[string][]string{}, first: map[string]int{}, codes: map[string]string{}}
+	l := &countryList{names: map[string][]string{}, first: map[string]int{}, codes: map[string]string{}, says: map[string][]string{}}
 	add := func(code, name string) {
 		n := Plain(strings.ReplaceAll(name, "&", "and"))
 		for _, c := range l.names[n] {
@@ -41,7 +42,7 @@ var countries = sync.OnceValue(func() *countryList {
 		parts := strings.Split(strings.TrimSpace(line), "|")
 		code, besides := strings.CutPrefix(parts[0], "+")
 		if !besides {
-			l.codes[code], l.codes[parts[1]] = code, code
+			l.codes[code], l.codes[parts[1]], l.says[code] = code, code, parts[2:]
 			parts = parts[1:]
 		}
 		for _, name := range parts[1:] {
@@ -125,6 +126,19 @@ func CountryNamed(name string) string {
 		return codes[0]
 	}
 	return ""
+}
+
+// CountryOf returns the name of the country of a code, in one of our languages; English in others, and the
+// code itself if it is none.
+func CountryOf(code string, l Language) string {
+	names := countries().says[code]
+	switch {
+	case len(names) == 0:
+		return code
+	case int(l) < len(names):
+		return names[l]
+	}
+	return names[English]
 }
 
 // wholeCode reads a text that is nothing but a code of a country.

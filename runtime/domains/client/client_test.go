@@ -342,9 +342,9 @@ func TestPartialCollectionPersists(t *testing.T) {
 			t.Error(got)
 		}
 		equal(t, b.asks(s, `client.collection-response :field "nationality" :value "France"`), []string{
-			"REVIEWING | Answer 1 of 6: the beneficial owner | Full name | Pierre Dupont | Please check your 6 answers. They are sent when you confirm them; you cannot change them yourself after that.",
+			"REVIEWING | Answer 1 of 6: the beneficial owner | Full name | Pierre Dupont | Please check your 6 answers. They are sent when you confirm them; you can correct them until the bank has checked them.",
 			"REVIEWING | Answer 2 of 6: the beneficial owner | Date of birth | 15 March 1972",
-			"REVIEWING | Answer 3 of 6: the beneficial owner | Nationality | FR",
+			"REVIEWING | Answer 3 of 6: the beneficial owner | Nationality | France",
 			"REVIEWING | Answer 4 of 6: the beneficial owner | Share held | 40 %",
 			"REVIEWING | Answer 5 of 6: the beneficial owner | How they control the client | through a trust",
 			"REVIEWING | Answer 6 of 6: the beneficial owner | Name of the trust | Dupont Family Trust"})
@@ -360,7 +360,7 @@ func TestPartialCollectionPersists(t *testing.T) {
 			t.Fatal(err)
 		}
 		equal(t, b.asks(b.visit("clara"), "client.collection-confirm :confirmed true"), []string{
-			"SUBMITTED |  |  |  | Your 5 answers were sent. The bank checks them now; if anything has to be changed, they can reopen it for you."})
+			"SUBMITTED |  |  |  | Your 5 answers were sent. The bank checks them now; until it has, you can correct them."})
 		sent := b.rows("info-submission")
 		want := `{"control":"OWNERSHIP","date_of_birth":"1972-03-15","full_name":"Pierre Dupont","nationality":"FR","ownership_percent":40}`
 		if len(sent) != 1 || sent[0]["collected_data"] != want || sent[0]["info_type"] != "BENEFICIAL_OWNER" {

@@ -88,9 +88,9 @@ func TestWhatCameBackIsOfferedAgain(t *testing.T) {
 		const why = "The bank cannot use what was sent. It says: “The share is not what the register says”."
 		before := len(mustJournal(t, b))
 		equal(t, b.asks(b.visit("clara"), "client.start-collection :request-id "+pierre), []string{
-			"REVIEWING | Answer 1 of 6: the beneficial owner | Full name | Pierre Dupont | " + why + " These are your earlier answers; say which one to change, and to what, as in “Full name: …”. Please check your 6 answers. They are sent when you confirm them; you cannot change them yourself after that.",
+			"REVIEWING | Answer 1 of 6: the beneficial owner | Full name | Pierre Dupont | " + why + " These are your earlier answers; say which one to change, and to what, as in “Full name: …”. Please check your 6 answers. They are sent when you confirm them; you can correct them until the bank has checked them.",
 			"REVIEWING | Answer 2 of 6: the beneficial owner | Date of birth | 15 March 1972",
-			"REVIEWING | Answer 3 of 6: the beneficial owner | Nationality | FR",
+			"REVIEWING | Answer 3 of 6: the beneficial owner | Nationality | France",
 			"REVIEWING | Answer 4 of 6: the beneficial owner | Share held | 40 %",
 			"REVIEWING | Answer 5 of 6: the beneficial owner | How they control the client | through a trust",
 			"REVIEWING | Answer 6 of 6: the beneficial owner | Name of the trust | Dupont Family Trust"})

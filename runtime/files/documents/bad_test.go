@@ -168,6 +168,7 @@ func TestBadFilesHaveTheirReason(t *testing.T) {
 		"an archive":                    {"a.zip", zipOf("a.txt", "text"), Unsupported},
 		"a workbook of Excel 97":        {"a.xls", append([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), make([]byte, 600)...), Unsupported},
 		"an encrypted workbook":         {"a.xlsx", append([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), utf16le("EncryptedPackage")...), Encrypted},
+		"a PDF locked in its trailer":   {"a.pdf", bytes.Replace(pageOf("", "", "BT /F 12 Tf (Secret) Tj ET"), []byte("/Root 1 0 R"), []byte("/Root 1 0 R/Encrypt<</Filter/Standard/V 1/R 2/O<00>/U<00>/P -4>>"), 1), Encrypted},
 		"a bomb":                        {"a.docx", docxOf("<w:p><w:r><w:t>" + bomb + "</w:t></w:r></w:p>"), TooLarge},
 		"a hundred thousand entries":    {"a.docx", zipOf(append([]string{"word/document.xml", ""}, entries...)...), TooMany},
 		"a name that leads out":         {"a.docx", zipOf("word/document.xml", "<a/>", "../../etc/passwd", ""), Damaged},

@@ -191,7 +191,7 @@ const (
 
 var sentences = map[Reason]string{
 	Empty:       "the file is empty",
-	Encrypted:   "the file is encrypted: it needs a password to be read",
+	Encrypted:   "the file is encrypted: ask its sender for one that opens without a password",
 	Damaged:     "the file is damaged",
 	TooLarge:    "the file is larger than is read, packed or unpacked",
 	TooMany:     "the file has more parts than are read",

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -27,6 +28,9 @@ type pdf struct {
 	roles types.Dict                 // the standard names of the names of its elements
 }
 
+// lockedInTrailer matches the description of an encryption that stands in the trailer itself.
+var lockedInTrailer = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/Encrypt\s*<<`) })
+
 // noSettings keeps the library from making a folder of settings.
 var noSettings = sync.OnceFunc(func() { model.ConfigPath = "disable" })
 
@@ -44,6 +48,10 @@ func (x *extractor) pdf(data []byte) error {
 	ctx, err := pdfcpu.ReadWithContext(context.Background(), bytes.NewReader(data), conf)
 	if err != nil {
 		return pdfFailure(err)
+	}
+	// The library knows encryption that its trailer refers to, and takes no notice of one written in it.
+	if ctx.Encrypt == nil && lockedInTrailer().Match(data) {
+		return &Failure{Reason: Encrypted}
 	}
 	p := &pdf{extractor: x, table: ctx.XRefTable, fonts: make(map[types.IndirectRef]*font)}
 	p.properties()

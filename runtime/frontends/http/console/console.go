@@ -229,7 +229,7 @@ func (d *desk) decide() error {
 		case errors.As(err, &refusal) && refusal.Diagnostics[0].Code == "sign-in-again":
 			return d.See(server.SignInAt(d.R.URL.Path))
 		case errors.As(err, &refusal):
-			return d.decisionPage(http.StatusConflict, d.Tell.Refused(refusal.Diagnostics), "", id)
+			return d.decisionPage(http.StatusConflict, d.Refused(refusal.Diagnostics), "", id)
 		case err != nil:
 			return err
 		}

@@ -72,7 +72,7 @@ func (d *desk) checks() (all []check, err error) {
 			add(false, d.Say("pages/staff-channel-not", name), nil)
 		}
 	}
-	if d.Mail {
+	if d.Mail && (d.Meter == nil || len(d.Meter.Silent()) == 0) { // letters may go out by a channel
 		add(true, d.Say("pages/staff-mail"), nil)
 	}
 	now := d.Clock()
@@ -257,7 +257,7 @@ func (d *desk) tendJobs() error {
 		if err != nil {
 			return err
 		}
-		table.Rows = append(table.Rows, []pages.Cell{{Text: strconv.Itoa(i + 1)}, {Text: became}})
+		table.Rows = append(table.Rows, []pages.Cell{{Text: d.Say("dialog/of", strconv.Itoa(i+1), strconv.Itoa(len(ids)))}, {Text: became}})
 	}
 	p.Main = []pages.Block{table}
 	return d.Render(http.StatusOK, p)
@@ -270,7 +270,7 @@ func (d *desk) tend(v *verbs.Verb, id string) (string, error) {
 	script, ds := dsl.Parse(dsl.NewSource("page", dsl.FormatCall(&call)))
 	program, more := d.Session.Check(ctx, script, engine.CheckOptions{Said: verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}, Parsed: ds})
 	if ds = append(ds, more...); ds.HasErrors() {
-		return d.Tell.Refused(ds), nil
+		return d.Refused(ds), nil
 	}
 	o := engine.RunOptions{Source: "page"}
 	preview, err := d.Session.Keep(ctx, program, o)
@@ -284,7 +284,7 @@ func (d *desk) tend(v *verbs.Verb, id string) (string, error) {
 		}
 	}
 	if refusal, ok := errors.AsType[*engine.Refusal](err); ok {
-		return d.Tell.Refused(refusal.Diagnostics), nil
+		return d.Refused(refusal.Diagnostics), nil
 	}
 	return "", err
 }

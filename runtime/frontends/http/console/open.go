@@ -95,7 +95,7 @@ func (d *desk) settle() error {
 	var refusal *engine.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		return d.showOpen(http.StatusConflict, entry, d.Tell.Refused(refusal.Diagnostics))
+		return d.showOpen(http.StatusConflict, entry, d.Refused(refusal.Diagnostics))
 	case err != nil:
 		return err
 	}

@@ -202,7 +202,7 @@ func (d *desk) decideTogether() error {
 	for _, id := range ids {
 		c, err := d.Session.Show(ctx, id)
 		if refusal, ok := errors.AsType[*engine.Refusal](err); ok {
-			table.Rows = append(table.Rows, []pages.Cell{{Text: id}, {}, {Text: d.Tell.Refused(refusal.Diagnostics)}})
+			table.Rows = append(table.Rows, []pages.Cell{{Text: id}, {}, {Text: d.Refused(refusal.Diagnostics)}})
 			continue
 		}
 		if err != nil {
@@ -225,7 +225,7 @@ func (d *desk) decideTogether() error {
 			if refusal.Diagnostics[0].Code == "sign-in-again" {
 				return d.See(server.SignInAt("/waiting"))
 			}
-			became = d.Tell.Refused(refusal.Diagnostics)
+			became = d.Refused(refusal.Diagnostics)
 		} else if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func gallery(l values.Language) map[string]pages.Page {
 		return p
 	}
 	field := func(id, kind, label string, wrong string) pages.Field {
-		return pages.Field{ID: id, Name: id, Kind: kind, Label: label, Hint: "For example 31 3 1972", Wrong: wrong, Max: 200, Accept: "application/pdf", Many: true, Most: 1 << 20, Here: []pages.Choice{{Value: "upload://1", Text: "passport.pdf, 2.1 MB"}}, Draft: id,
+		return pages.Field{ID: id, Name: id, Kind: kind, Label: label, Hint: "For example 31 3 1972", Wrong: wrong, Max: 200, Accept: "application/pdf", Many: true, Most: 1 << 20, Here: []pages.File{{Value: "upload://1", Name: "passport.pdf", Size: "2.1 MB"}}, Draft: id,
 			Options: []pages.Choice{{Value: "PASSPORT", Text: "Passport", Chosen: true}, {Value: "ID", Text: "National identity card"}}}
 	}
 	diffs := []pages.Diff{{Title: "Source of wealth, Pierre Dupont", Op: "changed", Fields: []pages.Changed{

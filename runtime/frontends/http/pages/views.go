@@ -23,7 +23,8 @@ type Page struct {
 	Main     []Block
 	Aside    []Block
 	Wide     bool
-	Full     bool // it takes the whole window
+	Full     bool   // it takes the whole window
+	At       string // where the browser goes back to it: the form, of an answer to one
 }
 
 // A Block is a part of a page.
@@ -50,7 +51,10 @@ type Hidden struct{ Name, Value string }
 type Button struct{ Name, Value, Text, Tone string }
 
 // A Tag is a status: a word, and a tone beside it.
-type Tag struct{ Text, Tone string }
+type Tag struct {
+	Text, Tone string
+	Late       string // beside it, if it is late too
+}
 
 // A Fact is a named text.
 type Fact struct {
@@ -169,12 +173,16 @@ type Field struct {
 	Accept           string
 	Many             bool     // several files can be chosen
 	Most             int64    // the greatest size of a file, in bytes
-	Here             []Choice // the files that are here already
+	Here             []File   // the files that are here already
+	Refused          []string // the values of files that were sent and are not taken
 	Max              int
 	Optional         bool
 	Wrong            string
 	Draft            string // the name under which the browser keeps a draft
 }
+
+// A File is a file that was sent, and that a form still has to hand on.
+type File struct{ Value, Name, Size string }
 
 // A Choice is an option of a Field.
 type Choice struct {
@@ -235,6 +243,7 @@ type Changed struct {
 type Prose struct {
 	ID, Title string
 	Told      bool // it reports a result, and gets the focus
+	Tag       Tag
 	Lines     []string
 	Calls     []string
 	Facts     []Fact

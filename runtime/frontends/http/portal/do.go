@@ -133,8 +133,18 @@ func (d *Desk) showForm(status int, f *filledForm, about string) error {
 	}
 	form.Links = append([]pages.Link{back}, form.Links...)
 	p := d.Frame(d.actTitle(f.verb))
-	p.Wrong = len(form.Wrong) > 0
-	p.Main = []pages.Block{form}
+	p.Wrong, p.At, p.Main = len(form.Wrong) > 0, d.formURL(f), []pages.Block{form}
+	if p.Wrong && len(form.Fields) == 0 && d.portal.History != nil && d.page != nil && d.page.Detail != nil {
+		// There is nothing to mend: somebody else was first, and what they did is told.
+		form.Buttons = nil
+		p.Main[0] = form
+		if call, err := d.about(ctx, d.page.Detail, f.values.Get("item")); err == nil && call.Result != nil && len(call.Result.Keys) == 1 {
+			events, err := d.portal.History(d, call.Result.Entity, call.Result.Keys[0])
+			if events.Events = events.Events[:min(1, len(events.Events))]; err == nil { // without it the refusal is told all the same
+				p.Main = append(p.Main, events)
+			}
+		}
+	}
 	if d.page != nil && f.verb == d.page.Person {
 		passed, err := d.passedOn(ctx)
 		if err != nil {
@@ -209,6 +219,9 @@ func (d *Desk) edition(schema *verbs.Schema, all ...*verbs.Verb) string {
 // actTitle returns the title under which a verb is offered.
 func (d *Desk) actTitle(verb *verbs.Verb) string {
 	for _, page := range d.all {
+		if q := page.Questions; q != nil && (verb == q.Answer || verb == q.Skip || strings.HasPrefix(q.Send, verb.Name+" ")) {
+			verb = q.Start
+		}
 		if page.Person == verb {
 			return d.Say("pages/person")
 		}
@@ -272,7 +285,7 @@ func (d *Desk) do() error {
 	if values.Get("change") != "" || values.Get("try") == "change" || values.Get("more") != "" && !f.moreGiven() {
 		return d.showForm(http.StatusOK, f, about)
 	}
-	script, err := f.call()
+	script, err := f.call(d.R.Context())
 	if err != nil {
 		return err
 	}
@@ -356,7 +369,7 @@ func (d *Desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 		}
 		f.misfits(script, refusal.Diagnostics)
 		if len(f.wrong) == 0 {
-			f.wrong[""] = d.Tell.Refused(refusal.Diagnostics)
+			f.wrong[""] = d.Refused(refusal.Diagnostics)
 		}
 		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
@@ -423,6 +436,13 @@ func (d *Desk) settled(ctx context.Context, f *filledForm, told string, entry in
 		names = d.Session.Names().Known([]string{item}) // a job is no row
 	}
 	told = strings.Join(slices.Compact(strings.Split(strings.TrimSpace(told), "\n")), "\n") // of several files
+	if _, files := f.file(); entry > 0 && len(files) > 0 {
+		var names []string
+		for _, reference := range files {
+			names = append(names, d.fileName(reference))
+		}
+		told += "\n" + d.Say("pages/files-sent", d.Time(d.Clock()), strings.Join(names, ", "))
+	}
 	n, err := d.Session.Turns().Say(ctx, sessions.Said{Role: sessions.System, Content: strings.TrimSpace(shown(told)), Intent: formIntent + f.verb.Name, Names: names})
 	if err != nil {
 		// The run is committed, so a failure to record it in the conversation is no error: what was
@@ -540,14 +560,22 @@ func (d *Desk) asks(f *filledForm, preview *receipt.Receipt, stale, others bool)
 		card.Buttons[0].Text = d.Say("pages/ask-for-it")
 	}
 	p := d.Frame(d.actTitle(f.verb))
-	p.Main = []pages.Block{card}
+	p.At, p.Main = d.formURL(f), []pages.Block{card}
 	return d.Render(http.StatusOK, p)
+}
+
+// formURL is the address of the form that was sent; "" where none was.
+func (d *Desk) formURL(f *filledForm) string {
+	if d.R.Method != http.MethodPost {
+		return ""
+	}
+	return "/do/" + f.verb.Name + "?" + url.Values{"item": {f.values.Get("item")}, "next": {f.values.Get("next")}}.Encode()
 }
 
 // declines declines a preview.
 func (d *Desk) declines(f *filledForm) error {
 	ctx := d.R.Context()
-	if script, err := f.call(); err == nil && script != nil && f.values.Get("agreed") != "" {
+	if script, err := f.call(ctx); err == nil && script != nil && f.values.Get("agreed") != "" {
 		if program, ds := d.Session.Check(ctx, script, engine.CheckOptions{Said: theirs}); !ds.HasErrors() && program != nil {
 			// A preview that does not exist any more counts as declined.
 			if err := d.Session.DeclinePreview(ctx, program, f.values.Get("agreed")); err != nil {
@@ -587,14 +615,21 @@ func (d *Desk) diff(row *receipt.Row, person values.Key) pages.Diff {
 	fields := row.Shown()
 	for n := range fields {
 		field := &fields[n]
-		if field.From == "now" || row.Op == receipt.Deleted || !d.Serves() && opaque().MatchString(field.After.Text()) {
+		file := d.fileName(field.After.Text())
+		if file != "" && row.Op != receipt.Deleted {
+			diff.Fields = append(diff.Fields, pages.Changed{Name: d.Say("pages/file-name"), After: file})
+		}
+		if field.From == "now" || row.Op == receipt.Deleted || file != "" || !d.Serves() && opaque().MatchString(field.After.Text()) {
 			continue
 		}
 		side := func(v receipt.Value) string {
 			if v.Is != "" && v.IsNull() && !v.Gone {
 				return Masked
 			}
-			return d.Tell.Field(field, v)
+			if text := d.Tell.Field(field, v); !strings.HasPrefix(text, "@") || d.Serves() {
+				return text
+			}
+			return d.Tell.Value(stores.NewString(v.Text()))
 		}
 		diff.Fields = append(diff.Fields, pages.Changed{Name: d.Tell.Label(field.Name), Was: row.Op == receipt.Updated, Before: side(field.Before), After: side(field.After), From: d.from(field, person)})
 	}
@@ -818,7 +853,7 @@ func (s *step) check(ctx context.Context, status int, show, wrong string) error 
 	here := "/questions/" + url.PathEscape(s.item)
 	changed := s.R.URL.Query().Get("changed")
 	a := pages.Answers{Title: s.Say("pages/check-answers"), URL: here, Hidden: []pages.Hidden{{Name: "key", Value: logins.Secret()}, {Name: "send", Value: "1"}, {Name: "edition", Value: s.edition()}},
-		Buttons: []pages.Button{{Text: s.Say("pages/send-answers", strconv.Itoa(len(s.call.Result.Rows))), Tone: "main"}},
+		Buttons: []pages.Button{{Text: s.Say("pages/send-answers"), Tone: "main"}},
 		Links:   []pages.Link{{URL: s.at(s.page), Text: s.Say("pages/come-back")}}}
 	if message := s.text(0, "message"); message != "" {
 		a.Lines = []string{message}
@@ -890,6 +925,10 @@ func (s *step) answered() error {
 		if !ok {
 			return s.again(ctx, http.StatusUnprocessableEntity, field, values, f.wrong["value"])
 		}
+		if of, ok := s.schemaOf(field); value == "" && ok && of.Optional && q.Skip != nil {
+			values.Set("skip", "1")
+			return s.answered()
+		}
 		if value == "" {
 			return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.Say("pages/needed"))
 		}
@@ -906,7 +945,7 @@ func (s *step) answered() error {
 	}
 	r, err := s.Session.Run(ctx, program, o)
 	if refusal, ok := errors.AsType[*engine.Refusal](err); ok {
-		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.Tell.Refused(refusal.Diagnostics))
+		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.Refused(refusal.Diagnostics))
 	}
 	if err != nil {
 		return err
@@ -988,7 +1027,7 @@ func (d *Desk) tries(f *filledForm, program *verbs.Program) error {
 	var refusal *engine.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		card.Notes = []pages.Banner{{Tone: "bad", Text: d.Tell.Refused(refusal.Diagnostics)}}
+		card.Notes = []pages.Banner{{Tone: "bad", Text: d.Refused(refusal.Diagnostics)}}
 		card.Buttons = card.Buttons[1:]
 	case err != nil:
 		return err

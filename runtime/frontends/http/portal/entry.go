@@ -24,6 +24,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
+	"verbatim/verbs"
 )
 
 // An entry of the journal: how it came about, and the call that takes back what it did. That call runs
@@ -44,8 +45,10 @@ func (d *Desk) journalEntry() error {
 		}
 		e, opened := &l.Entry, d.R.Method == http.MethodPost
 		if e.Principal != d.Principal {
-			if err := d.Session.Journal().Reads(ctx); err != nil {
+			if err := d.Session.Journal().Reads(ctx); err != nil && d.Serves() {
 				return err
+			} else if err != nil {
+				return d.NotFound() // like one that is not there
 			}
 		}
 		record, err := journal.Parse(e.Changes)
@@ -84,7 +87,7 @@ func (d *Desk) journalEntry() error {
 		}
 		return d.Render(http.StatusOK, p)
 	}
-	if err := d.Session.Journal().Reads(ctx); err != nil {
+	if err := d.Session.Journal().Reads(ctx); err != nil && d.Serves() {
 		return err // like an entry of somebody else
 	}
 	return d.NotFound()
@@ -101,13 +104,27 @@ func (d *Desk) receipt(e *stores.Entry, record journal.Record, masked bool) erro
 	p := d.Frame(d.Say("pages/receipt"))
 	p.Back = &pages.Link{URL: d.at(d.page), Text: d.Say("pages/back")}
 	card := pages.Card{ID: "entry", Title: d.Say("pages/receipt")}
-	if verb := d.Registry.Verb(e.Verb); verb != nil {
+	verb := d.Registry.Verb(e.Verb)
+	if verb != nil {
 		card.Title = d.actTitle(verb)
 	}
 	for i := range record.Rows {
 		row := record.Rows[i]
+		of := d.Registry.Entity(row.Entity)
+		if of == nil {
+			continue
+		}
+		if row.Op == receipt.Updated && row.Name == "" {
+			row.Name = d.nameOf(of, receipt.Of(row.Key))
+		}
 		row.Fields = slices.DeleteFunc(slices.Clone(row.Fields), func(f receipt.Field) bool { // when it was done stands below
-			return f.After.Kind() == stores.Time && e.Time.Sub(f.After.Time()).Abs() < 2*time.Second
+			if at := of.Store.FieldIndex(f.Name); at >= 0 && of.Fields[at].Type.Name == verbs.RefType {
+				if label := d.Tell.Value(stores.NewString(d.nameOf(of.Fields[at].Type.Entity, f.After))); row.Op == receipt.Inserted && label != "" && card.Aside == "" {
+					card.Aside = label // what it was for
+				}
+				return row.Op == receipt.Inserted
+			}
+			return row.Op == receipt.Inserted && (verb == nil || verb.ParamNamed(strings.ReplaceAll(f.Name, "_", "-")) < 0) || f.After.Kind() == stores.Time && e.Time.Sub(f.After.Time()).Abs() < 2*time.Second
 		})
 		if diff := d.diff(&row, "pages/you-said"); len(diff.Fields) > 0 {
 			card.Rows = append(card.Rows, diff)
@@ -128,10 +145,29 @@ func (d *Desk) receipt(e *stores.Entry, record journal.Record, masked bool) erro
 	return d.Render(http.StatusOK, p)
 }
 
+// nameOf returns the name of the row that a value of the journal refers to; "" if the person sees none.
+func (d *Desk) nameOf(e *verbs.Entity, v receipt.Value) string {
+	ctx, key := d.R.Context(), v.Value
+	if strings.HasPrefix(v.Name, "@") {
+		var err error
+		if _, key, err = d.Session.Names().Find(ctx, e.Store.Name+" "+v.Name); err != nil {
+			return ""
+		}
+	}
+	names, err := d.Session.Names().Named(ctx, e, key)
+	if err != nil || names[0] == "" {
+		return ""
+	}
+	return "@" + strings.TrimPrefix(names[0], "@")
+}
+
 // opaque matches what means nothing to people: digests, keys, and references of files.
 var opaque = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}|upload://`)
 })
+
+// machinery are the lines of the record that say how the program works, and not what was said or done.
+var machinery = []values.Key{"dialog/why-turn", "dialog/why-matched", "dialog/why-proposed", "dialog/why-not-used", "dialog/why-replaced", "dialog/why-note", "dialog/why-journal", "dialog/why-model"}
 
 // inWords rewrites a line of the record for a person who is served: verbs and rows by what they are
 // called. It is "" where something remains that means nothing to them.
@@ -225,7 +261,9 @@ func (d *Desk) why() error {
 					name, text, _ = strings.Cut(strings.TrimSpace(line), " ")
 				}
 				if text = strings.TrimSpace(text); !d.Serves() {
-					text = d.inWords(text)
+					if text = d.inWords(text); slices.ContainsFunc(machinery, func(key values.Key) bool { return key.In(d.lang) == name }) {
+						text = ""
+					}
 				}
 				if text != "" {
 					turn.Why = append(turn.Why, pages.Fact{Name: pages.Sentence(name), Text: text})
@@ -260,7 +298,11 @@ func (d *Desk) undoPage() error {
 	if refusal, ok := errors.AsType[*engine.Refusal](err); ok {
 		p := d.Frame(d.Say("pages/take-back"))
 		p.Back = &pages.Link{URL: d.at(d.page), Text: d.Say("pages/back")}
-		p.Banners = append(p.Banners, pages.Banner{Tone: "warn", Text: d.Tell.Refused(refusal.Diagnostics)})
+		text := d.Refused(refusal.Diagnostics)
+		if refusal.Diagnostics[0].Code == "unknown-entry" && !d.Serves() {
+			text = d.Say("pages/not-taken-back")
+		}
+		p.Banners = append(p.Banners, pages.Banner{Tone: "warn", Text: text})
 		return d.Render(http.StatusUnprocessableEntity, p)
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,11 +37,12 @@ type filledForm struct {
 	verb    *verbs.Verb
 	session *engine.Session
 	tell    dialog.Teller
+	desk    *Desk
 	lang    values.Language
 	now     time.Time
 	values  url.Values
 	wrong   map[string]string // by field name
-	refused map[string]bool   // files that cannot be sent
+	refused map[string]string // why files cannot be sent
 	fixed   map[int]string    // by index, arguments that the page of the form fixes
 	only    map[int][]string  // by index, the codes that an argument offers
 	turns   []pages.Message   // that can be left out, of a call for a person
@@ -49,8 +51,8 @@ type filledForm struct {
 }
 
 func (d *Desk) fill(verb *verbs.Verb, vals url.Values) *filledForm {
-	return &filledForm{verb: verb, session: d.Session, tell: d.Tell, lang: d.lang, now: d.Clock(), values: vals,
-		wrong: map[string]string{}, refused: map[string]bool{}, fixed: map[int]string{}, only: map[int][]string{}}
+	return &filledForm{verb: verb, session: d.Session, tell: d.Tell, desk: d, lang: d.lang, now: d.Clock(), values: vals,
+		wrong: map[string]string{}, refused: map[string]string{}, fixed: map[int]string{}, only: map[int][]string{}}
 }
 
 func (f *filledForm) say(key values.Key, of ...string) string { return key.In(f.lang, of...) }
@@ -160,6 +162,9 @@ func (f *filledForm) field(ctx context.Context, p *verbs.Param, i int) (pages.Fi
 	if f.lang != values.English && out.Hint == pages.Sentence(p.Description) {
 		out.Hint = "" // it is not translated
 	}
+	if i == f.named() {
+		out.Optional, out.Hint = true, f.say("pages/name-of-file")
+	}
 	if out.Value == "" && !p.Default.IsNull() && !f.values.Has(p.Name) {
 		out.Value = p.Default.Text()
 	}
@@ -172,8 +177,12 @@ func (f *filledForm) field(ctx context.Context, p *verbs.Param, i int) (pages.Fi
 		if err != nil {
 			return out, err
 		}
-		for _, name := range names {
-			choose(name, f.called(name))
+		for i, name := range names {
+			text := f.called(name)
+			if slices.ContainsFunc(names, func(of string) bool { return of != names[i] && f.called(of) == text }) {
+				text += ", " + f.desk.differs(ctx, name)
+			}
+			choose(name, text)
 		}
 		out.Kind = "select"
 	case verbs.CodeType:
@@ -216,7 +225,8 @@ func (f *filledForm) field(ctx context.Context, p *verbs.Param, i int) (pages.Fi
 		switch {
 		case p.Upload != nil:
 			out.Kind, out.Accept, out.Hint = "file", accept(p.Upload), fileHint(f.lang, p.Upload)
-			out.Here, out.Value, out.Many, out.Most = f.sent(ctx, f.values[p.Name]), "", true, p.Upload.MaxSize
+			out.Value, out.Many, out.Most = "", true, p.Upload.MaxSize
+			f.sent(ctx, f.values[p.Name], &out)
 		case t.MaxLength == 0 || t.MaxLength > shortText:
 			out.Kind = "area"
 		}
@@ -280,14 +290,40 @@ func (f *filledForm) names(ctx context.Context, p *verbs.Param) ([]string, error
 	return f.session.Names().Usable(ctx, f.verb, p, all[p.Type.Entity])
 }
 
-// sent lists the files that were uploaded before.
-func (f *filledForm) sent(ctx context.Context, references []string) (all []pages.Choice) {
+// sent lists the files of a field that were uploaded before, and says at the field which cannot be sent.
+func (f *filledForm) sent(ctx context.Context, references []string, out *pages.Field) {
+	var all []string
 	for _, reference := range references {
-		if u, err := f.session.Uploads().Get(ctx, reference); err == nil && !f.refused[reference] {
-			all = append(all, pages.Choice{Value: reference, Text: f.say("pages/file-here", u.Name, verbs.SizeText(u.Size))})
+		u, err := f.session.Uploads().Get(ctx, reference)
+		if err != nil {
+			continue
 		}
+		why, refused := f.refused[reference]
+		if !refused {
+			out.Here = append(out.Here, pages.File{Value: reference, Name: u.Name, Size: verbs.SizeText(u.Size)})
+			continue
+		}
+		if why == "" {
+			why = f.say("pages/wrong-type", u.Name, out.Hint)
+		} else {
+			why = u.Name + ": " + why
+		}
+		out.Refused, all = append(out.Refused, reference), append(all, why)
 	}
-	return all
+	if all != nil {
+		out.Wrong = strings.Join(all, " ")
+		f.wrong[out.Name] = out.Wrong
+	}
+}
+
+// named returns the argument that names what a call makes of its file, -1 if there is none. Left empty, it is
+// the file's own name.
+func (f *filledForm) named() int {
+	i := f.verb.ParamNamed("name")
+	if file, _ := f.file(); file == "" || i < 0 || f.verb.Params[i].Type.Name != verbs.StringType {
+		return -1
+	}
+	return i
 }
 
 // asked converts a question of a schema into a field.
@@ -348,8 +384,10 @@ func (f *filledForm) date(name string) (text string, ok bool) {
 
 // call makes a script of the form: one call, or one for each file where the verb takes one file and
 // several were sent. It records what is wrong beside each field.
-func (f *filledForm) call() (*dsl.Script, error) {
+func (f *filledForm) call(ctx context.Context) (*dsl.Script, error) {
 	args := map[string]any{}
+	file, files := f.file()
+	named := f.named()
 	for i := range f.verb.Params {
 		p := &f.verb.Params[i]
 		text := strings.TrimSpace(f.given(i))
@@ -381,6 +419,9 @@ func (f *filledForm) call() (*dsl.Script, error) {
 			}
 		}
 		switch {
+		case i == named && text == "" && len(files) > 0: // each file has its own
+		case i == named && len(files) > 1:
+			f.wrong[p.Name] = f.say("pages/one-name", strconv.Itoa(len(files)))
 		case text == "" && p.Required && !p.Active && p.Default.IsNull():
 			if f.wrong[p.Name] == "" {
 				f.wrong[p.Name] = f.needed(p)
@@ -399,11 +440,14 @@ func (f *filledForm) call() (*dsl.Script, error) {
 	if len(f.wrong) > 0 {
 		return nil, nil
 	}
-	file, files := f.file()
+	names := map[string]int{}
 	var lines []string
 	for i := range max(1, len(files)) {
 		if len(files) > 0 {
 			args[file] = files[i]
+		}
+		if named >= 0 && len(files) > 0 && f.given(named) == "" {
+			args[f.verb.Params[named].Name] = f.nameOf(ctx, files[i], f.verb.Params[named].Type.MaxLength, names)
 		}
 		text, err := json.Marshal(args)
 		if err != nil {
@@ -431,6 +475,23 @@ func (f *filledForm) file() (param string, files []string) {
 		}
 	}
 	return "", nil
+}
+
+// nameOf returns the name of a file, so that it fits and differs from those of the files before.
+func (f *filledForm) nameOf(ctx context.Context, reference string, longest int, before map[string]int) string {
+	u, err := f.session.Uploads().Get(ctx, reference)
+	if err != nil {
+		return ""
+	}
+	ending := path.Ext(u.Name)
+	stem := []rune(strings.TrimSuffix(u.Name, ending))
+	if before[u.Name]++; before[u.Name] > 1 {
+		ending = " (" + strconv.Itoa(before[u.Name]) + ")" + ending
+	}
+	if longest > 0 && len(stem)+len(ending) > longest {
+		stem = append(stem[:max(0, longest-len(ending)-1)], '…')
+	}
+	return string(stem) + ending
 }
 
 // typed reads a value as people write it in the language of the page. It returns what the checker
@@ -595,12 +656,16 @@ func (f *filledForm) misfits(script *dsl.Script, ds dsl.Diagnostics) {
 		}
 		name, call := f.about(script, &ds[i])
 		file, files := f.file()
-		if name == file && call < len(files) {
+		text := f.desk.Refused(ds[i : i+1])
+		if (name == file || ds[i].Code == "already-exists") && call < len(files) {
 			// This file cannot be sent; the others stay.
-			f.refused[files[call]] = true
+			name = file
+			if f.refused[files[call]] = text; ds[i].Code == "upload-type" {
+				f.refused[files[call]] = ""
+			}
 		}
 		if f.wrong[name] == "" {
-			f.wrong[name] = f.tell.Refused(ds[i : i+1])
+			f.wrong[name] = text
 		}
 		f.instead = append(f.instead, symbols().FindAllString(ds[i].Summary, -1)...)
 	}
@@ -630,6 +695,9 @@ func (f *filledForm) about(script *dsl.Script, d *dsl.Diagnostic) (string, int) 
 					}
 				}
 			}
+		}
+		if at := d.Place.Range; at.End > at.Start && at.Start >= script.Calls[call].Range.Start && at.End <= script.Calls[call].Range.End {
+			return "", call
 		}
 	}
 	return "", math.MaxInt

@@ -40,6 +40,11 @@ func (d *Desk) nextTask(ctx context.Context) (*pages.Next, error) {
 	}
 	d.next = r.item()
 	n := &pages.Next{ID: "next", Task: pages.Task{Title: r.title(), URL: d.itemURL(d.next), Tag: r.tag(), Lines: r.lines(), Facts: r.facts("remark", "note", "expected", "why", "rule", "accepts")}}
+	sent, err := d.sentFor(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	n.Task.Facts = append(sent, n.Task.Facts...)
 	for _, slot := range [...]string{"has", "lacks"} {
 		for text := range strings.SplitSeq(r.text(r.of.Slots[slot]), "\n") {
 			if text != "" {

@@ -417,10 +417,13 @@ func (r row) value(column string) (v stores.Value) {
 func (r row) slot(name string) stores.Value { return r.value(r.of.Slots[name]) }
 
 // text returns the text of a column; a list gets a line for each item.
-func (r row) text(column string) string {
+func (r row) text(column string) string { return r.textWith(column, func(string) string { return "" }) }
+
+// textWith is text in which files are called something.
+func (r row) textWith(column string, called func(reference string) string) string {
 	v := r.value(column)
 	if v.Kind() == stores.JSON {
-		if lines := r.list(column, v); lines != "" {
+		if lines := r.list(column, v, called); lines != "" {
 			return lines
 		}
 	}
@@ -431,7 +434,7 @@ func (r row) text(column string) string {
 }
 
 // list writes a list of objects: the first column of each, with the others in brackets.
-func (r row) list(column string, v stores.Value) string {
+func (r row) list(column string, v stores.Value, called func(reference string) string) string {
 	var names []string // in the order in which the palette has them
 	if read := r.of.Verb.Read; read != nil {
 		if i := slices.IndexFunc(read.Lists, func(l verbs.ReadList) bool { return l.Name == column }); i >= 0 {
@@ -458,7 +461,10 @@ func (r row) list(column string, v stores.Value) string {
 			if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
 				text = r.d.Time(at)
 			}
-			if text != "" && !strings.HasPrefix(text, "upload://") {
+			if strings.HasPrefix(text, "upload://") {
+				text = called(text)
+			}
+			if text != "" {
 				parts = append(parts, text)
 			}
 		}
@@ -466,7 +472,7 @@ func (r row) list(column string, v stores.Value) string {
 		case len(parts) == 0:
 			continue
 		case len(parts) > 1 && names != nil:
-			lines = append(lines, parts[0]+" ("+strings.Join(parts[1:], ", ")+")")
+			lines = append(lines, pages.Sentence(parts[0])+" ("+strings.Join(parts[1:], ", ")+")")
 		default:
 			lines = append(lines, pages.Sentence(strings.Join(parts, ": ")))
 		}
@@ -510,18 +516,21 @@ var stateWords = map[string]struct {
 	"done":       {"pages/done", "done"},
 }
 
-func (r row) tag() pages.Tag {
+// tag says how far a row is, and besides whether it is late with the reader: at a desk, whatever is listed is.
+func (r row) tag() (tag pages.Tag) {
 	state := r.state()
-	if due := r.slot("due"); slices.Contains([]string{"to-do", "part", "correction"}, state) && due.Kind() == stores.Date && due.Days() < r.d.today() {
-		state = "late" // whatever is done about it
-	}
 	if s, ok := stateWords[state]; ok {
-		return pages.Tag{Text: r.d.Say(s.says), Tone: s.tone}
+		tag = pages.Tag{Text: r.d.Say(s.says), Tone: s.tone}
+	} else if text := r.d.Tell.Value(r.slot("status")); text != "" {
+		tag = pages.Tag{Text: pages.Sentence(text), Tone: "us"}
 	}
-	if text := r.d.Tell.Value(r.slot("status")); text != "" {
-		return pages.Tag{Text: pages.Sentence(text), Tone: "us"}
+	if due := r.slot("due"); slices.Contains([]string{"", "to-do", "part", "correction"}, state) && due.Kind() == stores.Date && due.Days() < r.d.today() {
+		tag.Late = r.d.Say("pages/late")
+		if state == "to-do" { // it says the same
+			tag.Text = ""
+		}
 	}
-	return pages.Tag{}
+	return tag
 }
 
 // due says when something is due, and how far away that is.
@@ -531,8 +540,10 @@ func (d *Desk) due(v stores.Value) string {
 	}
 	day := values.SayDay(v, d.lang)
 	switch left := v.Days() - d.today(); {
+	case left == -1:
+		return d.Say("pages/was-due-yesterday", day)
 	case left < 0:
-		return d.Say("pages/was-due", day)
+		return d.Say("pages/was-due", day, strconv.FormatInt(int64(-left), 10))
 	case left == 0:
 		return d.Say("pages/due-today", day)
 	case left == 1:
@@ -667,6 +678,11 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 		}
 		task := pages.Task{Title: r.title(), Tag: r.tag(), Lines: r.lines(), URL: d.itemURL(r.item())}
 		first, more := r.facts("remark", "has", "lacks", "note", "expected"), r.facts("why", "rule", "accepts")
+		sent, err := d.sentFor(ctx, r)
+		if err != nil {
+			return t, err
+		}
+		first = append(sent, first...)
 		if i == 0 && d.next == "" {
 			task.Facts = append(first, more...)
 		} else {
@@ -695,6 +711,20 @@ func (d *Desk) tasks(ctx context.Context) (pages.Tasks, error) {
 	}
 	t.Folded = fold
 	return t, nil
+}
+
+// sentFor says what was sent for an item of which something is still needed; nothing for the others, whose
+// status says enough.
+func (d *Desk) sentFor(ctx context.Context, r row) ([]pages.Fact, error) {
+	if d.page.Sent == "" || r.state() != "part" {
+		return nil, nil
+	}
+	call, err := d.about(ctx, d.page.Detail, r.item())
+	if err != nil || call.Result == nil || len(call.Result.Rows) == 0 {
+		return nil, err
+	}
+	text := row{d, &verbs.PageList{Verb: d.page.Detail}, call, 0}.text(d.page.Sent)
+	return []pages.Fact{{Name: d.heading(d.page.Detail, d.page.Sent), Text: text}}[:min(1, len(text))], nil
 }
 
 // listHeading returns what stands above a list of n rows: the palette's own heading, or asked where the list
@@ -847,28 +877,48 @@ func (d *Desk) find(ctx context.Context, item string) (row, bool, error) {
 	return row{}, false, nil
 }
 
-// late lists promises whose day has passed.
-func (d *Desk) late(ctx context.Context) (all []pages.Banner, err error) {
-	of := d.page.Promises
-	rows, err := d.rows(ctx, of)
-	if err != nil {
-		return nil, err
+// differs tells a row apart from others that are called the same: by what a list says of it, or by its name.
+func (d *Desk) differs(ctx context.Context, name string) string {
+	page := d.page
+	defer func() { d.page = page }()
+	for _, d.page = range d.all {
+		if r, ok, err := d.find(ctx, name); err == nil && ok && len(r.lines()) > 0 {
+			return strings.Join(r.lines(), ", ")
+		}
 	}
+	return name
+}
+
+// late lists promises whose day has passed, with what can be done: at a desk a few, with the pages of their items.
+func (d *Desk) late(ctx context.Context) (all []pages.Banner, err error) {
+	of, most := d.page.Promises, mostRows
+	if of == nil {
+		return nil, nil
+	}
+	if d.page.Desk {
+		most = mostLate
+	}
+	rows, more, err := d.listed(ctx, of, verbs.Window{Limit: most})
 	for _, r := range rows {
 		if of.Slots["status"] != "" && r.state() != "late" {
 			continue
 		}
 		b := pages.Banner{Tone: "warn", Text: d.Say("pages/was-expected", r.title(), values.SayDate(r.slot("due"), d.lang))}
-		if found, ok, err := d.find(ctx, r.item()); err != nil {
+		if at := d.itemURL(r.item()); at != "" && d.page.Desk {
+			b.Acts = []pages.Link{{URL: at, Text: d.Say("pages/staff-open-item"), Of: r.title()}}
+		} else if found, ok, err := d.find(ctx, r.item()); err != nil {
 			return nil, err
-		} else if ok {
+		} else if ok && !d.page.Desk {
 			if b.Acts, err = d.acts(ctx, found); err != nil {
 				return nil, err
 			}
 		}
 		all = append(all, b)
 	}
-	return all, nil
+	if more && d.page.Desk {
+		all = append(all, pages.Banner{Tone: "warn", Text: d.Say("pages/staff-more-late")})
+	}
+	return all, err
 }
 
 // item shows all of one item.
@@ -900,7 +950,8 @@ func (d *Desk) item() error {
 	p.Back = &pages.Link{URL: d.at(d.page), Text: d.Tell.Text(d.page.Title)}
 	block := pages.Prose{ID: "detail", Facts: d.details(call)}
 	if listed {
-		block.Lines = r.lines()
+		block.Lines, block.Tag = r.lines(), r.tag()
+		block.Facts = append(r.facts("remark", "note", "expected", "rule"), block.Facts...)
 		if block.Links, err = d.acts(ctx, r); err != nil {
 			return err
 		}
@@ -975,11 +1026,23 @@ func (d *Desk) details(call *receipt.Call) (all []pages.Fact) {
 		if strings.HasPrefix(v.Text(), "@") && v.Kind() == stores.String || strings.HasPrefix(v.Text(), "upload://") {
 			continue
 		}
-		if text := r.text(column); text != "" && text != "[]" {
+		if text := r.textWith(column, d.fileName); text != "" && text != "[]" {
 			all = append(all, pages.Fact{Name: d.heading(of.Verb, column), Text: pages.Sentence(text)})
 		}
 	}
 	return all
+}
+
+// fileName returns what a file is called that the person may see; "" for any other.
+func (d *Desk) fileName(reference string) string {
+	if d.Uploads == nil || !strings.HasPrefix(reference, verbs.UploadScheme) {
+		return ""
+	}
+	u, err := d.Session.Uploads().Get(d.R.Context(), reference) // of their own
+	if err != nil {
+		u, _ = d.Session.Uploads().Shown(d.R.Context(), reference)
+	}
+	return u.Name
 }
 
 // heading returns what people call a returned field: what the palette writes before it, or before the
@@ -1140,6 +1203,20 @@ func (d *Desk) Time(at time.Time) string {
 	return values.SayDate(stores.DateOf(at.In(zone)), d.lang) + ", " + values.SayTime(at, zone)
 }
 
+// Refused words a refusal for the person, with days and times as they write them.
+func (d *Desk) Refused(ds dsl.Diagnostics) string {
+	return stamps().ReplaceAllStringFunc(d.Tell.Refused(ds), func(found string) string {
+		if at, err := time.Parse("2006-01-02 15:04 MST", found); err == nil {
+			return d.Time(at)
+		}
+		day, _ := stores.ParseDate(found)
+		return values.SayDate(day, d.lang)
+	})
+}
+
+// stamps matches days and instants as programs write them.
+var stamps = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b\d{4}-\d\d-\d\d(?: \d\d:\d\d UTC)?\b`) })
+
 // said takes a message, as `verbatim chat` does.
 func (d *Desk) said() error { return d.says(d.R.PostForm, d.R.PostForm.Get("said")) }
 
@@ -1209,10 +1286,24 @@ func (d *Desk) takesFile(unsent string) *pages.Field {
 		return nil
 	}
 	all.Types = slices.Compact(all.Types)
-	return &pages.Field{ID: "file", Name: "file", Kind: "file", Label: d.Say("pages/add-file"), Accept: accept(&all), Most: all.MaxSize, Hint: fileHint(d.lang, &all), Wrong: unsent}
+	return &pages.Field{ID: "file", Name: "file", Kind: "file", Label: d.Say("pages/add-file"), Accept: accept(&all), Most: all.MaxSize, Hint: fileHint(d.lang, &all), Wrong: unsent, Draft: "said file", Many: d.takesAlone() != nil}
 }
 
-// sent uploads a file and names it in the conversation, as the person would.
+// takesAlone returns the verb by which the page takes files that belong to no item; nil if there is none.
+func (d *Desk) takesAlone() *verbs.Verb {
+	if d.page == nil {
+		return nil
+	}
+	for _, verb := range d.page.Also {
+		if file, _ := d.fill(verb, nil).file(); file != "" && d.Session.May(verb) {
+			return verb
+		}
+	}
+	return nil
+}
+
+// sent uploads a file and names it in the conversation, as the person would; or leads to the form of the
+// verb that takes it.
 func (d *Desk) sent() error {
 	form, unsent, err := d.multipart(func(name string) bool { return name == "file" })
 	if err != nil {
@@ -1225,6 +1316,10 @@ func (d *Desk) sent() error {
 	d.onPage(form)
 	if unsent != "" {
 		return d.homePage(http.StatusUnprocessableEntity, "", unsent)
+	}
+	if verb := d.takesAlone(); verb != nil {
+		file, _ := d.fill(verb, form).file()
+		return d.See("/do/" + verb.Name + "?" + url.Values{file: form["file"]}.Encode())
 	}
 	u, err := d.Session.Uploads().Get(d.R.Context(), ref)
 	switch {

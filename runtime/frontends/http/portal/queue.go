@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/frontends/http/pages"
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -246,7 +245,7 @@ func (q *queue) filters() *pages.Filters {
 func (d *Desk) deskPage(status int, draft, unsent string) error {
 	ctx := d.R.Context()
 	p := d.headed(ctx, d.Tell.Text(d.page.Title))
-	late, err := d.lateAtDesk(ctx)
+	late, err := d.late(ctx)
 	if err != nil {
 		return err
 	}
@@ -265,26 +264,6 @@ func (d *Desk) deskPage(status int, draft, unsent string) error {
 
 // mostLate is how many promises that were not kept stand above a queue.
 const mostLate = 3
-
-// lateAtDesk lists the promises whose day has passed, each with the page of its item.
-func (d *Desk) lateAtDesk(ctx context.Context) (all []pages.Banner, err error) {
-	of := d.page.Promises
-	if of == nil {
-		return nil, nil
-	}
-	rows, more, err := d.listed(ctx, of, verbs.Window{Limit: mostLate})
-	for _, r := range rows {
-		b := pages.Banner{Tone: "warn", Text: d.Say("pages/was-expected", r.title(), values.SayDate(r.slot("due"), d.lang))}
-		if at := d.itemURL(r.item()); at != "" && r.item() != "" {
-			b.Acts = []pages.Link{{URL: at, Text: d.Say("pages/staff-open-item"), Of: r.title()}}
-		}
-		all = append(all, b)
-	}
-	if more {
-		all = append(all, pages.Banner{Tone: "warn", Text: d.Say("pages/staff-more-late")})
-	}
-	return all, err
-}
 
 // also lists verbs that are offered besides those of items; nil without any.
 func (d *Desk) also() *pages.Prose {

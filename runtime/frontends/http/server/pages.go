@@ -155,6 +155,8 @@ func (v *Visit) signInPage(status int, s signIn) error {
 	to := pages.Hidden{Name: "to", Value: s.To}
 	note := func(tone, text string) { p.Banners = append(p.Banners, pages.Banner{Tone: tone, Text: text}) }
 	switch {
+	case s.Kept:
+		note("warn", v.Say("pages/signed-out-kept"))
 	case s.Over:
 		note("warn", v.Say("pages/link-over"))
 	case s.Nobody:
@@ -201,7 +203,11 @@ func (v *Visit) failPage(q Problem) {
 				to = back(u.RequestURI())
 			}
 		}
-		_ = v.See(SignInAt(to))
+		to = SignInAt(to)
+		if v.R.Method == http.MethodPost {
+			to += "&kept=1"
+		}
+		_ = v.See(to)
 		return
 	}
 	title, ends := v.Say("pages/not-possible"), v.Say("pages/nothing-changed")
@@ -218,6 +224,12 @@ func (v *Visit) failPage(q Problem) {
 	p := v.outside(title)
 	p.Wrong = true
 	var lines []string
+	if v.R.Method == http.MethodPost && !q.unsure {
+		ends += " " + v.Say("pages/typed-kept")
+	}
+	if q.Status == http.StatusNotFound {
+		ends = v.Say("pages/not-found-next")
+	}
 	if q.Status < 500 && q.Status != http.StatusNotFound {
 		lines = append(lines, pages.Sentence(q.Title)+".")
 	}

@@ -57,13 +57,14 @@ type signIn struct {
 	OpenID string // the name of the identity provider, "" if there is none
 	Sent   bool   // a link was mailed, if the address belongs to somebody
 	Link   string // to be used by a press of a button
+	Kept   bool   // the login ended while a form was open
 	Over   bool   // the link is used, expired, or another browser's
 	Nobody bool   // the other system knows them, and this one does not
 	Failed bool   // the other system did not answer as it should
 }
 
 func (v *Visit) signIn() signIn {
-	p := signIn{To: back(v.R.FormValue("to")), Mail: v.Mail}
+	p := signIn{To: back(v.R.FormValue("to")), Mail: v.Mail, Kept: v.R.FormValue("kept") != ""}
 	if v.OpenID != nil {
 		p.OpenID = v.OpenID.Name
 	}

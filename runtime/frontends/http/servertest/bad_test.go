@@ -135,6 +135,10 @@ func TestARequestIsGoneOrTaken(t *testing.T) {
 	if text := plain(second); !strings.Contains(text, "This request does not wait for a review. Nothing was changed.") {
 		t.Errorf("the second is told:\n%s", text)
 	}
+	says(t, second, "Accept what was sent, which settles the request T. Weber, ")
+	if strings.Contains(second, ">Accept</button>") {
+		t.Error("the second may press again")
+	}
 	if text := plain(nowak.get(item, http.StatusOK)); !strings.Contains(text, "T. Weber, ") || !strings.Contains(text, "accepted") {
 		t.Errorf("who was first is not told:\n%s", text)
 	}

@@ -701,14 +701,14 @@ func TestBrowserUpload(t *testing.T) {
 	tab.Scripts(true)
 	tab.Go(h.url("/do/client.submit-document?item=thomas-muller-identity"))
 	tab.File("#file-reference", bad)
-	tab.Wait("Here already: note.pdf")
+	tab.Wait("note.pdf: this kind of file is not taken here") // before it is sent
 	tab.Click("#document-type")
 	tab.Click("main form .acts .btn")
 	tab.Wait("There is a problem")
 	tab.Audit("form-refused")
 	tab.Eval(`(() => { window.told = []; new MutationObserver(() => window.told.push(document.querySelector("main .sent").textContent)).observe(document.querySelector("main .sent"), {childList: true, subtree: true, characterData: true}); return "" })()`)
 	tab.File("#file-reference", good)
-	tab.Wait("Here already: passport.pdf, 0.6 MB")
+	tab.Wait("Here already: passport.pdf, 615.1 kB")
 	if got := tab.Eval(`window.told.some(t => /: (sending, \d+ %|checking)Remove/.test(t))`); got != "true" {
 		t.Errorf("how far it is was not told: %s", tab.Eval("window.told.join()"))
 	}
@@ -1274,7 +1274,7 @@ func TestBrowserQuestions(t *testing.T) {
 		tab.Wait("Your onboarding")
 	}
 	tab.Wait("Check your answers")
-	tab.Wait("you cannot change them yourself after that")
+	tab.Wait("you can correct them until the bank has checked them")
 	everywhere(tab, "check")
 	follow(tab, "main", "Change")
 	tab.Wait("Save and return to your answers")

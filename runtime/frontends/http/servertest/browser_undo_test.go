@@ -40,5 +40,5 @@ func TestBrowserTakesBack(t *testing.T) {
 	h.signIn(tab, "jonas")
 	tab.Wait("Your onboarding")
 	tab.Go(h.url(here))
-	tab.Wait("is nothing that you can take back")
+	tab.Wait("You cannot take this back here. Ask a person for it.")
 }

@@ -157,8 +157,10 @@ func TestWhatTheHomeOfAClientTellsIsSo(t *testing.T) {
 		h.request(maria, "due_date", stores.DateOf(time.Now().UTC().AddDate(0, 0, ahead)))
 		return home()
 	}
-	past, today, tomorrow, later := due(-1), due(0), due(1), due(5)
-	told.Check(t, "pages/was-due", past, today)
+	past, yesterday, today, tomorrow, later := due(-2), due(-1), due(0), due(1), due(5)
+	told.Check(t, "pages/was-due", past, yesterday, past[strings.Index(past, "Was due ")+8:strings.Index(past, ", 2 days ago")], "2")
+	told.Check(t, "pages/was-due-yesterday", yesterday, past)
+	told.Check(t, "pages/late", yesterday, today)
 	told.Check(t, "pages/due-today", today, tomorrow)
 	told.Check(t, "pages/due-tomorrow", tomorrow, later)
 	told.Check(t, "pages/due-in", later, due(6), later[strings.Index(later, "Due ")+4:strings.Index(later, ", in 5 days")], "5")

@@ -1,26 +1,34 @@
 // Focus, busy forms, drafts, and keys of the console that move and never act. All
 // pages work without it.
 (() => {
-  const all = (what, fn) => document.querySelectorAll(what).forEach(fn);
+  const find = (what, within = document) => [...within.querySelectorAll(what)], all = (what, fn) => find(what).forEach(fn);
+  const on = (event, fn) => document.addEventListener(event, fn), id = name => document.getElementById(name);
   const make = (tag, of, ...inside) => { const el = Object.assign(document.createElement(tag), of); el.append(...inside); return el; };
   const draftKey = el => "draft " + el.dataset.draft;
-  const store = fn => { try { return fn(localStorage); } catch { return null; } };
+  const store = (fn, at = "localStorage") => { try { return fn(window[at]); } catch { return null; } };
+  // A number like that of a card stays in no browser.
+  const draft = el => store(s => /\b[3-6]\d{3}([ -]?\d){11}/.test(el.value) ? s.removeItem(draftKey(el)) : s.setItem(draftKey(el), el.value));
+  // The server may have masked something in what was sent last.
+  const wasSent = (el, text) => el.dataset.sent && text && new RegExp("^" + el.dataset.sent.split("••••••")
+    .map(of => of.replace(/[^\w\s]/g, "\\$&")).join("[^]+") + "$").test(text.trim());
+  // Drafts go once what was sent in this tab is done, and no others.
+  const sent = change => store(s => s.setItem("sent", JSON.stringify(change(JSON.parse(s.getItem("sent") || "[]")))), "sessionStorage");
+  const drafts = form => find("[data-draft]", form).map(draftKey);
+  const forget = keys => { store(s => keys.forEach(k => s.removeItem(k))); return []; };
 
   function arrive() {
     const first = document.querySelector("[data-focus]");
     if (first && first !== arrive.last) first.focus();
     arrive.last = first;
-    // What was done needs no draft.
-    const over = k => k.startsWith("draft ") && k !== "draft said";
-    if (/[?&]done=/.test(location.search)) store(s => Object.keys(s).filter(over).forEach(k => s.removeItem(k)));
+    if (/[?&]done=/.test(location.search)) sent(forget);
     all("[data-draft]", el => {
+      if (el.type === "file") return back(el);
       const kept = store(s => s.getItem(draftKey(el)));
-      if (kept !== null && kept.trim() === el.dataset.sent) {
-        store(s => s.removeItem(draftKey(el)));
-        if (el.value.trim() === kept.trim()) el.value = "";
-      } else if (kept && !el.value) el.value = kept;
+      if (el.type === "radio") return el.checked ||= kept === el.value && !el.closest("fieldset").querySelector(":checked");
+      if (wasSent(el, el.value)) el.value = "";
+      if (wasSent(el, kept)) forget([draftKey(el)]);
+      else el.value ||= kept;
     });
-    all("input[data-sending]", back);
     all(".logbox", el => { el.scrollTop = el.scrollHeight; });
     copies();
   }
@@ -38,18 +46,17 @@
 
   // say has a text read aloud; kind is "vh" where it is on the page already.
   const say = (text, kind = "") => {
-    const at = document.getElementById("state");
+    const at = id("state");
     if (at && at.textContent !== text) at.replaceChildren(make("span", {textContent: text, className: kind}));
   };
-  const words = name => { const at = document.getElementById("state"); return at ? at.dataset[name] || "" : ""; };
+  const words = name => { const at = id("state"); return at ? at.dataset[name] || "" : ""; };
 
-  document.addEventListener("input", e => {
-    if (e.target.dataset.draft) store(s => s.setItem(draftKey(e.target), e.target.value));
+  on("input", e => {
+    if (e.target.dataset.draft && e.target.type !== "file") draft(e.target);
   });
-  document.addEventListener("submit", e => {
+  on("submit", e => {
     if (e.target.getAttribute("aria-busy") === "true") return e.preventDefault();
     e.target.setAttribute("aria-busy", "true");
-    if (!e.target.sending) e.target.querySelectorAll("input[data-sending]").forEach(el => keep(el, () => []));
     if (e.target.sending) { // the files first: the last of them sends the form
       e.target.waits = e.submitter;
       return e.preventDefault();
@@ -58,15 +65,16 @@
     if (e.target.matches(".say") && !(files.length && files.every(f => f.size === 0))) {
       e.preventDefault();
       say(words("writing"));
-      document.getElementById("said").focus();
+      id("said").focus();
       follow(e.target, files.some(f => f.size) ? sends : new URLSearchParams([...sends].filter(([, v]) => typeof v === "string")));
     }
-    all("[data-draft]", el => { el.form === e.target && store(s => s.setItem(draftKey(el), el.value)); });
+    all("[data-draft]:not([type=file],[type=radio])", el => el.form === e.target && draft(el));
+    if (!e.target.matches(".say")) sent(keys => keys.concat(drafts(e.target)));
   });
   // A reply comes fact by fact, unread; then the page as it is now.
   let stop = null;
   async function follow(form, body) {
-    const live = document.getElementById("live"), button = document.getElementById("stop");
+    const live = id("live"), button = id("stop");
     const url = form.action, late = setTimeout(() => say(words("slow")), 8000);
     stop = new AbortController();
     button.hidden = false;
@@ -99,20 +107,21 @@
       form.removeAttribute("aria-busy");
       return say(words(became));
     }
+    forget(drafts(form));
     htmx.ajax("GET", became, {target: "#page", select: "#page", swap: "outerMorph"});
   }
-  document.addEventListener("click", e => { if (e.target.id === "stop" && stop) { stop.abort(); document.getElementById("said").focus(); } });
+  on("click", e => { if (e.target.id === "stop" && stop) { stop.abort(); id("said").focus(); } });
 
   // Files leave as soon as they are chosen; the form sends their references.
-  document.addEventListener("change", e => { if (e.target.dataset.sending) take(e.target, [...e.target.files]); });
+  on("change", e => { if (e.target.dataset.sending) take(e.target, [...e.target.files]); });
   const zone = e => e.dataTransfer && [...e.dataTransfer.types].includes("Files") && e.target.closest("[data-drop]");
-  document.addEventListener("dragover", e => {
+  on("dragover", e => {
     const at = zone(e);
     all(".over", el => el !== at && el.classList.remove("over"));
     if (at) { e.preventDefault(); at.classList.add("over"); }
   });
-  document.addEventListener("dragleave", e => { if (!e.relatedTarget) all(".over", el => el.classList.remove("over")); });
-  document.addEventListener("drop", e => {
+  on("dragleave", e => { if (!e.relatedTarget) all(".over", el => el.classList.remove("over")); });
+  on("drop", e => {
     const at = zone(e), el = at && at.querySelector("input[type=file]");
     all(".over", el => el.classList.remove("over"));
     if (el) { e.preventDefault(); take(el, [...e.dataTransfer.files]); }
@@ -126,10 +135,9 @@
   }
 
   // What is here is known to who comes back, until the form is sent.
-  const kept = el => "draft files " + el.form.getAttribute("action") + " " + el.name + " " + (el.form.elements.item ? el.form.elements.item.value : "");
   const keep = (el, change) => store(s => {
-    const all = change(JSON.parse(s.getItem(kept(el)) || "[]"));
-    all.length ? s.setItem(kept(el), JSON.stringify(all)) : s.removeItem(kept(el));
+    const all = change(JSON.parse(s.getItem(draftKey(el)) || "[]"));
+    all.length ? s.setItem(draftKey(el), JSON.stringify(all)) : s.removeItem(draftKey(el));
   });
   const row = (el, list, name) => {
     const at = make("p", {className: "at"}), ending = name.split(".").pop().slice(0, 4);
@@ -141,19 +149,27 @@
     return {at, kind, remove, item};
   };
   function back(el) {
-    const list = el.parentElement.querySelector(".sent");
-    if (el.restored || !list) return;
-    el.restored = true;
-    const there = new Set([...list.querySelectorAll("input")].map(of => of.value));
+    const list = el.parentElement.querySelector(".sent"), refused = el.dataset.refused.split(" ");
+    const here = find(".opt", list).map(of => (of.remove(), {...of.dataset, reference: of.querySelector("input").value}));
     keep(el, all => {
-      for (const {name, size, reference} of el.multiple ? all : all.slice(-1)) if (!there.has(reference)) {
+      all = here.concat(all.filter(f => ![...refused, ...here.map(of => of.reference)].includes(f.reference)));
+      const there = find("input", list).map(of => of.value);
+      for (const {name, size, reference} of el.multiple ? all : all.slice(-1)) if (!there.includes(reference)) {
         const {at, remove, item} = row(el, list, name);
         at.textContent = el.dataset.here.replace("%1", name).replace("%2", size);
         item.append(make("input", {type: "hidden", name: el.name, value: reference}));
-        remove.onclick = () => { item.remove(); keep(el, of => of.filter(f => f.reference !== reference)); el.focus(); };
+        remove.onclick = () => gone(el, list, item, reference);
       }
       return all;
     });
+    total(el, list);
+  }
+  function gone(el, list, item, reference) {
+    item.remove();
+    keep(el, of => of.filter(f => f.reference !== reference));
+    list.nextElementSibling.textContent = "";
+    total(el, list);
+    el.focus();
   }
   addEventListener("beforeunload", e => { if ([...document.forms].some(form => form.sending)) e.preventDefault(); });
 
@@ -170,13 +186,16 @@
     bar.querySelector("span").textContent = bar.dataset.says.replace("%1", here).replace("%2", items.length - here - wrong).replace("%3", wrong);
   }
 
+  const inWords = n => n < 1e3 ? n + " B" : n < 1e6 ? Math.ceil(n / 100) / 10 + " kB" : Math.ceil(n / 1e5) / 10 + " MB";
+  const takes = (el, type) => !el.accept || el.accept.split(",").some(of => of === type || of.endsWith("*") && type.startsWith(of.slice(0, -1)));
+
   function send(el, list, file) {
     const form = el.form, bar = make("progress", {max: 100, value: 0}), {at, kind, remove, item} = row(el, list, file.name);
     item.append(bar);
     bar.ariaLabel = file.name;
     total(el, list);
     picture(file).then(shown => shown && kind.replaceWith(shown), () => {});
-    const told = list.nextElementSibling, size = file.size < 1e5 ? Math.ceil(file.size / 1e3) + " kB" : (file.size / 1e6).toFixed(1) + " MB";
+    const told = list.nextElementSibling, size = inWords(file.size);
     const put = (text, of) => { at.textContent = text.replace("%1", file.name).replace("%2", of); };
     const post = new XMLHttpRequest();
     let open = true, sent = false, reference = "";
@@ -203,12 +222,9 @@
       if (!list.querySelector(".wrong")) form.requestSubmit(by);
     };
     remove.onclick = () => {
-      item.remove();
       post.abort();
-      keep(el, of => of.filter(f => f.reference !== reference));
       ends("");
-      total(el, list);
-      el.focus();
+      gone(el, list, item, reference);
     };
     form.sending = (form.sending || 0) + 1;
     if (el.dataset.most && file.size > +el.dataset.most) return put(el.dataset.large, ""), ends(at.textContent);
@@ -222,6 +238,7 @@
       try { of = JSON.parse(post.responseText); } catch {}
       if (post.status === 401) return ends(el.dataset.signin);
       if (post.status !== 201) return ends([of.title || el.dataset.failed, of.next].filter(t => t).map(t => t[0].toUpperCase() + t.slice(1)).join(". "));
+      if (!takes(el, of.type)) return put(el.dataset.wrong, ""), ends(at.textContent);
       item.append(make("input", {type: "hidden", name: el.name, value: reference = of.reference}));
       keep(el, all => [...(el.multiple ? all : []), {name: file.name, size, reference}]);
       put(el.dataset.here, size);
@@ -248,30 +265,31 @@
   }
 
   const rest = () => all("form[aria-busy]", f => f.removeAttribute("aria-busy"));
-  document.addEventListener("htmx:finally:request", rest);
-  document.addEventListener("htmx:error", () => say(words("failed")));
-  document.addEventListener("htmx:after:swap", () => {
+  on("htmx:finally:request", rest);
+  on("htmx:error", () => say(words("failed")));
+  on("htmx:after:swap", () => {
     rest();
     arrive();
     // What was answered, and what is asked, is read aloud.
-    const last = [...document.querySelectorAll(".log>li")].pop(); // its sources are a list too
+    const last = find(".log>li").pop(); // its sources are a list too
     const told = [last && !last.matches(".me") && last, document.querySelector("#talk .card")].filter(el => el);
     say(told.map(el => el.innerText).join("\n"), "vh");
-    const box = document.getElementById("said");
+    const box = id("said");
     if (document.activeElement === document.body && box) box.focus();
   });
   // A list is read anew for who comes back, unless they began something.
   let away = false;
-  document.addEventListener("visibilitychange", () => {
+  on("visibilitychange", () => {
     const begun = el => el.matches("[type=checkbox],[type=radio]") ? el.checked : el.type !== "hidden" && el.value;
-    const fields = [...document.querySelectorAll("#page input,#page textarea")];
+    const fields = find("#page input,#page textarea");
     if (away && !document.hidden && !stop && document.querySelector("[data-again]") && !fields.some(begun))
       htmx.ajax("GET", location.pathname, {target: "#page", select: "#page", swap: "outerMorph"});
     away = document.hidden;
   });
   addEventListener("pageshow", () => { rest(); arrive(); });
+  if (document.body.dataset.at) history.replaceState(null, "", document.body.dataset.at); // to come back sends nothing again
 
-  document.addEventListener("keydown", e => {
+  on("keydown", e => {
     const el = e.target;
     if (e.key === "Escape" && stop) return stop.abort();
     if (el.matches(".say textarea") && e.key === "Enter" && !e.shiftKey && !e.isComposing) {
@@ -281,12 +299,12 @@
     }
     if (!("keys" in document.body.dataset) || e.ctrlKey || e.metaKey || e.altKey) return;
     if (el.matches("input:not([type=checkbox]),textarea,select")) return;
-    const rows = [...document.querySelectorAll("[data-row]")], at = rows.findIndex(r => r.contains(el));
+    const rows = find("[data-row]"), at = rows.findIndex(r => r.contains(el));
     const go = row => { const link = row && row.querySelector("a,button,input"); if (link) link.focus(); };
     if (e.key === "j") go(rows[Math.min(at + 1, rows.length - 1)]);
     else if (e.key === "k") go(rows[Math.max(at - 1, 0)]);
     else if (e.key === "x" && at >= 0) { const box = rows[at].querySelector("input[type=checkbox]"); if (box) box.checked = !box.checked; }
     else if (e.key === "/") { const find = document.querySelector("input[type=search]"); if (find) { e.preventDefault(); find.focus(); } }
-    else if (e.key === "?") { const help = document.getElementById("keys"); if (help) { help.open = !help.open; help.querySelector("summary").focus(); } }
+    else if (e.key === "?") { const help = id("keys"); if (help) { help.open = !help.open; help.querySelector("summary").focus(); } }
   });
 })();
