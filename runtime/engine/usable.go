@@ -243,6 +243,43 @@ func rowsToOffer(ctx context.Context, read stores.Reader, e *verbs.Entity, keys 
 	return rows, err
 }
 
+// Codes returns the codes of rows of an entity that have not ended, by their names, as far as the session reads them. States
+// are left out. There are none if there are more rows than maxUsable.
+func (ns Names) Codes(ctx context.Context, e *verbs.Entity, all []string) (map[string][]string, error) {
+	called := make(map[stores.Value]string, len(all))
+	var keys []stores.Value
+	for _, name := range all {
+		if key, ok := ns.s.names.Key(e.Store, name); ok && len(all) <= maxUsable {
+			keys, called[key] = append(keys, key), name
+		}
+	}
+	codes := make(map[string][]string, len(all))
+	err := ns.s.e.store.View(ctx, ns.s.scope, func(read stores.Reader) error {
+		clear(codes)
+		rows, err := rowsToOffer(ctx, read, e, keys)
+		for _, row := range rows {
+			name := called[row.Key()]
+			for i := range e.Fields {
+				t := e.Fields[i].Type
+				switch {
+				case e.Ended(row.Values), t == nil, !ns.s.reads(e, i):
+				case t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.CodeType:
+					items, _ := row.Values[i].Items(t.Item.Kind()) // what cannot be read calls no row
+					for _, item := range items {
+						codes[name] = append(codes[name], item.Text())
+					}
+				case t.Name == verbs.CodeType && t.Codes != nil && !row.Values[i].IsNull():
+					if state, _ := t.Codes.Steps("", ""); !state {
+						codes[name] = append(codes[name], row.Values[i].Text())
+					}
+				}
+			}
+		}
+		return err
+	})
+	return codes, failure(err)
+}
+
 // onRow makes a step for a call of which only the row of one argument is known.
 func onRow(v *verbs.Verb, param int, row stores.Row) *step {
 	st := &step{verb: v, args: arguments{values: make([]stores.Value, len(v.Params)), rows: make([]stores.Row, len(v.Params)), from: make([]verbs.Origin, len(v.Params))}}

@@ -1,6 +1,9 @@
 package dialog
 
 import (
+	"cmp"
+	"context"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -38,7 +41,7 @@ func takes(v *verbs.Verb, e *verbs.Entity) bool {
 // unchosen lists, by their labels, the rows of changing calls that the model chose: the person named
 // none of them, they are not the only ones of their kind, and the last answer was not about them
 // alone. (SAFE-S8)
-func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
+func (t *turn) unchosen(ctx context.Context, script *dsl.Script, u *Understood) (called []string, err error) {
 	var last []string
 	if before := t.before(); len(before) > 0 {
 		last = before[0].Names
@@ -100,6 +103,13 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 			return
 		}
 		others := t.alike(name)
+		row, failed := t.codedRow(ctx, name, others)
+		if err = cmp.Or(err, failed); row != "" || failed != nil {
+			if row != name {
+				add(name)
+			}
+			return
+		}
 		if slices.ContainsFunc(itemsOf(t.heard.own), func(item string) bool { return excludes(item, name) }) && !t.trace.wishedNow(func(s *source) bool { return s.chooses(name, others) }) {
 			add(name)
 			return
@@ -119,11 +129,68 @@ func (t *turn) unchosen(script *dsl.Script, u *Understood) (called []string) {
 		}
 		add(name)
 	})
-	return called
+	return called, err
+}
+
+// codedRow returns the row of a name's kind, all of whose names are others, that the newest order which names one names
+// by a code that no other has: "the passport one", of a request for one. It is "" where an order uses the words of names.
+func (t *turn) codedRow(ctx context.Context, name string, others []string) (row string, err error) {
+	var codes map[string][]string
+	for _, s := range slices.Backward(t.trace.wish) {
+		s.prepare(t.trace.read)
+		if slices.ContainsFunc(others, func(other string) bool { return s.chooses(other, others) }) {
+			return "", nil
+		}
+		for _, said := range sentencesOf(s.text) {
+			if at := toldAt(said); at > 0 {
+				said = said[:at]
+			}
+			if !orders(said) {
+				continue
+			}
+			if codes == nil {
+				if codes, err = t.c.o.Session.Names().Codes(ctx, t.c.o.Session.Names().Of(name), others); err != nil {
+					return "", err
+				}
+			}
+			found := slices.DeleteFunc(slices.Sorted(maps.Keys(codes)), func(other string) bool {
+				return !slices.ContainsFunc(codes[other], func(code string) bool { return t.saysCode(said, code) })
+			})
+			if len(found) == 1 {
+				return found[0], nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// orders reports whether a text asks for something to be done, also where the order comes last: "en la del pasaporte ponga".
+func orders(text string) bool {
+	return asksFor(text) || slices.ContainsFunc(strings.Fields(nameable(text)), func(w string) bool { return isOne(w, "bidding") })
+}
+
+// saysCode reports whether a text has the words of a code, or of what it is called in the text's language: "Pass" for "Reisepass".
+func (t *turn) saysCode(text, code string) bool {
+	const short = 3
+	said := wordsIn(text)
+	all := []string{codeWords(code)}
+	for _, l := range values.Detect(text) {
+		if label, ok := t.c.o.Registry.Says(l.String(), code); ok {
+			all = append(all, label)
+		}
+	}
+	return slices.ContainsFunc(all, func(label string) bool {
+		words := meaningful(label)
+		return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool {
+			return !slices.ContainsFunc(said, func(other string) bool {
+				return sameStem(w, other) || len(other) > short && len(words) == 1 && strings.HasSuffix(values.Plain(w), values.Plain(other))
+			})
+		})
+	})
 }
 
 // misnamed reports whether a text has words of a row's name within names of others, and nowhere its own whole name: "Paul
-// Dupont" and "Pierre Weber" are not Pierre Dupont. Where nouns are written with capitals, one that the lexicon does not know
+// Dupont", "Pierre Weber" and "Pierre Dupont senior" are not Pierre Dupont. Where nouns are written with capitals, one that the lexicon does not know
 // may be the first name before another one, and what stands behind is told by nobody.
 func misnamed(text, name string) (mis bool) {
 	in := values.Detect(text)
@@ -135,6 +202,12 @@ func misnamed(text, name string) (mis bool) {
 	}
 	for _, said := range sentencesOf(text) {
 		words := strings.Fields(said)
+		for i, w := range words[min(1, len(words)):] {
+			w = values.Plain(w)
+			if slices.Contains(values.Phrases("generation"), w) && of(words[i]) >= 0 && !slices.Contains(parts, w) {
+				return true
+			}
+		}
 		for i := 0; i < len(words); i++ {
 			var run []string // words on end with a capital; the first of a sentence has one in any case
 			for ; i < len(words); i++ {
@@ -269,9 +342,11 @@ func (s *source) chooses(name string, others []string) bool {
 	}
 	return slices.ContainsFunc(sentencesOf(s.text), func(said string) bool {
 		items := itemsOf(said)
+		other := false // "note for Thomas that Pierre …"
 		if slices.ContainsFunc(items, func(item string) bool {
-			if at := conjoins().FindStringIndex(item); at != nil && asksFor(item[:at[0]]) && named(item[:at[0]]) {
+			if at := conjoins().FindStringIndex(item); at != nil && asksFor(item[:at[0]]) && slices.ContainsFunc(others, func(other string) bool { return calls(item[:at[0]], other, others) }) {
 				item = item[:at[0]] // "note for Thomas that he has not …"
+				other = other || !named(item)
 			}
 			return named(item) && !slices.ContainsFunc(wordsIn(item), denies)
 		}) {
@@ -280,7 +355,7 @@ func (s *source) chooses(name string, others []string) bool {
 		if slices.ContainsFunc(items, func(item string) bool { return named(item) && excludes(item, name) }) {
 			return false
 		}
-		return (named(said) || slices.ContainsFunc(items, named)) && !slices.ContainsFunc(items, func(item string) bool {
+		return !other && (named(said) || slices.ContainsFunc(items, named)) && !slices.ContainsFunc(items, func(item string) bool {
 			return slices.ContainsFunc(others, func(other string) bool { return other != name && calls(item, other, others) }) // "not Pierre, Thomas"
 		})
 	})

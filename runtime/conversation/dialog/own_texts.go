@@ -62,8 +62,8 @@ func (t *tracer) sourced(v *dsl.Value, p *verbs.Param) bool {
 	}
 	switch o := t.origin(v); {
 	case o == ofRecord && (v.Kind == dsl.Date || v.Kind == dsl.Integer || v.Kind == dsl.Decimal):
-		// Of all days and numbers of all rows, one is meant only if the person was told of it.
-		if slices.ContainsFunc(t.told, func(s *source) bool { s.prepare(t.read); certain, _ := s.says(v); return certain }) {
+		// Of all days and numbers of all rows, one is meant only if the person was told of it, and says so.
+		if t.refersBack() && slices.ContainsFunc(t.told, func(s *source) bool { s.prepare(t.read); certain, _ := s.says(v); return certain }) {
 			return true
 		}
 	case v.Kind == dsl.Code && o != ofPerson && p.Type.Codes != nil && slices.ContainsFunc(p.Type.Codes.Codes, func(other verbs.Code) bool {
@@ -92,6 +92,15 @@ func (t *tracer) sourced(v *dsl.Value, p *verbs.Param) bool {
 			return v.Text == "true" && s.tells(strings.ReplaceAll(p.Name, "-", " "), t.read)
 		}
 		return certain
+	})
+}
+
+// refersBack reports whether the newest message speaks of something that was said before: "on the same day", "by then".
+func (t *tracer) refersBack() bool {
+	n := len(t.wish)
+	return n == 0 || slices.ContainsFunc(wordsIn(t.wish[n-1].text), func(w string) bool {
+		w = values.Plain(w)
+		return slices.Contains(values.Phrases("likewise"), w) || slices.Contains(values.Phrases("thirdperson"), w)
 	})
 }
 

@@ -142,6 +142,8 @@ func phrasedWith(v *verbs.Verb, arg string) (words []string) {
 
 var countsFrom = lazily(func() string { return `\b(?:` + values.Expression("countsfrom") + `)` })
 
+var notBefore = lazily(func() string { return `\b(?:` + values.Expression("notbefore") + `)$` })
+
 var inBraces = lazily(func() string { return `\{[^}]*\}` })
 
 // leftOver returns the parts of this message that its calls leave over; none of one that amends the last change.
@@ -190,11 +192,15 @@ func (t *turn) leftOver(script *dsl.Script) (left []string) {
 	return left
 }
 
-// brought returns the sentences from which a text takes words although a later order says what to write, and its text is
-// of that, too: "Between you and me, he is hopeless. Please note that the returns come on Monday."
+// brought returns the sentences from which a text takes words although an order says what to write, and its text is of that,
+// too: "Between you and me, he is hopeless. Please note that the returns come on Monday." It may not begin in the order
+// either: "Note for Thomas: I will post it" is not "Thomas will post it".
 func brought(said []string, words [][]*spokenWord, text []*spokenWord) (all []string) {
 	for i := range said {
 		of := func(w *spokenWord) bool { return slices.Contains(text, w) }
+		if at := strings.Index(said[i], ": "); at > 0 && orders(said[i][:at]) && slices.ContainsFunc(words[i], func(w *spokenWord) bool { return of(w) && w.to <= at }) && slices.ContainsFunc(words[i], func(w *spokenWord) bool { return of(w) && w.from >= at }) {
+			all = append(all, said[i])
+		}
 		if _, tells := openingOf(said[i], words[i]); asksFor(said[i]) && tells > 0 && tells < len(words[i]) && slices.ContainsFunc(words[i][tells:], of) {
 			for j := range i {
 				if !slices.ContainsFunc(words[j], of) {
@@ -208,6 +214,16 @@ func brought(said []string, words [][]*spokenWord, text []*spokenWord) (all []st
 		}
 	}
 	return all
+}
+
+// toldAt returns where an order in a sentence comes to what it tells, 0 if it does not.
+func toldAt(said string) int {
+	for _, at := range tells().FindAllStringIndex(said, -1) {
+		if orders(said[:at[0]]) {
+			return at[0]
+		}
+	}
+	return 0
 }
 
 // quoteMarks match the marks around what is quoted, and no apostrophe.
@@ -336,17 +352,22 @@ func (of *takings) left(said string, words []*spokenWord) (left []*spokenWord) {
 		value := whole || isValue(here)
 		day := isValue(here) && len(of.texts) > 0 && slices.ContainsFunc(here, func(w *spokenWord) bool { return has(of.phrases, w.word) })
 		within := slices.ContainsFunc(words, func(w *spokenWord) bool { return w.text && w.from >= to }) // a text goes on behind it
-		if isAside(clause) || len(here) == 0 || !within && of.isOfAnother(here) || wonders(clause) && lastTaken(here) < 0 {
+		begun := slices.ContainsFunc(words, func(w *spokenWord) bool { return w.text && w.to <= from })
+		if isAside(clause) || len(here) == 0 || !within && of.isOfAnother(here) || (wonders(clause) || of.reads && asksToTell(clause)) && lastTaken(here) < 0 {
 			continue
 		}
-		if i := slices.IndexFunc(here, func(w *spokenWord) bool { return w.text }); i >= 0 && !of.asks && isAsked(clause, said[here[max(0, i-1)].from:to]) {
+		if i := slices.IndexFunc(here, func(w *spokenWord) bool { return w.text }); i >= 0 && !begun && !of.asks && isAsked(clause, said[here[max(0, i-1)].from:to]) {
 			left = append(left, here...) // "are two copies enough?" does not say that they are
 			continue
 		}
 		if i := lastTaken(here) + 1; i > 0 && i < len(here) && isAside(said[here[i].from:to]) {
 			here = here[:i] // "… thanks bye"
 		}
+		leading := from == 0 // "hello yes …"
 		for i, w := range here {
+			if leading = leading && opens(w.word) && !denies(w.word) && !hedges(w.word); leading {
+				continue
+			}
 			if day && !denies(w.word) && !hedges(w.word) && !slices.Contains(values.Phrases("supposing"), w.word) {
 				continue // when what a text tells of is expected: "should have the returns next week"
 			}
@@ -455,7 +476,7 @@ func wonders(said string) bool {
 		if asks && few && slices.Contains(values.Phrases("joining"), w) {
 			return true // "and the window?"
 		}
-		if !slices.Contains(values.Phrases("opening"), w) && !slices.Contains(values.Phrases("joining"), w) {
+		if !opens(w) && !slices.Contains(values.Phrases("joining"), w) {
 			return false
 		}
 	}
@@ -476,7 +497,7 @@ var aside = lazily(func() string {
 		all = append(all, values.Plain(said))
 	}
 	all = append(all, values.Phrases("joining")...)
-	return `^(?:(?:` + values.Expression("greeting") + `|` + values.Expression("thanks") + `|` + strings.Join(all, "|") + `|\d{4})(?: |$))+$`
+	return `^(?:(?:` + values.Expression("greeting") + `|` + values.Expression("thanks") + `|` + values.Expression("thatsall") + `|` + strings.Join(all, "|") + `|\d{4})(?: |$))+$`
 })
 
 // takeExact marks the words of the days and numbers that calls take.
@@ -690,6 +711,9 @@ func (t *turn) misdated(script *dsl.Script) (names []string) {
 							return false // "between the 13th and the 17th"
 						}
 						found = true
+						if notBefore().MatchString(values.Plain(clause[:r.start])) && slices.ContainsFunc(wordsIn(clause), denies) {
+							return false // "it won't come before the 10th"
+						}
 						if countsFrom().MatchString(values.Plain(clause[r.end:])) || t.saidByOthers(clause[r.start:r.end]) {
 							return false // "on the 7th, and you get it two days after that"
 						}
@@ -713,10 +737,18 @@ func (t *turn) misdated(script *dsl.Script) (names []string) {
 	return names
 }
 
-// saidByOthers reports whether the message quotes a day without a date from what somebody else wrote, who may have counted
+// saidByOthers reports whether the message tells a day without a date of what somebody else wrote, who may have counted
 // from another day: "he wrote on Monday: “you get them in a week”".
 func (t *turn) saidByOthers(day string) bool {
-	return !figures().MatchString(day) && hearsay(unquoted(t.heard.own)) &&
+	if figures().MatchString(day) {
+		return false
+	}
+	if head, rest, ok := strings.Cut(t.heard.own, ":"); ok && strings.Contains(rest, day) && slices.ContainsFunc(t.trace.read(head, t.now), func(r reading) bool {
+		return r.date && !r.value.IsNull() && r.value.Text() < t.now.Format(time.DateOnly)
+	}) {
+		return true // "what he wrote on 19 December: he sends it tomorrow"
+	}
+	return hearsay(unquoted(t.heard.own)) &&
 		slices.ContainsFunc(inQuotes().FindAllString(t.heard.own, -1), func(quoted string) bool { return strings.Contains(quoted, day) })
 }
 

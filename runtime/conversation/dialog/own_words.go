@@ -132,12 +132,15 @@ func lastOrder(said string) (order string) {
 	for _, clause := range clausesOf(said) {
 		for _, item := range itemsOf(clause) {
 			words := strings.Fields(nameable(item))
+			if order != "" && !slices.ContainsFunc(words, func(w string) bool { return !opens(w) }) {
+				continue // "take that off again, please"
+			}
 			marvels := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(values.Phrases("marvelling"), w) })
 			for rest := words; len(rest) > 0 && !marvels; rest = rest[1:] {
-				if said := strings.Join(rest, " "); !others && !tellMe().MatchString(said) && (isOne(rest[0], "bidding") || amending().MatchString(said)) || courteous().MatchString(said) {
+				if said := strings.Join(rest, " "); !others && !tellMe().MatchString(said) && (bids(rest[0]) || amending().MatchString(said)) || courteous().MatchString(said) {
 					order = item
 				}
-				if !slices.Contains(values.Phrases("opening"), rest[0]) {
+				if !opens(rest[0]) {
 					break
 				}
 			}
@@ -147,8 +150,30 @@ func lastOrder(said string) (order string) {
 	return order
 }
 
+// bids reports whether a word orders something, also where a letter of it was left out: "schreibn Sie".
+func bids(word string) bool {
+	const long = 6
+	return isOne(word, "bidding") || len(word) >= long && slices.ContainsFunc(values.Phrases("bidding"), func(other string) bool {
+		return len(word) < len(other) && nearly(word, other)
+	})
+}
+
+// opens reports whether a word may stand before what a sentence says; it may be drawn out: "heyy".
+func opens(word string) bool {
+	all := values.Phrases("opening")
+	short := strings.TrimRightFunc(word, func(r rune) bool { return strings.HasSuffix(word, string(r)+string(r)) })
+	return slices.Contains(all, word) || short != word && slices.Contains(all, short+word[len(word)-1:])
+}
+
 // tellMe matches what asks the assistant for an answer, and not for a change.
 var tellMe = lazily(func() string { return `^(?:` + values.Expression("tellme") + `)` })
+
+// asksToTell reports whether a message asks for an answer before anything else: "hmm, first tell me how long it may be".
+func asksToTell(text string) bool {
+	words := strings.Fields(nameable(text))
+	i := slices.IndexFunc(words, func(w string) bool { return !opens(w) && !slices.Contains(values.Phrases("asides"), w) })
+	return i >= 0 && tellMe().MatchString(strings.Join(words[i:], " "))
+}
 
 // corrects reports whether a message begins as a correction does: "sorry, it is the 13th", "it is Legal, not HR".
 func corrects(text string) bool {
@@ -156,7 +181,7 @@ func corrects(text string) bool {
 		if slices.Contains(values.Phrases("repairing"), w) {
 			return true
 		}
-		if i > 0 && !slices.Contains(values.Phrases("opening"), w) {
+		if i > 0 && !opens(w) {
 			break
 		}
 	}
@@ -229,7 +254,7 @@ func corrected(clauses []string, read reader, when time.Time) (kept []string, co
 		if strings.HasSuffix(strings.TrimSpace(clause), ":") && slices.ContainsFunc(words, func(w string) bool { return isOne(w, "bidding") }) {
 			return false // "just put: …" is an order
 		}
-		return slices.ContainsFunc(words, cue) && !slices.ContainsFunc(words, func(w string) bool { return !cue(w) && !slices.Contains(values.Phrases("opening"), w) })
+		return slices.ContainsFunc(words, cue) && !slices.ContainsFunc(words, func(w string) bool { return !cue(w) && !opens(w) })
 	}
 	for i := 0; i < len(clauses); i++ {
 		first := wordsIn(clauses[i])
@@ -322,7 +347,7 @@ func enquires(said string) bool {
 			return true
 		}
 		first, rest, more := strings.Cut(plain, " ")
-		if !more || !slices.Contains(values.Phrases("opening"), first) {
+		if !more || !opens(first) {
 			return false
 		}
 		plain = rest

@@ -97,6 +97,7 @@ func TestWhatATextTells(t *testing.T) {
 	for text, mis := range map[string]bool{
 		"Note on Paul Dupont's request.": true, "Put it on Pierre Weber's file.": true, "Note on Pierre Dupont's request.": false,
 		"The sale of Dupont Textiles.": false, "Notiz bei Paul Dupont.": true, "Notiz zur Akte Dupont.": false, "Der Ausweis von Pierre Müller.": false, "Paul Dupont knows Pierre.": false,
+		"Note for Pierre Dupont senior.": true, "Bei Dupont sen. vermerken.": true, "Notez pour Dupont père : il vient.": true, "Note that he sold Dupont & Fils.": false,
 	} {
 		if got := misnamed(text, "pierre-dupont-source-of-wealth"); got != mis {
 			t.Errorf("%q names another: %t", text, got)

@@ -42,7 +42,11 @@ func (t *turn) unasked(ctx context.Context, script *dsl.Script) (why []reason, e
 	if len(changes) > 0 && (t.talks() || t.denied(script) || t.ordersOther(script) || !t.wishedFor(script, changes, &u)) {
 		why = append(why, w.reason(sayUnasked))
 	}
-	for _, name := range t.unchosen(script, &u) {
+	unchosen, err := t.unchosen(ctx, script, &u)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range unchosen {
 		why = append(why, w.reason(sayUnchosen, name))
 	}
 	names := slices.Concat(t.unsourced(script), t.reworded(script), t.misdated(script))
@@ -59,9 +63,12 @@ func (t *turn) unasked(ctx context.Context, script *dsl.Script) (why []reason, e
 }
 
 // wishedFor reports whether a message may ask for a change: it holds an order, goes on with one, or the message
-// before it held one and nothing was done; it is understood as one of the verbs; or it says a day or a number
-// that the verb needs of the row. Whatever else is only told is asked about.
+// before it held one and nothing was done; it is understood as one of the verbs, and orders or, in the course of a
+// conversation, says a day or a number; or it says one that the verb needs of the row. Whatever else is only told is asked about.
 func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understood) bool {
+	if asksToTell(t.heard.own) && !slices.ContainsFunc(sentencesOf(t.heard.own), asksFor) {
+		return false
+	}
 	if t.c.expected != (expected{}) || t.was.open() || len(t.subject.Names) > 0 {
 		return true
 	}
@@ -87,7 +94,7 @@ func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understoo
 	}
 	bids := slices.ContainsFunc(words, func(w string) bool { return isOne(w, "bidding") })
 	for _, v := range changes {
-		if !talks && slices.Contains(u.Verbs, v.Name) && (bids || t.states(script, t.heard.own, false)) || namesVerb(words, v) {
+		if !talks && slices.Contains(u.Verbs, v.Name) && (bids || len(t.c.latest()) > 0 && t.states(script, t.heard.own, false)) || namesVerb(words, v) {
 			return true
 		}
 	}
@@ -104,7 +111,7 @@ func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understoo
 func (t *turn) ordersOther(script *dsl.Script) (other bool) {
 	for _, said := range sentencesOf(t.heard.own) {
 		words := strings.Fields(nameable(lastOrder(said)))
-		i := slices.IndexFunc(words, func(w string) bool { return !slices.Contains(values.Phrases("opening"), w) })
+		i := slices.IndexFunc(words, func(w string) bool { return !opens(w) })
 		if i < 0 {
 			continue
 		}
@@ -137,7 +144,7 @@ func (t *turn) states(script *dsl.Script, said string, required bool) (states bo
 	t.eachChanging(script, func(p *verbs.Param, v *dsl.Value) {
 		if isExact(v) {
 			certain, _ := one.says(v)
-			states = states || certain && (p.Required || !required)
+			states = states || certain && (p.Required || !required || p.Type.Name == verbs.ObjectType)
 		}
 	})
 	return states
@@ -247,6 +254,11 @@ func (t *turn) leavesUnused(script *dsl.Script, of func(text string, n int) []st
 			taken[plain(found)] = true
 		}
 	})
+	if slices.ContainsFunc(t.trace.wish, func(s *source) bool { return s.amended }) {
+		for _, found := range of(t.trace.changed.Said, -1) {
+			taken[plain(found)] = true // "scrap the 10th, it's the 13th"
+		}
+	}
 	return slices.ContainsFunc(of(t.heard.own, -1), func(found string) bool { return !taken[plain(found)] })
 }
 

@@ -35,7 +35,8 @@ func (l *loader) figures(ctx context.Context, q *Question) (enough bool, err err
 	}
 	if q.plain() {
 		all := newFinder(q, l.room.Facts).propose(q, nil)
-		return len(all) > 0 && all[0].told(q) && all[0].of.cover() > 0.9, nil
+		a := &answer{room: &l.room, q: *q}
+		return len(all) > 0 && a.sourced(all[0]) && all[0].of.cover() > 0.9, nil
 	}
 	return len(l.room.Facts) > 0 && (len(q.Aims) == 0 || q.Group != "") && q.Intent != DueDiligence && q.Intent != Synthesis && q.Intent != Gaps && q.Most == "", nil
 }

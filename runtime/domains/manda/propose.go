@@ -261,11 +261,22 @@ const (
 	leastLine = 0.15 // of a sentence
 )
 
-// told reports whether a proposal has a figure that the lexicon has a name for, of the whole company or of
-// the part that the question names, and for its periods: that is told with all that is known of it.
-func (p *proposal) told(q *Question) bool {
-	return p.of != nil && p.sum == nil && p.by == "" && p.of.named != "" && (p.of.cells[0].Subject == "" || q.Part != "") && slices.Contains(q.Metrics, p.of.named) && !slices.ContainsFunc(q.Periods, func(want Period) bool {
-		return !slices.ContainsFunc(p.of.cells, func(c *Fact) bool { return asked(want)(parsePeriod(c.Period)) })
+// sourced reports whether a proposal has a figure that the lexicon has a name for, of the whole company or of
+// the part that the question names, and for its periods: that is told with all that is known of it. Of
+// documents that state it, the better source is told then; of the rows of one document, that whose words fit.
+func (a *answer) sourced(p *proposal) bool {
+	q := &a.q
+	if p.of == nil || p.sum != nil || p.by != "" || p.of.named == "" || p.of.cells[0].Subject != "" && q.Part == "" || !slices.Contains(q.Metrics, p.of.named) {
+		return false
+	}
+	for _, want := range q.Periods {
+		if !slices.ContainsFunc(p.of.cells, func(c *Fact) bool { return asked(want)(parsePeriod(c.Period)) }) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(p.cells, func(c *Fact) bool {
+		f := a.told(p.of.named, asked(parsePeriod(c.Period)))
+		return f == nil || f.Document == c.Document && (f.Value.Cmp(c.Value) != 0 || f.Unit != c.Unit)
 	})
 }
 
@@ -285,7 +296,7 @@ func seek(q *Question, room *DealFacts) (lines []Line, sure *float64) {
 	switch {
 	case best.sure < leastSaid, best.sure < leastLine && best.said != nil && best.figure == nil:
 		return nil, nil
-	case best.told(q):
+	case a.sourced(best):
 		return nil, &best.sure
 	case unsure && (best.of != nil && best.of.cover() < leastOffered || !q.Figure && len(q.Periods) == 0 && !figured.re().MatchString(q.plainly())):
 		return nil, nil
