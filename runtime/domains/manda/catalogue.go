@@ -201,7 +201,7 @@ func (t tongue) yearless(p Period, form int) string {
 	switch p.Kind {
 	case 'H', 'Q':
 		places = append(places, "nth", nth("nth"))
-	case 'M':
+	case 'M', 'T':
 		places = append(places, "month", nth("month"), "mm", fmt.Sprintf("%02d", p.N))
 	case 'D':
 		places = append(places, "date", t.day(time.Date(p.Year, time.Month(p.N), p.Day, 0, 0, 0, 0, time.UTC)), "iso", p.String())

@@ -70,7 +70,7 @@ func latest(all []*Fact) []*Fact {
 		switch p.Kind {
 		case 'Y':
 			n++
-		case 'M', 'D':
+		case 'M', 'D', 'T':
 			n -= 20000
 		}
 		if at == "" || n > best {

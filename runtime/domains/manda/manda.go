@@ -96,6 +96,10 @@ func relate(ctx context.Context, c *engine.Call, a relateArgs) (engine.Outcome, 
 		return out, err
 	}
 	deal := own.To("deal")
+	at, err := c.Get(ctx, deal)
+	if err != nil {
+		return out, err
+	}
 	documents, err := c.Find(ctx, "document", engine.Fields{"deal": deal})
 	if err != nil {
 		return out, err
@@ -108,7 +112,7 @@ func relate(ctx context.Context, c *engine.Call, a relateArgs) (engine.Outcome, 
 	for _, d := range documents {
 		names[d.Ref()], parts[d.Ref()] = d.Value("name").Text(), d.Value("part").Text()
 	}
-	main := Main(slices.Collect(maps.Values(parts)))
+	main := Main(at.Value("name").Text(), slices.Collect(maps.Values(parts)))
 	findings, err := c.Find(ctx, "finding", engine.Fields{"deal": deal, "document": a.Document})
 	if err != nil {
 		return out, err
@@ -132,13 +136,13 @@ func relate(ctx context.Context, c *engine.Call, a relateArgs) (engine.Outcome, 
 	}
 	var all []FindingFacts
 	var pairs []pair
-	at := map[engine.Ref]int{}
+	index := map[engine.Ref]int{}
 	facts := func(r engine.Row) int {
-		i, ok := at[r.Ref()]
+		i, ok := index[r.Ref()]
 		if !ok {
 			i = len(all)
 			of := r.To("document")
-			at[r.Ref()], all = i, append(all, stated(r, names[of], parts[of], main))
+			index[r.Ref()], all = i, append(all, stated(r, names[of], parts[of], main))
 		}
 		return i
 	}
@@ -465,7 +469,7 @@ func load(ctx context.Context, c *engine.Call, deal engine.Ref) (*loader, error)
 			l.room.Newest = dated
 		}
 	}
-	l.room.Documents, l.main = len(documents), Main(parts)
+	l.room.Documents, l.main = len(documents), Main(l.room.Deal, parts)
 	corrections, err := c.Find(ctx, "correction", nil)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"verbatim/runtime/files/documents"
@@ -84,7 +85,16 @@ func (r *reader) sentence(text string, from int, lately *Period, pieceAt func(in
 		return
 	}
 	stated := periods(text)
-	times := slices.DeleteFunc(slices.Clone(stated), func(s said) bool { return until.re().MatchString(text[:s.at]) })
+	var times []said
+	for _, s := range stated {
+		if until.re().MatchString(text[:s.at]) {
+			if s.Kind != 'M' && s.Kind != 'D' || s.Year != r.about.Period.Year || !time.Date(s.Year, time.Month(s.N), 1, 0, 0, 0, 0, time.UTC).Before(r.about.Date) {
+				continue // the end of a term
+			}
+			s.Period = toDate(s.Year, s.N) // a report that counts up to then
+		}
+		times = append(times, s)
+	}
 	names := mentions(text)
 	if len(names) == 0 {
 		if i := slices.IndexFunc(times, func(s said) bool { return s.Kind != 'D' && s.Year != 0 }); i >= 0 && len(times) == 1 {
@@ -159,7 +169,7 @@ func heads(line, number string) bool {
 }
 
 // until stands before the end of a term, which no figure is of: "repayable until April 2026".
-var until = pattern(`(?i)(?:^|[^\d\s])\s*(?:until|till|bis(?: zum| ende)?|jusqu['’](?:en|au|à)|expires?(?: désormais)?(?: on| le)?|ends on|endet am)(?: the| end of| fin)?(?: end of)?\s+$`)
+var until = pattern(`(?i)(?:^|[^\d\s])\s*(?:until|till|bis(?: zum| ende)?|jusqu['’](?:en|au|à)|expires?(?: désormais)?(?: on| le)?|ends on|terminates on|runs to|endet am|hasta(?: el)?|vence el)(?: the| end of| fin)?(?: end of)?\s+$`)
 
 // derived matches the text before an amount by which something was written down.
 var derived = pattern(`(?i)(?:write-?downs?|allowances?|impairments?|provisions? for|wertberichtigung\pL*|abwertung\pL*|dépréciations?)[^\d.;]{0,40}$`)
@@ -176,6 +186,14 @@ var counts = pattern(`^(?:[ \x{a0}]*(?:[.,;:)(]|$|(?:in|at|by|on|as|and|am|zum|i
 
 var days = pattern(`(?i)^ ?(?:days|tage|jours)`)
 
+// lost and lacking match the text before and behind the name of what is not all of it: "loss of revenue".
+// apart matches the text before an amount by which something differs.
+var (
+	lost    = pattern(`(?i)\b(?:loss(?:es)?|lack|parts?|share|portion|perte|partie|verlust|teil|pérdida|parte)[ ](?:of|an|von|de[rsm]?|du|d['’])[ ]?(?:(?:the|its|our|annual|les?|la)[ ])*$`)
+	lacking = pattern(`(?i)^[ -](?:loss(?:es)?|shortfall|gap|at risk|verlust\pL*|ausfall\pL*|perdue?s?|manquante?s?|en moins)\b`)
+	apart   = pattern(`(?i)\bum(?: rund| etwa)? $`)
+)
+
 var rose = pattern(`(?i)(?:increase|decrease|decline|reduced|lowered|raised|verringert|reduziert|réduit|growth|improvement|reduction|rise|fall|drop|rose|grew|fell|up|down|gestiegen|stieg|sank|gefallen|wuchs|anstieg|rückgang|plus|minus|hausse|baisse|progression|progressé|augmenté|recul|reculé|croissance)[^\d.;]{0,24}$`)
 
 // fits reports whether a figure may be one of a kind.
@@ -184,6 +202,8 @@ func fits(m *mention, f *Finding, text string) bool {
 	before := text[:f.at]
 	switch {
 	case kind == "text":
+		return false
+	case lost.re().MatchString(text[:m.at]), lacking.re().MatchString(text[m.end:]), apart.re().MatchString(before):
 		return false
 	case change.re().MatchString(before) && rose.re().MatchString(strings.TrimRight(change.re().ReplaceAllString(before, ""), " ")):
 		return false
@@ -320,11 +340,31 @@ func subjectOf(text string, m *mention) string {
 	if part, _ = partOf(plainly(part), ""); part == "" {
 		part = plainly(kindOf.re().FindString(text[:m.at]))
 	}
+	if is := attributed.re().FindStringSubmatch(text[:m.at]); part == "" && is != nil && !groupWords.re().MatchString(is[1]) && !stops()[is[1]] {
+		part = is[1]
+	}
 	if part == "" {
 		part = plainly(someOf.re().FindString(text[max(0, m.at-50):m.at]))
 	}
+	if is := anothers.re().FindStringSubmatch(text[:m.at]); part == "" && is != nil {
+		if part = plainly(is[3]); part == "" {
+			part = plainly(is[1])
+		}
+	}
+	if is := standsAt.re().FindStringSubmatch(text[:m.at]); part == "" && is != nil {
+		part = plainly(is[1] + is[2])
+	}
 	return part
 }
+
+// attributed matches an adjective that makes a figure that of a part: "der wegfallende Umsatz".
+var attributed = pattern(`(?:^|[\s(])(?:[Tt]he|[Aa]n?|[Ii]ts|[Oo]ur|[Tt]heir|[Tt]his|[Dd]er|[Dd]ie|[Dd]as|[Dd]en|[Dd]em|[Dd]es|[Ee]ine?[mnrs]?|[Ss]ein\pL*|[Ii]hr\pL*|[Dd]iese\pL*) (\p{Ll}{4,}) $`)
+
+// anothers matches a sentence whose figures are those of somebody else, by name if it has one.
+var anothers = pattern(`\b([Cc]ustomer|[Cc]lient|[Ss]upplier|[Cc]ompetitor|[Tt]enant|[Kk]unde|Kundin|Lieferant|Wettbewerber|Abnehmer|[Ff]ournisseur|[Cc]oncurrent|[Cc]liente|[Pp]roveedor)(?:,? (?:(?:is|was|ist|war|est|était|es|era) )?(?:(?:the|die|der|das|la|le|el) )?((\p{Lu}[\p{L}&.-]*(?: \p{Lu}[\p{L}&.-]*){0,4})|[^.;]{0,40}))?[^.;]{0,60}$`)
+
+// standsAt matches the site that a sentence is about.
+var standsAt = pattern(`(?:^|[.!?] )(?:The |Das |Der |Die |L['’]|Le |La )?(?:(\p{Lu}\p{L}{2,}) (?:[Pp]lant|[Ss]ite|[Ff]actory|[Ww]arehouse|[Oo]ffice|[Ss]tore|mill)\b|(?:[Pp]lant|[Ss]ite|[Ff]actory|[Ww]arehouse|[Ww]erk|Standort|[Uu]sine|[Ff]iliale) (?:in |at |of |de |in |von )?(\p{Lu}\p{L}{2,}))[^.;]*$`)
 
 // kindOf matches a word right before a metric that restricts it to a part.
 var kindOf = pattern(`(?i)(?:recurring|subscription|services?|export|domestic|spare[- ]parts|after-sales|licen[cs]e|product|software|online|digital|rental|wiederkehrende\pL*|inlands|auslands|export|gross|brutto)[ -]$`)

@@ -272,10 +272,12 @@ func (s *series) in(want Period) *Fact {
 		p := parsePeriod(c.Period)
 		fits := want.Year == 0 || p.Year == want.Year
 		switch want.Kind {
+		case 'Y', 'T': // no part of it
+			fits = fits && p.Kind == 'D'
 		case 'Q', 'H':
 			fits = fits && p.Kind == want.Kind && p.N == want.N
 		case 'M', 'D':
-			fits = fits && (p.Kind == 'Y' || p.Kind == 'D' && want.Kind == 'M' || p.Kind == 'M' && p.N == want.N)
+			fits = fits && (p.Kind == 'Y' && want.Kind == 'D' || p.Kind == 'D' && want.Kind == 'M' && p.N == want.N || p.Kind == 'M' && p.N == want.N)
 		}
 		if fits && p.Kind != 0 && (best == nil || p.end() > parsePeriod(best.Period).end() && p.Kind != 'Q' && p.Kind != 'M') {
 			best = c

@@ -242,14 +242,16 @@ func alike(newer DocumentFacts, words string, older DocumentFacts) bool {
 	return false
 }
 
-// Main returns the part that most of some documents belong to: if there is only one company, all
-// documents name it. It is "" if most name none.
-func Main(parts []string) string {
+// Main returns the part that most of some documents belong to, among those that have the name of the deal
+// if some have: if there is only one company, all documents name it. It is "" if most name none.
+func Main(deal string, parts []string) string {
+	name, _, _ := strings.Cut(plainly(deal), " ")
 	count := map[string]int{}
-	best := ""
+	best, ours := "", false
 	for _, p := range parts {
-		if count[p]++; count[p] > count[best] || count[p] == count[best] && p < best {
-			best = p
+		own := name != "" && strings.HasPrefix(p+" ", name+" ")
+		if count[p]++; own && !ours || own == ours && (count[p] > count[best] || count[p] == count[best] && p < best) {
+			best, ours = p, own
 		}
 	}
 	return best
