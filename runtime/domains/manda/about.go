@@ -59,6 +59,7 @@ const signature = 600
 func dated(first, text string) (best time.Time) {
 	const none = 5
 	end := strings.ToValidUTF8(text[max(0, len(text)-signature):], "")
+	lines := func(text string) string { return strings.Join(strings.Fields(text), " ") } // a date may go on in the next
 	was := none
 	try := func(text string, last bool) {
 		for _, p := range periods(text) {
@@ -71,7 +72,7 @@ func dated(first, text string) (best time.Time) {
 			case last:
 			case p.Kind == 'D' && !asOf.re().MatchString(before):
 				n = 1
-			case p.Kind == 'M' && p.at < 300 && !several(firstRunes(text, 300)):
+			case p.Kind == 'M' && p.at < 300 && len(periods(firstRunes(text, 300))) < 3:
 				n = 2
 			case p.Kind == 'D':
 				n = 3
@@ -84,8 +85,8 @@ func dated(first, text string) (best time.Time) {
 			}
 		}
 	}
-	try(first, false)
-	try(end, true)
+	try(lines(first), false)
+	try(lines(end), true)
 	return best
 }
 
@@ -101,8 +102,8 @@ var (
 var (
 	groupIn  = pattern(`(?i)(?:^|[^\p{L}])(?:group|holding|consolidated|konzern\pL*|gruppe|groupe|consolidés?)(?:[^\p{L}]|$)|-gruppe|-konzern`)
 	siteIn   = pattern(`(?:\b[Ll]ease(?: of)?|\bMietvertrag|\b[Bb]ail(?: commercial)?|[Ss]ite|[Pp]lant|[Ww]erk|Werksbericht|Standort|[Uu]sine|[Ff]iliale|Niederlassung|[Ss]ubsidiary)(?: de| of| du| in| d['’])? (\p{Lu}\p{L}+)`)
-	entityIn = pattern(`(\p{Lu}[\p{L}&-]+ (?:(?:(?:du|de|des|la|le|der|von|van|y|e|&) ){0,2}\p{Lu}[\p{L}&-]+ ){0,3})(?:Inc\b|SAS\b|S\.A\.S|SARL\b|S\.A\.|SA\b|A/S\b|AB\b|AS\b|Oy\b|N\.V|S\.p\.A|S\.L|s\.r\.o|a\.s\.|plc\b|Ltd\b|LLC\b|B\.V|GmbH|AG\b|SE\b|KG\b|Sp\. z)`)
-	parties  = pattern(`^(?:Between|Entre|Zwischen|And|Und|Et|To|An|For|The|Von|From|By) `)
+	entityIn = pattern(`((?:\p{Lu}[\p{L}&-]{4,} (?:(?:du|de|des|la|le|van|y|&) ){1,2})?(?:\p{Lu}[\p{L}&-]+ ){1,4})(?:Inc\b|SAS\b|S\.A\.S|SARL\b|S\.A\.|SA\b|A/S\b|AB\b|AS\b|Oy\b|N\.V|S\.p\.A|S\.L|s\.r\.o|a\.s\.|plc\b|Ltd\b|LLC\b|B\.V|GmbH|AG\b|SE\b|KG\b|Sp\. z)`)
+	parties  = pattern(`^(?:(?:Between|Entre|Zwischen|And|Und|Et|To|An|For|Von|From|By|The|Der|Die|Das|Den|La|Le|El) )+`)
 )
 
 // partIn returns the part of the company that the beginning of a document names: a site, or one of
@@ -114,7 +115,7 @@ func partIn(head string) string {
 	part := ""
 	for _, is := range entityIn.re().FindAllStringIndex(head, -1) {
 		name := plainly(parties.re().ReplaceAllString(head[is[0]:is[1]], ""))
-		if part != "" && part != name || part == "" && groupIn.re().MatchString(head[:is[1]]) || addressed.re().MatchString(head[:is[0]]) {
+		if part != "" && part != name || part == "" && groupIn.re().MatchString(head[:is[1]]) || addressed.re().MatchString(head[:is[0]]) || strings.HasPrefix(strings.TrimLeft(head[is[1]:], "."), " <") {
 			return "" // of the whole, or a paper between several
 		}
 		part = name

@@ -17,6 +17,7 @@ type Fact struct {
 	Corrected           bool   // somebody replaced the value in Text
 	Scaled              string // the document beside its own that states its scale; "" if none did
 	Number              int    // of its row in its document
+	Named               bool   // the question names its document
 	Row                 any    // its row, for links
 }
 

@@ -39,6 +39,9 @@ func indexed(passages []Passage) *index {
 			texts = []string{""} // it is there all the same
 		}
 		for _, s := range texts {
+			if orders.re().MatchString(s) {
+				s = ""
+			}
 			has := ideas(s)
 			maps.Copy(all, has)
 			x.all = append(x.all, sentence{p, s, has, around, table && s == head})

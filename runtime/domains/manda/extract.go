@@ -55,7 +55,11 @@ type reader struct {
 	stated   measure // what the document states first for the figures of a table or of all
 	findings []Finding
 	seen     map[string]bool
+	contract bool // what it says holds as long as it does
 }
+
+// contracts matches the name of a paper that two have agreed on.
+var contracts = pattern(`(?i)\b(?:\pL*agreement|contract|\pL*vertrag|lease|contrat|bail|contrato|terms (?:of|and))\b`)
 
 // Extract extracts the figures of a document with a name: those of its tables, and those in its
 // sentences about metrics of the lexicon. The result depends only on the arguments.
@@ -86,6 +90,7 @@ func Extract(name string, doc *documents.Document) (About, []Finding) {
 	stem := strings.NewReplacer("_", " ", "-", " ").Replace(strings.TrimSuffix(name, path.Ext(name)))
 	opening, _, _ := strings.Cut(first.String(), "\n")
 	r.about = about(stem, cmp.Or(doc.Title, heading, firstRunes(opening, 120)), first.String(), text.String(), doc)
+	r.contract = contracts.re().MatchString(stem + "\n" + heading + "\n" + doc.Title)
 	r.about.Replaces = replaces(text.String())
 	r.about.Part = partIn(cmp.Or(doc.Title, heading) + "\n" + firstRunes(named.String(), 250) + "\n" + stem)
 	r.tables(doc.Pieces)
@@ -112,7 +117,7 @@ func (r *reader) keep(f Finding) {
 			f.Period = f.Period.close()
 		}
 	}
-	if f.Period.String() == "" && f.Label == "" || f.Value.Num().BitLen() > 200 {
+	if f.Period.String() == "" && f.Label == "" && !r.contract || f.Value.Num().BitLen() > 200 {
 		return
 	}
 	if f.Status == Draft {

@@ -411,7 +411,8 @@ func (r *reader) row(pieces []*documents.Piece) (l line) {
 		}
 		switch {
 		case ok:
-			l.values = append(l.values, value{f, p.At.Column, p.At.String(), f.Unit == ""})
+			formatted := p.Cell.Type == "number" && strings.ContainsAny(p.Cell.Format, "0#") // and not as a percentage
+			l.values = append(l.values, value{f, p.At.Column, p.At.String(), f.Unit == "" && !formatted})
 		case len(l.values) == 0 && utf8.RuneCountInString(text) < 400 && !strings.HasSuffix(" "+l.label, " "+text):
 			if l.label = strings.TrimSpace(l.label + " " + text); l.label == text {
 				l.first = text

@@ -440,6 +440,7 @@ type loader struct {
 	by        map[engine.Ref]string     // the documents that took their places
 	facts     map[engine.Ref]int        // in room.Facts
 	texts     map[engine.Ref]engine.Row // that state the scale of a workbook
+	names     map[engine.Ref]bool       // the documents that the question names
 }
 
 func load(ctx context.Context, c *engine.Call, deal engine.Ref) (*loader, error) {
@@ -492,6 +493,10 @@ func load(ctx context.Context, c *engine.Call, deal engine.Ref) (*loader, error)
 func (l *loader) answers(ctx context.Context, q Question) ([]Line, error) {
 	if q.Vague {
 		return Answer(q, &l.room), nil
+	}
+	l.names = map[engine.Ref]bool{}
+	for ref, d := range l.documents {
+		l.names[ref] = names(q.Written, d.Value("name").Text())
 	}
 	enough, err := l.figures(ctx, &q)
 	if err != nil {
@@ -666,7 +671,13 @@ func needs(q *Question) []string {
 	case len(q.Metrics) == 0 && q.Intent == DeepDive:
 		return listed("group", "P&L")
 	}
-	return q.Metrics
+	all := slices.Clone(q.Metrics)
+	for _, m := range q.Metrics {
+		if of := quotients[m]; of[0] != "" {
+			all = append(all, of[:]...)
+		}
+	}
+	return all
 }
 
 // metric reads the findings of one metric.
@@ -690,7 +701,7 @@ func (l *loader) fact(r engine.Row) int {
 	if !ok || r.Value("state").Text() == "REJECTED" {
 		return -1
 	}
-	f := Fact{FindingFacts: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Corrected: r.Value("state").Text() == "CORRECTED", Number: int(r.Value("number").Int()), Row: r.Ref()}
+	f := Fact{FindingFacts: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Corrected: r.Value("state").Text() == "CORRECTED", Number: int(r.Value("number").Int()), Named: l.names[d.Ref()], Row: r.Ref()}
 	if text, ok := l.texts[d.Ref()]; ok {
 		f.scaledBy(text)
 	}

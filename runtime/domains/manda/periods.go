@@ -167,6 +167,8 @@ const (
 	countedMonths = "seven eight nine ten eleven"
 )
 
+const toDateIn = pattern("(?i)" + soFar)
+
 // toDate returns the months of a year up to one.
 func toDate(year, month int) Period {
 	if month == 12 {

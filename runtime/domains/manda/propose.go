@@ -266,7 +266,7 @@ const (
 // documents that state it, the better source is told then; of the rows of one document, that whose words fit.
 func (a *answer) sourced(p *proposal) bool {
 	q := &a.q
-	if p.of == nil || p.sum != nil || p.by != "" || p.of.named == "" || p.of.cells[0].Subject != "" && q.Part == "" || !slices.Contains(q.Metrics, p.of.named) {
+	if p.of == nil || p.sum != nil || p.by != "" || p.of.named == "" || p.of.cells[0].Subject != "" && q.Part == "" && !strings.Contains(" "+plainly(q.Text)+" ", " "+p.of.cells[0].Subject+" ") || !slices.Contains(q.Metrics, p.of.named) {
 		return false
 	}
 	for _, want := range q.Periods {
@@ -275,7 +275,7 @@ func (a *answer) sourced(p *proposal) bool {
 		}
 	}
 	return !slices.ContainsFunc(p.cells, func(c *Fact) bool {
-		f := a.told(p.of.named, asked(parsePeriod(c.Period)))
+		f := first(latest(a.ofPart(p.of.named, c.Subject, c.Status == Forecast, asked(parsePeriod(c.Period)))))
 		return f == nil || f.Document == c.Document && (f.Value.Cmp(c.Value) != 0 || f.Unit != c.Unit)
 	})
 }
@@ -287,6 +287,11 @@ func seek(q *Question, room *DealFacts) (lines []Line, sure *float64) {
 		return nil, nil
 	}
 	a := &answer{tongue: tongue(q.Language), room: room, q: *q}
+	for _, want := range append(slices.Clip(q.Periods), Period{})[:max(1, len(q.Periods))] {
+		if len(q.Metrics) == 1 && a.told(q.Metrics[0], only(want)) == nil && a.derived(q.Metrics[0], want) != nil {
+			return nil, nil
+		}
+	}
 	all := newFinder(q, room.Facts).propose(q, room.Passages)
 	if len(all) == 0 {
 		return nil, nil

@@ -81,7 +81,7 @@ var abbreviated = pattern(`(?i)(?:^|[\s(])(?:mio|mrd|tsd|approx|ca|c|no|nr|inc|l
 // sentence takes the figures out of one sentence: each belongs to the metric that was
 // named last, of its kind.
 func (r *reader) sentence(text string, from int, lately *Period, pieceAt func(int) *documents.Piece) {
-	if !strings.ContainsAny(text, "0123456789") {
+	if !strings.ContainsAny(text, "0123456789") || orders.re().MatchString(text) {
 		return
 	}
 	stated := periods(text)
@@ -167,6 +167,9 @@ func (r *reader) scaled(f *Finding) {
 func heads(line, number string) bool {
 	return strings.HasPrefix(line, number+" ") && len(line) < 40 && len(strings.Fields(line)) < 5
 }
+
+// orders matches a sentence that tells its reader what to answer: it states nothing of the company.
+var orders = pattern(`(?i)\b(?:note|message|instructions?|hinweis|anweisung|remarque|consigne|nota) (?:to|for|an|für|à|pour|a|para) (?:\pL+ ){0,3}(?:systems?|assistants?|models?|agents?|bots?|ai|llms?|ki|systeme?|assistenten?|modelle?|systèmes?|modèles?|sistemas?|modelos?)\b|\b(?:ignore|disregard|ignoriere|vergiss|ignorez|ignora) (?:\pL+ ){0,3}(?:instructions?|prompts?|rules|anweisungen|consignes|instrucciones)\b|(?:^|[,;:.] ?|\b(?:and|und|et|y|must|should|please) )(?:answer|reply|respond|antworten?|réponds|répondez|responde)[, ]+(?:that|dass|que)\b|\byou are (?:an? )?(?:ai|assistant|language model)\b`)
 
 // until stands before the end of a term, which no figure is of: "repayable until April 2026".
 var until = pattern(`(?i)(?:^|[^\d\s])\s*(?:until|till|bis(?: zum| ende)?|jusqu['’](?:en|au|à)|expires?(?: désormais)?(?: on| le)?|ends on|terminates on|runs to|endet am|hasta(?: el)?|vence el)(?: the| end of| fin)?(?: end of)?\s+$`)
@@ -316,11 +319,13 @@ func (r *reader) periodOf(text string, times []said, all []Figure, i int, lately
 		*confidence -= 10
 		if s := periods(at.At.Section); len(s) > 0 {
 			p = s[0].Period
+		} else if r.contract {
+			return Period{}
 		} else if p = lately; p.Kind == 0 {
 			p, *confidence = r.about.Period, *confidence-5
 		}
 	}
-	if p.Year == 0 {
+	if p.Year == 0 && p.Kind != 0 {
 		p.Year, *confidence = cmp.Or(lately.Year, r.about.Period.Year), *confidence-5
 	}
 	return p
@@ -340,8 +345,8 @@ func subjectOf(text string, m *mention) string {
 	if part, _ = partOf(plainly(part), ""); part == "" {
 		part = plainly(kindOf.re().FindString(text[:m.at]))
 	}
-	if is := attributed.re().FindStringSubmatch(text[:m.at]); part == "" && is != nil && !groupWords.re().MatchString(is[1]) && !stops()[is[1]] {
-		part = is[1]
+	if is := attributed.re().FindStringSubmatch(text[:m.at]); part == "" && is != nil && !stops()[is[1]] {
+		part, _ = partOf(is[1], "")
 	}
 	if part == "" {
 		part = plainly(someOf.re().FindString(text[max(0, m.at-50):m.at]))

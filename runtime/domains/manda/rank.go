@@ -394,8 +394,11 @@ func (f *finder) sentences(passages []Passage, q *Question) (all []passed) {
 			continue
 		}
 		for i, s := range whole(p) {
+			if orders.re().MatchString(s) {
+				continue // it is found, and never told as an answer
+			}
 			words := roots(s)
-			if i > 0 {
+			if n := len(all); i > 0 && n > 0 && all[n-1].of == p {
 				all[len(all)-1].next = s
 			}
 			all, has = append(all, passed{of: p, text: s}), append(has, words)

@@ -169,6 +169,12 @@ func (f *finder) through(s *series, q *Question, by string) (all []*Fact) {
 	switch {
 	case len(q.Periods) == 0 && by == byMean:
 		return each
+	case len(all) == 0 && len(q.Periods) == 1 && q.Periods[0].Kind == 'Y' && by == byMean: // its months
+		all = slices.DeleteFunc(each, func(c *Fact) bool { p := parsePeriod(c.Period); return p.Kind != 'M' || p.Year != q.Periods[0].Year })
+		if len(all) == 12 {
+			return all
+		}
+		return nil
 	case len(all) == 2 && rangeOf.re().MatchString(text):
 		i, k := slices.Index(each, all[0]), slices.Index(each, all[1])
 		if i >= 0 && k >= 0 && parsePeriod(all[0].Period).Kind == parsePeriod(all[1].Period).Kind {
@@ -213,9 +219,9 @@ func total(by string, all []*Fact, of string) *sum {
 			return nil
 		}
 		s.value.Add(s.value, c.Value)
-		parts = append(parts, "{"+string(rune('0'+i%10))+"}")
+		parts = append(parts, "{"+string(rune('0'+i))+"}")
 	}
-	if len(all) > 9 {
+	if len(all) > 12 {
 		return nil // nobody reads such a sum
 	}
 	if s.text = strings.Join(parts, " + "); by == byMean {

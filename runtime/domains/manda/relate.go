@@ -35,7 +35,7 @@ type FindingFacts struct {
 // equal or not (M6, M7). Otherwise figures that agree within the precision of both support each
 // other, and others contradict each other (M8).
 func Relate(a, b FindingFacts, corrects bool) Relation {
-	if a.Document == b.Document || a.Metric != b.Metric || a.Subject != b.Subject || a.Period != b.Period || a.Unit != b.Unit || (a.Status == Forecast) != (b.Status == Forecast) {
+	if a.Document == b.Document || a.Metric != b.Metric || a.Subject != b.Subject || !a.together(&b) || a.Unit != b.Unit || (a.Status == Forecast) != (b.Status == Forecast) {
 		return Unrelated
 	}
 	if lexicon()[a.Metric] == nil && a.Label != "" && b.Label != "" && a.cell() != b.cell() {
@@ -48,6 +48,11 @@ func Relate(a, b FindingFacts, corrects bool) Relation {
 		return Supports
 	}
 	return Contradicts
+}
+
+// together reports whether two figures are of one period. What a contract says is of each.
+func (f *FindingFacts) together(o *FindingFacts) bool {
+	return f.Period == o.Period || (f.Period == "" || o.Period == "") && f.Label == "" && o.Label == ""
 }
 
 // cell identifies a cell of a table by the words of its row and its column.

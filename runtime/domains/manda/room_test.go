@@ -157,7 +157,7 @@ func TestARoomByAnother(t *testing.T) {
 	}
 	main := manda.Main("", parts)
 	stated := func(name string, f *manda.Finding) manda.FindingFacts {
-		return manda.FindingFacts{Metric: f.Metric, Subject: manda.PartOf(f.Subject, all[name].about.Part, main), Period: f.Period.String(), Unit: f.Unit, Status: f.Status, Document: name, Value: f.Value, Step: f.Step}
+		return manda.FindingFacts{Metric: f.Metric, Label: f.Label, Head: f.Head, Subject: manda.PartOf(f.Subject, all[name].about.Part, main), Period: f.Period.String(), Unit: f.Unit, Status: f.Status, Document: name, Value: f.Value, Step: f.Step}
 	}
 	ids := func(name string, f *manda.Finding) (ids []string) {
 		for _, w := range is.Findings {
