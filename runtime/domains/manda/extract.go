@@ -40,7 +40,7 @@ var (
 	changes    = pattern(`(?i)(?:^|[^\p{L}])(?:change|variance|delta|yoy|y-o-y|growth|abw(?:eichung)?|veränd(?:erung)?|vs|variation|évolution|écart|notes?|page|ref|nr|no|row|share|anteil|limits?|thresholds?|covenant|minimum|maximum|grenzwert|% of)(?:[^\p{L}]|$)|[Δ∆]`)
 	wholeDoc   = pattern(`(?i)(?:all |the )?(?:figures|amounts|numbers|values|angaben|beträge|zahlen|werte|montants|chiffres)(?: are)?(?: stated| shown| expressed| presented)?[^.;]{0,20} (?:in|en) [^.;]{1,40}`)
 	earlier    = pattern(`(?i)(?:a |the )?(?:year (?:earlier|ago|before)|(?:prior|previous|last|preceding)[- ]year|vorjahr\pL*|(?:l'|d')?(?:année|exercice) précédente?|(?:a|an) un an plus tôt|ein jahr (?:zuvor|vorher|davor)|corresponding period)`)
-	groupWords = pattern(`(?i)^(?:of|de|du|der|des|from|for|by|von|nach|to|persons?|people|personen|number|amount|amounts|value|values|figure|figures|betrag|wert|montant|valeur|all|sum|summe|somme|insgesamt|gruppe|konzerns|konzernweit|outstanding|balance|position|item|book|nominal|end|january|december|year|ensemble|gesamtkonzern|anzahl|group|total|consolidated|overall|company|net|reported|konzern|gesamt|groupe|total|the|our|annual|quarterly|full[- ]year|year|end|of which|in|per|at|as|as at|year[- ]end|closing|average|fy|and)$`)
+	groupWords = pattern(`(?i)^(?:of|de|du|der|des|from|for|by|von|nach|to|persons?|people|personen|number|amount|amounts|value|values|figure|figures|betrag|wert|montant|valeur|all|sum|summe|somme|insgesamt|gruppe|konzerns|konzernweit|outstanding|balance|position|item|book|nominal|end|january|december|year|ensemble|gesamtkonzern|anzahl|group|total|consolidated|overall|company|net|reported|konzern|gesamt|groupe|total|the|our|annual|quarterly|full[- ]year|year|end|of which|in|per|at|as|as at|year[- ]end|closing|average|fy|ytd|and)$`)
 	partBehind = pattern(`^(?:,? ?(?:of|at|in|for|from|der|des|von|im|in der|de la|de|du|chez|à) (?:the |der |dem |our |la |le )?((?:\p{Lu}[\p{L}&.-]*|segment|subsidiary|division|plant)(?: (?:\p{Lu}[\p{L}&.-]*|segment|subsidiary|division|plant)){0,3}))`)
 	partBefore = pattern(`((?:\p{Lu}[\p{L}&.-]*)(?: (?:\p{Lu}[\p{L}&.-]*|&)){0,2}(?: (?:segment|subsidiary|division|plant|site|business unit))?)['’]?s? $`)
 )
@@ -55,7 +55,8 @@ type reader struct {
 	stated   measure // what the document states first for the figures of a table or of all
 	findings []Finding
 	seen     map[string]bool
-	contract bool // what it says holds as long as it does
+	stem     string // of its name
+	contract bool   // what it says holds as long as it does
 }
 
 // contracts matches the name of a paper that two have agreed on.
@@ -90,6 +91,7 @@ func Extract(name string, doc *documents.Document) (About, []Finding) {
 	stem := strings.NewReplacer("_", " ", "-", " ").Replace(strings.TrimSuffix(name, path.Ext(name)))
 	opening, _, _ := strings.Cut(first.String(), "\n")
 	r.about = about(stem, cmp.Or(doc.Title, heading, firstRunes(opening, 120)), first.String(), text.String(), doc)
+	r.stem = stem
 	r.contract = contracts.re().MatchString(stem + "\n" + heading + "\n" + doc.Title)
 	r.about.Replaces = replaces(text.String())
 	r.about.Part = partIn(cmp.Or(doc.Title, heading) + "\n" + firstRunes(named.String(), 250) + "\n" + stem)

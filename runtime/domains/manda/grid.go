@@ -745,6 +745,9 @@ var totals = pattern(`(?i)^(?:grand total|total|sum|summe|gesamt|gesamtsumme|ins
 // total is capital expenditure. It is nil if the title names none, or several.
 func (r *reader) whole() *metric {
 	all := mentions(r.about.Title)
+	if len(all) == 0 {
+		all = mentions(r.stem)
+	}
 	if len(all) != 1 || all[0].kind != "amount" {
 		return nil
 	}

@@ -261,8 +261,10 @@ func (a *answer) figure(metric string) bool {
 	for _, want := range wants {
 		fits := only(want)
 		f := a.told(metric, fits)
-		if s := a.derived(metric, want); f == nil && s != nil {
-			a.tellSum(s)
+		if s := a.derived(metric, want); (f == nil || f.Status == Forecast) && s != nil {
+			if a.tellSum(s); f != nil {
+				a.doubt(f, "", "note-was-forecast")
+			}
 			some = true
 			continue
 		}
@@ -347,7 +349,11 @@ func (a *answer) doubts(f *Fact) {
 	}
 	for _, c := range a.room.Clashes {
 		if o := c.other(f); o != nil && !o.Superseded {
-			a.against("conflict-period", "conflict-quality", f, o, Against)
+			key := "conflict-period"
+			if f.Period != o.Period {
+				key = "conflict"
+			}
+			a.against(key, "conflict-quality", f, o, Against)
 			if !f.Corrected { // else its document does not state it
 				a.say("conflict-open", "document", f.Document, "value", a.value(f))
 			}

@@ -288,15 +288,28 @@ func seek(q *Question, room *DealFacts) (lines []Line, sure *float64) {
 	}
 	a := &answer{tongue: tongue(q.Language), room: room, q: *q}
 	for _, want := range append(slices.Clip(q.Periods), Period{})[:max(1, len(q.Periods))] {
-		if len(q.Metrics) == 1 && a.told(q.Metrics[0], only(want)) == nil && a.derived(q.Metrics[0], want) != nil {
+		if len(q.Metrics) == 1 && len(a.of(q.Metrics[0], false, only(want))) == 0 && a.derived(q.Metrics[0], want) != nil {
 			return nil, nil
 		}
 	}
-	all := newFinder(q, room.Facts).propose(q, room.Passages)
+	f := newFinder(q, room.Facts)
+	all := f.propose(q, room.Passages)
 	if len(all) == 0 {
 		return nil, nil
 	}
 	best := all[0]
+	_, _, tells := says("tells", q.plainly())
+	if len(q.Metrics) == 1 && !tells && q.Most == "" && len(f.reckoning(q, q.plainly(), nil)) == 0 {
+		text := " " + plainly(q.Text) + " "
+		if best.sum == nil && (best.of == nil || best.of.named == "") && slices.ContainsFunc(room.Facts, func(c Fact) bool { // of a part that it names
+			return c.Metric == q.Metrics[0] && c.Subject != "" && !c.Superseded && strings.Contains(text, " "+c.Subject+" ") && (len(q.Periods) == 0 || asked(q.Periods[0])(parsePeriod(c.Period)))
+		}) {
+			return nil, nil
+		}
+		if len(q.Periods) == 1 && best.said != nil && a.told(q.Metrics[0], nil) != nil && a.told(q.Metrics[0], asked(q.Periods[0])) == nil && !slices.ContainsFunc(periods(best.said.text), func(p said) bool { return asked(q.Periods[0])(p.Period) }) {
+			return nil, nil // the sentence is of another time
+		}
+	}
 	unsure := best.sure < leastSure || best.sum != nil && best.sure < leastSum
 	switch {
 	case best.sure < leastSaid, best.sure < leastLine && best.said != nil && best.figure == nil:

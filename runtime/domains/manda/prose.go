@@ -190,10 +190,12 @@ var counts = pattern(`^(?:[ \x{a0}]*(?:[.,;:)(]|$|(?:in|at|by|on|as|and|am|zum|i
 var days = pattern(`(?i)^ ?(?:days|tage|jours)`)
 
 // lost and lacking match the text before and behind the name of what is not all of it: "loss of revenue".
-// apart matches the text before an amount by which something differs.
+// ofWhich stands before a part, bound before what somebody has to keep to, apart before a difference.
 var (
 	lost    = pattern(`(?i)\b(?:loss(?:es)?|lack|parts?|share|portion|perte|partie|verlust|teil|pérdida|parte)[ ](?:of|an|von|de[rsm]?|du|d['’])[ ]?(?:(?:the|its|our|annual|les?|la)[ ])*$`)
 	lacking = pattern(`(?i)^[ -](?:loss(?:es)?|shortfall|gap|at risk|verlust\pL*|ausfall\pL*|perdue?s?|manquante?s?|en moins)\b`)
+	ofWhich = pattern(`(?i)\b(?:of which|of this|thereof|davon|darunter|hiervon|dont|de los cuales|de las cuales)\b[^.;]{0,50}$`)
+	bound   = pattern(`(?i)(?:\b(?:must|shall|ensures?|undertakes?|covenants?|required?|muss|darf|doit|devra|debe)\b[^;]*)(?:\bnot (?:to |be )*(?:below|exceed|fall|less|more|above)\w*|\bat (?:least|most)|\bno (?:more|less) than|\bminimum|\bmaximum|\bmindestens|\bhöchstens|\bnicht (?:unter|über)\w*|\bau (?:moins|plus)|\bal menos)[^.;\d]{0,30}$`)
 	apart   = pattern(`(?i)\bum(?: rund| etwa)? $`)
 )
 
@@ -206,7 +208,7 @@ func fits(m *mention, f *Finding, text string) bool {
 	switch {
 	case kind == "text":
 		return false
-	case lost.re().MatchString(text[:m.at]), lacking.re().MatchString(text[m.end:]), apart.re().MatchString(before):
+	case lost.re().MatchString(text[:m.at]), lacking.re().MatchString(text[m.end:]), apart.re().MatchString(before), ofWhich.re().MatchString(before), bound.re().MatchString(before):
 		return false
 	case change.re().MatchString(before) && rose.re().MatchString(strings.TrimRight(change.re().ReplaceAllString(before, ""), " ")):
 		return false

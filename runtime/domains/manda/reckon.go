@@ -93,6 +93,7 @@ func (f *finder) reckon(q *Question, by, plain string, top *series) *sum {
 	case byRatio:
 		return f.ratio(q, plain)
 	case byPercent, byChange:
+		top = f.audited(top, periods)
 		if rows := f.spans(); len(periods) < 2 && len(rows) == 2 && by == byChange {
 			a, b := f.cell(rows[0], periods), f.cell(rows[1], periods)
 			return difference(by, a, b, rows[0].name+" − "+rows[1].name)
@@ -120,6 +121,19 @@ func (f *finder) reckon(q *Question, by, plain string, top *series) *sum {
 		return total(by, all, of)
 	}
 	return nil
+}
+
+// audited returns the series of the same figure in audited accounts that has the periods, or else the series.
+func (f *finder) audited(s *series, periods []Period) *series {
+	if s.named == "" || s.cells[0].Status == Audited {
+		return s
+	}
+	for _, o := range f.series {
+		if o.named == s.named && o.cells[0].Status == Audited && slices.Equal(o.part, s.part) && !slices.ContainsFunc(periods, func(p Period) bool { return o.in(p) == nil }) && len(o.each()) > 1 {
+			return o
+		}
+	}
+	return s
 }
 
 // cell returns the figure of a series for the periods that were asked for, or else the latest.

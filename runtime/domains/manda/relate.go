@@ -197,11 +197,20 @@ func Replaced(newer, older DocumentFacts) (Why, bool) {
 			return ByPhrase, true
 		}
 	}
-	if !older.Dated.IsZero() && older.Dated.Before(newer.Dated) && !sameDay(older.Dated, newer.Dated) && same() {
+	if !older.Dated.IsZero() && older.Dated.Before(newer.Dated) && !sameDay(older.Dated, newer.Dated) && same() && !serial(newer, older) {
 		return ByMetadata, true
 	}
 	return "", false
 }
+
+// serial reports whether two documents are two of a series, of which each stands: of two meetings, of two
+// months.
+func serial(a, b DocumentFacts) bool {
+	x, y := periods(a.Title), periods(b.Title)
+	return len(x) > 0 && len(y) > 0 && x[0].Period != y[0].Period || recurring.re().MatchString(a.Title)
+}
+
+var recurring = pattern(`(?i)\b(?:minutes|protokoll|procès-verbal|actas?|(?:daily|weekly|monthly|quarterly|interim) \pL+|\pL*(?:monats|wochen|quartals)bericht|rapport (?:mensuel|trimestriel|hebdomadaire)|informe (?:mensual|trimestral)|newsletter|certificate|invoice|rechnung|facture|factura|letter|memo(?:randum)? (?:of|to))\b`)
 
 func sameDay(a, b time.Time) bool { return a.Format(time.DateOnly) == b.Format(time.DateOnly) }
 
