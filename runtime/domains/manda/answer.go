@@ -35,6 +35,7 @@ type Request struct {
 // A Passage is text that fits a question.
 type Passage struct {
 	Document, Place, Heading, Text string
+	About                          string // what its document is called and begins with
 	Whole                          bool // its document is about the question
 	Row, Of                        any  // its row, and the row of its document
 }

@@ -441,10 +441,11 @@ type loader struct {
 	facts     map[engine.Ref]int        // in room.Facts
 	texts     map[engine.Ref]engine.Row // that state the scale of a workbook
 	names     map[engine.Ref]bool       // the documents that the question names
+	begins    map[engine.Ref]string     // with what documents begin
 }
 
 func load(ctx context.Context, c *engine.Call, deal engine.Ref) (*loader, error) {
-	l := &loader{c: c, deal: deal, documents: map[engine.Ref]engine.Row{}, replaced: map[engine.Ref]bool{}, by: map[engine.Ref]string{}, facts: map[engine.Ref]int{}, texts: map[engine.Ref]engine.Row{}}
+	l := &loader{c: c, deal: deal, documents: map[engine.Ref]engine.Row{}, replaced: map[engine.Ref]bool{}, by: map[engine.Ref]string{}, facts: map[engine.Ref]int{}, texts: map[engine.Ref]engine.Row{}, begins: map[engine.Ref]string{}}
 	row, err := c.Get(ctx, deal)
 	if err != nil {
 		return nil, err
@@ -820,10 +821,30 @@ func (l *loader) matching(ctx context.Context, text string, most int) ([]Passage
 	var all []Passage
 	for _, r := range rows {
 		if d := l.documents[r.To("document")]; !l.replaced[d.Ref()] {
-			all = append(all, passage(d, r))
+			p := passage(d, r)
+			if p.About, err = l.about(ctx, d); err != nil {
+				return nil, err
+			}
+			all = append(all, p)
 		}
 	}
 	return all, nil
+}
+
+// about returns what a document is called and begins with, which says of whom its sentences are.
+func (l *loader) about(ctx context.Context, d engine.Row) (string, error) {
+	said, ok := l.begins[d.Ref()]
+	if !ok {
+		rows, err := l.c.Find(ctx, "passage", engine.Fields{"document": d.Ref(), "number": 1})
+		if err != nil {
+			return "", err
+		}
+		if said = d.Value("title").Text(); len(rows) > 0 {
+			said += " " + firstRunes(rows[0].Value("text").Text(), 200)
+		}
+		l.begins[d.Ref()] = said
+	}
+	return said, nil
 }
 
 // requests reads the information request list, and decides for each item whether it is covered: by a
