@@ -1,6 +1,7 @@
 package manda
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -62,7 +63,9 @@ func dated(first, text string) (best time.Time) {
 	lines := func(text string) string { return strings.Join(strings.Fields(text), " ") } // a date may go on in the next
 	was := none
 	try := func(text string, last bool) {
-		for _, p := range periods(text) {
+		all := periods(text)
+		several := 1 < len(slices.DeleteFunc(slices.Clone(all), func(p said) bool { return p.Kind != 'M' || p.at >= 300 }))
+		for _, p := range all {
 			before := text[:p.at]
 			n := none
 			switch {
@@ -72,7 +75,7 @@ func dated(first, text string) (best time.Time) {
 			case last:
 			case p.Kind == 'D' && !asOf.re().MatchString(before):
 				n = 1
-			case p.Kind == 'M' && p.at < 300 && len(periods(firstRunes(text, 300))) < 3:
+			case p.Kind == 'M' && p.at < 300 && !several:
 				n = 2
 			case p.Kind == 'D':
 				n = 3

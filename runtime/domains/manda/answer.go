@@ -36,8 +36,8 @@ type Request struct {
 type Passage struct {
 	Document, Place, Heading, Text string
 	About                          string // what its document is called and begins with
-	Whole                          bool // its document is about the question
-	Row, Of                        any  // its row, and the row of its document
+	Whole                          bool   // its document is about the question
+	Row, Of                        any    // its row, and the row of its document
 }
 
 // DealFacts holds the facts about a deal that a question needs.

@@ -11,6 +11,9 @@ import (
 // weight orders facts about the same figure: the greater the weight, the better the source (M3).
 func weight(f *Fact) int {
 	w := f.Confidence
+	if f.Corrected {
+		w = 100 // a person has looked
+	}
 	switch f.Status {
 	case Audited:
 		w += 60

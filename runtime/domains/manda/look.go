@@ -368,7 +368,7 @@ func (a *answer) doubts(f *Fact) {
 			a.doubt(all[0], "", "note-was-forecast")
 		}
 	}
-	if f.Confidence < certain {
+	if f.Confidence < certain && !f.Corrected {
 		a.say("note-around")
 	}
 	if p := parsePeriod(f.Period); len(a.q.Periods) == 0 && !a.room.Newest.IsZero() && p.Year < a.room.Newest.Year()-1 && lexicon()[f.Metric] != nil && len(a.ofPart(f.Metric, anyPart, false, func(o Period) bool { return o.end() > p.end() })) == 0 {

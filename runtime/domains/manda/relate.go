@@ -256,17 +256,28 @@ func alike(newer DocumentFacts, words string, older DocumentFacts) bool {
 	return false
 }
 
-// Main returns the part that most of some documents belong to, among those that have the name of the deal
-// if some have: if there is only one company, all documents name it. It is "" if most name none.
+// leastMain is the number of documents that name a company by the name of the deal before it is taken for the
+// whole: of a group, companies of that name have documents too.
+const leastMain = 3
+
+// Main returns the part that most of some documents belong to: if there is only one company, all documents
+// name it. If most name none, it is the company with the name of the deal, or else "".
 func Main(deal string, parts []string) string {
 	name, _, _ := strings.Cut(plainly(deal), " ")
 	count := map[string]int{}
-	best, ours := "", false
+	best, ours, rest := "", "", 0
 	for _, p := range parts {
-		own := name != "" && strings.HasPrefix(p+" ", name+" ")
-		if count[p]++; own && !ours || own == ours && (count[p] > count[best] || count[p] == count[best] && p < best) {
-			best, ours = p, own
+		if count[p]++; count[p] > count[best] || count[p] == count[best] && p < best {
+			best = p
 		}
+		if name != "" && strings.HasPrefix(p+" ", name+" ") {
+			if rest++; ours == "" || count[p] > count[ours] {
+				ours = p
+			}
+		}
+	}
+	if n := count[ours]; best == "" && ours != "" && n >= leastMain && 2*n > rest {
+		return ours
 	}
 	return best
 }
