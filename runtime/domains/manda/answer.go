@@ -17,6 +17,7 @@ type Fact struct {
 	Corrected           bool   // somebody replaced the value in Text
 	Scaled              string // the document beside its own that states its scale; "" if none did
 	Number              int    // of its row in its document
+	Named               bool   // the question names its document
 	Row                 any    // its row, for links
 }
 
@@ -34,8 +35,9 @@ type Request struct {
 // A Passage is text that fits a question.
 type Passage struct {
 	Document, Place, Heading, Text string
-	Whole                          bool // its document is about the question
-	Row, Of                        any  // its row, and the row of its document
+	About                          string // what its document is called and begins with
+	Whole                          bool   // its document is about the question
+	Row, Of                        any    // its row, and the row of its document
 }
 
 // DealFacts holds the facts about a deal that a question needs.

@@ -86,8 +86,12 @@ func (a *answer) breakDown() {
 // series tells a figure over time. It returns false if there is at most one period.
 func (a *answer) series(metric string) bool {
 	every := a.of(metric, false, func(p Period) bool {
-		if len(a.q.Periods) > 2 {
+		switch {
+		case len(a.q.Periods) > 2:
 			return a.wanted()(p) // these years, without their quarters
+		case len(a.q.Periods) == 2 && developed.re().MatchString(plainly(a.q.Written)):
+			from, to := a.q.Periods[0], a.q.Periods[1]
+			return p.Kind == from.Kind && min(from.end(), to.end()) <= p.end() && p.end() <= max(from.end(), to.end())
 		}
 		return len(a.q.Periods) == 0 || slices.ContainsFunc(a.q.Periods, func(w Period) bool { return w.Year == 0 || w.Year == p.Year })
 	})

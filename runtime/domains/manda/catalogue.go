@@ -201,7 +201,7 @@ func (t tongue) yearless(p Period, form int) string {
 	switch p.Kind {
 	case 'H', 'Q':
 		places = append(places, "nth", nth("nth"))
-	case 'M':
+	case 'M', 'T':
 		places = append(places, "month", nth("month"), "mm", fmt.Sprintf("%02d", p.N))
 	case 'D':
 		places = append(places, "date", t.day(time.Date(p.Year, time.Month(p.N), p.Day, 0, 0, 0, 0, time.UTC)), "iso", p.String())
@@ -257,10 +257,14 @@ func (t tongue) about(f *Fact, key string, places ...string) string {
 	if m := lexicon()[f.Metric]; m != nil && m.stock {
 		adverb = atEnd
 	}
-	return t.said(form, key, append(places,
+	text := t.said(form, key, append(places,
 		"metric", t.called(f.Metric, f.Subject), "metric.the", t.withPart(the, f.Subject),
 		"period", t.at(f, label), "period.in", t.at(f, adverb),
 		"value", t.value(f), "document", f.Document))
+	if f.Period == "" { // nothing stands in its place
+		text = strings.TrimLeft(strings.NewReplacer(", :", ":", " :", ":").Replace(text), ", ")
+	}
+	return text
 }
 
 // show writes a figure as people read it: €5.2m, 42.5 %, 240; 5,2 Mio. €.

@@ -2,6 +2,7 @@ package manda
 
 import (
 	"cmp"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -10,6 +11,9 @@ import (
 // weight orders facts about the same figure: the greater the weight, the better the source (M3).
 func weight(f *Fact) int {
 	w := f.Confidence
+	if f.Corrected {
+		w = 100 // a person has looked
+	}
 	switch f.Status {
 	case Audited:
 		w += 60
@@ -20,6 +24,9 @@ func weight(f *Fact) int {
 	}
 	return w
 }
+
+// agreed reports whether a fact is what a contract says, which holds at any time.
+func (f *Fact) agreed() bool { return f.Period == "" && f.Label == "" }
 
 func better(a, b *Fact) int {
 	return cmp.Or(cmp.Compare(weight(b), weight(a)), b.Dated.Compare(a.Dated), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Place, b.Place))
@@ -42,9 +49,12 @@ func (a *answer) ofPart(metric, part string, forecast bool, fits func(Period) bo
 	var all []*Fact
 	for i := range a.room.Facts {
 		f := &a.room.Facts[i]
-		if f.Metric == metric && !f.Superseded && (f.Subject == part || part == anyPart) && (f.Status == Forecast) == forecast && (fits == nil || fits(parsePeriod(f.Period))) {
+		if f.Metric == metric && !f.Superseded && (f.Subject == part || part == anyPart) && (f.Status == Forecast) == forecast && (fits == nil || f.agreed() || fits(parsePeriod(f.Period))) {
 			all = append(all, f)
 		}
+	}
+	if slices.ContainsFunc(all, func(f *Fact) bool { return f.Named }) {
+		all = slices.DeleteFunc(all, func(f *Fact) bool { return !f.Named })
 	}
 	slices.SortFunc(all, better)
 	return all
@@ -60,6 +70,14 @@ func asked(want Period) func(Period) bool {
 	}
 }
 
+// only is asked, or nil for no period.
+func only(want Period) func(Period) bool {
+	if want.Kind == 0 {
+		return nil
+	}
+	return asked(want)
+}
+
 // latest returns the facts of the latest period. Of two periods with the same end it prefers the
 // longer, and a month or a day only counts if there is nothing longer in that year.
 func latest(all []*Fact) []*Fact {
@@ -68,9 +86,13 @@ func latest(all []*Fact) []*Fact {
 		p := parsePeriod(f.Period)
 		n := 2 * p.end()
 		switch p.Kind {
+		case 0:
+			if f.agreed() {
+				n = math.MaxInt
+			}
 		case 'Y':
 			n++
-		case 'M', 'D':
+		case 'M', 'D', 'T':
 			n -= 20000
 		}
 		if at == "" || n > best {

@@ -29,9 +29,14 @@ type index struct {
 
 func indexed(passages []Passage) *index {
 	x := &index{rows: map[string]int{}, passages: len(passages)}
+	several := slices.ContainsFunc(passages, func(p Passage) bool { return p.Document != passages[0].Document })
 	for i := range passages {
 		p := &passages[i]
-		around := ideas(p.Heading + " " + spaced(p.Document))
+		about := ""
+		if several { // else it tells nothing from another
+			about = p.About
+		}
+		around := ideas(p.Heading + " " + spaced(p.Document) + " " + about)
 		all := maps.Clone(around)
 		head, _, table := tabular(p.Text)
 		texts := sentences(p.Text)
@@ -39,6 +44,9 @@ func indexed(passages []Passage) *index {
 			texts = []string{""} // it is there all the same
 		}
 		for _, s := range texts {
+			if orders.re().MatchString(s) {
+				s = ""
+			}
 			has := ideas(s)
 			maps.Copy(all, has)
 			x.all = append(x.all, sentence{p, s, has, around, table && s == head})

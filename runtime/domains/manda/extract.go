@@ -36,11 +36,11 @@ var (
 	forecasts  = pattern(`(?i)(?:^|[^\p{L}])(?:forecasts?|forecasted|budgets?|budgeted|plan|planned|outlook|guidance|estimated?s?|expects?|expected|projected|projections?|target|will (?:reach|be|rise|grow|come)|should reach|prognosen?|prognostiziert|planung|hochrechnung|erwarte[nt]|erwartete[nrs]?|wird|werden|prévisions?|prévisionnel|prévoit|prévu|estimée?s?|attendue?s?|objectif)(?:[^\p{L}]|$)`)
 	actuals    = pattern(`(?i)(?:^|[^\p{L}])(?:actuals?|ist|réel|réalisé|reported)(?:[^\p{L}]|$)`)
 	drafts     = pattern(`(?i)(?:^|[^\p{L}])(?:draft|preliminary|provisional|entwurf|vorläufige?[nrs]?|projet|provisoires?)(?:[^\p{L}]|$)`)
-	audits     = pattern(`(?i)(?:^|[^\p{L}])(?:audited (?:consolidated |annual )?(?:financial )?(?:statements|accounts|figures|report)|auditor'?s'? report|independent auditors?|geprüfte?r? (?:konzern|jahres)abschluss|bestätigungsvermerk|comptes (?:annuels )?audités|rapport des commissaires aux comptes)(?:[^\p{L}]|$)`)
+	audits     = pattern(`(?i)(?:^|[^\p{L}])(?:audited (?:consolidated |annual )?(?:financial )?(?:statements|accounts|figures|report)|auditor'?s'? report|independent auditors?|audited by|geprüft (?:durch|von)|revidiert (?:durch|von)|(?:audité|certifié)e?s? par|auditad[oa]s? por|comptes certifiés|geprüfte?r? (?:konzern|jahres)abschluss|bestätigungsvermerk|comptes (?:annuels )?audités|rapport des commissaires aux comptes)(?:[^\p{L}]|$)`)
 	changes    = pattern(`(?i)(?:^|[^\p{L}])(?:change|variance|delta|yoy|y-o-y|growth|abw(?:eichung)?|veränd(?:erung)?|vs|variation|évolution|écart|notes?|page|ref|nr|no|row|share|anteil|limits?|thresholds?|covenant|minimum|maximum|grenzwert|% of)(?:[^\p{L}]|$)|[Δ∆]`)
 	wholeDoc   = pattern(`(?i)(?:all |the )?(?:figures|amounts|numbers|values|angaben|beträge|zahlen|werte|montants|chiffres)(?: are)?(?: stated| shown| expressed| presented)?[^.;]{0,20} (?:in|en) [^.;]{1,40}`)
 	earlier    = pattern(`(?i)(?:a |the )?(?:year (?:earlier|ago|before)|(?:prior|previous|last|preceding)[- ]year|vorjahr\pL*|(?:l'|d')?(?:année|exercice) précédente?|(?:a|an) un an plus tôt|ein jahr (?:zuvor|vorher|davor)|corresponding period)`)
-	groupWords = pattern(`(?i)^(?:of|de|du|der|des|from|for|by|von|nach|to|persons?|people|personen|number|amount|amounts|value|values|figure|figures|betrag|wert|montant|valeur|all|sum|summe|somme|insgesamt|gruppe|konzerns|konzernweit|outstanding|balance|position|item|book|nominal|end|january|december|year|ensemble|gesamtkonzern|anzahl|group|total|consolidated|overall|company|net|reported|konzern|gesamt|groupe|total|the|our|annual|quarterly|full[- ]year|year|end|of which|in|per|at|as|as at|year[- ]end|closing|average|fy|and)$`)
+	groupWords = pattern(`(?i)^(?:of|de|du|der|des|from|for|by|von|nach|to|persons?|people|personen|number|amount|amounts|value|values|figure|figures|betrag|wert|montant|valeur|all|sum|summe|somme|insgesamt|gruppe|konzerns|konzernweit|outstanding|balance|position|item|book|nominal|end|january|december|year|ensemble|gesamtkonzern|anzahl|group|total|consolidated|overall|company|net|reported|konzern|gesamt|groupe|total|the|our|annual|quarterly|full[- ]year|year|end|of which|in|per|at|as|as at|year[- ]end|closing|average|fy|ytd|and)$`)
 	partBehind = pattern(`^(?:,? ?(?:of|at|in|for|from|der|des|von|im|in der|de la|de|du|chez|à) (?:the |der |dem |our |la |le )?((?:\p{Lu}[\p{L}&.-]*|segment|subsidiary|division|plant)(?: (?:\p{Lu}[\p{L}&.-]*|segment|subsidiary|division|plant)){0,3}))`)
 	partBefore = pattern(`((?:\p{Lu}[\p{L}&.-]*)(?: (?:\p{Lu}[\p{L}&.-]*|&)){0,2}(?: (?:segment|subsidiary|division|plant|site|business unit))?)['’]?s? $`)
 )
@@ -55,13 +55,18 @@ type reader struct {
 	stated   measure // what the document states first for the figures of a table or of all
 	findings []Finding
 	seen     map[string]bool
+	stem     string // of its name
+	contract bool   // what it says holds as long as it does
 }
+
+// contracts matches the name of a paper that two have agreed on.
+var contracts = pattern(`(?i)\b(?:\pL*agreement|contract|\pL*vertrag|lease|contrat|bail|contrato|terms (?:of|and))\b`)
 
 // Extract extracts the figures of a document with a name: those of its tables, and those in its
 // sentences about metrics of the lexicon. The result depends only on the arguments.
 func Extract(name string, doc *documents.Document) (About, []Finding) {
 	r := &reader{seen: map[string]bool{}}
-	var text, first strings.Builder
+	var text, first, named strings.Builder // named is what may name the company: no row of a table
 	var heading string
 	for i := range doc.Pieces {
 		p := &doc.Pieces[i]
@@ -71,6 +76,9 @@ func Extract(name string, doc *documents.Document) (About, []Finding) {
 		text.WriteString(p.Text + "\n")
 		if first.Len() < 1500 {
 			first.WriteString(p.Text + "\n")
+			if p.Cell == nil || p.At.Row < 3 {
+				named.WriteString(p.Text + "\n")
+			}
 		}
 		if heading == "" && p.Kind == documents.Heading {
 			heading = p.Text
@@ -82,9 +90,11 @@ func Extract(name string, doc *documents.Document) (About, []Finding) {
 	}
 	stem := strings.NewReplacer("_", " ", "-", " ").Replace(strings.TrimSuffix(name, path.Ext(name)))
 	opening, _, _ := strings.Cut(first.String(), "\n")
-	r.about = about(stem, cmp.Or(doc.Title, heading, firstRunes(opening, 120)), first.String(), doc)
+	r.about = about(stem, cmp.Or(doc.Title, heading, firstRunes(opening, 120)), first.String(), text.String(), doc)
+	r.stem = stem
+	r.contract = contracts.re().MatchString(stem + "\n" + heading + "\n" + doc.Title)
 	r.about.Replaces = replaces(text.String())
-	r.about.Part = partIn(cmp.Or(doc.Title, heading) + "\n" + firstRunes(first.String(), 250) + "\n" + stem)
+	r.about.Part = partIn(cmp.Or(doc.Title, heading) + "\n" + firstRunes(named.String(), 250) + "\n" + stem)
 	r.tables(doc.Pieces)
 	r.prose(doc.Pieces)
 	r.about.Measure = r.states(doc.Pieces)
@@ -109,7 +119,7 @@ func (r *reader) keep(f Finding) {
 			f.Period = f.Period.close()
 		}
 	}
-	if f.Period.String() == "" && f.Label == "" || f.Value.Num().BitLen() > 200 {
+	if f.Period.String() == "" && f.Label == "" && !r.contract || f.Value.Num().BitLen() > 200 {
 		return
 	}
 	if f.Status == Draft {

@@ -114,6 +114,9 @@ func (l *loader) passages(ctx context.Context, texts ...string) error {
 func (q *Question) plain() bool {
 	_, _, asks := says("asks", plainly(q.Written))
 	_, which, _ := says("reckon", plainly(q.Written))
+	if q.Metrics != nil && (q.Intent == Comparison || q.Intent == DeepDive) && developed.re().MatchString(plainly(q.Written)) {
+		return false // it asks for all of a time
+	}
 	return asks && !q.Vague && !q.Unclear && q.Assumed == "" && !q.Follows && (len(q.Statuses) == 0 || len(q.Statuses) == 1 && len(q.Metrics) == 0) && (!q.When || which != "") && !(q.Sure && q.Intent == Synthesis) && (q.Most == "" || which != "") &&
 		(len(q.Aims) > 1 || len(q.Metrics) > 0 || q.Figure || q.When || q.Intent != FactLookup || figured.re().MatchString(q.plainly())) // else all about a name is asked for
 }
@@ -134,6 +137,9 @@ var (
 	amount = pattern(`\b(?:how (?:much|many)|amount of|number of|percentage of|wie (?:viel|viele|hoch)|combien|cuánt[oa]s?)\b`)
 	opens  = pattern(`^(?:in |on |at |for |as of |under )?(?:what|which|how|why|who|when|where)\b`)
 )
+
+// developed matches a question for how a figure went.
+var developed = pattern(`\b(?:how (?:did|has|have) .*\b(?:develop|evolve|go|gone|trend)(?:ed)?|wie (?:hat|haben) sich .*entwickelt|comment .*évolué|cómo .*evolucion)`)
 
 // figured matches a question that may be one for a figure.
 var figured = pattern(`^(?:in |as of |at |for |during |under )?.*\b(?:how (?:much|many|high|large|big)|what (?:is|was|were|are)|wie (?:viel|viele|hoch|groß)|combien|quel|quelle|cuánt[oa]s?|cuál)\b`)

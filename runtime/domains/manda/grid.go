@@ -135,6 +135,7 @@ func scaleIn(text string) (m measure, ok bool) {
 type line struct {
 	cells  []*documents.Piece // with text
 	label  string             // the texts before the first figure
+	first  string             // the first of them
 	values []value
 }
 
@@ -149,6 +150,7 @@ type value struct {
 // A spot is where a figure stands in a table.
 type spot struct {
 	label, head string   // of its row and its column
+	first       string   // the first cell of the row's label
 	under       []string // the lines with a label alone above its row
 	caption     string   // the text before the table
 	title       string   // what the text around the table says of it
@@ -198,7 +200,7 @@ func (r *reader) table(pieces [][]*documents.Piece, caption string) {
 		above, named := heading(row, first, last)
 		switch {
 		case len(row.values) > 0:
-			at.label = row.label
+			at.label, at.first = row.label, row.first
 			if at.within = balances[i]; at.label == "" {
 				at.label = "Total"
 			}
@@ -409,9 +411,12 @@ func (r *reader) row(pieces []*documents.Piece) (l line) {
 		}
 		switch {
 		case ok:
-			l.values = append(l.values, value{f, p.At.Column, p.At.String(), f.Unit == ""})
+			formatted := p.Cell.Type == "number" && strings.ContainsAny(p.Cell.Format, "0#") // and not as a percentage
+			l.values = append(l.values, value{f, p.At.Column, p.At.String(), f.Unit == "" && !formatted})
 		case len(l.values) == 0 && utf8.RuneCountInString(text) < 400 && !strings.HasSuffix(" "+l.label, " "+text):
-			l.label = strings.TrimSpace(l.label + " " + text)
+			if l.label = strings.TrimSpace(l.label + " " + text); l.label == text {
+				l.first = text
+			}
 		}
 	}
 	return l
@@ -516,7 +521,7 @@ func (r *reader) cell(v value, at *spot, money string) {
 	if changed {
 		f.Metric, f.Domain = plainly(bare(at.label)+" "+at.head), "other"
 	} else {
-		r.named(&f, at.label, at.head, under, at.caption)
+		r.named(&f, at.label, at.first, at.head, under, at.caption)
 	}
 	if f.Metric == "" {
 		return
@@ -631,7 +636,7 @@ func bare(text string) string {
 // named finds the name of a figure in a table, and its part of the company: from its row, or else
 // its column, or else the text above. The lexicon names a label that says the same and nothing else but
 // a part; any other label is the name itself.
-func (r *reader) named(f *Finding, label, head, under, caption string) {
+func (r *reader) named(f *Finding, label, own, head, under, caption string) {
 	name, column := bare(label), plainColumn(bare(head))
 	if monthOnly.re().MatchString(name) {
 		name = ""
@@ -639,6 +644,8 @@ func (r *reader) named(f *Finding, label, head, under, caption string) {
 	who := name
 	if first, _, ok := strings.Cut(label, ","); ok && len(mentions(name)) == 0 {
 		who = bare(first) // a company with its location
+	} else if utf8.RuneCountInString(own) > 3 && own != label {
+		who = bare(own) // a customer with its segment
 	}
 	is := func(m *mention, part string, ok bool) bool {
 		if m != nil && ok {
@@ -660,7 +667,7 @@ func (r *reader) named(f *Finding, label, head, under, caption string) {
 	}
 	if len(mentions(name)) == 0 || totals.re().MatchString(name) {
 		for _, line := range append([]string{under}, lastLine(caption)) {
-			if m := opening(line); m != nil {
+			if m := opening(bare(line)); m != nil {
 				if part, ok := partOf("", plainly(who+" "+column)); is(m, part, ok) {
 					return
 				}
@@ -738,6 +745,9 @@ var totals = pattern(`(?i)^(?:grand total|total|sum|summe|gesamt|gesamtsumme|ins
 // total is capital expenditure. It is nil if the title names none, or several.
 func (r *reader) whole() *metric {
 	all := mentions(r.about.Title)
+	if len(all) == 0 {
+		all = mentions(r.stem)
+	}
 	if len(all) != 1 || all[0].kind != "amount" {
 		return nil
 	}

@@ -259,11 +259,15 @@ func (a *answer) figure(metric string) bool {
 	}
 	some := false
 	for _, want := range wants {
-		var fits func(Period) bool
-		if want.Kind != 0 {
-			fits = asked(want)
-		}
+		fits := only(want)
 		f := a.told(metric, fits)
+		if s := a.derived(metric, want); (f == nil || f.Status == Forecast) && s != nil {
+			if a.tellSum(s); f != nil {
+				a.doubt(f, "", "note-was-forecast")
+			}
+			some = true
+			continue
+		}
 		if f == nil {
 			if want.Kind != 0 {
 				some = a.otherPeriods(metric, want) || some
@@ -283,6 +287,43 @@ func (a *answer) figure(metric string) bool {
 	return some
 }
 
+// quotients are figures that are seldom stated and always the same part of a whole.
+var quotients = map[string][2]string{"ebitda margin": {"ebitda", "revenue"}, "ebit margin": {"ebit", "revenue"}, "gross margin": {"gross profit", "revenue"}, "equity ratio": {"equity", "total assets"}, "effective tax rate": {"income tax", "profit before tax"}}
+
+// derived reckons a figure that no document states: a margin, or the sum of the months of a quarter.
+func (a *answer) derived(metric string, want Period) *sum {
+	m, of := lexicon()[metric], quotients[metric]
+	switch {
+	case m == nil || a.q.Part != "" || len(a.q.Statuses) > 0:
+		return nil
+	case of[0] != "":
+		if want.Kind == 0 {
+			if x := a.told(of[0], nil); x != nil {
+				want = parsePeriod(x.Period)
+			}
+		}
+		x := first(a.of(of[0], false, asked(want)))
+		y := first(a.of(of[1], false, asked(want)))
+		if x == nil || y == nil || x.Unit != y.Unit || x.Subject != y.Subject || y.Value.Sign() <= 0 {
+			return nil
+		}
+		return &sum{by: byRatio, value: rounded(new(big.Rat).Quo(new(big.Rat).Mul(x.Value, big.NewRat(100, 1)), y.Value), 1), unit: "%", cells: []*Fact{x, y}, text: "{0} / {1}", of: a.called(of[0], ""), other: a.called(of[1], "")}
+	case m.stock || m.kind != "amount" && m.kind != "count" || want.Kind != 'Q' && want.Kind != 'H':
+		return nil
+	}
+	n := map[byte]int{'Q': 3, 'H': 6}[want.Kind]
+	by := map[string][]*Fact{}
+	for _, f := range onePerPeriod(a.ofPart(metric, "", false, func(p Period) bool {
+		return p.Kind == 'M' && p.Year == want.Year && (p.N-1)/n == want.N-1
+	})) {
+		if by[f.Document] = append(by[f.Document], f); len(by[f.Document]) == n {
+			slices.Reverse(by[f.Document])
+			return total(bySum, by[f.Document], a.called(metric, ""))
+		}
+	}
+	return nil
+}
+
 // state tells a fact, with all that makes it less than certain.
 func (a *answer) state(f *Fact) {
 	key := map[string]string{"period": "state-period", "latest": "state-period", "metric": "state-metric"}[a.q.Assumed]
@@ -296,15 +337,23 @@ func (a *answer) state(f *Fact) {
 
 // doubts says what makes a fact less than certain, in words (M3, M9).
 func (a *answer) doubts(f *Fact) {
-	if f.Status == Forecast && len(a.of(f.Metric, false, asked(parsePeriod(f.Period)))) == 0 {
+	if p := parsePeriod(f.Period); f.Status == Forecast && len(a.of(f.Metric, false, asked(p))) == 0 {
 		a.looked("note-forecast", "period", a.at(f, label))
+		part := onePerPeriod(a.ofPart(f.Metric, f.Subject, false, func(o Period) bool { return p.Kind == 'Y' && o.Kind == 'T' && o.Year == p.Year }))
+		for _, o := range part[:min(len(part), 1)] { // how far it has come
+			a.tell(o, "at-period")
+		}
 	}
 	if f.Status == Draft {
 		a.say("note-draft")
 	}
 	for _, c := range a.room.Clashes {
 		if o := c.other(f); o != nil && !o.Superseded {
-			a.against("conflict-period", "conflict-quality", f, o, Against)
+			key := "conflict-period"
+			if f.Period != o.Period {
+				key = "conflict"
+			}
+			a.against(key, "conflict-quality", f, o, Against)
 			if !f.Corrected { // else its document does not state it
 				a.say("conflict-open", "document", f.Document, "value", a.value(f))
 			}
@@ -315,14 +364,14 @@ func (a *answer) doubts(f *Fact) {
 		a.doubt(old, "", "note-corrected", "by", cmp.Or(old.By, f.Document))
 	}
 	if f.Status != Forecast {
-		if all := a.of(f.Metric, true, asked(parsePeriod(f.Period))); len(all) > 0 && !Agree(all[0].Value, all[0].Step, f.Value, f.Step) {
+		if all := a.ofPart(f.Metric, f.Subject, true, asked(parsePeriod(f.Period))); len(all) > 0 && !Agree(all[0].Value, all[0].Step, f.Value, f.Step) {
 			a.doubt(all[0], "", "note-was-forecast")
 		}
 	}
-	if f.Confidence < certain {
+	if f.Confidence < certain && !f.Corrected {
 		a.say("note-around")
 	}
-	if p := parsePeriod(f.Period); len(a.q.Periods) == 0 && !a.room.Newest.IsZero() && p.Year < a.room.Newest.Year()-1 {
+	if p := parsePeriod(f.Period); len(a.q.Periods) == 0 && !a.room.Newest.IsZero() && p.Year < a.room.Newest.Year()-1 && lexicon()[f.Metric] != nil && len(a.ofPart(f.Metric, anyPart, false, func(o Period) bool { return o.end() > p.end() })) == 0 {
 		if f.Dated.IsZero() {
 			a.looked("note-old-undated")
 		} else {

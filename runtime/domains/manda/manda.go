@@ -96,6 +96,10 @@ func relate(ctx context.Context, c *engine.Call, a relateArgs) (engine.Outcome, 
 		return out, err
 	}
 	deal := own.To("deal")
+	at, err := c.Get(ctx, deal)
+	if err != nil {
+		return out, err
+	}
 	documents, err := c.Find(ctx, "document", engine.Fields{"deal": deal})
 	if err != nil {
 		return out, err
@@ -108,7 +112,7 @@ func relate(ctx context.Context, c *engine.Call, a relateArgs) (engine.Outcome, 
 	for _, d := range documents {
 		names[d.Ref()], parts[d.Ref()] = d.Value("name").Text(), d.Value("part").Text()
 	}
-	main := Main(slices.Collect(maps.Values(parts)))
+	main := Main(at.Value("name").Text(), slices.Collect(maps.Values(parts)))
 	findings, err := c.Find(ctx, "finding", engine.Fields{"deal": deal, "document": a.Document})
 	if err != nil {
 		return out, err
@@ -132,13 +136,13 @@ func relate(ctx context.Context, c *engine.Call, a relateArgs) (engine.Outcome, 
 	}
 	var all []FindingFacts
 	var pairs []pair
-	at := map[engine.Ref]int{}
+	index := map[engine.Ref]int{}
 	facts := func(r engine.Row) int {
-		i, ok := at[r.Ref()]
+		i, ok := index[r.Ref()]
 		if !ok {
 			i = len(all)
 			of := r.To("document")
-			at[r.Ref()], all = i, append(all, stated(r, names[of], parts[of], main))
+			index[r.Ref()], all = i, append(all, stated(r, names[of], parts[of], main))
 		}
 		return i
 	}
@@ -436,10 +440,12 @@ type loader struct {
 	by        map[engine.Ref]string     // the documents that took their places
 	facts     map[engine.Ref]int        // in room.Facts
 	texts     map[engine.Ref]engine.Row // that state the scale of a workbook
+	names     map[engine.Ref]bool       // the documents that the question names
+	begins    map[engine.Ref]string     // with what documents begin
 }
 
 func load(ctx context.Context, c *engine.Call, deal engine.Ref) (*loader, error) {
-	l := &loader{c: c, deal: deal, documents: map[engine.Ref]engine.Row{}, replaced: map[engine.Ref]bool{}, by: map[engine.Ref]string{}, facts: map[engine.Ref]int{}, texts: map[engine.Ref]engine.Row{}}
+	l := &loader{c: c, deal: deal, documents: map[engine.Ref]engine.Row{}, replaced: map[engine.Ref]bool{}, by: map[engine.Ref]string{}, facts: map[engine.Ref]int{}, texts: map[engine.Ref]engine.Row{}, begins: map[engine.Ref]string{}}
 	row, err := c.Get(ctx, deal)
 	if err != nil {
 		return nil, err
@@ -465,7 +471,7 @@ func load(ctx context.Context, c *engine.Call, deal engine.Ref) (*loader, error)
 			l.room.Newest = dated
 		}
 	}
-	l.room.Documents, l.main = len(documents), Main(parts)
+	l.room.Documents, l.main = len(documents), Main(l.room.Deal, parts)
 	corrections, err := c.Find(ctx, "correction", nil)
 	if err != nil {
 		return nil, err
@@ -488,6 +494,10 @@ func load(ctx context.Context, c *engine.Call, deal engine.Ref) (*loader, error)
 func (l *loader) answers(ctx context.Context, q Question) ([]Line, error) {
 	if q.Vague {
 		return Answer(q, &l.room), nil
+	}
+	l.names = map[engine.Ref]bool{}
+	for ref, d := range l.documents {
+		l.names[ref] = names(q.Written, d.Value("name").Text())
 	}
 	enough, err := l.figures(ctx, &q)
 	if err != nil {
@@ -662,7 +672,13 @@ func needs(q *Question) []string {
 	case len(q.Metrics) == 0 && q.Intent == DeepDive:
 		return listed("group", "P&L")
 	}
-	return q.Metrics
+	all := slices.Clone(q.Metrics)
+	for _, m := range q.Metrics {
+		if of := quotients[m]; of[0] != "" {
+			all = append(all, of[:]...)
+		}
+	}
+	return all
 }
 
 // metric reads the findings of one metric.
@@ -686,7 +702,7 @@ func (l *loader) fact(r engine.Row) int {
 	if !ok || r.Value("state").Text() == "REJECTED" {
 		return -1
 	}
-	f := Fact{FindingFacts: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Corrected: r.Value("state").Text() == "CORRECTED", Number: int(r.Value("number").Int()), Row: r.Ref()}
+	f := Fact{FindingFacts: stated(r, d.Value("name").Text(), d.Value("part").Text(), l.main), Domain: r.Value("domain").Text(), Place: r.Value("place").Text(), Text: r.Value("text").Text(), Confidence: int(r.Value("confidence").Int()), Dated: filed(d).Dated, Superseded: r.Value("superseded").Bool() || l.replaced[d.Ref()], By: l.by[d.Ref()], Corrected: r.Value("state").Text() == "CORRECTED", Number: int(r.Value("number").Int()), Named: l.names[d.Ref()], Row: r.Ref()}
 	if text, ok := l.texts[d.Ref()]; ok {
 		f.scaledBy(text)
 	}
@@ -805,10 +821,30 @@ func (l *loader) matching(ctx context.Context, text string, most int) ([]Passage
 	var all []Passage
 	for _, r := range rows {
 		if d := l.documents[r.To("document")]; !l.replaced[d.Ref()] {
-			all = append(all, passage(d, r))
+			p := passage(d, r)
+			if p.About, err = l.about(ctx, d); err != nil {
+				return nil, err
+			}
+			all = append(all, p)
 		}
 	}
 	return all, nil
+}
+
+// about returns what a document is called and begins with, which says of whom its sentences are.
+func (l *loader) about(ctx context.Context, d engine.Row) (string, error) {
+	said, ok := l.begins[d.Ref()]
+	if !ok {
+		rows, err := l.c.Find(ctx, "passage", engine.Fields{"document": d.Ref(), "number": 1})
+		if err != nil {
+			return "", err
+		}
+		if said = d.Value("title").Text(); len(rows) > 0 {
+			said += " " + firstRunes(rows[0].Value("text").Text(), 200)
+		}
+		l.begins[d.Ref()] = said
+	}
+	return said, nil
 }
 
 // requests reads the information request list, and decides for each item whether it is covered: by a

@@ -1,6 +1,7 @@
 package manda
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -50,6 +51,22 @@ func takeApart(name string) (stem, ending string, v version) {
 		}
 	}
 	return name, ending, v
+}
+
+// names reports whether a question has all words of the name of a file, but for its version and date.
+func names(question, file string) bool {
+	stem := strings.ReplaceAll(stemOf(file), "_", " ")
+	for _, p := range slices.Backward(periods(stem)) {
+		stem = stem[:p.at] + " " + stem[p.end:]
+	}
+	words := strings.Fields(plainly(stem))
+	asked := strings.Fields(plainly(question))
+	for i := range words {
+		words[i] = root(words[i])
+	}
+	return len(strings.Join(words, "")) > 3 && !slices.ContainsFunc(words, func(w string) bool {
+		return !slices.ContainsFunc(asked, func(a string) bool { return root(a) == w })
+	})
 }
 
 // Corrects reports whether a file by that name takes the place of another, as far as the

@@ -102,13 +102,13 @@ func (a *answer) risksOf(about, matter []aim) bool {
 
 // differing returns the contradictions that still stand, each pair of values of one figure once.
 func (a *answer) differing() (all []Clash) {
-	told := map[string]bool{}
 	for _, c := range a.room.Clashes {
-		values := []string{a.value(c.A), a.value(c.B)}
-		slices.Sort(values) // whichever side comes first
-		key := strings.Join(append(values, c.A.Metric, c.A.Subject, c.A.Period), "|")
-		if !told[key] && !c.A.Superseded && !c.B.Superseded {
-			told[key], all = true, append(all, c)
+		again := slices.ContainsFunc(all, func(o Clash) bool { // one of them is rounded elsewhere
+			is := func(x, y *Fact) bool { return x.Unit == y.Unit && Agree(x.Value, x.Step, y.Value, y.Step) }
+			return o.A.Metric == c.A.Metric && o.A.Subject == c.A.Subject && o.A.Period == c.A.Period && (is(o.A, c.A) && is(o.B, c.B) || is(o.A, c.B) && is(o.B, c.A))
+		})
+		if !again && !c.A.Superseded && !c.B.Superseded {
+			all = append(all, c)
 		}
 	}
 	return all

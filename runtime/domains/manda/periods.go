@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// A Period is the period of a figure: a year, a half, a quarter, a month or a day. If a text omits
-// the year, the surroundings decide it.
+// A Period is the period of a figure: a year, a half, a quarter, a month, a day, or the months of a year up
+// to one of them (T, to date). If a text omits the year, the surroundings decide it.
 type Period struct {
-	Kind byte // Y, H, Q, M or D; 0 means none
+	Kind byte // Y, H, Q, M, D or T; 0 means none
 	Year int
-	N    int // of the half, the quarter or the month
+	N    int // of the half, the quarter or the month, the last of them in T
 	Day  int
 }
 
@@ -28,6 +28,8 @@ func (p Period) String() string {
 		return "FY" + strconv.Itoa(p.Year)
 	case p.Kind == 'H' || p.Kind == 'Q':
 		return fmt.Sprintf("%c%d %d", p.Kind, p.N, p.Year)
+	case p.Kind == 'T':
+		return fmt.Sprintf("YTD %d-%02d", p.Year, p.N)
 	case p.Kind == 'M':
 		return fmt.Sprintf("%d-%02d", p.Year, p.N)
 	}
@@ -40,6 +42,8 @@ func (p Period) close() Period {
 	switch {
 	case p.Kind == 'H':
 		p = Period{Kind: 'Q', Year: p.Year, N: 2 * p.N}
+	case p.Kind == 'T':
+		return Period{Kind: 'M', Year: p.Year, N: p.N}.close()
 	case (p.Kind == 'M' || p.Kind == 'D' && p.Day >= 28) && p.N%3 == 0:
 		p = Period{Kind: 'Q', Year: p.Year, N: p.N / 3}
 	}
@@ -58,7 +62,7 @@ func (p Period) end() int {
 		return p.Year*10000 + p.N*600 + 30
 	case 'Q':
 		return p.Year*10000 + p.N*300 + 30
-	case 'M':
+	case 'M', 'T':
 		return p.Year*10000 + p.N*100 + 31
 	}
 	return p.Year*10000 + p.N*100 + p.Day
@@ -115,6 +119,15 @@ var forms = []struct {
 
 	{pattern(`(?i)(three|six|3|6)[- ]months? (?:period )?(?:ended|ending|to) (?:the )?(\d{1,2}) ` + months + `\.?,? (20\d\d)`), func(m []string) Period { return part(m[1], month(m[3]), yr(m[4])) }},
 	{pattern(`(?i)(three|six|3|6)[- ]months? (?:period )?(?:ended|ending|to) ` + months + `\.? (\d{1,2}),? (20\d\d)`), func(m []string) Period { return part(m[1], month(m[2]), yr(m[4])) }},
+	{pattern(`(?i)(seven|eight|nine|ten|eleven|7|8|9|10|11)[- ]months? (?:period )?(?:ended|ending|to) (?:the )?(?:\d{1,2} )?` + months + `\.?(?: \d{1,2})?,? (20\d\d)`), func(m []string) Period {
+		if n := month(m[2]); n == num(m[1]) || n == slices.Index(strings.Fields(countedMonths), strings.ToLower(m[1]))+7 {
+			return toDate(yr(m[3]), n)
+		}
+		return Period{}
+	}},
+	{pattern(`(?i)` + soFar + `[ :,(]*(?:(?:to|at|per|bis|zum|à|au|a|fin|ende?|of|the)[ ]+)*(?:\d{1,2}\.? )?` + months + `\.?[ -]'?(20\d\d)`), func(m []string) Period { return toDate(yr(m[2]), month(m[1])) }},
+	{pattern(`YTD (20\d\d)-(\d\d)`), func(m []string) Period { return toDate(yr(m[1]), num(m[2])) }},
+	{pattern(`(?i)(?:jan(?:uary|uar|vier)?|enero)\.?(?: (?:20\d\d))? ?(?:to|through|until|bis|à|-|–|a) ?(?:(?:the )?(?:end of|ende|fin) )?` + months + `\.? (20\d\d)`), func(m []string) Period { return toDate(yr(m[2]), month(m[1])) }},
 	{pattern(`(20\d\d)/(20\d\d)`), func(m []string) Period { // a year that ends in the second
 		if yr(m[2]) != yr(m[1])+1 {
 			return Period{}
@@ -146,6 +159,23 @@ var forms = []struct {
 
 // wordy finds what the forms without a digit have: "first quarter", "erstes Halbjahr".
 var wordy = pattern(`(?i) (?:quart|trimestre|half|halbjahr|semestre)`)
+
+// soFar matches what says that a year is counted up to some month, and countedMonths are the numbers of
+// months that are no quarter and no half.
+const (
+	soFar         = `\b(?:ytd|year[- ]to[- ]date|so far this year|kumuliert|seit jahresbeginn|aufgelaufen|cumulé?e?s?|depuis (?:le )?début d[eu] l['’]année|acumulado)\b`
+	countedMonths = "seven eight nine ten eleven"
+)
+
+const toDateIn = pattern("(?i)" + soFar)
+
+// toDate returns the months of a year up to one.
+func toDate(year, month int) Period {
+	if month == 12 {
+		return Period{Kind: 'Y', Year: year}
+	}
+	return Period{Kind: 'T', Year: year, N: month}
+}
 
 // part returns the quarter or half of a calendar year that ends with a month; none if another ends there.
 func part(months string, month, year int) Period {

@@ -266,7 +266,7 @@ const (
 // documents that state it, the better source is told then; of the rows of one document, that whose words fit.
 func (a *answer) sourced(p *proposal) bool {
 	q := &a.q
-	if p.of == nil || p.sum != nil || p.by != "" || p.of.named == "" || p.of.cells[0].Subject != "" && q.Part == "" || !slices.Contains(q.Metrics, p.of.named) {
+	if p.of == nil || p.sum != nil || p.by != "" || p.of.named == "" || p.of.cells[0].Subject != "" && q.Part == "" && !strings.Contains(" "+plainly(q.Text)+" ", " "+p.of.cells[0].Subject+" ") || !slices.Contains(q.Metrics, p.of.named) {
 		return false
 	}
 	for _, want := range q.Periods {
@@ -275,7 +275,7 @@ func (a *answer) sourced(p *proposal) bool {
 		}
 	}
 	return !slices.ContainsFunc(p.cells, func(c *Fact) bool {
-		f := a.told(p.of.named, asked(parsePeriod(c.Period)))
+		f := first(latest(a.ofPart(p.of.named, c.Subject, c.Status == Forecast, asked(parsePeriod(c.Period)))))
 		return f == nil || f.Document == c.Document && (f.Value.Cmp(c.Value) != 0 || f.Unit != c.Unit)
 	})
 }
@@ -287,11 +287,29 @@ func seek(q *Question, room *DealFacts) (lines []Line, sure *float64) {
 		return nil, nil
 	}
 	a := &answer{tongue: tongue(q.Language), room: room, q: *q}
-	all := newFinder(q, room.Facts).propose(q, room.Passages)
+	for _, want := range append(slices.Clip(q.Periods), Period{})[:max(1, len(q.Periods))] {
+		if len(q.Metrics) == 1 && len(a.of(q.Metrics[0], false, only(want))) == 0 && a.derived(q.Metrics[0], want) != nil {
+			return nil, nil
+		}
+	}
+	f := newFinder(q, room.Facts)
+	all := f.propose(q, room.Passages)
 	if len(all) == 0 {
 		return nil, nil
 	}
 	best := all[0]
+	_, _, tells := says("tells", q.plainly())
+	if len(q.Metrics) == 1 && !tells && q.Most == "" && len(f.reckoning(q, q.plainly(), nil)) == 0 {
+		text := " " + plainly(q.Text) + " "
+		if best.sum == nil && (best.of == nil || best.of.named == "") && slices.ContainsFunc(room.Facts, func(c Fact) bool { // of a part that it names
+			return c.Metric == q.Metrics[0] && c.Subject != "" && !c.Superseded && strings.Contains(text, " "+c.Subject+" ") && (len(q.Periods) == 0 || asked(q.Periods[0])(parsePeriod(c.Period)))
+		}) {
+			return nil, nil
+		}
+		if len(q.Periods) == 1 && best.said != nil && a.told(q.Metrics[0], nil) != nil && a.told(q.Metrics[0], asked(q.Periods[0])) == nil && !slices.ContainsFunc(periods(best.said.text), func(p said) bool { return asked(q.Periods[0])(p.Period) }) {
+			return nil, nil // the sentence is of another time
+		}
+	}
 	unsure := best.sure < leastSure || best.sum != nil && best.sure < leastSum
 	switch {
 	case best.sure < leastSaid, best.sure < leastLine && best.said != nil && best.figure == nil:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"verbatim/runtime/files/documents"
@@ -80,11 +81,20 @@ var abbreviated = pattern(`(?i)(?:^|[\s(])(?:mio|mrd|tsd|approx|ca|c|no|nr|inc|l
 // sentence takes the figures out of one sentence: each belongs to the metric that was
 // named last, of its kind.
 func (r *reader) sentence(text string, from int, lately *Period, pieceAt func(int) *documents.Piece) {
-	if !strings.ContainsAny(text, "0123456789") {
+	if !strings.ContainsAny(text, "0123456789") || orders.re().MatchString(text) {
 		return
 	}
 	stated := periods(text)
-	times := slices.DeleteFunc(slices.Clone(stated), func(s said) bool { return until.re().MatchString(text[:s.at]) })
+	var times []said
+	for _, s := range stated {
+		if until.re().MatchString(text[:s.at]) {
+			if s.Kind != 'M' && s.Kind != 'D' || s.Year != r.about.Period.Year || !time.Date(s.Year, time.Month(s.N), 1, 0, 0, 0, 0, time.UTC).Before(r.about.Date) {
+				continue // the end of a term
+			}
+			s.Period = toDate(s.Year, s.N) // a report that counts up to then
+		}
+		times = append(times, s)
+	}
 	names := mentions(text)
 	if len(names) == 0 {
 		if i := slices.IndexFunc(times, func(s said) bool { return s.Kind != 'D' && s.Year != 0 }); i >= 0 && len(times) == 1 {
@@ -158,8 +168,11 @@ func heads(line, number string) bool {
 	return strings.HasPrefix(line, number+" ") && len(line) < 40 && len(strings.Fields(line)) < 5
 }
 
+// orders matches a sentence that tells its reader what to answer: it states nothing of the company.
+var orders = pattern(`(?i)\b(?:note|message|instructions?|hinweis|anweisung|remarque|consigne|nota) (?:to|for|an|für|à|pour|a|para) (?:\pL+ ){0,3}(?:systems?|assistants?|models?|agents?|bots?|ai|llms?|ki|systeme?|assistenten?|modelle?|systèmes?|modèles?|sistemas?|modelos?)\b|\b(?:ignore|disregard|ignoriere|vergiss|ignorez|ignora) (?:\pL+ ){0,3}(?:instructions?|prompts?|rules|anweisungen|consignes|instrucciones)\b|(?:^|[,;:.] ?|\b(?:and|und|et|y|must|should|please) )(?:answer|reply|respond|antworten?|réponds|répondez|responde)[, ]+(?:that|dass|que)\b|\byou are (?:an? )?(?:ai|assistant|language model)\b`)
+
 // until stands before the end of a term, which no figure is of: "repayable until April 2026".
-var until = pattern(`(?i)(?:^|[^\d\s])\s*(?:until|till|bis(?: zum| ende)?|jusqu['’](?:en|au|à)|expires?(?: désormais)?(?: on| le)?|ends on|endet am)(?: the| end of| fin)?(?: end of)?\s+$`)
+var until = pattern(`(?i)(?:^|[^\d\s])\s*(?:until|till|bis(?: zum| ende)?|jusqu['’](?:en|au|à)|expires?(?: désormais)?(?: on| le)?|ends on|terminates on|runs to|endet am|hasta(?: el)?|vence el)(?: the| end of| fin)?(?: end of)?\s+$`)
 
 // derived matches the text before an amount by which something was written down.
 var derived = pattern(`(?i)(?:write-?downs?|allowances?|impairments?|provisions? for|wertberichtigung\pL*|abwertung\pL*|dépréciations?)[^\d.;]{0,40}$`)
@@ -176,6 +189,16 @@ var counts = pattern(`^(?:[ \x{a0}]*(?:[.,;:)(]|$|(?:in|at|by|on|as|and|am|zum|i
 
 var days = pattern(`(?i)^ ?(?:days|tage|jours)`)
 
+// lost and lacking match the text before and behind the name of what is not all of it: "loss of revenue".
+// ofWhich stands before a part, bound before what somebody has to keep to, apart before a difference.
+var (
+	lost    = pattern(`(?i)\b(?:loss(?:es)?|lack|parts?|share|portion|perte|partie|verlust|teil|pérdida|parte)[ ](?:of|an|von|de[rsm]?|du|d['’])[ ]?(?:(?:the|its|our|annual|les?|la)[ ])*$`)
+	lacking = pattern(`(?i)^[ -](?:loss(?:es)?|shortfall|gap|at risk|verlust\pL*|ausfall\pL*|perdue?s?|manquante?s?|en moins)\b`)
+	ofWhich = pattern(`(?i)\b(?:of which|of this|thereof|davon|darunter|hiervon|dont|de los cuales|de las cuales)\b[^.;]{0,50}$`)
+	bound   = pattern(`(?i)(?:\b(?:must|shall|ensures?|undertakes?|covenants?|required?|muss|darf|doit|devra|debe)\b[^;]*)(?:\bnot (?:to |be )*(?:below|exceed|fall|less|more|above)\w*|\bat (?:least|most)|\bno (?:more|less) than|\bminimum|\bmaximum|\bmindestens|\bhöchstens|\bnicht (?:unter|über)\w*|\bau (?:moins|plus)|\bal menos)[^.;\d]{0,30}$`)
+	apart   = pattern(`(?i)\bum(?: rund| etwa)? $`)
+)
+
 var rose = pattern(`(?i)(?:increase|decrease|decline|reduced|lowered|raised|verringert|reduziert|réduit|growth|improvement|reduction|rise|fall|drop|rose|grew|fell|up|down|gestiegen|stieg|sank|gefallen|wuchs|anstieg|rückgang|plus|minus|hausse|baisse|progression|progressé|augmenté|recul|reculé|croissance)[^\d.;]{0,24}$`)
 
 // fits reports whether a figure may be one of a kind.
@@ -184,6 +207,8 @@ func fits(m *mention, f *Finding, text string) bool {
 	before := text[:f.at]
 	switch {
 	case kind == "text":
+		return false
+	case lost.re().MatchString(text[:m.at]), lacking.re().MatchString(text[m.end:]), apart.re().MatchString(before), ofWhich.re().MatchString(before), bound.re().MatchString(before):
 		return false
 	case change.re().MatchString(before) && rose.re().MatchString(strings.TrimRight(change.re().ReplaceAllString(before, ""), " ")):
 		return false
@@ -296,11 +321,13 @@ func (r *reader) periodOf(text string, times []said, all []Figure, i int, lately
 		*confidence -= 10
 		if s := periods(at.At.Section); len(s) > 0 {
 			p = s[0].Period
+		} else if r.contract {
+			return Period{}
 		} else if p = lately; p.Kind == 0 {
 			p, *confidence = r.about.Period, *confidence-5
 		}
 	}
-	if p.Year == 0 {
+	if p.Year == 0 && p.Kind != 0 {
 		p.Year, *confidence = cmp.Or(lately.Year, r.about.Period.Year), *confidence-5
 	}
 	return p
@@ -320,11 +347,31 @@ func subjectOf(text string, m *mention) string {
 	if part, _ = partOf(plainly(part), ""); part == "" {
 		part = plainly(kindOf.re().FindString(text[:m.at]))
 	}
+	if is := attributed.re().FindStringSubmatch(text[:m.at]); part == "" && is != nil && !stops()[is[1]] {
+		part, _ = partOf(is[1], "")
+	}
 	if part == "" {
 		part = plainly(someOf.re().FindString(text[max(0, m.at-50):m.at]))
 	}
+	if is := anothers.re().FindStringSubmatch(text[:m.at]); part == "" && is != nil {
+		if part = plainly(is[3]); part == "" {
+			part = plainly(is[1])
+		}
+	}
+	if is := standsAt.re().FindStringSubmatch(text[:m.at]); part == "" && is != nil {
+		part = plainly(is[1] + is[2])
+	}
 	return part
 }
+
+// attributed matches an adjective that makes a figure that of a part: "der wegfallende Umsatz".
+var attributed = pattern(`(?:^|[\s(])(?:[Tt]he|[Aa]n?|[Ii]ts|[Oo]ur|[Tt]heir|[Tt]his|[Dd]er|[Dd]ie|[Dd]as|[Dd]en|[Dd]em|[Dd]es|[Ee]ine?[mnrs]?|[Ss]ein\pL*|[Ii]hr\pL*|[Dd]iese\pL*) (\p{Ll}{4,}) $`)
+
+// anothers matches a sentence whose figures are those of somebody else, by name if it has one.
+var anothers = pattern(`\b([Cc]ustomer|[Cc]lient|[Ss]upplier|[Cc]ompetitor|[Tt]enant|[Kk]unde|Kundin|Lieferant|Wettbewerber|Abnehmer|[Ff]ournisseur|[Cc]oncurrent|[Cc]liente|[Pp]roveedor)(?:,? (?:(?:is|was|ist|war|est|était|es|era) )?(?:(?:the|die|der|das|la|le|el) )?((\p{Lu}[\p{L}&.-]*(?: \p{Lu}[\p{L}&.-]*){0,4})|[^.;]{0,40}))?[^.;]{0,60}$`)
+
+// standsAt matches the site that a sentence is about.
+var standsAt = pattern(`(?:^|[.!?] )(?:The |Das |Der |Die |L['’]|Le |La )?(?:(\p{Lu}\p{L}{2,}) (?:[Pp]lant|[Ss]ite|[Ff]actory|[Ww]arehouse|[Oo]ffice|[Ss]tore|mill)\b|(?:[Pp]lant|[Ss]ite|[Ff]actory|[Ww]arehouse|[Ww]erk|Standort|[Uu]sine|[Ff]iliale) (?:in |at |of |de |in |von )?(\p{Lu}\p{L}{2,}))[^.;]*$`)
 
 // kindOf matches a word right before a metric that restricts it to a part.
 var kindOf = pattern(`(?i)(?:recurring|subscription|services?|export|domestic|spare[- ]parts|after-sales|licen[cs]e|product|software|online|digital|rental|wiederkehrende\pL*|inlands|auslands|export|gross|brutto)[ -]$`)

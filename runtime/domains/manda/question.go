@@ -198,6 +198,12 @@ func times(text string, in []values.Language) []said {
 // named elsewhere: Q3 revenue in 2024.
 func asks(text string, in []values.Language) (all []Period) {
 	stated := times(text, in)
+	counted := toDateIn.re().MatchString(text)
+	for i, s := range stated {
+		if (s.Kind == 'M' || s.Kind == 'D') && (counted || until.re().MatchString(text[:s.at])) {
+			stated[i].Period = toDate(s.Year, s.N)
+		}
+	}
 	var years []Period
 	for _, s := range stated {
 		if s.Kind == 'Y' {
@@ -480,6 +486,8 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 	_, _, sentence := says("asks", whole)
 	matter := q.Intent == FactLookup && !figures && !q.Figure && !q.When
 	switch {
+	case q.Intent == Comparison && !figures && len(q.Statuses) == 0 && len(q.Periods) < 2 && len(q.Aims) > 0 && opposed.re().MatchString(plain):
+		return FactLookup // a claim against somebody
 	case !sure && len(q.Metrics) > 0 && (q.Intent == FactLookup || q.Intent == Comparison || q.Intent == DeepDive) && (len(q.Periods) > 1 || change && (q.LastYear || len(q.Periods) == 1)):
 		return Comparison
 	case !sure && len(q.Metrics) > 0 && (q.Intent == FactLookup || q.Intent == Comparison || q.Intent == DeepDive) && change:
@@ -516,6 +524,9 @@ func (q *Question) settled(plain, whole string, sure, byKind bool, ours []string
 	}
 	return q.Intent
 }
+
+// opposed matches what is against somebody, and compares nothing.
+var opposed = pattern(`\b(?:claims?|suits?|lawsuits?|actions?|proceedings?|guarantees?|complaints?|insured|protect\pL*|case|appeal|assessment) (?:\pL+ )?against\b`)
 
 // through decides which development over time a question asks for, and reports whether it asks for a
 // change.

@@ -272,10 +272,12 @@ func (s *series) in(want Period) *Fact {
 		p := parsePeriod(c.Period)
 		fits := want.Year == 0 || p.Year == want.Year
 		switch want.Kind {
+		case 'Y', 'T': // no part of it
+			fits = fits && p.Kind == 'D'
 		case 'Q', 'H':
 			fits = fits && p.Kind == want.Kind && p.N == want.N
 		case 'M', 'D':
-			fits = fits && (p.Kind == 'Y' || p.Kind == 'D' && want.Kind == 'M' || p.Kind == 'M' && p.N == want.N)
+			fits = fits && (p.Kind == 'Y' && want.Kind == 'D' || p.Kind == 'D' && want.Kind == 'M' && p.N == want.N || p.Kind == 'M' && p.N == want.N)
 		}
 		if fits && p.Kind != 0 && (best == nil || p.end() > parsePeriod(best.Period).end() && p.Kind != 'Q' && p.Kind != 'M') {
 			best = c
@@ -392,8 +394,11 @@ func (f *finder) sentences(passages []Passage, q *Question) (all []passed) {
 			continue
 		}
 		for i, s := range whole(p) {
+			if orders.re().MatchString(s) {
+				continue // it is found, and never told as an answer
+			}
 			words := roots(s)
-			if i > 0 {
+			if n := len(all); i > 0 && n > 0 && all[n-1].of == p {
 				all[len(all)-1].next = s
 			}
 			all, has = append(all, passed{of: p, text: s}), append(has, words)
@@ -419,6 +424,24 @@ func (f *finder) sentences(passages []Passage, q *Question) (all []passed) {
 			}
 		}
 	}
+	about := map[string]map[string]bool{} // of each document
+	for i := range all {
+		if p := all[i].of; about[p.Document] == nil {
+			about[p.Document] = map[string]bool{}
+			for _, w := range roots(spaced(p.Document) + " " + p.About) {
+				about[p.Document][w] = true
+			}
+		}
+	}
+	tells := func(w string) bool { // one document from another
+		n := 0
+		for _, has := range about {
+			if has[w] {
+				n++
+			}
+		}
+		return 2*n <= len(about)
+	}
 	table := aboutTable.re().MatchString(q.Written)
 	for i := range all {
 		if table && introduced.re().MatchString(all[i].text) {
@@ -428,13 +451,23 @@ func (f *finder) sentences(passages []Passage, q *Question) (all []passed) {
 		for _, w := range has[i] {
 			count[w]++
 		}
-		for w, n := range want {
-			if c := count[w]; c > 0 {
+		around, near := 0.0, 0.0
+		for k, w := range f.words {
+			n, c := want[w], count[w]
+			if slices.Contains(f.words[:k], w) {
+				continue
+			}
+			if c > 0 {
 				all[i].fit += n * c * 2.2 / (c + 1.2*(0.5+0.5*float64(len(has[i]))/mean))
 				if !f.soft[w] {
 					all[i].cover += f.weight[w] / max(weights, 0.1)
 				}
+			} else if !f.soft[w] && about[all[i].of.Document][w] && tells(w) {
+				around, near = around+n*byContext, near+f.weight[w]/max(weights, 0.1)
 			}
+		}
+		if all[i].cover > 0 { // else only its document is about it
+			all[i].fit, all[i].cover = all[i].fit+around, all[i].cover+near
 		}
 		for _, p := range q.Periods {
 			stated := periods(all[i].text)
@@ -449,6 +482,10 @@ func (f *finder) sentences(passages []Passage, q *Question) (all []passed) {
 	slices.SortStableFunc(all, func(x, y passed) int { return cmp.Compare(y.fit, x.fit) })
 	return all
 }
+
+// byContext is how much a word of the question counts that stands in what the document is called or begins
+// with, against one of the sentence.
+const byContext = 0.6
 
 // aboutTable matches a question about a table as such.
 var aboutTable = pattern(`(?i)\b(?:table|tabelle|tableau|tabla)\b`)

@@ -93,6 +93,7 @@ func (f *finder) reckon(q *Question, by, plain string, top *series) *sum {
 	case byRatio:
 		return f.ratio(q, plain)
 	case byPercent, byChange:
+		top = f.audited(top, periods)
 		if rows := f.spans(); len(periods) < 2 && len(rows) == 2 && by == byChange {
 			a, b := f.cell(rows[0], periods), f.cell(rows[1], periods)
 			return difference(by, a, b, rows[0].name+" − "+rows[1].name)
@@ -120,6 +121,19 @@ func (f *finder) reckon(q *Question, by, plain string, top *series) *sum {
 		return total(by, all, of)
 	}
 	return nil
+}
+
+// audited returns the series of the same figure in audited accounts that has the periods, or else the series.
+func (f *finder) audited(s *series, periods []Period) *series {
+	if s.named == "" || s.cells[0].Status == Audited {
+		return s
+	}
+	for _, o := range f.series {
+		if o.named == s.named && o.cells[0].Status == Audited && slices.Equal(o.part, s.part) && !slices.ContainsFunc(periods, func(p Period) bool { return o.in(p) == nil }) && len(o.each()) > 1 {
+			return o
+		}
+	}
+	return s
 }
 
 // cell returns the figure of a series for the periods that were asked for, or else the latest.
@@ -169,6 +183,12 @@ func (f *finder) through(s *series, q *Question, by string) (all []*Fact) {
 	switch {
 	case len(q.Periods) == 0 && by == byMean:
 		return each
+	case len(all) == 0 && len(q.Periods) == 1 && q.Periods[0].Kind == 'Y' && by == byMean: // its months
+		all = slices.DeleteFunc(each, func(c *Fact) bool { p := parsePeriod(c.Period); return p.Kind != 'M' || p.Year != q.Periods[0].Year })
+		if len(all) == 12 {
+			return all
+		}
+		return nil
 	case len(all) == 2 && rangeOf.re().MatchString(text):
 		i, k := slices.Index(each, all[0]), slices.Index(each, all[1])
 		if i >= 0 && k >= 0 && parsePeriod(all[0].Period).Kind == parsePeriod(all[1].Period).Kind {
@@ -213,9 +233,9 @@ func total(by string, all []*Fact, of string) *sum {
 			return nil
 		}
 		s.value.Add(s.value, c.Value)
-		parts = append(parts, "{"+string(rune('0'+i%10))+"}")
+		parts = append(parts, "{"+string(rune('0'+i))+"}")
 	}
-	if len(all) > 9 {
+	if len(all) > 12 {
 		return nil // nobody reads such a sum
 	}
 	if s.text = strings.Join(parts, " + "); by == byMean {

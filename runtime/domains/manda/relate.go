@@ -35,7 +35,7 @@ type FindingFacts struct {
 // equal or not (M6, M7). Otherwise figures that agree within the precision of both support each
 // other, and others contradict each other (M8).
 func Relate(a, b FindingFacts, corrects bool) Relation {
-	if a.Document == b.Document || a.Metric != b.Metric || a.Subject != b.Subject || a.Period != b.Period || a.Unit != b.Unit || (a.Status == Forecast) != (b.Status == Forecast) {
+	if a.Document == b.Document || a.Metric != b.Metric || a.Subject != b.Subject || !a.together(&b) || a.Unit != b.Unit || (a.Status == Forecast) != (b.Status == Forecast) {
 		return Unrelated
 	}
 	if lexicon()[a.Metric] == nil && a.Label != "" && b.Label != "" && a.cell() != b.cell() {
@@ -48,6 +48,11 @@ func Relate(a, b FindingFacts, corrects bool) Relation {
 		return Supports
 	}
 	return Contradicts
+}
+
+// together reports whether two figures are of one period. What a contract says is of each.
+func (f *FindingFacts) together(o *FindingFacts) bool {
+	return f.Period == o.Period || (f.Period == "" || o.Period == "") && f.Label == "" && o.Label == ""
 }
 
 // cell identifies a cell of a table by the words of its row and its column.
@@ -192,11 +197,20 @@ func Replaced(newer, older DocumentFacts) (Why, bool) {
 			return ByPhrase, true
 		}
 	}
-	if !older.Dated.IsZero() && older.Dated.Before(newer.Dated) && !sameDay(older.Dated, newer.Dated) && same() {
+	if !older.Dated.IsZero() && older.Dated.Before(newer.Dated) && !sameDay(older.Dated, newer.Dated) && same() && !serial(newer, older) {
 		return ByMetadata, true
 	}
 	return "", false
 }
+
+// serial reports whether two documents are two of a series, of which each stands: of two meetings, of two
+// months.
+func serial(a, b DocumentFacts) bool {
+	x, y := periods(a.Title), periods(b.Title)
+	return len(x) > 0 && len(y) > 0 && x[0].Period != y[0].Period || recurring.re().MatchString(a.Title)
+}
+
+var recurring = pattern(`(?i)\b(?:minutes|protokoll|procès-verbal|actas?|(?:daily|weekly|monthly|quarterly|interim) \pL+|\pL*(?:monats|wochen|quartals)bericht|rapport (?:mensuel|trimestriel|hebdomadaire)|informe (?:mensual|trimestral)|newsletter|certificate|invoice|rechnung|facture|factura|letter|memo(?:randum)? (?:of|to))\b`)
 
 func sameDay(a, b time.Time) bool { return a.Format(time.DateOnly) == b.Format(time.DateOnly) }
 
@@ -242,15 +256,28 @@ func alike(newer DocumentFacts, words string, older DocumentFacts) bool {
 	return false
 }
 
-// Main returns the part that most of some documents belong to: if there is only one company, all
-// documents name it. It is "" if most name none.
-func Main(parts []string) string {
+// leastMain is the number of documents that name a company by the name of the deal before it is taken for the
+// whole: of a group, companies of that name have documents too.
+const leastMain = 3
+
+// Main returns the part that most of some documents belong to: if there is only one company, all documents
+// name it. If most name none, it is the company with the name of the deal, or else "".
+func Main(deal string, parts []string) string {
+	name, _, _ := strings.Cut(plainly(deal), " ")
 	count := map[string]int{}
-	best := ""
+	best, ours, rest := "", "", 0
 	for _, p := range parts {
 		if count[p]++; count[p] > count[best] || count[p] == count[best] && p < best {
 			best = p
 		}
+		if name != "" && strings.HasPrefix(p+" ", name+" ") {
+			if rest++; ours == "" || count[p] > count[ours] {
+				ours = p
+			}
+		}
+	}
+	if n := count[ours]; best == "" && ours != "" && n >= leastMain && 2*n > rest {
+		return ours
 	}
 	return best
 }

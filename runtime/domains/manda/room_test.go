@@ -155,9 +155,9 @@ func TestARoomByAnother(t *testing.T) {
 	for name, d := range all {
 		parts, names = append(parts, d.about.Part), append(names, name)
 	}
-	main := manda.Main(parts)
+	main := manda.Main("", parts)
 	stated := func(name string, f *manda.Finding) manda.FindingFacts {
-		return manda.FindingFacts{Metric: f.Metric, Subject: manda.PartOf(f.Subject, all[name].about.Part, main), Period: f.Period.String(), Unit: f.Unit, Status: f.Status, Document: name, Value: f.Value, Step: f.Step}
+		return manda.FindingFacts{Metric: f.Metric, Label: f.Label, Head: f.Head, Subject: manda.PartOf(f.Subject, all[name].about.Part, main), Period: f.Period.String(), Unit: f.Unit, Status: f.Status, Document: name, Value: f.Value, Step: f.Step}
 	}
 	ids := func(name string, f *manda.Finding) (ids []string) {
 		for _, w := range is.Findings {
