@@ -369,7 +369,7 @@ func reply(verb string, told, answered map[string]any) Reply {
 	}
 	status := text(told, "status")
 	r := Reply{Protocol: Protocol, Version: Version, Type: TaskStatus, Payload: &ReplyPayload{Status: status, Message: text(told, "message"), Log: text(told, "log")}}
-	said := Said{Status: status}
+	said := Said{Status: status, Typed: text(told, "confirmed_name")}
 	for i, name := range fieldNames {
 		if said.Fields[i] = Field(text(told, name)); said.Fields[i] == "" {
 			said.Fields[i] = NotGiven
@@ -407,12 +407,12 @@ func compared(s *Said, told map[string]any) map[string]any {
 		}
 		return all
 	}
-	name, likeness := []string{"name"}, told["likeness"]
+	name, likeness := []string{"name"}, fmt.Sprint(told["likeness"], "%")
 	if s.Status == statusRejected {
-		name = nil
+		name, likeness = nil, fmt.Sprint("below ", int(100*Least), "%")
 	}
 	return map[string]any{
-		"confirmed_name": told["confirmed_name"], "name_confidence": fmt.Sprint(likeness) + "%",
+		"confirmed_name": told["confirmed_name"], "name_confidence": likeness,
 		"matched_fields": none(append(name, s.Matched()...)), "mismatched_fields": none(s.Mismatched()),
 		"required_to_proceed": none(s.RequiredToProceed()),
 	}

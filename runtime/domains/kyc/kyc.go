@@ -8,6 +8,7 @@
 package kyc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -133,7 +134,11 @@ func supply(ctx context.Context, l *engine.Look, a supplyArgs) (engine.Fields, e
 	if a.Name != nil {
 		name = *a.Name
 	}
-	return decided(ctx, l, v.To("peer"), name, sent(a.Phone, a.Email, a.SSNLast4, a.BirthDate), v.Value("level").Text())
+	given, err := decided(ctx, l, v.To("peer"), name, sent(a.Phone, a.Email, a.SSNLast4, a.BirthDate), v.Value("level").Text())
+	if err == nil { // what was looked for before stays, whatever name it has now
+		given["seen"] = v.Value("seen").Text() + "\n\n" + given["seen"].(string)
+	}
+	return given, err
 }
 
 // decided computes the result of a verification, as the palette discloses it. It does the same
@@ -143,10 +148,10 @@ func decided(ctx context.Context, l *engine.Look, peer engine.Ref, name string, 
 	if err != nil {
 		return nil, err
 	}
-	s := Said{Status: statusNeeds, Typed: name, Fields: compare(i, Identifiers{})}
-	d := Decision{Outcome: None, Fields: s.Fields}
+	s := Said{Status: statusNeeds, Typed: name}
+	d := Decision{Outcome: None, Fields: compare(Identifiers{}, Identifiers{})}
 	var people []Candidate
-	if i.Given() > 0 {
+	if i.Given() > 0 && Named(name) {
 		var more bool
 		if people, more, err = candidates(ctx, l, name, i); err != nil {
 			return nil, err
@@ -155,42 +160,52 @@ func decided(ctx context.Context, l *engine.Look, peer engine.Ref, name string, 
 		s.Status = d.Status(t)
 	}
 	seen := CandidateThoughts(name, &d)
-	about := d.guess()
-	w, err := guessed(ctx, l, peer, &d, about)
+	w, about, err := guessed(ctx, l, peer, name, &d)
 	if err != nil {
 		return nil, err
 	}
-	if w.held {
-		d.hold(w.told)
-		s.Status, about, w.holds = d.Status(t), "", ""
-		seen = append(seen, "held: too many wrong answers about this person")
+	switch {
+	case w.held:
+		d.hold(&w)
+		if s.Status != statusNeeds {
+			s.Status = d.Status(t)
+		}
+		about, w.holds = "", ""
+		seen = append(seen, "held: too many wrong answers, or other names, about this person")
+	case w.known:
+		about = ""
 	}
-	if i.Given() > 0 {
-		s.Likeness, s.Fields = d.Likeness, d.Fields
-	}
-	reflected, err := Reflect(&s, people)
-	if err != nil {
-		return nil, err
-	}
-	given := engine.Fields{
-		"status": s.Status, "likeness": d.Likeness, "reflected": reflected, "name-fits": string(NotGiven), "phone-fits": string(d.Fields[0]), "email-fits": string(d.Fields[1]), "ssn-fits": string(d.Fields[2]), "birth-date-fits": string(d.Fields[3]),
-		"seen": strings.Join(seen, "\n"),
-	}
+	given := engine.Fields{"likeness": d.Likeness, "alike": d.Likeness, "name-fits": string(NotGiven), "seen": strings.Join(seen, "\n")}
 	if s.Status != statusNeeds {
 		given["outcome"], given["name-fits"] = string(d.Outcome), string(Mismatched)
 	}
 	if d.Outcome != None {
 		given["name-fits"] = string(Matched)
 	}
+	if s.Status == statusHeld { // somebody decides first whether it is told
+		delete(given, "outcome")
+		delete(given, "likeness")
+		given["name-fits"] = string(Pending)
+		for f := range d.Fields {
+			if d.Fields[f] == Matched {
+				d.Fields[f] = Pending
+			}
+		}
+	}
+	s.Likeness, s.Fields = d.Likeness, d.Fields
+	reflected, err := Reflect(&s, people)
+	if err != nil {
+		return nil, err
+	}
+	given["status"], given["reflected"] = s.Status, reflected
+	for f, field := range [...]string{"phone-fits", "email-fits", "ssn-fits", "birth-date-fits"} {
+		given[field] = string(d.Fields[f])
+	}
 	if d.Subject != "" {
 		given["subject"] = d.Subject
 	}
-	if about != "" {
-		given["about"] = about
-	}
-	if w.holds != "" {
-		given["holds"] = w.holds
-	}
+	// A receipt shows which fields of a row were set, so these always are.
+	given["about"], given["holds"] = cmp.Or(about, nobody), cmp.Or(w.holds, holdsNothing)
 	return given, nil
 }
 

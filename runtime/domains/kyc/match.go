@@ -100,6 +100,45 @@ func Alike(a, b string) (likeness float64, by Rule) {
 	return likeness, by
 }
 
+// Named reports whether a text is enough of a name to look for. Letters that stand alone are not.
+func Named(text string) bool {
+	return slices.ContainsFunc(search.NameWords(text), func(w search.NameWord) bool { return len(w.Plain) > 1 })
+}
+
+// The share of its letters in which a word may differ from another, and in which two that are written
+// as one may: one in so many. J. Smith is not nearly Johnsmith.
+const loosely, tightly = 2, 4
+
+// whole reports whether a name was given in whole words: two words at least of the name that is known,
+// or all that it has, are in it, or nearly so. An initial and the beginning of a word are no words: a name
+// that could be asked for by those would be learned from its owner's telephone, letter by letter.
+func whole(typed, known string) bool {
+	words := func(name string) []part {
+		name, cut := zone(name)
+		rest, _ := company(search.NameWords(name), name)
+		return slices.DeleteFunc(parts(rest, cut), func(p part) bool { return p.particle })
+	}
+	given, own := words(typed), words(known)
+	near := func(v, w part, share int) bool {
+		return v.Plain == w.Plain || min(len(v.Plain), len(w.Plain)) > 1 && share*wordCost(v, w) <= max(len(v.Plain), len(w.Plain))
+	}
+	among := func(w part, all []part, share int) bool {
+		for i, v := range all {
+			if near(v, w, share) || i+1 < len(all) && near(joined(all, i)[i], w, tightly) {
+				return true
+			}
+		}
+		return false
+	}
+	n := 0
+	for i, w := range own {
+		if among(w, given, loosely) || i+1 < len(own) && among(joined(own, i)[i], given, tightly) || i > 0 && among(joined(own, i-1)[i-1], given, tightly) {
+			n++
+		}
+	}
+	return n > 0 && n >= min(2, len(own))
+}
+
 // zone returns the name in the machine-readable zone of a passport or another document, and how many of
 // its last words may be no more than the beginning of one: any, if it was cut to the 39, 31 or 30 characters
 // that are there for it (ICAO Doc 9303, parts 4 to 6). Where fillers were turned to spaces, two of them
@@ -352,7 +391,7 @@ func pairedAlike(a, b []part, each bool) float64 {
 	}
 	free := func(part) int { return 0 }
 	switch {
-	case n == 0 || n == 1 && m > 1 && !each:
+	case n == 0 || n == 1 && m > 1 && !each, m == 1 && !each && min(size, other) == 1 && size != other: // an initial is no name
 		return 0
 	case !each && cost(free) == 0: // what differs is what one of them lacks
 		switch {
