@@ -94,7 +94,7 @@ func sent(phone, email, last4 *string, birth *time.Time) (i Identifiers) {
 		i.Email = Email(*email)
 	}
 	if last4 != nil {
-		i.SSNLast4 = *last4
+		i.SSNLast4 = strings.ToUpper(*last4)
 	}
 	if birth != nil {
 		i.BirthDate = Birth(birth.Format(time.DateOnly))
@@ -251,15 +251,24 @@ func candidates(ctx context.Context, l *engine.Look, name string, i Identifiers)
 	return all, more, nil
 }
 
+// lastFour returns the last four letters or digits of a state's number, "" if it has fewer.
+func lastFour(number string) string {
+	number = strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return -1
+	}, strings.ToUpper(number))
+	return number[max(0, len(number)-4):]
+}
+
 func candidate(row engine.Row) Candidate {
 	c := Candidate{ID: row.Value("record").Text(), Names: []string{row.Value("full_name").Text()}}
 	if other := row.Value("other_name"); !other.IsNull() {
 		c.Names = append(c.Names, other.Text())
 	}
 	c.Identifiers = Identifiers{Phone: row.Value("phone").Text(), Email: row.Value("email").Text(), BirthDate: Birth(row.Value("birth_date").Text())}
-	if ssn := row.Value("ssn").Text(); len(ssn) >= 4 {
-		c.Identifiers.SSNLast4 = ssn[len(ssn)-4:]
-	}
+	c.Identifiers.SSNLast4 = lastFour(row.Value("ssn").Text())
 	return c
 }
 
@@ -301,7 +310,7 @@ func exchange(ctx context.Context, l *engine.Look, a exchangeArgs) (engine.Field
 		return nil, err
 	}
 	person, consented, err := subject(ctx, l, v)
-	given := engine.Fields{"consented": consented}
+	given := engine.Fields{"consented": consented, "numbered": consented && !person.Value("ssn").IsNull()}
 	if consented {
 		given["ssn"] = person.Value("ssn")
 	}
@@ -314,7 +323,18 @@ func migrate(ctx context.Context, l *engine.Look, a migrateArgs) (engine.Fields,
 		return nil, err
 	}
 	_, consented, err := subject(ctx, l, v)
-	given := engine.Fields{"consented": consented}
+	if err != nil {
+		return nil, err
+	}
+	links, err := l.Rows(ctx, "migration", engine.Fields{"verification": a.Verification})
+	given := engine.Fields{"consented": consented, "unused": true}
+	for _, link := range links {
+		used, err := l.Rows(ctx, "redemption", engine.Fields{"link": link.Value("link")})
+		if err != nil {
+			return nil, err
+		}
+		given["unused"] = given["unused"] == true && len(used) == 0
+	}
 	if consented {
 		given["subject"] = v.Value("subject")
 	}

@@ -66,7 +66,7 @@ func (s *Said) Message() string {
 	case "KEYS_EXCHANGED":
 		return "The number was sealed for your key. Nobody else can open it."
 	case "COMPLETED":
-		return "The link was made. It is good once, for an hour, and for the wallet that you named."
+		return "The link was made. It is good once, for an hour, and for the wallet that you named. As long as nobody used it, you may have another made in its place."
 	case statusCancelled:
 		return "You called this verification off."
 	}
