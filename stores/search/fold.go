@@ -17,7 +17,7 @@ import (
 var lettersText string
 
 // Folding changes when Name folds names in another way, so that indexes are made anew.
-const Folding = "letters of 2026-11, fourth"
+const Folding = "letters of 2026-11, fourth; shorter names"
 
 // letters are the spellings of letters, and of two letters that are spelled together. Letters of the 26,
 // and what Serbian adds to those of others, have their language before them: they are spelled so in names
@@ -402,6 +402,17 @@ func Spelled(text string) []string {
 		}
 	}
 	return all
+}
+
+// ShorterNames returns under what else a folded name of three words or more is found, since people leave
+// out what stands in the middle or behind: a patronymic, a second family name, a legal form.
+func ShorterNames(name string) []string {
+	first, rest, _ := strings.Cut(name, " ")
+	middle := strings.LastIndexByte(rest, ' ')
+	if middle < 0 {
+		return nil
+	}
+	return []string{first + rest[middle:], first + " " + rest[:middle]}
 }
 
 // Name folds a name for an index: its words in their first spelling, with one space between them, 64

@@ -433,3 +433,21 @@ func TestANumberIsOfAnyState(t *testing.T) {
 		}
 	})
 }
+
+// Whoever leaves out a patronymic, a second family name, particles or a legal form is found by what
+// else they send, whatever that is.
+func TestAShorterNameIsFound(t *testing.T) {
+	t.Parallel()
+	agents(t, func(t *testing.T, a *agent) {
+		for i, c := range [][2]string{{"Теодора Стоянова Кирилова", "Teodora Kirilova"}, {"Nguyễn Thị Ánh Tuyết", "Tuyet Nguyen"}, {"Lucía Fernández Ortega", "Lucia Fernandez"}, {"Кирилов Асен Петров", "Asen Kirilov"}, {"Wilhelmina van der Oye", "Wilhelmina Oye"}, {"Levant Shipping & Trading Ltd.", "Levant Shipping & Trading"}} {
+			if _, err := a.run("rosa", fmt.Sprintf(`kyc.add-person :register-id "People" :record "T-%d" :full-name %q :ssn "10010144%02d" :birth-date 1988-01-%02d`, i, c[0], i, i+1)); err != nil {
+				t.Fatal(c, err)
+			}
+			for _, by := range []string{fmt.Sprintf(`:birth-date 1988-01-%02d`, i+1), fmt.Sprintf(`:ssn-last4 "44%02d"`, i)} {
+				if status, all := a.answer("northbank", fmt.Sprintf(`kyc.verify :name %q %s`, c[1], by)); status != "VERIFIED" {
+					t.Errorf("%s is not found as %s: %s", c[0], c[1], all)
+				}
+			}
+		}
+	})
+}
