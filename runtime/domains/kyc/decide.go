@@ -3,6 +3,8 @@ package kyc
 import (
 	"cmp"
 	"slices"
+
+	"verbatim/verbs/values"
 )
 
 // A Field is the result of comparing one identifier. A peer is told no more about it.
@@ -26,8 +28,8 @@ const (
 	None    Outcome = "NO_MATCH"
 )
 
-// Identifiers are a person's identifiers besides the name, each in the form in which it is compared;
-// "" means none.
+// Identifiers are a person's identifiers besides the name, each in the form in which it is compared,
+// and a telephone number in any; "" means none.
 type Identifiers struct{ Phone, Email, SSNLast4, BirthDate string }
 
 func (i *Identifiers) each() [4]string { return [4]string{i.Phone, i.Email, i.SSNLast4, i.BirthDate} }
@@ -142,7 +144,7 @@ func compare(sent, known Identifiers) (all [4]Field) {
 		switch {
 		case v == "":
 			all[i] = NotGiven
-		case v == is[i]:
+		case v == is[i], i == 0 && values.SamePhone(v, is[i]):
 			all[i] = Matched
 		default:
 			all[i] = Mismatched

@@ -19,6 +19,7 @@ import (
 	"verbatim/runtime/domains/kyc/redact"
 	"verbatim/runtime/engine"
 	"verbatim/stores"
+	"verbatim/verbs/values"
 )
 
 // Register brings the looks and the functions of the palette.
@@ -49,17 +50,9 @@ func Register(h *engine.Handlers) {
 	})
 }
 
-// Phone returns the form in which telephone numbers are compared: the last ten digits, so that
-// country prefixes and spellings make no difference (H23).
-func Phone(text string) string {
-	digits := strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, text)
-	return digits[max(0, len(digits)-10):]
-}
+// Phone returns the form in which telephone numbers are kept: the last ten digits (H23). They are compared
+// by values.SamePhone, in any form, since tables are filled by others, too.
+func Phone(text string) string { return values.LastTen(text) }
 
 // Email returns the form in which addresses are compared.
 func Email(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
@@ -87,8 +80,8 @@ type supplyArgs struct {
 }
 
 func sent(phone, email, last4 *string, birth *time.Time) (i Identifiers) {
-	if phone != nil {
-		i.Phone = Phone(*phone)
+	if phone != nil && Phone(*phone) != "" {
+		i.Phone = *phone
 	}
 	if email != nil {
 		i.Email = Email(*email)
@@ -233,15 +226,17 @@ func candidates(ctx context.Context, l *engine.Look, name string, i Identifiers)
 	if err != nil {
 		return nil, false, err
 	}
-	for field, v := range map[string]string{"phone": i.Phone, "email": i.Email} {
-		if v == "" {
-			continue
+	for field, forms := range map[string][]string{"phone": phoneForms(i.Phone), "email": {i.Email}} {
+		for _, v := range forms {
+			if v == "" {
+				continue
+			}
+			known, err := l.Rows(ctx, "person", engine.Fields{field: v})
+			if err != nil {
+				return nil, false, err
+			}
+			rows = append(rows, known...)
 		}
-		known, err := l.Rows(ctx, "person", engine.Fields{field: v})
-		if err != nil {
-			return nil, false, err
-		}
-		rows = append(rows, known...)
 	}
 	for _, row := range rows {
 		if id := row.Value("record").Text(); !slices.ContainsFunc(all, func(c Candidate) bool { return c.ID == id }) {
@@ -249,6 +244,21 @@ func candidates(ctx context.Context, l *engine.Look, name string, i Identifiers)
 		}
 	}
 	return all, more, nil
+}
+
+// phoneForms returns the forms in which somebody's number may be kept who was typed quite differently:
+// as it was sent, with its country, and by its last ten digits.
+func phoneForms(text string) []string {
+	all := []string{text, Phone(text)}
+	numbers := values.PhoneNumbers(text)
+	for _, n := range numbers {
+		if len(numbers) <= 2 {
+			all = append(all, n, n[1:])
+		}
+		all = append(all, Phone(n))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // lastFour returns the last four letters or digits of a state's number, "" if it has fewer.
@@ -267,7 +277,7 @@ func candidate(row engine.Row) Candidate {
 	if other := row.Value("other_name"); !other.IsNull() {
 		c.Names = append(c.Names, other.Text())
 	}
-	c.Identifiers = Identifiers{Phone: row.Value("phone").Text(), Email: row.Value("email").Text(), BirthDate: Birth(row.Value("birth_date").Text())}
+	c.Identifiers = Identifiers{Phone: row.Value("phone").Text(), Email: Email(row.Value("email").Text()), BirthDate: Birth(row.Value("birth_date").Text())}
 	c.Identifiers.SSNLast4 = lastFour(row.Value("ssn").Text())
 	return c
 }

@@ -451,3 +451,29 @@ func TestAShorterNameIsFound(t *testing.T) {
 		}
 	})
 }
+
+// Numbers and addresses that came by SQL, as people write them, are compared as those that were typed.
+func TestIdentifiersThatCameBySQL(t *testing.T) {
+	t.Parallel()
+	agents(t, func(t *testing.T, a *agent) {
+		for i, stored := range []string{"+359 888 123 456", "359888123456", "+359888123456", "9888123456", "0888 123 456", "(0888) 12-34-56"} {
+			name := []string{"Teodora Kirilova", "Boris Mihaylov", "Ivana Stefcheva", "Georgi Popov", "Lyudmila Zhekova", "Asen Dragiev"}[i]
+			if err := a.store.(interface {
+				Load(context.Context, string, ...*stores.Entity) error
+			}).Load(ctx, fmt.Sprintf("INSERT INTO person (person_id, register, record, full_name, phone, email) VALUES ('00000003-0000-4000-8000-0000000001%02d', '00000001-0000-4000-8000-000000000001', 'Q-%d', '%s', '%s', ' Teodora.%d@Poshta.Example');\n", i, i, name, stored, i)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := a.store.(stores.Searcher).Index(ctx, a.reg.Entity("person").Store, true); err != nil {
+				t.Fatal(err)
+			}
+			for _, sent := range []string{`:phone "+359 888 123 456"`, `:phone "0888 123 456"`, `:phone "00359888123456"`, fmt.Sprintf(`:email "teodora.%d@poshta.example"`, i)} {
+				if status, all := a.answer("northbank", fmt.Sprintf("kyc.verify :name %q %s", name, sent)); status != "VERIFIED" {
+					t.Errorf("%q is kept, and %s does not fit it: %s", stored, sent, all)
+				}
+			}
+			if status, _ := a.begun("southbank", fmt.Sprintf(`kyc.verify :name %q :phone "0888 123 457"`, name)); status != "CHALLENGED" {
+				t.Error(status)
+			}
+		}
+	})
+}
