@@ -87,8 +87,16 @@ func (d *Desk) review(name string, call *receipt.Call, r row, listed bool) error
 // nothing but the item is done from here; the others are links to their forms.
 func (d *Desk) decision(ctx context.Context, q *queue, name string, call *receipt.Call, r row, listed bool) (pages.Card, error) {
 	card := pages.Card{ID: "decision", Title: d.Say("pages/staff-decide"), Arrive: true, Facts: d.details(call)}
+	open, err := d.proposed(ctx, call)
+	if err != nil {
+		return card, err
+	}
+	for _, c := range open {
+		verb, _, _ := strings.Cut(c.Calls[0], " ")
+		card.Notes = append(card.Notes, pages.Banner{Text: d.Tell.Verb(d.Registry.Verb(verb)) + ": " + d.Say("pages/asked-by", d.Who(c.Asker), d.Time(c.Asked)), Acts: []pages.Link{{URL: "/waiting/" + c.ID, Text: d.Say("pages/waiting")}}})
+	}
 	if !listed {
-		card.Notes = []pages.Banner{{Text: d.Say("pages/staff-not-listed")}}
+		card.Notes = append(card.Notes, pages.Banner{Text: d.Say("pages/staff-not-listed")})
 		return d.Present("item "+name, card), nil
 	}
 	card.Lines = r.lines()
@@ -112,14 +120,8 @@ func (d *Desk) decision(ctx context.Context, q *queue, name string, call *receip
 		}
 	}
 	card.Links = links
-	// What was asked for and waits is not asked for again.
-	open, err := d.proposed(ctx, call)
-	if err != nil {
-		return card, err
-	}
-	for _, c := range open {
+	for _, c := range open { // what waits is not asked for again
 		verb, _, _ := strings.Cut(c.Calls[0], " ")
-		card.Notes = append(card.Notes, pages.Banner{Text: d.Tell.Verb(d.Registry.Verb(verb)) + ": " + d.Say("pages/asked-by", d.Who(c.Asker), d.Time(c.Asked)), Acts: []pages.Link{{URL: "/waiting/" + c.ID, Text: d.Say("pages/waiting")}}})
 		if card.URL == "/do/"+verb {
 			card.URL, card.Hidden, card.Buttons = "", nil, nil
 		}
