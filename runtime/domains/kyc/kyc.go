@@ -57,6 +57,24 @@ func Phone(text string) string { return values.LastTen(text) }
 // Email returns the form in which addresses are compared.
 func Email(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
+// Keeps reports whether kyc.add-person keeps a field in one form, and Kept whether a value is in it, or the
+// field has none. Other values are compared all the same, but people of quite another name are not found by
+// them.
+func Keeps(field string) bool {
+	return field == "person.phone" || field == "person.email" || field == "person.consents"
+}
+
+// Kept is described with Keeps.
+func Kept(field, value string) bool {
+	switch field {
+	case "person.phone":
+		return Phone(value) == value
+	case "person.email":
+		return Email(value) == value
+	}
+	return true
+}
+
 // What was sent
 
 type verifyArgs struct {
