@@ -121,6 +121,19 @@ func SamePhone(a, b string) bool {
 	return slices.ContainsFunc(x, func(n string) bool { return slices.Contains(y, n) })
 }
 
+// PhoneForms returns the forms in which a number may be kept: as it is written, as E.164 has it if its
+// country is said, and by its last ten digits.
+func PhoneForms(text string) []string {
+	all, numbers := []string{text, LastTen(text)}, PhoneNumbers(text)
+	for _, n := range numbers {
+		if all = append(all, LastTen(n)); len(numbers) <= 2 {
+			all = append(all, n, n[1:])
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // LastTen returns the last ten digits of a text.
 func LastTen(text string) string {
 	digits := onlyDigits(text)

@@ -1,10 +1,10 @@
 package kyc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"verbatim/runtime/engine"
@@ -39,16 +39,13 @@ func (d *Decision) guess() (id string, wrong bool) {
 	if d.Outcome == None {
 		return d.Owner, d.Owner != ""
 	}
-	if d.Subject != "" {
-		return d.Subject, false
-	}
 	likeness := 0.0
 	for i := range d.Seen {
 		if c := &d.Seen[i]; c.Likeness > likeness || c.Likeness == likeness && c.Candidate.ID < id {
 			likeness, id = c.Likeness, c.Candidate.ID
 		}
 	}
-	return id, d.Seen[0].count(Mismatched) > 0
+	return cmp.Or(d.Subject, id), d.Seen[0].count(Mismatched) > 0
 }
 
 // hold makes the decision one that tells nothing new. What was told to be right is told so again, and
@@ -105,13 +102,6 @@ func (t *tally) add(peer engine.Ref, name string, wrong bool) {
 
 func (t *tally) sum() int { return t.wrong + len(t.names) - len(t.peers) }
 
-// sameName is what a name has in common with its spellings: its words in any order.
-func sameName(name string) string {
-	words := strings.Fields(search.Name(name))
-	slices.Sort(words)
-	return strings.Join(words, " ")
-}
-
 // guessed looks at the answers about those who may be meant, of whom this answer counts for one. It
 // does the same search if nobody is meant.
 func guessed(ctx context.Context, l *engine.Look, peer engine.Ref, name string, d *Decision) (w weight, about string, err error) {
@@ -126,7 +116,7 @@ func guessed(ctx context.Context, l *engine.Look, peer engine.Ref, name string, 
 	if !slices.Contains(near, about) {
 		near = append(near, about)
 	}
-	name = sameName(name)
+	name = search.AnyOrder(name)
 	for i, id := range near {
 		rows, err := l.Rows(ctx, "challenge", engine.Fields{"about": id})
 		if err != nil {
@@ -140,7 +130,7 @@ func guessed(ctx context.Context, l *engine.Look, peer engine.Ref, name string, 
 				w.told[f] = w.told[f] || i == 0 && by == peer && is == Matched
 				amiss = amiss || is == Mismatched
 			}
-			alias := sameName(typed.Text())
+			alias := search.AnyOrder(typed.Text())
 			w.name = w.name || i == 0 && by == peer && row.Value("came").Text() != statusRejected && row.Value("came").Text() != statusHeld && (typed.IsNull() || alias == name)
 			if by == peer {
 				ofPeer.add(by, alias, amiss)

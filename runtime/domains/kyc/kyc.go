@@ -57,24 +57,6 @@ func Phone(text string) string { return values.LastTen(text) }
 // Email returns the form in which addresses are compared.
 func Email(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
-// Keeps reports whether kyc.add-person keeps a field in one form, and Kept whether a value is in it, or the
-// field has none. Other values are compared all the same, but people of quite another name are not found by
-// them.
-func Keeps(field string) bool {
-	return field == "person.phone" || field == "person.email" || field == "person.consents"
-}
-
-// Kept is described with Keeps.
-func Kept(field, value string) bool {
-	switch field {
-	case "person.phone":
-		return Phone(value) == value
-	case "person.email":
-		return Email(value) == value
-	}
-	return true
-}
-
 // What was sent
 
 type verifyArgs struct {
@@ -244,7 +226,7 @@ func candidates(ctx context.Context, l *engine.Look, name string, i Identifiers)
 	if err != nil {
 		return nil, false, err
 	}
-	for field, forms := range map[string][]string{"phone": phoneForms(i.Phone), "email": {i.Email}} {
+	for field, forms := range map[string][]string{"phone": values.PhoneForms(i.Phone), "email": {i.Email}} {
 		for _, v := range forms {
 			if v == "" {
 				continue
@@ -264,39 +246,13 @@ func candidates(ctx context.Context, l *engine.Look, name string, i Identifiers)
 	return all, more, nil
 }
 
-// phoneForms returns the forms in which somebody's number may be kept who was typed quite differently:
-// as it was sent, with its country, and by its last ten digits.
-func phoneForms(text string) []string {
-	all := []string{text, Phone(text)}
-	numbers := values.PhoneNumbers(text)
-	for _, n := range numbers {
-		if len(numbers) <= 2 {
-			all = append(all, n, n[1:])
-		}
-		all = append(all, Phone(n))
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// lastFour returns the last four letters or digits of a state's number, "" if it has fewer.
-func lastFour(number string) string {
-	number = strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return -1
-	}, strings.ToUpper(number))
-	return number[max(0, len(number)-4):]
-}
-
 func candidate(row engine.Row) Candidate {
 	c := Candidate{ID: row.Value("record").Text(), Names: []string{row.Value("full_name").Text()}}
 	if other := row.Value("other_name"); !other.IsNull() {
 		c.Names = append(c.Names, other.Text())
 	}
 	c.Identifiers = Identifiers{Phone: row.Value("phone").Text(), Email: Email(row.Value("email").Text()), BirthDate: Birth(row.Value("birth_date").Text())}
-	c.Identifiers.SSNLast4 = lastFour(row.Value("ssn").Text())
+	c.Identifiers.SSNLast4 = values.LastFour(row.Value("ssn").Text())
 	return c
 }
 
@@ -332,39 +288,41 @@ func subject(ctx context.Context, l *engine.Look, row engine.Row) (person engine
 	return rows[0], consented, err
 }
 
+// verified returns the person of a verification, and what is disclosed of it in any case.
+func verified(ctx context.Context, l *engine.Look, of engine.Ref) (person engine.Row, given engine.Fields, err error) {
+	v, err := l.Get(ctx, of)
+	if err != nil {
+		return person, nil, err
+	}
+	person, consented, err := subject(ctx, l, v)
+	return person, engine.Fields{"consented": consented}, err
+}
+
 func exchange(ctx context.Context, l *engine.Look, a exchangeArgs) (engine.Fields, error) {
-	v, err := l.Get(ctx, a.Verification)
+	person, given, err := verified(ctx, l, a.Verification)
 	if err != nil {
 		return nil, err
 	}
-	person, consented, err := subject(ctx, l, v)
-	given := engine.Fields{"consented": consented, "numbered": consented && !person.Value("ssn").IsNull()}
-	if consented {
-		given["ssn"] = person.Value("ssn")
+	if given["numbered"] = false; given["consented"] == true {
+		given["ssn"], given["numbered"] = person.Value("ssn"), !person.Value("ssn").IsNull()
 	}
-	return given, err
+	return given, nil
 }
 
 func migrate(ctx context.Context, l *engine.Look, a migrateArgs) (engine.Fields, error) {
-	v, err := l.Get(ctx, a.Verification)
+	person, given, err := verified(ctx, l, a.Verification)
 	if err != nil {
 		return nil, err
 	}
-	_, consented, err := subject(ctx, l, v)
-	if err != nil {
-		return nil, err
+	if given["consented"] == true {
+		given["subject"] = person.Value("record")
 	}
 	links, err := l.Rows(ctx, "migration", engine.Fields{"verification": a.Verification})
-	given := engine.Fields{"consented": consented, "unused": true}
-	for _, link := range links {
-		used, err := l.Rows(ctx, "redemption", engine.Fields{"link": link.Value("link")})
-		if err != nil {
-			return nil, err
-		}
+	given["unused"] = true
+	for i := 0; i < len(links) && err == nil; i++ {
+		var used []engine.Row
+		used, err = l.Rows(ctx, "redemption", engine.Fields{"link": links[i].Value("link")})
 		given["unused"] = given["unused"] == true && len(used) == 0
-	}
-	if consented {
-		given["subject"] = v.Value("subject")
 	}
 	return given, err
 }
