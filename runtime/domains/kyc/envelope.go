@@ -193,8 +193,8 @@ func leaks(p *ReplyPayload) bool {
 
 // members writes the names of arguments, in the reason of a refusal, as the members of a message.
 var members = sync.OnceValue(func() *strings.Replacer {
-	return strings.NewReplacer(":name", "payload.userName", ":phone", "payload.phone", ":email", "payload.email", ":ssn-last4", "payload.ssn_last4", ":birth-date", "payload.birth_date",
-		":purpose", "payload.purpose", ":risk-level", "payload.risk_level", ":public-key", "payload.public_key", ":audience", "payload.audience", ":verification-id", "task")
+	return strings.NewReplacer(":name", "payload.userName", ":phone", "payload.phone", ":email", "payload.email", ":ssn-last4", "payload.ssn_last4 (four digits or letters)", ":birth-date", "payload.birth_date (as 1980-05-01)",
+		":purpose", "payload.purpose", ":risk-level", "payload.risk_level", ":public-key", "payload.public_key (a key of X25519, 32 bytes in base64)", ":audience", "payload.audience", ":verification-id", "task")
 })
 
 // Refused returns the reply to a message that was refused before it was read.
@@ -419,12 +419,12 @@ func compared(s *Said, told map[string]any) map[string]any {
 		}
 		return all
 	}
-	name, likeness := []string{"name"}, fmt.Sprint(told["likeness"], "%")
+	name, likeness := []string{"name"}, told["likeness"]
 	if s.Status == statusRejected {
-		name, likeness = nil, fmt.Sprint("below ", int(100*Least), "%")
+		name = nil
 	}
 	return map[string]any{
-		"confirmed_name": told["confirmed_name"], "name_confidence": likeness,
+		"confirmed_name": told["confirmed_name"], "name_confidence": fmt.Sprint(likeness) + "%",
 		"matched_fields": none(append(name, s.Matched()...)), "mismatched_fields": none(s.Mismatched()),
 		"required_to_proceed": none(s.RequiredToProceed()),
 	}
