@@ -139,7 +139,8 @@ func (e *Entity) Indexed(key, owner string, fields []string) Indexed {
 	x.Meant = strings.Join(texts(e.Search.Meaning), "\n")
 	x.Vector = search.Bytes(search.Grams(x.Meant))
 	for _, name := range texts(e.Search.Names) {
-		x.Names = append(x.Names, search.Name(name))
+		folded := search.Name(name)
+		x.Names = append(append(x.Names, folded), search.ShorterNames(folded)...)
 	}
 	slices.Sort(x.Names)
 	x.Names = slices.Compact(x.Names)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +25,8 @@ func indexCommand(a *app) *cobra.Command {
 		Example: "verbatim index verify\nverbatim index rebuild",
 		Long: `Rows of entities that declare search are found by an index. It follows each change that
 goes through verbs. What another program writes into a table that it shares is not in it,
-until it is made anew.`,
+until it is made anew. Values that verbs cannot read, or that are written otherwise than
+verbs keep them, are told as well.`,
 		Args: exactly(1, "verify or rebuild"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] != "verify" && args[0] != "rebuild" {
@@ -65,17 +67,25 @@ func (a *app) index(ctx context.Context, store, palettes string, anew bool) erro
 			unclean = e.Store.Name
 		}
 	}
+	wrong, otherwise, err := misfits(ctx, reg, s)
+	if err != nil {
+		return a.runFailed(err)
+	}
 	if a.json {
 		a.emit(struct {
-			Schema   string `json:"schema"`
-			Entities []line `json:"entities"`
-		}{"verbatim/index@1", lines})
+			Schema   string   `json:"schema"`
+			Entities []line   `json:"entities"`
+			Misfits  []string `json:"misfits,omitempty"`
+		}{"verbatim/index@1", lines, slices.Concat(wrong, otherwise)})
 	} else {
 		for _, l := range lines {
 			fmt.Fprintf(a.out, "%-5s%s: %s%s\n", map[bool]string{true: "ok", false: "!"}[l.Clean()], l.Entity, receipt.Counted(int(l.Rows), "row"), told(l.IndexState))
 		}
 		if len(lines) == 0 {
 			fmt.Fprintln(a.out, "no entity is searched")
+		}
+		for _, says := range slices.Concat(wrong, otherwise) {
+			fmt.Fprintln(a.out, "!    "+says)
 		}
 	}
 	if unclean != "" {

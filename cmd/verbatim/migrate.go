@@ -211,11 +211,11 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 		plan.Warnings = append(plan.Warnings, left...)
 	}
 	if !planOnly && len(plan.Problems) == 0 && len(data) > 0 {
-		wrong, misfitErr := misfits(ctx, reg, store)
+		wrong, otherwise, misfitErr := misfits(ctx, reg, store)
 		if err = misfitErr; err != nil {
 			return broken("the rows cannot be compared with the palettes", err, "migrate again")
 		}
-		plan.Problems = append(plan.Problems, wrong...)
+		plan.Problems, plan.Warnings = append(plan.Problems, wrong...), append(plan.Warnings, otherwise...)
 	}
 	plan.Steps = append(made, plan.Steps...)
 	if served, ok := store.(interface {

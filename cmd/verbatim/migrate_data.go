@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/runtime/domains/kyc"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -104,50 +105,67 @@ func (a *app) agreeTo(ctx context.Context, all []stores.DataChange) error {
 	return nil
 }
 
-// misfits lists the fields of whose values some are not as the types of the palettes keep them: a number
-// that is no telephone number, or one that is not written as such numbers are kept. It reads the rows, so
-// it is for rows that SQL has just written. Each is one line, and quotes no value.
-func misfits(ctx context.Context, reg *verbs.Registry, store stores.Store) (lines []string, err error) {
+// misfits lists the fields of whose values some cannot be read, or are not as the types of the palettes keep
+// them: a number that is no telephone number, or one that is not written as such numbers are kept. otherwise
+// lists those that are compared all the same. It reads the rows, so it is for rows that SQL has just written.
+// Each is one line, and quotes no value.
+func misfits(ctx context.Context, reg *verbs.Registry, store stores.Store) (lines, otherwise []string, err error) {
 	for _, e := range reg.Entities() {
 		var fields []int
-		find := stores.Find{Entity: e.Store, Select: []stores.Path{{Field: e.Store.Key}}, Limit: misfitsAtOnce, Cut: true}
+		var bad []stores.Unreadable
+		find := stores.Find{Entity: e.Store, Select: []stores.Path{{Field: e.Store.Key}}, Limit: misfitsAtOnce, Cut: true, Unreadable: &bad}
+		ofPeople := reg.Verb("kyc.verify") != nil
 		for i := range e.Store.Fields {
-			if t := e.Fields[i].Type; t != nil && t.CountryOf == "" && slices.Contains(exacting, t.Name) {
+			name := e.Store.Name + "." + e.Store.Fields[i].Name
+			if t := e.Fields[i].Type; t != nil && t.CountryOf == "" && slices.Contains(exacting, t.Name) || ofPeople && keptForms[name] != nil {
 				fields, find.Select = append(fields, i), append(find.Select, stores.Path{Field: i})
 			}
 		}
-		wrong := make([]int, len(fields))
-		for len(fields) > 0 {
+		wrong, other := make([]int, len(fields)), make([]int, len(fields))
+		for last, more := (stores.Value{}), len(fields) > 0; more; {
 			var rows [][]stores.Value
+			bad = nil
 			err := store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
 				rows, err = r.Find(ctx, find)
 				return err
 			})
 			if err != nil {
-				return nil, err
+				return nil, nil, err
+			}
+			for _, u := range bad {
+				otherwise = append(otherwise, fmt.Sprintf("%s of a row holds %s: verbs fail that come across it", u.Field, u.Why))
 			}
 			for _, row := range rows {
+				last = row[0]
 				for n, i := range fields {
 					v := row[n+1]
-					if kept, err := e.Fields[i].Type.Accept(v); !v.IsNull() && (err != nil || !stores.Equal(kept, v)) {
+					if is, err := e.Fields[i].Type.Accept(v); !v.IsNull() && (err != nil || !stores.Equal(is, v)) {
 						wrong[n]++
+					} else if keep := keptForms[e.Store.Name+"."+e.Store.Fields[i].Name]; ofPeople && keep != nil && keep(v.Text()) != v.Text() {
+						other[n]++
 					}
 				}
 			}
-			if len(rows) < misfitsAtOnce {
-				break
-			}
-			find.Where = &stores.Cond{Op: stores.Gt, Path: stores.Path{Field: e.Store.Key}, Value: rows[len(rows)-1][0]}
+			more = len(rows)+len(bad) >= misfitsAtOnce && len(rows) > 0
+			find.Where = &stores.Cond{Op: stores.Gt, Path: stores.Path{Field: e.Store.Key}, Value: last}
 		}
 		for n, i := range fields {
+			field, t := e.Store.Fields[i].Name, e.Fields[i].Type
 			if wrong[n] > 0 {
-				t := e.Fields[i].Type
-				lines = append(lines, fmt.Sprintf("%s of %s is not as %s is kept in %s", e.Store.Fields[i].Name, e.Store.Name, t.Phrase(), message.Count(wrong[n], "row")))
+				lines = append(lines, fmt.Sprintf("%s of %s is not as %s is kept in %s", field, e.Store.Name, t.Phrase(), message.Count(wrong[n], "row")))
+			}
+			if other[n] > 0 {
+				otherwise = append(otherwise, fmt.Sprintf("%s of %s is written otherwise than it is kept in %s: it is compared all the same, and by it alone they may not be found", field, e.Store.Name, message.Count(other[n], "row")))
 			}
 		}
 	}
-	return lines, nil
+	slices.Sort(otherwise)
+	return lines, slices.Compact(otherwise), nil
 }
+
+// keptForms are the fields of people who are verified that are kept in a form of their own. They are compared in
+// any form, but people of quite another name are found by them in this one.
+var keptForms = map[string]func(string) string{"person.phone": kyc.Phone, "person.email": kyc.Email, "person.consents": func(s string) string { return s }}
 
 // misfitsAtOnce is how many rows misfits reads at once.
 const misfitsAtOnce = 1000

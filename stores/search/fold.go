@@ -17,7 +17,7 @@ import (
 var lettersText string
 
 // Folding changes when Name folds names in another way, so that indexes are made anew.
-const Folding = "letters of 2026-11, fourth"
+const Folding = "letters of 2026-11, fourth; shorter names"
 
 // letters are the spellings of letters, and of two letters that are spelled together. Letters of the 26,
 // and what Serbian adds to those of others, have their language before them: they are spelled so in names
@@ -402,6 +402,89 @@ func Spelled(text string) []string {
 		}
 	}
 	return all
+}
+
+// Zone returns the name in the machine-readable zone of a passport or another document, and how many of
+// its last words may be no more than the beginning of one: any, if it was cut to the 39, 31 or 30 characters
+// that are there for it (ICAO Doc 9303, parts 4 to 6). Where fillers were turned to spaces, two of them
+// perhaps to one, capitals of 37 to 39 characters are what a passport has cut; shorter ones are too many
+// people's whole names. Any other text is a name already.
+func Zone(text string) (name string, cut int) {
+	name = strings.TrimSpace(text)
+	if !strings.Contains(name, "<") {
+		if len(name) >= 37 && len(name) <= 39 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ ") == "" {
+			cut = 1
+		}
+		return text, cut
+	}
+	if len(name) == 44 || len(name) == 36 { // the line begins with the kind of document and the state
+		name = name[5:]
+	}
+	if (len(name) == 39 || len(name) == 31 || len(name) == 30) && !strings.HasSuffix(name, "<") {
+		cut = len(name)
+	}
+	return name, cut
+}
+
+// Servants writes Arabic names of a servant of God as one word, and the article as "al": Abd el-Karim,
+// Abdul Karim and Abdelkarim are Abdalkarim.
+func Servants(all []NameWord) (words []NameWord) {
+	article := func(w string) bool { return w == "al" || w == "el" || w == "ul" }
+	one := func(w string) NameWord { return NameWords(w)[0] }
+	for i := 0; i < len(all); i++ {
+		w := all[i]
+		name, of := strings.CutPrefix(w.Plain, "abd")
+		switch {
+		case of && name == "" && i+2 < len(all) && article(all[i+1].Plain):
+			w, i = one("abdal").Join(all[i+2]), i+2
+		case of && article(name) && i+1 < len(all):
+			w, i = one("abdal").Join(all[i+1]), i+1
+		case of && len(name) > 3 && article(name[:2]):
+			w = one("abdal" + name[2:])
+		case article(w.Plain):
+			w = one("al")
+		}
+		words = append(words, w)
+	}
+	return words
+}
+
+// Levenshtein returns how many edits make one of another: each adds, removes or changes one.
+func Levenshtein[T comparable](a, b []T) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		last := row[0]
+		row[0] = i + 1
+		for j := range b {
+			d := last
+			if a[i] != b[j] {
+				d = 1 + min(last, row[j], row[j+1])
+			}
+			last, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(b)]
+}
+
+// AnyOrder folds a name without the order of its words.
+func AnyOrder(name string) string {
+	words := strings.Fields(Name(name))
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
+
+// ShorterNames returns under what else a folded name of three words or more is found, since people leave
+// out what stands in the middle or behind: a patronymic, a second family name, a legal form.
+func ShorterNames(name string) []string {
+	first, rest, _ := strings.Cut(name, " ")
+	middle := strings.LastIndexByte(rest, ' ')
+	if middle < 0 {
+		return nil
+	}
+	return []string{first + rest[middle:], first + " " + rest[:middle]}
 }
 
 // Name folds a name for an index: its words in their first spelling, with one space between them, 64

@@ -357,3 +357,17 @@ func american(b []byte) *Fault {
 	area := string(b[:3])
 	return when(area == "000" || area == "666" || area >= "900" || string(b[3:5]) == "00" || string(b[5:]) == "0000", neverGiven)
 }
+
+// LastFour returns the last four letters or digits of a number, "" if it has fewer.
+func LastFour(number string) string {
+	number = strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return -1
+	}, strings.ToUpper(number))
+	if len(number) < 4 {
+		return ""
+	}
+	return number[len(number)-4:]
+}

@@ -111,6 +111,79 @@ func Phone(text, country string) (string, error) {
 	return text, fault("no country has a code with which it begins").instead("its country has no such code")
 }
 
+// SamePhone reports whether two texts may be the same telephone number: each as E.164 has it, as it is
+// written inside its country, or by its last ten digits. Where no country is said, each counts.
+func SamePhone(a, b string) bool {
+	if n := LastTen(a); n != "" && n == LastTen(b) {
+		return true
+	}
+	x, y := PhoneNumbers(a), PhoneNumbers(b)
+	return slices.ContainsFunc(x, func(n string) bool { return slices.Contains(y, n) })
+}
+
+// PhoneForms returns the forms in which a number may be kept: as it is written, as E.164 has it if its
+// country is said, and by its last ten digits.
+func PhoneForms(text string) []string {
+	all, numbers := []string{text, LastTen(text)}, PhoneNumbers(text)
+	for _, n := range numbers {
+		if all = append(all, LastTen(n)); len(numbers) <= 2 {
+			all = append(all, n, n[1:])
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// LastTen returns the last ten digits of a text.
+func LastTen(text string) string {
+	digits := onlyDigits(text)
+	return digits[max(0, len(digits)-10):]
+}
+
+func onlyDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// PhoneNumbers returns the numbers, as E.164 has them, that a text may mean: one that begins with + or 00
+// and a country, or those of every country inside which a number is written so, whose code it begins
+// with, or whose numbers it may be the last ten digits of. What is no digit makes no difference.
+func PhoneNumbers(text string) (all []string) {
+	digits := onlyDigits(text)
+	abroad := strings.HasPrefix(strings.TrimSpace(text), "+")
+	if !abroad && strings.HasPrefix(digits, "00") {
+		abroad, digits = true, digits[2:]
+	}
+	add := func(of *numbering, number string) {
+		if slices.Contains(of.lengths, len(number)) {
+			all = append(all, "+"+of.code+number)
+		}
+	}
+	for n := 1; n <= 3 && n < len(digits); n++ {
+		for _, of := range phones().code[digits[:n]] {
+			add(of, of.national(digits[n:]))
+		}
+	}
+	if abroad {
+		return append(all, "+"+digits)
+	}
+	const last = 10
+	for _, of := range phones().region {
+		add(of, of.national(digits))
+		for _, n := range of.lengths {
+			if len(digits) == last && n < last && strings.HasSuffix(of.code, digits[:last-n]) {
+				add(of, digits[last-n:])
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // dialled returns the digits of a number without the usual punctuation; abroad says that they begin
 // with the country.
 func dialled(text string) (digits string, abroad bool, f *Fault) {

@@ -80,7 +80,7 @@ func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again b
 // an answer is the value of the argument that was asked for, and no part of the message. A message
 // that stays unclear runs nothing.
 func (c *Conversation) understood(ctx context.Context, of *unclear, spoken []Spoken) (Understood, error) {
-	u, err := c.o.Interpreter.Interpret(ctx, of.said, Settled{of.Verb, of.Given}, spoken)
+	u, err := c.o.Interpreter.Interpret(ctx, of.said, Settled{Verb: of.Verb, Given: of.Given}, spoken)
 	if u.Ask != "" {
 		u.Script = ""
 	}

@@ -107,6 +107,7 @@ type Interpreter interface {
 type Settled struct {
 	Verb  string // the verb that the person picked, "" if they were not asked
 	Given []Given
+	Rows  map[*verbs.Entity]string // the names of the only rows, of some entities, that the sentence may be about
 }
 
 // A Given is an answer for an argument of a verb: free text to the letter, anything else in words or
@@ -134,6 +135,7 @@ type Understood struct {
 	NotUsed    []string // verbs that came close
 	Resolved   []string // what words were read as
 	Assumed    []string // names of rows that were meant without being said
+	Unnamed    []string // names of rows in Script that no words of the message name
 	Withheld   string   // the verb that is surely meant and that the person may not use; "" if it is none
 	Nearest    []string // the verbs that come nearest to a part that is not understood
 	// Wants is the argument that Ask asks for, without a text; Dictated says that it is free text.

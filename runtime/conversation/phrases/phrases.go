@@ -59,6 +59,9 @@ func (i *Interpreter) reader(ctx context.Context, settled dialog.Settled) (*inte
 		return nil, nil, in, err
 	}
 	v.Chosen = settled.Verb
+	for e, name := range settled.Rows {
+		v.Names[e] = []string{name}
+	}
 	for _, g := range settled.Given {
 		v.Given = append(v.Given, intent.Given(g))
 	}
@@ -143,6 +146,9 @@ func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog
 		}
 		for _, a := range p.Args {
 			u.Beside = cmp.Or(u.Beside, a.Beside)
+			if a.Param.Type.Name == verbs.RefType && !a.Said() {
+				u.Unnamed = append(u.Unnamed, a.Value.Text)
+			}
 			if a.Said() && !a.Given && !a.Param.Sensitive {
 				u.Resolved = append(u.Resolved, said[a.Range.Start:a.Range.End]+": "+dsl.FormatValue(a.Value))
 			}

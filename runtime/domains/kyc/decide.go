@@ -2,8 +2,9 @@ package kyc
 
 import (
 	"cmp"
-	"math"
 	"slices"
+
+	"verbatim/verbs/values"
 )
 
 // A Field is the result of comparing one identifier. A peer is told no more about it.
@@ -14,6 +15,7 @@ const (
 	NotGiven   Field = "NOT_GIVEN"
 	Matched    Field = "MATCHED"
 	Mismatched Field = "MISMATCHED"
+	Pending    Field = "PENDING" // it is told when somebody of ours has looked
 )
 
 // An Outcome is the result of a verification.
@@ -26,8 +28,8 @@ const (
 	None    Outcome = "NO_MATCH"
 )
 
-// Identifiers are a person's identifiers besides the name, each in the form in which it is compared;
-// "" means none.
+// Identifiers are a person's identifiers besides the name, each in the form in which it is compared,
+// and a telephone number in any; "" means none.
 type Identifiers struct{ Phone, Email, SSNLast4, BirthDate string }
 
 func (i *Identifiers) each() [4]string { return [4]string{i.Phone, i.Email, i.SSNLast4, i.BirthDate} }
@@ -56,8 +58,13 @@ type Threshold struct {
 	Held        bool
 }
 
-// Least is the least likeness of names, whatever a threshold says (H22).
-const Least = 0.60
+// Least is the least likeness of names, whatever a threshold says (H22), and Close that of names which
+// differ by a slip. No more is told of a likeness than which of the two it reaches: percents would be a
+// ladder by which a name is climbed letter by letter.
+const (
+	Least = 0.60
+	Close = 0.90
+)
 
 // A Compared is a candidate with the results of the comparison.
 type Compared struct {
@@ -76,15 +83,20 @@ func (c *Compared) count(f Field) (n int) {
 	return n
 }
 
+// reached reports whether the telephone number or the address is the candidate's.
+func (c *Compared) reached() bool { return c.Fields[0] == Matched || c.Fields[1] == Matched }
+
 // A Decision is the result of a verification in full. Seen is internal; a peer may be told the
 // rest.
 type Decision struct {
 	Outcome  Outcome
-	Likeness int // of the names, in percent
+	Likeness int // of the names, in percent: Close, Least or 0
 	Fields   [4]Field
 	// Subject is the ID of the one person who is meant; "" if it is nobody or not clear who.
 	Subject string
-	Seen    []Compared // the best first
+	// Owner is, where no name is alike, somebody who has the telephone number or the address.
+	Owner string
+	Seen  []Compared // the best first
 }
 
 // Decide decides which of the candidates is meant by a name and identifiers. A name alone verifies
@@ -96,12 +108,14 @@ func Decide(name string, sent Identifiers, candidates []Candidate, more bool, t 
 	for i := range candidates {
 		c := Compared{Candidate: &candidates[i], Fields: compare(sent, candidates[i].Identifiers)}
 		for _, known := range candidates[i].Names {
-			if likeness, by := Alike(name, known); likeness > c.Likeness || c.By == "" {
+			if likeness, by := Alike(name, known); likeness > c.Likeness && whole(name, known) {
 				c.Likeness, c.By = likeness, by
 			}
 		}
 		if c.Likeness >= max(Least, t.Similarity) {
 			d.Seen = append(d.Seen, c)
+		} else if c.reached() && (d.Owner == "" || c.Candidate.ID < d.Owner) {
+			d.Owner = c.Candidate.ID
 		}
 	}
 	if len(d.Seen) == 0 {
@@ -111,9 +125,12 @@ func Decide(name string, sent Identifiers, candidates []Candidate, more bool, t 
 		return cmp.Or(cmp.Compare(b.count(Matched), a.count(Matched)), cmp.Compare(b.Likeness, a.Likeness), cmp.Compare(a.Candidate.ID, b.Candidate.ID))
 	})
 	best := &d.Seen[0]
-	d.Outcome, d.Likeness, d.Fields = Partial, int(math.Round(100*best.Likeness)), best.Fields
+	d.Outcome, d.Likeness, d.Fields = Partial, int(100*Least), best.Fields
+	if best.Likeness >= Close {
+		d.Likeness = int(100 * Close)
+	}
 	fits := func(c *Compared) bool {
-		return c.count(Matched) >= max(1, t.Identifiers) && c.count(Mismatched) == 0 && (!more || c.Fields[0] == Matched || c.Fields[1] == Matched)
+		return c.count(Matched) >= max(1, t.Identifiers) && c.count(Mismatched) == 0 && (!more || c.reached())
 	}
 	if fits(best) && (len(d.Seen) == 1 || !fits(&d.Seen[1])) {
 		d.Outcome, d.Subject = Perfect, best.Candidate.ID
@@ -127,7 +144,7 @@ func compare(sent, known Identifiers) (all [4]Field) {
 		switch {
 		case v == "":
 			all[i] = NotGiven
-		case v == is[i]:
+		case v == is[i], i == 0 && values.SamePhone(v, is[i]):
 			all[i] = Matched
 		default:
 			all[i] = Mismatched
@@ -143,6 +160,7 @@ const (
 	statusHeld      = "HELD"
 	statusVerified  = "VERIFIED"
 	statusRejected  = "REJECTED"
+	statusCancelled = "CANCELLED"
 )
 
 // Status returns the state of the verification.

@@ -153,6 +153,7 @@ func Answer(ctx context.Context, c Caller, body []byte, step func(Reply)) Reply 
 		var said sentence
 		if errors.As(err, &said) {
 			_, reason = said.Sentence()
+			reason = members().Replace(reason)
 		}
 		if leaks(&ReplyPayload{Message: reason}) {
 			reason = errUnsafe.Error()
@@ -189,6 +190,12 @@ func leaks(p *ReplyPayload) bool {
 		return report.Found()
 	})
 }
+
+// members writes the names of arguments, in the reason of a refusal, as the members of a message.
+var members = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer(":name", "payload.userName", ":phone", "payload.phone", ":email", "payload.email", ":ssn-last4", "payload.ssn_last4 (four digits or letters)", ":birth-date", "payload.birth_date (as 1980-05-01)",
+		":purpose", "payload.purpose", ":risk-level", "payload.risk_level", ":public-key", "payload.public_key (a key of X25519, 32 bytes in base64)", ":audience", "payload.audience", ":verification-id", "task")
+})
 
 // Refused returns the reply to a message that was refused before it was read.
 func Refused(what, reason string) Reply { return failed(nil, what, reason) }
@@ -253,6 +260,11 @@ var said = sync.OnceValue(func() []wording {
 // named reads a name, and a telephone, out of a sentence that asks for a verification.
 var named = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:verify|check|identify|do you know)\s+(.+?)(?:\s*,?\s*(?:with|and|by)?\s*(?:the\s+)?(?:phone|number)(?:\s+number)?\s*:?\s*([+()\d][\d\s().-]*\d))?\s*[.?!]?\s*$`)
+})
+
+// nameless matches words that stand for somebody whom they do not name.
+var nameless = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:(?:this|that|the|our|my|a|an)(?: new)? (?:users?|persons?|people|customers?|clients?|applicants?|individuals?|name|one|man|woman)|this|that|him|her|them|it|(?:some|any)(?:body|one)|who\b.*)$`)
 })
 
 // route returns the intent of a message and how sure that is (H5, H6). In this order: the intent that
@@ -348,7 +360,7 @@ func (m *Message) call(intent string) (verb string, args map[string]any, lacks s
 	case intent == Unknown:
 		return "", nil, "say intent, or what you want in text: a verification needs payload.userName"
 	}
-	if read := named().FindStringSubmatch(m.Text); p.name() == "" && read != nil {
+	if read := named().FindStringSubmatch(m.Text); p.name() == "" && read != nil && !nameless().MatchString(read[1]) {
 		p.UserName = read[1]
 		if p.Phone == "" {
 			p.Phone = read[2]
@@ -369,7 +381,7 @@ func reply(verb string, told, answered map[string]any) Reply {
 	}
 	status := text(told, "status")
 	r := Reply{Protocol: Protocol, Version: Version, Type: TaskStatus, Payload: &ReplyPayload{Status: status, Message: text(told, "message"), Log: text(told, "log")}}
-	said := Said{Status: status}
+	said := Said{Status: status, Typed: text(told, "confirmed_name")}
 	for i, name := range fieldNames {
 		if said.Fields[i] = Field(text(told, name)); said.Fields[i] == "" {
 			said.Fields[i] = NotGiven

@@ -47,6 +47,8 @@ func TestMessagesAreRouted(t *testing.T) {
 		{`{"type":"TASK_INIT","intent":"VERIFY_USER","payload":{"userName":"John Smith"}}`, "VERIFY_USER", 1, `kyc.verify {"name":"John Smith"}`},
 		{`{"type":"TASK_INIT","payload":{"subject":"John Smith","ssn_last4":"9999"}}`, "VERIFY_USER", 0.9, `kyc.verify {"name":"John Smith","ssn-last4":"9999"}`},
 		{`{"type":"TASK_INIT","text":"Please verify John Doe with phone 555-0199"}`, "VERIFY_USER", 0.8, `kyc.verify {"name":"John Doe","phone":"555-0199"}`},
+		{`{"type":"TASK_INIT","text":"Please verify this user"}`, "VERIFY_USER", 0.8, ""},
+		{`{"type":"TASK_INIT","text":"verify him"}`, "VERIFY_USER", 0.8, ""},
 		{`{"type":"TASK_INIT","text":"Do you know Anna Berg?"}`, "VERIFY_USER", 0.8, `kyc.verify {"name":"Anna Berg"}`},
 		{`{"type":"TASK_INIT","text":"why was that refused","task":"T"}`, "EXPLAIN_FAILURE", 0.8, `kyc.explain {"verification-id":"T"}`},
 		{`{"type":"TASK_INIT","text":"how far is it?","task":"T"}`, "CHECK_STATUS", 0.8, `kyc.status {"verification-id":"T"}`},

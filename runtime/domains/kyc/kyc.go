@@ -8,6 +8,7 @@
 package kyc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"verbatim/runtime/domains/kyc/redact"
 	"verbatim/runtime/engine"
 	"verbatim/stores"
+	"verbatim/verbs/values"
 )
 
 // Register brings the looks and the functions of the palette.
@@ -48,17 +50,9 @@ func Register(h *engine.Handlers) {
 	})
 }
 
-// Phone returns the form in which telephone numbers are compared: the last ten digits, so that
-// country prefixes and spellings make no difference (H23).
-func Phone(text string) string {
-	digits := strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, text)
-	return digits[max(0, len(digits)-10):]
-}
+// Phone returns the form in which telephone numbers are kept: the last ten digits (H23). They are compared
+// by values.SamePhone, in any form, since tables are filled by others, too.
+func Phone(text string) string { return values.LastTen(text) }
 
 // Email returns the form in which addresses are compared.
 func Email(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
@@ -86,14 +80,14 @@ type supplyArgs struct {
 }
 
 func sent(phone, email, last4 *string, birth *time.Time) (i Identifiers) {
-	if phone != nil {
-		i.Phone = Phone(*phone)
+	if phone != nil && Phone(*phone) != "" {
+		i.Phone = *phone
 	}
 	if email != nil {
 		i.Email = Email(*email)
 	}
 	if last4 != nil {
-		i.SSNLast4 = *last4
+		i.SSNLast4 = strings.ToUpper(*last4)
 	}
 	if birth != nil {
 		i.BirthDate = Birth(birth.Format(time.DateOnly))
@@ -133,7 +127,11 @@ func supply(ctx context.Context, l *engine.Look, a supplyArgs) (engine.Fields, e
 	if a.Name != nil {
 		name = *a.Name
 	}
-	return decided(ctx, l, v.To("peer"), name, sent(a.Phone, a.Email, a.SSNLast4, a.BirthDate), v.Value("level").Text())
+	given, err := decided(ctx, l, v.To("peer"), name, sent(a.Phone, a.Email, a.SSNLast4, a.BirthDate), v.Value("level").Text())
+	if err == nil { // what was looked for before stays, whatever name it has now
+		given["seen"] = v.Value("seen").Text() + "\n\n" + given["seen"].(string)
+	}
+	return given, err
 }
 
 // decided computes the result of a verification, as the palette discloses it. It does the same
@@ -143,10 +141,10 @@ func decided(ctx context.Context, l *engine.Look, peer engine.Ref, name string, 
 	if err != nil {
 		return nil, err
 	}
-	s := Said{Status: statusNeeds, Typed: name, Fields: compare(i, Identifiers{})}
-	d := Decision{Outcome: None, Fields: s.Fields}
+	s := Said{Status: statusNeeds, Typed: name}
+	d := Decision{Outcome: None, Fields: compare(Identifiers{}, Identifiers{})}
 	var people []Candidate
-	if i.Given() > 0 {
+	if i.Given() > 0 && Named(name) {
 		var more bool
 		if people, more, err = candidates(ctx, l, name, i); err != nil {
 			return nil, err
@@ -155,42 +153,52 @@ func decided(ctx context.Context, l *engine.Look, peer engine.Ref, name string, 
 		s.Status = d.Status(t)
 	}
 	seen := CandidateThoughts(name, &d)
-	about := d.guess()
-	w, err := guessed(ctx, l, peer, &d, about)
+	w, about, err := guessed(ctx, l, peer, name, &d)
 	if err != nil {
 		return nil, err
 	}
-	if w.held {
-		d.hold(w.told)
-		s.Status, about, w.holds = d.Status(t), "", ""
-		seen = append(seen, "held: too many wrong answers about this person")
+	switch {
+	case w.held:
+		d.hold(&w)
+		if s.Status != statusNeeds {
+			s.Status = d.Status(t)
+		}
+		about, w.holds = "", ""
+		seen = append(seen, "held: too many wrong answers, or other names, about this person")
+	case w.known:
+		about = ""
 	}
-	if i.Given() > 0 {
-		s.Likeness, s.Fields = d.Likeness, d.Fields
-	}
-	reflected, err := Reflect(&s, people)
-	if err != nil {
-		return nil, err
-	}
-	given := engine.Fields{
-		"status": s.Status, "likeness": d.Likeness, "reflected": reflected, "name-fits": string(NotGiven), "phone-fits": string(d.Fields[0]), "email-fits": string(d.Fields[1]), "ssn-fits": string(d.Fields[2]), "birth-date-fits": string(d.Fields[3]),
-		"seen": strings.Join(seen, "\n"),
-	}
+	given := engine.Fields{"likeness": d.Likeness, "alike": d.Likeness, "name-fits": string(NotGiven), "seen": strings.Join(seen, "\n")}
 	if s.Status != statusNeeds {
 		given["outcome"], given["name-fits"] = string(d.Outcome), string(Mismatched)
 	}
 	if d.Outcome != None {
 		given["name-fits"] = string(Matched)
 	}
+	if s.Status == statusHeld { // somebody decides first whether it is told
+		delete(given, "outcome")
+		delete(given, "likeness")
+		given["name-fits"] = string(Pending)
+		for f := range d.Fields {
+			if d.Fields[f] == Matched {
+				d.Fields[f] = Pending
+			}
+		}
+	}
+	s.Likeness, s.Fields = d.Likeness, d.Fields
+	reflected, err := Reflect(&s, people)
+	if err != nil {
+		return nil, err
+	}
+	given["status"], given["reflected"] = s.Status, reflected
+	for f, field := range [...]string{"phone-fits", "email-fits", "ssn-fits", "birth-date-fits"} {
+		given[field] = string(d.Fields[f])
+	}
 	if d.Subject != "" {
 		given["subject"] = d.Subject
 	}
-	if about != "" {
-		given["about"] = about
-	}
-	if w.holds != "" {
-		given["holds"] = w.holds
-	}
+	// A receipt shows which fields of a row were set, so these always are.
+	given["about"], given["holds"] = cmp.Or(about, nobody), cmp.Or(w.holds, holdsNothing)
 	return given, nil
 }
 
@@ -218,15 +226,17 @@ func candidates(ctx context.Context, l *engine.Look, name string, i Identifiers)
 	if err != nil {
 		return nil, false, err
 	}
-	for field, v := range map[string]string{"phone": i.Phone, "email": i.Email} {
-		if v == "" {
-			continue
+	for field, forms := range map[string][]string{"phone": values.PhoneForms(i.Phone), "email": {i.Email}} {
+		for _, v := range forms {
+			if v == "" {
+				continue
+			}
+			known, err := l.Rows(ctx, "person", engine.Fields{field: v})
+			if err != nil {
+				return nil, false, err
+			}
+			rows = append(rows, known...)
 		}
-		known, err := l.Rows(ctx, "person", engine.Fields{field: v})
-		if err != nil {
-			return nil, false, err
-		}
-		rows = append(rows, known...)
 	}
 	for _, row := range rows {
 		if id := row.Value("record").Text(); !slices.ContainsFunc(all, func(c Candidate) bool { return c.ID == id }) {
@@ -241,10 +251,8 @@ func candidate(row engine.Row) Candidate {
 	if other := row.Value("other_name"); !other.IsNull() {
 		c.Names = append(c.Names, other.Text())
 	}
-	c.Identifiers = Identifiers{Phone: row.Value("phone").Text(), Email: row.Value("email").Text(), BirthDate: Birth(row.Value("birth_date").Text())}
-	if ssn := row.Value("ssn").Text(); len(ssn) >= 4 {
-		c.Identifiers.SSNLast4 = ssn[len(ssn)-4:]
-	}
+	c.Identifiers = Identifiers{Phone: row.Value("phone").Text(), Email: Email(row.Value("email").Text()), BirthDate: Birth(row.Value("birth_date").Text())}
+	c.Identifiers.SSNLast4 = values.LastFour(row.Value("ssn").Text())
 	return c
 }
 
@@ -280,28 +288,41 @@ func subject(ctx context.Context, l *engine.Look, row engine.Row) (person engine
 	return rows[0], consented, err
 }
 
+// verified returns the person of a verification, and what is disclosed of it in any case.
+func verified(ctx context.Context, l *engine.Look, of engine.Ref) (person engine.Row, given engine.Fields, err error) {
+	v, err := l.Get(ctx, of)
+	if err != nil {
+		return person, nil, err
+	}
+	person, consented, err := subject(ctx, l, v)
+	return person, engine.Fields{"consented": consented}, err
+}
+
 func exchange(ctx context.Context, l *engine.Look, a exchangeArgs) (engine.Fields, error) {
-	v, err := l.Get(ctx, a.Verification)
+	person, given, err := verified(ctx, l, a.Verification)
 	if err != nil {
 		return nil, err
 	}
-	person, consented, err := subject(ctx, l, v)
-	given := engine.Fields{"consented": consented}
-	if consented {
-		given["ssn"] = person.Value("ssn")
+	if given["numbered"] = false; given["consented"] == true {
+		given["ssn"], given["numbered"] = person.Value("ssn"), !person.Value("ssn").IsNull()
 	}
-	return given, err
+	return given, nil
 }
 
 func migrate(ctx context.Context, l *engine.Look, a migrateArgs) (engine.Fields, error) {
-	v, err := l.Get(ctx, a.Verification)
+	person, given, err := verified(ctx, l, a.Verification)
 	if err != nil {
 		return nil, err
 	}
-	_, consented, err := subject(ctx, l, v)
-	given := engine.Fields{"consented": consented}
-	if consented {
-		given["subject"] = v.Value("subject")
+	if given["consented"] == true {
+		given["subject"] = person.Value("record")
+	}
+	links, err := l.Rows(ctx, "migration", engine.Fields{"verification": a.Verification})
+	given["unused"] = true
+	for i := 0; i < len(links) && err == nil; i++ {
+		var used []engine.Row
+		used, err = l.Rows(ctx, "redemption", engine.Fields{"link": links[i].Value("link")})
+		given["unused"] = given["unused"] == true && len(used) == 0
 	}
 	return given, err
 }

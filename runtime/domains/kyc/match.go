@@ -21,27 +21,7 @@ func Similarity(a, b string) float64 {
 	case len(x) == 0 || len(y) == 0:
 		return 0
 	}
-	return 1 - float64(distance(x, y))/float64(max(len(x), len(y)))
-}
-
-// distance returns the Levenshtein distance.
-func distance[T comparable](a, b []T) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		last := row[0]
-		row[0] = i + 1
-		for j := range b {
-			d := last
-			if a[i] != b[j] {
-				d = 1 + min(last, row[j], row[j+1])
-			}
-			last, row[j+1] = row[j+1], d
-		}
-	}
-	return row[len(b)]
+	return 1 - float64(search.Levenshtein(x, y))/float64(max(len(x), len(y)))
 }
 
 // A Rule is the rule by which two names were found to be alike.
@@ -65,8 +45,8 @@ const (
 // alone, since names of a group have most of their letters in common, and each word that only one has
 // counts. Another way to write the form is the same form.
 func Alike(a, b string) (likeness float64, by Rule) {
-	a, cutA := zone(a)
-	b, cutB := zone(b)
+	a, cutA := search.Zone(a)
+	b, cutB := search.Zone(b)
 	x, y := search.NameWords(a), search.NameWords(b)
 	m, formOfA := company(x, a)
 	n, formOfB := company(y, b)
@@ -100,49 +80,43 @@ func Alike(a, b string) (likeness float64, by Rule) {
 	return likeness, by
 }
 
-// zone returns the name in the machine-readable zone of a passport or another document, and how many of
-// its last words may be no more than the beginning of one: any, if it was cut to the 39, 31 or 30 characters
-// that are there for it (ICAO Doc 9303, parts 4 to 6). Where fillers were turned to spaces, two of them
-// perhaps to one, capitals of 37 to 39 characters are what a passport has cut; shorter ones are too many
-// people's whole names. Any other text is a name already.
-func zone(text string) (name string, cut int) {
-	name = strings.TrimSpace(text)
-	if !strings.Contains(name, "<") {
-		if len(name) >= 37 && len(name) <= 39 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ ") == "" {
-			cut = 1
-		}
-		return text, cut
-	}
-	if len(name) == 44 || len(name) == 36 { // the line begins with the kind of document and the state
-		name = name[5:]
-	}
-	if (len(name) == 39 || len(name) == 31 || len(name) == 30) && !strings.HasSuffix(name, "<") {
-		cut = len(name)
-	}
-	return name, cut
+// Named reports whether a text is enough of a name to look for. Letters that stand alone are not.
+func Named(text string) bool {
+	return slices.ContainsFunc(search.NameWords(text), func(w search.NameWord) bool { return len(w.Plain) > 1 })
 }
 
-// servants writes Arabic names of a servant of God as one word, and the article as "al": Abd el-Karim,
-// Abdul Karim and Abdelkarim are Abdalkarim.
-func servants(all []search.NameWord) (words []search.NameWord) {
-	article := func(w string) bool { return w == "al" || w == "el" || w == "ul" }
-	one := func(w string) search.NameWord { return search.NameWords(w)[0] }
-	for i := 0; i < len(all); i++ {
-		w := all[i]
-		name, of := strings.CutPrefix(w.Plain, "abd")
-		switch {
-		case of && name == "" && i+2 < len(all) && article(all[i+1].Plain):
-			w, i = one("abdal").Join(all[i+2]), i+2
-		case of && article(name) && i+1 < len(all):
-			w, i = one("abdal").Join(all[i+1]), i+1
-		case of && len(name) > 3 && article(name[:2]):
-			w = one("abdal" + name[2:])
-		case article(w.Plain):
-			w = one("al")
-		}
-		words = append(words, w)
+// The share of its letters in which a word may differ from another, and in which two that are written
+// as one may: one in so many. J. Smith is not nearly Johnsmith.
+const loosely, tightly = 2, 4
+
+// whole reports whether a name was given in whole words: two words at least of the name that is known,
+// or all that it has, are in it, or nearly so. An initial and the beginning of a word are no words: a name
+// that could be asked for by those would be learned from its owner's telephone, letter by letter.
+func whole(typed, known string) bool {
+	words := func(name string) []part {
+		name, cut := search.Zone(name)
+		rest, _ := company(search.NameWords(name), name)
+		return slices.DeleteFunc(parts(rest, cut), func(p part) bool { return p.particle })
 	}
-	return words
+	given, own := words(typed), words(known)
+	near := func(v, w part, share int) bool {
+		return v.Plain == w.Plain || min(len(v.Plain), len(w.Plain)) > 1 && share*wordCost(v, w) <= max(len(v.Plain), len(w.Plain))
+	}
+	among := func(w part, all []part, share int) bool {
+		for i, v := range all {
+			if near(v, w, share) || i+1 < len(all) && near(joined(all, i)[i], w, tightly) {
+				return true
+			}
+		}
+		return false
+	}
+	n := 0
+	for i, w := range own {
+		if among(w, given, loosely) || i+1 < len(own) && among(joined(own, i)[i], given, tightly) || i > 0 && among(joined(own, i-1)[i-1], given, tightly) {
+			n++
+		}
+	}
+	return n > 0 && n >= min(2, len(own))
 }
 
 // A part is a word of a name, and what it may do there.
@@ -162,7 +136,7 @@ func bare(all []search.NameWord) (words []part) {
 
 // parts returns the words of a name of a person.
 func parts(all []search.NameWord, cut int) (words []part) {
-	all = servants(all)
+	all = search.Servants(all)
 	for i, w := range all {
 		p := part{NameWord: w, particle: known().particles[w.Plain], cut: i+cut >= len(all)}
 		p.particle = p.particle && (len(w.Plain) > 1 || i > 0 && i+1 < len(all)) // an initial may stand at either end
@@ -352,7 +326,7 @@ func pairedAlike(a, b []part, each bool) float64 {
 	}
 	free := func(part) int { return 0 }
 	switch {
-	case n == 0 || n == 1 && m > 1 && !each:
+	case n == 0 || n == 1 && m > 1 && !each, m == 1 && !each && min(size, other) == 1 && size != other: // an initial is no name
 		return 0
 	case !each && cost(free) == 0: // what differs is what one of them lacks
 		switch {
@@ -562,7 +536,7 @@ const mostSpellings = 24
 // for a nickname or the other way round. The name itself comes first. The number of spellings
 // depends on the name alone.
 func Spellings(name string) []string {
-	name, _ = zone(name)
+	name, _ = search.Zone(name)
 	all := []string{search.Name(name)}
 	add := func(words ...string) {
 		if s := strings.Join(words, " "); len(words) > 0 && len(all) < mostSpellings && !slices.Contains(all, s) {

@@ -303,18 +303,18 @@ func TestDecisions(t *testing.T) { // H16, H22, H25, H26, H27, H28, H34, H35
 		t          kyc.Threshold
 		want       string // status, outcome, percent, fields
 	}{
-		{"all fits", "John Smith", kyc.Identifiers{Phone: "5550123"}, []kyc.Candidate{smith}, usual, "VERIFIED PERFECT_MATCH 100 MATCHED NOT_GIVEN NOT_GIVEN NOT_GIVEN R-1"},
-		{"another phone", "John Smith", kyc.Identifiers{Phone: "5550199"}, []kyc.Candidate{smith}, usual, "CHALLENGED PARTIAL_MATCH 100 MISMATCHED NOT_GIVEN NOT_GIVEN NOT_GIVEN "},
+		{"all fits", "John Smith", kyc.Identifiers{Phone: "5550123"}, []kyc.Candidate{smith}, usual, "VERIFIED PERFECT_MATCH 90 MATCHED NOT_GIVEN NOT_GIVEN NOT_GIVEN R-1"},
+		{"another phone", "John Smith", kyc.Identifiers{Phone: "5550199"}, []kyc.Candidate{smith}, usual, "CHALLENGED PARTIAL_MATCH 90 MISMATCHED NOT_GIVEN NOT_GIVEN NOT_GIVEN "},
 		{"nobody", "Jane Unknown", kyc.Identifiers{Phone: "9999999"}, nil, usual, "REJECTED NO_MATCH 0 MISMATCHED NOT_GIVEN NOT_GIVEN NOT_GIVEN "},
 		{"a slip in the name", "Jon Smith", kyc.Identifiers{Phone: "5550123"}, []kyc.Candidate{smith}, usual, "VERIFIED PERFECT_MATCH 90 MATCHED NOT_GIVEN NOT_GIVEN NOT_GIVEN R-1"},
-		{"another identifier", "John Smith", kyc.Identifiers{SSNLast4: "9999"}, []kyc.Candidate{smith}, usual, "VERIFIED PERFECT_MATCH 100 NOT_GIVEN NOT_GIVEN MATCHED NOT_GIVEN R-1"},
-		{"one fits and another does not", "John Smith", kyc.Identifiers{Phone: "5550123", Email: "x@mail.example"}, []kyc.Candidate{smith}, usual, "CHALLENGED PARTIAL_MATCH 100 MATCHED MISMATCHED NOT_GIVEN NOT_GIVEN "},
-		{"a name alone", "John Smith", kyc.Identifiers{}, []kyc.Candidate{smith}, usual, "CHALLENGED PARTIAL_MATCH 100 NOT_GIVEN NOT_GIVEN NOT_GIVEN NOT_GIVEN "},
-		{"two who cannot be told apart", "John Smith", kyc.Identifiers{Phone: "5550123"}, []kyc.Candidate{smith, namesake}, usual, "CHALLENGED PARTIAL_MATCH 100 MATCHED NOT_GIVEN NOT_GIVEN NOT_GIVEN "},
-		{"two, told apart", "John Smith", kyc.Identifiers{Phone: "5550123", BirthDate: "1993-01-21"}, []kyc.Candidate{smith, namesake}, usual, "VERIFIED PERFECT_MATCH 100 MATCHED NOT_GIVEN NOT_GIVEN MATCHED R-2"},
+		{"another identifier", "John Smith", kyc.Identifiers{SSNLast4: "9999"}, []kyc.Candidate{smith}, usual, "VERIFIED PERFECT_MATCH 90 NOT_GIVEN NOT_GIVEN MATCHED NOT_GIVEN R-1"},
+		{"one fits and another does not", "John Smith", kyc.Identifiers{Phone: "5550123", Email: "x@mail.example"}, []kyc.Candidate{smith}, usual, "CHALLENGED PARTIAL_MATCH 90 MATCHED MISMATCHED NOT_GIVEN NOT_GIVEN "},
+		{"a name alone", "John Smith", kyc.Identifiers{}, []kyc.Candidate{smith}, usual, "CHALLENGED PARTIAL_MATCH 90 NOT_GIVEN NOT_GIVEN NOT_GIVEN NOT_GIVEN "},
+		{"two who cannot be told apart", "John Smith", kyc.Identifiers{Phone: "5550123"}, []kyc.Candidate{smith, namesake}, usual, "CHALLENGED PARTIAL_MATCH 90 MATCHED NOT_GIVEN NOT_GIVEN NOT_GIVEN "},
+		{"two, told apart", "John Smith", kyc.Identifiers{Phone: "5550123", BirthDate: "1993-01-21"}, []kyc.Candidate{smith, namesake}, usual, "VERIFIED PERFECT_MATCH 90 MATCHED NOT_GIVEN NOT_GIVEN MATCHED R-2"},
 		{"the identifier of somebody else", "Mary Jones", kyc.Identifiers{Phone: "5550123"}, []kyc.Candidate{smith}, usual, "REJECTED NO_MATCH 0 MISMATCHED NOT_GIVEN NOT_GIVEN NOT_GIVEN "},
-		{"a high level wants two", "John Smith", kyc.Identifiers{Phone: "5550123"}, []kyc.Candidate{smith}, high, "CHALLENGED PARTIAL_MATCH 100 MATCHED NOT_GIVEN NOT_GIVEN NOT_GIVEN "},
-		{"a high level is held", "John Smith", kyc.Identifiers{Phone: "5550123", BirthDate: "1980-05-01"}, []kyc.Candidate{smith}, high, "HELD PERFECT_MATCH 100 MATCHED NOT_GIVEN NOT_GIVEN MATCHED R-1"},
+		{"a high level wants two", "John Smith", kyc.Identifiers{Phone: "5550123"}, []kyc.Candidate{smith}, high, "CHALLENGED PARTIAL_MATCH 90 MATCHED NOT_GIVEN NOT_GIVEN NOT_GIVEN "},
+		{"a high level is held", "John Smith", kyc.Identifiers{Phone: "5550123", BirthDate: "1980-05-01"}, []kyc.Candidate{smith}, high, "HELD PERFECT_MATCH 90 MATCHED NOT_GIVEN NOT_GIVEN MATCHED R-1"},
 		{"a bar below the least", "Jo Smath", kyc.Identifiers{Phone: "5550123"}, []kyc.Candidate{{ID: "R-3", Names: []string{"Alexandra Smithers-Jones"}, Identifiers: smith.Identifiers}}, kyc.Threshold{Identifiers: 1}, "REJECTED NO_MATCH 0 MISMATCHED NOT_GIVEN NOT_GIVEN NOT_GIVEN "},
 	} {
 		d := kyc.Decide(c.name, c.sent, c.people, false, c.t)

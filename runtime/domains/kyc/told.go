@@ -46,25 +46,28 @@ func (s *Said) name() string {
 func (s *Said) Message() string {
 	switch s.Status {
 	case statusNeeds:
+		if !Named(s.Typed) {
+			return s.name() + " is too little of a name, and nobody was looked for. Send the name in whole words, and with it again whatever else you sent."
+		}
 		return "A name alone verifies nobody. Send an identifier for " + s.name() + " as well: a phone number, an e-mail address, the last four digits of the number, or a date of birth."
 	case statusChallenge:
 		wrong := listed(s.with(Mismatched, &fieldWords), "or")
 		if wrong == "" {
-			return fmt.Sprintf("There is a record for %s; the names are %d%% alike. What you sent does not tell that person from others, or is less than this takes. Please check the name, and send another identifier: %s.", s.name(), s.Likeness, s.others())
+			return fmt.Sprintf("There is a record for %s; the names are at least %d%% alike. What you sent does not tell that person from others, or is less than this takes. Please check the name, and send another identifier: %s.", s.name(), s.Likeness, s.others())
 		}
-		return fmt.Sprintf("There is a record for %s; the names are %d%% alike. The %s that you sent does not fit it. That may have three causes:\n- a slip in the %s\n- a record that is out of date\n- another person of a similar name\nPlease check the %s and send it again, or send another identifier: %s.", s.name(), s.Likeness, wrong, wrong, wrong, s.others())
+		return fmt.Sprintf("There is a record for %s; the names are at least %d%% alike. The %s that you sent %s not fit it. That may have three causes:\n- a slip in the %s\n- a record that is out of date\n- another person of a similar name\nPlease check the %s and send it again, or send another identifier: %s.", s.name(), s.Likeness, wrong, inNumber(wrong, "does", "do"), wrong, wrong, s.others())
 	case statusHeld:
 		return "Somebody here looks at this verification before it is answered. You need to send nothing."
 	case statusRejected:
-		return fmt.Sprintf("Nobody here fits %s and what you sent with it. Please check all of it before you ask again, or ask the person which name and which identifiers they gave us. If it should fit, write to our compliance, who can look into it. Of what you sent the name is kept, with the time and the purpose of your question, and no identifier; another verification begins with a new question.", s.name())
+		return fmt.Sprintf("Nobody here fits %s and what you sent with it. Please check all of it before you ask again, or ask the person which name and which identifiers they gave us. If it should fit, write to our compliance, who can look into it. Of what you sent the name is kept, with the time and the purpose of your question, and no identifier; another verification begins with a new question. Names are compared in whole words: an initial stands for none.", s.name())
 	case statusVerified:
-		fits := s.with(Matched, &fieldWords)
-		return fmt.Sprintf("%s is known here: the names are %d%% alike, and the %s %s.", s.name(), s.Likeness, listed(fits, "and"), map[bool]string{true: "fit", false: "fits"}[len(fits) > 1])
+		fits := listed(s.with(Matched, &fieldWords), "and")
+		return fmt.Sprintf("%s is known here: the names are at least %d%% alike, and the %s %s.", s.name(), s.Likeness, fits, inNumber(fits, "fits", "fit"))
 	case "KEYS_EXCHANGED":
 		return "The number was sealed for your key. Nobody else can open it."
 	case "COMPLETED":
-		return "The link was made. It is good once, for an hour, and for the wallet that you named."
-	case "CANCELLED":
+		return "The link was made. It is good once, for an hour, and for the wallet that you named. As long as nobody used it, you may have another made in its place."
+	case statusCancelled:
 		return "You called this verification off."
 	}
 	return ""
@@ -83,6 +86,9 @@ func (s *Said) RequiredToProceed() (all []string) {
 	if s.Status != statusChallenge && s.Status != statusNeeds {
 		return nil
 	}
+	if s.Status == statusNeeds && !Named(s.Typed) {
+		all = append(all, "the name in whole words")
+	}
 	for _, f := range s.with(Mismatched, &fieldWords) {
 		all = append(all, "corrected "+f)
 	}
@@ -97,21 +103,31 @@ func (s *Said) Thoughts() []string {
 	step := func(i int) string {
 		switch s.Fields[i] {
 		case Matched:
-			return "the " + fieldWords[i] + " fits"
+			return "the " + fieldWords[i] + " " + inNumber(fieldWords[i], "fits", "fit")
 		case Mismatched:
-			return "the " + fieldWords[i] + " does not fit"
+			return "the " + fieldWords[i] + inNumber(fieldWords[i], " does", " do") + " not fit"
+		case Pending:
+			return "of the " + fieldWords[i] + " nothing is told yet"
 		}
-		return "no " + fieldWords[i] + " was sent"
+		return "no " + fieldWords[i] + inNumber(fieldWords[i], " was", " were") + " sent"
 	}
 	reflected := "the answer was looked at before it left: it is safe"
 	if s.Revised {
 		reflected = "the answer was looked at before it left: it was revised"
 	}
-	came := map[string]string{statusNeeds: "a name alone verifies nobody", statusChallenge: "something does not fit: a challenge", statusRejected: "nobody fits: rejected", statusHeld: "somebody here looks at it first"}[s.Status]
+	came := map[string]string{statusNeeds: "a name alone verifies nobody", statusChallenge: "something does not fit: a challenge", statusRejected: "nobody fits: rejected", statusHeld: "somebody here looks at it first", statusCancelled: "it was called off"}[s.Status]
 	if came == "" {
 		came = "all fits: verified"
 	}
 	return []string{"looked for the name " + s.name(), step(0), step(1), step(2), step(3), came, reflected}
+}
+
+// inNumber returns the form of a verb that goes with what is listed.
+func inNumber(what, one, more string) string {
+	if strings.Contains(what, " and ") || strings.HasSuffix(what, fieldWords[2]) {
+		return more
+	}
+	return one
 }
 
 func listed(all []string, word string) string {

@@ -341,7 +341,24 @@ func TestWhatIsGivenAwayOfSomebodyWhoAgreed(t *testing.T) {
 		if got := a.refused("northbank", fmt.Sprintf("kyc.exchange-keys :verification-id %s :public-key %q", wei, key)); !strings.Contains(got, "did not agree") {
 			t.Error(got)
 		}
-		// A link.
+		// There is nothing to seal where no number is known, and nothing is spent.
+		if err := a.store.(interface {
+			Load(context.Context, string, ...*stores.Entity) error
+		}).Load(ctx, "INSERT INTO person (person_id, register, record, full_name, phone, consents) VALUES ('00000003-0000-4000-8000-000000000077', '00000001-0000-4000-8000-000000000001', 'R-1077', 'Delta Freight', '5550177', '[\"ACCOUNT_OPENING\"]');\n"); err != nil {
+			t.Fatal(err)
+		}
+		_, delta := a.begun("northbank", `kyc.verify :name "Delta Freight" :phone "555-0177"`)
+		if got := a.refused("northbank", fmt.Sprintf("kyc.exchange-keys :verification-id %s :public-key %q", delta, key)); !strings.Contains(got, "no number of that person") {
+			t.Error(got)
+		}
+		if got := a.tells("northbank", "kyc.status :verification-id "+delta, "status"); got != "VERIFIED" {
+			t.Error(got)
+		}
+		// A link that nobody used may be made again, for another wallet, and is then good no longer.
+		if r, err = a.run("northbank", "kyc.migrate :verification-id "+v+` :audience "other-wallet"`); err != nil {
+			t.Fatal(err)
+		}
+		old := strings.Trim(fmt.Sprint(r.Calls[0].Result.Rows[0][slices.Index(r.Calls[0].Result.Columns, "link")]), `"`)
 		if r, err = a.run("northbank", "kyc.migrate :verification-id "+v+` :audience "safe-wallet"`); err != nil {
 			t.Fatal(err)
 		}
@@ -349,8 +366,10 @@ func TestWhatIsGivenAwayOfSomebodyWhoAgreed(t *testing.T) {
 		link := strings.Trim(fmt.Sprint(table.Rows[0][slices.Index(table.Columns, "link")]), `"`)
 		redeem := func(link string) string { return fmt.Sprintf("kyc.redeem :link %q :public-key %q", link, key) }
 		const bad = "this link is not good"
-		if got := a.refused("other-wallet", redeem(link)); !strings.Contains(got, bad) {
-			t.Error(got)
+		for _, link := range []string{link, old} {
+			if got := a.refused("other-wallet", redeem(link)); !strings.Contains(got, bad) {
+				t.Error(got)
+			}
 		}
 		if got := a.refused("safe-wallet", redeem("00000000-0000-4000-8000-000000000000")); !strings.Contains(got, bad) {
 			t.Error(got)
@@ -381,6 +400,9 @@ func TestWhatIsGivenAwayOfSomebodyWhoAgreed(t *testing.T) {
 		if got := a.refused("safe-wallet", redeem(link)); !strings.Contains(got, bad) {
 			t.Error(got)
 		}
+		if got := a.refused("northbank", "kyc.migrate :verification-id "+v+` :audience "other-wallet"`); !strings.Contains(got, "was used") {
+			t.Error(got)
+		}
 		// One that is over.
 		_, v = a.begun("northbank", `kyc.verify :name "John Smith" :phone "555-0123" :purpose PAYMENT`)
 		if r, err = a.run("northbank", "kyc.migrate :verification-id "+v+` :audience "safe-wallet"`); err != nil {
@@ -392,6 +414,66 @@ func TestWhatIsGivenAwayOfSomebodyWhoAgreed(t *testing.T) {
 		a.mu.Unlock()
 		if got := a.refused("safe-wallet", redeem(link)); !strings.Contains(got, bad) {
 			t.Error(got)
+		}
+	})
+}
+
+// The numbers of other states are taken, and their last four compared.
+func TestANumberIsOfAnyState(t *testing.T) {
+	t.Parallel()
+	agents(t, func(t *testing.T, a *agent) {
+		for i, c := range [][2]string{{"9001014455", "4455"}, {"131052-308T", "308t"}, {"12345678Z", "678Z"}, {"2 55 08 14 168 025 38", "2538"}} {
+			name := fmt.Sprintf("Mira %c. Testova", 'A'+i)
+			if _, err := a.run("rosa", fmt.Sprintf(`kyc.add-person :register-id "People" :record "S-%d" :full-name %q :ssn %q`, i, name, c[0])); err != nil {
+				t.Fatal(c, err)
+			}
+		}
+		if status, _ := a.begun("northbank", `kyc.verify :name "Mira Testova" :ssn-last4 "308t"`); status != "VERIFIED" {
+			t.Error(status)
+		}
+	})
+}
+
+// Whoever leaves out a patronymic, a second family name, particles or a legal form is found by what
+// else they send, whatever that is.
+func TestAShorterNameIsFound(t *testing.T) {
+	t.Parallel()
+	agents(t, func(t *testing.T, a *agent) {
+		for i, c := range [][2]string{{"Теодора Стоянова Кирилова", "Teodora Kirilova"}, {"Nguyễn Thị Ánh Tuyết", "Tuyet Nguyen"}, {"Lucía Fernández Ortega", "Lucia Fernandez"}, {"Кирилов Асен Петров", "Asen Kirilov"}, {"Wilhelmina van der Oye", "Wilhelmina Oye"}, {"Levant Shipping & Trading Ltd.", "Levant Shipping & Trading"}} {
+			if _, err := a.run("rosa", fmt.Sprintf(`kyc.add-person :register-id "People" :record "T-%d" :full-name %q :ssn "10010144%02d" :birth-date 1988-01-%02d`, i, c[0], i, i+1)); err != nil {
+				t.Fatal(c, err)
+			}
+			for _, by := range []string{fmt.Sprintf(`:birth-date 1988-01-%02d`, i+1), fmt.Sprintf(`:ssn-last4 "44%02d"`, i)} {
+				if status, all := a.answer("northbank", fmt.Sprintf(`kyc.verify :name %q %s`, c[1], by)); status != "VERIFIED" {
+					t.Errorf("%s is not found as %s: %s", c[0], c[1], all)
+				}
+			}
+		}
+	})
+}
+
+// Numbers and addresses that came by SQL, as people write them, are compared as those that were typed.
+func TestIdentifiersThatCameBySQL(t *testing.T) {
+	t.Parallel()
+	agents(t, func(t *testing.T, a *agent) {
+		for i, stored := range []string{"+359 888 123 456", "359888123456", "+359888123456", "9888123456", "0888 123 456", "(0888) 12-34-56"} {
+			name := []string{"Teodora Kirilova", "Boris Mihaylov", "Ivana Stefcheva", "Georgi Popov", "Lyudmila Zhekova", "Asen Dragiev"}[i]
+			if err := a.store.(interface {
+				Load(context.Context, string, ...*stores.Entity) error
+			}).Load(ctx, fmt.Sprintf("INSERT INTO person (person_id, register, record, full_name, phone, email) VALUES ('00000003-0000-4000-8000-0000000001%02d', '00000001-0000-4000-8000-000000000001', 'Q-%d', '%s', '%s', ' Teodora.%d@Poshta.Example');\n", i, i, name, stored, i)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := a.store.(stores.Searcher).Index(ctx, a.reg.Entity("person").Store, true); err != nil {
+				t.Fatal(err)
+			}
+			for _, sent := range []string{`:phone "+359 888 123 456"`, `:phone "0888 123 456"`, `:phone "00359888123456"`, fmt.Sprintf(`:email "teodora.%d@poshta.example"`, i)} {
+				if status, all := a.answer("northbank", fmt.Sprintf("kyc.verify :name %q %s", name, sent)); status != "VERIFIED" {
+					t.Errorf("%q is kept, and %s does not fit it: %s", stored, sent, all)
+				}
+			}
+			if status, _ := a.begun("southbank", fmt.Sprintf(`kyc.verify :name %q :phone "0888 123 457"`, name)); status != "CHALLENGED" {
+				t.Error(status)
+			}
 		}
 	})
 }

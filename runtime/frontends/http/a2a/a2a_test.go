@@ -138,7 +138,13 @@ type deskServer struct {
 // understands stands for the phrases of a program.
 type understands struct{}
 
-func (understands) Interpret(_ context.Context, said string, _ dialog.Settled, _ []dialog.Spoken) (dialog.Understood, error) {
+func (understands) Interpret(_ context.Context, said string, settled dialog.Settled, _ []dialog.Spoken) (dialog.Understood, error) {
+	if name, ok := strings.CutPrefix(said, "withdraw it, as there is only "); ok { // the only ticket that there is
+		for _, of := range settled.Rows {
+			name = "@" + of
+		}
+		return dialog.Understood{Script: "desk.withdraw :ticket-id " + name, Verb: "desk.withdraw", Confidence: 1, Unnamed: []string{name[1:]}}, nil
+	}
 	if text, ok := strings.CutSuffix(said, " does not work"); ok {
 		return dialog.Understood{Script: fmt.Sprintf("desk.report :text %q", text), Verb: "desk.report", Confidence: 1}, nil
 	}
@@ -507,6 +513,25 @@ func TestA2AOfMessages(t *testing.T) {
 		if doc := s.rpc("acme", "SendMessage", c.params); at(doc, "error.code") != c.code {
 			t.Errorf("%d: %v", i, doc)
 		}
+	}
+}
+
+// Words that are said to no task are about none that they do not name, though there is only one; said
+// to a task, they are about that one.
+func TestA2AWordsAreAboutTheirTask(t *testing.T) {
+	t.Parallel()
+	s := sqliteDesk(t).serve()
+	one := s.task("acme", says("one", "", dict{"arguments": dict{"text": "A"}}))
+	answer := s.rpc("acme", "SendMessage", says("w1", "", "withdraw it, as there is only "+name(one)))
+	if text := fmt.Sprint(answer); !strings.Contains(text, "Which task is meant?") || strings.Contains(text, "task:map") {
+		t.Errorf("%v", answer)
+	}
+	if now := s.rpc("acme", "GetTask", dict{"id": at(one, "id")}); state(at(now, "result")) != "WORKING" {
+		t.Errorf("it was withdrawn: %v", now)
+	}
+	two := s.task("acme", says("two", "", dict{"arguments": dict{"text": "B"}}))
+	if done := s.task("acme", says("w2", at(two, "id").(string), "withdraw it, as there is only "+name(one))); state(done) != "CANCELED" || at(done, "id") != at(two, "id") {
+		t.Errorf("%v", done)
 	}
 }
 

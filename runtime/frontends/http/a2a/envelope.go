@@ -38,7 +38,10 @@ type toldProblem struct{ server.Problem }
 func (p toldProblem) Sentence() (code, text string) {
 	text = p.Title
 	if len(p.Diagnostics) > 0 {
-		text = p.Diagnostics[0].Summary
+		d := &p.Diagnostics[0]
+		if text = d.Summary; d.Code == "pattern-mismatch" && d.Label != "" {
+			text += ": " + d.Label
+		}
 	}
 	return p.Code, text
 }

@@ -157,13 +157,18 @@ func (p *peer) callOf(ctx context.Context, s *engine.Session, data []byte, t *ta
 		return &call, nil
 	}
 	// A message to a task fills the argument that refers to the task's row.
-	i := slices.IndexFunc(verb.Params, func(param verbs.Param) bool {
-		return param.Type != nil && param.Type.Name == verbs.RefType && param.Type.Entity == t.of.Entity
-	})
+	i := t.rowIn(verb)
 	if i >= 0 && !slices.ContainsFunc(call.Args, func(arg dsl.Arg) bool { return arg.Key == verb.Params[i].Name }) {
 		call.Args = append(call.Args, dsl.NewArg(verb.Params[i].Name, symbol(p.rowID(ctx, t))))
 	}
 	return &call, nil
+}
+
+// rowIn returns which argument of a verb refers to the task's row, -1 for none.
+func (t *task) rowIn(verb *verbs.Verb) int {
+	return slices.IndexFunc(verb.Params, func(param verbs.Param) bool {
+		return param.Type != nil && param.Type.Name == verbs.RefType && param.Type.Entity == t.of.Entity
+	})
 }
 
 // rowID returns the name of a task's row, even if the task is known by its confirmation.
@@ -211,6 +216,22 @@ func (p *peer) withhold(data []byte, call *dsl.Call) json.RawMessage {
 // plainly is the confidence that a phrase needs where any other text would begin a task.
 const plainly = 0.9
 
+// aboutNone reports whether words that are said to no task were read as a call about one that they do
+// not name: which is meant would be a guess, and the words may be about somebody else.
+func (p *peer) aboutNone(u *dialog.Understood) bool {
+	script, _ := dsl.Parse(dsl.NewSource(taskKind, u.Script))
+	for i := range script.Calls {
+		verb := p.Registry.Verb(script.Calls[i].Verb)
+		for _, param := range verb.Params {
+			arg, is := script.Calls[i].Get(param.Name)
+			if is && param.Type.Name == verbs.RefType && p.taskOf(param.Type.Entity.Store.Name) != nil && slices.Contains(u.Unnamed, arg.Text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // meant reads words as calls: as the answer that a task requires, as a phrase, or as the text of a
 // new task.
 func (p *peer) meant(ctx context.Context, s *engine.Session, text string, t *task) (script string, reply []a2a.Part, err error) {
@@ -227,10 +248,21 @@ func (p *peer) meant(ctx context.Context, s *engine.Session, text string, t *tas
 	}
 	if p.Talk != nil && len(text) <= 4000 {
 		if o := p.Talk(s); o.Interpreter != nil {
-			u, err := o.Interpreter.Interpret(ctx, text, dialog.Settled{}, nil)
+			var settled dialog.Settled
+			if t != nil {
+				settled.Rows = map[*verbs.Entity]string{t.of.Entity: p.rowID(ctx, t)}
+			}
+			u, err := o.Interpreter.Interpret(ctx, text, settled, nil)
+			if verb := p.Registry.Verb(u.Wants.Verb); err == nil && t != nil && verb != nil && verb.Params[max(0, t.rowIn(verb))].Name == u.Wants.Param { // which task it is, is said
+				u.Wants.Text = "@" + p.rowID(ctx, t)
+				settled.Given = append(settled.Given, u.Wants)
+				u, err = o.Interpreter.Interpret(ctx, text, settled, nil)
+			}
 			switch {
 			case err != nil:
 				return "", nil, err
+			case t == nil && p.aboutNone(&u):
+				return "", []a2a.Part{a2a.TextPart("Which task is meant? Words about one are sent with its taskId.")}, nil
 			case otherwise != nil && (u.Confidence < plainly || len(u.Left) > 0):
 			case u.Ask != "":
 				offers := message.Names(u.Offers, func(offer dialog.Offer) string { return offer.Says })
@@ -243,6 +275,13 @@ func (p *peer) meant(ctx context.Context, s *engine.Session, text string, t *tas
 	if otherwise != nil {
 		call := dsl.NewCall(otherwise.Verb.Name, dsl.NewArg(otherwise.Verb.Params[otherwise.Param].Name, dsl.NewString(text)))
 		return dsl.FormatCall(&call), nil, nil
+	}
+	if t != nil && t.state == verbs.TaskInput && s.May(t.of.Continues) {
+		says := "That was not understood. This task waits for what " + t.of.Continues.Name + " takes. Send it as data, with the taskId"
+		if phrases := t.of.Continues.Phrases; len(phrases) > 0 {
+			says += ", or in words: " + strings.Join(phrases, "; ")
+		}
+		return "", []a2a.Part{a2a.TextPart(says + ".")}, nil
 	}
 	skills := p.card(s.May).Skills
 	lines := []string{"That was not understood. This is what can be asked for:"}

@@ -34,6 +34,7 @@ type Filters struct {
 type Review struct {
 	Queue    Queue
 	Document *Document // nil if there is none
+	NoFiles  bool      // no verb takes a file, so there never is one
 	Files    []Link    // the item's files, if there are several
 	Side     []Block
 }

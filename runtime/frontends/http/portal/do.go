@@ -416,6 +416,9 @@ func (d *Desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 				roles = append(roles, d.Tell.Text(r.Role))
 			}
 		}
+		if item := f.values.Get("item"); item != "" { // it is about this item, which waits still
+			f.values.Set("next", d.itemURL(item))
+		}
 		return d.settled(ctx, f, d.Say("pages/proposed", strings.Join(roles, ", "), d.Time(pending.Expires)), 0)
 	}
 	r, err := d.Session.Run(ctx, program, o)

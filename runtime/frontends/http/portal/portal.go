@@ -430,6 +430,12 @@ func (r row) textWith(column string, called func(reference string) string) strin
 	if v.Kind() == stores.Time {
 		return r.d.Time(v.Time())
 	}
+	if lines := strings.Split(v.Text(), "\n"); v.Kind() == stores.String && len(lines) > 1 {
+		for i, line := range lines {
+			lines[i] = r.d.Tell.Value(stores.NewString(line))
+		}
+		return strings.Join(lines, "\n")
+	}
 	return r.d.Tell.Value(v)
 }
 

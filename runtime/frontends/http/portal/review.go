@@ -14,7 +14,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
+	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/http/pages"
 	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/runtime/state/uploads"
@@ -48,7 +50,9 @@ func (d *Desk) review(name string, call *receipt.Call, r row, listed bool) error
 		return err
 	}
 	onFile := onFileOf(r, listed, opened)
-	out := pages.Review{Queue: list}
+	out := pages.Review{Queue: list, NoFiles: !slices.ContainsFunc(d.Registry.Verbs(), func(v *verbs.Verb) bool {
+		return slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.Upload != nil })
+	})}
 	if out.Document, out.Files, err = d.documents(ctx, q, name, call, onFile); err != nil {
 		return err
 	}
@@ -83,8 +87,16 @@ func (d *Desk) review(name string, call *receipt.Call, r row, listed bool) error
 // nothing but the item is done from here; the others are links to their forms.
 func (d *Desk) decision(ctx context.Context, q *queue, name string, call *receipt.Call, r row, listed bool) (pages.Card, error) {
 	card := pages.Card{ID: "decision", Title: d.Say("pages/staff-decide"), Arrive: true, Facts: d.details(call)}
+	open, err := d.proposed(ctx, call)
+	if err != nil {
+		return card, err
+	}
+	for _, c := range open {
+		verb, _, _ := strings.Cut(c.Calls[0], " ")
+		card.Notes = append(card.Notes, pages.Banner{Text: d.Tell.Verb(d.Registry.Verb(verb)) + ": " + d.Say("pages/asked-by", d.Who(c.Asker), d.Time(c.Asked)), Acts: []pages.Link{{URL: "/waiting/" + c.ID, Text: d.Say("pages/waiting")}}})
+	}
 	if !listed {
-		card.Notes = []pages.Banner{{Text: d.Say("pages/staff-not-listed")}}
+		card.Notes = append(card.Notes, pages.Banner{Text: d.Say("pages/staff-not-listed")})
 		return d.Present("item "+name, card), nil
 	}
 	card.Lines = r.lines()
@@ -108,8 +120,48 @@ func (d *Desk) decision(ctx context.Context, q *queue, name string, call *receip
 		}
 	}
 	card.Links = links
+	for _, c := range open { // what waits is not asked for again
+		verb, _, _ := strings.Cut(c.Calls[0], " ")
+		if card.URL == "/do/"+verb {
+			card.URL, card.Hidden, card.Buttons = "", nil, nil
+		}
+		card.Links = slices.DeleteFunc(card.Links, func(l pages.Link) bool { return strings.HasPrefix(l.URL, "/do/"+verb+"?") })
+	}
 	return d.Present("item "+name, card), nil
 }
+
+// proposed lists what was asked for of an item, by the reader or by others, and waits for an agreement.
+func (d *Desk) proposed(ctx context.Context, call *receipt.Call) (of []*engine.Pending, err error) {
+	if len(call.Result.Keys) != 1 {
+		return nil, nil
+	}
+	for _, own := range [...]bool{false, true} {
+		all, _, err := d.Session.Journal().Waiting(ctx, own, "", mostProposed)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range all {
+			if len(c.Calls) != 1 {
+				continue
+			}
+			script, _ := dsl.Parse(dsl.NewSource("waiting", c.Calls[0]))
+			for _, a := range script.Calls[0].Args {
+				if a.Value.Kind != dsl.Symbol {
+					continue
+				}
+				_, key, err := d.Session.Names().Find(ctx, call.Result.Entity+" @"+strings.TrimPrefix(a.Value.Text, "@"))
+				if err == nil && key == call.Result.Keys[0] {
+					of = append(of, c)
+					break
+				}
+			}
+		}
+	}
+	return of, nil
+}
+
+// mostProposed is how many proposals are looked at for those about an item.
+const mostProposed = 50
 
 // direct returns the form of an act that asks for nothing but its item.
 func (d *Desk) direct(link pages.Link, item, next string) (form pages.Act, ok bool) {

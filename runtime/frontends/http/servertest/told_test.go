@@ -296,7 +296,14 @@ func TestWhatPagesTellOfCallsIsSo(t *testing.T) {
 		told.Check(t, "pages/proposed", proposed, asked)
 		return proposed, number(nowak.get("/waiting", http.StatusOK), `href="/waiting/([^"]+)"`)
 	}
+	const item = "/p/1/item/pierre-dupont-source-of-wealth"
+	free := weber.get(item, http.StatusOK)
 	_, id := waived("pierre-dupont-source-of-wealth")
+	for _, who := range []reader{weber, nowak} { // the item says what was asked for
+		if page := who.get(item, http.StatusOK); !strings.Contains(page, `href="/waiting/`+id) || strings.Contains(free, "/waiting/"+id) {
+			t.Error("the page of an item does not say what waits for it")
+		}
+	}
 	queue := nowak.get("/waiting", http.StatusOK)
 	told.Check(t, "pages/waiting-list", queue, empty, "1")
 	told.Check(t, "pages/nothing-waits", empty, queue)
