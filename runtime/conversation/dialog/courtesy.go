@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
@@ -73,11 +74,24 @@ func courtesyIn(said string) (*courtesy, values.Language) {
 			}
 		}
 		m := greeted().FindStringSubmatch(plain)
+		if m == nil && onlyThanks(said, plain) {
+			if in := values.Detect(said); len(in) == 1 {
+				return &courtesy{answer: (*turn).thanked}, in[0]
+			}
+			return &courtesy{answer: (*turn).thanked}, values.English
+		}
 		if m == nil {
 			return nil, 0
 		}
 		plain = m[len(m)-1]
 	}
+}
+
+// onlyThanks reports whether a message is one clause that thanks for something, and holds no value.
+func onlyThanks(said, plain string) bool {
+	const most = 9
+	found, _ := values.Find(said, values.In{Now: time.Unix(0, 0)})
+	return len(found) == 0 && len(strings.Fields(said)) <= most && len(clausesOf(strings.TrimRight(said, " .!"))) == 1 && len(sentencesOf(said)) == 1 && thanksFor().MatchString(plain)
 }
 
 var complaint = lazily(func() string { return `(?:^| )(?:` + values.Expression("complaint") + `)(?: |$)` })

@@ -80,12 +80,17 @@ func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog
 	if u.Long {
 		return u, nil
 	}
+	sure := slices.ContainsFunc(h.Parts, func(p intent.Part) bool { return p.Certainty == intent.Sure })
 	for k := range h.Parts {
 		p := &h.Parts[k]
-		if q, ok := p.Supposed(); ok {
-			*p = q
+		if sure && p.Remark() {
+			u.Left = append(u.Left, strings.TrimSpace(said[p.Range.Start:p.Range.End]))
+			continue
 		}
-		name, err := i.meant(ctx, p, names, before)
+		name, err := i.supposed(ctx, p, names, before)
+		if err == nil && name == "" {
+			name, err = i.meant(ctx, p, names, before)
+		}
 		if err != nil {
 			return dialog.Understood{}, err
 		}
@@ -141,7 +146,11 @@ func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog
 		if u.Of == p.Range && u.Ask != "" {
 			u.Names = append(u.Names, p.Rows()...)
 		}
+		u.Days = append(u.Days, p.Days()...)
 		for _, a := range p.Args {
+			if a.Said() && a.Value.Kind == dsl.Code {
+				u.Codes = append(u.Codes, a.Value.Text)
+			}
 			u.Beside = cmp.Or(u.Beside, a.Beside)
 			if a.Said() && !a.Given && !a.Param.Sensitive {
 				u.Resolved = append(u.Resolved, said[a.Range.Start:a.Range.End]+": "+dsl.FormatValue(a.Value))
@@ -150,14 +159,40 @@ func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog
 	}
 	u.Script = strings.TrimSuffix(u.Script, "\n")
 	if settled.Verb == "" && len(settled.Given) == 0 {
-		u.Withheld, err = i.withheld(ctx, said, in, u.Confidence)
+		u.Withheld, err = i.withheld(ctx, said, in, h.Parts)
 	}
 	return u, err
 }
 
-// withheld returns the verb that a sentence surely means, and more surely than what the session may do,
-// if the session may not use it; "" if there is none.
-func (i *Interpreter) withheld(ctx context.Context, said string, in values.In, confidence float64) (string, error) {
+// supposed completes a part about whose verb the person would be asked with that verb, if it can be done as it was
+// said, or is likely. It returns the name of a row that it assumed.
+func (i *Interpreter) supposed(ctx context.Context, p *intent.Part, names map[*verbs.Entity][]string, before []dialog.Spoken) (string, error) {
+	q, ok := p.Supposed()
+	if !ok {
+		return "", nil
+	}
+	name, err := i.meant(ctx, &q, names, before)
+	if err != nil {
+		return "", err
+	}
+	if !q.Likely() {
+		if q.Call == "" {
+			return "", nil
+		}
+		if can, err := i.possible(ctx, &q); !can || err != nil {
+			return "", err
+		}
+	}
+	*p = q
+	return name, nil
+}
+
+// withheld returns the verb that a sentence surely means, where it means nothing that the session may do, if that
+// changes something and the session may not use it; "" if there is none.
+func (i *Interpreter) withheld(ctx context.Context, said string, in values.In, mine []intent.Part) (string, error) {
+	if slices.ContainsFunc(mine, func(p intent.Part) bool { return p.Certainty != intent.Nothing }) {
+		return "", nil
+	}
 	v, err := Vocabulary(ctx, i.reg, i.session)
 	if err != nil {
 		return "", err
@@ -165,7 +200,7 @@ func (i *Interpreter) withheld(ctx context.Context, said string, in values.In, c
 	v.Verbs = slices.DeleteFunc(slices.Clone(i.reg.Verbs()), func(v *verbs.Verb) bool { return v.Internal || v.Masked() })
 	parts := i.index.Reader(v).Read(said, in).Parts
 	at := slices.IndexFunc(parts, func(p intent.Part) bool {
-		return p.Certainty == intent.Sure && !i.session.May(p.Verb) && p.Confidence > confidence
+		return p.Certainty == intent.Sure && !i.session.May(p.Verb) && len(p.Verb.Effects) > 0
 	})
 	if at < 0 {
 		return "", nil
