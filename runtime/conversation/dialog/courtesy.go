@@ -294,7 +294,8 @@ func (t *turn) drops(ctx context.Context) (string, bool, error) {
 // which call is meant.
 func (t *turn) takesBack(ctx context.Context) (string, bool, error) {
 	c := t.c
-	if len(c.open) > 0 || !undoSaid().MatchString(values.Plain(t.heard.own)) {
+	clauses := clausesOf(t.heard.own) // "oh wait, that was the wrong one, undo that"
+	if len(c.open) > 0 || !undoSaid().MatchString(values.Plain(clauses[len(clauses)-1])) || len(clauses) > 1 && enquires(t.heard.own) {
 		return "", false, nil
 	}
 	if t.heard.reply.Answer == values.Decline && (t.was.open() || c.expected != (expected{}) || t.asking(ctx) != nil) {

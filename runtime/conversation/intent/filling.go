@@ -259,7 +259,7 @@ func (f *filling) reading(what ...values.What) (one *values.Reading, there bool)
 		held.Choice, held.Others, held.Problem = values.Choice{Value: one.First}, nil, 0
 		one = &held // "sales since November": from its first day on
 	}
-	if !one.Known() && !f.pr.Required && f.c.tells(one.Range) {
+	if !one.Known() && !f.pr.Required && (f.c.tells(one.Range) || one.Problem == values.Negated) {
 		return nil, false
 	}
 	if !one.Known() {

@@ -45,7 +45,7 @@ func (f *filling) text() {
 		at.End++
 	}
 	if how == said && !sentences(pr) {
-		at = r.without(p.Verb, pr, c, at)
+		at = c.upToClause(r.without(p.Verb, pr, c, at))
 	}
 	switch {
 	case how == said && !r.onlyRow(p.Verb, c, at):
@@ -58,6 +58,18 @@ func (f *filling) text() {
 	if raw := c.raw(at); f.accepted(stores.NewString(raw)) {
 		f.take(dsl.NewString(raw), at, nil)
 	}
+}
+
+// upToClause returns a range that is no sentence without what is said behind a comma in so many words that it is no part
+// of a value: "31 December 2048, the scan is bad".
+func (c *clause) upToClause(at values.Range) values.Range {
+	const many = 4
+	for i := range c.words {
+		if w := &c.words[i]; w.Range.Start > at.Start && w.Range.End <= at.End && c.pauses(i) && i+many <= len(c.words) && c.words[i+many-1].Range.End <= at.End && !c.quoted[i] {
+			return values.Range{Start: at.Start, End: c.words[i-1].Range.End}
+		}
+	}
+	return at
 }
 
 // reasons reports whether a clause says more than that a verb is meant which needs nothing else: a value, a row, or two

@@ -94,6 +94,9 @@ func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog
 		if err != nil {
 			return dialog.Understood{}, err
 		}
+		if err := i.priced(ctx, p); err != nil {
+			return dialog.Understood{}, err
+		}
 		if err := i.accepted(ctx, p); err != nil {
 			return dialog.Understood{}, err
 		}
@@ -185,6 +188,33 @@ func (i *Interpreter) supposed(ctx context.Context, p *intent.Part, names map[*v
 	}
 	*p = q
 	return name, nil
+}
+
+// priced completes a part that lacks the currency of an amount with the only one with which it would be accepted, as
+// that of an order is; if there is none, with the first, whose refusal says why.
+func (i *Interpreter) priced(ctx context.Context, p *intent.Part) error {
+	if len(p.Asks) != 1 || p.Asks[0].Param == nil || p.Asks[0].Param.Type.Name != verbs.MoneyType || len(p.Asks[0].Choices) < 2 {
+		return nil
+	}
+	var fit []intent.Part
+	first := p.Choose(p.Asks[0].Param, p.Asks[0].Choices[0])
+	for _, c := range p.Asks[0].Choices {
+		q := p.Choose(p.Asks[0].Param, c)
+		ok, err := i.possible(ctx, &q)
+		if err != nil {
+			return err
+		}
+		if ok {
+			fit = append(fit, q)
+		}
+	}
+	if len(fit) == 0 {
+		fit = append(fit, first)
+	}
+	if len(fit) == 1 && fit[0].Call != "" {
+		*p = fit[0]
+	}
+	return nil
 }
 
 // withheld returns the verb that a sentence surely means, where it means nothing that the session may do, if that
