@@ -126,7 +126,7 @@ func (r *Reader) Read(text string, in values.In) Heard {
 			r.fill(&h.Parts[n-1], c, l)
 			continue
 		}
-		if open := p.Certainty != Sure || len(p.Asks) > 0; open || len(p.Verb.Effects) == 0 {
+		if open := p.Certainty != Sure || len(p.Asks) > 0; open || len(p.Verb.Effects) == 0 || c.questionBefore() {
 			if several := r.facts(text, c, readings, l); several != nil && (open || p.asksBoth(several) || p.misses(several)) {
 				h.Parts = append(h.Parts, several...)
 				continue
