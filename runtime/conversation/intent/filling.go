@@ -437,8 +437,10 @@ func (f *filling) code() {
 
 func (f *filling) money() {
 	rd, there := f.reading(values.Money)
-	if rd == nil && !there {
-		rd, there = f.reading(values.Integer, values.Decimal)
+	for _, what := range []values.What{values.Decimal, values.Integer} {
+		if rd == nil && !there {
+			rd, there = f.reading(what)
+		}
 	}
 	switch {
 	case rd == nil && !there:

@@ -318,6 +318,13 @@ func (p *Part) Choose(pr *verbs.Param, text string) Part {
 	for _, c := range q.clauses[1:] {
 		r.fill(&q, c, q.language)
 	}
+	for i := range q.Args { // it stands where the amount does that it completes
+		for k := range q.clauses[0].readings {
+			if rd := &q.clauses[0].readings[k]; q.Args[i].Param == pr && strings.HasSuffix(text, rd.Value.Text()) && !q.took(rd.Range) {
+				q.Args[i].Range = rd.Range
+			}
+		}
+	}
 	return q
 }
 

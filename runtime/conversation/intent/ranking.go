@@ -171,6 +171,9 @@ func (r *Reader) suit(c *clause, all []rank.Candidate) {
 // acts returns the stems of the words for what a clause orders to be done, with those that mean the same; nil if it
 // orders none of the few acts that no other word stands for.
 func (c *clause) acts() []string {
+	if slices.ContainsFunc(c.words[1:], func(w values.Word) bool { return refusals()[w.Plain] }) {
+		return nil // "delete it, no wait, …"
+	}
 	for i := range c.words {
 		if c.taken[i] || c.quoted[i] || !(c.wish || c.stems[i] == c.first || i > 1 && polite.in(plainly(c.words[i-2:], nil))) {
 			continue

@@ -220,7 +220,8 @@ func (i *Interpreter) priced(ctx context.Context, p *intent.Part) error {
 // withheld returns the verb that a sentence surely means, where it means nothing that the session may do, if that
 // changes something and the session may not use it; "" if there is none.
 func (i *Interpreter) withheld(ctx context.Context, said string, in values.In, mine []intent.Part) (string, error) {
-	if slices.ContainsFunc(mine, func(p intent.Part) bool { return p.Certainty != intent.Nothing }) {
+	const likely = 0.35
+	if slices.ContainsFunc(mine, func(p intent.Part) bool { return p.Certainty == intent.Sure || p.Confidence > likely || p.Call != "" }) {
 		return "", nil
 	}
 	v, err := Vocabulary(ctx, i.reg, i.session)
