@@ -87,7 +87,7 @@ func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog
 			u.Left = append(u.Left, strings.TrimSpace(said[p.Range.Start:p.Range.End]))
 			continue
 		}
-		name, err := i.supposed(ctx, p, names, before)
+		name, err := i.supposed(ctx, p, sure, names, before)
 		if err == nil && name == "" {
 			name, err = i.meant(ctx, p, names, before)
 		}
@@ -168,10 +168,11 @@ func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog
 }
 
 // supposed completes a part about whose verb the person would be asked with that verb, if it can be done as it was
-// said, or is likely. It returns the name of a row that it assumed.
-func (i *Interpreter) supposed(ctx context.Context, p *intent.Part, names map[*verbs.Entity][]string, before []dialog.Spoken) (string, error) {
+// said, or is likely; beside a part that is sure, only if it is likely, since one yes would agree to both. It returns the
+// name of a row that it assumed.
+func (i *Interpreter) supposed(ctx context.Context, p *intent.Part, beside bool, names map[*verbs.Entity][]string, before []dialog.Spoken) (string, error) {
 	q, ok := p.Supposed()
-	if !ok {
+	if !ok || beside && !q.Likely() {
 		return "", nil
 	}
 	name, err := i.meant(ctx, &q, names, before)
