@@ -84,7 +84,7 @@ func (t *turn) checked(ctx context.Context, p proposal) (*task, step) {
 	if n := t.calls + len(script.Calls); n > c.o.Limits.Calls {
 		return nil, step{wrong: modelTooMany(n, c.o.Limits.Calls)}
 	}
-	t.trace.phrased = p.phrased
+	t.trace.phrased, t.trace.codes = p.phrased, p.codes
 	if !p.phrased {
 		t.inOwnSpelling(script)
 	}

@@ -204,6 +204,9 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 // surely something else. What it says besides, and is no request of its own, is named as not taken.
 func (t *turn) takesValue(ctx context.Context, alone *Understood, was *unclear) (*Understood, error) {
 	says, reply := t.heard.own, t.heard.reply.Answer
+	if was.open() && was.fresh && was.Wants.Param == "" && len(was.Offers) > 1 && reply == values.Other && alone.Script == "" {
+		return t.fitsOne(ctx, was)
+	}
 	switch {
 	case !was.open() || was.Corrects || was.Wants.Param == "" || reply != values.Other && (reply != values.Change || was.Text && values.Begins(says) != values.Other):
 		return nil, nil
@@ -259,6 +262,34 @@ func (t *turn) takesValue(ctx context.Context, alone *Understood, was *unclear) 
 	}
 	t.next = next
 	return &u, err
+}
+
+// fitsOne takes a message as the value that one of the offered verbs lacks, and no other: a day, where one of the two
+// takes one.
+func (t *turn) fitsOne(ctx context.Context, was *unclear) (one *Understood, err error) {
+	for _, o := range was.Offers {
+		if o.Verb == "" {
+			return nil, nil
+		}
+		next := unclear{said: was.said, Verb: o.Verb, Given: was.Given}
+		u, err := t.c.understood(ctx, &next, was.Spoken)
+		if err != nil || u.Wants.Param == "" || u.Dictated {
+			continue
+		}
+		next.Wants = u.Wants
+		next = next.with(t.heard.own)
+		if u, err = t.c.understood(ctx, &next, was.Spoken); err != nil || u.Script == "" {
+			continue
+		}
+		if one != nil {
+			return nil, nil
+		}
+		if u.Beside != "" {
+			u.Left = []string{u.Beside}
+		}
+		one, t.next = &u, next
+	}
+	return one, nil
 }
 
 // besides matches what may stand between an answer and something else.

@@ -136,6 +136,8 @@ type Understood struct {
 	Resolved   []string // what words were read as
 	Assumed    []string // names of rows that were meant without being said
 	Unnamed    []string // names of rows in Script that no words of the message name
+	Days       []string // days that it is read by and that were said in other words, each with what it is
+	Codes      []string // that the person said, in whatever words
 	Withheld   string   // the verb that is surely meant and that the person may not use; "" if it is none
 	Nearest    []string // the verbs that come nearest to a part that is not understood
 	// Wants is the argument that Ask asks for, without a text; Dictated says that it is free text.

@@ -161,15 +161,18 @@ func (t *turn) corrected(ctx context.Context, of correctable, fit Fit, said stri
 	t.spokenFor(of.call, fit.Script)
 	t.record.note(noteCorrection)
 	before := slices.Clone(c.open)
-	outcome, err := t.carry(ctx, proposal{script: fit.Script, phrased: true, asked: true})
+	outcome, err := t.carry(ctx, proposal{script: fit.Script, phrased: true, asked: true, codes: append(t.trace.codes, fit.Text)})
 	switch {
 	case err != nil:
 		return t.system(ctx, err)
+	case outcome.wrong != "" && of.of == nil:
+		if q, err := t.asAnother(ctx, fit); q != nil || err != nil {
+			return c.wording.say(sayDoneBefore) + "\n" + c.wording.question(q), err
+		}
+		return t.refused(outcome.why), nil
 	case outcome.wrong != "":
 		text := t.refused(outcome.why)
-		if of.of != nil { // that waits as it was, and is put again before a yes counts
-			of.of.fresh = false
-		}
+		of.of.fresh = false // that waits as it was, and is put again before a yes counts
 		return text, nil
 	case outcome.question == nil: // it changes nothing
 		return t.facing(t.left(t.found)), nil
@@ -184,6 +187,31 @@ func (t *turn) corrected(ctx context.Context, of correctable, fit Fit, said stri
 		t.record.Withdrawn = of.of.Calls
 	}
 	return c.wording.say(sayInstead) + "\n" + c.wording.question(outcome.question), nil
+}
+
+// asAnother asks about what is refused to be done once more with the one other verb that takes the same arguments, such
+// as one that corrects what was given; it returns nil if there is none.
+func (t *turn) asAnother(ctx context.Context, fit Fit) (*Question, error) {
+	call := oneCall(fit.Script)
+	if call == nil {
+		return nil, nil
+	}
+	for _, v := range t.c.verbs {
+		if v.Name == call.Verb || len(v.Effects) == 0 || v.Deprecated != nil || slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
+			return p.Required != slices.ContainsFunc(call.Args, func(a dsl.Arg) bool { return a.Key == p.Name })
+		}) || slices.ContainsFunc(call.Args, func(a dsl.Arg) bool {
+			return !slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.Name == a.Key })
+		}) {
+			continue
+		}
+		other := *call
+		other.Verb = v.Name
+		outcome, err := t.carry(ctx, proposal{script: dsl.FormatCall(&other), phrased: true, asked: true, codes: t.trace.codes})
+		if outcome.question != nil || err != nil {
+			return outcome.question, err
+		}
+	}
+	return nil, nil
 }
 
 // renamed returns a changed call whose texts name the row that it has now, where they named the one that
@@ -216,35 +244,88 @@ func (t *turn) renames(text, was, now string) string {
 	return text
 }
 
-// adds takes a statement that nothing else is made of, while a proposal stands that holds the person's own
-// text, as an addition to that text: "one of the presses is broken" and "it leaks oil". The person is asked
-// about the new text.
-func (t *turn) adds(ctx context.Context) (text string, handled bool, err error) {
+// adds takes a statement, while a proposal stands, as an addition to it: its clauses that are another value for a part
+// of the call change that, and the others go on in the text of the person's own that the call has, or may have: "one of
+// the presses is broken" and "it leaks oil", or "by phone, about the tax returns". The person is asked about it anew.
+// Where the message may be something else, one clause at least has to be such a value.
+func (t *turn) adds(ctx context.Context, perhaps bool) (text string, handled bool, err error) {
 	const few = 3 // words that may be a remark as well
 	c, q := t.c, t.c.stands()
 	if q == nil || t.heard.hidden || t.heard.quoted != "" || t.heard.reply != (values.Reply{}) || strings.ContainsAny(t.heard.own, "?¿") ||
-		len(strings.Fields(t.heard.own)) < few || values.ReadRemark(t.heard.own) != values.NoRemark || values.Begins(t.heard.own) != values.Other || complains(t.heard.own) {
+		values.ReadRemark(t.heard.own) != values.NoRemark || values.Begins(t.heard.own) != values.Other || complains(t.heard.own) {
 		return "", false, nil
 	}
 	all := t.correctables(ctx)
 	if len(all) != 1 || q.decides {
 		return "", false, nil
 	}
-	v := c.o.Registry.Verb(all[0].call.Verb)
-	for i := range all[0].call.Args {
-		a := &all[0].call.Args[i]
-		k := slices.IndexFunc(v.Params, func(p verbs.Param) bool { return p.Name == a.Key })
-		if k < 0 || a.Value.Kind != dsl.String || !v.Params[k].Required || v.Params[k].Type.Pattern != nil || v.Params[k].Type.MaxLength < longText || t.trace.origin(&a.Value) != ofPerson {
+	now, changed := all[0].call, false
+	var rest []string
+	if clauses := clausesOf(t.heard.own); len(clauses) > 1 {
+		for _, clause := range clauses {
+			clause = strings.Trim(clause, " ,;:–—")
+			found, ok, err := c.o.Interpreter.Correct(ctx, clause, now)
+			if err != nil {
+				return "", true, err
+			}
+			if fits := found.Fits; ok && len(fits) == 1 {
+				if next := oneCall(fits[0].Script); next != nil {
+					t.trace.codes = append(t.trace.codes, fits[0].Text)
+					now, changed = next, true
+					continue
+				}
+			}
+			rest = append(rest, clause)
+		}
+	} else {
+		rest = []string{t.heard.own}
+	}
+	said := strings.Join(rest, ", ")
+	if perhaps && !changed || !changed && len(strings.Fields(said)) < few {
+		return "", false, nil
+	}
+	next := now
+	if said != "" {
+		if next = t.withText(now, said); next == nil && !changed {
+			return "", false, nil
+		} else if next == nil {
+			next = now
+			defer func() { text = joined(t.notTaken(rest), text) }()
+		}
+	}
+	t.as(TakenCorrection)
+	fit := Fit{Script: dsl.FormatCall(next)}
+	for i := range next.Args {
+		if v := &next.Args[i].Value; v.Kind == dsl.String && strings.HasSuffix(v.Text, said) && said != "" {
+			fit.Text = v.Text
+		}
+	}
+	text, err = t.corrected(ctx, all[0], fit, t.heard.own)
+	return text, true, err
+}
+
+// withText returns a call with more of the person's own words in its text; nil if it has no place for them.
+func (t *turn) withText(call *dsl.Call, said string) *dsl.Call {
+	v := t.c.o.Registry.Verb(call.Verb)
+	next := *call
+	next.Args = slices.Clone(call.Args)
+	for k := range v.Params {
+		p := &v.Params[k]
+		if p.Type.Name != verbs.StringType || p.Type.Pattern != nil || p.Type.MaxLength < longText {
 			continue
 		}
-		next := *all[0].call
-		next.Args = slices.Clone(next.Args)
-		next.Args[i].Value = dsl.NewString(strings.TrimRight(a.Value.Text, ".,;: ") + "; " + t.heard.own)
-		t.as(TakenCorrection)
-		text, err = t.corrected(ctx, all[0], Fit{Script: dsl.FormatCall(&next), Text: next.Args[i].Value.Text}, t.heard.own)
-		return text, true, err
+		i := slices.IndexFunc(next.Args, func(a dsl.Arg) bool { return a.Key == p.Name })
+		switch {
+		case i < 0 && !p.Required:
+			next.Args = append(next.Args, dsl.NewArg(p.Name, dsl.NewString(said)))
+		case i < 0, next.Args[i].Value.Kind != dsl.String, t.trace.origin(&next.Args[i].Value) != ofPerson:
+			continue
+		default:
+			next.Args[i].Value = dsl.NewString(strings.TrimRight(next.Args[i].Value.Text, ".,;: ") + "; " + said)
+		}
+		return &next
 	}
-	return "", false, nil
+	return nil
 }
 
 // longText is from which length a text may hold sentences, and is no name.

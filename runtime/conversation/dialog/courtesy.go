@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
@@ -73,11 +74,24 @@ func courtesyIn(said string) (*courtesy, values.Language) {
 			}
 		}
 		m := greeted().FindStringSubmatch(plain)
+		if m == nil && onlyThanks(said, plain) {
+			if in := values.Detect(said); len(in) == 1 {
+				return &courtesy{answer: (*turn).thanked}, in[0]
+			}
+			return &courtesy{answer: (*turn).thanked}, values.English
+		}
 		if m == nil {
 			return nil, 0
 		}
 		plain = m[len(m)-1]
 	}
+}
+
+// onlyThanks reports whether a message is one clause that thanks for something, and holds no value.
+func onlyThanks(said, plain string) bool {
+	const most = 9
+	found, _ := values.Find(said, values.In{Now: time.Unix(0, 0)})
+	return len(found) == 0 && len(strings.Fields(said)) <= most && len(clausesOf(strings.TrimRight(said, " .!"))) == 1 && len(sentencesOf(said)) == 1 && thanksFor().MatchString(plain)
 }
 
 var complaint = lazily(func() string { return `(?:^| )(?:` + values.Expression("complaint") + `)(?: |$)` })
@@ -280,7 +294,8 @@ func (t *turn) drops(ctx context.Context) (string, bool, error) {
 // which call is meant.
 func (t *turn) takesBack(ctx context.Context) (string, bool, error) {
 	c := t.c
-	if len(c.open) > 0 || !undoSaid().MatchString(values.Plain(t.heard.own)) {
+	clauses := clausesOf(t.heard.own) // "oh wait, that was the wrong one, undo that"
+	if len(c.open) > 0 || !undoSaid().MatchString(values.Plain(clauses[len(clauses)-1])) || len(clauses) > 1 && enquires(t.heard.own) {
 		return "", false, nil
 	}
 	if t.heard.reply.Answer == values.Decline && (t.was.open() || c.expected != (expected{}) || t.asking(ctx) != nil) {

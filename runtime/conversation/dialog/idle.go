@@ -64,7 +64,21 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		t.as(TakenRequest)
 		return c.wording.notYours(c.o.Registry.Verb(u.Withheld)), nil
 	}
-	if u.Script == "" && u.Verb == "" && complains(t.heard.own) {
+	if t.held != nil && u.Script == "" && u.Verb == "" { // "no, do not delete it, only reject it"
+		if said := affirmed(t.heard.own); said != "" {
+			if u, err = c.o.Interpreter.Interpret(ctx, said, Settled{}, t.before()); err != nil {
+				return t.system(ctx, err)
+			}
+			u.Of = values.Range{}
+		}
+	}
+	if complains(t.heard.own) && c.person != nil && u.Script == "" && slices.ContainsFunc(u.Offers, func(o Offer) bool { return o.Verb == c.person.Name }) {
+		if u, err = c.o.Interpreter.Interpret(ctx, t.heard.own, Settled{Verb: c.person.Name}, t.before()); err != nil {
+			return t.system(ctx, err)
+		}
+		u.Confidence = 0 // it is asked about
+	}
+	if u.Script == "" && u.Verb == "" && len(u.Names) == 0 && complains(t.heard.own) {
 		u = Understood{} // no menu answers a complaint
 	}
 	resembles := slices.ContainsFunc(u.Offers, func(o Offer) bool { return o.Verb != "" })
@@ -91,8 +105,8 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if chosen != nil {
 		return t.clarified(ctx, chosen, otherwise)
 	}
-	if t.stood && u.Script == "" && u.Ask == "" && len(u.Left) <= 1 {
-		if text, ok, err := t.adds(ctx); ok || err != nil {
+	if t.stood && (u.Script == "" || u.Confidence < plainly) && len(u.Left) <= 1 {
+		if text, ok, err := t.adds(ctx, u.Script != "" || u.Ask != "" && (u.Verb != "" || enquires(t.heard.own) || asksFor(t.heard.own))); ok || err != nil {
 			return text, err
 		}
 	}
@@ -223,6 +237,9 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 		supposed += c.wording.assumed(u.Assumed)
 		t.record.note(noteAssumed, "@"+strings.Join(u.Assumed, ", @"))
 	}
+	for _, day := range u.Days {
+		supposed += day + "\n"
+	}
 	if u.Ask != "" && first != nil { // one question at a time
 		c.unclear.fresh = false
 		name := firstLine(u.Ask)
@@ -234,7 +251,7 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 	if u.Ask != "" {
 		return joined(supposed+part+u.Ask, t.notTaken(u.Left)), nil
 	}
-	outcome, err := t.carry(ctx, proposal{script: u.Script, phrased: true, asked: u.Confidence < surely})
+	outcome, err := t.carry(ctx, proposal{script: u.Script, phrased: true, asked: u.Confidence < surely, codes: u.Codes})
 	switch {
 	case err != nil:
 		return t.system(ctx, err)
@@ -249,6 +266,17 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 		return supposed + t.refused(outcome.why), nil
 	}
 	return joined(supposed+t.facing(t.left(t.found)), t.notTaken(u.Left)), nil
+}
+
+// affirmed returns the last clause of a message that takes something back, if it takes back nothing itself; "" if there
+// is none.
+func affirmed(text string) string {
+	clauses := clausesOf(text)
+	last := strings.TrimSpace(clauses[len(clauses)-1])
+	if len(clauses) < 2 || slices.ContainsFunc(wordsIn(last), denies) {
+		return ""
+	}
+	return last
 }
 
 // notTaken lists the parts of a message that were not understood, without courtesies; a complaint is

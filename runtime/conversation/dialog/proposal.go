@@ -21,6 +21,7 @@ type proposal struct {
 	problem string     // why it is not a valid answer
 	asked   bool       // the person is asked, whatever the rules say
 	phrased bool       // not by a model: it was read from the person's own words, perhaps wrongly
+	codes   []string   // of phrased ones: those that the person said, in whatever words
 	given   bool       // not by a model: the palette's call for an answer to its question, with the answer as it stands
 }
 

@@ -56,6 +56,7 @@ type tracer struct {
 	// phrased says that the calls were read from the person's words without a model. Then the rows
 	// that they name are the person's choice, whoever mentioned them before.
 	phrased bool
+	codes   []string // and the codes that they said, in whatever words
 	// only returns the only currency that an argument of a verb accepts, "" if it accepts more.
 	only func(verb, arg string) string
 	// said is the yes or no that the person answered, if they did.
@@ -143,6 +144,10 @@ func (t *tracer) origin(v *dsl.Value) verbs.Origin {
 		return ofModel
 	case dsl.Symbol:
 		return t.named(v.Text)
+	case dsl.Code:
+		if t.phrased && slices.Contains(t.codes, v.Text) {
+			return ofPerson // in other words, or in another language
+		}
 	}
 	var person bool
 	var worst verbs.Origin // the least trusted origin other than a person

@@ -46,6 +46,9 @@ func (f *filling) valueIn(c *clause) []bool {
 		return value
 	}
 	kinds := kindsOf(f.pr.Type.Name)
+	if f.pr.Type.Name == verbs.MoneyType {
+		kinds = append(kinds, values.Integer, values.Decimal)
+	}
 	within := func(at values.Range) {
 		for k, w := range c.words {
 			value[k] = value[k] || at.Start <= w.Range.Start && w.Range.End <= at.End

@@ -53,6 +53,22 @@ func (r *Reader) codesOf(c *clause, l *verbs.CodeList) (codes []string, at []int
 	return codes, slices.Compact(at)
 }
 
+// codePart finds the one code of a list of which a clause has a word: "por correo" of "correo electrónico".
+func (r *Reader) codePart(c *clause, l *verbs.CodeList) (codes []string, at []int) {
+	for _, cw := range r.ix.codeWords(l) {
+		for i := range c.words {
+			if !slices.Contains(cw.stems, c.stems[i]) || small()[c.words[i].Plain] {
+				continue
+			}
+			if len(codes) > 0 && codes[0] != cw.code {
+				return nil, nil
+			}
+			codes, at = []string{cw.code}, append(at, i)
+		}
+	}
+	return codes, at
+}
+
 // codeAlike reports that a word is a form of a code's word.
 func codeAlike(w, s string) bool {
 	return len(w) >= 5 && len(s) >= 5 && (strings.HasPrefix(w, s) && len(w)-len(s) <= 3 || w[0] == s[0] && dsl.Distance(w, s, 1) <= 1)

@@ -2,6 +2,7 @@ package intent
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -186,6 +187,18 @@ func (r *Reader) apart(fits []Fit, was *dsl.Call, l values.Language) []Fit {
 		}
 	}
 	return fits
+}
+
+// Days says from or to which days a part that reads does so, where the words did not say the very day: what is told
+// of "november" is told with the day that it was looked up by.
+func (p *Part) Days() (all []string) {
+	l := p.reader.speaks(p.language)
+	for i := range p.Args {
+		if a := &p.Args[i]; len(p.Verb.Effects) == 0 && p.Call != "" && a.Reading != nil && a.Reading.What == values.Date && a.Reading.Kind != values.Exact {
+			all = append(all, p.reader.label(l, a.Param.Name)+": "+values.SayDay(a.Reading.Value, l))
+		}
+	}
+	return all
 }
 
 // label returns an argument's name in a language.
@@ -373,6 +386,9 @@ func (r *Reader) matches(s *slot, c *clause, l values.Language) *instead {
 	case verbs.CodeType:
 		codes, at := r.codesIn(c, s.param.Type.Codes)
 		if len(codes) == 0 {
+			codes, at = r.codePart(c, s.param.Type.Codes)
+		}
+		if len(codes) == 0 {
 			return nil
 		}
 		m := c.covers(at)
@@ -457,6 +473,9 @@ func (c *clause) valuesFor(s *slot, l values.Language) *instead {
 			said = append(said, rd)
 		}
 	}
+	if len(said) == 0 {
+		return c.yearFor(s, l)
+	}
 	if len(said) != 1 {
 		return nil
 	}
@@ -488,6 +507,32 @@ func (c *clause) valuesFor(s *slot, l values.Language) *instead {
 	return m
 }
 
+// yearFor reads a year alone as that of the day that a slot has: "1973 it is".
+func (c *clause) yearFor(s *slot, l values.Language) *instead {
+	was, ok := stores.ParseDate(s.value.Text)
+	if s.kind != verbs.DateType || !ok {
+		return nil
+	}
+	for i := range c.readings {
+		rd := &c.readings[i]
+		raw := c.raw(rd.Range)
+		y, err := strconv.Atoi(raw)
+		if err != nil || len(raw) != 4 || y < 1900 || y > 2100 {
+			continue
+		}
+		_, m, d := was.Time().Date()
+		day, ok := stores.NewDate(y, int(m), d)
+		if !ok || day == was {
+			continue
+		}
+		of := c.covers(nil)
+		of.cover(c, rd.Range)
+		of.fits = []another{{value: s.literal(values.Choice{Value: day}), at: rd.Range, says: values.SayDay(day, l), text: day.Text(), full: true}}
+		return of
+	}
+	return nil
+}
+
 // literal writes a value as the slot holds it.
 func (s *slot) literal(c values.Choice) dsl.Value {
 	switch {
@@ -514,7 +559,7 @@ func (s *slot) meant(rd *values.Reading, c *clause) []values.Choice {
 		return all
 	}
 	today := stores.DateOf(c.in.Now)
-	near := all[len(all)-1].Value
+	near, bare := all[len(all)-1].Value, false
 	switch raw := strings.Trim(strings.ToLower(c.raw(rd.Range)), "."); {
 	case rd.Weekday() && len(rd.Others) > 1:
 		return all // today, or in a week
@@ -528,6 +573,7 @@ func (s *slot) meant(rd *values.Reading, c *clause) []values.Choice {
 		wy, wm, _ := was.Time().Date()
 		if strings.Trim(raw, "0123456789sthndreo. ") == "" {
 			m = wm
+			bare = true // "the 15th" is of the month that it is about
 		} else if was.Days() >= today.Days() {
 			return all
 		}
@@ -548,8 +594,11 @@ func (s *slot) meant(rd *values.Reading, c *clause) []values.Choice {
 	if slices.ContainsFunc(all, func(o values.Choice) bool { return o.Value == near }) {
 		return []values.Choice{{Value: near}}
 	}
-	if near.Days() < today.Days() {
+	switch {
+	case near.Days() < today.Days():
 		return all
+	case bare:
+		return []values.Choice{{Value: near}}
 	}
 	return append(all, values.Choice{Value: near})
 }

@@ -3,6 +3,7 @@ package intent
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"verbatim/dsl"
@@ -103,6 +104,7 @@ type filling struct {
 
 	pr      *verbs.Param // the argument at hand
 	answers []*clause    // the answers given for it, the last first
+	apart   bool         // the clause is an answer, whose places are not those of the message
 	beside  string       // the words of the last answer besides the value
 }
 
@@ -135,7 +137,7 @@ func (f *filling) argument(pr *verbs.Param) {
 	parts := pr.Type.Name == verbs.ObjectType || pr.Type.Name == verbs.DateTimeType // each of which may have been asked for
 	if len(f.answers) > 0 && !parts {
 		of = f.r.filling(f.p, f.answers[0], f.l)
-		of.pr = pr
+		of.pr, of.apart = pr, true
 	}
 	n := len(f.p.Args)
 	of.said()
@@ -173,7 +175,7 @@ func (f *filling) said() {
 	case verbs.IBANType:
 		f.found(asText, values.IBAN)
 	case verbs.BICType, verbs.LEIType, verbs.NationalIDType:
-		if at, v, ok := f.c.written(pr.Type); ok && !f.p.took(at) {
+		if at, v, ok := f.c.written(pr.Type); ok && (f.apart || !f.p.took(at)) {
 			f.take(asText(v), at, nil)
 			return
 		}
@@ -219,6 +221,14 @@ func (f *filling) reading(what ...values.What) (one *values.Reading, there bool)
 		if f.used[i] || !slices.Contains(what, rd.What) || rd.What == values.Integer && f.c.inName(rd.Range, f.taken) {
 			continue
 		}
+		if one != nil && f.c.names(one, rd) {
+			said = append(said, i)
+			continue // "Friday, the 11th"
+		}
+		if one != nil && f.c.names(rd, one) {
+			one, said = rd, append(said, i)
+			continue
+		}
 		if one != nil && !one.Same(rd) {
 			f.asks(f.r.either(f.pr, f.l, one, rd))
 			return nil, true
@@ -244,7 +254,12 @@ func (f *filling) reading(what ...values.What) (one *values.Reading, there bool)
 			return nil, true
 		}
 	}
-	if !one.Known() && !f.pr.Required && f.c.tells(one.Range) {
+	if f.pr.Type.Name == verbs.DateType && one.Kind == values.Vague && !one.First.IsNull() && slices.Contains([]string{"since", "from", "after"}, f.pr.Name) {
+		held := *one
+		held.Choice, held.Others, held.Problem = values.Choice{Value: one.First}, nil, 0
+		one = &held // "sales since November": from its first day on
+	}
+	if !one.Known() && !f.pr.Required && (f.c.tells(one.Range) || one.Problem == values.Negated) {
 		return nil, false
 	}
 	if !one.Known() {
@@ -252,6 +267,15 @@ func (f *filling) reading(what ...values.What) (one *values.Reading, there bool)
 		return nil, true
 	}
 	return one, true
+}
+
+// names reports whether a day that is said by its number is the one that another reading only calls by its weekday.
+func (c *clause) names(day, other *values.Reading) bool {
+	digit := func(rd *values.Reading) bool { return strings.ContainsAny(c.raw(rd.Range), "0123456789") }
+	return day.What == values.Date && other.What == values.Date && day.Known() && digit(day) && !digit(other) && other.Kind == values.Relative &&
+		(other.Known() || len(other.Others) > 0) && slices.ContainsFunc(append([]values.Choice{other.Choice}, other.Others...), func(o values.Choice) bool {
+		return !o.Value.IsNull() && (o.Value.Days()-day.Value.Days())%7 == 0
+	})
 }
 
 // tells reports whether a place is in a further sentence of a text that is taken as it comes: "he is
@@ -413,13 +437,17 @@ func (f *filling) code() {
 
 func (f *filling) money() {
 	rd, there := f.reading(values.Money)
-	if rd == nil && !there {
-		rd, there = f.reading(values.Integer, values.Decimal)
+	for _, what := range []values.What{values.Decimal, values.Integer} {
+		if rd == nil && !there {
+			rd, there = f.reading(what)
+		}
 	}
 	switch {
 	case rd == nil && !there:
 		f.missing()
 	case rd == nil:
+	case rd.Currency == "" && rd.Known() && len(f.pr.Type.Currencies) > 0:
+		f.asksWhichCurrency(rd)
 	case rd.Currency == "", len(f.pr.Type.Currencies) > 0 && !slices.Contains(f.pr.Type.Currencies, rd.Currency):
 		f.asksCurrency()
 	default:
@@ -433,9 +461,25 @@ func (f *filling) asksCurrency() {
 	f.asks(Ask{Param: f.pr, Text: f.r.ask(f.l, askMissing, f.pr, nil) + " " + askCurrency.In(l, values.AmountExample(f.pr.Type.Currencies, l))})
 }
 
+// asksWhichCurrency asks for the currency of an amount that was said without one.
+func (f *filling) asksWhichCurrency(rd *values.Reading) {
+	a := Ask{Param: f.pr}
+	held := *rd
+	held.What = values.Money
+	for _, code := range f.pr.Type.Currencies[:min(len(f.pr.Type.Currencies), mostOffered)] {
+		a.offer(&held, values.Choice{Value: rd.Value, Currency: code}, f.r.speaks(f.l))
+	}
+	a.Text = f.r.ask(f.l, askSeveral, f.pr, nil) + " " + values.Either(f.r.speaks(f.l), a.says)
+	f.asks(a)
+}
+
 // patterned fills a string argument that has a pattern.
 func (f *filling) patterned() {
-	if at, ok := patternIn(f.c, f.pr, f.p.Args...); ok {
+	has := f.p.Args
+	if f.apart {
+		has = nil
+	}
+	if at, ok := patternIn(f.c, f.pr, has...); ok {
 		f.take(dsl.NewString(f.c.raw(at)), at, nil)
 		return
 	}

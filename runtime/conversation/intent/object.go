@@ -309,6 +309,25 @@ func (p *Part) Which(pr *verbs.Param, names []string) Ask {
 	return Ask{Param: pr, Text: p.reader.ask(p.language, askSeveral, pr, choices), Choices: choices}
 }
 
+// Choose returns the part with one of the choices of a question for an argument.
+func (p *Part) Choose(pr *verbs.Param, text string) Part {
+	q, r := *p, *p.reader
+	r.in.Given = append(slices.Clone(r.in.Given), Given{p.Verb.Name, pr.Name, text})
+	q.Args, q.Asks, q.reader = nil, nil, &r
+	r.arguments(&q, q.clauses[0], q.language)
+	for _, c := range q.clauses[1:] {
+		r.fill(&q, c, q.language)
+	}
+	for i := range q.Args { // it stands where the amount does that it completes
+		for k := range q.clauses[0].readings {
+			if rd := &q.clauses[0].readings[k]; q.Args[i].Param == pr && strings.HasSuffix(text, rd.Value.Text()) && !q.took(rd.Range) {
+				q.Args[i].Range = rd.Range
+			}
+		}
+	}
+	return q
+}
+
 // Suppose returns the part with a row that the conversation implies. The row counts as assumed, not
 // as said. The argument must be that of an Ask that is Open or has the row among its choices.
 func (p *Part) Suppose(pr *verbs.Param, name string) Part {

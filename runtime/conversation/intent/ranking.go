@@ -1,7 +1,9 @@
 package intent
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"verbatim/runtime/conversation/intent/rank"
 	"verbatim/runtime/conversation/values"
@@ -114,7 +116,79 @@ func (r *Reader) rank(c *clause) []rank.Candidate {
 			}
 		}
 	}
+	r.suit(c, all)
 	return all
+}
+
+// unsuited is the factor for what cannot be what is asked for.
+const unsuited = 0.05
+
+// suit lowers the candidates that cannot be what is asked for, and gives what they lose to the others: a change that
+// has no place for an amount, an address or a day that was said, where another change has one; and whatever is not
+// said with the word for what is to be done, if it is one of few: "cancel", "close", "move".
+func (r *Reader) suit(c *clause, all []rank.Candidate) {
+	acts := r.ix.ranker.Large() || len(all) == 0
+	var group []string
+	if !acts {
+		group = c.acts()
+	}
+	loose, least := make([]int, len(all)), 0
+	for k := range all {
+		f := r.fits(c, r.ix.verbs[all[k].Verb])
+		if loose[k] = f.loose + f.homeless; r.ix.takes[all[k].Verb]&(1<<values.Country) != 0 {
+			loose[k] = f.homeless // an object may have a place for a day
+		}
+		if !f.changes || acts {
+			loose[k] = -1
+		} else if all[k].Score >= near && (least == 0 || loose[k] < least-1) {
+			least = loose[k] + 1
+		}
+	}
+	var lost, kept float64
+	for k := range all {
+		v := r.ix.verbs[all[k].Verb]
+		bad := least > 0 && loose[k] >= least || len(group) > 0 && !slices.ContainsFunc(r.ix.templatesOf(v), func(tp template) bool {
+			return slices.ContainsFunc(tp.words, func(w token) bool { return w.param == nil && slices.Contains(group, w.stem) })
+		})
+		if bad {
+			lost += (1 - unsuited) * all[k].Score
+			all[k].Score *= unsuited
+		} else {
+			kept += all[k].Score
+		}
+	}
+	if lost == 0 {
+		return
+	}
+	for k := range all {
+		if kept >= near && all[k].Score > 0 {
+			all[k].Score += lost * all[k].Score / (kept + lost*unsuited/(1-unsuited))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b rank.Candidate) int { return cmp.Compare(b.Score, a.Score) })
+}
+
+// acts returns the stems of the words for what a clause orders to be done, with those that mean the same; nil if it
+// orders none of the few acts that no other word stands for.
+func (c *clause) acts() []string {
+	if slices.ContainsFunc(c.words[1:], func(w values.Word) bool { return refusals()[w.Plain] }) {
+		return nil // "delete it, no wait, …"
+	}
+	for i := range c.words {
+		if c.taken[i] || c.quoted[i] || !(c.wish || c.stems[i] == c.first || i > 1 && polite.in(plainly(c.words[i-2:], nil))) {
+			continue
+		}
+		for _, group := range values.Phrases("acting") {
+			if words := strings.Fields(group); slices.Contains(words, c.words[i].Plain) {
+				var stems []string
+				for _, w := range words {
+					stems = append(stems, stem(w), stemIn(c.tongue, w))
+				}
+				return stems
+			}
+		}
+	}
+	return nil
 }
 
 // signsOf compares a clause with every verb that the session may use, and with no
@@ -153,7 +227,8 @@ type fit struct {
 	params   []bool
 	used     []bool  // words that are part of its names and codes
 	required float32 // share of the required arguments that are there
-	loose    int     // values that it has no place for
+	loose    int     // days and amounts that it has no place for
+	homeless int     // and addresses
 	given    bool    // and there are such
 	changes  bool
 	text     bool // it takes free text
@@ -256,6 +331,12 @@ func (r *Reader) fits(c *clause, v *verbs.Verb) *fit {
 		case values.Money:
 			if !amounts && !f.text {
 				f.loose++
+			}
+		case values.Email, values.Phone, values.IBAN:
+			if at := c.readings[i].Range; !f.text && r.ix.takes[r.ix.order[v]]&(1<<c.readings[i].What) == 0 && !slices.ContainsFunc(c.words, func(w values.Word) bool {
+				return w.Range.Start >= at.Start && w.Range.End <= at.End && used[slices.Index(c.words, w)] // it is the name of a row
+			}) {
+				f.homeless++
 			}
 		}
 	}

@@ -59,6 +59,8 @@ const (
 	nearly = 0.7
 	// To be answered, for a question about a row, if other reads are less likely.
 	halfway = 0.5
+	// To be asked for what it lacks.
+	mostlikely = 0.7
 	// To be another request in the same sentence.
 	likely = 0.4
 	// The probability of a verb whose phrase was said word for word.
@@ -124,7 +126,7 @@ func (r *Reader) Read(text string, in values.In) Heard {
 			r.fill(&h.Parts[n-1], c, l)
 			continue
 		}
-		if open := p.Certainty != Sure || len(p.Asks) > 0; open || len(p.Verb.Effects) == 0 {
+		if open := p.Certainty != Sure || len(p.Asks) > 0; open || len(p.Verb.Effects) == 0 || c.questionBefore() {
 			if several := r.facts(text, c, readings, l); several != nil && (open || p.asksBoth(several) || p.misses(several)) {
 				h.Parts = append(h.Parts, several...)
 				continue
@@ -179,7 +181,7 @@ func (r *Reader) part(c *clause, l values.Language) Part {
 	for _, s := range all[:min(len(all), ranked)] {
 		p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.Verb], s.Score})
 	}
-	if only := r.onlyTakes(c); only != nil && (len(all) == 0 || all[0].Score < perhaps) {
+	if only := r.onlyTakes(&p, c, all); only != nil && (len(all) == 0 || all[0].Score < perhaps) {
 		p.Certainty, p.Ranked = Unsure, []Ranked{{only, 0}}
 		p.Asks = []Ask{{Text: r.ask(l, askVerb, r.ix.verbs, []string{only.Name}), Choices: []string{only.Name}}}
 		if r.in.Chosen == only.Name {
@@ -235,16 +237,15 @@ func (r *Reader) part(c *clause, l values.Language) Part {
 	return p
 }
 
-// onlyTakes returns the one verb that takes an account number, an address or a phone number of which a clause
-// consists, and needs no other value; nil if there are none or several.
-func (r *Reader) onlyTakes(c *clause) (only *verbs.Verb) {
-	if len(c.readings) != 1 || slices.Contains(c.taken, false) {
-		return nil
-	}
+// onlyTakes returns the one verb that takes what a clause says, where its words say little: the one that takes
+// the account number, or the address or the phone number of which the clause consists, or else the one candidate
+// that changes something, is complete and takes every value, an amount or a code among them. It returns nil if there
+// are none or several.
+func (r *Reader) onlyTakes(p *Part, c *clause, all []rank.Candidate) (only *verbs.Verb) {
 	for i, v := range r.ix.verbs {
-		if !r.may[i] || !slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
-			kinds := kindsOf(p.Type.Name)
-			return p.Required && slices.Contains(kinds, c.readings[0].What) && (p.Type.Name == verbs.IBANType || p.Type.Name == verbs.EmailType || p.Type.Name == verbs.PhoneType)
+		if len(c.readings) != 1 || !r.may[i] || !slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
+			return p.Required && slices.Contains(kindsOf(p.Type.Name), c.readings[0].What) && (p.Type.Name == verbs.IBANType ||
+				(p.Type.Name == verbs.EmailType || p.Type.Name == verbs.PhoneType) && !slices.Contains(c.taken, false))
 		}) {
 			continue
 		}
@@ -253,7 +254,35 @@ func (r *Reader) onlyTakes(c *clause) (only *verbs.Verb) {
 		}
 		only = v
 	}
+	if only != nil || c.question || c.negated || c.supposes || r.ix.ranker.Large() {
+		return only
+	}
+	for _, s := range all {
+		v := r.ix.verbs[s.Verb]
+		if s.Score < near || len(v.Effects) == 0 {
+			continue
+		}
+		q, row, value := p.With(v), false, false
+		for i := range q.Args {
+			a := &q.Args[i]
+			row = row || a.Said() && a.Param.Type.Name == verbs.RefType
+			value = value || a.Said() && slices.Contains([]verbs.TypeName{verbs.MoneyType, verbs.DecimalType, verbs.CodeType, verbs.ObjectType}, a.Param.Type.Name)
+		}
+		if !row || !value || !q.holdsAll(c) {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = v
+	}
 	return only
+}
+
+// holdsAll reports whether a part asks for nothing but what it may choose for an amount, and holds every value of
+// its clause.
+func (p *Part) holdsAll(c *clause) bool {
+	return p.Call != "" && !slices.ContainsFunc(c.readings, func(rd values.Reading) bool { return rd.What != values.Country && !p.took(rd.Range) })
 }
 
 // accepts returns the part with the likeliest verb that takes the values, if nothing but values was
@@ -287,19 +316,31 @@ func (p *Part) With(v *verbs.Verb) Part {
 	return q
 }
 
-// Supposed returns the part with the verb that it would ask about, if that alone is likely and changes
-// something: then the proposal, to which a yes or a no is said all the same, is the better question.
+// Supposed returns the part with the verb that it would ask about, if that is the only one. The proposal, to which a
+// yes or a no is said all the same, and which shows what was heard, is the better question; and what only reads is
+// answered. A proposal that would have to ask for more needs a likely verb: see Likely.
 func (p *Part) Supposed() (Part, bool) {
-	const likely = 0.7
-	if p.Certainty != Unsure || p.Confidence < likely || len(p.Asks) != 1 || p.Asks[0].Param != nil || len(p.Asks[0].Choices) != 1 || len(p.Ranked[0].Verb.Effects) == 0 || p.Asks[0].Choices[0] != p.Ranked[0].Verb.Name {
+	if p.Certainty != Unsure || len(p.Asks) != 1 || p.Asks[0].Param != nil || len(p.Asks[0].Choices) != 1 || p.Asks[0].Choices[0] != p.Ranked[0].Verb.Name || p.clauses[0].forbids || p.clauses[0].supposes && !p.clauses[0].question {
+		return Part{}, false
+	}
+	if v := p.Ranked[0].Verb; len(v.Effects) == 0 && p.Confidence < halfway {
 		return Part{}, false
 	}
 	q := p.With(p.Ranked[0].Verb)
 	if other := p.reader.accepts(&q, p.clauses[0], p.language, false); other != nil {
 		q = *other
 	}
-	q.Confidence = p.Confidence
+	q.Confidence, q.Certainty = p.Confidence, Unsure
 	return q, true
+}
+
+// Likely reports whether a verb is likely enough for what it lacks to be asked for.
+func (p *Part) Likely() bool { return p.Confidence >= mostlikely }
+
+// Remark reports whether a part, beside one that is understood, is as likely a remark as a wish: what it says is
+// named, and no verb is guessed for it.
+func (p *Part) Remark() bool {
+	return p.Certainty == Unsure && p.Confidence < halfway && len(p.Asks) == 1 && p.Asks[0].Param == nil
 }
 
 // Instead lists, the likeliest first, the parts with other verbs that change something and hold all
@@ -407,7 +448,7 @@ func (r *Reader) stranger(c *clause, f *fit, l values.Language) bool {
 		return false
 	}
 	known := map[int]bool{} // a read may be asked about a row that it has no argument for (F27)
-	if !f.changes {
+	if !f.changes || slices.Contains(f.used, true) {
 		for e := range r.names {
 			for _, i := range r.rowsIn(c, e).words {
 				known[i] = true

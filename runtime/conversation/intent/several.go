@@ -97,8 +97,14 @@ func (p *Part) Left() (all []values.Range) {
 // follows on Thursday, and how far are we?"
 func (p *Part) misses(several []Part) bool {
 	return slices.ContainsFunc(several, func(q Part) bool { return q.Verb == p.Verb }) && slices.ContainsFunc(several, func(q Part) bool {
-		return q.Verb != p.Verb && q.Confidence >= likely && len(q.Ranked[0].Verb.Effects) > 0 && len(q.Rows()) > 0
+		return q.Verb != p.Verb && q.Call != "" && q.Confidence >= exactly || q.Verb != p.Verb && q.Confidence >= likely && len(q.Ranked[0].Verb.Effects) > 0 && len(q.Rows()) > 0
 	})
+}
+
+// questionBefore reports whether a clause begins as a question and goes on behind a comma: "How far are we, and I want
+// to talk to somebody".
+func (c *clause) questionBefore() bool {
+	return c.question && strings.Contains(c.text[c.rng.Start:c.rng.End], ",")
 }
 
 // besides reports whether a clause names other rows than a part. Statements about two people's

@@ -33,6 +33,9 @@ func (f *filling) text() {
 		}
 	}
 	if !pr.Required && how != said {
+		if sentences(pr) && r.reasons(p.Verb, c) {
+			f.take(dsl.NewString(c.raw(c.rng)), c.rng, nil) // "call me tomorrow before noon, it is urgent"
+		}
 		return
 	}
 	if colon := c.colon(); how == elsewhere && colon > 0 && r.announcement(p.Verb, pr, c, colon) {
@@ -42,7 +45,7 @@ func (f *filling) text() {
 		at.End++
 	}
 	if how == said && !sentences(pr) {
-		at = r.without(p.Verb, pr, c, at)
+		at = c.upToClause(r.without(p.Verb, pr, c, at))
 	}
 	switch {
 	case how == said && !r.onlyRow(p.Verb, c, at):
@@ -55,6 +58,41 @@ func (f *filling) text() {
 	if raw := c.raw(at); f.accepted(stores.NewString(raw)) {
 		f.take(dsl.NewString(raw), at, nil)
 	}
+}
+
+// upToClause returns a range that is no sentence without what is said behind a comma in so many words that it is no part
+// of a value: "31 December 2048, the scan is bad".
+func (c *clause) upToClause(at values.Range) values.Range {
+	const many = 4
+	for i := range c.words {
+		if w := &c.words[i]; w.Range.Start > at.Start && w.Range.End <= at.End && c.pauses(i) && i+many <= len(c.words) && c.words[i+many-1].Range.End <= at.End && !c.quoted[i] {
+			return values.Range{Start: at.Start, End: c.words[i-1].Range.End}
+		}
+	}
+	return at
+}
+
+// reasons reports whether a clause says more than that a verb is meant which needs nothing else: a value, a row, or two
+// words that none of its phrases has.
+func (r *Reader) reasons(v *verbs.Verb, c *clause) bool {
+	if slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.Required }) || len(v.Effects) == 0 {
+		return false
+	}
+	more, named := 0, make([]bool, len(c.words))
+	for e := range r.names {
+		for _, k := range r.rowsIn(c, e).words {
+			named[k] = true
+		}
+	}
+	for i := c.opening; i < len(c.words); i++ {
+		switch w := c.words[i].Plain; {
+		case c.taken[i] || named[i]:
+			more += 3
+		case !small()[w] && !slices.ContainsFunc(r.ix.templatesOf(v), func(tp template) bool { return r.has(&tp, c, i) }):
+			more++
+		}
+	}
+	return more > 2
 }
 
 // without returns the range of a name or another short text without the value of another argument

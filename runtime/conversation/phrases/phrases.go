@@ -83,13 +83,21 @@ func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog
 	if u.Long {
 		return u, nil
 	}
+	sure := slices.ContainsFunc(h.Parts, func(p intent.Part) bool { return p.Certainty == intent.Sure })
 	for k := range h.Parts {
 		p := &h.Parts[k]
-		if q, ok := p.Supposed(); ok {
-			*p = q
+		if sure && p.Remark() {
+			u.Left = append(u.Left, strings.TrimSpace(said[p.Range.Start:p.Range.End]))
+			continue
 		}
-		name, err := i.meant(ctx, p, names, before)
+		name, err := i.supposed(ctx, p, sure, names, before)
+		if err == nil && name == "" {
+			name, err = i.meant(ctx, p, names, before)
+		}
 		if err != nil {
+			return dialog.Understood{}, err
+		}
+		if err := i.priced(ctx, p); err != nil {
 			return dialog.Understood{}, err
 		}
 		if err := i.accepted(ctx, p); err != nil {
@@ -144,7 +152,11 @@ func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog
 		if u.Of == p.Range && u.Ask != "" {
 			u.Names = append(u.Names, p.Rows()...)
 		}
+		u.Days = append(u.Days, p.Days()...)
 		for _, a := range p.Args {
+			if a.Said() && a.Value.Kind == dsl.Code {
+				u.Codes = append(u.Codes, a.Value.Text)
+			}
 			u.Beside = cmp.Or(u.Beside, a.Beside)
 			if a.Param.Type.Name == verbs.RefType && !a.Said() {
 				u.Unnamed = append(u.Unnamed, a.Value.Text)
@@ -156,14 +168,69 @@ func (i *Interpreter) Interpret(ctx context.Context, said string, settled dialog
 	}
 	u.Script = strings.TrimSuffix(u.Script, "\n")
 	if settled.Verb == "" && len(settled.Given) == 0 {
-		u.Withheld, err = i.withheld(ctx, said, in, u.Confidence)
+		u.Withheld, err = i.withheld(ctx, said, in, h.Parts)
 	}
 	return u, err
 }
 
-// withheld returns the verb that a sentence surely means, and more surely than what the session may do,
-// if the session may not use it; "" if there is none.
-func (i *Interpreter) withheld(ctx context.Context, said string, in values.In, confidence float64) (string, error) {
+// supposed completes a part about whose verb the person would be asked with that verb, if it can be done as it was
+// said, or is likely; beside a part that is sure, only if it is likely, since one yes would agree to both. It returns the
+// name of a row that it assumed.
+func (i *Interpreter) supposed(ctx context.Context, p *intent.Part, beside bool, names map[*verbs.Entity][]string, before []dialog.Spoken) (string, error) {
+	q, ok := p.Supposed()
+	if !ok || beside && !q.Likely() {
+		return "", nil
+	}
+	name, err := i.meant(ctx, &q, names, before)
+	if err != nil {
+		return "", err
+	}
+	if !q.Likely() {
+		if q.Call == "" {
+			return "", nil
+		}
+		if can, err := i.possible(ctx, &q); !can || err != nil {
+			return "", err
+		}
+	}
+	*p = q
+	return name, nil
+}
+
+// priced completes a part that lacks the currency of an amount with the only one with which it would be accepted, as
+// that of an order is; if there is none, with the first, whose refusal says why.
+func (i *Interpreter) priced(ctx context.Context, p *intent.Part) error {
+	if len(p.Asks) != 1 || p.Asks[0].Param == nil || p.Asks[0].Param.Type.Name != verbs.MoneyType || len(p.Asks[0].Choices) < 2 {
+		return nil
+	}
+	var fit []intent.Part
+	first := p.Choose(p.Asks[0].Param, p.Asks[0].Choices[0])
+	for _, c := range p.Asks[0].Choices {
+		q := p.Choose(p.Asks[0].Param, c)
+		ok, err := i.possible(ctx, &q)
+		if err != nil {
+			return err
+		}
+		if ok {
+			fit = append(fit, q)
+		}
+	}
+	if len(fit) == 0 {
+		fit = append(fit, first)
+	}
+	if len(fit) == 1 && fit[0].Call != "" {
+		*p = fit[0]
+	}
+	return nil
+}
+
+// withheld returns the verb that a sentence surely means, where it means nothing that the session may do, if that
+// changes something and the session may not use it; "" if there is none.
+func (i *Interpreter) withheld(ctx context.Context, said string, in values.In, mine []intent.Part) (string, error) {
+	const likely = 0.35
+	if slices.ContainsFunc(mine, func(p intent.Part) bool { return p.Certainty == intent.Sure || p.Confidence > likely || p.Call != "" }) {
+		return "", nil
+	}
 	v, err := Vocabulary(ctx, i.reg, i.session)
 	if err != nil {
 		return "", err
@@ -171,7 +238,7 @@ func (i *Interpreter) withheld(ctx context.Context, said string, in values.In, c
 	v.Verbs = slices.DeleteFunc(slices.Clone(i.reg.Verbs()), func(v *verbs.Verb) bool { return v.Internal || v.Masked() })
 	parts := i.index.Reader(v).Read(said, in).Parts
 	at := slices.IndexFunc(parts, func(p intent.Part) bool {
-		return p.Certainty == intent.Sure && !i.session.May(p.Verb) && p.Confidence > confidence
+		return p.Certainty == intent.Sure && !i.session.May(p.Verb) && len(p.Verb.Effects) > 0
 	})
 	if at < 0 {
 		return "", nil

@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
@@ -606,8 +608,30 @@ func (l *loader) parts(ctx context.Context, q *Question) error {
 				q.Unknown = asWritten(q.Text, w)
 			}
 		}
+		for _, w := range q.Topic { // of somebody else, whom no document names
+			if q.Part == "" && q.Unknown == "" && whose(q.Text, w) && !l.mentions(w) {
+				q.Unknown = asWritten(q.Text, w)
+			}
+		}
 	}
 	return nil
+}
+
+// whose reports whether a question says a word as a name: with a capital inside it, or with an 's.
+func whose(question, word string) bool {
+	for i, w := range strings.Fields(question) {
+		first, _ := utf8.DecodeRuneInString(w)
+		if bare := strings.Trim(w, ".,;:!?"); plainly(bare) == word && i > 0 && unicode.IsUpper(first) || slices.Contains([]string{word + "'s", word + "’s"}, strings.ToLower(bare)) {
+			return true
+		}
+	}
+	return false
+}
+
+// mentions reports whether the name of the deal or a passage has a word.
+func (l *loader) mentions(word string) bool {
+	in := func(text string) bool { return strings.Contains(" "+plainly(text)+" ", " "+word+" ") }
+	return in(l.room.Deal) || slices.ContainsFunc(l.room.Passages, func(p Passage) bool { return in(p.Text) })
 }
 
 // somebody reports whether a name has a word that is not a common word of questions.
