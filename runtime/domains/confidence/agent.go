@@ -33,6 +33,8 @@ type Agent struct {
 	Clock  func() time.Time
 	// Observe is called with each plan that was made, and the time that took. It may be nil.
 	Observe func(by string, steps int, took time.Duration)
+	// Sanitize takes out of a question what an audit may not hold. It may be nil.
+	Sanitize func(question string) string
 	// Span begins a trace span. It may be nil.
 	Span func(ctx context.Context, name string) (context.Context, func(failed bool))
 
@@ -143,6 +145,11 @@ func (a *Agent) begin(ctx context.Context, s *engine.Session, r *trustgraph.Requ
 	if err != nil {
 		return key, false, &trustgraph.Error{Type: trustgraph.BadRequest, Message: err.Error()}
 	}
+	if r.Plan.Threshold != nil {
+		if t.raised, err = a.held(ctx, m.calls, least, t.oversees); err != nil {
+			return key, false, err
+		}
+	}
 	if key, err = a.keep(ctx, s, r, &m, least); err != nil {
 		var refusal *engine.Refusal
 		if errors.As(err, &refusal) {
@@ -150,7 +157,7 @@ func (a *Agent) begin(ctx context.Context, s *engine.Session, r *trustgraph.Requ
 		}
 		return key, false, err
 	}
-	return key, true, t.planned(&m, least)
+	return key, true, t.planned(&m, least, key)
 }
 
 // keep drafts a plan in the asker's name and starts it.
@@ -261,6 +268,7 @@ type telling struct {
 	p        *workflow.Plan
 	failed   error // of tell: the asker has gone
 	retries  int
+	raised   bool // a lower threshold was asked for than the asker may have
 }
 
 // say tells a thought and an observation.
@@ -271,7 +279,7 @@ func (t *telling) say(thought, observation string) {
 }
 
 // planned tells the steps of the plan.
-func (t *telling) planned(m *made, least []float64) error {
+func (t *telling) planned(m *made, least []float64, key stores.Value) error {
 	steps := make([]string, len(m.calls))
 	for i := range m.calls {
 		steps[i] = fmt.Sprintf("%s with %s", m.calls[i].As, ToolOf(t.a.Runner.Clerk.Registry.Verb(m.calls[i].Verb)))
@@ -282,7 +290,11 @@ func (t *telling) planned(m *made, least []float64) error {
 			steps[i] += fmt.Sprintf(", which has to be %.2f sure", least[i])
 		}
 	}
-	t.say("The question needs "+receipt.Counted(len(m.calls), "step")+"; the plan is of "+m.by+".", "Plan: "+strings.Join(steps, "; ")+".")
+	observation := fmt.Sprintf("Plan: %s. The record is kept as %s%s.", strings.Join(steps, "; "), statePrefix, key.Text())
+	if t.raised {
+		observation += " A lower threshold was asked for, and does not count: doubts are passed over by somebody with the role " + overseer + "."
+	}
+	t.say("The question needs "+receipt.Counted(len(m.calls), "step")+"; the plan is of "+m.by+".", observation)
 	return t.failed
 }
 
@@ -306,13 +318,21 @@ func (t *telling) event(e workflow.Event) {
 		t.say(fmt.Sprintf("Made %s: %s.", s.Name, t.does(s)), t.came(s, at))
 	case e.Kind == workflow.Attempted && at.Verdict.Again:
 		t.retries++
-		thought := fmt.Sprintf("The answer to %s is not sure enough", s.Name)
-		if at.Outcome != workflow.OK && at.Outcome != workflow.Doubtful {
-			thought = fmt.Sprintf("%s did not answer: %s", s.Name, at.Reason)
+		next := &s.Call
+		if at.Verdict.Next != nil {
+			next = at.Verdict.Next
 		}
-		how := "it is asked again"
-		if n := at.Verdict.Next; n != nil && dsl.FormatCall(n) != dsl.FormatCall(&at.Call) {
-			how = "it is asked otherwise: " + t.otherwise(&at.Call, n)
+		thought, how := fmt.Sprintf("The answer to %s is not sure enough", s.Name), "it is asked again"
+		switch same := sameCall(next, &at.Call); {
+		case at.Receipt == nil:
+			thought = fmt.Sprintf("%s did not answer: %s", s.Name, at.Reason)
+		case same && (s.Verb.Broader != nil || s.Verb.Simpler != nil) && at.Number == 1:
+			return // it is told together with the next
+		case repeats(s, at):
+			thought += ", nor the second time"
+		}
+		if !sameCall(next, &at.Call) {
+			how = "it is asked otherwise: " + t.otherwise(&at.Call, next)
 		}
 		t.say(thought+"; "+how+".", t.came(s, at))
 	case e.Kind == workflow.Settled && s.Status == "DONE" && s != last(e.Plan):
@@ -320,12 +340,20 @@ func (t *telling) event(e workflow.Event) {
 	case e.Kind == workflow.Settled && s.Status == "WAITING":
 		t.say(fmt.Sprintf("%s has to be agreed to first.", s.Name), "It waits for whoever may agree; the other steps go on.")
 	case e.Kind == workflow.Settled && s.Status == "DOUBTFUL":
-		t.say(fmt.Sprintf("The answer to %s stays in doubt%s.", s.Name, t.sure(s)), fmt.Sprintf("Somebody with the role %s may accept it. %s", overseer, t.needed(s)))
+		t.say(fmt.Sprintf("The answer to %s stays in doubt%s.", s.Name, t.sure(s)), fmt.Sprintf("Somebody with the role %s may accept it. %s%s", overseer, t.needed(s), t.doubted(s)))
 	case e.Kind == workflow.Settled && s.Status == "FAILED":
 		t.say(fmt.Sprintf("%s was not made.", s.Name), sentence(s.Reason))
 	case e.Kind == workflow.Settled && s.Status == "SKIPPED":
 		t.say(fmt.Sprintf("%s is left out.", s.Name), sentence(s.Reason))
 	}
+}
+
+// doubted says what an answer in doubt says, as the asker might read it in the rows.
+func (t *telling) doubted(s *workflow.Step) string {
+	if res := resultOf(s); res != nil && len(res.Rows) > 0 {
+		return " It says, and may be wrong: " + clip(workflow.Text(res, t.a.Config.Context), 500)
+	}
+	return ""
 }
 
 // needed says what depends on a step.
@@ -401,7 +429,7 @@ func (t *telling) otherwise(before, now *dsl.Call) string {
 // came describes the answer of an attempt, by its size and its score.
 func (t *telling) came(s *workflow.Step, at *workflow.Attempt) string {
 	if at.Receipt == nil {
-		return sentence(at.Reason)
+		return sentence(at.Reason) + t.words(at.Err)
 	}
 	res := at.Result()
 	var b strings.Builder
@@ -415,13 +443,22 @@ func (t *telling) came(s *workflow.Step, at *workflow.Attempt) string {
 	}
 	if v := at.Verdict; v.Score != nil && t.oversees {
 		fmt.Fprintf(&b, " Confidence %.2f of %.2f.", *v.Score, *v.Least)
-		if v.Reason != "" {
-			b.WriteString(" " + v.Reason)
+		if v.Figures != "" {
+			b.WriteString(" " + v.Figures)
 		}
 	} else if v.Score != nil {
 		b.WriteString(" It is " + Level(*v.Score) + ".")
 	}
 	return b.String()
+}
+
+// words returns what a tool said of its failure.
+func (t *telling) words(err error) string {
+	var refusal *engine.Refusal
+	if errors.As(err, &refusal) && refusal.Diagnostics[0].Code == "tool-failed" && len(refusal.Diagnostics[0].Notes) > 1 {
+		return " " + sentence("It says"+strings.TrimPrefix(refusal.Diagnostics[0].Notes[0], "it says"))
+	}
+	return ""
 }
 
 // sure says how sure the answer of a step is.
@@ -471,18 +508,25 @@ func Overall(p *workflow.Plan) (least *float64) {
 	return least
 }
 
+// unsure says how sure a plan's answer is.
+func (t *telling) unsure(p *workflow.Plan) string {
+	switch least := Overall(p); {
+	case least == nil:
+		return ""
+	case t.oversees:
+		return fmt.Sprintf(", with confidence %.2f", *least)
+	default:
+		return "; the answer is " + Level(*least)
+	}
+}
+
 // final tells the answer.
 func (t *telling) final() error {
 	if t.failed != nil {
 		return t.failed
 	}
 	p := t.p
-	thought := "Every step was made"
-	if least := Overall(p); least != nil && t.oversees {
-		thought += fmt.Sprintf(", with confidence %.2f", *least)
-	} else if least != nil {
-		thought += "; the answer is " + Level(*least)
-	}
+	thought := "Every step was made" + t.unsure(p)
 	observation := fmt.Sprintf("%s, %s. The record is kept as %s%s.", receipt.Counted(len(p.Steps), "step"), receipt.Counted(t.retries, "further try"), statePrefix, p.Key.Text())
 	if t.retries != 1 {
 		observation = strings.Replace(observation, "further trys", "further tries", 1)
@@ -524,37 +568,67 @@ func (t *telling) sayLast(answer, thought, observation string) error {
 }
 
 // answer returns the plan's answer: the answers of the steps that no other needs, in the palettes'
-// words. A model's text is told as it is.
+// words. A model's text is told as it is. What an unknown name was looked for is told of a step that
+// failed for it.
 func (t *telling) answer(p *workflow.Plan) string {
 	teller := dialog.NewTeller(t.a.Runner.Clerk.Registry, t.s, t.language)
 	var parts []string
 	for _, s := range p.Steps {
-		if s.Status != "DONE" || s.Answer() == nil || slices.ContainsFunc(p.Steps, func(o *workflow.Step) bool { return o.Status == "DONE" && slices.Contains(o.Needs, s) }) {
+		if s.Answer() == nil || s.Status != "DONE" && (s.Status != "FAILED" || !unclear(resultOf(s))) || slices.ContainsFunc(p.Steps, func(o *workflow.Step) bool { return o.Status == "DONE" && slices.Contains(o.Needs, s) }) {
 			continue
 		}
 		text := ""
-		if tool := ToolOf(s.Verb); tool == score.TextCompletion || tool == score.Prompt {
+		if asksModel(s) {
 			text = plain(resultOf(s))
 		} else {
 			text = teller.Done(s.Answer())
 		}
 		if text = strings.TrimSpace(text); text != "" {
-			if made := t.a.Runner.Clerk.Registry.Verb(s.Answer().Calls[0].Verb); made != nil && made != s.Verb {
-				parts = append(parts, sayInstead.In(t.language, strings.TrimRight(teller.Verb(made), ".")))
-			} else if asked := s.Asked(); !asksModel(s) && dsl.FormatCall(&asked) != dsl.FormatCall(&s.Call) {
-				parts = append(parts, sayOtherwise.In(t.language, t.otherwise(&s.Call, &asked)))
+			if s.Status == "DONE" {
+				parts = append(parts, t.rests(teller, s, map[*workflow.Step]bool{})...)
 			}
 			parts = append(parts, text)
 		}
 	}
-	return strings.Join(parts, "\n")
+	return strings.Join(slices.Compact(parts), "\n")
 }
 
-// sayInstead says that another verb was made than was planned: broader or simpler.
-const sayInstead values.Key = "plans/instead"
+// rests says what an answer rests on that whoever asked would not expect, of its step and all that it
+// needs: an answer to something else, an older one, or one that left something out.
+func (t *telling) rests(teller dialog.Teller, s *workflow.Step, told map[*workflow.Step]bool) (all []string) {
+	if told[s] || s.Answer() == nil {
+		return nil
+	}
+	told[s] = true
+	for _, n := range s.Needs {
+		all = append(all, t.rests(teller, n, told)...)
+	}
+	asked := s.Asked()
+	switch made := t.a.Runner.Clerk.Registry.Verb(s.Answer().Calls[0].Verb); {
+	case made != nil && made != s.Verb:
+		all = append(all, sayInstead.In(t.language, strings.TrimRight(teller.Verb(made), ".")))
+	case !asksModel(s) && !sameCall(&asked, &s.Call):
+		all = append(all, sayOtherwise.In(t.language, t.otherwise(&s.Call, &asked)))
+	}
+	if !s.Kept.IsZero() {
+		all = append(all, sayKept.In(t.language, t.a.Clock().Sub(s.Kept).Round(time.Second).String()))
+	}
+	if s.Cut {
+		all = append(all, sayCut.In(t.language))
+	}
+	return all
+}
 
-// sayOtherwise says that the same verb was called with other arguments than planned.
-const sayOtherwise values.Key = "plans/otherwise"
+const (
+	// sayInstead says that another verb was made than was planned: broader or simpler.
+	sayInstead values.Key = "plans/instead"
+	// sayOtherwise says that the same verb was called with other arguments than planned.
+	sayOtherwise values.Key = "plans/otherwise"
+	// sayKept says how old an answer is that was not asked for anew.
+	sayKept values.Key = "plans/kept"
+	// sayCut says that a step was given less than there was.
+	sayCut values.Key = "plans/cut"
+)
 
 // waiting says for which decisions a plan waits.
 func (t *telling) waiting(p *workflow.Plan) string {
@@ -566,8 +640,8 @@ func (t *telling) waiting(p *workflow.Plan) string {
 		case "DOUBTFUL":
 			line := fmt.Sprintf("Whether the answer to %s will do, somebody else has to say.", s.Name)
 			// A search that found nothing is told: it says what was looked for, and nothing else.
-			if last := s.Attempts[len(s.Attempts)-1]; last.Result() != nil && len(last.Result().Rows) == 0 && !asksModel(s) {
-				line = dialog.NewTeller(t.a.Runner.Clerk.Registry, t.s, t.language).Done(last.Receipt) + " " + line
+			if res := resultOf(s); res != nil && len(res.Rows) == 0 && !asksModel(s) {
+				line = sentence(dialog.NewTeller(t.a.Runner.Clerk.Registry, t.s, t.language).Done(s.Answer())) + " " + line
 			}
 			lines = append(lines, line)
 		}

@@ -1,6 +1,7 @@
 package confidence
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,7 +46,7 @@ type RecordStep struct {
 	Threshold *float64 `json:"confidence_threshold"` // null where any answer would do
 }
 
-// A RecordedStep is a step that was made, or tried. One that was left out is none.
+// A RecordedStep is a step that was made, tried, or left out.
 type RecordedStep struct {
 	StepID     string   `json:"step_id"`
 	Start      string   `json:"start_time"`
@@ -115,31 +116,42 @@ func (a *Agent) Audit(ctx context.Context, s *engine.Session, id string) (*Recor
 		return nil, err
 	}
 	of := rows[key.Text()]
-	r := &Record{ExecutionID: key.Text(), Timestamp: of.text("created_at"), Request: RecordRequest{p.Question, of.number("threshold")}, Plan: RecordPlan{[]RecordStep{}}, Execution: []RecordedStep{}}
+	r := &Record{ExecutionID: key.Text(), Timestamp: of.text("created_at"), Request: RecordRequest{a.sanitized(p.Question), of.number("threshold")}, Plan: RecordPlan{[]RecordStep{}}, Execution: []RecordedStep{}}
 	for _, step := range p.Steps {
 		t := rows[step.Key.Text()]
 		if t == nil || t.text("status") != step.Status || count(t) != step.Tries || !same(t.number("score"), step.Score) {
 			return nil, fmt.Errorf("%w: step %s", ErrDiffers, step.Name)
 		}
 		r.Plan.Steps = append(r.Plan.Steps, RecordStep{t.text("name"), string(ToolOf(step.Verb)), t.number("least")})
-		if n := count(t); n > 0 {
-			one := RecordedStep{StepID: t.text("name"), Start: t.text("started_at"), End: t.text("ended_at"), Score: t.number("score"), RetryCount: n - 1, Success: t.text("status") == "DONE"}
+		if n := count(t); n > 0 || step.Status == "SKIPPED" {
+			one := RecordedStep{StepID: t.text("name"), Start: cmp.Or(t.text("started_at"), t.text("ended_at")), End: t.text("ended_at"), Score: t.number("score"), RetryCount: max(0, n-1), Success: t.text("status") == "DONE"}
 			if a.Config.Audit.Raw && one.Success {
 				one.Output = workflow.Text(resultOf(step), a.Config.Context)
 			}
 			r.Execution = append(r.Execution, one)
-			if one.Success && one.Score != nil && (r.FinalConfidence == nil || *one.Score < *r.FinalConfidence) {
-				r.FinalConfidence = one.Score
-			}
 		}
+	}
+	if p.Status == "DONE" { // otherwise there is no answer
+		r.FinalConfidence = Overall(p)
 	}
 	slices.SortStableFunc(r.Execution, func(x, y RecordedStep) int { return strings.Compare(x.Start, y.Start) })
 	from, err1 := time.Parse(time.RFC3339Nano, of.text("started_at"))
 	to, err2 := time.Parse(time.RFC3339Nano, of.text("ended_at"))
-	if err1 == nil && err2 == nil {
+	if err2 != nil { // it has taken so long until now
+		to = a.Clock()
+	}
+	if err1 == nil {
 		r.TotalDurationMS = to.Sub(from).Milliseconds()
 	}
 	return r, nil
+}
+
+// sanitized returns a question as it is audited.
+func (a *Agent) sanitized(text string) string {
+	if a.Sanitize == nil {
+		return text
+	}
+	return a.Sanitize(text)
 }
 
 func count(t told) int {

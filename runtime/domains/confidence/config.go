@@ -13,6 +13,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/domains/confidence/score"
 	"verbatim/runtime/protocols/trustgraph"
+	"verbatim/verbs"
 	"verbatim/verbs/strict"
 )
 
@@ -230,6 +231,8 @@ func set[T any](to *T, from *T) {
 	}
 }
 
+func differ[T comparable](a, b *T) bool { return a != nil && b != nil && *a != *b }
+
 func (r *reader) within(to, from *int, key string, least, most int) {
 	switch {
 	case from == nil:
@@ -253,6 +256,20 @@ func (r *reader) share(to, from *float64, key string) {
 func (r *reader) settings(c *Config, key string, s *settings) {
 	if s == nil {
 		return
+	}
+	for _, twice := range []struct {
+		one, other string
+		differ     bool
+	}{
+		{"confidence_threshold", "default_confidence_threshold", differ(s.Threshold, s.Default)},
+		{"max_retries", "retry.max_attempts", differ(s.MaxRetries, s.Retry.Attempts)},
+		{"retry_backoff_factor", "retry.backoff_factor", differ(s.Factor, s.Retry.Factor)},
+		{"step_timeout_ms", "performance.timeout_ms", differ(s.StepTimeout, s.Performance.Timeout)},
+		{"parallel_execution", "performance.parallel_execution", differ(s.AtOnce, s.Performance.AtOnce)},
+	} {
+		if twice.differ {
+			r.wrong("%s.%s and %s.%s are the same, and have different values", key, twice.one, key, twice.other)
+		}
 	}
 	r.within(&c.MaxSteps, s.MaxIterations, key+".max_iterations", 1, 100)
 	r.share(&c.Threshold, s.Threshold, key+".confidence_threshold")
@@ -309,6 +326,20 @@ func (r *reader) settings(c *Config, key string, s *settings) {
 	}
 }
 
+// Fits reports what is wrong with the templates for the verbs of a registry: a verb that is not there, or
+// an argument that does not fit.
+func (c *Config) Fits(reg *verbs.Registry) error {
+	var r reader
+	for i, t := range c.Templates {
+		for _, d := range reg.CheckText(t.Name, slot.ReplaceAllString(t.Steps, "x")) {
+			if d.Severity == dsl.Error && d.Code != "unknown-name" {
+				r.wrong("templates[%d].steps: %s", i, d.Summary)
+			}
+		}
+	}
+	return errors.Join(r.problems...)
+}
+
 var slot = regexp.MustCompile(`\{([a-z][a-z0-9_]*)\}`)
 
 func newTemplate(f templateFile) (t Template, err error) {
@@ -318,6 +349,11 @@ func newTemplate(f templateFile) (t Template, err error) {
 	}
 	if script, ds := dsl.Parse(dsl.NewSource(f.Name, slot.ReplaceAllString(f.Steps, "x"))); ds.HasErrors() || len(script.Calls) == 0 {
 		return t, errors.New("its steps are no script")
+	}
+	for _, m := range slot.FindAllStringSubmatch(f.Steps, -1) {
+		if i := slices.IndexFunc(f.Asks, func(ask string) bool { return !strings.Contains(ask, m[0]) }); i >= 0 {
+			return t, fmt.Errorf("its steps have %s, and %q does not", m[0], f.Asks[i])
+		}
 	}
 	for _, ask := range f.Asks {
 		var b strings.Builder
@@ -361,10 +397,7 @@ func (t *Template) plan(question string) string {
 			continue
 		}
 		return slot.ReplaceAllStringFunc(t.Steps, func(s string) string {
-			if i := re.SubexpIndex(s[1 : len(s)-1]); i >= 0 {
-				return inText(strings.Trim(strings.TrimSpace(m[i]), `"'“”„«»`))
-			}
-			return s
+			return inText(strings.Trim(strings.TrimSpace(m[re.SubexpIndex(s[1:len(s)-1])]), `"'“”„«»`))
 		})
 	}
 	return ""

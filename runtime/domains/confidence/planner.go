@@ -350,6 +350,22 @@ func (a *Agent) thresholds(ctx context.Context, calls []dsl.Call, asked trustgra
 	return all, nil
 }
 
+// held raises thresholds that a request asks for to those that count: lower ones are for overseers, or
+// within the bounds that an overseer set. It reports whether it raised one.
+func (a *Agent) held(ctx context.Context, calls []dsl.Call, least []float64, oversees bool) (raised bool, err error) {
+	usual, err := a.thresholds(ctx, calls, trustgraph.Overrides{})
+	for i := range usual {
+		if b, set := a.learned(ctx).bounds[ToolOf(a.Runner.Clerk.Registry.Verb(calls[i].Verb))]; set {
+			usual[i] = min(usual[i], b.Min)
+		} else if oversees {
+			continue
+		}
+		raised = raised || least[i] < usual[i]
+		least[i] = max(least[i], usual[i])
+	}
+	return raised, err
+}
+
 // threshold returns the least score for the answer of a tool: the one that was set for it, or the
 // operator's, raised for criticality, for a poor record and for the request.
 func (a *Agent) threshold(ctx context.Context, tool score.Tool, critical bool, asked *float64) (float64, error) {

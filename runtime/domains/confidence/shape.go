@@ -35,18 +35,36 @@ func shapeOf(question string) shape {
 	return s
 }
 
-// empty returns a plan with places for the names that are the whole of a text. If a name occurs in
-// the plan in another way, the plan is valid for this question alone, and empty returns "".
+// empty returns a plan with places for the names that are the whole of a text. It returns "" if the
+// plan is valid for this question alone: if a name of it is not the whole of a text, or occurs in another
+// way too, or if a text has a name or a number that the question does not have, which may stand for one.
 func (s shape) empty(plan string) string {
 	for i, name := range s.names {
-		whole := dsl.FormatValue(dsl.NewString(name))
-		plan = strings.ReplaceAll(plan, whole, fmt.Sprintf("\x00%d\x00", i+1))
-		if strings.Contains(strings.ToLower(plan), strings.ToLower(name)) {
+		whole, place := dsl.FormatValue(dsl.NewString(name)), fmt.Sprintf("\x00%d\x00", i+1)
+		plan = strings.ReplaceAll(plan, whole, place)
+		if !strings.Contains(plan, place) || strings.Contains(strings.ToLower(plan), strings.ToLower(name)) {
 			return ""
 		}
 	}
+	if len(s.names) > 0 && slices.ContainsFunc(writtenText().FindAllString(plan, -1), func(text string) bool {
+		text = text[1 : len(text)-1]
+		if strings.Count(text, " ") < fewWords { // it is no sentence, so a name may begin it
+			text = "of " + text
+		}
+		return slices.ContainsFunc(append(namesIn(text), numbers().FindAllString(text, -1)...), func(of string) bool { return !strings.Contains(s.text, strings.ToLower(of)) })
+	}) {
+		return ""
+	}
 	return plan
 }
+
+// fewWords is the number of blanks below which a text is no sentence.
+const fewWords = 3
+
+var (
+	writtenText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
+	numbers     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
+)
 
 // namesRows reports whether calls name rows other than the results of earlier calls: a name in a
 // question may stand for such a row, and then the calls fit no other name.

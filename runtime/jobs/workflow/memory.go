@@ -19,17 +19,18 @@ type memory struct {
 }
 
 type remembered struct {
-	receipt *receipt.Receipt
-	until   time.Time
+	receipt   *receipt.Receipt
+	at, until time.Time
 }
 
-func (m *memory) get(key string, now time.Time) *receipt.Receipt {
+// get returns an answer and when it was got; nil if there is none.
+func (m *memory) get(key string, now time.Time) (*receipt.Receipt, time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r, ok := m.kept[key]; ok && now.Before(r.until) {
-		return r.receipt
+		return r.receipt, r.at
 	}
-	return nil
+	return nil, time.Time{}
 }
 
 func (m *memory) put(key string, r *receipt.Receipt, now time.Time, keep time.Duration) {
@@ -41,7 +42,7 @@ func (m *memory) put(key string, r *receipt.Receipt, now time.Time, keep time.Du
 	if _, again := m.kept[key]; again {
 		m.order = slices.DeleteFunc(m.order, func(k string) bool { return k == key })
 	}
-	m.kept[key], m.order = remembered{r, now.Add(keep)}, append(m.order, key)
+	m.kept[key], m.order = remembered{r, now, now.Add(keep)}, append(m.order, key)
 	for len(m.order) > mostKept || len(m.order) > 0 && !now.Before(m.kept[m.order[0]].until) {
 		delete(m.kept, m.order[0])
 		m.order = m.order[1:]

@@ -201,7 +201,8 @@ func stepOf(reg *verbs.Registry, at *serviceaccount.Row) (*Step, error) {
 	return s, nil
 }
 
-// Answered is Load with the answers of the steps that were made; nil if there is no plan.
+// Answered is Load with the answers that steps gave, also those that are in doubt; nil if there is no
+// plan.
 func (r *Runner) Answered(ctx context.Context, key stores.Value) (*Plan, error) {
 	p, err := r.Load(ctx, key)
 	if err != nil || p == nil {
@@ -212,7 +213,7 @@ func (r *Runner) Answered(ctx context.Context, key stores.Value) (*Plan, error) 
 		return p, err
 	}
 	for _, s := range p.Steps {
-		if s.Status == done {
+		if s.Status == done || s.Settled > 0 && (s.Status == doubtful || s.Status == failed) {
 			if err := d.answerOf(ctx, s); err != nil {
 				return p, err
 			}
@@ -722,7 +723,7 @@ func (d *driver) made(ctx context.Context, s *Step, a *Attempt, key string) erro
 	if err != nil {
 		return &engine.Refusal{Diagnostics: dsl.Diagnostics{{Code: "plan", Severity: dsl.Error, Summary: err.Error()}}}
 	}
-	a.Made = f.call
+	a.Made, a.cut = f.call, f.cut
 	script, ds := dsl.Parse(dsl.NewSource(sourceOf(d.p.Key.Text()), dsl.FormatCall(&f.call)+"\n"))
 	if ds.HasErrors() {
 		return &engine.Refusal{Diagnostics: ds}
@@ -741,8 +742,8 @@ func (d *driver) made(ctx context.Context, s *Step, a *Attempt, key string) erro
 	}
 	if v := s.Verb; d.Keep > 0 && v != nil && v.Tool != nil && !s.Writes() {
 		a.remembered = d.p.Owner + "\x00" + dsl.FormatCall(&f.call)
-		if r := d.kept.get(a.remembered, d.Clock()); r != nil && a.Number <= 1 {
-			a.Receipt = r
+		if r, at := d.kept.get(a.remembered, d.Clock()); r != nil && a.Number <= 1 {
+			a.Receipt, a.kept = r, at
 			return nil
 		}
 	}
@@ -826,12 +827,18 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 	if v.Least != nil {
 		c.Args = append(c.Args, dsl.NewArg("least", dsl.NewNumber(number(*v.Least).Text())))
 	}
-	if next == done || next == doubtful {
+	answers := next == done || next == doubtful || next == failed && counts.Receipt != nil
+	if answers {
 		c.Args = append(c.Args, serviceaccount.Int("settled", int64(counts.Number)))
+	}
+	var from map[string]verbs.Origin
+	if res := resultOf(counts.Receipt); next == doubtful && res != nil { // for whoever accepts it
+		c.Args = append(c.Args, serviceaccount.Text("answer", clipTo(Text(res, mostText), mostText)))
+		from = map[string]verbs.Origin{"answer": originOf(res, -1, -1)}
 	}
 	noted, err := d.noteLast(ctx, s, next, c)
 	if !noted && err == nil {
-		_, err = d.do(ctx, c)
+		_, err = d.Clerk.DoFrom(ctx, d.clerk, "", from, c)
 	}
 	if err != nil {
 		return d.otherwise(ctx, s, err)
@@ -841,11 +848,11 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 		s.Least = v.Least
 	}
 	s.Attempts = append(s.Attempts, a)
-	if next == done && a.remembered != "" && !withholds(a.Receipt) {
+	if next == done && a.remembered != "" && a.kept.IsZero() && !withholds(a.Receipt) {
 		d.kept.put(a.remembered, a.Receipt, a.Ended, d.Keep)
 	}
-	if next == done || next == doubtful {
-		s.answer, s.asked, s.Settled = counts.Receipt, &counts.Call, counts.Number
+	if answers {
+		s.answer, s.asked, s.Settled, s.Kept, s.Cut = counts.Receipt, &counts.Call, counts.Number, counts.kept, counts.cut
 	}
 	d.tell(Event{Kind: Attempted, Step: s, Attempt: a})
 	if next != open {
