@@ -50,10 +50,10 @@ func New(c Config, r *workflow.Runner, m llm.Model, clock func() time.Time) *Age
 	return a
 }
 
-const overseer = "plan-overseer"
-
-// statePrefix begins the state of a request that asks how far an earlier plan is.
-const statePrefix = "plan:"
+const (
+	overseer    = "plan-overseer"
+	statePrefix = trustgraph.PlanState
+)
 
 // Ask implements trustgraph.Agent.
 func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Request, tell func(trustgraph.Message) error) (err error) {

@@ -39,6 +39,9 @@ type Scored struct {
 // the effect of a step that changes something is a fact, which needs no score.
 func (a *Agent) Judge(ctx context.Context, p *workflow.Plan, s *workflow.Step, t *workflow.Attempt) workflow.Verdict {
 	c, tool := a.Config, ToolOf(s.Verb)
+	if t.Outcome != workflow.Refused {
+		a.learns.note(t.Call.Verb, t.Outcome == workflow.OK)
+	}
 	if t.Outcome == workflow.OK && (s.Least == nil || s.Writes()) {
 		return workflow.Verdict{Good: true}
 	}

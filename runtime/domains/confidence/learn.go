@@ -97,8 +97,40 @@ type bounded struct {
 const learnEvery = time.Minute
 
 type learning struct {
-	mu  sync.Mutex
-	now *known
+	mu    sync.Mutex
+	now   *known
+	tried map[string][]bool // by verb, whether its latest attempts in this process gave an answer
+}
+
+// mostTried is the number of attempts of a verb that are remembered.
+const mostTried = 2 * score.MinOutcomes
+
+// note remembers whether an attempt of a verb gave an answer.
+func (l *learning) note(verb string, answered bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.tried == nil {
+		l.tried = map[string][]bool{}
+	}
+	all := append(l.tried[verb], answered)
+	l.tried[verb] = all[max(0, len(all)-mostTried):]
+}
+
+// worst returns the record of a tool, or that of the latest attempts of a verb if that is worse: an
+// answer that did not come was none that was right.
+func (l *learning) worst(verb string, r score.Record) score.Record {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := score.Record{Judged: len(l.tried[verb])}
+	for _, answered := range l.tried[verb] {
+		if answered {
+			t.Right++
+		}
+	}
+	if t.Judged >= score.MinOutcomes && (r.Judged < score.MinOutcomes || t.Right*r.Judged < r.Right*t.Judged) {
+		return t
+	}
+	return r
 }
 
 // learned returns the records of the tools. If the store fails, it returns those last read.

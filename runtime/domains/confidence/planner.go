@@ -340,8 +340,7 @@ func (a *Agent) thresholds(ctx context.Context, calls []dsl.Call, asked trustgra
 	}
 	all := make([]float64, len(calls))
 	for i := range calls {
-		tool := ToolOf(reg.Verb(calls[i].Verb))
-		least, err := a.threshold(ctx, tool, critical[i], asked.Threshold)
+		least, err := a.threshold(ctx, reg.Verb(calls[i].Verb), critical[i], asked.Threshold)
 		if err != nil {
 			return nil, err
 		}
@@ -366,17 +365,20 @@ func (a *Agent) held(ctx context.Context, calls []dsl.Call, least []float64, ove
 	return raised, err
 }
 
-// threshold returns the least score for the answer of a tool: the one that was set for it, or the
+// threshold returns the least score for the answer of a verb: the one that was set for its tool, or the
 // operator's, raised for criticality, for a poor record and for the request.
-func (a *Agent) threshold(ctx context.Context, tool score.Tool, critical bool, asked *float64) (float64, error) {
-	known := a.learned(ctx)
+func (a *Agent) threshold(ctx context.Context, v *verbs.Verb, critical bool, asked *float64) (float64, error) {
+	known, tool, record := a.learned(ctx), ToolOf(v), score.Record{}
+	if v != nil {
+		record = a.learns.worst(v.Name, known.records[tool])
+	}
 	base, set := known.thresholds[tool]
 	if !set {
 		if base, set = a.Config.Tools[tool]; !set {
 			base = a.Config.Threshold
 		}
 	}
-	d := score.Demand{Tool: tool, Writes: critical, Record: known.records[tool], Request: asked, Default: &base}
+	d := score.Demand{Tool: tool, Writes: critical, Record: record, Request: asked, Default: &base}
 	return score.Threshold(d)
 }
 
