@@ -15,6 +15,7 @@ import (
 	"verbatim/runtime/conversation/llm"
 	"verbatim/runtime/domains/confidence/score"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/jobs/serviceaccount"
 	"verbatim/runtime/jobs/workflow"
 	"verbatim/runtime/protocols/trustgraph"
 	"verbatim/stores"
@@ -493,14 +494,14 @@ func TestAudit(t *testing.T) {
         {
             "step_id": "found",
             "start_time": "2026-03-02T09:00:00Z",
-            "end_time": "2026-03-02T09:00:00Z",
+            "end_time": "2026-03-02T09:00:00.15Z",
             "confidence_score": 0.85,
-            "retry_count": 1,
+            "retry_count": 2,
             "success": true
         }
     ],
     "final_confidence": 0.85,
-    "total_duration_ms": 0
+    "total_duration_ms": 150
 }`
 	if got := uuids.ReplaceAllString(string(text), "ID"); got != want {
 		t.Errorf("%s", got)
@@ -539,7 +540,7 @@ func TestALongQuestion(t *testing.T) {
 	for _, a := range attempts {
 		judged = append(judged, a.Text("factors"))
 	}
-	if len(judged) != 2 || !strings.Contains(strings.Join(judged, ""), string(score.MeasureEntityPrecision)) {
+	if len(judged) != 3 || !strings.Contains(strings.Join(judged, ""), string(score.MeasureEntityPrecision)) {
 		t.Errorf("the names in it were not looked for: %q", judged)
 	}
 	w.a.Config.Threshold = 0.5
@@ -598,11 +599,13 @@ func TestAPlanIsAskedForAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, DefaultConfig())
-			w.plans = func(string) string { return connectedPlan }
+			w.plans = func(string) string { // which is answered at once
+				return strings.NewReplacer("Entity X", "Company A", "Entity Y", "Company B").Replace(connectedPlan)
+			}
 			m := &failing{Model: w, fails: c.fails}
 			w.a.Model = m
 			began := w.clock()
-			_, err := w.ask("ada", trustgraph.Request{Question: "What are the connections between Entity X and Entity Y?"})
+			_, err := w.ask("ada", trustgraph.Request{Question: "What are the connections between Company A and Company B?"})
 			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("the error is %v, want %q", err, c.err)
 			}
@@ -743,47 +746,28 @@ feature_flags: {confidence_agent_enabled: true, confidence_agent_traffic_percent
 	}
 }
 
-// Retries change the question, and the number of attempts reaches the score. // T24
+// The first retry asks the same, and the second changes the question; a further chance reaches the
+// score, and the same answer again is none. // T24
 func TestRetriesChangeTheQuestion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, DefaultConfig())
 	w.plans = func(string) string { return connectedPlan }
 	w.told("ada", "What are the connections between Entity X and Entity Y?")
 	rows, _ := w.a.Runner.Clerk.All(t.Context(), "plan-attempt", nil)
-	calls := map[string]bool{}
-	for _, r := range rows {
-		calls[r.Text("call")] = true
+	slices.SortFunc(rows, func(a, b *serviceaccount.Row) int { return int(a.Value("number").Int() - b.Value("number").Int()) })
+	if len(rows) != 3 || rows[0].Text("call") != rows[1].Text("call") || rows[1].Text("call") == rows[2].Text("call") {
+		t.Fatalf("%d attempts", len(rows))
+	}
+	for i, chances := range []int{1, 1, 2} {
 		var s Scored
-		if err := json.Unmarshal([]byte(r.Text("factors")), &s); err != nil || !slices.Contains(s.Factors, score.Attempts(int(r.Value("number").Int()))) {
-			t.Errorf("%s: %v", r.Text("factors"), err)
+		if err := json.Unmarshal([]byte(rows[i].Text("factors")), &s); err != nil || !slices.Contains(s.Factors, score.Attempts(chances)) {
+			t.Errorf("%s: %v", rows[i].Text("factors"), err)
 		}
-	}
-	if len(rows) != 2 || len(calls) != 2 {
-		t.Errorf("%d attempts of %d calls", len(rows), len(calls))
-	}
-}
-
-// An answer to a simpler question is not told as one to what was asked.
-func TestAnAnswerToSomethingElse(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, DefaultConfig())
-	w.plans = func(question string) string {
-		to := "Nobody Known"
-		if strings.Contains(question, "Company B") {
-			to = "Company B"
+		if i > 0 {
+			if pause := rows[i].Value("started_at").Time().Sub(rows[i-1].Value("ended_at").Time()); pause != time.Duration(i)*firstWait {
+				t.Errorf("attempt %d came after %v", i+1, pause)
+			}
 		}
-		return strings.NewReplacer("Entity X", "Company A", "Entity Y", to).Replace(connectedPlan)
-	}
-	told, err := w.ask("ada", trustgraph.Request{Question: "What are the connections between Company A and Nobody Known?", Plan: trustgraph.Overrides{Threshold: new(0.87)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := told[len(told)-1]; !strings.Contains(got, "This answers something else than was asked: ") || !strings.Contains(got, "Company A founded Project X") {
-		t.Errorf("%q", told)
-	}
-	told = w.told("ada", "What are the connections between Company A and Company B?")
-	if got := told[len(told)-1]; strings.Contains(got, "something else") {
-		t.Errorf("%q", told)
 	}
 }
 

@@ -332,7 +332,7 @@ func (c *Config) Fits(reg *verbs.Registry) error {
 	var r reader
 	for i, t := range c.Templates {
 		for _, d := range reg.CheckText(t.Name, slot.ReplaceAllString(t.Steps, "x")) {
-			if d.Severity == dsl.Error && d.Code != "unknown-name" {
+			if slices.Contains([]string{"unknown-verb", "unknown-argument", "missing-argument"}, d.Code) {
 				r.wrong("templates[%d].steps: %s", i, d.Summary)
 			}
 		}

@@ -253,7 +253,7 @@ func (a *Agent) measure(p *workflow.Plan, s *workflow.Step, t *workflow.Attempt)
 			}
 			wanted++
 			withheld := res.Sensitive != nil && res.Sensitive[j]
-			if empty := v.IsNull() || s.Verb.Tool != nil && v.Kind() == stores.String && values.Abstains(v.Text()); !empty {
+			if empty := v.IsNull() || s.Verb.Tool != nil && len(s.Verb.Tool.Columns) > 0 && v.Kind() == stores.String && values.Abstains(v.Text()); !empty {
 				if says = true; !withheld {
 					filled++
 				}
