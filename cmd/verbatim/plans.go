@@ -123,11 +123,11 @@ func (a *app) plansAtWork(reg *verbs.Registry, store stores.Store, eng *engine.E
 
 // sanitized takes secrets and numbers of persons out of a question that is audited.
 func sanitized(question string) string {
-	text, _ := redact.Redact(secrets().ReplaceAllString(question, "$1[secret]"), redact.Record{})
+	text, _ := redact.Redact(credentials().ReplaceAllString(question, "$1[secret]"), redact.Record{})
 	return text
 }
 
-var secrets = sync.OnceValue(func() *regexp.Regexp {
+var credentials = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(\b(?:pass(?:word|phrase|code)|pin|api[- ]?key|token|secret|passwort|kennwort|mot de passe|contraseña|clave)\b\W{0,3}(?:(?:is|was|ist|war|lautet|est|es)\b\W{0,3})?)[^\s,;]+`)
 })
 

@@ -93,7 +93,7 @@ func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Req
 	if t.p == nil || status == "RUNNING" && !t.waits() {
 		return t.report(ctx, key) // another process makes it
 	}
-	if slices.ContainsFunc(t.p.Steps, func(s *workflow.Step) bool { return s.Status == "DONE" && s.Answer() == nil }) {
+	if slices.ContainsFunc(t.p.Steps, func(s *workflow.Step) bool { return (s.Status == "DONE" || s.Settled > 0) && s.Answer() == nil }) {
 		// Some steps were made by another process, or before somebody accepted their answer.
 		if t.p, err = a.Runner.Answered(ctx, key); err != nil {
 			return err
@@ -329,7 +329,7 @@ func (t *telling) event(e workflow.Event) {
 		case same && (s.Verb.Broader != nil || s.Verb.Simpler != nil) && at.Number == 1:
 			return // it is told together with the next
 		case repeats(s, at):
-			thought += ", nor the second time"
+			thought += ", nor when it was asked again"
 		}
 		if !sameCall(next, &at.Call) {
 			how = "it is asked otherwise: " + t.otherwise(&at.Call, next)
