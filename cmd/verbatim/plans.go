@@ -112,7 +112,7 @@ func (a *app) plans(reg *verbs.Registry, store stores.Store, eng *engine.Engine,
 	if err != nil {
 		return nil, err
 	}
-	p.answer, err = trustgraph.NewSwitch(p.agent, reacting(eng, &react.Agent{Registry: reg, Model: model, Clock: clock, Zone: zone}, model != nil), flagsOf(config), count)
+	p.answer, err = trustgraph.NewSwitch(p.agent, reacting(eng, &react.Agent{Registry: reg, Model: model, Clock: clock, Zone: zone}, model != nil), config.Flags, count)
 	return p, err
 }
 
@@ -130,10 +130,6 @@ func sanitized(question string) string {
 var credentials = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(\b(?:pass(?:word|phrase|code)|pin|api[- ]?key|token|secret|passwort|kennwort|mot de passe|contraseña|clave)\b\W{0,3}(?:(?:is|was|ist|war|lautet|est|es)\b\W{0,3})?)[^\s,;]+`)
 })
-
-func flagsOf(c confidence.Config) trustgraph.Flags {
-	return trustgraph.Flags{Enabled: c.Flags.Enabled, Share: c.Flags.Share, Fallback: c.Flags.Fallback}
-}
 
 // logsPlans logs the end of each plan without its texts, and each attempt that failed for another
 // reason than a refusal, since the asker is only told that the system failed.
@@ -261,7 +257,7 @@ func changed(name string) time.Time {
 func (p *planning) reload() {
 	c, err := readPlans(p.file)
 	if err == nil {
-		err = p.answer.Set(flagsOf(c))
+		err = p.answer.Set(c.Flags)
 	}
 	if err != nil {
 		p.log.Error("flags", "error", err.Error())

@@ -87,6 +87,22 @@ func Abstains(text string) bool {
 	return true
 }
 
+// SaysNothing reports whether an answer abstains, or is a bare yes or no where nothing that it was made
+// of asks whether something is so.
+func SaysNothing(answer string, given []string) bool {
+	return Abstains(answer) || bareAnswer().MatchString(answer) && !slices.ContainsFunc(given, func(g string) bool {
+		first, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(g)), " ")
+		return strings.HasSuffix(strings.TrimSpace(g), "?") && !slices.Contains(Phrases("interrogative"), first) || asksWhether().MatchString(g)
+	})
+}
+
+var (
+	bareAnswer = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\W*(?:yes|no|yep|nope|ok|okay|sure|certainly|of course|ja|nein|oui|non|sí|si)\W*$`)
+	})
+	asksWhether = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:yes|ja|oui|sí|whether)\b`) })
+)
+
 // Unended reports whether a text stops at a word behind which more has to come, without a mark.
 func Unended(text string) bool {
 	words := strings.Fields(text)

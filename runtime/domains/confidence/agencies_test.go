@@ -81,8 +81,8 @@ func TestWhatAgentsSayIsWeighed(t *testing.T) {
 			t.Parallel()
 			config := DefaultConfig()
 			config.Tools[score.McpTool] = 0.8
-			one, err := newTemplate(templateFile{Name: "rated", Asks: []string{"How is {x} rated?"}, Steps: "brief.north :company \"{x}\" :as @n\nbrief.south :company \"{x}\" :as @s\nbrief.weigh :first @n :second @s :as @both"})
-			if err != nil {
+			one := Template{Name: "rated", Asks: []string{"How is {x} rated?"}, Steps: "brief.north :company \"{x}\" :as @n\nbrief.south :company \"{x}\" :as @s\nbrief.weigh :first @n :second @s :as @both"}
+			if err := one.prepare(); err != nil {
 				t.Fatal(err)
 			}
 			config.Templates = []Template{one}

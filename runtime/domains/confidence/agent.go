@@ -14,6 +14,7 @@ import (
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/domains/confidence/score"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/internal/recent"
 	"verbatim/runtime/jobs/serviceaccount"
 	"verbatim/runtime/jobs/workflow"
 	"verbatim/runtime/protocols/trustgraph"
@@ -38,14 +39,13 @@ type Agent struct {
 	// Span begins a trace span. It may be nil.
 	Span func(ctx context.Context, name string) (context.Context, func(failed bool))
 
-	kept   cache
+	kept   recent.Map[string] // plans
 	learns learning
 }
 
 // New makes an agent, and sets it as the Judge of its runner.
 func New(c Config, r *workflow.Runner, m llm.Model, clock func() time.Time) *Agent {
 	a := &Agent{Config: c, Runner: r, Model: m, Clock: clock}
-	a.kept.most = c.PlanCache
 	r.Judge, r.Text, r.Keep = a, c.Context, c.CacheTTL
 	return a
 }
@@ -244,17 +244,6 @@ func (a *Agent) beginning(ctx context.Context, s *engine.Session, m *made, draft
 		return nil, &engine.Refusal{Diagnostics: ds}
 	}
 	return program, nil
-}
-
-func (a *Agent) pause(ctx context.Context, d time.Duration) {
-	if a.Runner.Sleep != nil {
-		a.Runner.Sleep(ctx, d)
-		return
-	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }
 
 // A telling tells one asker how far their question is.
@@ -666,7 +655,7 @@ func (t *telling) report(ctx context.Context, key stores.Value) error {
 			break
 		}
 		if made {
-			t.a.pause(ctx, wait)
+			t.a.Runner.Pause(ctx, wait)
 		}
 	}
 	if made {

@@ -15,6 +15,7 @@ import (
 	"verbatim/runtime/conversation/llm"
 	"verbatim/runtime/domains/confidence/score"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/internal/recent"
 	"verbatim/runtime/jobs/serviceaccount"
 	"verbatim/runtime/jobs/workflow"
 	"verbatim/runtime/protocols/trustgraph"
@@ -124,7 +125,7 @@ func TestThresholds(t *testing.T) {
 	least := func(as, plans string, asked *float64) []float64 {
 		t.Helper()
 		w.plans = func(string) string { return plans }
-		w.a.kept = cache{}
+		w.a.kept = recent.Map[string]{}
 		s, err := w.e.Session(t.Context(), as)
 		if err != nil {
 			t.Fatal(err)
@@ -178,13 +179,6 @@ func TestPlansAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.refused("ada", trustgraph.Request{Question: "What are the connections between Entity X and Entity Y?"}, trustgraph.AgentError, "nothing that you may ask for")
-	c := cache{most: 2}
-	for _, k := range []string{"a", "b", "a", "c"} {
-		c.put(k, k)
-	}
-	if _, ok := c.get("b"); ok || len(c.order) != 2 {
-		t.Error("the plan that was used longest ago was kept")
-	}
 }
 
 // A plan that names rows is for one question alone: a name in it may stand for one of them.
@@ -715,7 +709,7 @@ feature_flags: {confidence_agent_enabled: true, confidence_agent_traffic_percent
 		t.Fatal(err)
 	}
 	if c.MaxSteps != 12 || c.Threshold != 0.7 || c.MaxRetries != 2 || c.BackoffFactor != 1.5 || c.MaxDelay != 4*time.Second || c.Tools[score.GraphQuery] != 0.85 || c.Context != 4096 || c.CacheTTL != time.Minute ||
-		c.Audit != (Audit{false, slog.LevelError, true}) || c.Parallel != parallel || c.PlanCache != 10 || c.StepTimeout != 20*time.Second || c.Flags != (Flags{true, 5, true}) || c.Wires.Request != "confidence-agent-request" {
+		c.Audit != (Audit{false, slog.LevelError, true}) || c.Parallel != parallel || c.PlanCache != 10 || c.StepTimeout != 20*time.Second || c.Flags != (trustgraph.Flags{Enabled: true, Share: 5, Fallback: true}) || c.Wires.Request != "confidence-agent-request" {
 		t.Errorf("%+v", c)
 	}
 	c, err = ReadConfig([]byte("confidence_agent: {default_confidence_threshold: 0.7, max_retries: 3, retry_backoff_factor: 2.0, override_enabled: false, step_timeout_ms: 30000, parallel_execution: false}\nservices:\n  - {name: confidence-agent, module: trustgraph.agent.confidence, instances: 2, config: {max_iterations: 15, confidence_threshold: 0.75}}\n  - {name: react-agent, module: trustgraph.agent.react, instances: 2}\n"))

@@ -173,7 +173,7 @@ func (a *Agent) tells(ctx context.Context, p *workflow.Plan, from time.Time) (ma
 	if err != nil {
 		return nil, err
 	}
-	first, err := a.entryAt(ctx, from)
+	first, err := journal.EntryAt(ctx, a.Runner.Clerk.Store, from)
 	if err != nil {
 		return nil, err
 	}
@@ -205,38 +205,4 @@ func (a *Agent) tells(ctx context.Context, p *workflow.Plan, from time.Time) (ma
 		}
 	}
 	return rows, nil
-}
-
-// entryAt returns the place of the first journal entry at or after a time. Entries are in the order
-// of their times, apart from differences between the clocks of several machines.
-func (a *Agent) entryAt(ctx context.Context, at time.Time) (int64, error) {
-	at = at.Add(-time.Minute)
-	before := func(n int64) (bool, error) {
-		all, err := a.Runner.Clerk.Store.Placed(ctx, n, n)
-		return len(all) > 0 && all[0].Time.Before(at), err
-	}
-	low, high := int64(1), int64(1)
-	for {
-		is, err := before(high)
-		if err != nil {
-			return 0, err
-		}
-		if !is {
-			break
-		}
-		low, high = high, 2*high
-	}
-	for low < high {
-		mid := low + (high-low)/2
-		is, err := before(mid)
-		if err != nil {
-			return 0, err
-		}
-		if is {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	return low, nil
 }

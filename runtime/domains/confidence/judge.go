@@ -5,13 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
-	"unicode"
 
 	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
@@ -198,7 +195,7 @@ func (a *Agent) measure(p *workflow.Plan, s *workflow.Step, t *workflow.Attempt)
 	}
 	of := []score.Factor{score.Attempts(tries), a.agreed(s)}
 	res := t.Result()
-	asked := namesIn(p.Question)
+	asked := values.NamesIn(p.Question)
 	// What was given is what it was made of, and not what was left out on the way.
 	given := []string{p.Question}
 	for _, arg := range t.Made.Args {
@@ -296,24 +293,10 @@ func (a *Agent) measure(p *workflow.Plan, s *workflow.Step, t *workflow.Attempt)
 	return of
 }
 
-// coherent is the text of a model or a tool. A bare yes or no answers a question of whether, and no other.
+// coherent is the text of a model or a tool.
 func coherent(answer, question string, given []string) score.Text {
-	text := score.Text{Answer: answer, Question: question, Given: given, Refused: values.Abstains(answer), CutOff: values.Unended(answer)}
-	if bare().MatchString(answer) {
-		text.Refused = !slices.ContainsFunc(given, func(g string) bool {
-			first, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(g)), " ")
-			return strings.HasSuffix(strings.TrimSpace(g), "?") && !slices.Contains(values.Phrases("interrogative"), first) || bareInside().MatchString(g)
-		})
-	}
-	return text
+	return score.Text{Answer: answer, Question: question, Given: given, Refused: values.SaysNothing(answer, given), CutOff: values.Unended(answer)}
 }
-
-var (
-	bare       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\W*(?:` + bareWords + `)\W*$`) })
-	bareInside = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:yes|ja|oui|sí|whether)\b`) })
-)
-
-const bareWords = "yes|no|yep|nope|ok|okay|sure|certainly|of course|ja|nein|oui|non|sí|si"
 
 // another reports whether a column of a tool's answer is called as an argument was, and names another.
 func another(t *workflow.Attempt, column string, v stores.Value) bool {
@@ -443,40 +426,4 @@ func plain(res *receipt.Result) string {
 
 func textOf(res *receipt.Result, row []stores.Value) string {
 	return workflow.Text(&receipt.Result{Columns: res.Columns, Sensitive: res.Sensitive, Rows: [][]stores.Value{row}}, math.MaxInt32)
-}
-
-// namesIn returns the names in a question: texts in quotation marks, and runs of capitalised words
-// that do not begin a sentence.
-func namesIn(question string) (names []string) {
-	var run []string
-	first := true
-	end := func() {
-		if len(run) > 0 {
-			names = append(names, strings.Join(run, " "))
-		}
-		run = nil
-	}
-	for _, m := range quotedText().FindAllStringSubmatch(question, -1) {
-		names = append(names, m[1])
-	}
-	for _, word := range strings.Fields(quotedText().ReplaceAllString(question, " . ")) {
-		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		r := []rune(bare)
-		switch {
-		case len(r) == 0:
-			end()
-		case unicode.IsUpper(r[0]) && !first || unicode.IsDigit(r[0]) && len(run) > 0 || len(r) > 1 && strings.ToUpper(bare) == bare && unicode.IsLetter(r[0]):
-			run = append(run, bare)
-		default:
-			end()
-		}
-		if strings.ContainsAny(word, ",;:?!()") {
-			end()
-		}
-		if first = strings.HasSuffix(word, ".") || strings.HasSuffix(word, "?") || strings.HasSuffix(word, "!"); first {
-			end()
-		}
-	}
-	end()
-	return names
 }

@@ -99,35 +99,31 @@ const learnEvery = time.Minute
 type learning struct {
 	mu    sync.Mutex
 	now   *known
-	tried map[string][]bool // by verb, whether its latest attempts in this process gave an answer
+	tried map[string]score.Record // by verb, how many of its latest attempts in this process gave an answer
 }
 
-// mostTried is the number of attempts of a verb that are remembered.
-const mostTried = 2 * score.MinOutcomes
-
-// note remembers whether an attempt of a verb gave an answer.
+// note counts an attempt of a verb. Older ones count less and less.
 func (l *learning) note(verb string, answered bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.tried == nil {
-		l.tried = map[string][]bool{}
+	r := l.tried[verb]
+	if r.Judged >= 2*score.MinOutcomes {
+		r.Judged, r.Right = r.Judged/2, r.Right/2
 	}
-	all := append(l.tried[verb], answered)
-	l.tried[verb] = all[max(0, len(all)-mostTried):]
+	if r.Judged++; answered {
+		r.Right++
+	}
+	if l.tried == nil {
+		l.tried = map[string]score.Record{}
+	}
+	l.tried[verb] = r
 }
 
-// worst returns the record of a tool, or that of the latest attempts of a verb if that is worse: an
-// answer that did not come was none that was right.
+// worst returns the record of a tool, or that of the attempts of a verb if that is worse.
 func (l *learning) worst(verb string, r score.Record) score.Record {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := score.Record{Judged: len(l.tried[verb])}
-	for _, answered := range l.tried[verb] {
-		if answered {
-			t.Right++
-		}
-	}
-	if t.Judged >= score.MinOutcomes && (r.Judged < score.MinOutcomes || t.Right*r.Judged < r.Right*t.Judged) {
+	if t := l.tried[verb]; t.Judged >= score.MinOutcomes && (r.Judged < score.MinOutcomes || t.Right*r.Judged < r.Right*t.Judged) {
 		return t
 	}
 	return r

@@ -53,7 +53,7 @@ func (a *Agent) make(ctx context.Context, s *engine.Session, r *trustgraph.Reque
 	}
 	shape := shapeOf(r.Question)
 	key := a.key(s, shape)
-	if text, ok := a.kept.get(key); ok {
+	if text, _, ok := a.kept.Get(key, a.Clock()); ok {
 		script, ds := dsl.Parse(dsl.NewSource("plan", shape.fill(text)))
 		if !ds.HasErrors() && a.unfit(ctx, s, script.Calls) == "" {
 			return made{script.Calls, verbs.NewOrigin(verbs.FromModel, ""), "an earlier plan"}, nil
@@ -67,7 +67,9 @@ func (a *Agent) make(ctx context.Context, s *engine.Session, r *trustgraph.Reque
 		return m, err
 	}
 	if len(shape.names) == 0 || !namesRows(m.calls) {
-		a.kept.put(key, shape.empty(dsl.Format(&dsl.Script{Calls: m.calls})))
+		if text := shape.empty(dsl.Format(&dsl.Script{Calls: m.calls})); text != "" {
+			a.kept.Put(key, text, a.Config.PlanCache, a.Clock(), 0)
+		}
 	}
 	return m, nil
 }
@@ -173,7 +175,7 @@ func (a *Agent) chat(ctx context.Context, ask llm.Request) (*llm.Reply, error) {
 		if n > a.Config.MaxRetries || ctx.Err() != nil {
 			return nil, err
 		}
-		a.pause(ctx, wait)
+		a.Runner.Pause(ctx, wait)
 	}
 }
 

@@ -8,11 +8,10 @@ import (
 	"sync"
 
 	"verbatim/dsl"
+	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/internal/digest"
 )
-
-var quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["“„«]([^"“”„«»]{1,200})["”“»]`) })
 
 // A shape is a question without the names in it: questions of one shape have one plan.
 type shape struct {
@@ -22,7 +21,7 @@ type shape struct {
 
 func shapeOf(question string) shape {
 	s := shape{text: strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(question)), " "), "?!. ")}
-	names := namesIn(question)
+	names := values.NamesIn(question)
 	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) }) // one name may be a part of another
 	for _, name := range names {
 		low := strings.ToLower(name)
@@ -51,7 +50,7 @@ func (s shape) empty(plan string) string {
 		if strings.Count(text, " ") < fewWords { // it is no sentence, so a name may begin it
 			text = "of " + text
 		}
-		return slices.ContainsFunc(append(namesIn(text), numbers().FindAllString(text, -1)...), func(of string) bool { return !strings.Contains(s.text, strings.ToLower(of)) })
+		return slices.ContainsFunc(append(values.NamesIn(text), numbers().FindAllString(text, -1)...), func(of string) bool { return !strings.Contains(s.text, strings.ToLower(of)) })
 	}) {
 		return ""
 	}
@@ -101,42 +100,4 @@ func (a *Agent) key(s *engine.Session, of shape) string {
 		rights = append(rights, r.Name)
 	}
 	return digest.Of(rights...)
-}
-
-// A cache keeps the plans that were used last.
-type cache struct {
-	mu    sync.Mutex
-	most  int
-	plans map[string]string
-	order []string // the most recently used is the last
-}
-
-func (c *cache) get(key string) (string, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	text, ok := c.plans[key]
-	if ok {
-		c.used(key)
-	}
-	return text, ok
-}
-
-func (c *cache) put(key, text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.most <= 0 || text == "" {
-		return
-	}
-	if c.plans == nil {
-		c.plans = map[string]string{}
-	}
-	c.plans[key] = text
-	if c.used(key); len(c.order) > c.most {
-		delete(c.plans, c.order[0])
-		c.order = c.order[1:]
-	}
-}
-
-func (c *cache) used(key string) {
-	c.order = append(slices.DeleteFunc(c.order, func(k string) bool { return k == key }), key)
 }

@@ -20,8 +20,8 @@ func asks(t *testing.T, all ...string) Config {
 	t.Helper()
 	c := DefaultConfig()
 	for i := 0; i < len(all); i += 2 {
-		one, err := newTemplate(templateFile{Name: fmt.Sprintf("t%d", i), Asks: []string{all[i]}, Steps: all[i+1]})
-		if err != nil {
+		one := Template{Name: fmt.Sprintf("t%d", i), Asks: []string{all[i]}, Steps: all[i+1]}
+		if err := one.prepare(); err != nil {
 			t.Fatal(err)
 		}
 		c.Templates = append(c.Templates, one)

@@ -14,6 +14,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/internal/recent"
 	"verbatim/runtime/jobs/serviceaccount"
 	"verbatim/runtime/state/confirmations"
 	"verbatim/stores"
@@ -43,7 +44,7 @@ type Runner struct {
 	// may be nil.
 	Span func(ctx context.Context, name string) (context.Context, func(failed bool))
 
-	kept  memory
+	kept  recent.Map[*receipt.Receipt]
 	under inProgress
 }
 
@@ -76,6 +77,8 @@ func (u *inProgress) end(key stores.Value) {
 const (
 	// lease is how long a process may be silent before another one takes over its plan.
 	lease = time.Minute
+	// mostKept is the greatest number of answers of tools that are kept.
+	mostKept = 1000
 	// mostTries is how often a step is tried if the system fails.
 	mostTries = 3
 	// firstWait is how long to wait before the second try; it doubles, up to longestWait.
@@ -541,7 +544,7 @@ func (d *driver) make(ctx context.Context) error {
 				wait := waits[s]
 				go func() {
 					if wait > 0 {
-						d.pause(ctx, wait)
+						d.Pause(ctx, wait)
 					}
 					a, err := d.attempt(ctx, s)
 					back <- ended{s, a, err}
@@ -577,9 +580,10 @@ func (d *driver) make(ctx context.Context) error {
 	}
 }
 
-func (d *driver) pause(ctx context.Context, wait time.Duration) {
-	if d.Sleep != nil {
-		d.Sleep(ctx, wait)
+// Pause waits, or until ctx ends.
+func (r *Runner) Pause(ctx context.Context, wait time.Duration) {
+	if r.Sleep != nil {
+		r.Sleep(ctx, wait)
 		return
 	}
 	t := time.NewTimer(wait)
@@ -742,7 +746,7 @@ func (d *driver) made(ctx context.Context, s *Step, a *Attempt, key string) erro
 	}
 	if v := s.Verb; d.Keep > 0 && v != nil && v.Tool != nil && !s.Writes() {
 		a.remembered = d.p.Owner + "\x00" + dsl.FormatCall(&f.call)
-		if r, at := d.kept.get(a.remembered, d.Clock()); r != nil && a.Number <= 1 {
+		if r, at, ok := d.kept.Get(a.remembered, d.Clock()); ok && a.Number <= 1 {
 			a.Receipt, a.kept = r, at
 			return nil
 		}
@@ -849,7 +853,7 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 	}
 	s.Attempts = append(s.Attempts, a)
 	if next == done && a.remembered != "" && a.kept.IsZero() && !withholds(a.Receipt) {
-		d.kept.put(a.remembered, a.Receipt, a.Ended, d.Keep)
+		d.kept.Put(a.remembered, a.Receipt, mostKept, a.Ended, d.Keep)
 	}
 	if answers {
 		s.answer, s.asked, s.Settled, s.Kept, s.Cut = counts.Receipt, &counts.Call, counts.Number, counts.kept, counts.cut
