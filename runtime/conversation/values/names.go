@@ -1,10 +1,14 @@
 package values
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
+
+	"verbatim/dsl"
 )
 
 // quotedText matches a text in quotation marks.
@@ -45,3 +49,40 @@ func NamesIn(text string) (names []string) {
 	end()
 	return names
 }
+
+// Meant returns the names that a text may stand for: the one that it is, or else those that it spells
+// otherwise, or else those that it is a part of. If there are none, near are those that it may misspell.
+func Meant(text string, all []string) (some, near []string) {
+	plain, called, spelt := Plain(text), map[string]string{}, false
+	for _, name := range all {
+		if strings.EqualFold(name, text) {
+			return []string{name}, nil
+		}
+		p := Plain(name)
+		if called[p] = name; p == plain && !spelt {
+			spelt, some = true, nil
+		}
+		if p == plain || !spelt && strings.Contains(p, plain) {
+			some = append(some, name)
+		}
+	}
+	if slices.Sort(some); len(some) > 0 {
+		return some, nil
+	}
+	for _, p := range dsl.Nearest(plain, maps.Keys(called)) {
+		near = append(near, called[p])
+	}
+	return nil, near
+}
+
+// Adds reports whether a text has a name or a number that another does not have.
+func Adds(text, to string) bool {
+	const fewWords = 3 // below which it is no sentence, so that a name may begin it
+	if strings.Count(text, " ") < fewWords {
+		text = "of " + text
+	}
+	to = strings.ToLower(to)
+	return slices.ContainsFunc(append(NamesIn(text), someDigits().FindAllString(text, -1)...), func(of string) bool { return !strings.Contains(to, strings.ToLower(of)) })
+}
+
+var someDigits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })

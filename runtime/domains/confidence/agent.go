@@ -34,7 +34,7 @@ type Agent struct {
 	Clock  func() time.Time
 	// Observe is called with each plan that was made, and the time that took. It may be nil.
 	Observe func(by string, steps int, took time.Duration)
-	// Sanitize takes out of a question what an audit may not hold. It may be nil.
+	// Sanitize takes out of a question what an audit may not hold.
 	Sanitize func(question string) string
 	// Span begins a trace span. It may be nil.
 	Span func(ctx context.Context, name string) (context.Context, func(failed bool))
@@ -45,7 +45,7 @@ type Agent struct {
 
 // New makes an agent, and sets it as the Judge of its runner.
 func New(c Config, r *workflow.Runner, m llm.Model, clock func() time.Time) *Agent {
-	a := &Agent{Config: c, Runner: r, Model: m, Clock: clock}
+	a := &Agent{Config: c, Runner: r, Model: m, Clock: clock, Sanitize: func(q string) string { return q }}
 	r.Judge, r.Text, r.Keep = a, c.Context, c.CacheTTL
 	return a
 }
@@ -70,7 +70,7 @@ func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Req
 	if err != nil {
 		return err
 	}
-	t := &telling{a: a, s: s, tell: tell, oversees: has(s, overseer), streams: r.Streaming}
+	t := &telling{a: a, s: s, tell: tell, oversees: slices.ContainsFunc(s.Roles(), func(r *verbs.Role) bool { return r.Name == overseer }), streams: r.Streaming}
 	t.language, _ = values.ParseLanguage(s.Person().Language)
 	if t.language == 0 {
 		t.language = values.English
@@ -100,10 +100,6 @@ func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Req
 		}
 	}
 	return t.final()
-}
-
-func has(s *engine.Session, role string) bool {
-	return slices.ContainsFunc(s.Roles(), func(r *verbs.Role) bool { return r.Name == role })
 }
 
 // begin keeps the plan of a question and starts it. It makes no plan if the request asks for a plan
@@ -145,10 +141,8 @@ func (a *Agent) begin(ctx context.Context, s *engine.Session, r *trustgraph.Requ
 	if err != nil {
 		return key, false, &trustgraph.Error{Type: trustgraph.BadRequest, Message: err.Error()}
 	}
-	if r.Plan.Threshold != nil {
-		if t.raised, err = a.held(ctx, m.calls, least, t.oversees); err != nil {
-			return key, false, err
-		}
+	if t.raised, err = a.held(ctx, m.calls, least, t.oversees); err != nil {
+		return key, false, err
 	}
 	if key, err = a.keep(ctx, s, r, &m, least); err != nil {
 		var refusal *engine.Refusal
@@ -166,13 +160,13 @@ func (a *Agent) keep(ctx context.Context, s *engine.Session, r *trustgraph.Reque
 	for i := range m.calls {
 		steps[i], leasts[i] = dsl.NewNested(m.calls[i]), dsl.NewNumber(decimal(least[i]).Text())
 	}
-	draft := serviceaccount.Call("plan.draft", serviceaccount.Text("title", clip(r.Question, 200)), dsl.NewArg("steps", dsl.NewList(steps...)), serviceaccount.Int("parallel", int64(a.Config.Parallel)),
+	draft := serviceaccount.Call("plan.draft", serviceaccount.Text("title", workflow.Clip(r.Question, 200)), dsl.NewArg("steps", dsl.NewList(steps...)), serviceaccount.Int("parallel", int64(a.Config.Parallel)),
 		serviceaccount.Int("within", a.Config.StepTimeout.Milliseconds()), dsl.NewArg("least", dsl.NewList(leasts...)))
 	threshold := a.Config.Threshold
 	if r.Plan.Threshold != nil {
 		threshold = *r.Plan.Threshold
 	}
-	draft.Args = append(draft.Args, serviceaccount.Text("question", clip(r.Question, 20000)), dsl.NewArg("threshold", dsl.NewNumber(decimal(threshold).Text())))
+	draft.Args = append(draft.Args, serviceaccount.Text("question", workflow.Clip(r.Question, 20000)), dsl.NewArg("threshold", dsl.NewNumber(decimal(threshold).Text())))
 	if r.Plan.MaxRetries != nil {
 		draft.Args = append(draft.Args, serviceaccount.Int("retries", int64(*r.Plan.MaxRetries)))
 	}
@@ -329,20 +323,16 @@ func (t *telling) event(e workflow.Event) {
 	case e.Kind == workflow.Settled && s.Status == "WAITING":
 		t.say(fmt.Sprintf("%s has to be agreed to first.", s.Name), "It waits for whoever may agree; the other steps go on.")
 	case e.Kind == workflow.Settled && s.Status == "DOUBTFUL":
-		t.say(fmt.Sprintf("The answer to %s stays in doubt%s.", s.Name, t.sure(s)), fmt.Sprintf("Somebody with the role %s may accept it. %s%s", overseer, t.needed(s), t.doubted(s)))
+		says := ""
+		if res := resultOf(s); res != nil && len(res.Rows) > 0 {
+			says = " It says, and may be wrong: " + workflow.Clip(workflow.Text(res, t.a.Config.Context), 500)
+		}
+		t.say(fmt.Sprintf("The answer to %s stays in doubt%s.", s.Name, t.sure(s)), fmt.Sprintf("Somebody with the role %s may accept it. %s%s", overseer, t.needed(s), says))
 	case e.Kind == workflow.Settled && s.Status == "FAILED":
 		t.say(fmt.Sprintf("%s was not made.", s.Name), sentence(s.Reason))
 	case e.Kind == workflow.Settled && s.Status == "SKIPPED":
 		t.say(fmt.Sprintf("%s is left out.", s.Name), sentence(s.Reason))
 	}
-}
-
-// doubted says what an answer in doubt says, as the asker might read it in the rows.
-func (t *telling) doubted(s *workflow.Step) string {
-	if res := resultOf(s); res != nil && len(res.Rows) > 0 {
-		return " It says, and may be wrong: " + clip(workflow.Text(res, t.a.Config.Context), 500)
-	}
-	return ""
 }
 
 // needed says what depends on a step.
@@ -353,10 +343,10 @@ func (t *telling) needed(s *workflow.Step) string {
 			names = append(names, o.Name)
 		}
 	}
-	if names == nil {
+	switch len(names) {
+	case 0:
 		return "Nothing else depends on it."
-	}
-	if len(names) == 1 {
+	case 1:
 		return names[0] + " depends on it."
 	}
 	return message.Joined(names, "and") + " depend on it."
@@ -381,7 +371,7 @@ func shown(c *dsl.Call) string {
 		}
 		return dsl.NewSymbol(name), true
 	}))
-	return clip(text, 300)
+	return workflow.Clip(text, 300)
 }
 
 // otherwise describes in words how a call differs from the one that was made before it: its arguments
@@ -408,7 +398,7 @@ func (t *telling) otherwise(before, now *dsl.Call) string {
 		}
 		args = append(args, strings.ReplaceAll(arg.Key, "-", " ")+": "+text)
 	}
-	text := clip(strings.Join(args, ", "), 300)
+	text := workflow.Clip(strings.Join(args, ", "), 300)
 	if v := t.a.Runner.Clerk.Registry.Verb(now.Verb); v != nil && now.Verb != before.Verb {
 		text = fmt.Sprintf("%s (%s)", strings.TrimRight(v.Description, "."), text)
 	}
@@ -497,25 +487,18 @@ func Overall(p *workflow.Plan) (least *float64) {
 	return least
 }
 
-// unsure says how sure a plan's answer is.
-func (t *telling) unsure(p *workflow.Plan) string {
-	switch least := Overall(p); {
-	case least == nil:
-		return ""
-	case t.oversees:
-		return fmt.Sprintf(", with confidence %.2f", *least)
-	default:
-		return "; the answer is " + Level(*least)
-	}
-}
-
 // final tells the answer.
 func (t *telling) final() error {
 	if t.failed != nil {
 		return t.failed
 	}
 	p := t.p
-	thought := "Every step was made" + t.unsure(p)
+	thought := "Every step was made"
+	if least := Overall(p); least != nil && t.oversees {
+		thought += fmt.Sprintf(", with confidence %.2f", *least)
+	} else if least != nil {
+		thought += "; the answer is " + Level(*least)
+	}
 	observation := fmt.Sprintf("%s, %s. The record is kept as %s%s.", receipt.Counted(len(p.Steps), "step"), receipt.Counted(t.retries, "further try"), statePrefix, p.Key.Text())
 	if t.retries != 1 {
 		observation = strings.Replace(observation, "further trys", "further tries", 1)
@@ -609,14 +592,10 @@ func (t *telling) rests(teller dialog.Teller, s *workflow.Step, told map[*workfl
 }
 
 const (
-	// sayInstead says that another verb was made than was planned: broader or simpler.
-	sayInstead values.Key = "plans/instead"
-	// sayOtherwise says that the same verb was called with other arguments than planned.
-	sayOtherwise values.Key = "plans/otherwise"
-	// sayKept says how old an answer is that was not asked for anew.
-	sayKept values.Key = "plans/kept"
-	// sayCut says that a step was given less than there was.
-	sayCut values.Key = "plans/cut"
+	sayInstead   values.Key = "plans/instead"   // another verb was made than was planned: broader or simpler
+	sayOtherwise values.Key = "plans/otherwise" // the same verb had other arguments than planned
+	sayKept      values.Key = "plans/kept"      // the answer is an older one
+	sayCut       values.Key = "plans/cut"       // a step was given less than there was
 )
 
 // waiting says for which decisions a plan waits.

@@ -19,24 +19,18 @@ import (
 // A Record is the audit record of a plan: the audit trail of TrustGraph's specification, section
 // 6.2. It holds no value of an answer, unless the configuration includes raw outputs.
 type Record struct {
-	ExecutionID     string         `json:"execution_id"`
-	Timestamp       string         `json:"timestamp"`
-	Request         RecordRequest  `json:"request"`
-	Plan            RecordPlan     `json:"plan"`
+	ExecutionID string `json:"execution_id"`
+	Timestamp   string `json:"timestamp"`
+	Request     struct {
+		Question  string   `json:"question"`
+		Threshold *float64 `json:"confidence_threshold"` // null of a plan that answers no question
+	} `json:"request"`
+	Plan struct {
+		Steps []RecordStep `json:"steps"`
+	} `json:"plan"`
 	Execution       []RecordedStep `json:"execution"`
 	FinalConfidence *float64       `json:"final_confidence"`
 	TotalDurationMS int64          `json:"total_duration_ms"`
-}
-
-// A RecordRequest is the request in a Record.
-type RecordRequest struct {
-	Question  string   `json:"question"`
-	Threshold *float64 `json:"confidence_threshold"` // null of a plan that answers no question
-}
-
-// A RecordPlan is the plan in a Record.
-type RecordPlan struct {
-	Steps []RecordStep `json:"steps"`
 }
 
 // A RecordStep is a step that was planned.
@@ -116,7 +110,8 @@ func (a *Agent) Audit(ctx context.Context, s *engine.Session, id string) (*Recor
 		return nil, err
 	}
 	of := rows[key.Text()]
-	r := &Record{ExecutionID: key.Text(), Timestamp: of.text("created_at"), Request: RecordRequest{a.sanitized(p.Question), of.number("threshold")}, Plan: RecordPlan{[]RecordStep{}}, Execution: []RecordedStep{}}
+	r := &Record{ExecutionID: key.Text(), Timestamp: of.text("created_at"), Execution: []RecordedStep{}}
+	r.Request.Question, r.Request.Threshold, r.Plan.Steps = a.Sanitize(p.Question), of.number("threshold"), []RecordStep{}
 	for _, step := range p.Steps {
 		t := rows[step.Key.Text()]
 		if t == nil || t.text("status") != step.Status || count(t) != step.Tries || !same(t.number("score"), step.Score) {
@@ -144,14 +139,6 @@ func (a *Agent) Audit(ctx context.Context, s *engine.Session, id string) (*Recor
 		r.TotalDurationMS = to.Sub(from).Milliseconds()
 	}
 	return r, nil
-}
-
-// sanitized returns a question as it is audited.
-func (a *Agent) sanitized(text string) string {
-	if a.Sanitize == nil {
-		return text
-	}
-	return a.Sanitize(text)
 }
 
 func count(t told) int {

@@ -3,11 +3,9 @@ package confidence
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"verbatim/dsl"
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
 	"verbatim/verbs/message"
@@ -92,27 +90,19 @@ func connections(ctx context.Context, c *engine.Call, a connectionsArgs) (o engi
 		if found == 0 && len(from) == 1 && len(to) == 1 {
 			saysTo = fmt.Sprintf("%s, and no way of at most %d links leads there that you can see", saysTo, a.Hops)
 		}
-		var known [][]any
-		for _, end := range []struct {
-			rows []engine.Row
-			text string
-		}{{from, says}, {to, saysTo}} {
-			what, is := "UNKNOWN", any(nil)
-			if len(end.rows) == 1 {
-				what, is = "END", true
+		known := make([][]any, 2)
+		for i, rows := range [][]engine.Row{from, to} {
+			if known[i] = []any{"UNKNOWN", [...]string{says, saysTo}[i], int64(0), nil}; len(rows) == 1 {
+				known[i][0], known[i][3] = "END", true
 			}
-			known = append(known, []any{what, end.text, int64(0), is})
 		}
 		o.Result.Rows = append(known, o.Result.Rows...)
 	}
 	return o, nil
 }
 
-// mostNamed is the greatest number of names that are offered where one may be meant.
-const mostNamed = 5
-
-// named finds the thing of a name, or, if a part of it will do, the only one with that part. It returns
-// none if several may be meant, and says what is known.
+// named finds the thing of a name, or, if a part of it will do, the only one that may be meant. It returns
+// none if several may be, and says what is known.
 func named(ctx context.Context, c *engine.Call, name string, parts bool) (is []engine.Row, says string, err error) {
 	if !parts {
 		is, err = c.Find(ctx, things, engine.Fields{"name": name})
@@ -122,41 +112,23 @@ func named(ctx context.Context, c *engine.Call, name string, parts bool) (is []e
 	if err != nil {
 		return nil, "", err
 	}
-	plain := values.Plain(name)
-	called := map[string]string{} // names by their plain form
-	var has []string
-	spelt := false // otherwise, by its accents say
-	for _, r := range all {
-		label := r.Value("name").Text()
-		p := values.Plain(label)
-		if called[p] = label; strings.EqualFold(label, name) {
-			return []engine.Row{r}, label + " is known", nil
+	labels := message.Names(all, func(r engine.Row) string { return r.Value("name").Text() })
+	some, near := values.Meant(name, labels)
+	switch {
+	case len(some) == 1 && strings.EqualFold(some[0], name):
+		says = some[0] + " is known"
+	case len(some) == 1:
+		says = fmt.Sprintf("“%s” is taken for %s, which is known", name, some[0])
+	case len(some) > 0:
+		return nil, fmt.Sprintf("“%s” may be %s: ask again with one of these names", name, message.Some(some, 5)), nil
+	default:
+		says = fmt.Sprintf("I looked for “%s”, also as a part of a name, and found nothing called so that you can see", name)
+		if len(near) > 0 {
+			says += ". If you mean " + message.Joined(near, "or") + ", ask again with that name"
 		}
-		if p == plain && !spelt {
-			spelt, is, has = true, nil, nil
-		}
-		if p == plain || !spelt && strings.Contains(p, plain) {
-			is, has = append(is, r), append(has, label)
-		}
+		return nil, says, nil
 	}
-	if slices.Sort(has); len(is) == 1 {
-		return is, fmt.Sprintf("“%s” is taken for %s, which is known", name, has[0]), nil
-	}
-	if len(has) > mostNamed {
-		has = append(has[:mostNamed], fmt.Sprintf("%d others", len(has)-mostNamed))
-	}
-	if len(has) > 0 {
-		return nil, fmt.Sprintf("“%s” may be %s: ask again with one of these names", name, message.Joined(has, "or")), nil
-	}
-	says = fmt.Sprintf("I looked for “%s”, also as a part of a name, and found nothing called so that you can see", name)
-	var near []string
-	for _, p := range dsl.Nearest(plain, maps.Keys(called)) {
-		near = append(near, called[p])
-	}
-	if len(near) > 0 {
-		says += ". If you mean " + message.Joined(near, "or") + ", ask again with that name"
-	}
-	return nil, says, nil
+	return []engine.Row{all[slices.Index(labels, some[0])]}, says, nil
 }
 
 // beside returns the ways that go one link further.

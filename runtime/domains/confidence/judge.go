@@ -206,8 +206,8 @@ func (a *Agent) measure(p *workflow.Plan, s *workflow.Step, t *workflow.Attempt)
 	if s.Verb != nil && s.Verb.Simpler != nil && !asksModel(s) && t.Made.Verb != s.Verb.Name && sameCall(instead(s.Verb.Simpler, &s.Call)[0], &t.Call) {
 		of = append(of, score.Question())
 	}
+	text := score.Text{Answer: plain(res), Question: p.Question, Given: given, Refused: values.SaysNothing(plain(res), given), CutOff: values.Unended(plain(res))}
 	if asksModel(s) {
-		text := coherent(plain(res), p.Question, given)
 		var others []string
 		for _, before := range s.Attempts {
 			if r := before.Result(); r != nil && sameCall(&before.Call, &t.Call) {
@@ -220,11 +220,10 @@ func (a *Agent) measure(p *workflow.Plan, s *workflow.Step, t *workflow.Attempt)
 		return of
 	}
 	end, states := slices.Index(res.Columns, endColumn), -1
-	if s.Verb.Tool != nil {
+	if v := s.Verb.Tool; v != nil && len(v.Columns) > 0 {
 		states = slices.Index(res.Columns, statedColumn)
-	}
-	if v := s.Verb.Tool; v != nil && len(v.Columns) == 0 && len(res.Rows) > 0 {
-		of = append(of, score.Coherence(coherent(plain(res), p.Question, given)))
+	} else if v != nil && len(res.Rows) > 0 {
+		of = append(of, score.Coherence(text))
 	}
 	ends, answers, filled, wanted, texts := 0, 0, 0, 0, []string{}
 	for _, row := range res.Rows {
@@ -291,11 +290,6 @@ func (a *Agent) measure(p *workflow.Plan, s *workflow.Step, t *workflow.Attempt)
 		of = append(of, score.Names(score.Absent))
 	}
 	return of
-}
-
-// coherent is the text of a model or a tool.
-func coherent(answer, question string, given []string) score.Text {
-	return score.Text{Answer: answer, Question: question, Given: given, Refused: values.SaysNothing(answer, given), CutOff: values.Unended(answer)}
 }
 
 // another reports whether a column of a tool's answer is called as an argument was, and names another.

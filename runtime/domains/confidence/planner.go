@@ -13,6 +13,7 @@ import (
 	"verbatim/runtime/domains/confidence/score"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/files/services"
+	"verbatim/runtime/jobs/workflow"
 	"verbatim/runtime/protocols/trustgraph"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
@@ -144,9 +145,9 @@ func (a *Agent) ask(ctx context.Context, s *engine.Session, r *trustgraph.Reques
 		case why == "":
 			return calls, nil
 		case attempt >= mostRepairs:
-			return nil, &errNoPlan{"no plan could be made for this question: " + firstLine(why)}
+			return nil, &errNoPlan{"no plan could be made for this question: " + workflow.Clip(strings.SplitN(why, "\n", 2)[0], 300)}
 		}
-		ask.Messages = append(ask.Messages, llm.Message{Role: llm.Assistant, Text: clip(reply.Text, 8000)}, llm.Message{Role: llm.User, Text: "This is no plan yet. What is wrong:\n" + clip(why, 4000) + "\nWrite the whole plan again."})
+		ask.Messages = append(ask.Messages, llm.Message{Role: llm.Assistant, Text: workflow.Clip(reply.Text, 8000)}, llm.Message{Role: llm.User, Text: "This is no plan yet. What is wrong:\n" + workflow.Clip(why, 4000) + "\nWrite the whole plan again."})
 	}
 }
 
@@ -201,7 +202,7 @@ func (a *Agent) read(ctx context.Context, s *engine.Session, v grammar.Vocabular
 	for _, step := range d.Steps {
 		call, err := grammar.Call(v, step.Function, string(step.Arguments))
 		if err != nil {
-			return nil, fmt.Sprintf("step %s: %v", clip(step.ID, 40), err)
+			return nil, fmt.Sprintf("step %s: %v", workflow.Clip(step.ID, 40), err)
 		}
 		used := map[string]bool{}
 		call = *dsl.Replace(&call, func(_ *dsl.Call, _ string, v *dsl.Value) (dsl.Value, bool) {
@@ -222,10 +223,10 @@ func (a *Agent) read(ctx context.Context, s *engine.Session, v grammar.Vocabular
 		call.As = ids[step.ID]
 		for _, need := range step.Dependencies {
 			if _, known := ids[need]; !known {
-				return nil, fmt.Sprintf("step %s needs %q, and there is no such step", clip(step.ID, 40), clip(need, 40))
+				return nil, fmt.Sprintf("step %s needs %q, and there is no such step", workflow.Clip(step.ID, 40), workflow.Clip(need, 40))
 			}
 			if !used[need] {
-				return nil, fmt.Sprintf("step %s needs %s and does not use it: an argument that takes its result is written \"@%s\"", clip(step.ID, 40), need, need)
+				return nil, fmt.Sprintf("step %s needs %s and does not use it: an argument that takes its result is written \"@%s\"", workflow.Clip(step.ID, 40), need, need)
 			}
 		}
 		calls = append(calls, call)
@@ -294,7 +295,7 @@ func gives(v *verbs.Verb) string {
 func asking(r *trustgraph.Request) string {
 	var b strings.Builder
 	for _, h := range r.History[max(0, len(r.History)-5):] {
-		fmt.Fprintf(&b, "Before: %s %s\n", clip(h.Action, 100), clip(h.Observation, 500))
+		fmt.Fprintf(&b, "Before: %s %s\n", workflow.Clip(h.Action, 100), workflow.Clip(h.Observation, 500))
 	}
 	return b.String() + "Question: " + r.Question
 }
@@ -382,17 +383,4 @@ func (a *Agent) threshold(ctx context.Context, v *verbs.Verb, critical bool, ask
 	}
 	d := score.Demand{Tool: tool, Writes: critical, Record: record, Request: asked, Default: &base}
 	return score.Threshold(d)
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return clip(line, 300)
-}
-
-// clip cuts a text to so many characters.
-func clip(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
 }

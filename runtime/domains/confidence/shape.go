@@ -45,25 +45,13 @@ func (s shape) empty(plan string) string {
 			return ""
 		}
 	}
-	if len(s.names) > 0 && slices.ContainsFunc(writtenText().FindAllString(plan, -1), func(text string) bool {
-		text = text[1 : len(text)-1]
-		if strings.Count(text, " ") < fewWords { // it is no sentence, so a name may begin it
-			text = "of " + text
-		}
-		return slices.ContainsFunc(append(values.NamesIn(text), numbers().FindAllString(text, -1)...), func(of string) bool { return !strings.Contains(s.text, strings.ToLower(of)) })
-	}) {
+	if len(s.names) > 0 && slices.ContainsFunc(writtenText().FindAllString(plan, -1), func(text string) bool { return values.Adds(text[1:len(text)-1], s.text) }) {
 		return ""
 	}
 	return plan
 }
 
-// fewWords is the number of blanks below which a text is no sentence.
-const fewWords = 3
-
-var (
-	writtenText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
-	numbers     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
-)
+var writtenText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
 
 // namesRows reports whether calls name rows other than the results of earlier calls: a name in a
 // question may stand for such a row, and then the calls fit no other name.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"verbatim/dsl"
-	"verbatim/runtime/domains/confidence/score"
 	"verbatim/runtime/jobs/serviceaccount"
 	"verbatim/runtime/protocols/trustgraph"
 )
@@ -133,8 +132,8 @@ func TestNamesThatAreUnclear(t *testing.T) {
 	for question, c := range map[string]struct{ says, not string }{
 		"How is Flibbert connected with Zonk?":      {"I looked for “Flibbert”, also as a part of a name, and found nothing called so that you can see.\n2. I looked for “Zonk”", "is known"},
 		"How is Compani A connected with Entity X?": {"I looked for “Compani A”, also as a part of a name, and found nothing called so that you can see. If you mean Company A, ask again with that name.", "leads there"},
-		"How is Company connected with Entity X?":   {"“Company” may be Company A or Company B: ask again with one of these names.\n2. Entity X is known.", "leads there"},
-		"How is a connected with e?":                {"“a” may be AI Act, Company A, Company B, Data Act or Dr. Ada Berg: ask again with one of these names.", "has a partnership"},
+		"How is Company connected with Entity X?":   {"“Company” may be Company A, Company B: ask again with one of these names.\n2. Entity X is known.", "leads there"},
+		"How is a connected with e?":                {"“a” may be AI Act, Company A, Company B, Data Act, Dr. Ada Berg: ask again with one of these names.", "has a partnership"},
 		"How is entity x connected with ENTITY Y?":  {"Entity Y is known, and no way of at most 3 links leads there that you can see.", "may be"},
 		"How is Entity-X connected with Entity Y?":  {"“Entity-X” is taken for Entity X, which is known", "may be"},
 	} {
@@ -399,9 +398,8 @@ func TestAVerbThatErrs(t *testing.T) {
 	if got, other := least("brief.berth"), least("brief.place"); got != 0.7 || other != 0.6 {
 		t.Error(got, other)
 	}
-	w.says = func(string) string { return "Acme lies at berth 1." }
-	for i := range 60 {
-		w.told("rita", fmt.Sprintf("Which berth has Acme%d?", i))
+	for range 120 { // answers, some time later
+		w.a.learns.note("brief.berth", true)
 	}
 	if got := least("brief.berth"); got != 0.6 {
 		t.Error(got)
@@ -474,5 +472,4 @@ func TestAPlanIsGivenUpOnce(t *testing.T) {
 	if _, err := w.try("ada", `plan.abort :plan-id @a-week`); err == nil {
 		t.Error("it is given up again")
 	}
-	_ = score.McpTool
 }

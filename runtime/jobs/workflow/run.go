@@ -837,7 +837,7 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 	}
 	var from map[string]verbs.Origin
 	if res := resultOf(counts.Receipt); next == doubtful && res != nil { // for whoever accepts it
-		c.Args = append(c.Args, serviceaccount.Text("answer", clipTo(Text(res, mostText), mostText)))
+		c.Args = append(c.Args, serviceaccount.Text("answer", Clip(Text(res, mostText), mostText)))
 		from = map[string]verbs.Origin{"answer": originOf(res, -1, -1)}
 	}
 	noted, err := d.noteLast(ctx, s, next, c)
@@ -938,7 +938,7 @@ func (d *driver) end(ctx context.Context) (status string, rests bool, err error)
 }
 
 func (d *driver) finishes(status, why string) dsl.Call {
-	return serviceaccount.Call("plan.finish", d.ref, serviceaccount.Word("status", status), serviceaccount.Text("reason", clipTo(why, 500)))
+	return serviceaccount.Call("plan.finish", d.ref, serviceaccount.Word("status", status), serviceaccount.Text("reason", Clip(why, 500)))
 }
 
 func (d *driver) finish(ctx context.Context, status, why string) (string, error) {
@@ -962,10 +962,10 @@ func (d *driver) finished(status, why string) string {
 	return status
 }
 
-func clip(text string) string { return clipTo(text, 1000) }
+func clip(text string) string { return Clip(text, 1000) }
 
-// clipTo cuts a text to so many characters.
-func clipTo(text string, most int) string {
+// Clip cuts a text to so many characters.
+func Clip(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}

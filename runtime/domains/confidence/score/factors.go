@@ -131,10 +131,7 @@ func EntityPrecision(names, rows []string) Factor {
 // Names returns the factor of an answer that names something else than was looked for (Elsewhere), or
 // of one that speaks of no name in the question, of which nothing was looked for either (Absent).
 func Names(l Level) Factor {
-	if l == Absent {
-		return Factor{Reason{MeasureEntityPrecision, l, 0, 0}, namelessWorth}
-	}
-	return Factor{Reason{MeasureEntityPrecision, l, 0, 0}, 0}
+	return Factor{Reason{MeasureEntityPrecision, l, 0, 0}, map[Level]float64{Absent: namelessWorth}[l]}
 }
 
 // namelessWorth is what an answer is worth that speaks of no name in the question: it may be right, and

@@ -3,6 +3,7 @@ package score
 import (
 	"embed"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,16 +28,10 @@ func (r Reason) In(language string) string {
 
 // Words returns the sentence without its figures, for people who may not see those.
 func (r Reason) Words(language string) string {
-	var b strings.Builder
-	for part := range strings.SplitSeq(r.sentence(language), "[") {
-		before, after, figures := strings.Cut(part, "]")
-		if figures {
-			before = after
-		}
-		b.WriteString(before)
-	}
-	return b.String()
+	return figures.ReplaceAllString(r.sentence(language), "")
 }
+
+var figures = regexp.MustCompile(`\[[^]]*\]`)
 
 // sentence returns the sentence with its figures in brackets.
 func (r Reason) sentence(language string) string {

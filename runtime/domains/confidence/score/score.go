@@ -240,20 +240,15 @@ func capOf(factors []Factor) (most float64, by int) {
 	for _, f := range factors {
 		line := place(f.Measure)
 		for _, l := range table[line].caps {
-			if m := min(l.most, stated(f)); l.level == f.Level && m < most {
-				most, by = m, line
+			if f.Measure == MeasureStated {
+				l.most = f.Value
+			}
+			if l.level == f.Level && l.most < most {
+				most, by = l.most, line
 			}
 		}
 	}
 	return most, by
-}
-
-// stated returns the confidence that an agent states in its answer; 1 of other factors.
-func stated(f Factor) float64 {
-	if f.Measure == MeasureStated {
-		return f.Value
-	}
-	return 1
 }
 
 // place returns the line of the table for a measure. Measures that are not in the table count as
