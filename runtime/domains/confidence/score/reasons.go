@@ -28,10 +28,10 @@ func (r Reason) In(language string) string {
 
 // Words returns the sentence without its figures, for people who may not see those.
 func (r Reason) Words(language string) string {
-	return figures.ReplaceAllString(r.sentence(language), "")
+	return figures().ReplaceAllString(r.sentence(language), "")
 }
 
-var figures = regexp.MustCompile(`\[[^]]*\]`)
+var figures = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^]]*\]`) })
 
 // sentence returns the sentence with its figures in brackets.
 func (r Reason) sentence(language string) string {
