@@ -14,7 +14,6 @@ type Table struct {
 	Unique  [][]string // sets of columns that no two rows share, beside the primary key
 	Comment string     // what the database says of it
 	Unsaid  []string   // CHECK constraints that no field can say
-	Many    bool       // more rows than one read returns
 	Fault   string     // why it cannot be read, "" if it can
 }
 

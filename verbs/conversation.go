@@ -81,10 +81,5 @@ func (r *Registry) onlyReads(v *Verb, inside []*Verb) bool {
 
 // Plans reports whether a palette has the verbs of plans beside its own.
 func (r *Registry) Plans() bool {
-	for _, p := range r.palettes {
-		if p.Plans {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.palettes, func(p *Palette) bool { return p.Plans })
 }

@@ -173,9 +173,7 @@ func (t *Type) exampleText(name string) string {
 		}
 	}
 	text := strings.ReplaceAll(name, "-", " ")
-	if text == "" {
-		text = "text"
-	}
+	text = cmp.Or(text, "text")
 	for t.MinLength > 0 && len(text) < t.MinLength {
 		text += " " + text
 	}

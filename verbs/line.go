@@ -6,6 +6,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/message"
 )
 
 // The lines below show declarations of a palette, for references and for comparing palettes.
@@ -75,10 +76,7 @@ func (e *Effect) Changes() []string {
 
 // KeyNames returns the names of the arguments that form the correlation key.
 func (e *Effect) KeyNames(v *Verb) string {
-	var names []string
-	for _, i := range e.Key {
-		names = append(names, ":"+v.Params[i].Name)
-	}
+	names := message.Names(e.Key, func(i int) string { return ":" + v.Params[i].Name })
 	return strings.Join(names, " and ")
 }
 
@@ -132,10 +130,7 @@ func OwnerOf(e *stores.Entity) string {
 
 // FieldNames returns names of fields, in order.
 func FieldNames(e *stores.Entity, fields []int) []string {
-	names := make([]string, 0, len(fields))
-	for _, i := range fields {
-		names = append(names, e.Fields[i].Name)
-	}
+	names := message.Names(fields, func(i int) string { return e.Fields[i].Name })
 	slices.Sort(names)
 	return slices.Compact(names)
 }

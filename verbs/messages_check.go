@@ -49,30 +49,23 @@ func unknownArgument(at dsl.Place, v *Verb, key string, near, free []string) dsl
 }
 
 func missingArguments(at dsl.Place, v *Verb, params []*Param) dsl.Diagnostic {
+	return missing(at, v, params, "argument")
+}
+
+// missingParts reports missing required fields of a record.
+func missingParts(at dsl.Place, s site, fields []*Param) dsl.Diagnostic {
+	return missing(at, s.part+":"+s.param.Name, fields, "field")
+}
+
+func missing(at dsl.Place, of any, params []*Param, what string) dsl.Diagnostic {
 	names := make([]string, len(params))
 	var notes []string
 	for i, p := range params {
 		names[i] = ":" + p.Name
 		notes = append(notes, strings.TrimSuffix(fmt.Sprintf("add :%s %s    (%s) %s", p.Name, p.blank(), p.Type.Phrase(), p.Description), " "))
 	}
-	d := tell(at, "missing-argument", v, names, message.Count(len(params), "argument")+" are")
+	d := tell(at, "missing-argument", of, names, message.Count(len(params), what)+" are")
 	if len(params) == 1 {
-		d.Label = names[0] + " is missing"
-	}
-	d.Notes = notes
-	return d
-}
-
-// missingParts reports missing required fields of a record.
-func missingParts(at dsl.Place, s site, fields []*Param) dsl.Diagnostic {
-	names := make([]string, len(fields))
-	var notes []string
-	for i, f := range fields {
-		names[i] = ":" + f.Name
-		notes = append(notes, strings.TrimSuffix(fmt.Sprintf("add :%s %s    (%s) %s", f.Name, f.blank(), f.Type.Phrase(), f.Description), " "))
-	}
-	d := tell(at, "missing-argument", s.part+":"+s.param.Name, names, message.Count(len(fields), "field")+" are")
-	if len(fields) == 1 {
 		d.Label = names[0] + " is missing"
 	}
 	d.Notes = notes

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -240,11 +241,7 @@ func (r *Registry) EntityOf(e *stores.Entity) *Entity {
 }
 
 func sortedByName[V any](m map[string]V) []V {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(m))
 	list := make([]V, len(names))
 	for i, name := range names {
 		list[i] = m[name]

@@ -101,10 +101,7 @@ func trimLibrary(err error) error {
 		for len(leaf.Causes) > 0 {
 			leaf = leaf.Causes[0]
 		}
-		where := leaf.InstanceLocation
-		if where == "" {
-			where = "the top"
-		}
+		where := cmp.Or(leaf.InstanceLocation, "the top")
 		return fmt.Errorf("not a JSON Schema: at %s, %s", where, leaf.Message)
 	}
 	var wrapped *jsonschema.SchemaError
@@ -245,9 +242,7 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 			b.says, b.safe = "does not satisfy its schema: "+e.Message, false
 		}
 	}
-	if b.want == "" {
-		b.want = "it " + b.says
-	}
+	b.want = cmp.Or(b.want, "it "+b.says)
 	*found = append(*found, b)
 }
 
@@ -500,10 +495,7 @@ func (s *Schema) exampleOf(doc any, depth int) string {
 		if len(names) == 0 {
 			names = slices.Sorted(maps.Keys(props))
 		}
-		parts := make([]string, 0, len(names))
-		for _, name := range names {
-			parts = append(parts, dsl.FormatKey(name)+" "+s.exampleOf(props[name], depth+1))
-		}
+		parts := message.Names(names, func(name string) string { return dsl.FormatKey(name) + " " + s.exampleOf(props[name], depth+1) })
 		return "{" + strings.Join(parts, " ") + "}"
 	case "array":
 		return "[" + s.exampleOf(m["items"], depth+1) + "]"

@@ -394,12 +394,7 @@ func (t *Type) AcceptsCurrency(code string) bool {
 		_, ok := values.CurrencyOf(code)
 		return ok
 	}
-	for _, c := range t.Currencies {
-		if c == code {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(t.Currencies, code)
 }
 
 // CurrencyCodes are the currencies that money of this type may be in.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -80,6 +81,7 @@ type moment struct {
 	when    string
 	counted string // what /metrics said; "" is no answer
 	fire    []string
+	second  string // what another server counted at the same time, "" without one
 }
 
 // minutes is how long each moment lasts when rules are played: longer than each rule waits.
@@ -101,16 +103,19 @@ func playAlarms(t *testing.T, moments []moment, names string) {
 	all := map[string]bool{}
 	for i, m := range moments {
 		of[i] = map[string]float64{`up{instance="one",job="verbatim"}`: 0}
-		if m.counted != "" {
-			of[i][`up{instance="one",job="verbatim"}`] = 1
-		}
-		for _, s := range sample.FindAllStringSubmatch(m.counted, -1) {
-			value, err := strconv.ParseFloat(s[3], 64)
-			if err != nil {
-				t.Fatal(s[0], err)
+		for server, counted := range map[string]string{"one": m.counted, "two": m.second} {
+			labels := fmt.Sprintf(`,instance=%q,job="verbatim"}`, server)
+			if counted != "" {
+				of[i]["up{"+labels[1:]] = 1
 			}
-			if named[s[1]] {
-				of[i][s[1]+strings.Replace("{"+strings.Trim(s[2], "{}")+`,instance="one",job="verbatim"}`, "{,", "{", 1)] = value
+			for _, s := range sample.FindAllStringSubmatch(counted, -1) {
+				value, err := strconv.ParseFloat(s[3], 64)
+				if err != nil {
+					t.Fatal(s[0], err)
+				}
+				if named[s[1]] {
+					of[i][s[1]+strings.Replace("{"+strings.Trim(s[2], "{}")+labels, "{,", "{", 1)] = value
+				}
 			}
 		}
 		for name := range of[i] {
@@ -153,7 +158,7 @@ func playAlarms(t *testing.T, moments []moment, names string) {
 	}
 	var looks []look
 	for i, m := range moments {
-		l := look{Expr: fmt.Sprintf(`count by (alertname) (ALERTS{alertstate="firing",alertname=~"Verbatim(%s)"})`, names), EvalTime: fmt.Sprintf("%dm", (i+1)*minutes-1)}
+		l := look{Expr: fmt.Sprintf(`group by (alertname) (ALERTS{alertstate="firing",alertname=~"Verbatim(%s)"})`, names), EvalTime: fmt.Sprintf("%dm", (i+1)*minutes-1)}
 		for _, name := range m.fire {
 			l.Samples = append(l.Samples, expected{fmt.Sprintf("{alertname=%q}", "Verbatim"+name), 1})
 		}
@@ -256,7 +261,7 @@ system.grant-role :principal-id @olaf :role "operator"`)
 			}
 			time.Sleep(100 * time.Millisecond)
 		}
-		moments = append(moments, moment{what, body, fire})
+		moments = append(moments, moment{what, body, fire, ""})
 	}
 	const healthy = `verbatim_store_up 1\n(.*\n)*verbatim_unsealed_entries 0$`
 
@@ -275,7 +280,7 @@ system.grant-role :principal-id @olaf :role "operator"`)
 		sql(due)
 	}
 	sql("UPDATE verbatim_river.river_job SET created_at = created_at - interval '20 minutes' WHERE kind = 'notice' AND state <> 'completed'")
-	when("the mail server is down", `verbatim_oldest_failing_job_seconds 1[23]\d\d`, "ChannelSilent", "JobsFail")
+	when("the mail server is down", `verbatim_oldest_failing_job_seconds 1[23]\d\d`, "ChannelSilent", "JobsFail", "LettersFail")
 	mailServerAt(t, mail)
 	when("the mail server is back", `verbatim_channel_up\{channel="letters"\} 1\n(.*\n)*verbatim_jobs\{state="running"\} 0\n(.*\n)*verbatim_oldest_failing_job_seconds 0$`)
 
@@ -329,7 +334,7 @@ system.grant-role :principal-id @olaf :role "operator"`)
 	when("the database hangs", `verbatim_request_seconds_count\{.*status="503"\} \d{2,}\n(.*\n)*verbatim_requests_shed_total \d{3,}\n(.*\n)*verbatim_store_connections 8\n(.*\n)*verbatim_store_up 0$`, "Fails", "Sheds", "StoreBusy", "StoreDown")
 	release()
 	<-answered
-	when("it goes on", healthy)
+	when("it goes on, and somebody has tried links too often", healthy, "Limits")
 
 	own.Stop()
 	clara.asks(s, 200, "stopped ")
@@ -340,13 +345,16 @@ system.grant-role :principal-id @olaf :role "operator"`)
 	when("it is started", healthy)
 
 	s.stop()
-	moments = append(moments, moment{"the server is stopped", "", []string{"Down"}})
+	moments = append(moments, moment{"the server is stopped", "", []string{"Down"}, ""})
 	s = serve("--no-work")
 	h.proposes(`system.grant-high-role :principal-id @nina :role "administrator"`)
 	sql("UPDATE verbatim_river.river_job SET scheduled_at = now() - interval '10 minutes', state = 'available' WHERE state <> 'completed'")
 	when("nobody works", `verbatim_oldest_job_seconds 6\d\d`, "JobsLate")
 	h.do("work", "--once")
 	when("somebody does", `verbatim_oldest_job_seconds 0$`)
+
+	s.stop()
+	moments = append(moments, ailing(t, h, own, watch, scrape)...)
 
 	fired := map[string]bool{}
 	for _, m := range moments {
@@ -360,6 +368,135 @@ system.grant-role :principal-id @olaf :role "operator"`)
 		}
 	}
 	playAlarms(t, moments, ".*")
+}
+
+// ailing runs a server of which much is to be mended, beside another that has other palettes and can note nothing of
+// its store, and then one of which nothing is. It returns what they counted.
+func ailing(t *testing.T, h *house, own *pgtest.Server, watch string, scrape func() string) []moment {
+	t.Helper()
+	counts := func(what string, patterns ...string) (body string) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+			body = scrape()
+			if !slices.ContainsFunc(patterns, func(p string) bool { return !regexp.MustCompile("(?m)^" + p).MatchString(body) }) {
+				return body
+			}
+		}
+		t.Fatalf("%s: %q are not counted:\n%s", what, patterns, regexp.MustCompile(`(?m)^(#|go_|process_|agent_|\w+_bucket).*\n`).ReplaceAllString(body, ""))
+		return ""
+	}
+	cert, key, _ := certificateFor(t, time.Now().Add(-time.Hour), time.Now().Add(13*24*time.Hour))
+	h.do("log", "keygen", "journal.key", "--name", "bank.example/journal")
+	signed := filepath.Join(h.dir, "journal.key.signed")
+	if err := os.Rename(signed, signed+".lost"); err != nil {
+		t.Fatal(err)
+	}
+	own.Run(t, "DELETE FROM verbatim.tallies") // and with them how often this address tried
+	usual := h.env
+	h.env = append(slices.Clone(usual), "TICK=now+1h", "VERBATIM_LOG_KEY="+filepath.Join(h.dir, "journal.key"), "VERBATIM_ROOM=1000000000")
+	s := h.serve("--metrics", watch, "--no-work", "--sign-in", "clara", "--rate", "5", "--burst", "20", "--tls-cert", cert, "--tls-key", key)
+	secretly := newVisitor(t)
+	secretly.Transport = &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // made for this play
+	h.edits("verbs/client.yaml", "\nverbs:\n", "\nverb:\n")
+	s.reload(t)
+	h.edits("verbs/client.yaml", "\nverb:\n", "\nverbs:\n")
+	own.Run(t, `CREATE FUNCTION public.no_room() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END$$;
+CREATE TRIGGER no_room BEFORE INSERT ON public.verbatim_journal FOR EACH STATEMENT EXECUTE FUNCTION public.no_room()`)
+	clara := secretly.comes(s, "clara")
+	if status, body, err := clara.post(s.url+"/v1/run", "full", map[string]string{"script": fmt.Sprintf(aNote, 1)}); err != nil || status != http.StatusInsufficientStorage {
+		t.Fatal(status, body, err)
+	}
+	limited := 0
+	for range 60 {
+		if status, _ := secretly.get(s.url + "/sign-in"); status == http.StatusTooManyRequests {
+			limited++
+		}
+	}
+	other := newHouse(t)
+	other.edits("verbs/client.yaml", "It reads what the internal teams wrote", "It reads what the teams wrote")
+	other.env = append(other.env, "XDG_STATE_HOME=/dev/null/none", "VERBATIM_FILES="+filepath.Join(other.dir, "files"))
+	blind := other.serve("--no-work")
+	answer, err := http.Get(blind.url + "/metrics")
+	_, second := newVisitor(t).answer(answer, err)
+	ill := moment{"all sorts of things are to be mended", counts("much is to be mended", `verbatim_certificate_days\{door="https"\} 12\.`, `verbatim_clock_ahead_seconds 3[56]\d\d`, `verbatim_disk_free_bytes\{of="state"\} \d`,
+		`verbatim_disk_wanted_bytes\{of="state"\} 1\.\d+e\+15`, `verbatim_notes\{about="key"\} 1$`, `verbatim_reload_refused\{cause="mistakes",part="palettes"\} 1$`, fmt.Sprintf(`verbatim_request_seconds_count\{.*status="429"\} %d$`, limited), `verbatim_store_full 1$`),
+		[]string{"CertificateEnds", "ClockOff", "DiskLow", "KeyRefuses", "Limits", "PalettesDiffer", "ReloadRefused", "RestoreUnseen", "StoreFull"}, second}
+	if ready, says := newVisitor(t).get(blind.url + "/readyz"); ready != http.StatusOK || !strings.Contains(says, "would not be noticed") {
+		t.Error(ready, says)
+	}
+	s.stop()
+	blind.stop()
+
+	own.Run(t, "DROP TRIGGER no_room ON public.verbatim_journal")
+	if err := os.Rename(signed+".lost", signed); err != nil {
+		t.Fatal(err)
+	}
+	renewsFor(t, cert, key, time.Now().Add(-time.Hour), time.Now().Add(90*24*time.Hour))
+	h.env = append(slices.Clone(usual), "VERBATIM_LOG_KEY="+filepath.Join(h.dir, "journal.key"))
+	s = h.serve("--metrics", watch, "--no-work", "--tls-cert", cert, "--tls-key", key)
+	if said := s.reload(t); strings.Contains(said, "refused") {
+		t.Error(said)
+	}
+	return []moment{ill, {"all is mended", counts("nothing is to be mended", `verbatim_certificate_days\{door="https"\} 89\.`, `verbatim_clock_ahead_seconds -?0`, `verbatim_notes\{about="key"\} 0$`, `verbatim_store_full 0$`), nil, ""}}
+}
+
+// The disk of each folder that a server writes to is watched: what is free is counted, and where it is less than the
+// operator wants, /readyz, the page of health and doctor say so. 59
+func TestDisksAreWatched(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.people()
+	h.script("ada", `system.add-principal :name "olaf" :label "Olaf Berg" :as @olaf
+system.grant-role :principal-id @olaf :role "operator"`)
+	usual := h.env
+	for room, low := range map[string]bool{"0": false, "1000000000": true} {
+		h.env = append(slices.Clone(usual), "VERBATIM_ROOM="+room)
+		s := h.serve("--no-work", "--sign-in", "olaf")
+		_, ready := newVisitor(t).get(s.url + "/readyz")
+		_, health := newVisitor(t).comes(s, "olaf").get(s.url + "/health")
+		_, counted := newVisitor(t).get(s.url + "/metrics")
+		s.stop()
+		says := strings.Contains(ready, "the disk of the store has ") && strings.Contains(ready, "; the disk of the state folder has ") && strings.Contains(ready, "; the disk of files has ")
+		if says != low || low != strings.Contains(health, "the disk of the store has ") {
+			t.Errorf("with room %s: /readyz says %q; the page of health:\n%s", room, ready, health)
+		}
+		for _, of := range []string{"store", "state", "files"} {
+			if !regexp.MustCompile(`(?m)^verbatim_disk_free_bytes\{of="` + of + `"\} [1-9]`).MatchString(counted) {
+				t.Errorf("the disk of %s is not counted:\n%s", of, counted)
+			}
+		}
+		if out := h.do("doctor"); low != strings.Contains(out, "look   disks         the disk of the store has ") {
+			t.Errorf("with room %s doctor says\n%s", room, out)
+		}
+	}
+}
+
+// Where metrics have an address of their own and nobody reads them there, no alarm can reach anybody: /readyz and the
+// page of health say so, and no more once somebody reads. 59
+func TestNobodyReadsTheMetrics(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.env = append(h.env, "TICK=20s") // each look at the clock
+	watch := "127.0.0.1:" + freePort(t)
+	s := h.serve("--no-work", "--metrics", watch)
+	const says = "nobody has read /metrics at "
+	ready := func() string {
+		t.Helper()
+		_, body := newVisitor(t).get(s.url + "/readyz")
+		return body
+	}
+	for end := time.Now().Add(30 * time.Second); !strings.Contains(ready(), says+watch); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("/readyz says %s", ready())
+		}
+	}
+	answer, err := http.Get("http://" + watch + "/metrics")
+	if _, body := newVisitor(t).answer(answer, err); !strings.Contains(body, `verbatim_notes{about="watch"} 0`) {
+		t.Error(body)
+	}
+	if body := ready(); strings.Contains(body, says) {
+		t.Errorf("it was read, and /readyz says %s", body)
+	}
 }
 
 // The dashboard shows each metric that there is, or says that it does not; it and the rules name no other; and
@@ -392,7 +529,7 @@ func TestTheDashboardShowsWhatIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	counted := map[string]bool{} // names, and whether they are shown
-	for _, m := range regexp.MustCompile(`"((?:verbatim|agent)_\w+)"`).FindAllSubmatch(source, -1) {
+	for _, m := range regexp.MustCompile(`"((?:verbatim|agent)_\w+)["{]`).FindAllSubmatch(source, -1) {
 		counted[string(m[1])] = false
 	}
 	if len(counted) < 25 {

@@ -280,7 +280,7 @@ func (a *app) shelf(ctx context.Context, eng *engine.Engine) (*intake.Service, e
 	if err != nil {
 		return nil, err
 	}
-	return &intake.Service{Engine: eng, Files: kept, Scanner: scanner, Clock: a.now, Random: a.random}, nil
+	return &intake.Service{Engine: eng, Files: kept, Scanner: scanner, Clock: a.now}, nil
 }
 
 // A both closes two things with one Close.

@@ -270,7 +270,8 @@ func TestWhoLeftStandsNowhereInEitherOrder(t *testing.T) {
 		added := func(who string) {
 			h.script("ada", fmt.Sprintf(`system.add-principal :name %q :label "%[2]s Rosengarten" :as @who
 system.describe-principal :principal-id @who :email "%[1]s.rosengarten@client.example"
-system.add-identity :principal-id @who :issuer "email" :subject "%[1]s.rosengarten@client.example" :status "VERIFIED"`, who, strings.ToUpper(who)))
+system.add-identity :principal-id @who :issuer "email" :subject "%[1]s.rosengarten@client.example" :status "VERIFIED"
+system.add-identity :principal-id @who :issuer "email" :subject "%[1]s.kallstrom@home.example" :status "VERIFIED"`, who, strings.ToUpper(who)))
 			file := filepath.Join(h.dir, who+".dsl")
 			text := fmt.Sprintf(`system.describe-principal :principal-id %[1]q :label "%[1]s Rosengarten-Lund"`, who)
 			if err := os.WriteFile(file, []byte(text+"\n"), 0o600); err != nil {
@@ -303,8 +304,10 @@ system.add-identity :principal-id @who :issuer "email" :subject "%[1]s.rosengart
 		redact("otto")
 		ends("otto")
 		for line := range bytes.Lines(append(dump(), h.do("log", "export", "--as", "d.lang")...)) {
-			if at := bytes.Index(bytes.ToLower(line), []byte("rosengarten")); at >= 0 {
-				t.Errorf("they are named in %q", line[max(0, at-300):min(len(line), at+200)])
+			for _, name := range []string{"rosengarten", "kallstrom"} { // the second is that of an identity alone
+				if at := bytes.Index(bytes.ToLower(line), []byte(name)); at >= 0 {
+					t.Errorf("they are named in %q", line[max(0, at-300):min(len(line), at+200)])
+				}
 			}
 		}
 		if out := h.do("log", "verify"); strings.Contains(out, "without") {
@@ -493,6 +496,51 @@ func TestADumpThatLosesRowsIsNoticed(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(h.dir, "bank.dump*")); len(left) > 0 {
 		t.Errorf("%q were left", left)
 	}
+}
+
+// A dump of another version of pg_dump than pg_restore reads, or than the server takes, is said to be one, with the
+// versions and the next step, and nothing is left behind. 59
+func TestADumpOfAnotherVersionIsNamed(t *testing.T) {
+	t.Parallel()
+	h := onServer(t)
+	var app string
+	for _, v := range h.env {
+		if at, ok := strings.CutPrefix(v, "VERBATIM_STORE="); ok {
+			app = at
+		}
+	}
+	bin, real := filepath.Join(h.dir, "older"), pgtest.Program(t, "pg_restore")
+	// As a server before 17 answers a dump of 17.
+	older := "#!/bin/sh\ncase \"$*\" in *--single-transaction*) echo 'pg_restore: error: could not execute query: ERROR:  unrecognized configuration parameter \"transaction_timeout\"' >&2; exit 1;; esac\nexec " + real + " \"$@\"\n"
+	if err := errors.Join(os.Mkdir(bin, 0o755), os.WriteFile(filepath.Join(bin, "pg_restore"), []byte(older), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(h.dir, ".bin") + ":" + filepath.Dir(real) + ":" + os.Getenv("PATH")
+	h.env = append(h.env, "PATH="+path)
+	h.do("backup", "--without-files", "--store", elsewhereAt(t, app, "", "verbatim_backup"), "bank.dump")
+	const name = "restored_of_another_version"
+	admin := elsewhereAt(t, app, "", "postgres")
+	pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE IF EXISTS "+name, "CREATE DATABASE "+name+" TEMPLATE template0 OWNER verbatim_owner")
+	t.Cleanup(func() { pgtest.DB{Admin: admin}.Run(t, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	empty := elsewhereAt(t, app, "/"+name, "postgres")
+	text, err := os.ReadFile(filepath.Join(h.dir, "bank.dump"))
+	if err == nil {
+		text[6] = 99 // the second number of the format's version, behind PGDMP
+		err = os.WriteFile(filepath.Join(h.dir, "newer.dump"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := h.both("restore", "--without-files", "--store", empty, "newer.dump"); !strings.Contains(out, "a newer pg_dump made the backup \"newer.dump\" than the pg_restore on the PATH reads (pg_restore: error: unsupported version (1.99) in file header); nothing was changed") ||
+		!strings.Contains(out, "\nnext: put the client programs of the version that made it, or newer, first on the PATH") {
+		t.Errorf("a newer dump is told as\n%s", out)
+	}
+	h.env = append(h.env, "PATH="+bin+":"+path)
+	if out := h.both("restore", "--without-files", "--store", empty, "bank.dump"); !regexp.MustCompile(`transaction_timeout"; the dump was made by pg_dump \d+\.\d+.* of a server \d+\.\d+.*\nnext: mend what it says; where the versions differ, restore with the client programs of the newer one`).MatchString(out) {
+		t.Errorf("a dump of a newer server is told as\n%s", out)
+	}
+	h.env = append(h.env, "PATH="+path)
+	h.do("restore", "--without-files", "--store", empty, "bank.dump")
 }
 
 // Rows of a dump are its lines, however long; what looks like an end in a value is escaped.

@@ -5,10 +5,12 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +118,54 @@ func TestAStateFolderThatCannotBeUsed(t *testing.T) {
 			if out := h.do("confirm", "--as", "bo"); strings.Contains(out, "system.grant-high-role") {
 				t.Errorf("it waits still: %s", out)
 			}
+		})
+	}
+}
+
+// Somebody agrees on the command line while the folder for the program's state is full or read-only. It is done once
+// and nothing is lost; and they are told that a restore of the store would not be noticed. 59
+func TestAgreeingWithAStateFolderThatIsFull(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, cause string
+		noted       bool // the store was noted there before
+	}{{"full", "no space left on device", false}, {"full", "no space left on device", true}, {"read-only", "read-only file system", false}, {"read-only", "read-only file system", true}} {
+		t.Run(fmt.Sprint(c.name, ", noted ", c.noted), func(t *testing.T) {
+			t.Parallel()
+			h, dir := newHouse(t), t.TempDir()
+			h.env = append(h.env, "TICK=now")
+			tiny(t, dir)
+			h.people()
+			if c.noted {
+				h.env = append(h.env, "XDG_STATE_HOME="+dir)
+			}
+			h.proposes(`system.grant-high-role :principal-id @nina :role "analyst"`)
+			id := regexp.MustCompile(`\S+`).FindString(h.do("confirm", "--as", "bo"))
+			h.env = append(h.env, "XDG_STATE_HOME="+dir)
+			if c.name == "full" {
+				if f, err := os.Create(filepath.Join(dir, "fill")); err == nil {
+					_, _ = f.Write(bytes.Repeat([]byte("x"), 1<<20)) // as much as there is room for
+					f.Close()
+				}
+			} else {
+				mounts(t, "-o", "remount,ro", dir)
+			}
+			for range 2 {
+				if out := h.do("confirm", "--as", "bo"); !strings.Contains(out, "grant-high-role") || strings.Contains(out, "dropped") || !strings.Contains(out, c.cause+"); set STATE_DIRECTORY") {
+					t.Fatalf("what waits is told as\n%s", out)
+				}
+			}
+			out := h.do("confirm", "--as", "bo", "--agree", id)
+			if !strings.Contains(out, "system.grant-high-role") || !strings.Contains(out, c.cause+"); set STATE_DIRECTORY") || !strings.Contains(out, "a copy of before would have it agreed to again") {
+				t.Errorf("agreeing says\n%s", out)
+			}
+			if out := h.do("confirm", "--as", "bo", "--agree", id); !strings.Contains(out, "this was done before") {
+				t.Errorf("agreeing again says\n%s", out)
+			}
+			if out := h.do("log", "show", "--as", "d.lang"); strings.Count(out, "\tok\tsystem.grant-high-role") != 1 {
+				t.Errorf("the journal has\n%s", out)
+			}
+			h.do("log", "verify")
 		})
 	}
 }

@@ -106,6 +106,7 @@ type reached struct {
 	routes  []server.Route
 	address string // where mail is listened to, "" if nowhere
 	mails   *mail.Adapter
+	certs   *tls.Config // of that address, nil without TLS
 	bound   net.Listener
 	listen  []func(ctx context.Context) error // what listens beside HTTP, until ctx ends; after binds
 	inboxes [][2]string                       // channel and address of each
@@ -257,6 +258,7 @@ func (r *reached) mail(f *mailFile, secret secrets) error {
 			return errors.New("the certificate cannot be used: " + reason(err))
 		}
 		o.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+		r.certs = o.TLS
 	}
 	m, err := mail.New(o)
 	if err != nil {

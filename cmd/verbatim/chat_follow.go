@@ -23,7 +23,7 @@ func (a *app) follow(ctx context.Context, c *dialog.Conversation, line string) (
 	case a.json:
 		return c.Say(ctx, m)
 	}
-	w := &watcher{after: a.after}
+	w := &watcher{after: time.After}
 	if isTerminal(a.err) {
 		w.begin(a.err)
 	}
@@ -60,9 +60,6 @@ type watcher struct {
 }
 
 func (w *watcher) begin(to io.Writer) {
-	if w.after == nil {
-		w.after = time.After
-	}
 	w.stop = make(chan struct{})
 	stop, wait := w.stop, meterPatience
 	w.done.Go(func() {

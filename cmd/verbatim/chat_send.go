@@ -41,7 +41,7 @@ func (a *app) newSender(ctx context.Context, f *chatFlags, engine *engine.Engine
 		return nil, err
 	}
 	*ends = append(*ends, func() { kept.Close() })
-	return &sender{folder, &intake.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: clock, Random: a.random}, session}, nil
+	return &sender{folder, &intake.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: clock}, session}, nil
 }
 
 // sendFile sends a file and returns the message about it in the conversation's language. A file

@@ -21,6 +21,14 @@ const (
 	clockAgain = 30 * time.Second
 )
 
+// clockAhead is how far this machine's clock is ahead of the store's.
+func (a *app) clockAhead() time.Duration {
+	if a.behind == nil {
+		return 0
+	}
+	return -a.behind()
+}
+
 // byTheStore makes the program use the clock of a store until ctx ends, and logs the difference
 // from its own clock.
 func (a *app) byTheStore(ctx context.Context, store stores.Store, log *slog.Logger) error {
@@ -51,6 +59,7 @@ func (a *app) byTheStore(ctx context.Context, store stores.Store, log *slog.Logg
 	if err := compare(); err != nil {
 		return err
 	}
+	a.behind = func() time.Duration { return time.Duration(off.Load()) }
 	a.now = func() time.Time { return here().Add(time.Duration(off.Load())) }
 	go func() {
 		again := time.NewTicker(clockAgain)

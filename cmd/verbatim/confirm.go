@@ -88,17 +88,23 @@ func (a *app) decide(ctx context.Context, id string, f confirmFlags) error {
 	d := &decision{job: &job{app: a, runFlags: runFlags{setup: setup{as: f.as}, full: true}, session: session, started: started}, id: id}
 	switch {
 	case f.agree:
-		return d.agree(ctx, false)
+		err = d.agree(ctx, false)
 	case f.decline:
-		return d.decline(ctx, f.reason)
+		err = d.decline(ctx, f.reason)
+	default:
+		err = d.look(ctx)
 	}
-	return d.look(ctx)
+	if why := mark.blind(); why != "" && d.done {
+		fmt.Fprintf(a.err, "it is done, and could not be noted (%s): put back, a copy of before would have it agreed to again. Make room, or set STATE_DIRECTORY to a folder that stays\n", why)
+	}
+	return err
 }
 
 // A decision is a confirmation under decision.
 type decision struct {
 	*job
-	id string
+	id   string
+	done bool // it was agreed to, and nothing more waits
 }
 
 // look shows the confirmation and asks, if the principal may decide it.
@@ -140,6 +146,7 @@ func (d *decision) agree(ctx context.Context, seen bool) error {
 	if err != nil {
 		return d.runFailed(err)
 	}
+	d.done = reply != nil
 	if d.json {
 		outcome := "agreed"
 		if reply != nil {

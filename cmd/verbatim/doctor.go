@@ -92,7 +92,7 @@ func (a *app) doctor(ctx context.Context, f serveFlags, wrong []error) error {
 	}()
 	var all []examined
 	for _, part := range [...]func(context.Context) []examined{
-		d.settings, d.listens, d.palettes, d.opens, d.rights, d.tables, d.clock, d.state, d.files, d.scanner, d.notices, d.channels, d.plans, d.openID, d.model, d.certificate, d.address,
+		d.settings, d.listens, d.palettes, d.opens, d.rights, d.tables, d.clock, d.state, d.disks, d.files, d.scanner, d.notices, d.channels, d.plans, d.openID, d.model, d.certificate, d.address,
 	} {
 		limited, cancel := context.WithTimeout(ctx, doctorTime)
 		found := part(limited)
@@ -278,7 +278,8 @@ func canWrite(folder string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	_, err = f.WriteString("verbatim") // an empty file needs no room
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
 func (d *doctor) state(context.Context) []examined {
@@ -287,6 +288,18 @@ func (d *doctor) state(context.Context) []examined {
 		return []examined{{"state", fails, "nothing says where the program notes how far a store had come", "set STATE_DIRECTORY to a folder that stays"}}
 	}
 	return result("state", filepath.ToSlash(folder), by(filepath.ToSlash(folder), canWrite(folder)), "let this user write to "+shell(folder)+", or set STATE_DIRECTORY")
+}
+
+// disks looks whether the folders that the server writes to have room left.
+func (d *doctor) disks(context.Context) []examined {
+	all := d.a.disks(&d.flags)
+	if why := small(all); why != "" {
+		return []examined{{"disks", look, why, "make room; VERBATIM_ROOM says how much there should be, in MiB"}}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return result("disks", fmt.Sprintf("%d MiB and more are free in each folder", d.flags.room), nil, "")
 }
 
 func (d *doctor) files(ctx context.Context) []examined {

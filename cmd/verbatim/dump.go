@@ -26,7 +26,10 @@ var (
 )
 
 // A programError is what a program of PostgreSQL's said before it failed.
-type programError struct{ program, said string }
+type programError struct {
+	program, said string
+	dumped        string // by what a dump was made that could not be put back, and on what; "" if that is not known
+}
 
 func (e *programError) Error() string { return e.program + " failed: " + e.said }
 
@@ -91,7 +94,7 @@ func holdsRows(ctx context.Context, db postgres.Reached, file string, had map[st
 	}
 	has, reading := countRows(out)
 	if err := errors.Join(reading, cmd.Wait()); err != nil {
-		return errors.Join(&programError{"pg_restore", strings.TrimSpace(said.String())}, ctx.Err())
+		return errors.Join(&programError{program: "pg_restore", said: strings.TrimSpace(said.String())}, ctx.Err())
 	}
 	for _, table := range slices.Sorted(maps.Keys(had)) {
 		if has[table] != had[table] {
@@ -145,8 +148,31 @@ func restorable(ctx context.Context, at, file string) (postgres.Reached, error) 
 // undump puts a dump back: all of it or nothing.
 func undump(ctx context.Context, db postgres.Reached, file string) error {
 	_, err := program(ctx, db, "pg_restore", "--single-transaction", "--no-password", "--dbname="+db.Database, file)
+	var failed *programError
+	if errors.As(err, &failed) {
+		if list, unread := program(ctx, db, "pg_restore", "--list", file); unread == nil {
+			failed.dumped = dumpedBy(list)
+		}
+	}
 	return err
 }
+
+// dumpedBy says which pg_dump made a dump of which server, by the list of it.
+func dumpedBy(list string) string {
+	var by, of string
+	for line := range strings.Lines(list) {
+		if _, version, found := strings.Cut(line, "Dumped by pg_dump version: "); found {
+			by = strings.TrimSpace(version)
+		}
+		if _, version, found := strings.Cut(line, "Dumped from database version: "); found {
+			of = strings.TrimSpace(version)
+		}
+	}
+	return fmt.Sprintf("the dump was made by pg_dump %s of a server %s", by, of)
+}
+
+// unknownFormat is what pg_restore says of a dump that a newer pg_dump made.
+const unknownFormat = "unsupported version ("
 
 // filesOfDump lists the files that a dump's rows name.
 func filesOfDump(ctx context.Context, db postgres.Reached, file string) (all []uploads.Upload, err error) {
@@ -190,7 +216,7 @@ func program(ctx context.Context, db postgres.Reached, name string, args ...stri
 		if errors.Is(err, exec.ErrNotFound) || ctx.Err() != nil {
 			return "", errors.Join(err, ctx.Err())
 		}
-		return "", &programError{name, strings.TrimSpace(said.String())}
+		return "", &programError{program: name, said: strings.TrimSpace(said.String())}
 	}
 	return out.String(), nil
 }
@@ -214,6 +240,12 @@ func notDumped(err error, file string) error {
 		return usage("there is no store in it: "+err.Error(), "name the store with --store, and a backup that verbatim backup made")
 	case errors.Is(err, errHasOne):
 		return &stop{exitRefused, "not-empty", "the database is not empty: " + err.Error(), "restore into a new one: createdb --owner OWNER NAME"}
+	case errors.As(err, &said) && strings.Contains(said.said, unknownFormat):
+		return &stop{exitUsage, "no-backup", fmt.Sprintf("a newer pg_dump made the backup %s than the pg_restore on the PATH reads (%s); nothing was changed", quoted(file), said.said),
+			"put the client programs of the version that made it, or newer, first on the PATH, and restore into a server of that version"}
+	case errors.As(err, &said) && said.dumped != "":
+		return broken(said.program+" did not do it, and nothing was left behind", errors.New(said.said+"; "+said.dumped),
+			"mend what it says; where the versions differ, restore with the client programs of the newer one into a server that is no older than that of the dump")
 	case errors.As(err, &said):
 		return broken(said.program+" did not do it, and nothing was left behind", errors.New(said.said), "mend what it says, and try again")
 	}

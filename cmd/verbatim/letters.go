@@ -33,7 +33,7 @@ const (
 
 // signInLetter writes the mail of a notice that asks for a sign-in link.
 func (a *app) signInLetter(ctx context.Context, store stores.Store, m engine.Message) (notify.Letter, error) {
-	to, language, link, err := server.SignInLink(ctx, &logins.Book{Store: store, Clock: a.now, Random: a.random}, m)
+	to, language, link, err := server.SignInLink(ctx, &logins.Book{Store: store, Clock: a.now}, m)
 	if errors.Is(err, logins.ErrOver) {
 		return notify.Letter{}, &notify.Error{Code: "expired", Text: "the link was asked for too long ago", Permanent: true}
 	}
@@ -126,7 +126,7 @@ func (a *app) posting(reg *verbs.Registry, store stores.Store, clock func() time
 	if len(reg.Tasks()) == 0 || posts == a2a.PostNone {
 		return send
 	}
-	book := &peers.Book{Store: store, Clock: clock, Random: a.random}
+	book := &peers.Book{Store: store, Clock: clock}
 	poster := notify.NewPoster(posts == a2a.PostPrivate)
 	return func(ctx context.Context, m engine.Message) error {
 		if m.Target != a2a.TargetPush {

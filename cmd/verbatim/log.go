@@ -377,10 +377,7 @@ func (a *app) logEntry(ctx context.Context, s stores.Store, n int64) error {
 		line("after", fmt.Sprintf("entry %d, of which nobody knew whether it was done", record.After))
 	}
 	if e.Agreed != "" || e.Preview != "" && e.Outcome != "ok" {
-		agreed := e.Agreed
-		if agreed == "" {
-			agreed = "nobody"
-		}
+		agreed := cmp.Or(e.Agreed, "nobody")
 		if e.Preview != "" {
 			agreed = "preview " + spaced(e.Preview) + ", " + agreed
 		}

@@ -84,8 +84,6 @@ type world struct {
 	random io.Reader
 	// terminal opens the terminal to read an answer from, if a person sits at one.
 	terminal func(world) (io.ReadCloser, bool)
-	// after waits; nil uses the clock.
-	after func(time.Duration) <-chan time.Time
 	// load loads palettes; nil is loadPalettes.
 	load func(dir string, beside ...*dsl.Source) (*loaded, error)
 	// wraps returns a store in place of the one that was opened; nil leaves it. Tests give one that fails.
@@ -107,6 +105,7 @@ type app struct {
 	observe  func(context.Context, engine.Observed) // receives what the engine does; nil except for a server
 	agreed   func(context.Context)                  // writes the note of the store; nil until marked has read it
 	shares   *slog.Logger                           // logs clock differences; nil except for a server
+	behind   func() time.Duration                   // how far the clock here is behind the store's; nil except for a server on a database
 	reads    bool                                   // the command changes no store that it opens
 	copied   bool                                   // the store that was opened is a temporary copy
 	examines bool                                   // verbatim doctor says itself what is wrong with the store
@@ -397,9 +396,7 @@ func didYouMean(word string, names []string) string {
 func built() (name, revision string) {
 	name = version
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if name == "" {
-			name = info.Main.Version
-		}
+		name = cmp.Or(name, info.Main.Version)
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
 				revision = s.Value

@@ -59,6 +59,20 @@ func ticking(tick string) func() time.Time {
 	if tick == "now" {
 		return time.Now
 	}
+	if ahead, ok := strings.CutPrefix(tick, "now+"); ok {
+		by, _ := time.ParseDuration(ahead)
+		return func() time.Time { return time.Now().Add(by) }
+	}
+	if after, ok := strings.CutPrefix(tick, "back in "); ok { // by a minute
+		in, _ := time.ParseDuration(after)
+		began := time.Now()
+		return func() time.Time {
+			if now := time.Now(); now.Sub(began) < in {
+				return now
+			}
+			return time.Now().Add(-time.Minute)
+		}
+	}
 	step, _ := time.ParseDuration(tick) // it stands still where nothing is said
 	at := morning
 	return func() time.Time {

@@ -18,6 +18,7 @@ import (
 	"verbatim/runtime/conversation/intent"
 	"verbatim/runtime/domains/manda"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/frontends/http/server"
 	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/stores"
 	"verbatim/stores/journal"
@@ -128,7 +129,7 @@ func (a *app) suspects(ctx context.Context, store stores.Store, flag string) (m 
 func (a *app) dropOld(ctx context.Context, engine *engine.Engine, store stores.Store, why string) error {
 	n, err := engine.DropPending(ctx)
 	if err == nil {
-		err = (&logins.Book{Store: store, Clock: a.now, Random: a.random}).Forget(ctx)
+		err = (&logins.Book{Store: store, Clock: a.now}).Forget(ctx)
 	}
 	if errors.Is(err, stores.ErrSchema) { // a store without logins has none to drop
 		err = nil
@@ -248,14 +249,14 @@ func (m *mark) blind() string {
 
 // withoutMark drops what is older than this start where a restore could not be noticed: nobody
 // knows whether it has been used. It returns what operators should know.
-func (a *app) withoutMark(ctx context.Context, m *mark, engine *engine.Engine, log *slog.Logger) ([]string, error) {
+func (a *app) withoutMark(ctx context.Context, m *mark, engine *engine.Engine, log *slog.Logger) ([]server.Note, error) {
 	why := m.blind()
 	if why == "" {
 		return nil, nil
 	}
 	says := "a restored store would not be noticed, since nothing can be noted of it (" + why + ")"
 	log.Error("store", "next", "set STATE_DIRECTORY to a folder that stays", "error", says)
-	return []string{says}, a.dropOld(ctx, engine, m.store, says)
+	return []server.Note{{About: server.NoteRestore, Says: says}}, a.dropOld(ctx, engine, m.store, says)
 }
 
 // note writes a file of the state atomically.

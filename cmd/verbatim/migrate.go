@@ -145,7 +145,11 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo, from string
 	if cut {
 		opts = append(opts, postgres.CutJournal())
 	}
-	store, err := a.prepare(ctx, at, !planOnly, grantTo, opts...)
+	opened, err := a.toMigrate(at, reg, !planOnly)
+	if err != nil {
+		return err
+	}
+	store, err := a.prepare(ctx, opened, !planOnly || opened != at, grantTo, opts...)
 	if err != nil {
 		return err
 	}

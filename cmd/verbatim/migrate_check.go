@@ -61,7 +61,11 @@ func (a *app) checkStore(ctx context.Context, where, palettes, grantTo string) e
 	if err != nil {
 		return err
 	}
-	store, err := a.prepare(ctx, at, false, grantTo)
+	opened, err := a.toMigrate(at, reg, false)
+	if err != nil {
+		return err
+	}
+	store, err := a.prepare(ctx, opened, opened != at, grantTo)
 	if err != nil {
 		return err
 	}

@@ -91,17 +91,24 @@ type runningServer struct {
 	meter       *server.Meter
 	log         *slog.Logger
 	store       stores.Store
-	shared      bool     // other servers may use it
-	blind       []string // why a restore would not be noticed
+	shared      bool          // other servers may use it
+	blind       []server.Note // why a restore would not be noticed
 	listener    net.Listener
 	watch       net.Listener // where metrics are answered apart, or nil
+	scraped     atomic.Int64 // when somebody read them there last, or the server began, in nanoseconds
 	listeners   *listeners   // of channels
 	certs       *tls.Config  // nil without TLS
 	presents    atomic.Pointer[tls.Config]
 	front       *server.Front
 	readings    int
 	ends        *[]func()
-	refused     atomic.Pointer[string] // what the last reload refused
+	refused     atomic.Pointer[refusedParts] // of the last reload; nil before the first
+}
+
+// refusedParts are what a reload refused.
+type refusedParts struct {
+	names  []string
+	causes map[string]string // the code of why, by name
 }
 
 // run serves until ctx ends, and returns after everything beside it has ended. It reads the
@@ -112,11 +119,14 @@ func (r *runningServer) run(ctx context.Context, hangups <-chan os.Signal) error
 	failed := func(err error) { stop(err) }
 	r.begins(ctx, failed)
 	if r.watch != nil {
+		read := func() { r.scraped.Store(r.app.now().UnixNano()) }
+		read()
 		go func() {
-			if err := r.front.ServeMetrics(ctx, r.watch); err != nil {
+			if err := r.front.ServeMetrics(ctx, r.watch, read); err != nil {
 				stop(err)
 			}
 		}()
+		go r.tellsUnread(ctx)
 	}
 	reloads := make(chan struct{})
 	go func() {
@@ -146,23 +156,61 @@ func (r *runningServer) run(ctx context.Context, hangups <-chan os.Signal) error
 	return nil
 }
 
+// unreadFor is how long nobody need read what --metrics answers before operators are told.
+const unreadFor = 10 * time.Minute
+
+// unread says that nobody has read what is counted for a while, "" if somebody has. Whether an alarm then reaches
+// anybody, only the Prometheus that sends it knows.
+func (r *runningServer) unread() string {
+	if r.watch == nil || r.app.now().Sub(time.Unix(0, r.scraped.Load())) < unreadFor {
+		return ""
+	}
+	return "nobody has read /metrics at " + r.watch.Addr().String() + " for ten minutes, so no alarm can fire"
+}
+
+// tellsUnread logs, until ctx ends, that nobody reads what is counted, and that somebody does again.
+func (r *runningServer) tellsUnread(ctx context.Context) {
+	looks := time.NewTicker(unreadFor / 10)
+	defer looks.Stop()
+	for was := ""; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-looks.C:
+		}
+		why := r.unread()
+		if why != "" && was == "" {
+			r.log.Error("metrics", "why", why, "next", "look whether Prometheus runs, and reaches that address")
+		} else if why == "" && was != "" {
+			r.log.Info("metrics are read again")
+		}
+		was = why
+	}
+}
+
 // notes are what operators should mend, apart from what the configuration shows.
-func (r *runningServer) notes() []string {
+func (r *runningServer) notes(disks []server.Disk) []server.Note {
 	notes := slices.Clone(r.blind)
 	if certs := r.presents.Load(); certs != nil {
 		if why := outOfTime(certs, time.Now()); why != "" {
-			notes = append(notes, why)
+			notes = append(notes, server.Note{About: server.NoteCertificate, Says: why})
 		}
 	}
-	if refused := r.refused.Load(); refused != nil && *refused != "" {
-		notes = append(notes, "the last reload refused the "+*refused+"; the log says why")
+	if refused := r.refused.Load(); refused != nil && len(refused.names) > 0 {
+		notes = append(notes, server.Note{About: server.NoteReload, Says: "the last reload refused the " + strings.Join(refused.names, ", ") + "; the log says why"})
+	}
+	if why := r.unread(); why != "" {
+		notes = append(notes, server.Note{About: server.NoteWatch, Says: why})
+	}
+	if why := small(disks); why != "" {
+		notes = append(notes, server.Note{About: server.NoteDisk, Says: why})
 	}
 	return notes
 }
 
 // certificate reads the certificate, which connections from now on are shown.
 func (r *runningServer) certificate(a *app, f serveFlags) error {
-	_, certs, err := a.certificates(&f)
+	certs, err := a.certificates(&f)
 	if err != nil {
 		return err
 	}
@@ -175,7 +223,7 @@ func (r *runningServer) presentsNow(certs *tls.Config) error {
 		return nil
 	}
 	if why := outOfTime(certs, time.Now()); why != "" && r.certs != nil {
-		return usage(why, nextOfTime) // the one before goes on
+		return &stop{exitUsage, "out-of-time", why, nextOfTime} // the one before goes on
 	} else if why != "" {
 		r.log.Error("certificate", "why", why, "next", nextOfTime)
 	}
@@ -203,13 +251,15 @@ func (a *app) again(ctx context.Context) (b *app, f serveFlags, err error) {
 
 // reload reads the configuration again. It logs once what was read and what was refused, and why.
 func (r *runningServer) reload(ctx context.Context, failed func(error)) {
-	var read, refused, why []string
+	var read, why []string
+	refused := refusedParts{causes: map[string]string{}}
 	told := func(what string, b *app, err error) {
 		if err == nil {
 			read = append(read, what)
 			return
 		}
-		refused, why = append(refused, what), append(why, what+": "+refusal(b, err))
+		refused.names, refused.causes[what] = append(refused.names, what), cause(err)
+		why = append(why, what+": "+refusal(b, err))
 	}
 	b, f, err := r.app.again(ctx)
 	by := b
@@ -230,17 +280,16 @@ func (r *runningServer) reload(ctx context.Context, failed func(error)) {
 			r.replace(ctx, next, failed)
 		} else if unfit == nil && reg != r.Registry { // nobody has seen them
 			read = slices.DeleteFunc(read, func(what string) bool { return what == "palettes" })
-			refused = append(refused, "palettes")
+			refused.names, refused.causes["palettes"] = append(refused.names, "palettes"), refused.causes["configuration"]
 		}
 	}
-	about := strings.Join(refused, ", ")
-	r.refused.Store(&about)
+	r.refused.Store(&refused)
 	attrs := []any{"read", read, "palettes", server.PalettesVersion(r.Registry)}
 	if fixed := r.fixed(by, f); len(fixed) > 0 {
 		attrs = append(attrs, "unchanged", fixed, "next", "start the server again for what is unchanged")
 	}
-	if len(refused) > 0 {
-		r.log.Error("reload", append(attrs, "refused", refused, "error", strings.Join(why, "\n"))...)
+	if len(refused.names) > 0 {
+		r.log.Error("reload", append(attrs, "refused", refused.names, "error", strings.Join(why, "\n"))...)
 		return
 	}
 	r.log.Info("reload", attrs...)
@@ -278,6 +327,19 @@ func (r *runningServer) palettesAgain(ctx context.Context, b *app, f serveFlags)
 		return r.Registry, &stop{exitRefused, "not-migrated", "the store is not prepared for them: " + receipt.Counted(len(plan.Steps), "statement") + " of migrate were not run yet", "verbatim migrate, as the owner of the tables, and then reload"}
 	}
 	return reg, nil
+}
+
+// cause is the code of why something was refused, of which there are few.
+func cause(err error) string {
+	var s *stop
+	var printed said
+	switch {
+	case errors.As(err, &s):
+		return s.code
+	case errors.As(err, &printed):
+		return "mistakes"
+	}
+	return "other"
 }
 
 // refusal is why something was refused, with the diagnostics that the command printed.

@@ -66,7 +66,7 @@ func saidDoors(t *testing.T) func() *saidDoor {
 		}
 		t.Cleanup(func() { store.Close() })
 		at := httptest.NewUnstartedServer(nil)
-		s, err := server.New(server.Options{Registry: reg, Engine: eng, Store: store, Clock: clock, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+		s, err := server.New(server.Options{Registry: reg, Engine: eng, Store: store, Clock: clock, Log: slog.New(slog.DiscardHandler),
 			People: people(reg, store), Tokens: tokensOf(reg, store), URL: base, Hosts: []string{at.Listener.Addr().String()}})
 		if err != nil {
 			t.Fatal(err)

@@ -56,6 +56,7 @@ type serveFlags struct {
 	limits       server.Limits
 	bodies       int64 // MiB
 	script       int64 // KiB
+	room         int64 // MiB
 }
 
 func serveCommand(a *app) *cobra.Command {
@@ -103,10 +104,11 @@ func (a *app) serveFlags(cmd *cobra.Command, f *serveFlags) {
 	flags.IntVar(&f.limits.Streams, "streams", 20_000, "streams of events at once")
 	flags.Int64Var(&f.bodies, "bodies", 256, "memory of all bodies at once, in `MiB`")
 	flags.Int64Var(&f.script, "script", 1024, "the largest script of a client, in `KiB`")
+	flags.Int64Var(&f.room, "room", 512, "free space of each disk below which operators are told, in `MiB`")
 	flags.IntVar(&f.limits.Calls, "calls", dsl.DefaultLimits.Calls, "most calls of a script of a client")
 	flags.DurationVar(&f.limits.Drain, "drain", 10*time.Second, "how long requests and jobs may go on when the server stops, a `time`")
 	flags.DurationVar(&f.limits.Linger, "linger", 3*time.Second, "how long requests are still taken when the server is told to stop, a `time`")
-	for _, seldom := range []string{"linger", "mode", "rate", "burst", "requests", "streams", "bodies", "script", "calls", "drain"} {
+	for _, seldom := range []string{"linger", "room", "mode", "rate", "burst", "requests", "streams", "bodies", "script", "calls", "drain"} {
 		_ = flags.MarkHidden(seldom) // their variables stand in verbatim help variables
 	}
 	flags.StringVar(&f.log, "log", "info", "log to standard error what has this `level`, info or error; off for nothing")
@@ -183,7 +185,7 @@ func (a *app) server(ctx context.Context, f serveFlags, ends *[]func()) (*runnin
 }
 
 // opens opens what a server has for as long as it runs, whatever is read anew.
-func (r *runningServer) opens(ctx context.Context, reg *verbs.Registry) error {
+func (r *runningServer) opens(ctx context.Context) error {
 	a := r.app
 	a.shares = r.log
 	a.follows(r.log)
@@ -281,7 +283,7 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 		}
 	}
 	if starts {
-		if err := r.opens(ctx, reg); err != nil {
+		if err := r.opens(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -297,21 +299,40 @@ func (a *app) configured(ctx context.Context, f serveFlags, r *runningServer, re
 	}
 	version, _ := built()
 	o := server.Options{
-		Registry: reg, Engine: engine, Store: store, Clock: a.now, Random: a.random, Proxied: f.proxied, Certificates: from.certified, Brand: from.brand, OpenID: from.openID, Log: logger,
+		Registry: reg, Engine: engine, Store: store, Clock: a.now, Proxied: f.proxied, Certificates: from.certified, Brand: from.brand, OpenID: from.openID, Log: logger,
 		Meter: meter, Together: r.shared, People: people(reg, store), Tokens: tokensOf(reg, store), Version: version,
 	}
 	o.Unfit = func(ctx context.Context) error { return unfit(ctx, reg, store) }
 	o.Limits = f.limits
 	o.Limits.Bodies, o.Limits.Script = f.bodies<<20, f.script<<10
 	key, channels := from.key, from.channels
-	o.Notes = func(ctx context.Context) []string {
-		notes := r.notes()
+	o.Notes = func(ctx context.Context) []server.Note {
+		notes := r.notes(a.disks(&f))
 		if key != nil {
 			if err := key.refuses(ctx, store); err != nil {
-				notes = append(notes, "the key signs no journal that is not the one it signed last, so nothing is proven: "+err.Error())
+				notes = append(notes, server.Note{About: server.NoteKey, Says: "the key signs no journal that is not the one it signed last, so nothing is proven: " + err.Error()})
 			}
 		}
 		return notes
+	}
+	o.Watched = func() server.Watched {
+		w := server.Watched{Certificates: map[string]time.Time{}, Disks: a.disks(&f), ClockAhead: r.app.clockAhead()}
+		ends := func(name string, certs *tls.Config) {
+			if certs == nil {
+				return
+			}
+			if leaf, err := leafOf(&certs.Certificates[0]); err == nil {
+				w.Certificates[name] = leaf.NotAfter
+			}
+		}
+		ends("https", r.presents.Load())
+		if c.channels != nil {
+			ends("mail", c.channels.certs)
+		}
+		if refused := r.refused.Load(); refused != nil {
+			w.Refused = refused.causes
+		}
+		return w
 	}
 	o.Talk = a.talks(reg, model, from.chat, from.tokens, from.zone)
 	o.Mail = channels != nil && channels.Writes()
@@ -429,26 +450,26 @@ func follow(ctx context.Context, e *engine.Engine, logger *slog.Logger) {
 	}
 }
 
-// certificates reads the server's certificate, nil if it has none, and whether programs show
-// certificates of their own.
-func (a *app) certificates(f *serveFlags) (certified bool, certs *tls.Config, err error) {
-	if certified, err = a.certified(f.cert != ""); err != nil || f.cert == "" {
-		return certified, nil, err
+// certificates reads the server's certificate, nil if it has none.
+func (a *app) certificates(f *serveFlags) (*tls.Config, error) {
+	certified, err := a.certified(f.cert != "")
+	if err != nil || f.cert == "" {
+		return nil, err
 	}
 	for _, file := range []string{f.cert, f.key} {
 		if _, err := os.ReadFile(file); err != nil {
-			return certified, nil, usage(fmt.Sprintf("the file %s of the certificate cannot be read: %s", quoted(file), reason(err)), "check the path, and who may read it")
+			return nil, usage(fmt.Sprintf("the file %s of the certificate cannot be read: %s", quoted(file), reason(err)), "check the path, and who may read it")
 		}
 	}
 	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
 	if err != nil {
-		return certified, nil, usage("the certificate cannot be used: "+reason(err), "check --tls-cert and --tls-key")
+		return nil, usage("the certificate cannot be used: "+reason(err), "check --tls-cert and --tls-key")
 	}
-	certs = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	certs := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	if certified {
 		certs.ClientAuth = tls.RequestClientCert // each is identified by its digest, whoever signed it
 	}
-	return certified, certs, nil
+	return certs, nil
 }
 
 // outOfTime says that a certificate does not hold at an instant, by the clock that TLS goes by; "" if it does.

@@ -26,6 +26,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"verbatim/stores/postgres/pgtest"
 )
 
 // How much of it: a little in every run, what is promised by make torture and make marathon.
@@ -235,6 +237,63 @@ func (v *visitor) asks(s *running, n int, name string) (acknowledged int) {
 	}
 	all.Wait()
 	return int(count.Load())
+}
+
+// Every connection to the database is cut again and again under load through two servers, and the clock of one of them is
+// set back by a minute meanwhile. (One that is set back by more ends logins until the server has looked at the clock of
+// the store again, half a minute later at most: nothing is to be gained by setting it back.) What was acknowledged is there once, whoever is signed in is never told that they are
+// nobody, and whoever listens to events is never refused when they come back. SAFE-R7, SAFE-R11
+func TestServeCutWhileAClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	own := pgtest.Own(t)
+	w := &week{house: newHouse(t), own: own}
+	w.env = append(w.env, "TICK=now", "VERBATIM_STORE="+own.App+"&pool_max_conns=8", "VERBATIM_FILES="+filepath.Join(w.dir, "files"))
+	w.do("migrate", "--store", own.Owner, "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
+	one := w.serve("--log", "error", "--no-work", "--sign-in", "clara", "--rate", "10000", "--burst", "100000")
+	w.nina = newVisitor(t).comes(one, "clara")
+	w.nina.Transport = &http.Transport{MaxIdleConnsPerHost: 64}
+	w.env = append(w.env, "TICK=back in 2s")
+	two := w.serve("--log", "error", "--no-work", "--rate", "10000", "--burst", "100000")
+	for i, s := range []*running{one, two} { // both take keys of both: who was not answered asks the other
+		through := &week{house: w.house, own: own, url: s.url, nina: w.nina}
+		defer func() {
+			if n, refused := through.unauthorised.Load(), through.refused.Load(); n > 0 || refused > 0 {
+				t.Errorf("server %d: %d times 401, and %d streams were refused", i+1, n, refused)
+			}
+		}()
+		var writers sync.WaitGroup
+		for n := range 3 {
+			writers.Go(func() {
+				for k := 0; !w.over.Load(); k++ {
+					number := (3*i+n)*1_000_000 + k
+					through.write(fmt.Sprint("cut ", number), number)
+					w.acknowledged.Add(1)
+				}
+			})
+		}
+		writers.Go(func() {
+			for !w.over.Load() {
+				through.listen()
+			}
+		})
+		defer writers.Wait()
+	}
+	cuts := 0
+	for end := time.Now().Add(max(*serveFor, 5*time.Second)); time.Now().Before(end); time.Sleep(150 * time.Millisecond) {
+		if _, err := own.HangUp(); err != nil {
+			t.Error(err)
+		}
+		cuts++
+	}
+	w.over.Store(true)
+	t.Cleanup(func() {
+		all, twice := w.done(own.App)
+		fmt.Printf("cut %d times through two servers, the clock of one a minute back: acknowledged %d, lost %d, twice %d\n", cuts, w.acknowledged.Load(), w.acknowledged.Load()-all, twice)
+		if all != w.acknowledged.Load() || twice > 0 || all == 0 {
+			t.Errorf("%d were acknowledged, %d are there, %d more than once", w.acknowledged.Load(), all, twice)
+		}
+		w.do("log", "verify")
+	})
 }
 
 // A database that hangs, with every connection of the server's in it, is no server that

@@ -58,7 +58,7 @@ func (s *settings) list(a *app, f *serveFlags, ends *[]func()) []setting {
 			return err
 		}},
 		{"programs", func() (err error) { s.certified, err = a.certified(f.cert != ""); return err }},
-		{"certificate", func() (err error) { _, s.certs, err = a.certificates(f); return err }},
+		{"certificate", func() (err error) { s.certs, err = a.certificates(f); return err }},
 		{"tools", func() (err error) { s.tools, err = a.tools(""); return err }},
 		{"notices", func() (err error) { s.channels, err = a.channels("", a.now); return err }},
 		{"key", func() (err error) {
@@ -107,6 +107,8 @@ func (f *serveFlags) bounded() error {
 		}
 	}
 	switch {
+	case f.room < 0 || f.room > 1<<40:
+		return usage(fmt.Sprintf("--room is 0 or more MiB, not %d", f.room), "leave it out for 512")
 	case f.bodies > 1<<20:
 		return usage(fmt.Sprintf("--bodies is at most %s MiB, not %s", receipt.Thousands(1<<20), receipt.Thousands(int(f.bodies))), "leave it out for what is usual")
 	case f.script < 1 || f.script<<10 > int64(dsl.DefaultLimits.Bytes):

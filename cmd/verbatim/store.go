@@ -20,6 +20,7 @@ import (
 	"verbatim/stores/postgres"
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
+	"verbatim/verbs"
 )
 
 func (a *app) storeFlag(cmd *cobra.Command, store *string) {
@@ -142,6 +143,9 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 			return nil, usage("a file has no replica", "leave VERBATIM_REPLICA out")
 		}
 		if a.reads {
+			if err := ofOthers(at); err != nil {
+				return nil, err
+			}
 			if at, err = a.readable(at); err != nil {
 				return nil, err
 			}
@@ -188,6 +192,39 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 	return store, nil
 }
 
+// ofOthers refuses a file that another application made, which is left as it is.
+func ofOthers(at address) error {
+	tables := sqlite.Others(at.file)
+	if len(tables) == 0 {
+		return nil
+	}
+	return &stop{exitUsage, "no-such-store", fmt.Sprintf("the file %q holds no store of Verbatim, but %s of others, such as %s: is it the right one? Nothing was changed", at.file, receipt.Counted(len(tables), "table"), quoted(tables[0])),
+		"check the path; palettes can use tables that are there, once migrate has prepared the file: verbatim help use-your-own-tables"}
+}
+
+// toMigrate returns the file that migrate opens, and refuses one of another application of whose tables the palettes
+// name none. Where nothing is to be changed, a file of which they name some is copied, since to open it would
+// change how it is written.
+func (a *app) toMigrate(at address, reg *verbs.Registry, changes bool) (address, error) {
+	if at.url != "" {
+		return at, nil
+	}
+	tables := sqlite.Others(at.file)
+	if len(tables) == 0 {
+		return at, nil
+	}
+	if !slices.ContainsFunc(reg.Entities(), func(e *verbs.Entity) bool {
+		name := strings.ReplaceAll(e.Store.Table, ".", "_") // as a file has it
+		return !e.Store.Managed && slices.ContainsFunc(tables, func(t string) bool { return strings.EqualFold(t, name) })
+	}) {
+		return at, ofOthers(at)
+	}
+	if changes {
+		return at, nil
+	}
+	return a.aside(at)
+}
+
 // readable returns the address of a store that is only to be read. A file that this user may not write
 // to, or in a folder where nothing may be written, is copied to a temporary folder, which goes when the
 // program ends: SQLite writes beside each file that it opens.
@@ -195,6 +232,17 @@ func (a *app) readable(at address) (address, error) {
 	if !locked(at.file) {
 		return at, nil
 	}
+	to, err := a.aside(at)
+	if err != nil {
+		return at, err
+	}
+	fmt.Fprintf(a.err, "%s may not be written to: a temporary copy of it is read\n", at.file)
+	a.copied = true
+	return to, nil
+}
+
+// aside copies a file to a temporary folder, which goes when the program ends.
+func (a *app) aside(at address) (address, error) {
 	dir, err := os.MkdirTemp("", "verbatim-")
 	if err != nil {
 		return at, broken("no temporary folder can be made", err, "let this user write to "+shell(os.TempDir()))
@@ -204,8 +252,6 @@ func (a *app) readable(at address) (address, error) {
 	if err := copyStill(at.file, to); err != nil {
 		return at, usage(fmt.Sprintf("the store %q may not be written to, and cannot be copied: %s", at.file, reason(err)), "let this user read it, and write to "+shell(filepath.Dir(at.file))+": SQLite keeps files beside the store")
 	}
-	fmt.Fprintf(a.err, "%s may not be written to: a temporary copy of it is read\n", at.file)
-	a.copied = true
 	return address{file: to}, nil
 }
 
@@ -318,6 +364,11 @@ func (a *app) openFile(ctx context.Context, at address, create bool, opts ...sql
 		return nil, &stop{exitUsage, "no-such-store", fmt.Sprintf("the file %q is empty, and no store", path), "check the path; verbatim migrate --store " + shell(path) + " makes it one"}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, usage(fmt.Sprintf("the store %q cannot be read: %s", path, reason(err)), "check the path, and who may read it")
+	}
+	if !create {
+		if err := ofOthers(at); err != nil {
+			return nil, err
+		}
 	}
 	made := errors.Is(err, fs.ErrNotExist)
 	store, err := sqlite.Open(path, opts...)

@@ -174,7 +174,7 @@ func (a *app) filesOf(ctx context.Context, f uploadFlags, reg *verbs.Registry, w
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return &intake.Service{Engine: engine, Files: kept, Clock: a.now, Random: a.random}, session, func() { kept.Close(); store.Close() }, nil
+	return &intake.Service{Engine: engine, Files: kept, Clock: a.now}, session, func() { kept.Close(); store.Close() }, nil
 }
 
 // getFile downloads a file of the principal.
@@ -310,7 +310,7 @@ func (a *app) keepFiles(ctx context.Context, engine *engine.Engine, flag, store 
 		return err
 	}
 	defer kept.Close()
-	service := &intake.Service{Engine: engine, Files: kept, Clock: clock, Random: a.random}
+	service := &intake.Service{Engine: engine, Files: kept, Clock: clock}
 	if a.env("VERBATIM_SCAN") != "" {
 		if service.Scanner, err = a.scanner(""); err != nil {
 			return err

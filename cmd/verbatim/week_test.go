@@ -300,7 +300,7 @@ func TestTheWeek(t *testing.T) {
 	sees := func(what string, fire ...string) {
 		t.Helper()
 		t.Log(what)
-		moments = append(moments, moment{what, w.scrape(), fire})
+		moments = append(moments, moment{what, w.scrape(), fire, ""})
 	}
 	w.start(0, "")
 	w.start(1, *olderProgram)

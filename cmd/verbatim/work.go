@@ -32,7 +32,7 @@ type workFlags struct {
 	palettes, store, files, notify, at string
 	once                               bool
 	concurrency                        int
-	timeout                            time.Duration
+	timeout, drain                     time.Duration
 }
 
 func workCommand(a *app) *cobra.Command {
@@ -41,14 +41,21 @@ func workCommand(a *app) *cobra.Command {
 		Use:     "work",
 		Short:   "Do what is due: work for later, notices, expiry",
 		Example: "verbatim work --once",
-		Long: `Works until it is stopped, and then finishes what it began, for at most ten seconds. Any
-number of machines share one PostgreSQL, and any number of processes one file. A line is
-printed for each problem. --notify names a file that says where notices go; without it
-they are left. With $VERBATIM_CHANNELS, as for verbatim serve, it answers who writes, with
-the model of $VERBATIM_MODEL at $VERBATIM_BASE_URL, if any. $VERBATIM_ZONE is where the
-organisation's days begin (default UTC).`,
+		Long: `Works until it is stopped, and then finishes what it began, for at most --drain, which
+$VERBATIM_DRAIN sets too. Any number of machines share one PostgreSQL, and any number of
+processes one file. A line is printed for each problem. --notify names a file that says where
+notices go; without it they are left. With $VERBATIM_CHANNELS, as for verbatim serve, it answers
+who writes, with the model of $VERBATIM_MODEL at $VERBATIM_BASE_URL, if any. $VERBATIM_ZONE is
+where the organisation's days begin (default UTC).`,
 		Args: atMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.work(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if text := a.env("VERBATIM_DRAIN"); text != "" && !cmd.Flags().Changed("drain") {
+				if cmd.Flags().Set("drain", text) != nil {
+					return usage(fmt.Sprintf("VERBATIM_DRAIN is %q, and no time", text), "write it like 30s")
+				}
+			}
+			return a.work(cmd.Context(), f)
+		},
 	}
 	a.palettesFlag(cmd, &f.palettes)
 	a.storeFlag(cmd, &f.store)
@@ -57,6 +64,7 @@ organisation's days begin (default UTC).`,
 	cmd.Flags().StringVar(&f.at, "at", "", "with --once: do, for good, what was due at this `time`, which is past")
 	cmd.Flags().IntVar(&f.concurrency, "concurrency", 4, "do `n` things at once")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "how long one thing may take")
+	cmd.Flags().DurationVar(&f.drain, "drain", 10*time.Second, "how long it finishes what it began when stopped")
 	cmd.Flags().StringVar(&f.notify, "notify", "", "a `file` of channels and routes (default $VERBATIM_NOTIFY)")
 	cmd.AddCommand(workListCommand(a))
 	return cmd
@@ -95,6 +103,7 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if f.once {
 		return a.workOnce(ctx, w)
 	}
+	told := ctx.Done()
 	for {
 		working, stop := context.WithCancel(ctx)
 		over := make(chan error, 1)
@@ -105,6 +114,9 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 			case err := <-over:
 				stop()
 				return a.workEnded(ctx, err)
+			case <-told:
+				told = nil
+				fmt.Fprintf(a.err, "stopping: what was begun is finished, for at most %s\n", f.drain)
 			case <-hangups:
 				next, nextEnds = a.workerAgain(ctx, f, w, ends)
 			}
@@ -172,12 +184,14 @@ func (a *app) workEnded(ctx context.Context, err error) error {
 // worker builds what works, from the configuration as it is. ends are called when it has ended, the last first.
 func (a *app) worker(ctx context.Context, f workFlags, ends *[]func()) (*worker.Worker, error) {
 	clock := func() time.Time { return a.now() }
-	w := &worker.Worker{Concurrency: f.concurrency, Timeout: f.timeout, Spread: rand.Float64}
+	w := &worker.Worker{Concurrency: f.concurrency, Timeout: f.timeout, Drain: f.drain, Spread: rand.Float64}
 	switch {
 	case f.at != "" && !f.once:
 		return nil, usage("--at is for one look at what is due", "give --once as well, or leave it out")
 	case f.concurrency < 1 || f.concurrency > 1000:
 		return nil, usage("--concurrency is 1 to 1000", "leave it out for 4")
+	case f.drain <= 0 || f.drain > time.Hour:
+		return nil, usage("--drain is a time up to an hour", "write it like 30s, or leave it out for 10s")
 	case f.timeout < time.Second:
 		return nil, usage("--timeout is a second or more", "leave it out for a minute")
 	}

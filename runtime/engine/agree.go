@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -240,9 +241,7 @@ func consented(ctx context.Context, r *run, k *consent) error {
 		return err
 	}
 	for _, i := range k.fills {
-		if c.Agreed[i] == "" {
-			c.Agreed[i] = k.by
-		}
+		c.Agreed[i] = cmp.Or(c.Agreed[i], k.by)
 	}
 	// The digest holds every question that the plan asks, so that the roles are
 	// those of this plan.
@@ -285,21 +284,28 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 	if !slices.ContainsFunc(c.Roles, func(role string) bool { return c.MayAgree(&me.who, me.has, role) }) {
 		return refuseScript(tell(dsl.Place{}, "role-lost", strings.Join(c.Roles, " and ")))
 	}
-	err = writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
+	return s.ends(ctx, c, verbDecline, confirmations.Declined, reason)
+}
+
+// ends settles a confirmation that waits, as declined or withdrawn.
+func (s *Session) ends(ctx context.Context, c *confirmations.Confirmation, verb, status, reason string) error {
+	err := writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
 		row, err := tx.Get(ctx, confirmations.Entity, c.Key)
 		if err != nil {
 			return err
 		}
-		now := confirmations.Of(row)
-		at := stores.NewTime(s.e.opt.Clock()).Time()
+		now, at := confirmations.Of(row), stores.NewTime(s.e.opt.Clock()).Time()
 		// The palettes have changed, and a no is a no all the same.
 		if d := unusable(s.e, now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
 			return refuseScript(*d)
 		}
-		e := s.own(verbDecline, c.ID, c)
-		e.Time, e.Outcome = at, outcomeDeclined
-		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Jobs: decided(s.e, now, confirmations.Declined, s.who.Name, reason, at),
-			Changes: []stores.Change{now.Settle(writtenScript(s.e, now), confirmations.Declined, s.who.Name, reason, at)}})
+		e := s.own(verb, c.ID, c)
+		b := stores.Batch{Changes: []stores.Change{now.Settle(writtenScript(s.e, now), status, s.who.Name, reason, at)}}
+		if e.Time, e.Outcome = at, outcomeOK; status == confirmations.Declined { // the asker is told
+			e.Outcome, b.Jobs = outcomeDeclined, decided(s.e, now, status, s.who.Name, reason, at)
+		}
+		b.Entries = []stores.Entry{e}
+		return tx.Apply(ctx, b)
 	})
 	return storeError(dsl.Place{}, err)
 }
@@ -313,23 +319,10 @@ func (s *Session) Withdraw(ctx context.Context, id string) error {
 		err = refuseScript(tell(dsl.Place{}, "unknown-confirmation", id))
 	}
 	if err == nil {
-		err = writeTo(ctx, s.e, s.engineScope(), func(tx stores.Tx) error {
-			row, err := tx.Get(ctx, confirmations.Entity, c.Key)
-			if err != nil {
-				return err
-			}
-			now, at := confirmations.Of(row), stores.NewTime(s.e.opt.Clock()).Time()
-			if d := unusable(s.e, now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
-				return refuseScript(*d)
-			}
-			e := s.own(verbWithdraw, c.ID, c)
-			e.Time, e.Outcome = at, outcomeOK
-			return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e},
-				Changes: []stores.Change{now.Settle(writtenScript(s.e, now), confirmations.Expired, s.who.Name, "", at)}})
-		})
+		err = s.ends(ctx, c, verbWithdraw, confirmations.Expired, "")
 	}
 	if err != nil {
-		return s.noted(ctx, verbWithdraw, id, c, storeError(dsl.Place{}, err))
+		return s.noted(ctx, verbWithdraw, id, c, err)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"verbatim/runtime/state/names"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/message"
 )
 
 // People call a row roughly what its label says: "pierre wealth", "Source of wealth (Dupont)",
@@ -237,9 +238,6 @@ func likeNames(s *Session, among []*verbs.Entity, name string) []string {
 	for _, e := range among {
 		s.names.Each(e.Store, func(key stores.Value, row names.Row) { m.weigh(key, row.Name, names.Words(row.Label)) })
 	}
-	var near []string
-	for _, found := range m.ranked[:min(len(m.ranked), 3)] {
-		near = append(near, found.label)
-	}
+	near := message.Names(m.ranked[:min(len(m.ranked), 3)], func(found ranked) string { return found.label })
 	return near
 }

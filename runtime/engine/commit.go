@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -405,9 +406,7 @@ func gaveSensitive(st *step) bool {
 func entryOf(s *Session, p *verbs.Program, o RunOptions, place dsl.Place) stores.Entry {
 	e := stores.Entry{Principal: s.who.Name, Session: s.id, Source: o.Source, Palette: s.e.reg.Digest(), Turn: turnID(s, o), Roles: roleNames(s)}
 	if src := p.Script().Source; src != nil {
-		if e.Source == "" {
-			e.Source = src.Name
-		}
+		e.Source = cmp.Or(e.Source, src.Name)
 		e.Source = fmt.Sprintf("%s:%d", e.Source, src.Position(place.Range.Start).Line)
 	}
 	return e
@@ -790,7 +789,7 @@ func (w *recorder) commit(v stores.Value) receipt.Commitment {
 	if w.opening == nil {
 		w.opening = journal.NewOpening(w.e.opt.NewID(), w.of.Principal)
 	}
-	c, err := w.opening.Commit(w.e.opt.Random, v)
+	c, err := w.opening.Commit(rand.Reader, v)
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("the journal cannot be written: %w", err)
 	}

@@ -2,9 +2,9 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -385,9 +385,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *runOptions, others []c
 			}
 		}
 		var bits [16]byte
-		if _, err := io.ReadFull(s.e.opt.Random, bits[:]); err != nil {
-			return &Failure{Err: fmt.Errorf("an id cannot be drawn: %w", err)}
-		}
+		rand.Read(bits[:]) // never fails, by its documentation
 		id := receipt.NewID(bits[:])
 		if t.opt.Key == "" { // the answer of others is to this question alone
 			t.opt.Key, t.drawn = occasionKey(id), true

@@ -287,6 +287,66 @@ func TestAnAgreementIsGoodUntilTheSecond(t *testing.T) {
 	}
 }
 
+// Between asking and agreeing the clock is set back or forward. What was asked is good until the instant at which it
+// expires by the clock of then, is done once however often and whenever somebody agrees, and what was done under a key
+// is not done again. SAFE-R11
+func TestAnAgreementWhileTheClockIsSet(t *testing.T) {
+	t.Parallel()
+	for _, by := range []time.Duration{-366 * 24 * time.Hour, -24 * time.Hour, -time.Hour, -time.Second, time.Second, time.Hour, verbs.DefaultExpiry - 2*time.Second, verbs.DefaultExpiry + time.Minute, 366 * 24 * time.Hour} {
+		t.Run(by.String(), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			before, asked := w.state(), w.clock
+			kim := w.session("kim")
+			o := w.own(kim, w.program(kim, tooLong))
+			o.Key = "once"
+			c, err := kim.Propose(ctx, w.program(kim, tooLong), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.at(asked.Add(by))
+			_, reply, err := w.session("bo").Agree(ctx, c.ID)
+			if by >= verbs.DefaultExpiry {
+				if refusal, ok := errors.AsType[*engine.Refusal](err); !ok || refusal.Diagnostics[0].Code != "agreement-expired" {
+					t.Fatalf("agreeing too late: %v", err)
+				}
+				// What has ended stays ended, also when the clock goes back to when it was good.
+				w.at(asked.Add(time.Minute))
+				if _, _, err := w.session("bo").Agree(ctx, c.ID); err == nil {
+					t.Error("what had expired was agreed to once the clock was set back")
+				}
+				equal(t, diff(w.entity, before, w.state()), nil)
+				return
+			}
+			if err != nil || reply == nil {
+				t.Fatal(err)
+			}
+			once := []string{"~ loan " + id(31).Text() + " due=2025-03-20"}
+			equal(t, diff(w.entity, before, w.state()), once)
+			entries := len(w.journal())
+			for _, again := range []time.Duration{-by, by, -48 * time.Hour, 48 * time.Hour} {
+				w.at(asked.Add(again))
+				if _, repeated, err := w.session("bo").Agree(ctx, c.ID); err == nil && (repeated == nil || repeated.Last != reply.Last) {
+					t.Errorf("agreeing again at %s: %+v", again, repeated)
+				}
+				if r, err := w.session("kim").Run(ctx, w.program(w.session("kim"), tooLong), engine.RunOptions{Key: "once"}); err == nil && !r.Repeated {
+					t.Errorf("the same key at %s: %+v", again, r)
+				}
+			}
+			done := 0
+			for _, e := range w.journal()[entries:] {
+				if e.Outcome == "ok" {
+					done++
+				}
+			}
+			if done > 0 {
+				t.Errorf("%d more entries say that it was done", done)
+			}
+			equal(t, diff(w.entity, before, w.state()), once)
+		})
+	}
+}
+
 // A restoredStore says that its rows were put back from a dump while it was in use.
 type restoredStore struct{ stores.Store }
 

@@ -17,9 +17,7 @@ package engine
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
-	"io"
 	"maps"
 	"slices"
 	"sync"
@@ -53,9 +51,6 @@ type Options struct {
 	// Sleep waits for a time, or until the context ends. The default uses the machine's
 	// clock.
 	Sleep func(ctx context.Context, d time.Duration)
-	// Random returns salts for commitments in the journal. It must be unpredictable, and
-	// safe for use by many goroutines; nil is the system's.
-	Random io.Reader
 	// Handlers are the Go functions that carry out verbs. If it is nil, such verbs are
 	// refused when they are used; otherwise New demands one for each of them.
 	Handlers *Handlers
@@ -183,9 +178,6 @@ func (o *Options) fill() {
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
-	if o.Random == nil {
-		o.Random = rand.Reader
-	}
 }
 
 func newCatalog(reg *verbs.Registry) catalog {
@@ -223,7 +215,6 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 	}
 	s := &Session{
 		e:     e,
-		ctx:   ctx,
 		id:    e.opt.NewID(),
 		who:   who,
 		zone:  e.opt.Zone,

@@ -119,9 +119,7 @@ func (r *run) lasts() time.Duration {
 	var least time.Duration
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
-			if least == 0 {
-				least = ask.lasts
-			}
+			least = cmp.Or(least, ask.lasts)
 			least = min(least, ask.lasts)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"verbatim/runtime/state/names"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/message"
 )
 
 // Handlers are the Go functions that carry out verbs. Each is registered once: New refuses a second
@@ -635,12 +636,7 @@ func fieldsEqual(e *verbs.Entity, where Fields) (*stores.Cond, error) {
 }
 
 func sortedKeys(f Fields) []string {
-	keys := make([]string, 0, len(f))
-	for k := range f {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
+	return slices.Sorted(maps.Keys(f))
 }
 
 // plainValue turns a handler's value into a stores.Value.
@@ -811,10 +807,7 @@ func outside(f *verbs.Function, fn verbs.Outside) verbs.Outside {
 }
 
 func nearVerbs(reg *verbs.Registry, name string) []string {
-	var all []string
-	for _, v := range reg.Verbs() {
-		all = append(all, v.Name)
-	}
+	all := message.Names(reg.Verbs(), func(v *verbs.Verb) string { return v.Name })
 	return dsl.Nearest(name, slices.Values(all))
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -144,10 +145,7 @@ func (e *Engine) DropPending(ctx context.Context) (dropped int, err error) {
 
 // expired makes the journal entry of a confirmation that expired.
 func (e *Engine) expired(c *confirmations.Confirmation, source string, now time.Time) stores.Entry {
-	id := c.ID
-	if id == "" {
-		id = c.Preview
-	}
+	id := cmp.Or(c.ID, c.Preview)
 	call := dsl.NewCall(verbExpire, dsl.NewArg("id", dsl.NewString(id)))
 	return stores.Entry{Time: now, Principal: c.Asker, Session: c.Session, Source: source, Verb: verbExpire, Call: dsl.FormatCall(&call),
 		Outcome: outcomeExpired, Reason: codeAgreementExpired, Preview: c.Preview, Palette: e.reg.Digest()}

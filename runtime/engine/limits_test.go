@@ -132,6 +132,30 @@ func TestALimitIsKept(t *testing.T) {
 	})
 }
 
+// A clock that is set back gives nobody more uses, and one that is set forward none fewer than the limit says: uses of
+// a time that has not come again count until their time is over. SAFE-R11
+func TestALimitWhileTheClockIsSet(t *testing.T) {
+	t.Parallel()
+	worldsOf(t, limited, func(t *testing.T, w *world) {
+		first := w.clock
+		for n := range 3 {
+			w.done("kim", fmt.Sprintf("lending.ring :loan-id @saw-bob :note \"%d\"", n))
+		}
+		for _, by := range []time.Duration{-time.Second, -time.Hour, -25 * time.Hour, -366 * 24 * time.Hour, time.Hour, 23 * time.Hour} {
+			w.at(first.Add(by))
+			w.refused("kim", `lending.ring :loan-id @saw-bob :note "more"`, "limit-reached")
+		}
+		w.at(first.Add(24*time.Hour + time.Minute))
+		for n := range 3 {
+			w.done("kim", fmt.Sprintf("lending.ring :loan-id @saw-bob :note \"next %d\"", n))
+		}
+		w.refused("kim", `lending.ring :loan-id @saw-bob :note "more"`, "limit-reached")
+		// Uses of today and of a day that the clock left again: a day has three, whichever it is.
+		w.at(first)
+		w.refused("kim", `lending.ring :loan-id @saw-bob :note "back"`, "limit-reached")
+	})
+}
+
 // For H16: what is refused counts where the palette says so, though nothing else of it is kept;
 // what is looked at counts in a preview too; and everyone's uses can count together.
 func TestWhatALimitCounts(t *testing.T) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 
@@ -231,6 +232,6 @@ func (jn Journal) Baseline(ctx context.Context, state *journal.State) (int, erro
 	if err := mayKeepJournal(ctx, jn.s, verbBaseline); err != nil {
 		return 0, err
 	}
-	n, err := journal.Baseline(ctx, jn.s.e.store, jn.s.who.Name, state, actEntry(jn.s, verbBaseline), jn.s.e.opt.NewID, jn.s.e.opt.Random)
+	n, err := journal.Baseline(ctx, jn.s.e.store, jn.s.who.Name, state, actEntry(jn.s, verbBaseline), jn.s.e.opt.NewID, rand.Reader)
 	return n, failure(err)
 }

@@ -388,33 +388,20 @@ func toolFailed(e *externalCall, says string) dsl.Diagnostic {
 	return tools.Said(says, tell(e.st.call.place, "tool-failed", e.Name, e.Server, next))
 }
 
-func toolLost(place dsl.Place, v *verbs.Verb, when string, again, asked bool) dsl.Diagnostic {
-	name := "tool-unknown"
-	switch {
-	case again:
-		name = "tool-unknown/key"
-	case asked:
-		name = "tool-unknown/asked"
-	}
-	return tell(place, name, v.Tool.Name, v.Tool.Server, when)
-}
-
-func toolAlone(place dsl.Place, v *verbs.Verb, why string, keyed, asked bool) dsl.Diagnostic {
-	name := "tool-alone"
+// toolTold makes a message about a call of a tool, which has other words where the call has a key, or
+// where somebody was asked.
+func toolTold(place dsl.Place, name string, v *verbs.Verb, says string, keyed, asked bool) dsl.Diagnostic {
 	switch {
 	case keyed:
-		name = "tool-alone/key"
+		name += "/key"
 	case asked:
-		name = "tool-alone/asked"
+		name += "/asked"
 	}
-	return tell(place, name, v.Tool.Name, v.Tool.Server, why)
+	return tell(place, name, v.Tool.Name, v.Tool.Server, says)
 }
 
 func cameFrom(p *verbs.Param, from verbs.Origin, trail []string) string {
-	words := from.Words()
-	if words == "" {
-		words = "the palette itself"
-	}
+	words := cmp.Or(from.Words(), "the palette itself")
 	return fmt.Sprintf(":%s must come from %s; this came from %s%s", p.Name, p.From.Wanted(), words, throughWords(trail))
 }
 

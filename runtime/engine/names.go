@@ -14,6 +14,7 @@ import (
 	"verbatim/runtime/state/names"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/message"
 )
 
 // This file looks names up; package names keeps those of a session.
@@ -588,10 +589,7 @@ func (ns Names) Find(ctx context.Context, text string) (*stores.Entity, stores.V
 	case 1:
 		return hits[0].e.Store, hits[0].key, nil
 	}
-	var list []string
-	for _, h := range hits {
-		list = append(list, strconv.Quote(h.e.Store.Name+" @"+h.row.Name))
-	}
+	list := message.Names(hits, func(h hit) string { return strconv.Quote(h.e.Store.Name + " @" + h.row.Name) })
 	slices.Sort(list)
 	return nil, stores.Value{}, fmt.Errorf("%w: %s", ErrAmbiguous, strings.Join(list, ", "))
 }

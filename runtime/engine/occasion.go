@@ -3,10 +3,9 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -29,21 +28,17 @@ func asksOn(ctx context.Context, s *Session, r *run, preview *receipt.Receipt, p
 	if !r.asksAnybody() {
 		return nil
 	}
-	if preview.Occasion, err = drawKey(s.e); err != nil {
-		return err
-	}
+	preview.Occasion = drawKey()
 	p.occasion = preview.Occasion
 	preview.Earlier, err = earlierDone(ctx, s, r.plan.prog.Canonical())
 	return err
 }
 
 // drawKey returns 128 random bits as a text.
-func drawKey(e *Engine) (string, error) {
+func drawKey() string {
 	var bits [16]byte
-	if _, err := io.ReadFull(e.opt.Random, bits[:]); err != nil {
-		return "", &Failure{Err: fmt.Errorf("an id cannot be drawn: %w", err)}
-	}
-	return hex.EncodeToString(bits[:]), nil
+	rand.Read(bits[:]) // never fails, by its documentation
+	return hex.EncodeToString(bits[:])
 }
 
 // occasionKey returns the idempotency key of the run that a question leads to.
@@ -152,13 +147,8 @@ func settledDone(same string) stores.Find {
 	return lastOf(attempts, attTime, 1, isField(attSame, same), isField(attEnded, SettleDone))
 }
 
-// Earlier returns when the principal did the same calls before, or asked a tool for them and lost
+// earlierDone returns when the principal did the same calls before, or asked a tool for them and lost
 // its answer: the latest time of each. Previews that ask somebody have it.
-func (jn Journal) Earlier(ctx context.Context, p *verbs.Program) ([]receipt.Earlier, error) {
-	all, err := earlierDone(ctx, jn.s, p.Canonical())
-	return all, failure(err)
-}
-
 func earlierDone(ctx context.Context, s *Session, settled *dsl.Script) (all []receipt.Earlier, err error) {
 	same, withheld := sameCalls(s, settled)
 	err = s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) error {

@@ -676,14 +676,6 @@ func (c *Call) Origin(arg string) verbs.Origin {
 	return verbs.Origin{}
 }
 
-// Origin returns the origin of a field's value.
-func (r Row) Origin(field string) verbs.Origin {
-	if i := r.index(field); i >= 0 {
-		return r.s.from.Field(&r.row, i)
-	}
-	return verbs.Origin{}
-}
-
 // saw records that a handler read a row.
 func (c *Call) saw(row *stores.Row) { c.read = c.read.Mix(c.r.s.from.Row(row)) }
 

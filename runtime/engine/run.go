@@ -314,7 +314,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 		return r, err
 	}
 	blank := r
-	begin := func(v view.View) {
+	begin := func(v *view.View) {
 		if blank.src.read != nil { // once more
 			r = s.newRun(p, o, asked)
 			r.standing, r.src.pasts, r.src.snapshot, r.src.locks = blank.standing, blank.src.pasts, blank.src.snapshot, blank.src.locks
@@ -322,7 +322,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 		r.src.read = v
 	}
 	if looks {
-		err := view.Snapshot(ctx, s.e.store, o.opens(s), s.e.open, s.e.catalog.facts, func(v view.View) error {
+		err := view.Snapshot(ctx, s.e.store, o.opens(s), s.e.open, s.e.catalog.facts, func(v *view.View) error {
 			begin(v)
 			return r.makePlan(ctx, o, asked)
 		})
@@ -332,7 +332,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *runOptions, 
 		return r, err
 	}
 	var last stores.Tx
-	err = view.Update(ctx, s.e.store, o.opens(s), s.e.open, s.e.catalog.facts, func(tx stores.Tx, v view.View) error {
+	err = view.Update(ctx, s.e.store, o.opens(s), s.e.open, s.e.catalog.facts, func(tx stores.Tx, v *view.View) error {
 		begin(v)
 		last = tx
 		done, err := r.begin(ctx, tx, o)

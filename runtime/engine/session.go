@@ -21,7 +21,6 @@ import (
 // they know. It is safe for use by many goroutines.
 type Session struct {
 	e      *Engine
-	ctx    context.Context // of Engine.Session
 	id     string
 	who    stores.Principal
 	rights rights

@@ -192,13 +192,9 @@ func counted(more engine.Fields) *engine.Handlers {
 		if err != nil {
 			return engine.Outcome{}, err
 		}
-		club, err := c.Active(ctx, "club")
-		if err != nil {
-			return engine.Outcome{}, err
-		}
 		o := engine.Outcome{Session: engine.Fields{"count": n}, Result: &engine.Answer{
-			Columns: []string{"kept", "turns", "in-hand", "club", "zone", "language"},
-			Rows:    [][]any{{s.Kept, len(said), s.To("in-hand"), club, s.Zone.String(), s.Language}}}}
+			Columns: []string{"kept", "turns", "in-hand", "zone", "language"},
+			Rows:    [][]any{{s.Kept, len(said), s.To("in-hand"), s.Zone.String(), s.Language}}}}
 		for name, v := range more {
 			o.Session[name] = v
 		}
@@ -345,7 +341,7 @@ func TestASessionGoesOnInAnotherProcess(t *testing.T) {
 		// A handler sees the same, and sets something itself.
 		reply = w.must(two, "desk.count", engine.RunOptions{})
 		equal(t, settings(reply.Calls[0].Session), []string{"count: nil -> 1 (, record)"})
-		equal(t, table(reply.Calls[0].Result), []string{"kept|turns|in-hand|club|zone|language", `true|0|"@drill"|"@north"|"Europe/Luxembourg"|"de"`})
+		equal(t, table(reply.Calls[0].Result), []string{"kept|turns|in-hand|zone|language", `true|0|"@drill"|"Europe/Luxembourg"|"de"`})
 		reply = w.must(two, "desk.count desk.count", engine.RunOptions{})
 		equal(t, settings(reply.Calls[1].Session), []string{"count: 2 -> 3 (, record)"})
 		// Setting what is there already changes nothing.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -349,25 +348,6 @@ func (s SessionState) look(name string) sessions.Value {
 		s.c.read = s.c.read.Mix(verbs.Stored(v.Origin))
 	}
 	return v
-}
-
-// Active returns the row of an entity that is at work, as Session.Active does; the zero Ref if there
-// is none.
-func (c *Call) Active(ctx context.Context, entity string) (Ref, error) {
-	e := c.r.e.reg.Entity(entity)
-	if e == nil {
-		return Ref{}, fmt.Errorf("no entity is called %q", entity)
-	}
-	leave, err := c.reads.enter()
-	if err != nil {
-		return Ref{}, err
-	}
-	defer leave()
-	key, err := c.r.active(ctx, c.st, e)
-	if err != nil || key.IsNull() {
-		return Ref{}, err
-	}
-	return Ref{entity, key}, nil
 }
 
 // Turns returns all turns of the session before this call, or before the turn of

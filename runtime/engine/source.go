@@ -26,7 +26,7 @@ import (
 type source struct {
 	e    *Engine
 	s    *Session
-	read view.View
+	read *view.View
 	now  time.Time // one for all of it
 
 	snapshot bool  // it only reads
@@ -72,7 +72,7 @@ func sourceOf(s *Session, r stores.Reader) *source {
 	return sourceAt(s, view.Direct(r, nil, nil), stores.NewTime(s.e.opt.Clock()).Time())
 }
 
-func sourceAt(s *Session, v view.View, now time.Time) *source {
+func sourceAt(s *Session, v *view.View, now time.Time) *source {
 	return &source{e: s.e, s: s, read: v, now: now, snapshot: true, draft: newDraft()}
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -34,10 +35,7 @@ func toolColumns(v *verbs.Verb) []column {
 func answerTable(v *verbs.Verb, a tools.Answer) (*table, error) {
 	t := &table{columns: toolColumns(v), file: a.File}
 	if len(v.Tool.Columns) == 0 {
-		text := a.Text
-		if text == "" {
-			text = a.Structured
-		}
+		text := cmp.Or(a.Text, a.Structured)
 		t.rows = [][]cell{{{value: stores.NewString(text)}}}
 		return t, nil
 	}

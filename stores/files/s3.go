@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -42,8 +43,6 @@ type S3 struct {
 
 	Key, Secret, Token string // never shown
 
-	// Spool is the folder for files that are being taken; "" is the system's.
-	Spool string
 	// Stall is how long a request may make no progress; 0 is 30 seconds.
 	Stall time.Duration
 	// Wait waits before a request is sent again; nil waits a quarter of a second, then twice as
@@ -51,8 +50,6 @@ type S3 struct {
 	Wait func(ctx context.Context, attempt int) error
 	// Clock dates signatures; nil is the system's clock.
 	Clock func() time.Time
-	// Transport carries requests; nil is one of its own.
-	Transport http.RoundTripper
 }
 
 const (
@@ -78,12 +75,8 @@ func lazily(expression string) func() *regexp.Regexp {
 
 // OpenS3 prepares access to a bucket; it sends no request yet.
 func OpenS3(at S3) (*Bucket, error) {
-	if at.Region == "" {
-		at.Region = "us-east-1"
-	}
-	if at.Stall == 0 {
-		at.Stall = 30 * time.Second
-	}
+	at.Region = cmp.Or(at.Region, "us-east-1")
+	at.Stall = cmp.Or(at.Stall, 30*time.Second)
 	if at.Wait == nil {
 		at.Wait = pause
 	}
@@ -100,9 +93,7 @@ func OpenS3(at S3) (*Bucket, error) {
 	case at.Key == "" || at.Secret == "":
 		return nil, errors.New("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not both set")
 	}
-	if at.Endpoint == "" {
-		at.Endpoint = "https://s3." + at.Region + ".amazonaws.com"
-	}
+	at.Endpoint = cmp.Or(at.Endpoint, "https://s3."+at.Region+".amazonaws.com")
 	base, err := url.Parse(at.Endpoint)
 	switch {
 	case err != nil || base.Host == "" || strings.Trim(base.Path, "/") != "" || base.RawQuery != "" || base.Fragment != "":
@@ -118,17 +109,14 @@ func OpenS3(at S3) (*Bucket, error) {
 		base.Host = at.Bucket + "." + base.Host
 		base.Path = "/"
 	}
-	transport := at.Transport
-	if transport == nil {
-		transport = &http.Transport{
-			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-			TLSHandshakeTimeout: 10 * time.Second,
-			IdleConnTimeout:     90 * time.Second,
-			MaxIdleConnsPerHost: 16,
-			DisableCompression:  true, // sizes and hashes are those of the stored bytes
-			ForceAttemptHTTP2:   true,
-		}
+	transport := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 10 * time.Second,
+		IdleConnTimeout:     90 * time.Second,
+		MaxIdleConnsPerHost: 16,
+		DisableCompression:  true, // sizes and hashes are those of the stored bytes
+		ForceAttemptHTTP2:   true,
 	}
 	return &Bucket{
 		at: at, base: *base,
@@ -339,7 +327,7 @@ func (w *watchedBody) Close() error {
 
 // Take implements Store.
 func (b *Bucket) Take(ctx context.Context, r io.Reader, limit int64) (*Taken, error) {
-	f, err := os.CreateTemp(b.at.Spool, "verbatim-")
+	f, err := os.CreateTemp("", "verbatim-")
 	if err != nil {
 		return nil, err
 	}

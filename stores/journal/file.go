@@ -268,17 +268,7 @@ func Read(r io.Reader) iter.Seq2[*Line, error] {
 
 // OnlyEntries drops the openings.
 func OnlyEntries(lines iter.Seq2[*Line, error]) iter.Seq2[*stores.Entry, error] {
-	return func(yield func(*stores.Entry, error) bool) {
-		for l, err := range lines {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if !yield(&l.Entry, nil) {
-				return
-			}
-		}
-	}
+	return (*Losses)(nil).Watch(lines)
 }
 
 // covers reports whether a record commits to every value of an opening.

@@ -378,9 +378,7 @@ func (n *Erased) add(seq int64, values int) {
 	if values == 0 {
 		return
 	}
-	if n.First == 0 {
-		n.First = seq
-	}
+	n.First = cmp.Or(n.First, seq)
 	n.Last, n.Entries, n.Values = seq, n.Entries+1, n.Values+values
 	n.Of.add(seq)
 }

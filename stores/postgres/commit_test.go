@@ -419,7 +419,7 @@ func TestRunsTellWhatSingleChangesDo(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, want)
 		}
 	}
-	if n := alike([]stores.Change{insert(10, 1), insert(11, 1), remove(3)}, nil); n != 2 {
+	if n := alike([]stores.Change{insert(10, 1), insert(11, 1), remove(3)}); n != 2 {
 		t.Errorf("%d alike", n)
 	}
 }

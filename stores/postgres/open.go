@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -177,9 +178,7 @@ func (s *Store) dsn(url string) (*pgxpool.Config, error) {
 		return nil, &failure{doing: "open", cause: plainCause(err)}
 	}
 	params := c.ConnConfig.RuntimeParams
-	if params["application_name"] == "" {
-		params["application_name"] = "verbatim"
-	}
+	params["application_name"] = cmp.Or(params["application_name"], "verbatim")
 	if pooled(c) {
 		return c, nil // the pooler's connections are not ours to set up: see settings
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,19 +45,9 @@ import (
 var guardian = &sqlcore.Guard{Dialect: dialect, Schemas: true,
 	TableFunctions: sqlcore.SetOf("json_array_elements json_array_elements_text jsonb_array_elements jsonb_array_elements_text json_each json_each_text jsonb_each jsonb_each_text unnest"),
 	Syntax: &sqlcore.Syntax{
-		Quotes: `"`, LineEnds: "\n\r", Nested: true, Params: "$:", MaxName: 63, Plain: lowerASCII,
+		Quotes: `"`, LineEnds: "\n\r", Nested: true, Params: "$:", MaxName: 63, Plain: sqlcore.Lower,
 		Marks: strings.Fields("#>> ->> -> #> @> <@ ?| ?& || <= >= <> != :: ( ) [ ] + - * / % < > = ? , ."),
 	}}
-
-// lowerASCII folds a name as PostgreSQL does in UTF-8.
-func lowerASCII(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
-}
 
 // functions are PostgreSQL's functions that only compute, at a cost in proportion to their
 // arguments. Not among them are functions that make text of any length from a number, that read
@@ -370,7 +361,7 @@ func (c *conn) checkSQL(ctx context.Context, entities []*stores.Entity, q stores
 		if err := c.ready(ctx, v, p.Tables...); err != nil {
 			return err
 		}
-		err := c.aside(ctx, c.asks(q), func() error { return c.check(ctx, p, v, write(p, v, 1)) })
+		err := c.aside(ctx, c.asks(q), func() error { return c.check(ctx, p, write(p, v, 1)) })
 		if err != nil {
 			return err
 		}
@@ -432,7 +423,7 @@ func (c *conn) aside(ctx context.Context, as string, fn func() error, look ...op
 const setAside = "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true), pg_catalog.set_config('plan_cache_mode', 'auto', true), pg_catalog.set_config('search_path', 'pg_catalog', true)"
 
 // check makes sure, by EXPLAIN, that a statement reads only what it may.
-func (c *conn) check(ctx context.Context, p *sqlcore.Query, v *view, st *statement) error {
+func (c *conn) check(ctx context.Context, p *sqlcore.Query, st *statement) error {
 	c.s.mu.Lock()
 	sound := c.s.sound[st.sql]
 	c.s.mu.Unlock()
@@ -637,11 +628,7 @@ func columnsOf(p *sqlcore.Query, n int, name func(int) string) ([]int, error) {
 		delete(seen, strings.ToLower(c.Name))
 	}
 	if len(seen) > 0 {
-		extra := make([]string, 0, len(seen))
-		for name := range seen {
-			extra = append(extra, name)
-		}
-		slices.Sort(extra)
+		extra := slices.Sorted(maps.Keys(seen))
 		return nil, &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("the query returns a column %s, which the palette does not declare", extra[0])}
 	}
 	return at, nil
@@ -671,7 +658,7 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 	}
 	err = r.c.aside(ctx, r.c.asks(q), func() error {
 		st := write(p, &r.view, limit+1)
-		if err := r.c.check(ctx, p, &r.view, st); err != nil {
+		if err := r.c.check(ctx, p, st); err != nil {
 			return err
 		}
 		rows, err = r.c.run(ctx, p, st, limit)

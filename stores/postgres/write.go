@@ -133,7 +133,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	t.changed = append(t.changed, changes...)
 	var j joiner
 	for i := 0; i < len(changes); {
-		n := alike(changes[i:], t.shapes)
+		n := alike(changes[i:])
 		if err := t.change(&j, changes[i:i+n]); err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ const maxRun = 1000
 
 // alike returns how many of the changes, from the first, one statement can make together: they do
 // the same to the same fields of different rows, and none of them needs to see what another did.
-func alike(changes []stores.Change, shapes map[*stores.Entity]*shape) int {
+func alike(changes []stores.Change) int {
 	if len(changes) == 1 {
 		return 1
 	}

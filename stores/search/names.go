@@ -213,9 +213,7 @@ func (n *Names) Settle() (stale bool) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.first == 0 {
-		n.first = count
-	}
+	n.first = cmp.Or(n.first, count)
 	if len(n.recent.of) > mostRecent+len(n.sorted.of)/oneIn {
 		n.sort()
 	}

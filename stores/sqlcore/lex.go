@@ -1,6 +1,7 @@
 package sqlcore
 
 import (
+	"slices"
 	"strings"
 
 	"verbatim/stores"
@@ -33,12 +34,7 @@ func (t Token) Is(words ...string) bool {
 	if t.Kind != Word && t.Kind != Mark {
 		return false
 	}
-	for _, w := range words {
-		if strings.EqualFold(t.Text, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(t.Text, w) })
 }
 
 // Naming reports whether the token can name something.
@@ -66,6 +62,17 @@ func nameStart(c byte) bool {
 }
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// Lower returns a name with its ASCII letters in lower case, as SQLite's lower and PostgreSQL in UTF-8
+// fold it.
+func Lower(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, name)
+}
 
 // Lex splits a query as the database does, and leaves comments out. The last token has kind End.
 func (x *Syntax) Lex(s string) ([]Token, *stores.SQLError) {

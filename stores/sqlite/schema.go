@@ -334,14 +334,7 @@ func (c *conn) misspelt(e *stores.Entity, field int) (why string, err error) {
 
 // fold returns a name of a table or column in lower case as SQLite's lower writes it: for ASCII
 // alone. SQLite takes names that are equal when folded for the same name.
-func fold(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, name)
-}
+func fold(name string) string { return sqlcore.Lower(name) }
 
 // look reads the existing tables. A trigger may have the name of one.
 func (m *migration) look() error {

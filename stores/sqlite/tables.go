@@ -27,7 +27,7 @@ func Tables(ctx context.Context, path string, keep func(name string) bool) ([]st
 	}
 	defer db.Close()
 	db.SetInterrupt(ctx.Done())
-	d := &describer{c: &conn{db: db}, ctx: ctx}
+	d := &describer{c: &conn{db: db}}
 	var names []string
 	views := map[string]bool{}
 	err = d.ask("SELECT name, type = 'view' FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'verbatim\\_%' ESCAPE '\\' ORDER BY name", nil, func(row *sqlite.Stmt) {
@@ -54,10 +54,7 @@ func Tables(ctx context.Context, path string, keep func(name string) bool) ([]st
 	return tables, nil
 }
 
-type describer struct {
-	c   *conn
-	ctx context.Context
-}
+type describer struct{ c *conn }
 
 func (d *describer) ask(sql string, args []stores.Value, fn func(row *sqlite.Stmt)) error {
 	st, _, err := d.c.db.PrepareTransient(sql)
@@ -107,10 +104,6 @@ func (d *describer) describe(t *stores.Table) error {
 				}
 			}
 		}
-	}
-	from := " FROM main." + quote(t.Name)
-	if err := d.ask("SELECT 1"+from+" LIMIT 1 OFFSET 10000", nil, func(*sqlite.Stmt) { t.Many = true }); err != nil {
-		return err
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]

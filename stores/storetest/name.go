@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -13,9 +14,7 @@ import (
 func (w *world) names(q stores.NameQuery) []string {
 	w.t.Helper()
 	q.Entity = w.request
-	if q.Most == 0 {
-		q.Most = 10
-	}
+	q.Most = cmp.Or(q.Most, 10)
 	var got []string
 	w.must(w.View(context.Background(), stores.Scope{}, func(r stores.Reader) error {
 		found, err := r.Names(context.Background(), q)

@@ -44,9 +44,7 @@ func note(w *world, n int, text string) stores.Change {
 // match finds keys by words alone, or by meaning too.
 func (w *world) match(scope stores.Scope, m stores.Match) (keys []string, more bool) {
 	w.t.Helper()
-	if m.Limit == 0 {
-		m.Limit = 10
-	}
+	m.Limit = cmp.Or(m.Limit, 10)
 	w.must(w.View(context.Background(), scope, func(r stores.Reader) error {
 		found, are, err := r.Match(context.Background(), m)
 		keys, more = keysOf(found), are

@@ -18,6 +18,7 @@ import (
 	"verbatim/stores"
 	"verbatim/verbs"
 	"verbatim/verbs/message"
+	"verbatim/verbs/naming"
 )
 
 // Between reports in which respects the new palettes are less safe than the old ones. Every
@@ -29,7 +30,7 @@ import (
 // If it cannot be decided whether a change lowers safety, as between two conditions of different
 // text, it is reported.
 func Between(old, new *verbs.Registry) dsl.Diagnostics {
-	d := &drift{old: old, new: new}
+	d := &drift{old: old}
 	for _, role := range new.Roles() {
 		d.role(role)
 	}
@@ -46,7 +47,7 @@ func Between(old, new *verbs.Registry) dsl.Diagnostics {
 	for _, v := range new.Verbs() {
 		was := old.Verb(v.Name)
 		if was == nil {
-			d.add(newVerb(v))
+			d.ds = append(d.ds, newVerb(v))
 			continue
 		}
 		d.verb(was, v)
@@ -77,15 +78,23 @@ var codesText string
 func Codes() []dsl.CodeDoc { return dsl.ReadCodes(codesText) }
 
 type drift struct {
-	old, new *verbs.Registry
-	ds       dsl.Diagnostics
+	old *verbs.Registry
+	ds  dsl.Diagnostics
 }
-
-func (d *drift) add(diagnostic dsl.Diagnostic) { d.ds = append(d.ds, diagnostic) }
 
 // lower reports one change: at is its place in the new palettes, was in the old.
 func (d *drift) lower(code string, at, was dsl.Place, label, format string, args ...any) {
-	d.add(lowered(code, at, was, label, fmt.Sprintf(format, args...)))
+	lowered := dsl.Diagnostic{
+		Code:    code,
+		Summary: fmt.Sprintf(format, args...),
+		Label:   label,
+		Place:   at,
+		Notes:   []string{"this lowers safety: take it back, or let somebody agree to it and compare with the new palettes from then on"},
+	}
+	if was.Source != nil {
+		lowered.Related = []dsl.Related{{Place: was, Message: "as it was"}}
+	}
+	d.ds = append(d.ds, lowered)
 }
 
 func (d *drift) role(role *verbs.Role) {
@@ -226,7 +235,7 @@ func (d *drift) entity(e *verbs.Entity) {
 		}
 	}
 	for i := range e.Fields {
-		j := slices.IndexFunc(o.Fields, func(f stores.Field) bool { return same(f.Name, n.Fields[i].Name) })
+		j := slices.IndexFunc(o.Fields, func(f stores.Field) bool { return naming.Same(f.Name, n.Fields[i].Name) })
 		if j < 0 {
 			continue
 		}
@@ -604,14 +613,9 @@ func (d *drift) effects(was, v *verbs.Verb) {
 		if o.May {
 			continue
 		}
-		kept := false
-		for k := range v.Effects {
-			n := &v.Effects[k]
-			if n.Kind == o.Kind && targetOf(n) == targetOf(o) && !n.May && (n.When == nil || sameExpr(n.When, o.When)) {
-				kept = true
-				break
-			}
-		}
+		kept := slices.ContainsFunc(v.Effects, func(n verbs.Effect) bool {
+			return n.Kind == o.Kind && targetOf(&n) == targetOf(o) && !n.May && (n.When == nil || sameExpr(n.When, o.When))
+		})
 		if !kept {
 			d.lower("promise-dropped", v.Place, o.Place, "it was promised here", "%s no longer promises: %s", v.Name, effectPhrase(o))
 		}
@@ -623,10 +627,7 @@ func (d *drift) effects(was, v *verbs.Verb) {
 func exceeds(v *verbs.Verb, n *verbs.Effect, was *verbs.Verb, o *verbs.Effect) string {
 	if o.Entity != nil && n.Entity != nil {
 		could, can := o.Changes(), n.Changes()
-		switch {
-		case could != nil && can == nil:
-			return "it changed only " + message.Joined(could, "and")
-		case could != nil && !subset(can, could):
+		if could != nil && (can == nil || !subset(can, could)) {
 			return "it changed only " + message.Joined(could, "and")
 		}
 	}
@@ -642,7 +643,7 @@ func exceeds(v *verbs.Verb, n *verbs.Effect, was *verbs.Verb, o *verbs.Effect) s
 	for _, set := range n.Set {
 		name := n.Entity.Store.Fields[set.Field].Name
 		for _, before := range o.Set {
-			if same(o.Entity.Store.Fields[before.Field].Name, name) && !sameExpr(set.Value, before.Value) {
+			if naming.Same(o.Entity.Store.Fields[before.Field].Name, name) && !sameExpr(set.Value, before.Value) {
 				return fmt.Sprintf("it set %s to %s", name, before.Value.Line())
 			}
 		}
@@ -948,26 +949,10 @@ func subset(a, b []string) bool {
 }
 
 func paramNamed(v *verbs.Verb, name string) *verbs.Param {
-	for i := range v.Params {
-		if v.Params[i].Name == name {
-			return &v.Params[i]
-		}
+	if i := v.ParamNamed(name); i >= 0 {
+		return &v.Params[i]
 	}
 	return nil
-}
-
-func lowered(code string, at, was dsl.Place, label, summary string) dsl.Diagnostic {
-	d := dsl.Diagnostic{
-		Code:    code,
-		Summary: summary,
-		Label:   label,
-		Place:   at,
-		Notes:   []string{"this lowers safety: take it back, or let somebody agree to it and compare with the new palettes from then on"},
-	}
-	if was.Source != nil {
-		d.Related = []dsl.Related{{Place: was, Message: "as it was"}}
-	}
-	return d
 }
 
 // roleNames are the names of roles.
@@ -977,11 +962,6 @@ func roleNames(roles []*verbs.Role) []string {
 		names[i] = r.Name
 	}
 	return names
-}
-
-// same compares names; a dash and an underscore are the same.
-func same(a, b string) bool {
-	return strings.ReplaceAll(a, "-", "_") == strings.ReplaceAll(b, "-", "_")
 }
 
 func less(a, b stores.Value) bool {

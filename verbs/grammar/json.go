@@ -39,10 +39,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		key, err := json.Marshal(m.key)
-		if err != nil {
-			return nil, err
-		}
+		key, _ := json.Marshal(m.key) // of texts and numbers: it cannot fail
 		value, err := json.Marshal(m.value)
 		if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"strings"
 
 	"verbatim/dsl"
@@ -80,8 +81,6 @@ func (l *loader) along(vn *verbNode, r *verbs.Read, f mapping) {
 		d.report(tell(d.place(n), "bad-form/along", n.Value, ent))
 		return
 	}
-	if r.Limit == 0 {
-		r.Limit = maxAlong
-	}
+	r.Limit = cmp.Or(r.Limit, maxAlong)
 	r.Along = a
 }

@@ -59,10 +59,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		key, err := json.Marshal(m.key)
-		if err != nil {
-			return nil, err
-		}
+		key, _ := json.Marshal(m.key) // of texts and numbers: it cannot fail
 		var value bytes.Buffer
 		enc := json.NewEncoder(&value)
 		enc.SetEscapeHTML(false)

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"slices"
 	"verbatim/dsl"
 	"verbatim/verbs"
 	"verbatim/verbs/expr"
@@ -73,12 +74,7 @@ func (c *exprChecker) listFits(t term, is *verbs.Type) bool {
 	if t.item != nil {
 		return t.item.Name == is.Item.Name && (t.item.Codes == nil || is.Item.Codes == nil || t.item.Codes == is.Item.Codes)
 	}
-	for _, item := range t.list {
-		if !c.alike(item, typeTerm(is.Item)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.list, func(item term) bool { return !c.alike(item, typeTerm(is.Item)) })
 }
 
 // certain warns if a required field is set from an argument that may be left out.

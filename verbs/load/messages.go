@@ -63,9 +63,7 @@ func heldByNobody(at dsl.Place, v *verbs.Verb, e *verbs.Entity) dsl.Diagnostic {
 			}
 		}
 	}
-	if example == "" {
-		example = "row.ORDER == order_id and …"
-	}
+	example = cmp.Or(example, "row.ORDER == order_id and …")
 	return tell(at, "held-by-nobody", e, example)
 }
 

@@ -2,6 +2,7 @@
 package naming
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -62,12 +63,7 @@ func IsTable(s string) bool {
 	if len(parts) > 2 {
 		return false
 	}
-	for _, p := range parts {
-		if !IsColumn(p) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(parts, func(p string) bool { return !IsColumn(p) })
 }
 
 // IsColumn accepts nearly any name, for existing tables, except characters that would have to be

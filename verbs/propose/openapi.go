@@ -1,6 +1,7 @@
 package propose
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -222,10 +223,7 @@ func (p *describer) requestBody(v *describedVerb, r *Operation, body any) string
 	}
 	v.heads = append(v.heads, "body: "+types[0])
 	r.Media, r.Needs = types[0], b["required"] == true
-	place := map[int]string{2: "form", 3: "form"}[rank(types[0])]
-	if place == "" {
-		place = "body"
-	}
+	place := cmp.Or(map[int]string{2: "form", 3: "form"}[rank(types[0])], "body")
 	encoding, _ := media["encoding"].(map[string]any)
 	schema, why := p.flat(media["schema"], 0)
 	if why != "" {

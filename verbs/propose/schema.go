@@ -18,6 +18,7 @@ import (
 	"verbatim/stores"
 	"verbatim/verbs"
 	"verbatim/verbs/jsondoc"
+	"verbatim/verbs/message"
 	"verbatim/verbs/naming"
 	"verbatim/verbs/values"
 )
@@ -823,10 +824,7 @@ func flow(v any) string {
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case map[string]any:
-		parts := make([]string, 0, len(v))
-		for _, k := range typeFirst(v) {
-			parts = append(parts, yamlText(k)+": "+flow(v[k]))
-		}
+		parts := message.Names(typeFirst(v), func(k string) string { return yamlText(k) + ": " + flow(v[k]) })
 		return "{" + strings.Join(parts, ", ") + "}"
 	}
 	return jsondoc.Text(v)

@@ -8,6 +8,7 @@ package strict
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -231,9 +232,7 @@ func keysOf(t reflect.Type, known map[string]reflect.Type) {
 		case options == "inline":
 			keysOf(f.Type, known)
 		case name != "-" && f.IsExported():
-			if name == "" {
-				name = strings.ToLower(f.Name)
-			}
+			name = cmp.Or(name, strings.ToLower(f.Name))
 			known[name] = f.Type
 		}
 	}

@@ -2,16 +2,7 @@ package values
 
 // BIC reads a Business Identifier Code (ISO 9362:2022): four letters or digits, a country, two
 // letters or digits, and three more for a branch. It is kept in capitals.
-func BIC(text string) (string, error) {
-	b, f := compact(text)
-	if f == nil {
-		f = checkBIC(b)
-	}
-	if f != nil {
-		return text, f
-	}
-	return string(b), nil
-}
+func BIC(text string) (string, error) { return kept(text, checkBIC) }
 
 func checkBIC(b []byte) *Fault {
 	if len(b) != 8 && len(b) != 11 {
@@ -28,16 +19,7 @@ func checkBIC(b []byte) *Fault {
 
 // LEI reads a Legal Entity Identifier (ISO 17442): 18 letters or digits, and two check digits. It is
 // kept in capitals.
-func LEI(text string) (string, error) {
-	b, f := compact(text)
-	if f == nil {
-		f = checkLEI(b)
-	}
-	if f != nil {
-		return text, f
-	}
-	return string(b), nil
-}
+func LEI(text string) (string, error) { return kept(text, checkLEI) }
 
 func checkLEI(b []byte) *Fault {
 	if len(b) != 20 {

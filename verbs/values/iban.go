@@ -50,16 +50,7 @@ var ibans = sync.OnceValue(func() map[string]bban {
 func IBANLength(country string) int { return ibans()[country].length }
 
 // IBAN reads an International Bank Account Number (ISO 13616). It is kept in capitals, without spaces.
-func IBAN(text string) (string, error) {
-	b, f := compact(text)
-	if f == nil {
-		f = checkIBAN(b)
-	}
-	if f != nil {
-		return text, f
-	}
-	return string(b), nil
-}
+func IBAN(text string) (string, error) { return kept(text, checkIBAN) }
 
 func checkIBAN(b []byte) *Fault {
 	if len(b) < 4 {

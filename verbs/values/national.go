@@ -1,6 +1,8 @@
 package values
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,12 +48,7 @@ var nationalIDs = map[string]idRule{
 
 // IDCountries are the countries whose numbers NationalID checks.
 func IDCountries() []string {
-	all := make([]string, 0, len(nationalIDs))
-	for c := range nationalIDs {
-		all = append(all, c)
-	}
-	slices.Sort(all)
-	return all
+	return slices.Sorted(maps.Keys(nationalIDs))
 }
 
 // IDName is what the number of a country is called, and a number of that form; "" if its rule is not
@@ -194,10 +191,7 @@ func german(b []byte) *Fault {
 	product := 10
 	for _, c := range b[:10] {
 		counts[c-'0']++
-		sum := (int(c-'0') + product) % 10
-		if sum == 0 {
-			sum = 10
-		}
+		sum := cmp.Or((int(c-'0')+product)%10, 10)
 		product = sum * 2 % 11
 	}
 	repeated := 0

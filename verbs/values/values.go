@@ -38,6 +38,18 @@ func (f *Fault) instead(safe string) *Fault {
 	return f
 }
 
+// kept returns a code as it is kept, in capitals and without spaces, if a check finds no fault in it.
+func kept(text string, check func([]byte) *Fault) (string, error) {
+	b, f := compact(text)
+	if f == nil {
+		f = check(b)
+	}
+	if f != nil {
+		return text, f
+	}
+	return string(b), nil
+}
+
 // compact returns the letters and digits of a text, in capitals, without the spaces and hyphens that
 // people put between them. Any other character is a fault, which names what it may be meant for.
 func compact(text string) ([]byte, *Fault) {

@@ -4,6 +4,7 @@
 package each
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -156,9 +157,7 @@ func joined(parts []*receipt.Receipt) *receipt.Receipt {
 // join adds what one transaction did to what those before it did.
 func join(all, part *receipt.Receipt) {
 	all.Calls = append(all.Calls, part.Calls...)
-	if all.First == 0 {
-		all.First = part.First
-	}
+	all.First = cmp.Or(all.First, part.First)
 	all.Last = max(all.Last, part.Last)
 }
 

@@ -46,6 +46,7 @@ import (
 	"verbatim/stores/files"
 
 	"github.com/gabriel-vasile/mimetype"
+
 	"verbatim/stores"
 )
 
@@ -58,8 +59,6 @@ type Service struct {
 	Scanner Scanner
 	// Clock tells the time; the system's when nil.
 	Clock func() time.Time
-	// Random makes references; it must not be predictable. The system's when nil.
-	Random io.Reader
 }
 
 // A Refusal says to the sender why a file was not taken.
@@ -118,10 +117,7 @@ func (s *Service) take(ctx context.Context, session *engine.Session, u uploads.U
 	if twoTypes(taken.Head) {
 		return uploads.Upload{}, &Refusal{CodeType, "the file is a PDF to some programs and something else to others", "save it again as what it is, with the program that made it"}
 	}
-	id, tag, err := s.random()
-	if err != nil {
-		return uploads.Upload{}, err
-	}
+	id, tag := random()
 	u.Name, u.Type, u.Size, u.Sum = Harmless(u.Name), Sniff(taken.Head), taken.Size, taken.Sum.String()
 	if u, err = session.Uploads().Begin(ctx, u, id, tag.String(), lasts, s.drop); err != nil {
 		return uploads.Upload{}, err
@@ -234,19 +230,11 @@ func (s *Service) drop(ctx context.Context, u uploads.Upload) error {
 var idLetters = base32.NewEncoding("abcdefghjkmnpqrstuvwxyz023456789").WithPadding(base32.NoPadding)
 
 // random makes an id of 160 bits, and a tag.
-func (s *Service) random() (id string, tag files.Tag, err error) {
-	r := s.Random
-	if r == nil {
-		r = rand.Reader
-	}
+func random() (id string, tag files.Tag) {
 	var b [20]byte
-	if _, err := io.ReadFull(r, b[:]); err != nil {
-		return "", tag, err
-	}
-	if _, err := io.ReadFull(r, tag[:]); err != nil {
-		return "", tag, err
-	}
-	return idLetters.EncodeToString(b[:]), tag, nil
+	rand.Read(b[:]) // never fails, by its documentation
+	rand.Read(tag[:])
+	return idLetters.EncodeToString(b[:]), tag
 }
 
 func (s *Service) now() time.Time {
@@ -262,7 +250,6 @@ type Housekept struct {
 	Expired int            // uploads that nothing used
 	Freed   int            // files deleted
 	Bytes   int64          // how large they were
-	Tidied  int            // what processes left that died
 }
 
 const (
@@ -320,7 +307,7 @@ func (s *Service) Housekeep(ctx context.Context) (Housekept, error) {
 			t.Freed, t.Bytes = t.Freed+1, t.Bytes+u.Size
 		}
 	}
-	if t.Tidied, err = s.Files.Tidy(ctx, s.now().Add(-24*time.Hour)); err != nil {
+	if _, err = s.Files.Tidy(ctx, s.now().Add(-24*time.Hour)); err != nil {
 		failed = append(failed, err)
 	}
 	return t, errors.Join(failed...)

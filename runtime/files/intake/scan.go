@@ -2,6 +2,7 @@ package intake
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -70,10 +71,7 @@ const (
 
 // Scan implements Scanner.
 func (c *Clamav) Scan(ctx context.Context, r io.Reader) (Finding, error) {
-	stall := c.Stall
-	if stall == 0 {
-		stall = time.Minute
-	}
+	stall := cmp.Or(c.Stall, time.Minute)
 	conn, err := (&net.Dialer{Timeout: min(stall, 10*time.Second)}).DialContext(ctx, c.Network, c.Address)
 	if err != nil {
 		return Finding{}, scannerError(ctx, err)

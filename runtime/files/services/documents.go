@@ -6,6 +6,7 @@
 package services
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -263,9 +264,7 @@ type together struct {
 // Chunks joins the pieces of a document, in their order, into chunks of at most so many characters;
 // 0 means 1 200. A longer piece is cut. Pieces that are invisible in the file are left out.
 func Chunks(doc *documents.Document, size int) []Chunk {
-	if size == 0 {
-		size = defaultSize
-	}
+	size = cmp.Or(size, defaultSize)
 	size = min(max(size, leastSize), mostSize)
 	var all []Chunk
 	var now together

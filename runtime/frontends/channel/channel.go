@@ -77,7 +77,6 @@ func (f *Failure) Error() string { return f.Text }
 type Choice struct {
 	ID    string // returned as Facts.Tapped
 	Title string
-	More  string // a second line
 }
 
 // A Template is wording that a channel approved beforehand, for a person who has not written lately.

@@ -234,10 +234,7 @@ func (s *Service) queue(ctx context.Context, id string, p *serviceaccount.Row, c
 			return err
 		}
 	}
-	facts, err := json.Marshal(more)
-	if err != nil {
-		return err
-	}
+	facts, _ := json.Marshal(more) // of texts and numbers: it cannot fail
 	at, err := s.notBefore(ctx, p)
 	if err != nil {
 		return err

@@ -11,8 +11,6 @@ import (
 	"verbatim/verbs/load"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // The completions at a position are found by an experiment: an impossible word is put there, and
 // the parser's result for it, or the names that the checker wanted instead, are the completions. So
 // nothing here knows the grammar.
@@ -134,9 +132,9 @@ func (v *view) arguments(r dsl.Range, script *dsl.Script) (items []completionIte
 				continue
 			}
 			item := v.item(r, ":"+p.Name, itemField, explain.Argument(p), p.Description)
-			item.Sort = "b" + itoa(100+i)
+			item.Sort = "b" + strconv.Itoa(100+i)
 			if p.Required {
-				item.Sort = "a" + itoa(100+i)
+				item.Sort = "a" + strconv.Itoa(100+i)
 			}
 			items = append(items, item)
 		}

@@ -115,21 +115,13 @@ func (h *house) palettes(dir string, docs map[string]*document) *palettes {
 	}
 	p.draft = load.ReadDraft(p.kept, false, p.sources()...)
 	p.reg, p.lost = p.draft.Registry, p.draft.Lost
-	unread := func(t *text) bool { return slices.Contains(p.draft.Unread, t.src) }
-	var instead []*dsl.Source
-	replaced := false
-	for _, path := range p.paths() {
-		t := p.files[path]
-		if !unread(t) {
+	for path, t := range p.files {
+		if !slices.Contains(p.draft.Unread, t.src) {
 			p.readable[path] = t
-		} else if last := p.readable[path]; last != nil {
-			t, replaced = last, true
 		}
-		instead = append(instead, t.src)
 	}
-	if replaced {
-		as := was.draft != nil && slices.Equal(was.instead(), instead)
-		if as {
+	if instead := p.instead(); !slices.Equal(instead, p.sources()) {
+		if was.draft != nil && slices.Equal(was.instead(), instead) {
 			p.reg, p.lost = was.reg, was.lost
 		} else {
 			d := load.ReadDraft(nil, false, instead...)

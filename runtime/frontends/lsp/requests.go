@@ -3,6 +3,7 @@ package lsp
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -241,7 +242,7 @@ func (v *view) describe(n namedPlace) string {
 	if n.Thing.Kind == bindingThing {
 		for _, other := range v.names() {
 			if other.Thing == n.Thing && other.Declares {
-				return "What the call in line " + itoa(other.text.ruler().position(int(other.Place.Range.Start)).Line+1) + " comes to."
+				return "What the call in line " + strconv.Itoa(other.text.ruler().position(int(other.Place.Range.Start)).Line+1) + " comes to."
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -83,10 +84,7 @@ func (d *Door) makeList(may []*verbs.Verb) (*list, error) {
 
 // says returns the description of a verb for a model: what it does, and whose agreement it may want.
 func says(v *verbs.Verb) string {
-	text := v.Description
-	if text == "" {
-		text = "Does " + v.Name + "."
-	}
+	text := cmp.Or(v.Description, "Does "+v.Name+".")
 	for i := range v.Confirm {
 		c := &v.Confirm[i]
 		who := "The person you work for is asked first"

@@ -32,7 +32,7 @@ func TestWhatWasAskedAheadIsDropped(t *testing.T) { // PERF-X1
 	t.Parallel()
 	ctx := t.Context()
 	e := &stores.Entity{Name: "thing", Managed: true, Fields: []stores.Field{{Name: "id", Kind: stores.String}}}
-	ahead := func() (*asked, View) {
+	ahead := func() (*asked, *View) {
 		p := &asked{}
 		b := Open(p, p, NewFacts([]*stores.Entity{e}))
 		if err := b.ReadAhead(ctx, nil, []stores.Ask{{Find: &stores.Find{Entity: e, Limit: 3}}, {Jobs: &stores.JobFilter{Unique: "k"}}}); err != nil {
@@ -40,7 +40,7 @@ func TestWhatWasAskedAheadIsDropped(t *testing.T) { // PERF-X1
 		}
 		return p, b
 	}
-	ask := func(b View, limit int, unique string) {
+	ask := func(b *View, limit int, unique string) {
 		t.Helper()
 		_, err := b.Find(ctx, stores.Find{Entity: e, Limit: limit})
 		if _, failed := b.Jobs(ctx, stores.JobFilter{Unique: unique}); err != nil || failed != nil {

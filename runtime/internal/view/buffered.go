@@ -10,11 +10,13 @@ import (
 	"verbatim/stores/search"
 )
 
-// A buffered is the View that reads ahead and writes behind.
-type buffered struct {
+// A View reads a store and writes to it, within one transaction or on one snapshot. It is not safe
+// for use by several goroutines.
+type View struct {
 	stores.Reader
-	tx    stores.Tx
-	facts *Facts
+	tx     stores.Tx
+	facts  *Facts
+	direct bool // it remembers and delays nothing
 
 	rows      map[RowKey]stores.Row
 	readAhead map[RowKey][]pathValue // by row, values that were read ahead from it
@@ -26,15 +28,20 @@ type buffered struct {
 }
 
 // Open opens a Buffered view.
-func Open(r stores.Reader, tx stores.Tx, f *Facts) View {
-	return &buffered{Reader: r, tx: tx, facts: f}
+func Open(r stores.Reader, tx stores.Tx, f *Facts) *View {
+	return &View{Reader: r, tx: tx, facts: f}
+}
+
+// Direct opens a Direct view.
+func Direct(r stores.Reader, tx stores.Tx, f *Facts) *View {
+	return &View{Reader: r, tx: tx, facts: f, direct: true}
 }
 
 // errOver says that something is read after the read that was declared to be the last.
 var errOver = errors.New("there is more to read")
 
 // ready is called before every read.
-func (b *buffered) ready(ctx context.Context) error {
+func (b *View) ready(ctx context.Context) error {
 	if b.over {
 		b.misjudged = true
 		return errOver
@@ -42,7 +49,7 @@ func (b *buffered) ready(ctx context.Context) error {
 	return b.Flush(ctx)
 }
 
-func (b *buffered) Get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
+func (b *View) Get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
 	if row, ok := b.rows[RowKey{e, key}]; ok {
 		return row, nil
 	}
@@ -56,14 +63,14 @@ func (b *buffered) Get(ctx context.Context, e *stores.Entity, key stores.Value) 
 	return row, err
 }
 
-func (b *buffered) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value) ([]stores.Row, error) {
+func (b *View) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value) ([]stores.Row, error) {
 	if err := b.ready(ctx); err != nil {
 		return nil, err
 	}
 	return b.Reader.Rows(ctx, e, keys)
 }
 
-func (b *buffered) Find(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
+func (b *View) Find(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
 	for i := range b.answers {
 		if a := &b.answers[i]; a.Find != nil && reflect.DeepEqual(*a.Find, f) {
 			a.Find = nil
@@ -73,11 +80,12 @@ func (b *buffered) Find(ctx context.Context, f stores.Find) ([][]stores.Value, e
 	if err := b.ready(ctx); err != nil {
 		return nil, err
 	}
+	f.Last = f.Last && !b.direct // there may be more reads
 	b.over = f.Last
 	return b.Reader.Find(ctx, f)
 }
 
-func (b *buffered) Together(ctx context.Context, asks []stores.Ask) error {
+func (b *View) Together(ctx context.Context, asks []stores.Ask) error {
 	if err := b.ready(ctx); err != nil {
 		return err
 	}
@@ -88,26 +96,26 @@ func (b *buffered) Together(ctx context.Context, asks []stores.Ask) error {
 		for _, row := range asks[i].Rows {
 			b.keep(row)
 		}
-		b.over = b.over || asks[i].Find != nil && asks[i].Find.Last
+		b.over = b.over || !b.direct && asks[i].Find != nil && asks[i].Find.Last
 	}
 	return nil
 }
 
-func (b *buffered) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, error) {
+func (b *View) Match(ctx context.Context, m stores.Match) ([]search.Found, bool, error) {
 	if err := b.ready(ctx); err != nil {
 		return nil, false, err
 	}
 	return b.Reader.Match(ctx, m)
 }
 
-func (b *buffered) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQL) ([][]stores.Value, error) {
+func (b *View) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQL) ([][]stores.Value, error) {
 	if err := b.ready(ctx); err != nil {
 		return nil, err
 	}
 	return b.Reader.SQL(ctx, entities, q)
 }
 
-func (b *buffered) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
+func (b *View) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
 	for i := range b.answers {
 		if a := &b.answers[i]; a.Jobs != nil && reflect.DeepEqual(*a.Jobs, f) {
 			a.Jobs = nil
@@ -120,22 +128,29 @@ func (b *buffered) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRe
 	return b.Reader.Jobs(ctx, f)
 }
 
-func (b *buffered) Known(row RowKey) (stores.Row, bool) {
+// Known returns a row that was read by its key, in its present state.
+func (b *View) Known(row RowKey) (stores.Row, bool) {
 	found, ok := b.rows[row]
 	return found, ok
 }
 
-func (b *buffered) Postpone(row RowKey) bool {
+// Postpone reports whether a row may be fetched together with the next read. Missed says that it did
+// not exist then.
+func (b *View) Postpone(row RowKey) bool {
 	_, known := b.rows[row]
-	return b.tx == nil && !known
+	return b.tx == nil && !b.direct && !known
 }
 
-func (b *buffered) Missed(RowKey) error {
+func (b *View) Missed(RowKey) error {
 	b.misjudged = true
 	return stores.ErrNotFound
 }
 
-func (b *buffered) Change(_ context.Context, changes []stores.Change) error {
+// Change makes changes. They may be delayed.
+func (b *View) Change(ctx context.Context, changes []stores.Change) error {
+	if b.direct {
+		return b.Apply(ctx, stores.Batch{Changes: changes})
+	}
 	b.answers = nil
 	for i := range changes {
 		b.waiting = append(b.waiting, changes[i])
@@ -144,24 +159,32 @@ func (b *buffered) Change(_ context.Context, changes []stores.Change) error {
 	return nil
 }
 
-func (b *buffered) Draw(ctx context.Context, e *stores.Entity, field int) (stores.Value, error) {
-	return draw(ctx, b.tx, e, field)
+// Draw calls the transaction's Draw; delayed changes stay delayed. On a snapshot there is none.
+func (b *View) Draw(ctx context.Context, e *stores.Entity, field int) (stores.Value, error) {
+	if b.tx == nil {
+		return stores.Value{}, stores.ErrReadOnly
+	}
+	return b.tx.Draw(ctx, e, field)
 }
 
-func (b *buffered) Rewrites(ctx context.Context, e *stores.Entity) (bool, error) {
+// Rewrites calls the transaction's Rewrites.
+func (b *View) Rewrites(ctx context.Context, e *stores.Entity) (bool, error) {
 	return b.tx.Rewrites(ctx, e)
 }
 
-func (b *buffered) Waiting() bool { return len(b.waiting) > 0 }
+// Waiting reports whether there are delayed changes.
+func (b *View) Waiting() bool { return len(b.waiting) > 0 }
 
-func (b *buffered) Flush(ctx context.Context) error {
+// Flush hands the delayed changes over.
+func (b *View) Flush(ctx context.Context) error {
 	if len(b.waiting) == 0 {
 		return nil
 	}
 	return b.Apply(ctx, stores.Batch{})
 }
 
-func (b *buffered) Apply(ctx context.Context, batch stores.Batch) error {
+// Apply hands the delayed changes over, and then a batch.
+func (b *View) Apply(ctx context.Context, batch stores.Batch) error {
 	waited := len(b.waiting) > 0
 	b.answers = nil
 	if waited {
@@ -176,13 +199,18 @@ func (b *buffered) Apply(ctx context.Context, batch stores.Batch) error {
 	return err
 }
 
-func (b *buffered) Misjudged(err error) bool {
-	return b.misjudged || b.parting && isVerdict(err)
+// Misjudged reports whether an attempt that ended with this error, nil for success, may end
+// differently with a Direct view.
+func (b *View) Misjudged(err error) bool {
+	return !b.direct && (b.misjudged || b.parting && isVerdict(err))
 }
 
 // keep remembers a row that was just read by its key: in a transaction it is locked, and on a
 // snapshot nothing changes.
-func (b *buffered) keep(row stores.Row) {
+func (b *View) keep(row stores.Row) {
+	if b.direct {
+		return
+	}
 	if b.rows == nil {
 		b.rows = make(map[RowKey]stores.Row)
 	}
@@ -192,7 +220,7 @@ func (b *buffered) keep(row stores.Row) {
 // follows applies a change to the remembered rows, or forgets them if the result in the database
 // cannot be predicted: a mapped table may have triggers, references may point to a deleted row, and
 // a row that gets another parent takes other rows into the scope or out of it.
-func (b *buffered) follows(c *stores.Change) {
+func (b *View) follows(c *stores.Change) {
 	b.forgets(c)
 	e := c.Entity
 	if !e.Managed || c.Op == stores.Delete {
@@ -270,8 +298,9 @@ func readsBack(f *stores.Field, v stores.Value) bool {
 	return text[0] != '-' && (text[0] != '0' || len(text) == 1 || text[1] == '.')
 }
 
-func (b *buffered) Follow(row []stores.Value, p stores.Path) (stores.Value, bool) {
-	if p.Count != nil {
+// Follow follows a path from the values of a row through known rows.
+func (b *View) Follow(row []stores.Value, p stores.Path) (stores.Value, bool) {
+	if p.Count != nil || b.direct {
 		return stores.Value{}, false
 	}
 	for i, step := range p.Steps {
@@ -309,7 +338,12 @@ type pathValue struct {
 	locked bool // no other transaction can change it
 }
 
-func (b *buffered) ReadAhead(ctx context.Context, wants []Want, more []stores.Ask) error {
+// ReadAhead reads rows that will be wanted and answers queries that will be asked. Each answer is used
+// once, for the same Find or filter of jobs, unless something was changed before.
+func (b *View) ReadAhead(ctx context.Context, wants []Want, more []stores.Ask) error {
+	if b.direct {
+		return nil
+	}
 	var asks []stores.Ask
 	at := make(map[*stores.Entity]int) // of each entity, the ask for its rows
 	asked := make(map[RowKey]bool)
@@ -364,7 +398,9 @@ func (b *buffered) ReadAhead(ctx context.Context, wants []Want, more []stores.As
 	return nil
 }
 
-func (b *buffered) Along(row RowKey, paths []stores.Path, held bool) ([]stores.Value, bool) {
+// Along returns the values at the ends of paths from a row, if all of them were read ahead and have not
+// changed. With held, it returns them only if nobody else can change them.
+func (b *View) Along(row RowKey, paths []stores.Path, held bool) ([]stores.Value, bool) {
 	all := b.readAhead[row]
 	if len(all) == 0 {
 		return nil, false
@@ -381,7 +417,7 @@ func (b *buffered) Along(row RowKey, paths []stores.Path, held bool) ([]stores.V
 }
 
 // forgets drops the values that were read ahead and that a change may alter.
-func (b *buffered) forgets(c *stores.Change) {
+func (b *View) forgets(c *stores.Change) {
 	if b.readAhead == nil {
 		return
 	}

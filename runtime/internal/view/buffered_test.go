@@ -42,7 +42,7 @@ func TestWhatWasReadAheadIsDroppedByWhatTouchesIt(t *testing.T) {
 		{"a deleted row", change(stores.Delete, part, 1), ""},
 		{"a table of others", change(stores.Update, theirs, 1), ""},
 	} {
-		v := &buffered{facts: &Facts{}}
+		v := &View{facts: &Facts{}}
 		at := RowKey{thing, stores.NewString("t")}
 		v.readAhead = map[RowKey][]pathValue{}
 		for _, p := range paths {
@@ -60,7 +60,7 @@ func TestWhatWasReadAheadIsDroppedByWhatTouchesIt(t *testing.T) {
 			t.Errorf("after %s, %q is left of what was read, want %q", c.name, left, c.left)
 		}
 	}
-	v := &buffered{facts: &Facts{leads: map[Field]bool{{part, 1}: true}}}
+	v := &View{facts: &Facts{leads: map[Field]bool{{part, 1}: true}}}
 	v.readAhead = map[RowKey][]pathValue{{thing, stores.NewString("t")}: {{path: paths["name"]}}}
 	if _, ok := v.Along(RowKey{thing, stores.NewString("t")}, []stores.Path{paths["name"]}, true); ok {
 		t.Error("what nobody holds is taken for held")

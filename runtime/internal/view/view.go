@@ -24,48 +24,13 @@ import (
 	"verbatim/stores"
 )
 
-// A View reads a store and writes to it, within one transaction or on one
-// snapshot. It is not safe for use by several goroutines.
-type View interface {
-	stores.Reader
-	// Known returns a row that was read by its key, in its present state.
-	Known(row RowKey) (stores.Row, bool)
-	// Along returns the values at the ends of paths from a row, if all of them were read ahead and
-	// have not changed. With held, it returns them only if nobody else can change them.
-	Along(row RowKey, paths []stores.Path, held bool) ([]stores.Value, bool)
-	// Follow follows a path from the values of a row through known rows.
-	Follow(row []stores.Value, p stores.Path) (stores.Value, bool)
-	// ReadAhead reads rows that will be wanted and answers queries that will be asked. Each answer
-	// is used once, for the same Find or filter of jobs, unless something was changed before.
-	ReadAhead(ctx context.Context, wants []Want, asks []stores.Ask) error
-	// Postpone reports whether a row may be fetched together with the next read. Missed says that
-	// it did not exist then.
-	Postpone(row RowKey) bool
-	Missed(row RowKey) error
-	// Change makes changes. They may be delayed.
-	Change(ctx context.Context, changes []stores.Change) error
-	// Flush hands the delayed changes over.
-	Flush(ctx context.Context) error
-	// Draw calls the transaction's Draw; delayed changes stay delayed.
-	Draw(ctx context.Context, e *stores.Entity, field int) (stores.Value, error)
-	// Rewrites calls the transaction's Rewrites.
-	Rewrites(ctx context.Context, e *stores.Entity) (bool, error)
-	// Apply hands the delayed changes over, and then a batch.
-	Apply(ctx context.Context, b stores.Batch) error
-	// Waiting reports whether there are delayed changes.
-	Waiting() bool
-	// Misjudged reports whether an attempt that ended with this error, nil for success, may end
-	// differently with a Direct view.
-	Misjudged(err error) bool
-}
-
 // An Opener opens a view of a snapshot, or of a transaction: then tx is not nil.
-type Opener func(r stores.Reader, tx stores.Tx, f *Facts) View
+type Opener func(r stores.Reader, tx stores.Tx, f *Facts) *View
 
 // Update runs fn in a transaction, with a view of it. If the view misjudged, it runs fn again, in
 // another transaction with a Direct view.
-func Update(ctx context.Context, store stores.Store, scope stores.Scope, open Opener, f *Facts, fn func(tx stores.Tx, v View) error) error {
-	return replayed(ctx, open, func(open Opener) (v View, err error) {
+func Update(ctx context.Context, store stores.Store, scope stores.Scope, open Opener, f *Facts, fn func(tx stores.Tx, v *View) error) error {
+	return replayed(ctx, open, func(open Opener) (v *View, err error) {
 		err = store.Update(ctx, scope, func(tx stores.Tx) error {
 			v = open(tx, tx, f)
 			return fn(tx, v)
@@ -75,8 +40,8 @@ func Update(ctx context.Context, store stores.Store, scope stores.Scope, open Op
 }
 
 // Snapshot is Update on a snapshot, which changes nothing.
-func Snapshot(ctx context.Context, store stores.Store, scope stores.Scope, open Opener, f *Facts, fn func(v View) error) error {
-	return replayed(ctx, open, func(open Opener) (v View, err error) {
+func Snapshot(ctx context.Context, store stores.Store, scope stores.Scope, open Opener, f *Facts, fn func(v *View) error) error {
+	return replayed(ctx, open, func(open Opener) (v *View, err error) {
 		err = store.View(ctx, scope, func(r stores.Reader) error {
 			v = open(r, nil, f)
 			return fn(v)
@@ -85,7 +50,7 @@ func Snapshot(ctx context.Context, store stores.Store, scope stores.Scope, open 
 	})
 }
 
-func replayed(ctx context.Context, open Opener, try func(Opener) (View, error)) error {
+func replayed(ctx context.Context, open Opener, try func(Opener) (*View, error)) error {
 	v, err := try(open)
 	if v != nil && v.Misjudged(err) && ctx.Err() == nil {
 		_, err = try(Direct)
@@ -134,62 +99,6 @@ func NewFacts(entities []*stores.Entity) *Facts {
 	}
 	return &Facts{all}
 }
-
-// A direct is the View that remembers and delays nothing.
-type direct struct {
-	stores.Reader
-	tx stores.Tx
-}
-
-// Direct opens a Direct view.
-func Direct(r stores.Reader, tx stores.Tx, _ *Facts) View { return &direct{r, tx} }
-
-func (d *direct) Find(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
-	f.Last = false // there may be more reads
-	return d.Reader.Find(ctx, f)
-}
-
-func (d *direct) Known(RowKey) (stores.Row, bool) { return stores.Row{}, false }
-
-func (d *direct) Along(RowKey, []stores.Path, bool) ([]stores.Value, bool) { return nil, false }
-
-func (d *direct) Follow([]stores.Value, stores.Path) (stores.Value, bool) {
-	return stores.Value{}, false
-}
-
-func (d *direct) ReadAhead(context.Context, []Want, []stores.Ask) error { return nil }
-
-func (d *direct) Postpone(RowKey) bool { return false }
-
-func (d *direct) Missed(RowKey) error { return stores.ErrNotFound }
-
-func (d *direct) Change(ctx context.Context, changes []stores.Change) error {
-	return d.Apply(ctx, stores.Batch{Changes: changes})
-}
-
-func (d *direct) Flush(context.Context) error { return nil }
-
-func (d *direct) Apply(ctx context.Context, b stores.Batch) error { return d.tx.Apply(ctx, b) }
-
-func (d *direct) Draw(ctx context.Context, e *stores.Entity, field int) (stores.Value, error) {
-	return draw(ctx, d.tx, e, field)
-}
-
-// draw calls the transaction's Draw; on a snapshot there is none.
-func draw(ctx context.Context, tx stores.Tx, e *stores.Entity, field int) (stores.Value, error) {
-	if tx == nil {
-		return stores.Value{}, stores.ErrReadOnly
-	}
-	return tx.Draw(ctx, e, field)
-}
-
-func (d *direct) Rewrites(ctx context.Context, e *stores.Entity) (bool, error) {
-	return d.tx.Rewrites(ctx, e)
-}
-
-func (d *direct) Waiting() bool { return false }
-
-func (d *direct) Misjudged(error) bool { return false }
 
 // isVerdict reports whether an error is a store's refusal of a change, which is reported at the call
 // that made the change.

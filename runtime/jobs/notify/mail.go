@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"mime"
 	"mime/quotedprintable"
 	"net/mail"
@@ -65,11 +66,7 @@ func (c *mailChannel) compose(m engine.Message, to []string) []byte {
 	_ = json.Unmarshal([]byte(m.Body), &body) // what cannot be read is left out
 	b := c.head(m.ID, m.Target+": "+body.Verb, to)
 	text := quotedprintable.NewWriter(b)
-	keys := make([]string, 0, len(body.With))
-	for k := range body.With {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
+	keys := slices.Sorted(maps.Keys(body.With))
 	for _, k := range keys {
 		value := string(body.With[k])
 		var s string

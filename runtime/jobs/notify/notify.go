@@ -48,6 +48,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/mail"
 	"net/url"
 	"slices"
@@ -219,12 +220,7 @@ func (c *channelConfig) open(o Options) (channel, error) {
 
 // Targets lists the targets that have a route of their own.
 func (s *Sender) Targets() []string {
-	var all []string
-	for t := range s.routes {
-		all = append(all, t)
-	}
-	slices.Sort(all)
-	return all
+	return slices.Sorted(maps.Keys(s.routes))
 }
 
 // Channel returns the channel of notices to a target, "" for none or if the Sender is nil.

@@ -403,9 +403,7 @@ func (s *shift) fail(ctx context.Context, run stores.Run, e *Event, err error) *
 	default:
 		e.Reason = cmp.Or(stores.TroubleCode(err), "system-failure")
 	}
-	if left.Note == "" {
-		left.Note = e.Reason
-	}
+	left.Note = cmp.Or(left.Note, e.Reason)
 	if left.State == stores.JobWaiting && !left.Free && run.Attempt >= run.Tries() {
 		e.Outcome, left.State = Dead, stores.JobDead
 	}

@@ -53,16 +53,13 @@ type Door struct {
 	Wait time.Duration
 	// Modes are the media types of the agent's answers.
 	Modes []string
-	// Required are the URIs of extensions that a client must support.
-	Required []string
 }
 
 // A Call is a request as it arrived.
 type Call struct {
-	Version    string // the header A2A-Version
-	Extensions string // the header A2A-Extensions
-	Type       string // the header Content-Type
-	Body       []byte
+	Version string // the header A2A-Version
+	Type    string // the header Content-Type
+	Body    []byte
 	// Of HTTP+JSON: the method, the path behind the URL of the interface, and the query.
 	Method, Path string
 	Query        map[string][]string
@@ -85,15 +82,6 @@ func (d *Door) checks(c *Call) *Error {
 		return failed(VersionNotSupported, "the header A2A-Version is missing, which means 0.3; this agent speaks "+Version)
 	case c.Version != Version:
 		return failed(VersionNotSupported, "this agent speaks version "+Version+" of A2A")
-	}
-	var has []string
-	for uri := range strings.SplitSeq(c.Extensions, ",") {
-		has = append(has, strings.TrimSpace(uri))
-	}
-	for _, uri := range d.Required {
-		if !slices.Contains(has, uri) {
-			return failed(ExtensionSupportRequired, "the extension "+uri+" is required: name it in A2A-Extensions")
-		}
 	}
 	if kind, _, _ := strings.Cut(c.Type, ";"); len(c.Body) > 0 && !slices.Contains([]string{"application/json", "application/a2a+json"}, strings.ToLower(strings.TrimSpace(kind))) {
 		return failed(ContentTypeNotSupported, "the Content-Type is application/a2a+json or application/json")

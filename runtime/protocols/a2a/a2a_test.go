@@ -87,8 +87,6 @@ func TestAnAgentThatAnswersWrongly(t *testing.T) {
 		{Door{Agent: &mover{answer: both}}, request("SendMessage", hello), InvalidAgentResponse},
 		{Door{Agent: &mover{}}, request("GetExtendedAgentCard", `{}`), ExtendedCardNotConfigured},
 		{Door{Agent: &mover{extended: &AgentCard{}}}, request("GetExtendedAgentCard", `null`), 0},
-		{Door{Agent: &mover{}, Required: []string{"https://a.example/x"}}, request("GetTask", `{"id":"t"}`), ExtensionSupportRequired},
-		{Door{Agent: &mover{}, Required: []string{"https://a.example/x"}}, Call{Version: "1.0", Type: "application/a2a+json; charset=utf-8", Extensions: "https://b.example, https://a.example/x", Body: request("GetTask", `{"id":"t"}`).Body}, 0},
 		{Door{Agent: &mover{fails: context.DeadlineExceeded}}, request("SendMessage", hello), Internal},
 		{Door{Agent: &mover{}}, request("CancelTask", `{"id":"t"}`), TaskNotCancelable},
 		{Door{Agent: &mover{}}, request("GetTask", `{"id":"`+strings.Repeat("x", 300)+`"}`), TaskNotFound},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -242,12 +243,7 @@ func (r *ListTasksRequest) After() (time.Time, error) {
 }
 
 func (s State) is() bool {
-	for _, state := range states {
-		if s == state {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(states, s)
 }
 
 func (c *PushConfig) check() *Error {

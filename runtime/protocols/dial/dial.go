@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -57,10 +58,5 @@ func reachable(ip netip.Addr, private bool) bool {
 			return private
 		}
 	}
-	for _, p := range never {
-		if p.Contains(ip) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(never, func(p netip.Prefix) bool { return p.Contains(ip) })
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -95,7 +94,8 @@ func ReadConfig(text []byte) (Config, error) {
 		r.wrong(1, "the configuration is larger than %d bytes", maxConfig)
 		return Config{}, &ConfigError{r.problems}
 	}
-	if r.file(text); len(r.problems) > 0 {
+	said := r.file(text)
+	if len(r.problems) > 0 {
 		return Config{}, &ConfigError{r.problems}
 	}
 	var doc yaml.Node
@@ -103,7 +103,7 @@ func ReadConfig(text []byte) (Config, error) {
 	c := Config{Servers: make(map[string]Server)}
 	if len(doc.Content) > 0 {
 		r.mapping(doc.Content[0], func(_, value *yaml.Node) {
-			r.mapping(value, func(name, value *yaml.Node) { c.Servers[name.Value] = r.server(name, value) })
+			r.mapping(value, func(name, value *yaml.Node) { c.Servers[name.Value] = r.server(name, value, said[name.Value]) })
 		})
 	}
 	if len(c.Servers) == 0 && len(r.problems) == 0 {
@@ -121,21 +121,22 @@ func (r *reader) wrong(line int, format string, args ...any) {
 	r.problems = append(r.problems, Problem{line, fmt.Sprintf(format, args...)})
 }
 
-// file holds the file to its shape: the keys, and what each takes.
-func (r *reader) file(text []byte) {
-	var shape struct {
-		Servers map[string]struct {
-			Command, Env      []string
-			URL, Agent, Token string
-			API, Basic        string
-			Headers           map[string]string
-			Reads             []string
-			Idempotency       string
-			Local             bool
-			Timeout           string
-			MaxAnswer         int `yaml:"max-answer"`
-		}
-	}
+// An entry is a server as the file has it.
+type entry struct {
+	Command, Env      []string
+	URL, Agent, Token string
+	API, Basic        string
+	Headers           map[string]string
+	Reads             []string
+	Idempotency       string
+	Local             bool
+	Timeout           string
+	MaxAnswer         int `yaml:"max-answer"`
+}
+
+// file reads the servers, and holds the file to its shape: the keys, and what each takes.
+func (r *reader) file(text []byte) map[string]entry {
+	var shape struct{ Servers map[string]entry }
 	err := strict.YAML(text, &shape)
 	all := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -146,6 +147,7 @@ func (r *reader) file(text []byte) {
 			r.wrong(wrong.Line, "%s", wrong.Text)
 		}
 	}
+	return shape.Servers
 }
 
 func (r *reader) mapping(n *yaml.Node, each func(key, value *yaml.Node)) {
@@ -159,42 +161,32 @@ func (r *reader) mapping(n *yaml.Node, each func(key, value *yaml.Node)) {
 	}
 }
 
-func (r *reader) server(name, n *yaml.Node) Server {
-	s := Server{Timeout: DefaultTimeout, MaxAnswer: DefaultMaxAnswer}
+func (r *reader) server(name, n *yaml.Node, e entry) Server {
+	s := Server{Command: e.Command, Env: e.Env, URL: e.URL, Agent: e.Agent, API: e.API, Basic: e.Basic, Reads: e.Reads, Idempotency: e.Idempotency,
+		Token: e.Token, Local: e.Local, Timeout: DefaultTimeout, MaxAnswer: DefaultMaxAnswer}
 	what := "server " + name.Value
 	given := make(map[string]int)
 	r.mapping(n, func(key, value *yaml.Node) {
-		given[key.Value] = key.Line
+		line := key.Line
+		given[key.Value] = line
 		switch key.Value {
 		case "command":
-			s.Command = texts(value)
 			if len(s.Command) == 0 || s.Command[0] == "" {
-				r.wrong(key.Line, "command names no program")
+				r.wrong(line, "command names no program")
 			}
 		case "env":
-			s.Env = texts(value)
 			for _, v := range s.Env {
-				r.variable(key.Line, "env", v)
+				r.variable(line, "env", v)
 			}
-		case "url":
-			s.URL = value.Value
-		case "agent":
-			s.Agent = value.Value
 		case "api":
-			if s.API = value.Value; !fs.ValidPath(s.API) || s.API == "." {
-				r.wrong(value.Line, "api is a file below the folder of this one, such as crm.yaml or apis/crm.json")
+			if !fs.ValidPath(s.API) || s.API == "." {
+				r.wrong(line, "api is a file below the folder of this one, such as crm.yaml or apis/crm.json")
 			}
-		case "token":
-			s.Token = value.Value
-			r.variable(key.Line, "token", s.Token)
-		case "basic":
-			s.Basic = value.Value
-			r.variable(key.Line, "basic", s.Basic)
-		case "reads":
-			s.Reads = texts(value)
+		case "token", "basic":
+			r.variable(line, key.Value, value.Value)
 		case "idempotency":
-			if s.Idempotency = value.Value; !isHeader(s.Idempotency) {
-				r.wrong(value.Line, "idempotency is the name of a header, such as Idempotency-Key")
+			if !isHeader(s.Idempotency) {
+				r.wrong(line, "idempotency is the name of a header, such as Idempotency-Key")
 			}
 		case "headers":
 			s.Headers = map[string]string{}
@@ -205,22 +197,15 @@ func (r *reader) server(name, n *yaml.Node) Server {
 				r.variable(name.Line, "headers", variable.Value)
 				s.Headers[http.CanonicalHeaderKey(name.Value)] = variable.Value
 			})
-		case "local":
-			_ = value.Decode(&s.Local) // it was read before
 		case "timeout":
-			d, err := time.ParseDuration(value.Value)
-			if err != nil || d <= 0 || d > maxTimeout {
-				r.wrong(value.Line, "timeout is a duration of at most %s, such as 20s", maxTimeout)
-				break
+			d, err := time.ParseDuration(e.Timeout)
+			if s.Timeout = d; err != nil || d <= 0 || d > maxTimeout {
+				r.wrong(line, "timeout is a duration of at most %s, such as 20s", maxTimeout)
 			}
-			s.Timeout = d
 		case "max-answer":
-			size, err := strconv.Atoi(value.Value)
-			if err != nil || size < 1024 || size > maxMaxAnswer {
-				r.wrong(value.Line, "max-answer is a number of bytes from 1024 to %d", maxMaxAnswer)
-				break
+			if s.MaxAnswer = e.MaxAnswer; s.MaxAnswer < 1024 || s.MaxAnswer > maxMaxAnswer {
+				r.wrong(line, "max-answer is a number of bytes from 1024 to %d", maxMaxAnswer)
 			}
-			s.MaxAnswer = size
 		}
 	})
 	var kinds []string
@@ -264,13 +249,6 @@ func isHeader(name string) bool {
 		}
 	}
 	return name != "" && !slices.Contains([]string{"accept", "connection", "content-length", "content-type", "cookie", "host", "transfer-encoding"}, strings.ToLower(name))
-}
-
-func texts(n *yaml.Node) (out []string) {
-	for _, item := range n.Content {
-		out = append(out, item.Value)
-	}
-	return out
 }
 
 // variable refuses what looks like a secret where its name belongs. It quotes

@@ -30,7 +30,7 @@ func (s *Servers) transport(ctx context.Context, config Server, o *recorder) (sd
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	group(cmd)
-	wrote := &tail{}
+	wrote := &Tail{}
 	cmd.Stderr = wrote
 	cmd.WaitDelay = time.Second // its children may still hold its pipes
 	in, err := cmd.StdinPipe()
@@ -54,7 +54,7 @@ func (s *Servers) transport(ctx context.Context, config Server, o *recorder) (sd
 		if session != nil {
 			_ = session.Close()
 		}
-		return wrote.last()
+		return wrote.Text()
 	}
 	return &sdk.IOTransport{Reader: &listening{ReadCloser: out, o: o}, Writer: in, MaxLineLength: config.MaxAnswer + 4096}, end, nil
 }
@@ -80,26 +80,32 @@ func (l *listening) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A tail keeps the end of the text that is written to it.
-type tail struct {
+// A Tail keeps the end of the text that is written to it, and passes all of it on if To is set.
+type Tail struct {
+	To   io.Writer
 	mu   sync.Mutex
-	text []byte
+	kept []byte
 }
 
-const maxTail = 200
+const maxTail = 300
 
-func (t *tail) Write(p []byte) (int, error) {
+// Write implements io.Writer. It never fails.
+func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.text = append(t.text, p[max(0, len(p)-maxTail):]...)
-	t.text = t.text[max(0, len(t.text)-maxTail):]
+	t.kept = append(t.kept, p[max(0, len(p)-maxTail):]...)
+	t.kept = t.kept[max(0, len(t.kept)-maxTail):]
+	if t.To != nil {
+		_, _ = t.To.Write(p)
+	}
 	return len(p), nil
 }
 
-func (t *tail) last() string {
+// Text returns the end of what was written.
+func (t *Tail) Text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.ToValidUTF8(strings.TrimSpace(string(t.text)), "\uFFFD")
+	return strings.ToValidUTF8(strings.TrimSpace(string(t.kept)), "\uFFFD")
 }
 
 // refusal extracts code and text from a server's error response.

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -202,10 +203,7 @@ func pairs(to []string, in propose.Input, value json.RawMessage) ([]string, erro
 		return deep(to, in.Name, v)
 	}
 	parts, err := flattened(v, isObject && in.Explode, inQuery)
-	between := map[string]string{"spaceDelimited": "%20", "pipeDelimited": "%7C"}[in.Style]
-	if between == "" {
-		between = ","
-	}
+	between := cmp.Or(map[string]string{"spaceDelimited": "%20", "pipeDelimited": "%7C"}[in.Style], ",")
 	switch {
 	case isObject && in.Explode:
 		return append(to, parts...), err

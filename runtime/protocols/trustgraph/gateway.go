@@ -30,7 +30,6 @@ type Gateway struct {
 	Shape        Shape
 	MaxBytes     int64         // of a request and of a frame; 0: 1 MiB
 	Fresh        time.Duration // for which a token that was looked up counts, while answers are told; 0: a second
-	Patience     time.Duration // for the next message of the agent; 0: 10 minutes
 	WriteTimeout time.Duration // for a client to take one message; 0: 30 seconds
 	AuthTimeout  time.Duration // for a new socket to authenticate; 0: 1 minute
 	// Origins are patterns, as in path.Match, of the hosts whose pages may call from a browser. The
@@ -173,7 +172,7 @@ func (c Caller) enters(workspace string) error {
 func (g *Gateway) question(from *http.Request, token string, who Caller, r Request) question {
 	who.Workspace = cmp.Or(who.Workspace, "default")
 	r.Workspace = who.Workspace
-	return question{agent: g.Agent, who: who, r: r, shape: g.Shape, patience: g.Patience, log: g.Log, fresh: cmp.Or(g.Fresh, time.Second), again: func(ctx context.Context) *Error {
+	return question{agent: g.Agent, who: who, r: r, shape: g.Shape, log: g.Log, fresh: cmp.Or(g.Fresh, time.Second), again: func(ctx context.Context) *Error {
 		now, err := g.Authenticate(ctx, token)
 		switch {
 		case err != nil:

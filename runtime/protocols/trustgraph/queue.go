@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 )
 
 // A Queue delivers questions and takes answers.
@@ -61,10 +60,9 @@ type Service struct {
 	Caller      Caller
 	Flow        string
 	Shape       Shape
-	Concurrency int           // questions at once; 0: 1. The adapter's prefetch limits it too
-	MaxBytes    int           // of a question; 0: 1 MiB
-	Patience    time.Duration // for the next message of the agent; 0: 10 minutes
-	Log         *slog.Logger  // nil: none
+	Concurrency int          // questions at once; 0: 1. The adapter's prefetch limits it too
+	MaxBytes    int          // of a question; 0: 1 MiB
+	Log         *slog.Logger // nil: none
 }
 
 // tries is how often a question is processed if the broker refuses the answer.
@@ -174,7 +172,7 @@ func (s *service) dialog(ctx context.Context, d Delivery) error {
 	}
 	if err == nil {
 		r.Flow, r.Workspace = s.o.Flow, s.o.Caller.Workspace
-		q := question{agent: s.agent, who: s.o.Caller, r: r, shape: s.o.Shape, patience: s.o.Patience, log: s.o.Log}
+		q := question{agent: s.agent, who: s.o.Caller, r: r, shape: s.o.Shape, log: s.o.Log}
 		err = q.ask(ctx, func(m Message) error { return s.reply(ctx, d.ID, m) })
 	}
 	if told := new(Error); errors.As(err, &told) {

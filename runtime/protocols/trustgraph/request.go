@@ -1,6 +1,7 @@
 package trustgraph
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -90,9 +91,7 @@ func DecodeRequest(text []byte) (Request, error) {
 	if in.err != nil {
 		return Request{}, in.err
 	}
-	if r.Collection == "" {
-		r.Collection = "default"
-	}
+	r.Collection = cmp.Or(r.Collection, "default")
 	return r, nil
 }
 

@@ -254,9 +254,6 @@ func ParsePlace(text string) (p Place, ok bool) {
 // Waits finds confirmations that wait for others at an instant, behind a place: those that an asker
 // proposed, or those of anybody else.
 func Waits(ctx context.Context, r stores.Reader, asker string, own bool, now time.Time, after Place, most int) ([]*Confirmation, error) {
-	is := func(op stores.CondOp, field int, v stores.Value) stores.Cond {
-		return stores.Cond{Op: op, Path: stores.Path{Field: field}, Value: v}
-	}
 	of := stores.Ne
 	if own {
 		of = stores.Eq
@@ -267,23 +264,24 @@ func Waits(ctx context.Context, r stores.Reader, asker string, own bool, now tim
 		at := stores.NewTime(after.Time)
 		where.Kids = append(where.Kids, is(stores.Ge, FieldTime, at), stores.Cond{Op: stores.Or, Kids: []stores.Cond{is(stores.Gt, FieldTime, at), is(stores.Gt, FieldKey, stores.NewString(after.Key))}})
 	}
-	rows, err := r.Find(ctx, stores.Find{Entity: Entity, Where: &where, Limit: most, Cut: true, Order: []stores.Order{{Path: stores.Path{Field: FieldTime}}, {Path: stores.Path{Field: FieldKey}}}})
-	out := make([]*Confirmation, len(rows))
-	for i, row := range rows {
-		out[i] = Of(stores.Row{Entity: Entity, Values: row})
-	}
-	return out, err
+	return found(ctx, r, where, most, stores.Order{Path: stores.Path{Field: FieldTime}}, stores.Order{Path: stores.Path{Field: FieldKey}})
 }
 
 // Undone finds the latest confirmations of an asker that were settled since an instant without being
 // used.
 func Undone(ctx context.Context, r stores.Reader, asker string, since time.Time, most int) ([]*Confirmation, error) {
-	is := func(op stores.CondOp, field int, v stores.Value) stores.Cond {
-		return stores.Cond{Op: op, Path: stores.Path{Field: field}, Value: v}
-	}
 	where := stores.Cond{Op: stores.And, Kids: []stores.Cond{is(stores.Eq, FieldAsker, stores.NewString(asker)), is(stores.Ne, FieldID, stores.NewString("")),
 		is(stores.In, FieldStatus, stores.NewList(stores.NewString(Declined), stores.NewString(Expired), stores.NewString(Stale))), is(stores.Ge, FieldSettledAt, stores.NewTime(since))}}
-	rows, err := r.Find(ctx, stores.Find{Entity: Entity, Where: &where, Limit: most, Cut: true, Order: []stores.Order{{Path: stores.Path{Field: FieldSettledAt}, Desc: true}}})
+	return found(ctx, r, where, most, stores.Order{Path: stores.Path{Field: FieldSettledAt}, Desc: true})
+}
+
+func is(op stores.CondOp, field int, v stores.Value) stores.Cond {
+	return stores.Cond{Op: op, Path: stores.Path{Field: field}, Value: v}
+}
+
+// found finds the first confirmations, in an order.
+func found(ctx context.Context, r stores.Reader, where stores.Cond, most int, order ...stores.Order) ([]*Confirmation, error) {
+	rows, err := r.Find(ctx, stores.Find{Entity: Entity, Where: &where, Limit: most, Cut: true, Order: order})
 	out := make([]*Confirmation, len(rows))
 	for i, row := range rows {
 		out[i] = Of(stores.Row{Entity: Entity, Values: row})

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -131,6 +132,7 @@ func (o *office) do(ctx context.Context, as, text string) error {
 type shift struct {
 	Name  string
 	Began time.Time // of the clock
+	Dies  int       // the event of a plan at which the process kills itself; 0 for none
 }
 
 // work makes steps until the process is killed, or told to end.
@@ -143,6 +145,15 @@ func (h *shift) work(at string, out io.Writer) error {
 	}
 	defer o.store.Close()
 	tell := teller(out)
+	events := 0
+	o.runner.Observe = func(e workflow.Event) {
+		events++
+		tell(saidPoint, string(e.Kind), fmt.Sprint(events))
+		if events == h.Dies {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {} // until it is dead
+		}
+	}
 	w := &worker.Worker{Engine: o.engine, Store: o.store, Name: h.Name, Clock: o.clock, Timeout: 3 * time.Minute, Poll: 20 * time.Millisecond, Drain: time.Second,
 		Send: func(ctx context.Context, m engine.Message) error {
 			_, err := o.runner.Deliver(ctx, m)
@@ -378,6 +389,89 @@ func TestPlansAreKilled(t *testing.T) {
 		}
 		killPlans(t, "PostgreSQL", db.App, began, s, cmp.Or(*planned, 25))
 	})
+}
+
+// A process that makes a plan is killed at each thing that happens to the plan, in a file; another goes on, and the plan
+// ends as it had to, with each step made once. OB15
+func TestAPlanIsKilledAtEachStep(t *testing.T) {
+	t.Parallel()
+	d := (*drawn)(nil)
+	for n := 0; d == nil; n++ { // one that needs nobody, and has steps of several kinds
+		d = draw(20261130, n)
+		kinds := map[byte]bool{}
+		for _, s := range d.steps {
+			kinds[s.kind()] = true
+		}
+		if d.here || len(d.steps) < 4 || len(d.steps) > 6 || kinds[signs] || kinds[doubts] || !kinds[puts] || !kinds[odd] && !kinds[spoils] {
+			d = nil
+		}
+	}
+	run := func(t *testing.T, dies int) (events int) {
+		began, at := time.Now(), filepath.Join(t.TempDir(), "plans.db")
+		owner, err := sqlite.Open(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := openOffice(t.Context(), at, "nobody", began)
+		if err == nil {
+			defer o.store.Close()
+			err = foundOffice(t.Context(), owner, o)
+		}
+		owner.Close()
+		if err == nil {
+			err = o.do(t.Context(), asker(0), d.script(rand.New(rand.NewPCG(1, 1))))
+		}
+		if err != nil {
+			t.Fatal(chain(err))
+		}
+		work := func(name string, dies int) *process {
+			return spawn(t, order{Store: at, Plans: &shift{Name: name, Began: began, Dies: dies}})
+		}
+		p := work("first", dies)
+		if dies > 0 {
+			if _, err := p.wait(); !killed(err) {
+				t.Fatalf("it was not killed at event %d: %v", dies, err)
+			}
+			p = work("second", 0)
+		}
+		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+			if n, err := o.ended(t.Context()); err != nil || time.Now().After(end) {
+				t.Fatalf("%d plans have ended: %v", n, err)
+			} else if n == 1 {
+				break
+			}
+		}
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		said, err := p.wait()
+		if err != nil && !killed(err) {
+			t.Error(err)
+		}
+		for _, w := range said {
+			if w.what == saidPoint {
+				events++
+			}
+		}
+		a, err := audited(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.held([]*drawn{d})
+		for _, wrong := range a.wrongs {
+			t.Errorf("killed at event %d: %s", dies, wrong)
+		}
+		return events
+	}
+	events := run(t, 0)
+	if events < 2*len(d.steps) {
+		t.Fatalf("%d events of a plan with %d steps", events, len(d.steps))
+	}
+	t.Logf("killed at each of %d events of a plan with %d steps", events, len(d.steps))
+	for dies := 1; dies <= events; dies++ {
+		t.Run(fmt.Sprint(dies), func(t *testing.T) {
+			t.Parallel()
+			run(t, dies)
+		})
+	}
 }
 
 func killPlans(t *testing.T, kind, at string, began time.Time, owner stores.Store, plans int) {

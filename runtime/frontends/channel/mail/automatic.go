@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -48,12 +49,7 @@ var daemon = regexp.MustCompile(`(?i)^(?:mailer-daemon|postmaster|no-?reply|do-?
 func automatic(h *head, in arrival) bool {
 	is := func(name string, values ...string) bool {
 		value, _, _ := strings.Cut(strings.ToLower(mimepart.Uncommented(h.value(name))), ";")
-		for _, v := range values {
-			if strings.TrimSpace(value) == v {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(values, strings.TrimSpace(value))
 	}
 	for _, name := range [...]string{"list-id", "list-unsubscribe", "x-autoreply", "x-autorespond"} {
 		if h.count[name] > 0 {

@@ -14,6 +14,7 @@ import (
 	"verbatim/runtime/frontends/channel"
 	"verbatim/runtime/frontends/channel/internal/proven"
 	"verbatim/runtime/internal/mimepart"
+	"verbatim/verbs/message"
 )
 
 // The greatest amounts that are read of one mail.
@@ -82,10 +83,7 @@ func read(h *head, body []byte) *content {
 			c.file(p.file)
 		}
 	}
-	var all []string
-	for _, t := range c.texts {
-		all = append(all, t.said)
-	}
+	all := message.Names(c.texts, func(t text) string { return t.said })
 	said, cut := shortened(strings.Join(all, "\n"))
 	own, quoted, unsure := Split(said)
 	quoted, long := shortened(strings.TrimSpace(strings.Join(append([]string{quoted}, c.forwarded...), "\n")))

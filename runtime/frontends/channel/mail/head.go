@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/mail"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -133,35 +134,32 @@ func (h *head) answerTo() (address, name string) {
 	return contact.Spelled(all[0].Address), oneLine(all[0].Name, 100)
 }
 
-// addressed reports whether an address of ours is among the recipients of a mail.
-func (h *head) addressed(ours string) bool {
+// recipients returns the addresses that a mail names as its recipients.
+func (h *head) recipients() (named []string) {
 	for _, f := range h.fields {
 		if f.name != "to" && f.name != "cc" {
 			continue
 		}
 		all, _ := addresses.ParseList(f.value)
 		for _, a := range all {
-			if n, err := contact.Mail(contact.Spelled(a.Address)); err == nil && n == ours {
-				return true
+			if n, err := contact.Mail(contact.Spelled(a.Address)); err == nil {
+				named = append(named, n)
 			}
 		}
 	}
-	return false
+	return named
 }
+
+// addressed reports whether an address of ours is among the recipients of a mail.
+func (h *head) addressed(ours string) bool { return slices.Contains(h.recipients(), ours) }
 
 // others returns the recipients of a mail besides one of our addresses.
 func (h *head) others(ours string) (others []string) {
 	seen := map[string]bool{ours: true}
-	for _, f := range h.fields {
-		if f.name != "to" && f.name != "cc" {
-			continue
-		}
-		all, _ := addresses.ParseList(f.value)
-		for _, a := range all {
-			if n, err := contact.Mail(contact.Spelled(a.Address)); err == nil && !seen[n] && len(others) < mostOthers {
-				seen[n] = true
-				others = append(others, n)
-			}
+	for _, n := range h.recipients() {
+		if !seen[n] && len(others) < mostOthers {
+			seen[n] = true
+			others = append(others, n)
 		}
 	}
 	return others

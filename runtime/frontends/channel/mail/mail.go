@@ -20,6 +20,7 @@ package mail
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -128,15 +129,9 @@ func New(o Options) (*Adapter, error) {
 	if o.DNS == nil {
 		o.DNS = net.DefaultResolver
 	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = 25 << 20
-	}
-	if o.Connections == 0 {
-		o.Connections = 32
-	}
-	if o.Timeout == 0 {
-		o.Timeout = time.Minute
-	}
+	o.MaxBytes = cmp.Or(o.MaxBytes, 25<<20)
+	o.Connections = cmp.Or(o.Connections, 32)
+	o.Timeout = cmp.Or(o.Timeout, time.Minute)
 	return &Adapter{o: o, reading: make(chan struct{}, 4)}, nil
 }
 

@@ -88,9 +88,6 @@ func (a *Adapter) compose(o channel.Out, id, from, to string) []byte {
 			text += "\n"
 		}
 		text += strconv.Itoa(i+1) + ") " + oneLine(c.Title, 200) + "\n"
-		if c.More != "" {
-			text += "   " + oneLine(c.More, 200) + "\n"
-		}
 	}
 	w := quotedprintable.NewWriter(&b)
 	_, _ = w.Write([]byte(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")))

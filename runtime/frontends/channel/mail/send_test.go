@@ -89,7 +89,7 @@ func (o *office) opens(t *testing.T, config *tls.Config, first bool) string {
 	return at
 }
 
-var out = channel.Out{ID: "01J-x.y_z", Inbox: "bot@ours.example", To: "Ada@umza.example", Text: "Shall I pay Müller?\n.\nFrom here", Choices: []channel.Choice{{ID: "y", Title: "Yes"}, {ID: "n", Title: "No", More: "nothing is paid"}},
+var out = channel.Out{ID: "01J-x.y_z", Inbox: "bot@ours.example", To: "Ada@umza.example", Text: "Shall I pay Müller?\n.\nFrom here", Choices: []channel.Choice{{ID: "y", Title: "Yes"}, {ID: "n", Title: "No"}},
 	ReplyTo: "<m1@umza.example>", References: []string{"<d1@ours.example>"}, Subject: "Zahlung für Müller"}
 
 // sent is the mail that a message becomes.
@@ -122,7 +122,7 @@ func TestAnswersGoOutAsMail(t *testing.T) {
 		t.Error(p.from, p.to)
 	}
 	// It is read as it was meant, and comes back to nobody.
-	if c := read(readHead([]byte(got))); !strings.HasPrefix(c.own, "Shall I pay Müller?\n.\nFrom here\n\n1) Yes\n2) No\n   nothing is paid") {
+	if c := read(readHead([]byte(got))); !strings.HasPrefix(c.own, "Shall I pay Müller?\n.\nFrom here\n\n1) Yes\n2) No") {
 		t.Errorf("%q", c.own)
 	}
 	d := &door{}
@@ -137,7 +137,7 @@ func TestNothingIsInjected(t *testing.T) {
 	o := out
 	evil := "x\r\nBcc: eve@evil.example\r\n\r\n.\r\nRSET\r\n\x00"
 	o.Subject, o.Text, o.ReplyTo, o.References = evil, evil, evil, []string{evil, "<ok@x>" + evil, strings.Repeat("<"+strings.Repeat("r", 200)+"@x> ", 30)}
-	o.Choices = []channel.Choice{{Title: evil, More: evil}}
+	o.Choices = []channel.Choice{{Title: evil}}
 	got, _ := sent(t, o)
 	h, _ := readHead([]byte(got))
 	if h.odd || h.count["bcc"] > 0 || h.count["subject"] != 1 || h.value("in-reply-to") != "" || len(h.fields) != 12 || h.count["references"] != 1 {

@@ -153,18 +153,15 @@ func (a *Adapter) Send(ctx context.Context, o channel.Out) (string, error) {
 	if p == nil || p.Reply == "" {
 		return "", &channel.Failure{Code: "no-reply", Text: "the program takes no answers", Permanent: true}
 	}
-	body, err := json.Marshal(struct {
+	body, _ := json.Marshal(struct {
 		ID      string           `json:"id"`
 		To      string           `json:"to"`
 		Text    string           `json:"text"`
 		Answers string           `json:"answers,omitempty"`
 		Choices []channel.Choice `json:"choices,omitempty"`
 	}{o.ID, o.To, o.Text, o.ReplyTo, o.Choices})
-	if err != nil {
-		return "", err
-	}
 	at := a.o.Clock().Unix()
-	err = a.poster.Post(ctx, o.ID, p.Reply, map[string]string{"Content-Type": "application/json", "webhook-timestamp": strconv.FormatInt(at, 10), "webhook-signature": notify.Sign(p.keys, o.ID, at, body)}, body)
+	err := a.poster.Post(ctx, o.ID, p.Reply, map[string]string{"Content-Type": "application/json", "webhook-timestamp": strconv.FormatInt(at, 10), "webhook-signature": notify.Sign(p.keys, o.ID, at, body)}, body)
 	var failed *notify.Error
 	if errors.As(err, &failed) {
 		return "", &channel.Failure{Code: failed.Code, Text: failed.Text, Permanent: failed.Permanent, Unknown: failed.Code == notify.CodeUnknown}

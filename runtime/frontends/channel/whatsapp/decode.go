@@ -2,6 +2,7 @@ package whatsapp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -260,12 +261,8 @@ func (m *wireMessage) sender(f *proven.Facts, contacts []profiled) bool {
 		if !same || other {
 			continue
 		}
-		if from == "" {
-			from = c.WaID
-		}
-		if user == "" {
-			user = c.UserID
-		}
+		from = cmp.Or(from, c.WaID)
+		user = cmp.Or(user, c.UserID)
 		if f.Name = clean(c.Profile.Name); f.Name == "" {
 			f.Name = clean(c.Profile.Username)
 		}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,12 +113,7 @@ func (a *Adapter) serves(u *url.URL) bool {
 		return false
 	}
 	host := strings.ToLower(u.Hostname())
-	for _, h := range a.opt.MediaHosts {
-		if host == h || strings.HasSuffix(host, "."+h) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.opt.MediaHosts, func(h string) bool { return host == h || strings.HasSuffix(host, "."+h) })
 }
 
 // limit returns the greatest size of a file. Only documents have names, and they may have any type.

@@ -97,9 +97,6 @@ func (a *Adapter) message(o channel.Out) (object, *channel.Failure) {
 		rows := make([]object, len(o.Choices))
 		for i, c := range o.Choices {
 			rows[i] = object{"id": c.ID, "title": c.Title}
-			if c.More != "" {
-				rows[i]["description"] = c.More
-			}
 		}
 		m["interactive"] = object{"type": "list", "body": object{"text": o.Text}, "action": object{"button": a.opt.Pick, "sections": []object{{"rows": rows}}}}
 	case Plain:

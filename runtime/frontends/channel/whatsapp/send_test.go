@@ -57,7 +57,7 @@ func TestWhatIsSent(t *testing.T) {
 		"text":           {channel.Out{Text: "Größe <b>"}, cloudtest.Sent{Form: "text", Text: "Größe <b>"}},
 		"an answer":      {channel.Out{Text: "a", ReplyTo: "wamid.q", References: []string{"x"}, Subject: "s"}, cloudtest.Sent{Form: "text", Text: "a", ReplyTo: "wamid.q"}},
 		"buttons":        {channel.Out{Text: "a", Choices: two}, cloudtest.Sent{Form: "button", Text: "a", Choices: []string{"y", "n"}, Titles: []string{"Yes", "No"}}},
-		"a list":         {channel.Out{Text: "a", Choices: []channel.Choice{{ID: "p", Title: "Passport", More: "of Ada"}}}, cloudtest.Sent{Form: "list", Text: "a", Choices: []string{"p"}, Titles: []string{"Passport"}}},
+		"a list":         {channel.Out{Text: "a", Choices: []channel.Choice{{ID: "p", Title: "The passport of Ada"}, {ID: "q", Title: "The passport of her son"}}}, cloudtest.Sent{Form: "list", Text: "a", Choices: []string{"p", "q"}, Titles: []string{"The passport of Ada", "The passport of her son"}}},
 		"numbers":        {channel.Out{Text: "a", Choices: []channel.Choice{{ID: "p", Title: strings.Repeat("x", 25)}}}, cloudtest.Sent{Form: "text", Text: "a\n\n1) " + strings.Repeat("x", 25)}},
 		"a template":     {channel.Out{Text: "left out", Choices: two, Template: &channel.Template{Name: "reminder", Language: "de", Values: []string{"Ada", "3 January"}}}, cloudtest.Sent{Form: "template", Text: "reminder", Language: "de", Values: []string{"Ada", "3 January"}}},
 		"without values": {channel.Out{Template: &channel.Template{Name: "hello", Language: "en"}}, cloudtest.Sent{Form: "template", Text: "hello", Language: "en"}},

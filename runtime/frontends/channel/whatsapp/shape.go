@@ -29,13 +29,11 @@ const (
 	maxButtonBody  = 1024
 	maxRows        = 10
 	maxRowTitle    = 24
-	maxRowMore     = 72
 	maxRowID       = 200
 	maxOpaque      = 512
 )
 
-// Shape says in which form a text and its choices are sent. Buttons have no second line, so
-// choices with one are a list.
+// Shape says in which form a text and its choices are sent.
 func Shape(text string, choices []channel.Choice) Form {
 	length := utf8.RuneCountInString(text)
 	switch {
@@ -43,9 +41,9 @@ func Shape(text string, choices []channel.Choice) Form {
 		return TooLong
 	case len(choices) == 0:
 		return Plain
-	case len(choices) <= maxButtons && length <= maxButtonBody && fit(choices, maxButtonTitle, 0, maxButtonID):
+	case len(choices) <= maxButtons && length <= maxButtonBody && fit(choices, maxButtonTitle, maxButtonID):
 		return Buttons
-	case len(choices) <= maxRows && fit(choices, maxRowTitle, maxRowMore, maxRowID):
+	case len(choices) <= maxRows && fit(choices, maxRowTitle, maxRowID):
 		return List
 	case utf8.RuneCountInString(numbered(text, choices)) > maxText:
 		return TooLong
@@ -54,17 +52,17 @@ func Shape(text string, choices []channel.Choice) Form {
 }
 
 // fit reports whether choices are short enough, and differ.
-func fit(choices []channel.Choice, title, more, id int) bool {
-	ids, lines := map[string]bool{}, map[string]bool{}
+func fit(choices []channel.Choice, title, id int) bool {
+	ids, titles := map[string]bool{}, map[string]bool{}
 	for _, c := range choices {
 		n := utf8.RuneCountInString(c.Title)
 		switch {
-		case n == 0 || n > title || utf8.RuneCountInString(c.More) > more || c.ID == "" || len(c.ID) > id:
+		case n == 0 || n > title || c.ID == "" || len(c.ID) > id:
 			return false
-		case ids[c.ID] || lines[c.Title+"\n"+c.More] || strings.ContainsAny(c.Title+c.More, "\r\n"):
+		case ids[c.ID] || titles[c.Title] || strings.ContainsAny(c.Title, "\r\n"):
 			return false
 		}
-		ids[c.ID], lines[c.Title+"\n"+c.More] = true, true
+		ids[c.ID], titles[c.Title] = true, true
 	}
 	return true
 }
@@ -76,9 +74,6 @@ func numbered(text string, choices []channel.Choice) string {
 	b.WriteString("\n")
 	for i, c := range choices {
 		fmt.Fprintf(&b, "\n%d) %s", i+1, c.Title)
-		if c.More != "" {
-			b.WriteString(" – " + c.More)
-		}
 	}
 	return b.String()
 }

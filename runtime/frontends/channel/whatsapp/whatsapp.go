@@ -19,6 +19,7 @@
 package whatsapp
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -85,9 +86,7 @@ func New(o Options) (*Adapter, error) {
 		return nil, errors.New("the button that opens a list has at most 20 letters")
 	}
 	o.API = strings.TrimSuffix(o.API, "/")
-	if o.Pick == "" {
-		o.Pick = "Choose"
-	}
+	o.Pick = cmp.Or(o.Pick, "Choose")
 	if o.MediaHosts == nil {
 		o.MediaHosts = []string{"lookaside.fbsbx.com", "facebook.com", "fbcdn.net", "whatsapp.net"}
 	}

@@ -22,6 +22,7 @@ import (
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/message"
 )
 
 // Options say what agents may ask for, besides the tasks that the palettes declare.
@@ -40,7 +41,7 @@ type Agents struct {
 
 // New makes the doors of a server. Mount its Routes, and let Notify run beside them.
 func New(s *server.Server, o Options) *Agents {
-	return &Agents{o, s, &peers.Book{Store: s.Store, Clock: s.Clock, Random: s.Random}}
+	return &Agents{o, s, &peers.Book{Store: s.Store, Clock: s.Clock}}
 }
 
 // Housekeep deletes expired data.
@@ -78,7 +79,7 @@ func (p *peer) answers(by func(*a2a.Door, context.Context, a2a.Call) a2a.Answer)
 	}
 	h := p.R.Header
 	door := &a2a.Door{Agent: p, Wait: a2aWait, Modes: a2aModes}
-	return p.sends(by(door, p.R.Context(), a2a.Call{Version: h.Get("A2A-Version"), Extensions: h.Get("A2A-Extensions"), Type: h.Get("Content-Type"), Body: body,
+	return p.sends(by(door, p.R.Context(), a2a.Call{Version: h.Get("A2A-Version"), Type: h.Get("Content-Type"), Body: body,
 		Method: p.R.Method, Path: p.R.PathValue("path"), Query: p.R.URL.Query()}))
 }
 
@@ -275,10 +276,7 @@ func stateOf(s verbs.TaskState) a2a.State {
 
 // contexts returns the session of each task. A task that no agent began gets one, which is kept.
 func (p *peer) contexts(ctx context.Context, all ...*task) ([]string, error) {
-	var ids []string
-	for _, t := range all {
-		ids = append(ids, t.id)
-	}
+	ids := message.Names(all, func(t *task) string { return t.id })
 	of, err := p.peers.Contexts(ctx, p.Principal, ids...)
 	names := make([]string, len(all))
 	for i, t := range all {
@@ -469,10 +467,7 @@ func refusedIn(why server.Problem) []a2a.Part {
 }
 
 func asksFirst(preview *receipt.Receipt) []a2a.Part {
-	var why []string
-	for _, ask := range preview.Asks() {
-		why = append(why, ask.Reason)
-	}
+	why := message.Names(preview.Asks(), func(ask receipt.Ask) string { return ask.Reason })
 	return []a2a.Part{
 		a2a.TextPart("You have to agree first: " + strings.Join(why, "; ") + ". Send it again as data in this context, with agreed: " + preview.Answer() + "."),
 		a2a.DataPart(wire.Run{Schema: wire.RunSchema, Outcome: wire.Previewed, Preview: preview}),

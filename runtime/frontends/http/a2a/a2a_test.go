@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -237,7 +236,7 @@ func (s *deskServer) does(who, script string) {
 // signsIn is the secret of a login.
 func (s *deskServer) signsIn(who string) string {
 	s.t.Helper()
-	secret, err := (&logins.Book{Store: s.store, Clock: time.Now, Random: rand.Reader}).Begin(context.Background(), who, "link")
+	secret, err := (&logins.Book{Store: s.store, Clock: time.Now}).Begin(context.Background(), who, "link")
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -952,7 +951,7 @@ func TestA2ATellsElsewhere(t *testing.T) {
 		one, two := d.serve(), d.serve()
 		poster := notify.NewPoster(true)
 		worker := &worker.Worker{Engine: one.engine, Store: d.store, Name: "w", Poll: 10 * time.Millisecond, Send: func(ctx context.Context, m engine.Message) error {
-			p, err := a2a.PostingOf(ctx, &peers.Book{Store: d.store, Clock: time.Now, Random: rand.Reader}, m)
+			p, err := a2a.PostingOf(ctx, &peers.Book{Store: d.store, Clock: time.Now}, m)
 			if err != nil || p == nil {
 				return err
 			}
@@ -1077,7 +1076,7 @@ func TestA2AKeepsWhatItCannotLookUp(t *testing.T) {
 		t.Fatal(doc)
 	}
 	kept := func() int {
-		all, err := (&peers.Book{Store: d.store, Clock: time.Now, Random: rand.Reader}).Pushes(t.Context(), "acme", task["id"].(string))
+		all, err := (&peers.Book{Store: d.store, Clock: time.Now}).Pushes(t.Context(), "acme", task["id"].(string))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"verbatim/runtime/state/sessions"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
+	"verbatim/verbs/message"
 )
 
 // How a message of an agent becomes calls, and what is kept of it.
@@ -232,10 +233,7 @@ func (p *peer) meant(ctx context.Context, s *engine.Session, text string, t *tas
 				return "", nil, err
 			case otherwise != nil && (u.Confidence < plainly || len(u.Left) > 0):
 			case u.Ask != "":
-				var offers []string
-				for _, offer := range u.Offers {
-					offers = append(offers, offer.Says)
-				}
+				offers := message.Names(u.Offers, func(offer dialog.Offer) string { return offer.Says })
 				return "", []a2a.Part{a2a.TextPart(u.Ask), a2a.DataPart(map[string]any{"verb": u.Verb, "offers": offers})}, nil
 			case u.Script != "" && len(u.Left) == 0:
 				return u.Script, nil, nil

@@ -146,9 +146,7 @@ func (v *visit) paper() (*paper, error) {
 	if int64(len(p.Script)) > v.Limits.Script {
 		return nil, server.Problem{Status: http.StatusRequestEntityTooLarge, Code: "too-large", Title: fmt.Sprintf("the script is larger than %d bytes", v.Limits.Script)}
 	}
-	if p.Name == "" {
-		p.Name = "request"
-	}
+	p.Name = cmp.Or(p.Name, "request")
 	p.script, p.faults = v.Limits.Parse(p.Name, p.Script)
 	return p, v.open(p)
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -110,7 +111,7 @@ func (d *desk) checks() (all []check, err error) {
 	}
 	if d.Notes != nil {
 		for _, note := range d.Notes(ctx) {
-			add(false, note, nil)
+			add(false, note.Says, nil)
 		}
 	}
 	return all, nil
@@ -213,10 +214,7 @@ func (d *desk) jobs() (pages.Picks, error) {
 	}
 	for i := range jobs {
 		j := &jobs[i]
-		what := d.Tell.Label(engine.JobSubject(&j.Job))
-		if what == "" {
-			what = j.Kind
-		}
+		what := cmp.Or(d.Tell.Label(engine.JobSubject(&j.Job)), j.Kind)
 		out.Rows = append(out.Rows, pages.Pick{Value: j.ID, Text: what, Cells: []string{d.Who(j.Principal), d.Time(j.Created), d.Say("dialog/of", strconv.Itoa(j.Attempt), strconv.Itoa(j.Tries())), d.Time(j.At), j.Note}})
 	}
 	if state := jobStates[at].name; state != "running" && state != "done" {

@@ -110,11 +110,7 @@ func (d *Desk) formPage() error {
 		return err
 	}
 	if f.values.Get("key") == "" {
-		key, err := d.Logins.Secret()
-		if err != nil {
-			return err
-		}
-		f.values.Set("key", key)
+		f.values.Set("key", logins.Secret())
 	}
 	return d.showForm(http.StatusOK, f, about)
 }
@@ -190,11 +186,7 @@ func (d *Desk) form(ctx context.Context, f *filledForm) (pages.Form, error) {
 // Trial makes the form of a verb whose button shows the call and what it would do, and sends nothing.
 func (d *Desk) Trial(verb *verbs.Verb) (pages.Form, error) {
 	f := d.fill(verb, url.Values{"try": {"1"}})
-	key, err := d.Logins.Secret()
-	if err != nil {
-		return pages.Form{}, err
-	}
-	f.values.Set("key", key)
+	f.values.Set("key", logins.Secret())
 	form, err := d.form(d.R.Context(), f)
 	form.Title = d.Say("pages/try")
 	form.Buttons = []pages.Button{{Name: "try", Value: "show", Text: d.Say("pages/show-call"), Tone: "main"}}
@@ -358,11 +350,7 @@ func (d *Desk) does(f *filledForm, about string, script *dsl.Script, program *ve
 		}
 		if refusal.Diagnostics[0].Code == "key-reused" {
 			// The form was sent before with other values: it gets a key of its own.
-			key, err := d.Logins.Secret()
-			if err != nil {
-				return err
-			}
-			f.values.Set("key", key)
+			f.values.Set("key", logins.Secret())
 			f.wrong[""] = d.Say("pages/sent-before")
 			return d.showForm(http.StatusConflict, f, about)
 		}
@@ -800,11 +788,7 @@ func (s *step) show(ctx context.Context, status int, field string, values url.Va
 	if wrong != "" {
 		form.Wrong = []pages.Mistake{{Field: q.ID, Text: wrong}}
 	}
-	key, err := s.Logins.Secret()
-	if err != nil {
-		return err
-	}
-	form.Hidden = append(form.Hidden, pages.Hidden{Name: "key", Value: key})
+	form.Hidden = append(form.Hidden, pages.Hidden{Name: "key", Value: logins.Secret()})
 	p := s.Frame(q.Label)
 	p.Head, p.Wrong = "", wrong != ""
 	p.Back = &pages.Link{URL: s.at(s.page), Text: s.Tell.Text(s.page.Title)}
@@ -831,13 +815,9 @@ func (s *step) asks(n int, name string, values url.Values) pages.Field {
 
 // check shows all answers before they are sent.
 func (s *step) check(ctx context.Context, status int, show, wrong string) error {
-	key, err := s.Logins.Secret()
-	if err != nil {
-		return err
-	}
 	here := "/questions/" + url.PathEscape(s.item)
 	changed := s.R.URL.Query().Get("changed")
-	a := pages.Answers{Title: s.Say("pages/check-answers"), URL: here, Hidden: []pages.Hidden{{Name: "key", Value: key}, {Name: "send", Value: "1"}, {Name: "edition", Value: s.edition()}},
+	a := pages.Answers{Title: s.Say("pages/check-answers"), URL: here, Hidden: []pages.Hidden{{Name: "key", Value: logins.Secret()}, {Name: "send", Value: "1"}, {Name: "edition", Value: s.edition()}},
 		Buttons: []pages.Button{{Text: s.Say("pages/send-answers", strconv.Itoa(len(s.call.Result.Rows))), Tone: "main"}},
 		Links:   []pages.Link{{URL: s.at(s.page), Text: s.Say("pages/come-back")}}}
 	if message := s.text(0, "message"); message != "" {

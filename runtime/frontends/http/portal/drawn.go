@@ -10,6 +10,7 @@ import (
 	"verbatim/runtime/frontends/http/pages"
 	"verbatim/stores"
 	"verbatim/verbs"
+	"verbatim/verbs/message"
 )
 
 // A Drawing is drawn by a domain below the facts of a row: boxes with arrows, or pairs of bars,
@@ -128,10 +129,7 @@ func (d *Desk) drawn(ctx context.Context) (all []pages.Block, err error) {
 		sum := 0
 		for n := range call.Result.Rows[:min(len(call.Result.Rows), mostBars)] {
 			r := row{d, list, call, n}
-			var label []string
-			for _, column := range of.Label {
-				label = append(label, r.text(column))
-			}
+			label := message.Names(of.Label, r.text)
 			text := strings.Join(label, ", ")
 			count, _ := strconv.ParseFloat(r.value(of.Number).Text(), 64)
 			sum += int(count)

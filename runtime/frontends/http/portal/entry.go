@@ -19,6 +19,7 @@ import (
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/http/pages"
+	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/runtime/state/sessions"
 	"verbatim/stores"
 	"verbatim/stores/journal"
@@ -288,11 +289,7 @@ func (d *Desk) undoes() error {
 	if err != nil {
 		return err
 	}
-	key, err := d.Logins.Secret()
-	if err != nil {
-		return err
-	}
-	values.Set("key", key)
+	values.Set("key", logins.Secret())
 	preview, err := d.Session.Keep(ctx, program, engine.RunOptions{Source: "page"})
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ import (
 	"verbatim/stores"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
+	"verbatim/verbs/message"
 )
 
 // A form is printed from the arguments of a verb. What a person fills in becomes a call, which
@@ -228,10 +229,7 @@ func (f *filledForm) field(ctx context.Context, p *verbs.Param, i int) (pages.Fi
 
 // fileHint says which files are accepted.
 func fileHint(l values.Language, u *verbs.Upload) string {
-	var kinds []string
-	for _, t := range u.Types {
-		kinds = append(kinds, verbs.TypeText(t))
-	}
+	kinds := message.Names(u.Types, verbs.TypeText)
 	text := values.Either(l, kinds)
 	if accept(u) == "" {
 		text = values.Key("pages/any-file").In(l)

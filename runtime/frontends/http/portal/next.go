@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"verbatim/runtime/frontends/http/pages"
+	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/verbs"
 )
 
@@ -69,11 +70,7 @@ func (d *Desk) nextTask(ctx context.Context) (*pages.Next, error) {
 
 // nextForm returns the form of an act for the first page; nil if it is too long for that.
 func (d *Desk) nextForm(ctx context.Context, verb *verbs.Verb, item string) (*pages.Form, error) {
-	key, err := d.Logins.Secret()
-	if err != nil {
-		return nil, err
-	}
-	f, _, err := d.asked(verb, url.Values{"item": {item}, "key": {key}})
+	f, _, err := d.asked(verb, url.Values{"item": {item}, "key": {logins.Secret()}})
 	if err != nil {
 		return nil, err
 	}

@@ -238,10 +238,7 @@ func (d *Desk) home() error {
 // form, beside the conversation.
 func (d *Desk) plainPage(status int, draft, unsent string) error {
 	ctx := d.R.Context()
-	p := d.Frame(d.Say("pages/start"))
-	if banner := d.doneBanner(ctx); banner != nil {
-		p.Banners = append(p.Banners, *banner)
-	}
+	p := d.headed(ctx, d.Say("pages/start"))
 	can := pages.Prose{ID: "also", Title: d.Say("pages/can-do")}
 	all := d.Session.Verbs()
 	for _, verb := range all[:min(len(all), mostVerbs)] {
@@ -254,12 +251,39 @@ func (d *Desk) plainPage(status int, draft, unsent string) error {
 		can.Lines = []string{d.Say("pages/none")}
 	}
 	p.Main = append(p.Main, can)
+	return d.beside(ctx, status, p, draft, unsent)
+}
+
+// headed returns the part of a page around its blocks, with what was done last.
+func (d *Desk) headed(ctx context.Context, title string) pages.Page {
+	p := d.Frame(title)
+	if banner := d.doneBanner(ctx); banner != nil {
+		p.Banners = append(p.Banners, *banner)
+	}
+	return p
+}
+
+// beside shows a page with the conversation beside it.
+func (d *Desk) beside(ctx context.Context, status int, p pages.Page, draft, unsent string) error {
 	talk, err := d.conversation(ctx, draft, unsent)
 	if err != nil {
 		return err
 	}
 	p.Aside = append(p.Aside, talk)
 	return d.Render(status, p)
+}
+
+// homeOf ends the home of a page: what the palette offers besides, and draws, comes last.
+func (d *Desk) homeOf(ctx context.Context, status int, p pages.Page, draft, unsent string) error {
+	if also := d.also(); also != nil {
+		p.Main = append(p.Main, *also)
+	}
+	drawn, err := d.drawn(ctx)
+	if err != nil {
+		return err
+	}
+	p.Main = append(p.Main, drawn...)
+	return d.beside(ctx, status, p, draft, unsent)
 }
 
 // mostVerbs is how many verbs a page lists that no palette arranges; the reference has the others.
@@ -273,7 +297,7 @@ func (d *Desk) homePage(status int, draft, unsent string) error {
 		return d.deskPage(status, draft, unsent)
 	}
 	ctx := d.R.Context()
-	p := d.Frame(d.Tell.Text(d.page.Title))
+	p := d.headed(ctx, d.Tell.Text(d.page.Title))
 	if d.page.About != nil {
 		if name, err := d.Session.Names().Active(ctx, d.page.About.Store.Name); err == nil && name == "" {
 			var help []pages.Link
@@ -283,9 +307,6 @@ func (d *Desk) homePage(status int, draft, unsent string) error {
 			p.Main = []pages.Block{pages.Prose{ID: "empty", Title: d.Say("pages/nothing-visible"), Lines: []string{d.Say("pages/not-linked")}, Links: help}}
 			return d.Render(status, p)
 		}
-	}
-	if banner := d.doneBanner(ctx); banner != nil {
-		p.Banners = append(p.Banners, *banner)
 	}
 	late, err := d.late(ctx)
 	if err != nil {
@@ -314,20 +335,7 @@ func (d *Desk) homePage(status int, draft, unsent string) error {
 	if len(tasks.Tasks) > 0 || next == nil || tasks.Folded != nil {
 		p.Main = append(p.Main, tasks)
 	}
-	if also := d.also(); also != nil {
-		p.Main = append(p.Main, *also)
-	}
-	drawn, err := d.drawn(ctx)
-	if err != nil {
-		return err
-	}
-	p.Main = append(p.Main, drawn...)
-	talk, err := d.conversation(ctx, draft, unsent)
-	if err != nil {
-		return err
-	}
-	p.Aside = append(p.Aside, talk)
-	return d.Render(status, p)
+	return d.homeOf(ctx, status, p, draft, unsent)
 }
 
 // A row is a row of an answer, for a page.
@@ -357,12 +365,12 @@ func (d *Desk) rows(ctx context.Context, of *verbs.PageList) ([]row, error) {
 }
 
 // listed reads the rows of a list within a window, and reports whether there are more.
-func (d *Desk) listed(ctx context.Context, of *verbs.PageList, w verbs.Window, args ...dsl.Arg) (all []row, more bool, err error) {
+func (d *Desk) listed(ctx context.Context, of *verbs.PageList, w verbs.Window) (all []row, more bool, err error) {
 	limit := w.Limit
 	if w.Limit > 0 {
 		w.Limit++
 	}
-	call, err := d.readWithin(ctx, &w, of.Verb, args...)
+	call, err := d.readWithin(ctx, &w, of.Verb)
 	if err != nil || call.Result == nil {
 		return nil, false, err
 	}
@@ -1082,11 +1090,7 @@ func (d *Desk) conversation(ctx context.Context, draft, unsent string) (pages.Ta
 	} else {
 		t.Messages = []pages.Message{{Who: d.Say("pages/assistant"), Lines: []string{d.Say("pages/hello", d.person())}}}
 	}
-	key, err := d.Logins.Secret()
-	if err != nil {
-		return t, err
-	}
-	t.Hidden = []pages.Hidden{{Name: "page", Value: strconv.Itoa(slices.Index(d.all, d.page) + 1)}, {Name: "key", Value: key}}
+	t.Hidden = []pages.Hidden{{Name: "page", Value: strconv.Itoa(slices.Index(d.all, d.page) + 1)}, {Name: "key", Value: logins.Secret()}}
 	t.File = d.takesFile(unsent)
 	c, err := d.Converse(d.Session)
 	if err != nil {

@@ -245,10 +245,7 @@ func (q *queue) filters() *pages.Filters {
 // deskPage shows the home of a page for staff: its queue, and the conversation.
 func (d *Desk) deskPage(status int, draft, unsent string) error {
 	ctx := d.R.Context()
-	p := d.Frame(d.Tell.Text(d.page.Title))
-	if banner := d.doneBanner(ctx); banner != nil {
-		p.Banners = append(p.Banners, *banner)
-	}
+	p := d.headed(ctx, d.Tell.Text(d.page.Title))
 	late, err := d.lateAtDesk(ctx)
 	if err != nil {
 		return err
@@ -263,20 +260,7 @@ func (d *Desk) deskPage(status int, draft, unsent string) error {
 		return err
 	}
 	p.Main = append(p.Main, list)
-	if also := d.also(); also != nil {
-		p.Main = append(p.Main, *also)
-	}
-	drawn, err := d.drawn(ctx)
-	if err != nil {
-		return err
-	}
-	p.Main = append(p.Main, drawn...)
-	talk, err := d.conversation(ctx, draft, unsent)
-	if err != nil {
-		return err
-	}
-	p.Aside = append(p.Aside, talk)
-	return d.Render(status, p)
+	return d.homeOf(ctx, status, p, draft, unsent)
 }
 
 // mostLate is how many promises that were not kept stand above a queue.

@@ -16,6 +16,7 @@ import (
 
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/frontends/http/pages"
+	"verbatim/runtime/frontends/http/server/logins"
 	"verbatim/runtime/state/uploads"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
@@ -40,11 +41,8 @@ func (d *Desk) review(name string, call *receipt.Call, r row, listed bool) error
 	if listed {
 		title = r.title()
 	}
-	p := d.Frame(pages.Sentence(title))
+	p := d.headed(ctx, pages.Sentence(title))
 	p.Wide, p.Full, p.Back = true, true, &pages.Link{URL: q.url(d.at(d.page)), Text: d.Tell.Text(d.page.Title)}
-	if banner := d.doneBanner(ctx); banner != nil {
-		p.Banners = append(p.Banners, *banner)
-	}
 	opened, err := d.openedCard(ctx, name)
 	if err != nil {
 		return err
@@ -105,11 +103,7 @@ func (d *Desk) decision(ctx context.Context, q *queue, name string, call *receip
 	}
 	if len(links) > 0 {
 		if form, ok := d.direct(links[0], name, next); ok {
-			key, err := d.Logins.Secret()
-			if err != nil {
-				return card, err
-			}
-			card.URL, card.Hidden, card.Buttons = form.URL, append(form.Hidden, pages.Hidden{Name: "key", Value: key}), []pages.Button{{Name: "direct", Value: "1", Text: links[0].Text, Tone: "main"}}
+			card.URL, card.Hidden, card.Buttons = form.URL, append(form.Hidden, pages.Hidden{Name: "key", Value: logins.Secret()}), []pages.Button{{Name: "direct", Value: "1", Text: links[0].Text, Tone: "main"}}
 			links = links[1:]
 		}
 	}

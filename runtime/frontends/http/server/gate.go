@@ -200,6 +200,7 @@ func (g *gate) hold(r *http.Request, c *http.ResponseController, from string) (g
 		held += size
 		all := g.bodies.Add(size)
 		if from != "" && !g.takes(from, size) || all > g.most {
+			g.sheds.Inc()
 			return give, errBusy
 		}
 		piece, n := make([]byte, size), 0

@@ -229,9 +229,7 @@ func (t *teller) WriteHeader(status int) {
 }
 
 func (t *teller) Write(b []byte) (int, error) {
-	if t.status == 0 {
-		t.status = http.StatusOK
-	}
+	t.status = cmp.Or(t.status, http.StatusOK)
 	n, err := t.ResponseWriter.Write(b)
 	t.bytes += int64(n)
 	return n, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -149,6 +150,38 @@ type metrics struct {
 	show     http.Handler
 }
 
+// A Note is a line for operators about something that they should mend.
+type Note struct {
+	About string // one of those below, a label
+	Says  string
+}
+
+// What notes are about.
+const (
+	NoteRestore     = "restore"     // a restored store would not be noticed
+	NoteCertificate = "certificate" // it does not hold
+	NoteReload      = "reload"      // the last one refused something
+	NoteKey         = "key"         // it signs nothing
+	NoteDisk        = "disk"        // it has little room
+	NoteWatch       = "watch"       // nobody reads what is counted
+)
+
+var noteKinds = [...]string{NoteRestore, NoteCertificate, NoteReload, NoteKey, NoteDisk, NoteWatch}
+
+// Watched is what the program knows of its machine and of itself, beside what the server counts.
+type Watched struct {
+	Certificates map[string]time.Time // when those end that clients are shown, by the door: https or mail
+	Refused      map[string]string    // the parts that the last reload refused, each with the code of the cause
+	Disks        []Disk
+	ClockAhead   time.Duration // of the machine before the store
+}
+
+// A Disk is the free space where a folder is, and the space that should be free there, in bytes.
+type Disk struct {
+	Of           string // what the folder is for, a label
+	Free, Wanted int64
+}
+
 func newMetrics(s *Server) *metrics {
 	counts := s.Meter
 	if counts == nil {
@@ -156,8 +189,15 @@ func newMetrics(s *Server) *metrics {
 	}
 	m := &metrics{registry: prometheus.NewRegistry(), requests: counts.requests, sheds: counts.sheds}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests, m.sheds,
-		s.gauges(s.countStore, "verbatim_store_up", "1 if the store answers, 0 if it does not."),
-		s.gauges(s.countJobs, "verbatim_jobs", "Jobs, by state; those that are done are not counted.",
+		s.gauges(s.countStore, "verbatim_store_up", "1 if the store answers, 0 if it does not.",
+			"verbatim_store_full", "1 if the disk of the store was full when something was written last, 0 if not."),
+		s.gauges(s.countNotes, "verbatim_notes{about}", "1 where /readyz has a line for operators about this, 0 where it has none."),
+		s.gauges(s.countWatched, "verbatim_certificate_days{door}", "Days until a certificate ends that clients are shown; below 0 it has ended.",
+			"verbatim_reload_refused{part,cause}", "1 for each part of the configuration that the last reload refused, with the code of the cause.",
+			"verbatim_disk_free_bytes{of}", "Free space where the folder is.",
+			"verbatim_disk_wanted_bytes{of}", "Free space that should be there: serve --room.",
+			"verbatim_clock_ahead_seconds", "How far the clock of this machine is ahead of the store's."),
+		s.gauges(s.countJobs, "verbatim_jobs{state}", "Jobs, by state; those that are done are not counted.",
 			"verbatim_oldest_job_seconds", "How late the job is that is due longest.",
 			"verbatim_oldest_failing_job_seconds", "How long ago the oldest job was made that failed and waits to be tried again."),
 		s.gauges(s.countWaiting, "verbatim_waiting_agreements", "What waits for somebody's agreement.",
@@ -193,24 +233,28 @@ func newMetrics(s *Server) *metrics {
 	return m
 }
 
-// gauges makes gauges of names and helps; those of jobs by state have a label.
+// gauges makes gauges of names and helps. The labels of a gauge stand in braces behind its name.
 func (s *Server) gauges(count func(context.Context, func(int, float64, ...string)) error, namesAndHelps ...string) *gauges {
 	g := &gauges{s: s, count: count}
 	for i := 0; i < len(namesAndHelps); i += 2 {
 		var labels []string
-		if namesAndHelps[i] == "verbatim_jobs" {
-			labels = []string{"state"}
+		name, listed, labelled := strings.Cut(strings.TrimSuffix(namesAndHelps[i], "}"), "{")
+		if labelled {
+			labels = strings.Split(listed, ",")
 		}
-		g.descs = append(g.descs, prometheus.NewDesc(namesAndHelps[i], namesAndHelps[i+1], labels, nil))
+		g.descs = append(g.descs, prometheus.NewDesc(name, namesAndHelps[i+1], labels, nil))
 	}
 	return g
 }
 
 // ServeMetrics answers at a listener of its own until ctx ends, whatever host is asked for: only
-// programs that watch this server reach that address.
-func (f *Front) ServeMetrics(ctx context.Context, l net.Listener) error {
+// programs that watch this server reach that address. read is called for each answer.
+func (f *Front) ServeMetrics(ctx context.Context, l net.Listener, read func()) error {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) { f.Server().metrics.show.ServeHTTP(w, r) })
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		read()
+		f.Server().metrics.show.ServeHTTP(w, r)
+	})
 	own := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second}
 	stop := context.AfterFunc(ctx, func() { _ = own.Close() })
 	defer stop()
@@ -276,6 +320,41 @@ func (s *Server) countStore(ctx context.Context, to func(i int, value float64, l
 		up = 0
 	}
 	to(0, up)
+	full := 0.0
+	if s.Store.Full() {
+		full = 1
+	}
+	to(1, full)
+	return nil
+}
+
+func (s *Server) countNotes(ctx context.Context, to func(i int, value float64, labels ...string)) error {
+	there := map[string]float64{}
+	for _, n := range s.notes(ctx) {
+		there[n.About] = 1
+	}
+	for _, about := range noteKinds {
+		to(0, there[about], about)
+	}
+	return nil
+}
+
+func (s *Server) countWatched(_ context.Context, to func(i int, value float64, labels ...string)) error {
+	if s.Watched == nil {
+		return nil
+	}
+	w := s.Watched()
+	for door, end := range w.Certificates {
+		to(0, time.Until(end).Hours()/24, door)
+	}
+	for part, cause := range w.Refused {
+		to(1, 1, part, cause)
+	}
+	for _, d := range w.Disks {
+		to(2, float64(d.Free), d.Of)
+		to(3, float64(d.Wanted), d.Of)
+	}
+	to(4, w.ClockAhead.Seconds())
 	return nil
 }
 

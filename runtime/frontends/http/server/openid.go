@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"verbatim/runtime/frontends/http/server/logins"
+
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 )
@@ -77,17 +79,8 @@ func (v *Visit) toOpenID() error {
 	if err != nil {
 		return v.openIDUnknown(err)
 	}
-	f := flow{Verifier: oauth2.GenerateVerifier(), To: back(v.R.FormValue("to"))}
-	if f.State, err = v.Logins.Secret(); err == nil {
-		f.Nonce, err = v.Logins.Secret()
-	}
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
+	f := flow{Verifier: oauth2.GenerateVerifier(), State: logins.Secret(), Nonce: logins.Secret(), To: back(v.R.FormValue("to"))}
+	text, _ := json.Marshal(f) // of texts and numbers: it cannot fail
 	v.setCookie(cookieFlow, base64.RawURLEncoding.EncodeToString(text), flowTime)
 	return v.See(v.oauth(provider).AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)))
 }

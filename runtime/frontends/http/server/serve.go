@@ -17,10 +17,8 @@ package server
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"errors"
-	"io"
 	"log/slog"
 	"math"
 	"net"
@@ -70,7 +68,6 @@ type Options struct {
 	// Proxied says that a trusted proxy is in front, whose X-Forwarded-For names the client.
 	Proxied bool
 	Clock   func() time.Time
-	Random  io.Reader
 	Log     *slog.Logger
 	// Meter counts what the engine does; nil for no counts.
 	Meter *Meter
@@ -87,8 +84,10 @@ type Options struct {
 	// Unfit looks closely at why the store's shape does not serve the palettes, and returns nil if it does: see
 	// Unfit. It may be nil.
 	Unfit func(context.Context) error
-	// Notes returns lines that /readyz says while the server is ready: what operators should mend. It may be nil.
-	Notes func(context.Context) []string
+	// Notes returns what operators should mend, which /readyz says while the server is ready. It may be nil.
+	Notes func(context.Context) []Note
+	// Watched returns what is counted beside what the server knows itself. It may be nil.
+	Watched func() Watched
 }
 
 // ErrNobody says that an identity or a token is unknown.
@@ -160,9 +159,6 @@ func New(o Options) (*Server, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	if o.Random == nil {
-		o.Random = rand.Reader
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -172,7 +168,7 @@ func New(o Options) (*Server, error) {
 		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Bodies: cmp.Or(o.Limits.Bodies, 256<<20), Script: cmp.Or(o.Limits.Script, 1<<20), Calls: cmp.Or(o.Limits.Calls, dsl.DefaultLimits.Calls), Drain: cmp.Or(o.Limits.Drain, 10*time.Second), Linger: o.Limits.Linger,
 	}
 	s := &Server{Options: o, public: public, hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(), mux: http.NewServeMux(),
-		Logins: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}}
+		Logins: &logins.Book{Store: o.Store, Clock: o.Clock}}
 	for _, host := range append([]string{public.Host}, o.Hosts...) {
 		s.hosts[strings.ToLower(host)] = true
 	}
@@ -359,8 +355,8 @@ func (s *Server) readyz(v *Visit) error {
 		return v.Send(http.StatusServiceUnavailable, "text/plain; charset=utf-8", []byte("the store does not answer\n"))
 	}
 	lines := []string{"ready", "palettes " + PalettesVersion(s.Registry)}
-	if s.Notes != nil {
-		lines = append(lines, s.Notes(ctx)...)
+	for _, n := range s.notes(ctx) {
+		lines = append(lines, n.Says)
 	}
 	text := strings.Join(lines, "\n") + "\n"
 	if s.Meter != nil && s.Meter.down.Load() {
@@ -393,6 +389,13 @@ func (s *Server) ready(ctx context.Context) error {
 		s.Log.Info("ready again")
 	}
 	return err
+}
+
+func (s *Server) notes(ctx context.Context) []Note {
+	if s.Options.Notes == nil {
+		return nil
+	}
+	return s.Options.Notes(ctx)
 }
 
 // readyTime is how long the store is given to say whether it is ready.

@@ -16,12 +16,10 @@ import (
 
 // An address is the pipe to a server over HTTP.
 type address struct {
-	ctx     context.Context
-	stop    context.CancelFunc
+	inbox
 	at      string
 	headers map[string]string
 	client  *http.Client
-	in      chan *message
 
 	mu               sync.Mutex
 	session, version string
@@ -29,7 +27,7 @@ type address struct {
 
 func newAddress(ctx context.Context, at string, headers map[string]string) *address {
 	ctx, stop := context.WithCancel(ctx)
-	a := &address{ctx: ctx, stop: stop, at: at, headers: headers, in: make(chan *message, 64)}
+	a := &address{inbox: inbox{ctx, stop, make(chan *message, 64)}, at: at, headers: headers}
 	a.client = &http.Client{CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if r.URL.Host != via[0].URL.Host || len(via) > 3 {
 			return errors.New("it sends us elsewhere") // with what is meant for it
@@ -37,15 +35,6 @@ func newAddress(ctx context.Context, at string, headers map[string]string) *addr
 		return nil
 	}}
 	return a
-}
-
-func (a *address) read() (*message, error) {
-	select {
-	case m := <-a.in:
-		return m, nil
-	case <-a.ctx.Done():
-		return nil, io.EOF
-	}
 }
 
 // hear hands a message on, unless nobody listens any more.

@@ -90,14 +90,10 @@ func (s *State) Install(c Client, self string, flags ...string) (names []string,
 		}
 		in.After = after
 		done[c.Name] = in
-		record, err := json.MarshalIndent(done, "", "  ")
-		if err == nil {
-			err = Write(s.Path("installed.json"), record) // first: what was must be known
+		if err := s.records(done); err != nil { // first: what was must be known
+			return err
 		}
-		if err == nil {
-			err = Write(c.File, after)
-		}
-		return err
+		return Write(c.File, after)
 	})
 	slices.Sort(names)
 	return names, err
@@ -147,11 +143,7 @@ func (s *State) Uninstall(c Client) (left []string, err error) {
 			return err
 		}
 		delete(done, c.Name)
-		record, err := json.MarshalIndent(done, "", "  ")
-		if err != nil {
-			return err
-		}
-		return Write(s.Path("installed.json"), record)
+		return s.records(done)
 	})
 	return left, err
 }
@@ -163,6 +155,15 @@ func (s *State) files() (all []string) {
 		all = append(all, in.File)
 	}
 	return all
+}
+
+// records writes down what Install changed.
+func (s *State) records(done map[string]installed) error {
+	text, err := json.MarshalIndent(done, "", "  ")
+	if err != nil {
+		return err
+	}
+	return Write(s.Path("installed.json"), text)
 }
 
 func (s *State) installed() (map[string]installed, error) {

@@ -46,9 +46,7 @@ const mostSessions = 100
 
 // A remote is the pipe to a client over HTTP.
 type remote struct {
-	ctx  context.Context
-	stop context.CancelFunc
-	in   chan *message
+	inbox
 
 	mu      sync.Mutex
 	streams []*stream // of requests, the oldest first
@@ -66,15 +64,6 @@ type stream struct {
 type posted struct {
 	text []byte
 	last bool
-}
-
-func (r *remote) read() (*message, error) {
-	select {
-	case m := <-r.in:
-		return m, nil
-	case <-r.ctx.Done():
-		return nil, io.EOF
-	}
 }
 
 func (r *remote) close() { r.stop() }
@@ -312,7 +301,7 @@ func (l *Listener) begins(w http.ResponseWriter) *remote {
 	}
 	id := rand.Text()
 	ctx, stop := context.WithCancel(l.ctx)
-	c := &remote{ctx: ctx, stop: stop, in: make(chan *message, 16)}
+	c := &remote{inbox: inbox{ctx, stop, make(chan *message, 16)}}
 	l.sessions[id] = c
 	w.Header().Set("Mcp-Session-Id", id)
 	go func() {

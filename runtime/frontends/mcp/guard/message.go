@@ -3,6 +3,7 @@ package guard
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,6 +74,22 @@ type pipe interface {
 	read() (*message, error)
 	write(*message) error
 	close()
+}
+
+// An inbox is the reading half of a pipe whose messages come over HTTP, until its context ends.
+type inbox struct {
+	ctx  context.Context
+	stop context.CancelFunc
+	in   chan *message
+}
+
+func (i *inbox) read() (*message, error) {
+	select {
+	case m := <-i.in:
+		return m, nil
+	case <-i.ctx.Done():
+		return nil, io.EOF
+	}
 }
 
 // errNoMessage says that something else than a message came.

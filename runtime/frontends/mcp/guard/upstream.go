@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	"verbatim/runtime/protocols/mcp"
 )
 
 // An upstream is one client's connection to one server.
@@ -100,7 +100,7 @@ func (u *upstream) program() (pipe, func() string, error) {
 		cmd.Env = append(cmd.Env, name+"="+u.Env[name])
 	}
 	group(cmd)
-	last := &tail{to: u.session.Log}
+	last := &mcp.Tail{To: u.session.Log}
 	cmd.Stderr, cmd.WaitDelay = last, time.Second
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -130,29 +130,7 @@ func (u *upstream) program() (pipe, func() string, error) {
 		_ = cmd.Wait()
 		close(ended)
 	}
-	return p, last.text, nil
-}
-
-// A tail passes text on, and keeps its end.
-type tail struct {
-	to   io.Writer
-	mu   sync.Mutex
-	kept []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.kept = append(t.kept, p[max(0, len(p)-300):]...)
-	t.kept = t.kept[max(0, len(t.kept)-300):]
-	_, _ = t.to.Write(p)
-	return len(p), nil
-}
-
-func (t *tail) text() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.ToValidUTF8(strings.TrimSpace(string(t.kept)), "\uFFFD")
+	return p, last.Text, nil
 }
 
 // ask sends a request of our own and waits for the answer.

@@ -113,9 +113,7 @@ func Open(c Config) (*Queue, error) {
 	if c.Subscription == "" {
 		return nil, errors.New("rabbit: the subscription is missing")
 	}
-	if c.Longest == 0 {
-		c.Longest = 10 * time.Second
-	}
+	c.Longest = cmp.Or(c.Longest, 10*time.Second)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

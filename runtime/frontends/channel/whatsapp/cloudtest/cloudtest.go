@@ -14,6 +14,7 @@ package cloudtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -256,10 +257,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		write(w, http.StatusOK, map[string]any{"success": true})
 		return
 	}
-	to := strings.TrimPrefix(q.To, "+")
-	if to == "" {
-		to = q.Recipient
-	}
+	to := cmp.Or(strings.TrimPrefix(q.To, "+"), q.Recipient)
 	one := Sent{To: to, Ours: q.Ours}
 	if q.Context != nil {
 		one.ReplyTo = q.Context.MessageID

@@ -13,7 +13,6 @@ package peers
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -24,9 +23,8 @@ import (
 
 // A Book keeps it in a store. It is safe for use by many goroutines and processes.
 type Book struct {
-	Store  stores.Store
-	Clock  func() time.Time
-	Random io.Reader // of keys
+	Store stores.Store
+	Clock func() time.Time
 }
 
 // A Message is the record of a message that a peer sent.

@@ -3,7 +3,7 @@
 // person signs in with one process and acts with another, and a login that one process ends
 // is over for all.
 //
-//	book := &logins.Book{Store: store, Clock: time.Now, Random: rand.Reader}
+//	book := &logins.Book{Store: store, Clock: time.Now}
 //	secret, err := book.Begin(ctx, "clara", "link")
 //	login, err := book.Find(ctx, secret)   // ErrOver where there is none any more
 //
@@ -13,11 +13,11 @@ package logins
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
-	"io"
 	"time"
 
 	"verbatim/runtime/internal/digest"
@@ -61,8 +61,6 @@ type Login struct {
 type Book struct {
 	Store stores.Store
 	Clock func() time.Time
-	// Random makes secrets.
-	Random io.Reader
 }
 
 // The fields of a login.
@@ -109,12 +107,10 @@ func Own() []*stores.Entity { return []*stores.Entity{logins, links} }
 var scope = stores.Scope{Principal: "verbatim", All: true}
 
 // Secret makes a secret of 256 bits, fit for a cookie and for an address.
-func (b *Book) Secret() (string, error) {
+func Secret() string {
 	var raw [32]byte
-	if _, err := io.ReadFull(b.Random, raw[:]); err != nil {
-		return "", err
-	}
-	return base64.RawURLEncoding.EncodeToString(raw[:]), nil
+	rand.Read(raw[:]) // never fails, by its documentation
+	return base64.RawURLEncoding.EncodeToString(raw[:])
 }
 
 // CertificateDigest returns the digest by which a client's certificate is known, from its bytes in
@@ -138,9 +134,7 @@ func (b *Book) now() time.Time { return stores.NewTime(b.Clock()).Time() }
 // Begin signs a principal in, and returns the secret of the login. The secret is new each time, so
 // that nobody is signed in by an earlier one.
 func (b *Book) Begin(ctx context.Context, principal, how string) (secret string, err error) {
-	if secret, err = b.Secret(); err != nil {
-		return "", err
-	}
+	secret = Secret()
 	now := stores.NewTime(b.now())
 	return secret, b.write(ctx, logins.Insert(keyOf(secret), stores.NewString(principal), stores.NewString(how), now, now))
 }
@@ -203,11 +197,6 @@ func (b *Book) EndOne(ctx context.Context, principal, id string) error {
 	return b.drop(ctx, stores.Cond{Op: stores.And, Kids: []stores.Cond{*equal(loginPrincipal, stores.NewString(principal)), *equal(loginKey, stores.NewString(id))}})
 }
 
-// EndAll ends all logins of a principal.
-func (b *Book) EndAll(ctx context.Context, principal string) error {
-	return b.drop(ctx, *equal(loginPrincipal, stores.NewString(principal)))
-}
-
 func (b *Book) drop(ctx context.Context, where stores.Cond) error {
 	return b.update(ctx, func(tx stores.Tx) error {
 		rows, err := tx.Find(ctx, stores.Find{Entity: logins, Where: &where, Hold: stores.Firm})
@@ -225,18 +214,14 @@ func (b *Book) drop(ctx context.Context, where stores.Cond) error {
 // Link makes a link by which a principal can sign in once, within the time lasts, Link at most. If browser is
 // given, it is the Digest of one browser's secret, and only that browser can use the link.
 func (b *Book) Link(ctx context.Context, principal, browser string, lasts time.Duration) (secret string, err error) {
-	if secret, err = b.Secret(); err != nil {
-		return "", err
-	}
+	secret = Secret()
 	return secret, b.write(ctx, links.Insert(keyOf(secret), stores.NewString(principal), stores.NewString(browser), stores.NewTime(b.now().Add(lasts))))
 }
 
 // Use signs in by a link, and uses it up. It returns ErrOver for a link that was used, that has
 // expired, or that belongs to another browser; in the last case the link stays valid.
 func (b *Book) Use(ctx context.Context, link, browser, how string) (secret, principal string, err error) {
-	if secret, err = b.Secret(); err != nil {
-		return "", "", err
-	}
+	secret = Secret()
 	err = b.update(ctx, func(tx stores.Tx) error {
 		row, err := tx.Get(ctx, links, keyOf(link))
 		if errors.Is(err, stores.ErrNotFound) {
