@@ -306,7 +306,7 @@ func TestARolloutIsWalkedByItsFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &planning{file: file, config: c, log: slog.New(slog.DiscardHandler)}
-	if p.answer, err = trustgraph.NewSwitch(answers("confidence"), answers("react"), flagsOf(c), func(r trustgraph.Route, _ error) { counted[r]++ }); err != nil {
+	if p.answer, err = trustgraph.NewSwitch(answers("confidence"), answers("react"), c.Flags, func(r trustgraph.Route, _ error) { counted[r]++ }); err != nil {
 		t.Fatal(err)
 	}
 	const sessions = 10_000

@@ -62,14 +62,24 @@ func ownPalettes(reg *verbs.Registry) []*dsl.Source {
 	return own
 }
 
-// palettesFor loads the system palette only if one of the given verbs is its own.
+// palettesFor loads the palettes of this program only if one of the given verbs is theirs.
 func (a *app) palettesFor(flag string, verbs ...string) (*verbs.Registry, error) {
-	for _, v := range verbs {
-		if strings.HasPrefix(v, "system.") {
-			return a.wholePalettes(flag)
-		}
+	reg, err := a.palettes(flag)
+	if err != nil || !slices.ContainsFunc(verbs, func(v string) bool { return reg.Verb(v) == nil }) {
+		return reg, err
 	}
-	return a.palettes(flag)
+	whole, err := a.wholePalettes(flag)
+	if err != nil {
+		return nil, err
+	}
+	own := func(v string) bool {
+		domain, _, _ := strings.Cut(v, ".")
+		return whole.Palette(domain) != nil && reg.Palette(domain) == nil
+	}
+	if slices.ContainsFunc(verbs, own) {
+		return whole, nil
+	}
+	return reg, nil
 }
 
 // declared counts the entities that the palettes of the directory declare.

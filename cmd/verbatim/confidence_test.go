@@ -418,3 +418,12 @@ func newCollector(t *testing.T, takes func([]byte)) string {
 	t.Cleanup(func() { s.Close() })
 	return "http://" + l.Addr().String()
 }
+
+// A question that is audited holds no password and no number of an account. (T44)
+func TestAnAuditHoldsNoSecret(t *testing.T) {
+	t.Parallel()
+	got := sanitized("My password is hunter2 and my IBAN DE89370400440532013000, what of Albatros?")
+	if strings.Contains(got, "hunter2") || strings.Contains(got, "DE89370400440532013000") || !strings.Contains(got, "what of Albatros?") {
+		t.Error(got)
+	}
+}

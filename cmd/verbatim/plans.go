@@ -8,8 +8,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +19,7 @@ import (
 	"verbatim/runtime/conversation/llm"
 	"verbatim/runtime/domains/confidence"
 	"verbatim/runtime/domains/confidence/react"
+	"verbatim/runtime/domains/kyc/redact"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/frontends/channel"
 	"verbatim/runtime/frontends/http/server"
@@ -78,11 +81,25 @@ func (a *app) plans(reg *verbs.Registry, store stores.Store, eng *engine.Engine,
 	if err != nil {
 		return nil, err
 	}
+	if err := config.Fits(reg); err != nil {
+		return nil, usage(fmt.Sprintf("the file of plans %q cannot be used: %s", file, receipt.Safe(err.Error())), "verbatim explain lists the verbs")
+	}
+	if config.As != confidence.DefaultConfig().As { // the file names them
+		s, err := eng.Session(context.Background(), config.As)
+		var refusal *engine.Refusal
+		if err != nil && !errors.As(err, &refusal) {
+			return nil, err
+		}
+		if err != nil || !s.May(reg.Verb("plan.note")) {
+			return nil, usage(fmt.Sprintf("the file of plans %q cannot be used: as: %s is nobody with the role plan-runner", file, receipt.Safe(config.As)), "verbatim help make-plans says who notes what became of steps")
+		}
+	}
 	host, _ := os.Hostname() // without one, the process id suffices
 	p := &planning{file: file, config: config, log: log, runner: &workflow.Runner{
 		Clerk: serviceaccount.Clerk{Registry: reg, Engine: eng, Store: store, As: config.As, Source: "plan"},
 		Name:  strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Clock: clock}}
 	p.agent = confidence.New(config, p.runner, model, clock)
+	p.agent.Sanitize = sanitized
 	count := func(trustgraph.Route, error) {}
 	p.runner.Observe = logsPlans(config.Audit, log)
 	if meter != nil {
@@ -95,7 +112,7 @@ func (a *app) plans(reg *verbs.Registry, store stores.Store, eng *engine.Engine,
 	if err != nil {
 		return nil, err
 	}
-	p.answer, err = trustgraph.NewSwitch(p.agent, reacting(eng, &react.Agent{Registry: reg, Model: model, Clock: clock, Zone: zone}, model != nil), flagsOf(config), count)
+	p.answer, err = trustgraph.NewSwitch(p.agent, reacting(eng, &react.Agent{Registry: reg, Model: model, Clock: clock, Zone: zone}, model != nil), config.Flags, count)
 	return p, err
 }
 
@@ -104,17 +121,29 @@ func (a *app) plansAtWork(reg *verbs.Registry, store stores.Store, eng *engine.E
 	return a.plans(reg, store, eng, nil, clock, nil, a.logger("error"))
 }
 
-func flagsOf(c confidence.Config) trustgraph.Flags {
-	return trustgraph.Flags{Enabled: c.Flags.Enabled, Share: c.Flags.Share, Fallback: c.Flags.Fallback}
+// sanitized takes secrets and numbers of persons out of a question that is audited.
+func sanitized(question string) string {
+	text, _ := redact.Redact(credentials().ReplaceAllString(question, "$1[secret]"), redact.Record{})
+	return text
 }
+
+var credentials = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(\b(?:pass(?:word|phrase|code)|pin|api[- ]?key|token|secret|passwort|kennwort|mot de passe|contraseña|clave)\b\W{0,3}(?:(?:is|was|ist|war|lautet|est|es)\b\W{0,3})?)[^\s,;]+`)
+})
 
 // logsPlans logs the end of each plan without its texts, and each attempt that failed for another
 // reason than a refusal, since the asker is only told that the system failed.
 func logsPlans(c confidence.Audit, log *slog.Logger) func(workflow.Event) {
 	return func(e workflow.Event) {
-		var refusal *engine.Refusal
-		if at := e.Attempt; e.Kind == workflow.Attempted && at.Err != nil && !errors.As(at.Err, &refusal) {
-			log.Error("a step of a plan failed", "plan", e.Plan.Key.Text(), "verb", at.Call.Verb, "attempt", at.Number, "error", at.Err.Error())
+		if at := e.Attempt; e.Kind == workflow.Attempted && at.Err != nil {
+			var refusal *engine.Refusal
+			switch says := at.Err.Error(); {
+			case !errors.As(at.Err, &refusal):
+				log.Error("a step of a plan failed", "plan", e.Plan.Key.Text(), "verb", at.Call.Verb, "attempt", at.Number, "error", says)
+			case strings.HasPrefix(refusal.Diagnostics[0].Code, "tool-"):
+				says = strings.Join(append([]string{refusal.Diagnostics[0].Summary}, refusal.Diagnostics[0].Notes...), "; ")
+				log.Warn("a tool did not answer a step of a plan", "plan", e.Plan.Key.Text(), "verb", at.Call.Verb, "attempt", at.Number, "error", says)
+			}
 		}
 		if p := e.Plan; c.Enabled && e.Kind == workflow.Finished && !p.Ended.IsZero() {
 			log.Log(context.Background(), c.Level, "a plan has ended", "plan", p.Key.Text(), "status", p.Status, "steps", len(p.Steps), "took_ms", p.Ended.Sub(p.Started).Milliseconds())
@@ -228,7 +257,7 @@ func changed(name string) time.Time {
 func (p *planning) reload() {
 	c, err := readPlans(p.file)
 	if err == nil {
-		err = p.answer.Set(flagsOf(c))
+		err = p.answer.Set(c.Flags)
 	}
 	if err != nil {
 		p.log.Error("flags", "error", err.Error())

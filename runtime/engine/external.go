@@ -135,6 +135,7 @@ func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, ke
 		retry = *v.Tool.Retry
 	}
 	lost := false // the answer to an earlier try, by the end of the server: it is no news that it was started again
+	slow := false // that try took too long, so that the server was ended here
 	for try := 1; ; try++ {
 		tell, over := o.listens(e.st)
 		var answer tools.Answer
@@ -152,10 +153,16 @@ func askTool(ctx context.Context, s *Session, o *runOptions, e *externalCall, ke
 			return got, e.st.refuse("tool-answer", v.Tool.Name, v.Tool.Server, err.Error())
 		case errors.Is(err, tools.ErrChanged):
 			return got, e.st.refuse("tool-unfit", v.Name, v.Tool.Name, v.Tool.Server, tools.CodeChanged)
+		case errors.Is(err, tools.ErrRestarted) && lost && v.Tool.ReadOnly:
+			why := "tool-silent/broken"
+			if slow {
+				why = "tool-silent/slow"
+			}
+			return got, &silence{e.st.refuse(why, v.Tool.Name, v.Tool.Server), redact(e.st, err)}
 		case errors.Is(err, tools.ErrRestarted) && (v.Tool.ReadOnly || !lost):
 			return got, &silence{e.st.refuse("tool-silent/restarted", v.Tool.Name, v.Tool.Server), redact(e.st, err)}
 		case ctx.Err() == nil && try < retry.Attempts && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
-			lost = lost || !errors.Is(err, tools.ErrNotCalled)
+			lost, slow = lost || !errors.Is(err, tools.ErrNotCalled), slow || errors.Is(err, context.DeadlineExceeded)
 			s.e.opt.Sleep(ctx, retry.Wait(try))
 			continue
 		case ctx.Err() != nil && v.Tool.ReadOnly:
@@ -193,7 +200,11 @@ func askOnce(ctx context.Context, s *Session, timeout time.Duration, c tools.Cal
 		ctx, stop = context.WithTimeout(ctx, timeout)
 		defer stop()
 	}
-	return s.e.opt.Tools.Call(tools.For(ctx, s.who.Name), c)
+	answer, err := s.e.opt.Tools.Call(tools.For(ctx, s.who.Name), c)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
+	}
+	return answer, err
 }
 
 // errLost says that a tool's answer was lost.

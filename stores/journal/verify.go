@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"time"
 
 	"verbatim/stores"
 	"verbatim/stores/merkle"
@@ -21,6 +22,40 @@ type Source interface {
 
 // page is how many entries are held in memory at once.
 const page = 500
+
+// EntryAt returns the place of the first journal entry at or after a time. Entries are in the order
+// of their times, apart from differences between the clocks of several machines.
+func EntryAt(ctx context.Context, s Source, at time.Time) (int64, error) {
+	at = at.Add(-time.Minute)
+	before := func(n int64) (bool, error) {
+		all, err := s.Placed(ctx, n, n)
+		return len(all) > 0 && all[0].Time.Before(at), err
+	}
+	low, high := int64(1), int64(1)
+	for {
+		is, err := before(high)
+		if err != nil {
+			return 0, err
+		}
+		if !is {
+			break
+		}
+		low, high = high, 2*high
+	}
+	for low < high {
+		mid := low + (high-low)/2
+		is, err := before(mid)
+		if err != nil {
+			return 0, err
+		}
+		if is {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low, nil
+}
 
 // Entries iterates over the sealed entries from one place to another, to == 0 being the last. It
 // reads a page at a time, so that memory does not grow with their number.

@@ -150,7 +150,7 @@ func (h *house) phrases(key string) (all []string) {
 }
 
 // expressions are the keys of regular expressions; all other keys are those of phrases.
-var expressions = []string{"remark", "perhaps", "cased", "inside", "drawn", "afteryes", "greeting", "courteous", "amending", "reminding", "thanksfor", "postponing", "asksfirst", "tellme", "citing", "countsfrom", "notbefore", "thatsall", "dropping", "undo", "forget", "unaware", "thanks", "complaint", "deciding", "able", "who", "speak", "called", "wrote", "passedon", "sender", "header",
+var expressions = []string{"remark", "perhaps", "cased", "inside", "drawn", "afteryes", "greeting", "courteous", "amending", "reminding", "thanksfor", "postponing", "asksfirst", "tellme", "citing", "countsfrom", "notbefore", "abstaining", "thatsall", "dropping", "undo", "forget", "unaware", "thanks", "complaint", "deciding", "able", "who", "speak", "called", "wrote", "passedon", "sender", "header",
 	"subject", "automatic", "attribution", "sentfrom", "salutation", "signoff", "notice", "inline", "away", "details", "asked", "unasked", "polite", "forbids", "supposes", "fresh", "other", "notother", "pronoun",
 	"guess", "lessword", "noless", "plusword", "hourbefore", "hourbehind", "week", "weekfrom", "upto", "span", "large", "compound",
 	"clockat", "clockhour", "clockpart", "clockhalf", "forenoon", "afternoon", "noon", "either", "followon"}

@@ -2,8 +2,10 @@ package values
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // A Remark says whether a message is a remark about a question instead of an answer to it.
@@ -70,4 +72,48 @@ var plainRemark = sync.OnceValue(func() *regexp.Regexp {
 // part of them.
 var likeRemark = sync.OnceValue(func() *regexp.Regexp {
 	return bounded(`(?i)^\W*(?:` + ours().either("perhaps") + `)|^\W*(?:` + ours().either("cased") + `)|(?:^|[^a-zß-ÿœ0-9])(?:` + ours().either("inside") + `)`)
+})
+
+// Abstains reports whether a text gives no answer, of whatever length: every sentence of it says that
+// something is not known or went wrong, greets, or asks back. A text without words abstains too.
+func Abstains(text string) bool {
+	text = strings.NewReplacer("’", "'", "‘", "'").Replace(text)
+	for _, s := range oneSentence().FindAllString(text, -1) {
+		s = strings.Join(strings.Fields(s), " ")
+		if said := strings.TrimFunc(s, notWord); said != "" && !strings.HasSuffix(s, "?") && !abstaining().MatchString(said) {
+			return false
+		}
+	}
+	return true
+}
+
+// SaysNothing reports whether an answer abstains, or is a bare yes or no where nothing that it was made
+// of asks whether something is so.
+func SaysNothing(answer string, given []string) bool {
+	return Abstains(answer) || bareAnswer().MatchString(answer) && !slices.ContainsFunc(given, func(g string) bool {
+		first, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(g)), " ")
+		return strings.HasSuffix(strings.TrimSpace(g), "?") && !slices.Contains(Phrases("interrogative"), first) || asksWhether().MatchString(g)
+	})
+}
+
+var (
+	bareAnswer = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\W*(?:yes|no|yep|nope|ok|okay|sure|certainly|of course|ja|nein|oui|non|sí|si)\W*$`)
+	})
+	asksWhether = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:yes|ja|oui|sí|whether)\b`) })
+)
+
+// Unended reports whether a text stops at a word behind which more has to come, without a mark.
+func Unended(text string) bool {
+	words := strings.Fields(text)
+	return len(words) > 1 && slices.Contains(Phrases("hanging"), strings.ToLower(words[len(words)-1]))
+}
+
+func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+var oneSentence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:[^.!?;\n]|[.](?:\S))+[.!?]*`) })
+
+// abstaining matches sentences that give no answer, in the Languages.
+var abstaining = sync.OnceValue(func() *regexp.Regexp {
+	return bounded(`(?i)^(?:` + ours().either("abstaining") + `)$`)
 })

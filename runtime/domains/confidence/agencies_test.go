@@ -32,6 +32,16 @@ verbs:
     roles: [reader]
     args: [{name: first, type: string, required: true}, {name: second, type: string, required: true}]
     tool: {server: west, name: weigh, read-only: true, columns: {rating: string}}
+  - verb: berth
+    description: Where a company's ship lies, as text.
+    roles: [reader]
+    args: [{name: company, type: string, required: true}]
+    tool: {server: harbour, name: berth, read-only: true}
+  - verb: place
+    description: Where a company is.
+    roles: [reader]
+    args: [{name: company, type: string, required: true}]
+    tool: {server: place, name: place, read-only: true, columns: {company: string, place: string, confidence: decimal}}
 `
 
 func (*world) Tool(context.Context, string, string) (tools.Spec, error) {
@@ -41,7 +51,14 @@ func (*world) Tool(context.Context, string, string) (tools.Spec, error) {
 func (w *world) Call(_ context.Context, c tools.Call) (tools.Answer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return tools.Answer{Structured: w.says(c.Server)}, nil
+	switch says := w.says(c.Server); {
+	case strings.HasPrefix(says, "failed: "):
+		return tools.Answer{Text: says, Failed: true}, nil
+	case c.Server == "harbour":
+		return tools.Answer{Text: says}, nil
+	default:
+		return tools.Answer{Structured: says}, nil
+	}
 }
 
 // What an agent of others says of its own answer is one factor of the score, which never helps
@@ -64,8 +81,8 @@ func TestWhatAgentsSayIsWeighed(t *testing.T) {
 			t.Parallel()
 			config := DefaultConfig()
 			config.Tools[score.McpTool] = 0.8
-			one, err := newTemplate(templateFile{Name: "rated", Asks: []string{"How is {x} rated?"}, Steps: "brief.north :company \"{x}\" :as @n\nbrief.south :company \"{x}\" :as @s\nbrief.weigh :first @n :second @s :as @both"})
-			if err != nil {
+			one := Template{Name: "rated", Asks: []string{"How is {x} rated?"}, Steps: "brief.north :company \"{x}\" :as @n\nbrief.south :company \"{x}\" :as @s\nbrief.weigh :first @n :second @s :as @both"}
+			if err := one.prepare(); err != nil {
 				t.Fatal(err)
 			}
 			config.Templates = []Template{one}

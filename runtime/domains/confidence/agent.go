@@ -14,6 +14,7 @@ import (
 	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/domains/confidence/score"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/internal/recent"
 	"verbatim/runtime/jobs/serviceaccount"
 	"verbatim/runtime/jobs/workflow"
 	"verbatim/runtime/protocols/trustgraph"
@@ -33,25 +34,26 @@ type Agent struct {
 	Clock  func() time.Time
 	// Observe is called with each plan that was made, and the time that took. It may be nil.
 	Observe func(by string, steps int, took time.Duration)
+	// Sanitize takes out of a question what an audit may not hold.
+	Sanitize func(question string) string
 	// Span begins a trace span. It may be nil.
 	Span func(ctx context.Context, name string) (context.Context, func(failed bool))
 
-	kept   cache
+	kept   recent.Map[string] // plans
 	learns learning
 }
 
 // New makes an agent, and sets it as the Judge of its runner.
 func New(c Config, r *workflow.Runner, m llm.Model, clock func() time.Time) *Agent {
-	a := &Agent{Config: c, Runner: r, Model: m, Clock: clock}
-	a.kept.most = c.PlanCache
+	a := &Agent{Config: c, Runner: r, Model: m, Clock: clock, Sanitize: func(q string) string { return q }}
 	r.Judge, r.Text, r.Keep = a, c.Context, c.CacheTTL
 	return a
 }
 
-const overseer = "plan-overseer"
-
-// statePrefix begins the state of a request that asks how far an earlier plan is.
-const statePrefix = "plan:"
+const (
+	overseer    = "plan-overseer"
+	statePrefix = trustgraph.PlanState
+)
 
 // Ask implements trustgraph.Agent.
 func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Request, tell func(trustgraph.Message) error) (err error) {
@@ -68,7 +70,7 @@ func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Req
 	if err != nil {
 		return err
 	}
-	t := &telling{a: a, s: s, tell: tell, oversees: has(s, overseer), streams: r.Streaming}
+	t := &telling{a: a, s: s, tell: tell, oversees: slices.ContainsFunc(s.Roles(), func(r *verbs.Role) bool { return r.Name == overseer }), streams: r.Streaming}
 	t.language, _ = values.ParseLanguage(s.Person().Language)
 	if t.language == 0 {
 		t.language = values.English
@@ -91,17 +93,13 @@ func (a *Agent) Ask(ctx context.Context, who trustgraph.Caller, r trustgraph.Req
 	if t.p == nil || status == "RUNNING" && !t.waits() {
 		return t.report(ctx, key) // another process makes it
 	}
-	if slices.ContainsFunc(t.p.Steps, func(s *workflow.Step) bool { return s.Status == "DONE" && s.Answer() == nil }) {
+	if slices.ContainsFunc(t.p.Steps, func(s *workflow.Step) bool { return (s.Status == "DONE" || s.Settled > 0) && s.Answer() == nil }) {
 		// Some steps were made by another process, or before somebody accepted their answer.
 		if t.p, err = a.Runner.Answered(ctx, key); err != nil {
 			return err
 		}
 	}
 	return t.final()
-}
-
-func has(s *engine.Session, role string) bool {
-	return slices.ContainsFunc(s.Roles(), func(r *verbs.Role) bool { return r.Name == role })
 }
 
 // begin keeps the plan of a question and starts it. It makes no plan if the request asks for a plan
@@ -143,6 +141,9 @@ func (a *Agent) begin(ctx context.Context, s *engine.Session, r *trustgraph.Requ
 	if err != nil {
 		return key, false, &trustgraph.Error{Type: trustgraph.BadRequest, Message: err.Error()}
 	}
+	if t.raised, err = a.held(ctx, m.calls, least, t.oversees); err != nil {
+		return key, false, err
+	}
 	if key, err = a.keep(ctx, s, r, &m, least); err != nil {
 		var refusal *engine.Refusal
 		if errors.As(err, &refusal) {
@@ -150,7 +151,7 @@ func (a *Agent) begin(ctx context.Context, s *engine.Session, r *trustgraph.Requ
 		}
 		return key, false, err
 	}
-	return key, true, t.planned(&m, least)
+	return key, true, t.planned(&m, least, key)
 }
 
 // keep drafts a plan in the asker's name and starts it.
@@ -159,13 +160,13 @@ func (a *Agent) keep(ctx context.Context, s *engine.Session, r *trustgraph.Reque
 	for i := range m.calls {
 		steps[i], leasts[i] = dsl.NewNested(m.calls[i]), dsl.NewNumber(decimal(least[i]).Text())
 	}
-	draft := serviceaccount.Call("plan.draft", serviceaccount.Text("title", clip(r.Question, 200)), dsl.NewArg("steps", dsl.NewList(steps...)), serviceaccount.Int("parallel", int64(a.Config.Parallel)),
+	draft := serviceaccount.Call("plan.draft", serviceaccount.Text("title", workflow.Clip(r.Question, 200)), dsl.NewArg("steps", dsl.NewList(steps...)), serviceaccount.Int("parallel", int64(a.Config.Parallel)),
 		serviceaccount.Int("within", a.Config.StepTimeout.Milliseconds()), dsl.NewArg("least", dsl.NewList(leasts...)))
 	threshold := a.Config.Threshold
 	if r.Plan.Threshold != nil {
 		threshold = *r.Plan.Threshold
 	}
-	draft.Args = append(draft.Args, serviceaccount.Text("question", clip(r.Question, 20000)), dsl.NewArg("threshold", dsl.NewNumber(decimal(threshold).Text())))
+	draft.Args = append(draft.Args, serviceaccount.Text("question", workflow.Clip(r.Question, 20000)), dsl.NewArg("threshold", dsl.NewNumber(decimal(threshold).Text())))
 	if r.Plan.MaxRetries != nil {
 		draft.Args = append(draft.Args, serviceaccount.Int("retries", int64(*r.Plan.MaxRetries)))
 	}
@@ -239,17 +240,6 @@ func (a *Agent) beginning(ctx context.Context, s *engine.Session, m *made, draft
 	return program, nil
 }
 
-func (a *Agent) pause(ctx context.Context, d time.Duration) {
-	if a.Runner.Sleep != nil {
-		a.Runner.Sleep(ctx, d)
-		return
-	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
 // A telling tells one asker how far their question is.
 type telling struct {
 	a        *Agent
@@ -261,6 +251,7 @@ type telling struct {
 	p        *workflow.Plan
 	failed   error // of tell: the asker has gone
 	retries  int
+	raised   bool // a lower threshold was asked for than the asker may have
 }
 
 // say tells a thought and an observation.
@@ -271,7 +262,7 @@ func (t *telling) say(thought, observation string) {
 }
 
 // planned tells the steps of the plan.
-func (t *telling) planned(m *made, least []float64) error {
+func (t *telling) planned(m *made, least []float64, key stores.Value) error {
 	steps := make([]string, len(m.calls))
 	for i := range m.calls {
 		steps[i] = fmt.Sprintf("%s with %s", m.calls[i].As, ToolOf(t.a.Runner.Clerk.Registry.Verb(m.calls[i].Verb)))
@@ -282,7 +273,11 @@ func (t *telling) planned(m *made, least []float64) error {
 			steps[i] += fmt.Sprintf(", which has to be %.2f sure", least[i])
 		}
 	}
-	t.say("The question needs "+receipt.Counted(len(m.calls), "step")+"; the plan is of "+m.by+".", "Plan: "+strings.Join(steps, "; ")+".")
+	observation := fmt.Sprintf("Plan: %s. The record is kept as %s%s.", strings.Join(steps, "; "), statePrefix, key.Text())
+	if t.raised {
+		observation += " A lower threshold was asked for, and does not count: doubts are passed over by somebody with the role " + overseer + "."
+	}
+	t.say("The question needs "+receipt.Counted(len(m.calls), "step")+"; the plan is of "+m.by+".", observation)
 	return t.failed
 }
 
@@ -306,13 +301,21 @@ func (t *telling) event(e workflow.Event) {
 		t.say(fmt.Sprintf("Made %s: %s.", s.Name, t.does(s)), t.came(s, at))
 	case e.Kind == workflow.Attempted && at.Verdict.Again:
 		t.retries++
-		thought := fmt.Sprintf("The answer to %s is not sure enough", s.Name)
-		if at.Outcome != workflow.OK && at.Outcome != workflow.Doubtful {
-			thought = fmt.Sprintf("%s did not answer: %s", s.Name, at.Reason)
+		next := &s.Call
+		if at.Verdict.Next != nil {
+			next = at.Verdict.Next
 		}
-		how := "it is asked again"
-		if n := at.Verdict.Next; n != nil && dsl.FormatCall(n) != dsl.FormatCall(&at.Call) {
-			how = "it is asked otherwise: " + t.otherwise(&at.Call, n)
+		thought, how := fmt.Sprintf("The answer to %s is not sure enough", s.Name), "it is asked again"
+		switch same := sameCall(next, &at.Call); {
+		case at.Receipt == nil:
+			thought = fmt.Sprintf("%s did not answer: %s", s.Name, at.Reason)
+		case same && (s.Verb.Broader != nil || s.Verb.Simpler != nil) && at.Number == 1:
+			return // it is told together with the next
+		case repeats(s, at):
+			thought += ", nor when it was asked again"
+		}
+		if !sameCall(next, &at.Call) {
+			how = "it is asked otherwise: " + t.otherwise(&at.Call, next)
 		}
 		t.say(thought+"; "+how+".", t.came(s, at))
 	case e.Kind == workflow.Settled && s.Status == "DONE" && s != last(e.Plan):
@@ -320,7 +323,11 @@ func (t *telling) event(e workflow.Event) {
 	case e.Kind == workflow.Settled && s.Status == "WAITING":
 		t.say(fmt.Sprintf("%s has to be agreed to first.", s.Name), "It waits for whoever may agree; the other steps go on.")
 	case e.Kind == workflow.Settled && s.Status == "DOUBTFUL":
-		t.say(fmt.Sprintf("The answer to %s stays in doubt%s.", s.Name, t.sure(s)), fmt.Sprintf("Somebody with the role %s may accept it. %s", overseer, t.needed(s)))
+		says := ""
+		if res := resultOf(s); res != nil && len(res.Rows) > 0 {
+			says = " It says, and may be wrong: " + workflow.Clip(workflow.Text(res, t.a.Config.Context), 500)
+		}
+		t.say(fmt.Sprintf("The answer to %s stays in doubt%s.", s.Name, t.sure(s)), fmt.Sprintf("Somebody with the role %s may accept it. %s%s", overseer, t.needed(s), says))
 	case e.Kind == workflow.Settled && s.Status == "FAILED":
 		t.say(fmt.Sprintf("%s was not made.", s.Name), sentence(s.Reason))
 	case e.Kind == workflow.Settled && s.Status == "SKIPPED":
@@ -336,10 +343,10 @@ func (t *telling) needed(s *workflow.Step) string {
 			names = append(names, o.Name)
 		}
 	}
-	if names == nil {
+	switch len(names) {
+	case 0:
 		return "Nothing else depends on it."
-	}
-	if len(names) == 1 {
+	case 1:
 		return names[0] + " depends on it."
 	}
 	return message.Joined(names, "and") + " depend on it."
@@ -364,7 +371,7 @@ func shown(c *dsl.Call) string {
 		}
 		return dsl.NewSymbol(name), true
 	}))
-	return clip(text, 300)
+	return workflow.Clip(text, 300)
 }
 
 // otherwise describes in words how a call differs from the one that was made before it: its arguments
@@ -391,7 +398,7 @@ func (t *telling) otherwise(before, now *dsl.Call) string {
 		}
 		args = append(args, strings.ReplaceAll(arg.Key, "-", " ")+": "+text)
 	}
-	text := clip(strings.Join(args, ", "), 300)
+	text := workflow.Clip(strings.Join(args, ", "), 300)
 	if v := t.a.Runner.Clerk.Registry.Verb(now.Verb); v != nil && now.Verb != before.Verb {
 		text = fmt.Sprintf("%s (%s)", strings.TrimRight(v.Description, "."), text)
 	}
@@ -401,7 +408,7 @@ func (t *telling) otherwise(before, now *dsl.Call) string {
 // came describes the answer of an attempt, by its size and its score.
 func (t *telling) came(s *workflow.Step, at *workflow.Attempt) string {
 	if at.Receipt == nil {
-		return sentence(at.Reason)
+		return sentence(at.Reason) + t.words(at.Err)
 	}
 	res := at.Result()
 	var b strings.Builder
@@ -415,13 +422,22 @@ func (t *telling) came(s *workflow.Step, at *workflow.Attempt) string {
 	}
 	if v := at.Verdict; v.Score != nil && t.oversees {
 		fmt.Fprintf(&b, " Confidence %.2f of %.2f.", *v.Score, *v.Least)
-		if v.Reason != "" {
-			b.WriteString(" " + v.Reason)
+		if v.Figures != "" {
+			b.WriteString(" " + v.Figures)
 		}
 	} else if v.Score != nil {
 		b.WriteString(" It is " + Level(*v.Score) + ".")
 	}
 	return b.String()
+}
+
+// words returns what a tool said of its failure.
+func (t *telling) words(err error) string {
+	var refusal *engine.Refusal
+	if errors.As(err, &refusal) && refusal.Diagnostics[0].Code == "tool-failed" && len(refusal.Diagnostics[0].Notes) > 1 {
+		return " " + sentence("It says"+strings.TrimPrefix(refusal.Diagnostics[0].Notes[0], "it says"))
+	}
+	return ""
 }
 
 // sure says how sure the answer of a step is.
@@ -524,37 +540,63 @@ func (t *telling) sayLast(answer, thought, observation string) error {
 }
 
 // answer returns the plan's answer: the answers of the steps that no other needs, in the palettes'
-// words. A model's text is told as it is.
+// words. A model's text is told as it is. What an unknown name was looked for is told of a step that
+// failed for it.
 func (t *telling) answer(p *workflow.Plan) string {
 	teller := dialog.NewTeller(t.a.Runner.Clerk.Registry, t.s, t.language)
 	var parts []string
 	for _, s := range p.Steps {
-		if s.Status != "DONE" || s.Answer() == nil || slices.ContainsFunc(p.Steps, func(o *workflow.Step) bool { return o.Status == "DONE" && slices.Contains(o.Needs, s) }) {
+		if s.Answer() == nil || s.Status != "DONE" && (s.Status != "FAILED" || !unclear(resultOf(s))) || slices.ContainsFunc(p.Steps, func(o *workflow.Step) bool { return o.Status == "DONE" && slices.Contains(o.Needs, s) }) {
 			continue
 		}
 		text := ""
-		if tool := ToolOf(s.Verb); tool == score.TextCompletion || tool == score.Prompt {
+		if asksModel(s) {
 			text = plain(resultOf(s))
 		} else {
 			text = teller.Done(s.Answer())
 		}
 		if text = strings.TrimSpace(text); text != "" {
-			if made := t.a.Runner.Clerk.Registry.Verb(s.Answer().Calls[0].Verb); made != nil && made != s.Verb {
-				parts = append(parts, sayInstead.In(t.language, strings.TrimRight(teller.Verb(made), ".")))
-			} else if asked := s.Asked(); !asksModel(s) && dsl.FormatCall(&asked) != dsl.FormatCall(&s.Call) {
-				parts = append(parts, sayOtherwise.In(t.language, t.otherwise(&s.Call, &asked)))
+			if s.Status == "DONE" {
+				parts = append(parts, t.rests(teller, s, map[*workflow.Step]bool{})...)
 			}
 			parts = append(parts, text)
 		}
 	}
-	return strings.Join(parts, "\n")
+	return strings.Join(slices.Compact(parts), "\n")
 }
 
-// sayInstead says that another verb was made than was planned: broader or simpler.
-const sayInstead values.Key = "plans/instead"
+// rests says what an answer rests on that whoever asked would not expect, of its step and all that it
+// needs: an answer to something else, an older one, or one that left something out.
+func (t *telling) rests(teller dialog.Teller, s *workflow.Step, told map[*workflow.Step]bool) (all []string) {
+	if told[s] || s.Answer() == nil {
+		return nil
+	}
+	told[s] = true
+	for _, n := range s.Needs {
+		all = append(all, t.rests(teller, n, told)...)
+	}
+	asked := s.Asked()
+	switch made := t.a.Runner.Clerk.Registry.Verb(s.Answer().Calls[0].Verb); {
+	case made != nil && made != s.Verb:
+		all = append(all, sayInstead.In(t.language, strings.TrimRight(teller.Verb(made), ".")))
+	case !asksModel(s) && !sameCall(&asked, &s.Call):
+		all = append(all, sayOtherwise.In(t.language, t.otherwise(&s.Call, &asked)))
+	}
+	if !s.Kept.IsZero() {
+		all = append(all, sayKept.In(t.language, t.a.Clock().Sub(s.Kept).Round(time.Second).String()))
+	}
+	if s.Cut {
+		all = append(all, sayCut.In(t.language))
+	}
+	return all
+}
 
-// sayOtherwise says that the same verb was called with other arguments than planned.
-const sayOtherwise values.Key = "plans/otherwise"
+const (
+	sayInstead   values.Key = "plans/instead"   // another verb was made than was planned: broader or simpler
+	sayOtherwise values.Key = "plans/otherwise" // the same verb had other arguments than planned
+	sayKept      values.Key = "plans/kept"      // the answer is an older one
+	sayCut       values.Key = "plans/cut"       // a step was given less than there was
+)
 
 // waiting says for which decisions a plan waits.
 func (t *telling) waiting(p *workflow.Plan) string {
@@ -566,8 +608,8 @@ func (t *telling) waiting(p *workflow.Plan) string {
 		case "DOUBTFUL":
 			line := fmt.Sprintf("Whether the answer to %s will do, somebody else has to say.", s.Name)
 			// A search that found nothing is told: it says what was looked for, and nothing else.
-			if last := s.Attempts[len(s.Attempts)-1]; last.Result() != nil && len(last.Result().Rows) == 0 && !asksModel(s) {
-				line = dialog.NewTeller(t.a.Runner.Clerk.Registry, t.s, t.language).Done(last.Receipt) + " " + line
+			if res := resultOf(s); res != nil && len(res.Rows) == 0 && !asksModel(s) {
+				line = sentence(dialog.NewTeller(t.a.Runner.Clerk.Registry, t.s, t.language).Done(s.Answer())) + " " + line
 			}
 			lines = append(lines, line)
 		}
@@ -592,7 +634,7 @@ func (t *telling) report(ctx context.Context, key stores.Value) error {
 			break
 		}
 		if made {
-			t.a.pause(ctx, wait)
+			t.a.Runner.Pause(ctx, wait)
 		}
 	}
 	if made {

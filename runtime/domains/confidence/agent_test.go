@@ -228,7 +228,7 @@ const summaryPlan = `{"steps": [
 	{"id": "topics", "function": "graph__extract-topics", "arguments": {"text": "@documents"}, "dependencies": ["documents"]},
 	{"id": "summary", "function": "graph__complete", "arguments": {"instruction": "Write a summary of these topics.", "text": "@topics"}, "dependencies": ["topics"]}]}`
 
-// The first worked example: nothing is found, the question is asked otherwise, and both ends
+// The first worked example: nothing is found, twice, the question is asked otherwise, and both ends
 // exist, unconnected: 0.3, then 0.85. Three messages. // T15 T24 T26
 func TestUnconnectedEntities(t *testing.T) {
 	t.Parallel()
@@ -236,9 +236,9 @@ func TestUnconnectedEntities(t *testing.T) {
 	w.plans = func(string) string { return connectedPlan }
 	told := w.told("olga", "What are the connections between Entity X and Entity Y?")
 	want := []string{
-		"observation | The question needs 1 step; the plan is of the model. | Plan: found with GraphQuery, which has to be 0.80 sure.",
-		"observation | The answer to found is not sure enough; it is asked otherwise: parts: yes. | It gave 0 rows. Confidence 0.30 of 0.80. No rows; the things asked about may not exist, or the query may be too narrow.",
-		"answer | Every step was made, with confidence 0.85. | As it was asked, it had no sure answer. This is the answer with “parts: yes”.\n1. Entity X is known.\n2. Entity Y is known, and no way of at most 3 links leads there that you can see. | 1 step, 1 further try. The record is kept as plan:ID.",
+		"observation | The question needs 1 step; the plan is of the model. | Plan: found with GraphQuery, which has to be 0.80 sure. The record is kept as plan:ID.",
+		"observation | The answer to found is not sure enough, nor when it was asked again; it is asked otherwise: parts: yes. | It gave 0 rows. Confidence 0.30 of 0.80. No rows; the things asked about may not exist, or the query may be too narrow.",
+		"answer | Every step was made, with confidence 0.85. | As it was asked, it had no sure answer. This is the answer with “parts: yes”.\n1. Entity X is known.\n2. Entity Y is known, and no way of at most 3 links leads there that you can see. | 1 step, 2 further tries. The record is kept as plan:ID.",
 	}
 	equal(t, told, want)
 }

@@ -15,6 +15,8 @@ import (
 	"verbatim/runtime/conversation/llm"
 	"verbatim/runtime/domains/confidence/score"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/internal/recent"
+	"verbatim/runtime/jobs/serviceaccount"
 	"verbatim/runtime/jobs/workflow"
 	"verbatim/runtime/protocols/trustgraph"
 	"verbatim/stores"
@@ -123,7 +125,7 @@ func TestThresholds(t *testing.T) {
 	least := func(as, plans string, asked *float64) []float64 {
 		t.Helper()
 		w.plans = func(string) string { return plans }
-		w.a.kept = cache{}
+		w.a.kept = recent.Map[string]{}
 		s, err := w.e.Session(t.Context(), as)
 		if err != nil {
 			t.Fatal(err)
@@ -177,13 +179,6 @@ func TestPlansAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.refused("ada", trustgraph.Request{Question: "What are the connections between Entity X and Entity Y?"}, trustgraph.AgentError, "nothing that you may ask for")
-	c := cache{most: 2}
-	for _, k := range []string{"a", "b", "a", "c"} {
-		c.put(k, k)
-	}
-	if _, ok := c.get("b"); ok || len(c.order) != 2 {
-		t.Error("the plan that was used longest ago was kept")
-	}
 }
 
 // A plan that names rows is for one question alone: a name in it may stand for one of them.
@@ -493,14 +488,14 @@ func TestAudit(t *testing.T) {
         {
             "step_id": "found",
             "start_time": "2026-03-02T09:00:00Z",
-            "end_time": "2026-03-02T09:00:00Z",
+            "end_time": "2026-03-02T09:00:00.15Z",
             "confidence_score": 0.85,
-            "retry_count": 1,
+            "retry_count": 2,
             "success": true
         }
     ],
     "final_confidence": 0.85,
-    "total_duration_ms": 0
+    "total_duration_ms": 150
 }`
 	if got := uuids.ReplaceAllString(string(text), "ID"); got != want {
 		t.Errorf("%s", got)
@@ -539,7 +534,7 @@ func TestALongQuestion(t *testing.T) {
 	for _, a := range attempts {
 		judged = append(judged, a.Text("factors"))
 	}
-	if len(judged) != 2 || !strings.Contains(strings.Join(judged, ""), string(score.MeasureEntityPrecision)) {
+	if len(judged) != 3 || !strings.Contains(strings.Join(judged, ""), string(score.MeasureEntityPrecision)) {
 		t.Errorf("the names in it were not looked for: %q", judged)
 	}
 	w.a.Config.Threshold = 0.5
@@ -598,11 +593,13 @@ func TestAPlanIsAskedForAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, DefaultConfig())
-			w.plans = func(string) string { return connectedPlan }
+			w.plans = func(string) string { // which is answered at once
+				return strings.NewReplacer("Entity X", "Company A", "Entity Y", "Company B").Replace(connectedPlan)
+			}
 			m := &failing{Model: w, fails: c.fails}
 			w.a.Model = m
 			began := w.clock()
-			_, err := w.ask("ada", trustgraph.Request{Question: "What are the connections between Entity X and Entity Y?"})
+			_, err := w.ask("ada", trustgraph.Request{Question: "What are the connections between Company A and Company B?"})
 			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("the error is %v, want %q", err, c.err)
 			}
@@ -712,7 +709,7 @@ feature_flags: {confidence_agent_enabled: true, confidence_agent_traffic_percent
 		t.Fatal(err)
 	}
 	if c.MaxSteps != 12 || c.Threshold != 0.7 || c.MaxRetries != 2 || c.BackoffFactor != 1.5 || c.MaxDelay != 4*time.Second || c.Tools[score.GraphQuery] != 0.85 || c.Context != 4096 || c.CacheTTL != time.Minute ||
-		c.Audit != (Audit{false, slog.LevelError, true}) || c.Parallel != parallel || c.PlanCache != 10 || c.StepTimeout != 20*time.Second || c.Flags != (Flags{true, 5, true}) || c.Wires.Request != "confidence-agent-request" {
+		c.Audit != (Audit{false, slog.LevelError, true}) || c.Parallel != parallel || c.PlanCache != 10 || c.StepTimeout != 20*time.Second || c.Flags != (trustgraph.Flags{Enabled: true, Share: 5, Fallback: true}) || c.Wires.Request != "confidence-agent-request" {
 		t.Errorf("%+v", c)
 	}
 	c, err = ReadConfig([]byte("confidence_agent: {default_confidence_threshold: 0.7, max_retries: 3, retry_backoff_factor: 2.0, override_enabled: false, step_timeout_ms: 30000, parallel_execution: false}\nservices:\n  - {name: confidence-agent, module: trustgraph.agent.confidence, instances: 2, config: {max_iterations: 15, confidence_threshold: 0.75}}\n  - {name: react-agent, module: trustgraph.agent.react, instances: 2}\n"))
@@ -743,47 +740,28 @@ feature_flags: {confidence_agent_enabled: true, confidence_agent_traffic_percent
 	}
 }
 
-// Retries change the question, and the number of attempts reaches the score. // T24
+// The first retry asks the same, and the second changes the question; a further chance reaches the
+// score, and the same answer again is none. // T24
 func TestRetriesChangeTheQuestion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, DefaultConfig())
 	w.plans = func(string) string { return connectedPlan }
 	w.told("ada", "What are the connections between Entity X and Entity Y?")
 	rows, _ := w.a.Runner.Clerk.All(t.Context(), "plan-attempt", nil)
-	calls := map[string]bool{}
-	for _, r := range rows {
-		calls[r.Text("call")] = true
+	slices.SortFunc(rows, func(a, b *serviceaccount.Row) int { return int(a.Value("number").Int() - b.Value("number").Int()) })
+	if len(rows) != 3 || rows[0].Text("call") != rows[1].Text("call") || rows[1].Text("call") == rows[2].Text("call") {
+		t.Fatalf("%d attempts", len(rows))
+	}
+	for i, chances := range []int{1, 1, 2} {
 		var s Scored
-		if err := json.Unmarshal([]byte(r.Text("factors")), &s); err != nil || !slices.Contains(s.Factors, score.Attempts(int(r.Value("number").Int()))) {
-			t.Errorf("%s: %v", r.Text("factors"), err)
+		if err := json.Unmarshal([]byte(rows[i].Text("factors")), &s); err != nil || !slices.Contains(s.Factors, score.Attempts(chances)) {
+			t.Errorf("%s: %v", rows[i].Text("factors"), err)
 		}
-	}
-	if len(rows) != 2 || len(calls) != 2 {
-		t.Errorf("%d attempts of %d calls", len(rows), len(calls))
-	}
-}
-
-// An answer to a simpler question is not told as one to what was asked.
-func TestAnAnswerToSomethingElse(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, DefaultConfig())
-	w.plans = func(question string) string {
-		to := "Nobody Known"
-		if strings.Contains(question, "Company B") {
-			to = "Company B"
+		if i > 0 {
+			if pause := rows[i].Value("started_at").Time().Sub(rows[i-1].Value("ended_at").Time()); pause != time.Duration(i)*firstWait {
+				t.Errorf("attempt %d came after %v", i+1, pause)
+			}
 		}
-		return strings.NewReplacer("Entity X", "Company A", "Entity Y", to).Replace(connectedPlan)
-	}
-	told, err := w.ask("ada", trustgraph.Request{Question: "What are the connections between Company A and Nobody Known?", Plan: trustgraph.Overrides{Threshold: new(0.87)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := told[len(told)-1]; !strings.Contains(got, "This answers something else than was asked: ") || !strings.Contains(got, "Company A founded Project X") {
-		t.Errorf("%q", told)
-	}
-	told = w.told("ada", "What are the connections between Company A and Company B?")
-	if got := told[len(told)-1]; strings.Contains(got, "something else") {
-		t.Errorf("%q", told)
 	}
 }
 

@@ -1,6 +1,7 @@
 package confidence
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,24 +19,18 @@ import (
 // A Record is the audit record of a plan: the audit trail of TrustGraph's specification, section
 // 6.2. It holds no value of an answer, unless the configuration includes raw outputs.
 type Record struct {
-	ExecutionID     string         `json:"execution_id"`
-	Timestamp       string         `json:"timestamp"`
-	Request         RecordRequest  `json:"request"`
-	Plan            RecordPlan     `json:"plan"`
+	ExecutionID string `json:"execution_id"`
+	Timestamp   string `json:"timestamp"`
+	Request     struct {
+		Question  string   `json:"question"`
+		Threshold *float64 `json:"confidence_threshold"` // null of a plan that answers no question
+	} `json:"request"`
+	Plan struct {
+		Steps []RecordStep `json:"steps"`
+	} `json:"plan"`
 	Execution       []RecordedStep `json:"execution"`
 	FinalConfidence *float64       `json:"final_confidence"`
 	TotalDurationMS int64          `json:"total_duration_ms"`
-}
-
-// A RecordRequest is the request in a Record.
-type RecordRequest struct {
-	Question  string   `json:"question"`
-	Threshold *float64 `json:"confidence_threshold"` // null of a plan that answers no question
-}
-
-// A RecordPlan is the plan in a Record.
-type RecordPlan struct {
-	Steps []RecordStep `json:"steps"`
 }
 
 // A RecordStep is a step that was planned.
@@ -45,7 +40,7 @@ type RecordStep struct {
 	Threshold *float64 `json:"confidence_threshold"` // null where any answer would do
 }
 
-// A RecordedStep is a step that was made, or tried. One that was left out is none.
+// A RecordedStep is a step that was made, tried, or left out.
 type RecordedStep struct {
 	StepID     string   `json:"step_id"`
 	Start      string   `json:"start_time"`
@@ -115,28 +110,32 @@ func (a *Agent) Audit(ctx context.Context, s *engine.Session, id string) (*Recor
 		return nil, err
 	}
 	of := rows[key.Text()]
-	r := &Record{ExecutionID: key.Text(), Timestamp: of.text("created_at"), Request: RecordRequest{p.Question, of.number("threshold")}, Plan: RecordPlan{[]RecordStep{}}, Execution: []RecordedStep{}}
+	r := &Record{ExecutionID: key.Text(), Timestamp: of.text("created_at"), Execution: []RecordedStep{}}
+	r.Request.Question, r.Request.Threshold, r.Plan.Steps = a.Sanitize(p.Question), of.number("threshold"), []RecordStep{}
 	for _, step := range p.Steps {
 		t := rows[step.Key.Text()]
 		if t == nil || t.text("status") != step.Status || count(t) != step.Tries || !same(t.number("score"), step.Score) {
 			return nil, fmt.Errorf("%w: step %s", ErrDiffers, step.Name)
 		}
 		r.Plan.Steps = append(r.Plan.Steps, RecordStep{t.text("name"), string(ToolOf(step.Verb)), t.number("least")})
-		if n := count(t); n > 0 {
-			one := RecordedStep{StepID: t.text("name"), Start: t.text("started_at"), End: t.text("ended_at"), Score: t.number("score"), RetryCount: n - 1, Success: t.text("status") == "DONE"}
+		if n := count(t); n > 0 || step.Status == "SKIPPED" {
+			one := RecordedStep{StepID: t.text("name"), Start: cmp.Or(t.text("started_at"), t.text("ended_at")), End: t.text("ended_at"), Score: t.number("score"), RetryCount: max(0, n-1), Success: t.text("status") == "DONE"}
 			if a.Config.Audit.Raw && one.Success {
 				one.Output = workflow.Text(resultOf(step), a.Config.Context)
 			}
 			r.Execution = append(r.Execution, one)
-			if one.Success && one.Score != nil && (r.FinalConfidence == nil || *one.Score < *r.FinalConfidence) {
-				r.FinalConfidence = one.Score
-			}
 		}
+	}
+	if p.Status == "DONE" { // otherwise there is no answer
+		r.FinalConfidence = Overall(p)
 	}
 	slices.SortStableFunc(r.Execution, func(x, y RecordedStep) int { return strings.Compare(x.Start, y.Start) })
 	from, err1 := time.Parse(time.RFC3339Nano, of.text("started_at"))
 	to, err2 := time.Parse(time.RFC3339Nano, of.text("ended_at"))
-	if err1 == nil && err2 == nil {
+	if err2 != nil { // it has taken so long until now
+		to = a.Clock()
+	}
+	if err1 == nil {
 		r.TotalDurationMS = to.Sub(from).Milliseconds()
 	}
 	return r, nil
@@ -161,7 +160,7 @@ func (a *Agent) tells(ctx context.Context, p *workflow.Plan, from time.Time) (ma
 	if err != nil {
 		return nil, err
 	}
-	first, err := a.entryAt(ctx, from)
+	first, err := journal.EntryAt(ctx, a.Runner.Clerk.Store, from)
 	if err != nil {
 		return nil, err
 	}
@@ -193,38 +192,4 @@ func (a *Agent) tells(ctx context.Context, p *workflow.Plan, from time.Time) (ma
 		}
 	}
 	return rows, nil
-}
-
-// entryAt returns the place of the first journal entry at or after a time. Entries are in the order
-// of their times, apart from differences between the clocks of several machines.
-func (a *Agent) entryAt(ctx context.Context, at time.Time) (int64, error) {
-	at = at.Add(-time.Minute)
-	before := func(n int64) (bool, error) {
-		all, err := a.Runner.Clerk.Store.Placed(ctx, n, n)
-		return len(all) > 0 && all[0].Time.Before(at), err
-	}
-	low, high := int64(1), int64(1)
-	for {
-		is, err := before(high)
-		if err != nil {
-			return 0, err
-		}
-		if !is {
-			break
-		}
-		low, high = high, 2*high
-	}
-	for low < high {
-		mid := low + (high-low)/2
-		is, err := before(mid)
-		if err != nil {
-			return 0, err
-		}
-		if is {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	return low, nil
 }

@@ -13,6 +13,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/domains/confidence/score"
 	"verbatim/runtime/protocols/trustgraph"
+	"verbatim/verbs"
 	"verbatim/verbs/strict"
 )
 
@@ -34,7 +35,7 @@ type Config struct {
 	PlanCache     int           // plans
 	Audit         Audit
 	Templates     []Template
-	Flags         Flags
+	Flags         trustgraph.Flags
 	Wires         Wires
 }
 
@@ -43,13 +44,6 @@ type Audit struct {
 	Enabled bool
 	Level   slog.Level // of the log entry at the end of a plan
 	Raw     bool       // the answers of steps, without sensitive values
-}
-
-// Flags are the flags of the rollout.
-type Flags struct {
-	Enabled  bool
-	Share    int // percent of the sessions
-	Fallback bool
 }
 
 // Wires are the ways by which questions arrive, besides HTTP and sockets, and the shape of the
@@ -67,10 +61,10 @@ type Wires struct {
 // in braces stands for any words, Steps is its plan, where {name} stands for those words. With
 // When, a template is only for questions that contain one of these words.
 type Template struct {
-	Name  string
-	Asks  []string
-	When  []string
-	Steps string
+	Name  string   `yaml:"name"`
+	Asks  []string `yaml:"asks"`
+	When  []string `yaml:"when"`
+	Steps string   `yaml:"steps"`
 
 	asks []*regexp.Regexp
 }
@@ -79,7 +73,7 @@ type Template struct {
 func DefaultConfig() Config {
 	return Config{As: "plans", MaxSteps: 15, Threshold: 0.75, MaxRetries: 3, BackoffFactor: 2, MaxDelay: 5 * time.Second, Override: true, StepTimeout: 30 * time.Second, Parallel: 1,
 		Tools: map[score.Tool]float64{score.GraphQuery: 0.8, score.TextCompletion: 0.7, score.McpTool: 0.6}, Context: 8192, CacheTTL: 300 * time.Second, PlanCache: 100,
-		Audit: Audit{Enabled: true}, Flags: Flags{Enabled: true, Share: 100}}
+		Audit: Audit{Enabled: true}, Flags: trustgraph.Flags{Enabled: true, Share: 100}}
 }
 
 // parallel is the default number of steps that are made concurrently.
@@ -105,11 +99,11 @@ type configFile struct {
 			AtOnce       *int   `yaml:"at_once"`
 		} `yaml:"rabbitmq"`
 	} `yaml:"wires"`
-	Config   *settings      `yaml:"config"`
-	Flow     *settings      `yaml:"confidence_agent"`
-	Services []serviceFile  `yaml:"services"`
-	Flags    *flagsFile     `yaml:"feature_flags"`
-	Plans    []templateFile `yaml:"templates"`
+	Config   *settings     `yaml:"config"`
+	Flow     *settings     `yaml:"confidence_agent"`
+	Services []serviceFile `yaml:"services"`
+	Flags    *flagsFile    `yaml:"feature_flags"`
+	Plans    []Template    `yaml:"templates"`
 }
 
 type serviceFile struct {
@@ -123,13 +117,6 @@ type flagsFile struct {
 	Enabled  *bool `yaml:"confidence_agent_enabled"`
 	Share    *int  `yaml:"confidence_agent_traffic_percentage"`
 	Fallback *bool `yaml:"confidence_agent_fallback_to_react"`
-}
-
-type templateFile struct {
-	Name  string   `yaml:"name"`
-	Asks  []string `yaml:"asks"`
-	When  []string `yaml:"when"`
-	Steps string   `yaml:"steps"`
 }
 
 type settings struct {
@@ -207,12 +194,11 @@ func ReadConfig(text []byte) (Config, error) {
 		set(&c.Flags.Fallback, g.Fallback)
 		r.within(&c.Flags.Share, g.Share, "feature_flags.confidence_agent_traffic_percentage", 0, 100)
 	}
-	for i, t := range f.Plans {
-		one, err := newTemplate(t)
-		if err != nil {
+	c.Templates = f.Plans
+	for i := range c.Templates {
+		if err := c.Templates[i].prepare(); err != nil {
 			r.wrong("templates[%d]: %s", i, err)
 		}
-		c.Templates = append(c.Templates, one)
 	}
 	return c, errors.Join(r.problems...)
 }
@@ -227,6 +213,13 @@ func (r *reader) wrong(format string, args ...any) {
 func set[T any](to *T, from *T) {
 	if from != nil {
 		*to = *from
+	}
+}
+
+// differ refuses two keys of one setting that have different values.
+func differ[T comparable](r *reader, key, one string, a *T, other string, b *T) {
+	if a != nil && b != nil && *a != *b {
+		r.wrong("%s.%s and %s.%s are the same, and have different values", key, one, key, other)
 	}
 }
 
@@ -254,6 +247,11 @@ func (r *reader) settings(c *Config, key string, s *settings) {
 	if s == nil {
 		return
 	}
+	differ(r, key, "confidence_threshold", s.Threshold, "default_confidence_threshold", s.Default)
+	differ(r, key, "max_retries", s.MaxRetries, "retry.max_attempts", s.Retry.Attempts)
+	differ(r, key, "retry_backoff_factor", s.Factor, "retry.backoff_factor", s.Retry.Factor)
+	differ(r, key, "step_timeout_ms", s.StepTimeout, "performance.timeout_ms", s.Performance.Timeout)
+	differ(r, key, "parallel_execution", s.AtOnce, "performance.parallel_execution", s.Performance.AtOnce)
 	r.within(&c.MaxSteps, s.MaxIterations, key+".max_iterations", 1, 100)
 	r.share(&c.Threshold, s.Threshold, key+".confidence_threshold")
 	r.share(&c.Threshold, s.Default, key+".default_confidence_threshold")
@@ -309,17 +307,36 @@ func (r *reader) settings(c *Config, key string, s *settings) {
 	}
 }
 
+// Fits reports what is wrong with the templates for the verbs of a registry: a verb that is not there, or
+// an argument that does not fit.
+func (c *Config) Fits(reg *verbs.Registry) error {
+	var r reader
+	for i, t := range c.Templates {
+		for _, d := range reg.CheckText(t.Name, slot.ReplaceAllString(t.Steps, "x")) {
+			if slices.Contains([]string{"unknown-verb", "unknown-argument", "missing-argument"}, d.Code) {
+				r.wrong("templates[%d].steps: %s", i, d.Summary)
+			}
+		}
+	}
+	return errors.Join(r.problems...)
+}
+
 var slot = regexp.MustCompile(`\{([a-z][a-z0-9_]*)\}`)
 
-func newTemplate(f templateFile) (t Template, err error) {
-	t = Template{Name: f.Name, Asks: f.Asks, When: f.When, Steps: f.Steps}
-	if f.Name == "" || len(f.Asks) == 0 {
-		return t, errors.New("it needs a name, and says under asks what is asked")
+// prepare checks a template, and makes it ready for use.
+func (t *Template) prepare() error {
+	if t.Name == "" || len(t.Asks) == 0 {
+		return errors.New("it needs a name, and says under asks what is asked")
 	}
-	if script, ds := dsl.Parse(dsl.NewSource(f.Name, slot.ReplaceAllString(f.Steps, "x"))); ds.HasErrors() || len(script.Calls) == 0 {
-		return t, errors.New("its steps are no script")
+	if script, ds := dsl.Parse(dsl.NewSource(t.Name, slot.ReplaceAllString(t.Steps, "x"))); ds.HasErrors() || len(script.Calls) == 0 {
+		return errors.New("its steps are no script")
 	}
-	for _, ask := range f.Asks {
+	for _, place := range slot.FindAllString(t.Steps, -1) {
+		if i := slices.IndexFunc(t.Asks, func(ask string) bool { return !strings.Contains(ask, place) }); i >= 0 {
+			return fmt.Errorf("its steps have %s, and %q does not", place, t.Asks[i])
+		}
+	}
+	for _, ask := range t.Asks {
 		var b strings.Builder
 		b.WriteString(`(?i)^\s*`)
 		at := 0
@@ -331,16 +348,16 @@ func newTemplate(f templateFile) (t Template, err error) {
 		b.WriteString(spaced(ask[at:]) + `[\s?.!]*$`)
 		re, err := regexp.Compile(b.String())
 		if err != nil {
-			return t, fmt.Errorf("%q cannot be read", ask)
+			return fmt.Errorf("%q cannot be read", ask)
 		}
 		for i, name := range re.SubexpNames() {
 			if name != "" && re.SubexpIndex(name) != i {
-				return t, fmt.Errorf("%q: {%s} stands in it twice", ask, name)
+				return fmt.Errorf("%q: {%s} stands in it twice", ask, name)
 			}
 		}
 		t.asks = append(t.asks, re)
 	}
-	return t, nil
+	return nil
 }
 
 // spaced returns a regular expression for a text that allows any white space for a blank.
@@ -361,10 +378,7 @@ func (t *Template) plan(question string) string {
 			continue
 		}
 		return slot.ReplaceAllStringFunc(t.Steps, func(s string) string {
-			if i := re.SubexpIndex(s[1 : len(s)-1]); i >= 0 {
-				return inText(strings.Trim(strings.TrimSpace(m[i]), `"'“”„«»`))
-			}
-			return s
+			return inText(strings.Trim(strings.TrimSpace(m[re.SubexpIndex(s[1:len(s)-1])]), `"'“”„«»`))
 		})
 	}
 	return ""

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
+	"verbatim/verbs/message"
 )
 
 // A question about how two things are connected goes along links, either way, in breadth.
@@ -41,26 +43,23 @@ type way struct {
 }
 
 // connections tells the shortest ways from one thing to another, of at most so many links.
-// Where a part of a name will do, it tells of each thing as an end whether it is known.
+// Where a part of a name will do, it tells of each thing as an end whether it is known, and finds no
+// way from a thing that is not, or that may be one of several.
 func connections(ctx context.Context, c *engine.Call, a connectionsArgs) (o engine.Outcome, err error) {
 	o.Result = &engine.Answer{Columns: []string{"what", "way", "hops", endColumn}}
-	from, err := named(ctx, c, a.From, a.Parts)
+	from, says, err := named(ctx, c, a.From, a.Parts)
 	if err != nil {
 		return o, err
 	}
-	to, err := named(ctx, c, a.To, a.Parts)
+	to, saysTo, err := named(ctx, c, a.To, a.Parts)
 	if err != nil {
 		return o, err
 	}
-	ends := map[engine.Ref]bool{}
-	for _, r := range to {
-		ends[r.Ref()] = true
-	}
-	seen := map[engine.Ref]bool{}
+	ends, seen := map[engine.Ref]bool{}, map[engine.Ref]bool{}
 	var ways []way
-	for _, r := range from {
-		ways = append(ways, way{r.Ref(), r.Value("name").Text(), "", 0})
-		seen[r.Ref()] = true
+	if len(from) == 1 && len(to) == 1 {
+		ends[to[0].Ref()], seen[from[0].Ref()] = true, true
+		ways = append(ways, way{from[0].Ref(), from[0].Value("name").Text(), "", 0})
 	}
 	found := 0
 	for len(ways) > 0 && found < mostWays {
@@ -88,37 +87,48 @@ func connections(ctx context.Context, c *engine.Call, a connectionsArgs) (o engi
 		}
 	}
 	if a.Parts {
-		var known [][]any
-		for i, rows := range [][]engine.Row{from, to} {
-			what, text := "UNKNOWN", fmt.Sprintf("I looked for “%s”, also as a part of a name, and found nothing called so that you can see", [...]string{a.From, a.To}[i])
-			if len(rows) > 0 {
-				what, text = "END", rows[0].Value("name").Text()+" is known"
-			}
-			known = append(known, []any{what, text, int64(0), true})
+		if found == 0 && len(from) == 1 && len(to) == 1 {
+			saysTo = fmt.Sprintf("%s, and no way of at most %d links leads there that you can see", saysTo, a.Hops)
 		}
-		if found == 0 && len(from) > 0 && len(to) > 0 {
-			known[1][1] = fmt.Sprintf("%s, and no way of at most %d links leads there that you can see", known[1][1], a.Hops)
+		known := make([][]any, 2)
+		for i, rows := range [][]engine.Row{from, to} {
+			if known[i] = []any{"UNKNOWN", [...]string{says, saysTo}[i], int64(0), nil}; len(rows) == 1 {
+				known[i][0], known[i][3] = "END", true
+			}
 		}
 		o.Result.Rows = append(known, o.Result.Rows...)
 	}
 	return o, nil
 }
 
-// named finds things by their name or by a part of it.
-func named(ctx context.Context, c *engine.Call, name string, parts bool) ([]engine.Row, error) {
+// named finds the thing of a name, or, if a part of it will do, the only one that may be meant. It returns
+// none if several may be, and says what is known.
+func named(ctx context.Context, c *engine.Call, name string, parts bool) (is []engine.Row, says string, err error) {
 	if !parts {
-		return c.Find(ctx, things, engine.Fields{"name": name})
+		is, err = c.Find(ctx, things, engine.Fields{"name": name})
+		return is, "", err
 	}
 	all, err := c.Find(ctx, things, nil)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	low := strings.ToLower(name)
-	all = slices.DeleteFunc(all, func(r engine.Row) bool { return !strings.Contains(strings.ToLower(r.Value("name").Text()), low) })
-	slices.SortStableFunc(all, func(a, b engine.Row) int { // the name itself first
-		return len(a.Value("name").Text()) - len(b.Value("name").Text())
-	})
-	return all, nil
+	labels := message.Names(all, func(r engine.Row) string { return r.Value("name").Text() })
+	some, near := values.Meant(name, labels)
+	switch {
+	case len(some) == 1 && strings.EqualFold(some[0], name):
+		says = some[0] + " is known"
+	case len(some) == 1:
+		says = fmt.Sprintf("“%s” is taken for %s, which is known", name, some[0])
+	case len(some) > 0:
+		return nil, fmt.Sprintf("“%s” may be %s: ask again with one of these names", name, message.Some(some, 5)), nil
+	default:
+		says = fmt.Sprintf("I looked for “%s”, also as a part of a name, and found nothing called so that you can see", name)
+		if len(near) > 0 {
+			says += ". If you mean " + message.Joined(near, "or") + ", ask again with that name"
+		}
+		return nil, says, nil
+	}
+	return []engine.Row{all[slices.Index(labels, some[0])]}, says, nil
 }
 
 // beside returns the ways that go one link further.

@@ -3,14 +3,15 @@ package confidence
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"verbatim/dsl"
+	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/domains/confidence/score"
 	"verbatim/runtime/jobs/workflow"
 	"verbatim/stores"
@@ -18,8 +19,9 @@ import (
 	"verbatim/verbs"
 )
 
-// endColumn is a boolean column of a read. It says that a row only tells whether something named in the
-// question is known, and is no answer.
+// endColumn is a boolean column of a read. A row in which it is true only tells that something named in
+// the question is known, and one in which it is null that it is not, or may be one of several: neither
+// is an answer.
 const endColumn = "end"
 
 // A Scored is the score of an attempt in the form in which it is kept with the attempt, as JSON.
@@ -34,6 +36,9 @@ type Scored struct {
 // the effect of a step that changes something is a fact, which needs no score.
 func (a *Agent) Judge(ctx context.Context, p *workflow.Plan, s *workflow.Step, t *workflow.Attempt) workflow.Verdict {
 	c, tool := a.Config, ToolOf(s.Verb)
+	if t.Outcome != workflow.Refused {
+		a.learns.note(t.Call.Verb, t.Outcome == workflow.OK)
+	}
 	if t.Outcome == workflow.OK && (s.Least == nil || s.Writes()) {
 		return workflow.Verdict{Good: true}
 	}
@@ -49,8 +54,12 @@ func (a *Agent) Judge(ctx context.Context, p *workflow.Plan, s *workflow.Step, t
 	calibrated := score.Combine(of, score.DefaultWeights(tool)).Calibrated(a.calibrator(ctx, tool))
 	v.Score = &calibrated.Value
 	v.Factors, _ = json.Marshal(Scored{tool, calibrated.Raw, calibrated.Value, calibrated.Factors}) // of numbers and words
-	if len(calibrated.Reasons) > 0 {
-		v.Reason = calibrated.Reasons[0].In("en")
+	for _, r := range calibrated.Reasons {
+		v.Figures = strings.TrimSpace(v.Figures + " " + r.In("en"))
+		if r.Level != score.Capped { // which speaks of the next
+			v.Reason = r.Words("en")
+			break
+		}
 	}
 	if v.Good = calibrated.Value >= *s.Least; v.Good {
 		return v
@@ -76,38 +85,61 @@ func (c *Config) backoff(n int) time.Duration {
 	return min(time.Duration(wait), c.MaxDelay)
 }
 
-// next chooses the next attempt after a doubtful or refused one: first the broader call of the
-// palette, then the simpler one. These are other questions and need no pause. If the palette has no
-// others, the last call is repeated until an answer comes a second time: then that is the tool's
-// answer. A model may always answer differently. A call that failed is made again first. The ladder of
-// T24 has the same call first after a doubtful answer too; the two worked examples of its source (T26,
-// T27) change the question at once and count their messages so, and our own store would repeat itself.
+// next chooses the next attempt after a doubtful or refused one, each after a longer pause: the same
+// call once more, then the broader one of the palette, then the simpler one. Where the palette has no
+// others, a model and a tool are asked again: a tool until an answer comes a second time. A name that
+// is not known stays so: whoever asked has to say what they mean. An answer that says nothing is for
+// nobody to accept.
 func (a *Agent) next(p *workflow.Plan, s *workflow.Step, t *workflow.Attempt, v workflow.Verdict) workflow.Verdict {
-	left := t.Number <= a.retries(p)
-	var rungs []*dsl.Call
+	answered := t.Outcome == workflow.OK
+	if answered && found(v.Factors, score.Unknown) {
+		return v
+	}
+	rungs := []*dsl.Call{&s.Call}
 	if s.Verb != nil {
-		rungs = append(instead(s.Verb.Broader, &s.Call), instead(s.Verb.Simpler, &s.Call)...)
+		rungs = append(append(rungs, instead(s.Verb.Broader, &s.Call)...), instead(s.Verb.Simpler, &s.Call)...)
 	}
 	at := 0
 	for i, rung := range rungs {
-		if dsl.FormatCall(rung) == dsl.FormatCall(&t.Call) {
-			at = i + 1
+		if sameCall(rung, &t.Call) {
+			at = i
 		}
 	}
-	switch {
-	case left && at < len(rungs):
-		v.Again, v.Next = true, rungs[at]
-	case left && t.Outcome == workflow.OK && (asksModel(s) || !repeats(s, t)):
-		v.Again, v.Next, v.Wait = true, asTried(s, t), a.Config.backoff(t.Number)
+	v.Again, v.Wait = t.Number <= a.retries(p), a.Config.backoff(t.Number)
+	switch last := at == len(rungs)-1; {
+	case v.Again && answered && at == 0 && !slices.ContainsFunc(s.Attempts, func(before *workflow.Attempt) bool { return sameCall(&before.Call, &t.Call) }):
+	case v.Again && !last:
+		v.Next = rungs[at+1]
+	case v.Again && answered && (asksModel(s) || s.Verb != nil && s.Verb.Tool != nil && !repeats(s, t)):
+		v.Next = asTried(s, t)
 	default:
-		v.Ask = a.Config.Override && t.Outcome == workflow.OK
+		v.Again, v.Wait = false, 0
+		v.Ask = a.Config.Override && answered && (!found(v.Factors, score.NoAnswer) || slices.ContainsFunc(s.Attempts, func(before *workflow.Attempt) bool {
+			return before.Verdict.Score != nil && !found(before.Verdict.Factors, score.NoAnswer)
+		}))
 	}
 	return v
 }
 
+// found reports whether a level is among the factors of a score.
+func found(factors json.RawMessage, l score.Level) bool {
+	return strings.Contains(string(factors), fmt.Sprintf(`"level":%q`, l))
+}
+
+// unclear reports whether a result says that something is not known, or may be one of several.
+func unclear(res *receipt.Result) bool {
+	end := -1
+	if res != nil {
+		end = slices.Index(res.Columns, endColumn)
+	}
+	return end >= 0 && slices.ContainsFunc(res.Rows, func(row []stores.Value) bool { return row[end].IsNull() })
+}
+
+func sameCall(a, b *dsl.Call) bool { return dsl.FormatCall(a) == dsl.FormatCall(b) }
+
 // asTried returns the call of an attempt for the next one; nil if it is the step's own call.
 func asTried(s *workflow.Step, t *workflow.Attempt) *dsl.Call {
-	if dsl.FormatCall(&t.Call) == dsl.FormatCall(&s.Call) {
+	if sameCall(&t.Call, &s.Call) {
 		return nil
 	}
 	return &t.Call
@@ -122,7 +154,7 @@ func asksModel(s *workflow.Step) bool {
 // repeats reports whether an attempt got the same answer as an earlier one.
 func repeats(s *workflow.Step, t *workflow.Attempt) bool {
 	return slices.ContainsFunc(s.Attempts, func(before *workflow.Attempt) bool {
-		return before.Result() != nil && t.Result() != nil && dsl.FormatCall(&before.Call) == dsl.FormatCall(&t.Call) &&
+		return before.Number < t.Number && before.Result() != nil && t.Result() != nil && sameCall(&before.Call, &t.Call) &&
 			workflow.Text(before.Result(), math.MaxInt32) == workflow.Text(t.Result(), math.MaxInt32)
 	})
 }
@@ -155,24 +187,30 @@ func instead(m *verbs.Macro, of *dsl.Call) []*dsl.Call {
 
 // measure computes the factors that can be counted in an answer.
 func (a *Agent) measure(p *workflow.Plan, s *workflow.Step, t *workflow.Attempt) []score.Factor {
-	of := []score.Factor{score.Attempts(t.Number), a.agreed(s)}
+	tries := t.Number
+	for _, at := range append(slices.Clone(s.Attempts), t) {
+		if repeats(s, at) {
+			tries-- // the same answer to the same call is no further chance
+		}
+	}
+	of := []score.Factor{score.Attempts(tries), a.agreed(s)}
 	res := t.Result()
-	asked := namesIn(p.Question)
+	asked := values.NamesIn(p.Question)
+	// What was given is what it was made of, and not what was left out on the way.
+	given := []string{p.Question}
+	for _, arg := range t.Made.Args {
+		if arg.Value.Kind == dsl.String {
+			given = append(given, arg.Value.Text)
+		}
+	}
+	if s.Verb != nil && s.Verb.Simpler != nil && !asksModel(s) && t.Made.Verb != s.Verb.Name && sameCall(instead(s.Verb.Simpler, &s.Call)[0], &t.Call) {
+		of = append(of, score.Question())
+	}
+	text := score.Text{Answer: plain(res), Question: p.Question, Given: given, Refused: values.SaysNothing(plain(res), given), CutOff: values.Unended(plain(res))}
 	if asksModel(s) {
-		text := score.Text{Answer: plain(res), Question: p.Question, Given: []string{p.Question}}
-		for _, n := range s.Needs {
-			if r := resultOf(n); r != nil {
-				text.Given = append(text.Given, workflow.Text(r, math.MaxInt32))
-			}
-		}
-		for _, arg := range t.Made.Args {
-			if arg.Value.Kind == dsl.String {
-				text.Given = append(text.Given, arg.Value.Text)
-			}
-		}
 		var others []string
 		for _, before := range s.Attempts {
-			if r := before.Result(); r != nil && dsl.FormatCall(&before.Call) == dsl.FormatCall(&t.Call) {
+			if r := before.Result(); r != nil && sameCall(&before.Call, &t.Call) {
 				others = append(others, plain(r))
 			}
 		}
@@ -181,45 +219,62 @@ func (a *Agent) measure(p *workflow.Plan, s *workflow.Step, t *workflow.Attempt)
 	if res == nil {
 		return of
 	}
-	end := slices.Index(res.Columns, endColumn)
-	if i := slices.Index(res.Columns, statedColumn); i >= 0 && s.Verb.Tool != nil {
-		for _, row := range res.Rows {
-			if f, ok := fraction(row[i]); ok {
-				of = append(of, score.Stated(f))
-			}
-		}
+	end, states := slices.Index(res.Columns, endColumn), -1
+	if v := s.Verb.Tool; v != nil && len(v.Columns) > 0 {
+		states = slices.Index(res.Columns, statedColumn)
+	} else if v != nil && len(res.Rows) > 0 {
+		of = append(of, score.Coherence(text))
 	}
-	ends, filled, wanted, texts := 0, 0, 0, []string{}
+	ends, answers, filled, wanted, texts := 0, 0, 0, 0, []string{}
 	for _, row := range res.Rows {
 		texts = append(texts, textOf(res, row))
-		if end >= 0 && row[end].Kind() == stores.Bool && row[end].Bool() {
+		switch {
+		case end >= 0 && row[end].IsNull():
+			continue
+		case end >= 0 && row[end].Kind() == stores.Bool && row[end].Bool():
 			ends++
 			continue
 		}
+		says := false
 		for j, v := range row {
-			if j == end {
+			if j == states && !v.IsNull() {
+				f, err := strconv.ParseFloat(v.Text(), 64)
+				if err != nil {
+					f = math.NaN()
+				}
+				of = append(of, score.Stated(f))
+			}
+			if j == end || j == states {
 				continue
 			}
 			wanted++
-			if !v.IsNull() {
-				filled++
+			withheld := res.Sensitive != nil && res.Sensitive[j]
+			if empty := v.IsNull() || s.Verb.Tool != nil && len(s.Verb.Tool.Columns) > 0 && v.Kind() == stores.String && values.Abstains(v.Text()); !empty {
+				if says = true; !withheld {
+					filled++
+				}
+			}
+			if s.Verb.Tool != nil && another(t, res.Columns[j], v) {
+				of = append(of, score.Names(score.Elsewhere))
 			}
 		}
-	}
-	named := 0
-	for i := range s.Verb.Params {
-		if s.Verb.Params[i].Required {
-			named++
+		if says {
+			answers++
 		}
 	}
-	rows := score.Rows{Found: len(res.Rows) - ends, EndsExist: ends > 0 && ends >= named}
-	of = append(of, score.ResultSize(rows))
+	required := 0
+	for i := range s.Verb.Params {
+		if s.Verb.Params[i].Required {
+			required++
+		}
+	}
+	of = append(of, score.ResultSize(score.Rows{Found: answers, EndsExist: ends > 0 && ends >= required, Unclear: unclear(res)}))
 	if wanted > 0 {
 		of = append(of, score.Completeness(filled, wanted), score.SchemaConsistency(wanted, wanted))
 	}
 	// The answer is compared with the names that this step searched for: a step need not cover
 	// the whole question. A value that another step found counts as searched for.
-	mine := found(t)
+	mine := passedOn(t)
 	for _, name := range asked {
 		for _, arg := range t.Made.Args {
 			if arg.Value.Kind == dsl.String && strings.Contains(strings.ToLower(arg.Value.Text), strings.ToLower(name)) {
@@ -231,7 +286,36 @@ func (a *Agent) measure(p *workflow.Plan, s *workflow.Step, t *workflow.Attempt)
 	if len(texts) > 0 && len(mine) > 0 {
 		of = append(of, score.EntityPrecision(mine, texts))
 	}
+	if answers > 0 && !slices.ContainsFunc(p.Steps, func(o *workflow.Step) bool { return slices.Contains(o.Needs, s) }) && nameless(p, t, asked, texts) {
+		of = append(of, score.Names(score.Absent))
+	}
 	return of
+}
+
+// another reports whether a column of a tool's answer is called as an argument was, and names another.
+func another(t *workflow.Attempt, column string, v stores.Value) bool {
+	at := slices.IndexFunc(t.Made.Args, func(arg dsl.Arg) bool { return arg.Key == strings.ReplaceAll(column, "_", "-") })
+	if at < 0 || t.Made.Args[at].Value.Kind != dsl.String || v.Kind() != stores.String || v.IsNull() {
+		return false
+	}
+	asked, got := values.Plain(t.Made.Args[at].Value.Text), values.Plain(v.Text())
+	return !strings.Contains(asked, got) && !strings.Contains(got, asked)
+}
+
+// nameless reports whether a question has names, and neither the calls of its plan nor an answer speaks
+// of any of them. Where every noun has a capital, it is not known which are names.
+func nameless(p *workflow.Plan, t *workflow.Attempt, asked, texts []string) bool {
+	if l := values.Detect(p.Question); len(asked) == 0 || len(l) == 1 && l[0].Has(values.NounCapitals) {
+		return false
+	}
+	all := []string{dsl.FormatCall(&t.Made), strings.Join(texts, " ")}
+	for _, s := range p.Steps {
+		all = append(all, dsl.FormatCall(&s.Call), plain(resultOf(s)))
+	}
+	said := values.Plain(strings.Join(all, " "))
+	return !slices.ContainsFunc(asked, func(name string) bool {
+		return slices.ContainsFunc(strings.Fields(name), func(word string) bool { return strings.Contains(said, values.Plain(word)) })
+	})
 }
 
 // The parts of a search's result that are compared with the searched text: the number of the best
@@ -270,12 +354,6 @@ func (a *Agent) near(ctx context.Context, t *workflow.Attempt) (f score.Factor) 
 // statedColumn is the column in another server's answer that states the confidence in it.
 const statedColumn = "confidence"
 
-// fraction returns a number from 0 to 1; anything else is not ok.
-func fraction(v stores.Value) (float64, bool) {
-	f, err := strconv.ParseFloat(v.Text(), 64)
-	return f, err == nil && f >= 0 && f <= 1 && (v.Kind() == stores.Decimal || v.Kind() == stores.Int)
-}
-
 // agreed compares the answers that a step uses, if different servers were asked the same: the
 // factor is the share of the other answers that agree with the most common one. A server's stated
 // confidence is not part of its answer. There is no factor if no two servers were asked the same.
@@ -310,8 +388,8 @@ func (a *Agent) agreed(s *workflow.Step) (best score.Factor) {
 	return best
 }
 
-// found returns the texts in the arguments of an attempt that are values of another step's answer.
-func found(t *workflow.Attempt) (texts []string) {
+// passedOn returns the texts in the arguments of an attempt that are values of another step's answer.
+func passedOn(t *workflow.Attempt) (texts []string) {
 	for i := range t.Made.Args {
 		v := &t.Made.Args[i].Value
 		if v.Kind == dsl.String && len(v.Text) <= longestName && i < len(t.Call.Args) && t.Call.Args[i].Value.Kind == dsl.Symbol && strings.Contains(t.Call.Args[i].Value.Text, ".") {
@@ -342,40 +420,4 @@ func plain(res *receipt.Result) string {
 
 func textOf(res *receipt.Result, row []stores.Value) string {
 	return workflow.Text(&receipt.Result{Columns: res.Columns, Sensitive: res.Sensitive, Rows: [][]stores.Value{row}}, math.MaxInt32)
-}
-
-// namesIn returns the names in a question: texts in quotation marks, and runs of capitalised words
-// that do not begin a sentence.
-func namesIn(question string) (names []string) {
-	var run []string
-	first := true
-	end := func() {
-		if len(run) > 0 {
-			names = append(names, strings.Join(run, " "))
-		}
-		run = nil
-	}
-	for _, m := range quotedText().FindAllStringSubmatch(question, -1) {
-		names = append(names, m[1])
-	}
-	for _, word := range strings.Fields(quotedText().ReplaceAllString(question, " . ")) {
-		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		r := []rune(bare)
-		switch {
-		case len(r) == 0:
-			end()
-		case unicode.IsUpper(r[0]) && !first || unicode.IsDigit(r[0]) && len(run) > 0 || len(r) > 1 && strings.ToUpper(bare) == bare && unicode.IsLetter(r[0]):
-			run = append(run, bare)
-		default:
-			end()
-		}
-		if strings.ContainsAny(word, ",;:?!()") {
-			end()
-		}
-		if first = strings.HasSuffix(word, ".") || strings.HasSuffix(word, "?") || strings.HasSuffix(word, "!"); first {
-			end()
-		}
-	}
-	end()
-	return names
 }

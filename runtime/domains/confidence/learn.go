@@ -97,8 +97,36 @@ type bounded struct {
 const learnEvery = time.Minute
 
 type learning struct {
-	mu  sync.Mutex
-	now *known
+	mu    sync.Mutex
+	now   *known
+	tried map[string]score.Record // by verb, how many of its latest attempts in this process gave an answer
+}
+
+// note counts an attempt of a verb. Older ones count less and less.
+func (l *learning) note(verb string, answered bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.tried[verb]
+	if r.Judged >= 2*score.MinOutcomes {
+		r.Judged, r.Right = r.Judged/2, r.Right/2
+	}
+	if r.Judged++; answered {
+		r.Right++
+	}
+	if l.tried == nil {
+		l.tried = map[string]score.Record{}
+	}
+	l.tried[verb] = r
+}
+
+// worst returns the record of a tool, or that of the attempts of a verb if that is worse.
+func (l *learning) worst(verb string, r score.Record) score.Record {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.tried[verb]; t.Judged >= score.MinOutcomes && (r.Judged < score.MinOutcomes || t.Right*r.Judged < r.Right*t.Judged) {
+		return t
+	}
+	return r
 }
 
 // learned returns the records of the tools. If the store fails, it returns those last read.

@@ -13,6 +13,7 @@ import (
 	"verbatim/runtime/domains/confidence/score"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/files/services"
+	"verbatim/runtime/jobs/workflow"
 	"verbatim/runtime/protocols/trustgraph"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
@@ -53,7 +54,7 @@ func (a *Agent) make(ctx context.Context, s *engine.Session, r *trustgraph.Reque
 	}
 	shape := shapeOf(r.Question)
 	key := a.key(s, shape)
-	if text, ok := a.kept.get(key); ok {
+	if text, _, ok := a.kept.Get(key, a.Clock()); ok {
 		script, ds := dsl.Parse(dsl.NewSource("plan", shape.fill(text)))
 		if !ds.HasErrors() && a.unfit(ctx, s, script.Calls) == "" {
 			return made{script.Calls, verbs.NewOrigin(verbs.FromModel, ""), "an earlier plan"}, nil
@@ -67,7 +68,9 @@ func (a *Agent) make(ctx context.Context, s *engine.Session, r *trustgraph.Reque
 		return m, err
 	}
 	if len(shape.names) == 0 || !namesRows(m.calls) {
-		a.kept.put(key, shape.empty(dsl.Format(&dsl.Script{Calls: m.calls})))
+		if text := shape.empty(dsl.Format(&dsl.Script{Calls: m.calls})); text != "" {
+			a.kept.Put(key, text, a.Config.PlanCache, a.Clock(), 0)
+		}
 	}
 	return m, nil
 }
@@ -142,9 +145,9 @@ func (a *Agent) ask(ctx context.Context, s *engine.Session, r *trustgraph.Reques
 		case why == "":
 			return calls, nil
 		case attempt >= mostRepairs:
-			return nil, &errNoPlan{"no plan could be made for this question: " + firstLine(why)}
+			return nil, &errNoPlan{"no plan could be made for this question: " + workflow.Clip(strings.SplitN(why, "\n", 2)[0], 300)}
 		}
-		ask.Messages = append(ask.Messages, llm.Message{Role: llm.Assistant, Text: clip(reply.Text, 8000)}, llm.Message{Role: llm.User, Text: "This is no plan yet. What is wrong:\n" + clip(why, 4000) + "\nWrite the whole plan again."})
+		ask.Messages = append(ask.Messages, llm.Message{Role: llm.Assistant, Text: workflow.Clip(reply.Text, 8000)}, llm.Message{Role: llm.User, Text: "This is no plan yet. What is wrong:\n" + workflow.Clip(why, 4000) + "\nWrite the whole plan again."})
 	}
 }
 
@@ -173,7 +176,7 @@ func (a *Agent) chat(ctx context.Context, ask llm.Request) (*llm.Reply, error) {
 		if n > a.Config.MaxRetries || ctx.Err() != nil {
 			return nil, err
 		}
-		a.pause(ctx, wait)
+		a.Runner.Pause(ctx, wait)
 	}
 }
 
@@ -199,7 +202,7 @@ func (a *Agent) read(ctx context.Context, s *engine.Session, v grammar.Vocabular
 	for _, step := range d.Steps {
 		call, err := grammar.Call(v, step.Function, string(step.Arguments))
 		if err != nil {
-			return nil, fmt.Sprintf("step %s: %v", clip(step.ID, 40), err)
+			return nil, fmt.Sprintf("step %s: %v", workflow.Clip(step.ID, 40), err)
 		}
 		used := map[string]bool{}
 		call = *dsl.Replace(&call, func(_ *dsl.Call, _ string, v *dsl.Value) (dsl.Value, bool) {
@@ -220,10 +223,10 @@ func (a *Agent) read(ctx context.Context, s *engine.Session, v grammar.Vocabular
 		call.As = ids[step.ID]
 		for _, need := range step.Dependencies {
 			if _, known := ids[need]; !known {
-				return nil, fmt.Sprintf("step %s needs %q, and there is no such step", clip(step.ID, 40), clip(need, 40))
+				return nil, fmt.Sprintf("step %s needs %q, and there is no such step", workflow.Clip(step.ID, 40), workflow.Clip(need, 40))
 			}
 			if !used[need] {
-				return nil, fmt.Sprintf("step %s needs %s and does not use it: an argument that takes its result is written \"@%s\"", clip(step.ID, 40), need, need)
+				return nil, fmt.Sprintf("step %s needs %s and does not use it: an argument that takes its result is written \"@%s\"", workflow.Clip(step.ID, 40), need, need)
 			}
 		}
 		calls = append(calls, call)
@@ -292,7 +295,7 @@ func gives(v *verbs.Verb) string {
 func asking(r *trustgraph.Request) string {
 	var b strings.Builder
 	for _, h := range r.History[max(0, len(r.History)-5):] {
-		fmt.Fprintf(&b, "Before: %s %s\n", clip(h.Action, 100), clip(h.Observation, 500))
+		fmt.Fprintf(&b, "Before: %s %s\n", workflow.Clip(h.Action, 100), workflow.Clip(h.Observation, 500))
 	}
 	return b.String() + "Question: " + r.Question
 }
@@ -340,8 +343,7 @@ func (a *Agent) thresholds(ctx context.Context, calls []dsl.Call, asked trustgra
 	}
 	all := make([]float64, len(calls))
 	for i := range calls {
-		tool := ToolOf(reg.Verb(calls[i].Verb))
-		least, err := a.threshold(ctx, tool, critical[i], asked.Threshold)
+		least, err := a.threshold(ctx, reg.Verb(calls[i].Verb), critical[i], asked.Threshold)
 		if err != nil {
 			return nil, err
 		}
@@ -350,29 +352,35 @@ func (a *Agent) thresholds(ctx context.Context, calls []dsl.Call, asked trustgra
 	return all, nil
 }
 
-// threshold returns the least score for the answer of a tool: the one that was set for it, or the
+// held raises thresholds that a request asks for to those that count: lower ones are for overseers, or
+// within the bounds that an overseer set. It reports whether it raised one.
+func (a *Agent) held(ctx context.Context, calls []dsl.Call, least []float64, oversees bool) (raised bool, err error) {
+	usual, err := a.thresholds(ctx, calls, trustgraph.Overrides{})
+	for i := range usual {
+		if b, set := a.learned(ctx).bounds[ToolOf(a.Runner.Clerk.Registry.Verb(calls[i].Verb))]; set {
+			usual[i] = min(usual[i], b.Min)
+		} else if oversees {
+			continue
+		}
+		raised = raised || least[i] < usual[i]
+		least[i] = max(least[i], usual[i])
+	}
+	return raised, err
+}
+
+// threshold returns the least score for the answer of a verb: the one that was set for its tool, or the
 // operator's, raised for criticality, for a poor record and for the request.
-func (a *Agent) threshold(ctx context.Context, tool score.Tool, critical bool, asked *float64) (float64, error) {
-	known := a.learned(ctx)
+func (a *Agent) threshold(ctx context.Context, v *verbs.Verb, critical bool, asked *float64) (float64, error) {
+	known, tool, record := a.learned(ctx), ToolOf(v), score.Record{}
+	if v != nil {
+		record = a.learns.worst(v.Name, known.records[tool])
+	}
 	base, set := known.thresholds[tool]
 	if !set {
 		if base, set = a.Config.Tools[tool]; !set {
 			base = a.Config.Threshold
 		}
 	}
-	d := score.Demand{Tool: tool, Writes: critical, Record: known.records[tool], Request: asked, Default: &base}
+	d := score.Demand{Tool: tool, Writes: critical, Record: record, Request: asked, Default: &base}
 	return score.Threshold(d)
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return clip(line, 300)
-}
-
-// clip cuts a text to so many characters.
-func clip(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
 }

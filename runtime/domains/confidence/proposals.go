@@ -143,8 +143,8 @@ func (s shape) template(steps string) (Template, bool) {
 		asks = strings.ReplaceAll(asks, fmt.Sprintf("{%d}", i+1), fmt.Sprintf("{name%d}", i+1))
 		steps = strings.ReplaceAll(steps, fmt.Sprintf("\x00%d\x00", i+1), fmt.Sprintf(`"{name%d}"`, i+1))
 	}
-	t, err := newTemplate(templateFile{Name: "proposed", Asks: []string{asks}, Steps: steps})
-	return t, err == nil
+	t := Template{Name: "proposed", Asks: []string{asks}, Steps: steps}
+	return t, t.prepare() == nil
 }
 
 // Templates writes proposals as the configuration has templates.

@@ -8,11 +8,10 @@ import (
 	"sync"
 
 	"verbatim/dsl"
+	"verbatim/runtime/conversation/values"
 	"verbatim/runtime/engine"
 	"verbatim/runtime/internal/digest"
 )
-
-var quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["“„«]([^"“”„«»]{1,200})["”“»]`) })
 
 // A shape is a question without the names in it: questions of one shape have one plan.
 type shape struct {
@@ -22,7 +21,7 @@ type shape struct {
 
 func shapeOf(question string) shape {
 	s := shape{text: strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(question)), " "), "?!. ")}
-	names := namesIn(question)
+	names := values.NamesIn(question)
 	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) }) // one name may be a part of another
 	for _, name := range names {
 		low := strings.ToLower(name)
@@ -35,18 +34,24 @@ func shapeOf(question string) shape {
 	return s
 }
 
-// empty returns a plan with places for the names that are the whole of a text. If a name occurs in
-// the plan in another way, the plan is valid for this question alone, and empty returns "".
+// empty returns a plan with places for the names that are the whole of a text. It returns "" if the
+// plan is valid for this question alone: if a name of it is not the whole of a text, or occurs in another
+// way too, or if a text has a name or a number that the question does not have, which may stand for one.
 func (s shape) empty(plan string) string {
 	for i, name := range s.names {
-		whole := dsl.FormatValue(dsl.NewString(name))
-		plan = strings.ReplaceAll(plan, whole, fmt.Sprintf("\x00%d\x00", i+1))
-		if strings.Contains(strings.ToLower(plan), strings.ToLower(name)) {
+		whole, place := dsl.FormatValue(dsl.NewString(name)), fmt.Sprintf("\x00%d\x00", i+1)
+		plan = strings.ReplaceAll(plan, whole, place)
+		if !strings.Contains(plan, place) || strings.Contains(strings.ToLower(plan), strings.ToLower(name)) {
 			return ""
 		}
 	}
+	if len(s.names) > 0 && slices.ContainsFunc(writtenText().FindAllString(plan, -1), func(text string) bool { return values.Adds(text[1:len(text)-1], s.text) }) {
+		return ""
+	}
 	return plan
 }
+
+var writtenText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
 
 // namesRows reports whether calls name rows other than the results of earlier calls: a name in a
 // question may stand for such a row, and then the calls fit no other name.
@@ -83,42 +88,4 @@ func (a *Agent) key(s *engine.Session, of shape) string {
 		rights = append(rights, r.Name)
 	}
 	return digest.Of(rights...)
-}
-
-// A cache keeps the plans that were used last.
-type cache struct {
-	mu    sync.Mutex
-	most  int
-	plans map[string]string
-	order []string // the most recently used is the last
-}
-
-func (c *cache) get(key string) (string, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	text, ok := c.plans[key]
-	if ok {
-		c.used(key)
-	}
-	return text, ok
-}
-
-func (c *cache) put(key, text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.most <= 0 || text == "" {
-		return
-	}
-	if c.plans == nil {
-		c.plans = map[string]string{}
-	}
-	c.plans[key] = text
-	if c.used(key); len(c.order) > c.most {
-		delete(c.plans, c.order[0])
-		c.order = c.order[1:]
-	}
-}
-
-func (c *cache) used(key string) {
-	c.order = append(slices.DeleteFunc(c.order, func(k string) bool { return k == key }), key)
 }

@@ -44,6 +44,11 @@ func (c *Clerk) Session(ctx context.Context) (*engine.Session, error) {
 
 // Do makes calls in one transaction, with a key once.
 func (c *Clerk) Do(ctx context.Context, d *engine.Session, key string, calls ...dsl.Call) (*receipt.Receipt, error) {
+	return c.DoFrom(ctx, d, key, nil, calls...)
+}
+
+// DoFrom is Do with the origins of the arguments, by their names, that are not the program's own words.
+func (c *Clerk) DoFrom(ctx context.Context, d *engine.Session, key string, from map[string]verbs.Origin, calls ...dsl.Call) (*receipt.Receipt, error) {
 	var b strings.Builder
 	for i := range calls {
 		b.WriteString(dsl.FormatCall(&calls[i]) + "\n")
@@ -57,7 +62,20 @@ func (c *Clerk) Do(ctx context.Context, d *engine.Session, key string, calls ...
 			return done, err
 		}
 	}
-	program, ds := d.Check(ctx, script)
+	var said verbs.Literals
+	if len(from) > 0 {
+		said.Of = func(at dsl.Range) (verbs.Origin, bool) {
+			for i := range script.Calls {
+				for _, arg := range script.Calls[i].Args {
+					if o, ok := from[arg.Key]; ok && arg.Value.Range.Start <= at.Start && at.End <= arg.Value.Range.End {
+						return o, true
+					}
+				}
+			}
+			return verbs.Origin{}, false
+		}
+	}
+	program, ds := d.Check(ctx, script, engine.CheckOptions{Said: said})
 	if program == nil {
 		return nil, fmt.Errorf("what a %s stores does not fit its palette: %s", c.Source, ds[0].Summary)
 	}

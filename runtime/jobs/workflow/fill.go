@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"verbatim/dsl"
@@ -28,6 +29,7 @@ var errWithheld = errors.New("what is sensitive was not kept")
 type filledCall struct {
 	call    dsl.Call
 	origins map[int]verbs.Origin // by the index of the argument
+	cut     bool                 // not all of a result fits
 	ofModel bool                 // one of the results is a model's: nobody saw it when the plan was agreed to
 }
 
@@ -64,6 +66,7 @@ func (r *Runner) fill(ctx context.Context, asker *engine.Session, p *Plan, s *St
 				return dsl.Value{}, false
 			}
 			came, has = came.Mix(o), true
+			f.cut = f.cut || w.Kind == dsl.String && path == "" && len(Text(resultOf(from.answer), math.MaxInt32)) > cmp.Or(r.Text, mostText)
 			f.ofModel = f.ofModel || o.Kinds()&verbs.FromModel != 0
 			return w, true
 		})

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -61,6 +62,30 @@ func Register(h *engine.Handlers, reg *verbs.Registry) {
 	})
 	engine.Handle(h, "plan.run", run)
 	engine.Handle(h, "plan.accept", accept)
+
+	type answerArgs struct {
+		Step engine.Ref `verb:"step-id"`
+	}
+	engine.Handle(h, "plan.answer", func(ctx context.Context, c *engine.Call, a answerArgs) (o engine.Outcome, err error) {
+		step, err := c.Get(ctx, a.Step)
+		if err != nil {
+			return o, err
+		}
+		rows, err := c.Find(ctx, attempts, engine.Fields{"step": a.Step, "number": step.Value("settled")})
+		if err != nil || len(rows) != 1 {
+			return o, cmp.Or(err, errors.New("the attempt whose answer counts is not there"))
+		}
+		asked, err := read(rows[0].Value("call").Text())
+		if err != nil {
+			return o, err
+		}
+		if v := reg.Verb(asked.Verb); v == nil || !c.May(v) {
+			return o, engine.Refuse(fmt.Sprintf("you may not use %s, so its answer is not told to you", asked.Verb), "ask somebody with the role plan-overseer who may")
+		}
+		o.Result = &engine.Answer{Columns: []string{"answer", "asked", "score", "least", "reason"},
+			Rows: [][]any{{step.Value("answer"), dsl.FormatCall(asked), step.Value("score"), step.Value("least"), step.Value("reason")}}}
+		return o, nil
+	})
 
 	type stageArgs struct {
 		Plan   engine.Ref    `verb:"plan-id"`

@@ -14,6 +14,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/engine"
+	"verbatim/runtime/internal/recent"
 	"verbatim/runtime/jobs/serviceaccount"
 	"verbatim/runtime/state/confirmations"
 	"verbatim/stores"
@@ -43,7 +44,7 @@ type Runner struct {
 	// may be nil.
 	Span func(ctx context.Context, name string) (context.Context, func(failed bool))
 
-	kept  memory
+	kept  recent.Map[*receipt.Receipt]
 	under inProgress
 }
 
@@ -76,6 +77,8 @@ func (u *inProgress) end(key stores.Value) {
 const (
 	// lease is how long a process may be silent before another one takes over its plan.
 	lease = time.Minute
+	// mostKept is the greatest number of answers of tools that are kept.
+	mostKept = 1000
 	// mostTries is how often a step is tried if the system fails.
 	mostTries = 3
 	// firstWait is how long to wait before the second try; it doubles, up to longestWait.
@@ -201,7 +204,8 @@ func stepOf(reg *verbs.Registry, at *serviceaccount.Row) (*Step, error) {
 	return s, nil
 }
 
-// Answered is Load with the answers of the steps that were made; nil if there is no plan.
+// Answered is Load with the answers that steps gave, also those that are in doubt; nil if there is no
+// plan.
 func (r *Runner) Answered(ctx context.Context, key stores.Value) (*Plan, error) {
 	p, err := r.Load(ctx, key)
 	if err != nil || p == nil {
@@ -212,7 +216,7 @@ func (r *Runner) Answered(ctx context.Context, key stores.Value) (*Plan, error) 
 		return p, err
 	}
 	for _, s := range p.Steps {
-		if s.Status == done {
+		if s.Status == done || s.Settled > 0 && (s.Status == doubtful || s.Status == failed) {
 			if err := d.answerOf(ctx, s); err != nil {
 				return p, err
 			}
@@ -540,7 +544,7 @@ func (d *driver) make(ctx context.Context) error {
 				wait := waits[s]
 				go func() {
 					if wait > 0 {
-						d.pause(ctx, wait)
+						d.Pause(ctx, wait)
 					}
 					a, err := d.attempt(ctx, s)
 					back <- ended{s, a, err}
@@ -576,9 +580,10 @@ func (d *driver) make(ctx context.Context) error {
 	}
 }
 
-func (d *driver) pause(ctx context.Context, wait time.Duration) {
-	if d.Sleep != nil {
-		d.Sleep(ctx, wait)
+// Pause waits, or until ctx ends.
+func (r *Runner) Pause(ctx context.Context, wait time.Duration) {
+	if r.Sleep != nil {
+		r.Sleep(ctx, wait)
 		return
 	}
 	t := time.NewTimer(wait)
@@ -722,7 +727,7 @@ func (d *driver) made(ctx context.Context, s *Step, a *Attempt, key string) erro
 	if err != nil {
 		return &engine.Refusal{Diagnostics: dsl.Diagnostics{{Code: "plan", Severity: dsl.Error, Summary: err.Error()}}}
 	}
-	a.Made = f.call
+	a.Made, a.cut = f.call, f.cut
 	script, ds := dsl.Parse(dsl.NewSource(sourceOf(d.p.Key.Text()), dsl.FormatCall(&f.call)+"\n"))
 	if ds.HasErrors() {
 		return &engine.Refusal{Diagnostics: ds}
@@ -741,8 +746,8 @@ func (d *driver) made(ctx context.Context, s *Step, a *Attempt, key string) erro
 	}
 	if v := s.Verb; d.Keep > 0 && v != nil && v.Tool != nil && !s.Writes() {
 		a.remembered = d.p.Owner + "\x00" + dsl.FormatCall(&f.call)
-		if r := d.kept.get(a.remembered, d.Clock()); r != nil && a.Number <= 1 {
-			a.Receipt = r
+		if r, at, ok := d.kept.Get(a.remembered, d.Clock()); ok && a.Number <= 1 {
+			a.Receipt, a.kept = r, at
 			return nil
 		}
 	}
@@ -826,12 +831,18 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 	if v.Least != nil {
 		c.Args = append(c.Args, dsl.NewArg("least", dsl.NewNumber(number(*v.Least).Text())))
 	}
-	if next == done || next == doubtful {
+	answers := next == done || next == doubtful || next == failed && counts.Receipt != nil
+	if answers {
 		c.Args = append(c.Args, serviceaccount.Int("settled", int64(counts.Number)))
+	}
+	var from map[string]verbs.Origin
+	if res := resultOf(counts.Receipt); next == doubtful && res != nil { // for whoever accepts it
+		c.Args = append(c.Args, serviceaccount.Text("answer", Clip(Text(res, mostText), mostText)))
+		from = map[string]verbs.Origin{"answer": originOf(res, -1, -1)}
 	}
 	noted, err := d.noteLast(ctx, s, next, c)
 	if !noted && err == nil {
-		_, err = d.do(ctx, c)
+		_, err = d.Clerk.DoFrom(ctx, d.clerk, "", from, c)
 	}
 	if err != nil {
 		return d.otherwise(ctx, s, err)
@@ -841,11 +852,11 @@ func (d *driver) note(ctx context.Context, s *Step, a *Attempt) error {
 		s.Least = v.Least
 	}
 	s.Attempts = append(s.Attempts, a)
-	if next == done && a.remembered != "" && !withholds(a.Receipt) {
-		d.kept.put(a.remembered, a.Receipt, a.Ended, d.Keep)
+	if next == done && a.remembered != "" && a.kept.IsZero() && !withholds(a.Receipt) {
+		d.kept.Put(a.remembered, a.Receipt, mostKept, a.Ended, d.Keep)
 	}
-	if next == done || next == doubtful {
-		s.answer, s.asked, s.Settled = counts.Receipt, &counts.Call, counts.Number
+	if answers {
+		s.answer, s.asked, s.Settled, s.Kept, s.Cut = counts.Receipt, &counts.Call, counts.Number, counts.kept, counts.cut
 	}
 	d.tell(Event{Kind: Attempted, Step: s, Attempt: a})
 	if next != open {
@@ -927,7 +938,7 @@ func (d *driver) end(ctx context.Context) (status string, rests bool, err error)
 }
 
 func (d *driver) finishes(status, why string) dsl.Call {
-	return serviceaccount.Call("plan.finish", d.ref, serviceaccount.Word("status", status), serviceaccount.Text("reason", clipTo(why, 500)))
+	return serviceaccount.Call("plan.finish", d.ref, serviceaccount.Word("status", status), serviceaccount.Text("reason", Clip(why, 500)))
 }
 
 func (d *driver) finish(ctx context.Context, status, why string) (string, error) {
@@ -951,10 +962,10 @@ func (d *driver) finished(status, why string) string {
 	return status
 }
 
-func clip(text string) string { return clipTo(text, 1000) }
+func clip(text string) string { return Clip(text, 1000) }
 
-// clipTo cuts a text to so many characters.
-func clipTo(text string, most int) string {
+// Clip cuts a text to so many characters.
+func Clip(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}

@@ -65,6 +65,8 @@ type Step struct {
 	Needs    []*Step
 	Attempts []*Attempt // made by this process, the oldest first
 	Ended    time.Time
+	Kept     time.Time // when its answer was got, if it is that of an earlier plan; zero otherwise
+	Cut      bool      // it was given less of the results of others than there was
 	// DecidedBy is the person who decided about the answer; "" if nobody was asked.
 	DecidedBy string
 
@@ -124,7 +126,9 @@ type Attempt struct {
 	Ended   time.Time
 	Verdict Verdict
 
-	remembered string // the key under which a good answer is kept for reuse; "" if it is not
+	kept       time.Time // when the answer was got, if an earlier plan got it
+	cut        bool      // results of other steps did not fit into the call
+	remembered string    // the key under which a good answer is kept for reuse; "" if it is not
 }
 
 // Result returns the result of the call; nil if it has none.
@@ -143,7 +147,8 @@ type Verdict struct {
 	Score   *float64
 	Least   *float64        // the score that was required
 	Factors json.RawMessage // the parts of the score: names and numbers, no value of the answer
-	Reason  string          // likewise
+	Reason  string          // likewise, and without figures
+	Figures string          // the reason with its figures, for overseers; it is not kept
 	// Again lets a reading step be tried again after Wait, with the call Next if that is not nil.
 	Again bool
 	Next  *dsl.Call

@@ -99,9 +99,21 @@ func (s Said) writes() bool {
 func (s *Servers) Said(ctx context.Context, server, name string) (Said, error) {
 	var said Said
 	err := s.with(ctx, server, func(ctx context.Context, c peer) (err error) {
-		said, err = saidOf(ctx, c, server, name)
+		a, _ := s.accepted.of(server, name)
+		said, err = saidNow(ctx, c, server, name, a.Digest())
 		return err
 	})
+	return said, err
+}
+
+// saidNow finds the description of a tool. Where it is not the wanted one, the server is asked again:
+// it may be so by now, whether or not the server says that its list changed.
+func saidNow(ctx context.Context, c peer, server, name, want string) (Said, error) {
+	said, err := saidOf(ctx, c, server, name)
+	if talk, ok := c.(*conversation); ok && talk.list != nil && (err != nil || said.Digest() != want) {
+		talk.list = nil
+		return saidOf(ctx, c, server, name)
+	}
 	return said, err
 }
 
@@ -133,7 +145,7 @@ func (s *Servers) Call(ctx context.Context, call tools.Call) (tools.Answer, erro
 		if s.lost(ctx, call.Server) {
 			return tools.ErrRestarted
 		}
-		said, err := saidOf(ctx, c, call.Server, call.Name)
+		said, err := saidNow(ctx, c, call.Server, call.Name, call.Digest)
 		if err != nil {
 			return err
 		}

@@ -117,8 +117,19 @@ func (g *Gateway) service(w http.ResponseWriter, r *http.Request, flow string) {
 		g.events(w, r, q)
 		return
 	}
-	var last Message
-	err = q.ask(r.Context(), func(m Message) error { last = m; return nil })
+	// What is told of the answer comes right before it, and belongs to the one message of this door.
+	var last, of Message
+	err = q.ask(r.Context(), func(m Message) error {
+		switch last = m; m.Type {
+		case Thought:
+			of.Thought = m.Content
+		case Observation:
+			of.Observation = m.Content
+		case Answer:
+			last.Thought, last.Observation = cmp.Or(m.Thought, of.Thought), cmp.Or(m.Observation, of.Observation)
+		}
+		return nil
+	})
 	var told *Error
 	switch {
 	case errors.As(err, &told) && told.refuses():

@@ -57,8 +57,8 @@ func TestTheGatewayAnswersHTTPAsTrustGraphDoes(t *testing.T) {
 	}{
 		{"a question", echo, "POST", path, q, "tg_ana", "", 200, `{"message_type":"answer","content":"ana@default/default: q"` + done + `}`},
 		{"another flow", echo, "POST", "/api/v1/flow/big%20one/service/agent", q, "tg_ana", "", 200, `{"message_type":"answer","content":"ana@default/big one: q"` + done + `}`},
-		{"only the last message", tells(nil, story...), "POST", path, q, "tg_ana", "", 200, `{"message_type":"answer","content":"Ana and Bo own Umza."` + done + `,"message_id":"m6","in_token":70,"out_token":8,"model":"small"}`},
-		{"with streaming the text is lost", tells(nil, story...), "POST", path, `{"question":"q","streaming":true}`, "tg_ana", "", 200, `{"message_type":"answer"` + done + `,"message_id":"m6","in_token":70,"out_token":8,"model":"small"}`},
+		{"only the last message, with what is told of it", tells(nil, story...), "POST", path, q, "tg_ana", "", 200, `{"message_type":"answer","content":"Ana and Bo own Umza.","thought":"All steps went well","observation":"The journal is 7"` + done + `,"message_id":"m6","in_token":70,"out_token":8,"model":"small"}`},
+		{"with streaming the text is lost", tells(nil, story...), "POST", path, `{"question":"q","streaming":true}`, "tg_ana", "", 200, `{"message_type":"answer","thought":"All steps went well","observation":"The journal is 7"` + done + `,"message_id":"m6","in_token":70,"out_token":8,"model":"small"}`},
 		{"its own workspace", echo, "POST", path, `{"question":"q","workspace":"books"}`, "tg_bo", "", 200, `{"message_type":"answer","content":"bo@books/default: q"` + done + `}`},
 		{"no workspace is the default one", echo, "POST", path, q, "tg_bo", "", 403, `{"error":"access denied"}`},
 		{"another workspace", echo, "POST", path, `{"question":"q","workspace":"books"}`, "tg_ana", "", 403, `{"error":"access denied"}`},

@@ -78,6 +78,8 @@ type chunk struct {
 	MessageType    Type            `json:"message_type,omitempty"`
 	ChunkType      Type            `json:"chunk_type,omitempty"`
 	Content        string          `json:"content,omitempty"`
+	Thought        string          `json:"thought,omitempty"` // of an answer that is sent alone
+	Observation    string          `json:"observation,omitempty"`
 	EndOfMessage   bool            `json:"end_of_message"`
 	EndOfDialog    bool            `json:"end_of_dialog"`
 	MessageID      string          `json:"message_id,omitempty"`
@@ -95,7 +97,7 @@ func (s Shape) Encode(m Message) []byte {
 	if s == Old {
 		return encoded(m.old())
 	}
-	c := chunk{MessageType: m.Type, Content: m.Content, EndOfMessage: m.EndOfMessage, EndOfDialog: m.EndOfDialog, MessageID: m.MessageID,
+	c := chunk{MessageType: m.Type, Content: m.Content, Thought: m.Thought, Observation: m.Observation, EndOfMessage: m.EndOfMessage, EndOfDialog: m.EndOfDialog, MessageID: m.MessageID,
 		ExplainID: m.ExplainID, ExplainGraph: m.ExplainGraph, ExplainTriples: m.ExplainTriples, Error: m.Error,
 		InTokens: m.InTokens, OutTokens: m.OutTokens, Model: m.Model}
 	if s == ChunkType {

@@ -30,6 +30,10 @@ type Request struct {
 	Siblings        int       `json:"expected_siblings,omitempty"`
 }
 
+// PlanState begins the state of a request that asks how far an earlier plan is. It goes to the agent
+// that made the plan.
+const PlanState = "plan:"
+
 // A Step is an earlier step of an agent.
 type Step struct {
 	Thought         string            `json:"thought"`

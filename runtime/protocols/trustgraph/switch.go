@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 )
 
@@ -61,7 +62,7 @@ func (s *Switch) Flags() Flags { return *s.flags.Load() }
 // Ask implements Agent. A question falls back if the confidence agent failed before it sent more
 // than thoughts. A question that it refused does not: the other agent might allow it.
 func (s *Switch) Ask(ctx context.Context, who Caller, r Request, tell func(Message) error) error {
-	if f := s.Flags(); !f.Enabled || share(r) >= f.Share {
+	if f := s.Flags(); !f.Enabled || share(r) >= f.Share && !strings.HasPrefix(r.State, PlanState) {
 		s.count(ToReact, nil)
 		return s.react.Ask(ctx, who, r, tell)
 	}
@@ -84,7 +85,7 @@ func (s *Switch) Ask(ctx context.Context, who Caller, r Request, tell func(Messa
 	return s.react.Ask(ctx, who, r, tell)
 }
 
-// share maps a session to a number below 100.
+// share maps a session to a number below 100: without one, a conversation, and without that a question.
 func share(r Request) int {
 	sum := sha256.Sum256([]byte(cmp.Or(r.SessionID, r.ConversationID, r.Question)))
 	return int(binary.BigEndian.Uint64(sum[:8]) % 100)

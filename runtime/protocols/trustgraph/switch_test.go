@@ -61,6 +61,13 @@ func TestTheShareIsOfSessions(t *testing.T) {
 			t.Errorf("session %d was given back", i)
 		}
 	}
+	// How far a plan is is known where it was made.
+	if err := s.Set(Flags{true, 0, true}); err != nil || went(t, s, Request{Question: "how far", State: PlanState + "4711"}) != "confidence" || went(t, s, Request{Question: "how far", State: "initial"}) != "react" {
+		t.Error("a plan is asked for of the agent that did not make it")
+	}
+	if err := s.Set(Flags{true, 20, true}); err != nil {
+		t.Fatal(err)
+	}
 	// Without a session, the conversation decides, and without either the question.
 	for i := range 200 {
 		k := fmt.Sprint(i)

@@ -30,6 +30,8 @@ type Rows struct {
 	// EndsExist says that the things which the question connects exist. An empty answer then means
 	// that they are not connected.
 	EndsExist bool
+	// Unclear says that something in the question is not known, or may be one of several.
+	Unclear bool
 }
 
 // What the number of rows is worth.
@@ -45,6 +47,8 @@ const (
 func ResultSize(r Rows) Factor {
 	found, expected := max(r.Found, 0), max(r.Expected, 0)
 	switch {
+	case found == 0 && r.Unclear:
+		return Factor{Reason{MeasureResultSize, Unknown, 0, expected}, emptyRows}
 	case found == 0 && r.EndsExist:
 		return Factor{Reason{MeasureResultSize, Unconnected, 0, expected}, unconnectedRows}
 	case found == 0:
@@ -124,11 +128,27 @@ func EntityPrecision(names, rows []string) Factor {
 	return share(MeasureEntityPrecision, found, of)
 }
 
-// Stated returns the confidence that another agent states in its own answer, from 0 to 1. Nobody
-// can make an answer surer by saying so: it counts against an answer, and never for it.
+// Names returns the factor of an answer that names something else than was looked for (Elsewhere), or
+// of one that speaks of no name in the question, of which nothing was looked for either (Absent).
+func Names(l Level) Factor {
+	return Factor{Reason{MeasureEntityPrecision, l, 0, 0}, map[Level]float64{Absent: namelessWorth}[l]}
+}
+
+// namelessWorth is what an answer is worth that speaks of no name in the question: it may be right, and
+// is not well supported.
+const namelessWorth = 0.85
+
+// Question returns the factor of an answer to a simpler question than was asked.
+func Question() Factor { return Factor{Reason{MeasureQuestion, Simpler, 0, 0}, 0} }
+
+// Stated returns the confidence that another agent states in its own answer. Nobody can make an
+// answer surer by saying so: it counts against an answer, and never for it. Below 0.5 it is the most
+// that a score can be; what is no number from 0 to 1 is noted, and does not count.
 func Stated(confidence float64) Factor {
-	confidence = unit(confidence)
-	f := share(MeasureStated, int(math.Round(confidence*100)), 100)
+	if !(confidence >= 0 && confidence <= 1) {
+		return Factor{Reason{MeasureStated, Invalid, 0, 0}, 1}
+	}
+	f := share(MeasureStated, int(math.Floor(confidence*100+1e-9)), 100)
 	f.Value = confidence
 	return f
 }

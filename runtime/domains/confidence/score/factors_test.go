@@ -108,7 +108,7 @@ func anyFactors(r *rand.Rand) []Factor {
 		hits[i] = anyFloat(r)
 	}
 	all := []Factor{
-		ResultSize(Rows{anyInt(r), anyInt(r), r.IntN(2) == 0}),
+		ResultSize(Rows{anyInt(r), anyInt(r), r.IntN(2) == 0, r.IntN(4) == 0}),
 		Completeness(anyInt(r), anyInt(r)),
 		SchemaConsistency(anyInt(r), anyInt(r)),
 		Agreement(anyText(r), texts),
@@ -117,6 +117,12 @@ func anyFactors(r *rand.Rand) []Factor {
 		Coherence(text),
 		Grounding(text),
 		Attempts(r.IntN(200) - 5),
+	}
+	switch r.IntN(4) {
+	case 0:
+		all = append(all, Names(Absent), Question())
+	case 1:
+		all = append(all, Names(Elsewhere))
 	}
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:r.IntN(len(all)+1)]

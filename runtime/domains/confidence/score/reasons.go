@@ -3,6 +3,7 @@ package score
 import (
 	"embed"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +23,18 @@ type Reason struct {
 // with a region. Other languages get English. A reason that the catalogue does not have, as a later
 // version may record, is shown by its names.
 func (r Reason) In(language string) string {
+	return strings.NewReplacer("[", "", "]", "").Replace(r.sentence(language))
+}
+
+// Words returns the sentence without its figures, for people who may not see those.
+func (r Reason) Words(language string) string {
+	return figures().ReplaceAllString(r.sentence(language), "")
+}
+
+var figures = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^]]*\]`) })
+
+// sentence returns the sentence with its figures in brackets.
+func (r Reason) sentence(language string) string {
 	language, _, _ = strings.Cut(strings.ToLower(language), "-")
 	sentences, known := catalogue()[language]
 	if !known {

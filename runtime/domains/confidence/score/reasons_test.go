@@ -70,7 +70,7 @@ func TestEveryLevelHasASentence(t *testing.T) {
 		add(Combine(anyFactors(r), DefaultWeights(GraphQuery)).Reasons...)
 	}
 	add(Coherence(Text{Answer: strings.Repeat("and so on ", 9)}).Reason)
-	add(Stated(1).Reason, Stated(0.7).Reason, Stated(0.2).Reason)
+	add(Stated(1).Reason, Stated(0.7).Reason, Stated(0.2).Reason, Stated(7).Reason)
 	b := Bounds{0.5, 0.9, 0.1}
 	for _, h := range [][]Outcome{nil, judged(0.8, 40, 100), judged(0.8, 92, 100), judged(0.55, 100, 100)} {
 		for _, at := range []float64{0.6, 0.9} {
@@ -131,6 +131,17 @@ func TestReasonsAreSaidInTheLanguageAsked(t *testing.T) {
 	} {
 		if got := r.In(language); got != want {
 			t.Errorf("%q: %s", language, got)
+		}
+	}
+	if got := r.Words("en"); got != "Some wanted values are missing." {
+		t.Errorf("in words: %s", got)
+	}
+	for key := range catalogue()["en"] {
+		measure, level, _ := strings.Cut(key, "/")
+		for language := range catalogue() {
+			if got := (Reason{Measure(measure), Level(level), 4711, 9999}).Words(language); Measure(measure) != aboutThreshold && Measure(measure) != MeasureAttempts && strings.ContainsAny(strings.ReplaceAll(got, "0 ", ""), "23456789%") {
+				t.Errorf("%s in %s has a figure: %s", key, language, got)
+			}
 		}
 	}
 	if got := (Reason{Measure: "later", Level: "new"}).In("de"); got != "later/new" {

@@ -46,6 +46,7 @@ const (
 	MeasureCoherence       Measure = "coherence"
 	MeasureGrounding       Measure = "grounding"
 	MeasureStated          Measure = "stated"
+	MeasureQuestion        Measure = "question"
 	MeasureAttempts        Measure = "attempts"
 )
 
@@ -66,7 +67,13 @@ const (
 
 	Empty       Level = "empty"       // result-size: no rows, for an unknown reason
 	Unconnected Level = "unconnected" // result-size: no rows between two ends that were looked for
+	Unknown     Level = "unknown"     // result-size: no rows, since a name is not known or may mean several things
 	Unexpected  Level = "unexpected"  // result-size: rows, without an expected number
+
+	Absent    Level = "absent"    // entity-precision: no name of the question stands in the answer, nor was it looked for
+	Elsewhere Level = "elsewhere" // entity-precision: the answer names something else than was asked for
+	Simpler   Level = "simpler"   // question: another one was answered than was asked
+	Invalid   Level = "invalid"   // stated: no number from 0 to 1
 
 	NoAnswer Level = "no-answer" // coherence: no text, a refusal, or the question again
 	CutOff   Level = "cut-off"   // coherence: the text stops before its end
@@ -124,15 +131,16 @@ type limit struct {
 var (
 	columns = [...]Tool{GraphQuery, TextCompletion, McpTool, Prompt, KnowledgeQuery}
 	table   = [...]weighing{
-		{[...]float64{4, 0, 2, 0, 3}, MeasureResultSize, []limit{{Empty, 0.3}, {Unconnected, 0.85}}},
+		{[...]float64{4, 0, 2, 0, 3}, MeasureResultSize, []limit{{Empty, 0.3}, {Unknown, 0.3}, {Unconnected, 0.85}}},
 		{[...]float64{2, 1, 2, 2, 1}, MeasureCompleteness, nil},
 		{[...]float64{2, 1, 3, 3, 1}, MeasureSchema, []limit{{Partial, 0.4}, {Low, 0.4}}},
 		{[...]float64{2, 2, 2, 2, 2}, MeasureAgreement, []limit{{Low, 0.6}}},
 		{[...]float64{1, 1, 1, 1, 3}, MeasureSimilarity, []limit{{Low, 0.6}}},
-		{[...]float64{2, 1, 1, 1, 2}, MeasureEntityPrecision, nil},
+		{[...]float64{2, 1, 1, 1, 2}, MeasureEntityPrecision, []limit{{Absent, namelessWorth}, {Elsewhere, 0.5}}},
 		{[...]float64{1, 3, 1, 2, 2}, MeasureCoherence, []limit{{NoAnswer, 0.3}, {CutOff, 0.5}}},
 		{[...]float64{2, 4, 2, 3, 3}, MeasureGrounding, []limit{{Low, 0.5}}},
-		{[...]float64{0, 0, 2, 0, 0}, MeasureStated, []limit{{Low, 0.5}}},
+		{[...]float64{0, 0, 2, 0, 0}, MeasureStated, []limit{{Low, 1}}}, // which is what it says
+		{[...]float64{0, 0, 0, 0, 0}, MeasureQuestion, []limit{{Simpler, 0.5}}},
 		{[...]float64{0, 0, 0, 0, 0}, MeasureAttempts, nil},
 	}
 )
@@ -232,6 +240,9 @@ func capOf(factors []Factor) (most float64, by int) {
 	for _, f := range factors {
 		line := place(f.Measure)
 		for _, l := range table[line].caps {
+			if f.Measure == MeasureStated {
+				l.most = f.Value
+			}
 			if l.level == f.Level && l.most < most {
 				most, by = l.most, line
 			}

@@ -74,15 +74,20 @@ func TestCapsHold(t *testing.T) {
 		bad  Factor
 		most float64
 	}{
-		"a value not of its schema": {SchemaConsistency(99, 100), 0.4},
-		"an empty answer":           {ResultSize(Rows{}), 0.3},
-		"unconnected ends":          {ResultSize(Rows{EndsExist: true}), 0.85},
-		"a refusal":                 {Coherence(Text{Refused: true}), 0.3},
-		"a text cut off":            {Coherence(Text{Answer: "a", CutOff: true}), 0.5},
-		"invented names":            {Grounding(Text{Answer: "It is Acme.", Given: []string{"x"}}), 0.5},
-		"sources that disagree":     {Agreement("a", []string{"b"}), 0.6},
-		"hits below the floor":      {VectorSimilarity([]float64{0.1}, 0.5), 0.6},
-		"an agent that doubts":      {Stated(0.4), 0.5},
+		"a value not of its schema":            {SchemaConsistency(99, 100), 0.4},
+		"an empty answer":                      {ResultSize(Rows{}), 0.3},
+		"unconnected ends":                     {ResultSize(Rows{EndsExist: true}), 0.85},
+		"a refusal":                            {Coherence(Text{Refused: true}), 0.3},
+		"a text cut off":                       {Coherence(Text{Answer: "a", CutOff: true}), 0.5},
+		"invented names":                       {Grounding(Text{Answer: "It is Acme.", Given: []string{"x"}}), 0.5},
+		"sources that disagree":                {Agreement("a", []string{"b"}), 0.6},
+		"hits below the floor":                 {VectorSimilarity([]float64{0.1}, 0.5), 0.6},
+		"an agent that doubts":                 {Stated(0.4), 0.4},
+		"an agent that knows that it is wrong": {Stated(0), 0},
+		"a name that is not known":             {ResultSize(Rows{Unclear: true}), 0.3},
+		"an answer about nobody":               {Names(Absent), 0.85},
+		"an answer about another":              {Names(Elsewhere), 0.5},
+		"an answer to another":                 {Question(), 0.5},
 	} {
 		said := false
 		for _, tool := range []Tool{GraphQuery, TextCompletion, McpTool, Prompt, KnowledgeQuery, "other"} {
