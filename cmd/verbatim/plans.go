@@ -140,7 +140,7 @@ func logsPlans(c confidence.Audit, log *slog.Logger) func(workflow.Event) {
 			switch says := at.Err.Error(); {
 			case !errors.As(at.Err, &refusal):
 				log.Error("a step of a plan failed", "plan", e.Plan.Key.Text(), "verb", at.Call.Verb, "attempt", at.Number, "error", says)
-			case strings.HasPrefix(refusal.Diagnostics[0].Code, "tool-"):
+			case len(refusal.Diagnostics) > 0 && strings.HasPrefix(refusal.Diagnostics[0].Code, "tool-"):
 				says = strings.Join(append([]string{refusal.Diagnostics[0].Summary}, refusal.Diagnostics[0].Notes...), "; ")
 				log.Warn("a tool did not answer a step of a plan", "plan", e.Plan.Key.Text(), "verb", at.Call.Verb, "attempt", at.Number, "error", says)
 			}

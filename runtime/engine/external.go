@@ -237,7 +237,7 @@ func sendCall(ctx context.Context, s *Session, o *runOptions, a *externalAnswers
 		return afterwards(ctx, s, o, sent, entry, AttemptFailed, nil, err)
 	default:
 		// It answered with something that cannot be understood, or not at all.
-		d := toolTold(e.st.call.place, "tool-unknown", e.st.verb, stamp(r.src.now), o.known() && e.st.verb.Tool.Idempotent, o.asked())
+		d := toolUnknown.tell(e.st.call.place, e.st.verb, stamp(r.src.now), o.known() && e.st.verb.Tool.Idempotent, o.asked())
 		if c != nil {
 			d.Note(c.diagnostic.Summary)
 		}
@@ -264,7 +264,7 @@ func halfway(ctx context.Context, s *Session, o *runOptions, a *externalAnswers,
 	entry := attemptEntry(s, o, a.sent)
 	entry.Outcome, entry.Reason = outcomeFailed, codeToolAlone
 	answer := a.answers[e.id()].Answer
-	d := toolTold(e.st.call.place, "tool-alone", e.st.verb, why, o.known(), o.asked())
+	d := toolAlone.tell(e.st.call.place, e.st.verb, why, o.known(), o.asked())
 	if said := e.said(answer); said != "" {
 		d.Note(said)
 	}
@@ -454,7 +454,7 @@ func (a *sentCall) resume(r *run, row stores.Row, key string) (*toolAnswer, stor
 	case e.st.verb.Tool.Idempotent:
 		return nil, change, nil
 	}
-	d := toolTold(e.st.call.place, "tool-unknown", e.st.verb, stamp(v[attTime].Time()), false, false)
+	d := toolUnknown.tell(e.st.call.place, e.st.verb, stamp(v[attTime].Time()), false, false)
 	return nil, change, &Failure{Err: errLost, Unknown: true, Told: &d}
 }
 

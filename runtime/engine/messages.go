@@ -388,14 +388,22 @@ func toolFailed(e *externalCall, says string) dsl.Diagnostic {
 	return tools.Said(says, tell(e.st.call.place, "tool-failed", e.Name, e.Server, next))
 }
 
-// toolTold makes a message about a call of a tool, which has other words where the call has a key, or
+// A toolMessage is the names of a message about a call of a tool, which has other words where the call has a key, or
 // where somebody was asked.
-func toolTold(place dsl.Place, name string, v *verbs.Verb, says string, keyed, asked bool) dsl.Diagnostic {
+type toolMessage struct{ plain, keyed, asked string }
+
+var (
+	toolUnknown = toolMessage{"tool-unknown", "tool-unknown/key", "tool-unknown/asked"}
+	toolAlone   = toolMessage{"tool-alone", "tool-alone/key", "tool-alone/asked"}
+)
+
+func (m toolMessage) tell(place dsl.Place, v *verbs.Verb, says string, keyed, asked bool) dsl.Diagnostic {
+	name := m.plain
 	switch {
 	case keyed:
-		name += "/key"
+		name = m.keyed
 	case asked:
-		name += "/asked"
+		name = m.asked
 	}
 	return tell(place, name, v.Tool.Name, v.Tool.Server, says)
 }

@@ -788,7 +788,7 @@ func TestReviewCompletesTheLoop(t *testing.T) {
 		open(1)
 		p.did(t, "t.weber", `review.reject :request-id @thomas-muller-identity :reason "The photograph is cut off"`)
 		request(map[string]string{"status": "CORRECTION_NEEDED", "review_note": "The photograph is cut off",
-			"submissions": `[{"document":"PASSPORT","submitted_at":"2024-12-27T09:14:02Z","verdict":"REJECTED"}]`})
+			"submissions": `[{"document":"PASSPORT","file":"upload://one","submitted_at":"2024-12-27T09:14:02Z","verdict":"REJECTED"}]`})
 		open(0)
 		p.refused(t, "t.weber", `review.accept :request-id @thomas-muller-identity`, "requirement-not-met", early)
 

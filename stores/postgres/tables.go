@@ -208,6 +208,9 @@ func (d *describer) describe(t *stores.Table) error {
 			_ = d.ask("SELECT 1"+from+" a WHERE a."+quote(f.Columns[0])+" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "+quote(to)+"."+quote(other)+" b WHERE b."+quote(f.To[0])+" = a."+quote(f.Columns[0])+") LIMIT 1", nil, func(row) { f.Dangling = true })
 		}
 	}
+	if err := d.ask("SELECT 1"+from+" LIMIT 0", nil, func(row) {}); err != nil {
+		return err // the role may not read it, also where no column is looked into
+	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		if c.Kind != stores.String || c.Takes != nil {

@@ -64,7 +64,7 @@ func (t *turn) unasked(ctx context.Context, script *dsl.Script) (why []reason, e
 
 // wishedFor reports whether a message may ask for a change: it holds an order, goes on with one, or the message
 // before it held one and nothing was done; it is understood as one of the verbs, and orders or, in the course of a
-// conversation, says a day or a number; or it says one that the verb needs of the row. Whatever else is only told is asked about.
+// conversation or of themselves, says a day or a number; or it says one that the verb needs of the row. Whatever else is only told is asked about.
 func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understood) bool {
 	if asksToTell(t.heard.own) && !slices.ContainsFunc(sentencesOf(t.heard.own), asksFor) {
 		return false
@@ -87,14 +87,14 @@ func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understoo
 	var words []string // of each clause, as far as the person speaks of themselves: "I had you note …" orders nothing
 	for _, clause := range clausesOf(t.heard.own) {
 		said := strings.Fields(nameable(clause))
-		if i := slices.IndexFunc(said, func(w string) bool { return slices.Contains(values.Phrases("firstperson"), w) }); i >= 0 {
+		if i := slices.IndexFunc(said, isSelf); i >= 0 {
 			said = said[:i]
 		}
 		words = append(words, said...)
 	}
 	bids := slices.ContainsFunc(words, func(w string) bool { return isOne(w, "bidding") })
 	for _, v := range changes {
-		if !talks && slices.Contains(u.Verbs, v.Name) && (bids || len(t.c.latest()) > 0 && t.states(script, t.heard.own, false)) || namesVerb(words, v) {
+		if !talks && slices.Contains(u.Verbs, v.Name) && (bids || (len(t.c.latest()) > 0 || speaksOfSelf(t.heard.own)) && t.states(script, t.heard.own, false)) || namesVerb(words, v) {
 			return true
 		}
 	}
@@ -105,6 +105,14 @@ func (t *turn) wishedFor(script *dsl.Script, changes []*verbs.Verb, u *Understoo
 	return slices.ContainsFunc(ownWords(t.heard.own, readWords, t.now), func(own statement) bool {
 		return (len(chosen) > 0 || t.ofWhatWasTold(own.text)) && !enquires(own.text) && t.states(script, own.text, true)
 	})
+}
+
+// isSelf reports whether a word is one by which people speak of themselves: "we", "our".
+func isSelf(word string) bool { return slices.Contains(values.Phrases("firstperson"), word) }
+
+// speaksOfSelf reports whether a message has such a word: "we will have it on Monday" promises, and "you get it" only tells.
+func speaksOfSelf(text string) bool {
+	return slices.ContainsFunc(strings.Fields(nameable(text)), isSelf)
 }
 
 // ordersOther reports whether all orders of the message are to ask somebody, and no call is of a verb that is said so.

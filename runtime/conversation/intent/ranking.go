@@ -175,7 +175,10 @@ func (c *clause) acts() []string {
 		return nil // "delete it, no wait, …"
 	}
 	for i := range c.words {
-		if c.taken[i] || c.quoted[i] || !(c.wish || c.stems[i] == c.first || i > 1 && polite.in(plainly(c.words[i-2:], nil))) {
+		if c.taken[i] || c.quoted[i] || i > 0 && len(c.files) > 0 { // a file may be called anything
+			continue
+		}
+		if !(c.wish || c.stems[i] == c.first || i > 1 && polite.in(plainly(c.words[i-2:], nil))) {
 			continue
 		}
 		for _, group := range values.Phrases("acting") {

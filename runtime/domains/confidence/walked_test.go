@@ -453,7 +453,7 @@ func TestWhatIsLeftOutIsSaid(t *testing.T) {
 		}
 		return "The documents speak of AI regulation."
 	}
-	if told := w.told("ada", "Sum up AI regulation"); !strings.Contains(told[len(told)-1], "Not all of what was found was passed on to the next step: a part of it is left out.") {
+	if told := w.told("ada", "Sum up AI regulation"); !strings.Contains(told[len(told)-1], "The next step works on a part of what was found") {
 		t.Errorf("%q", told)
 	}
 	w.mind = func(string, string) string { return "They speak of Sandboxes 7 and of Fines." }

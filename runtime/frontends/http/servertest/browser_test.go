@@ -1806,7 +1806,7 @@ func TestBrowserConsole(t *testing.T) {
 		t.Errorf("a key in a field is a letter: %q", got)
 	}
 	decides.Go(h.url("/verbs?q=waive"))
-	decides.Wait("1 verbs")
+	decides.Wait("Verbs: 1")
 	decides.Go(h.url("/do/review.waiting?try=1"))
 	decides.Click("main form .btn")
 	decides.Wait("review.waiting")

@@ -83,7 +83,7 @@ func TestReferenceOfManyVerbs(t *testing.T) {
 			t.Errorf("%s has %d bytes, in %s", look, n, least)
 		}
 	}
-	if _, text := size(t, c, h.url("/verbs?q=the+rules+of+the+house")); !strings.Contains(text, fmt.Sprint(manyVerbs, " verbs")) {
+	if _, text := size(t, c, h.url("/verbs?q=the+rules+of+the+house")); !strings.Contains(text, fmt.Sprint("Verbs: ", manyVerbs)) {
 		t.Error("not all of them are found")
 	}
 }
