@@ -743,9 +743,7 @@ func (t *turn) saidByOthers(day string) bool {
 	if figures().MatchString(day) {
 		return false
 	}
-	if head, rest, ok := strings.Cut(t.heard.own, ":"); ok && strings.Contains(rest, day) && slices.ContainsFunc(t.trace.read(head, t.now), func(r reading) bool {
-		return r.date && !r.value.IsNull() && r.value.Text() < t.now.Format(time.DateOnly)
-	}) {
+	if head, rest, ok := strings.Cut(t.heard.own, ":"); ok && strings.Contains(rest, day) && slices.ContainsFunc(t.trace.read(head, t.now), func(r reading) bool { return r.date && !r.value.IsNull() }) {
 		return true // "what he wrote on 19 December: he sends it tomorrow"
 	}
 	return hearsay(unquoted(t.heard.own)) &&
