@@ -258,13 +258,13 @@ func TestQuestionsByEveryWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		`agent_confidence_score_bucket{function="GraphQuery",le="0.1"} 0`, `agent_confidence_score_bucket{function="GraphQuery",le="0.3"} 5`, `agent_confidence_score_bucket{function="GraphQuery",le="0.5"} 5`,
-		`agent_confidence_score_bucket{function="GraphQuery",le="0.7"} 5`, `agent_confidence_score_bucket{function="GraphQuery",le="0.9"} 10`, `agent_confidence_score_bucket{function="GraphQuery",le="1"} 10`,
-		`agent_confidence_failures{function="GraphQuery"} 5`, `agent_retry_count{function="GraphQuery"} 5`, `agent_retry_success_rate 100`, `agent_plan_execution_seconds_count 5`, `agent_step_execution_seconds_count 10`,
+		`agent_confidence_score_bucket{function="GraphQuery",le="0.1"} 0`, `agent_confidence_score_bucket{function="GraphQuery",le="0.3"} 10`, `agent_confidence_score_bucket{function="GraphQuery",le="0.5"} 10`,
+		`agent_confidence_score_bucket{function="GraphQuery",le="0.7"} 10`, `agent_confidence_score_bucket{function="GraphQuery",le="0.9"} 15`, `agent_confidence_score_bucket{function="GraphQuery",le="1"} 15`,
+		`agent_confidence_failures{function="GraphQuery"} 10`, `agent_retry_count{function="GraphQuery"} 10`, `agent_retry_success_rate 100`, `agent_plan_execution_seconds_count 5`, `agent_step_execution_seconds_count 15`,
 		`agent_plan_complexity_bucket{le="1"} 5`, `agent_routes_total{route="confidence"} 5`,
 	} {
 		if !strings.Contains(string(text), line+"\n") {
-			t.Errorf("%s is not there", line)
+			t.Errorf("%s is not there: %s", line, regexp.MustCompile("(?m)^"+regexp.QuoteMeta(strings.TrimRight(line, "0123456789"))+".*$").FindString(string(text)))
 		}
 	}
 	for _, secret := range []string{"Entity", `"ada"`} {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"verbatim/stores"
@@ -382,15 +383,19 @@ func keyFits(to *stores.Table, c *stores.TableColumn) bool {
 }
 
 var (
-	labels  = regexp.MustCompile(`^(name|title|label|subject|company|full_name|display_name|.*_name|.*_title)$`)
-	names   = regexp.MustCompile(`^(name|title|label|subject|company|full_name|display_name)$`)
-	private = regexp.MustCompile(`mail|phone|mobile`)
+	labels = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(name|title|label|subject|company|full_name|display_name|.*_name|.*_title)$`)
+	})
+	names = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(name|title|label|subject|company|full_name|display_name)$`)
+	})
+	private = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`mail|phone|mobile`) })
 )
 
 // called returns the fields by which people know a row, nil if none is recognized.
 func (e *draftEntity) called() []string {
 	text := func(f *proposedField) bool {
-		return f.kept && f.ref == nil && f.codes == "" && f.column.Kind == stores.String && !secret.MatchString(f.name)
+		return f.kept && f.ref == nil && f.codes == "" && f.column.Kind == stores.String && !secret().MatchString(f.name)
 	}
 	alike := func(f *proposedField) bool { // "Mr." tells nobody apart
 		rows := int64(0)
@@ -406,10 +411,10 @@ func (e *draftEntity) called() []string {
 		return []string{"first_name", "last_name"}
 	}
 	for _, fits := range []func(f *proposedField) bool{
-		func(f *proposedField) bool { return f.column.Unique && labels.MatchString(f.name) },
-		func(f *proposedField) bool { return names.MatchString(f.name) && !alike(f) },
-		func(f *proposedField) bool { return f.column.Unique && !private.MatchString(f.name) },
-		func(f *proposedField) bool { return labels.MatchString(f.name) && !alike(f) },
+		func(f *proposedField) bool { return f.column.Unique && labels().MatchString(f.name) },
+		func(f *proposedField) bool { return names().MatchString(f.name) && !alike(f) },
+		func(f *proposedField) bool { return f.column.Unique && !private().MatchString(f.name) },
+		func(f *proposedField) bool { return labels().MatchString(f.name) && !alike(f) },
 	} {
 		for i := range e.fields {
 			if f := &e.fields[i]; text(f) && fits(f) {
@@ -428,7 +433,7 @@ func (e *draftEntity) labelled() string {
 	label := strings.ReplaceAll(e.name, "-", " ")
 	for _, f := range e.key {
 		switch {
-		case secret.MatchString(f.name): // the name of the row has a suffix of its own
+		case secret().MatchString(f.name): // the name of the row has a suffix of its own
 		case f.ref == nil:
 			label += " {" + f.name + "}"
 		case len(f.ref.called()) == 1:
@@ -440,7 +445,9 @@ func (e *draftEntity) labelled() string {
 	return label
 }
 
-var secret = regexp.MustCompile(`(^|_)(password|passwd|secret|token|ssn|iban|card_number|api_key|pin)($|_)`)
+var secret = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|_)(password|passwd|secret|token|ssn|iban|card_number|api_key|pin)($|_)`)
+})
 
 // codes writes a list for a column that accepts only some values, and returns its name.
 func (p *proposer) codes(e *draftEntity, f *proposedField) string {
@@ -593,7 +600,9 @@ func (e *draftEntity) isKey(f *proposedField) bool {
 }
 
 // hides reports whether a field is proposed as sensitive. A key names rows, and cannot be.
-func (e *draftEntity) hides(f *proposedField) bool { return secret.MatchString(f.name) && !e.isKey(f) }
+func (e *draftEntity) hides(f *proposedField) bool {
+	return secret().MatchString(f.name) && !e.isKey(f)
+}
 
 // unique writes the sets of fields that no two rows share.
 func (e *draftEntity) unique() string {
@@ -602,7 +611,7 @@ func (e *draftEntity) unique() string {
 		var names []string
 		for _, column := range set {
 			for i := range e.fields {
-				if f := &e.fields[i]; f.kept && f.column.Name == column && !secret.MatchString(f.name) {
+				if f := &e.fields[i]; f.kept && f.column.Name == column && !secret().MatchString(f.name) {
 					names = append(names, yamlText(f.name))
 				}
 			}
@@ -665,7 +674,7 @@ func (e *draftEntity) writeField(w *writer, f *proposedField) {
 	if zoneless {
 		w.line("      # DECIDE: %s has no time zone: in which is it written? Europe/Paris, say.", f.name)
 	}
-	if e.isKey(f) && secret.MatchString(f.name) {
+	if e.isKey(f) && secret().MatchString(f.name) {
 		w.line("      # DECIDE: %s looks like a secret, and is the key: whoever may read the rows is shown it.", f.name)
 	}
 	if len(c.Few) > 0 && f.ref == nil && f.codes == "" {
@@ -675,7 +684,7 @@ func (e *draftEntity) writeField(w *writer, f *proposedField) {
 			rows += h.Rows
 			values[i] = h.Value
 		}
-		if lines, ok := codeLines(values, stores.String); ok && len(values) > 1 && rows >= 5*int64(len(values)) && !secret.MatchString(f.name) {
+		if lines, ok := codeLines(values, stores.String); ok && len(values) > 1 && rows >= 5*int64(len(values)) && !secret().MatchString(f.name) {
 			w.line("      # DECIDE: if %s takes only these, make it a code of a list with these values:", f.name)
 			for line := range strings.Lines(lines) {
 				w.WriteString("      # " + strings.TrimLeft(line, " "))
@@ -827,7 +836,7 @@ func (e *draftEntity) writeAdd(w *writer) {
 	w.line("      - {creates: %s, set: {%s}}", yamlText(e.name), strings.Join(set, ", "))
 }
 
-var plainYAML = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+var plainYAML = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`) })
 
 // yamlText writes a text in YAML, in quotes if it could be read as something else.
 func yamlText(s string) string {
@@ -835,7 +844,7 @@ func yamlText(s string) string {
 	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":
 		return strconv.Quote(s)
 	}
-	if plainYAML.MatchString(s) {
+	if plainYAML().MatchString(s) {
 		return s
 	}
 	return strconv.Quote(s) // YAML has all of its escapes

@@ -368,7 +368,7 @@ func (p *describer) argument(a *describedArg) {
 	if a.required {
 		line += ", required: true"
 	}
-	sensitive := m["format"] == "password" || secret.MatchString(naming.Underscored(a.name)) && !strings.Contains(a.name, "page")
+	sensitive := m["format"] == "password" || secret().MatchString(naming.Underscored(a.name)) && !strings.Contains(a.name, "page")
 	if sensitive {
 		line += ", sensitive: true"
 	}

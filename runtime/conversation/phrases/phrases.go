@@ -186,8 +186,9 @@ func (i *Interpreter) supposed(ctx context.Context, p *intent.Part, beside bool,
 		return "", err
 	}
 	if !q.Likely() {
-		if q.Call == "" {
-			return "", nil
+		const half = 0.65
+		if q.Call == "" || q.Confidence < half && len(q.Verb.Effects) > 0 && len(q.Args) == 0 {
+			return "", nil // a change of which nothing was said, as to ask for a person, is asked about by its name
 		}
 		if can, err := i.possible(ctx, &q); !can || err != nil {
 			return "", err
