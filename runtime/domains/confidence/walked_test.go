@@ -114,11 +114,11 @@ func TestAPlanIsKeptForItsNames(t *testing.T) {
 // well supported. // T23
 func TestAnAnswerWithoutTheNames(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, DefaultConfig())
-	w.plans = func(string) string {
-		return `{"steps": [{"id": "a", "function": "graph__links", "arguments": {"name": "Company A"}, "dependencies": []}]}`
-	}
 	for question, want := range map[string]string{"What became of Kormoran?": "the answer is supported", "What became of Company A?": "well supported", "What became of it?": "well supported", "Was ist mit der Firma und dem Vertrag passiert?": "well supported"} {
+		w := newWorld(t, DefaultConfig()) // of its own: a plan that is kept is used again, for other names too
+		w.plans = func(string) string {
+			return `{"steps": [{"id": "a", "function": "graph__links", "arguments": {"name": "Company A"}, "dependencies": []}]}`
+		}
 		if told := w.told("ada", question); !strings.Contains(told[len(told)-1], want) {
 			t.Errorf("%s: %q", question, told)
 		}
